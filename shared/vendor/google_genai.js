@@ -4,576 +4,353 @@
 //   p-retry@4.6.2 (MIT)
 //   retry@0.13.1 (MIT)
 // @ts-self-types="./google_genai.d.ts"
-var Gt=Object.create;var pe=Object.defineProperty;var Lt=Object.getOwnPropertyDescriptor;var Ft=Object.getOwnPropertyNames;var qt=Object.getPrototypeOf,Ht=Object.prototype.hasOwnProperty;var u=(e,n)=>pe(e,"name",{value:n,configurable:!0});var Vt=(e,n,t)=>()=>{if(t)throw t[0];try{return e&&(n=e(e=0)),n}catch(o){throw t=[o],o}};var te=(e,n)=>()=>{try{return n||e((n={exports:{}}).exports,n),n.exports}catch(t){throw n=0,t}};var bt=(e,n,t,o)=>{if(n&&typeof n=="object"||typeof n=="function")for(let i of Ft(n))!Ht.call(e,i)&&i!==t&&pe(e,i,{get:()=>n[i],
-enumerable:!(o=Lt(n,i))||o.enumerable});return e};var Bt=(e,n,t)=>(t=e!=null?Gt(qt(e)):{},bt(n||!e||!e.__esModule?pe(t,"default",{value:e,enumerable:!0}):t,e));import{clearImmediate as V,clearInterval as b,clearTimeout as k,setImmediate as B,setInterval as X,setTimeout as x}from"node:timers";
-var P=Vt(()=>{});var xe=te((Ti,ke)=>{P();function w(e,n){typeof n=="boolean"&&(n={forever:n}),this._originalTimeouts=JSON.parse(JSON.stringify(
-e)),this._timeouts=e,this._options=n||{},this._maxRetryTime=n&&n.maxRetryTime||1/0,this._fn=null,this._errors=[],this._attempts=
+var un=Object.create;var Pe=Object.defineProperty;var dn=Object.getOwnPropertyDescriptor;var cn=Object.getOwnPropertyNames;var fn=Object.getPrototypeOf,pn=Object.prototype.hasOwnProperty;var mn=(n,e,t)=>()=>{if(t)throw t[0];try{return n&&(e=n(n=0)),e}catch(o){throw t=[o],o}};var W=(n,e)=>()=>{try{return e||n((e={exports:{}}).exports,e),e.exports}catch(t){throw e=0,t}};var _n=(n,e,t,o)=>{if(e&&typeof e=="object"||typeof e=="function")for(let i of cn(e))!pn.call(n,i)&&i!==t&&Pe(n,i,{get:()=>e[i],
+enumerable:!(o=dn(e,i))||o.enumerable});return n};var gn=(n,e,t)=>(t=n!=null?un(fn(n)):{},_n(e||!n||!n.__esModule?Pe(t,"default",{value:n,enumerable:!0}):t,n));import{clearImmediate as G,clearInterval as U,clearTimeout as w,setImmediate as L,setInterval as F,setTimeout as N}from"node:timers";
+var A=mn(()=>{});var Ne=W((Jt,we)=>{A();function S(n,e){typeof e=="boolean"&&(e={forever:e}),this._originalTimeouts=JSON.parse(JSON.stringify(
+n)),this._timeouts=n,this._options=e||{},this._maxRetryTime=e&&e.maxRetryTime||1/0,this._fn=null,this._errors=[],this._attempts=
 1,this._operationTimeout=null,this._operationTimeoutCb=null,this._timeout=null,this._operationStart=null,this._timer=null,
-this._options.forever&&(this._cachedTimeouts=this._timeouts.slice(0))}u(w,"RetryOperation");ke.exports=w;w.prototype.reset=
-function(){this._attempts=1,this._timeouts=this._originalTimeouts.slice(0)};w.prototype.stop=function(){this._timeout&&k(
-this._timeout),this._timer&&k(this._timer),this._timeouts=[],this._cachedTimeouts=null};w.prototype.retry=function(e){if(this.
-_timeout&&k(this._timeout),!e)return!1;var n=new Date().getTime();if(e&&n-this._operationStart>=this._maxRetryTime)return this.
-_errors.push(e),this._errors.unshift(new Error("RetryOperation timeout occurred")),!1;this._errors.push(e);var t=this._timeouts.
-shift();if(t===void 0)if(this._cachedTimeouts)this._errors.splice(0,this._errors.length-1),t=this._cachedTimeouts.slice(
--1);else return!1;var o=this;return this._timer=x(function(){o._attempts++,o._operationTimeoutCb&&(o._timeout=x(function(){
-o._operationTimeoutCb(o._attempts)},o._operationTimeout),o._options.unref&&o._timeout.unref()),o._fn(o._attempts)},t),this.
-_options.unref&&this._timer.unref(),!0};w.prototype.attempt=function(e,n){this._fn=e,n&&(n.timeout&&(this._operationTimeout=
-n.timeout),n.cb&&(this._operationTimeoutCb=n.cb));var t=this;this._operationTimeoutCb&&(this._timeout=x(function(){t._operationTimeoutCb()},
-t._operationTimeout)),this._operationStart=new Date().getTime(),this._fn(this._attempts)};w.prototype.try=function(e){console.
-log("Using RetryOperation.try() is deprecated"),this.attempt(e)};w.prototype.start=function(e){console.log("Using RetryO\
-peration.start() is deprecated"),this.attempt(e)};w.prototype.start=w.prototype.try;w.prototype.errors=function(){return this.
-_errors};w.prototype.attempts=function(){return this._attempts};w.prototype.mainError=function(){if(this._errors.length===
-0)return null;for(var e={},n=null,t=0,o=0;o<this._errors.length;o++){var i=this._errors[o],r=i.message,s=(e[r]||0)+1;e[r]=
-s,s>=t&&(n=i,t=s)}return n}});var Ue=te(q=>{P();var Xt=xe();q.operation=function(e){var n=q.timeouts(e);return new Xt(n,{forever:e&&(e.forever||e.retries===
-1/0),unref:e&&e.unref,maxRetryTime:e&&e.maxRetryTime})};q.timeouts=function(e){if(e instanceof Array)return[].concat(e);
-var n={retries:10,factor:2,minTimeout:1*1e3,maxTimeout:1/0,randomize:!1};for(var t in e)n[t]=e[t];if(n.minTimeout>n.maxTimeout)
-throw new Error("minTimeout is greater than maxTimeout");for(var o=[],i=0;i<n.retries;i++)o.push(this.createTimeout(i,n));
-return e&&e.forever&&!o.length&&o.push(this.createTimeout(i,n)),o.sort(function(r,s){return r-s}),o};q.createTimeout=function(e,n){
-var t=n.randomize?Math.random()+1:1,o=Math.round(t*Math.max(n.minTimeout,1)*Math.pow(n.factor,e));return o=Math.min(o,n.
-maxTimeout),o};q.wrap=function(e,n,t){if(n instanceof Array&&(t=n,n=null),!t){t=[];for(var o in e)typeof e[o]=="function"&&
-t.push(o)}for(var i=0;i<t.length;i++){var r=t[i],s=e[r];e[r]=u(function(l){var d=q.operation(n),f=Array.prototype.slice.
-call(arguments,1),m=f.pop();f.push(function(_){d.retry(_)||(_&&(arguments[0]=d.mainError()),m.apply(this,arguments))}),d.
-attempt(function(){l.apply(e,f)})},"retryWrapper").bind(e,s),e[r].options=n}}});var Le=te((Pi,Ge)=>{P();Ge.exports=Ue()});var qe=te((Ni,ie)=>{"use strict";P();var $t=Le(),Jt=["Failed to fetch","NetworkError when attempting to fetch resource.",
-"The Internet connection appears to be offline.","Network request failed"],oe=class extends Error{static{u(this,"AbortEr\
-ror")}constructor(n){super(),n instanceof Error?(this.originalError=n,{message:n}=n):(this.originalError=new Error(n),this.
-originalError.stack=this.stack),this.name="AbortError",this.message=n}},Yt=u((e,n,t)=>{let o=t.retries-(n-1);return e.attemptNumber=
-n,e.retriesLeft=o,e},"decorateErrorWithCounts"),Wt=u(e=>Jt.includes(e),"isNetworkError"),Fe=u((e,n)=>new Promise((t,o)=>{
-n={onFailedAttempt:u(()=>{},"onFailedAttempt"),retries:10,...n};let i=$t.operation(n);i.attempt(async r=>{try{t(await e(
-r))}catch(s){if(!(s instanceof Error)){o(new TypeError(`Non-error was thrown: "${s}". You should only throw errors.`));return}
-if(s instanceof oe)i.stop(),o(s.originalError);else if(s instanceof TypeError&&!Wt(s.message))i.stop(),o(s);else{Yt(s,r,
-n);try{await n.onFailedAttempt(s)}catch(a){o(a);return}i.retry(s)||o(i.mainError())}}})}),"pRetry");ie.exports=Fe;ie.exports.
-default=Fe;ie.exports.AbortError=oe});P();P();var St=Bt(qe(),1);var Kt,Ot;function zt(){return{geminiUrl:Kt,vertexUrl:Ot}}u(zt,"getDefaultBaseUrls");function Qt(e,n,t,o){var i,r;if(!e?.baseUrl){
-let s=zt();return n?(i=s.vertexUrl)!==null&&i!==void 0?i:t:(r=s.geminiUrl)!==null&&r!==void 0?r:o}return e.baseUrl}u(Qt,
-"getBaseUrl");var _e=class{static{u(this,"BaseModule")}};function He(e,n){let t=/\{([^}]+)\}/g;return e.replace(t,(o,i)=>{
-if(n&&Object.prototype.hasOwnProperty.call(n,i)){let r=n[i];return r!=null?String(r):""}else{if(i==="api_version")return o;
-throw new Error(`Key '${i}' not found in valueMap.`)}})}u(He,"formatMap");function p(e,n,t){for(let r=0;r<n.length-1;r++){
-let s=n[r];if(s.endsWith("[]")){let a=s.slice(0,-2);if(!(a in e))if(Array.isArray(t))e[a]=Array.from({length:t.length},()=>({}));else
-throw new Error(`Value must be a list given an array path ${s}`);if(Array.isArray(e[a])){let l=e[a];if(Array.isArray(t))
-for(let d=0;d<l.length;d++){let f=l[d];p(f,n.slice(r+1),t[d])}else for(let d of l)p(d,n.slice(r+1),t)}return}else if(s.endsWith(
-"[0]")){let a=s.slice(0,-3);a in e||(e[a]=[{}]);let l=e[a];p(l[0],n.slice(r+1),t);return}(!e[s]||typeof e[s]!="object")&&
-(e[s]={}),e=e[s]}let o=n[n.length-1],i=e[o];if(i!==void 0){if(!t||typeof t=="object"&&Object.keys(t).length===0||t===i)return;
-if(typeof i=="object"&&typeof t=="object"&&i!==null&&t!==null)Object.assign(i,t);else throw new Error(`Cannot set value \
-for an existing key. Key: ${o}`)}else o==="_self"&&typeof t=="object"&&t!==null&&!Array.isArray(t)?Object.assign(e,t):e[o]=
-t}u(p,"setValueByPath");function c(e,n,t=void 0){try{if(n.length===1&&n[0]==="_self")return e;for(let o=0;o<n.length;o++){
-if(typeof e!="object"||e===null)return t;let i=n[o];if(i.endsWith("[]")){let r=i.slice(0,-2);if(r in e){let s=e[r];return Array.
-isArray(s)?s.map(a=>c(a,n.slice(o+1),t)):t}else return t}else e=e[i]}return e}catch(o){if(o instanceof TypeError)return t;
-throw o}}u(c,"getValueByPath");var Ve;(function(e){e.MEDIA_PROCESSING_UNSPECIFIED="MEDIA_PROCESSING_UNSPECIFIED",e.STATIC="STATIC",e.AGENTIC="AGENTIC"})(
-Ve||(Ve={}));var be;(function(e){e.OUTCOME_UNSPECIFIED="OUTCOME_UNSPECIFIED",e.OUTCOME_OK="OUTCOME_OK",e.OUTCOME_FAILED=
-"OUTCOME_FAILED",e.OUTCOME_DEADLINE_EXCEEDED="OUTCOME_DEADLINE_EXCEEDED"})(be||(be={}));var Be;(function(e){e.LANGUAGE_UNSPECIFIED=
-"LANGUAGE_UNSPECIFIED",e.PYTHON="PYTHON"})(Be||(Be={}));var Xe;(function(e){e.SCHEDULING_UNSPECIFIED="SCHEDULING_UNSPECI\
-FIED",e.SILENT="SILENT",e.WHEN_IDLE="WHEN_IDLE",e.INTERRUPT="INTERRUPT"})(Xe||(Xe={}));var L;(function(e){e.TYPE_UNSPECIFIED=
-"TYPE_UNSPECIFIED",e.STRING="STRING",e.NUMBER="NUMBER",e.INTEGER="INTEGER",e.BOOLEAN="BOOLEAN",e.ARRAY="ARRAY",e.OBJECT=
-"OBJECT",e.NULL="NULL"})(L||(L={}));var $e;(function(e){e.AUTH_TYPE_UNSPECIFIED="AUTH_TYPE_UNSPECIFIED",e.NO_AUTH="NO_AU\
-TH",e.API_KEY_AUTH="API_KEY_AUTH",e.HTTP_BASIC_AUTH="HTTP_BASIC_AUTH",e.GOOGLE_SERVICE_ACCOUNT_AUTH="GOOGLE_SERVICE_ACCO\
-UNT_AUTH",e.OAUTH="OAUTH",e.OIDC_AUTH="OIDC_AUTH"})($e||($e={}));var Je;(function(e){e.HTTP_IN_UNSPECIFIED="HTTP_IN_UNSP\
-ECIFIED",e.HTTP_IN_QUERY="HTTP_IN_QUERY",e.HTTP_IN_HEADER="HTTP_IN_HEADER",e.HTTP_IN_PATH="HTTP_IN_PATH",e.HTTP_IN_BODY=
-"HTTP_IN_BODY",e.HTTP_IN_COOKIE="HTTP_IN_COOKIE"})(Je||(Je={}));var Ye;(function(e){e.API_SPEC_UNSPECIFIED="API_SPEC_UNS\
-PECIFIED",e.SIMPLE_SEARCH="SIMPLE_SEARCH",e.ELASTIC_SEARCH="ELASTIC_SEARCH"})(Ye||(Ye={}));var We;(function(e){e.SAFETY_POLICY_UNSPECIFIED=
-"SAFETY_POLICY_UNSPECIFIED",e.FINANCIAL_TRANSACTIONS="FINANCIAL_TRANSACTIONS",e.SENSITIVE_DATA_MODIFICATION="SENSITIVE_D\
-ATA_MODIFICATION",e.COMMUNICATION_TOOL="COMMUNICATION_TOOL",e.ACCOUNT_CREATION="ACCOUNT_CREATION",e.DATA_MODIFICATION="D\
-ATA_MODIFICATION",e.USER_CONSENT_MANAGEMENT="USER_CONSENT_MANAGEMENT",e.LEGAL_TERMS_AND_AGREEMENTS="LEGAL_TERMS_AND_AGRE\
-EMENTS"})(We||(We={}));var Ke;(function(e){e.ENVIRONMENT_UNSPECIFIED="ENVIRONMENT_UNSPECIFIED",e.ENVIRONMENT_BROWSER="EN\
-VIRONMENT_BROWSER",e.ENVIRONMENT_MOBILE="ENVIRONMENT_MOBILE",e.ENVIRONMENT_DESKTOP="ENVIRONMENT_DESKTOP"})(Ke||(Ke={}));
-var Oe;(function(e){e.PHISH_BLOCK_THRESHOLD_UNSPECIFIED="PHISH_BLOCK_THRESHOLD_UNSPECIFIED",e.BLOCK_LOW_AND_ABOVE="BLOCK\
-_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_HIGH_AND_ABOVE="BLOCK_HIGH_AND_ABOVE",e.BLOCK_HIGHER_AND_ABOVE=
-"BLOCK_HIGHER_AND_ABOVE",e.BLOCK_VERY_HIGH_AND_ABOVE="BLOCK_VERY_HIGH_AND_ABOVE",e.BLOCK_ONLY_EXTREMELY_HIGH="BLOCK_ONLY\
-_EXTREMELY_HIGH"})(Oe||(Oe={}));var ze;(function(e){e.UNSPECIFIED="UNSPECIFIED",e.BLOCKING="BLOCKING",e.NON_BLOCKING="NO\
-N_BLOCKING"})(ze||(ze={}));var Qe;(function(e){e.MODE_UNSPECIFIED="MODE_UNSPECIFIED",e.MODE_DYNAMIC="MODE_DYNAMIC"})(Qe||
-(Qe={}));var Ze;(function(e){e.THINKING_LEVEL_UNSPECIFIED="THINKING_LEVEL_UNSPECIFIED",e.MINIMAL="MINIMAL",e.LOW="LOW",e.
-MEDIUM="MEDIUM",e.HIGH="HIGH"})(Ze||(Ze={}));var je;(function(e){e.DONT_ALLOW="DONT_ALLOW",e.ALLOW_ADULT="ALLOW_ADULT",e.
-ALLOW_ALL="ALLOW_ALL"})(je||(je={}));var en;(function(e){e.PROMINENT_PEOPLE_UNSPECIFIED="PROMINENT_PEOPLE_UNSPECIFIED",e.
-ALLOW_PROMINENT_PEOPLE="ALLOW_PROMINENT_PEOPLE",e.BLOCK_PROMINENT_PEOPLE="BLOCK_PROMINENT_PEOPLE"})(en||(en={}));var nn;
-(function(e){e.HARM_CATEGORY_UNSPECIFIED="HARM_CATEGORY_UNSPECIFIED",e.HARM_CATEGORY_HARASSMENT="HARM_CATEGORY_HARASSMEN\
-T",e.HARM_CATEGORY_HATE_SPEECH="HARM_CATEGORY_HATE_SPEECH",e.HARM_CATEGORY_SEXUALLY_EXPLICIT="HARM_CATEGORY_SEXUALLY_EXP\
-LICIT",e.HARM_CATEGORY_DANGEROUS_CONTENT="HARM_CATEGORY_DANGEROUS_CONTENT",e.HARM_CATEGORY_CIVIC_INTEGRITY="HARM_CATEGOR\
-Y_CIVIC_INTEGRITY",e.HARM_CATEGORY_JAILBREAK="HARM_CATEGORY_JAILBREAK",e.HARM_CATEGORY_IMAGE_HATE="HARM_CATEGORY_IMAGE_H\
-ATE",e.HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT="HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT",e.HARM_CATEGORY_IMAGE_HARASSMENT="H\
-ARM_CATEGORY_IMAGE_HARASSMENT",e.HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT="HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT"})(nn||(nn=
-{}));var tn;(function(e){e.HARM_BLOCK_METHOD_UNSPECIFIED="HARM_BLOCK_METHOD_UNSPECIFIED",e.SEVERITY="SEVERITY",e.PROBABILITY=
-"PROBABILITY"})(tn||(tn={}));var on;(function(e){e.HARM_BLOCK_THRESHOLD_UNSPECIFIED="HARM_BLOCK_THRESHOLD_UNSPECIFIED",e.
-BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_ONLY_HIGH="BLOCK_ONL\
-Y_HIGH",e.BLOCK_NONE="BLOCK_NONE",e.OFF="OFF"})(on||(on={}));var rn;(function(e){e.MODE_UNSPECIFIED="MODE_UNSPECIFIED",e.
-AUTO="AUTO",e.ANY="ANY",e.NONE="NONE",e.VALIDATED="VALIDATED"})(rn||(rn={}));var sn;(function(e){e.MODE_UNSPECIFIED="MOD\
-E_UNSPECIFIED",e.VERBATIM="VERBATIM",e.SMART="SMART"})(sn||(sn={}));var ue;(function(e){e.FINISH_REASON_UNSPECIFIED="FIN\
-ISH_REASON_UNSPECIFIED",e.STOP="STOP",e.MAX_TOKENS="MAX_TOKENS",e.SAFETY="SAFETY",e.RECITATION="RECITATION",e.LANGUAGE="\
-LANGUAGE",e.OTHER="OTHER",e.BLOCKLIST="BLOCKLIST",e.PROHIBITED_CONTENT="PROHIBITED_CONTENT",e.SPII="SPII",e.MALFORMED_FUNCTION_CALL=
-"MALFORMED_FUNCTION_CALL",e.IMAGE_SAFETY="IMAGE_SAFETY",e.UNEXPECTED_TOOL_CALL="UNEXPECTED_TOOL_CALL",e.TOO_MANY_TOOL_CALLS=
-"TOO_MANY_TOOL_CALLS",e.IMAGE_PROHIBITED_CONTENT="IMAGE_PROHIBITED_CONTENT",e.NO_IMAGE="NO_IMAGE",e.IMAGE_RECITATION="IM\
-AGE_RECITATION",e.IMAGE_OTHER="IMAGE_OTHER",e.CONTINUATION="CONTINUATION",e.MALFORMED_RESPONSE="MALFORMED_RESPONSE"})(ue||
-(ue={}));var an;(function(e){e.HARM_PROBABILITY_UNSPECIFIED="HARM_PROBABILITY_UNSPECIFIED",e.NEGLIGIBLE="NEGLIGIBLE",e.LOW=
-"LOW",e.MEDIUM="MEDIUM",e.HIGH="HIGH"})(an||(an={}));var ln;(function(e){e.HARM_SEVERITY_UNSPECIFIED="HARM_SEVERITY_UNSP\
-ECIFIED",e.HARM_SEVERITY_NEGLIGIBLE="HARM_SEVERITY_NEGLIGIBLE",e.HARM_SEVERITY_LOW="HARM_SEVERITY_LOW",e.HARM_SEVERITY_MEDIUM=
-"HARM_SEVERITY_MEDIUM",e.HARM_SEVERITY_HIGH="HARM_SEVERITY_HIGH"})(ln||(ln={}));var un;(function(e){e.URL_RETRIEVAL_STATUS_UNSPECIFIED=
-"URL_RETRIEVAL_STATUS_UNSPECIFIED",e.URL_RETRIEVAL_STATUS_SUCCESS="URL_RETRIEVAL_STATUS_SUCCESS",e.URL_RETRIEVAL_STATUS_ERROR=
-"URL_RETRIEVAL_STATUS_ERROR",e.URL_RETRIEVAL_STATUS_PAYWALL="URL_RETRIEVAL_STATUS_PAYWALL",e.URL_RETRIEVAL_STATUS_UNSAFE=
-"URL_RETRIEVAL_STATUS_UNSAFE"})(un||(un={}));var dn;(function(e){e.BLOCKED_REASON_UNSPECIFIED="BLOCKED_REASON_UNSPECIFIE\
-D",e.SAFETY="SAFETY",e.OTHER="OTHER",e.BLOCKLIST="BLOCKLIST",e.PROHIBITED_CONTENT="PROHIBITED_CONTENT",e.IMAGE_SAFETY="I\
-MAGE_SAFETY",e.MODEL_ARMOR="MODEL_ARMOR",e.JAILBREAK="JAILBREAK"})(dn||(dn={}));var cn;(function(e){e.TRAFFIC_TYPE_UNSPECIFIED=
-"TRAFFIC_TYPE_UNSPECIFIED",e.ON_DEMAND="ON_DEMAND",e.ON_DEMAND_PRIORITY="ON_DEMAND_PRIORITY",e.ON_DEMAND_FLEX="ON_DEMAND\
-_FLEX",e.ON_DEMAND_OFFPEAK="ON_DEMAND_OFFPEAK",e.PROVISIONED_THROUGHPUT="PROVISIONED_THROUGHPUT"})(cn||(cn={}));var fn;(function(e){
-e.MODALITY_UNSPECIFIED="MODALITY_UNSPECIFIED",e.TEXT="TEXT",e.IMAGE="IMAGE",e.VIDEO="VIDEO",e.AUDIO="AUDIO",e.DOCUMENT="\
-DOCUMENT"})(fn||(fn={}));var pn;(function(e){e.MODEL_STAGE_UNSPECIFIED="MODEL_STAGE_UNSPECIFIED",e.UNSTABLE_EXPERIMENTAL=
-"UNSTABLE_EXPERIMENTAL",e.EXPERIMENTAL="EXPERIMENTAL",e.PREVIEW="PREVIEW",e.STABLE="STABLE",e.LEGACY="LEGACY",e.DEPRECATED=
-"DEPRECATED",e.RETIRED="RETIRED"})(pn||(pn={}));var mn;(function(e){e.UNSPECIFIED="unspecified",e.FLEX="flex",e.STANDARD=
-"standard",e.PRIORITY="priority"})(mn||(mn={}));var _n;(function(e){e.MEDIA_RESOLUTION_UNSPECIFIED="MEDIA_RESOLUTION_UNS\
-PECIFIED",e.MEDIA_RESOLUTION_LOW="MEDIA_RESOLUTION_LOW",e.MEDIA_RESOLUTION_MEDIUM="MEDIA_RESOLUTION_MEDIUM",e.MEDIA_RESOLUTION_HIGH=
-"MEDIA_RESOLUTION_HIGH"})(_n||(_n={}));var gn;(function(e){e.MODALITY_UNSPECIFIED="MODALITY_UNSPECIFIED",e.TEXT="TEXT",e.
-IMAGE="IMAGE",e.AUDIO="AUDIO",e.VIDEO="VIDEO"})(gn||(gn={}));var hn;(function(e){e.DELIVERY_UNSPECIFIED="DELIVERY_UNSPEC\
-IFIED",e.INLINE="INLINE",e.URI="URI"})(hn||(hn={}));var vn;(function(e){e.ASPECT_RATIO_UNSPECIFIED="ASPECT_RATIO_UNSPECI\
-FIED",e.ASPECT_RATIO_ONE_BY_ONE="ASPECT_RATIO_ONE_BY_ONE",e.ASPECT_RATIO_TWO_BY_THREE="ASPECT_RATIO_TWO_BY_THREE",e.ASPECT_RATIO_THREE_BY_TWO=
-"ASPECT_RATIO_THREE_BY_TWO",e.ASPECT_RATIO_THREE_BY_FOUR="ASPECT_RATIO_THREE_BY_FOUR",e.ASPECT_RATIO_FOUR_BY_THREE="ASPE\
-CT_RATIO_FOUR_BY_THREE",e.ASPECT_RATIO_FOUR_BY_FIVE="ASPECT_RATIO_FOUR_BY_FIVE",e.ASPECT_RATIO_FIVE_BY_FOUR="ASPECT_RATI\
-O_FIVE_BY_FOUR",e.ASPECT_RATIO_NINE_BY_SIXTEEN="ASPECT_RATIO_NINE_BY_SIXTEEN",e.ASPECT_RATIO_SIXTEEN_BY_NINE="ASPECT_RAT\
-IO_SIXTEEN_BY_NINE",e.ASPECT_RATIO_TWENTY_ONE_BY_NINE="ASPECT_RATIO_TWENTY_ONE_BY_NINE",e.ASPECT_RATIO_ONE_BY_EIGHT="ASP\
-ECT_RATIO_ONE_BY_EIGHT",e.ASPECT_RATIO_EIGHT_BY_ONE="ASPECT_RATIO_EIGHT_BY_ONE",e.ASPECT_RATIO_ONE_BY_FOUR="ASPECT_RATIO\
-_ONE_BY_FOUR",e.ASPECT_RATIO_FOUR_BY_ONE="ASPECT_RATIO_FOUR_BY_ONE"})(vn||(vn={}));var yn;(function(e){e.IMAGE_SIZE_UNSPECIFIED=
-"IMAGE_SIZE_UNSPECIFIED",e.IMAGE_SIZE_FIVE_TWELVE="IMAGE_SIZE_FIVE_TWELVE",e.IMAGE_SIZE_ONE_K="IMAGE_SIZE_ONE_K",e.IMAGE_SIZE_TWO_K=
-"IMAGE_SIZE_TWO_K",e.IMAGE_SIZE_FOUR_K="IMAGE_SIZE_FOUR_K"})(yn||(yn={}));var En;(function(e){e.TUNING_MODE_UNSPECIFIED=
-"TUNING_MODE_UNSPECIFIED",e.TUNING_MODE_FULL="TUNING_MODE_FULL",e.TUNING_MODE_PEFT_ADAPTER="TUNING_MODE_PEFT_ADAPTER"})(
-En||(En={}));var Tn;(function(e){e.ADAPTER_SIZE_UNSPECIFIED="ADAPTER_SIZE_UNSPECIFIED",e.ADAPTER_SIZE_ONE="ADAPTER_SIZE_\
-ONE",e.ADAPTER_SIZE_TWO="ADAPTER_SIZE_TWO",e.ADAPTER_SIZE_FOUR="ADAPTER_SIZE_FOUR",e.ADAPTER_SIZE_EIGHT="ADAPTER_SIZE_EI\
-GHT",e.ADAPTER_SIZE_SIXTEEN="ADAPTER_SIZE_SIXTEEN",e.ADAPTER_SIZE_THIRTY_TWO="ADAPTER_SIZE_THIRTY_TWO"})(Tn||(Tn={}));var Cn;
-(function(e){e.RESPONSE_PARSE_TYPE_UNSPECIFIED="RESPONSE_PARSE_TYPE_UNSPECIFIED",e.IDENTITY="IDENTITY",e.REGEX_EXTRACT="\
-REGEX_EXTRACT"})(Cn||(Cn={}));var In;(function(e){e.MATCH_OPERATION_UNSPECIFIED="MATCH_OPERATION_UNSPECIFIED",e.REGEX_CONTAINS=
-"REGEX_CONTAINS",e.PARTIAL_MATCH="PARTIAL_MATCH",e.EXACT_MATCH="EXACT_MATCH"})(In||(In={}));var An;(function(e){e.REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED=
-"REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED",e.MINIMAL="MINIMAL",e.HIGH="HIGH"})(An||(An={}));var Sn;(function(e){e.
-JOB_STATE_UNSPECIFIED="JOB_STATE_UNSPECIFIED",e.JOB_STATE_QUEUED="JOB_STATE_QUEUED",e.JOB_STATE_PENDING="JOB_STATE_PENDI\
-NG",e.JOB_STATE_RUNNING="JOB_STATE_RUNNING",e.JOB_STATE_SUCCEEDED="JOB_STATE_SUCCEEDED",e.JOB_STATE_FAILED="JOB_STATE_FA\
-ILED",e.JOB_STATE_CANCELLING="JOB_STATE_CANCELLING",e.JOB_STATE_CANCELLED="JOB_STATE_CANCELLED",e.JOB_STATE_PAUSED="JOB_\
-STATE_PAUSED",e.JOB_STATE_EXPIRED="JOB_STATE_EXPIRED",e.JOB_STATE_UPDATING="JOB_STATE_UPDATING",e.JOB_STATE_PARTIALLY_SUCCEEDED=
-"JOB_STATE_PARTIALLY_SUCCEEDED"})(Sn||(Sn={}));var Rn;(function(e){e.TUNING_JOB_STATE_UNSPECIFIED="TUNING_JOB_STATE_UNSP\
-ECIFIED",e.TUNING_JOB_STATE_WAITING_FOR_QUOTA="TUNING_JOB_STATE_WAITING_FOR_QUOTA",e.TUNING_JOB_STATE_PROCESSING_DATASET=
-"TUNING_JOB_STATE_PROCESSING_DATASET",e.TUNING_JOB_STATE_WAITING_FOR_CAPACITY="TUNING_JOB_STATE_WAITING_FOR_CAPACITY",e.
-TUNING_JOB_STATE_TUNING="TUNING_JOB_STATE_TUNING",e.TUNING_JOB_STATE_POST_PROCESSING="TUNING_JOB_STATE_POST_PROCESSING"})(
-Rn||(Rn={}));var Pn;(function(e){e.AGGREGATION_METRIC_UNSPECIFIED="AGGREGATION_METRIC_UNSPECIFIED",e.AVERAGE="AVERAGE",e.
-MODE="MODE",e.STANDARD_DEVIATION="STANDARD_DEVIATION",e.VARIANCE="VARIANCE",e.MINIMUM="MINIMUM",e.MAXIMUM="MAXIMUM",e.MEDIAN=
-"MEDIAN",e.PERCENTILE_P90="PERCENTILE_P90",e.PERCENTILE_P95="PERCENTILE_P95",e.PERCENTILE_P99="PERCENTILE_P99"})(Pn||(Pn=
-{}));var wn;(function(e){e.PAIRWISE_CHOICE_UNSPECIFIED="PAIRWISE_CHOICE_UNSPECIFIED",e.BASELINE="BASELINE",e.CANDIDATE="\
-CANDIDATE",e.TIE="TIE"})(wn||(wn={}));var Nn;(function(e){e.VIDEO_ORIENTATION_UNSPECIFIED="VIDEO_ORIENTATION_UNSPECIFIED",
-e.LANDSCAPE="LANDSCAPE",e.PORTRAIT="PORTRAIT"})(Nn||(Nn={}));var Dn;(function(e){e.TUNING_SPEED_UNSPECIFIED="TUNING_SPEE\
-D_UNSPECIFIED",e.REGULAR="REGULAR",e.FAST="FAST"})(Dn||(Dn={}));var Mn;(function(e){e.TUNING_TASK_UNSPECIFIED="TUNING_TA\
-SK_UNSPECIFIED",e.TUNING_TASK_I2V="TUNING_TASK_I2V",e.TUNING_TASK_T2V="TUNING_TASK_T2V",e.TUNING_TASK_R2V="TUNING_TASK_R\
-2V"})(Mn||(Mn={}));var kn;(function(e){e.STATE_UNSPECIFIED="STATE_UNSPECIFIED",e.STATE_PENDING="STATE_PENDING",e.STATE_ACTIVE=
-"STATE_ACTIVE",e.STATE_FAILED="STATE_FAILED"})(kn||(kn={}));var xn;(function(e){e.MEDIA_RESOLUTION_UNSPECIFIED="MEDIA_RE\
-SOLUTION_UNSPECIFIED",e.MEDIA_RESOLUTION_LOW="MEDIA_RESOLUTION_LOW",e.MEDIA_RESOLUTION_MEDIUM="MEDIA_RESOLUTION_MEDIUM",
-e.MEDIA_RESOLUTION_HIGH="MEDIA_RESOLUTION_HIGH",e.MEDIA_RESOLUTION_ULTRA_HIGH="MEDIA_RESOLUTION_ULTRA_HIGH"})(xn||(xn={}));
-var Un;(function(e){e.TOOL_TYPE_UNSPECIFIED="TOOL_TYPE_UNSPECIFIED",e.GOOGLE_SEARCH_WEB="GOOGLE_SEARCH_WEB",e.GOOGLE_SEARCH_IMAGE=
-"GOOGLE_SEARCH_IMAGE",e.URL_CONTEXT="URL_CONTEXT",e.GOOGLE_MAPS="GOOGLE_MAPS",e.FILE_SEARCH="FILE_SEARCH",e.MEDIA_PROCESSING=
-"MEDIA_PROCESSING"})(Un||(Un={}));var ge;(function(e){e.COLLECTION="COLLECTION"})(ge||(ge={}));var Gn;(function(e){e.FEATURE_SELECTION_PREFERENCE_UNSPECIFIED=
-"FEATURE_SELECTION_PREFERENCE_UNSPECIFIED",e.PRIORITIZE_QUALITY="PRIORITIZE_QUALITY",e.BALANCED="BALANCED",e.PRIORITIZE_COST=
-"PRIORITIZE_COST"})(Gn||(Gn={}));var Ln;(function(e){e.PREDICT="PREDICT",e.EMBED_CONTENT="EMBED_CONTENT"})(Ln||(Ln={}));
-var Fn;(function(e){e.BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_ONLY_HIGH=
-"BLOCK_ONLY_HIGH",e.BLOCK_NONE="BLOCK_NONE"})(Fn||(Fn={}));var qn;(function(e){e.auto="auto",e.en="en",e.ja="ja",e.ko="k\
-o",e.hi="hi",e.zh="zh",e.pt="pt",e.es="es"})(qn||(qn={}));var Hn;(function(e){e.MASK_MODE_DEFAULT="MASK_MODE_DEFAULT",e.
-MASK_MODE_USER_PROVIDED="MASK_MODE_USER_PROVIDED",e.MASK_MODE_BACKGROUND="MASK_MODE_BACKGROUND",e.MASK_MODE_FOREGROUND="\
-MASK_MODE_FOREGROUND",e.MASK_MODE_SEMANTIC="MASK_MODE_SEMANTIC"})(Hn||(Hn={}));var Vn;(function(e){e.CONTROL_TYPE_DEFAULT=
-"CONTROL_TYPE_DEFAULT",e.CONTROL_TYPE_CANNY="CONTROL_TYPE_CANNY",e.CONTROL_TYPE_SCRIBBLE="CONTROL_TYPE_SCRIBBLE",e.CONTROL_TYPE_FACE_MESH=
-"CONTROL_TYPE_FACE_MESH"})(Vn||(Vn={}));var bn;(function(e){e.SUBJECT_TYPE_DEFAULT="SUBJECT_TYPE_DEFAULT",e.SUBJECT_TYPE_PERSON=
-"SUBJECT_TYPE_PERSON",e.SUBJECT_TYPE_ANIMAL="SUBJECT_TYPE_ANIMAL",e.SUBJECT_TYPE_PRODUCT="SUBJECT_TYPE_PRODUCT"})(bn||(bn=
-{}));var Bn;(function(e){e.EDIT_MODE_DEFAULT="EDIT_MODE_DEFAULT",e.EDIT_MODE_INPAINT_REMOVAL="EDIT_MODE_INPAINT_REMOVAL",
-e.EDIT_MODE_INPAINT_INSERTION="EDIT_MODE_INPAINT_INSERTION",e.EDIT_MODE_OUTPAINT="EDIT_MODE_OUTPAINT",e.EDIT_MODE_CONTROLLED_EDITING=
-"EDIT_MODE_CONTROLLED_EDITING",e.EDIT_MODE_STYLE="EDIT_MODE_STYLE",e.EDIT_MODE_BGSWAP="EDIT_MODE_BGSWAP",e.EDIT_MODE_PRODUCT_IMAGE=
-"EDIT_MODE_PRODUCT_IMAGE"})(Bn||(Bn={}));var Xn;(function(e){e.FOREGROUND="FOREGROUND",e.BACKGROUND="BACKGROUND",e.PROMPT=
-"PROMPT",e.SEMANTIC="SEMANTIC",e.INTERACTIVE="INTERACTIVE"})(Xn||(Xn={}));var $n;(function(e){e.ASSET="ASSET",e.STYLE="S\
-TYLE"})($n||($n={}));var Jn;(function(e){e.INSERT="INSERT",e.REMOVE="REMOVE",e.REMOVE_STATIC="REMOVE_STATIC",e.OUTPAINT=
-"OUTPAINT"})(Jn||(Jn={}));var Yn;(function(e){e.OPTIMIZED="OPTIMIZED",e.LOSSLESS="LOSSLESS"})(Yn||(Yn={}));var Wn;(function(e){
-e.CROP="CROP",e.PAD="PAD"})(Wn||(Wn={}));var Kn;(function(e){e.SUPERVISED_FINE_TUNING="SUPERVISED_FINE_TUNING",e.PREFERENCE_TUNING=
-"PREFERENCE_TUNING",e.DISTILLATION="DISTILLATION",e.REINFORCEMENT_TUNING="REINFORCEMENT_TUNING"})(Kn||(Kn={}));var On;(function(e){
-e.STATE_UNSPECIFIED="STATE_UNSPECIFIED",e.PROCESSING="PROCESSING",e.ACTIVE="ACTIVE",e.FAILED="FAILED"})(On||(On={}));var zn;
-(function(e){e.SOURCE_UNSPECIFIED="SOURCE_UNSPECIFIED",e.UPLOADED="UPLOADED",e.GENERATED="GENERATED",e.REGISTERED="REGIS\
-TERED"})(zn||(zn={}));var Qn;(function(e){e.TURN_COMPLETE_REASON_UNSPECIFIED="TURN_COMPLETE_REASON_UNSPECIFIED",e.MALFORMED_FUNCTION_CALL=
-"MALFORMED_FUNCTION_CALL",e.RESPONSE_REJECTED="RESPONSE_REJECTED",e.NEED_MORE_INPUT="NEED_MORE_INPUT",e.PROHIBITED_INPUT_CONTENT=
-"PROHIBITED_INPUT_CONTENT",e.IMAGE_PROHIBITED_INPUT_CONTENT="IMAGE_PROHIBITED_INPUT_CONTENT",e.INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED=
-"INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED",e.INPUT_IMAGE_CELEBRITY="INPUT_IMAGE_CELEBRITY",e.INPUT_IMAGE_PHOTO_REALISTIC_CHILD_PROHIBITED=
-"INPUT_IMAGE_PHOTO_REALISTIC_CHILD_PROHIBITED",e.INPUT_TEXT_NCII_PROHIBITED="INPUT_TEXT_NCII_PROHIBITED",e.INPUT_OTHER="\
-INPUT_OTHER",e.INPUT_IP_PROHIBITED="INPUT_IP_PROHIBITED",e.BLOCKLIST="BLOCKLIST",e.UNSAFE_PROMPT_FOR_IMAGE_GENERATION="U\
-NSAFE_PROMPT_FOR_IMAGE_GENERATION",e.GENERATED_IMAGE_SAFETY="GENERATED_IMAGE_SAFETY",e.GENERATED_CONTENT_SAFETY="GENERAT\
-ED_CONTENT_SAFETY",e.GENERATED_AUDIO_SAFETY="GENERATED_AUDIO_SAFETY",e.GENERATED_VIDEO_SAFETY="GENERATED_VIDEO_SAFETY",e.
-GENERATED_CONTENT_PROHIBITED="GENERATED_CONTENT_PROHIBITED",e.GENERATED_CONTENT_BLOCKLIST="GENERATED_CONTENT_BLOCKLIST",
-e.GENERATED_IMAGE_PROHIBITED="GENERATED_IMAGE_PROHIBITED",e.GENERATED_IMAGE_CELEBRITY="GENERATED_IMAGE_CELEBRITY",e.GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER=
-"GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER",e.GENERATED_IMAGE_IDENTIFIABLE_PEOPLE="GENERATED_IMAGE_IDENTIFIA\
-BLE_PEOPLE",e.GENERATED_IMAGE_MINORS="GENERATED_IMAGE_MINORS",e.OUTPUT_IMAGE_IP_PROHIBITED="OUTPUT_IMAGE_IP_PROHIBITED",
-e.GENERATED_OTHER="GENERATED_OTHER",e.MAX_REGENERATION_REACHED="MAX_REGENERATION_REACHED"})(Qn||(Qn={}));var Zn;(function(e){
-e.INTERACTION_STATUS_UNSPECIFIED="INTERACTION_STATUS_UNSPECIFIED",e.IN_PROGRESS="IN_PROGRESS",e.REQUIRES_ACTION="REQUIRE\
-S_ACTION",e.IDLE="IDLE"})(Zn||(Zn={}));var jn;(function(e){e.VAD_SIGNAL_TYPE_UNSPECIFIED="VAD_SIGNAL_TYPE_UNSPECIFIED",e.
-VAD_SIGNAL_TYPE_SOS="VAD_SIGNAL_TYPE_SOS",e.VAD_SIGNAL_TYPE_EOS="VAD_SIGNAL_TYPE_EOS"})(jn||(jn={}));var et;(function(e){
-e.TYPE_UNSPECIFIED="TYPE_UNSPECIFIED",e.ACTIVITY_START="ACTIVITY_START",e.ACTIVITY_END="ACTIVITY_END"})(et||(et={}));var nt;
-(function(e){e.START_SENSITIVITY_UNSPECIFIED="START_SENSITIVITY_UNSPECIFIED",e.START_SENSITIVITY_HIGH="START_SENSITIVITY\
-_HIGH",e.START_SENSITIVITY_LOW="START_SENSITIVITY_LOW"})(nt||(nt={}));var tt;(function(e){e.END_SENSITIVITY_UNSPECIFIED=
-"END_SENSITIVITY_UNSPECIFIED",e.END_SENSITIVITY_HIGH="END_SENSITIVITY_HIGH",e.END_SENSITIVITY_LOW="END_SENSITIVITY_LOW"})(
-tt||(tt={}));var ot;(function(e){e.ACTIVITY_HANDLING_UNSPECIFIED="ACTIVITY_HANDLING_UNSPECIFIED",e.START_OF_ACTIVITY_INTERRUPTS=
-"START_OF_ACTIVITY_INTERRUPTS",e.NO_INTERRUPTION="NO_INTERRUPTION"})(ot||(ot={}));var it;(function(e){e.TURN_COVERAGE_UNSPECIFIED=
-"TURN_COVERAGE_UNSPECIFIED",e.TURN_INCLUDES_ONLY_ACTIVITY="TURN_INCLUDES_ONLY_ACTIVITY",e.TURN_INCLUDES_ALL_INPUT="TURN_\
-INCLUDES_ALL_INPUT",e.TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO="TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO"})(it||(it=
-{}));var rt;(function(e){e.SCALE_UNSPECIFIED="SCALE_UNSPECIFIED",e.C_MAJOR_A_MINOR="C_MAJOR_A_MINOR",e.D_FLAT_MAJOR_B_FLAT_MINOR=
-"D_FLAT_MAJOR_B_FLAT_MINOR",e.D_MAJOR_B_MINOR="D_MAJOR_B_MINOR",e.E_FLAT_MAJOR_C_MINOR="E_FLAT_MAJOR_C_MINOR",e.E_MAJOR_D_FLAT_MINOR=
-"E_MAJOR_D_FLAT_MINOR",e.F_MAJOR_D_MINOR="F_MAJOR_D_MINOR",e.G_FLAT_MAJOR_E_FLAT_MINOR="G_FLAT_MAJOR_E_FLAT_MINOR",e.G_MAJOR_E_MINOR=
-"G_MAJOR_E_MINOR",e.A_FLAT_MAJOR_F_MINOR="A_FLAT_MAJOR_F_MINOR",e.A_MAJOR_G_FLAT_MINOR="A_MAJOR_G_FLAT_MINOR",e.B_FLAT_MAJOR_G_MINOR=
-"B_FLAT_MAJOR_G_MINOR",e.B_MAJOR_A_FLAT_MINOR="B_MAJOR_A_FLAT_MINOR"})(rt||(rt={}));var st;(function(e){e.MUSIC_GENERATION_MODE_UNSPECIFIED=
-"MUSIC_GENERATION_MODE_UNSPECIFIED",e.QUALITY="QUALITY",e.DIVERSITY="DIVERSITY",e.VOCALIZATION="VOCALIZATION"})(st||(st=
-{}));var at;(function(e){e.PLAYBACK_CONTROL_UNSPECIFIED="PLAYBACK_CONTROL_UNSPECIFIED",e.PLAY="PLAY",e.PAUSE="PAUSE",e.STOP=
-"STOP",e.RESET_CONTEXT="RESET_CONTEXT"})(at||(at={}));var Z=class{static{u(this,"HttpResponse")}constructor(n){let t={};for(let o of n.headers.entries())t[o[0]]=o[1];this.headers=
-t,this.responseInternal=n}json(){return this.responseInternal.json()}},he=class{static{u(this,"GenerateContentResponsePr\
-omptFeedback")}},de=class{static{u(this,"GenerateContentResponseUsageMetadata")}},G=class{static{u(this,"GenerateContent\
-Response")}get text(){var n,t,o,i,r,s,a,l;if(((i=(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?
-void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.
-candidates.length>1&&console.warn("there are multiple candidates in the response, returning text from the first one.");let d="",
-f=!1,m=[];for(let _ of(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===
-null||a===void 0?void 0:a.parts)!==null&&l!==void 0?l:[]){for(let[g,h]of Object.entries(_))g!=="text"&&g!=="thought"&&g!==
-"thoughtSignature"&&(h!==null||h!==void 0)&&m.push(g);if(typeof _.text=="string"){if(typeof _.thought=="boolean"&&_.thought)
-continue;f=!0,d+=_.text}}return m.length>0&&console.warn(`there are non-text parts ${m} in the response, returning conca\
-tenation of all text parts. Please refer to the non text parts for a full response from model.`),f?d:void 0}get data(){var n,
-t,o,i,r,s,a,l;if(((i=(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||
-o===void 0?void 0:o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.candidates.length>1&&console.
-warn("there are multiple candidates in the response, returning data from the first one.");let d="",f=[];for(let m of(l=(a=
-(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.
-parts)!==null&&l!==void 0?l:[]){for(let[_,g]of Object.entries(m))_!=="inlineData"&&(g!==null||g!==void 0)&&f.push(_);m.inlineData&&
-typeof m.inlineData.data=="string"&&(d+=atob(m.inlineData.data))}return f.length>0&&console.warn(`there are non-data par\
-ts ${f} in the response, returning concatenation of all data parts. Please refer to the non data parts for a full respon\
-se from model.`),d.length>0?btoa(d):void 0}get functionCalls(){var n,t,o,i,r,s,a,l;if(((i=(o=(t=(n=this.candidates)===null||
-n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:
-i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there are multiple candidates in the respo\
-nse, returning function calls from the first one.");let d=(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===
-null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?void 0:l.filter(f=>f.functionCall).
-map(f=>f.functionCall).filter(f=>f!==void 0);if(d?.length!==0)return d}get executableCode(){var n,t,o,i,r,s,a,l,d;if(((i=
-(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:
-o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there a\
-re multiple candidates in the response, returning executable code from the first one.");let f=(l=(a=(s=(r=this.candidates)===
-null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?
-void 0:l.filter(m=>m.executableCode).map(m=>m.executableCode).filter(m=>m!==void 0);if(f?.length!==0)return(d=f?.[0])===
-null||d===void 0?void 0:d.code}get codeExecutionResult(){var n,t,o,i,r,s,a,l,d;if(((i=(o=(t=(n=this.candidates)===null||
-n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:
-i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there are multiple candidates in the respo\
-nse, returning code execution result from the first one.");let f=(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:
-r[0])===null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?void 0:l.filter(m=>m.codeExecutionResult).
-map(m=>m.codeExecutionResult).filter(m=>m!==void 0);if(f?.length!==0)return(d=f?.[0])===null||d===void 0?void 0:d.output}get initialPromptTokenCount(){
-var n;if(this.usageMetadata)return(n=this.usageMetadata._initialPromptTokenCount)!==null&&n!==void 0?n:this.usageMetadata.
-promptTokenCount}};function Zt(e,n){if(!n||typeof n!="string")throw new Error("model is required and must be a string");if(n.includes("..")||
-n.includes("?")||n.includes("&"))throw new Error("invalid model parameter");return n.startsWith("models/")||n.startsWith(
-"tunedModels/")?n:`models/${n}`}u(Zt,"tModel");function lt(e){if(e==null)throw new Error("PartUnion is required");if(typeof e=="object")return e;if(typeof e=="string")
-return{text:e};throw new Error(`Unsupported part type: ${typeof e}`)}u(lt,"tPart");function Rt(e){if(e==null||Array.isArray(
-e)&&e.length===0)throw new Error("PartListUnion is required");return Array.isArray(e)?e.map(n=>lt(n)):[lt(e)]}u(Rt,"tPar\
-ts");function ve(e){return e!=null&&typeof e=="object"&&"parts"in e&&Array.isArray(e.parts)}u(ve,"_isContent");function ut(e){
-return e!=null&&typeof e=="object"&&"functionCall"in e}u(ut,"_isFunctionCallPart");function dt(e){return e!=null&&typeof e==
-"object"&&"functionResponse"in e}u(dt,"_isFunctionResponsePart");function Pt(e){if(e==null)throw new Error("ContentUnion\
- is required");return ve(e)?e:{role:"user",parts:Rt(e)}}u(Pt,"tContent");function se(e){if(e==null||Array.isArray(e)&&e.length===0)throw new Error("contents are required");if(!Array.isArray(e)){
-if(ut(e)||dt(e))throw new Error("To specify functionCall or functionResponse parts, please wrap them in a Content object\
-, specifying the role for them");return[Pt(e)]}let n=[],t=[],o=ve(e[0]);for(let i of e){let r=ve(i);if(r!=o)throw new Error(
+this._options.forever&&(this._cachedTimeouts=this._timeouts.slice(0))}we.exports=S;S.prototype.reset=function(){this._attempts=
+1,this._timeouts=this._originalTimeouts.slice(0)};S.prototype.stop=function(){this._timeout&&w(this._timeout),this._timer&&
+w(this._timer),this._timeouts=[],this._cachedTimeouts=null};S.prototype.retry=function(n){if(this._timeout&&w(this._timeout),
+!n)return!1;var e=new Date().getTime();if(n&&e-this._operationStart>=this._maxRetryTime)return this._errors.push(n),this.
+_errors.unshift(new Error("RetryOperation timeout occurred")),!1;this._errors.push(n);var t=this._timeouts.shift();if(t===
+void 0)if(this._cachedTimeouts)this._errors.splice(0,this._errors.length-1),t=this._cachedTimeouts.slice(-1);else return!1;
+var o=this;return this._timer=N(function(){o._attempts++,o._operationTimeoutCb&&(o._timeout=N(function(){o._operationTimeoutCb(
+o._attempts)},o._operationTimeout),o._options.unref&&o._timeout.unref()),o._fn(o._attempts)},t),this._options.unref&&this.
+_timer.unref(),!0};S.prototype.attempt=function(n,e){this._fn=n,e&&(e.timeout&&(this._operationTimeout=e.timeout),e.cb&&
+(this._operationTimeoutCb=e.cb));var t=this;this._operationTimeoutCb&&(this._timeout=N(function(){t._operationTimeoutCb()},
+t._operationTimeout)),this._operationStart=new Date().getTime(),this._fn(this._attempts)};S.prototype.try=function(n){console.
+log("Using RetryOperation.try() is deprecated"),this.attempt(n)};S.prototype.start=function(n){console.log("Using RetryO\
+peration.start() is deprecated"),this.attempt(n)};S.prototype.start=S.prototype.try;S.prototype.errors=function(){return this.
+_errors};S.prototype.attempts=function(){return this._attempts};S.prototype.mainError=function(){if(this._errors.length===
+0)return null;for(var n={},e=null,t=0,o=0;o<this._errors.length;o++){var i=this._errors[o],r=i.message,s=(n[r]||0)+1;n[r]=
+s,s>=t&&(e=i,t=s)}return e}});var De=W(x=>{A();var hn=Ne();x.operation=function(n){var e=x.timeouts(n);return new hn(e,{forever:n&&(n.forever||n.retries===
+1/0),unref:n&&n.unref,maxRetryTime:n&&n.maxRetryTime})};x.timeouts=function(n){if(n instanceof Array)return[].concat(n);
+var e={retries:10,factor:2,minTimeout:1*1e3,maxTimeout:1/0,randomize:!1};for(var t in n)e[t]=n[t];if(e.minTimeout>e.maxTimeout)
+throw new Error("minTimeout is greater than maxTimeout");for(var o=[],i=0;i<e.retries;i++)o.push(this.createTimeout(i,e));
+return n&&n.forever&&!o.length&&o.push(this.createTimeout(i,e)),o.sort(function(r,s){return r-s}),o};x.createTimeout=function(n,e){
+var t=e.randomize?Math.random()+1:1,o=Math.round(t*Math.max(e.minTimeout,1)*Math.pow(e.factor,n));return o=Math.min(o,e.
+maxTimeout),o};x.wrap=function(n,e,t){if(e instanceof Array&&(t=e,e=null),!t){t=[];for(var o in n)typeof n[o]=="function"&&
+t.push(o)}for(var i=0;i<t.length;i++){var r=t[i],s=n[r];n[r]=function(l){var d=x.operation(e),f=Array.prototype.slice.call(
+arguments,1),m=f.pop();f.push(function(p){d.retry(p)||(p&&(arguments[0]=d.mainError()),m.apply(this,arguments))}),d.attempt(
+function(){l.apply(n,f)})}.bind(n,s),n[r].options=e}}});var ke=W((Ot,Me)=>{A();Me.exports=De()});var Ge=W((Qt,O)=>{"use strict";A();var yn=ke(),vn=["Failed to fetch","NetworkError when attempting to fetch resource.","\
+The Internet connection appears to be offline.","Network request failed"],K=class extends Error{static name="AbortError";constructor(e){
+super(),e instanceof Error?(this.originalError=e,{message:e}=e):(this.originalError=new Error(e),this.originalError.stack=
+this.stack),this.name="AbortError",this.message=e}},En=(n,e,t)=>{let o=t.retries-(e-1);return n.attemptNumber=e,n.retriesLeft=
+o,n},Tn=n=>vn.includes(n),xe=(n,e)=>new Promise((t,o)=>{e={onFailedAttempt:()=>{},retries:10,...e};let i=yn.operation(e);
+i.attempt(async r=>{try{t(await n(r))}catch(s){if(!(s instanceof Error)){o(new TypeError(`Non-error was thrown: "${s}". \
+You should only throw errors.`));return}if(s instanceof K)i.stop(),o(s.originalError);else if(s instanceof TypeError&&!Tn(
+s.message))i.stop(),o(s);else{En(s,r,e);try{await e.onFailedAttempt(s)}catch(a){o(a);return}i.retry(s)||o(i.mainError())}}})});
+O.exports=xe;O.exports.default=xe;O.exports.AbortError=K});A();A();var Qe=gn(Ge(),1);var Cn,In;function An(){return{geminiUrl:Cn,vertexUrl:In}}function Sn(n,e,t,o){var i,r;if(!n?.baseUrl){let s=An();return e?(i=s.vertexUrl)!==
+null&&i!==void 0?i:t:(r=s.geminiUrl)!==null&&r!==void 0?r:o}return n.baseUrl}var te=class{static name="BaseModule"};function Ue(n,e){
+let t=/\{([^}]+)\}/g;return n.replace(t,(o,i)=>{if(e&&Object.prototype.hasOwnProperty.call(e,i)){let r=e[i];return r!=null?
+String(r):""}else{if(i==="api_version")return o;throw new Error(`Key '${i}' not found in valueMap.`)}})}function c(n,e,t){
+for(let r=0;r<e.length-1;r++){let s=e[r];if(s.endsWith("[]")){let a=s.slice(0,-2);if(!(a in n))if(Array.isArray(t))n[a]=
+Array.from({length:t.length},()=>({}));else throw new Error(`Value must be a list given an array path ${s}`);if(Array.isArray(
+n[a])){let l=n[a];if(Array.isArray(t))for(let d=0;d<l.length;d++){let f=l[d];c(f,e.slice(r+1),t[d])}else for(let d of l)
+c(d,e.slice(r+1),t)}return}else if(s.endsWith("[0]")){let a=s.slice(0,-3);a in n||(n[a]=[{}]);let l=n[a];c(l[0],e.slice(
+r+1),t);return}(!n[s]||typeof n[s]!="object")&&(n[s]={}),n=n[s]}let o=e[e.length-1],i=n[o];if(i!==void 0){if(!t||typeof t==
+"object"&&Object.keys(t).length===0||t===i)return;if(typeof i=="object"&&typeof t=="object"&&i!==null&&t!==null)Object.assign(
+i,t);else throw new Error(`Cannot set value for an existing key. Key: ${o}`)}else o==="_self"&&typeof t=="object"&&t!==null&&
+!Array.isArray(t)?Object.assign(n,t):n[o]=t}function u(n,e,t=void 0){try{if(e.length===1&&e[0]==="_self")return n;for(let o=0;o<
+e.length;o++){if(typeof n!="object"||n===null)return t;let i=e[o];if(i.endsWith("[]")){let r=i.slice(0,-2);if(r in n){let s=n[r];
+return Array.isArray(s)?s.map(a=>u(a,e.slice(o+1),t)):t}else return t}else n=n[i]}return n}catch(o){if(o instanceof TypeError)
+return t;throw o}}var q=pe(function(n){n.TYPE_UNSPECIFIED="TYPE_UNSPECIFIED",n.STRING="STRING",n.NUMBER="NUMBER",n.INTEGER="INTEGER",n.BOOLEAN=
+"BOOLEAN",n.ARRAY="ARRAY",n.OBJECT="OBJECT",n.NULL="NULL"});var Ze=pe(function(n){n.FINISH_REASON_UNSPECIFIED="FINISH_REASON_UNSPECIFIED",n.STOP="STOP",n.MAX_TOKENS="MAX_TOKENS",n.
+SAFETY="SAFETY",n.RECITATION="RECITATION",n.LANGUAGE="LANGUAGE",n.OTHER="OTHER",n.BLOCKLIST="BLOCKLIST",n.PROHIBITED_CONTENT=
+"PROHIBITED_CONTENT",n.SPII="SPII",n.MALFORMED_FUNCTION_CALL="MALFORMED_FUNCTION_CALL",n.IMAGE_SAFETY="IMAGE_SAFETY",n.UNEXPECTED_TOOL_CALL=
+"UNEXPECTED_TOOL_CALL",n.TOO_MANY_TOOL_CALLS="TOO_MANY_TOOL_CALLS",n.IMAGE_PROHIBITED_CONTENT="IMAGE_PROHIBITED_CONTENT",
+n.NO_IMAGE="NO_IMAGE",n.IMAGE_RECITATION="IMAGE_RECITATION",n.IMAGE_OTHER="IMAGE_OTHER",n.CONTINUATION="CONTINUATION",n.
+MALFORMED_RESPONSE="MALFORMED_RESPONSE"});var Rn=pe(function(n){n.COLLECTION="COLLECTION"});var $=class{static name="HttpResponse";constructor(e){let t={};for(let o of e.headers.entries())t[o[0]]=o[1];this.headers=
+t,this.responseInternal=e}json(){return this.responseInternal.json()}},oe=class{static name="GenerateContentResponseProm\
+ptFeedback"},Z=class{static name="GenerateContentResponseUsageMetadata"},k=class{static name="GenerateContentResponse";get initialPromptTokenCount(){
+var e;if(this.usageMetadata)return(e=this.usageMetadata._initialPromptTokenCount)!==null&&e!==void 0?e:this.usageMetadata.
+promptTokenCount}};function Pn(n,e){if(!e||typeof e!="string")throw new Error("model is required and must be a string");if(e.includes("..")||
+e.includes("?")||e.includes("&"))throw new Error("invalid model parameter");return e.startsWith("models/")||e.startsWith(
+"tunedModels/")?e:`models/${e}`}function Le(n){if(n==null)throw new Error("PartUnion is required");if(typeof n=="object")return n;if(typeof n=="string")
+return{text:n};throw new Error(`Unsupported part type: ${typeof n}`)}function je(n){if(n==null||Array.isArray(n)&&n.length===
+0)throw new Error("PartListUnion is required");return Array.isArray(n)?n.map(e=>Le(e)):[Le(n)]}function ie(n){return n!=
+null&&typeof n=="object"&&"parts"in n&&Array.isArray(n.parts)}function Fe(n){return n!=null&&typeof n=="object"&&"functi\
+onCall"in n}function qe(n){return n!=null&&typeof n=="object"&&"functionResponse"in n}function en(n){if(n==null)throw new Error(
+"ContentUnion is required");return ie(n)?n:{role:"user",parts:je(n)}}function re(n){if(n==null||Array.isArray(n)&&n.length===0)throw new Error("contents are required");if(!Array.isArray(n)){
+if(Fe(n)||qe(n))throw new Error("To specify functionCall or functionResponse parts, please wrap them in a Content object\
+, specifying the role for them");return[en(n)]}let e=[],t=[],o=ie(n[0]);for(let i of n){let r=ie(i);if(r!=o)throw new Error(
 "Mixing Content and Parts is not supported, please group the parts into a the appropriate Content objects and specify th\
-e roles for them");if(r)n.push(i);else{if(ut(i)||dt(i))throw new Error("To specify functionCall or functionResponse part\
+e roles for them");if(r)e.push(i);else{if(Fe(i)||qe(i))throw new Error("To specify functionCall or functionResponse part\
 s, please wrap them, and any other parts, in Content objects as appropriate, specifying the role for them");t.push(i)}}return o||
-n.push({role:"user",parts:Rt(t)}),n}u(se,"tContents");function jt(e,n){e.includes("null")&&(n.nullable=!0);let t=e.filter(
-o=>o!=="null");if(t.length===1)n.type=Object.values(L).includes(t[0].toUpperCase())?t[0].toUpperCase():L.TYPE_UNSPECIFIED;else{
-n.anyOf=[];for(let o of t)n.anyOf.push({type:Object.values(L).includes(o.toUpperCase())?o.toUpperCase():L.TYPE_UNSPECIFIED})}}
-u(jt,"flattenTypeArrayToAnyOf");function $(e){let n={},t=["items"],o=["anyOf"],i=["properties"];if(e.type&&e.anyOf)throw new Error(
-"type and anyOf cannot be both populated.");let r=e.anyOf;r!=null&&r.length==2&&(r[0].type==="null"?(n.nullable=!0,e=r[1]):
-r[1].type==="null"&&(n.nullable=!0,e=r[0])),e.type instanceof Array&&jt(e.type,n);for(let[s,a]of Object.entries(e))if(a!=
-null)if(s=="type"){if(a==="null")throw new Error("type: null can not be the only possible type for the field.");if(a instanceof
-Array)continue;n.type=Object.values(L).includes(a.toUpperCase())?a.toUpperCase():L.TYPE_UNSPECIFIED}else if(t.includes(s))
-n[s]=$(a);else if(o.includes(s)){let l=[];for(let d of a){if(d.type=="null"){n.nullable=!0;continue}l.push($(d))}n[s]=l}else if(i.
-includes(s)){let l={};for(let[d,f]of Object.entries(a))l[d]=$(f);n[s]=l}else{if(s==="additionalProperties")continue;n[s]=
-a}return n}u($,"processJsonSchema");function eo(e){return $(e)}u(eo,"tSchema");function no(e){if(typeof e=="object")return e;if(typeof e=="string")return{voiceConfig:{prebuiltVoiceConfig:{voiceName:e}}};
-throw new Error(`Unsupported speechConfig type: ${typeof e}`)}u(no,"tSpeechConfig");function to(e){if(e.functionDeclarations)for(let n of e.functionDeclarations)n.parameters&&(Object.keys(n.parameters).includes(
-"$schema")?n.parametersJsonSchema||(n.parametersJsonSchema=n.parameters,delete n.parameters):n.parameters=$(n.parameters)),
-n.response&&(Object.keys(n.response).includes("$schema")?n.responseJsonSchema||(n.responseJsonSchema=n.response,delete n.
-response):n.response=$(n.response));return e}u(to,"tTool");function oo(e){if(e==null)throw new Error("tools is required");
-if(!Array.isArray(e))throw new Error("tools is required and must be an array of Tools");let n=[];for(let t of e)n.push(t);
-return n}u(oo,"tTools");function io(e,n,t,o=1){return!n.startsWith(`${t}/`)&&n.split("/").length===o?`${t}/${n}`:n}u(io,
-"resourceName");function ro(e,n){if(typeof n!="string")throw new Error("name must be a string");return io(e,n,"cachedCon\
-tents")}u(ro,"tCachedContentName");function so(e,n={}){let t=e,o={name:t.name,description:t.description,parametersJsonSchema:t.inputSchema};return t.outputSchema&&
-(o.responseJsonSchema=t.outputSchema),n.behavior&&(o.behavior=n.behavior),{functionDeclarations:[o]}}u(so,"mcpToGeminiTo\
-ol");function ao(e,n={}){let t=[],o=new Set;for(let i of e){let r=i.name;if(o.has(r))throw new Error(`Duplicate function\
- name ${r} found in MCP tools. Please ensure function names are unique.`);o.add(r);let s=so(i,n);s.functionDeclarations&&
-t.push(...s.functionDeclarations)}return{functionDeclarations:t}}u(ao,"mcpToolsToGeminiTool");var ct;(function(e){e.PAGED_ITEM_BATCH_JOBS="batchJobs",e.PAGED_ITEM_MODELS="models",e.PAGED_ITEM_TUNING_JOBS="tuningJob\
-s",e.PAGED_ITEM_FILES="files",e.PAGED_ITEM_CACHED_CONTENTS="cachedContents",e.PAGED_ITEM_FILE_SEARCH_STORES="fileSearchS\
-tores",e.PAGED_ITEM_DOCUMENTS="documents",e.PAGED_ITEM_SKILLS="skills"})(ct||(ct={}));function ft(e){var n=typeof Symbol=="function"&&Symbol.iterator,t=n&&e[n],o=0;if(t)return t.call(e);if(e&&typeof e.length==
-"number")return{next:u(function(){return e&&o>=e.length&&(e=void 0),{value:e&&e[o++],done:!e}},"next")};throw new TypeError(
-n?"Object is not iterable.":"Symbol.iterator is not defined.")}u(ft,"__values");function C(e){return this instanceof C?(this.
-v=e,this):new C(e)}u(C,"__await");function z(e,n,t){if(!Symbol.asyncIterator)throw new TypeError("Symbol.asyncIterator i\
-s not defined.");var o=t.apply(e,n||[]),i,r=[];return i=Object.create((typeof AsyncIterator=="function"?AsyncIterator:Object).
-prototype),a("next"),a("throw"),a("return",s),i[Symbol.asyncIterator]=function(){return this},i;function s(g){return function(h){
-return Promise.resolve(h).then(g,m)}}function a(g,h){o[g]&&(i[g]=function(v){return new Promise(function(E,y){r.push([g,
-v,E,y])>1||l(g,v)})},h&&(i[g]=h(i[g])))}function l(g,h){try{d(o[g](h))}catch(v){_(r[0][3],v)}}function d(g){g.value instanceof
-C?Promise.resolve(g.value.v).then(f,m):_(r[0][2],g)}function f(g){l("next",g)}function m(g){l("throw",g)}function _(g,h){
-g(h),r.shift(),r.length&&l(r[0][0],r[0][1])}}u(z,"__asyncGenerator");function ae(e){if(!Symbol.asyncIterator)throw new TypeError(
-"Symbol.asyncIterator is not defined.");var n=e[Symbol.asyncIterator],t;return n?n.call(e):(e=typeof ft=="function"?ft(e):
-e[Symbol.iterator](),t={},o("next"),o("throw"),o("return"),t[Symbol.asyncIterator]=function(){return this},t);function o(r){
-t[r]=e[r]&&function(s){return new Promise(function(a,l){s=e[r](s),i(a,l,s.done,s.value)})}}function i(r,s,a,l){Promise.resolve(
-l).then(function(d){r({value:d,done:a})},s)}}u(ae,"__asyncValues");var j=class e extends Error{static{u(this,"ApiError")}constructor(n){super(n.message),this.name="ApiError",this.status=n.
-status,Object.setPrototypeOf(this,e.prototype)}};function lo(e,n){let t={},o=c(e,["apiKey"]);if(o!=null&&p(t,["apiKey"],o),c(e,["apiKeyConfig"])!==void 0)throw new Error(
+e.push({role:"user",parts:je(t)}),e}function wn(n,e){n.includes("null")&&(e.nullable=!0);let t=n.filter(o=>o!=="null");if(t.
+length===1)e.type=Object.values(q).includes(t[0].toUpperCase())?t[0].toUpperCase():q.TYPE_UNSPECIFIED;else{e.anyOf=[];for(let o of t)
+e.anyOf.push({type:Object.values(q).includes(o.toUpperCase())?o.toUpperCase():q.TYPE_UNSPECIFIED})}}function H(n){let e={},
+t=["items"],o=["anyOf"],i=["properties"];if(n.type&&n.anyOf)throw new Error("type and anyOf cannot be both populated.");
+let r=n.anyOf;r!=null&&r.length==2&&(r[0].type==="null"?(e.nullable=!0,n=r[1]):r[1].type==="null"&&(e.nullable=!0,n=r[0])),
+n.type instanceof Array&&wn(n.type,e);for(let[s,a]of Object.entries(n))if(a!=null)if(s=="type"){if(a==="null")throw new Error(
+"type: null can not be the only possible type for the field.");if(a instanceof Array)continue;e.type=Object.values(q).includes(
+a.toUpperCase())?a.toUpperCase():q.TYPE_UNSPECIFIED}else if(t.includes(s))e[s]=H(a);else if(o.includes(s)){let l=[];for(let d of a){
+if(d.type=="null"){e.nullable=!0;continue}l.push(H(d))}e[s]=l}else if(i.includes(s)){let l={};for(let[d,f]of Object.entries(
+a))l[d]=H(f);e[s]=l}else{if(s==="additionalProperties")continue;e[s]=a}return e}function Nn(n){return H(n)}function Dn(n){if(typeof n=="object")return n;if(typeof n=="string")return{voiceConfig:{prebuiltVoiceConfig:{voiceName:n}}};
+throw new Error(`Unsupported speechConfig type: ${typeof n}`)}function Mn(n){if(n.functionDeclarations)for(let e of n.functionDeclarations)e.parameters&&(Object.keys(e.parameters).includes(
+"$schema")?e.parametersJsonSchema||(e.parametersJsonSchema=e.parameters,delete e.parameters):e.parameters=H(e.parameters)),
+e.response&&(Object.keys(e.response).includes("$schema")?e.responseJsonSchema||(e.responseJsonSchema=e.response,delete e.
+response):e.response=H(e.response));return n}function kn(n){if(n==null)throw new Error("tools is required");if(!Array.isArray(
+n))throw new Error("tools is required and must be an array of Tools");let e=[];for(let t of n)e.push(t);return e}function xn(n,e,t,o=1){
+return!e.startsWith(`${t}/`)&&e.split("/").length===o?`${t}/${e}`:e}function Gn(n,e){if(typeof e!="string")throw new Error(
+"name must be a string");return xn(n,e,"cachedContents")}function He(n){var e=typeof Symbol=="function"&&Symbol.iterator,t=e&&n[e],o=0;if(t)return t.call(n);if(n&&typeof n.length==
+"number")return{next:function(){return n&&o>=n.length&&(n=void 0),{value:n&&n[o++],done:!n}}};throw new TypeError(e?"Obj\
+ect is not iterable.":"Symbol.iterator is not defined.")}function C(n){return this instanceof C?(this.v=n,this):new C(n)}
+function se(n,e,t){if(!Symbol.asyncIterator)throw new TypeError("Symbol.asyncIterator is not defined.");var o=t.apply(n,
+e||[]),i,r=[];return i=Object.create((typeof AsyncIterator=="function"?AsyncIterator:Object).prototype),a("next"),a("thr\
+ow"),a("return",s),i[Symbol.asyncIterator]=function(){return this},i;function s(_){return function(g){return Promise.resolve(
+g).then(_,m)}}function a(_,g){o[_]&&(i[_]=function(h){return new Promise(function(v,y){r.push([_,h,v,y])>1||l(_,h)})},g&&
+(i[_]=g(i[_])))}function l(_,g){try{d(o[_](g))}catch(h){p(r[0][3],h)}}function d(_){_.value instanceof C?Promise.resolve(
+_.value.v).then(f,m):p(r[0][2],_)}function f(_){l("next",_)}function m(_){l("throw",_)}function p(_,g){_(g),r.shift(),r.
+length&&l(r[0][0],r[0][1])}}function Ve(n){if(!Symbol.asyncIterator)throw new TypeError("Symbol.asyncIterator is not def\
+ined.");var e=n[Symbol.asyncIterator],t;return e?e.call(n):(n=typeof He=="function"?He(n):n[Symbol.iterator](),t={},o("n\
+ext"),o("throw"),o("return"),t[Symbol.asyncIterator]=function(){return this},t);function o(r){t[r]=n[r]&&function(s){return new Promise(
+function(a,l){s=n[r](s),i(a,l,s.done,s.value)})}}function i(r,s,a,l){Promise.resolve(l).then(function(d){r({value:d,done:a})},
+s)}}var J=class n extends Error{static name="ApiError";constructor(e){super(e.message),this.name="ApiError",this.status=e.status,
+Object.setPrototypeOf(this,n.prototype)}};function Un(n,e){let t={},o=u(n,["apiKey"]);if(o!=null&&c(t,["apiKey"],o),u(n,["apiKeyConfig"])!==void 0)throw new Error(
 "apiKeyConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(c(e,["authType"])!==void 0)throw new Error("authType parameter is only supported in Gemini Enterprise Agent Platform \
-mode, not in Gemini Developer API mode.");if(c(e,["googleServiceAccountConfig"])!==void 0)throw new Error("googleService\
+if(u(n,["authType"])!==void 0)throw new Error("authType parameter is only supported in Gemini Enterprise Agent Platform \
+mode, not in Gemini Developer API mode.");if(u(n,["googleServiceAccountConfig"])!==void 0)throw new Error("googleService\
 AccountConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(c(e,["httpBasicAuthConfig"])!==void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Ente\
-rprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["oauthConfig"])!==void 0)throw new Error("oauthC\
-onfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,[
+if(u(n,["httpBasicAuthConfig"])!==void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Ente\
+rprise Agent Platform mode, not in Gemini Developer API mode.");if(u(n,["oauthConfig"])!==void 0)throw new Error("oauthC\
+onfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(u(n,[
 "oidcConfig"])!==void 0)throw new Error("oidcConfig parameter is only supported in Gemini Enterprise Agent Platform mode\
-, not in Gemini Developer API mode.");return t}u(lo,"authConfigToMldev$1");function uo(e,n){let t={},o=c(e,["content"]);
-o!=null&&p(t,["content"],o);let i=c(e,["citationMetadata"]);i!=null&&p(t,["citationMetadata"],co(i));let r=c(e,["tokenCo\
-unt"]);r!=null&&p(t,["tokenCount"],r);let s=c(e,["finishReason"]);s!=null&&p(t,["finishReason"],s);let a=c(e,["grounding\
-Metadata"]);a!=null&&p(t,["groundingMetadata"],a);let l=c(e,["avgLogprobs"]);l!=null&&p(t,["avgLogprobs"],l);let d=c(e,[
-"index"]);d!=null&&p(t,["index"],d);let f=c(e,["logprobsResult"]);f!=null&&p(t,["logprobsResult"],f);let m=c(e,["safetyR\
-atings"]);if(m!=null){let h=m;Array.isArray(h)&&(h=h.map(v=>v)),p(t,["safetyRatings"],h)}let _=c(e,["urlContextMetadata"]);
-_!=null&&p(t,["urlContextMetadata"],_);let g=c(e,["continuationToken"]);return g!=null&&p(t,["continuationToken"],g),t}u(
-uo,"candidateFromMldev");function co(e,n){let t={},o=c(e,["citationSources"]);if(o!=null){let i=o;Array.isArray(i)&&(i=i.
-map(r=>r)),p(t,["citations"],i)}return t}u(co,"citationMetadataFromMldev");function wt(e,n){let t={},o=c(e,["parts"]);if(o!=null){let r=o;Array.isArray(r)&&(r=r.map(s=>vo(s))),p(t,["parts"],r)}let i=c(
-e,["role"]);return i!=null&&p(t,["role"],i),t}u(wt,"contentToMldev$1");function fo(e,n){let t={},o=c(e,["args"]);o!=null&&p(t,["args"],o);let i=c(e,["id"]);i!=null&&p(t,["id"],i);let r=c(e,["\
-name"]);if(r!=null&&p(t,["name"],r),c(e,["partialArgs"])!==void 0)throw new Error("partialArgs parameter is only support\
-ed in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["willContinue"])!==void 0)throw new Error(
+, not in Gemini Developer API mode.");return t}function Ln(n,e){let t={},o=u(n,["content"]);o!=null&&c(t,["content"],o);
+let i=u(n,["citationMetadata"]);i!=null&&c(t,["citationMetadata"],Fn(i));let r=u(n,["tokenCount"]);r!=null&&c(t,["tokenC\
+ount"],r);let s=u(n,["finishReason"]);s!=null&&c(t,["finishReason"],s);let a=u(n,["groundingMetadata"]);a!=null&&c(t,["g\
+roundingMetadata"],a);let l=u(n,["avgLogprobs"]);l!=null&&c(t,["avgLogprobs"],l);let d=u(n,["index"]);d!=null&&c(t,["ind\
+ex"],d);let f=u(n,["logprobsResult"]);f!=null&&c(t,["logprobsResult"],f);let m=u(n,["safetyRatings"]);if(m!=null){let g=m;
+Array.isArray(g)&&(g=g.map(h=>h)),c(t,["safetyRatings"],g)}let p=u(n,["urlContextMetadata"]);p!=null&&c(t,["urlContextMe\
+tadata"],p);let _=u(n,["continuationToken"]);return _!=null&&c(t,["continuationToken"],_),t}function Fn(n,e){let t={},o=u(
+n,["citationSources"]);if(o!=null){let i=o;Array.isArray(i)&&(i=i.map(r=>r)),c(t,["citations"],i)}return t}function nn(n,e){let t={},o=u(n,["parts"]);if(o!=null){let r=o;Array.isArray(r)&&(r=r.map(s=>$n(s))),c(t,["parts"],r)}let i=u(
+n,["role"]);return i!=null&&c(t,["role"],i),t}function qn(n,e){let t={},o=u(n,["args"]);o!=null&&c(t,["args"],o);let i=u(n,["id"]);i!=null&&c(t,["id"],i);let r=u(n,["\
+name"]);if(r!=null&&c(t,["name"],r),u(n,["partialArgs"])!==void 0)throw new Error("partialArgs parameter is only support\
+ed in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(u(n,["willContinue"])!==void 0)throw new Error(
 "willContinue parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-return t}u(fo,"functionCallToMldev$1");function po(e,n){let t={},o=c(e,["allowedFunctionNames"]);o!=null&&p(t,["allowedF\
-unctionNames"],o);let i=c(e,["mode"]);if(i!=null&&p(t,["mode"],i),c(e,["streamFunctionCallArguments"])!==void 0)throw new Error(
-"streamFunctionCallArguments parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Develop\
-er API mode.");return t}u(po,"functionCallingConfigToMldev");function mo(e,n,t,o){let i={},r=c(n,["serviceTier"]);t!==void 0&&r!=null&&p(t,["serviceTier"],r);let s=c(n,["systemInstr\
-uction"]);t!==void 0&&s!=null&&p(t,["systemInstruction"],wt(Pt(s)));let a=c(n,["temperature"]);a!=null&&p(i,["temperatur\
-e"],a);let l=c(n,["topP"]);l!=null&&p(i,["topP"],l);let d=c(n,["topK"]);d!=null&&p(i,["topK"],d);let f=c(n,["candidateCo\
-unt"]);f!=null&&p(i,["candidateCount"],f);let m=c(n,["maxOutputTokens"]);m!=null&&p(i,["maxOutputTokens"],m);let _=c(n,[
-"stopSequences"]);_!=null&&p(i,["stopSequences"],_);let g=c(n,["responseLogprobs"]);g!=null&&p(i,["responseLogprobs"],g);
-let h=c(n,["logprobs"]);h!=null&&p(i,["logprobs"],h);let v=c(n,["presencePenalty"]);v!=null&&p(i,["presencePenalty"],v);
-let E=c(n,["frequencyPenalty"]);E!=null&&p(i,["frequencyPenalty"],E);let y=c(n,["seed"]);y!=null&&p(i,["seed"],y);let A=c(
-n,["responseMimeType"]);A!=null&&p(i,["responseMimeType"],A);let T=c(n,["responseSchema"]);T!=null&&p(i,["responseSchema"],
-eo(T));let I=c(n,["responseJsonSchema"]);if(I!=null&&p(i,["responseJsonSchema"],I),c(n,["routingConfig"])!==void 0)throw new Error(
+return t}function Hn(n,e){let t={},o=u(n,["allowedFunctionNames"]);o!=null&&c(t,["allowedFunctionNames"],o);let i=u(n,["\
+mode"]);if(i!=null&&c(t,["mode"],i),u(n,["streamFunctionCallArguments"])!==void 0)throw new Error("streamFunctionCallArg\
+uments parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}function Vn(n,e,t,o){let i={},r=u(e,["serviceTier"]);t!==void 0&&r!=null&&c(t,["serviceTier"],r);let s=u(e,["systemInstr\
+uction"]);t!==void 0&&s!=null&&c(t,["systemInstruction"],nn(en(s)));let a=u(e,["temperature"]);a!=null&&c(i,["temperatur\
+e"],a);let l=u(e,["topP"]);l!=null&&c(i,["topP"],l);let d=u(e,["topK"]);d!=null&&c(i,["topK"],d);let f=u(e,["candidateCo\
+unt"]);f!=null&&c(i,["candidateCount"],f);let m=u(e,["maxOutputTokens"]);m!=null&&c(i,["maxOutputTokens"],m);let p=u(e,[
+"stopSequences"]);p!=null&&c(i,["stopSequences"],p);let _=u(e,["responseLogprobs"]);_!=null&&c(i,["responseLogprobs"],_);
+let g=u(e,["logprobs"]);g!=null&&c(i,["logprobs"],g);let h=u(e,["presencePenalty"]);h!=null&&c(i,["presencePenalty"],h);
+let v=u(e,["frequencyPenalty"]);v!=null&&c(i,["frequencyPenalty"],v);let y=u(e,["seed"]);y!=null&&c(i,["seed"],y);let I=u(
+e,["responseMimeType"]);I!=null&&c(i,["responseMimeType"],I);let E=u(e,["responseSchema"]);E!=null&&c(i,["responseSchema"],
+Nn(E));let T=u(e,["responseJsonSchema"]);if(T!=null&&c(i,["responseJsonSchema"],T),u(e,["routingConfig"])!==void 0)throw new Error(
 "routingConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(c(n,["modelSelectionConfig"])!==void 0)throw new Error("modelSelectionConfig parameter is only supported in Gemini En\
-terprise Agent Platform mode, not in Gemini Developer API mode.");let M=c(n,["safetySettings"]);if(t!==void 0&&M!=null){
-let U=M;Array.isArray(U)&&(U=U.map(fe=>yo(fe))),p(t,["safetySettings"],U)}let ne=c(n,["tools"]);if(t!==void 0&&ne!=null){
-let U=oo(ne);Array.isArray(U)&&(U=U.map(fe=>To(to(fe)))),p(t,["tools"],U)}let F=c(n,["toolConfig"]);t!==void 0&&F!=null&&
-p(t,["toolConfig"],Eo(F));let W=c(n,["labels"]);t!==void 0&&W!=null&&p(t,["labels"],W);let S=c(n,["cachedContent"]);t!==
-void 0&&S!=null&&p(t,["cachedContent"],ro(e,S));let R=c(n,["responseModalities"]);R!=null&&p(i,["responseModalities"],R);
-let H=c(n,["mediaResolution"]);H!=null&&p(i,["mediaResolution"],H);let Se=c(n,["speechConfig"]);if(Se!=null&&p(i,["speec\
-hConfig"],no(Se)),c(n,["audioTimestamp"])!==void 0)throw new Error("audioTimestamp parameter is only supported in Gemini\
- Enterprise Agent Platform mode, not in Gemini Developer API mode.");let Re=c(n,["thinkingConfig"]);Re!=null&&p(i,["thin\
-kingConfig"],Re);let Pe=c(n,["audioTranscriptionConfig"]);Pe!=null&&p(i,["audioTranscriptionConfig"],Pe);let we=c(n,["im\
-ageConfig"]);we!=null&&p(i,["imageConfig"],ho(we));let Ne=c(n,["enableEnhancedCivicAnswers"]);if(Ne!=null&&p(i,["enableE\
-nhancedCivicAnswers"],Ne),c(n,["modelArmorConfig"])!==void 0)throw new Error("modelArmorConfig parameter is only support\
-ed in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let De=c(n,["continuationToken"]);if(t!==
-void 0&&De!=null&&p(t,["continuationToken"],De),c(n,["generationOutputConfig"])!==void 0)throw new Error("generationOutp\
-utConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let Me=c(
-n,["store"]);return t!==void 0&&Me!=null&&p(t,["store"],Me),i}u(mo,"generateContentConfigToMldev");function pt(e,n,t){let o={},i=c(n,["model"]);i!=null&&p(o,["_url","model"],Zt(e,i));let r=c(n,["contents"]);if(r!=null){
-let a=se(r);Array.isArray(a)&&(a=a.map(l=>wt(l))),p(o,["contents"],a)}let s=c(n,["config"]);return s!=null&&p(o,["genera\
-tionConfig"],mo(e,s,o)),o}u(pt,"generateContentParametersToMldev");function mt(e,n){let t={},o=c(e,["sdkHttpResponse"]);o!=null&&p(t,["sdkHttpResponse"],o);let i=c(e,["candidates"]);if(i!=
-null){let f=i;Array.isArray(f)&&(f=f.map(m=>uo(m))),p(t,["candidates"],f)}let r=c(e,["modelVersion"]);r!=null&&p(t,["mod\
-elVersion"],r);let s=c(e,["promptFeedback"]);s!=null&&p(t,["promptFeedback"],s);let a=c(e,["responseId"]);a!=null&&p(t,[
-"responseId"],a);let l=c(e,["usageMetadata"]);l!=null&&p(t,["usageMetadata"],l);let d=c(e,["modelStatus"]);return d!=null&&
-p(t,["modelStatus"],d),t}u(mt,"generateContentResponseFromMldev");function _o(e,n){let t={},o=c(e,["authConfig"]);o!=null&&p(t,["authConfig"],lo(o));let i=c(e,["enableWidget"]);if(i!=null&&
-p(t,["enableWidget"],i),c(e,["groundingTypes"])!==void 0)throw new Error("groundingTypes parameter is only supported in \
-Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}u(_o,"googleMapsToMldev$1");function go(e,n){
-let t={};if(c(e,["blockingConfidence"])!==void 0)throw new Error("blockingConfidence parameter is only supported in Gemi\
-ni Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["excludeDomains"])!==void 0)throw new Error(
-"excludeDomains parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-let o=c(e,["searchTypes"]);o!=null&&p(t,["searchTypes"],o);let i=c(e,["timeRangeFilter"]);return i!=null&&p(t,["timeRang\
-eFilter"],i),t}u(go,"googleSearchToMldev$1");function ho(e,n){let t={},o=c(e,["aspectRatio"]);o!=null&&p(t,["aspectRatio"],
-o);let i=c(e,["imageSize"]);if(i!=null&&p(t,["imageSize"],i),c(e,["personGeneration"])!==void 0)throw new Error("personG\
-eneration parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(
-e,["outputMimeType"])!==void 0)throw new Error("outputMimeType parameter is only supported in Gemini Enterprise Agent Pl\
-atform mode, not in Gemini Developer API mode.");if(c(e,["outputCompressionQuality"])!==void 0)throw new Error("outputCo\
-mpressionQuality parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(c(e,["imageOutputOptions"])!==void 0)throw new Error("imageOutputOptions parameter is only supported in Gemini Enterp\
-rise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["prominentPeople"])!==void 0)throw new Error("prom\
-inentPeople parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}
-u(ho,"imageConfigToMldev");function vo(e,n){let t={},o=c(e,["mediaResolution"]);o!=null&&p(t,["mediaResolution"],o);let i=c(e,["toolCall"]);i!=null&&
-p(t,["toolCall"],i);let r=c(e,["toolResponse"]);r!=null&&p(t,["toolResponse"],r);let s=c(e,["audioTranscription"]);s!=null&&
-p(t,["audioTranscription"],s);let a=c(e,["codeExecutionResult"]);a!=null&&p(t,["codeExecutionResult"],a);let l=c(e,["exe\
-cutableCode"]);l!=null&&p(t,["executableCode"],l);let d=c(e,["fileData"]);d!=null&&p(t,["fileData"],d);let f=c(e,["funct\
-ionCall"]);f!=null&&p(t,["functionCall"],fo(f));let m=c(e,["functionResponse"]);m!=null&&p(t,["functionResponse"],m);let _=c(
-e,["inlineData"]);_!=null&&p(t,["inlineData"],_);let g=c(e,["text"]);g!=null&&p(t,["text"],g);let h=c(e,["thought"]);h!=
-null&&p(t,["thought"],h);let v=c(e,["thoughtSignature"]);v!=null&&p(t,["thoughtSignature"],v);let E=c(e,["videoMetadata"]);
-E!=null&&p(t,["videoMetadata"],E);let y=c(e,["partMetadata"]);y!=null&&p(t,["partMetadata"],y);let A=c(e,["mediaProcessi\
-ng"]);A!=null&&p(t,["mediaProcessing"],A);let T=c(e,["speechMetadata"]);return T!=null&&p(t,["speechMetadata"],T),t}u(vo,
-"partToMldev$1");function yo(e,n){let t={},o=c(e,["category"]);if(o!=null&&p(t,["category"],o),c(e,["method"])!==void 0)throw new Error("\
-method parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let i=c(
-e,["threshold"]);return i!=null&&p(t,["threshold"],i),t}u(yo,"safetySettingToMldev$1");function Eo(e,n){let t={},o=c(e,["functionCallingConfig"]);o!=null&&p(t,["functionCallingConfig"],po(o));let i=c(e,["ret\
-rievalConfig"]);i!=null&&p(t,["retrievalConfig"],i);let r=c(e,["includeServerSideToolInvocations"]);return r!=null&&p(t,
-["includeServerSideToolInvocations"],r),t}u(Eo,"toolConfigToMldev");function To(e,n){let t={};if(c(e,["retrieval"])!==void 0)throw new Error("retrieval parameter is only supported in Gemin\
-i Enterprise Agent Platform mode, not in Gemini Developer API mode.");let o=c(e,["googleMaps"]);o!=null&&p(t,["googleMap\
-s"],_o(o));let i=c(e,["mcpServers"]);if(i!=null){let _=i;Array.isArray(_)&&(_=_.map(g=>g)),p(t,["mcpServers"],_)}let r=c(
-e,["codeExecution"]);r!=null&&p(t,["codeExecution"],r);let s=c(e,["computerUse"]);if(s!=null&&p(t,["computerUse"],s),c(e,
+if(u(e,["modelSelectionConfig"])!==void 0)throw new Error("modelSelectionConfig parameter is only supported in Gemini En\
+terprise Agent Platform mode, not in Gemini Developer API mode.");let M=u(e,["safetySettings"]);if(t!==void 0&&M!=null){
+let D=M;Array.isArray(D)&&(D=D.map(ee=>Jn(ee))),c(t,["safetySettings"],D)}let me=u(e,["tools"]);if(t!==void 0&&me!=null){
+let D=kn(me);Array.isArray(D)&&(D=D.map(ee=>Wn(Mn(ee)))),c(t,["tools"],D)}let _e=u(e,["toolConfig"]);t!==void 0&&_e!=null&&
+c(t,["toolConfig"],Yn(_e));let ge=u(e,["labels"]);t!==void 0&&ge!=null&&c(t,["labels"],ge);let he=u(e,["cachedContent"]);
+t!==void 0&&he!=null&&c(t,["cachedContent"],Gn(n,he));let ye=u(e,["responseModalities"]);ye!=null&&c(i,["responseModalit\
+ies"],ye);let ve=u(e,["mediaResolution"]);ve!=null&&c(i,["mediaResolution"],ve);let Ee=u(e,["speechConfig"]);if(Ee!=null&&
+c(i,["speechConfig"],Dn(Ee)),u(e,["audioTimestamp"])!==void 0)throw new Error("audioTimestamp parameter is only supporte\
+d in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let Te=u(e,["thinkingConfig"]);Te!=null&&
+c(i,["thinkingConfig"],Te);let Ce=u(e,["audioTranscriptionConfig"]);Ce!=null&&c(i,["audioTranscriptionConfig"],Ce);let Ie=u(
+e,["imageConfig"]);Ie!=null&&c(i,["imageConfig"],Xn(Ie));let Ae=u(e,["enableEnhancedCivicAnswers"]);if(Ae!=null&&c(i,["e\
+nableEnhancedCivicAnswers"],Ae),u(e,["modelArmorConfig"])!==void 0)throw new Error("modelArmorConfig parameter is only s\
+upported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let Se=u(e,["continuationToken"]);
+if(t!==void 0&&Se!=null&&c(t,["continuationToken"],Se),u(e,["generationOutputConfig"])!==void 0)throw new Error("generat\
+ionOutputConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+let Re=u(e,["store"]);return t!==void 0&&Re!=null&&c(t,["store"],Re),i}function be(n,e,t){let o={},i=u(e,["model"]);i!=null&&c(o,["_url","model"],Pn(n,i));let r=u(e,["contents"]);if(r!=null){
+let a=re(r);Array.isArray(a)&&(a=a.map(l=>nn(l))),c(o,["contents"],a)}let s=u(e,["config"]);return s!=null&&c(o,["genera\
+tionConfig"],Vn(n,s,o)),o}function Be(n,e){let t={},o=u(n,["sdkHttpResponse"]);o!=null&&c(t,["sdkHttpResponse"],o);let i=u(n,["candidates"]);if(i!=
+null){let f=i;Array.isArray(f)&&(f=f.map(m=>Ln(m))),c(t,["candidates"],f)}let r=u(n,["modelVersion"]);r!=null&&c(t,["mod\
+elVersion"],r);let s=u(n,["promptFeedback"]);s!=null&&c(t,["promptFeedback"],s);let a=u(n,["responseId"]);a!=null&&c(t,[
+"responseId"],a);let l=u(n,["usageMetadata"]);l!=null&&c(t,["usageMetadata"],l);let d=u(n,["modelStatus"]);return d!=null&&
+c(t,["modelStatus"],d),t}function bn(n,e){let t={},o=u(n,["authConfig"]);o!=null&&c(t,["authConfig"],Un(o));let i=u(n,["enableWidget"]);if(i!=null&&
+c(t,["enableWidget"],i),u(n,["groundingTypes"])!==void 0)throw new Error("groundingTypes parameter is only supported in \
+Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}function Bn(n,e){let t={};if(u(n,["b\
+lockingConfidence"])!==void 0)throw new Error("blockingConfidence parameter is only supported in Gemini Enterprise Agent\
+ Platform mode, not in Gemini Developer API mode.");if(u(n,["excludeDomains"])!==void 0)throw new Error("excludeDomains \
+parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let o=u(n,["se\
+archTypes"]);o!=null&&c(t,["searchTypes"],o);let i=u(n,["timeRangeFilter"]);return i!=null&&c(t,["timeRangeFilter"],i),t}
+function Xn(n,e){let t={},o=u(n,["aspectRatio"]);o!=null&&c(t,["aspectRatio"],o);let i=u(n,["imageSize"]);if(i!=null&&c(
+t,["imageSize"],i),u(n,["personGeneration"])!==void 0)throw new Error("personGeneration parameter is only supported in G\
+emini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(u(n,["outputMimeType"])!==void 0)throw new Error(
+"outputMimeType parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+if(u(n,["outputCompressionQuality"])!==void 0)throw new Error("outputCompressionQuality parameter is only supported in G\
+emini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(u(n,["imageOutputOptions"])!==void 0)throw new Error(
+"imageOutputOptions parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mo\
+de.");if(u(n,["prominentPeople"])!==void 0)throw new Error("prominentPeople parameter is only supported in Gemini Enterp\
+rise Agent Platform mode, not in Gemini Developer API mode.");return t}function $n(n,e){let t={},o=u(n,["mediaResolution"]);o!=null&&c(t,["mediaResolution"],o);let i=u(n,["toolCall"]);i!=null&&
+c(t,["toolCall"],i);let r=u(n,["toolResponse"]);r!=null&&c(t,["toolResponse"],r);let s=u(n,["audioTranscription"]);s!=null&&
+c(t,["audioTranscription"],s);let a=u(n,["codeExecutionResult"]);a!=null&&c(t,["codeExecutionResult"],a);let l=u(n,["exe\
+cutableCode"]);l!=null&&c(t,["executableCode"],l);let d=u(n,["fileData"]);d!=null&&c(t,["fileData"],d);let f=u(n,["funct\
+ionCall"]);f!=null&&c(t,["functionCall"],qn(f));let m=u(n,["functionResponse"]);m!=null&&c(t,["functionResponse"],m);let p=u(
+n,["inlineData"]);p!=null&&c(t,["inlineData"],p);let _=u(n,["text"]);_!=null&&c(t,["text"],_);let g=u(n,["thought"]);g!=
+null&&c(t,["thought"],g);let h=u(n,["thoughtSignature"]);h!=null&&c(t,["thoughtSignature"],h);let v=u(n,["videoMetadata"]);
+v!=null&&c(t,["videoMetadata"],v);let y=u(n,["partMetadata"]);y!=null&&c(t,["partMetadata"],y);let I=u(n,["mediaProcessi\
+ng"]);I!=null&&c(t,["mediaProcessing"],I);let E=u(n,["speechMetadata"]);return E!=null&&c(t,["speechMetadata"],E),t}function Jn(n,e){let t={},o=u(n,["category"]);if(o!=null&&c(t,["category"],o),u(n,["method"])!==void 0)throw new Error("\
+method parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let i=u(
+n,["threshold"]);return i!=null&&c(t,["threshold"],i),t}function Yn(n,e){let t={},o=u(n,["functionCallingConfig"]);o!=null&&c(t,["functionCallingConfig"],Hn(o));let i=u(n,["ret\
+rievalConfig"]);i!=null&&c(t,["retrievalConfig"],i);let r=u(n,["includeServerSideToolInvocations"]);return r!=null&&c(t,
+["includeServerSideToolInvocations"],r),t}function Wn(n,e){let t={};if(u(n,["retrieval"])!==void 0)throw new Error("retrieval parameter is only supported in Gemin\
+i Enterprise Agent Platform mode, not in Gemini Developer API mode.");let o=u(n,["googleMaps"]);o!=null&&c(t,["googleMap\
+s"],bn(o));let i=u(n,["mcpServers"]);if(i!=null){let p=i;Array.isArray(p)&&(p=p.map(_=>_)),c(t,["mcpServers"],p)}let r=u(
+n,["codeExecution"]);r!=null&&c(t,["codeExecution"],r);let s=u(n,["computerUse"]);if(s!=null&&c(t,["computerUse"],s),u(n,
 ["enterpriseWebSearch"])!==void 0)throw new Error("enterpriseWebSearch parameter is only supported in Gemini Enterprise \
-Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch p\
-arameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let a=c(e,["fun\
-ctionDeclarations"]);if(a!=null){let _=a;Array.isArray(_)&&(_=_.map(g=>g)),p(t,["functionDeclarations"],_)}let l=c(e,["g\
-oogleSearch"]);l!=null&&p(t,["googleSearch"],go(l));let d=c(e,["googleSearchRetrieval"]);if(d!=null&&p(t,["googleSearchR\
-etrieval"],d),c(e,["parallelAiSearch"])!==void 0)throw new Error("parallelAiSearch parameter is only supported in Gemini\
- Enterprise Agent Platform mode, not in Gemini Developer API mode.");let f=c(e,["urlContext"]);f!=null&&p(t,["urlContext"],
-f);let m=c(e,["fileSearch"]);return m!=null&&p(t,["fileSearch"],m),t}u(To,"toolToMldev$1");var Co="Content-Type",Io="X-Server-Timeout",Ao="User-Agent",ye="x-goog-api-client",So="3.1.0",Ro=`google-genai-sdk/${So}`;var Po="v1",wo;var _t=Symbol.for("undici.globalDispatcher.1");function No(){var e,n;return typeof((n=(e=globalThis.process)===null||e===
-void 0?void 0:e.versions)===null||n===void 0?void 0:n.node)=="string"}u(No,"isNodeRuntime$1");function Do(){return{dispatch(e,n){
-let t=globalThis[_t];if(!t&&typeof Headers<"u"&&(new Headers,t=globalThis[_t]),!t||typeof t.dispatch!="function")throw new Error(
-"Undici globalDispatcher is not available.");return t.dispatch(Object.assign(Object.assign({},e),{headersTimeout:0,bodyTimeout:0}),
-n)}}}u(Do,"createUndiciNoTimeoutDispatcher$1");function Mo(e,n){let t=u(()=>{},"noop");if(!(e&&e>0)&&!n)return{signal:void 0,
-dispose:t};let o=new AbortController,i;e&&e>0&&(i=x(()=>o.abort(),e),i&&typeof i.unref=="function"&&i.unref());let r=u(()=>o.
-abort(),"onCallerAbort");return n&&(n.aborted?o.abort():n.addEventListener("abort",r)),{signal:o.signal,dispose:u(()=>{i!==
-void 0&&k(i),n?.removeEventListener("abort",r)},"dispose")}}u(Mo,"createAttemptSignal");var ko=5,xo=1,Uo=60,Go=2,Lo=1,Fo=[
-408,429,500,502,503,504],Ee=class{static{u(this,"ApiClient")}constructor(n){var t,o,i,r;this.clientOptions=Object.assign(
-{},n),this.customBaseUrl=(t=n.httpOptions)===null||t===void 0?void 0:t.baseUrl;let s={};this.clientOptions.apiKey||console.
-warn("API key should be set when using the Gemini API."),s.apiVersion=(r=(i=this.clientOptions.apiVersion)!==null&&i!==void 0?
-i:wo)!==null&&r!==void 0?r:Po,s.baseUrl="https://generativelanguage.googleapis.com/",s.headers=this.getDefaultHeaders(),
-this.clientOptions.httpOptions=s,n.httpOptions&&(this.clientOptions.httpOptions=this.patchHttpOptions(s,n.httpOptions))}isVertexAI(){
-var n;return(n=!1)!==null&&n!==void 0?n:!1}getProject(){return this.clientOptions.project}getLocation(){return this.clientOptions.
-location}getCustomBaseUrl(){return this.customBaseUrl}async getAuthHeaders(){let n=new Headers;return await this.clientOptions.
-auth.addAuthHeaders(n),n}getApiVersion(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.apiVersion!==
+Agent Platform mode, not in Gemini Developer API mode.");if(u(n,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch p\
+arameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let a=u(n,["fun\
+ctionDeclarations"]);if(a!=null){let p=a;Array.isArray(p)&&(p=p.map(_=>_)),c(t,["functionDeclarations"],p)}let l=u(n,["g\
+oogleSearch"]);l!=null&&c(t,["googleSearch"],Bn(l));let d=u(n,["googleSearchRetrieval"]);if(d!=null&&c(t,["googleSearchR\
+etrieval"],d),u(n,["parallelAiSearch"])!==void 0)throw new Error("parallelAiSearch parameter is only supported in Gemini\
+ Enterprise Agent Platform mode, not in Gemini Developer API mode.");let f=u(n,["urlContext"]);f!=null&&c(t,["urlContext"],
+f);let m=u(n,["fileSearch"]);return m!=null&&c(t,["fileSearch"],m),t}var Kn="Content-Type",On="X-Server-Timeout",zn="User-Agent",ae="x-goog-api-client",Qn="3.1.0",Zn=`google-genai-sdk/${Qn}`;var jn="v1",et;var Xe=Symbol.for("undici.globalDispatcher.1");function nt(){var n,e;return typeof((e=(n=globalThis.process)===null||n===
+void 0?void 0:n.versions)===null||e===void 0?void 0:e.node)=="string"}function tt(){return{dispatch(n,e){let t=globalThis[Xe];
+if(!t&&typeof Headers<"u"&&(new Headers,t=globalThis[Xe]),!t||typeof t.dispatch!="function")throw new Error("Undici glob\
+alDispatcher is not available.");return t.dispatch(Object.assign(Object.assign({},n),{headersTimeout:0,bodyTimeout:0}),e)}}}
+function ot(n,e){let t=()=>{};if(!(n&&n>0)&&!e)return{signal:void 0,dispose:t};let o=new AbortController,i;n&&n>0&&(i=N(
+()=>o.abort(),n),i&&typeof i.unref=="function"&&i.unref());let r=()=>o.abort();return e&&(e.aborted?o.abort():e.addEventListener(
+"abort",r)),{signal:o.signal,dispose:()=>{i!==void 0&&w(i),e?.removeEventListener("abort",r)}}}var it=5,rt=1,st=60,at=2,
+lt=1,ut=[408,429,500,502,503,504],le=class{static name="ApiClient";constructor(e){var t,o,i,r;this.clientOptions=Object.
+assign({},e),this.customBaseUrl=(t=e.httpOptions)===null||t===void 0?void 0:t.baseUrl;let s={};this.clientOptions.apiKey||
+console.warn("API key should be set when using the Gemini API."),s.apiVersion=(r=(i=this.clientOptions.apiVersion)!==null&&
+i!==void 0?i:et)!==null&&r!==void 0?r:jn,s.baseUrl="https://generativelanguage.googleapis.com/",s.headers=this.getDefaultHeaders(),
+this.clientOptions.httpOptions=s,e.httpOptions&&(this.clientOptions.httpOptions=this.patchHttpOptions(s,e.httpOptions))}isVertexAI(){
+var e;return(e=!1)!==null&&e!==void 0?e:!1}getProject(){return this.clientOptions.project}getLocation(){return this.clientOptions.
+location}getCustomBaseUrl(){return this.customBaseUrl}async getAuthHeaders(){let e=new Headers;return await this.clientOptions.
+auth.addAuthHeaders(e),e}getApiVersion(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.apiVersion!==
 void 0)return this.clientOptions.httpOptions.apiVersion;throw new Error("API version is not set.")}getBaseUrl(){if(this.
 clientOptions.httpOptions&&this.clientOptions.httpOptions.baseUrl!==void 0)return this.clientOptions.httpOptions.baseUrl;
 throw new Error("Base URL is not set.")}getRequestUrl(){return this.getRequestUrlInternal(this.clientOptions.httpOptions)}getHeaders(){
 if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.headers!==void 0)return this.clientOptions.httpOptions.
-headers;throw new Error("Headers are not set.")}getFetch(){var n;return(n=this.clientOptions.httpOptions)===null||n===void 0?
-void 0:n.fetch}getTimeout(){var n;return(n=this.clientOptions.httpOptions)===null||n===void 0?void 0:n.timeout}getRequestUrlInternal(n){
-if(!n||n.baseUrl===void 0||n.apiVersion===void 0)throw new Error("HTTP options are not correctly set.");let o=[n.baseUrl.
-endsWith("/")?n.baseUrl.slice(0,-1):n.baseUrl];return n.apiVersion&&n.apiVersion!==""&&o.push(n.apiVersion),o.join("/")}getBaseResourcePath(){
+headers;throw new Error("Headers are not set.")}getFetch(){var e;return(e=this.clientOptions.httpOptions)===null||e===void 0?
+void 0:e.fetch}getTimeout(){var e;return(e=this.clientOptions.httpOptions)===null||e===void 0?void 0:e.timeout}getRequestUrlInternal(e){
+if(!e||e.baseUrl===void 0||e.apiVersion===void 0)throw new Error("HTTP options are not correctly set.");let o=[e.baseUrl.
+endsWith("/")?e.baseUrl.slice(0,-1):e.baseUrl];return e.apiVersion&&e.apiVersion!==""&&o.push(e.apiVersion),o.join("/")}getBaseResourcePath(){
 return`projects/${this.clientOptions.project}/locations/${this.clientOptions.location}`}getApiKey(){return this.clientOptions.
-apiKey}getWebsocketBaseUrl(){let n=this.getBaseUrl(),t=new URL(n);return t.protocol=t.protocol=="http:"?"ws":"wss",t.toString()}setBaseUrl(n){
-if(this.clientOptions.httpOptions)this.clientOptions.httpOptions.baseUrl=n;else throw new Error("HTTP options are not co\
-rrectly set.")}resolveApiVersionInPath(n,t){let o="{api_version}";return t!==""?n.replaceAll(o,t):n.replaceAll(`${o}/`,"").
-replaceAll(`/${o}`,"").replaceAll(o,"")}constructUrl(n,t,o){if(n.includes("{api_version}")){if(!t||t.baseUrl===void 0||t.
+apiKey}getWebsocketBaseUrl(){let e=this.getBaseUrl(),t=new URL(e);return t.protocol=t.protocol=="http:"?"ws":"wss",t.toString()}setBaseUrl(e){
+if(this.clientOptions.httpOptions)this.clientOptions.httpOptions.baseUrl=e;else throw new Error("HTTP options are not co\
+rrectly set.")}resolveApiVersionInPath(e,t){let o="{api_version}";return t!==""?e.replaceAll(o,t):e.replaceAll(`${o}/`,"").
+replaceAll(`/${o}`,"").replaceAll(o,"")}constructUrl(e,t,o){if(e.includes("{api_version}")){if(!t||t.baseUrl===void 0||t.
 apiVersion===void 0)throw new Error("HTTP options are not correctly set.");let a=[t.baseUrl.endsWith("/")?t.baseUrl.slice(
-0,-1):t.baseUrl];o&&a.push(this.getBaseResourcePath());let l=this.resolveApiVersionInPath(n,t.apiVersion);return l!==""&&
-a.push(l),new URL(`${a.join("/")}`)}let i=[this.getRequestUrlInternal(t)];return o&&i.push(this.getBaseResourcePath()),n!==
-""&&i.push(n),new URL(`${i.join("/")}`)}shouldPrependVertexProjectPath(n,t){return t.baseUrl&&t.baseUrlResourceScope===ge.
-COLLECTION,!1}async request(n){let t=this.clientOptions.httpOptions;n.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.
-httpOptions,n.httpOptions));let o=this.shouldPrependVertexProjectPath(n,t),i=this.constructUrl(n.path,t,o);if(n.queryParams)
-for(let[s,a]of Object.entries(n.queryParams))i.searchParams.append(s,String(a));let r={};if(n.httpMethod==="GET"){if(n.body&&
-n.body!=="{}")throw new Error("Request body should be empty for GET request, but got non empty request body")}else r.body=
-n.body;return r=await this.includeExtraHttpOptionsToRequestInit(r,t,i.toString()),this.unaryApiCall(i,r,n.httpMethod,t.retryOptions,
-t.timeout,n.abortSignal,t.fetch)}patchHttpOptions(n,t){let o=JSON.parse(JSON.stringify(n));n.fetch&&(o.fetch=n.fetch);for(let[
-i,r]of Object.entries(t))typeof r=="object"?o[i]=Object.assign(Object.assign({},o[i]),r):r!==void 0&&(o[i]=r);return o}async requestStream(n){
-let t=this.clientOptions.httpOptions;n.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.httpOptions,n.httpOptions));
-let o=this.shouldPrependVertexProjectPath(n,t),i=this.constructUrl(n.path,t,o);(!i.searchParams.has("alt")||i.searchParams.
-get("alt")!=="sse")&&i.searchParams.set("alt","sse");let r={};return r.body=n.body,r=await this.includeExtraHttpOptionsToRequestInit(
-r,t,i.toString()),this.streamApiCall(i,r,n.httpMethod,t.retryOptions,t.timeout,n.abortSignal,t.fetch)}async includeExtraHttpOptionsToRequestInit(n,t,o){
-return No()&&!t?.fetch&&!("dispatcher"in n)&&(n.dispatcher=Do()),t&&t.extraBody!==null&&qo(n,t.extraBody),n.headers=await this.
-getHeadersInternal(t,o),n}async unaryApiCall(n,t,o,i,r,s,a){return this.apiCall(n.toString(),Object.assign(Object.assign(
-{},t),{method:o}),i,r,s,a).then(async l=>(await me(l),new Z(l))).catch(l=>{throw l instanceof Error?l:new Error(`excepti\
-on ${l} sending request`,{cause:l})})}async streamApiCall(n,t,o,i,r,s,a){return this.apiCall(n.toString(),Object.assign(
-Object.assign({},t),{method:o}),i,r,s,a).then(async l=>(await me(l),this.processStreamResponse(l))).catch(l=>{throw l instanceof
-Error?l:new Error(`exception ${l} sending request`,{cause:l})})}processStreamResponse(n){return z(this,arguments,u(function*(){
-var o;let i=(o=n?.body)===null||o===void 0?void 0:o.getReader(),r=new TextDecoder("utf-8");if(!i)throw new Error("Respon\
+0,-1):t.baseUrl];o&&a.push(this.getBaseResourcePath());let l=this.resolveApiVersionInPath(e,t.apiVersion);return l!==""&&
+a.push(l),new URL(`${a.join("/")}`)}let i=[this.getRequestUrlInternal(t)];return o&&i.push(this.getBaseResourcePath()),e!==
+""&&i.push(e),new URL(`${i.join("/")}`)}shouldPrependVertexProjectPath(e,t){return t.baseUrl&&t.baseUrlResourceScope===Rn.
+COLLECTION,!1}async request(e){let t=this.clientOptions.httpOptions;e.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.
+httpOptions,e.httpOptions));let o=this.shouldPrependVertexProjectPath(e,t),i=this.constructUrl(e.path,t,o);if(e.queryParams)
+for(let[s,a]of Object.entries(e.queryParams))i.searchParams.append(s,String(a));let r={};if(e.httpMethod==="GET"){if(e.body&&
+e.body!=="{}")throw new Error("Request body should be empty for GET request, but got non empty request body")}else r.body=
+e.body;return r=await this.includeExtraHttpOptionsToRequestInit(r,t,i.toString()),this.unaryApiCall(i,r,e.httpMethod,t.retryOptions,
+t.timeout,e.abortSignal,t.fetch)}patchHttpOptions(e,t){let o=JSON.parse(JSON.stringify(e));e.fetch&&(o.fetch=e.fetch);for(let[
+i,r]of Object.entries(t))typeof r=="object"?o[i]=Object.assign(Object.assign({},o[i]),r):r!==void 0&&(o[i]=r);return o}async requestStream(e){
+let t=this.clientOptions.httpOptions;e.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.httpOptions,e.httpOptions));
+let o=this.shouldPrependVertexProjectPath(e,t),i=this.constructUrl(e.path,t,o);(!i.searchParams.has("alt")||i.searchParams.
+get("alt")!=="sse")&&i.searchParams.set("alt","sse");let r={};return r.body=e.body,r=await this.includeExtraHttpOptionsToRequestInit(
+r,t,i.toString()),this.streamApiCall(i,r,e.httpMethod,t.retryOptions,t.timeout,e.abortSignal,t.fetch)}async includeExtraHttpOptionsToRequestInit(e,t,o){
+return nt()&&!t?.fetch&&!("dispatcher"in e)&&(e.dispatcher=tt()),t&&t.extraBody!==null&&dt(e,t.extraBody),e.headers=await this.
+getHeadersInternal(t,o),e}async unaryApiCall(e,t,o,i,r,s,a){return this.apiCall(e.toString(),Object.assign(Object.assign(
+{},t),{method:o}),i,r,s,a).then(async l=>(await ne(l),new $(l))).catch(l=>{throw l instanceof Error?l:new Error(`excepti\
+on ${l} sending request`,{cause:l})})}async streamApiCall(e,t,o,i,r,s,a){return this.apiCall(e.toString(),Object.assign(
+Object.assign({},t),{method:o}),i,r,s,a).then(async l=>(await ne(l),this.processStreamResponse(l))).catch(l=>{throw l instanceof
+Error?l:new Error(`exception ${l} sending request`,{cause:l})})}processStreamResponse(e){return se(this,arguments,function*(){
+var o;let i=(o=e?.body)===null||o===void 0?void 0:o.getReader(),r=new TextDecoder("utf-8");if(!i)throw new Error("Respon\
 se body is empty");try{let s="",a="data:",l=[`
 
 `,"\r\r",`\r
 \r
 `];for(;;){let{done:d,value:f}=yield C(i.read());if(d){if(s.trim().length>0)throw new Error("Incomplete JSON segment at \
-the end");break}let m=r.decode(f,{stream:!0});gt(m),s+=m;let _=-1,g=0;for(;;){_=-1,g=0;for(let E of l){let y=s.indexOf(E);
-y!==-1&&(_===-1||y<_)&&(_=y,g=E.length)}if(_===-1)break;let h=s.substring(0,_);s=s.substring(_+g);let v=h.trim();if(v.startsWith(
-a)){let E=v.substring(a.length).trim();gt(E);try{let y=new Response(E,{headers:n?.headers,status:n?.status,statusText:n?.
-statusText});yield yield C(new Z(y))}catch(y){throw new Error(`exception parsing stream chunk ${E}. ${y}`)}}}}}finally{i.
-releaseLock()}},"processStreamResponse_1"))}async apiCall(n,t,o,i,r,s){var a,l,d,f,m,_;let g=s??fetch,h=(a=o?.httpStatusCodes)!==
-null&&a!==void 0?a:Fo,v=u(async()=>{let T=Mo(i,r),I;try{I=await g(n,Object.assign(Object.assign({},t),{signal:T.signal}))}catch(M){
-throw T.dispose(),M}if(!o||I.ok||!h.includes(I.status))return I;try{await me(I)}finally{T.dispose()}return I},"runFetch");
-if(!o)return v();let E=Math.max(1,(l=o.attempts)!==null&&l!==void 0?l:ko),y=Math.round(((d=o.initialDelay)!==null&&d!==void 0?
-d:xo)*1e3),A=Math.max(y,Math.round(((f=o.maxDelay)!==null&&f!==void 0?f:Uo)*1e3));return(0,St.default)(v,{retries:E-1,factor:(m=
-o.expBase)!==null&&m!==void 0?m:Go,minTimeout:y,maxTimeout:A,randomize:((_=o.jitter)!==null&&_!==void 0?_:Lo)>0,onFailedAttempt:u(
-T=>{var I;if(r?.aborted)throw(I=T.error)!==null&&I!==void 0?I:T},"onFailedAttempt")})}getDefaultHeaders(){let n={},t=Ro+
-" "+this.clientOptions.userAgentExtra;return n[Ao]=t,n[ye]=t,n[Co]="application/json",n}async getHeadersInternal(n,t){let o=new Headers;
-if(n&&n.headers)for(let[i,r]of Object.entries(n.headers))o.append(i,r);return n?.timeout&&n.timeout>0&&o.append(Io,String(
-Math.ceil(n.timeout/1e3))),await this.clientOptions.auth.addAuthHeaders(o,t),o}getFileName(n){var t;let o="";return typeof n==
-"string"&&(o=n.replace(/[/\\]+$/,""),o=(t=o.split(/[/\\]/).pop())!==null&&t!==void 0?t:""),o}};function gt(e){try{let n=JSON.
-parse(e);if(n!==null&&typeof n=="object"&&"error"in n&&n.error!==null&&typeof n.error=="object"){let t=n.error,o=t.status,
-i=t.code,r=`got status: ${o}. ${JSON.stringify(n)}`;if(typeof i=="number"&&i>=400&&i<600)throw new j({message:r,status:i})}}catch(n){
-let t=n;if(t?.name==="ApiError")throw n}}u(gt,"throwIfStreamErrorChunk");async function me(e){var n;if(e===void 0)throw new Error(
-"response is undefined");if(!e.ok){let t=e.status,o;!((n=e.headers.get("content-type"))===null||n===void 0)&&n.includes(
-"application/json")?o=await e.json():o={error:{message:await e.text(),code:e.status,status:e.statusText}};let i=JSON.stringify(
-o);throw t>=400&&t<600?new j({message:i,status:t}):new Error(i)}}u(me,"throwErrorIfNotOK");function qo(e,n){if(!n||Object.
-keys(n).length===0)return;if(e.body instanceof Blob){console.warn("includeExtraBodyToRequestInit: extraBody provided but\
- current request body is a Blob. extraBody will be ignored as merging is not supported for Blob bodies.");return}let t={};
-if(typeof e.body=="string"&&e.body.length>0)try{let r=JSON.parse(e.body);if(typeof r=="object"&&r!==null&&!Array.isArray(
-r))t=r;else{console.warn("includeExtraBodyToRequestInit: Original request body is valid JSON but not a non-array object.\
- Skip applying extraBody to the request body.");return}}catch{console.warn("includeExtraBodyToRequestInit: Original requ\
-est body is not valid JSON. Skip applying extraBody to the request body.");return}function o(r,s){let a=Object.assign({},
-r);for(let l in s)if(Object.prototype.hasOwnProperty.call(s,l)){let d=s[l],f=a[l];d&&typeof d=="object"&&!Array.isArray(
-d)&&f&&typeof f=="object"&&!Array.isArray(f)?a[l]=o(f,d):(f&&d&&typeof f!=typeof d&&console.warn(`includeExtraBodyToRequ\
-estInit:deepMerge: Type mismatch for key "${l}". Original type: ${typeof f}, New type: ${typeof d}. Overwriting.`),a[l]=
-d)}return a}u(o,"deepMerge");let i=o(t,n);e.body=JSON.stringify(i)}u(qo,"includeExtraBodyToRequestInit");var Ho="mcp_use\
-d/unknown",Vo=!1;function bo(e){for(let n of e)if(Xo(n)||typeof n=="object"&&"inputSchema"in n)return!0;return Vo}u(bo,"\
-hasMcpToolUsage");function Bo(e){var n;let t=(n=e[ye])!==null&&n!==void 0?n:"";e[ye]=(t+` ${Ho}`).trimStart()}u(Bo,"setM\
-cpUsageHeader");function Xo(e){return e!==null&&typeof e=="object"&&e instanceof Te}u(Xo,"isMcpCallableTool");function $o(e){
-return z(this,arguments,u(function*(t,o=100){let i,r=0;for(;r<o;){let s=yield C(t.listTools({cursor:i}));for(let a of s.
-tools)yield yield C(a),r++;if(!s.nextCursor)break;i=s.nextCursor}},"listAllTools_1"))}u($o,"listAllTools");var Te=class e{static{
-u(this,"McpCallableTool")}constructor(n=[],t){this.mcpTools=[],this.functionNameToMcpClient={},this.mcpClients=n,this.config=
-t}static create(n,t){return new e(n,t)}async initialize(){var n,t,o,i;if(this.mcpTools.length>0)return;let r={},s=[];for(let f of this.
-mcpClients)try{for(var a=!0,l=(t=void 0,ae($o(f))),d;d=await l.next(),n=d.done,!n;a=!0){i=d.value,a=!1;let m=i;s.push(m);
-let _=m.name;if(r[_])throw new Error(`Duplicate function name ${_} found in MCP tools. Please ensure function names are \
-unique.`);r[_]=f}}catch(m){t={error:m}}finally{try{!a&&!n&&(o=l.return)&&await o.call(l)}finally{if(t)throw t.error}}this.
-mcpTools=s,this.functionNameToMcpClient=r}async tool(){return await this.initialize(),ao(this.mcpTools,this.config)}async callTool(n){
-await this.initialize();let t=[];for(let o of n)if(o.name in this.functionNameToMcpClient){let i=this.functionNameToMcpClient[o.
-name],r;this.config.timeout&&(r={timeout:this.config.timeout});let s=await i.callTool({name:o.name,arguments:o.args},void 0,
-r);t.push({functionResponse:{name:o.name,response:s.isError?{error:s}:s}})}return t}};var ht=10;function vt(e){var n,t,o;if(!((n=e?.automaticFunctionCalling)===null||n===void 0)&&n.disable)return!0;let i=!1;
-for(let s of(t=e?.tools)!==null&&t!==void 0?t:[])if(J(s)){i=!0;break}if(!i)return!0;let r=(o=e?.automaticFunctionCalling)===
-null||o===void 0?void 0:o.maximumRemoteCalls;return r&&(r<0||!Number.isInteger(r))||r==0?(console.warn("Invalid maximumR\
-emoteCalls value provided for automatic function calling. Disabled automatic function calling. Please provide a valid in\
-teger value greater than 0. maximumRemoteCalls provided:",r),!0):!1}u(vt,"shouldDisableAfc");function J(e){return"callTo\
-ol"in e&&typeof e.callTool=="function"}u(J,"isCallableTool");function Jo(e){var n,t,o;return(o=(t=(n=e.config)===null||n===
-void 0?void 0:n.tools)===null||t===void 0?void 0:t.some(i=>J(i)))!==null&&o!==void 0?o:!1}u(Jo,"hasCallableTools");function yt(e){
-var n;let t=[];return!((n=e?.config)===null||n===void 0)&&n.tools&&e.config.tools.forEach((o,i)=>{if(J(o))return;let r=o;
-r.functionDeclarations&&r.functionDeclarations.length>0&&t.push(i)}),t}u(yt,"findAfcIncompatibleToolIndexes");function Et(e){
-var n;return!(!((n=e?.automaticFunctionCalling)===null||n===void 0)&&n.ignoreCallHistory)}u(Et,"shouldAppendAfcHistory");
-function le(e,n=!0){return!e||e.automaticContinuation===void 0||e.automaticContinuation===null?n:!!e.automaticContinuation}
-u(le,"shouldEnableAutomaticContinuation");function Ae(e){return e===void 0||e===ue.CONTINUATION}u(Ae,"isResumableFinishR\
-eason");function Nt(e,n,t,o=!1){return e&&!o&&!!n&&Ae(t)}u(Nt,"canResumeStream");var Yo=3;function Wo(e,n,t){var o;let i=(o=
-e.candidates)===null||o===void 0?void 0:o[0];i?.finishReason!==void 0&&Nt(n,t,i.finishReason)&&(i.finishReason=void 0)}u(
-Wo,"clearIntermediateFinishReason");function Ko(e,n){var t;return!!(!((t=n?.abortSignal)===null||t===void 0)&&t.aborted)||
-e instanceof Error&&e.name==="AbortError"}u(Ko,"isStreamAborted");var Oo=class{static{u(this,"StreamContinuation")}constructor(n){
-this.config=n,this.reconnectsWithoutProgress=0,this.hop=Tt(void 0),this.enableContinuation=le(n,!0)}startHop(){return this.
-hop=Tt(this.resumeToken),Dt(this.config,this.resumeToken)}observe(n){var t,o;let i=this.hop;if(i.receivedAnyChunk=!0,n.promptFeedback!==
-void 0&&n.promptFeedback!==null&&(i.hasPromptFeedback=!0),n.usageMetadata)if(this.accumulatedUsageAcrossHops){let s=Mt(this.
-accumulatedUsageAcrossHops,n.usageMetadata);n=Object.assign(new G,n,{usageMetadata:s}),i.usage=s}else Q(n.usageMetadata),
-i.usage=n.usageMetadata;let r=(t=n.candidates)===null||t===void 0?void 0:t[0];return r&&(!((o=r.content)===null||o===void 0)&&
-o.parts&&r.content.parts.length>0&&(i.hasYieldedContent=!0),r.finishReason!==void 0&&(i.finishReason=r.finishReason),r.continuationToken?
-i.token=r.continuationToken:r.finishReason!==void 0&&!Ae(r.finishReason)&&(i.token=void 0),Wo(n,this.enableContinuation,
-i.token)),n}endHop(n){let t=this.hop;if(t.usage&&(this.accumulatedUsageAcrossHops=t.usage),n&&(Ko(n.error,this.config)||
-n.error instanceof j&&!t.receivedAnyChunk))throw n.error;let o=t.hasYieldedContent||!!t.token&&t.token!==t.startToken;if(n?
-this.lastError=n:o&&(this.lastError=void 0),[this.resumeToken,this.reconnectsWithoutProgress]=this.nextResumeToken(),Nt(
-this.enableContinuation,this.resumeToken,t.finishReason,t.hasPromptFeedback))return!0;if(n)throw n.error;if(t.finishReason===
-void 0&&!t.hasPromptFeedback&&this.lastError)throw this.lastError.error;return!1}nextResumeToken(){let n=this.hop,t=this.
-reconnectsWithoutProgress;return n.finishReason!==void 0||n.hasPromptFeedback?n.finishReason===ue.CONTINUATION&&!n.hasPromptFeedback&&
-n.token&&n.token!==n.startToken?[n.token,0]:[void 0,0]:n.token&&n.token!==n.startToken?[n.token,0]:n.hasYieldedContent||
-t>=Yo?[void 0,t]:[n.startToken,t+1]}};function Tt(e){return{startToken:e,hasPromptFeedback:!1,hasYieldedContent:!1,receivedAnyChunk:!1}}
-u(Tt,"newStreamHop");function zo(e){var n;let t=(n=e?.candidates)===null||n===void 0?void 0:n[0];if(t?.continuationToken&&
-Ae(t.finishReason))return t.continuationToken}u(zo,"shouldContinueGeneration");function Dt(e,n,t=!1){let o=e?.automaticContinuation!==
-void 0&&e?.automaticContinuation!==null,i=t&&o;if(!n&&!i)return e;if(!e)return n?{continuationToken:n}:void 0;let r=Object.
-assign({},e);return n&&(r.continuationToken=n),i&&delete r.automaticContinuation,r}u(Dt,"prepareContinuationConfig");function Qo(e,n){
-var t,o;let i=new Map,r=[];for(let s of[...e,...n]){let a=s.modality;i.has(a)||(i.set(a,0),r.push(a)),i.set(a,((t=i.get(
-a))!==null&&t!==void 0?t:0)+((o=s.tokenCount)!==null&&o!==void 0?o:0))}return r.map(s=>{var a;return{modality:s,tokenCount:(a=
-i.get(s))!==null&&a!==void 0?a:0}})}u(Qo,"mergeModalityTokenCounts");function Zo(e,n){let t=new Map,o=[];for(let i of[...e,
-...n]){let r=i.category;t.has(r)||o.push(r),t.set(r,i)}return o.map(i=>t.get(i))}u(Zo,"mergeSafetyRatings");function Ct(e){
-if(typeof e!="object"||e===null||Array.isArray(e)||e instanceof Z)return!1;let n=Object.getPrototypeOf(e);return n===null||
-n===Object.prototype||e instanceof G||e instanceof he||e instanceof de}u(Ct,"isMergeableObject");function It(e,n){return e.
-endsWith("TokensDetails")?!0:n.length>0&&typeof n[0]=="object"&&n[0]!==null&&"modality"in n[0]}u(It,"isModalityTokenCoun\
-tArray");function jo(e,n){if(e.length===0)return n;if(n.length===0)return e.map(i=>ee(i,{},!0,!1));let t=[],o=Math.min(e.
-length,n.length);for(let i=0;i<o;i++)t.push(ee(e[i],n[i],!0,!1));return e.length>o&&t.push(...e.slice(o)),n.length>o&&t.
-push(...n.slice(o)),t}u(jo,"mergeCandidates");function ce(e){var n;if(e)return(n=e._initialPromptTokenCount)!==null&&n!==
-void 0?n:e.promptTokenCount}u(ce,"getInitialPromptTokenCount");function Q(e,n){let t=n??ce(e);return t!==void 0&&Object.
-defineProperty(e,"_initialPromptTokenCount",{value:t,enumerable:!1,configurable:!0,writable:!0}),!(e instanceof de)&&!Object.
-prototype.hasOwnProperty.call(e,"initialPromptTokenCount")&&Object.defineProperty(e,"initialPromptTokenCount",{get(){return ce(
-this)},enumerable:!1,configurable:!0}),e}u(Q,"attachInitialPromptTokenCount");function Mt(e,n){var t;if(!n)return e&&Q(e);
-if(!e)return Q(n);let o=(t=ce(e))!==null&&t!==void 0?t:ce(n),i=ee(e,n,!1,!0);return Q(i,o)}u(Mt,"mergeUsageMetadata");function ei(e,n){
-let t=n.groundingMetadata,o=t?.groundingSupports;if(!Array.isArray(o)||o.length===0)return n;let i=e.content,r=Array.isArray(
-i?.parts)?i.parts.length:0,s=e.groundingMetadata,a=Array.isArray(s?.groundingChunks)?s.groundingChunks.length:0;if(r===0&&
-a===0)return n;let l=o.map(d=>{var f;if(!d||typeof d!="object")return d;let m=Object.assign({},d);return a>0&&Array.isArray(
-d.groundingChunkIndices)&&d.groundingChunkIndices.length>0&&(m.groundingChunkIndices=d.groundingChunkIndices.map(_=>_+a)),
-r>0&&d.segment&&typeof d.segment=="object"&&(m.segment=Object.assign(Object.assign({},d.segment),{partIndex:((f=d.segment.
-partIndex)!==null&&f!==void 0?f:0)+r})),m});return Object.assign(Object.assign({},n),{groundingMetadata:Object.assign(Object.
-assign({},t),{groundingSupports:l})})}u(ei,"shiftCandidateGroundingSupports");function ee(e,n,t=!1,o=!1){t&&(n=ei(e,n));
-let i={},r=new Set([...Object.keys(e),...Object.keys(n)]);for(let s of r){let a=e[s],l=n[s];if(t&&(s==="continuationToke\
-n"||s==="finishReason"||s==="finishMessage")){l!==void 0&&(i[s]=l);continue}if(!t&&!o&&s==="candidates"&&Array.isArray(a)){
-i[s]=jo(a,Array.isArray(l)?l:[]);continue}if(s==="usageMetadata"){let d=Mt(a,l);d!==void 0&&(i[s]=d);continue}l==null?a!==
-void 0&&(i[s]=a):a==null?i[s]=l:typeof a=="number"&&typeof l=="number"&&(o||s==="tokenCount"||s.endsWith("TokenCount")||
-s.endsWith("Count")||s.endsWith("Sum"))?i[s]=a+l:Array.isArray(a)&&Array.isArray(l)?It(s,a)||It(s,l)?i[s]=Qo(a,l):s==="s\
-afetyRatings"?i[s]=Zo(a,l):i[s]=[...a,...l]:Ct(a)&&Ct(l)?i[s]=ee(a,l,!1,s==="usageMetadata"||o):i[s]=l}return i}u(ee,"me\
-rgeResponseObjects");function ni(e){if(e.length===0)return new G;if(e.length===1)return e[0].usageMetadata&&Q(e[0].usageMetadata),
-e[0];let n=e[0];for(let o=1;o<e.length;o++)n=ee(n,e[o],!1,!1);let t=new G;return Object.assign(t,n),t}u(ni,"mergeContinu\
-ationResponses");var Y=class extends _e{static{u(this,"Models")}constructor(n){super(),this.apiClient=n,this.generateContent=
-async t=>{var o,i,r,s,a;let l=await this.processParamsMaybeAddMcpUsage(t);if(this.maybeMoveToResponseJsonSchema(t),!Jo(t)||
-vt(t.config))return le(t.config,!0)?await this.generateContentWithContinuation(l):await this.generateContentInternal(l);
-let d=yt(t);if(d.length>0){let v=d.map(E=>`tools[${E}]`).join(", ");throw new Error(`Automatic function calling with Cal\
-lableTools (or MCP objects) and basic FunctionDeclarations is not yet supported. Incompatible tools found at ${v}.`)}let f,
-m,_=se(l.contents),g=(r=(i=(o=l.config)===null||o===void 0?void 0:o.automaticFunctionCalling)===null||i===void 0?void 0:
-i.maximumRemoteCalls)!==null&&r!==void 0?r:ht,h=0;for(;h<g&&(f=await this.generateContentWithContinuation(l),!(!f.functionCalls||
-f.functionCalls.length===0));){let v=f.candidates[0].content,E=[];for(let y of(a=(s=t.config)===null||s===void 0?void 0:
-s.tools)!==null&&a!==void 0?a:[])if(J(y)){let T=await y.callTool(f.functionCalls);E.push(...T)}h++,m={role:"user",parts:E},
-l.contents=se(l.contents),l.contents.push(v),l.contents.push(m),Et(l.config)&&(_.push(v),_.push(m))}return Et(l.config)&&
-(f.automaticFunctionCallingHistory=_),f},this.generateContentStream=async t=>{var o,i,r,s,a;if(this.maybeMoveToResponseJsonSchema(
-t),vt(t.config)){let m=await this.processParamsMaybeAddMcpUsage(t);return le(t.config,!0)?await this.generateContentStreamWithContinuation(
-m):await this.generateContentStreamInternal(m)}let l=yt(t);if(l.length>0){let m=l.map(_=>`tools[${_}]`).join(", ");throw new Error(
+the end");break}let m=r.decode(f,{stream:!0});$e(m),s+=m;let p=-1,_=0;for(;;){p=-1,_=0;for(let v of l){let y=s.indexOf(v);
+y!==-1&&(p===-1||y<p)&&(p=y,_=v.length)}if(p===-1)break;let g=s.substring(0,p);s=s.substring(p+_);let h=g.trim();if(h.startsWith(
+a)){let v=h.substring(a.length).trim();$e(v);try{let y=new Response(v,{headers:e?.headers,status:e?.status,statusText:e?.
+statusText});yield yield C(new $(y))}catch(y){throw new Error(`exception parsing stream chunk ${v}. ${y}`)}}}}}finally{i.
+releaseLock()}})}async apiCall(e,t,o,i,r,s){var a,l,d,f,m,p;let _=s??fetch,g=(a=o?.httpStatusCodes)!==null&&a!==void 0?a:
+ut,h=async()=>{let E=ot(i,r),T;try{T=await _(e,Object.assign(Object.assign({},t),{signal:E.signal}))}catch(M){throw E.dispose(),
+M}if(!o||T.ok||!g.includes(T.status))return T;try{await ne(T)}finally{E.dispose()}return T};if(!o)return h();let v=Math.
+max(1,(l=o.attempts)!==null&&l!==void 0?l:it),y=Math.round(((d=o.initialDelay)!==null&&d!==void 0?d:rt)*1e3),I=Math.max(
+y,Math.round(((f=o.maxDelay)!==null&&f!==void 0?f:st)*1e3));return(0,Qe.default)(h,{retries:v-1,factor:(m=o.expBase)!==null&&
+m!==void 0?m:at,minTimeout:y,maxTimeout:I,randomize:((p=o.jitter)!==null&&p!==void 0?p:lt)>0,onFailedAttempt:E=>{var T;if(r?.
+aborted)throw(T=E.error)!==null&&T!==void 0?T:E}})}getDefaultHeaders(){let e={},t=Zn+" "+this.clientOptions.userAgentExtra;
+return e[zn]=t,e[ae]=t,e[Kn]="application/json",e}async getHeadersInternal(e,t){let o=new Headers;if(e&&e.headers)for(let[
+i,r]of Object.entries(e.headers))o.append(i,r);return e?.timeout&&e.timeout>0&&o.append(On,String(Math.ceil(e.timeout/1e3))),
+await this.clientOptions.auth.addAuthHeaders(o,t),o}getFileName(e){var t;let o="";return typeof e=="string"&&(o=e.replace(
+/[/\\]+$/,""),o=(t=o.split(/[/\\]/).pop())!==null&&t!==void 0?t:""),o}};function $e(n){try{let e=JSON.parse(n);if(e!==null&&
+typeof e=="object"&&"error"in e&&e.error!==null&&typeof e.error=="object"){let t=e.error,o=t.status,i=t.code,r=`got stat\
+us: ${o}. ${JSON.stringify(e)}`;if(typeof i=="number"&&i>=400&&i<600)throw new J({message:r,status:i})}}catch(e){let t=e;
+if(t?.name==="ApiError")throw e}}async function ne(n){var e;if(n===void 0)throw new Error("response is undefined");if(!n.
+ok){let t=n.status,o;!((e=n.headers.get("content-type"))===null||e===void 0)&&e.includes("application/json")?o=await n.json():
+o={error:{message:await n.text(),code:n.status,status:n.statusText}};let i=JSON.stringify(o);throw t>=400&&t<600?new J({
+message:i,status:t}):new Error(i)}}function dt(n,e){if(!e||Object.keys(e).length===0)return;if(n.body instanceof Blob){console.
+warn("includeExtraBodyToRequestInit: extraBody provided but current request body is a Blob. extraBody will be ignored as\
+ merging is not supported for Blob bodies.");return}let t={};if(typeof n.body=="string"&&n.body.length>0)try{let r=JSON.
+parse(n.body);if(typeof r=="object"&&r!==null&&!Array.isArray(r))t=r;else{console.warn("includeExtraBodyToRequestInit: O\
+riginal request body is valid JSON but not a non-array object. Skip applying extraBody to the request body.");return}}catch{
+console.warn("includeExtraBodyToRequestInit: Original request body is not valid JSON. Skip applying extraBody to the req\
+uest body.");return}function o(r,s){let a=Object.assign({},r);for(let l in s)if(Object.prototype.hasOwnProperty.call(s,l)){
+let d=s[l],f=a[l];d&&typeof d=="object"&&!Array.isArray(d)&&f&&typeof f=="object"&&!Array.isArray(f)?a[l]=o(f,d):(f&&d&&
+typeof f!=typeof d&&console.warn(`includeExtraBodyToRequestInit:deepMerge: Type mismatch for key "${l}". Original type: ${typeof f}\
+, New type: ${typeof d}. Overwriting.`),a[l]=d)}return a}let i=o(t,e);n.body=JSON.stringify(i)}var ct="mcp_used/unknown",
+ft=!1;function pt(n){for(let e of n)if(typeof e=="object"&&"inputSchema"in e)return!0;return ft}function mt(n){var e;let t=(e=
+n[ae])!==null&&e!==void 0?e:"";n[ae]=(t+` ${ct}`).trimStart()}var _t=10;function ue(n){return"callTool"in n&&typeof n.callTool=="function"}function Je(n){var e;let t=[];return!((e=n?.config)===null||e===void 0)&&e.tools&&n.config.tools.forEach((o,i)=>{if(ue(o))
+return;let r=o;r.functionDeclarations&&r.functionDeclarations.length>0&&t.push(i)}),t}function Ye(n){var e;return!(!((e=
+n?.automaticFunctionCalling)===null||e===void 0)&&e.ignoreCallHistory)}function Q(n,e=!0){return!n||n.automaticContinuation===
+void 0||n.automaticContinuation===null?e:!!n.automaticContinuation}function fe(n){return n===void 0||n===Ze.CONTINUATION}
+function tn(n,e,t,o=!1){return n&&!o&&!!e&&fe(t)}var gt=3;function ht(n,e,t){var o;let i=(o=n.candidates)===null||o===void 0?
+void 0:o[0];i?.finishReason!==void 0&&tn(e,t,i.finishReason)&&(i.finishReason=void 0)}function yt(n,e){var t;return!!(!((t=
+e?.abortSignal)===null||t===void 0)&&t.aborted)||n instanceof Error&&n.name==="AbortError"}var vt=class{static name="Str\
+eamContinuation";constructor(e){this.config=e,this.reconnectsWithoutProgress=0,this.hop=We(void 0),this.enableContinuation=
+Q(e,!0)}startHop(){return this.hop=We(this.resumeToken),on(this.config,this.resumeToken)}observe(e){var t,o;let i=this.hop;
+if(i.receivedAnyChunk=!0,e.promptFeedback!==void 0&&e.promptFeedback!==null&&(i.hasPromptFeedback=!0),e.usageMetadata)if(this.
+accumulatedUsageAcrossHops){let s=rn(this.accumulatedUsageAcrossHops,e.usageMetadata);e=Object.assign(new k,e,{usageMetadata:s}),
+i.usage=s}else X(e.usageMetadata),i.usage=e.usageMetadata;let r=(t=e.candidates)===null||t===void 0?void 0:t[0];return r&&
+(!((o=r.content)===null||o===void 0)&&o.parts&&r.content.parts.length>0&&(i.hasYieldedContent=!0),r.finishReason!==void 0&&
+(i.finishReason=r.finishReason),r.continuationToken?i.token=r.continuationToken:r.finishReason!==void 0&&!fe(r.finishReason)&&
+(i.token=void 0),ht(e,this.enableContinuation,i.token)),e}endHop(e){let t=this.hop;if(t.usage&&(this.accumulatedUsageAcrossHops=
+t.usage),e&&(yt(e.error,this.config)||e.error instanceof J&&!t.receivedAnyChunk))throw e.error;let o=t.hasYieldedContent||
+!!t.token&&t.token!==t.startToken;if(e?this.lastError=e:o&&(this.lastError=void 0),[this.resumeToken,this.reconnectsWithoutProgress]=
+this.nextResumeToken(),tn(this.enableContinuation,this.resumeToken,t.finishReason,t.hasPromptFeedback))return!0;if(e)throw e.
+error;if(t.finishReason===void 0&&!t.hasPromptFeedback&&this.lastError)throw this.lastError.error;return!1}nextResumeToken(){
+let e=this.hop,t=this.reconnectsWithoutProgress;return e.finishReason!==void 0||e.hasPromptFeedback?e.finishReason===Ze.
+CONTINUATION&&!e.hasPromptFeedback&&e.token&&e.token!==e.startToken?[e.token,0]:[void 0,0]:e.token&&e.token!==e.startToken?
+[e.token,0]:e.hasYieldedContent||t>=gt?[void 0,t]:[e.startToken,t+1]}};function We(n){return{startToken:n,hasPromptFeedback:!1,
+hasYieldedContent:!1,receivedAnyChunk:!1}}function Et(n){var e;let t=(e=n?.candidates)===null||e===void 0?void 0:e[0];if(t?.
+continuationToken&&fe(t.finishReason))return t.continuationToken}function on(n,e,t=!1){let o=n?.automaticContinuation!==
+void 0&&n?.automaticContinuation!==null,i=t&&o;if(!e&&!i)return n;if(!n)return e?{continuationToken:e}:void 0;let r=Object.
+assign({},n);return e&&(r.continuationToken=e),i&&delete r.automaticContinuation,r}function Tt(n,e){var t,o;let i=new Map,
+r=[];for(let s of[...n,...e]){let a=s.modality;i.has(a)||(i.set(a,0),r.push(a)),i.set(a,((t=i.get(a))!==null&&t!==void 0?
+t:0)+((o=s.tokenCount)!==null&&o!==void 0?o:0))}return r.map(s=>{var a;return{modality:s,tokenCount:(a=i.get(s))!==null&&
+a!==void 0?a:0}})}function Ct(n,e){let t=new Map,o=[];for(let i of[...n,...e]){let r=i.category;t.has(r)||o.push(r),t.set(
+r,i)}return o.map(i=>t.get(i))}function Ke(n){if(typeof n!="object"||n===null||Array.isArray(n)||n instanceof $)return!1;
+let e=Object.getPrototypeOf(n);return e===null||e===Object.prototype||n instanceof k||n instanceof oe||n instanceof Z}function Oe(n,e){
+return n.endsWith("TokensDetails")?!0:e.length>0&&typeof e[0]=="object"&&e[0]!==null&&"modality"in e[0]}function It(n,e){
+if(n.length===0)return e;if(e.length===0)return n.map(i=>Y(i,{},!0,!1));let t=[],o=Math.min(n.length,e.length);for(let i=0;i<
+o;i++)t.push(Y(n[i],e[i],!0,!1));return n.length>o&&t.push(...n.slice(o)),e.length>o&&t.push(...e.slice(o)),t}function j(n){
+var e;if(n)return(e=n._initialPromptTokenCount)!==null&&e!==void 0?e:n.promptTokenCount}function X(n,e){let t=e??j(n);return t!==
+void 0&&Object.defineProperty(n,"_initialPromptTokenCount",{value:t,enumerable:!1,configurable:!0,writable:!0}),!(n instanceof
+Z)&&!Object.prototype.hasOwnProperty.call(n,"initialPromptTokenCount")&&Object.defineProperty(n,"initialPromptTokenCount",
+{get(){return j(this)},enumerable:!1,configurable:!0}),n}function rn(n,e){var t;if(!e)return n&&X(n);if(!n)return X(e);let o=(t=
+j(n))!==null&&t!==void 0?t:j(e),i=Y(n,e,!1,!0);return X(i,o)}function At(n,e){let t=e.groundingMetadata,o=t?.groundingSupports;
+if(!Array.isArray(o)||o.length===0)return e;let i=n.content,r=Array.isArray(i?.parts)?i.parts.length:0,s=n.groundingMetadata,
+a=Array.isArray(s?.groundingChunks)?s.groundingChunks.length:0;if(r===0&&a===0)return e;let l=o.map(d=>{var f;if(!d||typeof d!=
+"object")return d;let m=Object.assign({},d);return a>0&&Array.isArray(d.groundingChunkIndices)&&d.groundingChunkIndices.
+length>0&&(m.groundingChunkIndices=d.groundingChunkIndices.map(p=>p+a)),r>0&&d.segment&&typeof d.segment=="object"&&(m.segment=
+Object.assign(Object.assign({},d.segment),{partIndex:((f=d.segment.partIndex)!==null&&f!==void 0?f:0)+r})),m});return Object.
+assign(Object.assign({},e),{groundingMetadata:Object.assign(Object.assign({},t),{groundingSupports:l})})}function Y(n,e,t=!1,o=!1){
+t&&(e=At(n,e));let i={},r=new Set([...Object.keys(n),...Object.keys(e)]);for(let s of r){let a=n[s],l=e[s];if(t&&(s==="c\
+ontinuationToken"||s==="finishReason"||s==="finishMessage")){l!==void 0&&(i[s]=l);continue}if(!t&&!o&&s==="candidates"&&
+Array.isArray(a)){i[s]=It(a,Array.isArray(l)?l:[]);continue}if(s==="usageMetadata"){let d=rn(a,l);d!==void 0&&(i[s]=d);continue}
+l==null?a!==void 0&&(i[s]=a):a==null?i[s]=l:typeof a=="number"&&typeof l=="number"&&(o||s==="tokenCount"||s.endsWith("To\
+kenCount")||s.endsWith("Count")||s.endsWith("Sum"))?i[s]=a+l:Array.isArray(a)&&Array.isArray(l)?Oe(s,a)||Oe(s,l)?i[s]=Tt(
+a,l):s==="safetyRatings"?i[s]=Ct(a,l):i[s]=[...a,...l]:Ke(a)&&Ke(l)?i[s]=Y(a,l,!1,s==="usageMetadata"||o):i[s]=l}return i}
+function St(n){if(n.length===0)return new k;if(n.length===1)return n[0].usageMetadata&&X(n[0].usageMetadata),n[0];let e=n[0];
+for(let o=1;o<n.length;o++)e=Y(e,n[o],!1,!1);let t=new k;return Object.assign(t,e),t}var V=class extends te{static name="\
+Models";constructor(e){super(),this.apiClient=e,this.generateContent=async t=>{var o,i,r,s,a;let l=await this.processParamsMaybeAddMcpUsage(
+t);return this.maybeMoveToResponseJsonSchema(t),Q(t.config,!0)?await this.generateContentWithContinuation(l):await this.
+generateContentInternal(l);let d=Je(t);if(d.length>0){let h=d.map(v=>`tools[${v}]`).join(", ");throw new Error(`Automati\
+c function calling with CallableTools (or MCP objects) and basic FunctionDeclarations is not yet supported. Incompatible\
+ tools found at ${h}.`)}let f,m,p=re(l.contents),_=(r=(i=(o=l.config)===null||o===void 0?void 0:o.automaticFunctionCalling)===
+null||i===void 0?void 0:i.maximumRemoteCalls)!==null&&r!==void 0?r:_t,g=0;for(;g<_&&(f=await this.generateContentWithContinuation(
+l),!(!f.functionCalls||f.functionCalls.length===0));){let h=f.candidates[0].content,v=[];for(let y of(a=(s=t.config)===null||
+s===void 0?void 0:s.tools)!==null&&a!==void 0?a:[])if(ue(y)){let E=await y.callTool(f.functionCalls);v.push(...E)}g++,m=
+{role:"user",parts:v},l.contents=re(l.contents),l.contents.push(h),l.contents.push(m),Ye(l.config)&&(p.push(h),p.push(m))}
+return Ye(l.config)&&(f.automaticFunctionCallingHistory=p),f},this.generateContentStream=async t=>{var o,i,r,s,a;this.maybeMoveToResponseJsonSchema(
+t);{let m=await this.processParamsMaybeAddMcpUsage(t);return Q(t.config,!0)?await this.generateContentStreamWithContinuation(
+m):await this.generateContentStreamInternal(m)}let l=Je(t);if(l.length>0){let m=l.map(p=>`tools[${p}]`).join(", ");throw new Error(
 `Incompatible tools found at ${m}. Automatic function calling with CallableTools (or MCP objects) and basic FunctionDecl\
 arations" is not yet supported.`)}let d=(r=(i=(o=t?.config)===null||o===void 0?void 0:o.toolConfig)===null||i===void 0?void 0:
 i.functionCallingConfig)===null||r===void 0?void 0:r.streamFunctionCallArguments,f=(a=(s=t?.config)===null||s===void 0?void 0:
@@ -581,75 +358,58 @@ s.automaticFunctionCalling)===null||a===void 0?void 0:a.disable;if(d&&!f)throw n
  'streamFunctionCallArguments' enabled, this feature is not compatible with automatic function calling (AFC). Please set\
  'config.automaticFunctionCalling.disable' to true to disable AFC or leave 'config.toolConfig.functionCallingConfig.stre\
 amFunctionCallArguments' to be undefined or set to false to disable streaming function call arguments feature.");return await this.
-processAfcStream(t)}}async generateContentWithContinuation(n){let t=le(n.config,!0),o,i=[];for(;i.length===0||t&&o;){let r=Dt(
-n.config,o),s=r===n.config?n:Object.assign(Object.assign({},n),{config:r}),a=await this.generateContentInternal(s);i.push(
-a),o=zo(a)}return ni(i)}async generateContentStreamWithContinuation(n){let t=new Oo(n.config);t.startHop();let o=await this.
-generateContentStreamInternal(n);return(function(i,r,s){return z(this,arguments,function*(){var a,l,d,f;let m=u(async()=>s,
-"openHop");for(;;){let v;try{try{for(var _=!0,g=(l=void 0,ae(yield C(m()))),h;h=yield C(g.next()),a=h.done,!a;_=!0){f=h.
-value,_=!1;let y=f;yield yield C(t.observe(y))}}catch(y){l={error:y}}finally{try{!_&&!a&&(d=g.return)&&(yield C(d.call(g)))}finally{
-if(l)throw l.error}}}catch(y){v={error:y}}if(!t.endHop(v))return yield C(void 0);let E=Object.assign(Object.assign({},r),
-{config:t.startHop()});m=u(()=>i.generateContentStreamInternal(E),"openHop")}})})(this,n,o)}maybeMoveToResponseJsonSchema(n){
-n.config&&n.config.responseSchema&&(n.config.responseJsonSchema||Object.keys(n.config.responseSchema).includes("$schema")&&
-(n.config.responseJsonSchema=n.config.responseSchema,delete n.config.responseSchema))}async processParamsMaybeAddMcpUsage(n){
-var t,o,i;let r=(t=n.config)===null||t===void 0?void 0:t.tools;if(!r)return n;let s=await Promise.all(r.map(async l=>J(l)?
-await l.tool():l)),a={model:n.model,contents:n.contents,config:Object.assign(Object.assign({},n.config),{tools:s})};if(a.
-config.tools=s,n.config&&n.config.tools&&bo(n.config.tools)){let l=(i=(o=n.config.httpOptions)===null||o===void 0?void 0:
-o.headers)!==null&&i!==void 0?i:{},d=Object.assign({},l);Object.keys(d).length===0&&(d=this.apiClient.getDefaultHeaders()),
-Bo(d),a.config.httpOptions=Object.assign(Object.assign({},n.config.httpOptions),{headers:d})}return a}async initAfcToolsMap(n){
-var t,o,i;let r=new Map;for(let s of(o=(t=n.config)===null||t===void 0?void 0:t.tools)!==null&&o!==void 0?o:[])if(J(s)){
-let a=s,l=await a.tool();for(let d of(i=l.functionDeclarations)!==null&&i!==void 0?i:[]){if(!d.name)throw new Error("Fun\
-ction declaration name is required.");if(r.has(d.name))throw new Error(`Duplicate tool declaration name: ${d.name}`);r.set(
-d.name,a)}}return r}async processAfcStream(n){var t,o,i;let r=(i=(o=(t=n.config)===null||t===void 0?void 0:t.automaticFunctionCalling)===
-null||o===void 0?void 0:o.maximumRemoteCalls)!==null&&i!==void 0?i:ht,s=!1,a=0,l=await this.initAfcToolsMap(n);return(function(d,f,m){
-return z(this,arguments,function*(){for(var _,g,h,v,E,y;a<r;){s&&(a++,s=!1);let M=yield C(d.processParamsMaybeAddMcpUsage(
-m)),ne=yield C(d.generateContentStreamWithContinuation(M)),F=[],W=[];try{for(var A=!0,T=(g=void 0,ae(ne)),I;I=yield C(T.
-next()),_=I.done,!_;A=!0){v=I.value,A=!1;let S=v;if(yield yield C(S),S.candidates&&(!((E=S.candidates[0])===null||E===void 0)&&
-E.content)){W.push(S.candidates[0].content);for(let R of(y=S.candidates[0].content.parts)!==null&&y!==void 0?y:[])if(a<r&&
-R.functionCall){if(!R.functionCall.name)throw new Error("Function call name was not returned by the model.");if(f.has(R.
-functionCall.name)){let H=yield C(f.get(R.functionCall.name).callTool([R.functionCall]));F.push(...H)}else throw new Error(
-`Automatic function calling was requested, but not all the tools the model used implement the CallableTool interface. Av\
-ailable tools: ${f.keys()}, missing tool: ${R.functionCall.name}`)}}}}catch(S){g={error:S}}finally{try{!A&&!_&&(h=T.return)&&
-(yield C(h.call(T)))}finally{if(g)throw g.error}}if(F.length>0){s=!0;let S=new G;S.candidates=[{content:{role:"user",parts:F}}],
-yield yield C(S);let R=[];R.push(...W),R.push({role:"user",parts:F});let H=se(m.contents).concat(R);m.contents=H}else break}})})(
-this,l,n)}async generateContentInternal(n){var t,o,i,r;let s,a="",l={};{let d=pt(this.apiClient,n);return a=He("{model}:\
-generateContent",d._url),l=d._query,delete d._url,delete d._query,s=this.apiClient.request({path:a,queryParams:l,body:JSON.
-stringify(d),httpMethod:"POST",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===
-null||r===void 0?void 0:r.abortSignal}).then(f=>f.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:f.headers},_})),
-s.then(f=>{let m=mt(f),_=new G;return Object.assign(_,m),_})}}async generateContentStreamInternal(n){var t,o,i,r;let s,a="",
-l={};{let d=pt(this.apiClient,n);return a=He("{model}:streamGenerateContent?alt=sse",d._url),l=d._query,delete d._url,delete d.
-_query,s=this.apiClient.requestStream({path:a,queryParams:l,body:JSON.stringify(d),httpMethod:"POST",httpOptions:(i=n.config)===
-null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===void 0?void 0:r.abortSignal}),s.then(function(m){
-return z(this,arguments,function*(){var _,g,h,v;try{for(var E=!0,y=ae(m),A;A=yield C(y.next()),_=A.done,!_;E=!0){v=A.value,
-E=!1;let T=v,I=mt(yield C(T.json()),n);I.sdkHttpResponse={headers:T.headers};let M=new G;Object.assign(M,I),yield yield C(
-M)}}catch(T){g={error:T}}finally{try{!E&&!_&&(h=y.return)&&(yield C(h.call(y)))}finally{if(g)throw g.error}}})})}}};Y.loggedGenerateImagesWarning=
-!1;Y.loggedEditImageWarning=!1;Y.loggedGenerateVideosWarning=!1;var ti=u(function(e,n){let t=new ReadableStream(e,n);return Object.setPrototypeOf(t,Object.getPrototypeOf(this)),t},"Rea\
-dableStreamBase");ti.prototype=ReadableStream.prototype;var N=13,D=10,oi=[[N,D,N,D],[N,D,N],[N,D,D],[N,N,D],[D,N,D],[N,N],[D,N],[D,D]],xi=oi.reduce((e,n)=>Math.max(e,n.length),
-0);var Ui=new RegExp("^[0-9]xx$","i");function kt(e){return btoa(String.fromCodePoint(...e))}u(kt,"bytesToBase64");function xt(e){if(e===null||typeof e!="object"||Object.prototype.toString.call(e)!=="[object Object]")return!1;let n=Object.
-getPrototypeOf(e);if(n===null||n===Object.prototype)return!0;try{return Object.getPrototypeOf(n)===null}catch{return!1}}
-u(xt,"isPlainObject$1");var ii=/%(2[346bcf]|3[abdf]|40|5[bd])/gi;function ri(e,n){return Ut(e,n==="percentExceptReserved"?
-"percent":n)}u(ri,"encodeKeyChars");function Ut(e,n){switch(n){case"percent":return encodeURIComponent(e);case"percentEx\
-ceptReserved":return encodeURIComponent(e).replace(ii,t=>decodeURIComponent(t));default:return e}}u(Ut,"encodeChars");function si(e){
-return(n,t,o)=>{let i="",r=o?.explode?li(n,t):[[n,t]];if(r.every(([d,f])=>f==null))return;let s=u(d=>Ut(d,o?.charEncoding),
-"encodeString"),a=u(d=>s(ui(d)),"encodeValue"),l=s(e);return r.forEach(([d,f])=>{var m,_;let g="",h=null;f!=null&&(Array.
-isArray(f)?h=(m=ci(f,v=>`${a(v)}`))===null||m===void 0?void 0:m.join(l):xt(f)?h=(_=fi(Object.entries(f),([v,E])=>`${s(v)}${l}${a(
-E)}`))===null||_===void 0?void 0:_.join(l):h=`${a(f)}`,h!=null&&(g=`${ri(d,o?.charEncoding)}=${h}`,!(!g||g==="=")&&(i+=`\
-&${g}`)))}),i.slice(1)}}u(si,"formEncoder");var ai=si(",");function li(e,n){return Array.isArray(n)?n.map(t=>[e,t]):xt(n)?Object.entries(n??{}).map(([o,i])=>[o,i]):[[e,n]]}u(li,"e\
-xplode");function ui(e){return e==null?"":e instanceof Date?e.toISOString():e instanceof Uint8Array?kt(e):typeof e=="obj\
-ect"?JSON.stringify(e,di):`${e}`}u(ui,"serializeValue");function di(e,n){return n instanceof Uint8Array?kt(n):n}u(di,"js\
-onReplacer");function ci(e,n){let t=e.reduce((o,i)=>{if(i==null)return o;let r=n(i);return r==null||o.push(r),o},[]);return t.
-length?t:null}u(ci,"mapDefined");function fi(e,n){let t=[];for(let[o,i]of e){if(i==null)continue;let r=n([o,i]);r!=null&&
-t.push(r)}return t.length?t:null}u(fi,"mapDefinedEntries");function pi(...e){return e.filter(Boolean).join("&")}u(pi,"qu\
-eryJoin");function mi(e){return u(function(t,o){var i,r,s;let a=Object.assign(Object.assign({},o),{explode:(i=o?.explode)!==
-null&&i!==void 0?i:!0,charEncoding:(r=o?.charEncoding)!==null&&r!==void 0?r:"percent"}),l=new Set((s=o?.allowEmptyValue)!==
-null&&s!==void 0?s:[]),d=Object.entries(t).map(([f,m])=>l.has(f)&&(m==null||m===""||Array.isArray(m)&&m.length===0)?`${encodeURIComponent(
-f)}=`:e(f,m,a));return pi(...d)},"bulkEncode")}u(mi,"queryEncoder");var Gi=mi(ai);var Li=new RegExp("^[0-9]xx$","i");var re=typeof globalThis>"u"?null:globalThis,_i=typeof re=="object"&&re!=null&&"importScripts"in re&&typeof re.importScripts==
-"function",Fi=_i||typeof navigator<"u"&&"serviceWorker"in navigator||typeof window=="object"&&typeof window.document<"u";var gi;gi=Symbol.toStringTag;var qi=1024*1024*8;var At="x-goog-api-key",Ce=class{static{u(this,"WebAuth")}constructor(n){this.apiKey=n}async addAuthHeaders(n,t){if(n.get(
-At)===null){if(this.apiKey.startsWith("auth_tokens/"))throw new Error("Ephemeral tokens are only supported by the live A\
-PI.");if(!this.apiKey)throw new Error("API key is missing. Please provide a valid API key.");n.append(At,this.apiKey)}}};
-var hi="gl-node/",Ie=class{static{u(this,"GoogleGenAI")}constructor(n={}){var t;if(n.apiKey==null)throw new Error("An AP\
-I Key must be set when running in a browser");if(n.project||n.location)throw new Error("Vertex AI project based authenti\
-cation is not supported on browser runtimes. Please do not provide a project or location.");this.vertexai=(t=n.vertexai)!==
-null&&t!==void 0?t:!1,this.apiKey=n.apiKey;let o=Qt(n.httpOptions,n.vertexai,void 0,void 0);o&&(n.httpOptions?n.httpOptions.
-baseUrl=o:n.httpOptions={baseUrl:o}),this.apiVersion=n.apiVersion,this.httpOptions=n.httpOptions;let i=new Ce(this.apiKey);
-this.apiClient=new Ee({auth:i,apiVersion:this.apiVersion,apiKey:this.apiKey,vertexai:this.vertexai,httpOptions:this.httpOptions,
-userAgentExtra:hi+"web"}),this.models=new Y(this.apiClient)}};export{Ie as GoogleGenAI};
+processAfcStream(t)}}async generateContentWithContinuation(e){let t=Q(e.config,!0),o,i=[];for(;i.length===0||t&&o;){let r=on(
+e.config,o),s=r===e.config?e:Object.assign(Object.assign({},e),{config:r}),a=await this.generateContentInternal(s);i.push(
+a),o=Et(a)}return St(i)}async generateContentStreamWithContinuation(e){let t=new vt(e.config);t.startHop();let o=await this.
+generateContentStreamInternal(e);return(function(i,r,s){return se(this,arguments,function*(){var a,l,d,f;let m=async()=>s;
+for(;;){let h;try{try{for(var p=!0,_=(l=void 0,Ve(yield C(m()))),g;g=yield C(_.next()),a=g.done,!a;p=!0){f=g.value,p=!1;
+let y=f;yield yield C(t.observe(y))}}catch(y){l={error:y}}finally{try{!p&&!a&&(d=_.return)&&(yield C(d.call(_)))}finally{
+if(l)throw l.error}}}catch(y){h={error:y}}if(!t.endHop(h))return yield C(void 0);let v=Object.assign(Object.assign({},r),
+{config:t.startHop()});m=()=>i.generateContentStreamInternal(v)}})})(this,e,o)}maybeMoveToResponseJsonSchema(e){e.config&&
+e.config.responseSchema&&(e.config.responseJsonSchema||Object.keys(e.config.responseSchema).includes("$schema")&&(e.config.
+responseJsonSchema=e.config.responseSchema,delete e.config.responseSchema))}async processParamsMaybeAddMcpUsage(e){var t,
+o,i;let r=(t=e.config)===null||t===void 0?void 0:t.tools;if(!r)return e;let s=await Promise.all(r.map(async l=>ue(l)?await l.
+tool():l)),a={model:e.model,contents:e.contents,config:Object.assign(Object.assign({},e.config),{tools:s})};if(a.config.
+tools=s,e.config&&e.config.tools&&pt(e.config.tools)){let l=(i=(o=e.config.httpOptions)===null||o===void 0?void 0:o.headers)!==
+null&&i!==void 0?i:{},d=Object.assign({},l);Object.keys(d).length===0&&(d=this.apiClient.getDefaultHeaders()),mt(d),a.config.
+httpOptions=Object.assign(Object.assign({},e.config.httpOptions),{headers:d})}return a}async generateContentInternal(e){
+var t,o,i,r;let s,a="",l={};{let d=be(this.apiClient,e);return a=Ue("{model}:generateContent",d._url),l=d._query,delete d.
+_url,delete d._query,s=this.apiClient.request({path:a,queryParams:l,body:JSON.stringify(d),httpMethod:"POST",httpOptions:(i=
+e.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=e.config)===null||r===void 0?void 0:r.abortSignal}).then(
+f=>f.json().then(m=>{let p=m;return p.sdkHttpResponse={headers:f.headers},p})),s.then(f=>{let m=Be(f),p=new k;return Object.
+assign(p,m),p})}}async generateContentStreamInternal(e){var t,o,i,r;let s,a="",l={};{let d=be(this.apiClient,e);return a=
+Ue("{model}:streamGenerateContent?alt=sse",d._url),l=d._query,delete d._url,delete d._query,s=this.apiClient.requestStream(
+{path:a,queryParams:l,body:JSON.stringify(d),httpMethod:"POST",httpOptions:(i=e.config)===null||i===void 0?void 0:i.httpOptions,
+abortSignal:(r=e.config)===null||r===void 0?void 0:r.abortSignal}),s.then(function(m){return se(this,arguments,function*(){
+var p,_,g,h;try{for(var v=!0,y=Ve(m),I;I=yield C(y.next()),p=I.done,!p;v=!0){h=I.value,v=!1;let E=h,T=Be(yield C(E.json()),
+e);T.sdkHttpResponse={headers:E.headers};let M=new k;Object.assign(M,T),yield yield C(M)}}catch(E){_={error:E}}finally{try{
+!v&&!p&&(g=y.return)&&(yield C(g.call(y)))}finally{if(_)throw _.error}}})})}}};V.loggedGenerateImagesWarning=!1;V.loggedEditImageWarning=
+!1;V.loggedGenerateVideosWarning=!1;var Rt=function(n,e){let t=new ReadableStream(n,e);return Object.setPrototypeOf(t,Object.getPrototypeOf(this)),t};Rt.prototype=
+ReadableStream.prototype;var R=13,P=10,Pt=[[R,P,R,P],[R,P,R],[R,P,P],[R,R,P],[P,R,P],[R,R],[P,R],[P,P]],eo=Pt.reduce((n,e)=>Math.max(n,e.length),
+0);var no=new RegExp("^[0-9]xx$","i");function sn(n){return btoa(String.fromCodePoint(...n))}function an(n){if(n===null||typeof n!="object"||Object.prototype.toString.call(n)!=="[object Object]")return!1;let e=Object.
+getPrototypeOf(n);if(e===null||e===Object.prototype)return!0;try{return Object.getPrototypeOf(e)===null}catch{return!1}}
+var wt=/%(2[346bcf]|3[abdf]|40|5[bd])/gi;function Nt(n,e){return ln(n,e==="percentExceptReserved"?"percent":e)}function ln(n,e){
+switch(e){case"percent":return encodeURIComponent(n);case"percentExceptReserved":return encodeURIComponent(n).replace(wt,
+t=>decodeURIComponent(t));default:return n}}function Dt(n){return(e,t,o)=>{let i="",r=o?.explode?kt(e,t):[[e,t]];if(r.every(
+([d,f])=>f==null))return;let s=d=>ln(d,o?.charEncoding),a=d=>s(xt(d)),l=s(n);return r.forEach(([d,f])=>{var m,p;let _="",
+g=null;f!=null&&(Array.isArray(f)?g=(m=Ut(f,h=>`${a(h)}`))===null||m===void 0?void 0:m.join(l):an(f)?g=(p=Lt(Object.entries(
+f),([h,v])=>`${s(h)}${l}${a(v)}`))===null||p===void 0?void 0:p.join(l):g=`${a(f)}`,g!=null&&(_=`${Nt(d,o?.charEncoding)}\
+=${g}`,!(!_||_==="=")&&(i+=`&${_}`)))}),i.slice(1)}}var Mt=Dt(",");function kt(n,e){return Array.isArray(e)?e.map(t=>[n,t]):an(e)?Object.entries(e??{}).map(([o,i])=>[o,i]):[[n,e]]}function xt(n){
+return n==null?"":n instanceof Date?n.toISOString():n instanceof Uint8Array?sn(n):typeof n=="object"?JSON.stringify(n,Gt):
+`${n}`}function Gt(n,e){return e instanceof Uint8Array?sn(e):e}function Ut(n,e){let t=n.reduce((o,i)=>{if(i==null)return o;
+let r=e(i);return r==null||o.push(r),o},[]);return t.length?t:null}function Lt(n,e){let t=[];for(let[o,i]of n){if(i==null)
+continue;let r=e([o,i]);r!=null&&t.push(r)}return t.length?t:null}function Ft(...n){return n.filter(Boolean).join("&")}function qt(n){
+return function(t,o){var i,r,s;let a=Object.assign(Object.assign({},o),{explode:(i=o?.explode)!==null&&i!==void 0?i:!0,charEncoding:(r=
+o?.charEncoding)!==null&&r!==void 0?r:"percent"}),l=new Set((s=o?.allowEmptyValue)!==null&&s!==void 0?s:[]),d=Object.entries(
+t).map(([f,m])=>l.has(f)&&(m==null||m===""||Array.isArray(m)&&m.length===0)?`${encodeURIComponent(f)}=`:n(f,m,a));return Ft(
+...d)}}var to=qt(Mt);var oo=new RegExp("^[0-9]xx$","i");var z=typeof globalThis>"u"?null:globalThis,Ht=typeof z=="object"&&z!=null&&"importScripts"in z&&typeof z.importScripts==
+"function",io=Ht||typeof navigator<"u"&&"serviceWorker"in navigator||typeof window=="object"&&typeof window.document<"u";var Vt;Vt=Symbol.toStringTag;var ro=1024*1024*8;var ze="x-goog-api-key",de=class{static name="WebAuth";constructor(e){this.apiKey=e}async addAuthHeaders(e,t){if(e.get(ze)===
+null){if(this.apiKey.startsWith("auth_tokens/"))throw new Error("Ephemeral tokens are only supported by the live API.");
+if(!this.apiKey)throw new Error("API key is missing. Please provide a valid API key.");e.append(ze,this.apiKey)}}};var bt="\
+gl-node/",ce=class{static name="GoogleGenAI";constructor(e={}){var t;if(e.apiKey==null)throw new Error("An API Key must \
+be set when running in a browser");if(e.project||e.location)throw new Error("Vertex AI project based authentication is n\
+ot supported on browser runtimes. Please do not provide a project or location.");this.vertexai=(t=e.vertexai)!==null&&t!==
+void 0?t:!1,this.apiKey=e.apiKey;let o=Sn(e.httpOptions,e.vertexai,void 0,void 0);o&&(e.httpOptions?e.httpOptions.baseUrl=
+o:e.httpOptions={baseUrl:o}),this.apiVersion=e.apiVersion,this.httpOptions=e.httpOptions;let i=new de(this.apiKey);this.
+apiClient=new le({auth:i,apiVersion:this.apiVersion,apiKey:this.apiKey,vertexai:this.vertexai,httpOptions:this.httpOptions,
+userAgentExtra:bt+"web"}),this.models=new V(this.apiClient)}};function pe(n){let e={};return n(e),e}export{ce as GoogleGenAI};

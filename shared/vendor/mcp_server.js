@@ -2,223 +2,215 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   @modelcontextprotocol/server@2.4.0 (Apache-2.0)
 // @ts-self-types="./mcp_server.d.ts"
-import {$ as J,Aa as Ae,B as U,Ba as gt,C as Q,Ca as Oe,D as E,Da as ke,E as C,Ea as vt,Fa as Le,Ga as $e,I as Ye,Ia as Se,
-J as We,K as Z,L as x,M as Xe,N as Qe,O as pe,P as Ze,Q as fe,R as Ie,S as g,T as _,U as me,V as et,W as ee,X as tt,Y as ge,
-Z as rt,_ as j,a,aa as D,b as A,ba as O,ca as qe,d as N,ea as Me,f as ze,fa as Pe,g as de,ga as ve,h as Be,ha as st,i as Ke,
-ja as ot,k as Ge,ka as it,l as ye,m as ue,ma as nt,n as he,na as at,o as Ee,oa as lt,p as Ce,pa as ct,qa as te,ra as _e,
-s as Te,sa as dt,ta as ut,ua as ht,va as pt,wa as ft,za as mt}from"./mcp_core.js";import {Validator as Gt}from"./cfworker_json_schema.js";var se=class{static{a(this,"CfWorkerJsonSchemaValidator")}shortcircuit;draft;constructor(e){this.shortcircuit=e?.shortcircuit??
-!0,this.draft=e?.draft}_draftFor(e){let t=ze(e,"pass an explicit { draft } to CfWorkerJsonSchemaValidator to validate ot\
-her dialects.");return t==="draft-7"?"7":t}getValidator(e){let t=new Gt(e,this.draft??this._draftFor(e),this.shortcircuit);
-return r=>{let o=t.validate(r);return o.valid?{valid:!0,data:r,errorMessage:void 0}:{valid:!1,data:void 0,errorMessage:o.
-errors.map(s=>`${s.instanceLocation}: ${s.error}`).join("; ")}}}};var Tt=Symbol.for("mcp.completable");function Ne(e){return!!e&&typeof e=="object"&&Tt in e}a(Ne,"isCompletable");function Wt(e){return e[Tt]?.complete}a(Wt,"\
-getCompleter");var Y=15e3,Xt=2**31-1;function ie(e,t){if(!Number.isFinite(e)||e<1)return;let r=N(t,Math.min(e,Xt));return r.
-unref?.(),r}a(ie,"armSseKeepAlive");var It,je=class{static{a(this,"PerRequestHTTPServerTransport")}static{It=a(e=>e._classification,
-"readClassification")}onclose;onerror;onmessage;_classification;_responseMode;_started=!1;_used=!1;_closed=!1;_terminalDelivered=!1;_dispatchWindowOpen=!1;_requestId;_deferredResponse;_sse;_abortCleanup;_keepAliveMs;constructor(e){
-this._classification=e.classification,this._responseMode=e.responseMode??"auto",this._keepAliveMs=e.keepAliveMs??Y}async start(){
+import {$ as x,A as V,Aa as ft,B as X,Ba as Me,C as y,Ca as Ae,D as E,Da as mt,Ea as Pe,Fa as Oe,H as ze,Ha as ke,I as Ke,
+J as Q,K as U,L as Ge,M as Ye,N as pe,O as We,P as he,Q as Xe,R as h,S as f,T as fe,U as Qe,V as Z,W as Ze,X as me,Y as et,
+Z as N,_ as J,a as A,aa as P,ba as Ee,c as H,da as Ce,e as Je,ea as Te,f as le,fa as ve,g as De,ga as tt,h as Be,ia as st,
+j as Fe,ja as rt,k as we,l as de,la as ot,m as ue,ma as it,n as Re,na as nt,o as be,oa as at,pa as ee,qa as Ie,r as ye,ra as ct,
+sa as lt,ta as dt,ua as ut,va as pt,ya as ht,za as qe}from"./mcp_core.js";import {Validator as Bt}from"./cfworker_json_schema.js";var se=class{static name="CfWorkerJsonSchemaValidator";shortcircuit;draft;constructor(e){
+this.shortcircuit=e?.shortcircuit??!0,this.draft=e?.draft}_draftFor(e){let t=Je(e,"pass an explicit { draft } to CfWorke\
+rJsonSchemaValidator to validate other dialects.");return t==="draft-7"?"7":t}getValidator(e){let t=new Bt(e,this.draft??
+this._draftFor(e),this.shortcircuit);return s=>{let o=t.validate(s);return o.valid?{valid:!0,data:s,errorMessage:void 0}:
+{valid:!1,data:void 0,errorMessage:o.errors.map(r=>`${r.instanceLocation}: ${r.error}`).join("; ")}}}};var Rt=Symbol.for("mcp.completable");function bt(e){return!!e&&typeof e=="object"&&Rt in e}function zt(e){return e[Rt]?.complete}var G=15e3,Kt=2**31-1;function oe(e,t){
+if(!Number.isFinite(e)||e<1)return;let s=H(t,Math.min(e,Kt));return s.unref?.(),s}var yt,$e=class{static name="PerReques\
+tHTTPServerTransport";static{yt=e=>e._classification}onclose;onerror;onmessage;_classification;_responseMode;_started=!1;_used=!1;_closed=!1;_terminalDelivered=!1;_dispatchWindowOpen=!1;_requestId;_deferredResponse;_sse;_abortCleanup;_keepAliveMs;constructor(e){
+this._classification=e.classification,this._responseMode=e.responseMode??"auto",this._keepAliveMs=e.keepAliveMs??G}async start(){
 if(this._started)throw new Error("PerRequestHTTPServerTransport is already started");this._started=!0}async handleMessage(e,t){
 if(this._used)throw new Error("PerRequestHTTPServerTransport serves exactly one exchange; construct a new transport per \
 request");if(!this._started||this.onmessage===void 0)throw new Error("PerRequestHTTPServerTransport is not connected: co\
 nnect a server to this transport before handling a message");if(this._closed)throw new Error("PerRequestHTTPServerTransp\
-ort is closed");this._used=!0;let r=t?.request?.signal;if(r?.aborted)throw await this.close(),new C(E.ConnectionClosed,"\
+ort is closed");this._used=!0;let s=t?.request?.signal;if(s?.aborted)throw await this.close(),new E(y.ConnectionClosed,"\
 The request was aborted before it could be handled");let o={classification:this._classification,...t?.request!==void 0&&
-{request:t.request},...t?.authInfo!==void 0&&{authInfo:t.authInfo}};if(j(e)){this._requestId=e.id;let s,i,n=new Promise(
-(c,l)=>{s=c,i=l});if(this._deferredResponse={promise:n,resolve:s,reject:i,settled:!1},r!==void 0){let c=a(()=>{this.close()},
-"onAbort");r.addEventListener("abort",c,{once:!0}),this._abortCleanup=()=>r.removeEventListener("abort",c)}this._dispatchWindowOpen=
+{request:t.request},...t?.authInfo!==void 0&&{authInfo:t.authInfo}};if(N(e)){this._requestId=e.id;let r,i,n=new Promise(
+(a,c)=>{r=a,i=c});if(this._deferredResponse={promise:n,resolve:r,reject:i,settled:!1},s!==void 0){let a=()=>{this.close()};
+s.addEventListener("abort",a,{once:!0}),this._abortCleanup=()=>s.removeEventListener("abort",a)}this._dispatchWindowOpen=
 !0;try{this.onmessage(e,o)}finally{this._dispatchWindowOpen=!1}return this._responseMode==="sse"&&!this._closed&&!this._deferredResponse.
 settled&&this.upgradeToSse(),n}return this.onmessage(e,o),new Response(null,{status:202})}async send(e,t){if(this._closed)
-return;let r=J(e)||D(e),o=r?e.id:t?.relatedRequestId;if(this._requestId===void 0||o===void 0||o!==this._requestId){r&&this.
-onerror?.(new Error(`Received a response for an unknown request id: ${String(e.id)}`));return}if(r){if(this._terminalDelivered)
-return;this._terminalDelivered=!0;let s=D(e)?e.error.code:void 0,i=s!==void 0&&(this._dispatchWindowOpen||s===g.MissingRequiredClientCapability)?
-ot[s]:void 0;if(i!==void 0&&this._sse===void 0){this.settleResponse(Response.json(e,{status:i,headers:{"Content-Type":"a\
+return;let s=J(e)||x(e),o=s?e.id:t?.relatedRequestId;if(this._requestId===void 0||o===void 0||o!==this._requestId){s&&this.
+onerror?.(new Error(`Received a response for an unknown request id: ${String(e.id)}`));return}if(s){if(this._terminalDelivered)
+return;this._terminalDelivered=!0;let r=x(e)?e.error.code:void 0,i=r!==void 0&&(this._dispatchWindowOpen||r===h.MissingRequiredClientCapability)?
+st[r]:void 0;if(i!==void 0&&this._sse===void 0){this.settleResponse(Response.json(e,{status:i,headers:{"Content-Type":"a\
 pplication/json"}})),queueMicrotask(()=>{this.close()});return}if(this._sse!==void 0||this._responseMode==="sse"){this._sse===
 void 0&&this.upgradeToSse(),this.writeMessageFrame(e),this.finalizeStream();return}this.settleResponse(Response.json(e,{
 status:200,headers:{"Content-Type":"application/json"}})),queueMicrotask(()=>{this.close()});return}this._responseMode!==
 "json"&&(this._sse===void 0&&this.upgradeToSse(),this.writeMessageFrame(e))}writeCommentFrame(e){if(this._closed||this._sse===
 void 0||this._sse.closed)return;let t=e.split(`
-`).map(r=>`: ${r}`).join(`
+`).map(s=>`: ${s}`).join(`
 `);this.writeFrame(`${t}
 
 `)}async close(){if(!this._closed){if(this._closed=!0,this._abortCleanup?.(),this._abortCleanup=void 0,this._sse?.keepAliveTimer!==
 void 0&&A(this._sse.keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.controller.
 close()}catch{}}this._deferredResponse!==void 0&&!this._deferredResponse.settled&&(this._deferredResponse.settled=!0,this.
-_deferredResponse.reject(new C(E.ConnectionClosed,"Connection closed before a response was produced"))),this.onclose?.()}}settleResponse(e){
+_deferredResponse.reject(new E(y.ConnectionClosed,"Connection closed before a response was produced"))),this.onclose?.()}}settleResponse(e){
 this._deferredResponse===void 0||this._deferredResponse.settled||(this._deferredResponse.settled=!0,this._deferredResponse.
-resolve(e))}upgradeToSse(){let e,t=new ReadableStream({start:a(r=>{e=r},"start"),cancel:a(()=>{this.close()},"cancel")});
-this._sse={controller:e,encoder:new TextEncoder,closed:!1},this._sse.keepAliveTimer=ie(this._keepAliveMs,()=>this.writeCommentFrame(
-"keepalive")),this.settleResponse(new Response(t,{status:200,headers:{"Content-Type":"text/event-stream","Cache-Control":"\
-no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"}}))}finalizeStream(){if(this._sse?.keepAliveTimer!==
-void 0&&A(this._sse.keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.controller.
-close()}catch{}}queueMicrotask(()=>{this.close()})}writeMessageFrame(e){this.writeFrame(`event: message
+resolve(e))}upgradeToSse(){let e,t=new ReadableStream({start:s=>{e=s},cancel:()=>{this.close()}});this._sse={controller:e,
+encoder:new TextEncoder,closed:!1},this._sse.keepAliveTimer=oe(this._keepAliveMs,()=>this.writeCommentFrame("keepalive")),
+this.settleResponse(new Response(t,{status:200,headers:{"Content-Type":"text/event-stream","Cache-Control":"no-cache, no\
+-transform",Connection:"keep-alive","X-Accel-Buffering":"no"}}))}finalizeStream(){if(this._sse?.keepAliveTimer!==void 0&&
+A(this._sse.keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.controller.close()}catch{}}
+queueMicrotask(()=>{this.close()})}writeMessageFrame(e){this.writeFrame(`event: message
 data: ${JSON.stringify(e)}
 
 `)}writeFrame(e){if(!(this._sse===void 0||this._sse.closed))try{this._sse.controller.enqueue(this._sse.encoder.encode(e))}catch(t){
-this.onerror?.(new Error(`Failed to write to the response stream: ${t}`))}}};function Qt(e){return e instanceof je?It(e):
-void 0}a(Qt,"perRequestClassificationOf");function Re(e){return e.replaceAll(/[\\"]/g,String.raw`\$&`).replaceAll(/[^\u0020-\u007E]/g," ")}a(Re,"headerQuotedValue");
-function _t(e,t,r,o){let s=`Bearer error="${Re(e)}", error_description="${Re(t)}"`;return r.length>0&&(s+=`, scope="${Re(
-r.join(" "))}"`),o&&(s+=`, resource_metadata="${Re(o)}"`),s}a(_t,"buildWwwAuthenticateHeader");function qt(e,t){let{requiredScopes:r=[],resourceMetadataUrl:o}=t??{};if(!(e instanceof Q)){let s=new Q(U.ServerError,"I\
-nternal Server Error");return Response.json(s.toResponseObject(),{status:500})}switch(e.code){case U.InvalidToken:{let s=_t(
-e.code,e.message,r,o);return Response.json(e.toResponseObject(),{status:401,headers:{"WWW-Authenticate":s}})}case U.InsufficientScope:{
-let s=_t(e.code,e.message,r,o);return Response.json(e.toResponseObject(),{status:403,headers:{"WWW-Authenticate":s}})}case U.
-ServerError:return Response.json(e.toResponseObject(),{status:500});default:return Response.json(e.toResponseObject(),{status:400})}}
-a(qt,"bearerAuthChallengeResponse");function Mt(e){let t=new URL(e);return t.pathname=Zt(e),t.hash="",t.href}a(Mt,"getOAuthProtectedResourceMetadataUrl");function Zt(e){
-let t=er(e.pathname);return`/.well-known/oauth-protected-resource${t==="/"?"":t}`}a(Zt,"protectedResourceMetadataPath");
-function er(e){return e.length>1&&e.endsWith("/")?e.slice(0,-1):e}a(er,"stripTrailingSlash");function tr(e){return typeof e=="object"&&e!==null&&"setScopeChallengeResolver"in e&&typeof e.setScopeChallengeResolver==
-"function"}a(tr,"supportsScopeChallengeResolver");function rr(e,t){if(typeof e!="string"||!/^[\u0021\u0023-\u005B\u005D-\u007E]+$/.
-test(e))throw new TypeError(`${t} must satisfy the OAuth scope-token grammar`)}a(rr,"assertScope");function sr(e){if(e===
-null||typeof e!="object"||!Array.isArray(e.scopes)||e.scopes.length===0)throw new TypeError("scope challenge must contai\
-n at least one scope");for(let[t,r]of e.scopes.entries())rr(r,`scope challenge scopes[${t}]`);if(e.errorDescription!==void 0&&
-typeof e.errorDescription!="string")throw new TypeError("scope challenge errorDescription must be a string");if(e.errorDescription!==
-void 0&&!/^[\u0020-\u0021\u0023-\u005B\u005D-\u007E]+$/.test(e.errorDescription))throw new TypeError("scope challenge er\
-rorDescription must satisfy the RFC 6750 error-description grammar");return e}a(sr,"validateScopeChallenge");async function Ve(e,t,r){for(let o of e){let s=await r({request:o,...t!==void 0&&{authInfo:t}});if(s!==void 0)return sr(
-s)}}a(Ve,"findScopeChallenge");function Ue(e){if(e?.resourceMetadataUrl!==void 0)return e.resourceMetadataUrl;if(e?.resource?.
-protocol==="https:"||e?.resource?.protocol==="http:")return Mt(e.resource)}a(Ue,"scopeChallengeResourceMetadataUrl");function xe(e,t){
-return qt(new Q(U.InsufficientScope,e.errorDescription??"Insufficient scope"),{requiredScopes:[...e.scopes],resourceMetadataUrl:t})}
-a(xe,"createScopeChallengeResponse");var or=8,ir=6e5;function nr(e){if(e?.maxRounds!==void 0&&(!Number.isInteger(e.maxRounds)||
-e.maxRounds<1))throw new RangeError(`inputRequired.maxRounds must be a positive integer (got ${e.maxRounds})`);if(e?.roundTimeoutMs!==
-void 0&&(!Number.isFinite(e.roundTimeoutMs)||e.roundTimeoutMs<=0))throw new RangeError(`inputRequired.roundTimeoutMs mus\
-t be a positive number (got ${e.roundTimeoutMs})`);return{maxRounds:e?.maxRounds??or,roundTimeoutMs:e?.roundTimeoutMs??ir,
-legacyShim:e?.legacyShim??!0}}a(nr,"resolveLegacyShimOptions");function Pt(e,t,r){if(r===null||typeof r!="object"||typeof r.
-method!="string")throw new _(g.InternalError,`Handler for ${e} returned an invalid input request '${t}': each inputReque\
-sts entry must be an embedded elicitation/create, sampling/createMessage, or roots/list request`);let o=r,s=We(o);if(s===
-void 0)throw new _(g.InternalError,`Handler for ${e} returned an input request '${t}' of kind '${o.method}', which is no\
-t an embedded request the 2026-07-28 revision defines`);return{embedded:o,required:s}}a(Pt,"coerceEmbeddedInputRequest");
-function ar(){let e=globalThis.crypto;if(e?.randomUUID!==void 0)return e.randomUUID();let t=new Uint8Array(16);e.getRandomValues(
-t),t[6]=t[6]&15|64,t[8]=t[8]&63|128;let r=[...t].map(o=>o.toString(16).padStart(2,"0")).join("");return`${r.slice(0,8)}-${r.
-slice(8,12)}-${r.slice(12,16)}-${r.slice(16,20)}-${r.slice(20)}`}a(ar,"syntheticElicitationId");function He(e,t){if(e===
-"tools/call")return{content:[{type:"text",text:t}],isError:!0};throw new _(g.InternalError,t)}a(He,"legacyShimFailure");
-var lr=class{static{a(this,"LegacyInputRequiredShim")}constructor(e){this._host=e}async fulfill(e,t,r,o,s){let{maxRounds:i,
-roundTimeoutMs:n}=this._host,c=o.mcpReq.signal,l=s,v=0;for(;;){if(v+=1,v>i)return He(e,ht(e,i));let m=l.inputRequests,d=m!=
-null&&Object.keys(m).length>0,S=typeof l.requestState=="string"?l.requestState:void 0;if(!d&&S===void 0)throw new _(g.InternalError,
-`Handler for ${e} returned an input-required result with neither inputRequests nor requestState (every InputRequiredResu\
-lt must include at least one of the two)`);let p;if(d){let f=this._host.resolvedClientCapabilities(o),u=[];for(let[R,M]of Object.
-entries(m)){let{embedded:y,required:P}=Pt(e,R,M);if(y.method!=="roots/list"&&y.params===void 0)throw new _(g.InternalError,
-`Handler for ${e} returned an input request '${R}' of kind '${y.method}' without params`);if(Z(P,f)!==void 0)return He(e,
-`Cannot request input '${R}' (${y.method}): the client on this 2025-era connection did not declare the required capabili\
-ty${f===void 0?" (no client capabilities are available on this connection — per-request legacy serving cannot receive se\
-rver-to-client requests)":""}`);u.push([R,y])}let b=ft(c);try{let R={relatedRequestId:o.mcpReq.id,timeout:n,resetTimeoutOnProgress:!0,
-onprogress:a(()=>{},"onprogress"),signal:b.signal},M=await Promise.all(u.map(async([y,P])=>{try{return[y,await this._dispatchLeg(
-P,R)]}catch(k){throw b.abort(k),k}}));p=Object.fromEntries(M)}catch(R){if(c.aborted)throw R;return He(e,`Fulfilling inpu\
-t required by '${e}' failed: ${R instanceof Error?R.message:String(R)}`)}finally{b.dispose()}}else await pt(ut,c);let h={
-...o,mcpReq:{...o.mcpReq,inputResponses:p,droppedInputResponseKeys:void 0,requestState:mt(S)}};if(S!==void 0){let f=await this.
-_host.verifyRequestState(S,h,e);f!==void 0&&(h=Ae(h,f))}let q=await t(r,h);if(!O(q))return q;l=q}}async _dispatchLeg(e,t){
-switch(e.method){case"elicitation/create":{let r=e.params;return r.mode==="url"&&r.elicitationId===void 0&&(r={...r,elicitationId:ar()}),
-await this._host.sendElicitation(r,t)}case"sampling/createMessage":return await this._host.sendSampling(e.params,t);case"\
-roots/list":return await this._host.listRoots(e.params,t)}}},cr=new Set(["tools/call","prompts/get","resources/read"]),At,
-Ot,kt;function Lt(e,t){At(e,t)}a(Lt,"seedClientIdentityFromEnvelope");function $t(e,t){Ot(e,t)}a($t,"installModernOnlyHa\
-ndlers");function Ht(e){return kt(e)}a(Ht,"serverIdentityOf");var Nt=class extends Oe{static{a(this,"Server")}_clientCapabilities;_clientVersion;static{
-At=a((e,t)=>{t.clientCapabilities!==void 0&&(e._clientCapabilities=t.clientCapabilities),t.clientInfo!==void 0&&(e._clientVersion=
-t.clientInfo)},"writeClientIdentity"),Ot=a((e,t)=>{let r=t.filter(o=>!e._supportedProtocolVersions.includes(o));r.length>
-0&&(e._supportedProtocolVersions=[...e._supportedProtocolVersions,...r]),e.setRequestHandler("server/discover",()=>e._ondiscover())},
-"installDiscoverHandler"),kt=a(e=>e._serverInfo,"readServerIdentity")}_capabilities;_instructions;_jsonSchemaValidator;_cacheHints;_requestStateVerify;_inputRequiredServing;_legacyShim;_boundFromTransport=!1;_legacyInputRequiredShim(){
-return this._legacyShim??=new lr({maxRounds:this._inputRequiredServing.maxRounds,roundTimeoutMs:this._inputRequiredServing.
-roundTimeoutMs,resolvedClientCapabilities:a(e=>this._inputRequestCapabilityView(e),"resolvedClientCapabilities"),verifyRequestState:a(
-(e,t,r)=>this._verifyRequestState(e,t,r),"verifyRequestState"),sendElicitation:a((e,t)=>this._sendElicitationLeg(e,t,{validateAcceptedContent:!1}),
-"sendElicitation"),sendSampling:a((e,t)=>this.createMessage(e,t),"sendSampling"),listRoots:a((e,t)=>this.listRoots(e,t),
-"listRoots")})}oninitialized;constructor(e,t){if(super(t),this._serverInfo=e,this._capabilities=t?.capabilities?{...t.capabilities}:
-{},this._instructions=t?.instructions,this._jsonSchemaValidator=t?.jsonSchemaValidator??new se,this._requestStateVerify=
-t?.requestState?.verify,this._inputRequiredServing=nr(t?.inputRequired),t?.cacheHints!==void 0){for(let[r,o]of Object.entries(
-t.cacheHints))o!==void 0&&Ie(o,`cacheHints['${r}']`);this._cacheHints=t.cacheHints}this.setRequestHandler("initialize",r=>this.
-_oninitialize(r)),this.setNotificationHandler("notifications/initialized",()=>this.oninitialized?.()),pe(this._supportedProtocolVersions).
-length>0&&this.setRequestHandler("server/discover",()=>this._ondiscover()),this._capabilities.logging&&this._registerLoggingHandler()}async connect(e){
-if(this.transport!==void 0)throw new C(E.AlreadyConnected,"Use a separate Server instance per connection: this instance \
-is already connected to a transport. To connect it to a new transport, call close() first.");this._boundFromTransport&&(this.
-_boundFromTransport=!1,this._negotiatedProtocolVersion=void 0);let t=Qt(e)?.revision;t!==void 0&&!this._servedModernEra()&&
-x.includes(t)&&pe(this._supportedProtocolVersions).includes(t)&&(this._negotiatedProtocolVersion=t,this._boundFromTransport=
-!0),await super.connect(e)}_registerLoggingHandler(){this.setRequestHandler("logging/setLevel",async(e,t)=>{let r=t.sessionId||
-t.http?.req?.headers.get("mcp-session-id")||void 0,{level:o}=e.params,s=ct(Te,o);return s.success&&this._loggingLevels.set(
-r,s.data),{}})}buildContext(e,t){let r=e.http||t?.request||t?.closeSSEStream||t?.closeStandaloneSSEStream;return{...e,mcpReq:{
-...e.mcpReq,log:a((o,s,i)=>{if(!this._capabilities.logging)return Promise.resolve();let n;if(this._servedModernEra()){if(n=
-e.mcpReq.envelope?.[Ee],n===void 0)return Promise.resolve()}else n=this._loggingLevels.get(e.sessionId)??this._loggingLevels.
-get(void 0);return n!==void 0&&this.LOG_LEVEL_SEVERITY.get(o)<this.LOG_LEVEL_SEVERITY.get(n)?Promise.resolve():e.mcpReq.
-notify({method:"notifications/message",params:{level:o,data:s,logger:i}})},"log"),elicitInput:a((o,s)=>this.elicitInput(
-o,s),"elicitInput"),requestSampling:a((o,s)=>this.createMessage(o,s),"requestSampling")},http:r?{...e.http,req:t?.request,
-closeSSE:t?.closeSSEStream,closeStandaloneSSE:t?.closeStandaloneSSEStream}:void 0}}_loggingLevels=new Map;LOG_LEVEL_SEVERITY=new Map(
-Te.options.map((e,t)=>[e,t]));isMessageIgnored=a((e,t)=>{let r=this._loggingLevels.get(t);return r?this.LOG_LEVEL_SEVERITY.
-get(e)<this.LOG_LEVEL_SEVERITY.get(r):!1},"isMessageIgnored");registerCapabilities(e){if(this.transport)throw new C(E.AlreadyConnected,
-"Cannot register capabilities after connecting to transport");let t=!!this._capabilities.logging;this._capabilities=ke(this.
-_capabilities,e),!t&&this._capabilities.logging&&this._registerLoggingHandler()}_wrapHandler(e,t){if(e!=="tools/call"){let r=this.
-_cacheHints?.[e],o=cr.has(e);return r===void 0&&!o?async(s,i)=>{let n=await t(s,i);if(O(n))throw new _(g.InternalError,`\
-Handler for ${e} returned an input-required result, but only tools/call, prompts/get and resources/read support input_re\
-quired (protocol revision 2026-07-28)`);return n}:async(s,i)=>{let n=o?await this._invokeInputRequiredCapableHandler(e,t,
-s,i):await t(s,i);if(O(n)){if(!o)throw new _(g.InternalError,`Handler for ${e} returned an input-required result, but on\
-ly tools/call, prompts/get and resources/read support input_required (protocol revision 2026-07-28)`);return n}return r===
-void 0?n:fe(n,r)}}return async(r,o)=>{let s=ge(this._negotiatedProtocolVersion),i=s.validateRequest("tools/call",r);if(!i.
-ok)throw new _(i.reason==="not-in-era"?g.InternalError:g.InvalidParams,i.reason==="not-in-era"?"No wire schema for tools\
-/call in the resolved era":`Invalid tools/call request: ${i.message}`);let n=await this._invokeInputRequiredCapableHandler(
-"tools/call",t,r,o);if(O(n))return n;let c=Ze(n),l=s.validateResult("tools/call",c);if(!l.ok)throw new _(l.reason==="not\
--in-era"?g.InternalError:g.InvalidParams,l.reason==="not-in-era"?"No wire schema for tools/call in the resolved era":`In\
-valid tools/call result: ${l.message}`);return l.value}}_servedModernEra(){return this._negotiatedProtocolVersion!==void 0&&
-Xe(this._negotiatedProtocolVersion)}async _invokeInputRequiredCapableHandler(e,t,r,o){let s=this._servedModernEra(),i=o.
-mcpReq.requestState();if(i!==void 0&&typeof i!="string")throw new _(g.InvalidParams,"Invalid or expired requestState",{reason:"\
-invalid_request_state"});let n=o;if(typeof i=="string"){let d=await this._verifyRequestState(i,o,e);d!==void 0&&(n=Ae(o,
-d))}let c;try{c=await t(r,n)}catch(d){throw d instanceof _&&d.code===g.UrlElicitationRequired&&s?new _(g.InternalError,`\
-URL elicitation cannot be signalled by throwing UrlElicitationRequiredError on protocol revision ${this._negotiatedProtocolVersion}\
-: return inputRequired({ inputRequests: { …: inputRequired.elicitUrl(...) } }) from the handler instead. The urlElicitat\
-ionRequired error (-32042) of earlier revisions is not available on this revision.`):d}if(!O(c))return c;if(!s){if(!this.
-_inputRequiredServing.legacyShim)throw new _(g.InternalError,`Handler for ${e} returned an input-required result, but th\
-is request is served on protocol revision ${this._negotiatedProtocolVersion??de}, which has no input_required vocabulary`);
-return await this._legacyInputRequiredShim().fulfill(e,t,r,n,c)}let l=c.inputRequests,v=l!=null&&Object.keys(l).length>0,
-m=typeof c.requestState=="string";if(!v&&!m)throw new _(g.InternalError,`Handler for ${e} returned an input-required res\
-ult with neither inputRequests nor requestState (every InputRequiredResult must include at least one of the two)`);if(v){
-let d=this._inputRequestCapabilityView(o);for(let[S,p]of Object.entries(l)){let{embedded:h,required:q}=Pt(e,S,p),f=Z(q,d);
-if(f!==void 0)throw new ee({requiredCapabilities:f},`Cannot request input '${S}' (${h.method}): the request's client cap\
-abilities do not declare the required capability`)}}return c}async _verifyRequestState(e,t,r){if(this._requestStateVerify!==
-void 0)try{return await this._requestStateVerify(e,t)}catch(o){throw this.onerror?.(new Error(`requestState verification\
- rejected ${r}: ${o instanceof Error?o.message:String(o)}`)),new _(g.InvalidParams,"Invalid or expired requestState",{reason:"\
-invalid_request_state"})}}_inputRequestCapabilityView(e){return this._servedModernEra()?e.mcpReq.envelope?.[ue]:this._clientCapabilities}_assertPushApiInServedEra(e){
-if(this._servedModernEra())throw new C(E.MethodNotSupportedByProtocolVersion,`Server-to-client requests are not availabl\
-e on protocol revision ${this._negotiatedProtocolVersion}: '${e}' cannot be sent while serving a request on that revisio\
-n. Return inputRequired({ ... }) from the handler instead — the client fulfils the embedded requests and retries the ori\
-ginal request (multi round-trip requests).`,{method:e,era:"2026-07-28"})}assertCapabilityForMethod(e){switch(e){case"sam\
-pling/createMessage":if(!this._clientCapabilities?.sampling)throw new C(E.CapabilityNotSupported,`Client does not suppor\
-t sampling (required for ${e})`);break;case"elicitation/create":if(!this._clientCapabilities?.elicitation)throw new C(E.
-CapabilityNotSupported,`Client does not support elicitation (required for ${e})`);break;case"roots/list":if(!this._clientCapabilities?.
-roots)throw new C(E.CapabilityNotSupported,`Client does not support listing roots (required for ${e})`);break;case"ping":
-break}}assertNotificationCapability(e){switch(e){case"notifications/message":if(!this._capabilities.logging)throw new C(
-E.CapabilityNotSupported,`Server does not support logging (required for ${e})`);break;case"notifications/resources/updat\
-ed":case"notifications/resources/list_changed":if(!this._capabilities.resources)throw new C(E.CapabilityNotSupported,`Se\
-rver does not support notifying about resources (required for ${e})`);break;case"notifications/tools/list_changed":if(!this.
-_capabilities.tools)throw new C(E.CapabilityNotSupported,`Server does not support notifying of tool list changes (requir\
-ed for ${e})`);break;case"notifications/prompts/list_changed":if(!this._capabilities.prompts)throw new C(E.CapabilityNotSupported,
+this.onerror?.(new Error(`Failed to write to the response stream: ${t}`))}}};function Gt(e){return e instanceof $e?yt(e):
+void 0}function ge(e){return e.replaceAll(/[\\"]/g,String.raw`\$&`).replaceAll(/[^\u0020-\u007E]/g," ")}function vt(e,t,s,o){let r=`\
+Bearer error="${ge(e)}", error_description="${ge(t)}"`;return s.length>0&&(r+=`, scope="${ge(s.join(" "))}"`),o&&(r+=`, \
+resource_metadata="${ge(o)}"`),r}function Et(e,t){let{requiredScopes:s=[],resourceMetadataUrl:o}=t??{};if(!(e instanceof X)){let r=new X(V.ServerError,"I\
+nternal Server Error");return Response.json(r.toResponseObject(),{status:500})}switch(e.code){case V.InvalidToken:{let r=vt(
+e.code,e.message,s,o);return Response.json(e.toResponseObject(),{status:401,headers:{"WWW-Authenticate":r}})}case V.InsufficientScope:{
+let r=vt(e.code,e.message,s,o);return Response.json(e.toResponseObject(),{status:403,headers:{"WWW-Authenticate":r}})}case V.
+ServerError:return Response.json(e.toResponseObject(),{status:500});default:return Response.json(e.toResponseObject(),{status:400})}}function Ct(e){let t=new URL(e);return t.pathname=Yt(e),t.hash="",t.href}function Yt(e){let t=Wt(e.pathname);return`/.we\
+ll-known/oauth-protected-resource${t==="/"?"":t}`}function Wt(e){return e.length>1&&e.endsWith("/")?e.slice(0,-1):e}function Xt(e){return typeof e=="object"&&e!==null&&"setScopeChallengeResolver"in e&&typeof e.setScopeChallengeResolver==
+"function"}function Qt(e,t){if(typeof e!="string"||!/^[\u0021\u0023-\u005B\u005D-\u007E]+$/.test(e))throw new TypeError(
+`${t} must satisfy the OAuth scope-token grammar`)}function Zt(e){if(e===null||typeof e!="object"||!Array.isArray(e.scopes)||
+e.scopes.length===0)throw new TypeError("scope challenge must contain at least one scope");for(let[t,s]of e.scopes.entries())
+Qt(s,`scope challenge scopes[${t}]`);if(e.errorDescription!==void 0&&typeof e.errorDescription!="string")throw new TypeError(
+"scope challenge errorDescription must be a string");if(e.errorDescription!==void 0&&!/^[\u0020-\u0021\u0023-\u005B\u005D-\u007E]+$/.
+test(e.errorDescription))throw new TypeError("scope challenge errorDescription must satisfy the RFC 6750 error-descripti\
+on grammar");return e}async function He(e,t,s){for(let o of e){let r=await s({request:o,...t!==void 0&&{authInfo:t}});if(r!==void 0)return Zt(
+r)}}function Ne(e){if(e?.resourceMetadataUrl!==void 0)return e.resourceMetadataUrl;if(e?.resource?.protocol==="https:"||
+e?.resource?.protocol==="http:")return Ct(e.resource)}function je(e,t){return Et(new X(V.InsufficientScope,e.errorDescription??
+"Insufficient scope"),{requiredScopes:[...e.scopes],resourceMetadataUrl:t})}var es=8,ts=6e5;function ss(e){if(e?.maxRounds!==
+void 0&&(!Number.isInteger(e.maxRounds)||e.maxRounds<1))throw new RangeError(`inputRequired.maxRounds must be a positive\
+ integer (got ${e.maxRounds})`);if(e?.roundTimeoutMs!==void 0&&(!Number.isFinite(e.roundTimeoutMs)||e.roundTimeoutMs<=0))
+throw new RangeError(`inputRequired.roundTimeoutMs must be a positive number (got ${e.roundTimeoutMs})`);return{maxRounds:e?.
+maxRounds??es,roundTimeoutMs:e?.roundTimeoutMs??ts,legacyShim:e?.legacyShim??!0}}function Tt(e,t,s){if(s===null||typeof s!=
+"object"||typeof s.method!="string")throw new f(h.InternalError,`Handler for ${e} returned an invalid input request '${t}\
+': each inputRequests entry must be an embedded elicitation/create, sampling/createMessage, or roots/list request`);let o=s,
+r=Ke(o);if(r===void 0)throw new f(h.InternalError,`Handler for ${e} returned an input request '${t}' of kind '${o.method}\
+', which is not an embedded request the 2026-07-28 revision defines`);return{embedded:o,required:r}}function rs(){let e=globalThis.
+crypto;if(e?.randomUUID!==void 0)return e.randomUUID();let t=new Uint8Array(16);e.getRandomValues(t),t[6]=t[6]&15|64,t[8]=
+t[8]&63|128;let s=[...t].map(o=>o.toString(16).padStart(2,"0")).join("");return`${s.slice(0,8)}-${s.slice(8,12)}-${s.slice(
+12,16)}-${s.slice(16,20)}-${s.slice(20)}`}function Le(e,t){if(e==="tools/call")return{content:[{type:"text",text:t}],isError:!0};
+throw new f(h.InternalError,t)}var os=class{static name="LegacyInputRequiredShim";constructor(e){this._host=e}async fulfill(e,t,s,o,r){
+let{maxRounds:i,roundTimeoutMs:n}=this._host,a=o.mcpReq.signal,c=r,v=0;for(;;){if(v+=1,v>i)return Le(e,dt(e,i));let _=c.
+inputRequests,m=_!=null&&Object.keys(_).length>0,g=typeof c.requestState=="string"?c.requestState:void 0;if(!m&&g===void 0)
+throw new f(h.InternalError,`Handler for ${e} returned an input-required result with neither inputRequests nor requestSt\
+ate (every InputRequiredResult must include at least one of the two)`);let u;if(m){let p=this._host.resolvedClientCapabilities(
+o),l=[];for(let[S,q]of Object.entries(_)){let{embedded:b,required:M}=Tt(e,S,q);if(b.method!=="roots/list"&&b.params===void 0)
+throw new f(h.InternalError,`Handler for ${e} returned an input request '${S}' of kind '${b.method}' without params`);if(Q(
+M,p)!==void 0)return Le(e,`Cannot request input '${S}' (${b.method}): the client on this 2025-era connection did not dec\
+lare the required capability${p===void 0?" (no client capabilities are available on this connection — per-request legacy\
+ serving cannot receive server-to-client requests)":""}`);l.push([S,b])}let R=pt(a);try{let S={relatedRequestId:o.mcpReq.
+id,timeout:n,resetTimeoutOnProgress:!0,onprogress:()=>{},signal:R.signal},q=await Promise.all(l.map(async([b,M])=>{try{return[
+b,await this._dispatchLeg(M,S)]}catch(O){throw R.abort(O),O}}));u=Object.fromEntries(q)}catch(S){if(a.aborted)throw S;return Le(
+e,`Fulfilling input required by '${e}' failed: ${S instanceof Error?S.message:String(S)}`)}finally{R.dispose()}}else await ut(
+lt,a);let d={...o,mcpReq:{...o.mcpReq,inputResponses:u,droppedInputResponseKeys:void 0,requestState:ht(g)}};if(g!==void 0){
+let p=await this._host.verifyRequestState(g,d,e);p!==void 0&&(d=qe(d,p))}let I=await t(s,d);if(!P(I))return I;c=I}}async _dispatchLeg(e,t){
+switch(e.method){case"elicitation/create":{let s=e.params;return s.mode==="url"&&s.elicitationId===void 0&&(s={...s,elicitationId:rs()}),
+await this._host.sendElicitation(s,t)}case"sampling/createMessage":return await this._host.sendSampling(e.params,t);case"\
+roots/list":return await this._host.listRoots(e.params,t)}}},is=new Set(["tools/call","prompts/get","resources/read"]),It,
+qt,Mt;function At(e,t){It(e,t)}function Pt(e,t){qt(e,t)}function Ot(e){return Mt(e)}var kt=class extends Me{static name="\
+Server";_clientCapabilities;_clientVersion;static{It=(e,t)=>{t.clientCapabilities!==void 0&&(e._clientCapabilities=t.clientCapabilities),
+t.clientInfo!==void 0&&(e._clientVersion=t.clientInfo)},qt=(e,t)=>{let s=t.filter(o=>!e._supportedProtocolVersions.includes(
+o));s.length>0&&(e._supportedProtocolVersions=[...e._supportedProtocolVersions,...s]),e.setRequestHandler("server/discov\
+er",()=>e._ondiscover())},Mt=e=>e._serverInfo}_capabilities;_instructions;_jsonSchemaValidator;_cacheHints;_requestStateVerify;_inputRequiredServing;_legacyShim;_boundFromTransport=!1;_legacyInputRequiredShim(){
+return this._legacyShim??=new os({maxRounds:this._inputRequiredServing.maxRounds,roundTimeoutMs:this._inputRequiredServing.
+roundTimeoutMs,resolvedClientCapabilities:e=>this._inputRequestCapabilityView(e),verifyRequestState:(e,t,s)=>this._verifyRequestState(
+e,t,s),sendElicitation:(e,t)=>this._sendElicitationLeg(e,t,{validateAcceptedContent:!1}),sendSampling:(e,t)=>this.createMessage(
+e,t),listRoots:(e,t)=>this.listRoots(e,t)})}oninitialized;constructor(e,t){if(super(t),this._serverInfo=e,this._capabilities=
+t?.capabilities?{...t.capabilities}:{},this._instructions=t?.instructions,this._jsonSchemaValidator=t?.jsonSchemaValidator??
+new se,this._requestStateVerify=t?.requestState?.verify,this._inputRequiredServing=ss(t?.inputRequired),t?.cacheHints!==
+void 0){for(let[s,o]of Object.entries(t.cacheHints))o!==void 0&&Xe(o,`cacheHints['${s}']`);this._cacheHints=t.cacheHints}
+this.setRequestHandler("initialize",s=>this._oninitialize(s)),this.setNotificationHandler("notifications/initialized",()=>this.
+oninitialized?.()),pe(this._supportedProtocolVersions).length>0&&this.setRequestHandler("server/discover",()=>this._ondiscover()),
+this._capabilities.logging&&this._registerLoggingHandler()}async connect(e){if(this.transport!==void 0)throw new E(y.AlreadyConnected,
+"Use a separate Server instance per connection: this instance is already connected to a transport. To connect it to a ne\
+w transport, call close() first.");this._boundFromTransport&&(this._boundFromTransport=!1,this._negotiatedProtocolVersion=
+void 0);let t=Gt(e)?.revision;t!==void 0&&!this._servedModernEra()&&U.includes(t)&&pe(this._supportedProtocolVersions).includes(
+t)&&(this._negotiatedProtocolVersion=t,this._boundFromTransport=!0),await super.connect(e)}_registerLoggingHandler(){this.
+setRequestHandler("logging/setLevel",async(e,t)=>{let s=t.sessionId||t.http?.req?.headers.get("mcp-session-id")||void 0,
+{level:o}=e.params,r=at(ye,o);return r.success&&this._loggingLevels.set(s,r.data),{}})}buildContext(e,t){let s=e.http||t?.
+request||t?.closeSSEStream||t?.closeStandaloneSSEStream;return{...e,mcpReq:{...e.mcpReq,log:(o,r,i)=>{if(!this._capabilities.
+logging)return Promise.resolve();let n;if(this._servedModernEra()){if(n=e.mcpReq.envelope?.[Re],n===void 0)return Promise.
+resolve()}else n=this._loggingLevels.get(e.sessionId)??this._loggingLevels.get(void 0);return n!==void 0&&this.LOG_LEVEL_SEVERITY.
+get(o)<this.LOG_LEVEL_SEVERITY.get(n)?Promise.resolve():e.mcpReq.notify({method:"notifications/message",params:{level:o,
+data:r,logger:i}})},elicitInput:(o,r)=>this.elicitInput(o,r),requestSampling:(o,r)=>this.createMessage(o,r)},http:s?{...e.
+http,req:t?.request,closeSSE:t?.closeSSEStream,closeStandaloneSSE:t?.closeStandaloneSSEStream}:void 0}}_loggingLevels=new Map;LOG_LEVEL_SEVERITY=new Map(
+ye.options.map((e,t)=>[e,t]));isMessageIgnored=(e,t)=>{let s=this._loggingLevels.get(t);return s?this.LOG_LEVEL_SEVERITY.
+get(e)<this.LOG_LEVEL_SEVERITY.get(s):!1};registerCapabilities(e){if(this.transport)throw new E(y.AlreadyConnected,"Cann\
+ot register capabilities after connecting to transport");let t=!!this._capabilities.logging;this._capabilities=Ae(this._capabilities,
+e),!t&&this._capabilities.logging&&this._registerLoggingHandler()}_wrapHandler(e,t){if(e!=="tools/call"){let s=this._cacheHints?.[e],
+o=is.has(e);return s===void 0&&!o?async(r,i)=>{let n=await t(r,i);if(P(n))throw new f(h.InternalError,`Handler for ${e} \
+returned an input-required result, but only tools/call, prompts/get and resources/read support input_required (protocol \
+revision 2026-07-28)`);return n}:async(r,i)=>{let n=o?await this._invokeInputRequiredCapableHandler(e,t,r,i):await t(r,i);
+if(P(n)){if(!o)throw new f(h.InternalError,`Handler for ${e} returned an input-required result, but only tools/call, pro\
+mpts/get and resources/read support input_required (protocol revision 2026-07-28)`);return n}return s===void 0?n:he(n,s)}}
+return async(s,o)=>{let r=me(this._negotiatedProtocolVersion),i=r.validateRequest("tools/call",s);if(!i.ok)throw new f(i.
+reason==="not-in-era"?h.InternalError:h.InvalidParams,i.reason==="not-in-era"?"No wire schema for tools/call in the reso\
+lved era":`Invalid tools/call request: ${i.message}`);let n=await this._invokeInputRequiredCapableHandler("tools/call",t,
+s,o);if(P(n))return n;let a=We(n),c=r.validateResult("tools/call",a);if(!c.ok)throw new f(c.reason==="not-in-era"?h.InternalError:
+h.InvalidParams,c.reason==="not-in-era"?"No wire schema for tools/call in the resolved era":`Invalid tools/call result: ${c.
+message}`);return c.value}}_servedModernEra(){return this._negotiatedProtocolVersion!==void 0&&Ge(this._negotiatedProtocolVersion)}async _invokeInputRequiredCapableHandler(e,t,s,o){
+let r=this._servedModernEra(),i=o.mcpReq.requestState();if(i!==void 0&&typeof i!="string")throw new f(h.InvalidParams,"I\
+nvalid or expired requestState",{reason:"invalid_request_state"});let n=o;if(typeof i=="string"){let m=await this._verifyRequestState(
+i,o,e);m!==void 0&&(n=qe(o,m))}let a;try{a=await t(s,n)}catch(m){throw m instanceof f&&m.code===h.UrlElicitationRequired&&
+r?new f(h.InternalError,`URL elicitation cannot be signalled by throwing UrlElicitationRequiredError on protocol revisio\
+n ${this._negotiatedProtocolVersion}: return inputRequired({ inputRequests: { …: inputRequired.elicitUrl(...) } }) from \
+the handler instead. The urlElicitationRequired error (-32042) of earlier revisions is not available on this revision.`):
+m}if(!P(a))return a;if(!r){if(!this._inputRequiredServing.legacyShim)throw new f(h.InternalError,`Handler for ${e} retur\
+ned an input-required result, but this request is served on protocol revision ${this._negotiatedProtocolVersion??le}, wh\
+ich has no input_required vocabulary`);return await this._legacyInputRequiredShim().fulfill(e,t,s,n,a)}let c=a.inputRequests,
+v=c!=null&&Object.keys(c).length>0,_=typeof a.requestState=="string";if(!v&&!_)throw new f(h.InternalError,`Handler for ${e}\
+ returned an input-required result with neither inputRequests nor requestState (every InputRequiredResult must include a\
+t least one of the two)`);if(v){let m=this._inputRequestCapabilityView(o);for(let[g,u]of Object.entries(c)){let{embedded:d,
+required:I}=Tt(e,g,u),p=Q(I,m);if(p!==void 0)throw new Z({requiredCapabilities:p},`Cannot request input '${g}' (${d.method}\
+): the request's client capabilities do not declare the required capability`)}}return a}async _verifyRequestState(e,t,s){
+if(this._requestStateVerify!==void 0)try{return await this._requestStateVerify(e,t)}catch(o){throw this.onerror?.(new Error(
+`requestState verification rejected ${s}: ${o instanceof Error?o.message:String(o)}`)),new f(h.InvalidParams,"Invalid or\
+ expired requestState",{reason:"invalid_request_state"})}}_inputRequestCapabilityView(e){return this._servedModernEra()?
+e.mcpReq.envelope?.[de]:this._clientCapabilities}_assertPushApiInServedEra(e){if(this._servedModernEra())throw new E(y.MethodNotSupportedByProtocolVersion,
+`Server-to-client requests are not available on protocol revision ${this._negotiatedProtocolVersion}: '${e}' cannot be s\
+ent while serving a request on that revision. Return inputRequired({ ... }) from the handler instead — the client fulfil\
+s the embedded requests and retries the original request (multi round-trip requests).`,{method:e,era:"2026-07-28"})}assertCapabilityForMethod(e){
+switch(e){case"sampling/createMessage":if(!this._clientCapabilities?.sampling)throw new E(y.CapabilityNotSupported,`Clie\
+nt does not support sampling (required for ${e})`);break;case"elicitation/create":if(!this._clientCapabilities?.elicitation)
+throw new E(y.CapabilityNotSupported,`Client does not support elicitation (required for ${e})`);break;case"roots/list":if(!this.
+_clientCapabilities?.roots)throw new E(y.CapabilityNotSupported,`Client does not support listing roots (required for ${e}\
+)`);break;case"ping":break}}assertNotificationCapability(e){switch(e){case"notifications/message":if(!this._capabilities.
+logging)throw new E(y.CapabilityNotSupported,`Server does not support logging (required for ${e})`);break;case"notificat\
+ions/resources/updated":case"notifications/resources/list_changed":if(!this._capabilities.resources)throw new E(y.CapabilityNotSupported,
+`Server does not support notifying about resources (required for ${e})`);break;case"notifications/tools/list_changed":if(!this.
+_capabilities.tools)throw new E(y.CapabilityNotSupported,`Server does not support notifying of tool list changes (requir\
+ed for ${e})`);break;case"notifications/prompts/list_changed":if(!this._capabilities.prompts)throw new E(y.CapabilityNotSupported,
 `Server does not support notifying of prompt list changes (required for ${e})`);break;case"notifications/elicitation/com\
-plete":if(!this._clientCapabilities?.elicitation?.url)throw new C(E.CapabilityNotSupported,`Client does not support URL \
+plete":if(!this._clientCapabilities?.elicitation?.url)throw new E(y.CapabilityNotSupported,`Client does not support URL \
 elicitation (required for ${e})`);break;case"notifications/cancelled":break;case"notifications/progress":break}}assertRequestHandlerCapability(e){
-switch(e){case"completion/complete":if(!this._capabilities.completions)throw new C(E.CapabilityNotSupported,`Server does\
- not support completions (required for ${e})`);break;case"logging/setLevel":if(!this._capabilities.logging)throw new C(E.
+switch(e){case"completion/complete":if(!this._capabilities.completions)throw new E(y.CapabilityNotSupported,`Server does\
+ not support completions (required for ${e})`);break;case"logging/setLevel":if(!this._capabilities.logging)throw new E(y.
 CapabilityNotSupported,`Server does not support logging (required for ${e})`);break;case"prompts/get":case"prompts/list":
-if(!this._capabilities.prompts)throw new C(E.CapabilityNotSupported,`Server does not support prompts (required for ${e})`);
-break;case"resources/list":case"resources/templates/list":case"resources/read":if(!this._capabilities.resources)throw new C(
-E.CapabilityNotSupported,`Server does not support resources (required for ${e})`);break;case"tools/call":case"tools/list":
-if(!this._capabilities.tools)throw new C(E.CapabilityNotSupported,`Server does not support tools (required for ${e})`);break;case"\
+if(!this._capabilities.prompts)throw new E(y.CapabilityNotSupported,`Server does not support prompts (required for ${e})`);
+break;case"resources/list":case"resources/templates/list":case"resources/read":if(!this._capabilities.resources)throw new E(
+y.CapabilityNotSupported,`Server does not support resources (required for ${e})`);break;case"tools/call":case"tools/list":
+if(!this._capabilities.tools)throw new E(y.CapabilityNotSupported,`Server does not support tools (required for ${e})`);break;case"\
 ping":case"initialize":break}}async _oninitialize(e){let t=e.params.protocolVersion;this._clientCapabilities=e.params.capabilities,
-this._clientVersion=e.params.clientInfo;let r=Qe(this._supportedProtocolVersions),o=r.includes(t)?t:r[0]??de;return this.
+this._clientVersion=e.params.clientInfo;let s=Ye(this._supportedProtocolVersions),o=s.includes(t)?t:s[0]??le;return this.
 _negotiatedProtocolVersion=o,this.transport?.setProtocolVersion?.(o),{protocolVersion:o,capabilities:this.getCapabilities(),
 serverInfo:this._serverInfo,...this._instructions&&{instructions:this._instructions}}}_ondiscover(){return{supportedVersions:pe(
-this._supportedProtocolVersions),capabilities:dr(this.getCapabilities()),...this._instructions&&{instructions:this._instructions}}}_outboundServerInfo(){
+this._supportedProtocolVersions),capabilities:ns(this.getCapabilities()),...this._instructions&&{instructions:this._instructions}}}_outboundServerInfo(){
 return this._serverInfo}getClientCapabilities(){return this._clientCapabilities}getClientVersion(){return this._clientVersion}getNegotiatedProtocolVersion(){
 return this._negotiatedProtocolVersion}projectCallToolResult(e,t){return this._wireCodec().projectCallToolResult(e,t)}getCapabilities(){
 return this._capabilities}async ping(){return this._assertPushApiInServedEra("ping"),this.request({method:"ping"})}async createMessage(e,t){
 if(this._assertPushApiInServedEra("sampling/createMessage"),(e.tools||e.toolChoice)&&!this._clientCapabilities?.sampling?.
-tools)throw new C(E.CapabilityNotSupported,"Client does not support sampling tools capability.");if(e.messages.length>0){
-let i=e.messages.at(-1),n=Array.isArray(i.content)?i.content:[i.content],c=n.some(d=>d.type==="tool_result"),l=e.messages.
-length>1?e.messages.at(-2):void 0,v=l?Array.isArray(l.content)?l.content:[l.content]:[],m=v.some(d=>d.type==="tool_use");
-if(c){if(n.some(d=>d.type!=="tool_result"))throw new _(g.InvalidParams,"The last message must contain only tool_result c\
-ontent if any is present");if(!m)throw new _(g.InvalidParams,"tool_result blocks are not matching any tool_use from the \
-previous message")}if(m){let d=new Set(v.filter(p=>p.type==="tool_use").map(p=>p.id)),S=new Set(n.filter(p=>p.type==="to\
-ol_result").map(p=>p.toolUseId));if(d.size!==S.size||![...d].every(p=>S.has(p)))throw new _(g.InvalidParams,"ids of tool\
-_result blocks and tool_use blocks from previous message do not match")}}let r=!!(e.tools||e.toolChoice),o=await this.request(
-{method:"sampling/createMessage",params:e},t),s=this._wireCodec().samplingResultVariant(r,o);if(!s.ok)throw new C(E.InvalidResult,
-`Invalid sampling/createMessage result: ${s.reason==="invalid"?s.message:s.reason}`);return s.value}async elicitInput(e,t){
+tools)throw new E(y.CapabilityNotSupported,"Client does not support sampling tools capability.");if(e.messages.length>0){
+let i=e.messages.at(-1),n=Array.isArray(i.content)?i.content:[i.content],a=n.some(m=>m.type==="tool_result"),c=e.messages.
+length>1?e.messages.at(-2):void 0,v=c?Array.isArray(c.content)?c.content:[c.content]:[],_=v.some(m=>m.type==="tool_use");
+if(a){if(n.some(m=>m.type!=="tool_result"))throw new f(h.InvalidParams,"The last message must contain only tool_result c\
+ontent if any is present");if(!_)throw new f(h.InvalidParams,"tool_result blocks are not matching any tool_use from the \
+previous message")}if(_){let m=new Set(v.filter(u=>u.type==="tool_use").map(u=>u.id)),g=new Set(n.filter(u=>u.type==="to\
+ol_result").map(u=>u.toolUseId));if(m.size!==g.size||![...m].every(u=>g.has(u)))throw new f(h.InvalidParams,"ids of tool\
+_result blocks and tool_use blocks from previous message do not match")}}let s=!!(e.tools||e.toolChoice),o=await this.request(
+{method:"sampling/createMessage",params:e},t),r=this._wireCodec().samplingResultVariant(s,o);if(!r.ok)throw new E(y.InvalidResult,
+`Invalid sampling/createMessage result: ${r.reason==="invalid"?r.message:r.reason}`);return r.value}async elicitInput(e,t){
 switch(this._assertPushApiInServedEra("elicitation/create"),e.mode??"form"){case"url":if(!this._clientCapabilities?.elicitation?.
-url)throw new C(E.CapabilityNotSupported,"Client does not support url elicitation.");break;case"form":if(!this._clientCapabilities?.
-elicitation?.form)throw new C(E.CapabilityNotSupported,"Client does not support form elicitation.");break}return this._sendElicitationLeg(
-e,t)}async _sendElicitationLeg(e,t,r){let o=e.mode??"form",s=r?.validateAcceptedContent??!0;switch(o){case"url":{let i=e;
+url)throw new E(y.CapabilityNotSupported,"Client does not support url elicitation.");break;case"form":if(!this._clientCapabilities?.
+elicitation?.form)throw new E(y.CapabilityNotSupported,"Client does not support form elicitation.");break}return this._sendElicitationLeg(
+e,t)}async _sendElicitationLeg(e,t,s){let o=e.mode??"form",r=s?.validateAcceptedContent??!0;switch(o){case"url":{let i=e;
 return this.request({method:"elicitation/create",params:i},t)}case"form":{let i=e.mode==="form"?e:{...e,mode:"form"},n=await this.
-request({method:"elicitation/create",params:i},t);if(s&&n.action==="accept"&&n.content&&i.requestedSchema)try{let c=this.
-_jsonSchemaValidator.getValidator(i.requestedSchema)(n.content);if(!c.valid)throw new _(g.InvalidParams,`Elicitation res\
-ponse content does not match requested schema: ${c.errorMessage}`)}catch(c){throw c instanceof _?c:new _(g.InternalError,
-`Error validating elicitation response: ${c instanceof Error?c.message:String(c)}`)}return n}}}createElicitationCompletionNotifier(e,t){
-if(!this._clientCapabilities?.elicitation?.url)throw new C(E.CapabilityNotSupported,"Client does not support URL elicita\
+request({method:"elicitation/create",params:i},t);if(r&&n.action==="accept"&&n.content&&i.requestedSchema)try{let a=this.
+_jsonSchemaValidator.getValidator(i.requestedSchema)(n.content);if(!a.valid)throw new f(h.InvalidParams,`Elicitation res\
+ponse content does not match requested schema: ${a.errorMessage}`)}catch(a){throw a instanceof f?a:new f(h.InternalError,
+`Error validating elicitation response: ${a instanceof Error?a.message:String(a)}`)}return n}}}createElicitationCompletionNotifier(e,t){
+if(!this._clientCapabilities?.elicitation?.url)throw new E(y.CapabilityNotSupported,"Client does not support URL elicita\
 tion (required for notifications/elicitation/complete)");return()=>this.notification({method:"notifications/elicitation/\
 complete",params:{elicitationId:e}},t)}async listRoots(e,t){return this._assertPushApiInServedEra("roots/list"),this.request(
 {method:"roots/list",params:e},t)}async sendLoggingMessage(e,t){if(this._capabilities.logging&&!this.isMessageIgnored(e.
@@ -226,363 +218,316 @@ level,t))return this.notification({method:"notifications/message",params:e})}asy
 {method:"notifications/resources/updated",params:e})}async sendResourceListChanged(){return this.notification({method:"n\
 otifications/resources/list_changed"})}async sendToolListChanged(){return this.notification({method:"notifications/tools\
 /list_changed"})}async sendPromptListChanged(){return this.notification({method:"notifications/prompts/list_changed"})}};
-function dr(e){return{...e}}a(dr,"discoverAdvertisedCapabilities");function ur(e,t){let r=0,o=[e];for(;o.length>0;){let s=o.
-pop();if(!(s===null||typeof s!="object"))if(Array.isArray(s))for(let i of s){if(++r>t)return r;i!==null&&typeof i=="obje\
-ct"&&o.push(i)}else for(let i in s){if(!Object.prototype.hasOwnProperty.call(s,i))continue;if(++r>t)return r;let n=s[i];
-n!==null&&typeof n=="object"&&o.push(n)}}return r}a(ur,"toolInputElementCount");function hr(e){if(!(e===void 0||e===1/0)){
-if(typeof e!="number"||Number.isNaN(e)||e<1)throw new RangeError(`maxToolInputElements must be a number of at least 1, o\
-r Infinity, got ${String(e)}`);return e}}a(hr,"resolveMaxToolInputElements");var ne=class{static{a(this,"McpServer")}server;_maxToolInputElements;_registeredResources={};_registeredResourceTemplates={};_registeredTools={};_registeredPrompts={};_toolInputSchemaJson={};toolInputSchemaJson(e){
+function ns(e){return{...e}}function as(e,t){let s=0,o=[e];for(;o.length>0;){let r=o.pop();if(!(r===null||typeof r!="obj\
+ect"))if(Array.isArray(r))for(let i of r){if(++s>t)return s;i!==null&&typeof i=="object"&&o.push(i)}else for(let i in r){
+if(!Object.prototype.hasOwnProperty.call(r,i))continue;if(++s>t)return s;let n=r[i];n!==null&&typeof n=="object"&&o.push(
+n)}}return s}function cs(e){if(!(e===void 0||e===1/0)){if(typeof e!="number"||Number.isNaN(e)||e<1)throw new RangeError(
+`maxToolInputElements must be a number of at least 1, or Infinity, got ${String(e)}`);return e}}var ie=class{static name="\
+McpServer";server;_maxToolInputElements;_registeredResources={};_registeredResourceTemplates={};_registeredTools={};_registeredPrompts={};_toolInputSchemaJson={};toolInputSchemaJson(e){
 let t=this._registeredTools[e];if(!(t===void 0||!t.enabled)){if(Object.hasOwn(this._toolInputSchemaJson,e))return this._toolInputSchemaJson[e];
-if(t.inputSchema===void 0)return Rt;try{let r=te(t.inputSchema,"input");return this._toolInputSchemaJson[e]=r,r}catch{return}}}constructor(e,t){
-this.server=new Nt(e,t),this._maxToolInputElements=hr(t?.maxToolInputElements),t?.capabilities?.tools&&this.setToolRequestHandlers(),
+if(t.inputSchema===void 0)return _t;try{let s=ee(t.inputSchema,"input");return this._toolInputSchemaJson[e]=s,s}catch{return}}}constructor(e,t){
+this.server=new kt(e,t),this._maxToolInputElements=cs(t?.maxToolInputElements),t?.capabilities?.tools&&this.setToolRequestHandlers(),
 t?.capabilities?.resources&&this.setResourceRequestHandlers(),t?.capabilities?.prompts&&this.setPromptRequestHandlers()}async connect(e){
-return tr(e)&&e.setScopeChallengeResolver(t=>this.resolveScopeChallenge(t)),await this.server.connect(e)}async close(){await this.
-server.close()}resolveScopeChallenge=a(e=>{switch(e.request.method){case"tools/call":{let t=e.request.params?.name;if(typeof t!=
-"string")return;let r=this._registeredTools[t];return r===void 0||!r.enabled?void 0:r.scopeChallenge?.(e)}case"resources\
-/read":{let t=e.request.params?.uri;if(typeof t!="string")return;let r;try{r=new URL(t)}catch{return}let o=this._registeredResources[r.
-toString()];if(o!==void 0)return o.enabled?o.scopeChallenge?.(e):void 0;for(let s of Object.values(this._registeredResourceTemplates))
-if(s.resourceTemplate.uriTemplate.match(r.toString()))return s.enabled?s.scopeChallenge?.(e):void 0;return}case"prompts/\
-get":{let t=e.request.params?.name;if(typeof t!="string")return;let r=this._registeredPrompts[t];return r===void 0||!r.enabled?
-void 0:r.scopeChallenge?.(e)}default:return}},"resolveScopeChallenge");_toolHandlersInitialized=!1;setToolRequestHandlers(){
-this._toolHandlersInitialized||(this.server.assertCanSetRequestHandler("tools/list"),this.server.assertCanSetRequestHandler(
-"tools/call"),this.server.registerCapabilities({tools:{listChanged:this.server.getCapabilities().tools?.listChanged??!0}}),
-this.server.setRequestHandler("tools/list",()=>({tools:Object.entries(this._registeredTools).filter(([,e])=>e.enabled).map(
-([e,t])=>{let r={name:e,title:t.title,description:t.description,inputSchema:t.inputSchema?pr(e,t.inputSchema):Rt,annotations:t.
-annotations,icons:t.icons,execution:t.execution,_meta:t._meta};return t.outputSchema&&(r.outputSchema=te(t.outputSchema,
-"output")),r})})),this.server.setRequestHandler("tools/call",async(e,t)=>{let r=this._registeredTools[e.params.name];if(!r)
-throw new _(g.InvalidParams,`Tool ${e.params.name} not found`);if(!r.enabled)throw new _(g.InvalidParams,`Tool ${e.params.
-name} disabled`);try{let o=await this.validateToolInput(r,e.params.arguments,e.params.name),s=await this.executeToolHandler(
-r,o,t);return await this.validateToolOutput(r,s,e.params.name),O(s)?s:this.server.projectCallToolResult(s,r.outputSchemaJson)}catch(o){
-if(o instanceof _&&o.code===g.UrlElicitationRequired)throw o;return this.createToolError(o instanceof Error?o.message:String(
-o))}}),this._toolHandlersInitialized=!0)}createToolError(e){return{content:[{type:"text",text:e}],isError:!0}}async validateToolInput(e,t,r){
-if(this._maxToolInputElements!==void 0&&ur(t,this._maxToolInputElements)>this._maxToolInputElements)throw new _(g.InvalidParams,
-`Invalid arguments for tool ${r}: arguments contain more than the maximum of ${this._maxToolInputElements} elements`);if(!e.
-inputSchema)return;let o=await _e(e.inputSchema,t??{});if(!o.success)throw new _(g.InvalidParams,`Input validation error\
-: Invalid arguments for tool ${r}: ${o.error}`);return o.data}async validateToolOutput(e,t,r){if(!e.outputSchema||O(t)||
-t.isError)return;if(t.structuredContent===void 0)throw new _(g.InvalidParams,`Output validation error: Tool ${r} has an \
-output schema but no structured content was provided`);let o=await _e(e.outputSchema,t.structuredContent);if(!o.success)
-throw new _(g.InvalidParams,`Output validation error: Invalid structured content for tool ${r}: ${o.error}`)}async executeToolHandler(e,t,r){
-return e.executor(t,r)}_completionHandlerInitialized=!1;setCompletionRequestHandler(){this._completionHandlerInitialized||
-(this.server.assertCanSetRequestHandler("completion/complete"),this.server.registerCapabilities({completions:{}}),this.server.
-setRequestHandler("completion/complete",async e=>{switch(e.params.ref.type){case"ref/prompt":return Me(e),this.handlePromptCompletion(
-e,e.params.ref);case"ref/resource":return Pe(e),this.handleResourceCompletion(e,e.params.ref);default:throw new _(g.InvalidParams,
-`Invalid completion reference: ${e.params.ref}`)}}),this._completionHandlerInitialized=!0)}async handlePromptCompletion(e,t){
-let r=this._registeredPrompts[t.name];if(!r)throw new _(g.InvalidParams,`Prompt ${t.name} not found`);if(!r.enabled)throw new _(
-g.InvalidParams,`Prompt ${t.name} disabled`);if(!r.argsSchema)return oe;let o=Ct(Et(r.argsSchema)?.[e.params.argument.name]);
-if(!Ne(o))return oe;let s=Wt(o);return s?yt(await s(e.params.argument.value,e.params.context)):oe}async handleResourceCompletion(e,t){
-let r=Object.values(this._registeredResourceTemplates).find(s=>s.resourceTemplate.uriTemplate.toString()===t.uri);if(!r){
-if(this._registeredResources[t.uri])return oe;throw new _(g.InvalidParams,`Resource template ${e.params.ref.uri} not fou\
-nd`)}let o=r.resourceTemplate.completeCallback(e.params.argument.name);return o?yt(await o(e.params.argument.value,e.params.
-context)):oe}_resourceHandlersInitialized=!1;setResourceRequestHandlers(){this._resourceHandlersInitialized||(this.server.
-assertCanSetRequestHandler("resources/list"),this.server.assertCanSetRequestHandler("resources/templates/list"),this.server.
-assertCanSetRequestHandler("resources/read"),this.server.registerCapabilities({resources:{listChanged:this.server.getCapabilities().
-resources?.listChanged??!0}}),this.server.setRequestHandler("resources/list",async(e,t)=>{let r=Object.entries(this._registeredResources).
-filter(([s,i])=>i.enabled).map(([s,i])=>({uri:s,name:i.name,...i.metadata})),o=[];for(let s of Object.values(this._registeredResourceTemplates)){
-if(!s.resourceTemplate.listCallback)continue;let i=await s.resourceTemplate.listCallback(t);for(let n of i.resources)o.push(
-{...s.metadata,...n})}return{resources:[...r,...o]}}),this.server.setRequestHandler("resources/templates/list",async()=>({
-resourceTemplates:Object.entries(this._registeredResourceTemplates).map(([e,t])=>({name:e,uriTemplate:t.resourceTemplate.
-uriTemplate.toString(),...t.metadata}))})),this.server.setRequestHandler("resources/read",async(e,t)=>{let r;try{r=new URL(
-e.params.uri)}catch{throw new _(g.InvalidParams,`Resource URI ${e.params.uri} is invalid`,{uri:e.params.uri,reason:"inva\
-lid_uri"})}let o=this._registeredResources[r.toString()];if(o){if(!o.enabled)throw new _(g.InvalidParams,`Resource ${r} \
-disabled`);return fe(await o.readCallback(r,t),o.cacheHint)}for(let s of Object.values(this._registeredResourceTemplates)){
-let i=s.resourceTemplate.uriTemplate.match(r.toString());if(i){if(!s.enabled)throw new _(g.InvalidParams,`Resource templ\
-ate ${s.resourceTemplate.uriTemplate} disabled`);return fe(await s.readCallback(r,i,t),s.cacheHint)}}throw new me(e.params.
-uri)}),this._resourceHandlersInitialized=!0)}_promptHandlersInitialized=!1;setPromptRequestHandlers(){this._promptHandlersInitialized||
-(this.server.assertCanSetRequestHandler("prompts/list"),this.server.assertCanSetRequestHandler("prompts/get"),this.server.
-registerCapabilities({prompts:{listChanged:this.server.getCapabilities().prompts?.listChanged??!0}}),this.server.setRequestHandler(
-"prompts/list",()=>({prompts:Object.entries(this._registeredPrompts).filter(([,e])=>e.enabled).map(([e,t])=>({name:e,title:t.
-title,description:t.description,arguments:t.argsSchema?dt(t.argsSchema):void 0,icons:t.icons,_meta:t._meta}))})),this.server.
-setRequestHandler("prompts/get",async(e,t)=>{let r=this._registeredPrompts[e.params.name];if(!r)throw new _(g.InvalidParams,
-`Prompt ${e.params.name} not found`);if(!r.enabled)throw new _(g.InvalidParams,`Prompt ${e.params.name} disabled`);return r.
-handler(e.params.arguments,t)}),this._promptHandlersInitialized=!0)}registerResource(e,t,r,o){let{cacheHint:s,scopeChallenge:i,
-...n}=r,c=n;if(s!==void 0&&Ie(s,`resource ${e}`),typeof t=="string"){if(this._registeredResources[t])throw new Error(`Re\
-source ${t} is already registered`);let l=this._createRegisteredResource(e,r.title,t,c,i,o);return s!==void 0&&(l.cacheHint=
-s),this.setResourceRequestHandlers(),this.sendResourceListChanged(),l}else{if(this._registeredResourceTemplates[e])throw new Error(
-`Resource template ${e} is already registered`);let l=this._createRegisteredResourceTemplate(e,r.title,t,c,i,o);return s!==
-void 0&&(l.cacheHint=s),this.setResourceRequestHandlers(),this.sendResourceListChanged(),l}}_createRegisteredResource(e,t,r,o,s,i){
-let n={name:e,title:t,metadata:o,readCallback:i,scopeChallenge:s,enabled:!0,disable:a(()=>n.update({enabled:!1}),"disabl\
-e"),enable:a(()=>n.update({enabled:!0}),"enable"),remove:a(()=>n.update({uri:null}),"remove"),update:a(c=>{c.uri!==void 0&&
-c.uri!==r&&(delete this._registeredResources[r],c.uri&&(this._registeredResources[c.uri]=n)),c.name!==void 0&&(n.name=c.
-name),c.metadata!==void 0&&(n.metadata=c.metadata),c.title!==void 0&&(n.title=c.title,n.metadata={...n.metadata,title:c.
-title}),c.callback!==void 0&&(n.readCallback=c.callback),c.scopeChallenge!==void 0&&(n.scopeChallenge=c.scopeChallenge===
-null?void 0:c.scopeChallenge),c.enabled!==void 0&&(n.enabled=c.enabled),this.sendResourceListChanged()},"update")};return this.
-_registeredResources[r]=n,n}_createRegisteredResourceTemplate(e,t,r,o,s,i){let n={resourceTemplate:r,title:t,metadata:o,
-readCallback:i,scopeChallenge:s,enabled:!0,disable:a(()=>n.update({enabled:!1}),"disable"),enable:a(()=>n.update({enabled:!0}),
-"enable"),remove:a(()=>n.update({name:null}),"remove"),update:a(l=>{l.name!==void 0&&l.name!==e&&(delete this._registeredResourceTemplates[e],
-l.name&&(this._registeredResourceTemplates[l.name]=n)),l.template!==void 0&&(n.resourceTemplate=l.template),l.metadata!==
-void 0&&(n.metadata=l.metadata),l.title!==void 0&&(n.title=l.title,n.metadata={...n.metadata,title:l.title}),l.callback!==
-void 0&&(n.readCallback=l.callback),l.scopeChallenge!==void 0&&(n.scopeChallenge=l.scopeChallenge===null?void 0:l.scopeChallenge),
-l.enabled!==void 0&&(n.enabled=l.enabled),this.sendResourceListChanged()},"update")};this._registeredResourceTemplates[e]=
-n;let c=r.uriTemplate.variableNames;return Array.isArray(c)&&c.some(l=>!!r.completeCallback(l))&&this.setCompletionRequestHandler(),
-n}_createRegisteredPrompt(e,t,r,o,s,i,n,c){let l=o,v=s,m={title:t,description:r,argsSchema:o,icons:i,scopeChallenge:n,_meta:c,
-handler:bt(e,o,s),enabled:!0,disable:a(()=>m.update({enabled:!1}),"disable"),enable:a(()=>m.update({enabled:!0}),"enable"),
-remove:a(()=>m.update({name:null}),"remove"),update:a(d=>{d.name!==void 0&&d.name!==e&&(delete this._registeredPrompts[e],
-d.name&&(this._registeredPrompts[d.name]=m)),d.title!==void 0&&(m.title=d.title),d.description!==void 0&&(m.description=
-d.description),d.icons!==void 0&&(m.icons=d.icons),d.scopeChallenge!==void 0&&(m.scopeChallenge=d.scopeChallenge===null?
-void 0:d.scopeChallenge),d._meta!==void 0&&(m._meta=d._meta);let S=!1;d.argsSchema!==void 0&&(m.argsSchema=d.argsSchema,
-l=d.argsSchema,S=!0),d.callback!==void 0&&(v=d.callback,S=!0),S&&(m.handler=bt(e,l,v)),d.enabled!==void 0&&(m.enabled=d.
-enabled),this.sendPromptListChanged()},"update")};if(this._registeredPrompts[e]=m,o){let d=Et(o);d&&Object.values(d).some(
-S=>Ne(Ct(S)))&&this.setCompletionRequestHandler()}return m}_createRegisteredTool(e,t,r,o,s,i,n,c,l,v,m){$e(e);let d=m,S,
-p={title:t,description:r,inputSchema:o,outputSchema:s,get outputSchemaJson(){return S??=wt(p.outputSchema)},set outputSchemaJson(h){
-S=h},annotations:i,icons:n,execution:c,scopeChallenge:l,_meta:v,handler:m,executor:St(o,m),enabled:!0,disable:a(()=>p.update(
-{enabled:!1}),"disable"),enable:a(()=>p.update({enabled:!0}),"enable"),remove:a(()=>p.update({name:null}),"remove"),update:a(
-h=>{h.name!==void 0&&h.name!==e&&(typeof h.name=="string"&&$e(h.name),delete this._registeredTools[e],delete this._toolInputSchemaJson[e],
-h.name&&(delete this._toolInputSchemaJson[h.name],this._registeredTools[h.name]=p,e=h.name)),h.title!==void 0&&(p.title=
-h.title),h.description!==void 0&&(p.description=h.description);let q=!1;h.paramsSchema!==void 0&&(p.inputSchema=h.paramsSchema,
-delete this._toolInputSchemaJson[e],q=!0),h.callback!==void 0&&(p.handler=h.callback,d=h.callback,q=!0),q&&(p.executor=St(
-p.inputSchema,d)),h.outputSchema!==void 0&&(p.outputSchema=h.outputSchema,p.outputSchemaJson=wt(h.outputSchema)),h.annotations!==
-void 0&&(p.annotations=h.annotations),h.icons!==void 0&&(p.icons=h.icons),h.scopeChallenge!==void 0&&(p.scopeChallenge=h.
-scopeChallenge===null?void 0:h.scopeChallenge),h._meta!==void 0&&(p._meta=h._meta),h.enabled!==void 0&&(p.enabled=h.enabled),
-this.sendToolListChanged()},"update")};return this._registeredTools[e]=p,this.setToolRequestHandlers(),this.sendToolListChanged(),
-p}registerTool(e,t,r){if(this._registeredTools[e])throw new Error(`Tool ${e} is already registered`);let{title:o,description:s,
-inputSchema:i,outputSchema:n,annotations:c,icons:l,scopeChallenge:v,_meta:m}=t;return this._createRegisteredTool(e,o,s,Se(
-i),Se(n),c,l,void 0,v,m,r)}registerPrompt(e,t,r){if(this._registeredPrompts[e])throw new Error(`Prompt ${e} is already r\
-egistered`);let{title:o,description:s,argsSchema:i,icons:n,scopeChallenge:c,_meta:l}=t,v=this._createRegisteredPrompt(e,
-o,s,Se(i),r,n,c,l);return this.setPromptRequestHandlers(),this.sendPromptListChanged(),v}isConnected(){return this.server.
-transport!==void 0}async sendLoggingMessage(e,t){return this.server.sendLoggingMessage(e,t)}sendResourceListChanged(){this.
-isConnected()&&this.server.sendResourceListChanged()}sendToolListChanged(){this.isConnected()&&this.server.sendToolListChanged()}sendPromptListChanged(){
-this.isConnected()&&this.server.sendPromptListChanged()}};function St(e,t){if(e){let o=t;return async(s,i)=>o(s,i)}let r=t;return async(o,s)=>r(s)}a(St,"createToolExecutor");var Rt={
-type:"object",properties:{}};function pr(e,t){let r=te(t,"input"),o=ve(r);return o.valid||console.warn(`[mcp-sdk] tool '${e}\
-' carries an invalid x-mcp-header declaration and will be excluded by conforming Streamable HTTP clients: ${o.reason}`),
-r}a(pr,"convertListedInputSchema");function wt(e){if(e!==void 0)try{return te(e,"output")}catch{return}}a(wt,"convertOut\
-putSchemaJson");function bt(e,t,r){if(t){let o=r;return async(s,i)=>{let n=await _e(t,s??{});if(!n.success)throw new _(g.
-InvalidParams,`Invalid arguments for prompt ${e}: ${n.error}`);return o(n.data,i)}}else{let o=r;return async(s,i)=>o(i)}}
-a(bt,"createPromptHandler");function yt(e){return{completion:{values:e.map(String).slice(0,100),total:e.length,hasMore:e.
-length>100}}}a(yt,"createCompletionResult");var oe={completion:{values:[],hasMore:!1}};function Et(e){let t=e;if(t.shape&&
-typeof t.shape=="object")return t.shape}a(Et,"getSchemaShape");function fr(e){return e?.type==="optional"}a(fr,"isOption\
-alSchema");function Ct(e){return fr(e)?e.def?.innerType??e:e}a(Ct,"unwrapOptionalSchema");var Ut=class{static{a(this,"InMemoryServerEventBus")}_listeners=new Set;constructor(e){this.onerror=e}publish(e){for(let t of this.
-_listeners)try{t(e)}catch(r){this.onerror?.(r instanceof Error?r:new Error(String(r)))}}subscribe(e){this._listeners.add(
-e);let t=!0;return()=>{t&&(t=!1,this._listeners.delete(e))}}get listenerCount(){return this._listeners.size}};function xt(e){
-return{toolsChanged:a(()=>e.publish({kind:"tools_list_changed"}),"toolsChanged"),promptsChanged:a(()=>e.publish({kind:"p\
-rompts_list_changed"}),"promptsChanged"),resourcesChanged:a(()=>e.publish({kind:"resources_list_changed"}),"resourcesCha\
-nged"),resourceUpdated:a(t=>e.publish({kind:"resource_updated",uri:t}),"resourceUpdated")}}a(xt,"createServerNotifier");
-function mr(e,t){switch(t.kind){case"tools_list_changed":return e.toolsListChanged===!0;case"prompts_list_changed":return e.
+return Xt(e)&&e.setScopeChallengeResolver(t=>this.resolveScopeChallenge(t)),await this.server.connect(e)}async close(){await this.
+server.close()}resolveScopeChallenge=e=>{switch(e.request.method){case"tools/call":{let t=e.request.params?.name;if(typeof t!=
+"string")return;let s=this._registeredTools[t];return s===void 0||!s.enabled?void 0:s.scopeChallenge?.(e)}case"resources\
+/read":{let t=e.request.params?.uri;if(typeof t!="string")return;let s;try{s=new URL(t)}catch{return}let o=this._registeredResources[s.
+toString()];if(o!==void 0)return o.enabled?o.scopeChallenge?.(e):void 0;for(let r of Object.values(this._registeredResourceTemplates))
+if(r.resourceTemplate.uriTemplate.match(s.toString()))return r.enabled?r.scopeChallenge?.(e):void 0;return}case"prompts/\
+get":{let t=e.request.params?.name;if(typeof t!="string")return;let s=this._registeredPrompts[t];return s===void 0||!s.enabled?
+void 0:s.scopeChallenge?.(e)}default:return}};_toolHandlersInitialized=!1;setToolRequestHandlers(){this._toolHandlersInitialized||
+(this.server.assertCanSetRequestHandler("tools/list"),this.server.assertCanSetRequestHandler("tools/call"),this.server.registerCapabilities(
+{tools:{listChanged:this.server.getCapabilities().tools?.listChanged??!0}}),this.server.setRequestHandler("tools/list",()=>({
+tools:Object.entries(this._registeredTools).filter(([,e])=>e.enabled).map(([e,t])=>{let s={name:e,title:t.title,description:t.
+description,inputSchema:t.inputSchema?ls(e,t.inputSchema):_t,annotations:t.annotations,icons:t.icons,execution:t.execution,
+_meta:t._meta};return t.outputSchema&&(s.outputSchema=ee(t.outputSchema,"output")),s})})),this.server.setRequestHandler(
+"tools/call",async(e,t)=>{let s=this._registeredTools[e.params.name];if(!s)throw new f(h.InvalidParams,`Tool ${e.params.
+name} not found`);if(!s.enabled)throw new f(h.InvalidParams,`Tool ${e.params.name} disabled`);try{let o=await this.validateToolInput(
+s,e.params.arguments,e.params.name),r=await this.executeToolHandler(s,o,t);return await this.validateToolOutput(s,r,e.params.
+name),P(r)?r:this.server.projectCallToolResult(r,s.outputSchemaJson)}catch(o){if(o instanceof f&&o.code===h.UrlElicitationRequired)
+throw o;return this.createToolError(o instanceof Error?o.message:String(o))}}),this._toolHandlersInitialized=!0)}createToolError(e){
+return{content:[{type:"text",text:e}],isError:!0}}async validateToolInput(e,t,s){if(this._maxToolInputElements!==void 0&&
+as(t,this._maxToolInputElements)>this._maxToolInputElements)throw new f(h.InvalidParams,`Invalid arguments for tool ${s}\
+: arguments contain more than the maximum of ${this._maxToolInputElements} elements`);if(!e.inputSchema)return;let o=await Ie(
+e.inputSchema,t??{});if(!o.success)throw new f(h.InvalidParams,`Input validation error: Invalid arguments for tool ${s}:\
+ ${o.error}`);return o.data}async validateToolOutput(e,t,s){if(!e.outputSchema||P(t)||t.isError)return;if(t.structuredContent===
+void 0)throw new f(h.InvalidParams,`Output validation error: Tool ${s} has an output schema but no structured content wa\
+s provided`);let o=await Ie(e.outputSchema,t.structuredContent);if(!o.success)throw new f(h.InvalidParams,`Output valida\
+tion error: Invalid structured content for tool ${s}: ${o.error}`)}async executeToolHandler(e,t,s){return e.executor(t,s)}_completionHandlerInitialized=!1;setCompletionRequestHandler(){
+this._completionHandlerInitialized||(this.server.assertCanSetRequestHandler("completion/complete"),this.server.registerCapabilities(
+{completions:{}}),this.server.setRequestHandler("completion/complete",async e=>{switch(e.params.ref.type){case"ref/promp\
+t":return Ce(e),this.handlePromptCompletion(e,e.params.ref);case"ref/resource":return Te(e),this.handleResourceCompletion(
+e,e.params.ref);default:throw new f(h.InvalidParams,`Invalid completion reference: ${e.params.ref}`)}}),this._completionHandlerInitialized=
+!0)}async handlePromptCompletion(e,t){let s=this._registeredPrompts[t.name];if(!s)throw new f(h.InvalidParams,`Prompt ${t.
+name} not found`);if(!s.enabled)throw new f(h.InvalidParams,`Prompt ${t.name} disabled`);if(!s.argsSchema)return re;let o=ps(
+ds(s.argsSchema)?.[e.params.argument.name]);if(!bt(o))return re;let r=zt(o);return r?wt(await r(e.params.argument.value,
+e.params.context)):re}async handleResourceCompletion(e,t){let s=Object.values(this._registeredResourceTemplates).find(r=>r.
+resourceTemplate.uriTemplate.toString()===t.uri);if(!s){if(this._registeredResources[t.uri])return re;throw new f(h.InvalidParams,
+`Resource template ${e.params.ref.uri} not found`)}let o=s.resourceTemplate.completeCallback(e.params.argument.name);return o?
+wt(await o(e.params.argument.value,e.params.context)):re}_resourceHandlersInitialized=!1;setResourceRequestHandlers(){this.
+_resourceHandlersInitialized||(this.server.assertCanSetRequestHandler("resources/list"),this.server.assertCanSetRequestHandler(
+"resources/templates/list"),this.server.assertCanSetRequestHandler("resources/read"),this.server.registerCapabilities({resources:{
+listChanged:this.server.getCapabilities().resources?.listChanged??!0}}),this.server.setRequestHandler("resources/list",async(e,t)=>{
+let s=Object.entries(this._registeredResources).filter(([r,i])=>i.enabled).map(([r,i])=>({uri:r,name:i.name,...i.metadata})),
+o=[];for(let r of Object.values(this._registeredResourceTemplates)){if(!r.resourceTemplate.listCallback)continue;let i=await r.
+resourceTemplate.listCallback(t);for(let n of i.resources)o.push({...r.metadata,...n})}return{resources:[...s,...o]}}),this.
+server.setRequestHandler("resources/templates/list",async()=>({resourceTemplates:Object.entries(this._registeredResourceTemplates).
+map(([e,t])=>({name:e,uriTemplate:t.resourceTemplate.uriTemplate.toString(),...t.metadata}))})),this.server.setRequestHandler(
+"resources/read",async(e,t)=>{let s;try{s=new URL(e.params.uri)}catch{throw new f(h.InvalidParams,`Resource URI ${e.params.
+uri} is invalid`,{uri:e.params.uri,reason:"invalid_uri"})}let o=this._registeredResources[s.toString()];if(o){if(!o.enabled)
+throw new f(h.InvalidParams,`Resource ${s} disabled`);return he(await o.readCallback(s,t),o.cacheHint)}for(let r of Object.
+values(this._registeredResourceTemplates)){let i=r.resourceTemplate.uriTemplate.match(s.toString());if(i){if(!r.enabled)
+throw new f(h.InvalidParams,`Resource template ${r.resourceTemplate.uriTemplate} disabled`);return he(await r.readCallback(
+s,i,t),r.cacheHint)}}throw new fe(e.params.uri)}),this._resourceHandlersInitialized=!0)}_promptHandlersInitialized=!1;setPromptRequestHandlers(){
+this._promptHandlersInitialized||(this.server.assertCanSetRequestHandler("prompts/list"),this.server.assertCanSetRequestHandler(
+"prompts/get"),this.server.registerCapabilities({prompts:{listChanged:this.server.getCapabilities().prompts?.listChanged??
+!0}}),this.server.setRequestHandler("prompts/list",()=>({prompts:Object.entries(this._registeredPrompts).filter(([,e])=>e.
+enabled).map(([e,t])=>({name:e,title:t.title,description:t.description,arguments:t.argsSchema?ct(t.argsSchema):void 0,icons:t.
+icons,_meta:t._meta}))})),this.server.setRequestHandler("prompts/get",async(e,t)=>{let s=this._registeredPrompts[e.params.
+name];if(!s)throw new f(h.InvalidParams,`Prompt ${e.params.name} not found`);if(!s.enabled)throw new f(h.InvalidParams,`\
+Prompt ${e.params.name} disabled`);return s.handler(e.params.arguments,t)}),this._promptHandlersInitialized=!0)}_createRegisteredTool(e,t,s,o,r,i,n,a,c,v,_){
+Oe(e);let m=_,g,u={title:t,description:s,inputSchema:o,outputSchema:r,get outputSchemaJson(){return g??=St(u.outputSchema)},
+set outputSchemaJson(d){g=d},annotations:i,icons:n,execution:a,scopeChallenge:c,_meta:v,handler:_,executor:gt(o,_),enabled:!0,
+disable:()=>u.update({enabled:!1}),enable:()=>u.update({enabled:!0}),remove:()=>u.update({name:null}),update:d=>{d.name!==
+void 0&&d.name!==e&&(typeof d.name=="string"&&Oe(d.name),delete this._registeredTools[e],delete this._toolInputSchemaJson[e],
+d.name&&(delete this._toolInputSchemaJson[d.name],this._registeredTools[d.name]=u,e=d.name)),d.title!==void 0&&(u.title=
+d.title),d.description!==void 0&&(u.description=d.description);let I=!1;d.paramsSchema!==void 0&&(u.inputSchema=d.paramsSchema,
+delete this._toolInputSchemaJson[e],I=!0),d.callback!==void 0&&(u.handler=d.callback,m=d.callback,I=!0),I&&(u.executor=gt(
+u.inputSchema,m)),d.outputSchema!==void 0&&(u.outputSchema=d.outputSchema,u.outputSchemaJson=St(d.outputSchema)),d.annotations!==
+void 0&&(u.annotations=d.annotations),d.icons!==void 0&&(u.icons=d.icons),d.scopeChallenge!==void 0&&(u.scopeChallenge=d.
+scopeChallenge===null?void 0:d.scopeChallenge),d._meta!==void 0&&(u._meta=d._meta),d.enabled!==void 0&&(u.enabled=d.enabled),
+this.sendToolListChanged()}};return this._registeredTools[e]=u,this.setToolRequestHandlers(),this.sendToolListChanged(),
+u}registerTool(e,t,s){if(this._registeredTools[e])throw new Error(`Tool ${e} is already registered`);let{title:o,description:r,
+inputSchema:i,outputSchema:n,annotations:a,icons:c,scopeChallenge:v,_meta:_}=t;return this._createRegisteredTool(e,o,r,ke(
+i),ke(n),a,c,void 0,v,_,s)}isConnected(){return this.server.transport!==void 0}async sendLoggingMessage(e,t){return this.
+server.sendLoggingMessage(e,t)}sendResourceListChanged(){this.isConnected()&&this.server.sendResourceListChanged()}sendToolListChanged(){
+this.isConnected()&&this.server.sendToolListChanged()}sendPromptListChanged(){this.isConnected()&&this.server.sendPromptListChanged()}};function gt(e,t){if(e){let o=t;return async(r,i)=>o(r,i)}let s=t;return async(o,r)=>s(r)}var _t={type:"object",properties:{}};
+function ls(e,t){let s=ee(t,"input"),o=ve(s);return o.valid||console.warn(`[mcp-sdk] tool '${e}' carries an invalid x-mc\
+p-header declaration and will be excluded by conforming Streamable HTTP clients: ${o.reason}`),s}function St(e){if(e!==void 0)
+try{return ee(e,"output")}catch{return}}function wt(e){return{completion:{values:e.map(String).slice(0,100),total:e.length,hasMore:e.length>100}}}var re={completion:{
+values:[],hasMore:!1}};function ds(e){let t=e;if(t.shape&&typeof t.shape=="object")return t.shape}function us(e){return e?.
+type==="optional"}function ps(e){return us(e)?e.def?.innerType??e:e}var Ht=class{static name="InMemoryServerEventBus";_listeners=new Set;constructor(e){this.onerror=e}publish(e){for(let t of this.
+_listeners)try{t(e)}catch(s){this.onerror?.(s instanceof Error?s:new Error(String(s)))}}subscribe(e){this._listeners.add(
+e);let t=!0;return()=>{t&&(t=!1,this._listeners.delete(e))}}get listenerCount(){return this._listeners.size}};function Nt(e){
+return{toolsChanged:()=>e.publish({kind:"tools_list_changed"}),promptsChanged:()=>e.publish({kind:"prompts_list_changed"}),
+resourcesChanged:()=>e.publish({kind:"resources_list_changed"}),resourceUpdated:t=>e.publish({kind:"resource_updated",uri:t})}}
+function hs(e,t){switch(t.kind){case"tools_list_changed":return e.toolsListChanged===!0;case"prompts_list_changed":return e.
 promptsListChanged===!0;case"resources_list_changed":return e.resourcesListChanged===!0;case"resource_updated":return e.
-resourceSubscriptions!==void 0&&e.resourceSubscriptions.includes(t.uri)}}a(mr,"listenFilterAccepts");function gr(e,t){let r={},
-o=a(s=>t===void 0||s===!0,"allow");return e.toolsListChanged===!0&&o(t?.tools?.listChanged)&&(r.toolsListChanged=!0),e.promptsListChanged===
-!0&&o(t?.prompts?.listChanged)&&(r.promptsListChanged=!0),e.resourcesListChanged===!0&&o(t?.resources?.listChanged)&&(r.
-resourcesListChanged=!0),e.resourceSubscriptions!==void 0&&e.resourceSubscriptions.length>0&&o(t?.resources?.subscribe)&&
-(r.resourceSubscriptions=[...e.resourceSubscriptions]),r}a(gr,"honoredSubset");function vr(e){switch(e.kind){case"tools_\
-list_changed":return{method:"notifications/tools/list_changed",...e.params!==void 0&&{params:e.params}};case"prompts_lis\
-t_changed":return{method:"notifications/prompts/list_changed",...e.params!==void 0&&{params:e.params}};case"resources_li\
-st_changed":return{method:"notifications/resources/list_changed",...e.params!==void 0&&{params:e.params}};case"resource_\
-updated":return{method:"notifications/resources/updated",params:{...e.params,uri:e.uri}}}}a(vr,"serverEventToNotificatio\
-n");var De=1024;function jt(e,t,r){return Response.json({jsonrpc:"2.0",error:{code:t,message:r},id:e},{status:200})}a(jt,
-"jsonRpcError");function Vt(e,t){return{method:e.method,params:{...e.params,_meta:{...e.params?._meta,[he]:t}}}}a(Vt,"st\
-ampSubscriptionId");function _r(e){let t=ge(tt).validateRequest("subscriptions/listen",e);return t.ok?t.value.params?.notifications:
-void 0}a(_r,"parseListenFilter");function Dt(e){let{bus:t,onerror:r}=e,o=e.maxSubscriptions??De,s=e.keepAliveMs??Y,i=new Set;
-function n(c,l,v,m){if(i.size>=o)return r?.(new Error(`subscriptions/listen refused: subscription limit reached (${o})`)),
-jt(c.id,-32603,"Subscription limit reached");let d=_r(c);if(d===void 0)return jt(c.id,-32602,"Invalid params: 'notificat\
-ions' is required and must be a valid SubscriptionFilter");let S=gr(d,v),p=c.id,h=new TextEncoder,q,f=!1,u,b,R,M=a(T=>{if(!f)
-try{q.enqueue(h.encode(T))}catch(w){r?.(w instanceof Error?w:new Error(String(w)))}},"writeFrame"),y=a((T,w)=>{M(`event:\
- message
-data: ${JSON.stringify({jsonrpc:"2.0",method:T,params:w})}
+resourceSubscriptions!==void 0&&e.resourceSubscriptions.includes(t.uri)}}function fs(e,t){let s={},o=r=>t===void 0||r===
+!0;return e.toolsListChanged===!0&&o(t?.tools?.listChanged)&&(s.toolsListChanged=!0),e.promptsListChanged===!0&&o(t?.prompts?.
+listChanged)&&(s.promptsListChanged=!0),e.resourcesListChanged===!0&&o(t?.resources?.listChanged)&&(s.resourcesListChanged=
+!0),e.resourceSubscriptions!==void 0&&e.resourceSubscriptions.length>0&&o(t?.resources?.subscribe)&&(s.resourceSubscriptions=
+[...e.resourceSubscriptions]),s}function ms(e){switch(e.kind){case"tools_list_changed":return{method:"notifications/tool\
+s/list_changed",...e.params!==void 0&&{params:e.params}};case"prompts_list_changed":return{method:"notifications/prompts\
+/list_changed",...e.params!==void 0&&{params:e.params}};case"resources_list_changed":return{method:"notifications/resour\
+ces/list_changed",...e.params!==void 0&&{params:e.params}};case"resource_updated":return{method:"notifications/resources\
+/updated",params:{...e.params,uri:e.uri}}}}var Ve=1024;function Lt(e,t,s){return Response.json({jsonrpc:"2.0",error:{code:t,
+message:s},id:e},{status:200})}function $t(e,t){return{method:e.method,params:{...e.params,_meta:{...e.params?._meta,[ue]:t}}}}
+function vs(e){let t=me(Ze).validateRequest("subscriptions/listen",e);return t.ok?t.value.params?.notifications:void 0}function jt(e){
+let{bus:t,onerror:s}=e,o=e.maxSubscriptions??Ve,r=e.keepAliveMs??G,i=new Set;function n(a,c,v,_){if(i.size>=o)return s?.(
+new Error(`subscriptions/listen refused: subscription limit reached (${o})`)),Lt(a.id,-32603,"Subscription limit reached");
+let m=vs(a);if(m===void 0)return Lt(a.id,-32602,"Invalid params: 'notifications' is required and must be a valid Subscri\
+ptionFilter");let g=fs(m,v),u=a.id,d=new TextEncoder,I,p=!1,l,R,S,q=C=>{if(!p)try{I.enqueue(d.encode(C))}catch(w){s?.(w instanceof
+Error?w:new Error(String(w)))}},b=(C,w)=>{q(`event: message
+data: ${JSON.stringify({jsonrpc:"2.0",method:C,params:w})}
 
-`)},"writeNotification"),P=a(T=>{if(!f){T&&M(`event: message
-data: ${JSON.stringify({jsonrpc:"2.0",id:p,result:{resultType:"complete",_meta:{[he]:p,[ye]:m}}})}
+`)},M=C=>{if(!p){C&&q(`event: message
+data: ${JSON.stringify({jsonrpc:"2.0",id:u,result:{resultType:"complete",_meta:{[ue]:u,[we]:_}}})}
 
-`),f=!0;try{u?.()}catch(w){r?.(w instanceof Error?w:new Error(String(w)))}b!==void 0&&A(b),R?.(),i.delete(P);try{q.close()}catch{}}},
-"teardown"),k=new ReadableStream({start(T){q=T;let w=Vt({method:"notifications/subscriptions/acknowledged",params:{notifications:S}},
-p);if(y(w.method,w.params),Object.keys(S).length===0){P(!0);return}u=t.subscribe(W=>{if(f||!mr(S,W))return;let X=Vt(vr(W),
-p);y(X.method,X.params)}),b=ie(s,()=>M(`: keepalive
+`),p=!0;try{l?.()}catch(w){s?.(w instanceof Error?w:new Error(String(w)))}R!==void 0&&A(R),S?.(),i.delete(M);try{I.close()}catch{}}},
+O=new ReadableStream({start(C){I=C;let w=$t({method:"notifications/subscriptions/acknowledged",params:{notifications:g}},
+u);if(b(w.method,w.params),Object.keys(g).length===0){M(!0);return}l=t.subscribe(Y=>{if(p||!hs(g,Y))return;let W=$t(ms(Y),
+u);b(W.method,W.params)}),R=oe(r,()=>q(`: keepalive
 
-`)),i.add(P)},cancel(){P(!1)}});if(l!==void 0)if(l.aborted)P(!1);else{let T=a(()=>P(!1),"onAbort");l.addEventListener("a\
-bort",T,{once:!0}),R=a(()=>l.removeEventListener("abort",T),"abortCleanup")}return new Response(k,{status:200,headers:{"\
-Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"\
-no"}})}return a(n,"serve"),{serve:n,closeAll(){for(let c of i)c(!0)},get openCount(){return i.size}}}a(Dt,"createListenR\
-outer");async function Sr(e,t,r){let o=new je({classification:r.classification,...r.responseMode!==void 0&&{responseMode:r.responseMode},
-...r.keepAliveMs!==void 0&&{keepAliveMs:r.keepAliveMs}});return await e.connect(o),o.handleMessage(t,{...r.request!==void 0&&
-{request:r.request},...r.authInfo!==void 0&&{authInfo:r.authInfo}})}a(Sr,"invoke");var Fe=4*1024*1024,Je=100;function Ft(e){
-return`Payload Too Large: Request body must not exceed ${e} bytes`}a(Ft,"requestBodyTooLargeMessage");function zt(e){if(e===
-void 0)return Fe;if(typeof e!="number"||!Number.isFinite(e)||e<=0)throw new RangeError(`maxRequestBodySize must be a pos\
-itive number of bytes, got ${String(e)}`);return e}a(zt,"resolveMaxRequestBodySize");async function Bt(e,t=Fe){if(Number(
-e.headers.get("content-length"))>t)return{tooLarge:!0};if(e.body===null)return{tooLarge:!1,text:""};let r=e.body.getReader(),
-o=new TextDecoder,s=0,i="";try{for(;;){let{done:n,value:c}=await r.read();if(n)break;if(s+=c.byteLength,s>t)return{tooLarge:!0};
-i+=o.decode(c,{stream:!0})}}finally{r.releaseLock()}return{tooLarge:!1,text:i+o.decode()}}a(Bt,"readRequestBody");var Rr=class{static{
-a(this,"WebStandardStreamableHTTPServerTransport")}sessionIdGenerator;_started=!1;_hasHandledRequest=!1;_closed=!1;_streamMapping=new Map;_requestToStreamMapping=new Map;_requestResponseMap=new Map;_initialized=!1;_enableJsonResponse=!1;_standaloneSseStreamId="\
+`)),i.add(M)},cancel(){M(!1)}});if(c!==void 0)if(c.aborted)M(!1);else{let C=()=>M(!1);c.addEventListener("abort",C,{once:!0}),
+S=()=>c.removeEventListener("abort",C)}return new Response(O,{status:200,headers:{"Content-Type":"text/event-stream","Ca\
+che-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"}})}return{serve:n,closeAll(){for(let a of i)
+a(!0)},get openCount(){return i.size}}}async function gs(e,t,s){let o=new $e({classification:s.classification,...s.responseMode!==void 0&&{responseMode:s.responseMode},
+...s.keepAliveMs!==void 0&&{keepAliveMs:s.keepAliveMs}});return await e.connect(o),o.handleMessage(t,{...s.request!==void 0&&
+{request:s.request},...s.authInfo!==void 0&&{authInfo:s.authInfo}})}var xe=4*1024*1024,Ue=100;function Ut(e){return`Payl\
+oad Too Large: Request body must not exceed ${e} bytes`}function xt(e){if(e===void 0)return xe;if(typeof e!="number"||!Number.
+isFinite(e)||e<=0)throw new RangeError(`maxRequestBodySize must be a positive number of bytes, got ${String(e)}`);return e}
+async function Jt(e,t=xe){if(Number(e.headers.get("content-length"))>t)return{tooLarge:!0};if(e.body===null)return{tooLarge:!1,
+text:""};let s=e.body.getReader(),o=new TextDecoder,r=0,i="";try{for(;;){let{done:n,value:a}=await s.read();if(n)break;if(r+=
+a.byteLength,r>t)return{tooLarge:!0};i+=o.decode(a,{stream:!0})}}finally{s.releaseLock()}return{tooLarge:!1,text:i+o.decode()}}
+var _s=class{static name="WebStandardStreamableHTTPServerTransport";sessionIdGenerator;_started=!1;_hasHandledRequest=!1;_closed=!1;_streamMapping=new Map;_requestToStreamMapping=new Map;_requestResponseMap=new Map;_initialized=!1;_enableJsonResponse=!1;_standaloneSseStreamId="\
 _GET_stream";_eventStore;_onsessioninitialized;_onsessionclosed;_allowedHosts;_allowedOrigins;_enableDnsRebindingProtection;_retryInterval;_supportedProtocolVersions;_keepAliveMs;_maxRequestBodySize;_scopeChallengeResolver;sessionId;onclose;onerror;onmessage;constructor(e={}){
 this.sessionIdGenerator=e.sessionIdGenerator,this._enableJsonResponse=e.enableJsonResponse??!1,this._eventStore=e.eventStore,
 this._onsessioninitialized=e.onsessioninitialized,this._onsessionclosed=e.onsessionclosed,this._allowedHosts=e.allowedHosts,
 this._allowedOrigins=e.allowedOrigins,this._enableDnsRebindingProtection=e.enableDnsRebindingProtection??!1,this._retryInterval=
-e.retryInterval,this._supportedProtocolVersions=e.supportedProtocolVersions??Ke,this._keepAliveMs=e.keepAliveMs??Y,this.
-_maxRequestBodySize=zt(e.maxRequestBodySize)}startKeepAlive(e,t){if(this._closed)return;let r=ie(this._keepAliveMs,()=>{
+e.retryInterval,this._supportedProtocolVersions=e.supportedProtocolVersions??Be,this._keepAliveMs=e.keepAliveMs??G,this.
+_maxRequestBodySize=xt(e.maxRequestBodySize)}startKeepAlive(e,t){if(this._closed)return;let s=oe(this._keepAliveMs,()=>{
 try{e.enqueue(t.encode(`: keepalive
 
-`))}catch{r!==void 0&&A(r)}});return r}setScopeChallengeResolver(e){this._scopeChallengeResolver=e}async start(){if(this.
+`))}catch{s!==void 0&&A(s)}});return s}setScopeChallengeResolver(e){this._scopeChallengeResolver=e}async start(){if(this.
 _started)throw new Error("Transport already started");this._started=!0}setSupportedProtocolVersions(e){this._supportedProtocolVersions=
-e}createJsonErrorResponse(e,t,r,o){let s={code:t,message:r};return o?.data!==void 0&&(s.data=o.data),Response.json({jsonrpc:"\
-2.0",error:s,id:null},{status:e,headers:{"Content-Type":"application/json",...o?.headers}})}async _checkScopeChallenge(e,t){
-if(!this._scopeChallengeResolver)return;let r=await Ve(e.filter(o=>j(o)),t,this._scopeChallengeResolver);return r===void 0?
-void 0:xe(r,Ue(t))}validateRequestHeaders(e){if(this._enableDnsRebindingProtection){if(this._allowedHosts&&this._allowedHosts.
-length>0){let t=e.headers.get("host");if(!t||!this._allowedHosts.includes(t)){let r=`Invalid Host header: ${t}`;return this.
-onerror?.(new Error(r)),this.createJsonErrorResponse(403,-32e3,r)}}if(this._allowedOrigins&&this._allowedOrigins.length>
-0){let t=e.headers.get("origin");if(t&&!this._allowedOrigins.includes(t)){let r=`Invalid Origin header: ${t}`;return this.
-onerror?.(new Error(r)),this.createJsonErrorResponse(403,-32e3,r)}}}}async handleRequest(e,t){if(this._closed)return this.
+e}createJsonErrorResponse(e,t,s,o){let r={code:t,message:s};return o?.data!==void 0&&(r.data=o.data),Response.json({jsonrpc:"\
+2.0",error:r,id:null},{status:e,headers:{"Content-Type":"application/json",...o?.headers}})}async _checkScopeChallenge(e,t){
+if(!this._scopeChallengeResolver)return;let s=await He(e.filter(o=>N(o)),t,this._scopeChallengeResolver);return s===void 0?
+void 0:je(s,Ne(t))}validateRequestHeaders(e){if(this._enableDnsRebindingProtection){if(this._allowedHosts&&this._allowedHosts.
+length>0){let t=e.headers.get("host");if(!t||!this._allowedHosts.includes(t)){let s=`Invalid Host header: ${t}`;return this.
+onerror?.(new Error(s)),this.createJsonErrorResponse(403,-32e3,s)}}if(this._allowedOrigins&&this._allowedOrigins.length>
+0){let t=e.headers.get("origin");if(t&&!this._allowedOrigins.includes(t)){let s=`Invalid Origin header: ${t}`;return this.
+onerror?.(new Error(s)),this.createJsonErrorResponse(403,-32e3,s)}}}}async handleRequest(e,t){if(this._closed)return this.
 createJsonErrorResponse(404,-32001,"Session not found");if(!this.sessionIdGenerator&&this._hasHandledRequest)throw new Error(
 "Stateless transport cannot be reused across requests. Create a new transport per request.");this._hasHandledRequest=!0;
-let r=this.validateRequestHeaders(e);if(r)return r;switch(e.method){case"POST":return this.handlePostRequest(e,t);case"G\
+let s=this.validateRequestHeaders(e);if(s)return s;switch(e.method){case"POST":return this.handlePostRequest(e,t);case"G\
 ET":return this.handleGetRequest(e);case"DELETE":return this.handleDeleteRequest(e);default:return this.handleUnsupportedRequest()}}supportsEmptySSEData(e){
-return this._supportedProtocolVersions.includes(e)&&e>="2025-11-25"}async writePrimingEvent(e,t,r,o){if(!this._eventStore||
-!this.supportsEmptySSEData(o))return;let s=await this._eventStore.storeEvent(r,{}),i=`id: ${s}
+return this._supportedProtocolVersions.includes(e)&&e>="2025-11-25"}async writePrimingEvent(e,t,s,o){if(!this._eventStore||
+!this.supportsEmptySSEData(o))return;let r=await this._eventStore.storeEvent(s,{}),i=`id: ${r}
 data: 
 
-`;this._retryInterval!==void 0&&(i=`id: ${s}
+`;this._retryInterval!==void 0&&(i=`id: ${r}
 retry: ${this._retryInterval}
 data: 
 
 `),e.enqueue(t.encode(i))}async handleGetRequest(e){if(!e.headers.get("accept")?.includes("text/event-stream"))return this.
 onerror?.(new Error("Not Acceptable: Client must accept text/event-stream")),this.createJsonErrorResponse(406,-32e3,"Not\
- Acceptable: Client must accept text/event-stream");let t=this.validateSession(e);if(t)return t;let r=this.validateProtocolVersion(
-e);if(r)return r;if(this._eventStore){let l=e.headers.get("last-event-id");if(l)return this.replayEvents(l)}if(this._streamMapping.
+ Acceptable: Client must accept text/event-stream");let t=this.validateSession(e);if(t)return t;let s=this.validateProtocolVersion(
+e);if(s)return s;if(this._eventStore){let c=e.headers.get("last-event-id");if(c)return this.replayEvents(c)}if(this._streamMapping.
 get(this._standaloneSseStreamId)!==void 0)return this.onerror?.(new Error("Conflict: Only one SSE stream is allowed per \
 session")),this.createJsonErrorResponse(409,-32e3,"Conflict: Only one SSE stream is allowed per session");let o=new TextEncoder,
-s,i,n=new ReadableStream({start:a(l=>{s=l},"start"),cancel:a(()=>{i!==void 0&&A(i),this._streamMapping.get(this._standaloneSseStreamId)?.
-controller===s&&this._streamMapping.delete(this._standaloneSseStreamId)},"cancel")}),c={"Content-Type":"text/event-strea\
-m","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};return this.sessionId!==void 0&&
-(c["mcp-session-id"]=this.sessionId),this._streamMapping.set(this._standaloneSseStreamId,{controller:s,encoder:o,cleanup:a(
-()=>{i!==void 0&&A(i),this._streamMapping.delete(this._standaloneSseStreamId);try{s.close()}catch{}},"cleanup")}),i=this.
-startKeepAlive(s,o),new Response(n,{headers:c})}async replayEvents(e){if(!this._eventStore)return this.onerror?.(new Error(
-"Event store not configured")),this.createJsonErrorResponse(400,-32e3,"Event store not configured");try{let t;if(this._eventStore.
-getStreamIdForEventId){if(t=await this._eventStore.getStreamIdForEventId(e),!t)return this.onerror?.(new Error("Invalid \
-event ID format")),this.createJsonErrorResponse(400,-32e3,"Invalid event ID format");if(this._streamMapping.get(t)!==void 0)
-return this.onerror?.(new Error("Conflict: Stream already has an active connection")),this.createJsonErrorResponse(409,-32e3,
-"Conflict: Stream already has an active connection")}let r={"Content-Type":"text/event-stream","Cache-Control":"no-cache\
-, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};this.sessionId!==void 0&&(r["mcp-session-id"]=this.sessionId);
-let o=new TextEncoder,s,i,n=!1,c,l=new ReadableStream({start:a(m=>{s=m},"start"),cancel:a(()=>{n=!0,i!==void 0&&A(i),c!==
-void 0&&this._streamMapping.get(c)?.controller===s&&this._streamMapping.delete(c)},"cancel")}),v=new Set;if(c=await this.
-_eventStore.replayEventsAfter(e,{send:a(async(m,d)=>{if(v.add(m),!this.writeSSEEvent(s,o,d,m))try{s.close()}catch{}},"se\
-nd")}),this._closed||n){try{s.close()}catch{}return this.createJsonErrorResponse(404,-32001,"Session not found")}if(this.
-_streamMapping.get(c)?.cleanup(),this._streamMapping.set(c,{controller:s,encoder:o,replayedEventIds:v,cleanup:a(()=>{i!==
-void 0&&A(i),this._streamMapping.delete(c);try{s.close()}catch{}},"cleanup")}),c!==this._standaloneSseStreamId&&![...this.
-_requestToStreamMapping.values()].includes(c)){this._streamMapping.delete(c);try{s.close()}catch{}}return this._streamMapping.
-get(c)?.controller===s&&(i=this.startKeepAlive(s,o)),new Response(l,{headers:r})}catch(t){return this.onerror?.(t),this.
-createJsonErrorResponse(500,-32e3,"Error replaying events")}}writeSSEEvent(e,t,r,o){try{let s=`event: message
-`;return o&&(s+=`id: ${o}
-`),s+=`data: ${JSON.stringify(r)}
+r,i,n=new ReadableStream({start:c=>{r=c},cancel:()=>{i!==void 0&&A(i),this._streamMapping.get(this._standaloneSseStreamId)?.
+controller===r&&this._streamMapping.delete(this._standaloneSseStreamId)}}),a={"Content-Type":"text/event-stream","Cache-\
+Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};return this.sessionId!==void 0&&(a["\
+mcp-session-id"]=this.sessionId),this._streamMapping.set(this._standaloneSseStreamId,{controller:r,encoder:o,cleanup:()=>{
+i!==void 0&&A(i),this._streamMapping.delete(this._standaloneSseStreamId);try{r.close()}catch{}}}),i=this.startKeepAlive(
+r,o),new Response(n,{headers:a})}async replayEvents(e){if(!this._eventStore)return this.onerror?.(new Error("Event store\
+ not configured")),this.createJsonErrorResponse(400,-32e3,"Event store not configured");try{let t;if(this._eventStore.getStreamIdForEventId){
+if(t=await this._eventStore.getStreamIdForEventId(e),!t)return this.onerror?.(new Error("Invalid event ID format")),this.
+createJsonErrorResponse(400,-32e3,"Invalid event ID format");if(this._streamMapping.get(t)!==void 0)return this.onerror?.(
+new Error("Conflict: Stream already has an active connection")),this.createJsonErrorResponse(409,-32e3,"Conflict: Stream\
+ already has an active connection")}let s={"Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"\
+keep-alive","X-Accel-Buffering":"no"};this.sessionId!==void 0&&(s["mcp-session-id"]=this.sessionId);let o=new TextEncoder,
+r,i,n=!1,a,c=new ReadableStream({start:_=>{r=_},cancel:()=>{n=!0,i!==void 0&&A(i),a!==void 0&&this._streamMapping.get(a)?.
+controller===r&&this._streamMapping.delete(a)}}),v=new Set;if(a=await this._eventStore.replayEventsAfter(e,{send:async(_,m)=>{
+if(v.add(_),!this.writeSSEEvent(r,o,m,_))try{r.close()}catch{}}}),this._closed||n){try{r.close()}catch{}return this.createJsonErrorResponse(
+404,-32001,"Session not found")}if(this._streamMapping.get(a)?.cleanup(),this._streamMapping.set(a,{controller:r,encoder:o,
+replayedEventIds:v,cleanup:()=>{i!==void 0&&A(i),this._streamMapping.delete(a);try{r.close()}catch{}}}),a!==this._standaloneSseStreamId&&
+![...this._requestToStreamMapping.values()].includes(a)){this._streamMapping.delete(a);try{r.close()}catch{}}return this.
+_streamMapping.get(a)?.controller===r&&(i=this.startKeepAlive(r,o)),new Response(c,{headers:s})}catch(t){return this.onerror?.(
+t),this.createJsonErrorResponse(500,-32e3,"Error replaying events")}}writeSSEEvent(e,t,s,o){try{let r=`event: message
+`;return o&&(r+=`id: ${o}
+`),r+=`data: ${JSON.stringify(s)}
 
-`,e.enqueue(t.encode(s)),!0}catch(s){return this.onerror?.(s),!1}}handleUnsupportedRequest(){return this.onerror?.(new Error(
+`,e.enqueue(t.encode(r)),!0}catch(r){return this.onerror?.(r),!1}}handleUnsupportedRequest(){return this.onerror?.(new Error(
 "Method not allowed.")),Response.json({jsonrpc:"2.0",error:{code:-32e3,message:"Method not allowed."},id:null},{status:405,
-headers:{Allow:"GET, POST, DELETE","Content-Type":"application/json"}})}async handlePostRequest(e,t){try{let r=e.headers.
-get("accept");if(!r?.includes("application/json")||!r.includes("text/event-stream"))return this.onerror?.(new Error("Not\
+headers:{Allow:"GET, POST, DELETE","Content-Type":"application/json"}})}async handlePostRequest(e,t){try{let s=e.headers.
+get("accept");if(!s?.includes("application/json")||!s.includes("text/event-stream"))return this.onerror?.(new Error("Not\
  Acceptable: Client must accept both application/json and text/event-stream")),this.createJsonErrorResponse(406,-32e3,"N\
-ot Acceptable: Client must accept both application/json and text/event-stream");if(!Le(e.headers.get("content-type")))return this.
+ot Acceptable: Client must accept both application/json and text/event-stream");if(!Pe(e.headers.get("content-type")))return this.
 onerror?.(new Error("Unsupported Media Type: Content-Type must be application/json")),this.createJsonErrorResponse(415,-32e3,
-"Unsupported Media Type: Content-Type must be application/json");let o=e,s;if(t?.parsedBody===void 0)try{let f=await Bt(
-e,this._maxRequestBodySize);if(f.tooLarge){let u=Ft(this._maxRequestBodySize);return this.onerror?.(new Error(u)),this.createJsonErrorResponse(
-413,-32e3,u)}s=JSON.parse(f.text)}catch(f){return this.onerror?.(f),this.createJsonErrorResponse(400,-32700,"Parse error\
-: Invalid JSON")}else s=t.parsedBody;if(Array.isArray(s)&&s.length>Je)return this.onerror?.(new Error(`Invalid Request: \
-Batch must not exceed ${Je} messages`)),this.createJsonErrorResponse(400,-32600,`Invalid Request: Batch must not exceed ${Je}\
- messages`);let i;try{i=Array.isArray(s)?s.map(f=>Ce.parse(f)):[Ce.parse(s)]}catch(f){return this.onerror?.(f),this.createJsonErrorResponse(
+"Unsupported Media Type: Content-Type must be application/json");let o=e,r;if(t?.parsedBody===void 0)try{let p=await Jt(
+e,this._maxRequestBodySize);if(p.tooLarge){let l=Ut(this._maxRequestBodySize);return this.onerror?.(new Error(l)),this.createJsonErrorResponse(
+413,-32e3,l)}r=JSON.parse(p.text)}catch(p){return this.onerror?.(p),this.createJsonErrorResponse(400,-32700,"Parse error\
+: Invalid JSON")}else r=t.parsedBody;if(Array.isArray(r)&&r.length>Ue)return this.onerror?.(new Error(`Invalid Request: \
+Batch must not exceed ${Ue} messages`)),this.createJsonErrorResponse(400,-32600,`Invalid Request: Batch must not exceed ${Ue}\
+ messages`);let i;try{i=Array.isArray(r)?r.map(p=>be.parse(p)):[be.parse(r)]}catch(p){return this.onerror?.(p),this.createJsonErrorResponse(
 400,-32700,"Parse error: Invalid JSON-RPC message")}if(this._closed)return this.createJsonErrorResponse(404,-32001,"Sess\
-ion not found");let n=i.some(f=>qe(f));if(n){if(this._initialized&&this.sessionId!==void 0)return this.onerror?.(new Error(
+ion not found");let n=i.some(p=>Ee(p));if(n){if(this._initialized&&this.sessionId!==void 0)return this.onerror?.(new Error(
 "Invalid Request: Server already initialized")),this.createJsonErrorResponse(400,-32600,"Invalid Request: Server already\
  initialized");if(i.length>1)return this.onerror?.(new Error("Invalid Request: Only one initialization request is allowe\
 d")),this.createJsonErrorResponse(400,-32600,"Invalid Request: Only one initialization request is allowed");this.sessionId=
 this.sessionIdGenerator?.(),this._initialized=!0,this.sessionId&&this._onsessioninitialized&&await Promise.resolve(this.
-_onsessioninitialized(this.sessionId))}if(!n){let f=this.validateSession(e);if(f)return f;let u=this.validateProtocolVersion(
-e);if(u)return u}if(this._closed)return this.createJsonErrorResponse(404,-32001,"Session not found");let c;try{c=await this.
-_checkScopeChallenge(i,t?.authInfo)}catch(f){return this.onerror?.(f),this.createJsonErrorResponse(500,-32603,"Internal \
-server error")}if(c)return c;if(!i.some(f=>j(f))){for(let f of i)this.onmessage?.(f,{authInfo:t?.authInfo,request:o});return new Response(
-null,{status:202})}let l=crypto.randomUUID(),v=i.find(f=>qe(f)),m=v?v.params.protocolVersion:e.headers.get("mcp-protocol\
--version")??Be;if(this._enableJsonResponse)return new Promise(f=>{this._streamMapping.set(l,{resolveJson:f,cleanup:a(()=>{
-this._streamMapping.delete(l)},"cleanup")});for(let u of i)j(u)&&this._requestToStreamMapping.set(u.id,l);for(let u of i)
-this.onmessage?.(u,{authInfo:t?.authInfo,request:o})});let d=new TextEncoder,S,p,h=new ReadableStream({start:a(f=>{S=f},
-"start"),cancel:a(()=>{p!==void 0&&A(p),this._streamMapping.get(l)?.controller===S&&this._streamMapping.delete(l)},"canc\
-el")}),q={"Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-B\
-uffering":"no"};this.sessionId!==void 0&&(q["mcp-session-id"]=this.sessionId);for(let f of i)j(f)&&(this._streamMapping.
-set(l,{controller:S,encoder:d,cleanup:a(()=>{p!==void 0&&A(p),this._streamMapping.delete(l);try{S.close()}catch{}},"clea\
-nup")}),this._requestToStreamMapping.set(f.id,l));await this.writePrimingEvent(S,d,l,m);for(let f of i){let u,b;j(f)&&this.
-_eventStore&&this.supportsEmptySSEData(m)&&(u=a(()=>{this.closeSSEStream(f.id)},"closeSSEStream"),b=a(()=>{this.closeStandaloneSSEStream()},
-"closeStandaloneSSEStream")),this.onmessage?.(f,{authInfo:t?.authInfo,request:o,closeSSEStream:u,closeStandaloneSSEStream:b})}
-return this._streamMapping.get(l)?.controller===S&&(p=this.startKeepAlive(S,d)),new Response(h,{status:200,headers:q})}catch(r){
-return this.onerror?.(r),this.createJsonErrorResponse(400,-32700,"Parse error",{data:String(r)})}}async handleDeleteRequest(e){
-let t=this.validateSession(e);if(t)return t;let r=this.validateProtocolVersion(e);if(r)return r;try{return await Promise.
+_onsessioninitialized(this.sessionId))}if(!n){let p=this.validateSession(e);if(p)return p;let l=this.validateProtocolVersion(
+e);if(l)return l}if(this._closed)return this.createJsonErrorResponse(404,-32001,"Session not found");let a;try{a=await this.
+_checkScopeChallenge(i,t?.authInfo)}catch(p){return this.onerror?.(p),this.createJsonErrorResponse(500,-32603,"Internal \
+server error")}if(a)return a;if(!i.some(p=>N(p))){for(let p of i)this.onmessage?.(p,{authInfo:t?.authInfo,request:o});return new Response(
+null,{status:202})}let c=crypto.randomUUID(),v=i.find(p=>Ee(p)),_=v?v.params.protocolVersion:e.headers.get("mcp-protocol\
+-version")??De;if(this._enableJsonResponse)return new Promise(p=>{this._streamMapping.set(c,{resolveJson:p,cleanup:()=>{
+this._streamMapping.delete(c)}});for(let l of i)N(l)&&this._requestToStreamMapping.set(l.id,c);for(let l of i)this.onmessage?.(
+l,{authInfo:t?.authInfo,request:o})});let m=new TextEncoder,g,u,d=new ReadableStream({start:p=>{g=p},cancel:()=>{u!==void 0&&
+A(u),this._streamMapping.get(c)?.controller===g&&this._streamMapping.delete(c)}}),I={"Content-Type":"text/event-stream",
+"Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};this.sessionId!==void 0&&(I["\
+mcp-session-id"]=this.sessionId);for(let p of i)N(p)&&(this._streamMapping.set(c,{controller:g,encoder:m,cleanup:()=>{u!==
+void 0&&A(u),this._streamMapping.delete(c);try{g.close()}catch{}}}),this._requestToStreamMapping.set(p.id,c));await this.
+writePrimingEvent(g,m,c,_);for(let p of i){let l,R;N(p)&&this._eventStore&&this.supportsEmptySSEData(_)&&(l=()=>{this.closeSSEStream(
+p.id)},R=()=>{this.closeStandaloneSSEStream()}),this.onmessage?.(p,{authInfo:t?.authInfo,request:o,closeSSEStream:l,closeStandaloneSSEStream:R})}
+return this._streamMapping.get(c)?.controller===g&&(u=this.startKeepAlive(g,m)),new Response(d,{status:200,headers:I})}catch(s){
+return this.onerror?.(s),this.createJsonErrorResponse(400,-32700,"Parse error",{data:String(s)})}}async handleDeleteRequest(e){
+let t=this.validateSession(e);if(t)return t;let s=this.validateProtocolVersion(e);if(s)return s;try{return await Promise.
 resolve(this._onsessionclosed?.(this.sessionId)),new Response(null,{status:200})}finally{await this.close()}}validateSession(e){
 if(this.sessionIdGenerator===void 0)return;if(!this._initialized)return this.onerror?.(new Error("Bad Request: Server no\
 t initialized")),this.createJsonErrorResponse(400,-32e3,"Bad Request: Server not initialized");let t=e.headers.get("mcp-\
 session-id");if(!t)return this.onerror?.(new Error("Bad Request: Mcp-Session-Id header is required")),this.createJsonErrorResponse(
 400,-32e3,"Bad Request: Mcp-Session-Id header is required");if(t!==this.sessionId)return this.onerror?.(new Error("Sessi\
 on not found")),this.createJsonErrorResponse(404,-32001,"Session not found")}validateProtocolVersion(e){let t=e.headers.
-get("mcp-protocol-version");if(t!==null&&!this._supportedProtocolVersions.includes(t)){let r=`Bad Request: Unsupported p\
+get("mcp-protocol-version");if(t!==null&&!this._supportedProtocolVersions.includes(t)){let s=`Bad Request: Unsupported p\
 rotocol version: ${t} (supported versions: ${this._supportedProtocolVersions.join(", ")})`;return this.onerror?.(new Error(
-r)),this.createJsonErrorResponse(400,-32e3,r)}}async close(){if(!this._closed){this._closed=!0;for(let{cleanup:e}of this.
+s)),this.createJsonErrorResponse(400,-32e3,s)}}async close(){if(!this._closed){this._closed=!0;for(let{cleanup:e}of this.
 _streamMapping.values())e();this._streamMapping.clear(),this._requestResponseMap.clear(),this.onclose?.()}}closeSSEStream(e){
-let t=this._requestToStreamMapping.get(e);if(!t)return;let r=this._streamMapping.get(t);r&&r.cleanup()}closeStandaloneSSEStream(){
-let e=this._streamMapping.get(this._standaloneSseStreamId);e&&e.cleanup()}async send(e,t){let r=t?.relatedRequestId;if((J(
-e)||D(e))&&(r=e.id),r===void 0){if(J(e)||D(e))throw new Error("Cannot send a response on a standalone SSE stream unless \
+let t=this._requestToStreamMapping.get(e);if(!t)return;let s=this._streamMapping.get(t);s&&s.cleanup()}closeStandaloneSSEStream(){
+let e=this._streamMapping.get(this._standaloneSseStreamId);e&&e.cleanup()}async send(e,t){let s=t?.relatedRequestId;if((J(
+e)||x(e))&&(s=e.id),s===void 0){if(J(e)||x(e))throw new Error("Cannot send a response on a standalone SSE stream unless \
 resuming a previous client request");let i;this._eventStore&&(i=await this._eventStore.storeEvent(this._standaloneSseStreamId,
 e));let n=this._streamMapping.get(this._standaloneSseStreamId);if(n===void 0)return;n.controller&&n.encoder&&(i===void 0||
 !n.replayedEventIds?.has(i))&&this.writeSSEEvent(n.controller,n.encoder,e,i);return}let o=this._requestToStreamMapping.get(
-r);if(!o)throw new Error(`No connection established for request ID: ${String(r)}`);let s=this._streamMapping.get(o);if(!this.
-_enableJsonResponse){let i;this._eventStore&&(i=await this._eventStore.storeEvent(o,e),s=this._streamMapping.get(o)),s?.
-controller&&s?.encoder&&(i===void 0||!s.replayedEventIds?.has(i))&&this.writeSSEEvent(s.controller,s.encoder,e,i)}if(J(e)||
-D(e)){this._requestResponseMap.set(r,e);let i=[...this._requestToStreamMapping.entries()].filter(([n,c])=>c===o).map(([n])=>n);
-if(i.every(n=>this._requestResponseMap.has(n))){if(!s){if(this._enableJsonResponse)throw new Error(`No connection establ\
-ished for request ID: ${String(r)}`);if(!this._eventStore){this.onerror?.(new Error(`Response for request ID ${String(r)}\
+s);if(!o)throw new Error(`No connection established for request ID: ${String(s)}`);let r=this._streamMapping.get(o);if(!this.
+_enableJsonResponse){let i;this._eventStore&&(i=await this._eventStore.storeEvent(o,e),r=this._streamMapping.get(o)),r?.
+controller&&r?.encoder&&(i===void 0||!r.replayedEventIds?.has(i))&&this.writeSSEEvent(r.controller,r.encoder,e,i)}if(J(e)||
+x(e)){this._requestResponseMap.set(s,e);let i=[...this._requestToStreamMapping.entries()].filter(([n,a])=>a===o).map(([n])=>n);
+if(i.every(n=>this._requestResponseMap.has(n))){if(!r){if(this._enableJsonResponse)throw new Error(`No connection establ\
+ished for request ID: ${String(s)}`);if(!this._eventStore){this.onerror?.(new Error(`Response for request ID ${String(s)}\
  is undeliverable: per-request stream is disconnected and no eventStore is configured`));for(let n of i)this._requestResponseMap.
 delete(n),this._requestToStreamMapping.delete(n);return}for(let n of i)this._requestResponseMap.delete(n),this._requestToStreamMapping.
-delete(n);return}if(this._enableJsonResponse&&s.resolveJson){let n={"Content-Type":"application/json"};this.sessionId!==
-void 0&&(n["mcp-session-id"]=this.sessionId);let c=i.map(l=>this._requestResponseMap.get(l));c.length===1?s.resolveJson(
-Response.json(c[0],{status:200,headers:n})):s.resolveJson(Response.json(c,{status:200,headers:n})),s.cleanup()}else s.cleanup();
-for(let n of i)this._requestResponseMap.delete(n),this._requestToStreamMapping.delete(n)}}}};function V(e){if(e===null||
-typeof e!="object"||Array.isArray(e))return null;let{method:t,id:r}=e;return typeof t!="string"?null:typeof r=="string"||
-typeof r=="number"?r:null}a(V,"echoableRequestId");function $(e,t,r,o,s=null){return Response.json({jsonrpc:"2.0",error:{
-code:t,message:r,...o!==void 0&&{data:o}},id:s},{status:e,...e===405&&{headers:{Allow:"POST"}}})}a($,"jsonRpcErrorRespon\
-se");function we(e,t=null){return $(e.httpStatus,e.code,e.message,e.data,t)}a(we,"rejectionResponse");function ae(e){return e instanceof
-Error?e:new Error(String(e))}a(ae,"toError");function le(e=null){return $(500,-32603,"Internal server error",void 0,e)}a(
-le,"internalServerErrorResponse");function Jt(e){if(e.transport!==void 0)throw new Error("The factory returned an instan\
-ce that is still serving another request. Return a new instance for each request.")}a(Jt,"assertNotServing");function wr(e,t,r,o){
-return async(s,i)=>{if(s.method.toUpperCase()!=="POST")return $(405,-32e3,"Method not allowed.");try{let n=await e({era:"\
-legacy",...i?.authInfo!==void 0&&{authInfo:i.authInfo},requestInfo:s}),c=new Rr({sessionIdGenerator:void 0,...r!==void 0&&
-{keepAliveMs:r},...o!==void 0&&{maxRequestBodySize:o}});await n.connect(c);let l=a(()=>{c.close().catch(()=>{}),n.close().
-catch(()=>{})},"teardown");s.signal?.addEventListener("abort",l,{once:!0});let v=await c.handleRequest(s,{...i?.authInfo!==
-void 0&&{authInfo:i.authInfo},...i?.parsedBody!==void 0&&{parsedBody:i.parsedBody}});if(v.body===null||vt(v.headers.get(
-"content-type"))!=="text/event-stream")return l(),v;let m=v.body.getReader(),d=!1,S=a(()=>{d||(d=!0,l())},"completeExcha\
-nge"),p=new ReadableStream({pull:a(async h=>{try{let{done:q,value:f}=await m.read();if(q){S(),h.close();return}f!==void 0&&
-h.enqueue(f)}catch(q){S(),h.error(q)}},"pull"),cancel:a(h=>(S(),m.cancel(h).catch(()=>{})),"cancel")});return new Response(
-p,{status:v.status,statusText:v.statusText,headers:v.headers})}catch(n){try{t?.(ae(n))}catch{}return le(V(i?.parsedBody))}}}
-a(wr,"createLegacyStatelessFallback");function Kt(e){return{protocolVersionHeader:e.headers.get("mcp-protocol-version")??void 0,mcpMethodHeader:e.headers.get(
-"mcp-method")??void 0,mcpNameHeader:e.headers.get("mcp-name")??void 0}}a(Kt,"standardHeadersOf");async function br(e,t,r=!0,o=Fe){
-let s=e.method.toUpperCase(),i,n=t,c=e,l=!1;if(s==="POST"){if(n===void 0){r&&(c=e.clone());let v;try{let m=await Bt(e,o);
-if(m.tooLarge)return{step:"body-too-large"};v=m.text}catch{return{step:"unreadable-body"}}try{i=v.length===0?void 0:JSON.
-parse(v)}catch{l=!0}!l&&i!==void 0&&(n=i)}else i=n;if(l||i===void 0)return{step:"no-json-body",forwardRequest:c}}return{
-step:"classified",outcome:at({httpMethod:s,...Kt(e),...i!==void 0&&{body:i}}),body:i,parsedBody:n,forwardRequest:c}}a(br,
-"classifyEntryRequest");function yr(e,t={}){let{legacy:r,onerror:o,responseMode:s}=t,i=zt(t.maxRequestBodySize);if(typeof r=="function")throw new TypeError(
+delete(n);return}if(this._enableJsonResponse&&r.resolveJson){let n={"Content-Type":"application/json"};this.sessionId!==
+void 0&&(n["mcp-session-id"]=this.sessionId);let a=i.map(c=>this._requestResponseMap.get(c));a.length===1?r.resolveJson(
+Response.json(a[0],{status:200,headers:n})):r.resolveJson(Response.json(a,{status:200,headers:n})),r.cleanup()}else r.cleanup();
+for(let n of i)this._requestResponseMap.delete(n),this._requestToStreamMapping.delete(n)}}}};function j(e){if(e===null||
+typeof e!="object"||Array.isArray(e))return null;let{method:t,id:s}=e;return typeof t!="string"?null:typeof s=="string"||
+typeof s=="number"?s:null}function L(e,t,s,o,r=null){return Response.json({jsonrpc:"2.0",error:{code:t,message:s,...o!==
+void 0&&{data:o}},id:r},{status:e,...e===405&&{headers:{Allow:"POST"}}})}function _e(e,t=null){return L(e.httpStatus,e.code,
+e.message,e.data,t)}function ne(e){return e instanceof Error?e:new Error(String(e))}function ae(e=null){return L(500,-32603,
+"Internal server error",void 0,e)}function Vt(e){if(e.transport!==void 0)throw new Error("The factory returned an instan\
+ce that is still serving another request. Return a new instance for each request.")}function Ss(e,t,s,o){return async(r,i)=>{
+if(r.method.toUpperCase()!=="POST")return L(405,-32e3,"Method not allowed.");try{let n=await e({era:"legacy",...i?.authInfo!==
+void 0&&{authInfo:i.authInfo},requestInfo:r}),a=new _s({sessionIdGenerator:void 0,...s!==void 0&&{keepAliveMs:s},...o!==
+void 0&&{maxRequestBodySize:o}});await n.connect(a);let c=()=>{a.close().catch(()=>{}),n.close().catch(()=>{})};r.signal?.
+addEventListener("abort",c,{once:!0});let v=await a.handleRequest(r,{...i?.authInfo!==void 0&&{authInfo:i.authInfo},...i?.
+parsedBody!==void 0&&{parsedBody:i.parsedBody}});if(v.body===null||mt(v.headers.get("content-type"))!=="text/event-strea\
+m")return c(),v;let _=v.body.getReader(),m=!1,g=()=>{m||(m=!0,c())},u=new ReadableStream({pull:async d=>{try{let{done:I,
+value:p}=await _.read();if(I){g(),d.close();return}p!==void 0&&d.enqueue(p)}catch(I){g(),d.error(I)}},cancel:d=>(g(),_.cancel(
+d).catch(()=>{}))});return new Response(u,{status:v.status,statusText:v.statusText,headers:v.headers})}catch(n){try{t?.(
+ne(n))}catch{}return ae(j(i?.parsedBody))}}}function Dt(e){return{protocolVersionHeader:e.headers.get("mcp-protocol-version")??void 0,mcpMethodHeader:e.headers.get(
+"mcp-method")??void 0,mcpNameHeader:e.headers.get("mcp-name")??void 0}}async function ws(e,t,s=!0,o=xe){let r=e.method.toUpperCase(),
+i,n=t,a=e,c=!1;if(r==="POST"){if(n===void 0){s&&(a=e.clone());let v;try{let _=await Jt(e,o);if(_.tooLarge)return{step:"b\
+ody-too-large"};v=_.text}catch{return{step:"unreadable-body"}}try{i=v.length===0?void 0:JSON.parse(v)}catch{c=!0}!c&&i!==
+void 0&&(n=i)}else i=n;if(c||i===void 0)return{step:"no-json-body",forwardRequest:a}}return{step:"classified",outcome:it(
+{httpMethod:r,...Dt(e),...i!==void 0&&{body:i}}),body:i,parsedBody:n,forwardRequest:a}}function Rs(e,t={}){let{legacy:s,onerror:o,responseMode:r}=t,i=xt(t.maxRequestBodySize);if(typeof s=="function")throw new TypeError(
 "The 'legacy' option only accepts 'stateless' or 'reject', not a handler function. To serve 2025-era traffic with your o\
 wn handler, route in user land with the exported isLegacyRequest(request) predicate in front of a strict (legacy: 'rejec\
-t') handler.");let n=new Set,c=!1,l=a(u=>{try{o?.(u)}catch{}},"reportError"),v=t.bus??new Ut(l),m=xt(v),d=Dt({bus:v,maxSubscriptions:t.
-maxSubscriptions??De,keepAliveMs:t.keepAliveMs??Y,onerror:l});s==="json"&&console.warn("responseMode: 'json' drops mid-c\
-all notifications. subscriptions/listen streams are always served over SSE regardless; other notifications emitted befor\
-e a result are dropped.");let S=r==="reject"?void 0:wr(e,l,t.keepAliveMs,i);async function p(u,b,R){let M=u.classification.
-revision;if(M===void 0||!x.includes(M)){let I=new et({supported:[...x],requested:M??"unknown"});return l(I),$(400,I.code,
-I.message,I.data,V(u.message))}let y=nt({httpMethod:b.method,...Kt(b)},u);if(y!==void 0)return l(new Error(`Rejected inb\
-ound request (${y.cell}): ${y.message}`)),we(y,V(u.message));let P=u.messageKind==="request"?rt(u.message.params):void 0,
-k=P?.[ue];if(u.messageKind==="request"){let I=Ye(u.message.method);if(I!==void 0){let L=Z(I,k);if(L!==void 0){let H=new ee(
-{requiredCapabilities:L});return l(H),$(it(H.code,"ladder"),H.code,H.message,H.data,u.message.id)}}}let T=await e({era:"\
-modern",...R!==void 0&&{authInfo:R},requestInfo:b}),w=T instanceof ne?T.server:T;if(Jt(w),u.messageKind==="request"&&u.message.
-method==="subscriptions/listen"){let I=w.getCapabilities(),L=Ht(w);return T.close().catch(l),d.serve(u.message,b.signal,
-I,L)}if(u.messageKind==="request"&&u.message.method==="tools/call"&&T instanceof ne){let I=u.message.params,L=typeof I?.
-name=="string"?I.name:void 0,H=L===void 0?void 0:T.toolInputSchemaJson(L);if(H!==void 0){let be=ve(H);if(be.declarations!==
-void 0&&be.declarations.length>0){let ce=st(be.declarations,I?.arguments,b.headers);if(ce!==void 0)return T.close().catch(
-l),l(new Error(`Rejected inbound request (${ce.cell}): ${ce.message}`)),we(ce,u.message.id)}}}if(u.messageKind==="reques\
-t"&&T instanceof ne)try{let I=await Ve([u.message],R,L=>T.resolveScopeChallenge(L));if(I!==void 0)return T.close().catch(
-l),xe(I,Ue(R))}catch(I){return T.close().catch(l),l(ae(I)),le(u.message.id)}Jt(w),gt(w,M),$t(w,x),P!==void 0&&Lt(w,{clientInfo:P[Ge],
-clientCapabilities:k});let W=w.onclose;n.add(w);let X=a(()=>{n.delete(w),w.onclose===X&&(w.onclose=W),W?.()},"onExchange\
-Close");w.onclose=X;try{let I=await Sr(T,u.message,{classification:u.classification,request:b,...R!==void 0&&{authInfo:R},
-...s!==void 0&&{responseMode:s},...t.keepAliveMs!==void 0&&{keepAliveMs:t.keepAliveMs}});return u.messageKind==="notific\
-ation"&&queueMicrotask(()=>{w.close().catch(()=>{})}),I}catch(I){return I instanceof C&&I.code===E.ConnectionClosed?new Response(
-null,{status:499}):(await w.close().catch(()=>{}),n.delete(w),l(ae(I)),le(V(u.message)))}}a(p,"serveModern");async function h(u,b,R,M){
-if(S!==void 0)return S(b,{...R!==void 0&&{authInfo:R},...M!==void 0&&{parsedBody:M}});let y=lt(u,x);return y===void 0?new Response(
-null,{status:202}):(l(new Error(`Rejected 2025-era request on a modern-only endpoint (${y.cell}): ${y.message}`)),we(y,V(
-M)))}a(h,"serveLegacyRoute");async function q(u,b){let R=b?.authInfo;if(u.method.toUpperCase()==="POST"&&!Le(u.headers.get(
-"content-type")))return l(new Error("Unsupported Media Type: Content-Type must be application/json")),$(415,-32e3,"Unsup\
-ported Media Type: Content-Type must be application/json");let M=await br(u,b?.parsedBody,!0,i);if(M.step==="unreadable-\
-body")return $(400,-32700,"Parse error: the request body could not be read");if(M.step==="body-too-large")return $(413,-32e3,
-Ft(i));if(M.step==="no-json-body")return S!==void 0?S(M.forwardRequest,{...R!==void 0&&{authInfo:R}}):$(400,-32700,"Pars\
-e error: the request body is not valid JSON");let{outcome:y,body:P,parsedBody:k,forwardRequest:T}=M;try{switch(y.kind){case"\
-reject":return l(new Error(`Rejected inbound request (${y.cell}): ${y.message}`)),we(y,V(P));case"modern":return await p(
-y,u,R);case"legacy":return await h(y,T,R,k)}}catch(w){return l(ae(w)),le(V(P))}}return a(q,"handle"),{fetch:a(async(u,b)=>{
-if(c)throw new Error("This MCP handler has been closed");try{return await q(u,b)}catch(R){return l(ae(R)),le(V(b?.parsedBody))}},
-"fetchFace"),notify:m,bus:v,close:a(async()=>{c=!0,d.closeAll();let u=[...n].map(b=>b.close().catch(()=>{}));n.clear(),await Promise.
-all(u)},"close")}}a(yr,"createMcpHandler");export{ne as McpServer,ee as MissingRequiredClientCapabilityError,_ as ProtocolError,g as ProtocolErrorCode,me as ResourceNotFoundError,
-yr as createMcpHandler,O as isInputRequiredResult};
+t') handler.");let n=new Set,a=!1,c=l=>{try{o?.(l)}catch{}},v=t.bus??new Ht(c),_=Nt(v),m=jt({bus:v,maxSubscriptions:t.maxSubscriptions??
+Ve,keepAliveMs:t.keepAliveMs??G,onerror:c});r==="json"&&console.warn("responseMode: 'json' drops mid-call notifications.\
+ subscriptions/listen streams are always served over SSE regardless; other notifications emitted before a result are dro\
+pped.");let g=s==="reject"?void 0:Ss(e,c,t.keepAliveMs,i);async function u(l,R,S){let q=l.classification.revision;if(q===
+void 0||!U.includes(q)){let T=new Qe({supported:[...U],requested:q??"unknown"});return c(T),L(400,T.code,T.message,T.data,
+j(l.message))}let b=ot({httpMethod:R.method,...Dt(R)},l);if(b!==void 0)return c(new Error(`Rejected inbound request (${b.
+cell}): ${b.message}`)),_e(b,j(l.message));let M=l.messageKind==="request"?et(l.message.params):void 0,O=M?.[de];if(l.messageKind===
+"request"){let T=ze(l.message.method);if(T!==void 0){let k=Q(T,O);if(k!==void 0){let $=new Z({requiredCapabilities:k});return c(
+$),L(rt($.code,"ladder"),$.code,$.message,$.data,l.message.id)}}}let C=await e({era:"modern",...S!==void 0&&{authInfo:S},
+requestInfo:R}),w=C instanceof ie?C.server:C;if(Vt(w),l.messageKind==="request"&&l.message.method==="subscriptions/liste\
+n"){let T=w.getCapabilities(),k=Ot(w);return C.close().catch(c),m.serve(l.message,R.signal,T,k)}if(l.messageKind==="requ\
+est"&&l.message.method==="tools/call"&&C instanceof ie){let T=l.message.params,k=typeof T?.name=="string"?T.name:void 0,
+$=k===void 0?void 0:C.toolInputSchemaJson(k);if($!==void 0){let Se=ve($);if(Se.declarations!==void 0&&Se.declarations.length>
+0){let ce=tt(Se.declarations,T?.arguments,R.headers);if(ce!==void 0)return C.close().catch(c),c(new Error(`Rejected inbo\
+und request (${ce.cell}): ${ce.message}`)),_e(ce,l.message.id)}}}if(l.messageKind==="request"&&C instanceof ie)try{let T=await He(
+[l.message],S,k=>C.resolveScopeChallenge(k));if(T!==void 0)return C.close().catch(c),je(T,Ne(S))}catch(T){return C.close().
+catch(c),c(ne(T)),ae(l.message.id)}Vt(w),ft(w,q),Pt(w,U),M!==void 0&&At(w,{clientInfo:M[Fe],clientCapabilities:O});let Y=w.
+onclose;n.add(w);let W=()=>{n.delete(w),w.onclose===W&&(w.onclose=Y),Y?.()};w.onclose=W;try{let T=await gs(C,l.message,{
+classification:l.classification,request:R,...S!==void 0&&{authInfo:S},...r!==void 0&&{responseMode:r},...t.keepAliveMs!==
+void 0&&{keepAliveMs:t.keepAliveMs}});return l.messageKind==="notification"&&queueMicrotask(()=>{w.close().catch(()=>{})}),
+T}catch(T){return T instanceof E&&T.code===y.ConnectionClosed?new Response(null,{status:499}):(await w.close().catch(()=>{}),
+n.delete(w),c(ne(T)),ae(j(l.message)))}}async function d(l,R,S,q){if(g!==void 0)return g(R,{...S!==void 0&&{authInfo:S},
+...q!==void 0&&{parsedBody:q}});let b=nt(l,U);return b===void 0?new Response(null,{status:202}):(c(new Error(`Rejected 2\
+025-era request on a modern-only endpoint (${b.cell}): ${b.message}`)),_e(b,j(q)))}async function I(l,R){let S=R?.authInfo;
+if(l.method.toUpperCase()==="POST"&&!Pe(l.headers.get("content-type")))return c(new Error("Unsupported Media Type: Conte\
+nt-Type must be application/json")),L(415,-32e3,"Unsupported Media Type: Content-Type must be application/json");let q=await ws(
+l,R?.parsedBody,!0,i);if(q.step==="unreadable-body")return L(400,-32700,"Parse error: the request body could not be read");
+if(q.step==="body-too-large")return L(413,-32e3,Ut(i));if(q.step==="no-json-body")return g!==void 0?g(q.forwardRequest,{
+...S!==void 0&&{authInfo:S}}):L(400,-32700,"Parse error: the request body is not valid JSON");let{outcome:b,body:M,parsedBody:O,
+forwardRequest:C}=q;try{switch(b.kind){case"reject":return c(new Error(`Rejected inbound request (${b.cell}): ${b.message}`)),
+_e(b,j(M));case"modern":return await u(b,l,S);case"legacy":return await d(b,C,S,O)}}catch(w){return c(ne(w)),ae(j(M))}}return{
+fetch:async(l,R)=>{if(a)throw new Error("This MCP handler has been closed");try{return await I(l,R)}catch(S){return c(ne(
+S)),ae(j(R?.parsedBody))}},notify:_,bus:v,close:async()=>{a=!0,m.closeAll();let l=[...n].map(R=>R.close().catch(()=>{}));
+n.clear(),await Promise.all(l)}}}export{ie as McpServer,Z as MissingRequiredClientCapabilityError,f as ProtocolError,h as ProtocolErrorCode,fe as ResourceNotFoundError,
+Rs as createMcpHandler,P as isInputRequiredResult};

@@ -2,346 +2,268 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   postgres@3.4.9 (Unlicense)
 // @ts-self-types="./postgres.d.ts"
-var Jn=Object.defineProperty;var n=(e,r)=>Jn(e,"name",{value:r,configurable:!0});import{Buffer as E}from"node:buffer";import ee from"node:process";import{clearImmediate as ne,clearInterval as de,clearTimeout as re,
-setImmediate as fe,setInterval as pe,setTimeout as se}from"node:timers";import Er from"node:os";import _r from"node:fs";var Je=new Map,ut=new Map,ft=Symbol("OriginError"),ke={},ie=class extends Promise{static{n(this,"Query")}constructor(r,s,o,c,f={}){
-let i,l;super((p,k)=>{i=p,l=k}),this.tagged=Array.isArray(r.raw),this.strings=r,this.args=s,this.handler=o,this.canceller=
-c,this.options=f,this.state=null,this.statement=null,this.resolve=p=>(this.active=!1,i(p)),this.reject=p=>(this.active=!1,
-l(p)),this.active=!1,this.cancelled=null,this.executed=!1,this.signature="",this[ft]=this.handler.debug?new Error:this.tagged&&
-Zn(this.strings)}get origin(){return(this.handler.debug?this[ft].stack:this.tagged&&ut.has(this.strings)?ut.get(this.strings):
-ut.set(this.strings,this[ft].stack).get(this.strings))||""}static get[Symbol.species](){return Promise}cancel(){return this.
+import{Buffer as y}from"node:buffer";import W from"node:process";import{clearImmediate as x,clearInterval as fe,clearTimeout as ee,
+setImmediate as ce,setInterval as me,setTimeout as te}from"node:timers";import un from"node:os";import fn from"node:fs";var Xe=new Map,ot=new Map,ct=Symbol("OriginError"),Ce={},X=class extends Promise{static name="Query";constructor(r,n,a,o,l={}){
+let d,h;super((j,se)=>{d=j,h=se}),this.tagged=Array.isArray(r.raw),this.strings=r,this.args=n,this.handler=a,this.canceller=
+o,this.options=l,this.state=null,this.statement=null,this.resolve=j=>(this.active=!1,d(j)),this.reject=j=>(this.active=!1,
+h(j)),this.active=!1,this.cancelled=null,this.executed=!1,this.signature="",this[ct]=this.handler.debug?new Error:this.tagged&&
+$r(this.strings)}get origin(){return(this.handler.debug?this[ct].stack:this.tagged&&ot.has(this.strings)?ot.get(this.strings):
+ot.set(this.strings,this[ct].stack).get(this.strings))||""}static get[Symbol.species](){return Promise}cancel(){return this.
 canceller&&(this.canceller(this),this.canceller=null)}simple(){return this.options.simple=!0,this.options.prepare=!1,this}async readable(){
-return this.simple(),this.streaming=!0,this}async writable(){return this.simple(),this.streaming=!0,this}cursor(r=1,s){if(this.
-options.simple=!1,typeof r=="function"&&(s=r,r=1),this.cursorRows=r,typeof s=="function")return this.cursorFn=s,this;let o;
-return{[Symbol.asyncIterator]:()=>({next:n(()=>{if(this.executed&&!this.active)return{done:!0};o&&o();let c=new Promise(
-(f,i)=>{this.cursorFn=l=>(f({value:l,done:!1}),new Promise(p=>o=p)),this.resolve=()=>(this.active=!1,f({done:!0})),this.
-reject=l=>(this.active=!1,i(l))});return this.execute(),c},"next"),return(){return o&&o(ke),{done:!0}}})}}describe(){return this.
-options.simple=!1,this.onlyDescribe=this.options.prepare=!0,this}stream(){throw new Error(".stream has been renamed to .\
-forEach")}forEach(r){return this.forEachFn=r,this.handle(),this}raw(){return this.isRaw=!0,this}values(){return this.isRaw=
-"values",this}async handle(){!this.executed&&(this.executed=!0)&&await 1&&this.handler(this)}execute(){return this.handle(),
-this}then(){return this.handle(),super.then.apply(this,arguments)}catch(){return this.handle(),super.catch.apply(this,arguments)}finally(){
-return this.handle(),super.finally.apply(this,arguments)}};function Zn(e){if(Je.has(e))return Je.get(e);let r=Error.stackTraceLimit;
-return Error.stackTraceLimit=4,Je.set(e,new Error),Error.stackTraceLimit=r,Je.get(e)}n(Zn,"cachedError");var Ce=class extends Error{static{n(this,"PostgresError")}constructor(r){super(r.message),this.name=this.constructor.name,
-Object.assign(this,r)}},G={connection:Ft,postgres:Lt,generic:Mt,notSupported:zt};function Ft(e,r,s){let{host:o,port:c}=s||
-r,f=Object.assign(new Error("write "+e+" "+(r.path||o+":"+c)),{code:e,errno:e,address:r.path||o},r.path?{}:{port:c});return Error.
-captureStackTrace(f,Ft),f}n(Ft,"connection");function Lt(e){let r=new Ce(e);return Error.captureStackTrace(r,Lt),r}n(Lt,
-"postgres");function Mt(e,r){let s=Object.assign(new Error(e+": "+r),{code:e});return Error.captureStackTrace(s,Mt),s}n(
-Mt,"generic");function zt(e){let r=Object.assign(new Error(e+" (B) is not supported"),{code:"MESSAGE_NOT_SUPPORTED",name:e});
-return Error.captureStackTrace(r,zt),r}n(zt,"notSupported");var qn={string:{to:25,from:null,serialize:n(e=>""+e,"serialize")},number:{to:0,from:[21,23,26,700,701],serialize:n(e=>""+
-e,"serialize"),parse:n(e=>+e,"parse")},json:{to:114,from:[114,3802],serialize:n(e=>JSON.stringify(e),"serialize"),parse:n(
-e=>JSON.parse(e),"parse")},boolean:{to:16,from:16,serialize:n(e=>e===!0?"t":"f","serialize"),parse:n(e=>e==="t","parse")},
-date:{to:1184,from:[1082,1114,1184],serialize:n(e=>(e instanceof Date?e:new Date(e)).toISOString(),"serialize"),parse:n(
-e=>new Date(e),"parse")},bytea:{to:17,from:17,serialize:n(e=>"\\x"+E.from(e).toString("hex"),"serialize"),parse:n(e=>E.from(
-e.slice(2),"hex"),"parse")}},Ge=class{static{n(this,"NotTagged")}then(){mt()}catch(){mt()}finally(){mt()}},Be=class extends Ge{static{
-n(this,"Identifier")}constructor(r){super(),this.value=et(r)}},he=class extends Ge{static{n(this,"Parameter")}constructor(r,s,o){
-super(),this.value=r,this.type=s,this.array=o}},Qe=class extends Ge{static{n(this,"Builder")}constructor(r,s){super(),this.
-first=r,this.rest=s}build(r,s,o,c){let f=xn.map(([i,l])=>({fn:l,i:r.search(i)})).sort((i,l)=>i.i-l.i).pop();return f.i===
--1?yt(this.first,c):f.fn(this.first,this.rest,s,o,c)}};function xe(e,r,s,o){let c=e instanceof he?e.value:e;if(c===void 0&&
-(e instanceof he?e.value=o.transform.undefined:c=e=o.transform.undefined,c===void 0))throw G.generic("UNDEFINED_VALUE","\
-Undefined values are not allowed");return"$"+s.push(e instanceof he?(r.push(e.value),e.array?e.array[e.type||qe(e.value)]||
-e.type||Ht(e.value):e.type):(r.push(e),qe(e)))}n(xe,"handleValue");var Gt=Vt(qn);function ht(e,r,s,o,c,f){for(let i=1;i<
-e.strings.length;i++)r+=gt(r,s,o,c,f)+e.strings[i],s=e.args[i];return r}n(ht,"stringify");function gt(e,r,s,o,c){return r instanceof
-Qe?r.build(e,s,o,c):r instanceof ie?pt(r,s,o,c):r instanceof Be?r.value:r&&r[0]instanceof ie?r.reduce((f,i)=>f+" "+pt(i,
-s,o,c),""):xe(r,s,o,c)}n(gt,"stringifyValue");function pt(e,r,s,o){return e.fragment=!0,ht(e,e.strings[0],e.args[0],r,s,
-o)}n(pt,"fragment");function Qt(e,r,s,o,c){return e.map(f=>"("+o.map(i=>gt("values",f[i],r,s,c)).join(",")+")").join(",")}
-n(Qt,"valuesBuilder");function $t(e,r,s,o,c){let f=Array.isArray(e[0]),i=r.length?r.flat():Object.keys(f?e[0]:e);return Qt(
-f?e:[e],s,o,i,c)}n($t,"values");function Ze(e,r,s,o,c){if(typeof e=="string"&&(e=[e].concat(r)),Array.isArray(e))return yt(
-e,c);let f;return(r.length?r.flat():Object.keys(e)).map(l=>(f=e[l],(f instanceof ie?pt(f,s,o,c):f instanceof Be?f.value:
-xe(f,s,o,c))+" as "+et(c.transform.column.to?c.transform.column.to(l):l))).join(",")}n(Ze,"select");var xn=Object.entries(
-{values:$t,in:n((...e)=>{let r=$t(...e);return r==="()"?"(null)":r},"in"),select:Ze,as:Ze,returning:Ze,"\\(":Ze,update(e,r,s,o,c){
-return(r.length?r.flat():Object.keys(e)).map(f=>et(c.transform.column.to?c.transform.column.to(f):f)+"="+gt("values",e[f],
-s,o,c))},insert(e,r,s,o,c){let f=r.length?r.flat():Object.keys(Array.isArray(e)?e[0]:e);return"("+yt(f,c)+")values"+Qt(Array.
-isArray(e)?e:[e],s,o,f,c)}}).map(([e,r])=>[new RegExp("((?:^|[\\s(])"+e+"(?:$|[\\s(]))(?![\\s\\S]*\\1)","i"),r]);function mt(){
-throw G.generic("NOT_TAGGED_CALL","Query not called as a tagged template literal")}n(mt,"notTagged");var er=Gt.serializers,
-tr=Gt.parsers;function Ht(e){return Array.isArray(e)?Ht(e[0]):typeof e=="string"?1009:0}n(Ht,"firstIsString");var Kt=n(function(e){let r=Vt(
-e||{});return{serializers:Object.assign({},er,r.serializers),parsers:Object.assign({},tr,r.parsers)}},"mergeUserTypes");
-function Vt(e){return Object.keys(e).reduce((r,s)=>(e[s].from&&[].concat(e[s].from).forEach(o=>r.parsers[o]=e[s].parse),
-e[s].serialize&&(r.serializers[e[s].to]=e[s].serialize,e[s].from&&[].concat(e[s].from).forEach(o=>r.serializers[o]=e[s].
-serialize)),r),{parsers:{},serializers:{}})}n(Vt,"typeHandlers");function yt(e,{transform:{column:r}}){return e.map(s=>et(
-r.to?r.to(s):s)).join(",")}n(yt,"escapeIdentifiers");var et=n(function(r){return'"'+r.replace(/"/g,'""').replace(/\./g,'\
-"."')+'"'},"escape"),qe=n(function e(r){return r instanceof he?r.type:r instanceof Date?1184:r instanceof Uint8Array?17:
-r===!0||r===!1?16:typeof r=="bigint"?20:Array.isArray(r)?e(r[0]):0},"inferType"),nr=/\\/g,rr=/"/g;function sr(e){return e.
-replace(nr,"\\\\").replace(rr,'\\"')}n(sr,"arrayEscape");var Yt=n(function e(r,s,o,c){if(Array.isArray(r)===!1)return r;
-if(!r.length)return"{}";let f=r[0],i=c===1020?";":",";return Array.isArray(f)&&!f.type?"{"+r.map(l=>e(l,s,o,c)).join(i)+
-"}":"{"+r.map(l=>{if(l===void 0&&(l=o.transform.undefined,l===void 0))throw G.generic("UNDEFINED_VALUE","Undefined value\
-s are not allowed");return l===null?"null":'"'+sr(s?s(l.type?l.value:l):""+l)+'"'}).join(i)+"}"},"arraySerializer"),dt={
-i:0,char:null,str:"",quoted:!1,last:0},Wt=n(function(r,s,o){return dt.i=dt.last=0,Xt(dt,r,s,o)},"arrayParser");function Xt(e,r,s,o){
-let c=[],f=o===1020?";":",";for(;e.i<r.length;e.i++){if(e.char=r[e.i],e.quoted)e.char==="\\"?e.str+=r[++e.i]:e.char==='"'?
-(c.push(s?s(e.str):e.str),e.str="",e.quoted=r[e.i+1]==='"',e.last=e.i+2):e.str+=e.char;else if(e.char==='"')e.quoted=!0;else if(e.
-char==="{")e.last=++e.i,c.push(Xt(e,r,s,o));else if(e.char==="}"){e.quoted=!1,e.last<e.i&&c.push(s?s(r.slice(e.last,e.i)):
-r.slice(e.last,e.i)),e.last=e.i+1;break}else e.char===f&&e.p!=="}"&&e.p!=='"'&&(c.push(s?s(r.slice(e.last,e.i)):r.slice(
-e.last,e.i)),e.last=e.i+1);e.p=e.char}return e.last<e.i&&c.push(s?s(r.slice(e.last,e.i+1)):r.slice(e.last,e.i+1)),c}n(Xt,
-"arrayParserLoop");var Ie=n(e=>{let r=e[0];for(let s=1;s<e.length;s++)r+=e[s]==="_"?e[++s].toUpperCase():e[s];return r},
-"toCamel"),Te=n(e=>{let r=e[0].toUpperCase();for(let s=1;s<e.length;s++)r+=e[s]==="_"?e[++s].toUpperCase():e[s];return r},
-"toPascal"),Ne=n(e=>e.replace(/_/g,"-"),"toKebab"),He=n(e=>e.replace(/([A-Z])/g,"_$1").toLowerCase(),"fromCamel"),Ke=n(e=>(e.
-slice(0,1)+e.slice(1).replace(/([A-Z])/g,"_$1")).toLowerCase(),"fromPascal"),Ve=n(e=>e.replace(/-/g,"_"),"fromKebab");function wt(e){
-return n(function r(s,o){return typeof s=="object"&&s!==null&&(o.type===114||o.type===3802)?Array.isArray(s)?s.map(c=>r(
-c,o)):Object.entries(s).reduce((c,[f,i])=>Object.assign(c,{[e(f)]:r(i,o)}),{}):s},"jsonTransform")}n(wt,"createJsonTrans\
-form");Ie.column={from:Ie};Ie.value={from:wt(Ie)};He.column={to:He};var bt={...Ie};bt.column.to=He;Te.column={from:Te};Te.
-value={from:wt(Te)};Ke.column={to:Ke};var Et={...Te};Et.column.to=Ke;Ne.column={from:Ne};Ne.value={from:wt(Ne)};Ve.column=
-{to:Ve};var _t={...Ne};_t.column.to=Ve;import Jt from"node:net";import cr from"node:tls";import Ye from"node:crypto";import St from"node:stream";import{performance as Zt}from"node:perf_hooks";var Ae=class extends Array{static{n(this,"Result")}constructor(){super(),Object.defineProperties(this,{count:{value:null,
-writable:!0},state:{value:null,writable:!0},command:{value:null,writable:!0},columns:{value:null,writable:!0},statement:{
-value:null,writable:!0}})}static get[Symbol.species](){return Array}};var ce=ar;function ar(e=[]){let r=e.slice(),s=0;return{get length(){return r.length-s},remove:n(o=>{let c=r.indexOf(o);return c===
--1?null:(r.splice(c,1),o)},"remove"),push:n(o=>(r.push(o),o),"push"),shift:n(()=>{let o=r[s++];return s===r.length?(s=0,
-r=[]):r[s-1]=void 0,o},"shift")}}n(ar,"Queue");var J=E.allocUnsafe(256),or="BCcDdEFfHPpQSX".split("").reduce((e,r)=>{let s=r.charCodeAt(0);return e[r]=()=>(J[0]=s,T.i=
-5,T),e},{}),T=Object.assign(ir,or,{N:"\0",i:0,inc(e){return T.i+=e,T},str(e){let r=E.byteLength(e);return tt(r),T.i+=J.write(
-e,T.i,r,"utf8"),T},i16(e){return tt(2),J.writeUInt16BE(e,T.i),T.i+=2,T},i32(e,r){return r||r===0?(J.writeUInt32BE(e,r),T):
-(tt(4),J.writeUInt32BE(e,T.i),T.i+=4,T)},z(e){return tt(e),J.fill(0,T.i,T.i+e),T.i+=e,T},raw(e){return J=E.concat([J.subarray(
-0,T.i),e]),T.i=J.length,T},end(e=1){J.writeUInt32BE(T.i-e,e);let r=J.subarray(0,T.i);return T.i=0,J=E.allocUnsafe(256),r}}),
-h=T;function tt(e){if(J.length-T.i<e){let r=J,s=r.length;J=E.allocUnsafe(s+(s>>1)+e),r.copy(J)}}n(tt,"fit");function ir(){
-return T.i=0,T}n(ir,"reset");var At=en,lr=1,Oe=h().S().end(),qt=h().H().end(),ur=h().i32(8).i32(80877103).end(8),fr=E.concat([h().E().str(h.N).i32(0).
-end(),Oe]),mr=h().D().str("S").str(h.N).end(),Fe=n(()=>{},"noop"),dr=new Set(["FetchPreparedStatement","RevalidateCached\
-Query","transformAssignedExpr"]),pr={83:"severity_local",86:"severity",67:"code",77:"message",68:"detail",72:"hint",80:"\
-position",112:"internal_position",113:"internal_query",87:"where",115:"schema_name",116:"table_name",99:"column_name",100:"\
-data type_name",110:"constraint_name",70:"file",76:"line",82:"routine"};function en(e,r={},{onopen:s=Fe,onend:o=Fe,onclose:c=Fe}={}){
-let{sslnegotiation:f,ssl:i,max:l,user:p,host:k,port:N,database:I,parsers:_,transform:S,onnotice:B,onnotify:y,onparameter:K,
-max_pipeline:R,keep_alive:me,backoff:le,target_session_attrs:ae}=e,A=ce(),_e=lr++,ye={pid:null,secret:null},Ue=vt(ct,e.idle_timeout),
-Pe=vt(ct,e.max_lifetime),O=vt(ln,e.connect_timeout),d=null,we,te=null,P=new Ae,Z=E.alloc(0),je=e.fetch_types,be={},u={},
-w=Math.random().toString(36).slice(2),D=1,Q=0,z=0,b=0,C=0,L=0,M=0,H=0,q=null,U=null,Ee=!1,ge=null,Se=null,Y=null,F=null,
-j=null,oe=null,We=null,ot=null,m=null,Le=null,W={queue:r.closed,idleTimer:Ue,connect(t){Y=t,jt()},terminate:$e,execute:Me,
-cancel:sn,end:ct,count:0,id:_e};return r.closed&&r.closed.push(W),W;async function rn(){let t;try{t=e.socket?await Promise.
-resolve(e.socket(e)):new Jt.Socket}catch(a){De(a);return}return t.on("error",De),t.on("close",Rt),t.on("drain",Nt),t}n(rn,
-"createSocket");async function sn({pid:t,secret:a},g,v){try{we=h().i32(16).i32(80877102).i32(t).i32(a).end(16),await Ut(),
-d.once("error",v),d.once("close",g)}catch($){v($)}}n(sn,"cancel");function Me(t){if(Ee||d===null)return ze(t,G.connection(
-"CONNECTION_DESTROYED",e));if(j)return ze(t,G.generic("COPY_IN_PROGRESS","You cannot execute queries during copy"));if(!t.
-cancelled)try{return t.state=ye,m?A.push(t):(m=t,m.active=!0),cn(t),V(an(t))&&!t.describeFirst&&!t.cursorFn&&A.length<R&&
-(!t.options.onexecute||t.options.onexecute(W))}catch(a){return A.length===0&&V(Oe),ue(a),!0}}n(Me,"execute");function an(t){
-if(t.parameters.length>=65534)throw G.generic("MAX_PARAMETERS_EXCEEDED","Max number of parameters (65534) exceeded");return t.
-options.simple?h().Q().str(t.statement.string+h.N).end():t.describeFirst?E.concat([Ct(t),qt]):t.prepare?t.prepared?Xe(t):
-E.concat([Ct(t),Xe(t)]):on(t)}n(an,"toBuffer");function Ct(t){return E.concat([kt(t.statement.string,t.parameters,t.statement.
-types,t.statement.name),Yn("S",t.statement.name)])}n(Ct,"describe");function Xe(t){return E.concat([Vn(t.parameters,t.statement.
-types,t.statement.name,t.cursorName),t.cursorFn?Bt("",t.cursorRows):fr])}n(Xe,"prepared");function on(t){return E.concat(
-[kt(t.statement.string,t.parameters,t.statement.types),mr,Xe(t)])}n(on,"unnamed");function cn(t){let a=[],g=[],v=ht(t,t.
-strings[0],t.args[0],a,g,e);!t.tagged&&t.args.forEach($=>xe($,a,g,e)),t.prepare=e.prepare&&("prepare"in t.options?t.options.
-prepare:!0),t.string=v,t.signature=t.prepare&&g+v,t.onlyDescribe&&delete u[t.signature],t.parameters=t.parameters||a,t.prepared=
-t.prepare&&t.signature in u,t.describeFirst=t.onlyDescribe||a.length&&!t.prepared,t.statement=t.prepared?u[t.signature]:
-{string:v,types:g,name:t.prepare?w+D++:""},typeof e.debug=="function"&&e.debug(_e,v,a,g)}n(cn,"build");function V(t,a){return oe=
-oe?E.concat([oe,t]):E.from(t),a||oe.length>=1024?It(a):(U===null&&(U=fe(It)),!0)}n(V,"write");function It(t){let a=d.write(
-oe,t);return U!==null&&ne(U),oe=U=null,a}n(It,"nextWrite");function ln(){ue(G.connection("CONNECT_TIMEOUT",e,d)),d.destroy()}
-n(ln,"connectTimedOut");async function Tt(){if(f!=="direct"&&(V(ur),!await new Promise(g=>d.once("data",v=>g(v[0]===83)))&&
-i==="prefer"))return Re();let t={socket:d,servername:Jt.isIP(d.host)?void 0:d.host};f==="direct"&&(t.ALPNProtocols=["pos\
-tgresql"]),i==="require"||i==="allow"||i==="prefer"?t.rejectUnauthorized=!1:typeof i=="object"&&Object.assign(t,i),d.removeAllListeners(),
-d=cr.connect(t),d.on("secureConnect",Re),d.on("error",De),d.on("close",Rt),d.on("drain",Nt)}n(Tt,"secure");function Nt(){
-!m&&s(W)}n(Nt,"drain");function it(t){if(!(ge&&(ge.push(t),z-=t.length,z>0)))for(Z=ge?E.concat(ge,L-z):Z.length===0?t:E.
-concat([Z,t],Z.length+t.length);Z.length>4;){if(L=Z.readUInt32BE(1),L>=Z.length){z=L-Z.length,ge=[Z];break}try{un(Z.subarray(
-0,L+1))}catch(a){m&&(m.cursorFn||m.describeFirst)&&V(Oe),ue(a)}Z=Z.subarray(L+1),z=0,ge=null}}n(it,"data");async function Ut(){
-if(Ee=!1,be={},d||(d=await rn()),!!d){if(O.start(),e.socket)return i?Tt():Re();if(d.on("connect",i?Tt:Re),e.path)return d.
-connect(e.path);d.ssl=i,d.connect(N[b],k[b]),d.host=k[b],d.port=N[b],b=(b+1)%N.length}}n(Ut,"connect");function jt(){se(
-Ut,Q?Math.max(0,Q+M-Zt.now()):0)}n(jt,"reconnect");function Re(){try{u={},je=e.fetch_types,w=Math.random().toString(36).
-slice(2),D=1,Pe.start(),d.on("data",it),me&&d.setKeepAlive&&d.setKeepAlive(!0,1e3*me);let t=Xn();V(t)}catch(t){De(t)}}n(
-Re,"connected");function De(t){if(!(W.queue===r.connecting&&e.host[C+1]))for(ue(t);A.length;)ze(A.shift(),t)}n(De,"error");
-function ue(t){j&&(j.destroy(t),j=null),m&&ze(m,t),Y&&(ze(Y,t),Y=null)}n(ue,"errored");function ze(t,a){if(t.reserve)return t.
-reject(a);(!a||typeof a!="object")&&(a=new Error(a)),"query"in a||"parameters"in a||Object.defineProperties(a,{stack:{value:a.
-stack+t.origin.replace(/.*\n/,`
+return this.simple(),this.streaming=!0,this}async writable(){return this.simple(),this.streaming=!0,this}cursor(r=1,n){if(this.
+options.simple=!1,typeof r=="function"&&(n=r,r=1),this.cursorRows=r,typeof n=="function")return this.cursorFn=n,this;let a;
+return{[Symbol.asyncIterator]:()=>({next:()=>{if(this.executed&&!this.active)return{done:!0};a&&a();let o=new Promise((l,d)=>{
+this.cursorFn=h=>(l({value:h,done:!1}),new Promise(j=>a=j)),this.resolve=()=>(this.active=!1,l({done:!0})),this.reject=h=>(this.
+active=!1,d(h))});return this.execute(),o},return(){return a&&a(Ce),{done:!0}}})}}describe(){return this.options.simple=
+!1,this.onlyDescribe=this.options.prepare=!0,this}stream(){throw new Error(".stream has been renamed to .forEach")}forEach(r){
+return this.forEachFn=r,this.handle(),this}raw(){return this.isRaw=!0,this}values(){return this.isRaw="values",this}async handle(){
+!this.executed&&(this.executed=!0)&&await 1&&this.handler(this)}execute(){return this.handle(),this}then(){return this.handle(),
+super.then.apply(this,arguments)}catch(){return this.handle(),super.catch.apply(this,arguments)}finally(){return this.handle(),
+super.finally.apply(this,arguments)}};function $r(e){if(Xe.has(e))return Xe.get(e);let r=Error.stackTraceLimit;return Error.
+stackTraceLimit=4,Xe.set(e,new Error),Error.stackTraceLimit=r,Xe.get(e)}var be=class extends Error{static name="PostgresError";constructor(r){super(r.message),this.name=this.constructor.name,Object.
+assign(this,r)}},D={connection:Rt,postgres:Dt,generic:Ft,notSupported:kt};function Rt(e,r,n){let{host:a,port:o}=n||r,l=Object.
+assign(new Error("write "+e+" "+(r.path||a+":"+o)),{code:e,errno:e,address:r.path||a},r.path?{}:{port:o});return Error.captureStackTrace(
+l,Rt),l}function Dt(e){let r=new be(e);return Error.captureStackTrace(r,Dt),r}function Ft(e,r){let n=Object.assign(new Error(
+e+": "+r),{code:e});return Error.captureStackTrace(n,Ft),n}function kt(e){let r=Object.assign(new Error(e+" (B) is not s\
+upported"),{code:"MESSAGE_NOT_SUPPORTED",name:e});return Error.captureStackTrace(r,kt),r}var Hr={string:{to:25,from:null,serialize:e=>""+e},number:{to:0,from:[21,23,26,700,701],serialize:e=>""+e,parse:e=>+e},json:{
+to:114,from:[114,3802],serialize:e=>JSON.stringify(e),parse:e=>JSON.parse(e)},boolean:{to:16,from:16,serialize:e=>e===!0?
+"t":"f",parse:e=>e==="t"},date:{to:1184,from:[1082,1114,1184],serialize:e=>(e instanceof Date?e:new Date(e)).toISOString(),
+parse:e=>new Date(e)},bytea:{to:17,from:17,serialize:e=>"\\x"+y.from(e).toString("hex"),parse:e=>y.from(e.slice(2),"hex")}},
+ke=class{static name="NotTagged";then(){lt()}catch(){lt()}finally(){lt()}},Ne=class extends ke{static name="Identifier";constructor(r){
+super(),this.value=xe(r)}},ne=class extends ke{static name="Parameter";constructor(r,n,a){super(),this.value=r,this.type=
+n,this.array=a}},ze=class extends ke{static name="Builder";constructor(r,n){super(),this.first=r,this.rest=n}build(r,n,a,o){
+let l=Kr.map(([d,h])=>({fn:h,i:r.search(d)})).sort((d,h)=>d.i-h.i).pop();return l.i===-1?pt(this.first,o):l.fn(this.first,
+this.rest,n,a,o)}};function qe(e,r,n,a){let o=e instanceof ne?e.value:e;if(o===void 0&&(e instanceof ne?e.value=a.transform.
+undefined:o=e=a.transform.undefined,o===void 0))throw D.generic("UNDEFINED_VALUE","Undefined values are not allowed");return"\
+$"+n.push(e instanceof ne?(r.push(e.value),e.array?e.array[e.type||Ze(e.value)]||e.type||Mt(e.value):e.type):(r.push(e),
+Ze(e)))}var Lt=Qt(Hr);function mt(e,r,n,a,o,l){for(let d=1;d<e.strings.length;d++)r+=dt(r,n,a,o,l)+e.strings[d],n=e.args[d];
+return r}function dt(e,r,n,a,o){return r instanceof ze?r.build(e,n,a,o):r instanceof X?ft(r,n,a,o):r instanceof Ne?r.value:
+r&&r[0]instanceof X?r.reduce((l,d)=>l+" "+ft(d,n,a,o),""):qe(r,n,a,o)}function ft(e,r,n,a){return e.fragment=!0,mt(e,e.strings[0],
+e.args[0],r,n,a)}function Bt(e,r,n,a,o){return e.map(l=>"("+a.map(d=>dt("values",l[d],r,n,o)).join(",")+")").join(",")}function zt(e,r,n,a,o){
+let l=Array.isArray(e[0]),d=r.length?r.flat():Object.keys(l?e[0]:e);return Bt(l?e:[e],n,a,d,o)}function Je(e,r,n,a,o){if(typeof e==
+"string"&&(e=[e].concat(r)),Array.isArray(e))return pt(e,o);let l;return(r.length?r.flat():Object.keys(e)).map(h=>(l=e[h],
+(l instanceof X?ft(l,n,a,o):l instanceof Ne?l.value:qe(l,n,a,o))+" as "+xe(o.transform.column.to?o.transform.column.to(h):
+h))).join(",")}var Kr=Object.entries({values:zt,in:(...e)=>{let r=zt(...e);return r==="()"?"(null)":r},select:Je,as:Je,returning:Je,
+"\\(":Je,update(e,r,n,a,o){return(r.length?r.flat():Object.keys(e)).map(l=>xe(o.transform.column.to?o.transform.column.to(
+l):l)+"="+dt("values",e[l],n,a,o))},insert(e,r,n,a,o){let l=r.length?r.flat():Object.keys(Array.isArray(e)?e[0]:e);return"\
+("+pt(l,o)+")values"+Bt(Array.isArray(e)?e:[e],n,a,l,o)}}).map(([e,r])=>[new RegExp("((?:^|[\\s(])"+e+"(?:$|[\\s(]))(?![\\\
+s\\S]*\\1)","i"),r]);function lt(){throw D.generic("NOT_TAGGED_CALL","Query not called as a tagged template literal")}var Vr=Lt.
+serializers,Yr=Lt.parsers;function Mt(e){return Array.isArray(e)?Mt(e[0]):typeof e=="string"?1009:0}var Gt=function(e){let r=Qt(e||{});return{serializers:Object.
+assign({},Vr,r.serializers),parsers:Object.assign({},Yr,r.parsers)}};function Qt(e){return Object.keys(e).reduce((r,n)=>(e[n].
+from&&[].concat(e[n].from).forEach(a=>r.parsers[a]=e[n].parse),e[n].serialize&&(r.serializers[e[n].to]=e[n].serialize,e[n].
+from&&[].concat(e[n].from).forEach(a=>r.serializers[a]=e[n].serialize)),r),{parsers:{},serializers:{}})}function pt(e,{transform:{
+column:r}}){return e.map(n=>xe(r.to?r.to(n):n)).join(",")}var xe=function(r){return'"'+r.replace(/"/g,'""').replace(/\./g,
+'"."')+'"'},Ze=function e(r){return r instanceof ne?r.type:r instanceof Date?1184:r instanceof Uint8Array?17:r===!0||r===
+!1?16:typeof r=="bigint"?20:Array.isArray(r)?e(r[0]):0},Wr=/\\/g,Xr=/"/g;function Jr(e){return e.replace(Wr,"\\\\").replace(
+Xr,'\\"')}var $t=function e(r,n,a,o){if(Array.isArray(r)===!1)return r;if(!r.length)return"{}";let l=r[0],d=o===1020?";":
+",";return Array.isArray(l)&&!l.type?"{"+r.map(h=>e(h,n,a,o)).join(d)+"}":"{"+r.map(h=>{if(h===void 0&&(h=a.transform.undefined,
+h===void 0))throw D.generic("UNDEFINED_VALUE","Undefined values are not allowed");return h===null?"null":'"'+Jr(n?n(h.type?
+h.value:h):""+h)+'"'}).join(d)+"}"},ut={i:0,char:null,str:"",quoted:!1,last:0},Ht=function(r,n,a){return ut.i=ut.last=0,
+Kt(ut,r,n,a)};function Kt(e,r,n,a){let o=[],l=a===1020?";":",";for(;e.i<r.length;e.i++){if(e.char=r[e.i],e.quoted)e.char===
+"\\"?e.str+=r[++e.i]:e.char==='"'?(o.push(n?n(e.str):e.str),e.str="",e.quoted=r[e.i+1]==='"',e.last=e.i+2):e.str+=e.char;else if(e.
+char==='"')e.quoted=!0;else if(e.char==="{")e.last=++e.i,o.push(Kt(e,r,n,a));else if(e.char==="}"){e.quoted=!1,e.last<e.
+i&&o.push(n?n(r.slice(e.last,e.i)):r.slice(e.last,e.i)),e.last=e.i+1;break}else e.char===l&&e.p!=="}"&&e.p!=='"'&&(o.push(
+n?n(r.slice(e.last,e.i)):r.slice(e.last,e.i)),e.last=e.i+1);e.p=e.char}return e.last<e.i&&o.push(n?n(r.slice(e.last,e.i+
+1)):r.slice(e.last,e.i+1)),o}var ve=e=>{let r=e[0];for(let n=1;n<e.length;n++)r+=e[n]==="_"?e[++n].toUpperCase():e[n];return r},
+Ee=e=>{let r=e[0].toUpperCase();for(let n=1;n<e.length;n++)r+=e[n]==="_"?e[++n].toUpperCase():e[n];return r},_e=e=>e.replace(
+/_/g,"-"),Le=e=>e.replace(/([A-Z])/g,"_$1").toLowerCase(),Be=e=>(e.slice(0,1)+e.slice(1).replace(/([A-Z])/g,"_$1")).toLowerCase(),
+Me=e=>e.replace(/-/g,"_");function ht(e){return function r(n,a){return typeof n=="object"&&n!==null&&(a.type===114||a.type===
+3802)?Array.isArray(n)?n.map(o=>r(o,a)):Object.entries(n).reduce((o,[l,d])=>Object.assign(o,{[e(l)]:r(d,a)}),{}):n}}ve.column=
+{from:ve};ve.value={from:ht(ve)};Le.column={to:Le};var gt={...ve};gt.column.to=Le;Ee.column={from:Ee};Ee.value={from:ht(
+Ee)};Be.column={to:Be};var yt={...Ee};yt.column.to=Be;_e.column={from:_e};_e.value={from:ht(_e)};Me.column={to:Me};var wt={
+..._e};wt.column.to=Me;import Vt from"node:net";import en from"node:tls";import Ge from"node:crypto";import bt from"node:stream";import{performance as Yt}from"node:perf_hooks";var he=class extends Array{static name="Result";constructor(){super(),Object.defineProperties(this,{count:{value:null,writable:!0},
+state:{value:null,writable:!0},command:{value:null,writable:!0},columns:{value:null,writable:!0},statement:{value:null,writable:!0}})}static get[Symbol.
+species](){return Array}};var J=Zr;function Zr(e=[]){let r=e.slice(),n=0;return{get length(){return r.length-n},remove:a=>{let o=r.indexOf(a);return o===
+-1?null:(r.splice(o,1),a)},push:a=>(r.push(a),a),shift:()=>{let a=r[n++];return n===r.length?(n=0,r=[]):r[n-1]=void 0,a}}}var G=y.allocUnsafe(256),qr="BCcDdEFfHPpQSX".split("").reduce((e,r)=>{let n=r.charCodeAt(0);return e[r]=()=>(G[0]=n,E.i=
+5,E),e},{}),E=Object.assign(xr,qr,{N:"\0",i:0,inc(e){return E.i+=e,E},str(e){let r=y.byteLength(e);return et(r),E.i+=G.write(
+e,E.i,r,"utf8"),E},i16(e){return et(2),G.writeUInt16BE(e,E.i),E.i+=2,E},i32(e,r){return r||r===0?(G.writeUInt32BE(e,r),E):
+(et(4),G.writeUInt32BE(e,E.i),E.i+=4,E)},z(e){return et(e),G.fill(0,E.i,E.i+e),E.i+=e,E},raw(e){return G=y.concat([G.subarray(
+0,E.i),e]),E.i=G.length,E},end(e=1){G.writeUInt32BE(E.i-e,e);let r=G.subarray(0,E.i);return E.i=0,G=y.allocUnsafe(256),r}}),
+f=E;function et(e){if(G.length-E.i<e){let r=G,n=r.length;G=y.allocUnsafe(n+(n>>1)+e),r.copy(G)}}function xr(){return E.i=
+0,E}var Et=Jt,tn=1,ge=f().S().end(),Wt=f().H().end(),rn=f().i32(8).i32(80877103).end(8),nn=y.concat([f().E().str(f.N).i32(0).
+end(),ge]),sn=f().D().str("S").str(f.N).end(),Te=()=>{},an=new Set(["FetchPreparedStatement","RevalidateCachedQuery","tr\
+ansformAssignedExpr"]),on={83:"severity_local",86:"severity",67:"code",77:"message",68:"detail",72:"hint",80:"position",
+112:"internal_position",113:"internal_query",87:"where",115:"schema_name",116:"table_name",99:"column_name",100:"data ty\
+pe_name",110:"constraint_name",70:"file",76:"line",82:"routine"};function Jt(e,r={},{onopen:n=Te,onend:a=Te,onclose:o=Te}={}){
+let{sslnegotiation:l,ssl:d,max:h,user:j,host:se,port:V,database:ae,parsers:U,transform:_,onnotice:Z,onnotify:re,onparameter:Se,
+max_pipeline:K,keep_alive:Qe,backoff:je,target_session_attrs:$e}=e,P=J(),He=tn++,ye={pid:null,secret:null},Ke=vt(at,e.idle_timeout),
+Ue=vt(at,e.max_lifetime),we=vt(rr,e.connect_timeout),u=null,Ve,ie=null,b=new he,Q=y.alloc(0),Ae=e.fetch_types,le={},i={},
+p=Math.random().toString(36).slice(2),O=1,F=0,I=0,g=0,v=0,N=0,T=0,k=0,$=null,S=null,ue=!1,oe=null,de=null,L=null,C=null,
+A=null,Y=null,Ye=null,nt=null,c=null,Ie=null,B={queue:r.closed,idleTimer:Ke,connect(t){L=t,Nt()},terminate:Fe,execute:Re,
+cancel:qt,end:at,count:0,id:He};return r.closed&&r.closed.push(B),B;async function Zt(){let t;try{t=e.socket?await Promise.
+resolve(e.socket(e)):new Vt.Socket}catch(s){Oe(s);return}return t.on("error",Oe),t.on("close",Tt),t.on("drain",Ot),t}async function qt({
+pid:t,secret:s},m,w){try{Ve=f().i32(16).i32(80877102).i32(t).i32(s).end(16),await Ct(),u.once("error",w),u.once("close",
+m)}catch(R){w(R)}}function Re(t){if(ue||u===null)return De(t,D.connection("CONNECTION_DESTROYED",e));if(A)return De(t,D.
+generic("COPY_IN_PROGRESS","You cannot execute queries during copy"));if(!t.cancelled)try{return t.state=ye,c?P.push(t):
+(c=t,c.active=!0),tr(t),z(xt(t))&&!t.describeFirst&&!t.cursorFn&&P.length<K&&(!t.options.onexecute||t.options.onexecute(
+B))}catch(s){return P.length===0&&z(ge),q(s),!0}}function xt(t){if(t.parameters.length>=65534)throw D.generic("MAX_PARAM\
+ETERS_EXCEEDED","Max number of parameters (65534) exceeded");return t.options.simple?f().Q().str(t.statement.string+f.N).
+end():t.describeFirst?y.concat([St(t),Wt]):t.prepare?t.prepared?We(t):y.concat([St(t),We(t)]):er(t)}function St(t){return y.
+concat([Ut(t.statement.string,t.parameters,t.statement.types,t.statement.name),Mr("S",t.statement.name)])}function We(t){
+return y.concat([Br(t.parameters,t.statement.types,t.statement.name,t.cursorName),t.cursorFn?It("",t.cursorRows):nn])}function er(t){
+return y.concat([Ut(t.statement.string,t.parameters,t.statement.types),sn,We(t)])}function tr(t){let s=[],m=[],w=mt(t,t.
+strings[0],t.args[0],s,m,e);!t.tagged&&t.args.forEach(R=>qe(R,s,m,e)),t.prepare=e.prepare&&("prepare"in t.options?t.options.
+prepare:!0),t.string=w,t.signature=t.prepare&&m+w,t.onlyDescribe&&delete i[t.signature],t.parameters=t.parameters||s,t.prepared=
+t.prepare&&t.signature in i,t.describeFirst=t.onlyDescribe||s.length&&!t.prepared,t.statement=t.prepared?i[t.signature]:
+{string:w,types:m,name:t.prepare?p+O++:""},typeof e.debug=="function"&&e.debug(He,w,s,m)}function z(t,s){return Y=Y?y.concat(
+[Y,t]):y.from(t),s||Y.length>=1024?At(s):(S===null&&(S=ce(At)),!0)}function At(t){let s=u.write(Y,t);return S!==null&&x(
+S),Y=S=null,s}function rr(){q(D.connection("CONNECT_TIMEOUT",e,u)),u.destroy()}async function Pt(){if(l!=="direct"&&(z(rn),
+!await new Promise(m=>u.once("data",w=>m(w[0]===83)))&&d==="prefer"))return Pe();let t={socket:u,servername:Vt.isIP(u.host)?
+void 0:u.host};l==="direct"&&(t.ALPNProtocols=["postgresql"]),d==="require"||d==="allow"||d==="prefer"?t.rejectUnauthorized=
+!1:typeof d=="object"&&Object.assign(t,d),u.removeAllListeners(),u=en.connect(t),u.on("secureConnect",Pe),u.on("error",Oe),
+u.on("close",Tt),u.on("drain",Ot)}function Ot(){!c&&n(B)}function st(t){if(!(oe&&(oe.push(t),I-=t.length,I>0)))for(Q=oe?
+y.concat(oe,N-I):Q.length===0?t:y.concat([Q,t],Q.length+t.length);Q.length>4;){if(N=Q.readUInt32BE(1),N>=Q.length){I=N-Q.
+length,oe=[Q];break}try{nr(Q.subarray(0,N+1))}catch(s){c&&(c.cursorFn||c.describeFirst)&&z(ge),q(s)}Q=Q.subarray(N+1),I=
+0,oe=null}}async function Ct(){if(ue=!1,le={},u||(u=await Zt()),!!u){if(we.start(),e.socket)return d?Pt():Pe();if(u.on("\
+connect",d?Pt:Pe),e.path)return u.connect(e.path);u.ssl=d,u.connect(V[g],se[g]),u.host=se[g],u.port=V[g],g=(g+1)%V.length}}
+function Nt(){te(Ct,F?Math.max(0,F+T-Yt.now()):0)}function Pe(){try{i={},Ae=e.fetch_types,p=Math.random().toString(36).slice(
+2),O=1,Ue.start(),u.on("data",st),Qe&&u.setKeepAlive&&u.setKeepAlive(!0,1e3*Qe);let t=Qr();z(t)}catch(t){Oe(t)}}function Oe(t){
+if(!(B.queue===r.connecting&&e.host[v+1]))for(q(t);P.length;)De(P.shift(),t)}function q(t){A&&(A.destroy(t),A=null),c&&De(
+c,t),L&&(De(L,t),L=null)}function De(t,s){if(t.reserve)return t.reject(s);(!s||typeof s!="object")&&(s=new Error(s)),"qu\
+ery"in s||"parameters"in s||Object.defineProperties(s,{stack:{value:s.stack+t.origin.replace(/.*\n/,`
 `),enumerable:e.debug},query:{value:t.string,enumerable:e.debug},parameters:{value:t.parameters,enumerable:e.debug},args:{
-value:t.args,enumerable:e.debug},types:{value:t.statement&&t.statement.types,enumerable:e.debug}}),t.reject(a)}n(ze,"que\
-ryError");function ct(){return F||(!W.reserved&&o(W),!W.reserved&&!Y&&!m&&A.length===0?($e(),new Promise(t=>d&&d.readyState!==
-"closed"?d.once("close",t):t())):F=new Promise(t=>We=t))}n(ct,"end");function $e(){Ee=!0,(j||m||Y||A.length)&&De(G.connection(
-"CONNECTION_DESTROYED",e)),ne(U),d&&(d.removeListener("data",it),d.removeListener("connect",Re),d.readyState==="open"&&d.
-end(h().X().end())),We&&(We(),F=We=null)}n($e,"terminate");async function Rt(t){if(Z=E.alloc(0),z=0,ge=null,ne(U),d.removeListener(
-"data",it),d.removeListener("connect",Re),Ue.cancel(),Pe.cancel(),O.cancel(),d.removeAllListeners(),d=null,Y)return jt();
-!t&&(m||A.length)&&De(G.connection("CONNECTION_CLOSED",e,d)),Q=Zt.now(),t&&e.shared.retries++,M=(typeof le=="function"?le(
-e.shared.retries):le)*1e3,c(W,G.connection("CONNECTION_CLOSED",e,d))}n(Rt,"closed");function un(t,a=t[0]){(a===68?fn:a===
-100?Ln:a===65?jn:a===83?mn:a===90?dn:a===67?pn:a===50?Dt:a===49?hn:a===116?gn:a===84?yn:a===82?wn:a===110?An:a===75?On:a===
-69?Nn:a===115?Rn:a===51?Dn:a===71?kn:a===78?zn:a===72?Bn:a===99?Mn:a===73?$n:a===86?Gn:a===118?Qn:a===87?Fn:Hn)(t)}n(un,
-"handle");function fn(t){let a=7,g,v,$,X=m.isRaw?new Array(m.statement.columns.length):{};for(let x=0;x<m.statement.columns.
-length;x++)v=m.statement.columns[x],g=t.readInt32BE(a),a+=4,$=g===-1?null:m.isRaw===!0?t.subarray(a,a+=g):v.parser===void 0?
-t.toString("utf8",a,a+=g):v.parser.array===!0?v.parser(t.toString("utf8",a+1,a+=g)):v.parser(t.toString("utf8",a,a+=g)),
-m.isRaw?X[x]=m.isRaw===!0?$:S.value.from?S.value.from($,v):$:X[v.name]=S.value.from?S.value.from($,v):$;m.forEachFn?m.forEachFn(
-S.row.from?S.row.from(X):X,P):P[H++]=S.row.from?S.row.from(X):X}n(fn,"DataRow");function mn(t){let[a,g]=t.toString("utf8",
-5,t.length-1).split(h.N);be[a]=g,e.parameters[a]!==g&&(e.parameters[a]=g,K&&K(a,g))}n(mn,"ParameterStatus");function dn(t){
-if(m?te?m.retried?ue(m.retried):m.prepared&&dr.has(te.routine)?Un(m,te):ue(te):m.resolve(Se||P):te&&ue(te),m=Se=te=null,
-P=new Ae,O.cancel(),Y){if(ae){if(!be.in_hot_standby||!be.default_transaction_read_only)return Tn();if(In(ae,be))return $e()}
-if(je)return Y.reserve&&(Y=null),Pn();Y&&!Y.reserve&&Me(Y),e.shared.retries=C=0,Y=null;return}for(;A.length&&(m=A.shift())&&
-(m.active=!0,m.cancelled);)en(e).cancel(m.state,m.cancelled.resolve,m.cancelled.reject);m||(W.reserved?!W.reserved.release&&
-t[5]===73?F?$e():(W.reserved=null,s(W)):W.reserved():F?$e():s(W))}n(dn,"ReadyForQuery");function pn(t){H=0;for(let a=t.length-
-1;a>0;a--)if(t[a]===32&&t[a+1]<58&&P.count===null&&(P.count=+t.toString("utf8",a+1,t.length-1)),t[a-1]>=65){P.command=t.
-toString("utf8",5,a),P.state=ye;break}if(Le&&(Le(),Le=null),P.command==="BEGIN"&&l!==1&&!W.reserved)return ue(G.generic(
-"UNSAFE_TRANSACTION","Only use sql.begin, sql.reserved or max: 1"));if(m.options.simple)return Dt();m.cursorFn&&(P.count&&
-m.cursorFn(P),V(Oe))}n(pn,"CommandComplete");function hn(){m.parsing=!1}n(hn,"ParseComplete");function Dt(){!P.statement&&
-(P.statement=m.statement),P.columns=m.statement.columns}n(Dt,"BindComplete");function gn(t){let a=t.readUInt16BE(5);for(let g=0;g<
-a;++g)!m.statement.types[g]&&(m.statement.types[g]=t.readUInt32BE(7+g*4));m.prepare&&(u[m.signature]=m.statement),m.describeFirst&&
-!m.onlyDescribe&&(V(Xe(m)),m.describeFirst=!1)}n(gn,"ParameterDescription");function yn(t){P.command&&(Se=Se||[P],Se.push(
-P=new Ae),P.count=null,m.statement.columns=null);let a=t.readUInt16BE(5),g=7,v;m.statement.columns=Array(a);for(let $=0;$<
-a;++$){for(v=g;t[g++]!==0;);let X=t.readUInt32BE(g),x=t.readUInt16BE(g+4),ve=t.readUInt32BE(g+6);m.statement.columns[$]=
-{name:S.column.from?S.column.from(t.toString("utf8",v,g-1)):t.toString("utf8",v,g-1),parser:_[ve],table:X,number:x,type:ve},
-g+=18}if(P.statement=m.statement,m.onlyDescribe)return m.resolve(m.statement),V(Oe)}n(yn,"RowDescription");async function wn(t,a=t.
-readUInt32BE(5)){(a===3?bn:a===5?En:a===10?_n:a===11?Sn:a===12?vn:a!==0?Kn:Fe)(t,a)}n(wn,"Authentication");async function bn(){
-let t=await lt();V(h().p().str(t).z(1).end())}n(bn,"AuthenticationCleartextPassword");async function En(t){let a="md5"+await xt(
-E.concat([E.from(await xt(await lt()+p)),t.subarray(9)]));V(h().p().str(a).z(1).end())}n(En,"AuthenticationMD5Password");
-async function _n(){ot=(await Ye.randomBytes(18)).toString("base64"),h().p().str("SCRAM-SHA-256"+h.N);let t=h.i;V(h.inc(
-4).str("n,,n=*,r="+ot).i32(h.i-t-4,t).end())}n(_n,"SASL");async function Sn(t){let a=t.toString("utf8",9).split(",").reduce(
-(x,ve)=>(x[ve[0]]=ve.slice(2),x),{}),g=await Ye.pbkdf2Sync(await lt(),E.from(a.s,"base64"),parseInt(a.i),32,"sha256"),v=await rt(
-g,"Client Key"),$="n=*,r="+ot+",r="+a.r+",s="+a.s+",i="+a.i+",c=biws,r="+a.r;q=(await rt(await rt(g,"Server Key"),$)).toString(
-"base64");let X="c=biws,r="+a.r+",p="+gr(v,E.from(await rt(await hr(v),$))).toString("base64");V(h().p().str(X).end())}n(
-Sn,"SASLContinue");function vn(t){t.toString("utf8",9).split(h.N,1)[0].slice(2)!==q&&(ue(G.generic("SASL_SIGNATURE_MISMA\
-TCH","The server did not return the correct signature")),d.destroy())}n(vn,"SASLFinal");function lt(){return Promise.resolve(
-typeof e.pass=="function"?e.pass():e.pass)}n(lt,"Pass");function An(){if(P.statement=m.statement,P.statement.columns=[],
-m.onlyDescribe)return m.resolve(m.statement),V(Oe)}n(An,"NoData");function On(t){ye.pid=t.readUInt32BE(5),ye.secret=t.readUInt32BE(
-9)}n(On,"BackendKeyData");async function Pn(){je=!1,(await new ie([`
+value:t.args,enumerable:e.debug},types:{value:t.statement&&t.statement.types,enumerable:e.debug}}),t.reject(s)}function at(){
+return C||(!B.reserved&&a(B),!B.reserved&&!L&&!c&&P.length===0?(Fe(),new Promise(t=>u&&u.readyState!=="closed"?u.once("c\
+lose",t):t())):C=new Promise(t=>Ye=t))}function Fe(){ue=!0,(A||c||L||P.length)&&Oe(D.connection("CONNECTION_DESTROYED",e)),
+x(S),u&&(u.removeListener("data",st),u.removeListener("connect",Pe),u.readyState==="open"&&u.end(f().X().end())),Ye&&(Ye(),
+C=Ye=null)}async function Tt(t){if(Q=y.alloc(0),I=0,oe=null,x(S),u.removeListener("data",st),u.removeListener("connect",
+Pe),Ke.cancel(),Ue.cancel(),we.cancel(),u.removeAllListeners(),u=null,L)return Nt();!t&&(c||P.length)&&Oe(D.connection("\
+CONNECTION_CLOSED",e,u)),F=Yt.now(),t&&e.shared.retries++,T=(typeof je=="function"?je(e.shared.retries):je)*1e3,o(B,D.connection(
+"CONNECTION_CLOSED",e,u))}function nr(t,s=t[0]){(s===68?sr:s===100?Ur:s===65?Pr:s===83?ar:s===90?ir:s===67?or:s===50?jt:
+s===49?cr:s===116?lr:s===84?ur:s===82?fr:s===110?yr:s===75?wr:s===69?Sr:s===115?Or:s===51?Cr:s===71?Nr:s===78?Rr:s===72?
+Tr:s===99?Ir:s===73?Dr:s===86?Fr:s===118?kr:s===87?jr:zr)(t)}function sr(t){let s=7,m,w,R,M=c.isRaw?new Array(c.statement.
+columns.length):{};for(let H=0;H<c.statement.columns.length;H++)w=c.statement.columns[H],m=t.readInt32BE(s),s+=4,R=m===-1?
+null:c.isRaw===!0?t.subarray(s,s+=m):w.parser===void 0?t.toString("utf8",s,s+=m):w.parser.array===!0?w.parser(t.toString(
+"utf8",s+1,s+=m)):w.parser(t.toString("utf8",s,s+=m)),c.isRaw?M[H]=c.isRaw===!0?R:_.value.from?_.value.from(R,w):R:M[w.name]=
+_.value.from?_.value.from(R,w):R;c.forEachFn?c.forEachFn(_.row.from?_.row.from(M):M,b):b[k++]=_.row.from?_.row.from(M):M}
+function ar(t){let[s,m]=t.toString("utf8",5,t.length-1).split(f.N);le[s]=m,e.parameters[s]!==m&&(e.parameters[s]=m,Se&&Se(
+s,m))}function ir(t){if(c?ie?c.retried?q(c.retried):c.prepared&&an.has(ie.routine)?Ar(c,ie):q(ie):c.resolve(de||b):ie&&q(
+ie),c=de=ie=null,b=new he,we.cancel(),L){if($e){if(!le.in_hot_standby||!le.default_transaction_read_only)return _r();if(Er(
+$e,le))return Fe()}if(Ae)return L.reserve&&(L=null),br();L&&!L.reserve&&Re(L),e.shared.retries=v=0,L=null;return}for(;P.
+length&&(c=P.shift())&&(c.active=!0,c.cancelled);)Jt(e).cancel(c.state,c.cancelled.resolve,c.cancelled.reject);c||(B.reserved?
+!B.reserved.release&&t[5]===73?C?Fe():(B.reserved=null,n(B)):B.reserved():C?Fe():n(B))}function or(t){k=0;for(let s=t.length-
+1;s>0;s--)if(t[s]===32&&t[s+1]<58&&b.count===null&&(b.count=+t.toString("utf8",s+1,t.length-1)),t[s-1]>=65){b.command=t.
+toString("utf8",5,s),b.state=ye;break}if(Ie&&(Ie(),Ie=null),b.command==="BEGIN"&&h!==1&&!B.reserved)return q(D.generic("\
+UNSAFE_TRANSACTION","Only use sql.begin, sql.reserved or max: 1"));if(c.options.simple)return jt();c.cursorFn&&(b.count&&
+c.cursorFn(b),z(ge))}function cr(){c.parsing=!1}function jt(){!b.statement&&(b.statement=c.statement),b.columns=c.statement.
+columns}function lr(t){let s=t.readUInt16BE(5);for(let m=0;m<s;++m)!c.statement.types[m]&&(c.statement.types[m]=t.readUInt32BE(
+7+m*4));c.prepare&&(i[c.signature]=c.statement),c.describeFirst&&!c.onlyDescribe&&(z(We(c)),c.describeFirst=!1)}function ur(t){
+b.command&&(de=de||[b],de.push(b=new he),b.count=null,c.statement.columns=null);let s=t.readUInt16BE(5),m=7,w;c.statement.
+columns=Array(s);for(let R=0;R<s;++R){for(w=m;t[m++]!==0;);let M=t.readUInt32BE(m),H=t.readUInt16BE(m+4),pe=t.readUInt32BE(
+m+6);c.statement.columns[R]={name:_.column.from?_.column.from(t.toString("utf8",w,m-1)):t.toString("utf8",w,m-1),parser:U[pe],
+table:M,number:H,type:pe},m+=18}if(b.statement=c.statement,c.onlyDescribe)return c.resolve(c.statement),z(ge)}async function fr(t,s=t.
+readUInt32BE(5)){(s===3?mr:s===5?dr:s===10?pr:s===11?hr:s===12?gr:s!==0?Lr:Te)(t,s)}async function mr(){let t=await it();
+z(f().p().str(t).z(1).end())}async function dr(t){let s="md5"+await Xt(y.concat([y.from(await Xt(await it()+j)),t.subarray(
+9)]));z(f().p().str(s).z(1).end())}async function pr(){nt=(await Ge.randomBytes(18)).toString("base64"),f().p().str("SCR\
+AM-SHA-256"+f.N);let t=f.i;z(f.inc(4).str("n,,n=*,r="+nt).i32(f.i-t-4,t).end())}async function hr(t){let s=t.toString("u\
+tf8",9).split(",").reduce((H,pe)=>(H[pe[0]]=pe.slice(2),H),{}),m=await Ge.pbkdf2Sync(await it(),y.from(s.s,"base64"),parseInt(
+s.i),32,"sha256"),w=await rt(m,"Client Key"),R="n=*,r="+nt+",r="+s.r+",s="+s.s+",i="+s.i+",c=biws,r="+s.r;$=(await rt(await rt(
+m,"Server Key"),R)).toString("base64");let M="c=biws,r="+s.r+",p="+ln(w,y.from(await rt(await cn(w),R))).toString("base6\
+4");z(f().p().str(M).end())}function gr(t){t.toString("utf8",9).split(f.N,1)[0].slice(2)!==$&&(q(D.generic("SASL_SIGNATU\
+RE_MISMATCH","The server did not return the correct signature")),u.destroy())}function it(){return Promise.resolve(typeof e.
+pass=="function"?e.pass():e.pass)}function yr(){if(b.statement=c.statement,b.statement.columns=[],c.onlyDescribe)return c.
+resolve(c.statement),z(ge)}function wr(t){ye.pid=t.readUInt32BE(5),ye.secret=t.readUInt32BE(9)}async function br(){Ae=!1,
+(await new X([`
       select b.oid, b.typarray
       from pg_catalog.pg_type a
       left join pg_catalog.pg_type b on b.oid = a.typelem
       where a.typcategory = 'A'
       group by b.oid, b.typarray
       order by b.oid
-    `],[],Me)).forEach(({oid:a,typarray:g})=>Cn(a,g))}n(Pn,"fetchArrayTypes");function Cn(t,a){if(e.parsers[a]&&e.serializers[a])
-return;let g=e.parsers[t];e.shared.typeArrayMap[t]=a,e.parsers[a]=v=>Wt(v,g,a),e.parsers[a].array=!0,e.serializers[a]=v=>Yt(
-v,e.serializers[t],e,a)}n(Cn,"addArrayType");function In(t,a){return t==="read-write"&&a.default_transaction_read_only===
-"on"||t==="read-only"&&a.default_transaction_read_only==="off"||t==="primary"&&a.in_hot_standby==="on"||t==="standby"&&a.
-in_hot_standby==="off"||t==="prefer-standby"&&a.in_hot_standby==="off"&&e.host[C]}n(In,"tryNext");function Tn(){let t=new ie(
-[`
+    `],[],Re)).forEach(({oid:s,typarray:m})=>vr(s,m))}function vr(t,s){if(e.parsers[s]&&e.serializers[s])return;let m=e.
+parsers[t];e.shared.typeArrayMap[t]=s,e.parsers[s]=w=>Ht(w,m,s),e.parsers[s].array=!0,e.serializers[s]=w=>$t(w,e.serializers[t],
+e,s)}function Er(t,s){return t==="read-write"&&s.default_transaction_read_only==="on"||t==="read-only"&&s.default_transaction_read_only===
+"off"||t==="primary"&&s.in_hot_standby==="on"||t==="standby"&&s.in_hot_standby==="off"||t==="prefer-standby"&&s.in_hot_standby===
+"off"&&e.host[v]}function _r(){let t=new X([`
       show transaction_read_only;
       select pg_catalog.pg_is_in_recovery()
-    `],[],Me,null,{simple:!0});t.resolve=([[a],[g]])=>{be.default_transaction_read_only=a.transaction_read_only,be.in_hot_standby=
-g.pg_is_in_recovery?"on":"off"},t.execute()}n(Tn,"fetchState");function Nn(t){m?((m.cursorFn||m.describeFirst)&&V(Oe),te=
-G.postgres(nt(t))):ue(G.postgres(nt(t)))}n(Nn,"ErrorResponse");function Un(t,a){delete u[t.signature],t.retried=a,Me(t)}
-n(Un,"retry");function jn(t){if(!y)return;let a=9;for(;t[a++]!==0;);y(t.toString("utf8",9,a-1),t.toString("utf8",a,t.length-
-1))}n(jn,"NotificationResponse");async function Rn(){try{let t=await Promise.resolve(m.cursorFn(P));H=0,t===ke?V(Wn(m.portal)):
-(P=new Ae,V(Bt("",m.cursorRows)))}catch(t){V(Oe),m.reject(t)}}n(Rn,"PortalSuspended");function Dn(){P.count&&m.cursorFn(
-P),m.resolve(P)}n(Dn,"CloseComplete");function kn(){j=new St.Writable({autoDestroy:!0,write(t,a,g){d.write(h().d().raw(t).
-end(),g)},destroy(t,a){a(t),d.write(h().f().str(t+h.N).end()),j=null},final(t){d.write(h().c().end()),Le=t,j=null}}),m.resolve(
-j)}n(kn,"CopyInResponse");function Bn(){j=new St.Readable({read(){d.resume()}}),m.resolve(j)}n(Bn,"CopyOutResponse");function Fn(){
-j=new St.Duplex({autoDestroy:!0,read(){d.resume()},write(t,a,g){d.write(h().d().raw(t).end(),g)},destroy(t,a){a(t),d.write(
-h().f().str(t+h.N).end()),j=null},final(t){d.write(h().c().end()),Le=t}}),m.resolve(j)}n(Fn,"CopyBothResponse");function Ln(t){
-j&&(j.push(t.subarray(5))||d.pause())}n(Ln,"CopyData");function Mn(){j&&j.push(null),j=null}n(Mn,"CopyDone");function zn(t){
-B?B(nt(t)):console.log(nt(t))}n(zn,"NoticeResponse");function $n(){}n($n,"EmptyQueryResponse");function Gn(){ue(G.notSupported(
-"FunctionCallResponse"))}n(Gn,"FunctionCallResponse");function Qn(){ue(G.notSupported("NegotiateProtocolVersion"))}n(Qn,
-"NegotiateProtocolVersion");function Hn(t){console.error("Postgres.js : Unknown Message:",t[0])}n(Hn,"UnknownMessage");function Kn(t,a){
-console.error("Postgres.js : Unknown Auth:",a)}n(Kn,"UnknownAuth");function Vn(t,a,g="",v=""){let $,X;return h().B().str(
-v+h.N).str(g+h.N).i16(0).i16(t.length),t.forEach((x,ve)=>{if(x===null)return h.i32(4294967295);X=a[ve],t[ve]=x=X in e.serializers?
-e.serializers[X](x):""+x,$=h.i,h.inc(4).str(x).i32(h.i-$-4,$)}),h.i16(0),h.end()}n(Vn,"Bind");function kt(t,a,g,v=""){return h().
-P().str(v+h.N).str(t+h.N).i16(a.length),a.forEach(($,X)=>h.i32(g[X]||0)),h.end()}n(kt,"Parse");function Yn(t,a=""){return h().
-D().str(t).str(a+h.N).end()}n(Yn,"Describe");function Bt(t="",a=0){return E.concat([h().E().str(t+h.N).i32(a).end(),qt])}
-n(Bt,"Execute");function Wn(t=""){return E.concat([h().C().str("P").str(t+h.N).end(),h().S().end()])}n(Wn,"Close");function Xn(){
-return we||h().inc(4).i16(3).z(2).str(Object.entries(Object.assign({user:p,database:I,client_encoding:"UTF8"},e.connection)).
-filter(([,t])=>t).map(([t,a])=>t+h.N+a).join(h.N)).z(2).end(0)}n(Xn,"StartupMessage")}n(en,"Connection");function nt(e){
-let r={},s=5;for(let o=5;o<e.length-1;o++)e[o]===0&&(r[pr[e[s]]]=e.toString("utf8",s+1,o),s=o+1);return r}n(nt,"parseErr\
-or");function xt(e){return Ye.createHash("md5").update(e).digest("hex")}n(xt,"md5");function rt(e,r){return Ye.createHmac(
-"sha256",e).update(r).digest()}n(rt,"hmac");function hr(e){return Ye.createHash("sha256").update(e).digest()}n(hr,"sha25\
-6");function gr(e,r){let s=Math.max(e.length,r.length),o=E.allocUnsafe(s);for(let c=0;c<s;c++)o[c]=e[c]^r[c];return o}n(
-gr,"xor");function vt(e,r){if(r=typeof r=="function"?r():r,!r)return{cancel:Fe,start:Fe};let s;return{cancel(){s&&(re(s),
-s=null)},start(){s&&re(s),s=se(o,r*1e3,arguments)}};function o(c){e.apply(null,c),s=null}}n(vt,"timer");var tn=n(()=>{},"noop");function Ot(e,r){let s=new Map,o="postgresjs_"+Math.random().toString(36).slice(2),c={},f,i,l=!1,
-p=I.sql=e({...r,transform:{column:{},value:{},row:{}},max:1,fetch_types:!1,idle_timeout:null,max_lifetime:null,connection:{
-...r.connection,replication:"database"},onclose:n(async function(){l||(i=null,c.pid=c.secret=void 0,_(await S(p,o,r.publications)),
-s.forEach(y=>y.forEach(({onsubscribe:K})=>K())))},"onclose"),no_subscribe:!0}),k=p.end,N=p.close;return p.end=async()=>(l=
-!0,i&&await new Promise(y=>(i.once("close",y),i.end())),k()),p.close=async()=>(i&&await new Promise(y=>(i.once("close",y),
-i.end())),N()),I;async function I(y,K,R=tn,me=tn){y=br(y),f||(f=S(p,o,r.publications));let le={fn:K,onsubscribe:R},ae=s.
-has(y)?s.get(y).add(le):s.set(y,new Set([le])).get(y),A=n(()=>{ae.delete(le),ae.size===0&&s.delete(y)},"unsubscribe");return f.
-then(_e=>(_(_e),R(),i&&i.on("error",me),{unsubscribe:A,state:c,sql:p}))}n(I,"subscribe");function _(y){i=y.stream,c.pid=
-y.state.pid,c.secret=y.state.secret}n(_,"connected");async function S(y,K,R){if(!R)throw new Error("Missing publication \
-names");let me=await y.unsafe(`CREATE_REPLICATION_SLOT ${K} TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT`),[le]=me,ae=await y.
-unsafe(`START_REPLICATION SLOT ${K} LOGICAL ${le.consistent_point} (proto_version '1', publication_names '${R}')`).writable(),
-A={lsn:E.concat(le.consistent_point.split("/").map(O=>E.from(("00000000"+O).slice(-8),"hex")))};return ae.on("data",ye),
-ae.on("error",_e),ae.on("close",y.close),{stream:ae,state:me.state};function _e(O){console.error("Unexpected error durin\
-g logical streaming - reconnecting",O)}n(_e,"error");function ye(O){O[0]===119?wr(O.subarray(25),A,y.options.parsers,Ue,
-r.transform):O[0]===107&&O[17]&&(A.lsn=O.subarray(1,9),Pe())}n(ye,"data");function Ue(O,d){let we=d.relation.schema+"."+
-d.relation.table;B("*",O,d),B("*:"+we,O,d),d.relation.keys.length&&B("*:"+we+"="+d.relation.keys.map(te=>O[te.name]),O,d),
-B(d.command,O,d),B(d.command+":"+we,O,d),d.relation.keys.length&&B(d.command+":"+we+"="+d.relation.keys.map(te=>O[te.name]),
-O,d)}n(Ue,"handle");function Pe(){let O=E.alloc(34);O[0]=114,O.fill(A.lsn,1),O.writeBigInt64BE(BigInt(Date.now()-Date.UTC(
-2e3,0,1))*BigInt(1e3),25),ae.write(O)}n(Pe,"pong")}n(S,"init");function B(y,K,R){s.has(y)&&s.get(y).forEach(({fn:me})=>me(
-K,R,y))}n(B,"call")}n(Ot,"Subscribe");function yr(e){return new Date(Date.UTC(2e3,0,1)+Number(e/BigInt(1e3)))}n(yr,"Time");
-function wr(e,r,s,o,c){let f=n((i,[l,p])=>(i[l.charCodeAt(0)]=p,i),"char");Object.entries({R:n(i=>{let l=1,p=r[i.readUInt32BE(
-l)]={schema:i.toString("utf8",l+=4,l=i.indexOf(0,l))||"pg_catalog",table:i.toString("utf8",l+1,l=i.indexOf(0,l+1)),columns:Array(
-i.readUInt16BE(l+=2)),keys:[]};l+=2;let k=0,N;for(;l<i.length;)N=p.columns[k++]={key:i[l++],name:c.column.from?c.column.
-from(i.toString("utf8",l,l=i.indexOf(0,l))):i.toString("utf8",l,l=i.indexOf(0,l)),type:i.readUInt32BE(l+=1),parser:s[i.readUInt32BE(
-l)],atttypmod:i.readUInt32BE(l+=4)},N.key&&p.keys.push(N),l+=4},"R"),Y:n(()=>{},"Y"),O:n(()=>{},"O"),B:n(i=>{r.date=yr(i.
-readBigInt64BE(9)),r.lsn=i.subarray(1,9)},"B"),I:n(i=>{let l=1,p=r[i.readUInt32BE(l)],{row:k}=st(i,p.columns,l+=7,c);o(k,
-{command:"insert",relation:p})},"I"),D:n(i=>{let l=1,p=r[i.readUInt32BE(l)];l+=4;let k=i[l]===75;o(k||i[l]===79?st(i,p.columns,
-l+=3,c).row:null,{command:"delete",relation:p,key:k})},"D"),U:n(i=>{let l=1,p=r[i.readUInt32BE(l)];l+=4;let k=i[l]===75,
-N=k||i[l]===79?st(i,p.columns,l+=3,c):null;N&&(l=N.i);let{row:I}=st(i,p.columns,l+3,c);o(I,{command:"update",relation:p,
-key:k,old:N&&N.row})},"U"),T:n(()=>{},"T"),C:n(()=>{},"C")}).reduce(f,{})[e[0]](e)}n(wr,"parse");function st(e,r,s,o){let c,
-f,i,l=o.raw?new Array(r.length):{};for(let p=0;p<r.length;p++)c=e[s++],f=r[p],i=c===110?null:c===117?void 0:f.parser===void 0?
-e.toString("utf8",s+4,s+=4+e.readUInt32BE(s)):f.parser.array===!0?f.parser(e.toString("utf8",s+5,s+=4+e.readUInt32BE(s))):
-f.parser(e.toString("utf8",s+4,s+=4+e.readUInt32BE(s))),o.raw?l[p]=o.raw===!0?i:o.value.from?o.value.from(i,f):i:l[f.name]=
-o.value.from?o.value.from(i,f):i;return{i:s,row:o.row.from?o.row.from(l):l}}n(st,"tuples");function br(e){let r=e.match(
-/^(\*|insert|update|delete)?:?([^.]+?\.?[^=]+)?=?(.+)?/i)||[];if(!r)throw new Error("Malformed subscribe pattern: "+e);let[
-,s,o,c]=r;return(s||"*")+(o?":"+(o.indexOf(".")===-1?"public."+o:o):"")+(c?"="+c:"")}n(br,"parseEvent");import nn from"node:stream";function Pt(e,r,s=393216){return new Promise(async(o,c)=>{await e.begin(async f=>{let i;!r&&([{oid:r}]=await f`select lo_creat(-1) as oid`);
-let[{fd:l}]=await f`select lo_open(${r}, ${s}) as fd`,p={writable:N,readable:k,close:n(()=>f`select lo_close(${l})`.then(
-i),"close"),tell:n(()=>f`select lo_tell64(${l})`,"tell"),read:n(I=>f`select loread(${l}, ${I}) as data`,"read"),write:n(
-I=>f`select lowrite(${l}, ${I})`,"write"),truncate:n(I=>f`select lo_truncate64(${l}, ${I})`,"truncate"),seek:n((I,_=0)=>f`select lo_lseek64(${l}, ${I}, ${_})`,
-"seek"),size:n(()=>f`
-          select
-            lo_lseek64(${l}, location, 0) as position,
-            seek.size
-          from (
-            select
-              lo_lseek64($1, 0, 2) as size,
-              tell.location
-            from (select lo_tell64($1) as location) tell
-          ) seek
-        `,"size")};return o(p),new Promise(async I=>i=I);async function k({highWaterMark:I=2048*8,start:_=0,end:S=1/0}={}){
-let B=S-_;return _&&await p.seek(_),new nn.Readable({highWaterMark:I,async read(y){let K=y>B?y-B:y;B-=y;let[{data:R}]=await p.
-read(K);this.push(R),R.length<y&&this.push(null)}})}n(k,"readable");async function N({highWaterMark:I=2048*8,start:_=0}={}){
-return _&&await p.seek(_),new nn.Writable({highWaterMark:I,write(S,B,y){p.write(S).then(()=>y(),y)}})}n(N,"writable")}).
-catch(c)})}n(Pt,"largeObject");Object.assign(at,{PostgresError:Ce,toPascal:Te,pascal:Et,toCamel:Ie,camel:bt,toKebab:Ne,kebab:_t,fromPascal:Ke,fromCamel:He,
-fromKebab:Ve,BigInt:{to:20,from:[20],parse:n(e=>BigInt(e),"parse"),serialize:n(e=>e.toString(),"serialize")}});var Sr=at;
-function at(e,r){let s=vr(e,r),o=s.no_subscribe||Ot(at,{...s}),c=!1,f=ce(),i=ce(),l=ce(),p=ce(),k=ce(),N=ce(),I=ce(),_=ce(),
-S={connecting:i,reserved:l,closed:p,ended:k,open:N,busy:I,full:_},B=[...Array(s.max)].map(()=>At(s,S,{onopen:je,onend:Z,
-onclose:be})),y=K(Ue);return Object.assign(y,{get parameters(){return s.parameters},largeObject:Pt.bind(null,y),subscribe:o,
-CLOSE:ke,END:ke,PostgresError:Ce,options:s,reserve:le,listen:R,begin:ae,close:we,end:d}),y;function K(u){return u.debug=
-s.debug,Object.entries(s.types).reduce((b,[C,L])=>(b[C]=M=>new he(M,L.to),b),w),Object.assign(D,{types:w,typed:w,unsafe:Q,
-notify:me,array:ye,json:_e,file:z}),D;function w(b,C){return new he(b,C)}n(w,"typed");function D(b,...C){return b&&Array.
-isArray(b.raw)?new ie(b,C,u,O):typeof b=="string"&&!C.length?new Be(s.transform.column.to?s.transform.column.to(b):b):new Qe(
-b,C)}n(D,"sql");function Q(b,C=[],L={}){return arguments.length===2&&!Array.isArray(C)&&(L=C,C=[]),new ie([b],C,u,O,{prepare:!1,
-...L,simple:"simple"in L?L.simple:C.length===0})}n(Q,"unsafe");function z(b,C=[],L={}){return arguments.length===2&&!Array.
-isArray(C)&&(L=C,C=[]),new ie([],C,H=>{_r.readFile(b,"utf8",(q,U)=>{if(q)return H.reject(q);H.strings=[U],u(H)})},O,{...L,
-simple:"simple"in L?L.simple:C.length===0})}n(z,"file")}n(K,"Sql");async function R(u,w,D){let Q={fn:w,onlisten:D},z=R.sql||
-(R.sql=at({...s,max:1,idle_timeout:null,max_lifetime:null,fetch_types:!1,onclose(){Object.entries(R.channels).forEach(([
-H,{listeners:q}])=>{delete R.channels[H],Promise.all(q.map(U=>R(H,U.fn,U.onlisten).catch(()=>{})))})},onnotify(H,q){H in
-R.channels&&R.channels[H].listeners.forEach(U=>U.fn(q))}})),b=R.channels||(R.channels={});if(u in b){b[u].listeners.push(
-Q);let H=await b[u].result;return Q.onlisten&&Q.onlisten(),{state:H.state,unlisten:M}}b[u]={result:z`listen ${z.unsafe('\
-"'+u.replace(/"/g,'""')+'"')}`,listeners:[Q]};let L=await b[u].result;return Q.onlisten&&Q.onlisten(),{state:L.state,unlisten:M};
-async function M(){if(u in b&&(b[u].listeners=b[u].listeners.filter(H=>H!==Q),!b[u].listeners.length))return delete b[u],
-z`unlisten ${z.unsafe('"'+u.replace(/"/g,'""')+'"')}`}n(M,"unlisten")}n(R,"listen");async function me(u,w){return await y`select pg_notify(${u}, ${""+
-w})`}n(me,"notify");async function le(){let u=ce(),w=N.length?N.shift():await new Promise((z,b)=>{let C={reserve:z,reject:b};
-f.push(C),p.length&&P(p.shift(),C)});A(w,l),w.reserved=()=>u.length?w.execute(u.shift()):A(w,l),w.reserved.release=!0;let D=K(
-Q);return D.release=()=>{w.reserved=null,je(w)},D;function Q(z){w.queue===_?u.push(z):w.execute(z)||A(w,_)}n(Q,"handler")}
-n(le,"reserve");async function ae(u,w){!w&&(w=u,u="");let D=ce(),Q=0,z,b=null;try{return await y.unsafe("begin "+u.replace(
-/[^a-z ]/ig,""),[],{onexecute:L}).execute(),await Promise.race([C(z,w),new Promise((M,H)=>z.onclose=H)])}catch(M){throw M}
-async function C(M,H,q){let U=K(Y);U.savepoint=Se,U.prepare=F=>b=F.replace(/[^a-z0-9$-_. ]/gi);let Ee,ge;q&&await U`savepoint ${U(
-q)}`;try{if(ge=await new Promise((F,j)=>{let oe=H(U);Promise.resolve(Array.isArray(oe)?Promise.all(oe):oe).then(F,j)}),Ee)
-throw Ee}catch(F){throw await(q?U`rollback to ${U(q)}`:U`rollback`),F instanceof Ce&&F.code==="25P02"&&Ee||F}return q||(b?
-await U`prepare transaction '${U.unsafe(b)}'`:await U`commit`),ge;function Se(F,j){return F&&Array.isArray(F.raw)?Se(oe=>oe.
-apply(oe,arguments)):(arguments.length===1&&(j=F,F=null),C(M,j,"s"+Q+++(F?"_"+F:"")))}n(Se,"savepoint");function Y(F){F.
-catch(j=>Ee||(Ee=j)),M.queue===_?D.push(F):M.execute(F)||A(M,_)}n(Y,"handler")}n(C,"scope");function L(M){z=M,A(M,l),M.reserved=
-()=>D.length?M.execute(D.shift()):A(M,l)}n(L,"onexecute")}n(ae,"begin");function A(u,w){return u.queue.remove(u),w.push(
-u),u.queue=w,w===N?u.idleTimer.start():u.idleTimer.cancel(),u}n(A,"move");function _e(u){return new he(u,3802)}n(_e,"jso\
-n");function ye(u,w){return Array.isArray(u)?new he(u,w||(u.length?qe(u)||25:0),s.shared.typeArrayMap):ye(Array.from(arguments))}
-n(ye,"array");function Ue(u){if(c)return u.reject(G.connection("CONNECTION_ENDED",s,s));if(N.length)return Pe(N.shift(),
-u);if(p.length)return P(p.shift(),u);I.length?Pe(I.shift(),u):f.push(u)}n(Ue,"handler");function Pe(u,w){return u.execute(
-w)?A(u,I):A(u,_)}n(Pe,"go");function O(u){return new Promise((w,D)=>{u.state?u.active?At(s).cancel(u.state,w,D):u.cancelled=
-{resolve:w,reject:D}:(f.remove(u),u.cancelled=!0,u.reject(G.generic("57014","canceling statement due to user request")),
-w())})}n(O,"cancel");async function d({timeout:u=null}={}){if(c)return c;await 1;let w;return c=Promise.race([new Promise(
-D=>u!==null&&(w=se(te,u*1e3,D))),Promise.all(B.map(D=>D.end()).concat(R.sql?R.sql.end({timeout:0}):[],o.sql?o.sql.end({timeout:0}):
-[]))]).then(()=>re(w))}n(d,"end");async function we(){await Promise.all(B.map(u=>u.end()))}n(we,"close");async function te(u){
-for(await Promise.all(B.map(w=>w.terminate()));f.length;)f.shift().reject(G.connection("CONNECTION_DESTROYED",s));u()}n(
-te,"destroy");function P(u,w){return A(u,i),u.connect(w),u}n(P,"connect");function Z(u){A(u,k)}n(Z,"onend");function je(u){
-if(f.length===0)return A(u,N);let w=Math.ceil(f.length/(i.length+1)),D=!0;for(;D&&f.length&&w-- >0;){let Q=f.shift();if(Q.
-reserve)return Q.reserve(u);D=u.execute(Q)}D?A(u,I):A(u,_)}n(je,"onopen");function be(u,w){A(u,p),u.reserved=null,u.onclose&&
-(u.onclose(w),u.onclose=null),s.onclose&&s.onclose(u.id),f.length&&P(u,f.shift())}n(be,"onclose")}n(at,"Postgres");function vr(e,r){
-if(e&&e.shared)return e;let s=ee.env,o=(!e||typeof e=="string"?r:e)||{},{url:c,multihost:f}=Ir(e),i=[...c.searchParams].
-reduce((_,[S,B])=>(_[S]=B,_),{}),l=o.hostname||o.host||f||c.hostname||s.PGHOST||"localhost",p=o.port||c.port||s.PGPORT||
-5432,k=o.user||o.username||c.username||s.PGUSERNAME||s.PGUSER||Tr();o.no_prepare&&(o.prepare=!1),i.sslmode&&(i.ssl=i.sslmode,
-delete i.sslmode),"timeout"in o&&(console.log("The timeout option is deprecated, use idle_timeout instead"),o.idle_timeout=
-o.timeout),i.sslrootcert==="system"&&(i.ssl="verify-full");let N=["idle_timeout","connect_timeout","max_lifetime","max_p\
-ipeline","backoff","keep_alive"],I={max:globalThis.Cloudflare?3:10,ssl:!1,sslnegotiation:null,idle_timeout:null,connect_timeout:30,
-max_lifetime:Pr,max_pipeline:100,backoff:Or,keep_alive:60,prepare:!0,debug:!1,fetch_types:!0,publications:"alltables",target_session_attrs:null};
-return{host:Array.isArray(l)?l:l.split(",").map(_=>_.split(":")[0]),port:Array.isArray(p)?p:l.split(",").map(_=>parseInt(
-_.split(":")[1]||p)),path:o.path||l.indexOf("/")>-1&&l+"/.s.PGSQL."+p,database:o.database||o.db||(c.pathname||"").slice(
-1)||s.PGDATABASE||k,user:k,pass:o.pass||o.password||c.password||s.PGPASSWORD||"",...Object.entries(I).reduce((_,[S,B])=>{
-let y=S in o?o[S]:S in i?i[S]==="disable"||i[S]==="false"?!1:i[S]:s["PG"+S.toUpperCase()]||B;return _[S]=typeof y=="stri\
-ng"&&N.includes(S)?+y:y,_},{}),connection:{application_name:s.PGAPPNAME||"postgres.js",...o.connection,...Object.entries(
-i).reduce((_,[S,B])=>(S in I||(_[S]=B),_),{})},types:o.types||{},target_session_attrs:Ar(o,c,s),onnotice:o.onnotice,onnotify:o.
-onnotify,onclose:o.onclose,onparameter:o.onparameter,socket:o.socket,transform:Cr(o.transform||{undefined:void 0}),parameters:{},
-shared:{retries:0,typeArrayMap:{}},...Kt(o.types)}}n(vr,"parseOptions");function Ar(e,r,s){let o=e.target_session_attrs||
-r.searchParams.get("target_session_attrs")||s.PGTARGETSESSIONATTRS;if(!o||["read-write","read-only","primary","standby",
-"prefer-standby"].includes(o))return o;throw new Error("target_session_attrs "+o+" is not supported")}n(Ar,"tsa");function Or(e){
-return(.5+Math.random()/2)*Math.min(3**e/100,20)}n(Or,"backoff");function Pr(){return 60*(30+Math.random()*30)}n(Pr,"max\
-_lifetime");function Cr(e){return{undefined:e.undefined,column:{from:typeof e.column=="function"?e.column:e.column&&e.column.
-from,to:e.column&&e.column.to},value:{from:typeof e.value=="function"?e.value:e.value&&e.value.from,to:e.value&&e.value.
-to},row:{from:typeof e.row=="function"?e.row:e.row&&e.row.from,to:e.row&&e.row.to}}}n(Cr,"parseTransform");function Ir(e){
-if(!e||typeof e!="string")return{url:{searchParams:new Map}};let r=e;r=r.slice(r.indexOf("://")+3).split(/[?/]/)[0],r=decodeURIComponent(
-r.slice(r.indexOf("@")+1));let s=new URL(e.replace(r,r.split(",")[0]));return{url:{username:decodeURIComponent(s.username),
-password:decodeURIComponent(s.password),host:s.host,hostname:s.hostname,port:s.port,pathname:s.pathname,searchParams:s.searchParams},
-multihost:r.indexOf(",")>-1&&r}}n(Ir,"parseUrl");function Tr(){try{return Er.userInfo().username}catch{return ee.env.USERNAME||
-ee.env.USER||ee.env.LOGNAME}}n(Tr,"osUsername");export{Sr as default};
+    `],[],Re,null,{simple:!0});t.resolve=([[s],[m]])=>{le.default_transaction_read_only=s.transaction_read_only,le.in_hot_standby=
+m.pg_is_in_recovery?"on":"off"},t.execute()}function Sr(t){c?((c.cursorFn||c.describeFirst)&&z(ge),ie=D.postgres(tt(t))):
+q(D.postgres(tt(t)))}function Ar(t,s){delete i[t.signature],t.retried=s,Re(t)}function Pr(t){if(!re)return;let s=9;for(;t[s++]!==
+0;);re(t.toString("utf8",9,s-1),t.toString("utf8",s,t.length-1))}async function Or(){try{let t=await Promise.resolve(c.cursorFn(
+b));k=0,t===Ce?z(Gr(c.portal)):(b=new he,z(It("",c.cursorRows)))}catch(t){z(ge),c.reject(t)}}function Cr(){b.count&&c.cursorFn(
+b),c.resolve(b)}function Nr(){A=new bt.Writable({autoDestroy:!0,write(t,s,m){u.write(f().d().raw(t).end(),m)},destroy(t,s){
+s(t),u.write(f().f().str(t+f.N).end()),A=null},final(t){u.write(f().c().end()),Ie=t,A=null}}),c.resolve(A)}function Tr(){
+A=new bt.Readable({read(){u.resume()}}),c.resolve(A)}function jr(){A=new bt.Duplex({autoDestroy:!0,read(){u.resume()},write(t,s,m){
+u.write(f().d().raw(t).end(),m)},destroy(t,s){s(t),u.write(f().f().str(t+f.N).end()),A=null},final(t){u.write(f().c().end()),
+Ie=t}}),c.resolve(A)}function Ur(t){A&&(A.push(t.subarray(5))||u.pause())}function Ir(){A&&A.push(null),A=null}function Rr(t){
+Z?Z(tt(t)):console.log(tt(t))}function Dr(){}function Fr(){q(D.notSupported("FunctionCallResponse"))}function kr(){q(D.notSupported(
+"NegotiateProtocolVersion"))}function zr(t){console.error("Postgres.js : Unknown Message:",t[0])}function Lr(t,s){console.
+error("Postgres.js : Unknown Auth:",s)}function Br(t,s,m="",w=""){let R,M;return f().B().str(w+f.N).str(m+f.N).i16(0).i16(
+t.length),t.forEach((H,pe)=>{if(H===null)return f.i32(4294967295);M=s[pe],t[pe]=H=M in e.serializers?e.serializers[M](H):
+""+H,R=f.i,f.inc(4).str(H).i32(f.i-R-4,R)}),f.i16(0),f.end()}function Ut(t,s,m,w=""){return f().P().str(w+f.N).str(t+f.N).
+i16(s.length),s.forEach((R,M)=>f.i32(m[M]||0)),f.end()}function Mr(t,s=""){return f().D().str(t).str(s+f.N).end()}function It(t="",s=0){
+return y.concat([f().E().str(t+f.N).i32(s).end(),Wt])}function Gr(t=""){return y.concat([f().C().str("P").str(t+f.N).end(),
+f().S().end()])}function Qr(){return Ve||f().inc(4).i16(3).z(2).str(Object.entries(Object.assign({user:j,database:ae,client_encoding:"\
+UTF8"},e.connection)).filter(([,t])=>t).map(([t,s])=>t+f.N+s).join(f.N)).z(2).end(0)}}function tt(e){let r={},n=5;for(let a=5;a<
+e.length-1;a++)e[a]===0&&(r[on[e[n]]]=e.toString("utf8",n+1,a),n=a+1);return r}function Xt(e){return Ge.createHash("md5").
+update(e).digest("hex")}function rt(e,r){return Ge.createHmac("sha256",e).update(r).digest()}function cn(e){return Ge.createHash(
+"sha256").update(e).digest()}function ln(e,r){let n=Math.max(e.length,r.length),a=y.allocUnsafe(n);for(let o=0;o<n;o++)a[o]=
+e[o]^r[o];return a}function vt(e,r){if(r=typeof r=="function"?r():r,!r)return{cancel:Te,start:Te};let n;return{cancel(){
+n&&(ee(n),n=null)},start(){n&&ee(n),n=te(a,r*1e3,arguments)}};function a(o){e.apply(null,o),n=null}}Object.assign(_t,{PostgresError:be,toPascal:Ee,pascal:yt,toCamel:ve,camel:gt,toKebab:_e,kebab:wt,fromPascal:Be,fromCamel:Le,
+fromKebab:Me,BigInt:{to:20,from:[20],parse:e=>BigInt(e),serialize:e=>e.toString()}});var mn=_t;function _t(e,r){let n=dn(
+e,r),a={},o=!1,l=J(),d=J(),h=J(),j=J(),se=J(),V=J(),ae=J(),U=J(),_={connecting:d,reserved:h,closed:j,ended:se,open:V,busy:ae,
+full:U},Z=[...Array(n.max)].map(()=>Et(n,_,{onopen:Ae,onend:Q,onclose:le})),re=Se(Ke);return Object.assign(re,{get parameters(){
+return n.parameters},CLOSE:Ce,END:Ce,PostgresError:be,options:n,reserve:je,listen:K,begin:$e,close:Ve,end:u}),re;function Se(i){
+return i.debug=n.debug,Object.entries(n.types).reduce((g,[v,N])=>(g[v]=T=>new ne(T,N.to),g),p),Object.assign(O,{types:p,
+typed:p,unsafe:F,notify:Qe,array:ye,json:He,file:I}),O;function p(g,v){return new ne(g,v)}function O(g,...v){return g&&Array.
+isArray(g.raw)?new X(g,v,i,we):typeof g=="string"&&!v.length?new Ne(n.transform.column.to?n.transform.column.to(g):g):new ze(
+g,v)}function F(g,v=[],N={}){return arguments.length===2&&!Array.isArray(v)&&(N=v,v=[]),new X([g],v,i,we,{prepare:!1,...N,
+simple:"simple"in N?N.simple:v.length===0})}function I(g,v=[],N={}){return arguments.length===2&&!Array.isArray(v)&&(N=v,
+v=[]),new X([],v,k=>{fn.readFile(g,"utf8",($,S)=>{if($)return k.reject($);k.strings=[S],i(k)})},we,{...N,simple:"simple"in
+N?N.simple:v.length===0})}}async function K(i,p,O){let F={fn:p,onlisten:O},I=K.sql||(K.sql=_t({...n,max:1,idle_timeout:null,
+max_lifetime:null,fetch_types:!1,onclose(){Object.entries(K.channels).forEach(([k,{listeners:$}])=>{delete K.channels[k],
+Promise.all($.map(S=>K(k,S.fn,S.onlisten).catch(()=>{})))})},onnotify(k,$){k in K.channels&&K.channels[k].listeners.forEach(
+S=>S.fn($))}})),g=K.channels||(K.channels={});if(i in g){g[i].listeners.push(F);let k=await g[i].result;return F.onlisten&&
+F.onlisten(),{state:k.state,unlisten:T}}g[i]={result:I`listen ${I.unsafe('"'+i.replace(/"/g,'""')+'"')}`,listeners:[F]};
+let N=await g[i].result;return F.onlisten&&F.onlisten(),{state:N.state,unlisten:T};async function T(){if(i in g&&(g[i].listeners=
+g[i].listeners.filter(k=>k!==F),!g[i].listeners.length))return delete g[i],I`unlisten ${I.unsafe('"'+i.replace(/"/g,'""')+
+'"')}`}}async function Qe(i,p){return await re`select pg_notify(${i}, ${""+p})`}async function je(){let i=J(),p=V.length?
+V.shift():await new Promise((I,g)=>{let v={reserve:I,reject:g};l.push(v),j.length&&b(j.shift(),v)});P(p,h),p.reserved=()=>i.
+length?p.execute(i.shift()):P(p,h),p.reserved.release=!0;let O=Se(F);return O.release=()=>{p.reserved=null,Ae(p)},O;function F(I){
+p.queue===U?i.push(I):p.execute(I)||P(p,U)}}async function $e(i,p){!p&&(p=i,i="");let O=J(),F=0,I,g=null;try{return await re.
+unsafe("begin "+i.replace(/[^a-z ]/ig,""),[],{onexecute:N}).execute(),await Promise.race([v(I,p),new Promise((T,k)=>I.onclose=
+k)])}catch(T){throw T}async function v(T,k,$){let S=Se(L);S.savepoint=de,S.prepare=C=>g=C.replace(/[^a-z0-9$-_. ]/gi);let ue,
+oe;$&&await S`savepoint ${S($)}`;try{if(oe=await new Promise((C,A)=>{let Y=k(S);Promise.resolve(Array.isArray(Y)?Promise.
+all(Y):Y).then(C,A)}),ue)throw ue}catch(C){throw await($?S`rollback to ${S($)}`:S`rollback`),C instanceof be&&C.code==="\
+25P02"&&ue||C}return $||(g?await S`prepare transaction '${S.unsafe(g)}'`:await S`commit`),oe;function de(C,A){return C&&
+Array.isArray(C.raw)?de(Y=>Y.apply(Y,arguments)):(arguments.length===1&&(A=C,C=null),v(T,A,"s"+F+++(C?"_"+C:"")))}function L(C){
+C.catch(A=>ue||(ue=A)),T.queue===U?O.push(C):T.execute(C)||P(T,U)}}function N(T){I=T,P(T,h),T.reserved=()=>O.length?T.execute(
+O.shift()):P(T,h)}}function P(i,p){return i.queue.remove(i),p.push(i),i.queue=p,p===V?i.idleTimer.start():i.idleTimer.cancel(),
+i}function He(i){return new ne(i,3802)}function ye(i,p){return Array.isArray(i)?new ne(i,p||(i.length?Ze(i)||25:0),n.shared.
+typeArrayMap):ye(Array.from(arguments))}function Ke(i){if(o)return i.reject(D.connection("CONNECTION_ENDED",n,n));if(V.length)
+return Ue(V.shift(),i);if(j.length)return b(j.shift(),i);ae.length?Ue(ae.shift(),i):l.push(i)}function Ue(i,p){return i.
+execute(p)?P(i,ae):P(i,U)}function we(i){return new Promise((p,O)=>{i.state?i.active?Et(n).cancel(i.state,p,O):i.cancelled=
+{resolve:p,reject:O}:(l.remove(i),i.cancelled=!0,i.reject(D.generic("57014","canceling statement due to user request")),
+p())})}async function u({timeout:i=null}={}){if(o)return o;await 1;let p;return o=Promise.race([new Promise(O=>i!==null&&
+(p=te(ie,i*1e3,O))),Promise.all(Z.map(O=>O.end()).concat(K.sql?K.sql.end({timeout:0}):[],a.sql?a.sql.end({timeout:0}):[]))]).
+then(()=>ee(p))}async function Ve(){await Promise.all(Z.map(i=>i.end()))}async function ie(i){for(await Promise.all(Z.map(
+p=>p.terminate()));l.length;)l.shift().reject(D.connection("CONNECTION_DESTROYED",n));i()}function b(i,p){return P(i,d),
+i.connect(p),i}function Q(i){P(i,se)}function Ae(i){if(l.length===0)return P(i,V);let p=Math.ceil(l.length/(d.length+1)),
+O=!0;for(;O&&l.length&&p-- >0;){let F=l.shift();if(F.reserve)return F.reserve(i);O=i.execute(F)}O?P(i,ae):P(i,U)}function le(i,p){
+P(i,j),i.reserved=null,i.onclose&&(i.onclose(p),i.onclose=null),n.onclose&&n.onclose(i.id),l.length&&b(i,l.shift())}}function dn(e,r){
+if(e&&e.shared)return e;let n=W.env,a=(!e||typeof e=="string"?r:e)||{},{url:o,multihost:l}=wn(e),d=[...o.searchParams].reduce(
+(U,[_,Z])=>(U[_]=Z,U),{}),h=a.hostname||a.host||l||o.hostname||n.PGHOST||"localhost",j=a.port||o.port||n.PGPORT||5432,se=a.
+user||a.username||o.username||n.PGUSERNAME||n.PGUSER||bn();a.no_prepare&&(a.prepare=!1),d.sslmode&&(d.ssl=d.sslmode,delete d.
+sslmode),"timeout"in a&&(console.log("The timeout option is deprecated, use idle_timeout instead"),a.idle_timeout=a.timeout),
+d.sslrootcert==="system"&&(d.ssl="verify-full");let V=["idle_timeout","connect_timeout","max_lifetime","max_pipeline","b\
+ackoff","keep_alive"],ae={max:globalThis.Cloudflare?3:10,ssl:!1,sslnegotiation:null,idle_timeout:null,connect_timeout:30,
+max_lifetime:gn,max_pipeline:100,backoff:hn,keep_alive:60,prepare:!0,debug:!1,fetch_types:!0,publications:"alltables",target_session_attrs:null};
+return{host:Array.isArray(h)?h:h.split(",").map(U=>U.split(":")[0]),port:Array.isArray(j)?j:h.split(",").map(U=>parseInt(
+U.split(":")[1]||j)),path:a.path||h.indexOf("/")>-1&&h+"/.s.PGSQL."+j,database:a.database||a.db||(o.pathname||"").slice(
+1)||n.PGDATABASE||se,user:se,pass:a.pass||a.password||o.password||n.PGPASSWORD||"",...Object.entries(ae).reduce((U,[_,Z])=>{
+let re=_ in a?a[_]:_ in d?d[_]==="disable"||d[_]==="false"?!1:d[_]:n["PG"+_.toUpperCase()]||Z;return U[_]=typeof re=="st\
+ring"&&V.includes(_)?+re:re,U},{}),connection:{application_name:n.PGAPPNAME||"postgres.js",...a.connection,...Object.entries(
+d).reduce((U,[_,Z])=>(_ in ae||(U[_]=Z),U),{})},types:a.types||{},target_session_attrs:pn(a,o,n),onnotice:a.onnotice,onnotify:a.
+onnotify,onclose:a.onclose,onparameter:a.onparameter,socket:a.socket,transform:yn(a.transform||{undefined:void 0}),parameters:{},
+shared:{retries:0,typeArrayMap:{}},...Gt(a.types)}}function pn(e,r,n){let a=e.target_session_attrs||r.searchParams.get("\
+target_session_attrs")||n.PGTARGETSESSIONATTRS;if(!a||["read-write","read-only","primary","standby","prefer-standby"].includes(
+a))return a;throw new Error("target_session_attrs "+a+" is not supported")}function hn(e){return(.5+Math.random()/2)*Math.
+min(3**e/100,20)}function gn(){return 60*(30+Math.random()*30)}function yn(e){return{undefined:e.undefined,column:{from:typeof e.
+column=="function"?e.column:e.column&&e.column.from,to:e.column&&e.column.to},value:{from:typeof e.value=="function"?e.value:
+e.value&&e.value.from,to:e.value&&e.value.to},row:{from:typeof e.row=="function"?e.row:e.row&&e.row.from,to:e.row&&e.row.
+to}}}function wn(e){if(!e||typeof e!="string")return{url:{searchParams:new Map}};let r=e;r=r.slice(r.indexOf("://")+3).split(
+/[?/]/)[0],r=decodeURIComponent(r.slice(r.indexOf("@")+1));let n=new URL(e.replace(r,r.split(",")[0]));return{url:{username:decodeURIComponent(
+n.username),password:decodeURIComponent(n.password),host:n.host,hostname:n.hostname,port:n.port,pathname:n.pathname,searchParams:n.
+searchParams},multihost:r.indexOf(",")>-1&&r}}function bn(){try{return un.userInfo().username}catch{return W.env.USERNAME||
+W.env.USER||W.env.LOGNAME}}export{mn as default};
