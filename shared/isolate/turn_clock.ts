@@ -22,8 +22,8 @@ export interface TurnClockOptions {
  * decodes what has arrived, and for each millisecond of a turn, because it loads modules and collects
  * garbage. Measured with Deno 2.1.4.
  */
-const RUNTIME_MS_PER_TURN = 0.035;
-const RUNTIME_SHARE = 0.12;
+const RUNTIME_MS_PER_TURN = 0.03;
+const RUNTIME_SHARE = 0.2;
 
 /**
  * Creates a clock of an isolate's turns. A turn begins when the first of the isolate's waits ends,

@@ -4,6 +4,7 @@ import type { Clock } from "../isolate/clock.ts";
 import type { Lifetime } from "../isolate/lifetime.ts";
 import { nextTurn } from "../isolate/next_turn.ts";
 import type { Logger } from "../log/logger.ts";
+import { CpuShare } from "./cpu_share.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { HeldWork } from "./held_work.ts";
 import { pollingPauseMs } from "./polling_pace.ts";
@@ -67,6 +68,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   readonly #signal: WakeSignal;
   readonly #heartbeat: Heartbeat;
   readonly #slots: Slots;
+  readonly #cpuShare = new CpuShare();
   /** The last claim returned as much as requested, so more work is likely to wait. */
   #isBacklogged = false;
   #isEnding = false;
@@ -218,7 +220,10 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   async #claim(): Promise<number | null> {
     const { kind } = this.#options;
     const room = Math.max(0, this.#room());
-    if (room === 0) return 0;
+    if (room === 0) {
+      void this.#makeWay();
+      return 0;
+    }
     const lookedAtMs = this.#lookedAtMs;
     try {
       const claimed = await kind.claim(this.id, {
@@ -284,13 +289,12 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { kind, log, lifetime } = this.#options;
     const { id, epoch } = work;
     const beganAtMs = this.#now();
-    const cpuBeforeMs = lifetime.cpu?.usedMs() ?? 0;
+    const cpuBeforeMs = this.#noteCpu();
     await this.#held.hold({ id, epoch }, async (signal, watch) => {
       const slot = await this.#slots.take(signal);
       const end = await this.#runOrLetGo(work, slot, signal, watch).catch(toName);
       slot?.free();
-      // What runs beside it shares the cost.
-      const cpuMs = ((lifetime.cpu?.usedMs() ?? 0) - cpuBeforeMs) / this.#held.count;
+      const cpuMs = this.#noteCpu() - cpuBeforeMs;
       if (watch.isOn) lifetime.noteStream(cpuMs);
       log("info", `${kind.noun}.run_ended`, {
         worker_id: this.id,
@@ -369,9 +373,20 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     return new StopReason("yield", { isFinal: this.#isAlone && this.#isOver() });
   }
 
+  /** Stops claiming when CPU, not slots, keeps it from waiting work, so that another isolate starts. */
+  async #makeWay(): Promise<void> {
+    const { lifetime, settings } = this.#options;
+    const hasSlots = this.#held.count < settings.slots;
+    if (!this.#isLimited || !this.#isBacklogged || !hasSlots || this.#isAlone) return;
+    this.#isBacklogged = false;
+    await lifetime.cpu?.retire(this.#held.load);
+    this.#signal.send();
+  }
+
   /** Makes the platform start another isolate for waiting work; this one finishes its own. */
   async #retire(): Promise<void> {
-    await this.#options.lifetime.cpu?.retire(this.#held.load);
+    // A call that runs alone does not stream.
+    await this.#options.lifetime.cpu?.retire({ count: this.#held.count, streamCount: 0 });
     await this.#wakeSuccessor();
   }
 
@@ -427,6 +442,11 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { freeCount, aheadCount, waitingCount } = this.#slots;
     const settledCount = this.#held.count - waitingCount - (settings.slots - freeCount);
     return Math.min(freeCount + (canWait ? aheadCount : 0), MAX_SETTLED - settledCount);
+  }
+
+  /** Called when work begins or ends; see {@linkcode CpuShare}. */
+  #noteCpu(): number {
+    return this.#cpuShare.note(this.#options.lifetime.cpu?.usedMs() ?? 0, this.#held.count);
   }
 
   #cpuUsed(): { readonly cpu_used_ms?: number } {

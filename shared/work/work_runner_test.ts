@@ -361,6 +361,38 @@ Deno.test("a worker that claims again after a wake-up wakes its successor when i
   await stop();
 });
 
+Deno.test("a worker without CPU for waiting work lets another isolate start", async () => {
+  let measuredMs = 0;
+  let wakeCount = 0;
+  let lookMs = 0;
+  // Each look costs something, so that using up CPU ends without waiting.
+  const meter = createCpuMeter(() => measuredMs += lookMs);
+  const lifetime = createLifetime(36_000, { softMs: 1_000, hardMs: 2_000, meter });
+  lifetime.noteStream(200);
+  const { add, clock, slow, stop } = testRunner(8, {
+    wakeSuccessor: () => {
+      wakeCount++;
+      return Promise.resolve();
+    },
+    run: async (_work, { watch }) => {
+      watch.note(60);
+      await slow.promise;
+      return "done";
+    },
+  }, lifetime);
+  await settle();
+  measuredMs = 850;
+  await add("one", "two", "three", "four");
+  lookMs = 10;
+
+  await clock.pass(1_000);
+  await settle();
+
+  assert.equal(wakeCount, 1);
+  slow.resolve();
+  await stop();
+});
+
 Deno.test("a wake-up after the last work of a closed worker asks for another worker", async () => {
   const { measure, running, wake } = limitedRunner();
   await settle();
