@@ -23,7 +23,7 @@ export interface TurnClockOptions {
  * garbage. Measured with Deno 2.1.4.
  */
 const RUNTIME_MS_PER_TURN = 0.03;
-const RUNTIME_SHARE = 0.2;
+const RUNTIME_SHARE = 0.3;
 
 /**
  * Creates a clock of an isolate's turns. A turn begins when the first of the isolate's waits ends,
