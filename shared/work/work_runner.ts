@@ -168,7 +168,6 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     }, closed.signal);
     do {
       await this.#claimWhileOpen();
-      this.#reopened = new AbortController();
       await this.#fetching;
       await this.#withdraw();
       await this.#passOnWakes();
@@ -202,11 +201,13 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       if (this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000) {
         // Immediately, so that this worker receives no wake-up after its last poll.
         this.#isEnding = true;
-        return;
+        break;
       }
       await this.#signal.wait(Math.min(this.#pauseMs(quietMs), lifetime.openForMs(this.#now())));
       this.#slots.refuse(MAX_WAIT_MS);
     }
+    // Immediately, so that a wake-up after the last look at the phase counts.
+    this.#reopened = new AbortController();
   }
 
   #pauseMs(quietMs: number): number {

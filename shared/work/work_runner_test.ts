@@ -393,6 +393,35 @@ Deno.test("a worker without CPU for waiting work lets another isolate start", as
   await stop();
 });
 
+Deno.test("a wake-up that arrives just after a worker has closed makes it claim again", async () => {
+  let onClosed = () => {};
+  let measuredMs = 0;
+  const meter = createCpuMeter(() => measuredMs);
+  const limited = createLifetime(36_000, { softMs: 1_000, hardMs: 2_000, meter });
+  const lifetime: Lifetime = {
+    ...limited,
+    phaseAt(nowMs) {
+      const phase = limited.phaseAt(nowMs);
+      if (phase !== "open") queueMicrotask(() => onClosed());
+      return phase;
+    },
+  };
+  const runner = testRunner(4, {}, lifetime);
+  await settle();
+  await runner.add("slow");
+  onClosed = () => {
+    onClosed = () => {};
+    void runner.add("next");
+  };
+
+  measuredMs = 1_100;
+  await runner.clock.pass(1_000);
+
+  assert.deepEqual(runner.ended, ["next done"]);
+  runner.slow.resolve();
+  await runner.stop();
+});
+
 Deno.test("a wake-up after the last work of a closed worker asks for another worker", async () => {
   const { measure, running, wake } = limitedRunner();
   await settle();
