@@ -76,6 +76,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   #lookedAtMs: number | null = null;
   /** True while it runs work that must run alone. */
   #isAlone = false;
+  #retiring: Promise<void> | null = null;
   #isListening = false;
   /** Resolves when the work that was handed to this worker has been fetched and started. */
   #fetching: Promise<void> = Promise.resolve();
@@ -121,7 +122,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       return true;
     }
     // The platform would have sent it to another isolate if this one were retired.
-    if (this.#isAlone) void this.#retire();
+    if (this.#isAlone) this.#retire();
     this.#signal.send();
     return false;
   }
@@ -241,7 +242,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         void this.#reportStall(claimed);
       }
       // Other waiting work needs another isolate, which starts only when this one is retired.
-      if (this.#isAlone) void this.#retire();
+      if (this.#isAlone) this.#retire();
       return claimed.length;
     } catch (error) {
       this.#noteFailedClaim(error);
@@ -384,11 +385,17 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     this.#signal.send();
   }
 
-  /** Makes the platform start another isolate for waiting work; this one finishes its own. */
-  async #retire(): Promise<void> {
-    // A call that runs alone does not stream.
-    await this.#options.lifetime.cpu?.retire({ count: this.#held.count, streamCount: 0 });
-    await this.#wakeSuccessor();
+  /**
+   * Makes the platform start another isolate for waiting work; this one finishes its own. Wake-ups
+   * that arrive meanwhile change nothing.
+   */
+  #retire(): void {
+    const retire = async () => {
+      // A call that runs alone does not stream.
+      await this.#options.lifetime.cpu?.retire({ count: this.#held.count, streamCount: 0 });
+      await this.#wakeSuccessor();
+    };
+    this.#retiring ??= retire().finally(() => this.#retiring = null);
   }
 
   /** A wake-up that is lost delays work until the next tick, so its failure is logged. */
