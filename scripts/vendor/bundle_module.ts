@@ -1,6 +1,7 @@
 import { basename, join, relative } from "node:path";
 import { isBuiltin } from "node:module";
 import { type EsbuildPlugin, loadEsbuild } from "../deps.ts";
+import { withClassNames } from "./class_names.ts";
 import { sharedMcpCore } from "./mcp_core.ts";
 import type { Patch, VendoredModule } from "./vendored_modules.ts";
 
@@ -30,8 +31,8 @@ export {
 
 /**
  * Bundles modules without code that their exports do not need. Shortens identifiers, because a
- * deployment uploads the files as they are, but keeps the names of functions and classes: stack
- * traces, `error.name` and the SDKs' `User-Agent` contain them.
+ * deployment uploads the files as they are, but keeps the names of classes: `error.name`, stack
+ * traces and the SDKs' `User-Agent` contain them.
  *
  * Packages resolve as in Deno. Only `zod` and the JSON Schema validator are not bundled but imported
  * from their vendored modules: the SDKs and the project share schemas, so there must be only one
@@ -81,7 +82,6 @@ const OUTPUT = {
   target: TARGET,
   define: { global: "globalThis" },
   minify: true,
-  keepNames: true,
   lineLimit: LINE_LENGTH,
   charset: "utf8",
   legalComments: "none",
@@ -92,8 +92,8 @@ function pluginsFor(modules: readonly VendoredModule[], installFolder: string): 
   return [
     nodeBuiltins(),
     sharedPackages(modules),
-    patched(modules.flatMap(({ patches = [] }) => patches)),
     ...modules.some(({ shared }) => shared === "mcp_core") ? [sharedMcpCore(installFolder)] : [],
+    sources(modules.flatMap(({ patches = [] }) => patches)),
     ...modules.some(({ hasNoSideEffects }) => hasNoSideEffects) ? [withoutSideEffects()] : [],
   ];
 }
@@ -146,17 +146,16 @@ function nodeBuiltins(): EsbuildPlugin {
   };
 }
 
-/** Patches the files that {@linkcode Patch} names. */
-function patched(patches: readonly Patch[]): EsbuildPlugin {
+/** Patches the files that {@linkcode Patch} names, and names the classes of all files. */
+function sources(patches: readonly Patch[]): EsbuildPlugin {
   return {
-    name: "patched",
+    name: "sources",
     setup(build) {
-      for (const [file, patchesOfFile] of Map.groupBy(patches, ({ file }) => file)) {
-        build.onLoad({ filter: new RegExp(`/${RegExp.escape(file)}$`) }, async ({ path }) => ({
-          contents: patchesOfFile.reduce(applyPatch, await Deno.readTextFile(path)),
-          loader: "js",
-        }));
-      }
+      build.onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
+        const applied = patches.filter(({ file }) => path.endsWith(`/${file}`));
+        const source = applied.reduce(applyPatch, await Deno.readTextFile(path));
+        return { contents: withClassNames(source), loader: "js" };
+      });
     },
   };
 }

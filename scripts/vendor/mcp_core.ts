@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { EsbuildPlugin } from "../deps.ts";
+import { withClassNames } from "./class_names.ts";
 
 /** A top-level declaration of a package's file. */
 interface Declaration {
@@ -31,8 +32,8 @@ export function sharedMcpCore(installFolder: string): EsbuildPlugin {
         { path: server, source: await Deno.readTextFile(server) },
       );
       build.onLoad({ filter: /\/dist\/src-.+\.mjs$/ }, ({ path }) => {
-        if (path === client) return { contents: merged.client };
-        return path === server ? { contents: merged.server } : undefined;
+        if (path === client) return { contents: withClassNames(merged.client) };
+        return path === server ? { contents: withClassNames(merged.server) } : undefined;
       });
     },
   };

@@ -8,13 +8,43 @@ import {
 import { UNUSED_ANTHROPIC_CODE } from "./unused_anthropic_code.ts";
 import type { Patch } from "./vendored_modules.ts";
 
+/** Adapters send no query, except for parameters of a provider's own address, which are flat. */
+function flatQuery(file: string): Patch[] {
+  return [
+    { file, from: 'import * as qs from "../qs/stringify.mjs";\n', to: "" },
+    {
+      file,
+      from: "return qs.stringify(query, { arrayFormat: 'brackets' });",
+      to: "return String(new URLSearchParams(Object.entries(query)" +
+        ".filter(([, value]) => value !== undefined)));",
+    },
+  ];
+}
+
+/** The number of enumerations in Google's SDK. */
+const ENUMS = 79;
+
+/** What the project and the MCP SDKs read from `z`. A test compares it with the project's code. */
+const USED_ZOD = `
+export {
+  ZodNever, ZodType, any, array, boolean, custom, date, discriminatedUnion, email, enum, guid, int,
+  intersection, json, lazy, literal, looseObject, never, null, nullable, number, object, optional,
+  partialRecord, preprocess, record, strictObject, string, tuple, union, unknown, url, uuid,
+} from "./schemas.js";
+export { ZodError } from "./errors.js";
+export { safeParse } from "./parse.js";
+export { NEVER, prettifyError } from "../core/index.js";
+export { toJSONSchema } from "../core/json-schema-processors.js";
+`;
+
 /**
  * Patches that remove code which no function runs. A bundler keeps it, because a class or a
  * namespace that functions use contains it. Whoever needs a removed part deletes its patch.
  */
 export const UNUSED_CODE = {
-  anthropic: UNUSED_ANTHROPIC_CODE,
+  anthropic: [...UNUSED_ANTHROPIC_CODE, ...flatQuery("@anthropic-ai/sdk/internal/utils/query.mjs")],
   openai: [
+    ...flatQuery("openai/internal/utils/query.mjs"),
     {
       file: "openai/client.mjs",
       from: /^ +this\.(?!chat\b|responses\b)\w+ = new API\.\w+\(this\);\n/gm,
@@ -51,6 +81,24 @@ export const UNUSED_CODE = {
     ),
   ],
   googleGenai: [
+    // Enumerations become expressions, which a bundler leaves out if they are unused.
+    {
+      file: "genai/dist/web/index.mjs",
+      from: /;\n(?<=^var (\w+);\n)(?=\(function \(\1\) \{\n)/gm,
+      to: " = /* @__PURE__ */ enumeration",
+      matches: ENUMS,
+    },
+    {
+      file: "genai/dist/web/index.mjs",
+      from: /(?<=^\}\))\((\w+) \|\| \(\1 = \{\}\)\)(?=;$)/gm,
+      to: "",
+      matches: ENUMS,
+    },
+    {
+      file: "genai/dist/web/index.mjs",
+      from: /$(?![^])/g,
+      to: "\nfunction enumeration(fill) { const values = {}; fill(values); return values; }\n",
+    },
     {
       file: "genai/dist/web/index.mjs",
       from:
@@ -109,6 +157,21 @@ export const UNUSED_CODE = {
       matches: 52,
     },
   ],
+  markdownIt: [
+    // The project does not set the option `linkify`.
+    {
+      file: "markdown-it/dist/markdown-it.mjs",
+      from: 'import { LinkifyIt } from "linkify-it";\n',
+      to: "",
+    },
+    { file: "markdown-it/dist/markdown-it.mjs", from: "new LinkifyIt()", to: "null" },
+    {
+      // The engine has these tables.
+      file: "uc.micro/build/index.mjs",
+      from: /^[^]+$/g,
+      to: "export const P = /\\p{P}/u;\nexport const S = /\\p{S}/u;\n",
+    },
+  ],
   yaml: [
     {
       // The package's files for browsers are ES modules, of which unused parts can be left out.
@@ -125,24 +188,18 @@ export const UNUSED_CODE = {
     },
   ],
   zod: [
-    // Messages in other languages than English.
-    ...["zod/v4/classic/external.js", "zod/v4/core/index.js"].map((file) => ({
-      file,
+    // Messages in other languages than English, and schemas that are compiled to code.
+    {
+      file: "zod/v4/core/index.js",
       from: 'export * as locales from "../locales/index.js";\n',
       to: "",
-    })),
-    // Schemas that are compiled to code, and schemas that are read from JSON Schema.
-    { file: "zod/v4/core/index.js", from: 'export * from "./compile.js";\n', to: "" },
-    {
-      file: "zod/v4/classic/external.js",
-      from: / INVALID,| compile,| withParser,| ZodCompile\w+,/g,
-      to: "",
-      matches: 5,
     },
+    { file: "zod/v4/core/index.js", from: 'export * from "./compile.js";\n', to: "" },
+    // Without this, the namespace `z` contains the whole package.
     {
       file: "zod/v4/classic/external.js",
-      from: 'export { fromJSONSchema } from "./from-json-schema.js";\n',
-      to: "",
+      from: /^export [^]+?(?=^export \{ ZodISODateTime)/gm,
+      to: USED_ZOD,
     },
   ],
 } as const satisfies Readonly<Record<string, readonly Patch[]>>;

@@ -1,4 +1,5 @@
 import { UNUSED_CODE } from "./unused_code.ts";
+import { UNUSED_LIBPG_QUERY_CODE } from "./unused_libpg_query_code.ts";
 import { UNUSED_RE2JS_CODE } from "./unused_re2js_code.ts";
 
 /** The pinned npm packages that functions use. */
@@ -114,6 +115,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "markdown_it",
+    patches: UNUSED_CODE.markdownIt,
     entries: [{ package: "markdown-it", values: ["default"] }],
   },
   {
@@ -171,7 +173,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
       file: "libpg-query/wasm/libpg-query.js",
       from: 'globalThis.process?.versions?.node&&globalThis.process?.type!="renderer"',
       to: "false",
-    }],
+    }, ...UNUSED_LIBPG_QUERY_CODE],
     wasm: "libpg-query/wasm/libpg-query.wasm",
     entries: [{
       package: "libpg-query",

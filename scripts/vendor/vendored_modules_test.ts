@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { PROJECT_ROOT } from "../project_root.ts";
 import { VENDORED_MODULES } from "./vendored_modules.ts";
 
 for (const { name, entries, wasm } of VENDORED_MODULES) {
@@ -69,4 +72,26 @@ Deno.test("the MCP modules share the protocol, zod and the JSON Schema validator
   }
   assert.match(core, /from"\.\/zod\.js"/);
   assert.doesNotMatch(core, /zod@|keywordLocation/);
+});
+
+/** What the code reads from `z` only as types. */
+const ZOD_TYPES = new Set(["ZodSafeParseResult", "core", "infer", "input", "output"]);
+
+Deno.test("shared/vendor/zod.js has every value that the project reads from it", async () => {
+  const { z } = await import("../../shared/vendor/zod.js");
+  const used = new Set<string>();
+  for (const folder of ["scripts", "shared", "stack", "supabase/functions", "tests"]) {
+    const paths = await readdir(join(PROJECT_ROOT, folder), { recursive: true });
+    for (const path of paths.filter((path) => path.endsWith(".ts"))) {
+      const code = await Deno.readTextFile(join(PROJECT_ROOT, folder, path));
+      if (!code.includes("vendor/zod.js")) continue;
+      for (const [, name = ""] of code.matchAll(/(?<![\w.])z\.(\w+)/g)) used.add(name);
+    }
+  }
+
+  const missing = [...used].filter((name) => !ZOD_TYPES.has(name) && !(name in z));
+  assert.ok(used.size > 20, `${used.size} names were compared`);
+  assert.deepEqual(missing, []);
+  const [issue] = z.string().safeParse(1).error?.issues ?? [];
+  assert.equal(issue?.message, "Invalid input: expected string, received number");
 });

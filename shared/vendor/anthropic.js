@@ -2,379 +2,310 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   @anthropic-ai/sdk@1.12.0 (Apache-2.0)
 // @ts-self-types="./anthropic.d.ts"
-var Bt=Object.defineProperty;var i=(e,o)=>Bt(e,"name",{value:o,configurable:!0});var S=(e,o,r)=>()=>{if(r)throw r[0];try{return e&&(o=e(e=0)),o}catch(t){throw r=[t],t}};import{clearImmediate as w,clearInterval as b,clearTimeout as y,setImmediate as x,setInterval as _,setTimeout as g}from"node:timers";
-var d=S(()=>{});function U(e,o,r,t,n){if(t==="m")throw new TypeError("Private method is not writable");if(t==="a"&&!n)throw new TypeError(
+var T=(e,o,r)=>()=>{if(r)throw r[0];try{return e&&(o=e(e=0)),o}catch(t){throw r=[t],t}};import{clearImmediate as g,clearInterval as y,clearTimeout as h,setImmediate as w,setInterval as b,setTimeout as E}from"node:timers";
+var l=T(()=>{});function P(e,o,r,t,n){if(t==="m")throw new TypeError("Private method is not writable");if(t==="a"&&!n)throw new TypeError(
 "Private accessor was defined without a setter");if(typeof o=="function"?e!==o||!n:!o.has(e))throw new TypeError("Cannot\
  write private member to an object whose class did not declare it");return t==="a"?n.call(e,r):n?n.value=r:o.set(e,r),r}
-function C(e,o,r,t){if(r==="a"&&!t)throw new TypeError("Private accessor was defined without a getter");if(typeof o=="fu\
+function S(e,o,r,t){if(r==="a"&&!t)throw new TypeError("Private accessor was defined without a getter");if(typeof o=="fu\
 nction"?e!==o||!t:!o.has(e))throw new TypeError("Cannot read private member from an object whose class did not declare i\
-t");return r==="m"?t:r==="a"?t.call(e):t?t.value:o.get(e)}var le=S(()=>{d();i(U,"__classPrivateFieldSet");i(C,"__classPr\
-ivateFieldGet")});function ee(e){return typeof e=="object"&&e!==null&&("name"in e&&e.name==="AbortError"||"message"in e&&String(e.message).
-includes("FetchRequestCanceledException"))}var Z,ce=S(()=>{d();i(ee,"isAbortError");Z=i(e=>{if(e instanceof Error)return e;
-if(typeof e=="object"&&e!==null){try{let o=Object.prototype.toString.call(e);if(o==="[object Error]"||o==="[object DOMEx\
-ception]"){let r=new Error(e.message,e.cause?{cause:e.cause}:{});return e.stack&&(r.stack=e.stack),e.cause&&!r.cause&&(r.
-cause=e.cause),e.name&&(r.name=e.name),r}}catch{}try{return new Error(JSON.stringify(e))}catch{}}return new Error(e)},"c\
-astToError")});var L,O,ge,re,Me,Ar,Fe,Ue,Be,De,He,je,qe,$e,Ke,ze,We,Xe,Je,te,Ve,Ge,Qe,Ye,Dt,ie=S(()=>{d();ce();L=(()=>{class e extends Error{static{
-i(this,"AnthropicError")}constructor(r,t){super(r,t),Object.defineProperty(this,"name",{value:new.target._errorName,writable:!0,
-configurable:!0})}}return e._errorName="AnthropicError",e})(),O=(()=>{class e extends L{static{i(this,"APIError")}constructor(r,t,n,s,a){
-super(`${e.makeMessage(r,t,n)}`),this.status=r,this.headers=s,this.requestID=s?.get("request-id"),this.workspaceID=s?.get(
-"anthropic-workspace-id"),this.error=t;let l=t??{};this.apiMessage=l.error?.message??null,this.type=a??l.error?.type??null;
-let p=l.error?.details?.error_code;this.errorCode=typeof p=="string"?p:null,this.details=l.error?.details??null}static makeMessage(r,t,n){
+t");return r==="m"?t:r==="a"?t.call(e):t?t.value:o.get(e)}var ee=T(()=>{l()});function W(e){return typeof e=="object"&&e!==null&&("name"in e&&e.name==="AbortError"||"message"in e&&String(e.message).
+includes("FetchRequestCanceledException"))}var z,re=T(()=>{l();z=e=>{if(e instanceof Error)return e;if(typeof e=="object"&&
+e!==null){try{let o=Object.prototype.toString.call(e);if(o==="[object Error]"||o==="[object DOMException]"){let r=new Error(
+e.message,e.cause?{cause:e.cause}:{});return e.stack&&(r.stack=e.stack),e.cause&&!r.cause&&(r.cause=e.cause),e.name&&(r.
+name=e.name),r}}catch{}try{return new Error(JSON.stringify(e))}catch{}}return new Error(e)}});var k,C,ue,X,Ae,lr,Ce,ve,ke,Ne,Ie,Pe,Le,Oe,Me,Ue,Fe,Be,He,J,De,qe,$e,Ke,ut,Y=T(()=>{l();re();k=(()=>{class e extends Error{static name="\
+AnthropicError";constructor(r,t){super(r,t),Object.defineProperty(this,"name",{value:new.target._errorName,writable:!0,configurable:!0})}}
+return e._errorName="AnthropicError",e})(),C=(()=>{class e extends k{static name="APIError";constructor(r,t,n,s,i){super(
+`${e.makeMessage(r,t,n)}`),this.status=r,this.headers=s,this.requestID=s?.get("request-id"),this.workspaceID=s?.get("ant\
+hropic-workspace-id"),this.error=t;let a=t??{};this.apiMessage=a.error?.message??null,this.type=i??a.error?.type??null;let u=a.
+error?.details?.error_code;this.errorCode=typeof u=="string"?u:null,this.details=a.error?.details??null}static makeMessage(r,t,n){
 let s=t?.message?typeof t.message=="string"?t.message:JSON.stringify(t.message):t?JSON.stringify(t):n;return r&&s?`${r} ${s}`:
-r?`${r} status code (no body)`:s||"(no status code or body)"}static generate(r,t,n,s){if(!r||!s)return new re({message:n,
-cause:Z(t)});let a=t,l=Dt.get(r);return l?new l(r,a,n,s):r>=500?new te(r,a,n,s):new e(r,a,n,s)}}return e._errorName="API\
-Error",e})(),ge=(()=>{class e extends O{static{i(this,"APIUserAbortError")}constructor({message:r}={}){super(void 0,void 0,
-r||"Request was aborted.",void 0)}}return e._errorName="APIUserAbortError",e})(),re=(()=>{class e extends O{static{i(this,
-"APIConnectionError")}constructor({message:r,cause:t}){super(void 0,void 0,r||"Connection error.",void 0),t&&(this.cause=
-t)}}return e._errorName="APIConnectionError",e})(),Me=(()=>{class e extends re{static{i(this,"APIConnectionTimeoutError")}constructor({
-message:r}={}){super({message:r??"Request timed out."})}}return e._errorName="APIConnectionTimeoutError",e})(),Ar=(()=>{
-class e extends L{static{i(this,"RetryableError")}constructor(r,{cause:t}={}){super(r??"Retryable error."),t!==void 0&&(this.
-cause=t)}}return e._errorName="RetryableError",e})(),Fe=(()=>{class e extends O{static{i(this,"BadRequestError")}}return e.
-_errorName="BadRequestError",e})(),Ue=(()=>{class e extends O{static{i(this,"AuthenticationError")}}return e._errorName=
-"AuthenticationError",e})(),Be=(()=>{class e extends O{static{i(this,"PaymentRequiredError")}}return e._errorName="Payme\
-ntRequiredError",e})(),De=(()=>{class e extends O{static{i(this,"PermissionDeniedError")}}return e._errorName="Permissio\
-nDeniedError",e})(),He=(()=>{class e extends O{static{i(this,"NotFoundError")}}return e._errorName="NotFoundError",e})(),
-je=(()=>{class e extends O{static{i(this,"RequestTimeoutError")}}return e._errorName="RequestTimeoutError",e})(),qe=(()=>{
-class e extends O{static{i(this,"ConflictError")}}return e._errorName="ConflictError",e})(),$e=(()=>{class e extends O{static{
-i(this,"PreconditionFailedError")}}return e._errorName="PreconditionFailedError",e})(),Ke=(()=>{class e extends O{static{
-i(this,"ContentTooLargeError")}}return e._errorName="ContentTooLargeError",e})(),ze=(()=>{class e extends O{static{i(this,
-"UnprocessableEntityError")}}return e._errorName="UnprocessableEntityError",e})(),We=(()=>{class e extends O{static{i(this,
-"RateLimitError")}}return e._errorName="RateLimitError",e})(),Xe=(()=>{class e extends O{static{i(this,"RequestHeaderFie\
-ldsTooLargeError")}}return e._errorName="RequestHeaderFieldsTooLargeError",e})(),Je=(()=>{class e extends O{static{i(this,
-"ClientClosedRequestError")}}return e._errorName="ClientClosedRequestError",e})(),te=(()=>{class e extends O{static{i(this,
-"InternalServerError")}}return e._errorName="InternalServerError",e})(),Ve=(()=>{class e extends te{static{i(this,"NotIm\
-plementedError")}}return e._errorName="NotImplementedError",e})(),Ge=(()=>{class e extends te{static{i(this,"ServiceUnav\
-ailableError")}}return e._errorName="ServiceUnavailableError",e})(),Qe=(()=>{class e extends te{static{i(this,"GatewayTi\
-meoutError")}}return e._errorName="GatewayTimeoutError",e})(),Ye=(()=>{class e extends te{static{i(this,"OverloadedError")}}
-return e._errorName="OverloadedError",e})(),Dt=new Map([[400,Fe],[401,Ue],[402,Be],[403,De],[404,He],[408,je],[409,qe],[
-412,$e],[413,Ke],[422,ze],[429,We],[431,Xe],[499,Je],[501,Ve],[503,Ge],[504,Qe],[529,Ye]])});function er(e){if(!e)return!0;for(let o in e)return!1;return!0}function kr(e,o){return Object.prototype.hasOwnProperty.call(
-e,o)}var jt,Cr,B,Ze,we,oe,be,G=S(()=>{d();ie();jt=/^[a-z][a-z0-9+.-]*:/i,Cr=i(e=>jt.test(e),"isAbsoluteURL"),B=i(e=>(B=Array.
-isArray,B(e)),"isArray"),Ze=B;i(er,"isEmptyObj");i(kr,"hasOwn");we=i((e,o)=>{if(typeof o!="number"||!Number.isInteger(o))
-throw new L(`${e} must be an integer`);if(o<0)throw new L(`${e} must be a positive integer`);return o},"validatePositive\
-Integer"),oe=["apiKey","authToken","credentials","config","profile"],be=i(e=>{try{return JSON.parse(e)}catch{return}},"s\
-afeJSON")});var vr,Nr=S(()=>{d();vr=i((e,o)=>new Promise(r=>{if(o?.aborted)return r();let t=i(()=>{y(n),r()},"onAbort"),n=g(()=>{o?.
-removeEventListener("abort",t),r()},e);o?.addEventListener("abort",t,{once:!0})}),"sleep")});var Q,rr=S(()=>{d();Q="1.12.0"});function qt(){return typeof Deno<"u"&&Deno.build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(
-typeof globalThis.process<"u"?globalThis.process:0)==="[object process]"?"node":"unknown"}function Kt(){if(typeof navigator>
+r?`${r} status code (no body)`:s||"(no status code or body)"}static generate(r,t,n,s){if(!r||!s)return new X({message:n,
+cause:z(t)});let i=t,a=ut.get(r);return a?new a(r,i,n,s):r>=500?new J(r,i,n,s):new e(r,i,n,s)}}return e._errorName="APIE\
+rror",e})(),ue=(()=>{class e extends C{static name="APIUserAbortError";constructor({message:r}={}){super(void 0,void 0,r||
+"Request was aborted.",void 0)}}return e._errorName="APIUserAbortError",e})(),X=(()=>{class e extends C{static name="API\
+ConnectionError";constructor({message:r,cause:t}){super(void 0,void 0,r||"Connection error.",void 0),t&&(this.cause=t)}}
+return e._errorName="APIConnectionError",e})(),Ae=(()=>{class e extends X{static name="APIConnectionTimeoutError";constructor({
+message:r}={}){super({message:r??"Request timed out."})}}return e._errorName="APIConnectionTimeoutError",e})(),lr=(()=>{
+class e extends k{static name="RetryableError";constructor(r,{cause:t}={}){super(r??"Retryable error."),t!==void 0&&(this.
+cause=t)}}return e._errorName="RetryableError",e})(),Ce=(()=>{class e extends C{static name="BadRequestError"}return e._errorName=
+"BadRequestError",e})(),ve=(()=>{class e extends C{static name="AuthenticationError"}return e._errorName="Authentication\
+Error",e})(),ke=(()=>{class e extends C{static name="PaymentRequiredError"}return e._errorName="PaymentRequiredError",e})(),
+Ne=(()=>{class e extends C{static name="PermissionDeniedError"}return e._errorName="PermissionDeniedError",e})(),Ie=(()=>{
+class e extends C{static name="NotFoundError"}return e._errorName="NotFoundError",e})(),Pe=(()=>{class e extends C{static name="\
+RequestTimeoutError"}return e._errorName="RequestTimeoutError",e})(),Le=(()=>{class e extends C{static name="ConflictErr\
+or"}return e._errorName="ConflictError",e})(),Oe=(()=>{class e extends C{static name="PreconditionFailedError"}return e.
+_errorName="PreconditionFailedError",e})(),Me=(()=>{class e extends C{static name="ContentTooLargeError"}return e._errorName=
+"ContentTooLargeError",e})(),Ue=(()=>{class e extends C{static name="UnprocessableEntityError"}return e._errorName="Unpr\
+ocessableEntityError",e})(),Fe=(()=>{class e extends C{static name="RateLimitError"}return e._errorName="RateLimitError",
+e})(),Be=(()=>{class e extends C{static name="RequestHeaderFieldsTooLargeError"}return e._errorName="RequestHeaderFields\
+TooLargeError",e})(),He=(()=>{class e extends C{static name="ClientClosedRequestError"}return e._errorName="ClientClosed\
+RequestError",e})(),J=(()=>{class e extends C{static name="InternalServerError"}return e._errorName="InternalServerError",
+e})(),De=(()=>{class e extends J{static name="NotImplementedError"}return e._errorName="NotImplementedError",e})(),qe=(()=>{
+class e extends J{static name="ServiceUnavailableError"}return e._errorName="ServiceUnavailableError",e})(),$e=(()=>{class e extends J{static name="\
+GatewayTimeoutError"}return e._errorName="GatewayTimeoutError",e})(),Ke=(()=>{class e extends J{static name="OverloadedE\
+rror"}return e._errorName="OverloadedError",e})(),ut=new Map([[400,Ce],[401,ve],[402,ke],[403,Ne],[404,Ie],[408,Pe],[409,
+Le],[412,Oe],[413,Me],[422,Ue],[429,Fe],[431,Be],[499,He],[501,De],[503,qe],[504,$e],[529,Ke]])});function We(e){if(!e)return!0;for(let o in e)return!1;return!0}function ur(e,o){return Object.prototype.hasOwnProperty.call(
+e,o)}var mt,dr,je,ze,pe,V,me,G=T(()=>{l();Y();mt=/^[a-z][a-z0-9+.-]*:/i,dr=e=>mt.test(e),je=e=>(je=Array.isArray,je(e)),
+ze=je;pe=(e,o)=>{if(typeof o!="number"||!Number.isInteger(o))throw new k(`${e} must be an integer`);if(o<0)throw new k(`${e}\
+ must be a positive integer`);return o},V=["apiKey","authToken","credentials","config","profile"],me=e=>{try{return JSON.
+parse(e)}catch{return}}});var pr,mr=T(()=>{l();pr=(e,o)=>new Promise(r=>{if(o?.aborted)return r();let t=()=>{h(n),r()},n=E(()=>{o?.removeEventListener(
+"abort",t),r()},e);o?.addEventListener("abort",t,{once:!0})})});var $,Xe=T(()=>{l();$="1.12.0"});function ft(){return typeof Deno<"u"&&Deno.build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(
+typeof globalThis.process<"u"?globalThis.process:0)==="[object process]"?"node":"unknown"}function Et(){if(typeof navigator>
 "u"||!navigator)return null;let e=[{key:"edge",pattern:/Edge(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",pattern:/MSIE(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"ie",pattern:/Trident(?:.*rv\:(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"chrome",pattern:/Chrome(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
 {key:"firefox",pattern:/Firefox(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"safari",pattern:/(?:Version\W+(\d+)\.(\d+)(?:\.(\d+))?)?(?:\W+Mobile\S*)?\W+Safari/}];
-for(let{key:o,pattern:r}of e){let t=r.exec(navigator.userAgent);if(t){let n=t[1]||0,s=t[2]||0,a=t[3]||0;return{browser:o,
-version:`${n}.${s}.${a}`}}}return null}var Lr,$t,Ir,Or,Pr,Mr,tr=S(()=>{d();rr();Lr=i(()=>typeof window<"u"&&typeof window.
-document<"u"&&typeof navigator<"u","isRunningInBrowser");i(qt,"getDetectedPlatform");$t=i(()=>{let e=qt();if(e==="deno")
-return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":Q,"X-Stainless-OS":Or(Deno.build.os),"X-Stainless-Arch":Ir(
-Deno.build.arch),"X-Stainless-Runtime":"deno","X-Stainless-Runtime-Version":typeof Deno.version=="string"?Deno.version:Deno.
-version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":Q,"X-St\
-ainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,"X-Stainless-Runtime":"edge","X-Stainless-Runtime-Versio\
-n":globalThis.process?.version??"unknown"};if(e==="node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":Q,
-"X-Stainless-OS":Or(globalThis.process.platform??"unknown"),"X-Stainless-Arch":Ir(globalThis.process.arch??"unknown"),"X\
--Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};let o=Kt();return o?{"X-\
-Stainless-Lang":"js","X-Stainless-Package-Version":Q,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainles\
-s-Runtime":`browser:${o.browser}`,"X-Stainless-Runtime-Version":o.version}:{"X-Stainless-Lang":"js","X-Stainless-Package\
--Version":Q,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-Runtime\
--Version":"unknown"}},"getPlatformProperties");i(Kt,"getBrowserInfo");Ir=i(e=>e==="x32"?"x32":e==="x86_64"||e==="x64"?"x\
-64":e==="arm"?"arm":e==="aarch64"||e==="arm64"?"arm64":e?`other:${e}`:"unknown","normalizeArch"),Or=i(e=>(e=e.toLowerCase(),
-e.includes("ios")?"iOS":e==="android"?"Android":e==="darwin"?"MacOS":e==="win32"?"Windows":e==="freebsd"?"FreeBSD":e==="\
-openbsd"?"OpenBSD":e==="linux"?"Linux":e?`Other:${e}`:"Unknown"),"normalizePlatform"),Mr=i(()=>Pr??(Pr=$t()),"getPlatfor\
-mHeaders")});function zt(e,o){return()=>e.removeEventListener("abort",o)}function Ur(e,o,r){xe.set(e,zt(o,r))}function Br(e,o){xe.has(
-o)&&Fr?.register(e,o,o)}function W(e){let o=xe.get(e);o&&(xe.delete(e),Fr?.unregister(e),o())}var xe,Fr,_e=S(()=>{d();xe=
-new WeakMap,Fr=typeof globalThis.FinalizationRegistry=="function"?new globalThis.FinalizationRegistry(e=>W(e)):null;i(zt,
-"makeCleanup");i(Ur,"registerRequestSignalCleanup");i(Br,"armAbandonmentBackstop");i(W,"releaseRequestSignal")});function Hr(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
-to the client, `new Anthropic({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}function or(...e){let o=globalThis.
+for(let{key:o,pattern:r}of e){let t=r.exec(navigator.userAgent);if(t){let n=t[1]||0,s=t[2]||0,i=t[3]||0;return{browser:o,
+version:`${n}.${s}.${i}`}}}return null}var gr,ht,fr,hr,Er,yr,Je=T(()=>{l();Xe();gr=()=>typeof window<"u"&&typeof window.
+document<"u"&&typeof navigator<"u";ht=()=>{let e=ft();if(e==="deno")return{"X-Stainless-Lang":"js","X-Stainless-Package-\
+Version":$,"X-Stainless-OS":hr(Deno.build.os),"X-Stainless-Arch":fr(Deno.build.arch),"X-Stainless-Runtime":"deno","X-Sta\
+inless-Runtime-Version":typeof Deno.version=="string"?Deno.version:Deno.version?.deno??"unknown"};if(typeof EdgeRuntime<
+"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":$,"X-Stainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,
+"X-Stainless-Runtime":"edge","X-Stainless-Runtime-Version":globalThis.process?.version??"unknown"};if(e==="node")return{
+"X-Stainless-Lang":"js","X-Stainless-Package-Version":$,"X-Stainless-OS":hr(globalThis.process.platform??"unknown"),"X-S\
+tainless-Arch":fr(globalThis.process.arch??"unknown"),"X-Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.
+process.version??"unknown"};let o=Et();return o?{"X-Stainless-Lang":"js","X-Stainless-Package-Version":$,"X-Stainless-OS":"\
+Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":`browser:${o.browser}`,"X-Stainless-Runtime-Version":o.version}:
+{"X-Stainless-Lang":"js","X-Stainless-Package-Version":$,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stai\
+nless-Runtime":"unknown","X-Stainless-Runtime-Version":"unknown"}};fr=e=>e==="x32"?"x32":e==="x86_64"||e==="x64"?"x64":e===
+"arm"?"arm":e==="aarch64"||e==="arm64"?"arm64":e?`other:${e}`:"unknown",hr=e=>(e=e.toLowerCase(),e.includes("ios")?"iOS":
+e==="android"?"Android":e==="darwin"?"MacOS":e==="win32"?"Windows":e==="freebsd"?"FreeBSD":e==="openbsd"?"OpenBSD":e==="\
+linux"?"Linux":e?`Other:${e}`:"Unknown"),yr=()=>Er??(Er=ht())});function gt(e,o){return()=>e.removeEventListener("abort",o)}function br(e,o,r){fe.set(e,gt(o,r))}function Tr(e,o){fe.has(
+o)&&wr?.register(e,o,o)}function D(e){let o=fe.get(e);o&&(fe.delete(e),wr?.unregister(e),o())}var fe,wr,he=T(()=>{l();fe=
+new WeakMap,wr=typeof globalThis.FinalizationRegistry=="function"?new globalThis.FinalizationRegistry(e=>D(e)):null});function _r(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
+to the client, `new Anthropic({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}function Ve(...e){let o=globalThis.
 ReadableStream;if(typeof o>"u")throw new Error("`ReadableStream` is not defined as a global; You will need to polyfill i\
-t, `globalThis.ReadableStream = ReadableStream`");return new o(...e)}function jr(e){let o=Symbol.asyncIterator in e?e[Symbol.
-asyncIterator]():e[Symbol.iterator]();return or({start(){},async pull(r){let{done:t,value:n}=await o.next();t?r.close():
-r.enqueue(n)},async cancel(){await o.return?.()}})}function Wt(e){if(e[Symbol.asyncIterator])return e[Symbol.asyncIterator]();
+t, `globalThis.ReadableStream = ReadableStream`");return new o(...e)}function Sr(e){let o=Symbol.asyncIterator in e?e[Symbol.
+asyncIterator]():e[Symbol.iterator]();return Ve({start(){},async pull(r){let{done:t,value:n}=await o.next();t?r.close():
+r.enqueue(n)},async cancel(){await o.return?.()}})}function yt(e){if(e[Symbol.asyncIterator])return e[Symbol.asyncIterator]();
 let o=e.getReader();return{async next(){try{let r=await o.read();return r?.done&&o.releaseLock(),r}catch(r){throw o.releaseLock(),
-r}},async return(){let r=o.cancel();return o.releaseLock(),await r,{done:!0,value:void 0}}}}async function*nr(e){let o=Wt(
-e),r={};Dr?.register(r,o,r);try{for await(let t of{[Symbol.asyncIterator]:()=>o})yield t}finally{Dr?.unregister(r)}}async function qr(e){
+r}},async return(){let r=o.cancel();return o.releaseLock(),await r,{done:!0,value:void 0}}}}async function*Ge(e){let o=yt(
+e),r={};Rr?.register(r,o,r);try{for await(let t of{[Symbol.asyncIterator]:()=>o})yield t}finally{Rr?.unregister(r)}}async function xr(e){
 if(e===null||typeof e!="object")return;if(e[Symbol.asyncIterator]){await e[Symbol.asyncIterator]().return?.();return}let o=e.
-getReader(),r=o.cancel();o.releaseLock(),await r}var Dr,Re=S(()=>{d();i(Hr,"getDefaultFetch");i(or,"makeReadableStream");
-i(jr,"ReadableStreamFrom");i(Wt,"readableStreamIterator");Dr=typeof FinalizationRegistry>"u"?void 0:new FinalizationRegistry(
-async e=>{try{await e.return?.()}catch{}});i(nr,"ReadableStreamToAsyncIterable");i(qr,"CancelReadableStream")});var $r,Kr=S(()=>{d();$r=i(({headers:e,body:o})=>({bodyHeaders:{"content-type":"application/json"},body:JSON.stringify(o)}),
-"FallbackEncoder")});function Xr(e){let o=0;for(let n of e)o+=n.length;let r=new Uint8Array(o),t=0;for(let n of e)r.set(n,t),t+=n.length;return r}
-function ue(e){let o;return(zr??(o=new globalThis.TextEncoder,zr=o.encode.bind(o)))(e)}function ir(e){let o;return(Wr??(o=
-new globalThis.TextDecoder,Wr=o.decode.bind(o)))(e)}var zr,Wr,sr=S(()=>{d();i(Xr,"concatBytes");i(ue,"encodeUTF8");i(ir,
-"decodeUTF8")});function Vt(e,o){for(let n=o??0;n<e.length;n++){if(e[n]===10)return{preceding:n,index:n+1,carriage:!1};if(e[n]===13)return{
-preceding:n,index:n+1,carriage:!0}}return null}var j,q,Jr,Vr=S(()=>{d();le();sr();Jr=(()=>{class e{static{i(this,"LineDe\
-coder")}constructor(){j.set(this,void 0),q.set(this,void 0),U(this,j,new Uint8Array,"f"),U(this,q,null,"f")}decode(r){if(r==
-null)return[];let t=r instanceof ArrayBuffer?new Uint8Array(r):typeof r=="string"?ue(r):r;U(this,j,Xr([C(this,j,"f"),t]),
-"f");let n=[],s;for(;(s=Vt(C(this,j,"f"),C(this,q,"f")))!=null;){if(s.carriage&&C(this,q,"f")==null){U(this,q,s.index,"f");
-continue}if(C(this,q,"f")!=null&&(s.index!==C(this,q,"f")+1||s.carriage)){n.push(ir(C(this,j,"f").subarray(0,C(this,q,"f")-
-1))),U(this,j,C(this,j,"f").subarray(C(this,q,"f")),"f"),U(this,q,null,"f");continue}let a=C(this,q,"f")!==null?s.preceding-
-1:s.preceding,l=ir(C(this,j,"f").subarray(0,a));n.push(l),U(this,j,C(this,j,"f").subarray(s.index),"f"),U(this,q,null,"f")}
-return n}flush(){return C(this,j,"f").length?this.decode(`
-`):[]}}return j=new WeakMap,q=new WeakMap,e.NEWLINE_CHARS=new Set([`
-`,"\r"]),e.NEWLINE_REGEXP=/\r\n|[\n\r]/g,e})();i(Vt,"findNewlineIndex")});var Y,ar=S(()=>{d();Y=i(e=>{if(typeof globalThis.process<"u")return globalThis.process.env?.[e]?.trim()||void 0;if(typeof globalThis.
-Deno<"u")return globalThis.Deno.env?.get?.(e)?.trim()||void 0},"readEnv")});function se(){}function Se(e,o,r){return!o||Te[e]>Te[r]?se:o[e].bind(o)}function cr(e,o){let r=Gr.get(e);if(r&&r[0]===o)
-return r[1];let t={error:Se("error",e,o),warn:Se("warn",e,o),info:Se("info",e,o),debug:Se("debug",e,o)};return Gr.set(e,
-[o,t]),t}function v(e){let o=e.logger,r=e.logLevel??"off";return o?cr(o,r):Gt}function Yr(){let e=Y("ANTHROPIC_LOG");return(!lr||
-e!==Qr)&&(Qr=e,lr=cr(console,Ae(e,"process.env['ANTHROPIC_LOG']",cr(console,de))??de)),lr}function X(e,o,r){e.debug!==se&&
-e.debug(o,Qt(r))}var de,Te,Ae,Gt,Gr,Qr,lr,Qt,fe=S(()=>{d();G();ar();de="warn",Te={off:0,error:200,warn:300,info:400,debug:500},
-Ae=i((e,o,r)=>{if(e){if(kr(Te,e))return e;r.warn(`${o} was set to ${JSON.stringify(e)}, expected one of ${JSON.stringify(
-Object.keys(Te))}`)}},"parseLogLevel");i(se,"noop");i(Se,"makeLogFn");Gt={error:se,warn:se,info:se,debug:se},Gr=new WeakMap;
-i(cr,"filterLogger");i(v,"loggerFor");i(Yr,"defaultLogger");i(X,"debugLogRequestDetails");Qt=i(e=>(e.options&&(e.options=
-{...e.options},delete e.options.headers,delete e.options.__span),e.headers&&(e.headers=Object.fromEntries((e.headers instanceof
-Headers?[...e.headers]:Object.entries(e.headers)).map(([o,r])=>[o,o.toLowerCase()==="authorization"||o.toLowerCase()==="\
-proxy-authorization"||o.toLowerCase()==="api-key"||o.toLowerCase()==="x-api-key"||o.toLowerCase()==="x-amz-security-toke\
-n"||o.toLowerCase()==="cookie"||o.toLowerCase()==="set-cookie"?"***":r]))),"retryOfRequestLogID"in e&&(e.retryOfRequestLogID&&
-(e.retryOf=e.retryOfRequestLogID),delete e.retryOfRequestLogID),e),"formatRequestDetails")});async function*Zr(e,o){if(!e.body)throw o.abort(),typeof globalThis.navigator<"u"&&globalThis.navigator.product==="React\
-Native"?new L("The default react-native fetch implementation does not support streaming. Please use expo/fetch: https://\
-docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new L("Attempted to iterate over a response with no body");let r=new TextDecoder(
-"utf-8",{ignoreBOM:!0}),t="",n=!1,s=null,a=[],l=[],p=i(c=>{if(c.charCodeAt(0)===65279&&(c=c.slice(1)),!c){if(!s&&!a.length)
-return null;let R={event:s,data:a.join(`
-`),raw:l};return s=null,a=[],l=[],R}l.push(c);let f=c.indexOf(":");if(f===0)return null;let u=f===-1?c:c.slice(0,f);if(u!==
-"event"&&u!=="data")return null;let h=f===-1?"":c.slice(c.charCodeAt(f+1)===32?f+2:f+1);return u==="event"?s=h:a.push(h),
-null},"takeLine");for await(let c of nr(e.body)){if(c==null)continue;let f=r.decode(typeof c=="string"?ue(c):c,{stream:!0});
-if(t+=f,!n&&!f.includes(`
-`)&&!f.includes("\r"))continue;let u=0;if(t.includes("\r"))for(let h=0;h<t.length;h++){let R=t[h];if(R!==`
-`&&R!=="\r")continue;if(R==="\r"&&h+1===t.length)break;let P=p(t.slice(u,h));R==="\r"&&t[h+1]===`
-`&&h++,u=h+1,P&&(yield P)}else{let h;for(;(h=t.indexOf(`
-`,u))!==-1;){let R=p(t.slice(u,h));u=h+1,R&&(yield R)}}t=t.slice(u),n=t.endsWith("\r")}if(t+=r.decode(),t)for(let c of t.
-replace(/\r$/,"").split(/\r\n|[\n\r]/)){let f=p(c);f&&(yield f)}}var pe,Ce,ur=S(()=>{d();le();ie();Re();Vr();Re();ce();G();
-sr();fe();ie();_e();Ce=(()=>{class e{static{i(this,"Stream")}constructor(r,t,n){this.iterator=r,pe.set(this,void 0),this.
-controller=t,U(this,pe,n,"f")}static rawEvents(r,t=new AbortController){return Zr(r,t)}static fromSSEResponse(r,t,n){let s=!1,
-a=n?v(n):console;async function*l(){if(s)throw new L("Cannot iterate over a consumed stream, use `.tee()` to split the s\
-tream.");s=!0;let p=!1;try{for await(let c of Zr(r,t))if(c.event!=="ping"&&c.event!==null)if(c.event==="error"){let f=be(
-c.data)??c.data,u=f?.error?.type;throw new O(void 0,f,void 0,r.headers,u)}else{if(!c.data)continue;try{yield JSON.parse(
-c.data)}catch(f){throw a.error("Could not parse message into JSON:",c.data),a.error("From chunk:",c.raw),f}}p=!0}catch(c){
-if(ee(c))return;throw c}finally{p||t.abort(),W(t)}}return i(l,"iterator"),new e(l,t,n)}static fromReadableStream(r,t,n){
-let s=!1;async function*a(){let p=new Jr,c=nr(r);for await(let f of c)for(let u of p.decode(f))yield u;for(let f of p.flush())
-yield f}i(a,"iterLines");async function*l(){if(s)throw new L("Cannot iterate over a consumed stream, use `.tee()` to spl\
-it the stream.");s=!0;let p=!1;try{for await(let c of a())p||c&&(yield JSON.parse(c));p=!0}catch(c){if(ee(c))return;throw c}finally{
-p||t.abort(),W(t)}}return i(l,"iterator"),new e(l,t,n)}[(pe=new WeakMap,Symbol.asyncIterator)](){return this.iterator()}tee(){
-let r=[],t=[],n=this[Symbol.asyncIterator](),s=i(a=>({next:i(()=>{if(a.length===0){let l=n.next();r.push(l),t.push(l)}return a.
-shift()},"next")}),"teeIterator");return[new e(()=>s(r),this.controller,C(this,pe,"f")),new e(()=>s(t),this.controller,C(
-this,pe,"f"))]}toReadableStream(){let r=this,t;return or({async start(){t=r[Symbol.asyncIterator]()},async pull(n){try{let{
-value:s,done:a}=await t.next();if(a)return n.close();let l=ue(JSON.stringify(s)+`
-`);n.enqueue(l)}catch(s){n.error(s)}},async cancel(){await t.return?.()}})}}return e})();i(Zr,"_iterSSEMessages")});function*Yt(e){if(!e)return;if(et in e){let{values:t,nulls:n}=e;yield*t.entries();for(let s of n)yield[s,null];return}let o=!1,
-r;e instanceof Headers?r=e.entries():Ze(e)?r=e:(o=!0,r=Object.entries(e??{}));for(let t of r){let n=t[0];if(typeof n!="s\
-tring")throw new TypeError("expected header name to be a string");let s=Ze(t[1])?t[1]:[t[1]],a=!1;for(let l of s)l!==void 0&&
-(o&&!a&&(a=!0,yield[n,ke]),yield[n,l])}}var et,ke,Zt,eo,K,dr=S(()=>{d();G();et=Symbol.for("brand.privateNullableHeaders");
-i(Yt,"iterateHeaders");ke=Symbol("clear"),Zt=new Set(["x-stainless-helper"]),eo=i((e,o)=>{let r=e?e.split(",").map(t=>t.
-trim()).filter(Boolean):[];for(let t of o.split(",").map(n=>n.trim()))t&&!r.includes(t)&&r.push(t);return r.join(", ")},
-"appendHeaderValue"),K=i(e=>{let o=new Headers,r=new Set;for(let t of e){let n=new Set;for(let[s,a]of Yt(t)){let l=s.toLowerCase();
-if(Zt.has(l)){if(a===ke)continue;a===null?(o.delete(s),r.add(l)):(o.set(s,eo(o.get(s),a)),r.delete(l));continue}(a===ke||
-!n.has(l))&&(o.delete(s),n.add(l),a===ke)||(a===null?(o.delete(s),r.add(l)):(o.append(s,a),r.delete(l)))}}return{[et]:!0,
-values:o,nulls:r}},"buildHeaders")});var fr,pr,hr,rt,mr=S(()=>{d();fr="RFC3986",pr=i(e=>String(e),"default_formatter"),hr={RFC1738:i(e=>String(e).replace(/%20/g,
-"+"),"RFC1738"),RFC3986:pr},rt="RFC1738"});function ot(e){return!e||typeof e!="object"?!1:!!(e.constructor&&e.constructor.isBuffer&&e.constructor.isBuffer(e))}function yr(e,o){
-if(B(e)){let r=[];for(let t=0;t<e.length;t+=1)r.push(o(e[t]));return r}return o(e)}var ve,J,Er,tt,nt=S(()=>{d();mr();G();
-ve=i((e,o)=>(ve=Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty),ve(e,o)),"has"),J=(()=>{let e=[];
-for(let o=0;o<256;++o)e.push("%"+((o<16?"0":"")+o.toString(16)).toUpperCase());return e})(),Er=1024,tt=i((e,o,r,t,n)=>{if(e.
-length===0)return e;let s=e;if(typeof e=="symbol"?s=Symbol.prototype.toString.call(e):typeof e!="string"&&(s=String(e)),
-r==="iso-8859-1")return escape(s).replace(/%u[0-9a-f]{4}/gi,function(l){return"%26%23"+parseInt(l.slice(2),16)+"%3B"});let a="";
-for(let l=0;l<s.length;l+=Er){let p=s.length>=Er?s.slice(l,l+Er):s,c=[];for(let f=0;f<p.length;++f){let u=p.charCodeAt(f);
-if(u===45||u===46||u===95||u===126||u>=48&&u<=57||u>=65&&u<=90||u>=97&&u<=122||n===rt&&(u===40||u===41)){c[c.length]=p.charAt(
-f);continue}if(u<128){c[c.length]=J[u];continue}if(u<2048){c[c.length]=J[192|u>>6]+J[128|u&63];continue}if(u<55296||u>=57344){
-c[c.length]=J[224|u>>12]+J[128|u>>6&63]+J[128|u&63];continue}f+=1,u=65536+((u&1023)<<10|p.charCodeAt(f)&1023),c[c.length]=
-J[240|u>>18]+J[128|u>>12&63]+J[128|u>>6&63]+J[128|u&63]}a+=c.join("")}return a},"encode");i(ot,"is_buffer");i(yr,"maybe_\
-map")});function ro(e){return typeof e=="string"||typeof e=="number"||typeof e=="boolean"||typeof e=="symbol"||typeof e=="bigint"}
-function lt(e,o,r,t,n,s,a,l,p,c,f,u,h,R,P,m,N,H){let E=e,F=H,k=0,I=!1;for(;(F=F.get(gr))!==void 0&&!I;){let D=F.get(e);if(k+=
-1,typeof D<"u"){if(D===k)throw new RangeError("Cyclic object value");I=!0}typeof F.get(gr)>"u"&&(k=0)}if(typeof c=="func\
-tion"?E=c(o,E):E instanceof Date?E=h?.(E):r==="comma"&&B(E)&&(E=yr(E,function(D){return D instanceof Date?h?.(D):D})),E===
-null){if(s)return p&&!m?p(o,M.encoder,N,"key",R):o;E=""}if(ro(E)||ot(E)){if(p){let D=m?o:p(o,M.encoder,N,"key",R);return[
-P?.(D)+"="+P?.(p(E,M.encoder,N,"value",R))]}return[P?.(o)+"="+P?.(String(E))]}let $=[];if(typeof E>"u")return $;let z;if(r===
-"comma"&&B(E))m&&p&&(E=yr(E,p)),z=[{value:E.length>0?E.join(",")||null:void 0}];else if(B(c))z=c;else{let D=Object.keys(
-E);z=f?D.sort(f):D}let ye=l?String(o).replace(/\./g,"%2E"):String(o),V=t&&B(E)&&E.length===1?ye+"[]":ye;if(n&&B(E)&&E.length===
-0)return V+"[]";for(let D=0;D<z.length;++D){let ne=z[D],Sr=typeof ne=="object"&&typeof ne.value<"u"?ne.value:E[ne];if(a&&
-Sr===null)continue;let Le=u&&l?ne.replace(/\./g,"%2E"):ne,Ut=B(E)?typeof r=="function"?r(V,Le):V:V+(u?"."+Le:"["+Le+"]");
-H.set(e,k);let Tr=new WeakMap;Tr.set(gr,H),at($,lt(Sr,Ut,r,t,n,s,a,l,r==="comma"&&m&&B(E)?null:p,c,f,u,h,R,P,m,N,Tr))}return $}
-function to(e=M){if(typeof e.allowEmptyArrays<"u"&&typeof e.allowEmptyArrays!="boolean")throw new TypeError("`allowEmpty\
-Arrays` option can only be `true` or `false`, when provided");if(typeof e.encodeDotInKeys<"u"&&typeof e.encodeDotInKeys!=
-"boolean")throw new TypeError("`encodeDotInKeys` option can only be `true` or `false`, when provided");if(e.encoder!==null&&
-typeof e.encoder<"u"&&typeof e.encoder!="function")throw new TypeError("Encoder has to be a function.");let o=e.charset||
-M.charset;if(typeof e.charset<"u"&&e.charset!=="utf-8"&&e.charset!=="iso-8859-1")throw new TypeError("The charset option\
- must be either utf-8, iso-8859-1, or undefined");let r=fr;if(typeof e.format<"u"){if(!ve(hr,e.format))throw new TypeError(
-"Unknown format option provided.");r=e.format}let t=hr[r],n=M.filter;(typeof e.filter=="function"||B(e.filter))&&(n=e.filter);
-let s;if(e.arrayFormat&&e.arrayFormat in st?s=e.arrayFormat:"indices"in e?s=e.indices?"indices":"repeat":s=M.arrayFormat,
-"commaRoundTrip"in e&&typeof e.commaRoundTrip!="boolean")throw new TypeError("`commaRoundTrip` must be a boolean, or abs\
-ent");let a=typeof e.allowDots>"u"?e.encodeDotInKeys?!0:M.allowDots:!!e.allowDots;return{addQueryPrefix:typeof e.addQueryPrefix==
-"boolean"?e.addQueryPrefix:M.addQueryPrefix,allowDots:a,allowEmptyArrays:typeof e.allowEmptyArrays=="boolean"?!!e.allowEmptyArrays:
-M.allowEmptyArrays,arrayFormat:s,charset:o,charsetSentinel:typeof e.charsetSentinel=="boolean"?e.charsetSentinel:M.charsetSentinel,
-commaRoundTrip:!!e.commaRoundTrip,delimiter:typeof e.delimiter>"u"?M.delimiter:e.delimiter,encode:typeof e.encode=="bool\
-ean"?e.encode:M.encode,encodeDotInKeys:typeof e.encodeDotInKeys=="boolean"?e.encodeDotInKeys:M.encodeDotInKeys,encoder:typeof e.
-encoder=="function"?e.encoder:M.encoder,encodeValuesOnly:typeof e.encodeValuesOnly=="boolean"?e.encodeValuesOnly:M.encodeValuesOnly,
-filter:n,format:r,formatter:t,serializeDate:typeof e.serializeDate=="function"?e.serializeDate:M.serializeDate,skipNulls:typeof e.
-skipNulls=="boolean"?e.skipNulls:M.skipNulls,sort:typeof e.sort=="function"?e.sort:null,strictNullHandling:typeof e.strictNullHandling==
-"boolean"?e.strictNullHandling:M.strictNullHandling}}function ct(e,o={}){let r=e,t=to(o),n,s;typeof t.filter=="function"?
-(s=t.filter,r=s("",r)):B(t.filter)&&(s=t.filter,n=s);let a=[];if(typeof r!="object"||r===null)return"";let l=st[t.arrayFormat],
-p=l==="comma"&&t.commaRoundTrip;n||(n=Object.keys(r)),t.sort&&n.sort(t.sort);let c=new WeakMap;for(let h=0;h<n.length;++h){
-let R=n[h];t.skipNulls&&r[R]===null||at(a,lt(r[R],R,l,p,t.allowEmptyArrays,t.strictNullHandling,t.skipNulls,t.encodeDotInKeys,
-t.encode?t.encoder:null,t.filter,t.sort,t.allowDots,t.serializeDate,t.format,t.formatter,t.encodeValuesOnly,t.charset,c))}
-let f=a.join(t.delimiter),u=t.addQueryPrefix===!0?"?":"";return t.charsetSentinel&&(t.charset==="iso-8859-1"?u+="utf8=%2\
-6%2310003%3B&":u+="utf8=%E2%9C%93&"),f.length>0?u+f:""}var st,at,it,M,gr,ut=S(()=>{d();nt();mr();G();st={brackets(e){return String(
-e)+"[]"},comma:"comma",indices(e,o){return String(e)+"["+o+"]"},repeat(e){return String(e)}},at=i(function(e,o){Array.prototype.
-push.apply(e,B(o)?o:[o])},"push_to_array"),M={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"indices",charset:"\
-utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:tt,encodeValuesOnly:!1,format:fr,formatter:pr,
-indices:!1,serializeDate(e){return(it??(it=Function.prototype.call.bind(Date.prototype.toISOString)))(e)},skipNulls:!1,strictNullHandling:!1};
-i(ro,"is_non_nullish_primitive");gr={};i(lt,"inner_stringify");i(to,"normalize_stringify_options");i(ct,"stringify")});function dt(e){return ct(e,{arrayFormat:"brackets"})}var ft=S(()=>{d();ut();i(dt,"stringifyQuery")});var Ne,pt=S(()=>{d();Ne=class{static{i(this,"APIResource")}constructor(o){this._client=o}}});async function ht(e,o){let{response:r,requestLogID:t,retryOfRequestLogID:n,startTime:s}=o,a=await(async()=>{if(o.options.
-stream)return v(e).debug("response",r.status,r.url,r.headers,r.body),Ce.fromSSEResponse(r,o.controller,e);if(r.status===
-204)return null;if(o.options.__binaryResponse)return r;let p=r.headers.get("content-type")?.split(";")[0]?.trim();if(p?.
-includes("application/json")||p?.endsWith("+json")){if(r.headers.get("content-length")==="0")return;let h=await r.json();
-return he(h,r)}return await r.text()})().finally(()=>{!o.options.stream&&!o.options.__binaryResponse&&W(o.controller)});
-return X(v(e),`[${t}] response parsed`,{retryOfRequestLogID:n,url:r.url,status:r.status,body:a,durationMs:Date.now()-s}),
-a}function he(e,o){return!e||typeof e!="object"||Array.isArray(e)?e:Object.defineProperties(e,{_request_id:{value:o.headers.
-get("request-id"),enumerable:!1},_workspace_id:{value:o.headers.get("anthropic-workspace-id"),enumerable:!1}})}var wr=S(
-()=>{d();ur();fe();_e();i(ht,"defaultParseResponse");i(he,"addResponseIDs")});function Ie(e){return typeof e=="object"&&e!==null&&me in e}function io(e,o){let r=new Set;if(e)for(let t of e)Ie(t)&&r.
-add(t[me]);if(o)for(let t of o){Ie(t)&&r.add(t[me]);let n=t.content;if(Array.isArray(n))for(let s of n){Ie(s)&&r.add(s[me]);
-let a=s?.tool?.definition;Ie(a)&&r.add(a[me])}}return Array.from(r)}function mt(e,o){let r=io(e,o);return r.length===0?{}:
-{[no]:r.join(", ")}}var no,me,Et=S(()=>{d();no="x-stainless-helper",me=Symbol("anthropic.sdk.stainlessHelper");i(Ie,"was\
-CreatedByStainlessHelper");i(io,"collectStainlessHelpers");i(mt,"stainlessHelperHeader")});var Ee,yt,gt=S(()=>{d();le();wr();yt=(()=>{class e extends Promise{static{i(this,"APIPromise")}constructor(r,t,n=ht){super(
-s=>{s(null)}),this.responsePromise=t,this.parseResponse=n,Ee.set(this,void 0),U(this,Ee,r,"f")}_responseProps(){return this.
-responsePromise}_thenUnwrap(r){return new e(C(this,Ee,"f"),this.responsePromise,async(t,n)=>he(r(await this.parseResponse(
+getReader(),r=o.cancel();o.releaseLock(),await r}var Rr,Ee=T(()=>{l();Rr=typeof FinalizationRegistry>"u"?void 0:new FinalizationRegistry(
+async e=>{try{await e.return?.()}catch{}})});var Ar,Cr=T(()=>{l();Ar=({headers:e,body:o})=>({bodyHeaders:{"content-type":"application/json"},body:JSON.stringify(o)})});function Nr(e){let o=0;for(let n of e)o+=n.length;let r=new Uint8Array(o),t=0;for(let n of e)r.set(n,t),t+=n.length;return r}
+function te(e){let o;return(vr??(o=new globalThis.TextEncoder,vr=o.encode.bind(o)))(e)}function Ye(e){let o;return(kr??(o=
+new globalThis.TextDecoder,kr=o.decode.bind(o)))(e)}var vr,kr,Qe=T(()=>{l()});function Tt(e,o){for(let n=o??0;n<e.length;n++){if(e[n]===10)return{preceding:n,index:n+1,carriage:!1};if(e[n]===13)return{
+preceding:n,index:n+1,carriage:!0}}return null}var O,M,Ir,Pr=T(()=>{l();ee();Qe();Ir=(()=>{class e{static name="LineDeco\
+der";constructor(){O.set(this,void 0),M.set(this,void 0),P(this,O,new Uint8Array,"f"),P(this,M,null,"f")}decode(r){if(r==
+null)return[];let t=r instanceof ArrayBuffer?new Uint8Array(r):typeof r=="string"?te(r):r;P(this,O,Nr([S(this,O,"f"),t]),
+"f");let n=[],s;for(;(s=Tt(S(this,O,"f"),S(this,M,"f")))!=null;){if(s.carriage&&S(this,M,"f")==null){P(this,M,s.index,"f");
+continue}if(S(this,M,"f")!=null&&(s.index!==S(this,M,"f")+1||s.carriage)){n.push(Ye(S(this,O,"f").subarray(0,S(this,M,"f")-
+1))),P(this,O,S(this,O,"f").subarray(S(this,M,"f")),"f"),P(this,M,null,"f");continue}let i=S(this,M,"f")!==null?s.preceding-
+1:s.preceding,a=Ye(S(this,O,"f").subarray(0,i));n.push(a),P(this,O,S(this,O,"f").subarray(s.index),"f"),P(this,M,null,"f")}
+return n}flush(){return S(this,O,"f").length?this.decode(`
+`):[]}}return O=new WeakMap,M=new WeakMap,e.NEWLINE_CHARS=new Set([`
+`,"\r"]),e.NEWLINE_REGEXP=/\r\n|[\n\r]/g,e})()});var K,Ze=T(()=>{l();K=e=>{if(typeof globalThis.process<"u")return globalThis.process.env?.[e]?.trim()||void 0;if(typeof globalThis.
+Deno<"u")return globalThis.Deno.env?.get?.(e)?.trim()||void 0}});function Q(){}function ge(e,o,r){return!o||ye[e]>ye[r]?Q:o[e].bind(o)}function rr(e,o){let r=Lr.get(e);if(r&&r[0]===o)return r[1];
+let t={error:ge("error",e,o),warn:ge("warn",e,o),info:ge("info",e,o),debug:ge("debug",e,o)};return Lr.set(e,[o,t]),t}function x(e){
+let o=e.logger,r=e.logLevel??"off";return o?rr(o,r):Rt}function Mr(){let e=K("ANTHROPIC_LOG");return(!er||e!==Or)&&(Or=e,
+er=rr(console,we(e,"process.env['ANTHROPIC_LOG']",rr(console,oe))??oe)),er}function q(e,o,r){e.debug!==Q&&e.debug(o,_t(r))}
+var oe,ye,we,Rt,Lr,Or,er,_t,ne=T(()=>{l();G();Ze();oe="warn",ye={off:0,error:200,warn:300,info:400,debug:500},we=(e,o,r)=>{
+if(e){if(ur(ye,e))return e;r.warn(`${o} was set to ${JSON.stringify(e)}, expected one of ${JSON.stringify(Object.keys(ye))}`)}};
+Rt={error:Q,warn:Q,info:Q,debug:Q},Lr=new WeakMap;_t=e=>(e.options&&(e.options={...e.options},delete e.options.headers,delete e.
+options.__span),e.headers&&(e.headers=Object.fromEntries((e.headers instanceof Headers?[...e.headers]:Object.entries(e.headers)).
+map(([o,r])=>[o,o.toLowerCase()==="authorization"||o.toLowerCase()==="proxy-authorization"||o.toLowerCase()==="api-key"||
+o.toLowerCase()==="x-api-key"||o.toLowerCase()==="x-amz-security-token"||o.toLowerCase()==="cookie"||o.toLowerCase()==="\
+set-cookie"?"***":r]))),"retryOfRequestLogID"in e&&(e.retryOfRequestLogID&&(e.retryOf=e.retryOfRequestLogID),delete e.retryOfRequestLogID),
+e)});async function*Ur(e,o){if(!e.body)throw o.abort(),typeof globalThis.navigator<"u"&&globalThis.navigator.product==="React\
+Native"?new k("The default react-native fetch implementation does not support streaming. Please use expo/fetch: https://\
+docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new k("Attempted to iterate over a response with no body");let r=new TextDecoder(
+"utf-8",{ignoreBOM:!0}),t="",n=!1,s=null,i=[],a=[],u=c=>{if(c.charCodeAt(0)===65279&&(c=c.slice(1)),!c){if(!s&&!i.length)
+return null;let A={event:s,data:i.join(`
+`),raw:a};return s=null,i=[],a=[],A}a.push(c);let d=c.indexOf(":");if(d===0)return null;let m=d===-1?c:c.slice(0,d);if(m!==
+"event"&&m!=="data")return null;let p=d===-1?"":c.slice(c.charCodeAt(d+1)===32?d+2:d+1);return m==="event"?s=p:i.push(p),
+null};for await(let c of Ge(e.body)){if(c==null)continue;let d=r.decode(typeof c=="string"?te(c):c,{stream:!0});if(t+=d,
+!n&&!d.includes(`
+`)&&!d.includes("\r"))continue;let m=0;if(t.includes("\r"))for(let p=0;p<t.length;p++){let A=t[p];if(A!==`
+`&&A!=="\r")continue;if(A==="\r"&&p+1===t.length)break;let L=u(t.slice(m,p));A==="\r"&&t[p+1]===`
+`&&p++,m=p+1,L&&(yield L)}else{let p;for(;(p=t.indexOf(`
+`,m))!==-1;){let A=u(t.slice(m,p));m=p+1,A&&(yield A)}}t=t.slice(m),n=t.endsWith("\r")}if(t+=r.decode(),t)for(let c of t.
+replace(/\r$/,"").split(/\r\n|[\n\r]/)){let d=u(c);d&&(yield d)}}var ie,be,tr=T(()=>{l();ee();Y();Ee();Pr();Ee();re();G();
+Qe();ne();Y();he();be=(()=>{class e{static name="Stream";constructor(r,t,n){this.iterator=r,ie.set(this,void 0),this.controller=
+t,P(this,ie,n,"f")}static rawEvents(r,t=new AbortController){return Ur(r,t)}static fromSSEResponse(r,t,n){let s=!1,i=n?x(
+n):console;async function*a(){if(s)throw new k("Cannot iterate over a consumed stream, use `.tee()` to split the stream.");
+s=!0;let u=!1;try{for await(let c of Ur(r,t))if(c.event!=="ping"&&c.event!==null)if(c.event==="error"){let d=me(c.data)??
+c.data,m=d?.error?.type;throw new C(void 0,d,void 0,r.headers,m)}else{if(!c.data)continue;try{yield JSON.parse(c.data)}catch(d){
+throw i.error("Could not parse message into JSON:",c.data),i.error("From chunk:",c.raw),d}}u=!0}catch(c){if(W(c))return;
+throw c}finally{u||t.abort(),D(t)}}return new e(a,t,n)}static fromReadableStream(r,t,n){let s=!1;async function*i(){let u=new Ir,
+c=Ge(r);for await(let d of c)for(let m of u.decode(d))yield m;for(let d of u.flush())yield d}async function*a(){if(s)throw new k(
+"Cannot iterate over a consumed stream, use `.tee()` to split the stream.");s=!0;let u=!1;try{for await(let c of i())u||
+c&&(yield JSON.parse(c));u=!0}catch(c){if(W(c))return;throw c}finally{u||t.abort(),D(t)}}return new e(a,t,n)}[(ie=new WeakMap,
+Symbol.asyncIterator)](){return this.iterator()}tee(){let r=[],t=[],n=this[Symbol.asyncIterator](),s=i=>({next:()=>{if(i.
+length===0){let a=n.next();r.push(a),t.push(a)}return i.shift()}});return[new e(()=>s(r),this.controller,S(this,ie,"f")),
+new e(()=>s(t),this.controller,S(this,ie,"f"))]}toReadableStream(){let r=this,t;return Ve({async start(){t=r[Symbol.asyncIterator]()},
+async pull(n){try{let{value:s,done:i}=await t.next();if(i)return n.close();let a=te(JSON.stringify(s)+`
+`);n.enqueue(a)}catch(s){n.error(s)}},async cancel(){await t.return?.()}})}}return e})()});function*St(e){if(!e)return;if(Fr in e){let{values:t,nulls:n}=e;yield*t.entries();for(let s of n)yield[s,null];return}let o=!1,
+r;e instanceof Headers?r=e.entries():ze(e)?r=e:(o=!0,r=Object.entries(e??{}));for(let t of r){let n=t[0];if(typeof n!="s\
+tring")throw new TypeError("expected header name to be a string");let s=ze(t[1])?t[1]:[t[1]],i=!1;for(let a of s)a!==void 0&&
+(o&&!i&&(i=!0,yield[n,Te]),yield[n,a])}}var Fr,Te,xt,At,B,or=T(()=>{l();G();Fr=Symbol.for("brand.privateNullableHeaders");
+Te=Symbol("clear"),xt=new Set(["x-stainless-helper"]),At=(e,o)=>{let r=e?e.split(",").map(t=>t.trim()).filter(Boolean):[];
+for(let t of o.split(",").map(n=>n.trim()))t&&!r.includes(t)&&r.push(t);return r.join(", ")},B=e=>{let o=new Headers,r=new Set;
+for(let t of e){let n=new Set;for(let[s,i]of St(t)){let a=s.toLowerCase();if(xt.has(a)){if(i===Te)continue;i===null?(o.delete(
+s),r.add(a)):(o.set(s,At(o.get(s),i)),r.delete(a));continue}(i===Te||!n.has(a))&&(o.delete(s),n.add(a),i===Te)||(i===null?
+(o.delete(s),r.add(a)):(o.append(s,i),r.delete(a)))}}return{[Fr]:!0,values:o,nulls:r}}});function Br(e){return String(new URLSearchParams(Object.entries(e).filter(([,o])=>o!==void 0)))}var Hr=T(()=>{l()});var Re,Dr=T(()=>{l();Re=class{static name="APIResource";constructor(o){this._client=o}}});async function qr(e,o){let{response:r,requestLogID:t,retryOfRequestLogID:n,startTime:s}=o,i=await(async()=>{if(o.options.
+stream)return x(e).debug("response",r.status,r.url,r.headers,r.body),be.fromSSEResponse(r,o.controller,e);if(r.status===
+204)return null;if(o.options.__binaryResponse)return r;let u=r.headers.get("content-type")?.split(";")[0]?.trim();if(u?.
+includes("application/json")||u?.endsWith("+json")){if(r.headers.get("content-length")==="0")return;let p=await r.json();
+return se(p,r)}return await r.text()})().finally(()=>{!o.options.stream&&!o.options.__binaryResponse&&D(o.controller)});
+return q(x(e),`[${t}] response parsed`,{retryOfRequestLogID:n,url:r.url,status:r.status,body:i,durationMs:Date.now()-s}),
+i}function se(e,o){return!e||typeof e!="object"||Array.isArray(e)?e:Object.defineProperties(e,{_request_id:{value:o.headers.
+get("request-id"),enumerable:!1},_workspace_id:{value:o.headers.get("anthropic-workspace-id"),enumerable:!1}})}var nr=T(
+()=>{l();tr();ne();he()});function _e(e){return typeof e=="object"&&e!==null&&ae in e}function vt(e,o){let r=new Set;if(e)for(let t of e)_e(t)&&r.
+add(t[ae]);if(o)for(let t of o){_e(t)&&r.add(t[ae]);let n=t.content;if(Array.isArray(n))for(let s of n){_e(s)&&r.add(s[ae]);
+let i=s?.tool?.definition;_e(i)&&r.add(i[ae])}}return Array.from(r)}function $r(e,o){let r=vt(e,o);return r.length===0?{}:
+{[Ct]:r.join(", ")}}var Ct,ae,Kr=T(()=>{l();Ct="x-stainless-helper",ae=Symbol("anthropic.sdk.stainlessHelper")});var ce,jr,zr=T(()=>{l();ee();nr();jr=(()=>{class e extends Promise{static name="APIPromise";constructor(r,t,n=qr){super(
+s=>{s(null)}),this.responsePromise=t,this.parseResponse=n,ce.set(this,void 0),P(this,ce,r,"f")}_responseProps(){return this.
+responsePromise}_thenUnwrap(r){return new e(S(this,ce,"f"),this.responsePromise,async(t,n)=>se(r(await this.parseResponse(
 t,n),n),n.response))}asResponse(){return this.responsePromise.then(r=>{let t=r.options.__span?.span;return r.response})}async withResponse(){
 let[r,t]=await Promise.all([this.parse(),this.asResponse()]);return{data:r,response:t,request_id:t.headers.get("request-\
 id"),workspace_id:t.headers.get("anthropic-workspace-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.
 then(r=>this.parseResponseTraced(r))),this.parsedPromise}async parseResponseTraced(r){let t=r.options.__span;return this.
-parseResponse(C(this,Ee,"f"),r)}then(r,t){return this.parse().then(r,t)}catch(r){return this.parse().catch(r)}finally(r){
-return this.parse().finally(r)}}return Ee=new WeakMap,e})()});var wt,bt=S(()=>{d();wt={"claude-opus-4@20250514":8192,"anthropic.claude-opus-4-1-20250805-v1:0":8192,"claude-opus-4-1@2\
-0250805":8192}});function xt(e,o){let{user_profile_id:r,workspace_id:t,tools:n,messages:s}=e;return K([{...r!=null?{"anthropic-user-profi\
-le-id":r}:void 0,...t!=null?{"anthropic-workspace-id":t}:void 0},mt(n,s),o?.headers])}var _t=S(()=>{d();dr();Et();i(xt,"\
-messagesCreateHeaders")});var St,Rt,so,Tt=S(()=>{d();pt();_t();bt();St=(()=>{class e extends Ne{static{i(this,"Messages")}constructor(){super(...arguments)}create(r,t){
-let{user_profile_id:n,workspace_id:s,...a}=r;a.model in Rt&&console.warn(`The model '${a.model}' is deprecated and will \
-reach end-of-life on ${Rt[a.model]}
+parseResponse(S(this,ce,"f"),r)}then(r,t){return this.parse().then(r,t)}catch(r){return this.parse().catch(r)}finally(r){
+return this.parse().finally(r)}}return ce=new WeakMap,e})()});var Wr,Xr=T(()=>{l();Wr={"claude-opus-4@20250514":8192,"anthropic.claude-opus-4-1-20250805-v1:0":8192,"claude-opus-4-1@2\
+0250805":8192}});function Jr(e,o){let{user_profile_id:r,workspace_id:t,tools:n,messages:s}=e;return B([{...r!=null?{"anthropic-user-profi\
+le-id":r}:void 0,...t!=null?{"anthropic-workspace-id":t}:void 0},$r(n,s),o?.headers])}var Vr=T(()=>{l();or();Kr()});var Yr,Gr,kt,Qr=T(()=>{l();Dr();Vr();Xr();Yr=(()=>{class e extends Re{static name="Messages";constructor(){super(...arguments)}create(r,t){
+let{user_profile_id:n,workspace_id:s,...i}=r;i.model in Gr&&console.warn(`The model '${i.model}' is deprecated and will \
+reach end-of-life on ${Gr[i.model]}
 Please migrate to a newer model. Visit https://docs.anthropic.com/en/docs/resources/model-deprecations for more informat\
-ion.`),so.includes(a.model)&&a.thinking&&a.thinking.type==="enabled"&&console.warn(`Using Claude with ${a.model} and 'th\
+ion.`),kt.includes(i.model)&&i.thinking&&i.thinking.type==="enabled"&&console.warn(`Using Claude with ${i.model} and 'th\
 inking.type=enabled' is deprecated. Use 'thinking.type=adaptive' instead which results in better model performance in ou\
-r testing: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking`);let l=t?.timeout??this._client._options.
-timeout;if(!a.stream&&l==null){let f=wt[a.model]??void 0;l=this._client.calculateNonstreamingTimeout(a.max_tokens,f)}let p={
-body:a,timeout:l??6e5,...t,headers:xt(r,t),stream:r.stream??!1};return this._client.post("/v1/messages",{...p})}}return e})(),
-Rt={"claude-sonnet-4-5":"November 30th, 2026","claude-sonnet-4-5-20250929":"November 30th, 2026"},so=["claude-mythos-pre\
-view","claude-opus-4-6"]});var br,mi,At=S(()=>{d();br="oauth-2025-04-20",mi=1<<20});function xr(e){return typeof e=="object"&&e!==null&&kt.has(e)}function vt(e){let o=new Set;for(;typeof e=="object"&&e!==
-null&&!o.has(e);){if(o.add(e),xr(e)||ee(e)||e instanceof re||e instanceof Ar)return!0;e=e.cause}return!1}function Nt(e,o,r,t){
-return async(n,s={})=>{if(o.length===0)return e.call(void 0,n,s);let a=s.headers instanceof Headers?s.headers:new Headers(
-s.headers),l=await lo(e,o,r,t)({...s,headers:a,url:typeof n=="string"?n:n instanceof URL?n.href:n.url});if(l.bodyUsed||l.
-body?.locked)throw new L("middleware consumed the response body; use response.clone() to inspect it, or return new Respo\
-nse(body, response) to consume and replace it");return l}}function ao(e,o){let r=new WeakMap;return{options:e,logger:o?v(
-o):Yr(),parse(t){if(e?.stream&&t.ok)return Ct(t,e,o);let n=r.get(t);return n||(n=Ct(t,e,o),r.set(t,n)),n}}}async function Ct(e,o,r){
-if(e.bodyUsed||e.body?.locked)throw new L("cannot ctx.parse() a response whose body was already consumed; call ctx.parse\
-() instead of reading the body, or read via response.clone()");if(o?.stream&&e.ok)return Ce.fromSSEResponse(e.clone(),new AbortController,
+r testing: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking`);let a=t?.timeout??this._client._options.
+timeout;if(!i.stream&&a==null){let d=Wr[i.model]??void 0;a=this._client.calculateNonstreamingTimeout(i.max_tokens,d)}let u={
+body:i,timeout:a??6e5,...t,headers:Jr(r,t),stream:r.stream??!1};return this._client.post("/v1/messages",{...u})}}return e})(),
+Gr={"claude-sonnet-4-5":"November 30th, 2026","claude-sonnet-4-5-20250929":"November 30th, 2026"},kt=["claude-mythos-pre\
+view","claude-opus-4-6"]});var ir,tn,Zr=T(()=>{l();ir="oauth-2025-04-20",tn=1<<20});function sr(e){return typeof e=="object"&&e!==null&&rt.has(e)}function tt(e){let o=new Set;for(;typeof e=="object"&&e!==
+null&&!o.has(e);){if(o.add(e),sr(e)||W(e)||e instanceof X||e instanceof lr)return!0;e=e.cause}return!1}function ot(e,o,r,t){
+return async(n,s={})=>{if(o.length===0)return e.call(void 0,n,s);let i=s.headers instanceof Headers?s.headers:new Headers(
+s.headers),a=await It(e,o,r,t)({...s,headers:i,url:typeof n=="string"?n:n instanceof URL?n.href:n.url});if(a.bodyUsed||a.
+body?.locked)throw new k("middleware consumed the response body; use response.clone() to inspect it, or return new Respo\
+nse(body, response) to consume and replace it");return a}}function Nt(e,o){let r=new WeakMap;return{options:e,logger:o?x(
+o):Mr(),parse(t){if(e?.stream&&t.ok)return et(t,e,o);let n=r.get(t);return n||(n=et(t,e,o),r.set(t,n)),n}}}async function et(e,o,r){
+if(e.bodyUsed||e.body?.locked)throw new k("cannot ctx.parse() a response whose body was already consumed; call ctx.parse\
+() instead of reading the body, or read via response.clone()");if(o?.stream&&e.ok)return be.fromSSEResponse(e.clone(),new AbortController,
 r);if(e.status===204)return null;if(o?.__binaryResponse)return e;let n=e.headers.get("content-type")?.split(";")[0]?.trim();
-return n?.includes("application/json")||n?.endsWith("+json")?e.headers.get("content-length")==="0"?void 0:he(await e.clone().
-json(),e):await e.clone().text()}function lo(e,o,r,t){let n=i(async({url:a,...l})=>{try{return await e.call(void 0,a,l)}catch(p){
-let c=Z(p);throw kt.add(c),c}},"next"),s=ao(r,t);for(let a=o.length-1;a>=0;a--){let l=o[a],p=n;n=i(async c=>l(c,p,s),"ne\
-xt")}return n}var kt,It=S(()=>{d();ce();wr();fe();ie();ur();kt=new WeakSet;i(xr,"isFetchOriginError");i(vt,"isRetryableE\
-rror");i(Nt,"wrapFetchWithMiddleware");i(ao,"createMiddlewareContext");i(Ct,"parseMiddlewareResponse");i(lo,"applyMiddle\
-ware")});var _r,Rr,Oe,ae,Pe,Ot,Pt,Lt,Mt=S(()=>{d();le();G();Nr();ce();tr();_e();Re();Kr();ft();rr();ie();At();It();gt();tr();dr();
-ar();fe();G();G();Pt=!1,Lt=(()=>{class e{static{i(this,"BaseAnthropic")}get credentials(){return this._authState.provider}get openTelemetry(){
-return C(this,Pe,"f")}_instrumentationScope(){return{version:Q}}constructor({baseURL:r=Y("ANTHROPIC_BASE_URL"),apiKey:t,
-authToken:n,webhookKey:s=Y("ANTHROPIC_WEBHOOK_SIGNING_KEY")??null,...a}={}){_r.add(this),this._requestAuthFlags=new WeakMap,
-Oe.set(this,void 0),ae.set(this,void 0),Pe.set(this,void 0),this._genAIProviderName="anthropic",this._supportsMessageThreads=
-!1;let l={apiKey:t,authToken:n,...a},p=oe.filter(N=>l[N]!=null);if(p.length>1){let N=i(H=>H.map(E=>`\`${E}\``).join(", "),
-"list");throw new TypeError(`Pass at most one of ${N(oe)}. Received ${N(p)}.`)}let[c]=p,f=c!=null?null:{apiKey:t===void 0?
-Y("ANTHROPIC_API_KEY"):void 0,authToken:n===void 0?Y("ANTHROPIC_AUTH_TOKEN"):void 0},u=c!=null?{type:c,value:l[c]}:f?.apiKey!=
-null?{type:"apiKey",value:f.apiKey}:f?.authToken!=null?{type:"authToken",value:f.authToken}:{type:"defaultChain"},h={apiKey:u.
-type==="apiKey"?u.value:null,authToken:u.type==="authToken"?u.value:null,webhookKey:s,...a,baseURL:r||"https://api.anthr\
-opic.com"};if(!h.dangerouslyAllowBrowser&&Lr())throw new L(`It looks like you're running in a browser-like environment.
+return n?.includes("application/json")||n?.endsWith("+json")?e.headers.get("content-length")==="0"?void 0:se(await e.clone().
+json(),e):await e.clone().text()}function It(e,o,r,t){let n=async({url:i,...a})=>{try{return await e.call(void 0,i,a)}catch(u){
+let c=z(u);throw rt.add(c),c}},s=Nt(r,t);for(let i=o.length-1;i>=0;i--){let a=o[i],u=n;n=async c=>a(c,u,s)}return n}var rt,
+nt=T(()=>{l();re();nr();ne();Y();tr();rt=new WeakSet});var ar,cr,Se,Z,xe,it,st,at,ct=T(()=>{l();ee();G();mr();re();Je();he();Ee();Cr();Hr();Xe();Y();Zr();nt();zr();Je();or();Ze();
+ne();G();G();st=!1,at=(()=>{class e{static name="BaseAnthropic";get credentials(){return this._authState.provider}get openTelemetry(){
+return S(this,xe,"f")}_instrumentationScope(){return{version:$}}constructor({baseURL:r=K("ANTHROPIC_BASE_URL"),apiKey:t,
+authToken:n,webhookKey:s=K("ANTHROPIC_WEBHOOK_SIGNING_KEY")??null,...i}={}){ar.add(this),this._requestAuthFlags=new WeakMap,
+Se.set(this,void 0),Z.set(this,void 0),xe.set(this,void 0),this._genAIProviderName="anthropic",this._supportsMessageThreads=
+!1;let a={apiKey:t,authToken:n,...i},u=V.filter(I=>a[I]!=null);if(u.length>1){let I=H=>H.map(U=>`\`${U}\``).join(", ");throw new TypeError(
+`Pass at most one of ${I(V)}. Received ${I(u)}.`)}let[c]=u,d=c!=null?null:{apiKey:t===void 0?K("ANTHROPIC_API_KEY"):void 0,
+authToken:n===void 0?K("ANTHROPIC_AUTH_TOKEN"):void 0},m=c!=null?{type:c,value:a[c]}:d?.apiKey!=null?{type:"apiKey",value:d.
+apiKey}:d?.authToken!=null?{type:"authToken",value:d.authToken}:{type:"defaultChain"},p={apiKey:m.type==="apiKey"?m.value:
+null,authToken:m.type==="authToken"?m.value:null,webhookKey:s,...i,baseURL:r||"https://api.anthropic.com"};if(!p.dangerouslyAllowBrowser&&
+gr())throw new k(`It looks like you're running in a browser-like environment.
 
 This is disabled by default, as it risks exposing your secret API credentials to attackers.
 If you understand the risks and have appropriate mitigations in place,
 you can set the \`dangerouslyAllowBrowser\` option to \`true\`, e.g.,
 
 new Anthropic({ apiKey, dangerouslyAllowBrowser: true });
-`);this.baseURL=h.baseURL,this._baseURLIsExplicit=a.__baseURLIsExplicit??!!r,this.timeout=h.timeout??Rr.DEFAULT_TIMEOUT,
-this.logger=h.logger??console,this.logLevel=de,this.logLevel=Ae(h.logLevel,"ClientOptions.logLevel",v(this))??Ae(Y("ANTH\
-ROPIC_LOG"),"process.env['ANTHROPIC_LOG']",v(this))??de,f?.apiKey!=null&&f.authToken!=null&&!Pt&&(Pt=!0,v(this).warn("An\
-thropic: ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set. Using ANTHROPIC_API_KEY.")),this.fetchOptions=h.fetchOptions,
-this.maxRetries=we("maxRetries",h.maxRetries??2);let R=this._instrumentationScope();this.fetch=h.fetch??Hr(),U(this,Oe,$r,
-"f"),this.middleware=[...h.middleware??[]];let P=Y("ANTHROPIC_CUSTOM_HEADERS");if(P){let N={};for(let H of P.split(`
-`)){let E=H.indexOf(":");E>=0&&(N[H.substring(0,E).trim()]=H.substring(E+1).trim())}h.defaultHeaders=h.defaultHeaders instanceof
-Headers||Array.isArray(h.defaultHeaders)?K([N,h.defaultHeaders]):{...N,...h.defaultHeaders}}let m=a.__auth;if(delete h.__auth,
-delete h.__baseURLIsExplicit,this._options=h,this.apiKey=typeof h.apiKey=="string"?h.apiKey:null,U(this,ae,typeof h.apiKey==
-"function"?h.apiKey:null,"f"),this.authToken=h.authToken??null,this.webhookKey=s,m)this._authState=m,!this._baseURLIsExplicit&&
-m.baseURL&&(this.baseURL=m.baseURL);else switch(this._authState={provider:null,tokenCache:null,resolution:null,error:null,
-extraHeaders:{}},u.type){case"apiKey":case"authToken":break;default:}}_shouldResolveDefaultCredentials(){return!0}withOptions(r){
-r={...r};for(let a of oe)r[a]===void 0&&delete r[a];let t=oe.some(a=>a in r),n=oe.some(a=>r[a]!=null),s={...this._options,
-...this._baseURLIsExplicit?{baseURL:this.baseURL}:{},maxRetries:this.maxRetries,timeout:this.timeout,logger:this.logger,
-logLevel:this.logLevel,fetch:this.fetch,fetchOptions:this.fetchOptions,middleware:this.middleware,apiKey:this.apiKey??C(
-this,ae,"f"),authToken:this.authToken,webhookKey:this.webhookKey,...n?Object.fromEntries(oe.map(a=>[a,null])):{},...r,openTelemetry:r.
-openTelemetry??C(this,Pe,"f"),__auth:t?void 0:this._authState,__baseURLIsExplicit:"baseURL"in r?!0:this._baseURLIsExplicit};
-return new this.constructor(s)}defaultQuery(){return this._options.defaultQuery}validateHeaders({values:r,nulls:t}){if(!(r.
-get("x-api-key")||r.get("authorization"))){if(this._authState.error)throw this._authState.error;if(!(this._authState.tokenCache||
-this._authState.resolution)&&!(this.apiKey&&r.get("authorization"))&&!t.has("authorization")&&!(this.authToken&&r.get("a\
-uthorization"))&&!t.has("authorization"))throw new Error('Could not resolve authentication method. Expected one of apiKe\
-y, authToken, credentials, config, or profile to be set. Or for the "Authorization" header to be explicitly omitted')}}_authFlags(r){
+`);this.baseURL=p.baseURL,this._baseURLIsExplicit=i.__baseURLIsExplicit??!!r,this.timeout=p.timeout??cr.DEFAULT_TIMEOUT,
+this.logger=p.logger??console,this.logLevel=oe,this.logLevel=we(p.logLevel,"ClientOptions.logLevel",x(this))??we(K("ANTH\
+ROPIC_LOG"),"process.env['ANTHROPIC_LOG']",x(this))??oe,d?.apiKey!=null&&d.authToken!=null&&!st&&(st=!0,x(this).warn("An\
+thropic: ANTHROPIC_API_KEY and ANTHROPIC_AUTH_TOKEN are both set. Using ANTHROPIC_API_KEY.")),this.fetchOptions=p.fetchOptions,
+this.maxRetries=pe("maxRetries",p.maxRetries??2);let A=this._instrumentationScope();this.fetch=p.fetch??_r(),P(this,Se,Ar,
+"f"),this.middleware=[...p.middleware??[]];let L=K("ANTHROPIC_CUSTOM_HEADERS");if(L){let I={};for(let H of L.split(`
+`)){let U=H.indexOf(":");U>=0&&(I[H.substring(0,U).trim()]=H.substring(U+1).trim())}p.defaultHeaders=p.defaultHeaders instanceof
+Headers||Array.isArray(p.defaultHeaders)?B([I,p.defaultHeaders]):{...I,...p.defaultHeaders}}let f=i.__auth;if(delete p.__auth,
+delete p.__baseURLIsExplicit,this._options=p,this.apiKey=typeof p.apiKey=="string"?p.apiKey:null,P(this,Z,typeof p.apiKey==
+"function"?p.apiKey:null,"f"),this.authToken=p.authToken??null,this.webhookKey=s,f)this._authState=f,!this._baseURLIsExplicit&&
+f.baseURL&&(this.baseURL=f.baseURL);else switch(this._authState={provider:null,tokenCache:null,resolution:null,error:null,
+extraHeaders:{}},m.type){case"apiKey":case"authToken":break;default:}}_shouldResolveDefaultCredentials(){return!0}withOptions(r){
+r={...r};for(let i of V)r[i]===void 0&&delete r[i];let t=V.some(i=>i in r),n=V.some(i=>r[i]!=null),s={...this._options,...this.
+_baseURLIsExplicit?{baseURL:this.baseURL}:{},maxRetries:this.maxRetries,timeout:this.timeout,logger:this.logger,logLevel:this.
+logLevel,fetch:this.fetch,fetchOptions:this.fetchOptions,middleware:this.middleware,apiKey:this.apiKey??S(this,Z,"f"),authToken:this.
+authToken,webhookKey:this.webhookKey,...n?Object.fromEntries(V.map(i=>[i,null])):{},...r,openTelemetry:r.openTelemetry??
+S(this,xe,"f"),__auth:t?void 0:this._authState,__baseURLIsExplicit:"baseURL"in r?!0:this._baseURLIsExplicit};return new this.
+constructor(s)}defaultQuery(){return this._options.defaultQuery}validateHeaders({values:r,nulls:t}){if(!(r.get("x-api-ke\
+y")||r.get("authorization"))){if(this._authState.error)throw this._authState.error;if(!(this._authState.tokenCache||this.
+_authState.resolution)&&!(this.apiKey&&r.get("authorization"))&&!t.has("authorization")&&!(this.authToken&&r.get("author\
+ization"))&&!t.has("authorization"))throw new Error('Could not resolve authentication method. Expected one of apiKey, au\
+thToken, credentials, config, or profile to be set. Or for the "Authorization" header to be explicitly omitted')}}_authFlags(r){
 let t=this._requestAuthFlags.get(r);return t||(t={usedTokenCache:!1,didRefreshFor401:!1},this._requestAuthFlags.set(r,t)),
-t}async authHeaders(r){if(this._authState.resolution&&await this._authState.resolution,!this._authState.error){if(C(this,
-ae,"f")&&this.apiKey==null){let t;try{t=await C(this,ae,"f").call(this)}catch(n){throw new L(`The \`apiKey\` function fail\
-ed: ${Z(n).message}`,{cause:n})}if(!t)throw new L(`The \`apiKey\` function must return a non-empty string. It returned ${JSON.
-stringify(t)}.`);return K([{Authorization:`Bearer ${t}`}])}if(this._authState.tokenCache&&this.apiKey==null){let t=await this.
-_authState.tokenCache.getToken();return this._authFlags(r).usedTokenCache=!0,K([{Authorization:`Bearer ${t}`}])}return K(
-[await this.bearerAuth(r),await this.apiKeyAuth(r)])}}async apiKeyAuth(r){if(this.apiKey!=null)return K([{Authorization:`\
-Bearer ${this.apiKey}`}])}async bearerAuth(r){if(this.authToken!=null)return K([{Authorization:`Bearer ${this.authToken}`}])}stringifyQuery(r){
-return dt(r)}getUserAgent(){return`Anthropic/JS ${Q}`}makeStatusError(r,t,n,s){let l=(t??{}).error?.details?.error_code;
-return O.generate(r,t,n,s)}buildURL(r,t,n){let s=!C(this,_r,"m",Ot).call(this)&&n||this.baseURL,a=Cr(r)?new URL(r):new URL(
-s+(s.endsWith("/")&&r.startsWith("/")?r.slice(1):r)),l=this.defaultQuery(),p=Object.fromEntries(a.searchParams);return(!er(
-l)||!er(p))&&(t={...p,...l,...t}),typeof t=="object"&&t&&!Array.isArray(t)&&(a.search=this.stringifyQuery(t)),a.toString()}_calculateNonstreamingTimeout(r){
-if(3600*r/128e3>600)throw new L("Streaming is required for operations that may take longer than 10 minutes. See https://\
+t}async authHeaders(r){if(this._authState.resolution&&await this._authState.resolution,!this._authState.error){if(S(this,
+Z,"f")&&this.apiKey==null){let t;try{t=await S(this,Z,"f").call(this)}catch(n){throw new k(`The \`apiKey\` function failed\
+: ${z(n).message}`,{cause:n})}if(!t)throw new k(`The \`apiKey\` function must return a non-empty string. It returned ${JSON.
+stringify(t)}.`);return B([{Authorization:`Bearer ${t}`}])}if(this._authState.tokenCache&&this.apiKey==null){let t=await this.
+_authState.tokenCache.getToken();return this._authFlags(r).usedTokenCache=!0,B([{Authorization:`Bearer ${t}`}])}return B(
+[await this.bearerAuth(r),await this.apiKeyAuth(r)])}}async apiKeyAuth(r){if(this.apiKey!=null)return B([{Authorization:`\
+Bearer ${this.apiKey}`}])}async bearerAuth(r){if(this.authToken!=null)return B([{Authorization:`Bearer ${this.authToken}`}])}stringifyQuery(r){
+return Br(r)}getUserAgent(){return`Anthropic/JS ${$}`}makeStatusError(r,t,n,s){let a=(t??{}).error?.details?.error_code;
+return C.generate(r,t,n,s)}buildURL(r,t,n){let s=!S(this,ar,"m",it).call(this)&&n||this.baseURL,i=dr(r)?new URL(r):new URL(
+s+(s.endsWith("/")&&r.startsWith("/")?r.slice(1):r)),a=this.defaultQuery(),u=Object.fromEntries(i.searchParams);return(!We(
+a)||!We(u))&&(t={...u,...a,...t}),typeof t=="object"&&t&&!Array.isArray(t)&&(i.search=this.stringifyQuery(t)),i.toString()}_calculateNonstreamingTimeout(r){
+if(3600*r/128e3>600)throw new k("Streaming is required for operations that may take longer than 10 minutes. See https://\
 platform.claude.com/docs/en/cli-sdks-libraries/sdks/typescript#streaming-responses for more details");return 600*1e3}async prepareOptions(r){}async prepareRequest(r,{
 url:t,options:n}){if(this._authState.tokenCache&&this.apiKey==null){let s=r.headers instanceof Headers?r.headers:new Headers(
-r.headers);for(let[l,p]of Object.entries(this._authState.extraHeaders))s.has(l)||s.set(l,p);let a=s.get("anthropic-beta")?.
-split(",").map(l=>l.trim());a?.includes(br)||s.set("anthropic-beta",[...a??[],br].join(",")),r.headers=s}}backendMiddleware(){
+r.headers);for(let[a,u]of Object.entries(this._authState.extraHeaders))s.has(a)||s.set(a,u);let i=s.get("anthropic-beta")?.
+split(",").map(a=>a.trim());i?.includes(ir)||s.set("anthropic-beta",[...i??[],ir].join(",")),r.headers=s}}backendMiddleware(){
 return[]}get(r,t){return this.methodRequest("get",r,t)}post(r,t){return this.methodRequest("post",r,t)}patch(r,t){return this.
 methodRequest("patch",r,t)}put(r,t){return this.methodRequest("put",r,t)}delete(r,t){return this.methodRequest("delete",
 r,t)}methodRequest(r,t,n){return this.request(Promise.resolve(n).then(s=>({method:r,path:t,...s})))}request(r,t=null){if(!this.
-_tracer)return new yt(this,this.makeRequest(r,t,void 0))}async makeRequest(r,t,n,s){let a=await r,l=we("maxRetries",a.maxRetries??
-this.maxRetries);this.isStreamBody(a.body)&&(l=0),t==null&&(t=l,this._requestAuthFlags.delete(a)),await this.prepareOptions(
-a);let{req:p,url:c,timeout:f}=await this.buildRequest(a,{retryCount:l-t}),u="log_"+(Math.random()*(1<<24)|0).toString(16).
-padStart(6,"0"),h=n===void 0?"":`, retryOf: ${n}`,R=Date.now();if(a.signal?.aborted)throw new ge;let P=new AbortController,
-m=await this.fetchWithTimeout(c,p,f,P,a,{requestLogID:u,retryOfRequestLogID:n}).catch(Z),N=Date.now();if(m instanceof globalThis.
-Error){W(P);let F=`retrying, ${t} attempts remaining`;if(a.signal?.aborted)throw new ge;let k=ee(m)||/timed? ?out/i.test(
-String(m)+("cause"in m?String(m.cause):"")),I=this.middleware.length>0||!!a.middleware?.length||this.backendMiddleware().
-length>0;if(I&&!k&&!vt(m))throw v(this).info(`[${u}] middleware error (not retryable)`),X(v(this),`[${u}] middleware err\
-or (not retryable)`,{retryOfRequestLogID:n,url:c,durationMs:N-R,message:m.message}),m;if(t)return v(this).info(`[${u}] c\
-onnection ${k?"timed out":"failed"} - ${F}`),X(v(this),`[${u}] connection ${k?"timed out":"failed"} (${F})`,{retryOfRequestLogID:n,
-url:c,durationMs:N-R,message:m.message}),this.retryRequest(a,t,n??u,s);throw v(this).info(`[${u}] connection ${k?"timed \
-out":"failed"} - error; no more retries left`),X(v(this),`[${u}] connection ${k?"timed out":"failed"} (error; no more re\
-tries left)`,{retryOfRequestLogID:n,url:c,durationMs:N-R,message:m.message}),k?new Me:I&&!xr(m)?m:new re({cause:m})}let H=[
-...m.headers.entries()].filter(([F])=>F==="request-id"||F==="anthropic-workspace-id").map(([F,k])=>", "+F+": "+JSON.stringify(
-k)).join(""),E=`[${u}${h}${H}] ${p.method} ${c} ${m.ok?"succeeded":"failed"} with status ${m.status} in ${N-R}ms`;if(!m.
-ok){let F=await this.shouldRetry(m,a);if(t&&F){let V=`retrying, ${t} attempts remaining`;return await qr(m.body),W(P),v(
-this).info(`${E} - ${V}`),X(v(this),`[${u}] response error (${V})`,{retryOfRequestLogID:n,url:m.url,status:m.status,headers:m.
-headers,durationMs:N-R}),this.retryRequest(a,t,n??u,s,m.headers)}let k=F?"error; no more retries left":"error; not retry\
-able";v(this).info(`${E} - ${k}`);let I=await m.text().catch(V=>Z(V).message),$=be(I),z=$?void 0:I;throw X(v(this),`[${u}\
-] response error (${k})`,{retryOfRequestLogID:n,url:m.url,status:m.status,headers:m.headers,body:$??I,durationMs:Date.now()-
-R}),W(P),this.makeStatusError(m.status,$,z,m.headers)}return v(this).info(E),X(v(this),`[${u}] response start`,{retryOfRequestLogID:n,
-url:m.url,status:m.status,headers:m.headers,durationMs:N-R}),Br(m.body??m,P),{response:m,options:a,controller:P,requestLogID:u,
-retryOfRequestLogID:n,startTime:R}}async fetchWithTimeout(r,t,n,s,a,l){let{signal:p,method:c,...f}=t||{},u=this._makeAbort(
-s);p&&(p.addEventListener("abort",u,{once:!0}),Ur(s,p,u));let h=globalThis.ReadableStream&&f.body instanceof globalThis.
-ReadableStream||typeof f.body=="object"&&f.body!==null&&Symbol.asyncIterator in f.body,R={signal:s.signal,...h?{duplex:"\
-half"}:{},method:"GET",...f};c&&(R.method=c.toUpperCase());let P=this.fetch,m=i(async(k,I)=>{let $=g(u,n);try{return await P.
-call(void 0,k,I)}finally{y($)}},"timedFetch"),N=a===void 0?m:(async(k,I={})=>{let $=typeof k=="string"?k:k instanceof URL?
-k.href:k.url;I.headers=I.headers instanceof Headers?I.headers:new Headers(I.headers);let z=[];await this.prepareRequest(
-I,{url:$,options:a}),z.length&&(I.headers=K([I.headers,z]).values);let ye=a.__span;return l&&X(v(this),`[${l.requestLogID}\
-] sending request`,{retryOfRequestLogID:l.retryOfRequestLogID,method:I.method,url:$,options:a,headers:I.headers}),m(k,I)}),
-H=a?.middleware,E=this.backendMiddleware(),F=H?.length||E.length?[...this.middleware,...H??[],...E]:this.middleware;return await Nt(
-N,F,a,this)(r,R)}async shouldRetry(r,t){let n=this._authFlags(t);if(r.status===401&&this._authState.tokenCache&&n.usedTokenCache&&
+_tracer)return new jr(this,this.makeRequest(r,t,void 0))}async makeRequest(r,t,n,s){let i=await r,a=pe("maxRetries",i.maxRetries??
+this.maxRetries);this.isStreamBody(i.body)&&(a=0),t==null&&(t=a,this._requestAuthFlags.delete(i)),await this.prepareOptions(
+i);let{req:u,url:c,timeout:d}=await this.buildRequest(i,{retryCount:a-t}),m="log_"+(Math.random()*(1<<24)|0).toString(16).
+padStart(6,"0"),p=n===void 0?"":`, retryOf: ${n}`,A=Date.now();if(i.signal?.aborted)throw new ue;let L=new AbortController,
+f=await this.fetchWithTimeout(c,u,d,L,i,{requestLogID:m,retryOfRequestLogID:n}).catch(z),I=Date.now();if(f instanceof globalThis.
+Error){D(L);let F=`retrying, ${t} attempts remaining`;if(i.signal?.aborted)throw new ue;let v=W(f)||/timed? ?out/i.test(
+String(f)+("cause"in f?String(f.cause):"")),N=this.middleware.length>0||!!i.middleware?.length||this.backendMiddleware().
+length>0;if(N&&!v&&!tt(f))throw x(this).info(`[${m}] middleware error (not retryable)`),q(x(this),`[${m}] middleware err\
+or (not retryable)`,{retryOfRequestLogID:n,url:c,durationMs:I-A,message:f.message}),f;if(t)return x(this).info(`[${m}] c\
+onnection ${v?"timed out":"failed"} - ${F}`),q(x(this),`[${m}] connection ${v?"timed out":"failed"} (${F})`,{retryOfRequestLogID:n,
+url:c,durationMs:I-A,message:f.message}),this.retryRequest(i,t,n??m,s);throw x(this).info(`[${m}] connection ${v?"timed \
+out":"failed"} - error; no more retries left`),q(x(this),`[${m}] connection ${v?"timed out":"failed"} (error; no more re\
+tries left)`,{retryOfRequestLogID:n,url:c,durationMs:I-A,message:f.message}),v?new Ae:N&&!sr(f)?f:new X({cause:f})}let H=[
+...f.headers.entries()].filter(([F])=>F==="request-id"||F==="anthropic-workspace-id").map(([F,v])=>", "+F+": "+JSON.stringify(
+v)).join(""),U=`[${m}${p}${H}] ${u.method} ${c} ${f.ok?"succeeded":"failed"} with status ${f.status} in ${I-A}ms`;if(!f.
+ok){let F=await this.shouldRetry(f,i);if(t&&F){let de=`retrying, ${t} attempts remaining`;return await xr(f.body),D(L),x(
+this).info(`${U} - ${de}`),q(x(this),`[${m}] response error (${de})`,{retryOfRequestLogID:n,url:f.url,status:f.status,headers:f.
+headers,durationMs:I-A}),this.retryRequest(i,t,n??m,s,f.headers)}let v=F?"error; no more retries left":"error; not retry\
+able";x(this).info(`${U} - ${v}`);let N=await f.text().catch(de=>z(de).message),j=me(N),le=j?void 0:N;throw q(x(this),`[${m}\
+] response error (${v})`,{retryOfRequestLogID:n,url:f.url,status:f.status,headers:f.headers,body:j??N,durationMs:Date.now()-
+A}),D(L),this.makeStatusError(f.status,j,le,f.headers)}return x(this).info(U),q(x(this),`[${m}] response start`,{retryOfRequestLogID:n,
+url:f.url,status:f.status,headers:f.headers,durationMs:I-A}),Tr(f.body??f,L),{response:f,options:i,controller:L,requestLogID:m,
+retryOfRequestLogID:n,startTime:A}}async fetchWithTimeout(r,t,n,s,i,a){let{signal:u,method:c,...d}=t||{},m=this._makeAbort(
+s);u&&(u.addEventListener("abort",m,{once:!0}),br(s,u,m));let p=globalThis.ReadableStream&&d.body instanceof globalThis.
+ReadableStream||typeof d.body=="object"&&d.body!==null&&Symbol.asyncIterator in d.body,A={signal:s.signal,...p?{duplex:"\
+half"}:{},method:"GET",...d};c&&(A.method=c.toUpperCase());let L=this.fetch,f=async(v,N)=>{let j=E(m,n);try{return await L.
+call(void 0,v,N)}finally{h(j)}},I=i===void 0?f:(async(v,N={})=>{let j=typeof v=="string"?v:v instanceof URL?v.href:v.url;
+N.headers=N.headers instanceof Headers?N.headers:new Headers(N.headers);let le=[];await this.prepareRequest(N,{url:j,options:i}),
+le.length&&(N.headers=B([N.headers,le]).values);let dt=i.__span;return a&&q(x(this),`[${a.requestLogID}] sending request`,
+{retryOfRequestLogID:a.retryOfRequestLogID,method:N.method,url:j,options:i,headers:N.headers}),f(v,N)}),H=i?.middleware,
+U=this.backendMiddleware(),F=H?.length||U.length?[...this.middleware,...H??[],...U]:this.middleware;return await ot(I,F,
+i,this)(r,A)}async shouldRetry(r,t){let n=this._authFlags(t);if(r.status===401&&this._authState.tokenCache&&n.usedTokenCache&&
 !n.didRefreshFor401)return n.didRefreshFor401=!0,this._authState.tokenCache.invalidate(),!0;let s=r.headers.get("x-shoul\
-d-retry");return s==="true"?!0:s==="false"?!1:r.status===408||r.status===409||r.status===429||r.status>=500}async retryRequest(r,t,n,s,a){
-let l,p=a?.get("retry-after-ms");if(p){let f=parseFloat(p);Number.isNaN(f)||(l=f)}let c=a?.get("retry-after");if(c&&!l){
-let f=parseFloat(c);Number.isNaN(f)?l=Date.parse(c)-Date.now():l=f*1e3}if(l===void 0||!(l>0&&l<=2**31-1)){let f=r.maxRetries??
-this.maxRetries;l=this.calculateDefaultRetryTimeoutMillis(t,f)}return await vr(l,r.signal??void 0),this.makeRequest(r,t-
-1,n,s)}calculateDefaultRetryTimeoutMillis(r,t){let a=t-r,l=Math.min(.5*Math.pow(2,a),8),p=1-Math.random()*.25;return l*p*
-1e3}calculateNonstreamingTimeout(r,t){if(36e5*r/128e3>6e5||t!=null&&r>t)throw new L("Streaming is required for operation\
+d-retry");return s==="true"?!0:s==="false"?!1:r.status===408||r.status===409||r.status===429||r.status>=500}async retryRequest(r,t,n,s,i){
+let a,u=i?.get("retry-after-ms");if(u){let d=parseFloat(u);Number.isNaN(d)||(a=d)}let c=i?.get("retry-after");if(c&&!a){
+let d=parseFloat(c);Number.isNaN(d)?a=Date.parse(c)-Date.now():a=d*1e3}if(a===void 0||!(a>0&&a<=2**31-1)){let d=r.maxRetries??
+this.maxRetries;a=this.calculateDefaultRetryTimeoutMillis(t,d)}return await pr(a,r.signal??void 0),this.makeRequest(r,t-
+1,n,s)}calculateDefaultRetryTimeoutMillis(r,t){let i=t-r,a=Math.min(.5*Math.pow(2,i),8),u=1-Math.random()*.25;return a*u*
+1e3}calculateNonstreamingTimeout(r,t){if(36e5*r/128e3>6e5||t!=null&&r>t)throw new k("Streaming is required for operation\
 s that may take longer than 10 minutes. See https://platform.claude.com/docs/en/cli-sdks-libraries/sdks/typescript#long-\
-requests for more details");return 6e5}async buildRequest(r,{retryCount:t=0}={}){let n={...r},{method:s,path:a,query:l,defaultBaseURL:p}=n;
+requests for more details");return 6e5}async buildRequest(r,{retryCount:t=0}={}){let n={...r},{method:s,path:i,query:a,defaultBaseURL:u}=n;
 this._authState.resolution&&await this._authState.resolution,!this._baseURLIsExplicit&&this._authState.baseURL&&this.baseURL!==
-this._authState.baseURL&&(this.baseURL=this._authState.baseURL);let c=this.buildURL(a,l,p);"timeout"in n&&we("timeout",n.
-timeout),n.timeout=n.timeout??this.timeout;let{bodyHeaders:f,body:u}=this.buildBody({options:n}),h=await this.buildHeaders(
-{options:r,method:s,bodyHeaders:f,retryCount:t,timeout:n.timeout});return{req:{method:s,headers:h,...n.signal&&{signal:n.
-signal},...globalThis.ReadableStream&&u instanceof globalThis.ReadableStream&&{duplex:"half"},...u&&{body:u},...this.fetchOptions??
-{},...n.fetchOptions??{}},url:c,timeout:n.timeout}}async buildHeaders({options:r,method:t,bodyHeaders:n,retryCount:s,timeout:a}){
-let l=K([{Accept:"application/json","User-Agent":this.getUserAgent(),"X-Stainless-Retry-Count":String(s),"X-Stainless-Ti\
-meout":String(Math.trunc(a/1e3)),...Mr(),...this._options.dangerouslyAllowBrowser?{"anthropic-dangerous-direct-browser-a\
+this._authState.baseURL&&(this.baseURL=this._authState.baseURL);let c=this.buildURL(i,a,u);"timeout"in n&&pe("timeout",n.
+timeout),n.timeout=n.timeout??this.timeout;let{bodyHeaders:d,body:m}=this.buildBody({options:n}),p=await this.buildHeaders(
+{options:r,method:s,bodyHeaders:d,retryCount:t,timeout:n.timeout});return{req:{method:s,headers:p,...n.signal&&{signal:n.
+signal},...globalThis.ReadableStream&&m instanceof globalThis.ReadableStream&&{duplex:"half"},...m&&{body:m},...this.fetchOptions??
+{},...n.fetchOptions??{}},url:c,timeout:n.timeout}}async buildHeaders({options:r,method:t,bodyHeaders:n,retryCount:s,timeout:i}){
+let a=B([{Accept:"application/json","User-Agent":this.getUserAgent(),"X-Stainless-Retry-Count":String(s),"X-Stainless-Ti\
+meout":String(Math.trunc(i/1e3)),...yr(),...this._options.dangerouslyAllowBrowser?{"anthropic-dangerous-direct-browser-a\
 ccess":"true"}:void 0,"anthropic-version":"2026-10-21"},await this.authHeaders(r),this._options.defaultHeaders,n,r.headers]);
-return this.validateHeaders(l),l.values}_makeAbort(r){return()=>r.abort()}buildBody({options:{body:r,headers:t}}){if(!r)
-return{bodyHeaders:void 0,body:void 0};let n=K([t]);return ArrayBuffer.isView(r)||r instanceof ArrayBuffer||r instanceof
+return this.validateHeaders(a),a.values}_makeAbort(r){return()=>r.abort()}buildBody({options:{body:r,headers:t}}){if(!r)
+return{bodyHeaders:void 0,body:void 0};let n=B([t]);return ArrayBuffer.isView(r)||r instanceof ArrayBuffer||r instanceof
 DataView||typeof r=="string"&&n.values.has("content-type")||globalThis.Blob&&r instanceof globalThis.Blob||r instanceof FormData||
 r instanceof URLSearchParams||globalThis.ReadableStream&&r instanceof globalThis.ReadableStream?{bodyHeaders:void 0,body:r}:
-this.isStreamBody(r)?{bodyHeaders:void 0,body:jr(r)}:typeof r=="object"&&n.values.get("content-type")==="application/x-w\
-ww-form-urlencoded"?{bodyHeaders:{"content-type":"application/x-www-form-urlencoded"},body:this.stringifyQuery(r)}:C(this,
-Oe,"f").call(this,{body:r,headers:n})}isStreamBody(r){return globalThis.ReadableStream&&r instanceof globalThis.ReadableStream?
+this.isStreamBody(r)?{bodyHeaders:void 0,body:Sr(r)}:typeof r=="object"&&n.values.get("content-type")==="application/x-w\
+ww-form-urlencoded"?{bodyHeaders:{"content-type":"application/x-www-form-urlencoded"},body:this.stringifyQuery(r)}:S(this,
+Se,"f").call(this,{body:r,headers:n})}isStreamBody(r){return globalThis.ReadableStream&&r instanceof globalThis.ReadableStream?
 !0:typeof r=="object"&&r!==null&&(Symbol.asyncIterator in r||Symbol.iterator in r&&"next"in r&&typeof r.next=="function")}}
-return Rr=e,Oe=new WeakMap,ae=new WeakMap,Pe=new WeakMap,_r=new WeakSet,Ot=i(function(){return this.baseURL!=="https://a\
-pi.anthropic.com"},"_BaseAnthropic_baseURLOverridden"),e.Anthropic=Rr,e.DEFAULT_TIMEOUT=6e5,e.AnthropicError=L,e.APIError=
-O,e.APIConnectionError=re,e.APIConnectionTimeoutError=Me,e.APIUserAbortError=ge,e.NotFoundError=He,e.ConflictError=qe,e.
-RateLimitError=We,e.BadRequestError=Fe,e.OverloadedError=Ye,e.AuthenticationError=Ue,e.RequestTimeoutError=je,e.InternalServerError=
-te,e.NotImplementedError=Ve,e.GatewayTimeoutError=Qe,e.PaymentRequiredError=Be,e.ContentTooLargeError=Ke,e.PermissionDeniedError=
-De,e.PreconditionFailedError=$e,e.ServiceUnavailableError=Ge,e.UnprocessableEntityError=ze,e.ClientClosedRequestError=Je,
-e.RequestHeaderFieldsTooLargeError=Xe,e})()});var Ft=S(()=>{d();Mt()});d();Ft();d();Tt();export{Lt as BaseAnthropic,St as Messages};
+return cr=e,Se=new WeakMap,Z=new WeakMap,xe=new WeakMap,ar=new WeakSet,it=function(){return this.baseURL!=="https://api.\
+anthropic.com"},e.Anthropic=cr,e.DEFAULT_TIMEOUT=6e5,e.AnthropicError=k,e.APIError=C,e.APIConnectionError=X,e.APIConnectionTimeoutError=
+Ae,e.APIUserAbortError=ue,e.NotFoundError=Ie,e.ConflictError=Le,e.RateLimitError=Fe,e.BadRequestError=Ce,e.OverloadedError=
+Ke,e.AuthenticationError=ve,e.RequestTimeoutError=Pe,e.InternalServerError=J,e.NotImplementedError=De,e.GatewayTimeoutError=
+$e,e.PaymentRequiredError=ke,e.ContentTooLargeError=Me,e.PermissionDeniedError=Ne,e.PreconditionFailedError=Oe,e.ServiceUnavailableError=
+qe,e.UnprocessableEntityError=Ue,e.ClientClosedRequestError=He,e.RequestHeaderFieldsTooLargeError=Be,e})()});var lt=T(()=>{l();ct()});l();lt();l();Qr();export{at as BaseAnthropic,Yr as Messages};

@@ -2,159 +2,157 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   @cfworker/json-schema@4.1.6 (MIT)
 // @ts-self-types="./cfworker_json_schema.d.ts"
-var Ue=Object.defineProperty;var w=(e,d)=>Ue(e,"name",{value:d,configurable:!0});function F(e,d){let t=typeof e;if(t!==typeof d)return!1;let u=Array.isArray(e),s=Array.isArray(d);if(u!==s)return!1;if(u){
-let l=e.length;if(l!==d.length)return!1;for(let r=0;r<l;r++)if(!F(e[r],d[r]))return!1;return!0}if(t==="object"){if(!e||!d)
+function U(e,d){let t=typeof e;if(t!==typeof d)return!1;let u=Array.isArray(e),s=Array.isArray(d);if(u!==s)return!1;if(u){
+let l=e.length;if(l!==d.length)return!1;for(let r=0;r<l;r++)if(!U(e[r],d[r]))return!1;return!0}if(t==="object"){if(!e||!d)
 return e===d;let l=Object.keys(e),r=Object.keys(d);if(l.length!==r.length)return!1;for(let h of l)if(!Object.prototype.hasOwnProperty.
-call(d,h)||!F(e[h],d[h]))return!1;return!0}return e===d}w(F,"deepCompareStrict");function x(e){return encodeURI(Fe(e)).replace(/#/g,"%23")}w(x,"encodePointer");function Fe(e){return e.replace(/~/g,"~0").
-replace(/\//g,"~1")}w(Fe,"escapePointer");var Ke=/^[A-Za-z0-9._~!$&'()*+,;=:@/?-]$/,Je=/^%[0-9A-Fa-f]{2}$/,Ve=/^[A-Za-z0-9._~-]$/;function Be(e){let d="";for(let t=0;t<
-e.length;){let u=e[t],s=e.slice(t,t+3);if(u==="%"&&Je.test(s)){let r=String.fromCharCode(parseInt(s.slice(1),16));d+=Ve.
-test(r)?r:s.toUpperCase(),t+=3;continue}let l=String.fromCodePoint(e.codePointAt(t));d+=Ke.test(l)?l:encodeURIComponent(
-l),t+=l.length}return d}w(Be,"normalizeURIFragment");function L(e,d){let t=new URL(e,d.href);return t.hash=t.hash?Be(t.hash.
-slice(1)):"",t}w(L,"resolveURI");var He={prefixItems:!0,items:!0,allOf:!0,anyOf:!0,oneOf:!0},Ze={$defs:!0,definitions:!0,properties:!0,patternProperties:!0,
-dependentSchemas:!0},Ge={id:!0,$id:!0,$ref:!0,$schema:!0,$anchor:!0,$vocabulary:!0,$comment:!0,default:!0,enum:!0,const:!0,
+call(d,h)||!U(e[h],d[h]))return!1;return!0}return e===d}function k(e){return encodeURI(De(e)).replace(/#/g,"%23")}function De(e){return e.replace(/~/g,"~0").replace(/\//g,"~1")}var Ue=/^[A-Za-z0-9._~!$&'()*+,;=:@/?-]$/,Fe=/^%[0-9A-Fa-f]{2}$/,Ke=/^[A-Za-z0-9._~-]$/;function Ve(e){let d="";for(let t=0;t<
+e.length;){let u=e[t],s=e.slice(t,t+3);if(u==="%"&&Fe.test(s)){let r=String.fromCharCode(parseInt(s.slice(1),16));d+=Ke.
+test(r)?r:s.toUpperCase(),t+=3;continue}let l=String.fromCodePoint(e.codePointAt(t));d+=Ue.test(l)?l:encodeURIComponent(
+l),t+=l.length}return d}function Q(e,d){let t=new URL(e,d.href);return t.hash=t.hash?Ve(t.hash.slice(1)):"",t}var Je={prefixItems:!0,items:!0,allOf:!0,anyOf:!0,oneOf:!0},Be={$defs:!0,definitions:!0,properties:!0,patternProperties:!0,
+dependentSchemas:!0},He={id:!0,$id:!0,$ref:!0,$schema:!0,$anchor:!0,$vocabulary:!0,$comment:!0,default:!0,enum:!0,const:!0,
 required:!0,dependentRequired:!0,type:!0,maximum:!0,minimum:!0,exclusiveMaximum:!0,exclusiveMinimum:!0,multipleOf:!0,maxLength:!0,
-minLength:!0,pattern:!0,format:!0,maxItems:!0,minItems:!0,uniqueItems:!0,maxProperties:!0,minProperties:!0},We=typeof self<
+minLength:!0,pattern:!0,format:!0,maxItems:!0,minItems:!0,uniqueItems:!0,maxProperties:!0,minProperties:!0},Ze=typeof self<
 "u"&&self.location&&self.location.origin!=="null"?new URL(self.location.origin+self.location.pathname+location.search):new URL(
-"https://github.com/cfworker");function P(e,d=Object.create(null),t=We,u=""){if(e&&typeof e=="object"&&!Array.isArray(e)){
-let l=e.$id||e.id;if(l){let r=L(l,t);r.hash.length>1?d[r.href]=e:(r.hash="",u===""?t=r:P(e,d,t))}}else if(e!==!0&&e!==!1)
+"https://github.com/cfworker");function O(e,d=Object.create(null),t=Ze,u=""){if(e&&typeof e=="object"&&!Array.isArray(e)){
+let l=e.$id||e.id;if(l){let r=Q(l,t);r.hash.length>1?d[r.href]=e:(r.hash="",u===""?t=r:O(e,d,t))}}else if(e!==!0&&e!==!1)
 return d;let s=t.href+(u?"#"+u:"");if(d[s]!==void 0&&d[s]!==e)throw new Error(`Duplicate schema URI "${s}".`);if(d[s]=e,
 e===!0||e===!1)return d;if(e.__absolute_uri__===void 0&&Object.defineProperty(e,"__absolute_uri__",{enumerable:!1,value:s}),
-e.$ref&&e.__absolute_ref__===void 0){let l=L(e.$ref,t);Object.defineProperty(e,"__absolute_ref__",{enumerable:!1,value:l.
-href})}if(e.$recursiveRef&&e.__absolute_recursive_ref__===void 0){let l=L(e.$recursiveRef,t);Object.defineProperty(e,"__\
-absolute_recursive_ref__",{enumerable:!1,value:l.href})}if(e.$anchor){let l=L("#"+e.$anchor,t);d[l.href]=e}for(let l in e){
-if(Ge[l])continue;let r=`${u}/${x(l)}`,f=e[l];if(Array.isArray(f)){if(He[l]){let h=f.length;for(let _=0;_<h;_++)P(f[_],d,
-t,`${r}/${_}`)}}else if(Ze[l])for(let h in f)P(f[h],d,t,`${r}/${x(h)}`);else P(f,d,t,r)}return d}w(P,"dereference");var Ye=/^(\d\d\d\d)-(\d\d)-(\d\d)$/,Xe=[0,31,28,31,30,31,30,31,31,30,31,30,31],Ce=/^(\d\d):(\d\d):(\d\d)(\.\d+)?(z|([+-])(\d\d):(\d\d))?$/i,
-Ee=/^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-0-9a-z]{0,61}[0-9a-z])?)*$/i,Qe=/^(?:[a-z][a-z0-9+\-.]*:)?(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'"()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?(?:\?(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i,
-Le=/^(?:(?:[^\x00-\x20\x7f"<>%\\^`{|}]|%[0-9a-f]{2})|\{[+#./;?&=,!@|]?(?:[a-z0-9_]|%[0-9a-f]{2})+(?:\.(?:[a-z0-9_]|%[0-9a-f]{2})+)*(?::[1-9][0-9]{0,3}|\*)?(?:,(?:[a-z0-9_]|%[0-9a-f]{2})+(?:\.(?:[a-z0-9_]|%[0-9a-f]{2})+)*(?::[1-9][0-9]{0,3}|\*)?)*\})*$/i,
-er=/^(?:(?:https?|ftp):\/\/)(?:\S+(?::\S*)?@)?(?:(?!10(?:\.\d{1,3}){3})(?!127(?:\.\d{1,3}){3})(?!169\.254(?:\.\d{1,3}){2})(?!192\.168(?:\.\d{1,3}){2})(?!172\.(?:1[6-9]|2\d|3[0-1])(?:\.\d{1,3}){2})(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])(?:\.(?:1?\d{1,2}|2[0-4]\d|25[0-5])){2}(?:\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4]))|(?:(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)(?:\.(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)*(?:\.(?:[a-z\u{00a1}-\u{ffff}]{2,})))(?::\d{2,5})?(?:\/[^\s]*)?$/iu,
-rr=/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,tr=/^(?:\/(?:[^~/]|~0|~1)*)*$/,dr=/^#(?:\/(?:[a-z0-9_\-.!$&'()*+,;:=@]|%[0-9a-f]{2}|~0|~1)*)*$/i,
-nr=/^(?:0|[1-9][0-9]*)(?:#|(?:\/(?:[^~/]|~0|~1)*)*)$/,or=/^("(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"|[a-z0-9.!#$%&'*+/=?^_`{|}~-]+)@(.+)$/i,
-fr=w(e=>{let d=e.match(or);if(!d)return!1;let t=d[1],u=d[2];if(!t||!u||t.length>64||u.length>253||t[0]!=='"'&&(t[0]==="."||
+e.$ref&&e.__absolute_ref__===void 0){let l=Q(e.$ref,t);Object.defineProperty(e,"__absolute_ref__",{enumerable:!1,value:l.
+href})}if(e.$recursiveRef&&e.__absolute_recursive_ref__===void 0){let l=Q(e.$recursiveRef,t);Object.defineProperty(e,"__\
+absolute_recursive_ref__",{enumerable:!1,value:l.href})}if(e.$anchor){let l=Q("#"+e.$anchor,t);d[l.href]=e}for(let l in e){
+if(He[l])continue;let r=`${u}/${k(l)}`,f=e[l];if(Array.isArray(f)){if(Je[l]){let h=f.length;for(let I=0;I<h;I++)O(f[I],d,
+t,`${r}/${I}`)}}else if(Be[l])for(let h in f)O(f[h],d,t,`${r}/${k(h)}`);else O(f,d,t,r)}return d}var Ge=/^(\d\d\d\d)-(\d\d)-(\d\d)$/,We=[0,31,28,31,30,31,30,31,31,30,31,30,31],Ye=/^(\d\d):(\d\d):(\d\d)(\.\d+)?(z|([+-])(\d\d):(\d\d))?$/i,
+ze=/^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-0-9a-z]{0,61}[0-9a-z])?)*$/i,Xe=/^(?:[a-z][a-z0-9+\-.]*:)?(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'"()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?(?:\?(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i,
+Ce=/^(?:(?:[^\x00-\x20\x7f"<>%\\^`{|}]|%[0-9a-f]{2})|\{[+#./;?&=,!@|]?(?:[a-z0-9_]|%[0-9a-f]{2})+(?:\.(?:[a-z0-9_]|%[0-9a-f]{2})+)*(?::[1-9][0-9]{0,3}|\*)?(?:,(?:[a-z0-9_]|%[0-9a-f]{2})+(?:\.(?:[a-z0-9_]|%[0-9a-f]{2})+)*(?::[1-9][0-9]{0,3}|\*)?)*\})*$/i,
+Qe=/^(?:(?:https?|ftp):\/\/)(?:\S+(?::\S*)?@)?(?:(?!10(?:\.\d{1,3}){3})(?!127(?:\.\d{1,3}){3})(?!169\.254(?:\.\d{1,3}){2})(?!192\.168(?:\.\d{1,3}){2})(?!172\.(?:1[6-9]|2\d|3[0-1])(?:\.\d{1,3}){2})(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])(?:\.(?:1?\d{1,2}|2[0-4]\d|25[0-5])){2}(?:\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4]))|(?:(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)(?:\.(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)*(?:\.(?:[a-z\u{00a1}-\u{ffff}]{2,})))(?::\d{2,5})?(?:\/[^\s]*)?$/iu,
+Le=/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,er=/^(?:\/(?:[^~/]|~0|~1)*)*$/,rr=/^#(?:\/(?:[a-z0-9_\-.!$&'()*+,;:=@]|%[0-9a-f]{2}|~0|~1)*)*$/i,
+tr=/^(?:0|[1-9][0-9]*)(?:#|(?:\/(?:[^~/]|~0|~1)*)*)$/,dr=/^("(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"|[a-z0-9.!#$%&'*+/=?^_`{|}~-]+)@(.+)$/i,
+nr=e=>{let d=e.match(dr);if(!d)return!1;let t=d[1],u=d[2];if(!t||!u||t.length>64||u.length>253||t[0]!=='"'&&(t[0]==="."||
 t.endsWith(".")||t.includes("..")))return!1;if(u.startsWith("[")&&u.endsWith("]")){let s=u.slice(1,-1);return/^ipv6:/i.test(
-s)?Re.test(s.slice(5)):je.test(s)}return Ee.test(u)},"EMAIL"),je=/^(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)$/,
-Re=/^((([0-9a-f]{1,4}:){7}([0-9a-f]{1,4}|:))|(([0-9a-f]{1,4}:){6}(:[0-9a-f]{1,4}|((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){5}(((:[0-9a-f]{1,4}){1,2})|:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){4}(((:[0-9a-f]{1,4}){1,3})|((:[0-9a-f]{1,4})?:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){3}(((:[0-9a-f]{1,4}){1,4})|((:[0-9a-f]{1,4}){0,2}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){2}(((:[0-9a-f]{1,4}){1,5})|((:[0-9a-f]{1,4}){0,3}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){1}(((:[0-9a-f]{1,4}){1,6})|((:[0-9a-f]{1,4}){0,4}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(:(((:[0-9a-f]{1,4}){1,7})|((:[0-9a-f]{1,4}){0,5}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:)))$/i,
-sr=w(e=>/^P(?:\d+W|(?:(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)(?:T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S))?|T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S)))$/.
-test(e),"DURATION");function b(e){return e.test.bind(e)}w(b,"bind");var K={date:Me,time:Ae.bind(void 0,!0),"date-time":lr,
-duration:sr,uri:$r,"uri-reference":b(Qe),"uri-template":b(Le),url:b(er),email:fr,hostname:b(Ee),ipv4:b(je),ipv6:b(Re),regex:yr,
-uuid:b(rr),"json-pointer":b(tr),"json-pointer-uri-fragment":b(dr),"relative-json-pointer":b(nr)};function ir(e){return e%
-4===0&&(e%100!==0||e%400===0)}w(ir,"isLeapYear");function Me(e){let d=e.match(Ye);if(!d)return!1;let t=d[1],u=d[2],s=d[3];
-if(!t||!u||!s)return!1;let l=+t,r=+u,f=+s,h=r==2&&ir(l)?29:Xe[r];return r>=1&&r<=12&&f>=1&&h!==void 0&&f<=h}w(Me,"date");
-function Ae(e,d){let t=d.match(Ce);if(!t)return!1;let u=t[1],s=t[2],l=t[3];if(!u||!s||!l)return!1;let r=+u,f=+s,h=+l,_=t[5],
-c=t[6],v=+(t[7]??0),G=+(t[8]??0);if(r>23||f>59||h>60||v>23||G>59||e&&_===void 0)return!1;if(h<60)return!0;let U=c==="+"?
-1:c==="-"?-1:0;return(r*60+f-U*(v*60+G)+1440)%1440===1439}w(Ae,"time");var ur=/t|\s/i;function lr(e){let[d,t,u]=e.split(
-ur);return d!==void 0&&t!==void 0&&u===void 0&&Me(d)&&Ae(!0,t)}w(lr,"date_time");var ar=/\/|:/,mr=/^(?:[a-z][a-z0-9+\-.]*:)(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)(?:\?(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i;
-function $r(e){return ar.test(e)&&mr.test(e)}w($r,"uri");var pr=/[^\\]\\Z/;function yr(e){if(pr.test(e))return!1;try{return new RegExp(
-e,"u"),!0}catch{return!1}}w(yr,"regex");function Ne(e){let d=0,t=e.length,u=0,s;for(;u<t;)d++,s=e.charCodeAt(u++),s>=55296&&s<=56319&&u<t&&(s=e.charCodeAt(u),(s&
-64512)==56320&&u++);return d}w(Ne,"ucs2length");function D(e,d){return Object.prototype.hasOwnProperty.call(e,d)}w(D,"hasOwnProperty");function Te(e){let d=Math.abs(e).
-toString().split("e"),t=d[0],u=d[1]??"0",s=t.indexOf("."),l=s===-1?0:t.length-s-1;return[BigInt(t.replace(".","")),Number(
-u)-l]}w(Te,"decimalInteger");function hr(e,d){if(!Number.isFinite(e)||!Number.isFinite(d)||d<=0)return!1;let[t,u]=Te(e),
-[s,l]=Te(d),r=u-l;return r>=0?t*10n**BigInt(r)%s===0n:t%(s*10n**BigInt(-r))===0n}w(hr,"isMultipleOf");function g(e,d,t="\
-2019-09",u=P(d),s=!0,l=null,r="#",f="#",h=Object.create(null)){if(d===!0)return{valid:!0,errors:[]};if(d===!1)return{valid:!1,
-errors:[{instanceLocation:r,keyword:"false",keywordLocation:r,error:"False boolean schema."}]};let _=typeof e,c;switch(_){case"\
-boolean":case"number":case"string":c=_;break;case"object":e===null?c="null":Array.isArray(e)?c="array":c="object";break;default:
-throw new Error(`Instances of "${_}" type are not supported.`)}let{$ref:v,$recursiveRef:G,$recursiveAnchor:U,type:I,const:J,
-enum:V,required:le,not:ae,anyOf:me,allOf:$e,oneOf:pe,if:ye,then:he,else:we,format:W,properties:ce,patternProperties:ge,additionalProperties:ke,
-unevaluatedProperties:xe,minProperties:ee,maxProperties:re,propertyNames:Ie,dependentRequired:te,dependentSchemas:_e,dependencies:de,
-prefixItems:ne,items:B,additionalItems:be,unevaluatedItems:Oe,contains:Pe,minContains:O,maxContains:oe,minItems:fe,maxItems:se,
-uniqueItems:qe,minimum:S,maximum:z,exclusiveMinimum:H,exclusiveMaximum:Z,multipleOf:ie,minLength:Y,maxLength:X,pattern:ve,
-__absolute_ref__:C,__absolute_recursive_ref__:De}=d,o=[];if(U===!0&&l===null&&(l=d),G==="#"){let p=l===null?u[De]:l,a=`${f}\
-/$recursiveRef`,y=g(e,l===null?d:l,t,u,s,p,r,a,h);y.valid||o.push({instanceLocation:r,keyword:"$recursiveRef",keywordLocation:a,
-error:"A subschema had errors."},...y.errors)}if(v!==void 0){let a=u[C||v];if(a===void 0){let n=`Unresolved $ref "${v}".`;
-throw C&&C!==v&&(n+=`  Absolute URI "${C}".`),n+=`
+s)?je.test(s.slice(5)):Ee.test(s)}return ze.test(u)},Ee=/^(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)$/,
+je=/^((([0-9a-f]{1,4}:){7}([0-9a-f]{1,4}|:))|(([0-9a-f]{1,4}:){6}(:[0-9a-f]{1,4}|((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){5}(((:[0-9a-f]{1,4}){1,2})|:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){4}(((:[0-9a-f]{1,4}){1,3})|((:[0-9a-f]{1,4})?:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){3}(((:[0-9a-f]{1,4}){1,4})|((:[0-9a-f]{1,4}){0,2}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){2}(((:[0-9a-f]{1,4}){1,5})|((:[0-9a-f]{1,4}){0,3}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){1}(((:[0-9a-f]{1,4}){1,6})|((:[0-9a-f]{1,4}){0,4}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(:(((:[0-9a-f]{1,4}){1,7})|((:[0-9a-f]{1,4}){0,5}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:)))$/i,
+or=e=>/^P(?:\d+W|(?:(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)(?:T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S))?|T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S)))$/.
+test(e);function _(e){return e.test.bind(e)}var F={date:Re,time:Me.bind(void 0,!0),"date-time":ir,duration:or,uri:ar,"ur\
+i-reference":_(Xe),"uri-template":_(Ce),url:_(Qe),email:nr,hostname:_(ze),ipv4:_(Ee),ipv6:_(je),regex:$r,uuid:_(Le),"jso\
+n-pointer":_(er),"json-pointer-uri-fragment":_(rr),"relative-json-pointer":_(tr)};function fr(e){return e%4===0&&(e%100!==
+0||e%400===0)}function Re(e){let d=e.match(Ge);if(!d)return!1;let t=d[1],u=d[2],s=d[3];if(!t||!u||!s)return!1;let l=+t,r=+u,
+f=+s,h=r==2&&fr(l)?29:We[r];return r>=1&&r<=12&&f>=1&&h!==void 0&&f<=h}function Me(e,d){let t=d.match(Ye);if(!t)return!1;
+let u=t[1],s=t[2],l=t[3];if(!u||!s||!l)return!1;let r=+u,f=+s,h=+l,I=t[5],w=t[6],P=+(t[7]??0),Z=+(t[8]??0);if(r>23||f>59||
+h>60||P>23||Z>59||e&&I===void 0)return!1;if(h<60)return!0;let D=w==="+"?1:w==="-"?-1:0;return(r*60+f-D*(P*60+Z)+1440)%1440===
+1439}var sr=/t|\s/i;function ir(e){let[d,t,u]=e.split(sr);return d!==void 0&&t!==void 0&&u===void 0&&Re(d)&&Me(!0,t)}var ur=/\/|:/,
+lr=/^(?:[a-z][a-z0-9+\-.]*:)(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)(?:\?(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i;
+function ar(e){return ur.test(e)&&lr.test(e)}var mr=/[^\\]\\Z/;function $r(e){if(mr.test(e))return!1;try{return new RegExp(
+e,"u"),!0}catch{return!1}}function Ae(e){let d=0,t=e.length,u=0,s;for(;u<t;)d++,s=e.charCodeAt(u++),s>=55296&&s<=56319&&u<t&&(s=e.charCodeAt(u),(s&
+64512)==56320&&u++);return d}function q(e,d){return Object.prototype.hasOwnProperty.call(e,d)}function Ne(e){let d=Math.abs(e).toString().split("e"),
+t=d[0],u=d[1]??"0",s=t.indexOf("."),l=s===-1?0:t.length-s-1;return[BigInt(t.replace(".","")),Number(u)-l]}function pr(e,d){
+if(!Number.isFinite(e)||!Number.isFinite(d)||d<=0)return!1;let[t,u]=Ne(e),[s,l]=Ne(d),r=u-l;return r>=0?t*10n**BigInt(r)%
+s===0n:t%(s*10n**BigInt(-r))===0n}function c(e,d,t="2019-09",u=O(d),s=!0,l=null,r="#",f="#",h=Object.create(null)){if(d===
+!0)return{valid:!0,errors:[]};if(d===!1)return{valid:!1,errors:[{instanceLocation:r,keyword:"false",keywordLocation:r,error:"\
+False boolean schema."}]};let I=typeof e,w;switch(I){case"boolean":case"number":case"string":w=I;break;case"object":e===
+null?w="null":Array.isArray(e)?w="array":w="object";break;default:throw new Error(`Instances of "${I}" type are not supp\
+orted.`)}let{$ref:P,$recursiveRef:Z,$recursiveAnchor:D,type:x,const:K,enum:V,required:ue,not:le,anyOf:ae,allOf:me,oneOf:$e,
+if:pe,then:ye,else:he,format:G,properties:we,patternProperties:ce,additionalProperties:ge,unevaluatedProperties:ke,minProperties:L,
+maxProperties:ee,propertyNames:xe,dependentRequired:re,dependentSchemas:Ie,dependencies:te,prefixItems:de,items:J,additionalItems:_e,
+unevaluatedItems:be,contains:Oe,minContains:b,maxContains:ne,minItems:oe,maxItems:fe,uniqueItems:Te,minimum:v,maximum:S,
+exclusiveMinimum:B,exclusiveMaximum:H,multipleOf:se,minLength:W,maxLength:Y,pattern:Pe,__absolute_ref__:X,__absolute_recursive_ref__:qe}=d,
+o=[];if(D===!0&&l===null&&(l=d),Z==="#"){let p=l===null?u[qe]:l,a=`${f}/$recursiveRef`,y=c(e,l===null?d:l,t,u,s,p,r,a,h);
+y.valid||o.push({instanceLocation:r,keyword:"$recursiveRef",keywordLocation:a,error:"A subschema had errors."},...y.errors)}
+if(P!==void 0){let a=u[X||P];if(a===void 0){let n=`Unresolved $ref "${P}".`;throw X&&X!==P&&(n+=`  Absolute URI "${X}".`),
+n+=`
 Known schemas:
 - ${Object.keys(u).join(`
-- `)}`,new Error(n)}let y=`${f}/$ref`,i=g(e,a,t,u,s,l,r,y,h);if(i.valid||o.push({instanceLocation:r,keyword:"$ref",keywordLocation:y,
-error:"A subschema had errors."},...i.errors),t==="4"||t==="7")return{valid:o.length===0,errors:o}}if(Array.isArray(I)){
-let p=I.length,a=!1;for(let y=0;y<p;y++)if(c===I[y]||I[y]==="integer"&&c==="number"&&e%1===0&&e===e){a=!0;break}a||o.push(
-{instanceLocation:r,keyword:"type",keywordLocation:`${f}/type`,error:`Instance type "${c}" is invalid. Expected "${I.join(
-'", "')}".`})}else I==="integer"?(c!=="number"||e%1||e!==e)&&o.push({instanceLocation:r,keyword:"type",keywordLocation:`${f}\
-/type`,error:`Instance type "${c}" is invalid. Expected "${I}".`}):I!==void 0&&c!==I&&o.push({instanceLocation:r,keyword:"\
-type",keywordLocation:`${f}/type`,error:`Instance type "${c}" is invalid. Expected "${I}".`});if(J!==void 0&&(c==="objec\
-t"||c==="array"?F(e,J)||o.push({instanceLocation:r,keyword:"const",keywordLocation:`${f}/const`,error:`Instance does not\
- match ${JSON.stringify(J)}.`}):e!==J&&o.push({instanceLocation:r,keyword:"const",keywordLocation:`${f}/const`,error:`In\
-stance does not match ${JSON.stringify(J)}.`})),V!==void 0&&(c==="object"||c==="array"?V.some(p=>F(e,p))||o.push({instanceLocation:r,
+- `)}`,new Error(n)}let y=`${f}/$ref`,i=c(e,a,t,u,s,l,r,y,h);if(i.valid||o.push({instanceLocation:r,keyword:"$ref",keywordLocation:y,
+error:"A subschema had errors."},...i.errors),t==="4"||t==="7")return{valid:o.length===0,errors:o}}if(Array.isArray(x)){
+let p=x.length,a=!1;for(let y=0;y<p;y++)if(w===x[y]||x[y]==="integer"&&w==="number"&&e%1===0&&e===e){a=!0;break}a||o.push(
+{instanceLocation:r,keyword:"type",keywordLocation:`${f}/type`,error:`Instance type "${w}" is invalid. Expected "${x.join(
+'", "')}".`})}else x==="integer"?(w!=="number"||e%1||e!==e)&&o.push({instanceLocation:r,keyword:"type",keywordLocation:`${f}\
+/type`,error:`Instance type "${w}" is invalid. Expected "${x}".`}):x!==void 0&&w!==x&&o.push({instanceLocation:r,keyword:"\
+type",keywordLocation:`${f}/type`,error:`Instance type "${w}" is invalid. Expected "${x}".`});if(K!==void 0&&(w==="objec\
+t"||w==="array"?U(e,K)||o.push({instanceLocation:r,keyword:"const",keywordLocation:`${f}/const`,error:`Instance does not\
+ match ${JSON.stringify(K)}.`}):e!==K&&o.push({instanceLocation:r,keyword:"const",keywordLocation:`${f}/const`,error:`In\
+stance does not match ${JSON.stringify(K)}.`})),V!==void 0&&(w==="object"||w==="array"?V.some(p=>U(e,p))||o.push({instanceLocation:r,
 keyword:"enum",keywordLocation:`${f}/enum`,error:`Instance does not match any of ${JSON.stringify(V)}.`}):V.some(p=>e===
 p)||o.push({instanceLocation:r,keyword:"enum",keywordLocation:`${f}/enum`,error:`Instance does not match any of ${JSON.stringify(
-V)}.`})),ae!==void 0){let p=`${f}/not`;g(e,ae,t,u,s,l,r,p).valid&&o.push({instanceLocation:r,keyword:"not",keywordLocation:p,
-error:'Instance matched "not" schema.'})}let Q=[];if(me!==void 0){let p=`${f}/anyOf`,a=o.length,y=!1;for(let[i,n]of me.entries()){
-let $=Object.create(h),m=g(e,n,t,u,s,U===!0?l:null,r,`${p}/${i}`,$);o.push(...m.errors),y=y||m.valid,m.valid&&Q.push($)}
+V)}.`})),le!==void 0){let p=`${f}/not`;c(e,le,t,u,s,l,r,p).valid&&o.push({instanceLocation:r,keyword:"not",keywordLocation:p,
+error:'Instance matched "not" schema.'})}let C=[];if(ae!==void 0){let p=`${f}/anyOf`,a=o.length,y=!1;for(let[i,n]of ae.entries()){
+let $=Object.create(h),m=c(e,n,t,u,s,D===!0?l:null,r,`${p}/${i}`,$);o.push(...m.errors),y=y||m.valid,m.valid&&C.push($)}
 y?o.length=a:o.splice(a,0,{instanceLocation:r,keyword:"anyOf",keywordLocation:p,error:"Instance does not match any subsc\
-hemas."})}if($e!==void 0){let p=`${f}/allOf`,a=o.length,y=!0;for(let[i,n]of $e.entries()){let $=Object.create(h),m=g(e,n,
-t,u,s,U===!0?l:null,r,`${p}/${i}`,$);o.push(...m.errors),y=y&&m.valid,m.valid&&Q.push($)}y?o.length=a:o.splice(a,0,{instanceLocation:r,
-keyword:"allOf",keywordLocation:p,error:"Instance does not match every subschema."})}if(pe!==void 0){let p=`${f}/oneOf`,
-a=o.length,y=pe.filter((i,n)=>{let $=Object.create(h),m=g(e,i,t,u,s,U===!0?l:null,r,`${p}/${n}`,$);return o.push(...m.errors),
-m.valid&&Q.push($),m.valid}).length;y===1?o.length=a:o.splice(a,0,{instanceLocation:r,keyword:"oneOf",keywordLocation:p,
-error:`Instance does not match exactly one subschema (${y} matches).`})}if((c==="object"||c==="array")&&Object.assign(h,
-...Q),ye!==void 0){let p=`${f}/if`,a=Object.create(null);if(g(e,ye,t,u,s,l,r,p,a).valid){if(Object.assign(h,a),he!==void 0){
-let i=g(e,he,t,u,s,l,r,`${f}/then`,h);i.valid||o.push({instanceLocation:r,keyword:"if",keywordLocation:p,error:'Instance\
- does not match "then" schema.'},...i.errors)}}else if(we!==void 0){let i=g(e,we,t,u,s,l,r,`${f}/else`,h);i.valid||o.push(
-{instanceLocation:r,keyword:"if",keywordLocation:p,error:'Instance does not match "else" schema.'},...i.errors)}}if(c===
-"object"){if(le!==void 0)for(let i of le)D(e,i)||o.push({instanceLocation:r,keyword:"required",keywordLocation:`${f}/req\
-uired`,error:`Instance does not have required property "${i}".`});let p=Object.keys(e);if(ee!==void 0&&p.length<ee&&o.push(
-{instanceLocation:r,keyword:"minProperties",keywordLocation:`${f}/minProperties`,error:`Instance does not have at least ${ee}\
- properties.`}),re!==void 0&&p.length>re&&o.push({instanceLocation:r,keyword:"maxProperties",keywordLocation:`${f}/maxPr\
-operties`,error:`Instance does not have at least ${re} properties.`}),Ie!==void 0){let i=`${f}/propertyNames`;for(let n in e){
-let $=`${r}/${x(n)}`,m=g(n,Ie,t,u,s,l,$,i);m.valid||o.push({instanceLocation:r,keyword:"propertyNames",keywordLocation:i,
-error:`Property name "${n}" does not match schema.`},...m.errors)}}if(te!==void 0){let i=`${f}/dependantRequired`;for(let n in te)
-if(D(e,n)){let $=te[n];for(let m of $)D(e,m)||o.push({instanceLocation:r,keyword:"dependentRequired",keywordLocation:i,error:`\
-Instance has "${n}" but does not have "${m}".`})}}if(_e!==void 0)for(let[i,n]of Object.entries(_e)){let $=`${f}/dependen\
-tSchemas`;if(D(e,i)){let m=g(e,n,t,u,s,l,r,`${$}/${x(i)}`,h);m.valid||o.push({instanceLocation:r,keyword:"dependentSchem\
-as",keywordLocation:$,error:`Instance has "${i}" but does not match dependant schema.`},...m.errors)}}if(de!==void 0){let i=`${f}\
-/dependencies`;for(let n in de)if(D(e,n)){let $=de[n];if(Array.isArray($))for(let m of $)D(e,m)||o.push({instanceLocation:r,
-keyword:"dependencies",keywordLocation:i,error:`Instance has "${n}" but does not have "${m}".`});else{let m=g(e,$,t,u,s,
-l,r,`${i}/${x(n)}`);m.valid||o.push({instanceLocation:r,keyword:"dependencies",keywordLocation:i,error:`Instance has "${n}\
-" but does not match dependant schema.`},...m.errors)}}}let a=Object.create(null),y=!1;if(ce!==void 0){let i=`${f}/prope\
-rties`;for(let[n,$]of Object.entries(ce)){if(!D(e,n))continue;let m=`${r}/${x(n)}`,k=g(e[n],$,t,u,s,l,m,`${i}/${x(n)}`);
-if(a[n]=!0,k.valid)h[n]=!0;else if(y=s,o.push({instanceLocation:r,keyword:"properties",keywordLocation:i,error:`Property\
- "${n}" does not match schema.`},...k.errors),y)break}}if(!y&&ge!==void 0){let i=`${f}/patternProperties`;for(let[n,$]of Object.
-entries(ge)){let m={test:K[`pattern
-`+n]};for(let k in e){if(!m.test(k))continue;let Se=`${r}/${x(k)}`,ze=g(e[k],$,t,u,s,l,Se,`${i}/${x(n)}`);a[k]=!0,ze.valid?
-h[k]=!0:(y=s,o.push({instanceLocation:r,keyword:"patternProperties",keywordLocation:i,error:`Property "${k}" matches pat\
-tern "${n}" but does not match associated schema.`},...ze.errors))}}}if(!y&&ke!==void 0){let i=`${f}/additionalPropertie\
-s`;for(let n in e){if(a[n])continue;let $=`${r}/${x(n)}`,m=g(e[n],ke,t,u,s,l,$,i);m.valid?h[n]=!0:(y=s,o.push({instanceLocation:r,
+hemas."})}if(me!==void 0){let p=`${f}/allOf`,a=o.length,y=!0;for(let[i,n]of me.entries()){let $=Object.create(h),m=c(e,n,
+t,u,s,D===!0?l:null,r,`${p}/${i}`,$);o.push(...m.errors),y=y&&m.valid,m.valid&&C.push($)}y?o.length=a:o.splice(a,0,{instanceLocation:r,
+keyword:"allOf",keywordLocation:p,error:"Instance does not match every subschema."})}if($e!==void 0){let p=`${f}/oneOf`,
+a=o.length,y=$e.filter((i,n)=>{let $=Object.create(h),m=c(e,i,t,u,s,D===!0?l:null,r,`${p}/${n}`,$);return o.push(...m.errors),
+m.valid&&C.push($),m.valid}).length;y===1?o.length=a:o.splice(a,0,{instanceLocation:r,keyword:"oneOf",keywordLocation:p,
+error:`Instance does not match exactly one subschema (${y} matches).`})}if((w==="object"||w==="array")&&Object.assign(h,
+...C),pe!==void 0){let p=`${f}/if`,a=Object.create(null);if(c(e,pe,t,u,s,l,r,p,a).valid){if(Object.assign(h,a),ye!==void 0){
+let i=c(e,ye,t,u,s,l,r,`${f}/then`,h);i.valid||o.push({instanceLocation:r,keyword:"if",keywordLocation:p,error:'Instance\
+ does not match "then" schema.'},...i.errors)}}else if(he!==void 0){let i=c(e,he,t,u,s,l,r,`${f}/else`,h);i.valid||o.push(
+{instanceLocation:r,keyword:"if",keywordLocation:p,error:'Instance does not match "else" schema.'},...i.errors)}}if(w===
+"object"){if(ue!==void 0)for(let i of ue)q(e,i)||o.push({instanceLocation:r,keyword:"required",keywordLocation:`${f}/req\
+uired`,error:`Instance does not have required property "${i}".`});let p=Object.keys(e);if(L!==void 0&&p.length<L&&o.push(
+{instanceLocation:r,keyword:"minProperties",keywordLocation:`${f}/minProperties`,error:`Instance does not have at least ${L}\
+ properties.`}),ee!==void 0&&p.length>ee&&o.push({instanceLocation:r,keyword:"maxProperties",keywordLocation:`${f}/maxPr\
+operties`,error:`Instance does not have at least ${ee} properties.`}),xe!==void 0){let i=`${f}/propertyNames`;for(let n in e){
+let $=`${r}/${k(n)}`,m=c(n,xe,t,u,s,l,$,i);m.valid||o.push({instanceLocation:r,keyword:"propertyNames",keywordLocation:i,
+error:`Property name "${n}" does not match schema.`},...m.errors)}}if(re!==void 0){let i=`${f}/dependantRequired`;for(let n in re)
+if(q(e,n)){let $=re[n];for(let m of $)q(e,m)||o.push({instanceLocation:r,keyword:"dependentRequired",keywordLocation:i,error:`\
+Instance has "${n}" but does not have "${m}".`})}}if(Ie!==void 0)for(let[i,n]of Object.entries(Ie)){let $=`${f}/dependen\
+tSchemas`;if(q(e,i)){let m=c(e,n,t,u,s,l,r,`${$}/${k(i)}`,h);m.valid||o.push({instanceLocation:r,keyword:"dependentSchem\
+as",keywordLocation:$,error:`Instance has "${i}" but does not match dependant schema.`},...m.errors)}}if(te!==void 0){let i=`${f}\
+/dependencies`;for(let n in te)if(q(e,n)){let $=te[n];if(Array.isArray($))for(let m of $)q(e,m)||o.push({instanceLocation:r,
+keyword:"dependencies",keywordLocation:i,error:`Instance has "${n}" but does not have "${m}".`});else{let m=c(e,$,t,u,s,
+l,r,`${i}/${k(n)}`);m.valid||o.push({instanceLocation:r,keyword:"dependencies",keywordLocation:i,error:`Instance has "${n}\
+" but does not match dependant schema.`},...m.errors)}}}let a=Object.create(null),y=!1;if(we!==void 0){let i=`${f}/prope\
+rties`;for(let[n,$]of Object.entries(we)){if(!q(e,n))continue;let m=`${r}/${k(n)}`,g=c(e[n],$,t,u,s,l,m,`${i}/${k(n)}`);
+if(a[n]=!0,g.valid)h[n]=!0;else if(y=s,o.push({instanceLocation:r,keyword:"properties",keywordLocation:i,error:`Property\
+ "${n}" does not match schema.`},...g.errors),y)break}}if(!y&&ce!==void 0){let i=`${f}/patternProperties`;for(let[n,$]of Object.
+entries(ce)){let m={test:F[`pattern
+`+n]};for(let g in e){if(!m.test(g))continue;let ve=`${r}/${k(g)}`,Se=c(e[g],$,t,u,s,l,ve,`${i}/${k(n)}`);a[g]=!0,Se.valid?
+h[g]=!0:(y=s,o.push({instanceLocation:r,keyword:"patternProperties",keywordLocation:i,error:`Property "${g}" matches pat\
+tern "${n}" but does not match associated schema.`},...Se.errors))}}}if(!y&&ge!==void 0){let i=`${f}/additionalPropertie\
+s`;for(let n in e){if(a[n])continue;let $=`${r}/${k(n)}`,m=c(e[n],ge,t,u,s,l,$,i);m.valid?h[n]=!0:(y=s,o.push({instanceLocation:r,
 keyword:"additionalProperties",keywordLocation:i,error:`Property "${n}" does not match additional properties schema.`},...m.
-errors))}}else if(!y&&xe!==void 0){let i=`${f}/unevaluatedProperties`;for(let n in e)if(!h[n]){let $=`${r}/${x(n)}`,m=g(
-e[n],xe,t,u,s,l,$,i);m.valid?h[n]=!0:o.push({instanceLocation:r,keyword:"unevaluatedProperties",keywordLocation:i,error:`\
-Property "${n}" does not match unevaluated properties schema.`},...m.errors)}}}else if(c==="array"){se!==void 0&&e.length>
-se&&o.push({instanceLocation:r,keyword:"maxItems",keywordLocation:`${f}/maxItems`,error:`Array has too many items (${e.length}\
- > ${se}).`}),fe!==void 0&&e.length<fe&&o.push({instanceLocation:r,keyword:"minItems",keywordLocation:`${f}/minItems`,error:`\
-Array has too few items (${e.length} < ${fe}).`});let p=e.length,a=0,y=!1;if(ne!==void 0){let i=`${f}/prefixItems`,n=Math.
-min(ne.length,p);for(;a<n;a++){let $=g(e[a],ne[a],t,u,s,l,`${r}/${a}`,`${i}/${a}`);if(h[a]=!0,!$.valid&&(y=s,o.push({instanceLocation:r,
-keyword:"prefixItems",keywordLocation:i,error:"Items did not match schema."},...$.errors),y))break}}if(B!==void 0){let i=`${f}\
-/items`;if(Array.isArray(B)){let n=Math.min(B.length,p);for(;a<n;a++){let $=g(e[a],B[a],t,u,s,l,`${r}/${a}`,`${i}/${a}`);
+errors))}}else if(!y&&ke!==void 0){let i=`${f}/unevaluatedProperties`;for(let n in e)if(!h[n]){let $=`${r}/${k(n)}`,m=c(
+e[n],ke,t,u,s,l,$,i);m.valid?h[n]=!0:o.push({instanceLocation:r,keyword:"unevaluatedProperties",keywordLocation:i,error:`\
+Property "${n}" does not match unevaluated properties schema.`},...m.errors)}}}else if(w==="array"){fe!==void 0&&e.length>
+fe&&o.push({instanceLocation:r,keyword:"maxItems",keywordLocation:`${f}/maxItems`,error:`Array has too many items (${e.length}\
+ > ${fe}).`}),oe!==void 0&&e.length<oe&&o.push({instanceLocation:r,keyword:"minItems",keywordLocation:`${f}/minItems`,error:`\
+Array has too few items (${e.length} < ${oe}).`});let p=e.length,a=0,y=!1;if(de!==void 0){let i=`${f}/prefixItems`,n=Math.
+min(de.length,p);for(;a<n;a++){let $=c(e[a],de[a],t,u,s,l,`${r}/${a}`,`${i}/${a}`);if(h[a]=!0,!$.valid&&(y=s,o.push({instanceLocation:r,
+keyword:"prefixItems",keywordLocation:i,error:"Items did not match schema."},...$.errors),y))break}}if(J!==void 0){let i=`${f}\
+/items`;if(Array.isArray(J)){let n=Math.min(J.length,p);for(;a<n;a++){let $=c(e[a],J[a],t,u,s,l,`${r}/${a}`,`${i}/${a}`);
 if(h[a]=!0,!$.valid&&(y=s,o.push({instanceLocation:r,keyword:"items",keywordLocation:i,error:"Items did not match schema\
-."},...$.errors),y))break}}else for(;a<p;a++){let n=g(e[a],B,t,u,s,l,`${r}/${a}`,i);if(h[a]=!0,!n.valid&&(y=s,o.push({instanceLocation:r,
-keyword:"items",keywordLocation:i,error:"Items did not match schema."},...n.errors),y))break}if(!y&&be!==void 0){let n=`${f}\
-/additionalItems`;for(;a<p;a++){let $=g(e[a],be,t,u,s,l,`${r}/${a}`,n);h[a]=!0,$.valid||(y=s,o.push({instanceLocation:r,
-keyword:"additionalItems",keywordLocation:n,error:"Items did not match additional items schema."},...$.errors))}}}if(Pe!==
-void 0)if(p===0&&O===void 0)o.push({instanceLocation:r,keyword:"contains",keywordLocation:`${f}/contains`,error:"Array i\
-s empty. It must contain at least one item matching the schema."});else if(O!==void 0&&p<O)o.push({instanceLocation:r,keyword:"\
-minContains",keywordLocation:`${f}/minContains`,error:`Array has less items (${p}) than minContains (${O}).`});else{let i=`${f}\
-/contains`,n=o.length,$=0;for(let m=0;m<p;m++){let k=g(e[m],Pe,t,u,s,l,`${r}/${m}`,i);k.valid?(h[m]=!0,$++):o.push(...k.
-errors)}$>=(O||0)&&(o.length=n),O===void 0&&$===0?o.splice(n,0,{instanceLocation:r,keyword:"contains",keywordLocation:i,
-error:"Array does not contain item matching schema."}):O!==void 0&&$<O?o.push({instanceLocation:r,keyword:"minContains",
-keywordLocation:`${f}/minContains`,error:`Array must contain at least ${O} items matching schema. Only ${$} items were f\
-ound.`}):oe!==void 0&&$>oe&&o.push({instanceLocation:r,keyword:"maxContains",keywordLocation:`${f}/maxContains`,error:`A\
-rray may contain at most ${oe} items matching schema. ${$} items were found.`})}if(!y&&Oe!==void 0){let i=`${f}/unevalua\
-tedItems`;for(a;a<p;a++){if(h[a])continue;let n=g(e[a],Oe,t,u,s,l,`${r}/${a}`,i);h[a]=!0,n.valid||o.push({instanceLocation:r,
-keyword:"unevaluatedItems",keywordLocation:i,error:"Items did not match unevaluated items schema."},...n.errors)}}if(qe)
-for(let i=0;i<p;i++){let n=e[i],$=typeof n=="object"&&n!==null;for(let m=0;m<p;m++){if(i===m)continue;let k=e[m];(n===k||
-$&&(typeof k=="object"&&k!==null)&&F(n,k))&&(o.push({instanceLocation:r,keyword:"uniqueItems",keywordLocation:`${f}/uniq\
-ueItems`,error:`Duplicate items at indexes ${i} and ${m}.`}),i=Number.MAX_SAFE_INTEGER,m=Number.MAX_SAFE_INTEGER)}}}else if(c===
-"number")t==="4"?(S!==void 0&&(H===!0&&e<=S||e<S)&&o.push({instanceLocation:r,keyword:"minimum",keywordLocation:`${f}/mi\
-nimum`,error:`${e} is less than ${H?"or equal to ":""} ${S}.`}),z!==void 0&&(Z===!0&&e>=z||e>z)&&o.push({instanceLocation:r,
-keyword:"maximum",keywordLocation:`${f}/maximum`,error:`${e} is greater than ${Z?"or equal to ":""} ${z}.`})):(S!==void 0&&
-e<S&&o.push({instanceLocation:r,keyword:"minimum",keywordLocation:`${f}/minimum`,error:`${e} is less than ${S}.`}),z!==void 0&&
-e>z&&o.push({instanceLocation:r,keyword:"maximum",keywordLocation:`${f}/maximum`,error:`${e} is greater than ${z}.`}),H!==
-void 0&&e<=H&&o.push({instanceLocation:r,keyword:"exclusiveMinimum",keywordLocation:`${f}/exclusiveMinimum`,error:`${e} \
-is less than ${H}.`}),Z!==void 0&&e>=Z&&o.push({instanceLocation:r,keyword:"exclusiveMaximum",keywordLocation:`${f}/excl\
-usiveMaximum`,error:`${e} is greater than or equal to ${Z}.`})),ie!==void 0&&(hr(e,ie)||o.push({instanceLocation:r,keyword:"\
-multipleOf",keywordLocation:`${f}/multipleOf`,error:`${e} is not a multiple of ${ie}.`}));else if(c==="string"){let p=Y===
-void 0&&X===void 0?0:Ne(e);Y!==void 0&&p<Y&&o.push({instanceLocation:r,keyword:"minLength",keywordLocation:`${f}/minLeng\
-th`,error:`String is too short (${p} < ${Y}).`}),X!==void 0&&p>X&&o.push({instanceLocation:r,keyword:"maxLength",keywordLocation:`${f}\
-/maxLength`,error:`String is too long (${p} > ${X}).`}),ve!==void 0&&!K[`pattern
-`+ve](e)&&o.push({instanceLocation:r,keyword:"pattern",keywordLocation:`${f}/pattern`,error:"String does not match patte\
-rn."}),W!==void 0&&K[W]&&!K[W](e)&&o.push({instanceLocation:r,keyword:"format",keywordLocation:`${f}/format`,error:`Stri\
-ng does not match format "${W}".`})}return{valid:o.length===0,errors:o}}w(g,"validate");var ue=class{static{w(this,"Validator")}schema;draft;shortCircuit;lookup;constructor(d,t="2019-09",u=!0){this.schema=d,this.
-draft=t,this.shortCircuit=u,this.lookup=P(d)}validate(d){return g(d,this.schema,this.draft,this.lookup,this.shortCircuit)}addSchema(d,t){
-t&&(d={...d,$id:t}),P(d,this.lookup)}};export{ue as Validator,K as format};
+."},...$.errors),y))break}}else for(;a<p;a++){let n=c(e[a],J,t,u,s,l,`${r}/${a}`,i);if(h[a]=!0,!n.valid&&(y=s,o.push({instanceLocation:r,
+keyword:"items",keywordLocation:i,error:"Items did not match schema."},...n.errors),y))break}if(!y&&_e!==void 0){let n=`${f}\
+/additionalItems`;for(;a<p;a++){let $=c(e[a],_e,t,u,s,l,`${r}/${a}`,n);h[a]=!0,$.valid||(y=s,o.push({instanceLocation:r,
+keyword:"additionalItems",keywordLocation:n,error:"Items did not match additional items schema."},...$.errors))}}}if(Oe!==
+void 0)if(p===0&&b===void 0)o.push({instanceLocation:r,keyword:"contains",keywordLocation:`${f}/contains`,error:"Array i\
+s empty. It must contain at least one item matching the schema."});else if(b!==void 0&&p<b)o.push({instanceLocation:r,keyword:"\
+minContains",keywordLocation:`${f}/minContains`,error:`Array has less items (${p}) than minContains (${b}).`});else{let i=`${f}\
+/contains`,n=o.length,$=0;for(let m=0;m<p;m++){let g=c(e[m],Oe,t,u,s,l,`${r}/${m}`,i);g.valid?(h[m]=!0,$++):o.push(...g.
+errors)}$>=(b||0)&&(o.length=n),b===void 0&&$===0?o.splice(n,0,{instanceLocation:r,keyword:"contains",keywordLocation:i,
+error:"Array does not contain item matching schema."}):b!==void 0&&$<b?o.push({instanceLocation:r,keyword:"minContains",
+keywordLocation:`${f}/minContains`,error:`Array must contain at least ${b} items matching schema. Only ${$} items were f\
+ound.`}):ne!==void 0&&$>ne&&o.push({instanceLocation:r,keyword:"maxContains",keywordLocation:`${f}/maxContains`,error:`A\
+rray may contain at most ${ne} items matching schema. ${$} items were found.`})}if(!y&&be!==void 0){let i=`${f}/unevalua\
+tedItems`;for(a;a<p;a++){if(h[a])continue;let n=c(e[a],be,t,u,s,l,`${r}/${a}`,i);h[a]=!0,n.valid||o.push({instanceLocation:r,
+keyword:"unevaluatedItems",keywordLocation:i,error:"Items did not match unevaluated items schema."},...n.errors)}}if(Te)
+for(let i=0;i<p;i++){let n=e[i],$=typeof n=="object"&&n!==null;for(let m=0;m<p;m++){if(i===m)continue;let g=e[m];(n===g||
+$&&(typeof g=="object"&&g!==null)&&U(n,g))&&(o.push({instanceLocation:r,keyword:"uniqueItems",keywordLocation:`${f}/uniq\
+ueItems`,error:`Duplicate items at indexes ${i} and ${m}.`}),i=Number.MAX_SAFE_INTEGER,m=Number.MAX_SAFE_INTEGER)}}}else if(w===
+"number")t==="4"?(v!==void 0&&(B===!0&&e<=v||e<v)&&o.push({instanceLocation:r,keyword:"minimum",keywordLocation:`${f}/mi\
+nimum`,error:`${e} is less than ${B?"or equal to ":""} ${v}.`}),S!==void 0&&(H===!0&&e>=S||e>S)&&o.push({instanceLocation:r,
+keyword:"maximum",keywordLocation:`${f}/maximum`,error:`${e} is greater than ${H?"or equal to ":""} ${S}.`})):(v!==void 0&&
+e<v&&o.push({instanceLocation:r,keyword:"minimum",keywordLocation:`${f}/minimum`,error:`${e} is less than ${v}.`}),S!==void 0&&
+e>S&&o.push({instanceLocation:r,keyword:"maximum",keywordLocation:`${f}/maximum`,error:`${e} is greater than ${S}.`}),B!==
+void 0&&e<=B&&o.push({instanceLocation:r,keyword:"exclusiveMinimum",keywordLocation:`${f}/exclusiveMinimum`,error:`${e} \
+is less than ${B}.`}),H!==void 0&&e>=H&&o.push({instanceLocation:r,keyword:"exclusiveMaximum",keywordLocation:`${f}/excl\
+usiveMaximum`,error:`${e} is greater than or equal to ${H}.`})),se!==void 0&&(pr(e,se)||o.push({instanceLocation:r,keyword:"\
+multipleOf",keywordLocation:`${f}/multipleOf`,error:`${e} is not a multiple of ${se}.`}));else if(w==="string"){let p=W===
+void 0&&Y===void 0?0:Ae(e);W!==void 0&&p<W&&o.push({instanceLocation:r,keyword:"minLength",keywordLocation:`${f}/minLeng\
+th`,error:`String is too short (${p} < ${W}).`}),Y!==void 0&&p>Y&&o.push({instanceLocation:r,keyword:"maxLength",keywordLocation:`${f}\
+/maxLength`,error:`String is too long (${p} > ${Y}).`}),Pe!==void 0&&!F[`pattern
+`+Pe](e)&&o.push({instanceLocation:r,keyword:"pattern",keywordLocation:`${f}/pattern`,error:"String does not match patte\
+rn."}),G!==void 0&&F[G]&&!F[G](e)&&o.push({instanceLocation:r,keyword:"format",keywordLocation:`${f}/format`,error:`Stri\
+ng does not match format "${G}".`})}return{valid:o.length===0,errors:o}}var ie=class{static name="Validator";schema;draft;shortCircuit;lookup;constructor(d,t="2019-09",u=!0){this.schema=d,this.
+draft=t,this.shortCircuit=u,this.lookup=O(d)}validate(d){return c(d,this.schema,this.draft,this.lookup,this.shortCircuit)}addSchema(d,t){
+t&&(d={...d,$id:t}),O(d,this.lookup)}};export{ie as Validator,F as format};

@@ -4,652 +4,480 @@
 //   p-retry@4.6.2 (MIT)
 //   retry@0.13.1 (MIT)
 // @ts-self-types="./google_genai.d.ts"
-var Gt=Object.create;var pe=Object.defineProperty;var Lt=Object.getOwnPropertyDescriptor;var Ft=Object.getOwnPropertyNames;var qt=Object.getPrototypeOf,Ht=Object.prototype.hasOwnProperty;var u=(e,n)=>pe(e,"name",{value:n,configurable:!0});var Vt=(e,n,t)=>()=>{if(t)throw t[0];try{return e&&(n=e(e=0)),n}catch(o){throw t=[o],o}};var te=(e,n)=>()=>{try{return n||e((n={exports:{}}).exports,n),n.exports}catch(t){throw n=0,t}};var bt=(e,n,t,o)=>{if(n&&typeof n=="object"||typeof n=="function")for(let i of Ft(n))!Ht.call(e,i)&&i!==t&&pe(e,i,{get:()=>n[i],
-enumerable:!(o=Lt(n,i))||o.enumerable});return e};var Bt=(e,n,t)=>(t=e!=null?Gt(qt(e)):{},bt(n||!e||!e.__esModule?pe(t,"default",{value:e,enumerable:!0}):t,e));import{clearImmediate as V,clearInterval as b,clearTimeout as k,setImmediate as B,setInterval as X,setTimeout as x}from"node:timers";
-var P=Vt(()=>{});var xe=te((Ti,ke)=>{P();function w(e,n){typeof n=="boolean"&&(n={forever:n}),this._originalTimeouts=JSON.parse(JSON.stringify(
-e)),this._timeouts=e,this._options=n||{},this._maxRetryTime=n&&n.maxRetryTime||1/0,this._fn=null,this._errors=[],this._attempts=
+var fn=Object.create;var Ne=Object.defineProperty;var pn=Object.getOwnPropertyDescriptor;var mn=Object.getOwnPropertyNames;var _n=Object.getPrototypeOf,gn=Object.prototype.hasOwnProperty;var hn=(n,e,t)=>()=>{if(t)throw t[0];try{return n&&(e=n(n=0)),e}catch(o){throw t=[o],o}};var ne=(n,e)=>()=>{try{return e||n((e={exports:{}}).exports,e),e.exports}catch(t){throw e=0,t}};var vn=(n,e,t,o)=>{if(e&&typeof e=="object"||typeof e=="function")for(let i of mn(e))!gn.call(n,i)&&i!==t&&Ne(n,i,{get:()=>e[i],
+enumerable:!(o=pn(e,i))||o.enumerable});return n};var yn=(n,e,t)=>(t=n!=null?fn(_n(n)):{},vn(e||!n||!n.__esModule?Ne(t,"default",{value:n,enumerable:!0}):t,n));import{clearImmediate as q,clearInterval as H,clearTimeout as M,setImmediate as V,setInterval as b,setTimeout as k}from"node:timers";
+var R=hn(()=>{});var Me=ne((Zt,De)=>{R();function P(n,e){typeof e=="boolean"&&(e={forever:e}),this._originalTimeouts=JSON.parse(JSON.stringify(
+n)),this._timeouts=n,this._options=e||{},this._maxRetryTime=e&&e.maxRetryTime||1/0,this._fn=null,this._errors=[],this._attempts=
 1,this._operationTimeout=null,this._operationTimeoutCb=null,this._timeout=null,this._operationStart=null,this._timer=null,
-this._options.forever&&(this._cachedTimeouts=this._timeouts.slice(0))}u(w,"RetryOperation");ke.exports=w;w.prototype.reset=
-function(){this._attempts=1,this._timeouts=this._originalTimeouts.slice(0)};w.prototype.stop=function(){this._timeout&&k(
-this._timeout),this._timer&&k(this._timer),this._timeouts=[],this._cachedTimeouts=null};w.prototype.retry=function(e){if(this.
-_timeout&&k(this._timeout),!e)return!1;var n=new Date().getTime();if(e&&n-this._operationStart>=this._maxRetryTime)return this.
-_errors.push(e),this._errors.unshift(new Error("RetryOperation timeout occurred")),!1;this._errors.push(e);var t=this._timeouts.
-shift();if(t===void 0)if(this._cachedTimeouts)this._errors.splice(0,this._errors.length-1),t=this._cachedTimeouts.slice(
--1);else return!1;var o=this;return this._timer=x(function(){o._attempts++,o._operationTimeoutCb&&(o._timeout=x(function(){
-o._operationTimeoutCb(o._attempts)},o._operationTimeout),o._options.unref&&o._timeout.unref()),o._fn(o._attempts)},t),this.
-_options.unref&&this._timer.unref(),!0};w.prototype.attempt=function(e,n){this._fn=e,n&&(n.timeout&&(this._operationTimeout=
-n.timeout),n.cb&&(this._operationTimeoutCb=n.cb));var t=this;this._operationTimeoutCb&&(this._timeout=x(function(){t._operationTimeoutCb()},
-t._operationTimeout)),this._operationStart=new Date().getTime(),this._fn(this._attempts)};w.prototype.try=function(e){console.
-log("Using RetryOperation.try() is deprecated"),this.attempt(e)};w.prototype.start=function(e){console.log("Using RetryO\
-peration.start() is deprecated"),this.attempt(e)};w.prototype.start=w.prototype.try;w.prototype.errors=function(){return this.
-_errors};w.prototype.attempts=function(){return this._attempts};w.prototype.mainError=function(){if(this._errors.length===
-0)return null;for(var e={},n=null,t=0,o=0;o<this._errors.length;o++){var i=this._errors[o],r=i.message,s=(e[r]||0)+1;e[r]=
-s,s>=t&&(n=i,t=s)}return n}});var Ue=te(q=>{P();var Xt=xe();q.operation=function(e){var n=q.timeouts(e);return new Xt(n,{forever:e&&(e.forever||e.retries===
-1/0),unref:e&&e.unref,maxRetryTime:e&&e.maxRetryTime})};q.timeouts=function(e){if(e instanceof Array)return[].concat(e);
-var n={retries:10,factor:2,minTimeout:1*1e3,maxTimeout:1/0,randomize:!1};for(var t in e)n[t]=e[t];if(n.minTimeout>n.maxTimeout)
-throw new Error("minTimeout is greater than maxTimeout");for(var o=[],i=0;i<n.retries;i++)o.push(this.createTimeout(i,n));
-return e&&e.forever&&!o.length&&o.push(this.createTimeout(i,n)),o.sort(function(r,s){return r-s}),o};q.createTimeout=function(e,n){
-var t=n.randomize?Math.random()+1:1,o=Math.round(t*Math.max(n.minTimeout,1)*Math.pow(n.factor,e));return o=Math.min(o,n.
-maxTimeout),o};q.wrap=function(e,n,t){if(n instanceof Array&&(t=n,n=null),!t){t=[];for(var o in e)typeof e[o]=="function"&&
-t.push(o)}for(var i=0;i<t.length;i++){var r=t[i],s=e[r];e[r]=u(function(l){var d=q.operation(n),f=Array.prototype.slice.
-call(arguments,1),m=f.pop();f.push(function(_){d.retry(_)||(_&&(arguments[0]=d.mainError()),m.apply(this,arguments))}),d.
-attempt(function(){l.apply(e,f)})},"retryWrapper").bind(e,s),e[r].options=n}}});var Le=te((Pi,Ge)=>{P();Ge.exports=Ue()});var qe=te((Ni,ie)=>{"use strict";P();var $t=Le(),Jt=["Failed to fetch","NetworkError when attempting to fetch resource.",
-"The Internet connection appears to be offline.","Network request failed"],oe=class extends Error{static{u(this,"AbortEr\
-ror")}constructor(n){super(),n instanceof Error?(this.originalError=n,{message:n}=n):(this.originalError=new Error(n),this.
-originalError.stack=this.stack),this.name="AbortError",this.message=n}},Yt=u((e,n,t)=>{let o=t.retries-(n-1);return e.attemptNumber=
-n,e.retriesLeft=o,e},"decorateErrorWithCounts"),Wt=u(e=>Jt.includes(e),"isNetworkError"),Fe=u((e,n)=>new Promise((t,o)=>{
-n={onFailedAttempt:u(()=>{},"onFailedAttempt"),retries:10,...n};let i=$t.operation(n);i.attempt(async r=>{try{t(await e(
-r))}catch(s){if(!(s instanceof Error)){o(new TypeError(`Non-error was thrown: "${s}". You should only throw errors.`));return}
-if(s instanceof oe)i.stop(),o(s.originalError);else if(s instanceof TypeError&&!Wt(s.message))i.stop(),o(s);else{Yt(s,r,
-n);try{await n.onFailedAttempt(s)}catch(a){o(a);return}i.retry(s)||o(i.mainError())}}})}),"pRetry");ie.exports=Fe;ie.exports.
-default=Fe;ie.exports.AbortError=oe});P();P();var St=Bt(qe(),1);var Kt,Ot;function zt(){return{geminiUrl:Kt,vertexUrl:Ot}}u(zt,"getDefaultBaseUrls");function Qt(e,n,t,o){var i,r;if(!e?.baseUrl){
-let s=zt();return n?(i=s.vertexUrl)!==null&&i!==void 0?i:t:(r=s.geminiUrl)!==null&&r!==void 0?r:o}return e.baseUrl}u(Qt,
-"getBaseUrl");var _e=class{static{u(this,"BaseModule")}};function He(e,n){let t=/\{([^}]+)\}/g;return e.replace(t,(o,i)=>{
-if(n&&Object.prototype.hasOwnProperty.call(n,i)){let r=n[i];return r!=null?String(r):""}else{if(i==="api_version")return o;
-throw new Error(`Key '${i}' not found in valueMap.`)}})}u(He,"formatMap");function p(e,n,t){for(let r=0;r<n.length-1;r++){
-let s=n[r];if(s.endsWith("[]")){let a=s.slice(0,-2);if(!(a in e))if(Array.isArray(t))e[a]=Array.from({length:t.length},()=>({}));else
-throw new Error(`Value must be a list given an array path ${s}`);if(Array.isArray(e[a])){let l=e[a];if(Array.isArray(t))
-for(let d=0;d<l.length;d++){let f=l[d];p(f,n.slice(r+1),t[d])}else for(let d of l)p(d,n.slice(r+1),t)}return}else if(s.endsWith(
-"[0]")){let a=s.slice(0,-3);a in e||(e[a]=[{}]);let l=e[a];p(l[0],n.slice(r+1),t);return}(!e[s]||typeof e[s]!="object")&&
-(e[s]={}),e=e[s]}let o=n[n.length-1],i=e[o];if(i!==void 0){if(!t||typeof t=="object"&&Object.keys(t).length===0||t===i)return;
-if(typeof i=="object"&&typeof t=="object"&&i!==null&&t!==null)Object.assign(i,t);else throw new Error(`Cannot set value \
-for an existing key. Key: ${o}`)}else o==="_self"&&typeof t=="object"&&t!==null&&!Array.isArray(t)?Object.assign(e,t):e[o]=
-t}u(p,"setValueByPath");function c(e,n,t=void 0){try{if(n.length===1&&n[0]==="_self")return e;for(let o=0;o<n.length;o++){
-if(typeof e!="object"||e===null)return t;let i=n[o];if(i.endsWith("[]")){let r=i.slice(0,-2);if(r in e){let s=e[r];return Array.
-isArray(s)?s.map(a=>c(a,n.slice(o+1),t)):t}else return t}else e=e[i]}return e}catch(o){if(o instanceof TypeError)return t;
-throw o}}u(c,"getValueByPath");var Ve;(function(e){e.MEDIA_PROCESSING_UNSPECIFIED="MEDIA_PROCESSING_UNSPECIFIED",e.STATIC="STATIC",e.AGENTIC="AGENTIC"})(
-Ve||(Ve={}));var be;(function(e){e.OUTCOME_UNSPECIFIED="OUTCOME_UNSPECIFIED",e.OUTCOME_OK="OUTCOME_OK",e.OUTCOME_FAILED=
-"OUTCOME_FAILED",e.OUTCOME_DEADLINE_EXCEEDED="OUTCOME_DEADLINE_EXCEEDED"})(be||(be={}));var Be;(function(e){e.LANGUAGE_UNSPECIFIED=
-"LANGUAGE_UNSPECIFIED",e.PYTHON="PYTHON"})(Be||(Be={}));var Xe;(function(e){e.SCHEDULING_UNSPECIFIED="SCHEDULING_UNSPECI\
-FIED",e.SILENT="SILENT",e.WHEN_IDLE="WHEN_IDLE",e.INTERRUPT="INTERRUPT"})(Xe||(Xe={}));var L;(function(e){e.TYPE_UNSPECIFIED=
-"TYPE_UNSPECIFIED",e.STRING="STRING",e.NUMBER="NUMBER",e.INTEGER="INTEGER",e.BOOLEAN="BOOLEAN",e.ARRAY="ARRAY",e.OBJECT=
-"OBJECT",e.NULL="NULL"})(L||(L={}));var $e;(function(e){e.AUTH_TYPE_UNSPECIFIED="AUTH_TYPE_UNSPECIFIED",e.NO_AUTH="NO_AU\
-TH",e.API_KEY_AUTH="API_KEY_AUTH",e.HTTP_BASIC_AUTH="HTTP_BASIC_AUTH",e.GOOGLE_SERVICE_ACCOUNT_AUTH="GOOGLE_SERVICE_ACCO\
-UNT_AUTH",e.OAUTH="OAUTH",e.OIDC_AUTH="OIDC_AUTH"})($e||($e={}));var Je;(function(e){e.HTTP_IN_UNSPECIFIED="HTTP_IN_UNSP\
-ECIFIED",e.HTTP_IN_QUERY="HTTP_IN_QUERY",e.HTTP_IN_HEADER="HTTP_IN_HEADER",e.HTTP_IN_PATH="HTTP_IN_PATH",e.HTTP_IN_BODY=
-"HTTP_IN_BODY",e.HTTP_IN_COOKIE="HTTP_IN_COOKIE"})(Je||(Je={}));var Ye;(function(e){e.API_SPEC_UNSPECIFIED="API_SPEC_UNS\
-PECIFIED",e.SIMPLE_SEARCH="SIMPLE_SEARCH",e.ELASTIC_SEARCH="ELASTIC_SEARCH"})(Ye||(Ye={}));var We;(function(e){e.SAFETY_POLICY_UNSPECIFIED=
-"SAFETY_POLICY_UNSPECIFIED",e.FINANCIAL_TRANSACTIONS="FINANCIAL_TRANSACTIONS",e.SENSITIVE_DATA_MODIFICATION="SENSITIVE_D\
-ATA_MODIFICATION",e.COMMUNICATION_TOOL="COMMUNICATION_TOOL",e.ACCOUNT_CREATION="ACCOUNT_CREATION",e.DATA_MODIFICATION="D\
-ATA_MODIFICATION",e.USER_CONSENT_MANAGEMENT="USER_CONSENT_MANAGEMENT",e.LEGAL_TERMS_AND_AGREEMENTS="LEGAL_TERMS_AND_AGRE\
-EMENTS"})(We||(We={}));var Ke;(function(e){e.ENVIRONMENT_UNSPECIFIED="ENVIRONMENT_UNSPECIFIED",e.ENVIRONMENT_BROWSER="EN\
-VIRONMENT_BROWSER",e.ENVIRONMENT_MOBILE="ENVIRONMENT_MOBILE",e.ENVIRONMENT_DESKTOP="ENVIRONMENT_DESKTOP"})(Ke||(Ke={}));
-var Oe;(function(e){e.PHISH_BLOCK_THRESHOLD_UNSPECIFIED="PHISH_BLOCK_THRESHOLD_UNSPECIFIED",e.BLOCK_LOW_AND_ABOVE="BLOCK\
-_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_HIGH_AND_ABOVE="BLOCK_HIGH_AND_ABOVE",e.BLOCK_HIGHER_AND_ABOVE=
-"BLOCK_HIGHER_AND_ABOVE",e.BLOCK_VERY_HIGH_AND_ABOVE="BLOCK_VERY_HIGH_AND_ABOVE",e.BLOCK_ONLY_EXTREMELY_HIGH="BLOCK_ONLY\
-_EXTREMELY_HIGH"})(Oe||(Oe={}));var ze;(function(e){e.UNSPECIFIED="UNSPECIFIED",e.BLOCKING="BLOCKING",e.NON_BLOCKING="NO\
-N_BLOCKING"})(ze||(ze={}));var Qe;(function(e){e.MODE_UNSPECIFIED="MODE_UNSPECIFIED",e.MODE_DYNAMIC="MODE_DYNAMIC"})(Qe||
-(Qe={}));var Ze;(function(e){e.THINKING_LEVEL_UNSPECIFIED="THINKING_LEVEL_UNSPECIFIED",e.MINIMAL="MINIMAL",e.LOW="LOW",e.
-MEDIUM="MEDIUM",e.HIGH="HIGH"})(Ze||(Ze={}));var je;(function(e){e.DONT_ALLOW="DONT_ALLOW",e.ALLOW_ADULT="ALLOW_ADULT",e.
-ALLOW_ALL="ALLOW_ALL"})(je||(je={}));var en;(function(e){e.PROMINENT_PEOPLE_UNSPECIFIED="PROMINENT_PEOPLE_UNSPECIFIED",e.
-ALLOW_PROMINENT_PEOPLE="ALLOW_PROMINENT_PEOPLE",e.BLOCK_PROMINENT_PEOPLE="BLOCK_PROMINENT_PEOPLE"})(en||(en={}));var nn;
-(function(e){e.HARM_CATEGORY_UNSPECIFIED="HARM_CATEGORY_UNSPECIFIED",e.HARM_CATEGORY_HARASSMENT="HARM_CATEGORY_HARASSMEN\
-T",e.HARM_CATEGORY_HATE_SPEECH="HARM_CATEGORY_HATE_SPEECH",e.HARM_CATEGORY_SEXUALLY_EXPLICIT="HARM_CATEGORY_SEXUALLY_EXP\
-LICIT",e.HARM_CATEGORY_DANGEROUS_CONTENT="HARM_CATEGORY_DANGEROUS_CONTENT",e.HARM_CATEGORY_CIVIC_INTEGRITY="HARM_CATEGOR\
-Y_CIVIC_INTEGRITY",e.HARM_CATEGORY_JAILBREAK="HARM_CATEGORY_JAILBREAK",e.HARM_CATEGORY_IMAGE_HATE="HARM_CATEGORY_IMAGE_H\
-ATE",e.HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT="HARM_CATEGORY_IMAGE_DANGEROUS_CONTENT",e.HARM_CATEGORY_IMAGE_HARASSMENT="H\
-ARM_CATEGORY_IMAGE_HARASSMENT",e.HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT="HARM_CATEGORY_IMAGE_SEXUALLY_EXPLICIT"})(nn||(nn=
-{}));var tn;(function(e){e.HARM_BLOCK_METHOD_UNSPECIFIED="HARM_BLOCK_METHOD_UNSPECIFIED",e.SEVERITY="SEVERITY",e.PROBABILITY=
-"PROBABILITY"})(tn||(tn={}));var on;(function(e){e.HARM_BLOCK_THRESHOLD_UNSPECIFIED="HARM_BLOCK_THRESHOLD_UNSPECIFIED",e.
-BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_ONLY_HIGH="BLOCK_ONL\
-Y_HIGH",e.BLOCK_NONE="BLOCK_NONE",e.OFF="OFF"})(on||(on={}));var rn;(function(e){e.MODE_UNSPECIFIED="MODE_UNSPECIFIED",e.
-AUTO="AUTO",e.ANY="ANY",e.NONE="NONE",e.VALIDATED="VALIDATED"})(rn||(rn={}));var sn;(function(e){e.MODE_UNSPECIFIED="MOD\
-E_UNSPECIFIED",e.VERBATIM="VERBATIM",e.SMART="SMART"})(sn||(sn={}));var ue;(function(e){e.FINISH_REASON_UNSPECIFIED="FIN\
-ISH_REASON_UNSPECIFIED",e.STOP="STOP",e.MAX_TOKENS="MAX_TOKENS",e.SAFETY="SAFETY",e.RECITATION="RECITATION",e.LANGUAGE="\
-LANGUAGE",e.OTHER="OTHER",e.BLOCKLIST="BLOCKLIST",e.PROHIBITED_CONTENT="PROHIBITED_CONTENT",e.SPII="SPII",e.MALFORMED_FUNCTION_CALL=
-"MALFORMED_FUNCTION_CALL",e.IMAGE_SAFETY="IMAGE_SAFETY",e.UNEXPECTED_TOOL_CALL="UNEXPECTED_TOOL_CALL",e.TOO_MANY_TOOL_CALLS=
-"TOO_MANY_TOOL_CALLS",e.IMAGE_PROHIBITED_CONTENT="IMAGE_PROHIBITED_CONTENT",e.NO_IMAGE="NO_IMAGE",e.IMAGE_RECITATION="IM\
-AGE_RECITATION",e.IMAGE_OTHER="IMAGE_OTHER",e.CONTINUATION="CONTINUATION",e.MALFORMED_RESPONSE="MALFORMED_RESPONSE"})(ue||
-(ue={}));var an;(function(e){e.HARM_PROBABILITY_UNSPECIFIED="HARM_PROBABILITY_UNSPECIFIED",e.NEGLIGIBLE="NEGLIGIBLE",e.LOW=
-"LOW",e.MEDIUM="MEDIUM",e.HIGH="HIGH"})(an||(an={}));var ln;(function(e){e.HARM_SEVERITY_UNSPECIFIED="HARM_SEVERITY_UNSP\
-ECIFIED",e.HARM_SEVERITY_NEGLIGIBLE="HARM_SEVERITY_NEGLIGIBLE",e.HARM_SEVERITY_LOW="HARM_SEVERITY_LOW",e.HARM_SEVERITY_MEDIUM=
-"HARM_SEVERITY_MEDIUM",e.HARM_SEVERITY_HIGH="HARM_SEVERITY_HIGH"})(ln||(ln={}));var un;(function(e){e.URL_RETRIEVAL_STATUS_UNSPECIFIED=
-"URL_RETRIEVAL_STATUS_UNSPECIFIED",e.URL_RETRIEVAL_STATUS_SUCCESS="URL_RETRIEVAL_STATUS_SUCCESS",e.URL_RETRIEVAL_STATUS_ERROR=
-"URL_RETRIEVAL_STATUS_ERROR",e.URL_RETRIEVAL_STATUS_PAYWALL="URL_RETRIEVAL_STATUS_PAYWALL",e.URL_RETRIEVAL_STATUS_UNSAFE=
-"URL_RETRIEVAL_STATUS_UNSAFE"})(un||(un={}));var dn;(function(e){e.BLOCKED_REASON_UNSPECIFIED="BLOCKED_REASON_UNSPECIFIE\
-D",e.SAFETY="SAFETY",e.OTHER="OTHER",e.BLOCKLIST="BLOCKLIST",e.PROHIBITED_CONTENT="PROHIBITED_CONTENT",e.IMAGE_SAFETY="I\
-MAGE_SAFETY",e.MODEL_ARMOR="MODEL_ARMOR",e.JAILBREAK="JAILBREAK"})(dn||(dn={}));var cn;(function(e){e.TRAFFIC_TYPE_UNSPECIFIED=
-"TRAFFIC_TYPE_UNSPECIFIED",e.ON_DEMAND="ON_DEMAND",e.ON_DEMAND_PRIORITY="ON_DEMAND_PRIORITY",e.ON_DEMAND_FLEX="ON_DEMAND\
-_FLEX",e.ON_DEMAND_OFFPEAK="ON_DEMAND_OFFPEAK",e.PROVISIONED_THROUGHPUT="PROVISIONED_THROUGHPUT"})(cn||(cn={}));var fn;(function(e){
-e.MODALITY_UNSPECIFIED="MODALITY_UNSPECIFIED",e.TEXT="TEXT",e.IMAGE="IMAGE",e.VIDEO="VIDEO",e.AUDIO="AUDIO",e.DOCUMENT="\
-DOCUMENT"})(fn||(fn={}));var pn;(function(e){e.MODEL_STAGE_UNSPECIFIED="MODEL_STAGE_UNSPECIFIED",e.UNSTABLE_EXPERIMENTAL=
-"UNSTABLE_EXPERIMENTAL",e.EXPERIMENTAL="EXPERIMENTAL",e.PREVIEW="PREVIEW",e.STABLE="STABLE",e.LEGACY="LEGACY",e.DEPRECATED=
-"DEPRECATED",e.RETIRED="RETIRED"})(pn||(pn={}));var mn;(function(e){e.UNSPECIFIED="unspecified",e.FLEX="flex",e.STANDARD=
-"standard",e.PRIORITY="priority"})(mn||(mn={}));var _n;(function(e){e.MEDIA_RESOLUTION_UNSPECIFIED="MEDIA_RESOLUTION_UNS\
-PECIFIED",e.MEDIA_RESOLUTION_LOW="MEDIA_RESOLUTION_LOW",e.MEDIA_RESOLUTION_MEDIUM="MEDIA_RESOLUTION_MEDIUM",e.MEDIA_RESOLUTION_HIGH=
-"MEDIA_RESOLUTION_HIGH"})(_n||(_n={}));var gn;(function(e){e.MODALITY_UNSPECIFIED="MODALITY_UNSPECIFIED",e.TEXT="TEXT",e.
-IMAGE="IMAGE",e.AUDIO="AUDIO",e.VIDEO="VIDEO"})(gn||(gn={}));var hn;(function(e){e.DELIVERY_UNSPECIFIED="DELIVERY_UNSPEC\
-IFIED",e.INLINE="INLINE",e.URI="URI"})(hn||(hn={}));var vn;(function(e){e.ASPECT_RATIO_UNSPECIFIED="ASPECT_RATIO_UNSPECI\
-FIED",e.ASPECT_RATIO_ONE_BY_ONE="ASPECT_RATIO_ONE_BY_ONE",e.ASPECT_RATIO_TWO_BY_THREE="ASPECT_RATIO_TWO_BY_THREE",e.ASPECT_RATIO_THREE_BY_TWO=
-"ASPECT_RATIO_THREE_BY_TWO",e.ASPECT_RATIO_THREE_BY_FOUR="ASPECT_RATIO_THREE_BY_FOUR",e.ASPECT_RATIO_FOUR_BY_THREE="ASPE\
-CT_RATIO_FOUR_BY_THREE",e.ASPECT_RATIO_FOUR_BY_FIVE="ASPECT_RATIO_FOUR_BY_FIVE",e.ASPECT_RATIO_FIVE_BY_FOUR="ASPECT_RATI\
-O_FIVE_BY_FOUR",e.ASPECT_RATIO_NINE_BY_SIXTEEN="ASPECT_RATIO_NINE_BY_SIXTEEN",e.ASPECT_RATIO_SIXTEEN_BY_NINE="ASPECT_RAT\
-IO_SIXTEEN_BY_NINE",e.ASPECT_RATIO_TWENTY_ONE_BY_NINE="ASPECT_RATIO_TWENTY_ONE_BY_NINE",e.ASPECT_RATIO_ONE_BY_EIGHT="ASP\
-ECT_RATIO_ONE_BY_EIGHT",e.ASPECT_RATIO_EIGHT_BY_ONE="ASPECT_RATIO_EIGHT_BY_ONE",e.ASPECT_RATIO_ONE_BY_FOUR="ASPECT_RATIO\
-_ONE_BY_FOUR",e.ASPECT_RATIO_FOUR_BY_ONE="ASPECT_RATIO_FOUR_BY_ONE"})(vn||(vn={}));var yn;(function(e){e.IMAGE_SIZE_UNSPECIFIED=
-"IMAGE_SIZE_UNSPECIFIED",e.IMAGE_SIZE_FIVE_TWELVE="IMAGE_SIZE_FIVE_TWELVE",e.IMAGE_SIZE_ONE_K="IMAGE_SIZE_ONE_K",e.IMAGE_SIZE_TWO_K=
-"IMAGE_SIZE_TWO_K",e.IMAGE_SIZE_FOUR_K="IMAGE_SIZE_FOUR_K"})(yn||(yn={}));var En;(function(e){e.TUNING_MODE_UNSPECIFIED=
-"TUNING_MODE_UNSPECIFIED",e.TUNING_MODE_FULL="TUNING_MODE_FULL",e.TUNING_MODE_PEFT_ADAPTER="TUNING_MODE_PEFT_ADAPTER"})(
-En||(En={}));var Tn;(function(e){e.ADAPTER_SIZE_UNSPECIFIED="ADAPTER_SIZE_UNSPECIFIED",e.ADAPTER_SIZE_ONE="ADAPTER_SIZE_\
-ONE",e.ADAPTER_SIZE_TWO="ADAPTER_SIZE_TWO",e.ADAPTER_SIZE_FOUR="ADAPTER_SIZE_FOUR",e.ADAPTER_SIZE_EIGHT="ADAPTER_SIZE_EI\
-GHT",e.ADAPTER_SIZE_SIXTEEN="ADAPTER_SIZE_SIXTEEN",e.ADAPTER_SIZE_THIRTY_TWO="ADAPTER_SIZE_THIRTY_TWO"})(Tn||(Tn={}));var Cn;
-(function(e){e.RESPONSE_PARSE_TYPE_UNSPECIFIED="RESPONSE_PARSE_TYPE_UNSPECIFIED",e.IDENTITY="IDENTITY",e.REGEX_EXTRACT="\
-REGEX_EXTRACT"})(Cn||(Cn={}));var In;(function(e){e.MATCH_OPERATION_UNSPECIFIED="MATCH_OPERATION_UNSPECIFIED",e.REGEX_CONTAINS=
-"REGEX_CONTAINS",e.PARTIAL_MATCH="PARTIAL_MATCH",e.EXACT_MATCH="EXACT_MATCH"})(In||(In={}));var An;(function(e){e.REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED=
-"REINFORCEMENT_TUNING_THINKING_LEVEL_UNSPECIFIED",e.MINIMAL="MINIMAL",e.HIGH="HIGH"})(An||(An={}));var Sn;(function(e){e.
-JOB_STATE_UNSPECIFIED="JOB_STATE_UNSPECIFIED",e.JOB_STATE_QUEUED="JOB_STATE_QUEUED",e.JOB_STATE_PENDING="JOB_STATE_PENDI\
-NG",e.JOB_STATE_RUNNING="JOB_STATE_RUNNING",e.JOB_STATE_SUCCEEDED="JOB_STATE_SUCCEEDED",e.JOB_STATE_FAILED="JOB_STATE_FA\
-ILED",e.JOB_STATE_CANCELLING="JOB_STATE_CANCELLING",e.JOB_STATE_CANCELLED="JOB_STATE_CANCELLED",e.JOB_STATE_PAUSED="JOB_\
-STATE_PAUSED",e.JOB_STATE_EXPIRED="JOB_STATE_EXPIRED",e.JOB_STATE_UPDATING="JOB_STATE_UPDATING",e.JOB_STATE_PARTIALLY_SUCCEEDED=
-"JOB_STATE_PARTIALLY_SUCCEEDED"})(Sn||(Sn={}));var Rn;(function(e){e.TUNING_JOB_STATE_UNSPECIFIED="TUNING_JOB_STATE_UNSP\
-ECIFIED",e.TUNING_JOB_STATE_WAITING_FOR_QUOTA="TUNING_JOB_STATE_WAITING_FOR_QUOTA",e.TUNING_JOB_STATE_PROCESSING_DATASET=
-"TUNING_JOB_STATE_PROCESSING_DATASET",e.TUNING_JOB_STATE_WAITING_FOR_CAPACITY="TUNING_JOB_STATE_WAITING_FOR_CAPACITY",e.
-TUNING_JOB_STATE_TUNING="TUNING_JOB_STATE_TUNING",e.TUNING_JOB_STATE_POST_PROCESSING="TUNING_JOB_STATE_POST_PROCESSING"})(
-Rn||(Rn={}));var Pn;(function(e){e.AGGREGATION_METRIC_UNSPECIFIED="AGGREGATION_METRIC_UNSPECIFIED",e.AVERAGE="AVERAGE",e.
-MODE="MODE",e.STANDARD_DEVIATION="STANDARD_DEVIATION",e.VARIANCE="VARIANCE",e.MINIMUM="MINIMUM",e.MAXIMUM="MAXIMUM",e.MEDIAN=
-"MEDIAN",e.PERCENTILE_P90="PERCENTILE_P90",e.PERCENTILE_P95="PERCENTILE_P95",e.PERCENTILE_P99="PERCENTILE_P99"})(Pn||(Pn=
-{}));var wn;(function(e){e.PAIRWISE_CHOICE_UNSPECIFIED="PAIRWISE_CHOICE_UNSPECIFIED",e.BASELINE="BASELINE",e.CANDIDATE="\
-CANDIDATE",e.TIE="TIE"})(wn||(wn={}));var Nn;(function(e){e.VIDEO_ORIENTATION_UNSPECIFIED="VIDEO_ORIENTATION_UNSPECIFIED",
-e.LANDSCAPE="LANDSCAPE",e.PORTRAIT="PORTRAIT"})(Nn||(Nn={}));var Dn;(function(e){e.TUNING_SPEED_UNSPECIFIED="TUNING_SPEE\
-D_UNSPECIFIED",e.REGULAR="REGULAR",e.FAST="FAST"})(Dn||(Dn={}));var Mn;(function(e){e.TUNING_TASK_UNSPECIFIED="TUNING_TA\
-SK_UNSPECIFIED",e.TUNING_TASK_I2V="TUNING_TASK_I2V",e.TUNING_TASK_T2V="TUNING_TASK_T2V",e.TUNING_TASK_R2V="TUNING_TASK_R\
-2V"})(Mn||(Mn={}));var kn;(function(e){e.STATE_UNSPECIFIED="STATE_UNSPECIFIED",e.STATE_PENDING="STATE_PENDING",e.STATE_ACTIVE=
-"STATE_ACTIVE",e.STATE_FAILED="STATE_FAILED"})(kn||(kn={}));var xn;(function(e){e.MEDIA_RESOLUTION_UNSPECIFIED="MEDIA_RE\
-SOLUTION_UNSPECIFIED",e.MEDIA_RESOLUTION_LOW="MEDIA_RESOLUTION_LOW",e.MEDIA_RESOLUTION_MEDIUM="MEDIA_RESOLUTION_MEDIUM",
-e.MEDIA_RESOLUTION_HIGH="MEDIA_RESOLUTION_HIGH",e.MEDIA_RESOLUTION_ULTRA_HIGH="MEDIA_RESOLUTION_ULTRA_HIGH"})(xn||(xn={}));
-var Un;(function(e){e.TOOL_TYPE_UNSPECIFIED="TOOL_TYPE_UNSPECIFIED",e.GOOGLE_SEARCH_WEB="GOOGLE_SEARCH_WEB",e.GOOGLE_SEARCH_IMAGE=
-"GOOGLE_SEARCH_IMAGE",e.URL_CONTEXT="URL_CONTEXT",e.GOOGLE_MAPS="GOOGLE_MAPS",e.FILE_SEARCH="FILE_SEARCH",e.MEDIA_PROCESSING=
-"MEDIA_PROCESSING"})(Un||(Un={}));var ge;(function(e){e.COLLECTION="COLLECTION"})(ge||(ge={}));var Gn;(function(e){e.FEATURE_SELECTION_PREFERENCE_UNSPECIFIED=
-"FEATURE_SELECTION_PREFERENCE_UNSPECIFIED",e.PRIORITIZE_QUALITY="PRIORITIZE_QUALITY",e.BALANCED="BALANCED",e.PRIORITIZE_COST=
-"PRIORITIZE_COST"})(Gn||(Gn={}));var Ln;(function(e){e.PREDICT="PREDICT",e.EMBED_CONTENT="EMBED_CONTENT"})(Ln||(Ln={}));
-var Fn;(function(e){e.BLOCK_LOW_AND_ABOVE="BLOCK_LOW_AND_ABOVE",e.BLOCK_MEDIUM_AND_ABOVE="BLOCK_MEDIUM_AND_ABOVE",e.BLOCK_ONLY_HIGH=
-"BLOCK_ONLY_HIGH",e.BLOCK_NONE="BLOCK_NONE"})(Fn||(Fn={}));var qn;(function(e){e.auto="auto",e.en="en",e.ja="ja",e.ko="k\
-o",e.hi="hi",e.zh="zh",e.pt="pt",e.es="es"})(qn||(qn={}));var Hn;(function(e){e.MASK_MODE_DEFAULT="MASK_MODE_DEFAULT",e.
-MASK_MODE_USER_PROVIDED="MASK_MODE_USER_PROVIDED",e.MASK_MODE_BACKGROUND="MASK_MODE_BACKGROUND",e.MASK_MODE_FOREGROUND="\
-MASK_MODE_FOREGROUND",e.MASK_MODE_SEMANTIC="MASK_MODE_SEMANTIC"})(Hn||(Hn={}));var Vn;(function(e){e.CONTROL_TYPE_DEFAULT=
-"CONTROL_TYPE_DEFAULT",e.CONTROL_TYPE_CANNY="CONTROL_TYPE_CANNY",e.CONTROL_TYPE_SCRIBBLE="CONTROL_TYPE_SCRIBBLE",e.CONTROL_TYPE_FACE_MESH=
-"CONTROL_TYPE_FACE_MESH"})(Vn||(Vn={}));var bn;(function(e){e.SUBJECT_TYPE_DEFAULT="SUBJECT_TYPE_DEFAULT",e.SUBJECT_TYPE_PERSON=
-"SUBJECT_TYPE_PERSON",e.SUBJECT_TYPE_ANIMAL="SUBJECT_TYPE_ANIMAL",e.SUBJECT_TYPE_PRODUCT="SUBJECT_TYPE_PRODUCT"})(bn||(bn=
-{}));var Bn;(function(e){e.EDIT_MODE_DEFAULT="EDIT_MODE_DEFAULT",e.EDIT_MODE_INPAINT_REMOVAL="EDIT_MODE_INPAINT_REMOVAL",
-e.EDIT_MODE_INPAINT_INSERTION="EDIT_MODE_INPAINT_INSERTION",e.EDIT_MODE_OUTPAINT="EDIT_MODE_OUTPAINT",e.EDIT_MODE_CONTROLLED_EDITING=
-"EDIT_MODE_CONTROLLED_EDITING",e.EDIT_MODE_STYLE="EDIT_MODE_STYLE",e.EDIT_MODE_BGSWAP="EDIT_MODE_BGSWAP",e.EDIT_MODE_PRODUCT_IMAGE=
-"EDIT_MODE_PRODUCT_IMAGE"})(Bn||(Bn={}));var Xn;(function(e){e.FOREGROUND="FOREGROUND",e.BACKGROUND="BACKGROUND",e.PROMPT=
-"PROMPT",e.SEMANTIC="SEMANTIC",e.INTERACTIVE="INTERACTIVE"})(Xn||(Xn={}));var $n;(function(e){e.ASSET="ASSET",e.STYLE="S\
-TYLE"})($n||($n={}));var Jn;(function(e){e.INSERT="INSERT",e.REMOVE="REMOVE",e.REMOVE_STATIC="REMOVE_STATIC",e.OUTPAINT=
-"OUTPAINT"})(Jn||(Jn={}));var Yn;(function(e){e.OPTIMIZED="OPTIMIZED",e.LOSSLESS="LOSSLESS"})(Yn||(Yn={}));var Wn;(function(e){
-e.CROP="CROP",e.PAD="PAD"})(Wn||(Wn={}));var Kn;(function(e){e.SUPERVISED_FINE_TUNING="SUPERVISED_FINE_TUNING",e.PREFERENCE_TUNING=
-"PREFERENCE_TUNING",e.DISTILLATION="DISTILLATION",e.REINFORCEMENT_TUNING="REINFORCEMENT_TUNING"})(Kn||(Kn={}));var On;(function(e){
-e.STATE_UNSPECIFIED="STATE_UNSPECIFIED",e.PROCESSING="PROCESSING",e.ACTIVE="ACTIVE",e.FAILED="FAILED"})(On||(On={}));var zn;
-(function(e){e.SOURCE_UNSPECIFIED="SOURCE_UNSPECIFIED",e.UPLOADED="UPLOADED",e.GENERATED="GENERATED",e.REGISTERED="REGIS\
-TERED"})(zn||(zn={}));var Qn;(function(e){e.TURN_COMPLETE_REASON_UNSPECIFIED="TURN_COMPLETE_REASON_UNSPECIFIED",e.MALFORMED_FUNCTION_CALL=
-"MALFORMED_FUNCTION_CALL",e.RESPONSE_REJECTED="RESPONSE_REJECTED",e.NEED_MORE_INPUT="NEED_MORE_INPUT",e.PROHIBITED_INPUT_CONTENT=
-"PROHIBITED_INPUT_CONTENT",e.IMAGE_PROHIBITED_INPUT_CONTENT="IMAGE_PROHIBITED_INPUT_CONTENT",e.INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED=
-"INPUT_TEXT_CONTAIN_PROMINENT_PERSON_PROHIBITED",e.INPUT_IMAGE_CELEBRITY="INPUT_IMAGE_CELEBRITY",e.INPUT_IMAGE_PHOTO_REALISTIC_CHILD_PROHIBITED=
-"INPUT_IMAGE_PHOTO_REALISTIC_CHILD_PROHIBITED",e.INPUT_TEXT_NCII_PROHIBITED="INPUT_TEXT_NCII_PROHIBITED",e.INPUT_OTHER="\
-INPUT_OTHER",e.INPUT_IP_PROHIBITED="INPUT_IP_PROHIBITED",e.BLOCKLIST="BLOCKLIST",e.UNSAFE_PROMPT_FOR_IMAGE_GENERATION="U\
-NSAFE_PROMPT_FOR_IMAGE_GENERATION",e.GENERATED_IMAGE_SAFETY="GENERATED_IMAGE_SAFETY",e.GENERATED_CONTENT_SAFETY="GENERAT\
-ED_CONTENT_SAFETY",e.GENERATED_AUDIO_SAFETY="GENERATED_AUDIO_SAFETY",e.GENERATED_VIDEO_SAFETY="GENERATED_VIDEO_SAFETY",e.
-GENERATED_CONTENT_PROHIBITED="GENERATED_CONTENT_PROHIBITED",e.GENERATED_CONTENT_BLOCKLIST="GENERATED_CONTENT_BLOCKLIST",
-e.GENERATED_IMAGE_PROHIBITED="GENERATED_IMAGE_PROHIBITED",e.GENERATED_IMAGE_CELEBRITY="GENERATED_IMAGE_CELEBRITY",e.GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER=
-"GENERATED_IMAGE_PROMINENT_PEOPLE_DETECTED_BY_REWRITER",e.GENERATED_IMAGE_IDENTIFIABLE_PEOPLE="GENERATED_IMAGE_IDENTIFIA\
-BLE_PEOPLE",e.GENERATED_IMAGE_MINORS="GENERATED_IMAGE_MINORS",e.OUTPUT_IMAGE_IP_PROHIBITED="OUTPUT_IMAGE_IP_PROHIBITED",
-e.GENERATED_OTHER="GENERATED_OTHER",e.MAX_REGENERATION_REACHED="MAX_REGENERATION_REACHED"})(Qn||(Qn={}));var Zn;(function(e){
-e.INTERACTION_STATUS_UNSPECIFIED="INTERACTION_STATUS_UNSPECIFIED",e.IN_PROGRESS="IN_PROGRESS",e.REQUIRES_ACTION="REQUIRE\
-S_ACTION",e.IDLE="IDLE"})(Zn||(Zn={}));var jn;(function(e){e.VAD_SIGNAL_TYPE_UNSPECIFIED="VAD_SIGNAL_TYPE_UNSPECIFIED",e.
-VAD_SIGNAL_TYPE_SOS="VAD_SIGNAL_TYPE_SOS",e.VAD_SIGNAL_TYPE_EOS="VAD_SIGNAL_TYPE_EOS"})(jn||(jn={}));var et;(function(e){
-e.TYPE_UNSPECIFIED="TYPE_UNSPECIFIED",e.ACTIVITY_START="ACTIVITY_START",e.ACTIVITY_END="ACTIVITY_END"})(et||(et={}));var nt;
-(function(e){e.START_SENSITIVITY_UNSPECIFIED="START_SENSITIVITY_UNSPECIFIED",e.START_SENSITIVITY_HIGH="START_SENSITIVITY\
-_HIGH",e.START_SENSITIVITY_LOW="START_SENSITIVITY_LOW"})(nt||(nt={}));var tt;(function(e){e.END_SENSITIVITY_UNSPECIFIED=
-"END_SENSITIVITY_UNSPECIFIED",e.END_SENSITIVITY_HIGH="END_SENSITIVITY_HIGH",e.END_SENSITIVITY_LOW="END_SENSITIVITY_LOW"})(
-tt||(tt={}));var ot;(function(e){e.ACTIVITY_HANDLING_UNSPECIFIED="ACTIVITY_HANDLING_UNSPECIFIED",e.START_OF_ACTIVITY_INTERRUPTS=
-"START_OF_ACTIVITY_INTERRUPTS",e.NO_INTERRUPTION="NO_INTERRUPTION"})(ot||(ot={}));var it;(function(e){e.TURN_COVERAGE_UNSPECIFIED=
-"TURN_COVERAGE_UNSPECIFIED",e.TURN_INCLUDES_ONLY_ACTIVITY="TURN_INCLUDES_ONLY_ACTIVITY",e.TURN_INCLUDES_ALL_INPUT="TURN_\
-INCLUDES_ALL_INPUT",e.TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO="TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO"})(it||(it=
-{}));var rt;(function(e){e.SCALE_UNSPECIFIED="SCALE_UNSPECIFIED",e.C_MAJOR_A_MINOR="C_MAJOR_A_MINOR",e.D_FLAT_MAJOR_B_FLAT_MINOR=
-"D_FLAT_MAJOR_B_FLAT_MINOR",e.D_MAJOR_B_MINOR="D_MAJOR_B_MINOR",e.E_FLAT_MAJOR_C_MINOR="E_FLAT_MAJOR_C_MINOR",e.E_MAJOR_D_FLAT_MINOR=
-"E_MAJOR_D_FLAT_MINOR",e.F_MAJOR_D_MINOR="F_MAJOR_D_MINOR",e.G_FLAT_MAJOR_E_FLAT_MINOR="G_FLAT_MAJOR_E_FLAT_MINOR",e.G_MAJOR_E_MINOR=
-"G_MAJOR_E_MINOR",e.A_FLAT_MAJOR_F_MINOR="A_FLAT_MAJOR_F_MINOR",e.A_MAJOR_G_FLAT_MINOR="A_MAJOR_G_FLAT_MINOR",e.B_FLAT_MAJOR_G_MINOR=
-"B_FLAT_MAJOR_G_MINOR",e.B_MAJOR_A_FLAT_MINOR="B_MAJOR_A_FLAT_MINOR"})(rt||(rt={}));var st;(function(e){e.MUSIC_GENERATION_MODE_UNSPECIFIED=
-"MUSIC_GENERATION_MODE_UNSPECIFIED",e.QUALITY="QUALITY",e.DIVERSITY="DIVERSITY",e.VOCALIZATION="VOCALIZATION"})(st||(st=
-{}));var at;(function(e){e.PLAYBACK_CONTROL_UNSPECIFIED="PLAYBACK_CONTROL_UNSPECIFIED",e.PLAY="PLAY",e.PAUSE="PAUSE",e.STOP=
-"STOP",e.RESET_CONTEXT="RESET_CONTEXT"})(at||(at={}));var Z=class{static{u(this,"HttpResponse")}constructor(n){let t={};for(let o of n.headers.entries())t[o[0]]=o[1];this.headers=
-t,this.responseInternal=n}json(){return this.responseInternal.json()}},he=class{static{u(this,"GenerateContentResponsePr\
-omptFeedback")}},de=class{static{u(this,"GenerateContentResponseUsageMetadata")}},G=class{static{u(this,"GenerateContent\
-Response")}get text(){var n,t,o,i,r,s,a,l;if(((i=(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?
-void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.
-candidates.length>1&&console.warn("there are multiple candidates in the response, returning text from the first one.");let d="",
-f=!1,m=[];for(let _ of(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===
-null||a===void 0?void 0:a.parts)!==null&&l!==void 0?l:[]){for(let[g,h]of Object.entries(_))g!=="text"&&g!=="thought"&&g!==
-"thoughtSignature"&&(h!==null||h!==void 0)&&m.push(g);if(typeof _.text=="string"){if(typeof _.thought=="boolean"&&_.thought)
-continue;f=!0,d+=_.text}}return m.length>0&&console.warn(`there are non-text parts ${m} in the response, returning conca\
-tenation of all text parts. Please refer to the non text parts for a full response from model.`),f?d:void 0}get data(){var n,
-t,o,i,r,s,a,l;if(((i=(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||
+this._options.forever&&(this._cachedTimeouts=this._timeouts.slice(0))}De.exports=P;P.prototype.reset=function(){this._attempts=
+1,this._timeouts=this._originalTimeouts.slice(0)};P.prototype.stop=function(){this._timeout&&M(this._timeout),this._timer&&
+M(this._timer),this._timeouts=[],this._cachedTimeouts=null};P.prototype.retry=function(n){if(this._timeout&&M(this._timeout),
+!n)return!1;var e=new Date().getTime();if(n&&e-this._operationStart>=this._maxRetryTime)return this._errors.push(n),this.
+_errors.unshift(new Error("RetryOperation timeout occurred")),!1;this._errors.push(n);var t=this._timeouts.shift();if(t===
+void 0)if(this._cachedTimeouts)this._errors.splice(0,this._errors.length-1),t=this._cachedTimeouts.slice(-1);else return!1;
+var o=this;return this._timer=k(function(){o._attempts++,o._operationTimeoutCb&&(o._timeout=k(function(){o._operationTimeoutCb(
+o._attempts)},o._operationTimeout),o._options.unref&&o._timeout.unref()),o._fn(o._attempts)},t),this._options.unref&&this.
+_timer.unref(),!0};P.prototype.attempt=function(n,e){this._fn=n,e&&(e.timeout&&(this._operationTimeout=e.timeout),e.cb&&
+(this._operationTimeoutCb=e.cb));var t=this;this._operationTimeoutCb&&(this._timeout=k(function(){t._operationTimeoutCb()},
+t._operationTimeout)),this._operationStart=new Date().getTime(),this._fn(this._attempts)};P.prototype.try=function(n){console.
+log("Using RetryOperation.try() is deprecated"),this.attempt(n)};P.prototype.start=function(n){console.log("Using RetryO\
+peration.start() is deprecated"),this.attempt(n)};P.prototype.start=P.prototype.try;P.prototype.errors=function(){return this.
+_errors};P.prototype.attempts=function(){return this._attempts};P.prototype.mainError=function(){if(this._errors.length===
+0)return null;for(var n={},e=null,t=0,o=0;o<this._errors.length;o++){var i=this._errors[o],r=i.message,s=(n[r]||0)+1;n[r]=
+s,s>=t&&(e=i,t=s)}return e}});var ke=ne(L=>{R();var En=Me();L.operation=function(n){var e=L.timeouts(n);return new En(e,{forever:n&&(n.forever||n.retries===
+1/0),unref:n&&n.unref,maxRetryTime:n&&n.maxRetryTime})};L.timeouts=function(n){if(n instanceof Array)return[].concat(n);
+var e={retries:10,factor:2,minTimeout:1*1e3,maxTimeout:1/0,randomize:!1};for(var t in n)e[t]=n[t];if(e.minTimeout>e.maxTimeout)
+throw new Error("minTimeout is greater than maxTimeout");for(var o=[],i=0;i<e.retries;i++)o.push(this.createTimeout(i,e));
+return n&&n.forever&&!o.length&&o.push(this.createTimeout(i,e)),o.sort(function(r,s){return r-s}),o};L.createTimeout=function(n,e){
+var t=e.randomize?Math.random()+1:1,o=Math.round(t*Math.max(e.minTimeout,1)*Math.pow(e.factor,n));return o=Math.min(o,e.
+maxTimeout),o};L.wrap=function(n,e,t){if(e instanceof Array&&(t=e,e=null),!t){t=[];for(var o in n)typeof n[o]=="function"&&
+t.push(o)}for(var i=0;i<t.length;i++){var r=t[i],s=n[r];n[r]=function(l){var u=L.operation(e),c=Array.prototype.slice.call(
+arguments,1),p=c.pop();c.push(function(m){u.retry(m)||(m&&(arguments[0]=u.mainError()),p.apply(this,arguments))}),u.attempt(
+function(){l.apply(n,c)})}.bind(n,s),n[r].options=e}}});var Ge=ne((to,xe)=>{R();xe.exports=ke()});var Le=ne((io,oe)=>{"use strict";R();var Tn=Ge(),Cn=["Failed to fetch","NetworkError when attempting to fetch resource.",
+"The Internet connection appears to be offline.","Network request failed"],te=class extends Error{static name="AbortErro\
+r";constructor(e){super(),e instanceof Error?(this.originalError=e,{message:e}=e):(this.originalError=new Error(e),this.
+originalError.stack=this.stack),this.name="AbortError",this.message=e}},In=(n,e,t)=>{let o=t.retries-(e-1);return n.attemptNumber=
+e,n.retriesLeft=o,n},An=n=>Cn.includes(n),Ue=(n,e)=>new Promise((t,o)=>{e={onFailedAttempt:()=>{},retries:10,...e};let i=Tn.
+operation(e);i.attempt(async r=>{try{t(await n(r))}catch(s){if(!(s instanceof Error)){o(new TypeError(`Non-error was thr\
+own: "${s}". You should only throw errors.`));return}if(s instanceof te)i.stop(),o(s.originalError);else if(s instanceof
+TypeError&&!An(s.message))i.stop(),o(s);else{In(s,r,e);try{await e.onFailedAttempt(s)}catch(a){o(a);return}i.retry(s)||o(
+i.mainError())}}})});oe.exports=Ue;oe.exports.default=Ue;oe.exports.AbortError=te});R();R();var en=yn(Le(),1);var Sn,Rn;function Pn(){return{geminiUrl:Sn,vertexUrl:Rn}}function wn(n,e,t,o){var i,r;if(!n?.baseUrl){let s=Pn();return e?(i=s.vertexUrl)!==
+null&&i!==void 0?i:t:(r=s.geminiUrl)!==null&&r!==void 0?r:o}return n.baseUrl}var fe=class{static name="BaseModule"};function Fe(n,e){
+let t=/\{([^}]+)\}/g;return n.replace(t,(o,i)=>{if(e&&Object.prototype.hasOwnProperty.call(e,i)){let r=e[i];return r!=null?
+String(r):""}else{if(i==="api_version")return o;throw new Error(`Key '${i}' not found in valueMap.`)}})}function f(n,e,t){
+for(let r=0;r<e.length-1;r++){let s=e[r];if(s.endsWith("[]")){let a=s.slice(0,-2);if(!(a in n))if(Array.isArray(t))n[a]=
+Array.from({length:t.length},()=>({}));else throw new Error(`Value must be a list given an array path ${s}`);if(Array.isArray(
+n[a])){let l=n[a];if(Array.isArray(t))for(let u=0;u<l.length;u++){let c=l[u];f(c,e.slice(r+1),t[u])}else for(let u of l)
+f(u,e.slice(r+1),t)}return}else if(s.endsWith("[0]")){let a=s.slice(0,-3);a in n||(n[a]=[{}]);let l=n[a];f(l[0],e.slice(
+r+1),t);return}(!n[s]||typeof n[s]!="object")&&(n[s]={}),n=n[s]}let o=e[e.length-1],i=n[o];if(i!==void 0){if(!t||typeof t==
+"object"&&Object.keys(t).length===0||t===i)return;if(typeof i=="object"&&typeof t=="object"&&i!==null&&t!==null)Object.assign(
+i,t);else throw new Error(`Cannot set value for an existing key. Key: ${o}`)}else o==="_self"&&typeof t=="object"&&t!==null&&
+!Array.isArray(t)?Object.assign(n,t):n[o]=t}function d(n,e,t=void 0){try{if(e.length===1&&e[0]==="_self")return n;for(let o=0;o<
+e.length;o++){if(typeof n!="object"||n===null)return t;let i=e[o];if(i.endsWith("[]")){let r=i.slice(0,-2);if(r in n){let s=n[r];
+return Array.isArray(s)?s.map(a=>d(a,e.slice(o+1),t)):t}else return t}else n=n[i]}return n}catch(o){if(o instanceof TypeError)
+return t;throw o}}var B=Te(function(n){n.TYPE_UNSPECIFIED="TYPE_UNSPECIFIED",n.STRING="STRING",n.NUMBER="NUMBER",n.INTEGER="INTEGER",n.BOOLEAN=
+"BOOLEAN",n.ARRAY="ARRAY",n.OBJECT="OBJECT",n.NULL="NULL"});var nn=Te(function(n){n.FINISH_REASON_UNSPECIFIED="FINISH_REASON_UNSPECIFIED",n.STOP="STOP",n.MAX_TOKENS="MAX_TOKENS",n.
+SAFETY="SAFETY",n.RECITATION="RECITATION",n.LANGUAGE="LANGUAGE",n.OTHER="OTHER",n.BLOCKLIST="BLOCKLIST",n.PROHIBITED_CONTENT=
+"PROHIBITED_CONTENT",n.SPII="SPII",n.MALFORMED_FUNCTION_CALL="MALFORMED_FUNCTION_CALL",n.IMAGE_SAFETY="IMAGE_SAFETY",n.UNEXPECTED_TOOL_CALL=
+"UNEXPECTED_TOOL_CALL",n.TOO_MANY_TOOL_CALLS="TOO_MANY_TOOL_CALLS",n.IMAGE_PROHIBITED_CONTENT="IMAGE_PROHIBITED_CONTENT",
+n.NO_IMAGE="NO_IMAGE",n.IMAGE_RECITATION="IMAGE_RECITATION",n.IMAGE_OTHER="IMAGE_OTHER",n.CONTINUATION="CONTINUATION",n.
+MALFORMED_RESPONSE="MALFORMED_RESPONSE"});var Nn=Te(function(n){n.COLLECTION="COLLECTION"});var Q=class{static name="HttpResponse";constructor(e){let t={};for(let o of e.headers.entries())t[o[0]]=o[1];this.headers=
+t,this.responseInternal=e}json(){return this.responseInternal.json()}},pe=class{static name="GenerateContentResponseProm\
+ptFeedback"},le=class{static name="GenerateContentResponseUsageMetadata"},G=class{static name="GenerateContentResponse";get text(){
+var e,t,o,i,r,s,a,l;if(((i=(o=(t=(e=this.candidates)===null||e===void 0?void 0:e[0])===null||t===void 0?void 0:t.content)===
+null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.candidates.length>
+1&&console.warn("there are multiple candidates in the response, returning text from the first one.");let u="",c=!1,p=[];
+for(let m of(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||a===
+void 0?void 0:a.parts)!==null&&l!==void 0?l:[]){for(let[_,g]of Object.entries(m))_!=="text"&&_!=="thought"&&_!=="thought\
+Signature"&&(g!==null||g!==void 0)&&p.push(_);if(typeof m.text=="string"){if(typeof m.thought=="boolean"&&m.thought)continue;
+c=!0,u+=m.text}}return p.length>0&&console.warn(`there are non-text parts ${p} in the response, returning concatenation \
+of all text parts. Please refer to the non text parts for a full response from model.`),c?u:void 0}get data(){var e,t,o,
+i,r,s,a,l;if(((i=(o=(t=(e=this.candidates)===null||e===void 0?void 0:e[0])===null||t===void 0?void 0:t.content)===null||
 o===void 0?void 0:o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.candidates.length>1&&console.
-warn("there are multiple candidates in the response, returning data from the first one.");let d="",f=[];for(let m of(l=(a=
+warn("there are multiple candidates in the response, returning data from the first one.");let u="",c=[];for(let p of(l=(a=
 (s=(r=this.candidates)===null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.
-parts)!==null&&l!==void 0?l:[]){for(let[_,g]of Object.entries(m))_!=="inlineData"&&(g!==null||g!==void 0)&&f.push(_);m.inlineData&&
-typeof m.inlineData.data=="string"&&(d+=atob(m.inlineData.data))}return f.length>0&&console.warn(`there are non-data par\
-ts ${f} in the response, returning concatenation of all data parts. Please refer to the non data parts for a full respon\
-se from model.`),d.length>0?btoa(d):void 0}get functionCalls(){var n,t,o,i,r,s,a,l;if(((i=(o=(t=(n=this.candidates)===null||
-n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:
+parts)!==null&&l!==void 0?l:[]){for(let[m,_]of Object.entries(p))m!=="inlineData"&&(_!==null||_!==void 0)&&c.push(m);p.inlineData&&
+typeof p.inlineData.data=="string"&&(u+=atob(p.inlineData.data))}return c.length>0&&console.warn(`there are non-data par\
+ts ${c} in the response, returning concatenation of all data parts. Please refer to the non data parts for a full respon\
+se from model.`),u.length>0?btoa(u):void 0}get functionCalls(){var e,t,o,i,r,s,a,l;if(((i=(o=(t=(e=this.candidates)===null||
+e===void 0?void 0:e[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:
 i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there are multiple candidates in the respo\
-nse, returning function calls from the first one.");let d=(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===
-null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?void 0:l.filter(f=>f.functionCall).
-map(f=>f.functionCall).filter(f=>f!==void 0);if(d?.length!==0)return d}get executableCode(){var n,t,o,i,r,s,a,l,d;if(((i=
-(o=(t=(n=this.candidates)===null||n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:
+nse, returning function calls from the first one.");let u=(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:r[0])===
+null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?void 0:l.filter(c=>c.functionCall).
+map(c=>c.functionCall).filter(c=>c!==void 0);if(u?.length!==0)return u}get executableCode(){var e,t,o,i,r,s,a,l,u;if(((i=
+(o=(t=(e=this.candidates)===null||e===void 0?void 0:e[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:
 o.parts)===null||i===void 0?void 0:i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there a\
-re multiple candidates in the response, returning executable code from the first one.");let f=(l=(a=(s=(r=this.candidates)===
+re multiple candidates in the response, returning executable code from the first one.");let c=(l=(a=(s=(r=this.candidates)===
 null||r===void 0?void 0:r[0])===null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?
-void 0:l.filter(m=>m.executableCode).map(m=>m.executableCode).filter(m=>m!==void 0);if(f?.length!==0)return(d=f?.[0])===
-null||d===void 0?void 0:d.code}get codeExecutionResult(){var n,t,o,i,r,s,a,l,d;if(((i=(o=(t=(n=this.candidates)===null||
-n===void 0?void 0:n[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:
+void 0:l.filter(p=>p.executableCode).map(p=>p.executableCode).filter(p=>p!==void 0);if(c?.length!==0)return(u=c?.[0])===
+null||u===void 0?void 0:u.code}get codeExecutionResult(){var e,t,o,i,r,s,a,l,u;if(((i=(o=(t=(e=this.candidates)===null||
+e===void 0?void 0:e[0])===null||t===void 0?void 0:t.content)===null||o===void 0?void 0:o.parts)===null||i===void 0?void 0:
 i.length)===0)return;this.candidates&&this.candidates.length>1&&console.warn("there are multiple candidates in the respo\
-nse, returning code execution result from the first one.");let f=(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:
-r[0])===null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?void 0:l.filter(m=>m.codeExecutionResult).
-map(m=>m.codeExecutionResult).filter(m=>m!==void 0);if(f?.length!==0)return(d=f?.[0])===null||d===void 0?void 0:d.output}get initialPromptTokenCount(){
-var n;if(this.usageMetadata)return(n=this.usageMetadata._initialPromptTokenCount)!==null&&n!==void 0?n:this.usageMetadata.
-promptTokenCount}};function Zt(e,n){if(!n||typeof n!="string")throw new Error("model is required and must be a string");if(n.includes("..")||
-n.includes("?")||n.includes("&"))throw new Error("invalid model parameter");return n.startsWith("models/")||n.startsWith(
-"tunedModels/")?n:`models/${n}`}u(Zt,"tModel");function lt(e){if(e==null)throw new Error("PartUnion is required");if(typeof e=="object")return e;if(typeof e=="string")
-return{text:e};throw new Error(`Unsupported part type: ${typeof e}`)}u(lt,"tPart");function Rt(e){if(e==null||Array.isArray(
-e)&&e.length===0)throw new Error("PartListUnion is required");return Array.isArray(e)?e.map(n=>lt(n)):[lt(e)]}u(Rt,"tPar\
-ts");function ve(e){return e!=null&&typeof e=="object"&&"parts"in e&&Array.isArray(e.parts)}u(ve,"_isContent");function ut(e){
-return e!=null&&typeof e=="object"&&"functionCall"in e}u(ut,"_isFunctionCallPart");function dt(e){return e!=null&&typeof e==
-"object"&&"functionResponse"in e}u(dt,"_isFunctionResponsePart");function Pt(e){if(e==null)throw new Error("ContentUnion\
- is required");return ve(e)?e:{role:"user",parts:Rt(e)}}u(Pt,"tContent");function se(e){if(e==null||Array.isArray(e)&&e.length===0)throw new Error("contents are required");if(!Array.isArray(e)){
-if(ut(e)||dt(e))throw new Error("To specify functionCall or functionResponse parts, please wrap them in a Content object\
-, specifying the role for them");return[Pt(e)]}let n=[],t=[],o=ve(e[0]);for(let i of e){let r=ve(i);if(r!=o)throw new Error(
+nse, returning code execution result from the first one.");let c=(l=(a=(s=(r=this.candidates)===null||r===void 0?void 0:
+r[0])===null||s===void 0?void 0:s.content)===null||a===void 0?void 0:a.parts)===null||l===void 0?void 0:l.filter(p=>p.codeExecutionResult).
+map(p=>p.codeExecutionResult).filter(p=>p!==void 0);if(c?.length!==0)return(u=c?.[0])===null||u===void 0?void 0:u.output}get initialPromptTokenCount(){
+var e;if(this.usageMetadata)return(e=this.usageMetadata._initialPromptTokenCount)!==null&&e!==void 0?e:this.usageMetadata.
+promptTokenCount}};function Dn(n,e){if(!e||typeof e!="string")throw new Error("model is required and must be a string");if(e.includes("..")||
+e.includes("?")||e.includes("&"))throw new Error("invalid model parameter");return e.startsWith("models/")||e.startsWith(
+"tunedModels/")?e:`models/${e}`}function qe(n){if(n==null)throw new Error("PartUnion is required");if(typeof n=="object")return n;if(typeof n=="string")
+return{text:n};throw new Error(`Unsupported part type: ${typeof n}`)}function tn(n){if(n==null||Array.isArray(n)&&n.length===
+0)throw new Error("PartListUnion is required");return Array.isArray(n)?n.map(e=>qe(e)):[qe(n)]}function me(n){return n!=
+null&&typeof n=="object"&&"parts"in n&&Array.isArray(n.parts)}function He(n){return n!=null&&typeof n=="object"&&"functi\
+onCall"in n}function Ve(n){return n!=null&&typeof n=="object"&&"functionResponse"in n}function on(n){if(n==null)throw new Error(
+"ContentUnion is required");return me(n)?n:{role:"user",parts:tn(n)}}function re(n){if(n==null||Array.isArray(n)&&n.length===0)throw new Error("contents are required");if(!Array.isArray(n)){
+if(He(n)||Ve(n))throw new Error("To specify functionCall or functionResponse parts, please wrap them in a Content object\
+, specifying the role for them");return[on(n)]}let e=[],t=[],o=me(n[0]);for(let i of n){let r=me(i);if(r!=o)throw new Error(
 "Mixing Content and Parts is not supported, please group the parts into a the appropriate Content objects and specify th\
-e roles for them");if(r)n.push(i);else{if(ut(i)||dt(i))throw new Error("To specify functionCall or functionResponse part\
+e roles for them");if(r)e.push(i);else{if(He(i)||Ve(i))throw new Error("To specify functionCall or functionResponse part\
 s, please wrap them, and any other parts, in Content objects as appropriate, specifying the role for them");t.push(i)}}return o||
-n.push({role:"user",parts:Rt(t)}),n}u(se,"tContents");function jt(e,n){e.includes("null")&&(n.nullable=!0);let t=e.filter(
-o=>o!=="null");if(t.length===1)n.type=Object.values(L).includes(t[0].toUpperCase())?t[0].toUpperCase():L.TYPE_UNSPECIFIED;else{
-n.anyOf=[];for(let o of t)n.anyOf.push({type:Object.values(L).includes(o.toUpperCase())?o.toUpperCase():L.TYPE_UNSPECIFIED})}}
-u(jt,"flattenTypeArrayToAnyOf");function $(e){let n={},t=["items"],o=["anyOf"],i=["properties"];if(e.type&&e.anyOf)throw new Error(
-"type and anyOf cannot be both populated.");let r=e.anyOf;r!=null&&r.length==2&&(r[0].type==="null"?(n.nullable=!0,e=r[1]):
-r[1].type==="null"&&(n.nullable=!0,e=r[0])),e.type instanceof Array&&jt(e.type,n);for(let[s,a]of Object.entries(e))if(a!=
-null)if(s=="type"){if(a==="null")throw new Error("type: null can not be the only possible type for the field.");if(a instanceof
-Array)continue;n.type=Object.values(L).includes(a.toUpperCase())?a.toUpperCase():L.TYPE_UNSPECIFIED}else if(t.includes(s))
-n[s]=$(a);else if(o.includes(s)){let l=[];for(let d of a){if(d.type=="null"){n.nullable=!0;continue}l.push($(d))}n[s]=l}else if(i.
-includes(s)){let l={};for(let[d,f]of Object.entries(a))l[d]=$(f);n[s]=l}else{if(s==="additionalProperties")continue;n[s]=
-a}return n}u($,"processJsonSchema");function eo(e){return $(e)}u(eo,"tSchema");function no(e){if(typeof e=="object")return e;if(typeof e=="string")return{voiceConfig:{prebuiltVoiceConfig:{voiceName:e}}};
-throw new Error(`Unsupported speechConfig type: ${typeof e}`)}u(no,"tSpeechConfig");function to(e){if(e.functionDeclarations)for(let n of e.functionDeclarations)n.parameters&&(Object.keys(n.parameters).includes(
-"$schema")?n.parametersJsonSchema||(n.parametersJsonSchema=n.parameters,delete n.parameters):n.parameters=$(n.parameters)),
-n.response&&(Object.keys(n.response).includes("$schema")?n.responseJsonSchema||(n.responseJsonSchema=n.response,delete n.
-response):n.response=$(n.response));return e}u(to,"tTool");function oo(e){if(e==null)throw new Error("tools is required");
-if(!Array.isArray(e))throw new Error("tools is required and must be an array of Tools");let n=[];for(let t of e)n.push(t);
-return n}u(oo,"tTools");function io(e,n,t,o=1){return!n.startsWith(`${t}/`)&&n.split("/").length===o?`${t}/${n}`:n}u(io,
-"resourceName");function ro(e,n){if(typeof n!="string")throw new Error("name must be a string");return io(e,n,"cachedCon\
-tents")}u(ro,"tCachedContentName");function so(e,n={}){let t=e,o={name:t.name,description:t.description,parametersJsonSchema:t.inputSchema};return t.outputSchema&&
-(o.responseJsonSchema=t.outputSchema),n.behavior&&(o.behavior=n.behavior),{functionDeclarations:[o]}}u(so,"mcpToGeminiTo\
-ol");function ao(e,n={}){let t=[],o=new Set;for(let i of e){let r=i.name;if(o.has(r))throw new Error(`Duplicate function\
- name ${r} found in MCP tools. Please ensure function names are unique.`);o.add(r);let s=so(i,n);s.functionDeclarations&&
-t.push(...s.functionDeclarations)}return{functionDeclarations:t}}u(ao,"mcpToolsToGeminiTool");var ct;(function(e){e.PAGED_ITEM_BATCH_JOBS="batchJobs",e.PAGED_ITEM_MODELS="models",e.PAGED_ITEM_TUNING_JOBS="tuningJob\
-s",e.PAGED_ITEM_FILES="files",e.PAGED_ITEM_CACHED_CONTENTS="cachedContents",e.PAGED_ITEM_FILE_SEARCH_STORES="fileSearchS\
-tores",e.PAGED_ITEM_DOCUMENTS="documents",e.PAGED_ITEM_SKILLS="skills"})(ct||(ct={}));function ft(e){var n=typeof Symbol=="function"&&Symbol.iterator,t=n&&e[n],o=0;if(t)return t.call(e);if(e&&typeof e.length==
-"number")return{next:u(function(){return e&&o>=e.length&&(e=void 0),{value:e&&e[o++],done:!e}},"next")};throw new TypeError(
-n?"Object is not iterable.":"Symbol.iterator is not defined.")}u(ft,"__values");function C(e){return this instanceof C?(this.
-v=e,this):new C(e)}u(C,"__await");function z(e,n,t){if(!Symbol.asyncIterator)throw new TypeError("Symbol.asyncIterator i\
-s not defined.");var o=t.apply(e,n||[]),i,r=[];return i=Object.create((typeof AsyncIterator=="function"?AsyncIterator:Object).
-prototype),a("next"),a("throw"),a("return",s),i[Symbol.asyncIterator]=function(){return this},i;function s(g){return function(h){
-return Promise.resolve(h).then(g,m)}}function a(g,h){o[g]&&(i[g]=function(v){return new Promise(function(E,y){r.push([g,
-v,E,y])>1||l(g,v)})},h&&(i[g]=h(i[g])))}function l(g,h){try{d(o[g](h))}catch(v){_(r[0][3],v)}}function d(g){g.value instanceof
-C?Promise.resolve(g.value.v).then(f,m):_(r[0][2],g)}function f(g){l("next",g)}function m(g){l("throw",g)}function _(g,h){
-g(h),r.shift(),r.length&&l(r[0][0],r[0][1])}}u(z,"__asyncGenerator");function ae(e){if(!Symbol.asyncIterator)throw new TypeError(
-"Symbol.asyncIterator is not defined.");var n=e[Symbol.asyncIterator],t;return n?n.call(e):(e=typeof ft=="function"?ft(e):
-e[Symbol.iterator](),t={},o("next"),o("throw"),o("return"),t[Symbol.asyncIterator]=function(){return this},t);function o(r){
-t[r]=e[r]&&function(s){return new Promise(function(a,l){s=e[r](s),i(a,l,s.done,s.value)})}}function i(r,s,a,l){Promise.resolve(
-l).then(function(d){r({value:d,done:a})},s)}}u(ae,"__asyncValues");var j=class e extends Error{static{u(this,"ApiError")}constructor(n){super(n.message),this.name="ApiError",this.status=n.
-status,Object.setPrototypeOf(this,e.prototype)}};function lo(e,n){let t={},o=c(e,["apiKey"]);if(o!=null&&p(t,["apiKey"],o),c(e,["apiKeyConfig"])!==void 0)throw new Error(
+e.push({role:"user",parts:tn(t)}),e}function Mn(n,e){n.includes("null")&&(e.nullable=!0);let t=n.filter(o=>o!=="null");if(t.
+length===1)e.type=Object.values(B).includes(t[0].toUpperCase())?t[0].toUpperCase():B.TYPE_UNSPECIFIED;else{e.anyOf=[];for(let o of t)
+e.anyOf.push({type:Object.values(B).includes(o.toUpperCase())?o.toUpperCase():B.TYPE_UNSPECIFIED})}}function X(n){let e={},
+t=["items"],o=["anyOf"],i=["properties"];if(n.type&&n.anyOf)throw new Error("type and anyOf cannot be both populated.");
+let r=n.anyOf;r!=null&&r.length==2&&(r[0].type==="null"?(e.nullable=!0,n=r[1]):r[1].type==="null"&&(e.nullable=!0,n=r[0])),
+n.type instanceof Array&&Mn(n.type,e);for(let[s,a]of Object.entries(n))if(a!=null)if(s=="type"){if(a==="null")throw new Error(
+"type: null can not be the only possible type for the field.");if(a instanceof Array)continue;e.type=Object.values(B).includes(
+a.toUpperCase())?a.toUpperCase():B.TYPE_UNSPECIFIED}else if(t.includes(s))e[s]=X(a);else if(o.includes(s)){let l=[];for(let u of a){
+if(u.type=="null"){e.nullable=!0;continue}l.push(X(u))}e[s]=l}else if(i.includes(s)){let l={};for(let[u,c]of Object.entries(
+a))l[u]=X(c);e[s]=l}else{if(s==="additionalProperties")continue;e[s]=a}return e}function kn(n){return X(n)}function xn(n){if(typeof n=="object")return n;if(typeof n=="string")return{voiceConfig:{prebuiltVoiceConfig:{voiceName:n}}};
+throw new Error(`Unsupported speechConfig type: ${typeof n}`)}function Gn(n){if(n.functionDeclarations)for(let e of n.functionDeclarations)e.parameters&&(Object.keys(e.parameters).includes(
+"$schema")?e.parametersJsonSchema||(e.parametersJsonSchema=e.parameters,delete e.parameters):e.parameters=X(e.parameters)),
+e.response&&(Object.keys(e.response).includes("$schema")?e.responseJsonSchema||(e.responseJsonSchema=e.response,delete e.
+response):e.response=X(e.response));return n}function Un(n){if(n==null)throw new Error("tools is required");if(!Array.isArray(
+n))throw new Error("tools is required and must be an array of Tools");let e=[];for(let t of n)e.push(t);return e}function Ln(n,e,t,o=1){
+return!e.startsWith(`${t}/`)&&e.split("/").length===o?`${t}/${e}`:e}function Fn(n,e){if(typeof e!="string")throw new Error(
+"name must be a string");return Ln(n,e,"cachedContents")}function qn(n,e={}){let t=n,o={name:t.name,description:t.description,parametersJsonSchema:t.inputSchema};return t.outputSchema&&
+(o.responseJsonSchema=t.outputSchema),e.behavior&&(o.behavior=e.behavior),{functionDeclarations:[o]}}function Hn(n,e={}){
+let t=[],o=new Set;for(let i of n){let r=i.name;if(o.has(r))throw new Error(`Duplicate function name ${r} found in MCP t\
+ools. Please ensure function names are unique.`);o.add(r);let s=qn(i,e);s.functionDeclarations&&t.push(...s.functionDeclarations)}
+return{functionDeclarations:t}}function be(n){var e=typeof Symbol=="function"&&Symbol.iterator,t=e&&n[e],o=0;if(t)return t.call(n);if(n&&typeof n.length==
+"number")return{next:function(){return n&&o>=n.length&&(n=void 0),{value:n&&n[o++],done:!n}}};throw new TypeError(e?"Obj\
+ect is not iterable.":"Symbol.iterator is not defined.")}function T(n){return this instanceof T?(this.v=n,this):new T(n)}
+function O(n,e,t){if(!Symbol.asyncIterator)throw new TypeError("Symbol.asyncIterator is not defined.");var o=t.apply(n,e||
+[]),i,r=[];return i=Object.create((typeof AsyncIterator=="function"?AsyncIterator:Object).prototype),a("next"),a("throw"),
+a("return",s),i[Symbol.asyncIterator]=function(){return this},i;function s(_){return function(g){return Promise.resolve(
+g).then(_,p)}}function a(_,g){o[_]&&(i[_]=function(h){return new Promise(function(y,v){r.push([_,h,y,v])>1||l(_,h)})},g&&
+(i[_]=g(i[_])))}function l(_,g){try{u(o[_](g))}catch(h){m(r[0][3],h)}}function u(_){_.value instanceof T?Promise.resolve(
+_.value.v).then(c,p):m(r[0][2],_)}function c(_){l("next",_)}function p(_){l("throw",_)}function m(_,g){_(g),r.shift(),r.
+length&&l(r[0][0],r[0][1])}}function se(n){if(!Symbol.asyncIterator)throw new TypeError("Symbol.asyncIterator is not def\
+ined.");var e=n[Symbol.asyncIterator],t;return e?e.call(n):(n=typeof be=="function"?be(n):n[Symbol.iterator](),t={},o("n\
+ext"),o("throw"),o("return"),t[Symbol.asyncIterator]=function(){return this},t);function o(r){t[r]=n[r]&&function(s){return new Promise(
+function(a,l){s=n[r](s),i(a,l,s.done,s.value)})}}function i(r,s,a,l){Promise.resolve(l).then(function(u){r({value:u,done:a})},
+s)}}var Z=class n extends Error{static name="ApiError";constructor(e){super(e.message),this.name="ApiError",this.status=e.status,
+Object.setPrototypeOf(this,n.prototype)}};function Vn(n,e){let t={},o=d(n,["apiKey"]);if(o!=null&&f(t,["apiKey"],o),d(n,["apiKeyConfig"])!==void 0)throw new Error(
 "apiKeyConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(c(e,["authType"])!==void 0)throw new Error("authType parameter is only supported in Gemini Enterprise Agent Platform \
-mode, not in Gemini Developer API mode.");if(c(e,["googleServiceAccountConfig"])!==void 0)throw new Error("googleService\
+if(d(n,["authType"])!==void 0)throw new Error("authType parameter is only supported in Gemini Enterprise Agent Platform \
+mode, not in Gemini Developer API mode.");if(d(n,["googleServiceAccountConfig"])!==void 0)throw new Error("googleService\
 AccountConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(c(e,["httpBasicAuthConfig"])!==void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Ente\
-rprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["oauthConfig"])!==void 0)throw new Error("oauthC\
-onfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,[
+if(d(n,["httpBasicAuthConfig"])!==void 0)throw new Error("httpBasicAuthConfig parameter is only supported in Gemini Ente\
+rprise Agent Platform mode, not in Gemini Developer API mode.");if(d(n,["oauthConfig"])!==void 0)throw new Error("oauthC\
+onfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(d(n,[
 "oidcConfig"])!==void 0)throw new Error("oidcConfig parameter is only supported in Gemini Enterprise Agent Platform mode\
-, not in Gemini Developer API mode.");return t}u(lo,"authConfigToMldev$1");function uo(e,n){let t={},o=c(e,["content"]);
-o!=null&&p(t,["content"],o);let i=c(e,["citationMetadata"]);i!=null&&p(t,["citationMetadata"],co(i));let r=c(e,["tokenCo\
-unt"]);r!=null&&p(t,["tokenCount"],r);let s=c(e,["finishReason"]);s!=null&&p(t,["finishReason"],s);let a=c(e,["grounding\
-Metadata"]);a!=null&&p(t,["groundingMetadata"],a);let l=c(e,["avgLogprobs"]);l!=null&&p(t,["avgLogprobs"],l);let d=c(e,[
-"index"]);d!=null&&p(t,["index"],d);let f=c(e,["logprobsResult"]);f!=null&&p(t,["logprobsResult"],f);let m=c(e,["safetyR\
-atings"]);if(m!=null){let h=m;Array.isArray(h)&&(h=h.map(v=>v)),p(t,["safetyRatings"],h)}let _=c(e,["urlContextMetadata"]);
-_!=null&&p(t,["urlContextMetadata"],_);let g=c(e,["continuationToken"]);return g!=null&&p(t,["continuationToken"],g),t}u(
-uo,"candidateFromMldev");function co(e,n){let t={},o=c(e,["citationSources"]);if(o!=null){let i=o;Array.isArray(i)&&(i=i.
-map(r=>r)),p(t,["citations"],i)}return t}u(co,"citationMetadataFromMldev");function wt(e,n){let t={},o=c(e,["parts"]);if(o!=null){let r=o;Array.isArray(r)&&(r=r.map(s=>vo(s))),p(t,["parts"],r)}let i=c(
-e,["role"]);return i!=null&&p(t,["role"],i),t}u(wt,"contentToMldev$1");function fo(e,n){let t={},o=c(e,["args"]);o!=null&&p(t,["args"],o);let i=c(e,["id"]);i!=null&&p(t,["id"],i);let r=c(e,["\
-name"]);if(r!=null&&p(t,["name"],r),c(e,["partialArgs"])!==void 0)throw new Error("partialArgs parameter is only support\
-ed in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["willContinue"])!==void 0)throw new Error(
+, not in Gemini Developer API mode.");return t}function bn(n,e){let t={},o=d(n,["content"]);o!=null&&f(t,["content"],o);
+let i=d(n,["citationMetadata"]);i!=null&&f(t,["citationMetadata"],Bn(i));let r=d(n,["tokenCount"]);r!=null&&f(t,["tokenC\
+ount"],r);let s=d(n,["finishReason"]);s!=null&&f(t,["finishReason"],s);let a=d(n,["groundingMetadata"]);a!=null&&f(t,["g\
+roundingMetadata"],a);let l=d(n,["avgLogprobs"]);l!=null&&f(t,["avgLogprobs"],l);let u=d(n,["index"]);u!=null&&f(t,["ind\
+ex"],u);let c=d(n,["logprobsResult"]);c!=null&&f(t,["logprobsResult"],c);let p=d(n,["safetyRatings"]);if(p!=null){let g=p;
+Array.isArray(g)&&(g=g.map(h=>h)),f(t,["safetyRatings"],g)}let m=d(n,["urlContextMetadata"]);m!=null&&f(t,["urlContextMe\
+tadata"],m);let _=d(n,["continuationToken"]);return _!=null&&f(t,["continuationToken"],_),t}function Bn(n,e){let t={},o=d(
+n,["citationSources"]);if(o!=null){let i=o;Array.isArray(i)&&(i=i.map(r=>r)),f(t,["citations"],i)}return t}function rn(n,e){let t={},o=d(n,["parts"]);if(o!=null){let r=o;Array.isArray(r)&&(r=r.map(s=>On(s))),f(t,["parts"],r)}let i=d(
+n,["role"]);return i!=null&&f(t,["role"],i),t}function Xn(n,e){let t={},o=d(n,["args"]);o!=null&&f(t,["args"],o);let i=d(n,["id"]);i!=null&&f(t,["id"],i);let r=d(n,["\
+name"]);if(r!=null&&f(t,["name"],r),d(n,["partialArgs"])!==void 0)throw new Error("partialArgs parameter is only support\
+ed in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(d(n,["willContinue"])!==void 0)throw new Error(
 "willContinue parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-return t}u(fo,"functionCallToMldev$1");function po(e,n){let t={},o=c(e,["allowedFunctionNames"]);o!=null&&p(t,["allowedF\
-unctionNames"],o);let i=c(e,["mode"]);if(i!=null&&p(t,["mode"],i),c(e,["streamFunctionCallArguments"])!==void 0)throw new Error(
-"streamFunctionCallArguments parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Develop\
-er API mode.");return t}u(po,"functionCallingConfigToMldev");function mo(e,n,t,o){let i={},r=c(n,["serviceTier"]);t!==void 0&&r!=null&&p(t,["serviceTier"],r);let s=c(n,["systemInstr\
-uction"]);t!==void 0&&s!=null&&p(t,["systemInstruction"],wt(Pt(s)));let a=c(n,["temperature"]);a!=null&&p(i,["temperatur\
-e"],a);let l=c(n,["topP"]);l!=null&&p(i,["topP"],l);let d=c(n,["topK"]);d!=null&&p(i,["topK"],d);let f=c(n,["candidateCo\
-unt"]);f!=null&&p(i,["candidateCount"],f);let m=c(n,["maxOutputTokens"]);m!=null&&p(i,["maxOutputTokens"],m);let _=c(n,[
-"stopSequences"]);_!=null&&p(i,["stopSequences"],_);let g=c(n,["responseLogprobs"]);g!=null&&p(i,["responseLogprobs"],g);
-let h=c(n,["logprobs"]);h!=null&&p(i,["logprobs"],h);let v=c(n,["presencePenalty"]);v!=null&&p(i,["presencePenalty"],v);
-let E=c(n,["frequencyPenalty"]);E!=null&&p(i,["frequencyPenalty"],E);let y=c(n,["seed"]);y!=null&&p(i,["seed"],y);let A=c(
-n,["responseMimeType"]);A!=null&&p(i,["responseMimeType"],A);let T=c(n,["responseSchema"]);T!=null&&p(i,["responseSchema"],
-eo(T));let I=c(n,["responseJsonSchema"]);if(I!=null&&p(i,["responseJsonSchema"],I),c(n,["routingConfig"])!==void 0)throw new Error(
+return t}function $n(n,e){let t={},o=d(n,["allowedFunctionNames"]);o!=null&&f(t,["allowedFunctionNames"],o);let i=d(n,["\
+mode"]);if(i!=null&&f(t,["mode"],i),d(n,["streamFunctionCallArguments"])!==void 0)throw new Error("streamFunctionCallArg\
+uments parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}function Jn(n,e,t,o){let i={},r=d(e,["serviceTier"]);t!==void 0&&r!=null&&f(t,["serviceTier"],r);let s=d(e,["systemInstr\
+uction"]);t!==void 0&&s!=null&&f(t,["systemInstruction"],rn(on(s)));let a=d(e,["temperature"]);a!=null&&f(i,["temperatur\
+e"],a);let l=d(e,["topP"]);l!=null&&f(i,["topP"],l);let u=d(e,["topK"]);u!=null&&f(i,["topK"],u);let c=d(e,["candidateCo\
+unt"]);c!=null&&f(i,["candidateCount"],c);let p=d(e,["maxOutputTokens"]);p!=null&&f(i,["maxOutputTokens"],p);let m=d(e,[
+"stopSequences"]);m!=null&&f(i,["stopSequences"],m);let _=d(e,["responseLogprobs"]);_!=null&&f(i,["responseLogprobs"],_);
+let g=d(e,["logprobs"]);g!=null&&f(i,["logprobs"],g);let h=d(e,["presencePenalty"]);h!=null&&f(i,["presencePenalty"],h);
+let y=d(e,["frequencyPenalty"]);y!=null&&f(i,["frequencyPenalty"],y);let v=d(e,["seed"]);v!=null&&f(i,["seed"],v);let I=d(
+e,["responseMimeType"]);I!=null&&f(i,["responseMimeType"],I);let E=d(e,["responseSchema"]);E!=null&&f(i,["responseSchema"],
+kn(E));let C=d(e,["responseJsonSchema"]);if(C!=null&&f(i,["responseJsonSchema"],C),d(e,["routingConfig"])!==void 0)throw new Error(
 "routingConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(c(n,["modelSelectionConfig"])!==void 0)throw new Error("modelSelectionConfig parameter is only supported in Gemini En\
-terprise Agent Platform mode, not in Gemini Developer API mode.");let M=c(n,["safetySettings"]);if(t!==void 0&&M!=null){
-let U=M;Array.isArray(U)&&(U=U.map(fe=>yo(fe))),p(t,["safetySettings"],U)}let ne=c(n,["tools"]);if(t!==void 0&&ne!=null){
-let U=oo(ne);Array.isArray(U)&&(U=U.map(fe=>To(to(fe)))),p(t,["tools"],U)}let F=c(n,["toolConfig"]);t!==void 0&&F!=null&&
-p(t,["toolConfig"],Eo(F));let W=c(n,["labels"]);t!==void 0&&W!=null&&p(t,["labels"],W);let S=c(n,["cachedContent"]);t!==
-void 0&&S!=null&&p(t,["cachedContent"],ro(e,S));let R=c(n,["responseModalities"]);R!=null&&p(i,["responseModalities"],R);
-let H=c(n,["mediaResolution"]);H!=null&&p(i,["mediaResolution"],H);let Se=c(n,["speechConfig"]);if(Se!=null&&p(i,["speec\
-hConfig"],no(Se)),c(n,["audioTimestamp"])!==void 0)throw new Error("audioTimestamp parameter is only supported in Gemini\
- Enterprise Agent Platform mode, not in Gemini Developer API mode.");let Re=c(n,["thinkingConfig"]);Re!=null&&p(i,["thin\
-kingConfig"],Re);let Pe=c(n,["audioTranscriptionConfig"]);Pe!=null&&p(i,["audioTranscriptionConfig"],Pe);let we=c(n,["im\
-ageConfig"]);we!=null&&p(i,["imageConfig"],ho(we));let Ne=c(n,["enableEnhancedCivicAnswers"]);if(Ne!=null&&p(i,["enableE\
-nhancedCivicAnswers"],Ne),c(n,["modelArmorConfig"])!==void 0)throw new Error("modelArmorConfig parameter is only support\
-ed in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let De=c(n,["continuationToken"]);if(t!==
-void 0&&De!=null&&p(t,["continuationToken"],De),c(n,["generationOutputConfig"])!==void 0)throw new Error("generationOutp\
-utConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let Me=c(
-n,["store"]);return t!==void 0&&Me!=null&&p(t,["store"],Me),i}u(mo,"generateContentConfigToMldev");function pt(e,n,t){let o={},i=c(n,["model"]);i!=null&&p(o,["_url","model"],Zt(e,i));let r=c(n,["contents"]);if(r!=null){
-let a=se(r);Array.isArray(a)&&(a=a.map(l=>wt(l))),p(o,["contents"],a)}let s=c(n,["config"]);return s!=null&&p(o,["genera\
-tionConfig"],mo(e,s,o)),o}u(pt,"generateContentParametersToMldev");function mt(e,n){let t={},o=c(e,["sdkHttpResponse"]);o!=null&&p(t,["sdkHttpResponse"],o);let i=c(e,["candidates"]);if(i!=
-null){let f=i;Array.isArray(f)&&(f=f.map(m=>uo(m))),p(t,["candidates"],f)}let r=c(e,["modelVersion"]);r!=null&&p(t,["mod\
-elVersion"],r);let s=c(e,["promptFeedback"]);s!=null&&p(t,["promptFeedback"],s);let a=c(e,["responseId"]);a!=null&&p(t,[
-"responseId"],a);let l=c(e,["usageMetadata"]);l!=null&&p(t,["usageMetadata"],l);let d=c(e,["modelStatus"]);return d!=null&&
-p(t,["modelStatus"],d),t}u(mt,"generateContentResponseFromMldev");function _o(e,n){let t={},o=c(e,["authConfig"]);o!=null&&p(t,["authConfig"],lo(o));let i=c(e,["enableWidget"]);if(i!=null&&
-p(t,["enableWidget"],i),c(e,["groundingTypes"])!==void 0)throw new Error("groundingTypes parameter is only supported in \
-Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}u(_o,"googleMapsToMldev$1");function go(e,n){
-let t={};if(c(e,["blockingConfidence"])!==void 0)throw new Error("blockingConfidence parameter is only supported in Gemi\
-ni Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["excludeDomains"])!==void 0)throw new Error(
-"excludeDomains parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-let o=c(e,["searchTypes"]);o!=null&&p(t,["searchTypes"],o);let i=c(e,["timeRangeFilter"]);return i!=null&&p(t,["timeRang\
-eFilter"],i),t}u(go,"googleSearchToMldev$1");function ho(e,n){let t={},o=c(e,["aspectRatio"]);o!=null&&p(t,["aspectRatio"],
-o);let i=c(e,["imageSize"]);if(i!=null&&p(t,["imageSize"],i),c(e,["personGeneration"])!==void 0)throw new Error("personG\
-eneration parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(c(
-e,["outputMimeType"])!==void 0)throw new Error("outputMimeType parameter is only supported in Gemini Enterprise Agent Pl\
-atform mode, not in Gemini Developer API mode.");if(c(e,["outputCompressionQuality"])!==void 0)throw new Error("outputCo\
-mpressionQuality parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
-if(c(e,["imageOutputOptions"])!==void 0)throw new Error("imageOutputOptions parameter is only supported in Gemini Enterp\
-rise Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["prominentPeople"])!==void 0)throw new Error("prom\
-inentPeople parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}
-u(ho,"imageConfigToMldev");function vo(e,n){let t={},o=c(e,["mediaResolution"]);o!=null&&p(t,["mediaResolution"],o);let i=c(e,["toolCall"]);i!=null&&
-p(t,["toolCall"],i);let r=c(e,["toolResponse"]);r!=null&&p(t,["toolResponse"],r);let s=c(e,["audioTranscription"]);s!=null&&
-p(t,["audioTranscription"],s);let a=c(e,["codeExecutionResult"]);a!=null&&p(t,["codeExecutionResult"],a);let l=c(e,["exe\
-cutableCode"]);l!=null&&p(t,["executableCode"],l);let d=c(e,["fileData"]);d!=null&&p(t,["fileData"],d);let f=c(e,["funct\
-ionCall"]);f!=null&&p(t,["functionCall"],fo(f));let m=c(e,["functionResponse"]);m!=null&&p(t,["functionResponse"],m);let _=c(
-e,["inlineData"]);_!=null&&p(t,["inlineData"],_);let g=c(e,["text"]);g!=null&&p(t,["text"],g);let h=c(e,["thought"]);h!=
-null&&p(t,["thought"],h);let v=c(e,["thoughtSignature"]);v!=null&&p(t,["thoughtSignature"],v);let E=c(e,["videoMetadata"]);
-E!=null&&p(t,["videoMetadata"],E);let y=c(e,["partMetadata"]);y!=null&&p(t,["partMetadata"],y);let A=c(e,["mediaProcessi\
-ng"]);A!=null&&p(t,["mediaProcessing"],A);let T=c(e,["speechMetadata"]);return T!=null&&p(t,["speechMetadata"],T),t}u(vo,
-"partToMldev$1");function yo(e,n){let t={},o=c(e,["category"]);if(o!=null&&p(t,["category"],o),c(e,["method"])!==void 0)throw new Error("\
-method parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let i=c(
-e,["threshold"]);return i!=null&&p(t,["threshold"],i),t}u(yo,"safetySettingToMldev$1");function Eo(e,n){let t={},o=c(e,["functionCallingConfig"]);o!=null&&p(t,["functionCallingConfig"],po(o));let i=c(e,["ret\
-rievalConfig"]);i!=null&&p(t,["retrievalConfig"],i);let r=c(e,["includeServerSideToolInvocations"]);return r!=null&&p(t,
-["includeServerSideToolInvocations"],r),t}u(Eo,"toolConfigToMldev");function To(e,n){let t={};if(c(e,["retrieval"])!==void 0)throw new Error("retrieval parameter is only supported in Gemin\
-i Enterprise Agent Platform mode, not in Gemini Developer API mode.");let o=c(e,["googleMaps"]);o!=null&&p(t,["googleMap\
-s"],_o(o));let i=c(e,["mcpServers"]);if(i!=null){let _=i;Array.isArray(_)&&(_=_.map(g=>g)),p(t,["mcpServers"],_)}let r=c(
-e,["codeExecution"]);r!=null&&p(t,["codeExecution"],r);let s=c(e,["computerUse"]);if(s!=null&&p(t,["computerUse"],s),c(e,
+if(d(e,["modelSelectionConfig"])!==void 0)throw new Error("modelSelectionConfig parameter is only supported in Gemini En\
+terprise Agent Platform mode, not in Gemini Developer API mode.");let D=d(e,["safetySettings"]);if(t!==void 0&&D!=null){
+let x=D;Array.isArray(x)&&(x=x.map(de=>zn(de))),f(t,["safetySettings"],x)}let ee=d(e,["tools"]);if(t!==void 0&&ee!=null){
+let x=Un(ee);Array.isArray(x)&&(x=x.map(de=>Zn(Gn(de)))),f(t,["tools"],x)}let U=d(e,["toolConfig"]);t!==void 0&&U!=null&&
+f(t,["toolConfig"],Qn(U));let Y=d(e,["labels"]);t!==void 0&&Y!=null&&f(t,["labels"],Y);let A=d(e,["cachedContent"]);t!==
+void 0&&A!=null&&f(t,["cachedContent"],Fn(n,A));let S=d(e,["responseModalities"]);S!=null&&f(i,["responseModalities"],S);
+let F=d(e,["mediaResolution"]);F!=null&&f(i,["mediaResolution"],F);let Ce=d(e,["speechConfig"]);if(Ce!=null&&f(i,["speec\
+hConfig"],xn(Ce)),d(e,["audioTimestamp"])!==void 0)throw new Error("audioTimestamp parameter is only supported in Gemini\
+ Enterprise Agent Platform mode, not in Gemini Developer API mode.");let Ie=d(e,["thinkingConfig"]);Ie!=null&&f(i,["thin\
+kingConfig"],Ie);let Ae=d(e,["audioTranscriptionConfig"]);Ae!=null&&f(i,["audioTranscriptionConfig"],Ae);let Se=d(e,["im\
+ageConfig"]);Se!=null&&f(i,["imageConfig"],Kn(Se));let Re=d(e,["enableEnhancedCivicAnswers"]);if(Re!=null&&f(i,["enableE\
+nhancedCivicAnswers"],Re),d(e,["modelArmorConfig"])!==void 0)throw new Error("modelArmorConfig parameter is only support\
+ed in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let Pe=d(e,["continuationToken"]);if(t!==
+void 0&&Pe!=null&&f(t,["continuationToken"],Pe),d(e,["generationOutputConfig"])!==void 0)throw new Error("generationOutp\
+utConfig parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let we=d(
+e,["store"]);return t!==void 0&&we!=null&&f(t,["store"],we),i}function Be(n,e,t){let o={},i=d(e,["model"]);i!=null&&f(o,["_url","model"],Dn(n,i));let r=d(e,["contents"]);if(r!=null){
+let a=re(r);Array.isArray(a)&&(a=a.map(l=>rn(l))),f(o,["contents"],a)}let s=d(e,["config"]);return s!=null&&f(o,["genera\
+tionConfig"],Jn(n,s,o)),o}function Xe(n,e){let t={},o=d(n,["sdkHttpResponse"]);o!=null&&f(t,["sdkHttpResponse"],o);let i=d(n,["candidates"]);if(i!=
+null){let c=i;Array.isArray(c)&&(c=c.map(p=>bn(p))),f(t,["candidates"],c)}let r=d(n,["modelVersion"]);r!=null&&f(t,["mod\
+elVersion"],r);let s=d(n,["promptFeedback"]);s!=null&&f(t,["promptFeedback"],s);let a=d(n,["responseId"]);a!=null&&f(t,[
+"responseId"],a);let l=d(n,["usageMetadata"]);l!=null&&f(t,["usageMetadata"],l);let u=d(n,["modelStatus"]);return u!=null&&
+f(t,["modelStatus"],u),t}function Yn(n,e){let t={},o=d(n,["authConfig"]);o!=null&&f(t,["authConfig"],Vn(o));let i=d(n,["enableWidget"]);if(i!=null&&
+f(t,["enableWidget"],i),d(n,["groundingTypes"])!==void 0)throw new Error("groundingTypes parameter is only supported in \
+Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");return t}function Wn(n,e){let t={};if(d(n,["b\
+lockingConfidence"])!==void 0)throw new Error("blockingConfidence parameter is only supported in Gemini Enterprise Agent\
+ Platform mode, not in Gemini Developer API mode.");if(d(n,["excludeDomains"])!==void 0)throw new Error("excludeDomains \
+parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let o=d(n,["se\
+archTypes"]);o!=null&&f(t,["searchTypes"],o);let i=d(n,["timeRangeFilter"]);return i!=null&&f(t,["timeRangeFilter"],i),t}
+function Kn(n,e){let t={},o=d(n,["aspectRatio"]);o!=null&&f(t,["aspectRatio"],o);let i=d(n,["imageSize"]);if(i!=null&&f(
+t,["imageSize"],i),d(n,["personGeneration"])!==void 0)throw new Error("personGeneration parameter is only supported in G\
+emini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(d(n,["outputMimeType"])!==void 0)throw new Error(
+"outputMimeType parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");
+if(d(n,["outputCompressionQuality"])!==void 0)throw new Error("outputCompressionQuality parameter is only supported in G\
+emini Enterprise Agent Platform mode, not in Gemini Developer API mode.");if(d(n,["imageOutputOptions"])!==void 0)throw new Error(
+"imageOutputOptions parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mo\
+de.");if(d(n,["prominentPeople"])!==void 0)throw new Error("prominentPeople parameter is only supported in Gemini Enterp\
+rise Agent Platform mode, not in Gemini Developer API mode.");return t}function On(n,e){let t={},o=d(n,["mediaResolution"]);o!=null&&f(t,["mediaResolution"],o);let i=d(n,["toolCall"]);i!=null&&
+f(t,["toolCall"],i);let r=d(n,["toolResponse"]);r!=null&&f(t,["toolResponse"],r);let s=d(n,["audioTranscription"]);s!=null&&
+f(t,["audioTranscription"],s);let a=d(n,["codeExecutionResult"]);a!=null&&f(t,["codeExecutionResult"],a);let l=d(n,["exe\
+cutableCode"]);l!=null&&f(t,["executableCode"],l);let u=d(n,["fileData"]);u!=null&&f(t,["fileData"],u);let c=d(n,["funct\
+ionCall"]);c!=null&&f(t,["functionCall"],Xn(c));let p=d(n,["functionResponse"]);p!=null&&f(t,["functionResponse"],p);let m=d(
+n,["inlineData"]);m!=null&&f(t,["inlineData"],m);let _=d(n,["text"]);_!=null&&f(t,["text"],_);let g=d(n,["thought"]);g!=
+null&&f(t,["thought"],g);let h=d(n,["thoughtSignature"]);h!=null&&f(t,["thoughtSignature"],h);let y=d(n,["videoMetadata"]);
+y!=null&&f(t,["videoMetadata"],y);let v=d(n,["partMetadata"]);v!=null&&f(t,["partMetadata"],v);let I=d(n,["mediaProcessi\
+ng"]);I!=null&&f(t,["mediaProcessing"],I);let E=d(n,["speechMetadata"]);return E!=null&&f(t,["speechMetadata"],E),t}function zn(n,e){let t={},o=d(n,["category"]);if(o!=null&&f(t,["category"],o),d(n,["method"])!==void 0)throw new Error("\
+method parameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let i=d(
+n,["threshold"]);return i!=null&&f(t,["threshold"],i),t}function Qn(n,e){let t={},o=d(n,["functionCallingConfig"]);o!=null&&f(t,["functionCallingConfig"],$n(o));let i=d(n,["ret\
+rievalConfig"]);i!=null&&f(t,["retrievalConfig"],i);let r=d(n,["includeServerSideToolInvocations"]);return r!=null&&f(t,
+["includeServerSideToolInvocations"],r),t}function Zn(n,e){let t={};if(d(n,["retrieval"])!==void 0)throw new Error("retrieval parameter is only supported in Gemin\
+i Enterprise Agent Platform mode, not in Gemini Developer API mode.");let o=d(n,["googleMaps"]);o!=null&&f(t,["googleMap\
+s"],Yn(o));let i=d(n,["mcpServers"]);if(i!=null){let m=i;Array.isArray(m)&&(m=m.map(_=>_)),f(t,["mcpServers"],m)}let r=d(
+n,["codeExecution"]);r!=null&&f(t,["codeExecution"],r);let s=d(n,["computerUse"]);if(s!=null&&f(t,["computerUse"],s),d(n,
 ["enterpriseWebSearch"])!==void 0)throw new Error("enterpriseWebSearch parameter is only supported in Gemini Enterprise \
-Agent Platform mode, not in Gemini Developer API mode.");if(c(e,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch p\
-arameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let a=c(e,["fun\
-ctionDeclarations"]);if(a!=null){let _=a;Array.isArray(_)&&(_=_.map(g=>g)),p(t,["functionDeclarations"],_)}let l=c(e,["g\
-oogleSearch"]);l!=null&&p(t,["googleSearch"],go(l));let d=c(e,["googleSearchRetrieval"]);if(d!=null&&p(t,["googleSearchR\
-etrieval"],d),c(e,["parallelAiSearch"])!==void 0)throw new Error("parallelAiSearch parameter is only supported in Gemini\
- Enterprise Agent Platform mode, not in Gemini Developer API mode.");let f=c(e,["urlContext"]);f!=null&&p(t,["urlContext"],
-f);let m=c(e,["fileSearch"]);return m!=null&&p(t,["fileSearch"],m),t}u(To,"toolToMldev$1");var Co="Content-Type",Io="X-Server-Timeout",Ao="User-Agent",ye="x-goog-api-client",So="3.1.0",Ro=`google-genai-sdk/${So}`;var Po="v1",wo;var _t=Symbol.for("undici.globalDispatcher.1");function No(){var e,n;return typeof((n=(e=globalThis.process)===null||e===
-void 0?void 0:e.versions)===null||n===void 0?void 0:n.node)=="string"}u(No,"isNodeRuntime$1");function Do(){return{dispatch(e,n){
-let t=globalThis[_t];if(!t&&typeof Headers<"u"&&(new Headers,t=globalThis[_t]),!t||typeof t.dispatch!="function")throw new Error(
-"Undici globalDispatcher is not available.");return t.dispatch(Object.assign(Object.assign({},e),{headersTimeout:0,bodyTimeout:0}),
-n)}}}u(Do,"createUndiciNoTimeoutDispatcher$1");function Mo(e,n){let t=u(()=>{},"noop");if(!(e&&e>0)&&!n)return{signal:void 0,
-dispose:t};let o=new AbortController,i;e&&e>0&&(i=x(()=>o.abort(),e),i&&typeof i.unref=="function"&&i.unref());let r=u(()=>o.
-abort(),"onCallerAbort");return n&&(n.aborted?o.abort():n.addEventListener("abort",r)),{signal:o.signal,dispose:u(()=>{i!==
-void 0&&k(i),n?.removeEventListener("abort",r)},"dispose")}}u(Mo,"createAttemptSignal");var ko=5,xo=1,Uo=60,Go=2,Lo=1,Fo=[
-408,429,500,502,503,504],Ee=class{static{u(this,"ApiClient")}constructor(n){var t,o,i,r;this.clientOptions=Object.assign(
-{},n),this.customBaseUrl=(t=n.httpOptions)===null||t===void 0?void 0:t.baseUrl;let s={};this.clientOptions.apiKey||console.
-warn("API key should be set when using the Gemini API."),s.apiVersion=(r=(i=this.clientOptions.apiVersion)!==null&&i!==void 0?
-i:wo)!==null&&r!==void 0?r:Po,s.baseUrl="https://generativelanguage.googleapis.com/",s.headers=this.getDefaultHeaders(),
-this.clientOptions.httpOptions=s,n.httpOptions&&(this.clientOptions.httpOptions=this.patchHttpOptions(s,n.httpOptions))}isVertexAI(){
-var n;return(n=!1)!==null&&n!==void 0?n:!1}getProject(){return this.clientOptions.project}getLocation(){return this.clientOptions.
-location}getCustomBaseUrl(){return this.customBaseUrl}async getAuthHeaders(){let n=new Headers;return await this.clientOptions.
-auth.addAuthHeaders(n),n}getApiVersion(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.apiVersion!==
+Agent Platform mode, not in Gemini Developer API mode.");if(d(n,["exaAiSearch"])!==void 0)throw new Error("exaAiSearch p\
+arameter is only supported in Gemini Enterprise Agent Platform mode, not in Gemini Developer API mode.");let a=d(n,["fun\
+ctionDeclarations"]);if(a!=null){let m=a;Array.isArray(m)&&(m=m.map(_=>_)),f(t,["functionDeclarations"],m)}let l=d(n,["g\
+oogleSearch"]);l!=null&&f(t,["googleSearch"],Wn(l));let u=d(n,["googleSearchRetrieval"]);if(u!=null&&f(t,["googleSearchR\
+etrieval"],u),d(n,["parallelAiSearch"])!==void 0)throw new Error("parallelAiSearch parameter is only supported in Gemini\
+ Enterprise Agent Platform mode, not in Gemini Developer API mode.");let c=d(n,["urlContext"]);c!=null&&f(t,["urlContext"],
+c);let p=d(n,["fileSearch"]);return p!=null&&f(t,["fileSearch"],p),t}var jn="Content-Type",et="X-Server-Timeout",nt="User-Agent",_e="x-goog-api-client",tt="3.1.0",ot=`google-genai-sdk/${tt}`;var it="v1",rt;var $e=Symbol.for("undici.globalDispatcher.1");function st(){var n,e;return typeof((e=(n=globalThis.process)===null||n===
+void 0?void 0:n.versions)===null||e===void 0?void 0:e.node)=="string"}function at(){return{dispatch(n,e){let t=globalThis[$e];
+if(!t&&typeof Headers<"u"&&(new Headers,t=globalThis[$e]),!t||typeof t.dispatch!="function")throw new Error("Undici glob\
+alDispatcher is not available.");return t.dispatch(Object.assign(Object.assign({},n),{headersTimeout:0,bodyTimeout:0}),e)}}}
+function lt(n,e){let t=()=>{};if(!(n&&n>0)&&!e)return{signal:void 0,dispose:t};let o=new AbortController,i;n&&n>0&&(i=k(
+()=>o.abort(),n),i&&typeof i.unref=="function"&&i.unref());let r=()=>o.abort();return e&&(e.aborted?o.abort():e.addEventListener(
+"abort",r)),{signal:o.signal,dispose:()=>{i!==void 0&&M(i),e?.removeEventListener("abort",r)}}}var ut=5,dt=1,ct=60,ft=2,
+pt=1,mt=[408,429,500,502,503,504],ge=class{static name="ApiClient";constructor(e){var t,o,i,r;this.clientOptions=Object.
+assign({},e),this.customBaseUrl=(t=e.httpOptions)===null||t===void 0?void 0:t.baseUrl;let s={};this.clientOptions.apiKey||
+console.warn("API key should be set when using the Gemini API."),s.apiVersion=(r=(i=this.clientOptions.apiVersion)!==null&&
+i!==void 0?i:rt)!==null&&r!==void 0?r:it,s.baseUrl="https://generativelanguage.googleapis.com/",s.headers=this.getDefaultHeaders(),
+this.clientOptions.httpOptions=s,e.httpOptions&&(this.clientOptions.httpOptions=this.patchHttpOptions(s,e.httpOptions))}isVertexAI(){
+var e;return(e=!1)!==null&&e!==void 0?e:!1}getProject(){return this.clientOptions.project}getLocation(){return this.clientOptions.
+location}getCustomBaseUrl(){return this.customBaseUrl}async getAuthHeaders(){let e=new Headers;return await this.clientOptions.
+auth.addAuthHeaders(e),e}getApiVersion(){if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.apiVersion!==
 void 0)return this.clientOptions.httpOptions.apiVersion;throw new Error("API version is not set.")}getBaseUrl(){if(this.
 clientOptions.httpOptions&&this.clientOptions.httpOptions.baseUrl!==void 0)return this.clientOptions.httpOptions.baseUrl;
 throw new Error("Base URL is not set.")}getRequestUrl(){return this.getRequestUrlInternal(this.clientOptions.httpOptions)}getHeaders(){
 if(this.clientOptions.httpOptions&&this.clientOptions.httpOptions.headers!==void 0)return this.clientOptions.httpOptions.
-headers;throw new Error("Headers are not set.")}getFetch(){var n;return(n=this.clientOptions.httpOptions)===null||n===void 0?
-void 0:n.fetch}getTimeout(){var n;return(n=this.clientOptions.httpOptions)===null||n===void 0?void 0:n.timeout}getRequestUrlInternal(n){
-if(!n||n.baseUrl===void 0||n.apiVersion===void 0)throw new Error("HTTP options are not correctly set.");let o=[n.baseUrl.
-endsWith("/")?n.baseUrl.slice(0,-1):n.baseUrl];return n.apiVersion&&n.apiVersion!==""&&o.push(n.apiVersion),o.join("/")}getBaseResourcePath(){
+headers;throw new Error("Headers are not set.")}getFetch(){var e;return(e=this.clientOptions.httpOptions)===null||e===void 0?
+void 0:e.fetch}getTimeout(){var e;return(e=this.clientOptions.httpOptions)===null||e===void 0?void 0:e.timeout}getRequestUrlInternal(e){
+if(!e||e.baseUrl===void 0||e.apiVersion===void 0)throw new Error("HTTP options are not correctly set.");let o=[e.baseUrl.
+endsWith("/")?e.baseUrl.slice(0,-1):e.baseUrl];return e.apiVersion&&e.apiVersion!==""&&o.push(e.apiVersion),o.join("/")}getBaseResourcePath(){
 return`projects/${this.clientOptions.project}/locations/${this.clientOptions.location}`}getApiKey(){return this.clientOptions.
-apiKey}getWebsocketBaseUrl(){let n=this.getBaseUrl(),t=new URL(n);return t.protocol=t.protocol=="http:"?"ws":"wss",t.toString()}setBaseUrl(n){
-if(this.clientOptions.httpOptions)this.clientOptions.httpOptions.baseUrl=n;else throw new Error("HTTP options are not co\
-rrectly set.")}resolveApiVersionInPath(n,t){let o="{api_version}";return t!==""?n.replaceAll(o,t):n.replaceAll(`${o}/`,"").
-replaceAll(`/${o}`,"").replaceAll(o,"")}constructUrl(n,t,o){if(n.includes("{api_version}")){if(!t||t.baseUrl===void 0||t.
+apiKey}getWebsocketBaseUrl(){let e=this.getBaseUrl(),t=new URL(e);return t.protocol=t.protocol=="http:"?"ws":"wss",t.toString()}setBaseUrl(e){
+if(this.clientOptions.httpOptions)this.clientOptions.httpOptions.baseUrl=e;else throw new Error("HTTP options are not co\
+rrectly set.")}resolveApiVersionInPath(e,t){let o="{api_version}";return t!==""?e.replaceAll(o,t):e.replaceAll(`${o}/`,"").
+replaceAll(`/${o}`,"").replaceAll(o,"")}constructUrl(e,t,o){if(e.includes("{api_version}")){if(!t||t.baseUrl===void 0||t.
 apiVersion===void 0)throw new Error("HTTP options are not correctly set.");let a=[t.baseUrl.endsWith("/")?t.baseUrl.slice(
-0,-1):t.baseUrl];o&&a.push(this.getBaseResourcePath());let l=this.resolveApiVersionInPath(n,t.apiVersion);return l!==""&&
-a.push(l),new URL(`${a.join("/")}`)}let i=[this.getRequestUrlInternal(t)];return o&&i.push(this.getBaseResourcePath()),n!==
-""&&i.push(n),new URL(`${i.join("/")}`)}shouldPrependVertexProjectPath(n,t){return t.baseUrl&&t.baseUrlResourceScope===ge.
-COLLECTION,!1}async request(n){let t=this.clientOptions.httpOptions;n.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.
-httpOptions,n.httpOptions));let o=this.shouldPrependVertexProjectPath(n,t),i=this.constructUrl(n.path,t,o);if(n.queryParams)
-for(let[s,a]of Object.entries(n.queryParams))i.searchParams.append(s,String(a));let r={};if(n.httpMethod==="GET"){if(n.body&&
-n.body!=="{}")throw new Error("Request body should be empty for GET request, but got non empty request body")}else r.body=
-n.body;return r=await this.includeExtraHttpOptionsToRequestInit(r,t,i.toString()),this.unaryApiCall(i,r,n.httpMethod,t.retryOptions,
-t.timeout,n.abortSignal,t.fetch)}patchHttpOptions(n,t){let o=JSON.parse(JSON.stringify(n));n.fetch&&(o.fetch=n.fetch);for(let[
-i,r]of Object.entries(t))typeof r=="object"?o[i]=Object.assign(Object.assign({},o[i]),r):r!==void 0&&(o[i]=r);return o}async requestStream(n){
-let t=this.clientOptions.httpOptions;n.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.httpOptions,n.httpOptions));
-let o=this.shouldPrependVertexProjectPath(n,t),i=this.constructUrl(n.path,t,o);(!i.searchParams.has("alt")||i.searchParams.
-get("alt")!=="sse")&&i.searchParams.set("alt","sse");let r={};return r.body=n.body,r=await this.includeExtraHttpOptionsToRequestInit(
-r,t,i.toString()),this.streamApiCall(i,r,n.httpMethod,t.retryOptions,t.timeout,n.abortSignal,t.fetch)}async includeExtraHttpOptionsToRequestInit(n,t,o){
-return No()&&!t?.fetch&&!("dispatcher"in n)&&(n.dispatcher=Do()),t&&t.extraBody!==null&&qo(n,t.extraBody),n.headers=await this.
-getHeadersInternal(t,o),n}async unaryApiCall(n,t,o,i,r,s,a){return this.apiCall(n.toString(),Object.assign(Object.assign(
-{},t),{method:o}),i,r,s,a).then(async l=>(await me(l),new Z(l))).catch(l=>{throw l instanceof Error?l:new Error(`excepti\
-on ${l} sending request`,{cause:l})})}async streamApiCall(n,t,o,i,r,s,a){return this.apiCall(n.toString(),Object.assign(
-Object.assign({},t),{method:o}),i,r,s,a).then(async l=>(await me(l),this.processStreamResponse(l))).catch(l=>{throw l instanceof
-Error?l:new Error(`exception ${l} sending request`,{cause:l})})}processStreamResponse(n){return z(this,arguments,u(function*(){
-var o;let i=(o=n?.body)===null||o===void 0?void 0:o.getReader(),r=new TextDecoder("utf-8");if(!i)throw new Error("Respon\
+0,-1):t.baseUrl];o&&a.push(this.getBaseResourcePath());let l=this.resolveApiVersionInPath(e,t.apiVersion);return l!==""&&
+a.push(l),new URL(`${a.join("/")}`)}let i=[this.getRequestUrlInternal(t)];return o&&i.push(this.getBaseResourcePath()),e!==
+""&&i.push(e),new URL(`${i.join("/")}`)}shouldPrependVertexProjectPath(e,t){return t.baseUrl&&t.baseUrlResourceScope===Nn.
+COLLECTION,!1}async request(e){let t=this.clientOptions.httpOptions;e.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.
+httpOptions,e.httpOptions));let o=this.shouldPrependVertexProjectPath(e,t),i=this.constructUrl(e.path,t,o);if(e.queryParams)
+for(let[s,a]of Object.entries(e.queryParams))i.searchParams.append(s,String(a));let r={};if(e.httpMethod==="GET"){if(e.body&&
+e.body!=="{}")throw new Error("Request body should be empty for GET request, but got non empty request body")}else r.body=
+e.body;return r=await this.includeExtraHttpOptionsToRequestInit(r,t,i.toString()),this.unaryApiCall(i,r,e.httpMethod,t.retryOptions,
+t.timeout,e.abortSignal,t.fetch)}patchHttpOptions(e,t){let o=JSON.parse(JSON.stringify(e));e.fetch&&(o.fetch=e.fetch);for(let[
+i,r]of Object.entries(t))typeof r=="object"?o[i]=Object.assign(Object.assign({},o[i]),r):r!==void 0&&(o[i]=r);return o}async requestStream(e){
+let t=this.clientOptions.httpOptions;e.httpOptions&&(t=this.patchHttpOptions(this.clientOptions.httpOptions,e.httpOptions));
+let o=this.shouldPrependVertexProjectPath(e,t),i=this.constructUrl(e.path,t,o);(!i.searchParams.has("alt")||i.searchParams.
+get("alt")!=="sse")&&i.searchParams.set("alt","sse");let r={};return r.body=e.body,r=await this.includeExtraHttpOptionsToRequestInit(
+r,t,i.toString()),this.streamApiCall(i,r,e.httpMethod,t.retryOptions,t.timeout,e.abortSignal,t.fetch)}async includeExtraHttpOptionsToRequestInit(e,t,o){
+return st()&&!t?.fetch&&!("dispatcher"in e)&&(e.dispatcher=at()),t&&t.extraBody!==null&&_t(e,t.extraBody),e.headers=await this.
+getHeadersInternal(t,o),e}async unaryApiCall(e,t,o,i,r,s,a){return this.apiCall(e.toString(),Object.assign(Object.assign(
+{},t),{method:o}),i,r,s,a).then(async l=>(await ce(l),new Q(l))).catch(l=>{throw l instanceof Error?l:new Error(`excepti\
+on ${l} sending request`,{cause:l})})}async streamApiCall(e,t,o,i,r,s,a){return this.apiCall(e.toString(),Object.assign(
+Object.assign({},t),{method:o}),i,r,s,a).then(async l=>(await ce(l),this.processStreamResponse(l))).catch(l=>{throw l instanceof
+Error?l:new Error(`exception ${l} sending request`,{cause:l})})}processStreamResponse(e){return O(this,arguments,function*(){
+var o;let i=(o=e?.body)===null||o===void 0?void 0:o.getReader(),r=new TextDecoder("utf-8");if(!i)throw new Error("Respon\
 se body is empty");try{let s="",a="data:",l=[`
 
 `,"\r\r",`\r
 \r
-`];for(;;){let{done:d,value:f}=yield C(i.read());if(d){if(s.trim().length>0)throw new Error("Incomplete JSON segment at \
-the end");break}let m=r.decode(f,{stream:!0});gt(m),s+=m;let _=-1,g=0;for(;;){_=-1,g=0;for(let E of l){let y=s.indexOf(E);
-y!==-1&&(_===-1||y<_)&&(_=y,g=E.length)}if(_===-1)break;let h=s.substring(0,_);s=s.substring(_+g);let v=h.trim();if(v.startsWith(
-a)){let E=v.substring(a.length).trim();gt(E);try{let y=new Response(E,{headers:n?.headers,status:n?.status,statusText:n?.
-statusText});yield yield C(new Z(y))}catch(y){throw new Error(`exception parsing stream chunk ${E}. ${y}`)}}}}}finally{i.
-releaseLock()}},"processStreamResponse_1"))}async apiCall(n,t,o,i,r,s){var a,l,d,f,m,_;let g=s??fetch,h=(a=o?.httpStatusCodes)!==
-null&&a!==void 0?a:Fo,v=u(async()=>{let T=Mo(i,r),I;try{I=await g(n,Object.assign(Object.assign({},t),{signal:T.signal}))}catch(M){
-throw T.dispose(),M}if(!o||I.ok||!h.includes(I.status))return I;try{await me(I)}finally{T.dispose()}return I},"runFetch");
-if(!o)return v();let E=Math.max(1,(l=o.attempts)!==null&&l!==void 0?l:ko),y=Math.round(((d=o.initialDelay)!==null&&d!==void 0?
-d:xo)*1e3),A=Math.max(y,Math.round(((f=o.maxDelay)!==null&&f!==void 0?f:Uo)*1e3));return(0,St.default)(v,{retries:E-1,factor:(m=
-o.expBase)!==null&&m!==void 0?m:Go,minTimeout:y,maxTimeout:A,randomize:((_=o.jitter)!==null&&_!==void 0?_:Lo)>0,onFailedAttempt:u(
-T=>{var I;if(r?.aborted)throw(I=T.error)!==null&&I!==void 0?I:T},"onFailedAttempt")})}getDefaultHeaders(){let n={},t=Ro+
-" "+this.clientOptions.userAgentExtra;return n[Ao]=t,n[ye]=t,n[Co]="application/json",n}async getHeadersInternal(n,t){let o=new Headers;
-if(n&&n.headers)for(let[i,r]of Object.entries(n.headers))o.append(i,r);return n?.timeout&&n.timeout>0&&o.append(Io,String(
-Math.ceil(n.timeout/1e3))),await this.clientOptions.auth.addAuthHeaders(o,t),o}getFileName(n){var t;let o="";return typeof n==
-"string"&&(o=n.replace(/[/\\]+$/,""),o=(t=o.split(/[/\\]/).pop())!==null&&t!==void 0?t:""),o}};function gt(e){try{let n=JSON.
-parse(e);if(n!==null&&typeof n=="object"&&"error"in n&&n.error!==null&&typeof n.error=="object"){let t=n.error,o=t.status,
-i=t.code,r=`got status: ${o}. ${JSON.stringify(n)}`;if(typeof i=="number"&&i>=400&&i<600)throw new j({message:r,status:i})}}catch(n){
-let t=n;if(t?.name==="ApiError")throw n}}u(gt,"throwIfStreamErrorChunk");async function me(e){var n;if(e===void 0)throw new Error(
-"response is undefined");if(!e.ok){let t=e.status,o;!((n=e.headers.get("content-type"))===null||n===void 0)&&n.includes(
-"application/json")?o=await e.json():o={error:{message:await e.text(),code:e.status,status:e.statusText}};let i=JSON.stringify(
-o);throw t>=400&&t<600?new j({message:i,status:t}):new Error(i)}}u(me,"throwErrorIfNotOK");function qo(e,n){if(!n||Object.
-keys(n).length===0)return;if(e.body instanceof Blob){console.warn("includeExtraBodyToRequestInit: extraBody provided but\
- current request body is a Blob. extraBody will be ignored as merging is not supported for Blob bodies.");return}let t={};
-if(typeof e.body=="string"&&e.body.length>0)try{let r=JSON.parse(e.body);if(typeof r=="object"&&r!==null&&!Array.isArray(
-r))t=r;else{console.warn("includeExtraBodyToRequestInit: Original request body is valid JSON but not a non-array object.\
- Skip applying extraBody to the request body.");return}}catch{console.warn("includeExtraBodyToRequestInit: Original requ\
-est body is not valid JSON. Skip applying extraBody to the request body.");return}function o(r,s){let a=Object.assign({},
-r);for(let l in s)if(Object.prototype.hasOwnProperty.call(s,l)){let d=s[l],f=a[l];d&&typeof d=="object"&&!Array.isArray(
-d)&&f&&typeof f=="object"&&!Array.isArray(f)?a[l]=o(f,d):(f&&d&&typeof f!=typeof d&&console.warn(`includeExtraBodyToRequ\
-estInit:deepMerge: Type mismatch for key "${l}". Original type: ${typeof f}, New type: ${typeof d}. Overwriting.`),a[l]=
-d)}return a}u(o,"deepMerge");let i=o(t,n);e.body=JSON.stringify(i)}u(qo,"includeExtraBodyToRequestInit");var Ho="mcp_use\
-d/unknown",Vo=!1;function bo(e){for(let n of e)if(Xo(n)||typeof n=="object"&&"inputSchema"in n)return!0;return Vo}u(bo,"\
-hasMcpToolUsage");function Bo(e){var n;let t=(n=e[ye])!==null&&n!==void 0?n:"";e[ye]=(t+` ${Ho}`).trimStart()}u(Bo,"setM\
-cpUsageHeader");function Xo(e){return e!==null&&typeof e=="object"&&e instanceof Te}u(Xo,"isMcpCallableTool");function $o(e){
-return z(this,arguments,u(function*(t,o=100){let i,r=0;for(;r<o;){let s=yield C(t.listTools({cursor:i}));for(let a of s.
-tools)yield yield C(a),r++;if(!s.nextCursor)break;i=s.nextCursor}},"listAllTools_1"))}u($o,"listAllTools");var Te=class e{static{
-u(this,"McpCallableTool")}constructor(n=[],t){this.mcpTools=[],this.functionNameToMcpClient={},this.mcpClients=n,this.config=
-t}static create(n,t){return new e(n,t)}async initialize(){var n,t,o,i;if(this.mcpTools.length>0)return;let r={},s=[];for(let f of this.
-mcpClients)try{for(var a=!0,l=(t=void 0,ae($o(f))),d;d=await l.next(),n=d.done,!n;a=!0){i=d.value,a=!1;let m=i;s.push(m);
-let _=m.name;if(r[_])throw new Error(`Duplicate function name ${_} found in MCP tools. Please ensure function names are \
-unique.`);r[_]=f}}catch(m){t={error:m}}finally{try{!a&&!n&&(o=l.return)&&await o.call(l)}finally{if(t)throw t.error}}this.
-mcpTools=s,this.functionNameToMcpClient=r}async tool(){return await this.initialize(),ao(this.mcpTools,this.config)}async callTool(n){
-await this.initialize();let t=[];for(let o of n)if(o.name in this.functionNameToMcpClient){let i=this.functionNameToMcpClient[o.
-name],r;this.config.timeout&&(r={timeout:this.config.timeout});let s=await i.callTool({name:o.name,arguments:o.args},void 0,
-r);t.push({functionResponse:{name:o.name,response:s.isError?{error:s}:s}})}return t}};var ht=10;function vt(e){var n,t,o;if(!((n=e?.automaticFunctionCalling)===null||n===void 0)&&n.disable)return!0;let i=!1;
-for(let s of(t=e?.tools)!==null&&t!==void 0?t:[])if(J(s)){i=!0;break}if(!i)return!0;let r=(o=e?.automaticFunctionCalling)===
+`];for(;;){let{done:u,value:c}=yield T(i.read());if(u){if(s.trim().length>0)throw new Error("Incomplete JSON segment at \
+the end");break}let p=r.decode(c,{stream:!0});Je(p),s+=p;let m=-1,_=0;for(;;){m=-1,_=0;for(let y of l){let v=s.indexOf(y);
+v!==-1&&(m===-1||v<m)&&(m=v,_=y.length)}if(m===-1)break;let g=s.substring(0,m);s=s.substring(m+_);let h=g.trim();if(h.startsWith(
+a)){let y=h.substring(a.length).trim();Je(y);try{let v=new Response(y,{headers:e?.headers,status:e?.status,statusText:e?.
+statusText});yield yield T(new Q(v))}catch(v){throw new Error(`exception parsing stream chunk ${y}. ${v}`)}}}}}finally{i.
+releaseLock()}})}async apiCall(e,t,o,i,r,s){var a,l,u,c,p,m;let _=s??fetch,g=(a=o?.httpStatusCodes)!==null&&a!==void 0?a:
+mt,h=async()=>{let E=lt(i,r),C;try{C=await _(e,Object.assign(Object.assign({},t),{signal:E.signal}))}catch(D){throw E.dispose(),
+D}if(!o||C.ok||!g.includes(C.status))return C;try{await ce(C)}finally{E.dispose()}return C};if(!o)return h();let y=Math.
+max(1,(l=o.attempts)!==null&&l!==void 0?l:ut),v=Math.round(((u=o.initialDelay)!==null&&u!==void 0?u:dt)*1e3),I=Math.max(
+v,Math.round(((c=o.maxDelay)!==null&&c!==void 0?c:ct)*1e3));return(0,en.default)(h,{retries:y-1,factor:(p=o.expBase)!==null&&
+p!==void 0?p:ft,minTimeout:v,maxTimeout:I,randomize:((m=o.jitter)!==null&&m!==void 0?m:pt)>0,onFailedAttempt:E=>{var C;if(r?.
+aborted)throw(C=E.error)!==null&&C!==void 0?C:E}})}getDefaultHeaders(){let e={},t=ot+" "+this.clientOptions.userAgentExtra;
+return e[nt]=t,e[_e]=t,e[jn]="application/json",e}async getHeadersInternal(e,t){let o=new Headers;if(e&&e.headers)for(let[
+i,r]of Object.entries(e.headers))o.append(i,r);return e?.timeout&&e.timeout>0&&o.append(et,String(Math.ceil(e.timeout/1e3))),
+await this.clientOptions.auth.addAuthHeaders(o,t),o}getFileName(e){var t;let o="";return typeof e=="string"&&(o=e.replace(
+/[/\\]+$/,""),o=(t=o.split(/[/\\]/).pop())!==null&&t!==void 0?t:""),o}};function Je(n){try{let e=JSON.parse(n);if(e!==null&&
+typeof e=="object"&&"error"in e&&e.error!==null&&typeof e.error=="object"){let t=e.error,o=t.status,i=t.code,r=`got stat\
+us: ${o}. ${JSON.stringify(e)}`;if(typeof i=="number"&&i>=400&&i<600)throw new Z({message:r,status:i})}}catch(e){let t=e;
+if(t?.name==="ApiError")throw e}}async function ce(n){var e;if(n===void 0)throw new Error("response is undefined");if(!n.
+ok){let t=n.status,o;!((e=n.headers.get("content-type"))===null||e===void 0)&&e.includes("application/json")?o=await n.json():
+o={error:{message:await n.text(),code:n.status,status:n.statusText}};let i=JSON.stringify(o);throw t>=400&&t<600?new Z({
+message:i,status:t}):new Error(i)}}function _t(n,e){if(!e||Object.keys(e).length===0)return;if(n.body instanceof Blob){console.
+warn("includeExtraBodyToRequestInit: extraBody provided but current request body is a Blob. extraBody will be ignored as\
+ merging is not supported for Blob bodies.");return}let t={};if(typeof n.body=="string"&&n.body.length>0)try{let r=JSON.
+parse(n.body);if(typeof r=="object"&&r!==null&&!Array.isArray(r))t=r;else{console.warn("includeExtraBodyToRequestInit: O\
+riginal request body is valid JSON but not a non-array object. Skip applying extraBody to the request body.");return}}catch{
+console.warn("includeExtraBodyToRequestInit: Original request body is not valid JSON. Skip applying extraBody to the req\
+uest body.");return}function o(r,s){let a=Object.assign({},r);for(let l in s)if(Object.prototype.hasOwnProperty.call(s,l)){
+let u=s[l],c=a[l];u&&typeof u=="object"&&!Array.isArray(u)&&c&&typeof c=="object"&&!Array.isArray(c)?a[l]=o(c,u):(c&&u&&
+typeof c!=typeof u&&console.warn(`includeExtraBodyToRequestInit:deepMerge: Type mismatch for key "${l}". Original type: ${typeof c}\
+, New type: ${typeof u}. Overwriting.`),a[l]=u)}return a}let i=o(t,e);n.body=JSON.stringify(i)}var gt="mcp_used/unknown",
+ht=!1;function vt(n){for(let e of n)if(Et(e)||typeof e=="object"&&"inputSchema"in e)return!0;return ht}function yt(n){var e;
+let t=(e=n[_e])!==null&&e!==void 0?e:"";n[_e]=(t+` ${gt}`).trimStart()}function Et(n){return n!==null&&typeof n=="object"&&
+n instanceof he}function Tt(n){return O(this,arguments,function*(t,o=100){let i,r=0;for(;r<o;){let s=yield T(t.listTools(
+{cursor:i}));for(let a of s.tools)yield yield T(a),r++;if(!s.nextCursor)break;i=s.nextCursor}})}var he=class n{static name="\
+McpCallableTool";constructor(e=[],t){this.mcpTools=[],this.functionNameToMcpClient={},this.mcpClients=e,this.config=t}static create(e,t){
+return new n(e,t)}async initialize(){var e,t,o,i;if(this.mcpTools.length>0)return;let r={},s=[];for(let c of this.mcpClients)
+try{for(var a=!0,l=(t=void 0,se(Tt(c))),u;u=await l.next(),e=u.done,!e;a=!0){i=u.value,a=!1;let p=i;s.push(p);let m=p.name;
+if(r[m])throw new Error(`Duplicate function name ${m} found in MCP tools. Please ensure function names are unique.`);r[m]=
+c}}catch(p){t={error:p}}finally{try{!a&&!e&&(o=l.return)&&await o.call(l)}finally{if(t)throw t.error}}this.mcpTools=s,this.
+functionNameToMcpClient=r}async tool(){return await this.initialize(),Hn(this.mcpTools,this.config)}async callTool(e){await this.
+initialize();let t=[];for(let o of e)if(o.name in this.functionNameToMcpClient){let i=this.functionNameToMcpClient[o.name],
+r;this.config.timeout&&(r={timeout:this.config.timeout});let s=await i.callTool({name:o.name,arguments:o.args},void 0,r);
+t.push({functionResponse:{name:o.name,response:s.isError?{error:s}:s}})}return t}};var Ye=10;function We(n){var e,t,o;if(!((e=n?.automaticFunctionCalling)===null||e===void 0)&&e.disable)return!0;let i=!1;
+for(let s of(t=n?.tools)!==null&&t!==void 0?t:[])if($(s)){i=!0;break}if(!i)return!0;let r=(o=n?.automaticFunctionCalling)===
 null||o===void 0?void 0:o.maximumRemoteCalls;return r&&(r<0||!Number.isInteger(r))||r==0?(console.warn("Invalid maximumR\
 emoteCalls value provided for automatic function calling. Disabled automatic function calling. Please provide a valid in\
-teger value greater than 0. maximumRemoteCalls provided:",r),!0):!1}u(vt,"shouldDisableAfc");function J(e){return"callTo\
-ol"in e&&typeof e.callTool=="function"}u(J,"isCallableTool");function Jo(e){var n,t,o;return(o=(t=(n=e.config)===null||n===
-void 0?void 0:n.tools)===null||t===void 0?void 0:t.some(i=>J(i)))!==null&&o!==void 0?o:!1}u(Jo,"hasCallableTools");function yt(e){
-var n;let t=[];return!((n=e?.config)===null||n===void 0)&&n.tools&&e.config.tools.forEach((o,i)=>{if(J(o))return;let r=o;
-r.functionDeclarations&&r.functionDeclarations.length>0&&t.push(i)}),t}u(yt,"findAfcIncompatibleToolIndexes");function Et(e){
-var n;return!(!((n=e?.automaticFunctionCalling)===null||n===void 0)&&n.ignoreCallHistory)}u(Et,"shouldAppendAfcHistory");
-function le(e,n=!0){return!e||e.automaticContinuation===void 0||e.automaticContinuation===null?n:!!e.automaticContinuation}
-u(le,"shouldEnableAutomaticContinuation");function Ae(e){return e===void 0||e===ue.CONTINUATION}u(Ae,"isResumableFinishR\
-eason");function Nt(e,n,t,o=!1){return e&&!o&&!!n&&Ae(t)}u(Nt,"canResumeStream");var Yo=3;function Wo(e,n,t){var o;let i=(o=
-e.candidates)===null||o===void 0?void 0:o[0];i?.finishReason!==void 0&&Nt(n,t,i.finishReason)&&(i.finishReason=void 0)}u(
-Wo,"clearIntermediateFinishReason");function Ko(e,n){var t;return!!(!((t=n?.abortSignal)===null||t===void 0)&&t.aborted)||
-e instanceof Error&&e.name==="AbortError"}u(Ko,"isStreamAborted");var Oo=class{static{u(this,"StreamContinuation")}constructor(n){
-this.config=n,this.reconnectsWithoutProgress=0,this.hop=Tt(void 0),this.enableContinuation=le(n,!0)}startHop(){return this.
-hop=Tt(this.resumeToken),Dt(this.config,this.resumeToken)}observe(n){var t,o;let i=this.hop;if(i.receivedAnyChunk=!0,n.promptFeedback!==
-void 0&&n.promptFeedback!==null&&(i.hasPromptFeedback=!0),n.usageMetadata)if(this.accumulatedUsageAcrossHops){let s=Mt(this.
-accumulatedUsageAcrossHops,n.usageMetadata);n=Object.assign(new G,n,{usageMetadata:s}),i.usage=s}else Q(n.usageMetadata),
-i.usage=n.usageMetadata;let r=(t=n.candidates)===null||t===void 0?void 0:t[0];return r&&(!((o=r.content)===null||o===void 0)&&
-o.parts&&r.content.parts.length>0&&(i.hasYieldedContent=!0),r.finishReason!==void 0&&(i.finishReason=r.finishReason),r.continuationToken?
-i.token=r.continuationToken:r.finishReason!==void 0&&!Ae(r.finishReason)&&(i.token=void 0),Wo(n,this.enableContinuation,
-i.token)),n}endHop(n){let t=this.hop;if(t.usage&&(this.accumulatedUsageAcrossHops=t.usage),n&&(Ko(n.error,this.config)||
-n.error instanceof j&&!t.receivedAnyChunk))throw n.error;let o=t.hasYieldedContent||!!t.token&&t.token!==t.startToken;if(n?
-this.lastError=n:o&&(this.lastError=void 0),[this.resumeToken,this.reconnectsWithoutProgress]=this.nextResumeToken(),Nt(
-this.enableContinuation,this.resumeToken,t.finishReason,t.hasPromptFeedback))return!0;if(n)throw n.error;if(t.finishReason===
-void 0&&!t.hasPromptFeedback&&this.lastError)throw this.lastError.error;return!1}nextResumeToken(){let n=this.hop,t=this.
-reconnectsWithoutProgress;return n.finishReason!==void 0||n.hasPromptFeedback?n.finishReason===ue.CONTINUATION&&!n.hasPromptFeedback&&
-n.token&&n.token!==n.startToken?[n.token,0]:[void 0,0]:n.token&&n.token!==n.startToken?[n.token,0]:n.hasYieldedContent||
-t>=Yo?[void 0,t]:[n.startToken,t+1]}};function Tt(e){return{startToken:e,hasPromptFeedback:!1,hasYieldedContent:!1,receivedAnyChunk:!1}}
-u(Tt,"newStreamHop");function zo(e){var n;let t=(n=e?.candidates)===null||n===void 0?void 0:n[0];if(t?.continuationToken&&
-Ae(t.finishReason))return t.continuationToken}u(zo,"shouldContinueGeneration");function Dt(e,n,t=!1){let o=e?.automaticContinuation!==
-void 0&&e?.automaticContinuation!==null,i=t&&o;if(!n&&!i)return e;if(!e)return n?{continuationToken:n}:void 0;let r=Object.
-assign({},e);return n&&(r.continuationToken=n),i&&delete r.automaticContinuation,r}u(Dt,"prepareContinuationConfig");function Qo(e,n){
-var t,o;let i=new Map,r=[];for(let s of[...e,...n]){let a=s.modality;i.has(a)||(i.set(a,0),r.push(a)),i.set(a,((t=i.get(
-a))!==null&&t!==void 0?t:0)+((o=s.tokenCount)!==null&&o!==void 0?o:0))}return r.map(s=>{var a;return{modality:s,tokenCount:(a=
-i.get(s))!==null&&a!==void 0?a:0}})}u(Qo,"mergeModalityTokenCounts");function Zo(e,n){let t=new Map,o=[];for(let i of[...e,
-...n]){let r=i.category;t.has(r)||o.push(r),t.set(r,i)}return o.map(i=>t.get(i))}u(Zo,"mergeSafetyRatings");function Ct(e){
-if(typeof e!="object"||e===null||Array.isArray(e)||e instanceof Z)return!1;let n=Object.getPrototypeOf(e);return n===null||
-n===Object.prototype||e instanceof G||e instanceof he||e instanceof de}u(Ct,"isMergeableObject");function It(e,n){return e.
-endsWith("TokensDetails")?!0:n.length>0&&typeof n[0]=="object"&&n[0]!==null&&"modality"in n[0]}u(It,"isModalityTokenCoun\
-tArray");function jo(e,n){if(e.length===0)return n;if(n.length===0)return e.map(i=>ee(i,{},!0,!1));let t=[],o=Math.min(e.
-length,n.length);for(let i=0;i<o;i++)t.push(ee(e[i],n[i],!0,!1));return e.length>o&&t.push(...e.slice(o)),n.length>o&&t.
-push(...n.slice(o)),t}u(jo,"mergeCandidates");function ce(e){var n;if(e)return(n=e._initialPromptTokenCount)!==null&&n!==
-void 0?n:e.promptTokenCount}u(ce,"getInitialPromptTokenCount");function Q(e,n){let t=n??ce(e);return t!==void 0&&Object.
-defineProperty(e,"_initialPromptTokenCount",{value:t,enumerable:!1,configurable:!0,writable:!0}),!(e instanceof de)&&!Object.
-prototype.hasOwnProperty.call(e,"initialPromptTokenCount")&&Object.defineProperty(e,"initialPromptTokenCount",{get(){return ce(
-this)},enumerable:!1,configurable:!0}),e}u(Q,"attachInitialPromptTokenCount");function Mt(e,n){var t;if(!n)return e&&Q(e);
-if(!e)return Q(n);let o=(t=ce(e))!==null&&t!==void 0?t:ce(n),i=ee(e,n,!1,!0);return Q(i,o)}u(Mt,"mergeUsageMetadata");function ei(e,n){
-let t=n.groundingMetadata,o=t?.groundingSupports;if(!Array.isArray(o)||o.length===0)return n;let i=e.content,r=Array.isArray(
-i?.parts)?i.parts.length:0,s=e.groundingMetadata,a=Array.isArray(s?.groundingChunks)?s.groundingChunks.length:0;if(r===0&&
-a===0)return n;let l=o.map(d=>{var f;if(!d||typeof d!="object")return d;let m=Object.assign({},d);return a>0&&Array.isArray(
-d.groundingChunkIndices)&&d.groundingChunkIndices.length>0&&(m.groundingChunkIndices=d.groundingChunkIndices.map(_=>_+a)),
-r>0&&d.segment&&typeof d.segment=="object"&&(m.segment=Object.assign(Object.assign({},d.segment),{partIndex:((f=d.segment.
-partIndex)!==null&&f!==void 0?f:0)+r})),m});return Object.assign(Object.assign({},n),{groundingMetadata:Object.assign(Object.
-assign({},t),{groundingSupports:l})})}u(ei,"shiftCandidateGroundingSupports");function ee(e,n,t=!1,o=!1){t&&(n=ei(e,n));
-let i={},r=new Set([...Object.keys(e),...Object.keys(n)]);for(let s of r){let a=e[s],l=n[s];if(t&&(s==="continuationToke\
-n"||s==="finishReason"||s==="finishMessage")){l!==void 0&&(i[s]=l);continue}if(!t&&!o&&s==="candidates"&&Array.isArray(a)){
-i[s]=jo(a,Array.isArray(l)?l:[]);continue}if(s==="usageMetadata"){let d=Mt(a,l);d!==void 0&&(i[s]=d);continue}l==null?a!==
-void 0&&(i[s]=a):a==null?i[s]=l:typeof a=="number"&&typeof l=="number"&&(o||s==="tokenCount"||s.endsWith("TokenCount")||
-s.endsWith("Count")||s.endsWith("Sum"))?i[s]=a+l:Array.isArray(a)&&Array.isArray(l)?It(s,a)||It(s,l)?i[s]=Qo(a,l):s==="s\
-afetyRatings"?i[s]=Zo(a,l):i[s]=[...a,...l]:Ct(a)&&Ct(l)?i[s]=ee(a,l,!1,s==="usageMetadata"||o):i[s]=l}return i}u(ee,"me\
-rgeResponseObjects");function ni(e){if(e.length===0)return new G;if(e.length===1)return e[0].usageMetadata&&Q(e[0].usageMetadata),
-e[0];let n=e[0];for(let o=1;o<e.length;o++)n=ee(n,e[o],!1,!1);let t=new G;return Object.assign(t,n),t}u(ni,"mergeContinu\
-ationResponses");var Y=class extends _e{static{u(this,"Models")}constructor(n){super(),this.apiClient=n,this.generateContent=
-async t=>{var o,i,r,s,a;let l=await this.processParamsMaybeAddMcpUsage(t);if(this.maybeMoveToResponseJsonSchema(t),!Jo(t)||
-vt(t.config))return le(t.config,!0)?await this.generateContentWithContinuation(l):await this.generateContentInternal(l);
-let d=yt(t);if(d.length>0){let v=d.map(E=>`tools[${E}]`).join(", ");throw new Error(`Automatic function calling with Cal\
-lableTools (or MCP objects) and basic FunctionDeclarations is not yet supported. Incompatible tools found at ${v}.`)}let f,
-m,_=se(l.contents),g=(r=(i=(o=l.config)===null||o===void 0?void 0:o.automaticFunctionCalling)===null||i===void 0?void 0:
-i.maximumRemoteCalls)!==null&&r!==void 0?r:ht,h=0;for(;h<g&&(f=await this.generateContentWithContinuation(l),!(!f.functionCalls||
-f.functionCalls.length===0));){let v=f.candidates[0].content,E=[];for(let y of(a=(s=t.config)===null||s===void 0?void 0:
-s.tools)!==null&&a!==void 0?a:[])if(J(y)){let T=await y.callTool(f.functionCalls);E.push(...T)}h++,m={role:"user",parts:E},
-l.contents=se(l.contents),l.contents.push(v),l.contents.push(m),Et(l.config)&&(_.push(v),_.push(m))}return Et(l.config)&&
-(f.automaticFunctionCallingHistory=_),f},this.generateContentStream=async t=>{var o,i,r,s,a;if(this.maybeMoveToResponseJsonSchema(
-t),vt(t.config)){let m=await this.processParamsMaybeAddMcpUsage(t);return le(t.config,!0)?await this.generateContentStreamWithContinuation(
-m):await this.generateContentStreamInternal(m)}let l=yt(t);if(l.length>0){let m=l.map(_=>`tools[${_}]`).join(", ");throw new Error(
-`Incompatible tools found at ${m}. Automatic function calling with CallableTools (or MCP objects) and basic FunctionDecl\
-arations" is not yet supported.`)}let d=(r=(i=(o=t?.config)===null||o===void 0?void 0:o.toolConfig)===null||i===void 0?void 0:
-i.functionCallingConfig)===null||r===void 0?void 0:r.streamFunctionCallArguments,f=(a=(s=t?.config)===null||s===void 0?void 0:
-s.automaticFunctionCalling)===null||a===void 0?void 0:a.disable;if(d&&!f)throw new Error("Running in streaming mode with\
- 'streamFunctionCallArguments' enabled, this feature is not compatible with automatic function calling (AFC). Please set\
- 'config.automaticFunctionCalling.disable' to true to disable AFC or leave 'config.toolConfig.functionCallingConfig.stre\
-amFunctionCallArguments' to be undefined or set to false to disable streaming function call arguments feature.");return await this.
-processAfcStream(t)}}async generateContentWithContinuation(n){let t=le(n.config,!0),o,i=[];for(;i.length===0||t&&o;){let r=Dt(
-n.config,o),s=r===n.config?n:Object.assign(Object.assign({},n),{config:r}),a=await this.generateContentInternal(s);i.push(
-a),o=zo(a)}return ni(i)}async generateContentStreamWithContinuation(n){let t=new Oo(n.config);t.startHop();let o=await this.
-generateContentStreamInternal(n);return(function(i,r,s){return z(this,arguments,function*(){var a,l,d,f;let m=u(async()=>s,
-"openHop");for(;;){let v;try{try{for(var _=!0,g=(l=void 0,ae(yield C(m()))),h;h=yield C(g.next()),a=h.done,!a;_=!0){f=h.
-value,_=!1;let y=f;yield yield C(t.observe(y))}}catch(y){l={error:y}}finally{try{!_&&!a&&(d=g.return)&&(yield C(d.call(g)))}finally{
-if(l)throw l.error}}}catch(y){v={error:y}}if(!t.endHop(v))return yield C(void 0);let E=Object.assign(Object.assign({},r),
-{config:t.startHop()});m=u(()=>i.generateContentStreamInternal(E),"openHop")}})})(this,n,o)}maybeMoveToResponseJsonSchema(n){
-n.config&&n.config.responseSchema&&(n.config.responseJsonSchema||Object.keys(n.config.responseSchema).includes("$schema")&&
-(n.config.responseJsonSchema=n.config.responseSchema,delete n.config.responseSchema))}async processParamsMaybeAddMcpUsage(n){
-var t,o,i;let r=(t=n.config)===null||t===void 0?void 0:t.tools;if(!r)return n;let s=await Promise.all(r.map(async l=>J(l)?
-await l.tool():l)),a={model:n.model,contents:n.contents,config:Object.assign(Object.assign({},n.config),{tools:s})};if(a.
-config.tools=s,n.config&&n.config.tools&&bo(n.config.tools)){let l=(i=(o=n.config.httpOptions)===null||o===void 0?void 0:
-o.headers)!==null&&i!==void 0?i:{},d=Object.assign({},l);Object.keys(d).length===0&&(d=this.apiClient.getDefaultHeaders()),
-Bo(d),a.config.httpOptions=Object.assign(Object.assign({},n.config.httpOptions),{headers:d})}return a}async initAfcToolsMap(n){
-var t,o,i;let r=new Map;for(let s of(o=(t=n.config)===null||t===void 0?void 0:t.tools)!==null&&o!==void 0?o:[])if(J(s)){
-let a=s,l=await a.tool();for(let d of(i=l.functionDeclarations)!==null&&i!==void 0?i:[]){if(!d.name)throw new Error("Fun\
-ction declaration name is required.");if(r.has(d.name))throw new Error(`Duplicate tool declaration name: ${d.name}`);r.set(
-d.name,a)}}return r}async processAfcStream(n){var t,o,i;let r=(i=(o=(t=n.config)===null||t===void 0?void 0:t.automaticFunctionCalling)===
-null||o===void 0?void 0:o.maximumRemoteCalls)!==null&&i!==void 0?i:ht,s=!1,a=0,l=await this.initAfcToolsMap(n);return(function(d,f,m){
-return z(this,arguments,function*(){for(var _,g,h,v,E,y;a<r;){s&&(a++,s=!1);let M=yield C(d.processParamsMaybeAddMcpUsage(
-m)),ne=yield C(d.generateContentStreamWithContinuation(M)),F=[],W=[];try{for(var A=!0,T=(g=void 0,ae(ne)),I;I=yield C(T.
-next()),_=I.done,!_;A=!0){v=I.value,A=!1;let S=v;if(yield yield C(S),S.candidates&&(!((E=S.candidates[0])===null||E===void 0)&&
-E.content)){W.push(S.candidates[0].content);for(let R of(y=S.candidates[0].content.parts)!==null&&y!==void 0?y:[])if(a<r&&
-R.functionCall){if(!R.functionCall.name)throw new Error("Function call name was not returned by the model.");if(f.has(R.
-functionCall.name)){let H=yield C(f.get(R.functionCall.name).callTool([R.functionCall]));F.push(...H)}else throw new Error(
+teger value greater than 0. maximumRemoteCalls provided:",r),!0):!1}function $(n){return"callTool"in n&&typeof n.callTool==
+"function"}function Ct(n){var e,t,o;return(o=(t=(e=n.config)===null||e===void 0?void 0:e.tools)===null||t===void 0?void 0:
+t.some(i=>$(i)))!==null&&o!==void 0?o:!1}function Ke(n){var e;let t=[];return!((e=n?.config)===null||e===void 0)&&e.tools&&
+n.config.tools.forEach((o,i)=>{if($(o))return;let r=o;r.functionDeclarations&&r.functionDeclarations.length>0&&t.push(i)}),
+t}function Oe(n){var e;return!(!((e=n?.automaticFunctionCalling)===null||e===void 0)&&e.ignoreCallHistory)}function ae(n,e=!0){
+return!n||n.automaticContinuation===void 0||n.automaticContinuation===null?e:!!n.automaticContinuation}function Ee(n){return n===
+void 0||n===nn.CONTINUATION}function sn(n,e,t,o=!1){return n&&!o&&!!e&&Ee(t)}var It=3;function At(n,e,t){var o;let i=(o=
+n.candidates)===null||o===void 0?void 0:o[0];i?.finishReason!==void 0&&sn(e,t,i.finishReason)&&(i.finishReason=void 0)}function St(n,e){
+var t;return!!(!((t=e?.abortSignal)===null||t===void 0)&&t.aborted)||n instanceof Error&&n.name==="AbortError"}var Rt=class{static name="\
+StreamContinuation";constructor(e){this.config=e,this.reconnectsWithoutProgress=0,this.hop=ze(void 0),this.enableContinuation=
+ae(e,!0)}startHop(){return this.hop=ze(this.resumeToken),an(this.config,this.resumeToken)}observe(e){var t,o;let i=this.
+hop;if(i.receivedAnyChunk=!0,e.promptFeedback!==void 0&&e.promptFeedback!==null&&(i.hasPromptFeedback=!0),e.usageMetadata)
+if(this.accumulatedUsageAcrossHops){let s=ln(this.accumulatedUsageAcrossHops,e.usageMetadata);e=Object.assign(new G,e,{usageMetadata:s}),
+i.usage=s}else z(e.usageMetadata),i.usage=e.usageMetadata;let r=(t=e.candidates)===null||t===void 0?void 0:t[0];return r&&
+(!((o=r.content)===null||o===void 0)&&o.parts&&r.content.parts.length>0&&(i.hasYieldedContent=!0),r.finishReason!==void 0&&
+(i.finishReason=r.finishReason),r.continuationToken?i.token=r.continuationToken:r.finishReason!==void 0&&!Ee(r.finishReason)&&
+(i.token=void 0),At(e,this.enableContinuation,i.token)),e}endHop(e){let t=this.hop;if(t.usage&&(this.accumulatedUsageAcrossHops=
+t.usage),e&&(St(e.error,this.config)||e.error instanceof Z&&!t.receivedAnyChunk))throw e.error;let o=t.hasYieldedContent||
+!!t.token&&t.token!==t.startToken;if(e?this.lastError=e:o&&(this.lastError=void 0),[this.resumeToken,this.reconnectsWithoutProgress]=
+this.nextResumeToken(),sn(this.enableContinuation,this.resumeToken,t.finishReason,t.hasPromptFeedback))return!0;if(e)throw e.
+error;if(t.finishReason===void 0&&!t.hasPromptFeedback&&this.lastError)throw this.lastError.error;return!1}nextResumeToken(){
+let e=this.hop,t=this.reconnectsWithoutProgress;return e.finishReason!==void 0||e.hasPromptFeedback?e.finishReason===nn.
+CONTINUATION&&!e.hasPromptFeedback&&e.token&&e.token!==e.startToken?[e.token,0]:[void 0,0]:e.token&&e.token!==e.startToken?
+[e.token,0]:e.hasYieldedContent||t>=It?[void 0,t]:[e.startToken,t+1]}};function ze(n){return{startToken:n,hasPromptFeedback:!1,
+hasYieldedContent:!1,receivedAnyChunk:!1}}function Pt(n){var e;let t=(e=n?.candidates)===null||e===void 0?void 0:e[0];if(t?.
+continuationToken&&Ee(t.finishReason))return t.continuationToken}function an(n,e,t=!1){let o=n?.automaticContinuation!==
+void 0&&n?.automaticContinuation!==null,i=t&&o;if(!e&&!i)return n;if(!n)return e?{continuationToken:e}:void 0;let r=Object.
+assign({},n);return e&&(r.continuationToken=e),i&&delete r.automaticContinuation,r}function wt(n,e){var t,o;let i=new Map,
+r=[];for(let s of[...n,...e]){let a=s.modality;i.has(a)||(i.set(a,0),r.push(a)),i.set(a,((t=i.get(a))!==null&&t!==void 0?
+t:0)+((o=s.tokenCount)!==null&&o!==void 0?o:0))}return r.map(s=>{var a;return{modality:s,tokenCount:(a=i.get(s))!==null&&
+a!==void 0?a:0}})}function Nt(n,e){let t=new Map,o=[];for(let i of[...n,...e]){let r=i.category;t.has(r)||o.push(r),t.set(
+r,i)}return o.map(i=>t.get(i))}function Qe(n){if(typeof n!="object"||n===null||Array.isArray(n)||n instanceof Q)return!1;
+let e=Object.getPrototypeOf(n);return e===null||e===Object.prototype||n instanceof G||n instanceof pe||n instanceof le}function Ze(n,e){
+return n.endsWith("TokensDetails")?!0:e.length>0&&typeof e[0]=="object"&&e[0]!==null&&"modality"in e[0]}function Dt(n,e){
+if(n.length===0)return e;if(e.length===0)return n.map(i=>j(i,{},!0,!1));let t=[],o=Math.min(n.length,e.length);for(let i=0;i<
+o;i++)t.push(j(n[i],e[i],!0,!1));return n.length>o&&t.push(...n.slice(o)),e.length>o&&t.push(...e.slice(o)),t}function ue(n){
+var e;if(n)return(e=n._initialPromptTokenCount)!==null&&e!==void 0?e:n.promptTokenCount}function z(n,e){let t=e??ue(n);return t!==
+void 0&&Object.defineProperty(n,"_initialPromptTokenCount",{value:t,enumerable:!1,configurable:!0,writable:!0}),!(n instanceof
+le)&&!Object.prototype.hasOwnProperty.call(n,"initialPromptTokenCount")&&Object.defineProperty(n,"initialPromptTokenCoun\
+t",{get(){return ue(this)},enumerable:!1,configurable:!0}),n}function ln(n,e){var t;if(!e)return n&&z(n);if(!n)return z(
+e);let o=(t=ue(n))!==null&&t!==void 0?t:ue(e),i=j(n,e,!1,!0);return z(i,o)}function Mt(n,e){let t=e.groundingMetadata,o=t?.
+groundingSupports;if(!Array.isArray(o)||o.length===0)return e;let i=n.content,r=Array.isArray(i?.parts)?i.parts.length:0,
+s=n.groundingMetadata,a=Array.isArray(s?.groundingChunks)?s.groundingChunks.length:0;if(r===0&&a===0)return e;let l=o.map(
+u=>{var c;if(!u||typeof u!="object")return u;let p=Object.assign({},u);return a>0&&Array.isArray(u.groundingChunkIndices)&&
+u.groundingChunkIndices.length>0&&(p.groundingChunkIndices=u.groundingChunkIndices.map(m=>m+a)),r>0&&u.segment&&typeof u.
+segment=="object"&&(p.segment=Object.assign(Object.assign({},u.segment),{partIndex:((c=u.segment.partIndex)!==null&&c!==
+void 0?c:0)+r})),p});return Object.assign(Object.assign({},e),{groundingMetadata:Object.assign(Object.assign({},t),{groundingSupports:l})})}
+function j(n,e,t=!1,o=!1){t&&(e=Mt(n,e));let i={},r=new Set([...Object.keys(n),...Object.keys(e)]);for(let s of r){let a=n[s],
+l=e[s];if(t&&(s==="continuationToken"||s==="finishReason"||s==="finishMessage")){l!==void 0&&(i[s]=l);continue}if(!t&&!o&&
+s==="candidates"&&Array.isArray(a)){i[s]=Dt(a,Array.isArray(l)?l:[]);continue}if(s==="usageMetadata"){let u=ln(a,l);u!==
+void 0&&(i[s]=u);continue}l==null?a!==void 0&&(i[s]=a):a==null?i[s]=l:typeof a=="number"&&typeof l=="number"&&(o||s==="t\
+okenCount"||s.endsWith("TokenCount")||s.endsWith("Count")||s.endsWith("Sum"))?i[s]=a+l:Array.isArray(a)&&Array.isArray(l)?
+Ze(s,a)||Ze(s,l)?i[s]=wt(a,l):s==="safetyRatings"?i[s]=Nt(a,l):i[s]=[...a,...l]:Qe(a)&&Qe(l)?i[s]=j(a,l,!1,s==="usageMet\
+adata"||o):i[s]=l}return i}function kt(n){if(n.length===0)return new G;if(n.length===1)return n[0].usageMetadata&&z(n[0].
+usageMetadata),n[0];let e=n[0];for(let o=1;o<n.length;o++)e=j(e,n[o],!1,!1);let t=new G;return Object.assign(t,e),t}var J=class extends fe{static name="\
+Models";constructor(e){super(),this.apiClient=e,this.generateContent=async t=>{var o,i,r,s,a;let l=await this.processParamsMaybeAddMcpUsage(
+t);if(this.maybeMoveToResponseJsonSchema(t),!Ct(t)||We(t.config))return ae(t.config,!0)?await this.generateContentWithContinuation(
+l):await this.generateContentInternal(l);let u=Ke(t);if(u.length>0){let h=u.map(y=>`tools[${y}]`).join(", ");throw new Error(
+`Automatic function calling with CallableTools (or MCP objects) and basic FunctionDeclarations is not yet supported. Inc\
+ompatible tools found at ${h}.`)}let c,p,m=re(l.contents),_=(r=(i=(o=l.config)===null||o===void 0?void 0:o.automaticFunctionCalling)===
+null||i===void 0?void 0:i.maximumRemoteCalls)!==null&&r!==void 0?r:Ye,g=0;for(;g<_&&(c=await this.generateContentWithContinuation(
+l),!(!c.functionCalls||c.functionCalls.length===0));){let h=c.candidates[0].content,y=[];for(let v of(a=(s=t.config)===null||
+s===void 0?void 0:s.tools)!==null&&a!==void 0?a:[])if($(v)){let E=await v.callTool(c.functionCalls);y.push(...E)}g++,p={
+role:"user",parts:y},l.contents=re(l.contents),l.contents.push(h),l.contents.push(p),Oe(l.config)&&(m.push(h),m.push(p))}
+return Oe(l.config)&&(c.automaticFunctionCallingHistory=m),c},this.generateContentStream=async t=>{var o,i,r,s,a;if(this.
+maybeMoveToResponseJsonSchema(t),We(t.config)){let p=await this.processParamsMaybeAddMcpUsage(t);return ae(t.config,!0)?
+await this.generateContentStreamWithContinuation(p):await this.generateContentStreamInternal(p)}let l=Ke(t);if(l.length>
+0){let p=l.map(m=>`tools[${m}]`).join(", ");throw new Error(`Incompatible tools found at ${p}. Automatic function callin\
+g with CallableTools (or MCP objects) and basic FunctionDeclarations" is not yet supported.`)}let u=(r=(i=(o=t?.config)===
+null||o===void 0?void 0:o.toolConfig)===null||i===void 0?void 0:i.functionCallingConfig)===null||r===void 0?void 0:r.streamFunctionCallArguments,
+c=(a=(s=t?.config)===null||s===void 0?void 0:s.automaticFunctionCalling)===null||a===void 0?void 0:a.disable;if(u&&!c)throw new Error(
+"Running in streaming mode with 'streamFunctionCallArguments' enabled, this feature is not compatible with automatic fun\
+ction calling (AFC). Please set 'config.automaticFunctionCalling.disable' to true to disable AFC or leave 'config.toolCo\
+nfig.functionCallingConfig.streamFunctionCallArguments' to be undefined or set to false to disable streaming function ca\
+ll arguments feature.");return await this.processAfcStream(t)}}async generateContentWithContinuation(e){let t=ae(e.config,
+!0),o,i=[];for(;i.length===0||t&&o;){let r=an(e.config,o),s=r===e.config?e:Object.assign(Object.assign({},e),{config:r}),
+a=await this.generateContentInternal(s);i.push(a),o=Pt(a)}return kt(i)}async generateContentStreamWithContinuation(e){let t=new Rt(
+e.config);t.startHop();let o=await this.generateContentStreamInternal(e);return(function(i,r,s){return O(this,arguments,
+function*(){var a,l,u,c;let p=async()=>s;for(;;){let h;try{try{for(var m=!0,_=(l=void 0,se(yield T(p()))),g;g=yield T(_.
+next()),a=g.done,!a;m=!0){c=g.value,m=!1;let v=c;yield yield T(t.observe(v))}}catch(v){l={error:v}}finally{try{!m&&!a&&(u=
+_.return)&&(yield T(u.call(_)))}finally{if(l)throw l.error}}}catch(v){h={error:v}}if(!t.endHop(h))return yield T(void 0);
+let y=Object.assign(Object.assign({},r),{config:t.startHop()});p=()=>i.generateContentStreamInternal(y)}})})(this,e,o)}maybeMoveToResponseJsonSchema(e){
+e.config&&e.config.responseSchema&&(e.config.responseJsonSchema||Object.keys(e.config.responseSchema).includes("$schema")&&
+(e.config.responseJsonSchema=e.config.responseSchema,delete e.config.responseSchema))}async processParamsMaybeAddMcpUsage(e){
+var t,o,i;let r=(t=e.config)===null||t===void 0?void 0:t.tools;if(!r)return e;let s=await Promise.all(r.map(async l=>$(l)?
+await l.tool():l)),a={model:e.model,contents:e.contents,config:Object.assign(Object.assign({},e.config),{tools:s})};if(a.
+config.tools=s,e.config&&e.config.tools&&vt(e.config.tools)){let l=(i=(o=e.config.httpOptions)===null||o===void 0?void 0:
+o.headers)!==null&&i!==void 0?i:{},u=Object.assign({},l);Object.keys(u).length===0&&(u=this.apiClient.getDefaultHeaders()),
+yt(u),a.config.httpOptions=Object.assign(Object.assign({},e.config.httpOptions),{headers:u})}return a}async initAfcToolsMap(e){
+var t,o,i;let r=new Map;for(let s of(o=(t=e.config)===null||t===void 0?void 0:t.tools)!==null&&o!==void 0?o:[])if($(s)){
+let a=s,l=await a.tool();for(let u of(i=l.functionDeclarations)!==null&&i!==void 0?i:[]){if(!u.name)throw new Error("Fun\
+ction declaration name is required.");if(r.has(u.name))throw new Error(`Duplicate tool declaration name: ${u.name}`);r.set(
+u.name,a)}}return r}async processAfcStream(e){var t,o,i;let r=(i=(o=(t=e.config)===null||t===void 0?void 0:t.automaticFunctionCalling)===
+null||o===void 0?void 0:o.maximumRemoteCalls)!==null&&i!==void 0?i:Ye,s=!1,a=0,l=await this.initAfcToolsMap(e);return(function(u,c,p){
+return O(this,arguments,function*(){for(var m,_,g,h,y,v;a<r;){s&&(a++,s=!1);let D=yield T(u.processParamsMaybeAddMcpUsage(
+p)),ee=yield T(u.generateContentStreamWithContinuation(D)),U=[],Y=[];try{for(var I=!0,E=(_=void 0,se(ee)),C;C=yield T(E.
+next()),m=C.done,!m;I=!0){h=C.value,I=!1;let A=h;if(yield yield T(A),A.candidates&&(!((y=A.candidates[0])===null||y===void 0)&&
+y.content)){Y.push(A.candidates[0].content);for(let S of(v=A.candidates[0].content.parts)!==null&&v!==void 0?v:[])if(a<r&&
+S.functionCall){if(!S.functionCall.name)throw new Error("Function call name was not returned by the model.");if(c.has(S.
+functionCall.name)){let F=yield T(c.get(S.functionCall.name).callTool([S.functionCall]));U.push(...F)}else throw new Error(
 `Automatic function calling was requested, but not all the tools the model used implement the CallableTool interface. Av\
-ailable tools: ${f.keys()}, missing tool: ${R.functionCall.name}`)}}}}catch(S){g={error:S}}finally{try{!A&&!_&&(h=T.return)&&
-(yield C(h.call(T)))}finally{if(g)throw g.error}}if(F.length>0){s=!0;let S=new G;S.candidates=[{content:{role:"user",parts:F}}],
-yield yield C(S);let R=[];R.push(...W),R.push({role:"user",parts:F});let H=se(m.contents).concat(R);m.contents=H}else break}})})(
-this,l,n)}async generateContentInternal(n){var t,o,i,r;let s,a="",l={};{let d=pt(this.apiClient,n);return a=He("{model}:\
-generateContent",d._url),l=d._query,delete d._url,delete d._query,s=this.apiClient.request({path:a,queryParams:l,body:JSON.
-stringify(d),httpMethod:"POST",httpOptions:(i=n.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===
-null||r===void 0?void 0:r.abortSignal}).then(f=>f.json().then(m=>{let _=m;return _.sdkHttpResponse={headers:f.headers},_})),
-s.then(f=>{let m=mt(f),_=new G;return Object.assign(_,m),_})}}async generateContentStreamInternal(n){var t,o,i,r;let s,a="",
-l={};{let d=pt(this.apiClient,n);return a=He("{model}:streamGenerateContent?alt=sse",d._url),l=d._query,delete d._url,delete d.
-_query,s=this.apiClient.requestStream({path:a,queryParams:l,body:JSON.stringify(d),httpMethod:"POST",httpOptions:(i=n.config)===
-null||i===void 0?void 0:i.httpOptions,abortSignal:(r=n.config)===null||r===void 0?void 0:r.abortSignal}),s.then(function(m){
-return z(this,arguments,function*(){var _,g,h,v;try{for(var E=!0,y=ae(m),A;A=yield C(y.next()),_=A.done,!_;E=!0){v=A.value,
-E=!1;let T=v,I=mt(yield C(T.json()),n);I.sdkHttpResponse={headers:T.headers};let M=new G;Object.assign(M,I),yield yield C(
-M)}}catch(T){g={error:T}}finally{try{!E&&!_&&(h=y.return)&&(yield C(h.call(y)))}finally{if(g)throw g.error}}})})}}};Y.loggedGenerateImagesWarning=
-!1;Y.loggedEditImageWarning=!1;Y.loggedGenerateVideosWarning=!1;var ti=u(function(e,n){let t=new ReadableStream(e,n);return Object.setPrototypeOf(t,Object.getPrototypeOf(this)),t},"Rea\
-dableStreamBase");ti.prototype=ReadableStream.prototype;var N=13,D=10,oi=[[N,D,N,D],[N,D,N],[N,D,D],[N,N,D],[D,N,D],[N,N],[D,N],[D,D]],xi=oi.reduce((e,n)=>Math.max(e,n.length),
-0);var Ui=new RegExp("^[0-9]xx$","i");function kt(e){return btoa(String.fromCodePoint(...e))}u(kt,"bytesToBase64");function xt(e){if(e===null||typeof e!="object"||Object.prototype.toString.call(e)!=="[object Object]")return!1;let n=Object.
-getPrototypeOf(e);if(n===null||n===Object.prototype)return!0;try{return Object.getPrototypeOf(n)===null}catch{return!1}}
-u(xt,"isPlainObject$1");var ii=/%(2[346bcf]|3[abdf]|40|5[bd])/gi;function ri(e,n){return Ut(e,n==="percentExceptReserved"?
-"percent":n)}u(ri,"encodeKeyChars");function Ut(e,n){switch(n){case"percent":return encodeURIComponent(e);case"percentEx\
-ceptReserved":return encodeURIComponent(e).replace(ii,t=>decodeURIComponent(t));default:return e}}u(Ut,"encodeChars");function si(e){
-return(n,t,o)=>{let i="",r=o?.explode?li(n,t):[[n,t]];if(r.every(([d,f])=>f==null))return;let s=u(d=>Ut(d,o?.charEncoding),
-"encodeString"),a=u(d=>s(ui(d)),"encodeValue"),l=s(e);return r.forEach(([d,f])=>{var m,_;let g="",h=null;f!=null&&(Array.
-isArray(f)?h=(m=ci(f,v=>`${a(v)}`))===null||m===void 0?void 0:m.join(l):xt(f)?h=(_=fi(Object.entries(f),([v,E])=>`${s(v)}${l}${a(
-E)}`))===null||_===void 0?void 0:_.join(l):h=`${a(f)}`,h!=null&&(g=`${ri(d,o?.charEncoding)}=${h}`,!(!g||g==="=")&&(i+=`\
-&${g}`)))}),i.slice(1)}}u(si,"formEncoder");var ai=si(",");function li(e,n){return Array.isArray(n)?n.map(t=>[e,t]):xt(n)?Object.entries(n??{}).map(([o,i])=>[o,i]):[[e,n]]}u(li,"e\
-xplode");function ui(e){return e==null?"":e instanceof Date?e.toISOString():e instanceof Uint8Array?kt(e):typeof e=="obj\
-ect"?JSON.stringify(e,di):`${e}`}u(ui,"serializeValue");function di(e,n){return n instanceof Uint8Array?kt(n):n}u(di,"js\
-onReplacer");function ci(e,n){let t=e.reduce((o,i)=>{if(i==null)return o;let r=n(i);return r==null||o.push(r),o},[]);return t.
-length?t:null}u(ci,"mapDefined");function fi(e,n){let t=[];for(let[o,i]of e){if(i==null)continue;let r=n([o,i]);r!=null&&
-t.push(r)}return t.length?t:null}u(fi,"mapDefinedEntries");function pi(...e){return e.filter(Boolean).join("&")}u(pi,"qu\
-eryJoin");function mi(e){return u(function(t,o){var i,r,s;let a=Object.assign(Object.assign({},o),{explode:(i=o?.explode)!==
-null&&i!==void 0?i:!0,charEncoding:(r=o?.charEncoding)!==null&&r!==void 0?r:"percent"}),l=new Set((s=o?.allowEmptyValue)!==
-null&&s!==void 0?s:[]),d=Object.entries(t).map(([f,m])=>l.has(f)&&(m==null||m===""||Array.isArray(m)&&m.length===0)?`${encodeURIComponent(
-f)}=`:e(f,m,a));return pi(...d)},"bulkEncode")}u(mi,"queryEncoder");var Gi=mi(ai);var Li=new RegExp("^[0-9]xx$","i");var re=typeof globalThis>"u"?null:globalThis,_i=typeof re=="object"&&re!=null&&"importScripts"in re&&typeof re.importScripts==
-"function",Fi=_i||typeof navigator<"u"&&"serviceWorker"in navigator||typeof window=="object"&&typeof window.document<"u";var gi;gi=Symbol.toStringTag;var qi=1024*1024*8;var At="x-goog-api-key",Ce=class{static{u(this,"WebAuth")}constructor(n){this.apiKey=n}async addAuthHeaders(n,t){if(n.get(
-At)===null){if(this.apiKey.startsWith("auth_tokens/"))throw new Error("Ephemeral tokens are only supported by the live A\
-PI.");if(!this.apiKey)throw new Error("API key is missing. Please provide a valid API key.");n.append(At,this.apiKey)}}};
-var hi="gl-node/",Ie=class{static{u(this,"GoogleGenAI")}constructor(n={}){var t;if(n.apiKey==null)throw new Error("An AP\
-I Key must be set when running in a browser");if(n.project||n.location)throw new Error("Vertex AI project based authenti\
-cation is not supported on browser runtimes. Please do not provide a project or location.");this.vertexai=(t=n.vertexai)!==
-null&&t!==void 0?t:!1,this.apiKey=n.apiKey;let o=Qt(n.httpOptions,n.vertexai,void 0,void 0);o&&(n.httpOptions?n.httpOptions.
-baseUrl=o:n.httpOptions={baseUrl:o}),this.apiVersion=n.apiVersion,this.httpOptions=n.httpOptions;let i=new Ce(this.apiKey);
-this.apiClient=new Ee({auth:i,apiVersion:this.apiVersion,apiKey:this.apiKey,vertexai:this.vertexai,httpOptions:this.httpOptions,
-userAgentExtra:hi+"web"}),this.models=new Y(this.apiClient)}};export{Ie as GoogleGenAI};
+ailable tools: ${c.keys()}, missing tool: ${S.functionCall.name}`)}}}}catch(A){_={error:A}}finally{try{!I&&!m&&(g=E.return)&&
+(yield T(g.call(E)))}finally{if(_)throw _.error}}if(U.length>0){s=!0;let A=new G;A.candidates=[{content:{role:"user",parts:U}}],
+yield yield T(A);let S=[];S.push(...Y),S.push({role:"user",parts:U});let F=re(p.contents).concat(S);p.contents=F}else break}})})(
+this,l,e)}async generateContentInternal(e){var t,o,i,r;let s,a="",l={};{let u=Be(this.apiClient,e);return a=Fe("{model}:\
+generateContent",u._url),l=u._query,delete u._url,delete u._query,s=this.apiClient.request({path:a,queryParams:l,body:JSON.
+stringify(u),httpMethod:"POST",httpOptions:(i=e.config)===null||i===void 0?void 0:i.httpOptions,abortSignal:(r=e.config)===
+null||r===void 0?void 0:r.abortSignal}).then(c=>c.json().then(p=>{let m=p;return m.sdkHttpResponse={headers:c.headers},m})),
+s.then(c=>{let p=Xe(c),m=new G;return Object.assign(m,p),m})}}async generateContentStreamInternal(e){var t,o,i,r;let s,a="",
+l={};{let u=Be(this.apiClient,e);return a=Fe("{model}:streamGenerateContent?alt=sse",u._url),l=u._query,delete u._url,delete u.
+_query,s=this.apiClient.requestStream({path:a,queryParams:l,body:JSON.stringify(u),httpMethod:"POST",httpOptions:(i=e.config)===
+null||i===void 0?void 0:i.httpOptions,abortSignal:(r=e.config)===null||r===void 0?void 0:r.abortSignal}),s.then(function(p){
+return O(this,arguments,function*(){var m,_,g,h;try{for(var y=!0,v=se(p),I;I=yield T(v.next()),m=I.done,!m;y=!0){h=I.value,
+y=!1;let E=h,C=Xe(yield T(E.json()),e);C.sdkHttpResponse={headers:E.headers};let D=new G;Object.assign(D,C),yield yield T(
+D)}}catch(E){_={error:E}}finally{try{!y&&!m&&(g=v.return)&&(yield T(g.call(v)))}finally{if(_)throw _.error}}})})}}};J.loggedGenerateImagesWarning=
+!1;J.loggedEditImageWarning=!1;J.loggedGenerateVideosWarning=!1;var xt=function(n,e){let t=new ReadableStream(n,e);return Object.setPrototypeOf(t,Object.getPrototypeOf(this)),t};xt.prototype=
+ReadableStream.prototype;var w=13,N=10,Gt=[[w,N,w,N],[w,N,w],[w,N,N],[w,w,N],[N,w,N],[w,w],[N,w],[N,N]],ao=Gt.reduce((n,e)=>Math.max(n,e.length),
+0);var lo=new RegExp("^[0-9]xx$","i");function un(n){return btoa(String.fromCodePoint(...n))}function dn(n){if(n===null||typeof n!="object"||Object.prototype.toString.call(n)!=="[object Object]")return!1;let e=Object.
+getPrototypeOf(n);if(e===null||e===Object.prototype)return!0;try{return Object.getPrototypeOf(e)===null}catch{return!1}}
+var Ut=/%(2[346bcf]|3[abdf]|40|5[bd])/gi;function Lt(n,e){return cn(n,e==="percentExceptReserved"?"percent":e)}function cn(n,e){
+switch(e){case"percent":return encodeURIComponent(n);case"percentExceptReserved":return encodeURIComponent(n).replace(Ut,
+t=>decodeURIComponent(t));default:return n}}function Ft(n){return(e,t,o)=>{let i="",r=o?.explode?Ht(e,t):[[e,t]];if(r.every(
+([u,c])=>c==null))return;let s=u=>cn(u,o?.charEncoding),a=u=>s(Vt(u)),l=s(n);return r.forEach(([u,c])=>{var p,m;let _="",
+g=null;c!=null&&(Array.isArray(c)?g=(p=Bt(c,h=>`${a(h)}`))===null||p===void 0?void 0:p.join(l):dn(c)?g=(m=Xt(Object.entries(
+c),([h,y])=>`${s(h)}${l}${a(y)}`))===null||m===void 0?void 0:m.join(l):g=`${a(c)}`,g!=null&&(_=`${Lt(u,o?.charEncoding)}\
+=${g}`,!(!_||_==="=")&&(i+=`&${_}`)))}),i.slice(1)}}var qt=Ft(",");function Ht(n,e){return Array.isArray(e)?e.map(t=>[n,t]):dn(e)?Object.entries(e??{}).map(([o,i])=>[o,i]):[[n,e]]}function Vt(n){
+return n==null?"":n instanceof Date?n.toISOString():n instanceof Uint8Array?un(n):typeof n=="object"?JSON.stringify(n,bt):
+`${n}`}function bt(n,e){return e instanceof Uint8Array?un(e):e}function Bt(n,e){let t=n.reduce((o,i)=>{if(i==null)return o;
+let r=e(i);return r==null||o.push(r),o},[]);return t.length?t:null}function Xt(n,e){let t=[];for(let[o,i]of n){if(i==null)
+continue;let r=e([o,i]);r!=null&&t.push(r)}return t.length?t:null}function $t(...n){return n.filter(Boolean).join("&")}function Jt(n){
+return function(t,o){var i,r,s;let a=Object.assign(Object.assign({},o),{explode:(i=o?.explode)!==null&&i!==void 0?i:!0,charEncoding:(r=
+o?.charEncoding)!==null&&r!==void 0?r:"percent"}),l=new Set((s=o?.allowEmptyValue)!==null&&s!==void 0?s:[]),u=Object.entries(
+t).map(([c,p])=>l.has(c)&&(p==null||p===""||Array.isArray(p)&&p.length===0)?`${encodeURIComponent(c)}=`:n(c,p,a));return $t(
+...u)}}var uo=Jt(qt);var co=new RegExp("^[0-9]xx$","i");var ie=typeof globalThis>"u"?null:globalThis,Yt=typeof ie=="object"&&ie!=null&&"importScripts"in ie&&typeof ie.importScripts==
+"function",fo=Yt||typeof navigator<"u"&&"serviceWorker"in navigator||typeof window=="object"&&typeof window.document<"u";var Wt;Wt=Symbol.toStringTag;var po=1024*1024*8;var je="x-goog-api-key",ve=class{static name="WebAuth";constructor(e){this.apiKey=e}async addAuthHeaders(e,t){if(e.get(je)===
+null){if(this.apiKey.startsWith("auth_tokens/"))throw new Error("Ephemeral tokens are only supported by the live API.");
+if(!this.apiKey)throw new Error("API key is missing. Please provide a valid API key.");e.append(je,this.apiKey)}}};var Kt="\
+gl-node/",ye=class{static name="GoogleGenAI";constructor(e={}){var t;if(e.apiKey==null)throw new Error("An API Key must \
+be set when running in a browser");if(e.project||e.location)throw new Error("Vertex AI project based authentication is n\
+ot supported on browser runtimes. Please do not provide a project or location.");this.vertexai=(t=e.vertexai)!==null&&t!==
+void 0?t:!1,this.apiKey=e.apiKey;let o=wn(e.httpOptions,e.vertexai,void 0,void 0);o&&(e.httpOptions?e.httpOptions.baseUrl=
+o:e.httpOptions={baseUrl:o}),this.apiVersion=e.apiVersion,this.httpOptions=e.httpOptions;let i=new ve(this.apiKey);this.
+apiClient=new ge({auth:i,apiVersion:this.apiVersion,apiKey:this.apiKey,vertexai:this.vertexai,httpOptions:this.httpOptions,
+userAgentExtra:Kt+"web"}),this.models=new J(this.apiClient)}};function Te(n){let e={};return n(e),e}export{ye as GoogleGenAI};

@@ -2,84 +2,83 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   ipaddr.js@2.5.0 (MIT)
 // @ts-self-types="./ipaddr.d.ts"
-var k=Object.create;var R=Object.defineProperty;var M=Object.getOwnPropertyDescriptor;var O=Object.getOwnPropertyNames;var A=Object.getPrototypeOf,z=Object.prototype.hasOwnProperty;var p=(c,a)=>R(c,"name",{value:a,configurable:!0});var S=(c,a,u)=>()=>{if(u)throw u[0];try{return c&&(a=c(c=0)),a}catch(d){throw u=[d],d}};var V=(c,a)=>()=>{try{return a||c((a={exports:{}}).exports,a),a.exports}catch(u){throw a=0,u}};var F=(c,a,u,d)=>{if(a&&typeof a=="object"||typeof a=="function")for(let h of O(a))!z.call(c,h)&&h!==u&&R(c,h,{get:()=>a[h],
-enumerable:!(d=M(a,h))||d.enumerable});return c};var L=(c,a,u)=>(u=c!=null?k(A(c)):{},F(a||!c||!c.__esModule?R(u,"default",{value:c,enumerable:!0}):u,c));var P=S(()=>{});var E=V((C,y)=>{P();(function(c){"use strict";let a="(0?\\d+|0x[a-f0-9]+)",u={fourOctet:new RegExp(`^${a}\\.${a}\\.${a}\\\
+var D=Object.create;var $=Object.defineProperty;var k=Object.getOwnPropertyDescriptor;var M=Object.getOwnPropertyNames;var O=Object.getPrototypeOf,A=Object.prototype.hasOwnProperty;var z=(c,a,u)=>()=>{if(u)throw u[0];try{return c&&(a=c(c=0)),a}catch(p){throw u=[p],p}};var S=(c,a)=>()=>{try{return a||c((a={exports:{}}).exports,a),a.exports}catch(u){throw a=0,u}};var V=(c,a,u,p)=>{if(a&&typeof a=="object"||typeof a=="function")for(let d of M(a))!A.call(c,d)&&d!==u&&$(c,d,{get:()=>a[d],
+enumerable:!(p=k(a,d))||p.enumerable});return c};var F=(c,a,u)=>(u=c!=null?D(O(c)):{},V(a||!c||!c.__esModule?$(u,"default",{value:c,enumerable:!0}):u,c));var v=z(()=>{});var C=S((b,m)=>{v();(function(c){"use strict";let a="(0?\\d+|0x[a-f0-9]+)",u={fourOctet:new RegExp(`^${a}\\.${a}\\.${a}\\\
 .${a}$`,"i"),threeOctet:new RegExp(`^${a}\\.${a}\\.${a}$`,"i"),twoOctet:new RegExp(`^${a}\\.${a}$`,"i"),longValue:new RegExp(
-`^${a}$`,"i")},d=new RegExp("^0[0-7]+$","i"),h=new RegExp("^0x[a-f0-9]+$","i"),x="%[0-9a-z]{1,}",g="(?:[0-9a-f]+::?)+",m={
-zoneIndex:new RegExp(x,"i"),native:new RegExp(`^(::)?(${g})?([0-9a-f]+)?(::)?(${x})?$`,"i"),deprecatedTransitional:new RegExp(
-`^(?:::)(${a}\\.${a}\\.${a}\\.${a}(${x})?)$`,"i"),transitional:new RegExp(`^((?:${g})|(?:::)(?:${g})?)${a}\\.${a}\\.${a}\
-\\.${a}(${x})?$`,"i")};function $(t,e){if(t.indexOf("::")!==t.lastIndexOf("::"))return null;let n=0,r=-1,i=(t.match(m.zoneIndex)||
+`^${a}$`,"i")},p=new RegExp("^0[0-7]+$","i"),d=new RegExp("^0x[a-f0-9]+$","i"),P="%[0-9a-z]{1,}",y="(?:[0-9a-f]+::?)+",x={
+zoneIndex:new RegExp(P,"i"),native:new RegExp(`^(::)?(${y})?([0-9a-f]+)?(::)?(${P})?$`,"i"),deprecatedTransitional:new RegExp(
+`^(?:::)(${a}\\.${a}\\.${a}\\.${a}(${P})?)$`,"i"),transitional:new RegExp(`^((?:${y})|(?:::)(?:${y})?)${a}\\.${a}\\.${a}\
+\\.${a}(${P})?$`,"i")};function g(t,e){if(t.indexOf("::")!==t.lastIndexOf("::"))return null;let n=0,r=-1,i=(t.match(x.zoneIndex)||
 [])[0],s,f;for(i&&(i=i.substring(1),t=t.replace(/%.+$/,""));(r=t.indexOf(":",r+1))>=0;)n++;if(t.substr(0,2)==="::"&&n--,
 t.substr(-2,2)==="::"&&n--,n>=e)return null;for(f=e-n,s=":";f--;)s+="0:";return t=t.replace("::",s),t[0]===":"&&(t=t.slice(
-1)),t[t.length-1]===":"&&(t=t.slice(0,-1)),e=(function(){let v=t.split(":"),I=[];for(let w=0;w<v.length;w++)I.push(v[w].
-length>4?NaN:parseInt(v[w],16));return I})(),{parts:e,zoneId:i}}p($,"expandIPv6");function b(t,e,n,r){if(t.length!==e.length)
-throw new Error("ipaddr: cannot match CIDR for objects with different lengths");let i=0,s;for(;r>0;){if(s=n-r,s<0&&(s=0),
-t[i]>>s!==e[i]>>s)return!1;r-=n,i+=1}return!0}p(b,"matchCIDR");function l(t){if(h.test(t))return parseInt(t,16);if(t[0]===
-"0"&&!isNaN(parseInt(t[1],10))){if(d.test(t))return parseInt(t,8);throw new Error(`ipaddr: cannot parse ${t} as octal`)}
-return parseInt(t,10)}p(l,"parseIntAuto");function D(t,e){for(;t.length<e;)t=`0${t}`;return t}p(D,"padPart");let o={};o.
-IPv4=(function(){function t(e){if(e.length!==4)throw new Error("ipaddr: ipv4 octet count should be 4");let n,r;for(n=0;n<
-e.length;n++)if(r=e[n],!(0<=r&&r<=255))throw new Error("ipaddr: ipv4 octet should fit in 8 bits");this.octets=e}return p(
-t,"IPv4"),t.prototype.SpecialRanges={unspecified:[[new t([0,0,0,0]),8]],broadcast:[[new t([255,255,255,255]),32]],multicast:[
-[new t([224,0,0,0]),4]],linkLocal:[[new t([169,254,0,0]),16]],loopback:[[new t([127,0,0,0]),8]],carrierGradeNat:[[new t(
-[100,64,0,0]),10]],private:[[new t([10,0,0,0]),8],[new t([172,16,0,0]),12],[new t([192,168,0,0]),16]],reserved:[[new t([
-192,0,0,0]),24],[new t([192,0,2,0]),24],[new t([192,88,99,0]),24],[new t([198,18,0,0]),15],[new t([198,51,100,0]),24],[new t(
-[203,0,113,0]),24],[new t([240,0,0,0]),4]],as112:[[new t([192,175,48,0]),24],[new t([192,31,196,0]),24]],amt:[[new t([192,
-52,193,0]),24]]},t.prototype.kind=function(){return"ipv4"},t.prototype.match=function(e,n){let r;if(n===void 0&&(r=e,e=r[0],
-n=r[1]),e.kind()!=="ipv4")throw new Error("ipaddr: cannot match ipv4 address with non-ipv4 one");return b(this.octets,e.
-octets,8,n)},t.prototype.prefixLengthFromSubnetMask=function(){let e=0,n=!1,r={0:8,128:7,192:6,224:5,240:4,248:3,252:2,254:1,
-255:0},i,s,f;for(i=3;i>=0;i-=1)if(s=this.octets[i],s in r){if(f=r[s],n&&f!==0)return null;f!==8&&(n=!0),e+=f}else return null;
-return 32-e},t.prototype.range=function(){return o.subnetMatch(this,this.SpecialRanges)},t.prototype.toByteArray=function(){
-return this.octets.slice(0)},t.prototype.toIPv4MappedAddress=function(){return o.IPv6.parse(`::ffff:${this.toString()}`)},
-t.prototype.toNormalizedString=function(){return this.toString()},t.prototype.toString=function(){return this.octets.join(
-".")},t})(),o.IPv4.broadcastAddressFromCIDR=function(t){try{let e=this.parseCIDR(t),n=e[0].toByteArray(),r=this.subnetMaskFromPrefixLength(
-e[1]).toByteArray(),i=[],s=0;for(;s<4;)i.push(parseInt(n[s],10)|parseInt(r[s],10)^255),s++;return new this(i)}catch(e){throw new Error(
-"ipaddr: the address does not have IPv4 CIDR format",{cause:e})}},o.IPv4.isIPv4=function(t){return this.parser(t)!==null},
-o.IPv4.isValid=function(t){try{return new this(this.parser(t)),!0}catch{return!1}},o.IPv4.isValidCIDR=function(t){try{return this.
-parseCIDR(t),!0}catch{return!1}},o.IPv4.isValidFourPartDecimal=function(t){return!!(o.IPv4.isValid(t)&&t.match(/^(0|[1-9]\d*)(\.(0|[1-9]\d*)){3}$/))},
-o.IPv4.isValidCIDRFourPartDecimal=function(t){let e=t.match(/^(.+)\/(\d+)$/);return!o.IPv4.isValidCIDR(t)||!e?!1:o.IPv4.
-isValidFourPartDecimal(e[1])},o.IPv4.networkAddressFromCIDR=function(t){let e,n,r,i,s;try{for(e=this.parseCIDR(t),r=e[0].
-toByteArray(),s=this.subnetMaskFromPrefixLength(e[1]).toByteArray(),i=[],n=0;n<4;)i.push(parseInt(r[n],10)&parseInt(s[n],
-10)),n++;return new this(i)}catch(f){throw new Error("ipaddr: the address does not have IPv4 CIDR format",{cause:f})}},o.
-IPv4.parse=function(t){let e=this.parser(t);if(e===null)throw new Error("ipaddr: string is not formatted like an IPv4 Ad\
-dress");return new this(e)},o.IPv4.parseCIDR=function(t){let e;if(e=t.match(/^(.+)\/(\d+)$/)){let n=parseInt(e[2]);if(n>=
-0&&n<=32){let r=[this.parse(e[1]),n];return Object.defineProperty(r,"toString",{value:p(function(){return this.join("/")},
-"value")}),r}}throw new Error("ipaddr: string is not formatted like an IPv4 CIDR range")},o.IPv4.parser=function(t){let e,
-n,r;if(e=t.match(u.fourOctet))return(function(){let i=e.slice(1,6),s=[];for(let f=0;f<i.length;f++)n=i[f],s.push(l(n));return s})();
-if(e=t.match(u.longValue)){if(r=l(e[1]),r>4294967295||r<0)throw new Error("ipaddr: address outside defined range");return(function(){
-let i=[],s;for(s=0;s<=24;s+=8)i.push(r>>s&255);return i})().reverse()}else return(e=t.match(u.twoOctet))?(function(){let i=e.
-slice(1,4),s=[];if(r=l(i[1]),r>16777215||r<0)throw new Error("ipaddr: address outside defined range");return s.push(l(i[0])),
-s.push(r>>16&255),s.push(r>>8&255),s.push(r&255),s})():(e=t.match(u.threeOctet))?(function(){let i=e.slice(1,5),s=[];if(r=
-l(i[2]),r>65535||r<0)throw new Error("ipaddr: address outside defined range");return s.push(l(i[0])),s.push(l(i[1])),s.push(
-r>>8&255),s.push(r&255),s})():null},o.IPv4.subnetMaskFromPrefixLength=function(t){if(t=parseInt(t),Number.isNaN(t)||t<0||
-t>32)throw new Error("ipaddr: invalid IPv4 prefix length");let e=[0,0,0,0],n=0,r=Math.floor(t/8);for(;n<r;)e[n]=255,n++;
-return r<4&&(e[r]=Math.pow(2,t%8)-1<<8-t%8),new this(e)},o.IPv6=(function(){function t(e,n){let r,i;if(e.length===16)for(this.
-parts=[],r=0;r<=14;r+=2)this.parts.push(e[r]<<8|e[r+1]);else if(e.length===8)this.parts=e;else throw new Error("ipaddr: \
-ipv6 part count should be 8 or 16");for(r=0;r<this.parts.length;r++)if(i=this.parts[r],!(0<=i&&i<=65535))throw new Error(
-"ipaddr: ipv6 part should fit in 16 bits");n&&(this.zoneId=n)}return p(t,"IPv6"),t.prototype.SpecialRanges={unspecified:[
-new t([0,0,0,0,0,0,0,0]),128],linkLocal:[new t([65152,0,0,0,0,0,0,0]),10],multicast:[new t([65280,0,0,0,0,0,0,0]),8],loopback:[
-new t([0,0,0,0,0,0,0,1]),128],uniqueLocal:[new t([64512,0,0,0,0,0,0,0]),7],ipv4Mapped:[new t([0,0,0,0,0,65535,0,0]),96],
-deprecatedSiteLocal:[new t([65216,0,0,0,0,0,0,0]),10],discard:[new t([256,0,0,0,0,0,0,0]),64],rfc6145:[new t([0,0,0,0,65535,
-0,0,0]),96],rfc6052:[[new t([100,65435,0,0,0,0,0,0]),96],[new t([100,65435,1,0,0,0,0,0]),48]],"6to4":[new t([8194,0,0,0,
-0,0,0,0]),16],teredo:[new t([8193,0,0,0,0,0,0,0]),32],benchmarking:[new t([8193,2,0,0,0,0,0,0]),48],amt:[new t([8193,3,0,
-0,0,0,0,0]),32],as112v6:[[new t([8193,4,274,0,0,0,0,0]),48],[new t([9760,79,32768,0,0,0,0,0]),48]],deprecatedOrchid:[new t(
-[8193,16,0,0,0,0,0,0]),28],orchid2:[new t([8193,32,0,0,0,0,0,0]),28],droneRemoteIdProtocolEntityTags:[new t([8193,48,0,0,
-0,0,0,0]),28],segmentRouting:[new t([24320,0,0,0,0,0,0,0]),16],reserved:[[new t([8193,0,0,0,0,0,0,0]),23],[new t([8193,3512,
-0,0,0,0,0,0]),32],[new t([16383,0,0,0,0,0,0,0]),20]]},t.prototype.isIPv4MappedAddress=function(){return this.range()==="\
-ipv4Mapped"},t.prototype.kind=function(){return"ipv6"},t.prototype.match=function(e,n){let r;if(n===void 0&&(r=e,e=r[0],
-n=r[1]),e.kind()!=="ipv6")throw new Error("ipaddr: cannot match ipv6 address with non-ipv6 one");return b(this.parts,e.parts,
-16,n)},t.prototype.prefixLengthFromSubnetMask=function(){let e=0,n=!1,r={0:16,32768:15,49152:14,57344:13,61440:12,63488:11,
-64512:10,65024:9,65280:8,65408:7,65472:6,65504:5,65520:4,65528:3,65532:2,65534:1,65535:0},i,s;for(let f=7;f>=0;f-=1)if(i=
-this.parts[f],i in r){if(s=r[i],n&&s!==0)return null;s!==16&&(n=!0),e+=s}else return null;return 128-e},t.prototype.range=
-function(){return o.subnetMatch(this,this.SpecialRanges)},t.prototype.toByteArray=function(){let e,n=[],r=this.parts;for(let i=0;i<
-r.length;i++)e=r[i],n.push(e>>8),n.push(e&255);return n},t.prototype.toFixedLengthString=function(){let e=(function(){let r=[];
-for(let i=0;i<this.parts.length;i++)r.push(D(this.parts[i].toString(16),4));return r}).call(this).join(":"),n="";return this.
-zoneId&&(n=`%${this.zoneId}`),e+n},t.prototype.toIPv4Address=function(){if(!this.isIPv4MappedAddress())throw new Error("\
-ipaddr: trying to convert a generic ipv6 address to ipv4");let e=this.parts.slice(-2),n=e[0],r=e[1];return new o.IPv4([n>>
-8,n&255,r>>8,r&255])},t.prototype.toNormalizedString=function(){let e=(function(){let r=[];for(let i=0;i<this.parts.length;i++)
+1)),t[t.length-1]===":"&&(t=t.slice(0,-1)),e=(function(){let w=t.split(":"),l=[];for(let I=0;I<w.length;I++)l.push(w[I].
+length>4?NaN:parseInt(w[I],16));return l})(),{parts:e,zoneId:i}}function R(t,e,n,r){if(t.length!==e.length)throw new Error(
+"ipaddr: cannot match CIDR for objects with different lengths");let i=0,s;for(;r>0;){if(s=n-r,s<0&&(s=0),t[i]>>s!==e[i]>>
+s)return!1;r-=n,i+=1}return!0}function h(t){if(d.test(t))return parseInt(t,16);if(t[0]==="0"&&!isNaN(parseInt(t[1],10))){
+if(p.test(t))return parseInt(t,8);throw new Error(`ipaddr: cannot parse ${t} as octal`)}return parseInt(t,10)}function E(t,e){
+for(;t.length<e;)t=`0${t}`;return t}let o={};o.IPv4=(function(){function t(e){if(e.length!==4)throw new Error("ipaddr: i\
+pv4 octet count should be 4");let n,r;for(n=0;n<e.length;n++)if(r=e[n],!(0<=r&&r<=255))throw new Error("ipaddr: ipv4 oct\
+et should fit in 8 bits");this.octets=e}return t.prototype.SpecialRanges={unspecified:[[new t([0,0,0,0]),8]],broadcast:[
+[new t([255,255,255,255]),32]],multicast:[[new t([224,0,0,0]),4]],linkLocal:[[new t([169,254,0,0]),16]],loopback:[[new t(
+[127,0,0,0]),8]],carrierGradeNat:[[new t([100,64,0,0]),10]],private:[[new t([10,0,0,0]),8],[new t([172,16,0,0]),12],[new t(
+[192,168,0,0]),16]],reserved:[[new t([192,0,0,0]),24],[new t([192,0,2,0]),24],[new t([192,88,99,0]),24],[new t([198,18,0,
+0]),15],[new t([198,51,100,0]),24],[new t([203,0,113,0]),24],[new t([240,0,0,0]),4]],as112:[[new t([192,175,48,0]),24],[
+new t([192,31,196,0]),24]],amt:[[new t([192,52,193,0]),24]]},t.prototype.kind=function(){return"ipv4"},t.prototype.match=
+function(e,n){let r;if(n===void 0&&(r=e,e=r[0],n=r[1]),e.kind()!=="ipv4")throw new Error("ipaddr: cannot match ipv4 addr\
+ess with non-ipv4 one");return R(this.octets,e.octets,8,n)},t.prototype.prefixLengthFromSubnetMask=function(){let e=0,n=!1,
+r={0:8,128:7,192:6,224:5,240:4,248:3,252:2,254:1,255:0},i,s,f;for(i=3;i>=0;i-=1)if(s=this.octets[i],s in r){if(f=r[s],n&&
+f!==0)return null;f!==8&&(n=!0),e+=f}else return null;return 32-e},t.prototype.range=function(){return o.subnetMatch(this,
+this.SpecialRanges)},t.prototype.toByteArray=function(){return this.octets.slice(0)},t.prototype.toIPv4MappedAddress=function(){
+return o.IPv6.parse(`::ffff:${this.toString()}`)},t.prototype.toNormalizedString=function(){return this.toString()},t.prototype.
+toString=function(){return this.octets.join(".")},t})(),o.IPv4.broadcastAddressFromCIDR=function(t){try{let e=this.parseCIDR(
+t),n=e[0].toByteArray(),r=this.subnetMaskFromPrefixLength(e[1]).toByteArray(),i=[],s=0;for(;s<4;)i.push(parseInt(n[s],10)|
+parseInt(r[s],10)^255),s++;return new this(i)}catch(e){throw new Error("ipaddr: the address does not have IPv4 CIDR form\
+at",{cause:e})}},o.IPv4.isIPv4=function(t){return this.parser(t)!==null},o.IPv4.isValid=function(t){try{return new this(
+this.parser(t)),!0}catch{return!1}},o.IPv4.isValidCIDR=function(t){try{return this.parseCIDR(t),!0}catch{return!1}},o.IPv4.
+isValidFourPartDecimal=function(t){return!!(o.IPv4.isValid(t)&&t.match(/^(0|[1-9]\d*)(\.(0|[1-9]\d*)){3}$/))},o.IPv4.isValidCIDRFourPartDecimal=
+function(t){let e=t.match(/^(.+)\/(\d+)$/);return!o.IPv4.isValidCIDR(t)||!e?!1:o.IPv4.isValidFourPartDecimal(e[1])},o.IPv4.
+networkAddressFromCIDR=function(t){let e,n,r,i,s;try{for(e=this.parseCIDR(t),r=e[0].toByteArray(),s=this.subnetMaskFromPrefixLength(
+e[1]).toByteArray(),i=[],n=0;n<4;)i.push(parseInt(r[n],10)&parseInt(s[n],10)),n++;return new this(i)}catch(f){throw new Error(
+"ipaddr: the address does not have IPv4 CIDR format",{cause:f})}},o.IPv4.parse=function(t){let e=this.parser(t);if(e===null)
+throw new Error("ipaddr: string is not formatted like an IPv4 Address");return new this(e)},o.IPv4.parseCIDR=function(t){
+let e;if(e=t.match(/^(.+)\/(\d+)$/)){let n=parseInt(e[2]);if(n>=0&&n<=32){let r=[this.parse(e[1]),n];return Object.defineProperty(
+r,"toString",{value:function(){return this.join("/")}}),r}}throw new Error("ipaddr: string is not formatted like an IPv4\
+ CIDR range")},o.IPv4.parser=function(t){let e,n,r;if(e=t.match(u.fourOctet))return(function(){let i=e.slice(1,6),s=[];for(let f=0;f<
+i.length;f++)n=i[f],s.push(h(n));return s})();if(e=t.match(u.longValue)){if(r=h(e[1]),r>4294967295||r<0)throw new Error(
+"ipaddr: address outside defined range");return(function(){let i=[],s;for(s=0;s<=24;s+=8)i.push(r>>s&255);return i})().reverse()}else
+return(e=t.match(u.twoOctet))?(function(){let i=e.slice(1,4),s=[];if(r=h(i[1]),r>16777215||r<0)throw new Error("ipaddr: \
+address outside defined range");return s.push(h(i[0])),s.push(r>>16&255),s.push(r>>8&255),s.push(r&255),s})():(e=t.match(
+u.threeOctet))?(function(){let i=e.slice(1,5),s=[];if(r=h(i[2]),r>65535||r<0)throw new Error("ipaddr: address outside de\
+fined range");return s.push(h(i[0])),s.push(h(i[1])),s.push(r>>8&255),s.push(r&255),s})():null},o.IPv4.subnetMaskFromPrefixLength=
+function(t){if(t=parseInt(t),Number.isNaN(t)||t<0||t>32)throw new Error("ipaddr: invalid IPv4 prefix length");let e=[0,0,
+0,0],n=0,r=Math.floor(t/8);for(;n<r;)e[n]=255,n++;return r<4&&(e[r]=Math.pow(2,t%8)-1<<8-t%8),new this(e)},o.IPv6=(function(){
+function t(e,n){let r,i;if(e.length===16)for(this.parts=[],r=0;r<=14;r+=2)this.parts.push(e[r]<<8|e[r+1]);else if(e.length===
+8)this.parts=e;else throw new Error("ipaddr: ipv6 part count should be 8 or 16");for(r=0;r<this.parts.length;r++)if(i=this.
+parts[r],!(0<=i&&i<=65535))throw new Error("ipaddr: ipv6 part should fit in 16 bits");n&&(this.zoneId=n)}return t.prototype.
+SpecialRanges={unspecified:[new t([0,0,0,0,0,0,0,0]),128],linkLocal:[new t([65152,0,0,0,0,0,0,0]),10],multicast:[new t([
+65280,0,0,0,0,0,0,0]),8],loopback:[new t([0,0,0,0,0,0,0,1]),128],uniqueLocal:[new t([64512,0,0,0,0,0,0,0]),7],ipv4Mapped:[
+new t([0,0,0,0,0,65535,0,0]),96],deprecatedSiteLocal:[new t([65216,0,0,0,0,0,0,0]),10],discard:[new t([256,0,0,0,0,0,0,0]),
+64],rfc6145:[new t([0,0,0,0,65535,0,0,0]),96],rfc6052:[[new t([100,65435,0,0,0,0,0,0]),96],[new t([100,65435,1,0,0,0,0,0]),
+48]],"6to4":[new t([8194,0,0,0,0,0,0,0]),16],teredo:[new t([8193,0,0,0,0,0,0,0]),32],benchmarking:[new t([8193,2,0,0,0,0,
+0,0]),48],amt:[new t([8193,3,0,0,0,0,0,0]),32],as112v6:[[new t([8193,4,274,0,0,0,0,0]),48],[new t([9760,79,32768,0,0,0,0,
+0]),48]],deprecatedOrchid:[new t([8193,16,0,0,0,0,0,0]),28],orchid2:[new t([8193,32,0,0,0,0,0,0]),28],droneRemoteIdProtocolEntityTags:[
+new t([8193,48,0,0,0,0,0,0]),28],segmentRouting:[new t([24320,0,0,0,0,0,0,0]),16],reserved:[[new t([8193,0,0,0,0,0,0,0]),
+23],[new t([8193,3512,0,0,0,0,0,0]),32],[new t([16383,0,0,0,0,0,0,0]),20]]},t.prototype.isIPv4MappedAddress=function(){return this.
+range()==="ipv4Mapped"},t.prototype.kind=function(){return"ipv6"},t.prototype.match=function(e,n){let r;if(n===void 0&&(r=
+e,e=r[0],n=r[1]),e.kind()!=="ipv6")throw new Error("ipaddr: cannot match ipv6 address with non-ipv6 one");return R(this.
+parts,e.parts,16,n)},t.prototype.prefixLengthFromSubnetMask=function(){let e=0,n=!1,r={0:16,32768:15,49152:14,57344:13,61440:12,
+63488:11,64512:10,65024:9,65280:8,65408:7,65472:6,65504:5,65520:4,65528:3,65532:2,65534:1,65535:0},i,s;for(let f=7;f>=0;f-=
+1)if(i=this.parts[f],i in r){if(s=r[i],n&&s!==0)return null;s!==16&&(n=!0),e+=s}else return null;return 128-e},t.prototype.
+range=function(){return o.subnetMatch(this,this.SpecialRanges)},t.prototype.toByteArray=function(){let e,n=[],r=this.parts;
+for(let i=0;i<r.length;i++)e=r[i],n.push(e>>8),n.push(e&255);return n},t.prototype.toFixedLengthString=function(){let e=(function(){
+let r=[];for(let i=0;i<this.parts.length;i++)r.push(E(this.parts[i].toString(16),4));return r}).call(this).join(":"),n="";
+return this.zoneId&&(n=`%${this.zoneId}`),e+n},t.prototype.toIPv4Address=function(){if(!this.isIPv4MappedAddress())throw new Error(
+"ipaddr: trying to convert a generic ipv6 address to ipv4");let e=this.parts.slice(-2),n=e[0],r=e[1];return new o.IPv4([
+n>>8,n&255,r>>8,r&255])},t.prototype.toNormalizedString=function(){let e=(function(){let r=[];for(let i=0;i<this.parts.length;i++)
 r.push(this.parts[i].toString(16));return r}).call(this).join(":"),n="";return this.zoneId&&(n=`%${this.zoneId}`),e+n},t.
 prototype.toRFC5952String=function(){let e=/((^|:)(0(:|$)){2,})/g,n="";this.zoneId&&(n=`%${this.zoneId}`);let r=this.toNormalizedString(),
-i=r.slice(0,r.length-n.length),s=0,f=-1,v=-1,I;for(;I=e.exec(i);){let w=(I[0].match(/0/g)||[]).length;w>v&&(v=w,s=I.index,
-f=I[0].length)}return f<0?i+n:`${i.substring(0,s)}::${i.substring(s+f)}${n}`},t.prototype.toString=function(){return this.
+i=r.slice(0,r.length-n.length),s=0,f=-1,w=-1,l;for(;l=e.exec(i);){let I=(l[0].match(/0/g)||[]).length;I>w&&(w=I,s=l.index,
+f=l[0].length)}return f<0?i+n:`${i.substring(0,s)}::${i.substring(s+f)}${n}`},t.prototype.toString=function(){return this.
 toRFC5952String()},t})(),o.IPv6.broadcastAddressFromCIDR=function(t){try{let e=this.parseCIDR(t),n=e[0].toByteArray(),r=this.
 subnetMaskFromPrefixLength(e[1]).toByteArray(),i=[],s=0;for(;s<16;)i.push(parseInt(n[s],10)|parseInt(r[s],10)^255),s++;return new this(
 i)}catch(e){throw new Error("ipaddr: the address does not have IPv6 CIDR format",{cause:e})}},o.IPv6.isIPv6=function(t){
@@ -91,10 +90,10 @@ n,r,i,s;try{for(e=this.parseCIDR(t),r=e[0].toByteArray(),s=this.subnetMaskFromPr
 s not have IPv6 CIDR format",{cause:f})}},o.IPv6.parse=function(t){let e=this.parser(t);if(e===null)throw new Error("ipa\
 ddr: string is not formatted like an IPv6 Address");return new this(e.parts,e.zoneId)},o.IPv6.parseCIDR=function(t){let e,
 n,r;if((n=t.match(/^(.+)\/(\d+)$/))&&(e=parseInt(n[2]),e>=0&&e<=128))return r=[this.parse(n[1]),e],Object.defineProperty(
-r,"toString",{value:p(function(){return this.join("/")},"value")}),r;throw new Error("ipaddr: string is not formatted li\
-ke an IPv6 CIDR range")},o.IPv6.parser=function(t){let e,n,r,i,s,f;if(r=t.match(m.deprecatedTransitional))return this.parser(
-`::ffff:${r[1]}`);if(m.native.test(t))return $(t,8);if((r=t.match(m.transitional))&&(f=r[6]||"",e=r[1],r[1].endsWith("::")||
-(e=e.slice(0,-1)),e=$(e+f,6),e&&e.parts)){for(s=[parseInt(r[2]),parseInt(r[3]),parseInt(r[4]),parseInt(r[5])],n=0;n<s.length;n++)
+r,"toString",{value:function(){return this.join("/")}}),r;throw new Error("ipaddr: string is not formatted like an IPv6 \
+CIDR range")},o.IPv6.parser=function(t){let e,n,r,i,s,f;if(r=t.match(x.deprecatedTransitional))return this.parser(`::fff\
+f:${r[1]}`);if(x.native.test(t))return g(t,8);if((r=t.match(x.transitional))&&(f=r[6]||"",e=r[1],r[1].endsWith("::")||(e=
+e.slice(0,-1)),e=g(e+f,6),e&&e.parts)){for(s=[parseInt(r[2]),parseInt(r[3]),parseInt(r[4]),parseInt(r[5])],n=0;n<s.length;n++)
 if(i=s[n],!(0<=i&&i<=255))return null;return e.parts.push(s[0]<<8|s[1]),e.parts.push(s[2]<<8|s[3]),{parts:e.parts,zoneId:e.
 zoneId}}return null},o.IPv6.subnetMaskFromPrefixLength=function(t){if(t=parseInt(t),Number.isNaN(t)||t<0||t>128)throw new Error(
 "ipaddr: invalid IPv6 prefix length");let e=[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],n=0,r=Math.floor(t/8);for(;n<r;)e[n]=255,n++;
@@ -107,4 +106,4 @@ parseCIDR(t)}catch{try{return o.IPv4.parseCIDR(t)}catch(e){throw new Error("ipad
 4 CIDR format",{cause:e})}}},o.process=function(t){let e=this.parse(t);return e.kind()==="ipv6"&&e.isIPv4MappedAddress()?
 e.toIPv4Address():e},o.subnetMatch=function(t,e,n){let r,i,s,f;n==null&&(n="unicast");for(i in e)if(Object.prototype.hasOwnProperty.
 call(e,i)){for(s=e[i],s[0]&&!(s[0]instanceof Array)&&(s=[s]),r=0;r<s.length;r++)if(f=s[r],t.kind()===f[0].kind()&&t.match.
-apply(t,f))return i}return n},typeof y<"u"&&y.exports?y.exports=o:c.ipaddr=o})(C)});P();var J=L(E());var export_default=J.default;export{export_default as default};
+apply(t,f))return i}return n},typeof m<"u"&&m.exports?m.exports=o:c.ipaddr=o})(b)});v();var H=F(C());var export_default=H.default;export{export_default as default};

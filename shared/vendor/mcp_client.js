@@ -4,208 +4,194 @@
 //   eventsource-parser@3.1.1 (MIT)
 //   pkce-challenge@5.0.1 (MIT)
 // @ts-self-types="./mcp_client.d.ts"
-import {$ as oe,A as B,B as L,C as z,Ca as Ae,D as m,Da as ke,E as g,Ea as Ye,F as N,G as ce,H as le,Ha as Ze,Ja as he,Ka as Xe,
-L as Ce,La as Qe,M as G,Ma as et,N as Re,Na as tt,O as se,Oa as rt,Pa as X,Qa as st,S as k,T as M,V as de,X as Je,Y as ie,
-_ as Y,a,aa as Z,c as O,ca as Pe,da as We,e as x,g as ae,ga as Te,ia as Ke,j as me,l as ge,la as Be,n as ye,p as te,pa as Ge,
-q as Se,r as De,t as ze,u as Fe,v as He,w as Ee,x as be,xa as Ie,y as je,ya as ue,z as re}from"./mcp_core.js";var es=new Set(["https://json-schema.org/draft/2020-12/schema","http://json-schema.org/draft/2020-12/schema"]),ts=new Set(
-["https://json-schema.org/draft/2019-09/schema","http://json-schema.org/draft/2019-09/schema"]),rs=new Set(["https://jso\
-n-schema.org/draft-07/schema","http://json-schema.org/draft-07/schema"]),ss=new Set(["https://json-schema.org/draft-06/s\
-chema","http://json-schema.org/draft-06/schema"]);function Ot(e,t){if(!("$schema"in e)||typeof e.$schema!="string")return"2020-12";let r=e.$schema.replace(/#$/,"");if(es.
-has(r))return"2020-12";if(ts.has(r))return"2019-09";if(rs.has(r)||ss.has(r))return"draft-7";throw new Error(`JSON Schema\
+import {$ as Y,A as $,B as D,Ba as Ie,C as v,Ca as Ae,D as m,Da as Ge,E as V,F as ae,G as ce,Ga as Ye,Ia as ue,Ja as Ze,K as be,
+Ka as Xe,L as B,La as Qe,M as Ce,Ma as et,N as re,Na as tt,Oa as Z,Pa as rt,R as A,S as O,U as le,W as je,X as se,Z as G,
+_ as ie,b as k,ba as Re,ca as Je,d as U,f as ne,fa as Pe,ha as We,i as ve,k as me,ka as Ke,m as ge,o as ee,oa as Be,p as ye,
+q as qe,s as De,t as ze,u as Fe,v as Se,w as Ee,wa as Te,x as He,xa as de,y as te,z as K}from"./mcp_core.js";var Qr=new Set(["https://json-schema.org/draft/2020-12/schema","http://json-schema.org/draft/2020-12/schema"]),es=new Set(
+["https://json-schema.org/draft/2019-09/schema","http://json-schema.org/draft/2019-09/schema"]),ts=new Set(["https://jso\
+n-schema.org/draft-07/schema","http://json-schema.org/draft-07/schema"]),rs=new Set(["https://json-schema.org/draft-06/s\
+chema","http://json-schema.org/draft-06/schema"]);function kt(e,t){if(!("$schema"in e)||typeof e.$schema!="string")return"2020-12";let r=e.$schema.replace(/#$/,"");if(Qr.
+has(r))return"2020-12";if(es.has(r))return"2019-09";if(ts.has(r)||rs.has(r))return"draft-7";throw new Error(`JSON Schema\
  declares an unsupported dialect ("$schema": "${e.$schema.slice(0,200)}"). The default validator supports JSON Schema 20\
-20-12, 2019-09, draft-07, and draft-06; ${t}`)}a(Ot,"declaredDialect");import {Validator as is}from"./cfworker_json_schema.js";var pe=class{static{a(this,"CfWorkerJsonSchemaValidator")}shortcircuit;draft;constructor(e){this.shortcircuit=e?.shortcircuit??
-!0,this.draft=e?.draft}_draftFor(e){let t=Ot(e,"pass an explicit { draft } to CfWorkerJsonSchemaValidator to validate ot\
-her dialects.");return t==="draft-7"?"7":t}getValidator(e){let t=new is(e,this.draft??this._draftFor(e),this.shortcircuit);
-return r=>{let s=t.validate(r);return s.valid?{valid:!0,data:r,errorMessage:void 0}:{valid:!1,data:void 0,errorMessage:s.
-errors.map(i=>`${i.instanceLocation}: ${i.error}`).join("; ")}}}};var Mt=!1;var it;it=globalThis.crypto?.webcrypto??globalThis.crypto??import("node:crypto").then(e=>e.webcrypto);async function os(e){
-return(await it).getRandomValues(new Uint8Array(e))}a(os,"getRandomValues");async function ns(e){let t="abcdefghijklmnop\
-qrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~",r=Math.pow(2,8)-Math.pow(2,8)%t.length,s="";for(;s.length<e;){let i=await os(
-e-s.length);for(let o of i)o<r&&(s+=t[o%t.length])}return s}a(ns,"random");async function as(e){return await ns(e)}a(as,
-"generateVerifier");async function cs(e){let t=await(await it).subtle.digest("SHA-256",new TextEncoder().encode(e));return btoa(
-String.fromCharCode(...new Uint8Array(t))).replace(/\//g,"_").replace(/\+/g,"-").replace(/=/g,"")}a(cs,"generateChalleng\
-e");async function ot(e){if(e||(e=43),e<43||e>128)throw`Expected a length between 43 and 128. Received ${e}.`;let t=await as(
-e),r=await cs(t);return{code_verifier:t,code_challenge:r}}a(ot,"pkceChallenge");var ne=class extends Error{static{a(this,"OAuthClientFlowError")}static{Object.defineProperty(this,"mcpBrand",{value:"mc\
-p.OAuthClientFlowError"})}static[Symbol.hasInstance](e){return B(this,e)}static isInstance(e){if(typeof this!="function")
-throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callbacks use `v =>\
- SdkError.isInstance(v)`");return B(this,e)}constructor(e){super(e),this.name=new.target.name,re(this,new.target)}},_e=class extends ne{static{
-a(this,"IssuerMismatchError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.IssuerMismatchError"})}kind;expected;received;constructor(e,t,r){
+20-12, 2019-09, draft-07, and draft-06; ${t}`)}import {Validator as ss}from"./cfworker_json_schema.js";var he=class{static name="CfWorkerJsonSchemaValidator";shortcircuit;draft;constructor(e){
+this.shortcircuit=e?.shortcircuit??!0,this.draft=e?.draft}_draftFor(e){let t=kt(e,"pass an explicit { draft } to CfWorke\
+rJsonSchemaValidator to validate other dialects.");return t==="draft-7"?"7":t}getValidator(e){let t=new ss(e,this.draft??
+this._draftFor(e),this.shortcircuit);return r=>{let s=t.validate(r);return s.valid?{valid:!0,data:r,errorMessage:void 0}:
+{valid:!1,data:void 0,errorMessage:s.errors.map(i=>`${i.instanceLocation}: ${i.error}`).join("; ")}}}};var Ot=!1;var st;st=globalThis.crypto?.webcrypto??globalThis.crypto??import("node:crypto").then(e=>e.webcrypto);async function is(e){
+return(await st).getRandomValues(new Uint8Array(e))}async function os(e){let t="abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN\
+OPQRSTUVWXYZ0123456789-._~",r=Math.pow(2,8)-Math.pow(2,8)%t.length,s="";for(;s.length<e;){let i=await is(e-s.length);for(let o of i)
+o<r&&(s+=t[o%t.length])}return s}async function ns(e){return await os(e)}async function as(e){let t=await(await st).subtle.
+digest("SHA-256",new TextEncoder().encode(e));return btoa(String.fromCharCode(...new Uint8Array(t))).replace(/\//g,"_").
+replace(/\+/g,"-").replace(/=/g,"")}async function it(e){if(e||(e=43),e<43||e>128)throw`Expected a length between 43 and\
+ 128. Received ${e}.`;let t=await ns(e),r=await as(t);return{code_verifier:t,code_challenge:r}}var oe=class extends Error{static name="OAuthClientFlowError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.O\
+AuthClientFlowError"})}static[Symbol.hasInstance](e){return K(this,e)}static isInstance(e){if(typeof this!="function")throw new TypeError(
+"isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance\
+(v)`");return K(this,e)}constructor(e){super(e),this.name=new.target.name,te(this,new.target)}},fe=class extends oe{static name="\
+IssuerMismatchError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.IssuerMismatchError"})}kind;expected;received;constructor(e,t,r){
 super(`Issuer mismatch in ${e==="metadata"?"authorization server metadata (RFC 8414 §3.3)":"authorization response (RFC\
- 9207)"}: expected ${JSON.stringify(t)}, received ${JSON.stringify(r)}`),this.kind=e,this.expected=t,this.received=r}},_t=class extends ne{static{
-a(this,"RegistrationRejectedError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.RegistrationRejectedError"})}status;body;submittedMetadata;constructor(e){
+ 9207)"}: expected ${JSON.stringify(t)}, received ${JSON.stringify(r)}`),this.kind=e,this.expected=t,this.received=r}},ft=class extends oe{static name="\
+RegistrationRejectedError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.RegistrationRejectedError"})}status;body;submittedMetadata;constructor(e){
 super(`Dynamic Client Registration rejected (HTTP ${e.status}): ${e.body}`),this.status=e.status,this.body=e.body,this.submittedMetadata=
-e.submittedMetadata}},wt=class extends ne{static{a(this,"InsecureTokenEndpointError")}static{Object.defineProperty(this,
-"mcpBrand",{value:"mcp.InsecureTokenEndpointError"})}tokenEndpoint;constructor(e){super(`Refusing to send credentials to\
- non-https token endpoint '${e}'. OAuth token requests MUST use TLS (localhost / *.localhost / 127.0.0.1 / ::1 are exemp\
-t).`),this.tokenEndpoint=e}},fe=class extends ne{static{a(this,"AuthorizationServerMismatchError")}static{Object.defineProperty(
-this,"mcpBrand",{value:"mcp.AuthorizationServerMismatchError"})}constructor(e,t){super(`Authorization server mismatch: c\
-redentials are bound to ${JSON.stringify(e)} but this call resolved ${JSON.stringify(t)}; refusing to present them to a \
-different authorization server`),this.recordedIssuer=e,this.currentIssuer=t}},vt=class extends ne{static{a(this,"Insuffi\
-cientScopeError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.InsufficientScopeError"})}requiredScope;resourceMetadataUrl;errorDescription;constructor(e){
+e.submittedMetadata}},_t=class extends oe{static name="InsecureTokenEndpointError";static{Object.defineProperty(this,"mc\
+pBrand",{value:"mcp.InsecureTokenEndpointError"})}tokenEndpoint;constructor(e){super(`Refusing to send credentials to no\
+n-https token endpoint '${e}'. OAuth token requests MUST use TLS (localhost / *.localhost / 127.0.0.1 / ::1 are exempt).`),
+this.tokenEndpoint=e}},pe=class extends oe{static name="AuthorizationServerMismatchError";static{Object.defineProperty(this,
+"mcpBrand",{value:"mcp.AuthorizationServerMismatchError"})}constructor(e,t){super(`Authorization server mismatch: creden\
+tials are bound to ${JSON.stringify(e)} but this call resolved ${JSON.stringify(t)}; refusing to present them to a diffe\
+rent authorization server`),this.recordedIssuer=e,this.currentIssuer=t}},wt=class extends oe{static name="InsufficientSc\
+opeError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.InsufficientScopeError"})}requiredScope;resourceMetadataUrl;errorDescription;constructor(e){
 super(`Insufficient scope${e.requiredScope?`: required "${e.requiredScope}"`:""}`),this.requiredScope=e.requiredScope,this.
-resourceMetadataUrl=e.resourceMetadataUrl,this.errorDescription=e.errorDescription}};function ht(e,t,r){if(e)return typeof e.
+resourceMetadataUrl=e.resourceMetadataUrl,this.errorDescription=e.errorDescription}};function ut(e,t,r){if(e)return typeof e.
 issuer!="string"?(r?.canPersistStamp!==!1&&console.warn("[mcp-sdk] SEP-2352: stored OAuth credential has no 'issuer' sta\
 mp (pre-upgrade storage or provider not round-tripping the value). SEP-2352 isolation is inactive for this read; ensure \
-your provider round-trips the issuer field."),e.issuer===void 0?e:{...e,issuer:void 0}):Ft(e.issuer,t)?e:void 0}a(ht,"di\
-scardIfIssuerMismatch");function Ft(e,t){return e===t||e.endsWith("/")&&e.slice(0,-1)===t||t.endsWith("/")&&t.slice(0,-1)===
-e}a(Ft,"issuersMatch");function Ht(e){if(e==null)return!1;let t=e;return typeof t.tokens=="function"&&typeof t.clientInformation==
-"function"}a(Ht,"isOAuthClientProvider");async function ls(e,t,r){let{resourceMetadataUrl:s,scope:i}=Q(t.response);if(await Ne(
-e,{serverUrl:t.serverUrl,resourceMetadataUrl:s,scope:i,fetchFn:t.fetchFn,...r})!=="AUTHORIZED")throw new q}a(ls,"handleO\
-AuthUnauthorized");function jt(e,t){return{token:a(async()=>(await e.tokens())?.access_token,"token"),onUnauthorized:a(async r=>ls(
-e,r,t),"onUnauthorized")}}a(jt,"adaptOAuthProvider");var q=class extends Error{static{a(this,"UnauthorizedError")}static{
-Object.defineProperty(this,"mcpBrand",{value:"mcp.UnauthorizedError"})}static[Symbol.hasInstance](e){return B(this,e)}static isInstance(e){
-if(typeof this!="function")throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)\
-`); for callbacks use `v => SdkError.isInstance(v)`");return B(this,e)}constructor(e){super(e??"Unauthorized"),this.name=
-"UnauthorizedError",re(this,new.target)}};function xe(e){return e?.authorization_response_iss_parameter_supported===!0}a(
-xe,"isIssParameterSupported");function we({iss:e,expectedIssuer:t,issParameterSupported:r}){if(t!==void 0){if(e===void 0){
-if(r)throw new _e("authorization_response",t,void 0);return}if(e!==t)throw new _e("authorization_response",t,e)}}a(we,"v\
-alidateAuthorizationResponseIssuer");function Ve(...e){let t=new Set;for(let r of e)if(r)for(let s of r.split(/\s+/))s&&
-t.add(s);return t.size>0?[...t].join(" "):void 0}a(Ve,"computeScopeUnion");function Jt(e,t){if(!e)return!1;let r=new Set(
-(t??"").split(/\s+/).filter(Boolean));for(let s of e.split(/\s+/))if(s&&!r.has(s))return!0;return!1}a(Jt,"isStrictScopeS\
-uperset");async function Wt(e,t,r,s,i){if(typeof e=="string")return{authorizationCode:e,iss:t};let o=e.get("iss")??void 0,
-n=e.get("code");if(n)return{authorizationCode:n,iss:o};let l=(await r.discoveryState?.())?.authorizationServerMetadata;if(!l)
-try{l=(await $e(s,i)).authorizationServerMetadata}catch{l=void 0}if(!l)throw new q("Authorization callback failed and th\
-e issuer could not be verified");we({iss:o,expectedIssuer:l.issuer,issParameterSupported:xe(l)});let c=e.get("error");throw c?
-new z(c,e.get("error_description")??c,e.get("error_uri")??void 0):new q("Authorization callback contained neither `code`\
- nor `error`")}a(Wt,"resolveAuthorizationCallbackParams");function ds(e){return["client_secret_basic","client_secret_pos\
-t","none"].includes(e)}a(ds,"isClientAuthMethod");var nt="code",at="S256";function mt(e,t){let r=e.client_secret!==void 0;
-return"token_endpoint_auth_method"in e&&e.token_endpoint_auth_method&&ds(e.token_endpoint_auth_method)&&(t.length===0||t.
-includes(e.token_endpoint_auth_method))?e.token_endpoint_auth_method:t.length===0?r?"client_secret_basic":"none":r&&t.includes(
-"client_secret_basic")?"client_secret_basic":r&&t.includes("client_secret_post")?"client_secret_post":t.includes("none")?
-"none":r?"client_secret_post":"none"}a(mt,"selectClientAuthMethod");function Kt(e,t,r,s){let{client_id:i,client_secret:o}=t;
-switch(e){case"client_secret_basic":us(i,o,r);return;case"client_secret_post":hs(i,o,s);return;case"none":ps(i,s);return;default:
-throw new Error(`Unsupported client authentication method: ${e}`)}}a(Kt,"applyClientAuthentication");function us(e,t,r){
-if(!t)throw new Error("client_secret_basic authentication requires a client_secret");let s=btoa(`${e}:${t}`);r.set("Auth\
-orization",`Basic ${s}`)}a(us,"applyBasicAuth");function hs(e,t,r){r.set("client_id",e),t&&r.set("client_secret",t)}a(hs,
-"applyPostAuth");function ps(e,t){t.set("client_id",e)}a(ps,"applyPublicAuth");function Bt(e){return e==="localhost"||e.
-endsWith(".localhost")||e==="127.0.0.1"||e==="[::1]"||e==="::1"}a(Bt,"isLoopbackHost");function gt(e){let t=new URL(String(
-e));if(t.protocol!=="https:"&&!Bt(t.hostname))throw new wt(t.href);return t}a(gt,"assertSecureTokenEndpoint");function fs(e){
-for(let t of e??[]){let r;try{r=new URL(t)}catch{continue}if(r.protocol!=="http:"&&r.protocol!=="https:"||Bt(r.hostname))
-return"native"}return"web"}a(fs,"deriveApplicationType");function yt(e){let t=e.clientMetadata;return{...t,grant_types:t.
-grant_types??(e.redirectUrl===void 0?void 0:["authorization_code","refresh_token"]),application_type:t.application_type??
-fs(t.redirect_uris)}}a(yt,"resolveClientMetadata");async function pt(e){let t=e instanceof Response?e.status:void 0,r=e instanceof
-Response?await e.text():e;try{let s=be.parse(JSON.parse(r));return z.fromResponse(s)}catch(s){let i=`${t?`HTTP ${t}: `:""}\
-Invalid OAuth error response: ${s}. Raw body: ${r}`;return new z(L.ServerError,i)}}a(pt,"parseErrorResponse");function Ut(e,t,r){
-let s=e.invalidateCredentials===void 0?`retrying authorization without discarding the stored ${r} (provider implements n\
-o invalidateCredentials())`:`invalidating the stored ${r} and retrying authorization`;console.warn(`[mcp-sdk] OAuth ${JSON.
-stringify(t.code)} — ${s}. Cause: ${JSON.stringify(t.message)}`)}a(Ut,"warnCredentialInvalidation");async function Ne(e,t){
-try{return await ct(e,t)}catch(r){if(r instanceof z){if(r.code===L.InvalidClient||r.code===L.UnauthorizedClient)return Ut(
-e,r,"client credentials and tokens"),await e.invalidateCredentials?.("client"),await e.invalidateCredentials?.("tokens"),
-await ct(e,t);if(r.code===L.InvalidGrant||r.code===L.InvalidDpopProof)return Ut(e,r,"tokens"),await e.invalidateCredentials?.(
-"tokens"),await ct(e,t)}throw r}}a(Ne,"auth");function _s(e){let{requestedScope:t,resourceMetadata:r,authServerMetadata:s,
-clientMetadata:i}=e,o=t||r?.scopes_supported?.join(" ")||i.scope;return o&&s?.scopes_supported?.includes("offline_access")&&
-!o.split(" ").includes("offline_access")&&i.grant_types?.includes("refresh_token")&&(o=`${o} offline_access`),o}a(_s,"de\
-termineScope");async function ct(e,{serverUrl:t,authorizationCode:r,iss:s,scope:i,resourceMetadataUrl:o,fetchFn:n,skipIssuerMetadataValidation:l,
-forceReauthorization:c}){let u=yt(e),d=await e.discoveryState?.(),f,h,w,b,E=o;if(!E&&d?.resourceMetadataUrl&&(E=new URL(
-d.resourceMetadataUrl)),d?.authorizationServerUrl){if(h=d.authorizationServerUrl,f=d.resourceMetadata,w=d.authorizationServerMetadata??
-await Et(h,{fetchFn:n,skipIssuerValidation:l}),!f)try{f=await St(t,{resourceMetadataUrl:E},n)}catch(A){if(A instanceof TypeError)
-throw A}(w!==d.authorizationServerMetadata||f!==d.resourceMetadata)&&await e.saveDiscoveryState?.({authorizationServerUrl:String(
-h),resourceMetadataUrl:E?.toString(),resourceMetadata:f,authorizationServerMetadata:w})}else{let A=await $e(t,{resourceMetadataUrl:E,
-fetchFn:n,skipIssuerMetadataValidation:l});h=A.authorizationServerUrl,w=A.authorizationServerMetadata,f=A.resourceMetadata,
-b={authorizationServerUrl:String(h),resourceMetadataUrl:E?.toString(),resourceMetadata:f,authorizationServerMetadata:w}}
-let v=w?.issuer??String(h),P={issuer:v};if(await e.saveAuthorizationServerUrl?.(v),r!==void 0){let A=d?.authorizationServerMetadata?.
-issuer??d?.authorizationServerUrl;if(A===void 0){if(e.saveDiscoveryState!==void 0)throw new fe("discoveryState was not a\
-vailable on the callback leg; ensure your provider persists discoveryState alongside codeVerifier",v);console.warn("[mcp\
+your provider round-trips the issuer field."),e.issuer===void 0?e:{...e,issuer:void 0}):zt(e.issuer,t)?e:void 0}function zt(e,t){
+return e===t||e.endsWith("/")&&e.slice(0,-1)===t||t.endsWith("/")&&t.slice(0,-1)===e}function Ft(e){if(e==null)return!1;
+let t=e;return typeof t.tokens=="function"&&typeof t.clientInformation=="function"}async function cs(e,t,r){let{resourceMetadataUrl:s,
+scope:i}=X(t.response);if(await Ve(e,{serverUrl:t.serverUrl,resourceMetadataUrl:s,scope:i,fetchFn:t.fetchFn,...r})!=="AU\
+THORIZED")throw new L}function Ht(e,t){return{token:async()=>(await e.tokens())?.access_token,onUnauthorized:async r=>cs(
+e,r,t)}}var L=class extends Error{static name="UnauthorizedError";static{Object.defineProperty(this,"mcpBrand",{value:"m\
+cp.UnauthorizedError"})}static[Symbol.hasInstance](e){return K(this,e)}static isInstance(e){if(typeof this!="function")throw new TypeError(
+"isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance\
+(v)`");return K(this,e)}constructor(e){super(e??"Unauthorized"),this.name="UnauthorizedError",te(this,new.target)}};function Ue(e){
+return e?.authorization_response_iss_parameter_supported===!0}function _e({iss:e,expectedIssuer:t,issParameterSupported:r}){
+if(t!==void 0){if(e===void 0){if(r)throw new fe("authorization_response",t,void 0);return}if(e!==t)throw new fe("authori\
+zation_response",t,e)}}function xe(...e){let t=new Set;for(let r of e)if(r)for(let s of r.split(/\s+/))s&&t.add(s);return t.
+size>0?[...t].join(" "):void 0}function jt(e,t){if(!e)return!1;let r=new Set((t??"").split(/\s+/).filter(Boolean));for(let s of e.
+split(/\s+/))if(s&&!r.has(s))return!0;return!1}async function Jt(e,t,r,s,i){if(typeof e=="string")return{authorizationCode:e,
+iss:t};let o=e.get("iss")??void 0,n=e.get("code");if(n)return{authorizationCode:n,iss:o};let c=(await r.discoveryState?.())?.
+authorizationServerMetadata;if(!c)try{c=(await Ne(s,i)).authorizationServerMetadata}catch{c=void 0}if(!c)throw new L("Au\
+thorization callback failed and the issuer could not be verified");_e({iss:o,expectedIssuer:c.issuer,issParameterSupported:Ue(
+c)});let a=e.get("error");throw a?new D(a,e.get("error_description")??a,e.get("error_uri")??void 0):new L("Authorization\
+ callback contained neither `code` nor `error`")}function ls(e){return["client_secret_basic","client_secret_post","none"].
+includes(e)}var ot="code",nt="S256";function vt(e,t){let r=e.client_secret!==void 0;return"token_endpoint_auth_method"in
+e&&e.token_endpoint_auth_method&&ls(e.token_endpoint_auth_method)&&(t.length===0||t.includes(e.token_endpoint_auth_method))?
+e.token_endpoint_auth_method:t.length===0?r?"client_secret_basic":"none":r&&t.includes("client_secret_basic")?"client_se\
+cret_basic":r&&t.includes("client_secret_post")?"client_secret_post":t.includes("none")?"none":r?"client_secret_post":"n\
+one"}function Wt(e,t,r,s){let{client_id:i,client_secret:o}=t;switch(e){case"client_secret_basic":ds(i,o,r);return;case"c\
+lient_secret_post":us(i,o,s);return;case"none":hs(i,s);return;default:throw new Error(`Unsupported client authentication\
+ method: ${e}`)}}function ds(e,t,r){if(!t)throw new Error("client_secret_basic authentication requires a client_secret");
+let s=btoa(`${e}:${t}`);r.set("Authorization",`Basic ${s}`)}function us(e,t,r){r.set("client_id",e),t&&r.set("client_sec\
+ret",t)}function hs(e,t){t.set("client_id",e)}function Kt(e){return e==="localhost"||e.endsWith(".localhost")||e==="127.\
+0.0.1"||e==="[::1]"||e==="::1"}function mt(e){let t=new URL(String(e));if(t.protocol!=="https:"&&!Kt(t.hostname))throw new _t(
+t.href);return t}function ps(e){for(let t of e??[]){let r;try{r=new URL(t)}catch{continue}if(r.protocol!=="http:"&&r.protocol!==
+"https:"||Kt(r.hostname))return"native"}return"web"}function gt(e){let t=e.clientMetadata;return{...t,grant_types:t.grant_types??
+(e.redirectUrl===void 0?void 0:["authorization_code","refresh_token"]),application_type:t.application_type??ps(t.redirect_uris)}}
+async function ht(e){let t=e instanceof Response?e.status:void 0,r=e instanceof Response?await e.text():e;try{let s=Ee.parse(
+JSON.parse(r));return D.fromResponse(s)}catch(s){let i=`${t?`HTTP ${t}: `:""}Invalid OAuth error response: ${s}. Raw bod\
+y: ${r}`;return new D($.ServerError,i)}}function Mt(e,t,r){let s=e.invalidateCredentials===void 0?`retrying authorizatio\
+n without discarding the stored ${r} (provider implements no invalidateCredentials())`:`invalidating the stored ${r} and\
+ retrying authorization`;console.warn(`[mcp-sdk] OAuth ${JSON.stringify(t.code)} — ${s}. Cause: ${JSON.stringify(t.message)}`)}
+async function Ve(e,t){try{return await at(e,t)}catch(r){if(r instanceof D){if(r.code===$.InvalidClient||r.code===$.UnauthorizedClient)
+return Mt(e,r,"client credentials and tokens"),await e.invalidateCredentials?.("client"),await e.invalidateCredentials?.(
+"tokens"),await at(e,t);if(r.code===$.InvalidGrant||r.code===$.InvalidDpopProof)return Mt(e,r,"tokens"),await e.invalidateCredentials?.(
+"tokens"),await at(e,t)}throw r}}function fs(e){let{requestedScope:t,resourceMetadata:r,authServerMetadata:s,clientMetadata:i}=e,
+o=t||r?.scopes_supported?.join(" ")||i.scope;return o&&s?.scopes_supported?.includes("offline_access")&&!o.split(" ").includes(
+"offline_access")&&i.grant_types?.includes("refresh_token")&&(o=`${o} offline_access`),o}async function at(e,{serverUrl:t,
+authorizationCode:r,iss:s,scope:i,resourceMetadataUrl:o,fetchFn:n,skipIssuerMetadataValidation:c,forceReauthorization:a}){
+let d=gt(e),l=await e.discoveryState?.(),p,u,_,E,S=o;if(!S&&l?.resourceMetadataUrl&&(S=new URL(l.resourceMetadataUrl)),l?.
+authorizationServerUrl){if(u=l.authorizationServerUrl,p=l.resourceMetadata,_=l.authorizationServerMetadata??await St(u,{
+fetchFn:n,skipIssuerValidation:c}),!p)try{p=await yt(t,{resourceMetadataUrl:S},n)}catch(I){if(I instanceof TypeError)throw I}
+(_!==l.authorizationServerMetadata||p!==l.resourceMetadata)&&await e.saveDiscoveryState?.({authorizationServerUrl:String(
+u),resourceMetadataUrl:S?.toString(),resourceMetadata:p,authorizationServerMetadata:_})}else{let I=await Ne(t,{resourceMetadataUrl:S,
+fetchFn:n,skipIssuerMetadataValidation:c});u=I.authorizationServerUrl,_=I.authorizationServerMetadata,p=I.resourceMetadata,
+E={authorizationServerUrl:String(u),resourceMetadataUrl:S?.toString(),resourceMetadata:p,authorizationServerMetadata:_}}
+let w=_?.issuer??String(u),R={issuer:w};if(await e.saveAuthorizationServerUrl?.(w),r!==void 0){let I=l?.authorizationServerMetadata?.
+issuer??l?.authorizationServerUrl;if(I===void 0){if(e.saveDiscoveryState!==void 0)throw new pe("discoveryState was not a\
+vailable on the callback leg; ensure your provider persists discoveryState alongside codeVerifier",w);console.warn("[mcp\
 -sdk] OAuthClientProvider does not implement saveDiscoveryState()/discoveryState(); the SEP-2352 callback-leg authorizat\
 ion-server binding cannot be checked. Implement discoveryState (persist alongside codeVerifier) — see docs/migration/upg\
-rade-to-v2.md §SEP-2352.")}else if(!Ft(A,v))throw new fe(A,v)}b&&await e.saveDiscoveryState?.(b);let R=await Yt(t,e,f),
-y=R&&f&&!e.validateResourceURL?f.resource:R;y&&await e.saveResourceUrl?.(bt(y));let T=_s({requestedScope:i,resourceMetadata:f,
-authServerMetadata:w,clientMetadata:e.clientMetadata}),_=await Promise.resolve(e.clientInformation(P)),p=ht(_,v,{canPersistStamp:e.
-saveClientInformation!==void 0});if(p===void 0&&_?.issuer&&e.saveClientInformation===void 0)throw new fe(_.issuer,v);if(p&&
-p.issuer===void 0&&(p={...p,issuer:v},await e.saveClientInformation?.(p,P)),!p){if(r!==void 0)throw new Error("Existing \
-OAuth client information is required when exchanging an authorization code");let A=w?.client_id_metadata_document_supported===
-!0,$=e.clientMetadataUrl;if($&&!Gt($))throw new z(L.InvalidClientMetadata,`clientMetadataUrl must be a valid HTTPS URL w\
-ith a non-root pathname, got: ${$}`);if(A&&$)p={client_id:$,issuer:v},await e.saveClientInformation?.(p,P);else{if(!e.saveClientInformation)
-throw new Error("OAuth client information must be saveable for dynamic registration");p={...await It(h,{metadata:w,clientMetadata:u,
-scope:T,fetchFn:n}),issuer:v},await e.saveClientInformation(p,P)}}let S=!e.redirectUrl;if(r!==void 0||S){r!==void 0&&we(
-{iss:s,expectedIssuer:w?.issuer,issParameterSupported:xe(w)});let A=await er(e,h,{metadata:w,resource:y,authorizationCode:r,
-iss:s,scope:T,fetchFn:n});return await e.saveTokens({...A,issuer:v},P),"AUTHORIZED"}let C=ht(await e.tokens(P),v);if(C&&
-C.issuer===void 0&&(C={...C,issuer:v},await e.saveTokens(C,P)),C?.refresh_token&&!c){let A=await e.scopeForRefresh?.(C),
-$;try{$=await Tt(h,{metadata:w,clientInformation:p,refreshToken:C.refresh_token,scope:A,resource:y,addClientAuthentication:e.
-addClientAuthentication,dpop:await e.dpop?.(),fetchFn:n})}catch(U){if(U instanceof wt)throw U;if(!(U instanceof z)||U.code===
-L.ServerError)console.warn(`[mcp-sdk] Could not refresh OAuth tokens; falling back to a new authorization request. Cause\
-: ${JSON.stringify(U instanceof Error?U.message:String(U))}`);else throw U}if($)return await e.saveTokens({...$,issuer:v},
-P),"AUTHORIZED"}let I=e.state?await e.state():void 0,{authorizationUrl:D,codeVerifier:qe}=await Ct(h,{metadata:w,clientInformation:p,
-state:I,redirectUrl:e.redirectUrl,scope:T,resource:y});return await e.saveCodeVerifier(qe),await e.redirectToAuthorization(
-D),"REDIRECT"}a(ct,"authInternal");function Gt(e){if(!e)return!1;try{let t=new URL(e);return t.protocol==="https:"&&t.pathname!=="/"}catch{return!1}}a(Gt,"\
-isHttpsUrl");async function Yt(e,t,r){let s=ce(e);if(t.validateResourceURL)return await t.validateResourceURL(s,r?.resource);
-if(r){if(!le({requestedResource:s,configuredResource:r.resource}))throw new Error(`Protected resource ${r.resource} does\
- not match expected ${s} (or origin)`);return new URL(r.resource)}}a(Yt,"selectResourceURL");var ws=new Set(["bearer","d\
-pop"]);function Q(e){let t=e.headers.get("WWW-Authenticate");if(!t)return{};let[r,s]=t.split(" ");if(!r||!ws.has(r.toLowerCase())||
-!s)return{};let i=Oe(e,"resource_metadata")||void 0,o;if(i)try{o=new URL(i)}catch{}let n=Oe(e,"scope")||void 0,l=Oe(e,"e\
-rror")||void 0,c=Oe(e,"error_description")||void 0;return{resourceMetadataUrl:o,scope:n,error:l,errorDescription:c}}a(Q,
-"extractWWWAuthenticateParams");function Oe(e,t){let r=e.headers.get("WWW-Authenticate");if(!r)return null;let s=new RegExp(
-String.raw`${t}=(?:"([^"]+)"|([^\s,]+))`),i=r.match(s);if(i){let o=i[1]||i[2];if(o)return o}return null}a(Oe,"extractFie\
-ldFromWwwAuth");async function St(e,t,r=fetch){let s=await gs(e,"oauth-protected-resource",r,{protocolVersion:t?.protocolVersion,metadataUrl:t?.
+rade-to-v2.md §SEP-2352.")}else if(!zt(I,w))throw new pe(I,w)}E&&await e.saveDiscoveryState?.(E);let C=await Gt(t,e,p),
+g=C&&p&&!e.validateResourceURL?p.resource:C;g&&await e.saveResourceUrl?.(Et(g));let P=fs({requestedScope:i,resourceMetadata:p,
+authServerMetadata:_,clientMetadata:e.clientMetadata}),f=await Promise.resolve(e.clientInformation(R)),h=ut(f,w,{canPersistStamp:e.
+saveClientInformation!==void 0});if(h===void 0&&f?.issuer&&e.saveClientInformation===void 0)throw new pe(f.issuer,w);if(h&&
+h.issuer===void 0&&(h={...h,issuer:w},await e.saveClientInformation?.(h,R)),!h){if(r!==void 0)throw new Error("Existing \
+OAuth client information is required when exchanging an authorization code");let I=_?.client_id_metadata_document_supported===
+!0,N=e.clientMetadataUrl;if(N&&!Bt(N))throw new D($.InvalidClientMetadata,`clientMetadataUrl must be a valid HTTPS URL w\
+ith a non-root pathname, got: ${N}`);if(I&&N)h={client_id:N,issuer:w},await e.saveClientInformation?.(h,R);else{if(!e.saveClientInformation)
+throw new Error("OAuth client information must be saveable for dynamic registration");h={...await Tt(u,{metadata:_,clientMetadata:d,
+scope:P,fetchFn:n}),issuer:w},await e.saveClientInformation(h,R)}}let y=!e.redirectUrl;if(r!==void 0||y){r!==void 0&&_e(
+{iss:s,expectedIssuer:_?.issuer,issParameterSupported:Ue(_)});let I=await Qt(e,u,{metadata:_,resource:g,authorizationCode:r,
+iss:s,scope:P,fetchFn:n});return await e.saveTokens({...I,issuer:w},R),"AUTHORIZED"}let b=ut(await e.tokens(R),w);if(b&&
+b.issuer===void 0&&(b={...b,issuer:w},await e.saveTokens(b,R)),b?.refresh_token&&!a){let I=await e.scopeForRefresh?.(b),
+N;try{N=await Pt(u,{metadata:_,clientInformation:h,refreshToken:b.refresh_token,scope:I,resource:g,addClientAuthentication:e.
+addClientAuthentication,dpop:await e.dpop?.(),fetchFn:n})}catch(M){if(M instanceof _t)throw M;if(!(M instanceof D)||M.code===
+$.ServerError)console.warn(`[mcp-sdk] Could not refresh OAuth tokens; falling back to a new authorization request. Cause\
+: ${JSON.stringify(M instanceof Error?M.message:String(M))}`);else throw M}if(N)return await e.saveTokens({...N,issuer:w},
+R),"AUTHORIZED"}let T=e.state?await e.state():void 0,{authorizationUrl:q,codeVerifier:Le}=await bt(u,{metadata:_,clientInformation:h,
+state:T,redirectUrl:e.redirectUrl,scope:P,resource:g});return await e.saveCodeVerifier(Le),await e.redirectToAuthorization(
+q),"REDIRECT"}function Bt(e){if(!e)return!1;try{let t=new URL(e);return t.protocol==="https:"&&t.pathname!=="/"}catch{return!1}}async function Gt(e,t,r){
+let s=ae(e);if(t.validateResourceURL)return await t.validateResourceURL(s,r?.resource);if(r){if(!ce({requestedResource:s,
+configuredResource:r.resource}))throw new Error(`Protected resource ${r.resource} does not match expected ${s} (or origi\
+n)`);return new URL(r.resource)}}var _s=new Set(["bearer","dpop"]);function X(e){let t=e.headers.get("WWW-Authenticate");
+if(!t)return{};let[r,s]=t.split(" ");if(!r||!_s.has(r.toLowerCase())||!s)return{};let i=ke(e,"resource_metadata")||void 0,
+o;if(i)try{o=new URL(i)}catch{}let n=ke(e,"scope")||void 0,c=ke(e,"error")||void 0,a=ke(e,"error_description")||void 0;return{
+resourceMetadataUrl:o,scope:n,error:c,errorDescription:a}}function ke(e,t){let r=e.headers.get("WWW-Authenticate");if(!r)
+return null;let s=new RegExp(String.raw`${t}=(?:"([^"]+)"|([^\s,]+))`),i=r.match(s);if(i){let o=i[1]||i[2];if(o)return o}
+return null}async function yt(e,t,r=fetch){let s=await ms(e,"oauth-protected-resource",r,{protocolVersion:t?.protocolVersion,metadataUrl:t?.
 resourceMetadataUrl});if(!s||s.status===404)throw await s?.text?.().catch(()=>{}),new Error("Resource server does not im\
 plement OAuth 2.0 Protected Resource Metadata.");if(!s.ok)throw await s.text?.().catch(()=>{}),new Error(`HTTP ${s.status}\
- trying to load well-known OAuth protected resource metadata.`);return ze.parse(await s.json())}a(St,"discoverOAuthProte\
-ctedResourceMetadata");async function Zt(e,t,r=fetch){let s=X(r);try{return await s(e,{headers:t})}catch(i){if(!(i instanceof
-TypeError)||!Mt)throw i;if(t)try{return await s(e,{})}catch(o){if(!(o instanceof TypeError))throw o;return}return}}a(Zt,
-"fetchWithCorsRetry");function vs(e,t="",r={}){return t.endsWith("/")&&(t=t.slice(0,-1)),r.prependPathname?`${t}/.well-k\
-nown/${e}`:`/.well-known/${e}${t}`}a(vs,"buildWellKnownPath");async function xt(e,t,r=fetch){return await Zt(e,{"MCP-Pro\
-tocol-Version":t},r)}a(xt,"tryMetadataDiscovery");function ms(e,t){return e?t==="/"?!1:!e.ok&&e.status<500||e.status===502:
-!0}a(ms,"shouldAttemptFallback");async function gs(e,t,r,s){let i=new URL(e),o=s?.protocolVersion??ae,n;if(s?.metadataUrl)
-n=new URL(s.metadataUrl);else{let c=vs(t,i.pathname);n=new URL(c,s?.metadataServerUrl??i),n.search=i.search}let l=await xt(
-n,o,r);return!s?.metadataUrl&&ms(l,i.pathname)&&(l=await xt(new URL(`/.well-known/${t}`,i),o,r)),l}a(gs,"discoverMetadat\
-aWithFallback");function Xt(e){let t=typeof e=="string"?new URL(e):e,r=t.pathname!=="/",s=[];if(!r)return s.push({url:new URL("/.well-kn\
+ trying to load well-known OAuth protected resource metadata.`);return De.parse(await s.json())}async function Yt(e,t,r=fetch){
+let s=Z(r);try{return await s(e,{headers:t})}catch(i){if(!(i instanceof TypeError)||!Ot)throw i;if(t)try{return await s(
+e,{})}catch(o){if(!(o instanceof TypeError))throw o;return}return}}function ws(e,t="",r={}){return t.endsWith("/")&&(t=t.
+slice(0,-1)),r.prependPathname?`${t}/.well-known/${e}`:`/.well-known/${e}${t}`}async function Ut(e,t,r=fetch){return await Yt(
+e,{"MCP-Protocol-Version":t},r)}function vs(e,t){return e?t==="/"?!1:!e.ok&&e.status<500||e.status===502:!0}async function ms(e,t,r,s){
+let i=new URL(e),o=s?.protocolVersion??ne,n;if(s?.metadataUrl)n=new URL(s.metadataUrl);else{let a=ws(t,i.pathname);n=new URL(
+a,s?.metadataServerUrl??i),n.search=i.search}let c=await Ut(n,o,r);return!s?.metadataUrl&&vs(c,i.pathname)&&(c=await Ut(
+new URL(`/.well-known/${t}`,i),o,r)),c}function Zt(e){let t=typeof e=="string"?new URL(e):e,r=t.pathname!=="/",s=[];if(!r)return s.push({url:new URL("/.well-kn\
 own/oauth-authorization-server",t.origin),type:"oauth"},{url:new URL("/.well-known/openid-configuration",t.origin),type:"\
 oidc"}),s;let i=t.pathname;return i.endsWith("/")&&(i=i.slice(0,-1)),s.push({url:new URL(`/.well-known/oauth-authorizati\
 on-server${i}`,t.origin),type:"oauth"},{url:new URL(`/.well-known/openid-configuration${i}`,t.origin),type:"oidc"},{url:new URL(
-`${i}/.well-known/openid-configuration`,t.origin),type:"oidc"}),s}a(Xt,"buildDiscoveryUrls");async function Et(e,{fetchFn:t=fetch,
-protocolVersion:r=ae,skipIssuerValidation:s=!1}={}){let i={"MCP-Protocol-Version":r,Accept:"application/json"},o=Xt(e);for(let{
-url:n,type:l}of o){let c=await Zt(n,i,t);if(!c)continue;if(!c.ok){if(await c.text?.().catch(()=>{}),c.status<500||c.status===
-502)continue;throw new Error(`HTTP ${c.status} trying to load ${l==="oauth"?"OAuth":"OpenID provider"} metadata from ${n}`)}
-let u=l==="oauth"?Fe.parse(await c.json()):He.parse(await c.json());if(!s){let d=typeof e=="string"?e:e.href;if(!(u.issuer===
-d||d.endsWith("/")&&u.issuer===d.slice(0,-1)))throw new _e("metadata",d,u.issuer)}return u}}a(Et,"discoverAuthorizationS\
-erverMetadata");async function $e(e,t){let r,s;try{r=await St(e,{resourceMetadataUrl:t?.resourceMetadataUrl},t?.fetchFn),
-r.authorization_servers&&r.authorization_servers.length>0&&(s=r.authorization_servers[0])}catch(o){if(o instanceof TypeError)
-throw o}s||(s=String(new URL("/",e)));let i=await Et(s,{fetchFn:t?.fetchFn,skipIssuerValidation:t?.skipIssuerMetadataValidation});
-return{authorizationServerUrl:s,authorizationServerMetadata:i,resourceMetadata:r}}a($e,"discoverOAuthServerInfo");function bt(e){
-return typeof e=="string"?e:e.href}a(bt,"resourceIndicatorToString");async function Ct(e,{metadata:t,clientInformation:r,
-redirectUrl:s,scope:i,state:o,resource:n}){let l;if(t){if(l=new URL(t.authorization_endpoint),!t.response_types_supported.
-includes(nt))throw new Error(`Incompatible auth server: does not support response type ${nt}`);if(t.code_challenge_methods_supported&&
-!t.code_challenge_methods_supported.includes(at))throw new Error(`Incompatible auth server: does not support code challe\
-nge method ${at}`)}else l=new URL("/authorize",e);let c=await ot(),u=c.code_verifier,d=c.code_challenge;return l.searchParams.
-set("response_type",nt),l.searchParams.set("client_id",r.client_id),l.searchParams.set("code_challenge",d),l.searchParams.
-set("code_challenge_method",at),l.searchParams.set("redirect_uri",String(s)),o&&l.searchParams.set("state",o),i&&l.searchParams.
-set("scope",i),i?.split(" ").includes("offline_access")&&l.searchParams.append("prompt","consent"),n&&l.searchParams.set(
-"resource",bt(n)),{authorizationUrl:l,codeVerifier:u}}a(Ct,"startAuthorization");function Rt(e,t,r){return new URLSearchParams(
-{grant_type:"authorization_code",code:e,code_verifier:t,redirect_uri:String(r)})}a(Rt,"prepareAuthorizationCodeRequest");
-async function Pt(e,{metadata:t,tokenRequestParams:r,clientInformation:s,addClientAuthentication:i,resource:o,dpop:n,fetchFn:l}){
-let c=gt(t?.token_endpoint??new URL("/token",e)),u=new Headers({"Content-Type":"application/x-www-form-urlencoded",Accept:"\
-application/json"});o&&r.set("resource",bt(o)),!i&&s&&Kt(mt(s,t?.token_endpoint_auth_methods_supported??[]),s,u,r);let d=a(
-async()=>{let w=new Headers(u);return i&&await i(w,r,c,t),n&&w.set("DPoP",await n.buildProof({htm:"POST",htu:c})),X(l??fetch)(
-c,{method:"POST",headers:w,body:r})},"requestOnce"),f=await d();if(n&&f.status===400&&(await f.clone().json().catch(()=>{}))?.
-error===L.UseDpopNonce&&(n.observeNonce(f,c),f=await d()),n?.observeNonce(f,c),!f.ok)throw await pt(f);let h=await f.json();
-try{return Ee.parse(he(h))}catch(w){throw typeof h=="object"&&h!==null&&"error"in h?await pt(JSON.stringify(h)):w}}a(Pt,
-"executeTokenRequest");async function Qt(e,{metadata:t,clientInformation:r,authorizationCode:s,iss:i,codeVerifier:o,redirectUri:n,
-resource:l,addClientAuthentication:c,dpop:u,fetchFn:d}){return we({iss:i,expectedIssuer:t?.issuer,issParameterSupported:xe(
-t)}),Pt(e,{metadata:t,tokenRequestParams:Rt(s,o,n),clientInformation:r,addClientAuthentication:c,resource:l,dpop:u,fetchFn:d})}
-a(Qt,"exchangeAuthorization");async function Tt(e,{metadata:t,clientInformation:r,refreshToken:s,scope:i,resource:o,addClientAuthentication:n,
-dpop:l,fetchFn:c}){let u=new URLSearchParams({grant_type:"refresh_token",refresh_token:s});i&&u.set("scope",i);let d=await Pt(
-e,{metadata:t,tokenRequestParams:u,clientInformation:r,addClientAuthentication:n,resource:o,dpop:l,fetchFn:c});return{refresh_token:s,
-...d,...i&&!d.scope&&{scope:i}}}a(Tt,"refreshAuthorization");async function er(e,t,{metadata:r,resource:s,authorizationCode:i,
-iss:o,scope:n,fetchFn:l}={}){i!==void 0&&we({iss:o,expectedIssuer:r?.issuer,issParameterSupported:xe(r)});let c=r?.issuer??
-String(t),u=a(async()=>{let w=await e.clientInformation({issuer:c}),b=ht(w,c,{canPersistStamp:!1});if(w&&b===void 0)throw new fe(
-String(w.issuer),c);return b},"readClientInformation"),d=await u(),f=n??e.clientMetadata.scope,h;if(e.prepareTokenRequest&&
-(h=await e.prepareTokenRequest(f)),!h){if(!i)throw new Error("Either provider.prepareTokenRequest() or authorizationCode\
- is required");if(!e.redirectUrl)throw new Error("redirectUrl is required for authorization_code flow");h=Rt(i,await e.codeVerifier(),
-e.redirectUrl)}return d??=await u(),Pt(t,{metadata:r,tokenRequestParams:h,clientInformation:d,addClientAuthentication:e.
-addClientAuthentication,resource:s,dpop:await e.dpop?.(),fetchFn:l})}a(er,"fetchToken");async function It(e,{metadata:t,
-clientMetadata:r,scope:s,fetchFn:i}){let o;if(t){if(!t.registration_endpoint)throw new Error("Incompatible auth server: \
-does not support dynamic client registration");o=new URL(t.registration_endpoint)}else o=new URL("/register",e);let n={...r,
-...s===void 0?{}:{scope:s}},l=await X(i??fetch)(o,{method:"POST",headers:{"Content-Type":"application/json"},body:JSON.stringify(
-n)});if(!l.ok)throw new _t({status:l.status,body:await l.text(),submittedMetadata:n});return je.parse(he(await l.json()))}
-a(It,"registerClient");var Me=new Set(["tools/list","prompts/list","resources/list","resources/templates/list","server/d\
-iscover"]),tr=class{static{a(this,"InMemoryResponseCacheStore")}_entries=new Map;_maxEntries;_stamp=0;_cappedSize=0;constructor(e){
-this._maxEntries=e?.maxEntries??512}get size(){return this._entries.size}get(e){return this._entries.get(lt(e))}set(e,t){
-let r=lt(e),s=Me.has(e.method),i=!this._entries.has(r);if(!s&&i&&this._maxEntries>0&&this._cappedSize>=this._maxEntries){
-for(let n of this._entries.keys())if(!Me.has(n.slice(0,n.indexOf("\0")))){this._entries.delete(n),this._cappedSize--;break}}
-let o=++this._stamp;return this._entries.set(r,{...t,stamp:o}),i&&!s&&this._cappedSize++,o}delete(e){this._entries.delete(
-lt(e))&&!Me.has(e.method)&&this._cappedSize--}evict(e){let t=`${e}\0`,r=Me.has(e);for(let s of this._entries.keys())s.startsWith(
-t)&&(this._entries.delete(s),r||this._cappedSize--)}clear(){this._entries.clear(),this._cappedSize=0}};function lt(e){return`${e.
-method}\0${JSON.stringify([e.partition??"",e.params??""])}`}a(lt,"keyOf");function dt(e,t){return t===void 0?e:`${e}\0${t}`}
-a(dt,"genKey");var rr=864e5,ys=class{static{a(this,"ClientResponseCache")}_evictionGeneration=new Map;_toolIndex;_toolOutputValidatorIndex;_serverIdentity="";constructor(e,t,r=()=>{},s="",i=Date.
+`${i}/.well-known/openid-configuration`,t.origin),type:"oidc"}),s}async function St(e,{fetchFn:t=fetch,protocolVersion:r=ne,
+skipIssuerValidation:s=!1}={}){let i={"MCP-Protocol-Version":r,Accept:"application/json"},o=Zt(e);for(let{url:n,type:c}of o){
+let a=await Yt(n,i,t);if(!a)continue;if(!a.ok){if(await a.text?.().catch(()=>{}),a.status<500||a.status===502)continue;throw new Error(
+`HTTP ${a.status} trying to load ${c==="oauth"?"OAuth":"OpenID provider"} metadata from ${n}`)}let d=c==="oauth"?ze.parse(
+await a.json()):Fe.parse(await a.json());if(!s){let l=typeof e=="string"?e:e.href;if(!(d.issuer===l||l.endsWith("/")&&d.
+issuer===l.slice(0,-1)))throw new fe("metadata",l,d.issuer)}return d}}async function Ne(e,t){let r,s;try{r=await yt(e,{resourceMetadataUrl:t?.
+resourceMetadataUrl},t?.fetchFn),r.authorization_servers&&r.authorization_servers.length>0&&(s=r.authorization_servers[0])}catch(o){
+if(o instanceof TypeError)throw o}s||(s=String(new URL("/",e)));let i=await St(s,{fetchFn:t?.fetchFn,skipIssuerValidation:t?.
+skipIssuerMetadataValidation});return{authorizationServerUrl:s,authorizationServerMetadata:i,resourceMetadata:r}}function Et(e){
+return typeof e=="string"?e:e.href}async function bt(e,{metadata:t,clientInformation:r,redirectUrl:s,scope:i,state:o,resource:n}){
+let c;if(t){if(c=new URL(t.authorization_endpoint),!t.response_types_supported.includes(ot))throw new Error(`Incompatibl\
+e auth server: does not support response type ${ot}`);if(t.code_challenge_methods_supported&&!t.code_challenge_methods_supported.
+includes(nt))throw new Error(`Incompatible auth server: does not support code challenge method ${nt}`)}else c=new URL("/\
+authorize",e);let a=await it(),d=a.code_verifier,l=a.code_challenge;return c.searchParams.set("response_type",ot),c.searchParams.
+set("client_id",r.client_id),c.searchParams.set("code_challenge",l),c.searchParams.set("code_challenge_method",nt),c.searchParams.
+set("redirect_uri",String(s)),o&&c.searchParams.set("state",o),i&&c.searchParams.set("scope",i),i?.split(" ").includes("\
+offline_access")&&c.searchParams.append("prompt","consent"),n&&c.searchParams.set("resource",Et(n)),{authorizationUrl:c,
+codeVerifier:d}}function Ct(e,t,r){return new URLSearchParams({grant_type:"authorization_code",code:e,code_verifier:t,redirect_uri:String(
+r)})}async function Rt(e,{metadata:t,tokenRequestParams:r,clientInformation:s,addClientAuthentication:i,resource:o,dpop:n,
+fetchFn:c}){let a=mt(t?.token_endpoint??new URL("/token",e)),d=new Headers({"Content-Type":"application/x-www-form-urlen\
+coded",Accept:"application/json"});o&&r.set("resource",Et(o)),!i&&s&&Wt(vt(s,t?.token_endpoint_auth_methods_supported??[]),
+s,d,r);let l=async()=>{let _=new Headers(d);return i&&await i(_,r,a,t),n&&_.set("DPoP",await n.buildProof({htm:"POST",htu:a})),
+Z(c??fetch)(a,{method:"POST",headers:_,body:r})},p=await l();if(n&&p.status===400&&(await p.clone().json().catch(()=>{}))?.
+error===$.UseDpopNonce&&(n.observeNonce(p,a),p=await l()),n?.observeNonce(p,a),!p.ok)throw await ht(p);let u=await p.json();
+try{return Se.parse(ue(u))}catch(_){throw typeof u=="object"&&u!==null&&"error"in u?await ht(JSON.stringify(u)):_}}async function Xt(e,{
+metadata:t,clientInformation:r,authorizationCode:s,iss:i,codeVerifier:o,redirectUri:n,resource:c,addClientAuthentication:a,
+dpop:d,fetchFn:l}){return _e({iss:i,expectedIssuer:t?.issuer,issParameterSupported:Ue(t)}),Rt(e,{metadata:t,tokenRequestParams:Ct(
+s,o,n),clientInformation:r,addClientAuthentication:a,resource:c,dpop:d,fetchFn:l})}async function Pt(e,{metadata:t,clientInformation:r,
+refreshToken:s,scope:i,resource:o,addClientAuthentication:n,dpop:c,fetchFn:a}){let d=new URLSearchParams({grant_type:"re\
+fresh_token",refresh_token:s});i&&d.set("scope",i);let l=await Rt(e,{metadata:t,tokenRequestParams:d,clientInformation:r,
+addClientAuthentication:n,resource:o,dpop:c,fetchFn:a});return{refresh_token:s,...l,...i&&!l.scope&&{scope:i}}}async function Qt(e,t,{
+metadata:r,resource:s,authorizationCode:i,iss:o,scope:n,fetchFn:c}={}){i!==void 0&&_e({iss:o,expectedIssuer:r?.issuer,issParameterSupported:Ue(
+r)});let a=r?.issuer??String(t),d=async()=>{let _=await e.clientInformation({issuer:a}),E=ut(_,a,{canPersistStamp:!1});if(_&&
+E===void 0)throw new pe(String(_.issuer),a);return E},l=await d(),p=n??e.clientMetadata.scope,u;if(e.prepareTokenRequest&&
+(u=await e.prepareTokenRequest(p)),!u){if(!i)throw new Error("Either provider.prepareTokenRequest() or authorizationCode\
+ is required");if(!e.redirectUrl)throw new Error("redirectUrl is required for authorization_code flow");u=Ct(i,await e.codeVerifier(),
+e.redirectUrl)}return l??=await d(),Rt(t,{metadata:r,tokenRequestParams:u,clientInformation:l,addClientAuthentication:e.
+addClientAuthentication,resource:s,dpop:await e.dpop?.(),fetchFn:c})}async function Tt(e,{metadata:t,clientMetadata:r,scope:s,
+fetchFn:i}){let o;if(t){if(!t.registration_endpoint)throw new Error("Incompatible auth server: does not support dynamic \
+client registration");o=new URL(t.registration_endpoint)}else o=new URL("/register",e);let n={...r,...s===void 0?{}:{scope:s}},
+c=await Z(i??fetch)(o,{method:"POST",headers:{"Content-Type":"application/json"},body:JSON.stringify(n)});if(!c.ok)throw new ft(
+{status:c.status,body:await c.text(),submittedMetadata:n});return He.parse(ue(await c.json()))}var Oe=new Set(["tools/li\
+st","prompts/list","resources/list","resources/templates/list","server/discover"]),er=class{static name="InMemoryRespons\
+eCacheStore";_entries=new Map;_maxEntries;_stamp=0;_cappedSize=0;constructor(e){this._maxEntries=e?.maxEntries??512}get size(){
+return this._entries.size}get(e){return this._entries.get(ct(e))}set(e,t){let r=ct(e),s=Oe.has(e.method),i=!this._entries.
+has(r);if(!s&&i&&this._maxEntries>0&&this._cappedSize>=this._maxEntries){for(let n of this._entries.keys())if(!Oe.has(n.
+slice(0,n.indexOf("\0")))){this._entries.delete(n),this._cappedSize--;break}}let o=++this._stamp;return this._entries.set(
+r,{...t,stamp:o}),i&&!s&&this._cappedSize++,o}delete(e){this._entries.delete(ct(e))&&!Oe.has(e.method)&&this._cappedSize--}evict(e){
+let t=`${e}\0`,r=Oe.has(e);for(let s of this._entries.keys())s.startsWith(t)&&(this._entries.delete(s),r||this._cappedSize--)}clear(){
+this._entries.clear(),this._cappedSize=0}};function ct(e){return`${e.method}\0${JSON.stringify([e.partition??"",e.params??
+""])}`}function lt(e,t){return t===void 0?e:`${e}\0${t}`}var tr=864e5,gs=class{static name="ClientResponseCache";_evictionGeneration=new Map;_toolIndex;_toolOutputValidatorIndex;_serverIdentity="";constructor(e,t,r=()=>{},s="",i=Date.
 now){this._store=e,this._isUserSupplied=t,this._reportError=r,this._cachePartition=s,this._now=i}now(){return this._now()}setServerIdentity(e){
 this._serverIdentity=e}_partitionFor(e){return JSON.stringify([this._serverIdentity,e==="public"?"":this._cachePartition])}async _probe(e,t){
 let r={method:e,params:t??""},s=this._partitionFor("private"),i=await this._store.get({...r,partition:s});if(i!==void 0)
@@ -213,13 +199,13 @@ return i;let o=this._partitionFor("public");if(o===s)return;let n=await this._st
 "public"?n:void 0}async evict(e){this._evictionGeneration.set(e,(this._evictionGeneration.get(e)??0)+1),await this._deleteBoth(
 e,"")}async _deleteBoth(e,t){let r=this._partitionFor("private"),s=this._partitionFor("public");try{await this._store.delete(
 {method:e,params:t,partition:r})}catch(i){this._reportError(i)}if(s!==r)try{await this._store.delete({method:e,params:t,
-partition:s})}catch(i){this._reportError(i)}}async evictKey(e,t){let r=dt(e,t),s=this._evictionGeneration.get(r);s!==void 0&&
-this._evictionGeneration.set(r,s+1),await this._deleteBoth(e,t)}captureGeneration(e,t){let r=dt(e,t),s=this._evictionGeneration.
-get(r)??0;return this._evictionGeneration.set(r,s),s}async write(e,t,r,s){if((this._evictionGeneration.get(dt(e,s?.params))??
-0)!==r)return;let i=s?.params??"",o=this._partitionFor("private"),n=this._partitionFor("public"),l=(s?.scope??"private")===
-"public"?n:o;try{await this._store.set({method:e,params:i,partition:l},{value:Ss(t),expiresAt:s?.expiresAt,scope:s?.scope})}catch(c){
-this._reportError(c)}if(n!==o)try{await this._store.delete({method:e,params:i,partition:l===o?n:o})}catch(c){this._reportError(
-c)}}async read(e,t){let r=await this._probe(e,t);if(!(r?.expiresAt===void 0||!(r.expiresAt>this.now())))try{let s=JSON.parse(
+partition:s})}catch(i){this._reportError(i)}}async evictKey(e,t){let r=lt(e,t),s=this._evictionGeneration.get(r);s!==void 0&&
+this._evictionGeneration.set(r,s+1),await this._deleteBoth(e,t)}captureGeneration(e,t){let r=lt(e,t),s=this._evictionGeneration.
+get(r)??0;return this._evictionGeneration.set(r,s),s}async write(e,t,r,s){if((this._evictionGeneration.get(lt(e,s?.params))??
+0)!==r)return;let i=s?.params??"",o=this._partitionFor("private"),n=this._partitionFor("public"),c=(s?.scope??"private")===
+"public"?n:o;try{await this._store.set({method:e,params:i,partition:c},{value:ys(t),expiresAt:s?.expiresAt,scope:s?.scope})}catch(a){
+this._reportError(a)}if(n!==o)try{await this._store.delete({method:e,params:i,partition:c===o?n:o})}catch(a){this._reportError(
+a)}}async read(e,t){let r=await this._probe(e,t);if(!(r?.expiresAt===void 0||!(r.expiresAt>this.now())))try{let s=JSON.parse(
 r.value);if(typeof s!="object"||s===null||Array.isArray(s))throw new TypeError("cached document is not an object");return{
 value:s}}catch(s){this._reportError(s),await this._deleteBoth(e,t??"");return}}resetForReconnect(){this._isUserSupplied||
 this._store.clear(),this._evictionGeneration.clear(),this._toolIndex=void 0,this._toolOutputValidatorIndex=void 0,this._serverIdentity=
@@ -230,439 +216,426 @@ list");if(r===void 0){this._toolOutputValidatorIndex=void 0;return}if(this._tool
 _decodeListTools(r)??{tools:[]},i=new Map;for(let o of s.tools){let n=t(o);n!==void 0&&i.set(o.name,n)}this._toolOutputValidatorIndex=
 {stamp:r.stamp,byName:i}}return this._toolOutputValidatorIndex.byName.get(e)}_decodeListTools(e){try{let t=JSON.parse(e.
 value);if(!Array.isArray(t?.tools)||!t.tools.every(r=>r!==null&&typeof r=="object"))throw new TypeError("cached tools/li\
-st document has a malformed tools array");return t}catch(t){this._reportError(t);return}}};function Ss(e){let t;try{t=JSON.
+st document has a malformed tools array");return t}catch(t){this._reportError(t);return}}};function ys(e){let t;try{t=JSON.
 stringify(e)}catch(r){throw new TypeError(`cache value is not JSON-serializable: ${r instanceof Error?r.message:String(r)}`)}
 if(typeof t!="string")throw new TypeError("cache value is not JSON-serializable: it has no JSON representation");return t}
-a(Ss,"encodeCacheValue");var sr=Symbol.for("mcp.authSeamEscape");function V(e){if(typeof e=="object"&&e!==null||typeof e==
-"function")try{Object.defineProperty(e,sr,{value:!0,configurable:!0})}catch{}return e}a(V,"markAuthSeamEscape");function Es(e){
-return(typeof e=="object"&&e!==null||typeof e=="function")&&e[sr]===!0}a(Es,"isAuthSeamEscape");var bs=-32022,Cs=new Set(
-[-32001,-32020,-32021]);function Rs(e,t){switch(e.kind){case"result":return Ps(e.result,t);case"rpc-error":return ir(e,t);case"\
-http-error":return Ts(e,t);case"network-error":return Vt(e.error,t);case"unusable-reply":return{kind:"error",error:new g(
-m.EraNegotiationFailed,`Version negotiation probe failed: the server answered with an unusable reply (${or(e.error)})`,{
-cause:e.error},{cause:e.error})};case"auth-required":return{kind:"error",error:e.error};case"closed":return t.transportKind===
-"stdio"?{kind:"legacy"}:Vt(new Error("Connection closed during the version negotiation probe"),t);case"timeout":return t.
-transportKind==="stdio"?{kind:"legacy"}:{kind:"error",error:new g(m.RequestTimeout,`Version negotiation probe timed out \
-after ${e.timeoutMs}ms`,{timeout:e.timeoutMs})}}}a(Rs,"classifyProbeOutcome");function Ps(e,t){let r=ie(Je).validateResult(
+var rr=Symbol.for("mcp.authSeamEscape");function x(e){if(typeof e=="object"&&e!==null||typeof e=="function")try{Object.defineProperty(
+e,rr,{value:!0,configurable:!0})}catch{}return e}function Ss(e){return(typeof e=="object"&&e!==null||typeof e=="function")&&
+e[rr]===!0}var Es=-32022,bs=new Set([-32001,-32020,-32021]);function Cs(e,t){switch(e.kind){case"result":return Rs(e.result,
+t);case"rpc-error":return sr(e,t);case"http-error":return Ps(e,t);case"network-error":return xt(e.error,t);case"unusable\
+-reply":return{kind:"error",error:new m(v.EraNegotiationFailed,`Version negotiation probe failed: the server answered wi\
+th an unusable reply (${ir(e.error)})`,{cause:e.error},{cause:e.error})};case"auth-required":return{kind:"error",error:e.
+error};case"closed":return t.transportKind==="stdio"?{kind:"legacy"}:xt(new Error("Connection closed during the version \
+negotiation probe"),t);case"timeout":return t.transportKind==="stdio"?{kind:"legacy"}:{kind:"error",error:new m(v.RequestTimeout,
+`Version negotiation probe timed out after ${e.timeoutMs}ms`,{timeout:e.timeoutMs})}}}function Rs(e,t){let r=se(je).validateResult(
 "server/discover",e);if(!r.ok)return{kind:"legacy"};let s=r.value.supportedVersions,i=t.clientModernVersions.find(o=>s.includes(
-o));return i!==void 0?{kind:"modern",version:i,discover:r.value}:t.fallbackAvailable?{kind:"legacy"}:{kind:"error",error:new de(
-{supported:[...s],requested:t.requestedVersion})}}a(Ps,"classifyResult");function ir(e,t){let{code:r,message:s,data:i}=e;
-if(r===bs){let o=As(i);if(o===void 0)return{kind:"legacy"};let n=new de({supported:o,requested:ks(i)??t.requestedVersion},
-s),l=se(o),c=t.clientModernVersions.find(u=>l.includes(u));return c!==void 0?{kind:"corrective",version:c,error:n}:l.length>
-0?{kind:"error",error:n}:t.fallbackAvailable?{kind:"legacy"}:{kind:"error",error:n}}return Cs.has(r)?{kind:"legacy"}:{kind:"\
-legacy"}}a(ir,"classifyRpcError");function Ts(e,t){if(e.status===401||e.status===403){let s=e.status===403;return{kind:"\
-error",error:new N(s?m.ClientHttpForbidden:m.ClientHttpAuthentication,`Version negotiation failed: ${s?"the server denie\
-d access (HTTP 403)":"the server requires authorization (HTTP 401)"}`,{status:e.status,statusText:e.statusText,text:e.body})}}
-if(e.status>=500)return{kind:"error",error:new N(m.EraNegotiationFailed,`Version negotiation failed: the server answered\
- the probe with HTTP ${e.status}`,{status:e.status,statusText:e.statusText,text:e.body})};let r=Os(e.body);return r!==void 0?
-ir(r,t):{kind:"legacy"}}a(Ts,"classifyHttpError");function Vt(e,t){return t.environment==="browser"&&Is(e)?{kind:"legacy"}:
-{kind:"error",error:new g(m.EraNegotiationFailed,`Version negotiation probe failed: ${or(e)}`,{cause:e},{cause:e})}}a(Vt,
-"classifyNetworkError");function Is(e){return e instanceof TypeError||e instanceof Error&&e.name==="TypeError"}a(Is,"isO\
-paqueFetchTypeError");function or(e){return e instanceof Error?e.message:String(e)}a(or,"describeError");function As(e){
-if(typeof e!="object"||e===null)return;let t=e.supported;if(!(!Array.isArray(t)||t.length===0||!t.every(r=>typeof r=="st\
-ring")))return t}a(As,"parseSupportedList");function ks(e){if(typeof e!="object"||e===null)return;let t=e.requested;return typeof t==
-"string"?t:void 0}a(ks,"parseRequested");function Os(e){if(e===void 0||e==="")return;let t;try{t=JSON.parse(e)}catch{return}
-if(typeof t!="object"||t===null)return;let r=t.error;if(typeof r!="object"||r===null)return;let{code:s,message:i,data:o}=r;
-if(typeof s=="number")return{code:s,message:typeof i=="string"?i:"",data:o}}a(Os,"parseJsonRpcErrorBody");var Ms="legacy";
-function Us(e,t){let r=e?.mode??Ms;if(r==="legacy")return{kind:"legacy"};let s=e?.probe??{};if(typeof r=="object"){if(!G(
-r.pin))throw new TypeError(`versionNegotiation: { pin: '${r.pin}' } is not a modern protocol revision — pinning is for 2\
-026-07-28 and later; omit versionNegotiation (or use mode: 'legacy') for 2025-era servers.`);return{kind:"pin",version:r.
-pin,probe:s}}let i=t?se(t):[];return{kind:"auto",modernVersions:i.length>0?i:[...Ce],fallbackAvailable:t?Re(t).length>0:
-!0,probe:s}}a(Us,"resolveVersionNegotiation");function Nt(){let e=globalThis;return e.window!==void 0&&e.document!==void 0?
-"browser":"node"}a(Nt,"detectProbeEnvironment");function $t(e){return"stderr"in e&&"pid"in e?"stdio":"http"}a($t,"detect\
-ProbeTransportKind");var xs=class nr{static{a(this,"ProbeWindow")}_pending;_probeCounter=0;_savedOnMessage;_savedOnError;_savedOnClose;_closeDelivered=!1;constructor(t){
+o));return i!==void 0?{kind:"modern",version:i,discover:r.value}:t.fallbackAvailable?{kind:"legacy"}:{kind:"error",error:new le(
+{supported:[...s],requested:t.requestedVersion})}}function sr(e,t){let{code:r,message:s,data:i}=e;if(r===Es){let o=Is(i);
+if(o===void 0)return{kind:"legacy"};let n=new le({supported:o,requested:As(i)??t.requestedVersion},s),c=re(o),a=t.clientModernVersions.
+find(d=>c.includes(d));return a!==void 0?{kind:"corrective",version:a,error:n}:c.length>0?{kind:"error",error:n}:t.fallbackAvailable?
+{kind:"legacy"}:{kind:"error",error:n}}return bs.has(r)?{kind:"legacy"}:{kind:"legacy"}}function Ps(e,t){if(e.status===401||
+e.status===403){let s=e.status===403;return{kind:"error",error:new V(s?v.ClientHttpForbidden:v.ClientHttpAuthentication,
+`Version negotiation failed: ${s?"the server denied access (HTTP 403)":"the server requires authorization (HTTP 401)"}`,
+{status:e.status,statusText:e.statusText,text:e.body})}}if(e.status>=500)return{kind:"error",error:new V(v.EraNegotiationFailed,
+`Version negotiation failed: the server answered the probe with HTTP ${e.status}`,{status:e.status,statusText:e.statusText,
+text:e.body})};let r=ks(e.body);return r!==void 0?sr(r,t):{kind:"legacy"}}function xt(e,t){return t.environment==="brows\
+er"&&Ts(e)?{kind:"legacy"}:{kind:"error",error:new m(v.EraNegotiationFailed,`Version negotiation probe failed: ${ir(e)}`,
+{cause:e},{cause:e})}}function Ts(e){return e instanceof TypeError||e instanceof Error&&e.name==="TypeError"}function ir(e){
+return e instanceof Error?e.message:String(e)}function Is(e){if(typeof e!="object"||e===null)return;let t=e.supported;if(!(!Array.
+isArray(t)||t.length===0||!t.every(r=>typeof r=="string")))return t}function As(e){if(typeof e!="object"||e===null)return;
+let t=e.requested;return typeof t=="string"?t:void 0}function ks(e){if(e===void 0||e==="")return;let t;try{t=JSON.parse(
+e)}catch{return}if(typeof t!="object"||t===null)return;let r=t.error;if(typeof r!="object"||r===null)return;let{code:s,message:i,
+data:o}=r;if(typeof s=="number")return{code:s,message:typeof i=="string"?i:"",data:o}}var Os="legacy";function Ms(e,t){let r=e?.
+mode??Os;if(r==="legacy")return{kind:"legacy"};let s=e?.probe??{};if(typeof r=="object"){if(!B(r.pin))throw new TypeError(
+`versionNegotiation: { pin: '${r.pin}' } is not a modern protocol revision — pinning is for 2026-07-28 and later; omit v\
+ersionNegotiation (or use mode: 'legacy') for 2025-era servers.`);return{kind:"pin",version:r.pin,probe:s}}let i=t?re(t):
+[];return{kind:"auto",modernVersions:i.length>0?i:[...be],fallbackAvailable:t?Ce(t).length>0:!0,probe:s}}function Vt(){let e=globalThis;
+return e.window!==void 0&&e.document!==void 0?"browser":"node"}function Nt(e){return"stderr"in e&&"pid"in e?"stdio":"htt\
+p"}var Us=class or{static name="ProbeWindow";_pending;_probeCounter=0;_savedOnMessage;_savedOnError;_savedOnClose;_closeDelivered=!1;constructor(t){
 this._transport=t,this._savedOnMessage=t.onmessage,this._savedOnError=t.onerror,this._savedOnClose=t.onclose}static async open(t){
-let r=new nr(t);t.onmessage=s=>{let i=r._pending;if(i!==void 0&&(oe(s)||Z(s))&&s.id===i.id){r._pending=void 0,oe(s)?i.resolve(
+let r=new or(t);t.onmessage=s=>{let i=r._pending;if(i!==void 0&&(ie(s)||Y(s))&&s.id===i.id){r._pending=void 0,ie(s)?i.resolve(
 {kind:"response",result:s.result}):i.resolve({kind:"response",error:s.error});return}},t.onerror=s=>{r._savedOnError?.(s)},
 t.onclose=()=>{let s=r._pending;s!==void 0&&(r._pending=void 0,s.resolve({kind:"closed"})),r._closeDelivered=!0,r._savedOnClose?.()};
 try{await t.start()}catch(s){throw r.detach(),s}return r}async exchange(t,r){let s=`server-discover-probe-${++this._probeCounter}`;
-return new Promise(i=>{let o=!1,n=a(c=>{o||(o=!0,O(l),this._pending?.id===s&&(this._pending=void 0),i(c))},"settle"),l=x(
-()=>n({kind:"timeout"}),r);this._pending={id:s,resolve:n},this._transport.send(t(s)).catch(c=>n({kind:"send-error",error:c}))})}detach(){
+return new Promise(i=>{let o=!1,n=a=>{o||(o=!0,k(c),this._pending?.id===s&&(this._pending=void 0),i(a))},c=U(()=>n({kind:"\
+timeout"}),r);this._pending={id:s,resolve:n},this._transport.send(t(s)).catch(a=>n({kind:"send-error",error:a}))})}detach(){
 if(this._pending=void 0,this._transport.onmessage=this._savedOnMessage,this._transport.onerror=this._savedOnError,this._closeDelivered&&
-this._savedOnClose!==void 0){let t=this._savedOnClose,r=this._transport,s=!1,i=a(()=>{if(!s){s=!0;return}t()},"wrapper");
-r.onclose=i,ft.set(r,()=>{r.onclose===i&&(r.onclose=t)})}else this._transport.onclose=this._savedOnClose}release(){this.
-detach();let t=this._transport,r=t.start,s=!0;t.start=async function(){if(s){s=!1,t.start=r;return}return r.call(t)}}},ft=new WeakMap;
-function Lt(e){let t=ft.get(e);ft.delete(e),t?.()}a(Lt,"disarmSpentCloseGuard");function Vs(e,t,r,s){return{jsonrpc:"2.0",
-id:e,method:"server/discover",params:{_meta:ie(t).outboundEnvelope({protocolVersion:t,clientInfo:r,clientCapabilities:s})}}}
-a(Vs,"buildProbeRequest");function Ns(e){return e instanceof g&&e.code===m.ClientHttpUnexpectedContent?!0:e instanceof Error&&
-e.name==="SyntaxError"}a(Ns,"isUnusableReplyError");function $s(e,t){switch(e.kind){case"response":return e.error===void 0?
-{kind:"result",result:e.result}:{kind:"rpc-error",...e.error};case"send-error":{let r=e.error;if(Es(r)||r instanceof q||
-r instanceof Error&&r.name==="UnauthorizedError")return{kind:"auth-required",error:r};if(r instanceof N){let s=r.data?.text;
-return{kind:"http-error",status:r.data.status,body:typeof s=="string"?s:void 0,statusText:r.data.statusText}}return Ns(r)?
-{kind:"unusable-reply",error:r}:{kind:"network-error",error:r}}case"closed":return{kind:"closed"};case"timeout":return{kind:"\
-timeout",timeoutMs:t}}}a($s,"normalizeReply");async function ar(e,t){let r=e.probe.timeoutMs??t.defaultTimeoutMs,s=Math.
-max(0,e.probe.maxRetries??0),i=e.kind==="pin"?[e.version]:e.modernVersions,o=e.kind==="auto"&&e.fallbackAvailable,n=await xs.
-open(t.transport),l=a(async()=>{let u=i[0],d=!1,f=s;for(;;){let h=await n.exchange(E=>Vs(E,u,t.clientInfo,t.capabilities),
-r);if(h.kind==="timeout"&&f>0){f--;continue}let w=$s(h,r),b=Rs(w,{clientModernVersions:i,requestedVersion:u,fallbackAvailable:o,
-environment:t.environment,transportKind:t.transportKind});switch(b.kind){case"modern":return{era:"modern",version:b.version,
-discover:b.discover};case"corrective":if(d)throw b.error;d=!0,u=b.version;continue;case"legacy":{let E=w.kind==="closed"?
-"the connection closed during the server/discover probe":void 0;if(e.kind==="pin")throw new g(m.EraNegotiationFailed,E===
+this._savedOnClose!==void 0){let t=this._savedOnClose,r=this._transport,s=!1,i=()=>{if(!s){s=!0;return}t()};r.onclose=i,
+pt.set(r,()=>{r.onclose===i&&(r.onclose=t)})}else this._transport.onclose=this._savedOnClose}release(){this.detach();let t=this.
+_transport,r=t.start,s=!0;t.start=async function(){if(s){s=!1,t.start=r;return}return r.call(t)}}},pt=new WeakMap;function $t(e){
+let t=pt.get(e);pt.delete(e),t?.()}function xs(e,t,r,s){return{jsonrpc:"2.0",id:e,method:"server/discover",params:{_meta:se(
+t).outboundEnvelope({protocolVersion:t,clientInfo:r,clientCapabilities:s})}}}function Vs(e){return e instanceof m&&e.code===
+v.ClientHttpUnexpectedContent?!0:e instanceof Error&&e.name==="SyntaxError"}function Ns(e,t){switch(e.kind){case"respons\
+e":return e.error===void 0?{kind:"result",result:e.result}:{kind:"rpc-error",...e.error};case"send-error":{let r=e.error;
+if(Ss(r)||r instanceof L||r instanceof Error&&r.name==="UnauthorizedError")return{kind:"auth-required",error:r};if(r instanceof
+V){let s=r.data?.text;return{kind:"http-error",status:r.data.status,body:typeof s=="string"?s:void 0,statusText:r.data.statusText}}
+return Vs(r)?{kind:"unusable-reply",error:r}:{kind:"network-error",error:r}}case"closed":return{kind:"closed"};case"time\
+out":return{kind:"timeout",timeoutMs:t}}}async function nr(e,t){let r=e.probe.timeoutMs??t.defaultTimeoutMs,s=Math.max(0,
+e.probe.maxRetries??0),i=e.kind==="pin"?[e.version]:e.modernVersions,o=e.kind==="auto"&&e.fallbackAvailable,n=await Us.open(
+t.transport),c=async()=>{let d=i[0],l=!1,p=s;for(;;){let u=await n.exchange(S=>xs(S,d,t.clientInfo,t.capabilities),r);if(u.
+kind==="timeout"&&p>0){p--;continue}let _=Ns(u,r),E=Cs(_,{clientModernVersions:i,requestedVersion:d,fallbackAvailable:o,
+environment:t.environment,transportKind:t.transportKind});switch(E.kind){case"modern":return{era:"modern",version:E.version,
+discover:E.discover};case"corrective":if(l)throw E.error;l=!0,d=E.version;continue;case"legacy":{let S=_.kind==="closed"?
+"the connection closed during the server/discover probe":void 0;if(e.kind==="pin")throw new m(v.EraNegotiationFailed,S===
 void 0?`Version negotiation failed: the server did not offer pinned protocol version ${e.version} via server/discover (n\
-o fallback in pin mode)`:`Version negotiation failed: ${E} before the server offered pinned protocol version ${e.version}\
- (no fallback in pin mode)`);if(!e.fallbackAvailable)throw new g(m.EraNegotiationFailed,E===void 0?"Version negotiation \
+o fallback in pin mode)`:`Version negotiation failed: ${S} before the server offered pinned protocol version ${e.version}\
+ (no fallback in pin mode)`);if(!e.fallbackAvailable)throw new m(v.EraNegotiationFailed,S===void 0?"Version negotiation \
 failed: the server gave no modern evidence and this client supports no pre-2026-07-28 protocol version to fall back to":
-`Version negotiation failed: ${E} and this client supports no pre-2026-07-28 protocol version to fall back to`);if(E!==void 0&&
-t.disposableProbe!==!0)throw new g(m.EraNegotiationFailed,`Version negotiation failed: ${E} (this transport probed in pl\
-ace — the disposable sibling probe requires the SDK's base StdioClientTransport)`);return{era:"legacy"}}case"error":throw b.
-error}}},"probe"),c;try{c=await l()}catch(u){throw n.detach(),u}return n.release(),c}a(ar,"negotiateEra");function Ls(e){
-let t=Object.getPrototypeOf(e);if(t===null||!Object.prototype.hasOwnProperty.call(t,"_dispose"))return;let r=e._serverParams;
-return typeof r=="object"&&r!==null&&typeof r.command=="string"?r:void 0}a(Ls,"readStdioServerParams");async function qs(e,t,r,s){
-let i=t.constructor,o=new i({...r,stderr:"ignore"}),n=t.close,l=!1,c,u=new Promise((f,h)=>{c=a(()=>h(qt()),"signalClosed")});
-t.close=async function(){return l=!0,c?.(),n.call(t)};let d;try{let f=ar(e,{...s,transport:o,transportKind:"stdio",disposableProbe:!0});
-f.catch(()=>{}),d=await Promise.race([f,u])}finally{await Ds(o),t.close=n}if(l)throw qt();return d}a(qs,"negotiateStdioV\
-iaSibling");function qt(){return new g(m.EraNegotiationFailed,"Version negotiation failed: the transport was closed duri\
-ng the server/discover probe")}a(qt,"callerCloseAbortError");async function Ds(e){try{let t=e._dispose;await(typeof t=="\
-function"?t.call(e):e.close())}catch{}}a(Ds,"disposeSibling");function Dt(e){let t=e._meta?.[ge];return Ie.Implementation(
-t)?t:void 0}a(Dt,"serverInfoFromDiscover");function Ue(e,t){if(!(!e||t===null||typeof t!="object")){if(e.type==="object"&&
-e.properties&&typeof e.properties=="object"){let r=t,s=e.properties;for(let i of Object.keys(s)){let o=s[i];r[i]===void 0&&
-Object.prototype.hasOwnProperty.call(o,"default")&&(r[i]=o.default),r[i]!==void 0&&Ue(o,r[i])}}if(Array.isArray(e.anyOf))
-for(let r of e.anyOf)typeof r!="boolean"&&Ue(r,t);if(Array.isArray(e.oneOf))for(let r of e.oneOf)typeof r!="boolean"&&Ue(
-r,t)}}a(Ue,"applyElicitationDefaults");function cr(e){if(!e)return{supportsFormMode:!1,supportsUrlMode:!1};let t=e.form!==
-void 0,r=e.url!==void 0;return{supportsFormMode:t||!t&&!r,supportsUrlMode:r}}a(cr,"getSupportedElicitationModes");function zs(e){
-if(typeof e=="object"&&e!==null&&(e.kind==="legacy"&&!("supportedVersions"in e)&&!("discover"in e)||e.kind==="modern"&&Se.
-safeParse(e.discover).success))return e;throw new g(m.EraNegotiationFailed,"connect({ prior }): unrecognized prior — exp\
-ected { kind: 'modern', discover } or { kind: 'legacy' }")}a(zs,"validatePrior");var zt={"notifications/tools/list_chang\
-ed":["tools/list"],"notifications/prompts/list_changed":["prompts/list"],"notifications/resources/list_changed":["resour\
-ces/list","resources/templates/list"]},Fs=64,ut={},lr=class extends Ae{static{a(this,"Client")}_serverCapabilities;_serverVersion;_capabilities;_instructions;_jsonSchemaValidator;_cache;_defaultCacheTtlMs;_listMaxPages;_listChangedDebounceTimers=new Map;_listChangedConfig;_enforceStrictCapabilities;_versionNegotiation;_supportedProtocolVersionsOption;_inputRequiredDriverConfig;_listenState=new Map;_nextListenId=0;_autoOpenedSubscription;_discoverResult;static{
-ut.enforceStrictCapabilities=e=>e._enforceStrictCapabilities,ut.walkPages=(e,t,r,s)=>e._walkPages(t,r,s),ut.readResource=
+`Version negotiation failed: ${S} and this client supports no pre-2026-07-28 protocol version to fall back to`);if(S!==void 0&&
+t.disposableProbe!==!0)throw new m(v.EraNegotiationFailed,`Version negotiation failed: ${S} (this transport probed in pl\
+ace — the disposable sibling probe requires the SDK's base StdioClientTransport)`);return{era:"legacy"}}case"error":throw E.
+error}}},a;try{a=await c()}catch(d){throw n.detach(),d}return n.release(),a}function $s(e){let t=Object.getPrototypeOf(e);
+if(t===null||!Object.prototype.hasOwnProperty.call(t,"_dispose"))return;let r=e._serverParams;return typeof r=="object"&&
+r!==null&&typeof r.command=="string"?r:void 0}async function Ls(e,t,r,s){let i=t.constructor,o=new i({...r,stderr:"ignor\
+e"}),n=t.close,c=!1,a,d=new Promise((p,u)=>{a=()=>u(Lt())});t.close=async function(){return c=!0,a?.(),n.call(t)};let l;
+try{let p=nr(e,{...s,transport:o,transportKind:"stdio",disposableProbe:!0});p.catch(()=>{}),l=await Promise.race([p,d])}finally{
+await qs(o),t.close=n}if(c)throw Lt();return l}function Lt(){return new m(v.EraNegotiationFailed,"Version negotiation fa\
+iled: the transport was closed during the server/discover probe")}async function qs(e){try{let t=e._dispose;await(typeof t==
+"function"?t.call(e):e.close())}catch{}}function qt(e){let t=e._meta?.[me];return Te.Implementation(t)?t:void 0}function Me(e,t){
+if(!(!e||t===null||typeof t!="object")){if(e.type==="object"&&e.properties&&typeof e.properties=="object"){let r=t,s=e.properties;
+for(let i of Object.keys(s)){let o=s[i];r[i]===void 0&&Object.prototype.hasOwnProperty.call(o,"default")&&(r[i]=o.default),
+r[i]!==void 0&&Me(o,r[i])}}if(Array.isArray(e.anyOf))for(let r of e.anyOf)typeof r!="boolean"&&Me(r,t);if(Array.isArray(
+e.oneOf))for(let r of e.oneOf)typeof r!="boolean"&&Me(r,t)}}function ar(e){if(!e)return{supportsFormMode:!1,supportsUrlMode:!1};
+let t=e.form!==void 0,r=e.url!==void 0;return{supportsFormMode:t||!t&&!r,supportsUrlMode:r}}function Ds(e){if(typeof e==
+"object"&&e!==null&&(e.kind==="legacy"&&!("supportedVersions"in e)&&!("discover"in e)||e.kind==="modern"&&ye.safeParse(e.
+discover).success))return e;throw new m(v.EraNegotiationFailed,"connect({ prior }): unrecognized prior — expected { kind\
+: 'modern', discover } or { kind: 'legacy' }")}var Dt={"notifications/tools/list_changed":["tools/list"],"notifications/\
+prompts/list_changed":["prompts/list"],"notifications/resources/list_changed":["resources/list","resources/templates/lis\
+t"]},zs=64,dt={},cr=class extends Ie{static name="Client";_serverCapabilities;_serverVersion;_capabilities;_instructions;_jsonSchemaValidator;_cache;_defaultCacheTtlMs;_listMaxPages;_listChangedDebounceTimers=new Map;_listChangedConfig;_enforceStrictCapabilities;_versionNegotiation;_supportedProtocolVersionsOption;_inputRequiredDriverConfig;_listenState=new Map;_nextListenId=0;_autoOpenedSubscription;_discoverResult;static{
+dt.enforceStrictCapabilities=e=>e._enforceStrictCapabilities,dt.walkPages=(e,t,r,s)=>e._walkPages(t,r,s),dt.readResource=
 (e,t,r)=>e._readResource(t,r)}_resetConnectionState(){if(this._negotiatedProtocolVersion=void 0,this._serverCapabilities=
 void 0,this._serverVersion=void 0,this._instructions=void 0,this._discoverResult=void 0,this._autoOpenedSubscription=void 0,
-this._listenState.size>0){let e=new g(m.ConnectionClosed,"subscriptions/listen: client reconnected or closed; subscripti\
+this._listenState.size>0){let e=new m(v.ConnectionClosed,"subscriptions/listen: client reconnected or closed; subscripti\
 on state from the previous connection was reset");for(let t of this._listenState.values())t.settle({cause:"remote",error:e})}
-this._listenState.clear();for(let e of this._listChangedDebounceTimers.values())O(e);this._listChangedDebounceTimers.clear(),
+this._listenState.clear();for(let e of this._listChangedDebounceTimers.values())k(e);this._listChangedDebounceTimers.clear(),
 this._cache.resetForReconnect()}async close(){try{await super.close()}finally{this._resetConnectionState()}}constructor(e,t){
 super(t),this._clientInfo=e,this._capabilities=t?.capabilities?{...t.capabilities}:{},this._jsonSchemaValidator=t?.jsonSchemaValidator??
-new pe,this._enforceStrictCapabilities=t?.enforceStrictCapabilities??!1,this._versionNegotiation=t?.versionNegotiation,this.
-_supportedProtocolVersionsOption=t?.supportedProtocolVersions,this._inputRequiredDriverConfig=et(t?.inputRequired),this.
-_cache=new ys(t?.responseCacheStore??new tr,t?.responseCacheStore!==void 0,r=>this._reportStoreError(r),t?.cachePartition??
-""),this._defaultCacheTtlMs=t?.defaultCacheTtlMs??0,this._listMaxPages=t?.listMaxPages??Fs,t?.listChanged&&(this._listChangedConfig=
-t.listChanged)}buildContext(e,t){return e}_shouldDropInbound(e){if(this._negotiatedProtocolVersion!==void 0&&G(this._negotiatedProtocolVersion)&&
-Y(e))return"drop"}_outboundMetaEnvelope(){let e=this._negotiatedProtocolVersion;if(e!==void 0)return this._wireCodec().outboundEnvelope(
+new he,this._enforceStrictCapabilities=t?.enforceStrictCapabilities??!1,this._versionNegotiation=t?.versionNegotiation,this.
+_supportedProtocolVersionsOption=t?.supportedProtocolVersions,this._inputRequiredDriverConfig=Qe(t?.inputRequired),this.
+_cache=new gs(t?.responseCacheStore??new er,t?.responseCacheStore!==void 0,r=>this._reportStoreError(r),t?.cachePartition??
+""),this._defaultCacheTtlMs=t?.defaultCacheTtlMs??0,this._listMaxPages=t?.listMaxPages??zs,t?.listChanged&&(this._listChangedConfig=
+t.listChanged)}buildContext(e,t){return e}_shouldDropInbound(e){if(this._negotiatedProtocolVersion!==void 0&&B(this._negotiatedProtocolVersion)&&
+G(e))return"drop"}_outboundMetaEnvelope(){let e=this._negotiatedProtocolVersion;if(e!==void 0)return this._wireCodec().outboundEnvelope(
 {protocolVersion:e,clientInfo:this._clientInfo,clientCapabilities:this._capabilities})}_resolveNonCompleteResult(e,t){return this.
-_inputRequiredDriverConfig.autoFulfill?tt({getRequestHandler:a(r=>this._getRequestHandler(r),"getRequestHandler"),buildContext:a(
-r=>this.buildContext(r,void 0),"buildContext"),sessionId:this.transport?.sessionId},this._inputRequiredDriverConfig,e,t):
-Promise.reject(new g(m.UnsupportedResultType,`Unsupported result type 'input_required' for ${t.request.method}: multi-ro\
-und-trip auto-fulfilment is not enabled on this instance — pass allowInputRequired: true to handle it manually, or enabl\
-e inputRequired.autoFulfill`,{resultType:"input_required",method:t.request.method}))}_setupListChangedHandlers(e){e.tools&&
-this._serverCapabilities?.tools?.listChanged&&this._setupListChangedHandler("tools","notifications/tools/list_changed",e.
-tools,async()=>(await this.listTools(void 0,{cacheMode:"refresh"})).tools),e.prompts&&this._serverCapabilities?.prompts?.
-listChanged&&this._setupListChangedHandler("prompts","notifications/prompts/list_changed",e.prompts,async()=>(await this.
-listPrompts(void 0,{cacheMode:"refresh"})).prompts),e.resources&&this._serverCapabilities?.resources?.listChanged&&this.
-_setupListChangedHandler("resources","notifications/resources/list_changed",e.resources,async()=>(await this.listResources(
-void 0,{cacheMode:"refresh"})).resources)}registerCapabilities(e){if(this.transport)throw new Error("Cannot register cap\
-abilities after connecting to transport");this._capabilities=ke(this._capabilities,e)}setVersionNegotiation(e){if(this.transport)
-throw new Error("Cannot configure version negotiation after connecting to transport");this._versionNegotiation=e}_wrapHandler(e,t){
-return e==="elicitation/create"?async(r,s)=>{let i=ie(this._negotiatedProtocolVersion),o=i.validateRequest("elicitation/\
-create",r);if(!o.ok&&o.reason==="not-in-era"&&(o=i.validateInputRequest("elicitation/create",r)),!o.ok)throw new M(o.reason===
-"not-in-era"?k.InternalError:k.InvalidParams,o.reason==="not-in-era"?"No wire schema for elicitation/create in the resol\
-ved era":`Invalid elicitation request: ${o.message}`);let{params:n}=o.value;n.mode=n.mode??"form";let{supportsFormMode:l,
-supportsUrlMode:c}=cr(this._capabilities.elicitation);if(n.mode==="form"&&!l)throw new M(k.InvalidParams,"Client does no\
-t support form-mode elicitation requests");if(n.mode==="url"&&!c)throw new M(k.InvalidParams,"Client does not support UR\
-L-mode elicitation requests");let u=await t(r,s),d=i.validateResult("elicitation/create",u);if(!d.ok&&d.reason==="not-in\
--era"&&(d=i.validateInputResponse("elicitation/create",u)),!d.ok)throw new M(d.reason==="not-in-era"?k.InternalError:k.InvalidParams,
-d.reason==="not-in-era"?"No wire schema for elicitation/create in the resolved era":`Invalid elicitation result: ${d.message}`);
-let f=d.value,h=n.mode==="form"?n.requestedSchema:void 0;if(n.mode==="form"&&f.action==="accept"&&f.content&&h&&this._capabilities.
-elicitation?.form?.applyDefaults)try{Ue(h,f.content)}catch{}return f}:e==="sampling/createMessage"?async(r,s)=>{let i=ie(
-this._negotiatedProtocolVersion),o=i.validateRequest("sampling/createMessage",r);if(!o.ok&&o.reason==="not-in-era"&&(o=i.
-validateInputRequest("sampling/createMessage",r)),!o.ok)throw new M(o.reason==="not-in-era"?k.InternalError:k.InvalidParams,
-o.reason==="not-in-era"?"No wire schema for sampling/createMessage in the resolved era":`Invalid sampling request: ${o.message}`);
-let{params:n}=o.value,l=await t(r,s),c=!!(n.tools||n.toolChoice),u=i.samplingResultVariant(c,l);if(!u.ok&&u.reason==="no\
-t-in-era"&&(u=i.validateInputResponse("sampling/createMessage",l)),!u.ok)throw new M(u.reason==="not-in-era"?k.InternalError:
-k.InvalidParams,u.reason==="not-in-era"?"No result schema for sampling/createMessage in the resolved era":`Invalid sampl\
-ing result: ${u.message}`);return u.value}:t}assertCapability(e,t){if(!this._serverCapabilities?.[e])throw new g(m.CapabilityNotSupported,
-`Server does not support ${e} (required for ${t})`)}async connect(e,t){if(t?.prior!=null)return this._connectFromPrior(e,
-zs(t.prior),t);let r=Us(this._versionNegotiation,this._supportedProtocolVersionsOption);return r.kind!=="legacy"?this._connectNegotiated(
-e,r,t):this._connectPlainLegacy(e,t)}async _connectPlainLegacy(e,t){if(await super.connect(e),e.sessionId!==void 0){let r=this.
-_negotiatedProtocolVersion;r!==void 0&&e.setProtocolVersion?.(r);return}this._resetConnectionState(),await this._legacyHandshake(
-e,t)}async _legacyHandshake(e,t){let r=Re(this._supportedProtocolVersions);try{let s=r[0];if(s===void 0)throw new g(m.EraNegotiationFailed,
-"Cannot run the initialize handshake: supportedProtocolVersions contains no pre-2026-07-28 protocol version");let i=await this.
-request({method:"initialize",params:{protocolVersion:s,capabilities:this._capabilities,clientInfo:this._clientInfo}},t);
-if(i===void 0)throw new Error(`Server sent invalid initialize result: ${i}`);if(!r.includes(i.protocolVersion))throw new Error(
-`Server's protocol version is not supported: ${i.protocolVersion}`);this._serverCapabilities=i.capabilities,this._serverVersion=
-i.serverInfo,this._cache.setServerIdentity(this._deriveServerIdentity(e)),e.setProtocolVersion&&e.setProtocolVersion(i.protocolVersion),
-this._instructions=i.instructions,await this.notification({method:"notifications/initialized"}),this._negotiatedProtocolVersion=
-i.protocolVersion,this._listChangedConfig&&this._setupListChangedHandlers(this._listChangedConfig)}catch(s){throw this.close(),
-s}}async _connectNegotiated(e,t,r){if(e.sessionId!==void 0){await super.connect(e);let i=this._negotiatedProtocolVersion;
-i!==void 0&&e.setProtocolVersion&&e.setProtocolVersion(i);return}this._resetConnectionState();let s;try{let i=$t(e),o={clientInfo:this.
-_clientInfo,capabilities:this._capabilities,environment:Nt(),defaultTimeoutMs:r?.timeout??ue},n=i==="stdio"?Ls(e):void 0;
-s=n===void 0?await ar(t,{...o,transport:e,transportKind:i}):await qs(t,e,n,o)}catch(i){throw await e.close().catch(()=>{}),
-Lt(e),i}if(Lt(e),await super.connect(e),s.era==="legacy"){await this._legacyHandshake(e,r);return}if(this._serverCapabilities=
-s.discover.capabilities,this._serverVersion=Dt(s.discover),this._cache.setServerIdentity(this._deriveServerIdentity(e)),
-this._instructions=s.discover.instructions,this._discoverResult=s.discover,this._negotiatedProtocolVersion=s.version,e.setProtocolVersion&&
-e.setProtocolVersion(s.version),this._listChangedConfig){let i=this._listChangedConfig,o=this._serverCapabilities,n={...i.
-tools&&o?.tools?.listChanged&&{tools:i.tools},...i.prompts&&o?.prompts?.listChanged&&{prompts:i.prompts},...i.resources&&
-o?.resources?.listChanged&&{resources:i.resources}},l=!0;try{this._setupListChangedHandlers(n)}catch(u){l=!1,this.onerror?.(
-u instanceof Error?u:new Error(String(u)))}let c=l?{...n.tools&&{toolsListChanged:!0},...n.prompts&&{promptsListChanged:!0},
-...n.resources&&{resourcesListChanged:!0}}:{};if(Object.keys(c).length>0){let u=new AbortController,d=a(()=>u.abort(r?.signal?.
-reason),"onConnectAbort");r?.signal?.aborted&&d(),r?.signal?.addEventListener("abort",d);try{this._autoOpenedSubscription=
-await this.listen(c,{timeout:r?.timeout,signal:u.signal})}catch(f){if(r?.signal?.aborted)throw await this.close().catch(
-()=>{}),f;this.onerror?.(f instanceof Error?f:new Error(String(f)))}finally{r?.signal?.removeEventListener("abort",d)}}}}async _connectFromPrior(e,t,r){
-if(t.kind==="legacy")return this._connectPlainLegacy(e,r);let s=t.discover;this._resetConnectionState();let i=this._supportedProtocolVersionsOption,
-o=(i&&se(i).length>0?se(i):Ce).find(n=>s.supportedVersions.includes(n));if(o===void 0)throw new g(m.EraNegotiationFailed,
-"connect({ prior }) with a modern verdict requires a 2026-07-28+ mutual protocol version; the supplied DiscoverResult an\
-d this client's supportedProtocolVersions have no modern overlap. For a server known to be legacy, pass prior: { kind: '\
-legacy' } to skip the probe and initialize directly, or use versionNegotiation: { mode: 'auto' } to re-probe with legacy\
- fallback.");if(await super.connect(e),this._discoverResult=s,this._serverCapabilities=s.capabilities,this._serverVersion=
-Dt(s),this._cache.setServerIdentity(this._deriveServerIdentity(e)),this._instructions=s.instructions,this._negotiatedProtocolVersion=
-o,e.setProtocolVersion?.(o),this._listChangedConfig)try{this._setupListChangedHandlers(this._listChangedConfig)}catch(n){
-this.onerror?.(n instanceof Error?n:new Error(String(n)))}}getServerCapabilities(){return this._serverCapabilities}getServerVersion(){
-return this._serverVersion}_deriveServerIdentity(e){let t=this._serverVersion;return t!==void 0?`${t.name}@${t.version}`:
-e.sessionId??`anonymous:${Date.now()}-${Math.random().toString(36).slice(2)}`}getNegotiatedProtocolVersion(){return this.
-_negotiatedProtocolVersion}getProtocolEra(){let e=this._negotiatedProtocolVersion;if(e!==void 0)return G(e)?"modern":"le\
-gacy"}getInstructions(){return this._instructions}getDiscoverResult(){return this._discoverResult}assertCapabilityForMethod(e){
-switch(e){case"logging/setLevel":if(!this._serverCapabilities?.logging)throw new g(m.CapabilityNotSupported,`Server does\
- not support logging (required for ${e})`);break;case"prompts/get":case"prompts/list":if(!this._serverCapabilities?.prompts)
-throw new g(m.CapabilityNotSupported,`Server does not support prompts (required for ${e})`);break;case"resources/list":case"\
-resources/templates/list":case"resources/read":case"resources/subscribe":case"resources/unsubscribe":if(!this._serverCapabilities?.
-resources)throw new g(m.CapabilityNotSupported,`Server does not support resources (required for ${e})`);if(e==="resource\
-s/subscribe"&&!this._serverCapabilities.resources.subscribe)throw new g(m.CapabilityNotSupported,`Server does not suppor\
-t resource subscriptions (required for ${e})`);break;case"tools/call":case"tools/list":if(!this._serverCapabilities?.tools)
-throw new g(m.CapabilityNotSupported,`Server does not support tools (required for ${e})`);break;case"completion/complete":
-if(!this._serverCapabilities?.completions)throw new g(m.CapabilityNotSupported,`Server does not support completions (req\
-uired for ${e})`);break;case"initialize":break;case"server/discover":break;case"ping":break}}assertNotificationCapability(e){
-switch(e){case"notifications/roots/list_changed":if(!this._capabilities.roots?.listChanged)throw new g(m.CapabilityNotSupported,
-`Client does not support roots list changed notifications (required for ${e})`);break;case"notifications/initialized":break;case"\
-notifications/cancelled":break;case"notifications/progress":break}}assertRequestHandlerCapability(e){switch(e){case"samp\
-ling/createMessage":if(!this._capabilities.sampling)throw new g(m.CapabilityNotSupported,`Client does not support sampli\
-ng capability (required for ${e})`);break;case"elicitation/create":if(!this._capabilities.elicitation)throw new g(m.CapabilityNotSupported,
-`Client does not support elicitation capability (required for ${e})`);break;case"roots/list":if(!this._capabilities.roots)
-throw new g(m.CapabilityNotSupported,`Client does not support roots capability (required for ${e})`);break;case"ping":break}}async ping(e){
-return this.request({method:"ping"},e)}async discover(e){let t=await this._requestWithSchema({method:"server/discover"},
-Se,e);return this._discoverResult=t,t}async complete(e,t){return this.request({method:"completion/complete",params:e},t)}async setLoggingLevel(e,t){
-return this.request({method:"logging/setLevel",params:{level:e}},t)}async getPrompt(e,t){return this.request({method:"pr\
-ompts/get",params:e},t)}async listPrompts(e,t){if(!this._serverCapabilities?.prompts&&!this._enforceStrictCapabilities)return console.
-debug("Client.listPrompts() called but server does not advertise prompts capability - returning empty list"),{prompts:[]};
-if(e?.cursor!==void 0)return this.request({method:"prompts/list",params:e},t);let r=await this._serveFromCache("prompts/\
-list",void 0,t);return r!==void 0?r:this._listAllPages("prompts/list",e,t,s=>s.prompts)}async listResources(e,t){if(!this.
-_serverCapabilities?.resources&&!this._enforceStrictCapabilities)return console.debug("Client.listResources() called but\
- server does not advertise resources capability - returning empty list"),{resources:[]};if(e?.cursor!==void 0)return this.
-request({method:"resources/list",params:e},t);let r=await this._serveFromCache("resources/list",void 0,t);return r!==void 0?
-r:this._listAllPages("resources/list",e,t,s=>s.resources)}async listResourceTemplates(e,t){if(!this._serverCapabilities?.
-resources&&!this._enforceStrictCapabilities)return console.debug("Client.listResourceTemplates() called but server does \
-not advertise resources capability - returning empty list"),{resourceTemplates:[]};if(e?.cursor!==void 0)return this.request(
-{method:"resources/templates/list",params:e},t);let r=await this._serveFromCache("resources/templates/list",void 0,t);return r!==
-void 0?r:this._listAllPages("resources/templates/list",e,t,s=>s.resourceTemplates)}async _listAllPages(e,t,r,s,i){let o=r?.
-cacheMode==="bypass",n=this._cache.captureGeneration(e),l=a(u=>{let d=u===void 0?t&&{...t}:{...t,cursor:u};return this.request(
-{method:e,...d&&{params:d}},r)},"fetchPage"),c=await this._walkPages(e,l,s);return delete c.nextCursor,i?.(c),o||await this.
-_cache.write(e,c,n,this._freshness(c)),c}async _walkPages(e,t,r){let s=await t(void 0),i=s.nextCursor,o=s,n=1;for(;i!==void 0;){
-if(this._listMaxPages!==0&&n>=this._listMaxPages)throw new g(m.ListPaginationExceeded,`${e}: exceeded listMaxPages (${this.
-_listMaxPages}); server pagination did not terminate`,{method:e,listMaxPages:this._listMaxPages});let l=await t(i);if(l.
-nextCursor===i&&JSON.stringify(r(l))===JSON.stringify(r(o)))break;r(s).push(...r(l)),o=l,i=l.nextCursor,n++}return s}_freshness(e,t){
-let r=e,s=typeof r.ttlMs=="number"?r.ttlMs:this._defaultCacheTtlMs,i=r.cacheScope==="public"?"public":"private";return{expiresAt:this.
-_cache.now()+Math.min(Math.max(0,s),rr),scope:i,params:t}}async _serveFromCache(e,t,r){if(r?.cacheMode==="bypass"||r?.cacheMode===
-"refresh")return;let s=await this._cache.read(e,t).catch(i=>{this._reportStoreError(i)});if(s!==void 0){if(r?.signal?.aborted){
-let i=r.signal.reason;throw i instanceof g?i:new g(m.RequestTimeout,String(i))}return s.value}}_reportStoreError(e){this.
-onerror?.(e instanceof Error?e:new Error(String(e)))}_compileOutputValidator(e){if(e.outputSchema)try{return{ok:!0,validator:this.
-_jsonSchemaValidator.getValidator(e.outputSchema)}}catch(t){return{ok:!1,compileError:t}}}async _resolveXMcpHeaderScan(e,t){
-let r=t??await this._cache.toolDefinition(e);return r===void 0?void 0:Te(r.inputSchema)}async readResource(e,t){let{result:r}=await this.
-_readResource(e,t);return r}async _readResource(e,t){let r=await this._serveFromCache("resources/read",e.uri,t);if(r!==void 0)
-return{result:r,cached:!0};let s=this._cache.captureGeneration("resources/read",e.uri),i=await this.request({method:"res\
-ources/read",params:e},t);if(t?.cacheMode!=="bypass"){let o=this._freshness(i,e.uri);o.expiresAt>this._cache.now()?await this.
-_cache.write("resources/read",i,s,o):t?.cacheMode==="refresh"&&await this._cache.evictKey("resources/read",e.uri)}return{
-result:i,cached:!1}}async subscribeResource(e,t){return this.request({method:"resources/subscribe",params:e},t)}async unsubscribeResource(e,t){
-return this.request({method:"resources/unsubscribe",params:e},t)}async listen(e,t){if(this.transport===void 0)throw new g(
-m.NotConnected,"Not connected");let r=this._negotiatedProtocolVersion;if(r===void 0||!G(r))throw new g(m.MethodNotSupportedByProtocolVersion,
-`subscriptions/listen requires a 2026-07-28-era connection (negotiated: ${r??"none"}). On a 2025-era connection, change \
-notifications are delivered unsolicited: use ClientOptions.listChanged and resources/subscribe instead.`,{method:"subscr\
-iptions/listen",protocolVersion:r});if(t?.signal?.aborted){let y=t.signal.reason;throw y instanceof g?y:new g(m.RequestTimeout,
-String(y))}let s=new AbortController,i=`listen:${this._nextListenId++}`,o="opening",n,l,c,u,d=new Promise((y,T)=>{c=y,u=
-T}),f,h=new Promise(y=>{f=y}),w=a(y=>{if(o==="closed")return;let T=o==="opening";if(n!==void 0&&(O(n),n=void 0),"ack"in y){
-o="open",c(y.ack);return}o="closed",l!==void 0&&t?.signal?.removeEventListener("abort",l),this._listenState.delete(i),s.
-abort(),f(y.cause),T&&u(y.error??new g(m.ConnectionClosed,"subscriptions/listen closed before the server acknowledged"))},
-"settle"),b=a(async()=>{s.abort(),await this.notification({method:"notifications/cancelled",params:{requestId:i}}).catch(
-()=>{})},"wireTeardown"),E=a(async()=>{o!=="closed"&&(w({cause:"local"}),await b())},"close");this._listenState.set(i,{settle:w});
-let v=t?.timeout??ue;if(n=x(()=>{w({cause:"remote",error:new g(m.RequestTimeout,"subscriptions/listen ack timed out",{timeout:v})}),
-b().catch(()=>{})},v),t?.signal){let y=t.signal;l=a(()=>{if(o==="closed")return;let T=y.reason;w({cause:"local",error:T instanceof
-Error?T:new Error(String(T??"Aborted"))}),b().catch(()=>{})},"onCallerAbort"),y.addEventListener("abort",l,{once:!0})}let P={
-jsonrpc:"2.0",id:i,method:"subscriptions/listen",params:{_meta:{...this._outboundMetaEnvelope()},notifications:e}},R=a(y=>{
-w({cause:"remote",error:y instanceof Error?y:new Error(String(y))})},"routeSendFailure");try{this.transport.send(P,{requestSignal:s.
-signal,onRequestStreamEnd:a(()=>w({cause:"remote",error:new Error("subscriptions/listen: stream ended")}),"onRequestStre\
-amEnd")}).catch(R)}catch(y){R(y)}return{honoredFilter:await d,close:E,closed:h}}get autoOpenedSubscription(){return this.
-_autoOpenedSubscription}_onnotification(e,t){let r=Object.hasOwn(zt,e.method)?zt[e.method]:void 0;if(e.method==="notific\
-ations/resources/updated"){let s=e.params?.uri;typeof s=="string"&&this._cache.evictKey("resources/read",s)}else if(r!==
-void 0)for(let s of r)this._cache.evict(s);if(e.method==="notifications/subscriptions/acknowledged"){let s=e.params?._meta?.[ye],
-i=typeof s=="string"?this._listenState.get(s):void 0;if(i!==void 0){let o=this._wireCodec().validateNotification("notifi\
-cations/subscriptions/acknowledged",e);i.settle({ack:o.ok?o.value.params.notifications:{}});return}}if(e.method==="notif\
-ications/cancelled"){let s=e.params?.requestId,i=typeof s=="string"?this._listenState.get(s):void 0;if(i!==void 0){i.settle(
-{cause:"remote",error:new Error("subscriptions/listen: server cancelled the subscription")});return}}super._onnotification(
-e,t)}_onresponse(e){let t=e.id,r=typeof t=="string"?this._listenState.get(t):void 0;if(r!==void 0){Z(e)?r.settle({cause:"\
-remote",error:M.fromError(e.error.code,e.error.message,e.error.data)}):r.settle({cause:"graceful",error:new g(m.ConnectionClosed,
-"subscriptions/listen: server closed the subscription gracefully before acknowledging")});return}super._onresponse(e)}_onclose(){
-if(this._listenState.size>0){let e=new g(m.ConnectionClosed,"Connection closed");for(let t of this._listenState.values())
-t.settle({cause:"remote",error:e});this._listenState.clear()}super._onclose()}async callTool(e,t){let r=this.getProtocolEra()===
-"modern"&&Nt()!=="browser",s=a(async()=>{if(!r)return t;let c;try{c=await this._resolveXMcpHeaderScan(e.name,t?.toolDefinition)}catch(d){
-this._reportStoreError(d)}if(!c?.valid||c.declarations.length===0)return t;let u=Qe(c.declarations,e.arguments);return Object.
-keys(u).length===0?t:{...t,headers:{...t?.headers,...u}}},"buildSendOptions"),i=t?.toolDefinition===void 0?await this._cache.
-outputValidator(e.name,c=>this._compileOutputValidator(c)).catch(c=>{this._reportStoreError(c)}):this._compileOutputValidator(
-t.toolDefinition),o=a(()=>{if(i===void 0||i.ok)return;let c=i.compileError,u=(c instanceof Error?c.message:String(c)).slice(
-0,200);throw new M(k.InvalidParams,`Tool '${e.name}' has an invalid outputSchema: ${u}`)},"assertCompiled");o();let n;try{
-n=await this.request({method:"tools/call",params:e},await s())}catch(c){let u=c instanceof M&&c.code===Ke;if(!r||!u||t?.
-toolDefinition!==void 0)throw c;let d={signal:t?.signal,timeout:t?.timeout,cacheMode:"refresh"};await this._cache.evict(
-"tools/list"),await this.listTools(void 0,d).catch(f=>this._reportStoreError(f)),i=await this._cache.outputValidator(e.name,
-f=>this._compileOutputValidator(f)).catch(f=>{this._reportStoreError(f)}),o(),n=await this.request({method:"tools/call",
-params:e},await s())}let l=i!==void 0&&i.ok?i.validator:void 0;if(l){if(n.structuredContent===void 0&&!n.isError)throw new M(
-k.InvalidRequest,`Tool ${e.name} has an output schema but did not return structured content`);if(n.structuredContent!==void 0&&
-!n.isError)try{let c=l(n.structuredContent);if(!c.valid)throw new M(k.InvalidParams,`Structured content does not match t\
-he tool's output schema: ${c.errorMessage}`)}catch(c){throw c instanceof M?c:new M(k.InvalidParams,`Failed to validate s\
-tructured content: ${c instanceof Error?c.message:String(c)}`)}}return n}async listTools(e,t){if(!this._serverCapabilities?.
-tools&&!this._enforceStrictCapabilities)return console.debug("Client.listTools() called but server does not advertise to\
-ols capability - returning empty list"),{tools:[]};if(e?.cursor!==void 0){let s=await this.request({method:"tools/list",
-params:e},t);return this._excludeInvalidXMcpHeaderTools(s),s}let r=await this._serveFromCache("tools/list",void 0,t);return r!==
-void 0?r:this._listAllPages("tools/list",e,t,s=>s.tools,s=>this._excludeInvalidXMcpHeaderTools(s))}_excludeInvalidXMcpHeaderTools(e){
-if(this.getProtocolEra()!=="modern"||!this.transport||$t(this.transport)==="stdio")return;let t=e.tools.filter(r=>{let s=Te(
-r.inputSchema);return s.valid?!0:(console.warn(`[mcp-sdk] excluding tool '${r.name}' from tools/list: invalid x-mcp-head\
-er declaration — ${s.reason}`),!1)});t.length!==e.tools.length&&(e.tools=t)}_setupListChangedHandler(e,t,r,s){let i=Ge(
-De,r);if(!i.success)throw new Error(`Invalid ${e} listChanged options: ${i.error.message}`);if(typeof r.onChanged!="func\
-tion")throw new TypeError(`Invalid ${e} listChanged options: onChanged must be a function`);let{autoRefresh:o,debounceMs:n}=i.
-data,{onChanged:l}=r,c=a(async()=>{if(!o){l(null,null);return}try{l(null,await s())}catch(d){l(d instanceof Error?d:new Error(
-String(d)),null)}},"refresh"),u=a(()=>{if(n){let d=this._listChangedDebounceTimers.get(e);d&&O(d);let f=x(c,n);this._listChangedDebounceTimers.
-set(e,f)}else c()},"handler");this.setNotificationHandler(t,u)}async sendRootsListChanged(){return this.notification({method:"\
-notifications/roots/list_changed"})}};var ve=class extends Error{static{a(this,"ParseError")}constructor(t,r){super(t),this.name="ParseError",this.type=r.type,
-this.field=r.field,this.value=r.value,this.line=r.line}},dr=10,Hs=13,ee=32;function At(e){}a(At,"noop");function pr(e){if(typeof e==
-"function")throw new TypeError("`config` must be an object, got a function instead. Did you mean `createParser({onEvent:\
- fn})`?");let{onEvent:t=At,onError:r=At,onRetry:s=At,onComment:i,maxBufferSize:o}=e,n=[],l=0,c=!0,u,d="",f=0,h,w=!1;function b(_){
-if(w)throw new Error("Cannot feed parser: it was terminated after exceeding the configured max buffer size. Call `reset(\
-)` to resume parsing.");if(c&&(c=!1,_.charCodeAt(0)===239&&_.charCodeAt(1)===187&&_.charCodeAt(2)===191&&(_=_.slice(3))),
-n.length===0){let C=v(_);C!==""&&(n.push(C),l=C.length),E();return}if(_.indexOf(`
-`)===-1&&_.indexOf("\r")===-1){n.push(_),l+=_.length,E();return}n.push(_);let p=n.join("");n.length=0,l=0;let S=v(p);S!==
-""&&(n.push(S),l=S.length),E()}a(b,"feed");function E(){o!==void 0&&(l+d.length<=o||(w=!0,n.length=0,l=0,u=void 0,d="",f=
-0,h=void 0,r(new ve(`Buffered data exceeded max buffer size of ${o} characters`,{type:"max-buffer-size-exceeded"}))))}a(
-E,"checkBufferSize");function v(_){let p=0;if(_.indexOf("\r")===-1){let S=_.indexOf(`
-`,p);for(;S!==-1;){if(p===S){f>0&&t({id:u,event:h,data:d}),u=void 0,d="",f=0,h=void 0,p=S+1,S=_.indexOf(`
-`,p);continue}let C=_.charCodeAt(p);if(ur(_,p,C)){let I=_.charCodeAt(p+5)===ee?p+6:p+5,D=_.slice(I,S);if(f===0&&_.charCodeAt(
-S+1)===dr){t({id:u,event:h,data:D}),u=void 0,d="",h=void 0,p=S+2,S=_.indexOf(`
-`,p);continue}d=f===0?D:`${d}
-${D}`,f++}else hr(_,p,C)?h=_.slice(_.charCodeAt(p+6)===ee?p+7:p+6,S)||void 0:P(_,p,S);p=S+1,S=_.indexOf(`
-`,p)}return _.slice(p)}for(;p<_.length;){let S=_.indexOf("\r",p),C=_.indexOf(`
-`,p),I=-1;if(S!==-1&&C!==-1?I=S<C?S:C:S!==-1?S===_.length-1?I=-1:I=S:C!==-1&&(I=C),I===-1)break;P(_,p,I),p=I+1,_.charCodeAt(
-p-1)===Hs&&_.charCodeAt(p)===dr&&p++}return _.slice(p)}a(v,"processLines");function P(_,p,S){if(p===S){y();return}let C=_.
-charCodeAt(p);if(ur(_,p,C)){let U=_.charCodeAt(p+5)===ee?p+6:p+5,kt=_.slice(U,S);d=f===0?kt:`${d}
-${kt}`,f++;return}if(hr(_,p,C)){h=_.slice(_.charCodeAt(p+6)===ee?p+7:p+6,S)||void 0;return}if(C===105&&_.charCodeAt(p+1)===
-100&&_.charCodeAt(p+2)===58){let U=_.slice(_.charCodeAt(p+3)===ee?p+4:p+3,S);U.includes("\0")||(u=U);return}if(C===58){if(i){
-let U=_.slice(p,S);i(U.slice(_.charCodeAt(p+1)===ee?2:1))}return}let I=_.slice(p,S),D=I.indexOf(":");if(D===-1){R(I,"",I);
-return}let qe=I.slice(0,D),A=I.charCodeAt(D+1)===ee?2:1,$=I.slice(D+A);R(qe,$,I)}a(P,"parseLine");function R(_,p,S){switch(_){case"\
-event":h=p||void 0;break;case"data":d=f===0?p:`${d}
-${p}`,f++;break;case"id":p.includes("\0")||(u=p);break;case"retry":/^\d+$/.test(p)?s(parseInt(p,10)):r(new ve(`Invalid \`\
-retry\` value: "${p}"`,{type:"invalid-retry",value:p,line:S}));break;default:r(new ve(`Unknown field "${_.length>20?`${_.
-slice(0,20)}…`:_}"`,{type:"unknown-field",field:_,value:p,line:S}));break}}a(R,"processField");function y(){f>0&&t({id:u,
-event:h,data:d}),u=void 0,d="",f=0,h=void 0}a(y,"dispatchEvent");function T(_={}){if(_.consume&&n.length>0){let p=n.join(
-"");P(p,0,p.length)}c=!0,u=void 0,d="",f=0,h=void 0,n.length=0,l=0,w=!1}return a(T,"reset"),{feed:b,reset:T}}a(pr,"creat\
-eParser");function ur(e,t,r){return r===100&&e.charCodeAt(t+1)===97&&e.charCodeAt(t+2)===116&&e.charCodeAt(t+3)===97&&e.
-charCodeAt(t+4)===58}a(ur,"isDataPrefix");function hr(e,t,r){return r===101&&e.charCodeAt(t+1)===118&&e.charCodeAt(t+2)===
-101&&e.charCodeAt(t+3)===110&&e.charCodeAt(t+4)===116&&e.charCodeAt(t+5)===58}a(hr,"isEventPrefix");var Le=class extends TransformStream{static{a(this,"EventSourceParserStream")}constructor({onError:t,onRetry:r,onComment:s,
-maxBufferSize:i}={}){let o;super({start(n){o=pr({onEvent:a(l=>{n.enqueue(l)},"onEvent"),onError(l){typeof t=="function"&&
-t(l),(t==="terminate"||l.type==="max-buffer-size-exceeded")&&n.error(l)},onRetry:r,onComment:s,maxBufferSize:i})},transform(n){
-o.feed(n)}})}};function js(e){return/(?:^|,)\s*dpop(?:\s|$|,)/i.test(e)}a(js,"hasDpopChallenge");function Js(e){if(e.status!==401)return!1;
-let t=e.headers.get("www-authenticate")??"";return js(t)&&/use_dpop_nonce/i.test(t)}a(Js,"isDpopNonceChallenge");var Ws=a((e,t)=>r=>{let s=typeof e=="function"?e:()=>e;return async(i,o)=>{let n=(o?.method??"GET").toUpperCase(),l=new URL(
-i.toString()),c=await s();if(!c)return r(i,o);let u=a(async()=>{let f=await t();if(!f)return r(i,o);let h=new Headers(o?.
-headers),w=await c.buildProof({htm:n,htu:l,accessToken:f});return h.set("Authorization",`DPoP ${f}`),h.set("DPoP",w),r(i,
-{...o,headers:h})},"makeRequest"),d=await u();return Js(d)&&d.headers.has("dpop-nonce")&&(c.observeNonce(d,l),await d.text?.().
-catch(()=>{}),d=await u()),c.observeNonce(d,l),d}},"withDpop"),Ks=a(e=>Ws(async()=>{try{return await e.dpop?.()}catch(t){
-throw V(t)}},async()=>{let t;try{t=await e.tokens()}catch(r){throw V(r)}return t?.token_type?.toLowerCase()==="dpop"?t.access_token:
-void 0}),"withDpopFromProvider");var Gi=class extends Error{static{a(this,"SseError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.SseError"})}static[Symbol.
-hasInstance](e){return B(this,e)}static isInstance(e){if(typeof this!="function")throw new TypeError("isInstance must be\
- called on the class (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return B(this,
-e)}constructor(e,t,r){super(`SSE error: ${t}`),this.code=e,this.event=r,re(this,new.target)}};var Bs=1,Gs={initialReconnectionDelay:1e3,maxReconnectionDelay:3e4,reconnectionDelayGrowFactor:1.5,maxRetries:2},Ys=new Set(
-["authorization","dpop","content-type","mcp-protocol-version","mcp-method","mcp-name","mcp-session-id"]);function fr(e,t){
+_inputRequiredDriverConfig.autoFulfill?et({getRequestHandler:r=>this._getRequestHandler(r),buildContext:r=>this.buildContext(
+r,void 0),sessionId:this.transport?.sessionId},this._inputRequiredDriverConfig,e,t):Promise.reject(new m(v.UnsupportedResultType,
+`Unsupported result type 'input_required' for ${t.request.method}: multi-round-trip auto-fulfilment is not enabled on th\
+is instance — pass allowInputRequired: true to handle it manually, or enable inputRequired.autoFulfill`,{resultType:"i\
+nput_required",method:t.request.method}))}_setupListChangedHandlers(e){e.tools&&this._serverCapabilities?.tools?.listChanged&&
+this._setupListChangedHandler("tools","notifications/tools/list_changed",e.tools,async()=>(await this.listTools(void 0,{
+cacheMode:"refresh"})).tools),e.prompts&&this._serverCapabilities?.prompts?.listChanged&&this._setupListChangedHandler("\
+prompts","notifications/prompts/list_changed",e.prompts,async()=>(await this.listPrompts(void 0,{cacheMode:"refresh"})).
+prompts),e.resources&&this._serverCapabilities?.resources?.listChanged&&this._setupListChangedHandler("resources","notif\
+ications/resources/list_changed",e.resources,async()=>(await this.listResources(void 0,{cacheMode:"refresh"})).resources)}registerCapabilities(e){
+if(this.transport)throw new Error("Cannot register capabilities after connecting to transport");this._capabilities=Ae(this.
+_capabilities,e)}setVersionNegotiation(e){if(this.transport)throw new Error("Cannot configure version negotiation after \
+connecting to transport");this._versionNegotiation=e}_wrapHandler(e,t){return e==="elicitation/create"?async(r,s)=>{let i=se(
+this._negotiatedProtocolVersion),o=i.validateRequest("elicitation/create",r);if(!o.ok&&o.reason==="not-in-era"&&(o=i.validateInputRequest(
+"elicitation/create",r)),!o.ok)throw new O(o.reason==="not-in-era"?A.InternalError:A.InvalidParams,o.reason==="not-in-er\
+a"?"No wire schema for elicitation/create in the resolved era":`Invalid elicitation request: ${o.message}`);let{params:n}=o.
+value;n.mode=n.mode??"form";let{supportsFormMode:c,supportsUrlMode:a}=ar(this._capabilities.elicitation);if(n.mode==="fo\
+rm"&&!c)throw new O(A.InvalidParams,"Client does not support form-mode elicitation requests");if(n.mode==="url"&&!a)throw new O(
+A.InvalidParams,"Client does not support URL-mode elicitation requests");let d=await t(r,s),l=i.validateResult("elicitat\
+ion/create",d);if(!l.ok&&l.reason==="not-in-era"&&(l=i.validateInputResponse("elicitation/create",d)),!l.ok)throw new O(
+l.reason==="not-in-era"?A.InternalError:A.InvalidParams,l.reason==="not-in-era"?"No wire schema for elicitation/create i\
+n the resolved era":`Invalid elicitation result: ${l.message}`);let p=l.value,u=n.mode==="form"?n.requestedSchema:void 0;
+if(n.mode==="form"&&p.action==="accept"&&p.content&&u&&this._capabilities.elicitation?.form?.applyDefaults)try{Me(u,p.content)}catch{}
+return p}:e==="sampling/createMessage"?async(r,s)=>{let i=se(this._negotiatedProtocolVersion),o=i.validateRequest("sampl\
+ing/createMessage",r);if(!o.ok&&o.reason==="not-in-era"&&(o=i.validateInputRequest("sampling/createMessage",r)),!o.ok)throw new O(
+o.reason==="not-in-era"?A.InternalError:A.InvalidParams,o.reason==="not-in-era"?"No wire schema for sampling/createMessa\
+ge in the resolved era":`Invalid sampling request: ${o.message}`);let{params:n}=o.value,c=await t(r,s),a=!!(n.tools||n.toolChoice),
+d=i.samplingResultVariant(a,c);if(!d.ok&&d.reason==="not-in-era"&&(d=i.validateInputResponse("sampling/createMessage",c)),
+!d.ok)throw new O(d.reason==="not-in-era"?A.InternalError:A.InvalidParams,d.reason==="not-in-era"?"No result schema for \
+sampling/createMessage in the resolved era":`Invalid sampling result: ${d.message}`);return d.value}:t}assertCapability(e,t){
+if(!this._serverCapabilities?.[e])throw new m(v.CapabilityNotSupported,`Server does not support ${e} (required for ${t})`)}async connect(e,t){
+if(t?.prior!=null)return this._connectFromPrior(e,Ds(t.prior),t);let r=Ms(this._versionNegotiation,this._supportedProtocolVersionsOption);
+return r.kind!=="legacy"?this._connectNegotiated(e,r,t):this._connectPlainLegacy(e,t)}async _connectPlainLegacy(e,t){if(await super.
+connect(e),e.sessionId!==void 0){let r=this._negotiatedProtocolVersion;r!==void 0&&e.setProtocolVersion?.(r);return}this.
+_resetConnectionState(),await this._legacyHandshake(e,t)}async _legacyHandshake(e,t){let r=Ce(this._supportedProtocolVersions);
+try{let s=r[0];if(s===void 0)throw new m(v.EraNegotiationFailed,"Cannot run the initialize handshake: supportedProtocolV\
+ersions contains no pre-2026-07-28 protocol version");let i=await this.request({method:"initialize",params:{protocolVersion:s,
+capabilities:this._capabilities,clientInfo:this._clientInfo}},t);if(i===void 0)throw new Error(`Server sent invalid init\
+ialize result: ${i}`);if(!r.includes(i.protocolVersion))throw new Error(`Server's protocol version is not supported: ${i.
+protocolVersion}`);this._serverCapabilities=i.capabilities,this._serverVersion=i.serverInfo,this._cache.setServerIdentity(
+this._deriveServerIdentity(e)),e.setProtocolVersion&&e.setProtocolVersion(i.protocolVersion),this._instructions=i.instructions,
+await this.notification({method:"notifications/initialized"}),this._negotiatedProtocolVersion=i.protocolVersion,this._listChangedConfig&&
+this._setupListChangedHandlers(this._listChangedConfig)}catch(s){throw this.close(),s}}async _connectNegotiated(e,t,r){if(e.
+sessionId!==void 0){await super.connect(e);let i=this._negotiatedProtocolVersion;i!==void 0&&e.setProtocolVersion&&e.setProtocolVersion(
+i);return}this._resetConnectionState();let s;try{let i=Nt(e),o={clientInfo:this._clientInfo,capabilities:this._capabilities,
+environment:Vt(),defaultTimeoutMs:r?.timeout??de},n=i==="stdio"?$s(e):void 0;s=n===void 0?await nr(t,{...o,transport:e,transportKind:i}):
+await Ls(t,e,n,o)}catch(i){throw await e.close().catch(()=>{}),$t(e),i}if($t(e),await super.connect(e),s.era==="legacy"){
+await this._legacyHandshake(e,r);return}if(this._serverCapabilities=s.discover.capabilities,this._serverVersion=qt(s.discover),
+this._cache.setServerIdentity(this._deriveServerIdentity(e)),this._instructions=s.discover.instructions,this._discoverResult=
+s.discover,this._negotiatedProtocolVersion=s.version,e.setProtocolVersion&&e.setProtocolVersion(s.version),this._listChangedConfig){
+let i=this._listChangedConfig,o=this._serverCapabilities,n={...i.tools&&o?.tools?.listChanged&&{tools:i.tools},...i.prompts&&
+o?.prompts?.listChanged&&{prompts:i.prompts},...i.resources&&o?.resources?.listChanged&&{resources:i.resources}},c=!0;try{
+this._setupListChangedHandlers(n)}catch(d){c=!1,this.onerror?.(d instanceof Error?d:new Error(String(d)))}let a=c?{...n.
+tools&&{toolsListChanged:!0},...n.prompts&&{promptsListChanged:!0},...n.resources&&{resourcesListChanged:!0}}:{};if(Object.
+keys(a).length>0){let d=new AbortController,l=()=>d.abort(r?.signal?.reason);r?.signal?.aborted&&l(),r?.signal?.addEventListener(
+"abort",l);try{this._autoOpenedSubscription=await this.listen(a,{timeout:r?.timeout,signal:d.signal})}catch(p){if(r?.signal?.
+aborted)throw await this.close().catch(()=>{}),p;this.onerror?.(p instanceof Error?p:new Error(String(p)))}finally{r?.signal?.
+removeEventListener("abort",l)}}}}async _connectFromPrior(e,t,r){if(t.kind==="legacy")return this._connectPlainLegacy(e,
+r);let s=t.discover;this._resetConnectionState();let i=this._supportedProtocolVersionsOption,o=(i&&re(i).length>0?re(i):
+be).find(n=>s.supportedVersions.includes(n));if(o===void 0)throw new m(v.EraNegotiationFailed,"connect({ prior }) with a\
+ modern verdict requires a 2026-07-28+ mutual protocol version; the supplied DiscoverResult and this client's supportedP\
+rotocolVersions have no modern overlap. For a server known to be legacy, pass prior: { kind: 'legacy' } to skip the prob\
+e and initialize directly, or use versionNegotiation: { mode: 'auto' } to re-probe with legacy fallback.");if(await super.
+connect(e),this._discoverResult=s,this._serverCapabilities=s.capabilities,this._serverVersion=qt(s),this._cache.setServerIdentity(
+this._deriveServerIdentity(e)),this._instructions=s.instructions,this._negotiatedProtocolVersion=o,e.setProtocolVersion?.(
+o),this._listChangedConfig)try{this._setupListChangedHandlers(this._listChangedConfig)}catch(n){this.onerror?.(n instanceof
+Error?n:new Error(String(n)))}}getServerCapabilities(){return this._serverCapabilities}getServerVersion(){return this._serverVersion}_deriveServerIdentity(e){
+let t=this._serverVersion;return t!==void 0?`${t.name}@${t.version}`:e.sessionId??`anonymous:${Date.now()}-${Math.random().
+toString(36).slice(2)}`}getNegotiatedProtocolVersion(){return this._negotiatedProtocolVersion}getProtocolEra(){let e=this.
+_negotiatedProtocolVersion;if(e!==void 0)return B(e)?"modern":"legacy"}getInstructions(){return this._instructions}getDiscoverResult(){
+return this._discoverResult}assertCapabilityForMethod(e){switch(e){case"logging/setLevel":if(!this._serverCapabilities?.
+logging)throw new m(v.CapabilityNotSupported,`Server does not support logging (required for ${e})`);break;case"prompts/g\
+et":case"prompts/list":if(!this._serverCapabilities?.prompts)throw new m(v.CapabilityNotSupported,`Server does not suppo\
+rt prompts (required for ${e})`);break;case"resources/list":case"resources/templates/list":case"resources/read":case"res\
+ources/subscribe":case"resources/unsubscribe":if(!this._serverCapabilities?.resources)throw new m(v.CapabilityNotSupported,
+`Server does not support resources (required for ${e})`);if(e==="resources/subscribe"&&!this._serverCapabilities.resources.
+subscribe)throw new m(v.CapabilityNotSupported,`Server does not support resource subscriptions (required for ${e})`);break;case"\
+tools/call":case"tools/list":if(!this._serverCapabilities?.tools)throw new m(v.CapabilityNotSupported,`Server does not s\
+upport tools (required for ${e})`);break;case"completion/complete":if(!this._serverCapabilities?.completions)throw new m(
+v.CapabilityNotSupported,`Server does not support completions (required for ${e})`);break;case"initialize":break;case"se\
+rver/discover":break;case"ping":break}}assertNotificationCapability(e){switch(e){case"notifications/roots/list_changed":
+if(!this._capabilities.roots?.listChanged)throw new m(v.CapabilityNotSupported,`Client does not support roots list chang\
+ed notifications (required for ${e})`);break;case"notifications/initialized":break;case"notifications/cancelled":break;case"\
+notifications/progress":break}}assertRequestHandlerCapability(e){switch(e){case"sampling/createMessage":if(!this._capabilities.
+sampling)throw new m(v.CapabilityNotSupported,`Client does not support sampling capability (required for ${e})`);break;case"\
+elicitation/create":if(!this._capabilities.elicitation)throw new m(v.CapabilityNotSupported,`Client does not support eli\
+citation capability (required for ${e})`);break;case"roots/list":if(!this._capabilities.roots)throw new m(v.CapabilityNotSupported,
+`Client does not support roots capability (required for ${e})`);break;case"ping":break}}async ping(e){return this.request(
+{method:"ping"},e)}async discover(e){let t=await this._requestWithSchema({method:"server/discover"},ye,e);return this._discoverResult=
+t,t}async complete(e,t){return this.request({method:"completion/complete",params:e},t)}async setLoggingLevel(e,t){return this.
+request({method:"logging/setLevel",params:{level:e}},t)}async getPrompt(e,t){return this.request({method:"prompts/get",params:e},
+t)}async listPrompts(e,t){if(!this._serverCapabilities?.prompts&&!this._enforceStrictCapabilities)return console.debug("\
+Client.listPrompts() called but server does not advertise prompts capability - returning empty list"),{prompts:[]};if(e?.
+cursor!==void 0)return this.request({method:"prompts/list",params:e},t);let r=await this._serveFromCache("prompts/list",
+void 0,t);return r!==void 0?r:this._listAllPages("prompts/list",e,t,s=>s.prompts)}async listResources(e,t){if(!this._serverCapabilities?.
+resources&&!this._enforceStrictCapabilities)return console.debug("Client.listResources() called but server does not adve\
+rtise resources capability - returning empty list"),{resources:[]};if(e?.cursor!==void 0)return this.request({method:"re\
+sources/list",params:e},t);let r=await this._serveFromCache("resources/list",void 0,t);return r!==void 0?r:this._listAllPages(
+"resources/list",e,t,s=>s.resources)}async listResourceTemplates(e,t){if(!this._serverCapabilities?.resources&&!this._enforceStrictCapabilities)
+return console.debug("Client.listResourceTemplates() called but server does not advertise resources capability - returni\
+ng empty list"),{resourceTemplates:[]};if(e?.cursor!==void 0)return this.request({method:"resources/templates/list",params:e},
+t);let r=await this._serveFromCache("resources/templates/list",void 0,t);return r!==void 0?r:this._listAllPages("resourc\
+es/templates/list",e,t,s=>s.resourceTemplates)}async _listAllPages(e,t,r,s,i){let o=r?.cacheMode==="bypass",n=this._cache.
+captureGeneration(e),c=d=>{let l=d===void 0?t&&{...t}:{...t,cursor:d};return this.request({method:e,...l&&{params:l}},r)},
+a=await this._walkPages(e,c,s);return delete a.nextCursor,i?.(a),o||await this._cache.write(e,a,n,this._freshness(a)),a}async _walkPages(e,t,r){
+let s=await t(void 0),i=s.nextCursor,o=s,n=1;for(;i!==void 0;){if(this._listMaxPages!==0&&n>=this._listMaxPages)throw new m(
+v.ListPaginationExceeded,`${e}: exceeded listMaxPages (${this._listMaxPages}); server pagination did not terminate`,{method:e,
+listMaxPages:this._listMaxPages});let c=await t(i);if(c.nextCursor===i&&JSON.stringify(r(c))===JSON.stringify(r(o)))break;
+r(s).push(...r(c)),o=c,i=c.nextCursor,n++}return s}_freshness(e,t){let r=e,s=typeof r.ttlMs=="number"?r.ttlMs:this._defaultCacheTtlMs,
+i=r.cacheScope==="public"?"public":"private";return{expiresAt:this._cache.now()+Math.min(Math.max(0,s),tr),scope:i,params:t}}async _serveFromCache(e,t,r){
+if(r?.cacheMode==="bypass"||r?.cacheMode==="refresh")return;let s=await this._cache.read(e,t).catch(i=>{this._reportStoreError(
+i)});if(s!==void 0){if(r?.signal?.aborted){let i=r.signal.reason;throw i instanceof m?i:new m(v.RequestTimeout,String(i))}
+return s.value}}_reportStoreError(e){this.onerror?.(e instanceof Error?e:new Error(String(e)))}_compileOutputValidator(e){
+if(e.outputSchema)try{return{ok:!0,validator:this._jsonSchemaValidator.getValidator(e.outputSchema)}}catch(t){return{ok:!1,
+compileError:t}}}async _resolveXMcpHeaderScan(e,t){let r=t??await this._cache.toolDefinition(e);return r===void 0?void 0:
+Pe(r.inputSchema)}async readResource(e,t){let{result:r}=await this._readResource(e,t);return r}async _readResource(e,t){
+let r=await this._serveFromCache("resources/read",e.uri,t);if(r!==void 0)return{result:r,cached:!0};let s=this._cache.captureGeneration(
+"resources/read",e.uri),i=await this.request({method:"resources/read",params:e},t);if(t?.cacheMode!=="bypass"){let o=this.
+_freshness(i,e.uri);o.expiresAt>this._cache.now()?await this._cache.write("resources/read",i,s,o):t?.cacheMode==="refres\
+h"&&await this._cache.evictKey("resources/read",e.uri)}return{result:i,cached:!1}}async subscribeResource(e,t){return this.
+request({method:"resources/subscribe",params:e},t)}async unsubscribeResource(e,t){return this.request({method:"resources\
+/unsubscribe",params:e},t)}async listen(e,t){if(this.transport===void 0)throw new m(v.NotConnected,"Not connected");let r=this.
+_negotiatedProtocolVersion;if(r===void 0||!B(r))throw new m(v.MethodNotSupportedByProtocolVersion,`subscriptions/listen \
+requires a 2026-07-28-era connection (negotiated: ${r??"none"}). On a 2025-era connection, change notifications are deli\
+vered unsolicited: use ClientOptions.listChanged and resources/subscribe instead.`,{method:"subscriptions/listen",protocolVersion:r});
+if(t?.signal?.aborted){let g=t.signal.reason;throw g instanceof m?g:new m(v.RequestTimeout,String(g))}let s=new AbortController,
+i=`listen:${this._nextListenId++}`,o="opening",n,c,a,d,l=new Promise((g,P)=>{a=g,d=P}),p,u=new Promise(g=>{p=g}),_=g=>{if(o===
+"closed")return;let P=o==="opening";if(n!==void 0&&(k(n),n=void 0),"ack"in g){o="open",a(g.ack);return}o="closed",c!==void 0&&
+t?.signal?.removeEventListener("abort",c),this._listenState.delete(i),s.abort(),p(g.cause),P&&d(g.error??new m(v.ConnectionClosed,
+"subscriptions/listen closed before the server acknowledged"))},E=async()=>{s.abort(),await this.notification({method:"n\
+otifications/cancelled",params:{requestId:i}}).catch(()=>{})},S=async()=>{o!=="closed"&&(_({cause:"local"}),await E())};
+this._listenState.set(i,{settle:_});let w=t?.timeout??de;if(n=U(()=>{_({cause:"remote",error:new m(v.RequestTimeout,"sub\
+scriptions/listen ack timed out",{timeout:w})}),E().catch(()=>{})},w),t?.signal){let g=t.signal;c=()=>{if(o==="closed")return;
+let P=g.reason;_({cause:"local",error:P instanceof Error?P:new Error(String(P??"Aborted"))}),E().catch(()=>{})},g.addEventListener(
+"abort",c,{once:!0})}let R={jsonrpc:"2.0",id:i,method:"subscriptions/listen",params:{_meta:{...this._outboundMetaEnvelope()},
+notifications:e}},C=g=>{_({cause:"remote",error:g instanceof Error?g:new Error(String(g))})};try{this.transport.send(R,{
+requestSignal:s.signal,onRequestStreamEnd:()=>_({cause:"remote",error:new Error("subscriptions/listen: stream ended")})}).
+catch(C)}catch(g){C(g)}return{honoredFilter:await l,close:S,closed:u}}get autoOpenedSubscription(){return this._autoOpenedSubscription}_onnotification(e,t){
+let r=Object.hasOwn(Dt,e.method)?Dt[e.method]:void 0;if(e.method==="notifications/resources/updated"){let s=e.params?.uri;
+typeof s=="string"&&this._cache.evictKey("resources/read",s)}else if(r!==void 0)for(let s of r)this._cache.evict(s);if(e.
+method==="notifications/subscriptions/acknowledged"){let s=e.params?._meta?.[ge],i=typeof s=="string"?this._listenState.
+get(s):void 0;if(i!==void 0){let o=this._wireCodec().validateNotification("notifications/subscriptions/acknowledged",e);
+i.settle({ack:o.ok?o.value.params.notifications:{}});return}}if(e.method==="notifications/cancelled"){let s=e.params?.requestId,
+i=typeof s=="string"?this._listenState.get(s):void 0;if(i!==void 0){i.settle({cause:"remote",error:new Error("subscripti\
+ons/listen: server cancelled the subscription")});return}}super._onnotification(e,t)}_onresponse(e){let t=e.id,r=typeof t==
+"string"?this._listenState.get(t):void 0;if(r!==void 0){Y(e)?r.settle({cause:"remote",error:O.fromError(e.error.code,e.error.
+message,e.error.data)}):r.settle({cause:"graceful",error:new m(v.ConnectionClosed,"subscriptions/listen: server closed t\
+he subscription gracefully before acknowledging")});return}super._onresponse(e)}_onclose(){if(this._listenState.size>0){
+let e=new m(v.ConnectionClosed,"Connection closed");for(let t of this._listenState.values())t.settle({cause:"remote",error:e});
+this._listenState.clear()}super._onclose()}async callTool(e,t){let r=this.getProtocolEra()==="modern"&&Vt()!=="browser",
+s=async()=>{if(!r)return t;let a;try{a=await this._resolveXMcpHeaderScan(e.name,t?.toolDefinition)}catch(l){this._reportStoreError(
+l)}if(!a?.valid||a.declarations.length===0)return t;let d=Xe(a.declarations,e.arguments);return Object.keys(d).length===
+0?t:{...t,headers:{...t?.headers,...d}}},i=t?.toolDefinition===void 0?await this._cache.outputValidator(e.name,a=>this._compileOutputValidator(
+a)).catch(a=>{this._reportStoreError(a)}):this._compileOutputValidator(t.toolDefinition),o=()=>{if(i===void 0||i.ok)return;
+let a=i.compileError,d=(a instanceof Error?a.message:String(a)).slice(0,200);throw new O(A.InvalidParams,`Tool '${e.name}\
+' has an invalid outputSchema: ${d}`)};o();let n;try{n=await this.request({method:"tools/call",params:e},await s())}catch(a){
+let d=a instanceof O&&a.code===We;if(!r||!d||t?.toolDefinition!==void 0)throw a;let l={signal:t?.signal,timeout:t?.timeout,
+cacheMode:"refresh"};await this._cache.evict("tools/list"),await this.listTools(void 0,l).catch(p=>this._reportStoreError(
+p)),i=await this._cache.outputValidator(e.name,p=>this._compileOutputValidator(p)).catch(p=>{this._reportStoreError(p)}),
+o(),n=await this.request({method:"tools/call",params:e},await s())}let c=i!==void 0&&i.ok?i.validator:void 0;if(c){if(n.
+structuredContent===void 0&&!n.isError)throw new O(A.InvalidRequest,`Tool ${e.name} has an output schema but did not ret\
+urn structured content`);if(n.structuredContent!==void 0&&!n.isError)try{let a=c(n.structuredContent);if(!a.valid)throw new O(
+A.InvalidParams,`Structured content does not match the tool's output schema: ${a.errorMessage}`)}catch(a){throw a instanceof
+O?a:new O(A.InvalidParams,`Failed to validate structured content: ${a instanceof Error?a.message:String(a)}`)}}return n}async listTools(e,t){
+if(!this._serverCapabilities?.tools&&!this._enforceStrictCapabilities)return console.debug("Client.listTools() called bu\
+t server does not advertise tools capability - returning empty list"),{tools:[]};if(e?.cursor!==void 0){let s=await this.
+request({method:"tools/list",params:e},t);return this._excludeInvalidXMcpHeaderTools(s),s}let r=await this._serveFromCache(
+"tools/list",void 0,t);return r!==void 0?r:this._listAllPages("tools/list",e,t,s=>s.tools,s=>this._excludeInvalidXMcpHeaderTools(
+s))}_excludeInvalidXMcpHeaderTools(e){if(this.getProtocolEra()!=="modern"||!this.transport||Nt(this.transport)==="stdio")
+return;let t=e.tools.filter(r=>{let s=Pe(r.inputSchema);return s.valid?!0:(console.warn(`[mcp-sdk] excluding tool '${r.name}\
+' from tools/list: invalid x-mcp-header declaration — ${s.reason}`),!1)});t.length!==e.tools.length&&(e.tools=t)}_setupListChangedHandler(e,t,r,s){
+let i=Be(qe,r);if(!i.success)throw new Error(`Invalid ${e} listChanged options: ${i.error.message}`);if(typeof r.onChanged!=
+"function")throw new TypeError(`Invalid ${e} listChanged options: onChanged must be a function`);let{autoRefresh:o,debounceMs:n}=i.
+data,{onChanged:c}=r,a=async()=>{if(!o){c(null,null);return}try{c(null,await s())}catch(l){c(l instanceof Error?l:new Error(
+String(l)),null)}},d=()=>{if(n){let l=this._listChangedDebounceTimers.get(e);l&&k(l);let p=U(a,n);this._listChangedDebounceTimers.
+set(e,p)}else a()};this.setNotificationHandler(t,d)}async sendRootsListChanged(){return this.notification({method:"notif\
+ications/roots/list_changed"})}};var we=class extends Error{static name="ParseError";constructor(t,r){super(t),this.name="ParseError",this.type=r.type,this.
+field=r.field,this.value=r.value,this.line=r.line}},lr=10,Fs=13,Q=32;function It(e){}function hr(e){if(typeof e=="functi\
+on")throw new TypeError("`config` must be an object, got a function instead. Did you mean `createParser({onEvent: fn})`?");
+let{onEvent:t=It,onError:r=It,onRetry:s=It,onComment:i,maxBufferSize:o}=e,n=[],c=0,a=!0,d,l="",p=0,u,_=!1;function E(f){
+if(_)throw new Error("Cannot feed parser: it was terminated after exceeding the configured max buffer size. Call `reset(\
+)` to resume parsing.");if(a&&(a=!1,f.charCodeAt(0)===239&&f.charCodeAt(1)===187&&f.charCodeAt(2)===191&&(f=f.slice(3))),
+n.length===0){let b=w(f);b!==""&&(n.push(b),c=b.length),S();return}if(f.indexOf(`
+`)===-1&&f.indexOf("\r")===-1){n.push(f),c+=f.length,S();return}n.push(f);let h=n.join("");n.length=0,c=0;let y=w(h);y!==
+""&&(n.push(y),c=y.length),S()}function S(){o!==void 0&&(c+l.length<=o||(_=!0,n.length=0,c=0,d=void 0,l="",p=0,u=void 0,
+r(new we(`Buffered data exceeded max buffer size of ${o} characters`,{type:"max-buffer-size-exceeded"}))))}function w(f){
+let h=0;if(f.indexOf("\r")===-1){let y=f.indexOf(`
+`,h);for(;y!==-1;){if(h===y){p>0&&t({id:d,event:u,data:l}),d=void 0,l="",p=0,u=void 0,h=y+1,y=f.indexOf(`
+`,h);continue}let b=f.charCodeAt(h);if(dr(f,h,b)){let T=f.charCodeAt(h+5)===Q?h+6:h+5,q=f.slice(T,y);if(p===0&&f.charCodeAt(
+y+1)===lr){t({id:d,event:u,data:q}),d=void 0,l="",u=void 0,h=y+2,y=f.indexOf(`
+`,h);continue}l=p===0?q:`${l}
+${q}`,p++}else ur(f,h,b)?u=f.slice(f.charCodeAt(h+6)===Q?h+7:h+6,y)||void 0:R(f,h,y);h=y+1,y=f.indexOf(`
+`,h)}return f.slice(h)}for(;h<f.length;){let y=f.indexOf("\r",h),b=f.indexOf(`
+`,h),T=-1;if(y!==-1&&b!==-1?T=y<b?y:b:y!==-1?y===f.length-1?T=-1:T=y:b!==-1&&(T=b),T===-1)break;R(f,h,T),h=T+1,f.charCodeAt(
+h-1)===Fs&&f.charCodeAt(h)===lr&&h++}return f.slice(h)}function R(f,h,y){if(h===y){g();return}let b=f.charCodeAt(h);if(dr(
+f,h,b)){let M=f.charCodeAt(h+5)===Q?h+6:h+5,At=f.slice(M,y);l=p===0?At:`${l}
+${At}`,p++;return}if(ur(f,h,b)){u=f.slice(f.charCodeAt(h+6)===Q?h+7:h+6,y)||void 0;return}if(b===105&&f.charCodeAt(h+1)===
+100&&f.charCodeAt(h+2)===58){let M=f.slice(f.charCodeAt(h+3)===Q?h+4:h+3,y);M.includes("\0")||(d=M);return}if(b===58){if(i){
+let M=f.slice(h,y);i(M.slice(f.charCodeAt(h+1)===Q?2:1))}return}let T=f.slice(h,y),q=T.indexOf(":");if(q===-1){C(T,"",T);
+return}let Le=T.slice(0,q),I=T.charCodeAt(q+1)===Q?2:1,N=T.slice(q+I);C(Le,N,T)}function C(f,h,y){switch(f){case"event":
+u=h||void 0;break;case"data":l=p===0?h:`${l}
+${h}`,p++;break;case"id":h.includes("\0")||(d=h);break;case"retry":/^\d+$/.test(h)?s(parseInt(h,10)):r(new we(`Invalid \`\
+retry\` value: "${h}"`,{type:"invalid-retry",value:h,line:y}));break;default:r(new we(`Unknown field "${f.length>20?`${f.
+slice(0,20)}…`:f}"`,{type:"unknown-field",field:f,value:h,line:y}));break}}function g(){p>0&&t({id:d,event:u,data:l}),
+d=void 0,l="",p=0,u=void 0}function P(f={}){if(f.consume&&n.length>0){let h=n.join("");R(h,0,h.length)}a=!0,d=void 0,l="",
+p=0,u=void 0,n.length=0,c=0,_=!1}return{feed:E,reset:P}}function dr(e,t,r){return r===100&&e.charCodeAt(t+1)===97&&e.charCodeAt(
+t+2)===116&&e.charCodeAt(t+3)===97&&e.charCodeAt(t+4)===58}function ur(e,t,r){return r===101&&e.charCodeAt(t+1)===118&&e.
+charCodeAt(t+2)===101&&e.charCodeAt(t+3)===110&&e.charCodeAt(t+4)===116&&e.charCodeAt(t+5)===58}var $e=class extends TransformStream{static name="EventSourceParserStream";constructor({onError:t,onRetry:r,onComment:s,
+maxBufferSize:i}={}){let o;super({start(n){o=hr({onEvent:c=>{n.enqueue(c)},onError(c){typeof t=="function"&&t(c),(t==="t\
+erminate"||c.type==="max-buffer-size-exceeded")&&n.error(c)},onRetry:r,onComment:s,maxBufferSize:i})},transform(n){o.feed(
+n)}})}};function Hs(e){return/(?:^|,)\s*dpop(?:\s|$|,)/i.test(e)}function js(e){if(e.status!==401)return!1;let t=e.headers.get("\
+www-authenticate")??"";return Hs(t)&&/use_dpop_nonce/i.test(t)}var Js=(e,t)=>r=>{let s=typeof e=="function"?e:()=>e;return async(i,o)=>{let n=(o?.method??"GET").toUpperCase(),c=new URL(
+i.toString()),a=await s();if(!a)return r(i,o);let d=async()=>{let p=await t();if(!p)return r(i,o);let u=new Headers(o?.headers),
+_=await a.buildProof({htm:n,htu:c,accessToken:p});return u.set("Authorization",`DPoP ${p}`),u.set("DPoP",_),r(i,{...o,headers:u})},
+l=await d();return js(l)&&l.headers.has("dpop-nonce")&&(a.observeNonce(l,c),await l.text?.().catch(()=>{}),l=await d()),
+a.observeNonce(l,c),l}},Ws=e=>Js(async()=>{try{return await e.dpop?.()}catch(t){throw x(t)}},async()=>{let t;try{t=await e.
+tokens()}catch(r){throw x(r)}return t?.token_type?.toLowerCase()==="dpop"?t.access_token:void 0});var Fi=class extends Error{static name="SseError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.SseError"})}static[Symbol.
+hasInstance](e){return K(this,e)}static isInstance(e){if(typeof this!="function")throw new TypeError("isInstance must be\
+ called on the class (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return K(this,
+e)}constructor(e,t,r){super(`SSE error: ${t}`),this.code=e,this.event=r,te(this,new.target)}};var Ks=1,Bs={initialReconnectionDelay:1e3,maxReconnectionDelay:3e4,reconnectionDelayGrowFactor:1.5,maxRetries:2},Gs=new Set(
+["authorization","dpop","content-type","mcp-protocol-version","mcp-method","mcp-name","mcp-session-id"]);function pr(e,t){
 if(typeof AbortSignal.any=="function")return AbortSignal.any([e,t]);let r=new AbortController;if(e.aborted)return r.abort(
-e.reason),r.signal;if(t.aborted)return r.abort(t.reason),r.signal;let s=a(()=>{e.removeEventListener("abort",i),t.removeEventListener(
-"abort",o)},"cleanup");function i(){s(),r.abort(e.reason)}a(i,"onA");function o(){s(),r.abort(t.reason)}return a(o,"onB"),
-e.addEventListener("abort",i,{once:!0}),t.addEventListener("abort",o,{once:!0}),r.signal}a(fr,"anySignal");var Zs=class{static{
-a(this,"StreamableHTTPClientTransport")}_abortController;_url;_resourceMetadataUrl;_scope;_requestInit;_authProvider;_oauthProvider;_skipIssuerMetadataValidation;_fetch;_fetchWithInit;_redirectPolicy;_sessionId;_reconnectionOptions;_protocolVersion;_onInsufficientScope;_maxStepUpRetries;_serverRetryMs;_reconnectionScheduler;_cancelReconnection;onclose;onerror;onmessage;hasPerRequestStream=!0;constructor(e,t){
+e.reason),r.signal;if(t.aborted)return r.abort(t.reason),r.signal;let s=()=>{e.removeEventListener("abort",i),t.removeEventListener(
+"abort",o)};function i(){s(),r.abort(e.reason)}function o(){s(),r.abort(t.reason)}return e.addEventListener("abort",i,{once:!0}),
+t.addEventListener("abort",o,{once:!0}),r.signal}var Ys=class{static name="StreamableHTTPClientTransport";_abortController;_url;_resourceMetadataUrl;_scope;_requestInit;_authProvider;_oauthProvider;_skipIssuerMetadataValidation;_fetch;_fetchWithInit;_redirectPolicy;_sessionId;_reconnectionOptions;_protocolVersion;_onInsufficientScope;_maxStepUpRetries;_serverRetryMs;_reconnectionScheduler;_cancelReconnection;onclose;onerror;onmessage;hasPerRequestStream=!0;constructor(e,t){
 this._url=e,this._resourceMetadataUrl=void 0,this._scope=void 0,this._requestInit=t?.requestInit,this._skipIssuerMetadataValidation=
-t?.skipIssuerMetadataValidation,this._fetch=t?.fetch,Ht(t?.authProvider)?(this._oauthProvider=t.authProvider,this._authProvider=
-jt(t.authProvider,{skipIssuerMetadataValidation:t.skipIssuerMetadataValidation}),t.authProvider.dpop&&(this._fetch=Ks(t.
+t?.skipIssuerMetadataValidation,this._fetch=t?.fetch,Ft(t?.authProvider)?(this._oauthProvider=t.authProvider,this._authProvider=
+Ht(t.authProvider,{skipIssuerMetadataValidation:t.skipIssuerMetadataValidation}),t.authProvider.dpop&&(this._fetch=Ws(t.
 authProvider)(t.fetch??fetch))):this._authProvider=t?.authProvider,this._redirectPolicy=t?.redirectPolicy,this._fetchWithInit=
-Ze(t?.fetch,t?.requestInit),this._redirectPolicy==="follow"&&(this._fetchWithInit=rt(this._fetchWithInit)),this._sessionId=
-t?.sessionId,this._protocolVersion=t?.protocolVersion,this._reconnectionOptions=t?.reconnectionOptions??Gs,this._reconnectionScheduler=
+Ye(t?.fetch,t?.requestInit),this._redirectPolicy==="follow"&&(this._fetchWithInit=tt(this._fetchWithInit)),this._sessionId=
+t?.sessionId,this._protocolVersion=t?.protocolVersion,this._reconnectionOptions=t?.reconnectionOptions??Bs,this._reconnectionScheduler=
 t?.reconnectionScheduler,this._onInsufficientScope=t?.onInsufficientScope??"reauthorize",this._maxStepUpRetries=Math.max(
-0,t?.maxStepUpRetries??Bs)}async _stepUpAuthorize(e,t){try{return await this._stepUpAuthorizeInner(e,t)}catch(r){throw V(
-r)}}async _stepUpAuthorizeInner(e,t){if(this._onInsufficientScope==="throw")throw new vt({requiredScope:e.scope,resourceMetadataUrl:e.
-resourceMetadataUrl,errorDescription:e.errorDescription});if(!this._oauthProvider)throw new vt({requiredScope:e.scope,resourceMetadataUrl:e.
-resourceMetadataUrl,errorDescription:e.errorDescription});if(t>=this._maxStepUpRetries)throw new N(m.ClientHttpForbidden,
+0,t?.maxStepUpRetries??Ks)}async _stepUpAuthorize(e,t){try{return await this._stepUpAuthorizeInner(e,t)}catch(r){throw x(
+r)}}async _stepUpAuthorizeInner(e,t){if(this._onInsufficientScope==="throw")throw new wt({requiredScope:e.scope,resourceMetadataUrl:e.
+resourceMetadataUrl,errorDescription:e.errorDescription});if(!this._oauthProvider)throw new wt({requiredScope:e.scope,resourceMetadataUrl:e.
+resourceMetadataUrl,errorDescription:e.errorDescription});if(t>=this._maxStepUpRetries)throw new V(v.ClientHttpForbidden,
 `Server returned 403 insufficient_scope after step-up re-authorization (retry limit ${this._maxStepUpRetries} reached)`,
 {status:403,statusText:e.statusText??"Forbidden",text:e.text});e.resourceMetadataUrl&&(this._resourceMetadataUrl=e.resourceMetadataUrl);
-let r=await this._oauthProvider.tokens(),s=Ve(this._scope,r?.scope,e.scope);this._scope=s;let i=Jt(s,r?.scope);return Ne(
+let r=await this._oauthProvider.tokens(),s=xe(this._scope,r?.scope,e.scope);this._scope=s;let i=jt(s,r?.scope);return Ve(
 this._oauthProvider,{serverUrl:this._url,resourceMetadataUrl:this._resourceMetadataUrl,scope:s,forceReauthorization:i,fetchFn:this.
 _fetchWithInit,skipIssuerMetadataValidation:this._skipIssuerMetadataValidation})}_redirects(e){return this._redirectPolicy===
-"follow"?e:X(e)}_unfollowedRedirect(e,t){let r=this._redirectPolicy==="follow"?void 0:st(e,t);return r&&`${r} (redirectP\
+"follow"?e:Z(e)}_unfollowedRedirect(e,t){let r=this._redirectPolicy==="follow"?void 0:rt(e,t);return r&&`${r} (redirectP\
 olicy: 'same-origin')`}async _commonHeaders(){let e=new Headers(this._requestInit?.headers||void 0),t;try{t=await this._authProvider?.
-token()}catch(r){throw V(r)}return t&&e.set("Authorization",`Bearer ${t}`),this._sessionId&&e.set("mcp-session-id",this.
+token()}catch(r){throw x(r)}return t&&e.set("Authorization",`Bearer ${t}`),this._sessionId&&e.set("mcp-session-id",this.
 _sessionId),this._protocolVersion&&e.set("mcp-protocol-version",this._protocolVersion),e}_applyBodyDerivedHeaders(e,t){if(Array.
-isArray(t)||!Y(t))return;let r=t.params?._meta?.[me];if(typeof r!="string")return;e.set("mcp-protocol-version",r),e.set(
-"mcp-method",t.method);let s=Be(t.method,t.params);s?.value!==void 0&&e.set("mcp-name",Xe(s.value))}_isModernEnvelopedRequest(e){
-if(Array.isArray(e)||!Y(e))return!1;let t=e.params?._meta?.[me];return typeof t=="string"&&G(t)}async _startOrAuthSse(e,t=!1,r=0){
-let{resumptionToken:s,requestSignal:i}=e,o=a(()=>this._abortController?.signal.aborted===!0||i?.aborted===!0,"isIntentio\
-nalAbort");try{let n=await this._commonHeaders(),l=[...n.get("accept")?.split(",").map(f=>f.trim().toLowerCase())??[],"t\
-ext/event-stream"];n.set("accept",[...new Set(l)].join(", ")),s&&n.set("last-event-id",s);let c=this._abortController?.signal,
-u=i!==void 0&&c!==void 0?fr(c,i):i??c,d=await this._redirects(this._fetch??fetch)(this._url,{...this._requestInit,method:"\
-GET",headers:n,signal:u});if(!d.ok){if(d.status===401&&this._authProvider){if(d.headers.has("www-authenticate")){let{resourceMetadataUrl:h,
-scope:w}=Q(d);this._resourceMetadataUrl=h,this._scope=Ve(this._scope,w)}if(this._authProvider.onUnauthorized&&!t){try{await this.
-_authProvider.onUnauthorized({response:d,serverUrl:this._url,fetchFn:this._fetchWithInit})}catch(h){throw V(h)}return await d.
-text?.().catch(()=>{}),this._startOrAuthSse(e,!0,r)}throw await d.text?.().catch(()=>{}),t?V(new N(m.ClientHttpAuthentication,
-"Server returned 401 after re-authentication",{status:401,statusText:d.statusText})):V(new q)}if(d.status===403){let{resourceMetadataUrl:h,
-scope:w,error:b,errorDescription:E}=Q(d);if(b==="insufficient_scope"){let v=await d.text?.().catch(()=>null);if(await this.
-_stepUpAuthorize({scope:w,resourceMetadataUrl:h,errorDescription:E,statusText:d.statusText,text:v},r)!=="AUTHORIZED")throw V(
-new q);return this._startOrAuthSse(e,t,r+1)}}if(await d.text?.().catch(()=>{}),d.status===405){e.onRequestStreamEnd?.();
-return}let f=this._unfollowedRedirect(this._url,d)??d.statusText;throw new N(m.ClientHttpFailedToOpenStream,`Failed to o\
-pen SSE stream: ${f}`,{status:d.status,statusText:d.statusText})}this._handleSseStream(d.body,e,!0)}catch(n){throw o()||
+isArray(t)||!G(t))return;let r=t.params?._meta?.[ve];if(typeof r!="string")return;e.set("mcp-protocol-version",r),e.set(
+"mcp-method",t.method);let s=Ke(t.method,t.params);s?.value!==void 0&&e.set("mcp-name",Ze(s.value))}_isModernEnvelopedRequest(e){
+if(Array.isArray(e)||!G(e))return!1;let t=e.params?._meta?.[ve];return typeof t=="string"&&B(t)}async _startOrAuthSse(e,t=!1,r=0){
+let{resumptionToken:s,requestSignal:i}=e,o=()=>this._abortController?.signal.aborted===!0||i?.aborted===!0;try{let n=await this.
+_commonHeaders(),c=[...n.get("accept")?.split(",").map(p=>p.trim().toLowerCase())??[],"text/event-stream"];n.set("accept",
+[...new Set(c)].join(", ")),s&&n.set("last-event-id",s);let a=this._abortController?.signal,d=i!==void 0&&a!==void 0?pr(
+a,i):i??a,l=await this._redirects(this._fetch??fetch)(this._url,{...this._requestInit,method:"GET",headers:n,signal:d});
+if(!l.ok){if(l.status===401&&this._authProvider){if(l.headers.has("www-authenticate")){let{resourceMetadataUrl:u,scope:_}=X(
+l);this._resourceMetadataUrl=u,this._scope=xe(this._scope,_)}if(this._authProvider.onUnauthorized&&!t){try{await this._authProvider.
+onUnauthorized({response:l,serverUrl:this._url,fetchFn:this._fetchWithInit})}catch(u){throw x(u)}return await l.text?.().
+catch(()=>{}),this._startOrAuthSse(e,!0,r)}throw await l.text?.().catch(()=>{}),t?x(new V(v.ClientHttpAuthentication,"Se\
+rver returned 401 after re-authentication",{status:401,statusText:l.statusText})):x(new L)}if(l.status===403){let{resourceMetadataUrl:u,
+scope:_,error:E,errorDescription:S}=X(l);if(E==="insufficient_scope"){let w=await l.text?.().catch(()=>null);if(await this.
+_stepUpAuthorize({scope:_,resourceMetadataUrl:u,errorDescription:S,statusText:l.statusText,text:w},r)!=="AUTHORIZED")throw x(
+new L);return this._startOrAuthSse(e,t,r+1)}}if(await l.text?.().catch(()=>{}),l.status===405){e.onRequestStreamEnd?.();
+return}let p=this._unfollowedRedirect(this._url,l)??l.statusText;throw new V(v.ClientHttpFailedToOpenStream,`Failed to o\
+pen SSE stream: ${p}`,{status:l.status,statusText:l.statusText})}this._handleSseStream(l.body,e,!0)}catch(n){throw o()||
 this.onerror?.(n),n}}_getNextReconnectionDelay(e){if(this._serverRetryMs!==void 0)return this._serverRetryMs;let t=this.
 _reconnectionOptions.initialReconnectionDelay,r=this._reconnectionOptions.reconnectionDelayGrowFactor,s=this._reconnectionOptions.
 maxReconnectionDelay;return Math.min(t*Math.pow(r,e),s)}_scheduleReconnection(e,t=0){let r=this._reconnectionOptions.maxRetries;
 if(t>=r){this.onerror?.(new Error(`Maximum reconnection attempts (${r}) exceeded.`)),e.onRequestStreamEnd?.();return}let s=this.
-_getNextReconnectionDelay(t),i=a(()=>{this._cancelReconnection=void 0,!(this._abortController?.signal.aborted||e.requestSignal?.
+_getNextReconnectionDelay(t),i=()=>{this._cancelReconnection=void 0,!(this._abortController?.signal.aborted||e.requestSignal?.
 aborted)&&this._startOrAuthSse(e).catch(o=>{if(!(this._abortController?.signal.aborted||e.requestSignal?.aborted)){this.
 onerror?.(new Error(`Failed to reconnect SSE stream: ${o instanceof Error?o.message:String(o)}`));try{this._scheduleReconnection(
-e,t+1)}catch(n){this.onerror?.(n instanceof Error?n:new Error(String(n)))}}})},"reconnect");if(this._reconnectionScheduler){
-let o=this._reconnectionScheduler(i,s,t);this._cancelReconnection=typeof o=="function"?o:void 0}else{let o=x(i,s);this._cancelReconnection=
-()=>O(o)}}_handleSseStream(e,t,r){if(!e){t.onRequestStreamEnd?.();return}let{onresumptiontoken:s,replayMessageId:i,requestSignal:o,
-onRequestStreamEnd:n}=t,l=a(()=>this._abortController?.signal.aborted===!0||o?.aborted===!0,"isIntentionalAbort"),c,u=!1,
-d=!1;a(async()=>{try{let h=e.pipeThrough(new TextDecoderStream).pipeThrough(new Le({onRetry:a(w=>{this._serverRetryMs=w},
-"onRetry")})).getReader();for(;;){let{value:w,done:b}=await h.read();if(b)break;if(w.id&&(c=w.id,u=!0,s?.(w.id)),!!w.data&&
-(!w.event||w.event==="message"))try{let E=te.parse(JSON.parse(w.data));(oe(E)||Z(E))&&(d=!0,i!==void 0&&(E.id=i)),this.onmessage?.(
-E)}catch(E){this.onerror?.(E)}}(r||u)&&!d&&this._abortController&&!l()?this._scheduleReconnection({resumptionToken:c,onresumptiontoken:s,
-replayMessageId:i,requestSignal:o,onRequestStreamEnd:n},0):l()||n?.()}catch(h){if(l())return;if(this.onerror?.(new Error(
-`SSE stream disconnected: ${h}`)),(r||u)&&!d&&this._abortController&&!l())try{this._scheduleReconnection({resumptionToken:c,
-onresumptiontoken:s,replayMessageId:i,requestSignal:o,onRequestStreamEnd:n},0)}catch(w){this.onerror?.(new Error(`Failed\
- to reconnect: ${w instanceof Error?w.message:String(w)}`)),n?.()}else n?.()}},"processStream")()}async start(){if(this.
-_abortController)throw new Error("StreamableHTTPClientTransport already started! If using Client class, note that connec\
-t() calls start() automatically.");this._abortController=new AbortController}async finishAuth(e,t){if(!this._oauthProvider)
-throw new q("finishAuth requires an OAuthClientProvider");let{authorizationCode:r,iss:s}=await Wt(e,t,this._oauthProvider,
-this._url,{fetchFn:this._fetchWithInit,resourceMetadataUrl:this._resourceMetadataUrl});if(await Ne(this._oauthProvider,{
-serverUrl:this._url,authorizationCode:r,iss:s,resourceMetadataUrl:this._resourceMetadataUrl,scope:this._scope,fetchFn:this.
-_fetchWithInit,skipIssuerMetadataValidation:this._skipIssuerMetadataValidation})!=="AUTHORIZED")throw new q("Failed to a\
-uthorize")}async close(){try{this._cancelReconnection?.()}finally{this._cancelReconnection=void 0,this._abortController?.
-abort(),this.onclose?.()}}async send(e,t){return this._send(e,t,!1)}async _send(e,t,r,s=0){try{let{resumptionToken:i,onresumptiontoken:o}=t||
-{};if(i){this._startOrAuthSse({resumptionToken:i,replayMessageId:Y(e)?e.id:void 0,requestSignal:t?.requestSignal}).catch(
-v=>this.onerror?.(v));return}let n=await this._commonHeaders();this._applyBodyDerivedHeaders(n,e);let l=Array.isArray(e)?
-e.some(v=>Pe(v)):Pe(e);if(l&&n.delete("mcp-session-id"),t?.headers!==void 0)for(let[v,P]of Object.entries(t.headers))Ys.
-has(v.toLowerCase())||n.set(v,P);n.set("content-type","application/json");let c=[...n.get("accept")?.split(",").map(v=>v.
-trim().toLowerCase())??[],"application/json","text/event-stream"];n.set("accept",[...new Set(c)].join(", "));let u=this.
-_abortController?.signal,d=t?.requestSignal!==void 0&&u!==void 0?fr(u,t.requestSignal):t?.requestSignal??u,f={...this._requestInit,
-method:"POST",headers:n,body:JSON.stringify(e),signal:d},h=await this._redirects(this._fetch??fetch)(this._url,f);if(l&&
-h.ok&&(this._sessionId=h.headers.get("mcp-session-id")||void 0),!h.ok){if(h.status===401&&this._authProvider){if(h.headers.
-has("www-authenticate")){let{resourceMetadataUrl:R,scope:y}=Q(h);this._resourceMetadataUrl=R,this._scope=Ve(this._scope,
-y)}if(this._authProvider.onUnauthorized&&!r){try{await this._authProvider.onUnauthorized({response:h,serverUrl:this._url,
-fetchFn:this._fetchWithInit})}catch(R){throw V(R)}return await h.text?.().catch(()=>{}),this._send(e,t,!0,s)}throw await h.
-text?.().catch(()=>{}),r?V(new N(m.ClientHttpAuthentication,"Server returned 401 after re-authentication",{status:401,statusText:h.
-statusText})):V(new q)}let v=await h.text?.().catch(()=>null);if(h.status===403){let{resourceMetadataUrl:R,scope:y,error:T,
-errorDescription:_}=Q(h);if(T==="insufficient_scope"){if(await this._stepUpAuthorize({scope:y,resourceMetadataUrl:R,errorDescription:_,
-statusText:h.statusText,text:v},s)!=="AUTHORIZED")throw V(new q);return this._send(e,t,r,s+1)}}if(h.status===400&&typeof v==
-"string"&&this._isModernEnvelopedRequest(e))try{let R=te.parse(JSON.parse(v)),y=(Array.isArray(e)?e:[e]).filter(T=>Y(T));
-if(Z(R)&&y.some(T=>T.id===R.id)){this.onmessage?.(R);return}}catch{}let P=this._unfollowedRedirect(this._url,h)??v;throw new N(
-m.ClientHttpNotImplemented,`Error POSTing to endpoint: ${P}`,{status:h.status,statusText:h.statusText,text:v})}if(h.status===
-202){await h.text?.().catch(()=>{}),We(e)&&this._startOrAuthSse({resumptionToken:void 0}).catch(v=>this.onerror?.(v));return}
-let w=(Array.isArray(e)?e:[e]).some(v=>"method"in v&&"id"in v&&v.id!==void 0),b=h.headers.get("content-type"),E=Ye(b);if(w)
-if(E==="text/event-stream")this._handleSseStream(h.body,{onresumptiontoken:o,requestSignal:t?.requestSignal,onRequestStreamEnd:t?.
-onRequestStreamEnd},!1);else if(E==="application/json"){let v=await h.json(),P=Array.isArray(v)?v.map(R=>te.parse(R)):[te.
-parse(v)];for(let R of P)this.onmessage?.(R)}else throw await h.text?.().catch(()=>{}),new g(m.ClientHttpUnexpectedContent,
-`Unexpected content type: ${b}`,{contentType:b});else await h.text?.().catch(()=>{})}catch(i){throw t?.requestSignal?.aborted!==
+e,t+1)}catch(n){this.onerror?.(n instanceof Error?n:new Error(String(n)))}}})};if(this._reconnectionScheduler){let o=this.
+_reconnectionScheduler(i,s,t);this._cancelReconnection=typeof o=="function"?o:void 0}else{let o=U(i,s);this._cancelReconnection=
+()=>k(o)}}_handleSseStream(e,t,r){if(!e){t.onRequestStreamEnd?.();return}let{onresumptiontoken:s,replayMessageId:i,requestSignal:o,
+onRequestStreamEnd:n}=t,c=()=>this._abortController?.signal.aborted===!0||o?.aborted===!0,a,d=!1,l=!1;(async()=>{try{let u=e.
+pipeThrough(new TextDecoderStream).pipeThrough(new $e({onRetry:_=>{this._serverRetryMs=_}})).getReader();for(;;){let{value:_,
+done:E}=await u.read();if(E)break;if(_.id&&(a=_.id,d=!0,s?.(_.id)),!!_.data&&(!_.event||_.event==="message"))try{let S=ee.
+parse(JSON.parse(_.data));(ie(S)||Y(S))&&(l=!0,i!==void 0&&(S.id=i)),this.onmessage?.(S)}catch(S){this.onerror?.(S)}}(r||
+d)&&!l&&this._abortController&&!c()?this._scheduleReconnection({resumptionToken:a,onresumptiontoken:s,replayMessageId:i,
+requestSignal:o,onRequestStreamEnd:n},0):c()||n?.()}catch(u){if(c())return;if(this.onerror?.(new Error(`SSE stream disco\
+nnected: ${u}`)),(r||d)&&!l&&this._abortController&&!c())try{this._scheduleReconnection({resumptionToken:a,onresumptiontoken:s,
+replayMessageId:i,requestSignal:o,onRequestStreamEnd:n},0)}catch(_){this.onerror?.(new Error(`Failed to reconnect: ${_ instanceof
+Error?_.message:String(_)}`)),n?.()}else n?.()}})()}async start(){if(this._abortController)throw new Error("StreamableHT\
+TPClientTransport already started! If using Client class, note that connect() calls start() automatically.");this._abortController=
+new AbortController}async finishAuth(e,t){if(!this._oauthProvider)throw new L("finishAuth requires an OAuthClientProvide\
+r");let{authorizationCode:r,iss:s}=await Jt(e,t,this._oauthProvider,this._url,{fetchFn:this._fetchWithInit,resourceMetadataUrl:this.
+_resourceMetadataUrl});if(await Ve(this._oauthProvider,{serverUrl:this._url,authorizationCode:r,iss:s,resourceMetadataUrl:this.
+_resourceMetadataUrl,scope:this._scope,fetchFn:this._fetchWithInit,skipIssuerMetadataValidation:this._skipIssuerMetadataValidation})!==
+"AUTHORIZED")throw new L("Failed to authorize")}async close(){try{this._cancelReconnection?.()}finally{this._cancelReconnection=
+void 0,this._abortController?.abort(),this.onclose?.()}}async send(e,t){return this._send(e,t,!1)}async _send(e,t,r,s=0){
+try{let{resumptionToken:i,onresumptiontoken:o}=t||{};if(i){this._startOrAuthSse({resumptionToken:i,replayMessageId:G(e)?
+e.id:void 0,requestSignal:t?.requestSignal}).catch(w=>this.onerror?.(w));return}let n=await this._commonHeaders();this._applyBodyDerivedHeaders(
+n,e);let c=Array.isArray(e)?e.some(w=>Re(w)):Re(e);if(c&&n.delete("mcp-session-id"),t?.headers!==void 0)for(let[w,R]of Object.
+entries(t.headers))Gs.has(w.toLowerCase())||n.set(w,R);n.set("content-type","application/json");let a=[...n.get("accept")?.
+split(",").map(w=>w.trim().toLowerCase())??[],"application/json","text/event-stream"];n.set("accept",[...new Set(a)].join(
+", "));let d=this._abortController?.signal,l=t?.requestSignal!==void 0&&d!==void 0?pr(d,t.requestSignal):t?.requestSignal??
+d,p={...this._requestInit,method:"POST",headers:n,body:JSON.stringify(e),signal:l},u=await this._redirects(this._fetch??
+fetch)(this._url,p);if(c&&u.ok&&(this._sessionId=u.headers.get("mcp-session-id")||void 0),!u.ok){if(u.status===401&&this.
+_authProvider){if(u.headers.has("www-authenticate")){let{resourceMetadataUrl:C,scope:g}=X(u);this._resourceMetadataUrl=C,
+this._scope=xe(this._scope,g)}if(this._authProvider.onUnauthorized&&!r){try{await this._authProvider.onUnauthorized({response:u,
+serverUrl:this._url,fetchFn:this._fetchWithInit})}catch(C){throw x(C)}return await u.text?.().catch(()=>{}),this._send(e,
+t,!0,s)}throw await u.text?.().catch(()=>{}),r?x(new V(v.ClientHttpAuthentication,"Server returned 401 after re-authenti\
+cation",{status:401,statusText:u.statusText})):x(new L)}let w=await u.text?.().catch(()=>null);if(u.status===403){let{resourceMetadataUrl:C,
+scope:g,error:P,errorDescription:f}=X(u);if(P==="insufficient_scope"){if(await this._stepUpAuthorize({scope:g,resourceMetadataUrl:C,
+errorDescription:f,statusText:u.statusText,text:w},s)!=="AUTHORIZED")throw x(new L);return this._send(e,t,r,s+1)}}if(u.status===
+400&&typeof w=="string"&&this._isModernEnvelopedRequest(e))try{let C=ee.parse(JSON.parse(w)),g=(Array.isArray(e)?e:[e]).
+filter(P=>G(P));if(Y(C)&&g.some(P=>P.id===C.id)){this.onmessage?.(C);return}}catch{}let R=this._unfollowedRedirect(this.
+_url,u)??w;throw new V(v.ClientHttpNotImplemented,`Error POSTing to endpoint: ${R}`,{status:u.status,statusText:u.statusText,
+text:w})}if(u.status===202){await u.text?.().catch(()=>{}),Je(e)&&this._startOrAuthSse({resumptionToken:void 0}).catch(w=>this.
+onerror?.(w));return}let _=(Array.isArray(e)?e:[e]).some(w=>"method"in w&&"id"in w&&w.id!==void 0),E=u.headers.get("cont\
+ent-type"),S=Ge(E);if(_)if(S==="text/event-stream")this._handleSseStream(u.body,{onresumptiontoken:o,requestSignal:t?.requestSignal,
+onRequestStreamEnd:t?.onRequestStreamEnd},!1);else if(S==="application/json"){let w=await u.json(),R=Array.isArray(w)?w.
+map(C=>ee.parse(C)):[ee.parse(w)];for(let C of R)this.onmessage?.(C)}else throw await u.text?.().catch(()=>{}),new m(v.ClientHttpUnexpectedContent,
+`Unexpected content type: ${E}`,{contentType:E});else await u.text?.().catch(()=>{})}catch(i){throw t?.requestSignal?.aborted!==
 !0&&this.onerror?.(i),i}}get sessionId(){return this._sessionId}async terminateSession(){if(this._sessionId)try{let e=await this.
 _commonHeaders(),t={...this._requestInit,method:"DELETE",headers:e,signal:this._abortController?.signal},r=await this._redirects(
-this._fetch??fetch)(this._url,t);if(await r.text?.().catch(()=>{}),!r.ok&&r.status!==405)throw new N(m.ClientHttpFailedToTerminateSession,
+this._fetch??fetch)(this._url,t);if(await r.text?.().catch(()=>{}),!r.ok&&r.status!==405)throw new V(v.ClientHttpFailedToTerminateSession,
 `Failed to terminate session: ${this._unfollowedRedirect(this._url,r)??r.statusText}`,{status:r.status,statusText:r.statusText});
 this._sessionId=void 0}catch(e){throw this.onerror?.(e),e}}setProtocolVersion(e){this._protocolVersion=e}get protocolVersion(){
 return this._protocolVersion}async resumeStream(e,t){await this._startOrAuthSse({resumptionToken:e,onresumptiontoken:t?.
-onresumptiontoken})}};export{lr as Client,_e as IssuerMismatchError,z as OAuthError,_t as RegistrationRejectedError,Zs as StreamableHTTPClientTransport,
-gt as assertSecureTokenEndpoint,le as checkResourceAllowed,$e as discoverOAuthServerInfo,Qt as exchangeAuthorization,Q as extractWWWAuthenticateParams,
-Tt as refreshAuthorization,It as registerClient,yt as resolveClientMetadata,ce as resourceUrlFromServerUrl,mt as selectClientAuthMethod,
-Ct as startAuthorization};
+onresumptiontoken})}};export{cr as Client,fe as IssuerMismatchError,D as OAuthError,ft as RegistrationRejectedError,Ys as StreamableHTTPClientTransport,
+mt as assertSecureTokenEndpoint,ce as checkResourceAllowed,Ne as discoverOAuthServerInfo,Xt as exchangeAuthorization,X as extractWWWAuthenticateParams,
+Pt as refreshAuthorization,Tt as registerClient,gt as resolveClientMetadata,ae as resourceUrlFromServerUrl,vt as selectClientAuthMethod,
+bt as startAuthorization};

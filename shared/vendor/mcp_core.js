@@ -2,201 +2,200 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   @modelcontextprotocol/core@2.4.0 (Apache-2.0)
 //   @modelcontextprotocol/server@2.4.0 (Apache-2.0)
-var Nr=Object.defineProperty;var s=(e,o)=>Nr(e,"name",{value:o,configurable:!0});import{clearImmediate as st,clearInterval as nt,clearTimeout as Q,setImmediate as it,setInterval as rt,setTimeout as oe}from"node:timers";var Mr=Object.create,va=Object.defineProperty,Or=Object.getOwnPropertyDescriptor,Ir=Object.getOwnPropertyNames,jr=Object.
-getPrototypeOf,kr=Object.prototype.hasOwnProperty,Ei=s((e,o)=>()=>(o||e((o={exports:{}}).exports,o),o.exports),"__common\
-JSMin"),Ni=s((e,o)=>{let n={};for(var i in e)va(n,i,{get:e[i],enumerable:!0});return o&&va(n,Symbol.toStringTag,{value:"\
-Module"}),n},"__exportAll"),wr=s((e,o,n,i)=>{if(o&&typeof o=="object"||typeof o=="function")for(var r=Ir(o),l=0,m=r.length,
-u;l<m;l++)u=r[l],!kr.call(e,u)&&u!==n&&va(e,u,{get:(p=>o[p]).bind(null,u),enumerable:!(i=Or(o,u))||i.enumerable});return e},
-"__copyProps"),Mi=s((e,o,n)=>(n=e!=null?Mr(jr(e)):{},wr(o||!e||!e.__esModule?va(n,"default",{value:e,enumerable:!0}):n,e)),
-"__toESM");var Lr=new Set(["https://json-schema.org/draft/2020-12/schema","http://json-schema.org/draft/2020-12/schema"]),Oi=new Set(
-["https://json-schema.org/draft/2019-09/schema","http://json-schema.org/draft/2019-09/schema"]),xr=new Set(["https://jso\
-n-schema.org/draft-07/schema","http://json-schema.org/draft-07/schema"]),$r=new Set(["https://json-schema.org/draft-06/s\
-chema","http://json-schema.org/draft-06/schema"]);function Ii(e){return typeof e=="string"&&Oi.has(e.replace(/#$/,""))}s(
-Ii,"declares2019Dialect");function Ql(e,o){if(!("$schema"in e)||typeof e.$schema!="string")return"2020-12";let n=e.$schema.
-replace(/#$/,"");if(Lr.has(n))return"2020-12";if(Oi.has(n))return"2019-09";if(xr.has(n)||$r.has(n))return"draft-7";throw new Error(
-`JSON Schema declares an unsupported dialect ("$schema": "${e.$schema.slice(0,200)}"). The default validator supports JS\
-ON Schema 2020-12, 2019-09, draft-07, and draft-06; ${o}`)}s(Ql,"declaredDialect");import *as a from"./zod.js";var yn="2025-11-25",ji="2025-03-26",_n=[yn,"2025-06-18","2025-03-26","2024-11-05","2024-10-07"],
-Tn="io.modelcontextprotocol/related-task",W="io.modelcontextprotocol/protocolVersion",Po="io.modelcontextprotocol/client\
-Info",xe="io.modelcontextprotocol/serverInfo",ct="io.modelcontextprotocol/clientCapabilities",vn="io.modelcontextprotoco\
-l/subscriptionId",qo="io.modelcontextprotocol/logLevel";var lt="2.0";var he=a.lazy(()=>a.union([a.string(),a.number(),a.boolean(),a.null(),a.record(a.string(),he),a.array(he)])),E=a.record(
-a.string(),he),Pn=a.array(he),Co=a.union([a.string(),a.number().int()]),Eo=a.string(),Pa=a.object({ttl:a.number().optional()}),
-qa=a.object({taskId:a.string()}),No=a.looseObject({progressToken:Co.optional(),[Tn]:qa.optional()}),I=a.object({_meta:No.
-optional()}),$e=I.extend({task:Pa.optional()}),N=a.object({method:a.string(),params:I.loose().optional()}),x=a.object({_meta:No.
-optional()}),$=a.object({method:a.string(),params:x.loose().optional()}),Mo=a.looseObject({get[xe](){return pt.optional().
-catch(void 0)}}),M=a.looseObject({_meta:Mo.optional()}),de=a.union([a.string(),a.number().int()]),Oo=a.object({jsonrpc:a.literal(
-lt),id:de,...N.shape}).strict(),Io=a.object({jsonrpc:a.literal(lt),...$.shape}).strict(),mt=a.object({jsonrpc:a.literal(
-lt),id:de,result:M}).strict(),ut=a.object({jsonrpc:a.literal(lt),id:de.optional(),error:a.object({code:a.number().int(),
-message:a.string(),data:a.unknown().optional()})}).strict(),qn=a.union([Oo,Io,mt,ut]),Cn=a.union([mt,ut]),jo=M.strict(),
-Ca=x.extend({requestId:de.optional(),reason:a.string().optional()}),ko=$.extend({method:a.literal("notifications/cancell\
-ed"),params:Ca}),Ea=a.object({src:a.string(),mimeType:a.string().optional(),sizes:a.array(a.string()).optional(),theme:a.enum(
-["light","dark"]).optional()}),Se=a.object({icons:a.array(Ea).optional()}),ae=a.object({name:a.string(),title:a.string().
-optional()}),pt=ae.extend({...ae.shape,...Se.shape,version:a.string(),websiteUrl:a.string().optional(),description:a.string().
-optional()}),Ar=a.intersection(a.object({applyDefaults:a.boolean().optional()}),E),Ur=a.preprocess(e=>e&&typeof e=="obje\
-ct"&&!Array.isArray(e)&&Object.keys(e).length===0?{form:{}}:e,a.intersection(a.object({form:Ar.optional(),url:E.optional()}),
-E.optional())),Na=a.looseObject({list:E.optional(),cancel:E.optional(),requests:a.looseObject({sampling:a.looseObject({createMessage:E.
-optional()}).optional(),elicitation:a.looseObject({create:E.optional()}).optional()}).optional()}),Ma=a.looseObject({list:E.
-optional(),cancel:E.optional(),requests:a.looseObject({tools:a.looseObject({call:E.optional()}).optional()}).optional()}),
-Oa=a.object({experimental:a.record(a.string(),E).optional(),sampling:a.object({context:E.optional(),tools:E.optional()}).
-optional(),elicitation:Ur.optional(),roots:a.object({listChanged:a.boolean().optional()}).optional(),tasks:Na.optional(),
-extensions:a.record(a.string(),E).optional()}),Ia=I.extend({protocolVersion:a.string(),capabilities:Oa,clientInfo:pt}),wo=N.
-extend({method:a.literal("initialize"),params:Ia}),Lo=a.object({experimental:a.record(a.string(),E).optional(),logging:E.
-optional(),completions:E.optional(),prompts:a.object({listChanged:a.boolean().optional()}).optional(),resources:a.object(
+import{clearImmediate as at,clearInterval as st,clearTimeout as Z,setImmediate as nt,setInterval as it,setTimeout as te}from"node:timers";var Er=Object.create,Ta=Object.defineProperty,Nr=Object.getOwnPropertyDescriptor,Mr=Object.getOwnPropertyNames,Or=Object.
+getPrototypeOf,Ir=Object.prototype.hasOwnProperty,Ci=(e,o)=>()=>(o||e((o={exports:{}}).exports,o),o.exports),Ei=(e,o)=>{
+let s={};for(var n in e)Ta(s,n,{get:e[n],enumerable:!0});return o&&Ta(s,Symbol.toStringTag,{value:"Module"}),s},jr=(e,o,s,n)=>{
+if(o&&typeof o=="object"||typeof o=="function")for(var i=Mr(o),c=0,l=i.length,m;c<l;c++)m=i[c],!Ir.call(e,m)&&m!==s&&Ta(
+e,m,{get:(u=>o[u]).bind(null,m),enumerable:!(n=Nr(o,m))||n.enumerable});return e},Ni=(e,o,s)=>(s=e!=null?Er(Or(e)):{},jr(
+o||!e||!e.__esModule?Ta(s,"default",{value:e,enumerable:!0}):s,e));var kr=new Set(["https://json-schema.org/draft/2020-12/schema","http://json-schema.org/draft/2020-12/schema"]),Mi=new Set(
+["https://json-schema.org/draft/2019-09/schema","http://json-schema.org/draft/2019-09/schema"]),wr=new Set(["https://jso\
+n-schema.org/draft-07/schema","http://json-schema.org/draft-07/schema"]),Lr=new Set(["https://json-schema.org/draft-06/s\
+chema","http://json-schema.org/draft-06/schema"]);function Oi(e){return typeof e=="string"&&Mi.has(e.replace(/#$/,""))}function Wl(e,o){
+if(!("$schema"in e)||typeof e.$schema!="string")return"2020-12";let s=e.$schema.replace(/#$/,"");if(kr.has(s))return"202\
+0-12";if(Mi.has(s))return"2019-09";if(wr.has(s)||Lr.has(s))return"draft-7";throw new Error(`JSON Schema declares an unsu\
+pported dialect ("$schema": "${e.$schema.slice(0,200)}"). The default validator supports JSON Schema 2020-12, 2019-09, d\
+raft-07, and draft-06; ${o}`)}import *as a from"./zod.js";var bn="2025-11-25",Ii="2025-03-26",yn=[bn,"2025-06-18","2025-03-26","2024-11-05","2024-10-07"],
+_n="io.modelcontextprotocol/related-task",K="io.modelcontextprotocol/protocolVersion",vo="io.modelcontextprotocol/client\
+Info",Le="io.modelcontextprotocol/serverInfo",rt="io.modelcontextprotocol/clientCapabilities",Tn="io.modelcontextprotoco\
+l/subscriptionId",Po="io.modelcontextprotocol/logLevel";var ct="2.0";var pe=a.lazy(()=>a.union([a.string(),a.number(),a.boolean(),a.null(),a.record(a.string(),pe),a.array(pe)])),C=a.record(
+a.string(),pe),vn=a.array(pe),qo=a.union([a.string(),a.number().int()]),Co=a.string(),va=a.object({ttl:a.number().optional()}),
+Pa=a.object({taskId:a.string()}),Eo=a.looseObject({progressToken:qo.optional(),[_n]:Pa.optional()}),O=a.object({_meta:Eo.
+optional()}),xe=O.extend({task:va.optional()}),E=a.object({method:a.string(),params:O.loose().optional()}),L=a.object({_meta:Eo.
+optional()}),x=a.object({method:a.string(),params:L.loose().optional()}),No=a.looseObject({get[Le](){return ut.optional().
+catch(void 0)}}),N=a.looseObject({_meta:No.optional()}),he=a.union([a.string(),a.number().int()]),Mo=a.object({jsonrpc:a.literal(
+ct),id:he,...E.shape}).strict(),Oo=a.object({jsonrpc:a.literal(ct),...x.shape}).strict(),lt=a.object({jsonrpc:a.literal(
+ct),id:he,result:N}).strict(),mt=a.object({jsonrpc:a.literal(ct),id:he.optional(),error:a.object({code:a.number().int(),
+message:a.string(),data:a.unknown().optional()})}).strict(),Pn=a.union([Mo,Oo,lt,mt]),qn=a.union([lt,mt]),Io=N.strict(),
+qa=L.extend({requestId:he.optional(),reason:a.string().optional()}),jo=x.extend({method:a.literal("notifications/cancell\
+ed"),params:qa}),Ca=a.object({src:a.string(),mimeType:a.string().optional(),sizes:a.array(a.string()).optional(),theme:a.enum(
+["light","dark"]).optional()}),de=a.object({icons:a.array(Ca).optional()}),oe=a.object({name:a.string(),title:a.string().
+optional()}),ut=oe.extend({...oe.shape,...de.shape,version:a.string(),websiteUrl:a.string().optional(),description:a.string().
+optional()}),xr=a.intersection(a.object({applyDefaults:a.boolean().optional()}),C),$r=a.preprocess(e=>e&&typeof e=="obje\
+ct"&&!Array.isArray(e)&&Object.keys(e).length===0?{form:{}}:e,a.intersection(a.object({form:xr.optional(),url:C.optional()}),
+C.optional())),Ea=a.looseObject({list:C.optional(),cancel:C.optional(),requests:a.looseObject({sampling:a.looseObject({createMessage:C.
+optional()}).optional(),elicitation:a.looseObject({create:C.optional()}).optional()}).optional()}),Na=a.looseObject({list:C.
+optional(),cancel:C.optional(),requests:a.looseObject({tools:a.looseObject({call:C.optional()}).optional()}).optional()}),
+Ma=a.object({experimental:a.record(a.string(),C).optional(),sampling:a.object({context:C.optional(),tools:C.optional()}).
+optional(),elicitation:$r.optional(),roots:a.object({listChanged:a.boolean().optional()}).optional(),tasks:Ea.optional(),
+extensions:a.record(a.string(),C).optional()}),Oa=O.extend({protocolVersion:a.string(),capabilities:Ma,clientInfo:ut}),ko=E.
+extend({method:a.literal("initialize"),params:Oa}),wo=a.object({experimental:a.record(a.string(),C).optional(),logging:C.
+optional(),completions:C.optional(),prompts:a.object({listChanged:a.boolean().optional()}).optional(),resources:a.object(
 {subscribe:a.boolean().optional(),listChanged:a.boolean().optional()}).optional(),tools:a.object({listChanged:a.boolean().
-optional()}).optional(),tasks:Ma.optional(),extensions:a.record(a.string(),E).optional()}),ja=M.extend({protocolVersion:a.string(),
-capabilities:Lo,serverInfo:pt,instructions:a.string().optional()}),xo=$.extend({method:a.literal("notifications/initiali\
-zed"),params:x.optional()}),ka=N.extend({method:a.literal("server/discover"),params:I.optional()}),wa=M.extend({supportedVersions:a.array(
-a.string()),capabilities:Lo,instructions:a.string().optional()}),$o=N.extend({method:a.literal("ping"),params:I.optional()}),
-La=a.object({progress:a.number(),total:a.optional(a.number()),message:a.optional(a.string())}),xa=a.object({...x.shape,...La.
-shape,progressToken:Co}),Ao=$.extend({method:a.literal("notifications/progress"),params:xa}),$a=I.extend({cursor:Eo.optional()}),
-ge=N.extend({params:$a.optional()}),fe=M.extend({nextCursor:Eo.optional()}),Uo=a.object({uri:a.string(),mimeType:a.optional(
-a.string()),_meta:a.record(a.string(),a.unknown()).optional()}),Do=Uo.extend({text:a.string()}),En=a.string().refine(e=>{
-try{return atob(e),!0}catch{return!1}},{message:"Invalid Base64 string"}),Ho=Uo.extend({blob:En}),ze=a.enum(["user","ass\
-istant"]),se=a.object({audience:a.array(ze).optional(),priority:a.number().min(0).max(1).optional(),lastModified:a.iso.datetime(
-{offset:!0}).optional()}),Vo=a.object({...ae.shape,...Se.shape,uri:a.string(),description:a.optional(a.string()),mimeType:a.optional(
-a.string()),size:a.optional(a.number()),annotations:se.optional(),_meta:a.optional(a.looseObject({}))}),Aa=a.object({...ae.
-shape,...Se.shape,uriTemplate:a.string(),description:a.optional(a.string()),mimeType:a.optional(a.string()),annotations:se.
-optional(),_meta:a.optional(a.looseObject({}))}),Ua=ge.extend({method:a.literal("resources/list")}),Da=fe.extend({resources:a.array(
-Vo)}),Ha=ge.extend({method:a.literal("resources/templates/list")}),Va=fe.extend({resourceTemplates:a.array(Aa)}),ht=I.extend(
-{uri:a.string()}),Ba=ht,Fa=N.extend({method:a.literal("resources/read"),params:Ba}),Ja=M.extend({contents:a.array(a.union(
-[Do,Ho]))}),Ga=$.extend({method:a.literal("notifications/resources/list_changed"),params:x.optional()}),Ka=ht,Wa=N.extend(
-{method:a.literal("resources/subscribe"),params:Ka}),Ya=ht,Xa=N.extend({method:a.literal("resources/unsubscribe"),params:Ya}),
-Bo=a.object({toolsListChanged:a.boolean().optional(),promptsListChanged:a.boolean().optional(),resourcesListChanged:a.boolean().
-optional(),resourceSubscriptions:a.array(a.string()).optional()}),Za=I.extend({notifications:Bo}),Qa=N.extend({method:a.literal(
-"subscriptions/listen"),params:Za}),es=x.extend({notifications:Bo}),ts=$.extend({method:a.literal("notifications/subscri\
-ptions/acknowledged"),params:es}),os=Mo.extend({[vn]:de}),as=M.extend({_meta:os}),ss=x.extend({uri:a.string()}),ns=$.extend(
-{method:a.literal("notifications/resources/updated"),params:ss}),is=a.object({name:a.string(),description:a.optional(a.string()),
-required:a.optional(a.boolean())}),rs=a.object({...ae.shape,...Se.shape,description:a.optional(a.string()),arguments:a.optional(
-a.array(is)),_meta:a.optional(a.looseObject({}))}),cs=ge.extend({method:a.literal("prompts/list")}),ls=fe.extend({prompts:a.array(
-rs)}),ms=I.extend({name:a.string(),arguments:a.record(a.string(),a.string()).optional()}),us=N.extend({method:a.literal(
-"prompts/get"),params:ms}),dt=a.object({type:a.literal("text"),text:a.string(),annotations:se.optional(),_meta:a.record(
-a.string(),a.unknown()).optional()}),St=a.object({type:a.literal("image"),data:En,mimeType:a.string(),annotations:se.optional(),
-_meta:a.record(a.string(),a.unknown()).optional()}),gt=a.object({type:a.literal("audio"),data:En,mimeType:a.string(),annotations:se.
-optional(),_meta:a.record(a.string(),a.unknown()).optional()}),ps=a.object({type:a.literal("tool_use"),name:a.string(),id:a.string(),
-input:a.record(a.string(),a.unknown()),_meta:a.record(a.string(),a.unknown()).optional()}),hs=a.object({type:a.literal("\
-resource"),resource:a.union([Do,Ho]),annotations:se.optional(),_meta:a.record(a.string(),a.unknown()).optional()}),ds=Vo.
-extend({type:a.literal("resource_link")}),ft=a.union([dt,St,gt,ds,hs]),Ss=a.object({role:ze,content:ft}),gs=M.extend({description:a.string().
-optional(),messages:a.array(Ss)}),fs=$.extend({method:a.literal("notifications/prompts/list_changed"),params:x.optional()}),
-zs=a.object({title:a.string().optional(),readOnlyHint:a.boolean().optional(),destructiveHint:a.boolean().optional(),idempotentHint:a.boolean().
-optional(),openWorldHint:a.boolean().optional()}),Rs=a.object({taskSupport:a.enum(["required","optional","forbidden"]).optional()}),
-Fo=a.object({...ae.shape,...Se.shape,description:a.string().optional(),inputSchema:a.object({type:a.literal("object"),properties:a.record(
-a.string(),he).optional(),required:a.array(a.string()).optional()}).catchall(a.unknown()),outputSchema:a.looseObject({$schema:a.string().
-optional()}).optional(),annotations:zs.optional(),execution:Rs.optional(),_meta:a.record(a.string(),a.unknown()).optional()}),
-bs=ge.extend({method:a.literal("tools/list")}),ys=fe.extend({tools:a.array(Fo)}),Jo=M.extend({content:a.array(ft).default(
-[]),structuredContent:a.unknown().optional(),isError:a.boolean().optional()}),Nn=Jo.or(M.extend({toolResult:a.unknown()})),
-_s=$e.extend({name:a.string(),arguments:a.record(a.string(),a.unknown()).optional()}),Ts=N.extend({method:a.literal("too\
-ls/call"),params:_s}),vs=$.extend({method:a.literal("notifications/tools/list_changed"),params:x.optional()}),Mn=a.object(
-{autoRefresh:a.boolean().default(!0),debounceMs:a.number().int().nonnegative().default(300)}),Go=a.enum(["debug","info",
-"notice","warning","error","critical","alert","emergency"]),Ps=I.extend({level:Go}),qs=N.extend({method:a.literal("loggi\
-ng/setLevel"),params:Ps}),Cs=x.extend({level:Go,logger:a.string().optional(),data:a.unknown()}),Es=$.extend({method:a.literal(
-"notifications/message"),params:Cs}),Ns=a.object({name:a.string().optional()}),Ms=a.object({hints:a.array(Ns).optional(),
+optional()}).optional(),tasks:Na.optional(),extensions:a.record(a.string(),C).optional()}),Ia=N.extend({protocolVersion:a.string(),
+capabilities:wo,serverInfo:ut,instructions:a.string().optional()}),Lo=x.extend({method:a.literal("notifications/initiali\
+zed"),params:L.optional()}),ja=E.extend({method:a.literal("server/discover"),params:O.optional()}),ka=N.extend({supportedVersions:a.array(
+a.string()),capabilities:wo,instructions:a.string().optional()}),xo=E.extend({method:a.literal("ping"),params:O.optional()}),
+wa=a.object({progress:a.number(),total:a.optional(a.number()),message:a.optional(a.string())}),La=a.object({...L.shape,...wa.
+shape,progressToken:qo}),$o=x.extend({method:a.literal("notifications/progress"),params:La}),xa=O.extend({cursor:Co.optional()}),
+Se=E.extend({params:xa.optional()}),ge=N.extend({nextCursor:Co.optional()}),Ao=a.object({uri:a.string(),mimeType:a.optional(
+a.string()),_meta:a.record(a.string(),a.unknown()).optional()}),Uo=Ao.extend({text:a.string()}),Cn=a.string().refine(e=>{
+try{return atob(e),!0}catch{return!1}},{message:"Invalid Base64 string"}),Do=Ao.extend({blob:Cn}),fe=a.enum(["user","ass\
+istant"]),ae=a.object({audience:a.array(fe).optional(),priority:a.number().min(0).max(1).optional(),lastModified:a.iso.datetime(
+{offset:!0}).optional()}),Ho=a.object({...oe.shape,...de.shape,uri:a.string(),description:a.optional(a.string()),mimeType:a.optional(
+a.string()),size:a.optional(a.number()),annotations:ae.optional(),_meta:a.optional(a.looseObject({}))}),$a=a.object({...oe.
+shape,...de.shape,uriTemplate:a.string(),description:a.optional(a.string()),mimeType:a.optional(a.string()),annotations:ae.
+optional(),_meta:a.optional(a.looseObject({}))}),Aa=Se.extend({method:a.literal("resources/list")}),Ua=ge.extend({resources:a.array(
+Ho)}),Da=Se.extend({method:a.literal("resources/templates/list")}),Ha=ge.extend({resourceTemplates:a.array($a)}),pt=O.extend(
+{uri:a.string()}),Va=pt,Ba=E.extend({method:a.literal("resources/read"),params:Va}),Fa=N.extend({contents:a.array(a.union(
+[Uo,Do]))}),Ja=x.extend({method:a.literal("notifications/resources/list_changed"),params:L.optional()}),Ga=pt,Ka=E.extend(
+{method:a.literal("resources/subscribe"),params:Ga}),Wa=pt,Ya=E.extend({method:a.literal("resources/unsubscribe"),params:Wa}),
+Vo=a.object({toolsListChanged:a.boolean().optional(),promptsListChanged:a.boolean().optional(),resourcesListChanged:a.boolean().
+optional(),resourceSubscriptions:a.array(a.string()).optional()}),Xa=O.extend({notifications:Vo}),Za=E.extend({method:a.literal(
+"subscriptions/listen"),params:Xa}),Qa=L.extend({notifications:Vo}),es=x.extend({method:a.literal("notifications/subscri\
+ptions/acknowledged"),params:Qa}),ts=No.extend({[Tn]:he}),os=N.extend({_meta:ts}),as=L.extend({uri:a.string()}),ss=x.extend(
+{method:a.literal("notifications/resources/updated"),params:as}),ns=a.object({name:a.string(),description:a.optional(a.string()),
+required:a.optional(a.boolean())}),is=a.object({...oe.shape,...de.shape,description:a.optional(a.string()),arguments:a.optional(
+a.array(ns)),_meta:a.optional(a.looseObject({}))}),rs=Se.extend({method:a.literal("prompts/list")}),cs=ge.extend({prompts:a.array(
+is)}),ls=O.extend({name:a.string(),arguments:a.record(a.string(),a.string()).optional()}),ms=E.extend({method:a.literal(
+"prompts/get"),params:ls}),ht=a.object({type:a.literal("text"),text:a.string(),annotations:ae.optional(),_meta:a.record(
+a.string(),a.unknown()).optional()}),dt=a.object({type:a.literal("image"),data:Cn,mimeType:a.string(),annotations:ae.optional(),
+_meta:a.record(a.string(),a.unknown()).optional()}),St=a.object({type:a.literal("audio"),data:Cn,mimeType:a.string(),annotations:ae.
+optional(),_meta:a.record(a.string(),a.unknown()).optional()}),us=a.object({type:a.literal("tool_use"),name:a.string(),id:a.string(),
+input:a.record(a.string(),a.unknown()),_meta:a.record(a.string(),a.unknown()).optional()}),ps=a.object({type:a.literal("\
+resource"),resource:a.union([Uo,Do]),annotations:ae.optional(),_meta:a.record(a.string(),a.unknown()).optional()}),hs=Ho.
+extend({type:a.literal("resource_link")}),gt=a.union([ht,dt,St,hs,ps]),ds=a.object({role:fe,content:gt}),Ss=N.extend({description:a.string().
+optional(),messages:a.array(ds)}),gs=x.extend({method:a.literal("notifications/prompts/list_changed"),params:L.optional()}),
+fs=a.object({title:a.string().optional(),readOnlyHint:a.boolean().optional(),destructiveHint:a.boolean().optional(),idempotentHint:a.boolean().
+optional(),openWorldHint:a.boolean().optional()}),zs=a.object({taskSupport:a.enum(["required","optional","forbidden"]).optional()}),
+Bo=a.object({...oe.shape,...de.shape,description:a.string().optional(),inputSchema:a.object({type:a.literal("object"),properties:a.record(
+a.string(),pe).optional(),required:a.array(a.string()).optional()}).catchall(a.unknown()),outputSchema:a.looseObject({$schema:a.string().
+optional()}).optional(),annotations:fs.optional(),execution:zs.optional(),_meta:a.record(a.string(),a.unknown()).optional()}),
+Rs=Se.extend({method:a.literal("tools/list")}),bs=ge.extend({tools:a.array(Bo)}),Fo=N.extend({content:a.array(gt).default(
+[]),structuredContent:a.unknown().optional(),isError:a.boolean().optional()}),En=Fo.or(N.extend({toolResult:a.unknown()})),
+ys=xe.extend({name:a.string(),arguments:a.record(a.string(),a.unknown()).optional()}),_s=E.extend({method:a.literal("too\
+ls/call"),params:ys}),Ts=x.extend({method:a.literal("notifications/tools/list_changed"),params:L.optional()}),Nn=a.object(
+{autoRefresh:a.boolean().default(!0),debounceMs:a.number().int().nonnegative().default(300)}),Jo=a.enum(["debug","info",
+"notice","warning","error","critical","alert","emergency"]),vs=O.extend({level:Jo}),Ps=E.extend({method:a.literal("loggi\
+ng/setLevel"),params:vs}),qs=L.extend({level:Jo,logger:a.string().optional(),data:a.unknown()}),Cs=x.extend({method:a.literal(
+"notifications/message"),params:qs}),Es=a.object({name:a.string().optional()}),Ns=a.object({hints:a.array(Es).optional(),
 costPriority:a.number().min(0).max(1).optional(),speedPriority:a.number().min(0).max(1).optional(),intelligencePriority:a.number().
-min(0).max(1).optional()}),Os=a.object({mode:a.enum(["auto","required","none"]).optional()}),Is=a.object({type:a.literal(
-"tool_result"),toolUseId:a.string().describe("The unique identifier for the corresponding tool call."),content:a.array(ft),
+min(0).max(1).optional()}),Ms=a.object({mode:a.enum(["auto","required","none"]).optional()}),Os=a.object({type:a.literal(
+"tool_result"),toolUseId:a.string().describe("The unique identifier for the corresponding tool call."),content:a.array(gt),
 structuredContent:a.unknown().optional(),isError:a.boolean().optional(),_meta:a.record(a.string(),a.unknown()).optional()}),
-js=a.discriminatedUnion("type",[dt,St,gt]),Le=a.discriminatedUnion("type",[dt,St,gt,ps,Is]),ks=a.object({role:ze,content:a.union(
-[Le,a.array(Le)]),_meta:a.record(a.string(),a.unknown()).optional()}),ws=$e.extend({messages:a.array(ks),modelPreferences:Ms.
+Is=a.discriminatedUnion("type",[ht,dt,St]),we=a.discriminatedUnion("type",[ht,dt,St,us,Os]),js=a.object({role:fe,content:a.union(
+[we,a.array(we)]),_meta:a.record(a.string(),a.unknown()).optional()}),ks=xe.extend({messages:a.array(js),modelPreferences:Ns.
 optional(),systemPrompt:a.string().optional(),includeContext:a.enum(["none","thisServer","allServers"]).optional(),temperature:a.number().
-optional(),maxTokens:a.number().int(),stopSequences:a.array(a.string()).optional(),metadata:E.optional(),tools:a.array(Fo).
-optional(),toolChoice:Os.optional()}),Ls=N.extend({method:a.literal("sampling/createMessage"),params:ws}),xs=M.extend({model:a.string(),
-stopReason:a.optional(a.enum(["endTurn","stopSequence","maxTokens"]).or(a.string())),role:ze,content:js}),$s=M.extend({model:a.string(),
-stopReason:a.optional(a.enum(["endTurn","stopSequence","maxTokens","toolUse"]).or(a.string())),role:ze,content:a.union([
-Le,a.array(Le)])}),Ko=a.object({type:a.literal("boolean"),title:a.string().optional(),description:a.string().optional(),
-default:a.boolean().optional()}),zt=a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().
+optional(),maxTokens:a.number().int(),stopSequences:a.array(a.string()).optional(),metadata:C.optional(),tools:a.array(Bo).
+optional(),toolChoice:Ms.optional()}),ws=E.extend({method:a.literal("sampling/createMessage"),params:ks}),Ls=N.extend({model:a.string(),
+stopReason:a.optional(a.enum(["endTurn","stopSequence","maxTokens"]).or(a.string())),role:fe,content:Is}),xs=N.extend({model:a.string(),
+stopReason:a.optional(a.enum(["endTurn","stopSequence","maxTokens","toolUse"]).or(a.string())),role:fe,content:a.union([
+we,a.array(we)])}),Go=a.object({type:a.literal("boolean"),title:a.string().optional(),description:a.string().optional(),
+default:a.boolean().optional()}),ft=a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().
 optional(),minLength:a.number().optional(),maxLength:a.number().optional(),format:a.enum(["email","uri","date","date-tim\
-e"]).optional(),default:a.string().optional()}),Rt=a.object({type:a.enum(["number","integer"]),title:a.string().optional(),
+e"]).optional(),default:a.string().optional()}),zt=a.object({type:a.enum(["number","integer"]),title:a.string().optional(),
 description:a.string().optional(),minimum:a.number().optional(),maximum:a.number().optional(),default:a.number().optional()}),
-Wo=a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().optional(),enum:a.array(a.string()),
-default:a.string().optional()}),Yo=a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().
-optional(),oneOf:a.array(a.object({const:a.string(),title:a.string()})),default:a.string().optional()}),Xo=a.object({type:a.literal(
+Ko=a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().optional(),enum:a.array(a.string()),
+default:a.string().optional()}),Wo=a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().
+optional(),oneOf:a.array(a.object({const:a.string(),title:a.string()})),default:a.string().optional()}),Yo=a.object({type:a.literal(
 "string"),title:a.string().optional(),description:a.string().optional(),enum:a.array(a.string()),enumNames:a.array(a.string()).
-optional(),default:a.string().optional()}),As=a.union([Wo,Yo]),Zo=a.object({type:a.literal("array"),title:a.string().optional(),
+optional(),default:a.string().optional()}),$s=a.union([Ko,Wo]),Xo=a.object({type:a.literal("array"),title:a.string().optional(),
 description:a.string().optional(),minItems:a.number().optional(),maxItems:a.number().optional(),items:a.object({type:a.literal(
-"string"),enum:a.array(a.string())}),default:a.array(a.string()).optional()}),Qo=a.object({type:a.literal("array"),title:a.string().
+"string"),enum:a.array(a.string())}),default:a.array(a.string()).optional()}),Zo=a.object({type:a.literal("array"),title:a.string().
 optional(),description:a.string().optional(),minItems:a.number().optional(),maxItems:a.number().optional(),items:a.object(
-{anyOf:a.array(a.object({const:a.string(),title:a.string()}))}),default:a.array(a.string()).optional()}),Us=a.union([Zo,
-Qo]),Ds=a.union([Xo,As,Us]),ea=a.union([Ds,Ko,zt,Rt]),bt=$e.extend({mode:a.literal("form").optional(),message:a.string(),
-requestedSchema:a.object({type:a.literal("object"),properties:a.record(a.string(),ea),required:a.array(a.string()).optional()}).
-catchall(a.unknown())}),Hs=$e.extend({mode:a.literal("url"),message:a.string(),elicitationId:a.string(),url:a.string().url()}),
-Vs=a.union([bt,Hs]),Bs=N.extend({method:a.literal("elicitation/create"),params:Vs}),Fs=x.extend({elicitationId:a.string()}),
-Js=$.extend({method:a.literal("notifications/elicitation/complete"),params:Fs}),Gs=M.extend({action:a.enum(["accept","de\
+{anyOf:a.array(a.object({const:a.string(),title:a.string()}))}),default:a.array(a.string()).optional()}),As=a.union([Xo,
+Zo]),Us=a.union([Yo,$s,As]),Qo=a.union([Us,Go,ft,zt]),Rt=xe.extend({mode:a.literal("form").optional(),message:a.string(),
+requestedSchema:a.object({type:a.literal("object"),properties:a.record(a.string(),Qo),required:a.array(a.string()).optional()}).
+catchall(a.unknown())}),Ds=xe.extend({mode:a.literal("url"),message:a.string(),elicitationId:a.string(),url:a.string().url()}),
+Hs=a.union([Rt,Ds]),Vs=E.extend({method:a.literal("elicitation/create"),params:Hs}),Bs=L.extend({elicitationId:a.string()}),
+Fs=x.extend({method:a.literal("notifications/elicitation/complete"),params:Bs}),Js=N.extend({action:a.enum(["accept","de\
 cline","cancel"]),content:a.preprocess(e=>e===null?void 0:e,a.record(a.string(),a.union([a.string(),a.number(),a.boolean(),
-a.array(a.string())])).optional())}),Ks=a.object({type:a.literal("ref/resource"),uri:a.string()}),Ws=a.object({type:a.literal(
-"ref/prompt"),name:a.string()}),Ys=I.extend({ref:a.union([Ws,Ks]),argument:a.object({name:a.string(),value:a.string()}),
-context:a.object({arguments:a.record(a.string(),a.string()).optional()}).optional()}),Xs=N.extend({method:a.literal("com\
-pletion/complete"),params:Ys}),Zs=M.extend({completion:a.looseObject({values:a.array(a.string()).max(100),total:a.optional(
-a.number().int()),hasMore:a.optional(a.boolean())})}),Qs=a.object({uri:a.string().startsWith("file://"),name:a.string().
-optional(),_meta:a.record(a.string(),a.unknown()).optional()}),en=N.extend({method:a.literal("roots/list"),params:I.optional()}),
-tn=M.extend({roots:a.array(Qs)}),on=$.extend({method:a.literal("notifications/roots/list_changed"),params:x.optional()}),
-On=a.looseObject({ttl:a.number().optional(),pollInterval:a.number().optional()}),an=a.enum(["working","input_required","\
-completed","failed","cancelled"]),Re=a.object({taskId:a.string(),status:an,ttl:a.union([a.number(),a.null()]),createdAt:a.string(),
-lastUpdatedAt:a.string(),pollInterval:a.optional(a.number()),statusMessage:a.optional(a.string())}),In=M.extend({task:Re}),
-sn=x.merge(Re),jn=$.extend({method:a.literal("notifications/tasks/status"),params:sn}),kn=N.extend({method:a.literal("ta\
-sks/get"),params:I.extend({taskId:a.string()})}),wn=M.merge(Re),Ln=N.extend({method:a.literal("tasks/result"),params:I.extend(
-{taskId:a.string()})}),xn=M.loose(),$n=ge.extend({method:a.literal("tasks/list")}),An=fe.extend({tasks:a.array(Re)}),Un=N.
-extend({method:a.literal("tasks/cancel"),params:I.extend({taskId:a.string()})}),Dn=M.merge(Re),Hn=a.union([$o,wo,ka,Xs,qs,
-us,cs,Ua,Ha,Fa,Wa,Xa,Qa,Ts,bs]),Vn=a.union([ko,Ao,xo,on]),Bn=a.union([jo,xs,$s,Gs,tn]),Fn=a.union([$o,Ls,Bs,en]),Jn=a.union(
-[ko,Ao,Es,ns,Ga,vs,fs,ts,Js]),Gn=a.union([jo,ja,wa,Zs,gs,ls,Da,Va,Ja,Jo,ys,as]);import *as c from"./zod.js";var j=c.url().superRefine((e,o)=>{if(!URL.canParse(e))return o.addIssue({code:c.ZodIssueCode.
-custom,message:"URL must be parseable",fatal:!0}),c.NEVER}).refine(e=>{let o=new URL(e);return o.protocol!=="javascript:"&&
-o.protocol!=="data:"&&o.protocol!=="vbscript:"},{message:"URL cannot use javascript:, data:, or vbscript: scheme"}),Wn=c.looseObject(
-{resource:c.string().url(),authorization_servers:c.array(j).optional(),jwks_uri:c.string().url().optional(),scopes_supported:c.array(
-c.string()).optional(),bearer_methods_supported:c.array(c.string()).optional(),resource_signing_alg_values_supported:c.array(
-c.string()).optional(),resource_name:c.string().optional(),resource_documentation:c.string().optional(),resource_policy_uri:c.string().
-url().optional(),resource_tos_uri:c.string().url().optional(),tls_client_certificate_bound_access_tokens:c.boolean().optional(),
-authorization_details_types_supported:c.array(c.string()).optional(),dpop_signing_alg_values_supported:c.array(c.string()).
-optional(),dpop_bound_access_tokens_required:c.boolean().optional()}),nn=c.looseObject({issuer:c.string(),authorization_endpoint:j,
-token_endpoint:j,registration_endpoint:j.optional(),scopes_supported:c.array(c.string()).optional(),response_types_supported:c.array(
-c.string()),response_modes_supported:c.array(c.string()).optional(),grant_types_supported:c.array(c.string()).optional(),
-token_endpoint_auth_methods_supported:c.array(c.string()).optional(),token_endpoint_auth_signing_alg_values_supported:c.array(
-c.string()).optional(),service_documentation:j.optional(),revocation_endpoint:j.optional(),revocation_endpoint_auth_methods_supported:c.array(
-c.string()).optional(),revocation_endpoint_auth_signing_alg_values_supported:c.array(c.string()).optional(),introspection_endpoint:c.string().
-optional(),introspection_endpoint_auth_methods_supported:c.array(c.string()).optional(),introspection_endpoint_auth_signing_alg_values_supported:c.array(
-c.string()).optional(),code_challenge_methods_supported:c.array(c.string()).optional(),client_id_metadata_document_supported:c.boolean().
-optional(),authorization_response_iss_parameter_supported:c.boolean().optional().catch(void 0),dpop_signing_alg_values_supported:c.array(
-c.string()).optional()}),rn=c.looseObject({issuer:c.string(),authorization_endpoint:j,token_endpoint:j,userinfo_endpoint:j.
-optional(),jwks_uri:j,registration_endpoint:j.optional(),scopes_supported:c.array(c.string()).optional(),response_types_supported:c.array(
-c.string()),response_modes_supported:c.array(c.string()).optional(),grant_types_supported:c.array(c.string()).optional(),
-acr_values_supported:c.array(c.string()).optional(),subject_types_supported:c.array(c.string()),id_token_signing_alg_values_supported:c.array(
-c.string()),id_token_encryption_alg_values_supported:c.array(c.string()).optional(),id_token_encryption_enc_values_supported:c.array(
-c.string()).optional(),userinfo_signing_alg_values_supported:c.array(c.string()).optional(),userinfo_encryption_alg_values_supported:c.array(
-c.string()).optional(),userinfo_encryption_enc_values_supported:c.array(c.string()).optional(),request_object_signing_alg_values_supported:c.array(
-c.string()).optional(),request_object_encryption_alg_values_supported:c.array(c.string()).optional(),request_object_encryption_enc_values_supported:c.array(
-c.string()).optional(),token_endpoint_auth_methods_supported:c.array(c.string()).optional(),token_endpoint_auth_signing_alg_values_supported:c.array(
-c.string()).optional(),display_values_supported:c.array(c.string()).optional(),claim_types_supported:c.array(c.string()).
-optional(),claims_supported:c.array(c.string()).optional(),service_documentation:c.string().optional(),claims_locales_supported:c.array(
-c.string()).optional(),ui_locales_supported:c.array(c.string()).optional(),claims_parameter_supported:c.boolean().optional(),
-request_parameter_supported:c.boolean().optional(),request_uri_parameter_supported:c.boolean().optional(),require_request_uri_registration:c.boolean().
-optional(),op_policy_uri:j.optional(),op_tos_uri:j.optional(),client_id_metadata_document_supported:c.boolean().optional(),
-authorization_response_iss_parameter_supported:c.boolean().optional().catch(void 0)}),Yn=c.object({...rn.shape,...nn.pick(
-{code_challenge_methods_supported:!0}).shape}),Xn=c.object({access_token:c.string(),id_token:c.string().optional(),token_type:c.string(),
-expires_in:c.coerce.number().optional(),scope:c.string().optional(),refresh_token:c.string().optional(),issuer:c.string().
-optional().catch(void 0)}).strip(),Zn=c.object({issued_token_type:c.literal("urn:ietf:params:oauth:token-type:id-jag"),access_token:c.string(),
-token_type:c.string().optional(),expires_in:c.number().optional(),scope:c.string().optional()}).strip(),Qn=c.object({error:c.string(),
-error_description:c.string().optional(),error_uri:c.string().optional()}),Kn=j.optional().or(c.literal("").transform(()=>{})),
-cn=c.object({redirect_uris:c.array(j),token_endpoint_auth_method:c.string().optional(),grant_types:c.array(c.string()).optional(),
-response_types:c.array(c.string()).optional(),application_type:c.string().optional(),client_name:c.string().optional(),client_uri:j.
-optional(),logo_uri:Kn,scope:c.string().optional(),contacts:c.array(c.string()).optional(),tos_uri:Kn,policy_uri:c.string().
-optional(),jwks_uri:j.optional(),jwks:c.any().optional(),software_id:c.string().optional(),software_version:c.string().optional(),
-software_statement:c.string().optional()}).strip(),ln=c.object({client_id:c.string(),client_secret:c.string().optional(),
-client_id_issued_at:c.number().optional(),client_secret_expires_at:c.number().optional(),issuer:c.string().optional().catch(
-void 0)}).strip(),ei=cn.merge(ln),ti=c.object({error:c.string(),error_description:c.string().optional()}).strip(),oi=c.object(
-{token:c.string(),token_type_hint:c.string().optional()}).strip();import *as t from"./zod.js";var ci=Symbol.for("mcp.sdk.errorBrands");function pi(e,o){let n=new Set,i=o;for(;typeof i=="function";){let r=i.mcpBrand;
-Object.prototype.hasOwnProperty.call(i,"mcpBrand")&&typeof r=="string"&&n.add(r),i=Object.getPrototypeOf(i)}n.size!==0&&
-Object.defineProperty(e,ci,{value:n,enumerable:!1,configurable:!0})}s(pi,"stampErrorBrands");function vt(e,o){try{if(typeof o==
-"object"&&o!==null&&Object.prototype.hasOwnProperty.call(e,"mcpBrand")&&typeof e.mcpBrand=="string"&&Object.prototype.hasOwnProperty.
-call(o,ci)){let n=o[ci];if(n&&typeof n.has=="function"&&n.has(e.mcpBrand))return!0}}catch{}return Function.prototype[Symbol.
-hasInstance].call(e,o)}s(vt,"brandedHasInstance");var dm=(function(e){return e.InvalidRequest="invalid_request",e.InvalidClient=
-"invalid_client",e.InvalidGrant="invalid_grant",e.UnauthorizedClient="unauthorized_client",e.UnsupportedGrantType="unsup\
-ported_grant_type",e.InvalidScope="invalid_scope",e.AccessDenied="access_denied",e.ServerError="server_error",e.TemporarilyUnavailable=
-"temporarily_unavailable",e.UnsupportedResponseType="unsupported_response_type",e.UnsupportedTokenType="unsupported_toke\
-n_type",e.InvalidToken="invalid_token",e.MethodNotAllowed="method_not_allowed",e.TooManyRequests="too_many_requests",e.InvalidClientMetadata=
+a.array(a.string())])).optional())}),Gs=a.object({type:a.literal("ref/resource"),uri:a.string()}),Ks=a.object({type:a.literal(
+"ref/prompt"),name:a.string()}),Ws=O.extend({ref:a.union([Ks,Gs]),argument:a.object({name:a.string(),value:a.string()}),
+context:a.object({arguments:a.record(a.string(),a.string()).optional()}).optional()}),Ys=E.extend({method:a.literal("com\
+pletion/complete"),params:Ws}),Xs=N.extend({completion:a.looseObject({values:a.array(a.string()).max(100),total:a.optional(
+a.number().int()),hasMore:a.optional(a.boolean())})}),Zs=a.object({uri:a.string().startsWith("file://"),name:a.string().
+optional(),_meta:a.record(a.string(),a.unknown()).optional()}),Qs=E.extend({method:a.literal("roots/list"),params:O.optional()}),
+en=N.extend({roots:a.array(Zs)}),tn=x.extend({method:a.literal("notifications/roots/list_changed"),params:L.optional()}),
+Mn=a.looseObject({ttl:a.number().optional(),pollInterval:a.number().optional()}),on=a.enum(["working","input_required","\
+completed","failed","cancelled"]),ze=a.object({taskId:a.string(),status:on,ttl:a.union([a.number(),a.null()]),createdAt:a.string(),
+lastUpdatedAt:a.string(),pollInterval:a.optional(a.number()),statusMessage:a.optional(a.string())}),On=N.extend({task:ze}),
+an=L.merge(ze),In=x.extend({method:a.literal("notifications/tasks/status"),params:an}),jn=E.extend({method:a.literal("ta\
+sks/get"),params:O.extend({taskId:a.string()})}),kn=N.merge(ze),wn=E.extend({method:a.literal("tasks/result"),params:O.extend(
+{taskId:a.string()})}),Ln=N.loose(),xn=Se.extend({method:a.literal("tasks/list")}),$n=ge.extend({tasks:a.array(ze)}),An=E.
+extend({method:a.literal("tasks/cancel"),params:O.extend({taskId:a.string()})}),Un=N.merge(ze),Dn=a.union([xo,ko,ja,Ys,Ps,
+ms,rs,Aa,Da,Ba,Ka,Ya,Za,_s,Rs]),Hn=a.union([jo,$o,Lo,tn]),Vn=a.union([Io,Ls,xs,Js,en]),Bn=a.union([xo,ws,Vs,Qs]),Fn=a.union(
+[jo,$o,Cs,ss,Ja,Ts,gs,es,Fs]),Jn=a.union([Io,Ia,ka,Xs,Ss,cs,Ua,Ha,Fa,Fo,bs,os]);import *as r from"./zod.js";var I=r.url().superRefine((e,o)=>{if(!URL.canParse(e))return o.addIssue({code:r.ZodIssueCode.
+custom,message:"URL must be parseable",fatal:!0}),r.NEVER}).refine(e=>{let o=new URL(e);return o.protocol!=="javascript:"&&
+o.protocol!=="data:"&&o.protocol!=="vbscript:"},{message:"URL cannot use javascript:, data:, or vbscript: scheme"}),Kn=r.looseObject(
+{resource:r.string().url(),authorization_servers:r.array(I).optional(),jwks_uri:r.string().url().optional(),scopes_supported:r.array(
+r.string()).optional(),bearer_methods_supported:r.array(r.string()).optional(),resource_signing_alg_values_supported:r.array(
+r.string()).optional(),resource_name:r.string().optional(),resource_documentation:r.string().optional(),resource_policy_uri:r.string().
+url().optional(),resource_tos_uri:r.string().url().optional(),tls_client_certificate_bound_access_tokens:r.boolean().optional(),
+authorization_details_types_supported:r.array(r.string()).optional(),dpop_signing_alg_values_supported:r.array(r.string()).
+optional(),dpop_bound_access_tokens_required:r.boolean().optional()}),sn=r.looseObject({issuer:r.string(),authorization_endpoint:I,
+token_endpoint:I,registration_endpoint:I.optional(),scopes_supported:r.array(r.string()).optional(),response_types_supported:r.array(
+r.string()),response_modes_supported:r.array(r.string()).optional(),grant_types_supported:r.array(r.string()).optional(),
+token_endpoint_auth_methods_supported:r.array(r.string()).optional(),token_endpoint_auth_signing_alg_values_supported:r.array(
+r.string()).optional(),service_documentation:I.optional(),revocation_endpoint:I.optional(),revocation_endpoint_auth_methods_supported:r.array(
+r.string()).optional(),revocation_endpoint_auth_signing_alg_values_supported:r.array(r.string()).optional(),introspection_endpoint:r.string().
+optional(),introspection_endpoint_auth_methods_supported:r.array(r.string()).optional(),introspection_endpoint_auth_signing_alg_values_supported:r.array(
+r.string()).optional(),code_challenge_methods_supported:r.array(r.string()).optional(),client_id_metadata_document_supported:r.boolean().
+optional(),authorization_response_iss_parameter_supported:r.boolean().optional().catch(void 0),dpop_signing_alg_values_supported:r.array(
+r.string()).optional()}),nn=r.looseObject({issuer:r.string(),authorization_endpoint:I,token_endpoint:I,userinfo_endpoint:I.
+optional(),jwks_uri:I,registration_endpoint:I.optional(),scopes_supported:r.array(r.string()).optional(),response_types_supported:r.array(
+r.string()),response_modes_supported:r.array(r.string()).optional(),grant_types_supported:r.array(r.string()).optional(),
+acr_values_supported:r.array(r.string()).optional(),subject_types_supported:r.array(r.string()),id_token_signing_alg_values_supported:r.array(
+r.string()),id_token_encryption_alg_values_supported:r.array(r.string()).optional(),id_token_encryption_enc_values_supported:r.array(
+r.string()).optional(),userinfo_signing_alg_values_supported:r.array(r.string()).optional(),userinfo_encryption_alg_values_supported:r.array(
+r.string()).optional(),userinfo_encryption_enc_values_supported:r.array(r.string()).optional(),request_object_signing_alg_values_supported:r.array(
+r.string()).optional(),request_object_encryption_alg_values_supported:r.array(r.string()).optional(),request_object_encryption_enc_values_supported:r.array(
+r.string()).optional(),token_endpoint_auth_methods_supported:r.array(r.string()).optional(),token_endpoint_auth_signing_alg_values_supported:r.array(
+r.string()).optional(),display_values_supported:r.array(r.string()).optional(),claim_types_supported:r.array(r.string()).
+optional(),claims_supported:r.array(r.string()).optional(),service_documentation:r.string().optional(),claims_locales_supported:r.array(
+r.string()).optional(),ui_locales_supported:r.array(r.string()).optional(),claims_parameter_supported:r.boolean().optional(),
+request_parameter_supported:r.boolean().optional(),request_uri_parameter_supported:r.boolean().optional(),require_request_uri_registration:r.boolean().
+optional(),op_policy_uri:I.optional(),op_tos_uri:I.optional(),client_id_metadata_document_supported:r.boolean().optional(),
+authorization_response_iss_parameter_supported:r.boolean().optional().catch(void 0)}),Wn=r.object({...nn.shape,...sn.pick(
+{code_challenge_methods_supported:!0}).shape}),Yn=r.object({access_token:r.string(),id_token:r.string().optional(),token_type:r.string(),
+expires_in:r.coerce.number().optional(),scope:r.string().optional(),refresh_token:r.string().optional(),issuer:r.string().
+optional().catch(void 0)}).strip(),Xn=r.object({issued_token_type:r.literal("urn:ietf:params:oauth:token-type:id-jag"),access_token:r.string(),
+token_type:r.string().optional(),expires_in:r.number().optional(),scope:r.string().optional()}).strip(),Zn=r.object({error:r.string(),
+error_description:r.string().optional(),error_uri:r.string().optional()}),Gn=I.optional().or(r.literal("").transform(()=>{})),
+rn=r.object({redirect_uris:r.array(I),token_endpoint_auth_method:r.string().optional(),grant_types:r.array(r.string()).optional(),
+response_types:r.array(r.string()).optional(),application_type:r.string().optional(),client_name:r.string().optional(),client_uri:I.
+optional(),logo_uri:Gn,scope:r.string().optional(),contacts:r.array(r.string()).optional(),tos_uri:Gn,policy_uri:r.string().
+optional(),jwks_uri:I.optional(),jwks:r.any().optional(),software_id:r.string().optional(),software_version:r.string().optional(),
+software_statement:r.string().optional()}).strip(),cn=r.object({client_id:r.string(),client_secret:r.string().optional(),
+client_id_issued_at:r.number().optional(),client_secret_expires_at:r.number().optional(),issuer:r.string().optional().catch(
+void 0)}).strip(),Qn=rn.merge(cn),ei=r.object({error:r.string(),error_description:r.string().optional()}).strip(),ti=r.object(
+{token:r.string(),token_type_hint:r.string().optional()}).strip();import *as t from"./zod.js";var ri=Symbol.for("mcp.sdk.errorBrands");function ui(e,o){let s=new Set,n=o;for(;typeof n=="f\
+unction";){let i=n.mcpBrand;Object.prototype.hasOwnProperty.call(n,"mcpBrand")&&typeof i=="string"&&s.add(i),n=Object.getPrototypeOf(
+n)}s.size!==0&&Object.defineProperty(e,ri,{value:s,enumerable:!1,configurable:!0})}function Tt(e,o){try{if(typeof o=="ob\
+ject"&&o!==null&&Object.prototype.hasOwnProperty.call(e,"mcpBrand")&&typeof e.mcpBrand=="string"&&Object.prototype.hasOwnProperty.
+call(o,ri)){let s=o[ri];if(s&&typeof s.has=="function"&&s.has(e.mcpBrand))return!0}}catch{}return Function.prototype[Symbol.
+hasInstance].call(e,o)}var lm=(function(e){return e.InvalidRequest="invalid_request",e.InvalidClient="invalid_client",e.
+InvalidGrant="invalid_grant",e.UnauthorizedClient="unauthorized_client",e.UnsupportedGrantType="unsupported_grant_type",
+e.InvalidScope="invalid_scope",e.AccessDenied="access_denied",e.ServerError="server_error",e.TemporarilyUnavailable="tem\
+porarily_unavailable",e.UnsupportedResponseType="unsupported_response_type",e.UnsupportedTokenType="unsupported_token_ty\
+pe",e.InvalidToken="invalid_token",e.MethodNotAllowed="method_not_allowed",e.TooManyRequests="too_many_requests",e.InvalidClientMetadata=
 "invalid_client_metadata",e.InvalidRedirectUri="invalid_redirect_uri",e.InsufficientScope="insufficient_scope",e.InvalidTarget=
-"invalid_target",e.InvalidDpopProof="invalid_dpop_proof",e.UseDpopNonce="use_dpop_nonce",e})({}),Sm=class Yi extends Error{static{
-s(this,"OAuthError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.OAuthError"})}static[Symbol.hasInstance](o){
-return vt(this,o)}static isInstance(o){if(typeof this!="function")throw new TypeError("isInstance must be called on the \
-class (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return vt(this,o)}constructor(o,n,i){
-super(n),this.code=o,this.errorUri=i,this.name="OAuthError",pi(this,new.target)}toResponseObject(){let o={error:this.code,
-error_description:this.message};return this.errorUri&&(o.error_uri=this.errorUri),o}static fromResponse(o){return new Yi(
-o.error,o.error_description??o.error,o.error_uri)}},P=(function(e){return e.NotConnected="NOT_CONNECTED",e.AlreadyConnected=
+"invalid_target",e.InvalidDpopProof="invalid_dpop_proof",e.UseDpopNonce="use_dpop_nonce",e})({}),mm=class Wi extends Error{static name="\
+OAuthError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.OAuthError"})}static[Symbol.hasInstance](o){return Tt(
+this,o)}static isInstance(o){if(typeof this!="function")throw new TypeError("isInstance must be called on the class (e.g\
+. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return Tt(this,o)}constructor(o,s,n){
+super(s),this.code=o,this.errorUri=n,this.name="OAuthError",ui(this,new.target)}toResponseObject(){let o={error:this.code,
+error_description:this.message};return this.errorUri&&(o.error_uri=this.errorUri),o}static fromResponse(o){return new Wi(
+o.error,o.error_description??o.error,o.error_uri)}},v=(function(e){return e.NotConnected="NOT_CONNECTED",e.AlreadyConnected=
 "ALREADY_CONNECTED",e.NotInitialized="NOT_INITIALIZED",e.CapabilityNotSupported="CAPABILITY_NOT_SUPPORTED",e.RequestTimeout=
 "REQUEST_TIMEOUT",e.ConnectionClosed="CONNECTION_CLOSED",e.SendFailed="SEND_FAILED",e.InvalidResult="INVALID_RESULT",e.UnsupportedResultType=
 "UNSUPPORTED_RESULT_TYPE",e.InputRequiredRoundsExceeded="INPUT_REQUIRED_ROUNDS_EXCEEDED",e.ListPaginationExceeded="LIST_\
@@ -204,204 +203,199 @@ PAGINATION_EXCEEDED",e.MethodNotSupportedByProtocolVersion="METHOD_NOT_SUPPORTED
 "ERA_NEGOTIATION_FAILED",e.ClientHttpNotImplemented="CLIENT_HTTP_NOT_IMPLEMENTED",e.ClientHttpAuthentication="CLIENT_HTT\
 P_AUTHENTICATION",e.ClientHttpForbidden="CLIENT_HTTP_FORBIDDEN",e.ClientHttpUnexpectedContent="CLIENT_HTTP_UNEXPECTED_CO\
 NTENT",e.ClientHttpFailedToOpenStream="CLIENT_HTTP_FAILED_TO_OPEN_STREAM",e.ClientHttpFailedToTerminateSession="CLIENT_H\
-TTP_FAILED_TO_TERMINATE_SESSION",e})({}),_=class extends Error{static{s(this,"SdkError")}static{Object.defineProperty(this,
-"mcpBrand",{value:"mcp.SdkError"})}static[Symbol.hasInstance](e){return vt(this,e)}static isInstance(e){if(typeof this!=
+TTP_FAILED_TO_TERMINATE_SESSION",e})({}),y=class extends Error{static name="SdkError";static{Object.defineProperty(this,
+"mcpBrand",{value:"mcp.SdkError"})}static[Symbol.hasInstance](e){return Tt(this,e)}static isInstance(e){if(typeof this!=
 "function")throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callback\
-s use `v => SdkError.isInstance(v)`");return vt(this,e)}constructor(e,o,n,i){super(o,i),this.code=e,this.data=n,this.name=
-"SdkError",pi(this,new.target)}},gm=class extends _{static{s(this,"SdkHttpError")}static{Object.defineProperty(this,"mcp\
-Brand",{value:"mcp.SdkHttpError"})}constructor(e,o,n,i){super(e,o,n,i),this.name="SdkHttpError"}get status(){return this.
-data.status}get statusText(){return this.data.statusText}};function fm(e){let o=typeof e=="string"?new URL(e):new URL(e.
-href);return o.hash="",o}s(fm,"resourceUrlFromServerUrl");function zm({requestedResource:e,configuredResource:o}){let n=typeof e==
-"string"?new URL(e):new URL(e.href),i=typeof o=="string"?new URL(o):new URL(o.href);if(n.origin!==i.origin||n.pathname.length<
-i.pathname.length)return!1;let r=n.pathname.endsWith("/")?n.pathname:n.pathname+"/",l=i.pathname.endsWith("/")?i.pathname:
-i.pathname+"/";return r.startsWith(l)}s(zm,"checkResourceAllowed");var ki={};function Rm(e){return Object.hasOwn(ki,e)?ki[e]:
-void 0}s(Rm,"requiredClientCapabilitiesForRequest");function wi(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}
-s(wi,"isPlainObject$7");function Wr(e,o,n){return e==="elicitation"&&o==="form"&&n.form===void 0&&n.url===void 0}s(Wr,"i\
-sImpliedCapabilityMember");function bm(e){switch(e.method){case"elicitation/create":return e.params?.mode==="url"?{elicitation:{
-url:{}}}:{elicitation:{form:{}}};case"sampling/createMessage":{let o=e.params;return o!==void 0&&(o.tools!==void 0||o.toolChoice!==
-void 0)?{sampling:{tools:{}}}:{sampling:{}}}case"roots/list":return{roots:{}};default:return}}s(bm,"requiredClientCapabi\
-litiesForInputRequest");function ym(e,o){let n={};for(let[i,r]of Object.entries(e)){if(r===void 0)continue;let l=o===void 0?
-void 0:o[i];if(l===void 0){n[i]=r;continue}if(wi(r)&&wi(l)){let m={};for(let[u,p]of Object.entries(r))p!==void 0&&l[u]===
-void 0&&!Wr(i,u,l)&&(m[u]=p);Object.keys(m).length>0&&(n[i]=m)}}return Object.keys(n).length>0?n:void 0}s(ym,"missingCli\
-entCapabilities");var Xi="2026-07-28",_m=[Xi];function Ae(e){return e>=Xi}s(Ae,"isModernProtocolVersion");function Tm(e){
-return e.filter(o=>!Ae(o))}s(Tm,"legacyProtocolVersions");function vm(e){return e.filter(o=>Ae(o))}s(vm,"modernProtocolV\
-ersions");function Zi(e){let o=e.structuredContent;return o===void 0||!(typeof o!="object"||o===null||Array.isArray(o))||
-(e.content?.some(n=>n.type==="text")??!1)?e:{...e,content:[...e.content??[],{type:"text",text:JSON.stringify(o)}]}}s(Zi,
-"appendTextFallbackForNonObject");var Qi=["task","inputRequests","requestState"];function Yr(e){return e===null||typeof e!=
-"object"||Array.isArray(e)||e.content!==void 0||Qi.some(o=>o in e)?e:{...e,content:[]}}s(Yr,"normalizeContentlessToolRes\
-ult");function Xr(){let e=t.lazy(()=>t.union([t.string(),t.number(),t.boolean(),t.null(),t.record(t.string(),e),t.array(
-e)])),o=t.record(t.string(),e),n=t.union([t.string(),t.number().int()]),i=t.string(),r=t.object({ttl:t.number().optional()}),
-l=t.object({taskId:t.string()}),m=t.looseObject({progressToken:n.optional(),"io.modelcontextprotocol/related-task":l.optional()}),
-u=t.object({_meta:m.optional()}),p=u.extend({task:r.optional()}),h=t.object({method:t.string(),params:u.loose().optional()}),
-g=t.object({_meta:m.optional()}),f=t.object({method:t.string(),params:g.loose().optional()}),d=t.looseObject({_meta:m.optional()}),
-b=t.union([t.string(),t.number().int()]),R=d.strict(),S=g.extend({requestId:b.optional(),reason:t.string().optional()}),
-y=f.extend({method:t.literal("notifications/cancelled"),params:S}),v=t.object({src:t.string(),mimeType:t.string().optional(),
-sizes:t.array(t.string()).optional(),theme:t.enum(["light","dark"]).optional()}),q=t.object({icons:t.array(v).optional()}),
-k=t.object({name:t.string(),title:t.string().optional()}),ne=k.extend({...k.shape,...q.shape,version:t.string(),websiteUrl:t.string().
-optional(),description:t.string().optional()}),Ue=t.intersection(t.object({applyDefaults:t.boolean().optional()}),o),C=t.preprocess(
-L=>L&&typeof L=="object"&&!Array.isArray(L)&&Object.keys(L).length===0?{form:{}}:L,t.intersection(t.object({form:Ue.optional(),
-url:o.optional()}),o.optional())),A=t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject({sampling:t.looseObject(
-{createMessage:o.optional()}).optional(),elicitation:t.looseObject({create:o.optional()}).optional()}).optional()}),ye=t.looseObject(
-{list:o.optional(),cancel:o.optional(),requests:t.looseObject({tools:t.looseObject({call:o.optional()}).optional()}).optional()}),
-U=t.object({experimental:t.record(t.string(),o).optional(),sampling:t.object({context:o.optional(),tools:o.optional()}).
-optional(),elicitation:C.optional(),roots:t.object({listChanged:t.boolean().optional()}).optional(),tasks:A.optional(),extensions:t.record(
-t.string(),o).optional()}),ie=u.extend({protocolVersion:t.string(),capabilities:U,clientInfo:ne}),_e=h.extend({method:t.literal(
-"initialize"),params:ie}),Ct=t.object({experimental:t.record(t.string(),o).optional(),logging:o.optional(),completions:o.
+s use `v => SdkError.isInstance(v)`");return Tt(this,e)}constructor(e,o,s,n){super(o,n),this.code=e,this.data=s,this.name=
+"SdkError",ui(this,new.target)}},um=class extends y{static name="SdkHttpError";static{Object.defineProperty(this,"mcpBra\
+nd",{value:"mcp.SdkHttpError"})}constructor(e,o,s,n){super(e,o,s,n),this.name="SdkHttpError"}get status(){return this.data.
+status}get statusText(){return this.data.statusText}};function pm(e){let o=typeof e=="string"?new URL(e):new URL(e.href);
+return o.hash="",o}function hm({requestedResource:e,configuredResource:o}){let s=typeof e=="string"?new URL(e):new URL(e.
+href),n=typeof o=="string"?new URL(o):new URL(o.href);if(s.origin!==n.origin||s.pathname.length<n.pathname.length)return!1;
+let i=s.pathname.endsWith("/")?s.pathname:s.pathname+"/",c=n.pathname.endsWith("/")?n.pathname:n.pathname+"/";return i.startsWith(
+c)}var ji={};function dm(e){return Object.hasOwn(ji,e)?ji[e]:void 0}function ki(e){return e!==null&&typeof e=="object"&&
+!Array.isArray(e)}function Gr(e,o,s){return e==="elicitation"&&o==="form"&&s.form===void 0&&s.url===void 0}function Sm(e){
+switch(e.method){case"elicitation/create":return e.params?.mode==="url"?{elicitation:{url:{}}}:{elicitation:{form:{}}};case"\
+sampling/createMessage":{let o=e.params;return o!==void 0&&(o.tools!==void 0||o.toolChoice!==void 0)?{sampling:{tools:{}}}:
+{sampling:{}}}case"roots/list":return{roots:{}};default:return}}function gm(e,o){let s={};for(let[n,i]of Object.entries(
+e)){if(i===void 0)continue;let c=o===void 0?void 0:o[n];if(c===void 0){s[n]=i;continue}if(ki(i)&&ki(c)){let l={};for(let[
+m,u]of Object.entries(i))u!==void 0&&c[m]===void 0&&!Gr(n,m,c)&&(l[m]=u);Object.keys(l).length>0&&(s[n]=l)}}return Object.
+keys(s).length>0?s:void 0}var Yi="2026-07-28",fm=[Yi];function $e(e){return e>=Yi}function zm(e){return e.filter(o=>!$e(
+o))}function Rm(e){return e.filter(o=>$e(o))}function Xi(e){let o=e.structuredContent;return o===void 0||!(typeof o!="ob\
+ject"||o===null||Array.isArray(o))||(e.content?.some(s=>s.type==="text")??!1)?e:{...e,content:[...e.content??[],{type:"t\
+ext",text:JSON.stringify(o)}]}}var Zi=["task","inputRequests","requestState"];function Kr(e){return e===null||typeof e!=
+"object"||Array.isArray(e)||e.content!==void 0||Zi.some(o=>o in e)?e:{...e,content:[]}}function Wr(){let e=t.lazy(()=>t.union(
+[t.string(),t.number(),t.boolean(),t.null(),t.record(t.string(),e),t.array(e)])),o=t.record(t.string(),e),s=t.union([t.string(),
+t.number().int()]),n=t.string(),i=t.object({ttl:t.number().optional()}),c=t.object({taskId:t.string()}),l=t.looseObject(
+{progressToken:s.optional(),"io.modelcontextprotocol/related-task":c.optional()}),m=t.object({_meta:l.optional()}),u=m.extend(
+{task:i.optional()}),p=t.object({method:t.string(),params:m.loose().optional()}),S=t.object({_meta:l.optional()}),g=t.object(
+{method:t.string(),params:S.loose().optional()}),h=t.looseObject({_meta:l.optional()}),R=t.union([t.string(),t.number().
+int()]),z=h.strict(),d=S.extend({requestId:R.optional(),reason:t.string().optional()}),b=g.extend({method:t.literal("not\
+ifications/cancelled"),params:d}),T=t.object({src:t.string(),mimeType:t.string().optional(),sizes:t.array(t.string()).optional(),
+theme:t.enum(["light","dark"]).optional()}),P=t.object({icons:t.array(T).optional()}),j=t.object({name:t.string(),title:t.string().
+optional()}),se=j.extend({...j.shape,...P.shape,version:t.string(),websiteUrl:t.string().optional(),description:t.string().
+optional()}),Ae=t.intersection(t.object({applyDefaults:t.boolean().optional()}),o),q=t.preprocess(w=>w&&typeof w=="objec\
+t"&&!Array.isArray(w)&&Object.keys(w).length===0?{form:{}}:w,t.intersection(t.object({form:Ae.optional(),url:o.optional()}),
+o.optional())),$=t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject({sampling:t.looseObject({createMessage:o.
+optional()}).optional(),elicitation:t.looseObject({create:o.optional()}).optional()}).optional()}),be=t.looseObject({list:o.
+optional(),cancel:o.optional(),requests:t.looseObject({tools:t.looseObject({call:o.optional()}).optional()}).optional()}),
+A=t.object({experimental:t.record(t.string(),o).optional(),sampling:t.object({context:o.optional(),tools:o.optional()}).
+optional(),elicitation:q.optional(),roots:t.object({listChanged:t.boolean().optional()}).optional(),tasks:$.optional(),extensions:t.record(
+t.string(),o).optional()}),ne=m.extend({protocolVersion:t.string(),capabilities:A,clientInfo:se}),ye=p.extend({method:t.literal(
+"initialize"),params:ne}),qt=t.object({experimental:t.record(t.string(),o).optional(),logging:o.optional(),completions:o.
 optional(),prompts:t.object({listChanged:t.boolean().optional()}).optional(),resources:t.object({subscribe:t.boolean().optional(),
-listChanged:t.boolean().optional()}).optional(),tools:t.object({listChanged:t.boolean().optional()}).optional(),tasks:ye.
-optional(),extensions:t.record(t.string(),o).optional()}),Et=d.extend({protocolVersion:t.string(),capabilities:Ct,serverInfo:ne,
-instructions:t.string().optional()}),De=f.extend({method:t.literal("notifications/initialized"),params:g.optional()}),re=h.
-extend({method:t.literal("ping"),params:u.optional()}),Te=t.object({progress:t.number(),total:t.optional(t.number()),message:t.optional(
-t.string())}),X=t.object({...g.shape,...Te.shape,progressToken:n}),ce=f.extend({method:t.literal("notifications/progress"),
-params:X}),He=u.extend({cursor:i.optional()}),ee=h.extend({params:He.optional()}),te=d.extend({nextCursor:i.optional()}),
-Ve=t.object({uri:t.string(),mimeType:t.optional(t.string()),_meta:t.record(t.string(),t.unknown()).optional()}),Be=Ve.extend(
-{text:t.string()}),ve=t.string().refine(L=>{try{return atob(L),!0}catch{return!1}},{message:"Invalid Base64 string"}),Fe=Ve.
-extend({blob:ve}),Z=t.enum(["user","assistant"]),G=t.object({audience:t.array(Z).optional(),priority:t.number().min(0).max(
-1).optional(),lastModified:t.iso.datetime({offset:!0}).optional()}),Pe=t.object({...k.shape,...q.shape,uri:t.string(),description:t.optional(
-t.string()),mimeType:t.optional(t.string()),size:t.optional(t.number()),annotations:G.optional(),_meta:t.optional(t.looseObject(
-{}))}),Nt=t.object({...k.shape,...q.shape,uriTemplate:t.string(),description:t.optional(t.string()),mimeType:t.optional(
-t.string()),annotations:G.optional(),_meta:t.optional(t.looseObject({}))}),Mt=ee.extend({method:t.literal("resources/lis\
-t")}),Ot=te.extend({resources:t.array(Pe)}),le=ee.extend({method:t.literal("resources/templates/list")}),Je=te.extend({resourceTemplates:t.array(
-Nt)}),qe=u.extend({uri:t.string()}),It=qe,jt=h.extend({method:t.literal("resources/read"),params:It}),kt=d.extend({contents:t.array(
-t.union([Be,Fe]))}),wt=f.extend({method:t.literal("notifications/resources/list_changed"),params:g.optional()}),Lt=qe,xt=h.
-extend({method:t.literal("resources/subscribe"),params:Lt}),$t=qe,At=h.extend({method:t.literal("resources/unsubscribe"),
-params:$t}),Ut=g.extend({uri:t.string()}),Dt=f.extend({method:t.literal("notifications/resources/updated"),params:Ut}),Ht=t.object(
-{name:t.string(),description:t.optional(t.string()),required:t.optional(t.boolean())}),Vt=t.object({...k.shape,...q.shape,
-description:t.optional(t.string()),arguments:t.optional(t.array(Ht)),_meta:t.optional(t.looseObject({}))}),Bt=ee.extend(
-{method:t.literal("prompts/list")}),Ft=te.extend({prompts:t.array(Vt)}),Jt=u.extend({name:t.string(),arguments:t.record(
-t.string(),t.string()).optional()}),Gt=h.extend({method:t.literal("prompts/get"),params:Jt}),Ce=t.object({type:t.literal(
-"text"),text:t.string(),annotations:G.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ee=t.object({type:t.literal(
-"image"),data:ve,mimeType:t.string(),annotations:G.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ne=t.object(
-{type:t.literal("audio"),data:ve,mimeType:t.string(),annotations:G.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),
-Kt=t.object({type:t.literal("tool_use"),name:t.string(),id:t.string(),input:t.record(t.string(),t.unknown()),_meta:t.record(
-t.string(),t.unknown()).optional()}),me=t.object({type:t.literal("resource"),resource:t.union([Be,Fe]),annotations:G.optional(),
-_meta:t.record(t.string(),t.unknown()).optional()}),Wt=Pe.extend({type:t.literal("resource_link")}),F=t.union([Ce,Ee,Ne,
-Wt,me]),Ge=t.object({role:Z,content:F}),Ke=d.extend({description:t.string().optional(),messages:t.array(Ge)}),Me=f.extend(
-{method:t.literal("notifications/prompts/list_changed"),params:g.optional()}),Yt=t.object({title:t.string().optional(),readOnlyHint:t.boolean().
+listChanged:t.boolean().optional()}).optional(),tools:t.object({listChanged:t.boolean().optional()}).optional(),tasks:be.
+optional(),extensions:t.record(t.string(),o).optional()}),Ct=h.extend({protocolVersion:t.string(),capabilities:qt,serverInfo:se,
+instructions:t.string().optional()}),Ue=g.extend({method:t.literal("notifications/initialized"),params:S.optional()}),ie=p.
+extend({method:t.literal("ping"),params:m.optional()}),_e=t.object({progress:t.number(),total:t.optional(t.number()),message:t.optional(
+t.string())}),Y=t.object({...S.shape,..._e.shape,progressToken:s}),re=g.extend({method:t.literal("notifications/progress"),
+params:Y}),De=m.extend({cursor:n.optional()}),Q=p.extend({params:De.optional()}),ee=h.extend({nextCursor:n.optional()}),
+He=t.object({uri:t.string(),mimeType:t.optional(t.string()),_meta:t.record(t.string(),t.unknown()).optional()}),Ve=He.extend(
+{text:t.string()}),Te=t.string().refine(w=>{try{return atob(w),!0}catch{return!1}},{message:"Invalid Base64 string"}),Be=He.
+extend({blob:Te}),X=t.enum(["user","assistant"]),J=t.object({audience:t.array(X).optional(),priority:t.number().min(0).max(
+1).optional(),lastModified:t.iso.datetime({offset:!0}).optional()}),ve=t.object({...j.shape,...P.shape,uri:t.string(),description:t.optional(
+t.string()),mimeType:t.optional(t.string()),size:t.optional(t.number()),annotations:J.optional(),_meta:t.optional(t.looseObject(
+{}))}),Et=t.object({...j.shape,...P.shape,uriTemplate:t.string(),description:t.optional(t.string()),mimeType:t.optional(
+t.string()),annotations:J.optional(),_meta:t.optional(t.looseObject({}))}),Nt=Q.extend({method:t.literal("resources/list")}),
+Mt=ee.extend({resources:t.array(ve)}),ce=Q.extend({method:t.literal("resources/templates/list")}),Fe=ee.extend({resourceTemplates:t.array(
+Et)}),Pe=m.extend({uri:t.string()}),Ot=Pe,It=p.extend({method:t.literal("resources/read"),params:Ot}),jt=h.extend({contents:t.array(
+t.union([Ve,Be]))}),kt=g.extend({method:t.literal("notifications/resources/list_changed"),params:S.optional()}),wt=Pe,Lt=p.
+extend({method:t.literal("resources/subscribe"),params:wt}),xt=Pe,$t=p.extend({method:t.literal("resources/unsubscribe"),
+params:xt}),At=S.extend({uri:t.string()}),Ut=g.extend({method:t.literal("notifications/resources/updated"),params:At}),Dt=t.object(
+{name:t.string(),description:t.optional(t.string()),required:t.optional(t.boolean())}),Ht=t.object({...j.shape,...P.shape,
+description:t.optional(t.string()),arguments:t.optional(t.array(Dt)),_meta:t.optional(t.looseObject({}))}),Vt=Q.extend({
+method:t.literal("prompts/list")}),Bt=ee.extend({prompts:t.array(Ht)}),Ft=m.extend({name:t.string(),arguments:t.record(t.string(),
+t.string()).optional()}),Jt=p.extend({method:t.literal("prompts/get"),params:Ft}),qe=t.object({type:t.literal("text"),text:t.string(),
+annotations:J.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ce=t.object({type:t.literal("image"),data:Te,
+mimeType:t.string(),annotations:J.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ee=t.object({type:t.literal(
+"audio"),data:Te,mimeType:t.string(),annotations:J.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Gt=t.object(
+{type:t.literal("tool_use"),name:t.string(),id:t.string(),input:t.record(t.string(),t.unknown()),_meta:t.record(t.string(),
+t.unknown()).optional()}),le=t.object({type:t.literal("resource"),resource:t.union([Ve,Be]),annotations:J.optional(),_meta:t.record(
+t.string(),t.unknown()).optional()}),Kt=ve.extend({type:t.literal("resource_link")}),B=t.union([qe,Ce,Ee,Kt,le]),Je=t.object(
+{role:X,content:B}),Ge=h.extend({description:t.string().optional(),messages:t.array(Je)}),Ne=g.extend({method:t.literal(
+"notifications/prompts/list_changed"),params:S.optional()}),Wt=t.object({title:t.string().optional(),readOnlyHint:t.boolean().
 optional(),destructiveHint:t.boolean().optional(),idempotentHint:t.boolean().optional(),openWorldHint:t.boolean().optional()}),
-We=t.object({taskSupport:t.enum(["required","optional","forbidden"]).optional()}),Oe=t.object({...k.shape,...q.shape,description:t.string().
+Ke=t.object({taskSupport:t.enum(["required","optional","forbidden"]).optional()}),Me=t.object({...j.shape,...P.shape,description:t.string().
 optional(),inputSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),e).optional(),required:t.array(
 t.string()).optional()}).catchall(t.unknown()),outputSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),
-e).optional(),required:t.array(t.string()).optional()}).catchall(t.unknown()).optional(),annotations:Yt.optional(),execution:We.
-optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ye=ee.extend({method:t.literal("tools/list")}),Xe=te.extend(
-{tools:t.array(Oe)}),Ze=d.extend({content:t.array(F),structuredContent:t.record(t.string(),t.unknown()).optional(),isError:t.boolean().
-optional()}),w=p.extend({name:t.string(),arguments:t.record(t.string(),t.unknown()).optional()}),Xt=h.extend({method:t.literal(
-"tools/call"),params:w}),ca=f.extend({method:t.literal("notifications/tools/list_changed"),params:g.optional()}),Qe=t.enum(
-["debug","info","notice","warning","error","critical","alert","emergency"]),Zt=u.extend({level:Qe}),Qt=h.extend({method:t.literal(
-"logging/setLevel"),params:Zt}),eo=g.extend({level:Qe,logger:t.string().optional(),data:t.unknown()}),to=f.extend({method:t.literal(
-"notifications/message"),params:eo}),oo=t.object({name:t.string().optional()}),ao=t.object({hints:t.array(oo).optional(),
+e).optional(),required:t.array(t.string()).optional()}).catchall(t.unknown()).optional(),annotations:Wt.optional(),execution:Ke.
+optional(),_meta:t.record(t.string(),t.unknown()).optional()}),We=Q.extend({method:t.literal("tools/list")}),Ye=ee.extend(
+{tools:t.array(Me)}),Xe=h.extend({content:t.array(B),structuredContent:t.record(t.string(),t.unknown()).optional(),isError:t.boolean().
+optional()}),k=u.extend({name:t.string(),arguments:t.record(t.string(),t.unknown()).optional()}),Yt=p.extend({method:t.literal(
+"tools/call"),params:k}),ra=g.extend({method:t.literal("notifications/tools/list_changed"),params:S.optional()}),Ze=t.enum(
+["debug","info","notice","warning","error","critical","alert","emergency"]),Xt=m.extend({level:Ze}),Zt=p.extend({method:t.literal(
+"logging/setLevel"),params:Xt}),Qt=S.extend({level:Ze,logger:t.string().optional(),data:t.unknown()}),eo=g.extend({method:t.literal(
+"notifications/message"),params:Qt}),to=t.object({name:t.string().optional()}),oo=t.object({hints:t.array(to).optional(),
 costPriority:t.number().min(0).max(1).optional(),speedPriority:t.number().min(0).max(1).optional(),intelligencePriority:t.number().
-min(0).max(1).optional()}),so=t.object({mode:t.enum(["auto","required","none"]).optional()}),la=t.object({type:t.literal(
-"tool_result"),toolUseId:t.string().describe("The unique identifier for the corresponding tool call."),content:t.array(F),
+min(0).max(1).optional()}),ao=t.object({mode:t.enum(["auto","required","none"]).optional()}),ca=t.object({type:t.literal(
+"tool_result"),toolUseId:t.string().describe("The unique identifier for the corresponding tool call."),content:t.array(B),
 structuredContent:t.object({}).loose().optional(),isError:t.boolean().optional(),_meta:t.record(t.string(),t.unknown()).
-optional()}),no=t.discriminatedUnion("type",[Ce,Ee,Ne]),ue=t.discriminatedUnion("type",[Ce,Ee,Ne,Kt,la]),io=t.object({role:Z,
-content:t.union([ue,t.array(ue)]),_meta:t.record(t.string(),t.unknown()).optional()}),ro=p.extend({messages:t.array(io),
-modelPreferences:ao.optional(),systemPrompt:t.string().optional(),includeContext:t.enum(["none","thisServer","allServers"]).
+optional()}),so=t.discriminatedUnion("type",[qe,Ce,Ee]),me=t.discriminatedUnion("type",[qe,Ce,Ee,Gt,ca]),no=t.object({role:X,
+content:t.union([me,t.array(me)]),_meta:t.record(t.string(),t.unknown()).optional()}),io=u.extend({messages:t.array(no),
+modelPreferences:oo.optional(),systemPrompt:t.string().optional(),includeContext:t.enum(["none","thisServer","allServers"]).
 optional(),temperature:t.number().optional(),maxTokens:t.number().int(),stopSequences:t.array(t.string()).optional(),metadata:o.
-optional(),tools:t.array(Oe).optional(),toolChoice:so.optional()}),co=h.extend({method:t.literal("sampling/createMessage"),
-params:ro}),lo=d.extend({model:t.string(),stopReason:t.optional(t.enum(["endTurn","stopSequence","maxTokens"]).or(t.string())),
-role:Z,content:no}),mo=d.extend({model:t.string(),stopReason:t.optional(t.enum(["endTurn","stopSequence","maxTokens","to\
-olUse"]).or(t.string())),role:Z,content:t.union([ue,t.array(ue)])}),uo=t.object({type:t.literal("boolean"),title:t.string().
-optional(),description:t.string().optional(),default:t.boolean().optional()}),po=t.object({type:t.literal("string"),title:t.string().
+optional(),tools:t.array(Me).optional(),toolChoice:ao.optional()}),ro=p.extend({method:t.literal("sampling/createMessage"),
+params:io}),co=h.extend({model:t.string(),stopReason:t.optional(t.enum(["endTurn","stopSequence","maxTokens"]).or(t.string())),
+role:X,content:so}),lo=h.extend({model:t.string(),stopReason:t.optional(t.enum(["endTurn","stopSequence","maxTokens","to\
+olUse"]).or(t.string())),role:X,content:t.union([me,t.array(me)])}),mo=t.object({type:t.literal("boolean"),title:t.string().
+optional(),description:t.string().optional(),default:t.boolean().optional()}),uo=t.object({type:t.literal("string"),title:t.string().
 optional(),description:t.string().optional(),minLength:t.number().optional(),maxLength:t.number().optional(),format:t.enum(
-["email","uri","date","date-time"]).optional(),default:t.string().optional()}),ho=t.object({type:t.enum(["number","integ\
+["email","uri","date","date-time"]).optional(),default:t.string().optional()}),po=t.object({type:t.enum(["number","integ\
 er"]),title:t.string().optional(),description:t.string().optional(),minimum:t.number().optional(),maximum:t.number().optional(),
-default:t.number().optional()}),So=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
-optional(),enum:t.array(t.string()),default:t.string().optional()}),go=t.object({type:t.literal("string"),title:t.string().
+default:t.number().optional()}),ho=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
+optional(),enum:t.array(t.string()),default:t.string().optional()}),So=t.object({type:t.literal("string"),title:t.string().
 optional(),description:t.string().optional(),oneOf:t.array(t.object({const:t.string(),title:t.string()})),default:t.string().
-optional()}),fo=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(
-t.string()),enumNames:t.array(t.string()).optional(),default:t.string().optional()}),zo=t.union([So,go]),Ie=t.object({type:t.literal(
+optional()}),go=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(
+t.string()),enumNames:t.array(t.string()).optional(),default:t.string().optional()}),fo=t.union([ho,So]),Oe=t.object({type:t.literal(
 "array"),title:t.string().optional(),description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().
 optional(),items:t.object({type:t.literal("string"),enum:t.array(t.string())}),default:t.array(t.string()).optional()}),
-je=t.object({type:t.literal("array"),title:t.string().optional(),description:t.string().optional(),minItems:t.number().optional(),
+Ie=t.object({type:t.literal("array"),title:t.string().optional(),description:t.string().optional(),minItems:t.number().optional(),
 maxItems:t.number().optional(),items:t.object({anyOf:t.array(t.object({const:t.string(),title:t.string()}))}),default:t.array(
-t.string()).optional()}),ma=t.union([Ie,je]),ua=t.union([fo,zo,ma]),V=t.union([ua,uo,po,ho]),B=p.extend({mode:t.literal(
+t.string()).optional()}),la=t.union([Oe,Ie]),ma=t.union([go,fo,la]),H=t.union([ma,mo,uo,po]),V=u.extend({mode:t.literal(
 "form").optional(),message:t.string(),requestedSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),
-V),required:t.array(t.string()).optional()}).catchall(t.unknown())}),Ro=p.extend({mode:t.literal("url"),message:t.string(),
-elicitationId:t.string(),url:t.string().url()}),K=t.union([B,Ro]),pa=h.extend({method:t.literal("elicitation/create"),params:K}),
-ha=g.extend({elicitationId:t.string()}),da=f.extend({method:t.literal("notifications/elicitation/complete"),params:ha}),
-Sa=d.extend({action:t.enum(["accept","decline","cancel"]),content:t.preprocess(L=>L===null?void 0:L,t.record(t.string(),
-t.union([t.string(),t.number(),t.boolean(),t.array(t.string())])).optional())}),ga=t.object({type:t.literal("ref/resourc\
-e"),uri:t.string()}),fa=t.object({type:t.literal("ref/prompt"),name:t.string()}),za=u.extend({ref:t.union([fa,ga]),argument:t.object(
+H),required:t.array(t.string()).optional()}).catchall(t.unknown())}),zo=u.extend({mode:t.literal("url"),message:t.string(),
+elicitationId:t.string(),url:t.string().url()}),G=t.union([V,zo]),ua=p.extend({method:t.literal("elicitation/create"),params:G}),
+pa=S.extend({elicitationId:t.string()}),ha=g.extend({method:t.literal("notifications/elicitation/complete"),params:pa}),
+da=h.extend({action:t.enum(["accept","decline","cancel"]),content:t.preprocess(w=>w===null?void 0:w,t.record(t.string(),
+t.union([t.string(),t.number(),t.boolean(),t.array(t.string())])).optional())}),Sa=t.object({type:t.literal("ref/resourc\
+e"),uri:t.string()}),ga=t.object({type:t.literal("ref/prompt"),name:t.string()}),fa=m.extend({ref:t.union([ga,Sa]),argument:t.object(
 {name:t.string(),value:t.string()}),context:t.object({arguments:t.record(t.string(),t.string()).optional()}).optional()}),
-bo=h.extend({method:t.literal("completion/complete"),params:za}),Ra=d.extend({completion:t.looseObject({values:t.array(t.string()).
-max(100),total:t.optional(t.number().int()),hasMore:t.optional(t.boolean())})}),ba=t.object({uri:t.string().startsWith("\
-file://"),name:t.string().optional(),_meta:t.record(t.string(),t.unknown()).optional()}),et=h.extend({method:t.literal("\
-roots/list"),params:u.optional()}),yo=d.extend({roots:t.array(ba)}),ya=f.extend({method:t.literal("notifications/roots/l\
-ist_changed"),params:g.optional()}),_a=t.looseObject({ttl:t.number().optional(),pollInterval:t.number().optional()}),_o=t.enum(
-["working","input_required","completed","failed","cancelled"]),pe=t.object({taskId:t.string(),status:_o,ttl:t.union([t.number(),
+Ro=p.extend({method:t.literal("completion/complete"),params:fa}),za=h.extend({completion:t.looseObject({values:t.array(t.string()).
+max(100),total:t.optional(t.number().int()),hasMore:t.optional(t.boolean())})}),Ra=t.object({uri:t.string().startsWith("\
+file://"),name:t.string().optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Qe=p.extend({method:t.literal("\
+roots/list"),params:m.optional()}),bo=h.extend({roots:t.array(Ra)}),ba=g.extend({method:t.literal("notifications/roots/l\
+ist_changed"),params:S.optional()}),ya=t.looseObject({ttl:t.number().optional(),pollInterval:t.number().optional()}),yo=t.enum(
+["working","input_required","completed","failed","cancelled"]),ue=t.object({taskId:t.string(),status:yo,ttl:t.union([t.number(),
 t.null()]),createdAt:t.string(),lastUpdatedAt:t.string(),pollInterval:t.optional(t.number()),statusMessage:t.optional(t.string())}),
-H=d.extend({task:pe}),Ta=g.merge(pe),ke=f.extend({method:t.literal("notifications/tasks/status"),params:Ta}),tt=h.extend(
-{method:t.literal("tasks/get"),params:u.extend({taskId:t.string()})}),ot=d.merge(pe),at=h.extend({method:t.literal("task\
-s/result"),params:u.extend({taskId:t.string()})}),bn=d.loose(),D=ee.extend({method:t.literal("tasks/list")}),O=te.extend(
-{tasks:t.array(pe)}),we=h.extend({method:t.literal("tasks/cancel"),params:u.extend({taskId:t.string()})});return{JSONValueSchema:e,
-JSONObjectSchema:o,ProgressTokenSchema:n,CursorSchema:i,TaskMetadataSchema:r,RelatedTaskMetadataSchema:l,RequestMetaSchema:m,
-BaseRequestParamsSchema:u,TaskAugmentedRequestParamsSchema:p,RequestSchema:h,NotificationsParamsSchema:g,NotificationSchema:f,
-ResultSchema:d,RequestIdSchema:b,EmptyResultSchema:R,CancelledNotificationParamsSchema:S,CancelledNotificationSchema:y,IconSchema:v,
-IconsSchema:q,BaseMetadataSchema:k,ImplementationSchema:ne,ClientTasksCapabilitySchema:A,ServerTasksCapabilitySchema:ye,
-ClientCapabilitiesSchema:U,InitializeRequestParamsSchema:ie,InitializeRequestSchema:_e,ServerCapabilitiesSchema:Ct,InitializeResultSchema:Et,
-InitializedNotificationSchema:De,PingRequestSchema:re,ProgressSchema:Te,ProgressNotificationParamsSchema:X,ProgressNotificationSchema:ce,
-PaginatedRequestParamsSchema:He,PaginatedRequestSchema:ee,PaginatedResultSchema:te,ResourceContentsSchema:Ve,TextResourceContentsSchema:Be,
-BlobResourceContentsSchema:Fe,RoleSchema:Z,AnnotationsSchema:G,ResourceSchema:Pe,ResourceTemplateSchema:Nt,ListResourcesRequestSchema:Mt,
-ListResourcesResultSchema:Ot,ListResourceTemplatesRequestSchema:le,ListResourceTemplatesResultSchema:Je,ResourceRequestParamsSchema:qe,
-ReadResourceRequestParamsSchema:It,ReadResourceRequestSchema:jt,ReadResourceResultSchema:kt,ResourceListChangedNotificationSchema:wt,
-SubscribeRequestParamsSchema:Lt,SubscribeRequestSchema:xt,UnsubscribeRequestParamsSchema:$t,UnsubscribeRequestSchema:At,
-ResourceUpdatedNotificationParamsSchema:Ut,ResourceUpdatedNotificationSchema:Dt,PromptArgumentSchema:Ht,PromptSchema:Vt,
-ListPromptsRequestSchema:Bt,ListPromptsResultSchema:Ft,GetPromptRequestParamsSchema:Jt,GetPromptRequestSchema:Gt,TextContentSchema:Ce,
-ImageContentSchema:Ee,AudioContentSchema:Ne,ToolUseContentSchema:Kt,EmbeddedResourceSchema:me,ResourceLinkSchema:Wt,ContentBlockSchema:F,
-PromptMessageSchema:Ge,GetPromptResultSchema:Ke,PromptListChangedNotificationSchema:Me,ToolAnnotationsSchema:Yt,ToolExecutionSchema:We,
-ToolSchema:Oe,ListToolsRequestSchema:Ye,ListToolsResultSchema:Xe,CallToolResultSchema:Ze,CallToolRequestParamsSchema:w,CallToolRequestSchema:Xt,
-ToolListChangedNotificationSchema:ca,LoggingLevelSchema:Qe,SetLevelRequestParamsSchema:Zt,SetLevelRequestSchema:Qt,LoggingMessageNotificationParamsSchema:eo,
-LoggingMessageNotificationSchema:to,ModelHintSchema:oo,ModelPreferencesSchema:ao,ToolChoiceSchema:so,ToolResultContentSchema:la,
-SamplingContentSchema:no,SamplingMessageContentBlockSchema:ue,SamplingMessageSchema:io,CreateMessageRequestParamsSchema:ro,
-CreateMessageRequestSchema:co,CreateMessageResultSchema:lo,CreateMessageResultWithToolsSchema:mo,BooleanSchemaSchema:uo,
-StringSchemaSchema:po,NumberSchemaSchema:ho,UntitledSingleSelectEnumSchemaSchema:So,TitledSingleSelectEnumSchemaSchema:go,
-LegacyTitledEnumSchemaSchema:fo,SingleSelectEnumSchemaSchema:zo,UntitledMultiSelectEnumSchemaSchema:Ie,TitledMultiSelectEnumSchemaSchema:je,
-MultiSelectEnumSchemaSchema:ma,EnumSchemaSchema:ua,PrimitiveSchemaDefinitionSchema:V,ElicitRequestFormParamsSchema:B,ElicitRequestURLParamsSchema:Ro,
-ElicitRequestParamsSchema:K,ElicitRequestSchema:pa,ElicitationCompleteNotificationParamsSchema:ha,ElicitationCompleteNotificationSchema:da,
-ElicitResultSchema:Sa,ResourceTemplateReferenceSchema:ga,PromptReferenceSchema:fa,CompleteRequestParamsSchema:za,CompleteRequestSchema:bo,
-CompleteResultSchema:Ra,RootSchema:ba,ListRootsRequestSchema:et,ListRootsResultSchema:yo,RootsListChangedNotificationSchema:ya,
-TaskCreationParamsSchema:_a,TaskStatusSchema:_o,TaskSchema:pe,CreateTaskResultSchema:H,TaskStatusNotificationParamsSchema:Ta,
-TaskStatusNotificationSchema:ke,GetTaskRequestSchema:tt,GetTaskResultSchema:ot,GetTaskPayloadRequestSchema:at,GetTaskPayloadResultSchema:bn,
-ListTasksRequestSchema:D,ListTasksResultSchema:O,CancelTaskRequestSchema:we,CancelTaskResultSchema:d.merge(pe),ClientRequestSchema:t.union(
-[re,_e,bo,Qt,Gt,Bt,Mt,le,jt,xt,At,Xt,Ye,tt,at,D,we]),ClientNotificationSchema:t.union([y,ce,De,ya,ke]),ClientResultSchema:t.union(
-[R,lo,mo,Sa,yo,ot,O,H]),ServerRequestSchema:t.union([re,co,pa,et,tt,at,D,we]),ServerNotificationSchema:t.union([y,ce,to,
-Dt,wt,ca,Me,ke,da]),ServerResultSchema:t.union([R,Et,Ra,Ke,Ft,Ot,Je,kt,Ze,Xe,ot,O,H]),CallToolResultWireSchema:t.unknown().
-superRefine((L,Er)=>{if(!(typeof L!="object"||L===null||Array.isArray(L)||L.content!==void 0)){for(let Ci of Qi)if(Ci in
-L){Er.addIssue({code:"custom",message:`content is required when the body carries '${Ci}' — another result family cannot \
-default into an empty tools/call success`});return}}}).transform(Yr).pipe(Ze)}}s(Xr,"build$1");var Zr;function er(){return Zr??=
-Xr()}s(er,"buildSchemas2025");function tr(e){return e.type!=="object"}s(tr,"isNonObjectJsonSchemaRoot");var Qr=new Set([
-"const","enum","default","examples"]),ec=new Set(["properties","patternProperties","$defs","definitions","dependentSchem\
-as","dependencies"]);function Li(e){return e!==void 0&&!(typeof e=="string"&&e.startsWith("#"))}s(Li,"establishesNewBase");
-function tc(e){let o=typeof e.$schema=="string"?e.$schema:void 0;if(Li(e.$id))return{...o!==void 0&&{$schema:o},type:"ob\
-ject",properties:{result:e},required:["result"]};let n=Ii(e.$schema)&&e.$recursiveAnchor!==!0,i=s((r,l)=>{if(Array.isArray(
-r))return r.map(p=>i(p,!1));if(r===null||typeof r!="object"||!l&&Li(r.$id))return r;let m={},u=!1;for(let[p,h]of Object.
-entries(r))l?m[p]=i(h,!1):(p==="$ref"||p==="$dynamicRef")&&typeof h=="string"?m[p]=h==="#"?"#/properties/result":h.startsWith(
-"#/")?`#/properties/result${h.slice(1)}`:h:p==="$recursiveRef"&&h==="#"&&n?u=!0:Qr.has(p)?m[p]=h:ec.has(p)?m[p]=i(h,!0):
-m[p]=i(h,!1);return u&&("$ref"in m?m.allOf=[...Array.isArray(m.allOf)?m.allOf:[],{$ref:"#/properties/result"}]:m.$ref="#\
-/properties/result"),m},"rewriteRefs");return{...o!==void 0&&{$schema:o},type:"object",properties:{result:i(e,!1)},required:[
-"result"]}}s(tc,"wrapOutputSchemaForLegacy");var or={ping:null,initialize:null,"completion/complete":null,"logging/setLe\
-vel":null,"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/templates/list":null,"resources/read":null,
-"resources/subscribe":null,"resources/unsubscribe":null,"tools/call":null,"tools/list":null,"tasks/get":null,"tasks/resu\
-lt":null,"tasks/list":null,"tasks/cancel":null,"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},
-ar={"notifications/cancelled":null,"notifications/progress":null,"notifications/initialized":null,"notifications/roots/l\
-ist_changed":null,"notifications/tasks/status":null,"notifications/message":null,"notifications/resources/updated":null,
-"notifications/resources/list_changed":null,"notifications/tools/list_changed":null,"notifications/prompts/list_changed":null,
-"notifications/elicitation/complete":null},oc={ping:null,initialize:null,"completion/complete":null,"logging/setLevel":null,
-"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/templates/list":null,"resources/read":null,"reso\
-urces/subscribe":null,"resources/unsubscribe":null,"tools/call":null,"tools/list":null,"sampling/createMessage":null,"el\
-icitation/create":null,"roots/list":null},mn;function hi(){if(mn)return mn;let e=er();return mn={requestSchemas:{ping:e.
-PingRequestSchema,initialize:e.InitializeRequestSchema,"completion/complete":e.CompleteRequestSchema,"logging/setLevel":e.
-SetLevelRequestSchema,"prompts/get":e.GetPromptRequestSchema,"prompts/list":e.ListPromptsRequestSchema,"resources/list":e.
-ListResourcesRequestSchema,"resources/templates/list":e.ListResourceTemplatesRequestSchema,"resources/read":e.ReadResourceRequestSchema,
-"resources/subscribe":e.SubscribeRequestSchema,"resources/unsubscribe":e.UnsubscribeRequestSchema,"tools/call":e.CallToolRequestSchema,
-"tools/list":e.ListToolsRequestSchema,"tasks/get":e.GetTaskRequestSchema,"tasks/result":e.GetTaskPayloadRequestSchema,"t\
-asks/list":e.ListTasksRequestSchema,"tasks/cancel":e.CancelTaskRequestSchema,"sampling/createMessage":e.CreateMessageRequestSchema,
-"elicitation/create":e.ElicitRequestSchema,"roots/list":e.ListRootsRequestSchema},notificationSchemas:{"notifications/ca\
-ncelled":e.CancelledNotificationSchema,"notifications/progress":e.ProgressNotificationSchema,"notifications/initialized":e.
-InitializedNotificationSchema,"notifications/roots/list_changed":e.RootsListChangedNotificationSchema,"notifications/tas\
-ks/status":e.TaskStatusNotificationSchema,"notifications/message":e.LoggingMessageNotificationSchema,"notifications/reso\
-urces/updated":e.ResourceUpdatedNotificationSchema,"notifications/resources/list_changed":e.ResourceListChangedNotificationSchema,
+D=h.extend({task:ue}),_a=S.merge(ue),je=g.extend({method:t.literal("notifications/tasks/status"),params:_a}),et=p.extend(
+{method:t.literal("tasks/get"),params:m.extend({taskId:t.string()})}),tt=h.merge(ue),ot=p.extend({method:t.literal("task\
+s/result"),params:m.extend({taskId:t.string()})}),Rn=h.loose(),U=Q.extend({method:t.literal("tasks/list")}),M=ee.extend(
+{tasks:t.array(ue)}),ke=p.extend({method:t.literal("tasks/cancel"),params:m.extend({taskId:t.string()})});return{JSONValueSchema:e,
+JSONObjectSchema:o,ProgressTokenSchema:s,CursorSchema:n,TaskMetadataSchema:i,RelatedTaskMetadataSchema:c,RequestMetaSchema:l,
+BaseRequestParamsSchema:m,TaskAugmentedRequestParamsSchema:u,RequestSchema:p,NotificationsParamsSchema:S,NotificationSchema:g,
+ResultSchema:h,RequestIdSchema:R,EmptyResultSchema:z,CancelledNotificationParamsSchema:d,CancelledNotificationSchema:b,IconSchema:T,
+IconsSchema:P,BaseMetadataSchema:j,ImplementationSchema:se,ClientTasksCapabilitySchema:$,ServerTasksCapabilitySchema:be,
+ClientCapabilitiesSchema:A,InitializeRequestParamsSchema:ne,InitializeRequestSchema:ye,ServerCapabilitiesSchema:qt,InitializeResultSchema:Ct,
+InitializedNotificationSchema:Ue,PingRequestSchema:ie,ProgressSchema:_e,ProgressNotificationParamsSchema:Y,ProgressNotificationSchema:re,
+PaginatedRequestParamsSchema:De,PaginatedRequestSchema:Q,PaginatedResultSchema:ee,ResourceContentsSchema:He,TextResourceContentsSchema:Ve,
+BlobResourceContentsSchema:Be,RoleSchema:X,AnnotationsSchema:J,ResourceSchema:ve,ResourceTemplateSchema:Et,ListResourcesRequestSchema:Nt,
+ListResourcesResultSchema:Mt,ListResourceTemplatesRequestSchema:ce,ListResourceTemplatesResultSchema:Fe,ResourceRequestParamsSchema:Pe,
+ReadResourceRequestParamsSchema:Ot,ReadResourceRequestSchema:It,ReadResourceResultSchema:jt,ResourceListChangedNotificationSchema:kt,
+SubscribeRequestParamsSchema:wt,SubscribeRequestSchema:Lt,UnsubscribeRequestParamsSchema:xt,UnsubscribeRequestSchema:$t,
+ResourceUpdatedNotificationParamsSchema:At,ResourceUpdatedNotificationSchema:Ut,PromptArgumentSchema:Dt,PromptSchema:Ht,
+ListPromptsRequestSchema:Vt,ListPromptsResultSchema:Bt,GetPromptRequestParamsSchema:Ft,GetPromptRequestSchema:Jt,TextContentSchema:qe,
+ImageContentSchema:Ce,AudioContentSchema:Ee,ToolUseContentSchema:Gt,EmbeddedResourceSchema:le,ResourceLinkSchema:Kt,ContentBlockSchema:B,
+PromptMessageSchema:Je,GetPromptResultSchema:Ge,PromptListChangedNotificationSchema:Ne,ToolAnnotationsSchema:Wt,ToolExecutionSchema:Ke,
+ToolSchema:Me,ListToolsRequestSchema:We,ListToolsResultSchema:Ye,CallToolResultSchema:Xe,CallToolRequestParamsSchema:k,CallToolRequestSchema:Yt,
+ToolListChangedNotificationSchema:ra,LoggingLevelSchema:Ze,SetLevelRequestParamsSchema:Xt,SetLevelRequestSchema:Zt,LoggingMessageNotificationParamsSchema:Qt,
+LoggingMessageNotificationSchema:eo,ModelHintSchema:to,ModelPreferencesSchema:oo,ToolChoiceSchema:ao,ToolResultContentSchema:ca,
+SamplingContentSchema:so,SamplingMessageContentBlockSchema:me,SamplingMessageSchema:no,CreateMessageRequestParamsSchema:io,
+CreateMessageRequestSchema:ro,CreateMessageResultSchema:co,CreateMessageResultWithToolsSchema:lo,BooleanSchemaSchema:mo,
+StringSchemaSchema:uo,NumberSchemaSchema:po,UntitledSingleSelectEnumSchemaSchema:ho,TitledSingleSelectEnumSchemaSchema:So,
+LegacyTitledEnumSchemaSchema:go,SingleSelectEnumSchemaSchema:fo,UntitledMultiSelectEnumSchemaSchema:Oe,TitledMultiSelectEnumSchemaSchema:Ie,
+MultiSelectEnumSchemaSchema:la,EnumSchemaSchema:ma,PrimitiveSchemaDefinitionSchema:H,ElicitRequestFormParamsSchema:V,ElicitRequestURLParamsSchema:zo,
+ElicitRequestParamsSchema:G,ElicitRequestSchema:ua,ElicitationCompleteNotificationParamsSchema:pa,ElicitationCompleteNotificationSchema:ha,
+ElicitResultSchema:da,ResourceTemplateReferenceSchema:Sa,PromptReferenceSchema:ga,CompleteRequestParamsSchema:fa,CompleteRequestSchema:Ro,
+CompleteResultSchema:za,RootSchema:Ra,ListRootsRequestSchema:Qe,ListRootsResultSchema:bo,RootsListChangedNotificationSchema:ba,
+TaskCreationParamsSchema:ya,TaskStatusSchema:yo,TaskSchema:ue,CreateTaskResultSchema:D,TaskStatusNotificationParamsSchema:_a,
+TaskStatusNotificationSchema:je,GetTaskRequestSchema:et,GetTaskResultSchema:tt,GetTaskPayloadRequestSchema:ot,GetTaskPayloadResultSchema:Rn,
+ListTasksRequestSchema:U,ListTasksResultSchema:M,CancelTaskRequestSchema:ke,CancelTaskResultSchema:h.merge(ue),ClientRequestSchema:t.union(
+[ie,ye,Ro,Zt,Jt,Vt,Nt,ce,It,Lt,$t,Yt,We,et,ot,U,ke]),ClientNotificationSchema:t.union([b,re,Ue,ba,je]),ClientResultSchema:t.union(
+[z,co,lo,da,bo,tt,M,D]),ServerRequestSchema:t.union([ie,ro,ua,Qe,et,ot,U,ke]),ServerNotificationSchema:t.union([b,re,eo,
+Ut,kt,ra,Ne,je,ha]),ServerResultSchema:t.union([z,Ct,za,Ge,Bt,Mt,Fe,jt,Xe,Ye,tt,M,D]),CallToolResultWireSchema:t.unknown().
+superRefine((w,Cr)=>{if(!(typeof w!="object"||w===null||Array.isArray(w)||w.content!==void 0)){for(let qi of Zi)if(qi in
+w){Cr.addIssue({code:"custom",message:`content is required when the body carries '${qi}' — another result family cannot \
+default into an empty tools/call success`});return}}}).transform(Kr).pipe(Xe)}}var Yr;function Qi(){return Yr??=Wr()}function er(e){
+return e.type!=="object"}var Xr=new Set(["const","enum","default","examples"]),Zr=new Set(["properties","patternProperti\
+es","$defs","definitions","dependentSchemas","dependencies"]);function wi(e){return e!==void 0&&!(typeof e=="string"&&e.
+startsWith("#"))}function Qr(e){let o=typeof e.$schema=="string"?e.$schema:void 0;if(wi(e.$id))return{...o!==void 0&&{$schema:o},
+type:"object",properties:{result:e},required:["result"]};let s=Oi(e.$schema)&&e.$recursiveAnchor!==!0,n=(i,c)=>{if(Array.
+isArray(i))return i.map(u=>n(u,!1));if(i===null||typeof i!="object"||!c&&wi(i.$id))return i;let l={},m=!1;for(let[u,p]of Object.
+entries(i))c?l[u]=n(p,!1):(u==="$ref"||u==="$dynamicRef")&&typeof p=="string"?l[u]=p==="#"?"#/properties/result":p.startsWith(
+"#/")?`#/properties/result${p.slice(1)}`:p:u==="$recursiveRef"&&p==="#"&&s?m=!0:Xr.has(u)?l[u]=p:Zr.has(u)?l[u]=n(p,!0):
+l[u]=n(p,!1);return m&&("$ref"in l?l.allOf=[...Array.isArray(l.allOf)?l.allOf:[],{$ref:"#/properties/result"}]:l.$ref="#\
+/properties/result"),l};return{...o!==void 0&&{$schema:o},type:"object",properties:{result:n(e,!1)},required:["result"]}}
+var tr={ping:null,initialize:null,"completion/complete":null,"logging/setLevel":null,"prompts/get":null,"prompts/list":null,
+"resources/list":null,"resources/templates/list":null,"resources/read":null,"resources/subscribe":null,"resources/unsubs\
+cribe":null,"tools/call":null,"tools/list":null,"tasks/get":null,"tasks/result":null,"tasks/list":null,"tasks/cancel":null,
+"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},or={"notifications/cancelled":null,"notificat\
+ions/progress":null,"notifications/initialized":null,"notifications/roots/list_changed":null,"notifications/tasks/status":null,
+"notifications/message":null,"notifications/resources/updated":null,"notifications/resources/list_changed":null,"notific\
+ations/tools/list_changed":null,"notifications/prompts/list_changed":null,"notifications/elicitation/complete":null},ec={
+ping:null,initialize:null,"completion/complete":null,"logging/setLevel":null,"prompts/get":null,"prompts/list":null,"res\
+ources/list":null,"resources/templates/list":null,"resources/read":null,"resources/subscribe":null,"resources/unsubscrib\
+e":null,"tools/call":null,"tools/list":null,"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},ln;
+function pi(){if(ln)return ln;let e=Qi();return ln={requestSchemas:{ping:e.PingRequestSchema,initialize:e.InitializeRequestSchema,
+"completion/complete":e.CompleteRequestSchema,"logging/setLevel":e.SetLevelRequestSchema,"prompts/get":e.GetPromptRequestSchema,
+"prompts/list":e.ListPromptsRequestSchema,"resources/list":e.ListResourcesRequestSchema,"resources/templates/list":e.ListResourceTemplatesRequestSchema,
+"resources/read":e.ReadResourceRequestSchema,"resources/subscribe":e.SubscribeRequestSchema,"resources/unsubscribe":e.UnsubscribeRequestSchema,
+"tools/call":e.CallToolRequestSchema,"tools/list":e.ListToolsRequestSchema,"tasks/get":e.GetTaskRequestSchema,"tasks/res\
+ult":e.GetTaskPayloadRequestSchema,"tasks/list":e.ListTasksRequestSchema,"tasks/cancel":e.CancelTaskRequestSchema,"sampl\
+ing/createMessage":e.CreateMessageRequestSchema,"elicitation/create":e.ElicitRequestSchema,"roots/list":e.ListRootsRequestSchema},
+notificationSchemas:{"notifications/cancelled":e.CancelledNotificationSchema,"notifications/progress":e.ProgressNotificationSchema,
+"notifications/initialized":e.InitializedNotificationSchema,"notifications/roots/list_changed":e.RootsListChangedNotificationSchema,
+"notifications/tasks/status":e.TaskStatusNotificationSchema,"notifications/message":e.LoggingMessageNotificationSchema,"\
+notifications/resources/updated":e.ResourceUpdatedNotificationSchema,"notifications/resources/list_changed":e.ResourceListChangedNotificationSchema,
 "notifications/tools/list_changed":e.ToolListChangedNotificationSchema,"notifications/prompts/list_changed":e.PromptListChangedNotificationSchema,
 "notifications/elicitation/complete":e.ElicitationCompleteNotificationSchema},resultSchemas:{ping:e.EmptyResultSchema,initialize:e.
 InitializeResultSchema,"completion/complete":e.CompleteResultSchema,"logging/setLevel":e.EmptyResultSchema,"prompts/get":e.
@@ -409,817 +403,732 @@ GetPromptResultSchema,"prompts/list":e.ListPromptsResultSchema,"resources/list":
 emplates/list":e.ListResourceTemplatesResultSchema,"resources/read":e.ReadResourceResultSchema,"resources/subscribe":e.EmptyResultSchema,
 "resources/unsubscribe":e.EmptyResultSchema,"tools/call":e.CallToolResultWireSchema,"tools/list":e.ListToolsResultSchema,
 "sampling/createMessage":e.CreateMessageResultWithToolsSchema,"elicitation/create":e.ElicitResultSchema,"roots/list":e.ListRootsResultSchema}},
-mn}s(hi,"registryMaps");function sr(e){return Object.prototype.hasOwnProperty.call(or,e)}s(sr,"hasRequestMethod2025");function nr(e){return Object.
-prototype.hasOwnProperty.call(ar,e)}s(nr,"hasNotificationMethod2025");function ac(e){return Object.prototype.hasOwnProperty.
-call(oc,e)}s(ac,"hasResultMethod");function sc(e){return ac(e)?hi().resultSchemas[e]:void 0}s(sc,"getResultSchema");function nc(e){
-return sr(e)?hi().requestSchemas[e]:void 0}s(nc,"getRequestSchema");function ic(e){return nr(e)?hi().notificationSchemas[e]:
-void 0}s(ic,"getNotificationSchema");var Pm=Object.keys(or),qm=Object.keys(ar);function li(e){return e!==null&&typeof e==
-"object"&&!Array.isArray(e)}s(li,"isPlainObject$6");function un(e,o){if(e===void 0)return{ok:!1,reason:"not-in-era"};let n=e.
-safeParse(o);return n.success?{ok:!0,value:n.data}:{ok:!1,reason:"invalid",message:String(n.error)}}s(un,"triState$1");var xi={
-ok:!1,reason:"not-in-era"};function $i(e){return li(e)&&li(e.outputSchema)&&tr(e.outputSchema)}s($i,"toolNeedsLegacyWrap");var di={era:"2025-11-25",hasRequestMethod:sr,hasNotificationMethod:nr,validateRequest:s((e,o)=>un(nc(e),o),"validateRequ\
-est"),validateResult:s((e,o)=>un(sc(e),o),"validateResult"),validateNotification:s((e,o)=>un(ic(e),o),"validateNotificat\
-ion"),hasInputRequestMethod:s(()=>!1,"hasInputRequestMethod"),validateInputRequest:s(()=>xi,"validateInputRequest"),validateInputResponse:s(
-()=>xi,"validateInputResponse"),samplingResultVariant:s(((e,o)=>{let n=er();return un(e?n.CreateMessageResultWithToolsSchema:
-n.CreateMessageResultSchema,o)}),"samplingResultVariant"),outboundEnvelope:s(e=>{},"outboundEnvelope"),validateEnvelopeMeta:s(
-e=>[],"validateEnvelopeMeta"),projectCallToolResult(e,o){let n=Zi(e),i=n.structuredContent;if(i===void 0)return n;let r=typeof i!=
-"object"||i===null||Array.isArray(i),l=o!==void 0&&tr(o);return!r&&!l?n:{...n,structuredContent:{result:i}}},decodeResult(e,o){
-if(li(o)&&"resultType"in o){let n={...o};return delete n.resultType,{kind:"complete",result:n}}return{kind:"complete",result:o}},
-encodeResult(e,o){if(e!=="tools/list")return o;let n=o.tools;return!Array.isArray(n)||!n.some(i=>$i(i))?o:{...o,tools:n.
-map(i=>$i(i)?{...i,outputSchema:tc(i.outputSchema)}:i)}},encodeErrorCode:s(e=>e===-32002?-32602:e,"encodeErrorCode"),checkInboundEnvelope:s(
-e=>{},"checkInboundEnvelope")};function rc(){let e=t.lazy(()=>t.union([t.string(),t.number(),t.boolean(),t.null(),t.record(
-t.string(),e),t.array(e)])),o=t.record(t.string(),e),n=t.union([t.string(),t.number().int()]),i=t.string(),r=t.union([t.string(),
-t.number().int()]),l=t.enum(["user","assistant"]),m=t.enum(["debug","info","notice","warning","error","critical","alert",
-"emergency"]),u=t.string().refine(O=>{try{return atob(O),!0}catch{return!1}},{message:"Invalid Base64 string"}),p=t.object(
-{ttl:t.number().optional()}),h=t.object({taskId:t.string()}),g=t.looseObject({progressToken:n.optional(),"io.modelcontex\
-tprotocol/related-task":h.optional()}),f=t.object({_meta:g.optional()}),d=f.extend({task:p.optional()}),b=t.object({_meta:g.
-optional()}),R=t.object({method:t.string(),params:b.loose().optional()}),S=t.object({src:t.string(),mimeType:t.string().
-optional(),sizes:t.array(t.string()).optional(),theme:t.enum(["light","dark"]).optional()}),y=t.object({icons:t.array(S).
-optional()}),v=t.object({name:t.string(),title:t.string().optional()}),q=v.extend({...v.shape,...y.shape,version:t.string(),
-websiteUrl:t.string().optional(),description:t.string().optional()}),k=t.intersection(t.object({applyDefaults:t.boolean().
-optional()}),o),ne=t.preprocess(O=>O&&typeof O=="object"&&!Array.isArray(O)&&Object.keys(O).length===0?{form:{}}:O,t.intersection(
-t.object({form:k.optional(),url:o.optional()}),o.optional())),Ue=t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject(
+ln}function ar(e){return Object.prototype.hasOwnProperty.call(tr,e)}function sr(e){return Object.prototype.hasOwnProperty.call(
+or,e)}function tc(e){return Object.prototype.hasOwnProperty.call(ec,e)}function oc(e){return tc(e)?pi().resultSchemas[e]:
+void 0}function ac(e){return ar(e)?pi().requestSchemas[e]:void 0}function sc(e){return sr(e)?pi().notificationSchemas[e]:
+void 0}var bm=Object.keys(tr),ym=Object.keys(or);function ci(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function mn(e,o){
+if(e===void 0)return{ok:!1,reason:"not-in-era"};let s=e.safeParse(o);return s.success?{ok:!0,value:s.data}:{ok:!1,reason:"\
+invalid",message:String(s.error)}}var Li={ok:!1,reason:"not-in-era"};function xi(e){return ci(e)&&ci(e.outputSchema)&&er(
+e.outputSchema)}var hi={era:"2025-11-25",hasRequestMethod:ar,hasNotificationMethod:sr,validateRequest:(e,o)=>mn(ac(e),o),validateResult:(e,o)=>mn(
+oc(e),o),validateNotification:(e,o)=>mn(sc(e),o),hasInputRequestMethod:()=>!1,validateInputRequest:()=>Li,validateInputResponse:()=>Li,
+samplingResultVariant:((e,o)=>{let s=Qi();return mn(e?s.CreateMessageResultWithToolsSchema:s.CreateMessageResultSchema,o)}),
+outboundEnvelope:e=>{},validateEnvelopeMeta:e=>[],projectCallToolResult(e,o){let s=Xi(e),n=s.structuredContent;if(n===void 0)
+return s;let i=typeof n!="object"||n===null||Array.isArray(n),c=o!==void 0&&er(o);return!i&&!c?s:{...s,structuredContent:{
+result:n}}},decodeResult(e,o){if(ci(o)&&"resultType"in o){let s={...o};return delete s.resultType,{kind:"complete",result:s}}
+return{kind:"complete",result:o}},encodeResult(e,o){if(e!=="tools/list")return o;let s=o.tools;return!Array.isArray(s)||
+!s.some(n=>xi(n))?o:{...o,tools:s.map(n=>xi(n)?{...n,outputSchema:Qr(n.outputSchema)}:n)}},encodeErrorCode:e=>e===-32002?
+-32602:e,checkInboundEnvelope:e=>{}};function nc(){let e=t.lazy(()=>t.union([t.string(),t.number(),t.boolean(),t.null(),
+t.record(t.string(),e),t.array(e)])),o=t.record(t.string(),e),s=t.union([t.string(),t.number().int()]),n=t.string(),i=t.union(
+[t.string(),t.number().int()]),c=t.enum(["user","assistant"]),l=t.enum(["debug","info","notice","warning","error","criti\
+cal","alert","emergency"]),m=t.string().refine(M=>{try{return atob(M),!0}catch{return!1}},{message:"Invalid Base64 strin\
+g"}),u=t.object({ttl:t.number().optional()}),p=t.object({taskId:t.string()}),S=t.looseObject({progressToken:s.optional(),
+"io.modelcontextprotocol/related-task":p.optional()}),g=t.object({_meta:S.optional()}),h=g.extend({task:u.optional()}),R=t.object(
+{_meta:S.optional()}),z=t.object({method:t.string(),params:R.loose().optional()}),d=t.object({src:t.string(),mimeType:t.string().
+optional(),sizes:t.array(t.string()).optional(),theme:t.enum(["light","dark"]).optional()}),b=t.object({icons:t.array(d).
+optional()}),T=t.object({name:t.string(),title:t.string().optional()}),P=T.extend({...T.shape,...b.shape,version:t.string(),
+websiteUrl:t.string().optional(),description:t.string().optional()}),j=t.intersection(t.object({applyDefaults:t.boolean().
+optional()}),o),se=t.preprocess(M=>M&&typeof M=="object"&&!Array.isArray(M)&&Object.keys(M).length===0?{form:{}}:M,t.intersection(
+t.object({form:j.optional(),url:o.optional()}),o.optional())),Ae=t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject(
 {sampling:t.looseObject({createMessage:o.optional()}).optional(),elicitation:t.looseObject({create:o.optional()}).optional()}).
-optional()}),C=t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject({tools:t.looseObject({call:o.
-optional()}).optional()}).optional()}),A=t.object({experimental:t.record(t.string(),o).optional(),sampling:t.object({context:o.
-optional(),tools:o.optional()}).optional(),elicitation:ne.optional(),roots:t.object({listChanged:t.boolean().optional()}).
-optional(),tasks:Ue.optional(),extensions:t.record(t.string(),o).optional()}),ye=t.object({experimental:t.record(t.string(),
+optional()}),q=t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject({tools:t.looseObject({call:o.
+optional()}).optional()}).optional()}),$=t.object({experimental:t.record(t.string(),o).optional(),sampling:t.object({context:o.
+optional(),tools:o.optional()}).optional(),elicitation:se.optional(),roots:t.object({listChanged:t.boolean().optional()}).
+optional(),tasks:Ae.optional(),extensions:t.record(t.string(),o).optional()}),be=t.object({experimental:t.record(t.string(),
 o).optional(),logging:o.optional(),completions:o.optional(),prompts:t.object({listChanged:t.boolean().optional()}).optional(),
 resources:t.object({subscribe:t.boolean().optional(),listChanged:t.boolean().optional()}).optional(),tools:t.object({listChanged:t.boolean().
-optional()}).optional(),tasks:C.optional(),extensions:t.record(t.string(),o).optional()}),U=t.object({progress:t.number(),
-total:t.optional(t.number()),message:t.optional(t.string())}),ie=t.object({...b.shape,...U.shape,progressToken:n}),_e=R.
-extend({method:t.literal("notifications/progress"),params:ie}),Ct=b.extend({level:m,logger:t.string().optional(),data:t.unknown()}),
-Et=R.extend({method:t.literal("notifications/message"),params:Ct}),De=t.object({uri:t.string(),mimeType:t.optional(t.string()),
-_meta:t.record(t.string(),t.unknown()).optional()}),re=De.extend({text:t.string()}),Te=De.extend({blob:u}),X=t.object({audience:t.array(
-l).optional(),priority:t.number().min(0).max(1).optional(),lastModified:t.iso.datetime({offset:!0}).optional()}),ce=t.object(
-{...v.shape,...y.shape,uri:t.string(),description:t.optional(t.string()),mimeType:t.optional(t.string()),size:t.optional(
-t.number()),annotations:X.optional(),_meta:t.optional(t.looseObject({}))}),He=t.object({...v.shape,...y.shape,uriTemplate:t.string(),
-description:t.optional(t.string()),mimeType:t.optional(t.string()),annotations:X.optional(),_meta:t.optional(t.looseObject(
-{}))}),ee=R.extend({method:t.literal("notifications/resources/list_changed"),params:b.optional()}),te=b.extend({uri:t.string()}),
-Ve=R.extend({method:t.literal("notifications/resources/updated"),params:te}),Be=t.object({name:t.string(),description:t.optional(
-t.string()),required:t.optional(t.boolean())}),ve=t.object({...v.shape,...y.shape,description:t.optional(t.string()),arguments:t.optional(
-t.array(Be)),_meta:t.optional(t.looseObject({}))}),Fe=R.extend({method:t.literal("notifications/prompts/list_changed"),params:b.
-optional()}),Z=t.object({type:t.literal("text"),text:t.string(),annotations:X.optional(),_meta:t.record(t.string(),t.unknown()).
-optional()}),G=t.object({type:t.literal("image"),data:u,mimeType:t.string(),annotations:X.optional(),_meta:t.record(t.string(),
-t.unknown()).optional()}),Pe=t.object({type:t.literal("audio"),data:u,mimeType:t.string(),annotations:X.optional(),_meta:t.record(
-t.string(),t.unknown()).optional()}),Nt=t.object({type:t.literal("tool_use"),name:t.string(),id:t.string(),input:t.record(
-t.string(),t.unknown()),_meta:t.record(t.string(),t.unknown()).optional()}),Mt=t.object({type:t.literal("resource"),resource:t.union(
-[re,Te]),annotations:X.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ot=ce.extend({type:t.literal("reso\
-urce_link")}),le=t.union([Z,G,Pe,Ot,Mt]),Je=t.object({role:l,content:le}),qe=t.object({title:t.string().optional(),readOnlyHint:t.boolean().
+optional()}).optional(),tasks:q.optional(),extensions:t.record(t.string(),o).optional()}),A=t.object({progress:t.number(),
+total:t.optional(t.number()),message:t.optional(t.string())}),ne=t.object({...R.shape,...A.shape,progressToken:s}),ye=z.
+extend({method:t.literal("notifications/progress"),params:ne}),qt=R.extend({level:l,logger:t.string().optional(),data:t.unknown()}),
+Ct=z.extend({method:t.literal("notifications/message"),params:qt}),Ue=t.object({uri:t.string(),mimeType:t.optional(t.string()),
+_meta:t.record(t.string(),t.unknown()).optional()}),ie=Ue.extend({text:t.string()}),_e=Ue.extend({blob:m}),Y=t.object({audience:t.array(
+c).optional(),priority:t.number().min(0).max(1).optional(),lastModified:t.iso.datetime({offset:!0}).optional()}),re=t.object(
+{...T.shape,...b.shape,uri:t.string(),description:t.optional(t.string()),mimeType:t.optional(t.string()),size:t.optional(
+t.number()),annotations:Y.optional(),_meta:t.optional(t.looseObject({}))}),De=t.object({...T.shape,...b.shape,uriTemplate:t.string(),
+description:t.optional(t.string()),mimeType:t.optional(t.string()),annotations:Y.optional(),_meta:t.optional(t.looseObject(
+{}))}),Q=z.extend({method:t.literal("notifications/resources/list_changed"),params:R.optional()}),ee=R.extend({uri:t.string()}),
+He=z.extend({method:t.literal("notifications/resources/updated"),params:ee}),Ve=t.object({name:t.string(),description:t.optional(
+t.string()),required:t.optional(t.boolean())}),Te=t.object({...T.shape,...b.shape,description:t.optional(t.string()),arguments:t.optional(
+t.array(Ve)),_meta:t.optional(t.looseObject({}))}),Be=z.extend({method:t.literal("notifications/prompts/list_changed"),params:R.
+optional()}),X=t.object({type:t.literal("text"),text:t.string(),annotations:Y.optional(),_meta:t.record(t.string(),t.unknown()).
+optional()}),J=t.object({type:t.literal("image"),data:m,mimeType:t.string(),annotations:Y.optional(),_meta:t.record(t.string(),
+t.unknown()).optional()}),ve=t.object({type:t.literal("audio"),data:m,mimeType:t.string(),annotations:Y.optional(),_meta:t.record(
+t.string(),t.unknown()).optional()}),Et=t.object({type:t.literal("tool_use"),name:t.string(),id:t.string(),input:t.record(
+t.string(),t.unknown()),_meta:t.record(t.string(),t.unknown()).optional()}),Nt=t.object({type:t.literal("resource"),resource:t.union(
+[ie,_e]),annotations:Y.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Mt=re.extend({type:t.literal("reso\
+urce_link")}),ce=t.union([X,J,ve,Mt,Nt]),Fe=t.object({role:c,content:ce}),Pe=t.object({title:t.string().optional(),readOnlyHint:t.boolean().
 optional(),destructiveHint:t.boolean().optional(),idempotentHint:t.boolean().optional(),openWorldHint:t.boolean().optional()}),
-It=R.extend({method:t.literal("notifications/tools/list_changed"),params:b.optional()}),jt=t.object({name:t.string().optional()}),
-kt=t.object({hints:t.array(jt).optional(),costPriority:t.number().min(0).max(1).optional(),speedPriority:t.number().min(
-0).max(1).optional(),intelligencePriority:t.number().min(0).max(1).optional()}),wt=t.object({mode:t.enum(["auto","requir\
-ed","none"]).optional()}),Lt=t.object({type:t.literal("boolean"),title:t.string().optional(),description:t.string().optional(),
-default:t.boolean().optional()}),xt=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
+Ot=z.extend({method:t.literal("notifications/tools/list_changed"),params:R.optional()}),It=t.object({name:t.string().optional()}),
+jt=t.object({hints:t.array(It).optional(),costPriority:t.number().min(0).max(1).optional(),speedPriority:t.number().min(
+0).max(1).optional(),intelligencePriority:t.number().min(0).max(1).optional()}),kt=t.object({mode:t.enum(["auto","requir\
+ed","none"]).optional()}),wt=t.object({type:t.literal("boolean"),title:t.string().optional(),description:t.string().optional(),
+default:t.boolean().optional()}),Lt=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
 optional(),minLength:t.number().optional(),maxLength:t.number().optional(),format:t.enum(["email","uri","date","date-tim\
-e"]).optional(),default:t.string().optional()}),$t=t.object({type:t.enum(["number","integer"]),title:t.string().optional(),
+e"]).optional(),default:t.string().optional()}),xt=t.object({type:t.enum(["number","integer"]),title:t.string().optional(),
 description:t.string().optional(),minimum:t.number().optional(),maximum:t.number().optional(),default:t.number().optional()}),
-At=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(t.string()),
-default:t.string().optional()}),Ut=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
-optional(),oneOf:t.array(t.object({const:t.string(),title:t.string()})),default:t.string().optional()}),Dt=t.object({type:t.literal(
+$t=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(t.string()),
+default:t.string().optional()}),At=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
+optional(),oneOf:t.array(t.object({const:t.string(),title:t.string()})),default:t.string().optional()}),Ut=t.object({type:t.literal(
 "string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(t.string()),enumNames:t.array(t.string()).
-optional(),default:t.string().optional()}),Ht=t.union([At,Ut]),Vt=t.object({type:t.literal("array"),title:t.string().optional(),
+optional(),default:t.string().optional()}),Dt=t.union([$t,At]),Ht=t.object({type:t.literal("array"),title:t.string().optional(),
 description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().optional(),items:t.object({type:t.literal(
-"string"),enum:t.array(t.string())}),default:t.array(t.string()).optional()}),Bt=t.object({type:t.literal("array"),title:t.string().
+"string"),enum:t.array(t.string())}),default:t.array(t.string()).optional()}),Vt=t.object({type:t.literal("array"),title:t.string().
 optional(),description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().optional(),items:t.object(
-{anyOf:t.array(t.object({const:t.string(),title:t.string()}))}),default:t.array(t.string()).optional()}),Ft=t.union([Vt,
-Bt]),Jt=t.union([Dt,Ht,Ft]),Gt=t.union([Jt,Lt,xt,$t]),Ce=d.extend({mode:t.literal("form").optional(),message:t.string(),
-requestedSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),Gt),required:t.array(t.string()).optional()}).
-catchall(t.unknown())}),Ee=t.object({type:t.literal("ref/resource"),uri:t.string()}),Ne=t.object({type:t.literal("ref/pr\
-ompt"),name:t.string()}),Kt=t.object({uri:t.string().startsWith("file://"),name:t.string().optional(),_meta:t.record(t.string(),
-t.unknown()).optional()}),me=A.shape,Wt=t.object({experimental:me.experimental,sampling:me.sampling,elicitation:me.elicitation,
-roots:me.roots,extensions:me.extensions}),F=ye.shape,Ge=t.object({experimental:F.experimental,logging:F.logging,completions:F.
-completions,prompts:F.prompts,resources:F.resources,tools:F.tools,extensions:F.extensions}),Ke=t.looseObject({progressToken:n.
-optional(),[W]:t.string(),[Po]:q.optional(),[ct]:Wt,[qo]:m.optional()}),Me=t.object({...v.shape,...y.shape,description:t.string().
+{anyOf:t.array(t.object({const:t.string(),title:t.string()}))}),default:t.array(t.string()).optional()}),Bt=t.union([Ht,
+Vt]),Ft=t.union([Ut,Dt,Bt]),Jt=t.union([Ft,wt,Lt,xt]),qe=h.extend({mode:t.literal("form").optional(),message:t.string(),
+requestedSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),Jt),required:t.array(t.string()).optional()}).
+catchall(t.unknown())}),Ce=t.object({type:t.literal("ref/resource"),uri:t.string()}),Ee=t.object({type:t.literal("ref/pr\
+ompt"),name:t.string()}),Gt=t.object({uri:t.string().startsWith("file://"),name:t.string().optional(),_meta:t.record(t.string(),
+t.unknown()).optional()}),le=$.shape,Kt=t.object({experimental:le.experimental,sampling:le.sampling,elicitation:le.elicitation,
+roots:le.roots,extensions:le.extensions}),B=be.shape,Je=t.object({experimental:B.experimental,logging:B.logging,completions:B.
+completions,prompts:B.prompts,resources:B.resources,tools:B.tools,extensions:B.extensions}),Ge=t.looseObject({progressToken:s.
+optional(),[K]:t.string(),[vo]:P.optional(),[rt]:Kt,[Po]:l.optional()}),Ne=t.object({...T.shape,...b.shape,description:t.string().
 optional(),inputSchema:t.looseObject({$schema:t.string().optional(),type:t.literal("object")}),outputSchema:t.looseObject(
-{$schema:t.string().optional()}).optional(),annotations:qe.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),
-Yt=t.object({type:t.literal("tool_result"),toolUseId:t.string(),content:t.array(le),structuredContent:t.unknown().optional(),
-isError:t.boolean().optional(),_meta:t.record(t.string(),t.unknown()).optional()}),We=t.union([Z,G,Pe,Nt,Yt]),Oe=t.object(
-{role:l,content:t.union([We,t.array(We)]),_meta:t.record(t.string(),t.unknown()).optional()}),Ye=t.string(),Xe=t.looseObject(
-{[xe]:q.optional().catch(void 0)}),Ze=Xe.optional();function w(O){return t.looseObject({_meta:Ze,resultType:Ye.default("\
-complete"),...O})}s(w,"wireResult");let Xt=w({}),ca=w({nextCursor:i.optional()}),Qe=w({content:t.array(le),structuredContent:t.unknown().
-optional(),isError:t.boolean().optional()}),Zt=w({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),
-tools:t.array(Me),nextCursor:i.optional()}),Qt=w({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),
-prompts:t.array(ve),nextCursor:i.optional()}),eo=w({description:t.string().optional(),messages:t.array(Je)}),to=w({ttlMs:t.number().
-int().min(0),cacheScope:t.enum(["public","private"]),resources:t.array(ce),nextCursor:i.optional()}),oo=w({ttlMs:t.number().
-int().min(0),cacheScope:t.enum(["public","private"]),resourceTemplates:t.array(He),nextCursor:i.optional()}),ao=w({ttlMs:t.number().
-int().min(0),cacheScope:t.enum(["public","private"]),contents:t.array(t.union([re,Te]))}),so=w({completion:t.object({values:t.array(
-t.string()).max(100),total:t.number().int().optional(),hasMore:t.boolean().optional()}).loose()}),la=w({ttlMs:t.number().
-int().min(0),cacheScope:t.enum(["public","private"])}),no=w({ttlMs:t.number().int().min(0).catch(0),cacheScope:t.enum(["\
-public","private"]).catch("private"),supportedVersions:t.array(t.string()),capabilities:Ge,instructions:t.string().optional()}),
-ue=t.object({messages:t.array(Oe),modelPreferences:kt.optional(),systemPrompt:t.string().optional(),includeContext:t.enum(
+{$schema:t.string().optional()}).optional(),annotations:Pe.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),
+Wt=t.object({type:t.literal("tool_result"),toolUseId:t.string(),content:t.array(ce),structuredContent:t.unknown().optional(),
+isError:t.boolean().optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ke=t.union([X,J,ve,Et,Wt]),Me=t.object(
+{role:c,content:t.union([Ke,t.array(Ke)]),_meta:t.record(t.string(),t.unknown()).optional()}),We=t.string(),Ye=t.looseObject(
+{[Le]:P.optional().catch(void 0)}),Xe=Ye.optional();function k(M){return t.looseObject({_meta:Xe,resultType:We.default("\
+complete"),...M})}let Yt=k({}),ra=k({nextCursor:n.optional()}),Ze=k({content:t.array(ce),structuredContent:t.unknown().optional(),
+isError:t.boolean().optional()}),Xt=k({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),tools:t.array(
+Ne),nextCursor:n.optional()}),Zt=k({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),prompts:t.array(
+Te),nextCursor:n.optional()}),Qt=k({description:t.string().optional(),messages:t.array(Fe)}),eo=k({ttlMs:t.number().int().
+min(0),cacheScope:t.enum(["public","private"]),resources:t.array(re),nextCursor:n.optional()}),to=k({ttlMs:t.number().int().
+min(0),cacheScope:t.enum(["public","private"]),resourceTemplates:t.array(De),nextCursor:n.optional()}),oo=k({ttlMs:t.number().
+int().min(0),cacheScope:t.enum(["public","private"]),contents:t.array(t.union([ie,_e]))}),ao=k({completion:t.object({values:t.array(
+t.string()).max(100),total:t.number().int().optional(),hasMore:t.boolean().optional()}).loose()}),ca=k({ttlMs:t.number().
+int().min(0),cacheScope:t.enum(["public","private"])}),so=k({ttlMs:t.number().int().min(0).catch(0),cacheScope:t.enum(["\
+public","private"]).catch("private"),supportedVersions:t.array(t.string()),capabilities:Je,instructions:t.string().optional()}),
+me=t.object({messages:t.array(Me),modelPreferences:jt.optional(),systemPrompt:t.string().optional(),includeContext:t.enum(
 ["none","thisServer","allServers"]).optional(),temperature:t.number().optional(),maxTokens:t.number().int(),stopSequences:t.array(
-t.string()).optional(),metadata:o.optional(),tools:t.array(Me).optional(),toolChoice:wt.optional()}),io=t.object({method:t.literal(
-"sampling/createMessage"),params:ue}),ro=t.object({method:t.literal("roots/list"),params:t.object({_meta:t.record(t.string(),
-t.unknown()).optional()}).optional()}),co=t.object({...Oe.shape,model:t.string(),stopReason:t.string().optional()}),lo=t.object(
-{roots:t.array(Kt)}),mo=t.object({action:t.enum(["accept","decline","cancel"]),content:t.record(t.string(),t.union([t.string(),
-t.number(),t.boolean(),t.array(t.string())])).optional()}),uo=t.object({mode:t.literal("url"),message:t.string(),url:t.string().
-url()}),po=t.union([Ce,uo]),ho=t.object({method:t.literal("elicitation/create"),params:po}),So=t.union([io,ro,ho]),go=t.union(
-[co,lo,mo]),fo=t.record(t.string(),So),zo=t.record(t.string(),go),Ie=w({inputRequests:fo.optional(),requestState:t.string().
-optional()}),je={inputResponses:zo.optional(),requestState:t.string().optional()},ma=t.object({_meta:Ke,...je}),ua=t.looseObject(
-{progressToken:n.optional()});function V(O,we){return t.object({method:t.literal(O),params:t.object({_meta:Ke,...we})})}
-s(V,"wireRequest");function B(O,we){return t.object({method:t.literal(O),params:t.object({_meta:ua.optional(),...we}).optional()})}
-s(B,"dispatchRequest");let Ro={name:t.string(),arguments:t.record(t.string(),t.unknown()).optional(),...je},K={cursor:i.
-optional()},pa=V("tools/call",Ro),ha=V("tools/list",K),da=V("prompts/list",K),Sa=V("prompts/get",{name:t.string(),arguments:t.record(
-t.string(),t.string()).optional(),...je}),ga=V("resources/list",K),fa=V("resources/templates/list",K),za=V("resources/re\
-ad",{uri:t.string(),...je}),bo={ref:t.union([Ne,Ee]),argument:t.object({name:t.string(),value:t.string()}),context:t.object(
-{arguments:t.record(t.string(),t.string()).optional()}).optional()},Ra=V("completion/complete",bo),ba=V("server/discover",
-{}),et=t.object({toolsListChanged:t.boolean().optional(),promptsListChanged:t.boolean().optional(),resourcesListChanged:t.boolean().
-optional(),resourceSubscriptions:t.array(t.string()).optional()}),yo={notifications:et},ya=V("subscriptions/listen",yo),
-_a=Xe.extend({"io.modelcontextprotocol/subscriptionId":r}),_o=t.looseObject({_meta:_a,resultType:Ye.default("complete")}),
-pe={"tools/call":B("tools/call",Ro),"tools/list":B("tools/list",K),"prompts/get":B("prompts/get",{name:t.string(),arguments:t.record(
-t.string(),t.string()).optional()}),"prompts/list":B("prompts/list",K),"resources/list":B("resources/list",K),"resources\
-/templates/list":B("resources/templates/list",K),"resources/read":B("resources/read",{uri:t.string()}),"completion/compl\
-ete":B("completion/complete",bo),"server/discover":B("server/discover",{}),"subscriptions/listen":B("subscriptions/liste\
-n",yo)};function H(O){return t.looseObject({_meta:Ze,...O})}s(H,"liftedResult");let Ta={"tools/call":H({content:t.array(
-le),structuredContent:t.unknown().optional(),isError:t.boolean().optional()}),"tools/list":H({ttlMs:t.number().int().min(
-0),cacheScope:t.enum(["public","private"]),tools:t.array(Me),nextCursor:i.optional()}),"prompts/get":H({description:t.string().
-optional(),messages:t.array(Je)}),"prompts/list":H({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),
-prompts:t.array(ve),nextCursor:i.optional()}),"resources/list":H({ttlMs:t.number().int().min(0),cacheScope:t.enum(["publ\
-ic","private"]),resources:t.array(ce),nextCursor:i.optional()}),"resources/templates/list":H({ttlMs:t.number().int().min(
-0),cacheScope:t.enum(["public","private"]),resourceTemplates:t.array(He),nextCursor:i.optional()}),"resources/read":H({ttlMs:t.number().
-int().min(0),cacheScope:t.enum(["public","private"]),contents:t.array(t.union([re,Te]))}),"completion/complete":H({completion:t.object(
-{values:t.array(t.string()).max(100),total:t.number().int().optional(),hasMore:t.boolean().optional()}).loose()}),"serve\
-r/discover":H({ttlMs:t.number().int().min(0).catch(0),cacheScope:t.enum(["public","private"]).catch("private"),supportedVersions:t.array(
-t.string()),capabilities:Ge,instructions:t.string().optional()}),"subscriptions/listen":H({})},ke=t.looseObject({"io.mod\
-elcontextprotocol/subscriptionId":r.optional()}),tt=t.object({method:t.literal("notifications/subscriptions/acknowledged"),
-params:t.object({_meta:ke.optional(),notifications:et})}),ot=t.object({_meta:ke.optional(),requestId:r,reason:t.string().
-optional()}),at=t.object({method:t.literal("notifications/cancelled"),params:ot}),bn={"notifications/cancelled":at,"noti\
-fications/progress":_e,"notifications/message":Et,"notifications/resources/updated":Ve,"notifications/resources/list_cha\
-nged":ee,"notifications/tools/list_changed":It,"notifications/prompts/list_changed":Fe,"notifications/subscriptions/ackn\
-owledged":tt},D=s(O=>t.object({jsonrpc:t.literal("2.0"),id:t.union([t.string(),t.number().int()]),result:O}).strict(),"w\
-ireResultResponse");return{JSONValueSchema:e,JSONObjectSchema:o,ProgressTokenSchema:n,CursorSchema:i,RequestIdSchema:r,RoleSchema:l,
-LoggingLevelSchema:m,TaskMetadataSchema:p,RelatedTaskMetadataSchema:h,RequestMetaSchema:g,BaseRequestParamsSchema:f,TaskAugmentedRequestParamsSchema:d,
-NotificationsParamsSchema:b,NotificationSchema:R,IconSchema:S,IconsSchema:y,BaseMetadataSchema:v,ImplementationSchema:q,
-ClientTasksCapabilitySchema:Ue,ServerTasksCapabilitySchema:C,ClientCapabilitiesSchema:A,ServerCapabilitiesSchema:ye,ProgressSchema:U,
-ProgressNotificationParamsSchema:ie,ProgressNotificationSchema:_e,LoggingMessageNotificationParamsSchema:Ct,LoggingMessageNotificationSchema:Et,
-ResourceContentsSchema:De,TextResourceContentsSchema:re,BlobResourceContentsSchema:Te,AnnotationsSchema:X,ResourceSchema:ce,
-ResourceTemplateSchema:He,ResourceListChangedNotificationSchema:ee,ResourceUpdatedNotificationParamsSchema:te,ResourceUpdatedNotificationSchema:Ve,
-PromptArgumentSchema:Be,PromptSchema:ve,PromptListChangedNotificationSchema:Fe,TextContentSchema:Z,ImageContentSchema:G,
-AudioContentSchema:Pe,ToolUseContentSchema:Nt,EmbeddedResourceSchema:Mt,ResourceLinkSchema:Ot,ContentBlockSchema:le,PromptMessageSchema:Je,
-ToolAnnotationsSchema:qe,ToolListChangedNotificationSchema:It,ModelHintSchema:jt,ModelPreferencesSchema:kt,ToolChoiceSchema:wt,
-BooleanSchemaSchema:Lt,StringSchemaSchema:xt,NumberSchemaSchema:$t,UntitledSingleSelectEnumSchemaSchema:At,TitledSingleSelectEnumSchemaSchema:Ut,
-LegacyTitledEnumSchemaSchema:Dt,SingleSelectEnumSchemaSchema:Ht,UntitledMultiSelectEnumSchemaSchema:Vt,TitledMultiSelectEnumSchemaSchema:Bt,
-MultiSelectEnumSchemaSchema:Ft,EnumSchemaSchema:Jt,PrimitiveSchemaDefinitionSchema:Gt,ElicitRequestFormParamsSchema:Ce,ResourceTemplateReferenceSchema:Ee,
-PromptReferenceSchema:Ne,RootSchema:Kt,ClientCapabilities2026Schema:Wt,ServerCapabilities2026Schema:Ge,RequestMetaEnvelopeSchema:Ke,
-ToolSchema:Me,ToolResultContentSchema:Yt,SamplingMessageContentBlockSchema:We,SamplingMessageSchema:Oe,ResultTypeSchema:Ye,
-ResultMetaSchema:Xe,ResultSchema:Xt,PaginatedResultSchema:ca,CallToolResultSchema:Qe,ListToolsResultSchema:Zt,ListPromptsResultSchema:Qt,
-GetPromptResultSchema:eo,ListResourcesResultSchema:to,ListResourceTemplatesResultSchema:oo,ReadResourceResultSchema:ao,CompleteResultSchema:so,
-CacheableResultSchema:la,DiscoverResultSchema:no,CreateMessageRequestParamsSchema:ue,CreateMessageRequestSchema:io,ListRootsRequestSchema:ro,
-CreateMessageResultSchema:co,ListRootsResultSchema:lo,ElicitResultSchema:mo,ElicitRequestURLParamsSchema:uo,ElicitRequestParamsSchema:po,
-ElicitRequestSchema:ho,InputRequestSchema:So,InputResponseSchema:go,InputRequestsSchema:fo,InputResponsesSchema:zo,InputRequiredResultSchema:Ie,
-InputResponseRequestParamsSchema:ma,CallToolRequestSchema:pa,ListToolsRequestSchema:ha,ListPromptsRequestSchema:da,GetPromptRequestSchema:Sa,
-ListResourcesRequestSchema:ga,ListResourceTemplatesRequestSchema:fa,ReadResourceRequestSchema:za,CompleteRequestSchema:Ra,
-DiscoverRequestSchema:ba,SubscriptionFilterSchema:et,SubscriptionsListenRequestSchema:ya,SubscriptionsListenResultMetaSchema:_a,
-SubscriptionsListenResultSchema:_o,dispatchRequestSchemas:pe,dispatchResultSchemas:Ta,NotificationMetaSchema:ke,SubscriptionsAcknowledgedNotificationSchema:tt,
-CancelledNotificationParamsSchema:ot,CancelledNotificationSchema:at,notificationSchemas2026:bn,JSONRPCResultResponseSchema:D(
-Xt),CallToolResultResponseSchema:D(t.union([Qe,Ie])),ListToolsResultResponseSchema:D(Zt),ListPromptsResultResponseSchema:D(
-Qt),GetPromptResultResponseSchema:D(t.union([eo,Ie])),ListResourcesResultResponseSchema:D(to),ListResourceTemplatesResultResponseSchema:D(
-oo),ReadResourceResultResponseSchema:D(t.union([ao,Ie])),CompleteResultResponseSchema:D(so),DiscoverResultResponseSchema:D(
-no),SubscriptionsListenResultResponseSchema:D(_o)}}s(rc,"build");var cc;function be(){return cc??=rc()}s(be,"buildSchema\
-s2026");var lc=["tools/list","prompts/list","resources/list","resources/templates/list","resources/read","server/discove\
-r"];function mc(e){return lc.includes(e)}s(mc,"isCacheableResultMethod");var _t=Symbol("modelcontextprotocol.resultCache\
-HintFallback");function Cm(e,o){if(o===void 0)return e;let n=e[_t];if(n===void 0)return{...e,[_t]:o};let i={},r=n.ttlMs??
-o.ttlMs;r!==void 0&&(i.ttlMs=r);let l=n.cacheScope??o.cacheScope;return l!==void 0&&(i.cacheScope=l),{...e,[_t]:i}}s(Cm,
-"attachCacheHintFallback");function uc(e){return e[_t]}s(uc,"cacheHintFallbackOf");function Si(e){return typeof e=="numb\
-er"&&Number.isSafeInteger(e)&&e>=0}s(Si,"isValidCacheTtlMs");function gi(e){return e==="public"||e==="private"}s(gi,"isV\
-alidCacheScope");function Em(e,o){if(e.ttlMs!==void 0&&!Si(e.ttlMs))throw new RangeError(`Invalid cache hint for ${o}: t\
-tlMs must be a non-negative safe integer (got ${String(e.ttlMs)})`);if(e.cacheScope!==void 0&&!gi(e.cacheScope))throw new RangeError(
-`Invalid cache hint for ${o}: cacheScope must be 'public' or 'private' (got ${String(e.cacheScope)})`)}s(Em,"assertValid\
-CacheHint");var z=(function(e){return e[e.ParseError=-32700]="ParseError",e[e.InvalidRequest=-32600]="InvalidRequest",e[e.
-MethodNotFound=-32601]="MethodNotFound",e[e.InvalidParams=-32602]="InvalidParams",e[e.InternalError=-32603]="InternalErr\
-or",e[e.ResourceNotFound=-32002]="ResourceNotFound",e[e.MissingRequiredClientCapability=-32021]="MissingRequiredClientCa\
-pability",e[e.UnsupportedProtocolVersion=-32022]="UnsupportedProtocolVersion",e[e.UrlElicitationRequired=-32042]="UrlEli\
-citationRequired",e})({}),T=class ir extends Error{static{s(this,"ProtocolError")}static{Object.defineProperty(this,"mcp\
-Brand",{value:"mcp.ProtocolError"})}static[Symbol.hasInstance](o){return vt(this,o)}static isInstance(o){if(typeof this!=
+t.string()).optional(),metadata:o.optional(),tools:t.array(Ne).optional(),toolChoice:kt.optional()}),no=t.object({method:t.literal(
+"sampling/createMessage"),params:me}),io=t.object({method:t.literal("roots/list"),params:t.object({_meta:t.record(t.string(),
+t.unknown()).optional()}).optional()}),ro=t.object({...Me.shape,model:t.string(),stopReason:t.string().optional()}),co=t.object(
+{roots:t.array(Gt)}),lo=t.object({action:t.enum(["accept","decline","cancel"]),content:t.record(t.string(),t.union([t.string(),
+t.number(),t.boolean(),t.array(t.string())])).optional()}),mo=t.object({mode:t.literal("url"),message:t.string(),url:t.string().
+url()}),uo=t.union([qe,mo]),po=t.object({method:t.literal("elicitation/create"),params:uo}),ho=t.union([no,io,po]),So=t.union(
+[ro,co,lo]),go=t.record(t.string(),ho),fo=t.record(t.string(),So),Oe=k({inputRequests:go.optional(),requestState:t.string().
+optional()}),Ie={inputResponses:fo.optional(),requestState:t.string().optional()},la=t.object({_meta:Ge,...Ie}),ma=t.looseObject(
+{progressToken:s.optional()});function H(M,ke){return t.object({method:t.literal(M),params:t.object({_meta:Ge,...ke})})}
+function V(M,ke){return t.object({method:t.literal(M),params:t.object({_meta:ma.optional(),...ke}).optional()})}let zo={
+name:t.string(),arguments:t.record(t.string(),t.unknown()).optional(),...Ie},G={cursor:n.optional()},ua=H("tools/call",zo),
+pa=H("tools/list",G),ha=H("prompts/list",G),da=H("prompts/get",{name:t.string(),arguments:t.record(t.string(),t.string()).
+optional(),...Ie}),Sa=H("resources/list",G),ga=H("resources/templates/list",G),fa=H("resources/read",{uri:t.string(),...Ie}),
+Ro={ref:t.union([Ee,Ce]),argument:t.object({name:t.string(),value:t.string()}),context:t.object({arguments:t.record(t.string(),
+t.string()).optional()}).optional()},za=H("completion/complete",Ro),Ra=H("server/discover",{}),Qe=t.object({toolsListChanged:t.boolean().
+optional(),promptsListChanged:t.boolean().optional(),resourcesListChanged:t.boolean().optional(),resourceSubscriptions:t.array(
+t.string()).optional()}),bo={notifications:Qe},ba=H("subscriptions/listen",bo),ya=Ye.extend({"io.modelcontextprotocol/su\
+bscriptionId":i}),yo=t.looseObject({_meta:ya,resultType:We.default("complete")}),ue={"tools/call":V("tools/call",zo),"to\
+ols/list":V("tools/list",G),"prompts/get":V("prompts/get",{name:t.string(),arguments:t.record(t.string(),t.string()).optional()}),
+"prompts/list":V("prompts/list",G),"resources/list":V("resources/list",G),"resources/templates/list":V("resources/templa\
+tes/list",G),"resources/read":V("resources/read",{uri:t.string()}),"completion/complete":V("completion/complete",Ro),"se\
+rver/discover":V("server/discover",{}),"subscriptions/listen":V("subscriptions/listen",bo)};function D(M){return t.looseObject(
+{_meta:Xe,...M})}let _a={"tools/call":D({content:t.array(ce),structuredContent:t.unknown().optional(),isError:t.boolean().
+optional()}),"tools/list":D({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),tools:t.array(Ne),nextCursor:n.
+optional()}),"prompts/get":D({description:t.string().optional(),messages:t.array(Fe)}),"prompts/list":D({ttlMs:t.number().
+int().min(0),cacheScope:t.enum(["public","private"]),prompts:t.array(Te),nextCursor:n.optional()}),"resources/list":D({ttlMs:t.number().
+int().min(0),cacheScope:t.enum(["public","private"]),resources:t.array(re),nextCursor:n.optional()}),"resources/template\
+s/list":D({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),resourceTemplates:t.array(De),nextCursor:n.
+optional()}),"resources/read":D({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),contents:t.array(
+t.union([ie,_e]))}),"completion/complete":D({completion:t.object({values:t.array(t.string()).max(100),total:t.number().int().
+optional(),hasMore:t.boolean().optional()}).loose()}),"server/discover":D({ttlMs:t.number().int().min(0).catch(0),cacheScope:t.enum(
+["public","private"]).catch("private"),supportedVersions:t.array(t.string()),capabilities:Je,instructions:t.string().optional()}),
+"subscriptions/listen":D({})},je=t.looseObject({"io.modelcontextprotocol/subscriptionId":i.optional()}),et=t.object({method:t.literal(
+"notifications/subscriptions/acknowledged"),params:t.object({_meta:je.optional(),notifications:Qe})}),tt=t.object({_meta:je.
+optional(),requestId:i,reason:t.string().optional()}),ot=t.object({method:t.literal("notifications/cancelled"),params:tt}),
+Rn={"notifications/cancelled":ot,"notifications/progress":ye,"notifications/message":Ct,"notifications/resources/updated":He,
+"notifications/resources/list_changed":Q,"notifications/tools/list_changed":Ot,"notifications/prompts/list_changed":Be,"\
+notifications/subscriptions/acknowledged":et},U=M=>t.object({jsonrpc:t.literal("2.0"),id:t.union([t.string(),t.number().
+int()]),result:M}).strict();return{JSONValueSchema:e,JSONObjectSchema:o,ProgressTokenSchema:s,CursorSchema:n,RequestIdSchema:i,
+RoleSchema:c,LoggingLevelSchema:l,TaskMetadataSchema:u,RelatedTaskMetadataSchema:p,RequestMetaSchema:S,BaseRequestParamsSchema:g,
+TaskAugmentedRequestParamsSchema:h,NotificationsParamsSchema:R,NotificationSchema:z,IconSchema:d,IconsSchema:b,BaseMetadataSchema:T,
+ImplementationSchema:P,ClientTasksCapabilitySchema:Ae,ServerTasksCapabilitySchema:q,ClientCapabilitiesSchema:$,ServerCapabilitiesSchema:be,
+ProgressSchema:A,ProgressNotificationParamsSchema:ne,ProgressNotificationSchema:ye,LoggingMessageNotificationParamsSchema:qt,
+LoggingMessageNotificationSchema:Ct,ResourceContentsSchema:Ue,TextResourceContentsSchema:ie,BlobResourceContentsSchema:_e,
+AnnotationsSchema:Y,ResourceSchema:re,ResourceTemplateSchema:De,ResourceListChangedNotificationSchema:Q,ResourceUpdatedNotificationParamsSchema:ee,
+ResourceUpdatedNotificationSchema:He,PromptArgumentSchema:Ve,PromptSchema:Te,PromptListChangedNotificationSchema:Be,TextContentSchema:X,
+ImageContentSchema:J,AudioContentSchema:ve,ToolUseContentSchema:Et,EmbeddedResourceSchema:Nt,ResourceLinkSchema:Mt,ContentBlockSchema:ce,
+PromptMessageSchema:Fe,ToolAnnotationsSchema:Pe,ToolListChangedNotificationSchema:Ot,ModelHintSchema:It,ModelPreferencesSchema:jt,
+ToolChoiceSchema:kt,BooleanSchemaSchema:wt,StringSchemaSchema:Lt,NumberSchemaSchema:xt,UntitledSingleSelectEnumSchemaSchema:$t,
+TitledSingleSelectEnumSchemaSchema:At,LegacyTitledEnumSchemaSchema:Ut,SingleSelectEnumSchemaSchema:Dt,UntitledMultiSelectEnumSchemaSchema:Ht,
+TitledMultiSelectEnumSchemaSchema:Vt,MultiSelectEnumSchemaSchema:Bt,EnumSchemaSchema:Ft,PrimitiveSchemaDefinitionSchema:Jt,
+ElicitRequestFormParamsSchema:qe,ResourceTemplateReferenceSchema:Ce,PromptReferenceSchema:Ee,RootSchema:Gt,ClientCapabilities2026Schema:Kt,
+ServerCapabilities2026Schema:Je,RequestMetaEnvelopeSchema:Ge,ToolSchema:Ne,ToolResultContentSchema:Wt,SamplingMessageContentBlockSchema:Ke,
+SamplingMessageSchema:Me,ResultTypeSchema:We,ResultMetaSchema:Ye,ResultSchema:Yt,PaginatedResultSchema:ra,CallToolResultSchema:Ze,
+ListToolsResultSchema:Xt,ListPromptsResultSchema:Zt,GetPromptResultSchema:Qt,ListResourcesResultSchema:eo,ListResourceTemplatesResultSchema:to,
+ReadResourceResultSchema:oo,CompleteResultSchema:ao,CacheableResultSchema:ca,DiscoverResultSchema:so,CreateMessageRequestParamsSchema:me,
+CreateMessageRequestSchema:no,ListRootsRequestSchema:io,CreateMessageResultSchema:ro,ListRootsResultSchema:co,ElicitResultSchema:lo,
+ElicitRequestURLParamsSchema:mo,ElicitRequestParamsSchema:uo,ElicitRequestSchema:po,InputRequestSchema:ho,InputResponseSchema:So,
+InputRequestsSchema:go,InputResponsesSchema:fo,InputRequiredResultSchema:Oe,InputResponseRequestParamsSchema:la,CallToolRequestSchema:ua,
+ListToolsRequestSchema:pa,ListPromptsRequestSchema:ha,GetPromptRequestSchema:da,ListResourcesRequestSchema:Sa,ListResourceTemplatesRequestSchema:ga,
+ReadResourceRequestSchema:fa,CompleteRequestSchema:za,DiscoverRequestSchema:Ra,SubscriptionFilterSchema:Qe,SubscriptionsListenRequestSchema:ba,
+SubscriptionsListenResultMetaSchema:ya,SubscriptionsListenResultSchema:yo,dispatchRequestSchemas:ue,dispatchResultSchemas:_a,
+NotificationMetaSchema:je,SubscriptionsAcknowledgedNotificationSchema:et,CancelledNotificationParamsSchema:tt,CancelledNotificationSchema:ot,
+notificationSchemas2026:Rn,JSONRPCResultResponseSchema:U(Yt),CallToolResultResponseSchema:U(t.union([Ze,Oe])),ListToolsResultResponseSchema:U(
+Xt),ListPromptsResultResponseSchema:U(Zt),GetPromptResultResponseSchema:U(t.union([Qt,Oe])),ListResourcesResultResponseSchema:U(
+eo),ListResourceTemplatesResultResponseSchema:U(to),ReadResourceResultResponseSchema:U(t.union([oo,Oe])),CompleteResultResponseSchema:U(
+ao),DiscoverResultResponseSchema:U(so),SubscriptionsListenResultResponseSchema:U(yo)}}var ic;function Re(){return ic??=nc()}
+var rc=["tools/list","prompts/list","resources/list","resources/templates/list","resources/read","server/discover"];function cc(e){
+return rc.includes(e)}var yt=Symbol("modelcontextprotocol.resultCacheHintFallback");function _m(e,o){if(o===void 0)return e;
+let s=e[yt];if(s===void 0)return{...e,[yt]:o};let n={},i=s.ttlMs??o.ttlMs;i!==void 0&&(n.ttlMs=i);let c=s.cacheScope??o.
+cacheScope;return c!==void 0&&(n.cacheScope=c),{...e,[yt]:n}}function lc(e){return e[yt]}function di(e){return typeof e==
+"number"&&Number.isSafeInteger(e)&&e>=0}function Si(e){return e==="public"||e==="private"}function Tm(e,o){if(e.ttlMs!==
+void 0&&!di(e.ttlMs))throw new RangeError(`Invalid cache hint for ${o}: ttlMs must be a non-negative safe integer (got ${String(
+e.ttlMs)})`);if(e.cacheScope!==void 0&&!Si(e.cacheScope))throw new RangeError(`Invalid cache hint for ${o}: cacheScope m\
+ust be 'public' or 'private' (got ${String(e.cacheScope)})`)}var f=(function(e){return e[e.ParseError=-32700]="ParseErro\
+r",e[e.InvalidRequest=-32600]="InvalidRequest",e[e.MethodNotFound=-32601]="MethodNotFound",e[e.InvalidParams=-32602]="In\
+validParams",e[e.InternalError=-32603]="InternalError",e[e.ResourceNotFound=-32002]="ResourceNotFound",e[e.MissingRequiredClientCapability=
+-32021]="MissingRequiredClientCapability",e[e.UnsupportedProtocolVersion=-32022]="UnsupportedProtocolVersion",e[e.UrlElicitationRequired=
+-32042]="UrlElicitationRequired",e})({}),_=class nr extends Error{static name="ProtocolError";static{Object.defineProperty(
+this,"mcpBrand",{value:"mcp.ProtocolError"})}static[Symbol.hasInstance](o){return Tt(this,o)}static isInstance(o){if(typeof this!=
 "function")throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callback\
-s use `v => SdkError.isInstance(v)`");return vt(this,o)}constructor(o,n,i){super(n),this.code=o,this.data=i,this.name="P\
-rotocolError",pi(this,new.target)}static fromError(o,n,i){if(o===z.UrlElicitationRequired&&i){let r=i;if(r.elicitations)
-return new hc(r.elicitations,n)}if(o===z.UnsupportedProtocolVersion&&i){let r=i;if(Array.isArray(r.supported)&&typeof r.
-requested=="string")return new rr({supported:r.supported,requested:r.requested},n)}if(o===z.InvalidParams||o===z.ResourceNotFound){
-let r=i;if(typeof r?.uri=="string"&&(o===z.ResourceNotFound||Object.keys(r).length===1))return new pc(r.uri,n)}if(o===z.
-MissingRequiredClientCapability&&i){let r=i;if(r.requiredCapabilities!==null&&typeof r.requiredCapabilities=="object"&&!Array.
-isArray(r.requiredCapabilities))return new dc({requiredCapabilities:r.requiredCapabilities},n)}return new ir(o,n,i)}},pc=class extends T{static{
-s(this,"ResourceNotFoundError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.ResourceNotFoundError"})}constructor(e,o=`\
-Resource not found: ${e}`){super(z.InvalidParams,o,{uri:e})}get uri(){return this.data.uri}},hc=class extends T{static{s(
-this,"UrlElicitationRequiredError")}static{Object.defineProperty(this,"mcpBrand",{value:"mcp.UrlElicitationRequiredError"})}constructor(e,o=`\
-URL elicitation${e.length>1?"s":""} required`){super(z.UrlElicitationRequired,o,{elicitations:e})}get elicitations(){return this.
-data?.elicitations??[]}},rr=class extends T{static{s(this,"UnsupportedProtocolVersionError")}static{Object.defineProperty(
-this,"mcpBrand",{value:"mcp.UnsupportedProtocolVersionError"})}constructor(e,o=`Unsupported protocol version: ${e.requested}`){
-super(z.UnsupportedProtocolVersion,o,e)}get supported(){return this.data.supported}get requested(){return this.data.requested}},
-dc=class extends T{static{s(this,"MissingRequiredClientCapabilityError")}static{Object.defineProperty(this,"mcpBrand",{value:"\
+s use `v => SdkError.isInstance(v)`");return Tt(this,o)}constructor(o,s,n){super(s),this.code=o,this.data=n,this.name="P\
+rotocolError",ui(this,new.target)}static fromError(o,s,n){if(o===f.UrlElicitationRequired&&n){let i=n;if(i.elicitations)
+return new uc(i.elicitations,s)}if(o===f.UnsupportedProtocolVersion&&n){let i=n;if(Array.isArray(i.supported)&&typeof i.
+requested=="string")return new ir({supported:i.supported,requested:i.requested},s)}if(o===f.InvalidParams||o===f.ResourceNotFound){
+let i=n;if(typeof i?.uri=="string"&&(o===f.ResourceNotFound||Object.keys(i).length===1))return new mc(i.uri,s)}if(o===f.
+MissingRequiredClientCapability&&n){let i=n;if(i.requiredCapabilities!==null&&typeof i.requiredCapabilities=="object"&&!Array.
+isArray(i.requiredCapabilities))return new pc({requiredCapabilities:i.requiredCapabilities},s)}return new nr(o,s,n)}},mc=class extends _{static name="\
+ResourceNotFoundError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.ResourceNotFoundError"})}constructor(e,o=`\
+Resource not found: ${e}`){super(f.InvalidParams,o,{uri:e})}get uri(){return this.data.uri}},uc=class extends _{static name="\
+UrlElicitationRequiredError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.UrlElicitationRequiredError"})}constructor(e,o=`\
+URL elicitation${e.length>1?"s":""} required`){super(f.UrlElicitationRequired,o,{elicitations:e})}get elicitations(){return this.
+data?.elicitations??[]}},ir=class extends _{static name="UnsupportedProtocolVersionError";static{Object.defineProperty(this,
+"mcpBrand",{value:"mcp.UnsupportedProtocolVersionError"})}constructor(e,o=`Unsupported protocol version: ${e.requested}`){
+super(f.UnsupportedProtocolVersion,o,e)}get supported(){return this.data.supported}get requested(){return this.data.requested}},
+pc=class extends _{static name="MissingRequiredClientCapabilityError";static{Object.defineProperty(this,"mcpBrand",{value:"\
 mcp.MissingRequiredClientCapabilityError"})}constructor(e,o=`Missing required client capabilities: ${Object.keys(e.requiredCapabilities).
-join(", ")}`){super(z.MissingRequiredClientCapability,o,e)}get requiredCapabilities(){return this.data.requiredCapabilities}},
-Sc=0,gc="private",fc=["tools/call","prompts/get","resources/read"];function zc(e,o){let n=o.resultType;if(n===void 0)return{
-...o,resultType:"complete"};if(n==="complete"||fc.includes(e))return o;throw new T(z.InternalError,`Handler for ${e} ret\
-urned resultType '${String(n)}', but results of ${e} only support 'complete' on protocol revision 2026-07-28`)}s(zc,"sta\
-mpResultType");function Rc(e,o){let n=uc(o);if(o.resultType!=="complete"||!mc(e))return n===void 0?o:vc(o);let i=o,r=Si(
-i.ttlMs)?i.ttlMs:_c(n),l=gi(i.cacheScope)?i.cacheScope:Tc(n),m={...i,ttlMs:r,cacheScope:l};return delete m[_t],m}s(Rc,"f\
-illCacheFields");function bc(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}s(bc,"isPlainObject$5");function yc(e,o){
-if(o===void 0)return e;let n=e._meta;return n===void 0?{...e,_meta:{[xe]:o}}:!bc(n)||n[xe]!==void 0?e:{...e,_meta:{...n,
-[xe]:o}}}s(yc,"stampServerInfoMeta");function _c(e){return e!==void 0&&Si(e.ttlMs)?e.ttlMs:Sc}s(_c,"resolveTtlMs");function Tc(e){
-return e!==void 0&&gi(e.cacheScope)?e.cacheScope:gc}s(Tc,"resolveCacheScope");function vc(e){let o={...e};return delete o[_t],
-o}s(vc,"stripCacheHintFallback");var Pc=["elicitation/create","sampling/createMessage","roots/list"],pn;function cr(){if(pn)
-return pn;let e=be();return pn={request:{"elicitation/create":t.object({method:t.literal("elicitation/create"),params:e.
-ElicitRequestParamsSchema}),"sampling/createMessage":t.object({method:t.literal("sampling/createMessage"),params:e.CreateMessageRequestParamsSchema}),
-"roots/list":t.object({method:t.literal("roots/list"),params:t.looseObject({}).optional()})},response:{"elicitation/crea\
-te":e.ElicitResultSchema,"sampling/createMessage":e.CreateMessageResultSchema,"roots/list":e.ListRootsResultSchema}},pn}
-s(cr,"inputSchemaMaps");function lr(e){return Pc.includes(e)}s(lr,"isInputRequestMethod2026");function ai(e){return lr(e)?cr().request[e]:void 0}
-s(ai,"getInputRequestSchema2026");function qc(e){return lr(e)?cr().response[e]:void 0}s(qc,"getInputResponseSchema2026");
-var fi={"tools/call":null,"tools/list":null,"prompts/get":null,"prompts/list":null,"resources/list":null,"resources/temp\
-lates/list":null,"resources/read":null,"completion/complete":null,"server/discover":null,"subscriptions/listen":null},mr={
-"notifications/cancelled":null,"notifications/progress":null,"notifications/message":null,"notifications/resources/updat\
-ed":null,"notifications/resources/list_changed":null,"notifications/tools/list_changed":null,"notifications/prompts/list\
-_changed":null,"notifications/subscriptions/acknowledged":null};function ur(e){return Object.prototype.hasOwnProperty.call(
-fi,e)}s(ur,"hasRequestMethod2026");function pr(e){return Object.prototype.hasOwnProperty.call(mr,e)}s(pr,"hasNotificatio\
-nMethod2026");function Cc(e){return Object.prototype.hasOwnProperty.call(fi,e)}s(Cc,"hasResultMethod2026");function Ec(e){
-return ur(e)?be().dispatchRequestSchemas[e]:void 0}s(Ec,"getRequestSchema2026");function Nc(e){return Cc(e)?be().dispatchResultSchemas[e]:
-void 0}s(Nc,"getResultSchema2026");function Mc(e){return pr(e)?be().notificationSchemas2026[e]:void 0}s(Mc,"getNotificat\
-ionSchema2026");var Nm=Object.keys(fi),Mm=Object.keys(mr);function aa(e){return e!==null&&typeof e=="object"&&!Array.isArray(
-e)}s(aa,"isPlainObject$4");function ta(e,o){if(e===void 0)return{ok:!1,reason:"not-in-era"};let n=e.safeParse(o);return n.
-success?{ok:!0,value:n.data}:{ok:!1,reason:"invalid",message:String(n.error)}}s(ta,"triState");var Oc={ok:!1,reason:"not\
--in-era"},Ic=[W,ct];function jc(e,o){let n=o,i=!1,r=s(()=>(i||(n={...n},i=!0),n),"copy"),l=o.tools;e==="tools/list"&&Array.
-isArray(l)&&l.some(u=>aa(u)&&"execution"in u)&&(r().tools=l.map(u=>{if(!aa(u)||!("execution"in u))return u;let p={...u};
-return delete p.execution,p}));let m=o.capabilities;if(aa(m)&&"tasks"in m){let u={...m};delete u.tasks,r().capabilities=
-u}return n}s(jc,"enforceDeletedFields");var zi={era:"2026-07-28",hasRequestMethod:ur,hasNotificationMethod:pr,hasInputRequestMethod:s(
-e=>ai(e)!==void 0,"hasInputRequestMethod"),validateRequest:s((e,o)=>ta(Ec(e),o),"validateRequest"),validateResult:s((e,o)=>ta(
-Nc(e),o),"validateResult"),validateNotification:s((e,o)=>ta(Mc(e),o),"validateNotification"),validateInputRequest:s((e,o)=>ta(
-ai(e),o),"validateInputRequest"),validateInputResponse:s((e,o)=>ta(qc(e),o),"validateInputResponse"),samplingResultVariant:s(
-()=>Oc,"samplingResultVariant"),outboundEnvelope(e){return{[W]:e.protocolVersion,[Po]:e.clientInfo,[ct]:e.clientCapabilities,
-...e.logLevel!==void 0&&{[qo]:e.logLevel}}},validateEnvelopeMeta(e){let o=[];for(let i of Ic)i in e||o.push({key:i,problem:"\
-missing"});let n=be().RequestMetaEnvelopeSchema.safeParse(e);if(!n.success)for(let i of n.error.issues){let r=i.path.map(
-String),l=r.length>0?r.join("."):"_meta";r.length===1&&o.some(m=>m.key===l&&m.problem==="missing")||o.push({key:l,problem:i.
-message})}return o},projectCallToolResult:s(e=>Zi(e),"projectCallToolResult"),inputRequestSchema:ai,decodeResult(e,o){if(!aa(
-o))return{kind:"invalid",error:new _(P.InvalidResult,`Invalid result for ${e}: not an object`,{method:e})};let n=o.resultType;
-if(n===void 0)return{kind:"invalid",error:new _(P.InvalidResult,`Invalid result for ${e}: missing required resultType — \
-servers implementing protocol revision 2026-07-28 MUST include it (the absent-means-complete bridge applies only to earl\
-ier-revision servers)`,{method:e,violation:"missing-resultType"})};if(typeof n!="string")return{kind:"invalid",error:new _(
-P.InvalidResult,`Invalid result for ${e}: non-string resultType`,{method:e,resultType:n})};if(n==="input_required"){let m=o.
-inputRequests,u=aa(m)?m:{},p=o.requestState,h=o._meta===void 0?void 0:be().ResultMetaSchema.safeParse(o._meta),g=h?.success?
-h.data:void 0;return Object.keys(u).length===0&&typeof p!="string"?{kind:"invalid",error:new _(P.InvalidResult,`Invalid \
-result for ${e}: input_required carries neither inputRequests nor requestState (every input_required result must include\
- at least one of the two)`,{method:e,violation:"input-required-missing-both"})}:{kind:"input_required",inputRequests:u,...typeof p==
-"string"&&{requestState:p},...g!==void 0&&{_meta:g}}}if(n!=="complete")return{kind:"invalid",error:new _(P.UnsupportedResultType,
-`Unsupported result type '${n}' for ${e}`,{resultType:n,method:e})};let i=kc(),r=Object.hasOwn(i,e)?i[e]:void 0;if(r!==void 0){
-let m=r.safeParse(o);if(!m.success)return{kind:"invalid",error:new _(P.InvalidResult,`Invalid result for ${e}: ${m.error}`,
-{method:e})}}let l={...o};return delete l.resultType,{kind:"complete",result:l}},encodeResult(e,o,n){return yc(Rc(e,zc(e,
-jc(e,o))),n)},encodeErrorCode:s(e=>e===-32002?-32602:e,"encodeErrorCode"),checkInboundEnvelope(e){if(e.envelope===void 0)
+join(", ")}`){super(f.MissingRequiredClientCapability,o,e)}get requiredCapabilities(){return this.data.requiredCapabilities}},
+hc=0,dc="private",Sc=["tools/call","prompts/get","resources/read"];function gc(e,o){let s=o.resultType;if(s===void 0)return{
+...o,resultType:"complete"};if(s==="complete"||Sc.includes(e))return o;throw new _(f.InternalError,`Handler for ${e} ret\
+urned resultType '${String(s)}', but results of ${e} only support 'complete' on protocol revision 2026-07-28`)}function fc(e,o){
+let s=lc(o);if(o.resultType!=="complete"||!cc(e))return s===void 0?o:_c(o);let n=o,i=di(n.ttlMs)?n.ttlMs:bc(s),c=Si(n.cacheScope)?
+n.cacheScope:yc(s),l={...n,ttlMs:i,cacheScope:c};return delete l[yt],l}function zc(e){return e!==null&&typeof e=="object"&&
+!Array.isArray(e)}function Rc(e,o){if(o===void 0)return e;let s=e._meta;return s===void 0?{...e,_meta:{[Le]:o}}:!zc(s)||
+s[Le]!==void 0?e:{...e,_meta:{...s,[Le]:o}}}function bc(e){return e!==void 0&&di(e.ttlMs)?e.ttlMs:hc}function yc(e){return e!==
+void 0&&Si(e.cacheScope)?e.cacheScope:dc}function _c(e){let o={...e};return delete o[yt],o}var Tc=["elicitation/create",
+"sampling/createMessage","roots/list"],un;function rr(){if(un)return un;let e=Re();return un={request:{"elicitation/crea\
+te":t.object({method:t.literal("elicitation/create"),params:e.ElicitRequestParamsSchema}),"sampling/createMessage":t.object(
+{method:t.literal("sampling/createMessage"),params:e.CreateMessageRequestParamsSchema}),"roots/list":t.object({method:t.literal(
+"roots/list"),params:t.looseObject({}).optional()})},response:{"elicitation/create":e.ElicitResultSchema,"sampling/creat\
+eMessage":e.CreateMessageResultSchema,"roots/list":e.ListRootsResultSchema}},un}function cr(e){return Tc.includes(e)}function oi(e){return cr(e)?rr().request[e]:void 0}function vc(e){return cr(e)?rr().
+response[e]:void 0}var gi={"tools/call":null,"tools/list":null,"prompts/get":null,"prompts/list":null,"resources/list":null,
+"resources/templates/list":null,"resources/read":null,"completion/complete":null,"server/discover":null,"subscriptions/l\
+isten":null},lr={"notifications/cancelled":null,"notifications/progress":null,"notifications/message":null,"notification\
+s/resources/updated":null,"notifications/resources/list_changed":null,"notifications/tools/list_changed":null,"notificat\
+ions/prompts/list_changed":null,"notifications/subscriptions/acknowledged":null};function mr(e){return Object.prototype.
+hasOwnProperty.call(gi,e)}function ur(e){return Object.prototype.hasOwnProperty.call(lr,e)}function Pc(e){return Object.
+prototype.hasOwnProperty.call(gi,e)}function qc(e){return mr(e)?Re().dispatchRequestSchemas[e]:void 0}function Cc(e){return Pc(
+e)?Re().dispatchResultSchemas[e]:void 0}function Ec(e){return ur(e)?Re().notificationSchemas2026[e]:void 0}var vm=Object.
+keys(gi),Pm=Object.keys(lr);function oa(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function ea(e,o){if(e===
+void 0)return{ok:!1,reason:"not-in-era"};let s=e.safeParse(o);return s.success?{ok:!0,value:s.data}:{ok:!1,reason:"inval\
+id",message:String(s.error)}}var Nc={ok:!1,reason:"not-in-era"},Mc=[K,rt];function Oc(e,o){let s=o,n=!1,i=()=>(n||(s={...s},
+n=!0),s),c=o.tools;e==="tools/list"&&Array.isArray(c)&&c.some(m=>oa(m)&&"execution"in m)&&(i().tools=c.map(m=>{if(!oa(m)||
+!("execution"in m))return m;let u={...m};return delete u.execution,u}));let l=o.capabilities;if(oa(l)&&"tasks"in l){let m={
+...l};delete m.tasks,i().capabilities=m}return s}var fi={era:"2026-07-28",hasRequestMethod:mr,hasNotificationMethod:ur,hasInputRequestMethod:e=>oi(
+e)!==void 0,validateRequest:(e,o)=>ea(qc(e),o),validateResult:(e,o)=>ea(Cc(e),o),validateNotification:(e,o)=>ea(Ec(e),o),
+validateInputRequest:(e,o)=>ea(oi(e),o),validateInputResponse:(e,o)=>ea(vc(e),o),samplingResultVariant:()=>Nc,outboundEnvelope(e){
+return{[K]:e.protocolVersion,[vo]:e.clientInfo,[rt]:e.clientCapabilities,...e.logLevel!==void 0&&{[Po]:e.logLevel}}},validateEnvelopeMeta(e){
+let o=[];for(let n of Mc)n in e||o.push({key:n,problem:"missing"});let s=Re().RequestMetaEnvelopeSchema.safeParse(e);if(!s.
+success)for(let n of s.error.issues){let i=n.path.map(String),c=i.length>0?i.join("."):"_meta";i.length===1&&o.some(l=>l.
+key===c&&l.problem==="missing")||o.push({key:c,problem:n.message})}return o},projectCallToolResult:e=>Xi(e),inputRequestSchema:oi,
+decodeResult(e,o){if(!oa(o))return{kind:"invalid",error:new y(v.InvalidResult,`Invalid result for ${e}: not an object`,{
+method:e})};let s=o.resultType;if(s===void 0)return{kind:"invalid",error:new y(v.InvalidResult,`Invalid result for ${e}:\
+ missing required resultType — servers implementing protocol revision 2026-07-28 MUST include it (the absent-means-compl\
+ete bridge applies only to earlier-revision servers)`,{method:e,violation:"missing-resultType"})};if(typeof s!="string")
+return{kind:"invalid",error:new y(v.InvalidResult,`Invalid result for ${e}: non-string resultType`,{method:e,resultType:s})};
+if(s==="input_required"){let l=o.inputRequests,m=oa(l)?l:{},u=o.requestState,p=o._meta===void 0?void 0:Re().ResultMetaSchema.
+safeParse(o._meta),S=p?.success?p.data:void 0;return Object.keys(m).length===0&&typeof u!="string"?{kind:"invalid",error:new y(
+v.InvalidResult,`Invalid result for ${e}: input_required carries neither inputRequests nor requestState (every input_req\
+uired result must include at least one of the two)`,{method:e,violation:"input-required-missing-both"})}:{kind:"input_re\
+quired",inputRequests:m,...typeof u=="string"&&{requestState:u},...S!==void 0&&{_meta:S}}}if(s!=="complete")return{kind:"\
+invalid",error:new y(v.UnsupportedResultType,`Unsupported result type '${s}' for ${e}`,{resultType:s,method:e})};let n=Ic(),
+i=Object.hasOwn(n,e)?n[e]:void 0;if(i!==void 0){let l=i.safeParse(o);if(!l.success)return{kind:"invalid",error:new y(v.InvalidResult,
+`Invalid result for ${e}: ${l.error}`,{method:e})}}let c={...o};return delete c.resultType,{kind:"complete",result:c}},encodeResult(e,o,s){
+return Rc(fc(e,gc(e,Oc(e,o))),s)},encodeErrorCode:e=>e===-32002?-32602:e,checkInboundEnvelope(e){if(e.envelope===void 0)
 return"Request is missing the required _meta envelope for protocol revision 2026-07-28 (io.modelcontextprotocol/protocol\
-Version, io.modelcontextprotocol/clientCapabilities)";let o=be().RequestMetaEnvelopeSchema.safeParse(e.envelope);if(!o.success)
-return`Invalid _meta envelope for protocol revision 2026-07-28: ${o.error.issues.map(n=>n.message).join("; ")}`}},hn;function kc(){
-if(hn)return hn;let e=be();return hn={"tools/call":e.CallToolResultSchema,"tools/list":e.ListToolsResultSchema,"prompts/\
+Version, io.modelcontextprotocol/clientCapabilities)";let o=Re().RequestMetaEnvelopeSchema.safeParse(e.envelope);if(!o.success)
+return`Invalid _meta envelope for protocol revision 2026-07-28: ${o.error.issues.map(s=>s.message).join("; ")}`}},pn;function Ic(){
+if(pn)return pn;let e=Re();return pn={"tools/call":e.CallToolResultSchema,"tools/list":e.ListToolsResultSchema,"prompts/\
 get":e.GetPromptResultSchema,"prompts/list":e.ListPromptsResultSchema,"resources/list":e.ListResourcesResultSchema,"reso\
 urces/templates/list":e.ListResourceTemplatesResultSchema,"resources/read":e.ReadResourceResultSchema,"completion/comple\
-te":e.CompleteResultSchema,"server/discover":e.DiscoverResultSchema},hn}s(kc,"getWireResultSchemas");var Ri="2026-07-28";function na(e){return e!==void 0&&Ae(e)?zi:di}s(na,"codecForVersion");function Ai(e){return e.revision!==
-void 0?na(e.revision).era:e.era==="modern"?zi.era:di.era}s(Ai,"classifiedWireEra");function si(e){return hr.some(o=>o.hasRequestMethod(
-e))}s(si,"isSpecRequestMethod");function ni(e){return hr.some(o=>o.hasNotificationMethod(e))}s(ni,"isSpecNotificationMet\
-hod");function Ui(e){return e==="tasks/get"||e==="tasks/cancel"}s(Ui,"isExtensionReusedRequestMethod");var hr=[di,zi];function Di(e){
-return e!==null&&typeof e=="object"&&!Array.isArray(e)}s(Di,"isPlainObject$3");function Pt(e){if(!Di(e))return;let o=e._meta;
-return Di(o)?o:void 0}s(Pt,"requestMetaOf");function zn(e){let o=Pt(e);return o!==void 0&&W in o}s(zn,"hasEnvelopeClaim");
-function bi(e){let o=Pt(e)?.[W];return typeof o=="string"?o:void 0}s(bi,"envelopeClaimVersion");function Sn(e){return na(
-Ri).validateEnvelopeMeta(e)}s(Sn,"validateEnvelopeMeta");var wc=Ni({AnnotationsSchema:s(()=>se,"AnnotationsSchema"),AudioContentSchema:s(
-()=>gt,"AudioContentSchema"),BaseMetadataSchema:s(()=>ae,"BaseMetadataSchema"),BaseRequestParamsSchema:s(()=>I,"BaseRequ\
-estParamsSchema"),BlobResourceContentsSchema:s(()=>Ho,"BlobResourceContentsSchema"),BooleanSchemaSchema:s(()=>Ko,"Boolea\
-nSchemaSchema"),CallToolRequestParamsSchema:s(()=>_s,"CallToolRequestParamsSchema"),CallToolRequestSchema:s(()=>Ts,"Call\
-ToolRequestSchema"),CallToolResultSchema:s(()=>Jo,"CallToolResultSchema"),CancelTaskRequestSchema:s(()=>Un,"CancelTaskRe\
-questSchema"),CancelTaskResultSchema:s(()=>Dn,"CancelTaskResultSchema"),CancelledNotificationParamsSchema:s(()=>Ca,"Canc\
-elledNotificationParamsSchema"),CancelledNotificationSchema:s(()=>ko,"CancelledNotificationSchema"),ClientCapabilitiesSchema:s(
-()=>Oa,"ClientCapabilitiesSchema"),ClientNotificationSchema:s(()=>Vn,"ClientNotificationSchema"),ClientRequestSchema:s(()=>Hn,
-"ClientRequestSchema"),ClientResultSchema:s(()=>Bn,"ClientResultSchema"),ClientTasksCapabilitySchema:s(()=>Na,"ClientTas\
-ksCapabilitySchema"),CompatibilityCallToolResultSchema:s(()=>Nn,"CompatibilityCallToolResultSchema"),CompleteRequestParamsSchema:s(
-()=>Ys,"CompleteRequestParamsSchema"),CompleteRequestSchema:s(()=>Xs,"CompleteRequestSchema"),CompleteResultSchema:s(()=>Zs,
-"CompleteResultSchema"),ContentBlockSchema:s(()=>ft,"ContentBlockSchema"),CreateMessageRequestParamsSchema:s(()=>ws,"Cre\
-ateMessageRequestParamsSchema"),CreateMessageRequestSchema:s(()=>Ls,"CreateMessageRequestSchema"),CreateMessageResultSchema:s(
-()=>xs,"CreateMessageResultSchema"),CreateMessageResultWithToolsSchema:s(()=>$s,"CreateMessageResultWithToolsSchema"),CreateTaskResultSchema:s(
-()=>In,"CreateTaskResultSchema"),CursorSchema:s(()=>Eo,"CursorSchema"),DiscoverRequestSchema:s(()=>ka,"DiscoverRequestSc\
-hema"),DiscoverResultSchema:s(()=>wa,"DiscoverResultSchema"),ElicitRequestFormParamsSchema:s(()=>bt,"ElicitRequestFormPa\
-ramsSchema"),ElicitRequestParamsSchema:s(()=>Vs,"ElicitRequestParamsSchema"),ElicitRequestSchema:s(()=>Bs,"ElicitRequest\
-Schema"),ElicitRequestURLParamsSchema:s(()=>Hs,"ElicitRequestURLParamsSchema"),ElicitResultSchema:s(()=>Gs,"ElicitResult\
-Schema"),ElicitationCompleteNotificationParamsSchema:s(()=>Fs,"ElicitationCompleteNotificationParamsSchema"),ElicitationCompleteNotificationSchema:s(
-()=>Js,"ElicitationCompleteNotificationSchema"),EmbeddedResourceSchema:s(()=>hs,"EmbeddedResourceSchema"),EmptyResultSchema:s(
-()=>jo,"EmptyResultSchema"),EnumSchemaSchema:s(()=>Ds,"EnumSchemaSchema"),GetPromptRequestParamsSchema:s(()=>ms,"GetProm\
-ptRequestParamsSchema"),GetPromptRequestSchema:s(()=>us,"GetPromptRequestSchema"),GetPromptResultSchema:s(()=>gs,"GetPro\
-mptResultSchema"),GetTaskPayloadRequestSchema:s(()=>Ln,"GetTaskPayloadRequestSchema"),GetTaskPayloadResultSchema:s(()=>xn,
-"GetTaskPayloadResultSchema"),GetTaskRequestSchema:s(()=>kn,"GetTaskRequestSchema"),GetTaskResultSchema:s(()=>wn,"GetTas\
-kResultSchema"),IconSchema:s(()=>Ea,"IconSchema"),IconsSchema:s(()=>Se,"IconsSchema"),ImageContentSchema:s(()=>St,"Image\
-ContentSchema"),ImplementationSchema:s(()=>pt,"ImplementationSchema"),InitializeRequestParamsSchema:s(()=>Ia,"Initialize\
-RequestParamsSchema"),InitializeRequestSchema:s(()=>wo,"InitializeRequestSchema"),InitializeResultSchema:s(()=>ja,"Initi\
-alizeResultSchema"),InitializedNotificationSchema:s(()=>xo,"InitializedNotificationSchema"),JSONArraySchema:s(()=>Pn,"JS\
-ONArraySchema"),JSONObjectSchema:s(()=>E,"JSONObjectSchema"),JSONRPCErrorResponseSchema:s(()=>ut,"JSONRPCErrorResponseSc\
-hema"),JSONRPCMessageSchema:s(()=>qn,"JSONRPCMessageSchema"),JSONRPCNotificationSchema:s(()=>Io,"JSONRPCNotificationSche\
-ma"),JSONRPCRequestSchema:s(()=>Oo,"JSONRPCRequestSchema"),JSONRPCResponseSchema:s(()=>Cn,"JSONRPCResponseSchema"),JSONRPCResultResponseSchema:s(
-()=>mt,"JSONRPCResultResponseSchema"),JSONValueSchema:s(()=>he,"JSONValueSchema"),LegacyTitledEnumSchemaSchema:s(()=>Xo,
-"LegacyTitledEnumSchemaSchema"),ListChangedOptionsBaseSchema:s(()=>Mn,"ListChangedOptionsBaseSchema"),ListPromptsRequestSchema:s(
-()=>cs,"ListPromptsRequestSchema"),ListPromptsResultSchema:s(()=>ls,"ListPromptsResultSchema"),ListResourceTemplatesRequestSchema:s(
-()=>Ha,"ListResourceTemplatesRequestSchema"),ListResourceTemplatesResultSchema:s(()=>Va,"ListResourceTemplatesResultSche\
-ma"),ListResourcesRequestSchema:s(()=>Ua,"ListResourcesRequestSchema"),ListResourcesResultSchema:s(()=>Da,"ListResources\
-ResultSchema"),ListRootsRequestSchema:s(()=>en,"ListRootsRequestSchema"),ListRootsResultSchema:s(()=>tn,"ListRootsResult\
-Schema"),ListTasksRequestSchema:s(()=>$n,"ListTasksRequestSchema"),ListTasksResultSchema:s(()=>An,"ListTasksResultSchema"),
-ListToolsRequestSchema:s(()=>bs,"ListToolsRequestSchema"),ListToolsResultSchema:s(()=>ys,"ListToolsResultSchema"),LoggingLevelSchema:s(
-()=>Go,"LoggingLevelSchema"),LoggingMessageNotificationParamsSchema:s(()=>Cs,"LoggingMessageNotificationParamsSchema"),LoggingMessageNotificationSchema:s(
-()=>Es,"LoggingMessageNotificationSchema"),ModelHintSchema:s(()=>Ns,"ModelHintSchema"),ModelPreferencesSchema:s(()=>Ms,"\
-ModelPreferencesSchema"),MultiSelectEnumSchemaSchema:s(()=>Us,"MultiSelectEnumSchemaSchema"),NotificationSchema:s(()=>$,
-"NotificationSchema"),NotificationsParamsSchema:s(()=>x,"NotificationsParamsSchema"),NumberSchemaSchema:s(()=>Rt,"Number\
-SchemaSchema"),PaginatedRequestParamsSchema:s(()=>$a,"PaginatedRequestParamsSchema"),PaginatedRequestSchema:s(()=>ge,"Pa\
-ginatedRequestSchema"),PaginatedResultSchema:s(()=>fe,"PaginatedResultSchema"),PingRequestSchema:s(()=>$o,"PingRequestSc\
-hema"),PrimitiveSchemaDefinitionSchema:s(()=>ea,"PrimitiveSchemaDefinitionSchema"),ProgressNotificationParamsSchema:s(()=>xa,
-"ProgressNotificationParamsSchema"),ProgressNotificationSchema:s(()=>Ao,"ProgressNotificationSchema"),ProgressSchema:s(()=>La,
-"ProgressSchema"),ProgressTokenSchema:s(()=>Co,"ProgressTokenSchema"),PromptArgumentSchema:s(()=>is,"PromptArgumentSchem\
-a"),PromptListChangedNotificationSchema:s(()=>fs,"PromptListChangedNotificationSchema"),PromptMessageSchema:s(()=>Ss,"Pr\
-omptMessageSchema"),PromptReferenceSchema:s(()=>Ws,"PromptReferenceSchema"),PromptSchema:s(()=>rs,"PromptSchema"),ReadResourceRequestParamsSchema:s(
-()=>Ba,"ReadResourceRequestParamsSchema"),ReadResourceRequestSchema:s(()=>Fa,"ReadResourceRequestSchema"),ReadResourceResultSchema:s(
-()=>Ja,"ReadResourceResultSchema"),RelatedTaskMetadataSchema:s(()=>qa,"RelatedTaskMetadataSchema"),RequestIdSchema:s(()=>de,
-"RequestIdSchema"),RequestMetaSchema:s(()=>No,"RequestMetaSchema"),RequestSchema:s(()=>N,"RequestSchema"),ResourceContentsSchema:s(
-()=>Uo,"ResourceContentsSchema"),ResourceLinkSchema:s(()=>ds,"ResourceLinkSchema"),ResourceListChangedNotificationSchema:s(
-()=>Ga,"ResourceListChangedNotificationSchema"),ResourceRequestParamsSchema:s(()=>ht,"ResourceRequestParamsSchema"),ResourceSchema:s(
-()=>Vo,"ResourceSchema"),ResourceTemplateReferenceSchema:s(()=>Ks,"ResourceTemplateReferenceSchema"),ResourceTemplateSchema:s(
-()=>Aa,"ResourceTemplateSchema"),ResourceUpdatedNotificationParamsSchema:s(()=>ss,"ResourceUpdatedNotificationParamsSche\
-ma"),ResourceUpdatedNotificationSchema:s(()=>ns,"ResourceUpdatedNotificationSchema"),ResultMetaObjectSchema:s(()=>Mo,"Re\
-sultMetaObjectSchema"),ResultSchema:s(()=>M,"ResultSchema"),RoleSchema:s(()=>ze,"RoleSchema"),RootSchema:s(()=>Qs,"RootS\
-chema"),RootsListChangedNotificationSchema:s(()=>on,"RootsListChangedNotificationSchema"),SamplingContentSchema:s(()=>js,
-"SamplingContentSchema"),SamplingMessageContentBlockSchema:s(()=>Le,"SamplingMessageContentBlockSchema"),SamplingMessageSchema:s(
-()=>ks,"SamplingMessageSchema"),ServerCapabilitiesSchema:s(()=>Lo,"ServerCapabilitiesSchema"),ServerNotificationSchema:s(
-()=>Jn,"ServerNotificationSchema"),ServerRequestSchema:s(()=>Fn,"ServerRequestSchema"),ServerResultSchema:s(()=>Gn,"Serv\
-erResultSchema"),ServerTasksCapabilitySchema:s(()=>Ma,"ServerTasksCapabilitySchema"),SetLevelRequestParamsSchema:s(()=>Ps,
-"SetLevelRequestParamsSchema"),SetLevelRequestSchema:s(()=>qs,"SetLevelRequestSchema"),SingleSelectEnumSchemaSchema:s(()=>As,
-"SingleSelectEnumSchemaSchema"),StringSchemaSchema:s(()=>zt,"StringSchemaSchema"),SubscribeRequestParamsSchema:s(()=>Ka,
-"SubscribeRequestParamsSchema"),SubscribeRequestSchema:s(()=>Wa,"SubscribeRequestSchema"),SubscriptionFilterSchema:s(()=>Bo,
-"SubscriptionFilterSchema"),SubscriptionsAcknowledgedNotificationParamsSchema:s(()=>es,"SubscriptionsAcknowledgedNotific\
-ationParamsSchema"),SubscriptionsAcknowledgedNotificationSchema:s(()=>ts,"SubscriptionsAcknowledgedNotificationSchema"),
-SubscriptionsListenRequestParamsSchema:s(()=>Za,"SubscriptionsListenRequestParamsSchema"),SubscriptionsListenRequestSchema:s(
-()=>Qa,"SubscriptionsListenRequestSchema"),SubscriptionsListenResultMetaSchema:s(()=>os,"SubscriptionsListenResultMetaSc\
-hema"),SubscriptionsListenResultSchema:s(()=>as,"SubscriptionsListenResultSchema"),TaskAugmentedRequestParamsSchema:s(()=>$e,
-"TaskAugmentedRequestParamsSchema"),TaskCreationParamsSchema:s(()=>On,"TaskCreationParamsSchema"),TaskMetadataSchema:s(()=>Pa,
-"TaskMetadataSchema"),TaskSchema:s(()=>Re,"TaskSchema"),TaskStatusNotificationParamsSchema:s(()=>sn,"TaskStatusNotificat\
-ionParamsSchema"),TaskStatusNotificationSchema:s(()=>jn,"TaskStatusNotificationSchema"),TaskStatusSchema:s(()=>an,"TaskS\
-tatusSchema"),TextContentSchema:s(()=>dt,"TextContentSchema"),TextResourceContentsSchema:s(()=>Do,"TextResourceContentsS\
-chema"),TitledMultiSelectEnumSchemaSchema:s(()=>Qo,"TitledMultiSelectEnumSchemaSchema"),TitledSingleSelectEnumSchemaSchema:s(
-()=>Yo,"TitledSingleSelectEnumSchemaSchema"),ToolAnnotationsSchema:s(()=>zs,"ToolAnnotationsSchema"),ToolChoiceSchema:s(
-()=>Os,"ToolChoiceSchema"),ToolExecutionSchema:s(()=>Rs,"ToolExecutionSchema"),ToolListChangedNotificationSchema:s(()=>vs,
-"ToolListChangedNotificationSchema"),ToolResultContentSchema:s(()=>Is,"ToolResultContentSchema"),ToolSchema:s(()=>Fo,"To\
-olSchema"),ToolUseContentSchema:s(()=>ps,"ToolUseContentSchema"),UnsubscribeRequestParamsSchema:s(()=>Ya,"UnsubscribeReq\
-uestParamsSchema"),UnsubscribeRequestSchema:s(()=>Xa,"UnsubscribeRequestSchema"),UntitledMultiSelectEnumSchemaSchema:s(()=>Zo,
-"UntitledMultiSelectEnumSchemaSchema"),UntitledSingleSelectEnumSchemaSchema:s(()=>Wo,"UntitledSingleSelectEnumSchemaSche\
-ma")});var yi=s(e=>Oo.safeParse(e).success,"isJSONRPCRequest"),_i=s(e=>Io.safeParse(e).success,"isJSONRPCNotification"),gn=s(e=>mt.
-safeParse(e).success,"isJSONRPCResultResponse"),Ti=s(e=>ut.safeParse(e).success,"isJSONRPCErrorResponse");var Lc=s(e=>typeof e=="object"&&e!==null&&!Array.isArray(e)&&e.resultType==="input_required","isInputRequiredResult");var Om=s(e=>wo.safeParse(e).success,"isInitializeRequest"),Im=s(e=>xo.safeParse(e).success,"isInitializedNotification");
-function jm(e){if(e.params.ref.type!=="ref/prompt")throw new TypeError(`Expected CompleteRequestPrompt, but got ${e.params.
-ref.type}`)}s(jm,"assertCompleteRequestPrompt");function km(e){if(e.params.ref.type!=="ref/resource")throw new TypeError(
-`Expected CompleteRequestResourceTemplate, but got ${e.params.ref.type}`)}s(km,"assertCompleteRequestResourceTemplate");
-var dr="Mcp-Param-",Hi="x-mcp-header",xc=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,$c=new Set(["string","integer","boolean"]);function wm(e){
-let o=[],n=new Map,i,r=s((m,u,p)=>{if(m===null||typeof m!="object")return;let h=m;if(Hi in h){if(!p||u.length===0)return`${yt(
-u)}: x-mcp-header is only permitted on properties statically reachable via a chain of 'properties' keys (not under items\
-, additionalProperties, oneOf/anyOf/allOf/not, if/then/else, or $ref)`;let f=h[Hi];if(typeof f!="string"||f.length===0)return`${yt(
-u)}: x-mcp-header MUST be a non-empty string`;if(!xc.test(f))return`${yt(u)}: x-mcp-header '${f}' is not a valid RFC 911\
-0 token (no spaces, control characters or HTTP delimiters)`;let d=typeof h.type=="string"?h.type:void 0;if(d===void 0||!$c.
-has(d)){let S=`${yt(u)}: x-mcp-header is only permitted on primitive-typed properties (string, integer, boolean); got ${d??
-"<none>"}`;if(d!=="number")return S;i??=S}let b=f.toLowerCase(),R=n.get(b);if(R!==void 0)return`x-mcp-header '${f}' is n\
-ot case-insensitively unique (also declared as '${R}')`;n.set(b,f),o.push({path:u,headerName:f,type:d})}let g=h.properties;
-if(g!==null&&typeof g=="object")for(let[f,d]of Object.entries(g)){let b=r(d,[...u,f],p);if(b!==void 0)return b}for(let f of Ac){
-let d=h[f];if(d===void 0)continue;let b=Array.isArray(d)?d:d!==null&&typeof d=="object"&&Uc.has(f)?Object.values(d):[d];
-for(let R of b){let S=r(R,[...u,`<${f}>`],!1);if(S!==void 0)return S}}},"visit"),l=r(e,[],!0);return l!==void 0?{valid:!1,
-reason:i??l}:i===void 0?{valid:!0,declarations:o}:{valid:!1,reason:i,declarations:o}}s(wm,"scanXMcpHeaderDeclarations");
-var Ac=["items","prefixItems","contains","additionalProperties","unevaluatedProperties","unevaluatedItems","propertyName\
-s","patternProperties","dependentSchemas","oneOf","anyOf","allOf","not","if","then","else","$defs","definitions"],Uc=new Set(
-["patternProperties","dependentSchemas","$defs","definitions"]);function yt(e){return e.length===0?"<root>":e.join(".")}
-s(yt,"pathName");var vi="=?base64?",Pi="?=",Dc=/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,Hc=/^-?\d+(\.\d+)?$/;
-function Sr(e){if(typeof e=="string")return e;if(typeof e=="boolean")return e?"true":"false";if(typeof e=="number")return!Number.
-isFinite(e)||Number.isInteger(e)&&!Number.isSafeInteger(e)?void 0:String(e)}s(Sr,"mcpParamPrimitiveToString");function Vc(e){
-let o=atob(e),n=new Uint8Array(o.length);for(let i=0;i<o.length;i++)n[i]=o.codePointAt(i);return new TextDecoder("utf-8",
-{fatal:!0}).decode(n)}s(Vc,"base64ToUtf8");function gr(e){if(!(e.startsWith(vi)&&e.endsWith(Pi)))return e;let o=e.slice(
-9,e.length-2);if(Dc.test(o))try{return Vc(o)}catch{return}}s(gr,"decodeMcpParamValue");function fr(e,o){let n=e;for(let i of o){
-if(n===null||typeof n!="object")return;n=n[i]}return n}s(fr,"valueAtPath");function Lm(e,o,n){for(let i of e){let r=`${dr}${i.
-headerName}`,l=n.get(r),m=fr(o,i.path);if(m==null)continue;let u=Sr(m);if(u===void 0)continue;if(l===null)return ii("par\
-am-header-missing",r,`the body carries ${yt(i.path)}=${JSON.stringify(m)} but the ${r} header is absent`);let p=gr(l);if(p===
-void 0)return ii("param-header-invalid-encoding",r,`the ${r} header carries an invalid Base64 sentinel value`);if(!((i.type===
-"integer"||i.type==="number")&&Hc.test(p)&&typeof m=="number"?Number(p)===m:p===u))return ii("param-header-mismatch",r,`\
-the ${r} header decodes to ${JSON.stringify(p)} but the body carries ${yt(i.path)}=${JSON.stringify(m)}`)}}s(Lm,"validat\
-eMcpParamHeaders");function ii(e,o,n){return{kind:"reject",rung:"param-header-validation",cell:e,httpStatus:400,code:Tt,
-message:`Bad Request: the request headers and body disagree: ${n}`,data:{mismatch:{header:o,body:n}},settled:!0}}s(ii,"p\
-aramHeaderMismatchRejection");var Tt=-32020,xm=[{rung:"http-method",order:1,evaluatedAt:"edge",codes:[-32e3],conformance:[],
-rationale:"The modern era is POST-only; GET/DELETE are body-less 2025-era session operations and are method-routed to le\
-gacy serving (405 when legacy serving is not configured), before any body is read."},{rung:"jsonrpc-shape",order:2,evaluatedAt:"\
-edge",codes:[z.InvalidRequest],conformance:["server-stateless"],rationale:"The body must be a JSON-RPC request or notifi\
-cation: posted responses and batch arrays containing a modern or invalid element are rejected before classification (ele\
-ment-wise batch rule); all-legacy arrays stay legacy traffic."},{rung:"era-classification",order:3,evaluatedAt:"edge",codes:[
-Tt,z.UnsupportedProtocolVersion],conformance:["server-stateless","http-header-validation","http-custom-header-server-val\
-idation"],rationale:"Body-primary era classification with the protocol-version header as a cross-check; a header/body di\
-sagreement is rejected with -32020 (HeaderMismatch), and an envelope-less request on a modern-only endpoint is answered \
-with the unsupported-protocol-version error naming the supported revisions."},{rung:"envelope",order:4,evaluatedAt:"edge",
-codes:[z.InvalidParams],conformance:["server-stateless"],rationale:"A present envelope claim with a malformed envelope —\
- and a missing envelope on a request whose protocol-version header names a modern revision — is an invalid-params reject\
-ion naming the offending or missing key(s); never a silent fall back to legacy handling. This is the only place an inval\
-id-params rejection maps to HTTP 400."},{rung:"method-registry",order:5,evaluatedAt:"dispatch",codes:[z.MethodNotFound],
-conformance:["server-stateless"],rationale:"Method existence outranks parameter validity: a method absent from the negot\
-iated revision’s registry (or with no handler installed) answers method-not-found before params or capabilities are look\
-ed at."},{rung:"request-params",order:6,evaluatedAt:"dispatch",codes:[z.InvalidParams],conformance:[],rationale:"Per-met\
-hod params validation; emitted in-band by the dispatch layer (HTTP 200), never via the ladder status table."},{rung:"sta\
-ndard-header-validation",order:7,evaluatedAt:"pre-dispatch",codes:[Tt],conformance:["http-header-validation"],rationale:"\
-SEP-2243 standard `MCP-Protocol-Version` / `Mcp-Method` / `Mcp-Name` headers — presence, sentinel decoding, and `Mcp-Nam\
-e` ↔ body cross-check — are validated by the HTTP entry on a modern-classified request after the supported-revision gate\
- and before dispatch. The spec requires `MCP-Protocol-Version` and `Mcp-Method` on every modern *request* POST (`Mcp-Nam\
-e` only for the methods that mirror `params.name` / `params.uri` / `params.taskId`, see `MCP_NAME_HEADER_SOURCE`) and na\
-mes them in that order, so a request missing several is answered by the earliest. Notification POSTs are exempt: the pre\
-sence half runs on requests only, so a modern-enveloped notification is dispatched even with no standard headers at all.\
- The classifier’s own header-mismatch cells (protocol-version, `Mcp-Method` mismatch) stay on the edge `era-classificati\
-on` rung; this rung carries the entry-layer presence/`Mcp-Name` half — including the missing `MCP-Protocol-Version` cell\
-, which cannot live on the edge rung without breaking body-primary classification. Evaluated before the capability gate,\
- the factory call, and the `Mcp-Param-*` rung so a request that fails several rungs is answered by the standard-header r\
-ung first. The documented order (after method-registry 5 and request-params 6) is NOT the observed precedence: serveMode\
-rn evaluates this rung immediately after the supported-revision gate, so a request that also fails a dispatch rung is an\
-swered here before the dispatch rungs (5–6) are consulted."},{rung:"client-capabilities",order:8,evaluatedAt:"pre-disp\
-atch",codes:[z.MissingRequiredClientCapability],conformance:["server-stateless"],rationale:"The capability requirement i\
-s checked by the HTTP entry, pre-dispatch, against the validated envelope the classifier produced — pinning the spec-man\
-dated HTTP 400 independently of how dispatch- and handler-produced errors are mapped. The documented order (after method\
- resolution and params validation) is preserved observably only while the requirement table is empty: once a served meth\
-od gains a requirement entry, a request that is missing the capability and would also fail a dispatch rung is answered b\
-y this gate first, so the entry must consult the method registry before the gate if the documented precedence is to stay\
- observable."},{rung:"param-header-validation",order:9,evaluatedAt:"pre-dispatch",codes:[Tt],conformance:["http-custom-h\
-eader-server-validation"],rationale:"SEP-2243 `Mcp-Param-*` headers are validated against the named tool’s `x-mcp-header\
-` declarations and the body `arguments` after the tool registry is known and before dispatch reaches the handler; a miss\
-ing/disagreeing/malformed header is rejected 400 / -32020 with the same shape as the standard-header cross-checks. The d\
-ocumented order (after method resolution and params validation) is preserved observably only when the body `arguments` w\
-ould otherwise validate: the check runs pre-dispatch, so a `tools/call` that fails BOTH this rung and a dispatch-time ru\
-ng (e.g. order-6 `request-params`, -32602) is answered by this gate first with 400 / -32020, not by the earlier-ordered \
-rung."}],Bc={[z.ParseError]:400,[z.InvalidRequest]:400,[z.MethodNotFound]:404,[z.UnsupportedProtocolVersion]:400,[z.MissingRequiredClientCapability]:400,
-[Tt]:400};function $m(e,o){return o==="in-band"?e===z.MissingRequiredClientCapability?400:200:Bc[e]??400}s($m,"httpStatu\
-sForErrorCode");function J(e,o,n,i,r){return{kind:"reject",rung:e,cell:o,httpStatus:n,code:i.code,message:i.message,...i.
-data!==void 0&&{data:i.data},settled:r}}s(J,"rejection");function Y(e,o,n,i="era-classification"){return J(i,e,400,new T(
-Tt,`Bad Request: the request headers and body disagree: ${n}`,{mismatch:{header:o,body:n}}),!0)}s(Y,"crossCheckMismatch");
-var Vi={"tools/call":"name","prompts/get":"name","resources/read":"uri","tasks/get":"taskId","tasks/update":"taskId","ta\
-sks/cancel":"taskId"};function Fc(e,o){let n=Object.hasOwn(Vi,e)?Vi[e]:void 0;if(n===void 0)return;let i=ia(o)?o[n]:void 0;
-return{field:n,value:typeof i=="string"?i:void 0}}s(Fc,"mcpNameSource");function dn(e){let o=0;for(;o<e.length;){let i=e.
-codePointAt(o);if(i!==9&&i!==32)break;o+=1}let n=e.length;for(;n>o;){let i=e.codePointAt(n-1);if(i!==9&&i!==32)break;n-=
-1}return o===0&&n===e.length?e:e.slice(o,n)}s(dn,"stripHttpOws");function Am(e,o){if(o.messageKind!=="request")return;let n=o.
-message.method;if(e.protocolVersionHeader===void 0){let p=o.classification.revision;return Y("version-header-missing","(\
-missing)",p===void 0?"the body carries a modern per-request envelope but the required MCP-Protocol-Version header is abs\
-ent":`the body envelope names protocol version ${p} but the required MCP-Protocol-Version header is absent`,"standard-he\
-ader-validation")}if(e.mcpMethodHeader===void 0)return Y("method-header-missing","(missing)",`the body names method ${n}\
- but the required Mcp-Method header is absent`,"standard-header-validation");let i=Fc(n,o.message.params);if(i===void 0)
-return;let{field:r,value:l}=i;if(e.mcpNameHeader===void 0)return l===void 0?void 0:Y("name-header-missing","(missing)",`\
-the body carries params.${r}="${l}" but the required Mcp-Name header is absent`,"standard-header-validation");let m=dn(e.
-mcpNameHeader),u=gr(m);if(u===void 0)return Y("name-header-invalid-encoding",m,"the Mcp-Name header carries an invalid B\
-ase64 sentinel value","standard-header-validation");if(l!==void 0&&u!==l)return Y("name-header-mismatch",m,`the body car\
-ries params.${r}="${l}" but the Mcp-Name header names "${u}"`,"standard-header-validation")}s(Am,"validateStandardReques\
-tHeaders");function ia(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}s(ia,"isPlainObject$2");function zr(e){
-return e===void 0?{era:"modern"}:{era:Ae(e)?"modern":"legacy",revision:e}}s(zr,"classificationForClaim");function Jc(e){
-if(!zn(e))return!1;let o=bi(e);if(o===void 0||!Ae(o))return!1;let n=Pt(e);return n!==void 0&&Sn(n).length===0}s(Jc,"carr\
-iesValidModernEnvelopeClaim");function Gc(e){if(e.length===0)return J("jsonrpc-shape","empty-batch",400,new T(z.InvalidRequest,
-"Bad Request: empty JSON-RPC batch"),!0);for(let o of e){if(zn(ia(o)?o.params:void 0))return J("jsonrpc-shape","batch-wi\
-th-modern-element",400,new T(z.InvalidRequest,"Bad Request: JSON-RPC batches may not contain requests for protocol revis\
-ion 2026-07-28 or later"),!0);if(!(yi(o)||_i(o)||gn(o)||Ti(o)))return J("jsonrpc-shape","batch-with-invalid-element",400,
-new T(z.InvalidRequest,"Bad Request: JSON-RPC batch contains an invalid message"),!0)}return{kind:"legacy",reason:"batch"}}
-s(Gc,"classifyBatch");function Kc(e,o){let n=o.params,i=o.method,r=e.protocolVersionHeader,l=r!==void 0&&Ae(r);if(i==="i\
-nitialize"&&!Jc(n)){if(l)return Y("initialize-with-modern-header",r,"an initialize request (legacy handshake) was sent w\
-ith a modern MCP-Protocol-Version header");let m=ia(n)&&typeof n.protocolVersion=="string"?n.protocolVersion:void 0;return{
-kind:"legacy",reason:"initialize",...m!==void 0&&{requestedVersion:m}}}if(zn(n)){let m=Pt(n),u=(m===void 0?[]:Sn(m))[0];
-if(u!==void 0)return J("envelope","envelope-invalid",400,new T(z.InvalidParams,`Invalid _meta envelope for protocol revi\
-sion 2026-07-28: ${u.key}: ${u.problem}`,{envelope:u}),!0);let p=bi(n);return r!==void 0&&p!==void 0&&r!==p?Y("header-bo\
-dy-version-mismatch",r,`the body envelope names protocol version ${p} but the MCP-Protocol-Version header names ${r}`):e.
-mcpMethodHeader!==void 0&&e.mcpMethodHeader!==i?Y("method-header-mismatch",e.mcpMethodHeader,`the body names method ${i}\
- but the Mcp-Method header names ${e.mcpMethodHeader}`):{kind:"modern",messageKind:"request",message:o,classification:zr(
-p)}}if(l){let m=Pt(n),u=Sn(m??{}).filter(h=>h.problem==="missing").map(h=>h.key),p=m===void 0?["_meta"]:u.length>0?u:[W];
-return J("envelope","modern-header-without-claim",400,new T(z.InvalidParams,`Invalid params: the MCP-Protocol-Version he\
-ader names protocol revision ${r}, but the request is missing the required per-request envelope key(s): ${p.join(", ")}`,
-{envelope:{missing:p}}),!0)}return{kind:"legacy",reason:"no-claim",...r!==void 0&&{requestedVersion:r}}}s(Kc,"classifyRe\
-questBody");function Wc(e,o){let n=o.params,i=o.method,r=e.protocolVersionHeader,l=r!==void 0&&Ae(r);if(zn(n)){let m=bi(
-n);if(m===void 0){let p=Pt(n),h=(p===void 0?[]:Sn(p)).find(g=>g.key===W)??{key:W,problem:"expected a protocol version st\
-ring"};return J("envelope","notification-envelope-invalid",400,new T(z.InvalidParams,`Invalid _meta envelope for protoco\
-l revision 2026-07-28: ${h.key}: ${h.problem}`,{envelope:h}),!0)}if(r!==void 0&&r!==m)return Y("notification-header-body\
--version-mismatch",r,`the notification envelope names protocol version ${m} but the MCP-Protocol-Version header names ${r}`);
-let u=zr(m);return u.era==="modern"&&e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==i?Y("notification-method-header-mis\
-match",e.mcpMethodHeader,`the notification body names method ${i} but the Mcp-Method header names ${e.mcpMethodHeader}`):
-{kind:"modern",messageKind:"notification",message:o,classification:u}}return l?e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==
-i?Y("notification-method-header-mismatch",e.mcpMethodHeader,`the notification body names method ${i} but the Mcp-Method \
-header names ${e.mcpMethodHeader}`):{kind:"modern",messageKind:"notification",message:o,classification:{era:"modern",revision:r}}:
-{kind:"legacy",reason:"notification",...r!==void 0&&{requestedVersion:r}}}s(Wc,"classifyNotificationBody");function Um(e){
-if(e={...e,...e.protocolVersionHeader!==void 0&&{protocolVersionHeader:dn(e.protocolVersionHeader)},...e.mcpMethodHeader!==
-void 0&&{mcpMethodHeader:dn(e.mcpMethodHeader)},...e.mcpNameHeader!==void 0&&{mcpNameHeader:dn(e.mcpNameHeader)}},e.httpMethod.
-toUpperCase()!=="POST")return{kind:"legacy",reason:"http-method"};let o=e.body;return Array.isArray(o)?Gc(o):gn(o)||Ti(o)?
-{kind:"legacy",reason:"response"}:ia(o)&&yi(o)?Kc(e,o):ia(o)&&_i(o)?Wc(e,o):J("jsonrpc-shape","invalid-json-rpc-body",400,
-new T(z.InvalidRequest,"Bad Request: the request body is not a valid JSON-RPC message"),!0)}s(Um,"classifyInboundRequest");
-function Dm(e,o){switch(e.reason){case"http-method":return J("http-method","modern-only-method-not-allowed",405,new T(-32e3,
-"Method not allowed."),!0);case"batch":return J("jsonrpc-shape","modern-only-batch-not-supported",400,new T(z.InvalidRequest,
-"Bad Request: JSON-RPC batches are not supported by this endpoint"),!0);case"response":return J("jsonrpc-shape","modern-\
-only-response-post",400,new T(z.InvalidRequest,"Bad Request: JSON-RPC responses cannot be posted to this endpoint"),!0);case"\
-notification":return;case"initialize":case"no-claim":{let n=e.requestedVersion;return J("era-classification","modern-onl\
-y-missing-envelope",400,n===void 0?new T(z.UnsupportedProtocolVersion,"Unsupported protocol version: the request did not\
- name a protocol version",{supported:[...o]}):new rr({supported:[...o],requested:n}),!0)}}}s(Dm,"modernOnlyStrictRejecti\
-on");function Rr(e,o){return t.safeParse(e,o)}s(Rr,"parseSchema");function oa(e){return new Set(e.flatMap(o=>Object.keys(
-o.shape)))}s(oa,"shapeKeys");function qt(e){if(e==null)return!1;let o=typeof e;return o!=="object"&&o!=="function"||!("~\
-standard"in e)?!1:typeof e["~standard"]?.validate=="function"}s(qt,"isStandardSchema");var Bi=!1,mi="draft-2020-12";function br(e,o="\
-input"){let n=e["~standard"],i;if(n.jsonSchema)i=n.jsonSchema[o]({target:mi});else if(n.vendor==="zod"){if(!("_zod"in e))
-throw new Error("Schema appears to be from zod 3, which the SDK cannot convert to JSON Schema. Upgrade to zod >=4.2.0, o\
-r wrap your JSON Schema with fromJsonSchema().");Bi||(Bi=!0,console.warn("[mcp-sdk] Your zod version does not implement \
-`~standard.jsonSchema` (added in zod 4.2.0). Falling back to z.toJSONSchema(). Upgrade to zod >=4.2.0 to silence this wa\
-rning.")),i=t.toJSONSchema(e,{target:mi,io:o})}else throw new Error(`Schema library "${n.vendor}" does not implement Sta\
-ndardJSONSchemaV1 (\`~standard.jsonSchema\`). Upgrade to a version that does, or wrap your JSON Schema with fromJsonSchema\
-().`);if(o==="output")return i.type!==void 0?i:yr(i)?{type:"object",...i}:i;if(i.type!==void 0&&i.type!=="object")throw new Error(
-`MCP tool and prompt schemas must describe objects (got type: ${JSON.stringify(i.type)}). Wrap your schema in z.object({\
-...}) or equivalent.`);return{type:"object",...i}}s(br,"standardSchemaToJsonSchema");var Yc=/^#\/(\$defs|definitions)\/([^/~%]+)$/;
-function yr(e,o=e){if("properties"in e||"patternProperties"in e||"additionalProperties"in e||"required"in e)return!0;let n=typeof e.
-$ref=="string"&&Yc.exec(e.$ref);if(n&&o[n[1]]?.[n[2]]?.type==="object")return!0;for(let i of["oneOf","anyOf","allOf"]){let r=e[i];
-if(Array.isArray(r)&&r.length>0)return r.every(l=>l!==null&&typeof l=="object"&&(l.type==="object"||yr(l,"$id"in l?{}:o)))}
-return!1}s(yr,"isProvablyObjectShapedRoot");function Xc(e){return e.path?.length?`${e.path.map(o=>String(typeof o=="obje\
-ct"?o.key:o)).join(".")}: ${e.message}`:e.message}s(Xc,"formatIssue");async function ri(e,o){let n=await e["~standard"].
-validate(o);return n.issues&&n.issues.length>0?{success:!1,error:n.issues.map(i=>Xc(i)).join(", ")}:{success:!0,data:n.value}}
-s(ri,"validateStandardSchema");function Zc(e){let o=t.toJSONSchema(e,{target:mi,io:"input"});return typeof o.pattern=="s\
-tring"?o.pattern:void 0}s(Zc,"zodEmittedPattern");var Qc=/\\\.\\d\{(\d+)\}/;function el(e){let o=Qc.exec(e),n=[void 0,-1,
-0];return o&&n.push(Number(o[1])),[!1,!0].flatMap(i=>[!1,!0].flatMap(r=>n.map(l=>t.iso.datetime({local:i,offset:r,precision:l}))))}
-s(el,"datetimeReferenceSchemas");function tl(e,o){let n;switch(e){case"email":n=[t.email()];break;case"uri":n=[t.url()];
-break;case"date":n=[t.iso.date()];break;case"date-time":n=el(o);break}return new Set(n.map(i=>Zc(i)).filter(i=>i!==void 0))}
-s(tl,"referencePatternsForFormat");function ol(e,o,n){return n!=="zod"?!0:tl(e,o).has(o)}s(ol,"isLibraryFormatPattern");
-function Hm(e){let o=br(e,"input"),n=o.properties||{},i=o.required||[];return Object.entries(n).map(([r,l])=>({name:r,description:l?.
-description,required:i.includes(r)}))}s(Hm,"promptArgumentsFromStandardSchema");function ra(e){return typeof e=="object"&&
-e!==null&&!Array.isArray(e)}s(ra,"isJsonObject");function al(e){try{return br(e,"input")}catch(o){let n=o instanceof Error?
-o.message:String(o);throw new T(z.InvalidParams,`Elicitation requestedSchema must describe an object with flat primitive\
- properties: ${n}`)}}s(al,"convertStandardElicitationSchema");var sl=new Set(["$comment","deprecated","description","exa\
-mples","readOnly","title","writeOnly"]);function qi(e){return sl.has(e)||e.startsWith("x-")}s(qi,"isAnnotationOnlyJsonSc\
-hemaKeyword");var nl=new Set(["$schema",...Object.keys(bt.shape.requestedSchema.shape)]),Fi={string:oa([zt,Wo,Yo,Xo]),number:oa(
-[Rt]),integer:oa([Rt]),boolean:oa([Ko]),array:oa([Zo,Qo])},il=new Set(zt.shape.format.unwrap().options);function rl(e,o,n,i){
-if(!ra(e))return e;let r=typeof e.type=="string"&&Object.hasOwn(Fi,e.type)?Fi[e.type]:void 0;if(r===void 0)return e;let l={};
-for(let[m,u]of Object.entries(e))r.has(m)||qi(m)?l[m]=u:m==="pattern"&&e.type==="string"&&typeof e.format=="string"?il.has(
-e.format)?(typeof u!="string"||!ol(e.format,u,n))&&i.push(`${o}.${m}`):l[m]=u:i.push(`${o}.${m}`);return l}s(rl,"walkPro\
-perty");function cl(e,o){let n={},i=[];for(let[r,l]of Object.entries(e))r==="properties"&&ra(l)?n[r]=Object.fromEntries(
-Object.entries(l).map(([m,u])=>[m,rl(u,`properties.${m}`,o,i)])):nl.has(r)?n[r]=l:qi(r)||i.push(r);if(i.length>0)throw new T(
-z.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Schema constraint(s) after Standard Schema conver\
-sion: ${i.join(", ")}`);return n}s(cl,"walkRequestedSchema");function ll(e,o){if(!ra(e.properties))return o;let n=Object.
-entries(e.properties).filter(([,i])=>!Rr(ea,i).success).map(([i])=>`properties.${i}`);return n.length>0?n.join(", "):o}s(
-ll,"describeUnsupportedProperties");function ui(e,o,n=""){return Array.isArray(e)&&Array.isArray(o)?e.flatMap((i,r)=>ui(
-i,o[r],`${n}[${r}]`)):!ra(e)||!ra(o)?[]:Object.entries(e).flatMap(([i,r])=>{let l=n?`${n}.${i}`:i;return Object.prototype.
-hasOwnProperty.call(o,i)?ui(r,o[i],l):qi(i)?[]:[l]})}s(ui,"findDroppedConstraintPaths");function ml(e){if(!qt(e.requestedSchema))
-return{...e,mode:"form",requestedSchema:e.requestedSchema};let o=e.requestedSchema["~standard"].vendor,n=cl(al(e.requestedSchema),
-o),i=Rr(bt.shape.requestedSchema,n);if(!i.success)throw new T(z.InvalidParams,`Elicitation requestedSchema only supports\
- flat primitive properties (string, number, integer, boolean, and string enums): ${ll(n,i.error.message)}`);let r=ui(n,i.
-data);if(r.length>0)throw new T(z.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Schema constraint\
-(s) after Standard Schema conversion: ${r.join(", ")}`);let l=(i.data.required??[]).filter(m=>!Object.prototype.hasOwnProperty.
-call(i.data.properties,m));if(l.length>0)throw new T(z.InvalidParams,`Elicitation requestedSchema lists required propert\
-ies that are not defined in properties: ${l.join(", ")}`);return{...e,mode:"form",requestedSchema:i.data}}s(ml,"normaliz\
-eElicitInputParams");function ul(e){let o=e.inputRequests!==void 0&&Object.keys(e.inputRequests).length>0,n=typeof e.requestState==
-"string";if(!o&&!n)throw new TypeError("inputRequired() requires at least one of inputRequests (with at least one entry)\
- or requestState (spec: every InputRequiredResult MUST include at least one of the two)");return{resultType:"input_requi\
-red",...e.inputRequests!==void 0&&{inputRequests:e.inputRequests},...e.requestState!==void 0&&{requestState:e.requestState}}}
-s(ul,"buildInputRequired");var Vm=Object.assign(ul,{elicit(e){try{return{method:"elicitation/create",params:ml(e)}}catch(o){
-throw o instanceof T?new TypeError(o.message,{cause:o}):o}},elicitUrl(e){return{method:"elicitation/create",params:{...e,
-mode:"url"}}},createMessage(e){return{method:"sampling/createMessage",params:e}},listRoots(){return{method:"roots/list"}}});var pl=250;function hl(e,o){return`Multi-round-trip request '${e}' still required input after ${o} rounds (inputRequired\
-.maxRounds)`}s(hl,"inputRequiredRoundsExceededMessage");function dl(e,o){return new Promise((n,i)=>{if(o?.aborted){i(o.reason instanceof
-_?o.reason:new _(P.RequestTimeout,String(o.reason)));return}let r=oe(()=>{o?.removeEventListener("abort",l),n()},e),l=s(
-()=>{Q(r),i(o?.reason instanceof _?o.reason:new _(P.RequestTimeout,String(o?.reason)))},"onAbort");o?.addEventListener("\
-abort",l,{once:!0})})}s(dl,"sleep");function Sl(e){let o=new AbortController,n=s(()=>o.abort(e?.reason),"onOuterAbort");
-return e?.addEventListener("abort",n,{once:!0}),e?.aborted&&o.abort(e.reason),{signal:o.signal,abort:s(i=>o.abort(i),"ab\
-ort"),dispose:s(()=>e?.removeEventListener("abort",n),"dispose")}}s(Sl,"linkedRoundAbort");var gl=["AnnotationsSchema","\
-AudioContentSchema","BaseMetadataSchema","BlobResourceContentsSchema","BooleanSchemaSchema","CallToolRequestSchema","Cal\
-lToolRequestParamsSchema","CallToolResultSchema","CancelledNotificationSchema","CancelledNotificationParamsSchema","Canc\
-elTaskRequestSchema","CancelTaskResultSchema","ClientCapabilitiesSchema","ClientNotificationSchema","ClientRequestSchema",
-"ClientResultSchema","CompatibilityCallToolResultSchema","CompleteRequestSchema","CompleteRequestParamsSchema","Complete\
-ResultSchema","ContentBlockSchema","CreateMessageRequestSchema","CreateMessageRequestParamsSchema","CreateMessageResultS\
-chema","CreateMessageResultWithToolsSchema","CreateTaskResultSchema","CursorSchema","DiscoverRequestSchema","DiscoverRes\
-ultSchema","ElicitationCompleteNotificationSchema","ElicitationCompleteNotificationParamsSchema","ElicitRequestSchema","\
-ElicitRequestFormParamsSchema","ElicitRequestParamsSchema","ElicitRequestURLParamsSchema","ElicitResultSchema","Embedded\
-ResourceSchema","EmptyResultSchema","EnumSchemaSchema","GetPromptRequestSchema","GetPromptRequestParamsSchema","GetPromp\
-tResultSchema","GetTaskPayloadRequestSchema","GetTaskPayloadResultSchema","GetTaskRequestSchema","GetTaskResultSchema","\
-IconSchema","IconsSchema","ImageContentSchema","ImplementationSchema","InitializedNotificationSchema","InitializeRequest\
-Schema","InitializeRequestParamsSchema","InitializeResultSchema","JSONArraySchema","JSONObjectSchema","JSONRPCErrorRespo\
-nseSchema","JSONRPCMessageSchema","JSONRPCNotificationSchema","JSONRPCRequestSchema","JSONRPCResponseSchema","JSONRPCRes\
-ultResponseSchema","JSONValueSchema","LegacyTitledEnumSchemaSchema","ListPromptsRequestSchema","ListPromptsResultSchema",
-"ListResourcesRequestSchema","ListResourcesResultSchema","ListResourceTemplatesRequestSchema","ListResourceTemplatesResu\
-ltSchema","ListRootsRequestSchema","ListRootsResultSchema","ListTasksRequestSchema","ListTasksResultSchema","ListToolsRe\
-questSchema","ListToolsResultSchema","LoggingLevelSchema","LoggingMessageNotificationSchema","LoggingMessageNotification\
-ParamsSchema","ModelHintSchema","ModelPreferencesSchema","MultiSelectEnumSchemaSchema","NotificationSchema","NumberSchem\
-aSchema","PaginatedRequestSchema","PaginatedRequestParamsSchema","PaginatedResultSchema","PingRequestSchema","PrimitiveS\
-chemaDefinitionSchema","ProgressSchema","ProgressNotificationSchema","ProgressNotificationParamsSchema","ProgressTokenSc\
-hema","PromptSchema","PromptArgumentSchema","PromptListChangedNotificationSchema","PromptMessageSchema","PromptReference\
-Schema","ReadResourceRequestSchema","ReadResourceRequestParamsSchema","ReadResourceResultSchema","RelatedTaskMetadataSch\
-ema","RequestSchema","RequestIdSchema","RequestMetaSchema","ResourceSchema","ResourceContentsSchema","ResourceLinkSchema",
-"ResourceListChangedNotificationSchema","ResourceRequestParamsSchema","ResourceTemplateSchema","ResourceTemplateReferenc\
-eSchema","ResourceUpdatedNotificationSchema","ResourceUpdatedNotificationParamsSchema","ResultMetaObjectSchema","ResultS\
-chema","RoleSchema","RootSchema","RootsListChangedNotificationSchema","SamplingContentSchema","SamplingMessageSchema","S\
-amplingMessageContentBlockSchema","ServerCapabilitiesSchema","ServerNotificationSchema","ServerRequestSchema","ServerRes\
-ultSchema","SetLevelRequestSchema","SetLevelRequestParamsSchema","SingleSelectEnumSchemaSchema","StringSchemaSchema","Su\
-bscribeRequestSchema","SubscribeRequestParamsSchema","SubscriptionFilterSchema","SubscriptionsAcknowledgedNotificationSc\
-hema","SubscriptionsAcknowledgedNotificationParamsSchema","SubscriptionsListenRequestSchema","SubscriptionsListenRequest\
-ParamsSchema","SubscriptionsListenResultSchema","SubscriptionsListenResultMetaSchema","TaskAugmentedRequestParamsSchema",
-"TaskCreationParamsSchema","TaskMetadataSchema","TaskSchema","TaskStatusSchema","TaskStatusNotificationSchema","TaskStat\
-usNotificationParamsSchema","TextContentSchema","TextResourceContentsSchema","TitledMultiSelectEnumSchemaSchema","Titled\
-SingleSelectEnumSchemaSchema","ToolSchema","ToolAnnotationsSchema","ToolChoiceSchema","ToolExecutionSchema","ToolListCha\
-ngedNotificationSchema","ToolResultContentSchema","ToolUseContentSchema","UnsubscribeRequestSchema","UnsubscribeRequestP\
-aramsSchema","UntitledMultiSelectEnumSchemaSchema","UntitledSingleSelectEnumSchemaSchema"],fl={IdJagTokenExchangeResponseSchema:Zn,
-OAuthClientInformationFullSchema:ei,OAuthClientInformationSchema:ln,OAuthClientMetadataSchema:cn,OAuthClientRegistrationErrorSchema:ti,
-OAuthErrorResponseSchema:Qn,OAuthMetadataSchema:nn,OAuthProtectedResourceMetadataSchema:Wn,OAuthTokenRevocationRequestSchema:oi,
-OAuthTokensSchema:Xn,OpenIdProviderDiscoveryMetadataSchema:Yn,OpenIdProviderMetadataSchema:rn},_r={},Tr={};function vr(e,o){
-let n=e.slice(0,-6);_r[n]=o,Tr[n]=i=>o.safeParse(i).success}s(vr,"register");for(let e of gl)vr(e,wc[e]);for(let[e,o]of Object.
-entries(fl))vr(e,o);var Bm=Object.freeze(_r),Fm=Object.freeze(Tr);function zl(e){switch(e){case"initialize":case"notific\
-ations/initialized":return na(void 0);case"server/discover":return na(Ri);default:return}}s(zl,"bootstrapOutboundCodec");
-var Rl=6e4,bl=[W,Po,ct,qo],yl=["inputResponses","requestState"];function Ji(e,o){let n=e.params;if(!sa(n))return{message:e,
-lifted:{}};let i=n._meta,r=sa(i)?bl.filter(p=>p in i):[],l=o==="request"?yl.filter(p=>p in n):[];if(r.length===0&&l.length===
-0)return{message:e,lifted:{}};let m={},u={...n};if(r.length>0&&sa(i)){let p={},h={...i};for(let g of r)p[g]=i[g],delete h[g];
-m.envelope=p,Object.keys(h).length>0?u._meta=h:delete u._meta}for(let p of l)p==="inputResponses"&&(m.inputResponses=u[p]),
-p==="requestState"&&(m.requestState=u[p]),delete u[p];return{message:{...e,params:u},lifted:m}}s(Ji,"liftWireOnlyMateria\
-l");function Gi(e,o){let n=e.validateResult(o,void 0);if(!(!n.ok&&n.reason==="not-in-era"))return{"~standard":{version:1,
-vendor:"mcp-wire-codec",validate(i){let r=e.validateResult(o,i);return r.ok?{value:r.value}:{issues:[{message:r.reason===
-"invalid"?r.message:`not-in-era: ${o}`}]}}}}}s(Gi,"codecResultValidator");function Rn(e){return()=>e}s(Rn,"requestStateA\
-ccessor");var _l=Rn(void 0);function Jm(e,o){return{...e,mcpReq:{...e.mcpReq,requestState:Rn(o)}}}s(Jm,"withRequestState\
-Value");var Pr;function Gm(e,o){Pr(e,o)}s(Gm,"setNegotiatedProtocolVersion");var Km=class{static{s(this,"Protocol")}_transport;_requestMessageId=0;_requestHandlers=new Map;_customSchemaRequestMethods=new Set;_requestHandlerAbortControllers=new Map;_notificationHandlers=new Map;_responseHandlers=new Map;_progressHandlers=new Map;_timeoutInfo=new Map;_pendingDebouncedNotifications=new Set;_negotiatedProtocolVersion;static{
-Pr=s((e,o)=>{e._negotiatedProtocolVersion=o},"writeNegotiatedProtocolVersion")}_supportedProtocolVersions;onclose;onerror;fallbackRequestHandler;fallbackNotificationHandler;constructor(e){
-this._options=e,this._supportedProtocolVersions=e?.supportedProtocolVersions??_n,this.setNotificationHandler("notificati\
+te":e.CompleteResultSchema,"server/discover":e.DiscoverResultSchema},pn}var zi="2026-07-28";function sa(e){return e!==void 0&&$e(e)?fi:hi}function $i(e){return e.revision!==void 0?sa(e.revision).
+era:e.era==="modern"?fi.era:hi.era}function ai(e){return pr.some(o=>o.hasRequestMethod(e))}function si(e){return pr.some(
+o=>o.hasNotificationMethod(e))}function Ai(e){return e==="tasks/get"||e==="tasks/cancel"}var pr=[hi,fi];function Ui(e){return e!==
+null&&typeof e=="object"&&!Array.isArray(e)}function vt(e){if(!Ui(e))return;let o=e._meta;return Ui(o)?o:void 0}function fn(e){
+let o=vt(e);return o!==void 0&&K in o}function Ri(e){let o=vt(e)?.[K];return typeof o=="string"?o:void 0}function dn(e){
+return sa(zi).validateEnvelopeMeta(e)}var jc=Ei({AnnotationsSchema:()=>ae,AudioContentSchema:()=>St,BaseMetadataSchema:()=>oe,
+BaseRequestParamsSchema:()=>O,BlobResourceContentsSchema:()=>Do,BooleanSchemaSchema:()=>Go,CallToolRequestParamsSchema:()=>ys,
+CallToolRequestSchema:()=>_s,CallToolResultSchema:()=>Fo,CancelTaskRequestSchema:()=>An,CancelTaskResultSchema:()=>Un,CancelledNotificationParamsSchema:()=>qa,
+CancelledNotificationSchema:()=>jo,ClientCapabilitiesSchema:()=>Ma,ClientNotificationSchema:()=>Hn,ClientRequestSchema:()=>Dn,
+ClientResultSchema:()=>Vn,ClientTasksCapabilitySchema:()=>Ea,CompatibilityCallToolResultSchema:()=>En,CompleteRequestParamsSchema:()=>Ws,
+CompleteRequestSchema:()=>Ys,CompleteResultSchema:()=>Xs,ContentBlockSchema:()=>gt,CreateMessageRequestParamsSchema:()=>ks,
+CreateMessageRequestSchema:()=>ws,CreateMessageResultSchema:()=>Ls,CreateMessageResultWithToolsSchema:()=>xs,CreateTaskResultSchema:()=>On,
+CursorSchema:()=>Co,DiscoverRequestSchema:()=>ja,DiscoverResultSchema:()=>ka,ElicitRequestFormParamsSchema:()=>Rt,ElicitRequestParamsSchema:()=>Hs,
+ElicitRequestSchema:()=>Vs,ElicitRequestURLParamsSchema:()=>Ds,ElicitResultSchema:()=>Js,ElicitationCompleteNotificationParamsSchema:()=>Bs,
+ElicitationCompleteNotificationSchema:()=>Fs,EmbeddedResourceSchema:()=>ps,EmptyResultSchema:()=>Io,EnumSchemaSchema:()=>Us,
+GetPromptRequestParamsSchema:()=>ls,GetPromptRequestSchema:()=>ms,GetPromptResultSchema:()=>Ss,GetTaskPayloadRequestSchema:()=>wn,
+GetTaskPayloadResultSchema:()=>Ln,GetTaskRequestSchema:()=>jn,GetTaskResultSchema:()=>kn,IconSchema:()=>Ca,IconsSchema:()=>de,
+ImageContentSchema:()=>dt,ImplementationSchema:()=>ut,InitializeRequestParamsSchema:()=>Oa,InitializeRequestSchema:()=>ko,
+InitializeResultSchema:()=>Ia,InitializedNotificationSchema:()=>Lo,JSONArraySchema:()=>vn,JSONObjectSchema:()=>C,JSONRPCErrorResponseSchema:()=>mt,
+JSONRPCMessageSchema:()=>Pn,JSONRPCNotificationSchema:()=>Oo,JSONRPCRequestSchema:()=>Mo,JSONRPCResponseSchema:()=>qn,JSONRPCResultResponseSchema:()=>lt,
+JSONValueSchema:()=>pe,LegacyTitledEnumSchemaSchema:()=>Yo,ListChangedOptionsBaseSchema:()=>Nn,ListPromptsRequestSchema:()=>rs,
+ListPromptsResultSchema:()=>cs,ListResourceTemplatesRequestSchema:()=>Da,ListResourceTemplatesResultSchema:()=>Ha,ListResourcesRequestSchema:()=>Aa,
+ListResourcesResultSchema:()=>Ua,ListRootsRequestSchema:()=>Qs,ListRootsResultSchema:()=>en,ListTasksRequestSchema:()=>xn,
+ListTasksResultSchema:()=>$n,ListToolsRequestSchema:()=>Rs,ListToolsResultSchema:()=>bs,LoggingLevelSchema:()=>Jo,LoggingMessageNotificationParamsSchema:()=>qs,
+LoggingMessageNotificationSchema:()=>Cs,ModelHintSchema:()=>Es,ModelPreferencesSchema:()=>Ns,MultiSelectEnumSchemaSchema:()=>As,
+NotificationSchema:()=>x,NotificationsParamsSchema:()=>L,NumberSchemaSchema:()=>zt,PaginatedRequestParamsSchema:()=>xa,PaginatedRequestSchema:()=>Se,
+PaginatedResultSchema:()=>ge,PingRequestSchema:()=>xo,PrimitiveSchemaDefinitionSchema:()=>Qo,ProgressNotificationParamsSchema:()=>La,
+ProgressNotificationSchema:()=>$o,ProgressSchema:()=>wa,ProgressTokenSchema:()=>qo,PromptArgumentSchema:()=>ns,PromptListChangedNotificationSchema:()=>gs,
+PromptMessageSchema:()=>ds,PromptReferenceSchema:()=>Ks,PromptSchema:()=>is,ReadResourceRequestParamsSchema:()=>Va,ReadResourceRequestSchema:()=>Ba,
+ReadResourceResultSchema:()=>Fa,RelatedTaskMetadataSchema:()=>Pa,RequestIdSchema:()=>he,RequestMetaSchema:()=>Eo,RequestSchema:()=>E,
+ResourceContentsSchema:()=>Ao,ResourceLinkSchema:()=>hs,ResourceListChangedNotificationSchema:()=>Ja,ResourceRequestParamsSchema:()=>pt,
+ResourceSchema:()=>Ho,ResourceTemplateReferenceSchema:()=>Gs,ResourceTemplateSchema:()=>$a,ResourceUpdatedNotificationParamsSchema:()=>as,
+ResourceUpdatedNotificationSchema:()=>ss,ResultMetaObjectSchema:()=>No,ResultSchema:()=>N,RoleSchema:()=>fe,RootSchema:()=>Zs,
+RootsListChangedNotificationSchema:()=>tn,SamplingContentSchema:()=>Is,SamplingMessageContentBlockSchema:()=>we,SamplingMessageSchema:()=>js,
+ServerCapabilitiesSchema:()=>wo,ServerNotificationSchema:()=>Fn,ServerRequestSchema:()=>Bn,ServerResultSchema:()=>Jn,ServerTasksCapabilitySchema:()=>Na,
+SetLevelRequestParamsSchema:()=>vs,SetLevelRequestSchema:()=>Ps,SingleSelectEnumSchemaSchema:()=>$s,StringSchemaSchema:()=>ft,
+SubscribeRequestParamsSchema:()=>Ga,SubscribeRequestSchema:()=>Ka,SubscriptionFilterSchema:()=>Vo,SubscriptionsAcknowledgedNotificationParamsSchema:()=>Qa,
+SubscriptionsAcknowledgedNotificationSchema:()=>es,SubscriptionsListenRequestParamsSchema:()=>Xa,SubscriptionsListenRequestSchema:()=>Za,
+SubscriptionsListenResultMetaSchema:()=>ts,SubscriptionsListenResultSchema:()=>os,TaskAugmentedRequestParamsSchema:()=>xe,
+TaskCreationParamsSchema:()=>Mn,TaskMetadataSchema:()=>va,TaskSchema:()=>ze,TaskStatusNotificationParamsSchema:()=>an,TaskStatusNotificationSchema:()=>In,
+TaskStatusSchema:()=>on,TextContentSchema:()=>ht,TextResourceContentsSchema:()=>Uo,TitledMultiSelectEnumSchemaSchema:()=>Zo,
+TitledSingleSelectEnumSchemaSchema:()=>Wo,ToolAnnotationsSchema:()=>fs,ToolChoiceSchema:()=>Ms,ToolExecutionSchema:()=>zs,
+ToolListChangedNotificationSchema:()=>Ts,ToolResultContentSchema:()=>Os,ToolSchema:()=>Bo,ToolUseContentSchema:()=>us,UnsubscribeRequestParamsSchema:()=>Wa,
+UnsubscribeRequestSchema:()=>Ya,UntitledMultiSelectEnumSchemaSchema:()=>Xo,UntitledSingleSelectEnumSchemaSchema:()=>Ko});var bi=e=>Mo.safeParse(e).success,yi=e=>Oo.safeParse(e).success,Sn=e=>lt.safeParse(e).success,_i=e=>mt.safeParse(e).success;var kc=e=>typeof e=="object"&&e!==null&&!Array.isArray(e)&&e.resultType==="input_required";var qm=e=>ko.safeParse(e).success,Cm=e=>Lo.safeParse(e).success;function Em(e){if(e.params.ref.type!=="ref/prompt")throw new TypeError(
+`Expected CompleteRequestPrompt, but got ${e.params.ref.type}`)}function Nm(e){if(e.params.ref.type!=="ref/resource")throw new TypeError(
+`Expected CompleteRequestResourceTemplate, but got ${e.params.ref.type}`)}var hr="Mcp-Param-",Di="x-mcp-header",wc=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,
+Lc=new Set(["string","integer","boolean"]);function Mm(e){let o=[],s=new Map,n,i=(l,m,u)=>{if(l===null||typeof l!="objec\
+t")return;let p=l;if(Di in p){if(!u||m.length===0)return`${bt(m)}: x-mcp-header is only permitted on properties statical\
+ly reachable via a chain of 'properties' keys (not under items, additionalProperties, oneOf/anyOf/allOf/not, if/then/els\
+e, or $ref)`;let g=p[Di];if(typeof g!="string"||g.length===0)return`${bt(m)}: x-mcp-header MUST be a non-empty string`;if(!wc.
+test(g))return`${bt(m)}: x-mcp-header '${g}' is not a valid RFC 9110 token (no spaces, control characters or HTTP delimi\
+ters)`;let h=typeof p.type=="string"?p.type:void 0;if(h===void 0||!Lc.has(h)){let d=`${bt(m)}: x-mcp-header is only perm\
+itted on primitive-typed properties (string, integer, boolean); got ${h??"<none>"}`;if(h!=="number")return d;n??=d}let R=g.
+toLowerCase(),z=s.get(R);if(z!==void 0)return`x-mcp-header '${g}' is not case-insensitively unique (also declared as '${z}\
+')`;s.set(R,g),o.push({path:m,headerName:g,type:h})}let S=p.properties;if(S!==null&&typeof S=="object")for(let[g,h]of Object.
+entries(S)){let R=i(h,[...m,g],u);if(R!==void 0)return R}for(let g of xc){let h=p[g];if(h===void 0)continue;let R=Array.
+isArray(h)?h:h!==null&&typeof h=="object"&&$c.has(g)?Object.values(h):[h];for(let z of R){let d=i(z,[...m,`<${g}>`],!1);
+if(d!==void 0)return d}}},c=i(e,[],!0);return c!==void 0?{valid:!1,reason:n??c}:n===void 0?{valid:!0,declarations:o}:{valid:!1,
+reason:n,declarations:o}}var xc=["items","prefixItems","contains","additionalProperties","unevaluatedProperties","uneval\
+uatedItems","propertyNames","patternProperties","dependentSchemas","oneOf","anyOf","allOf","not","if","then","else","$de\
+fs","definitions"],$c=new Set(["patternProperties","dependentSchemas","$defs","definitions"]);function bt(e){return e.length===
+0?"<root>":e.join(".")}var Ti="=?base64?",vi="?=",Ac=/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+Uc=/^-?\d+(\.\d+)?$/;function dr(e){if(typeof e=="string")return e;if(typeof e=="boolean")return e?"true":"false";if(typeof e==
+"number")return!Number.isFinite(e)||Number.isInteger(e)&&!Number.isSafeInteger(e)?void 0:String(e)}function Dc(e){let o=atob(
+e),s=new Uint8Array(o.length);for(let n=0;n<o.length;n++)s[n]=o.codePointAt(n);return new TextDecoder("utf-8",{fatal:!0}).
+decode(s)}function Sr(e){if(!(e.startsWith(Ti)&&e.endsWith(vi)))return e;let o=e.slice(9,e.length-2);if(Ac.test(o))try{return Dc(
+o)}catch{return}}function gr(e,o){let s=e;for(let n of o){if(s===null||typeof s!="object")return;s=s[n]}return s}function Om(e,o,s){
+for(let n of e){let i=`${hr}${n.headerName}`,c=s.get(i),l=gr(o,n.path);if(l==null)continue;let m=dr(l);if(m===void 0)continue;
+if(c===null)return ni("param-header-missing",i,`the body carries ${bt(n.path)}=${JSON.stringify(l)} but the ${i} header \
+is absent`);let u=Sr(c);if(u===void 0)return ni("param-header-invalid-encoding",i,`the ${i} header carries an invalid Ba\
+se64 sentinel value`);if(!((n.type==="integer"||n.type==="number")&&Uc.test(u)&&typeof l=="number"?Number(u)===l:u===m))
+return ni("param-header-mismatch",i,`the ${i} header decodes to ${JSON.stringify(u)} but the body carries ${bt(n.path)}=${JSON.
+stringify(l)}`)}}function ni(e,o,s){return{kind:"reject",rung:"param-header-validation",cell:e,httpStatus:400,code:_t,message:`\
+Bad Request: the request headers and body disagree: ${s}`,data:{mismatch:{header:o,body:s}},settled:!0}}var _t=-32020,Im=[
+{rung:"http-method",order:1,evaluatedAt:"edge",codes:[-32e3],conformance:[],rationale:"The modern era is POST-only; GET/\
+DELETE are body-less 2025-era session operations and are method-routed to legacy serving (405 when legacy serving is not\
+ configured), before any body is read."},{rung:"jsonrpc-shape",order:2,evaluatedAt:"edge",codes:[f.InvalidRequest],conformance:[
+"server-stateless"],rationale:"The body must be a JSON-RPC request or notification: posted responses and batch arrays co\
+ntaining a modern or invalid element are rejected before classification (element-wise batch rule); all-legacy arrays sta\
+y legacy traffic."},{rung:"era-classification",order:3,evaluatedAt:"edge",codes:[_t,f.UnsupportedProtocolVersion],conformance:[
+"server-stateless","http-header-validation","http-custom-header-server-validation"],rationale:"Body-primary era classifi\
+cation with the protocol-version header as a cross-check; a header/body disagreement is rejected with -32020 (HeaderMism\
+atch), and an envelope-less request on a modern-only endpoint is answered with the unsupported-protocol-version error na\
+ming the supported revisions."},{rung:"envelope",order:4,evaluatedAt:"edge",codes:[f.InvalidParams],conformance:["server\
+-stateless"],rationale:"A present envelope claim with a malformed envelope — and a missing envelope on a request whose p\
+rotocol-version header names a modern revision — is an invalid-params rejection naming the offending or missing key(s); \
+never a silent fall back to legacy handling. This is the only place an invalid-params rejection maps to HTTP 400."},{rung:"\
+method-registry",order:5,evaluatedAt:"dispatch",codes:[f.MethodNotFound],conformance:["server-stateless"],rationale:"Met\
+hod existence outranks parameter validity: a method absent from the negotiated revision’s registry (or with no handler i\
+nstalled) answers method-not-found before params or capabilities are looked at."},{rung:"request-params",order:6,evaluatedAt:"\
+dispatch",codes:[f.InvalidParams],conformance:[],rationale:"Per-method params validation; emitted in-band by the dispatc\
+h layer (HTTP 200), never via the ladder status table."},{rung:"standard-header-validation",order:7,evaluatedAt:"pre-dis\
+patch",codes:[_t],conformance:["http-header-validation"],rationale:"SEP-2243 standard `MCP-Protocol-Version` / `Mcp-Meth\
+od` / `Mcp-Name` headers — presence, sentinel decoding, and `Mcp-Name` ↔ body cross-check — are validated by the HTTP en\
+try on a modern-classified request after the supported-revision gate and before dispatch. The spec requires `MCP-Protoco\
+l-Version` and `Mcp-Method` on every modern *request* POST (`Mcp-Name` only for the methods that mirror `params.name` / \
+`params.uri` / `params.taskId`, see `MCP_NAME_HEADER_SOURCE`) and names them in that order, so a request missing several\
+ is answered by the earliest. Notification POSTs are exempt: the presence half runs on requests only, so a modern-envelo\
+ped notification is dispatched even with no standard headers at all. The classifier’s own header-mismatch cells (protoco\
+l-version, `Mcp-Method` mismatch) stay on the edge `era-classification` rung; this rung carries the entry-layer presence\
+/`Mcp-Name` half — including the missing `MCP-Protocol-Version` cell, which cannot live on the edge rung without breakin\
+g body-primary classification. Evaluated before the capability gate, the factory call, and the `Mcp-Param-*` rung so a r\
+equest that fails several rungs is answered by the standard-header rung first. The documented order (after method-regist\
+ry 5 and request-params 6) is NOT the observed precedence: serveModern evaluates this rung immediately after the support\
+ed-revision gate, so a request that also fails a dispatch rung is answered here before the dispatch rungs (5–6) are cons\
+ulted."},{rung:"client-capabilities",order:8,evaluatedAt:"pre-dispatch",codes:[f.MissingRequiredClientCapability],conformance:[
+"server-stateless"],rationale:"The capability requirement is checked by the HTTP entry, pre-dispatch, against the valida\
+ted envelope the classifier produced — pinning the spec-mandated HTTP 400 independently of how dispatch- and handler-pro\
+duced errors are mapped. The documented order (after method resolution and params validation) is preserved observably on\
+ly while the requirement table is empty: once a served method gains a requirement entry, a request that is missing the c\
+apability and would also fail a dispatch rung is answered by this gate first, so the entry must consult the method regis\
+try before the gate if the documented precedence is to stay observable."},{rung:"param-header-validation",order:9,evaluatedAt:"\
+pre-dispatch",codes:[_t],conformance:["http-custom-header-server-validation"],rationale:"SEP-2243 `Mcp-Param-*` headers \
+are validated against the named tool’s `x-mcp-header` declarations and the body `arguments` after the tool registry is k\
+nown and before dispatch reaches the handler; a missing/disagreeing/malformed header is rejected 400 / -32020 with the s\
+ame shape as the standard-header cross-checks. The documented order (after method resolution and params validation) is p\
+reserved observably only when the body `arguments` would otherwise validate: the check runs pre-dispatch, so a `tools/ca\
+ll` that fails BOTH this rung and a dispatch-time rung (e.g. order-6 `request-params`, -32602) is answered by this gate \
+first with 400 / -32020, not by the earlier-ordered rung."}],Hc={[f.ParseError]:400,[f.InvalidRequest]:400,[f.MethodNotFound]:404,
+[f.UnsupportedProtocolVersion]:400,[f.MissingRequiredClientCapability]:400,[_t]:400};function jm(e,o){return o==="in-ban\
+d"?e===f.MissingRequiredClientCapability?400:200:Hc[e]??400}function F(e,o,s,n,i){return{kind:"reject",rung:e,cell:o,httpStatus:s,
+code:n.code,message:n.message,...n.data!==void 0&&{data:n.data},settled:i}}function W(e,o,s,n="era-classification"){return F(
+n,e,400,new _(_t,`Bad Request: the request headers and body disagree: ${s}`,{mismatch:{header:o,body:s}}),!0)}var Hi={"t\
+ools/call":"name","prompts/get":"name","resources/read":"uri","tasks/get":"taskId","tasks/update":"taskId","tasks/cancel":"\
+taskId"};function Vc(e,o){let s=Object.hasOwn(Hi,e)?Hi[e]:void 0;if(s===void 0)return;let n=na(o)?o[s]:void 0;return{field:s,
+value:typeof n=="string"?n:void 0}}function hn(e){let o=0;for(;o<e.length;){let n=e.codePointAt(o);if(n!==9&&n!==32)break;
+o+=1}let s=e.length;for(;s>o;){let n=e.codePointAt(s-1);if(n!==9&&n!==32)break;s-=1}return o===0&&s===e.length?e:e.slice(
+o,s)}function km(e,o){if(o.messageKind!=="request")return;let s=o.message.method;if(e.protocolVersionHeader===void 0){let u=o.
+classification.revision;return W("version-header-missing","(missing)",u===void 0?"the body carries a modern per-request \
+envelope but the required MCP-Protocol-Version header is absent":`the body envelope names protocol version ${u} but the \
+required MCP-Protocol-Version header is absent`,"standard-header-validation")}if(e.mcpMethodHeader===void 0)return W("me\
+thod-header-missing","(missing)",`the body names method ${s} but the required Mcp-Method header is absent`,"standard-hea\
+der-validation");let n=Vc(s,o.message.params);if(n===void 0)return;let{field:i,value:c}=n;if(e.mcpNameHeader===void 0)return c===
+void 0?void 0:W("name-header-missing","(missing)",`the body carries params.${i}="${c}" but the required Mcp-Name header \
+is absent`,"standard-header-validation");let l=hn(e.mcpNameHeader),m=Sr(l);if(m===void 0)return W("name-header-invalid-e\
+ncoding",l,"the Mcp-Name header carries an invalid Base64 sentinel value","standard-header-validation");if(c!==void 0&&m!==
+c)return W("name-header-mismatch",l,`the body carries params.${i}="${c}" but the Mcp-Name header names "${m}"`,"standard\
+-header-validation")}function na(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function fr(e){return e===void 0?
+{era:"modern"}:{era:$e(e)?"modern":"legacy",revision:e}}function Bc(e){if(!fn(e))return!1;let o=Ri(e);if(o===void 0||!$e(
+o))return!1;let s=vt(e);return s!==void 0&&dn(s).length===0}function Fc(e){if(e.length===0)return F("jsonrpc-shape","emp\
+ty-batch",400,new _(f.InvalidRequest,"Bad Request: empty JSON-RPC batch"),!0);for(let o of e){if(fn(na(o)?o.params:void 0))
+return F("jsonrpc-shape","batch-with-modern-element",400,new _(f.InvalidRequest,"Bad Request: JSON-RPC batches may not c\
+ontain requests for protocol revision 2026-07-28 or later"),!0);if(!(bi(o)||yi(o)||Sn(o)||_i(o)))return F("jsonrpc-shape",
+"batch-with-invalid-element",400,new _(f.InvalidRequest,"Bad Request: JSON-RPC batch contains an invalid message"),!0)}return{
+kind:"legacy",reason:"batch"}}function Jc(e,o){let s=o.params,n=o.method,i=e.protocolVersionHeader,c=i!==void 0&&$e(i);if(n===
+"initialize"&&!Bc(s)){if(c)return W("initialize-with-modern-header",i,"an initialize request (legacy handshake) was sent\
+ with a modern MCP-Protocol-Version header");let l=na(s)&&typeof s.protocolVersion=="string"?s.protocolVersion:void 0;return{
+kind:"legacy",reason:"initialize",...l!==void 0&&{requestedVersion:l}}}if(fn(s)){let l=vt(s),m=(l===void 0?[]:dn(l))[0];
+if(m!==void 0)return F("envelope","envelope-invalid",400,new _(f.InvalidParams,`Invalid _meta envelope for protocol revi\
+sion 2026-07-28: ${m.key}: ${m.problem}`,{envelope:m}),!0);let u=Ri(s);return i!==void 0&&u!==void 0&&i!==u?W("header-bo\
+dy-version-mismatch",i,`the body envelope names protocol version ${u} but the MCP-Protocol-Version header names ${i}`):e.
+mcpMethodHeader!==void 0&&e.mcpMethodHeader!==n?W("method-header-mismatch",e.mcpMethodHeader,`the body names method ${n}\
+ but the Mcp-Method header names ${e.mcpMethodHeader}`):{kind:"modern",messageKind:"request",message:o,classification:fr(
+u)}}if(c){let l=vt(s),m=dn(l??{}).filter(p=>p.problem==="missing").map(p=>p.key),u=l===void 0?["_meta"]:m.length>0?m:[K];
+return F("envelope","modern-header-without-claim",400,new _(f.InvalidParams,`Invalid params: the MCP-Protocol-Version he\
+ader names protocol revision ${i}, but the request is missing the required per-request envelope key(s): ${u.join(", ")}`,
+{envelope:{missing:u}}),!0)}return{kind:"legacy",reason:"no-claim",...i!==void 0&&{requestedVersion:i}}}function Gc(e,o){
+let s=o.params,n=o.method,i=e.protocolVersionHeader,c=i!==void 0&&$e(i);if(fn(s)){let l=Ri(s);if(l===void 0){let u=vt(s),
+p=(u===void 0?[]:dn(u)).find(S=>S.key===K)??{key:K,problem:"expected a protocol version string"};return F("envelope","no\
+tification-envelope-invalid",400,new _(f.InvalidParams,`Invalid _meta envelope for protocol revision 2026-07-28: ${p.key}\
+: ${p.problem}`,{envelope:p}),!0)}if(i!==void 0&&i!==l)return W("notification-header-body-version-mismatch",i,`the notif\
+ication envelope names protocol version ${l} but the MCP-Protocol-Version header names ${i}`);let m=fr(l);return m.era===
+"modern"&&e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==n?W("notification-method-header-mismatch",e.mcpMethodHeader,`t\
+he notification body names method ${n} but the Mcp-Method header names ${e.mcpMethodHeader}`):{kind:"modern",messageKind:"\
+notification",message:o,classification:m}}return c?e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==n?W("notification-met\
+hod-header-mismatch",e.mcpMethodHeader,`the notification body names method ${n} but the Mcp-Method header names ${e.mcpMethodHeader}`):
+{kind:"modern",messageKind:"notification",message:o,classification:{era:"modern",revision:i}}:{kind:"legacy",reason:"not\
+ification",...i!==void 0&&{requestedVersion:i}}}function wm(e){if(e={...e,...e.protocolVersionHeader!==void 0&&{protocolVersionHeader:hn(
+e.protocolVersionHeader)},...e.mcpMethodHeader!==void 0&&{mcpMethodHeader:hn(e.mcpMethodHeader)},...e.mcpNameHeader!==void 0&&
+{mcpNameHeader:hn(e.mcpNameHeader)}},e.httpMethod.toUpperCase()!=="POST")return{kind:"legacy",reason:"http-method"};let o=e.
+body;return Array.isArray(o)?Fc(o):Sn(o)||_i(o)?{kind:"legacy",reason:"response"}:na(o)&&bi(o)?Jc(e,o):na(o)&&yi(o)?Gc(e,
+o):F("jsonrpc-shape","invalid-json-rpc-body",400,new _(f.InvalidRequest,"Bad Request: the request body is not a valid JS\
+ON-RPC message"),!0)}function Lm(e,o){switch(e.reason){case"http-method":return F("http-method","modern-only-method-not-\
+allowed",405,new _(-32e3,"Method not allowed."),!0);case"batch":return F("jsonrpc-shape","modern-only-batch-not-supporte\
+d",400,new _(f.InvalidRequest,"Bad Request: JSON-RPC batches are not supported by this endpoint"),!0);case"response":return F(
+"jsonrpc-shape","modern-only-response-post",400,new _(f.InvalidRequest,"Bad Request: JSON-RPC responses cannot be posted\
+ to this endpoint"),!0);case"notification":return;case"initialize":case"no-claim":{let s=e.requestedVersion;return F("er\
+a-classification","modern-only-missing-envelope",400,s===void 0?new _(f.UnsupportedProtocolVersion,"Unsupported protocol\
+ version: the request did not name a protocol version",{supported:[...o]}):new ir({supported:[...o],requested:s}),!0)}}}
+function zr(e,o){return t.safeParse(e,o)}function ta(e){return new Set(e.flatMap(o=>Object.keys(o.shape)))}function Pt(e){
+if(e==null)return!1;let o=typeof e;return o!=="object"&&o!=="function"||!("~standard"in e)?!1:typeof e["~standard"]?.validate==
+"function"}var Vi=!1,li="draft-2020-12";function Rr(e,o="input"){let s=e["~standard"],n;if(s.jsonSchema)n=s.jsonSchema[o](
+{target:li});else if(s.vendor==="zod"){if(!("_zod"in e))throw new Error("Schema appears to be from zod 3, which the SDK \
+cannot convert to JSON Schema. Upgrade to zod >=4.2.0, or wrap your JSON Schema with fromJsonSchema().");Vi||(Vi=!0,console.
+warn("[mcp-sdk] Your zod version does not implement `~standard.jsonSchema` (added in zod 4.2.0). Falling back to z.toJSO\
+NSchema(). Upgrade to zod >=4.2.0 to silence this warning.")),n=t.toJSONSchema(e,{target:li,io:o})}else throw new Error(
+`Schema library "${s.vendor}" does not implement StandardJSONSchemaV1 (\`~standard.jsonSchema\`). Upgrade to a version tha\
+t does, or wrap your JSON Schema with fromJsonSchema().`);if(o==="output")return n.type!==void 0?n:br(n)?{type:"object",
+...n}:n;if(n.type!==void 0&&n.type!=="object")throw new Error(`MCP tool and prompt schemas must describe objects (got ty\
+pe: ${JSON.stringify(n.type)}). Wrap your schema in z.object({...}) or equivalent.`);return{type:"object",...n}}var Kc=/^#\/(\$defs|definitions)\/([^/~%]+)$/;
+function br(e,o=e){if("properties"in e||"patternProperties"in e||"additionalProperties"in e||"required"in e)return!0;let s=typeof e.
+$ref=="string"&&Kc.exec(e.$ref);if(s&&o[s[1]]?.[s[2]]?.type==="object")return!0;for(let n of["oneOf","anyOf","allOf"]){let i=e[n];
+if(Array.isArray(i)&&i.length>0)return i.every(c=>c!==null&&typeof c=="object"&&(c.type==="object"||br(c,"$id"in c?{}:o)))}
+return!1}function Wc(e){return e.path?.length?`${e.path.map(o=>String(typeof o=="object"?o.key:o)).join(".")}: ${e.message}`:
+e.message}async function ii(e,o){let s=await e["~standard"].validate(o);return s.issues&&s.issues.length>0?{success:!1,error:s.
+issues.map(n=>Wc(n)).join(", ")}:{success:!0,data:s.value}}function Yc(e){let o=t.toJSONSchema(e,{target:li,io:"input"});
+return typeof o.pattern=="string"?o.pattern:void 0}var Xc=/\\\.\\d\{(\d+)\}/;function Zc(e){let o=Xc.exec(e),s=[void 0,-1,
+0];return o&&s.push(Number(o[1])),[!1,!0].flatMap(n=>[!1,!0].flatMap(i=>s.map(c=>t.iso.datetime({local:n,offset:i,precision:c}))))}
+function Qc(e,o){let s;switch(e){case"email":s=[t.email()];break;case"uri":s=[t.url()];break;case"date":s=[t.iso.date()];
+break;case"date-time":s=Zc(o);break}return new Set(s.map(n=>Yc(n)).filter(n=>n!==void 0))}function el(e,o,s){return s!==
+"zod"?!0:Qc(e,o).has(o)}function xm(e){let o=Rr(e,"input"),s=o.properties||{},n=o.required||[];return Object.entries(s).
+map(([i,c])=>({name:i,description:c?.description,required:n.includes(i)}))}function ia(e){return typeof e=="object"&&e!==
+null&&!Array.isArray(e)}function tl(e){try{return Rr(e,"input")}catch(o){let s=o instanceof Error?o.message:String(o);throw new _(
+f.InvalidParams,`Elicitation requestedSchema must describe an object with flat primitive properties: ${s}`)}}var ol=new Set(
+["$comment","deprecated","description","examples","readOnly","title","writeOnly"]);function Pi(e){return ol.has(e)||e.startsWith(
+"x-")}var al=new Set(["$schema",...Object.keys(Rt.shape.requestedSchema.shape)]),Bi={string:ta([ft,Ko,Wo,Yo]),number:ta(
+[zt]),integer:ta([zt]),boolean:ta([Go]),array:ta([Xo,Zo])},sl=new Set(ft.shape.format.unwrap().options);function nl(e,o,s,n){
+if(!ia(e))return e;let i=typeof e.type=="string"&&Object.hasOwn(Bi,e.type)?Bi[e.type]:void 0;if(i===void 0)return e;let c={};
+for(let[l,m]of Object.entries(e))i.has(l)||Pi(l)?c[l]=m:l==="pattern"&&e.type==="string"&&typeof e.format=="string"?sl.has(
+e.format)?(typeof m!="string"||!el(e.format,m,s))&&n.push(`${o}.${l}`):c[l]=m:n.push(`${o}.${l}`);return c}function il(e,o){
+let s={},n=[];for(let[i,c]of Object.entries(e))i==="properties"&&ia(c)?s[i]=Object.fromEntries(Object.entries(c).map(([l,
+m])=>[l,nl(m,`properties.${l}`,o,n)])):al.has(i)?s[i]=c:Pi(i)||n.push(i);if(n.length>0)throw new _(f.InvalidParams,`Elic\
+itation requestedSchema contains unsupported JSON Schema constraint(s) after Standard Schema conversion: ${n.join(", ")}`);
+return s}function rl(e,o){if(!ia(e.properties))return o;let s=Object.entries(e.properties).filter(([,n])=>!zr(Qo,n).success).
+map(([n])=>`properties.${n}`);return s.length>0?s.join(", "):o}function mi(e,o,s=""){return Array.isArray(e)&&Array.isArray(
+o)?e.flatMap((n,i)=>mi(n,o[i],`${s}[${i}]`)):!ia(e)||!ia(o)?[]:Object.entries(e).flatMap(([n,i])=>{let c=s?`${s}.${n}`:n;
+return Object.prototype.hasOwnProperty.call(o,n)?mi(i,o[n],c):Pi(n)?[]:[c]})}function cl(e){if(!Pt(e.requestedSchema))return{
+...e,mode:"form",requestedSchema:e.requestedSchema};let o=e.requestedSchema["~standard"].vendor,s=il(tl(e.requestedSchema),
+o),n=zr(Rt.shape.requestedSchema,s);if(!n.success)throw new _(f.InvalidParams,`Elicitation requestedSchema only supports\
+ flat primitive properties (string, number, integer, boolean, and string enums): ${rl(s,n.error.message)}`);let i=mi(s,n.
+data);if(i.length>0)throw new _(f.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Schema constraint\
+(s) after Standard Schema conversion: ${i.join(", ")}`);let c=(n.data.required??[]).filter(l=>!Object.prototype.hasOwnProperty.
+call(n.data.properties,l));if(c.length>0)throw new _(f.InvalidParams,`Elicitation requestedSchema lists required propert\
+ies that are not defined in properties: ${c.join(", ")}`);return{...e,mode:"form",requestedSchema:n.data}}function ll(e){
+let o=e.inputRequests!==void 0&&Object.keys(e.inputRequests).length>0,s=typeof e.requestState=="string";if(!o&&!s)throw new TypeError(
+"inputRequired() requires at least one of inputRequests (with at least one entry) or requestState (spec: every InputRequ\
+iredResult MUST include at least one of the two)");return{resultType:"input_required",...e.inputRequests!==void 0&&{inputRequests:e.
+inputRequests},...e.requestState!==void 0&&{requestState:e.requestState}}}var $m=Object.assign(ll,{elicit(e){try{return{
+method:"elicitation/create",params:cl(e)}}catch(o){throw o instanceof _?new TypeError(o.message,{cause:o}):o}},elicitUrl(e){
+return{method:"elicitation/create",params:{...e,mode:"url"}}},createMessage(e){return{method:"sampling/createMessage",params:e}},
+listRoots(){return{method:"roots/list"}}});var ml=250;function ul(e,o){return`Multi-round-trip request '${e}' still required input after ${o} rounds (inputRequired\
+.maxRounds)`}function pl(e,o){return new Promise((s,n)=>{if(o?.aborted){n(o.reason instanceof y?o.reason:new y(v.RequestTimeout,
+String(o.reason)));return}let i=te(()=>{o?.removeEventListener("abort",c),s()},e),c=()=>{Z(i),n(o?.reason instanceof y?o.
+reason:new y(v.RequestTimeout,String(o?.reason)))};o?.addEventListener("abort",c,{once:!0})})}function hl(e){let o=new AbortController,
+s=()=>o.abort(e?.reason);return e?.addEventListener("abort",s,{once:!0}),e?.aborted&&o.abort(e.reason),{signal:o.signal,
+abort:n=>o.abort(n),dispose:()=>e?.removeEventListener("abort",s)}}var dl=["AnnotationsSchema","AudioContentSchema","Bas\
+eMetadataSchema","BlobResourceContentsSchema","BooleanSchemaSchema","CallToolRequestSchema","CallToolRequestParamsSchema",
+"CallToolResultSchema","CancelledNotificationSchema","CancelledNotificationParamsSchema","CancelTaskRequestSchema","Canc\
+elTaskResultSchema","ClientCapabilitiesSchema","ClientNotificationSchema","ClientRequestSchema","ClientResultSchema","Co\
+mpatibilityCallToolResultSchema","CompleteRequestSchema","CompleteRequestParamsSchema","CompleteResultSchema","ContentBl\
+ockSchema","CreateMessageRequestSchema","CreateMessageRequestParamsSchema","CreateMessageResultSchema","CreateMessageRes\
+ultWithToolsSchema","CreateTaskResultSchema","CursorSchema","DiscoverRequestSchema","DiscoverResultSchema","ElicitationC\
+ompleteNotificationSchema","ElicitationCompleteNotificationParamsSchema","ElicitRequestSchema","ElicitRequestFormParamsS\
+chema","ElicitRequestParamsSchema","ElicitRequestURLParamsSchema","ElicitResultSchema","EmbeddedResourceSchema","EmptyRe\
+sultSchema","EnumSchemaSchema","GetPromptRequestSchema","GetPromptRequestParamsSchema","GetPromptResultSchema","GetTaskP\
+ayloadRequestSchema","GetTaskPayloadResultSchema","GetTaskRequestSchema","GetTaskResultSchema","IconSchema","IconsSchema",
+"ImageContentSchema","ImplementationSchema","InitializedNotificationSchema","InitializeRequestSchema","InitializeRequest\
+ParamsSchema","InitializeResultSchema","JSONArraySchema","JSONObjectSchema","JSONRPCErrorResponseSchema","JSONRPCMessage\
+Schema","JSONRPCNotificationSchema","JSONRPCRequestSchema","JSONRPCResponseSchema","JSONRPCResultResponseSchema","JSONVa\
+lueSchema","LegacyTitledEnumSchemaSchema","ListPromptsRequestSchema","ListPromptsResultSchema","ListResourcesRequestSche\
+ma","ListResourcesResultSchema","ListResourceTemplatesRequestSchema","ListResourceTemplatesResultSchema","ListRootsReque\
+stSchema","ListRootsResultSchema","ListTasksRequestSchema","ListTasksResultSchema","ListToolsRequestSchema","ListToolsRe\
+sultSchema","LoggingLevelSchema","LoggingMessageNotificationSchema","LoggingMessageNotificationParamsSchema","ModelHintS\
+chema","ModelPreferencesSchema","MultiSelectEnumSchemaSchema","NotificationSchema","NumberSchemaSchema","PaginatedReques\
+tSchema","PaginatedRequestParamsSchema","PaginatedResultSchema","PingRequestSchema","PrimitiveSchemaDefinitionSchema","P\
+rogressSchema","ProgressNotificationSchema","ProgressNotificationParamsSchema","ProgressTokenSchema","PromptSchema","Pro\
+mptArgumentSchema","PromptListChangedNotificationSchema","PromptMessageSchema","PromptReferenceSchema","ReadResourceRequ\
+estSchema","ReadResourceRequestParamsSchema","ReadResourceResultSchema","RelatedTaskMetadataSchema","RequestSchema","Req\
+uestIdSchema","RequestMetaSchema","ResourceSchema","ResourceContentsSchema","ResourceLinkSchema","ResourceListChangedNot\
+ificationSchema","ResourceRequestParamsSchema","ResourceTemplateSchema","ResourceTemplateReferenceSchema","ResourceUpdat\
+edNotificationSchema","ResourceUpdatedNotificationParamsSchema","ResultMetaObjectSchema","ResultSchema","RoleSchema","Ro\
+otSchema","RootsListChangedNotificationSchema","SamplingContentSchema","SamplingMessageSchema","SamplingMessageContentBl\
+ockSchema","ServerCapabilitiesSchema","ServerNotificationSchema","ServerRequestSchema","ServerResultSchema","SetLevelReq\
+uestSchema","SetLevelRequestParamsSchema","SingleSelectEnumSchemaSchema","StringSchemaSchema","SubscribeRequestSchema","\
+SubscribeRequestParamsSchema","SubscriptionFilterSchema","SubscriptionsAcknowledgedNotificationSchema","SubscriptionsAck\
+nowledgedNotificationParamsSchema","SubscriptionsListenRequestSchema","SubscriptionsListenRequestParamsSchema","Subscrip\
+tionsListenResultSchema","SubscriptionsListenResultMetaSchema","TaskAugmentedRequestParamsSchema","TaskCreationParamsSch\
+ema","TaskMetadataSchema","TaskSchema","TaskStatusSchema","TaskStatusNotificationSchema","TaskStatusNotificationParamsSc\
+hema","TextContentSchema","TextResourceContentsSchema","TitledMultiSelectEnumSchemaSchema","TitledSingleSelectEnumSchema\
+Schema","ToolSchema","ToolAnnotationsSchema","ToolChoiceSchema","ToolExecutionSchema","ToolListChangedNotificationSchema",
+"ToolResultContentSchema","ToolUseContentSchema","UnsubscribeRequestSchema","UnsubscribeRequestParamsSchema","UntitledMu\
+ltiSelectEnumSchemaSchema","UntitledSingleSelectEnumSchemaSchema"],Sl={IdJagTokenExchangeResponseSchema:Xn,OAuthClientInformationFullSchema:Qn,
+OAuthClientInformationSchema:cn,OAuthClientMetadataSchema:rn,OAuthClientRegistrationErrorSchema:ei,OAuthErrorResponseSchema:Zn,
+OAuthMetadataSchema:sn,OAuthProtectedResourceMetadataSchema:Kn,OAuthTokenRevocationRequestSchema:ti,OAuthTokensSchema:Yn,
+OpenIdProviderDiscoveryMetadataSchema:Wn,OpenIdProviderMetadataSchema:nn},yr={},_r={};function Tr(e,o){let s=e.slice(0,-6);
+yr[s]=o,_r[s]=n=>o.safeParse(n).success}for(let e of dl)Tr(e,jc[e]);for(let[e,o]of Object.entries(Sl))Tr(e,o);var Am=Object.
+freeze(yr),Um=Object.freeze(_r);function gl(e){switch(e){case"initialize":case"notifications/initialized":return sa(void 0);case"\
+server/discover":return sa(zi);default:return}}var fl=6e4,zl=[K,vo,rt,Po],Rl=["inputResponses","requestState"];function Fi(e,o){
+let s=e.params;if(!aa(s))return{message:e,lifted:{}};let n=s._meta,i=aa(n)?zl.filter(u=>u in n):[],c=o==="request"?Rl.filter(
+u=>u in s):[];if(i.length===0&&c.length===0)return{message:e,lifted:{}};let l={},m={...s};if(i.length>0&&aa(n)){let u={},
+p={...n};for(let S of i)u[S]=n[S],delete p[S];l.envelope=u,Object.keys(p).length>0?m._meta=p:delete m._meta}for(let u of c)
+u==="inputResponses"&&(l.inputResponses=m[u]),u==="requestState"&&(l.requestState=m[u]),delete m[u];return{message:{...e,
+params:m},lifted:l}}function Ji(e,o){let s=e.validateResult(o,void 0);if(!(!s.ok&&s.reason==="not-in-era"))return{"~stan\
+dard":{version:1,vendor:"mcp-wire-codec",validate(n){let i=e.validateResult(o,n);return i.ok?{value:i.value}:{issues:[{message:i.
+reason==="invalid"?i.message:`not-in-era: ${o}`}]}}}}}function zn(e){return()=>e}var bl=zn(void 0);function Dm(e,o){return{
+...e,mcpReq:{...e.mcpReq,requestState:zn(o)}}}var vr;function Hm(e,o){vr(e,o)}var Vm=class{static name="Protocol";_transport;_requestMessageId=0;_requestHandlers=new Map;_customSchemaRequestMethods=new Set;_requestHandlerAbortControllers=new Map;_notificationHandlers=new Map;_responseHandlers=new Map;_progressHandlers=new Map;_timeoutInfo=new Map;_pendingDebouncedNotifications=new Set;_negotiatedProtocolVersion;static{
+vr=(e,o)=>{e._negotiatedProtocolVersion=o}}_supportedProtocolVersions;onclose;onerror;fallbackRequestHandler;fallbackNotificationHandler;constructor(e){
+this._options=e,this._supportedProtocolVersions=e?.supportedProtocolVersions??yn,this.setNotificationHandler("notificati\
 ons/cancelled",o=>{this._oncancel(o)}),this.setNotificationHandler("notifications/progress",o=>{this._onprogress(o)}),this.
 setRequestHandler("ping",o=>({}))}_shouldDropInbound(e){}_outboundMetaEnvelope(){}_envelopeOutbound(e){let o=this._outboundMetaEnvelope();
-if(o===void 0)return e;let n=e.params??{};return{...e,params:{...n,_meta:{...o,...n._meta}}}}_resolveNonCompleteResult(e,o){
-return Promise.reject(new _(P.UnsupportedResultType,`Unsupported result type '${e.kind}' for ${o.request.method}`,{resultType:e.
+if(o===void 0)return e;let s=e.params??{};return{...e,params:{...s,_meta:{...o,...s._meta}}}}_resolveNonCompleteResult(e,o){
+return Promise.reject(new y(v.UnsupportedResultType,`Unsupported result type '${e.kind}' for ${o.request.method}`,{resultType:e.
 kind,method:o.request.method}))}_getRequestHandler(e){return this._requestHandlers.get(e)}async _oncancel(e){e.params.requestId!==
-void 0&&this._requestHandlerAbortControllers.get(e.params.requestId)?.abort(e.params.reason)}_setupTimeout(e,o,n,i,r=!1){
-this._timeoutInfo.set(e,{timeoutId:oe(i,o),startTime:Date.now(),timeout:o,maxTotalTimeout:n,resetTimeoutOnProgress:r,onTimeout:i})}_resetTimeout(e){
-let o=this._timeoutInfo.get(e);if(!o)return!1;let n=Date.now()-o.startTime;if(o.maxTotalTimeout&&n>=o.maxTotalTimeout)throw this.
-_timeoutInfo.delete(e),new _(P.RequestTimeout,"Maximum total timeout exceeded",{maxTotalTimeout:o.maxTotalTimeout,totalElapsed:n});
-return Q(o.timeoutId),o.timeoutId=oe(o.onTimeout,o.timeout),!0}_cleanupTimeout(e){let o=this._timeoutInfo.get(e);o&&(Q(o.
+void 0&&this._requestHandlerAbortControllers.get(e.params.requestId)?.abort(e.params.reason)}_setupTimeout(e,o,s,n,i=!1){
+this._timeoutInfo.set(e,{timeoutId:te(n,o),startTime:Date.now(),timeout:o,maxTotalTimeout:s,resetTimeoutOnProgress:i,onTimeout:n})}_resetTimeout(e){
+let o=this._timeoutInfo.get(e);if(!o)return!1;let s=Date.now()-o.startTime;if(o.maxTotalTimeout&&s>=o.maxTotalTimeout)throw this.
+_timeoutInfo.delete(e),new y(v.RequestTimeout,"Maximum total timeout exceeded",{maxTotalTimeout:o.maxTotalTimeout,totalElapsed:s});
+return Z(o.timeoutId),o.timeoutId=te(o.onTimeout,o.timeout),!0}_cleanupTimeout(e){let o=this._timeoutInfo.get(e);o&&(Z(o.
 timeoutId),this._timeoutInfo.delete(e))}async connect(e){this._transport=e;let o=this.transport?.onclose;this._transport.
-onclose=()=>{try{o?.()}finally{this._onclose()}};let n=this.transport?.onerror;this._transport.onerror=r=>{n?.(r),this._onerror(
-r)};let i=this._transport?.onmessage;this._transport.onmessage=(r,l)=>{i?.(r,l),gn(r)||Ti(r)?this._onresponse(r):yi(r)?this.
-_onrequest(r,l):_i(r)?this._onnotification(r,l):this._onerror(new Error(`Unknown message type: ${JSON.stringify(r)}`))},
+onclose=()=>{try{o?.()}finally{this._onclose()}};let s=this.transport?.onerror;this._transport.onerror=i=>{s?.(i),this._onerror(
+i)};let n=this._transport?.onmessage;this._transport.onmessage=(i,c)=>{n?.(i,c),Sn(i)||_i(i)?this._onresponse(i):bi(i)?this.
+_onrequest(i,c):yi(i)?this._onnotification(i,c):this._onerror(new Error(`Unknown message type: ${JSON.stringify(i)}`))},
 e.setSupportedProtocolVersions?.(this._supportedProtocolVersions),await this._transport.start()}_onclose(){let e=this._responseHandlers;
-this._responseHandlers=new Map,this._progressHandlers.clear(),this._pendingDebouncedNotifications.clear();for(let i of this.
-_timeoutInfo.values())Q(i.timeoutId);this._timeoutInfo.clear();let o=this._requestHandlerAbortControllers;this._requestHandlerAbortControllers=
-new Map;let n=new _(P.ConnectionClosed,"Connection closed");this._transport=void 0;try{this.onclose?.()}finally{for(let i of e.
-values())i(n);for(let i of o.values())i.abort(n)}}_onerror(e){this.onerror?.(e)}_onnotification(e,o){let{message:n}=Ji(e,
-"notification"),i=this._negotiatedWireCodec();if(o?.classification===void 0&&this._shouldDropInbound(e)==="drop")return;
-if(o?.classification!==void 0){let m=Ai(o.classification);if(m!==i.era){this._onerror(new Error(`Era mismatch on inbound\
- notification '${n.method}': classified as ${m} but this instance serves ${i.era}`));return}}if(ni(n.method)&&!i.hasNotificationMethod(
-n.method))return;let r=this._notificationHandlers.get(n.method),l=this.fallbackNotificationHandler;r===void 0&&l===void 0||
-Promise.resolve().then(()=>r===void 0?l(n):r(n,i)).catch(m=>this._onerror(new Error(`Uncaught error in notification hand\
-ler: ${m}`)))}_onrequest(e,o){let{message:n,lifted:i}=Ji(e,"request"),r=this._negotiatedWireCodec();if(o?.classification===
+this._responseHandlers=new Map,this._progressHandlers.clear(),this._pendingDebouncedNotifications.clear();for(let n of this.
+_timeoutInfo.values())Z(n.timeoutId);this._timeoutInfo.clear();let o=this._requestHandlerAbortControllers;this._requestHandlerAbortControllers=
+new Map;let s=new y(v.ConnectionClosed,"Connection closed");this._transport=void 0;try{this.onclose?.()}finally{for(let n of e.
+values())n(s);for(let n of o.values())n.abort(s)}}_onerror(e){this.onerror?.(e)}_onnotification(e,o){let{message:s}=Fi(e,
+"notification"),n=this._negotiatedWireCodec();if(o?.classification===void 0&&this._shouldDropInbound(e)==="drop")return;
+if(o?.classification!==void 0){let l=$i(o.classification);if(l!==n.era){this._onerror(new Error(`Era mismatch on inbound\
+ notification '${s.method}': classified as ${l} but this instance serves ${n.era}`));return}}if(si(s.method)&&!n.hasNotificationMethod(
+s.method))return;let i=this._notificationHandlers.get(s.method),c=this.fallbackNotificationHandler;i===void 0&&c===void 0||
+Promise.resolve().then(()=>i===void 0?c(s):i(s,n)).catch(l=>this._onerror(new Error(`Uncaught error in notification hand\
+ler: ${l}`)))}_onrequest(e,o){let{message:s,lifted:n}=Fi(e,"request"),i=this._negotiatedWireCodec();if(o?.classification===
 void 0&&this._shouldDropInbound(e)==="drop"){this._onerror(new Error(`Dropped inbound request '${e.method}': not servabl\
-e on this connection's protocol era`));return}let l=this._transport,m=s((S,y,v)=>{let q={jsonrpc:"2.0",id:n.id,error:{code:S,
-message:y,...v!==void 0&&{data:v}}};l?.send(q).catch(k=>this._onerror(new Error(`Failed to send an error response: ${k}`)))},
-"sendErrorResponse");if(o?.classification!==void 0){let S=Ai(o.classification);if(S!==r.era){this._onerror(new Error(`Er\
-a mismatch on inbound request '${n.method}': classified as ${S} but this instance serves ${r.era}`));let y=o.classification.
-revision??S;m(z.UnsupportedProtocolVersion,`Unsupported protocol version: ${y}`,{supported:this._supportedProtocolVersions,
-requested:y});return}}if(si(n.method)&&!r.hasRequestMethod(n.method)&&!(Ui(n.method)&&this._customSchemaRequestMethods.has(
-n.method))){m(z.MethodNotFound,"Method not found");return}let u=this._requestHandlers.get(n.method)??this.fallbackRequestHandler;
-if(u===void 0){m(z.MethodNotFound,"Method not found");return}let p=r.checkInboundEnvelope(i);if(p!==void 0){m(z.InvalidParams,
-p);return}let h=s((S,y)=>this._notificationViaCodec(this._resolveOutboundCodec(S.method),S,{...y,relatedRequestId:n.id}),
-"sendNotification"),g=s((S,y,v)=>this._requestWithSchemaViaCodec(this._resolveOutboundCodec(S.method),S,y,{...v,relatedRequestId:n.
-id}),"sendRequest"),f=new AbortController;this._requestHandlerAbortControllers.set(n.id,f);let d=i.inputResponses===void 0?
-void 0:Tl(i.inputResponses),b={sessionId:l?.sessionId,mcpReq:{id:n.id,method:n.method,_meta:n.params?._meta,...i.envelope!==
-void 0&&{envelope:i.envelope},...d!==void 0&&{inputResponses:d.accepted},...d!==void 0&&d.droppedKeys.length>0&&{droppedInputResponseKeys:d.
-droppedKeys},requestState:i.requestState===void 0?_l:Rn(i.requestState),signal:f.signal,send:s(((S,y,v)=>{let q=this._resolveOutboundCodec(
-S.method);if(this._assertOutboundRequestInEra(q,S.method),qt(y))return g(S,y,v);let k=Gi(q,S.method);if(k===void 0)throw new TypeError(
-`'${S.method}' is not a spec method; pass a result schema as the second argument to ctx.mcpReq.send().`);return g(S,k,y)}),
-"send"),notify:h},http:o?.authInfo?{authInfo:o.authInfo}:void 0},R=this.buildContext(b,o);Promise.resolve().then(()=>u(n,
-R)).then(async S=>{if(f.signal.aborted)return;let y;try{y=r.encodeResult(n.method,S,this._outboundServerInfo())}catch(q){
-this._onerror(new Error(`Failed to encode result for ${n.method}: ${q}`)),m(z.InternalError,"Internal error");return}let v={
-result:y,jsonrpc:"2.0",id:n.id};await l?.send(v)},async S=>{if(f.signal.aborted)return;let y=Number.isSafeInteger(S.code)?
-S.code:z.InternalError,v={jsonrpc:"2.0",id:n.id,error:{code:r.encodeErrorCode(y),message:S.message??"Internal error",...S.
-data!==void 0&&{data:S.data}}};await l?.send(v)}).catch(S=>this._onerror(new Error(`Failed to send response: ${S}`))).finally(
-()=>{this._requestHandlerAbortControllers.get(n.id)===f&&this._requestHandlerAbortControllers.delete(n.id)})}_onprogress(e){
-let{progressToken:o,...n}=e.params,i=Number(o),r=this._progressHandlers.get(i);if(!r){this._onerror(new Error(`Received \
-a progress notification for an unknown token: ${JSON.stringify(e)}`));return}let l=this._responseHandlers.get(i),m=this.
-_timeoutInfo.get(i);if(m&&l&&m.resetTimeoutOnProgress)try{this._resetTimeout(i)}catch(u){this._responseHandlers.delete(i),
-this._progressHandlers.delete(i),this._cleanupTimeout(i),l(u);return}r(n)}_onresponse(e){let o=Number(e.id),n=this._responseHandlers.
-get(o);if(n===void 0){this._onerror(new Error(`Received a response for an unknown message ID: ${JSON.stringify(e)}`));return}
-this._responseHandlers.delete(o),this._cleanupTimeout(o),this._progressHandlers.delete(o),gn(e)?n(e):n(T.fromError(e.error.
-code,e.error.message,e.error.data))}get transport(){return this._transport}async close(){await this._transport?.close()}request(e,o,n){
-let i=this._resolveOutboundCodec(e.method);if(qt(o))return Ui(e.method)||this._assertOutboundRequestInEra(i,e.method),this.
-_requestWithSchemaViaCodec(i,e,o,n);this._assertOutboundRequestInEra(i,e.method);let r=Gi(i,e.method);if(r===void 0)throw new TypeError(
-`'${e.method}' is not a spec method; pass a result schema as the second argument to request().`);return this._requestWithSchemaViaCodec(
-i,e,r,o)}_negotiatedWireCodec(){return na(this._negotiatedProtocolVersion)}_wireCodec(){return this._negotiatedWireCodec()}_resolveOutboundCodec(e){
-if(this._negotiatedProtocolVersion===void 0){let o=zl(e);if(o)return o}return this._negotiatedWireCodec()}_assertOutboundRequestInEra(e,o){
-if(si(o)&&!e.hasRequestMethod(o))throw new _(P.MethodNotSupportedByProtocolVersion,`Method '${o}' is not supported by th\
-e negotiated protocol version (wire era ${e.era})`,{method:o,era:e.era})}_requestWithSchema(e,o,n){let i=this._resolveOutboundCodec(
-e.method);return this._assertOutboundRequestInEra(i,e.method),this._requestWithSchemaViaCodec(i,e,o,n)}_requestWithSchemaViaCodec(e,o,n,i){
-let{relatedRequestId:r,resumptionToken:l,onresumptiontoken:m,headers:u}=i??{},p=Date.now(),h,g;return new Promise((f,d)=>{
-let b=s(C=>{d(C)},"earlyReject");if(!this._transport){b(new Error("Not connected"));return}if(this._options?.enforceStrictCapabilities===
-!0)try{this.assertCapabilityForMethod(o.method)}catch(C){b(C);return}if(i?.signal?.aborted){let C=i.signal.reason;throw C instanceof
-_?C:new _(P.RequestTimeout,String(C))}let R=e.era===Ri&&this._transport.hasPerRequestStream===!0?new AbortController:void 0,
-S=this._requestMessageId++;g=S;let y={...o,jsonrpc:"2.0",id:S};i?.onprogress&&(this._progressHandlers.set(S,i.onprogress),
-y.params={...o.params,_meta:{...o.params?._meta,progressToken:S}});let v=this._envelopeOutbound(y),q=!1,k=s(C=>{q||(this.
-_progressHandlers.delete(S),R===void 0?o.method!=="initialize"&&this._transport?.send(this._envelopeOutbound({jsonrpc:"2\
-.0",method:"notifications/cancelled",params:{requestId:S,reason:String(C)}}),{relatedRequestId:r,resumptionToken:l,onresumptiontoken:m}).
-catch(A=>this._onerror(new Error(`Failed to send cancellation: ${A}`))):R.abort(),d(C instanceof _?C:new _(P.RequestTimeout,
-String(C))))},"cancel");this._responseHandlers.set(S,C=>{if(i?.signal?.aborted)return;if(q=!0,C instanceof Error)return d(
-C);let A;try{A=e.decodeResult(o.method,C.result)}catch(U){return d(U instanceof Error?U:new Error(String(U)))}if(A.kind===
-"invalid")return d(A.error);if(A.kind==="input_required"){if(i?.allowInputRequired===!0)return f(vl(A));let U={codec:e,request:o,
-resultSchema:n,options:i,flowStartedAt:p,retry:s((ie,_e)=>this._requestWithSchemaViaCodec(e,ie===void 0?{method:o.method}:
-{method:o.method,params:ie},n,_e),"retry")};return f(this._resolveNonCompleteResult(A,U))}let ye=A.result;ri(n,ye).then(
-U=>{U.success?f(U.data):d(new _(P.InvalidResult,`Invalid result for ${o.method}: ${U.error}`))},d)}),h=s(()=>k(i?.signal?.
-reason),"onAbort"),i?.signal?.addEventListener("abort",h,{once:!0});let ne=i?.timeout??Rl,Ue=s(()=>k(new _(P.RequestTimeout,
-"Request timed out",{timeout:ne})),"timeoutHandler");this._setupTimeout(S,ne,i?.maxTotalTimeout,Ue,i?.resetTimeoutOnProgress??
-!1),this._transport.send(v,{relatedRequestId:r,resumptionToken:l,onresumptiontoken:m,headers:u,requestSignal:R?.signal}).
-catch(C=>{this._progressHandlers.delete(S),d(C)})}).finally(()=>{h&&i?.signal?.removeEventListener("abort",h),g!==void 0&&
-(this._responseHandlers.delete(g),this._cleanupTimeout(g))})}async notification(e,o){return await this._notificationViaCodec(
-this._resolveOutboundCodec(e.method),e,o)}async _notificationViaCodec(e,o,n){if(!this._transport)throw new _(P.NotConnected,
-"Not connected");if(ni(o.method)&&!e.hasNotificationMethod(o.method))throw new _(P.MethodNotSupportedByProtocolVersion,`\
-Notification '${o.method}' is not supported by the negotiated protocol version (wire era ${e.era})`,{method:o.method,era:e.
-era});this.assertNotificationCapability(o.method);let i=this._envelopeOutbound({jsonrpc:"2.0",...o});if((this._options?.
-debouncedNotificationMethods??[]).includes(o.method)&&!o.params&&n?.relatedRequestId===void 0){if(this._pendingDebouncedNotifications.
+e on this connection's protocol era`));return}let c=this._transport,l=(d,b,T)=>{let P={jsonrpc:"2.0",id:s.id,error:{code:d,
+message:b,...T!==void 0&&{data:T}}};c?.send(P).catch(j=>this._onerror(new Error(`Failed to send an error response: ${j}`)))};
+if(o?.classification!==void 0){let d=$i(o.classification);if(d!==i.era){this._onerror(new Error(`Era mismatch on inbound\
+ request '${s.method}': classified as ${d} but this instance serves ${i.era}`));let b=o.classification.revision??d;l(f.UnsupportedProtocolVersion,
+`Unsupported protocol version: ${b}`,{supported:this._supportedProtocolVersions,requested:b});return}}if(ai(s.method)&&!i.
+hasRequestMethod(s.method)&&!(Ai(s.method)&&this._customSchemaRequestMethods.has(s.method))){l(f.MethodNotFound,"Method \
+not found");return}let m=this._requestHandlers.get(s.method)??this.fallbackRequestHandler;if(m===void 0){l(f.MethodNotFound,
+"Method not found");return}let u=i.checkInboundEnvelope(n);if(u!==void 0){l(f.InvalidParams,u);return}let p=(d,b)=>this.
+_notificationViaCodec(this._resolveOutboundCodec(d.method),d,{...b,relatedRequestId:s.id}),S=(d,b,T)=>this._requestWithSchemaViaCodec(
+this._resolveOutboundCodec(d.method),d,b,{...T,relatedRequestId:s.id}),g=new AbortController;this._requestHandlerAbortControllers.
+set(s.id,g);let h=n.inputResponses===void 0?void 0:yl(n.inputResponses),R={sessionId:c?.sessionId,mcpReq:{id:s.id,method:s.
+method,_meta:s.params?._meta,...n.envelope!==void 0&&{envelope:n.envelope},...h!==void 0&&{inputResponses:h.accepted},...h!==
+void 0&&h.droppedKeys.length>0&&{droppedInputResponseKeys:h.droppedKeys},requestState:n.requestState===void 0?bl:zn(n.requestState),
+signal:g.signal,send:((d,b,T)=>{let P=this._resolveOutboundCodec(d.method);if(this._assertOutboundRequestInEra(P,d.method),
+Pt(b))return S(d,b,T);let j=Ji(P,d.method);if(j===void 0)throw new TypeError(`'${d.method}' is not a spec method; pass a\
+ result schema as the second argument to ctx.mcpReq.send().`);return S(d,j,b)}),notify:p},http:o?.authInfo?{authInfo:o.authInfo}:
+void 0},z=this.buildContext(R,o);Promise.resolve().then(()=>m(s,z)).then(async d=>{if(g.signal.aborted)return;let b;try{
+b=i.encodeResult(s.method,d,this._outboundServerInfo())}catch(P){this._onerror(new Error(`Failed to encode result for ${s.
+method}: ${P}`)),l(f.InternalError,"Internal error");return}let T={result:b,jsonrpc:"2.0",id:s.id};await c?.send(T)},async d=>{
+if(g.signal.aborted)return;let b=Number.isSafeInteger(d.code)?d.code:f.InternalError,T={jsonrpc:"2.0",id:s.id,error:{code:i.
+encodeErrorCode(b),message:d.message??"Internal error",...d.data!==void 0&&{data:d.data}}};await c?.send(T)}).catch(d=>this.
+_onerror(new Error(`Failed to send response: ${d}`))).finally(()=>{this._requestHandlerAbortControllers.get(s.id)===g&&this.
+_requestHandlerAbortControllers.delete(s.id)})}_onprogress(e){let{progressToken:o,...s}=e.params,n=Number(o),i=this._progressHandlers.
+get(n);if(!i){this._onerror(new Error(`Received a progress notification for an unknown token: ${JSON.stringify(e)}`));return}
+let c=this._responseHandlers.get(n),l=this._timeoutInfo.get(n);if(l&&c&&l.resetTimeoutOnProgress)try{this._resetTimeout(
+n)}catch(m){this._responseHandlers.delete(n),this._progressHandlers.delete(n),this._cleanupTimeout(n),c(m);return}i(s)}_onresponse(e){
+let o=Number(e.id),s=this._responseHandlers.get(o);if(s===void 0){this._onerror(new Error(`Received a response for an un\
+known message ID: ${JSON.stringify(e)}`));return}this._responseHandlers.delete(o),this._cleanupTimeout(o),this._progressHandlers.
+delete(o),Sn(e)?s(e):s(_.fromError(e.error.code,e.error.message,e.error.data))}get transport(){return this._transport}async close(){
+await this._transport?.close()}request(e,o,s){let n=this._resolveOutboundCodec(e.method);if(Pt(o))return Ai(e.method)||this.
+_assertOutboundRequestInEra(n,e.method),this._requestWithSchemaViaCodec(n,e,o,s);this._assertOutboundRequestInEra(n,e.method);
+let i=Ji(n,e.method);if(i===void 0)throw new TypeError(`'${e.method}' is not a spec method; pass a result schema as the \
+second argument to request().`);return this._requestWithSchemaViaCodec(n,e,i,o)}_negotiatedWireCodec(){return sa(this._negotiatedProtocolVersion)}_wireCodec(){
+return this._negotiatedWireCodec()}_resolveOutboundCodec(e){if(this._negotiatedProtocolVersion===void 0){let o=gl(e);if(o)
+return o}return this._negotiatedWireCodec()}_assertOutboundRequestInEra(e,o){if(ai(o)&&!e.hasRequestMethod(o))throw new y(
+v.MethodNotSupportedByProtocolVersion,`Method '${o}' is not supported by the negotiated protocol version (wire era ${e.era}\
+)`,{method:o,era:e.era})}_requestWithSchema(e,o,s){let n=this._resolveOutboundCodec(e.method);return this._assertOutboundRequestInEra(
+n,e.method),this._requestWithSchemaViaCodec(n,e,o,s)}_requestWithSchemaViaCodec(e,o,s,n){let{relatedRequestId:i,resumptionToken:c,
+onresumptiontoken:l,headers:m}=n??{},u=Date.now(),p,S;return new Promise((g,h)=>{let R=q=>{h(q)};if(!this._transport){R(
+new Error("Not connected"));return}if(this._options?.enforceStrictCapabilities===!0)try{this.assertCapabilityForMethod(o.
+method)}catch(q){R(q);return}if(n?.signal?.aborted){let q=n.signal.reason;throw q instanceof y?q:new y(v.RequestTimeout,
+String(q))}let z=e.era===zi&&this._transport.hasPerRequestStream===!0?new AbortController:void 0,d=this._requestMessageId++;
+S=d;let b={...o,jsonrpc:"2.0",id:d};n?.onprogress&&(this._progressHandlers.set(d,n.onprogress),b.params={...o.params,_meta:{
+...o.params?._meta,progressToken:d}});let T=this._envelopeOutbound(b),P=!1,j=q=>{P||(this._progressHandlers.delete(d),z===
+void 0?o.method!=="initialize"&&this._transport?.send(this._envelopeOutbound({jsonrpc:"2.0",method:"notifications/cancel\
+led",params:{requestId:d,reason:String(q)}}),{relatedRequestId:i,resumptionToken:c,onresumptiontoken:l}).catch($=>this._onerror(
+new Error(`Failed to send cancellation: ${$}`))):z.abort(),h(q instanceof y?q:new y(v.RequestTimeout,String(q))))};this.
+_responseHandlers.set(d,q=>{if(n?.signal?.aborted)return;if(P=!0,q instanceof Error)return h(q);let $;try{$=e.decodeResult(
+o.method,q.result)}catch(A){return h(A instanceof Error?A:new Error(String(A)))}if($.kind==="invalid")return h($.error);
+if($.kind==="input_required"){if(n?.allowInputRequired===!0)return g(_l($));let A={codec:e,request:o,resultSchema:s,options:n,
+flowStartedAt:u,retry:(ne,ye)=>this._requestWithSchemaViaCodec(e,ne===void 0?{method:o.method}:{method:o.method,params:ne},
+s,ye)};return g(this._resolveNonCompleteResult($,A))}let be=$.result;ii(s,be).then(A=>{A.success?g(A.data):h(new y(v.InvalidResult,
+`Invalid result for ${o.method}: ${A.error}`))},h)}),p=()=>j(n?.signal?.reason),n?.signal?.addEventListener("abort",p,{once:!0});
+let se=n?.timeout??fl,Ae=()=>j(new y(v.RequestTimeout,"Request timed out",{timeout:se}));this._setupTimeout(d,se,n?.maxTotalTimeout,
+Ae,n?.resetTimeoutOnProgress??!1),this._transport.send(T,{relatedRequestId:i,resumptionToken:c,onresumptiontoken:l,headers:m,
+requestSignal:z?.signal}).catch(q=>{this._progressHandlers.delete(d),h(q)})}).finally(()=>{p&&n?.signal?.removeEventListener(
+"abort",p),S!==void 0&&(this._responseHandlers.delete(S),this._cleanupTimeout(S))})}async notification(e,o){return await this.
+_notificationViaCodec(this._resolveOutboundCodec(e.method),e,o)}async _notificationViaCodec(e,o,s){if(!this._transport)throw new y(
+v.NotConnected,"Not connected");if(si(o.method)&&!e.hasNotificationMethod(o.method))throw new y(v.MethodNotSupportedByProtocolVersion,
+`Notification '${o.method}' is not supported by the negotiated protocol version (wire era ${e.era})`,{method:o.method,era:e.
+era});this.assertNotificationCapability(o.method);let n=this._envelopeOutbound({jsonrpc:"2.0",...o});if((this._options?.
+debouncedNotificationMethods??[]).includes(o.method)&&!o.params&&s?.relatedRequestId===void 0){if(this._pendingDebouncedNotifications.
 has(o.method))return;this._pendingDebouncedNotifications.add(o.method),Promise.resolve().then(()=>{this._pendingDebouncedNotifications.
-delete(o.method),this._transport&&this._transport?.send(i,n).catch(r=>this._onerror(r))});return}await this._transport.send(
-i,n)}setRequestHandler(e,o,n){this.assertRequestHandlerCapability(e);let i;if(typeof o=="function"){if(!si(e))throw new TypeError(
-`'${e}' is not a spec request method; pass schemas as the second argument to setRequestHandler().`);i=s((r,l)=>{let m=this.
-_negotiatedWireCodec(),u=m.validateRequest(e,r);if(!u.ok&&u.reason==="not-in-era"&&(u=m.validateInputRequest(e,r)),!u.ok)
-throw u.reason==="not-in-era"?new T(z.InternalError,`No wire schema for ${e} in the resolved era`):new Error(u.message);
-return Promise.resolve(o(u.value,l))},"stored")}else if(n)i=s(async(r,l)=>{let m=await ri(o.params,{...r.params});if(!m.
-success)throw new T(z.InvalidParams,`Invalid params for ${e}: ${m.error}`);return n(m.data,l)},"stored");else throw new TypeError(
-"setRequestHandler: handler is required");typeof o=="function"?this._customSchemaRequestMethods.delete(e):this._customSchemaRequestMethods.
-add(e),this._requestHandlers.set(e,this._wrapHandler(e,i))}_wrapHandler(e,o){return o}_outboundServerInfo(){}removeRequestHandler(e){
+delete(o.method),this._transport&&this._transport?.send(n,s).catch(i=>this._onerror(i))});return}await this._transport.send(
+n,s)}setRequestHandler(e,o,s){this.assertRequestHandlerCapability(e);let n;if(typeof o=="function"){if(!ai(e))throw new TypeError(
+`'${e}' is not a spec request method; pass schemas as the second argument to setRequestHandler().`);n=(i,c)=>{let l=this.
+_negotiatedWireCodec(),m=l.validateRequest(e,i);if(!m.ok&&m.reason==="not-in-era"&&(m=l.validateInputRequest(e,i)),!m.ok)
+throw m.reason==="not-in-era"?new _(f.InternalError,`No wire schema for ${e} in the resolved era`):new Error(m.message);
+return Promise.resolve(o(m.value,c))}}else if(s)n=async(i,c)=>{let l=await ii(o.params,{...i.params});if(!l.success)throw new _(
+f.InvalidParams,`Invalid params for ${e}: ${l.error}`);return s(l.data,c)};else throw new TypeError("setRequestHandler: \
+handler is required");typeof o=="function"?this._customSchemaRequestMethods.delete(e):this._customSchemaRequestMethods.add(
+e),this._requestHandlers.set(e,this._wrapHandler(e,n))}_wrapHandler(e,o){return o}_outboundServerInfo(){}removeRequestHandler(e){
 this._requestHandlers.delete(e),this._customSchemaRequestMethods.delete(e)}assertCanSetRequestHandler(e){if(this._requestHandlers.
-has(e))throw new Error(`A request handler for ${e} already exists, which would be overridden`)}setNotificationHandler(e,o,n){
-if(typeof o=="function"){if(!ni(e))throw new TypeError(`'${e}' is not a spec notification method; pass schemas as the se\
-cond argument to setNotificationHandler().`);this._notificationHandlers.set(e,(i,r)=>{let l=r.validateNotification(e,i);
-if(!l.ok)throw l.reason==="not-in-era"?new T(z.InternalError,`No wire schema for ${e} in the resolved era`):new Error(l.
-message);return Promise.resolve(o(l.value))});return}if(!n)throw new TypeError("setNotificationHandler: handler is requi\
-red");this._notificationHandlers.set(e,async i=>{let r=await ri(o.params,{...i.params});if(!r.success)throw new T(z.InvalidParams,
-`Invalid params for notification ${e}: ${r.error}`);await n(r.data,i)})}removeNotificationHandler(e){this._notificationHandlers.
-delete(e)}};function sa(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}s(sa,"isPlainObject$1");function Wm(e,o){
-let n={...e};for(let i in o){let r=i,l=o[r];if(l===void 0)continue;let m=n[r];n[r]=sa(m)&&sa(l)?{...m,...l}:l}return n}s(
-Wm,"mergeCapabilities");function fn(e){return typeof e=="object"&&e!==null&&!Array.isArray(e)}s(fn,"isPlainObject");function Tl(e){
-let o={},n=[];if(!fn(e))return{accepted:o,droppedKeys:n};for(let[i,r]of Object.entries(e)){if(!fn(r)||"method"in r||"res\
-ult"in r){n.push(i);continue}o[i]=r}return{accepted:o,droppedKeys:n}}s(Tl,"partitionInputResponses");function vl(e){return{
-resultType:"input_required",inputRequests:e.inputRequests,...e.requestState!==void 0&&{requestState:e.requestState},...e.
-_meta!==void 0&&{_meta:e._meta}}}s(vl,"manualInputRequiredValue");var Pl=Ei((e=>{var o=/; *([!#$%&'*+.^_`|~0-9A-Za-z-]+) *= *("(?:[\u000b\u0020\u0021\u0023-\u005b\u005d-\u007e\u0080-\u00ff]|\\[\u000b\u0020-\u00ff])*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+) */g,
-n=/\\([\u000b\u0020-\u00ff])/g,i=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;e.parse=r;function r(u){if(!u)
-throw new TypeError("argument string is required");var p=typeof u=="object"?l(u):u;if(typeof p!="string")throw new TypeError(
-"argument string is required to be a string");var h=p.indexOf(";"),g=h!==-1?p.slice(0,h).trim():p.trim();if(!i.test(g))throw new TypeError(
-"invalid media type");var f=new m(g.toLowerCase());if(h!==-1){var d,b,R;for(o.lastIndex=h;b=o.exec(p);){if(b.index!==h)throw new TypeError(
-"invalid parameter format");h+=b[0].length,d=b[1].toLowerCase(),R=b[2],R.charCodeAt(0)===34&&(R=R.slice(1,-1),R.indexOf(
-"\\")!==-1&&(R=R.replace(n,"$1"))),f.parameters[d]=R}if(h!==p.length)throw new TypeError("invalid parameter format")}return f}
-s(r,"parse");function l(u){var p;if(typeof u.getHeader=="function"?p=u.getHeader("content-type"):typeof u.headers=="obje\
-ct"&&(p=u.headers&&u.headers["content-type"]),typeof p!="string")throw new TypeError("content-type header is missing fro\
-m object");return p}s(l,"getcontenttype");function m(u){this.parameters=Object.create(null),this.type=u}s(m,"ContentType")})),
-ql=Mi(Pl(),1);function Cl(e){if(e)try{return ql.parse(e).type}catch{let o=(e.split(";",1)[0]??"").trim().toLowerCase();return o===
-""||e.slice(o.length).includes(",")?void 0:o}}s(Cl,"mediaTypeEssence");function Ym(e){return e==="application/json"?!0:Cl(
-e)==="application/json"}s(Ym,"isJsonContentType");var Xm=10*1024*1024;var El=/^[A-Za-z0-9._-]{1,128}$/;function Nl(e){let o=[];if(e.length===0)return{isValid:!1,warnings:["Tool name cannot b\
+has(e))throw new Error(`A request handler for ${e} already exists, which would be overridden`)}setNotificationHandler(e,o,s){
+if(typeof o=="function"){if(!si(e))throw new TypeError(`'${e}' is not a spec notification method; pass schemas as the se\
+cond argument to setNotificationHandler().`);this._notificationHandlers.set(e,(n,i)=>{let c=i.validateNotification(e,n);
+if(!c.ok)throw c.reason==="not-in-era"?new _(f.InternalError,`No wire schema for ${e} in the resolved era`):new Error(c.
+message);return Promise.resolve(o(c.value))});return}if(!s)throw new TypeError("setNotificationHandler: handler is requi\
+red");this._notificationHandlers.set(e,async n=>{let i=await ii(o.params,{...n.params});if(!i.success)throw new _(f.InvalidParams,
+`Invalid params for notification ${e}: ${i.error}`);await s(i.data,n)})}removeNotificationHandler(e){this._notificationHandlers.
+delete(e)}};function aa(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function Bm(e,o){let s={...e};for(let n in o){
+let i=n,c=o[i];if(c===void 0)continue;let l=s[i];s[i]=aa(l)&&aa(c)?{...l,...c}:c}return s}function gn(e){return typeof e==
+"object"&&e!==null&&!Array.isArray(e)}function yl(e){let o={},s=[];if(!gn(e))return{accepted:o,droppedKeys:s};for(let[n,
+i]of Object.entries(e)){if(!gn(i)||"method"in i||"result"in i){s.push(n);continue}o[n]=i}return{accepted:o,droppedKeys:s}}
+function _l(e){return{resultType:"input_required",inputRequests:e.inputRequests,...e.requestState!==void 0&&{requestState:e.
+requestState},...e._meta!==void 0&&{_meta:e._meta}}}var Tl=Ci((e=>{var o=/; *([!#$%&'*+.^_`|~0-9A-Za-z-]+) *= *("(?:[\u000b\u0020\u0021\u0023-\u005b\u005d-\u007e\u0080-\u00ff]|\\[\u000b\u0020-\u00ff])*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+) */g,
+s=/\\([\u000b\u0020-\u00ff])/g,n=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;e.parse=i;function i(m){if(!m)
+throw new TypeError("argument string is required");var u=typeof m=="object"?c(m):m;if(typeof u!="string")throw new TypeError(
+"argument string is required to be a string");var p=u.indexOf(";"),S=p!==-1?u.slice(0,p).trim():u.trim();if(!n.test(S))throw new TypeError(
+"invalid media type");var g=new l(S.toLowerCase());if(p!==-1){var h,R,z;for(o.lastIndex=p;R=o.exec(u);){if(R.index!==p)throw new TypeError(
+"invalid parameter format");p+=R[0].length,h=R[1].toLowerCase(),z=R[2],z.charCodeAt(0)===34&&(z=z.slice(1,-1),z.indexOf(
+"\\")!==-1&&(z=z.replace(s,"$1"))),g.parameters[h]=z}if(p!==u.length)throw new TypeError("invalid parameter format")}return g}
+function c(m){var u;if(typeof m.getHeader=="function"?u=m.getHeader("content-type"):typeof m.headers=="object"&&(u=m.headers&&
+m.headers["content-type"]),typeof u!="string")throw new TypeError("content-type header is missing from object");return u}
+function l(m){this.parameters=Object.create(null),this.type=m}})),vl=Ni(Tl(),1);function Pl(e){if(e)try{return vl.parse(
+e).type}catch{let o=(e.split(";",1)[0]??"").trim().toLowerCase();return o===""||e.slice(o.length).includes(",")?void 0:o}}
+function Fm(e){return e==="application/json"?!0:Pl(e)==="application/json"}var Jm=10*1024*1024;var ql=/^[A-Za-z0-9._-]{1,128}$/;function Cl(e){let o=[];if(e.length===0)return{isValid:!1,warnings:["Tool name cannot b\
 e empty"]};if(e.length>128)return{isValid:!1,warnings:[`Tool name exceeds maximum length of 128 characters (current: ${e.
 length})`]};if(e.includes(" ")&&o.push("Tool name contains spaces, which may cause parsing issues"),e.includes(",")&&o.push(
 "Tool name contains commas, which may cause parsing issues"),(e.startsWith("-")||e.endsWith("-"))&&o.push("Tool name sta\
 rts or ends with a dash, which may cause parsing issues in some contexts"),(e.startsWith(".")||e.endsWith("."))&&o.push(
-"Tool name starts or ends with a dot, which may cause parsing issues in some contexts"),!El.test(e)){let n=[...e].filter(
-i=>!/[A-Za-z0-9._-]/.test(i)).filter((i,r,l)=>l.indexOf(i)===r);return o.push(`Tool name contains invalid characters: ${n.
-map(i=>`"${i}"`).join(", ")}`,"Allowed characters are: A-Z, a-z, 0-9, underscore (_), dash (-), and dot (.)"),{isValid:!1,
-warnings:o}}return{isValid:!0,warnings:o}}s(Nl,"validateToolName");function Ml(e,o){if(o.length>0){console.warn(`Tool na\
-me validation warning for "${e}":`);for(let n of o)console.warn(`  - ${n}`);console.warn("Tool registration will proceed\
-, but this may cause compatibility issues."),console.warn("Consider updating the tool name to conform to the MCP tool na\
-ming standard."),console.warn("See SEP: Specify Format for Tool Names (https://github.com/modelcontextprotocol/modelcont\
-extprotocol/issues/986) for more details.")}}s(Ml,"issueToolNameWarning");function Zm(e){let o=Nl(e);return Ml(e,o.warnings),
-o.isValid}s(Zm,"validateAndWarnToolName");function Ki(e){return e?e instanceof Headers?Object.fromEntries(e.entries()):Array.
-isArray(e)?Object.fromEntries(e):{...e}:{}}s(Ki,"normalizeHeaders");function Qm(e=fetch,o){return o?async(n,i)=>e(n,{...o,
-...i,headers:i?.headers?{...Ki(o.headers),...Ki(i.headers)}:o.headers}):e}s(Qm,"createFetchWithInit");function Ol(e){return typeof e=="object"&&e!==null&&"_zod"in e}s(Ol,"isZodV4Schema");function Il(e){return typeof e=="ob\
-ject"&&e!==null&&!("_zod"in e)&&"_def"in e&&typeof e._def?.typeName=="string"}s(Il,"looksLikeZodV3");function jl(e){if(typeof e!=
-"object"||e===null||qt(e))return!1;let o=Object.getPrototypeOf(e);return o!==Object.prototype&&o!==null?!1:Object.values(
-e).every(n=>Ol(n))}s(jl,"isZodRawShape");function eu(e){if(e!==void 0){if(jl(e))return t.object(e);if(typeof e=="object"&&
-e!==null&&!qt(e)&&Object.values(e).some(o=>Il(o)))throw new TypeError("Raw-shape inputSchema/outputSchema/argsSchema fie\
-lds must be Zod v4 schemas. Got a Zod v3 field schema. Import from `zod/v4` (or upgrade your zod import), or wrap with `\
-z.object({...})` yourself.");if(!qt(e))throw new TypeError("inputSchema/outputSchema/argsSchema must be a Standard Schem\
-a (e.g. z.object({...})) or a raw Zod shape ({ field: z.string() }).");return e}}s(eu,"normalizeRawShapeSchema");function tu(e){if(typeof e!="object"||e===null||Array.isArray(e))return e;let o={...e};return delete o.issuer,o}s(tu,"wi\
-thoutIssuer");function kl(e){if(e.length===0||e.startsWith(vi)&&e.endsWith(Pi)||e!==e.trim())return!0;for(let o=0;o<e.length;o++){
-let n=e.codePointAt(o);if(!(n===9||n>=32&&n<=126))return!0}return!1}s(kl,"needsBase64");function wl(e){let o=new TextEncoder().
-encode(e),n="";for(let i of o)n+=String.fromCodePoint(i);return btoa(n)}s(wl,"utf8ToBase64");function Ll(e){return kl(e)?
-`${vi}${wl(e)}${Pi}`:e}s(Ll,"encodeMcpParamValue");function ou(e,o){let n={};for(let i of e){let r=fr(o,i.path);if(r==null)
-continue;let l=Sr(r);l!==void 0&&(n[`${dr}${i.headerName}`]=Ll(l))}return n}s(ou,"buildMcpParamHeaders");var xl=!0,$l=10;function au(e){return{autoFulfill:e?.autoFulfill??xl,maxRounds:e?.maxRounds??$l}}s(au,"resolveInputRequi\
-redDriverConfig");function Al(e,o,n){let i=o!==void 0&&Object.keys(o).length>0;return!i&&n===void 0?e:{...e,...i&&{inputResponses:o},
-...n!==void 0&&{requestState:n}}}s(Al,"buildInputRequiredRetryParams");async function Ul(e){let{config:o,method:n,originalParams:i,
-requestOptions:r,hooks:l,signal:m}=e,u=e.flowStartedAt??Date.now(),p=e.firstPayload,h=0;for(;;){if(h+=1,h>o.maxRounds)throw new _(
-P.InputRequiredRoundsExceeded,hl(n,o.maxRounds),{rounds:o.maxRounds,lastResult:{inputRequests:p.inputRequests,...p.requestState!==
-void 0&&{requestState:p.requestState}}});r.onprogress?.({progress:h,message:`Fulfilling input required by '${n}' (round ${h}\
-)`});let g=Object.entries(p.inputRequests??{}),f;if(g.length>0){let R=Sl(m);try{let S=await Promise.all(g.map(async([y,v])=>{
-try{return[y,await l.dispatchInputRequest(y,v,R.signal)]}catch(q){throw R.abort(q),q}}));f=Object.fromEntries(S)}finally{
-R.dispose()}}else await dl(pl,m);let d={...r.timeout!==void 0&&{timeout:r.timeout}};if(r.maxTotalTimeout!==void 0){let R=Date.
-now()-u,S=r.maxTotalTimeout-R;if(S<=0)throw new _(P.RequestTimeout,"Maximum total timeout exceeded",{maxTotalTimeout:r.maxTotalTimeout,
-totalElapsed:R});d.maxTotalTimeout=S}let b=await l.retry(Al(i,f,p.requestState),d);if(Lc(b)){p={inputRequests:b.inputRequests??
-{},...b.requestState!==void 0&&{requestState:b.requestState}};continue}return b}}s(Ul,"runInputRequiredDriver");function Wi(e){
-throw new _(P.SendFailed,`ctx.mcpReq.${e} is not available while fulfilling an embedded input request: the request is fu\
-lfilled locally and has no related peer request`)}s(Wi,"relatedMessagingUnavailable");function Dl(e,o,n,i,r){return{sessionId:r,
-mcpReq:{id:e,method:o,_meta:n?._meta,requestState:Rn(void 0),signal:i,send:s((()=>Wi("send")),"send"),notify:s(()=>Wi("n\
-otify"),"notify")}}}s(Dl,"synthesizeInputRequestContext");async function Hl(e,o,n,i,r){if(!fn(i)||typeof i.method!="stri\
-ng")throw new _(P.InvalidResult,`Invalid input request '${n}': each inputRequests entry must be an embedded request obje\
-ct with a method`,{key:n});let l=i.method;if(!o.hasInputRequestMethod(l))throw new _(P.InvalidResult,`Invalid input requ\
-est '${n}': '${l}' is not an embedded request the ${o.era} revision defines (expected elicitation/create, sampling/creat\
-eMessage, or roots/list)`,{key:n,method:l});let m=e.getRequestHandler(l);if(m===void 0)throw new _(P.CapabilityNotSupported,
-`Cannot fulfil input request '${n}': no handler is registered for '${l}' on this client. Declare the corresponding capab\
-ility and register a handler, or handle input_required results manually.`,{key:n,method:l});let u=fn(i.params)?i.params:
-void 0;return await m({jsonrpc:"2.0",id:n,method:l,...u!==void 0&&{params:u}},e.buildContext(Dl(n,l,u,r,e.sessionId)))}s(
-Hl,"dispatchInputRequest");function Vl(e,o){return{...e?.signal!==void 0&&{signal:e.signal},...e?.onprogress!==void 0&&{
-onprogress:e.onprogress},...e?.resetTimeoutOnProgress!==void 0&&{resetTimeoutOnProgress:e.resetTimeoutOnProgress},...e?.
-headers!==void 0&&{headers:e.headers},...o.timeout!==void 0&&{timeout:o.timeout},...o.maxTotalTimeout!==void 0&&{maxTotalTimeout:o.
-maxTotalTimeout},allowInputRequired:!0}}s(Vl,"buildRetryLegRequestOptions");function su(e,o,n,i){let{codec:r,request:l,options:m,
-flowStartedAt:u}=i,p={inputRequests:n.inputRequests,...n.requestState!==void 0&&{requestState:n.requestState}},h={dispatchInputRequest:s(
-(g,f,d)=>Hl(e,r,g,f,d),"dispatchInputRequest"),retry:s((g,f)=>i.retry(g,Vl(m,f)),"retry")};return Ul({config:o,method:l.
-method,originalParams:l.params,firstPayload:p,flowStartedAt:u,signal:m?.signal,requestOptions:{...m?.timeout!==void 0&&{
-timeout:m.timeout},...m?.maxTotalTimeout!==void 0&&{maxTotalTimeout:m.maxTotalTimeout},...m?.onprogress!==void 0&&{onprogress:m.
-onprogress}},hooks:h})}s(su,"runInputRequiredFlow");var Bl=new Set([301,302,303,307,308]),Fl=5;function Jl(e,o){return e.
-protocol===o.protocol&&e.host===o.host?!0:e.protocol==="http:"&&o.protocol==="https:"&&e.hostname===o.hostname&&!e.port&&
-!o.port}s(Jl,"isWithinOrigin");function qr(e,o){let n=Bl.has(o.status)?o.headers?.get("location"):void 0;if(n)try{return new URL(
-n,e)}catch{return}}s(qr,"redirectTarget");var Cr=new WeakSet;function nu(e){let o=s((n,i)=>e(n,i),"copy");return Cr.add(
-o),o}s(nu,"fetchLeavingRedirects");function iu(e){return Cr.has(e)?e:async(o,n)=>{if(n?.redirect==="error"||n?.redirect===
-"manual")return e(o,n);let i=(n?.method??"GET").toUpperCase(),r=o;for(let l=0;;l++){let m=await e(r,{...n,redirect:"manu\
-al"}),u=qr(r,m);if(!u||l===Fl)return m;let p=new URL(r),h=i==="GET"||m.status===307||m.status===308,g=!(u.username||u.password)||
-u.username===p.username&&u.password===p.password;if(!h||!g||!Jl(p,u))return m;await m.text?.().catch(()=>{}),r=u}}}s(iu,
-"fetchWithinOrigin");function ru(e,o){if(o.type==="opaqueredirect")return"Redirect not followed: this runtime does not e\
-xpose where it points";let n=qr(o.url||e,o);if(n)return n.username=n.password=n.search=n.hash="",n.protocol==="http:"&&new URL(
-o.url||e).protocol==="https:"?(n.protocol="https:",`Redirect from https to plain http not followed; try ${n.href} as the\
- endpoint`):`Redirect to ${n.href} not followed; use that URL as the endpoint if it is the intended server`}s(ru,"unfoll\
-owedRedirect");export{s as a,nt as b,Q as c,rt as d,oe as e,Ql as f,yn as g,ji as h,_n as i,W as j,Po as k,xe as l,ct as m,vn as n,qo as o,
-qn as p,wa as q,Mn as r,Go as s,Wn as t,nn as u,Yn as v,Xn as w,Qn as x,ei as y,pi as z,vt as A,dm as B,Sm as C,P as D,_ as E,
-gm as F,fm as G,zm as H,Rm as I,bm as J,ym as K,_m as L,Ae as M,Tm as N,vm as O,Yr as P,Cm as Q,Em as R,z as S,T,pc as U,
-rr as V,dc as W,Ri as X,na as Y,Pt as Z,yi as _,gn as $,Ti as aa,Lc as ba,Om as ca,Im as da,jm as ea,km as fa,wm as ga,Lm as ha,
-Tt as ia,Bc as ja,$m as ka,Fc as la,Am as ma,Um as na,Dm as oa,Rr as pa,br as qa,ri as ra,Hm as sa,pl as ta,hl as ua,dl as va,
-Sl as wa,Fm as xa,Rl as ya,Rn as za,Jm as Aa,Gm as Ba,Km as Ca,Wm as Da,Cl as Ea,Ym as Fa,Zm as Ga,Qm as Ha,eu as Ia,tu as Ja,
-Ll as Ka,ou as La,au as Ma,su as Na,nu as Oa,iu as Pa,ru as Qa};
+"Tool name starts or ends with a dot, which may cause parsing issues in some contexts"),!ql.test(e)){let s=[...e].filter(
+n=>!/[A-Za-z0-9._-]/.test(n)).filter((n,i,c)=>c.indexOf(n)===i);return o.push(`Tool name contains invalid characters: ${s.
+map(n=>`"${n}"`).join(", ")}`,"Allowed characters are: A-Z, a-z, 0-9, underscore (_), dash (-), and dot (.)"),{isValid:!1,
+warnings:o}}return{isValid:!0,warnings:o}}function El(e,o){if(o.length>0){console.warn(`Tool name validation warning for\
+ "${e}":`);for(let s of o)console.warn(`  - ${s}`);console.warn("Tool registration will proceed, but this may cause comp\
+atibility issues."),console.warn("Consider updating the tool name to conform to the MCP tool naming standard."),console.
+warn("See SEP: Specify Format for Tool Names (https://github.com/modelcontextprotocol/modelcontextprotocol/issues/986) f\
+or more details.")}}function Gm(e){let o=Cl(e);return El(e,o.warnings),o.isValid}function Gi(e){return e?e instanceof Headers?
+Object.fromEntries(e.entries()):Array.isArray(e)?Object.fromEntries(e):{...e}:{}}function Km(e=fetch,o){return o?async(s,n)=>e(
+s,{...o,...n,headers:n?.headers?{...Gi(o.headers),...Gi(n.headers)}:o.headers}):e}function Nl(e){return typeof e=="object"&&e!==null&&"_zod"in e}function Ml(e){return typeof e=="object"&&e!==null&&!("_z\
+od"in e)&&"_def"in e&&typeof e._def?.typeName=="string"}function Ol(e){if(typeof e!="object"||e===null||Pt(e))return!1;let o=Object.
+getPrototypeOf(e);return o!==Object.prototype&&o!==null?!1:Object.values(e).every(s=>Nl(s))}function Wm(e){if(e!==void 0){
+if(Ol(e))return t.object(e);if(typeof e=="object"&&e!==null&&!Pt(e)&&Object.values(e).some(o=>Ml(o)))throw new TypeError(
+"Raw-shape inputSchema/outputSchema/argsSchema fields must be Zod v4 schemas. Got a Zod v3 field schema. Import from `zo\
+d/v4` (or upgrade your zod import), or wrap with `z.object({...})` yourself.");if(!Pt(e))throw new TypeError("inputSchem\
+a/outputSchema/argsSchema must be a Standard Schema (e.g. z.object({...})) or a raw Zod shape ({ field: z.string() }).");
+return e}}function Ym(e){if(typeof e!="object"||e===null||Array.isArray(e))return e;let o={...e};return delete o.issuer,o}function Il(e){
+if(e.length===0||e.startsWith(Ti)&&e.endsWith(vi)||e!==e.trim())return!0;for(let o=0;o<e.length;o++){let s=e.codePointAt(
+o);if(!(s===9||s>=32&&s<=126))return!0}return!1}function jl(e){let o=new TextEncoder().encode(e),s="";for(let n of o)s+=
+String.fromCodePoint(n);return btoa(s)}function kl(e){return Il(e)?`${Ti}${jl(e)}${vi}`:e}function Xm(e,o){let s={};for(let n of e){
+let i=gr(o,n.path);if(i==null)continue;let c=dr(i);c!==void 0&&(s[`${hr}${n.headerName}`]=kl(c))}return s}var wl=!0,Ll=10;function Zm(e){return{autoFulfill:e?.autoFulfill??wl,maxRounds:e?.maxRounds??Ll}}function xl(e,o,s){let n=o!==
+void 0&&Object.keys(o).length>0;return!n&&s===void 0?e:{...e,...n&&{inputResponses:o},...s!==void 0&&{requestState:s}}}async function $l(e){
+let{config:o,method:s,originalParams:n,requestOptions:i,hooks:c,signal:l}=e,m=e.flowStartedAt??Date.now(),u=e.firstPayload,
+p=0;for(;;){if(p+=1,p>o.maxRounds)throw new y(v.InputRequiredRoundsExceeded,ul(s,o.maxRounds),{rounds:o.maxRounds,lastResult:{
+inputRequests:u.inputRequests,...u.requestState!==void 0&&{requestState:u.requestState}}});i.onprogress?.({progress:p,message:`\
+Fulfilling input required by '${s}' (round ${p})`});let S=Object.entries(u.inputRequests??{}),g;if(S.length>0){let z=hl(
+l);try{let d=await Promise.all(S.map(async([b,T])=>{try{return[b,await c.dispatchInputRequest(b,T,z.signal)]}catch(P){throw z.
+abort(P),P}}));g=Object.fromEntries(d)}finally{z.dispose()}}else await pl(ml,l);let h={...i.timeout!==void 0&&{timeout:i.
+timeout}};if(i.maxTotalTimeout!==void 0){let z=Date.now()-m,d=i.maxTotalTimeout-z;if(d<=0)throw new y(v.RequestTimeout,"\
+Maximum total timeout exceeded",{maxTotalTimeout:i.maxTotalTimeout,totalElapsed:z});h.maxTotalTimeout=d}let R=await c.retry(
+xl(n,g,u.requestState),h);if(kc(R)){u={inputRequests:R.inputRequests??{},...R.requestState!==void 0&&{requestState:R.requestState}};
+continue}return R}}function Ki(e){throw new y(v.SendFailed,`ctx.mcpReq.${e} is not available while fulfilling an embedde\
+d input request: the request is fulfilled locally and has no related peer request`)}function Al(e,o,s,n,i){return{sessionId:i,
+mcpReq:{id:e,method:o,_meta:s?._meta,requestState:zn(void 0),signal:n,send:(()=>Ki("send")),notify:()=>Ki("notify")}}}async function Ul(e,o,s,n,i){
+if(!gn(n)||typeof n.method!="string")throw new y(v.InvalidResult,`Invalid input request '${s}': each inputRequests entry\
+ must be an embedded request object with a method`,{key:s});let c=n.method;if(!o.hasInputRequestMethod(c))throw new y(v.
+InvalidResult,`Invalid input request '${s}': '${c}' is not an embedded request the ${o.era} revision defines (expected e\
+licitation/create, sampling/createMessage, or roots/list)`,{key:s,method:c});let l=e.getRequestHandler(c);if(l===void 0)
+throw new y(v.CapabilityNotSupported,`Cannot fulfil input request '${s}': no handler is registered for '${c}' on this cl\
+ient. Declare the corresponding capability and register a handler, or handle input_required results manually.`,{key:s,method:c});
+let m=gn(n.params)?n.params:void 0;return await l({jsonrpc:"2.0",id:s,method:c,...m!==void 0&&{params:m}},e.buildContext(
+Al(s,c,m,i,e.sessionId)))}function Dl(e,o){return{...e?.signal!==void 0&&{signal:e.signal},...e?.onprogress!==void 0&&{onprogress:e.
+onprogress},...e?.resetTimeoutOnProgress!==void 0&&{resetTimeoutOnProgress:e.resetTimeoutOnProgress},...e?.headers!==void 0&&
+{headers:e.headers},...o.timeout!==void 0&&{timeout:o.timeout},...o.maxTotalTimeout!==void 0&&{maxTotalTimeout:o.maxTotalTimeout},
+allowInputRequired:!0}}function Qm(e,o,s,n){let{codec:i,request:c,options:l,flowStartedAt:m}=n,u={inputRequests:s.inputRequests,
+...s.requestState!==void 0&&{requestState:s.requestState}},p={dispatchInputRequest:(S,g,h)=>Ul(e,i,S,g,h),retry:(S,g)=>n.
+retry(S,Dl(l,g))};return $l({config:o,method:c.method,originalParams:c.params,firstPayload:u,flowStartedAt:m,signal:l?.signal,
+requestOptions:{...l?.timeout!==void 0&&{timeout:l.timeout},...l?.maxTotalTimeout!==void 0&&{maxTotalTimeout:l.maxTotalTimeout},
+...l?.onprogress!==void 0&&{onprogress:l.onprogress}},hooks:p})}var Hl=new Set([301,302,303,307,308]),Vl=5;function Bl(e,o){
+return e.protocol===o.protocol&&e.host===o.host?!0:e.protocol==="http:"&&o.protocol==="https:"&&e.hostname===o.hostname&&
+!e.port&&!o.port}function Pr(e,o){let s=Hl.has(o.status)?o.headers?.get("location"):void 0;if(s)try{return new URL(s,e)}catch{
+return}}var qr=new WeakSet;function eu(e){let o=(s,n)=>e(s,n);return qr.add(o),o}function tu(e){return qr.has(e)?e:async(o,s)=>{
+if(s?.redirect==="error"||s?.redirect==="manual")return e(o,s);let n=(s?.method??"GET").toUpperCase(),i=o;for(let c=0;;c++){
+let l=await e(i,{...s,redirect:"manual"}),m=Pr(i,l);if(!m||c===Vl)return l;let u=new URL(i),p=n==="GET"||l.status===307||
+l.status===308,S=!(m.username||m.password)||m.username===u.username&&m.password===u.password;if(!p||!S||!Bl(u,m))return l;
+await l.text?.().catch(()=>{}),i=m}}}function ou(e,o){if(o.type==="opaqueredirect")return"Redirect not followed: this ru\
+ntime does not expose where it points";let s=Pr(o.url||e,o);if(s)return s.username=s.password=s.search=s.hash="",s.protocol===
+"http:"&&new URL(o.url||e).protocol==="https:"?(s.protocol="https:",`Redirect from https to plain http not followed; try\
+ ${s.href} as the endpoint`):`Redirect to ${s.href} not followed; use that URL as the endpoint if it is the intended ser\
+ver`}export{st as a,Z as b,it as c,te as d,Wl as e,bn as f,Ii as g,yn as h,K as i,vo as j,Le as k,rt as l,Tn as m,Po as n,Pn as o,
+ka as p,Nn as q,Jo as r,Kn as s,sn as t,Wn as u,Yn as v,Zn as w,Qn as x,ui as y,Tt as z,lm as A,mm as B,v as C,y as D,um as E,
+pm as F,hm as G,dm as H,Sm as I,gm as J,fm as K,$e as L,zm as M,Rm as N,Kr as O,_m as P,Tm as Q,f as R,_ as S,mc as T,ir as U,
+pc as V,zi as W,sa as X,vt as Y,bi as Z,Sn as _,_i as $,kc as aa,qm as ba,Cm as ca,Em as da,Nm as ea,Mm as fa,Om as ga,_t as ha,
+Hc as ia,jm as ja,Vc as ka,km as la,wm as ma,Lm as na,zr as oa,Rr as pa,ii as qa,xm as ra,ml as sa,ul as ta,pl as ua,hl as va,
+Um as wa,fl as xa,zn as ya,Dm as za,Hm as Aa,Vm as Ba,Bm as Ca,Pl as Da,Fm as Ea,Gm as Fa,Km as Ga,Wm as Ha,Ym as Ia,kl as Ja,
+Xm as Ka,Zm as La,Qm as Ma,eu as Na,tu as Oa,ou as Pa};

@@ -2,34 +2,33 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   @modelcontextprotocol/server@2.4.0 (Apache-2.0)
 // @ts-self-types="./mcp_server.d.ts"
-import {$ as J,Aa as Ae,B as U,Ba as gt,C as Q,Ca as Oe,D as E,Da as ke,E as C,Ea as vt,Fa as Le,Ga as $e,I as Ye,Ia as Se,
-J as We,K as Z,L as x,M as Xe,N as Qe,O as pe,P as Ze,Q as fe,R as Ie,S as g,T as _,U as me,V as et,W as ee,X as tt,Y as ge,
-Z as rt,_ as j,a,aa as D,b as A,ba as O,ca as qe,d as N,ea as Me,f as ze,fa as Pe,g as de,ga as ve,h as Be,ha as st,i as Ke,
-ja as ot,k as Ge,ka as it,l as ye,m as ue,ma as nt,n as he,na as at,o as Ee,oa as lt,p as Ce,pa as ct,qa as te,ra as _e,
-s as Te,sa as dt,ta as ut,ua as ht,va as pt,wa as ft,za as mt}from"./mcp_core.js";import {Validator as Gt}from"./cfworker_json_schema.js";var se=class{static{a(this,"CfWorkerJsonSchemaValidator")}shortcircuit;draft;constructor(e){this.shortcircuit=e?.shortcircuit??
-!0,this.draft=e?.draft}_draftFor(e){let t=ze(e,"pass an explicit { draft } to CfWorkerJsonSchemaValidator to validate ot\
-her dialects.");return t==="draft-7"?"7":t}getValidator(e){let t=new Gt(e,this.draft??this._draftFor(e),this.shortcircuit);
-return r=>{let o=t.validate(r);return o.valid?{valid:!0,data:r,errorMessage:void 0}:{valid:!1,data:void 0,errorMessage:o.
-errors.map(s=>`${s.instanceLocation}: ${s.error}`).join("; ")}}}};var Tt=Symbol.for("mcp.completable");function Ne(e){return!!e&&typeof e=="object"&&Tt in e}a(Ne,"isCompletable");function Wt(e){return e[Tt]?.complete}a(Wt,"\
-getCompleter");var Y=15e3,Xt=2**31-1;function ie(e,t){if(!Number.isFinite(e)||e<1)return;let r=N(t,Math.min(e,Xt));return r.
-unref?.(),r}a(ie,"armSseKeepAlive");var It,je=class{static{a(this,"PerRequestHTTPServerTransport")}static{It=a(e=>e._classification,
-"readClassification")}onclose;onerror;onmessage;_classification;_responseMode;_started=!1;_used=!1;_closed=!1;_terminalDelivered=!1;_dispatchWindowOpen=!1;_requestId;_deferredResponse;_sse;_abortCleanup;_keepAliveMs;constructor(e){
-this._classification=e.classification,this._responseMode=e.responseMode??"auto",this._keepAliveMs=e.keepAliveMs??Y}async start(){
+import {$ as x,A as V,Aa as mt,B as X,Ba as Ae,C as y,Ca as Oe,D as E,Da as vt,Ea as ke,Fa as Le,H as Ge,Ha as _e,I as Ye,
+J as Q,K as U,L as We,M as Xe,N as he,O as Qe,P as pe,Q as Te,R as m,S as g,T as fe,U as Ze,V as Z,W as et,X as me,Y as tt,
+Z as N,_ as J,a as P,aa as A,ba as Ie,c as $,da as qe,e as Be,ea as Me,f as ce,fa as ve,g as Fe,ga as rt,h as ze,ia as st,
+j as Ke,ja as ot,k as be,l as de,la as it,m as ue,ma as nt,n as ye,na as at,o as Ee,oa as lt,pa as ee,qa as ge,r as Ce,ra as ct,
+sa as dt,ta as ut,ua as ht,va as pt,ya as ft,za as Pe}from"./mcp_core.js";import {Validator as Kt}from"./cfworker_json_schema.js";var re=class{static name="CfWorkerJsonSchemaValidator";shortcircuit;draft;constructor(e){
+this.shortcircuit=e?.shortcircuit??!0,this.draft=e?.draft}_draftFor(e){let t=Be(e,"pass an explicit { draft } to CfWorke\
+rJsonSchemaValidator to validate other dialects.");return t==="draft-7"?"7":t}getValidator(e){let t=new Kt(e,this.draft??
+this._draftFor(e),this.shortcircuit);return r=>{let o=t.validate(r);return o.valid?{valid:!0,data:r,errorMessage:void 0}:
+{valid:!1,data:void 0,errorMessage:o.errors.map(s=>`${s.instanceLocation}: ${s.error}`).join("; ")}}}};var Ct=Symbol.for("mcp.completable");function $e(e){return!!e&&typeof e=="object"&&Ct in e}function Yt(e){return e[Ct]?.complete}var G=15e3,Wt=2**31-1;function oe(e,t){
+if(!Number.isFinite(e)||e<1)return;let r=$(t,Math.min(e,Wt));return r.unref?.(),r}var Tt,Ne=class{static name="PerReques\
+tHTTPServerTransport";static{Tt=e=>e._classification}onclose;onerror;onmessage;_classification;_responseMode;_started=!1;_used=!1;_closed=!1;_terminalDelivered=!1;_dispatchWindowOpen=!1;_requestId;_deferredResponse;_sse;_abortCleanup;_keepAliveMs;constructor(e){
+this._classification=e.classification,this._responseMode=e.responseMode??"auto",this._keepAliveMs=e.keepAliveMs??G}async start(){
 if(this._started)throw new Error("PerRequestHTTPServerTransport is already started");this._started=!0}async handleMessage(e,t){
 if(this._used)throw new Error("PerRequestHTTPServerTransport serves exactly one exchange; construct a new transport per \
 request");if(!this._started||this.onmessage===void 0)throw new Error("PerRequestHTTPServerTransport is not connected: co\
 nnect a server to this transport before handling a message");if(this._closed)throw new Error("PerRequestHTTPServerTransp\
-ort is closed");this._used=!0;let r=t?.request?.signal;if(r?.aborted)throw await this.close(),new C(E.ConnectionClosed,"\
+ort is closed");this._used=!0;let r=t?.request?.signal;if(r?.aborted)throw await this.close(),new E(y.ConnectionClosed,"\
 The request was aborted before it could be handled");let o={classification:this._classification,...t?.request!==void 0&&
-{request:t.request},...t?.authInfo!==void 0&&{authInfo:t.authInfo}};if(j(e)){this._requestId=e.id;let s,i,n=new Promise(
-(c,l)=>{s=c,i=l});if(this._deferredResponse={promise:n,resolve:s,reject:i,settled:!1},r!==void 0){let c=a(()=>{this.close()},
-"onAbort");r.addEventListener("abort",c,{once:!0}),this._abortCleanup=()=>r.removeEventListener("abort",c)}this._dispatchWindowOpen=
+{request:t.request},...t?.authInfo!==void 0&&{authInfo:t.authInfo}};if(N(e)){this._requestId=e.id;let s,i,n=new Promise(
+(l,a)=>{s=l,i=a});if(this._deferredResponse={promise:n,resolve:s,reject:i,settled:!1},r!==void 0){let l=()=>{this.close()};
+r.addEventListener("abort",l,{once:!0}),this._abortCleanup=()=>r.removeEventListener("abort",l)}this._dispatchWindowOpen=
 !0;try{this.onmessage(e,o)}finally{this._dispatchWindowOpen=!1}return this._responseMode==="sse"&&!this._closed&&!this._deferredResponse.
 settled&&this.upgradeToSse(),n}return this.onmessage(e,o),new Response(null,{status:202})}async send(e,t){if(this._closed)
-return;let r=J(e)||D(e),o=r?e.id:t?.relatedRequestId;if(this._requestId===void 0||o===void 0||o!==this._requestId){r&&this.
+return;let r=J(e)||x(e),o=r?e.id:t?.relatedRequestId;if(this._requestId===void 0||o===void 0||o!==this._requestId){r&&this.
 onerror?.(new Error(`Received a response for an unknown request id: ${String(e.id)}`));return}if(r){if(this._terminalDelivered)
-return;this._terminalDelivered=!0;let s=D(e)?e.error.code:void 0,i=s!==void 0&&(this._dispatchWindowOpen||s===g.MissingRequiredClientCapability)?
-ot[s]:void 0;if(i!==void 0&&this._sse===void 0){this.settleResponse(Response.json(e,{status:i,headers:{"Content-Type":"a\
+return;this._terminalDelivered=!0;let s=x(e)?e.error.code:void 0,i=s!==void 0&&(this._dispatchWindowOpen||s===m.MissingRequiredClientCapability)?
+st[s]:void 0;if(i!==void 0&&this._sse===void 0){this.settleResponse(Response.json(e,{status:i,headers:{"Content-Type":"a\
 pplication/json"}})),queueMicrotask(()=>{this.close()});return}if(this._sse!==void 0||this._responseMode==="sse"){this._sse===
 void 0&&this.upgradeToSse(),this.writeMessageFrame(e),this.finalizeStream();return}this.settleResponse(Response.json(e,{
 status:200,headers:{"Content-Type":"application/json"}})),queueMicrotask(()=>{this.close()});return}this._responseMode!==
@@ -39,186 +38,179 @@ void 0||this._sse.closed)return;let t=e.split(`
 `);this.writeFrame(`${t}
 
 `)}async close(){if(!this._closed){if(this._closed=!0,this._abortCleanup?.(),this._abortCleanup=void 0,this._sse?.keepAliveTimer!==
-void 0&&A(this._sse.keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.controller.
+void 0&&P(this._sse.keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.controller.
 close()}catch{}}this._deferredResponse!==void 0&&!this._deferredResponse.settled&&(this._deferredResponse.settled=!0,this.
-_deferredResponse.reject(new C(E.ConnectionClosed,"Connection closed before a response was produced"))),this.onclose?.()}}settleResponse(e){
+_deferredResponse.reject(new E(y.ConnectionClosed,"Connection closed before a response was produced"))),this.onclose?.()}}settleResponse(e){
 this._deferredResponse===void 0||this._deferredResponse.settled||(this._deferredResponse.settled=!0,this._deferredResponse.
-resolve(e))}upgradeToSse(){let e,t=new ReadableStream({start:a(r=>{e=r},"start"),cancel:a(()=>{this.close()},"cancel")});
-this._sse={controller:e,encoder:new TextEncoder,closed:!1},this._sse.keepAliveTimer=ie(this._keepAliveMs,()=>this.writeCommentFrame(
-"keepalive")),this.settleResponse(new Response(t,{status:200,headers:{"Content-Type":"text/event-stream","Cache-Control":"\
-no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"}}))}finalizeStream(){if(this._sse?.keepAliveTimer!==
-void 0&&A(this._sse.keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.controller.
-close()}catch{}}queueMicrotask(()=>{this.close()})}writeMessageFrame(e){this.writeFrame(`event: message
+resolve(e))}upgradeToSse(){let e,t=new ReadableStream({start:r=>{e=r},cancel:()=>{this.close()}});this._sse={controller:e,
+encoder:new TextEncoder,closed:!1},this._sse.keepAliveTimer=oe(this._keepAliveMs,()=>this.writeCommentFrame("keepalive")),
+this.settleResponse(new Response(t,{status:200,headers:{"Content-Type":"text/event-stream","Cache-Control":"no-cache, no\
+-transform",Connection:"keep-alive","X-Accel-Buffering":"no"}}))}finalizeStream(){if(this._sse?.keepAliveTimer!==void 0&&
+P(this._sse.keepAliveTimer),this._sse!==void 0&&!this._sse.closed){this._sse.closed=!0;try{this._sse.controller.close()}catch{}}
+queueMicrotask(()=>{this.close()})}writeMessageFrame(e){this.writeFrame(`event: message
 data: ${JSON.stringify(e)}
 
 `)}writeFrame(e){if(!(this._sse===void 0||this._sse.closed))try{this._sse.controller.enqueue(this._sse.encoder.encode(e))}catch(t){
-this.onerror?.(new Error(`Failed to write to the response stream: ${t}`))}}};function Qt(e){return e instanceof je?It(e):
-void 0}a(Qt,"perRequestClassificationOf");function Re(e){return e.replaceAll(/[\\"]/g,String.raw`\$&`).replaceAll(/[^\u0020-\u007E]/g," ")}a(Re,"headerQuotedValue");
-function _t(e,t,r,o){let s=`Bearer error="${Re(e)}", error_description="${Re(t)}"`;return r.length>0&&(s+=`, scope="${Re(
-r.join(" "))}"`),o&&(s+=`, resource_metadata="${Re(o)}"`),s}a(_t,"buildWwwAuthenticateHeader");function qt(e,t){let{requiredScopes:r=[],resourceMetadataUrl:o}=t??{};if(!(e instanceof Q)){let s=new Q(U.ServerError,"I\
-nternal Server Error");return Response.json(s.toResponseObject(),{status:500})}switch(e.code){case U.InvalidToken:{let s=_t(
-e.code,e.message,r,o);return Response.json(e.toResponseObject(),{status:401,headers:{"WWW-Authenticate":s}})}case U.InsufficientScope:{
-let s=_t(e.code,e.message,r,o);return Response.json(e.toResponseObject(),{status:403,headers:{"WWW-Authenticate":s}})}case U.
-ServerError:return Response.json(e.toResponseObject(),{status:500});default:return Response.json(e.toResponseObject(),{status:400})}}
-a(qt,"bearerAuthChallengeResponse");function Mt(e){let t=new URL(e);return t.pathname=Zt(e),t.hash="",t.href}a(Mt,"getOAuthProtectedResourceMetadataUrl");function Zt(e){
-let t=er(e.pathname);return`/.well-known/oauth-protected-resource${t==="/"?"":t}`}a(Zt,"protectedResourceMetadataPath");
-function er(e){return e.length>1&&e.endsWith("/")?e.slice(0,-1):e}a(er,"stripTrailingSlash");function tr(e){return typeof e=="object"&&e!==null&&"setScopeChallengeResolver"in e&&typeof e.setScopeChallengeResolver==
-"function"}a(tr,"supportsScopeChallengeResolver");function rr(e,t){if(typeof e!="string"||!/^[\u0021\u0023-\u005B\u005D-\u007E]+$/.
-test(e))throw new TypeError(`${t} must satisfy the OAuth scope-token grammar`)}a(rr,"assertScope");function sr(e){if(e===
-null||typeof e!="object"||!Array.isArray(e.scopes)||e.scopes.length===0)throw new TypeError("scope challenge must contai\
-n at least one scope");for(let[t,r]of e.scopes.entries())rr(r,`scope challenge scopes[${t}]`);if(e.errorDescription!==void 0&&
-typeof e.errorDescription!="string")throw new TypeError("scope challenge errorDescription must be a string");if(e.errorDescription!==
-void 0&&!/^[\u0020-\u0021\u0023-\u005B\u005D-\u007E]+$/.test(e.errorDescription))throw new TypeError("scope challenge er\
-rorDescription must satisfy the RFC 6750 error-description grammar");return e}a(sr,"validateScopeChallenge");async function Ve(e,t,r){for(let o of e){let s=await r({request:o,...t!==void 0&&{authInfo:t}});if(s!==void 0)return sr(
-s)}}a(Ve,"findScopeChallenge");function Ue(e){if(e?.resourceMetadataUrl!==void 0)return e.resourceMetadataUrl;if(e?.resource?.
-protocol==="https:"||e?.resource?.protocol==="http:")return Mt(e.resource)}a(Ue,"scopeChallengeResourceMetadataUrl");function xe(e,t){
-return qt(new Q(U.InsufficientScope,e.errorDescription??"Insufficient scope"),{requiredScopes:[...e.scopes],resourceMetadataUrl:t})}
-a(xe,"createScopeChallengeResponse");var or=8,ir=6e5;function nr(e){if(e?.maxRounds!==void 0&&(!Number.isInteger(e.maxRounds)||
-e.maxRounds<1))throw new RangeError(`inputRequired.maxRounds must be a positive integer (got ${e.maxRounds})`);if(e?.roundTimeoutMs!==
-void 0&&(!Number.isFinite(e.roundTimeoutMs)||e.roundTimeoutMs<=0))throw new RangeError(`inputRequired.roundTimeoutMs mus\
-t be a positive number (got ${e.roundTimeoutMs})`);return{maxRounds:e?.maxRounds??or,roundTimeoutMs:e?.roundTimeoutMs??ir,
-legacyShim:e?.legacyShim??!0}}a(nr,"resolveLegacyShimOptions");function Pt(e,t,r){if(r===null||typeof r!="object"||typeof r.
-method!="string")throw new _(g.InternalError,`Handler for ${e} returned an invalid input request '${t}': each inputReque\
-sts entry must be an embedded elicitation/create, sampling/createMessage, or roots/list request`);let o=r,s=We(o);if(s===
-void 0)throw new _(g.InternalError,`Handler for ${e} returned an input request '${t}' of kind '${o.method}', which is no\
-t an embedded request the 2026-07-28 revision defines`);return{embedded:o,required:s}}a(Pt,"coerceEmbeddedInputRequest");
-function ar(){let e=globalThis.crypto;if(e?.randomUUID!==void 0)return e.randomUUID();let t=new Uint8Array(16);e.getRandomValues(
-t),t[6]=t[6]&15|64,t[8]=t[8]&63|128;let r=[...t].map(o=>o.toString(16).padStart(2,"0")).join("");return`${r.slice(0,8)}-${r.
-slice(8,12)}-${r.slice(12,16)}-${r.slice(16,20)}-${r.slice(20)}`}a(ar,"syntheticElicitationId");function He(e,t){if(e===
-"tools/call")return{content:[{type:"text",text:t}],isError:!0};throw new _(g.InternalError,t)}a(He,"legacyShimFailure");
-var lr=class{static{a(this,"LegacyInputRequiredShim")}constructor(e){this._host=e}async fulfill(e,t,r,o,s){let{maxRounds:i,
-roundTimeoutMs:n}=this._host,c=o.mcpReq.signal,l=s,v=0;for(;;){if(v+=1,v>i)return He(e,ht(e,i));let m=l.inputRequests,d=m!=
-null&&Object.keys(m).length>0,S=typeof l.requestState=="string"?l.requestState:void 0;if(!d&&S===void 0)throw new _(g.InternalError,
-`Handler for ${e} returned an input-required result with neither inputRequests nor requestState (every InputRequiredResu\
-lt must include at least one of the two)`);let p;if(d){let f=this._host.resolvedClientCapabilities(o),u=[];for(let[R,M]of Object.
-entries(m)){let{embedded:y,required:P}=Pt(e,R,M);if(y.method!=="roots/list"&&y.params===void 0)throw new _(g.InternalError,
-`Handler for ${e} returned an input request '${R}' of kind '${y.method}' without params`);if(Z(P,f)!==void 0)return He(e,
-`Cannot request input '${R}' (${y.method}): the client on this 2025-era connection did not declare the required capabili\
-ty${f===void 0?" (no client capabilities are available on this connection — per-request legacy serving cannot receive se\
-rver-to-client requests)":""}`);u.push([R,y])}let b=ft(c);try{let R={relatedRequestId:o.mcpReq.id,timeout:n,resetTimeoutOnProgress:!0,
-onprogress:a(()=>{},"onprogress"),signal:b.signal},M=await Promise.all(u.map(async([y,P])=>{try{return[y,await this._dispatchLeg(
-P,R)]}catch(k){throw b.abort(k),k}}));p=Object.fromEntries(M)}catch(R){if(c.aborted)throw R;return He(e,`Fulfilling inpu\
-t required by '${e}' failed: ${R instanceof Error?R.message:String(R)}`)}finally{b.dispose()}}else await pt(ut,c);let h={
-...o,mcpReq:{...o.mcpReq,inputResponses:p,droppedInputResponseKeys:void 0,requestState:mt(S)}};if(S!==void 0){let f=await this.
-_host.verifyRequestState(S,h,e);f!==void 0&&(h=Ae(h,f))}let q=await t(r,h);if(!O(q))return q;l=q}}async _dispatchLeg(e,t){
-switch(e.method){case"elicitation/create":{let r=e.params;return r.mode==="url"&&r.elicitationId===void 0&&(r={...r,elicitationId:ar()}),
+this.onerror?.(new Error(`Failed to write to the response stream: ${t}`))}}};function Xt(e){return e instanceof Ne?Tt(e):
+void 0}function Se(e){return e.replaceAll(/[\\"]/g,String.raw`\$&`).replaceAll(/[^\u0020-\u007E]/g," ")}function gt(e,t,r,o){let s=`\
+Bearer error="${Se(e)}", error_description="${Se(t)}"`;return r.length>0&&(s+=`, scope="${Se(r.join(" "))}"`),o&&(s+=`, \
+resource_metadata="${Se(o)}"`),s}function It(e,t){let{requiredScopes:r=[],resourceMetadataUrl:o}=t??{};if(!(e instanceof X)){let s=new X(V.ServerError,"I\
+nternal Server Error");return Response.json(s.toResponseObject(),{status:500})}switch(e.code){case V.InvalidToken:{let s=gt(
+e.code,e.message,r,o);return Response.json(e.toResponseObject(),{status:401,headers:{"WWW-Authenticate":s}})}case V.InsufficientScope:{
+let s=gt(e.code,e.message,r,o);return Response.json(e.toResponseObject(),{status:403,headers:{"WWW-Authenticate":s}})}case V.
+ServerError:return Response.json(e.toResponseObject(),{status:500});default:return Response.json(e.toResponseObject(),{status:400})}}function qt(e){let t=new URL(e);return t.pathname=Qt(e),t.hash="",t.href}function Qt(e){let t=Zt(e.pathname);return`/.we\
+ll-known/oauth-protected-resource${t==="/"?"":t}`}function Zt(e){return e.length>1&&e.endsWith("/")?e.slice(0,-1):e}function er(e){return typeof e=="object"&&e!==null&&"setScopeChallengeResolver"in e&&typeof e.setScopeChallengeResolver==
+"function"}function tr(e,t){if(typeof e!="string"||!/^[\u0021\u0023-\u005B\u005D-\u007E]+$/.test(e))throw new TypeError(
+`${t} must satisfy the OAuth scope-token grammar`)}function rr(e){if(e===null||typeof e!="object"||!Array.isArray(e.scopes)||
+e.scopes.length===0)throw new TypeError("scope challenge must contain at least one scope");for(let[t,r]of e.scopes.entries())
+tr(r,`scope challenge scopes[${t}]`);if(e.errorDescription!==void 0&&typeof e.errorDescription!="string")throw new TypeError(
+"scope challenge errorDescription must be a string");if(e.errorDescription!==void 0&&!/^[\u0020-\u0021\u0023-\u005B\u005D-\u007E]+$/.
+test(e.errorDescription))throw new TypeError("scope challenge errorDescription must satisfy the RFC 6750 error-descripti\
+on grammar");return e}async function je(e,t,r){for(let o of e){let s=await r({request:o,...t!==void 0&&{authInfo:t}});if(s!==void 0)return rr(
+s)}}function Ve(e){if(e?.resourceMetadataUrl!==void 0)return e.resourceMetadataUrl;if(e?.resource?.protocol==="https:"||
+e?.resource?.protocol==="http:")return qt(e.resource)}function Ue(e,t){return It(new X(V.InsufficientScope,e.errorDescription??
+"Insufficient scope"),{requiredScopes:[...e.scopes],resourceMetadataUrl:t})}var sr=8,or=6e5;function ir(e){if(e?.maxRounds!==
+void 0&&(!Number.isInteger(e.maxRounds)||e.maxRounds<1))throw new RangeError(`inputRequired.maxRounds must be a positive\
+ integer (got ${e.maxRounds})`);if(e?.roundTimeoutMs!==void 0&&(!Number.isFinite(e.roundTimeoutMs)||e.roundTimeoutMs<=0))
+throw new RangeError(`inputRequired.roundTimeoutMs must be a positive number (got ${e.roundTimeoutMs})`);return{maxRounds:e?.
+maxRounds??sr,roundTimeoutMs:e?.roundTimeoutMs??or,legacyShim:e?.legacyShim??!0}}function Mt(e,t,r){if(r===null||typeof r!=
+"object"||typeof r.method!="string")throw new g(m.InternalError,`Handler for ${e} returned an invalid input request '${t}\
+': each inputRequests entry must be an embedded elicitation/create, sampling/createMessage, or roots/list request`);let o=r,
+s=Ye(o);if(s===void 0)throw new g(m.InternalError,`Handler for ${e} returned an input request '${t}' of kind '${o.method}\
+', which is not an embedded request the 2026-07-28 revision defines`);return{embedded:o,required:s}}function nr(){let e=globalThis.
+crypto;if(e?.randomUUID!==void 0)return e.randomUUID();let t=new Uint8Array(16);e.getRandomValues(t),t[6]=t[6]&15|64,t[8]=
+t[8]&63|128;let r=[...t].map(o=>o.toString(16).padStart(2,"0")).join("");return`${r.slice(0,8)}-${r.slice(8,12)}-${r.slice(
+12,16)}-${r.slice(16,20)}-${r.slice(20)}`}function He(e,t){if(e==="tools/call")return{content:[{type:"text",text:t}],isError:!0};
+throw new g(m.InternalError,t)}var ar=class{static name="LegacyInputRequiredShim";constructor(e){this._host=e}async fulfill(e,t,r,o,s){
+let{maxRounds:i,roundTimeoutMs:n}=this._host,l=o.mcpReq.signal,a=s,v=0;for(;;){if(v+=1,v>i)return He(e,ut(e,i));let f=a.
+inputRequests,c=f!=null&&Object.keys(f).length>0,_=typeof a.requestState=="string"?a.requestState:void 0;if(!c&&_===void 0)
+throw new g(m.InternalError,`Handler for ${e} returned an input-required result with neither inputRequests nor requestSt\
+ate (every InputRequiredResult must include at least one of the two)`);let h;if(c){let p=this._host.resolvedClientCapabilities(
+o),d=[];for(let[S,q]of Object.entries(f)){let{embedded:b,required:M}=Mt(e,S,q);if(b.method!=="roots/list"&&b.params===void 0)
+throw new g(m.InternalError,`Handler for ${e} returned an input request '${S}' of kind '${b.method}' without params`);if(Q(
+M,p)!==void 0)return He(e,`Cannot request input '${S}' (${b.method}): the client on this 2025-era connection did not dec\
+lare the required capability${p===void 0?" (no client capabilities are available on this connection — per-request legacy\
+ serving cannot receive server-to-client requests)":""}`);d.push([S,b])}let w=pt(l);try{let S={relatedRequestId:o.mcpReq.
+id,timeout:n,resetTimeoutOnProgress:!0,onprogress:()=>{},signal:w.signal},q=await Promise.all(d.map(async([b,M])=>{try{return[
+b,await this._dispatchLeg(M,S)]}catch(O){throw w.abort(O),O}}));h=Object.fromEntries(q)}catch(S){if(l.aborted)throw S;return He(
+e,`Fulfilling input required by '${e}' failed: ${S instanceof Error?S.message:String(S)}`)}finally{w.dispose()}}else await ht(
+dt,l);let u={...o,mcpReq:{...o.mcpReq,inputResponses:h,droppedInputResponseKeys:void 0,requestState:ft(_)}};if(_!==void 0){
+let p=await this._host.verifyRequestState(_,u,e);p!==void 0&&(u=Pe(u,p))}let I=await t(r,u);if(!A(I))return I;a=I}}async _dispatchLeg(e,t){
+switch(e.method){case"elicitation/create":{let r=e.params;return r.mode==="url"&&r.elicitationId===void 0&&(r={...r,elicitationId:nr()}),
 await this._host.sendElicitation(r,t)}case"sampling/createMessage":return await this._host.sendSampling(e.params,t);case"\
-roots/list":return await this._host.listRoots(e.params,t)}}},cr=new Set(["tools/call","prompts/get","resources/read"]),At,
-Ot,kt;function Lt(e,t){At(e,t)}a(Lt,"seedClientIdentityFromEnvelope");function $t(e,t){Ot(e,t)}a($t,"installModernOnlyHa\
-ndlers");function Ht(e){return kt(e)}a(Ht,"serverIdentityOf");var Nt=class extends Oe{static{a(this,"Server")}_clientCapabilities;_clientVersion;static{
-At=a((e,t)=>{t.clientCapabilities!==void 0&&(e._clientCapabilities=t.clientCapabilities),t.clientInfo!==void 0&&(e._clientVersion=
-t.clientInfo)},"writeClientIdentity"),Ot=a((e,t)=>{let r=t.filter(o=>!e._supportedProtocolVersions.includes(o));r.length>
-0&&(e._supportedProtocolVersions=[...e._supportedProtocolVersions,...r]),e.setRequestHandler("server/discover",()=>e._ondiscover())},
-"installDiscoverHandler"),kt=a(e=>e._serverInfo,"readServerIdentity")}_capabilities;_instructions;_jsonSchemaValidator;_cacheHints;_requestStateVerify;_inputRequiredServing;_legacyShim;_boundFromTransport=!1;_legacyInputRequiredShim(){
-return this._legacyShim??=new lr({maxRounds:this._inputRequiredServing.maxRounds,roundTimeoutMs:this._inputRequiredServing.
-roundTimeoutMs,resolvedClientCapabilities:a(e=>this._inputRequestCapabilityView(e),"resolvedClientCapabilities"),verifyRequestState:a(
-(e,t,r)=>this._verifyRequestState(e,t,r),"verifyRequestState"),sendElicitation:a((e,t)=>this._sendElicitationLeg(e,t,{validateAcceptedContent:!1}),
-"sendElicitation"),sendSampling:a((e,t)=>this.createMessage(e,t),"sendSampling"),listRoots:a((e,t)=>this.listRoots(e,t),
-"listRoots")})}oninitialized;constructor(e,t){if(super(t),this._serverInfo=e,this._capabilities=t?.capabilities?{...t.capabilities}:
-{},this._instructions=t?.instructions,this._jsonSchemaValidator=t?.jsonSchemaValidator??new se,this._requestStateVerify=
-t?.requestState?.verify,this._inputRequiredServing=nr(t?.inputRequired),t?.cacheHints!==void 0){for(let[r,o]of Object.entries(
-t.cacheHints))o!==void 0&&Ie(o,`cacheHints['${r}']`);this._cacheHints=t.cacheHints}this.setRequestHandler("initialize",r=>this.
-_oninitialize(r)),this.setNotificationHandler("notifications/initialized",()=>this.oninitialized?.()),pe(this._supportedProtocolVersions).
-length>0&&this.setRequestHandler("server/discover",()=>this._ondiscover()),this._capabilities.logging&&this._registerLoggingHandler()}async connect(e){
-if(this.transport!==void 0)throw new C(E.AlreadyConnected,"Use a separate Server instance per connection: this instance \
-is already connected to a transport. To connect it to a new transport, call close() first.");this._boundFromTransport&&(this.
-_boundFromTransport=!1,this._negotiatedProtocolVersion=void 0);let t=Qt(e)?.revision;t!==void 0&&!this._servedModernEra()&&
-x.includes(t)&&pe(this._supportedProtocolVersions).includes(t)&&(this._negotiatedProtocolVersion=t,this._boundFromTransport=
-!0),await super.connect(e)}_registerLoggingHandler(){this.setRequestHandler("logging/setLevel",async(e,t)=>{let r=t.sessionId||
-t.http?.req?.headers.get("mcp-session-id")||void 0,{level:o}=e.params,s=ct(Te,o);return s.success&&this._loggingLevels.set(
-r,s.data),{}})}buildContext(e,t){let r=e.http||t?.request||t?.closeSSEStream||t?.closeStandaloneSSEStream;return{...e,mcpReq:{
-...e.mcpReq,log:a((o,s,i)=>{if(!this._capabilities.logging)return Promise.resolve();let n;if(this._servedModernEra()){if(n=
-e.mcpReq.envelope?.[Ee],n===void 0)return Promise.resolve()}else n=this._loggingLevels.get(e.sessionId)??this._loggingLevels.
-get(void 0);return n!==void 0&&this.LOG_LEVEL_SEVERITY.get(o)<this.LOG_LEVEL_SEVERITY.get(n)?Promise.resolve():e.mcpReq.
-notify({method:"notifications/message",params:{level:o,data:s,logger:i}})},"log"),elicitInput:a((o,s)=>this.elicitInput(
-o,s),"elicitInput"),requestSampling:a((o,s)=>this.createMessage(o,s),"requestSampling")},http:r?{...e.http,req:t?.request,
-closeSSE:t?.closeSSEStream,closeStandaloneSSE:t?.closeStandaloneSSEStream}:void 0}}_loggingLevels=new Map;LOG_LEVEL_SEVERITY=new Map(
-Te.options.map((e,t)=>[e,t]));isMessageIgnored=a((e,t)=>{let r=this._loggingLevels.get(t);return r?this.LOG_LEVEL_SEVERITY.
-get(e)<this.LOG_LEVEL_SEVERITY.get(r):!1},"isMessageIgnored");registerCapabilities(e){if(this.transport)throw new C(E.AlreadyConnected,
-"Cannot register capabilities after connecting to transport");let t=!!this._capabilities.logging;this._capabilities=ke(this.
-_capabilities,e),!t&&this._capabilities.logging&&this._registerLoggingHandler()}_wrapHandler(e,t){if(e!=="tools/call"){let r=this.
-_cacheHints?.[e],o=cr.has(e);return r===void 0&&!o?async(s,i)=>{let n=await t(s,i);if(O(n))throw new _(g.InternalError,`\
-Handler for ${e} returned an input-required result, but only tools/call, prompts/get and resources/read support input_re\
-quired (protocol revision 2026-07-28)`);return n}:async(s,i)=>{let n=o?await this._invokeInputRequiredCapableHandler(e,t,
-s,i):await t(s,i);if(O(n)){if(!o)throw new _(g.InternalError,`Handler for ${e} returned an input-required result, but on\
-ly tools/call, prompts/get and resources/read support input_required (protocol revision 2026-07-28)`);return n}return r===
-void 0?n:fe(n,r)}}return async(r,o)=>{let s=ge(this._negotiatedProtocolVersion),i=s.validateRequest("tools/call",r);if(!i.
-ok)throw new _(i.reason==="not-in-era"?g.InternalError:g.InvalidParams,i.reason==="not-in-era"?"No wire schema for tools\
-/call in the resolved era":`Invalid tools/call request: ${i.message}`);let n=await this._invokeInputRequiredCapableHandler(
-"tools/call",t,r,o);if(O(n))return n;let c=Ze(n),l=s.validateResult("tools/call",c);if(!l.ok)throw new _(l.reason==="not\
--in-era"?g.InternalError:g.InvalidParams,l.reason==="not-in-era"?"No wire schema for tools/call in the resolved era":`In\
-valid tools/call result: ${l.message}`);return l.value}}_servedModernEra(){return this._negotiatedProtocolVersion!==void 0&&
-Xe(this._negotiatedProtocolVersion)}async _invokeInputRequiredCapableHandler(e,t,r,o){let s=this._servedModernEra(),i=o.
-mcpReq.requestState();if(i!==void 0&&typeof i!="string")throw new _(g.InvalidParams,"Invalid or expired requestState",{reason:"\
-invalid_request_state"});let n=o;if(typeof i=="string"){let d=await this._verifyRequestState(i,o,e);d!==void 0&&(n=Ae(o,
-d))}let c;try{c=await t(r,n)}catch(d){throw d instanceof _&&d.code===g.UrlElicitationRequired&&s?new _(g.InternalError,`\
-URL elicitation cannot be signalled by throwing UrlElicitationRequiredError on protocol revision ${this._negotiatedProtocolVersion}\
-: return inputRequired({ inputRequests: { …: inputRequired.elicitUrl(...) } }) from the handler instead. The urlElicitat\
-ionRequired error (-32042) of earlier revisions is not available on this revision.`):d}if(!O(c))return c;if(!s){if(!this.
-_inputRequiredServing.legacyShim)throw new _(g.InternalError,`Handler for ${e} returned an input-required result, but th\
-is request is served on protocol revision ${this._negotiatedProtocolVersion??de}, which has no input_required vocabulary`);
-return await this._legacyInputRequiredShim().fulfill(e,t,r,n,c)}let l=c.inputRequests,v=l!=null&&Object.keys(l).length>0,
-m=typeof c.requestState=="string";if(!v&&!m)throw new _(g.InternalError,`Handler for ${e} returned an input-required res\
-ult with neither inputRequests nor requestState (every InputRequiredResult must include at least one of the two)`);if(v){
-let d=this._inputRequestCapabilityView(o);for(let[S,p]of Object.entries(l)){let{embedded:h,required:q}=Pt(e,S,p),f=Z(q,d);
-if(f!==void 0)throw new ee({requiredCapabilities:f},`Cannot request input '${S}' (${h.method}): the request's client cap\
-abilities do not declare the required capability`)}}return c}async _verifyRequestState(e,t,r){if(this._requestStateVerify!==
-void 0)try{return await this._requestStateVerify(e,t)}catch(o){throw this.onerror?.(new Error(`requestState verification\
- rejected ${r}: ${o instanceof Error?o.message:String(o)}`)),new _(g.InvalidParams,"Invalid or expired requestState",{reason:"\
-invalid_request_state"})}}_inputRequestCapabilityView(e){return this._servedModernEra()?e.mcpReq.envelope?.[ue]:this._clientCapabilities}_assertPushApiInServedEra(e){
-if(this._servedModernEra())throw new C(E.MethodNotSupportedByProtocolVersion,`Server-to-client requests are not availabl\
-e on protocol revision ${this._negotiatedProtocolVersion}: '${e}' cannot be sent while serving a request on that revisio\
-n. Return inputRequired({ ... }) from the handler instead — the client fulfils the embedded requests and retries the ori\
-ginal request (multi round-trip requests).`,{method:e,era:"2026-07-28"})}assertCapabilityForMethod(e){switch(e){case"sam\
-pling/createMessage":if(!this._clientCapabilities?.sampling)throw new C(E.CapabilityNotSupported,`Client does not suppor\
-t sampling (required for ${e})`);break;case"elicitation/create":if(!this._clientCapabilities?.elicitation)throw new C(E.
-CapabilityNotSupported,`Client does not support elicitation (required for ${e})`);break;case"roots/list":if(!this._clientCapabilities?.
-roots)throw new C(E.CapabilityNotSupported,`Client does not support listing roots (required for ${e})`);break;case"ping":
-break}}assertNotificationCapability(e){switch(e){case"notifications/message":if(!this._capabilities.logging)throw new C(
-E.CapabilityNotSupported,`Server does not support logging (required for ${e})`);break;case"notifications/resources/updat\
-ed":case"notifications/resources/list_changed":if(!this._capabilities.resources)throw new C(E.CapabilityNotSupported,`Se\
-rver does not support notifying about resources (required for ${e})`);break;case"notifications/tools/list_changed":if(!this.
-_capabilities.tools)throw new C(E.CapabilityNotSupported,`Server does not support notifying of tool list changes (requir\
-ed for ${e})`);break;case"notifications/prompts/list_changed":if(!this._capabilities.prompts)throw new C(E.CapabilityNotSupported,
+roots/list":return await this._host.listRoots(e.params,t)}}},lr=new Set(["tools/call","prompts/get","resources/read"]),Pt,
+At,Ot;function kt(e,t){Pt(e,t)}function Lt(e,t){At(e,t)}function Ht(e){return Ot(e)}var $t=class extends Ae{static name="\
+Server";_clientCapabilities;_clientVersion;static{Pt=(e,t)=>{t.clientCapabilities!==void 0&&(e._clientCapabilities=t.clientCapabilities),
+t.clientInfo!==void 0&&(e._clientVersion=t.clientInfo)},At=(e,t)=>{let r=t.filter(o=>!e._supportedProtocolVersions.includes(
+o));r.length>0&&(e._supportedProtocolVersions=[...e._supportedProtocolVersions,...r]),e.setRequestHandler("server/discov\
+er",()=>e._ondiscover())},Ot=e=>e._serverInfo}_capabilities;_instructions;_jsonSchemaValidator;_cacheHints;_requestStateVerify;_inputRequiredServing;_legacyShim;_boundFromTransport=!1;_legacyInputRequiredShim(){
+return this._legacyShim??=new ar({maxRounds:this._inputRequiredServing.maxRounds,roundTimeoutMs:this._inputRequiredServing.
+roundTimeoutMs,resolvedClientCapabilities:e=>this._inputRequestCapabilityView(e),verifyRequestState:(e,t,r)=>this._verifyRequestState(
+e,t,r),sendElicitation:(e,t)=>this._sendElicitationLeg(e,t,{validateAcceptedContent:!1}),sendSampling:(e,t)=>this.createMessage(
+e,t),listRoots:(e,t)=>this.listRoots(e,t)})}oninitialized;constructor(e,t){if(super(t),this._serverInfo=e,this._capabilities=
+t?.capabilities?{...t.capabilities}:{},this._instructions=t?.instructions,this._jsonSchemaValidator=t?.jsonSchemaValidator??
+new re,this._requestStateVerify=t?.requestState?.verify,this._inputRequiredServing=ir(t?.inputRequired),t?.cacheHints!==
+void 0){for(let[r,o]of Object.entries(t.cacheHints))o!==void 0&&Te(o,`cacheHints['${r}']`);this._cacheHints=t.cacheHints}
+this.setRequestHandler("initialize",r=>this._oninitialize(r)),this.setNotificationHandler("notifications/initialized",()=>this.
+oninitialized?.()),he(this._supportedProtocolVersions).length>0&&this.setRequestHandler("server/discover",()=>this._ondiscover()),
+this._capabilities.logging&&this._registerLoggingHandler()}async connect(e){if(this.transport!==void 0)throw new E(y.AlreadyConnected,
+"Use a separate Server instance per connection: this instance is already connected to a transport. To connect it to a ne\
+w transport, call close() first.");this._boundFromTransport&&(this._boundFromTransport=!1,this._negotiatedProtocolVersion=
+void 0);let t=Xt(e)?.revision;t!==void 0&&!this._servedModernEra()&&U.includes(t)&&he(this._supportedProtocolVersions).includes(
+t)&&(this._negotiatedProtocolVersion=t,this._boundFromTransport=!0),await super.connect(e)}_registerLoggingHandler(){this.
+setRequestHandler("logging/setLevel",async(e,t)=>{let r=t.sessionId||t.http?.req?.headers.get("mcp-session-id")||void 0,
+{level:o}=e.params,s=lt(Ce,o);return s.success&&this._loggingLevels.set(r,s.data),{}})}buildContext(e,t){let r=e.http||t?.
+request||t?.closeSSEStream||t?.closeStandaloneSSEStream;return{...e,mcpReq:{...e.mcpReq,log:(o,s,i)=>{if(!this._capabilities.
+logging)return Promise.resolve();let n;if(this._servedModernEra()){if(n=e.mcpReq.envelope?.[ye],n===void 0)return Promise.
+resolve()}else n=this._loggingLevels.get(e.sessionId)??this._loggingLevels.get(void 0);return n!==void 0&&this.LOG_LEVEL_SEVERITY.
+get(o)<this.LOG_LEVEL_SEVERITY.get(n)?Promise.resolve():e.mcpReq.notify({method:"notifications/message",params:{level:o,
+data:s,logger:i}})},elicitInput:(o,s)=>this.elicitInput(o,s),requestSampling:(o,s)=>this.createMessage(o,s)},http:r?{...e.
+http,req:t?.request,closeSSE:t?.closeSSEStream,closeStandaloneSSE:t?.closeStandaloneSSEStream}:void 0}}_loggingLevels=new Map;LOG_LEVEL_SEVERITY=new Map(
+Ce.options.map((e,t)=>[e,t]));isMessageIgnored=(e,t)=>{let r=this._loggingLevels.get(t);return r?this.LOG_LEVEL_SEVERITY.
+get(e)<this.LOG_LEVEL_SEVERITY.get(r):!1};registerCapabilities(e){if(this.transport)throw new E(y.AlreadyConnected,"Cann\
+ot register capabilities after connecting to transport");let t=!!this._capabilities.logging;this._capabilities=Oe(this._capabilities,
+e),!t&&this._capabilities.logging&&this._registerLoggingHandler()}_wrapHandler(e,t){if(e!=="tools/call"){let r=this._cacheHints?.[e],
+o=lr.has(e);return r===void 0&&!o?async(s,i)=>{let n=await t(s,i);if(A(n))throw new g(m.InternalError,`Handler for ${e} \
+returned an input-required result, but only tools/call, prompts/get and resources/read support input_required (protocol \
+revision 2026-07-28)`);return n}:async(s,i)=>{let n=o?await this._invokeInputRequiredCapableHandler(e,t,s,i):await t(s,i);
+if(A(n)){if(!o)throw new g(m.InternalError,`Handler for ${e} returned an input-required result, but only tools/call, pro\
+mpts/get and resources/read support input_required (protocol revision 2026-07-28)`);return n}return r===void 0?n:pe(n,r)}}
+return async(r,o)=>{let s=me(this._negotiatedProtocolVersion),i=s.validateRequest("tools/call",r);if(!i.ok)throw new g(i.
+reason==="not-in-era"?m.InternalError:m.InvalidParams,i.reason==="not-in-era"?"No wire schema for tools/call in the reso\
+lved era":`Invalid tools/call request: ${i.message}`);let n=await this._invokeInputRequiredCapableHandler("tools/call",t,
+r,o);if(A(n))return n;let l=Qe(n),a=s.validateResult("tools/call",l);if(!a.ok)throw new g(a.reason==="not-in-era"?m.InternalError:
+m.InvalidParams,a.reason==="not-in-era"?"No wire schema for tools/call in the resolved era":`Invalid tools/call result: ${a.
+message}`);return a.value}}_servedModernEra(){return this._negotiatedProtocolVersion!==void 0&&We(this._negotiatedProtocolVersion)}async _invokeInputRequiredCapableHandler(e,t,r,o){
+let s=this._servedModernEra(),i=o.mcpReq.requestState();if(i!==void 0&&typeof i!="string")throw new g(m.InvalidParams,"I\
+nvalid or expired requestState",{reason:"invalid_request_state"});let n=o;if(typeof i=="string"){let c=await this._verifyRequestState(
+i,o,e);c!==void 0&&(n=Pe(o,c))}let l;try{l=await t(r,n)}catch(c){throw c instanceof g&&c.code===m.UrlElicitationRequired&&
+s?new g(m.InternalError,`URL elicitation cannot be signalled by throwing UrlElicitationRequiredError on protocol revisio\
+n ${this._negotiatedProtocolVersion}: return inputRequired({ inputRequests: { …: inputRequired.elicitUrl(...) } }) from \
+the handler instead. The urlElicitationRequired error (-32042) of earlier revisions is not available on this revision.`):
+c}if(!A(l))return l;if(!s){if(!this._inputRequiredServing.legacyShim)throw new g(m.InternalError,`Handler for ${e} retur\
+ned an input-required result, but this request is served on protocol revision ${this._negotiatedProtocolVersion??ce}, wh\
+ich has no input_required vocabulary`);return await this._legacyInputRequiredShim().fulfill(e,t,r,n,l)}let a=l.inputRequests,
+v=a!=null&&Object.keys(a).length>0,f=typeof l.requestState=="string";if(!v&&!f)throw new g(m.InternalError,`Handler for ${e}\
+ returned an input-required result with neither inputRequests nor requestState (every InputRequiredResult must include a\
+t least one of the two)`);if(v){let c=this._inputRequestCapabilityView(o);for(let[_,h]of Object.entries(a)){let{embedded:u,
+required:I}=Mt(e,_,h),p=Q(I,c);if(p!==void 0)throw new Z({requiredCapabilities:p},`Cannot request input '${_}' (${u.method}\
+): the request's client capabilities do not declare the required capability`)}}return l}async _verifyRequestState(e,t,r){
+if(this._requestStateVerify!==void 0)try{return await this._requestStateVerify(e,t)}catch(o){throw this.onerror?.(new Error(
+`requestState verification rejected ${r}: ${o instanceof Error?o.message:String(o)}`)),new g(m.InvalidParams,"Invalid or\
+ expired requestState",{reason:"invalid_request_state"})}}_inputRequestCapabilityView(e){return this._servedModernEra()?
+e.mcpReq.envelope?.[de]:this._clientCapabilities}_assertPushApiInServedEra(e){if(this._servedModernEra())throw new E(y.MethodNotSupportedByProtocolVersion,
+`Server-to-client requests are not available on protocol revision ${this._negotiatedProtocolVersion}: '${e}' cannot be s\
+ent while serving a request on that revision. Return inputRequired({ ... }) from the handler instead — the client fulfil\
+s the embedded requests and retries the original request (multi round-trip requests).`,{method:e,era:"2026-07-28"})}assertCapabilityForMethod(e){
+switch(e){case"sampling/createMessage":if(!this._clientCapabilities?.sampling)throw new E(y.CapabilityNotSupported,`Clie\
+nt does not support sampling (required for ${e})`);break;case"elicitation/create":if(!this._clientCapabilities?.elicitation)
+throw new E(y.CapabilityNotSupported,`Client does not support elicitation (required for ${e})`);break;case"roots/list":if(!this.
+_clientCapabilities?.roots)throw new E(y.CapabilityNotSupported,`Client does not support listing roots (required for ${e}\
+)`);break;case"ping":break}}assertNotificationCapability(e){switch(e){case"notifications/message":if(!this._capabilities.
+logging)throw new E(y.CapabilityNotSupported,`Server does not support logging (required for ${e})`);break;case"notificat\
+ions/resources/updated":case"notifications/resources/list_changed":if(!this._capabilities.resources)throw new E(y.CapabilityNotSupported,
+`Server does not support notifying about resources (required for ${e})`);break;case"notifications/tools/list_changed":if(!this.
+_capabilities.tools)throw new E(y.CapabilityNotSupported,`Server does not support notifying of tool list changes (requir\
+ed for ${e})`);break;case"notifications/prompts/list_changed":if(!this._capabilities.prompts)throw new E(y.CapabilityNotSupported,
 `Server does not support notifying of prompt list changes (required for ${e})`);break;case"notifications/elicitation/com\
-plete":if(!this._clientCapabilities?.elicitation?.url)throw new C(E.CapabilityNotSupported,`Client does not support URL \
+plete":if(!this._clientCapabilities?.elicitation?.url)throw new E(y.CapabilityNotSupported,`Client does not support URL \
 elicitation (required for ${e})`);break;case"notifications/cancelled":break;case"notifications/progress":break}}assertRequestHandlerCapability(e){
-switch(e){case"completion/complete":if(!this._capabilities.completions)throw new C(E.CapabilityNotSupported,`Server does\
- not support completions (required for ${e})`);break;case"logging/setLevel":if(!this._capabilities.logging)throw new C(E.
+switch(e){case"completion/complete":if(!this._capabilities.completions)throw new E(y.CapabilityNotSupported,`Server does\
+ not support completions (required for ${e})`);break;case"logging/setLevel":if(!this._capabilities.logging)throw new E(y.
 CapabilityNotSupported,`Server does not support logging (required for ${e})`);break;case"prompts/get":case"prompts/list":
-if(!this._capabilities.prompts)throw new C(E.CapabilityNotSupported,`Server does not support prompts (required for ${e})`);
-break;case"resources/list":case"resources/templates/list":case"resources/read":if(!this._capabilities.resources)throw new C(
-E.CapabilityNotSupported,`Server does not support resources (required for ${e})`);break;case"tools/call":case"tools/list":
-if(!this._capabilities.tools)throw new C(E.CapabilityNotSupported,`Server does not support tools (required for ${e})`);break;case"\
+if(!this._capabilities.prompts)throw new E(y.CapabilityNotSupported,`Server does not support prompts (required for ${e})`);
+break;case"resources/list":case"resources/templates/list":case"resources/read":if(!this._capabilities.resources)throw new E(
+y.CapabilityNotSupported,`Server does not support resources (required for ${e})`);break;case"tools/call":case"tools/list":
+if(!this._capabilities.tools)throw new E(y.CapabilityNotSupported,`Server does not support tools (required for ${e})`);break;case"\
 ping":case"initialize":break}}async _oninitialize(e){let t=e.params.protocolVersion;this._clientCapabilities=e.params.capabilities,
-this._clientVersion=e.params.clientInfo;let r=Qe(this._supportedProtocolVersions),o=r.includes(t)?t:r[0]??de;return this.
+this._clientVersion=e.params.clientInfo;let r=Xe(this._supportedProtocolVersions),o=r.includes(t)?t:r[0]??ce;return this.
 _negotiatedProtocolVersion=o,this.transport?.setProtocolVersion?.(o),{protocolVersion:o,capabilities:this.getCapabilities(),
-serverInfo:this._serverInfo,...this._instructions&&{instructions:this._instructions}}}_ondiscover(){return{supportedVersions:pe(
-this._supportedProtocolVersions),capabilities:dr(this.getCapabilities()),...this._instructions&&{instructions:this._instructions}}}_outboundServerInfo(){
+serverInfo:this._serverInfo,...this._instructions&&{instructions:this._instructions}}}_ondiscover(){return{supportedVersions:he(
+this._supportedProtocolVersions),capabilities:cr(this.getCapabilities()),...this._instructions&&{instructions:this._instructions}}}_outboundServerInfo(){
 return this._serverInfo}getClientCapabilities(){return this._clientCapabilities}getClientVersion(){return this._clientVersion}getNegotiatedProtocolVersion(){
 return this._negotiatedProtocolVersion}projectCallToolResult(e,t){return this._wireCodec().projectCallToolResult(e,t)}getCapabilities(){
 return this._capabilities}async ping(){return this._assertPushApiInServedEra("ping"),this.request({method:"ping"})}async createMessage(e,t){
 if(this._assertPushApiInServedEra("sampling/createMessage"),(e.tools||e.toolChoice)&&!this._clientCapabilities?.sampling?.
-tools)throw new C(E.CapabilityNotSupported,"Client does not support sampling tools capability.");if(e.messages.length>0){
-let i=e.messages.at(-1),n=Array.isArray(i.content)?i.content:[i.content],c=n.some(d=>d.type==="tool_result"),l=e.messages.
-length>1?e.messages.at(-2):void 0,v=l?Array.isArray(l.content)?l.content:[l.content]:[],m=v.some(d=>d.type==="tool_use");
-if(c){if(n.some(d=>d.type!=="tool_result"))throw new _(g.InvalidParams,"The last message must contain only tool_result c\
-ontent if any is present");if(!m)throw new _(g.InvalidParams,"tool_result blocks are not matching any tool_use from the \
-previous message")}if(m){let d=new Set(v.filter(p=>p.type==="tool_use").map(p=>p.id)),S=new Set(n.filter(p=>p.type==="to\
-ol_result").map(p=>p.toolUseId));if(d.size!==S.size||![...d].every(p=>S.has(p)))throw new _(g.InvalidParams,"ids of tool\
+tools)throw new E(y.CapabilityNotSupported,"Client does not support sampling tools capability.");if(e.messages.length>0){
+let i=e.messages.at(-1),n=Array.isArray(i.content)?i.content:[i.content],l=n.some(c=>c.type==="tool_result"),a=e.messages.
+length>1?e.messages.at(-2):void 0,v=a?Array.isArray(a.content)?a.content:[a.content]:[],f=v.some(c=>c.type==="tool_use");
+if(l){if(n.some(c=>c.type!=="tool_result"))throw new g(m.InvalidParams,"The last message must contain only tool_result c\
+ontent if any is present");if(!f)throw new g(m.InvalidParams,"tool_result blocks are not matching any tool_use from the \
+previous message")}if(f){let c=new Set(v.filter(h=>h.type==="tool_use").map(h=>h.id)),_=new Set(n.filter(h=>h.type==="to\
+ol_result").map(h=>h.toolUseId));if(c.size!==_.size||![...c].every(h=>_.has(h)))throw new g(m.InvalidParams,"ids of tool\
 _result blocks and tool_use blocks from previous message do not match")}}let r=!!(e.tools||e.toolChoice),o=await this.request(
-{method:"sampling/createMessage",params:e},t),s=this._wireCodec().samplingResultVariant(r,o);if(!s.ok)throw new C(E.InvalidResult,
+{method:"sampling/createMessage",params:e},t),s=this._wireCodec().samplingResultVariant(r,o);if(!s.ok)throw new E(y.InvalidResult,
 `Invalid sampling/createMessage result: ${s.reason==="invalid"?s.message:s.reason}`);return s.value}async elicitInput(e,t){
 switch(this._assertPushApiInServedEra("elicitation/create"),e.mode??"form"){case"url":if(!this._clientCapabilities?.elicitation?.
-url)throw new C(E.CapabilityNotSupported,"Client does not support url elicitation.");break;case"form":if(!this._clientCapabilities?.
-elicitation?.form)throw new C(E.CapabilityNotSupported,"Client does not support form elicitation.");break}return this._sendElicitationLeg(
+url)throw new E(y.CapabilityNotSupported,"Client does not support url elicitation.");break;case"form":if(!this._clientCapabilities?.
+elicitation?.form)throw new E(y.CapabilityNotSupported,"Client does not support form elicitation.");break}return this._sendElicitationLeg(
 e,t)}async _sendElicitationLeg(e,t,r){let o=e.mode??"form",s=r?.validateAcceptedContent??!0;switch(o){case"url":{let i=e;
 return this.request({method:"elicitation/create",params:i},t)}case"form":{let i=e.mode==="form"?e:{...e,mode:"form"},n=await this.
-request({method:"elicitation/create",params:i},t);if(s&&n.action==="accept"&&n.content&&i.requestedSchema)try{let c=this.
-_jsonSchemaValidator.getValidator(i.requestedSchema)(n.content);if(!c.valid)throw new _(g.InvalidParams,`Elicitation res\
-ponse content does not match requested schema: ${c.errorMessage}`)}catch(c){throw c instanceof _?c:new _(g.InternalError,
-`Error validating elicitation response: ${c instanceof Error?c.message:String(c)}`)}return n}}}createElicitationCompletionNotifier(e,t){
-if(!this._clientCapabilities?.elicitation?.url)throw new C(E.CapabilityNotSupported,"Client does not support URL elicita\
+request({method:"elicitation/create",params:i},t);if(s&&n.action==="accept"&&n.content&&i.requestedSchema)try{let l=this.
+_jsonSchemaValidator.getValidator(i.requestedSchema)(n.content);if(!l.valid)throw new g(m.InvalidParams,`Elicitation res\
+ponse content does not match requested schema: ${l.errorMessage}`)}catch(l){throw l instanceof g?l:new g(m.InternalError,
+`Error validating elicitation response: ${l instanceof Error?l.message:String(l)}`)}return n}}}createElicitationCompletionNotifier(e,t){
+if(!this._clientCapabilities?.elicitation?.url)throw new E(y.CapabilityNotSupported,"Client does not support URL elicita\
 tion (required for notifications/elicitation/complete)");return()=>this.notification({method:"notifications/elicitation/\
 complete",params:{elicitationId:e}},t)}async listRoots(e,t){return this._assertPushApiInServedEra("roots/list"),this.request(
 {method:"roots/list",params:e},t)}async sendLoggingMessage(e,t){if(this._capabilities.logging&&!this.isMessageIgnored(e.
@@ -226,194 +218,184 @@ level,t))return this.notification({method:"notifications/message",params:e})}asy
 {method:"notifications/resources/updated",params:e})}async sendResourceListChanged(){return this.notification({method:"n\
 otifications/resources/list_changed"})}async sendToolListChanged(){return this.notification({method:"notifications/tools\
 /list_changed"})}async sendPromptListChanged(){return this.notification({method:"notifications/prompts/list_changed"})}};
-function dr(e){return{...e}}a(dr,"discoverAdvertisedCapabilities");function ur(e,t){let r=0,o=[e];for(;o.length>0;){let s=o.
-pop();if(!(s===null||typeof s!="object"))if(Array.isArray(s))for(let i of s){if(++r>t)return r;i!==null&&typeof i=="obje\
-ct"&&o.push(i)}else for(let i in s){if(!Object.prototype.hasOwnProperty.call(s,i))continue;if(++r>t)return r;let n=s[i];
-n!==null&&typeof n=="object"&&o.push(n)}}return r}a(ur,"toolInputElementCount");function hr(e){if(!(e===void 0||e===1/0)){
-if(typeof e!="number"||Number.isNaN(e)||e<1)throw new RangeError(`maxToolInputElements must be a number of at least 1, o\
-r Infinity, got ${String(e)}`);return e}}a(hr,"resolveMaxToolInputElements");var ne=class{static{a(this,"McpServer")}server;_maxToolInputElements;_registeredResources={};_registeredResourceTemplates={};_registeredTools={};_registeredPrompts={};_toolInputSchemaJson={};toolInputSchemaJson(e){
+function cr(e){return{...e}}function dr(e,t){let r=0,o=[e];for(;o.length>0;){let s=o.pop();if(!(s===null||typeof s!="obj\
+ect"))if(Array.isArray(s))for(let i of s){if(++r>t)return r;i!==null&&typeof i=="object"&&o.push(i)}else for(let i in s){
+if(!Object.prototype.hasOwnProperty.call(s,i))continue;if(++r>t)return r;let n=s[i];n!==null&&typeof n=="object"&&o.push(
+n)}}return r}function ur(e){if(!(e===void 0||e===1/0)){if(typeof e!="number"||Number.isNaN(e)||e<1)throw new RangeError(
+`maxToolInputElements must be a number of at least 1, or Infinity, got ${String(e)}`);return e}}var ie=class{static name="\
+McpServer";server;_maxToolInputElements;_registeredResources={};_registeredResourceTemplates={};_registeredTools={};_registeredPrompts={};_toolInputSchemaJson={};toolInputSchemaJson(e){
 let t=this._registeredTools[e];if(!(t===void 0||!t.enabled)){if(Object.hasOwn(this._toolInputSchemaJson,e))return this._toolInputSchemaJson[e];
-if(t.inputSchema===void 0)return Rt;try{let r=te(t.inputSchema,"input");return this._toolInputSchemaJson[e]=r,r}catch{return}}}constructor(e,t){
-this.server=new Nt(e,t),this._maxToolInputElements=hr(t?.maxToolInputElements),t?.capabilities?.tools&&this.setToolRequestHandlers(),
+if(t.inputSchema===void 0)return St;try{let r=ee(t.inputSchema,"input");return this._toolInputSchemaJson[e]=r,r}catch{return}}}constructor(e,t){
+this.server=new $t(e,t),this._maxToolInputElements=ur(t?.maxToolInputElements),t?.capabilities?.tools&&this.setToolRequestHandlers(),
 t?.capabilities?.resources&&this.setResourceRequestHandlers(),t?.capabilities?.prompts&&this.setPromptRequestHandlers()}async connect(e){
-return tr(e)&&e.setScopeChallengeResolver(t=>this.resolveScopeChallenge(t)),await this.server.connect(e)}async close(){await this.
-server.close()}resolveScopeChallenge=a(e=>{switch(e.request.method){case"tools/call":{let t=e.request.params?.name;if(typeof t!=
+return er(e)&&e.setScopeChallengeResolver(t=>this.resolveScopeChallenge(t)),await this.server.connect(e)}async close(){await this.
+server.close()}resolveScopeChallenge=e=>{switch(e.request.method){case"tools/call":{let t=e.request.params?.name;if(typeof t!=
 "string")return;let r=this._registeredTools[t];return r===void 0||!r.enabled?void 0:r.scopeChallenge?.(e)}case"resources\
 /read":{let t=e.request.params?.uri;if(typeof t!="string")return;let r;try{r=new URL(t)}catch{return}let o=this._registeredResources[r.
 toString()];if(o!==void 0)return o.enabled?o.scopeChallenge?.(e):void 0;for(let s of Object.values(this._registeredResourceTemplates))
 if(s.resourceTemplate.uriTemplate.match(r.toString()))return s.enabled?s.scopeChallenge?.(e):void 0;return}case"prompts/\
 get":{let t=e.request.params?.name;if(typeof t!="string")return;let r=this._registeredPrompts[t];return r===void 0||!r.enabled?
-void 0:r.scopeChallenge?.(e)}default:return}},"resolveScopeChallenge");_toolHandlersInitialized=!1;setToolRequestHandlers(){
-this._toolHandlersInitialized||(this.server.assertCanSetRequestHandler("tools/list"),this.server.assertCanSetRequestHandler(
-"tools/call"),this.server.registerCapabilities({tools:{listChanged:this.server.getCapabilities().tools?.listChanged??!0}}),
-this.server.setRequestHandler("tools/list",()=>({tools:Object.entries(this._registeredTools).filter(([,e])=>e.enabled).map(
-([e,t])=>{let r={name:e,title:t.title,description:t.description,inputSchema:t.inputSchema?pr(e,t.inputSchema):Rt,annotations:t.
-annotations,icons:t.icons,execution:t.execution,_meta:t._meta};return t.outputSchema&&(r.outputSchema=te(t.outputSchema,
-"output")),r})})),this.server.setRequestHandler("tools/call",async(e,t)=>{let r=this._registeredTools[e.params.name];if(!r)
-throw new _(g.InvalidParams,`Tool ${e.params.name} not found`);if(!r.enabled)throw new _(g.InvalidParams,`Tool ${e.params.
-name} disabled`);try{let o=await this.validateToolInput(r,e.params.arguments,e.params.name),s=await this.executeToolHandler(
-r,o,t);return await this.validateToolOutput(r,s,e.params.name),O(s)?s:this.server.projectCallToolResult(s,r.outputSchemaJson)}catch(o){
-if(o instanceof _&&o.code===g.UrlElicitationRequired)throw o;return this.createToolError(o instanceof Error?o.message:String(
-o))}}),this._toolHandlersInitialized=!0)}createToolError(e){return{content:[{type:"text",text:e}],isError:!0}}async validateToolInput(e,t,r){
-if(this._maxToolInputElements!==void 0&&ur(t,this._maxToolInputElements)>this._maxToolInputElements)throw new _(g.InvalidParams,
-`Invalid arguments for tool ${r}: arguments contain more than the maximum of ${this._maxToolInputElements} elements`);if(!e.
-inputSchema)return;let o=await _e(e.inputSchema,t??{});if(!o.success)throw new _(g.InvalidParams,`Input validation error\
-: Invalid arguments for tool ${r}: ${o.error}`);return o.data}async validateToolOutput(e,t,r){if(!e.outputSchema||O(t)||
-t.isError)return;if(t.structuredContent===void 0)throw new _(g.InvalidParams,`Output validation error: Tool ${r} has an \
-output schema but no structured content was provided`);let o=await _e(e.outputSchema,t.structuredContent);if(!o.success)
-throw new _(g.InvalidParams,`Output validation error: Invalid structured content for tool ${r}: ${o.error}`)}async executeToolHandler(e,t,r){
-return e.executor(t,r)}_completionHandlerInitialized=!1;setCompletionRequestHandler(){this._completionHandlerInitialized||
-(this.server.assertCanSetRequestHandler("completion/complete"),this.server.registerCapabilities({completions:{}}),this.server.
-setRequestHandler("completion/complete",async e=>{switch(e.params.ref.type){case"ref/prompt":return Me(e),this.handlePromptCompletion(
-e,e.params.ref);case"ref/resource":return Pe(e),this.handleResourceCompletion(e,e.params.ref);default:throw new _(g.InvalidParams,
-`Invalid completion reference: ${e.params.ref}`)}}),this._completionHandlerInitialized=!0)}async handlePromptCompletion(e,t){
-let r=this._registeredPrompts[t.name];if(!r)throw new _(g.InvalidParams,`Prompt ${t.name} not found`);if(!r.enabled)throw new _(
-g.InvalidParams,`Prompt ${t.name} disabled`);if(!r.argsSchema)return oe;let o=Ct(Et(r.argsSchema)?.[e.params.argument.name]);
-if(!Ne(o))return oe;let s=Wt(o);return s?yt(await s(e.params.argument.value,e.params.context)):oe}async handleResourceCompletion(e,t){
-let r=Object.values(this._registeredResourceTemplates).find(s=>s.resourceTemplate.uriTemplate.toString()===t.uri);if(!r){
-if(this._registeredResources[t.uri])return oe;throw new _(g.InvalidParams,`Resource template ${e.params.ref.uri} not fou\
-nd`)}let o=r.resourceTemplate.completeCallback(e.params.argument.name);return o?yt(await o(e.params.argument.value,e.params.
-context)):oe}_resourceHandlersInitialized=!1;setResourceRequestHandlers(){this._resourceHandlersInitialized||(this.server.
-assertCanSetRequestHandler("resources/list"),this.server.assertCanSetRequestHandler("resources/templates/list"),this.server.
-assertCanSetRequestHandler("resources/read"),this.server.registerCapabilities({resources:{listChanged:this.server.getCapabilities().
-resources?.listChanged??!0}}),this.server.setRequestHandler("resources/list",async(e,t)=>{let r=Object.entries(this._registeredResources).
-filter(([s,i])=>i.enabled).map(([s,i])=>({uri:s,name:i.name,...i.metadata})),o=[];for(let s of Object.values(this._registeredResourceTemplates)){
-if(!s.resourceTemplate.listCallback)continue;let i=await s.resourceTemplate.listCallback(t);for(let n of i.resources)o.push(
-{...s.metadata,...n})}return{resources:[...r,...o]}}),this.server.setRequestHandler("resources/templates/list",async()=>({
-resourceTemplates:Object.entries(this._registeredResourceTemplates).map(([e,t])=>({name:e,uriTemplate:t.resourceTemplate.
-uriTemplate.toString(),...t.metadata}))})),this.server.setRequestHandler("resources/read",async(e,t)=>{let r;try{r=new URL(
-e.params.uri)}catch{throw new _(g.InvalidParams,`Resource URI ${e.params.uri} is invalid`,{uri:e.params.uri,reason:"inva\
-lid_uri"})}let o=this._registeredResources[r.toString()];if(o){if(!o.enabled)throw new _(g.InvalidParams,`Resource ${r} \
-disabled`);return fe(await o.readCallback(r,t),o.cacheHint)}for(let s of Object.values(this._registeredResourceTemplates)){
-let i=s.resourceTemplate.uriTemplate.match(r.toString());if(i){if(!s.enabled)throw new _(g.InvalidParams,`Resource templ\
-ate ${s.resourceTemplate.uriTemplate} disabled`);return fe(await s.readCallback(r,i,t),s.cacheHint)}}throw new me(e.params.
-uri)}),this._resourceHandlersInitialized=!0)}_promptHandlersInitialized=!1;setPromptRequestHandlers(){this._promptHandlersInitialized||
-(this.server.assertCanSetRequestHandler("prompts/list"),this.server.assertCanSetRequestHandler("prompts/get"),this.server.
-registerCapabilities({prompts:{listChanged:this.server.getCapabilities().prompts?.listChanged??!0}}),this.server.setRequestHandler(
-"prompts/list",()=>({prompts:Object.entries(this._registeredPrompts).filter(([,e])=>e.enabled).map(([e,t])=>({name:e,title:t.
-title,description:t.description,arguments:t.argsSchema?dt(t.argsSchema):void 0,icons:t.icons,_meta:t._meta}))})),this.server.
-setRequestHandler("prompts/get",async(e,t)=>{let r=this._registeredPrompts[e.params.name];if(!r)throw new _(g.InvalidParams,
-`Prompt ${e.params.name} not found`);if(!r.enabled)throw new _(g.InvalidParams,`Prompt ${e.params.name} disabled`);return r.
-handler(e.params.arguments,t)}),this._promptHandlersInitialized=!0)}registerResource(e,t,r,o){let{cacheHint:s,scopeChallenge:i,
-...n}=r,c=n;if(s!==void 0&&Ie(s,`resource ${e}`),typeof t=="string"){if(this._registeredResources[t])throw new Error(`Re\
-source ${t} is already registered`);let l=this._createRegisteredResource(e,r.title,t,c,i,o);return s!==void 0&&(l.cacheHint=
-s),this.setResourceRequestHandlers(),this.sendResourceListChanged(),l}else{if(this._registeredResourceTemplates[e])throw new Error(
-`Resource template ${e} is already registered`);let l=this._createRegisteredResourceTemplate(e,r.title,t,c,i,o);return s!==
-void 0&&(l.cacheHint=s),this.setResourceRequestHandlers(),this.sendResourceListChanged(),l}}_createRegisteredResource(e,t,r,o,s,i){
-let n={name:e,title:t,metadata:o,readCallback:i,scopeChallenge:s,enabled:!0,disable:a(()=>n.update({enabled:!1}),"disabl\
-e"),enable:a(()=>n.update({enabled:!0}),"enable"),remove:a(()=>n.update({uri:null}),"remove"),update:a(c=>{c.uri!==void 0&&
-c.uri!==r&&(delete this._registeredResources[r],c.uri&&(this._registeredResources[c.uri]=n)),c.name!==void 0&&(n.name=c.
-name),c.metadata!==void 0&&(n.metadata=c.metadata),c.title!==void 0&&(n.title=c.title,n.metadata={...n.metadata,title:c.
-title}),c.callback!==void 0&&(n.readCallback=c.callback),c.scopeChallenge!==void 0&&(n.scopeChallenge=c.scopeChallenge===
-null?void 0:c.scopeChallenge),c.enabled!==void 0&&(n.enabled=c.enabled),this.sendResourceListChanged()},"update")};return this.
-_registeredResources[r]=n,n}_createRegisteredResourceTemplate(e,t,r,o,s,i){let n={resourceTemplate:r,title:t,metadata:o,
-readCallback:i,scopeChallenge:s,enabled:!0,disable:a(()=>n.update({enabled:!1}),"disable"),enable:a(()=>n.update({enabled:!0}),
-"enable"),remove:a(()=>n.update({name:null}),"remove"),update:a(l=>{l.name!==void 0&&l.name!==e&&(delete this._registeredResourceTemplates[e],
-l.name&&(this._registeredResourceTemplates[l.name]=n)),l.template!==void 0&&(n.resourceTemplate=l.template),l.metadata!==
-void 0&&(n.metadata=l.metadata),l.title!==void 0&&(n.title=l.title,n.metadata={...n.metadata,title:l.title}),l.callback!==
-void 0&&(n.readCallback=l.callback),l.scopeChallenge!==void 0&&(n.scopeChallenge=l.scopeChallenge===null?void 0:l.scopeChallenge),
-l.enabled!==void 0&&(n.enabled=l.enabled),this.sendResourceListChanged()},"update")};this._registeredResourceTemplates[e]=
-n;let c=r.uriTemplate.variableNames;return Array.isArray(c)&&c.some(l=>!!r.completeCallback(l))&&this.setCompletionRequestHandler(),
-n}_createRegisteredPrompt(e,t,r,o,s,i,n,c){let l=o,v=s,m={title:t,description:r,argsSchema:o,icons:i,scopeChallenge:n,_meta:c,
-handler:bt(e,o,s),enabled:!0,disable:a(()=>m.update({enabled:!1}),"disable"),enable:a(()=>m.update({enabled:!0}),"enable"),
-remove:a(()=>m.update({name:null}),"remove"),update:a(d=>{d.name!==void 0&&d.name!==e&&(delete this._registeredPrompts[e],
-d.name&&(this._registeredPrompts[d.name]=m)),d.title!==void 0&&(m.title=d.title),d.description!==void 0&&(m.description=
-d.description),d.icons!==void 0&&(m.icons=d.icons),d.scopeChallenge!==void 0&&(m.scopeChallenge=d.scopeChallenge===null?
-void 0:d.scopeChallenge),d._meta!==void 0&&(m._meta=d._meta);let S=!1;d.argsSchema!==void 0&&(m.argsSchema=d.argsSchema,
-l=d.argsSchema,S=!0),d.callback!==void 0&&(v=d.callback,S=!0),S&&(m.handler=bt(e,l,v)),d.enabled!==void 0&&(m.enabled=d.
-enabled),this.sendPromptListChanged()},"update")};if(this._registeredPrompts[e]=m,o){let d=Et(o);d&&Object.values(d).some(
-S=>Ne(Ct(S)))&&this.setCompletionRequestHandler()}return m}_createRegisteredTool(e,t,r,o,s,i,n,c,l,v,m){$e(e);let d=m,S,
-p={title:t,description:r,inputSchema:o,outputSchema:s,get outputSchemaJson(){return S??=wt(p.outputSchema)},set outputSchemaJson(h){
-S=h},annotations:i,icons:n,execution:c,scopeChallenge:l,_meta:v,handler:m,executor:St(o,m),enabled:!0,disable:a(()=>p.update(
-{enabled:!1}),"disable"),enable:a(()=>p.update({enabled:!0}),"enable"),remove:a(()=>p.update({name:null}),"remove"),update:a(
-h=>{h.name!==void 0&&h.name!==e&&(typeof h.name=="string"&&$e(h.name),delete this._registeredTools[e],delete this._toolInputSchemaJson[e],
-h.name&&(delete this._toolInputSchemaJson[h.name],this._registeredTools[h.name]=p,e=h.name)),h.title!==void 0&&(p.title=
-h.title),h.description!==void 0&&(p.description=h.description);let q=!1;h.paramsSchema!==void 0&&(p.inputSchema=h.paramsSchema,
-delete this._toolInputSchemaJson[e],q=!0),h.callback!==void 0&&(p.handler=h.callback,d=h.callback,q=!0),q&&(p.executor=St(
-p.inputSchema,d)),h.outputSchema!==void 0&&(p.outputSchema=h.outputSchema,p.outputSchemaJson=wt(h.outputSchema)),h.annotations!==
-void 0&&(p.annotations=h.annotations),h.icons!==void 0&&(p.icons=h.icons),h.scopeChallenge!==void 0&&(p.scopeChallenge=h.
-scopeChallenge===null?void 0:h.scopeChallenge),h._meta!==void 0&&(p._meta=h._meta),h.enabled!==void 0&&(p.enabled=h.enabled),
-this.sendToolListChanged()},"update")};return this._registeredTools[e]=p,this.setToolRequestHandlers(),this.sendToolListChanged(),
-p}registerTool(e,t,r){if(this._registeredTools[e])throw new Error(`Tool ${e} is already registered`);let{title:o,description:s,
-inputSchema:i,outputSchema:n,annotations:c,icons:l,scopeChallenge:v,_meta:m}=t;return this._createRegisteredTool(e,o,s,Se(
-i),Se(n),c,l,void 0,v,m,r)}registerPrompt(e,t,r){if(this._registeredPrompts[e])throw new Error(`Prompt ${e} is already r\
-egistered`);let{title:o,description:s,argsSchema:i,icons:n,scopeChallenge:c,_meta:l}=t,v=this._createRegisteredPrompt(e,
-o,s,Se(i),r,n,c,l);return this.setPromptRequestHandlers(),this.sendPromptListChanged(),v}isConnected(){return this.server.
+void 0:r.scopeChallenge?.(e)}default:return}};_toolHandlersInitialized=!1;setToolRequestHandlers(){this._toolHandlersInitialized||
+(this.server.assertCanSetRequestHandler("tools/list"),this.server.assertCanSetRequestHandler("tools/call"),this.server.registerCapabilities(
+{tools:{listChanged:this.server.getCapabilities().tools?.listChanged??!0}}),this.server.setRequestHandler("tools/list",()=>({
+tools:Object.entries(this._registeredTools).filter(([,e])=>e.enabled).map(([e,t])=>{let r={name:e,title:t.title,description:t.
+description,inputSchema:t.inputSchema?hr(e,t.inputSchema):St,annotations:t.annotations,icons:t.icons,execution:t.execution,
+_meta:t._meta};return t.outputSchema&&(r.outputSchema=ee(t.outputSchema,"output")),r})})),this.server.setRequestHandler(
+"tools/call",async(e,t)=>{let r=this._registeredTools[e.params.name];if(!r)throw new g(m.InvalidParams,`Tool ${e.params.
+name} not found`);if(!r.enabled)throw new g(m.InvalidParams,`Tool ${e.params.name} disabled`);try{let o=await this.validateToolInput(
+r,e.params.arguments,e.params.name),s=await this.executeToolHandler(r,o,t);return await this.validateToolOutput(r,s,e.params.
+name),A(s)?s:this.server.projectCallToolResult(s,r.outputSchemaJson)}catch(o){if(o instanceof g&&o.code===m.UrlElicitationRequired)
+throw o;return this.createToolError(o instanceof Error?o.message:String(o))}}),this._toolHandlersInitialized=!0)}createToolError(e){
+return{content:[{type:"text",text:e}],isError:!0}}async validateToolInput(e,t,r){if(this._maxToolInputElements!==void 0&&
+dr(t,this._maxToolInputElements)>this._maxToolInputElements)throw new g(m.InvalidParams,`Invalid arguments for tool ${r}\
+: arguments contain more than the maximum of ${this._maxToolInputElements} elements`);if(!e.inputSchema)return;let o=await ge(
+e.inputSchema,t??{});if(!o.success)throw new g(m.InvalidParams,`Input validation error: Invalid arguments for tool ${r}:\
+ ${o.error}`);return o.data}async validateToolOutput(e,t,r){if(!e.outputSchema||A(t)||t.isError)return;if(t.structuredContent===
+void 0)throw new g(m.InvalidParams,`Output validation error: Tool ${r} has an output schema but no structured content wa\
+s provided`);let o=await ge(e.outputSchema,t.structuredContent);if(!o.success)throw new g(m.InvalidParams,`Output valida\
+tion error: Invalid structured content for tool ${r}: ${o.error}`)}async executeToolHandler(e,t,r){return e.executor(t,r)}_completionHandlerInitialized=!1;setCompletionRequestHandler(){
+this._completionHandlerInitialized||(this.server.assertCanSetRequestHandler("completion/complete"),this.server.registerCapabilities(
+{completions:{}}),this.server.setRequestHandler("completion/complete",async e=>{switch(e.params.ref.type){case"ref/promp\
+t":return qe(e),this.handlePromptCompletion(e,e.params.ref);case"ref/resource":return Me(e),this.handleResourceCompletion(
+e,e.params.ref);default:throw new g(m.InvalidParams,`Invalid completion reference: ${e.params.ref}`)}}),this._completionHandlerInitialized=
+!0)}async handlePromptCompletion(e,t){let r=this._registeredPrompts[t.name];if(!r)throw new g(m.InvalidParams,`Prompt ${t.
+name} not found`);if(!r.enabled)throw new g(m.InvalidParams,`Prompt ${t.name} disabled`);if(!r.argsSchema)return se;let o=Et(
+yt(r.argsSchema)?.[e.params.argument.name]);if(!$e(o))return se;let s=Yt(o);return s?bt(await s(e.params.argument.value,
+e.params.context)):se}async handleResourceCompletion(e,t){let r=Object.values(this._registeredResourceTemplates).find(s=>s.
+resourceTemplate.uriTemplate.toString()===t.uri);if(!r){if(this._registeredResources[t.uri])return se;throw new g(m.InvalidParams,
+`Resource template ${e.params.ref.uri} not found`)}let o=r.resourceTemplate.completeCallback(e.params.argument.name);return o?
+bt(await o(e.params.argument.value,e.params.context)):se}_resourceHandlersInitialized=!1;setResourceRequestHandlers(){this.
+_resourceHandlersInitialized||(this.server.assertCanSetRequestHandler("resources/list"),this.server.assertCanSetRequestHandler(
+"resources/templates/list"),this.server.assertCanSetRequestHandler("resources/read"),this.server.registerCapabilities({resources:{
+listChanged:this.server.getCapabilities().resources?.listChanged??!0}}),this.server.setRequestHandler("resources/list",async(e,t)=>{
+let r=Object.entries(this._registeredResources).filter(([s,i])=>i.enabled).map(([s,i])=>({uri:s,name:i.name,...i.metadata})),
+o=[];for(let s of Object.values(this._registeredResourceTemplates)){if(!s.resourceTemplate.listCallback)continue;let i=await s.
+resourceTemplate.listCallback(t);for(let n of i.resources)o.push({...s.metadata,...n})}return{resources:[...r,...o]}}),this.
+server.setRequestHandler("resources/templates/list",async()=>({resourceTemplates:Object.entries(this._registeredResourceTemplates).
+map(([e,t])=>({name:e,uriTemplate:t.resourceTemplate.uriTemplate.toString(),...t.metadata}))})),this.server.setRequestHandler(
+"resources/read",async(e,t)=>{let r;try{r=new URL(e.params.uri)}catch{throw new g(m.InvalidParams,`Resource URI ${e.params.
+uri} is invalid`,{uri:e.params.uri,reason:"invalid_uri"})}let o=this._registeredResources[r.toString()];if(o){if(!o.enabled)
+throw new g(m.InvalidParams,`Resource ${r} disabled`);return pe(await o.readCallback(r,t),o.cacheHint)}for(let s of Object.
+values(this._registeredResourceTemplates)){let i=s.resourceTemplate.uriTemplate.match(r.toString());if(i){if(!s.enabled)
+throw new g(m.InvalidParams,`Resource template ${s.resourceTemplate.uriTemplate} disabled`);return pe(await s.readCallback(
+r,i,t),s.cacheHint)}}throw new fe(e.params.uri)}),this._resourceHandlersInitialized=!0)}_promptHandlersInitialized=!1;setPromptRequestHandlers(){
+this._promptHandlersInitialized||(this.server.assertCanSetRequestHandler("prompts/list"),this.server.assertCanSetRequestHandler(
+"prompts/get"),this.server.registerCapabilities({prompts:{listChanged:this.server.getCapabilities().prompts?.listChanged??
+!0}}),this.server.setRequestHandler("prompts/list",()=>({prompts:Object.entries(this._registeredPrompts).filter(([,e])=>e.
+enabled).map(([e,t])=>({name:e,title:t.title,description:t.description,arguments:t.argsSchema?ct(t.argsSchema):void 0,icons:t.
+icons,_meta:t._meta}))})),this.server.setRequestHandler("prompts/get",async(e,t)=>{let r=this._registeredPrompts[e.params.
+name];if(!r)throw new g(m.InvalidParams,`Prompt ${e.params.name} not found`);if(!r.enabled)throw new g(m.InvalidParams,`\
+Prompt ${e.params.name} disabled`);return r.handler(e.params.arguments,t)}),this._promptHandlersInitialized=!0)}registerResource(e,t,r,o){
+let{cacheHint:s,scopeChallenge:i,...n}=r,l=n;if(s!==void 0&&Te(s,`resource ${e}`),typeof t=="string"){if(this._registeredResources[t])
+throw new Error(`Resource ${t} is already registered`);let a=this._createRegisteredResource(e,r.title,t,l,i,o);return s!==
+void 0&&(a.cacheHint=s),this.setResourceRequestHandlers(),this.sendResourceListChanged(),a}else{if(this._registeredResourceTemplates[e])
+throw new Error(`Resource template ${e} is already registered`);let a=this._createRegisteredResourceTemplate(e,r.title,t,
+l,i,o);return s!==void 0&&(a.cacheHint=s),this.setResourceRequestHandlers(),this.sendResourceListChanged(),a}}_createRegisteredResource(e,t,r,o,s,i){
+let n={name:e,title:t,metadata:o,readCallback:i,scopeChallenge:s,enabled:!0,disable:()=>n.update({enabled:!1}),enable:()=>n.
+update({enabled:!0}),remove:()=>n.update({uri:null}),update:l=>{l.uri!==void 0&&l.uri!==r&&(delete this._registeredResources[r],
+l.uri&&(this._registeredResources[l.uri]=n)),l.name!==void 0&&(n.name=l.name),l.metadata!==void 0&&(n.metadata=l.metadata),
+l.title!==void 0&&(n.title=l.title,n.metadata={...n.metadata,title:l.title}),l.callback!==void 0&&(n.readCallback=l.callback),
+l.scopeChallenge!==void 0&&(n.scopeChallenge=l.scopeChallenge===null?void 0:l.scopeChallenge),l.enabled!==void 0&&(n.enabled=
+l.enabled),this.sendResourceListChanged()}};return this._registeredResources[r]=n,n}_createRegisteredResourceTemplate(e,t,r,o,s,i){
+let n={resourceTemplate:r,title:t,metadata:o,readCallback:i,scopeChallenge:s,enabled:!0,disable:()=>n.update({enabled:!1}),
+enable:()=>n.update({enabled:!0}),remove:()=>n.update({name:null}),update:a=>{a.name!==void 0&&a.name!==e&&(delete this.
+_registeredResourceTemplates[e],a.name&&(this._registeredResourceTemplates[a.name]=n)),a.template!==void 0&&(n.resourceTemplate=
+a.template),a.metadata!==void 0&&(n.metadata=a.metadata),a.title!==void 0&&(n.title=a.title,n.metadata={...n.metadata,title:a.
+title}),a.callback!==void 0&&(n.readCallback=a.callback),a.scopeChallenge!==void 0&&(n.scopeChallenge=a.scopeChallenge===
+null?void 0:a.scopeChallenge),a.enabled!==void 0&&(n.enabled=a.enabled),this.sendResourceListChanged()}};this._registeredResourceTemplates[e]=
+n;let l=r.uriTemplate.variableNames;return Array.isArray(l)&&l.some(a=>!!r.completeCallback(a))&&this.setCompletionRequestHandler(),
+n}_createRegisteredPrompt(e,t,r,o,s,i,n,l){let a=o,v=s,f={title:t,description:r,argsSchema:o,icons:i,scopeChallenge:n,_meta:l,
+handler:wt(e,o,s),enabled:!0,disable:()=>f.update({enabled:!1}),enable:()=>f.update({enabled:!0}),remove:()=>f.update({name:null}),
+update:c=>{c.name!==void 0&&c.name!==e&&(delete this._registeredPrompts[e],c.name&&(this._registeredPrompts[c.name]=f)),
+c.title!==void 0&&(f.title=c.title),c.description!==void 0&&(f.description=c.description),c.icons!==void 0&&(f.icons=c.icons),
+c.scopeChallenge!==void 0&&(f.scopeChallenge=c.scopeChallenge===null?void 0:c.scopeChallenge),c._meta!==void 0&&(f._meta=
+c._meta);let _=!1;c.argsSchema!==void 0&&(f.argsSchema=c.argsSchema,a=c.argsSchema,_=!0),c.callback!==void 0&&(v=c.callback,
+_=!0),_&&(f.handler=wt(e,a,v)),c.enabled!==void 0&&(f.enabled=c.enabled),this.sendPromptListChanged()}};if(this._registeredPrompts[e]=
+f,o){let c=yt(o);c&&Object.values(c).some(_=>$e(Et(_)))&&this.setCompletionRequestHandler()}return f}_createRegisteredTool(e,t,r,o,s,i,n,l,a,v,f){
+Le(e);let c=f,_,h={title:t,description:r,inputSchema:o,outputSchema:s,get outputSchemaJson(){return _??=Rt(h.outputSchema)},
+set outputSchemaJson(u){_=u},annotations:i,icons:n,execution:l,scopeChallenge:a,_meta:v,handler:f,executor:_t(o,f),enabled:!0,
+disable:()=>h.update({enabled:!1}),enable:()=>h.update({enabled:!0}),remove:()=>h.update({name:null}),update:u=>{u.name!==
+void 0&&u.name!==e&&(typeof u.name=="string"&&Le(u.name),delete this._registeredTools[e],delete this._toolInputSchemaJson[e],
+u.name&&(delete this._toolInputSchemaJson[u.name],this._registeredTools[u.name]=h,e=u.name)),u.title!==void 0&&(h.title=
+u.title),u.description!==void 0&&(h.description=u.description);let I=!1;u.paramsSchema!==void 0&&(h.inputSchema=u.paramsSchema,
+delete this._toolInputSchemaJson[e],I=!0),u.callback!==void 0&&(h.handler=u.callback,c=u.callback,I=!0),I&&(h.executor=_t(
+h.inputSchema,c)),u.outputSchema!==void 0&&(h.outputSchema=u.outputSchema,h.outputSchemaJson=Rt(u.outputSchema)),u.annotations!==
+void 0&&(h.annotations=u.annotations),u.icons!==void 0&&(h.icons=u.icons),u.scopeChallenge!==void 0&&(h.scopeChallenge=u.
+scopeChallenge===null?void 0:u.scopeChallenge),u._meta!==void 0&&(h._meta=u._meta),u.enabled!==void 0&&(h.enabled=u.enabled),
+this.sendToolListChanged()}};return this._registeredTools[e]=h,this.setToolRequestHandlers(),this.sendToolListChanged(),
+h}registerTool(e,t,r){if(this._registeredTools[e])throw new Error(`Tool ${e} is already registered`);let{title:o,description:s,
+inputSchema:i,outputSchema:n,annotations:l,icons:a,scopeChallenge:v,_meta:f}=t;return this._createRegisteredTool(e,o,s,_e(
+i),_e(n),l,a,void 0,v,f,r)}registerPrompt(e,t,r){if(this._registeredPrompts[e])throw new Error(`Prompt ${e} is already r\
+egistered`);let{title:o,description:s,argsSchema:i,icons:n,scopeChallenge:l,_meta:a}=t,v=this._createRegisteredPrompt(e,
+o,s,_e(i),r,n,l,a);return this.setPromptRequestHandlers(),this.sendPromptListChanged(),v}isConnected(){return this.server.
 transport!==void 0}async sendLoggingMessage(e,t){return this.server.sendLoggingMessage(e,t)}sendResourceListChanged(){this.
 isConnected()&&this.server.sendResourceListChanged()}sendToolListChanged(){this.isConnected()&&this.server.sendToolListChanged()}sendPromptListChanged(){
-this.isConnected()&&this.server.sendPromptListChanged()}};function St(e,t){if(e){let o=t;return async(s,i)=>o(s,i)}let r=t;return async(o,s)=>r(s)}a(St,"createToolExecutor");var Rt={
-type:"object",properties:{}};function pr(e,t){let r=te(t,"input"),o=ve(r);return o.valid||console.warn(`[mcp-sdk] tool '${e}\
-' carries an invalid x-mcp-header declaration and will be excluded by conforming Streamable HTTP clients: ${o.reason}`),
-r}a(pr,"convertListedInputSchema");function wt(e){if(e!==void 0)try{return te(e,"output")}catch{return}}a(wt,"convertOut\
-putSchemaJson");function bt(e,t,r){if(t){let o=r;return async(s,i)=>{let n=await _e(t,s??{});if(!n.success)throw new _(g.
-InvalidParams,`Invalid arguments for prompt ${e}: ${n.error}`);return o(n.data,i)}}else{let o=r;return async(s,i)=>o(i)}}
-a(bt,"createPromptHandler");function yt(e){return{completion:{values:e.map(String).slice(0,100),total:e.length,hasMore:e.
-length>100}}}a(yt,"createCompletionResult");var oe={completion:{values:[],hasMore:!1}};function Et(e){let t=e;if(t.shape&&
-typeof t.shape=="object")return t.shape}a(Et,"getSchemaShape");function fr(e){return e?.type==="optional"}a(fr,"isOption\
-alSchema");function Ct(e){return fr(e)?e.def?.innerType??e:e}a(Ct,"unwrapOptionalSchema");var Ut=class{static{a(this,"InMemoryServerEventBus")}_listeners=new Set;constructor(e){this.onerror=e}publish(e){for(let t of this.
+this.isConnected()&&this.server.sendPromptListChanged()}};function _t(e,t){if(e){let o=t;return async(s,i)=>o(s,i)}let r=t;return async(o,s)=>r(s)}var St={type:"object",properties:{}};
+function hr(e,t){let r=ee(t,"input"),o=ve(r);return o.valid||console.warn(`[mcp-sdk] tool '${e}' carries an invalid x-mc\
+p-header declaration and will be excluded by conforming Streamable HTTP clients: ${o.reason}`),r}function Rt(e){if(e!==void 0)
+try{return ee(e,"output")}catch{return}}function wt(e,t,r){if(t){let o=r;return async(s,i)=>{let n=await ge(t,s??{});if(!n.
+success)throw new g(m.InvalidParams,`Invalid arguments for prompt ${e}: ${n.error}`);return o(n.data,i)}}else{let o=r;return async(s,i)=>o(
+i)}}function bt(e){return{completion:{values:e.map(String).slice(0,100),total:e.length,hasMore:e.length>100}}}var se={completion:{
+values:[],hasMore:!1}};function yt(e){let t=e;if(t.shape&&typeof t.shape=="object")return t.shape}function pr(e){return e?.
+type==="optional"}function Et(e){return pr(e)?e.def?.innerType??e:e}var Vt=class{static name="InMemoryServerEventBus";_listeners=new Set;constructor(e){this.onerror=e}publish(e){for(let t of this.
 _listeners)try{t(e)}catch(r){this.onerror?.(r instanceof Error?r:new Error(String(r)))}}subscribe(e){this._listeners.add(
-e);let t=!0;return()=>{t&&(t=!1,this._listeners.delete(e))}}get listenerCount(){return this._listeners.size}};function xt(e){
-return{toolsChanged:a(()=>e.publish({kind:"tools_list_changed"}),"toolsChanged"),promptsChanged:a(()=>e.publish({kind:"p\
-rompts_list_changed"}),"promptsChanged"),resourcesChanged:a(()=>e.publish({kind:"resources_list_changed"}),"resourcesCha\
-nged"),resourceUpdated:a(t=>e.publish({kind:"resource_updated",uri:t}),"resourceUpdated")}}a(xt,"createServerNotifier");
-function mr(e,t){switch(t.kind){case"tools_list_changed":return e.toolsListChanged===!0;case"prompts_list_changed":return e.
+e);let t=!0;return()=>{t&&(t=!1,this._listeners.delete(e))}}get listenerCount(){return this._listeners.size}};function Ut(e){
+return{toolsChanged:()=>e.publish({kind:"tools_list_changed"}),promptsChanged:()=>e.publish({kind:"prompts_list_changed"}),
+resourcesChanged:()=>e.publish({kind:"resources_list_changed"}),resourceUpdated:t=>e.publish({kind:"resource_updated",uri:t})}}
+function fr(e,t){switch(t.kind){case"tools_list_changed":return e.toolsListChanged===!0;case"prompts_list_changed":return e.
 promptsListChanged===!0;case"resources_list_changed":return e.resourcesListChanged===!0;case"resource_updated":return e.
-resourceSubscriptions!==void 0&&e.resourceSubscriptions.includes(t.uri)}}a(mr,"listenFilterAccepts");function gr(e,t){let r={},
-o=a(s=>t===void 0||s===!0,"allow");return e.toolsListChanged===!0&&o(t?.tools?.listChanged)&&(r.toolsListChanged=!0),e.promptsListChanged===
-!0&&o(t?.prompts?.listChanged)&&(r.promptsListChanged=!0),e.resourcesListChanged===!0&&o(t?.resources?.listChanged)&&(r.
-resourcesListChanged=!0),e.resourceSubscriptions!==void 0&&e.resourceSubscriptions.length>0&&o(t?.resources?.subscribe)&&
-(r.resourceSubscriptions=[...e.resourceSubscriptions]),r}a(gr,"honoredSubset");function vr(e){switch(e.kind){case"tools_\
-list_changed":return{method:"notifications/tools/list_changed",...e.params!==void 0&&{params:e.params}};case"prompts_lis\
-t_changed":return{method:"notifications/prompts/list_changed",...e.params!==void 0&&{params:e.params}};case"resources_li\
-st_changed":return{method:"notifications/resources/list_changed",...e.params!==void 0&&{params:e.params}};case"resource_\
-updated":return{method:"notifications/resources/updated",params:{...e.params,uri:e.uri}}}}a(vr,"serverEventToNotificatio\
-n");var De=1024;function jt(e,t,r){return Response.json({jsonrpc:"2.0",error:{code:t,message:r},id:e},{status:200})}a(jt,
-"jsonRpcError");function Vt(e,t){return{method:e.method,params:{...e.params,_meta:{...e.params?._meta,[he]:t}}}}a(Vt,"st\
-ampSubscriptionId");function _r(e){let t=ge(tt).validateRequest("subscriptions/listen",e);return t.ok?t.value.params?.notifications:
-void 0}a(_r,"parseListenFilter");function Dt(e){let{bus:t,onerror:r}=e,o=e.maxSubscriptions??De,s=e.keepAliveMs??Y,i=new Set;
-function n(c,l,v,m){if(i.size>=o)return r?.(new Error(`subscriptions/listen refused: subscription limit reached (${o})`)),
-jt(c.id,-32603,"Subscription limit reached");let d=_r(c);if(d===void 0)return jt(c.id,-32602,"Invalid params: 'notificat\
-ions' is required and must be a valid SubscriptionFilter");let S=gr(d,v),p=c.id,h=new TextEncoder,q,f=!1,u,b,R,M=a(T=>{if(!f)
-try{q.enqueue(h.encode(T))}catch(w){r?.(w instanceof Error?w:new Error(String(w)))}},"writeFrame"),y=a((T,w)=>{M(`event:\
- message
-data: ${JSON.stringify({jsonrpc:"2.0",method:T,params:w})}
+resourceSubscriptions!==void 0&&e.resourceSubscriptions.includes(t.uri)}}function mr(e,t){let r={},o=s=>t===void 0||s===
+!0;return e.toolsListChanged===!0&&o(t?.tools?.listChanged)&&(r.toolsListChanged=!0),e.promptsListChanged===!0&&o(t?.prompts?.
+listChanged)&&(r.promptsListChanged=!0),e.resourcesListChanged===!0&&o(t?.resources?.listChanged)&&(r.resourcesListChanged=
+!0),e.resourceSubscriptions!==void 0&&e.resourceSubscriptions.length>0&&o(t?.resources?.subscribe)&&(r.resourceSubscriptions=
+[...e.resourceSubscriptions]),r}function vr(e){switch(e.kind){case"tools_list_changed":return{method:"notifications/tool\
+s/list_changed",...e.params!==void 0&&{params:e.params}};case"prompts_list_changed":return{method:"notifications/prompts\
+/list_changed",...e.params!==void 0&&{params:e.params}};case"resources_list_changed":return{method:"notifications/resour\
+ces/list_changed",...e.params!==void 0&&{params:e.params}};case"resource_updated":return{method:"notifications/resources\
+/updated",params:{...e.params,uri:e.uri}}}}var xe=1024;function Nt(e,t,r){return Response.json({jsonrpc:"2.0",error:{code:t,
+message:r},id:e},{status:200})}function jt(e,t){return{method:e.method,params:{...e.params,_meta:{...e.params?._meta,[ue]:t}}}}
+function gr(e){let t=me(et).validateRequest("subscriptions/listen",e);return t.ok?t.value.params?.notifications:void 0}function xt(e){
+let{bus:t,onerror:r}=e,o=e.maxSubscriptions??xe,s=e.keepAliveMs??G,i=new Set;function n(l,a,v,f){if(i.size>=o)return r?.(
+new Error(`subscriptions/listen refused: subscription limit reached (${o})`)),Nt(l.id,-32603,"Subscription limit reached");
+let c=gr(l);if(c===void 0)return Nt(l.id,-32602,"Invalid params: 'notifications' is required and must be a valid Subscri\
+ptionFilter");let _=mr(c,v),h=l.id,u=new TextEncoder,I,p=!1,d,w,S,q=C=>{if(!p)try{I.enqueue(u.encode(C))}catch(R){r?.(R instanceof
+Error?R:new Error(String(R)))}},b=(C,R)=>{q(`event: message
+data: ${JSON.stringify({jsonrpc:"2.0",method:C,params:R})}
 
-`)},"writeNotification"),P=a(T=>{if(!f){T&&M(`event: message
-data: ${JSON.stringify({jsonrpc:"2.0",id:p,result:{resultType:"complete",_meta:{[he]:p,[ye]:m}}})}
+`)},M=C=>{if(!p){C&&q(`event: message
+data: ${JSON.stringify({jsonrpc:"2.0",id:h,result:{resultType:"complete",_meta:{[ue]:h,[be]:f}}})}
 
-`),f=!0;try{u?.()}catch(w){r?.(w instanceof Error?w:new Error(String(w)))}b!==void 0&&A(b),R?.(),i.delete(P);try{q.close()}catch{}}},
-"teardown"),k=new ReadableStream({start(T){q=T;let w=Vt({method:"notifications/subscriptions/acknowledged",params:{notifications:S}},
-p);if(y(w.method,w.params),Object.keys(S).length===0){P(!0);return}u=t.subscribe(W=>{if(f||!mr(S,W))return;let X=Vt(vr(W),
-p);y(X.method,X.params)}),b=ie(s,()=>M(`: keepalive
+`),p=!0;try{d?.()}catch(R){r?.(R instanceof Error?R:new Error(String(R)))}w!==void 0&&P(w),S?.(),i.delete(M);try{I.close()}catch{}}},
+O=new ReadableStream({start(C){I=C;let R=jt({method:"notifications/subscriptions/acknowledged",params:{notifications:_}},
+h);if(b(R.method,R.params),Object.keys(_).length===0){M(!0);return}d=t.subscribe(Y=>{if(p||!fr(_,Y))return;let W=jt(vr(Y),
+h);b(W.method,W.params)}),w=oe(s,()=>q(`: keepalive
 
-`)),i.add(P)},cancel(){P(!1)}});if(l!==void 0)if(l.aborted)P(!1);else{let T=a(()=>P(!1),"onAbort");l.addEventListener("a\
-bort",T,{once:!0}),R=a(()=>l.removeEventListener("abort",T),"abortCleanup")}return new Response(k,{status:200,headers:{"\
-Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"\
-no"}})}return a(n,"serve"),{serve:n,closeAll(){for(let c of i)c(!0)},get openCount(){return i.size}}}a(Dt,"createListenR\
-outer");async function Sr(e,t,r){let o=new je({classification:r.classification,...r.responseMode!==void 0&&{responseMode:r.responseMode},
+`)),i.add(M)},cancel(){M(!1)}});if(a!==void 0)if(a.aborted)M(!1);else{let C=()=>M(!1);a.addEventListener("abort",C,{once:!0}),
+S=()=>a.removeEventListener("abort",C)}return new Response(O,{status:200,headers:{"Content-Type":"text/event-stream","Ca\
+che-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"}})}return{serve:n,closeAll(){for(let l of i)
+l(!0)},get openCount(){return i.size}}}async function _r(e,t,r){let o=new Ne({classification:r.classification,...r.responseMode!==void 0&&{responseMode:r.responseMode},
 ...r.keepAliveMs!==void 0&&{keepAliveMs:r.keepAliveMs}});return await e.connect(o),o.handleMessage(t,{...r.request!==void 0&&
-{request:r.request},...r.authInfo!==void 0&&{authInfo:r.authInfo}})}a(Sr,"invoke");var Fe=4*1024*1024,Je=100;function Ft(e){
-return`Payload Too Large: Request body must not exceed ${e} bytes`}a(Ft,"requestBodyTooLargeMessage");function zt(e){if(e===
-void 0)return Fe;if(typeof e!="number"||!Number.isFinite(e)||e<=0)throw new RangeError(`maxRequestBodySize must be a pos\
-itive number of bytes, got ${String(e)}`);return e}a(zt,"resolveMaxRequestBodySize");async function Bt(e,t=Fe){if(Number(
-e.headers.get("content-length"))>t)return{tooLarge:!0};if(e.body===null)return{tooLarge:!1,text:""};let r=e.body.getReader(),
-o=new TextDecoder,s=0,i="";try{for(;;){let{done:n,value:c}=await r.read();if(n)break;if(s+=c.byteLength,s>t)return{tooLarge:!0};
-i+=o.decode(c,{stream:!0})}}finally{r.releaseLock()}return{tooLarge:!1,text:i+o.decode()}}a(Bt,"readRequestBody");var Rr=class{static{
-a(this,"WebStandardStreamableHTTPServerTransport")}sessionIdGenerator;_started=!1;_hasHandledRequest=!1;_closed=!1;_streamMapping=new Map;_requestToStreamMapping=new Map;_requestResponseMap=new Map;_initialized=!1;_enableJsonResponse=!1;_standaloneSseStreamId="\
+{request:r.request},...r.authInfo!==void 0&&{authInfo:r.authInfo}})}var De=4*1024*1024,Je=100;function Dt(e){return`Payl\
+oad Too Large: Request body must not exceed ${e} bytes`}function Bt(e){if(e===void 0)return De;if(typeof e!="number"||!Number.
+isFinite(e)||e<=0)throw new RangeError(`maxRequestBodySize must be a positive number of bytes, got ${String(e)}`);return e}
+async function Ft(e,t=De){if(Number(e.headers.get("content-length"))>t)return{tooLarge:!0};if(e.body===null)return{tooLarge:!1,
+text:""};let r=e.body.getReader(),o=new TextDecoder,s=0,i="";try{for(;;){let{done:n,value:l}=await r.read();if(n)break;if(s+=
+l.byteLength,s>t)return{tooLarge:!0};i+=o.decode(l,{stream:!0})}}finally{r.releaseLock()}return{tooLarge:!1,text:i+o.decode()}}
+var Sr=class{static name="WebStandardStreamableHTTPServerTransport";sessionIdGenerator;_started=!1;_hasHandledRequest=!1;_closed=!1;_streamMapping=new Map;_requestToStreamMapping=new Map;_requestResponseMap=new Map;_initialized=!1;_enableJsonResponse=!1;_standaloneSseStreamId="\
 _GET_stream";_eventStore;_onsessioninitialized;_onsessionclosed;_allowedHosts;_allowedOrigins;_enableDnsRebindingProtection;_retryInterval;_supportedProtocolVersions;_keepAliveMs;_maxRequestBodySize;_scopeChallengeResolver;sessionId;onclose;onerror;onmessage;constructor(e={}){
 this.sessionIdGenerator=e.sessionIdGenerator,this._enableJsonResponse=e.enableJsonResponse??!1,this._eventStore=e.eventStore,
 this._onsessioninitialized=e.onsessioninitialized,this._onsessionclosed=e.onsessionclosed,this._allowedHosts=e.allowedHosts,
 this._allowedOrigins=e.allowedOrigins,this._enableDnsRebindingProtection=e.enableDnsRebindingProtection??!1,this._retryInterval=
-e.retryInterval,this._supportedProtocolVersions=e.supportedProtocolVersions??Ke,this._keepAliveMs=e.keepAliveMs??Y,this.
-_maxRequestBodySize=zt(e.maxRequestBodySize)}startKeepAlive(e,t){if(this._closed)return;let r=ie(this._keepAliveMs,()=>{
+e.retryInterval,this._supportedProtocolVersions=e.supportedProtocolVersions??ze,this._keepAliveMs=e.keepAliveMs??G,this.
+_maxRequestBodySize=Bt(e.maxRequestBodySize)}startKeepAlive(e,t){if(this._closed)return;let r=oe(this._keepAliveMs,()=>{
 try{e.enqueue(t.encode(`: keepalive
 
-`))}catch{r!==void 0&&A(r)}});return r}setScopeChallengeResolver(e){this._scopeChallengeResolver=e}async start(){if(this.
+`))}catch{r!==void 0&&P(r)}});return r}setScopeChallengeResolver(e){this._scopeChallengeResolver=e}async start(){if(this.
 _started)throw new Error("Transport already started");this._started=!0}setSupportedProtocolVersions(e){this._supportedProtocolVersions=
 e}createJsonErrorResponse(e,t,r,o){let s={code:t,message:r};return o?.data!==void 0&&(s.data=o.data),Response.json({jsonrpc:"\
 2.0",error:s,id:null},{status:e,headers:{"Content-Type":"application/json",...o?.headers}})}async _checkScopeChallenge(e,t){
-if(!this._scopeChallengeResolver)return;let r=await Ve(e.filter(o=>j(o)),t,this._scopeChallengeResolver);return r===void 0?
-void 0:xe(r,Ue(t))}validateRequestHeaders(e){if(this._enableDnsRebindingProtection){if(this._allowedHosts&&this._allowedHosts.
+if(!this._scopeChallengeResolver)return;let r=await je(e.filter(o=>N(o)),t,this._scopeChallengeResolver);return r===void 0?
+void 0:Ue(r,Ve(t))}validateRequestHeaders(e){if(this._enableDnsRebindingProtection){if(this._allowedHosts&&this._allowedHosts.
 length>0){let t=e.headers.get("host");if(!t||!this._allowedHosts.includes(t)){let r=`Invalid Host header: ${t}`;return this.
 onerror?.(new Error(r)),this.createJsonErrorResponse(403,-32e3,r)}}if(this._allowedOrigins&&this._allowedOrigins.length>
 0){let t=e.headers.get("origin");if(t&&!this._allowedOrigins.includes(t)){let r=`Invalid Origin header: ${t}`;return this.
@@ -433,30 +415,29 @@ data:
 `),e.enqueue(t.encode(i))}async handleGetRequest(e){if(!e.headers.get("accept")?.includes("text/event-stream"))return this.
 onerror?.(new Error("Not Acceptable: Client must accept text/event-stream")),this.createJsonErrorResponse(406,-32e3,"Not\
  Acceptable: Client must accept text/event-stream");let t=this.validateSession(e);if(t)return t;let r=this.validateProtocolVersion(
-e);if(r)return r;if(this._eventStore){let l=e.headers.get("last-event-id");if(l)return this.replayEvents(l)}if(this._streamMapping.
+e);if(r)return r;if(this._eventStore){let a=e.headers.get("last-event-id");if(a)return this.replayEvents(a)}if(this._streamMapping.
 get(this._standaloneSseStreamId)!==void 0)return this.onerror?.(new Error("Conflict: Only one SSE stream is allowed per \
 session")),this.createJsonErrorResponse(409,-32e3,"Conflict: Only one SSE stream is allowed per session");let o=new TextEncoder,
-s,i,n=new ReadableStream({start:a(l=>{s=l},"start"),cancel:a(()=>{i!==void 0&&A(i),this._streamMapping.get(this._standaloneSseStreamId)?.
-controller===s&&this._streamMapping.delete(this._standaloneSseStreamId)},"cancel")}),c={"Content-Type":"text/event-strea\
-m","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};return this.sessionId!==void 0&&
-(c["mcp-session-id"]=this.sessionId),this._streamMapping.set(this._standaloneSseStreamId,{controller:s,encoder:o,cleanup:a(
-()=>{i!==void 0&&A(i),this._streamMapping.delete(this._standaloneSseStreamId);try{s.close()}catch{}},"cleanup")}),i=this.
-startKeepAlive(s,o),new Response(n,{headers:c})}async replayEvents(e){if(!this._eventStore)return this.onerror?.(new Error(
-"Event store not configured")),this.createJsonErrorResponse(400,-32e3,"Event store not configured");try{let t;if(this._eventStore.
-getStreamIdForEventId){if(t=await this._eventStore.getStreamIdForEventId(e),!t)return this.onerror?.(new Error("Invalid \
-event ID format")),this.createJsonErrorResponse(400,-32e3,"Invalid event ID format");if(this._streamMapping.get(t)!==void 0)
-return this.onerror?.(new Error("Conflict: Stream already has an active connection")),this.createJsonErrorResponse(409,-32e3,
-"Conflict: Stream already has an active connection")}let r={"Content-Type":"text/event-stream","Cache-Control":"no-cache\
-, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};this.sessionId!==void 0&&(r["mcp-session-id"]=this.sessionId);
-let o=new TextEncoder,s,i,n=!1,c,l=new ReadableStream({start:a(m=>{s=m},"start"),cancel:a(()=>{n=!0,i!==void 0&&A(i),c!==
-void 0&&this._streamMapping.get(c)?.controller===s&&this._streamMapping.delete(c)},"cancel")}),v=new Set;if(c=await this.
-_eventStore.replayEventsAfter(e,{send:a(async(m,d)=>{if(v.add(m),!this.writeSSEEvent(s,o,d,m))try{s.close()}catch{}},"se\
-nd")}),this._closed||n){try{s.close()}catch{}return this.createJsonErrorResponse(404,-32001,"Session not found")}if(this.
-_streamMapping.get(c)?.cleanup(),this._streamMapping.set(c,{controller:s,encoder:o,replayedEventIds:v,cleanup:a(()=>{i!==
-void 0&&A(i),this._streamMapping.delete(c);try{s.close()}catch{}},"cleanup")}),c!==this._standaloneSseStreamId&&![...this.
-_requestToStreamMapping.values()].includes(c)){this._streamMapping.delete(c);try{s.close()}catch{}}return this._streamMapping.
-get(c)?.controller===s&&(i=this.startKeepAlive(s,o)),new Response(l,{headers:r})}catch(t){return this.onerror?.(t),this.
-createJsonErrorResponse(500,-32e3,"Error replaying events")}}writeSSEEvent(e,t,r,o){try{let s=`event: message
+s,i,n=new ReadableStream({start:a=>{s=a},cancel:()=>{i!==void 0&&P(i),this._streamMapping.get(this._standaloneSseStreamId)?.
+controller===s&&this._streamMapping.delete(this._standaloneSseStreamId)}}),l={"Content-Type":"text/event-stream","Cache-\
+Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};return this.sessionId!==void 0&&(l["\
+mcp-session-id"]=this.sessionId),this._streamMapping.set(this._standaloneSseStreamId,{controller:s,encoder:o,cleanup:()=>{
+i!==void 0&&P(i),this._streamMapping.delete(this._standaloneSseStreamId);try{s.close()}catch{}}}),i=this.startKeepAlive(
+s,o),new Response(n,{headers:l})}async replayEvents(e){if(!this._eventStore)return this.onerror?.(new Error("Event store\
+ not configured")),this.createJsonErrorResponse(400,-32e3,"Event store not configured");try{let t;if(this._eventStore.getStreamIdForEventId){
+if(t=await this._eventStore.getStreamIdForEventId(e),!t)return this.onerror?.(new Error("Invalid event ID format")),this.
+createJsonErrorResponse(400,-32e3,"Invalid event ID format");if(this._streamMapping.get(t)!==void 0)return this.onerror?.(
+new Error("Conflict: Stream already has an active connection")),this.createJsonErrorResponse(409,-32e3,"Conflict: Stream\
+ already has an active connection")}let r={"Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"\
+keep-alive","X-Accel-Buffering":"no"};this.sessionId!==void 0&&(r["mcp-session-id"]=this.sessionId);let o=new TextEncoder,
+s,i,n=!1,l,a=new ReadableStream({start:f=>{s=f},cancel:()=>{n=!0,i!==void 0&&P(i),l!==void 0&&this._streamMapping.get(l)?.
+controller===s&&this._streamMapping.delete(l)}}),v=new Set;if(l=await this._eventStore.replayEventsAfter(e,{send:async(f,c)=>{
+if(v.add(f),!this.writeSSEEvent(s,o,c,f))try{s.close()}catch{}}}),this._closed||n){try{s.close()}catch{}return this.createJsonErrorResponse(
+404,-32001,"Session not found")}if(this._streamMapping.get(l)?.cleanup(),this._streamMapping.set(l,{controller:s,encoder:o,
+replayedEventIds:v,cleanup:()=>{i!==void 0&&P(i),this._streamMapping.delete(l);try{s.close()}catch{}}}),l!==this._standaloneSseStreamId&&
+![...this._requestToStreamMapping.values()].includes(l)){this._streamMapping.delete(l);try{s.close()}catch{}}return this.
+_streamMapping.get(l)?.controller===s&&(i=this.startKeepAlive(s,o)),new Response(a,{headers:r})}catch(t){return this.onerror?.(
+t),this.createJsonErrorResponse(500,-32e3,"Error replaying events")}}writeSSEEvent(e,t,r,o){try{let s=`event: message
 `;return o&&(s+=`id: ${o}
 `),s+=`data: ${JSON.stringify(r)}
 
@@ -465,36 +446,35 @@ createJsonErrorResponse(500,-32e3,"Error replaying events")}}writeSSEEvent(e,t,r
 headers:{Allow:"GET, POST, DELETE","Content-Type":"application/json"}})}async handlePostRequest(e,t){try{let r=e.headers.
 get("accept");if(!r?.includes("application/json")||!r.includes("text/event-stream"))return this.onerror?.(new Error("Not\
  Acceptable: Client must accept both application/json and text/event-stream")),this.createJsonErrorResponse(406,-32e3,"N\
-ot Acceptable: Client must accept both application/json and text/event-stream");if(!Le(e.headers.get("content-type")))return this.
+ot Acceptable: Client must accept both application/json and text/event-stream");if(!ke(e.headers.get("content-type")))return this.
 onerror?.(new Error("Unsupported Media Type: Content-Type must be application/json")),this.createJsonErrorResponse(415,-32e3,
-"Unsupported Media Type: Content-Type must be application/json");let o=e,s;if(t?.parsedBody===void 0)try{let f=await Bt(
-e,this._maxRequestBodySize);if(f.tooLarge){let u=Ft(this._maxRequestBodySize);return this.onerror?.(new Error(u)),this.createJsonErrorResponse(
-413,-32e3,u)}s=JSON.parse(f.text)}catch(f){return this.onerror?.(f),this.createJsonErrorResponse(400,-32700,"Parse error\
+"Unsupported Media Type: Content-Type must be application/json");let o=e,s;if(t?.parsedBody===void 0)try{let p=await Ft(
+e,this._maxRequestBodySize);if(p.tooLarge){let d=Dt(this._maxRequestBodySize);return this.onerror?.(new Error(d)),this.createJsonErrorResponse(
+413,-32e3,d)}s=JSON.parse(p.text)}catch(p){return this.onerror?.(p),this.createJsonErrorResponse(400,-32700,"Parse error\
 : Invalid JSON")}else s=t.parsedBody;if(Array.isArray(s)&&s.length>Je)return this.onerror?.(new Error(`Invalid Request: \
 Batch must not exceed ${Je} messages`)),this.createJsonErrorResponse(400,-32600,`Invalid Request: Batch must not exceed ${Je}\
- messages`);let i;try{i=Array.isArray(s)?s.map(f=>Ce.parse(f)):[Ce.parse(s)]}catch(f){return this.onerror?.(f),this.createJsonErrorResponse(
+ messages`);let i;try{i=Array.isArray(s)?s.map(p=>Ee.parse(p)):[Ee.parse(s)]}catch(p){return this.onerror?.(p),this.createJsonErrorResponse(
 400,-32700,"Parse error: Invalid JSON-RPC message")}if(this._closed)return this.createJsonErrorResponse(404,-32001,"Sess\
-ion not found");let n=i.some(f=>qe(f));if(n){if(this._initialized&&this.sessionId!==void 0)return this.onerror?.(new Error(
+ion not found");let n=i.some(p=>Ie(p));if(n){if(this._initialized&&this.sessionId!==void 0)return this.onerror?.(new Error(
 "Invalid Request: Server already initialized")),this.createJsonErrorResponse(400,-32600,"Invalid Request: Server already\
  initialized");if(i.length>1)return this.onerror?.(new Error("Invalid Request: Only one initialization request is allowe\
 d")),this.createJsonErrorResponse(400,-32600,"Invalid Request: Only one initialization request is allowed");this.sessionId=
 this.sessionIdGenerator?.(),this._initialized=!0,this.sessionId&&this._onsessioninitialized&&await Promise.resolve(this.
-_onsessioninitialized(this.sessionId))}if(!n){let f=this.validateSession(e);if(f)return f;let u=this.validateProtocolVersion(
-e);if(u)return u}if(this._closed)return this.createJsonErrorResponse(404,-32001,"Session not found");let c;try{c=await this.
-_checkScopeChallenge(i,t?.authInfo)}catch(f){return this.onerror?.(f),this.createJsonErrorResponse(500,-32603,"Internal \
-server error")}if(c)return c;if(!i.some(f=>j(f))){for(let f of i)this.onmessage?.(f,{authInfo:t?.authInfo,request:o});return new Response(
-null,{status:202})}let l=crypto.randomUUID(),v=i.find(f=>qe(f)),m=v?v.params.protocolVersion:e.headers.get("mcp-protocol\
--version")??Be;if(this._enableJsonResponse)return new Promise(f=>{this._streamMapping.set(l,{resolveJson:f,cleanup:a(()=>{
-this._streamMapping.delete(l)},"cleanup")});for(let u of i)j(u)&&this._requestToStreamMapping.set(u.id,l);for(let u of i)
-this.onmessage?.(u,{authInfo:t?.authInfo,request:o})});let d=new TextEncoder,S,p,h=new ReadableStream({start:a(f=>{S=f},
-"start"),cancel:a(()=>{p!==void 0&&A(p),this._streamMapping.get(l)?.controller===S&&this._streamMapping.delete(l)},"canc\
-el")}),q={"Content-Type":"text/event-stream","Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-B\
-uffering":"no"};this.sessionId!==void 0&&(q["mcp-session-id"]=this.sessionId);for(let f of i)j(f)&&(this._streamMapping.
-set(l,{controller:S,encoder:d,cleanup:a(()=>{p!==void 0&&A(p),this._streamMapping.delete(l);try{S.close()}catch{}},"clea\
-nup")}),this._requestToStreamMapping.set(f.id,l));await this.writePrimingEvent(S,d,l,m);for(let f of i){let u,b;j(f)&&this.
-_eventStore&&this.supportsEmptySSEData(m)&&(u=a(()=>{this.closeSSEStream(f.id)},"closeSSEStream"),b=a(()=>{this.closeStandaloneSSEStream()},
-"closeStandaloneSSEStream")),this.onmessage?.(f,{authInfo:t?.authInfo,request:o,closeSSEStream:u,closeStandaloneSSEStream:b})}
-return this._streamMapping.get(l)?.controller===S&&(p=this.startKeepAlive(S,d)),new Response(h,{status:200,headers:q})}catch(r){
+_onsessioninitialized(this.sessionId))}if(!n){let p=this.validateSession(e);if(p)return p;let d=this.validateProtocolVersion(
+e);if(d)return d}if(this._closed)return this.createJsonErrorResponse(404,-32001,"Session not found");let l;try{l=await this.
+_checkScopeChallenge(i,t?.authInfo)}catch(p){return this.onerror?.(p),this.createJsonErrorResponse(500,-32603,"Internal \
+server error")}if(l)return l;if(!i.some(p=>N(p))){for(let p of i)this.onmessage?.(p,{authInfo:t?.authInfo,request:o});return new Response(
+null,{status:202})}let a=crypto.randomUUID(),v=i.find(p=>Ie(p)),f=v?v.params.protocolVersion:e.headers.get("mcp-protocol\
+-version")??Fe;if(this._enableJsonResponse)return new Promise(p=>{this._streamMapping.set(a,{resolveJson:p,cleanup:()=>{
+this._streamMapping.delete(a)}});for(let d of i)N(d)&&this._requestToStreamMapping.set(d.id,a);for(let d of i)this.onmessage?.(
+d,{authInfo:t?.authInfo,request:o})});let c=new TextEncoder,_,h,u=new ReadableStream({start:p=>{_=p},cancel:()=>{h!==void 0&&
+P(h),this._streamMapping.get(a)?.controller===_&&this._streamMapping.delete(a)}}),I={"Content-Type":"text/event-stream",
+"Cache-Control":"no-cache, no-transform",Connection:"keep-alive","X-Accel-Buffering":"no"};this.sessionId!==void 0&&(I["\
+mcp-session-id"]=this.sessionId);for(let p of i)N(p)&&(this._streamMapping.set(a,{controller:_,encoder:c,cleanup:()=>{h!==
+void 0&&P(h),this._streamMapping.delete(a);try{_.close()}catch{}}}),this._requestToStreamMapping.set(p.id,a));await this.
+writePrimingEvent(_,c,a,f);for(let p of i){let d,w;N(p)&&this._eventStore&&this.supportsEmptySSEData(f)&&(d=()=>{this.closeSSEStream(
+p.id)},w=()=>{this.closeStandaloneSSEStream()}),this.onmessage?.(p,{authInfo:t?.authInfo,request:o,closeSSEStream:d,closeStandaloneSSEStream:w})}
+return this._streamMapping.get(a)?.controller===_&&(h=this.startKeepAlive(_,c)),new Response(u,{status:200,headers:I})}catch(r){
 return this.onerror?.(r),this.createJsonErrorResponse(400,-32700,"Parse error",{data:String(r)})}}async handleDeleteRequest(e){
 let t=this.validateSession(e);if(t)return t;let r=this.validateProtocolVersion(e);if(r)return r;try{return await Promise.
 resolve(this._onsessionclosed?.(this.sessionId)),new Response(null,{status:200})}finally{await this.close()}}validateSession(e){
@@ -509,80 +489,76 @@ r)),this.createJsonErrorResponse(400,-32e3,r)}}async close(){if(!this._closed){t
 _streamMapping.values())e();this._streamMapping.clear(),this._requestResponseMap.clear(),this.onclose?.()}}closeSSEStream(e){
 let t=this._requestToStreamMapping.get(e);if(!t)return;let r=this._streamMapping.get(t);r&&r.cleanup()}closeStandaloneSSEStream(){
 let e=this._streamMapping.get(this._standaloneSseStreamId);e&&e.cleanup()}async send(e,t){let r=t?.relatedRequestId;if((J(
-e)||D(e))&&(r=e.id),r===void 0){if(J(e)||D(e))throw new Error("Cannot send a response on a standalone SSE stream unless \
+e)||x(e))&&(r=e.id),r===void 0){if(J(e)||x(e))throw new Error("Cannot send a response on a standalone SSE stream unless \
 resuming a previous client request");let i;this._eventStore&&(i=await this._eventStore.storeEvent(this._standaloneSseStreamId,
 e));let n=this._streamMapping.get(this._standaloneSseStreamId);if(n===void 0)return;n.controller&&n.encoder&&(i===void 0||
 !n.replayedEventIds?.has(i))&&this.writeSSEEvent(n.controller,n.encoder,e,i);return}let o=this._requestToStreamMapping.get(
 r);if(!o)throw new Error(`No connection established for request ID: ${String(r)}`);let s=this._streamMapping.get(o);if(!this.
 _enableJsonResponse){let i;this._eventStore&&(i=await this._eventStore.storeEvent(o,e),s=this._streamMapping.get(o)),s?.
 controller&&s?.encoder&&(i===void 0||!s.replayedEventIds?.has(i))&&this.writeSSEEvent(s.controller,s.encoder,e,i)}if(J(e)||
-D(e)){this._requestResponseMap.set(r,e);let i=[...this._requestToStreamMapping.entries()].filter(([n,c])=>c===o).map(([n])=>n);
+x(e)){this._requestResponseMap.set(r,e);let i=[...this._requestToStreamMapping.entries()].filter(([n,l])=>l===o).map(([n])=>n);
 if(i.every(n=>this._requestResponseMap.has(n))){if(!s){if(this._enableJsonResponse)throw new Error(`No connection establ\
 ished for request ID: ${String(r)}`);if(!this._eventStore){this.onerror?.(new Error(`Response for request ID ${String(r)}\
  is undeliverable: per-request stream is disconnected and no eventStore is configured`));for(let n of i)this._requestResponseMap.
 delete(n),this._requestToStreamMapping.delete(n);return}for(let n of i)this._requestResponseMap.delete(n),this._requestToStreamMapping.
 delete(n);return}if(this._enableJsonResponse&&s.resolveJson){let n={"Content-Type":"application/json"};this.sessionId!==
-void 0&&(n["mcp-session-id"]=this.sessionId);let c=i.map(l=>this._requestResponseMap.get(l));c.length===1?s.resolveJson(
-Response.json(c[0],{status:200,headers:n})):s.resolveJson(Response.json(c,{status:200,headers:n})),s.cleanup()}else s.cleanup();
-for(let n of i)this._requestResponseMap.delete(n),this._requestToStreamMapping.delete(n)}}}};function V(e){if(e===null||
+void 0&&(n["mcp-session-id"]=this.sessionId);let l=i.map(a=>this._requestResponseMap.get(a));l.length===1?s.resolveJson(
+Response.json(l[0],{status:200,headers:n})):s.resolveJson(Response.json(l,{status:200,headers:n})),s.cleanup()}else s.cleanup();
+for(let n of i)this._requestResponseMap.delete(n),this._requestToStreamMapping.delete(n)}}}};function j(e){if(e===null||
 typeof e!="object"||Array.isArray(e))return null;let{method:t,id:r}=e;return typeof t!="string"?null:typeof r=="string"||
-typeof r=="number"?r:null}a(V,"echoableRequestId");function $(e,t,r,o,s=null){return Response.json({jsonrpc:"2.0",error:{
-code:t,message:r,...o!==void 0&&{data:o}},id:s},{status:e,...e===405&&{headers:{Allow:"POST"}}})}a($,"jsonRpcErrorRespon\
-se");function we(e,t=null){return $(e.httpStatus,e.code,e.message,e.data,t)}a(we,"rejectionResponse");function ae(e){return e instanceof
-Error?e:new Error(String(e))}a(ae,"toError");function le(e=null){return $(500,-32603,"Internal server error",void 0,e)}a(
-le,"internalServerErrorResponse");function Jt(e){if(e.transport!==void 0)throw new Error("The factory returned an instan\
-ce that is still serving another request. Return a new instance for each request.")}a(Jt,"assertNotServing");function wr(e,t,r,o){
-return async(s,i)=>{if(s.method.toUpperCase()!=="POST")return $(405,-32e3,"Method not allowed.");try{let n=await e({era:"\
-legacy",...i?.authInfo!==void 0&&{authInfo:i.authInfo},requestInfo:s}),c=new Rr({sessionIdGenerator:void 0,...r!==void 0&&
-{keepAliveMs:r},...o!==void 0&&{maxRequestBodySize:o}});await n.connect(c);let l=a(()=>{c.close().catch(()=>{}),n.close().
-catch(()=>{})},"teardown");s.signal?.addEventListener("abort",l,{once:!0});let v=await c.handleRequest(s,{...i?.authInfo!==
-void 0&&{authInfo:i.authInfo},...i?.parsedBody!==void 0&&{parsedBody:i.parsedBody}});if(v.body===null||vt(v.headers.get(
-"content-type"))!=="text/event-stream")return l(),v;let m=v.body.getReader(),d=!1,S=a(()=>{d||(d=!0,l())},"completeExcha\
-nge"),p=new ReadableStream({pull:a(async h=>{try{let{done:q,value:f}=await m.read();if(q){S(),h.close();return}f!==void 0&&
-h.enqueue(f)}catch(q){S(),h.error(q)}},"pull"),cancel:a(h=>(S(),m.cancel(h).catch(()=>{})),"cancel")});return new Response(
-p,{status:v.status,statusText:v.statusText,headers:v.headers})}catch(n){try{t?.(ae(n))}catch{}return le(V(i?.parsedBody))}}}
-a(wr,"createLegacyStatelessFallback");function Kt(e){return{protocolVersionHeader:e.headers.get("mcp-protocol-version")??void 0,mcpMethodHeader:e.headers.get(
-"mcp-method")??void 0,mcpNameHeader:e.headers.get("mcp-name")??void 0}}a(Kt,"standardHeadersOf");async function br(e,t,r=!0,o=Fe){
-let s=e.method.toUpperCase(),i,n=t,c=e,l=!1;if(s==="POST"){if(n===void 0){r&&(c=e.clone());let v;try{let m=await Bt(e,o);
-if(m.tooLarge)return{step:"body-too-large"};v=m.text}catch{return{step:"unreadable-body"}}try{i=v.length===0?void 0:JSON.
-parse(v)}catch{l=!0}!l&&i!==void 0&&(n=i)}else i=n;if(l||i===void 0)return{step:"no-json-body",forwardRequest:c}}return{
-step:"classified",outcome:at({httpMethod:s,...Kt(e),...i!==void 0&&{body:i}}),body:i,parsedBody:n,forwardRequest:c}}a(br,
-"classifyEntryRequest");function yr(e,t={}){let{legacy:r,onerror:o,responseMode:s}=t,i=zt(t.maxRequestBodySize);if(typeof r=="function")throw new TypeError(
+typeof r=="number"?r:null}function L(e,t,r,o,s=null){return Response.json({jsonrpc:"2.0",error:{code:t,message:r,...o!==
+void 0&&{data:o}},id:s},{status:e,...e===405&&{headers:{Allow:"POST"}}})}function Re(e,t=null){return L(e.httpStatus,e.code,
+e.message,e.data,t)}function ne(e){return e instanceof Error?e:new Error(String(e))}function ae(e=null){return L(500,-32603,
+"Internal server error",void 0,e)}function Jt(e){if(e.transport!==void 0)throw new Error("The factory returned an instan\
+ce that is still serving another request. Return a new instance for each request.")}function Rr(e,t,r,o){return async(s,i)=>{
+if(s.method.toUpperCase()!=="POST")return L(405,-32e3,"Method not allowed.");try{let n=await e({era:"legacy",...i?.authInfo!==
+void 0&&{authInfo:i.authInfo},requestInfo:s}),l=new Sr({sessionIdGenerator:void 0,...r!==void 0&&{keepAliveMs:r},...o!==
+void 0&&{maxRequestBodySize:o}});await n.connect(l);let a=()=>{l.close().catch(()=>{}),n.close().catch(()=>{})};s.signal?.
+addEventListener("abort",a,{once:!0});let v=await l.handleRequest(s,{...i?.authInfo!==void 0&&{authInfo:i.authInfo},...i?.
+parsedBody!==void 0&&{parsedBody:i.parsedBody}});if(v.body===null||vt(v.headers.get("content-type"))!=="text/event-strea\
+m")return a(),v;let f=v.body.getReader(),c=!1,_=()=>{c||(c=!0,a())},h=new ReadableStream({pull:async u=>{try{let{done:I,
+value:p}=await f.read();if(I){_(),u.close();return}p!==void 0&&u.enqueue(p)}catch(I){_(),u.error(I)}},cancel:u=>(_(),f.cancel(
+u).catch(()=>{}))});return new Response(h,{status:v.status,statusText:v.statusText,headers:v.headers})}catch(n){try{t?.(
+ne(n))}catch{}return ae(j(i?.parsedBody))}}}function zt(e){return{protocolVersionHeader:e.headers.get("mcp-protocol-version")??void 0,mcpMethodHeader:e.headers.get(
+"mcp-method")??void 0,mcpNameHeader:e.headers.get("mcp-name")??void 0}}async function wr(e,t,r=!0,o=De){let s=e.method.toUpperCase(),
+i,n=t,l=e,a=!1;if(s==="POST"){if(n===void 0){r&&(l=e.clone());let v;try{let f=await Ft(e,o);if(f.tooLarge)return{step:"b\
+ody-too-large"};v=f.text}catch{return{step:"unreadable-body"}}try{i=v.length===0?void 0:JSON.parse(v)}catch{a=!0}!a&&i!==
+void 0&&(n=i)}else i=n;if(a||i===void 0)return{step:"no-json-body",forwardRequest:l}}return{step:"classified",outcome:nt(
+{httpMethod:s,...zt(e),...i!==void 0&&{body:i}}),body:i,parsedBody:n,forwardRequest:l}}function br(e,t={}){let{legacy:r,onerror:o,responseMode:s}=t,i=Bt(t.maxRequestBodySize);if(typeof r=="function")throw new TypeError(
 "The 'legacy' option only accepts 'stateless' or 'reject', not a handler function. To serve 2025-era traffic with your o\
 wn handler, route in user land with the exported isLegacyRequest(request) predicate in front of a strict (legacy: 'rejec\
-t') handler.");let n=new Set,c=!1,l=a(u=>{try{o?.(u)}catch{}},"reportError"),v=t.bus??new Ut(l),m=xt(v),d=Dt({bus:v,maxSubscriptions:t.
-maxSubscriptions??De,keepAliveMs:t.keepAliveMs??Y,onerror:l});s==="json"&&console.warn("responseMode: 'json' drops mid-c\
-all notifications. subscriptions/listen streams are always served over SSE regardless; other notifications emitted befor\
-e a result are dropped.");let S=r==="reject"?void 0:wr(e,l,t.keepAliveMs,i);async function p(u,b,R){let M=u.classification.
-revision;if(M===void 0||!x.includes(M)){let I=new et({supported:[...x],requested:M??"unknown"});return l(I),$(400,I.code,
-I.message,I.data,V(u.message))}let y=nt({httpMethod:b.method,...Kt(b)},u);if(y!==void 0)return l(new Error(`Rejected inb\
-ound request (${y.cell}): ${y.message}`)),we(y,V(u.message));let P=u.messageKind==="request"?rt(u.message.params):void 0,
-k=P?.[ue];if(u.messageKind==="request"){let I=Ye(u.message.method);if(I!==void 0){let L=Z(I,k);if(L!==void 0){let H=new ee(
-{requiredCapabilities:L});return l(H),$(it(H.code,"ladder"),H.code,H.message,H.data,u.message.id)}}}let T=await e({era:"\
-modern",...R!==void 0&&{authInfo:R},requestInfo:b}),w=T instanceof ne?T.server:T;if(Jt(w),u.messageKind==="request"&&u.message.
-method==="subscriptions/listen"){let I=w.getCapabilities(),L=Ht(w);return T.close().catch(l),d.serve(u.message,b.signal,
-I,L)}if(u.messageKind==="request"&&u.message.method==="tools/call"&&T instanceof ne){let I=u.message.params,L=typeof I?.
-name=="string"?I.name:void 0,H=L===void 0?void 0:T.toolInputSchemaJson(L);if(H!==void 0){let be=ve(H);if(be.declarations!==
-void 0&&be.declarations.length>0){let ce=st(be.declarations,I?.arguments,b.headers);if(ce!==void 0)return T.close().catch(
-l),l(new Error(`Rejected inbound request (${ce.cell}): ${ce.message}`)),we(ce,u.message.id)}}}if(u.messageKind==="reques\
-t"&&T instanceof ne)try{let I=await Ve([u.message],R,L=>T.resolveScopeChallenge(L));if(I!==void 0)return T.close().catch(
-l),xe(I,Ue(R))}catch(I){return T.close().catch(l),l(ae(I)),le(u.message.id)}Jt(w),gt(w,M),$t(w,x),P!==void 0&&Lt(w,{clientInfo:P[Ge],
-clientCapabilities:k});let W=w.onclose;n.add(w);let X=a(()=>{n.delete(w),w.onclose===X&&(w.onclose=W),W?.()},"onExchange\
-Close");w.onclose=X;try{let I=await Sr(T,u.message,{classification:u.classification,request:b,...R!==void 0&&{authInfo:R},
-...s!==void 0&&{responseMode:s},...t.keepAliveMs!==void 0&&{keepAliveMs:t.keepAliveMs}});return u.messageKind==="notific\
-ation"&&queueMicrotask(()=>{w.close().catch(()=>{})}),I}catch(I){return I instanceof C&&I.code===E.ConnectionClosed?new Response(
-null,{status:499}):(await w.close().catch(()=>{}),n.delete(w),l(ae(I)),le(V(u.message)))}}a(p,"serveModern");async function h(u,b,R,M){
-if(S!==void 0)return S(b,{...R!==void 0&&{authInfo:R},...M!==void 0&&{parsedBody:M}});let y=lt(u,x);return y===void 0?new Response(
-null,{status:202}):(l(new Error(`Rejected 2025-era request on a modern-only endpoint (${y.cell}): ${y.message}`)),we(y,V(
-M)))}a(h,"serveLegacyRoute");async function q(u,b){let R=b?.authInfo;if(u.method.toUpperCase()==="POST"&&!Le(u.headers.get(
-"content-type")))return l(new Error("Unsupported Media Type: Content-Type must be application/json")),$(415,-32e3,"Unsup\
-ported Media Type: Content-Type must be application/json");let M=await br(u,b?.parsedBody,!0,i);if(M.step==="unreadable-\
-body")return $(400,-32700,"Parse error: the request body could not be read");if(M.step==="body-too-large")return $(413,-32e3,
-Ft(i));if(M.step==="no-json-body")return S!==void 0?S(M.forwardRequest,{...R!==void 0&&{authInfo:R}}):$(400,-32700,"Pars\
-e error: the request body is not valid JSON");let{outcome:y,body:P,parsedBody:k,forwardRequest:T}=M;try{switch(y.kind){case"\
-reject":return l(new Error(`Rejected inbound request (${y.cell}): ${y.message}`)),we(y,V(P));case"modern":return await p(
-y,u,R);case"legacy":return await h(y,T,R,k)}}catch(w){return l(ae(w)),le(V(P))}}return a(q,"handle"),{fetch:a(async(u,b)=>{
-if(c)throw new Error("This MCP handler has been closed");try{return await q(u,b)}catch(R){return l(ae(R)),le(V(b?.parsedBody))}},
-"fetchFace"),notify:m,bus:v,close:a(async()=>{c=!0,d.closeAll();let u=[...n].map(b=>b.close().catch(()=>{}));n.clear(),await Promise.
-all(u)},"close")}}a(yr,"createMcpHandler");export{ne as McpServer,ee as MissingRequiredClientCapabilityError,_ as ProtocolError,g as ProtocolErrorCode,me as ResourceNotFoundError,
-yr as createMcpHandler,O as isInputRequiredResult};
+t') handler.");let n=new Set,l=!1,a=d=>{try{o?.(d)}catch{}},v=t.bus??new Vt(a),f=Ut(v),c=xt({bus:v,maxSubscriptions:t.maxSubscriptions??
+xe,keepAliveMs:t.keepAliveMs??G,onerror:a});s==="json"&&console.warn("responseMode: 'json' drops mid-call notifications.\
+ subscriptions/listen streams are always served over SSE regardless; other notifications emitted before a result are dro\
+pped.");let _=r==="reject"?void 0:Rr(e,a,t.keepAliveMs,i);async function h(d,w,S){let q=d.classification.revision;if(q===
+void 0||!U.includes(q)){let T=new Ze({supported:[...U],requested:q??"unknown"});return a(T),L(400,T.code,T.message,T.data,
+j(d.message))}let b=it({httpMethod:w.method,...zt(w)},d);if(b!==void 0)return a(new Error(`Rejected inbound request (${b.
+cell}): ${b.message}`)),Re(b,j(d.message));let M=d.messageKind==="request"?tt(d.message.params):void 0,O=M?.[de];if(d.messageKind===
+"request"){let T=Ge(d.message.method);if(T!==void 0){let k=Q(T,O);if(k!==void 0){let H=new Z({requiredCapabilities:k});return a(
+H),L(ot(H.code,"ladder"),H.code,H.message,H.data,d.message.id)}}}let C=await e({era:"modern",...S!==void 0&&{authInfo:S},
+requestInfo:w}),R=C instanceof ie?C.server:C;if(Jt(R),d.messageKind==="request"&&d.message.method==="subscriptions/liste\
+n"){let T=R.getCapabilities(),k=Ht(R);return C.close().catch(a),c.serve(d.message,w.signal,T,k)}if(d.messageKind==="requ\
+est"&&d.message.method==="tools/call"&&C instanceof ie){let T=d.message.params,k=typeof T?.name=="string"?T.name:void 0,
+H=k===void 0?void 0:C.toolInputSchemaJson(k);if(H!==void 0){let we=ve(H);if(we.declarations!==void 0&&we.declarations.length>
+0){let le=rt(we.declarations,T?.arguments,w.headers);if(le!==void 0)return C.close().catch(a),a(new Error(`Rejected inbo\
+und request (${le.cell}): ${le.message}`)),Re(le,d.message.id)}}}if(d.messageKind==="request"&&C instanceof ie)try{let T=await je(
+[d.message],S,k=>C.resolveScopeChallenge(k));if(T!==void 0)return C.close().catch(a),Ue(T,Ve(S))}catch(T){return C.close().
+catch(a),a(ne(T)),ae(d.message.id)}Jt(R),mt(R,q),Lt(R,U),M!==void 0&&kt(R,{clientInfo:M[Ke],clientCapabilities:O});let Y=R.
+onclose;n.add(R);let W=()=>{n.delete(R),R.onclose===W&&(R.onclose=Y),Y?.()};R.onclose=W;try{let T=await _r(C,d.message,{
+classification:d.classification,request:w,...S!==void 0&&{authInfo:S},...s!==void 0&&{responseMode:s},...t.keepAliveMs!==
+void 0&&{keepAliveMs:t.keepAliveMs}});return d.messageKind==="notification"&&queueMicrotask(()=>{R.close().catch(()=>{})}),
+T}catch(T){return T instanceof E&&T.code===y.ConnectionClosed?new Response(null,{status:499}):(await R.close().catch(()=>{}),
+n.delete(R),a(ne(T)),ae(j(d.message)))}}async function u(d,w,S,q){if(_!==void 0)return _(w,{...S!==void 0&&{authInfo:S},
+...q!==void 0&&{parsedBody:q}});let b=at(d,U);return b===void 0?new Response(null,{status:202}):(a(new Error(`Rejected 2\
+025-era request on a modern-only endpoint (${b.cell}): ${b.message}`)),Re(b,j(q)))}async function I(d,w){let S=w?.authInfo;
+if(d.method.toUpperCase()==="POST"&&!ke(d.headers.get("content-type")))return a(new Error("Unsupported Media Type: Conte\
+nt-Type must be application/json")),L(415,-32e3,"Unsupported Media Type: Content-Type must be application/json");let q=await wr(
+d,w?.parsedBody,!0,i);if(q.step==="unreadable-body")return L(400,-32700,"Parse error: the request body could not be read");
+if(q.step==="body-too-large")return L(413,-32e3,Dt(i));if(q.step==="no-json-body")return _!==void 0?_(q.forwardRequest,{
+...S!==void 0&&{authInfo:S}}):L(400,-32700,"Parse error: the request body is not valid JSON");let{outcome:b,body:M,parsedBody:O,
+forwardRequest:C}=q;try{switch(b.kind){case"reject":return a(new Error(`Rejected inbound request (${b.cell}): ${b.message}`)),
+Re(b,j(M));case"modern":return await h(b,d,S);case"legacy":return await u(b,C,S,O)}}catch(R){return a(ne(R)),ae(j(M))}}return{
+fetch:async(d,w)=>{if(l)throw new Error("This MCP handler has been closed");try{return await I(d,w)}catch(S){return a(ne(
+S)),ae(j(w?.parsedBody))}},notify:f,bus:v,close:async()=>{l=!0,c.closeAll();let d=[...n].map(w=>w.close().catch(()=>{}));
+n.clear(),await Promise.all(d)}}}export{ie as McpServer,Z as MissingRequiredClientCapabilityError,g as ProtocolError,m as ProtocolErrorCode,fe as ResourceNotFoundError,
+br as createMcpHandler,A as isInputRequiredResult};

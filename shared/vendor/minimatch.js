@@ -4,151 +4,141 @@
 //   brace-expansion@5.0.13 (MIT)
 //   minimatch@10.2.6 (BlueOak-1.0.0)
 // @ts-self-types="./minimatch.d.ts"
-var Mt=Object.defineProperty;var u=(i,t)=>Mt(i,"name",{value:t,configurable:!0});import E from"node:process";var st=u((i,t,e)=>{let s,n,r,o,l,c=e.indexOf(i),h=e.indexOf(t,c+1),a=c;if(c>=0&&h>0){if(i===t)return[c,h];for(s=[],r=e.length;a>=
+import x from"node:process";var et=(i,t,e)=>{let s,n,r,o,l,c=e.indexOf(i),h=e.indexOf(t,c+1),a=c;if(c>=0&&h>0){if(i===t)return[c,h];for(s=[],r=e.length;a>=
 0&&!l;){if(a===c)s.push(a),c=e.indexOf(i,a+1);else if(s.length===1){let f=s.pop();f!==void 0&&(l=[f,h])}else n=s.pop(),n!==
-void 0&&n<r&&(r=n,o=h),h=e.indexOf(t,a+1);a=c<h&&c>=0?c:h}s.length&&o!==void 0&&(l=[r,o])}return l},"range");var nt="\0SLASH"+Math.random().toFixed(16)+"\0",it="\0OPEN"+Math.random().toFixed(16)+"\0",F="\0CLOSE"+Math.random().toFixed(
-16)+"\0",rt="\0COMMA"+Math.random().toFixed(16)+"\0",ot="\0PERIOD"+Math.random().toFixed(16)+"\0",At=new RegExp(nt,"g"),
-bt=new RegExp(it,"g"),Nt=new RegExp(F,"g"),Tt=new RegExp(rt,"g"),Ot=new RegExp(ot,"g"),Rt=/\\\\/g,$t=/\\{/g,Pt=/\\}/g,Wt=/\\,/g,
-_t=/\\\./g,jt=1e5,vt=4e6,Ct=1e3,kt=1e3,Lt=2e7,Gt=16;function Z(i){return isNaN(i)?i.charCodeAt(0):parseInt(i,10)}u(Z,"nu\
-meric");function Dt(i){return i.replace(Rt,nt).replace($t,it).replace(Pt,F).replace(Wt,rt).replace(_t,ot)}u(Dt,"escapeBr\
-aces");function zt(i){return i.replace(At,"\\").replace(bt,"{").replace(Nt,"}").replace(Tt,",").replace(Ot,".")}u(zt,"un\
-escapeBraces");function J(i,t){for(let e=0;e<t.length;e++)i.push(t[e])}u(J,"pushAll");function ct(i,t,e){if(e.remaining<
-0)return;let s=st("{","}",t),n=s!==void 0&&t.indexOf("{")<s[0];if(e.remaining-=s&&!n?s[1]+1:i.length,!(!s||e.remaining<0))
-return{end:s[1],pre:i.slice(0,s[0]),body:i.slice(s[0]+1,s[1]),post:i.slice(s[1]+1),unmatched:n}}u(ct,"balancedWithBudget");
-function qt(i,t){t.remaining-=i.length;let e=[];for(let r=0;r<i.length;r++){let o=i.charCodeAt(r);o===123?e.push(r):o===
+void 0&&n<r&&(r=n,o=h),h=e.indexOf(t,a+1);a=c<h&&c>=0?c:h}s.length&&o!==void 0&&(l=[r,o])}return l};var st="\0SLASH"+Math.random().toFixed(16)+"\0",nt="\0OPEN"+Math.random().toFixed(16)+"\0",X="\0CLOSE"+Math.random().toFixed(
+16)+"\0",it="\0COMMA"+Math.random().toFixed(16)+"\0",rt="\0PERIOD"+Math.random().toFixed(16)+"\0",Et=new RegExp(st,"g"),
+Mt=new RegExp(nt,"g"),At=new RegExp(X,"g"),bt=new RegExp(it,"g"),Nt=new RegExp(rt,"g"),Tt=/\\\\/g,Ot=/\\{/g,Rt=/\\}/g,$t=/\\,/g,
+Pt=/\\\./g,Wt=1e5,_t=4e6,jt=1e3,vt=1e3,Ct=2e7,kt=16;function I(i){return isNaN(i)?i.charCodeAt(0):parseInt(i,10)}function Lt(i){
+return i.replace(Tt,st).replace(Ot,nt).replace(Rt,X).replace($t,it).replace(Pt,rt)}function Gt(i){return i.replace(Et,"\\").
+replace(Mt,"{").replace(At,"}").replace(bt,",").replace(Nt,".")}function Z(i,t){for(let e=0;e<t.length;e++)i.push(t[e])}
+function ot(i,t,e){if(e.remaining<0)return;let s=et("{","}",t),n=s!==void 0&&t.indexOf("{")<s[0];if(e.remaining-=s&&!n?s[1]+
+1:i.length,!(!s||e.remaining<0))return{end:s[1],pre:i.slice(0,s[0]),body:i.slice(s[0]+1,s[1]),post:i.slice(s[1]+1),unmatched:n}}
+function Dt(i,t){t.remaining-=i.length;let e=[];for(let r=0;r<i.length;r++){let o=i.charCodeAt(r);o===123?e.push(r):o===
 125&&e.length&&e.pop()}let s="",n=0;for(let r=0;r<e.length;r++){let o=e[r];s+=i.slice(n,o)+"\0",n=o+1}return s+i.slice(n)}
-u(qt,"maskUnmatchedOpens");function Bt(i,t){if(t.remaining-=i.length,t.remaining<0)return!1;let e=!1;for(let s=i.length-
-1;s>=0;s--){let n=i.charCodeAt(s);if(n===125)e=!0;else if(n===10||n===13||n===8232||n===8233)e=!1;else if(n===44&&e&&i.charCodeAt(
-s+1)!==44)return!0}return!1}u(Bt,"commaSetFollows");function Xt(i,t){let e=[],s="";for(;;){let n=ct(i,i,t);if(t.remaining<
-0)return;if(!n){let h=i.split(",");return h[0]=s+h[0],J(e,h),e}let{pre:r,body:o,post:l}=n,c=r.split(",");if(c[0]=s+c[0],
-c[c.length-1]+="{"+o+"}",!l.length)return J(e,c),e;s=c.pop(),J(e,c),i=l}}u(Xt,"parseCommaParts");function D(i,t){return i===
-void 0||isNaN(i)?t:i}u(D,"bound");function ht(i,t={}){if(!i)return[];let e=D(t.max,jt),s=D(t.maxLength,vt),n=D(t.maxDepth,
-Ct),r=D(t.maxRewrites,kt),o=D(t.maxSteps,Lt);return i.slice(0,2)==="{}"&&(i="\\{\\}"+i.slice(2)),V(Dt(i),e,s,n,0,r,{remaining:o},
-!0).map(zt)}u(ht,"expand");function Ft(i){return"{"+i+"}"}u(Ft,"embrace");function Ut(i){return/^-?0\d/.test(i)}u(Ut,"is\
-Padded");function Ht(i,t){return i<=t}u(Ht,"lte");function It(i,t){return i>=t}u(It,"gte");function z(i,t,e,s,n,r,o){let l=[],
-c=0,h;t:for(let a=0;a<i.length;a++){let f=i[a]+t,p=e;r&&!f&&(h||(h=e.filter(g=>g)),p=h);for(let g=0;g<p.length;g++){if(l.
-length>=s)break t;let m=f+p[g];if(c+m.length>n)break t;l.push(m),c+=m.length}}return o.remaining-=l.length,l}u(z,"combin\
-e");function Zt(i,t,e,s,n){let r=i.split(/\.\./),o=[];if(r[0]===void 0||r[1]===void 0)return o;let l=Z(r[0]),c=Z(r[1]),h=Math.
-max(r[0].length,r[1].length),a=r.length===3&&r[2]!==void 0?Math.max(Math.abs(Z(r[2])),1):1,f=Ht;c<l&&(a*=-1,f=It);let g=r.
-some(Ut),m=g?h:1,d=0;for(let S=l;f(S,c)&&o.length<e;S+=a){if(n.remaining-=m,n.remaining<0)return;let y;if(t)y=String.fromCharCode(
-S),y==="\\"&&(y="");else if(y=String(S),g){let w=h-y.length;if(w>0){let b=new Array(w+1).join("0");S<0?y="-"+b+y.slice(1):
-y=b+y}}if(d+y.length>s)break;o.push(y),d+=y.length}return o}u(Zt,"expandSequence");function V(i,t,e,s,n,r,o,l){if(o.remaining-=
-Gt,n>s)return[i];let c=[""],h=0,a=!1,f=!0,p=i;for(;;){let g=ct(i,p,o);if(!g)return z(c,i,[""],t,e,a,o);g.unmatched&&(p=qt(
-p,o));let m=g.pre,d=u(()=>z(c,m+"{"+g.body+"}"+g.post,[""],t,e,a,o),"literal");if(/\$$/.test(m)){if(c=z(c,m+"{"+g.body+"\
-}",[""],t,e,a&&!g.post.length,o),f=!1,!g.post.length)break;i=g.post,p=p.slice(g.end+1);continue}let S=/^-?\d+\.\.-?\d+(?:\.\.-?\d+)?$/.
-test(g.body),y=/^[a-zA-Z]\.\.[a-zA-Z](?:\.\.-?\d+)?$/.test(g.body),w=S||y,b=g.body.indexOf(",")>=0;if(!w&&!b){if(h<r&&Bt(
-g.post,o)){h++,i=g.pre+"{"+g.body+F+g.post,p=p.slice(0,g.end)+F+p.slice(g.end+1),l=!0;continue}return d()}f&&(a=l&&!w,f=
-!1);let T;if(w){if(T=Zt(g.body,y,t,e,o),!T)return d()}else{let O=Xt(g.body,o);if(!O)return d();if(O.length===1&&O[0]!==void 0){
-if(O=V(O[0],t,e,s,n+1,r,o,!1).map(Ft),o.remaining<0)return d();if(O.length===1){let R=z(c,m+O[0],[""],t,e,a&&!g.post.length,
-o);if(o.remaining<0)return d();if(c=R,!g.post.length)break;i=g.post,p=p.slice(g.end+1);continue}}let H=a&&!g.post.length&&
-!m;for(let R=0;H&&R<c.length;R++)c[R]&&(H=!1);T=[];let tt=0;t:for(let R=0;R<O.length;R++){let et=V(O[R],t,e,s,n+1,r,o,!1);
-if(o.remaining<0)return d();for(let I=0;I<et.length;I++){let X=et[I];if(!(H&&!X)){if(T.length>=t||tt+X.length>e)break t;
-T.push(X),tt+=X.length}}}}let Et=z(c,m,T,t,e,a&&!g.post.length,o);if(o.remaining<0)return d();if(c=Et,!g.post.length)break;
-i=g.post,p=p.slice(g.end+1)}return c}u(V,"expand_");var q=u(i=>{if(typeof i!="string")throw new TypeError("invalid pattern");if(i.length>65536)throw new TypeError("pattern \
-is too long")},"assertValidPattern");var Jt={"[:alnum:]":["\\p{L}\\p{Nl}\\p{Nd}",!0],"[:alpha:]":["\\p{L}\\p{Nl}",!0],"[:ascii:]":["\\x00-\\x7f",!1],"[:blank\
+function zt(i,t){if(t.remaining-=i.length,t.remaining<0)return!1;let e=!1;for(let s=i.length-1;s>=0;s--){let n=i.charCodeAt(
+s);if(n===125)e=!0;else if(n===10||n===13||n===8232||n===8233)e=!1;else if(n===44&&e&&i.charCodeAt(s+1)!==44)return!0}return!1}
+function qt(i,t){let e=[],s="";for(;;){let n=ot(i,i,t);if(t.remaining<0)return;if(!n){let h=i.split(",");return h[0]=s+h[0],
+Z(e,h),e}let{pre:r,body:o,post:l}=n,c=r.split(",");if(c[0]=s+c[0],c[c.length-1]+="{"+o+"}",!l.length)return Z(e,c),e;s=c.
+pop(),Z(e,c),i=l}}function G(i,t){return i===void 0||isNaN(i)?t:i}function ct(i,t={}){if(!i)return[];let e=G(t.max,Wt),s=G(
+t.maxLength,_t),n=G(t.maxDepth,jt),r=G(t.maxRewrites,vt),o=G(t.maxSteps,Ct);return i.slice(0,2)==="{}"&&(i="\\{\\}"+i.slice(
+2)),J(Lt(i),e,s,n,0,r,{remaining:o},!0).map(Gt)}function Bt(i){return"{"+i+"}"}function Xt(i){return/^-?0\d/.test(i)}function Ft(i,t){
+return i<=t}function Ut(i,t){return i>=t}function D(i,t,e,s,n,r,o){let l=[],c=0,h;t:for(let a=0;a<i.length;a++){let f=i[a]+
+t,p=e;r&&!f&&(h||(h=e.filter(u=>u)),p=h);for(let u=0;u<p.length;u++){if(l.length>=s)break t;let d=f+p[u];if(c+d.length>n)
+break t;l.push(d),c+=d.length}}return o.remaining-=l.length,l}function Ht(i,t,e,s,n){let r=i.split(/\.\./),o=[];if(r[0]===
+void 0||r[1]===void 0)return o;let l=I(r[0]),c=I(r[1]),h=Math.max(r[0].length,r[1].length),a=r.length===3&&r[2]!==void 0?
+Math.max(Math.abs(I(r[2])),1):1,f=Ft;c<l&&(a*=-1,f=Ut);let u=r.some(Xt),d=u?h:1,g=0;for(let w=l;f(w,c)&&o.length<e;w+=a){
+if(n.remaining-=d,n.remaining<0)return;let m;if(t)m=String.fromCharCode(w),m==="\\"&&(m="");else if(m=String(w),u){let y=h-
+m.length;if(y>0){let A=new Array(y+1).join("0");w<0?m="-"+A+m.slice(1):m=A+m}}if(g+m.length>s)break;o.push(m),g+=m.length}
+return o}function J(i,t,e,s,n,r,o,l){if(o.remaining-=kt,n>s)return[i];let c=[""],h=0,a=!1,f=!0,p=i;for(;;){let u=ot(i,p,
+o);if(!u)return D(c,i,[""],t,e,a,o);u.unmatched&&(p=Dt(p,o));let d=u.pre,g=()=>D(c,d+"{"+u.body+"}"+u.post,[""],t,e,a,o);
+if(/\$$/.test(d)){if(c=D(c,d+"{"+u.body+"}",[""],t,e,a&&!u.post.length,o),f=!1,!u.post.length)break;i=u.post,p=p.slice(u.
+end+1);continue}let w=/^-?\d+\.\.-?\d+(?:\.\.-?\d+)?$/.test(u.body),m=/^[a-zA-Z]\.\.[a-zA-Z](?:\.\.-?\d+)?$/.test(u.body),
+y=w||m,A=u.body.indexOf(",")>=0;if(!y&&!A){if(h<r&&zt(u.post,o)){h++,i=u.pre+"{"+u.body+X+u.post,p=p.slice(0,u.end)+X+p.
+slice(u.end+1),l=!0;continue}return g()}f&&(a=l&&!y,f=!1);let N;if(y){if(N=Ht(u.body,m,t,e,o),!N)return g()}else{let T=qt(
+u.body,o);if(!T)return g();if(T.length===1&&T[0]!==void 0){if(T=J(T[0],t,e,s,n+1,r,o,!1).map(Bt),o.remaining<0)return g();
+if(T.length===1){let O=D(c,d+T[0],[""],t,e,a&&!u.post.length,o);if(o.remaining<0)return g();if(c=O,!u.post.length)break;
+i=u.post,p=p.slice(u.end+1);continue}}let U=a&&!u.post.length&&!d;for(let O=0;U&&O<c.length;O++)c[O]&&(U=!1);N=[];let Y=0;
+t:for(let O=0;O<T.length;O++){let tt=J(T[O],t,e,s,n+1,r,o,!1);if(o.remaining<0)return g();for(let H=0;H<tt.length;H++){let B=tt[H];
+if(!(U&&!B)){if(N.length>=t||Y+B.length>e)break t;N.push(B),Y+=B.length}}}}let xt=D(c,d,N,t,e,a&&!u.post.length,o);if(o.
+remaining<0)return g();if(c=xt,!u.post.length)break;i=u.post,p=p.slice(u.end+1)}return c}var z=i=>{if(typeof i!="string")throw new TypeError("invalid pattern");if(i.length>65536)throw new TypeError("pattern is\
+ too long")};var It={"[:alnum:]":["\\p{L}\\p{Nl}\\p{Nd}",!0],"[:alpha:]":["\\p{L}\\p{Nl}",!0],"[:ascii:]":["\\x00-\\x7f",!1],"[:blank\
 :]":["\\p{Zs}\\t",!0],"[:cntrl:]":["\\p{Cc}",!0],"[:digit:]":["\\p{Nd}",!0],"[:graph:]":["\\p{Z}\\p{C}",!0,!0],"[:lower:\
 ]":["\\p{Ll}",!0],"[:print:]":["\\p{C}",!0],"[:punct:]":["\\p{P}",!0],"[:space:]":["\\p{Z}\\t\\r\\n\\v\\f",!0],"[:upper:\
-]":["\\p{Lu}",!0],"[:word:]":["\\p{L}\\p{Nl}\\p{Nd}\\p{Pc}",!0],"[:xdigit:]":["A-Fa-f0-9",!1]},B=u(i=>i.replace(/[[\]\\-]/g,
-"\\$&"),"braceEscape"),Vt=u(i=>i.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,"\\$&"),"regexpEscape"),lt=u(i=>i.join(""),"rangesTo\
-String"),at=u((i,t)=>{let e=t;if(i.charAt(e)!=="[")throw new Error("not in a brace expression");let s=[],n=[],r=e+1,o=!1,
-l=!1,c=!1,h=!1,a=e,f="";t:for(;r<i.length;){let d=i.charAt(r);if((d==="!"||d==="^")&&r===e+1){h=!0,r++;continue}if(d==="\
-]"&&o&&!c){a=r+1;break}if(o=!0,d==="\\"&&!c){c=!0,r++;continue}if(d==="["&&!c){for(let[S,[y,w,b]]of Object.entries(Jt))if(i.
-startsWith(S,r)){if(f)return["$.",!1,i.length-e,!0];r+=S.length,b?n.push(y):s.push(y),l=l||w;continue t}}if(c=!1,f){d>f?
-s.push(B(f)+"-"+B(d)):d===f&&s.push(B(d)),f="",r++;continue}if(i.startsWith("-]",r+1)){s.push(B(d+"-")),r+=2;continue}if(i.
-startsWith("-",r+1)){f=d,r+=2;continue}s.push(B(d)),r++}if(a<r)return["",!1,0,!1];if(!s.length&&!n.length)return["$.",!1,
-i.length-e,!0];if(n.length===0&&s.length===1&&/^\\?.$/.test(s[0])&&!h){let d=s[0].length===2?s[0].slice(-1):s[0];return[
-Vt(d),!1,a-e,!1]}let p="["+(h?"^":"")+lt(s)+"]",g="["+(h?"":"^")+lt(n)+"]";return[s.length&&n.length?"("+p+"|"+g+")":s.length?
-p:g,l,a-e,!0]},"parseClass");var k=u((i,{windowsPathsNoEscape:t=!1,magicalBraces:e=!0}={})=>e?t?i.replace(/\[([^/\\])\]/g,"$1"):i.replace(/((?!\\).|^)\[([^/\\])\]/g,
+]":["\\p{Lu}",!0],"[:word:]":["\\p{L}\\p{Nl}\\p{Nd}\\p{Pc}",!0],"[:xdigit:]":["A-Fa-f0-9",!1]},q=i=>i.replace(/[[\]\\-]/g,
+"\\$&"),Zt=i=>i.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,"\\$&"),ht=i=>i.join(""),lt=(i,t)=>{let e=t;if(i.charAt(e)!=="[")throw new Error(
+"not in a brace expression");let s=[],n=[],r=e+1,o=!1,l=!1,c=!1,h=!1,a=e,f="";t:for(;r<i.length;){let g=i.charAt(r);if((g===
+"!"||g==="^")&&r===e+1){h=!0,r++;continue}if(g==="]"&&o&&!c){a=r+1;break}if(o=!0,g==="\\"&&!c){c=!0,r++;continue}if(g===
+"["&&!c){for(let[w,[m,y,A]]of Object.entries(It))if(i.startsWith(w,r)){if(f)return["$.",!1,i.length-e,!0];r+=w.length,A?
+n.push(m):s.push(m),l=l||y;continue t}}if(c=!1,f){g>f?s.push(q(f)+"-"+q(g)):g===f&&s.push(q(g)),f="",r++;continue}if(i.startsWith(
+"-]",r+1)){s.push(q(g+"-")),r+=2;continue}if(i.startsWith("-",r+1)){f=g,r+=2;continue}s.push(q(g)),r++}if(a<r)return["",
+!1,0,!1];if(!s.length&&!n.length)return["$.",!1,i.length-e,!0];if(n.length===0&&s.length===1&&/^\\?.$/.test(s[0])&&!h){let g=s[0].
+length===2?s[0].slice(-1):s[0];return[Zt(g),!1,a-e,!1]}let p="["+(h?"^":"")+ht(s)+"]",u="["+(h?"":"^")+ht(n)+"]";return[
+s.length&&n.length?"("+p+"|"+u+")":s.length?p:u,l,a-e,!0]};var C=(i,{windowsPathsNoEscape:t=!1,magicalBraces:e=!0}={})=>e?t?i.replace(/\[([^/\\])\]/g,"$1"):i.replace(/((?!\\).|^)\[([^/\\])\]/g,
 "$1$2").replace(/\\([^/])/g,"$1"):t?i.replace(/\[([^/\\{}])\]/g,"$1"):i.replace(/((?!\\).|^)\[([^/\\{}])\]/g,"$1$2").replace(
-/\\([^/{}])/g,"$1"),"unescape");var A,Kt=new Set(["!","?","+","*","@"]),K=u(i=>Kt.has(i),"isExtglobType"),ft=u(i=>K(i.type),"isExtglobAST"),Qt=new Map([
-["!",["@"]],["?",["?","@"]],["@",["@"]],["*",["*","+","?","@"]],["+",["+","@"]]]),Yt=new Map([["!",["?"]],["@",["?"]],["\
-+",["?","*"]]]),te=new Map([["!",["?","@"]],["?",["?","@"]],["@",["?","@"]],["*",["*","+","?","@"]],["+",["+","@","?","*"]]]),
-pt=new Map([["!",new Map([["!","@"]])],["?",new Map([["*","*"],["+","*"]])],["@",new Map([["!","!"],["?","?"],["@","@"],
-["*","*"],["+","+"]])],["+",new Map([["?","*"],["*","*"]])]]),ee="(?!(?:^|/)\\.\\.?(?:$|/))",U="(?!\\.)",se=new Set(["[",
-"."]),ne=new Set(["..","."]),ie=new Set("().*{}+?[]^$\\!"),re=u(i=>i.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,"\\$&"),"regExpE\
-scape"),Q="[^/]",ut=Q+"*?",gt=Q+"+?",oe=0,L=class{static{u(this,"AST")}type;#s;#n;#i=!1;#t=[];#e;#c;#l;#h=!1;#r;#o;#a=!1;id=++oe;get depth(){
-return(this.#e?.depth??-1)+1}[Symbol.for("nodejs.util.inspect.custom")](){return{"@@type":"AST",id:this.id,type:this.type,
-root:this.#s.id,parent:this.#e?.id,depth:this.depth,partsLength:this.#t.length,parts:this.#t}}constructor(t,e,s={}){this.
-type=t,t&&(this.#n=!0),this.#e=e,this.#s=this.#e?this.#e.#s:this,this.#r=this.#s===this?s:this.#s.#r,this.#l=this.#s===this?
-[]:this.#s.#l,t==="!"&&!this.#s.#h&&this.#l.push(this),this.#c=this.#e?this.#e.#t.length:0}get hasMagic(){if(this.#n!==void 0)
-return this.#n;for(let t of this.#t)if(typeof t!="string"&&(t.type||t.hasMagic))return this.#n=!0;return this.#n}toString(){
-return this.#o!==void 0?this.#o:this.type?this.#o=this.type+"("+this.#t.map(t=>String(t)).join("|")+")":this.#o=this.#t.
-map(t=>String(t)).join("")}#y(){if(this!==this.#s)throw new Error("should only call on root");if(this.#h)return this;this.
-toString(),this.#h=!0;let t;for(;t=this.#l.pop();){if(t.type!=="!")continue;let e=t,s=e.#e;for(;s;){for(let n=e.#c+1;!s.
-type&&n<s.#t.length;n++)for(let r of t.#t){if(typeof r=="string")throw new Error("string part in extglob AST??");r.copyIn(
-s.#t[n])}e=s,s=e.#e}}return this}push(...t){for(let e of t)if(e!==""){if(typeof e!="string"&&!(e instanceof A&&e.#e===this))
-throw new Error("invalid part: "+e);this.#t.push(e)}}toJSON(){let t=this.type===null?this.#t.slice().map(e=>typeof e=="s\
-tring"?e:e.toJSON()):[this.type,...this.#t.map(e=>e.toJSON())];return this.isStart()&&!this.type&&t.unshift([]),this.isEnd()&&
-(this===this.#s||this.#s.#h&&this.#e?.type==="!")&&t.push({}),t}isStart(){if(this.#s===this)return!0;if(!this.#e?.isStart())
-return!1;if(this.#c===0)return!0;let t=this.#e;for(let e=0;e<this.#c;e++){let s=t.#t[e];if(!(s instanceof A&&s.type==="!"))
-return!1}return!0}isEnd(){if(this.#s===this||this.#e?.type==="!")return!0;if(!this.#e?.isEnd())return!1;if(!this.type)return this.#e?.
-isEnd();let t=this.#e?this.#e.#t.length:0;return this.#c===t-1}copyIn(t){typeof t=="string"?this.push(t):this.push(t.clone(
-this))}clone(t){let e=new A(this.type,t);for(let s of this.#t)e.copyIn(s);return e}static#f(t,e,s,n,r){let o=n.maxExtglobRecursion??
-2,l=!1,c=!1,h=-1,a=!1;if(e.type===null){let d=s,S="";for(;d<t.length;){let y=t.charAt(d++);if(l||y==="\\"){l=!l,S+=y;continue}
-if(c){d===h+1?(y==="^"||y==="!")&&(a=!0):y==="]"&&!(d===h+2&&a)&&(c=!1),S+=y;continue}else if(y==="["){c=!0,h=d,a=!1,S+=
-y;continue}if(!n.noext&&K(y)&&t.charAt(d)==="("&&r<=o){e.push(S),S="";let b=new A(y,e);d=A.#f(t,b,d,n,r+1),e.push(b);continue}
-S+=y}return e.push(S),d}let f=s+1,p=new A(null,e),g=[],m="";for(;f<t.length;){let d=t.charAt(f++);if(l||d==="\\"){l=!l,m+=
-d;continue}if(c){f===h+1?(d==="^"||d==="!")&&(a=!0):d==="]"&&!(f===h+2&&a)&&(c=!1),m+=d;continue}else if(d==="["){c=!0,h=
-f,a=!1,m+=d;continue}if(!n.noext&&K(d)&&t.charAt(f)==="("&&(r<=o||e&&e.#p(d))){let y=e&&e.#p(d)?0:1;p.push(m),m="";let w=new A(
-d,p);p.push(w),f=A.#f(t,w,f,n,r+y);continue}if(d==="|"){p.push(m),m="",g.push(p),p=new A(null,e);continue}if(d===")")return m===
-""&&e.#t.length===0&&(e.#a=!0),p.push(m),m="",e.push(...g,p),f;m+=d}return e.type=null,e.#n=void 0,e.#t=[t.substring(s-1)],
-f}#w(t){return this.#g(t,Yt)}#g(t,e=Qt){if(!t||typeof t!="object"||t.type!==null||t.#t.length!==1||this.type===null)return!1;
-let s=t.#t[0];return!s||typeof s!="object"||s.type===null?!1:this.#p(s.type,e)}#p(t,e=te){return!!e.get(this.type)?.includes(
-t)}#S(t,e){let s=t.#t[0],n=new A(null,s,this.options);n.#t.push(""),s.push(n),this.#d(t,e)}#d(t,e){let s=t.#t[0];this.#t.
-splice(e,1,...s.#t);for(let n of s.#t)typeof n=="object"&&(n.#e=this);this.#o=void 0}#x(t){return!!pt.get(this.type)?.has(
-t)}#E(t){if(!t||typeof t!="object"||t.type!==null||t.#t.length!==1||this.type===null||this.#t.length!==1)return!1;let e=t.#t[0];
-return!e||typeof e!="object"||e.type===null?!1:this.#x(e.type)}#M(t){let e=pt.get(this.type),s=t.#t[0],n=e?.get(s.type);
-if(!n)return!1;this.#t=s.#t;for(let r of this.#t)typeof r=="object"&&(r.#e=this);this.type=n,this.#o=void 0,this.#a=!1}static fromGlob(t,e={}){
-let s=new A(null,void 0,e);return A.#f(t,s,0,e,0),s}toMMPattern(){if(this!==this.#s)return this.#s.toMMPattern();let t=this.
-toString(),[e,s,n,r]=this.toRegExpSource();if(!(n||this.#n||this.#r.nocase&&!this.#r.nocaseMagicOnly&&t.toUpperCase()!==
-t.toLowerCase()))return s;let l=(this.#r.nocase?"i":"")+(r?"u":"");return Object.assign(new RegExp(`^${e}$`,l),{_src:e,_glob:t})}get options(){
-return this.#r}toRegExpSource(t){let e=t??!!this.#r.dot;if(this.#s===this&&(this.#u(),this.#y()),!ft(this)){let c=this.isStart()&&
-this.isEnd()&&!this.#t.some(g=>typeof g!="string"),h=this.#t.map(g=>{let[m,d,S,y]=typeof g=="string"?A.#A(g,this.#n,c):g.
-toRegExpSource(t);return this.#n=this.#n||S,this.#i=this.#i||y,m}).join(""),a="";if(this.isStart()&&typeof this.#t[0]=="\
-string"&&!(this.#t.length===1&&ne.has(this.#t[0]))){let m=se,d=e&&m.has(h.charAt(0))||h.startsWith("\\.")&&m.has(h.charAt(
-2))||h.startsWith("\\.\\.")&&m.has(h.charAt(4)),S=!e&&!t&&m.has(h.charAt(0));a=d?ee:S?U:""}let f="";return this.isEnd()&&
-this.#s.#h&&this.#e?.type==="!"&&(f="(?:$|\\/)"),[a+h+f,k(h),this.#n=!!this.#n,this.#i]}let s=this.type==="*"||this.type===
-"+",n=this.type==="!"?"(?:(?!(?:":"(?:",r=this.#m(e);if(this.isStart()&&this.isEnd()&&!r&&this.type!=="!"){let c=this.toString(),
-h=this;return h.#t=[c],h.type=null,h.#n=void 0,[c,k(this.toString()),!1,!1]}let o=!s||t||e||!U?"":this.#m(!0);o===r&&(o=
-""),o&&(r=`(?:${r})(?:${o})*?`);let l="";if(this.type==="!"&&this.#a)l=(this.isStart()&&!e?U:"")+gt;else{let c=this.type===
-"!"?"))"+(this.isStart()&&!e&&!t?U:"")+ut+")":this.type==="@"?")":this.type==="?"?")?":this.type==="+"&&o?")":this.type===
-"*"&&o?")?":`)${this.type}`;l=n+r+c}return[l,k(r),this.#n=!!this.#n,this.#i]}#u(){if(ft(this)){let t=0,e=!1;do{e=!0;for(let s=0;s<
-this.#t.length;s++){let n=this.#t[s];typeof n=="object"&&(n.#u(),this.#g(n)?(e=!1,this.#d(n,s)):this.#w(n)?(e=!1,this.#S(
-n,s)):this.#E(n)&&(e=!1,this.#M(n)))}}while(!e&&++t<10)}else for(let t of this.#t)typeof t=="object"&&t.#u();this.#o=void 0}#m(t){
-return this.#t.map(e=>{if(typeof e=="string")throw new Error("string type in extglob ast??");let[s,n,r,o]=e.toRegExpSource(
-t);return this.#i=this.#i||o,s}).filter(e=>!(this.isStart()&&this.isEnd())||!!e).join("|")}static#A(t,e,s=!1){let n=!1,r="",
-o=!1,l=!1;for(let c=0;c<t.length;c++){let h=t.charAt(c);if(n){n=!1,r+=(ie.has(h)?"\\":"")+h;continue}if(h==="*"){if(l)continue;
-l=!0,r+=s&&/^[*]+$/.test(t)?gt:ut,e=!0;continue}else l=!1;if(h==="\\"){c===t.length-1?r+="\\\\":n=!0;continue}if(h==="["){
-let[a,f,p,g]=at(t,c);if(p){r+=a,o=o||f,c+=p-1,e=e||g;continue}}if(h==="?"){r+=Q,e=!0;continue}r+=re(h)}return[r,k(t),!!e,
-o]}};A=L;var Y=u((i,{windowsPathsNoEscape:t=!1,magicalBraces:e=!1}={})=>e?t?i.replace(/[?*()[\]{}]/g,"[$&]"):i.replace(/[?*()[\]\\{}]/g,
-"\\$&"):t?i.replace(/[?*()[\]]/g,"[$&]"):i.replace(/[?*()[\]\\]/g,"\\$&"),"escape");var M=u((i,t,e={})=>(q(t),!e.nocomment&&t.charAt(0)==="#"?!1:new G(t,e).match(i)),"minimatch"),ce=/^\*+([^+@!?*[(]*)$/,he=u(
-i=>t=>!t.startsWith(".")&&t.endsWith(i),"starDotExtTest"),le=u(i=>t=>t.endsWith(i),"starDotExtTestDot"),ae=u(i=>(i=i.toLowerCase(),
-t=>!t.startsWith(".")&&t.toLowerCase().endsWith(i)),"starDotExtTestNocase"),fe=u(i=>(i=i.toLowerCase(),t=>t.toLowerCase().
-endsWith(i)),"starDotExtTestNocaseDot"),pe=/^\*+\.\*+$/,ue=u(i=>!i.startsWith(".")&&i.includes("."),"starDotStarTest"),ge=u(
-i=>i!=="."&&i!==".."&&i.includes("."),"starDotStarTestDot"),de=/^\.\*+$/,me=u(i=>i!=="."&&i!==".."&&i.startsWith("."),"d\
-otStarTest"),ye=/^\*+$/,we=u(i=>i.length!==0&&!i.startsWith("."),"starTest"),Se=u(i=>i.length!==0&&i!=="."&&i!=="..","st\
-arTestDot"),xe=/^\?+([^+@!?*[(]*)?$/,Ee=u(([i,t=""])=>{let e=yt([i]);return t?(t=t.toLowerCase(),s=>e(s)&&s.toLowerCase().
-endsWith(t)):e},"qmarksTestNocase"),Me=u(([i,t=""])=>{let e=wt([i]);return t?(t=t.toLowerCase(),s=>e(s)&&s.toLowerCase().
-endsWith(t)):e},"qmarksTestNocaseDot"),Ae=u(([i,t=""])=>{let e=wt([i]);return t?s=>e(s)&&s.endsWith(t):e},"qmarksTestDot"),
-be=u(([i,t=""])=>{let e=yt([i]);return t?s=>e(s)&&s.endsWith(t):e},"qmarksTest"),yt=u(([i])=>{let t=i.length;return e=>e.
-length===t&&!e.startsWith(".")},"qmarksTestNoExt"),wt=u(([i])=>{let t=i.length;return e=>e.length===t&&e!=="."&&e!==".."},
-"qmarksTestNoExtDot"),St=typeof E=="object"&&E?typeof E.env=="object"&&E.env&&E.env.__MINIMATCH_TESTING_PLATFORM__||E.platform:
-"posix",dt={win32:{sep:"\\"},posix:{sep:"/"}},Ne=St==="win32"?dt.win32.sep:dt.posix.sep;M.sep=Ne;var x=Symbol("globstar \
-**");M.GLOBSTAR=x;var Te="[^/]",Oe=Te+"*?",Re="(?:(?!(?:\\/|^)(?:\\.{1,2})($|\\/)).)*?",$e="(?:(?!(?:\\/|^)\\.).)*?",Pe=u(
-(i,t={})=>e=>M(e,i,t),"filter");M.filter=Pe;var N=u((i,t={})=>Object.assign({},i,t),"ext"),We=u(i=>{if(!i||typeof i!="ob\
-ject"||!Object.keys(i).length)return M;let t=M;return Object.assign(u((s,n,r={})=>t(s,n,N(i,r)),"m"),{Minimatch:class extends t.
-Minimatch{static{u(this,"Minimatch")}constructor(n,r={}){super(n,N(i,r))}static defaults(n){return t.defaults(N(i,n)).Minimatch}},
-AST:class extends t.AST{static{u(this,"AST")}constructor(n,r,o={}){super(n,r,N(i,o))}static fromGlob(n,r={}){return t.AST.
-fromGlob(n,N(i,r))}},unescape:u((s,n={})=>t.unescape(s,N(i,n)),"unescape"),escape:u((s,n={})=>t.escape(s,N(i,n)),"escape"),
-filter:u((s,n={})=>t.filter(s,N(i,n)),"filter"),defaults:u(s=>t.defaults(N(i,s)),"defaults"),makeRe:u((s,n={})=>t.makeRe(
-s,N(i,n)),"makeRe"),braceExpand:u((s,n={})=>t.braceExpand(s,N(i,n)),"braceExpand"),match:u((s,n,r={})=>t.match(s,n,N(i,r)),
-"match"),sep:t.sep,GLOBSTAR:x})},"defaults");M.defaults=We;var xt=u((i,t={})=>(q(i),t.nobrace||!/\{(?:(?!\{).)*\}/.test(
-i)?[i]:ht(i,{max:t.braceExpandMax})),"braceExpand");M.braceExpand=xt;var _e=u((i,t={})=>new G(i,t).makeRe(),"makeRe");M.
-makeRe=_e;var je=u((i,t,e={})=>{let s=new G(t,e);return i=i.filter(n=>s.match(n)),s.options.nonull&&!i.length&&i.push(t),
-i},"match");M.match=je;var mt=/[?*]|[+@!]\(.*?\)|\[|\]/,ve=u(i=>i.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,"\\$&"),"regExpEsca\
-pe"),G=class{static{u(this,"Minimatch")}options;set;pattern;windowsPathsNoEscape;nonegate;negate;comment;empty;preserveMultipleSlashes;partial;globSet;globParts;nocase;isWindows;platform;windowsNoMagicRoot;maxGlobstarRecursion;regexp;constructor(t,e={}){
-q(t),e=e||{},this.options=e,this.maxGlobstarRecursion=e.maxGlobstarRecursion??200,this.pattern=t,this.platform=e.platform||
-St,this.isWindows=this.platform==="win32";let s="allowWindowsEscape";this.windowsPathsNoEscape=!!e.windowsPathsNoEscape||
+/\\([^/{}])/g,"$1");var M,Jt=new Set(["!","?","+","*","@"]),V=i=>Jt.has(i),at=i=>V(i.type),Vt=new Map([["!",["@"]],["?",["?","@"]],["@",["@"]],
+["*",["*","+","?","@"]],["+",["+","@"]]]),Kt=new Map([["!",["?"]],["@",["?"]],["+",["?","*"]]]),Qt=new Map([["!",["?","@"]],
+["?",["?","@"]],["@",["?","@"]],["*",["*","+","?","@"]],["+",["+","@","?","*"]]]),ft=new Map([["!",new Map([["!","@"]])],
+["?",new Map([["*","*"],["+","*"]])],["@",new Map([["!","!"],["?","?"],["@","@"],["*","*"],["+","+"]])],["+",new Map([["\
+?","*"],["*","*"]])]]),Yt="(?!(?:^|/)\\.\\.?(?:$|/))",F="(?!\\.)",te=new Set(["[","."]),ee=new Set(["..","."]),se=new Set(
+"().*{}+?[]^$\\!"),ne=i=>i.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,"\\$&"),K="[^/]",pt=K+"*?",ut=K+"+?",ie=0,k=class{static name="\
+AST";type;#s;#n;#i=!1;#t=[];#e;#c;#l;#h=!1;#r;#o;#a=!1;id=++ie;get depth(){return(this.#e?.depth??-1)+1}[Symbol.for("nod\
+ejs.util.inspect.custom")](){return{"@@type":"AST",id:this.id,type:this.type,root:this.#s.id,parent:this.#e?.id,depth:this.
+depth,partsLength:this.#t.length,parts:this.#t}}constructor(t,e,s={}){this.type=t,t&&(this.#n=!0),this.#e=e,this.#s=this.#e?
+this.#e.#s:this,this.#r=this.#s===this?s:this.#s.#r,this.#l=this.#s===this?[]:this.#s.#l,t==="!"&&!this.#s.#h&&this.#l.push(
+this),this.#c=this.#e?this.#e.#t.length:0}get hasMagic(){if(this.#n!==void 0)return this.#n;for(let t of this.#t)if(typeof t!=
+"string"&&(t.type||t.hasMagic))return this.#n=!0;return this.#n}toString(){return this.#o!==void 0?this.#o:this.type?this.#o=
+this.type+"("+this.#t.map(t=>String(t)).join("|")+")":this.#o=this.#t.map(t=>String(t)).join("")}#y(){if(this!==this.#s)
+throw new Error("should only call on root");if(this.#h)return this;this.toString(),this.#h=!0;let t;for(;t=this.#l.pop();){
+if(t.type!=="!")continue;let e=t,s=e.#e;for(;s;){for(let n=e.#c+1;!s.type&&n<s.#t.length;n++)for(let r of t.#t){if(typeof r==
+"string")throw new Error("string part in extglob AST??");r.copyIn(s.#t[n])}e=s,s=e.#e}}return this}push(...t){for(let e of t)
+if(e!==""){if(typeof e!="string"&&!(e instanceof M&&e.#e===this))throw new Error("invalid part: "+e);this.#t.push(e)}}toJSON(){
+let t=this.type===null?this.#t.slice().map(e=>typeof e=="string"?e:e.toJSON()):[this.type,...this.#t.map(e=>e.toJSON())];
+return this.isStart()&&!this.type&&t.unshift([]),this.isEnd()&&(this===this.#s||this.#s.#h&&this.#e?.type==="!")&&t.push(
+{}),t}isStart(){if(this.#s===this)return!0;if(!this.#e?.isStart())return!1;if(this.#c===0)return!0;let t=this.#e;for(let e=0;e<
+this.#c;e++){let s=t.#t[e];if(!(s instanceof M&&s.type==="!"))return!1}return!0}isEnd(){if(this.#s===this||this.#e?.type===
+"!")return!0;if(!this.#e?.isEnd())return!1;if(!this.type)return this.#e?.isEnd();let t=this.#e?this.#e.#t.length:0;return this.#c===
+t-1}copyIn(t){typeof t=="string"?this.push(t):this.push(t.clone(this))}clone(t){let e=new M(this.type,t);for(let s of this.#t)
+e.copyIn(s);return e}static#f(t,e,s,n,r){let o=n.maxExtglobRecursion??2,l=!1,c=!1,h=-1,a=!1;if(e.type===null){let g=s,w="";
+for(;g<t.length;){let m=t.charAt(g++);if(l||m==="\\"){l=!l,w+=m;continue}if(c){g===h+1?(m==="^"||m==="!")&&(a=!0):m==="]"&&
+!(g===h+2&&a)&&(c=!1),w+=m;continue}else if(m==="["){c=!0,h=g,a=!1,w+=m;continue}if(!n.noext&&V(m)&&t.charAt(g)==="("&&r<=
+o){e.push(w),w="";let A=new M(m,e);g=M.#f(t,A,g,n,r+1),e.push(A);continue}w+=m}return e.push(w),g}let f=s+1,p=new M(null,
+e),u=[],d="";for(;f<t.length;){let g=t.charAt(f++);if(l||g==="\\"){l=!l,d+=g;continue}if(c){f===h+1?(g==="^"||g==="!")&&
+(a=!0):g==="]"&&!(f===h+2&&a)&&(c=!1),d+=g;continue}else if(g==="["){c=!0,h=f,a=!1,d+=g;continue}if(!n.noext&&V(g)&&t.charAt(
+f)==="("&&(r<=o||e&&e.#p(g))){let m=e&&e.#p(g)?0:1;p.push(d),d="";let y=new M(g,p);p.push(y),f=M.#f(t,y,f,n,r+m);continue}
+if(g==="|"){p.push(d),d="",u.push(p),p=new M(null,e);continue}if(g===")")return d===""&&e.#t.length===0&&(e.#a=!0),p.push(
+d),d="",e.push(...u,p),f;d+=g}return e.type=null,e.#n=void 0,e.#t=[t.substring(s-1)],f}#w(t){return this.#g(t,Kt)}#g(t,e=Vt){
+if(!t||typeof t!="object"||t.type!==null||t.#t.length!==1||this.type===null)return!1;let s=t.#t[0];return!s||typeof s!="\
+object"||s.type===null?!1:this.#p(s.type,e)}#p(t,e=Qt){return!!e.get(this.type)?.includes(t)}#S(t,e){let s=t.#t[0],n=new M(
+null,s,this.options);n.#t.push(""),s.push(n),this.#d(t,e)}#d(t,e){let s=t.#t[0];this.#t.splice(e,1,...s.#t);for(let n of s.#t)
+typeof n=="object"&&(n.#e=this);this.#o=void 0}#x(t){return!!ft.get(this.type)?.has(t)}#E(t){if(!t||typeof t!="object"||
+t.type!==null||t.#t.length!==1||this.type===null||this.#t.length!==1)return!1;let e=t.#t[0];return!e||typeof e!="object"||
+e.type===null?!1:this.#x(e.type)}#M(t){let e=ft.get(this.type),s=t.#t[0],n=e?.get(s.type);if(!n)return!1;this.#t=s.#t;for(let r of this.#t)
+typeof r=="object"&&(r.#e=this);this.type=n,this.#o=void 0,this.#a=!1}static fromGlob(t,e={}){let s=new M(null,void 0,e);
+return M.#f(t,s,0,e,0),s}toMMPattern(){if(this!==this.#s)return this.#s.toMMPattern();let t=this.toString(),[e,s,n,r]=this.
+toRegExpSource();if(!(n||this.#n||this.#r.nocase&&!this.#r.nocaseMagicOnly&&t.toUpperCase()!==t.toLowerCase()))return s;
+let l=(this.#r.nocase?"i":"")+(r?"u":"");return Object.assign(new RegExp(`^${e}$`,l),{_src:e,_glob:t})}get options(){return this.#r}toRegExpSource(t){
+let e=t??!!this.#r.dot;if(this.#s===this&&(this.#u(),this.#y()),!at(this)){let c=this.isStart()&&this.isEnd()&&!this.#t.
+some(u=>typeof u!="string"),h=this.#t.map(u=>{let[d,g,w,m]=typeof u=="string"?M.#A(u,this.#n,c):u.toRegExpSource(t);return this.#n=
+this.#n||w,this.#i=this.#i||m,d}).join(""),a="";if(this.isStart()&&typeof this.#t[0]=="string"&&!(this.#t.length===1&&ee.
+has(this.#t[0]))){let d=te,g=e&&d.has(h.charAt(0))||h.startsWith("\\.")&&d.has(h.charAt(2))||h.startsWith("\\.\\.")&&d.has(
+h.charAt(4)),w=!e&&!t&&d.has(h.charAt(0));a=g?Yt:w?F:""}let f="";return this.isEnd()&&this.#s.#h&&this.#e?.type==="!"&&(f=
+"(?:$|\\/)"),[a+h+f,C(h),this.#n=!!this.#n,this.#i]}let s=this.type==="*"||this.type==="+",n=this.type==="!"?"(?:(?!(?:":
+"(?:",r=this.#m(e);if(this.isStart()&&this.isEnd()&&!r&&this.type!=="!"){let c=this.toString(),h=this;return h.#t=[c],h.
+type=null,h.#n=void 0,[c,C(this.toString()),!1,!1]}let o=!s||t||e||!F?"":this.#m(!0);o===r&&(o=""),o&&(r=`(?:${r})(?:${o}\
+)*?`);let l="";if(this.type==="!"&&this.#a)l=(this.isStart()&&!e?F:"")+ut;else{let c=this.type==="!"?"))"+(this.isStart()&&
+!e&&!t?F:"")+pt+")":this.type==="@"?")":this.type==="?"?")?":this.type==="+"&&o?")":this.type==="*"&&o?")?":`)${this.type}`;
+l=n+r+c}return[l,C(r),this.#n=!!this.#n,this.#i]}#u(){if(at(this)){let t=0,e=!1;do{e=!0;for(let s=0;s<this.#t.length;s++){
+let n=this.#t[s];typeof n=="object"&&(n.#u(),this.#g(n)?(e=!1,this.#d(n,s)):this.#w(n)?(e=!1,this.#S(n,s)):this.#E(n)&&(e=
+!1,this.#M(n)))}}while(!e&&++t<10)}else for(let t of this.#t)typeof t=="object"&&t.#u();this.#o=void 0}#m(t){return this.#t.
+map(e=>{if(typeof e=="string")throw new Error("string type in extglob ast??");let[s,n,r,o]=e.toRegExpSource(t);return this.#i=
+this.#i||o,s}).filter(e=>!(this.isStart()&&this.isEnd())||!!e).join("|")}static#A(t,e,s=!1){let n=!1,r="",o=!1,l=!1;for(let c=0;c<
+t.length;c++){let h=t.charAt(c);if(n){n=!1,r+=(se.has(h)?"\\":"")+h;continue}if(h==="*"){if(l)continue;l=!0,r+=s&&/^[*]+$/.
+test(t)?ut:pt,e=!0;continue}else l=!1;if(h==="\\"){c===t.length-1?r+="\\\\":n=!0;continue}if(h==="["){let[a,f,p,u]=lt(t,
+c);if(p){r+=a,o=o||f,c+=p-1,e=e||u;continue}}if(h==="?"){r+=K,e=!0;continue}r+=ne(h)}return[r,C(t),!!e,o]}};M=k;var Q=(i,{windowsPathsNoEscape:t=!1,magicalBraces:e=!1}={})=>e?t?i.replace(/[?*()[\]{}]/g,"[$&]"):i.replace(/[?*()[\]\\{}]/g,
+"\\$&"):t?i.replace(/[?*()[\]]/g,"[$&]"):i.replace(/[?*()[\]\\]/g,"\\$&");var E=(i,t,e={})=>(z(t),!e.nocomment&&t.charAt(0)==="#"?!1:new L(t,e).match(i)),re=/^\*+([^+@!?*[(]*)$/,oe=i=>t=>!t.startsWith(
+".")&&t.endsWith(i),ce=i=>t=>t.endsWith(i),he=i=>(i=i.toLowerCase(),t=>!t.startsWith(".")&&t.toLowerCase().endsWith(i)),
+le=i=>(i=i.toLowerCase(),t=>t.toLowerCase().endsWith(i)),ae=/^\*+\.\*+$/,fe=i=>!i.startsWith(".")&&i.includes("."),pe=i=>i!==
+"."&&i!==".."&&i.includes("."),ue=/^\.\*+$/,ge=i=>i!=="."&&i!==".."&&i.startsWith("."),de=/^\*+$/,me=i=>i.length!==0&&!i.
+startsWith("."),ye=i=>i.length!==0&&i!=="."&&i!=="..",we=/^\?+([^+@!?*[(]*)?$/,Se=([i,t=""])=>{let e=mt([i]);return t?(t=
+t.toLowerCase(),s=>e(s)&&s.toLowerCase().endsWith(t)):e},xe=([i,t=""])=>{let e=yt([i]);return t?(t=t.toLowerCase(),s=>e(
+s)&&s.toLowerCase().endsWith(t)):e},Ee=([i,t=""])=>{let e=yt([i]);return t?s=>e(s)&&s.endsWith(t):e},Me=([i,t=""])=>{let e=mt(
+[i]);return t?s=>e(s)&&s.endsWith(t):e},mt=([i])=>{let t=i.length;return e=>e.length===t&&!e.startsWith(".")},yt=([i])=>{
+let t=i.length;return e=>e.length===t&&e!=="."&&e!==".."},wt=typeof x=="object"&&x?typeof x.env=="object"&&x.env&&x.env.
+__MINIMATCH_TESTING_PLATFORM__||x.platform:"posix",gt={win32:{sep:"\\"},posix:{sep:"/"}},Ae=wt==="win32"?gt.win32.sep:gt.
+posix.sep;E.sep=Ae;var S=Symbol("globstar **");E.GLOBSTAR=S;var be="[^/]",Ne=be+"*?",Te="(?:(?!(?:\\/|^)(?:\\.{1,2})($|\\/)\
+).)*?",Oe="(?:(?!(?:\\/|^)\\.).)*?",Re=(i,t={})=>e=>E(e,i,t);E.filter=Re;var b=(i,t={})=>Object.assign({},i,t),$e=i=>{if(!i||
+typeof i!="object"||!Object.keys(i).length)return E;let t=E;return Object.assign((s,n,r={})=>t(s,n,b(i,r)),{Minimatch:class extends t.
+Minimatch{constructor(n,r={}){super(n,b(i,r))}static defaults(n){return t.defaults(b(i,n)).Minimatch}},AST:class extends t.
+AST{constructor(n,r,o={}){super(n,r,b(i,o))}static fromGlob(n,r={}){return t.AST.fromGlob(n,b(i,r))}},unescape:(s,n={})=>t.
+unescape(s,b(i,n)),escape:(s,n={})=>t.escape(s,b(i,n)),filter:(s,n={})=>t.filter(s,b(i,n)),defaults:s=>t.defaults(b(i,s)),
+makeRe:(s,n={})=>t.makeRe(s,b(i,n)),braceExpand:(s,n={})=>t.braceExpand(s,b(i,n)),match:(s,n,r={})=>t.match(s,n,b(i,r)),
+sep:t.sep,GLOBSTAR:S})};E.defaults=$e;var St=(i,t={})=>(z(i),t.nobrace||!/\{(?:(?!\{).)*\}/.test(i)?[i]:ct(i,{max:t.braceExpandMax}));
+E.braceExpand=St;var Pe=(i,t={})=>new L(i,t).makeRe();E.makeRe=Pe;var We=(i,t,e={})=>{let s=new L(t,e);return i=i.filter(
+n=>s.match(n)),s.options.nonull&&!i.length&&i.push(t),i};E.match=We;var dt=/[?*]|[+@!]\(.*?\)|\[|\]/,_e=i=>i.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,
+"\\$&"),L=class{static name="Minimatch";options;set;pattern;windowsPathsNoEscape;nonegate;negate;comment;empty;preserveMultipleSlashes;partial;globSet;globParts;nocase;isWindows;platform;windowsNoMagicRoot;maxGlobstarRecursion;regexp;constructor(t,e={}){
+z(t),e=e||{},this.options=e,this.maxGlobstarRecursion=e.maxGlobstarRecursion??200,this.pattern=t,this.platform=e.platform||
+wt,this.isWindows=this.platform==="win32";let s="allowWindowsEscape";this.windowsPathsNoEscape=!!e.windowsPathsNoEscape||
 e[s]===!1,this.windowsPathsNoEscape&&(this.pattern=this.pattern.replace(/\\/g,"/")),this.preserveMultipleSlashes=!!e.preserveMultipleSlashes,
 this.regexp=null,this.negate=!1,this.nonegate=!!e.nonegate,this.comment=!1,this.empty=!1,this.partial=!!e.partial,this.nocase=
 !!this.options.nocase,this.windowsNoMagicRoot=e.windowsNoMagicRoot!==void 0?e.windowsNoMagicRoot:!!(this.isWindows&&this.
@@ -158,7 +148,7 @@ e=this.options;if(!e.nocomment&&t.charAt(0)==="#"){this.comment=!0;return}if(!t)
 this.globSet=[...new Set(this.braceExpand())],e.debug&&(this.debug=(...r)=>console.error(...r)),this.debug(this.pattern,
 this.globSet);let s=this.globSet.map(r=>this.slashSplit(r));this.globParts=this.preprocess(s),this.debug(this.pattern,this.
 globParts);let n=this.globParts.map((r,o,l)=>{if(this.isWindows&&this.windowsNoMagicRoot){let c=r[0]===""&&r[1]===""&&(r[2]===
-"?"||!mt.test(r[2]))&&!mt.test(r[3]),h=/^[a-z]:/i.test(r[0]);if(c)return[...r.slice(0,4),...r.slice(4).map(a=>this.parse(
+"?"||!dt.test(r[2]))&&!dt.test(r[3]),h=/^[a-z]:/i.test(r[0]);if(c)return[...r.slice(0,4),...r.slice(4).map(a=>this.parse(
 a))];if(h)return[r[0],...r.slice(1).map(a=>this.parse(a))]}return r.map(c=>this.parse(c))});if(this.debug(this.pattern,n),
 this.set=n.filter(r=>r.indexOf(!1)===-1),this.isWindows)for(let r=0;r<this.set.length;r++){let o=this.set[r];o[0]===""&&
 o[1]===""&&this.globParts[r][2]==="?"&&typeof o[3]=="string"&&/^[a-z]:$/i.test(o[3])&&(o[2]="?")}this.debug(this.pattern,
@@ -187,31 +177,31 @@ e[r]),n++,r++}else return!1;return t.length===e.length&&o}parseNegate(){if(this.
 s=0;for(let n=0;n<t.length&&t.charAt(n)==="!";n++)e=!e,s++;s&&(this.pattern=t.slice(s)),this.negate=e}matchOne(t,e,s=!1){
 let n=0,r=0;if(this.isWindows){let l=typeof t[0]=="string"&&/^[a-z]:$/i.test(t[0]),c=!l&&t[0]===""&&t[1]===""&&t[2]==="?"&&
 /^[a-z]:$/i.test(t[3]),h=typeof e[0]=="string"&&/^[a-z]:$/i.test(e[0]),a=!h&&e[0]===""&&e[1]===""&&e[2]==="?"&&typeof e[3]==
-"string"&&/^[a-z]:$/i.test(e[3]),f=c?3:l?0:void 0,p=a?3:h?0:void 0;if(typeof f=="number"&&typeof p=="number"){let[g,m]=[
-t[f],e[p]];g.toLowerCase()===m.toLowerCase()&&(e[p]=g,r=p,n=f)}}let{optimizationLevel:o=1}=this.options;return o>=2&&(t=
-this.levelTwoFileOptimize(t)),e.includes(x)?this.#s(t,e,s,n,r):this.#i(t,e,s,n,r)}#s(t,e,s,n,r){let o=e.indexOf(x,r),l=e.
-lastIndexOf(x),[c,h,a]=s?[e.slice(r,o),e.slice(o+1),[]]:[e.slice(r,o),e.slice(o+1,l),e.slice(l+1)];if(c.length){let w=t.
-slice(n,n+c.length);if(!this.#i(w,c,s,0,0))return!1;n+=c.length,r+=c.length}let f=0;if(a.length){if(a.length+n>t.length)
-return!1;let w=t.length-a.length;if(this.#i(t,a,s,w,0))f=a.length;else{if(t[t.length-1]!==""||n+a.length===t.length||(w--,
-!this.#i(t,a,s,w,0)))return!1;f=a.length+1}}if(!h.length){let w=!!f;for(let b=n;b<t.length-f;b++){let T=String(t[b]);if(w=
-!0,T==="."||T===".."||!this.options.dot&&T.startsWith("."))return!1}return s||w}let p=[[[],0]],g=p[0],m=0,d=[0];for(let w of h)
-w===x?(d.push(m),g=[[],0],p.push(g)):(g[0].push(w),m++);let S=p.length-1,y=t.length-f;for(let w of p)w[1]=y-(d[S--]+w[0].
+"string"&&/^[a-z]:$/i.test(e[3]),f=c?3:l?0:void 0,p=a?3:h?0:void 0;if(typeof f=="number"&&typeof p=="number"){let[u,d]=[
+t[f],e[p]];u.toLowerCase()===d.toLowerCase()&&(e[p]=u,r=p,n=f)}}let{optimizationLevel:o=1}=this.options;return o>=2&&(t=
+this.levelTwoFileOptimize(t)),e.includes(S)?this.#s(t,e,s,n,r):this.#i(t,e,s,n,r)}#s(t,e,s,n,r){let o=e.indexOf(S,r),l=e.
+lastIndexOf(S),[c,h,a]=s?[e.slice(r,o),e.slice(o+1),[]]:[e.slice(r,o),e.slice(o+1,l),e.slice(l+1)];if(c.length){let y=t.
+slice(n,n+c.length);if(!this.#i(y,c,s,0,0))return!1;n+=c.length,r+=c.length}let f=0;if(a.length){if(a.length+n>t.length)
+return!1;let y=t.length-a.length;if(this.#i(t,a,s,y,0))f=a.length;else{if(t[t.length-1]!==""||n+a.length===t.length||(y--,
+!this.#i(t,a,s,y,0)))return!1;f=a.length+1}}if(!h.length){let y=!!f;for(let A=n;A<t.length-f;A++){let N=String(t[A]);if(y=
+!0,N==="."||N===".."||!this.options.dot&&N.startsWith("."))return!1}return s||y}let p=[[[],0]],u=p[0],d=0,g=[0];for(let y of h)
+y===S?(g.push(d),u=[[],0],p.push(u)):(u[0].push(y),d++);let w=p.length-1,m=t.length-f;for(let y of p)y[1]=m-(g[w--]+y[0].
 length);return!!this.#n(t,p,n,0,s,0,!!f)}#n(t,e,s,n,r,o,l){let c=e[n];if(!c){for(let f=s;f<t.length;f++){l=!0;let p=t[f];
 if(p==="."||p===".."||!this.options.dot&&p.startsWith("."))return!1}return l}let[h,a]=c;for(;s<=a;){if(this.#i(t.slice(0,
-s+h.length),h,r,s,0)&&o<this.maxGlobstarRecursion){let g=this.#n(t,e,s+h.length,n+1,r,o+1,l);if(g!==!1)return g}let p=t[s];
+s+h.length),h,r,s,0)&&o<this.maxGlobstarRecursion){let u=this.#n(t,e,s+h.length,n+1,r,o+1,l);if(u!==!1)return u}let p=t[s];
 if(p==="."||p===".."||!this.options.dot&&p.startsWith("."))return!1;s++}return r||null}#i(t,e,s,n,r){let o,l,c,h;for(o=n,
 l=r,h=t.length,c=e.length;o<h&&l<c;o++,l++){this.debug("matchOne loop");let a=e[l],f=t[o];if(this.debug(e,a,f),a===!1||a===
-x)return!1;let p;if(typeof a=="string"?(p=f===a,this.debug("string match",a,f,p)):(p=a.test(f),this.debug("pattern match",
+S)return!1;let p;if(typeof a=="string"?(p=f===a,this.debug("string match",a,f,p)):(p=a.test(f),this.debug("pattern match",
 a,f,p)),!p)return!1}if(o===h&&l===c)return!0;if(o===h)return s;if(l===c)return o===h-1&&t[o]==="";throw new Error("wtf?")}braceExpand(){
-return xt(this.pattern,this.options)}parse(t){q(t);let e=this.options;if(t==="**")return x;if(t==="")return"";let s,n=null;
-(s=t.match(ye))?n=e.dot?Se:we:(s=t.match(ce))?n=(e.nocase?e.dot?fe:ae:e.dot?le:he)(s[1]):(s=t.match(xe))?n=(e.nocase?e.dot?
-Me:Ee:e.dot?Ae:be)(s):(s=t.match(pe))?n=e.dot?ge:ue:(s=t.match(de))&&(n=me);let r=L.fromGlob(t,this.options).toMMPattern();
+return St(this.pattern,this.options)}parse(t){z(t);let e=this.options;if(t==="**")return S;if(t==="")return"";let s,n=null;
+(s=t.match(de))?n=e.dot?ye:me:(s=t.match(re))?n=(e.nocase?e.dot?le:he:e.dot?ce:oe)(s[1]):(s=t.match(we))?n=(e.nocase?e.dot?
+xe:Se:e.dot?Ee:Me)(s):(s=t.match(ae))?n=e.dot?pe:fe:(s=t.match(ue))&&(n=ge);let r=k.fromGlob(t,this.options).toMMPattern();
 return n&&typeof r=="object"&&Reflect.defineProperty(r,"test",{value:n}),r}makeRe(){if(this.regexp||this.regexp===!1)return this.
-regexp;let t=this.set;if(!t.length)return this.regexp=!1,this.regexp;let e=this.options,s=e.noglobstar?Oe:e.dot?Re:$e,n=new Set(
+regexp;let t=this.set;if(!t.length)return this.regexp=!1,this.regexp;let e=this.options,s=e.noglobstar?Ne:e.dot?Te:Oe,n=new Set(
 e.nocase?["i"]:[]),r=t.map(c=>{let h=c.map(f=>{if(f instanceof RegExp)for(let p of f.flags.split(""))n.add(p);return typeof f==
-"string"?ve(f):f===x?x:f._src});h.forEach((f,p)=>{let g=h[p+1],m=h[p-1];f!==x||m===x||(m===void 0?g!==void 0&&g!==x?h[p+
-1]="(?:\\/|"+s+"\\/)?"+g:h[p]=s:g===void 0?h[p-1]=m+"(?:\\/|\\/"+s+")?":g!==x&&(h[p-1]=m+"(?:\\/|\\/"+s+"\\/)"+g,h[p+1]=
-x))});let a=h.filter(f=>f!==x);if(this.partial&&a.length>=1){let f=[];for(let p=1;p<=a.length;p++)f.push(a.slice(0,p).join(
+"string"?_e(f):f===S?S:f._src});h.forEach((f,p)=>{let u=h[p+1],d=h[p-1];f!==S||d===S||(d===void 0?u!==void 0&&u!==S?h[p+
+1]="(?:\\/|"+s+"\\/)?"+u:h[p]=s:u===void 0?h[p-1]=d+"(?:\\/|\\/"+s+")?":u!==S&&(h[p-1]=d+"(?:\\/|\\/"+s+"\\/)"+u,h[p+1]=
+S))});let a=h.filter(f=>f!==S);if(this.partial&&a.length>=1){let f=[];for(let p=1;p<=a.length;p++)f.push(a.slice(0,p).join(
 "/"));return"(?:"+f.join("|")+")"}return a.join("/")}).join("|"),[o,l]=t.length>1?["(?:",")"]:["",""];r="^"+o+r+l+"$",this.
 partial&&(r="^(?:\\/|"+o+r.slice(1,-1)+l+")$"),this.negate&&(r="^(?!"+r+").+$");try{this.regexp=new RegExp(r,[...n].join(
 ""))}catch{this.regexp=!1}return this.regexp}slashSplit(t){return this.preserveMultipleSlashes?t.split("/"):this.isWindows&&
@@ -220,4 +210,4 @@ this.comment)return!1;if(this.empty)return t==="";if(t==="/"&&e)return!0;let s=t
 \\").join("/"));let n=this.slashSplit(t);this.debug(this.pattern,"split",n);let r=this.set;this.debug(this.pattern,"set",
 r);let o=n[n.length-1];if(!o)for(let l=n.length-2;!o&&l>=0;l--)o=n[l];for(let l of r){let c=n;if(s.matchBase&&l.length===
 1&&(c=[o]),this.matchOne(c,l,e))return s.flipNegate?!0:!this.negate}return s.flipNegate?!1:this.negate}static defaults(t){
-return M.defaults(t).Minimatch}};M.AST=L;M.Minimatch=G;M.escape=Y;M.unescape=k;export{G as Minimatch};
+return E.defaults(t).Minimatch}};E.AST=k;E.Minimatch=L;E.escape=Q;E.unescape=C;export{L as Minimatch};

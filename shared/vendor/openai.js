@@ -2,402 +2,333 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   openai@7.57.0 (Apache-2.0)
 // @ts-self-types="./openai.d.ts"
-var hn=Object.create;var et=Object.defineProperty;var mn=Object.getOwnPropertyDescriptor;var yn=Object.getOwnPropertyNames;var bn=Object.getPrototypeOf,gn=Object.prototype.hasOwnProperty;var a=(t,e)=>et(t,"name",{value:e,configurable:!0});var wn=(t,e,r)=>()=>{if(r)throw r[0];try{return t&&(e=t(t=0)),e}catch(n){throw r=[n],n}};var _n=(t,e)=>()=>{try{return e||t((e={exports:{}}).exports,e),e.exports}catch(r){throw e=0,r}},xn=(t,e)=>{for(var r in e)
-et(t,r,{get:e[r],enumerable:!0})},An=(t,e,r,n)=>{if(e&&typeof e=="object"||typeof e=="function")for(let o of yn(e))!gn.call(
-t,o)&&o!==r&&et(t,o,{get:()=>e[o],enumerable:!(n=mn(e,o))||n.enumerable});return t};var En=(t,e,r)=>(r=t!=null?hn(bn(t)):{},An(e||!t||!t.__esModule?et(r,"default",{value:t,enumerable:!0}):r,t));import{clearImmediate as R,clearInterval as S,clearTimeout as x,setImmediate as v,setInterval as k,setTimeout as A}from"node:timers";
-var m=wn(()=>{});var Wr=_n((X,bt)=>{"use strict";m();if(typeof bt<"u"&&bt!==globalThis.module&&typeof X<"u"&&bt.exports===X){Object.defineProperty(
-X,"__esModule",{value:!0}),X.findX509Credential=X.rememberX509Credential=X.findX509OAuthError=X.rememberX509OAuthError=X.
-isApprovedX509Client=X.markApprovedX509Client=X.isRetryableX509IssuerError=X.markRetryableX509IssuerError=X.isTransientX509ConnectionError=
-X.markTransientX509ConnectionError=X.rememberRegisteredX509Transport=X.findRegisteredX509Transport=void 0;let t=new WeakMap,
-e=new WeakSet,r=new WeakSet,n=new WeakSet,o=new WeakMap,i=new WeakMap;X.findRegisteredX509Transport=WeakMap.prototype.get.
-bind(t),X.rememberRegisteredX509Transport=WeakMap.prototype.set.bind(t),X.markTransientX509ConnectionError=WeakSet.prototype.
-add.bind(e),X.isTransientX509ConnectionError=WeakSet.prototype.has.bind(e),X.markRetryableX509IssuerError=WeakSet.prototype.
-add.bind(r),X.isRetryableX509IssuerError=WeakSet.prototype.has.bind(r),X.markApprovedX509Client=WeakSet.prototype.add.bind(
-n),X.isApprovedX509Client=WeakSet.prototype.has.bind(n),X.rememberX509OAuthError=WeakMap.prototype.set.bind(o),X.findX509OAuthError=
-WeakMap.prototype.get.bind(o),X.rememberX509Credential=WeakMap.prototype.set.bind(i),X.findX509Credential=WeakMap.prototype.
-get.bind(i)}});m();m();m();m();function L(t,e,r,n,o){if(n==="m")throw new TypeError("Private method is not writable");if(n==="a"&&!o)throw new TypeError(
-"Private accessor was defined without a setter");if(typeof e=="function"?t!==e||!o:!e.has(t))throw new TypeError("Cannot\
- write private member to an object whose class did not declare it");return n==="a"?o.call(t,r):o?o.value=r:e.set(t,r),r}
-a(L,"__classPrivateFieldSet");function f(t,e,r,n){if(r==="a"&&!n)throw new TypeError("Private accessor was defined witho\
-ut a getter");if(typeof e=="function"?t!==e||!n:!e.has(t))throw new TypeError("Cannot read private member from an object\
- whose class did not declare it");return r==="m"?n:r==="a"?n.call(t):n?n.value:e.get(t)}a(f,"__classPrivateFieldGet");m();var Et=a(function(){let{crypto:t}=globalThis;if(t?.randomUUID)return Et=t.randomUUID.bind(t),t.randomUUID();let e=new Uint8Array(
-1),r=t?()=>t.getRandomValues(e)[0]:()=>Math.random()*255&255;return"10000000-1000-4000-8000-100000000000".replace(/[018]/g,
-n=>(+n^r()&15>>+n/4).toString(16))},"uuid4");m();m();m();function pe(t){return typeof t=="object"&&t!==null&&("name"in t&&t.name==="AbortError"||"message"in t&&String(t.message).
-includes("FetchRequestCanceledException"))}a(pe,"isAbortError");var Ie=a(t=>{if(t instanceof Error)return t;if(typeof t==
-"object"&&t!==null){try{if(Object.prototype.toString.call(t)==="[object Error]"){let e="cause"in t,r=new Error(t.message,
-e?{cause:t.cause}:{});return t.stack&&(r.stack=t.stack),e&&!Object.prototype.hasOwnProperty.call(r,"cause")&&(r.cause=t.
-cause),t.name&&(r.name=t.name),r}}catch{}try{return new Error(JSON.stringify(t))}catch{}}return new Error(t)},"castToErr\
-or");var P=class extends Error{static{a(this,"OpenAIError")}},N=class t extends P{static{a(this,"APIError")}constructor(e,r,n,o){
-super(`${t.makeMessage(e,r,n)}`),this.status=e,this.headers=o,this.requestID=o?.get("x-request-id"),this.error=r;let i=r;
-this.code=i?.code,this.param=i?.param,this.type=i?.type}static makeMessage(e,r,n){let o=r?.message?typeof r.message=="st\
-ring"?r.message:JSON.stringify(r.message):r?JSON.stringify(r):n;return e&&o?`${e} ${o}`:e?`${e} status code (no body)`:o||
-"(no status code or body)"}static generate(e,r,n,o){if(!e||!o)return new he({message:n,cause:Ie(r)});let i=r?.error;return e===
-400?new Pe(e,i,n,o):e===401?new Te(e,i,n,o):e===403?new Ce(e,i,n,o):e===404?new je(e,i,n,o):e===409?new De(e,i,n,o):e===
-422?new Le(e,i,n,o):e===429?new We(e,i,n,o):e>=500?new qe(e,i,n,o):new t(e,i,n,o)}},_e=class extends N{static{a(this,"AP\
-IUserAbortError")}constructor({message:e}={}){super(void 0,void 0,e||"Request was aborted.",void 0)}},he=class extends N{static{
-a(this,"APIConnectionError")}constructor({message:e,cause:r}){super(void 0,void 0,e||"Connection error.",void 0),r&&(this.
-cause=r)}},ee=class extends he{static{a(this,"APIConnectionTimeoutError")}constructor({message:e}={}){super({message:e??
-"Request timed out."})}},Pe=class extends N{static{a(this,"BadRequestError")}},Te=class extends N{static{a(this,"Authent\
-icationError")}},Ce=class extends N{static{a(this,"PermissionDeniedError")}},je=class extends N{static{a(this,"NotFoundE\
-rror")}},De=class extends N{static{a(this,"ConflictError")}},Le=class extends N{static{a(this,"UnprocessableEntityError")}},
-We=class extends N{static{a(this,"RateLimitError")}},qe=class extends N{static{a(this,"InternalServerError")}};var tt=class extends Error{static{a(this,"InvalidWebhookSignatureError")}constructor(e){super(e)}},rt=class extends N{static{
-a(this,"OAuthError")}constructor(e,r,n){let o="OAuth2 authentication error",i;if(r&&typeof r=="object"){let s=r;i=s.error;
-let c=s.error_description;c&&typeof c=="string"?o=c:i&&(o=i)}super(e,r,o,n),this.error_code=i}},nt=class extends P{static{
-a(this,"SubjectTokenProviderError")}constructor(e,r,n){super(e),this.provider=r,this.cause=n}};var Sn=/^[a-z][a-z0-9+.-]*:/i,Nt=a(t=>Sn.test(t),"isAbsoluteURL"),te=a(t=>(te=Array.isArray,te(t)),"isArray"),Kt=te;function Ht(t){
-return typeof t!="object"?{}:t??{}}a(Ht,"maybeObj");function ot(t){if(!t)return!0;for(let e in t)return!1;return!0}a(ot,
-"isEmptyObj");function re(t,e){return Object.prototype.hasOwnProperty.call(t,e)}a(re,"hasOwn");var Rt=a((t,e)=>{if(typeof e!="number"||!Number.isInteger(e))throw new P(`${t} must be an integer`);if(e<0)throw new P(`${t}\
- must be a positive integer`);return e},"validatePositiveInteger");var Vt=a(t=>{try{return JSON.parse(t)}catch{return}},"safeJSON");m();var Qt=a((t,...e)=>new Promise((r,n)=>{let o=[...new Set(e.filter(l=>l!=null))],i,s=!1,c=a(()=>{for(let l of o)try{l.removeEventListener(
-"abort",p)}catch{}},"cleanup"),u=a(l=>{s||(s=!0,i!==void 0&&(x(i),i=void 0),c(),l())},"settle"),p=a(()=>{u(()=>n())},"ab\
-ort");if(o.some(l=>l.aborted)){p();return}i=A(()=>{u(r)},t);for(let l of o){if(s)break;try{l.addEventListener("abort",p,
-{once:!0})}catch(b){u(()=>n(b))}}o.some(l=>l.aborted)&&p()}),"sleep");m();var ve=globalThis,it=typeof ve.FinalizationRegistry=="function"?new ve.FinalizationRegistry(t=>{try{t()}catch{}}):void 0,
-Jt=new WeakMap,Be=new WeakMap;function vn(t,e,r){let n=Be.get(t);if(!n){let i=new Set,s=a(()=>{Be.delete(t);for(let c of i)
-r.unregister(c),c.deref()?.();i.clear()},"abort");n={callbacks:i,abort:s},t.addEventListener("abort",s,{once:!0}),Be.set(
-t,n)}let o=n;return o.callbacks.add(e),()=>{o.callbacks.delete(e),r.unregister(e),o.callbacks.size===0&&(Be.get(t)===o&&
-Be.delete(t),t.removeEventListener("abort",o.abort))}}a(vn,"subscribeWeakly");function kn(t,e,r){t.addEventListener("abo\
-rt",()=>e.deref()?.delete(r),{once:!0})}a(kn,"releaseOnAbort");function St(t,e,r){if(typeof ve.WeakRef=="function"&&it&&
-!r.aborted){let n=Jt.get(t);n||(n=new Set,Jt.set(t,n)),n.add(e),kn(r,new ve.WeakRef(n),e)}}a(St,"retainRequestAbortCallb\
-ack");function Gt(t,e,r){if(t.aborted)return e(),()=>{};if(typeof ve.WeakRef!="function"||!it)return t.addEventListener(
-"abort",e,{once:!0}),()=>t.removeEventListener("abort",e);let n=new ve.WeakRef(e),o=vn(t,n,it);return it.register(e,o,n),
-St(r,e,r),o}a(Gt,"addRequestAbortListener");m();m();m();function vt(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fetch` \
-to the client, `new OpenAI({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}a(vt,"getDefaultFetch");function kt(...t){
-let e=globalThis.ReadableStream;if(typeof e>"u")throw new Error("`ReadableStream` is not defined as a global; You will n\
-eed to polyfill it, `globalThis.ReadableStream = ReadableStream`");return new e(...t)}a(kt,"makeReadableStream");function Yt(t,e){
-let r=Symbol.asyncIterator in t?t[Symbol.asyncIterator]():t[Symbol.iterator]();return kt({start(){},async pull(n){let{done:o,
-value:i}=await r.next();o?n.close():n.enqueue(i)},async cancel(){await r.return?.()}},e)}a(Yt,"ReadableStreamFrom");function Zt(t){
-if(t[Symbol.asyncIterator])return t;let e=t.getReader();return{async next(){try{let r=await e.read();return r?.done&&e.releaseLock(),
-r}catch(r){throw e.releaseLock(),r}},async return(){let r=e.cancel();return e.releaseLock(),await r,{done:!0,value:void 0}},
-[Symbol.asyncIterator](){return this}}}a(Zt,"ReadableStreamToAsyncIterable");async function xe(t){if(t===null||typeof t!=
-"object")return;if(t[Symbol.asyncIterator]){await t[Symbol.asyncIterator]().return?.();return}let e=t.getReader(),r=e.cancel();
-e.releaseLock(),await r}a(xe,"CancelReadableStream");m();m();var er;function Ue(t){let e;return(er??(e=new globalThis.TextEncoder,er=e.encode.bind(e)))(t)}a(Ue,"encodeUTF8");var tr;
-function rr(t){let e;return(tr??(e=new globalThis.TextDecoder,tr=e.decode.bind(e)))(t)}a(rr,"decodeUTF8");var Ot,K,z,F,ue,Ae,or,Xe=64*1024,Ee=class{static{a(this,"LineDecoder")}constructor(){Ot.add(this),K.set(this,void 0),z.set(
-this,void 0),F.set(this,void 0),ue.set(this,void 0),Ae.set(this,void 0),L(this,K,new Uint8Array,"f"),L(this,z,0,"f"),L(this,
-F,0,"f"),L(this,ue,0,"f"),L(this,Ae,!1,"f")}decode(e){if(e==null)return[];let r;if(e instanceof ArrayBuffer?r=new Uint8Array(
-e):typeof e=="string"?r=Ue(e):r=e,r.length===0)return[];if(f(this,Ae,"f")&&(L(this,Ae,!1,"f"),r[0]===10&&(r=r.subarray(1)),
-r.length===0))return[];f(this,Ot,"m",or).call(this,r);let n=[],o;for(;(o=In(f(this,K,"f"),f(this,ue,"f"),f(this,F,"f")))!=
-null;){let i=rr(f(this,K,"f").subarray(f(this,z,"f"),o.preceding));n.push(i),L(this,z,o.index,"f"),o.carriage&&(f(this,z,
-"f")<f(this,F,"f")&&f(this,K,"f")[f(this,z,"f")]===10?L(this,z,f(this,z,"f")+1,"f"):f(this,z,"f")===f(this,F,"f")&&L(this,
-Ae,!0,"f")),L(this,ue,f(this,z,"f"),"f")}if(L(this,ue,f(this,F,"f"),"f"),f(this,z,"f")===f(this,F,"f"))L(this,z,0,"f"),L(
-this,F,0,"f"),L(this,ue,0,"f"),f(this,K,"f").length>Xe&&L(this,K,new Uint8Array,"f");else if(n.length>0&&f(this,K,"f").length>
-Xe){let i=f(this,F,"f")-f(this,z,"f");if(i<=Xe||f(this,K,"f").length>i*4){let s=i<=Xe?Math.min(Math.max(i*2,256),Xe):i*2,
-c=new Uint8Array(s);c.set(f(this,K,"f").subarray(f(this,z,"f"),f(this,F,"f"))),L(this,K,c,"f"),L(this,z,0,"f"),L(this,F,
-i,"f"),L(this,ue,i,"f")}}return n}flush(){return L(this,Ae,!1,"f"),f(this,z,"f")===f(this,F,"f")?[]:this.decode(`
-`)}};K=new WeakMap,z=new WeakMap,F=new WeakMap,ue=new WeakMap,Ae=new WeakMap,Ot=new WeakSet,or=a(function(e){if(f(this,F,
-"f")+e.length>f(this,K,"f").length){let r=f(this,F,"f")-f(this,z,"f");if(f(this,z,"f")>=f(this,K,"f").length/2&&r+e.length<=
-f(this,K,"f").length)f(this,K,"f").copyWithin(0,f(this,z,"f"),f(this,F,"f"));else{let n=Math.max(f(this,K,"f").length*2,
-r+e.length,256),o=new Uint8Array(n);o.set(f(this,K,"f").subarray(f(this,z,"f"),f(this,F,"f"))),L(this,K,o,"f")}L(this,ue,
-f(this,ue,"f")-f(this,z,"f"),"f"),L(this,F,r,"f"),L(this,z,0,"f")}f(this,K,"f").set(e,f(this,F,"f")),L(this,F,f(this,F,"\
-f")+e.length,"f")},"_LineDecoder_append");Ee.NEWLINE_CHARS=new Set([`
-`,"\r"]);Ee.NEWLINE_REGEXP=/\r\n|[\n\r]/g;function In(t,e,r){for(let i=e;i<r;i++){if(t[i]===10)return{preceding:i,index:i+
-1,carriage:!1};if(t[i]===13)return{preceding:i,index:i+1,carriage:!0}}return null}a(In,"findNewlineIndex");function ir(t){
-for(let e=0;e<t.length-1;e++){let r=nr(t,e);if(r>0){let n=e+r,o=nr(t,n);if(o>0)return n+o}}return-1}a(ir,"findDoubleNewl\
-ineIndex");function nr(t,e){return t[e]===10?1:t[e]===13?t[e+1]===10?2:1:0}a(nr,"lineEndingLength");m();var at={off:0,error:200,warn:300,info:400,debug:500},It=a((t,e,r)=>{if(t){if(re(at,t))return t;J(r).warn(`${e} was set t\
-o ${JSON.stringify(t)}, expected one of ${JSON.stringify(Object.keys(at))}`)}},"parseLogLevel");function Me(){}a(Me,"noo\
-p");function st(t,e,r){return!e||at[t]>at[r]?Me:e[t].bind(e)}a(st,"makeLogFn");var Pn={error:Me,warn:Me,info:Me,debug:Me},
-sr=new WeakMap;function J(t){let e=t.logger,r=t.logLevel??"off";if(!e)return Pn;let n=sr.get(e);if(n&&n[0]===r)return n[1];
-let o={error:st("error",e,r),warn:st("warn",e,r),info:st("info",e,r),debug:st("debug",e,r)};return sr.set(e,[r,o]),o}a(J,
-"loggerFor");var ar=new Set(["apikey","accesstoken","refreshtoken","sessiontoken","sessionid","idtoken","authtoken","aut\
-horization","token","password","clientsecret","signingsecret","sig","signature","xgoogsignature","xgoogcredential","xamz\
-securitytoken","xamzsignature","xamzcredential"]);function ze(t){let e=t.toLowerCase().replace(/[-_]/gu,"");return ar.has(
-e)||ar.has(e.replace(/^x/u,""))}a(ze,"isSensitiveQueryParameter");var Tn=new Set(["authorization","proxy-authorization",
-"api-key","x-api-key","x-amz-security-token","cookie","set-cookie","x-session-token","x-session-id","x-auth-token","x-id\
--token"]);function Cn(t){return Tn.has(t.toLowerCase().replace(/_/gu,"-"))||ze(t)}a(Cn,"isSensitiveHeader");function ct(t){
-let e=new URL(t);e.username="",e.password="",e.hash="";for(let r of e.searchParams.keys())ze(r)&&e.searchParams.set(r,"*\
-**");return e.href}a(ct,"redactURL");var me=a(t=>{if(t.options){if(t.options={...t.options},delete t.options.headers,t.options.
-path){let e=t.options.path,r=new URL(ct(new URL(e,"https://redacted.invalid").href));t.options.path=r.origin==="https://\
-redacted.invalid"?`${e.startsWith("/")?"/":""}${r.pathname.slice(1)}${r.search}`:r.href}t.options.query&&(t.options.query=
-Object.fromEntries(Object.entries(t.options.query).map(([e,r])=>[e,ze(e)?"***":r])))}return t.url&&(t.url=ct(t.url)),t.headers&&
-(t.headers=Object.fromEntries((t.headers instanceof Headers?[...t.headers]:Object.entries(t.headers)).map(([e,r])=>[e,Cn(
-e)?"***":r]))),"retryOfRequestLogID"in t&&(t.retryOfRequestLogID&&(t.retryOf=t.retryOfRequestLogID),delete t.retryOfRequestLogID),
-t},"formatRequestDetails");var ut,dt,lt,Pt;function jn(t){return!(t instanceof N)&&pe(t)}a(jn,"isTransportAbortError");function cr(){let t=[],e=0,r=!1;
-return{get length(){return t.length-e},get canceled(){return r},enqueue(n){r||t.push(n)},dequeue(){if(e===t.length)return;
-let n=t[e];return t[e]=void 0,e+=1,e===t.length?(t=[],e=0):e>=1024&&e*2>=t.length&&(t=t.slice(e),e=0),n},cancel(){r=!0,t.
-length=0,e=0}}}a(cr,"createStreamTeeQueue");var ft=class t{static{a(this,"Stream")}constructor(e,r,n){ut.add(this),dt.set(
-this,void 0),lt.set(this,!1),this.iterator=e,this.controller=r,L(this,dt,n,"f")}static fromSSEResponse(e,r,n,o,i="legacy"){
-let s=!1,c=n?J(n):console;async function*u(){if(s)throw new P("Cannot iterate over a consumed stream, use `.tee()` to sp\
-lit the stream.");s=!0;let p=!1,l=!1,b=Ln(e,r),h=b.return.bind(b);b.return=y=>(l||r.abort(),h(y));try{for await(let y of b){
-if(y.data==="[DONE]"){l=!0;break}let d;try{d=JSON.parse(y.data)}catch{throw c.error("Could not parse message into JSON:"),
-c.error("From chunk:"),new SyntaxError("Error reading response: malformed server-sent event JSON.")}if(i==="legacy"){if(y.
-event?.startsWith("thread.")){yield{event:y.event,data:d};continue}if(y.event==="error")throw new N(void 0,d?.error??d,void 0,
-e.headers);if(d&&d.error)throw new N(void 0,d.error,void 0,e.headers)}yield o?{event:y.event,data:d}:d}p=!0}catch(y){if(l||
-jn(y)||r.signal.aborted&&y===r.signal.reason)return;throw y}finally{p||r.abort()}}return a(u,"iterator"),new t(u,r,n)}static fromReadableStream(e,r,n){
-let o=!1;async function*i(){let c=new Ee,u=e.getReader(),p=!1,l,b=a(()=>{l??(l=u.cancel()),l.catch(()=>{})},"cancel");r.
-signal.addEventListener("abort",b,{once:!0});try{if(r.signal.aborted){b();return}for(;;){let{value:h,done:y}=await u.read();
-if(y){p=!0;break}if(r.signal.aborted)return;for(let d of c.decode(h)){if(r.signal.aborted)return;yield d}}if(r.signal.aborted)
-return;for(let h of c.flush()){if(r.signal.aborted)return;yield h}}finally{r.signal.removeEventListener("abort",b),p||b(),
-u.releaseLock()}}a(i,"iterLines");async function*s(){if(o)throw new P("Cannot iterate over a consumed stream, use `.tee(\
-)` to split the stream.");o=!0;let c=!1;try{for await(let u of i())if(u){let p;try{p=JSON.parse(u)}catch(l){throw l instanceof
-SyntaxError?new SyntaxError("Error reading response: malformed newline-delimited JSON."):l}yield p}c=!0}catch(u){if(r.signal.
-aborted||pe(u))return;throw u}finally{c||r.abort()}}return a(s,"iterator"),new t(s,r,n)}[(dt=new WeakMap,lt=new WeakMap,
-ut=new WeakSet,Symbol.asyncIterator)](){return this.iterator()}__betaTransformIterator(e){this.iterator=e(this.iterator.
-bind(this))}tee(){let{controller:e}=this,r=cr(),n=cr(),o=this.iterator(),i=a(c=>({next:a(()=>{if(c.canceled)return Promise.
-resolve({value:void 0,done:!0});if(c.length===0){let u=o.next();r.enqueue(u),n.enqueue(u)}return c.dequeue()},"next"),return:a(
-async()=>(c.canceled||(c.cancel(),r.canceled&&n.canceled&&await f(this,ut,"m",Pt).call(this,o,e)),{value:void 0,done:!0}),
-"return")}),"teeIterator"),s=a(c=>{let u=new t(()=>i(c),e,f(this,dt,"f"));return L(u,lt,!0,"f"),u},"branch");return[s(r),
-s(n)]}toReadableStream(){let{controller:e}=this,r,n,o=a(()=>n??(n=f(this,ut,"m",Pt).call(this,r,e)),"cancel");return kt(
-{start:a(async()=>{r=this[Symbol.asyncIterator]()},"start"),async pull(i){try{let{value:s,done:c}=await r.next();if(c)return i.
-close();let u=Ue(JSON.stringify(s)+`
-`);i.enqueue(u)}catch(s){i.error(s),o().catch(()=>{})}},cancel:o})}};Pt=a(async function(e,r){let n=e.return;n&&(f(this,
-lt,"f")||r.abort(),await Reflect.apply(n,e,[]))},"_Stream_cancelIterator");function Dn(t,e){let r=typeof t.getReader=="f\
-unction"?t.getReader():void 0,n=r?{next:a(()=>r.read(),"next"),return:a(()=>r.cancel(),"return")}:Zt(t)[Symbol.asyncIterator](),
-o={value:void 0,done:!0},i=!1,s=!1,c,u,p=a(()=>new Promise(y=>{u=y}),"waitForAbort"),l=a(()=>{if(s||i)return c;s=!0;try{
-c=Promise.resolve(n.return?.())}catch(y){c=Promise.reject(y)}return c.catch(()=>{}),c},"cancel"),b=a(()=>{queueMicrotask(
-()=>{u?.(),l()})},"abort");return{iterator:{async next(){if(e.aborted)return o;let y=p().then(()=>o);try{let d=await Promise.
-race([n.next(),y]);return e.aborted?o:d.done?(i=!0,o):{value:d.value,done:!1}}catch(d){if(e.aborted&&(pe(d)||d===e.reason))
-return o;throw d}finally{u=void 0}},async return(){let y=l();if(y&&!e.aborted){let d=p();try{e.aborted||await Promise.race(
-[y,d])}finally{u=void 0}}return o},[Symbol.asyncIterator](){return this}},start(){e.addEventListener("abort",b,{once:!0}),
-e.aborted&&b()},async cleanup(y){let d;try{e.removeEventListener("abort",b)}catch(j){d=j}if(!i){let j=l();if(j&&!y&&!e.aborted)
-try{await j}catch(_){d??(d=_)}}if(r)try{r.releaseLock()}catch(j){d??(d=j)}if(d!==void 0&&!y&&!e.aborted)throw d}}}a(Dn,"\
-createAbortableSSESource");async function*Ln(t,e){if(!t.body)throw e.abort(),globalThis.navigator!==void 0&&globalThis.navigator.
-product==="ReactNative"?new P("The default react-native fetch implementation does not support streaming. Please use expo\
-/fetch: https://docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new P("Attempted to iterate over a response with\
- no body");let r=new Tt,n=new Ee,{signal:o}=e,i=Dn(t.body,o),s=!1;try{i.start();for await(let u of qn(i.iterator)){if(o.
-aborted)return;for(let p of n.decode(u)){if(o.aborted)return;let l=r.decode(p);l&&(yield l)}}if(o.aborted)return;for(let u of n.
-flush()){if(o.aborted)return;let p=r.decode(u);p&&(yield p)}if(o.aborted)return;let c=r.flush();c&&(yield c)}catch(c){if(s=
-!0,!o.aborted||!pe(c)&&c!==o.reason)throw c}finally{await i.cleanup(s)}}a(Ln,"_iterSSEMessages");var Wn=3;async function*qn(t){
-let e=new Uint8Array,r=0,n=0,o=0;for await(let i of t){if(i==null)continue;let s;if(i instanceof ArrayBuffer?s=new Uint8Array(
-i):typeof i=="string"?s=Ue(i):s=i,n+s.length>e.length){let u=n-r;if(r>=e.length/2&&u+s.length<=e.length)e.copyWithin(0,r,
-n);else{let p=new Uint8Array(Math.max(e.length*2,u+s.length));p.set(e.subarray(r,n)),e=p}o-=r,r=0,n=u}e.set(s,n),n+=s.length;
-let c;for(;(c=ir(e.subarray(o,n)))!==-1;)c+=o,yield e.slice(r,c),r=c,o=r;o=Math.max(r,n-Wn)}n>r&&(yield e.slice(r,n))}a(
-qn,"iterSSEChunks");var Tt=class{static{a(this,"SSEDecoder")}constructor(){this.event=null,this.data=[],this.chunks=[]}decode(e){
-if(e.endsWith("\r")&&(e=e.slice(0,-1)),!e){if(!this.event&&!this.data.length)return null;let i={event:this.event,data:this.
-data.join(`
+var Vr=Object.create;var bt=Object.defineProperty;var Jr=Object.getOwnPropertyDescriptor;var Qr=Object.getOwnPropertyNames;var Gr=Object.getPrototypeOf,Yr=Object.prototype.hasOwnProperty;var Zr=(r,e,t)=>()=>{if(t)throw t[0];try{return r&&(e=r(r=0)),e}catch(n){throw t=[n],n}};var en=(r,e)=>()=>{try{return e||r((e={exports:{}}).exports,e),e.exports}catch(t){throw e=0,t}},tn=(r,e)=>{for(var t in e)
+bt(r,t,{get:e[t],enumerable:!0})},rn=(r,e,t,n)=>{if(e&&typeof e=="object"||typeof e=="function")for(let o of Qr(e))!Yr.call(
+r,o)&&o!==t&&bt(r,o,{get:()=>e[o],enumerable:!(n=Jr(e,o))||n.enumerable});return r};var nn=(r,e,t)=>(t=r!=null?Vr(Gr(r)):{},rn(e||!r||!r.__esModule?bt(t,"default",{value:r,enumerable:!0}):t,r));import{clearImmediate as E,clearInterval as x,clearTimeout as w,setImmediate as R,setInterval as S,setTimeout as A}from"node:timers";
+var f=Zr(()=>{});var gr=en((j,ft)=>{"use strict";f();if(typeof ft<"u"&&ft!==globalThis.module&&typeof j<"u"&&ft.exports===j){Object.defineProperty(
+j,"__esModule",{value:!0}),j.findX509Credential=j.rememberX509Credential=j.findX509OAuthError=j.rememberX509OAuthError=j.
+isApprovedX509Client=j.markApprovedX509Client=j.isRetryableX509IssuerError=j.markRetryableX509IssuerError=j.isTransientX509ConnectionError=
+j.markTransientX509ConnectionError=j.rememberRegisteredX509Transport=j.findRegisteredX509Transport=void 0;let r=new WeakMap,
+e=new WeakSet,t=new WeakSet,n=new WeakSet,o=new WeakMap,i=new WeakMap;j.findRegisteredX509Transport=WeakMap.prototype.get.
+bind(r),j.rememberRegisteredX509Transport=WeakMap.prototype.set.bind(r),j.markTransientX509ConnectionError=WeakSet.prototype.
+add.bind(e),j.isTransientX509ConnectionError=WeakSet.prototype.has.bind(e),j.markRetryableX509IssuerError=WeakSet.prototype.
+add.bind(t),j.isRetryableX509IssuerError=WeakSet.prototype.has.bind(t),j.markApprovedX509Client=WeakSet.prototype.add.bind(
+n),j.isApprovedX509Client=WeakSet.prototype.has.bind(n),j.rememberX509OAuthError=WeakMap.prototype.set.bind(o),j.findX509OAuthError=
+WeakMap.prototype.get.bind(o),j.rememberX509Credential=WeakMap.prototype.set.bind(i),j.findX509Credential=WeakMap.prototype.
+get.bind(i)}});f();f();f();f();function I(r,e,t,n,o){if(n==="m")throw new TypeError("Private method is not writable");if(n==="a"&&!o)throw new TypeError(
+"Private accessor was defined without a setter");if(typeof e=="function"?r!==e||!o:!e.has(r))throw new TypeError("Cannot\
+ write private member to an object whose class did not declare it");return n==="a"?o.call(r,t):o?o.value=t:e.set(r,t),t}
+function d(r,e,t,n){if(t==="a"&&!n)throw new TypeError("Private accessor was defined without a getter");if(typeof e=="fu\
+nction"?r!==e||!n:!e.has(r))throw new TypeError("Cannot read private member from an object whose class did not declare i\
+t");return t==="m"?n:t==="a"?n.call(r):n?n.value:e.get(r)}f();var wt=function(){let{crypto:r}=globalThis;if(r?.randomUUID)return wt=r.randomUUID.bind(r),r.randomUUID();let e=new Uint8Array(
+1),t=r?()=>r.getRandomValues(e)[0]:()=>Math.random()*255&255;return"10000000-1000-4000-8000-100000000000".replace(/[018]/g,
+n=>(+n^t()&15>>+n/4).toString(16))};f();f();f();function ue(r){return typeof r=="object"&&r!==null&&("name"in r&&r.name==="AbortError"||"message"in r&&String(r.message).
+includes("FetchRequestCanceledException"))}var Se=r=>{if(r instanceof Error)return r;if(typeof r=="object"&&r!==null){try{
+if(Object.prototype.toString.call(r)==="[object Error]"){let e="cause"in r,t=new Error(r.message,e?{cause:r.cause}:{});return r.
+stack&&(t.stack=r.stack),e&&!Object.prototype.hasOwnProperty.call(t,"cause")&&(t.cause=r.cause),r.name&&(t.name=r.name),
+t}}catch{}try{return new Error(JSON.stringify(r))}catch{}}return new Error(r)};var v=class extends Error{static name="OpenAIError"},z=class r extends v{static name="APIError";constructor(e,t,n,o){super(
+`${r.makeMessage(e,t,n)}`),this.status=e,this.headers=o,this.requestID=o?.get("x-request-id"),this.error=t;let i=t;this.
+code=i?.code,this.param=i?.param,this.type=i?.type}static makeMessage(e,t,n){let o=t?.message?typeof t.message=="string"?
+t.message:JSON.stringify(t.message):t?JSON.stringify(t):n;return e&&o?`${e} ${o}`:e?`${e} status code (no body)`:o||"(no\
+ status code or body)"}static generate(e,t,n,o){if(!e||!o)return new de({message:n,cause:Se(t)});let i=t?.error;return e===
+400?new ve(e,i,n,o):e===401?new ke(e,i,n,o):e===403?new Oe(e,i,n,o):e===404?new Ie(e,i,n,o):e===409?new Pe(e,i,n,o):e===
+422?new Te(e,i,n,o):e===429?new Ce(e,i,n,o):e>=500?new Le(e,i,n,o):new r(e,i,n,o)}},ye=class extends z{static name="APIU\
+serAbortError";constructor({message:e}={}){super(void 0,void 0,e||"Request was aborted.",void 0)}},de=class extends z{static name="\
+APIConnectionError";constructor({message:e,cause:t}){super(void 0,void 0,e||"Connection error.",void 0),t&&(this.cause=t)}},
+J=class extends de{static name="APIConnectionTimeoutError";constructor({message:e}={}){super({message:e??"Request timed \
+out."})}},ve=class extends z{static name="BadRequestError"},ke=class extends z{static name="AuthenticationError"},Oe=class extends z{static name="\
+PermissionDeniedError"},Ie=class extends z{static name="NotFoundError"},Pe=class extends z{static name="ConflictError"},
+Te=class extends z{static name="UnprocessableEntityError"},Ce=class extends z{static name="RateLimitError"},Le=class extends z{static name="\
+InternalServerError"};var Qe=class extends Error{static name="InvalidWebhookSignatureError";constructor(e){super(e)}},Ge=class extends z{static name="\
+OAuthError";constructor(e,t,n){let o="OAuth2 authentication error",i;if(t&&typeof t=="object"){let s=t;i=s.error;let a=s.
+error_description;a&&typeof a=="string"?o=a:i&&(o=i)}super(e,t,o,n),this.error_code=i}},Ye=class extends v{static name="\
+SubjectTokenProviderError";constructor(e,t,n){super(e),this.provider=t,this.cause=n}};var sn=/^[a-z][a-z0-9+.-]*:/i,qt=r=>sn.test(r),At=r=>(At=Array.isArray,At(r)),jt=At;function Bt(r){return typeof r!="obj\
+ect"?{}:r??{}}function Ze(r){if(!r)return!0;for(let e in r)return!1;return!0}function G(r,e){return Object.prototype.hasOwnProperty.
+call(r,e)}var _t=(r,e)=>{if(typeof e!="number"||!Number.isInteger(e))throw new v(`${r} must be an integer`);if(e<0)throw new v(`${r}\
+ must be a positive integer`);return e};var Ut=r=>{try{return JSON.parse(r)}catch{return}};f();var Xt=(r,...e)=>new Promise((t,n)=>{let o=[...new Set(e.filter(l=>l!=null))],i,s=!1,a=()=>{for(let l of o)try{l.removeEventListener(
+"abort",p)}catch{}},u=l=>{s||(s=!0,i!==void 0&&(w(i),i=void 0),a(),l())},p=()=>{u(()=>n())};if(o.some(l=>l.aborted)){p();
+return}i=A(()=>{u(t)},r);for(let l of o){if(s)break;try{l.addEventListener("abort",p,{once:!0})}catch(m){u(()=>n(m))}}o.
+some(l=>l.aborted)&&p()});f();var Ee=globalThis,et=typeof Ee.FinalizationRegistry=="function"?new Ee.FinalizationRegistry(r=>{try{r()}catch{}}):void 0,
+Mt=new WeakMap,De=new WeakMap;function an(r,e,t){let n=De.get(r);if(!n){let i=new Set,s=()=>{De.delete(r);for(let a of i)
+t.unregister(a),a.deref()?.();i.clear()};n={callbacks:i,abort:s},r.addEventListener("abort",s,{once:!0}),De.set(r,n)}let o=n;
+return o.callbacks.add(e),()=>{o.callbacks.delete(e),t.unregister(e),o.callbacks.size===0&&(De.get(r)===o&&De.delete(r),
+r.removeEventListener("abort",o.abort))}}function cn(r,e,t){r.addEventListener("abort",()=>e.deref()?.delete(t),{once:!0})}
+function Et(r,e,t){if(typeof Ee.WeakRef=="function"&&et&&!t.aborted){let n=Mt.get(r);n||(n=new Set,Mt.set(r,n)),n.add(e),
+cn(t,new Ee.WeakRef(n),e)}}function $t(r,e,t){if(r.aborted)return e(),()=>{};if(typeof Ee.WeakRef!="function"||!et)return r.
+addEventListener("abort",e,{once:!0}),()=>r.removeEventListener("abort",e);let n=new Ee.WeakRef(e),o=an(r,n,et);return et.
+register(e,o,n),Et(t,e,t),o}f();f();f();function xt(){if(typeof fetch<"u")return fetch;throw new Error("`fetch` is not defined as a global; Either pass `fet\
+ch` to the client, `new OpenAI({ fetch })` or polyfill the global, `globalThis.fetch = fetch`")}function Rt(...r){let e=globalThis.
+ReadableStream;if(typeof e>"u")throw new Error("`ReadableStream` is not defined as a global; You will need to polyfill i\
+t, `globalThis.ReadableStream = ReadableStream`");return new e(...r)}function zt(r,e){let t=Symbol.asyncIterator in r?r[Symbol.
+asyncIterator]():r[Symbol.iterator]();return Rt({start(){},async pull(n){let{done:o,value:i}=await t.next();o?n.close():
+n.enqueue(i)},async cancel(){await t.return?.()}},e)}function Nt(r){if(r[Symbol.asyncIterator])return r;let e=r.getReader();
+return{async next(){try{let t=await e.read();return t?.done&&e.releaseLock(),t}catch(t){throw e.releaseLock(),t}},async return(){
+let t=e.cancel();return e.releaseLock(),await t,{done:!0,value:void 0}},[Symbol.asyncIterator](){return this}}}async function ge(r){
+if(r===null||typeof r!="object")return;if(r[Symbol.asyncIterator]){await r[Symbol.asyncIterator]().return?.();return}let e=r.
+getReader(),t=e.cancel();e.releaseLock(),await t}f();f();var Ft;function We(r){let e;return(Ft??(e=new globalThis.TextEncoder,Ft=e.encode.bind(e)))(r)}var Ht;function Kt(r){let e;
+return(Ht??(e=new globalThis.TextDecoder,Ht=e.decode.bind(e)))(r)}var St,N,X,M,ie,be,Jt,qe=64*1024,we=class{static name="LineDecoder";constructor(){St.add(this),N.set(this,void 0),X.set(
+this,void 0),M.set(this,void 0),ie.set(this,void 0),be.set(this,void 0),I(this,N,new Uint8Array,"f"),I(this,X,0,"f"),I(this,
+M,0,"f"),I(this,ie,0,"f"),I(this,be,!1,"f")}decode(e){if(e==null)return[];let t;if(e instanceof ArrayBuffer?t=new Uint8Array(
+e):typeof e=="string"?t=We(e):t=e,t.length===0)return[];if(d(this,be,"f")&&(I(this,be,!1,"f"),t[0]===10&&(t=t.subarray(1)),
+t.length===0))return[];d(this,St,"m",Jt).call(this,t);let n=[],o;for(;(o=dn(d(this,N,"f"),d(this,ie,"f"),d(this,M,"f")))!=
+null;){let i=Kt(d(this,N,"f").subarray(d(this,X,"f"),o.preceding));n.push(i),I(this,X,o.index,"f"),o.carriage&&(d(this,X,
+"f")<d(this,M,"f")&&d(this,N,"f")[d(this,X,"f")]===10?I(this,X,d(this,X,"f")+1,"f"):d(this,X,"f")===d(this,M,"f")&&I(this,
+be,!0,"f")),I(this,ie,d(this,X,"f"),"f")}if(I(this,ie,d(this,M,"f"),"f"),d(this,X,"f")===d(this,M,"f"))I(this,X,0,"f"),I(
+this,M,0,"f"),I(this,ie,0,"f"),d(this,N,"f").length>qe&&I(this,N,new Uint8Array,"f");else if(n.length>0&&d(this,N,"f").length>
+qe){let i=d(this,M,"f")-d(this,X,"f");if(i<=qe||d(this,N,"f").length>i*4){let s=i<=qe?Math.min(Math.max(i*2,256),qe):i*2,
+a=new Uint8Array(s);a.set(d(this,N,"f").subarray(d(this,X,"f"),d(this,M,"f"))),I(this,N,a,"f"),I(this,X,0,"f"),I(this,M,
+i,"f"),I(this,ie,i,"f")}}return n}flush(){return I(this,be,!1,"f"),d(this,X,"f")===d(this,M,"f")?[]:this.decode(`
+`)}};N=new WeakMap,X=new WeakMap,M=new WeakMap,ie=new WeakMap,be=new WeakMap,St=new WeakSet,Jt=function(e){if(d(this,M,"\
+f")+e.length>d(this,N,"f").length){let t=d(this,M,"f")-d(this,X,"f");if(d(this,X,"f")>=d(this,N,"f").length/2&&t+e.length<=
+d(this,N,"f").length)d(this,N,"f").copyWithin(0,d(this,X,"f"),d(this,M,"f"));else{let n=Math.max(d(this,N,"f").length*2,
+t+e.length,256),o=new Uint8Array(n);o.set(d(this,N,"f").subarray(d(this,X,"f"),d(this,M,"f"))),I(this,N,o,"f")}I(this,ie,
+d(this,ie,"f")-d(this,X,"f"),"f"),I(this,M,t,"f"),I(this,X,0,"f")}d(this,N,"f").set(e,d(this,M,"f")),I(this,M,d(this,M,"\
+f")+e.length,"f")};we.NEWLINE_CHARS=new Set([`
+`,"\r"]);we.NEWLINE_REGEXP=/\r\n|[\n\r]/g;function dn(r,e,t){for(let i=e;i<t;i++){if(r[i]===10)return{preceding:i,index:i+
+1,carriage:!1};if(r[i]===13)return{preceding:i,index:i+1,carriage:!0}}return null}function Qt(r){for(let e=0;e<r.length-
+1;e++){let t=Vt(r,e);if(t>0){let n=e+t,o=Vt(r,n);if(o>0)return n+o}}return-1}function Vt(r,e){return r[e]===10?1:r[e]===
+13?r[e+1]===10?2:1:0}f();var rt={off:0,error:200,warn:300,info:400,debug:500},vt=(r,e,t)=>{if(r){if(G(rt,r))return r;H(t).warn(`${e} was set to ${JSON.
+stringify(r)}, expected one of ${JSON.stringify(Object.keys(rt))}`)}};function je(){}function tt(r,e,t){return!e||rt[r]>
+rt[t]?je:e[r].bind(e)}var ln={error:je,warn:je,info:je,debug:je},Gt=new WeakMap;function H(r){let e=r.logger,t=r.logLevel??
+"off";if(!e)return ln;let n=Gt.get(e);if(n&&n[0]===t)return n[1];let o={error:tt("error",e,t),warn:tt("warn",e,t),info:tt(
+"info",e,t),debug:tt("debug",e,t)};return Gt.set(e,[t,o]),o}var Yt=new Set(["apikey","accesstoken","refreshtoken","sessi\
+ontoken","sessionid","idtoken","authtoken","authorization","token","password","clientsecret","signingsecret","sig","sign\
+ature","xgoogsignature","xgoogcredential","xamzsecuritytoken","xamzsignature","xamzcredential"]);function Be(r){let e=r.
+toLowerCase().replace(/[-_]/gu,"");return Yt.has(e)||Yt.has(e.replace(/^x/u,""))}var fn=new Set(["authorization","proxy-\
+authorization","api-key","x-api-key","x-amz-security-token","cookie","set-cookie","x-session-token","x-session-id","x-au\
+th-token","x-id-token"]);function pn(r){return fn.has(r.toLowerCase().replace(/_/gu,"-"))||Be(r)}function nt(r){let e=new URL(
+r);e.username="",e.password="",e.hash="";for(let t of e.searchParams.keys())Be(t)&&e.searchParams.set(t,"***");return e.
+href}var le=r=>{if(r.options){if(r.options={...r.options},delete r.options.headers,r.options.path){let e=r.options.path,
+t=new URL(nt(new URL(e,"https://redacted.invalid").href));r.options.path=t.origin==="https://redacted.invalid"?`${e.startsWith(
+"/")?"/":""}${t.pathname.slice(1)}${t.search}`:t.href}r.options.query&&(r.options.query=Object.fromEntries(Object.entries(
+r.options.query).map(([e,t])=>[e,Be(e)?"***":t])))}return r.url&&(r.url=nt(r.url)),r.headers&&(r.headers=Object.fromEntries(
+(r.headers instanceof Headers?[...r.headers]:Object.entries(r.headers)).map(([e,t])=>[e,pn(e)?"***":t]))),"retryOfReques\
+tLogID"in r&&(r.retryOfRequestLogID&&(r.retryOf=r.retryOfRequestLogID),delete r.retryOfRequestLogID),r};var ot,st,it,kt;function hn(r){return!(r instanceof z)&&ue(r)}function Zt(){let r=[],e=0,t=!1;return{get length(){return r.
+length-e},get canceled(){return t},enqueue(n){t||r.push(n)},dequeue(){if(e===r.length)return;let n=r[e];return r[e]=void 0,
+e+=1,e===r.length?(r=[],e=0):e>=1024&&e*2>=r.length&&(r=r.slice(e),e=0),n},cancel(){t=!0,r.length=0,e=0}}}var at=class r{static name="\
+Stream";constructor(e,t,n){ot.add(this),st.set(this,void 0),it.set(this,!1),this.iterator=e,this.controller=t,I(this,st,
+n,"f")}static fromSSEResponse(e,t,n,o,i="legacy"){let s=!1,a=n?H(n):console;async function*u(){if(s)throw new v("Cannot \
+iterate over a consumed stream, use `.tee()` to split the stream.");s=!0;let p=!1,l=!1,m=yn(e,t),g=m.return.bind(m);m.return=
+h=>(l||t.abort(),g(h));try{for await(let h of m){if(h.data==="[DONE]"){l=!0;break}let c;try{c=JSON.parse(h.data)}catch{throw a.
+error("Could not parse message into JSON:"),a.error("From chunk:"),new SyntaxError("Error reading response: malformed se\
+rver-sent event JSON.")}if(i==="legacy"){if(h.event?.startsWith("thread.")){yield{event:h.event,data:c};continue}if(h.event===
+"error")throw new z(void 0,c?.error??c,void 0,e.headers);if(c&&c.error)throw new z(void 0,c.error,void 0,e.headers)}yield o?
+{event:h.event,data:c}:c}p=!0}catch(h){if(l||hn(h)||t.signal.aborted&&h===t.signal.reason)return;throw h}finally{p||t.abort()}}
+return new r(u,t,n)}static fromReadableStream(e,t,n){let o=!1;async function*i(){let a=new we,u=e.getReader(),p=!1,l,m=()=>{
+l??(l=u.cancel()),l.catch(()=>{})};t.signal.addEventListener("abort",m,{once:!0});try{if(t.signal.aborted){m();return}for(;;){
+let{value:g,done:h}=await u.read();if(h){p=!0;break}if(t.signal.aborted)return;for(let c of a.decode(g)){if(t.signal.aborted)
+return;yield c}}if(t.signal.aborted)return;for(let g of a.flush()){if(t.signal.aborted)return;yield g}}finally{t.signal.
+removeEventListener("abort",m),p||m(),u.releaseLock()}}async function*s(){if(o)throw new v("Cannot iterate over a consum\
+ed stream, use `.tee()` to split the stream.");o=!0;let a=!1;try{for await(let u of i())if(u){let p;try{p=JSON.parse(u)}catch(l){
+throw l instanceof SyntaxError?new SyntaxError("Error reading response: malformed newline-delimited JSON."):l}yield p}a=
+!0}catch(u){if(t.signal.aborted||ue(u))return;throw u}finally{a||t.abort()}}return new r(s,t,n)}[(st=new WeakMap,it=new WeakMap,
+ot=new WeakSet,Symbol.asyncIterator)](){return this.iterator()}__betaTransformIterator(e){this.iterator=e(this.iterator.
+bind(this))}tee(){let{controller:e}=this,t=Zt(),n=Zt(),o=this.iterator(),i=a=>({next:()=>{if(a.canceled)return Promise.resolve(
+{value:void 0,done:!0});if(a.length===0){let u=o.next();t.enqueue(u),n.enqueue(u)}return a.dequeue()},return:async()=>(a.
+canceled||(a.cancel(),t.canceled&&n.canceled&&await d(this,ot,"m",kt).call(this,o,e)),{value:void 0,done:!0})}),s=a=>{let u=new r(
+()=>i(a),e,d(this,st,"f"));return I(u,it,!0,"f"),u};return[s(t),s(n)]}toReadableStream(){let{controller:e}=this,t,n,o=()=>n??
+(n=d(this,ot,"m",kt).call(this,t,e));return Rt({start:async()=>{t=this[Symbol.asyncIterator]()},async pull(i){try{let{value:s,
+done:a}=await t.next();if(a)return i.close();let u=We(JSON.stringify(s)+`
+`);i.enqueue(u)}catch(s){i.error(s),o().catch(()=>{})}},cancel:o})}};kt=async function(e,t){let n=e.return;n&&(d(this,it,
+"f")||t.abort(),await Reflect.apply(n,e,[]))};function mn(r,e){let t=typeof r.getReader=="function"?r.getReader():void 0,
+n=t?{next:()=>t.read(),return:()=>t.cancel()}:Nt(r)[Symbol.asyncIterator](),o={value:void 0,done:!0},i=!1,s=!1,a,u,p=()=>new Promise(
+h=>{u=h}),l=()=>{if(s||i)return a;s=!0;try{a=Promise.resolve(n.return?.())}catch(h){a=Promise.reject(h)}return a.catch(()=>{}),
+a},m=()=>{queueMicrotask(()=>{u?.(),l()})};return{iterator:{async next(){if(e.aborted)return o;let h=p().then(()=>o);try{
+let c=await Promise.race([n.next(),h]);return e.aborted?o:c.done?(i=!0,o):{value:c.value,done:!1}}catch(c){if(e.aborted&&
+(ue(c)||c===e.reason))return o;throw c}finally{u=void 0}},async return(){let h=l();if(h&&!e.aborted){let c=p();try{e.aborted||
+await Promise.race([h,c])}finally{u=void 0}}return o},[Symbol.asyncIterator](){return this}},start(){e.addEventListener(
+"abort",m,{once:!0}),e.aborted&&m()},async cleanup(h){let c;try{e.removeEventListener("abort",m)}catch(C){c=C}if(!i){let C=l();
+if(C&&!h&&!e.aborted)try{await C}catch(_){c??(c=_)}}if(t)try{t.releaseLock()}catch(C){c??(c=C)}if(c!==void 0&&!h&&!e.aborted)
+throw c}}}async function*yn(r,e){if(!r.body)throw e.abort(),globalThis.navigator!==void 0&&globalThis.navigator.product===
+"ReactNative"?new v("The default react-native fetch implementation does not support streaming. Please use expo/fetch: ht\
+tps://docs.expo.dev/versions/latest/sdk/expo/#expofetch-api"):new v("Attempted to iterate over a response with no body");
+let t=new Ot,n=new we,{signal:o}=e,i=mn(r.body,o),s=!1;try{i.start();for await(let u of bn(i.iterator)){if(o.aborted)return;
+for(let p of n.decode(u)){if(o.aborted)return;let l=t.decode(p);l&&(yield l)}}if(o.aborted)return;for(let u of n.flush()){
+if(o.aborted)return;let p=t.decode(u);p&&(yield p)}if(o.aborted)return;let a=t.flush();a&&(yield a)}catch(a){if(s=!0,!o.
+aborted||!ue(a)&&a!==o.reason)throw a}finally{await i.cleanup(s)}}var gn=3;async function*bn(r){let e=new Uint8Array,t=0,
+n=0,o=0;for await(let i of r){if(i==null)continue;let s;if(i instanceof ArrayBuffer?s=new Uint8Array(i):typeof i=="strin\
+g"?s=We(i):s=i,n+s.length>e.length){let u=n-t;if(t>=e.length/2&&u+s.length<=e.length)e.copyWithin(0,t,n);else{let p=new Uint8Array(
+Math.max(e.length*2,u+s.length));p.set(e.subarray(t,n)),e=p}o-=t,t=0,n=u}e.set(s,n),n+=s.length;let a;for(;(a=Qt(e.subarray(
+o,n)))!==-1;)a+=o,yield e.slice(t,a),t=a,o=t;o=Math.max(t,n-gn)}n>t&&(yield e.slice(t,n))}var Ot=class{static name="SSED\
+ecoder";constructor(){this.event=null,this.data=[],this.chunks=[]}decode(e){if(e.endsWith("\r")&&(e=e.slice(0,-1)),!e){if(!this.
+event&&!this.data.length)return null;let i={event:this.event,data:this.data.join(`
 `),raw:this.chunks};return this.event=null,this.data=[],this.chunks=[],i}if(this.chunks.push(e),e.startsWith(":"))return null;
-let[r,,n]=Bn(e,":"),o=n;return o.startsWith(" ")&&(o=o.slice(1)),r==="event"?this.event=o:r==="data"&&this.data.push(o),
-null}flush(){return this.decode("")}};function Bn(t,e){let r=t.indexOf(e);return r!==-1?[t.slice(0,r),e,t.slice(r+e.length)]:
-[t,"",""]}a(Bn,"partition");async function Fe(t,e){let{response:r,requestLogID:n,retryOfRequestLogID:o,startTime:i}=e,s,c=await(async()=>{if(e.options.
-stream)return J(t).debug("response",r.status,r.url,r.headers,r.body),e.options.__streamClass?e.options.__streamClass.fromSSEResponse(
-r,e.controller,t,e.options.__synthesizeEventData,e.options.__streamMode):ft.fromSSEResponse(r,e.controller,t,e.options.__synthesizeEventData,
-e.options.__streamMode);if(r.status===204)return null;if(e.options.__binaryResponse)return r;let p=r.headers.get("conten\
-t-type")?.split(";")[0]?.trim().toLowerCase();if(p?.includes("application/json")||p?.endsWith("+json")){if(r.headers.get(
-"content-length")==="0")return;let y=await r.text();if(!y)return;let d=JSON.parse(y);return s=y.length,$e(d,r)}return await r.
-text()})().catch(u=>{throw Un(u,e.controller.signal)});return t.logLevel==="debug"&&J(t).debug(`[${n}] response parsed`,
-me({retryOfRequestLogID:o,url:r.url,status:r.status,body:s===void 0?c:{type:"json",length:s},durationMs:Date.now()-i})),
-c}a(Fe,"defaultParseResponse");function Un(t,e){if(!e.aborted||t!==e.reason||pe(t))return t;let r="This operation was ab\
-orted",n=globalThis.DOMException;return typeof n=="function"?new n(r,"AbortError"):Object.assign(new Error(r),{name:"Abo\
-rtError"})}a(Un,"asAbortError");function $e(t,e){return!t||typeof t!="object"||Array.isArray(t)?t:Object.defineProperty(
-t,"_request_id",{value:e.headers.get("x-request-id"),enumerable:!1})}a($e,"addRequestID");m();m();var we="7.57.0";var fr=a(()=>typeof window<"u"&&typeof window.document<"u"&&typeof navigator<"u","isRunningInBrowser");function Xn(){return typeof Deno<
-"u"&&Deno.build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(typeof globalThis.process<"u"?
-globalThis.process:0)==="[object process]"?"node":"unknown"}a(Xn,"getDetectedPlatform");var Mn=a(()=>{let t=Xn();if(t===
-"deno")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":we,"X-Stainless-OS":dr(Deno.build.os),"X-Stainless-A\
-rch":ur(Deno.build.arch),"X-Stainless-Runtime":"deno","X-Stainless-Runtime-Version":typeof Deno.version=="string"?Deno.version:
-Deno.version?.deno??"unknown"};if(typeof EdgeRuntime<"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":we,
-"X-Stainless-OS":"Unknown","X-Stainless-Arch":`other:${EdgeRuntime}`,"X-Stainless-Runtime":"edge","X-Stainless-Runtime-V\
-ersion":globalThis.process?.version??"unknown"};if(t==="node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Versio\
-n":we,"X-Stainless-OS":dr(globalThis.process.platform??"unknown"),"X-Stainless-Arch":ur(globalThis.process.arch??"unknow\
-n"),"X-Stainless-Runtime":"node","X-Stainless-Runtime-Version":globalThis.process.version??"unknown"};let e=zn();return e?
-{"X-Stainless-Lang":"js","X-Stainless-Package-Version":we,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Sta\
-inless-Runtime":`browser:${e.browser}`,"X-Stainless-Runtime-Version":e.version}:{"X-Stainless-Lang":"js","X-Stainless-Pa\
-ckage-Version":we,"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-R\
-untime-Version":"unknown"}},"getPlatformProperties");function zn(){if(typeof navigator>"u"||!navigator)return null;let t=[
-{key:"edge",pattern:/\bEdg(?:e|A|iOS)?\b(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",pattern:/MSIE(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
-{key:"ie",pattern:/Trident(?:.*rv\:(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"chrome",pattern:/Chrome(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
-{key:"firefox",pattern:/Firefox(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"safari",pattern:/(?:Version\W+(\d+)\.(\d+)(?:\.(\d+))?)?(?:\W+Mobile\S*)?\W+Safari/}];
-for(let{key:e,pattern:r}of t){let n=r.exec(navigator.userAgent);if(n){let o=n[1]||0,i=n[2]||0,s=n[3]||0;return{browser:e,
-version:`${o}.${i}.${s}`}}}return null}a(zn,"getBrowserInfo");var ur=a(t=>t==="x32"?"x32":t==="x86_64"||t==="x64"?"x64":
-t==="arm"?"arm":t==="aarch64"||t==="arm64"?"arm64":t?`other:${t}`:"unknown","normalizeArch"),dr=a(t=>(t=t.toLowerCase(),
-t.includes("ios")?"iOS":t==="android"?"Android":t==="darwin"?"MacOS":t==="win32"?"Windows":t==="freebsd"?"FreeBSD":t==="\
-openbsd"?"OpenBSD":t==="linux"?"Linux":t?`Other:${t}`:"Unknown"),"normalizePlatform"),lr,pr=a(()=>lr??(lr=Mn()),"getPlat\
-formHeaders");m();var Ne=new WeakMap;function hr(t,e){let r=Ne.get(t);return r||(r=new Set,Ne.set(t,r)),r.add(e),()=>{let n=Ne.get(t);n&&(n.
-delete(e),n.size===0&&Ne.delete(t))}}a(hr,"observeJSONRequestBody");var mr=a(({headers:t,body:e})=>{let r=typeof e=="obj\
-ect"&&e!==null?Ne.get(e):void 0,n;if(!r||r.size===0)n=JSON.stringify(e);else{let o=[...r];n=JSON.stringify(e,function(i,s){
-let c=s;for(let u of o){let p=u.value(this,i,c);p!==void 0&&(c=p)}return c});for(let i of o)i.complete()}return{bodyHeaders:{
-"content-type":"application/json"},body:n}},"FallbackEncoder");m();m();m();m();var Ct="RFC3986",jt=String,Dt={RFC1738:a(t=>String(t).replace(/%20/g,"+"),"RFC1738"),RFC3986:jt},yr="RFC1738";var br,gr=a((t,e)=>{let r=br??Object.hasOwn??Function.prototype.call.bind(Object.prototype.hasOwnProperty);return br=r,r(
-t,e)},"has");var de=(()=>{let t=[];for(let e=0;e<256;++e)t.push("%"+((e<16?"0":"")+e.toString(16)).toUpperCase());return t})();var Lt=1024,wr=a((t,e,r,n,o)=>{if(t.length===0)return t;let i=t;if(typeof t=="symbol"?i=Symbol.prototype.toString.call(t):
-typeof t!="string"&&(i=String(t)),r==="iso-8859-1")return escape(i).replace(/%u[0-9a-f]{4}/gi,c=>"%26%23"+Number.parseInt(
-c.slice(2),16)+"%3B");let s="";for(let c=0;c<i.length;){let u=Math.min((Math.floor(c/Lt)+1)*Lt,i.length);u<i.length&&i.codePointAt(
-u-1)>65535&&(u+=1);let p=i.length>=Lt?i.slice(c,u):i,l=[];for(let b=0;b<p.length;++b){let h=p.charCodeAt(b);if(h===45||h===
-46||h===95||h===126||h>=48&&h<=57||h>=65&&h<=90||h>=97&&h<=122||o===yr&&(h===40||h===41)){l[l.length]=p.charAt(b);continue}
-if(h<128){l[l.length]=de[h];continue}if(h<2048){l[l.length]=de[192|h>>6]+de[128|h&63];continue}if(h<55296||h>=57344){l[l.
-length]=de[224|h>>12]+de[128|h>>6&63]+de[128|h&63];continue}b+=1,h=65536+((h&1023)<<10|p.charCodeAt(b)&1023),l[l.length]=
-de[240|h>>18]+de[128|h>>12&63]+de[128|h>>6&63]+de[128|h&63]}s+=l.join(""),c=u}return s},"encode");function _r(t){return!t||typeof t!="object"?!1:!!(t.constructor&&t.constructor.isBuffer&&t.constructor.isBuffer(t))}a(_r,
-"is_buffer");function Wt(t,e){if(te(t)){let r=[];for(let n of t)r.push(e(n));return r}return e(t)}a(Wt,"maybe_map");var Ar={brackets(t){return String(t)+"[]"},comma:"comma",indices(t,e){return String(t)+"["+e+"]"},repeat:String},Er=a(function(e,r){
-Array.prototype.push.apply(e,te(r)?r:[r])},"push_to_array"),xr,Q={addQueryPrefix:!1,allowDots:!1,allowEmptyArrays:!1,arrayFormat:"\
-indices",charset:"utf-8",charsetSentinel:!1,delimiter:"&",encode:!0,encodeDotInKeys:!1,encoder:wr,encodeValuesOnly:!1,format:Ct,
-formatter:jt,indices:!1,serializeDate(t){return(xr??(xr=Function.prototype.call.bind(Date.prototype.toISOString)))(t)},skipNulls:!1,
-strictNullHandling:!1};function $n(t){return typeof t=="string"||typeof t=="number"||typeof t=="boolean"||typeof t=="sym\
-bol"||typeof t=="bigint"}a($n,"is_non_nullish_primitive");var qt={};function Rr(t,e,r,n,o,i,s,c,u,p,l,b,h,y,d,j,_,B){let T=t,
-U=B,G=0,ae=!1;for(;(U=U.get(qt))!==void 0&&!ae;){let E=U.get(t);if(G+=1,E!==void 0){if(E===G)throw new RangeError("Cycli\
-c object value");ae=!0}U.get(qt)===void 0&&(G=0)}if(typeof p=="function"?T=p(e,T):T instanceof Date?T=h?.(T):r==="comma"&&
-te(T)&&(T=Wt(T,E=>E instanceof Date?h?.(E):E)),T===null){if(i)return u&&!j?u(e,Q.encoder,_,"key",y):e;T=""}if($n(T)||_r(
-T)){if(u){let E=j?e:u(e,Q.encoder,_,"key",y);return[d?.(E)+"="+d?.(u(T,Q.encoder,_,"value",y))]}return[d?.(e)+"="+d?.(String(
-T))]}let g=[];if(T===void 0)return g;let w;if(r==="comma"&&te(T))j&&u&&(T=Wt(T,u)),w=[{value:T.length>0?T.join(",")||null:
-void 0}];else if(te(p))w=p;else{let E=Object.keys(T);l&&E.sort(l),w=E}let W=c?String(e).replace(/\./g,"%2E"):String(e),q=n&&
-te(T)&&T.length===1?W+"[]":W;if(o&&te(T)&&T.length===0)return q+"[]";for(let E of w){let D=typeof E=="object"&&E.value!==
-void 0?E.value:T[E];if(s&&D===null)continue;let C=b&&c?E.replace(/\./g,"%2E"):E,H;te(T)?H=typeof r=="function"?r(q,C):q:
-H=q+(b?"."+C:"["+C+"]"),B.set(t,G);let Y=new WeakMap([[qt,B]]);Er(g,Rr(D,H,r,n,o,i,s,c,r==="comma"&&j&&te(T)?null:u,p,l,
-b,h,y,d,j,_,Y))}return g}a(Rr,"inner_stringify");function Nn(t=Q){if(t.allowEmptyArrays!==void 0&&typeof t.allowEmptyArrays!=
-"boolean")throw new TypeError("`allowEmptyArrays` option can only be `true` or `false`, when provided");if(t.encodeDotInKeys!==
-void 0&&typeof t.encodeDotInKeys!="boolean")throw new TypeError("`encodeDotInKeys` option can only be `true` or `false`,\
- when provided");if(t.encoder!==null&&t.encoder!==void 0&&typeof t.encoder!="function")throw new TypeError("Encoder has \
-to be a function.");let e=t.charset||Q.charset;if(t.charset!==void 0&&t.charset!=="utf-8"&&t.charset!=="iso-8859-1")throw new TypeError(
-"The charset option must be either utf-8, iso-8859-1, or undefined");let r=Ct;if(t.format!==void 0){if(!gr(Dt,t.format))
-throw new TypeError("Unknown format option provided.");r=t.format}let n=Dt[r],o=Q.filter;(typeof t.filter=="function"||te(
-t.filter))&&(o=t.filter);let i;if(t.arrayFormat&&t.arrayFormat in Ar?i=t.arrayFormat:"indices"in t?i=t.indices?"indices":
-"repeat":i=Q.arrayFormat,"commaRoundTrip"in t&&typeof t.commaRoundTrip!="boolean")throw new TypeError("`commaRoundTrip` \
-must be a boolean, or absent");let s;return t.allowDots===void 0?s=t.encodeDotInKeys?!0:Q.allowDots:s=!!t.allowDots,{addQueryPrefix:typeof t.
-addQueryPrefix=="boolean"?t.addQueryPrefix:Q.addQueryPrefix,allowDots:s,allowEmptyArrays:typeof t.allowEmptyArrays=="boo\
-lean"?!!t.allowEmptyArrays:Q.allowEmptyArrays,arrayFormat:i,charset:e,charsetSentinel:typeof t.charsetSentinel=="boolean"?
-t.charsetSentinel:Q.charsetSentinel,commaRoundTrip:!!t.commaRoundTrip,delimiter:t.delimiter===void 0?Q.delimiter:t.delimiter,
-encode:typeof t.encode=="boolean"?t.encode:Q.encode,encodeDotInKeys:typeof t.encodeDotInKeys=="boolean"?t.encodeDotInKeys:
-Q.encodeDotInKeys,encoder:typeof t.encoder=="function"?t.encoder:Q.encoder,encodeValuesOnly:typeof t.encodeValuesOnly=="\
-boolean"?t.encodeValuesOnly:Q.encodeValuesOnly,filter:o,format:r,formatter:n,serializeDate:typeof t.serializeDate=="func\
-tion"?t.serializeDate:Q.serializeDate,skipNulls:typeof t.skipNulls=="boolean"?t.skipNulls:Q.skipNulls,sort:typeof t.sort==
-"function"?t.sort:null,strictNullHandling:typeof t.strictNullHandling=="boolean"?t.strictNullHandling:Q.strictNullHandling}}
-a(Nn,"normalize_stringify_options");function Sr(t,e={}){let r=t,n=Nn(e),o,i;typeof n.filter=="function"?(i=n.filter,r=i(
-"",r)):te(n.filter)&&(i=n.filter,o=i);let s=[];if(typeof r!="object"||r===null)return"";let c=Ar[n.arrayFormat],u=c==="c\
-omma"&&n.commaRoundTrip;o||(o=Object.keys(r)),n.sort&&o.sort(n.sort);let p=new WeakMap;for(let h of o)n.skipNulls&&r[h]===
-null||Er(s,Rr(r[h],h,c,u,n.allowEmptyArrays,n.strictNullHandling,n.skipNulls,n.encodeDotInKeys,n.encode?n.encoder:null,n.
-filter,n.sort,n.allowDots,n.serializeDate,n.format,n.formatter,n.encodeValuesOnly,n.charset,p));let l=s.join(n.delimiter),
-b=n.addQueryPrefix===!0?"?":"";return n.charsetSentinel&&(b+=n.charset==="iso-8859-1"?"utf8=%26%2310003%3B&":"utf8=%E2%9\
-C%93&"),l.length>0?b+l:""}a(Sr,"stringify");function vr(t){return Sr(t,{arrayFormat:"brackets"})}a(vr,"stringifyQuery");m();var Hn=new Map([["global","https://api.openai.com/v1"],["us","https://us.api.openai.com/v1"],["eu","https://eu.api.opena\
+let[t,,n]=wn(e,":"),o=n;return o.startsWith(" ")&&(o=o.slice(1)),t==="event"?this.event=o:t==="data"&&this.data.push(o),
+null}flush(){return this.decode("")}};function wn(r,e){let t=r.indexOf(e);return t!==-1?[r.slice(0,t),e,r.slice(t+e.length)]:
+[r,"",""]}async function Ue(r,e){let{response:t,requestLogID:n,retryOfRequestLogID:o,startTime:i}=e,s,a=await(async()=>{if(e.options.
+stream)return H(r).debug("response",t.status,t.url,t.headers,t.body),e.options.__streamClass?e.options.__streamClass.fromSSEResponse(
+t,e.controller,r,e.options.__synthesizeEventData,e.options.__streamMode):at.fromSSEResponse(t,e.controller,r,e.options.__synthesizeEventData,
+e.options.__streamMode);if(t.status===204)return null;if(e.options.__binaryResponse)return t;let p=t.headers.get("conten\
+t-type")?.split(";")[0]?.trim().toLowerCase();if(p?.includes("application/json")||p?.endsWith("+json")){if(t.headers.get(
+"content-length")==="0")return;let h=await t.text();if(!h)return;let c=JSON.parse(h);return s=h.length,Xe(c,t)}return await t.
+text()})().catch(u=>{throw An(u,e.controller.signal)});return r.logLevel==="debug"&&H(r).debug(`[${n}] response parsed`,
+le({retryOfRequestLogID:o,url:t.url,status:t.status,body:s===void 0?a:{type:"json",length:s},durationMs:Date.now()-i})),
+a}function An(r,e){if(!e.aborted||r!==e.reason||ue(r))return r;let t="This operation was aborted",n=globalThis.DOMException;
+return typeof n=="function"?new n(t,"AbortError"):Object.assign(new Error(t),{name:"AbortError"})}function Xe(r,e){return!r||
+typeof r!="object"||Array.isArray(r)?r:Object.defineProperty(r,"_request_id",{value:e.headers.get("x-request-id"),enumerable:!1})}f();f();var me="7.57.0";var nr=()=>typeof window<"u"&&typeof window.document<"u"&&typeof navigator<"u";function _n(){return typeof Deno<"u"&&Deno.
+build!=null?"deno":typeof EdgeRuntime<"u"?"edge":Object.prototype.toString.call(typeof globalThis.process<"u"?globalThis.
+process:0)==="[object process]"?"node":"unknown"}var En=()=>{let r=_n();if(r==="deno")return{"X-Stainless-Lang":"js","X-\
+Stainless-Package-Version":me,"X-Stainless-OS":tr(Deno.build.os),"X-Stainless-Arch":er(Deno.build.arch),"X-Stainless-Run\
+time":"deno","X-Stainless-Runtime-Version":typeof Deno.version=="string"?Deno.version:Deno.version?.deno??"unknown"};if(typeof EdgeRuntime<
+"u")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":me,"X-Stainless-OS":"Unknown","X-Stainless-Arch":`other\
+:${EdgeRuntime}`,"X-Stainless-Runtime":"edge","X-Stainless-Runtime-Version":globalThis.process?.version??"unknown"};if(r===
+"node")return{"X-Stainless-Lang":"js","X-Stainless-Package-Version":me,"X-Stainless-OS":tr(globalThis.process.platform??
+"unknown"),"X-Stainless-Arch":er(globalThis.process.arch??"unknown"),"X-Stainless-Runtime":"node","X-Stainless-Runtime-V\
+ersion":globalThis.process.version??"unknown"};let e=xn();return e?{"X-Stainless-Lang":"js","X-Stainless-Package-Version":me,
+"X-Stainless-OS":"Unknown","X-Stainless-Arch":"unknown","X-Stainless-Runtime":`browser:${e.browser}`,"X-Stainless-Runtim\
+e-Version":e.version}:{"X-Stainless-Lang":"js","X-Stainless-Package-Version":me,"X-Stainless-OS":"Unknown","X-Stainless-\
+Arch":"unknown","X-Stainless-Runtime":"unknown","X-Stainless-Runtime-Version":"unknown"}};function xn(){if(typeof navigator>
+"u"||!navigator)return null;let r=[{key:"edge",pattern:/\bEdg(?:e|A|iOS)?\b(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",
+pattern:/MSIE(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ie",pattern:/Trident(?:.*rv\:(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"ch\
+rome",pattern:/Chrome(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},{key:"firefox",pattern:/Firefox(?:\W+(\d+)\.(\d+)(?:\.(\d+))?)?/},
+{key:"safari",pattern:/(?:Version\W+(\d+)\.(\d+)(?:\.(\d+))?)?(?:\W+Mobile\S*)?\W+Safari/}];for(let{key:e,pattern:t}of r){
+let n=t.exec(navigator.userAgent);if(n){let o=n[1]||0,i=n[2]||0,s=n[3]||0;return{browser:e,version:`${o}.${i}.${s}`}}}return null}
+var er=r=>r==="x32"?"x32":r==="x86_64"||r==="x64"?"x64":r==="arm"?"arm":r==="aarch64"||r==="arm64"?"arm64":r?`other:${r}`:
+"unknown",tr=r=>(r=r.toLowerCase(),r.includes("ios")?"iOS":r==="android"?"Android":r==="darwin"?"MacOS":r==="win32"?"Win\
+dows":r==="freebsd"?"FreeBSD":r==="openbsd"?"OpenBSD":r==="linux"?"Linux":r?`Other:${r}`:"Unknown"),rr,or=()=>rr??(rr=En());f();var Me=new WeakMap;function sr(r,e){let t=Me.get(r);return t||(t=new Set,Me.set(r,t)),t.add(e),()=>{let n=Me.get(r);
+n&&(n.delete(e),n.size===0&&Me.delete(r))}}var ir=({headers:r,body:e})=>{let t=typeof e=="object"&&e!==null?Me.get(e):void 0,
+n;if(!t||t.size===0)n=JSON.stringify(e);else{let o=[...t];n=JSON.stringify(e,function(i,s){let a=s;for(let u of o){let p=u.
+value(this,i,a);p!==void 0&&(a=p)}return a});for(let i of o)i.complete()}return{bodyHeaders:{"content-type":"application\
+/json"},body:n}};f();function ar(r){return String(new URLSearchParams(Object.entries(r).filter(([,e])=>e!==void 0)))}f();var Sn=new Map([["global","https://api.openai.com/v1"],["us","https://us.api.openai.com/v1"],["eu","https://eu.api.opena\
 i.com/v1"],["ae","https://ae.api.openai.com/v1"],["au","https://au.api.openai.com/v1"],["in","https://in.api.openai.com/\
-v1"],["jp","https://jp.api.openai.com/v1"]]);function Bt(t){if(t.dataResidency===null||t.dataResidency===void 0)return;if(re(
-t,"baseURL"))throw new P("The `dataResidency` and `baseURL` options are mutually exclusive.");let e=Hn.get(t.dataResidency);
-if(e===void 0)throw new P("Invalid `dataResidency`; expected one of: global, us, eu, ae, au, in, jp.");return e}a(Bt,"re\
-solveDataResidency");m();m();var Ke,pt=class t extends Promise{static{a(this,"APIPromise")}constructor(e,r,n=Fe){super(o=>{o(null)}),this.responsePromise=
-r,this.parseResponse=n,Ke.set(this,void 0),L(this,Ke,e,"f")}_thenUnwrap(e){return new t(f(this,Ke,"f"),this.responsePromise,
-async(r,n)=>$e(e(await this.parseResponse(r,n),n),n.response))}asResponse(){return this.responsePromise.then(e=>e.response)}async withResponse(){
-let[e,r]=await Promise.all([this.parse(),this.asResponse()]);return{data:e,response:r,request_id:r.headers.get("x-reques\
-t-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.then(e=>this.parseResponse(f(this,Ke,
-"f"),e))),this.parsedPromise}then(e,r){return this.parse().then(e,r)}catch(e){return this.parse().catch(e)}finally(e){return this.
-parse().finally(e)}};Ke=new WeakMap;var ht,Ut=class{static{a(this,"AbstractPage")}constructor(e,r,n,o){ht.set(this,void 0),L(this,ht,e,"f"),this.options=o,this.
-response=r,this.body=n}hasNextPage(){return this.getPaginatedItems().length?this.nextPageRequestOptions()!=null:!1}async getNextPage(){
-let e=this.nextPageRequestOptions();if(!e)throw new P("No next page expected; please check `.hasNextPage()` before calli\
-ng `.getNextPage()`.");return await f(this,ht,"f").requestAPIList(this.constructor,e)}async*iterPages(){let e=this;for(yield e;e.
-hasNextPage();)e=await e.getNextPage(),yield e}async*[(ht=new WeakMap,Symbol.asyncIterator)](){for await(let e of this.iterPages())
-for(let r of e.getPaginatedItems())yield r}};var mt=class extends Ut{static{a(this,"CursorPage")}constructor(e,r,n,o){super(e,r,n,o),this.data=n.data||[],this.has_more=
+v1"],["jp","https://jp.api.openai.com/v1"]]);function It(r){if(r.dataResidency===null||r.dataResidency===void 0)return;if(G(
+r,"baseURL"))throw new v("The `dataResidency` and `baseURL` options are mutually exclusive.");let e=Sn.get(r.dataResidency);
+if(e===void 0)throw new v("Invalid `dataResidency`; expected one of: global, us, eu, ae, au, in, jp.");return e}f();f();var $e,ct=class r extends Promise{static name="APIPromise";constructor(e,t,n=Ue){super(o=>{o(null)}),this.responsePromise=
+t,this.parseResponse=n,$e.set(this,void 0),I(this,$e,e,"f")}_thenUnwrap(e){return new r(d(this,$e,"f"),this.responsePromise,
+async(t,n)=>Xe(e(await this.parseResponse(t,n),n),n.response))}asResponse(){return this.responsePromise.then(e=>e.response)}async withResponse(){
+let[e,t]=await Promise.all([this.parse(),this.asResponse()]);return{data:e,response:t,request_id:t.headers.get("x-reques\
+t-id")}}parse(){return this.parsedPromise||(this.parsedPromise=this.responsePromise.then(e=>this.parseResponse(d(this,$e,
+"f"),e))),this.parsedPromise}then(e,t){return this.parse().then(e,t)}catch(e){return this.parse().catch(e)}finally(e){return this.
+parse().finally(e)}};$e=new WeakMap;var ut,Pt=class{static name="AbstractPage";constructor(e,t,n,o){ut.set(this,void 0),I(this,ut,e,"f"),this.options=o,this.
+response=t,this.body=n}hasNextPage(){return this.getPaginatedItems().length?this.nextPageRequestOptions()!=null:!1}async getNextPage(){
+let e=this.nextPageRequestOptions();if(!e)throw new v("No next page expected; please check `.hasNextPage()` before calli\
+ng `.getNextPage()`.");return await d(this,ut,"f").requestAPIList(this.constructor,e)}async*iterPages(){let e=this;for(yield e;e.
+hasNextPage();)e=await e.getNextPage(),yield e}async*[(ut=new WeakMap,Symbol.asyncIterator)](){for await(let e of this.iterPages())
+for(let t of e.getPaginatedItems())yield t}};var dt=class extends Pt{static name="CursorPage";constructor(e,t,n,o){super(e,t,n,o),this.data=n.data||[],this.has_more=
 n.has_more||!1}getPaginatedItems(){return this.data??[]}hasNextPage(){return this.has_more===!1?!1:super.hasNextPage()}nextPageRequestOptions(){
-let e=this.getPaginatedItems(),r=e[e.length-1]?.id;return r?{...this.options,query:{...Ht(this.options.query),after:r}}:
-null}};m();var Vn=Response.prototype,ys=Vn.arrayBuffer;var yt=class{static{a(this,"WorkloadIdentityAuth")}};m();var kr="https://mtls.api.openai.com/v1";function Or(t){let e;try{e=new URL(t)}catch{throw new P("X.509 workload identity\
- requires the approved global mTLS API origin.")}if(e.origin!=="https://mtls.api.openai.com"||e.username||e.password)throw new P(
-"X.509 workload identity requires the approved global mTLS API origin.");for(let r of e.searchParams.keys())if(ze(r))throw new P(
-"X.509 workload identity cannot send conflicting query authentication credentials.");return e}a(Or,"assertX509APIOrigin");m();m();var Ir=Symbol("brand.privateNullableHeaders"),Qn=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;function*Jn(t){if(!t)return;if(Ir in t){
-let{values:o,nulls:i}=t;yield*o.entries();for(let s of i)yield[s,null];return}let e=!1,r,n=Symbol.iterator in t?t[Symbol.
-iterator]:void 0;typeof n=="function"?r={[Symbol.iterator]:()=>n.call(t)}:(e=!0,r=Object.entries(t??{}));for(let o of r){
-let i=o[0];if(typeof i!="string")throw new TypeError("expected header name to be a string");let s=Kt(o[1])?o[1]:[o[1]],c=!1;
-for(let u of s)u!==void 0&&(e&&!c&&(c=!0,yield[i,null]),yield[i,u])}}a(Jn,"iterateHeaders");var ie=a(t=>{let e=new Headers,
-r=new Set;for(let n of t){let o=new Set;for(let[i,s]of Jn(n)){if(!Qn.test(i))throw new TypeError(`Header name must be a \
-valid HTTP token ["${i}"]`);let c=i.toLowerCase();o.has(c)||(e.delete(c),o.add(c)),s===null?(e.delete(c),r.add(c)):(e.append(
-c,s),r.delete(c))}}return{[Ir]:!0,values:e,nulls:r}},"buildHeaders");m();var Xt={};xn(Xt,{findRegisteredX509Transport:()=>Gn,findX509Credential:()=>co,findX509OAuthError:()=>so,isApprovedX509Client:()=>oo,
-isRetryableX509IssuerError:()=>ro,isTransientX509ConnectionError:()=>eo,markApprovedX509Client:()=>no,markRetryableX509IssuerError:()=>to,
-markTransientX509ConnectionError:()=>Zn,rememberRegisteredX509Transport:()=>Yn,rememberX509Credential:()=>ao,rememberX509OAuthError:()=>io});
-m();var Pr=new WeakMap,Tr=new WeakSet,Cr=new WeakSet,jr=new WeakSet,Dr=new WeakMap,Lr=new WeakMap,Gn=WeakMap.prototype.get.
-bind(Pr),Yn=WeakMap.prototype.set.bind(Pr),Zn=WeakSet.prototype.add.bind(Tr),eo=WeakSet.prototype.has.bind(Tr),to=WeakSet.
-prototype.add.bind(Cr),ro=WeakSet.prototype.has.bind(Cr),no=WeakSet.prototype.add.bind(jr),oo=WeakSet.prototype.has.bind(
-jr),io=WeakMap.prototype.set.bind(Dr),so=WeakMap.prototype.get.bind(Dr),ao=WeakMap.prototype.set.bind(Lr),co=WeakMap.prototype.
-get.bind(Lr);var Mt=En(Wr(),1),uo=typeof Mt.findRegisteredX509Transport=="function"?Mt:Xt,{findRegisteredX509Transport:Ts,rememberRegisteredX509Transport:Cs,
-markTransientX509ConnectionError:js,isTransientX509ConnectionError:qr,markRetryableX509IssuerError:Ds,isRetryableX509IssuerError:Ls,
-markApprovedX509Client:Br,isApprovedX509Client:Ws,rememberX509OAuthError:qs,findX509OAuthError:Bs,rememberX509Credential:Us,
-findX509Credential:Ur}=uo;var lo=["dispatcher","agent","client","tls","proxy"];var Ns=1200*1e3;function wt(t){if(!t||typeof t!="object")return!1;let e=t;for(;e!==null&&e!==Object.prototype;){let n=Object.getOwnPropertyDescriptor(
-e,"provider");if(n){if(!("value"in n)||n.value!==void 0)return!1;break}e=Object.getPrototypeOf(e)}let r=t;for(;r!==null&&
-r!==Object.prototype;){let n=Object.getOwnPropertyDescriptor(r,"type");if(n){if(!("value"in n))throw new P("X.509 worklo\
-ad identity type must be a plain data property.");return n.value==="x509"}r=Object.getPrototypeOf(r)}return!1}a(wt,"isX5\
-09WorkloadIdentity");function fo(t){if(!t)return;for(let r of lo)if(re(t,r))throw new P("X.509 workload identity cannot override its approved\
- transport capability.");let e=Object.getOwnPropertyDescriptor(t,"redirect")?.value;if(e!==void 0&&e!=="manual")throw new P(
-"X.509 workload identity requests require manual redirects.")}a(fo,"assertX509FetchOptions");function gt(t){if(fo(t),t&&
-["body","headers","method","signal"].some(e=>re(t,e)))throw new P("X.509 workload identity cannot override its request b\
-ody, headers, method, or signal through fetch options.")}a(gt,"assertX509RequestOptions");function zt(t){gt(t);let e={...t};
-return gt(e),e}a(zt,"snapshotX509RequestOptions");var se=class{static{a(this,"X509WorkloadIdentityAuth")}};m();function Xr(t){let{credential:e}=t;if(e===void 0)return{credential:e,options:t};let r=Ur(e);if(!r)throw new P("An X.509 \
+let e=this.getPaginatedItems(),t=e[e.length-1]?.id;return t?{...this.options,query:{...Bt(this.options.query),after:t}}:
+null}};f();var vn=Response.prototype,ys=vn.arrayBuffer;var lt=class{static name="WorkloadIdentityAuth"};f();var cr="https://mtls.api.openai.com/v1";function ur(r){let e;try{e=new URL(r)}catch{throw new v("X.509 workload identity\
+ requires the approved global mTLS API origin.")}if(e.origin!=="https://mtls.api.openai.com"||e.username||e.password)throw new v(
+"X.509 workload identity requires the approved global mTLS API origin.");for(let t of e.searchParams.keys())if(Be(t))throw new v(
+"X.509 workload identity cannot send conflicting query authentication credentials.");return e}f();f();var dr=Symbol("brand.privateNullableHeaders"),kn=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;function*On(r){if(!r)return;if(dr in r){
+let{values:o,nulls:i}=r;yield*o.entries();for(let s of i)yield[s,null];return}let e=!1,t,n=Symbol.iterator in r?r[Symbol.
+iterator]:void 0;typeof n=="function"?t={[Symbol.iterator]:()=>n.call(r)}:(e=!0,t=Object.entries(r??{}));for(let o of t){
+let i=o[0];if(typeof i!="string")throw new TypeError("expected header name to be a string");let s=jt(o[1])?o[1]:[o[1]],a=!1;
+for(let u of s)u!==void 0&&(e&&!a&&(a=!0,yield[i,null]),yield[i,u])}}var te=r=>{let e=new Headers,t=new Set;for(let n of r){
+let o=new Set;for(let[i,s]of On(n)){if(!kn.test(i))throw new TypeError(`Header name must be a valid HTTP token ["${i}"]`);
+let a=i.toLowerCase();o.has(a)||(e.delete(a),o.add(a)),s===null?(e.delete(a),t.add(a)):(e.append(a,s),t.delete(a))}}return{
+[dr]:!0,values:e,nulls:t}};f();var Tt={};tn(Tt,{findRegisteredX509Transport:()=>In,findX509Credential:()=>Xn,findX509OAuthError:()=>Bn,isApprovedX509Client:()=>qn,
+isRetryableX509IssuerError:()=>Dn,isTransientX509ConnectionError:()=>Cn,markApprovedX509Client:()=>Wn,markRetryableX509IssuerError:()=>Ln,
+markTransientX509ConnectionError:()=>Tn,rememberRegisteredX509Transport:()=>Pn,rememberX509Credential:()=>Un,rememberX509OAuthError:()=>jn});
+f();var lr=new WeakMap,fr=new WeakSet,pr=new WeakSet,hr=new WeakSet,mr=new WeakMap,yr=new WeakMap,In=WeakMap.prototype.get.
+bind(lr),Pn=WeakMap.prototype.set.bind(lr),Tn=WeakSet.prototype.add.bind(fr),Cn=WeakSet.prototype.has.bind(fr),Ln=WeakSet.
+prototype.add.bind(pr),Dn=WeakSet.prototype.has.bind(pr),Wn=WeakSet.prototype.add.bind(hr),qn=WeakSet.prototype.has.bind(
+hr),jn=WeakMap.prototype.set.bind(mr),Bn=WeakMap.prototype.get.bind(mr),Un=WeakMap.prototype.set.bind(yr),Xn=WeakMap.prototype.
+get.bind(yr);var Ct=nn(gr(),1),Mn=typeof Ct.findRegisteredX509Transport=="function"?Ct:Tt,{findRegisteredX509Transport:Os,rememberRegisteredX509Transport:Is,
+markTransientX509ConnectionError:Ps,isTransientX509ConnectionError:br,markRetryableX509IssuerError:Ts,isRetryableX509IssuerError:Cs,
+markApprovedX509Client:wr,isApprovedX509Client:Ls,rememberX509OAuthError:Ds,findX509OAuthError:Ws,rememberX509Credential:qs,
+findX509Credential:Ar}=Mn;var $n=["dispatcher","agent","client","tls","proxy"];var $s=1200*1e3;function ht(r){if(!r||typeof r!="object")return!1;let e=r;for(;e!==null&&e!==Object.prototype;){let n=Object.getOwnPropertyDescriptor(
+e,"provider");if(n){if(!("value"in n)||n.value!==void 0)return!1;break}e=Object.getPrototypeOf(e)}let t=r;for(;t!==null&&
+t!==Object.prototype;){let n=Object.getOwnPropertyDescriptor(t,"type");if(n){if(!("value"in n))throw new v("X.509 worklo\
+ad identity type must be a plain data property.");return n.value==="x509"}t=Object.getPrototypeOf(t)}return!1}function zn(r){if(!r)return;for(let t of $n)if(G(r,t))throw new v("X.509 workload identity cannot override its approved \
+transport capability.");let e=Object.getOwnPropertyDescriptor(r,"redirect")?.value;if(e!==void 0&&e!=="manual")throw new v(
+"X.509 workload identity requests require manual redirects.")}function pt(r){if(zn(r),r&&["body","headers","method","sig\
+nal"].some(e=>G(r,e)))throw new v("X.509 workload identity cannot override its request body, headers, method, or signal \
+through fetch options.")}function Lt(r){pt(r);let e={...r};return pt(e),e}var re=class{static name="X509WorkloadIdentity\
+Auth"};f();function _r(r){let{credential:e}=r;if(e===void 0)return{credential:e,options:r};let t=Ar(e);if(!t)throw new v("An X.509 \
 credential must be created by the SDK authentication helper.");let n=["apiKey","adminAPIKey","workloadIdentity","x509Tra\
-nsport"].filter(o=>{let i=t[o];return i!=null});if(n.length>0)throw new P(`The \`credential\` option cannot be combined wi\
-th ${n.map(o=>`\`${o}\``).join(", ")}.`);return{credential:e,options:{...t,apiKey:null,adminAPIKey:null,baseURL:t.baseURL??
-null,organization:t.organization??null,project:t.project??null,workloadIdentity:r.identity,x509Transport:r.transport}}}a(
-Xr,"normalizeX509CredentialOptions");function po({apiKey:t,adminAPIKey:e}){return t!=null||e!=null}a(po,"overridesOrdina\
-ryAuthentication");function ho(t,e){let r=t.provider,n=e.credential??e.workloadIdentity,o=e.provider??(n?void 0:r);return o!==
-r&&(delete t.baseURL,delete t.organization,delete t.project,delete t.defaultHeaders,delete t.defaultQuery,delete t.fetchOptions,
-delete t.fetch),o&&(delete t.apiKey,delete t.adminAPIKey,delete t.credential,delete t.workloadIdentity,delete t.x509Transport,
-delete t.baseURL),o}a(ho,"prepareProviderClone");function Mr(t,e,r,n){let o=re(e,"workloadIdentity")?e.workloadIdentity:
-t.workloadIdentity,i=r!==void 0&&(po(e)&&e.workloadIdentity===void 0||e.provider!==void 0);r!==void 0&&re(e,"workloadIde\
-ntity")&&delete t.x509Transport;let s=r!==void 0&&!i&&e.credential===void 0&&!re(e,"workloadIdentity")&&!re(e,"x509Trans\
-port")?r:void 0,c=e.credential===void 0?s:e.credential,u=c!==void 0||!i&&wt(o);return n!==u&&(delete t.fetch,delete t.baseURL,
-delete t.organization,delete t.project,delete t.defaultHeaders,delete t.defaultQuery,delete t.fetchOptions,u?t.apiKey=null:
-(delete t.x509Transport,i&&delete t.workloadIdentity)),c!==void 0&&(delete t.apiKey,delete t.adminAPIKey,delete t.workloadIdentity,
-delete t.x509Transport,t.credential=c,e.credential!==void 0&&(delete t.organization,delete t.project,delete t.defaultHeaders,
-delete t.defaultQuery,delete t.fetchOptions)),{credential:c,provider:ho(t,e)}}a(Mr,"prepareX509ClientClone");m();m();m();m();var le=class{static{a(this,"APIResource")}constructor(e){this._client=e}};m();m();m();function Fr(t){return t.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g,encodeURIComponent)}a(Fr,"encodeURIPath");var zr=Object.
-freeze(Object.create(null)),mo=a((t=Fr)=>a(function(r,...n){if(r.length===1)return r[0];let o=!1,i=[],s="";for(let l=0;l<
-r.length;l+=1)if(l in r){let b=r[l];/[?#]/.test(b)&&(o=!0);let h=n[l],y=(o?encodeURIComponent:t)(""+h);l!==n.length&&(h==
-null||typeof h=="object"&&h.toString===Object.getPrototypeOf(Object.getPrototypeOf(h.hasOwnProperty??zr)??zr)?.toString)&&
-(y=h+"",i.push({start:s.length+b.length,length:y.length,error:`Value of type ${Object.prototype.toString.call(h).slice(8,
--1)} is not a valid path parameter`})),s+=b+(l===n.length?"":y)}let c=s.split(/[?#]/,1)[0],u=/(?<=^|\/)(?:\.|%2e){1,2}(?=\/|$)/gi,
-p;for(;(p=u.exec(c))!==null;)i.push({start:p.index,length:p[0].length,error:`Value "${p[0]}" can't be safely passed as a\
- path parameter`});if(i.sort((l,b)=>l.start-b.start),i.length>0){let l=0,b="";for(let h of i){let y=" ".repeat(h.start-l),
-d="^".repeat(h.length);l=h.start+h.length,b+=y+d}throw new P(`Path parameters result in path with invalid segments:
-${i.map(h=>h.error).join(`
+nsport"].filter(o=>{let i=r[o];return i!=null});if(n.length>0)throw new v(`The \`credential\` option cannot be combined wi\
+th ${n.map(o=>`\`${o}\``).join(", ")}.`);return{credential:e,options:{...r,apiKey:null,adminAPIKey:null,baseURL:r.baseURL??
+null,organization:r.organization??null,project:r.project??null,workloadIdentity:t.identity,x509Transport:t.transport}}}function Nn({
+apiKey:r,adminAPIKey:e}){return r!=null||e!=null}function Fn(r,e){let t=r.provider,n=e.credential??e.workloadIdentity,o=e.
+provider??(n?void 0:t);return o!==t&&(delete r.baseURL,delete r.organization,delete r.project,delete r.defaultHeaders,delete r.
+defaultQuery,delete r.fetchOptions,delete r.fetch),o&&(delete r.apiKey,delete r.adminAPIKey,delete r.credential,delete r.
+workloadIdentity,delete r.x509Transport,delete r.baseURL),o}function Er(r,e,t,n){let o=G(e,"workloadIdentity")?e.workloadIdentity:
+r.workloadIdentity,i=t!==void 0&&(Nn(e)&&e.workloadIdentity===void 0||e.provider!==void 0);t!==void 0&&G(e,"workloadIden\
+tity")&&delete r.x509Transport;let s=t!==void 0&&!i&&e.credential===void 0&&!G(e,"workloadIdentity")&&!G(e,"x509Transpor\
+t")?t:void 0,a=e.credential===void 0?s:e.credential,u=a!==void 0||!i&&ht(o);return n!==u&&(delete r.fetch,delete r.baseURL,
+delete r.organization,delete r.project,delete r.defaultHeaders,delete r.defaultQuery,delete r.fetchOptions,u?r.apiKey=null:
+(delete r.x509Transport,i&&delete r.workloadIdentity)),a!==void 0&&(delete r.apiKey,delete r.adminAPIKey,delete r.workloadIdentity,
+delete r.x509Transport,r.credential=a,e.credential!==void 0&&(delete r.organization,delete r.project,delete r.defaultHeaders,
+delete r.defaultQuery,delete r.fetchOptions)),{credential:a,provider:Fn(r,e)}}f();f();f();f();var ae=class{static name="APIResource";constructor(e){this._client=e}};f();f();f();function Rr(r){return r.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@]+/g,encodeURIComponent)}var xr=Object.freeze(Object.create(
+null)),Hn=(r=Rr)=>function(t,...n){if(t.length===1)return t[0];let o=!1,i=[],s="";for(let l=0;l<t.length;l+=1)if(l in t){
+let m=t[l];/[?#]/.test(m)&&(o=!0);let g=n[l],h=(o?encodeURIComponent:r)(""+g);l!==n.length&&(g==null||typeof g=="object"&&
+g.toString===Object.getPrototypeOf(Object.getPrototypeOf(g.hasOwnProperty??xr)??xr)?.toString)&&(h=g+"",i.push({start:s.
+length+m.length,length:h.length,error:`Value of type ${Object.prototype.toString.call(g).slice(8,-1)} is not a valid pat\
+h parameter`})),s+=m+(l===n.length?"":h)}let a=s.split(/[?#]/,1)[0],u=/(?<=^|\/)(?:\.|%2e){1,2}(?=\/|$)/gi,p;for(;(p=u.exec(
+a))!==null;)i.push({start:p.index,length:p[0].length,error:`Value "${p[0]}" can't be safely passed as a path parameter`});
+if(i.sort((l,m)=>l.start-m.start),i.length>0){let l=0,m="";for(let g of i){let h=" ".repeat(g.start-l),c="^".repeat(g.length);
+l=g.start+g.length,m+=h+c}throw new v(`Path parameters result in path with invalid segments:
+${i.map(g=>g.error).join(`
 `)}
 ${s}
-${b}`)}return s},"path"),"createPathTagFunction"),fe=mo(Fr);function yo(t,e){return Promise.resolve(t).then(e)}a(yo,"resolveResourceRequestOptions");var $r=new Set(["method","path",
-"query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBa\
-seURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventD\
-ata"]);function bo(t,e,r){if(typeof t!="object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).
-filter(([,s])=>s.enumerable&&(!("value"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>$r.has(s)&&!e.includes(s))){
-if(r!==void 0||o.some(s=>!$r.has(s)||e.includes(s)))throw new TypeError("Query parameters and request options must be pa\
-ssed as separate arguments.");if(o.some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(
-s)))throw new TypeError("Pass transport overrides in the explicit request options argument.");return Object.fromEntries(
-n.map(([s,c])=>"value"in c?[s,c.value]:[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(bo,"normalizeRequestOptionsForQue\
-ry");var ke=class extends le{static{a(this,"Messages")}list(e,r={},n){let o=bo(r,["after","limit","order"],n);return o!==
-void 0&&(n=o,r={}),r=r,this._client.getAPIList(fe`/chat/completions/${e}/messages`,mt,yo(n,i=>({query:r,...i,__security:{
-bearerAuth:!0}})))}};m();function wo(t){return Array.isArray(t?.choices)?{...t,choices:t.choices.map(e=>({...e,finish_reason:e.finish_reason??null}))}:
-t}a(wo,"normalizeChatCompletionChunk");function Nr(t){let e=t[Symbol.asyncIterator].bind(t);return t[Symbol.asyncIterator]=
-a(async function*(){let n={[Symbol.asyncIterator]:e};for await(let o of n)yield wo(o)},"normalizedChunks"),t}a(Nr,"norma\
-lizeChatCompletionStream");function _t(t,e){return Promise.resolve(t).then(e)}a(_t,"resolveResourceRequestOptions");function _o(t,e){return{...t,__metadata:{
-...t.__metadata,...e}}}a(_o,"withBodyFinalization");var Re=class extends le{static{a(this,"Completions")}constructor(){super(...arguments),this.messages=new ke(this._client)}create(e,r){
-return this._client.post("/chat/completions",_t(r,n=>_o({body:e,...n,stream:e.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0}))).
-_thenUnwrap((n,o)=>o.options.stream?Nr(n):n)}retrieve(e,r){return this._client.get(fe`/chat/completions/${e}`,_t(r,n=>({
-...n,__security:{bearerAuth:!0}})))}update(e,r,n){return this._client.post(fe`/chat/completions/${e}`,_t(n,o=>({body:r,...o,
-__security:{bearerAuth:!0}})))}delete(e,r){return this._client.delete(fe`/chat/completions/${e}`,_t(r,n=>({...n,__security:{
-bearerAuth:!0}})))}};Re.Messages=ke;var Oe=class extends le{static{a(this,"Chat")}constructor(){super(...arguments),this.completions=new Re(this._client)}};
-Oe.Completions=Re;m();var ye=a(t=>{try{if(typeof globalThis.process<"u")return globalThis.process.env?.[t]?.trim()||void 0;if(typeof globalThis.
-Deno<"u")return globalThis.Deno.env?.get?.(t)?.trim()||void 0}catch{return}},"readEnv");m();m();function Ft(t){let e=[];for(let r of t.output)if(r.type==="message")for(let n of r.content)n.type==="output_text"&&e.push(
-n.text);t.output_text=e.join("")}a(Ft,"addOutputText");function He(t,e){return Promise.resolve(t).then(e)}a(He,"resolveResourceRequestOptions");function Ao(t,e){return{...t,__metadata:{
-...t.__metadata,...e}}}a(Ao,"withBodyFinalization");var Kr=new Set(["method","path","query","body","headers","maxRetries",
+${m}`)}return s},ce=Hn(Rr);function Kn(r,e){return Promise.resolve(r).then(e)}var Sr=new Set(["method","path","query","body","headers","maxRetries",
 "stream","timeout","httpAgent","fetchOptions","signal","idempotencyKey","defaultBaseURL","__metadata","__binaryRequest",
-"__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function Eo(t,e,r){if(typeof t!=
-"object"||t===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(t)).filter(([,s])=>s.enumerable&&(!("val\
-ue"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>Kr.has(s)&&!e.includes(s))){if(r!==void 0||o.some(s=>!Kr.has(
+"__binaryResponse","__streamClass","__streamMode","__security","__synthesizeEventData"]);function Vn(r,e,t){if(typeof r!=
+"object"||r===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(r)).filter(([,s])=>s.enumerable&&(!("val\
+ue"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>Sr.has(s)&&!e.includes(s))){if(t!==void 0||o.some(s=>!Sr.has(
 s)||e.includes(s)))throw new TypeError("Query parameters and request options must be passed as separate arguments.");if(o.
 some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(s)))throw new TypeError("Pass tra\
-nsport overrides in the explicit request options argument.");return Object.fromEntries(n.map(([s,c])=>"value"in c?[s,c.value]:
-[s,c.get?Reflect.apply(c.get,t,[]):void 0]))}}a(Eo,"normalizeRequestOptionsForQuery");var Ve=class extends le{static{a(this,
-"Responses")}constructor(){super(...arguments)}create(e,r){return this._client.post("/responses",He(r,n=>Ao({body:e,...n,
-stream:e.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0})))._thenUnwrap(n=>("object"in n&&n.object==="respons\
-e"&&Ft(n),n))}retrieve(e,r={},n){let o=Eo(r,["include","include_obfuscation","starting_after","stream"],n);return o!==void 0&&
-(n=o,r={}),r=r,this._client.get(fe`/responses/${e}`,He(n,i=>({query:r,...i,stream:r?.stream??!1,__security:{bearerAuth:!0}}))).
-_thenUnwrap(i=>("object"in i&&i.object==="response"&&Ft(i),i))}delete(e,r){return this._client.delete(fe`/responses/${e}`,
-He(r,n=>({...n,headers:ie([{Accept:"*/*"},n?.headers]),__security:{bearerAuth:!0}})))}cancel(e,r){return this._client.post(
-fe`/responses/${e}/cancel`,He(r,n=>({...n,__security:{bearerAuth:!0}})))}compact(e,r){return this._client.post("/respons\
-es/compact",He(r,n=>({body:e,...n,__security:{bearerAuth:!0}})))}};m();m();var Hr=Symbol.for("openai.privateBedrockClient");function Vr(t){if(/^[\t ]|[\t ]$/.test(t))throw new TypeError("Bedrock bearer credential contains an invalid HTTP header\
- value.");for(let e of t){let r=e.codePointAt(0)??0;if(r<32&&r!==9||r===127||r>255)throw new TypeError("Bedrock bearer c\
-redential contains an invalid HTTP header value.")}}a(Vr,"assertValidBedrockBearerCredential");m();function Qr(t,e,r){let n=new Map(Object.entries(e).map(([o,i])=>[o.toLowerCase(),i]));for(let o of r)n.delete(o);for(let[
-o,i]of Object.entries(t.headers??{}))n.set(o,i);return{...t,headers:Object.fromEntries(n)}}a(Qr,"mergeWebSocketAuthHeade\
-rs");var Jr=new WeakMap;var xt=Symbol.for("openai.realtimeAPIKeyCacheContext"),So;function Gr(t){let e=t[xt]?.getStore();return e?.client===t?e:void 0}a(Gr,"getDeferredRealtimeAPIKeyCache");function Qe(t,e){
-return e!==null&&Hr in t&&Vr(e),e}a(Qe,"validateCapturedAPIKey");async function Yr(t,e=!1){let r,n={client:t,commit:a(()=>r===void 0?t.apiKey:r,"commit")},o=a(u=>{r=u},"capture"),i=a(()=>t.
-_callApiKey(o),"invoke"),s=t[xt]??So;e&&s&&!t[xt]&&Object.defineProperty(t,xt,{value:s});let c=await(s?s.run(e?n:void 0,
-i):i());return{apiKey:r===void 0?t.apiKey:r,isProvider:c,commit:a(()=>{let u=n.providerKey!==void 0&&r!==void 0&&r!==n.providerKey?
-Qe(t,r):void 0,p=n.commit();return u===void 0?Qe(t,p):u},"commit")}}a(Yr,"resolveRealtimeAPIKey");m();var Zr=Symbol.for("openai.node.providerTimeout.v1");function en(t){return t instanceof ee||t instanceof Error&&Zr in t&&t[Zr]===!0}a(en,"isProviderTimeoutError");var tn=Symbol.
-for("openai.node.providerDefinitions.v1"),rn=globalThis,nn=rn[tn],on=nn??new WeakMap;nn||Object.defineProperty(rn,tn,{value:on});function sn(t){let e=on.get(t);if(!e)throw new Error("Invalid provider. Providers must be created with createProvider().");
-return e.configure()}a(sn,"configureProvider");var oe,ne,Je,M,At,be,Ze,Ge,$t,ln,Ye,Se,an,fn;function cn(){if(fr())return!0;let t=globalThis;return typeof t.WorkerGlobalScope==
-"function"&&t instanceof t.WorkerGlobalScope&&typeof t.WorkerNavigator=="function"&&t.navigator instanceof t.WorkerNavigator&&
-typeof t.navigator?.userAgent=="string"&&t.navigator.userAgent!=="Cloudflare-Workers"&&t.process?.versions?.node===void 0&&
-t.Deno===void 0&&t.Bun===void 0&&t.EdgeRuntime===void 0&&t.WebSocketPair===void 0}a(cn,"isRunningInBrowserOrBrowserWorke\
-r");var vo="workload-identity-auth",un=Symbol("inheritedDataResidencySelection"),$=class{static{a(this,"OpenAI")}constructor(e={}){
-oe.add(this),Je.set(this,void 0),M.set(this,void 0),At.set(this,void 0),be.set(this,void 0),Ze.set(this,!1),Ge.set(this,
-new WeakMap),this._apiKeyInvocation=0,this._lastCachedAPIKeyInvocation=0,this.chat=new Oe(this),this.responses=new Ve(this);
-let{credential:r,options:n}=Xr(e);e=n;let o=Bt(e),i=e.provider,{baseURL:s=i?null:ye("OPENAI_BASE_URL"),dataResidency:c,[un]:u=!1,
-apiKey:p=i?null:ye("OPENAI_API_KEY")??null,adminAPIKey:l=i?null:ye("OPENAI_ADMIN_KEY")??null,organization:b=i?null:ye("O\
-PENAI_ORG_ID")??null,project:h=i?null:ye("OPENAI_PROJECT_ID")??null,webhookSecret:y=ye("OPENAI_WEBHOOK_SECRET")??null,workloadIdentity:d,
-x509Transport:j,credential:_,...B}=e;if(i){let q=["apiKey","adminAPIKey","workloadIdentity","x509Transport","baseURL","d\
-ataResidency"].filter(E=>(E==="workloadIdentity"?d:e[E])!=null);if(q.length)throw new P(`The \`provider\` option cannot be\
- used with ${q.map(E=>`\`${E}\``).join(", ")}. Configure authentication and the base URL through the provider instead.`)}
-let T=wt(d)?{x509:d,legacy:void 0}:{x509:void 0,legacy:d},U=T.x509,G=U!==void 0,ae=i?sn(i):void 0,g={apiKey:p,adminAPIKey:l,
-organization:b,project:h,webhookSecret:y,workloadIdentity:d,x509Transport:j,provider:i,...B,baseURL:ae?.baseURL??o??(s||
-(G?kr:"https://api.openai.com/v1"))};if(j&&!G)throw new P("An X.509 transport requires an X.509 workload identity.");if(G){
-if(o!==void 0||u)throw new P("X.509 workload identity does not support data residency selection.");if(e.fetch!==void 0)throw new P(
-"X.509 workload identity does not support a custom fetch implementation.");if(Or(g.baseURL),gt(g.fetchOptions),this.fetchWithAuth!==
-ne.prototype.fetchWithAuth||this.fetchWithTimeout!==ne.prototype.fetchWithTimeout)throw new P("X.509 workload identity d\
-oes not support overridden fetch dispatch hooks.")}if(p&&d)throw new P("The `apiKey` and `workloadIdentity` options are \
-mutually exclusive");if(!ae&&!p&&!l&&!d)throw new P("Missing credentials. Please pass an `apiKey`, `workloadIdentity`, `\
-adminAPIKey`, or set the `OPENAI_API_KEY` or `OPENAI_ADMIN_KEY` environment variable.");if(!g.dangerouslyAllowBrowser&&cn())
-throw new P(`It looks like you're running in a browser-like environment.
+nsport overrides in the explicit request options argument.");return Object.fromEntries(n.map(([s,a])=>"value"in a?[s,a.value]:
+[s,a.get?Reflect.apply(a.get,r,[]):void 0]))}}var xe=class extends ae{static name="Messages";list(e,t={},n){let o=Vn(t,[
+"after","limit","order"],n);return o!==void 0&&(n=o,t={}),t=t,this._client.getAPIList(ce`/chat/completions/${e}/messages`,
+dt,Kn(n,i=>({query:t,...i,__security:{bearerAuth:!0}})))}};f();function Qn(r){return Array.isArray(r?.choices)?{...r,choices:r.choices.map(e=>({...e,finish_reason:e.finish_reason??
+null}))}:r}function vr(r){let e=r[Symbol.asyncIterator].bind(r);return r[Symbol.asyncIterator]=async function*(){let n={
+[Symbol.asyncIterator]:e};for await(let o of n)yield Qn(o)},r}function mt(r,e){return Promise.resolve(r).then(e)}function Gn(r,e){return{...r,__metadata:{...r.__metadata,...e}}}var Ae=class extends ae{static name="Completions";constructor(){super(...arguments),this.messages=new xe(this._client)}create(e,t){
+return this._client.post("/chat/completions",mt(t,n=>Gn({body:e,...n,stream:e.stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0}))).
+_thenUnwrap((n,o)=>o.options.stream?vr(n):n)}retrieve(e,t){return this._client.get(ce`/chat/completions/${e}`,mt(t,n=>({
+...n,__security:{bearerAuth:!0}})))}update(e,t,n){return this._client.post(ce`/chat/completions/${e}`,mt(n,o=>({body:t,...o,
+__security:{bearerAuth:!0}})))}delete(e,t){return this._client.delete(ce`/chat/completions/${e}`,mt(t,n=>({...n,__security:{
+bearerAuth:!0}})))}};Ae.Messages=xe;var Re=class extends ae{static name="Chat";constructor(){super(...arguments),this.completions=new Ae(this._client)}};Re.
+Completions=Ae;f();var fe=r=>{try{if(typeof globalThis.process<"u")return globalThis.process.env?.[r]?.trim()||void 0;if(typeof globalThis.
+Deno<"u")return globalThis.Deno.env?.get?.(r)?.trim()||void 0}catch{return}};f();f();function Dt(r){let e=[];for(let t of r.output)if(t.type==="message")for(let n of t.content)n.type==="output_text"&&e.push(
+n.text);r.output_text=e.join("")}function ze(r,e){return Promise.resolve(r).then(e)}function Zn(r,e){return{...r,__metadata:{...r.__metadata,...e}}}var kr=new Set(
+["method","path","query","body","headers","maxRetries","stream","timeout","httpAgent","fetchOptions","signal","idempoten\
+cyKey","defaultBaseURL","__metadata","__binaryRequest","__binaryResponse","__streamClass","__streamMode","__security","_\
+_synthesizeEventData"]);function eo(r,e,t){if(typeof r!="object"||r===null)return;let n=Object.entries(Object.getOwnPropertyDescriptors(
+r)).filter(([,s])=>s.enumerable&&(!("value"in s)||s.value!==void 0)),o=n.map(([s])=>s);if(o.some(s=>kr.has(s)&&!e.includes(
+s))){if(t!==void 0||o.some(s=>!kr.has(s)||e.includes(s)))throw new TypeError("Query parameters and request options must \
+be passed as separate arguments.");if(o.some(s=>!["headers","maxRetries","timeout","signal","idempotencyKey","query"].includes(
+s)))throw new TypeError("Pass transport overrides in the explicit request options argument.");return Object.fromEntries(
+n.map(([s,a])=>"value"in a?[s,a.value]:[s,a.get?Reflect.apply(a.get,r,[]):void 0]))}}var Ne=class extends ae{static name="\
+Responses";constructor(){super(...arguments)}create(e,t){return this._client.post("/responses",ze(t,n=>Zn({body:e,...n,stream:e.
+stream??!1,__security:{bearerAuth:!0}},{streamFromBody:!0})))._thenUnwrap(n=>("object"in n&&n.object==="response"&&Dt(n),
+n))}retrieve(e,t={},n){let o=eo(t,["include","include_obfuscation","starting_after","stream"],n);return o!==void 0&&(n=o,
+t={}),t=t,this._client.get(ce`/responses/${e}`,ze(n,i=>({query:t,...i,stream:t?.stream??!1,__security:{bearerAuth:!0}}))).
+_thenUnwrap(i=>("object"in i&&i.object==="response"&&Dt(i),i))}delete(e,t){return this._client.delete(ce`/responses/${e}`,
+ze(t,n=>({...n,headers:te([{Accept:"*/*"},n?.headers]),__security:{bearerAuth:!0}})))}cancel(e,t){return this._client.post(
+ce`/responses/${e}/cancel`,ze(t,n=>({...n,__security:{bearerAuth:!0}})))}compact(e,t){return this._client.post("/respons\
+es/compact",ze(t,n=>({body:e,...n,__security:{bearerAuth:!0}})))}};f();f();var Or=Symbol.for("openai.privateBedrockClient");function Ir(r){if(/^[\t ]|[\t ]$/.test(r))throw new TypeError("Bedrock bearer credential contains an invalid HTTP header\
+ value.");for(let e of r){let t=e.codePointAt(0)??0;if(t<32&&t!==9||t===127||t>255)throw new TypeError("Bedrock bearer c\
+redential contains an invalid HTTP header value.")}}f();function Pr(r,e,t){let n=new Map(Object.entries(e).map(([o,i])=>[o.toLowerCase(),i]));for(let o of t)n.delete(o);for(let[
+o,i]of Object.entries(r.headers??{}))n.set(o,i);return{...r,headers:Object.fromEntries(n)}}var Tr=new WeakMap;var yt=Symbol.for("openai.realtimeAPIKeyCacheContext"),ro;function Cr(r){let e=r[yt]?.getStore();return e?.client===r?e:void 0}function Fe(r,e){return e!==null&&Or in r&&Ir(e),e}async function Lr(r,e=!1){let t,n={client:r,commit:()=>t===void 0?r.apiKey:t},o=u=>{t=u},i=()=>r._callApiKey(o),s=r[yt]??
+ro;e&&s&&!r[yt]&&Object.defineProperty(r,yt,{value:s});let a=await(s?s.run(e?n:void 0,i):i());return{apiKey:t===void 0?r.
+apiKey:t,isProvider:a,commit:()=>{let u=n.providerKey!==void 0&&t!==void 0&&t!==n.providerKey?Fe(r,t):void 0,p=n.commit();
+return u===void 0?Fe(r,p):u}}}f();var Dr=Symbol.for("openai.node.providerTimeout.v1");function Wr(r){return r instanceof J||r instanceof Error&&Dr in r&&r[Dr]===!0}var qr=Symbol.for("openai.node.providerDef\
+initions.v1"),jr=globalThis,Br=jr[qr],Ur=Br??new WeakMap;Br||Object.defineProperty(jr,qr,{value:Ur});function Xr(r){let e=Ur.get(r);if(!e)throw new Error("Invalid provider. Providers must be created with createProvider().");
+return e.configure()}var Z,Y,He,U,gt,pe,Je,Ke,Wt,Fr,Ve,_e,Mr,Hr;function $r(){if(nr())return!0;let r=globalThis;return typeof r.WorkerGlobalScope==
+"function"&&r instanceof r.WorkerGlobalScope&&typeof r.WorkerNavigator=="function"&&r.navigator instanceof r.WorkerNavigator&&
+typeof r.navigator?.userAgent=="string"&&r.navigator.userAgent!=="Cloudflare-Workers"&&r.process?.versions?.node===void 0&&
+r.Deno===void 0&&r.Bun===void 0&&r.EdgeRuntime===void 0&&r.WebSocketPair===void 0}var no="workload-identity-auth",zr=Symbol(
+"inheritedDataResidencySelection"),$=class{static name="OpenAI";constructor(e={}){Z.add(this),He.set(this,void 0),U.set(
+this,void 0),gt.set(this,void 0),pe.set(this,void 0),Je.set(this,!1),Ke.set(this,new WeakMap),this._apiKeyInvocation=0,this.
+_lastCachedAPIKeyInvocation=0,this.chat=new Re(this),this.responses=new Ne(this);let{credential:t,options:n}=_r(e);e=n;let o=It(
+e),i=e.provider,{baseURL:s=i?null:fe("OPENAI_BASE_URL"),dataResidency:a,[zr]:u=!1,apiKey:p=i?null:fe("OPENAI_API_KEY")??
+null,adminAPIKey:l=i?null:fe("OPENAI_ADMIN_KEY")??null,organization:m=i?null:fe("OPENAI_ORG_ID")??null,project:g=i?null:
+fe("OPENAI_PROJECT_ID")??null,webhookSecret:h=fe("OPENAI_WEBHOOK_SECRET")??null,workloadIdentity:c,x509Transport:C,credential:_,
+...q}=e;if(i){let D=["apiKey","adminAPIKey","workloadIdentity","x509Transport","baseURL","dataResidency"].filter(W=>(W===
+"workloadIdentity"?c:e[W])!=null);if(D.length)throw new v(`The \`provider\` option cannot be used with ${D.map(W=>`\`${W}\
+\``).join(", ")}. Configure authentication and the base URL through the provider instead.`)}let K=ht(c)?{x509:c,legacy:void 0}:
+{x509:void 0,legacy:c},B=K.x509,ne=B!==void 0,se=i?Xr(i):void 0,y={apiKey:p,adminAPIKey:l,organization:m,project:g,webhookSecret:h,
+workloadIdentity:c,x509Transport:C,provider:i,...q,baseURL:se?.baseURL??o??(s||(ne?cr:"https://api.openai.com/v1"))};if(C&&
+!ne)throw new v("An X.509 transport requires an X.509 workload identity.");if(ne){if(o!==void 0||u)throw new v("X.509 wo\
+rkload identity does not support data residency selection.");if(e.fetch!==void 0)throw new v("X.509 workload identity do\
+es not support a custom fetch implementation.");if(ur(y.baseURL),pt(y.fetchOptions),this.fetchWithAuth!==Y.prototype.fetchWithAuth||
+this.fetchWithTimeout!==Y.prototype.fetchWithTimeout)throw new v("X.509 workload identity does not support overridden fe\
+tch dispatch hooks.")}if(p&&c)throw new v("The `apiKey` and `workloadIdentity` options are mutually exclusive");if(!se&&
+!p&&!l&&!c)throw new v("Missing credentials. Please pass an `apiKey`, `workloadIdentity`, `adminAPIKey`, or set the `OPE\
+NAI_API_KEY` or `OPENAI_ADMIN_KEY` environment variable.");if(!y.dangerouslyAllowBrowser&&$r())throw new v(`It looks lik\
+e you're running in a browser-like environment.
 
 This is disabled by default, as it risks exposing your secret API credentials to attackers.
 If you understand the risks and have appropriate mitigations in place,
@@ -406,240 +337,237 @@ you can set the \`dangerouslyAllowBrowser\` option to \`true\`, e.g.,
 new OpenAI({ apiKey, dangerouslyAllowBrowser: true });
 
 https://help.openai.com/en/articles/5112595-best-practices-for-api-key-safety
-`);this.baseURL=g.baseURL,L(this,Ze,o!==void 0||u,"f"),this.timeout=g.timeout??ne.DEFAULT_TIMEOUT,this.logger=f(this,oe,
-"m",fn).call(this,g.logger??console);let w="warn";this.logLevel=w,this.logLevel=It(g.logLevel,"ClientOptions.logLevel",this)??
-It(ye("OPENAI_LOG"),"process.env['OPENAI_LOG']",this)??w,this.fetchOptions=g.fetchOptions,this.maxRetries=f(this,oe,"m",
-Ye).call(this,g.maxRetries),this.fetch=g.fetch??vt(),L(this,Je,mr,"f");let W=i||r?void 0:ye("OPENAI_CUSTOM_HEADERS");if(W){
-let q={};for(let E of W.split(`
-`)){let D=E.indexOf(":");D>=0&&(q[E.substring(0,D).trim()]=E.substring(D+1).trim())}g.defaultHeaders=ie([q,g.defaultHeaders])}
-if(this._options=g,this._provider=ae,U){let q=new se(U,j,b,h);this._workloadIdentityAuth=q,L(this,M,q,"f"),L(this,At,r,"\
-f"),L(this,be,q.fetch(),"f"),this.fetch=f(this,be,"f"),Br(this)}else T.legacy&&(this._workloadIdentityAuth=new yt(T.legacy,
-this.fetch));this.apiKey=typeof p=="string"?p:null,this.adminAPIKey=l,this.organization=b,this.project=h,this.webhookSecret=
-y}withOptions(e){let r=Bt(e),n=f(this,M,"f"),o={...this._options,baseURL:this.baseURL,maxRetries:this.maxRetries,timeout:this.
-timeout,logger:this.logger,logLevel:this.logLevel,fetch:f(this,M,"f")?void 0:this.fetch,fetchOptions:this.fetchOptions,apiKey:this.
+`);this.baseURL=y.baseURL,I(this,Je,o!==void 0||u,"f"),this.timeout=y.timeout??Y.DEFAULT_TIMEOUT,this.logger=d(this,Z,"m",
+Hr).call(this,y.logger??console);let b="warn";this.logLevel=b,this.logLevel=vt(y.logLevel,"ClientOptions.logLevel",this)??
+vt(fe("OPENAI_LOG"),"process.env['OPENAI_LOG']",this)??b,this.fetchOptions=y.fetchOptions,this.maxRetries=d(this,Z,"m",Ve).
+call(this,y.maxRetries),this.fetch=y.fetch??xt(),I(this,He,ir,"f");let L=i||t?void 0:fe("OPENAI_CUSTOM_HEADERS");if(L){let D={};
+for(let W of L.split(`
+`)){let P=W.indexOf(":");P>=0&&(D[W.substring(0,P).trim()]=W.substring(P+1).trim())}y.defaultHeaders=te([D,y.defaultHeaders])}
+if(this._options=y,this._provider=se,B){let D=new re(B,C,m,g);this._workloadIdentityAuth=D,I(this,U,D,"f"),I(this,gt,t,"\
+f"),I(this,pe,D.fetch(),"f"),this.fetch=d(this,pe,"f"),wr(this)}else K.legacy&&(this._workloadIdentityAuth=new lt(K.legacy,
+this.fetch));this.apiKey=typeof p=="string"?p:null,this.adminAPIKey=l,this.organization=m,this.project=g,this.webhookSecret=
+h}withOptions(e){let t=It(e),n=d(this,U,"f"),o={...this._options,baseURL:this.baseURL,maxRetries:this.maxRetries,timeout:this.
+timeout,logger:this.logger,logLevel:this.logLevel,fetch:d(this,U,"f")?void 0:this.fetch,fetchOptions:this.fetchOptions,apiKey:this.
 _options.apiKey,adminAPIKey:this.adminAPIKey,workloadIdentity:n?.identitySnapshot()??this._options.workloadIdentity,x509Transport:this.
 _options.x509Transport,organization:this.organization,project:this.project,webhookSecret:this.webhookSecret},{credential:i,
-provider:s}=Mr(o,e,f(this,At,"f"),n!==void 0);r!==void 0&&delete o.baseURL;let c={...o,...e,credential:i,provider:s,[un]:f(
-this,Ze,"f")&&r===void 0&&!re(e,"baseURL")&&e.credential===void 0&&!s},u=new this.constructor(c);return s&&new URL(u.baseURL).
+provider:s}=Er(o,e,d(this,gt,"f"),n!==void 0);t!==void 0&&delete o.baseURL;let a={...o,...e,credential:i,provider:s,[zr]:d(
+this,Je,"f")&&t===void 0&&!G(e,"baseURL")&&e.credential===void 0&&!s},u=new this.constructor(a);return s&&new URL(u.baseURL).
 origin!==new URL(this.baseURL).origin&&(Object.assign(u._options,{defaultHeaders:e.defaultHeaders,defaultQuery:e.defaultQuery,
-fetchOptions:e.fetchOptions,fetch:e.fetch}),u.fetchOptions=e.fetchOptions,u.fetch=e.fetch??vt(),u.organization=e.organization??
-null,u.project=e.project??null),f(this,M,"f")&&f(u,M,"f")&&this.baseURL===u.baseURL&&f(this,M,"f").matches(f(u,M,"f"))&&
-(u._workloadIdentityAuth=f(this,M,"f"),L(u,M,f(this,M,"f"),"f"),L(u,be,f(this,be,"f"),"f")),u}defaultQuery(){return this.
-_options.defaultQuery}_buildWebSocketHeaders(e,r){let n=Jr.get(this);if(n?.baseHeaders)return Qr({headers:n.baseHeaders},
-e,n.removedHeaders??new Set).headers;let o=ie([{"User-Agent":this.getUserAgent(),"OpenAI-Organization":this.organization,
-"OpenAI-Project":this.project},e,this._options.defaultHeaders]);o.nulls.forEach(s=>(r??n?.removedHeaders)?.add(s));let i=Object.
-fromEntries(o.values);return n&&(n.baseHeaders={...i}),i}validateHeaders({values:e,nulls:r},n={bearerAuth:!0,adminAPIKeyAuth:!0}){
-if(!(e.get("authorization")||e.get("api-key"))&&!(r.has("authorization")||r.has("api-key"))&&!(this._workloadIdentityAuth&&
+fetchOptions:e.fetchOptions,fetch:e.fetch}),u.fetchOptions=e.fetchOptions,u.fetch=e.fetch??xt(),u.organization=e.organization??
+null,u.project=e.project??null),d(this,U,"f")&&d(u,U,"f")&&this.baseURL===u.baseURL&&d(this,U,"f").matches(d(u,U,"f"))&&
+(u._workloadIdentityAuth=d(this,U,"f"),I(u,U,d(this,U,"f"),"f"),I(u,pe,d(this,pe,"f"),"f")),u}defaultQuery(){return this.
+_options.defaultQuery}_buildWebSocketHeaders(e,t){let n=Tr.get(this);if(n?.baseHeaders)return Pr({headers:n.baseHeaders},
+e,n.removedHeaders??new Set).headers;let o=te([{"User-Agent":this.getUserAgent(),"OpenAI-Organization":this.organization,
+"OpenAI-Project":this.project},e,this._options.defaultHeaders]);o.nulls.forEach(s=>(t??n?.removedHeaders)?.add(s));let i=Object.
+fromEntries(o.values);return n&&(n.baseHeaders={...i}),i}validateHeaders({values:e,nulls:t},n={bearerAuth:!0,adminAPIKeyAuth:!0}){
+if(!(e.get("authorization")||e.get("api-key"))&&!(t.has("authorization")||t.has("api-key"))&&!(this._workloadIdentityAuth&&
 n.bearerAuth))throw new Error('Could not resolve authentication method. Expected either apiKey or adminAPIKey to be set.\
- Or for one of the "Authorization" or "api-key" headers to be explicitly omitted')}async authHeaders(e,r={bearerAuth:!0,
-adminAPIKeyAuth:!0}){return(f(this,M,"f")??this._workloadIdentityAuth)instanceof se&&r.adminAPIKeyAuth&&this.adminAPIKey!==
-null?await this.adminAPIKeyAuth(e):ie([r.bearerAuth?await this.bearerAuth(e):null,r.adminAPIKeyAuth?await this.adminAPIKeyAuth(
-e):null])}async bearerAuth(e){let r=f(this,M,"f")??this._workloadIdentityAuth;if(r){if(r instanceof se){if(r===this._workloadIdentityAuth&&
-(this.fetchWithAuth!==ne.prototype.fetchWithAuth||this.fetchWithTimeout!==ne.prototype.fetchWithTimeout))throw new P("X.\
-509 workload identity does not support overridden fetch dispatch hooks.");let i=r.headerSnapshots();if(!se.shouldAuthenticate(
-e,i.defaultHeaders,i.requestHeaders))return}let o=r instanceof se?await r.getToken(e,{apiURL:r.requestAPIURL(),...r.headerSnapshots(),
-...r.requestSnapshot(),signal:r.effectiveSignal(),...r.tenantSnapshot()}):await r.getToken();return ie([{Authorization:`\
-Bearer ${o}`}])}let{apiKey:n}=await Yr(this);if(n!=null)return ie([{Authorization:`Bearer ${n}`}])}async adminAPIKeyAuth(e){
-if(this.adminAPIKey!=null)return ie([{Authorization:`Bearer ${this.adminAPIKey}`}])}stringifyQuery(e){return vr(e)}getUserAgent(){
-return`${this.constructor.name}/JS ${we}`}defaultIdempotencyKey(){return`stainless-node-retry-${Et()}`}makeStatusError(e,r,n,o){
-let i=r&&typeof r=="object"&&r.error==null?{error:r}:r;return N.generate(e,i,n,o)}_hasApiKeyProvider(){return typeof this.
-_options.apiKey=="function"}async _callApiKey(e){if(this._provider)return e?.(this.apiKey),!1;let r=this._options.apiKey;
-if(typeof r!="function")return e?.(this.apiKey),!1;let n=Gr(this),o=++this._apiKeyInvocation,i;try{i=await r()}catch(p){
-throw p instanceof P?p:new P(`Failed to get token from 'apiKey' function: ${p.message}`,{cause:p})}if(typeof i!="string"||
-!i)throw new P(`Expected 'apiKey' function argument to return a string but it returned ${i}`);let s=i,c=a(()=>{if(e&&Qe(
-this,s),o<this._lastCachedAPIKeyInvocation)return s;this.apiKey=s;let p=e?this.apiKey:s;return this._lastCachedAPIKeyInvocation=
-o,p},"commit");n&&(n.providerKey=s,n.commit=c);let u=n?Qe(this,s):c();return e?.(u),!0}buildURL(e,r,n){let o=!f(this,oe,
-"m",ln).call(this)&&n||this.baseURL,i,s={},c;if(Nt(e))i=new URL(e);else if(o.includes("?")){let b=new URL(o);c=new URLSearchParams(
-b.search),s=Object.fromEntries(c),b.search="",b.hash="",i=new URL(b.toString()+(b.pathname.endsWith("/")&&e.startsWith("\
-/")?e.slice(1):e))}else i=new URL(o+(o.endsWith("/")&&e.startsWith("/")?e.slice(1):e));let u=this.defaultQuery(),p=Object.
-fromEntries(i.searchParams),l;if((!ot(s)||!ot(u)||!ot(p))&&(l={...p,...u,...r},r={...s,...l}),typeof r=="object"&&r&&!Array.
-isArray(r)&&(i.search=this.stringifyQuery(r),c&&l)){let b=new Set,h=new Set;for(let y of c.keys())b.has(y)&&!re(l,y)&&h.
-add(y),b.add(y);if(h.size){let y=new URLSearchParams;for(let[d,j]of i.searchParams)h.has(d)||y.append(d,j);for(let[d,j]of c)
-h.has(d)&&y.append(d,j);i.search=y.toString()}}return i.toString()}async prepareOptions(e){}async prepareRequest(e,{url:r,
-options:n}){}get(e,r){return this.methodRequest("get",e,r)}post(e,r){return this.methodRequest("post",e,r)}patch(e,r){return this.
-methodRequest("patch",e,r)}put(e,r){return this.methodRequest("put",e,r)}delete(e,r){return this.methodRequest("delete",
-e,r)}methodRequest(e,r,n){return this.request(Promise.resolve(n).then(o=>({method:e,path:r,...o})))}request(e,r=null){let n=f(
-this,M,"f")??this._workloadIdentityAuth,o=n instanceof se?Promise.resolve(e).then(i=>n.runRequest(()=>this.makeRequest(i,
-r,void 0),this)):this.makeRequest(e,r,void 0);return this.responsePromise(o)}responsePromise(e,r=(n,o)=>this.parseResponseWithTimeout(
-n,o)){let n=new pt(this,e,(o,i)=>{let s=f(this,Ge,"f").get(i.controller)?.continueRequest;return s?s(()=>r(o,i)):r(o,i)});
-return n.withResponse=async()=>{let o=await n,{response:i}=await e;return{data:o,response:i,request_id:i.headers.get("x-\
-request-id")}},n._thenUnwrap=o=>this.responsePromise(e,async(i,s)=>$e(o(await r(i,s),s),s.response)),n}async parseResponseWithTimeout(e,r){
-if(r.options.stream||r.options.__binaryResponse||r.response.status===204||r.response.headers.get("content-length")==="0")
-return Fe(e,r);for(;;){let n=f(this,Ge,"f").get(r.controller),o=n?.timeout??r.options.timeout??this.timeout,i=n?.authentication,
-s=i?r.controller.signal:r.options.signal,c=a(()=>i&&s?this._makeUserAbortError(s):new _e,"abortError"),u;try{u=i?.remainingTimeout(
-r.options,o)??Math.max(0,r.startTime+o-Date.now())}catch(h){let y=s?.aborted?c():void 0;throw r.controller.abort(),xe(r.
-response.body).catch(()=>{}),y??h}let p,l,b=!1;try{if(s?.aborted&&n?.helperMethod!=="runTools")throw c();let h=new Promise(
-(y,d)=>{p=A(()=>{b=!0,r.controller.abort(),d(new ee)},u),s&&(l=a(()=>{b||d(c())},"abortListener"),s.addEventListener("ab\
-ort",l,{once:!0}))});return await Promise.race([Fe(e,r),h])}catch(h){if(s?.aborted&&!b)throw c();if(!b)throw i&&h instanceof
-SyntaxError?new SyntaxError("X.509 workload identity API response contains invalid JSON."):i&&!(h instanceof P)?new he({
-message:"X.509 workload identity API response body could not be read."}):h;let y=n?.retriesRemaining??0;if(!y||n?.hasStreamingBody||
-r.options.__metadata?.hasStreamingBody||globalThis.ReadableStream&&r.options.body instanceof globalThis.ReadableStream||
-typeof r.options.body=="object"&&r.options.body!==null&&(Symbol.asyncIterator in r.options.body||Symbol.iterator in r.options.
-body&&"next"in r.options.body&&typeof r.options.body.next=="function"))throw new ee;p!==void 0&&x(p),l&&s?.removeEventListener(
-"abort",l),l=void 0;let d=await this.retryRequest(r.options,y,r.retryOfRequestLogID??r.requestLogID,void 0,r.requestSignal);
-Object.assign(r,d)}finally{p!==void 0&&x(p),l&&s?.removeEventListener("abort",l)}}}async readX509ResponseError(e,r,n,o,i){
-let s=new AbortController,c=o.signal,u=!1,p=a(()=>s.abort(c.reason),"cancel");c.addEventListener("abort",p,{once:!0}),c.
-aborted&&p();try{let l=i.remainingTimeout(r,n),b=i.waitForRetry(l,s.signal).then(()=>{throw new ee}),h=await Promise.race(
-[e.text().catch(()=>"X.509 workload identity API response body could not be read."),b]);if(c.aborted)throw this._makeUserAbortError(
-c);return h}catch(l){throw l instanceof ee&&(u=!c.aborted,o.abort(),xe(e.body).catch(()=>{})),c.aborted&&!u?this._makeUserAbortError(
-c):l}finally{c.removeEventListener("abort",p),s.abort()}}async makeRequest(e,r,n){let o=await e,i=f(this,oe,"m",Ye).call(
-this,o.maxRetries??this.maxRetries);r==null?r=i:r=Math.min(f(this,oe,"m",Ye).call(this,r),i);let s=f(this,M,"f");s?.beginRequestPreparation(),
-await this.prepareOptions(o),s?.beginRequestPlanning();let c;try{let D=await this.buildRequest(o,{retryCount:i-r});if(c=
-{req:D.req,url:D.url,timeout:D.timeout},s){Rt("timeout",c.timeout),s.authorizePlannedRequest(c.url,c.req,c.timeout),se.isStreamingRequestBody(
-c.req.body)&&(o.__metadata={...o.__metadata,hasStreamingBody:!0}),await this.prepareRequest(c.req,{url:c.url,options:o}),
-await this._provider?.prepareRequest?.(c.req,{url:c.url,options:o,timeout:c.timeout}),s.beginRequestPlanning(),s.authorizePlannedRequest(
-c.url,c.req,c.timeout,!0),se.isStreamingRequestBody(c.req.body)&&(o.__metadata={...o.__metadata,hasStreamingBody:!0});let C=s.
-requestSnapshot().signal;if(C?.aborted||c.req.signal?.aborted)throw this._makeUserAbortError(C?.aborted?C:c.req.signal);
-s.setEffectiveSignal(c.req.signal||C?dn(c.req.signal??C,C).signal:void 0),s.beginRequestNetwork();let H=o.__security??{bearerAuth:!0},
-Y=await this.authHeaders(o,H),V=s.headerSnapshots(),Z=ie([V.defaultHeaders,V.requestHeaders]);for(let[ce,ge]of Y?.values??
-[])!Z.nulls.has(ce)&&!c.req.headers.has(ce)&&c.req.headers.set(ce,ge);this.validateHeaders(ie([Z,c.req.headers]),H)}}catch(D){
-if(s?.retireRequestBody(),s&&r&&!o.__metadata?.hasStreamingBody&&se.isRetryableFailure(D))return await this.retryRequest(
-o,r,n??"x509-token-exchange",se.retryHeaders(D));throw D}let{req:u,url:p}=c,l=s?Math.min(c.timeout,s.requestSnapshot().timeout):
-c.timeout;s?.bindRequest(o,u,this.adminAPIKey);let b=o.__metadata?.hasStreamingBody===!0,h,y;if(!s){await this.prepareRequest(
-u,{url:p,options:o}),this._provider?.timeoutIncludesAuth&&(h={wallTime:Date.now(),monotonicTime:performance.now()});try{
-await this._provider?.prepareRequest?.(u,{url:p,options:o,timeout:l})}catch(D){if(!h||!en(D))throw D;y=D}}s?.adoptRequestHeaders(
-u),s&&se.isStreamingRequestBody(u.body)&&(b=!0);let d="log_"+(Math.random()*(1<<24)|0).toString(16).padStart(6,"0"),j=n===
-void 0?"":`, retryOf: ${n}`,_=s?.requestStartedAt(o)??h?.wallTime??Date.now();if(this.logLevel==="debug"){let D=typeof u.
-body=="string"?{type:"string",length:u.body.length}:u.body;J(this).debug(`[${d}] sending request`,me({retryOfRequestLogID:n,
-method:o.method,url:p,options:s?{body:D,...s.requestSnapshot()}:{...o,body:D},headers:u.headers}))}let B=s?s.requestSnapshot().
-signal:o.signal;if(B?.aborted||u.signal?.aborted)throw this._makeUserAbortError(B?.aborted?B:u.signal);let T=o.__security??
-{bearerAuth:!0},U=s||this.fetchWithTimeout===ne.prototype.fetchWithTimeout?dn(u.signal??(s?B:void 0),s?B:void 0):new AbortController,
-G=s?.remainingTimeout(o,l)??(h?l-(performance.now()-h.monotonicTime):l);h&&G<=0&&(y??(y=new ee));let ae=s?ne.prototype.fetchWithAuth:
-this.fetchWithAuth;s?.releaseRequestBody(u.body);let g=y??await ae.call(this,p,u,G,U,T).catch(Ie),w=Date.now();if(g instanceof
-globalThis.Error){let D=`retrying, ${r} attempts remaining`;if(B?.aborted||u.signal?.aborted)throw this._makeUserAbortError(
-B?.aborted?B:u.signal);let C=pe(g)||/timed? ?out/i.test(String(g)+("cause"in g?String(g.cause):""));if(r&&!b&&(!s||qr(g)))
-return J(this).info(`[${d}] connection ${C?"timed out":"failed"} - ${D}`),J(this).debug(`[${d}] connection ${C?"timed ou\
-t":"failed"} (${D})`,me({retryOfRequestLogID:n,url:p,durationMs:w-_,message:s?"X.509 workload identity API connection fa\
-iled.":g.message})),this.retryRequest(o,r,n??d,void 0,u.signal);let H=b?"error; streaming body cannot be retried":"error\
-; no more retries left";if(J(this).info(`[${d}] connection ${C?"timed out":"failed"} - ${H}`),J(this).debug(`[${d}] conn\
-ection ${C?"timed out":"failed"} (${H})`,me({retryOfRequestLogID:n,url:p,durationMs:w-_,message:s?"X.509 workload identi\
-ty API connection failed.":g.message})),g instanceof rt||g instanceof nt)throw g;if(C){let Y="cause"in g?g.cause:void 0,
-Z=typeof Y=="object"&&Y!==null&&"code"in Y&&Y.code==="UND_ERR_HEADERS_TIMEOUT"?new ee({message:"Request timed out. Node.\
-js fetch timed out waiting for response headers; configure a matching undici fetch and fetchOptions.dispatcher with an A\
-gent whose headersTimeout is at least the SDK timeout."}):new ee;throw s?new ee:Object.assign(Z,{cause:g})}throw s?new he(
-{message:"X.509 workload identity API connection failed."}):new he({message:ko(g),cause:g})}let W=[...g.headers.entries()].
-filter(([D])=>D==="x-request-id").map(([D,C])=>", "+D+": "+JSON.stringify(C)).join(""),q=`[${d}${j}${W}] ${u.method} ${ct(
-p)} ${g.ok?"succeeded":"failed"} with status ${g.status} in ${w-_}ms`;if(!g.ok){let D=g.status===401&&s&&T.bearerAuth&&s.
-usedWorkloadToken(o);if(D&&s.invalidateToken(),g.status===401&&(s||this._workloadIdentityAuth)&&T.bearerAuth&&(!s||s.usedWorkloadToken(
-o))&&(!s||r>0)&&!b&&!o.__metadata?.workloadIdentityTokenRefreshed){s?xe(g.body).catch(()=>{}):(await xe(g.body),this._workloadIdentityAuth?.
-invalidateToken());let ge={...o,__metadata:{...o.__metadata,workloadIdentityTokenRefreshed:!0}};return this.makeRequest(
-ge,s?r-1:r,n??d)}let C=D&&o.__metadata?.workloadIdentityTokenRefreshed?!1:await this.shouldRetry(g);if(r&&C&&!b){let ge=`\
-retrying, ${r} attempts remaining`;return s?xe(g.body).catch(()=>{}):await xe(g.body),J(this).info(`${q} - ${ge}`),J(this).
-debug(`[${d}] response error (${ge})`,me({retryOfRequestLogID:n,url:g.url,status:g.status,headers:g.headers,durationMs:w-
-_})),this.retryRequest(o,r,n??d,g.headers,u.signal)}let H=C?b?"error; streaming body cannot be retried":"error; no more \
-retries left":"error; not retryable";J(this).info(`${q} - ${H}`);let Y=s?await this.readX509ResponseError(g,o,l,U,s):await g.
-text().catch(ge=>Ie(ge).message),V=Vt(Y),Z=V?void 0:Y;throw J(this).debug(`[${d}] response error (${H})`,me({retryOfRequestLogID:n,
-url:g.url,status:g.status,headers:g.headers,message:Z,durationMs:Date.now()-_})),this.makeStatusError(g.status,V,Z,g.headers)}
-J(this).info(q),J(this).debug(`[${d}] response start`,me({retryOfRequestLogID:n,url:g.url,status:g.status,headers:g.headers,
-durationMs:w-_}));let E=s?.continuation();return s?.releaseRequestCredentials(),f(this,Ge,"f").set(U,{timeout:l,retriesRemaining:r,
-hasStreamingBody:b,...s?{authentication:s}:{},helperMethod:o.__metadata?.helperMethod,...E?{continueRequest:E}:{}}),{response:g,
-options:o,controller:U,requestSignal:u.signal,requestLogID:d,retryOfRequestLogID:n,startTime:_}}async fetchWithAuth(e,r,n,o,i={
-bearerAuth:!0,adminAPIKeyAuth:!0}){if(this._workloadIdentityAuth&&!f(this,be,"f")&&i.bearerAuth){let u=r.headers;if(u.get(
-"Authorization")===`Bearer ${vo}`){let l=await this._workloadIdentityAuth.getToken();u.set("Authorization",`Bearer ${l}`)}}
-return await(f(this,be,"f")?ne.prototype.fetchWithTimeout:this.fetchWithTimeout).call(this,e,r,n,o)}async fetchWithTimeout(e,r,n,o){
-let{signal:i,method:s,...c}=r||{},u=this._makeAbort(o),p=!!i&&pn.get(o)===i,l=i&&!p?Gt(i,u,o.signal):void 0,b=A(u,n),h=globalThis.
-ReadableStream&&c.body instanceof globalThis.ReadableStream||typeof c.body=="object"&&c.body!==null&&Symbol.asyncIterator in
-c.body,y={signal:o.signal,...h?{duplex:"half"}:{},method:"GET",...c};s&&(y.method=s.toUpperCase());try{let d=await(f(this,
-be,"f")??this.fetch).call(void 0,e,y);return l&&St(d.body??d,u,o.signal),d}catch(d){throw l?.(),d}finally{x(b)}}async shouldRetry(e){
-let r=e.headers.get("x-should-retry");return r==="true"?!0:r==="false"?!1:e.status===408||e.status===409||e.status===429||
-e.status>=500}async retryRequest(e,r,n,o,i=e.signal){let s,c=o?.get("retry-after-ms");if(c){let l=parseFloat(c);Number.isNaN(
+ Or for one of the "Authorization" or "api-key" headers to be explicitly omitted')}async authHeaders(e,t={bearerAuth:!0,
+adminAPIKeyAuth:!0}){return(d(this,U,"f")??this._workloadIdentityAuth)instanceof re&&t.adminAPIKeyAuth&&this.adminAPIKey!==
+null?await this.adminAPIKeyAuth(e):te([t.bearerAuth?await this.bearerAuth(e):null,t.adminAPIKeyAuth?await this.adminAPIKeyAuth(
+e):null])}async bearerAuth(e){let t=d(this,U,"f")??this._workloadIdentityAuth;if(t){if(t instanceof re){if(t===this._workloadIdentityAuth&&
+(this.fetchWithAuth!==Y.prototype.fetchWithAuth||this.fetchWithTimeout!==Y.prototype.fetchWithTimeout))throw new v("X.50\
+9 workload identity does not support overridden fetch dispatch hooks.");let i=t.headerSnapshots();if(!re.shouldAuthenticate(
+e,i.defaultHeaders,i.requestHeaders))return}let o=t instanceof re?await t.getToken(e,{apiURL:t.requestAPIURL(),...t.headerSnapshots(),
+...t.requestSnapshot(),signal:t.effectiveSignal(),...t.tenantSnapshot()}):await t.getToken();return te([{Authorization:`\
+Bearer ${o}`}])}let{apiKey:n}=await Lr(this);if(n!=null)return te([{Authorization:`Bearer ${n}`}])}async adminAPIKeyAuth(e){
+if(this.adminAPIKey!=null)return te([{Authorization:`Bearer ${this.adminAPIKey}`}])}stringifyQuery(e){return ar(e)}getUserAgent(){
+return`${this.constructor.name}/JS ${me}`}defaultIdempotencyKey(){return`stainless-node-retry-${wt()}`}makeStatusError(e,t,n,o){
+let i=t&&typeof t=="object"&&t.error==null?{error:t}:t;return z.generate(e,i,n,o)}_hasApiKeyProvider(){return typeof this.
+_options.apiKey=="function"}async _callApiKey(e){if(this._provider)return e?.(this.apiKey),!1;let t=this._options.apiKey;
+if(typeof t!="function")return e?.(this.apiKey),!1;let n=Cr(this),o=++this._apiKeyInvocation,i;try{i=await t()}catch(p){
+throw p instanceof v?p:new v(`Failed to get token from 'apiKey' function: ${p.message}`,{cause:p})}if(typeof i!="string"||
+!i)throw new v(`Expected 'apiKey' function argument to return a string but it returned ${i}`);let s=i,a=()=>{if(e&&Fe(this,
+s),o<this._lastCachedAPIKeyInvocation)return s;this.apiKey=s;let p=e?this.apiKey:s;return this._lastCachedAPIKeyInvocation=
+o,p};n&&(n.providerKey=s,n.commit=a);let u=n?Fe(this,s):a();return e?.(u),!0}buildURL(e,t,n){let o=!d(this,Z,"m",Fr).call(
+this)&&n||this.baseURL,i,s={},a;if(qt(e))i=new URL(e);else if(o.includes("?")){let m=new URL(o);a=new URLSearchParams(m.
+search),s=Object.fromEntries(a),m.search="",m.hash="",i=new URL(m.toString()+(m.pathname.endsWith("/")&&e.startsWith("/")?
+e.slice(1):e))}else i=new URL(o+(o.endsWith("/")&&e.startsWith("/")?e.slice(1):e));let u=this.defaultQuery(),p=Object.fromEntries(
+i.searchParams),l;if((!Ze(s)||!Ze(u)||!Ze(p))&&(l={...p,...u,...t},t={...s,...l}),typeof t=="object"&&t&&!Array.isArray(
+t)&&(i.search=this.stringifyQuery(t),a&&l)){let m=new Set,g=new Set;for(let h of a.keys())m.has(h)&&!G(l,h)&&g.add(h),m.
+add(h);if(g.size){let h=new URLSearchParams;for(let[c,C]of i.searchParams)g.has(c)||h.append(c,C);for(let[c,C]of a)g.has(
+c)&&h.append(c,C);i.search=h.toString()}}return i.toString()}async prepareOptions(e){}async prepareRequest(e,{url:t,options:n}){}get(e,t){
+return this.methodRequest("get",e,t)}post(e,t){return this.methodRequest("post",e,t)}patch(e,t){return this.methodRequest(
+"patch",e,t)}put(e,t){return this.methodRequest("put",e,t)}delete(e,t){return this.methodRequest("delete",e,t)}methodRequest(e,t,n){
+return this.request(Promise.resolve(n).then(o=>({method:e,path:t,...o})))}request(e,t=null){let n=d(this,U,"f")??this._workloadIdentityAuth,
+o=n instanceof re?Promise.resolve(e).then(i=>n.runRequest(()=>this.makeRequest(i,t,void 0),this)):this.makeRequest(e,t,void 0);
+return this.responsePromise(o)}responsePromise(e,t=(n,o)=>this.parseResponseWithTimeout(n,o)){let n=new ct(this,e,(o,i)=>{
+let s=d(this,Ke,"f").get(i.controller)?.continueRequest;return s?s(()=>t(o,i)):t(o,i)});return n.withResponse=async()=>{
+let o=await n,{response:i}=await e;return{data:o,response:i,request_id:i.headers.get("x-request-id")}},n._thenUnwrap=o=>this.
+responsePromise(e,async(i,s)=>Xe(o(await t(i,s),s),s.response)),n}async parseResponseWithTimeout(e,t){if(t.options.stream||
+t.options.__binaryResponse||t.response.status===204||t.response.headers.get("content-length")==="0")return Ue(e,t);for(;;){
+let n=d(this,Ke,"f").get(t.controller),o=n?.timeout??t.options.timeout??this.timeout,i=n?.authentication,s=i?t.controller.
+signal:t.options.signal,a=()=>i&&s?this._makeUserAbortError(s):new ye,u;try{u=i?.remainingTimeout(t.options,o)??Math.max(
+0,t.startTime+o-Date.now())}catch(g){let h=s?.aborted?a():void 0;throw t.controller.abort(),ge(t.response.body).catch(()=>{}),
+h??g}let p,l,m=!1;try{if(s?.aborted&&n?.helperMethod!=="runTools")throw a();let g=new Promise((h,c)=>{p=A(()=>{m=!0,t.controller.
+abort(),c(new J)},u),s&&(l=()=>{m||c(a())},s.addEventListener("abort",l,{once:!0}))});return await Promise.race([Ue(e,t),
+g])}catch(g){if(s?.aborted&&!m)throw a();if(!m)throw i&&g instanceof SyntaxError?new SyntaxError("X.509 workload identit\
+y API response contains invalid JSON."):i&&!(g instanceof v)?new de({message:"X.509 workload identity API response body \
+could not be read."}):g;let h=n?.retriesRemaining??0;if(!h||n?.hasStreamingBody||t.options.__metadata?.hasStreamingBody||
+globalThis.ReadableStream&&t.options.body instanceof globalThis.ReadableStream||typeof t.options.body=="object"&&t.options.
+body!==null&&(Symbol.asyncIterator in t.options.body||Symbol.iterator in t.options.body&&"next"in t.options.body&&typeof t.
+options.body.next=="function"))throw new J;p!==void 0&&w(p),l&&s?.removeEventListener("abort",l),l=void 0;let c=await this.
+retryRequest(t.options,h,t.retryOfRequestLogID??t.requestLogID,void 0,t.requestSignal);Object.assign(t,c)}finally{p!==void 0&&
+w(p),l&&s?.removeEventListener("abort",l)}}}async readX509ResponseError(e,t,n,o,i){let s=new AbortController,a=o.signal,
+u=!1,p=()=>s.abort(a.reason);a.addEventListener("abort",p,{once:!0}),a.aborted&&p();try{let l=i.remainingTimeout(t,n),m=i.
+waitForRetry(l,s.signal).then(()=>{throw new J}),g=await Promise.race([e.text().catch(()=>"X.509 workload identity API r\
+esponse body could not be read."),m]);if(a.aborted)throw this._makeUserAbortError(a);return g}catch(l){throw l instanceof
+J&&(u=!a.aborted,o.abort(),ge(e.body).catch(()=>{})),a.aborted&&!u?this._makeUserAbortError(a):l}finally{a.removeEventListener(
+"abort",p),s.abort()}}async makeRequest(e,t,n){let o=await e,i=d(this,Z,"m",Ve).call(this,o.maxRetries??this.maxRetries);
+t==null?t=i:t=Math.min(d(this,Z,"m",Ve).call(this,t),i);let s=d(this,U,"f");s?.beginRequestPreparation(),await this.prepareOptions(
+o),s?.beginRequestPlanning();let a;try{let P=await this.buildRequest(o,{retryCount:i-t});if(a={req:P.req,url:P.url,timeout:P.
+timeout},s){_t("timeout",a.timeout),s.authorizePlannedRequest(a.url,a.req,a.timeout),re.isStreamingRequestBody(a.req.body)&&
+(o.__metadata={...o.__metadata,hasStreamingBody:!0}),await this.prepareRequest(a.req,{url:a.url,options:o}),await this._provider?.
+prepareRequest?.(a.req,{url:a.url,options:o,timeout:a.timeout}),s.beginRequestPlanning(),s.authorizePlannedRequest(a.url,
+a.req,a.timeout,!0),re.isStreamingRequestBody(a.req.body)&&(o.__metadata={...o.__metadata,hasStreamingBody:!0});let T=s.
+requestSnapshot().signal;if(T?.aborted||a.req.signal?.aborted)throw this._makeUserAbortError(T?.aborted?T:a.req.signal);
+s.setEffectiveSignal(a.req.signal||T?Nr(a.req.signal??T,T).signal:void 0),s.beginRequestNetwork();let Q=o.__security??{bearerAuth:!0},
+ee=await this.authHeaders(o,Q),F=s.headerSnapshots(),V=te([F.defaultHeaders,F.requestHeaders]);for(let[oe,he]of ee?.values??
+[])!V.nulls.has(oe)&&!a.req.headers.has(oe)&&a.req.headers.set(oe,he);this.validateHeaders(te([V,a.req.headers]),Q)}}catch(P){
+if(s?.retireRequestBody(),s&&t&&!o.__metadata?.hasStreamingBody&&re.isRetryableFailure(P))return await this.retryRequest(
+o,t,n??"x509-token-exchange",re.retryHeaders(P));throw P}let{req:u,url:p}=a,l=s?Math.min(a.timeout,s.requestSnapshot().timeout):
+a.timeout;s?.bindRequest(o,u,this.adminAPIKey);let m=o.__metadata?.hasStreamingBody===!0,g,h;if(!s){await this.prepareRequest(
+u,{url:p,options:o}),this._provider?.timeoutIncludesAuth&&(g={wallTime:Date.now(),monotonicTime:performance.now()});try{
+await this._provider?.prepareRequest?.(u,{url:p,options:o,timeout:l})}catch(P){if(!g||!Wr(P))throw P;h=P}}s?.adoptRequestHeaders(
+u),s&&re.isStreamingRequestBody(u.body)&&(m=!0);let c="log_"+(Math.random()*(1<<24)|0).toString(16).padStart(6,"0"),C=n===
+void 0?"":`, retryOf: ${n}`,_=s?.requestStartedAt(o)??g?.wallTime??Date.now();if(this.logLevel==="debug"){let P=typeof u.
+body=="string"?{type:"string",length:u.body.length}:u.body;H(this).debug(`[${c}] sending request`,le({retryOfRequestLogID:n,
+method:o.method,url:p,options:s?{body:P,...s.requestSnapshot()}:{...o,body:P},headers:u.headers}))}let q=s?s.requestSnapshot().
+signal:o.signal;if(q?.aborted||u.signal?.aborted)throw this._makeUserAbortError(q?.aborted?q:u.signal);let K=o.__security??
+{bearerAuth:!0},B=s||this.fetchWithTimeout===Y.prototype.fetchWithTimeout?Nr(u.signal??(s?q:void 0),s?q:void 0):new AbortController,
+ne=s?.remainingTimeout(o,l)??(g?l-(performance.now()-g.monotonicTime):l);g&&ne<=0&&(h??(h=new J));let se=s?Y.prototype.fetchWithAuth:
+this.fetchWithAuth;s?.releaseRequestBody(u.body);let y=h??await se.call(this,p,u,ne,B,K).catch(Se),b=Date.now();if(y instanceof
+globalThis.Error){let P=`retrying, ${t} attempts remaining`;if(q?.aborted||u.signal?.aborted)throw this._makeUserAbortError(
+q?.aborted?q:u.signal);let T=ue(y)||/timed? ?out/i.test(String(y)+("cause"in y?String(y.cause):""));if(t&&!m&&(!s||br(y)))
+return H(this).info(`[${c}] connection ${T?"timed out":"failed"} - ${P}`),H(this).debug(`[${c}] connection ${T?"timed ou\
+t":"failed"} (${P})`,le({retryOfRequestLogID:n,url:p,durationMs:b-_,message:s?"X.509 workload identity API connection fa\
+iled.":y.message})),this.retryRequest(o,t,n??c,void 0,u.signal);let Q=m?"error; streaming body cannot be retried":"error\
+; no more retries left";if(H(this).info(`[${c}] connection ${T?"timed out":"failed"} - ${Q}`),H(this).debug(`[${c}] conn\
+ection ${T?"timed out":"failed"} (${Q})`,le({retryOfRequestLogID:n,url:p,durationMs:b-_,message:s?"X.509 workload identi\
+ty API connection failed.":y.message})),y instanceof Ge||y instanceof Ye)throw y;if(T){let ee="cause"in y?y.cause:void 0,
+V=typeof ee=="object"&&ee!==null&&"code"in ee&&ee.code==="UND_ERR_HEADERS_TIMEOUT"?new J({message:"Request timed out. No\
+de.js fetch timed out waiting for response headers; configure a matching undici fetch and fetchOptions.dispatcher with a\
+n Agent whose headersTimeout is at least the SDK timeout."}):new J;throw s?new J:Object.assign(V,{cause:y})}throw s?new de(
+{message:"X.509 workload identity API connection failed."}):new de({message:oo(y),cause:y})}let L=[...y.headers.entries()].
+filter(([P])=>P==="x-request-id").map(([P,T])=>", "+P+": "+JSON.stringify(T)).join(""),D=`[${c}${C}${L}] ${u.method} ${nt(
+p)} ${y.ok?"succeeded":"failed"} with status ${y.status} in ${b-_}ms`;if(!y.ok){let P=y.status===401&&s&&K.bearerAuth&&s.
+usedWorkloadToken(o);if(P&&s.invalidateToken(),y.status===401&&(s||this._workloadIdentityAuth)&&K.bearerAuth&&(!s||s.usedWorkloadToken(
+o))&&(!s||t>0)&&!m&&!o.__metadata?.workloadIdentityTokenRefreshed){s?ge(y.body).catch(()=>{}):(await ge(y.body),this._workloadIdentityAuth?.
+invalidateToken());let he={...o,__metadata:{...o.__metadata,workloadIdentityTokenRefreshed:!0}};return this.makeRequest(
+he,s?t-1:t,n??c)}let T=P&&o.__metadata?.workloadIdentityTokenRefreshed?!1:await this.shouldRetry(y);if(t&&T&&!m){let he=`\
+retrying, ${t} attempts remaining`;return s?ge(y.body).catch(()=>{}):await ge(y.body),H(this).info(`${D} - ${he}`),H(this).
+debug(`[${c}] response error (${he})`,le({retryOfRequestLogID:n,url:y.url,status:y.status,headers:y.headers,durationMs:b-
+_})),this.retryRequest(o,t,n??c,y.headers,u.signal)}let Q=T?m?"error; streaming body cannot be retried":"error; no more \
+retries left":"error; not retryable";H(this).info(`${D} - ${Q}`);let ee=s?await this.readX509ResponseError(y,o,l,B,s):await y.
+text().catch(he=>Se(he).message),F=Ut(ee),V=F?void 0:ee;throw H(this).debug(`[${c}] response error (${Q})`,le({retryOfRequestLogID:n,
+url:y.url,status:y.status,headers:y.headers,message:V,durationMs:Date.now()-_})),this.makeStatusError(y.status,F,V,y.headers)}
+H(this).info(D),H(this).debug(`[${c}] response start`,le({retryOfRequestLogID:n,url:y.url,status:y.status,headers:y.headers,
+durationMs:b-_}));let W=s?.continuation();return s?.releaseRequestCredentials(),d(this,Ke,"f").set(B,{timeout:l,retriesRemaining:t,
+hasStreamingBody:m,...s?{authentication:s}:{},helperMethod:o.__metadata?.helperMethod,...W?{continueRequest:W}:{}}),{response:y,
+options:o,controller:B,requestSignal:u.signal,requestLogID:c,retryOfRequestLogID:n,startTime:_}}async fetchWithAuth(e,t,n,o,i={
+bearerAuth:!0,adminAPIKeyAuth:!0}){if(this._workloadIdentityAuth&&!d(this,pe,"f")&&i.bearerAuth){let u=t.headers;if(u.get(
+"Authorization")===`Bearer ${no}`){let l=await this._workloadIdentityAuth.getToken();u.set("Authorization",`Bearer ${l}`)}}
+return await(d(this,pe,"f")?Y.prototype.fetchWithTimeout:this.fetchWithTimeout).call(this,e,t,n,o)}async fetchWithTimeout(e,t,n,o){
+let{signal:i,method:s,...a}=t||{},u=this._makeAbort(o),p=!!i&&Kr.get(o)===i,l=i&&!p?$t(i,u,o.signal):void 0,m=A(u,n),g=globalThis.
+ReadableStream&&a.body instanceof globalThis.ReadableStream||typeof a.body=="object"&&a.body!==null&&Symbol.asyncIterator in
+a.body,h={signal:o.signal,...g?{duplex:"half"}:{},method:"GET",...a};s&&(h.method=s.toUpperCase());try{let c=await(d(this,
+pe,"f")??this.fetch).call(void 0,e,h);return l&&Et(c.body??c,u,o.signal),c}catch(c){throw l?.(),c}finally{w(m)}}async shouldRetry(e){
+let t=e.headers.get("x-should-retry");return t==="true"?!0:t==="false"?!1:e.status===408||e.status===409||e.status===429||
+e.status>=500}async retryRequest(e,t,n,o,i=e.signal){let s,a=o?.get("retry-after-ms");if(a){let l=parseFloat(a);Number.isNaN(
 l)||(s=l)}let u=o?.get("retry-after");if(u&&s===void 0){let l=parseFloat(u);Number.isNaN(l)?s=Date.parse(u)-Date.now():s=
-l*1e3}if(s===void 0||!Number.isFinite(s)||s<0||s>60*1e3){let l=f(this,oe,"m",Ye).call(this,e.maxRetries??this.maxRetries);
-s=this.calculateDefaultRetryTimeoutMillis(r,l)}let p=f(this,M,"f");if(p){let l=p.remainingTimeout(e,p.requestSnapshot().
-timeout);if(s>=l)throw new ee}if(p)await p.waitForRetry(s,p.effectiveSignal());else{let l=i===e.signal?[i]:[i,e.signal];
-try{await Qt(s,...l)}catch(b){let h=l.find(y=>y?.aborted);throw h?this._makeUserAbortError(h):b}}return this.makeRequest(
-e,r-1,n)}calculateDefaultRetryTimeoutMillis(e,r){let i=r-e,s=Math.min(.5*Math.pow(2,i),8),c=1-Math.random()*.25;return s*
-c*1e3}async buildRequest(e,{retryCount:r=0}={}){if(f(this,M,"f")&&!f(this,M,"f").inRequest(this)){let V=f(this,M,"f");return await V.
-runRequest(async()=>{let Z=await ne.prototype.buildRequest.call(this,e,{retryCount:r});return V.releaseRequestBody(Z.req.
-body),Z},this)}let n={...e},o=f(this,M,"f"),i=o?.snapshotTenant(this.organization,this.project),s=o?.snapshotHeaders(this.
-_options.defaultHeaders,n.headers);s&&(n.headers=s.requestHeaders);let c=o?zt(this.fetchOptions):void 0,u=o?zt(n.fetchOptions):
-void 0,{method:p,path:l,query:b,defaultBaseURL:h}=n,y=this.buildURL(l,b,h);o?.snapshotAPIURL(y);let d="timeout"in n;if(d&&
-Rt("timeout",n.timeout),n.timeout=n.timeout??this.timeout,o&&u&&o.snapshotRequest(n.signal,n.timeout,u),o){let V=o.requestSnapshot();
-n.timeout=V.timeout,V.signal===void 0?delete n.signal:n.signal=V.signal}let j=this._provider||o?void 0:await this.authHeaders(
-e,e.__security??{bearerAuth:!0});n.__metadata?.streamFromBody===!0&&(e.stream=n.stream);let _=JSON.isRawJSON,B,T=!1,U=!1,
-G=!1,ae=n.__metadata?.streamFromBody===!0&&typeof n.body=="object"&&n.body!==null?hr(n.body,{value(V,Z,ce){if(!T)T=!0,B=
-ce;else if(V===B&&Z==="stream"){if(U=ce===!0,_?.(ce))U=ce.rawJSON==="true";else if(ce!==null&&typeof ce=="object")try{U=
-Boolean.prototype.valueOf.call(ce)}catch{}}},complete(){G=!0}}):void 0,g;try{g=this.buildBody({options:n})}finally{ae?.()}
-let{bodyHeaders:w,body:W,isStreamingBody:q}=g,E=n.__metadata?.captureResponseParser;typeof E=="function"&&E(n),n.__metadata?.
-streamFromBody===!0&&(W instanceof FormData?e.stream=n.stream=W.get("stream")==="true":G&&B!==null&&typeof B=="object"&&
-!Array.isArray(B)&&!_?.(B)&&(e.stream=n.stream=U)),q&&(e.__metadata={...e.__metadata,hasStreamingBody:!0},o?.ownRequestBody(
-W,n.body));let D,C=n.__metadata?.finalizedMultipart;if(typeof C=="object"&&C!==null&&"body"in C&&"contentType"in C){let{
-body:V,contentType:Z}=C;V===W&&(typeof Z=="string"?D=Z:Z===null&&(D=null))}let H=await this.buildHeaders({options:e,method:p,
-bodyHeaders:w,authenticationHeaders:j,retryCount:r,x509Headers:s,x509Timeout:d?n.timeout:void 0,x509Tenant:i});return D===
-null?H.delete("content-type"):D!==void 0&&H.set("content-type",D),{req:{method:p,headers:H,...n.signal&&{signal:n.signal},
-...globalThis.ReadableStream&&W instanceof globalThis.ReadableStream&&{duplex:"half"},...W&&{body:W},...(o?c:this.fetchOptions)??
-{},...(o?u:n.fetchOptions)??{}},url:y,timeout:n.timeout}}async buildHeaders({options:e,method:r,bodyHeaders:n,authenticationHeaders:o,
-retryCount:i,x509Headers:s,x509Timeout:c,x509Tenant:u}){let p={};this.idempotencyHeader&&r!=="get"&&(e.idempotencyKey||(e.
+l*1e3}if(s===void 0||!Number.isFinite(s)||s<0||s>60*1e3){let l=d(this,Z,"m",Ve).call(this,e.maxRetries??this.maxRetries);
+s=this.calculateDefaultRetryTimeoutMillis(t,l)}let p=d(this,U,"f");if(p){let l=p.remainingTimeout(e,p.requestSnapshot().
+timeout);if(s>=l)throw new J}if(p)await p.waitForRetry(s,p.effectiveSignal());else{let l=i===e.signal?[i]:[i,e.signal];try{
+await Xt(s,...l)}catch(m){let g=l.find(h=>h?.aborted);throw g?this._makeUserAbortError(g):m}}return this.makeRequest(e,t-
+1,n)}calculateDefaultRetryTimeoutMillis(e,t){let i=t-e,s=Math.min(.5*Math.pow(2,i),8),a=1-Math.random()*.25;return s*a*1e3}async buildRequest(e,{
+retryCount:t=0}={}){if(d(this,U,"f")&&!d(this,U,"f").inRequest(this)){let F=d(this,U,"f");return await F.runRequest(async()=>{
+let V=await Y.prototype.buildRequest.call(this,e,{retryCount:t});return F.releaseRequestBody(V.req.body),V},this)}let n={
+...e},o=d(this,U,"f"),i=o?.snapshotTenant(this.organization,this.project),s=o?.snapshotHeaders(this._options.defaultHeaders,
+n.headers);s&&(n.headers=s.requestHeaders);let a=o?Lt(this.fetchOptions):void 0,u=o?Lt(n.fetchOptions):void 0,{method:p,
+path:l,query:m,defaultBaseURL:g}=n,h=this.buildURL(l,m,g);o?.snapshotAPIURL(h);let c="timeout"in n;if(c&&_t("timeout",n.
+timeout),n.timeout=n.timeout??this.timeout,o&&u&&o.snapshotRequest(n.signal,n.timeout,u),o){let F=o.requestSnapshot();n.
+timeout=F.timeout,F.signal===void 0?delete n.signal:n.signal=F.signal}let C=this._provider||o?void 0:await this.authHeaders(
+e,e.__security??{bearerAuth:!0});n.__metadata?.streamFromBody===!0&&(e.stream=n.stream);let _=JSON.isRawJSON,q,K=!1,B=!1,
+ne=!1,se=n.__metadata?.streamFromBody===!0&&typeof n.body=="object"&&n.body!==null?sr(n.body,{value(F,V,oe){if(!K)K=!0,q=
+oe;else if(F===q&&V==="stream"){if(B=oe===!0,_?.(oe))B=oe.rawJSON==="true";else if(oe!==null&&typeof oe=="object")try{B=
+Boolean.prototype.valueOf.call(oe)}catch{}}},complete(){ne=!0}}):void 0,y;try{y=this.buildBody({options:n})}finally{se?.()}
+let{bodyHeaders:b,body:L,isStreamingBody:D}=y,W=n.__metadata?.captureResponseParser;typeof W=="function"&&W(n),n.__metadata?.
+streamFromBody===!0&&(L instanceof FormData?e.stream=n.stream=L.get("stream")==="true":ne&&q!==null&&typeof q=="object"&&
+!Array.isArray(q)&&!_?.(q)&&(e.stream=n.stream=B)),D&&(e.__metadata={...e.__metadata,hasStreamingBody:!0},o?.ownRequestBody(
+L,n.body));let P,T=n.__metadata?.finalizedMultipart;if(typeof T=="object"&&T!==null&&"body"in T&&"contentType"in T){let{
+body:F,contentType:V}=T;F===L&&(typeof V=="string"?P=V:V===null&&(P=null))}let Q=await this.buildHeaders({options:e,method:p,
+bodyHeaders:b,authenticationHeaders:C,retryCount:t,x509Headers:s,x509Timeout:c?n.timeout:void 0,x509Tenant:i});return P===
+null?Q.delete("content-type"):P!==void 0&&Q.set("content-type",P),{req:{method:p,headers:Q,...n.signal&&{signal:n.signal},
+...globalThis.ReadableStream&&L instanceof globalThis.ReadableStream&&{duplex:"half"},...L&&{body:L},...(o?a:this.fetchOptions)??
+{},...(o?u:n.fetchOptions)??{}},url:h,timeout:n.timeout}}async buildHeaders({options:e,method:t,bodyHeaders:n,authenticationHeaders:o,
+retryCount:i,x509Headers:s,x509Timeout:a,x509Tenant:u}){let p={};this.idempotencyHeader&&t!=="get"&&(e.idempotencyKey||(e.
 idempotencyKey=this.defaultIdempotencyKey()),p[this.idempotencyHeader]=e.idempotencyKey);let l=e.__metadata?.helperMethod,
-b=s?c:e.timeout,h=ie([p,{Accept:"application/json",...cn()?void 0:{"User-Agent":this.getUserAgent()},"X-Stainless-Retry-\
-Count":String(i),...b?{"X-Stainless-Timeout":String(Math.trunc(b/1e3))}:{},...pr(),...typeof l=="string"?{"X-Stainless-H\
+m=s?a:e.timeout,g=te([p,{Accept:"application/json",...$r()?void 0:{"User-Agent":this.getUserAgent()},"X-Stainless-Retry-\
+Count":String(i),...m?{"X-Stainless-Timeout":String(Math.trunc(m/1e3))}:{},...or(),...typeof l=="string"?{"X-Stainless-H\
 elper-Method":l}:{},"OpenAI-Organization":u?u.organization:this.organization,"OpenAI-Project":u?u.project:this.project},
-f(this,M,"f")&&!f(this,M,"f").isPlanningRequest()?await this.authHeaders(e,e.__security??{bearerAuth:!0}):o,s?.defaultHeaders??
-this._options.defaultHeaders,n,s?.requestHeaders??e.headers]);return!this._provider&&!f(this,M,"f")?.isPlanningRequest()&&
-this.validateHeaders(h,e.__security??{bearerAuth:!0}),h.values}_makeAbort(e){return()=>e.abort()}_makeUserAbortError(e){
-let r=new _e;return Object.defineProperty(r,"cause",{value:e.reason,writable:!0,configurable:!0}),r}buildBody({options:e}){
-let{body:r,headers:n}=e;if(!r)return r===void 0&&"body"in e?{...f(this,Je,"f").call(this,{body:r,headers:ie([n])}),isStreamingBody:!1}:
-{bodyHeaders:void 0,body:void 0,isStreamingBody:!1};let o=ie([n]),i=typeof globalThis.ReadableStream<"u"&&r instanceof globalThis.
-ReadableStream,s=!i&&(typeof r=="string"||r instanceof ArrayBuffer||ArrayBuffer.isView(r)||typeof globalThis.Blob<"u"&&r instanceof
-globalThis.Blob||r instanceof URLSearchParams||r instanceof FormData);return ArrayBuffer.isView(r)||r instanceof ArrayBuffer||
-r instanceof DataView||typeof r=="string"&&o.values.has("content-type")||globalThis.Blob&&r instanceof globalThis.Blob||
-r instanceof FormData||r instanceof URLSearchParams||i?{bodyHeaders:void 0,body:r,isStreamingBody:!s}:typeof r=="object"&&
-(Symbol.asyncIterator in r||Symbol.iterator in r&&"next"in r&&typeof r.next=="function")?{bodyHeaders:void 0,body:Yt(r),
-isStreamingBody:!0}:typeof r=="object"&&o.values.get("content-type")==="application/x-www-form-urlencoded"?{bodyHeaders:{
-"content-type":"application/x-www-form-urlencoded"},body:this.stringifyQuery(r),isStreamingBody:!1}:{...f(this,Je,"f").call(
-this,{body:r,headers:o}),isStreamingBody:!1}}};ne=$,Je=new WeakMap,M=new WeakMap,At=new WeakMap,be=new WeakMap,Ze=new WeakMap,
-Ge=new WeakMap,oe=new WeakSet,ln=a(function(){return f(this,Ze,"f")||this._provider!==void 0||this.baseURL!=="https://ap\
-i.openai.com/v1"},"_OpenAI_baseURLOverridden"),Ye=a(function(e){return typeof e=="number"&&Number.isSafeInteger(e)&&e>=0?
-e:2},"_OpenAI_normalizeRetries"),Se=a(function(e){let r=e.replace(/[^a-z0-9]/gi,"").toLowerCase();if(/authorization|authentication|cookie|session|signature|assertion|connectionstring|devicecode|codeverifier|accountkey|mtlskey|proxyauth|^(?:auth|key|sig|sas|jwt|bearer|pfx|p12)$|(?:sid|token|secret|password|passwd|pwd|credential|passphrase|apikey|accesskey|privatekey|username)s?$/.
-test(r))return!0;let n=/api|access|secret|private|security|refresh|id|bearer|aws|azure|openai|admin|client|proxy|auth/.exec(
-r);return n!==null&&/key|token|secret|password|passwd|pwd|credential|auth/.test(r.slice(n.index+n[0].length))},"_OpenAI_\
-isSensitiveLogKey"),an=a(function(e,r){let i=a(y=>y.replace(/(\/\/)([^/\s?#]*@)(?=[^/\s?#]+)/g,"$1[REDACTED]@").replace(
-/(^|[\s/])([^/\s]+)/g,(d,j,_)=>{let B=j==="/"?_.search(/[=(]/)+1:0;if(j==="/"&&B===0)return d;let T=_.indexOf(":",B+1),U=_.
-length-2;for(;U>=0&&(_[U]!=="@"||_[U+1]==="@");)U--;return T>=0&&U>T?`${j}${_.slice(0,B)}[REDACTED]${_.slice(U)}`:d}).replace(
-/(^|[\s,;])([a-z][a-z0-9_-]*)(\s*:\s*)([^\r\n,;]+)/gi,(d,j,_,B)=>f(this,oe,"m",Se).call(this,_)?`${j}${_}${B}[REDACTED]`:
-d).replace(/(^|[?&#;])([^=&;\s?#/]+)=([^&;\s#]+)/g,(d,j,_)=>{let B=_;try{B=globalThis.decodeURIComponent(_)}catch{}return f(
-this,oe,"m",Se).call(this,B)?`${j}${_}=[REDACTED]`:d}),"redactString"),s=a(y=>{try{return globalThis.String.prototype.valueOf.
-call(y)}catch{return}},"getLogString"),c=a(y=>{let d=s(y);if(d!==void 0)return f(this,oe,"m",Se).call(this,d);try{return y instanceof
-globalThis.String}catch{return!0}},"isSensitiveLogLabel"),u=[],p=[],l,b=a((y,d)=>{try{return{descriptor:globalThis.Object.
-getOwnPropertyDescriptor(y,d),failed:!1}}catch{return{descriptor:void 0,failed:!0}}},"getOwnLogDescriptor"),h=a((y,d,j)=>{
-if(d>64||u.length>=4096){j("[REDACTED]");return}u.push({value:y,depth:d,assign:j})},"enqueue");h(e,0,y=>{l=y});for(let y=0;y<
-u.length;y+=1){let{value:d,depth:j,assign:_}=u[y];if(typeof d=="string"){_(i(d));continue}if(typeof d=="function"||typeof d==
-"symbol"){_("[REDACTED]");continue}if(typeof d!="object"||d===null){_(d);continue}let B=r.get(d);if(B!==void 0){_(B);continue}
-try{let T=s(d);if(T!==void 0){let w=new globalThis.String(i(T));r.set(d,w),_(w);continue}if(d instanceof globalThis.String){
-r.set(d,"[REDACTED]"),_("[REDACTED]");continue}let U=globalThis.Headers;if(typeof U=="function"&&d instanceof U){let w=new U;
-r.set(d,w),_(w),U.prototype.forEach.call(d,(W,q)=>{w.set(q,f(this,oe,"m",Se).call(this,q)?"[REDACTED]":i(W))});continue}
-if(d instanceof URL){let w=new URL(URL.prototype.toString.call(d));r.set(d,w),_(w),w.username&&(w.username="[REDACTED]"),
-w.password&&(w.password="[REDACTED]");for(let[W]of w.searchParams)f(this,oe,"m",Se).call(this,W)&&w.searchParams.set(W,"\
-[REDACTED]");w.hash&&(w.hash=i(w.hash));continue}if(Array.isArray(d)){let w=b(d,"length");if(w.failed||!w.descriptor||!("\
-value"in w.descriptor)||typeof w.descriptor.value!="number"){r.set(d,"[REDACTED]"),_("[REDACTED]");continue}let W=[];r.set(
-d,W),_(W);let q=Math.min(w.descriptor.value,4096),E=b(d,"0"),D=!E.failed&&E.descriptor&&"value"in E.descriptor?E.descriptor.
-value:void 0;for(let C=0;C<q;C+=1){let H=C===0?E:b(d,`${C}`);if(H.failed){W[C]="[REDACTED]";continue}let Y=H.descriptor;
-if(Y?.enumerable){if(C===1&&(E.failed||E.descriptor&&!("value"in E.descriptor)||c(D))){W[C]="[REDACTED]";continue}if(!("\
-value"in Y)){W[C]="[REDACTED]";continue}h(Y.value,j+1,V=>{W[C]=V})}}W.length=q,w.descriptor.value>q&&(W[q]="[REDACTED]");
-continue}if(d instanceof globalThis.Map){let w=new globalThis.Map,W=[];p.push({map:w,entries:W}),r.set(d,w),_(w),globalThis.
-Map.prototype.forEach.call(d,(q,E)=>{let D=["[REDACTED]","[REDACTED]"];W.push(D),h(E,j+1,C=>{typeof C!="function"&&typeof C!=
-"symbol"&&!(typeof E=="object"&&E!==null&&C===E)&&(D[0]=C)}),!c(E)&&h(q,j+1,C=>{D[1]=C})});continue}if(d instanceof globalThis.
-Set){let w=new globalThis.Set;r.set(d,w),_(w),globalThis.Set.prototype.forEach.call(d,W=>{h(W,j+1,q=>{w.add(q)})});continue}
-if(d instanceof globalThis.Date){_(new globalThis.Date(globalThis.Date.prototype.getTime.call(d)));continue}let G=globalThis.
-ReadableStream;if(typeof G=="function"&&d instanceof G||d instanceof globalThis.ArrayBuffer||globalThis.ArrayBuffer.isView(
-d)){r.set(d,"[REDACTED]"),_("[REDACTED]");continue}let ae;try{ae=globalThis.Reflect.ownKeys(d)}catch{r.set(d,"[REDACTED]"),
-_("[REDACTED]");continue}let g={};r.set(d,g),_(g);for(let w of ae){if(typeof w!="string")continue;let W=b(d,w);if(W.failed){
-g[w]="[REDACTED]";continue}let q=W.descriptor;if(q?.enumerable){if(f(this,oe,"m",Se).call(this,w)){g[w]="[REDACTED]";continue}
-if(!("value"in q)){g[w]="[REDACTED]";continue}h(q.value,j+1,E=>{g[w]=E})}}}catch{r.set(d,"[REDACTED]"),_("[REDACTED]")}}
-for(let{map:y,entries:d}of p)for(let[j,_]of d)y.set(j,_);return l},"_OpenAI_sanitizeLogValue"),fn=a(function(e){if(f(ne,
-ne,"f",$t).has(e))return e;let r=new globalThis.Proxy(Object.create(null),{get:a((n,o)=>{let i=globalThis.Reflect.get(e,
-o,e);return typeof i!="function"?i:typeof o!="string"||!["debug","info","warn","error","trace","log"].includes(o)?i.bind(
-e):(...s)=>{let c=new WeakMap;return globalThis.Reflect.apply(i,e,s.map(u=>f(this,oe,"m",an).call(this,u,c)))}},"get"),set:a(
-(n,o,i)=>globalThis.Reflect.set(e,o,i,e),"set")});return f(ne,ne,"f",$t).add(r),r},"_OpenAI_sanitizeLogger");$t={value:new globalThis.
-WeakSet};$.OpenAI=ne;$.DEFAULT_TIMEOUT=6e5;$.OpenAIError=P;$.APIError=N;$.APIConnectionError=he;$.APIConnectionTimeoutError=
-ee;$.APIUserAbortError=_e;$.NotFoundError=je;$.ConflictError=De;$.RateLimitError=We;$.BadRequestError=Pe;$.AuthenticationError=
-Te;$.InternalServerError=qe;$.PermissionDeniedError=Ce;$.UnprocessableEntityError=Le;$.InvalidWebhookSignatureError=tt;var pn=new WeakMap;
-function dn(t,e){let r=new AbortController;if(!t)return r;let n=globalThis.AbortSignal;if(typeof n?.any!="function"||!(t instanceof
-n))return r;try{let o=[r.signal,t];e&&e!==t&&o.push(e);let i=n.any(o);Object.defineProperty(r,"signal",{value:i,configurable:!0}),
-pn.set(r,t)}catch{}return r}a(dn,"createRequestController");function ko(t){if(Oo(t))return"Connection error. This may be\
- caused by passing an undici dispatcher, such as ProxyAgent, that is incompatible with the fetch implementation. If you \
-are using undici's ProxyAgent, pass the fetch implementation from the same undici package: import { fetch, ProxyAgent } \
-from 'undici'; new OpenAI({ fetch, fetchOptions: { dispatcher: new ProxyAgent(...) } });"}a(ko,"getConnectionErrorMessag\
-e");function Oo(t){let e=t;for(let r=0;r<8&&e&&typeof e=="object";r++){let n=e;if(n.code==="UND_ERR_INVALID_ARG"&&typeof n.
-message=="string"&&n.message.includes("invalid onRequestStart method"))return!0;e=n.cause}return!1}a(Oo,"isUndiciDispatc\
-herVersionMismatchError");export{$ as OpenAI};
+d(this,U,"f")&&!d(this,U,"f").isPlanningRequest()?await this.authHeaders(e,e.__security??{bearerAuth:!0}):o,s?.defaultHeaders??
+this._options.defaultHeaders,n,s?.requestHeaders??e.headers]);return!this._provider&&!d(this,U,"f")?.isPlanningRequest()&&
+this.validateHeaders(g,e.__security??{bearerAuth:!0}),g.values}_makeAbort(e){return()=>e.abort()}_makeUserAbortError(e){
+let t=new ye;return Object.defineProperty(t,"cause",{value:e.reason,writable:!0,configurable:!0}),t}buildBody({options:e}){
+let{body:t,headers:n}=e;if(!t)return t===void 0&&"body"in e?{...d(this,He,"f").call(this,{body:t,headers:te([n])}),isStreamingBody:!1}:
+{bodyHeaders:void 0,body:void 0,isStreamingBody:!1};let o=te([n]),i=typeof globalThis.ReadableStream<"u"&&t instanceof globalThis.
+ReadableStream,s=!i&&(typeof t=="string"||t instanceof ArrayBuffer||ArrayBuffer.isView(t)||typeof globalThis.Blob<"u"&&t instanceof
+globalThis.Blob||t instanceof URLSearchParams||t instanceof FormData);return ArrayBuffer.isView(t)||t instanceof ArrayBuffer||
+t instanceof DataView||typeof t=="string"&&o.values.has("content-type")||globalThis.Blob&&t instanceof globalThis.Blob||
+t instanceof FormData||t instanceof URLSearchParams||i?{bodyHeaders:void 0,body:t,isStreamingBody:!s}:typeof t=="object"&&
+(Symbol.asyncIterator in t||Symbol.iterator in t&&"next"in t&&typeof t.next=="function")?{bodyHeaders:void 0,body:zt(t),
+isStreamingBody:!0}:typeof t=="object"&&o.values.get("content-type")==="application/x-www-form-urlencoded"?{bodyHeaders:{
+"content-type":"application/x-www-form-urlencoded"},body:this.stringifyQuery(t),isStreamingBody:!1}:{...d(this,He,"f").call(
+this,{body:t,headers:o}),isStreamingBody:!1}}};Y=$,He=new WeakMap,U=new WeakMap,gt=new WeakMap,pe=new WeakMap,Je=new WeakMap,
+Ke=new WeakMap,Z=new WeakSet,Fr=function(){return d(this,Je,"f")||this._provider!==void 0||this.baseURL!=="https://api.o\
+penai.com/v1"},Ve=function(e){return typeof e=="number"&&Number.isSafeInteger(e)&&e>=0?e:2},_e=function(e){let t=e.replace(
+/[^a-z0-9]/gi,"").toLowerCase();if(/authorization|authentication|cookie|session|signature|assertion|connectionstring|devicecode|codeverifier|accountkey|mtlskey|proxyauth|^(?:auth|key|sig|sas|jwt|bearer|pfx|p12)$|(?:sid|token|secret|password|passwd|pwd|credential|passphrase|apikey|accesskey|privatekey|username)s?$/.
+test(t))return!0;let n=/api|access|secret|private|security|refresh|id|bearer|aws|azure|openai|admin|client|proxy|auth/.exec(
+t);return n!==null&&/key|token|secret|password|passwd|pwd|credential|auth/.test(t.slice(n.index+n[0].length))},Mr=function(e,t){
+let i=h=>h.replace(/(\/\/)([^/\s?#]*@)(?=[^/\s?#]+)/g,"$1[REDACTED]@").replace(/(^|[\s/])([^/\s]+)/g,(c,C,_)=>{let q=C===
+"/"?_.search(/[=(]/)+1:0;if(C==="/"&&q===0)return c;let K=_.indexOf(":",q+1),B=_.length-2;for(;B>=0&&(_[B]!=="@"||_[B+1]===
+"@");)B--;return K>=0&&B>K?`${C}${_.slice(0,q)}[REDACTED]${_.slice(B)}`:c}).replace(/(^|[\s,;])([a-z][a-z0-9_-]*)(\s*:\s*)([^\r\n,;]+)/gi,
+(c,C,_,q)=>d(this,Z,"m",_e).call(this,_)?`${C}${_}${q}[REDACTED]`:c).replace(/(^|[?&#;])([^=&;\s?#/]+)=([^&;\s#]+)/g,(c,C,_)=>{
+let q=_;try{q=globalThis.decodeURIComponent(_)}catch{}return d(this,Z,"m",_e).call(this,q)?`${C}${_}=[REDACTED]`:c}),s=h=>{
+try{return globalThis.String.prototype.valueOf.call(h)}catch{return}},a=h=>{let c=s(h);if(c!==void 0)return d(this,Z,"m",
+_e).call(this,c);try{return h instanceof globalThis.String}catch{return!0}},u=[],p=[],l,m=(h,c)=>{try{return{descriptor:globalThis.
+Object.getOwnPropertyDescriptor(h,c),failed:!1}}catch{return{descriptor:void 0,failed:!0}}},g=(h,c,C)=>{if(c>64||u.length>=
+4096){C("[REDACTED]");return}u.push({value:h,depth:c,assign:C})};g(e,0,h=>{l=h});for(let h=0;h<u.length;h+=1){let{value:c,
+depth:C,assign:_}=u[h];if(typeof c=="string"){_(i(c));continue}if(typeof c=="function"||typeof c=="symbol"){_("[REDACTED\
+]");continue}if(typeof c!="object"||c===null){_(c);continue}let q=t.get(c);if(q!==void 0){_(q);continue}try{let K=s(c);if(K!==
+void 0){let b=new globalThis.String(i(K));t.set(c,b),_(b);continue}if(c instanceof globalThis.String){t.set(c,"[REDACTED\
+]"),_("[REDACTED]");continue}let B=globalThis.Headers;if(typeof B=="function"&&c instanceof B){let b=new B;t.set(c,b),_(
+b),B.prototype.forEach.call(c,(L,D)=>{b.set(D,d(this,Z,"m",_e).call(this,D)?"[REDACTED]":i(L))});continue}if(c instanceof
+URL){let b=new URL(URL.prototype.toString.call(c));t.set(c,b),_(b),b.username&&(b.username="[REDACTED]"),b.password&&(b.
+password="[REDACTED]");for(let[L]of b.searchParams)d(this,Z,"m",_e).call(this,L)&&b.searchParams.set(L,"[REDACTED]");b.hash&&
+(b.hash=i(b.hash));continue}if(Array.isArray(c)){let b=m(c,"length");if(b.failed||!b.descriptor||!("value"in b.descriptor)||
+typeof b.descriptor.value!="number"){t.set(c,"[REDACTED]"),_("[REDACTED]");continue}let L=[];t.set(c,L),_(L);let D=Math.
+min(b.descriptor.value,4096),W=m(c,"0"),P=!W.failed&&W.descriptor&&"value"in W.descriptor?W.descriptor.value:void 0;for(let T=0;T<
+D;T+=1){let Q=T===0?W:m(c,`${T}`);if(Q.failed){L[T]="[REDACTED]";continue}let ee=Q.descriptor;if(ee?.enumerable){if(T===
+1&&(W.failed||W.descriptor&&!("value"in W.descriptor)||a(P))){L[T]="[REDACTED]";continue}if(!("value"in ee)){L[T]="[REDA\
+CTED]";continue}g(ee.value,C+1,F=>{L[T]=F})}}L.length=D,b.descriptor.value>D&&(L[D]="[REDACTED]");continue}if(c instanceof
+globalThis.Map){let b=new globalThis.Map,L=[];p.push({map:b,entries:L}),t.set(c,b),_(b),globalThis.Map.prototype.forEach.
+call(c,(D,W)=>{let P=["[REDACTED]","[REDACTED]"];L.push(P),g(W,C+1,T=>{typeof T!="function"&&typeof T!="symbol"&&!(typeof W==
+"object"&&W!==null&&T===W)&&(P[0]=T)}),!a(W)&&g(D,C+1,T=>{P[1]=T})});continue}if(c instanceof globalThis.Set){let b=new globalThis.
+Set;t.set(c,b),_(b),globalThis.Set.prototype.forEach.call(c,L=>{g(L,C+1,D=>{b.add(D)})});continue}if(c instanceof globalThis.
+Date){_(new globalThis.Date(globalThis.Date.prototype.getTime.call(c)));continue}let ne=globalThis.ReadableStream;if(typeof ne==
+"function"&&c instanceof ne||c instanceof globalThis.ArrayBuffer||globalThis.ArrayBuffer.isView(c)){t.set(c,"[REDACTED]"),
+_("[REDACTED]");continue}let se;try{se=globalThis.Reflect.ownKeys(c)}catch{t.set(c,"[REDACTED]"),_("[REDACTED]");continue}
+let y={};t.set(c,y),_(y);for(let b of se){if(typeof b!="string")continue;let L=m(c,b);if(L.failed){y[b]="[REDACTED]";continue}
+let D=L.descriptor;if(D?.enumerable){if(d(this,Z,"m",_e).call(this,b)){y[b]="[REDACTED]";continue}if(!("value"in D)){y[b]=
+"[REDACTED]";continue}g(D.value,C+1,W=>{y[b]=W})}}}catch{t.set(c,"[REDACTED]"),_("[REDACTED]")}}for(let{map:h,entries:c}of p)
+for(let[C,_]of c)h.set(C,_);return l},Hr=function(e){if(d(Y,Y,"f",Wt).has(e))return e;let t=new globalThis.Proxy(Object.
+create(null),{get:(n,o)=>{let i=globalThis.Reflect.get(e,o,e);return typeof i!="function"?i:typeof o!="string"||!["debug",
+"info","warn","error","trace","log"].includes(o)?i.bind(e):(...s)=>{let a=new WeakMap;return globalThis.Reflect.apply(i,
+e,s.map(u=>d(this,Z,"m",Mr).call(this,u,a)))}},set:(n,o,i)=>globalThis.Reflect.set(e,o,i,e)});return d(Y,Y,"f",Wt).add(t),
+t};Wt={value:new globalThis.WeakSet};$.OpenAI=Y;$.DEFAULT_TIMEOUT=6e5;$.OpenAIError=v;$.APIError=z;$.APIConnectionError=
+de;$.APIConnectionTimeoutError=J;$.APIUserAbortError=ye;$.NotFoundError=Ie;$.ConflictError=Pe;$.RateLimitError=Ce;$.BadRequestError=
+ve;$.AuthenticationError=ke;$.InternalServerError=Le;$.PermissionDeniedError=Oe;$.UnprocessableEntityError=Te;$.InvalidWebhookSignatureError=
+Qe;var Kr=new WeakMap;function Nr(r,e){let t=new AbortController;if(!r)return t;let n=globalThis.AbortSignal;if(typeof n?.
+any!="function"||!(r instanceof n))return t;try{let o=[t.signal,r];e&&e!==r&&o.push(e);let i=n.any(o);Object.defineProperty(
+t,"signal",{value:i,configurable:!0}),Kr.set(t,r)}catch{}return t}function oo(r){if(so(r))return"Connection error. This \
+may be caused by passing an undici dispatcher, such as ProxyAgent, that is incompatible with the fetch implementation. I\
+f you are using undici's ProxyAgent, pass the fetch implementation from the same undici package: import { fetch, ProxyAg\
+ent } from 'undici'; new OpenAI({ fetch, fetchOptions: { dispatcher: new ProxyAgent(...) } });"}function so(r){let e=r;for(let t=0;t<
+8&&e&&typeof e=="object";t++){let n=e;if(n.code==="UND_ERR_INVALID_ARG"&&typeof n.message=="string"&&n.message.includes(
+"invalid onRequestStart method"))return!0;e=n.cause}return!1}export{$ as OpenAI};

@@ -2,266 +2,244 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   postgres@3.4.9 (Unlicense)
 // @ts-self-types="./postgres.d.ts"
-var Jn=Object.defineProperty;var n=(e,r)=>Jn(e,"name",{value:r,configurable:!0});import{Buffer as E}from"node:buffer";import ee from"node:process";import{clearImmediate as ne,clearInterval as de,clearTimeout as re,
-setImmediate as fe,setInterval as pe,setTimeout as se}from"node:timers";import Er from"node:os";import _r from"node:fs";var Je=new Map,ut=new Map,ft=Symbol("OriginError"),ke={},ie=class extends Promise{static{n(this,"Query")}constructor(r,s,o,c,f={}){
-let i,l;super((p,k)=>{i=p,l=k}),this.tagged=Array.isArray(r.raw),this.strings=r,this.args=s,this.handler=o,this.canceller=
-c,this.options=f,this.state=null,this.statement=null,this.resolve=p=>(this.active=!1,i(p)),this.reject=p=>(this.active=!1,
-l(p)),this.active=!1,this.cancelled=null,this.executed=!1,this.signature="",this[ft]=this.handler.debug?new Error:this.tagged&&
-Zn(this.strings)}get origin(){return(this.handler.debug?this[ft].stack:this.tagged&&ut.has(this.strings)?ut.get(this.strings):
-ut.set(this.strings,this[ft].stack).get(this.strings))||""}static get[Symbol.species](){return Promise}cancel(){return this.
+import{Buffer as b}from"node:buffer";import x from"node:process";import{clearImmediate as te,clearInterval as me,clearTimeout as ne,
+setImmediate as ue,setInterval as de,setTimeout as re}from"node:timers";import wr from"node:os";import br from"node:fs";var Xe=new Map,lt=new Map,ut=Symbol("OriginError"),De={},oe=class extends Promise{static name="Query";constructor(n,r,a,i,u={}){
+let o,c;super((d,D)=>{o=d,c=D}),this.tagged=Array.isArray(n.raw),this.strings=n,this.args=r,this.handler=a,this.canceller=
+i,this.options=u,this.state=null,this.statement=null,this.resolve=d=>(this.active=!1,o(d)),this.reject=d=>(this.active=!1,
+c(d)),this.active=!1,this.cancelled=null,this.executed=!1,this.signature="",this[ut]=this.handler.debug?new Error:this.tagged&&
+Xn(this.strings)}get origin(){return(this.handler.debug?this[ut].stack:this.tagged&&lt.has(this.strings)?lt.get(this.strings):
+lt.set(this.strings,this[ut].stack).get(this.strings))||""}static get[Symbol.species](){return Promise}cancel(){return this.
 canceller&&(this.canceller(this),this.canceller=null)}simple(){return this.options.simple=!0,this.options.prepare=!1,this}async readable(){
-return this.simple(),this.streaming=!0,this}async writable(){return this.simple(),this.streaming=!0,this}cursor(r=1,s){if(this.
-options.simple=!1,typeof r=="function"&&(s=r,r=1),this.cursorRows=r,typeof s=="function")return this.cursorFn=s,this;let o;
-return{[Symbol.asyncIterator]:()=>({next:n(()=>{if(this.executed&&!this.active)return{done:!0};o&&o();let c=new Promise(
-(f,i)=>{this.cursorFn=l=>(f({value:l,done:!1}),new Promise(p=>o=p)),this.resolve=()=>(this.active=!1,f({done:!0})),this.
-reject=l=>(this.active=!1,i(l))});return this.execute(),c},"next"),return(){return o&&o(ke),{done:!0}}})}}describe(){return this.
-options.simple=!1,this.onlyDescribe=this.options.prepare=!0,this}stream(){throw new Error(".stream has been renamed to .\
-forEach")}forEach(r){return this.forEachFn=r,this.handle(),this}raw(){return this.isRaw=!0,this}values(){return this.isRaw=
-"values",this}async handle(){!this.executed&&(this.executed=!0)&&await 1&&this.handler(this)}execute(){return this.handle(),
-this}then(){return this.handle(),super.then.apply(this,arguments)}catch(){return this.handle(),super.catch.apply(this,arguments)}finally(){
-return this.handle(),super.finally.apply(this,arguments)}};function Zn(e){if(Je.has(e))return Je.get(e);let r=Error.stackTraceLimit;
-return Error.stackTraceLimit=4,Je.set(e,new Error),Error.stackTraceLimit=r,Je.get(e)}n(Zn,"cachedError");var Ce=class extends Error{static{n(this,"PostgresError")}constructor(r){super(r.message),this.name=this.constructor.name,
-Object.assign(this,r)}},G={connection:Ft,postgres:Lt,generic:Mt,notSupported:zt};function Ft(e,r,s){let{host:o,port:c}=s||
-r,f=Object.assign(new Error("write "+e+" "+(r.path||o+":"+c)),{code:e,errno:e,address:r.path||o},r.path?{}:{port:c});return Error.
-captureStackTrace(f,Ft),f}n(Ft,"connection");function Lt(e){let r=new Ce(e);return Error.captureStackTrace(r,Lt),r}n(Lt,
-"postgres");function Mt(e,r){let s=Object.assign(new Error(e+": "+r),{code:e});return Error.captureStackTrace(s,Mt),s}n(
-Mt,"generic");function zt(e){let r=Object.assign(new Error(e+" (B) is not supported"),{code:"MESSAGE_NOT_SUPPORTED",name:e});
-return Error.captureStackTrace(r,zt),r}n(zt,"notSupported");var qn={string:{to:25,from:null,serialize:n(e=>""+e,"serialize")},number:{to:0,from:[21,23,26,700,701],serialize:n(e=>""+
-e,"serialize"),parse:n(e=>+e,"parse")},json:{to:114,from:[114,3802],serialize:n(e=>JSON.stringify(e),"serialize"),parse:n(
-e=>JSON.parse(e),"parse")},boolean:{to:16,from:16,serialize:n(e=>e===!0?"t":"f","serialize"),parse:n(e=>e==="t","parse")},
-date:{to:1184,from:[1082,1114,1184],serialize:n(e=>(e instanceof Date?e:new Date(e)).toISOString(),"serialize"),parse:n(
-e=>new Date(e),"parse")},bytea:{to:17,from:17,serialize:n(e=>"\\x"+E.from(e).toString("hex"),"serialize"),parse:n(e=>E.from(
-e.slice(2),"hex"),"parse")}},Ge=class{static{n(this,"NotTagged")}then(){mt()}catch(){mt()}finally(){mt()}},Be=class extends Ge{static{
-n(this,"Identifier")}constructor(r){super(),this.value=et(r)}},he=class extends Ge{static{n(this,"Parameter")}constructor(r,s,o){
-super(),this.value=r,this.type=s,this.array=o}},Qe=class extends Ge{static{n(this,"Builder")}constructor(r,s){super(),this.
-first=r,this.rest=s}build(r,s,o,c){let f=xn.map(([i,l])=>({fn:l,i:r.search(i)})).sort((i,l)=>i.i-l.i).pop();return f.i===
--1?yt(this.first,c):f.fn(this.first,this.rest,s,o,c)}};function xe(e,r,s,o){let c=e instanceof he?e.value:e;if(c===void 0&&
-(e instanceof he?e.value=o.transform.undefined:c=e=o.transform.undefined,c===void 0))throw G.generic("UNDEFINED_VALUE","\
-Undefined values are not allowed");return"$"+s.push(e instanceof he?(r.push(e.value),e.array?e.array[e.type||qe(e.value)]||
-e.type||Ht(e.value):e.type):(r.push(e),qe(e)))}n(xe,"handleValue");var Gt=Vt(qn);function ht(e,r,s,o,c,f){for(let i=1;i<
-e.strings.length;i++)r+=gt(r,s,o,c,f)+e.strings[i],s=e.args[i];return r}n(ht,"stringify");function gt(e,r,s,o,c){return r instanceof
-Qe?r.build(e,s,o,c):r instanceof ie?pt(r,s,o,c):r instanceof Be?r.value:r&&r[0]instanceof ie?r.reduce((f,i)=>f+" "+pt(i,
-s,o,c),""):xe(r,s,o,c)}n(gt,"stringifyValue");function pt(e,r,s,o){return e.fragment=!0,ht(e,e.strings[0],e.args[0],r,s,
-o)}n(pt,"fragment");function Qt(e,r,s,o,c){return e.map(f=>"("+o.map(i=>gt("values",f[i],r,s,c)).join(",")+")").join(",")}
-n(Qt,"valuesBuilder");function $t(e,r,s,o,c){let f=Array.isArray(e[0]),i=r.length?r.flat():Object.keys(f?e[0]:e);return Qt(
-f?e:[e],s,o,i,c)}n($t,"values");function Ze(e,r,s,o,c){if(typeof e=="string"&&(e=[e].concat(r)),Array.isArray(e))return yt(
-e,c);let f;return(r.length?r.flat():Object.keys(e)).map(l=>(f=e[l],(f instanceof ie?pt(f,s,o,c):f instanceof Be?f.value:
-xe(f,s,o,c))+" as "+et(c.transform.column.to?c.transform.column.to(l):l))).join(",")}n(Ze,"select");var xn=Object.entries(
-{values:$t,in:n((...e)=>{let r=$t(...e);return r==="()"?"(null)":r},"in"),select:Ze,as:Ze,returning:Ze,"\\(":Ze,update(e,r,s,o,c){
-return(r.length?r.flat():Object.keys(e)).map(f=>et(c.transform.column.to?c.transform.column.to(f):f)+"="+gt("values",e[f],
-s,o,c))},insert(e,r,s,o,c){let f=r.length?r.flat():Object.keys(Array.isArray(e)?e[0]:e);return"("+yt(f,c)+")values"+Qt(Array.
-isArray(e)?e:[e],s,o,f,c)}}).map(([e,r])=>[new RegExp("((?:^|[\\s(])"+e+"(?:$|[\\s(]))(?![\\s\\S]*\\1)","i"),r]);function mt(){
-throw G.generic("NOT_TAGGED_CALL","Query not called as a tagged template literal")}n(mt,"notTagged");var er=Gt.serializers,
-tr=Gt.parsers;function Ht(e){return Array.isArray(e)?Ht(e[0]):typeof e=="string"?1009:0}n(Ht,"firstIsString");var Kt=n(function(e){let r=Vt(
-e||{});return{serializers:Object.assign({},er,r.serializers),parsers:Object.assign({},tr,r.parsers)}},"mergeUserTypes");
-function Vt(e){return Object.keys(e).reduce((r,s)=>(e[s].from&&[].concat(e[s].from).forEach(o=>r.parsers[o]=e[s].parse),
-e[s].serialize&&(r.serializers[e[s].to]=e[s].serialize,e[s].from&&[].concat(e[s].from).forEach(o=>r.serializers[o]=e[s].
-serialize)),r),{parsers:{},serializers:{}})}n(Vt,"typeHandlers");function yt(e,{transform:{column:r}}){return e.map(s=>et(
-r.to?r.to(s):s)).join(",")}n(yt,"escapeIdentifiers");var et=n(function(r){return'"'+r.replace(/"/g,'""').replace(/\./g,'\
-"."')+'"'},"escape"),qe=n(function e(r){return r instanceof he?r.type:r instanceof Date?1184:r instanceof Uint8Array?17:
-r===!0||r===!1?16:typeof r=="bigint"?20:Array.isArray(r)?e(r[0]):0},"inferType"),nr=/\\/g,rr=/"/g;function sr(e){return e.
-replace(nr,"\\\\").replace(rr,'\\"')}n(sr,"arrayEscape");var Yt=n(function e(r,s,o,c){if(Array.isArray(r)===!1)return r;
-if(!r.length)return"{}";let f=r[0],i=c===1020?";":",";return Array.isArray(f)&&!f.type?"{"+r.map(l=>e(l,s,o,c)).join(i)+
-"}":"{"+r.map(l=>{if(l===void 0&&(l=o.transform.undefined,l===void 0))throw G.generic("UNDEFINED_VALUE","Undefined value\
-s are not allowed");return l===null?"null":'"'+sr(s?s(l.type?l.value:l):""+l)+'"'}).join(i)+"}"},"arraySerializer"),dt={
-i:0,char:null,str:"",quoted:!1,last:0},Wt=n(function(r,s,o){return dt.i=dt.last=0,Xt(dt,r,s,o)},"arrayParser");function Xt(e,r,s,o){
-let c=[],f=o===1020?";":",";for(;e.i<r.length;e.i++){if(e.char=r[e.i],e.quoted)e.char==="\\"?e.str+=r[++e.i]:e.char==='"'?
-(c.push(s?s(e.str):e.str),e.str="",e.quoted=r[e.i+1]==='"',e.last=e.i+2):e.str+=e.char;else if(e.char==='"')e.quoted=!0;else if(e.
-char==="{")e.last=++e.i,c.push(Xt(e,r,s,o));else if(e.char==="}"){e.quoted=!1,e.last<e.i&&c.push(s?s(r.slice(e.last,e.i)):
-r.slice(e.last,e.i)),e.last=e.i+1;break}else e.char===f&&e.p!=="}"&&e.p!=='"'&&(c.push(s?s(r.slice(e.last,e.i)):r.slice(
-e.last,e.i)),e.last=e.i+1);e.p=e.char}return e.last<e.i&&c.push(s?s(r.slice(e.last,e.i+1)):r.slice(e.last,e.i+1)),c}n(Xt,
-"arrayParserLoop");var Ie=n(e=>{let r=e[0];for(let s=1;s<e.length;s++)r+=e[s]==="_"?e[++s].toUpperCase():e[s];return r},
-"toCamel"),Te=n(e=>{let r=e[0].toUpperCase();for(let s=1;s<e.length;s++)r+=e[s]==="_"?e[++s].toUpperCase():e[s];return r},
-"toPascal"),Ne=n(e=>e.replace(/_/g,"-"),"toKebab"),He=n(e=>e.replace(/([A-Z])/g,"_$1").toLowerCase(),"fromCamel"),Ke=n(e=>(e.
-slice(0,1)+e.slice(1).replace(/([A-Z])/g,"_$1")).toLowerCase(),"fromPascal"),Ve=n(e=>e.replace(/-/g,"_"),"fromKebab");function wt(e){
-return n(function r(s,o){return typeof s=="object"&&s!==null&&(o.type===114||o.type===3802)?Array.isArray(s)?s.map(c=>r(
-c,o)):Object.entries(s).reduce((c,[f,i])=>Object.assign(c,{[e(f)]:r(i,o)}),{}):s},"jsonTransform")}n(wt,"createJsonTrans\
-form");Ie.column={from:Ie};Ie.value={from:wt(Ie)};He.column={to:He};var bt={...Ie};bt.column.to=He;Te.column={from:Te};Te.
-value={from:wt(Te)};Ke.column={to:Ke};var Et={...Te};Et.column.to=Ke;Ne.column={from:Ne};Ne.value={from:wt(Ne)};Ve.column=
-{to:Ve};var _t={...Ne};_t.column.to=Ve;import Jt from"node:net";import cr from"node:tls";import Ye from"node:crypto";import St from"node:stream";import{performance as Zt}from"node:perf_hooks";var Ae=class extends Array{static{n(this,"Result")}constructor(){super(),Object.defineProperties(this,{count:{value:null,
-writable:!0},state:{value:null,writable:!0},command:{value:null,writable:!0},columns:{value:null,writable:!0},statement:{
-value:null,writable:!0}})}static get[Symbol.species](){return Array}};var ce=ar;function ar(e=[]){let r=e.slice(),s=0;return{get length(){return r.length-s},remove:n(o=>{let c=r.indexOf(o);return c===
--1?null:(r.splice(c,1),o)},"remove"),push:n(o=>(r.push(o),o),"push"),shift:n(()=>{let o=r[s++];return s===r.length?(s=0,
-r=[]):r[s-1]=void 0,o},"shift")}}n(ar,"Queue");var J=E.allocUnsafe(256),or="BCcDdEFfHPpQSX".split("").reduce((e,r)=>{let s=r.charCodeAt(0);return e[r]=()=>(J[0]=s,T.i=
-5,T),e},{}),T=Object.assign(ir,or,{N:"\0",i:0,inc(e){return T.i+=e,T},str(e){let r=E.byteLength(e);return tt(r),T.i+=J.write(
-e,T.i,r,"utf8"),T},i16(e){return tt(2),J.writeUInt16BE(e,T.i),T.i+=2,T},i32(e,r){return r||r===0?(J.writeUInt32BE(e,r),T):
-(tt(4),J.writeUInt32BE(e,T.i),T.i+=4,T)},z(e){return tt(e),J.fill(0,T.i,T.i+e),T.i+=e,T},raw(e){return J=E.concat([J.subarray(
-0,T.i),e]),T.i=J.length,T},end(e=1){J.writeUInt32BE(T.i-e,e);let r=J.subarray(0,T.i);return T.i=0,J=E.allocUnsafe(256),r}}),
-h=T;function tt(e){if(J.length-T.i<e){let r=J,s=r.length;J=E.allocUnsafe(s+(s>>1)+e),r.copy(J)}}n(tt,"fit");function ir(){
-return T.i=0,T}n(ir,"reset");var At=en,lr=1,Oe=h().S().end(),qt=h().H().end(),ur=h().i32(8).i32(80877103).end(8),fr=E.concat([h().E().str(h.N).i32(0).
-end(),Oe]),mr=h().D().str("S").str(h.N).end(),Fe=n(()=>{},"noop"),dr=new Set(["FetchPreparedStatement","RevalidateCached\
-Query","transformAssignedExpr"]),pr={83:"severity_local",86:"severity",67:"code",77:"message",68:"detail",72:"hint",80:"\
-position",112:"internal_position",113:"internal_query",87:"where",115:"schema_name",116:"table_name",99:"column_name",100:"\
-data type_name",110:"constraint_name",70:"file",76:"line",82:"routine"};function en(e,r={},{onopen:s=Fe,onend:o=Fe,onclose:c=Fe}={}){
-let{sslnegotiation:f,ssl:i,max:l,user:p,host:k,port:N,database:I,parsers:_,transform:S,onnotice:B,onnotify:y,onparameter:K,
-max_pipeline:R,keep_alive:me,backoff:le,target_session_attrs:ae}=e,A=ce(),_e=lr++,ye={pid:null,secret:null},Ue=vt(ct,e.idle_timeout),
-Pe=vt(ct,e.max_lifetime),O=vt(ln,e.connect_timeout),d=null,we,te=null,P=new Ae,Z=E.alloc(0),je=e.fetch_types,be={},u={},
-w=Math.random().toString(36).slice(2),D=1,Q=0,z=0,b=0,C=0,L=0,M=0,H=0,q=null,U=null,Ee=!1,ge=null,Se=null,Y=null,F=null,
-j=null,oe=null,We=null,ot=null,m=null,Le=null,W={queue:r.closed,idleTimer:Ue,connect(t){Y=t,jt()},terminate:$e,execute:Me,
-cancel:sn,end:ct,count:0,id:_e};return r.closed&&r.closed.push(W),W;async function rn(){let t;try{t=e.socket?await Promise.
-resolve(e.socket(e)):new Jt.Socket}catch(a){De(a);return}return t.on("error",De),t.on("close",Rt),t.on("drain",Nt),t}n(rn,
-"createSocket");async function sn({pid:t,secret:a},g,v){try{we=h().i32(16).i32(80877102).i32(t).i32(a).end(16),await Ut(),
-d.once("error",v),d.once("close",g)}catch($){v($)}}n(sn,"cancel");function Me(t){if(Ee||d===null)return ze(t,G.connection(
-"CONNECTION_DESTROYED",e));if(j)return ze(t,G.generic("COPY_IN_PROGRESS","You cannot execute queries during copy"));if(!t.
-cancelled)try{return t.state=ye,m?A.push(t):(m=t,m.active=!0),cn(t),V(an(t))&&!t.describeFirst&&!t.cursorFn&&A.length<R&&
-(!t.options.onexecute||t.options.onexecute(W))}catch(a){return A.length===0&&V(Oe),ue(a),!0}}n(Me,"execute");function an(t){
-if(t.parameters.length>=65534)throw G.generic("MAX_PARAMETERS_EXCEEDED","Max number of parameters (65534) exceeded");return t.
-options.simple?h().Q().str(t.statement.string+h.N).end():t.describeFirst?E.concat([Ct(t),qt]):t.prepare?t.prepared?Xe(t):
-E.concat([Ct(t),Xe(t)]):on(t)}n(an,"toBuffer");function Ct(t){return E.concat([kt(t.statement.string,t.parameters,t.statement.
-types,t.statement.name),Yn("S",t.statement.name)])}n(Ct,"describe");function Xe(t){return E.concat([Vn(t.parameters,t.statement.
-types,t.statement.name,t.cursorName),t.cursorFn?Bt("",t.cursorRows):fr])}n(Xe,"prepared");function on(t){return E.concat(
-[kt(t.statement.string,t.parameters,t.statement.types),mr,Xe(t)])}n(on,"unnamed");function cn(t){let a=[],g=[],v=ht(t,t.
-strings[0],t.args[0],a,g,e);!t.tagged&&t.args.forEach($=>xe($,a,g,e)),t.prepare=e.prepare&&("prepare"in t.options?t.options.
-prepare:!0),t.string=v,t.signature=t.prepare&&g+v,t.onlyDescribe&&delete u[t.signature],t.parameters=t.parameters||a,t.prepared=
-t.prepare&&t.signature in u,t.describeFirst=t.onlyDescribe||a.length&&!t.prepared,t.statement=t.prepared?u[t.signature]:
-{string:v,types:g,name:t.prepare?w+D++:""},typeof e.debug=="function"&&e.debug(_e,v,a,g)}n(cn,"build");function V(t,a){return oe=
-oe?E.concat([oe,t]):E.from(t),a||oe.length>=1024?It(a):(U===null&&(U=fe(It)),!0)}n(V,"write");function It(t){let a=d.write(
-oe,t);return U!==null&&ne(U),oe=U=null,a}n(It,"nextWrite");function ln(){ue(G.connection("CONNECT_TIMEOUT",e,d)),d.destroy()}
-n(ln,"connectTimedOut");async function Tt(){if(f!=="direct"&&(V(ur),!await new Promise(g=>d.once("data",v=>g(v[0]===83)))&&
-i==="prefer"))return Re();let t={socket:d,servername:Jt.isIP(d.host)?void 0:d.host};f==="direct"&&(t.ALPNProtocols=["pos\
-tgresql"]),i==="require"||i==="allow"||i==="prefer"?t.rejectUnauthorized=!1:typeof i=="object"&&Object.assign(t,i),d.removeAllListeners(),
-d=cr.connect(t),d.on("secureConnect",Re),d.on("error",De),d.on("close",Rt),d.on("drain",Nt)}n(Tt,"secure");function Nt(){
-!m&&s(W)}n(Nt,"drain");function it(t){if(!(ge&&(ge.push(t),z-=t.length,z>0)))for(Z=ge?E.concat(ge,L-z):Z.length===0?t:E.
-concat([Z,t],Z.length+t.length);Z.length>4;){if(L=Z.readUInt32BE(1),L>=Z.length){z=L-Z.length,ge=[Z];break}try{un(Z.subarray(
-0,L+1))}catch(a){m&&(m.cursorFn||m.describeFirst)&&V(Oe),ue(a)}Z=Z.subarray(L+1),z=0,ge=null}}n(it,"data");async function Ut(){
-if(Ee=!1,be={},d||(d=await rn()),!!d){if(O.start(),e.socket)return i?Tt():Re();if(d.on("connect",i?Tt:Re),e.path)return d.
-connect(e.path);d.ssl=i,d.connect(N[b],k[b]),d.host=k[b],d.port=N[b],b=(b+1)%N.length}}n(Ut,"connect");function jt(){se(
-Ut,Q?Math.max(0,Q+M-Zt.now()):0)}n(jt,"reconnect");function Re(){try{u={},je=e.fetch_types,w=Math.random().toString(36).
-slice(2),D=1,Pe.start(),d.on("data",it),me&&d.setKeepAlive&&d.setKeepAlive(!0,1e3*me);let t=Xn();V(t)}catch(t){De(t)}}n(
-Re,"connected");function De(t){if(!(W.queue===r.connecting&&e.host[C+1]))for(ue(t);A.length;)ze(A.shift(),t)}n(De,"error");
-function ue(t){j&&(j.destroy(t),j=null),m&&ze(m,t),Y&&(ze(Y,t),Y=null)}n(ue,"errored");function ze(t,a){if(t.reserve)return t.
-reject(a);(!a||typeof a!="object")&&(a=new Error(a)),"query"in a||"parameters"in a||Object.defineProperties(a,{stack:{value:a.
-stack+t.origin.replace(/.*\n/,`
+return this.simple(),this.streaming=!0,this}async writable(){return this.simple(),this.streaming=!0,this}cursor(n=1,r){if(this.
+options.simple=!1,typeof n=="function"&&(r=n,n=1),this.cursorRows=n,typeof r=="function")return this.cursorFn=r,this;let a;
+return{[Symbol.asyncIterator]:()=>({next:()=>{if(this.executed&&!this.active)return{done:!0};a&&a();let i=new Promise((u,o)=>{
+this.cursorFn=c=>(u({value:c,done:!1}),new Promise(d=>a=d)),this.resolve=()=>(this.active=!1,u({done:!0})),this.reject=c=>(this.
+active=!1,o(c))});return this.execute(),i},return(){return a&&a(De),{done:!0}}})}}describe(){return this.options.simple=
+!1,this.onlyDescribe=this.options.prepare=!0,this}stream(){throw new Error(".stream has been renamed to .forEach")}forEach(n){
+return this.forEachFn=n,this.handle(),this}raw(){return this.isRaw=!0,this}values(){return this.isRaw="values",this}async handle(){
+!this.executed&&(this.executed=!0)&&await 1&&this.handler(this)}execute(){return this.handle(),this}then(){return this.handle(),
+super.then.apply(this,arguments)}catch(){return this.handle(),super.catch.apply(this,arguments)}finally(){return this.handle(),
+super.finally.apply(this,arguments)}};function Xn(e){if(Xe.has(e))return Xe.get(e);let n=Error.stackTraceLimit;return Error.
+stackTraceLimit=4,Xe.set(e,new Error),Error.stackTraceLimit=n,Xe.get(e)}var Pe=class extends Error{static name="PostgresError";constructor(n){super(n.message),this.name=this.constructor.name,Object.
+assign(this,n)}},$={connection:Bt,postgres:Ft,generic:Lt,notSupported:Mt};function Bt(e,n,r){let{host:a,port:i}=r||n,u=Object.
+assign(new Error("write "+e+" "+(n.path||a+":"+i)),{code:e,errno:e,address:n.path||a},n.path?{}:{port:i});return Error.captureStackTrace(
+u,Bt),u}function Ft(e){let n=new Pe(e);return Error.captureStackTrace(n,Ft),n}function Lt(e,n){let r=Object.assign(new Error(
+e+": "+n),{code:e});return Error.captureStackTrace(r,Lt),r}function Mt(e){let n=Object.assign(new Error(e+" (B) is not s\
+upported"),{code:"MESSAGE_NOT_SUPPORTED",name:e});return Error.captureStackTrace(n,Mt),n}var Jn={string:{to:25,from:null,serialize:e=>""+e},number:{to:0,from:[21,23,26,700,701],serialize:e=>""+e,parse:e=>+e},json:{
+to:114,from:[114,3802],serialize:e=>JSON.stringify(e),parse:e=>JSON.parse(e)},boolean:{to:16,from:16,serialize:e=>e===!0?
+"t":"f",parse:e=>e==="t"},date:{to:1184,from:[1082,1114,1184],serialize:e=>(e instanceof Date?e:new Date(e)).toISOString(),
+parse:e=>new Date(e)},bytea:{to:17,from:17,serialize:e=>"\\x"+b.from(e).toString("hex"),parse:e=>b.from(e.slice(2),"hex")}},
+$e=class{static name="NotTagged";then(){ft()}catch(){ft()}finally(){ft()}},ke=class extends $e{static name="Identifier";constructor(n){
+super(),this.value=xe(n)}},pe=class extends $e{static name="Parameter";constructor(n,r,a){super(),this.value=n,this.type=
+r,this.array=a}},Ge=class extends $e{static name="Builder";constructor(n,r){super(),this.first=n,this.rest=r}build(n,r,a,i){
+let u=Zn.map(([o,c])=>({fn:c,i:n.search(o)})).sort((o,c)=>o.i-c.i).pop();return u.i===-1?gt(this.first,i):u.fn(this.first,
+this.rest,r,a,i)}};function qe(e,n,r,a){let i=e instanceof pe?e.value:e;if(i===void 0&&(e instanceof pe?e.value=a.transform.
+undefined:i=e=a.transform.undefined,i===void 0))throw $.generic("UNDEFINED_VALUE","Undefined values are not allowed");return"\
+$"+r.push(e instanceof pe?(n.push(e.value),e.array?e.array[e.type||Ze(e.value)]||e.type||Qt(e.value):e.type):(n.push(e),
+Ze(e)))}var $t=Kt(Jn);function pt(e,n,r,a,i,u){for(let o=1;o<e.strings.length;o++)n+=ht(n,r,a,i,u)+e.strings[o],r=e.args[o];
+return n}function ht(e,n,r,a,i){return n instanceof Ge?n.build(e,r,a,i):n instanceof oe?dt(n,r,a,i):n instanceof ke?n.value:
+n&&n[0]instanceof oe?n.reduce((u,o)=>u+" "+dt(o,r,a,i),""):qe(n,r,a,i)}function dt(e,n,r,a){return e.fragment=!0,pt(e,e.
+strings[0],e.args[0],n,r,a)}function Gt(e,n,r,a,i){return e.map(u=>"("+a.map(o=>ht("values",u[o],n,r,i)).join(",")+")").
+join(",")}function zt(e,n,r,a,i){let u=Array.isArray(e[0]),o=n.length?n.flat():Object.keys(u?e[0]:e);return Gt(u?e:[e],r,
+a,o,i)}function Je(e,n,r,a,i){if(typeof e=="string"&&(e=[e].concat(n)),Array.isArray(e))return gt(e,i);let u;return(n.length?
+n.flat():Object.keys(e)).map(c=>(u=e[c],(u instanceof oe?dt(u,r,a,i):u instanceof ke?u.value:qe(u,r,a,i))+" as "+xe(i.transform.
+column.to?i.transform.column.to(c):c))).join(",")}var Zn=Object.entries({values:zt,in:(...e)=>{let n=zt(...e);return n===
+"()"?"(null)":n},select:Je,as:Je,returning:Je,"\\(":Je,update(e,n,r,a,i){return(n.length?n.flat():Object.keys(e)).map(u=>xe(
+i.transform.column.to?i.transform.column.to(u):u)+"="+ht("values",e[u],r,a,i))},insert(e,n,r,a,i){let u=n.length?n.flat():
+Object.keys(Array.isArray(e)?e[0]:e);return"("+gt(u,i)+")values"+Gt(Array.isArray(e)?e:[e],r,a,u,i)}}).map(([e,n])=>[new RegExp(
+"((?:^|[\\s(])"+e+"(?:$|[\\s(]))(?![\\s\\S]*\\1)","i"),n]);function ft(){throw $.generic("NOT_TAGGED_CALL","Query not ca\
+lled as a tagged template literal")}var qn=$t.serializers,xn=$t.parsers;function Qt(e){return Array.isArray(e)?Qt(e[0]):typeof e=="string"?1009:0}var Ht=function(e){let n=Kt(e||{});return{serializers:Object.
+assign({},qn,n.serializers),parsers:Object.assign({},xn,n.parsers)}};function Kt(e){return Object.keys(e).reduce((n,r)=>(e[r].
+from&&[].concat(e[r].from).forEach(a=>n.parsers[a]=e[r].parse),e[r].serialize&&(n.serializers[e[r].to]=e[r].serialize,e[r].
+from&&[].concat(e[r].from).forEach(a=>n.serializers[a]=e[r].serialize)),n),{parsers:{},serializers:{}})}function gt(e,{transform:{
+column:n}}){return e.map(r=>xe(n.to?n.to(r):r)).join(",")}var xe=function(n){return'"'+n.replace(/"/g,'""').replace(/\./g,
+'"."')+'"'},Ze=function e(n){return n instanceof pe?n.type:n instanceof Date?1184:n instanceof Uint8Array?17:n===!0||n===
+!1?16:typeof n=="bigint"?20:Array.isArray(n)?e(n[0]):0},er=/\\/g,tr=/"/g;function nr(e){return e.replace(er,"\\\\").replace(
+tr,'\\"')}var Vt=function e(n,r,a,i){if(Array.isArray(n)===!1)return n;if(!n.length)return"{}";let u=n[0],o=i===1020?";":
+",";return Array.isArray(u)&&!u.type?"{"+n.map(c=>e(c,r,a,i)).join(o)+"}":"{"+n.map(c=>{if(c===void 0&&(c=a.transform.undefined,
+c===void 0))throw $.generic("UNDEFINED_VALUE","Undefined values are not allowed");return c===null?"null":'"'+nr(r?r(c.type?
+c.value:c):""+c)+'"'}).join(o)+"}"},mt={i:0,char:null,str:"",quoted:!1,last:0},Yt=function(n,r,a){return mt.i=mt.last=0,
+Wt(mt,n,r,a)};function Wt(e,n,r,a){let i=[],u=a===1020?";":",";for(;e.i<n.length;e.i++){if(e.char=n[e.i],e.quoted)e.char===
+"\\"?e.str+=n[++e.i]:e.char==='"'?(i.push(r?r(e.str):e.str),e.str="",e.quoted=n[e.i+1]==='"',e.last=e.i+2):e.str+=e.char;else if(e.
+char==='"')e.quoted=!0;else if(e.char==="{")e.last=++e.i,i.push(Wt(e,n,r,a));else if(e.char==="}"){e.quoted=!1,e.last<e.
+i&&i.push(r?r(n.slice(e.last,e.i)):n.slice(e.last,e.i)),e.last=e.i+1;break}else e.char===u&&e.p!=="}"&&e.p!=='"'&&(i.push(
+r?r(n.slice(e.last,e.i)):n.slice(e.last,e.i)),e.last=e.i+1);e.p=e.char}return e.last<e.i&&i.push(r?r(n.slice(e.last,e.i+
+1)):n.slice(e.last,e.i+1)),i}var Ce=e=>{let n=e[0];for(let r=1;r<e.length;r++)n+=e[r]==="_"?e[++r].toUpperCase():e[r];return n},
+Ie=e=>{let n=e[0].toUpperCase();for(let r=1;r<e.length;r++)n+=e[r]==="_"?e[++r].toUpperCase():e[r];return n},Te=e=>e.replace(
+/_/g,"-"),Qe=e=>e.replace(/([A-Z])/g,"_$1").toLowerCase(),He=e=>(e.slice(0,1)+e.slice(1).replace(/([A-Z])/g,"_$1")).toLowerCase(),
+Ke=e=>e.replace(/-/g,"_");function yt(e){return function n(r,a){return typeof r=="object"&&r!==null&&(a.type===114||a.type===
+3802)?Array.isArray(r)?r.map(i=>n(i,a)):Object.entries(r).reduce((i,[u,o])=>Object.assign(i,{[e(u)]:n(o,a)}),{}):r}}Ce.column=
+{from:Ce};Ce.value={from:yt(Ce)};Qe.column={to:Qe};var wt={...Ce};wt.column.to=Qe;Ie.column={from:Ie};Ie.value={from:yt(
+Ie)};He.column={to:He};var bt={...Ie};bt.column.to=He;Te.column={from:Te};Te.value={from:yt(Te)};Ke.column={to:Ke};var Et={
+...Te};Et.column.to=Ke;import Xt from"node:net";import or from"node:tls";import Ve from"node:crypto";import _t from"node:stream";import{performance as Jt}from"node:perf_hooks";var ve=class extends Array{static name="Result";constructor(){super(),Object.defineProperties(this,{count:{value:null,writable:!0},
+state:{value:null,writable:!0},command:{value:null,writable:!0},columns:{value:null,writable:!0},statement:{value:null,writable:!0}})}static get[Symbol.
+species](){return Array}};var ie=rr;function rr(e=[]){let n=e.slice(),r=0;return{get length(){return n.length-r},remove:a=>{let i=n.indexOf(a);return i===
+-1?null:(n.splice(i,1),a)},push:a=>(n.push(a),a),shift:()=>{let a=n[r++];return r===n.length?(r=0,n=[]):n[r-1]=void 0,a}}}var X=b.allocUnsafe(256),sr="BCcDdEFfHPpQSX".split("").reduce((e,n)=>{let r=n.charCodeAt(0);return e[n]=()=>(X[0]=r,I.i=
+5,I),e},{}),I=Object.assign(ar,sr,{N:"\0",i:0,inc(e){return I.i+=e,I},str(e){let n=b.byteLength(e);return et(n),I.i+=X.write(
+e,I.i,n,"utf8"),I},i16(e){return et(2),X.writeUInt16BE(e,I.i),I.i+=2,I},i32(e,n){return n||n===0?(X.writeUInt32BE(e,n),I):
+(et(4),X.writeUInt32BE(e,I.i),I.i+=4,I)},z(e){return et(e),X.fill(0,I.i,I.i+e),I.i+=e,I},raw(e){return X=b.concat([X.subarray(
+0,I.i),e]),I.i=X.length,I},end(e=1){X.writeUInt32BE(I.i-e,e);let n=X.subarray(0,I.i);return I.i=0,X=b.allocUnsafe(256),n}}),
+p=I;function et(e){if(X.length-I.i<e){let n=X,r=n.length;X=b.allocUnsafe(r+(r>>1)+e),n.copy(X)}}function ar(){return I.i=
+0,I}var vt=xt,ir=1,Ae=p().S().end(),Zt=p().H().end(),cr=p().i32(8).i32(80877103).end(8),lr=b.concat([p().E().str(p.N).i32(0).
+end(),Ae]),ur=p().D().str("S").str(p.N).end(),Be=()=>{},fr=new Set(["FetchPreparedStatement","RevalidateCachedQuery","tr\
+ansformAssignedExpr"]),mr={83:"severity_local",86:"severity",67:"code",77:"message",68:"detail",72:"hint",80:"position",
+112:"internal_position",113:"internal_query",87:"where",115:"schema_name",116:"table_name",99:"column_name",100:"data ty\
+pe_name",110:"constraint_name",70:"file",76:"line",82:"routine"};function xt(e,n={},{onopen:r=Be,onend:a=Be,onclose:i=Be}={}){
+let{sslnegotiation:u,ssl:o,max:c,user:d,host:D,port:T,database:C,parsers:E,transform:_,onnotice:k,onnotify:g,onparameter:H,
+max_pipeline:j,keep_alive:fe,backoff:ce,target_session_attrs:se}=e,v=ie(),Ee=ir++,ge={pid:null,secret:null},Ne=St(it,e.idle_timeout),
+Oe=St(it,e.max_lifetime),A=St(cn,e.connect_timeout),m=null,ye,ee=null,O=new ve,J=b.alloc(0),Ue=e.fetch_types,we={},l={},
+y=Math.random().toString(36).slice(2),R=1,G=0,M=0,w=0,P=0,F=0,L=0,Q=0,Z=null,N=null,be=!1,he=null,_e=null,V=null,B=null,
+U=null,ae=null,Ye=null,at=null,f=null,Fe=null,Y={queue:n.closed,idleTimer:Ne,connect(t){V=t,Ut()},terminate:ze,execute:Le,
+cancel:rn,end:it,count:0,id:Ee};return n.closed&&n.closed.push(Y),Y;async function nn(){let t;try{t=e.socket?await Promise.
+resolve(e.socket(e)):new Xt.Socket}catch(s){Re(s);return}return t.on("error",Re),t.on("close",jt),t.on("drain",Tt),t}async function rn({
+pid:t,secret:s},h,S){try{ye=p().i32(16).i32(80877102).i32(t).i32(s).end(16),await Nt(),m.once("error",S),m.once("close",
+h)}catch(z){S(z)}}function Le(t){if(be||m===null)return Me(t,$.connection("CONNECTION_DESTROYED",e));if(U)return Me(t,$.
+generic("COPY_IN_PROGRESS","You cannot execute queries during copy"));if(!t.cancelled)try{return t.state=ge,f?v.push(t):
+(f=t,f.active=!0),on(t),K(sn(t))&&!t.describeFirst&&!t.cursorFn&&v.length<j&&(!t.options.onexecute||t.options.onexecute(
+Y))}catch(s){return v.length===0&&K(Ae),le(s),!0}}function sn(t){if(t.parameters.length>=65534)throw $.generic("MAX_PARA\
+METERS_EXCEEDED","Max number of parameters (65534) exceeded");return t.options.simple?p().Q().str(t.statement.string+p.N).
+end():t.describeFirst?b.concat([Pt(t),Zt]):t.prepare?t.prepared?We(t):b.concat([Pt(t),We(t)]):an(t)}function Pt(t){return b.
+concat([Dt(t.statement.string,t.parameters,t.statement.types,t.statement.name),Vn("S",t.statement.name)])}function We(t){
+return b.concat([Kn(t.parameters,t.statement.types,t.statement.name,t.cursorName),t.cursorFn?kt("",t.cursorRows):lr])}function an(t){
+return b.concat([Dt(t.statement.string,t.parameters,t.statement.types),ur,We(t)])}function on(t){let s=[],h=[],S=pt(t,t.
+strings[0],t.args[0],s,h,e);!t.tagged&&t.args.forEach(z=>qe(z,s,h,e)),t.prepare=e.prepare&&("prepare"in t.options?t.options.
+prepare:!0),t.string=S,t.signature=t.prepare&&h+S,t.onlyDescribe&&delete l[t.signature],t.parameters=t.parameters||s,t.prepared=
+t.prepare&&t.signature in l,t.describeFirst=t.onlyDescribe||s.length&&!t.prepared,t.statement=t.prepared?l[t.signature]:
+{string:S,types:h,name:t.prepare?y+R++:""},typeof e.debug=="function"&&e.debug(Ee,S,s,h)}function K(t,s){return ae=ae?b.
+concat([ae,t]):b.from(t),s||ae.length>=1024?Ct(s):(N===null&&(N=ue(Ct)),!0)}function Ct(t){let s=m.write(ae,t);return N!==
+null&&te(N),ae=N=null,s}function cn(){le($.connection("CONNECT_TIMEOUT",e,m)),m.destroy()}async function It(){if(u!=="di\
+rect"&&(K(cr),!await new Promise(h=>m.once("data",S=>h(S[0]===83)))&&o==="prefer"))return je();let t={socket:m,servername:Xt.
+isIP(m.host)?void 0:m.host};u==="direct"&&(t.ALPNProtocols=["postgresql"]),o==="require"||o==="allow"||o==="prefer"?t.rejectUnauthorized=
+!1:typeof o=="object"&&Object.assign(t,o),m.removeAllListeners(),m=or.connect(t),m.on("secureConnect",je),m.on("error",Re),
+m.on("close",jt),m.on("drain",Tt)}function Tt(){!f&&r(Y)}function ot(t){if(!(he&&(he.push(t),M-=t.length,M>0)))for(J=he?
+b.concat(he,F-M):J.length===0?t:b.concat([J,t],J.length+t.length);J.length>4;){if(F=J.readUInt32BE(1),F>=J.length){M=F-J.
+length,he=[J];break}try{ln(J.subarray(0,F+1))}catch(s){f&&(f.cursorFn||f.describeFirst)&&K(Ae),le(s)}J=J.subarray(F+1),M=
+0,he=null}}async function Nt(){if(be=!1,we={},m||(m=await nn()),!!m){if(A.start(),e.socket)return o?It():je();if(m.on("c\
+onnect",o?It:je),e.path)return m.connect(e.path);m.ssl=o,m.connect(T[w],D[w]),m.host=D[w],m.port=T[w],w=(w+1)%T.length}}
+function Ut(){re(Nt,G?Math.max(0,G+L-Jt.now()):0)}function je(){try{l={},Ue=e.fetch_types,y=Math.random().toString(36).slice(
+2),R=1,Oe.start(),m.on("data",ot),fe&&m.setKeepAlive&&m.setKeepAlive(!0,1e3*fe);let t=Wn();K(t)}catch(t){Re(t)}}function Re(t){
+if(!(Y.queue===n.connecting&&e.host[P+1]))for(le(t);v.length;)Me(v.shift(),t)}function le(t){U&&(U.destroy(t),U=null),f&&
+Me(f,t),V&&(Me(V,t),V=null)}function Me(t,s){if(t.reserve)return t.reject(s);(!s||typeof s!="object")&&(s=new Error(s)),
+"query"in s||"parameters"in s||Object.defineProperties(s,{stack:{value:s.stack+t.origin.replace(/.*\n/,`
 `),enumerable:e.debug},query:{value:t.string,enumerable:e.debug},parameters:{value:t.parameters,enumerable:e.debug},args:{
-value:t.args,enumerable:e.debug},types:{value:t.statement&&t.statement.types,enumerable:e.debug}}),t.reject(a)}n(ze,"que\
-ryError");function ct(){return F||(!W.reserved&&o(W),!W.reserved&&!Y&&!m&&A.length===0?($e(),new Promise(t=>d&&d.readyState!==
-"closed"?d.once("close",t):t())):F=new Promise(t=>We=t))}n(ct,"end");function $e(){Ee=!0,(j||m||Y||A.length)&&De(G.connection(
-"CONNECTION_DESTROYED",e)),ne(U),d&&(d.removeListener("data",it),d.removeListener("connect",Re),d.readyState==="open"&&d.
-end(h().X().end())),We&&(We(),F=We=null)}n($e,"terminate");async function Rt(t){if(Z=E.alloc(0),z=0,ge=null,ne(U),d.removeListener(
-"data",it),d.removeListener("connect",Re),Ue.cancel(),Pe.cancel(),O.cancel(),d.removeAllListeners(),d=null,Y)return jt();
-!t&&(m||A.length)&&De(G.connection("CONNECTION_CLOSED",e,d)),Q=Zt.now(),t&&e.shared.retries++,M=(typeof le=="function"?le(
-e.shared.retries):le)*1e3,c(W,G.connection("CONNECTION_CLOSED",e,d))}n(Rt,"closed");function un(t,a=t[0]){(a===68?fn:a===
-100?Ln:a===65?jn:a===83?mn:a===90?dn:a===67?pn:a===50?Dt:a===49?hn:a===116?gn:a===84?yn:a===82?wn:a===110?An:a===75?On:a===
-69?Nn:a===115?Rn:a===51?Dn:a===71?kn:a===78?zn:a===72?Bn:a===99?Mn:a===73?$n:a===86?Gn:a===118?Qn:a===87?Fn:Hn)(t)}n(un,
-"handle");function fn(t){let a=7,g,v,$,X=m.isRaw?new Array(m.statement.columns.length):{};for(let x=0;x<m.statement.columns.
-length;x++)v=m.statement.columns[x],g=t.readInt32BE(a),a+=4,$=g===-1?null:m.isRaw===!0?t.subarray(a,a+=g):v.parser===void 0?
-t.toString("utf8",a,a+=g):v.parser.array===!0?v.parser(t.toString("utf8",a+1,a+=g)):v.parser(t.toString("utf8",a,a+=g)),
-m.isRaw?X[x]=m.isRaw===!0?$:S.value.from?S.value.from($,v):$:X[v.name]=S.value.from?S.value.from($,v):$;m.forEachFn?m.forEachFn(
-S.row.from?S.row.from(X):X,P):P[H++]=S.row.from?S.row.from(X):X}n(fn,"DataRow");function mn(t){let[a,g]=t.toString("utf8",
-5,t.length-1).split(h.N);be[a]=g,e.parameters[a]!==g&&(e.parameters[a]=g,K&&K(a,g))}n(mn,"ParameterStatus");function dn(t){
-if(m?te?m.retried?ue(m.retried):m.prepared&&dr.has(te.routine)?Un(m,te):ue(te):m.resolve(Se||P):te&&ue(te),m=Se=te=null,
-P=new Ae,O.cancel(),Y){if(ae){if(!be.in_hot_standby||!be.default_transaction_read_only)return Tn();if(In(ae,be))return $e()}
-if(je)return Y.reserve&&(Y=null),Pn();Y&&!Y.reserve&&Me(Y),e.shared.retries=C=0,Y=null;return}for(;A.length&&(m=A.shift())&&
-(m.active=!0,m.cancelled);)en(e).cancel(m.state,m.cancelled.resolve,m.cancelled.reject);m||(W.reserved?!W.reserved.release&&
-t[5]===73?F?$e():(W.reserved=null,s(W)):W.reserved():F?$e():s(W))}n(dn,"ReadyForQuery");function pn(t){H=0;for(let a=t.length-
-1;a>0;a--)if(t[a]===32&&t[a+1]<58&&P.count===null&&(P.count=+t.toString("utf8",a+1,t.length-1)),t[a-1]>=65){P.command=t.
-toString("utf8",5,a),P.state=ye;break}if(Le&&(Le(),Le=null),P.command==="BEGIN"&&l!==1&&!W.reserved)return ue(G.generic(
-"UNSAFE_TRANSACTION","Only use sql.begin, sql.reserved or max: 1"));if(m.options.simple)return Dt();m.cursorFn&&(P.count&&
-m.cursorFn(P),V(Oe))}n(pn,"CommandComplete");function hn(){m.parsing=!1}n(hn,"ParseComplete");function Dt(){!P.statement&&
-(P.statement=m.statement),P.columns=m.statement.columns}n(Dt,"BindComplete");function gn(t){let a=t.readUInt16BE(5);for(let g=0;g<
-a;++g)!m.statement.types[g]&&(m.statement.types[g]=t.readUInt32BE(7+g*4));m.prepare&&(u[m.signature]=m.statement),m.describeFirst&&
-!m.onlyDescribe&&(V(Xe(m)),m.describeFirst=!1)}n(gn,"ParameterDescription");function yn(t){P.command&&(Se=Se||[P],Se.push(
-P=new Ae),P.count=null,m.statement.columns=null);let a=t.readUInt16BE(5),g=7,v;m.statement.columns=Array(a);for(let $=0;$<
-a;++$){for(v=g;t[g++]!==0;);let X=t.readUInt32BE(g),x=t.readUInt16BE(g+4),ve=t.readUInt32BE(g+6);m.statement.columns[$]=
-{name:S.column.from?S.column.from(t.toString("utf8",v,g-1)):t.toString("utf8",v,g-1),parser:_[ve],table:X,number:x,type:ve},
-g+=18}if(P.statement=m.statement,m.onlyDescribe)return m.resolve(m.statement),V(Oe)}n(yn,"RowDescription");async function wn(t,a=t.
-readUInt32BE(5)){(a===3?bn:a===5?En:a===10?_n:a===11?Sn:a===12?vn:a!==0?Kn:Fe)(t,a)}n(wn,"Authentication");async function bn(){
-let t=await lt();V(h().p().str(t).z(1).end())}n(bn,"AuthenticationCleartextPassword");async function En(t){let a="md5"+await xt(
-E.concat([E.from(await xt(await lt()+p)),t.subarray(9)]));V(h().p().str(a).z(1).end())}n(En,"AuthenticationMD5Password");
-async function _n(){ot=(await Ye.randomBytes(18)).toString("base64"),h().p().str("SCRAM-SHA-256"+h.N);let t=h.i;V(h.inc(
-4).str("n,,n=*,r="+ot).i32(h.i-t-4,t).end())}n(_n,"SASL");async function Sn(t){let a=t.toString("utf8",9).split(",").reduce(
-(x,ve)=>(x[ve[0]]=ve.slice(2),x),{}),g=await Ye.pbkdf2Sync(await lt(),E.from(a.s,"base64"),parseInt(a.i),32,"sha256"),v=await rt(
-g,"Client Key"),$="n=*,r="+ot+",r="+a.r+",s="+a.s+",i="+a.i+",c=biws,r="+a.r;q=(await rt(await rt(g,"Server Key"),$)).toString(
-"base64");let X="c=biws,r="+a.r+",p="+gr(v,E.from(await rt(await hr(v),$))).toString("base64");V(h().p().str(X).end())}n(
-Sn,"SASLContinue");function vn(t){t.toString("utf8",9).split(h.N,1)[0].slice(2)!==q&&(ue(G.generic("SASL_SIGNATURE_MISMA\
-TCH","The server did not return the correct signature")),d.destroy())}n(vn,"SASLFinal");function lt(){return Promise.resolve(
-typeof e.pass=="function"?e.pass():e.pass)}n(lt,"Pass");function An(){if(P.statement=m.statement,P.statement.columns=[],
-m.onlyDescribe)return m.resolve(m.statement),V(Oe)}n(An,"NoData");function On(t){ye.pid=t.readUInt32BE(5),ye.secret=t.readUInt32BE(
-9)}n(On,"BackendKeyData");async function Pn(){je=!1,(await new ie([`
+value:t.args,enumerable:e.debug},types:{value:t.statement&&t.statement.types,enumerable:e.debug}}),t.reject(s)}function it(){
+return B||(!Y.reserved&&a(Y),!Y.reserved&&!V&&!f&&v.length===0?(ze(),new Promise(t=>m&&m.readyState!=="closed"?m.once("c\
+lose",t):t())):B=new Promise(t=>Ye=t))}function ze(){be=!0,(U||f||V||v.length)&&Re($.connection("CONNECTION_DESTROYED",e)),
+te(N),m&&(m.removeListener("data",ot),m.removeListener("connect",je),m.readyState==="open"&&m.end(p().X().end())),Ye&&(Ye(),
+B=Ye=null)}async function jt(t){if(J=b.alloc(0),M=0,he=null,te(N),m.removeListener("data",ot),m.removeListener("connect",
+je),Ne.cancel(),Oe.cancel(),A.cancel(),m.removeAllListeners(),m=null,V)return Ut();!t&&(f||v.length)&&Re($.connection("C\
+ONNECTION_CLOSED",e,m)),G=Jt.now(),t&&e.shared.retries++,L=(typeof ce=="function"?ce(e.shared.retries):ce)*1e3,i(Y,$.connection(
+"CONNECTION_CLOSED",e,m))}function ln(t,s=t[0]){(s===68?un:s===100?Fn:s===65?Un:s===83?fn:s===90?mn:s===67?dn:s===50?Rt:
+s===49?pn:s===116?hn:s===84?gn:s===82?yn:s===110?vn:s===75?An:s===69?Tn:s===115?jn:s===51?Rn:s===71?Dn:s===78?Mn:s===72?
+kn:s===99?Ln:s===73?zn:s===86?$n:s===118?Gn:s===87?Bn:Qn)(t)}function un(t){let s=7,h,S,z,W=f.isRaw?new Array(f.statement.
+columns.length):{};for(let q=0;q<f.statement.columns.length;q++)S=f.statement.columns[q],h=t.readInt32BE(s),s+=4,z=h===-1?
+null:f.isRaw===!0?t.subarray(s,s+=h):S.parser===void 0?t.toString("utf8",s,s+=h):S.parser.array===!0?S.parser(t.toString(
+"utf8",s+1,s+=h)):S.parser(t.toString("utf8",s,s+=h)),f.isRaw?W[q]=f.isRaw===!0?z:_.value.from?_.value.from(z,S):z:W[S.name]=
+_.value.from?_.value.from(z,S):z;f.forEachFn?f.forEachFn(_.row.from?_.row.from(W):W,O):O[Q++]=_.row.from?_.row.from(W):W}
+function fn(t){let[s,h]=t.toString("utf8",5,t.length-1).split(p.N);we[s]=h,e.parameters[s]!==h&&(e.parameters[s]=h,H&&H(
+s,h))}function mn(t){if(f?ee?f.retried?le(f.retried):f.prepared&&fr.has(ee.routine)?Nn(f,ee):le(ee):f.resolve(_e||O):ee&&
+le(ee),f=_e=ee=null,O=new ve,A.cancel(),V){if(se){if(!we.in_hot_standby||!we.default_transaction_read_only)return In();if(Cn(
+se,we))return ze()}if(Ue)return V.reserve&&(V=null),On();V&&!V.reserve&&Le(V),e.shared.retries=P=0,V=null;return}for(;v.
+length&&(f=v.shift())&&(f.active=!0,f.cancelled);)xt(e).cancel(f.state,f.cancelled.resolve,f.cancelled.reject);f||(Y.reserved?
+!Y.reserved.release&&t[5]===73?B?ze():(Y.reserved=null,r(Y)):Y.reserved():B?ze():r(Y))}function dn(t){Q=0;for(let s=t.length-
+1;s>0;s--)if(t[s]===32&&t[s+1]<58&&O.count===null&&(O.count=+t.toString("utf8",s+1,t.length-1)),t[s-1]>=65){O.command=t.
+toString("utf8",5,s),O.state=ge;break}if(Fe&&(Fe(),Fe=null),O.command==="BEGIN"&&c!==1&&!Y.reserved)return le($.generic(
+"UNSAFE_TRANSACTION","Only use sql.begin, sql.reserved or max: 1"));if(f.options.simple)return Rt();f.cursorFn&&(O.count&&
+f.cursorFn(O),K(Ae))}function pn(){f.parsing=!1}function Rt(){!O.statement&&(O.statement=f.statement),O.columns=f.statement.
+columns}function hn(t){let s=t.readUInt16BE(5);for(let h=0;h<s;++h)!f.statement.types[h]&&(f.statement.types[h]=t.readUInt32BE(
+7+h*4));f.prepare&&(l[f.signature]=f.statement),f.describeFirst&&!f.onlyDescribe&&(K(We(f)),f.describeFirst=!1)}function gn(t){
+O.command&&(_e=_e||[O],_e.push(O=new ve),O.count=null,f.statement.columns=null);let s=t.readUInt16BE(5),h=7,S;f.statement.
+columns=Array(s);for(let z=0;z<s;++z){for(S=h;t[h++]!==0;);let W=t.readUInt32BE(h),q=t.readUInt16BE(h+4),Se=t.readUInt32BE(
+h+6);f.statement.columns[z]={name:_.column.from?_.column.from(t.toString("utf8",S,h-1)):t.toString("utf8",S,h-1),parser:E[Se],
+table:W,number:q,type:Se},h+=18}if(O.statement=f.statement,f.onlyDescribe)return f.resolve(f.statement),K(Ae)}async function yn(t,s=t.
+readUInt32BE(5)){(s===3?wn:s===5?bn:s===10?En:s===11?_n:s===12?Sn:s!==0?Hn:Be)(t,s)}async function wn(){let t=await ct();
+K(p().p().str(t).z(1).end())}async function bn(t){let s="md5"+await qt(b.concat([b.from(await qt(await ct()+d)),t.subarray(
+9)]));K(p().p().str(s).z(1).end())}async function En(){at=(await Ve.randomBytes(18)).toString("base64"),p().p().str("SCR\
+AM-SHA-256"+p.N);let t=p.i;K(p.inc(4).str("n,,n=*,r="+at).i32(p.i-t-4,t).end())}async function _n(t){let s=t.toString("u\
+tf8",9).split(",").reduce((q,Se)=>(q[Se[0]]=Se.slice(2),q),{}),h=await Ve.pbkdf2Sync(await ct(),b.from(s.s,"base64"),parseInt(
+s.i),32,"sha256"),S=await nt(h,"Client Key"),z="n=*,r="+at+",r="+s.r+",s="+s.s+",i="+s.i+",c=biws,r="+s.r;Z=(await nt(await nt(
+h,"Server Key"),z)).toString("base64");let W="c=biws,r="+s.r+",p="+pr(S,b.from(await nt(await dr(S),z))).toString("base6\
+4");K(p().p().str(W).end())}function Sn(t){t.toString("utf8",9).split(p.N,1)[0].slice(2)!==Z&&(le($.generic("SASL_SIGNAT\
+URE_MISMATCH","The server did not return the correct signature")),m.destroy())}function ct(){return Promise.resolve(typeof e.
+pass=="function"?e.pass():e.pass)}function vn(){if(O.statement=f.statement,O.statement.columns=[],f.onlyDescribe)return f.
+resolve(f.statement),K(Ae)}function An(t){ge.pid=t.readUInt32BE(5),ge.secret=t.readUInt32BE(9)}async function On(){Ue=!1,
+(await new oe([`
       select b.oid, b.typarray
       from pg_catalog.pg_type a
       left join pg_catalog.pg_type b on b.oid = a.typelem
       where a.typcategory = 'A'
       group by b.oid, b.typarray
       order by b.oid
-    `],[],Me)).forEach(({oid:a,typarray:g})=>Cn(a,g))}n(Pn,"fetchArrayTypes");function Cn(t,a){if(e.parsers[a]&&e.serializers[a])
-return;let g=e.parsers[t];e.shared.typeArrayMap[t]=a,e.parsers[a]=v=>Wt(v,g,a),e.parsers[a].array=!0,e.serializers[a]=v=>Yt(
-v,e.serializers[t],e,a)}n(Cn,"addArrayType");function In(t,a){return t==="read-write"&&a.default_transaction_read_only===
-"on"||t==="read-only"&&a.default_transaction_read_only==="off"||t==="primary"&&a.in_hot_standby==="on"||t==="standby"&&a.
-in_hot_standby==="off"||t==="prefer-standby"&&a.in_hot_standby==="off"&&e.host[C]}n(In,"tryNext");function Tn(){let t=new ie(
-[`
+    `],[],Le)).forEach(({oid:s,typarray:h})=>Pn(s,h))}function Pn(t,s){if(e.parsers[s]&&e.serializers[s])return;let h=e.
+parsers[t];e.shared.typeArrayMap[t]=s,e.parsers[s]=S=>Yt(S,h,s),e.parsers[s].array=!0,e.serializers[s]=S=>Vt(S,e.serializers[t],
+e,s)}function Cn(t,s){return t==="read-write"&&s.default_transaction_read_only==="on"||t==="read-only"&&s.default_transaction_read_only===
+"off"||t==="primary"&&s.in_hot_standby==="on"||t==="standby"&&s.in_hot_standby==="off"||t==="prefer-standby"&&s.in_hot_standby===
+"off"&&e.host[P]}function In(){let t=new oe([`
       show transaction_read_only;
       select pg_catalog.pg_is_in_recovery()
-    `],[],Me,null,{simple:!0});t.resolve=([[a],[g]])=>{be.default_transaction_read_only=a.transaction_read_only,be.in_hot_standby=
-g.pg_is_in_recovery?"on":"off"},t.execute()}n(Tn,"fetchState");function Nn(t){m?((m.cursorFn||m.describeFirst)&&V(Oe),te=
-G.postgres(nt(t))):ue(G.postgres(nt(t)))}n(Nn,"ErrorResponse");function Un(t,a){delete u[t.signature],t.retried=a,Me(t)}
-n(Un,"retry");function jn(t){if(!y)return;let a=9;for(;t[a++]!==0;);y(t.toString("utf8",9,a-1),t.toString("utf8",a,t.length-
-1))}n(jn,"NotificationResponse");async function Rn(){try{let t=await Promise.resolve(m.cursorFn(P));H=0,t===ke?V(Wn(m.portal)):
-(P=new Ae,V(Bt("",m.cursorRows)))}catch(t){V(Oe),m.reject(t)}}n(Rn,"PortalSuspended");function Dn(){P.count&&m.cursorFn(
-P),m.resolve(P)}n(Dn,"CloseComplete");function kn(){j=new St.Writable({autoDestroy:!0,write(t,a,g){d.write(h().d().raw(t).
-end(),g)},destroy(t,a){a(t),d.write(h().f().str(t+h.N).end()),j=null},final(t){d.write(h().c().end()),Le=t,j=null}}),m.resolve(
-j)}n(kn,"CopyInResponse");function Bn(){j=new St.Readable({read(){d.resume()}}),m.resolve(j)}n(Bn,"CopyOutResponse");function Fn(){
-j=new St.Duplex({autoDestroy:!0,read(){d.resume()},write(t,a,g){d.write(h().d().raw(t).end(),g)},destroy(t,a){a(t),d.write(
-h().f().str(t+h.N).end()),j=null},final(t){d.write(h().c().end()),Le=t}}),m.resolve(j)}n(Fn,"CopyBothResponse");function Ln(t){
-j&&(j.push(t.subarray(5))||d.pause())}n(Ln,"CopyData");function Mn(){j&&j.push(null),j=null}n(Mn,"CopyDone");function zn(t){
-B?B(nt(t)):console.log(nt(t))}n(zn,"NoticeResponse");function $n(){}n($n,"EmptyQueryResponse");function Gn(){ue(G.notSupported(
-"FunctionCallResponse"))}n(Gn,"FunctionCallResponse");function Qn(){ue(G.notSupported("NegotiateProtocolVersion"))}n(Qn,
-"NegotiateProtocolVersion");function Hn(t){console.error("Postgres.js : Unknown Message:",t[0])}n(Hn,"UnknownMessage");function Kn(t,a){
-console.error("Postgres.js : Unknown Auth:",a)}n(Kn,"UnknownAuth");function Vn(t,a,g="",v=""){let $,X;return h().B().str(
-v+h.N).str(g+h.N).i16(0).i16(t.length),t.forEach((x,ve)=>{if(x===null)return h.i32(4294967295);X=a[ve],t[ve]=x=X in e.serializers?
-e.serializers[X](x):""+x,$=h.i,h.inc(4).str(x).i32(h.i-$-4,$)}),h.i16(0),h.end()}n(Vn,"Bind");function kt(t,a,g,v=""){return h().
-P().str(v+h.N).str(t+h.N).i16(a.length),a.forEach(($,X)=>h.i32(g[X]||0)),h.end()}n(kt,"Parse");function Yn(t,a=""){return h().
-D().str(t).str(a+h.N).end()}n(Yn,"Describe");function Bt(t="",a=0){return E.concat([h().E().str(t+h.N).i32(a).end(),qt])}
-n(Bt,"Execute");function Wn(t=""){return E.concat([h().C().str("P").str(t+h.N).end(),h().S().end()])}n(Wn,"Close");function Xn(){
-return we||h().inc(4).i16(3).z(2).str(Object.entries(Object.assign({user:p,database:I,client_encoding:"UTF8"},e.connection)).
-filter(([,t])=>t).map(([t,a])=>t+h.N+a).join(h.N)).z(2).end(0)}n(Xn,"StartupMessage")}n(en,"Connection");function nt(e){
-let r={},s=5;for(let o=5;o<e.length-1;o++)e[o]===0&&(r[pr[e[s]]]=e.toString("utf8",s+1,o),s=o+1);return r}n(nt,"parseErr\
-or");function xt(e){return Ye.createHash("md5").update(e).digest("hex")}n(xt,"md5");function rt(e,r){return Ye.createHmac(
-"sha256",e).update(r).digest()}n(rt,"hmac");function hr(e){return Ye.createHash("sha256").update(e).digest()}n(hr,"sha25\
-6");function gr(e,r){let s=Math.max(e.length,r.length),o=E.allocUnsafe(s);for(let c=0;c<s;c++)o[c]=e[c]^r[c];return o}n(
-gr,"xor");function vt(e,r){if(r=typeof r=="function"?r():r,!r)return{cancel:Fe,start:Fe};let s;return{cancel(){s&&(re(s),
-s=null)},start(){s&&re(s),s=se(o,r*1e3,arguments)}};function o(c){e.apply(null,c),s=null}}n(vt,"timer");var tn=n(()=>{},"noop");function Ot(e,r){let s=new Map,o="postgresjs_"+Math.random().toString(36).slice(2),c={},f,i,l=!1,
-p=I.sql=e({...r,transform:{column:{},value:{},row:{}},max:1,fetch_types:!1,idle_timeout:null,max_lifetime:null,connection:{
-...r.connection,replication:"database"},onclose:n(async function(){l||(i=null,c.pid=c.secret=void 0,_(await S(p,o,r.publications)),
-s.forEach(y=>y.forEach(({onsubscribe:K})=>K())))},"onclose"),no_subscribe:!0}),k=p.end,N=p.close;return p.end=async()=>(l=
-!0,i&&await new Promise(y=>(i.once("close",y),i.end())),k()),p.close=async()=>(i&&await new Promise(y=>(i.once("close",y),
-i.end())),N()),I;async function I(y,K,R=tn,me=tn){y=br(y),f||(f=S(p,o,r.publications));let le={fn:K,onsubscribe:R},ae=s.
-has(y)?s.get(y).add(le):s.set(y,new Set([le])).get(y),A=n(()=>{ae.delete(le),ae.size===0&&s.delete(y)},"unsubscribe");return f.
-then(_e=>(_(_e),R(),i&&i.on("error",me),{unsubscribe:A,state:c,sql:p}))}n(I,"subscribe");function _(y){i=y.stream,c.pid=
-y.state.pid,c.secret=y.state.secret}n(_,"connected");async function S(y,K,R){if(!R)throw new Error("Missing publication \
-names");let me=await y.unsafe(`CREATE_REPLICATION_SLOT ${K} TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT`),[le]=me,ae=await y.
-unsafe(`START_REPLICATION SLOT ${K} LOGICAL ${le.consistent_point} (proto_version '1', publication_names '${R}')`).writable(),
-A={lsn:E.concat(le.consistent_point.split("/").map(O=>E.from(("00000000"+O).slice(-8),"hex")))};return ae.on("data",ye),
-ae.on("error",_e),ae.on("close",y.close),{stream:ae,state:me.state};function _e(O){console.error("Unexpected error durin\
-g logical streaming - reconnecting",O)}n(_e,"error");function ye(O){O[0]===119?wr(O.subarray(25),A,y.options.parsers,Ue,
-r.transform):O[0]===107&&O[17]&&(A.lsn=O.subarray(1,9),Pe())}n(ye,"data");function Ue(O,d){let we=d.relation.schema+"."+
-d.relation.table;B("*",O,d),B("*:"+we,O,d),d.relation.keys.length&&B("*:"+we+"="+d.relation.keys.map(te=>O[te.name]),O,d),
-B(d.command,O,d),B(d.command+":"+we,O,d),d.relation.keys.length&&B(d.command+":"+we+"="+d.relation.keys.map(te=>O[te.name]),
-O,d)}n(Ue,"handle");function Pe(){let O=E.alloc(34);O[0]=114,O.fill(A.lsn,1),O.writeBigInt64BE(BigInt(Date.now()-Date.UTC(
-2e3,0,1))*BigInt(1e3),25),ae.write(O)}n(Pe,"pong")}n(S,"init");function B(y,K,R){s.has(y)&&s.get(y).forEach(({fn:me})=>me(
-K,R,y))}n(B,"call")}n(Ot,"Subscribe");function yr(e){return new Date(Date.UTC(2e3,0,1)+Number(e/BigInt(1e3)))}n(yr,"Time");
-function wr(e,r,s,o,c){let f=n((i,[l,p])=>(i[l.charCodeAt(0)]=p,i),"char");Object.entries({R:n(i=>{let l=1,p=r[i.readUInt32BE(
-l)]={schema:i.toString("utf8",l+=4,l=i.indexOf(0,l))||"pg_catalog",table:i.toString("utf8",l+1,l=i.indexOf(0,l+1)),columns:Array(
-i.readUInt16BE(l+=2)),keys:[]};l+=2;let k=0,N;for(;l<i.length;)N=p.columns[k++]={key:i[l++],name:c.column.from?c.column.
-from(i.toString("utf8",l,l=i.indexOf(0,l))):i.toString("utf8",l,l=i.indexOf(0,l)),type:i.readUInt32BE(l+=1),parser:s[i.readUInt32BE(
-l)],atttypmod:i.readUInt32BE(l+=4)},N.key&&p.keys.push(N),l+=4},"R"),Y:n(()=>{},"Y"),O:n(()=>{},"O"),B:n(i=>{r.date=yr(i.
-readBigInt64BE(9)),r.lsn=i.subarray(1,9)},"B"),I:n(i=>{let l=1,p=r[i.readUInt32BE(l)],{row:k}=st(i,p.columns,l+=7,c);o(k,
-{command:"insert",relation:p})},"I"),D:n(i=>{let l=1,p=r[i.readUInt32BE(l)];l+=4;let k=i[l]===75;o(k||i[l]===79?st(i,p.columns,
-l+=3,c).row:null,{command:"delete",relation:p,key:k})},"D"),U:n(i=>{let l=1,p=r[i.readUInt32BE(l)];l+=4;let k=i[l]===75,
-N=k||i[l]===79?st(i,p.columns,l+=3,c):null;N&&(l=N.i);let{row:I}=st(i,p.columns,l+3,c);o(I,{command:"update",relation:p,
-key:k,old:N&&N.row})},"U"),T:n(()=>{},"T"),C:n(()=>{},"C")}).reduce(f,{})[e[0]](e)}n(wr,"parse");function st(e,r,s,o){let c,
-f,i,l=o.raw?new Array(r.length):{};for(let p=0;p<r.length;p++)c=e[s++],f=r[p],i=c===110?null:c===117?void 0:f.parser===void 0?
-e.toString("utf8",s+4,s+=4+e.readUInt32BE(s)):f.parser.array===!0?f.parser(e.toString("utf8",s+5,s+=4+e.readUInt32BE(s))):
-f.parser(e.toString("utf8",s+4,s+=4+e.readUInt32BE(s))),o.raw?l[p]=o.raw===!0?i:o.value.from?o.value.from(i,f):i:l[f.name]=
-o.value.from?o.value.from(i,f):i;return{i:s,row:o.row.from?o.row.from(l):l}}n(st,"tuples");function br(e){let r=e.match(
-/^(\*|insert|update|delete)?:?([^.]+?\.?[^=]+)?=?(.+)?/i)||[];if(!r)throw new Error("Malformed subscribe pattern: "+e);let[
-,s,o,c]=r;return(s||"*")+(o?":"+(o.indexOf(".")===-1?"public."+o:o):"")+(c?"="+c:"")}n(br,"parseEvent");import nn from"node:stream";function Pt(e,r,s=393216){return new Promise(async(o,c)=>{await e.begin(async f=>{let i;!r&&([{oid:r}]=await f`select lo_creat(-1) as oid`);
-let[{fd:l}]=await f`select lo_open(${r}, ${s}) as fd`,p={writable:N,readable:k,close:n(()=>f`select lo_close(${l})`.then(
-i),"close"),tell:n(()=>f`select lo_tell64(${l})`,"tell"),read:n(I=>f`select loread(${l}, ${I}) as data`,"read"),write:n(
-I=>f`select lowrite(${l}, ${I})`,"write"),truncate:n(I=>f`select lo_truncate64(${l}, ${I})`,"truncate"),seek:n((I,_=0)=>f`select lo_lseek64(${l}, ${I}, ${_})`,
-"seek"),size:n(()=>f`
+    `],[],Le,null,{simple:!0});t.resolve=([[s],[h]])=>{we.default_transaction_read_only=s.transaction_read_only,we.in_hot_standby=
+h.pg_is_in_recovery?"on":"off"},t.execute()}function Tn(t){f?((f.cursorFn||f.describeFirst)&&K(Ae),ee=$.postgres(tt(t))):
+le($.postgres(tt(t)))}function Nn(t,s){delete l[t.signature],t.retried=s,Le(t)}function Un(t){if(!g)return;let s=9;for(;t[s++]!==
+0;);g(t.toString("utf8",9,s-1),t.toString("utf8",s,t.length-1))}async function jn(){try{let t=await Promise.resolve(f.cursorFn(
+O));Q=0,t===De?K(Yn(f.portal)):(O=new ve,K(kt("",f.cursorRows)))}catch(t){K(Ae),f.reject(t)}}function Rn(){O.count&&f.cursorFn(
+O),f.resolve(O)}function Dn(){U=new _t.Writable({autoDestroy:!0,write(t,s,h){m.write(p().d().raw(t).end(),h)},destroy(t,s){
+s(t),m.write(p().f().str(t+p.N).end()),U=null},final(t){m.write(p().c().end()),Fe=t,U=null}}),f.resolve(U)}function kn(){
+U=new _t.Readable({read(){m.resume()}}),f.resolve(U)}function Bn(){U=new _t.Duplex({autoDestroy:!0,read(){m.resume()},write(t,s,h){
+m.write(p().d().raw(t).end(),h)},destroy(t,s){s(t),m.write(p().f().str(t+p.N).end()),U=null},final(t){m.write(p().c().end()),
+Fe=t}}),f.resolve(U)}function Fn(t){U&&(U.push(t.subarray(5))||m.pause())}function Ln(){U&&U.push(null),U=null}function Mn(t){
+k?k(tt(t)):console.log(tt(t))}function zn(){}function $n(){le($.notSupported("FunctionCallResponse"))}function Gn(){le($.
+notSupported("NegotiateProtocolVersion"))}function Qn(t){console.error("Postgres.js : Unknown Message:",t[0])}function Hn(t,s){
+console.error("Postgres.js : Unknown Auth:",s)}function Kn(t,s,h="",S=""){let z,W;return p().B().str(S+p.N).str(h+p.N).i16(
+0).i16(t.length),t.forEach((q,Se)=>{if(q===null)return p.i32(4294967295);W=s[Se],t[Se]=q=W in e.serializers?e.serializers[W](
+q):""+q,z=p.i,p.inc(4).str(q).i32(p.i-z-4,z)}),p.i16(0),p.end()}function Dt(t,s,h,S=""){return p().P().str(S+p.N).str(t+
+p.N).i16(s.length),s.forEach((z,W)=>p.i32(h[W]||0)),p.end()}function Vn(t,s=""){return p().D().str(t).str(s+p.N).end()}function kt(t="",s=0){
+return b.concat([p().E().str(t+p.N).i32(s).end(),Zt])}function Yn(t=""){return b.concat([p().C().str("P").str(t+p.N).end(),
+p().S().end()])}function Wn(){return ye||p().inc(4).i16(3).z(2).str(Object.entries(Object.assign({user:d,database:C,client_encoding:"\
+UTF8"},e.connection)).filter(([,t])=>t).map(([t,s])=>t+p.N+s).join(p.N)).z(2).end(0)}}function tt(e){let n={},r=5;for(let a=5;a<
+e.length-1;a++)e[a]===0&&(n[mr[e[r]]]=e.toString("utf8",r+1,a),r=a+1);return n}function qt(e){return Ve.createHash("md5").
+update(e).digest("hex")}function nt(e,n){return Ve.createHmac("sha256",e).update(n).digest()}function dr(e){return Ve.createHash(
+"sha256").update(e).digest()}function pr(e,n){let r=Math.max(e.length,n.length),a=b.allocUnsafe(r);for(let i=0;i<r;i++)a[i]=
+e[i]^n[i];return a}function St(e,n){if(n=typeof n=="function"?n():n,!n)return{cancel:Be,start:Be};let r;return{cancel(){
+r&&(ne(r),r=null)},start(){r&&ne(r),r=re(a,n*1e3,arguments)}};function a(i){e.apply(null,i),r=null}}var en=()=>{};function At(e,n){let r=new Map,a="postgresjs_"+Math.random().toString(36).slice(2),i={},u,o,c=!1,d=C.sql=e(
+{...n,transform:{column:{},value:{},row:{}},max:1,fetch_types:!1,idle_timeout:null,max_lifetime:null,connection:{...n.connection,
+replication:"database"},onclose:async function(){c||(o=null,i.pid=i.secret=void 0,E(await _(d,a,n.publications)),r.forEach(
+g=>g.forEach(({onsubscribe:H})=>H())))},no_subscribe:!0}),D=d.end,T=d.close;return d.end=async()=>(c=!0,o&&await new Promise(
+g=>(o.once("close",g),o.end())),D()),d.close=async()=>(o&&await new Promise(g=>(o.once("close",g),o.end())),T()),C;async function C(g,H,j=en,fe=en){
+g=yr(g),u||(u=_(d,a,n.publications));let ce={fn:H,onsubscribe:j},se=r.has(g)?r.get(g).add(ce):r.set(g,new Set([ce])).get(
+g),v=()=>{se.delete(ce),se.size===0&&r.delete(g)};return u.then(Ee=>(E(Ee),j(),o&&o.on("error",fe),{unsubscribe:v,state:i,
+sql:d}))}function E(g){o=g.stream,i.pid=g.state.pid,i.secret=g.state.secret}async function _(g,H,j){if(!j)throw new Error(
+"Missing publication names");let fe=await g.unsafe(`CREATE_REPLICATION_SLOT ${H} TEMPORARY LOGICAL pgoutput NOEXPORT_SNA\
+PSHOT`),[ce]=fe,se=await g.unsafe(`START_REPLICATION SLOT ${H} LOGICAL ${ce.consistent_point} (proto_version '1', public\
+ation_names '${j}')`).writable(),v={lsn:b.concat(ce.consistent_point.split("/").map(A=>b.from(("00000000"+A).slice(-8),"\
+hex")))};return se.on("data",ge),se.on("error",Ee),se.on("close",g.close),{stream:se,state:fe.state};function Ee(A){console.
+error("Unexpected error during logical streaming - reconnecting",A)}function ge(A){A[0]===119?gr(A.subarray(25),v,g.options.
+parsers,Ne,n.transform):A[0]===107&&A[17]&&(v.lsn=A.subarray(1,9),Oe())}function Ne(A,m){let ye=m.relation.schema+"."+m.
+relation.table;k("*",A,m),k("*:"+ye,A,m),m.relation.keys.length&&k("*:"+ye+"="+m.relation.keys.map(ee=>A[ee.name]),A,m),
+k(m.command,A,m),k(m.command+":"+ye,A,m),m.relation.keys.length&&k(m.command+":"+ye+"="+m.relation.keys.map(ee=>A[ee.name]),
+A,m)}function Oe(){let A=b.alloc(34);A[0]=114,A.fill(v.lsn,1),A.writeBigInt64BE(BigInt(Date.now()-Date.UTC(2e3,0,1))*BigInt(
+1e3),25),se.write(A)}}function k(g,H,j){r.has(g)&&r.get(g).forEach(({fn:fe})=>fe(H,j,g))}}function hr(e){return new Date(
+Date.UTC(2e3,0,1)+Number(e/BigInt(1e3)))}function gr(e,n,r,a,i){let u=(o,[c,d])=>(o[c.charCodeAt(0)]=d,o);Object.entries(
+{R:o=>{let c=1,d=n[o.readUInt32BE(c)]={schema:o.toString("utf8",c+=4,c=o.indexOf(0,c))||"pg_catalog",table:o.toString("u\
+tf8",c+1,c=o.indexOf(0,c+1)),columns:Array(o.readUInt16BE(c+=2)),keys:[]};c+=2;let D=0,T;for(;c<o.length;)T=d.columns[D++]=
+{key:o[c++],name:i.column.from?i.column.from(o.toString("utf8",c,c=o.indexOf(0,c))):o.toString("utf8",c,c=o.indexOf(0,c)),
+type:o.readUInt32BE(c+=1),parser:r[o.readUInt32BE(c)],atttypmod:o.readUInt32BE(c+=4)},T.key&&d.keys.push(T),c+=4},Y:()=>{},
+O:()=>{},B:o=>{n.date=hr(o.readBigInt64BE(9)),n.lsn=o.subarray(1,9)},I:o=>{let c=1,d=n[o.readUInt32BE(c)],{row:D}=rt(o,d.
+columns,c+=7,i);a(D,{command:"insert",relation:d})},D:o=>{let c=1,d=n[o.readUInt32BE(c)];c+=4;let D=o[c]===75;a(D||o[c]===
+79?rt(o,d.columns,c+=3,i).row:null,{command:"delete",relation:d,key:D})},U:o=>{let c=1,d=n[o.readUInt32BE(c)];c+=4;let D=o[c]===
+75,T=D||o[c]===79?rt(o,d.columns,c+=3,i):null;T&&(c=T.i);let{row:C}=rt(o,d.columns,c+3,i);a(C,{command:"update",relation:d,
+key:D,old:T&&T.row})},T:()=>{},C:()=>{}}).reduce(u,{})[e[0]](e)}function rt(e,n,r,a){let i,u,o,c=a.raw?new Array(n.length):
+{};for(let d=0;d<n.length;d++)i=e[r++],u=n[d],o=i===110?null:i===117?void 0:u.parser===void 0?e.toString("utf8",r+4,r+=4+
+e.readUInt32BE(r)):u.parser.array===!0?u.parser(e.toString("utf8",r+5,r+=4+e.readUInt32BE(r))):u.parser(e.toString("utf8",
+r+4,r+=4+e.readUInt32BE(r))),a.raw?c[d]=a.raw===!0?o:a.value.from?a.value.from(o,u):o:c[u.name]=a.value.from?a.value.from(
+o,u):o;return{i:r,row:a.row.from?a.row.from(c):c}}function yr(e){let n=e.match(/^(\*|insert|update|delete)?:?([^.]+?\.?[^=]+)?=?(.+)?/i)||
+[];if(!n)throw new Error("Malformed subscribe pattern: "+e);let[,r,a,i]=n;return(r||"*")+(a?":"+(a.indexOf(".")===-1?"pu\
+blic."+a:a):"")+(i?"="+i:"")}import tn from"node:stream";function Ot(e,n,r=393216){return new Promise(async(a,i)=>{await e.begin(async u=>{let o;!n&&
+([{oid:n}]=await u`select lo_creat(-1) as oid`);let[{fd:c}]=await u`select lo_open(${n}, ${r}) as fd`,d={writable:T,readable:D,
+close:()=>u`select lo_close(${c})`.then(o),tell:()=>u`select lo_tell64(${c})`,read:C=>u`select loread(${c}, ${C}) as data`,
+write:C=>u`select lowrite(${c}, ${C})`,truncate:C=>u`select lo_truncate64(${c}, ${C})`,seek:(C,E=0)=>u`select lo_lseek64(${c}, ${C}, ${E})`,
+size:()=>u`
           select
-            lo_lseek64(${l}, location, 0) as position,
+            lo_lseek64(${c}, location, 0) as position,
             seek.size
           from (
             select
@@ -269,79 +247,74 @@ I=>f`select lowrite(${l}, ${I})`,"write"),truncate:n(I=>f`select lo_truncate64($
               tell.location
             from (select lo_tell64($1) as location) tell
           ) seek
-        `,"size")};return o(p),new Promise(async I=>i=I);async function k({highWaterMark:I=2048*8,start:_=0,end:S=1/0}={}){
-let B=S-_;return _&&await p.seek(_),new nn.Readable({highWaterMark:I,async read(y){let K=y>B?y-B:y;B-=y;let[{data:R}]=await p.
-read(K);this.push(R),R.length<y&&this.push(null)}})}n(k,"readable");async function N({highWaterMark:I=2048*8,start:_=0}={}){
-return _&&await p.seek(_),new nn.Writable({highWaterMark:I,write(S,B,y){p.write(S).then(()=>y(),y)}})}n(N,"writable")}).
-catch(c)})}n(Pt,"largeObject");Object.assign(at,{PostgresError:Ce,toPascal:Te,pascal:Et,toCamel:Ie,camel:bt,toKebab:Ne,kebab:_t,fromPascal:Ke,fromCamel:He,
-fromKebab:Ve,BigInt:{to:20,from:[20],parse:n(e=>BigInt(e),"parse"),serialize:n(e=>e.toString(),"serialize")}});var Sr=at;
-function at(e,r){let s=vr(e,r),o=s.no_subscribe||Ot(at,{...s}),c=!1,f=ce(),i=ce(),l=ce(),p=ce(),k=ce(),N=ce(),I=ce(),_=ce(),
-S={connecting:i,reserved:l,closed:p,ended:k,open:N,busy:I,full:_},B=[...Array(s.max)].map(()=>At(s,S,{onopen:je,onend:Z,
-onclose:be})),y=K(Ue);return Object.assign(y,{get parameters(){return s.parameters},largeObject:Pt.bind(null,y),subscribe:o,
-CLOSE:ke,END:ke,PostgresError:Ce,options:s,reserve:le,listen:R,begin:ae,close:we,end:d}),y;function K(u){return u.debug=
-s.debug,Object.entries(s.types).reduce((b,[C,L])=>(b[C]=M=>new he(M,L.to),b),w),Object.assign(D,{types:w,typed:w,unsafe:Q,
-notify:me,array:ye,json:_e,file:z}),D;function w(b,C){return new he(b,C)}n(w,"typed");function D(b,...C){return b&&Array.
-isArray(b.raw)?new ie(b,C,u,O):typeof b=="string"&&!C.length?new Be(s.transform.column.to?s.transform.column.to(b):b):new Qe(
-b,C)}n(D,"sql");function Q(b,C=[],L={}){return arguments.length===2&&!Array.isArray(C)&&(L=C,C=[]),new ie([b],C,u,O,{prepare:!1,
-...L,simple:"simple"in L?L.simple:C.length===0})}n(Q,"unsafe");function z(b,C=[],L={}){return arguments.length===2&&!Array.
-isArray(C)&&(L=C,C=[]),new ie([],C,H=>{_r.readFile(b,"utf8",(q,U)=>{if(q)return H.reject(q);H.strings=[U],u(H)})},O,{...L,
-simple:"simple"in L?L.simple:C.length===0})}n(z,"file")}n(K,"Sql");async function R(u,w,D){let Q={fn:w,onlisten:D},z=R.sql||
-(R.sql=at({...s,max:1,idle_timeout:null,max_lifetime:null,fetch_types:!1,onclose(){Object.entries(R.channels).forEach(([
-H,{listeners:q}])=>{delete R.channels[H],Promise.all(q.map(U=>R(H,U.fn,U.onlisten).catch(()=>{})))})},onnotify(H,q){H in
-R.channels&&R.channels[H].listeners.forEach(U=>U.fn(q))}})),b=R.channels||(R.channels={});if(u in b){b[u].listeners.push(
-Q);let H=await b[u].result;return Q.onlisten&&Q.onlisten(),{state:H.state,unlisten:M}}b[u]={result:z`listen ${z.unsafe('\
-"'+u.replace(/"/g,'""')+'"')}`,listeners:[Q]};let L=await b[u].result;return Q.onlisten&&Q.onlisten(),{state:L.state,unlisten:M};
-async function M(){if(u in b&&(b[u].listeners=b[u].listeners.filter(H=>H!==Q),!b[u].listeners.length))return delete b[u],
-z`unlisten ${z.unsafe('"'+u.replace(/"/g,'""')+'"')}`}n(M,"unlisten")}n(R,"listen");async function me(u,w){return await y`select pg_notify(${u}, ${""+
-w})`}n(me,"notify");async function le(){let u=ce(),w=N.length?N.shift():await new Promise((z,b)=>{let C={reserve:z,reject:b};
-f.push(C),p.length&&P(p.shift(),C)});A(w,l),w.reserved=()=>u.length?w.execute(u.shift()):A(w,l),w.reserved.release=!0;let D=K(
-Q);return D.release=()=>{w.reserved=null,je(w)},D;function Q(z){w.queue===_?u.push(z):w.execute(z)||A(w,_)}n(Q,"handler")}
-n(le,"reserve");async function ae(u,w){!w&&(w=u,u="");let D=ce(),Q=0,z,b=null;try{return await y.unsafe("begin "+u.replace(
-/[^a-z ]/ig,""),[],{onexecute:L}).execute(),await Promise.race([C(z,w),new Promise((M,H)=>z.onclose=H)])}catch(M){throw M}
-async function C(M,H,q){let U=K(Y);U.savepoint=Se,U.prepare=F=>b=F.replace(/[^a-z0-9$-_. ]/gi);let Ee,ge;q&&await U`savepoint ${U(
-q)}`;try{if(ge=await new Promise((F,j)=>{let oe=H(U);Promise.resolve(Array.isArray(oe)?Promise.all(oe):oe).then(F,j)}),Ee)
-throw Ee}catch(F){throw await(q?U`rollback to ${U(q)}`:U`rollback`),F instanceof Ce&&F.code==="25P02"&&Ee||F}return q||(b?
-await U`prepare transaction '${U.unsafe(b)}'`:await U`commit`),ge;function Se(F,j){return F&&Array.isArray(F.raw)?Se(oe=>oe.
-apply(oe,arguments)):(arguments.length===1&&(j=F,F=null),C(M,j,"s"+Q+++(F?"_"+F:"")))}n(Se,"savepoint");function Y(F){F.
-catch(j=>Ee||(Ee=j)),M.queue===_?D.push(F):M.execute(F)||A(M,_)}n(Y,"handler")}n(C,"scope");function L(M){z=M,A(M,l),M.reserved=
-()=>D.length?M.execute(D.shift()):A(M,l)}n(L,"onexecute")}n(ae,"begin");function A(u,w){return u.queue.remove(u),w.push(
-u),u.queue=w,w===N?u.idleTimer.start():u.idleTimer.cancel(),u}n(A,"move");function _e(u){return new he(u,3802)}n(_e,"jso\
-n");function ye(u,w){return Array.isArray(u)?new he(u,w||(u.length?qe(u)||25:0),s.shared.typeArrayMap):ye(Array.from(arguments))}
-n(ye,"array");function Ue(u){if(c)return u.reject(G.connection("CONNECTION_ENDED",s,s));if(N.length)return Pe(N.shift(),
-u);if(p.length)return P(p.shift(),u);I.length?Pe(I.shift(),u):f.push(u)}n(Ue,"handler");function Pe(u,w){return u.execute(
-w)?A(u,I):A(u,_)}n(Pe,"go");function O(u){return new Promise((w,D)=>{u.state?u.active?At(s).cancel(u.state,w,D):u.cancelled=
-{resolve:w,reject:D}:(f.remove(u),u.cancelled=!0,u.reject(G.generic("57014","canceling statement due to user request")),
-w())})}n(O,"cancel");async function d({timeout:u=null}={}){if(c)return c;await 1;let w;return c=Promise.race([new Promise(
-D=>u!==null&&(w=se(te,u*1e3,D))),Promise.all(B.map(D=>D.end()).concat(R.sql?R.sql.end({timeout:0}):[],o.sql?o.sql.end({timeout:0}):
-[]))]).then(()=>re(w))}n(d,"end");async function we(){await Promise.all(B.map(u=>u.end()))}n(we,"close");async function te(u){
-for(await Promise.all(B.map(w=>w.terminate()));f.length;)f.shift().reject(G.connection("CONNECTION_DESTROYED",s));u()}n(
-te,"destroy");function P(u,w){return A(u,i),u.connect(w),u}n(P,"connect");function Z(u){A(u,k)}n(Z,"onend");function je(u){
-if(f.length===0)return A(u,N);let w=Math.ceil(f.length/(i.length+1)),D=!0;for(;D&&f.length&&w-- >0;){let Q=f.shift();if(Q.
-reserve)return Q.reserve(u);D=u.execute(Q)}D?A(u,I):A(u,_)}n(je,"onopen");function be(u,w){A(u,p),u.reserved=null,u.onclose&&
-(u.onclose(w),u.onclose=null),s.onclose&&s.onclose(u.id),f.length&&P(u,f.shift())}n(be,"onclose")}n(at,"Postgres");function vr(e,r){
-if(e&&e.shared)return e;let s=ee.env,o=(!e||typeof e=="string"?r:e)||{},{url:c,multihost:f}=Ir(e),i=[...c.searchParams].
-reduce((_,[S,B])=>(_[S]=B,_),{}),l=o.hostname||o.host||f||c.hostname||s.PGHOST||"localhost",p=o.port||c.port||s.PGPORT||
-5432,k=o.user||o.username||c.username||s.PGUSERNAME||s.PGUSER||Tr();o.no_prepare&&(o.prepare=!1),i.sslmode&&(i.ssl=i.sslmode,
-delete i.sslmode),"timeout"in o&&(console.log("The timeout option is deprecated, use idle_timeout instead"),o.idle_timeout=
-o.timeout),i.sslrootcert==="system"&&(i.ssl="verify-full");let N=["idle_timeout","connect_timeout","max_lifetime","max_p\
-ipeline","backoff","keep_alive"],I={max:globalThis.Cloudflare?3:10,ssl:!1,sslnegotiation:null,idle_timeout:null,connect_timeout:30,
-max_lifetime:Pr,max_pipeline:100,backoff:Or,keep_alive:60,prepare:!0,debug:!1,fetch_types:!0,publications:"alltables",target_session_attrs:null};
-return{host:Array.isArray(l)?l:l.split(",").map(_=>_.split(":")[0]),port:Array.isArray(p)?p:l.split(",").map(_=>parseInt(
-_.split(":")[1]||p)),path:o.path||l.indexOf("/")>-1&&l+"/.s.PGSQL."+p,database:o.database||o.db||(c.pathname||"").slice(
-1)||s.PGDATABASE||k,user:k,pass:o.pass||o.password||c.password||s.PGPASSWORD||"",...Object.entries(I).reduce((_,[S,B])=>{
-let y=S in o?o[S]:S in i?i[S]==="disable"||i[S]==="false"?!1:i[S]:s["PG"+S.toUpperCase()]||B;return _[S]=typeof y=="stri\
-ng"&&N.includes(S)?+y:y,_},{}),connection:{application_name:s.PGAPPNAME||"postgres.js",...o.connection,...Object.entries(
-i).reduce((_,[S,B])=>(S in I||(_[S]=B),_),{})},types:o.types||{},target_session_attrs:Ar(o,c,s),onnotice:o.onnotice,onnotify:o.
-onnotify,onclose:o.onclose,onparameter:o.onparameter,socket:o.socket,transform:Cr(o.transform||{undefined:void 0}),parameters:{},
-shared:{retries:0,typeArrayMap:{}},...Kt(o.types)}}n(vr,"parseOptions");function Ar(e,r,s){let o=e.target_session_attrs||
-r.searchParams.get("target_session_attrs")||s.PGTARGETSESSIONATTRS;if(!o||["read-write","read-only","primary","standby",
-"prefer-standby"].includes(o))return o;throw new Error("target_session_attrs "+o+" is not supported")}n(Ar,"tsa");function Or(e){
-return(.5+Math.random()/2)*Math.min(3**e/100,20)}n(Or,"backoff");function Pr(){return 60*(30+Math.random()*30)}n(Pr,"max\
-_lifetime");function Cr(e){return{undefined:e.undefined,column:{from:typeof e.column=="function"?e.column:e.column&&e.column.
-from,to:e.column&&e.column.to},value:{from:typeof e.value=="function"?e.value:e.value&&e.value.from,to:e.value&&e.value.
-to},row:{from:typeof e.row=="function"?e.row:e.row&&e.row.from,to:e.row&&e.row.to}}}n(Cr,"parseTransform");function Ir(e){
-if(!e||typeof e!="string")return{url:{searchParams:new Map}};let r=e;r=r.slice(r.indexOf("://")+3).split(/[?/]/)[0],r=decodeURIComponent(
-r.slice(r.indexOf("@")+1));let s=new URL(e.replace(r,r.split(",")[0]));return{url:{username:decodeURIComponent(s.username),
-password:decodeURIComponent(s.password),host:s.host,hostname:s.hostname,port:s.port,pathname:s.pathname,searchParams:s.searchParams},
-multihost:r.indexOf(",")>-1&&r}}n(Ir,"parseUrl");function Tr(){try{return Er.userInfo().username}catch{return ee.env.USERNAME||
-ee.env.USER||ee.env.LOGNAME}}n(Tr,"osUsername");export{Sr as default};
+        `};return a(d),new Promise(async C=>o=C);async function D({highWaterMark:C=2048*8,start:E=0,end:_=1/0}={}){let k=_-
+E;return E&&await d.seek(E),new tn.Readable({highWaterMark:C,async read(g){let H=g>k?g-k:g;k-=g;let[{data:j}]=await d.read(
+H);this.push(j),j.length<g&&this.push(null)}})}async function T({highWaterMark:C=2048*8,start:E=0}={}){return E&&await d.
+seek(E),new tn.Writable({highWaterMark:C,write(_,k,g){d.write(_).then(()=>g(),g)}})}}).catch(i)})}Object.assign(st,{PostgresError:Pe,toPascal:Ie,pascal:bt,toCamel:Ce,camel:wt,toKebab:Te,kebab:Et,fromPascal:He,fromCamel:Qe,
+fromKebab:Ke,BigInt:{to:20,from:[20],parse:e=>BigInt(e),serialize:e=>e.toString()}});var Er=st;function st(e,n){let r=_r(
+e,n),a=r.no_subscribe||At(st,{...r}),i=!1,u=ie(),o=ie(),c=ie(),d=ie(),D=ie(),T=ie(),C=ie(),E=ie(),_={connecting:o,reserved:c,
+closed:d,ended:D,open:T,busy:C,full:E},k=[...Array(r.max)].map(()=>vt(r,_,{onopen:Ue,onend:J,onclose:we})),g=H(Ne);return Object.
+assign(g,{get parameters(){return r.parameters},largeObject:Ot.bind(null,g),subscribe:a,CLOSE:De,END:De,PostgresError:Pe,
+options:r,reserve:ce,listen:j,begin:se,close:ye,end:m}),g;function H(l){return l.debug=r.debug,Object.entries(r.types).reduce(
+(w,[P,F])=>(w[P]=L=>new pe(L,F.to),w),y),Object.assign(R,{types:y,typed:y,unsafe:G,notify:fe,array:ge,json:Ee,file:M}),R;
+function y(w,P){return new pe(w,P)}function R(w,...P){return w&&Array.isArray(w.raw)?new oe(w,P,l,A):typeof w=="string"&&
+!P.length?new ke(r.transform.column.to?r.transform.column.to(w):w):new Ge(w,P)}function G(w,P=[],F={}){return arguments.
+length===2&&!Array.isArray(P)&&(F=P,P=[]),new oe([w],P,l,A,{prepare:!1,...F,simple:"simple"in F?F.simple:P.length===0})}
+function M(w,P=[],F={}){return arguments.length===2&&!Array.isArray(P)&&(F=P,P=[]),new oe([],P,Q=>{br.readFile(w,"utf8",
+(Z,N)=>{if(Z)return Q.reject(Z);Q.strings=[N],l(Q)})},A,{...F,simple:"simple"in F?F.simple:P.length===0})}}async function j(l,y,R){
+let G={fn:y,onlisten:R},M=j.sql||(j.sql=st({...r,max:1,idle_timeout:null,max_lifetime:null,fetch_types:!1,onclose(){Object.
+entries(j.channels).forEach(([Q,{listeners:Z}])=>{delete j.channels[Q],Promise.all(Z.map(N=>j(Q,N.fn,N.onlisten).catch(()=>{})))})},
+onnotify(Q,Z){Q in j.channels&&j.channels[Q].listeners.forEach(N=>N.fn(Z))}})),w=j.channels||(j.channels={});if(l in w){
+w[l].listeners.push(G);let Q=await w[l].result;return G.onlisten&&G.onlisten(),{state:Q.state,unlisten:L}}w[l]={result:M`listen ${M.
+unsafe('"'+l.replace(/"/g,'""')+'"')}`,listeners:[G]};let F=await w[l].result;return G.onlisten&&G.onlisten(),{state:F.state,
+unlisten:L};async function L(){if(l in w&&(w[l].listeners=w[l].listeners.filter(Q=>Q!==G),!w[l].listeners.length))return delete w[l],
+M`unlisten ${M.unsafe('"'+l.replace(/"/g,'""')+'"')}`}}async function fe(l,y){return await g`select pg_notify(${l}, ${""+
+y})`}async function ce(){let l=ie(),y=T.length?T.shift():await new Promise((M,w)=>{let P={reserve:M,reject:w};u.push(P),
+d.length&&O(d.shift(),P)});v(y,c),y.reserved=()=>l.length?y.execute(l.shift()):v(y,c),y.reserved.release=!0;let R=H(G);return R.
+release=()=>{y.reserved=null,Ue(y)},R;function G(M){y.queue===E?l.push(M):y.execute(M)||v(y,E)}}async function se(l,y){!y&&
+(y=l,l="");let R=ie(),G=0,M,w=null;try{return await g.unsafe("begin "+l.replace(/[^a-z ]/ig,""),[],{onexecute:F}).execute(),
+await Promise.race([P(M,y),new Promise((L,Q)=>M.onclose=Q)])}catch(L){throw L}async function P(L,Q,Z){let N=H(V);N.savepoint=
+_e,N.prepare=B=>w=B.replace(/[^a-z0-9$-_. ]/gi);let be,he;Z&&await N`savepoint ${N(Z)}`;try{if(he=await new Promise((B,U)=>{
+let ae=Q(N);Promise.resolve(Array.isArray(ae)?Promise.all(ae):ae).then(B,U)}),be)throw be}catch(B){throw await(Z?N`rollback to ${N(
+Z)}`:N`rollback`),B instanceof Pe&&B.code==="25P02"&&be||B}return Z||(w?await N`prepare transaction '${N.unsafe(w)}'`:await N`commit`),
+he;function _e(B,U){return B&&Array.isArray(B.raw)?_e(ae=>ae.apply(ae,arguments)):(arguments.length===1&&(U=B,B=null),P(
+L,U,"s"+G+++(B?"_"+B:"")))}function V(B){B.catch(U=>be||(be=U)),L.queue===E?R.push(B):L.execute(B)||v(L,E)}}function F(L){
+M=L,v(L,c),L.reserved=()=>R.length?L.execute(R.shift()):v(L,c)}}function v(l,y){return l.queue.remove(l),y.push(l),l.queue=
+y,y===T?l.idleTimer.start():l.idleTimer.cancel(),l}function Ee(l){return new pe(l,3802)}function ge(l,y){return Array.isArray(
+l)?new pe(l,y||(l.length?Ze(l)||25:0),r.shared.typeArrayMap):ge(Array.from(arguments))}function Ne(l){if(i)return l.reject(
+$.connection("CONNECTION_ENDED",r,r));if(T.length)return Oe(T.shift(),l);if(d.length)return O(d.shift(),l);C.length?Oe(C.
+shift(),l):u.push(l)}function Oe(l,y){return l.execute(y)?v(l,C):v(l,E)}function A(l){return new Promise((y,R)=>{l.state?
+l.active?vt(r).cancel(l.state,y,R):l.cancelled={resolve:y,reject:R}:(u.remove(l),l.cancelled=!0,l.reject($.generic("5701\
+4","canceling statement due to user request")),y())})}async function m({timeout:l=null}={}){if(i)return i;await 1;let y;
+return i=Promise.race([new Promise(R=>l!==null&&(y=re(ee,l*1e3,R))),Promise.all(k.map(R=>R.end()).concat(j.sql?j.sql.end(
+{timeout:0}):[],a.sql?a.sql.end({timeout:0}):[]))]).then(()=>ne(y))}async function ye(){await Promise.all(k.map(l=>l.end()))}
+async function ee(l){for(await Promise.all(k.map(y=>y.terminate()));u.length;)u.shift().reject($.connection("CONNECTION_\
+DESTROYED",r));l()}function O(l,y){return v(l,o),l.connect(y),l}function J(l){v(l,D)}function Ue(l){if(u.length===0)return v(
+l,T);let y=Math.ceil(u.length/(o.length+1)),R=!0;for(;R&&u.length&&y-- >0;){let G=u.shift();if(G.reserve)return G.reserve(
+l);R=l.execute(G)}R?v(l,C):v(l,E)}function we(l,y){v(l,d),l.reserved=null,l.onclose&&(l.onclose(y),l.onclose=null),r.onclose&&
+r.onclose(l.id),u.length&&O(l,u.shift())}}function _r(e,n){if(e&&e.shared)return e;let r=x.env,a=(!e||typeof e=="string"?
+n:e)||{},{url:i,multihost:u}=Pr(e),o=[...i.searchParams].reduce((E,[_,k])=>(E[_]=k,E),{}),c=a.hostname||a.host||u||i.hostname||
+r.PGHOST||"localhost",d=a.port||i.port||r.PGPORT||5432,D=a.user||a.username||i.username||r.PGUSERNAME||r.PGUSER||Cr();a.
+no_prepare&&(a.prepare=!1),o.sslmode&&(o.ssl=o.sslmode,delete o.sslmode),"timeout"in a&&(console.log("The timeout option\
+ is deprecated, use idle_timeout instead"),a.idle_timeout=a.timeout),o.sslrootcert==="system"&&(o.ssl="verify-full");let T=[
+"idle_timeout","connect_timeout","max_lifetime","max_pipeline","backoff","keep_alive"],C={max:globalThis.Cloudflare?3:10,
+ssl:!1,sslnegotiation:null,idle_timeout:null,connect_timeout:30,max_lifetime:Ar,max_pipeline:100,backoff:vr,keep_alive:60,
+prepare:!0,debug:!1,fetch_types:!0,publications:"alltables",target_session_attrs:null};return{host:Array.isArray(c)?c:c.
+split(",").map(E=>E.split(":")[0]),port:Array.isArray(d)?d:c.split(",").map(E=>parseInt(E.split(":")[1]||d)),path:a.path||
+c.indexOf("/")>-1&&c+"/.s.PGSQL."+d,database:a.database||a.db||(i.pathname||"").slice(1)||r.PGDATABASE||D,user:D,pass:a.
+pass||a.password||i.password||r.PGPASSWORD||"",...Object.entries(C).reduce((E,[_,k])=>{let g=_ in a?a[_]:_ in o?o[_]==="\
+disable"||o[_]==="false"?!1:o[_]:r["PG"+_.toUpperCase()]||k;return E[_]=typeof g=="string"&&T.includes(_)?+g:g,E},{}),connection:{
+application_name:r.PGAPPNAME||"postgres.js",...a.connection,...Object.entries(o).reduce((E,[_,k])=>(_ in C||(E[_]=k),E),
+{})},types:a.types||{},target_session_attrs:Sr(a,i,r),onnotice:a.onnotice,onnotify:a.onnotify,onclose:a.onclose,onparameter:a.
+onparameter,socket:a.socket,transform:Or(a.transform||{undefined:void 0}),parameters:{},shared:{retries:0,typeArrayMap:{}},
+...Ht(a.types)}}function Sr(e,n,r){let a=e.target_session_attrs||n.searchParams.get("target_session_attrs")||r.PGTARGETSESSIONATTRS;
+if(!a||["read-write","read-only","primary","standby","prefer-standby"].includes(a))return a;throw new Error("target_sess\
+ion_attrs "+a+" is not supported")}function vr(e){return(.5+Math.random()/2)*Math.min(3**e/100,20)}function Ar(){return 60*
+(30+Math.random()*30)}function Or(e){return{undefined:e.undefined,column:{from:typeof e.column=="function"?e.column:e.column&&
+e.column.from,to:e.column&&e.column.to},value:{from:typeof e.value=="function"?e.value:e.value&&e.value.from,to:e.value&&
+e.value.to},row:{from:typeof e.row=="function"?e.row:e.row&&e.row.from,to:e.row&&e.row.to}}}function Pr(e){if(!e||typeof e!=
+"string")return{url:{searchParams:new Map}};let n=e;n=n.slice(n.indexOf("://")+3).split(/[?/]/)[0],n=decodeURIComponent(
+n.slice(n.indexOf("@")+1));let r=new URL(e.replace(n,n.split(",")[0]));return{url:{username:decodeURIComponent(r.username),
+password:decodeURIComponent(r.password),host:r.host,hostname:r.hostname,port:r.port,pathname:r.pathname,searchParams:r.searchParams},
+multihost:n.indexOf(",")>-1&&n}}function Cr(){try{return wr.userInfo().username}catch{return x.env.USERNAME||x.env.USER||
+x.env.LOGNAME}}export{Er as default};

@@ -2,496 +2,491 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   re2js@2.10.0 (MIT)
 // @ts-self-types="./re2js.d.ts"
-var ue=Object.defineProperty;var O=(r,t)=>ue(r,"name",{value:t,configurable:!0});var he=[0,1,2,3,14],ce=/^\w+(?:=\w+)?$/,ge=100,$=class{static{O(this,"PropertyTables")}#t=new Map;#e;constructor(t=pe){this.#e=
-t}has(t){if(!ce.test(t))return!1;try{return wt(t)!==null}catch{return!1}}get(t){let e=this.#t.get(t);if(e!==void 0)return e;
-let[s]=this.#t.keys();this.#t.size>=ge&&s!==void 0&&this.#t.delete(s);let B=Re(this.#e(t));return this.#t.set(t,B),B}};function Lt(r,t){
-let e=wt(r),s=O(n=>e.test(String.fromCodePoint(n)),"belongs"),B=[];for(let n of fe(t)){if(s(n))continue;let i=At(n,t);for(;i!==
-n&&!s(i);)i=At(i,t);i!==n&&B.push([n,n])}return B}O(Lt,"foldedRanges");function fe(r){return[...Array.from({length:128},
-(e,s)=>s),...[...r.keys()].filter(e=>e>=128)].sort((e,s)=>e-s)}O(fe,"withAscii");function At(r,t){let e=t.get(r);if(e!==
-void 0)return e;let s=String.fromCharCode(r);return r<128&&/[A-Za-z]/.test(s)?r^32:r}O(At,"nextCase");function wt(r){return new RegExp(
-`\\p{${r}}`,"u")}O(wt,"propertyPattern");function pe(r){let t=new RegExp(`\\p{${r}}+`,"gu"),e=[];for(let s=0;s<=16;s++){
-let B=he.includes(s)?Array.from({length:64},(n,i)=>i*1024):[0,64512];for(let n of B){let i=n===0&&B.length===2;Ee(s*65536+
-n,t,e,i?64512:1024)}}return e}O(pe,"rangesOf");function Ee(r,t,e,s){let B=r<65536?1:2;for(let{0:n,index:i}of Oe(r).matchAll(
-t)){let l=r+i/B,a=n.length/B;Ae(e,l,l+(a===1024?s:a)-1)}}O(Ee,"addRuns");function Ae(r,t,e){let s=r.at(-1);s?.[1]===t-1?
-r[r.length-1]=[s[0],e]:r.push([t,e])}O(Ae,"addRange");function Oe(r){let t=[],e=55296+(r-65536>>10);for(let s=0;s<1024;s++)
-r<65536?t.push(r+s):t.push(e,56320+s);return String.fromCharCode(...t)}O(Oe,"textOf");function Re(r){return{length:r.length,
-getLo:O(t=>r[t]?.[0]??0,"getLo"),getHi:O(t=>r[t]?.[1]??0,"getHi"),getStride:O(()=>1,"getStride")}}O(Re,"tableOf");var p=class j{static{O(this,"RE2Flags")}static FOLD_CASE=1;static LITERAL=2;static CLASS_NL=4;static DOT_NL=8;static ONE_LINE=16;static NON_GREEDY=32;static PERL_X=64;static UNICODE_GROUPS=128;static WAS_DOLLAR=256;static LOOKBEHIND=512;static MATCH_NL=j.
-CLASS_NL|j.DOT_NL;static PERL=j.CLASS_NL|j.ONE_LINE|j.PERL_X|j.UNICODE_GROUPS;static POSIX=0;static UNANCHORED=0;static ANCHOR_START=1;static ANCHOR_BOTH=2},
-y={CASE_INSENSITIVE:1,DOTALL:2,MULTILINE:4,DISABLE_UNICODE_GROUPS:8,LONGEST_MATCH:16,LOOKBEHINDS:512},q=128,ht=new Int32Array(
-q),ct=new Int32Array(q),Z=65535;for(let r=0;r<q;r++)r>=97&&r<=122?ht[r]=r-32:ht[r]=r,r>=65&&r<=90?ct[r]=r+32:ct[r]=r;var g=class{static{
-O(this,"Codepoint")}static CODES=Object.freeze({"\x07":7,"\b":8,"	":9,"\n":10,"\v":11,"\f":12,"\r":13," ":32,'"':34,$:36,
-"&":38,"'":39,"(":40,")":41,"*":42,"+":43,"-":45,".":46,0:48,1:49,2:50,3:51,4:52,5:53,6:54,7:55,8:56,9:57,":":58,"<":60,
-">":62,"?":63,A:65,B:66,C:67,F:70,P:80,Q:81,U:85,Z:90,"[":91,"\\":92,"]":93,"^":94,_:95,"`":96,a:97,b:98,f:102,i:105,m:109,
-n:110,r:114,s:115,t:116,v:118,x:120,z:122,"{":123,"|":124,"}":125});static toUpperCase(r){if(r<q)return ht[r];let t=String.
-fromCodePoint(r).toUpperCase(),e=t.codePointAt(0)>Z?2:1;if(t.length>e)return r;let s=String.fromCodePoint(t.codePointAt(
-0)).toLowerCase(),B=s.codePointAt(0)>Z?2:1;return s.length>B||s.codePointAt(0)!==r?r:t.codePointAt(0)}static toLowerCase(r){
-if(r<q)return ct[r];let t=String.fromCodePoint(r).toLowerCase(),e=t.codePointAt(0)>Z?2:1;if(t.length>e)return r;let s=String.
-fromCodePoint(t.codePointAt(0)).toUpperCase(),B=s.codePointAt(0)>Z?2:1;return s.length>B||s.codePointAt(0)!==r?r:t.codePointAt(
-0)}},rt=class{static{O(this,"UnicodeRangeTable")}constructor(r,t=!1){this.data=r,this.isStride1=t,this.SIZE=t?2:3}getLo(r){
-return this.data[r*this.SIZE]}getHi(r){return this.data[r*this.SIZE+1]}getStride(r){return this.isStride1?1:this.data[r*
-this.SIZE+2]}get length(){return this.data.length/this.SIZE}},Te="ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01\
-23456789+-",ee=new Uint8Array(256);for(let r=0;r<64;r++)ee[Te.charCodeAt(r)]=r;var Ne=O(r=>{let t=[],e=0,s=0;for(let B=0;B<
-r.length;B++){let n=ee[r.charCodeAt(B)];e|=(n&31)<<s,(n&32)===0?(t.push(e),e=0,s=0):s+=5}return t},"decodeVLQ");var de=O(r=>{let t=Ne(r),e=new Map,s=0;for(let B=0;B<t.length;B+=2){s+=t[B];let n=t[B+1],i=n>>>1^-(n&1);e.set(s,s+i)}return e},
-"decodeOrbit");var G=class{static{O(this,"UnicodeTables")}static _CASE_ORBIT=null;static get CASE_ORBIT(){return this._CASE_ORBIT||(this.
-_CASE_ORBIT=de("rCgCIgCY+rQI4QiCuuBLgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCCgCBgCBgCBgCBgCB\
-gCBgCB+7OB-BB-BB-BB-BB-BBskQB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BC-BB-BB-BB-BB-BB-BB-BByHBCBBBCBBBCBBBCBBB\
-CBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBDCBBBCBBBCBBCCBBBCBBBCBBBCBBBCBBBCBBBCBBB\
-CBBCCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBxHBCBBBCBBBCBBB3SBmMBkNB\
-CBBBCBBB8MBCBBB6MB6MBCBBC+EB0MB2MBCBBB6MB+MBiGBmNBiNBCBBBmKBikzCBmNBqNBkIBsNBCBBBCBBBCBBB0NBCBBB0NDCBBB0NBCBBByNByNBCBBB\
-CBBB2NBCBBDCBBCwDFCBCBDBCBCBDBCBCBDBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBB9EBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBCCBCBDBCBBBhGB\
-vDBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBjICCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCB\
-BH2iVBCBBBlKBwiVB+jVB+jVBCBBBlMBqEBuEBCBBBCBBBCBBBCBBBCBBB+hVB4hVB8hVBjNB7MC5MB5MCzMC1MB+0yCE5MB20yCC9MBu2yCBwyyCBo0yCCh\
-NBlNBo0yCBu-UBi0yCDlNC6-UBpNDrNIu+UDzNCm0yCBzNE0yyCBzNBpEBxNBxNBtEG1NLqxyCBkxyCnFoFrBCBBBCBBDCBBEkIBkIBkICoHHsCCqCBqCBqC\
-CgEC+DB+DBmkOBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCC+BBgCBgCBgCBgCBgCBgCBgCBgCBrCBpCBpCBpCBmjOB-BB8BB-BB-BB\
-gEB-BB-BByBBqgOBsDB-BBtwBB-BB-BB-BBsBBgDBCB-BB-BB-BBeB-BB-BB61OB-BB-BB-DB9DB9DBQB7DBmCE9CBrDBPBCBBBCBBBCBBBCBBBCBBBCBBBC\
-BBBCBBBCBBBCBBBCBBBCBBBrFB-EBOBnHB3FB-FCCBBBNBCBBCjIBjIBjIBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgCBgCBgCBgCBg\
-CBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCB-BB-BB8kMB-BB6kMB-BB-BB-BB-BB-BB-BB-B\
-B-BB-BBokMB-BB-BBkkMBkkMB-BB-BB-BB-BB-BB-BB-BB4jMB-BB-BB-BB-BB-BB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EBCBBBCBo\
-iMBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBJCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
-BBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBeBCBBBCBBBCBBBCBBBCBBBCBBBCBBBdBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
+var oe=[0,1,2,3,14],ce=/^\w+(?:=\w+)?$/,ue=100,V=class{#t=new Map;#e;constructor(t=ge){this.#e=t}has(t){if(!ce.test(t))return!1;
+try{return Lt(t)!==null}catch{return!1}}get(t){let e=this.#t.get(t);if(e!==void 0)return e;let[s]=this.#t.keys();this.#t.
+size>=ue&&s!==void 0&&this.#t.delete(s);let B=Ae(this.#e(t));return this.#t.set(t,B),B}};function bt(r,t){let e=Lt(r),s=n=>e.
+test(String.fromCodePoint(n)),B=[];for(let n of he(t)){if(s(n))continue;let i=Et(n,t);for(;i!==n&&!s(i);)i=Et(i,t);i!==n&&
+B.push([n,n])}return B}function he(r){return[...Array.from({length:128},(e,s)=>s),...[...r.keys()].filter(e=>e>=128)].sort(
+(e,s)=>e-s)}function Et(r,t){let e=t.get(r);if(e!==void 0)return e;let s=String.fromCharCode(r);return r<128&&/[A-Za-z]/.
+test(s)?r^32:r}function Lt(r){return new RegExp(`\\p{${r}}`,"u")}function ge(r){let t=new RegExp(`\\p{${r}}+`,"gu"),e=[];
+for(let s=0;s<=16;s++){let B=oe.includes(s)?Array.from({length:64},(n,i)=>i*1024):[0,64512];for(let n of B){let i=n===0&&
+B.length===2;fe(s*65536+n,t,e,i?64512:1024)}}return e}function fe(r,t,e,s){let B=r<65536?1:2;for(let{0:n,index:i}of Ee(r).
+matchAll(t)){let l=r+i/B,a=n.length/B;pe(e,l,l+(a===1024?s:a)-1)}}function pe(r,t,e){let s=r.at(-1);s?.[1]===t-1?r[r.length-
+1]=[s[0],e]:r.push([t,e])}function Ee(r){let t=[],e=55296+(r-65536>>10);for(let s=0;s<1024;s++)r<65536?t.push(r+s):t.push(
+e,56320+s);return String.fromCharCode(...t)}function Ae(r){return{length:r.length,getLo:t=>r[t]?.[0]??0,getHi:t=>r[t]?.[1]??
+0,getStride:()=>1}}var p=class Y{static name="RE2Flags";static FOLD_CASE=1;static LITERAL=2;static CLASS_NL=4;static DOT_NL=8;static ONE_LINE=16;static NON_GREEDY=32;static PERL_X=64;static UNICODE_GROUPS=128;static WAS_DOLLAR=256;static LOOKBEHIND=512;static MATCH_NL=Y.
+CLASS_NL|Y.DOT_NL;static PERL=Y.CLASS_NL|Y.ONE_LINE|Y.PERL_X|Y.UNICODE_GROUPS;static POSIX=0;static UNANCHORED=0;static ANCHOR_START=1;static ANCHOR_BOTH=2},
+U={CASE_INSENSITIVE:1,DOTALL:2,MULTILINE:4,DISABLE_UNICODE_GROUPS:8,LONGEST_MATCH:16,LOOKBEHINDS:512},K=128,ct=new Int32Array(
+K),ut=new Int32Array(K),q=65535;for(let r=0;r<K;r++)r>=97&&r<=122?ct[r]=r-32:ct[r]=r,r>=65&&r<=90?ut[r]=r+32:ut[r]=r;var g=class{static name="\
+Codepoint";static CODES=Object.freeze({"\x07":7,"\b":8,"	":9,"\n":10,"\v":11,"\f":12,"\r":13," ":32,'"':34,$:36,"&":38,"\
+'":39,"(":40,")":41,"*":42,"+":43,"-":45,".":46,0:48,1:49,2:50,3:51,4:52,5:53,6:54,7:55,8:56,9:57,":":58,"<":60,">":62,"\
+?":63,A:65,B:66,C:67,F:70,P:80,Q:81,U:85,Z:90,"[":91,"\\":92,"]":93,"^":94,_:95,"`":96,a:97,b:98,f:102,i:105,m:109,n:110,
+r:114,s:115,t:116,v:118,x:120,z:122,"{":123,"|":124,"}":125});static toUpperCase(r){if(r<K)return ct[r];let t=String.fromCodePoint(
+r).toUpperCase(),e=t.codePointAt(0)>q?2:1;if(t.length>e)return r;let s=String.fromCodePoint(t.codePointAt(0)).toLowerCase(),
+B=s.codePointAt(0)>q?2:1;return s.length>B||s.codePointAt(0)!==r?r:t.codePointAt(0)}static toLowerCase(r){if(r<K)return ut[r];
+let t=String.fromCodePoint(r).toLowerCase(),e=t.codePointAt(0)>q?2:1;if(t.length>e)return r;let s=String.fromCodePoint(t.
+codePointAt(0)).toUpperCase(),B=s.codePointAt(0)>q?2:1;return s.length>B||s.codePointAt(0)!==r?r:t.codePointAt(0)}},it=class{static name="\
+UnicodeRangeTable";constructor(r,t=!1){this.data=r,this.isStride1=t,this.SIZE=t?2:3}getLo(r){return this.data[r*this.SIZE]}getHi(r){
+return this.data[r*this.SIZE+1]}getStride(r){return this.isStride1?1:this.data[r*this.SIZE+2]}get length(){return this.data.
+length/this.SIZE}},Oe="ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-",te=new Uint8Array(256);for(let r=0;r<
+64;r++)te[Oe.charCodeAt(r)]=r;var Re=r=>{let t=[],e=0,s=0;for(let B=0;B<r.length;B++){let n=te[r.charCodeAt(B)];e|=(n&31)<<
+s,(n&32)===0?(t.push(e),e=0,s=0):s+=5}return t};var Te=r=>{let t=Re(r),e=new Map,s=0;for(let B=0;B<t.length;B+=2){s+=t[B];let n=t[B+1],i=n>>>1^-(n&1);e.set(s,s+i)}return e};var v=class{static name="UnicodeTables";static _CASE_ORBIT=null;static get CASE_ORBIT(){return this._CASE_ORBIT||(this._CASE_ORBIT=
+Te("rCgCIgCY+rQI4QiCuuBLgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCCgCBgCBgCBgCBgCBgCBgCB+7OB-B\
+B-BB-BB-BB-BBskQB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BC-BB-BB-BB-BB-BB-BB-BByHBCBBBCBBBCBBBCBBBCBBBCBBBCBBB\
+CBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBDCBBBCBBBCBBCCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBCCBBBCBBB\
+CBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBxHBCBBBCBBBCBBB3SBmMBkNBCBBBCBBB8MBC\
+BBB6MB6MBCBBC+EB0MB2MBCBBB6MB+MBiGBmNBiNBCBBBmKBikzCBmNBqNBkIBsNBCBBBCBBBCBBB0NBCBBB0NDCBBB0NBCBBByNByNBCBBBCBBB2NBCBBDC\
+BBCwDFCBCBDBCBCBDBCBCBDBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBB9EBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBCCBCBDBCBBBhGBvDBCBBBCBBBC\
+BBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBjICCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBH2iVBCBBBlK\
+BwiVB+jVB+jVBCBBBlMBqEBuEBCBBBCBBBCBBBCBBBCBBB+hVB4hVB8hVBjNB7MC5MB5MCzMC1MB+0yCE5MB20yCC9MBu2yCBwyyCBo0yCChNBlNBo0yCBu-\
+UBi0yCDlNC6-UBpNDrNIu+UDzNCm0yCBzNE0yyCBzNBpEBxNBxNBtEG1NLqxyCBkxyCnFoFrBCBBBCBBDCBBEkIBkIBkICoHHsCCqCBqCBqCCgEC+DB+DBmk\
+OBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCC+BBgCBgCBgCBgCBgCBgCBgCBgCBrCBpCBpCBpCBmjOB-BB8BB-BB-BBgEB-BB-BByBB\
+qgOBsDB-BBtwBB-BB-BB-BBsBBgDBCB-BB-BB-BBeB-BB-BB61OB-BB-BB-DB9DB9DBQB7DBmCE9CBrDBPBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
+BBBCBBBCBBBrFB-EBOBnHB3FB-FCCBBBNBCBBCjIBjIBjIBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgFBgCBgCBgCBgCBgCBgCBgCBgCBg\
+CBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCB-BB-BB8kMB-BB6kMB-BB-BB-BB-BB-BB-BB-BB-BB-BBokMB-\
+BB-BBkkMBkkMB-BB-BB-BB-BB-BB-BB-BB4jMB-BB-BB-BB-BB-BB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EB-EBCBBBCBoiMBCBBBCBBBC\
+BBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBJCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
+BBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBeBCBBBCBBBCBBBCBBBCBBBCBBBCBBBdBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
 BBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
-BBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBCgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBg\
-DBgDBgDBgDBgDBgDBgDBgDBgDBgDL-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-\
-CB-CB-CB-CB-CB-CB-CB-C64CgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmO\
-BgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOCgmOGgmODg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8F\
-Bg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FDg8F\
-Bg8FBg8FhVg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCB\
-g9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCB\
-g9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCB\
-g9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBQBQBQBQBQBQDPBPBPBPBPBPjkC7mMB5mMBnmMBjmMBCBlmMB3lMBpiMBk8kCBCBBG-7FB-\
+BBBCBBBCBBBCBBBCBBBCBBCgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBg\
+DBgDBgDBgDBgDBgDL-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-\
+CB-CB-CB-C64CgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmO\
+BgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOBgmOCgmOGgmODg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8F\
+Bg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FBg8FDg8FBg8FBg8FhVg9\
+rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9\
+rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9\
+rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9\
+rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBg9rCBQBQBQBQBQBQDPBPBPBPBPBPjkC7mMB5mMBnmMBjmMBCBlmMB3lMBpiMBk8kCBCBBG-7FB-7FB-7FB-7FB-\
 7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-\
-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FD-7FB-7FB-7F6FoglCEsuHRwjlCyDCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
+7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FB-7FD-7FB-7FB-7F6FoglCEsuHRwjlCyDCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
 BBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
-BBBCBBBCBBBCBBBCBBBCBBBCBBBCB0DBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBB\
-CBBBCBBBCBBBCBBG1DD97OCCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
-BBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBQBQBQBQBQBQBQBQBPBPBPBPBP\
-BPBPBPBQBQBQBQBQBQDPBPBPBPBPBPDQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPBQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPBQBQBQBQBQBQDPBPBPBPBPBPEQ\
-CQCQCQCPCPCPCPBQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPB0EB0EBsFBsFBsFBsFBoGBoGBgIBgIBgHBgHB8HB8HDQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBP\
-BQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPBQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPBQBQCSFPBPBzEBzEBRCxnOFSFrFBrFBrFBrFBREQBQClkOFPBPBnGBnG\
-FQBQCljOCODPBPB-GB-GBNHSF-HB-HB7HB7HBRqJ53OE9tQBrmQH4Bc3BSgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBfBfBfBfBfBfBfB\
-fBfBfBfBfBfBfBfBfECBByZ0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BBzBBzBBzBBzBBzBBzBBz\
-BBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzB34BgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgD\
-BgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-C\
-B-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CBCBBBt-UBruH\
-Bt+UB1iVBviVBCBBBCBBBCBBB3hVB5-UB9hVB7hVCCBBCCBBI9jVB9jVBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBB\
+BBBCBBBCBBBCBBBCB0DBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBB\
+CBBG1DD97OCCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
+BBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPBQBQBQ\
+BQBQBQDPBPBPBPBPBPDQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPBQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPBQBQBQBQBQBQDPBPBPBPBPBPEQCQCQCQCPCPCP\
+CPBQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPB0EB0EBsFBsFBsFBsFBoGBoGBgIBgIBgHBgHB8HB8HDQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPBQBQBQBQBQBQ\
+BQBQBPBPBPBPBPBPBPBPBQBQBQBQBQBQBQBQBPBPBPBPBPBPBPBPBQBQCSFPBPBzEBzEBRCxnOFSFrFBrFBrFBrFBREQBQClkOFPBPBnGBnGFQBQCljOCODP\
+BPB-GB-GBNHSF-HB-HB7HB7HBRqJ53OE9tQBrmQH4Bc3BSgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBgBBfBfBfBfBfBfBfBfBfBfBfBfBfB\
+fBfBfECBByZ0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BB0BBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBz\
+BBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzBBzB34BgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgD\
+BgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDBgDB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-C\
+B-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CB-CBCBBBt-UBruHBt+UB1iVBviV\
+BCBBBCBBBCBBB3hVB5-UB9hVB7hVCCBBCCBBI9jVB9jVBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBB\
 BCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBB\
-BCBBBCBBBCBBBCBBICBBBCBBECBBN-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lO\
-B-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOC-lOG-lOzoeCBBBCBBBCBBBCBBBCBBBCBl8kCBCBBBCBBBCBBBCBBBCBBBCB\
-BBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBTCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBnECBBBCBBBCBBBCBBBC\
-BBBCBBBCBBDCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
-BBBCBBBCBBBCBBKCBBBCBBBnglCBCBBBCBBBCBBBCBBBCBBECBBBvyyCDCBBBCBBBgDCCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBn0yCB90yCB10\
-yCBh0yCBn0yCCjxyCBzyyCBpxyCBg6BBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBB-CBl0yCBvjlCBCBBBCBBBt2yCBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCB\
-BBhkzCZCBB9a-5Bd-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rC\
-B-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rC\
-B-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rC\
-B-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCm6TCBB7gBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgC\
-BgCBgCBgCBgCBgCBgCBgCH-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BmlBwCBwCBwCBwCBwCBwCB\
-wCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBvCBvCBvCBvCBvCBvCB\
-vCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvChDwCBwCBwCBwCBwCBwC\
-BwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCFvCBvCBvCBvCBvCBvCBvCBvCBvCBvC\
-BvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvC1DuCBuCBuCBuCBuCBuCBuCBuCBuCBuCBuCCuCBuCBu\
-CBuCBuCBuCBuCBuCBuCBuCBuCBuCBuCBuCBuCCuCBuCBuCBuCBuCBuCBuCCuCBuCCtCBtCBtCBtCBtCBtCBtCBtCBtCBtCBtCCtCBtCBtCBtCBtCBtCBtCBt\
-CBtCBtCBtCBtCBtCBtCBtCCtCBtCBtCBtCBtCBtCBtCCtCBtCk2BgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgE\
-BgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEO-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-D\
-B-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-D+Cg\
-CBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCL-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-\
-BB-BB-BB-B74CgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCB-BB-BB-BB-B\
-B-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BhrVgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCB\
-gCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB\
--BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BhB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BD1BB1B\
-B1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BtxekCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCB\
-kCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCB\
-jCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjC")),this._CASE_ORBIT}static CATEGORIES=new $;static FOLD_CATEGORIES=new $(r=>Lt(r,G.CASE_ORBIT))},
-T=class F{static{O(this,"Unicode")}static MAX_RUNE=1114111;static RUNE_ERROR=65533;static isUnsearchable(t){return t===F.
-RUNE_ERROR||t>=F.MIN_HIGH_SURROGATE&&t<=F.MAX_LOW_SURROGATE}static MAX_ASCII=127;static MAX_LATIN1=255;static MAX_BMP=65535;static MIN_FOLD=65;static MAX_FOLD=125251;static MIN_HIGH_SURROGATE=55296;static MAX_HIGH_SURROGATE=56319;static MIN_LOW_SURROGATE=56320;static MAX_LOW_SURROGATE=57343;static MIN_SUPPLEMENTARY_CODE_POINT=65536;static is32(t,e){
+BCBBICBBBCBBECBBN-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lO\
+B-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOB-lOC-lOG-lOzoeCBBBCBBBCBBBCBBBCBBBCBl8kCBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCB\
+BBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBTCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBnECBBBCBBBCBBBCBBBCBBBCBBBCBBDC\
+BBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBC\
+BBKCBBBCBBBnglCBCBBBCBBBCBBBCBBBCBBECBBBvyyCDCBBBCBBBgDCCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBn0yCB90yCB10yCBh0yCBn0yC\
+CjxyCBzyyCBpxyCBg6BBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBB-CBl0yCBvjlCBCBBBCBBBt2yCBCBBBCBBBCBBBCBBBCBBBCBBBCBBBCBBBhkzCZCBB9a\
+-5Bd-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-\
+8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-\
+8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-\
+8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCB-8rCm6TCBB7gBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgC\
+BgCBgCBgCH-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BmlBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCB\
+wCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCB\
+vCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvChDwCBwCBwCBwCBwCBwCBwCBwCBwCBwC\
+BwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCBwCFvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvC\
+BvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvCBvC1DuCBuCBuCBuCBuCBuCBuCBuCBuCBuCBuCCuCBuCBuCBuCBuCBuCBu\
+CBuCBuCBuCBuCBuCBuCBuCBuCCuCBuCBuCBuCBuCBuCBuCCuCBuCCtCBtCBtCBtCBtCBtCBtCBtCBtCBtCBtCCtCBtCBtCBtCBtCBtCBtCBtCBtCBtCBtCBt\
+CBtCBtCBtCCtCBtCBtCBtCBtCBtCBtCCtCBtCk2BgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgE\
+BgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEBgEO-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-D\
+B-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-DB-D+CgCBgCBgCBgCBg\
+CBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCL-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-B74\
+CgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCB-BB-BB-BB-BB-BB-BB-BB-B\
+B-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BhrVgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCB\
+gCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCBgCB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB-BB\
+-BB-BB-BB-BB-BB-BB-BB-BB-BhB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BB2BD1BB1BB1BB1BB1BB1B\
+B1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BB1BtxekCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCB\
+kCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBkCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCBjCB\
+jCBjCBjCBjCBjCBjCBjCBjC")),this._CASE_ORBIT}static CATEGORIES=new V;static FOLD_CATEGORIES=new V(r=>bt(r,v.CASE_ORBIT))},
+R=class x{static name="Unicode";static MAX_RUNE=1114111;static RUNE_ERROR=65533;static isUnsearchable(t){return t===x.RUNE_ERROR||
+t>=x.MIN_HIGH_SURROGATE&&t<=x.MAX_LOW_SURROGATE}static MAX_ASCII=127;static MAX_LATIN1=255;static MAX_BMP=65535;static MIN_FOLD=65;static MAX_FOLD=125251;static MIN_HIGH_SURROGATE=55296;static MAX_HIGH_SURROGATE=56319;static MIN_LOW_SURROGATE=56320;static MAX_LOW_SURROGATE=57343;static MIN_SUPPLEMENTARY_CODE_POINT=65536;static is32(t,e){
 let s=0,B=t.length;for(;s<B;){let n=s+Math.floor((B-s)/2),i=t.getLo(n),l=t.getHi(n);if(i<=e&&e<=l){let a=t.getStride(n);
-return(e-i)%a===0}e<i?B=n:s=n+1}return!1}static is(t,e){if(e<=F.MAX_LATIN1){for(let s=0;s<t.length;s++){if(e>t.getHi(s))
+return(e-i)%a===0}e<i?B=n:s=n+1}return!1}static is(t,e){if(e<=x.MAX_LATIN1){for(let s=0;s<t.length;s++){if(e>t.getHi(s))
 continue;let B=t.getLo(s);if(e<B)return!1;let n=t.getStride(s);return(e-B)%n===0}return!1}return t.length>0&&e>=t.getLo(
-0)&&F.is32(t,e)}static isPrint(t){return t<=F.MAX_LATIN1?t>=32&&t<F.MAX_ASCII||t>=161&&t!==173:!1}static simpleFold(t){if(G.
-CASE_ORBIT.has(t))return G.CASE_ORBIT.get(t);if(t<=F.MAX_ASCII){let e=g.toLowerCase(t);return e!==t?e:g.toUpperCase(t)}return t}static equalsIgnoreCase(t,e){
-if(t===e)return!0;if(t<0||e<0)return!1;if(t<=F.MAX_ASCII&&e<=F.MAX_ASCII)return 65<=t&&t<=90&&(t|=32),65<=e&&e<=90&&(e|=
-32),t===e;for(let s=F.simpleFold(t);s!==t;s=F.simpleFold(s))if(s===e)return!0;return!1}},it=class extends Error{static{O(
-this,"RE2JSException")}constructor(r){super(r),this.name="RE2JSException"}},I=class extends it{static{O(this,"RE2JSSynta\
-xException")}constructor(r,t=null){let e=`error parsing regexp: ${r}`;t&&(e+=`: \`${t}\``),super(e),this.name="RE2JSSynt\
-axException",this.message=e,this.error=r,this.input=t}getDescription(){return this.error}getPattern(){return this.input}},
-at=class extends it{static{O(this,"RE2JSCompileException")}constructor(r){super(r),this.name="RE2JSCompileException"}};var me=class extends it{static{O(this,"RE2JSFlagsException")}constructor(r){super(r),this.name="RE2JSFlagsException"}},nt=class extends it{static{
-O(this,"RE2JSInternalException")}constructor(r){super(r),this.name="RE2JSInternalException"}},ft=256,se=new Uint8Array(ft);
-for(let r=0;r<ft;r++)se[r]=97<=r&&r<=122||65<=r&&r<=90||48<=r&&r<=57||r===95?1:0;var lt=null,Ct=null,N=class _{static{O(
-this,"Utils")}static METACHARACTERS="\\.+*?()|[]{}^$";static EMPTY_BEGIN_LINE=1;static EMPTY_END_LINE=2;static EMPTY_BEGIN_TEXT=4;static EMPTY_END_TEXT=8;static EMPTY_WORD_BOUNDARY=16;static EMPTY_NO_WORD_BOUNDARY=32;static EMPTY_ALL=-1;static emptyInts(){
+0)&&x.is32(t,e)}static isPrint(t){return t<=x.MAX_LATIN1?t>=32&&t<x.MAX_ASCII||t>=161&&t!==173:!1}static simpleFold(t){if(v.
+CASE_ORBIT.has(t))return v.CASE_ORBIT.get(t);if(t<=x.MAX_ASCII){let e=g.toLowerCase(t);return e!==t?e:g.toUpperCase(t)}return t}static equalsIgnoreCase(t,e){
+if(t===e)return!0;if(t<0||e<0)return!1;if(t<=x.MAX_ASCII&&e<=x.MAX_ASCII)return 65<=t&&t<=90&&(t|=32),65<=e&&e<=90&&(e|=
+32),t===e;for(let s=x.simpleFold(t);s!==t;s=x.simpleFold(s))if(s===e)return!0;return!1}},nt=class extends Error{static name="\
+RE2JSException";constructor(r){super(r),this.name="RE2JSException"}},w=class extends nt{static name="RE2JSSyntaxExceptio\
+n";constructor(r,t=null){let e=`error parsing regexp: ${r}`;t&&(e+=`: \`${t}\``),super(e),this.name="RE2JSSyntaxExceptio\
+n",this.message=e,this.error=r,this.input=t}getDescription(){return this.error}getPattern(){return this.input}},rt=class extends nt{static name="\
+RE2JSCompileException";constructor(r){super(r),this.name="RE2JSCompileException"}};var Ne=class extends nt{static name="RE2JSFlagsException";constructor(r){super(r),this.name="RE2JSFlagsException"}},Bt=class extends nt{static name="\
+RE2JSInternalException";constructor(r){super(r),this.name="RE2JSInternalException"}},gt=256,ee=new Uint8Array(gt);for(let r=0;r<
+gt;r++)ee[r]=97<=r&&r<=122||65<=r&&r<=90||48<=r&&r<=57||r===95?1:0;var at=null,lt=null,T=class D{static name="Utils";static METACHARACTERS="\
+\\.+*?()|[]{}^$";static EMPTY_BEGIN_LINE=1;static EMPTY_END_LINE=2;static EMPTY_BEGIN_TEXT=4;static EMPTY_END_TEXT=8;static EMPTY_WORD_BOUNDARY=16;static EMPTY_NO_WORD_BOUNDARY=32;static EMPTY_ALL=-1;static emptyInts(){
 return[]}static isString(t){return typeof t=="string"||Object.prototype.toString.call(t)==="[object String]"}static typeName(t){
 return t===null||typeof t!="object"&&typeof t!="function"?t===null?"null":typeof t:Object.prototype.toString.call(t).slice(
-8,-1)}static checkPattern(t){if(!_.isString(t))throw new TypeError(`The pattern must be a string, not ${_.typeName(t)} (\
-RE2JS.translateRegExp() converts a RegExp)`)}static checkInput(t){if(!_.isString(t)&&!_.isByteArray(t))throw new TypeError(
-`The input must be a string or a byte array (Uint8Array or number[]), not ${_.typeName(t)}`)}static checkFlags(t){let e=y.
-MULTILINE|y.DOTALL|y.CASE_INSENSITIVE|y.DISABLE_UNICODE_GROUPS|y.LONGEST_MATCH|y.LOOKBEHINDS;if(!Number.isInteger(t)||(t&
-~e)!==0)throw new me("Flags should only be a combination of MULTILINE, DOTALL, CASE_INSENSITIVE, DISABLE_UNICODE_GROUPS,\
+8,-1)}static checkPattern(t){if(!D.isString(t))throw new TypeError(`The pattern must be a string, not ${D.typeName(t)} (\
+RE2JS.translateRegExp() converts a RegExp)`)}static checkInput(t){if(!D.isString(t)&&!D.isByteArray(t))throw new TypeError(
+`The input must be a string or a byte array (Uint8Array or number[]), not ${D.typeName(t)}`)}static checkFlags(t){let e=U.
+MULTILINE|U.DOTALL|U.CASE_INSENSITIVE|U.DISABLE_UNICODE_GROUPS|U.LONGEST_MATCH|U.LOOKBEHINDS;if(!Number.isInteger(t)||(t&
+~e)!==0)throw new Ne("Flags should only be a combination of MULTILINE, DOTALL, CASE_INSENSITIVE, DISABLE_UNICODE_GROUPS,\
  LONGEST_MATCH, LOOKBEHINDS")}static isByteArray(t){return Array.isArray(t)||Object.prototype.toString.call(t)==="[objec\
 t Uint8Array]"}static isalnum(t){return g.CODES[0]<=t&&t<=g.CODES[9]||g.CODES.a<=t&&t<=g.CODES.z||g.CODES.A<=t&&t<=g.CODES.
 Z}static unhex(t){return g.CODES[0]<=t&&t<=g.CODES[9]?t-g.CODES[0]:g.CODES.a<=t&&t<=g.CODES.f?t-g.CODES.a+10:g.CODES.A<=
-t&&t<=g.CODES.F?t-g.CODES.A+10:-1}static escapeRune(t){let e="";if(T.isPrint(t))_.METACHARACTERS.indexOf(String.fromCodePoint(
+t&&t<=g.CODES.F?t-g.CODES.A+10:-1}static escapeRune(t){let e="";if(R.isPrint(t))D.METACHARACTERS.indexOf(String.fromCodePoint(
 t))>=0&&(e+="\\"),e+=String.fromCodePoint(t);else switch(t){case g.CODES['"']:e+='\\"';break;case g.CODES["\\"]:e+="\\\\";
 break;case g.CODES["	"]:e+="\\t";break;case g.CODES[`
 `]:e+="\\n";break;case g.CODES["\r"]:e+="\\r";break;case g.CODES["\b"]:e+="\\b";break;case g.CODES["\f"]:e+="\\f";break;default:{
 let s=t.toString(16);t<256?(e+="\\x",s.length===1&&(e+="0"),e+=s):e+=`\\x{${s}}`;break}}return e}static stringToRunes(t){
-let e=String(t),s=[],B=0;for(;B<e.length;){let n=e.codePointAt(B);s.push(n),B+=n>T.MAX_BMP?2:1}return new Int32Array(s)}static runeToString(t){
-return String.fromCodePoint(t)}static isWordRune(t){return t<ft?se[t]===1:!1}static emptyOpContext(t,e){let s=0;return t<
-0&&(s|=_.EMPTY_BEGIN_TEXT|_.EMPTY_BEGIN_LINE),t===10&&(s|=_.EMPTY_BEGIN_LINE),e<0&&(s|=_.EMPTY_END_TEXT|_.EMPTY_END_LINE),
-e===10&&(s|=_.EMPTY_END_LINE),_.isWordRune(t)!==_.isWordRune(e)?s|=_.EMPTY_WORD_BOUNDARY:s|=_.EMPTY_NO_WORD_BOUNDARY,s}static quoteMeta(t){
-return t.split("").map(e=>_.METACHARACTERS.indexOf(e)>=0?`\\${e}`:e).join("")}static charCount(t){return t>T.MAX_BMP?2:1}static toArray(t){
+let e=String(t),s=[],B=0;for(;B<e.length;){let n=e.codePointAt(B);s.push(n),B+=n>R.MAX_BMP?2:1}return new Int32Array(s)}static runeToString(t){
+return String.fromCodePoint(t)}static isWordRune(t){return t<gt?ee[t]===1:!1}static emptyOpContext(t,e){let s=0;return t<
+0&&(s|=D.EMPTY_BEGIN_TEXT|D.EMPTY_BEGIN_LINE),t===10&&(s|=D.EMPTY_BEGIN_LINE),e<0&&(s|=D.EMPTY_END_TEXT|D.EMPTY_END_LINE),
+e===10&&(s|=D.EMPTY_END_LINE),D.isWordRune(t)!==D.isWordRune(e)?s|=D.EMPTY_WORD_BOUNDARY:s|=D.EMPTY_NO_WORD_BOUNDARY,s}static quoteMeta(t){
+return t.split("").map(e=>D.METACHARACTERS.indexOf(e)>=0?`\\${e}`:e).join("")}static charCount(t){return t>R.MAX_BMP?2:1}static toArray(t){
 let e=t.length,s=new Array(e);for(let B=0;B<e;B++)s[B]=t[B];return s}static stringToUtf8ByteArray(t){if(globalThis.TextEncoder)
-return lt||(lt=new TextEncoder),lt.encode(t);{let e=[],s=0;for(let B=0;B<t.length;B++){let n=t.charCodeAt(B);n<128?e[s++]=
-n:n<2048?(e[s++]=n>>6|192,e[s++]=n&63|128):(n&64512)===T.MIN_HIGH_SURROGATE&&B+1<t.length&&(t.charCodeAt(B+1)&64512)===T.
-MIN_LOW_SURROGATE?(n=T.MIN_SUPPLEMENTARY_CODE_POINT+((n&1023)<<10)+(t.charCodeAt(++B)&1023),e[s++]=n>>18|240,e[s++]=n>>12&
+return at||(at=new TextEncoder),at.encode(t);{let e=[],s=0;for(let B=0;B<t.length;B++){let n=t.charCodeAt(B);n<128?e[s++]=
+n:n<2048?(e[s++]=n>>6|192,e[s++]=n&63|128):(n&64512)===R.MIN_HIGH_SURROGATE&&B+1<t.length&&(t.charCodeAt(B+1)&64512)===R.
+MIN_LOW_SURROGATE?(n=R.MIN_SUPPLEMENTARY_CODE_POINT+((n&1023)<<10)+(t.charCodeAt(++B)&1023),e[s++]=n>>18|240,e[s++]=n>>12&
 63|128,e[s++]=n>>6&63|128,e[s++]=n&63|128):(e[s++]=n>>12|224,e[s++]=n>>6&63|128,e[s++]=n&63|128)}return e}}static utf8ByteArrayToString(t){
-if(globalThis.TextDecoder){Ct||(Ct=new TextDecoder("utf-8"));let e=t instanceof Uint8Array?t:new Uint8Array(t);return Ct.
+if(globalThis.TextDecoder){lt||(lt=new TextDecoder("utf-8"));let e=t instanceof Uint8Array?t:new Uint8Array(t);return lt.
 decode(e)}else{let e=[],s=0,B=0;for(;s<t.length;){let n=t[s++];if(n<128)e[B++]=String.fromCharCode(n);else if(n>191&&n<224){
-let i=t[s++];e[B++]=String.fromCharCode((n&31)<<6|i&63)}else if(n>239&&n<365){let i=t[s++],l=t[s++],a=t[s++],u=((n&7)<<18|
-(i&63)<<12|(l&63)<<6|a&63)-T.MIN_SUPPLEMENTARY_CODE_POINT;e[B++]=String.fromCharCode(T.MIN_HIGH_SURROGATE+(u>>10)),e[B++]=
-String.fromCharCode(T.MIN_LOW_SURROGATE+(u&1023))}else{let i=t[s++],l=t[s++];e[B++]=String.fromCharCode((n&15)<<12|(i&63)<<
-6|l&63)}}return e.join("")}}},Be=O((r=[],t=0)=>{let e=Object.create(null);for(let s=0;s<r.length;s++){let B=r[s],n=t+s;e[B]=
-n,e[n]=B}return Object.freeze(e)},"createEnum"),ss=class gt{static{O(this,"MatcherInputBase")}static Encoding=Be(["UTF_1\
-6","UTF_8"]);getEncoding(){throw Error("not implemented")}asCharSequence(){throw Error("not implemented")}asBytes(){throw Error(
-"not implemented")}length(){throw Error("not implemented")}isUTF8Encoding(){return this.getEncoding()===gt.Encoding.UTF_8}isUTF16Encoding(){
-return this.getEncoding()===gt.Encoding.UTF_16}};var x=class{static{O(this,"MachineInputBase")}static EOF(){return-8}constructor(){this.start=0,this.end=0}canCheckPrefix(){
-return!0}endPos(){return this.end-this.start}hasString(){return!1}hasAnyString(){return!1}prefixLength(){return 0}},Se=class Q extends x{static{
-O(this,"MachineUTF8Input")}static RUNE_ERROR_STEP=T.RUNE_ERROR<<3|1;constructor(t,e=0,s=t.length){super(),this.bytes=t,this.
-start=e,this.end=s}hasString(t,e){let s=t.bytes;if(s.length===0)return!0;let B=this.indexOf(this.bytes,s,this.start+e);return B!==
+let i=t[s++];e[B++]=String.fromCharCode((n&31)<<6|i&63)}else if(n>239&&n<365){let i=t[s++],l=t[s++],a=t[s++],c=((n&7)<<18|
+(i&63)<<12|(l&63)<<6|a&63)-R.MIN_SUPPLEMENTARY_CODE_POINT;e[B++]=String.fromCharCode(R.MIN_HIGH_SURROGATE+(c>>10)),e[B++]=
+String.fromCharCode(R.MIN_LOW_SURROGATE+(c&1023))}else{let i=t[s++],l=t[s++];e[B++]=String.fromCharCode((n&15)<<12|(i&63)<<
+6|l&63)}}return e.join("")}}},se=(r=[],t=0)=>{let e=Object.create(null);for(let s=0;s<r.length;s++){let B=r[s],n=t+s;e[B]=
+n,e[n]=B}return Object.freeze(e)},Je=class ht{static name="MatcherInputBase";static Encoding=se(["UTF_16","UTF_8"]);getEncoding(){
+throw Error("not implemented")}asCharSequence(){throw Error("not implemented")}asBytes(){throw Error("not implemented")}length(){
+throw Error("not implemented")}isUTF8Encoding(){return this.getEncoding()===ht.Encoding.UTF_8}isUTF16Encoding(){return this.
+getEncoding()===ht.Encoding.UTF_16}};var M=class{static name="MachineInputBase";static EOF(){return-8}constructor(){this.start=0,this.end=0}canCheckPrefix(){
+return!0}endPos(){return this.end-this.start}hasString(){return!1}hasAnyString(){return!1}prefixLength(){return 0}},me=class X extends M{static name="\
+MachineUTF8Input";static RUNE_ERROR_STEP=R.RUNE_ERROR<<3|1;constructor(t,e=0,s=t.length){super(),this.bytes=t,this.start=
+e,this.end=s}hasString(t,e){let s=t.bytes;if(s.length===0)return!0;let B=this.indexOf(this.bytes,s,this.start+e);return B!==
 -1&&B<=this.end-s.length}hasAnyString(t,e){return t.automaton8().searchUTF8(this.bytes,this.start+e,this.end)}step(t){if(t+=
-this.start,t>=this.end)return x.EOF();let e=this.bytes[t]&255;if(e<128)return e<<3|1;let s,B,n=128,i=191;if(e>=194&&e<=223)
+this.start,t>=this.end)return M.EOF();let e=this.bytes[t]&255;if(e<128)return e<<3|1;let s,B,n=128,i=191;if(e>=194&&e<=223)
 s=2,B=e&31;else if(e>=224&&e<=239)s=3,B=e&15,e===224?n=160:e===237&&(i=159);else if(e>=240&&e<=244)s=4,B=e&7,e===240?n=144:
-e===244&&(i=143);else return Q.RUNE_ERROR_STEP;if(t+s>this.end)return Q.RUNE_ERROR_STEP;let l=this.bytes[t+1]&255;if(l<n||
-l>i)return Q.RUNE_ERROR_STEP;if(B=B<<6|l&63,s>2){let a=this.bytes[t+2]&255;if((a&192)!==128)return Q.RUNE_ERROR_STEP;if(B=
-B<<6|a&63,s>3){let u=this.bytes[t+3]&255;if((u&192)!==128)return Q.RUNE_ERROR_STEP;B=B<<6|u&63}}return B<<3|s}index(t,e){
+e===244&&(i=143);else return X.RUNE_ERROR_STEP;if(t+s>this.end)return X.RUNE_ERROR_STEP;let l=this.bytes[t+1]&255;if(l<n||
+l>i)return X.RUNE_ERROR_STEP;if(B=B<<6|l&63,s>2){let a=this.bytes[t+2]&255;if((a&192)!==128)return X.RUNE_ERROR_STEP;if(B=
+B<<6|a&63,s>3){let c=this.bytes[t+3]&255;if((c&192)!==128)return X.RUNE_ERROR_STEP;B=B<<6|c&63}}return B<<3|s}index(t,e){
 e+=this.start;let s=this.indexOf(this.bytes,t.prefixUTF8,e);return s<0?s:s-e}context(t){t+=this.start;let e=-1;if(t>this.
 start&&t<=this.end){let B=t-1;if(e=this.bytes[B--],e>=128){let n=t-4;for(n<this.start&&(n=this.start);B>=n&&(this.bytes[B]&
-192)===128;)B--;B<this.start&&(B=this.start);let i=this.step(B-this.start);e=B+(i&7)===t?i>>3:T.RUNE_ERROR}}let s=t<this.
-end?this.step(t-this.start)>>3:-1;return N.emptyOpContext(e,s)}indexOf(t,e,s=0){let B=e.length;if(B===0)return s<=this.end?
+192)===128;)B--;B<this.start&&(B=this.start);let i=this.step(B-this.start);e=B+(i&7)===t?i>>3:R.RUNE_ERROR}}let s=t<this.
+end?this.step(t-this.start)>>3:-1;return T.emptyOpContext(e,s)}indexOf(t,e,s=0){let B=e.length;if(B===0)return s<=this.end?
 s:-1;let n=e[0],i=this.end-B,l=typeof t.indexOf=="function",a=s;for(;a<=i;){if(l){if(a=t.indexOf(n,a),a===-1||a>i)return-1}else{
-for(;a<=i&&t[a]!==n;)a++;if(a>i)return-1}let u=!0;for(let o=1;o<B;o++)if(t[a+o]!==e[o]){u=!1;break}if(u)return a;a++}return-1}prefixLength(t){
-return t.prefixUTF8.length}},be=class extends x{static{O(this,"MachineUTF16Input")}constructor(r,t=0,e=r.length){super(),
-this.charSequence=r,this.start=t,this.end=e}hasString(r,t){let e=this.charSequence.indexOf(r.str,this.start+t);return e!==
--1&&e<=this.end-r.str.length}hasAnyString(r,t){return r.automaton16().searchUTF16(this.charSequence,this.start+t,this.end)}step(r){
-if(r+=this.start,r>=this.end)return x.EOF();let t=this.charSequence.charCodeAt(r);if(t<T.MIN_HIGH_SURROGATE||t>T.MAX_HIGH_SURROGATE||
-r+1>=this.end)return t<<3|1;let e=this.charSequence.charCodeAt(r+1);return e>=T.MIN_LOW_SURROGATE&&e<=T.MAX_LOW_SURROGATE?
-(t-T.MIN_HIGH_SURROGATE)*1024+(e-T.MIN_LOW_SURROGATE)+T.MIN_SUPPLEMENTARY_CODE_POINT<<3|2:t<<3|1}index(r,t){t+=this.start;
+for(;a<=i&&t[a]!==n;)a++;if(a>i)return-1}let c=!0;for(let o=1;o<B;o++)if(t[a+o]!==e[o]){c=!1;break}if(c)return a;a++}return-1}prefixLength(t){
+return t.prefixUTF8.length}},de=class extends M{static name="MachineUTF16Input";constructor(r,t=0,e=r.length){super(),this.
+charSequence=r,this.start=t,this.end=e}hasString(r,t){let e=this.charSequence.indexOf(r.str,this.start+t);return e!==-1&&
+e<=this.end-r.str.length}hasAnyString(r,t){return r.automaton16().searchUTF16(this.charSequence,this.start+t,this.end)}step(r){
+if(r+=this.start,r>=this.end)return M.EOF();let t=this.charSequence.charCodeAt(r);if(t<R.MIN_HIGH_SURROGATE||t>R.MAX_HIGH_SURROGATE||
+r+1>=this.end)return t<<3|1;let e=this.charSequence.charCodeAt(r+1);return e>=R.MIN_LOW_SURROGATE&&e<=R.MAX_LOW_SURROGATE?
+(t-R.MIN_HIGH_SURROGATE)*1024+(e-R.MIN_LOW_SURROGATE)+R.MIN_SUPPLEMENTARY_CODE_POINT<<3|2:t<<3|1}index(r,t){t+=this.start;
 let e=this.charSequence.indexOf(r.prefix,t);return e<0||e>this.end-r.prefix.length?-1:e-t}context(r){r+=this.start;let t=r>
-this.start&&r<=this.end?this.charSequence.charCodeAt(r-1):-1,e=r<this.end?this.charSequence.charCodeAt(r):-1;return N.emptyOpContext(
-t,e)}prefixLength(r){return r.prefix.length}},Le=class{static{O(this,"MachineInput")}static fromUTF8(r,t=0,e=r.length){return new Se(
-r,t,e)}static fromUTF16(r,t=0,e=void 0){return N.checkInput(r),new be(r,t,e??r.length)}},h=class P{static{O(this,"Inst")}static ALT=1;static ALT_MATCH=2;static CAPTURE=3;static EMPTY_WIDTH=4;static FAIL=5;static MATCH=6;static NOP=7;static RUNE=8;static RUNE1=9;static RUNE_ANY=10;static RUNE_ANY_NOT_NL=11;static LB_WRITE=12;static LB_CHECK=13;static isRuneOp(t){
-return P.RUNE<=t&&t<=P.RUNE_ANY_NOT_NL}static escapeRunes(t){let e='"';for(let s of t)e+=N.escapeRune(s);return e+='"',e}constructor(t){
+this.start&&r<=this.end?this.charSequence.charCodeAt(r-1):-1,e=r<this.end?this.charSequence.charCodeAt(r):-1;return T.emptyOpContext(
+t,e)}prefixLength(r){return r.prefix.length}},Se=class{static name="MachineInput";static fromUTF8(r,t=0,e=r.length){return new me(
+r,t,e)}static fromUTF16(r,t=0,e=void 0){return T.checkInput(r),new de(r,t,e??r.length)}},u=class _{static name="Inst";static ALT=1;static ALT_MATCH=2;static CAPTURE=3;static EMPTY_WIDTH=4;static FAIL=5;static MATCH=6;static NOP=7;static RUNE=8;static RUNE1=9;static RUNE_ANY=10;static RUNE_ANY_NOT_NL=11;static LB_WRITE=12;static LB_CHECK=13;static isRuneOp(t){
+return _.RUNE<=t&&t<=_.RUNE_ANY_NOT_NL}static escapeRunes(t){let e='"';for(let s of t)e+=T.escapeRune(s);return e+='"',e}constructor(t){
 this.op=t,this.out=0,this.arg=0,this.runes=new Int32Array(0),this.next=null}matchRune(t){if(this.runes.length===1){let i=this.
-runes[0];return(this.arg&p.FOLD_CASE)!==0?T.equalsIgnoreCase(i,t):t===i}let e=this.runes.length;if(e===0)return!1;if(e===
+runes[0];return(this.arg&p.FOLD_CASE)!==0?R.equalsIgnoreCase(i,t):t===i}let e=this.runes.length;if(e===0)return!1;if(e===
 2||e===4||e===6||e===8){for(let i=0;i<e;i+=2){if(t<this.runes[i])return!1;if(t<=this.runes[i+1])return!0}return!1}let s=0,
 B=e>>1;for(;B>1;){let i=B>>1;s+=this.runes[s+i<<1]<=t?i:0,B-=i}s+=this.runes[s<<1]<=t?1:0;let n=s-1;return n>=0&&t<=this.
-runes[n<<1|1]}matchRunePos(t){if(this.runes.length===1){let i=this.runes[0];return(this.arg&p.FOLD_CASE)!==0?T.equalsIgnoreCase(
+runes[n<<1|1]}matchRunePos(t){if(this.runes.length===1){let i=this.runes[0];return(this.arg&p.FOLD_CASE)!==0?R.equalsIgnoreCase(
 i,t)?0:-1:t===i?0:-1}let e=this.runes.length;if(e===0)return-1;if(e===2||e===4||e===6||e===8){for(let i=0;i<e;i+=2){if(t<
 this.runes[i])return-1;if(t<=this.runes[i+1])return Math.floor(i/2)}return-1}let s=0,B=e>>1;for(;B>1;){let i=B>>1;s+=this.
 runes[s+i<<1]<=t?i:0,B-=i}s+=this.runes[s<<1]<=t?1:0;let n=s-1;return n>=0&&t<=this.runes[n<<1|1]?n:-1}toString(){switch(this.
-op){case P.ALT:return`alt -> ${this.out}, ${this.arg}`;case P.ALT_MATCH:return`altmatch -> ${this.out}, ${this.arg}`;case P.
-CAPTURE:return`cap ${this.arg} -> ${this.out}`;case P.EMPTY_WIDTH:return`empty ${this.arg} -> ${this.out}`;case P.MATCH:
-return`match${this.arg!==0?` ${this.arg}`:""}`;case P.FAIL:return"fail";case P.NOP:return`nop -> ${this.out}`;case P.LB_WRITE:
-return`lbwrite ${this.arg} -> ${this.out}`;case P.LB_CHECK:return`lbcheck ${this.arg} -> ${this.out}`;case P.RUNE:return this.
-runes===null?"rune <null>":["rune ",P.escapeRunes(this.runes),(this.arg&p.FOLD_CASE)!==0?"/i":""," -> ",this.out].join("");case P.
-RUNE1:return`rune1 ${P.escapeRunes(this.runes)} -> ${this.out}`;case P.RUNE_ANY:return`any -> ${this.out}`;case P.RUNE_ANY_NOT_NL:
-return`anynotnl -> ${this.out}`;default:throw new Error("unhandled case in Inst.toString")}}},Dt=class ne{static{O(this,
-"Queue")}constructor(t){this.sparse=new Int32Array(t),this.densePcs=new Int32Array(t),this.denseCaps=null,this.size=0,this.
-ncap=0,this.mainThreads=0}static INITIAL_THREADS=32;init(t){this.ncap=t;let e=Math.min(this.densePcs.length,ne.INITIAL_THREADS)*
+op){case _.ALT:return`alt -> ${this.out}, ${this.arg}`;case _.ALT_MATCH:return`altmatch -> ${this.out}, ${this.arg}`;case _.
+CAPTURE:return`cap ${this.arg} -> ${this.out}`;case _.EMPTY_WIDTH:return`empty ${this.arg} -> ${this.out}`;case _.MATCH:
+return`match${this.arg!==0?` ${this.arg}`:""}`;case _.FAIL:return"fail";case _.NOP:return`nop -> ${this.out}`;case _.LB_WRITE:
+return`lbwrite ${this.arg} -> ${this.out}`;case _.LB_CHECK:return`lbcheck ${this.arg} -> ${this.out}`;case _.RUNE:return this.
+runes===null?"rune <null>":["rune ",_.escapeRunes(this.runes),(this.arg&p.FOLD_CASE)!==0?"/i":""," -> ",this.out].join("");case _.
+RUNE1:return`rune1 ${_.escapeRunes(this.runes)} -> ${this.out}`;case _.RUNE_ANY:return`any -> ${this.out}`;case _.RUNE_ANY_NOT_NL:
+return`anynotnl -> ${this.out}`;default:throw new Error("unhandled case in Inst.toString")}}},It=class Be{static name="Q\
+ueue";constructor(t){this.sparse=new Int32Array(t),this.densePcs=new Int32Array(t),this.denseCaps=null,this.size=0,this.
+ncap=0,this.mainThreads=0}static INITIAL_THREADS=32;init(t){this.ncap=t;let e=Math.min(this.densePcs.length,Be.INITIAL_THREADS)*
 t;(!this.denseCaps||this.denseCaps.length<e)&&(this.denseCaps=new Int32Array(e))}growCaps(t){let e=this.densePcs.length*
 this.ncap,s=new Int32Array(Math.min(e,Math.max(t,2*this.denseCaps.length)));s.set(this.denseCaps),this.denseCaps=s}contains(t){
 let e=this.sparse[t];return e<this.size&&this.densePcs[e]===t}isEmpty(){return this.size===0}add(t){let e=this.size++;return this.
 sparse[t]=e,this.densePcs[e]=t,e}clear(){this.size=0,this.mainThreads=0}toString(){let t="{";for(let e=0;e<this.size;e++)
-e!==0&&(t+=", "),t+=this.densePcs[e];return t+="}",t}},we=class{static{O(this,"LookbehindState")}constructor(r){this.pos=
--1,this.pcs=new Int32Array(r.numInst()),this.size=0,this.lbTable=new Int32Array(r.numLb+1)}reset(){this.pos=-1,this.size=
-0}},De=class ie{static{O(this,"Machine")}static fromRE2(t){let e=new ie;return e.prog=t.prog,e.re2=t,e.q0=new Dt(e.prog.
-numInst()),e.q1=new Dt(e.prog.numInst()),e.addStack=new Int32Array(2*(e.prog.numInst()+1)),e.matched=!1,e.matchcap=new Int32Array(
-e.prog.numCap<2?2:e.prog.numCap),e.ncap=0,e}constructor(){this.prog=null,this.re2=null,this.q0=null,this.q1=null,this.addStack=
+e!==0&&(t+=", "),t+=this.densePcs[e];return t+="}",t}},be=class{static name="LookbehindState";constructor(r){this.pos=-1,
+this.pcs=new Int32Array(r.numInst()),this.size=0,this.lbTable=new Int32Array(r.numLb+1)}reset(){this.pos=-1,this.size=0}},
+Le=class ne{static name="Machine";static fromRE2(t){let e=new ne;return e.prog=t.prog,e.re2=t,e.q0=new It(e.prog.numInst()),
+e.q1=new It(e.prog.numInst()),e.addStack=new Int32Array(2*(e.prog.numInst()+1)),e.matched=!1,e.matchcap=new Int32Array(e.
+prog.numCap<2?2:e.prog.numCap),e.ncap=0,e}constructor(){this.prog=null,this.re2=null,this.q0=null,this.q1=null,this.addStack=
 null,this.matched=!1,this.matchcap=null,this.ncap=0,this.lbTable=null}init(t){this.ncap=t,t>this.matchcap.length?this.matchcap=
 new Int32Array(t).fill(-1):this.matchcap.fill(-1),this.q0.init(t),this.q1.init(t),this.prog.numLb>0&&((!this.lbTable||this.
 lbTable.length<this.prog.numLb+1)&&(this.lbTable=new Int32Array(this.prog.numLb+1)),this.lbTable.fill(-1))}submatches(){
-return this.ncap===0?N.emptyInts():N.toArray(this.matchcap.subarray(0,this.ncap))}match(t,e,s,B=null){let n=this.re2.cond;
-if(n===N.EMPTY_ALL||(s===p.ANCHOR_START||s===p.ANCHOR_BOTH)&&e!==0)return!1;this.matched=!1,this.matchcap.fill(-1);let i=this.
-prog.numLb>0,l=e,a=e,u=!1;i&&(B!==null&&B.pos>=0&&B.pos<=e?(a=B.pos,u=!0):a=0);let o=i&&B!==null,c=this.q0,A=this.q1,E=t.
-step(a),f=E>>3,R=E&7,w=-1,L=0;E!==x.EOF()&&(E=t.step(a+R),w=E>>3,L=E&7);let D;for(a===0?D=N.emptyOpContext(-1,f):D=t.context(
-a),i&&(u?this.restoreLookbehinds(B,c,D):this.spawnLookbehinds(c,a,D));;){if(c.mainThreads===0){if((n&N.EMPTY_BEGIN_TEXT)!==
-0&&a!==0||(s===p.ANCHOR_START||s===p.ANCHOR_BOTH)&&a!==0||this.matched)break;if(this.prog.numLb===0&&c.isEmpty()&&this.re2.
-prefix.length!==0&&w!==this.re2.prefixRune&&t.canCheckPrefix()){let Et=t.index(this.re2,a);if(Et<0)break;a+=Et,E=t.step(
-a),f=E>>3,R=E&7,E=t.step(a+R),w=E>>3,L=E&7,D=t.context(a)}}a>=l&&(o&&(this.saveLookbehinds(B,c,a),o=!1),!this.matched&&(a===
-0||s===p.UNANCHORED)&&(this.ncap>0&&(this.matchcap[0]=a),this.add(c,this.prog.start,a,this.matchcap,0,D)));let H=a+R;if(D=
-t.context(H),this.step(c,A,a,H,f,D,s,a===t.endPos()),R===0||this.ncap===0&&this.matched)break;a+=R,f=w,R=L,f!==-1&&(E=t.
-step(a+R),w=E>>3,L=E&7);let oe=c;c=A,A=oe}return c.clear(),A.clear(),this.matched}step(t,e,s,B,n,i,l,a){let u=this.re2.longest;
-for(let o=0;o<t.size;o++){let c=t.densePcs[o],A=o*this.ncap;if(u&&this.matched&&this.ncap>0&&this.matchcap[0]<t.denseCaps[A])
-continue;let E=this.prog.inst[c],f=!1;switch(E.op){case h.MATCH:if(l===p.ANCHOR_BOTH&&!a)break;if(this.ncap>0&&(!u||!this.
-matched||this.matchcap[1]<s)){t.denseCaps[A+1]=s;for(let R=0;R<this.ncap;R++)this.matchcap[R]=t.denseCaps[A+R]}u||(t.size=
-0),this.matched=!0;break;case h.RUNE:f=E.matchRune(n);break;case h.RUNE1:f=n===E.runes[0];break;case h.RUNE_ANY:f=!0;break;case h.
+return this.ncap===0?T.emptyInts():T.toArray(this.matchcap.subarray(0,this.ncap))}match(t,e,s,B=null){let n=this.re2.cond;
+if(n===T.EMPTY_ALL||(s===p.ANCHOR_START||s===p.ANCHOR_BOTH)&&e!==0)return!1;this.matched=!1,this.matchcap.fill(-1);let i=this.
+prog.numLb>0,l=e,a=e,c=!1;i&&(B!==null&&B.pos>=0&&B.pos<=e?(a=B.pos,c=!0):a=0);let o=i&&B!==null,h=this.q0,A=this.q1,E=t.
+step(a),f=E>>3,O=E&7,L=-1,b=0;E!==M.EOF()&&(E=t.step(a+O),L=E>>3,b=E&7);let I;for(a===0?I=T.emptyOpContext(-1,f):I=t.context(
+a),i&&(c?this.restoreLookbehinds(B,h,I):this.spawnLookbehinds(h,a,I));;){if(h.mainThreads===0){if((n&T.EMPTY_BEGIN_TEXT)!==
+0&&a!==0||(s===p.ANCHOR_START||s===p.ANCHOR_BOTH)&&a!==0||this.matched)break;if(this.prog.numLb===0&&h.isEmpty()&&this.re2.
+prefix.length!==0&&L!==this.re2.prefixRune&&t.canCheckPrefix()){let pt=t.index(this.re2,a);if(pt<0)break;a+=pt,E=t.step(
+a),f=E>>3,O=E&7,E=t.step(a+O),L=E>>3,b=E&7,I=t.context(a)}}a>=l&&(o&&(this.saveLookbehinds(B,h,a),o=!1),!this.matched&&(a===
+0||s===p.UNANCHORED)&&(this.ncap>0&&(this.matchcap[0]=a),this.add(h,this.prog.start,a,this.matchcap,0,I)));let y=a+O;if(I=
+t.context(y),this.step(h,A,a,y,f,I,s,a===t.endPos()),O===0||this.ncap===0&&this.matched)break;a+=O,f=L,O=b,f!==-1&&(E=t.
+step(a+O),L=E>>3,b=E&7);let Ce=h;h=A,A=Ce}return h.clear(),A.clear(),this.matched}step(t,e,s,B,n,i,l,a){let c=this.re2.longest;
+for(let o=0;o<t.size;o++){let h=t.densePcs[o],A=o*this.ncap;if(c&&this.matched&&this.ncap>0&&this.matchcap[0]<t.denseCaps[A])
+continue;let E=this.prog.inst[h],f=!1;switch(E.op){case u.MATCH:if(l===p.ANCHOR_BOTH&&!a)break;if(this.ncap>0&&(!c||!this.
+matched||this.matchcap[1]<s)){t.denseCaps[A+1]=s;for(let O=0;O<this.ncap;O++)this.matchcap[O]=t.denseCaps[A+O]}c||(t.size=
+0),this.matched=!0;break;case u.RUNE:f=E.matchRune(n);break;case u.RUNE1:f=n===E.runes[0];break;case u.RUNE_ANY:f=!0;break;case u.
 RUNE_ANY_NOT_NL:f=n!==10;break;default:continue}f&&this.add(e,E.out,B,t.denseCaps,A,i)}t.clear()}spawnLookbehinds(t,e,s){
 for(let B=0;B<this.prog.lbStarts.length;B++)this.add(t,this.prog.lbStarts[B],e,this.matchcap,0,s)}restoreLookbehinds(t,e,s){
 this.lbTable.set(t.lbTable);for(let B=0;B<t.size;B++)this.add(e,t.pcs[B],t.pos,this.matchcap,0,s)}saveLookbehinds(t,e,s){
-let B=0;for(let n=0;n<e.size;n++){let i=e.densePcs[n];this.prog.lbInst[i]===1&&h.isRuneOp(this.prog.inst[i].op)&&(t.pcs[B++]=
+let B=0;for(let n=0;n<e.size;n++){let i=e.densePcs[n];this.prog.lbInst[i]===1&&u.isRuneOp(this.prog.inst[i].op)&&(t.pcs[B++]=
 i)}t.size=B,t.pos=s,t.lbTable.set(this.lbTable)}add(t,e,s,B,n,i){let l=this.addStack,a=0;for(;;){for(;e!==0&&!t.contains(
-e);){let o=t.add(e),c=this.prog.inst[e];switch(c.op){case h.FAIL:e=0;break;case h.ALT:case h.ALT_MATCH:l[a++]=c.arg,l[a++]=
-0,e=c.out;break;case h.EMPTY_WIDTH:e=(c.arg&~i)===0?c.out:0;break;case h.NOP:e=c.out;break;case h.CAPTURE:c.arg<this.ncap&&
-(l[a++]=-c.arg-1,l[a++]=B[n+c.arg],B[n+c.arg]=s),e=c.out;break;case h.LB_WRITE:this.lbTable[Math.abs(c.arg)]=s,e=c.out;break;case h.
-LB_CHECK:c.arg>0?e=this.lbTable[c.arg]===s?c.out:0:e=this.lbTable[-c.arg]!==s?c.out:0;break;case h.MATCH:case h.RUNE:case h.
-RUNE1:case h.RUNE_ANY:case h.RUNE_ANY_NOT_NL:if(this.prog.lbInst[e]===0&&t.mainThreads++,this.ncap>0){let A=o*this.ncap;
+e);){let o=t.add(e),h=this.prog.inst[e];switch(h.op){case u.FAIL:e=0;break;case u.ALT:case u.ALT_MATCH:l[a++]=h.arg,l[a++]=
+0,e=h.out;break;case u.EMPTY_WIDTH:e=(h.arg&~i)===0?h.out:0;break;case u.NOP:e=h.out;break;case u.CAPTURE:h.arg<this.ncap&&
+(l[a++]=-h.arg-1,l[a++]=B[n+h.arg],B[n+h.arg]=s),e=h.out;break;case u.LB_WRITE:this.lbTable[Math.abs(h.arg)]=s,e=h.out;break;case u.
+LB_CHECK:h.arg>0?e=this.lbTable[h.arg]===s?h.out:0:e=this.lbTable[-h.arg]!==s?h.out:0;break;case u.MATCH:case u.RUNE:case u.
+RUNE1:case u.RUNE_ANY:case u.RUNE_ANY_NOT_NL:if(this.prog.lbInst[e]===0&&t.mainThreads++,this.ncap>0){let A=o*this.ncap;
 A+this.ncap>t.denseCaps.length&&t.growCaps(A+this.ncap);for(let E=0;E<this.ncap;E++)t.denseCaps[A+E]=B[n+E]}e=0;break;default:
-throw new nt("unhandled")}}if(a===0)return;a-=2;let u=l[a];u<0?(B[n-u-1]=l[a+1],e=0):e=u}}},Ie=O((r,t,e)=>{let s=-2128831035;
+throw new Bt("unhandled")}}if(a===0)return;a-=2;let c=l[a];c<0?(B[n-c-1]=l[a+1],e=0):e=c}}},Ie=(r,t,e)=>{let s=-2128831035;
 for(let B=0;B<r.length;B++)s^=r[B],s=Math.imul(s,16777619);s^=t,s=Math.imul(s,16777619);for(let B=0;B<e.length;B++)s^=e[B],
-s=Math.imul(s,16777619);return s},"hashState"),It=O((r,t)=>{if(r.length!==t.length)return!1;for(let e=0;e<r.length;e++)if(r[e]!==
-t[e])return!1;return!0},"arraysEqual"),_t=O((r,t,e,s)=>r.flag===e&&It(r.nfaStates,t)&&It(r.matchIDs,s),"isState"),ot=[],
-K=-1,J=class{static{O(this,"DFAState")}constructor(r,t,e){this.nfaStates=r,this.flag=t,this.isMatch=(t&re.FLAG_MATCH)!==
-0,this.matchIDs=e,this.next=null,this.nextAnchored=null}},re=class k{static{O(this,"DFA")}static FLAG_EMPTY_MASK=255;static FLAG_MATCH=256;static FLAG_LAST_WORD=512;static FLAG_NEED_SHIFT=16;static STATE_OVERHEAD=150;static ARRAY_OVERHEAD=40;static ELEMENT_SIZE=8;static TABLE_OVERHEAD=48;static PROGRESS_PER_STATE=10;constructor(t,e=8388608){
+s=Math.imul(s,16777619);return s},wt=(r,t)=>{if(r.length!==t.length)return!1;for(let e=0;e<r.length;e++)if(r[e]!==t[e])return!1;
+return!0},Dt=(r,t,e,s)=>r.flag===e&&wt(r.nfaStates,t)&&wt(r.matchIDs,s),Ct=[],$=-1,J=class{static name="DFAState";constructor(r,t,e){
+this.nfaStates=r,this.flag=t,this.isMatch=(t&ie.FLAG_MATCH)!==0,this.matchIDs=e,this.next=null,this.nextAnchored=null}},
+ie=class P{static name="DFA";static FLAG_EMPTY_MASK=255;static FLAG_MATCH=256;static FLAG_LAST_WORD=512;static FLAG_NEED_SHIFT=16;static STATE_OVERHEAD=150;static ARRAY_OVERHEAD=40;static ELEMENT_SIZE=8;static TABLE_OVERHEAD=48;static PROGRESS_PER_STATE=10;constructor(t,e=8388608){
 this.prog=t,this.maxMem=e,this.stateCache=new Map,this.stateCount=0,this.startStates=new Map,this.failed=!1;for(let s=0;s<
-t.numInst();s++){let B=t.getInst(s).op;if(B===h.LB_WRITE||B===h.LB_CHECK){this.failed=!0;break}}this.computeRuneClasses(),
-this.stateBudget=e,this.memBudget=e}computeRuneClasses(){let t=new Set,e=O((B,n)=>{t.add(B),t.add(n+1)},"addRange");for(let B=0;B<
-this.prog.numInst();B++){let n=this.prog.getInst(B);switch(n.op){case h.RUNE:case h.RUNE1:if(n.runes.length===1){if(e(n.
-runes[0],n.runes[0]),(n.arg&p.FOLD_CASE)!==0)for(let i=T.simpleFold(n.runes[0]);i!==n.runes[0];i=T.simpleFold(i))e(i,i)}else
-for(let i=0;i<n.runes.length;i+=2)e(n.runes[i],n.runes[i+1]);break;case h.RUNE_ANY_NOT_NL:e(10,10);break;case h.EMPTY_WIDTH:
-(n.arg&(N.EMPTY_BEGIN_LINE|N.EMPTY_END_LINE))!==0&&e(10,10),(n.arg&(N.EMPTY_WORD_BOUNDARY|N.EMPTY_NO_WORD_BOUNDARY))!==0&&
-(e(48,57),e(65,90),e(95,95),e(97,122))}}t.delete(0),this.classBounds=Int32Array.from(t).sort(),this.numClasses=this.classBounds.
-length+1;let s=new Int32Array(T.MAX_LATIN1+1);for(let B=0;B<=T.MAX_LATIN1;B++)s[B]=this.searchClass(B);this.latin1Class=
-s}runeClass(t){return t<=T.MAX_LATIN1?this.latin1Class[t]:this.searchClass(t)}searchClass(t){let e=this.classBounds,s=0,
-B=e.length;for(;s<B;){let n=s+B>>1;e[n]<=t?s=n+1:B=n}return s}closure(t,e){let s=new Set,B=Array.from(t),n=0;for(;B.length>
-0;){let i=B.pop();if(i===0||s.has(i))continue;s.add(i);let l=this.prog.getInst(i);switch(l.op){case h.ALT:case h.ALT_MATCH:
-B.push(l.out),B.push(l.arg);break;case h.NOP:case h.CAPTURE:B.push(l.out);break;case h.EMPTY_WIDTH:n|=l.arg,(l.arg&~e)===
-0&&B.push(l.out)}}return{pcs:Array.from(s).sort((i,l)=>i-l),needflags:n}}getState(t,e,s){let B=Ie(t,e,s),n=this.stateCache.
-get(B);if(n instanceof J){if(_t(n,t,e,s))return n}else if(n!==void 0){for(let a=0;a<n.length;a++)if(_t(n[a],t,e,s))return n[a]}
-let i=k.stateCost(t,s);if(this.memBudget<i)return null;this.memBudget-=i;let l=new J(t,e,s);return n===void 0?this.stateCache.
-set(B,l):n instanceof J?this.stateCache.set(B,[n,l]):n.push(l),this.stateCount++,l}static stateCost(t,e){let s=e.length===
-0?0:k.ARRAY_OVERHEAD+k.ELEMENT_SIZE*e.length;return k.STATE_OVERHEAD+k.ELEMENT_SIZE*t.length+s}*cachedStates(){for(let t of this.
-stateCache.values())t instanceof J?yield t:yield*t}makeState(t,e,s){let B=this.closure(t,e&k.FLAG_EMPTY_MASK),n=e;return B.
-needflags===0&&(n&=k.FLAG_MATCH),n|=B.needflags<<k.FLAG_NEED_SHIFT,this.getState(B.pcs,n,s)}allocTable(t,e){let s=this.numClasses+
-1,B=k.TABLE_OVERHEAD+k.ELEMENT_SIZE*s;if(this.memBudget<B)return null;this.memBudget-=B;let n=new Array(s).fill(null);return e===
-p.UNANCHORED?t.next=n:t.nextAnchored=n,n}clearCache(){this.stateCache.clear(),this.stateCount=0,this.startStates.clear(),
-this.memBudget=this.stateBudget}resetCache(t){return this.clearCache(),this.getState(t.nfaStates,t.flag,t.matchIDs)}step(t,e,s,B){
-let n=B===p.UNANCHORED?t.next:t.nextAnchored;if(n!==null){let D=n[e];if(D!==null)return D}else if(n=this.allocTable(t,B),
-n===null)return null;let i=t.flag>>>k.FLAG_NEED_SHIFT,l=t.flag&k.FLAG_EMPTY_MASK,a=l,u=0;s===10&&(a|=N.EMPTY_END_LINE,u|=
-N.EMPTY_BEGIN_LINE),s===K&&(a|=N.EMPTY_END_LINE|N.EMPTY_END_TEXT);let o=(t.flag&k.FLAG_LAST_WORD)!==0,c=s!==K&&N.isWordRune(
-s);a|=c===o?N.EMPTY_NO_WORD_BOUNDARY:N.EMPTY_WORD_BOUNDARY;let A=t.nfaStates;(a&~l&i)!==0&&(A=this.closure(A,a).pcs);let E=[],
-f=!1,R=ot;for(let D=0;D<A.length;D++){let H=this.prog.getInst(A[D]);H.op===h.MATCH?(f||(f=!0,R=[]),R.push(H.arg)):s!==K&&
-h.isRuneOp(H.op)&&H.matchRune(s)&&E.push(H.out)}R.length>1&&R.sort((D,H)=>D-H),B===p.UNANCHORED&&s!==K&&E.push(this.prog.
-start);let w=u;f&&(w|=k.FLAG_MATCH),c&&(w|=k.FLAG_LAST_WORD);let L=this.makeState(E,w,R);return L===null?null:(n[e]=L,L)}start(t,e){
-let s=t.context(e),B;if((s&N.EMPTY_BEGIN_TEXT)!==0)B=N.EMPTY_BEGIN_TEXT|N.EMPTY_BEGIN_LINE;else if((s&N.EMPTY_BEGIN_LINE)!==
-0)B=N.EMPTY_BEGIN_LINE;else{let i=t.step(e),l=i>=0&&N.isWordRune(i>>3);B=(s&N.EMPTY_WORD_BOUNDARY)!==0!==l?k.FLAG_LAST_WORD:
-0}let n=this.startStates.get(B);if(n===void 0){if(n=this.makeState([this.prog.start],B,ot),n===null&&(this.clearCache(),
-n=this.makeState([this.prog.start],B,ot),n===null))return null;this.startStates.set(B,n)}return n}stepOrReset(t,e,s,B,n,i){
-let l=this.step(t,e,s,B);if(l!==null)return l;if(i.resetPos>=0&&n-i.resetPos<k.PROGRESS_PER_STATE*this.stateCount)return null;
-i.resetPos=n;let a=this.resetCache(t);return a===null?null:(l=this.step(a,e,s,B),l)}run(t,e,s,B,n){let i=t.endPos(),l=this.
-latin1Class,a=s===p.UNANCHORED,u={resetPos:-1},o=e;for(;o<i;){let c=t.step(o),A=c>>3,E=c&7;if(E===0)break;let f=A<=T.MAX_LATIN1?
-l[A]:this.runeClass(A),R=a&&B.next!==null?B.next[f]:null;if(R===null&&(R=this.stepOrReset(B,f,A,s,o,u),R===null))return null;
-if(B=R,B.isMatch&&n(B,!1))return!0;if(!a&&B.nfaStates.length===0)return!1;o+=E}return B=this.stepOrReset(B,this.numClasses,
-K,s,o,u),B===null?null:B.isMatch&&n(B,!0)}match(t,e,s){if(this.failed)return null;if((s===p.ANCHOR_START||s===p.ANCHOR_BOTH)&&
-e!==0)return!1;let B=this.start(t,e);return B===null?null:this.run(t,e,s,B,(n,i)=>s!==p.ANCHOR_BOTH||i)}},_e=32,Pe=500,ut=256,
-ke=262144,Me=class{static{O(this,"BitState")}constructor(){this.end=0,this.cap=new Int32Array(0),this.matchcap=new Int32Array(
-0),this.ncap=0,this.jobPc=new Int32Array(ut),this.jobArg=new Uint8Array(ut),this.jobPos=new Int32Array(ut),this.jobLen=0,
-this.visited=new Uint32Array(0)}reset(r,t,e){this.end=t,this.jobLen=0,this.ncap=e;let s=r.numInst()*(t+1)+_e-1>>>5;this.
-visited.length<s?this.visited=new Uint32Array(s):this.visited.fill(0,0,s),this.cap.length<e?this.cap=new Int32Array(e).fill(
--1):this.cap.fill(-1,0,e),this.matchcap.length<e?this.matchcap=new Int32Array(e).fill(-1):this.matchcap.fill(-1,0,e)}shouldVisit(r,t){
-let e=r*(this.end+1)+t,s=e>>>5,B=1<<(e&31);return(this.visited[s]&B)!==0?!1:(this.visited[s]|=B,!0)}push(r,t,e,s){if(r.prog.
-getInst(t).op!==h.FAIL&&(s||this.shouldVisit(t,e))){if(this.jobLen>=this.jobPc.length){let B=this.jobPc.length*2,n=new Int32Array(
-B);n.set(this.jobPc),this.jobPc=n;let i=new Uint8Array(B);i.set(this.jobArg),this.jobArg=i;let l=new Int32Array(B);l.set(
-this.jobPos),this.jobPos=l}this.jobPc[this.jobLen]=t,this.jobArg[this.jobLen]=s?1:0,this.jobPos[this.jobLen]=e,this.jobLen++}}tryBacktrack(r,t,e,s,B){
-let n=r.longest;for(this.push(r,e,s,!1);this.jobLen>0;){this.jobLen--;let i=this.jobPc[this.jobLen],l=this.jobArg[this.jobLen]===
-1,a=this.jobPos[this.jobLen],u=!0;for(;!(!u&&!this.shouldVisit(i,a));){u=!1;let o=r.prog.getInst(i);switch(o.op){case h.
-FAIL:break;case h.ALT:if(l){l=!1,i=o.arg;continue}else{this.push(r,i,a,!0),i=o.out;continue}case h.ALT_MATCH:{let c=r.prog.
-getInst(o.out);if(h.isRuneOp(c.op)){this.push(r,o.arg,a,!1),i=o.arg,a=this.end;continue}this.push(r,o.out,this.end,!1),i=
-o.out;continue}case h.RUNE:{let c=t.step(a);if(c===x.EOF()||!o.matchRune(c>>3))break;a+=c&7,i=o.out;continue}case h.RUNE1:{
-let c=t.step(a);if(c===x.EOF()||c>>3!==o.runes[0])break;a+=c&7,i=o.out;continue}case h.RUNE_ANY_NOT_NL:{let c=t.step(a);
-if(c===x.EOF()||c>>3===10)break;a+=c&7,i=o.out;continue}case h.RUNE_ANY:{let c=t.step(a);if(c===x.EOF())break;a+=c&7,i=o.
-out;continue}case h.CAPTURE:if(l){this.cap[o.arg]=a;break}else{o.arg<this.ncap&&(this.push(r,i,this.cap[o.arg],!0),this.
-cap[o.arg]=a),i=o.out;continue}case h.EMPTY_WIDTH:{let c=t.context(a);if((o.arg&~c)!==0)break;i=o.out;continue}case h.NOP:
-i=o.out;continue;case h.MATCH:{if(B===p.ANCHOR_BOTH&&a!==this.end)break;if(this.ncap===0)return!0;this.ncap>1&&(this.cap[1]=
-a);let c=this.matchcap[1];if((c===-1||n&&a>0&&a>c)&&this.matchcap.set(this.cap),!n||a===this.end)return!0;break}case h.LB_WRITE:case h.
-LB_CHECK:throw new nt("Backtracker cannot evaluate Lookbehind instructions");default:throw new nt("bad inst")}break}}return n&&
-this.matchcap.length>1&&this.matchcap[1]>=0}},tt=[],et=class ae{static{O(this,"Backtracker")}static shouldBacktrack(t){return t.
-numInst()<=Pe}static maxBitStateLen(t){return ae.shouldBacktrack(t)?Math.floor(ke/t.numInst()):0}static execute(t,e,s,B,n){
-let i=t.cond;if(i===N.EMPTY_ALL||(B===p.ANCHOR_START||B===p.ANCHOR_BOTH)&&s!==0||(i&N.EMPTY_BEGIN_TEXT)!==0&&s!==0)return null;
-let l=tt.length>0?tt.pop():new Me,a=e.endPos();l.reset(t.prog,a,n);let u=!1;if((i&N.EMPTY_BEGIN_TEXT)!==0||B===p.ANCHOR_START||
-B===p.ANCHOR_BOTH)l.ncap>0&&(l.cap[0]=s),l.tryBacktrack(t,e,t.prog.start,s,B)&&(u=!0);else{let c=-1;for(;s<=a&&c!==0;s+=
-c){if(t.prefix.length>0){let E=e.index(t,s);if(E<0)break;s+=E}if(l.ncap>0&&(l.cap[0]=s),l.tryBacktrack(t,e,t.prog.start,
-s,B)){u=!0;break}let A=e.step(s);c=A===x.EOF()?0:A&7}}if(!u)return tt.push(l),null;let o=n===0?[]:N.toArray(l.matchcap.subarray(
-0,n));return tt.push(l),o}},Pt=class{static{O(this,"QueueOnePass")}constructor(r){this.sparse=new Uint32Array(r),this.dense=
-new Uint32Array(r),this.size=0,this.nextIndex=0}empty(){return this.nextIndex>=this.size}next(){return this.dense[this.nextIndex++]}clear(){
-this.size=0,this.nextIndex=0}contains(r){return r<this.sparse.length&&this.sparse[r]<this.size&&this.dense[this.sparse[r]]===
-r}insert(r){this.contains(r)||this.insertNew(r)}insertNew(r){r>=this.sparse.length||(this.sparse[r]=this.size,this.dense[this.
-size]=r,this.size++)}},xe=O((r,t,e,s)=>{let B=r.length,n=t.length,i=0,l=0,a=[],u=[],o=!0,c=-1,A=O(E=>{let f=E?r:t,R=E?i:
-l,w=E?e:s;return c>0&&f[R]<=a[c]?!1:(a.push(f[R],f[R+1]),E?i+=2:l+=2,c+=2,u.push(w),!0)},"extend");for(;i<B||l<n;)if(l>=
-n?o=A(!0):i>=B||t[l]<r[i]?o=A(!1):o=A(!0),!o)return null;return{merged:a,next:u}},"mergeRuneSets"),Fe=class{static{O(this,
-"OnePassProg")}constructor(r){this.start=r.start,this.numCap=r.numCap,this.inst=new Array(r.inst.length);for(let t=0;t<r.
-inst.length;t++){let e=r.inst[t],s=new h(e.op);s.out=e.out,s.arg=e.arg,s.runes=e.runes?new Int32Array(e.runes):new Int32Array(
-0),s.next=null,this.inst[t]=s}}},Ue=O(r=>{let t=new Fe(r);for(let e=0;e<t.inst.length;e++){let s=t.inst[e];if(s.op!==h.ALT&&
-s.op!==h.ALT_MATCH)continue;let B="out",n="arg",i=t.inst[s[n]];if(i.op!==h.ALT&&i.op!==h.ALT_MATCH&&(B="arg",n="out",i=t.
-inst[s[n]],i.op!==h.ALT&&i.op!==h.ALT_MATCH))continue;let l=t.inst[s[B]];if(l.op===h.ALT||l.op===h.ALT_MATCH)continue;let a="\
-out",u="arg",o=!1;i.out===e?o=!0:i.arg===e&&(o=!0,a="arg",u="out"),o&&(i[a]=s[B]),s[B]===i[a]&&(s[n]=i[u])}return t},"on\
-ePassCopy"),ye=O(r=>{if(r.inst.length>=1e3)return null;let t=new Pt(r.inst.length),e=new Pt(r.inst.length),s=new Array(r.
-inst.length),B=new Array(r.inst.length).fill(!1),n=O(i=>{let l=!0,a=r.inst[i];if(e.contains(i))return!0;switch(e.insert(
-i),a.op){case h.ALT:case h.ALT_MATCH:{l=n(a.out)&&n(a.arg);let u=B[a.out],o=B[a.arg];if(u&&o)return!1;if(o){let f=a.out;
-a.out=a.arg,a.arg=f;let R=u;u=o,o=R}u&&(B[i]=!0,a.op=h.ALT_MATCH);let c=s[a.out]||[],A=s[a.arg]||[],E=xe(c,A,a.out,a.arg);
-if(!E)return!1;s[i]=new Int32Array(E.merged),a.next=new Uint32Array(E.next);break}case h.CAPTURE:case h.EMPTY_WIDTH:case h.
-NOP:l=n(a.out),B[i]=B[a.out],s[i]=s[a.out]?new Int32Array(s[a.out]):new Int32Array(0),a.next=new Uint32Array(Math.floor(
-s[i].length/2)+1).fill(a.out);break;case h.MATCH:case h.FAIL:B[i]=a.op===h.MATCH;break;case h.RUNE:{if(B[i]=!1,a.next&&a.
-next.length>0)break;if(t.insert(a.out),!a.runes||a.runes.length===0){s[i]=new Int32Array(0),a.next=new Uint32Array([a.out]);
-break}let u=[];if(a.runes.length===1&&(a.arg&p.FOLD_CASE)!==0){let o=a.runes[0];u.push(o,o);for(let c=T.simpleFold(o);c!==
-o;c=T.simpleFold(c))u.push(c,c);u.sort((c,A)=>c-A)}else for(let o=0;o<a.runes.length;o++)u.push(a.runes[o]);s[i]=new Int32Array(
-u),a.next=new Uint32Array(Math.floor(u.length/2)+1).fill(a.out),a.op=h.RUNE;break}case h.RUNE1:{if(B[i]=!1,a.next&&a.next.
-length>0)break;t.insert(a.out);let u=[];if((a.arg&p.FOLD_CASE)!==0){let o=a.runes[0];u.push(o,o);for(let c=T.simpleFold(
-o);c!==o;c=T.simpleFold(c))u.push(c,c);u.sort((c,A)=>c-A)}else u.push(a.runes[0],a.runes[0]);s[i]=new Int32Array(u),a.next=
-new Uint32Array(Math.floor(u.length/2)+1).fill(a.out),a.op=h.RUNE;break}case h.RUNE_ANY:if(B[i]=!1,a.next&&a.next.length>
-0)break;t.insert(a.out),s[i]=new Int32Array([0,T.MAX_RUNE]),a.next=new Uint32Array([a.out]);break;case h.RUNE_ANY_NOT_NL:
-if(B[i]=!1,a.next&&a.next.length>0)break;t.insert(a.out),s[i]=new Int32Array([0,9,11,T.MAX_RUNE]),a.next=new Uint32Array(
-Math.floor(s[i].length/2)+1).fill(a.out)}return l},"check");for(t.clear(),t.insert(r.start);!t.empty();)if(e.clear(),!n(
-t.next()))return null;for(let i=0;i<r.inst.length;i++)s[i]&&(r.inst[i].runes=s[i]);return r},"makeOnePass"),He=O((r,t)=>{
-for(let e=0;e<t.inst.length;e++){let s=t.inst[e];switch(s.op){case h.ALT:case h.ALT_MATCH:case h.RUNE:break;case h.CAPTURE:case h.
-EMPTY_WIDTH:case h.NOP:case h.MATCH:case h.FAIL:r.inst[e].next=null;break;case h.RUNE1:case h.RUNE_ANY:case h.RUNE_ANY_NOT_NL:
-r.inst[e].next=null,r.inst[e].op=s.op,r.inst[e].runes=s.runes?new Int32Array(s.runes):new Int32Array(0)}}},"cleanupOnePa\
-ss"),kt=class le{static{O(this,"OnePass")}static compile(t){if(t.start===0||t.numLb>0)return null;let e=t.inst[t.start];
-if(e.op!==h.EMPTY_WIDTH||(e.arg&N.EMPTY_BEGIN_TEXT)===0)return null;let s=!1;for(let n=0;n<t.inst.length;n++)if(t.inst[n].
-op===h.ALT||t.inst[n].op===h.ALT_MATCH){s=!0;break}for(let n=0;n<t.inst.length;n++){let i=t.inst[n],l=t.inst[i.out].op;switch(i.
-op){case h.ALT:case h.ALT_MATCH:if(l===h.MATCH||t.inst[i.arg].op===h.MATCH)return null;break;case h.EMPTY_WIDTH:if(l===h.
-MATCH){if((i.arg&N.EMPTY_END_TEXT)===N.EMPTY_END_TEXT)continue;return null}break;default:if(l===h.MATCH&&s)return null}}
-let B=Ue(t);return B=ye(B),B!==null&&He(B,t),B}static next(t,e){let s=t.matchRunePos(e);return s>=0?t.next[s]:t.op===h.ALT_MATCH?
-t.out:0}static execute(t,e,s,B,n){let i=t.onepass;if(!i)return null;let l=new Int32Array(n).fill(-1),a=!1,u=e.step(s),o=u>>
-3,c=u&7,A=x.EOF(),E=-1,f=0;u!==x.EOF()&&(A=e.step(s+c),A!==x.EOF()&&(E=A>>3,f=A&7));let R=s===0?N.emptyOpContext(-1,o):e.
-context(s),w=i.start,L;for(;;){switch(L=i.inst[w],w=L.out,L.op){case h.MATCH:return B===p.ANCHOR_BOTH&&s!==e.endPos()?null:
-(a=!0,l.length>0&&(l[0]=0,l[1]=s),n===0?[]:N.toArray(l));case h.RUNE:if(!L.matchRune(o))return null;break;case h.RUNE1:if(o!==
-L.runes[0])return null;break;case h.RUNE_ANY:break;case h.RUNE_ANY_NOT_NL:if(o===10)return null;break;case h.ALT:case h.
-ALT_MATCH:w=le.next(L,o);continue;case h.FAIL:return null;case h.NOP:continue;case h.EMPTY_WIDTH:if((L.arg&~R)!==0)return null;
-continue;case h.CAPTURE:L.arg<l.length&&(l[L.arg]=s);continue;default:throw new nt("bad inst")}if(c===0)break;R=N.emptyOpContext(
-o,E),s+=c,o=E,c=f,o!==-1&&(A=e.step(s+c),A!==x.EOF()?(E=A>>3,f=A&7):(E=-1,f=0))}return a?n===0?[]:N.toArray(l):null}},C=class m{static{
-O(this,"Regexp")}static Op=Be(["NO_MATCH","EMPTY_MATCH","LITERAL","CHAR_CLASS","ANY_CHAR_NOT_NL","ANY_CHAR","BEGIN_LINE",
-"END_LINE","BEGIN_TEXT","END_TEXT","WORD_BOUNDARY","NO_WORD_BOUNDARY","CAPTURE","STAR","PLUS","QUEST","REPEAT","CONCAT",
-"ALTERNATE","PLB","NLB","LEFT_PAREN","VERTICAL_BAR"]);static isPseudoOp(t){return t>=m.Op.LEFT_PAREN}static emptySubs(){
-return[]}static quoteIfHyphen(t){return t===g.CODES["-"]?"\\":""}static fromRegexp(t){let e=new m(t.op);return e.flags=t.
-flags,e.subs=t.subs,e.runes=t.runes,e.cap=t.cap,e.min=t.min,e.max=t.max,e.name=t.name,e.namedGroups=t.namedGroups,e.lb=t.
-lb,e}constructor(t){this.op=t,this.flags=0,this.subs=m.emptySubs(),this.runes=new Int32Array(0),this.min=0,this.max=0,this.
-cap=0,this.name=null,this.namedGroups=Object.create(null),this.lb=0}reinit(){this.flags=0,this.subs=m.emptySubs(),this.runes=
-new Int32Array(0),this.cap=0,this.min=0,this.max=0,this.name=null,this.namedGroups=Object.create(null),this.lb=0}toString(){
-return this.appendTo()}appendTo(){let t="";switch(this.op){case m.Op.NO_MATCH:t+="[^\\x00-\\x{10FFFF}]";break;case m.Op.
-EMPTY_MATCH:t+="(?:)";break;case m.Op.STAR:case m.Op.PLUS:case m.Op.QUEST:case m.Op.REPEAT:{let e=this.subs[0];switch(e.
-op>m.Op.CAPTURE||e.op===m.Op.LITERAL&&e.runes.length>1?t+=`(?:${e.appendTo()})`:t+=e.appendTo(),this.op){case m.Op.STAR:
-t+="*";break;case m.Op.PLUS:t+="+";break;case m.Op.QUEST:t+="?";break;case m.Op.REPEAT:t+=`{${this.min}`,this.min!==this.
-max&&(t+=",",this.max>=0&&(t+=this.max)),t+="}"}(this.flags&p.NON_GREEDY)!==0&&(t+="?");break}case m.Op.CONCAT:for(let e of this.
-subs)e.op===m.Op.ALTERNATE?t+=`(?:${e.appendTo()})`:t+=e.appendTo();break;case m.Op.ALTERNATE:{let e="";for(let s of this.
-subs)t+=e,e="|",t+=s.appendTo();break}case m.Op.LITERAL:(this.flags&p.FOLD_CASE)!==0&&(t+="(?i:");for(let e of this.runes)
-t+=N.escapeRune(e);(this.flags&p.FOLD_CASE)!==0&&(t+=")");break;case m.Op.ANY_CHAR_NOT_NL:t+="(?-s:.)";break;case m.Op.ANY_CHAR:
-t+="(?s:.)";break;case m.Op.PLB:t+=`(?<=${this.subs[0].appendTo()})`;break;case m.Op.NLB:t+=`(?<!${this.subs[0].appendTo()}\
-)`;break;case m.Op.CAPTURE:this.name===null||this.name.length===0?t+="(":t+=`(?P<${this.name}>`,this.subs[0].op!==m.Op.EMPTY_MATCH&&
-(t+=this.subs[0].appendTo()),t+=")";break;case m.Op.BEGIN_TEXT:t+="\\A";break;case m.Op.END_TEXT:(this.flags&p.WAS_DOLLAR)!==
-0?t+="(?-m:$)":t+="\\z";break;case m.Op.BEGIN_LINE:t+="^";break;case m.Op.END_LINE:t+="$";break;case m.Op.WORD_BOUNDARY:
-t+="\\b";break;case m.Op.NO_WORD_BOUNDARY:t+="\\B";break;case m.Op.CHAR_CLASS:if(this.runes.length%2!==0){t+="[invalid c\
-har class]";break}if(t+="[",this.runes.length===0)t+="^\\x00-\\x{10FFFF}";else if(this.runes[0]===0&&this.runes[this.runes.
-length-1]===T.MAX_RUNE){t+="^";for(let e=1;e<this.runes.length-1;e+=2){let s=this.runes[e]+1,B=this.runes[e+1]-1;t+=m.quoteIfHyphen(
-s),t+=N.escapeRune(s),s!==B&&(t+="-",t+=m.quoteIfHyphen(B),t+=N.escapeRune(B))}}else for(let e=0;e<this.runes.length;e+=
-2){let s=this.runes[e],B=this.runes[e+1];t+=m.quoteIfHyphen(s),t+=N.escapeRune(s),s!==B&&(t+="-",t+=m.quoteIfHyphen(B),t+=
-N.escapeRune(B))}t+="]";break;default:t+=this.op}return t}maxCap(){let t=0;if(this.op===m.Op.CAPTURE&&(t=this.cap),this.
-subs!==null)for(let e of this.subs){let s=e.maxCap();t<s&&(t=s)}return t}equals(t){if(!(t!==null&&t instanceof m)||this.
-op!==t.op)return!1;switch(this.op){case m.Op.END_TEXT:if((this.flags&p.WAS_DOLLAR)!==(t.flags&p.WAS_DOLLAR))return!1;break;case m.
-Op.LITERAL:case m.Op.CHAR_CLASS:if((this.flags&p.FOLD_CASE)!==(t.flags&p.FOLD_CASE))return!1;if(this.runes===null&&t.runes===
-null)break;if(this.runes===null||t.runes===null||this.runes.length!==t.runes.length)return!1;for(let e=0;e<this.runes.length;e++)
-if(this.runes[e]!==t.runes[e])return!1;break;case m.Op.ALTERNATE:case m.Op.CONCAT:if(this.subs.length!==t.subs.length)return!1;
-for(let e=0;e<this.subs.length;++e)if(!this.subs[e].equals(t.subs[e]))return!1;break;case m.Op.STAR:case m.Op.PLUS:case m.
-Op.QUEST:if((this.flags&p.NON_GREEDY)!==(t.flags&p.NON_GREEDY)||!this.subs[0].equals(t.subs[0]))return!1;break;case m.Op.
-REPEAT:if((this.flags&p.NON_GREEDY)!==(t.flags&p.NON_GREEDY)||this.min!==t.min||this.max!==t.max||!this.subs[0].equals(t.
-subs[0]))return!1;break;case m.Op.CAPTURE:if(this.cap!==t.cap||(this.name===null?t.name!==null:this.name!==t.name)||!this.
-subs[0].equals(t.subs[0]))return!1;break;case m.Op.PLB:case m.Op.NLB:if(this.lb!==t.lb||!this.subs[0].equals(t.subs[0]))
-return!1}return!0}},pt=class{static{O(this,"RegexpWalker")}static walk(r,t){let e=[],s=r,B;for(;;){if(s.subs.length===0)
-B=t.leaf(s);else{let n=t.enter(s);if(n.result===void 0){e.push({re:s,state:n,i:0}),s=s.subs[0];continue}B=n.result}for(;;){
-if(e.length===0)return B;let n=e[e.length-1];if(t.child(n.re,n.state,B,n.i),n.i++,n.state.result===void 0&&n.i<n.re.subs.
-length){s=n.re.subs[n.i];break}e.pop(),B=n.state.result!==void 0?n.state.result:t.leave(n.re,n.state)}}}},Mt=class{static{
-O(this,"AhoCorasick")}constructor(r,t){let e=new Map,s=[0],B=[0],n=[0],i=[0];for(let f of r){let R=0;for(let w=0;w<f.length;w++){
-let L=R*t+f[w],D=e.get(L);D===void 0&&(D=s.length,e.set(L,D),s.push(R),B.push(f[w]),n.push(n[R]+1),i.push(0)),R=D}i[R]=1}
-let l=s.length,a=new Int32Array(l-1);for(let f=1;f<l;f++)a[f-1]=f;a.sort((f,R)=>s[f]-s[R]||B[f]-B[R]);let u=new Int32Array(
-l+1);for(let f=1;f<l;f++)u[s[f]+1]++;for(let f=0;f<l;f++)u[f+1]+=u[f];let o=new Int32Array(l-1);for(let f=0;f<a.length;f++)
-o[f]=B[a[f]];this.childStart=u,this.childUnit=o,this.childNode=a;let c=new Int32Array(l);for(let f=0;f<l;f++)c[f]=f;c.sort(
-(f,R)=>n[f]-n[R]);let A=new Int32Array(l),E=Uint8Array.from(i);for(let f=1;f<l;f++){let R=c[f],w=s[R];if(w!==0){let L=A[w],
-D=this.next(L,B[R]);for(;D<0&&L!==0;)L=A[L],D=this.next(L,B[R]);A[R]=D>=0?D:0}E[R]|=E[A[R]]}this.fail=A,this.match=E}next(r,t){
-let e=this.childStart[r],s=this.childStart[r+1],B=this.childUnit;for(;e<s;){let n=e+s>>1,i=B[n];if(i===t)return this.childNode[n];
-i<t?e=n+1:s=n}return-1}advance(r,t){for(;;){let e=this.next(r,t);if(e>=0)return e;if(r===0)return 0;r=this.fail[r]}}searchUTF16(r,t,e){
-let s=0;for(let B=t;B<e;B++)if(s=this.advance(s,r.charCodeAt(B)),this.match[s]===1)return!0;return!1}searchUTF8(r,t,e){let s=0;
-for(let B=t;B<e;B++)if(s=this.advance(s,r[B]),this.match[s]===1)return!0;return!1}},S=class z{static{O(this,"Prefilter")}static Type={
-NONE:0,EXACT:1,AND:2,OR:3};static MAX_SCANS=32;static MAX_AC_UNITS=1<<18;constructor(t){this.type=t,this.subs=[],this.str=
-"",this.bytes=null,this.cost=t===z.Type.EXACT?1:0,this.allExact=!1,this.ac16=null,this.ac8=null}automaton16(){if(this.ac16===
-null){let t=this.subs.map(e=>{let s=new Array(e.str.length);for(let B=0;B<e.str.length;B++)s[B]=e.str.charCodeAt(B);return s});
-this.ac16=new Mt(t,65536)}return this.ac16}automaton8(){return this.ac8===null&&(this.ac8=new Mt(this.subs.map(t=>t.bytes),
-256)),this.ac8}eval(t,e){switch(this.type){case z.Type.NONE:return!0;case z.Type.EXACT:return t.hasString(this,e);case z.
-Type.AND:for(let s=0;s<this.subs.length;s++)if(!this.subs[s].eval(t,e))return!1;return!0;case z.Type.OR:if(this.allExact)
-return t.hasAnyString(this,e);for(let s=0;s<this.subs.length;s++)if(this.subs[s].eval(t,e))return!0;return!1;default:return!0}}},
-ve=class W{static{O(this,"PrefilterTree")}static build(t){return t?pt.walk(t,W.WALKER):new S(S.Type.NONE)}static WALKER={
-leaf:O(t=>W.leaf(t),"leaf"),enter:O(t=>W.enter(t),"enter"),child:O((t,e,s)=>W.child(t,e,s),"child"),leave:O((t,e)=>W.leave(
-t,e),"leave")};static leaf(t){if(t.op!==C.Op.LITERAL)return new S(S.Type.NONE);if(t.runes.length===0||(t.flags&p.FOLD_CASE)!==
-0)return new S(S.Type.NONE);let e="";for(let B=0;B<t.runes.length;B++){if(T.isUnsearchable(t.runes[B]))return new S(S.Type.
-NONE);e+=String.fromCodePoint(t.runes[B])}let s=new S(S.Type.EXACT);return s.str=e,s.bytes=N.stringToUtf8ByteArray(s.str),
+t.numInst();s++){let B=t.getInst(s).op;if(B===u.LB_WRITE||B===u.LB_CHECK){this.failed=!0;break}}this.computeRuneClasses(),
+this.stateBudget=e,this.memBudget=e}computeRuneClasses(){let t=new Set,e=(B,n)=>{t.add(B),t.add(n+1)};for(let B=0;B<this.
+prog.numInst();B++){let n=this.prog.getInst(B);switch(n.op){case u.RUNE:case u.RUNE1:if(n.runes.length===1){if(e(n.runes[0],
+n.runes[0]),(n.arg&p.FOLD_CASE)!==0)for(let i=R.simpleFold(n.runes[0]);i!==n.runes[0];i=R.simpleFold(i))e(i,i)}else for(let i=0;i<
+n.runes.length;i+=2)e(n.runes[i],n.runes[i+1]);break;case u.RUNE_ANY_NOT_NL:e(10,10);break;case u.EMPTY_WIDTH:(n.arg&(T.
+EMPTY_BEGIN_LINE|T.EMPTY_END_LINE))!==0&&e(10,10),(n.arg&(T.EMPTY_WORD_BOUNDARY|T.EMPTY_NO_WORD_BOUNDARY))!==0&&(e(48,57),
+e(65,90),e(95,95),e(97,122))}}t.delete(0),this.classBounds=Int32Array.from(t).sort(),this.numClasses=this.classBounds.length+
+1;let s=new Int32Array(R.MAX_LATIN1+1);for(let B=0;B<=R.MAX_LATIN1;B++)s[B]=this.searchClass(B);this.latin1Class=s}runeClass(t){
+return t<=R.MAX_LATIN1?this.latin1Class[t]:this.searchClass(t)}searchClass(t){let e=this.classBounds,s=0,B=e.length;for(;s<
+B;){let n=s+B>>1;e[n]<=t?s=n+1:B=n}return s}closure(t,e){let s=new Set,B=Array.from(t),n=0;for(;B.length>0;){let i=B.pop();
+if(i===0||s.has(i))continue;s.add(i);let l=this.prog.getInst(i);switch(l.op){case u.ALT:case u.ALT_MATCH:B.push(l.out),B.
+push(l.arg);break;case u.NOP:case u.CAPTURE:B.push(l.out);break;case u.EMPTY_WIDTH:n|=l.arg,(l.arg&~e)===0&&B.push(l.out)}}
+return{pcs:Array.from(s).sort((i,l)=>i-l),needflags:n}}getState(t,e,s){let B=Ie(t,e,s),n=this.stateCache.get(B);if(n instanceof
+J){if(Dt(n,t,e,s))return n}else if(n!==void 0){for(let a=0;a<n.length;a++)if(Dt(n[a],t,e,s))return n[a]}let i=P.stateCost(
+t,s);if(this.memBudget<i)return null;this.memBudget-=i;let l=new J(t,e,s);return n===void 0?this.stateCache.set(B,l):n instanceof
+J?this.stateCache.set(B,[n,l]):n.push(l),this.stateCount++,l}static stateCost(t,e){let s=e.length===0?0:P.ARRAY_OVERHEAD+
+P.ELEMENT_SIZE*e.length;return P.STATE_OVERHEAD+P.ELEMENT_SIZE*t.length+s}*cachedStates(){for(let t of this.stateCache.values())
+t instanceof J?yield t:yield*t}makeState(t,e,s){let B=this.closure(t,e&P.FLAG_EMPTY_MASK),n=e;return B.needflags===0&&(n&=
+P.FLAG_MATCH),n|=B.needflags<<P.FLAG_NEED_SHIFT,this.getState(B.pcs,n,s)}allocTable(t,e){let s=this.numClasses+1,B=P.TABLE_OVERHEAD+
+P.ELEMENT_SIZE*s;if(this.memBudget<B)return null;this.memBudget-=B;let n=new Array(s).fill(null);return e===p.UNANCHORED?
+t.next=n:t.nextAnchored=n,n}clearCache(){this.stateCache.clear(),this.stateCount=0,this.startStates.clear(),this.memBudget=
+this.stateBudget}resetCache(t){return this.clearCache(),this.getState(t.nfaStates,t.flag,t.matchIDs)}step(t,e,s,B){let n=B===
+p.UNANCHORED?t.next:t.nextAnchored;if(n!==null){let I=n[e];if(I!==null)return I}else if(n=this.allocTable(t,B),n===null)
+return null;let i=t.flag>>>P.FLAG_NEED_SHIFT,l=t.flag&P.FLAG_EMPTY_MASK,a=l,c=0;s===10&&(a|=T.EMPTY_END_LINE,c|=T.EMPTY_BEGIN_LINE),
+s===$&&(a|=T.EMPTY_END_LINE|T.EMPTY_END_TEXT);let o=(t.flag&P.FLAG_LAST_WORD)!==0,h=s!==$&&T.isWordRune(s);a|=h===o?T.EMPTY_NO_WORD_BOUNDARY:
+T.EMPTY_WORD_BOUNDARY;let A=t.nfaStates;(a&~l&i)!==0&&(A=this.closure(A,a).pcs);let E=[],f=!1,O=Ct;for(let I=0;I<A.length;I++){
+let y=this.prog.getInst(A[I]);y.op===u.MATCH?(f||(f=!0,O=[]),O.push(y.arg)):s!==$&&u.isRuneOp(y.op)&&y.matchRune(s)&&E.push(
+y.out)}O.length>1&&O.sort((I,y)=>I-y),B===p.UNANCHORED&&s!==$&&E.push(this.prog.start);let L=c;f&&(L|=P.FLAG_MATCH),h&&(L|=
+P.FLAG_LAST_WORD);let b=this.makeState(E,L,O);return b===null?null:(n[e]=b,b)}start(t,e){let s=t.context(e),B;if((s&T.EMPTY_BEGIN_TEXT)!==
+0)B=T.EMPTY_BEGIN_TEXT|T.EMPTY_BEGIN_LINE;else if((s&T.EMPTY_BEGIN_LINE)!==0)B=T.EMPTY_BEGIN_LINE;else{let i=t.step(e),l=i>=
+0&&T.isWordRune(i>>3);B=(s&T.EMPTY_WORD_BOUNDARY)!==0!==l?P.FLAG_LAST_WORD:0}let n=this.startStates.get(B);if(n===void 0){
+if(n=this.makeState([this.prog.start],B,Ct),n===null&&(this.clearCache(),n=this.makeState([this.prog.start],B,Ct),n===null))
+return null;this.startStates.set(B,n)}return n}stepOrReset(t,e,s,B,n,i){let l=this.step(t,e,s,B);if(l!==null)return l;if(i.
+resetPos>=0&&n-i.resetPos<P.PROGRESS_PER_STATE*this.stateCount)return null;i.resetPos=n;let a=this.resetCache(t);return a===
+null?null:(l=this.step(a,e,s,B),l)}run(t,e,s,B,n){let i=t.endPos(),l=this.latin1Class,a=s===p.UNANCHORED,c={resetPos:-1},
+o=e;for(;o<i;){let h=t.step(o),A=h>>3,E=h&7;if(E===0)break;let f=A<=R.MAX_LATIN1?l[A]:this.runeClass(A),O=a&&B.next!==null?
+B.next[f]:null;if(O===null&&(O=this.stepOrReset(B,f,A,s,o,c),O===null))return null;if(B=O,B.isMatch&&n(B,!1))return!0;if(!a&&
+B.nfaStates.length===0)return!1;o+=E}return B=this.stepOrReset(B,this.numClasses,$,s,o,c),B===null?null:B.isMatch&&n(B,!0)}match(t,e,s){
+if(this.failed)return null;if((s===p.ANCHOR_START||s===p.ANCHOR_BOTH)&&e!==0)return!1;let B=this.start(t,e);return B===null?
+null:this.run(t,e,s,B,(n,i)=>s!==p.ANCHOR_BOTH||i)}},we=32,De=500,ot=256,_e=262144,Pe=class{static name="BitState";constructor(){
+this.end=0,this.cap=new Int32Array(0),this.matchcap=new Int32Array(0),this.ncap=0,this.jobPc=new Int32Array(ot),this.jobArg=
+new Uint8Array(ot),this.jobPos=new Int32Array(ot),this.jobLen=0,this.visited=new Uint32Array(0)}reset(r,t,e){this.end=t,
+this.jobLen=0,this.ncap=e;let s=r.numInst()*(t+1)+we-1>>>5;this.visited.length<s?this.visited=new Uint32Array(s):this.visited.
+fill(0,0,s),this.cap.length<e?this.cap=new Int32Array(e).fill(-1):this.cap.fill(-1,0,e),this.matchcap.length<e?this.matchcap=
+new Int32Array(e).fill(-1):this.matchcap.fill(-1,0,e)}shouldVisit(r,t){let e=r*(this.end+1)+t,s=e>>>5,B=1<<(e&31);return(this.
+visited[s]&B)!==0?!1:(this.visited[s]|=B,!0)}push(r,t,e,s){if(r.prog.getInst(t).op!==u.FAIL&&(s||this.shouldVisit(t,e))){
+if(this.jobLen>=this.jobPc.length){let B=this.jobPc.length*2,n=new Int32Array(B);n.set(this.jobPc),this.jobPc=n;let i=new Uint8Array(
+B);i.set(this.jobArg),this.jobArg=i;let l=new Int32Array(B);l.set(this.jobPos),this.jobPos=l}this.jobPc[this.jobLen]=t,this.
+jobArg[this.jobLen]=s?1:0,this.jobPos[this.jobLen]=e,this.jobLen++}}tryBacktrack(r,t,e,s,B){let n=r.longest;for(this.push(
+r,e,s,!1);this.jobLen>0;){this.jobLen--;let i=this.jobPc[this.jobLen],l=this.jobArg[this.jobLen]===1,a=this.jobPos[this.
+jobLen],c=!0;for(;!(!c&&!this.shouldVisit(i,a));){c=!1;let o=r.prog.getInst(i);switch(o.op){case u.FAIL:break;case u.ALT:
+if(l){l=!1,i=o.arg;continue}else{this.push(r,i,a,!0),i=o.out;continue}case u.ALT_MATCH:{let h=r.prog.getInst(o.out);if(u.
+isRuneOp(h.op)){this.push(r,o.arg,a,!1),i=o.arg,a=this.end;continue}this.push(r,o.out,this.end,!1),i=o.out;continue}case u.
+RUNE:{let h=t.step(a);if(h===M.EOF()||!o.matchRune(h>>3))break;a+=h&7,i=o.out;continue}case u.RUNE1:{let h=t.step(a);if(h===
+M.EOF()||h>>3!==o.runes[0])break;a+=h&7,i=o.out;continue}case u.RUNE_ANY_NOT_NL:{let h=t.step(a);if(h===M.EOF()||h>>3===
+10)break;a+=h&7,i=o.out;continue}case u.RUNE_ANY:{let h=t.step(a);if(h===M.EOF())break;a+=h&7,i=o.out;continue}case u.CAPTURE:
+if(l){this.cap[o.arg]=a;break}else{o.arg<this.ncap&&(this.push(r,i,this.cap[o.arg],!0),this.cap[o.arg]=a),i=o.out;continue}case u.
+EMPTY_WIDTH:{let h=t.context(a);if((o.arg&~h)!==0)break;i=o.out;continue}case u.NOP:i=o.out;continue;case u.MATCH:{if(B===
+p.ANCHOR_BOTH&&a!==this.end)break;if(this.ncap===0)return!0;this.ncap>1&&(this.cap[1]=a);let h=this.matchcap[1];if((h===
+-1||n&&a>0&&a>h)&&this.matchcap.set(this.cap),!n||a===this.end)return!0;break}case u.LB_WRITE:case u.LB_CHECK:throw new Bt(
+"Backtracker cannot evaluate Lookbehind instructions");default:throw new Bt("bad inst")}break}}return n&&this.matchcap.length>
+1&&this.matchcap[1]>=0}},Z=[],tt=class re{static name="Backtracker";static shouldBacktrack(t){return t.numInst()<=De}static maxBitStateLen(t){
+return re.shouldBacktrack(t)?Math.floor(_e/t.numInst()):0}static execute(t,e,s,B,n){let i=t.cond;if(i===T.EMPTY_ALL||(B===
+p.ANCHOR_START||B===p.ANCHOR_BOTH)&&s!==0||(i&T.EMPTY_BEGIN_TEXT)!==0&&s!==0)return null;let l=Z.length>0?Z.pop():new Pe,
+a=e.endPos();l.reset(t.prog,a,n);let c=!1;if((i&T.EMPTY_BEGIN_TEXT)!==0||B===p.ANCHOR_START||B===p.ANCHOR_BOTH)l.ncap>0&&
+(l.cap[0]=s),l.tryBacktrack(t,e,t.prog.start,s,B)&&(c=!0);else{let h=-1;for(;s<=a&&h!==0;s+=h){if(t.prefix.length>0){let E=e.
+index(t,s);if(E<0)break;s+=E}if(l.ncap>0&&(l.cap[0]=s),l.tryBacktrack(t,e,t.prog.start,s,B)){c=!0;break}let A=e.step(s);
+h=A===M.EOF()?0:A&7}}if(!c)return Z.push(l),null;let o=n===0?[]:T.toArray(l.matchcap.subarray(0,n));return Z.push(l),o}},
+_t=class{static name="QueueOnePass";constructor(r){this.sparse=new Uint32Array(r),this.dense=new Uint32Array(r),this.size=
+0,this.nextIndex=0}empty(){return this.nextIndex>=this.size}next(){return this.dense[this.nextIndex++]}clear(){this.size=
+0,this.nextIndex=0}contains(r){return r<this.sparse.length&&this.sparse[r]<this.size&&this.dense[this.sparse[r]]===r}insert(r){
+this.contains(r)||this.insertNew(r)}insertNew(r){r>=this.sparse.length||(this.sparse[r]=this.size,this.dense[this.size]=
+r,this.size++)}},ke=(r,t,e,s)=>{let B=r.length,n=t.length,i=0,l=0,a=[],c=[],o=!0,h=-1,A=E=>{let f=E?r:t,O=E?i:l,L=E?e:s;
+return h>0&&f[O]<=a[h]?!1:(a.push(f[O],f[O+1]),E?i+=2:l+=2,h+=2,c.push(L),!0)};for(;i<B||l<n;)if(l>=n?o=A(!0):i>=B||t[l]<
+r[i]?o=A(!1):o=A(!0),!o)return null;return{merged:a,next:c}},Me=class{static name="OnePassProg";constructor(r){this.start=
+r.start,this.numCap=r.numCap,this.inst=new Array(r.inst.length);for(let t=0;t<r.inst.length;t++){let e=r.inst[t],s=new u(
+e.op);s.out=e.out,s.arg=e.arg,s.runes=e.runes?new Int32Array(e.runes):new Int32Array(0),s.next=null,this.inst[t]=s}}},xe=r=>{
+let t=new Me(r);for(let e=0;e<t.inst.length;e++){let s=t.inst[e];if(s.op!==u.ALT&&s.op!==u.ALT_MATCH)continue;let B="out",
+n="arg",i=t.inst[s[n]];if(i.op!==u.ALT&&i.op!==u.ALT_MATCH&&(B="arg",n="out",i=t.inst[s[n]],i.op!==u.ALT&&i.op!==u.ALT_MATCH))
+continue;let l=t.inst[s[B]];if(l.op===u.ALT||l.op===u.ALT_MATCH)continue;let a="out",c="arg",o=!1;i.out===e?o=!0:i.arg===
+e&&(o=!0,a="arg",c="out"),o&&(i[a]=s[B]),s[B]===i[a]&&(s[n]=i[c])}return t},Fe=r=>{if(r.inst.length>=1e3)return null;let t=new _t(
+r.inst.length),e=new _t(r.inst.length),s=new Array(r.inst.length),B=new Array(r.inst.length).fill(!1),n=i=>{let l=!0,a=r.
+inst[i];if(e.contains(i))return!0;switch(e.insert(i),a.op){case u.ALT:case u.ALT_MATCH:{l=n(a.out)&&n(a.arg);let c=B[a.out],
+o=B[a.arg];if(c&&o)return!1;if(o){let f=a.out;a.out=a.arg,a.arg=f;let O=c;c=o,o=O}c&&(B[i]=!0,a.op=u.ALT_MATCH);let h=s[a.
+out]||[],A=s[a.arg]||[],E=ke(h,A,a.out,a.arg);if(!E)return!1;s[i]=new Int32Array(E.merged),a.next=new Uint32Array(E.next);
+break}case u.CAPTURE:case u.EMPTY_WIDTH:case u.NOP:l=n(a.out),B[i]=B[a.out],s[i]=s[a.out]?new Int32Array(s[a.out]):new Int32Array(
+0),a.next=new Uint32Array(Math.floor(s[i].length/2)+1).fill(a.out);break;case u.MATCH:case u.FAIL:B[i]=a.op===u.MATCH;break;case u.
+RUNE:{if(B[i]=!1,a.next&&a.next.length>0)break;if(t.insert(a.out),!a.runes||a.runes.length===0){s[i]=new Int32Array(0),a.
+next=new Uint32Array([a.out]);break}let c=[];if(a.runes.length===1&&(a.arg&p.FOLD_CASE)!==0){let o=a.runes[0];c.push(o,o);
+for(let h=R.simpleFold(o);h!==o;h=R.simpleFold(h))c.push(h,h);c.sort((h,A)=>h-A)}else for(let o=0;o<a.runes.length;o++)c.
+push(a.runes[o]);s[i]=new Int32Array(c),a.next=new Uint32Array(Math.floor(c.length/2)+1).fill(a.out),a.op=u.RUNE;break}case u.
+RUNE1:{if(B[i]=!1,a.next&&a.next.length>0)break;t.insert(a.out);let c=[];if((a.arg&p.FOLD_CASE)!==0){let o=a.runes[0];c.
+push(o,o);for(let h=R.simpleFold(o);h!==o;h=R.simpleFold(h))c.push(h,h);c.sort((h,A)=>h-A)}else c.push(a.runes[0],a.runes[0]);
+s[i]=new Int32Array(c),a.next=new Uint32Array(Math.floor(c.length/2)+1).fill(a.out),a.op=u.RUNE;break}case u.RUNE_ANY:if(B[i]=
+!1,a.next&&a.next.length>0)break;t.insert(a.out),s[i]=new Int32Array([0,R.MAX_RUNE]),a.next=new Uint32Array([a.out]);break;case u.
+RUNE_ANY_NOT_NL:if(B[i]=!1,a.next&&a.next.length>0)break;t.insert(a.out),s[i]=new Int32Array([0,9,11,R.MAX_RUNE]),a.next=
+new Uint32Array(Math.floor(s[i].length/2)+1).fill(a.out)}return l};for(t.clear(),t.insert(r.start);!t.empty();)if(e.clear(),
+!n(t.next()))return null;for(let i=0;i<r.inst.length;i++)s[i]&&(r.inst[i].runes=s[i]);return r},Ue=(r,t)=>{for(let e=0;e<
+t.inst.length;e++){let s=t.inst[e];switch(s.op){case u.ALT:case u.ALT_MATCH:case u.RUNE:break;case u.CAPTURE:case u.EMPTY_WIDTH:case u.
+NOP:case u.MATCH:case u.FAIL:r.inst[e].next=null;break;case u.RUNE1:case u.RUNE_ANY:case u.RUNE_ANY_NOT_NL:r.inst[e].next=
+null,r.inst[e].op=s.op,r.inst[e].runes=s.runes?new Int32Array(s.runes):new Int32Array(0)}}},Pt=class ae{static name="One\
+Pass";static compile(t){if(t.start===0||t.numLb>0)return null;let e=t.inst[t.start];if(e.op!==u.EMPTY_WIDTH||(e.arg&T.EMPTY_BEGIN_TEXT)===
+0)return null;let s=!1;for(let n=0;n<t.inst.length;n++)if(t.inst[n].op===u.ALT||t.inst[n].op===u.ALT_MATCH){s=!0;break}for(let n=0;n<
+t.inst.length;n++){let i=t.inst[n],l=t.inst[i.out].op;switch(i.op){case u.ALT:case u.ALT_MATCH:if(l===u.MATCH||t.inst[i.
+arg].op===u.MATCH)return null;break;case u.EMPTY_WIDTH:if(l===u.MATCH){if((i.arg&T.EMPTY_END_TEXT)===T.EMPTY_END_TEXT)continue;
+return null}break;default:if(l===u.MATCH&&s)return null}}let B=xe(t);return B=Fe(B),B!==null&&Ue(B,t),B}static next(t,e){
+let s=t.matchRunePos(e);return s>=0?t.next[s]:t.op===u.ALT_MATCH?t.out:0}static execute(t,e,s,B,n){let i=t.onepass;if(!i)
+return null;let l=new Int32Array(n).fill(-1),a=!1,c=e.step(s),o=c>>3,h=c&7,A=M.EOF(),E=-1,f=0;c!==M.EOF()&&(A=e.step(s+h),
+A!==M.EOF()&&(E=A>>3,f=A&7));let O=s===0?T.emptyOpContext(-1,o):e.context(s),L=i.start,b;for(;;){switch(b=i.inst[L],L=b.
+out,b.op){case u.MATCH:return B===p.ANCHOR_BOTH&&s!==e.endPos()?null:(a=!0,l.length>0&&(l[0]=0,l[1]=s),n===0?[]:T.toArray(
+l));case u.RUNE:if(!b.matchRune(o))return null;break;case u.RUNE1:if(o!==b.runes[0])return null;break;case u.RUNE_ANY:break;case u.
+RUNE_ANY_NOT_NL:if(o===10)return null;break;case u.ALT:case u.ALT_MATCH:L=ae.next(b,o);continue;case u.FAIL:return null;case u.
+NOP:continue;case u.EMPTY_WIDTH:if((b.arg&~O)!==0)return null;continue;case u.CAPTURE:b.arg<l.length&&(l[b.arg]=s);continue;default:
+throw new Bt("bad inst")}if(h===0)break;O=T.emptyOpContext(o,E),s+=h,o=E,h=f,o!==-1&&(A=e.step(s+h),A!==M.EOF()?(E=A>>3,
+f=A&7):(E=-1,f=0))}return a?n===0?[]:T.toArray(l):null}},C=class m{static name="Regexp";static Op=se(["NO_MATCH","EMPTY_\
+MATCH","LITERAL","CHAR_CLASS","ANY_CHAR_NOT_NL","ANY_CHAR","BEGIN_LINE","END_LINE","BEGIN_TEXT","END_TEXT","WORD_BOUNDAR\
+Y","NO_WORD_BOUNDARY","CAPTURE","STAR","PLUS","QUEST","REPEAT","CONCAT","ALTERNATE","PLB","NLB","LEFT_PAREN","VERTICAL_B\
+AR"]);static isPseudoOp(t){return t>=m.Op.LEFT_PAREN}static emptySubs(){return[]}static quoteIfHyphen(t){return t===g.CODES["\
+-"]?"\\":""}static fromRegexp(t){let e=new m(t.op);return e.flags=t.flags,e.subs=t.subs,e.runes=t.runes,e.cap=t.cap,e.min=
+t.min,e.max=t.max,e.name=t.name,e.namedGroups=t.namedGroups,e.lb=t.lb,e}constructor(t){this.op=t,this.flags=0,this.subs=
+m.emptySubs(),this.runes=new Int32Array(0),this.min=0,this.max=0,this.cap=0,this.name=null,this.namedGroups=Object.create(
+null),this.lb=0}reinit(){this.flags=0,this.subs=m.emptySubs(),this.runes=new Int32Array(0),this.cap=0,this.min=0,this.max=
+0,this.name=null,this.namedGroups=Object.create(null),this.lb=0}toString(){return this.appendTo()}appendTo(){let t="";switch(this.
+op){case m.Op.NO_MATCH:t+="[^\\x00-\\x{10FFFF}]";break;case m.Op.EMPTY_MATCH:t+="(?:)";break;case m.Op.STAR:case m.Op.PLUS:case m.
+Op.QUEST:case m.Op.REPEAT:{let e=this.subs[0];switch(e.op>m.Op.CAPTURE||e.op===m.Op.LITERAL&&e.runes.length>1?t+=`(?:${e.
+appendTo()})`:t+=e.appendTo(),this.op){case m.Op.STAR:t+="*";break;case m.Op.PLUS:t+="+";break;case m.Op.QUEST:t+="?";break;case m.
+Op.REPEAT:t+=`{${this.min}`,this.min!==this.max&&(t+=",",this.max>=0&&(t+=this.max)),t+="}"}(this.flags&p.NON_GREEDY)!==
+0&&(t+="?");break}case m.Op.CONCAT:for(let e of this.subs)e.op===m.Op.ALTERNATE?t+=`(?:${e.appendTo()})`:t+=e.appendTo();
+break;case m.Op.ALTERNATE:{let e="";for(let s of this.subs)t+=e,e="|",t+=s.appendTo();break}case m.Op.LITERAL:(this.flags&
+p.FOLD_CASE)!==0&&(t+="(?i:");for(let e of this.runes)t+=T.escapeRune(e);(this.flags&p.FOLD_CASE)!==0&&(t+=")");break;case m.
+Op.ANY_CHAR_NOT_NL:t+="(?-s:.)";break;case m.Op.ANY_CHAR:t+="(?s:.)";break;case m.Op.PLB:t+=`(?<=${this.subs[0].appendTo()}\
+)`;break;case m.Op.NLB:t+=`(?<!${this.subs[0].appendTo()})`;break;case m.Op.CAPTURE:this.name===null||this.name.length===
+0?t+="(":t+=`(?P<${this.name}>`,this.subs[0].op!==m.Op.EMPTY_MATCH&&(t+=this.subs[0].appendTo()),t+=")";break;case m.Op.
+BEGIN_TEXT:t+="\\A";break;case m.Op.END_TEXT:(this.flags&p.WAS_DOLLAR)!==0?t+="(?-m:$)":t+="\\z";break;case m.Op.BEGIN_LINE:
+t+="^";break;case m.Op.END_LINE:t+="$";break;case m.Op.WORD_BOUNDARY:t+="\\b";break;case m.Op.NO_WORD_BOUNDARY:t+="\\B";
+break;case m.Op.CHAR_CLASS:if(this.runes.length%2!==0){t+="[invalid char class]";break}if(t+="[",this.runes.length===0)t+=
+"^\\x00-\\x{10FFFF}";else if(this.runes[0]===0&&this.runes[this.runes.length-1]===R.MAX_RUNE){t+="^";for(let e=1;e<this.
+runes.length-1;e+=2){let s=this.runes[e]+1,B=this.runes[e+1]-1;t+=m.quoteIfHyphen(s),t+=T.escapeRune(s),s!==B&&(t+="-",t+=
+m.quoteIfHyphen(B),t+=T.escapeRune(B))}}else for(let e=0;e<this.runes.length;e+=2){let s=this.runes[e],B=this.runes[e+1];
+t+=m.quoteIfHyphen(s),t+=T.escapeRune(s),s!==B&&(t+="-",t+=m.quoteIfHyphen(B),t+=T.escapeRune(B))}t+="]";break;default:t+=
+this.op}return t}maxCap(){let t=0;if(this.op===m.Op.CAPTURE&&(t=this.cap),this.subs!==null)for(let e of this.subs){let s=e.
+maxCap();t<s&&(t=s)}return t}equals(t){if(!(t!==null&&t instanceof m)||this.op!==t.op)return!1;switch(this.op){case m.Op.
+END_TEXT:if((this.flags&p.WAS_DOLLAR)!==(t.flags&p.WAS_DOLLAR))return!1;break;case m.Op.LITERAL:case m.Op.CHAR_CLASS:if((this.
+flags&p.FOLD_CASE)!==(t.flags&p.FOLD_CASE))return!1;if(this.runes===null&&t.runes===null)break;if(this.runes===null||t.runes===
+null||this.runes.length!==t.runes.length)return!1;for(let e=0;e<this.runes.length;e++)if(this.runes[e]!==t.runes[e])return!1;
+break;case m.Op.ALTERNATE:case m.Op.CONCAT:if(this.subs.length!==t.subs.length)return!1;for(let e=0;e<this.subs.length;++e)
+if(!this.subs[e].equals(t.subs[e]))return!1;break;case m.Op.STAR:case m.Op.PLUS:case m.Op.QUEST:if((this.flags&p.NON_GREEDY)!==
+(t.flags&p.NON_GREEDY)||!this.subs[0].equals(t.subs[0]))return!1;break;case m.Op.REPEAT:if((this.flags&p.NON_GREEDY)!==(t.
+flags&p.NON_GREEDY)||this.min!==t.min||this.max!==t.max||!this.subs[0].equals(t.subs[0]))return!1;break;case m.Op.CAPTURE:
+if(this.cap!==t.cap||(this.name===null?t.name!==null:this.name!==t.name)||!this.subs[0].equals(t.subs[0]))return!1;break;case m.
+Op.PLB:case m.Op.NLB:if(this.lb!==t.lb||!this.subs[0].equals(t.subs[0]))return!1}return!0}},ft=class{static name="Regexp\
+Walker";static walk(r,t){let e=[],s=r,B;for(;;){if(s.subs.length===0)B=t.leaf(s);else{let n=t.enter(s);if(n.result===void 0){
+e.push({re:s,state:n,i:0}),s=s.subs[0];continue}B=n.result}for(;;){if(e.length===0)return B;let n=e[e.length-1];if(t.child(
+n.re,n.state,B,n.i),n.i++,n.state.result===void 0&&n.i<n.re.subs.length){s=n.re.subs[n.i];break}e.pop(),B=n.state.result!==
+void 0?n.state.result:t.leave(n.re,n.state)}}}},kt=class{static name="AhoCorasick";constructor(r,t){let e=new Map,s=[0],
+B=[0],n=[0],i=[0];for(let f of r){let O=0;for(let L=0;L<f.length;L++){let b=O*t+f[L],I=e.get(b);I===void 0&&(I=s.length,
+e.set(b,I),s.push(O),B.push(f[L]),n.push(n[O]+1),i.push(0)),O=I}i[O]=1}let l=s.length,a=new Int32Array(l-1);for(let f=1;f<
+l;f++)a[f-1]=f;a.sort((f,O)=>s[f]-s[O]||B[f]-B[O]);let c=new Int32Array(l+1);for(let f=1;f<l;f++)c[s[f]+1]++;for(let f=0;f<
+l;f++)c[f+1]+=c[f];let o=new Int32Array(l-1);for(let f=0;f<a.length;f++)o[f]=B[a[f]];this.childStart=c,this.childUnit=o,
+this.childNode=a;let h=new Int32Array(l);for(let f=0;f<l;f++)h[f]=f;h.sort((f,O)=>n[f]-n[O]);let A=new Int32Array(l),E=Uint8Array.
+from(i);for(let f=1;f<l;f++){let O=h[f],L=s[O];if(L!==0){let b=A[L],I=this.next(b,B[O]);for(;I<0&&b!==0;)b=A[b],I=this.next(
+b,B[O]);A[O]=I>=0?I:0}E[O]|=E[A[O]]}this.fail=A,this.match=E}next(r,t){let e=this.childStart[r],s=this.childStart[r+1],B=this.
+childUnit;for(;e<s;){let n=e+s>>1,i=B[n];if(i===t)return this.childNode[n];i<t?e=n+1:s=n}return-1}advance(r,t){for(;;){let e=this.
+next(r,t);if(e>=0)return e;if(r===0)return 0;r=this.fail[r]}}searchUTF16(r,t,e){let s=0;for(let B=t;B<e;B++)if(s=this.advance(
+s,r.charCodeAt(B)),this.match[s]===1)return!0;return!1}searchUTF8(r,t,e){let s=0;for(let B=t;B<e;B++)if(s=this.advance(s,
+r[B]),this.match[s]===1)return!0;return!1}},d=class Q{static name="Prefilter";static Type={NONE:0,EXACT:1,AND:2,OR:3};static MAX_SCANS=32;static MAX_AC_UNITS=1<<
+18;constructor(t){this.type=t,this.subs=[],this.str="",this.bytes=null,this.cost=t===Q.Type.EXACT?1:0,this.allExact=!1,this.
+ac16=null,this.ac8=null}automaton16(){if(this.ac16===null){let t=this.subs.map(e=>{let s=new Array(e.str.length);for(let B=0;B<
+e.str.length;B++)s[B]=e.str.charCodeAt(B);return s});this.ac16=new kt(t,65536)}return this.ac16}automaton8(){return this.
+ac8===null&&(this.ac8=new kt(this.subs.map(t=>t.bytes),256)),this.ac8}eval(t,e){switch(this.type){case Q.Type.NONE:return!0;case Q.
+Type.EXACT:return t.hasString(this,e);case Q.Type.AND:for(let s=0;s<this.subs.length;s++)if(!this.subs[s].eval(t,e))return!1;
+return!0;case Q.Type.OR:if(this.allExact)return t.hasAnyString(this,e);for(let s=0;s<this.subs.length;s++)if(this.subs[s].
+eval(t,e))return!0;return!1;default:return!0}}},ye=class z{static name="PrefilterTree";static build(t){return t?ft.walk(
+t,z.WALKER):new d(d.Type.NONE)}static WALKER={leaf:t=>z.leaf(t),enter:t=>z.enter(t),child:(t,e,s)=>z.child(t,e,s),leave:(t,e)=>z.
+leave(t,e)};static leaf(t){if(t.op!==C.Op.LITERAL)return new d(d.Type.NONE);if(t.runes.length===0||(t.flags&p.FOLD_CASE)!==
+0)return new d(d.Type.NONE);let e="";for(let B=0;B<t.runes.length;B++){if(R.isUnsearchable(t.runes[B]))return new d(d.Type.
+NONE);e+=String.fromCodePoint(t.runes[B])}let s=new d(d.Type.EXACT);return s.str=e,s.bytes=T.stringToUtf8ByteArray(s.str),
 s}static enter(t){switch(t.op){case C.Op.CAPTURE:case C.Op.PLUS:return{sub:null};case C.Op.REPEAT:return t.min>=1?{sub:null}:
-{result:new S(S.Type.NONE)};case C.Op.CONCAT:return{pf:new S(S.Type.AND),subs:[]};case C.Op.ALTERNATE:return{pf:new S(S.
-Type.OR),subs:[]};default:return{result:new S(S.Type.NONE)}}}static child(t,e,s){if(e.subs===void 0){e.sub=s;return}if(e.
-pf.type===S.Type.AND){if(s.type===S.Type.NONE)return;if(s.type===S.Type.AND){for(let B=0;B<s.subs.length;B++)e.subs.push(
-s.subs[B]);return}e.subs.push(s);return}if(s.type===S.Type.NONE){e.result=new S(S.Type.NONE);return}if(s.type===S.Type.OR){
+{result:new d(d.Type.NONE)};case C.Op.CONCAT:return{pf:new d(d.Type.AND),subs:[]};case C.Op.ALTERNATE:return{pf:new d(d.
+Type.OR),subs:[]};default:return{result:new d(d.Type.NONE)}}}static child(t,e,s){if(e.subs===void 0){e.sub=s;return}if(e.
+pf.type===d.Type.AND){if(s.type===d.Type.NONE)return;if(s.type===d.Type.AND){for(let B=0;B<s.subs.length;B++)e.subs.push(
+s.subs[B]);return}e.subs.push(s);return}if(s.type===d.Type.NONE){e.result=new d(d.Type.NONE);return}if(s.type===d.Type.OR){
 for(let B=0;B<s.subs.length;B++)e.subs.push(s.subs[B]);return}e.subs.push(s)}static leave(t,e){if(e.subs===void 0)return e.
-sub;let s=e.pf,B=new Set,n=[];for(let u of e.subs){if(u.type===S.Type.EXACT){if(B.has(u.str))continue;B.add(u.str)}n.push(
-u)}if(s.type===S.Type.AND){let u=[],o=0;for(let c of n)o+c.cost>S.MAX_SCANS||(u.push(c),o+=c.cost);return u.length===0?new S(
-S.Type.NONE):u.length===1?u[0]:(s.subs=u,s.cost=o,s)}if(n.length===0)return new S(S.Type.NONE);if(n.length===1)return n[0];
-s.subs=n;let i=!0,l=0,a=0;for(let u of n)u.type!==S.Type.EXACT?i=!1:a+=u.bytes.length,l+=u.cost;return i?a>S.MAX_AC_UNITS?
-new S(S.Type.NONE):(s.allExact=!0,s.cost=1,s):l>S.MAX_SCANS?new S(S.Type.NONE):(s.cost=l,s)}},U=class{static{O(this,"Pat\
-chList")}constructor(r=0,t=0){this.head=r,this.tail=t}},Ge=class{static{O(this,"Prog")}constructor(){this.inst=[],this.start=
-0,this.numCap=2,this.lbStarts=[],this.numLb=0,this.lbInst=null}getInst(r){return this.inst[r]}numInst(){return this.inst.
-length}addInst(r){this.inst.push(new h(r))}markLookbehindInsts(){let r=new Uint8Array(this.inst.length),t=this.lbStarts.
-slice();for(;t.length>0;){let e=t.pop();if(e===0||r[e]===1)continue;r[e]=1;let s=this.inst[e];switch(s.op){case h.ALT:case h.
-ALT_MATCH:t.push(s.out,s.arg);break;case h.MATCH:case h.FAIL:break;default:t.push(s.out)}}this.lbInst=r}skipNop(r){let t=this.
-inst[r];for(;t.op===h.NOP||t.op===h.CAPTURE;)t=this.inst[r],r=t.out;return t}prefix(){let r="",t=this.skipNop(this.start);
-if(!h.isRuneOp(t.op)||t.runes.length!==1)return[t.op===h.MATCH,r];for(;h.isRuneOp(t.op)&&t.runes.length===1&&(t.arg&p.FOLD_CASE)===
-0&&!T.isUnsearchable(t.runes[0]);)r+=String.fromCodePoint(t.runes[0]),t=this.skipNop(t.out);return[t.op===h.MATCH,r]}startCond(){
-let r=0,t=this.start;t:for(;;){let e=this.inst[t];switch(e.op){case h.EMPTY_WIDTH:r|=e.arg;break;case h.FAIL:return-1;case h.
-CAPTURE:case h.NOP:break;default:break t}t=e.out}return r}patch(r,t){let e=r.head;for(;e!==0;){let s=this.inst[e>>1];(e&
+sub;let s=e.pf,B=new Set,n=[];for(let c of e.subs){if(c.type===d.Type.EXACT){if(B.has(c.str))continue;B.add(c.str)}n.push(
+c)}if(s.type===d.Type.AND){let c=[],o=0;for(let h of n)o+h.cost>d.MAX_SCANS||(c.push(h),o+=h.cost);return c.length===0?new d(
+d.Type.NONE):c.length===1?c[0]:(s.subs=c,s.cost=o,s)}if(n.length===0)return new d(d.Type.NONE);if(n.length===1)return n[0];
+s.subs=n;let i=!0,l=0,a=0;for(let c of n)c.type!==d.Type.EXACT?i=!1:a+=c.bytes.length,l+=c.cost;return i?a>d.MAX_AC_UNITS?
+new d(d.Type.NONE):(s.allExact=!0,s.cost=1,s):l>d.MAX_SCANS?new d(d.Type.NONE):(s.cost=l,s)}},F=class{static name="Patch\
+List";constructor(r=0,t=0){this.head=r,this.tail=t}},He=class{static name="Prog";constructor(){this.inst=[],this.start=0,
+this.numCap=2,this.lbStarts=[],this.numLb=0,this.lbInst=null}getInst(r){return this.inst[r]}numInst(){return this.inst.length}addInst(r){
+this.inst.push(new u(r))}markLookbehindInsts(){let r=new Uint8Array(this.inst.length),t=this.lbStarts.slice();for(;t.length>
+0;){let e=t.pop();if(e===0||r[e]===1)continue;r[e]=1;let s=this.inst[e];switch(s.op){case u.ALT:case u.ALT_MATCH:t.push(
+s.out,s.arg);break;case u.MATCH:case u.FAIL:break;default:t.push(s.out)}}this.lbInst=r}skipNop(r){let t=this.inst[r];for(;t.
+op===u.NOP||t.op===u.CAPTURE;)t=this.inst[r],r=t.out;return t}prefix(){let r="",t=this.skipNop(this.start);if(!u.isRuneOp(
+t.op)||t.runes.length!==1)return[t.op===u.MATCH,r];for(;u.isRuneOp(t.op)&&t.runes.length===1&&(t.arg&p.FOLD_CASE)===0&&!R.
+isUnsearchable(t.runes[0]);)r+=String.fromCodePoint(t.runes[0]),t=this.skipNop(t.out);return[t.op===u.MATCH,r]}startCond(){
+let r=0,t=this.start;t:for(;;){let e=this.inst[t];switch(e.op){case u.EMPTY_WIDTH:r|=e.arg;break;case u.FAIL:return-1;case u.
+CAPTURE:case u.NOP:break;default:break t}t=e.out}return r}patch(r,t){let e=r.head;for(;e!==0;){let s=this.inst[e>>1];(e&
 1)===0?(e=s.out,s.out=t):(e=s.arg,s.arg=t)}}append(r,t){if(r.head===0)return t;if(t.head===0)return r;let e=this.inst[r.
-tail>>1];return(r.tail&1)===0?e.out=t.head:e.arg=t.head,new U(r.head,t.tail)}toString(){let r="";for(let t=0;t<this.inst.
+tail>>1];return(r.tail&1)===0?e.out=t.head:e.arg=t.head,new F(r.head,t.tail)}toString(){let r="";for(let t=0;t<this.inst.
 length;t++){let e=r.length;r+=t,t===this.start&&(r+="*"),r+="        ".substring(r.length-e),r+=this.inst[t],r+=`
-`}return r}},Ye=new Int32Array([0,g.CODES[`
+`}return r}},ve=new Int32Array([0,g.CODES[`
 `]-1,g.CODES[`
-`]+1,T.MAX_RUNE]),xt=new Int32Array([0,T.MAX_RUNE]),st=class{static{O(this,"Frag")}constructor(r=0,t=new U,e=!1){this.i=
-r,this.out=t,this.nullable=e}},je=class Ce{static{O(this,"Compiler")}static compileRegexp(t){let e=new Ce,s=e.compile(t);
-return e.prog.patch(s.out,e.newInst(h.MATCH).i),e.prog.start=s.i,e.prog.markLookbehindInsts(),e.prog}constructor(){this.
-prog=new Ge,this.newInst(h.FAIL),this.lbOffset=0,this.runeCache=new Map,this.walker={leaf:O(t=>this.leaf(t),"leaf"),enter:O(
-t=>this.enter(t),"enter"),child:O((t,e,s)=>this.child(t,e,s),"child"),leave:O((t,e)=>this.leave(t,e),"leave")}}newInst(t){
-return this.prog.addInst(t),new st(this.prog.numInst()-1,new U,!0)}nop(){let t=this.newInst(h.NOP);return t.out=new U(t.
-i<<1,t.i<<1),t}fail(){return new st}cap(t){let e=this.newInst(h.CAPTURE);return e.out=new U(e.i<<1,e.i<<1),this.prog.getInst(
-e.i).arg=t,this.prog.numCap<t+1&&(this.prog.numCap=t+1),e}cat(t,e){return t.i===0||e.i===0?(this.prog.patch(t.out,0),this.
-prog.patch(e.out,0),this.fail()):(this.prog.patch(t.out,e.i),new st(t.i,e.out,t.nullable&&e.nullable))}alt(t,e){if(t.i===
-0)return e;if(e.i===0)return t;let s=this.newInst(h.ALT),B=this.prog.getInst(s.i);return B.out=t.i,B.arg=e.i,s.out=this.
-prog.append(t.out,e.out),s.nullable=t.nullable||e.nullable,s}loop(t,e){let s=this.newInst(h.ALT),B=this.prog.getInst(s.i);
-return e?(B.arg=t.i,s.out=new U(s.i<<1,s.i<<1)):(B.out=t.i,s.out=new U(s.i<<1|1,s.i<<1|1)),this.prog.patch(t.out,s.i),s}quest(t,e){
-if(t.i===0)return this.nop();let s=this.newInst(h.ALT),B=this.prog.getInst(s.i);return e?(B.arg=t.i,s.out=new U(s.i<<1,s.
-i<<1)):(B.out=t.i,s.out=new U(s.i<<1|1,s.i<<1|1)),s.out=this.prog.append(s.out,t.out),s}star(t,e){return t.i===0?this.nop():
-t.nullable?this.quest(this.plus(t,e),e):this.loop(t,e)}plus(t,e){return t.i===0?this.fail():new st(t.i,this.loop(t,e).out,
-t.nullable)}empty(t){let e=this.newInst(h.EMPTY_WIDTH);return this.prog.getInst(e.i).arg=t,e.out=new U(e.i<<1,e.i<<1),e}rune(t,e){
-let s=this.newInst(h.RUNE);s.nullable=!1;let B=this.prog.getInst(s.i);return B.runes=t,e&=p.FOLD_CASE,(t.length!==1||T.simpleFold(
-t[0])===t[0])&&(e&=~p.FOLD_CASE),B.arg=e,s.out=new U(s.i<<1,s.i<<1),(e&p.FOLD_CASE)===0&&t.length===1||t.length===2&&t[0]===
-t[1]?B.op=h.RUNE1:t.length===2&&t[0]===0&&t[1]===T.MAX_RUNE?B.op=h.RUNE_ANY:t.length===4&&t[0]===0&&t[1]===g.CODES[`
+`]+1,R.MAX_RUNE]),Mt=new Int32Array([0,R.MAX_RUNE]),et=class{static name="Frag";constructor(r=0,t=new F,e=!1){this.i=r,this.
+out=t,this.nullable=e}},Ge=class le{static name="Compiler";static compileRegexp(t){let e=new le,s=e.compile(t);return e.
+prog.patch(s.out,e.newInst(u.MATCH).i),e.prog.start=s.i,e.prog.markLookbehindInsts(),e.prog}constructor(){this.prog=new He,
+this.newInst(u.FAIL),this.lbOffset=0,this.runeCache=new Map,this.walker={leaf:t=>this.leaf(t),enter:t=>this.enter(t),child:(t,e,s)=>this.
+child(t,e,s),leave:(t,e)=>this.leave(t,e)}}newInst(t){return this.prog.addInst(t),new et(this.prog.numInst()-1,new F,!0)}nop(){
+let t=this.newInst(u.NOP);return t.out=new F(t.i<<1,t.i<<1),t}fail(){return new et}cap(t){let e=this.newInst(u.CAPTURE);
+return e.out=new F(e.i<<1,e.i<<1),this.prog.getInst(e.i).arg=t,this.prog.numCap<t+1&&(this.prog.numCap=t+1),e}cat(t,e){return t.
+i===0||e.i===0?(this.prog.patch(t.out,0),this.prog.patch(e.out,0),this.fail()):(this.prog.patch(t.out,e.i),new et(t.i,e.
+out,t.nullable&&e.nullable))}alt(t,e){if(t.i===0)return e;if(e.i===0)return t;let s=this.newInst(u.ALT),B=this.prog.getInst(
+s.i);return B.out=t.i,B.arg=e.i,s.out=this.prog.append(t.out,e.out),s.nullable=t.nullable||e.nullable,s}loop(t,e){let s=this.
+newInst(u.ALT),B=this.prog.getInst(s.i);return e?(B.arg=t.i,s.out=new F(s.i<<1,s.i<<1)):(B.out=t.i,s.out=new F(s.i<<1|1,
+s.i<<1|1)),this.prog.patch(t.out,s.i),s}quest(t,e){if(t.i===0)return this.nop();let s=this.newInst(u.ALT),B=this.prog.getInst(
+s.i);return e?(B.arg=t.i,s.out=new F(s.i<<1,s.i<<1)):(B.out=t.i,s.out=new F(s.i<<1|1,s.i<<1|1)),s.out=this.prog.append(s.
+out,t.out),s}star(t,e){return t.i===0?this.nop():t.nullable?this.quest(this.plus(t,e),e):this.loop(t,e)}plus(t,e){return t.
+i===0?this.fail():new et(t.i,this.loop(t,e).out,t.nullable)}empty(t){let e=this.newInst(u.EMPTY_WIDTH);return this.prog.
+getInst(e.i).arg=t,e.out=new F(e.i<<1,e.i<<1),e}rune(t,e){let s=this.newInst(u.RUNE);s.nullable=!1;let B=this.prog.getInst(
+s.i);return B.runes=t,e&=p.FOLD_CASE,(t.length!==1||R.simpleFold(t[0])===t[0])&&(e&=~p.FOLD_CASE),B.arg=e,s.out=new F(s.
+i<<1,s.i<<1),(e&p.FOLD_CASE)===0&&t.length===1||t.length===2&&t[0]===t[1]?B.op=u.RUNE1:t.length===2&&t[0]===0&&t[1]===R.
+MAX_RUNE?B.op=u.RUNE_ANY:t.length===4&&t[0]===0&&t[1]===g.CODES[`
 `]-1&&t[2]===g.CODES[`
-`]+1&&t[3]===T.MAX_RUNE&&(B.op=h.RUNE_ANY_NOT_NL),s}lookBehind(t,e){let s=Math.sign(e)*(Math.abs(e)+this.lbOffset),B=this.
-newInst(h.LB_WRITE);this.prog.getInst(B.i).arg=s;let n=this.rune(xt,0),i=this.star(n,!0),l=this.cat(i,t);this.prog.patch(
-l.out,B.i);let a=this.newInst(h.LB_CHECK);return this.prog.getInst(a.i).arg=s,this.prog.lbStarts.push(l.i),Math.abs(s)>this.
-prog.numLb&&(this.prog.numLb=Math.abs(s)),a.out=new U(a.i<<1,a.i<<1),a}compile(t){return pt.walk(t,this.walker)}leaf(t){
+`]+1&&t[3]===R.MAX_RUNE&&(B.op=u.RUNE_ANY_NOT_NL),s}lookBehind(t,e){let s=Math.sign(e)*(Math.abs(e)+this.lbOffset),B=this.
+newInst(u.LB_WRITE);this.prog.getInst(B.i).arg=s;let n=this.rune(Mt,0),i=this.star(n,!0),l=this.cat(i,t);this.prog.patch(
+l.out,B.i);let a=this.newInst(u.LB_CHECK);return this.prog.getInst(a.i).arg=s,this.prog.lbStarts.push(l.i),Math.abs(s)>this.
+prog.numLb&&(this.prog.numLb=Math.abs(s)),a.out=new F(a.i<<1,a.i<<1),a}compile(t){return ft.walk(t,this.walker)}leaf(t){
 switch(t.op){case C.Op.NO_MATCH:return this.fail();case C.Op.EMPTY_MATCH:return this.nop();case C.Op.LITERAL:{if(t.runes.
 length===0)return this.nop();let e=null;for(let s of t.runes){let B=this.runeCache.get(s);B===void 0&&(B=new Int32Array(
 [s]),this.runeCache.set(s,B));let n=this.rune(B,t.flags);e=e===null?n:this.cat(e,n)}return e}case C.Op.CHAR_CLASS:return this.
-rune(t.runes,t.flags);case C.Op.ANY_CHAR_NOT_NL:return this.rune(Ye,0);case C.Op.ANY_CHAR:return this.rune(xt,0);case C.
-Op.BEGIN_LINE:return this.empty(N.EMPTY_BEGIN_LINE);case C.Op.END_LINE:return this.empty(N.EMPTY_END_LINE);case C.Op.BEGIN_TEXT:
-return this.empty(N.EMPTY_BEGIN_TEXT);case C.Op.END_TEXT:return this.empty(N.EMPTY_END_TEXT);case C.Op.WORD_BOUNDARY:return this.
-empty(N.EMPTY_WORD_BOUNDARY);case C.Op.NO_WORD_BOUNDARY:return this.empty(N.EMPTY_NO_WORD_BOUNDARY);case C.Op.CONCAT:case C.
-Op.ALTERNATE:return this.nop();default:throw new at("regexp: unhandled case in compile")}}enter(t){switch(t.op){case C.Op.
+rune(t.runes,t.flags);case C.Op.ANY_CHAR_NOT_NL:return this.rune(ve,0);case C.Op.ANY_CHAR:return this.rune(Mt,0);case C.
+Op.BEGIN_LINE:return this.empty(T.EMPTY_BEGIN_LINE);case C.Op.END_LINE:return this.empty(T.EMPTY_END_LINE);case C.Op.BEGIN_TEXT:
+return this.empty(T.EMPTY_BEGIN_TEXT);case C.Op.END_TEXT:return this.empty(T.EMPTY_END_TEXT);case C.Op.WORD_BOUNDARY:return this.
+empty(T.EMPTY_WORD_BOUNDARY);case C.Op.NO_WORD_BOUNDARY:return this.empty(T.EMPTY_NO_WORD_BOUNDARY);case C.Op.CONCAT:case C.
+Op.ALTERNATE:return this.nop();default:throw new rt("regexp: unhandled case in compile")}}enter(t){switch(t.op){case C.Op.
 PLB:case C.Op.NLB:case C.Op.STAR:case C.Op.PLUS:case C.Op.QUEST:return{sub:null};case C.Op.CAPTURE:return{bra:this.cap(t.
-cap<<1),sub:null};case C.Op.CONCAT:case C.Op.ALTERNATE:return{f:null};default:throw new at("regexp: unhandled case in co\
+cap<<1),sub:null};case C.Op.CONCAT:case C.Op.ALTERNATE:return{f:null};default:throw new rt("regexp: unhandled case in co\
 mpile")}}child(t,e,s){t.op===C.Op.CONCAT?e.f=e.f===null?s:this.cat(e.f,s):t.op===C.Op.ALTERNATE?e.f=e.f===null?s:this.alt(
 e.f,s):e.sub=s}leave(t,e){switch(t.op){case C.Op.PLB:case C.Op.NLB:return this.lookBehind(e.sub,t.lb);case C.Op.CAPTURE:{
 let s=this.cap(t.cap<<1|1);return this.cat(this.cat(e.bra,e.sub),s)}case C.Op.STAR:return this.star(e.sub,(t.flags&p.NON_GREEDY)!==
 0);case C.Op.PLUS:return this.plus(e.sub,(t.flags&p.NON_GREEDY)!==0);case C.Op.QUEST:return this.quest(e.sub,(t.flags&p.
-NON_GREEDY)!==0);case C.Op.CONCAT:case C.Op.ALTERNATE:return e.f;default:throw new at("regexp: unhandled case in compile")}}},
-Xe=class M{static{O(this,"Simplify")}static simplify(t){return t===null?null:pt.walk(t,M.WALKER)}static WALKER={leaf:O(t=>M.
-leaf(t),"leaf"),enter:O(t=>M.enter(t),"enter"),child:O((t,e,s,B)=>M.child(t,e,s,B),"child"),leave:O((t,e)=>M.leave(t,e),
-"leave")};static leaf(t){if(t.op===C.Op.CHAR_CLASS){if(t.runes===null)return t;if(t.runes.length===0)return new C(C.Op.NO_MATCH);
-if(t.runes.length===2&&t.runes[0]===0&&t.runes[1]===T.MAX_RUNE)return new C(C.Op.ANY_CHAR);if(t.runes.length===4&&t.runes[0]===
-0&&t.runes[1]===g.CODES[`
+NON_GREEDY)!==0);case C.Op.CONCAT:case C.Op.ALTERNATE:return e.f;default:throw new rt("regexp: unhandled case in compile")}}},
+Ye=class k{static name="Simplify";static simplify(t){return t===null?null:ft.walk(t,k.WALKER)}static WALKER={leaf:t=>k.leaf(
+t),enter:t=>k.enter(t),child:(t,e,s,B)=>k.child(t,e,s,B),leave:(t,e)=>k.leave(t,e)};static leaf(t){if(t.op===C.Op.CHAR_CLASS){
+if(t.runes===null)return t;if(t.runes.length===0)return new C(C.Op.NO_MATCH);if(t.runes.length===2&&t.runes[0]===0&&t.runes[1]===
+R.MAX_RUNE)return new C(C.Op.ANY_CHAR);if(t.runes.length===4&&t.runes[0]===0&&t.runes[1]===g.CODES[`
 `]-1&&t.runes[2]===g.CODES[`
-`]+1&&t.runes[3]===T.MAX_RUNE)return new C(C.Op.ANY_CHAR_NOT_NL)}return t}static enter(t){switch(t.op){case C.Op.PLB:case C.
+`]+1&&t.runes[3]===R.MAX_RUNE)return new C(C.Op.ANY_CHAR_NOT_NL)}return t}static enter(t){switch(t.op){case C.Op.PLB:case C.
 Op.NLB:case C.Op.CAPTURE:case C.Op.STAR:case C.Op.PLUS:case C.Op.QUEST:return{sub:null};case C.Op.CONCAT:case C.Op.ALTERNATE:
 return{subs:[],changed:!1};case C.Op.REPEAT:return t.min===0&&t.max===0?{result:new C(C.Op.EMPTY_MATCH)}:{sub:null};default:
 return{result:t}}}static child(t,e,s,B){if(e.subs===void 0){e.sub=s;return}if(s!==t.subs[B]&&(e.changed=!0),t.op===C.Op.
@@ -502,157 +497,157 @@ e.subs.push(s)}static leave(t,e){switch(t.op){case C.Op.PLB:case C.Op.NLB:case C
 let B=C.fromRegexp(t);return B.runes=new Int32Array(0),B.subs=[s],B}return t}case C.Op.CONCAT:case C.Op.ALTERNATE:if(e.changed){
 let s=e.subs;if(s.length===0)return new C(t.op===C.Op.CONCAT?C.Op.EMPTY_MATCH:C.Op.NO_MATCH);if(s.length===1)return s[0];
 let B=C.fromRegexp(t);return B.runes=new Int32Array(0),B.subs=s,B}return t;case C.Op.STAR:case C.Op.PLUS:case C.Op.QUEST:
-return M.simplify1(t.op,t.flags,e.sub,t);case C.Op.REPEAT:return M.simplifyRepeat(t,e.sub);default:return t}}static simplifyRepeat(t,e){
-if(t.max===-1){if(t.min===0)return M.simplify1(C.Op.STAR,t.flags,e,null);if(t.min===1)return M.simplify1(C.Op.PLUS,t.flags,
-e,null);let B=[];for(let n=0;n<t.min-1;n++)B.push(e);return B.push(M.simplify1(C.Op.PLUS,t.flags,e,null)),M.concat(B)}if(t.
-min===1&&t.max===1)return e;let s=null;if(t.min>0){s=[];for(let B=0;B<t.min;B++)s.push(e)}if(t.max>t.min){let B=M.simplify1(
-C.Op.QUEST,t.flags,e,null);for(let n=t.min+1;n<t.max;n++)B=M.simplify1(C.Op.QUEST,t.flags,M.concat([e,B]),null);if(s===null)
-return B;s.push(B)}return s!==null?M.concat(s):new C(C.Op.NO_MATCH)}static concat(t){let e=[];for(let B=0;B<t.length;B++){
+return k.simplify1(t.op,t.flags,e.sub,t);case C.Op.REPEAT:return k.simplifyRepeat(t,e.sub);default:return t}}static simplifyRepeat(t,e){
+if(t.max===-1){if(t.min===0)return k.simplify1(C.Op.STAR,t.flags,e,null);if(t.min===1)return k.simplify1(C.Op.PLUS,t.flags,
+e,null);let B=[];for(let n=0;n<t.min-1;n++)B.push(e);return B.push(k.simplify1(C.Op.PLUS,t.flags,e,null)),k.concat(B)}if(t.
+min===1&&t.max===1)return e;let s=null;if(t.min>0){s=[];for(let B=0;B<t.min;B++)s.push(e)}if(t.max>t.min){let B=k.simplify1(
+C.Op.QUEST,t.flags,e,null);for(let n=t.min+1;n<t.max;n++)B=k.simplify1(C.Op.QUEST,t.flags,k.concat([e,B]),null);if(s===null)
+return B;s.push(B)}return s!==null?k.concat(s):new C(C.Op.NO_MATCH)}static concat(t){let e=[];for(let B=0;B<t.length;B++){
 let n=t[B];if(n.op===C.Op.NO_MATCH)return new C(C.Op.NO_MATCH);if(n.op!==C.Op.EMPTY_MATCH){if(n.op===C.Op.CONCAT){for(let i=0;i<
 n.subs.length;i++)e.push(n.subs[i]);continue}e.push(n)}}if(e.length===0)return new C(C.Op.EMPTY_MATCH);if(e.length===1)return e[0];
 let s=new C(C.Op.CONCAT);return s.subs=e,s}static simplify1(t,e,s,B){if(s.op===C.Op.EMPTY_MATCH)return s;if(s.op===C.Op.
 NO_MATCH)return t===C.Op.PLUS?s:new C(C.Op.EMPTY_MATCH);if(t===s.op&&(e&p.NON_GREEDY)===(s.flags&p.NON_GREEDY))return s;
 if(B!==null&&B.op===t&&(B.flags&p.NON_GREEDY)===(e&p.NON_GREEDY)&&s===B.subs[0])return B;let n=new C(t);return n.flags=e,
-n.subs=[s],n}},b=class{static{O(this,"CharGroup")}constructor(r,t){this.sign=r,this.cls=t}},Ft=[48,57],Ut=[9,10,12,13,32,
-32],yt=[48,57,65,90,95,95,97,122],Ht=new Map([["\\d",new b(1,Ft)],["\\D",new b(-1,Ft)],["\\s",new b(1,Ut)],["\\S",new b(
--1,Ut)],["\\w",new b(1,yt)],["\\W",new b(-1,yt)]]),vt=[48,57,65,90,97,122],Gt=[65,90,97,122],Yt=[0,127],jt=[9,9,32,32],Xt=[
-0,31,127,127],Qt=[48,57],zt=[33,126],Wt=[97,122],Vt=[32,126],$t=[33,47,58,64,91,96,123,126],Kt=[9,13,32,32],qt=[65,90],Zt=[
-48,57,65,90,95,95,97,122],Jt=[48,57,65,70,97,102],te=new Map([["[:alnum:]",new b(1,vt)],["[:^alnum:]",new b(-1,vt)],["[:\
-alpha:]",new b(1,Gt)],["[:^alpha:]",new b(-1,Gt)],["[:ascii:]",new b(1,Yt)],["[:^ascii:]",new b(-1,Yt)],["[:blank:]",new b(
-1,jt)],["[:^blank:]",new b(-1,jt)],["[:cntrl:]",new b(1,Xt)],["[:^cntrl:]",new b(-1,Xt)],["[:digit:]",new b(1,Qt)],["[:^\
-digit:]",new b(-1,Qt)],["[:graph:]",new b(1,zt)],["[:^graph:]",new b(-1,zt)],["[:lower:]",new b(1,Wt)],["[:^lower:]",new b(
--1,Wt)],["[:print:]",new b(1,Vt)],["[:^print:]",new b(-1,Vt)],["[:punct:]",new b(1,$t)],["[:^punct:]",new b(-1,$t)],["[:\
-space:]",new b(1,Kt)],["[:^space:]",new b(-1,Kt)],["[:upper:]",new b(1,qt)],["[:^upper:]",new b(-1,qt)],["[:word:]",new b(
-1,Zt)],["[:^word:]",new b(-1,Zt)],["[:xdigit:]",new b(1,Jt)],["[:^xdigit:]",new b(-1,Jt)]]),Y=class Bt{static{O(this,"Ch\
-arClass")}static charClassToString(t,e){let s="[";for(let B=0;B<e;B+=2){B>0&&(s+=" ");let n=t[B],i=t[B+1];n===i?s+=`0x${n.
-toString(16)}`:s+=`0x${n.toString(16)}-0x${i.toString(16)}`}return s+="]",s}static sortRanges(t,e){let s=e>>1,B=new Array(
-s);for(let i=0;i<s;i++)B[i]=i;B.sort((i,l)=>t[2*i]-t[2*l]||t[2*l+1]-t[2*i+1]);let n=t.slice(0,e);for(let i=0;i<s;i++)t[2*
-i]=n[2*B[i]],t[2*i+1]=n[2*B[i]+1]}constructor(t=N.emptyInts()){this.r=t,this.len=t.length}toArray(){return this.r instanceof
-Int32Array?this.len===this.r.length?this.r:this.r.subarray(0,this.len):new Int32Array(this.len===this.r.length?this.r:this.
-r.slice(0,this.len))}toGrowableArray(){return Array.isArray(this.r)?(this.r.length=this.len,this.r):Array.from(this.r.subarray(
-0,this.len))}cleanClass(){if(this.len<4)return this;Bt.sortRanges(this.r,this.len);let t=2;for(let e=2;e<this.len;e+=2){
-let s=this.r[e],B=this.r[e+1];if(s<=this.r[t-1]+1){B>this.r[t-1]&&(this.r[t-1]=B);continue}this.r[t]=s,this.r[t+1]=B,t+=
-2}return this.len=t,this}appendLiteral(t,e){return(e&p.FOLD_CASE)!==0?this.appendFoldedRange(t,t):this.appendRange(t,t)}appendRange(t,e){
-if(this.len>0){for(let s=2;s<=4;s+=2)if(this.len>=s){let B=this.r[this.len-s],n=this.r[this.len-s+1];if(t<=n+1&&B<=e+1)return t<
-B&&(this.r[this.len-s]=t),e>n&&(this.r[this.len-s+1]=e),this}}return this.r[this.len++]=t,this.r[this.len++]=e,this}appendFoldedRange(t,e){
-if(t<=T.MIN_FOLD&&e>=T.MAX_FOLD)return this.appendRange(t,e);if(e<T.MIN_FOLD||t>T.MAX_FOLD)return this.appendRange(t,e);
-t<T.MIN_FOLD&&(this.appendRange(t,T.MIN_FOLD-1),t=T.MIN_FOLD),e>T.MAX_FOLD&&(this.appendRange(T.MAX_FOLD+1,e),e=T.MAX_FOLD);
-for(let s=t;s<=e;s++){this.appendRange(s,s);for(let B=T.simpleFold(s);B!==s;B=T.simpleFold(B))this.appendRange(B,B)}return this}appendClass(t){
+n.subs=[s],n}},S=class{static name="CharGroup";constructor(r,t){this.sign=r,this.cls=t}},xt=[48,57],Ft=[9,10,12,13,32,32],
+Ut=[48,57,65,90,95,95,97,122],yt=new Map([["\\d",new S(1,xt)],["\\D",new S(-1,xt)],["\\s",new S(1,Ft)],["\\S",new S(-1,Ft)],
+["\\w",new S(1,Ut)],["\\W",new S(-1,Ut)]]),Ht=[48,57,65,90,97,122],vt=[65,90,97,122],Gt=[0,127],Yt=[9,9,32,32],jt=[0,31,
+127,127],Xt=[48,57],Qt=[33,126],zt=[97,122],Wt=[32,126],Vt=[33,47,58,64,91,96,123,126],$t=[9,13,32,32],Kt=[65,90],qt=[48,
+57,65,90,95,95,97,122],Jt=[48,57,65,70,97,102],Zt=new Map([["[:alnum:]",new S(1,Ht)],["[:^alnum:]",new S(-1,Ht)],["[:alp\
+ha:]",new S(1,vt)],["[:^alpha:]",new S(-1,vt)],["[:ascii:]",new S(1,Gt)],["[:^ascii:]",new S(-1,Gt)],["[:blank:]",new S(
+1,Yt)],["[:^blank:]",new S(-1,Yt)],["[:cntrl:]",new S(1,jt)],["[:^cntrl:]",new S(-1,jt)],["[:digit:]",new S(1,Xt)],["[:^\
+digit:]",new S(-1,Xt)],["[:graph:]",new S(1,Qt)],["[:^graph:]",new S(-1,Qt)],["[:lower:]",new S(1,zt)],["[:^lower:]",new S(
+-1,zt)],["[:print:]",new S(1,Wt)],["[:^print:]",new S(-1,Wt)],["[:punct:]",new S(1,Vt)],["[:^punct:]",new S(-1,Vt)],["[:\
+space:]",new S(1,$t)],["[:^space:]",new S(-1,$t)],["[:upper:]",new S(1,Kt)],["[:^upper:]",new S(-1,Kt)],["[:word:]",new S(
+1,qt)],["[:^word:]",new S(-1,qt)],["[:xdigit:]",new S(1,Jt)],["[:^xdigit:]",new S(-1,Jt)]]),G=class st{static name="Char\
+Class";static charClassToString(t,e){let s="[";for(let B=0;B<e;B+=2){B>0&&(s+=" ");let n=t[B],i=t[B+1];n===i?s+=`0x${n.toString(
+16)}`:s+=`0x${n.toString(16)}-0x${i.toString(16)}`}return s+="]",s}static sortRanges(t,e){let s=e>>1,B=new Array(s);for(let i=0;i<
+s;i++)B[i]=i;B.sort((i,l)=>t[2*i]-t[2*l]||t[2*l+1]-t[2*i+1]);let n=t.slice(0,e);for(let i=0;i<s;i++)t[2*i]=n[2*B[i]],t[2*
+i+1]=n[2*B[i]+1]}constructor(t=T.emptyInts()){this.r=t,this.len=t.length}toArray(){return this.r instanceof Int32Array?this.
+len===this.r.length?this.r:this.r.subarray(0,this.len):new Int32Array(this.len===this.r.length?this.r:this.r.slice(0,this.
+len))}toGrowableArray(){return Array.isArray(this.r)?(this.r.length=this.len,this.r):Array.from(this.r.subarray(0,this.len))}cleanClass(){
+if(this.len<4)return this;st.sortRanges(this.r,this.len);let t=2;for(let e=2;e<this.len;e+=2){let s=this.r[e],B=this.r[e+
+1];if(s<=this.r[t-1]+1){B>this.r[t-1]&&(this.r[t-1]=B);continue}this.r[t]=s,this.r[t+1]=B,t+=2}return this.len=t,this}appendLiteral(t,e){
+return(e&p.FOLD_CASE)!==0?this.appendFoldedRange(t,t):this.appendRange(t,t)}appendRange(t,e){if(this.len>0){for(let s=2;s<=
+4;s+=2)if(this.len>=s){let B=this.r[this.len-s],n=this.r[this.len-s+1];if(t<=n+1&&B<=e+1)return t<B&&(this.r[this.len-s]=
+t),e>n&&(this.r[this.len-s+1]=e),this}}return this.r[this.len++]=t,this.r[this.len++]=e,this}appendFoldedRange(t,e){if(t<=
+R.MIN_FOLD&&e>=R.MAX_FOLD)return this.appendRange(t,e);if(e<R.MIN_FOLD||t>R.MAX_FOLD)return this.appendRange(t,e);t<R.MIN_FOLD&&
+(this.appendRange(t,R.MIN_FOLD-1),t=R.MIN_FOLD),e>R.MAX_FOLD&&(this.appendRange(R.MAX_FOLD+1,e),e=R.MAX_FOLD);for(let s=t;s<=
+e;s++){this.appendRange(s,s);for(let B=R.simpleFold(s);B!==s;B=R.simpleFold(B))this.appendRange(B,B)}return this}appendClass(t){
 for(let e=0;e<t.length;e+=2)this.appendRange(t[e],t[e+1]);return this}appendFoldedClass(t){for(let e=0;e<t.length;e+=2)this.
 appendFoldedRange(t[e],t[e+1]);return this}appendNegatedClass(t){let e=0;for(let s=0;s<t.length;s+=2){let B=t[s],n=t[s+1];
-e<=B-1&&this.appendRange(e,B-1),e=n+1}return e<=T.MAX_RUNE&&this.appendRange(e,T.MAX_RUNE),this}appendTable(t){for(let e=0;e<
+e<=B-1&&this.appendRange(e,B-1),e=n+1}return e<=R.MAX_RUNE&&this.appendRange(e,R.MAX_RUNE),this}appendTable(t){for(let e=0;e<
 t.length;++e){let s=t.getLo(e),B=t.getHi(e),n=t.getStride(e);if(n===1){this.appendRange(s,B);continue}for(let i=s;i<=B;i+=
 n)this.appendRange(i,i)}return this}appendNegatedTable(t){let e=0;for(let s=0;s<t.length;++s){let B=t.getLo(s),n=t.getHi(
 s),i=t.getStride(s);if(i===1){e<=B-1&&this.appendRange(e,B-1),e=n+1;continue}for(let l=B;l<=n;l+=i)e<=l-1&&this.appendRange(
-e,l-1),e=l+1}return e<=T.MAX_RUNE&&this.appendRange(e,T.MAX_RUNE),this}appendTableWithSign(t,e){return e<0?this.appendNegatedTable(
+e,l-1),e=l+1}return e<=R.MAX_RUNE&&this.appendRange(e,R.MAX_RUNE),this}appendTableWithSign(t,e){return e<0?this.appendNegatedTable(
 t):this.appendTable(t)}negateClass(){let t=0,e=0;for(let s=0;s<this.len;s+=2){let B=this.r[s],n=this.r[s+1];t<=B-1&&(this.
-r[e]=t,this.r[e+1]=B-1,e+=2),t=n+1}return this.len=e,t<=T.MAX_RUNE&&(this.r[this.len++]=t,this.r[this.len++]=T.MAX_RUNE),
+r[e]=t,this.r[e+1]=B-1,e+=2),t=n+1}return this.len=e,t<=R.MAX_RUNE&&(this.r[this.len++]=t,this.r[this.len++]=R.MAX_RUNE),
 this}appendClassWithSign(t,e){return e<0?this.appendNegatedClass(t):this.appendClass(t)}appendGroup(t,e){let s=t.cls;return e&&
-(s=new Bt().appendFoldedClass(s).cleanClass().toArray()),this.appendClassWithSign(s,t.sign)}toString(){return Bt.charClassToString(
-this.r,this.len)}},Qe=class{static{O(this,"StringIterator")}constructor(r){this.str=r,this.position=0}pos(){return this.
-position}rewindTo(r){this.position=r}more(){return this.position<this.str.length}peek(){return this.str.codePointAt(this.
-position)}skip(r){this.position+=r}skipString(r){this.position+=r.length}pop(){let r=this.str.codePointAt(this.position);
-return this.position+=N.charCount(r),r}lookingAt(r){return this.str.startsWith(r,this.position)}rest(){return this.str.substring(
-this.position)}from(r){return this.str.substring(r,this.position)}toString(){return this.rest()}},ze=class d{static{O(this,
-"Parser")}static ERR_INTERNAL_ERROR="regexp/syntax: internal error";static ERR_INVALID_CHAR_RANGE="invalid character cla\
-ss range";static ERR_INVALID_ESCAPE="invalid escape sequence";static ERR_INVALID_NAMED_CAPTURE="invalid named capture";static ERR_INVALID_PERL_OP="\
-invalid or unsupported Perl syntax";static ERR_INVALID_REPEAT_OP="invalid nested repetition operator";static ERR_INVALID_REPEAT_SIZE="\
+(s=new st().appendFoldedClass(s).cleanClass().toArray()),this.appendClassWithSign(s,t.sign)}toString(){return st.charClassToString(
+this.r,this.len)}},je=class{static name="StringIterator";constructor(r){this.str=r,this.position=0}pos(){return this.position}rewindTo(r){
+this.position=r}more(){return this.position<this.str.length}peek(){return this.str.codePointAt(this.position)}skip(r){this.
+position+=r}skipString(r){this.position+=r.length}pop(){let r=this.str.codePointAt(this.position);return this.position+=
+T.charCount(r),r}lookingAt(r){return this.str.startsWith(r,this.position)}rest(){return this.str.substring(this.position)}from(r){
+return this.str.substring(r,this.position)}toString(){return this.rest()}},Xe=class N{static name="Parser";static ERR_INTERNAL_ERROR="\
+regexp/syntax: internal error";static ERR_INVALID_CHAR_RANGE="invalid character class range";static ERR_INVALID_ESCAPE="\
+invalid escape sequence";static ERR_INVALID_NAMED_CAPTURE="invalid named capture";static ERR_INVALID_PERL_OP="invalid or\
+ unsupported Perl syntax";static ERR_INVALID_REPEAT_OP="invalid nested repetition operator";static ERR_INVALID_REPEAT_SIZE="\
 invalid repeat count";static ERR_MISSING_BRACKET="missing closing ]";static ERR_MISSING_PAREN="missing closing )";static ERR_MISSING_REPEAT_ARGUMENT="\
 missing argument to repetition operator";static ERR_TRAILING_BACKSLASH="trailing backslash at end of expression";static ERR_DUPLICATE_NAMED_CAPTURE="\
 duplicate capture group name";static ERR_UNEXPECTED_PAREN="unexpected )";static ERR_NESTING_DEPTH="expression nests too \
-deeply";static ERR_LARGE="expression too large";static ERR_INVALID_CAPTURE_IN_LOOKBEHIND="invalid capture in lookbehind";static MAX_HEIGHT=1e3;static MAX_SIZE=1398101;static MAX_RUNES=33554432;static ANY_TABLE=new rt(
-new Uint32Array([0,T.MAX_RUNE,1]));static ASCII_TABLE=new rt(new Uint32Array([0,127,1]));static ASCII_FOLD_TABLE=new rt(
-new Uint32Array([0,127,1,383,383,1,8490,8490,1]));static unicodeTable(t){return t==="Any"?{tab:d.ANY_TABLE,fold:d.ANY_TABLE,
-sign:1}:t==="Assigned"?{tab:G.CATEGORIES.get("Cn"),fold:G.CATEGORIES.get("Cn"),sign:-1}:G.CATEGORIES.has(t)?{tab:G.CATEGORIES.
-get(t),fold:G.FOLD_CATEGORIES.get(t),sign:1}:null}static minFoldRune(t){if(t<T.MIN_FOLD||t>T.MAX_FOLD)return t;let e=t,s=t;
-for(t=T.simpleFold(t);t!==s;t=T.simpleFold(t))e>t&&(e=t);return e}static leadingRegexp(t){if(t.op===C.Op.EMPTY_MATCH)return null;
+deeply";static ERR_LARGE="expression too large";static ERR_INVALID_CAPTURE_IN_LOOKBEHIND="invalid capture in lookbehind";static MAX_HEIGHT=1e3;static MAX_SIZE=1398101;static MAX_RUNES=33554432;static ANY_TABLE=new it(
+new Uint32Array([0,R.MAX_RUNE,1]));static ASCII_TABLE=new it(new Uint32Array([0,127,1]));static ASCII_FOLD_TABLE=new it(
+new Uint32Array([0,127,1,383,383,1,8490,8490,1]));static unicodeTable(t){return t==="Any"?{tab:N.ANY_TABLE,fold:N.ANY_TABLE,
+sign:1}:t==="Assigned"?{tab:v.CATEGORIES.get("Cn"),fold:v.CATEGORIES.get("Cn"),sign:-1}:v.CATEGORIES.has(t)?{tab:v.CATEGORIES.
+get(t),fold:v.FOLD_CATEGORIES.get(t),sign:1}:null}static minFoldRune(t){if(t<R.MIN_FOLD||t>R.MAX_FOLD)return t;let e=t,s=t;
+for(t=R.simpleFold(t);t!==s;t=R.simpleFold(t))e>t&&(e=t);return e}static leadingRegexp(t){if(t.op===C.Op.EMPTY_MATCH)return null;
 if(t.op===C.Op.CONCAT&&t.subs.length>0){let e=t.subs[0];return e.op===C.Op.EMPTY_MATCH?null:e}return t}static literalRegexp(t,e){
-let s=new C(C.Op.LITERAL);return s.flags=e,s.runes=N.stringToRunes(t),s}static parse(t,e){return new d(t,e).parseInternal()}static parseRepeat(t){
-let e=t.pos();if(!t.more()||!t.lookingAt("{"))return-1;t.skip(1);let s=d.parseInt(t);if(s===-1||!t.more())return-1;let B;
-if(!t.lookingAt(","))B=s;else{if(t.skip(1),!t.more())return-1;if(t.lookingAt("}"))B=-1;else if((B=d.parseInt(t))===-1)return-1}
-if(!t.more()||!t.lookingAt("}"))return-1;if(t.skip(1),s<0||s>1e3||B===-2||B>1e3||B>=0&&s>B)throw new I(d.ERR_INVALID_REPEAT_SIZE,
-t.from(e));return s<<16|B&T.MAX_BMP}static isValidCaptureName(t){if(t.length===0)return!1;for(let e=0;e<t.length;e++){let s=t.
-codePointAt(e);if(s!==g.CODES._&&!N.isalnum(s))return!1}return!0}static parseInt(t){let e=t.pos();for(;t.more()&&t.peek()>=
+let s=new C(C.Op.LITERAL);return s.flags=e,s.runes=T.stringToRunes(t),s}static parse(t,e){return new N(t,e).parseInternal()}static parseRepeat(t){
+let e=t.pos();if(!t.more()||!t.lookingAt("{"))return-1;t.skip(1);let s=N.parseInt(t);if(s===-1||!t.more())return-1;let B;
+if(!t.lookingAt(","))B=s;else{if(t.skip(1),!t.more())return-1;if(t.lookingAt("}"))B=-1;else if((B=N.parseInt(t))===-1)return-1}
+if(!t.more()||!t.lookingAt("}"))return-1;if(t.skip(1),s<0||s>1e3||B===-2||B>1e3||B>=0&&s>B)throw new w(N.ERR_INVALID_REPEAT_SIZE,
+t.from(e));return s<<16|B&R.MAX_BMP}static isValidCaptureName(t){if(t.length===0)return!1;for(let e=0;e<t.length;e++){let s=t.
+codePointAt(e);if(s!==g.CODES._&&!T.isalnum(s))return!1}return!0}static parseInt(t){let e=t.pos();for(;t.more()&&t.peek()>=
 g.CODES[0]&&t.peek()<=g.CODES[9];)t.skip(1);let s=t.from(e);return s.length===0||s.length>1&&s.codePointAt(0)===g.CODES[0]?
 -1:s.length>8?-2:parseInt(s,10)}static isCharClass(t){return t.op===C.Op.LITERAL&&t.runes.length===1||t.op===C.Op.CHAR_CLASS||
 t.op===C.Op.ANY_CHAR_NOT_NL||t.op===C.Op.ANY_CHAR}static matchRune(t,e){switch(t.op){case C.Op.LITERAL:return t.runes.length===
 1&&t.runes[0]===e;case C.Op.CHAR_CLASS:for(let s=0;s<t.runes.length;s+=2)if(t.runes[s]<=e&&e<=t.runes[s+1])return!0;return!1;case C.
 Op.ANY_CHAR_NOT_NL:return e!==g.CODES[`
 `];case C.Op.ANY_CHAR:return!0}return!1}static mergeCharClass(t,e){switch(t.op){case C.Op.ANY_CHAR:break;case C.Op.ANY_CHAR_NOT_NL:
-d.matchRune(e,g.CODES[`
-`])&&(t.op=C.Op.ANY_CHAR);break;case C.Op.CHAR_CLASS:{let s=new Y(Array.isArray(t.runes)?t.runes:Array.from(t.runes));e.
+N.matchRune(e,g.CODES[`
+`])&&(t.op=C.Op.ANY_CHAR);break;case C.Op.CHAR_CLASS:{let s=new G(Array.isArray(t.runes)?t.runes:Array.from(t.runes));e.
 op===C.Op.LITERAL?s.appendLiteral(e.runes[0],e.flags):s.appendClass(e.runes),t.runes=s.toGrowableArray();break}case C.Op.
-LITERAL:if(e.runes[0]===t.runes[0]&&e.flags===t.flags)break;t.op=C.Op.CHAR_CLASS,t.runes=new Y().appendLiteral(t.runes[0],
+LITERAL:if(e.runes[0]===t.runes[0]&&e.flags===t.flags)break;t.op=C.Op.CHAR_CLASS,t.runes=new G().appendLiteral(t.runes[0],
 t.flags).appendLiteral(e.runes[0],e.flags).toGrowableArray()}}static parseEscape(t){let e=t.pos();if(t.skip(1),!t.more())
-throw new I(d.ERR_TRAILING_BACKSLASH);let s=t.pop();t:switch(s){case g.CODES[1]:case g.CODES[2]:case g.CODES[3]:case g.CODES[4]:case g.
+throw new w(N.ERR_TRAILING_BACKSLASH);let s=t.pop();t:switch(s){case g.CODES[1]:case g.CODES[2]:case g.CODES[3]:case g.CODES[4]:case g.
 CODES[5]:case g.CODES[6]:case g.CODES[7]:if(!t.more()||t.peek()<g.CODES[0]||t.peek()>g.CODES[7])break;case g.CODES[0]:{let B=s-
 g.CODES[0];for(let n=1;n<3&&!(!t.more()||t.peek()<g.CODES[0]||t.peek()>g.CODES[7]);n++)B=B*8+t.peek()-g.CODES[0],t.skip(
 1);return B}case g.CODES.x:{if(!t.more())break;if(s=t.pop(),s===g.CODES["{"]){let i=0,l=0;for(;;){if(!t.more())break t;if(s=
-t.pop(),s===g.CODES["}"])break;let a=N.unhex(s);if(a<0||(l=l*16+a,l>T.MAX_RUNE))break t;i++}if(i===0)break t;return l}let B=N.
-unhex(s);if(!t.more())break;s=t.pop();let n=N.unhex(s);if(B<0||n<0)break;return B*16+n}case g.CODES.a:return g.CODES["\x07"];case g.
+t.pop(),s===g.CODES["}"])break;let a=T.unhex(s);if(a<0||(l=l*16+a,l>R.MAX_RUNE))break t;i++}if(i===0)break t;return l}let B=T.
+unhex(s);if(!t.more())break;s=t.pop();let n=T.unhex(s);if(B<0||n<0)break;return B*16+n}case g.CODES.a:return g.CODES["\x07"];case g.
 CODES.f:return g.CODES["\f"];case g.CODES.n:return g.CODES[`
 `];case g.CODES.r:return g.CODES["\r"];case g.CODES.t:return g.CODES["	"];case g.CODES.v:return g.CODES["\v"];default:if(s<=
-T.MAX_ASCII&&!N.isalnum(s))return s}throw new I(d.ERR_INVALID_ESCAPE,t.from(e))}static parseClassChar(t,e){if(!t.more())
-throw new I(d.ERR_MISSING_BRACKET,t.from(e));return t.lookingAt("\\")?d.parseEscape(t):t.pop()}static hasCapture(t){if(t===
-null)return!1;if(t.op===C.Op.CAPTURE)return!0;if(t.subs){for(let e of t.subs)if(d.hasCapture(e))return!0}return!1}constructor(t,e=0){
+R.MAX_ASCII&&!T.isalnum(s))return s}throw new w(N.ERR_INVALID_ESCAPE,t.from(e))}static parseClassChar(t,e){if(!t.more())
+throw new w(N.ERR_MISSING_BRACKET,t.from(e));return t.lookingAt("\\")?N.parseEscape(t):t.pop()}static hasCapture(t){if(t===
+null)return!1;if(t.op===C.Op.CAPTURE)return!0;if(t.subs){for(let e of t.subs)if(N.hasCapture(e))return!0}return!1}constructor(t,e=0){
 this.wholeRegexp=t,this.flags=e,this.numCap=0,this.namedGroups=Object.create(null),this.stack=[],this.free=null,this.numRegexp=
 0,this.numRunes=0,this.repeats=0,this.height=null,this.size=null,this.nlb=0}newRegexp(t){let e=this.free;return e!==null&&
 e.subs!==null&&e.subs.length>0?(this.free=e.subs[0],e.reinit(),e.op=t):(e=new C(t),this.numRegexp+=1),e}reuse(t){this.height!==
 null&&this.height.has(t)&&this.height.delete(t),t.subs!==null&&t.subs.length>0&&(t.subs[0]=this.free),this.free=t}checkLimits(t){
-if(this.numRunes>d.MAX_RUNES)throw new I(d.ERR_LARGE);this.checkSize(t),this.checkHeight(t)}checkSize(t){if(this.size===
-null){if(this.repeats===0&&(this.repeats=1),t.op===C.Op.REPEAT){let e=t.max;e===-1&&(e=t.min),e<=0&&(e=1),e>Math.floor(d.
-MAX_SIZE/this.repeats)?this.repeats=d.MAX_SIZE:this.repeats*=e}if(this.numRegexp<Math.floor(d.MAX_SIZE/this.repeats))return;
-this.size=new Map;for(let e of this.stack)this.checkSize(e)}if(this.calcSize(t,!0)>d.MAX_SIZE)throw new I(d.ERR_LARGE)}calcSize(t,e=!1){
+if(this.numRunes>N.MAX_RUNES)throw new w(N.ERR_LARGE);this.checkSize(t),this.checkHeight(t)}checkSize(t){if(this.size===
+null){if(this.repeats===0&&(this.repeats=1),t.op===C.Op.REPEAT){let e=t.max;e===-1&&(e=t.min),e<=0&&(e=1),e>Math.floor(N.
+MAX_SIZE/this.repeats)?this.repeats=N.MAX_SIZE:this.repeats*=e}if(this.numRegexp<Math.floor(N.MAX_SIZE/this.repeats))return;
+this.size=new Map;for(let e of this.stack)this.checkSize(e)}if(this.calcSize(t,!0)>N.MAX_SIZE)throw new w(N.ERR_LARGE)}calcSize(t,e=!1){
 if(!e&&this.size!==null&&this.size.has(t))return this.size.get(t);let s=0;switch(t.op){case C.Op.LITERAL:s=t.runes.length;
 break;case C.Op.PLB:case C.Op.NLB:case C.Op.CAPTURE:case C.Op.STAR:s=2+this.calcSize(t.subs[0]);break;case C.Op.PLUS:case C.
 Op.QUEST:s=1+this.calcSize(t.subs[0]);break;case C.Op.CONCAT:for(let B of t.subs)s=s+this.calcSize(B);break;case C.Op.ALTERNATE:
 for(let B of t.subs)s=s+this.calcSize(B);t.subs.length>1&&(s=s+t.subs.length-1);break;case C.Op.REPEAT:{let B=this.calcSize(
 t.subs[0]);if(t.max===-1){t.min===0?s=2+B:s=1+t.min*B;break}s=t.max*B+(t.max-t.min);break}}return s=Math.max(1,s),this.size===
-null&&(this.size=new Map),this.size.set(t,s),s}checkHeight(t){if(!(this.numRegexp<d.MAX_HEIGHT)){if(this.height===null){
-this.height=new Map;for(let e of this.stack)this.checkHeight(e)}if(this.calcHeight(t,!0)>d.MAX_HEIGHT)throw new I(d.ERR_NESTING_DEPTH)}}calcHeight(t,e=!1){
+null&&(this.size=new Map),this.size.set(t,s),s}checkHeight(t){if(!(this.numRegexp<N.MAX_HEIGHT)){if(this.height===null){
+this.height=new Map;for(let e of this.stack)this.checkHeight(e)}if(this.calcHeight(t,!0)>N.MAX_HEIGHT)throw new w(N.ERR_NESTING_DEPTH)}}calcHeight(t,e=!1){
 if(!e&&this.height!==null&&this.height.has(t))return this.height.get(t);let s=1;for(let B of t.subs){let n=this.calcHeight(
 B);s<1+n&&(s=1+n)}return this.height===null&&(this.height=new Map),this.height.set(t,s),s}pop(){return this.stack.pop()}popToPseudo(){
 let t=this.stack.length,e=t;for(;e>0&&!C.isPseudoOp(this.stack[e-1].op);)e--;return this.stack.splice(e,t-e)}push(t){if(this.
 numRunes+=t.runes.length,t.op===C.Op.CHAR_CLASS&&t.runes.length===2&&t.runes[0]===t.runes[1]){if(this.maybeConcat(t.runes[0],
 this.flags&~p.FOLD_CASE))return null;t.op=C.Op.LITERAL,t.runes=[t.runes[0]],t.flags=this.flags&~p.FOLD_CASE}else if(t.op===
-C.Op.CHAR_CLASS&&t.runes.length===4&&t.runes[0]===t.runes[1]&&t.runes[2]===t.runes[3]&&T.simpleFold(t.runes[0])===t.runes[2]&&
-T.simpleFold(t.runes[2])===t.runes[0]||t.op===C.Op.CHAR_CLASS&&t.runes.length===2&&t.runes[0]+1===t.runes[1]&&T.simpleFold(
-t.runes[0])===t.runes[1]&&T.simpleFold(t.runes[1])===t.runes[0]){if(this.maybeConcat(t.runes[0],this.flags|p.FOLD_CASE))
+C.Op.CHAR_CLASS&&t.runes.length===4&&t.runes[0]===t.runes[1]&&t.runes[2]===t.runes[3]&&R.simpleFold(t.runes[0])===t.runes[2]&&
+R.simpleFold(t.runes[2])===t.runes[0]||t.op===C.Op.CHAR_CLASS&&t.runes.length===2&&t.runes[0]+1===t.runes[1]&&R.simpleFold(
+t.runes[0])===t.runes[1]&&R.simpleFold(t.runes[1])===t.runes[0]){if(this.maybeConcat(t.runes[0],this.flags|p.FOLD_CASE))
 return null;t.op=C.Op.LITERAL,t.runes=[t.runes[0]],t.flags=this.flags|p.FOLD_CASE}else this.maybeConcat(-1,0);return this.
 stack.push(t),this.checkLimits(t),t}maybeConcat(t,e){let s=this.stack.length;if(s<2)return!1;let B=this.stack[s-1],n=this.
 stack[s-2];if(B.op!==C.Op.LITERAL||n.op!==C.Op.LITERAL||(B.flags&p.FOLD_CASE)!==(n.flags&p.FOLD_CASE))return!1;Array.isArray(
 n.runes)||(n.runes=Array.from(n.runes));for(let i=0;i<B.runes.length;i++)n.runes.push(B.runes[i]);return t>=0?(B.runes=[
 t],B.flags=e,!0):(this.pop(),this.reuse(B),!1)}newLiteral(t,e){let s=this.newRegexp(C.Op.LITERAL);return s.flags=e,(e&p.
-FOLD_CASE)!==0&&(t=d.minFoldRune(t)),s.runes=[t],s}literal(t){this.push(this.newLiteral(t,this.flags))}op(t){let e=this.
+FOLD_CASE)!==0&&(t=N.minFoldRune(t)),s.runes=[t],s}literal(t){this.push(this.newLiteral(t,this.flags))}op(t){let e=this.
 newRegexp(t);return e.flags=this.flags,this.push(e)}repeat(t,e,s,B,n,i){let l=this.flags;if((l&p.PERL_X)!==0&&(n.more()&&
-n.lookingAt("?")&&(n.skip(1),l^=p.NON_GREEDY),i!==-1))throw new I(d.ERR_INVALID_REPEAT_OP,n.from(i));let a=this.stack.length;
-if(a===0)throw new I(d.ERR_MISSING_REPEAT_ARGUMENT,n.from(B));let u=this.stack[a-1];if(C.isPseudoOp(u.op))throw new I(d.
-ERR_MISSING_REPEAT_ARGUMENT,n.from(B));let o=this.newRegexp(t);if(o.min=e,o.max=s,o.flags=l,o.subs=[u],this.stack[a-1]=o,
-this.checkLimits(o),t===C.Op.REPEAT&&(e>=2||s>=2)&&!this.repeatIsValid(o,1e3))throw new I(d.ERR_INVALID_REPEAT_SIZE,n.from(
+n.lookingAt("?")&&(n.skip(1),l^=p.NON_GREEDY),i!==-1))throw new w(N.ERR_INVALID_REPEAT_OP,n.from(i));let a=this.stack.length;
+if(a===0)throw new w(N.ERR_MISSING_REPEAT_ARGUMENT,n.from(B));let c=this.stack[a-1];if(C.isPseudoOp(c.op))throw new w(N.
+ERR_MISSING_REPEAT_ARGUMENT,n.from(B));let o=this.newRegexp(t);if(o.min=e,o.max=s,o.flags=l,o.subs=[c],this.stack[a-1]=o,
+this.checkLimits(o),t===C.Op.REPEAT&&(e>=2||s>=2)&&!this.repeatIsValid(o,1e3))throw new w(N.ERR_INVALID_REPEAT_SIZE,n.from(
 B))}repeatIsValid(t,e){if(t.op===C.Op.REPEAT){let s=t.max;if(s===0)return!0;if(s<0&&(s=t.min),s>e)return!1;s>0&&(e=Math.
 trunc(e/s))}for(let s of t.subs)if(!this.repeatIsValid(s,e))return!1;return!0}concat(){this.maybeConcat(-1,0);let t=this.
 popToPseudo();return t.length===0?this.push(this.newRegexp(C.Op.EMPTY_MATCH)):this.push(this.collapse(t,C.Op.CONCAT))}alternate(){
 let t=this.popToPseudo();return t.length>0&&this.cleanAlt(t[t.length-1]),t.length===0?this.push(this.newRegexp(C.Op.NO_MATCH)):
-this.push(this.collapse(t,C.Op.ALTERNATE))}cleanAlt(t){t.op===C.Op.CHAR_CLASS&&(t.runes=new Y(Array.from(t.runes)).cleanClass().
-toArray(),t.runes.length===2&&t.runes[0]===0&&t.runes[1]===T.MAX_RUNE?(t.runes=new Int32Array(0),t.op=C.Op.ANY_CHAR):t.runes.
+this.push(this.collapse(t,C.Op.ALTERNATE))}cleanAlt(t){t.op===C.Op.CHAR_CLASS&&(t.runes=new G(Array.from(t.runes)).cleanClass().
+toArray(),t.runes.length===2&&t.runes[0]===0&&t.runes[1]===R.MAX_RUNE?(t.runes=new Int32Array(0),t.op=C.Op.ANY_CHAR):t.runes.
 length===4&&t.runes[0]===0&&t.runes[1]===g.CODES[`
 `]-1&&t.runes[2]===g.CODES[`
-`]+1&&t.runes[3]===T.MAX_RUNE&&(t.runes=new Int32Array(0),t.op=C.Op.ANY_CHAR_NOT_NL))}collapse(t,e){if(t.length===1)return t[0];
+`]+1&&t.runes[3]===R.MAX_RUNE&&(t.runes=new Int32Array(0),t.op=C.Op.ANY_CHAR_NOT_NL))}collapse(t,e){if(t.length===1)return t[0];
 let s=0;for(let l of t)s+=l.op===e?l.subs.length:1;let B=new Array(s).fill(null),n=0;for(let l of t)if(l.op===e){for(let a=0;a<
 l.subs.length;a++)B[n++]=l.subs[a];this.reuse(l)}else B[n++]=l;let i=this.newRegexp(e);if(i.subs=B,e===C.Op.ALTERNATE&&(i.
 subs=this.factor(i.subs),i.subs.length===1)){let l=i;i=i.subs[0],this.reuse(l)}return i}factor(t){if(t.length<2)return t;
-let e=0,s=t.length,B=0,n=null,i=0,l=0,a=0;for(let o=0;o<=s;o++){let c=null,A=0,E=0;if(o<s){let f=t[e+o];if(f.op===C.Op.CONCAT&&
-f.subs.length>0&&(f=f.subs[0]),f.op===C.Op.LITERAL&&(c=f.runes,A=f.runes.length,E=f.flags&p.FOLD_CASE),E===l){let R=0;for(;R<
-i&&R<A&&n[R]===c[R];)R++;if(R>0){i=R;continue}}}if(o!==a)if(o===a+1)t[B++]=t[e+a];else{let f=this.newRegexp(C.Op.LITERAL);
-f.flags=l,f.runes=n.slice(0,i);for(let L=a;L<o;L++)t[e+L]=this.removeLeadingString(t[e+L],i),this.checkLimits(t[e+L]);let R=this.
-collapse(t.slice(e+a,e+o),C.Op.ALTERNATE),w=this.newRegexp(C.Op.CONCAT);w.subs=[f,R],t[B++]=w}a=o,n=c,i=A,l=E}s=B,e=0,a=
-0,B=0;let u=null;for(let o=0;o<=s;o++){let c=null;if(!(o<s&&(c=d.leadingRegexp(t[e+o]),u!==null&&u.equals(c)&&(d.isCharClass(
-u)||u.op===C.Op.REPEAT&&u.min===u.max&&d.isCharClass(u.subs[0]))))){if(o!==a)if(o===a+1)t[B++]=t[e+a];else{let A=u;for(let R=a;R<
-o;R++){let w=R!==a;t[e+R]=this.removeLeadingRegexp(t[e+R],w),this.checkLimits(t[e+R])}let E=this.collapse(t.slice(e+a,e+
-o),C.Op.ALTERNATE),f=this.newRegexp(C.Op.CONCAT);f.subs=[A,E],t[B++]=f}a=o,u=c}}s=B,e=0,a=0,B=0;for(let o=0;o<=s;o++)if(!(o<
-s&&d.isCharClass(t[e+o]))){if(o!==a)if(o===a+1)t[B++]=t[e+a];else{let c=a;for(let E=a+1;E<o;E++){let f=t[e+c],R=t[e+E];(f.
-op<R.op||f.op===R.op&&(f.runes!==null?f.runes.length:0)<(R.runes!==null?R.runes.length:0))&&(c=E)}let A=t[e+a];t[e+a]=t[e+
-c],t[e+c]=A;for(let E=a+1;E<o;E++)d.mergeCharClass(t[e+a],t[e+E]),this.reuse(t[e+E]);this.cleanAlt(t[e+a]),t[B++]=t[e+a]}
+let e=0,s=t.length,B=0,n=null,i=0,l=0,a=0;for(let o=0;o<=s;o++){let h=null,A=0,E=0;if(o<s){let f=t[e+o];if(f.op===C.Op.CONCAT&&
+f.subs.length>0&&(f=f.subs[0]),f.op===C.Op.LITERAL&&(h=f.runes,A=f.runes.length,E=f.flags&p.FOLD_CASE),E===l){let O=0;for(;O<
+i&&O<A&&n[O]===h[O];)O++;if(O>0){i=O;continue}}}if(o!==a)if(o===a+1)t[B++]=t[e+a];else{let f=this.newRegexp(C.Op.LITERAL);
+f.flags=l,f.runes=n.slice(0,i);for(let b=a;b<o;b++)t[e+b]=this.removeLeadingString(t[e+b],i),this.checkLimits(t[e+b]);let O=this.
+collapse(t.slice(e+a,e+o),C.Op.ALTERNATE),L=this.newRegexp(C.Op.CONCAT);L.subs=[f,O],t[B++]=L}a=o,n=h,i=A,l=E}s=B,e=0,a=
+0,B=0;let c=null;for(let o=0;o<=s;o++){let h=null;if(!(o<s&&(h=N.leadingRegexp(t[e+o]),c!==null&&c.equals(h)&&(N.isCharClass(
+c)||c.op===C.Op.REPEAT&&c.min===c.max&&N.isCharClass(c.subs[0]))))){if(o!==a)if(o===a+1)t[B++]=t[e+a];else{let A=c;for(let O=a;O<
+o;O++){let L=O!==a;t[e+O]=this.removeLeadingRegexp(t[e+O],L),this.checkLimits(t[e+O])}let E=this.collapse(t.slice(e+a,e+
+o),C.Op.ALTERNATE),f=this.newRegexp(C.Op.CONCAT);f.subs=[A,E],t[B++]=f}a=o,c=h}}s=B,e=0,a=0,B=0;for(let o=0;o<=s;o++)if(!(o<
+s&&N.isCharClass(t[e+o]))){if(o!==a)if(o===a+1)t[B++]=t[e+a];else{let h=a;for(let E=a+1;E<o;E++){let f=t[e+h],O=t[e+E];(f.
+op<O.op||f.op===O.op&&(f.runes!==null?f.runes.length:0)<(O.runes!==null?O.runes.length:0))&&(h=E)}let A=t[e+a];t[e+a]=t[e+
+h],t[e+h]=A;for(let E=a+1;E<o;E++)N.mergeCharClass(t[e+a],t[e+E]),this.reuse(t[e+E]);this.cleanAlt(t[e+a]),t[B++]=t[e+a]}
 o<s&&(t[B++]=t[e+o]),a=o+1}s=B,e=0,a=0,B=0;for(let o=0;o<s;++o)o+1<s&&t[e+o].op===C.Op.EMPTY_MATCH&&t[e+o+1].op===C.Op.EMPTY_MATCH||
 (t[B++]=t[e+o]);return s=B,e=0,t.slice(e,s)}removeLeadingString(t,e){if(t.op===C.Op.CONCAT&&t.subs.length>0){let s=this.
 removeLeadingString(t.subs[0],e);if(t.subs[0]=s,s.op===C.Op.EMPTY_MATCH)switch(this.reuse(s),t.subs.length){case 0:case 1:
@@ -661,7 +656,7 @@ t.op=C.Op.EMPTY_MATCH,t.subs=C.emptySubs();break;case 2:{let B=t;t=t.subs[1],thi
 C.Op.EMPTY_MATCH)),t}removeLeadingRegexp(t,e){if(t.op===C.Op.CONCAT&&t.subs.length>0){switch(e&&this.reuse(t.subs[0]),t.
 subs=t.subs.slice(1,t.subs.length),t.subs.length){case 0:t.op=C.Op.EMPTY_MATCH,t.subs=C.emptySubs();break;case 1:{let s=t;
 t=t.subs[0],this.reuse(s);break}}return t}return e&&this.reuse(t),this.newRegexp(C.Op.EMPTY_MATCH)}parseInternal(){if((this.
-flags&p.LITERAL)!==0)return d.literalRegexp(this.wholeRegexp,this.flags);let t=-1,e=-1,s=-1,B=new Qe(this.wholeRegexp);for(;B.
+flags&p.LITERAL)!==0)return N.literalRegexp(this.wholeRegexp,this.flags);let t=-1,e=-1,s=-1,B=new je(this.wholeRegexp);for(;B.
 more();){let n=-1;t:switch(B.peek()){case g.CODES["("]:if((this.flags&p.LOOKBEHIND)!==0){if(B.lookingAt("(?<=")){this.parsePosLookBehind(),
 B.skip(4);break}if(B.lookingAt("(?<!")){this.parseNegLookBehind(),B.skip(4);break}}if((this.flags&p.PERL_X)!==0&&B.lookingAt(
 "(?")){this.parsePerlFlags(B);break}this.op(C.Op.LEFT_PAREN).cap=++this.numCap,B.skip(1);break;case g.CODES["|"]:this.parseVerticalBar(),
@@ -670,102 +665,101 @@ op(C.Op.BEGIN_TEXT):this.op(C.Op.BEGIN_LINE),B.skip(1);break;case g.CODES.$:(thi
 flags|=p.WAS_DOLLAR:this.op(C.Op.END_LINE),B.skip(1);break;case g.CODES["."]:(this.flags&p.DOT_NL)!==0?this.op(C.Op.ANY_CHAR):
 this.op(C.Op.ANY_CHAR_NOT_NL),B.skip(1);break;case g.CODES["["]:this.parseClass(B);break;case g.CODES["*"]:case g.CODES["\
 +"]:case g.CODES["?"]:{n=B.pos();let i=null;switch(B.pop()){case g.CODES["*"]:i=C.Op.STAR;break;case g.CODES["+"]:i=C.Op.
-PLUS;break;case g.CODES["?"]:i=C.Op.QUEST}this.repeat(i,e,s,n,B,t);break}case g.CODES["{"]:{let i=B.pos(),l=d.parseRepeat(
-B);if(l<0){B.rewindTo(i),this.literal(B.pop());break}n=i,e=l>>16,s=(l&T.MAX_BMP)<<16>>16,this.repeat(C.Op.REPEAT,e,s,n,B,
+PLUS;break;case g.CODES["?"]:i=C.Op.QUEST}this.repeat(i,e,s,n,B,t);break}case g.CODES["{"]:{let i=B.pos(),l=N.parseRepeat(
+B);if(l<0){B.rewindTo(i),this.literal(B.pop());break}n=i,e=l>>16,s=(l&R.MAX_BMP)<<16>>16,this.repeat(C.Op.REPEAT,e,s,n,B,
 t);break}case g.CODES["\\"]:{let i=B.pos();if(B.skip(1),(this.flags&p.PERL_X)!==0&&B.more())switch(B.pop()){case g.CODES.
 A:this.op(C.Op.BEGIN_TEXT);break t;case g.CODES.b:this.op(C.Op.WORD_BOUNDARY);break t;case g.CODES.B:this.op(C.Op.NO_WORD_BOUNDARY);
-break t;case g.CODES.C:throw new I(d.ERR_INVALID_ESCAPE,"\\C");case g.CODES.Q:{let u=B.rest(),o=u.indexOf("\\E");o>=0?(u=
-u.substring(0,o),B.skipString(u),B.skipString("\\E")):B.skipString(u);let c=0;for(;c<u.length;){let A=u.codePointAt(c);this.
-literal(A),c+=N.charCount(A)}break t}case g.CODES.z:this.op(C.Op.END_TEXT);break t;default:B.rewindTo(i)}else B.rewindTo(
-i);let l=this.newRegexp(C.Op.CHAR_CLASS);if(l.flags=this.flags,B.lookingAt("\\p")||B.lookingAt("\\P")){let u=new Y;if(this.
-parseUnicodeClass(B,u)){l.runes=u.toArray(),this.push(l);break t}}let a=new Y;if(this.parsePerlClassEscape(B,a)){l.runes=
-a.toArray(),this.push(l);break t}B.rewindTo(i),this.reuse(l),this.literal(d.parseEscape(B));break}default:this.literal(B.
-pop())}t=n}if(this.concat(),this.swapVerticalBar()&&this.pop(),this.alternate(),this.stack.length!==1)throw new I(d.ERR_MISSING_PAREN,
+break t;case g.CODES.C:throw new w(N.ERR_INVALID_ESCAPE,"\\C");case g.CODES.Q:{let c=B.rest(),o=c.indexOf("\\E");o>=0?(c=
+c.substring(0,o),B.skipString(c),B.skipString("\\E")):B.skipString(c);let h=0;for(;h<c.length;){let A=c.codePointAt(h);this.
+literal(A),h+=T.charCount(A)}break t}case g.CODES.z:this.op(C.Op.END_TEXT);break t;default:B.rewindTo(i)}else B.rewindTo(
+i);let l=this.newRegexp(C.Op.CHAR_CLASS);if(l.flags=this.flags,B.lookingAt("\\p")||B.lookingAt("\\P")){let c=new G;if(this.
+parseUnicodeClass(B,c)){l.runes=c.toArray(),this.push(l);break t}}let a=new G;if(this.parsePerlClassEscape(B,a)){l.runes=
+a.toArray(),this.push(l);break t}B.rewindTo(i),this.reuse(l),this.literal(N.parseEscape(B));break}default:this.literal(B.
+pop())}t=n}if(this.concat(),this.swapVerticalBar()&&this.pop(),this.alternate(),this.stack.length!==1)throw new w(N.ERR_MISSING_PAREN,
 this.wholeRegexp);return this.stack[0].namedGroups=this.namedGroups,this.stack[0]}parsePerlFlags(t){let e=t.pos(),s=t.rest();
-if(s.startsWith("(?P<")||s.startsWith("(?<")){let l=s.charAt(2)==="P"?4:3,a=s.indexOf(">");if(a<0)throw new I(d.ERR_INVALID_NAMED_CAPTURE,
-s);let u=s.substring(l,a);if(t.skipString(u),t.skip(l+1),!d.isValidCaptureName(u))throw new I(d.ERR_INVALID_NAMED_CAPTURE,
-s.substring(0,a+1));let o=this.op(C.Op.LEFT_PAREN);if(o.cap=++this.numCap,this.namedGroups[u])throw new I(d.ERR_DUPLICATE_NAMED_CAPTURE,
-u);this.namedGroups[u]=this.numCap,o.name=u;return}t.skip(2);let B=this.flags,n=1,i=!1;t:for(;t.more();){let l=t.pop();switch(l){case g.
+if(s.startsWith("(?P<")||s.startsWith("(?<")){let l=s.charAt(2)==="P"?4:3,a=s.indexOf(">");if(a<0)throw new w(N.ERR_INVALID_NAMED_CAPTURE,
+s);let c=s.substring(l,a);if(t.skipString(c),t.skip(l+1),!N.isValidCaptureName(c))throw new w(N.ERR_INVALID_NAMED_CAPTURE,
+s.substring(0,a+1));let o=this.op(C.Op.LEFT_PAREN);if(o.cap=++this.numCap,this.namedGroups[c])throw new w(N.ERR_DUPLICATE_NAMED_CAPTURE,
+c);this.namedGroups[c]=this.numCap,o.name=c;return}t.skip(2);let B=this.flags,n=1,i=!1;t:for(;t.more();){let l=t.pop();switch(l){case g.
 CODES.i:B|=p.FOLD_CASE,i=!0;break;case g.CODES.m:B&=~p.ONE_LINE,i=!0;break;case g.CODES.s:B|=p.DOT_NL,i=!0;break;case g.
 CODES.U:B|=p.NON_GREEDY,i=!0;break;case g.CODES["-"]:if(n<0)break t;n=-1,B=~B,i=!1;break;case g.CODES[":"]:case g.CODES["\
-)"]:if(n<0){if(!i)break t;B=~B}l===g.CODES[":"]&&this.op(C.Op.LEFT_PAREN),this.flags=B;return;default:break t}}throw new I(
-d.ERR_INVALID_PERL_OP,t.from(e))}parsePosLookBehind(){let t=this.newRegexp(C.Op.LEFT_PAREN);return t.flags=this.flags,t.
+)"]:if(n<0){if(!i)break t;B=~B}l===g.CODES[":"]&&this.op(C.Op.LEFT_PAREN),this.flags=B;return;default:break t}}throw new w(
+N.ERR_INVALID_PERL_OP,t.from(e))}parsePosLookBehind(){let t=this.newRegexp(C.Op.LEFT_PAREN);return t.flags=this.flags,t.
 lb=++this.nlb,this.push(t)}parseNegLookBehind(){let t=this.newRegexp(C.Op.LEFT_PAREN);return t.flags=this.flags,t.lb=-++this.
 nlb,this.push(t)}parseVerticalBar(){this.concat(),this.swapVerticalBar()||this.op(C.Op.VERTICAL_BAR)}swapVerticalBar(){let t=this.
-stack.length;if(t>=3&&this.stack[t-2].op===C.Op.VERTICAL_BAR&&d.isCharClass(this.stack[t-1])&&d.isCharClass(this.stack[t-
-3])){let e=this.stack[t-1],s=this.stack[t-3];if(e.op>s.op){let B=s;s=e,e=B,this.stack[t-3]=s}return d.mergeCharClass(s,e),
+stack.length;if(t>=3&&this.stack[t-2].op===C.Op.VERTICAL_BAR&&N.isCharClass(this.stack[t-1])&&N.isCharClass(this.stack[t-
+3])){let e=this.stack[t-1],s=this.stack[t-3];if(e.op>s.op){let B=s;s=e,e=B,this.stack[t-3]=s}return N.mergeCharClass(s,e),
 this.reuse(e),this.pop(),!0}if(t>=2){let e=this.stack[t-1],s=this.stack[t-2];if(s.op===C.Op.VERTICAL_BAR)return t>=3&&this.
 cleanAlt(this.stack[t-3]),this.stack[t-2]=e,this.stack[t-1]=s,!0}return!1}parseRightParen(){if(this.concat(),this.swapVerticalBar()&&
-this.pop(),this.alternate(),this.stack.length<2)throw new I(d.ERR_UNEXPECTED_PAREN,this.wholeRegexp);let t=this.pop(),e=this.
-pop();if(e.op!==C.Op.LEFT_PAREN)throw new I(d.ERR_UNEXPECTED_PAREN,this.wholeRegexp);if(this.flags=e.flags,e.lb!==0){if(d.
-hasCapture(t))throw new I(d.ERR_INVALID_CAPTURE_IN_LOOKBEHIND,this.wholeRegexp);e.lb>0?e.op=C.Op.PLB:e.op=C.Op.NLB,e.subs=
+this.pop(),this.alternate(),this.stack.length<2)throw new w(N.ERR_UNEXPECTED_PAREN,this.wholeRegexp);let t=this.pop(),e=this.
+pop();if(e.op!==C.Op.LEFT_PAREN)throw new w(N.ERR_UNEXPECTED_PAREN,this.wholeRegexp);if(this.flags=e.flags,e.lb!==0){if(N.
+hasCapture(t))throw new w(N.ERR_INVALID_CAPTURE_IN_LOOKBEHIND,this.wholeRegexp);e.lb>0?e.op=C.Op.PLB:e.op=C.Op.NLB,e.subs=
 [t],this.push(e);return}e.cap===0?this.push(t):(e.op=C.Op.CAPTURE,e.subs=[t],this.push(e))}parsePerlClassEscape(t,e){let s=t.
-pos();if((this.flags&p.PERL_X)===0||!t.more()||t.pop()!==g.CODES["\\"]||!t.more())return!1;t.pop();let B=t.from(s),n=Ht.
-has(B)?Ht.get(B):null;return n===null?!1:(e.appendGroup(n,(this.flags&p.FOLD_CASE)!==0),!0)}parseNamedClass(t,e){let s=t.
-rest(),B=s.indexOf(":]");if(B<0)return!1;let n=s.substring(0,B+2);t.skipString(n);let i=te.has(n)?te.get(n):null;if(i===
-null)throw new I(d.ERR_INVALID_CHAR_RANGE,n);return e.appendGroup(i,(this.flags&p.FOLD_CASE)!==0),!0}parseUnicodeClass(t,e){
+pos();if((this.flags&p.PERL_X)===0||!t.more()||t.pop()!==g.CODES["\\"]||!t.more())return!1;t.pop();let B=t.from(s),n=yt.
+has(B)?yt.get(B):null;return n===null?!1:(e.appendGroup(n,(this.flags&p.FOLD_CASE)!==0),!0)}parseNamedClass(t,e){let s=t.
+rest(),B=s.indexOf(":]");if(B<0)return!1;let n=s.substring(0,B+2);t.skipString(n);let i=Zt.has(n)?Zt.get(n):null;if(i===
+null)throw new w(N.ERR_INVALID_CHAR_RANGE,n);return e.appendGroup(i,(this.flags&p.FOLD_CASE)!==0),!0}parseUnicodeClass(t,e){
 let s=t.pos();if((this.flags&p.UNICODE_GROUPS)===0||!t.lookingAt("\\p")&&!t.lookingAt("\\P"))return!1;t.skip(1);let B=1,
-n=t.pop();if(n===g.CODES.P&&(B=-1),!t.more())throw t.rewindTo(s),new I(d.ERR_INVALID_CHAR_RANGE,t.rest());n=t.pop();let i;
-if(n!==g.CODES["{"])i=N.runeToString(n);else{let o=t.rest(),c=o.indexOf("}");if(c<0)throw t.rewindTo(s),new I(d.ERR_INVALID_CHAR_RANGE,
-t.rest());i=o.substring(0,c),t.skipString(i),t.skip(1)}i.length!==0&&i.codePointAt(0)===g.CODES["^"]&&(B=0-B,i=i.substring(
-1));let l=d.unicodeTable(i);if(l===null)throw new I(d.ERR_INVALID_CHAR_RANGE,t.from(s));l.sign<0&&(B=0-B);let a=l.tab,u=l.
-fold;if((this.flags&p.FOLD_CASE)===0||u===null)e.appendTableWithSign(a,B);else{let o=new Y().appendTable(a).appendTable(
-u).cleanClass().toArray();e.appendClassWithSign(Array.from(o),B)}return!0}parseClass(t){let e=t.pos();t.skip(1);let s=this.
-newRegexp(C.Op.CHAR_CLASS);s.flags=this.flags;let B=new Y,n=1;t.more()&&t.lookingAt("^")&&(n=-1,t.skip(1),(this.flags&p.
+n=t.pop();if(n===g.CODES.P&&(B=-1),!t.more())throw t.rewindTo(s),new w(N.ERR_INVALID_CHAR_RANGE,t.rest());n=t.pop();let i;
+if(n!==g.CODES["{"])i=T.runeToString(n);else{let o=t.rest(),h=o.indexOf("}");if(h<0)throw t.rewindTo(s),new w(N.ERR_INVALID_CHAR_RANGE,
+t.rest());i=o.substring(0,h),t.skipString(i),t.skip(1)}i.length!==0&&i.codePointAt(0)===g.CODES["^"]&&(B=0-B,i=i.substring(
+1));let l=N.unicodeTable(i);if(l===null)throw new w(N.ERR_INVALID_CHAR_RANGE,t.from(s));l.sign<0&&(B=0-B);let a=l.tab,c=l.
+fold;if((this.flags&p.FOLD_CASE)===0||c===null)e.appendTableWithSign(a,B);else{let o=new G().appendTable(a).appendTable(
+c).cleanClass().toArray();e.appendClassWithSign(Array.from(o),B)}return!0}parseClass(t){let e=t.pos();t.skip(1);let s=this.
+newRegexp(C.Op.CHAR_CLASS);s.flags=this.flags;let B=new G,n=1;t.more()&&t.lookingAt("^")&&(n=-1,t.skip(1),(this.flags&p.
 CLASS_NL)===0&&B.appendRange(g.CODES[`
 `],g.CODES[`
 `]));let i=!0;for(;!t.more()||t.peek()!==g.CODES["]"]||i;){if(t.more()&&t.lookingAt("-")&&(this.flags&p.PERL_X)===0&&!i){
-let o=t.rest();if(o==="-"||!o.startsWith("-]"))throw t.rewindTo(e),new I(d.ERR_INVALID_CHAR_RANGE,t.rest())}i=!1;let l=t.
+let o=t.rest();if(o==="-"||!o.startsWith("-]"))throw t.rewindTo(e),new w(N.ERR_INVALID_CHAR_RANGE,t.rest())}i=!1;let l=t.
 pos();if(t.lookingAt("[:")){if(this.parseNamedClass(t,B))continue;t.rewindTo(l)}if(this.parseUnicodeClass(t,B)||this.parsePerlClassEscape(
-t,B))continue;t.rewindTo(l);let a=d.parseClassChar(t,e),u=a;if(t.more()&&t.lookingAt("-")){if(t.skip(1),t.more()&&t.lookingAt(
-"]"))t.skip(-1);else if(u=d.parseClassChar(t,e),u<a)throw new I(d.ERR_INVALID_CHAR_RANGE,t.from(l))}(this.flags&p.FOLD_CASE)===
-0?B.appendRange(a,u):B.appendFoldedRange(a,u)}t.skip(1),B.cleanClass(),n<0&&B.negateClass(),s.runes=B.toArray(),this.push(
-s)}},We=class X{static{O(this,"RE2")}static initTest(t){let e=X.compile(t),s=new X(e.expr,e.prog,e.numSubexp,e.longest);
-return s.cond=e.cond,s.prefix=e.prefix,s.prefixUTF8=e.prefixUTF8,s.prefixComplete=e.prefixComplete,s.prefixRune=e.prefixRune,
-s.prefilter=e.prefilter,s.namedGroups=e.namedGroups,s}static compile(t){return X.compileImpl(t,p.PERL,!1)}static compilePOSIX(t){
-return X.compileImpl(t,p.POSIX,!0)}static compileImpl(t,e,s){let B=ze.parse(t,e),n=B.maxCap(),i=B.namedGroups;B=Xe.simplify(
-B);let l=ve.build(B),a=je.compileRegexp(B),u=new X(t,a,n,s);u.prefilter=l.type===S.Type.NONE?null:l;let[o,c]=a.prefix();
-return u.prefixComplete=o,u.prefix=c,u.prefix.length>0&&(u.prefixRune=u.prefix.codePointAt(0)),u.namedGroups=i,u}static match(t,e){
-return X.compile(t).match(e)}constructor(t,e,s=0,B=0){this.expr=t,this.prog=e,this.numSubexp=s,this.longest=B,this.cond=
-e.startCond(),this.prefix=null,this.prefixUTF8=null,this.prefixComplete=!1,this.prefixRune=0,this.namedGroups=Object.create(
-null),this.machinePool=[],this.lazyDFA=null,this.onepass=kt.compile(this.prog),this.prefilter=null}get dfa(){return this.
-lazyDFA===null&&(this.lazyDFA=new re(this.prog)),this.lazyDFA}matchPrefixComplete(t,e,s,B){if((s===p.ANCHOR_START||s===p.
-ANCHOR_BOTH)&&e!==0)return null;let n=-1,i=-1,l=t.prefixLength(this);if(s===p.UNANCHORED){let a=t.index(this,e);if(a<0)return null;
-n=e+a,i=n+l}else if(s===p.ANCHOR_BOTH){if(t.endPos()!==l||t.index(this,0)!==0)return null;n=0,i=l}else if(s===p.ANCHOR_START){
-if(t.index(this,0)!==0)return null;n=0,i=l}if(n<0)return null;if(B>0){let a=new Int32Array(B).fill(-1);return a[0]=n,a[1]=
-i,Array.from(a)}return[]}createLookbehindState(){return this.prog.numLb>0?new we(this.prog):null}executeEngine(t,e,s,B,n=null){
-if(this.prefixComplete&&(B===0||this.numSubexp===0))return this.matchPrefixComplete(t,e,s,B);if(this.prefilter!==null&&s===
-p.UNANCHORED&&!this.prefilter.eval(t,e))return null;if(this.onepass!==null)return kt.execute(this,t,e,s,B);if(B>0)return this.
-prog.numLb===0&&t.endPos()<=et.maxBitStateLen(this.prog)?et.execute(this,t,e,s,B):this.doExecuteNFA(t,e,s,B,n);if(this.prog.
-numLb===0){let i=this.dfa.match(t,e,s);if(i!==null)return i?[]:null;if(t.endPos()<=et.maxBitStateLen(this.prog))return et.
-execute(this,t,e,s,B)}return this.doExecuteNFA(t,e,s,B,n)}numberOfCapturingGroups(){return this.numSubexp}numberOfInstructions(){
-return this.prog.numInst()}get(){return this.machinePool.length>0?this.machinePool.pop():null}reset(){this.machinePool.length=
-0}put(t){this.machinePool.push(t)}toString(){return this.expr}doExecuteNFA(t,e,s,B,n=null){let i=this.get();i||(i=De.fromRE2(
-this)),i.init(B);let l=i.match(t,e,s,n)?i.submatches():null;return this.put(i),l}match(t){return this.executeEngine(Le.fromUTF16(
-t),0,p.UNANCHORED,0)!==null}},Ve=class V{static{O(this,"TranslateRegExpString")}static isHexadecimal(t){return"0"<=t&&t<=
-"9"||"A"<=t&&t<="F"||"a"<=t&&t<="f"}static translate(t){let e="";if(Object.prototype.toString.call(t)==="[object RegExp]"&&
-(t.ignoreCase&&(e+="i"),t.multiline&&(e+="m"),t.dotAll&&(e+="s"),t=t.source),typeof t!="string")return t;let s="",B=!1,n=t.
-length;n===0&&(s="(?:)",B=!0);let i=!1,l=0;for(;l<n;){let u=t[l];if(u==="\\"){if(l+1<n)switch(u=t[l+1],u){case"\\":s+="\\\
-\\",l+=2;continue;case"c":if(l+2<n){let A=t[l+2].charCodeAt(0);if(A>=65&&A<=90||A>=97&&A<=122){let E=A%32;s+="\\x",s+=(E>>
-4).toString(16).toUpperCase(),s+=(E&15).toString(16).toUpperCase(),l+=3,B=!0;continue}}s+="c",l+=2,B=!0;continue;case"u":
-if(l+2<n){if(t[l+2]==="{"){let A=l+3,E=!1,f=!1;for(;A<n;){let R=t[A];if(R==="}"){f=!0;break}if(!V.isHexadecimal(R))break;
-E=!0,A++}if(f&&E){s+="\\x",l+=2,B=!0;continue}}else if(l+5<n){let A=!0;for(let E=0;E<4;E++)if(!V.isHexadecimal(t[l+2+E])){
-A=!1;break}if(A){s+="\\x{"+t.substring(l+2,l+6)+"}",l+=6,B=!0;continue}}}s+="u",l+=2,B=!0;continue;case"x":{let A=!1;if(l+
-2<n&&t[l+2]==="{"){let E=l+3,f=!1,R=!1;for(;E<n;){let w=t[E];if(w==="}"){R=!0;break}if(!V.isHexadecimal(w))break;f=!0,E++}
-R&&f&&(A=!0)}else l+3<n&&V.isHexadecimal(t[l+2])&&V.isHexadecimal(t[l+3])&&(A=!0);A?(s+="\\x",l+=2):(s+="x",l+=2,B=!0);continue}case"\
-n":case"r":case"t":case"a":case"f":case"v":case"d":case"D":case"s":case"S":case"w":case"W":case"b":case"B":case"p":case"\
-P":case"A":case"z":case"Q":case"E":case"0":case"1":case"2":case"3":case"4":case"5":case"6":case"7":s+="\\"+u,l+=2;continue;default:{
-let A=t.codePointAt(l+1);if(A>=48&&A<=57||A>=65&&A<=90||A>=97&&A<=122){let E=N.charCount(A);s+=t.substring(l+1,l+1+E),l+=
-E+1,B=!0}else{s+="\\";let E=N.charCount(A);s+=t.substring(l+1,l+1+E),l+=E+1}continue}}}else if(u==="/"){s+="\\/",l+=1,B=
-!0;continue}else if(u==="["){if(!i&&t[l+1]==="]"){s+="[^\\x00-\\x{10FFFF}]",l+=2,B=!0;continue}if(!i&&t[l+1]==="^"&&t[l+
-2]==="]"){s+="[\\x00-\\x{10FFFF}]",l+=3,B=!0;continue}i=!0}else if(u==="]")i=!1;else if(!i&&u==="("&&l+2<n&&t[l+1]==="?"&&
-t[l+2]==="<"&&l+3<n&&!"=!>)".includes(t[l+3])){s+="(?P<",l+=3,B=!0;continue}let o=t.codePointAt(l),c=N.charCount(o);s+=t.
-substring(l,l+c),l+=c}let a=B?s:t;return e.length>0?`(?${e})${a}`:a}};var $e=class v{static{O(this,"RE2JS")}static CASE_INSENSITIVE=y.CASE_INSENSITIVE;static DOTALL=y.DOTALL;static MULTILINE=y.
-MULTILINE;static DISABLE_UNICODE_GROUPS=y.DISABLE_UNICODE_GROUPS;static LONGEST_MATCH=y.LONGEST_MATCH;static LOOKBEHINDS=y.
-LOOKBEHINDS;static quote(t){return N.quoteMeta(t)}static quoteReplacement(t,e=!1){return Matcher.quoteReplacement(t,e)}static translateRegExp(t){
-return Ve.translate(t)}static compile(t,e=0){N.checkPattern(t),N.checkFlags(e);let s=t;(e&v.CASE_INSENSITIVE)!==0&&(s=`(\
-?i)${s}`),(e&v.DOTALL)!==0&&(s=`(?s)${s}`),(e&v.MULTILINE)!==0&&(s=`(?m)${s}`);let B=p.PERL;(e&v.DISABLE_UNICODE_GROUPS)!==
-0&&(B&=~p.UNICODE_GROUPS),(e&v.LOOKBEHINDS)!==0&&(B|=p.LOOKBEHIND);let n=new v(t,e);return n.re2Input=We.compileImpl(s,B,
-(e&v.LONGEST_MATCH)!==0),n}constructor(t,e){this.patternInput=t,this.flagsInput=e,this.re2Input=null}reset(){this.re2Input.
+t,B))continue;t.rewindTo(l);let a=N.parseClassChar(t,e),c=a;if(t.more()&&t.lookingAt("-")){if(t.skip(1),t.more()&&t.lookingAt(
+"]"))t.skip(-1);else if(c=N.parseClassChar(t,e),c<a)throw new w(N.ERR_INVALID_CHAR_RANGE,t.from(l))}(this.flags&p.FOLD_CASE)===
+0?B.appendRange(a,c):B.appendFoldedRange(a,c)}t.skip(1),B.cleanClass(),n<0&&B.negateClass(),s.runes=B.toArray(),this.push(
+s)}},Qe=class j{static name="RE2";static initTest(t){let e=j.compile(t),s=new j(e.expr,e.prog,e.numSubexp,e.longest);return s.
+cond=e.cond,s.prefix=e.prefix,s.prefixUTF8=e.prefixUTF8,s.prefixComplete=e.prefixComplete,s.prefixRune=e.prefixRune,s.prefilter=
+e.prefilter,s.namedGroups=e.namedGroups,s}static compile(t){return j.compileImpl(t,p.PERL,!1)}static compilePOSIX(t){return j.
+compileImpl(t,p.POSIX,!0)}static compileImpl(t,e,s){let B=Xe.parse(t,e),n=B.maxCap(),i=B.namedGroups;B=Ye.simplify(B);let l=ye.
+build(B),a=Ge.compileRegexp(B),c=new j(t,a,n,s);c.prefilter=l.type===d.Type.NONE?null:l;let[o,h]=a.prefix();return c.prefixComplete=
+o,c.prefix=h,c.prefix.length>0&&(c.prefixRune=c.prefix.codePointAt(0)),c.namedGroups=i,c}static match(t,e){return j.compile(
+t).match(e)}constructor(t,e,s=0,B=0){this.expr=t,this.prog=e,this.numSubexp=s,this.longest=B,this.cond=e.startCond(),this.
+prefix=null,this.prefixUTF8=null,this.prefixComplete=!1,this.prefixRune=0,this.namedGroups=Object.create(null),this.machinePool=
+[],this.lazyDFA=null,this.onepass=Pt.compile(this.prog),this.prefilter=null}get dfa(){return this.lazyDFA===null&&(this.
+lazyDFA=new ie(this.prog)),this.lazyDFA}matchPrefixComplete(t,e,s,B){if((s===p.ANCHOR_START||s===p.ANCHOR_BOTH)&&e!==0)return null;
+let n=-1,i=-1,l=t.prefixLength(this);if(s===p.UNANCHORED){let a=t.index(this,e);if(a<0)return null;n=e+a,i=n+l}else if(s===
+p.ANCHOR_BOTH){if(t.endPos()!==l||t.index(this,0)!==0)return null;n=0,i=l}else if(s===p.ANCHOR_START){if(t.index(this,0)!==
+0)return null;n=0,i=l}if(n<0)return null;if(B>0){let a=new Int32Array(B).fill(-1);return a[0]=n,a[1]=i,Array.from(a)}return[]}createLookbehindState(){
+return this.prog.numLb>0?new be(this.prog):null}executeEngine(t,e,s,B,n=null){if(this.prefixComplete&&(B===0||this.numSubexp===
+0))return this.matchPrefixComplete(t,e,s,B);if(this.prefilter!==null&&s===p.UNANCHORED&&!this.prefilter.eval(t,e))return null;
+if(this.onepass!==null)return Pt.execute(this,t,e,s,B);if(B>0)return this.prog.numLb===0&&t.endPos()<=tt.maxBitStateLen(
+this.prog)?tt.execute(this,t,e,s,B):this.doExecuteNFA(t,e,s,B,n);if(this.prog.numLb===0){let i=this.dfa.match(t,e,s);if(i!==
+null)return i?[]:null;if(t.endPos()<=tt.maxBitStateLen(this.prog))return tt.execute(this,t,e,s,B)}return this.doExecuteNFA(
+t,e,s,B,n)}numberOfCapturingGroups(){return this.numSubexp}numberOfInstructions(){return this.prog.numInst()}get(){return this.
+machinePool.length>0?this.machinePool.pop():null}reset(){this.machinePool.length=0}put(t){this.machinePool.push(t)}toString(){
+return this.expr}doExecuteNFA(t,e,s,B,n=null){let i=this.get();i||(i=Le.fromRE2(this)),i.init(B);let l=i.match(t,e,s,n)?
+i.submatches():null;return this.put(i),l}match(t){return this.executeEngine(Se.fromUTF16(t),0,p.UNANCHORED,0)!==null}},ze=class W{static name="\
+TranslateRegExpString";static isHexadecimal(t){return"0"<=t&&t<="9"||"A"<=t&&t<="F"||"a"<=t&&t<="f"}static translate(t){
+let e="";if(Object.prototype.toString.call(t)==="[object RegExp]"&&(t.ignoreCase&&(e+="i"),t.multiline&&(e+="m"),t.dotAll&&
+(e+="s"),t=t.source),typeof t!="string")return t;let s="",B=!1,n=t.length;n===0&&(s="(?:)",B=!0);let i=!1,l=0;for(;l<n;){
+let c=t[l];if(c==="\\"){if(l+1<n)switch(c=t[l+1],c){case"\\":s+="\\\\",l+=2;continue;case"c":if(l+2<n){let A=t[l+2].charCodeAt(
+0);if(A>=65&&A<=90||A>=97&&A<=122){let E=A%32;s+="\\x",s+=(E>>4).toString(16).toUpperCase(),s+=(E&15).toString(16).toUpperCase(),
+l+=3,B=!0;continue}}s+="c",l+=2,B=!0;continue;case"u":if(l+2<n){if(t[l+2]==="{"){let A=l+3,E=!1,f=!1;for(;A<n;){let O=t[A];
+if(O==="}"){f=!0;break}if(!W.isHexadecimal(O))break;E=!0,A++}if(f&&E){s+="\\x",l+=2,B=!0;continue}}else if(l+5<n){let A=!0;
+for(let E=0;E<4;E++)if(!W.isHexadecimal(t[l+2+E])){A=!1;break}if(A){s+="\\x{"+t.substring(l+2,l+6)+"}",l+=6,B=!0;continue}}}
+s+="u",l+=2,B=!0;continue;case"x":{let A=!1;if(l+2<n&&t[l+2]==="{"){let E=l+3,f=!1,O=!1;for(;E<n;){let L=t[E];if(L==="}"){
+O=!0;break}if(!W.isHexadecimal(L))break;f=!0,E++}O&&f&&(A=!0)}else l+3<n&&W.isHexadecimal(t[l+2])&&W.isHexadecimal(t[l+3])&&
+(A=!0);A?(s+="\\x",l+=2):(s+="x",l+=2,B=!0);continue}case"n":case"r":case"t":case"a":case"f":case"v":case"d":case"D":case"\
+s":case"S":case"w":case"W":case"b":case"B":case"p":case"P":case"A":case"z":case"Q":case"E":case"0":case"1":case"2":case"\
+3":case"4":case"5":case"6":case"7":s+="\\"+c,l+=2;continue;default:{let A=t.codePointAt(l+1);if(A>=48&&A<=57||A>=65&&A<=
+90||A>=97&&A<=122){let E=T.charCount(A);s+=t.substring(l+1,l+1+E),l+=E+1,B=!0}else{s+="\\";let E=T.charCount(A);s+=t.substring(
+l+1,l+1+E),l+=E+1}continue}}}else if(c==="/"){s+="\\/",l+=1,B=!0;continue}else if(c==="["){if(!i&&t[l+1]==="]"){s+="[^\\x\
+00-\\x{10FFFF}]",l+=2,B=!0;continue}if(!i&&t[l+1]==="^"&&t[l+2]==="]"){s+="[\\x00-\\x{10FFFF}]",l+=3,B=!0;continue}i=!0}else if(c===
+"]")i=!1;else if(!i&&c==="("&&l+2<n&&t[l+1]==="?"&&t[l+2]==="<"&&l+3<n&&!"=!>)".includes(t[l+3])){s+="(?P<",l+=3,B=!0;continue}
+let o=t.codePointAt(l),h=T.charCount(o);s+=t.substring(l,l+h),l+=h}let a=B?s:t;return e.length>0?`(?${e})${a}`:a}};var We=class H{static name="RE2JS";static CASE_INSENSITIVE=U.CASE_INSENSITIVE;static DOTALL=U.DOTALL;static MULTILINE=U.
+MULTILINE;static DISABLE_UNICODE_GROUPS=U.DISABLE_UNICODE_GROUPS;static LONGEST_MATCH=U.LONGEST_MATCH;static LOOKBEHINDS=U.
+LOOKBEHINDS;static quote(t){return T.quoteMeta(t)}static quoteReplacement(t,e=!1){return Matcher.quoteReplacement(t,e)}static translateRegExp(t){
+return ze.translate(t)}static compile(t,e=0){T.checkPattern(t),T.checkFlags(e);let s=t;(e&H.CASE_INSENSITIVE)!==0&&(s=`(\
+?i)${s}`),(e&H.DOTALL)!==0&&(s=`(?s)${s}`),(e&H.MULTILINE)!==0&&(s=`(?m)${s}`);let B=p.PERL;(e&H.DISABLE_UNICODE_GROUPS)!==
+0&&(B&=~p.UNICODE_GROUPS),(e&H.LOOKBEHINDS)!==0&&(B|=p.LOOKBEHIND);let n=new H(t,e);return n.re2Input=Qe.compileImpl(s,B,
+(e&H.LONGEST_MATCH)!==0),n}constructor(t,e){this.patternInput=t,this.flagsInput=e,this.re2Input=null}reset(){this.re2Input.
 reset()}flags(){return this.flagsInput}pattern(){return this.patternInput}re2(){return this.re2Input}test(t){return this.
-re2Input.match(t)}};export{$e as RE2JS};
+re2Input.match(t)}};export{We as RE2JS};

@@ -3,393 +3,376 @@
 //   @supabase/server@1.8.1 (MIT)
 //   jose@6.2.17 (MIT)
 // @ts-self-types="./supabase_server.d.ts"
-var tr=Object.defineProperty;var o=(e,t)=>tr(e,"name",{value:t,configurable:!0});var rr=(e,t,r)=>()=>{if(r)throw r[0];try{return e&&(t=e(e=0)),t}catch(n){throw r=[n],n}};import m from"node:process";var u=rr(()=>{});u();u();u();function Ve(e){let t=e.headers.get("authorization");return{token:t?.startsWith("Bearer ")&&t.slice(7)||null,apikey:e.headers.
-get("apikey")}}o(Ve,"extractCredentials");u();u();var ct="@supabase/server",Ye=`[${ct}] `;var nr="https://github.com/supabase/server/blob/main/docs/error-handling.md";function or(e){return`${nr}#${e.toLowerCase()}`}
-o(or,"docsFor");function j(e){return e.map(t=>`"${t}"`).join(", ")}o(j,"quoteList");function sr(e){return e instanceof Error?
-e.message:String(e)}o(sr,"messageOf");var Je=class extends Error{static{o(this,"SupabaseServerError")}constructor(e,t,r){
-super(e.startsWith(Ye)?e:Ye+e,r&&"cause"in r?{cause:r.cause}:void 0),this.source=ct,this.name="SupabaseServerError",this.
-code=t,this.docs=r?.docs??or(t),r?.hint&&(this.hint=r.hint),r?.details&&(this.details=r.details)}toJSON(){return{source:this.
-source,code:this.code,message:this.message,...this.hint?{hint:this.hint}:{},docs:this.docs,...this.details?{details:this.
-details}:{}}}},L=class extends Je{static{o(this,"EnvError")}constructor(e,t=ir,r){super(e,t,r),this.status=500,this.name=
-"EnvError"}},ir="ENV_ERROR",ae="MISSING_SUPABASE_URL",qe="MISSING_PUBLISHABLE_KEY",Xe="MISSING_DEFAULT_PUBLISHABLE_KEY",
-Ze="MISSING_SECRET_KEY",Qe="MISSING_DEFAULT_SECRET_KEY",et="MISSING_RESOURCE_SERVER",tt="MISSING_AUTHORIZATION_SERVER",rt="\
-MISSING_CONNECTION_STRING";function Q(e){return!e||e.length===0?"None are configured.":`Configured names: ${j(e)}.`}o(Q,
-"configuredNames");var ar={[ae]:()=>new L("SUPABASE_URL is required but not set.",ae,{hint:"Set SUPABASE_URL to your pro\
-ject URL (https://<project-ref>.supabase.co), or pass `env.url`. A local Supabase CLI stack uses http://localhost:54321."}),
-[Ze]:(e,t)=>new L(`No "${e}" secret key found. ${Q(t)}`,Ze,{hint:`Add a "${e}" entry to SUPABASE_SECRET_KEYS — a JSON ob\
-ject of name → key, e.g. {"${e}":"sb_secret_…"} — or pass \`env.secretKeys\`.`,details:{requestedKeyName:e,configuredKeyNames:t??
-[]}}),[Qe]:e=>new L(`No default secret key found. ${Q(e)}`,Qe,{hint:'Set SUPABASE_SECRET_KEY, or add a "default" entry t\
-o SUPABASE_SECRET_KEYS (a JSON object of name → key), or pass `env.secretKeys`.',details:{configuredKeyNames:e??[]}}),
-[qe]:(e,t)=>new L(`No "${e}" publishable key found. ${Q(t)}`,qe,{hint:`Add a "${e}" entry to SUPABASE_PUBLISHABLE_KEYS —\
- a JSON object of name → key, e.g. {"${e}":"sb_publishable_…"} — or pass \`env.publishableKeys\`.`,details:{requestedKeyName:e,
-configuredKeyNames:t??[]}}),[Xe]:e=>new L(`No default publishable key found. ${Q(e)}`,Xe,{hint:'Set SUPABASE_PUBLISHABLE\
-_KEY, or add a "default" entry to SUPABASE_PUBLISHABLE_KEYS (a JSON object of name → key), or pass `env.publishableKeys`\
-.',details:{configuredKeyNames:e??[]}}),[et]:e=>new L("resourceServer is required outside Supabase Edge Functions and co\
-uld not be derived.",et,{hint:"Pass it to withOAuthProtectedResource(), e.g. { resourceServer: (req) => new URL(req.url)\
-.origin + '/api/mcp' }. On Edge Functions it is derived from the request instead; that environment is recognized by SUPA\
-BASE_FUNCTION_SLUG or SB_EXECUTION_ID being set, or by a Deno host runtime.",details:{runtime:e}}),[tt]:()=>new L("autho\
-rizationServer is required outside Supabase Edge Functions and could not be derived.",tt,{hint:"Pass it to withOAuthProt\
-ectedResource() — use fromSupabaseUrl('https://<project-ref>.supabase.co') for Supabase Auth — or set SUPABASE_PUBLIC_UR\
-L or SUPABASE_URL."}),[rt]:e=>new L("A Postgres connection string is required, and none is configured.",rt,{hint:`Set SU\
-PABASE_DB_URL, or pass \`connectionString\` to ${e}(). Supabase Edge Functions provide SUPABASE_DB_URL automatically; el\
-sewhere, copy it from Project Settings → Database → Connection string.`,details:{middleware:e}})},P=class extends Je{static{
-o(this,"AuthError")}constructor(e,t=cr,r=401,n){super(e,t,n),this.name="AuthError",this.status=r}},cr="AUTH_ERROR",ce="M\
-ISSING_CREDENTIALS",H="UNUSABLE_CREDENTIAL",ue="INVALID_API_KEY",de="INVALID_JWT",le="INVALID_CREDENTIALS",he="JWKS_NOT_\
-CONFIGURED",pe="JWKS_FETCH_FAILED",fe="NO_KEYS_CONFIGURED",nt="CREATE_SUPABASE_CLIENT_ERROR",ot="UNSUPPORTED_ROLE";function ut(e){
+var er=(e,t,r)=>()=>{if(r)throw r[0];try{return e&&(t=e(e=0)),t}catch(n){throw r=[n],n}};import f from"node:process";var c=er(()=>{});c();c();c();function xe(e){let t=e.headers.get("authorization");return{token:t?.startsWith("Bearer ")&&t.slice(7)||null,apikey:e.
+headers.get("apikey")}}c();c();var at="@supabase/server",Ve=`[${at}] `;var tr="https://github.com/supabase/server/blob/main/docs/error-handling.md";function rr(e){return`${tr}#${e.toLowerCase()}`}
+function L(e){return e.map(t=>`"${t}"`).join(", ")}function nr(e){return e instanceof Error?e.message:String(e)}var Te=class extends Error{static name="\
+SupabaseServerError";constructor(e,t,r){super(e.startsWith(Ve)?e:Ve+e,r&&"cause"in r?{cause:r.cause}:void 0),this.source=
+at,this.name="SupabaseServerError",this.code=t,this.docs=r?.docs??rr(t),r?.hint&&(this.hint=r.hint),r?.details&&(this.details=
+r.details)}toJSON(){return{source:this.source,code:this.code,message:this.message,...this.hint?{hint:this.hint}:{},docs:this.
+docs,...this.details?{details:this.details}:{}}}},O=class extends Te{static name="EnvError";constructor(e,t=or,r){super(
+e,t,r),this.status=500,this.name="EnvError"}},or="ENV_ERROR",se="MISSING_SUPABASE_URL",Ye="MISSING_PUBLISHABLE_KEY",qe="\
+MISSING_DEFAULT_PUBLISHABLE_KEY",Xe="MISSING_SECRET_KEY",Ze="MISSING_DEFAULT_SECRET_KEY",Qe="MISSING_RESOURCE_SERVER",et="\
+MISSING_AUTHORIZATION_SERVER",tt="MISSING_CONNECTION_STRING";function Z(e){return!e||e.length===0?"None are configured.":
+`Configured names: ${L(e)}.`}var ir={[se]:()=>new O("SUPABASE_URL is required but not set.",se,{hint:"Set SUPABASE_URL t\
+o your project URL (https://<project-ref>.supabase.co), or pass `env.url`. A local Supabase CLI stack uses http://localh\
+ost:54321."}),[Xe]:(e,t)=>new O(`No "${e}" secret key found. ${Z(t)}`,Xe,{hint:`Add a "${e}" entry to SUPABASE_SECRET_KE\
+YS — a JSON object of name → key, e.g. {"${e}":"sb_secret_…"} — or pass \`env.secretKeys\`.`,details:{requestedKeyName:e,
+configuredKeyNames:t??[]}}),[Ze]:e=>new O(`No default secret key found. ${Z(e)}`,Ze,{hint:'Set SUPABASE_SECRET_KEY, or a\
+dd a "default" entry to SUPABASE_SECRET_KEYS (a JSON object of name → key), or pass `env.secretKeys`.',details:{configuredKeyNames:e??
+[]}}),[Ye]:(e,t)=>new O(`No "${e}" publishable key found. ${Z(t)}`,Ye,{hint:`Add a "${e}" entry to SUPABASE_PUBLISHABLE_\
+KEYS — a JSON object of name → key, e.g. {"${e}":"sb_publishable_…"} — or pass \`env.publishableKeys\`.`,details:{
+requestedKeyName:e,configuredKeyNames:t??[]}}),[qe]:e=>new O(`No default publishable key found. ${Z(e)}`,qe,{hint:'Set S\
+UPABASE_PUBLISHABLE_KEY, or add a "default" entry to SUPABASE_PUBLISHABLE_KEYS (a JSON object of name → key), or pass `e\
+nv.publishableKeys`.',details:{configuredKeyNames:e??[]}}),[Qe]:e=>new O("resourceServer is required outside Supabase Ed\
+ge Functions and could not be derived.",Qe,{hint:"Pass it to withOAuthProtectedResource(), e.g. { resourceServer: (req) \
+=> new URL(req.url).origin + '/api/mcp' }. On Edge Functions it is derived from the request instead; that environment is\
+ recognized by SUPABASE_FUNCTION_SLUG or SB_EXECUTION_ID being set, or by a Deno host runtime.",details:{runtime:e}}),[et]:()=>new O(
+"authorizationServer is required outside Supabase Edge Functions and could not be derived.",et,{hint:"Pass it to withOAu\
+thProtectedResource() — use fromSupabaseUrl('https://<project-ref>.supabase.co') for Supabase Auth — or set SUPABASE_PUB\
+LIC_URL or SUPABASE_URL."}),[tt]:e=>new O("A Postgres connection string is required, and none is configured.",tt,{hint:`\
+Set SUPABASE_DB_URL, or pass \`connectionString\` to ${e}(). Supabase Edge Functions provide SUPABASE_DB_URL automatical\
+ly; elsewhere, copy it from Project Settings → Database → Connection string.`,details:{middleware:e}})},C=class extends Te{static name="\
+AuthError";constructor(e,t=sr,r=401,n){super(e,t,n),this.name="AuthError",this.status=r}},sr="AUTH_ERROR",ae="MISSING_CR\
+EDENTIALS",D="UNUSABLE_CREDENTIAL",ce="INVALID_API_KEY",ue="INVALID_JWT",de="INVALID_CREDENTIALS",le="JWKS_NOT_CONFIGURE\
+D",he="JWKS_FETCH_FAILED",pe="NO_KEYS_CONFIGURED",rt="CREATE_SUPABASE_CLIENT_ERROR",nt="UNSUPPORTED_ROLE";function ct(e){
 return e==="user"?"Authorization: Bearer <jwt>":e==="publishable"||e.startsWith("publishable:")?"apikey: <publishable ke\
-y>":e==="secret"||e.startsWith("secret:")?"apikey: <secret key>":null}o(ut,"credentialForMode");function Re(e){let t=[...new Set(
-e.map(r=>{let n=ut(r);return n?`${n} (for auth mode "${r}")`:null}).filter(r=>r!==null))];if(t.length!==0)return`${t.length>
-1?"Send one of":"Send"}: ${t.join("; ")}.`}o(Re,"sendOneOfHint");var ur={absent:"no apikey header",publishable:"a publis\
-hable key (sb_publishable_…)",secret:"a secret key (sb_secret_…)","legacy-jwt":"a legacy JWT-style key (eyJ…)",unrecognized:"\
-a value in an unrecognized format"};function dr(e){let{authModes:t,received:r}=e;if(e.matchedKey){let{kind:l,name:h,mode:f}=e.
-matchedKey,p=f.indexOf(":");return`The key is the ${l} key named "${h}", but auth: '${f}' accepts only the key named "${p===
--1?"default":f.slice(p+1)}". Use auth: '${l}:${h}' to accept that key, or auth: '${l}:*' to accept any ${l} key.`}let n=t.
-filter(l=>ut(l)?.startsWith("apikey")),s=n.some(l=>l.startsWith("publishable")),a=n.some(l=>l.startsWith("secret"));if(r.
-apikey==="legacy-jwt")return"The apikey looks like a legacy JWT-based key (anon / service_role). @supabase/server expect\
-s the newer API key format — sb_publishable_… or sb_secret_…. Find them under Project Settings → API Keys.";if(r.
-apikey==="secret"&&s&&!a)return'You sent a secret key, but this endpoint only accepts publishable keys. Send a sb_publis\
-hable_… key, or add "secret" to `auth` if server-to-server calls should be allowed.';if(r.apikey==="publishable"&&a&&!s)
-return'You sent a publishable key, but this endpoint only accepts secret keys. Send a sb_secret_… key, or add "publishab\
-le" to `auth` if client-facing calls should be allowed.';if(r.apikey==="unrecognized")return`The apikey header held ${ur.
-unrecognized} — Supabase API keys start with sb_publishable_ or sb_secret_. Copy the key from Project Settings → API Key\
-s.`;let i=Object.entries(e.configuredKeyNames??{}),c=i.map(([l,h])=>`${l}: ${h.length?j(h):"none configured"}`).join("; "),
-d=i.map(([l])=>`SUPABASE_${l.toUpperCase()}_KEY(S)`).join(" / ");return`The key was well-formed but matched no configure\
-d key${c?` (${c})`:""}. Keys come from ${d||"the SUPABASE_*_KEY(S) variables"}, or the \`env\` option. Check you are point\
-ing at the right Supabase project.`}o(dr,"apiKeyHint");var lr={[ce]:e=>new P(`No credentials found on the request. This \
-endpoint accepts auth mode(s): ${j(e.authModes)}.`,ce,401,{hint:Re(e.authModes),details:{acceptedAuthModes:e.authModes,received:e.
-received}}),[H]:e=>new P(`The request carried a credential this endpoint cannot use: ${e.reason}.`+(e.authModes?` Accept\
-ed auth mode(s): ${j(e.authModes)}.`:""),H,401,{hint:[e.hint,e.authModes&&Re(e.authModes)].filter(Boolean).join(" "),details:{
-...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{}}}),[ue]:e=>new P(`The apikey he\
-ader matched no key configured for auth mode(s): ${j(e.authModes)}.`,ue,401,{hint:dr(e),details:{acceptedAuthModes:e.authModes,
-received:e.received,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:{},...e.matchedKey?{matchedKeyName:e.
-matchedKey.name}:{}}}),[de]:e=>new P(`The JWT in the Authorization header failed verification: ${e.reason}.`,de,401,{hint:e.
-hint,details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{},...e.jwt?{jwt:e.jwt}:
-{}},cause:e.cause}),[he]:(e={})=>new P("A JWT was provided but no JWKS is configured, so it cannot be verified. This is \
-a server configuration problem, not a problem with the request.",he,500,{hint:"Set SUPABASE_URL to your project URL (the\
- JWKS is derived from it), or set SUPABASE_JWKS_URL (e.g. https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.jso\
-n) or SUPABASE_JWKS (inline JSON), or pass "+(e.middleware?`\`jwks\` to ${e.middleware}()`:"`env.jwks`")+". Note that a \
-malformed value resolves to null rather than erroring: SUPABASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the U\
-RL derived from SUPABASE_PUBLIC_URL, then SUPABASE_URL) must be https (plain http is only allowed for localhost). On sel\
-f-hosted stacks SUPABASE_URL is the Docker-internal gateway (http://kong:8000), which does not qualify: set SUPABASE_PUB\
-LIC_URL to the externally reachable https URL of the stack.",details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},
-...e.received?{received:e.received}:{},...e.middleware?{middleware:e.middleware}:{}}}),[pe]:e=>new P(`The remote JWKS co\
-uld not be fetched, so the JWT could not be verified: ${e.reason}. This is a server-side or upstream failure, not a prob\
-lem with the request.`,pe,500,{hint:'Check that SUPABASE_JWKS_URL points at a reachable JWKS endpoint and that the serve\
-r has outbound network access to it. The endpoint must return 200 with a JSON `{ "keys": [...] }` body.',details:{...e.authModes?
-{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{}},cause:e.cause}),[fe]:e=>{let t=e.keyKind==="p\
-ublishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_PUBLISHABLE_KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",r=e.configuredKeyNames?.[e.
-keyKind]??[];return new P(`Auth mode "${e.mode}" was requested but no matching ${e.keyKind} key is configured, so the mo\
-de could never match any request. This is a server configuration problem, not a problem with the request.`,fe,500,{hint:`${Q(
-r)} Set ${t} (the plural form is a JSON object of name → key), or pass \`env.${e.keyKind}Keys\`.`,details:{acceptedAuthModes:e.
-authModes,received:e.received,mode:e.mode,keyKind:e.keyKind,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:
-{}}})},[le]:e=>new P(e?`No credential matched any of the accepted auth mode(s): ${j(e.authModes)}.`:"No credential match\
-ed any accepted auth mode.",le,401,{hint:e?Re(e.authModes):"Check that the request carries a credential for one of the a\
-ccepted auth modes.",details:e?{acceptedAuthModes:e.authModes,received:e.received}:void 0}),[nt]:e=>new P("Authenticatio\
-n succeeded but the Supabase client could not be created.",nt,500,{hint:"This is almost always a missing or malformed SU\
-PABASE_URL or API key. The underlying error is attached as `cause` — log it to see which value is at fault.",cause:e?.
-cause}),[ot]:e=>{let{requestedRole:t,supportedRoles:r}=e,n=j(r),[s,a]=t==="service_role"?[`the caller's token carries th\
-e "service_role" role, which withPostgresClient will not assume`,"That role bypasses RLS — the guarantee this middleware\
- exists to provide. If bypassing RLS is intended, compose withPostgresAdminClient from '@supabase/server/middleware/post\
-gres-admin'."]:typeof t=="string"?[`the caller's token carries the role "${t}", which withPostgresClient does not suppor\
-t yet`,`It assumes ${n} only. Custom roles are on the roadmap; until then, issue tokens with one of the supported roles.`]:
-[`the caller's token has a "role" claim that is not a string (${JSON.stringify(t)})`,`withPostgresClient assumes ${n} on\
-ly and will not guess what a malformed claim meant. Check how the token is minted.`];return new P(`Cannot select a Postg\
-res role: ${s}.`,ot,500,{hint:a,details:{requestedRole:t,supportedRoles:r}})}},st=class extends Je{static{o(this,"Postgr\
-esPoolError")}constructor(e,t,r){super(e,t,r),this.status=503,this.name="PostgresPoolError"}},it="POSTGRES_POOL_BUSY",at="\
-POSTGRES_CONNECT_PAUSED",hr={[it]:e=>new st(`postgres pool: all ${e.max} connections stayed busy for ${e.waitedMs}ms`,it,
-{hint:"Every pooled connection was in use for the whole wait. Run fewer statements per request, move multi-statement log\
-ic into a database function, route heavy reads through ctx.supabase, or add processes.",details:{max:e.max,waitedMs:e.waitedMs}}),
-[at]:e=>new st(`postgres pool: new connections paused for ${e.remainingMs}ms after a connection failure: ${sr(e.cause)}`,
-at,{hint:"Check the connection string and the database password. The pause starts between half a second and one second, \
-doubles on each failing round up to between 15 and 30 seconds, and ends on the first successful connection. details.retr\
-yAfterMs is the time left.",details:{retryAfterMs:e.remainingMs},cause:e.cause})},J={...ar,...lr,...hr};function M(e){if(typeof Deno<"u"&&Deno.env?.get)return Deno.env.get(e);if(typeof m<"u"&&m.env)return m.env[e]}o(M,"getEn\
-vVar");function pr(e){if(!e)return{};try{let t=JSON.parse(e);return typeof t!="object"||t===null||Array.isArray(t)?{}:t}catch{
-return{}}}o(pr,"parseKeys");function dt(e,t){let r=M(t);if(r)return pr(r);let n=M(e);return n?{default:n}:{}}o(dt,"resol\
-veKeys");function fr(e){if(!e)return null;try{let t=JSON.parse(e);return Array.isArray(t)?{keys:t}:t?.keys&&Array.isArray(
-t.keys)?t:null}catch{return null}}o(fr,"parseJwks");function mr(e){return!!(e==="localhost"||e.endsWith(".localhost")||e===
-"[::1]"||/^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(e))}o(mr,"isLoopbackHost");function ht(e){if(!e)return null;let t=e.trim();
-try{let r=new URL(t);return r.protocol==="https:"||r.protocol==="http:"&&mr(r.hostname)?r:null}catch{return null}}o(ht,"\
-parseJwksUrl");function yr(e){let t=M("SUPABASE_JWKS");if(t&&t.trim())return fr(t);let r=M("SUPABASE_JWKS_URL");if(r&&r.
-trim())return ht(r);let n=M("SUPABASE_PUBLIC_URL");return n&&n.trim()?lt(n):lt(e??M("SUPABASE_URL"))}o(yr,"resolveJwks");
-function lt(e){if(!e||!e.trim())return null;try{let t=new URL(e.trim());return t.pathname=t.pathname.replace(/\/+$/,"")+
-"/auth/v1/.well-known/jwks.json",t.search="",t.hash="",ht(t.href)}catch{return null}}o(lt,"deriveJwksUrl");function pt(e){
-let t=e?.url??M("SUPABASE_URL");return t?{data:{url:t,publishableKeys:e?.publishableKeys??dt("SUPABASE_PUBLISHABLE_KEY",
-"SUPABASE_PUBLISHABLE_KEYS"),secretKeys:e?.secretKeys??dt("SUPABASE_SECRET_KEY","SUPABASE_SECRET_KEYS"),jwks:e?.jwks??yr(
-t)},error:null}:{data:null,error:J[ae]()}}o(pt,"resolveEnv");u();u();function ft(e){if(!e)return{kind:"absent"};let[t="",...r]=e.split(" ");if(t==="Bearer"){let n=r.join(" ").trim();return n?
+y>":e==="secret"||e.startsWith("secret:")?"apikey: <secret key>":null}function Je(e){let t=[...new Set(e.map(r=>{let n=ct(
+r);return n?`${n} (for auth mode "${r}")`:null}).filter(r=>r!==null))];if(t.length!==0)return`${t.length>1?"Send one of":
+"Send"}: ${t.join("; ")}.`}var ar={absent:"no apikey header",publishable:"a publishable key (sb_publishable_…)",secret:"\
+a secret key (sb_secret_…)","legacy-jwt":"a legacy JWT-style key (eyJ…)",unrecognized:"a value in an unrecognized fo\
+rmat"};function cr(e){let{authModes:t,received:r}=e;if(e.matchedKey){let{kind:d,name:l,mode:p}=e.matchedKey,h=p.indexOf(
+":");return`The key is the ${d} key named "${l}", but auth: '${p}' accepts only the key named "${h===-1?"default":p.slice(
+h+1)}". Use auth: '${d}:${l}' to accept that key, or auth: '${d}:*' to accept any ${d} key.`}let n=t.filter(d=>ct(d)?.startsWith(
+"apikey")),o=n.some(d=>d.startsWith("publishable")),s=n.some(d=>d.startsWith("secret"));if(r.apikey==="legacy-jwt")return"\
+The apikey looks like a legacy JWT-based key (anon / service_role). @supabase/server expects the newer API key format — \
+sb_publishable_… or sb_secret_…. Find them under Project Settings → API Keys.";if(r.apikey==="secret"&&o&&!s)return'\
+You sent a secret key, but this endpoint only accepts publishable keys. Send a sb_publishable_… key, or add "secret" to \
+`auth` if server-to-server calls should be allowed.';if(r.apikey==="publishable"&&s&&!o)return'You sent a publishable ke\
+y, but this endpoint only accepts secret keys. Send a sb_secret_… key, or add "publishable" to `auth` if client-facing c\
+alls should be allowed.';if(r.apikey==="unrecognized")return`The apikey header held ${ar.unrecognized} — Supabase API ke\
+ys start with sb_publishable_ or sb_secret_. Copy the key from Project Settings → API Keys.`;let i=Object.entries(e.configuredKeyNames??
+{}),a=i.map(([d,l])=>`${d}: ${l.length?L(l):"none configured"}`).join("; "),u=i.map(([d])=>`SUPABASE_${d.toUpperCase()}_\
+KEY(S)`).join(" / ");return`The key was well-formed but matched no configured key${a?` (${a})`:""}. Keys come from ${u||
+"the SUPABASE_*_KEY(S) variables"}, or the \`env\` option. Check you are pointing at the right Supabase project.`}var ur={
+[ae]:e=>new C(`No credentials found on the request. This endpoint accepts auth mode(s): ${L(e.authModes)}.`,ae,401,{hint:Je(
+e.authModes),details:{acceptedAuthModes:e.authModes,received:e.received}}),[D]:e=>new C(`The request carried a credentia\
+l this endpoint cannot use: ${e.reason}.`+(e.authModes?` Accepted auth mode(s): ${L(e.authModes)}.`:""),D,401,{hint:[e.hint,
+e.authModes&&Je(e.authModes)].filter(Boolean).join(" "),details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.
+received?{received:e.received}:{}}}),[ce]:e=>new C(`The apikey header matched no key configured for auth mode(s): ${L(e.
+authModes)}.`,ce,401,{hint:cr(e),details:{acceptedAuthModes:e.authModes,received:e.received,...e.configuredKeyNames?{configuredKeyNames:e.
+configuredKeyNames}:{},...e.matchedKey?{matchedKeyName:e.matchedKey.name}:{}}}),[ue]:e=>new C(`The JWT in the Authorizat\
+ion header failed verification: ${e.reason}.`,ue,401,{hint:e.hint,details:{...e.authModes?{acceptedAuthModes:e.authModes}:
+{},...e.received?{received:e.received}:{},...e.jwt?{jwt:e.jwt}:{}},cause:e.cause}),[le]:(e={})=>new C("A JWT was provide\
+d but no JWKS is configured, so it cannot be verified. This is a server configuration problem, not a problem with the re\
+quest.",le,500,{hint:"Set SUPABASE_URL to your project URL (the JWKS is derived from it), or set SUPABASE_JWKS_URL (e.g.\
+ https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.json) or SUPABASE_JWKS (inline JSON), or pass "+(e.middleware?
+`\`jwks\` to ${e.middleware}()`:"`env.jwks`")+". Note that a malformed value resolves to null rather than erroring: SUPA\
+BASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the URL derived from SUPABASE_PUBLIC_URL, then SUPABASE_URL) mus\
+t be https (plain http is only allowed for localhost). On self-hosted stacks SUPABASE_URL is the Docker-internal gateway\
+ (http://kong:8000), which does not qualify: set SUPABASE_PUBLIC_URL to the externally reachable https URL of the stack.",
+details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{},...e.middleware?{middleware:e.
+middleware}:{}}}),[he]:e=>new C(`The remote JWKS could not be fetched, so the JWT could not be verified: ${e.reason}. Th\
+is is a server-side or upstream failure, not a problem with the request.`,he,500,{hint:'Check that SUPABASE_JWKS_URL poi\
+nts at a reachable JWKS endpoint and that the server has outbound network access to it. The endpoint must return 200 wit\
+h a JSON `{ "keys": [...] }` body.',details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.
+received}:{}},cause:e.cause}),[pe]:e=>{let t=e.keyKind==="publishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_PUBLISHABLE_\
+KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",r=e.configuredKeyNames?.[e.keyKind]??[];return new C(`Auth mode "${e.
+mode}" was requested but no matching ${e.keyKind} key is configured, so the mode could never match any request. This is \
+a server configuration problem, not a problem with the request.`,pe,500,{hint:`${Z(r)} Set ${t} (the plural form is a JS\
+ON object of name → key), or pass \`env.${e.keyKind}Keys\`.`,details:{acceptedAuthModes:e.authModes,received:e.received,
+mode:e.mode,keyKind:e.keyKind,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:{}}})},[de]:e=>new C(e?`\
+No credential matched any of the accepted auth mode(s): ${L(e.authModes)}.`:"No credential matched any accepted auth mod\
+e.",de,401,{hint:e?Je(e.authModes):"Check that the request carries a credential for one of the accepted auth modes.",details:e?
+{acceptedAuthModes:e.authModes,received:e.received}:void 0}),[rt]:e=>new C("Authentication succeeded but the Supabase cl\
+ient could not be created.",rt,500,{hint:"This is almost always a missing or malformed SUPABASE_URL or API key. The unde\
+rlying error is attached as `cause` — log it to see which value is at fault.",cause:e?.cause}),[nt]:e=>{let{requestedRole:t,
+supportedRoles:r}=e,n=L(r),[o,s]=t==="service_role"?[`the caller's token carries the "service_role" role, which withPost\
+gresClient will not assume`,"That role bypasses RLS — the guarantee this middleware exists to provide. If bypassing RLS \
+is intended, compose withPostgresAdminClient from '@supabase/server/middleware/postgres-admin'."]:typeof t=="string"?[`t\
+he caller's token carries the role "${t}", which withPostgresClient does not support yet`,`It assumes ${n} only. Custom \
+roles are on the roadmap; until then, issue tokens with one of the supported roles.`]:[`the caller's token has a "role" \
+claim that is not a string (${JSON.stringify(t)})`,`withPostgresClient assumes ${n} only and will not guess what a malfo\
+rmed claim meant. Check how the token is minted.`];return new C(`Cannot select a Postgres role: ${o}.`,nt,500,{hint:s,details:{
+requestedRole:t,supportedRoles:r}})}},ot=class extends Te{static name="PostgresPoolError";constructor(e,t,r){super(e,t,r),
+this.status=503,this.name="PostgresPoolError"}},it="POSTGRES_POOL_BUSY",st="POSTGRES_CONNECT_PAUSED",dr={[it]:e=>new ot(
+`postgres pool: all ${e.max} connections stayed busy for ${e.waitedMs}ms`,it,{hint:"Every pooled connection was in use f\
+or the whole wait. Run fewer statements per request, move multi-statement logic into a database function, route heavy re\
+ads through ctx.supabase, or add processes.",details:{max:e.max,waitedMs:e.waitedMs}}),[st]:e=>new ot(`postgres pool: ne\
+w connections paused for ${e.remainingMs}ms after a connection failure: ${nr(e.cause)}`,st,{hint:"Check the connection s\
+tring and the database password. The pause starts between half a second and one second, doubles on each failing round up\
+ to between 15 and 30 seconds, and ends on the first successful connection. details.retryAfterMs is the time left.",details:{
+retryAfterMs:e.remainingMs},cause:e.cause})},T={...ir,...ur,...dr};function M(e){if(typeof Deno<"u"&&Deno.env?.get)return Deno.env.get(e);if(typeof f<"u"&&f.env)return f.env[e]}function lr(e){
+if(!e)return{};try{let t=JSON.parse(e);return typeof t!="object"||t===null||Array.isArray(t)?{}:t}catch{return{}}}function ut(e,t){
+let r=M(t);if(r)return lr(r);let n=M(e);return n?{default:n}:{}}function hr(e){if(!e)return null;try{let t=JSON.parse(e);
+return Array.isArray(t)?{keys:t}:t?.keys&&Array.isArray(t.keys)?t:null}catch{return null}}function pr(e){return!!(e==="l\
+ocalhost"||e.endsWith(".localhost")||e==="[::1]"||/^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(e))}function lt(e){if(!e)return null;
+let t=e.trim();try{let r=new URL(t);return r.protocol==="https:"||r.protocol==="http:"&&pr(r.hostname)?r:null}catch{return null}}
+function fr(e){let t=M("SUPABASE_JWKS");if(t&&t.trim())return hr(t);let r=M("SUPABASE_JWKS_URL");if(r&&r.trim())return lt(
+r);let n=M("SUPABASE_PUBLIC_URL");return n&&n.trim()?dt(n):dt(e??M("SUPABASE_URL"))}function dt(e){if(!e||!e.trim())return null;
+try{let t=new URL(e.trim());return t.pathname=t.pathname.replace(/\/+$/,"")+"/auth/v1/.well-known/jwks.json",t.search="",
+t.hash="",lt(t.href)}catch{return null}}function ht(e){let t=e?.url??M("SUPABASE_URL");return t?{data:{url:t,publishableKeys:e?.
+publishableKeys??ut("SUPABASE_PUBLISHABLE_KEY","SUPABASE_PUBLISHABLE_KEYS"),secretKeys:e?.secretKeys??ut("SUPABASE_SECRE\
+T_KEY","SUPABASE_SECRET_KEYS"),jwks:e?.jwks??fr(t)},error:null}:{data:null,error:T[se]()}}c();c();function pt(e){if(!e)return{kind:"absent"};let[t="",...r]=e.split(" ");if(t==="Bearer"){let n=r.join(" ").trim();return n?
 n.startsWith("sb_")?{kind:"api-key"}:{kind:"bearer"}:{kind:"unreadable",reason:"the Authorization header used the `Beare\
 r` scheme but carried an empty token",hint:"Put the JWT after `Bearer `, separated by a single space."}}return t.toLowerCase()===
 "bearer"?{kind:"unreadable",reason:`the Authorization header used the scheme "${t}" rather than \`Bearer\``,hint:"The sc\
 heme is case-sensitive: it must be exactly `Bearer`, capitalised, followed by a single space and the JWT."}:r.length>0?{
 kind:"unreadable",reason:`the Authorization header used the "${t}" scheme, not \`Bearer\``,hint:"Only `Authorization: Be\
 arer <jwt>` is read as a user credential."}:{kind:"unreadable",reason:"the Authorization header carried a bare value wit\
-h no scheme",hint:"It must be `Authorization: Bearer <jwt>` — the scheme is not optional."}}o(ft,"diagnoseAuthorizatio\
-nHeader");var mt={reason:"the Authorization header carried an sb_* API key, not a user JWT",hint:"API keys belong in the\
- `apikey` header. The Supabase SDK sends the key in both the `apikey` and `Authorization` headers, which is why this is \
-easy to miss."};function yt(e){return{reason:e.inApiKeyHeader?"an apikey header, which no accepted auth mode reads":"an \
-sb_* API key in the Authorization header, which no accepted auth mode reads",hint:"This endpoint authenticates a user, n\
-ot a project — an API key can never satisfy it, whichever header it arrives in."+(e.inAuthorization?" supabase-js send\
-s the publishable key in both the `apikey` and `Authorization` headers, so an unauthenticated client lands here even tho\
-ugh a bearer token appears to have been sent; a signed-in session's access token replaces it.":"")}}o(yt,"apiKeyOnUserOn\
-lyEndpoint");function St(e){return e?e.startsWith("sb_publishable_")?"publishable":e.startsWith("sb_secret_")?"secret":e.
-startsWith("eyJ")?"legacy-jwt":"unrecognized":"absent"}o(St,"classifyApiKey");u();u();u();var me=new TextEncoder,ye=new TextDecoder,Se=new TextDecoder("utf-8",{fatal:!0}),gn=2**32;function wt(...e){let t=e.reduce(
-(s,{length:a})=>s+a,0),r=new Uint8Array(t),n=0;for(let s of e)r.set(s,n),n+=s.length;return r}o(wt,"concat");var Sr=/[^\x00-\x7f]/;function G(e){if(typeof e=="string"&&e.length>=128){if(Sr.test(e))throw new TypeError("non-ASCII s\
-tring encountered in encode()");return me.encode(e)}let t=new Uint8Array(e.length);for(let r=0;r<e.length;r++){let n=e.charCodeAt(
-r);if(n>127)throw new TypeError("non-ASCII string encountered in encode()");t[r]=n}return t}o(G,"encode");function bt(e,t=!1){if(Uint8Array.fromBase64)return Uint8Array.fromBase64(e,{alphabet:t?"base64url":"base64"});if(t){if(e.
+h no scheme",hint:"It must be `Authorization: Bearer <jwt>` — the scheme is not optional."}}var ft={reason:"the Author\
+ization header carried an sb_* API key, not a user JWT",hint:"API keys belong in the `apikey` header. The Supabase SDK s\
+ends the key in both the `apikey` and `Authorization` headers, which is why this is easy to miss."};function mt(e){return{
+reason:e.inApiKeyHeader?"an apikey header, which no accepted auth mode reads":"an sb_* API key in the Authorization head\
+er, which no accepted auth mode reads",hint:"This endpoint authenticates a user, not a project — an API key can never sa\
+tisfy it, whichever header it arrives in."+(e.inAuthorization?" supabase-js sends the publishable key in both the `apike\
+y` and `Authorization` headers, so an unauthenticated client lands here even though a bearer token appears to have been \
+sent; a signed-in session's access token replaces it.":"")}}function yt(e){return e?e.startsWith("sb_publishable_")?"pub\
+lishable":e.startsWith("sb_secret_")?"secret":e.startsWith("eyJ")?"legacy-jwt":"unrecognized":"absent"}c();c();c();var fe=new TextEncoder,me=new TextDecoder,ye=new TextDecoder("utf-8",{fatal:!0}),fn=2**32;function St(...e){let t=e.
+reduce((o,{length:s})=>o+s,0),r=new Uint8Array(t),n=0;for(let o of e)r.set(o,n),n+=o.length;return r}var mr=/[^\x00-\x7f]/;function H(e){if(typeof e=="string"&&e.length>=128){if(mr.test(e))throw new TypeError("non-ASCII s\
+tring encountered in encode()");return fe.encode(e)}let t=new Uint8Array(e.length);for(let r=0;r<e.length;r++){let n=e.charCodeAt(
+r);if(n>127)throw new TypeError("non-ASCII string encountered in encode()");t[r]=n}return t}function wt(e,t=!1){if(Uint8Array.fromBase64)return Uint8Array.fromBase64(e,{alphabet:t?"base64url":"base64"});if(t){if(e.
 includes("+")||e.includes("/"))throw new TypeError("Invalid base64url");e=e.replace(/-/g,"+").replace(/_/g,"/")}let r=atob(
-e),n=new Uint8Array(r.length);for(let s=0;s<r.length;s++)n[s]=r.charCodeAt(s);return n}o(bt,"decodeBase64");u();u();u();var _=class extends Error{static{o(this,"JOSEError")}static code="ERR_JOSE_GENERIC";code="ERR_JOSE_GENERIC";constructor(t,r){
-super(t,r),this.name=this.constructor.name,Error.captureStackTrace?.(this,this.constructor)}},N=class extends _{static{o(
-this,"JWTClaimValidationFailed")}static code="ERR_JWT_CLAIM_VALIDATION_FAILED";code="ERR_JWT_CLAIM_VALIDATION_FAILED";claim;reason;payload;constructor(t,r,n="\
-unspecified",s="unspecified"){super(t,{cause:{claim:n,reason:s,payload:r}}),this.claim=n,this.reason=s,this.payload=r}},
-ee=class extends _{static{o(this,"JWTExpired")}static code="ERR_JWT_EXPIRED";code="ERR_JWT_EXPIRED";claim;reason;payload;constructor(t,r,n="\
-unspecified",s="unspecified"){super(t,{cause:{claim:n,reason:s,payload:r}}),this.claim=n,this.reason=s,this.payload=r}},
-we=class extends _{static{o(this,"JOSEAlgNotAllowed")}static code="ERR_JOSE_ALG_NOT_ALLOWED";code="ERR_JOSE_ALG_NOT_ALLO\
-WED"},K=class extends _{static{o(this,"JOSENotSupported")}static code="ERR_JOSE_NOT_SUPPORTED";code="ERR_JOSE_NOT_SUPPOR\
-TED"};var v=class extends _{static{o(this,"JWSInvalid")}static code="ERR_JWS_INVALID";code="ERR_JWS_INVALID"},B=class extends _{static{
-o(this,"JWTInvalid")}static code="ERR_JWT_INVALID";code="ERR_JWT_INVALID"};var F=class extends _{static{o(this,"JWKSInvalid")}static code="ERR_JWKS_INVALID";code="ERR_JWKS_INVALID"},z=class extends _{static{
-o(this,"JWKSNoMatchingKey")}static code="ERR_JWKS_NO_MATCHING_KEY";code="ERR_JWKS_NO_MATCHING_KEY";constructor(t="no app\
-licable key found in the JSON Web Key Set",r){super(t,r)}},be=class extends _{static{o(this,"JWKSMultipleMatchingKeys")}[Symbol.
-asyncIterator]=async function*(){};static code="ERR_JWKS_MULTIPLE_MATCHING_KEYS";code="ERR_JWKS_MULTIPLE_MATCHING_KEYS";constructor(t="\
-multiple matching keys found in the JSON Web Key Set",r){super(t,r)}},ge=class extends _{static{o(this,"JWKSTimeout")}static code="\
-ERR_JWKS_TIMEOUT";code="ERR_JWKS_TIMEOUT";constructor(t="request timed out",r){super(t,r)}},te=class extends _{static{o(
-this,"JWSSignatureVerificationFailed")}static code="ERR_JWS_SIGNATURE_VERIFICATION_FAILED";code="ERR_JWS_SIGNATURE_VERIF\
-ICATION_FAILED";constructor(t="signature verification failed",r){super(t,r)}};u();var wr="The input to be decoded is not correctly encoded.";function $(e){try{return bt(typeof e=="string"?e:ye.decode(e),
-!0)}catch(t){throw new TypeError(wr,{cause:t})}}o($,"decode");function W(e){if(typeof e!="object"||e===null||Object.prototype.toString.call(e)!=="[object Object]")return!1;let t=Object.
-getPrototypeOf(e);return t===null||Object.getPrototypeOf(t)===null}o(W,"isObject");function Ee(e){return W(e)&&Array.isArray(
-e.keys)&&Array.from(e.keys).every(W)}o(Ee,"isJwkSet");function gt(...e){let t=new Set;for(let r of e)if(r)for(let n of Object.
-keys(r)){if(t.has(n))return!1;t.add(n)}return!0}o(gt,"isDisjoint");function Ce(e,t,r){try{return $(e)}catch(n){throw new r(`Failed to base64url decode the ${t}`,{cause:n})}}o(Ce,"decodeBa\
-se64url");function Et(e,t,r){try{return G(e)}catch(n){throw new r(`The ${t} is not a valid base64url string`,{cause:n})}}
-o(Et,"encodeAsciiMember");function Ae(e,t,r){let n;try{n=JSON.parse(Se.decode($(e)))}catch(s){throw new t(r,{cause:s})}if(!W(
-n))throw new t(r);return n}o(Ae,"parseJoseHeader");var At={__proto__:null,b64:!0};function kt(e,t){if(t!==void 0&&(!Array.isArray(t)||t.some(r=>typeof r!="string")))throw new TypeError(`"${e}" option mu\
-st be an array of strings`);return t===void 0?void 0:new Set(t)}o(kt,"validateAlgorithms");function vt(e,t,r,n,s){if(s.crit!==void 0&&n?.crit===void 0)throw new e('"crit" (Critical) Header Parameter MUST be inte\
+e),n=new Uint8Array(r.length);for(let o=0;o<r.length;o++)n[o]=r.charCodeAt(o);return n}c();c();c();var v=class extends Error{static name="JOSEError";static code="ERR_JOSE_GENERIC";code="ERR_JOSE_GENERIC";constructor(t,r){
+super(t,r),this.name=this.constructor.name,Error.captureStackTrace?.(this,this.constructor)}},U=class extends v{static name="\
+JWTClaimValidationFailed";static code="ERR_JWT_CLAIM_VALIDATION_FAILED";code="ERR_JWT_CLAIM_VALIDATION_FAILED";claim;reason;payload;constructor(t,r,n="\
+unspecified",o="unspecified"){super(t,{cause:{claim:n,reason:o,payload:r}}),this.claim=n,this.reason=o,this.payload=r}},
+Q=class extends v{static name="JWTExpired";static code="ERR_JWT_EXPIRED";code="ERR_JWT_EXPIRED";claim;reason;payload;constructor(t,r,n="\
+unspecified",o="unspecified"){super(t,{cause:{claim:n,reason:o,payload:r}}),this.claim=n,this.reason=o,this.payload=r}},
+Se=class extends v{static name="JOSEAlgNotAllowed";static code="ERR_JOSE_ALG_NOT_ALLOWED";code="ERR_JOSE_ALG_NOT_ALLOWED"},
+_=class extends v{static name="JOSENotSupported";static code="ERR_JOSE_NOT_SUPPORTED";code="ERR_JOSE_NOT_SUPPORTED"};var k=class extends v{static name="JWSInvalid";static code="ERR_JWS_INVALID";code="ERR_JWS_INVALID"},j=class extends v{static name="\
+JWTInvalid";static code="ERR_JWT_INVALID";code="ERR_JWT_INVALID"};var F=class extends v{static name="JWKSInvalid";static code="ERR_JWKS_INVALID";code="ERR_JWKS_INVALID"},G=class extends v{static name="\
+JWKSNoMatchingKey";static code="ERR_JWKS_NO_MATCHING_KEY";code="ERR_JWKS_NO_MATCHING_KEY";constructor(t="no applicable k\
+ey found in the JSON Web Key Set",r){super(t,r)}},we=class extends v{static name="JWKSMultipleMatchingKeys";[Symbol.asyncIterator]=async function*(){};static code="\
+ERR_JWKS_MULTIPLE_MATCHING_KEYS";code="ERR_JWKS_MULTIPLE_MATCHING_KEYS";constructor(t="multiple matching keys found in t\
+he JSON Web Key Set",r){super(t,r)}},be=class extends v{static name="JWKSTimeout";static code="ERR_JWKS_TIMEOUT";code="E\
+RR_JWKS_TIMEOUT";constructor(t="request timed out",r){super(t,r)}},ee=class extends v{static name="JWSSignatureVerificat\
+ionFailed";static code="ERR_JWS_SIGNATURE_VERIFICATION_FAILED";code="ERR_JWS_SIGNATURE_VERIFICATION_FAILED";constructor(t="\
+signature verification failed",r){super(t,r)}};c();var yr="The input to be decoded is not correctly encoded.";function B(e){try{return wt(typeof e=="string"?e:me.decode(e),
+!0)}catch(t){throw new TypeError(yr,{cause:t})}}function W(e){if(typeof e!="object"||e===null||Object.prototype.toString.call(e)!=="[object Object]")return!1;let t=Object.
+getPrototypeOf(e);return t===null||Object.getPrototypeOf(t)===null}function ge(e){return W(e)&&Array.isArray(e.keys)&&Array.
+from(e.keys).every(W)}function bt(...e){let t=new Set;for(let r of e)if(r)for(let n of Object.keys(r)){if(t.has(n))return!1;
+t.add(n)}return!0}function Re(e,t,r){try{return B(e)}catch(n){throw new r(`Failed to base64url decode the ${t}`,{cause:n})}}function gt(e,t,r){
+try{return H(e)}catch(n){throw new r(`The ${t} is not a valid base64url string`,{cause:n})}}function Ee(e,t,r){let n;try{
+n=JSON.parse(ye.decode(B(e)))}catch(o){throw new t(r,{cause:o})}if(!W(n))throw new t(r);return n}var Et={__proto__:null,
+b64:!0};function At(e,t){if(t!==void 0&&(!Array.isArray(t)||t.some(r=>typeof r!="string")))throw new TypeError(`"${e}" option mu\
+st be an array of strings`);return t===void 0?void 0:new Set(t)}function kt(e,t,r,n,o){if(o.crit!==void 0&&n?.crit===void 0)throw new e('"crit" (Critical) Header Parameter MUST be inte\
 grity protected');if(!n||n.crit===void 0)return[];if(!Array.isArray(n.crit)||n.crit.length===0||n.crit.some(i=>typeof i!=
 "string"||i.length===0))throw new e('"crit" (Critical) Header Parameter MUST be an array of non-empty strings when prese\
-nt');let a=r===void 0?t:{__proto__:null,...r,...t};for(let i of n.crit){if(!(i in a))throw new K(`Extension Header Param\
-eter "${i}" is not recognized`);if(!Object.hasOwn(s,i)||s[i]===void 0)throw new e(`Extension Header Parameter "${i}" is \
-missing`);if(a[i]&&(!Object.hasOwn(n,i)||n[i]===void 0))throw new e(`Extension Header Parameter "${i}" MUST be integrity\
- protected`)}return n.crit}o(vt,"validateCrit");function _t(e,t){if(t.includes("b64")){let r=e.b64;if(typeof r!="boolean")
-throw new v('The "b64" (base64url-encode payload) Header Parameter must be a boolean');return r}return!0}o(_t,"validateB\
-64");var br=o(e=>e[Symbol.toStringTag],"tag"),gr=o((e,t,r)=>{let{alg:n}=e;if(t.use!==void 0){let s=r==="sign"||r==="verify"?"\
-sig":"enc";if(t.use!==s)throw new TypeError(`Invalid key for this operation, its "use" must be "${s}" when present`)}if(t.
-alg!==void 0&&t.alg!==n)throw new TypeError(`Invalid key for this operation, its "alg" must be "${n}" when present`);if(Array.
-isArray(t.key_ops)){let s=r==="encrypt"||r==="decrypt"?e.ops?.[r==="encrypt"?0:1]:r;if(s&&!t.key_ops.includes(s))throw new TypeError(
-`Invalid key for this operation, its "key_ops" must include "${s}" when present`)}},"jwkMatchesOp");async function Tt(e,t,r){
-let{alg:n,secret:s}=e,a=r==="decrypt"||r==="sign";if(s&&t instanceof Uint8Array)return t;let i,c;if(W(t)){if(i=Ue(t),typeof i.
-kty!="string")throw Kt(n,t,s);if(!(s?i.kty==="oct"&&typeof i.k=="string":i.kty!=="oct"&&(a?i.kty==="AKP"&&typeof i.priv==
-"string"||typeof i.d=="string":i.d===void 0&&i.priv===void 0)))throw new TypeError(s?'JSON Web Key for symmetric algorit\
-hms must have JWK "kty" (Key Type) equal to "oct" and the JWK "k" (Key Value) present':`JSON Web Key for this operation \
-must be a ${a?"private":"public"} JWK`);if(gr(e,i,r),i.kty==="oct")return $(i.k);if(!Object.isFrozen(t)){let{key_ops:h}=t;
-Array.isArray(h)&&Object.freeze(h),Object.freeze(t)}}else{if(!kr(t))throw Kt(n,t,s);let h=s?"secret":a?"private":"public";
-if(t.type!==h&&(s||["secret","public","private"].includes(t.type)))throw new TypeError(`${br(t)} instances must be of ty\
-pe "${h}" for the ${n} algorithm`);if(Rt(t))return t;if(c=t,c.type==="secret")return c.export()}Pe||=new WeakMap;let d=t,
-l=Pe.get(d);if(l?.[n])return l[n];if(l||Pe.set(d,l={}),c&&typeof c.toCryptoKey=="function"){let h=c.type==="public",f=Er[c.
-asymmetricKeyDetails?.namedCurve],p=e.resolve?.({crv:f,asymmetricKeyType:c.asymmetricKeyType})??e.subtle;return l[n]=c.toCryptoKey(
-p,h,e.usages[h?0:1])}return i??=c.export({format:"jwk"}),i.alg=n,l[n]=await x(e,i)}o(Tt,"prepareKey");var Pe,Er={__proto__:null,
-prime256v1:"P-256",secp384r1:"P-384",secp521r1:"P-521"};var Rt=o(e=>{if(e?.[Symbol.toStringTag]==="CryptoKey")return!0;try{return e instanceof CryptoKey}catch{return!1}},"isCry\
-ptoKey"),Ar=o(e=>e?.[Symbol.toStringTag]==="KeyObject","isKeyObject"),kr=o(e=>Rt(e)||Ar(e),"isKeyLike");function vr(e,t,...r){
-if(r.length>2){let n=r.pop();e+=`one of type ${r.join(", ")}, or ${n}.`}else r.length===2?e+=`one of type ${r[0]} or ${r[1]}\
-.`:e+=`of type ${r[0]}.`;return t==null?e+=` Received ${t}`:typeof t=="function"&&t.name?e+=` Received function ${t.name}`:
-typeof t=="object"&&t!=null&&t.constructor?.name&&(e+=` Received an instance of ${t.constructor.name}`),e}o(vr,"message");function Kt(e,t,r){let n=["CryptoKey","KeyObject","JSON Web Key"];return r&&n.push("Uint8Array"),new TypeError(vr(`Key f\
-or the ${e} algorithm must be `,t,...n))}o(Kt,"invalidKeyType");var ke=o((e,t="algorithm.name")=>new TypeError(`CryptoKe\
-y does not support this operation, its ${t} must be ${e}`),"unusable");function _r(e,t){if(t&&!e.usages.includes(t))throw new TypeError(
-`CryptoKey does not support this operation, its usages must include ${t}.`)}o(_r,"checkUsage");function Jt(e,t){let{modulusLength:r}=t.
-algorithm;if(typeof r!="number"||r<2048)throw new TypeError(`${e} requires key modulusLength to be 2048 bits or larger`)}
-o(Jt,"checkModulusLength");function Kr(e,t,r){let n=e.algorithm;if(n.name!==t.name)throw ke(t.name);if(t.hash&&n.hash?.name!==
-t.hash)throw ke(t.hash,"algorithm.hash");if(t.namedCurve&&n.namedCurve!==t.namedCurve)throw ke(t.namedCurve,"algorithm.n\
-amedCurve");if(t.length!==void 0&&n.length!==t.length)throw ke(t.length,"algorithm.length");_r(e,r)}o(Kr,"checkCryptoKey");
-function Ie(e){return{__proto__:null,...e}}o(Ie,"snapshotJwk");function Ue(e){let t=Ie(e);if(t.ext!==void 0&&typeof t.ext!=
-"boolean")throw new TypeError('"ext" (Extractable) Parameter must be a boolean');if(t.key_ops!==void 0){let r=t.key_ops,
-n=Array.isArray(r)?[...r]:void 0;if(!n||n.some(s=>typeof s!="string")||new Set(n).size!==n.length)throw new TypeError('"\
-key_ops" (Key Operations) Parameter must be an array of unique strings');t.key_ops=n}return t}o(Ue,"normalizeJwk");function Ct(e){
-if(e!==void 0&&typeof e!="boolean")throw new TypeError('"extractable" option must be a boolean');return e}o(Ct,"validate\
-ExtractableOption");async function x(e,t,r){if(!e.kty.includes(t.kty))throw new K('Invalid or unsupported JWK "alg" (Alg\
-orithm) Parameter value');let n=e.resolve?.({kty:t.kty,crv:t.crv})??e.subtle,s=!!(t.d||t.priv),a={...t,ext:r??t.ext};return a.
-kty!=="AKP"&&delete a.alg,delete a.use,crypto.subtle.importKey("jwk",a,n,a.ext??!s,t.key_ops??e.usages[s?1:0])}o(x,"jwkT\
-oKey");async function Pt(e,t,r,n=!1){return e instanceof Uint8Array&&(e=await crypto.subtle.importKey("raw",e,t,n,[r])),
-Kr(e,t,r),e}o(Pt,"rawKey");u();u();function re(e){let t={__proto__:null};for(let r in e)t[r]={...e[r],alg:r};return t}o(re,"table");var Tr=[["encrypt","wrapKey"],["decrypt","unwrapKey"]],Rr=[[],["deriveBits"]],Ke=[[],[]];function ve(e){return{kty:["RSA"],
-mode:"key-encryption",subtle:{name:"RSA-OAEP",hash:`SHA-${e}`},usages:Tr,ops:["wrapKey","unwrapKey"]}}o(ve,"rsaes");function _e(e){
-return{kty:["EC","OKP"],mode:e,subtle:{name:"ECDH"},resolve:o(({kty:t,crv:r,asymmetricKeyType:n})=>{if(r==="X25519"||n===
-"x25519")return{name:"X25519"};if(t==="OKP")throw new K('Invalid or unsupported JWK "alg" (Algorithm) Parameter value');
-return{name:"ECDH",namedCurve:r}},"resolve"),usages:Rr,ops:[void 0,"deriveBits"]}}o(_e,"ecdh");function V(e,t=!1){return{
-kty:["oct"],mode:"key-wrapping",secret:!0,subtle:{name:t?"AES-GCM":"AES-KW",length:e},usages:Ke,ops:t?["encrypt","decryp\
-t"]:["wrapKey","unwrapKey"]}}o(V,"aeskw");function We(){return{kty:["oct"],mode:"key-wrapping",secret:!0,subtle:{name:"P\
-BKDF2"},usages:Ke,ops:["deriveBits","deriveBits"]}}o(We,"pbes2");var It=re({dir:{kty:["oct"],mode:"direct-encryption",secret:!0,
-subtle:{name:"AES-GCM"},usages:Ke,ops:["encrypt","decrypt"]},"RSA-OAEP":ve(1),"RSA-OAEP-256":ve(256),"RSA-OAEP-384":ve(384),
-"RSA-OAEP-512":ve(512),"ECDH-ES":_e("direct-key-agreement"),"ECDH-ES+A128KW":_e("key-agreement-with-key-wrapping"),"ECDH\
--ES+A192KW":_e("key-agreement-with-key-wrapping"),"ECDH-ES+A256KW":_e("key-agreement-with-key-wrapping"),A128KW:V(128),A192KW:V(
-192),A256KW:V(256),A128GCMKW:V(128,!0),A192GCMKW:V(192,!0),A256GCMKW:V(256,!0),"PBES2-HS256+A128KW":We(),"PBES2-HS384+A1\
-92KW":We(),"PBES2-HS512+A256KW":We()}),Jr=["encrypt","decrypt"];function Y(e,t=!1){return{kty:["oct"],secret:!0,subtle:{
-name:t?"AES-CBC":"AES-GCM",length:e},usages:Ke,ops:Jr,cekBits:e,ivBits:t?128:96,cbc:t}}o(Y,"contentEncryption");var Yn=re(
-{A128GCM:Y(128),A192GCM:Y(192),A256GCM:Y(256),"A128CBC-HS256":Y(256,!0),"A192CBC-HS384":Y(384,!0),"A256CBC-HS512":Y(512,
-!0)});u();u();var ne=[["verify"],["sign"]];function Ne(e){let t={name:"HMAC",hash:`SHA-${e}`};return{kty:["oct"],secret:!0,subtle:t,signing:t,
-usages:ne}}o(Ne,"hmac");function q(e,t){let r={name:t?"RSA-PSS":"RSASSA-PKCS1-v1_5",hash:`SHA-${e}`};return{kty:["RSA"],
-subtle:r,signing:t?{...r,saltLength:t}:r,usages:ne,minRsaBits:2048}}o(q,"rsa");function Oe(e,t){return{kty:["EC"],crv:e,
-subtle:{name:"ECDSA",namedCurve:e},signing:{name:"ECDSA",hash:`SHA-${t}`},usages:ne}}o(Oe,"ecdsa");function Ut(){let e={
-name:"Ed25519"};return{kty:["OKP"],crv:"Ed25519",subtle:e,signing:e,usages:ne}}o(Ut,"eddsa");function Le(e){let t={name:`\
-ML-DSA-${e}`};return{kty:["AKP"],subtle:t,signing:t,usages:ne}}o(Le,"mldsa");var oe=re({HS256:Ne(256),HS384:Ne(384),HS512:Ne(
-512),RS256:q(256),RS384:q(384),RS512:q(512),PS256:q(256,32),PS384:q(384,48),PS512:q(512,64),ES256:Oe("P-256",256),ES384:Oe(
-"P-384",384),ES512:Oe("P-521",512),EdDSA:Ut(),Ed25519:Ut(),"ML-DSA-44":Le(44),"ML-DSA-65":Le(65),"ML-DSA-87":Le(87)});function Wt(e){
-let t=typeof e=="string"?oe[e]:void 0;if(!t)throw new K(`alg ${e} is not supported either by JOSE or your javascript run\
-time`);return t}o(Wt,"jwsAlgorithm");function Nt(e){return[e&&kt("algorithms",e.algorithms),e?.crit]}o(Nt,"prepareVerify");function Cr(e){return e===void 0?{}:
-Ae(e,v,"JWS Protected Header is invalid")}o(Cr,"parseProtectedHeader");function Pr(e){try{return G(e)}catch(t){throw new v("JWS Compact Serialization payload must use only ASCII characters",{
-cause:t})}}o(Pr,"encodeCompactUnencodedPayload");async function Ir(e,t,r,n,s){let{protected:a,header:i,payload:c}=e,d=s??
-Cr(a);if(!gt(d,i))throw new v("JWS Protected and JWS Unprotected Header Parameter names must be disjoint");let l={...d,...i},
-h=_t(d,vt(v,At,t[1],d,l)),{alg:f}=l;if(typeof f!="string"||!f)throw new v('JWS "alg" (Algorithm) Header Parameter missin\
-g or invalid');if(t[0]&&!t[0].has(f))throw new we('"alg" (Algorithm) Header Parameter value not allowed');if(h){if(typeof c!=
-"string")throw new v("JWS Payload must be a string")}else if(typeof c!="string"&&!(c instanceof Uint8Array))throw new v(
-"JWS Payload must be a string or an Uint8Array instance");let p=h||typeof c!="string"?c:n(c),T=!1;typeof r=="function"&&
-(r=await r(d,e),T=!0);let C=Wt(f),U=wt(a!==void 0?G(a):new Uint8Array,G("."),typeof p=="string"?t[2]??=Et(p,"payload",v):
-p),O=Ce(e.signature,"signature",v),R=await Tt(C,r,"verify"),k=await Pt(R,C.subtle,"verify");C.minRsaBits&&Jt(C.alg,k);let I=!1;
-try{I=await crypto.subtle.verify(C.signing,k,O,U)}catch(ie){throw new te(void 0,{cause:ie})}if(!I)throw new te;let D={payload:typeof p==
-"string"?Ce(p,"payload",v):p};return a!==void 0&&(D.protectedHeader=d),i!==void 0&&(D.unprotectedHeader=i),T?[{...D,key:R},
-h]:[D,h]}o(Ir,"verifySignature");async function Ot(e,t,r){if(e instanceof Uint8Array&&(e=ye.decode(e)),typeof e!="string")
-throw new v("Compact JWS must be a string or Uint8Array");let{0:n,1:s,2:a,length:i}=e.split(".");if(i!==3)throw new v("I\
-nvalid Compact JWS");return Ir({payload:s,protected:n,signature:a},t,r,Pr)}o(Ot,"verifyCompact");u();u();var Ur=o(e=>Math.floor(e.getTime()/1e3),"epoch"),Wr={s:1,m:60,h:3600,d:86400,w:604800,y:31557600},Nr=/^(\+|\-)? ?(\d+|\d+\.\d+) ?(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)(?: (ago|from now))?$/i,
-X="check_failed";function je(){throw new TypeError("Invalid time period format")}o(je,"invalidDuration");function Lt(e){
-typeof e!="string"&&je();let t=Nr.exec(e);(!t||t[4]&&t[1])&&je();let r=parseFloat(t[2]),n=Math.round(r*Wr[t[3][0].toLowerCase()]);
-return Number.isFinite(n)||je(),t[1]==="-"||t[4]==="ago"?-n:n}o(Lt,"secs");function Me(e,t){if(!Number.isFinite(t))throw new TypeError(
-`Invalid ${e} input`);return t}o(Me,"validateInput");var jt=o(e=>{let t=e.toLowerCase();return e.includes("/")?t:`application/${t}`},"normalizeTyp"),Or=o((e,t)=>typeof e=="s\
-tring"?t.includes(e):Array.isArray(e)?t.some(r=>e.includes(r)):!1,"checkAudiencePresence");function Be(e,t,r=!1){let n=e[t];
-if(!(n===void 0&&!r)){if(typeof n!="number")throw new N(`"${t}" claim must be a number`,e,t,"invalid");return n}}o(Be,"v\
-alidateNumericDate");function $e(e,t){throw new N(`unexpected "${t}" claim value`,e,t,X)}o($e,"unexpectedClaim");function Mt(e,t,r={}){
-let n;try{n=JSON.parse(Se.decode(t))}catch(k){throw new B("JWT Claims Set must be a top-level JSON object",{cause:k})}if(!W(
-n))throw new B("JWT Claims Set must be a top-level JSON object");let{typ:s}=r;if(s!==void 0&&(typeof e.typ!="string"||jt(
-e.typ)!==jt(s)))throw new N('unexpected "typ" JWT header value',n,"typ",X);let{requiredClaims:a=[],issuer:i,subject:c,audience:d,
-maxTokenAge:l}=r,h=[...a];l!==void 0&&h.push("iat"),d!==void 0&&h.push("aud"),c!==void 0&&h.push("sub"),i!==void 0&&h.push(
-"iss");for(let k of new Set(h.reverse()))if(!Object.hasOwn(n,k))throw new N(`missing required "${k}" claim`,n,k,"missing");
-i!==void 0&&!(Array.isArray(i)?i:[i]).includes(n.iss)&&$e(n,"iss"),c!==void 0&&n.sub!==c&&$e(n,"sub"),d!==void 0&&!Or(n.
-aud,typeof d=="string"?[d]:d)&&$e(n,"aud");let{clockTolerance:f}=r,p=0;if(typeof f=="string")p=Lt(f);else if(f!==void 0){
-if(typeof f!="number")throw new TypeError("Invalid clockTolerance option type");p=f}if(Me("clockTolerance option",p),p<0)
-throw new TypeError("Invalid clockTolerance option input");let{currentDate:T}=r,C=Me("currentDate option",Ur(T===void 0?
-new Date:T)),U=Be(n,"iat",l!==void 0),O=Be(n,"nbf");if(O!==void 0&&O>C+p)throw new N('"nbf" claim timestamp check failed',
-n,"nbf",X);let R=Be(n,"exp");if(R!==void 0&&R<=C-p)throw new ee('"exp" claim timestamp check failed',n,"exp",X);if(l!==void 0){
-let k=C-U,I=Me("maxTokenAge option",typeof l=="number"?l:Lt(l));if(I<0)throw new TypeError("Invalid maxTokenAge option i\
-nput");if(k-p>I)throw new ee('"iat" claim timestamp check failed (too far in the past)',n,"iat",X);if(k<-p)throw new N('\
-"iat" claim timestamp check failed (it should be in the past)',n,"iat",X)}return n}o(Mt,"validateClaimsSet");async function Te(e,t,r){let[n,s]=await Ot(e,Nt(r),t);if(!s)throw new B("JWTs MUST NOT use unencoded payload");let a=Mt(
-n.protectedHeader,n.payload,r);return{...n,payload:a}}o(Te,"jwtVerify");u();function Lr(e='JWK "alg" (Algorithm) Parameter'){throw new K(`Invalid or unsupported ${e} value`)}o(Lr,"unsupportedAlg");
-function De(e,t){return(typeof e=="string"?oe[e]??It[e]:void 0)??Lr(t)}o(De,"keyAlgorithm");u();function jr(e,t,r,n){let{kty:s,key_ops:a,ext:i,kid:c,alg:d,use:l,crv:h}=e;return(i===void 0||typeof i=="boolean")&&(a===
-void 0||Array.isArray(a)&&a.every((f,p)=>typeof f=="string"&&a.indexOf(f)===p)&&a.includes("verify"))&&t.kty.includes(s)&&
-(n===void 0||typeof n=="string"&&n===c)&&(d===void 0?s!=="AKP":r===d)&&(l===void 0||l==="sig")&&(!t.crv||h===t.crv)}o(jr,
-"isUsableJWK");async function Bt(e,t,r){let n=e.get(t)||e.set(t,{}).get(t),{alg:s}=r;if(n[s]===void 0){let a=x(r,t,!0).then(
-i=>{if(i.type!=="public")throw new F("JSON Web Key Set members must be public keys");return n[s]=i,i}).catch(i=>{throw n[s]===
-a&&delete n[s],i});n[s]=a}return n[s]}o(Bt,"importWithAlgCache");function Z(e){let t;try{t=structuredClone(e)}catch(s){throw new F(
-"JSON Web Key Set malformed",{cause:s})}if(!Ee(t))throw new F("JSON Web Key Set malformed");let r=t.keys.map(s=>{let a=Ie(
-s);return Array.isArray(a.key_ops)&&(a.key_ops=[...a.key_ops]),a}),n=new WeakMap;return Object.defineProperty(async(s,a)=>{
-let{alg:i,kid:c}={...s,...a?.header},d=typeof i=="string"?oe[i]:void 0;if(!d||d.secret)throw new K('Unsupported "alg" va\
-lue for a JSON Web Key Set');let l=t.keys.filter((p,T)=>jr(r[T],d,i,c)),{0:h,length:f}=l;if(!f)throw new z;if(f!==1){let p=new be;
-throw p[Symbol.asyncIterator]=async function*(){for(let T of l)try{yield await Bt(n,T,d)}catch{}},p}return Bt(n,h,d)},"j\
-wks",{value:o(()=>structuredClone(t),"value")})}o(Z,"createLocalJWKSet");u();function Mr(){return typeof WebSocketPair<"u"||typeof navigator<"u"&&navigator.userAgent==="Cloudflare-Workers"||typeof EdgeRuntime<
-"u"&&EdgeRuntime==="vercel"}o(Mr,"isCloudflareWorkers");var He;(typeof navigator>"u"||!navigator.userAgent?.startsWith?.(
-"Mozilla/5.0 "))&&(He="jose/v6.2.17");var Dt=Symbol();async function Br(e,t,r,n=fetch){let s=await n(e,{method:"GET",signal:r,
-redirect:"manual",headers:t}).catch(a=>{throw a.name==="TimeoutError"?new ge(void 0,{cause:a}):a});if(s.status!==200)throw new _(
-"Expected 200 OK from the JSON Web Key Set HTTP response");try{return await s.json()}catch(a){throw new _("Failed to par\
-se the JSON Web Key Set HTTP response as JSON",{cause:a})}}o(Br,"fetchJwks");var Ht=Symbol();function se(e,t){return Number.
-isFinite(e)&&Date.now()<e+t}o(se,"isFreshFor");function $t(e,t,r){if(Number.isNaN(e))throw new TypeError(`"${r}" option \
-must not be NaN`);if(typeof e=="number"&&e<0)throw new TypeError(`"${r}" option must not be negative`);return typeof e==
-"number"?e:t}o($t,"validateDuration");function Ge(e,t){if(!(e instanceof URL))throw new TypeError("url must be an instan\
-ce of URL");let r=new URL(e.href).href,n=t??{},s=n.timeoutDuration;if(typeof s=="number"&&(!Number.isInteger(s)||s<0))throw new TypeError(
-'"timeoutDuration" option must be a non-negative integer');let a=typeof s=="number"?s:5e3,i=$t(n.cooldownDuration,3e4,"c\
-ooldownDuration"),c=$t(n.cacheMaxAge,6e5,"cacheMaxAge"),d=new Headers(n.headers);He&&!d.has("User-Agent")&&d.set("User-A\
-gent",He),d.has("accept")||d.set("accept","application/json, application/jwk-set+json");let l=n[Dt],h=n[Ht],f,p,T=0,C=0,
-U;if(h&&typeof h=="object"){let{uat:R,jwks:k}=h;se(R,c)&&Ee(k)&&(f=R,U=Z(k))}let O=o(async()=>{if(p&&Mr()&&(p=void 0),!p){
-let R=++T,k=p=Br(r,d,AbortSignal.timeout(a),l).then(I=>{let D=Z(I);if(R<=C)return;U=D;let ie=Date.now();h&&(h.uat=ie,h.jwks=
-I),f=ie,C=R}).finally(()=>{p===k&&(p=void 0)})}await p},"reload");return Object.defineProperties(async(R,k)=>{(!U||!se(f,
-c))&&await O();try{return await U(R,k)}catch(I){if(I instanceof z&&!se(f,i))return await O(),U(R,k);throw I}},{coolingDown:{
-get:o(()=>se(f,i),"get"),enumerable:!0},fresh:{get:o(()=>se(f,c),"get"),enumerable:!0},reload:{value:O,enumerable:!0},reloading:{
-get:o(()=>!!p,"get"),enumerable:!0},jwks:{value:o(()=>U?.jwks(),"value"),enumerable:!0}})}o(Ge,"createRemoteJWKSet");u();async function Fe(e,t,r){if(!W(e))throw new TypeError("JWK must be an object");let n=Ue(e),s=Ct(r?.extractable),{alg:a}=n;
-if(t??=a,n.kty!=="oct"&&!t)throw new TypeError('"alg" argument is required when "jwk.alg" is not present');switch(n.kty){case"\
-oct":if(typeof n.k!="string")throw new TypeError('missing "k" (Key Value) Parameter value');return $(n.k);case"AKP":{if(typeof a!=
-"string"||!a)throw new TypeError('missing "alg" (Algorithm) Parameter value');if(t!==a)throw new TypeError("JWK alg and \
-alg option value mismatch");return x(De(t),n,s)}case"RSA":case"EC":case"OKP":return x(De(t),n,s);default:throw new K('Un\
-supported "kty" (Key Type) Parameter value')}}o(Fe,"importJWK");u();function ze(e){let t;if(typeof e=="string"){let n=e.split(".");(n.length===3||n.length===5)&&([t]=n)}else if(typeof e=="\
+nt');let s=r===void 0?t:{__proto__:null,...r,...t};for(let i of n.crit){if(!(i in s))throw new _(`Extension Header Param\
+eter "${i}" is not recognized`);if(!Object.hasOwn(o,i)||o[i]===void 0)throw new e(`Extension Header Parameter "${i}" is \
+missing`);if(s[i]&&(!Object.hasOwn(n,i)||n[i]===void 0))throw new e(`Extension Header Parameter "${i}" MUST be integrity\
+ protected`)}return n.crit}function vt(e,t){if(t.includes("b64")){let r=e.b64;if(typeof r!="boolean")throw new k('The "b\
+64" (base64url-encode payload) Header Parameter must be a boolean');return r}return!0}var Sr=e=>e[Symbol.toStringTag],wr=(e,t,r)=>{let{alg:n}=e;if(t.use!==void 0){let o=r==="sign"||r==="verify"?"sig":"enc";
+if(t.use!==o)throw new TypeError(`Invalid key for this operation, its "use" must be "${o}" when present`)}if(t.alg!==void 0&&
+t.alg!==n)throw new TypeError(`Invalid key for this operation, its "alg" must be "${n}" when present`);if(Array.isArray(
+t.key_ops)){let o=r==="encrypt"||r==="decrypt"?e.ops?.[r==="encrypt"?0:1]:r;if(o&&!t.key_ops.includes(o))throw new TypeError(
+`Invalid key for this operation, its "key_ops" must include "${o}" when present`)}};async function Kt(e,t,r){let{alg:n,secret:o}=e,
+s=r==="decrypt"||r==="sign";if(o&&t instanceof Uint8Array)return t;let i,a;if(W(t)){if(i=Ie(t),typeof i.kty!="string")throw _t(
+n,t,o);if(!(o?i.kty==="oct"&&typeof i.k=="string":i.kty!=="oct"&&(s?i.kty==="AKP"&&typeof i.priv=="string"||typeof i.d==
+"string":i.d===void 0&&i.priv===void 0)))throw new TypeError(o?'JSON Web Key for symmetric algorithms must have JWK "kty\
+" (Key Type) equal to "oct" and the JWK "k" (Key Value) present':`JSON Web Key for this operation must be a ${s?"private":
+"public"} JWK`);if(wr(e,i,r),i.kty==="oct")return B(i.k);if(!Object.isFrozen(t)){let{key_ops:l}=t;Array.isArray(l)&&Object.
+freeze(l),Object.freeze(t)}}else{if(!Er(t))throw _t(n,t,o);let l=o?"secret":s?"private":"public";if(t.type!==l&&(o||["se\
+cret","public","private"].includes(t.type)))throw new TypeError(`${Sr(t)} instances must be of type "${l}" for the ${n} \
+algorithm`);if(Jt(t))return t;if(a=t,a.type==="secret")return a.export()}Ce||=new WeakMap;let u=t,d=Ce.get(u);if(d?.[n])
+return d[n];if(d||Ce.set(u,d={}),a&&typeof a.toCryptoKey=="function"){let l=a.type==="public",p=br[a.asymmetricKeyDetails?.
+namedCurve],h=e.resolve?.({crv:p,asymmetricKeyType:a.asymmetricKeyType})??e.subtle;return d[n]=a.toCryptoKey(h,l,e.usages[l?
+0:1])}return i??=a.export({format:"jwk"}),i.alg=n,d[n]=await z(e,i)}var Ce,br={__proto__:null,prime256v1:"P-256",secp384r1:"\
+P-384",secp521r1:"P-521"};var Jt=e=>{if(e?.[Symbol.toStringTag]==="CryptoKey")return!0;try{return e instanceof CryptoKey}catch{return!1}},gr=e=>e?.[Symbol.
+toStringTag]==="KeyObject",Er=e=>Jt(e)||gr(e);function Ar(e,t,...r){if(r.length>2){let n=r.pop();e+=`one of type ${r.join(
+", ")}, or ${n}.`}else r.length===2?e+=`one of type ${r[0]} or ${r[1]}.`:e+=`of type ${r[0]}.`;return t==null?e+=` Recei\
+ved ${t}`:typeof t=="function"&&t.name?e+=` Received function ${t.name}`:typeof t=="object"&&t!=null&&t.constructor?.name&&
+(e+=` Received an instance of ${t.constructor.name}`),e}function _t(e,t,r){let n=["CryptoKey","KeyObject","JSON Web Key"];return r&&n.push("Uint8Array"),new TypeError(Ar(`Key f\
+or the ${e} algorithm must be `,t,...n))}var Ae=(e,t="algorithm.name")=>new TypeError(`CryptoKey does not support this o\
+peration, its ${t} must be ${e}`);function kr(e,t){if(t&&!e.usages.includes(t))throw new TypeError(`CryptoKey does not s\
+upport this operation, its usages must include ${t}.`)}function Tt(e,t){let{modulusLength:r}=t.algorithm;if(typeof r!="n\
+umber"||r<2048)throw new TypeError(`${e} requires key modulusLength to be 2048 bits or larger`)}function vr(e,t,r){let n=e.
+algorithm;if(n.name!==t.name)throw Ae(t.name);if(t.hash&&n.hash?.name!==t.hash)throw Ae(t.hash,"algorithm.hash");if(t.namedCurve&&
+n.namedCurve!==t.namedCurve)throw Ae(t.namedCurve,"algorithm.namedCurve");if(t.length!==void 0&&n.length!==t.length)throw Ae(
+t.length,"algorithm.length");kr(e,r)}function Pe(e){return{__proto__:null,...e}}function Ie(e){let t=Pe(e);if(t.ext!==void 0&&
+typeof t.ext!="boolean")throw new TypeError('"ext" (Extractable) Parameter must be a boolean');if(t.key_ops!==void 0){let r=t.
+key_ops,n=Array.isArray(r)?[...r]:void 0;if(!n||n.some(o=>typeof o!="string")||new Set(n).size!==n.length)throw new TypeError(
+'"key_ops" (Key Operations) Parameter must be an array of unique strings');t.key_ops=n}return t}function Rt(e){if(e!==void 0&&
+typeof e!="boolean")throw new TypeError('"extractable" option must be a boolean');return e}async function z(e,t,r){if(!e.
+kty.includes(t.kty))throw new _('Invalid or unsupported JWK "alg" (Algorithm) Parameter value');let n=e.resolve?.({kty:t.
+kty,crv:t.crv})??e.subtle,o=!!(t.d||t.priv),s={...t,ext:r??t.ext};return s.kty!=="AKP"&&delete s.alg,delete s.use,crypto.
+subtle.importKey("jwk",s,n,s.ext??!o,t.key_ops??e.usages[o?1:0])}async function Ct(e,t,r,n=!1){return e instanceof Uint8Array&&
+(e=await crypto.subtle.importKey("raw",e,t,n,[r])),vr(e,t,r),e}c();c();function te(e){let t={__proto__:null};for(let r in e)t[r]={...e[r],alg:r};return t}var _r=[["encrypt","wrapKey"],["decrypt","unwrapKey"]],Kr=[[],["deriveBits"]],_e=[[],[]];function ke(e){return{kty:["RSA"],
+mode:"key-encryption",subtle:{name:"RSA-OAEP",hash:`SHA-${e}`},usages:_r,ops:["wrapKey","unwrapKey"]}}function ve(e){return{
+kty:["EC","OKP"],mode:e,subtle:{name:"ECDH"},resolve:({kty:t,crv:r,asymmetricKeyType:n})=>{if(r==="X25519"||n==="x25519")
+return{name:"X25519"};if(t==="OKP")throw new _('Invalid or unsupported JWK "alg" (Algorithm) Parameter value');return{name:"\
+ECDH",namedCurve:r}},usages:Kr,ops:[void 0,"deriveBits"]}}function x(e,t=!1){return{kty:["oct"],mode:"key-wrapping",secret:!0,
+subtle:{name:t?"AES-GCM":"AES-KW",length:e},usages:_e,ops:t?["encrypt","decrypt"]:["wrapKey","unwrapKey"]}}function We(){
+return{kty:["oct"],mode:"key-wrapping",secret:!0,subtle:{name:"PBKDF2"},usages:_e,ops:["deriveBits","deriveBits"]}}var Pt=te(
+{dir:{kty:["oct"],mode:"direct-encryption",secret:!0,subtle:{name:"AES-GCM"},usages:_e,ops:["encrypt","decrypt"]},"RSA-O\
+AEP":ke(1),"RSA-OAEP-256":ke(256),"RSA-OAEP-384":ke(384),"RSA-OAEP-512":ke(512),"ECDH-ES":ve("direct-key-agreement"),"EC\
+DH-ES+A128KW":ve("key-agreement-with-key-wrapping"),"ECDH-ES+A192KW":ve("key-agreement-with-key-wrapping"),"ECDH-ES+A256\
+KW":ve("key-agreement-with-key-wrapping"),A128KW:x(128),A192KW:x(192),A256KW:x(256),A128GCMKW:x(128,!0),A192GCMKW:x(192,
+!0),A256GCMKW:x(256,!0),"PBES2-HS256+A128KW":We(),"PBES2-HS384+A192KW":We(),"PBES2-HS512+A256KW":We()}),Jr=["encrypt","d\
+ecrypt"];function V(e,t=!1){return{kty:["oct"],secret:!0,subtle:{name:t?"AES-CBC":"AES-GCM",length:e},usages:_e,ops:Jr,cekBits:e,
+ivBits:t?128:96,cbc:t}}var Ln=te({A128GCM:V(128),A192GCM:V(192),A256GCM:V(256),"A128CBC-HS256":V(256,!0),"A192CBC-HS384":V(
+384,!0),"A256CBC-HS512":V(512,!0)});c();c();var re=[["verify"],["sign"]];function Ue(e){let t={name:"HMAC",hash:`SHA-${e}`};return{kty:["oct"],secret:!0,subtle:t,signing:t,
+usages:re}}function Y(e,t){let r={name:t?"RSA-PSS":"RSASSA-PKCS1-v1_5",hash:`SHA-${e}`};return{kty:["RSA"],subtle:r,signing:t?
+{...r,saltLength:t}:r,usages:re,minRsaBits:2048}}function Ne(e,t){return{kty:["EC"],crv:e,subtle:{name:"ECDSA",namedCurve:e},
+signing:{name:"ECDSA",hash:`SHA-${t}`},usages:re}}function It(){let e={name:"Ed25519"};return{kty:["OKP"],crv:"Ed25519",
+subtle:e,signing:e,usages:re}}function Oe(e){let t={name:`ML-DSA-${e}`};return{kty:["AKP"],subtle:t,signing:t,usages:re}}
+var ne=te({HS256:Ue(256),HS384:Ue(384),HS512:Ue(512),RS256:Y(256),RS384:Y(384),RS512:Y(512),PS256:Y(256,32),PS384:Y(384,
+48),PS512:Y(512,64),ES256:Ne("P-256",256),ES384:Ne("P-384",384),ES512:Ne("P-521",512),EdDSA:It(),Ed25519:It(),"ML-DSA-44":Oe(
+44),"ML-DSA-65":Oe(65),"ML-DSA-87":Oe(87)});function Wt(e){let t=typeof e=="string"?ne[e]:void 0;if(!t)throw new _(`alg ${e}\
+ is not supported either by JOSE or your javascript runtime`);return t}function Ut(e){return[e&&At("algorithms",e.algorithms),e?.crit]}function Tr(e){return e===void 0?{}:Ee(e,k,"JWS Protecte\
+d Header is invalid")}function Rr(e){try{return H(e)}catch(t){throw new k("JWS Compact Serialization payload must use only ASCII characters",{
+cause:t})}}async function Cr(e,t,r,n,o){let{protected:s,header:i,payload:a}=e,u=o??Tr(s);if(!bt(u,i))throw new k("JWS Pr\
+otected and JWS Unprotected Header Parameter names must be disjoint");let d={...u,...i},l=vt(u,kt(k,Et,t[1],u,d)),{alg:p}=d;
+if(typeof p!="string"||!p)throw new k('JWS "alg" (Algorithm) Header Parameter missing or invalid');if(t[0]&&!t[0].has(p))
+throw new Se('"alg" (Algorithm) Header Parameter value not allowed');if(l){if(typeof a!="string")throw new k("JWS Payloa\
+d must be a string")}else if(typeof a!="string"&&!(a instanceof Uint8Array))throw new k("JWS Payload must be a string or\
+ an Uint8Array instance");let h=l||typeof a!="string"?a:n(a),K=!1;typeof r=="function"&&(r=await r(u,e),K=!0);let R=Wt(p),
+I=St(s!==void 0?H(s):new Uint8Array,H("."),typeof h=="string"?t[2]??=gt(h,"payload",k):h),N=Re(e.signature,"signature",k),
+J=await Kt(R,r,"verify"),A=await Ct(J,R.subtle,"verify");R.minRsaBits&&Tt(R.alg,A);let P=!1;try{P=await crypto.subtle.verify(
+R.signing,A,N,I)}catch(ie){throw new ee(void 0,{cause:ie})}if(!P)throw new ee;let $={payload:typeof h=="string"?Re(h,"pa\
+yload",k):h};return s!==void 0&&($.protectedHeader=u),i!==void 0&&($.unprotectedHeader=i),K?[{...$,key:J},l]:[$,l]}async function Nt(e,t,r){
+if(e instanceof Uint8Array&&(e=me.decode(e)),typeof e!="string")throw new k("Compact JWS must be a string or Uint8Array");
+let{0:n,1:o,2:s,length:i}=e.split(".");if(i!==3)throw new k("Invalid Compact JWS");return Cr({payload:o,protected:n,signature:s},
+t,r,Rr)}c();c();var Pr=e=>Math.floor(e.getTime()/1e3),Ir={s:1,m:60,h:3600,d:86400,w:604800,y:31557600},Wr=/^(\+|\-)? ?(\d+|\d+\.\d+) ?(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)(?: (ago|from now))?$/i,
+q="check_failed";function Le(){throw new TypeError("Invalid time period format")}function Ot(e){typeof e!="string"&&Le();
+let t=Wr.exec(e);(!t||t[4]&&t[1])&&Le();let r=parseFloat(t[2]),n=Math.round(r*Ir[t[3][0].toLowerCase()]);return Number.isFinite(
+n)||Le(),t[1]==="-"||t[4]==="ago"?-n:n}function Me(e,t){if(!Number.isFinite(t))throw new TypeError(`Invalid ${e} input`);
+return t}var Lt=e=>{let t=e.toLowerCase();return e.includes("/")?t:`application/${t}`},Ur=(e,t)=>typeof e=="string"?t.includes(e):
+Array.isArray(e)?t.some(r=>e.includes(r)):!1;function je(e,t,r=!1){let n=e[t];if(!(n===void 0&&!r)){if(typeof n!="number")
+throw new U(`"${t}" claim must be a number`,e,t,"invalid");return n}}function Be(e,t){throw new U(`unexpected "${t}" cla\
+im value`,e,t,q)}function Mt(e,t,r={}){let n;try{n=JSON.parse(ye.decode(t))}catch(A){throw new j("JWT Claims Set must be\
+ a top-level JSON object",{cause:A})}if(!W(n))throw new j("JWT Claims Set must be a top-level JSON object");let{typ:o}=r;
+if(o!==void 0&&(typeof e.typ!="string"||Lt(e.typ)!==Lt(o)))throw new U('unexpected "typ" JWT header value',n,"typ",q);let{
+requiredClaims:s=[],issuer:i,subject:a,audience:u,maxTokenAge:d}=r,l=[...s];d!==void 0&&l.push("iat"),u!==void 0&&l.push(
+"aud"),a!==void 0&&l.push("sub"),i!==void 0&&l.push("iss");for(let A of new Set(l.reverse()))if(!Object.hasOwn(n,A))throw new U(
+`missing required "${A}" claim`,n,A,"missing");i!==void 0&&!(Array.isArray(i)?i:[i]).includes(n.iss)&&Be(n,"iss"),a!==void 0&&
+n.sub!==a&&Be(n,"sub"),u!==void 0&&!Ur(n.aud,typeof u=="string"?[u]:u)&&Be(n,"aud");let{clockTolerance:p}=r,h=0;if(typeof p==
+"string")h=Ot(p);else if(p!==void 0){if(typeof p!="number")throw new TypeError("Invalid clockTolerance option type");h=p}
+if(Me("clockTolerance option",h),h<0)throw new TypeError("Invalid clockTolerance option input");let{currentDate:K}=r,R=Me(
+"currentDate option",Pr(K===void 0?new Date:K)),I=je(n,"iat",d!==void 0),N=je(n,"nbf");if(N!==void 0&&N>R+h)throw new U(
+'"nbf" claim timestamp check failed',n,"nbf",q);let J=je(n,"exp");if(J!==void 0&&J<=R-h)throw new Q('"exp" claim timesta\
+mp check failed',n,"exp",q);if(d!==void 0){let A=R-I,P=Me("maxTokenAge option",typeof d=="number"?d:Ot(d));if(P<0)throw new TypeError(
+"Invalid maxTokenAge option input");if(A-h>P)throw new Q('"iat" claim timestamp check failed (too far in the past)',n,"i\
+at",q);if(A<-h)throw new U('"iat" claim timestamp check failed (it should be in the past)',n,"iat",q)}return n}async function Ke(e,t,r){let[n,o]=await Nt(e,Ut(r),t);if(!o)throw new j("JWTs MUST NOT use unencoded payload");let s=Mt(
+n.protectedHeader,n.payload,r);return{...n,payload:s}}c();function Nr(e='JWK "alg" (Algorithm) Parameter'){throw new _(`Invalid or unsupported ${e} value`)}function $e(e,t){return(typeof e==
+"string"?ne[e]??Pt[e]:void 0)??Nr(t)}c();function Or(e,t,r,n){let{kty:o,key_ops:s,ext:i,kid:a,alg:u,use:d,crv:l}=e;return(i===void 0||typeof i=="boolean")&&(s===
+void 0||Array.isArray(s)&&s.every((p,h)=>typeof p=="string"&&s.indexOf(p)===h)&&s.includes("verify"))&&t.kty.includes(o)&&
+(n===void 0||typeof n=="string"&&n===a)&&(u===void 0?o!=="AKP":r===u)&&(d===void 0||d==="sig")&&(!t.crv||l===t.crv)}async function jt(e,t,r){
+let n=e.get(t)||e.set(t,{}).get(t),{alg:o}=r;if(n[o]===void 0){let s=z(r,t,!0).then(i=>{if(i.type!=="public")throw new F(
+"JSON Web Key Set members must be public keys");return n[o]=i,i}).catch(i=>{throw n[o]===s&&delete n[o],i});n[o]=s}return n[o]}
+function X(e){let t;try{t=structuredClone(e)}catch(o){throw new F("JSON Web Key Set malformed",{cause:o})}if(!ge(t))throw new F(
+"JSON Web Key Set malformed");let r=t.keys.map(o=>{let s=Pe(o);return Array.isArray(s.key_ops)&&(s.key_ops=[...s.key_ops]),
+s}),n=new WeakMap;return Object.defineProperty(async(o,s)=>{let{alg:i,kid:a}={...o,...s?.header},u=typeof i=="string"?ne[i]:
+void 0;if(!u||u.secret)throw new _('Unsupported "alg" value for a JSON Web Key Set');let d=t.keys.filter((h,K)=>Or(r[K],
+u,i,a)),{0:l,length:p}=d;if(!p)throw new G;if(p!==1){let h=new we;throw h[Symbol.asyncIterator]=async function*(){for(let K of d)
+try{yield await jt(n,K,u)}catch{}},h}return jt(n,l,u)},"jwks",{value:()=>structuredClone(t)})}c();function Lr(){return typeof WebSocketPair<"u"||typeof navigator<"u"&&navigator.userAgent==="Cloudflare-Workers"||typeof EdgeRuntime<
+"u"&&EdgeRuntime==="vercel"}var De;(typeof navigator>"u"||!navigator.userAgent?.startsWith?.("Mozilla/5.0 "))&&(De="jose\
+/v6.2.17");var $t=Symbol();async function Mr(e,t,r,n=fetch){let o=await n(e,{method:"GET",signal:r,redirect:"manual",headers:t}).
+catch(s=>{throw s.name==="TimeoutError"?new be(void 0,{cause:s}):s});if(o.status!==200)throw new v("Expected 200 OK from\
+ the JSON Web Key Set HTTP response");try{return await o.json()}catch(s){throw new v("Failed to parse the JSON Web Key S\
+et HTTP response as JSON",{cause:s})}}var Dt=Symbol();function oe(e,t){return Number.isFinite(e)&&Date.now()<e+t}function Bt(e,t,r){
+if(Number.isNaN(e))throw new TypeError(`"${r}" option must not be NaN`);if(typeof e=="number"&&e<0)throw new TypeError(`\
+"${r}" option must not be negative`);return typeof e=="number"?e:t}function He(e,t){if(!(e instanceof URL))throw new TypeError(
+"url must be an instance of URL");let r=new URL(e.href).href,n=t??{},o=n.timeoutDuration;if(typeof o=="number"&&(!Number.
+isInteger(o)||o<0))throw new TypeError('"timeoutDuration" option must be a non-negative integer');let s=typeof o=="numbe\
+r"?o:5e3,i=Bt(n.cooldownDuration,3e4,"cooldownDuration"),a=Bt(n.cacheMaxAge,6e5,"cacheMaxAge"),u=new Headers(n.headers);
+De&&!u.has("User-Agent")&&u.set("User-Agent",De),u.has("accept")||u.set("accept","application/json, application/jwk-set+\
+json");let d=n[$t],l=n[Dt],p,h,K=0,R=0,I;if(l&&typeof l=="object"){let{uat:J,jwks:A}=l;oe(J,a)&&ge(A)&&(p=J,I=X(A))}let N=async()=>{
+if(h&&Lr()&&(h=void 0),!h){let J=++K,A=h=Mr(r,u,AbortSignal.timeout(s),d).then(P=>{let $=X(P);if(J<=R)return;I=$;let ie=Date.
+now();l&&(l.uat=ie,l.jwks=P),p=ie,R=J}).finally(()=>{h===A&&(h=void 0)})}await h};return Object.defineProperties(async(J,A)=>{
+(!I||!oe(p,a))&&await N();try{return await I(J,A)}catch(P){if(P instanceof G&&!oe(p,i))return await N(),I(J,A);throw P}},
+{coolingDown:{get:()=>oe(p,i),enumerable:!0},fresh:{get:()=>oe(p,a),enumerable:!0},reload:{value:N,enumerable:!0},reloading:{
+get:()=>!!h,enumerable:!0},jwks:{value:()=>I?.jwks(),enumerable:!0}})}c();async function Fe(e,t,r){if(!W(e))throw new TypeError("JWK must be an object");let n=Ie(e),o=Rt(r?.extractable),{alg:s}=n;
+if(t??=s,n.kty!=="oct"&&!t)throw new TypeError('"alg" argument is required when "jwk.alg" is not present');switch(n.kty){case"\
+oct":if(typeof n.k!="string")throw new TypeError('missing "k" (Key Value) Parameter value');return B(n.k);case"AKP":{if(typeof s!=
+"string"||!s)throw new TypeError('missing "alg" (Algorithm) Parameter value');if(t!==s)throw new TypeError("JWK alg and \
+alg option value mismatch");return z($e(t),n,o)}case"RSA":case"EC":case"OKP":return z($e(t),n,o);default:throw new _('Un\
+supported "kty" (Key Type) Parameter value')}}c();function Ge(e){let t;if(typeof e=="string"){let n=e.split(".");(n.length===3||n.length===5)&&([t]=n)}else if(typeof e=="\
 object"&&e)if("protected"in e)t=e.protected;else throw new TypeError("Token does not contain a Protected Header");let r="\
-Invalid Token or Protected Header formatting";if(typeof t!="string"||!t)throw new TypeError(r);return Ae(t,TypeError,r)}
-o(ze,"decodeProtectedHeader");function $r(e){return{id:e.sub,role:e.role,email:e.email,appMetadata:e.app_metadata,userMetadata:e.user_metadata}}o($r,"\
-jwtClaimsToUserClaims");var xe;function Dr(e){if(e instanceof URL){let n=e.toString();return xe?.url!==n&&(xe={url:n,resolver:Ge(
-e)}),xe.resolver}let t=Z(e);function r(...n){return t(...n)}return o(r,"localJwtVerifyGetKey"),Object.assign(r,{jwks:o(()=>e,
-"jwks")})}o(Dr,"getJwksResolver");var Hr=new Set(["ERR_JWKS_TIMEOUT","ERR_JWKS_INVALID","ERR_JOSE_GENERIC"]);function Gt(e){
-let t=e?.code;return typeof t=="string"&&t.startsWith("ERR_")?t:void 0}o(Gt,"joseErrorCode");function Gr(e){switch(Gt(e)){case"\
-ERR_JWT_EXPIRED":return{reason:"the token has expired",hint:"Refresh the session on the client (supabase.auth.refreshSes\
-sion()) and retry with the new access token. If tokens appear to expire immediately, check the server clock for skew."};case"\
-ERR_JWS_SIGNATURE_VERIFICATION_FAILED":return{reason:"the signature did not verify against the configured JWKS",hint:"Th\
-e token was signed by a different key than the JWKS provides. Check that SUPABASE_JWKS_URL / SUPABASE_JWKS belongs to th\
-e same Supabase project that issued the token."};case"ERR_JWKS_NO_MATCHING_KEY":return{reason:`no key in the JWKS matche\
-s the token's "kid"`,hint:"Either the JWKS belongs to a different Supabase project, or the signing key was rotated and t\
-he JWKS is stale. Prefer SUPABASE_JWKS_URL over inline SUPABASE_JWKS so rotations are picked up automatically."};case"ER\
-R_JWKS_MULTIPLE_MATCHING_KEYS":return{reason:`more than one key in the JWKS matches the token's "kid"`,hint:`The JWKS co\
-ntains duplicate "kid" values. Remove the duplicates, or point SUPABASE_JWKS_URL at the project's own /auth/v1/.well-kno\
-wn/jwks.json.`};case"ERR_JWT_CLAIM_VALIDATION_FAILED":return zr(e);case"ERR_JOSE_ALG_NOT_ALLOWED":case"ERR_JOSE_NOT_SUPP\
-ORTED":return{reason:"the token's signing algorithm is not supported",hint:"Supabase signs JWTs with ES256, RS256, or HS\
-256. A token using anything else was not issued by Supabase Auth."};default:return{reason:"the token is malformed",hint:Ft}}}
-o(Gr,"describeJoseFailure");var Fr={aud:{option:"audience",issued:'Supabase Auth sets "aud" to "authenticated" on user a\
-ccess tokens'},iss:{option:"issuer",issued:`Supabase Auth sets "iss" to the project's Auth URL, https://<project-ref>.su\
-pabase.co/auth/v1, with no trailing slash`}};function zr(e){let{claim:t,reason:r}=e??{},n=typeof t=="string"?t:"unspecif\
-ied";if(r==="invalid")return{reason:`its "${n}" claim is malformed`,hint:'The claim is present but has the wrong type. S\
-upabase Auth issues numeric "iat", "nbf", and "exp" claims, so check which service minted the token.'};if(n==="aud"||n===
-"iss"){let{option:s,issued:a}=Fr[n];return{reason:r==="missing"?`it has no "${n}" claim, but an ${s} is configured`:`its\
- "${n}" claim does not match the configured ${s}`,hint:`Compare the "${s}" option with what the token carries: ${a}. If \
-every request fails, the option is wrong; if only some do, those tokens were issued by a different project. Omit the opt\
-ion to skip ${s} validation.`}}return n==="nbf"&&r==="check_failed"?{reason:'its "nbf" claim is in the future',hint:'The\
- token is not valid yet. Check the server clock for skew against Supabase Auth, then retry once "nbf" has passed.'}:{reason:n===
-"unspecified"?"a registered claim failed validation":`its "${n}" claim failed validation`,hint:"Check the server clock f\
-or skew and that the token came from the expected Supabase project."}}o(zr,"describeClaimFailure");var Ft="The Authoriza\
-tion header must carry a compact JWS — three base64url segments separated by dots. Check the token was not truncated, UR\
-L-encoded, or wrapped in quotes.";async function zt(e,t,r){let n,s;try{({alg:n,kid:s}=ze(e))}catch(i){return{ok:!1,failure:{
-kind:"token",reason:"its header could not be decoded",hint:Ft,jwt:{decodable:!1},cause:i}}}let a={alg:n??null,kid:s??null};
-if(!n||!s)return{ok:!1,failure:{kind:"token",reason:`its header is missing ${[!n&&'"alg"',!s&&'"kid"'].filter(Boolean).join(
-" and ")}`,hint:`A JWT issued by a project using JWT signing keys carries both "alg" and "kid". A token with no "kid" is\
- usually a legacy JWT signed with the project's shared JWT secret — migrate the project to JWT signing keys. For API key\
-s use auth mode "publishable" / "secret" rather than "user".`,jwt:a}};if(r?.audience===""||r?.audience===null||Array.isArray(
-r?.audience)&&(r.audience.length===0||r.audience.some(i=>!i)))return{ok:!1,failure:{kind:"token",reason:'the configured \
-"audience" option is empty',hint:"Pass a non-empty string or array, or omit the option to skip audience validation.",jwt:a}};
-if(r?.issuer===""||r?.issuer===null||Array.isArray(r?.issuer)&&(r.issuer.length===0||r.issuer.some(i=>!i)))return{ok:!1,
-failure:{kind:"token",reason:'the configured "issuer" option is empty',hint:"Pass a non-empty string or array, or omit t\
-he option to skip issuer validation.",jwt:a}};try{let i=Dr(t),c=null,d={audience:r?.audience,issuer:r?.issuer};if(n==="H\
-S256"){let h=o(()=>i.jwks()?.keys.find(T=>T.alg===n&&T.kid===s),"findKey");(i.jwks()===void 0||i.fresh===!1)&&await i.reload?.();
-let f=h();if(!f&&i.reload&&i.coolingDown===!1&&(await i.reload(),f=h()),!f)return{ok:!1,failure:{kind:"token",reason:`no\
- HS256 key in the JWKS matches the token's "kid"`,hint:'The JWKS must contain the symmetric signing key (alg "HS256") wi\
-th a matching "kid". Check SUPABASE_JWKS / SUPABASE_JWKS_URL belongs to the project that issued the token, and that its \
-signing key has not been rotated.',jwt:a}};let p=await Fe(f,"HS256");c=(await Te(e,p,d)).payload}else c=(await Te(e,i,d)).
-payload;if(typeof c.sub!="string")return{ok:!1,failure:{kind:"token",reason:'it has no "sub" claim, so it identifies no \
-user',hint:'Auth mode "user" expects an end-user access token from Supabase Auth. A token without "sub" is typically a l\
-egacy anon / service_role JWT — use auth mode "publishable" or "secret" for those.',jwt:a}};let l=c;return{ok:!0,jwtClaims:l,
-userClaims:$r(l)}}catch(i){let c=Gt(i);return c&&Hr.has(c)||c===void 0&&t instanceof URL?{ok:!1,failure:{kind:"jwks-sour\
-ce",reason:i instanceof Error?i.message:String(i),hint:'Check that SUPABASE_JWKS_URL points at a reachable JWKS endpoint\
- and that the server has outbound network access to it. The endpoint must return 200 with a JSON `{ "keys": [...] }` bod\
-y.',jwt:a,cause:i}}:{ok:!1,failure:{kind:"token",...Gr(i),jwt:a,cause:i}}}}o(zt,"verifyUserJwt");var xt=!1;function xr(){xt||(xt=!0,console.warn('[@supabase/server] The `allow` option is deprecated and will be removed\
- in a future major release. Use `auth` instead — e.g. `{ auth: "user" }` instead of `{ allow: "user" }`.'))}o(xr,"warn\
-AllowDeprecated");function Vr(e){return e.auth!==void 0?e.auth:e.allow!==void 0?(xr(),e.allow):"user"}o(Vr,"resolveAuthO\
-ption");var Vt=new TextEncoder;async function Yt(e,t){let r=crypto.getRandomValues(new Uint8Array(32)),n=await crypto.subtle.
-importKey("raw",r,{name:"HMAC",hash:"SHA-256"},!1,["sign"]),[s,a]=await Promise.all([crypto.subtle.sign("HMAC",n,Vt.encode(
-e)),crypto.subtle.sign("HMAC",n,Vt.encode(t))]);if(s.byteLength!==a.byteLength)return!1;let i=new Uint8Array(s),c=new Uint8Array(
-a),d=0;for(let l=0;l<i.length;l++)d|=i[l]^c[l];return d===0}o(Yt,"timingSafeEqual");function Yr(e){if(e==="none"||e==="p\
-ublishable"||e==="secret"||e==="user")return{base:e,keyName:null};let t=e.indexOf(":"),r=e.slice(0,t),n=e.slice(t+1);return n?
-{base:r,keyName:n}:{base:r,keyName:null}}o(Yr,"parseAuthMode");var qr={kind:"skip",skip:{reason:"no-token"}},qt={kind:"s\
-kip",skip:{reason:"no-apikey"}};async function Xt(e,t,r){if(r==="*"){for(let[a,i]of Object.entries(t))if(await Yt(e,i))return a;
-return null}let n=r??"default",s=t[n];return s&&await Yt(e,s)?n:null}o(Xt,"matchApiKey");async function Xr(e,t,r,n){let{
-base:s,keyName:a}=Yr(e);switch(s){case"none":return{kind:"match",auth:{authMode:"none",token:null,userClaims:null,jwtClaims:null,
-keyName:null}};case"publishable":case"secret":{if(!t.apikey)return qt;let i=s==="publishable"?r.publishableKeys:r.secretKeys;
-if(!(a==="*"||a===null?Object.keys(i).length>0:i[a]!==void 0))return{kind:"skip",skip:{reason:"no-keys-configured",mode:e,
-keyKind:s}};let c=await Xt(t.apikey,i,a);return c===null?{kind:"skip",skip:{reason:"apikey-mismatch",mode:e,keyKind:s,matchedKeyName:a===
-"*"?null:await Xt(t.apikey,i,"*")}}:{kind:"match",auth:{authMode:s,token:null,userClaims:null,jwtClaims:null,keyName:c}}}case"\
-user":{if(!t.token)return qr;if(t.token.startsWith("sb_"))return{kind:"skip",skip:{reason:"token-is-api-key"}};if(!r.jwks)
-return{kind:"skip",skip:{reason:"jwks-not-configured"}};let i=await zt(t.token,r.jwks,{audience:n?.audience,issuer:n?.issuer});
-if(!i.ok){let{failure:c}=i;return{kind:"reject",error:o(d=>c.kind==="jwks-source"?J[pe]({...d,reason:c.reason,cause:c.cause}):
-J[de]({...d,reason:c.reason,hint:c.hint,jwt:c.jwt,cause:c.cause}),"error")}}return{kind:"match",auth:{authMode:"user",token:t.
-token,userClaims:i.userClaims,jwtClaims:i.jwtClaims,keyName:null}}}default:return qt}}o(Xr,"tryMode");function Zt(e,t,r){
-let n=o(a=>e.some(i=>i===a||i.startsWith(`${a}:`)),"usesKeyKind"),s={};return n("publishable")&&(s.publishable=Object.keys(
-r.publishableKeys)),n("secret")&&(s.secret=Object.keys(r.secretKeys)),{authModes:e,received:{authorization:t.token?t.token.
-startsWith("sb_")?"api-key":"bearer":"absent",apikey:St(t.apikey)},...Object.keys(s).length>0?{configuredKeyNames:s}:{}}}
-o(Zt,"buildFailureContext");function Zr(e,t){if(e.some(a=>a.reason==="jwks-not-configured"))return J[he](t);let r=e.find(
-a=>a.reason==="no-keys-configured");if(r)return J[fe]({...t,mode:r.mode,keyKind:r.keyKind});let{authorization:n,apikey:s}=t.
-received;if(n==="absent"&&s==="absent")return J[ce](t);if(!t.authModes.some(a=>a==="publishable"||a.startsWith("publisha\
-ble:")||a==="secret"||a.startsWith("secret:"))&&(n==="api-key"||s!=="absent"))return J[H]({...t,...yt({inAuthorization:n===
-"api-key",inApiKeyHeader:s!=="absent"})});if(n==="api-key"&&s==="absent")return J[H]({...t,...mt});if(s!=="absent"){let a=e.
-find(i=>i.reason==="apikey-mismatch"&&i.matchedKeyName!==null);return J[ue](a?{...t,matchedKey:{kind:a.keyKind,name:a.matchedKeyName,
-mode:a.mode}}:t)}return J[le](t)}o(Zr,"explainFallthrough");async function Qt(e,t){let{data:r,error:n}=pt(t.env);if(n)return{
-data:null,error:new P(n.message,n.code,500,{hint:n.hint,details:n.details,docs:n.docs,cause:n})};let s=Vr(t),a=Array.isArray(
-s)?s:[s],i=[];for(let c of a){let d=await Xr(c,e,r,t);if(d.kind==="match")return{data:d.auth,error:null};if(d.kind==="re\
-ject")return{data:null,error:d.error(Zt(a,e,r))};i.push(d.skip)}return{data:null,error:Zr(i,Zt(a,e,r))}}o(Qt,"verifyCred\
-entials");async function er(e,t){let r=Ve(e),n=await Qt(r,t);if(n.error===null||r.token)return n;let s=ft(e.headers.get(
-"authorization"));return s.kind!=="unreadable"||n.error.code!=="MISSING_CREDENTIALS"?n:{data:null,error:J[H]({authModes:n.
-error.details?.acceptedAuthModes,received:{...n.error.details?.received,authorization:"non-bearer-scheme"},reason:s.reason,
-hint:s.hint})}}o(er,"verifyAuth");export{er as verifyAuth};
+Invalid Token or Protected Header formatting";if(typeof t!="string"||!t)throw new TypeError(r);return Ee(t,TypeError,r)}function jr(e){return{id:e.sub,role:e.role,email:e.email,appMetadata:e.app_metadata,userMetadata:e.user_metadata}}var ze;
+function Br(e){if(e instanceof URL){let n=e.toString();return ze?.url!==n&&(ze={url:n,resolver:He(e)}),ze.resolver}let t=X(
+e);function r(...n){return t(...n)}return Object.assign(r,{jwks:()=>e})}var $r=new Set(["ERR_JWKS_TIMEOUT","ERR_JWKS_INV\
+ALID","ERR_JOSE_GENERIC"]);function Ht(e){let t=e?.code;return typeof t=="string"&&t.startsWith("ERR_")?t:void 0}function Dr(e){
+switch(Ht(e)){case"ERR_JWT_EXPIRED":return{reason:"the token has expired",hint:"Refresh the session on the client (supab\
+ase.auth.refreshSession()) and retry with the new access token. If tokens appear to expire immediately, check the server\
+ clock for skew."};case"ERR_JWS_SIGNATURE_VERIFICATION_FAILED":return{reason:"the signature did not verify against the c\
+onfigured JWKS",hint:"The token was signed by a different key than the JWKS provides. Check that SUPABASE_JWKS_URL / SUP\
+ABASE_JWKS belongs to the same Supabase project that issued the token."};case"ERR_JWKS_NO_MATCHING_KEY":return{reason:`n\
+o key in the JWKS matches the token's "kid"`,hint:"Either the JWKS belongs to a different Supabase project, or the signi\
+ng key was rotated and the JWKS is stale. Prefer SUPABASE_JWKS_URL over inline SUPABASE_JWKS so rotations are picked up \
+automatically."};case"ERR_JWKS_MULTIPLE_MATCHING_KEYS":return{reason:`more than one key in the JWKS matches the token's \
+"kid"`,hint:`The JWKS contains duplicate "kid" values. Remove the duplicates, or point SUPABASE_JWKS_URL at the project'\
+s own /auth/v1/.well-known/jwks.json.`};case"ERR_JWT_CLAIM_VALIDATION_FAILED":return Fr(e);case"ERR_JOSE_ALG_NOT_ALLOWED":case"\
+ERR_JOSE_NOT_SUPPORTED":return{reason:"the token's signing algorithm is not supported",hint:"Supabase signs JWTs with ES\
+256, RS256, or HS256. A token using anything else was not issued by Supabase Auth."};default:return{reason:"the token is\
+ malformed",hint:Ft}}}var Hr={aud:{option:"audience",issued:'Supabase Auth sets "aud" to "authenticated" on user access \
+tokens'},iss:{option:"issuer",issued:`Supabase Auth sets "iss" to the project's Auth URL, https://<project-ref>.supabase\
+.co/auth/v1, with no trailing slash`}};function Fr(e){let{claim:t,reason:r}=e??{},n=typeof t=="string"?t:"unspecified";if(r===
+"invalid")return{reason:`its "${n}" claim is malformed`,hint:'The claim is present but has the wrong type. Supabase Auth\
+ issues numeric "iat", "nbf", and "exp" claims, so check which service minted the token.'};if(n==="aud"||n==="iss"){let{
+option:o,issued:s}=Hr[n];return{reason:r==="missing"?`it has no "${n}" claim, but an ${o} is configured`:`its "${n}" cla\
+im does not match the configured ${o}`,hint:`Compare the "${o}" option with what the token carries: ${s}. If every reque\
+st fails, the option is wrong; if only some do, those tokens were issued by a different project. Omit the option to skip\
+ ${o} validation.`}}return n==="nbf"&&r==="check_failed"?{reason:'its "nbf" claim is in the future',hint:'The token is n\
+ot valid yet. Check the server clock for skew against Supabase Auth, then retry once "nbf" has passed.'}:{reason:n==="un\
+specified"?"a registered claim failed validation":`its "${n}" claim failed validation`,hint:"Check the server clock for \
+skew and that the token came from the expected Supabase project."}}var Ft="The Authorization header must carry a compact\
+ JWS — three base64url segments separated by dots. Check the token was not truncated, URL-encoded, or wrapped in quotes.";
+async function Gt(e,t,r){let n,o;try{({alg:n,kid:o}=Ge(e))}catch(i){return{ok:!1,failure:{kind:"token",reason:"its heade\
+r could not be decoded",hint:Ft,jwt:{decodable:!1},cause:i}}}let s={alg:n??null,kid:o??null};if(!n||!o)return{ok:!1,failure:{
+kind:"token",reason:`its header is missing ${[!n&&'"alg"',!o&&'"kid"'].filter(Boolean).join(" and ")}`,hint:`A JWT issue\
+d by a project using JWT signing keys carries both "alg" and "kid". A token with no "kid" is usually a legacy JWT signed\
+ with the project's shared JWT secret — migrate the project to JWT signing keys. For API keys use auth mode "publishable\
+" / "secret" rather than "user".`,jwt:s}};if(r?.audience===""||r?.audience===null||Array.isArray(r?.audience)&&(r.audience.
+length===0||r.audience.some(i=>!i)))return{ok:!1,failure:{kind:"token",reason:'the configured "audience" option is empty',
+hint:"Pass a non-empty string or array, or omit the option to skip audience validation.",jwt:s}};if(r?.issuer===""||r?.issuer===
+null||Array.isArray(r?.issuer)&&(r.issuer.length===0||r.issuer.some(i=>!i)))return{ok:!1,failure:{kind:"token",reason:'t\
+he configured "issuer" option is empty',hint:"Pass a non-empty string or array, or omit the option to skip issuer valida\
+tion.",jwt:s}};try{let i=Br(t),a=null,u={audience:r?.audience,issuer:r?.issuer};if(n==="HS256"){let l=()=>i.jwks()?.keys.
+find(K=>K.alg===n&&K.kid===o);(i.jwks()===void 0||i.fresh===!1)&&await i.reload?.();let p=l();if(!p&&i.reload&&i.coolingDown===
+!1&&(await i.reload(),p=l()),!p)return{ok:!1,failure:{kind:"token",reason:`no HS256 key in the JWKS matches the token's \
+"kid"`,hint:'The JWKS must contain the symmetric signing key (alg "HS256") with a matching "kid". Check SUPABASE_JWKS / \
+SUPABASE_JWKS_URL belongs to the project that issued the token, and that its signing key has not been rotated.',jwt:s}};
+let h=await Fe(p,"HS256");a=(await Ke(e,h,u)).payload}else a=(await Ke(e,i,u)).payload;if(typeof a.sub!="string")return{
+ok:!1,failure:{kind:"token",reason:'it has no "sub" claim, so it identifies no user',hint:'Auth mode "user" expects an e\
+nd-user access token from Supabase Auth. A token without "sub" is typically a legacy anon / service_role JWT — use auth \
+mode "publishable" or "secret" for those.',jwt:s}};let d=a;return{ok:!0,jwtClaims:d,userClaims:jr(d)}}catch(i){let a=Ht(
+i);return a&&$r.has(a)||a===void 0&&t instanceof URL?{ok:!1,failure:{kind:"jwks-source",reason:i instanceof Error?i.message:
+String(i),hint:'Check that SUPABASE_JWKS_URL points at a reachable JWKS endpoint and that the server has outbound networ\
+k access to it. The endpoint must return 200 with a JSON `{ "keys": [...] }` body.',jwt:s,cause:i}}:{ok:!1,failure:{kind:"\
+token",...Dr(i),jwt:s,cause:i}}}}var zt=!1;function Gr(){zt||(zt=!0,console.warn('[@supabase/server] The `allow` option is deprecated and will be removed\
+ in a future major release. Use `auth` instead — e.g. `{ auth: "user" }` instead of `{ allow: "user" }`.'))}function zr(e){
+return e.auth!==void 0?e.auth:e.allow!==void 0?(Gr(),e.allow):"user"}var xt=new TextEncoder;async function Vt(e,t){let r=crypto.
+getRandomValues(new Uint8Array(32)),n=await crypto.subtle.importKey("raw",r,{name:"HMAC",hash:"SHA-256"},!1,["sign"]),[o,
+s]=await Promise.all([crypto.subtle.sign("HMAC",n,xt.encode(e)),crypto.subtle.sign("HMAC",n,xt.encode(t))]);if(o.byteLength!==
+s.byteLength)return!1;let i=new Uint8Array(o),a=new Uint8Array(s),u=0;for(let d=0;d<i.length;d++)u|=i[d]^a[d];return u===
+0}function xr(e){if(e==="none"||e==="publishable"||e==="secret"||e==="user")return{base:e,keyName:null};let t=e.indexOf(
+":"),r=e.slice(0,t),n=e.slice(t+1);return n?{base:r,keyName:n}:{base:r,keyName:null}}var Vr={kind:"skip",skip:{reason:"n\
+o-token"}},Yt={kind:"skip",skip:{reason:"no-apikey"}};async function qt(e,t,r){if(r==="*"){for(let[s,i]of Object.entries(
+t))if(await Vt(e,i))return s;return null}let n=r??"default",o=t[n];return o&&await Vt(e,o)?n:null}async function Yr(e,t,r,n){
+let{base:o,keyName:s}=xr(e);switch(o){case"none":return{kind:"match",auth:{authMode:"none",token:null,userClaims:null,jwtClaims:null,
+keyName:null}};case"publishable":case"secret":{if(!t.apikey)return Yt;let i=o==="publishable"?r.publishableKeys:r.secretKeys;
+if(!(s==="*"||s===null?Object.keys(i).length>0:i[s]!==void 0))return{kind:"skip",skip:{reason:"no-keys-configured",mode:e,
+keyKind:o}};let a=await qt(t.apikey,i,s);return a===null?{kind:"skip",skip:{reason:"apikey-mismatch",mode:e,keyKind:o,matchedKeyName:s===
+"*"?null:await qt(t.apikey,i,"*")}}:{kind:"match",auth:{authMode:o,token:null,userClaims:null,jwtClaims:null,keyName:a}}}case"\
+user":{if(!t.token)return Vr;if(t.token.startsWith("sb_"))return{kind:"skip",skip:{reason:"token-is-api-key"}};if(!r.jwks)
+return{kind:"skip",skip:{reason:"jwks-not-configured"}};let i=await Gt(t.token,r.jwks,{audience:n?.audience,issuer:n?.issuer});
+if(!i.ok){let{failure:a}=i;return{kind:"reject",error:u=>a.kind==="jwks-source"?T[he]({...u,reason:a.reason,cause:a.cause}):
+T[ue]({...u,reason:a.reason,hint:a.hint,jwt:a.jwt,cause:a.cause})}}return{kind:"match",auth:{authMode:"user",token:t.token,
+userClaims:i.userClaims,jwtClaims:i.jwtClaims,keyName:null}}}default:return Yt}}function Xt(e,t,r){let n=s=>e.some(i=>i===
+s||i.startsWith(`${s}:`)),o={};return n("publishable")&&(o.publishable=Object.keys(r.publishableKeys)),n("secret")&&(o.secret=
+Object.keys(r.secretKeys)),{authModes:e,received:{authorization:t.token?t.token.startsWith("sb_")?"api-key":"bearer":"ab\
+sent",apikey:yt(t.apikey)},...Object.keys(o).length>0?{configuredKeyNames:o}:{}}}function qr(e,t){if(e.some(s=>s.reason===
+"jwks-not-configured"))return T[le](t);let r=e.find(s=>s.reason==="no-keys-configured");if(r)return T[pe]({...t,mode:r.mode,
+keyKind:r.keyKind});let{authorization:n,apikey:o}=t.received;if(n==="absent"&&o==="absent")return T[ae](t);if(!t.authModes.
+some(s=>s==="publishable"||s.startsWith("publishable:")||s==="secret"||s.startsWith("secret:"))&&(n==="api-key"||o!=="ab\
+sent"))return T[D]({...t,...mt({inAuthorization:n==="api-key",inApiKeyHeader:o!=="absent"})});if(n==="api-key"&&o==="abs\
+ent")return T[D]({...t,...ft});if(o!=="absent"){let s=e.find(i=>i.reason==="apikey-mismatch"&&i.matchedKeyName!==null);return T[ce](
+s?{...t,matchedKey:{kind:s.keyKind,name:s.matchedKeyName,mode:s.mode}}:t)}return T[de](t)}async function Zt(e,t){let{data:r,
+error:n}=ht(t.env);if(n)return{data:null,error:new C(n.message,n.code,500,{hint:n.hint,details:n.details,docs:n.docs,cause:n})};
+let o=zr(t),s=Array.isArray(o)?o:[o],i=[];for(let a of s){let u=await Yr(a,e,r,t);if(u.kind==="match")return{data:u.auth,
+error:null};if(u.kind==="reject")return{data:null,error:u.error(Xt(s,e,r))};i.push(u.skip)}return{data:null,error:qr(i,Xt(
+s,e,r))}}async function Qt(e,t){let r=xe(e),n=await Zt(r,t);if(n.error===null||r.token)return n;let o=pt(e.headers.get("\
+authorization"));return o.kind!=="unreadable"||n.error.code!=="MISSING_CREDENTIALS"?n:{data:null,error:T[D]({authModes:n.
+error.details?.acceptedAuthModes,received:{...n.error.details?.received,authorization:"non-bearer-scheme"},reason:o.reason,
+hint:o.hint})}}export{Qt as verifyAuth};

@@ -4,155 +4,147 @@
 //   @supabase/server@1.8.1 (MIT)
 //   std-env@4.3.0 (MIT)
 // @ts-self-types="./supabase_server_oauth.d.ts"
-var Fe=Object.defineProperty;var s=(e,t)=>Fe(e,"name",{value:t,configurable:!0});var me="@supabase/server",x=`[${me}] `,B="x-supabase-server-error",Ge="https://github.com/supabase/server/blob/main/docs\
-/error-handling.md";function Ye(e){return`${Ge}#${e.toLowerCase()}`}s(Ye,"docsFor");function w(e){return e.map(t=>`"${t}\
-"`).join(", ")}s(w,"quoteList");function je(e){return e instanceof Error?e.message:String(e)}s(je,"messageOf");var Y=class extends Error{static{
-s(this,"SupabaseServerError")}constructor(e,t,r){super(e.startsWith(x)?e:x+e,r&&"cause"in r?{cause:r.cause}:void 0),this.
-source=me,this.name="SupabaseServerError",this.code=t,this.docs=r?.docs??Ye(t),r?.hint&&(this.hint=r.hint),r?.details&&(this.
-details=r.details)}toJSON(){return{source:this.source,code:this.code,message:this.message,...this.hint?{hint:this.hint}:
-{},docs:this.docs,...this.details?{details:this.details}:{}}}},h=class extends Y{static{s(this,"EnvError")}constructor(e,t=Je,r){
-super(e,t,r),this.status=500,this.name="EnvError"}},Je="ENV_ERROR",ee="MISSING_SUPABASE_URL",te="MISSING_PUBLISHABLE_KEY",
-re="MISSING_DEFAULT_PUBLISHABLE_KEY",se="MISSING_SECRET_KEY",oe="MISSING_DEFAULT_SECRET_KEY",v="MISSING_RESOURCE_SERVER",
-D="MISSING_AUTHORIZATION_SERVER",ne="MISSING_CONNECTION_STRING";function T(e){return!e||e.length===0?"None are configure\
-d.":`Configured names: ${w(e)}.`}s(T,"configuredNames");var He={[ee]:()=>new h("SUPABASE_URL is required but not set.",ee,
-{hint:"Set SUPABASE_URL to your project URL (https://<project-ref>.supabase.co), or pass `env.url`. A local Supabase CLI\
- stack uses http://localhost:54321."}),[se]:(e,t)=>new h(`No "${e}" secret key found. ${T(t)}`,se,{hint:`Add a "${e}" en\
-try to SUPABASE_SECRET_KEYS — a JSON object of name → key, e.g. {"${e}":"sb_secret_…"} — or pass \`env.secretKeys\`.`,
-details:{requestedKeyName:e,configuredKeyNames:t??[]}}),[oe]:e=>new h(`No default secret key found. ${T(e)}`,oe,{hint:'S\
-et SUPABASE_SECRET_KEY, or add a "default" entry to SUPABASE_SECRET_KEYS (a JSON object of name → key), or pass `env.sec\
-retKeys`.',details:{configuredKeyNames:e??[]}}),[te]:(e,t)=>new h(`No "${e}" publishable key found. ${T(t)}`,te,{hint:`A\
-dd a "${e}" entry to SUPABASE_PUBLISHABLE_KEYS — a JSON object of name → key, e.g. {"${e}":"sb_publishable_…"} — or \
-pass \`env.publishableKeys\`.`,details:{requestedKeyName:e,configuredKeyNames:t??[]}}),[re]:e=>new h(`No default publish\
-able key found. ${T(e)}`,re,{hint:'Set SUPABASE_PUBLISHABLE_KEY, or add a "default" entry to SUPABASE_PUBLISHABLE_KEYS (\
-a JSON object of name → key), or pass `env.publishableKeys`.',details:{configuredKeyNames:e??[]}}),[v]:e=>new h("resou\
-rceServer is required outside Supabase Edge Functions and could not be derived.",v,{hint:"Pass it to withOAuthProtectedR\
-esource(), e.g. { resourceServer: (req) => new URL(req.url).origin + '/api/mcp' }. On Edge Functions it is derived from \
-the request instead; that environment is recognized by SUPABASE_FUNCTION_SLUG or SB_EXECUTION_ID being set, or by a Deno\
- host runtime.",details:{runtime:e}}),[D]:()=>new h("authorizationServer is required outside Supabase Edge Functions and\
- could not be derived.",D,{hint:"Pass it to withOAuthProtectedResource() — use fromSupabaseUrl('https://<project-ref>.su\
-pabase.co') for Supabase Auth — or set SUPABASE_PUBLIC_URL or SUPABASE_URL."}),[ne]:e=>new h("A Postgres connection st\
-ring is required, and none is configured.",ne,{hint:`Set SUPABASE_DB_URL, or pass \`connectionString\` to ${e}(). Supaba\
-se Edge Functions provide SUPABASE_DB_URL automatically; elsewhere, copy it from Project Settings → Database → Connectio\
-n string.`,details:{middleware:e}})},d=class extends Y{static{s(this,"AuthError")}constructor(e,t=Ve,r=401,o){super(e,t,
-o),this.name="AuthError",this.status=r}},Ve="AUTH_ERROR",ae="MISSING_CREDENTIALS",ie="UNUSABLE_CREDENTIAL",ue="INVALID_A\
-PI_KEY",ce="INVALID_JWT",de="INVALID_CREDENTIALS",le="JWKS_NOT_CONFIGURED",he="JWKS_FETCH_FAILED",Ee="NO_KEYS_CONFIGURED",
-fe="CREATE_SUPABASE_CLIENT_ERROR",Se="UNSUPPORTED_ROLE";function Re(e){return e==="user"?"Authorization: Bearer <jwt>":e===
-"publishable"||e.startsWith("publishable:")?"apikey: <publishable key>":e==="secret"||e.startsWith("secret:")?"apikey: <\
-secret key>":null}s(Re,"credentialForMode");function G(e){let t=[...new Set(e.map(r=>{let o=Re(r);return o?`${o} (for au\
-th mode "${r}")`:null}).filter(r=>r!==null))];if(t.length!==0)return`${t.length>1?"Send one of":"Send"}: ${t.join("; ")}\
-.`}s(G,"sendOneOfHint");var ze={absent:"no apikey header",publishable:"a publishable key (sb_publishable_…)",secret:"a\
- secret key (sb_secret_…)","legacy-jwt":"a legacy JWT-style key (eyJ…)",unrecognized:"a value in an unrecognized for\
-mat"};function Xe(e){let{authModes:t,received:r}=e;if(e.matchedKey){let{kind:u,name:E,mode:f}=e.matchedKey,L=f.indexOf("\
-:");return`The key is the ${u} key named "${E}", but auth: '${f}' accepts only the key named "${L===-1?"default":f.slice(
-L+1)}". Use auth: '${u}:${E}' to accept that key, or auth: '${u}:*' to accept any ${u} key.`}let o=t.filter(u=>Re(u)?.startsWith(
-"apikey")),a=o.some(u=>u.startsWith("publishable")),n=o.some(u=>u.startsWith("secret"));if(r.apikey==="legacy-jwt")return"\
-The apikey looks like a legacy JWT-based key (anon / service_role). @supabase/server expects the newer API key format — \
-sb_publishable_… or sb_secret_…. Find them under Project Settings → API Keys.";if(r.apikey==="secret"&&a&&!n)return'\
-You sent a secret key, but this endpoint only accepts publishable keys. Send a sb_publishable_… key, or add "secret" to \
-`auth` if server-to-server calls should be allowed.';if(r.apikey==="publishable"&&n&&!a)return'You sent a publishable ke\
-y, but this endpoint only accepts secret keys. Send a sb_secret_… key, or add "publishable" to `auth` if client-facing c\
-alls should be allowed.';if(r.apikey==="unrecognized")return`The apikey header held ${ze.unrecognized} — Supabase API ke\
-ys start with sb_publishable_ or sb_secret_. Copy the key from Project Settings → API Keys.`;let i=Object.entries(e.configuredKeyNames??
-{}),c=i.map(([u,E])=>`${u}: ${E.length?w(E):"none configured"}`).join("; "),l=i.map(([u])=>`SUPABASE_${u.toUpperCase()}_\
-KEY(S)`).join(" / ");return`The key was well-formed but matched no configured key${c?` (${c})`:""}. Keys come from ${l||
-"the SUPABASE_*_KEY(S) variables"}, or the \`env\` option. Check you are pointing at the right Supabase project.`}s(Xe,"\
-apiKeyHint");var qe={[ae]:e=>new d(`No credentials found on the request. This endpoint accepts auth mode(s): ${w(e.authModes)}\
-.`,ae,401,{hint:G(e.authModes),details:{acceptedAuthModes:e.authModes,received:e.received}}),[ie]:e=>new d(`The request \
-carried a credential this endpoint cannot use: ${e.reason}.`+(e.authModes?` Accepted auth mode(s): ${w(e.authModes)}.`:""),
-ie,401,{hint:[e.hint,e.authModes&&G(e.authModes)].filter(Boolean).join(" "),details:{...e.authModes?{acceptedAuthModes:e.
-authModes}:{},...e.received?{received:e.received}:{}}}),[ue]:e=>new d(`The apikey header matched no key configured for a\
-uth mode(s): ${w(e.authModes)}.`,ue,401,{hint:Xe(e),details:{acceptedAuthModes:e.authModes,received:e.received,...e.configuredKeyNames?
-{configuredKeyNames:e.configuredKeyNames}:{},...e.matchedKey?{matchedKeyName:e.matchedKey.name}:{}}}),[ce]:e=>new d(`The\
- JWT in the Authorization header failed verification: ${e.reason}.`,ce,401,{hint:e.hint,details:{...e.authModes?{acceptedAuthModes:e.
-authModes}:{},...e.received?{received:e.received}:{},...e.jwt?{jwt:e.jwt}:{}},cause:e.cause}),[le]:(e={})=>new d("A JWT \
-was provided but no JWKS is configured, so it cannot be verified. This is a server configuration problem, not a problem \
-with the request.",le,500,{hint:"Set SUPABASE_URL to your project URL (the JWKS is derived from it), or set SUPABASE_JWK\
-S_URL (e.g. https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.json) or SUPABASE_JWKS (inline JSON), or pass "+(e.
-middleware?`\`jwks\` to ${e.middleware}()`:"`env.jwks`")+". Note that a malformed value resolves to null rather than err\
-oring: SUPABASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the URL derived from SUPABASE_PUBLIC_URL, then SUPABA\
-SE_URL) must be https (plain http is only allowed for localhost). On self-hosted stacks SUPABASE_URL is the Docker-inter\
-nal gateway (http://kong:8000), which does not qualify: set SUPABASE_PUBLIC_URL to the externally reachable https URL of\
- the stack.",details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{},...e.middleware?
-{middleware:e.middleware}:{}}}),[he]:e=>new d(`The remote JWKS could not be fetched, so the JWT could not be verified: ${e.
-reason}. This is a server-side or upstream failure, not a problem with the request.`,he,500,{hint:'Check that SUPABASE_J\
-WKS_URL points at a reachable JWKS endpoint and that the server has outbound network access to it. The endpoint must ret\
-urn 200 with a JSON `{ "keys": [...] }` body.',details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?
-{received:e.received}:{}},cause:e.cause}),[Ee]:e=>{let t=e.keyKind==="publishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_\
-PUBLISHABLE_KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",r=e.configuredKeyNames?.[e.keyKind]??[];return new d(`Aut\
-h mode "${e.mode}" was requested but no matching ${e.keyKind} key is configured, so the mode could never match any reque\
-st. This is a server configuration problem, not a problem with the request.`,Ee,500,{hint:`${T(r)} Set ${t} (the plural \
-form is a JSON object of name → key), or pass \`env.${e.keyKind}Keys\`.`,details:{acceptedAuthModes:e.authModes,received:e.
-received,mode:e.mode,keyKind:e.keyKind,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:{}}})},[de]:e=>new d(
-e?`No credential matched any of the accepted auth mode(s): ${w(e.authModes)}.`:"No credential matched any accepted auth \
-mode.",de,401,{hint:e?G(e.authModes):"Check that the request carries a credential for one of the accepted auth modes.",details:e?
-{acceptedAuthModes:e.authModes,received:e.received}:void 0}),[fe]:e=>new d("Authentication succeeded but the Supabase cl\
-ient could not be created.",fe,500,{hint:"This is almost always a missing or malformed SUPABASE_URL or API key. The unde\
-rlying error is attached as `cause` — log it to see which value is at fault.",cause:e?.cause}),[Se]:e=>{let{requestedRole:t,
-supportedRoles:r}=e,o=w(r),[a,n]=t==="service_role"?[`the caller's token carries the "service_role" role, which withPost\
-gresClient will not assume`,"That role bypasses RLS — the guarantee this middleware exists to provide. If bypassing RLS \
-is intended, compose withPostgresAdminClient from '@supabase/server/middleware/postgres-admin'."]:typeof t=="string"?[`t\
-he caller's token carries the role "${t}", which withPostgresClient does not support yet`,`It assumes ${o} only. Custom \
-roles are on the roadmap; until then, issue tokens with one of the supported roles.`]:[`the caller's token has a "role" \
-claim that is not a string (${JSON.stringify(t)})`,`withPostgresClient assumes ${o} only and will not guess what a malfo\
-rmed claim meant. Check how the token is minted.`];return new d(`Cannot select a Postgres role: ${a}.`,Se,500,{hint:n,details:{
-requestedRole:t,supportedRoles:r}})}},pe=class extends Y{static{s(this,"PostgresPoolError")}constructor(e,t,r){super(e,t,
-r),this.status=503,this.name="PostgresPoolError"}},Ae="POSTGRES_POOL_BUSY",_e="POSTGRES_CONNECT_PAUSED",Ze={[Ae]:e=>new pe(
-`postgres pool: all ${e.max} connections stayed busy for ${e.waitedMs}ms`,Ae,{hint:"Every pooled connection was in use f\
-or the whole wait. Run fewer statements per request, move multi-statement logic into a database function, route heavy re\
-ads through ctx.supabase, or add processes.",details:{max:e.max,waitedMs:e.waitedMs}}),[_e]:e=>new pe(`postgres pool: ne\
-w connections paused for ${e.remainingMs}ms after a connection failure: ${je(e.cause)}`,_e,{hint:"Check the connection s\
-tring and the database password. The pause starts between half a second and one second, doubles on each failing round up\
- to between 15 and 30 seconds, and ends on the first successful connection. details.retryAfterMs is the time left.",details:{
-retryAfterMs:e.remainingMs},cause:e.cause})},M={...He,...qe,...Ze};function be(e,t){return Response.json(Qe(e,t?.errors),{status:e.status,headers:{[B]:e.code}})}s(be,"errorResponse");function Qe(e,t){
-let r=e.toJSON();if(t?.detailed!==!1)return r;let{code:o,message:a}=r;return{code:o,message:a}}s(Qe,"buildErrorBody");var ye=Symbol.for("@supabase/server:constructionFailure");function Ie(e,t){return Object.defineProperty(e,ye,{value:t}),
-e}s(Ie,"markConstructionFailure");function ge(e,t){return(e instanceof h||e instanceof d)&&e[ye]===t}s(ge,"isConstructio\
-nFailure");function Ue(e,t){return be(e,{errors:t})}s(Ue,"constructionFailureResponse");var O=globalThis.process?.env||Object.create(null),g=globalThis.process||{env:O},k=g!==void 0&&g.env&&g.env.NODE_ENV||void 0;var j=g.platform||"";var Kt=!!g.stdout?.isTTY;var $t=!!O.DEBUG,Wt=k==="test"||!!O.TEST,Ft=k==="production"||O.MODE==="production",Gt=k==="dev"||k==="development"||O.MODE===
-"development";var Yt=/^win/i.test(j),jt=/^linux/i.test(j),Jt=/^darwin/i.test(j);var xe=(g.versions?.node||"").replace(/^v/,"")||null,Ht=Number(xe?.split(".")[0])||null,et=!!g?.versions?.node,Vt=!!g?.versions?.
-nub,tt="Bun"in globalThis,J="Deno"in globalThis,rt="fastly"in globalThis,st="Netlify"in globalThis,ot="EdgeRuntime"in globalThis,
-nt=globalThis.navigator?.userAgent==="Cloudflare-Workers",at=[[st,"netlify"],[ot,"edge-light"],[nt,"workerd"],[rt,"fastl\
-y"],[J,"deno"],[tt,"bun"],[et,"node"]],it=(function(){let e=at.find(t=>t[0]);if(e)return{name:e[1]}})(),we=it?.name||"";var N=we,H;function U(e){if(H){let r=H[e];if(typeof r=="string")return r}let t=O[e];if(t!==void 0)return t;if(J)return globalThis.
-Deno?.env?.get(e)}s(U,"getEnv");var Pe=Symbol.for("@supabase/middleware:context");function Te(e){return e&&typeof e=="ob\
-ject"&&(H=e),{[Pe]:!0}}s(Te,"seedContext");function ve(e){return!!e&&typeof e=="object"&&Pe in e}s(ve,"isContext");var ut=new Set(
-["arrayBuffer","bytes","blob","text","json","formData"]);function Ne(e){let t,r=s(()=>t??=e.arrayBuffer(),"arrayBuffer"),
-o=s(async()=>new TextDecoder().decode(await r()),"text"),a={arrayBuffer:r,text:o,json:s(async()=>JSON.parse(await o()),"\
-json"),bytes:s(async()=>new Uint8Array(await r()),"bytes"),blob:s(async()=>new Blob([await r()]),"blob"),formData:s(async()=>new Response(
-await r(),{headers:e.headers}).formData(),"formData")},n={get(i,c){if(typeof c=="string"&&ut.has(c))return a[c];if(c==="\
-clone")return()=>new Proxy(i,n);let l=Reflect.get(i,c,i);return typeof l=="function"?l.bind(i):l}};return new Proxy(e,n)}
-s(Ne,"bufferRequest");var Oe=!1;function ct(){Oe||(Oe=!0,console.warn("middleware: a third fetch argument (the Workers E\
-xecutionContext / waitUntil) was supplied but is not honored; it will be ignored. Supported entry signatures are (reques\
-t) and (request, env)."))}s(ct,"warnUnhonoredThirdArg");function V(e){let t=s((...r)=>{let o=r[r.length-1];if(r.length===
-0||typeof o!="function"){let c=r.length>0?r[0]:void 0;return s(u=>t(c,u),"wrap")}let a=r.length>=2?r[0]:void 0,n=o,i=e.run(
-a);return async(c,l,...u)=>{let E=c,f;ve(l)?f=l:(u.length>0&&ct(),E=c.body?Ne(c):c,f=Te(l));let L=n,K=s(S=>L(E,{...f,[e.
-key]:S}),"callDownstream"),$=i(E,f);if(!dt($)){let S=await $;return S instanceof Response?S:K(Ce(S,e.key))}let C=$,P=await C.
-next();if(P.value instanceof Response)return P.done||await C.return(void 0),P.value;let Z=Ce(P.value,e.key);if(P.done)return K(
-Z);let W;try{W=await K(Z)}catch(S){let Q=await C.throw(S);if(Q.value instanceof Response)return Q.value;throw S}let F=await C.
-next(W);return F.done||await C.return(void 0),F.value instanceof Response?F.value:W}},"callable");return t}s(V,"defineMi\
-ddleware");function dt(e){return e!=null&&typeof e[Symbol.asyncIterator]=="function"&&typeof e.next=="function"}s(dt,"is\
-AsyncGenerator");function Ce(e,t){if(e===null||typeof e!="object"||!(t in e))throw new Error(`defineMiddleware '${t}': r\
-un() must return or yield an object carrying the key '${t}'`);return e[t]}s(Ce,"contributionOf");var lt=Symbol.for("@supabase/server:preAuth");function ht(e,t){let r=e,o=s(n=>(Object.defineProperty(n,lt,{value:t}),n),
-"mark");return s((...n)=>{let i=r(...n);return typeof n[n.length-1]=="function"?o(i):c=>o(i(c))},"tagged")}s(ht,"tagPreA\
-uth");var Le="/functions/v1",De="/auth/v1";function Be(){return U("SUPABASE_FUNCTION_SLUG")||U("SB_EXECUTION_ID")?!0:N==="deno"}
-s(Be,"isEdgeFunctions");var Et=/\/oauth-protected-resource$/;function X(e){return e.endsWith("/")?e.slice(0,-1):e}s(X,"t\
-rimTrailingSlash");function ft(e){return e.replace(/["\\]/g,t=>t==='"'?"%22":"%5C")}s(ft,"percentEncodeQuotes");function Me(e){
-let t=U("SUPABASE_PUBLIC_URL");if(t)return X(t);let r=new URL(e.url),o=e.headers.get("X-Forwarded-Host")??r.hostname,a=(e.
-headers.get("X-Forwarded-Proto")??r.protocol.replace(":","")).toLowerCase(),n=o.includes(":")?"":e.headers.get("X-Forwar\
-ded-Port")??r.port;return`${a}://${o}${n&&!(a==="https"&&n==="443"||a==="http"&&n==="80")?`:${n}`:""}`}s(Me,"edgeOrigin");
-function St(e){let t=U("SUPABASE_FUNCTION_SLUG");if(t)return`${Le}/${t}`;let r=new URL(e.url).pathname.replace(Et,"");if(r===
-""||r==="/")throw M[v](N);return`${Le}${r}`}s(St,"edgeResourcePath");function pt(e){if(!Be())throw M[v](N);return`${Me(e)}${St(
-e)}`}s(pt,"defaultResourceServer");function At(e){if(Be())return`${Me(e)}${De}`;let t=U("SUPABASE_PUBLIC_URL");if(t)return z(
-t);let r=U("SUPABASE_URL");if(r)return z(r);throw M[D]()}s(At,"defaultAuthorizationServer");function z(e){let t=X(e);return t.
-endsWith("/auth/v1")?t:`${t}${De}`}s(z,"fromSupabaseUrl");function ke(e,t,r){return ft(X((typeof e=="function"?e(t):e)||
-_t(t,r)))}s(ke,"resolveUrlOption");function _t(e,t){try{return t(e)}catch(r){throw r instanceof Error?Ie(r,"oauthProtect\
-edResource"):r}}s(_t,"deriveDefault");function q(e,t){return ke(t,e,pt)}s(q,"getResourceUrl");function mt(e,t){return`${q(
-e,t)}/oauth-protected-resource`}s(mt,"getResourceMetadataUrl");function Ke(e,t){return ke(t,e,At)}s(Ke,"getAuthUrl");function $e(e,t){let r=t?.resource??q(e),o=t?.authorizationServers??[Ke(e)];return new Response(JSON.stringify({resource:r,
-authorization_servers:o,bearer_methods_supported:["header"]}),{status:200,headers:{"Content-Type":"application/json","Ac\
-cess-Control-Allow-Origin":"*"}})}s($e,"resourceMetadataResponse");var We=ht(V({key:"oauthProtectedResource",run:s(e=>async function*(t){
-let r=new URL(t.url).pathname.endsWith("/oauth-protected-resource");if(r&&t.method==="OPTIONS")return new Response(null,
-{status:204,headers:{"Access-Control-Allow-Origin":"*","Access-Control-Allow-Methods":"GET, OPTIONS","Access-Control-All\
-ow-Headers":"content-type, mcp-protocol-version"}});let o;try{if(r&&t.method==="GET")return $e(t,{resource:q(t,e?.resourceServer),
-authorizationServers:[Ke(t,e?.authorizationServer)]});o=mt(t,e?.resourceServer)}catch(n){if(ge(n,"oauthProtectedResource")){
-let i=Ue(n,e?.errors);return r&&(i.headers.set("Access-Control-Allow-Origin","*"),i.headers.set("Access-Control-Expose-H\
-eaders",B)),i}throw n}let a=yield{oauthProtectedResource:{resourceMetadataUrl:o}};if(a.status===401&&!a.headers.has("WWW\
--Authenticate")){let n=`Bearer resource_metadata="${o}"`;try{return a.headers.set("WWW-Authenticate",n),a}catch{let i=new Headers(
-a.headers);return i.set("WWW-Authenticate",n),new Response(a.bodyUsed||a.body?.locked?null:a.body,{status:a.status,statusText:a.
-statusText,headers:i})}}return a},"run")}),"withOAuthProtectedResource");export{We as withOAuthProtectedResource};
+var _e="@supabase/server",Q=`[${_e}] `,D="x-supabase-server-error",We="https://github.com/supabase/server/blob/main/docs\
+/error-handling.md";function Fe(e){return`${We}#${e.toLowerCase()}`}function U(e){return e.map(t=>`"${t}"`).join(", ")}function Ge(e){
+return e instanceof Error?e.message:String(e)}var G=class extends Error{static name="SupabaseServerError";constructor(e,t,r){
+super(e.startsWith(Q)?e:Q+e,r&&"cause"in r?{cause:r.cause}:void 0),this.source=_e,this.name="SupabaseServerError",this.code=
+t,this.docs=r?.docs??Fe(t),r?.hint&&(this.hint=r.hint),r?.details&&(this.details=r.details)}toJSON(){return{source:this.
+source,code:this.code,message:this.message,...this.hint?{hint:this.hint}:{},docs:this.docs,...this.details?{details:this.
+details}:{}}}},l=class extends G{static name="EnvError";constructor(e,t=Ye,r){super(e,t,r),this.status=500,this.name="En\
+vError"}},Ye="ENV_ERROR",x="MISSING_SUPABASE_URL",ee="MISSING_PUBLISHABLE_KEY",te="MISSING_DEFAULT_PUBLISHABLE_KEY",re="\
+MISSING_SECRET_KEY",se="MISSING_DEFAULT_SECRET_KEY",T="MISSING_RESOURCE_SERVER",L="MISSING_AUTHORIZATION_SERVER",oe="MIS\
+SING_CONNECTION_STRING";function C(e){return!e||e.length===0?"None are configured.":`Configured names: ${U(e)}.`}var je={
+[x]:()=>new l("SUPABASE_URL is required but not set.",x,{hint:"Set SUPABASE_URL to your project URL (https://<project-re\
+f>.supabase.co), or pass `env.url`. A local Supabase CLI stack uses http://localhost:54321."}),[re]:(e,t)=>new l(`No "${e}\
+" secret key found. ${C(t)}`,re,{hint:`Add a "${e}" entry to SUPABASE_SECRET_KEYS — a JSON object of name → key, e.g. {"${e}\
+":"sb_secret_…"} — or pass \`env.secretKeys\`.`,details:{requestedKeyName:e,configuredKeyNames:t??[]}}),[se]:e=>new l(
+`No default secret key found. ${C(e)}`,se,{hint:'Set SUPABASE_SECRET_KEY, or add a "default" entry to SUPABASE_SECRET_KE\
+YS (a JSON object of name → key), or pass `env.secretKeys`.',details:{configuredKeyNames:e??[]}}),[ee]:(e,t)=>new l(`N\
+o "${e}" publishable key found. ${C(t)}`,ee,{hint:`Add a "${e}" entry to SUPABASE_PUBLISHABLE_KEYS — a JSON object of na\
+me → key, e.g. {"${e}":"sb_publishable_…"} — or pass \`env.publishableKeys\`.`,details:{requestedKeyName:e,configuredKeyNames:t??
+[]}}),[te]:e=>new l(`No default publishable key found. ${C(e)}`,te,{hint:'Set SUPABASE_PUBLISHABLE_KEY, or add a "defaul\
+t" entry to SUPABASE_PUBLISHABLE_KEYS (a JSON object of name → key), or pass `env.publishableKeys`.',details:{configuredKeyNames:e??
+[]}}),[T]:e=>new l("resourceServer is required outside Supabase Edge Functions and could not be derived.",T,{hint:"Pass \
+it to withOAuthProtectedResource(), e.g. { resourceServer: (req) => new URL(req.url).origin + '/api/mcp' }. On Edge Func\
+tions it is derived from the request instead; that environment is recognized by SUPABASE_FUNCTION_SLUG or SB_EXECUTION_I\
+D being set, or by a Deno host runtime.",details:{runtime:e}}),[L]:()=>new l("authorizationServer is required outside Su\
+pabase Edge Functions and could not be derived.",L,{hint:"Pass it to withOAuthProtectedResource() — use fromSupabaseUrl(\
+'https://<project-ref>.supabase.co') for Supabase Auth — or set SUPABASE_PUBLIC_URL or SUPABASE_URL."}),[oe]:e=>new l(
+"A Postgres connection string is required, and none is configured.",oe,{hint:`Set SUPABASE_DB_URL, or pass \`connectionSt\
+ring\` to ${e}(). Supabase Edge Functions provide SUPABASE_DB_URL automatically; elsewhere, copy it from Project Setting\
+s → Database → Connection string.`,details:{middleware:e}})},c=class extends G{static name="AuthError";constructor(e,t=Je,r=401,s){
+super(e,t,s),this.name="AuthError",this.status=r}},Je="AUTH_ERROR",ne="MISSING_CREDENTIALS",ae="UNUSABLE_CREDENTIAL",ie="\
+INVALID_API_KEY",ue="INVALID_JWT",ce="INVALID_CREDENTIALS",de="JWKS_NOT_CONFIGURED",le="JWKS_FETCH_FAILED",he="NO_KEYS_C\
+ONFIGURED",Ee="CREATE_SUPABASE_CLIENT_ERROR",fe="UNSUPPORTED_ROLE";function me(e){return e==="user"?"Authorization: Bear\
+er <jwt>":e==="publishable"||e.startsWith("publishable:")?"apikey: <publishable key>":e==="secret"||e.startsWith("secret\
+:")?"apikey: <secret key>":null}function F(e){let t=[...new Set(e.map(r=>{let s=me(r);return s?`${s} (for auth mode "${r}\
+")`:null}).filter(r=>r!==null))];if(t.length!==0)return`${t.length>1?"Send one of":"Send"}: ${t.join("; ")}.`}var He={absent:"\
+no apikey header",publishable:"a publishable key (sb_publishable_…)",secret:"a secret key (sb_secret_…)","legacy-jwt":"\
+a legacy JWT-style key (eyJ…)",unrecognized:"a value in an unrecognized format"};function Ve(e){let{authModes:t,received:r}=e;
+if(e.matchedKey){let{kind:i,name:h,mode:E}=e.matchedKey,N=E.indexOf(":");return`The key is the ${i} key named "${h}", bu\
+t auth: '${E}' accepts only the key named "${N===-1?"default":E.slice(N+1)}". Use auth: '${i}:${h}' to accept that key, \
+or auth: '${i}:*' to accept any ${i} key.`}let s=t.filter(i=>me(i)?.startsWith("apikey")),n=s.some(i=>i.startsWith("publ\
+ishable")),o=s.some(i=>i.startsWith("secret"));if(r.apikey==="legacy-jwt")return"The apikey looks like a legacy JWT-base\
+d key (anon / service_role). @supabase/server expects the newer API key format — sb_publishable_… or sb_secret_…. Find t\
+hem under Project Settings → API Keys.";if(r.apikey==="secret"&&n&&!o)return'You sent a secret key, but this endpoint \
+only accepts publishable keys. Send a sb_publishable_… key, or add "secret" to `auth` if server-to-server calls should b\
+e allowed.';if(r.apikey==="publishable"&&o&&!n)return'You sent a publishable key, but this endpoint only accepts secret \
+keys. Send a sb_secret_… key, or add "publishable" to `auth` if client-facing calls should be allowed.';if(r.apikey===
+"unrecognized")return`The apikey header held ${He.unrecognized} — Supabase API keys start with sb_publishable_ or sb_sec\
+ret_. Copy the key from Project Settings → API Keys.`;let a=Object.entries(e.configuredKeyNames??{}),u=a.map(([i,h])=>`${i}\
+: ${h.length?U(h):"none configured"}`).join("; "),d=a.map(([i])=>`SUPABASE_${i.toUpperCase()}_KEY(S)`).join(" / ");return`\
+The key was well-formed but matched no configured key${u?` (${u})`:""}. Keys come from ${d||"the SUPABASE_*_KEY(S) varia\
+bles"}, or the \`env\` option. Check you are pointing at the right Supabase project.`}var ze={[ne]:e=>new c(`No credenti\
+als found on the request. This endpoint accepts auth mode(s): ${U(e.authModes)}.`,ne,401,{hint:F(e.authModes),details:{acceptedAuthModes:e.
+authModes,received:e.received}}),[ae]:e=>new c(`The request carried a credential this endpoint cannot use: ${e.reason}.`+
+(e.authModes?` Accepted auth mode(s): ${U(e.authModes)}.`:""),ae,401,{hint:[e.hint,e.authModes&&F(e.authModes)].filter(Boolean).
+join(" "),details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{}}}),[ie]:e=>new c(
+`The apikey header matched no key configured for auth mode(s): ${U(e.authModes)}.`,ie,401,{hint:Ve(e),details:{acceptedAuthModes:e.
+authModes,received:e.received,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:{},...e.matchedKey?{matchedKeyName:e.
+matchedKey.name}:{}}}),[ue]:e=>new c(`The JWT in the Authorization header failed verification: ${e.reason}.`,ue,401,{hint:e.
+hint,details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{},...e.jwt?{jwt:e.jwt}:
+{}},cause:e.cause}),[de]:(e={})=>new c("A JWT was provided but no JWKS is configured, so it cannot be verified. This is \
+a server configuration problem, not a problem with the request.",de,500,{hint:"Set SUPABASE_URL to your project URL (the\
+ JWKS is derived from it), or set SUPABASE_JWKS_URL (e.g. https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.jso\
+n) or SUPABASE_JWKS (inline JSON), or pass "+(e.middleware?`\`jwks\` to ${e.middleware}()`:"`env.jwks`")+". Note that a \
+malformed value resolves to null rather than erroring: SUPABASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the U\
+RL derived from SUPABASE_PUBLIC_URL, then SUPABASE_URL) must be https (plain http is only allowed for localhost). On sel\
+f-hosted stacks SUPABASE_URL is the Docker-internal gateway (http://kong:8000), which does not qualify: set SUPABASE_PUB\
+LIC_URL to the externally reachable https URL of the stack.",details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},
+...e.received?{received:e.received}:{},...e.middleware?{middleware:e.middleware}:{}}}),[le]:e=>new c(`The remote JWKS co\
+uld not be fetched, so the JWT could not be verified: ${e.reason}. This is a server-side or upstream failure, not a prob\
+lem with the request.`,le,500,{hint:'Check that SUPABASE_JWKS_URL points at a reachable JWKS endpoint and that the serve\
+r has outbound network access to it. The endpoint must return 200 with a JSON `{ "keys": [...] }` body.',details:{...e.authModes?
+{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{}},cause:e.cause}),[he]:e=>{let t=e.keyKind==="p\
+ublishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_PUBLISHABLE_KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",r=e.configuredKeyNames?.[e.
+keyKind]??[];return new c(`Auth mode "${e.mode}" was requested but no matching ${e.keyKind} key is configured, so the mo\
+de could never match any request. This is a server configuration problem, not a problem with the request.`,he,500,{hint:`${C(
+r)} Set ${t} (the plural form is a JSON object of name → key), or pass \`env.${e.keyKind}Keys\`.`,details:{acceptedAuthModes:e.
+authModes,received:e.received,mode:e.mode,keyKind:e.keyKind,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:
+{}}})},[ce]:e=>new c(e?`No credential matched any of the accepted auth mode(s): ${U(e.authModes)}.`:"No credential match\
+ed any accepted auth mode.",ce,401,{hint:e?F(e.authModes):"Check that the request carries a credential for one of the ac\
+cepted auth modes.",details:e?{acceptedAuthModes:e.authModes,received:e.received}:void 0}),[Ee]:e=>new c("Authentication\
+ succeeded but the Supabase client could not be created.",Ee,500,{hint:"This is almost always a missing or malformed SUP\
+ABASE_URL or API key. The underlying error is attached as `cause` — log it to see which value is at fault.",cause:e?.cause}),
+[fe]:e=>{let{requestedRole:t,supportedRoles:r}=e,s=U(r),[n,o]=t==="service_role"?[`the caller's token carries the "servi\
+ce_role" role, which withPostgresClient will not assume`,"That role bypasses RLS — the guarantee this middleware exists \
+to provide. If bypassing RLS is intended, compose withPostgresAdminClient from '@supabase/server/middleware/postgres-adm\
+in'."]:typeof t=="string"?[`the caller's token carries the role "${t}", which withPostgresClient does not support yet`,`\
+It assumes ${s} only. Custom roles are on the roadmap; until then, issue tokens with one of the supported roles.`]:[`the\
+ caller's token has a "role" claim that is not a string (${JSON.stringify(t)})`,`withPostgresClient assumes ${s} only an\
+d will not guess what a malformed claim meant. Check how the token is minted.`];return new c(`Cannot select a Postgres r\
+ole: ${n}.`,fe,500,{hint:o,details:{requestedRole:t,supportedRoles:r}})}},Se=class extends G{static name="PostgresPoolEr\
+ror";constructor(e,t,r){super(e,t,r),this.status=503,this.name="PostgresPoolError"}},pe="POSTGRES_POOL_BUSY",Ae="POSTGRE\
+S_CONNECT_PAUSED",Xe={[pe]:e=>new Se(`postgres pool: all ${e.max} connections stayed busy for ${e.waitedMs}ms`,pe,{hint:"\
+Every pooled connection was in use for the whole wait. Run fewer statements per request, move multi-statement logic into\
+ a database function, route heavy reads through ctx.supabase, or add processes.",details:{max:e.max,waitedMs:e.waitedMs}}),
+[Ae]:e=>new Se(`postgres pool: new connections paused for ${e.remainingMs}ms after a connection failure: ${Ge(e.cause)}`,
+Ae,{hint:"Check the connection string and the database password. The pause starts between half a second and one second, \
+doubles on each failing round up to between 15 and 30 seconds, and ends on the first successful connection. details.retr\
+yAfterMs is the time left.",details:{retryAfterMs:e.remainingMs},cause:e.cause})},B={...je,...ze,...Xe};function be(e,t){return Response.json(qe(e,t?.errors),{status:e.status,headers:{[D]:e.code}})}function qe(e,t){let r=e.toJSON();
+if(t?.detailed!==!1)return r;let{code:s,message:n}=r;return{code:s,message:n}}var Re=Symbol.for("@supabase/server:constructionFailure");function ye(e,t){return Object.defineProperty(e,Re,{value:t}),
+e}function Ie(e,t){return(e instanceof l||e instanceof c)&&e[Re]===t}function ge(e,t){return be(e,{errors:t})}var P=globalThis.process?.env||Object.create(null),I=globalThis.process||{env:P},M=I!==void 0&&I.env&&I.env.NODE_ENV||void 0;var Y=I.platform||"";var Nt=!!I.stdout?.isTTY;var Lt=!!P.DEBUG,Dt=M==="test"||!!P.TEST,Bt=M==="production"||P.MODE==="production",Mt=M==="dev"||M==="development"||P.MODE===
+"development";var kt=/^win/i.test(Y),Kt=/^linux/i.test(Y),$t=/^darwin/i.test(Y);var Ze=(I.versions?.node||"").replace(/^v/,"")||null,Wt=Number(Ze?.split(".")[0])||null,Qe=!!I?.versions?.node,Ft=!!I?.versions?.
+nub,xe="Bun"in globalThis,j="Deno"in globalThis,et="fastly"in globalThis,tt="Netlify"in globalThis,rt="EdgeRuntime"in globalThis,
+st=globalThis.navigator?.userAgent==="Cloudflare-Workers",ot=[[tt,"netlify"],[rt,"edge-light"],[st,"workerd"],[et,"fastl\
+y"],[j,"deno"],[xe,"bun"],[Qe,"node"]],nt=(function(){let e=ot.find(t=>t[0]);if(e)return{name:e[1]}})(),Ue=nt?.name||"";var v=Ue,J;function g(e){if(J){let r=J[e];if(typeof r=="string")return r}let t=P[e];if(t!==void 0)return t;if(j)return globalThis.
+Deno?.env?.get(e)}var Oe=Symbol.for("@supabase/middleware:context");function Ce(e){return e&&typeof e=="object"&&(J=e),{
+[Oe]:!0}}function Te(e){return!!e&&typeof e=="object"&&Oe in e}var at=new Set(["arrayBuffer","bytes","blob","text","json",
+"formData"]);function ve(e){let t,r=()=>t??=e.arrayBuffer(),s=async()=>new TextDecoder().decode(await r()),n={arrayBuffer:r,
+text:s,json:async()=>JSON.parse(await s()),bytes:async()=>new Uint8Array(await r()),blob:async()=>new Blob([await r()]),
+formData:async()=>new Response(await r(),{headers:e.headers}).formData()},o={get(a,u){if(typeof u=="string"&&at.has(u))return n[u];
+if(u==="clone")return()=>new Proxy(a,o);let d=Reflect.get(a,u,a);return typeof d=="function"?d.bind(a):d}};return new Proxy(
+e,o)}var Pe=!1;function it(){Pe||(Pe=!0,console.warn("middleware: a third fetch argument (the Workers ExecutionContext /\
+ waitUntil) was supplied but is not honored; it will be ignored. Supported entry signatures are (request) and (request, \
+env)."))}function H(e){let t=(...r)=>{let s=r[r.length-1];if(r.length===0||typeof s!="function"){let u=r.length>0?r[0]:void 0;
+return i=>t(u,i)}let n=r.length>=2?r[0]:void 0,o=s,a=e.run(n);return async(u,d,...i)=>{let h=u,E;Te(d)?E=d:(i.length>0&&
+it(),h=u.body?ve(u):u,E=Ce(d));let N=o,k=f=>N(h,{...E,[e.key]:f}),K=a(h,E);if(!ut(K)){let f=await K;return f instanceof Response?
+f:k(we(f,e.key))}let w=K,O=await w.next();if(O.value instanceof Response)return O.done||await w.return(void 0),O.value;let q=we(
+O.value,e.key);if(O.done)return k(q);let $;try{$=await k(q)}catch(f){let Z=await w.throw(f);if(Z.value instanceof Response)
+return Z.value;throw f}let W=await w.next($);return W.done||await w.return(void 0),W.value instanceof Response?W.value:$}};
+return t}function ut(e){return e!=null&&typeof e[Symbol.asyncIterator]=="function"&&typeof e.next=="function"}function we(e,t){
+if(e===null||typeof e!="object"||!(t in e))throw new Error(`defineMiddleware '${t}': run() must return or yield an objec\
+t carrying the key '${t}'`);return e[t]}var ct=Symbol.for("@supabase/server:preAuth");function dt(e,t){let r=e,s=o=>(Object.defineProperty(o,ct,{value:t}),o);return(...o)=>{
+let a=r(...o);return typeof o[o.length-1]=="function"?s(a):u=>s(a(u))}}var Ne="/functions/v1",Le="/auth/v1";function De(){return g("SUPABASE_FUNCTION_SLUG")||g("SB_EXECUTION_ID")?!0:v==="deno"}
+var lt=/\/oauth-protected-resource$/;function z(e){return e.endsWith("/")?e.slice(0,-1):e}function ht(e){return e.replace(
+/["\\]/g,t=>t==='"'?"%22":"%5C")}function Be(e){let t=g("SUPABASE_PUBLIC_URL");if(t)return z(t);let r=new URL(e.url),s=e.
+headers.get("X-Forwarded-Host")??r.hostname,n=(e.headers.get("X-Forwarded-Proto")??r.protocol.replace(":","")).toLowerCase(),
+o=s.includes(":")?"":e.headers.get("X-Forwarded-Port")??r.port;return`${n}://${s}${o&&!(n==="https"&&o==="443"||n==="htt\
+p"&&o==="80")?`:${o}`:""}`}function Et(e){let t=g("SUPABASE_FUNCTION_SLUG");if(t)return`${Ne}/${t}`;let r=new URL(e.url).
+pathname.replace(lt,"");if(r===""||r==="/")throw B[T](v);return`${Ne}${r}`}function ft(e){if(!De())throw B[T](v);return`${Be(
+e)}${Et(e)}`}function St(e){if(De())return`${Be(e)}${Le}`;let t=g("SUPABASE_PUBLIC_URL");if(t)return V(t);let r=g("SUPAB\
+ASE_URL");if(r)return V(r);throw B[L]()}function V(e){let t=z(e);return t.endsWith("/auth/v1")?t:`${t}${Le}`}function Me(e,t,r){
+return ht(z((typeof e=="function"?e(t):e)||pt(t,r)))}function pt(e,t){try{return t(e)}catch(r){throw r instanceof Error?
+ye(r,"oauthProtectedResource"):r}}function X(e,t){return Me(t,e,ft)}function At(e,t){return`${X(e,t)}/oauth-protected-re\
+source`}function ke(e,t){return Me(t,e,St)}function Ke(e,t){let r=t?.resource??X(e),s=t?.authorizationServers??[ke(e)];return new Response(JSON.stringify({resource:r,
+authorization_servers:s,bearer_methods_supported:["header"]}),{status:200,headers:{"Content-Type":"application/json","Ac\
+cess-Control-Allow-Origin":"*"}})}var $e=dt(H({key:"oauthProtectedResource",run:e=>async function*(t){let r=new URL(t.url).
+pathname.endsWith("/oauth-protected-resource");if(r&&t.method==="OPTIONS")return new Response(null,{status:204,headers:{
+"Access-Control-Allow-Origin":"*","Access-Control-Allow-Methods":"GET, OPTIONS","Access-Control-Allow-Headers":"content-\
+type, mcp-protocol-version"}});let s;try{if(r&&t.method==="GET")return Ke(t,{resource:X(t,e?.resourceServer),authorizationServers:[
+ke(t,e?.authorizationServer)]});s=At(t,e?.resourceServer)}catch(o){if(Ie(o,"oauthProtectedResource")){let a=ge(o,e?.errors);
+return r&&(a.headers.set("Access-Control-Allow-Origin","*"),a.headers.set("Access-Control-Expose-Headers",D)),a}throw o}
+let n=yield{oauthProtectedResource:{resourceMetadataUrl:s}};if(n.status===401&&!n.headers.has("WWW-Authenticate")){let o=`\
+Bearer resource_metadata="${s}"`;try{return n.headers.set("WWW-Authenticate",o),n}catch{let a=new Headers(n.headers);return a.
+set("WWW-Authenticate",o),new Response(n.bodyUsed||n.body?.locked?null:n.body,{status:n.status,statusText:n.statusText,headers:a})}}
+return n}}),"withOAuthProtectedResource");export{$e as withOAuthProtectedResource};

@@ -2,682 +2,654 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   yaml@2.9.1 (ISC)
 // @ts-self-types="./yaml.d.ts"
-var ln=Object.defineProperty;var a=(s,e)=>ln(s,"name",{value:e,configurable:!0});import{Buffer as y}from"node:buffer";var it=Symbol.for("yaml.alias"),rt=Symbol.for("yaml.document"),H=Symbol.for("yaml.map"),Rt=Symbol.for("yaml.pair"),G=Symbol.
-for("yaml.scalar"),he=Symbol.for("yaml.seq"),Y=Symbol.for("yaml.node.type"),X=a(s=>!!s&&typeof s=="object"&&s[Y]===it,"i\
-sAlias"),re=a(s=>!!s&&typeof s=="object"&&s[Y]===rt,"isDocument"),z=a(s=>!!s&&typeof s=="object"&&s[Y]===H,"isMap"),B=a(
-s=>!!s&&typeof s=="object"&&s[Y]===Rt,"isPair"),M=a(s=>!!s&&typeof s=="object"&&s[Y]===G,"isScalar"),Z=a(s=>!!s&&typeof s==
-"object"&&s[Y]===he,"isSeq");function K(s){if(s&&typeof s=="object")switch(s[Y]){case H:case he:return!0}return!1}a(K,"i\
-sCollection");function D(s){if(s&&typeof s=="object")switch(s[Y]){case it:case H:case G:case he:return!0}return!1}a(D,"i\
-sNode");var ot=a(s=>(M(s)||K(s))&&!!s.anchor,"hasAnchor");var Q=Symbol("break visit"),gs=Symbol("skip children"),oe=Symbol("remove node");function ae(s,e){let t=ys(e);re(s)?Le(null,
-s.contents,t,Object.freeze([s]))===oe&&(s.contents=null):Le(null,s,t,Object.freeze([]))}a(ae,"visit");ae.BREAK=Q;ae.SKIP=
-gs;ae.REMOVE=oe;function Le(s,e,t,n){let i=bs(s,e,t,n);if(D(i)||B(i))return ws(s,n,i),Le(s,i,t,n);if(typeof i!="symbol"){
-if(K(e)){n=Object.freeze(n.concat(e));for(let r=0;r<e.items.length;++r){let o=Le(r,e.items[r],t,n);if(typeof o=="number")
-r=o-1;else{if(o===Q)return Q;o===oe&&(e.items.splice(r,1),r-=1)}}}else if(B(e)){n=Object.freeze(n.concat(e));let r=Le("k\
-ey",e.key,t,n);if(r===Q)return Q;r===oe&&(e.key=null);let o=Le("value",e.value,t,n);if(o===Q)return Q;o===oe&&(e.value=null)}}
-return i}a(Le,"visit_");async function at(s,e){let t=ys(e);re(s)?await Ce(null,s.contents,t,Object.freeze([s]))===oe&&(s.
-contents=null):await Ce(null,s,t,Object.freeze([]))}a(at,"visitAsync");at.BREAK=Q;at.SKIP=gs;at.REMOVE=oe;async function Ce(s,e,t,n){
-let i=await bs(s,e,t,n);if(D(i)||B(i))return ws(s,n,i),Ce(s,i,t,n);if(typeof i!="symbol"){if(K(e)){n=Object.freeze(n.concat(
-e));for(let r=0;r<e.items.length;++r){let o=await Ce(r,e.items[r],t,n);if(typeof o=="number")r=o-1;else{if(o===Q)return Q;
-o===oe&&(e.items.splice(r,1),r-=1)}}}else if(B(e)){n=Object.freeze(n.concat(e));let r=await Ce("key",e.key,t,n);if(r===Q)
-return Q;r===oe&&(e.key=null);let o=await Ce("value",e.value,t,n);if(o===Q)return Q;o===oe&&(e.value=null)}}return i}a(Ce,
-"visitAsync_");function ys(s){return typeof s=="object"&&(s.Collection||s.Node||s.Value)?Object.assign({Alias:s.Node,Map:s.
-Node,Scalar:s.Node,Seq:s.Node},s.Value&&{Map:s.Value,Scalar:s.Value,Seq:s.Value},s.Collection&&{Map:s.Collection,Seq:s.Collection},
-s):s}a(ys,"initVisitor");function bs(s,e,t,n){if(typeof t=="function")return t(s,e,n);if(z(e))return t.Map?.(s,e,n);if(Z(
-e))return t.Seq?.(s,e,n);if(B(e))return t.Pair?.(s,e,n);if(M(e))return t.Scalar?.(s,e,n);if(X(e))return t.Alias?.(s,e,n)}
-a(bs,"callVisitor");function ws(s,e,t){let n=e[e.length-1];if(K(n))n.items[s]=t;else if(B(n))s==="key"?n.key=t:n.value=t;else if(re(
-n))n.contents=t;else{let i=X(n)?"alias":"scalar";throw new Error(`Cannot replace node with ${i} parent`)}}a(ws,"replaceN\
-ode");var cn={"!":"%21",",":"%2C","[":"%5B","]":"%5D","{":"%7B","}":"%7D"},fn=a(s=>s.replace(/[!,[\]{}]/g,e=>cn[e]),"escapeTag\
-Name"),le=class s{static{a(this,"Directives")}constructor(e,t){this.docStart=null,this.docEnd=!1,this.yaml=Object.assign(
-{},s.defaultYaml,e),this.tags=Object.assign({},s.defaultTags,t)}clone(){let e=new s(this.yaml,this.tags);return e.docStart=
-this.docStart,e}atDocument(){let e=new s(this.yaml,this.tags);switch(this.yaml.version){case"1.1":this.atNextDocument=!0;
-break;case"1.2":this.atNextDocument=!1,this.yaml={explicit:s.defaultYaml.explicit,version:"1.2"},this.tags=Object.assign(
-{},s.defaultTags);break}return e}add(e,t){this.atNextDocument&&(this.yaml={explicit:s.defaultYaml.explicit,version:"1.1"},
-this.tags=Object.assign({},s.defaultTags),this.atNextDocument=!1);let n=e.trim().split(/[ \t]+/),i=n.shift();switch(i){case"\
-%TAG":{if(n.length!==2&&(t(0,"%TAG directive should contain exactly two parts"),n.length<2))return!1;let[r,o]=n;return this.
-tags[r]=o,!0}case"%YAML":{if(this.yaml.explicit=!0,n.length!==1)return t(0,"%YAML directive should contain exactly one p\
-art"),!1;let[r]=n;if(r==="1.1"||r==="1.2")return this.yaml.version=r,!0;{let o=/^\d+\.\d+$/.test(r);return t(6,`Unsuppor\
-ted YAML version ${r}`,o),!1}}default:return t(0,`Unknown directive ${i}`,!0),!1}}tagName(e,t){if(e==="!")return"!";if(e[0]!==
-"!")return t(`Not a valid tag: ${e}`),null;if(e[1]==="<"){let o=e.slice(2,-1);return o==="!"||o==="!!"?(t(`Verbatim tags\
- aren't resolved, so ${e} is invalid.`),null):(e[e.length-1]!==">"&&t("Verbatim tags must end with a >"),o)}let[,n,i]=e.
-match(/^(.*!)([^!]*)$/s);i||t(`The ${e} tag has no suffix`);let r=this.tags[n];if(r)try{return r+decodeURIComponent(i)}catch(o){
-return t(String(o)),null}return n==="!"?e:(t(`Could not resolve tag: ${e}`),null)}tagString(e){for(let[t,n]of Object.entries(
-this.tags))if(e.startsWith(n))return t+fn(e.substring(n.length));return e[0]==="!"?e:`!<${e}>`}toString(e){let t=this.yaml.
-explicit?[`%YAML ${this.yaml.version||"1.2"}`]:[],n=Object.entries(this.tags),i;if(e&&n.length>0&&D(e.contents)){let r={};
-ae(e.contents,(o,l)=>{D(l)&&l.tag&&(r[l.tag]=!0)}),i=Object.keys(r)}else i=[];for(let[r,o]of n)r==="!!"&&o==="tag:yaml.o\
-rg,2002:"||(!e||i.some(l=>l.startsWith(o)))&&t.push(`%TAG ${r} ${o}`);return t.join(`
-`)}};le.defaultYaml={explicit:!1,version:"1.2"};le.defaultTags={"!!":"tag:yaml.org,2002:"};function lt(s){if(/[\x00-\x19\s,[\]{}]/.test(s)){let t=`Anchor must not contain whitespace or control characters: ${JSON.
-stringify(s)}`;throw new Error(t)}return!0}a(lt,"anchorIsValid");function Ft(s){let e=new Set;return ae(s,{Value(t,n){n.
-anchor&&e.add(n.anchor)}}),e}a(Ft,"anchorNames");function xt(s,e){for(let t=1;;++t){let n=`${s}${t}`;if(!e.has(n))return n}}
-a(xt,"findNewAnchor");function Ss(s,e){let t=[],n=new Map,i=null;return{onAnchor:a(r=>{t.push(r),i??(i=Ft(s));let o=xt(e,
-i);return i.add(o),o},"onAnchor"),setAnchors:a(()=>{for(let r of t){let o=n.get(r);if(typeof o=="object"&&o.anchor&&(M(o.
-node)||K(o.node)))o.node.anchor=o.anchor;else{let l=new Error("Failed to resolve repeated object (this should not happen\
-)");throw l.source=r,l}}},"setAnchors"),sourceObjects:n}}a(Ss,"createNodeAnchors");function ye(s,e,t,n){if(n&&typeof n=="object")if(Array.isArray(n))for(let i=0,r=n.length;i<r;++i){let o=n[i],l=ye(s,n,String(
-i),o);l===void 0?delete n[i]:l!==o&&(n[i]=l)}else if(n instanceof Map)for(let i of Array.from(n.keys())){let r=n.get(i),
-o=ye(s,n,i,r);o===void 0?n.delete(i):o!==r&&n.set(i,o)}else if(n instanceof Set)for(let i of Array.from(n)){let r=ye(s,n,
-i,i);r===void 0?n.delete(i):r!==i&&(n.delete(i),n.add(r))}else for(let[i,r]of Object.entries(n)){let o=ye(s,n,i,r);o===void 0?
-delete n[i]:o!==r&&(n[i]=o)}return s.call(e,t,n)}a(ye,"applyReviver");function U(s,e,t){if(Array.isArray(s))return s.map((n,i)=>U(n,String(i),t));if(s&&typeof s.toJSON=="function"){if(!t||!ot(
+import{Buffer as g}from"node:buffer";var nt=Symbol.for("yaml.alias"),it=Symbol.for("yaml.document"),W=Symbol.for("yaml.map"),qt=Symbol.for("yaml.pair"),Q=Symbol.
+for("yaml.scalar"),ue=Symbol.for("yaml.seq"),Y=Symbol.for("yaml.node.type"),H=s=>!!s&&typeof s=="object"&&s[Y]===nt,ie=s=>!!s&&
+typeof s=="object"&&s[Y]===it,X=s=>!!s&&typeof s=="object"&&s[Y]===W,P=s=>!!s&&typeof s=="object"&&s[Y]===qt,M=s=>!!s&&typeof s==
+"object"&&s[Y]===Q,z=s=>!!s&&typeof s=="object"&&s[Y]===ue;function D(s){if(s&&typeof s=="object")switch(s[Y]){case W:case ue:
+return!0}return!1}function B(s){if(s&&typeof s=="object")switch(s[Y]){case nt:case W:case Q:case ue:return!0}return!1}var rt=s=>(M(
+s)||D(s))&&!!s.anchor;var J=Symbol("break visit"),ds=Symbol("skip children"),re=Symbol("remove node");function oe(s,e){let t=gs(e);ie(s)?Le(null,
+s.contents,t,Object.freeze([s]))===re&&(s.contents=null):Le(null,s,t,Object.freeze([]))}oe.BREAK=J;oe.SKIP=ds;oe.REMOVE=
+re;function Le(s,e,t,n){let i=ys(s,e,t,n);if(B(i)||P(i))return bs(s,n,i),Le(s,i,t,n);if(typeof i!="symbol"){if(D(e)){n=Object.
+freeze(n.concat(e));for(let r=0;r<e.items.length;++r){let o=Le(r,e.items[r],t,n);if(typeof o=="number")r=o-1;else{if(o===
+J)return J;o===re&&(e.items.splice(r,1),r-=1)}}}else if(P(e)){n=Object.freeze(n.concat(e));let r=Le("key",e.key,t,n);if(r===
+J)return J;r===re&&(e.key=null);let o=Le("value",e.value,t,n);if(o===J)return J;o===re&&(e.value=null)}}return i}async function ot(s,e){
+let t=gs(e);ie(s)?await Ie(null,s.contents,t,Object.freeze([s]))===re&&(s.contents=null):await Ie(null,s,t,Object.freeze(
+[]))}ot.BREAK=J;ot.SKIP=ds;ot.REMOVE=re;async function Ie(s,e,t,n){let i=await ys(s,e,t,n);if(B(i)||P(i))return bs(s,n,i),
+Ie(s,i,t,n);if(typeof i!="symbol"){if(D(e)){n=Object.freeze(n.concat(e));for(let r=0;r<e.items.length;++r){let o=await Ie(
+r,e.items[r],t,n);if(typeof o=="number")r=o-1;else{if(o===J)return J;o===re&&(e.items.splice(r,1),r-=1)}}}else if(P(e)){
+n=Object.freeze(n.concat(e));let r=await Ie("key",e.key,t,n);if(r===J)return J;r===re&&(e.key=null);let o=await Ie("valu\
+e",e.value,t,n);if(o===J)return J;o===re&&(e.value=null)}}return i}function gs(s){return typeof s=="object"&&(s.Collection||
+s.Node||s.Value)?Object.assign({Alias:s.Node,Map:s.Node,Scalar:s.Node,Seq:s.Node},s.Value&&{Map:s.Value,Scalar:s.Value,Seq:s.
+Value},s.Collection&&{Map:s.Collection,Seq:s.Collection},s):s}function ys(s,e,t,n){if(typeof t=="function")return t(s,e,
+n);if(X(e))return t.Map?.(s,e,n);if(z(e))return t.Seq?.(s,e,n);if(P(e))return t.Pair?.(s,e,n);if(M(e))return t.Scalar?.(
+s,e,n);if(H(e))return t.Alias?.(s,e,n)}function bs(s,e,t){let n=e[e.length-1];if(D(n))n.items[s]=t;else if(P(n))s==="key"?
+n.key=t:n.value=t;else if(ie(n))n.contents=t;else{let i=H(n)?"alias":"scalar";throw new Error(`Cannot replace node with ${i}\
+ parent`)}}var an={"!":"%21",",":"%2C","[":"%5B","]":"%5D","{":"%7B","}":"%7D"},ln=s=>s.replace(/[!,[\]{}]/g,e=>an[e]),ae=class s{static name="\
+Directives";constructor(e,t){this.docStart=null,this.docEnd=!1,this.yaml=Object.assign({},s.defaultYaml,e),this.tags=Object.
+assign({},s.defaultTags,t)}clone(){let e=new s(this.yaml,this.tags);return e.docStart=this.docStart,e}atDocument(){let e=new s(
+this.yaml,this.tags);switch(this.yaml.version){case"1.1":this.atNextDocument=!0;break;case"1.2":this.atNextDocument=!1,this.
+yaml={explicit:s.defaultYaml.explicit,version:"1.2"},this.tags=Object.assign({},s.defaultTags);break}return e}add(e,t){this.
+atNextDocument&&(this.yaml={explicit:s.defaultYaml.explicit,version:"1.1"},this.tags=Object.assign({},s.defaultTags),this.
+atNextDocument=!1);let n=e.trim().split(/[ \t]+/),i=n.shift();switch(i){case"%TAG":{if(n.length!==2&&(t(0,"%TAG directiv\
+e should contain exactly two parts"),n.length<2))return!1;let[r,o]=n;return this.tags[r]=o,!0}case"%YAML":{if(this.yaml.
+explicit=!0,n.length!==1)return t(0,"%YAML directive should contain exactly one part"),!1;let[r]=n;if(r==="1.1"||r==="1.\
+2")return this.yaml.version=r,!0;{let o=/^\d+\.\d+$/.test(r);return t(6,`Unsupported YAML version ${r}`,o),!1}}default:return t(
+0,`Unknown directive ${i}`,!0),!1}}tagName(e,t){if(e==="!")return"!";if(e[0]!=="!")return t(`Not a valid tag: ${e}`),null;
+if(e[1]==="<"){let o=e.slice(2,-1);return o==="!"||o==="!!"?(t(`Verbatim tags aren't resolved, so ${e} is invalid.`),null):
+(e[e.length-1]!==">"&&t("Verbatim tags must end with a >"),o)}let[,n,i]=e.match(/^(.*!)([^!]*)$/s);i||t(`The ${e} tag ha\
+s no suffix`);let r=this.tags[n];if(r)try{return r+decodeURIComponent(i)}catch(o){return t(String(o)),null}return n==="!"?
+e:(t(`Could not resolve tag: ${e}`),null)}tagString(e){for(let[t,n]of Object.entries(this.tags))if(e.startsWith(n))return t+
+ln(e.substring(n.length));return e[0]==="!"?e:`!<${e}>`}toString(e){let t=this.yaml.explicit?[`%YAML ${this.yaml.version||
+"1.2"}`]:[],n=Object.entries(this.tags),i;if(e&&n.length>0&&B(e.contents)){let r={};oe(e.contents,(o,a)=>{B(a)&&a.tag&&(r[a.
+tag]=!0)}),i=Object.keys(r)}else i=[];for(let[r,o]of n)r==="!!"&&o==="tag:yaml.org,2002:"||(!e||i.some(a=>a.startsWith(o)))&&
+t.push(`%TAG ${r} ${o}`);return t.join(`
+`)}};ae.defaultYaml={explicit:!1,version:"1.2"};ae.defaultTags={"!!":"tag:yaml.org,2002:"};function at(s){if(/[\x00-\x19\s,[\]{}]/.test(s)){let t=`Anchor must not contain whitespace or control characters: ${JSON.
+stringify(s)}`;throw new Error(t)}return!0}function Rt(s){let e=new Set;return oe(s,{Value(t,n){n.anchor&&e.add(n.anchor)}}),
+e}function Ft(s,e){for(let t=1;;++t){let n=`${s}${t}`;if(!e.has(n))return n}}function ws(s,e){let t=[],n=new Map,i=null;
+return{onAnchor:r=>{t.push(r),i??(i=Rt(s));let o=Ft(e,i);return i.add(o),o},setAnchors:()=>{for(let r of t){let o=n.get(
+r);if(typeof o=="object"&&o.anchor&&(M(o.node)||D(o.node)))o.node.anchor=o.anchor;else{let a=new Error("Failed to resolv\
+e repeated object (this should not happen)");throw a.source=r,a}}},sourceObjects:n}}function ge(s,e,t,n){if(n&&typeof n=="object")if(Array.isArray(n))for(let i=0,r=n.length;i<r;++i){let o=n[i],a=ge(s,n,String(
+i),o);a===void 0?delete n[i]:a!==o&&(n[i]=a)}else if(n instanceof Map)for(let i of Array.from(n.keys())){let r=n.get(i),
+o=ge(s,n,i,r);o===void 0?n.delete(i):o!==r&&n.set(i,o)}else if(n instanceof Set)for(let i of Array.from(n)){let r=ge(s,n,
+i,i);r===void 0?n.delete(i):r!==i&&(n.delete(i),n.add(r))}else for(let[i,r]of Object.entries(n)){let o=ge(s,n,i,r);o===void 0?
+delete n[i]:o!==r&&(n[i]=o)}return s.call(e,t,n)}function x(s,e,t){if(Array.isArray(s))return s.map((n,i)=>x(n,String(i),t));if(s&&typeof s.toJSON=="function"){if(!t||!rt(
 s))return s.toJSON(e,t);let n={aliasCount:0,count:1,res:void 0};t.anchors.set(s,n),t.onCreate=r=>{n.res=r,delete t.onCreate};
-let i=s.toJSON(e,t);return t.onCreate&&t.onCreate(i),i}return typeof s=="bigint"&&!t?.keep?Number(s):s}a(U,"toJS");var be=class{static{a(this,"NodeBase")}constructor(e){Object.defineProperty(this,Y,{value:e})}clone(){let e=Object.create(
-Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));return this.range&&(e.range=this.range.slice()),e}toJS(e,{
-mapAsMap:t,maxAliasCount:n,onAnchor:i,reviver:r}={}){if(!re(e))throw new TypeError("A document argument is required");let o={
-anchors:new Map,doc:e,keep:!0,mapAsMap:t===!0,mapKeyWarned:!1,maxAliasCount:typeof n=="number"?n:100},l=U(this,"",o);if(typeof i==
-"function")for(let{count:c,res:f}of o.anchors.values())i(f,c);return typeof r=="function"?ye(r,{"":l},"",l):l}};var pe=class extends be{static{a(this,"Alias")}constructor(e){super(it),this.source=e,Object.defineProperty(this,"tag",{
-set(){throw new Error("Alias nodes cannot have tags")}})}resolve(e,t){if(t?.maxAliasCount===0)throw new ReferenceError("\
-Alias resolution is disabled");let n;t?.aliasResolveCache?n=t.aliasResolveCache:(n=[],ae(e,{Node:a((r,o)=>{(X(o)||ot(o))&&
-n.push(o)},"Node")}),t&&(t.aliasResolveCache=n));let i;for(let r of n){if(r===this)break;r.anchor===this.source&&(i=r)}if(i&&
-t){let{anchors:r,doc:o,maxAliasCount:l}=t,c=r.get(i);if(c||(U(i,null,t),c=r.get(i)),c?.res===void 0){let f="This should \
-not happen: Alias anchor was not resolved?";throw new ReferenceError(f)}if(l>=0&&(c.count+=1,c.aliasCount===0&&(c.aliasCount=
-ct(o,i,r)),c.count*c.aliasCount>l)){let f="Excessive alias count indicates a resource exhaustion attack";throw new ReferenceError(
-f)}}return i}toJSON(e,t){if(!t)return{source:this.source};let n=this.resolve(t.doc,t);if(!n){let i=`Unresolved alias (th\
-e anchor must be set before the alias): ${this.source}`;throw new ReferenceError(i)}return t.anchors.get(n).res}toString(e,t,n){
-let i=`*${this.source}`;if(e){if(lt(this.source),e.options.verifyAliasOrder&&!e.anchors.has(this.source)){let r=`Unresol\
+let i=s.toJSON(e,t);return t.onCreate&&t.onCreate(i),i}return typeof s=="bigint"&&!t?.keep?Number(s):s}var ye=class{static name="NodeBase";constructor(e){Object.defineProperty(this,Y,{value:e})}clone(){let e=Object.create(Object.
+getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));return this.range&&(e.range=this.range.slice()),e}toJS(e,{mapAsMap:t,
+maxAliasCount:n,onAnchor:i,reviver:r}={}){if(!ie(e))throw new TypeError("A document argument is required");let o={anchors:new Map,
+doc:e,keep:!0,mapAsMap:t===!0,mapKeyWarned:!1,maxAliasCount:typeof n=="number"?n:100},a=x(this,"",o);if(typeof i=="funct\
+ion")for(let{count:l,res:c}of o.anchors.values())i(c,l);return typeof r=="function"?ge(r,{"":a},"",a):a}};var he=class extends ye{static name="Alias";constructor(e){super(nt),this.source=e,Object.defineProperty(this,"tag",{set(){
+throw new Error("Alias nodes cannot have tags")}})}resolve(e,t){if(t?.maxAliasCount===0)throw new ReferenceError("Alias \
+resolution is disabled");let n;t?.aliasResolveCache?n=t.aliasResolveCache:(n=[],oe(e,{Node:(r,o)=>{(H(o)||rt(o))&&n.push(
+o)}}),t&&(t.aliasResolveCache=n));let i;for(let r of n){if(r===this)break;r.anchor===this.source&&(i=r)}if(i&&t){let{anchors:r,
+doc:o,maxAliasCount:a}=t,l=r.get(i);if(l||(x(i,null,t),l=r.get(i)),l?.res===void 0){let c="This should not happen: Alias\
+ anchor was not resolved?";throw new ReferenceError(c)}if(a>=0&&(l.count+=1,l.aliasCount===0&&(l.aliasCount=lt(o,i,r)),l.
+count*l.aliasCount>a)){let c="Excessive alias count indicates a resource exhaustion attack";throw new ReferenceError(c)}}
+return i}toJSON(e,t){if(!t)return{source:this.source};let n=this.resolve(t.doc,t);if(!n){let i=`Unresolved alias (the an\
+chor must be set before the alias): ${this.source}`;throw new ReferenceError(i)}return t.anchors.get(n).res}toString(e,t,n){
+let i=`*${this.source}`;if(e){if(at(this.source),e.options.verifyAliasOrder&&!e.anchors.has(this.source)){let r=`Unresol\
 ved alias (the anchor must be set before the alias): ${this.source}`;throw new Error(r)}if(e.implicitKey)return`${i} `}return i}};
-function ct(s,e,t){if(X(e)){let n=e.resolve(s),i=t&&n&&t.get(n);return i?i.count*i.aliasCount:0}else if(K(e)){let n=0;for(let i of e.
-items){let r=ct(s,i,t);r>n&&(n=r)}return n}else if(B(e)){let n=ct(s,e.key,t),i=ct(s,e.value,t);return Math.max(n,i)}return 1}
-a(ct,"getAliasCount");var ft=a(s=>!s||typeof s!="function"&&typeof s!="object","isScalarValue"),T=class extends be{static{a(this,"Scalar")}constructor(e){
-super(G),this.value=e}toJSON(e,t){return t?.keep?this.value:U(this.value,e,t)}toString(){return String(this.value)}};T.BLOCK_FOLDED=
-"BLOCK_FOLDED";T.BLOCK_LITERAL="BLOCK_LITERAL";T.PLAIN="PLAIN";T.QUOTE_DOUBLE="QUOTE_DOUBLE";T.QUOTE_SINGLE="QUOTE_SINGL\
-E";var un="tag:yaml.org,2002:";function hn(s,e,t){if(e){let n=t.filter(r=>r.tag===e),i=n.find(r=>!r.format)??n[0];if(!i)throw new Error(
-`Tag ${e} not found`);return i}return t.find(n=>n.identify?.(s)&&!n.format)}a(hn,"findTagObject");function me(s,e,t){if(re(
-s)&&(s=s.contents),D(s))return s;if(B(s)){let u=t.schema[H].createNode?.(t.schema,null,t);return u.items.push(s),u}(s instanceof
-String||s instanceof Number||s instanceof Boolean||typeof BigInt<"u"&&s instanceof BigInt)&&(s=s.valueOf());let{aliasDuplicateObjects:n,
-onAnchor:i,onTagObj:r,schema:o,sourceObjects:l}=t,c;if(n&&s&&typeof s=="object"){if(c=l.get(s),c)return c.anchor??(c.anchor=
-i(s)),new pe(c.anchor);c={anchor:null,node:null},l.set(s,c)}e?.startsWith("!!")&&(e=un+e.slice(2));let f=hn(s,e,o.tags);
-if(!f){if(s&&typeof s.toJSON=="function"&&(s=s.toJSON()),!s||typeof s!="object"){let u=new T(s);return c&&(c.node=u),u}f=
-s instanceof Map?o[H]:Symbol.iterator in Object(s)?o[he]:o[H]}r&&(r(f),delete t.onTagObj);let m=f?.createNode?f.createNode(
-t.schema,s,t):typeof f?.nodeClass?.from=="function"?f.nodeClass.from(t.schema,s,t):new T(s);return e?m.tag=e:f.default||
-(m.tag=f.tag),c&&(c.node=m),m}a(me,"createNode");function qe(s,e,t){let n=t;for(let i=e.length-1;i>=0;--i){let r=e[i];if(typeof r=="number"&&Number.isInteger(r)&&r>=0){let o=[];
-o[r]=n,n=o}else n=new Map([[r,n]])}return me(n,void 0,{aliasDuplicateObjects:!1,keepUndefined:!1,onAnchor:a(()=>{throw new Error(
-"This should not happen, please report a bug.")},"onAnchor"),schema:s,sourceObjects:new Map})}a(qe,"collectionFromPath");
-var $e=a(s=>s==null||typeof s=="object"&&!!s[Symbol.iterator]().next().done,"isEmptyPath"),ve=class extends be{static{a(
-this,"Collection")}constructor(e,t){super(e),Object.defineProperty(this,"schema",{value:t,configurable:!0,enumerable:!1,
-writable:!0})}clone(e){let t=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));return e&&
-(t.schema=e),t.items=t.items.map(n=>D(n)||B(n)?n.clone(e):n),this.range&&(t.range=this.range.slice()),t}addIn(e,t){if($e(
-e))this.add(t);else{let[n,...i]=e,r=this.get(n,!0);if(K(r))r.addIn(i,t);else if(r===void 0&&this.schema)this.set(n,qe(this.
-schema,i,t));else throw new Error(`Expected YAML collection at ${n}. Remaining path: ${i}`)}}deleteIn(e){let[t,...n]=e;if(n.
-length===0)return this.delete(t);let i=this.get(t,!0);if(K(i))return i.deleteIn(n);throw new Error(`Expected YAML collec\
-tion at ${t}. Remaining path: ${n}`)}getIn(e,t){let[n,...i]=e,r=this.get(n,!0);return i.length===0?!t&&M(r)?r.value:r:K(
-r)?r.getIn(i,t):void 0}hasAllNullValues(e){return this.items.every(t=>{if(!B(t))return!1;let n=t.value;return n==null||e&&
-M(n)&&n.value==null&&!n.commentBefore&&!n.comment&&!n.tag})}hasIn(e){let[t,...n]=e;if(n.length===0)return this.has(t);let i=this.
-get(t,!0);return K(i)?i.hasIn(n):!1}setIn(e,t){let[n,...i]=e;if(i.length===0)this.set(n,t);else{let r=this.get(n,!0);if(K(
-r))r.setIn(i,t);else if(r===void 0&&this.schema)this.set(n,qe(this.schema,i,t));else throw new Error(`Expected YAML coll\
-ection at ${n}. Remaining path: ${i}`)}}};var ks=a(s=>s.replace(/^(?!$)(?: $)?/gm,"#"),"stringifyComment");function W(s,e){return/^\n+$/.test(s)?s.substring(1):e?
-s.replace(/^(?! *$)/gm,e):s}a(W,"indentComment");var ce=a((s,e,t)=>s.endsWith(`
-`)?W(t,e):t.includes(`
+function lt(s,e,t){if(H(e)){let n=e.resolve(s),i=t&&n&&t.get(n);return i?i.count*i.aliasCount:0}else if(D(e)){let n=0;for(let i of e.
+items){let r=lt(s,i,t);r>n&&(n=r)}return n}else if(P(e)){let n=lt(s,e.key,t),i=lt(s,e.value,t);return Math.max(n,i)}return 1}var ct=s=>!s||typeof s!="function"&&typeof s!="object",E=class extends ye{static name="Scalar";constructor(e){super(Q),this.
+value=e}toJSON(e,t){return t?.keep?this.value:x(this.value,e,t)}toString(){return String(this.value)}};E.BLOCK_FOLDED="B\
+LOCK_FOLDED";E.BLOCK_LITERAL="BLOCK_LITERAL";E.PLAIN="PLAIN";E.QUOTE_DOUBLE="QUOTE_DOUBLE";E.QUOTE_SINGLE="QUOTE_SINGLE";var cn="tag:yaml.org,2002:";function fn(s,e,t){if(e){let n=t.filter(r=>r.tag===e),i=n.find(r=>!r.format)??n[0];if(!i)throw new Error(
+`Tag ${e} not found`);return i}return t.find(n=>n.identify?.(s)&&!n.format)}function pe(s,e,t){if(ie(s)&&(s=s.contents),
+B(s))return s;if(P(s)){let f=t.schema[W].createNode?.(t.schema,null,t);return f.items.push(s),f}(s instanceof String||s instanceof
+Number||s instanceof Boolean||typeof BigInt<"u"&&s instanceof BigInt)&&(s=s.valueOf());let{aliasDuplicateObjects:n,onAnchor:i,
+onTagObj:r,schema:o,sourceObjects:a}=t,l;if(n&&s&&typeof s=="object"){if(l=a.get(s),l)return l.anchor??(l.anchor=i(s)),new he(
+l.anchor);l={anchor:null,node:null},a.set(s,l)}e?.startsWith("!!")&&(e=cn+e.slice(2));let c=fn(s,e,o.tags);if(!c){if(s&&
+typeof s.toJSON=="function"&&(s=s.toJSON()),!s||typeof s!="object"){let f=new E(s);return l&&(l.node=f),f}c=s instanceof
+Map?o[W]:Symbol.iterator in Object(s)?o[ue]:o[W]}r&&(r(c),delete t.onTagObj);let p=c?.createNode?c.createNode(t.schema,s,
+t):typeof c?.nodeClass?.from=="function"?c.nodeClass.from(t.schema,s,t):new E(s);return e?p.tag=e:c.default||(p.tag=c.tag),
+l&&(l.node=p),p}function je(s,e,t){let n=t;for(let i=e.length-1;i>=0;--i){let r=e[i];if(typeof r=="number"&&Number.isInteger(r)&&r>=0){let o=[];
+o[r]=n,n=o}else n=new Map([[r,n]])}return pe(n,void 0,{aliasDuplicateObjects:!1,keepUndefined:!1,onAnchor:()=>{throw new Error(
+"This should not happen, please report a bug.")},schema:s,sourceObjects:new Map})}var ve=s=>s==null||typeof s=="object"&&
+!!s[Symbol.iterator]().next().done,Ce=class extends ye{static name="Collection";constructor(e,t){super(e),Object.defineProperty(
+this,"schema",{value:t,configurable:!0,enumerable:!1,writable:!0})}clone(e){let t=Object.create(Object.getPrototypeOf(this),
+Object.getOwnPropertyDescriptors(this));return e&&(t.schema=e),t.items=t.items.map(n=>B(n)||P(n)?n.clone(e):n),this.range&&
+(t.range=this.range.slice()),t}addIn(e,t){if(ve(e))this.add(t);else{let[n,...i]=e,r=this.get(n,!0);if(D(r))r.addIn(i,t);else if(r===
+void 0&&this.schema)this.set(n,je(this.schema,i,t));else throw new Error(`Expected YAML collection at ${n}. Remaining pa\
+th: ${i}`)}}deleteIn(e){let[t,...n]=e;if(n.length===0)return this.delete(t);let i=this.get(t,!0);if(D(i))return i.deleteIn(
+n);throw new Error(`Expected YAML collection at ${t}. Remaining path: ${n}`)}getIn(e,t){let[n,...i]=e,r=this.get(n,!0);return i.
+length===0?!t&&M(r)?r.value:r:D(r)?r.getIn(i,t):void 0}hasAllNullValues(e){return this.items.every(t=>{if(!P(t))return!1;
+let n=t.value;return n==null||e&&M(n)&&n.value==null&&!n.commentBefore&&!n.comment&&!n.tag})}hasIn(e){let[t,...n]=e;if(n.
+length===0)return this.has(t);let i=this.get(t,!0);return D(i)?i.hasIn(n):!1}setIn(e,t){let[n,...i]=e;if(i.length===0)this.
+set(n,t);else{let r=this.get(n,!0);if(D(r))r.setIn(i,t);else if(r===void 0&&this.schema)this.set(n,je(this.schema,i,t));else
+throw new Error(`Expected YAML collection at ${n}. Remaining path: ${i}`)}}};var Ss=s=>s.replace(/^(?!$)(?: $)?/gm,"#");function G(s,e){return/^\n+$/.test(s)?s.substring(1):e?s.replace(/^(?! *$)/gm,
+e):s}var le=(s,e,t)=>s.endsWith(`
+`)?G(t,e):t.includes(`
 `)?`
-`+W(t,e):(s.endsWith(" ")?"":" ")+t,"lineComment");var Ut="flow",ut="block",Re="quoted";function Fe(s,e,t="flow",{indentAtStart:n,lineWidth:i=80,minContentWidth:r=20,onFold:o,
-onOverflow:l}={}){if(!i||i<0)return s;i<r&&(r=0);let c=Math.max(1+r,1+i-e.length);if(s.length<=c)return s;let f=[],m={},
-u=i-e.length;typeof n=="number"&&(n>i-Math.max(2,r)?f.push(0):u=i-n);let h,g,E=!1,p=-1,d=-1,L=-1;t===ut&&(p=Ns(s,p,e.length),
-p!==-1&&(u=p+c));for(let v;v=s[p+=1];){if(t===Re&&v==="\\"){switch(d=p,s[p+1]){case"x":p+=3;break;case"u":p+=5;break;case"\
-U":p+=9;break;default:p+=1}L=p}if(v===`
-`)t===ut&&(p=Ns(s,p,e.length)),u=p+e.length+c,h=void 0;else{if(v===" "&&g&&g!==" "&&g!==`
-`&&g!=="	"){let $=s[p+1];$&&$!==" "&&$!==`
-`&&$!=="	"&&(h=p)}if(p>=u)if(h)f.push(h),u=h+c,h=void 0;else if(t===Re){for(;g===" "||g==="	";)g=v,v=s[p+=1],E=!0;let $=p>
-L+1?p-2:d-1;if(m[$])return s;f.push($),m[$]=!0,u=$+c,h=void 0}else E=!0}g=v}if(E&&l&&l(),f.length===0)return s;o&&o();let C=s.
-slice(0,f[0]);for(let v=0;v<f.length;++v){let $=f[v],_=f[v+1]||s.length;$===0?C=`
-${e}${s.slice(0,_)}`:(t===Re&&m[$]&&(C+=`${s[$]}\\`),C+=`
-${e}${s.slice($+1,_)}`)}return C}a(Fe,"foldFlowLines");function Ns(s,e,t){let n=e,i=e+1,r=s[i];for(;r===" "||r==="	";)if(e<
-i+t)r=s[++e];else{do r=s[++e];while(r&&r!==`
-`);n=e,i=e+1,r=s[i]}return n}a(Ns,"consumeMoreIndentedLines");var pt=a((s,e)=>({indentAtStart:e?s.indent.length:s.indentAtStart,lineWidth:s.options.lineWidth,minContentWidth:s.options.
-minContentWidth}),"getFoldOptions"),mt=a(s=>/^(%|---|\.\.\.)/m.test(s),"containsDocumentMarker");function pn(s,e,t){if(!e||
-e<0)return!1;let n=e-t,i=s.length;if(i<=n)return!1;for(let r=0,o=0;r<i;++r)if(s[r]===`
-`){if(r-o>n)return!0;if(o=r+1,i-o<=n)return!1}return!0}a(pn,"lineLengthOverLimit");function xe(s,e){let t=JSON.stringify(
-s);if(e.options.doubleQuotedAsJSON)return t;let{implicitKey:n}=e,i=e.options.doubleQuotedMinMultiLineLength,r=e.indent||
-(mt(s)?"  ":""),o="",l=0;for(let c=0,f=t[c];f;f=t[++c])if(f===" "&&t[c+1]==="\\"&&t[c+2]==="n"&&(o+=t.slice(l,c)+"\\ ",c+=
-1,l=c,f="\\"),f==="\\")switch(t[c+1]){case"u":{o+=t.slice(l,c);let m=t.substr(c+2,4);switch(m){case"0000":o+="\\0";break;case"\
-0007":o+="\\a";break;case"000b":o+="\\v";break;case"001b":o+="\\e";break;case"0085":o+="\\N";break;case"00a0":o+="\\_";break;case"\
-2028":o+="\\L";break;case"2029":o+="\\P";break;default:m.substr(0,2)==="00"?o+="\\x"+m.substr(2):o+=t.substr(c,6)}c+=5,l=
-c+1}break;case"n":if(n||t[c+2]==='"'||t.length<i)c+=1;else{for(o+=t.slice(l,c)+`
+`+G(t,e):(s.endsWith(" ")?"":" ")+t;var xt="flow",ft="block",qe="quoted";function Re(s,e,t="flow",{indentAtStart:n,lineWidth:i=80,minContentWidth:r=20,onFold:o,
+onOverflow:a}={}){if(!i||i<0)return s;i<r&&(r=0);let l=Math.max(1+r,1+i-e.length);if(s.length<=l)return s;let c=[],p={},
+f=i-e.length;typeof n=="number"&&(n>i-Math.max(2,r)?c.push(0):f=i-n);let u,d,A=!1,h=-1,m=-1,L=-1;t===ft&&(h=ks(s,h,e.length),
+h!==-1&&(f=h+l));for(let C;C=s[h+=1];){if(t===qe&&C==="\\"){switch(m=h,s[h+1]){case"x":h+=3;break;case"u":h+=5;break;case"\
+U":h+=9;break;default:h+=1}L=h}if(C===`
+`)t===ft&&(h=ks(s,h,e.length)),f=h+e.length+l,u=void 0;else{if(C===" "&&d&&d!==" "&&d!==`
+`&&d!=="	"){let v=s[h+1];v&&v!==" "&&v!==`
+`&&v!=="	"&&(u=h)}if(h>=f)if(u)c.push(u),f=u+l,u=void 0;else if(t===qe){for(;d===" "||d==="	";)d=C,C=s[h+=1],A=!0;let v=h>
+L+1?h-2:m-1;if(p[v])return s;c.push(v),p[v]=!0,f=v+l,u=void 0}else A=!0}d=C}if(A&&a&&a(),c.length===0)return s;o&&o();let I=s.
+slice(0,c[0]);for(let C=0;C<c.length;++C){let v=c[C],$=c[C+1]||s.length;v===0?I=`
+${e}${s.slice(0,$)}`:(t===qe&&p[v]&&(I+=`${s[v]}\\`),I+=`
+${e}${s.slice(v+1,$)}`)}return I}function ks(s,e,t){let n=e,i=e+1,r=s[i];for(;r===" "||r==="	";)if(e<i+t)r=s[++e];else{do
+r=s[++e];while(r&&r!==`
+`);n=e,i=e+1,r=s[i]}return n}var ht=(s,e)=>({indentAtStart:e?s.indent.length:s.indentAtStart,lineWidth:s.options.lineWidth,minContentWidth:s.options.
+minContentWidth}),pt=s=>/^(%|---|\.\.\.)/m.test(s);function un(s,e,t){if(!e||e<0)return!1;let n=e-t,i=s.length;if(i<=n)return!1;
+for(let r=0,o=0;r<i;++r)if(s[r]===`
+`){if(r-o>n)return!0;if(o=r+1,i-o<=n)return!1}return!0}function Fe(s,e){let t=JSON.stringify(s);if(e.options.doubleQuotedAsJSON)
+return t;let{implicitKey:n}=e,i=e.options.doubleQuotedMinMultiLineLength,r=e.indent||(pt(s)?"  ":""),o="",a=0;for(let l=0,
+c=t[l];c;c=t[++l])if(c===" "&&t[l+1]==="\\"&&t[l+2]==="n"&&(o+=t.slice(a,l)+"\\ ",l+=1,a=l,c="\\"),c==="\\")switch(t[l+1]){case"\
+u":{o+=t.slice(a,l);let p=t.substr(l+2,4);switch(p){case"0000":o+="\\0";break;case"0007":o+="\\a";break;case"000b":o+="\\\
+v";break;case"001b":o+="\\e";break;case"0085":o+="\\N";break;case"00a0":o+="\\_";break;case"2028":o+="\\L";break;case"20\
+29":o+="\\P";break;default:p.substr(0,2)==="00"?o+="\\x"+p.substr(2):o+=t.substr(l,6)}l+=5,a=l+1}break;case"n":if(n||t[l+
+2]==='"'||t.length<i)l+=1;else{for(o+=t.slice(a,l)+`
 
-`;t[c+2]==="\\"&&t[c+3]==="n"&&t[c+4]!=='"';)o+=`
-`,c+=2;o+=r,t[c+2]===" "&&(o+="\\"),c+=1,l=c+1}break;default:c+=1}return o=l?o+t.slice(l):t,n?o:Fe(o,r,Re,pt(e,!1))}a(xe,
-"doubleQuotedString");function Vt(s,e){if(e.options.singleQuote===!1||e.implicitKey&&s.includes(`
-`)||/[ \t]\n|\n[ \t]/.test(s))return xe(s,e);let t=e.indent||(mt(s)?"  ":""),n="'"+s.replace(/'/g,"''").replace(/\n+/g,`\
+`;t[l+2]==="\\"&&t[l+3]==="n"&&t[l+4]!=='"';)o+=`
+`,l+=2;o+=r,t[l+2]===" "&&(o+="\\"),l+=1,a=l+1}break;default:l+=1}return o=a?o+t.slice(a):t,n?o:Re(o,r,qe,ht(e,!1))}function Ut(s,e){
+if(e.options.singleQuote===!1||e.implicitKey&&s.includes(`
+`)||/[ \t]\n|\n[ \t]/.test(s))return Fe(s,e);let t=e.indent||(pt(s)?"  ":""),n="'"+s.replace(/'/g,"''").replace(/\n+/g,`\
 $&
-${t}`)+"'";return e.implicitKey?n:Fe(n,t,Ut,pt(e,!1))}a(Vt,"singleQuotedString");function _e(s,e){let{singleQuote:t}=e.options,
-n;if(t===!1)n=xe;else{let i=s.includes('"'),r=s.includes("'");i&&!r?n=Vt:r&&!i?n=xe:n=t?Vt:xe}return n(s,e)}a(_e,"quoted\
-String");var Jt;try{Jt=new RegExp(`(^|(?<!
+${t}`)+"'";return e.implicitKey?n:Re(n,t,xt,ht(e,!1))}function $e(s,e){let{singleQuote:t}=e.options,n;if(t===!1)n=Fe;else{
+let i=s.includes('"'),r=s.includes("'");i&&!r?n=Ut:r&&!i?n=Fe:n=t?Ut:Fe}return n(s,e)}var Vt;try{Vt=new RegExp(`(^|(?<!
 ))
 +(?!
-|$)`,"g")}catch{Jt=/\n+(?!\n|$)/g}function ht({comment:s,type:e,value:t},n,i,r){let{blockQuote:o,commentString:l,lineWidth:c}=n.
-options;if(!o||/\n[\t ]+$/.test(t))return _e(t,n);let f=n.indent||(n.forceBlockIndent||mt(t)?"  ":""),m=o==="literal"?!0:
-o==="folded"||e===T.BLOCK_FOLDED?!1:e===T.BLOCK_LITERAL?!0:!pn(t,c,f.length);if(!t)return m?`|
+|$)`,"g")}catch{Vt=/\n+(?!\n|$)/g}function ut({comment:s,type:e,value:t},n,i,r){let{blockQuote:o,commentString:a,lineWidth:l}=n.
+options;if(!o||/\n[\t ]+$/.test(t))return $e(t,n);let c=n.indent||(n.forceBlockIndent||pt(t)?"  ":""),p=o==="literal"?!0:
+o==="folded"||e===E.BLOCK_FOLDED?!1:e===E.BLOCK_LITERAL?!0:!un(t,l,c.length);if(!t)return p?`|
 `:`>
-`;let u,h;for(h=t.length;h>0;--h){let _=t[h-1];if(_!==`
-`&&_!=="	"&&_!==" ")break}let g=t.substring(h),E=g.indexOf(`
-`);E===-1?u="-":t===g||E!==g.length-1?(u="+",r&&r()):u="",g&&(t=t.slice(0,-g.length),g[g.length-1]===`
-`&&(g=g.slice(0,-1)),g=g.replace(Jt,`$&${f}`));let p=!1,d,L=-1;for(d=0;d<t.length;++d){let _=t[d];if(_===" ")p=!0;else if(_===
+`;let f,u;for(u=t.length;u>0;--u){let $=t[u-1];if($!==`
+`&&$!=="	"&&$!==" ")break}let d=t.substring(u),A=d.indexOf(`
+`);A===-1?f="-":t===d||A!==d.length-1?(f="+",r&&r()):f="",d&&(t=t.slice(0,-d.length),d[d.length-1]===`
+`&&(d=d.slice(0,-1)),d=d.replace(Vt,`$&${c}`));let h=!1,m,L=-1;for(m=0;m<t.length;++m){let $=t[m];if($===" ")h=!0;else if($===
 `
-`)L=d;else break}let C=t.substring(0,L<d?L+1:d);C&&(t=t.substring(C.length),C=C.replace(/\n+/g,`$&${f}`));let $=(p?f?"2":
-"1":"")+u;if(s&&($+=" "+l(s.replace(/ ?[\r\n]+/g," ")),i&&i()),!m){let _=t.replace(/\n+/g,`
-$&`).replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${f}`),P=!1,j=pt(n,!0);o!=="fold\
-ed"&&e!==T.BLOCK_FOLDED&&(j.onOverflow=()=>{P=!0});let I=Fe(`${C}${_}${g}`,f,ut,j);if(!P)return`>${$}
-${f}${I}`}return t=t.replace(/\n+/g,`$&${f}`),`|${$}
-${f}${C}${t}${g}`}a(ht,"blockString");function mn(s,e,t,n){let{type:i,value:r}=s,{actualString:o,implicitKey:l,indent:c,
-indentStep:f,inFlow:m}=e;if(l&&r.includes(`
-`)||m&&/[[\]{},]/.test(r))return _e(r,e);if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
-test(r))return l||m||!r.includes(`
-`)?_e(r,e):ht(s,e,t,n);if(!l&&!m&&i!==T.PLAIN&&r.includes(`
-`))return ht(s,e,t,n);if(mt(r)){if(c==="")return e.forceBlockIndent=!0,ht(s,e,t,n);if(l&&c===f)return _e(r,e)}let u=r.replace(
+`)L=m;else break}let I=t.substring(0,L<m?L+1:m);I&&(t=t.substring(I.length),I=I.replace(/\n+/g,`$&${c}`));let v=(h?c?"2":
+"1":"")+f;if(s&&(v+=" "+a(s.replace(/ ?[\r\n]+/g," ")),i&&i()),!p){let $=t.replace(/\n+/g,`
+$&`).replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${c}`),_=!1,K=ht(n,!0);o!=="fold\
+ed"&&e!==E.BLOCK_FOLDED&&(K.onOverflow=()=>{_=!0});let T=Re(`${I}${$}${d}`,c,ft,K);if(!_)return`>${v}
+${c}${T}`}return t=t.replace(/\n+/g,`$&${c}`),`|${v}
+${c}${I}${t}${d}`}function hn(s,e,t,n){let{type:i,value:r}=s,{actualString:o,implicitKey:a,indent:l,indentStep:c,inFlow:p}=e;
+if(a&&r.includes(`
+`)||p&&/[[\]{},]/.test(r))return $e(r,e);if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
+test(r))return a||p||!r.includes(`
+`)?$e(r,e):ut(s,e,t,n);if(!a&&!p&&i!==E.PLAIN&&r.includes(`
+`))return ut(s,e,t,n);if(pt(r)){if(l==="")return e.forceBlockIndent=!0,ut(s,e,t,n);if(a&&l===c)return $e(r,e)}let f=r.replace(
 /\n+/g,`$&
-${c}`);if(o){let h=a(p=>p.default&&p.tag!=="tag:yaml.org,2002:str"&&p.test?.test(u),"test"),{compat:g,tags:E}=e.doc.schema;
-if(E.some(h)||g?.some(h))return _e(r,e)}return l?u:Fe(u,c,Ut,pt(e,!1))}a(mn,"plainString");function Ae(s,e,t,n){let{implicitKey:i,
-inFlow:r}=e,o=typeof s.value=="string"?s:Object.assign({},s,{value:String(s.value)}),{type:l}=s;l!==T.QUOTE_DOUBLE&&/[\x00-\x08\x0b-\x1f\x7f-\x9f\u{D800}-\u{DFFF}]/u.
-test(o.value)&&(l=T.QUOTE_DOUBLE);let c=a(m=>{switch(m){case T.BLOCK_FOLDED:case T.BLOCK_LITERAL:return i||r?_e(o.value,
-e):ht(o,e,t,n);case T.QUOTE_DOUBLE:return xe(o.value,e);case T.QUOTE_SINGLE:return Vt(o.value,e);case T.PLAIN:return mn(
-o,e,t,n);default:return null}},"_stringify"),f=c(l);if(f===null){let{defaultKeyType:m,defaultStringType:u}=e.options,h=i&&
-m||u;if(f=c(h),f===null)throw new Error(`Unsupported default string type ${h}`)}return f}a(Ae,"stringifyString");function dt(s,e){let t=Object.assign({blockQuote:!0,commentString:ks,defaultKeyType:null,defaultStringType:"PLAIN",directives:null,
+${l}`);if(o){let u=h=>h.default&&h.tag!=="tag:yaml.org,2002:str"&&h.test?.test(f),{compat:d,tags:A}=e.doc.schema;if(A.some(
+u)||d?.some(u))return $e(r,e)}return a?f:Re(f,l,xt,ht(e,!1))}function Oe(s,e,t,n){let{implicitKey:i,inFlow:r}=e,o=typeof s.
+value=="string"?s:Object.assign({},s,{value:String(s.value)}),{type:a}=s;a!==E.QUOTE_DOUBLE&&/[\x00-\x08\x0b-\x1f\x7f-\x9f\u{D800}-\u{DFFF}]/u.
+test(o.value)&&(a=E.QUOTE_DOUBLE);let l=p=>{switch(p){case E.BLOCK_FOLDED:case E.BLOCK_LITERAL:return i||r?$e(o.value,e):
+ut(o,e,t,n);case E.QUOTE_DOUBLE:return Fe(o.value,e);case E.QUOTE_SINGLE:return Ut(o.value,e);case E.PLAIN:return hn(o,e,
+t,n);default:return null}},c=l(a);if(c===null){let{defaultKeyType:p,defaultStringType:f}=e.options,u=i&&p||f;if(c=l(u),c===
+null)throw new Error(`Unsupported default string type ${u}`)}return c}function mt(s,e){let t=Object.assign({blockQuote:!0,commentString:Ss,defaultKeyType:null,defaultStringType:"PLAIN",directives:null,
 doubleQuotedAsJSON:!1,doubleQuotedMinMultiLineLength:40,falseStr:"false",flowCollectionPadding:!0,indentSeq:!0,lineWidth:80,
 minContentWidth:20,nullStr:"null",simpleKeys:!1,singleQuote:null,trailingComma:!1,trueStr:"true",verifyAliasOrder:!0},s.
 schema.toStringOptions,e),n;switch(t.collectionStyle){case"block":n=!1;break;case"flow":n=!0;break;default:n=null}return{
 anchors:new Set,doc:s,flowCollectionPadding:t.flowCollectionPadding?" ":"",indent:"",indentStep:typeof t.indent=="number"?
-" ".repeat(t.indent):"  ",inFlow:n,options:t}}a(dt,"createStringifyContext");function dn(s,e){if(e.tag){let i=s.filter(r=>r.
-tag===e.tag);if(i.length>0)return i.find(r=>r.format===e.format)??i[0]}let t,n;if(M(e)){n=e.value;let i=s.filter(r=>r.identify?.(
-n));if(i.length>1){let r=i.filter(o=>o.test);r.length>0&&(i=r)}t=i.find(r=>r.format===e.format)??i.find(r=>!r.format)}else
-n=e,t=s.find(i=>i.nodeClass&&n instanceof i.nodeClass);if(!t){let i=n?.constructor?.name??(n===null?"null":typeof n);throw new Error(
-`Tag not resolved for ${i} value`)}return t}a(dn,"getTagObject");function gn(s,e,{anchors:t,doc:n}){if(!n.directives)return"";
-let i=[],r=(M(s)||K(s))&&s.anchor;r&&lt(r)&&(t.add(r),i.push(`&${r}`));let o=s.tag??(e.default?null:e.tag);return o&&i.push(
-n.directives.tagString(o)),i.join(" ")}a(gn,"stringifyProps");function de(s,e,t,n){if(B(s))return s.toString(e,t,n);if(X(
-s)){if(e.doc.directives)return s.toString(e);if(e.resolvedAliases?.has(s))throw new TypeError("Cannot stringify circular\
- structure without alias nodes");e.resolvedAliases?e.resolvedAliases.add(s):e.resolvedAliases=new Set([s]),s=s.resolve(e.
-doc)}let i,r=D(s)?s:e.doc.createNode(s,{onTagObj:a(c=>i=c,"onTagObj")});i??(i=dn(e.doc.schema.tags,r));let o=gn(r,i,e);o.
-length>0&&(e.indentAtStart=(e.indentAtStart??0)+o.length+1);let l=typeof i.stringify=="function"?i.stringify(r,e,t,n):M(
-r)?Ae(r,e,t,n):r.toString(e,t,n);return o?M(r)||l[0]==="{"||l[0]==="["?`${o} ${l}`:`${o}
-${e.indent}${l}`:l}a(de,"stringify");function Os({key:s,value:e},t,n,i){let{allNullValues:r,doc:o,indent:l,indentStep:c,options:{commentString:f,indentSeq:m,
-simpleKeys:u}}=t,h=D(s)&&s.comment||null;if(u){if(h)throw new Error("With simple keys, key nodes cannot have comments");
-if(K(s)||!D(s)&&typeof s=="object"){let j="With simple keys, collection cannot be used as a key value";throw new Error(j)}}
-let g=!u&&(!s||h&&e==null&&!t.inFlow||K(s)||(M(s)?s.type===T.BLOCK_FOLDED||s.type===T.BLOCK_LITERAL:typeof s=="object"));
-t=Object.assign({},t,{allNullValues:!1,implicitKey:!g&&(u||!r),indent:l+c});let E=!1,p=!1,d=de(s,t,()=>E=!0,()=>p=!0);if(!g&&
-!t.inFlow&&d.length>1024){if(u)throw new Error("With simple keys, single line scalar must not span more than 1024 charac\
-ters");g=!0}if(t.inFlow){if(r||e==null)return E&&n&&n(),d===""?"?":g?`? ${d}`:d}else if(r&&!u||e==null&&g)return d=`? ${d}`,
-h&&!E?d+=ce(d,t.indent,f(h)):p&&i&&i(),d;E&&(h=null),g?(h&&(d+=ce(d,t.indent,f(h))),d=`? ${d}
-${l}:`):(d=`${d}:`,h&&(d+=ce(d,t.indent,f(h))));let L,C,v;D(e)?(L=!!e.spaceBefore,C=e.commentBefore,v=e.comment):(L=!1,C=
-null,v=null,e&&typeof e=="object"&&(e=o.createNode(e))),t.implicitKey=!1,!g&&!h&&M(e)&&(t.indentAtStart=d.length+1),p=!1,
-!m&&c.length>=2&&!t.inFlow&&!g&&Z(e)&&!e.flow&&!e.tag&&!e.anchor&&(t.indent=t.indent.substring(2));let $=!1,_=de(e,t,()=>$=
-!0,()=>p=!0),P=" ";if(h||L||C){if(P=L?`
-`:"",C){let j=f(C);P+=`
-${W(j,t.indent)}`}_===""&&!t.inFlow?P===`
-`&&v&&(P=`
+" ".repeat(t.indent):"  ",inFlow:n,options:t}}function pn(s,e){if(e.tag){let i=s.filter(r=>r.tag===e.tag);if(i.length>0)
+return i.find(r=>r.format===e.format)??i[0]}let t,n;if(M(e)){n=e.value;let i=s.filter(r=>r.identify?.(n));if(i.length>1){
+let r=i.filter(o=>o.test);r.length>0&&(i=r)}t=i.find(r=>r.format===e.format)??i.find(r=>!r.format)}else n=e,t=s.find(i=>i.
+nodeClass&&n instanceof i.nodeClass);if(!t){let i=n?.constructor?.name??(n===null?"null":typeof n);throw new Error(`Tag \
+not resolved for ${i} value`)}return t}function mn(s,e,{anchors:t,doc:n}){if(!n.directives)return"";let i=[],r=(M(s)||D(
+s))&&s.anchor;r&&at(r)&&(t.add(r),i.push(`&${r}`));let o=s.tag??(e.default?null:e.tag);return o&&i.push(n.directives.tagString(
+o)),i.join(" ")}function me(s,e,t,n){if(P(s))return s.toString(e,t,n);if(H(s)){if(e.doc.directives)return s.toString(e);
+if(e.resolvedAliases?.has(s))throw new TypeError("Cannot stringify circular structure without alias nodes");e.resolvedAliases?
+e.resolvedAliases.add(s):e.resolvedAliases=new Set([s]),s=s.resolve(e.doc)}let i,r=B(s)?s:e.doc.createNode(s,{onTagObj:l=>i=
+l});i??(i=pn(e.doc.schema.tags,r));let o=mn(r,i,e);o.length>0&&(e.indentAtStart=(e.indentAtStart??0)+o.length+1);let a=typeof i.
+stringify=="function"?i.stringify(r,e,t,n):M(r)?Oe(r,e,t,n):r.toString(e,t,n);return o?M(r)||a[0]==="{"||a[0]==="["?`${o}\
+ ${a}`:`${o}
+${e.indent}${a}`:a}function Ns({key:s,value:e},t,n,i){let{allNullValues:r,doc:o,indent:a,indentStep:l,options:{commentString:c,indentSeq:p,
+simpleKeys:f}}=t,u=B(s)&&s.comment||null;if(f){if(u)throw new Error("With simple keys, key nodes cannot have comments");
+if(D(s)||!B(s)&&typeof s=="object"){let K="With simple keys, collection cannot be used as a key value";throw new Error(K)}}
+let d=!f&&(!s||u&&e==null&&!t.inFlow||D(s)||(M(s)?s.type===E.BLOCK_FOLDED||s.type===E.BLOCK_LITERAL:typeof s=="object"));
+t=Object.assign({},t,{allNullValues:!1,implicitKey:!d&&(f||!r),indent:a+l});let A=!1,h=!1,m=me(s,t,()=>A=!0,()=>h=!0);if(!d&&
+!t.inFlow&&m.length>1024){if(f)throw new Error("With simple keys, single line scalar must not span more than 1024 charac\
+ters");d=!0}if(t.inFlow){if(r||e==null)return A&&n&&n(),m===""?"?":d?`? ${m}`:m}else if(r&&!f||e==null&&d)return m=`? ${m}`,
+u&&!A?m+=le(m,t.indent,c(u)):h&&i&&i(),m;A&&(u=null),d?(u&&(m+=le(m,t.indent,c(u))),m=`? ${m}
+${a}:`):(m=`${m}:`,u&&(m+=le(m,t.indent,c(u))));let L,I,C;B(e)?(L=!!e.spaceBefore,I=e.commentBefore,C=e.comment):(L=!1,I=
+null,C=null,e&&typeof e=="object"&&(e=o.createNode(e))),t.implicitKey=!1,!d&&!u&&M(e)&&(t.indentAtStart=m.length+1),h=!1,
+!p&&l.length>=2&&!t.inFlow&&!d&&z(e)&&!e.flow&&!e.tag&&!e.anchor&&(t.indent=t.indent.substring(2));let v=!1,$=me(e,t,()=>v=
+!0,()=>h=!0),_=" ";if(u||L||I){if(_=L?`
+`:"",I){let K=c(I);_+=`
+${G(K,t.indent)}`}$===""&&!t.inFlow?_===`
+`&&C&&(_=`
 
-`):P+=`
-${t.indent}`}else if(!g&&K(e)){let j=_[0],I=_.indexOf(`
-`),F=I!==-1,ge=t.inFlow??e.flow??e.items.length===0;if(F||!ge){let Ie=!1;if(F&&(j==="&"||j==="!")){let x=_.indexOf(" ");
-j==="&"&&x!==-1&&x<I&&_[x+1]==="!"&&(x=_.indexOf(" ",x+1)),(x===-1||I<x)&&(Ie=!0)}Ie||(P=`
-${t.indent}`)}}else(_===""||_[0]===`
-`)&&(P="");return d+=P+_,t.inFlow?$&&n&&n():v&&!$?d+=ce(d,t.indent,f(v)):p&&i&&i(),d}a(Os,"stringifyPair");function gt(s,e){(s==="debug"||s==="warn")&&console.warn(e)}a(gt,"warn");var yt="<<",ee={identify:a(s=>s===yt||typeof s=="symbol"&&s.description===yt,"identify"),default:"key",tag:"tag:yaml.org\
-,2002:merge",test:/^<<$/,resolve:a(()=>Object.assign(new T(Symbol(yt)),{addToJSMap:Qt}),"resolve"),stringify:a(()=>yt,"s\
-tringify")},As=a((s,e)=>(ee.identify(e)||M(e)&&(!e.type||e.type===T.PLAIN)&&ee.identify(e.value))&&s?.doc.schema.tags.some(
-t=>t.tag===ee.tag&&t.default),"isMergeKey");function Qt(s,e,t){let n=Es(s,t);if(Z(n))for(let i of n.items)Yt(s,e,i);else if(Array.
-isArray(n))for(let i of n)Yt(s,e,i);else Yt(s,e,n)}a(Qt,"addMergeToJSMap");function Yt(s,e,t){let n=Es(s,t);if(!z(n))throw new Error(
-"Merge sources must be maps or map aliases");let i=n.toJSON(null,s,Map);for(let[r,o]of i)e instanceof Map?e.has(r)||e.set(
-r,o):e instanceof Set?e.add(r):Object.prototype.hasOwnProperty.call(e,r)||Object.defineProperty(e,r,{value:o,writable:!0,
-enumerable:!0,configurable:!0});return e}a(Yt,"mergeValue");function Es(s,e){return s&&X(e)?e.resolve(s.doc,s):e}a(Es,"r\
-esolveAliasValue");function bt(s,e,{key:t,value:n}){if(D(t)&&t.addToJSMap)t.addToJSMap(s,e,n);else if(As(s,t))Qt(s,e,n);else{let i=U(t,"",s);
-if(e instanceof Map)e.set(i,U(n,i,s));else if(e instanceof Set)e.add(i);else{let r=yn(t,i,s),o=U(n,r,s);r in e?Object.defineProperty(
-e,r,{value:o,writable:!0,enumerable:!0,configurable:!0}):e[r]=o}}return e}a(bt,"addPairToJSMap");function yn(s,e,t){if(e===
-null)return"";if(typeof e!="object")return String(e);if(D(s)&&t?.doc){let n=dt(t.doc,{});n.anchors=new Set;for(let r of t.
-anchors.keys())n.anchors.add(r.anchor);n.inFlow=!0,n.inStringifyKey=!0;let i=s.toString(n);if(!t.mapKeyWarned){let r=JSON.
-stringify(i);r.length>40&&(r=r.substring(0,36)+'..."'),gt(t.doc.options.logLevel,`Keys with collection values will be st\
-ringified due to JS Object restrictions: ${r}. Set mapAsMap: true to use object keys.`),t.mapKeyWarned=!0}return i}return JSON.
-stringify(e)}a(yn,"stringifyKey");function Pe(s,e,t){let n=me(s,void 0,t),i=me(e,void 0,t);return new q(n,i)}a(Pe,"createPair");var q=class s{static{a(this,
-"Pair")}constructor(e,t=null){Object.defineProperty(this,Y,{value:Rt}),this.key=e,this.value=t}clone(e){let{key:t,value:n}=this;
-return D(t)&&(t=t.clone(e)),D(n)&&(n=n.clone(e)),new s(t,n)}toJSON(e,t){let n=t?.mapAsMap?new Map:{};return bt(t,n,this)}toString(e,t,n){
-return e?.doc?Os(this,e,t,n):JSON.stringify(this)}};function St(s,e,t){return(e.inFlow??s.flow?wn:bn)(s,e,t)}a(St,"stringifyCollection");function bn({comment:s,items:e},t,{
-blockItemPrefix:n,flowChars:i,itemIndent:r,onChompKeep:o,onComment:l}){let{indent:c,options:{commentString:f}}=t,m=Object.
-assign({},t,{indent:r,type:null}),u=!1,h=[];for(let E=0;E<e.length;++E){let p=e[E],d=null;if(D(p))!u&&p.spaceBefore&&h.push(
-""),wt(t,h,p.commentBefore,u),p.comment&&(d=p.comment);else if(B(p)){let C=D(p.key)?p.key:null;C&&(!u&&C.spaceBefore&&h.
-push(""),wt(t,h,C.commentBefore,u))}u=!1;let L=de(p,m,()=>d=null,()=>u=!0);d&&(L+=ce(L,r,f(d))),u&&d&&(u=!1),h.push(n+L)}
-let g;if(h.length===0)g=i.start+i.end;else{g=h[0];for(let E=1;E<h.length;++E){let p=h[E];g+=p?`
-${c}${p}`:`
-`}}return s?(g+=`
-`+W(f(s),c),l&&l()):u&&o&&o(),g}a(bn,"stringifyBlockCollection");function wn({items:s},e,{flowChars:t,itemIndent:n}){let{
-indent:i,indentStep:r,flowCollectionPadding:o,options:{commentString:l}}=e;n+=r;let c=Object.assign({},e,{indent:n,inFlow:!0,
-type:null}),f=!1,m=0,u=[];for(let E=0;E<s.length;++E){let p=s[E],d=null;if(D(p))p.spaceBefore&&u.push(""),wt(e,u,p.commentBefore,
-!1),p.comment&&(d=p.comment);else if(B(p)){let C=D(p.key)?p.key:null;C&&(C.spaceBefore&&u.push(""),wt(e,u,C.commentBefore,
-!1),C.comment&&(f=!0));let v=D(p.value)?p.value:null;v?(v.comment&&(d=v.comment),v.commentBefore&&(f=!0)):p.value==null&&
-C?.comment&&(d=C.comment)}d&&(f=!0);let L=de(p,c,()=>d=null);f||(f=u.length>m||L.includes(`
-`)),E<s.length-1?L+=",":e.options.trailingComma&&(e.options.lineWidth>0&&(f||(f=u.reduce((C,v)=>C+v.length+2,2)+(L.length+
-2)>e.options.lineWidth)),f&&(L+=",")),d&&(L+=ce(L,n,l(d))),u.push(L),m=u.length}let{start:h,end:g}=t;if(u.length===0)return h+
-g;if(!f){let E=u.reduce((p,d)=>p+d.length+2,2);f=e.options.lineWidth>0&&E>e.options.lineWidth}if(f){let E=h;for(let p of u)
-E+=p?`
-${r}${i}${p}`:`
-`;return`${E}
-${i}${g}`}else return`${h}${o}${u.join(" ")}${o}${g}`}a(wn,"stringifyFlowCollection");function wt({indent:s,options:{commentString:e}},t,n,i){
-if(n&&i&&(n=n.replace(/^\n+/,"")),n){let r=W(e(n),s);t.push(r.trimStart())}}a(wt,"addCommentBefore");function we(s,e){let t=M(e)?e.value:e;for(let n of s)if(B(n)&&(n.key===e||n.key===t||M(n.key)&&n.key.value===t))return n}
-a(we,"findPair");var R=class extends ve{static{a(this,"YAMLMap")}static get tagName(){return"tag:yaml.org,2002:map"}constructor(e){
-super(H,e),this.items=[]}static from(e,t,n){let{keepUndefined:i,replacer:r}=n,o=new this(e),l=a((c,f)=>{if(typeof r=="fu\
-nction")f=r.call(t,c,f);else if(Array.isArray(r)&&!r.includes(c))return;(f!==void 0||i)&&o.items.push(Pe(c,f,n))},"add");
-if(t instanceof Map)for(let[c,f]of t)l(c,f);else if(t&&typeof t=="object")for(let c of Object.keys(t))l(c,t[c]);return typeof e.
-sortMapEntries=="function"&&o.items.sort(e.sortMapEntries),o}add(e,t){let n;B(e)?n=e:!e||typeof e!="object"||!("key"in e)?
-n=new q(e,e?.value):n=new q(e.key,e.value);let i=we(this.items,n.key),r=this.schema?.sortMapEntries;if(i){if(!t)throw new Error(
-`Key ${n.key} already set`);M(i.value)&&ft(n.value)?i.value.value=n.value:i.value=n.value}else if(r){let o=this.items.findIndex(
-l=>r(n,l)<0);o===-1?this.items.push(n):this.items.splice(o,0,n)}else this.items.push(n)}delete(e){let t=we(this.items,e);
-return t?this.items.splice(this.items.indexOf(t),1).length>0:!1}get(e,t){let i=we(this.items,e)?.value;return(!t&&M(i)?i.
-value:i)??void 0}has(e){return!!we(this.items,e)}set(e,t){this.add(new q(e,t),!0)}toJSON(e,t,n){let i=n?new n:t?.mapAsMap?
-new Map:{};t?.onCreate&&t.onCreate(i);for(let r of this.items)bt(t,i,r);return i}toString(e,t,n){if(!e)return JSON.stringify(
-this);for(let i of this.items)if(!B(i))throw new Error(`Map items must all be pairs; found ${JSON.stringify(i)} instead`);
-return!e.allNullValues&&this.hasAllNullValues(!1)&&(e=Object.assign({},e,{allNullValues:!0})),St(this,e,{blockItemPrefix:"",
-flowChars:{start:"{",end:"}"},itemIndent:e.indent||"",onChompKeep:n,onComment:t})}};var te={collection:"map",default:!0,nodeClass:R,tag:"tag:yaml.org,2002:map",resolve(s,e){return z(s)||e("Expected a mapp\
-ing for this tag"),s},createNode:a((s,e,t)=>R.from(s,e,t),"createNode")};var V=class extends ve{static{a(this,"YAMLSeq")}static get tagName(){return"tag:yaml.org,2002:seq"}constructor(e){super(
-he,e),this.items=[]}add(e){this.items.push(e)}delete(e){let t=kt(e);return typeof t!="number"?!1:this.items.splice(t,1).
-length>0}get(e,t){let n=kt(e);if(typeof n!="number")return;let i=this.items[n];return!t&&M(i)?i.value:i}has(e){let t=kt(
-e);return typeof t=="number"&&t<this.items.length}set(e,t){let n=kt(e);if(typeof n!="number")throw new Error(`Expected a\
- valid index, not ${e}.`);let i=this.items[n];M(i)&&ft(t)?i.value=t:this.items[n]=t}toJSON(e,t){let n=[];t?.onCreate&&t.
-onCreate(n);let i=0;for(let r of this.items)n.push(U(r,String(i++),t));return n}toString(e,t,n){return e?St(this,e,{blockItemPrefix:"\
-- ",flowChars:{start:"[",end:"]"},itemIndent:(e.indent||"")+"  ",onChompKeep:n,onComment:t}):JSON.stringify(this)}static from(e,t,n){
-let{replacer:i}=n,r=new this(e);if(t&&Symbol.iterator in Object(t)){let o=0;for(let l of t){if(typeof i=="function"){let c=t instanceof
-Set?l:String(o++);l=i.call(t,c,l)}r.items.push(me(l,void 0,n))}}return r}};function kt(s){let e=M(s)?s.value:s;return e&&
-typeof e=="string"&&(e=Number(e)),typeof e=="number"&&Number.isInteger(e)&&e>=0?e:null}a(kt,"asItemIndex");var se={collection:"seq",default:!0,nodeClass:V,tag:"tag:yaml.org,2002:seq",resolve(s,e){return Z(s)||e("Expected a sequ\
-ence for this tag"),s},createNode:a((s,e,t)=>V.from(s,e,t),"createNode")};var Se={identify:a(s=>typeof s=="string","identify"),default:!0,tag:"tag:yaml.org,2002:str",resolve:a(s=>s,"resolve"),stringify(s,e,t,n){
-return e=Object.assign({actualString:!0},e),Ae(s,e,t,n)}};var Ee={identify:a(s=>s==null,"identify"),createNode:a(()=>new T(null),"createNode"),default:!0,tag:"tag:yaml.org,2002:n\
-ull",test:/^(?:~|[Nn]ull|NULL)?$/,resolve:a(()=>new T(null),"resolve"),stringify:a(({source:s},e)=>typeof s=="string"&&Ee.
-test.test(s)?s:e.options.nullStr,"stringify")};var Ue={identify:a(s=>typeof s=="boolean","identify"),default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:[Tt]rue|TRUE|[Ff]alse|FALSE)$/,
-resolve:a(s=>new T(s[0]==="t"||s[0]==="T"),"resolve"),stringify({source:s,value:e},t){if(s&&Ue.test.test(s)){let n=s[0]===
-"t"||s[0]==="T";if(e===n)return s}return e?t.options.trueStr:t.options.falseStr}};function J({format:s,minFractionDigits:e,tag:t,value:n}){if(typeof n=="bigint")return String(n);let i=typeof n=="number"?
+`):_+=`
+${t.indent}`}else if(!d&&D(e)){let K=$[0],T=$.indexOf(`
+`),R=T!==-1,de=t.inFlow??e.flow??e.items.length===0;if(R||!de){let Te=!1;if(R&&(K==="&"||K==="!")){let F=$.indexOf(" ");
+K==="&"&&F!==-1&&F<T&&$[F+1]==="!"&&(F=$.indexOf(" ",F+1)),(F===-1||T<F)&&(Te=!0)}Te||(_=`
+${t.indent}`)}}else($===""||$[0]===`
+`)&&(_="");return m+=_+$,t.inFlow?v&&n&&n():C&&!v?m+=le(m,t.indent,c(C)):h&&i&&i(),m}function dt(s,e){(s==="debug"||s==="warn")&&console.warn(e)}var gt="<<",Z={identify:s=>s===gt||typeof s=="symbol"&&s.description===gt,default:"key",tag:"tag:yaml.org,2002:merge",test:/^<<$/,
+resolve:()=>Object.assign(new E(Symbol(gt)),{addToJSMap:Jt}),stringify:()=>gt},Os=(s,e)=>(Z.identify(e)||M(e)&&(!e.type||
+e.type===E.PLAIN)&&Z.identify(e.value))&&s?.doc.schema.tags.some(t=>t.tag===Z.tag&&t.default);function Jt(s,e,t){let n=As(
+s,t);if(z(n))for(let i of n.items)Yt(s,e,i);else if(Array.isArray(n))for(let i of n)Yt(s,e,i);else Yt(s,e,n)}function Yt(s,e,t){
+let n=As(s,t);if(!X(n))throw new Error("Merge sources must be maps or map aliases");let i=n.toJSON(null,s,Map);for(let[r,
+o]of i)e instanceof Map?e.has(r)||e.set(r,o):e instanceof Set?e.add(r):Object.prototype.hasOwnProperty.call(e,r)||Object.
+defineProperty(e,r,{value:o,writable:!0,enumerable:!0,configurable:!0});return e}function As(s,e){return s&&H(e)?e.resolve(
+s.doc,s):e}function yt(s,e,{key:t,value:n}){if(B(t)&&t.addToJSMap)t.addToJSMap(s,e,n);else if(Os(s,t))Jt(s,e,n);else{let i=x(t,"",s);
+if(e instanceof Map)e.set(i,x(n,i,s));else if(e instanceof Set)e.add(i);else{let r=dn(t,i,s),o=x(n,r,s);r in e?Object.defineProperty(
+e,r,{value:o,writable:!0,enumerable:!0,configurable:!0}):e[r]=o}}return e}function dn(s,e,t){if(e===null)return"";if(typeof e!=
+"object")return String(e);if(B(s)&&t?.doc){let n=mt(t.doc,{});n.anchors=new Set;for(let r of t.anchors.keys())n.anchors.
+add(r.anchor);n.inFlow=!0,n.inStringifyKey=!0;let i=s.toString(n);if(!t.mapKeyWarned){let r=JSON.stringify(i);r.length>40&&
+(r=r.substring(0,36)+'..."'),dt(t.doc.options.logLevel,`Keys with collection values will be stringified due to JS Object\
+ restrictions: ${r}. Set mapAsMap: true to use object keys.`),t.mapKeyWarned=!0}return i}return JSON.stringify(e)}function _e(s,e,t){let n=pe(s,void 0,t),i=pe(e,void 0,t);return new j(n,i)}var j=class s{static name="Pair";constructor(e,t=null){
+Object.defineProperty(this,Y,{value:qt}),this.key=e,this.value=t}clone(e){let{key:t,value:n}=this;return B(t)&&(t=t.clone(
+e)),B(n)&&(n=n.clone(e)),new s(t,n)}toJSON(e,t){let n=t?.mapAsMap?new Map:{};return yt(t,n,this)}toString(e,t,n){return e?.
+doc?Ns(this,e,t,n):JSON.stringify(this)}};function wt(s,e,t){return(e.inFlow??s.flow?yn:gn)(s,e,t)}function gn({comment:s,items:e},t,{blockItemPrefix:n,flowChars:i,
+itemIndent:r,onChompKeep:o,onComment:a}){let{indent:l,options:{commentString:c}}=t,p=Object.assign({},t,{indent:r,type:null}),
+f=!1,u=[];for(let A=0;A<e.length;++A){let h=e[A],m=null;if(B(h))!f&&h.spaceBefore&&u.push(""),bt(t,u,h.commentBefore,f),
+h.comment&&(m=h.comment);else if(P(h)){let I=B(h.key)?h.key:null;I&&(!f&&I.spaceBefore&&u.push(""),bt(t,u,I.commentBefore,
+f))}f=!1;let L=me(h,p,()=>m=null,()=>f=!0);m&&(L+=le(L,r,c(m))),f&&m&&(f=!1),u.push(n+L)}let d;if(u.length===0)d=i.start+
+i.end;else{d=u[0];for(let A=1;A<u.length;++A){let h=u[A];d+=h?`
+${l}${h}`:`
+`}}return s?(d+=`
+`+G(c(s),l),a&&a()):f&&o&&o(),d}function yn({items:s},e,{flowChars:t,itemIndent:n}){let{indent:i,indentStep:r,flowCollectionPadding:o,
+options:{commentString:a}}=e;n+=r;let l=Object.assign({},e,{indent:n,inFlow:!0,type:null}),c=!1,p=0,f=[];for(let A=0;A<s.
+length;++A){let h=s[A],m=null;if(B(h))h.spaceBefore&&f.push(""),bt(e,f,h.commentBefore,!1),h.comment&&(m=h.comment);else if(P(
+h)){let I=B(h.key)?h.key:null;I&&(I.spaceBefore&&f.push(""),bt(e,f,I.commentBefore,!1),I.comment&&(c=!0));let C=B(h.value)?
+h.value:null;C?(C.comment&&(m=C.comment),C.commentBefore&&(c=!0)):h.value==null&&I?.comment&&(m=I.comment)}m&&(c=!0);let L=me(
+h,l,()=>m=null);c||(c=f.length>p||L.includes(`
+`)),A<s.length-1?L+=",":e.options.trailingComma&&(e.options.lineWidth>0&&(c||(c=f.reduce((I,C)=>I+C.length+2,2)+(L.length+
+2)>e.options.lineWidth)),c&&(L+=",")),m&&(L+=le(L,n,a(m))),f.push(L),p=f.length}let{start:u,end:d}=t;if(f.length===0)return u+
+d;if(!c){let A=f.reduce((h,m)=>h+m.length+2,2);c=e.options.lineWidth>0&&A>e.options.lineWidth}if(c){let A=u;for(let h of f)
+A+=h?`
+${r}${i}${h}`:`
+`;return`${A}
+${i}${d}`}else return`${u}${o}${f.join(" ")}${o}${d}`}function bt({indent:s,options:{commentString:e}},t,n,i){if(n&&i&&(n=
+n.replace(/^\n+/,"")),n){let r=G(e(n),s);t.push(r.trimStart())}}function be(s,e){let t=M(e)?e.value:e;for(let n of s)if(P(n)&&(n.key===e||n.key===t||M(n.key)&&n.key.value===t))return n}
+var q=class extends Ce{static name="YAMLMap";static get tagName(){return"tag:yaml.org,2002:map"}constructor(e){super(W,e),
+this.items=[]}static from(e,t,n){let{keepUndefined:i,replacer:r}=n,o=new this(e),a=(l,c)=>{if(typeof r=="function")c=r.call(
+t,l,c);else if(Array.isArray(r)&&!r.includes(l))return;(c!==void 0||i)&&o.items.push(_e(l,c,n))};if(t instanceof Map)for(let[
+l,c]of t)a(l,c);else if(t&&typeof t=="object")for(let l of Object.keys(t))a(l,t[l]);return typeof e.sortMapEntries=="fun\
+ction"&&o.items.sort(e.sortMapEntries),o}add(e,t){let n;P(e)?n=e:!e||typeof e!="object"||!("key"in e)?n=new j(e,e?.value):
+n=new j(e.key,e.value);let i=be(this.items,n.key),r=this.schema?.sortMapEntries;if(i){if(!t)throw new Error(`Key ${n.key}\
+ already set`);M(i.value)&&ct(n.value)?i.value.value=n.value:i.value=n.value}else if(r){let o=this.items.findIndex(a=>r(
+n,a)<0);o===-1?this.items.push(n):this.items.splice(o,0,n)}else this.items.push(n)}delete(e){let t=be(this.items,e);return t?
+this.items.splice(this.items.indexOf(t),1).length>0:!1}get(e,t){let i=be(this.items,e)?.value;return(!t&&M(i)?i.value:i)??
+void 0}has(e){return!!be(this.items,e)}set(e,t){this.add(new j(e,t),!0)}toJSON(e,t,n){let i=n?new n:t?.mapAsMap?new Map:
+{};t?.onCreate&&t.onCreate(i);for(let r of this.items)yt(t,i,r);return i}toString(e,t,n){if(!e)return JSON.stringify(this);
+for(let i of this.items)if(!P(i))throw new Error(`Map items must all be pairs; found ${JSON.stringify(i)} instead`);return!e.
+allNullValues&&this.hasAllNullValues(!1)&&(e=Object.assign({},e,{allNullValues:!0})),wt(this,e,{blockItemPrefix:"",flowChars:{
+start:"{",end:"}"},itemIndent:e.indent||"",onChompKeep:n,onComment:t})}};var ee={collection:"map",default:!0,nodeClass:q,tag:"tag:yaml.org,2002:map",resolve(s,e){return X(s)||e("Expected a mapp\
+ing for this tag"),s},createNode:(s,e,t)=>q.from(s,e,t)};var U=class extends Ce{static name="YAMLSeq";static get tagName(){return"tag:yaml.org,2002:seq"}constructor(e){super(ue,
+e),this.items=[]}add(e){this.items.push(e)}delete(e){let t=St(e);return typeof t!="number"?!1:this.items.splice(t,1).length>
+0}get(e,t){let n=St(e);if(typeof n!="number")return;let i=this.items[n];return!t&&M(i)?i.value:i}has(e){let t=St(e);return typeof t==
+"number"&&t<this.items.length}set(e,t){let n=St(e);if(typeof n!="number")throw new Error(`Expected a valid index, not ${e}\
+.`);let i=this.items[n];M(i)&&ct(t)?i.value=t:this.items[n]=t}toJSON(e,t){let n=[];t?.onCreate&&t.onCreate(n);let i=0;for(let r of this.
+items)n.push(x(r,String(i++),t));return n}toString(e,t,n){return e?wt(this,e,{blockItemPrefix:"- ",flowChars:{start:"[",
+end:"]"},itemIndent:(e.indent||"")+"  ",onChompKeep:n,onComment:t}):JSON.stringify(this)}static from(e,t,n){let{replacer:i}=n,
+r=new this(e);if(t&&Symbol.iterator in Object(t)){let o=0;for(let a of t){if(typeof i=="function"){let l=t instanceof Set?
+a:String(o++);a=i.call(t,l,a)}r.items.push(pe(a,void 0,n))}}return r}};function St(s){let e=M(s)?s.value:s;return e&&typeof e==
+"string"&&(e=Number(e)),typeof e=="number"&&Number.isInteger(e)&&e>=0?e:null}var te={collection:"seq",default:!0,nodeClass:U,tag:"tag:yaml.org,2002:seq",resolve(s,e){return z(s)||e("Expected a sequ\
+ence for this tag"),s},createNode:(s,e,t)=>U.from(s,e,t)};var we={identify:s=>typeof s=="string",default:!0,tag:"tag:yaml.org,2002:str",resolve:s=>s,stringify(s,e,t,n){return e=Object.
+assign({actualString:!0},e),Oe(s,e,t,n)}};var Ae={identify:s=>s==null,createNode:()=>new E(null),default:!0,tag:"tag:yaml.org,2002:null",test:/^(?:~|[Nn]ull|NULL)?$/,
+resolve:()=>new E(null),stringify:({source:s},e)=>typeof s=="string"&&Ae.test.test(s)?s:e.options.nullStr};var xe={identify:s=>typeof s=="boolean",default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:[Tt]rue|TRUE|[Ff]alse|FALSE)$/,
+resolve:s=>new E(s[0]==="t"||s[0]==="T"),stringify({source:s,value:e},t){if(s&&xe.test.test(s)){let n=s[0]==="t"||s[0]===
+"T";if(e===n)return s}return e?t.options.trueStr:t.options.falseStr}};function V({format:s,minFractionDigits:e,tag:t,value:n}){if(typeof n=="bigint")return String(n);let i=typeof n=="number"?
 n:Number(n);if(!isFinite(i))return isNaN(i)?".nan":i<0?"-.inf":".inf";let r=Object.is(n,-0)?"-0":JSON.stringify(n);if(!s&&
 e&&(!t||t==="tag:yaml.org,2002:float")&&/^-?\d/.test(r)&&!r.includes("e")){let o=r.indexOf(".");o<0&&(o=r.length,r+=".");
-let l=e-(r.length-o-1);for(;l-- >0;)r+="0"}return r}a(J,"stringifyNumber");var Nt={identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
-resolve:a(s=>s.slice(-3).toLowerCase()==="nan"?NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,"resolve"),
-stringify:J},Ot={identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$/,
-resolve:a(s=>parseFloat(s),"resolve"),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():J(s)}},At={
-identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)$/,
-resolve(s){let e=new T(parseFloat(s)),t=s.indexOf(".");return t!==-1&&s[s.length-1]==="0"&&(e.minFractionDigits=s.length-
-t-1),e},stringify:J};var Et=a(s=>typeof s=="bigint"||Number.isInteger(s),"intIdentify"),Gt=a((s,e,t,{intAsBigInt:n})=>n?BigInt(s):parseInt(s.
-substring(e),t),"intResolve");function Ts(s,e,t){let{value:n}=s;return Et(n)&&n>=0?t+n.toString(e):J(s)}a(Ts,"intStringi\
-fy");var Tt={identify:a(s=>Et(s)&&s>=0,"identify"),default:!0,tag:"tag:yaml.org,2002:int",format:"OCT",test:/^0o[0-7]+$/,
-resolve:a((s,e,t)=>Gt(s,2,8,t),"resolve"),stringify:a(s=>Ts(s,8,"0o"),"stringify")},It={identify:Et,default:!0,tag:"tag:\
-yaml.org,2002:int",test:/^[-+]?[0-9]+$/,resolve:a((s,e,t)=>Gt(s,0,10,t),"resolve"),stringify:J},Lt={identify:a(s=>Et(s)&&
-s>=0,"identify"),default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^0x[0-9a-fA-F]+$/,resolve:a((s,e,t)=>Gt(s,2,16,
-t),"resolve"),stringify:a(s=>Ts(s,16,"0x"),"stringify")};var Is=[te,se,Se,Ee,Ue,Tt,It,Lt,Nt,Ot,At];function Ls(s){return typeof s=="bigint"||Number.isInteger(s)}a(Ls,"intIdentify");var Ct=a(({value:s})=>JSON.stringify(s),
-"stringifyJSON"),Sn=[{identify:a(s=>typeof s=="string","identify"),default:!0,tag:"tag:yaml.org,2002:str",resolve:a(s=>s,
-"resolve"),stringify:Ct},{identify:a(s=>s==null,"identify"),createNode:a(()=>new T(null),"createNode"),default:!0,tag:"t\
-ag:yaml.org,2002:null",test:/^null$/,resolve:a(()=>null,"resolve"),stringify:Ct},{identify:a(s=>typeof s=="boolean","ide\
-ntify"),default:!0,tag:"tag:yaml.org,2002:bool",test:/^true$|^false$/,resolve:a(s=>s==="true","resolve"),stringify:Ct},{
-identify:Ls,default:!0,tag:"tag:yaml.org,2002:int",test:/^-?(?:0|[1-9][0-9]*)$/,resolve:a((s,e,{intAsBigInt:t})=>t?BigInt(
-s):parseInt(s,10),"resolve"),stringify:a(({value:s})=>Ls(s)?s.toString():JSON.stringify(s),"stringify")},{identify:a(s=>typeof s==
-"number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,
-resolve:a(s=>parseFloat(s),"resolve"),stringify:Ct}],kn={default:!0,tag:"",test:/^/,resolve(s,e){return e(`Unresolved pl\
-ain scalar ${JSON.stringify(s)}`),s}},Cs=[te,se].concat(Sn,kn);var Ve={identify:a(s=>s instanceof Uint8Array,"identify"),default:!1,tag:"tag:yaml.org,2002:binary",resolve(s,e){if(typeof y==
-"function")return y.from(s,"base64");if(typeof atob=="function"){let t=atob(s.replace(/[\n\r]/g,"")),n=new Uint8Array(t.
-length);for(let i=0;i<t.length;++i)n[i]=t.charCodeAt(i);return n}else return e("This environment does not support readin\
-g binary tags; either Buffer or atob is required"),s},stringify({comment:s,type:e,value:t},n,i,r){if(!t)return"";let o=t,
-l;if(typeof btoa=="function"){let c="";for(let f=0;f<o.length;++f)c+=String.fromCharCode(o[f]);l=btoa(c)}else throw new Error(
-"This environment does not support writing binary tags; either Buffer or btoa is required");if(e??(e=T.BLOCK_LITERAL),e!==
-T.QUOTE_DOUBLE){let c=Math.max(n.options.lineWidth-n.indent.length,n.options.minContentWidth),f=Math.ceil(l.length/c),m=new Array(
-f);for(let u=0,h=0;u<f;++u,h+=c)m[u]=l.substr(h,c);l=m.join(e===T.BLOCK_LITERAL?`
-`:" ")}return Ae({comment:s,type:e,value:l},n,i,r)}};function Wt(s,e){if(Z(s))for(let t=0;t<s.items.length;++t){let n=s.items[t];if(!B(n)){if(z(n)){n.items.length>1&&e("Each\
- pair must have its own sequence indicator");let i=n.items[0]||new q(new T(null));if(n.commentBefore&&(i.key.commentBefore=
+let a=e-(r.length-o-1);for(;a-- >0;)r+="0"}return r}var kt={identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
+resolve:s=>s.slice(-3).toLowerCase()==="nan"?NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,stringify:V},
+Nt={identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$/,
+resolve:s=>parseFloat(s),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():V(s)}},Ot={identify:s=>typeof s==
+"number",default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)$/,resolve(s){let e=new E(parseFloat(
+s)),t=s.indexOf(".");return t!==-1&&s[s.length-1]==="0"&&(e.minFractionDigits=s.length-t-1),e},stringify:V};var At=s=>typeof s=="bigint"||Number.isInteger(s),Qt=(s,e,t,{intAsBigInt:n})=>n?BigInt(s):parseInt(s.substring(e),t);function Es(s,e,t){
+let{value:n}=s;return At(n)&&n>=0?t+n.toString(e):V(s)}var Et={identify:s=>At(s)&&s>=0,default:!0,tag:"tag:yaml.org,2002\
+:int",format:"OCT",test:/^0o[0-7]+$/,resolve:(s,e,t)=>Qt(s,2,8,t),stringify:s=>Es(s,8,"0o")},Tt={identify:At,default:!0,
+tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9]+$/,resolve:(s,e,t)=>Qt(s,0,10,t),stringify:V},Lt={identify:s=>At(s)&&s>=0,
+default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^0x[0-9a-fA-F]+$/,resolve:(s,e,t)=>Qt(s,2,16,t),stringify:s=>Es(
+s,16,"0x")};var Ts=[ee,te,we,Ae,xe,Et,Tt,Lt,kt,Nt,Ot];function Ls(s){return typeof s=="bigint"||Number.isInteger(s)}var It=({value:s})=>JSON.stringify(s),bn=[{identify:s=>typeof s==
+"string",default:!0,tag:"tag:yaml.org,2002:str",resolve:s=>s,stringify:It},{identify:s=>s==null,createNode:()=>new E(null),
+default:!0,tag:"tag:yaml.org,2002:null",test:/^null$/,resolve:()=>null,stringify:It},{identify:s=>typeof s=="boolean",default:!0,
+tag:"tag:yaml.org,2002:bool",test:/^true$|^false$/,resolve:s=>s==="true",stringify:It},{identify:Ls,default:!0,tag:"tag:\
+yaml.org,2002:int",test:/^-?(?:0|[1-9][0-9]*)$/,resolve:(s,e,{intAsBigInt:t})=>t?BigInt(s):parseInt(s,10),stringify:({value:s})=>Ls(
+s)?s.toString():JSON.stringify(s)},{identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,
+resolve:s=>parseFloat(s),stringify:It}],wn={default:!0,tag:"",test:/^/,resolve(s,e){return e(`Unresolved plain scalar ${JSON.
+stringify(s)}`),s}},Is=[ee,te].concat(bn,wn);var Ue={identify:s=>s instanceof Uint8Array,default:!1,tag:"tag:yaml.org,2002:binary",resolve(s,e){if(typeof g=="functio\
+n")return g.from(s,"base64");if(typeof atob=="function"){let t=atob(s.replace(/[\n\r]/g,"")),n=new Uint8Array(t.length);
+for(let i=0;i<t.length;++i)n[i]=t.charCodeAt(i);return n}else return e("This environment does not support reading binary\
+ tags; either Buffer or atob is required"),s},stringify({comment:s,type:e,value:t},n,i,r){if(!t)return"";let o=t,a;if(typeof btoa==
+"function"){let l="";for(let c=0;c<o.length;++c)l+=String.fromCharCode(o[c]);a=btoa(l)}else throw new Error("This enviro\
+nment does not support writing binary tags; either Buffer or btoa is required");if(e??(e=E.BLOCK_LITERAL),e!==E.QUOTE_DOUBLE){
+let l=Math.max(n.options.lineWidth-n.indent.length,n.options.minContentWidth),c=Math.ceil(a.length/l),p=new Array(c);for(let f=0,
+u=0;f<c;++f,u+=l)p[f]=a.substr(u,l);a=p.join(e===E.BLOCK_LITERAL?`
+`:" ")}return Oe({comment:s,type:e,value:a},n,i,r)}};function Gt(s,e){if(z(s))for(let t=0;t<s.items.length;++t){let n=s.items[t];if(!P(n)){if(X(n)){n.items.length>1&&e("Each\
+ pair must have its own sequence indicator");let i=n.items[0]||new j(new E(null));if(n.commentBefore&&(i.key.commentBefore=
 i.key.commentBefore?`${n.commentBefore}
 ${i.key.commentBefore}`:n.commentBefore),n.comment){let r=i.value??i.key;r.comment=r.comment?`${n.comment}
-${r.comment}`:n.comment}n=i}s.items[t]=B(n)?n:new q(n)}}else e("Expected a sequence for this tag");return s}a(Wt,"resolv\
-ePairs");function Ht(s,e,t){let{replacer:n}=t,i=new V(s);i.tag="tag:yaml.org,2002:pairs";let r=0;if(e&&Symbol.iterator in
-Object(e))for(let o of e){typeof n=="function"&&(o=n.call(e,String(r++),o));let l,c;if(Array.isArray(o))if(o.length===2)
-l=o[0],c=o[1];else throw new TypeError(`Expected [key, value] tuple: ${o}`);else if(o&&o instanceof Object){let f=Object.
-keys(o);if(f.length===1)l=f[0],c=o[l];else throw new TypeError(`Expected tuple with one key, not ${f.length} keys`)}else
-l=o;i.items.push(Pe(l,c,t))}return i}a(Ht,"createPairs");var Je={collection:"seq",default:!1,tag:"tag:yaml.org,2002:pair\
-s",resolve:Wt,createNode:Ht};var Me=class s extends V{static{a(this,"YAMLOMap")}constructor(){super(),this.add=R.prototype.add.bind(this),this.delete=
-R.prototype.delete.bind(this),this.get=R.prototype.get.bind(this),this.has=R.prototype.has.bind(this),this.set=R.prototype.
+${r.comment}`:n.comment}n=i}s.items[t]=P(n)?n:new j(n)}}else e("Expected a sequence for this tag");return s}function Wt(s,e,t){
+let{replacer:n}=t,i=new U(s);i.tag="tag:yaml.org,2002:pairs";let r=0;if(e&&Symbol.iterator in Object(e))for(let o of e){
+typeof n=="function"&&(o=n.call(e,String(r++),o));let a,l;if(Array.isArray(o))if(o.length===2)a=o[0],l=o[1];else throw new TypeError(
+`Expected [key, value] tuple: ${o}`);else if(o&&o instanceof Object){let c=Object.keys(o);if(c.length===1)a=c[0],l=o[a];else
+throw new TypeError(`Expected tuple with one key, not ${c.length} keys`)}else a=o;i.items.push(_e(a,l,t))}return i}var Ve={
+collection:"seq",default:!1,tag:"tag:yaml.org,2002:pairs",resolve:Gt,createNode:Wt};var Me=class s extends U{static name="YAMLOMap";constructor(){super(),this.add=q.prototype.add.bind(this),this.delete=q.
+prototype.delete.bind(this),this.get=q.prototype.get.bind(this),this.has=q.prototype.has.bind(this),this.set=q.prototype.
 set.bind(this),this.tag=s.tag}toJSON(e,t){if(!t)return super.toJSON(e);let n=new Map;t?.onCreate&&t.onCreate(n);for(let i of this.
-items){let r,o;if(B(i)?(r=U(i.key,"",t),o=U(i.value,r,t)):r=U(i,"",t),n.has(r))throw new Error("Ordered maps must not in\
-clude duplicate keys");n.set(r,o)}return n}static from(e,t,n){let i=Ht(e,t,n),r=new this;return r.items=i.items,r}};Me.tag=
-"tag:yaml.org,2002:omap";var Ye={collection:"seq",identify:a(s=>s instanceof Map,"identify"),nodeClass:Me,default:!1,tag:"\
-tag:yaml.org,2002:omap",resolve(s,e){let t=Wt(s,e),n=[];for(let{key:i}of t.items)M(i)&&(n.includes(i.value)?e(`Ordered m\
-aps must not include duplicate keys: ${i.value}`):n.push(i.value));return Object.assign(new Me,t)},createNode:a((s,e,t)=>Me.
-from(s,e,t),"createNode")};function vs({value:s,source:e},t){return e&&(s?Xt:zt).test.test(e)?e:s?t.options.trueStr:t.options.falseStr}a(vs,"boolSt\
-ringify");var Xt={identify:a(s=>s===!0,"identify"),default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:Y|y|[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/,
-resolve:a(()=>new T(!0),"resolve"),stringify:vs},zt={identify:a(s=>s===!1,"identify"),default:!0,tag:"tag:yaml.org,2002:\
-bool",test:/^(?:N|n|[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/,resolve:a(()=>new T(!1),"resolve"),stringify:vs};var $s={identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
-resolve:a(s=>s.slice(-3).toLowerCase()==="nan"?NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,"resolve"),
-stringify:J},_s={identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9_]*)?[eE][-+]?[0-9]+$/,
-resolve:a(s=>parseFloat(s.replace(/_/g,"")),"resolve"),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():
-J(s)}},Ps={identify:a(s=>typeof s=="number","identify"),default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*$/,
-resolve(s){let e=new T(parseFloat(s.replace(/_/g,""))),t=s.indexOf(".");if(t!==-1){let n=s.substring(t+1).replace(/_/g,"");
-n[n.length-1]==="0"&&(e.minFractionDigits=n.length)}return e},stringify:J};var Qe=a(s=>typeof s=="bigint"||Number.isInteger(s),"intIdentify");function vt(s,e,t,{intAsBigInt:n}){let i=s[0];if((i===
-"-"||i==="+")&&(e+=1),s=s.substring(e).replace(/_/g,""),n){switch(t){case 2:s=`0b${s}`;break;case 8:s=`0o${s}`;break;case 16:
-s=`0x${s}`;break}let o=BigInt(s);return i==="-"?BigInt(-1)*o:o}let r=parseInt(s,t);return i==="-"?-1*r:r}a(vt,"intResolv\
-e");function Zt(s,e,t){let{value:n}=s;if(Qe(n)){let i=n.toString(e);return n<0?"-"+t+i.substr(1):t+i}return J(s)}a(Zt,"i\
-ntStringify");var Ms={identify:Qe,default:!0,tag:"tag:yaml.org,2002:int",format:"BIN",test:/^[-+]?0b[0-1_]+$/,resolve:a(
-(s,e,t)=>vt(s,2,2,t),"resolve"),stringify:a(s=>Zt(s,2,"0b"),"stringify")},Bs={identify:Qe,default:!0,tag:"tag:yaml.org,2\
-002:int",format:"OCT",test:/^[-+]?0[0-7_]+$/,resolve:a((s,e,t)=>vt(s,1,8,t),"resolve"),stringify:a(s=>Zt(s,8,"0"),"strin\
-gify")},Ds={identify:Qe,default:!0,tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9][0-9_]*$/,resolve:a((s,e,t)=>vt(s,0,10,t),
-"resolve"),stringify:J},Ks={identify:Qe,default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^[-+]?0x[0-9a-fA-F_]+$/,
-resolve:a((s,e,t)=>vt(s,2,16,t),"resolve"),stringify:a(s=>Zt(s,16,"0x"),"stringify")};var Be=class s extends R{static{a(this,"YAMLSet")}constructor(e){super(e),this.tag=s.tag}add(e){let t;B(e)?t=e:e&&typeof e==
-"object"&&"key"in e&&"value"in e&&e.value===null?t=new q(e.key,null):t=new q(e,null),we(this.items,t.key)||this.items.push(
-t)}get(e,t){let n=we(this.items,e);return!t&&B(n)?M(n.key)?n.key.value:n.key:n}set(e,t){if(typeof t!="boolean")throw new Error(
-`Expected boolean value for set(key, value) in a YAML set, not ${typeof t}`);let n=we(this.items,e);n&&!t?this.items.splice(
-this.items.indexOf(n),1):!n&&t&&this.items.push(new q(e))}toJSON(e,t){return super.toJSON(e,t,Set)}toString(e,t,n){if(!e)
+items){let r,o;if(P(i)?(r=x(i.key,"",t),o=x(i.value,r,t)):r=x(i,"",t),n.has(r))throw new Error("Ordered maps must not in\
+clude duplicate keys");n.set(r,o)}return n}static from(e,t,n){let i=Wt(e,t,n),r=new this;return r.items=i.items,r}};Me.tag=
+"tag:yaml.org,2002:omap";var Ye={collection:"seq",identify:s=>s instanceof Map,nodeClass:Me,default:!1,tag:"tag:yaml.org\
+,2002:omap",resolve(s,e){let t=Gt(s,e),n=[];for(let{key:i}of t.items)M(i)&&(n.includes(i.value)?e(`Ordered maps must not\
+ include duplicate keys: ${i.value}`):n.push(i.value));return Object.assign(new Me,t)},createNode:(s,e,t)=>Me.from(s,e,t)};function Cs({value:s,source:e},t){return e&&(s?Ht:Xt).test.test(e)?e:s?t.options.trueStr:t.options.falseStr}var Ht={identify:s=>s===
+!0,default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:Y|y|[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/,resolve:()=>new E(!0),stringify:Cs},
+Xt={identify:s=>s===!1,default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:N|n|[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/,resolve:()=>new E(
+!1),stringify:Cs};var vs={identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
+resolve:s=>s.slice(-3).toLowerCase()==="nan"?NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,stringify:V},
+$s={identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9_]*)?[eE][-+]?[0-9]+$/,
+resolve:s=>parseFloat(s.replace(/_/g,"")),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():V(s)}},
+_s={identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*$/,resolve(s){
+let e=new E(parseFloat(s.replace(/_/g,""))),t=s.indexOf(".");if(t!==-1){let n=s.substring(t+1).replace(/_/g,"");n[n.length-
+1]==="0"&&(e.minFractionDigits=n.length)}return e},stringify:V};var Je=s=>typeof s=="bigint"||Number.isInteger(s);function Ct(s,e,t,{intAsBigInt:n}){let i=s[0];if((i==="-"||i==="+")&&(e+=
+1),s=s.substring(e).replace(/_/g,""),n){switch(t){case 2:s=`0b${s}`;break;case 8:s=`0o${s}`;break;case 16:s=`0x${s}`;break}
+let o=BigInt(s);return i==="-"?BigInt(-1)*o:o}let r=parseInt(s,t);return i==="-"?-1*r:r}function zt(s,e,t){let{value:n}=s;
+if(Je(n)){let i=n.toString(e);return n<0?"-"+t+i.substr(1):t+i}return V(s)}var Ms={identify:Je,default:!0,tag:"tag:yaml.\
+org,2002:int",format:"BIN",test:/^[-+]?0b[0-1_]+$/,resolve:(s,e,t)=>Ct(s,2,2,t),stringify:s=>zt(s,2,"0b")},Ps={identify:Je,
+default:!0,tag:"tag:yaml.org,2002:int",format:"OCT",test:/^[-+]?0[0-7_]+$/,resolve:(s,e,t)=>Ct(s,1,8,t),stringify:s=>zt(
+s,8,"0")},Bs={identify:Je,default:!0,tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9][0-9_]*$/,resolve:(s,e,t)=>Ct(s,0,10,t),
+stringify:V},Ds={identify:Je,default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^[-+]?0x[0-9a-fA-F_]+$/,resolve:(s,e,t)=>Ct(
+s,2,16,t),stringify:s=>zt(s,16,"0x")};var Pe=class s extends q{static name="YAMLSet";constructor(e){super(e),this.tag=s.tag}add(e){let t;P(e)?t=e:e&&typeof e==
+"object"&&"key"in e&&"value"in e&&e.value===null?t=new j(e.key,null):t=new j(e,null),be(this.items,t.key)||this.items.push(
+t)}get(e,t){let n=be(this.items,e);return!t&&P(n)?M(n.key)?n.key.value:n.key:n}set(e,t){if(typeof t!="boolean")throw new Error(
+`Expected boolean value for set(key, value) in a YAML set, not ${typeof t}`);let n=be(this.items,e);n&&!t?this.items.splice(
+this.items.indexOf(n),1):!n&&t&&this.items.push(new j(e))}toJSON(e,t){return super.toJSON(e,t,Set)}toString(e,t,n){if(!e)
 return JSON.stringify(this);if(this.hasAllNullValues(!0))return super.toString(Object.assign({},e,{allNullValues:!0}),t,
 n);throw new Error("Set items must all have null values")}static from(e,t,n){let{replacer:i}=n,r=new this(e);if(t&&Symbol.
-iterator in Object(t))for(let o of t)typeof i=="function"&&(o=i.call(t,o,o)),r.items.push(Pe(o,null,n));return r}};Be.tag=
-"tag:yaml.org,2002:set";var Ge={collection:"map",identify:a(s=>s instanceof Set,"identify"),nodeClass:Be,default:!1,tag:"\
-tag:yaml.org,2002:set",createNode:a((s,e,t)=>Be.from(s,e,t),"createNode"),resolve(s,e){if(z(s)){if(s.hasAllNullValues(!0))
-return Object.assign(new Be,s);e("Set items must all have null values")}else e("Expected a mapping for this tag");return s}};function es(s,e){let t=s[0],n=t==="-"||t==="+"?s.substring(1):s,i=a(o=>e?BigInt(o):Number(o),"num"),r=n.replace(/_/g,"").
-split(":").reduce((o,l)=>o*i(60)+i(l),i(0));return t==="-"?i(-1)*r:r}a(es,"parseSexagesimal");function js(s){let{value:e}=s,
-t=a(o=>o,"num");if(typeof e=="bigint")t=a(o=>BigInt(o),"num");else if(isNaN(e)||!isFinite(e))return J(s);let n="";e<0&&(n=
-"-",e*=t(-1));let i=t(60),r=[e%i];return e<60?r.unshift(0):(e=(e-r[0])/i,r.unshift(e%i),e>=60&&(e=(e-r[0])/i,r.unshift(e))),
-n+r.map(o=>String(o).padStart(2,"0")).join(":").replace(/000000\d*$/,"")}a(js,"stringifySexagesimal");var $t={identify:a(
-s=>typeof s=="bigint"||Number.isInteger(s),"identify"),default:!0,tag:"tag:yaml.org,2002:int",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+$/,
-resolve:a((s,e,{intAsBigInt:t})=>es(s,t),"resolve"),stringify:js},_t={identify:a(s=>typeof s=="number","identify"),default:!0,
-tag:"tag:yaml.org,2002:float",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,resolve:a(s=>es(s,!1),"\
-resolve"),stringify:js},De={identify:a(s=>s instanceof Date,"identify"),default:!0,tag:"tag:yaml.org,2002:timestamp",test:RegExp(
-"^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:(?:t|T|[ \\t]+)([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2}(\\.[0-9]+)?)(?:[ \\t]*(Z|[-+]\
-[012]?[0-9](?::[0-9]{2})?))?)?$"),resolve(s){let e=s.match(De.test);if(!e)throw new Error("!!timestamp expects a date, s\
-tarting with yyyy-mm-dd");let[,t,n,i,r,o,l]=e.map(Number),c=e[7]?Number((e[7]+"00").substr(1,3)):0,f=Date.UTC(t,n-1,i,r||
-0,o||0,l||0,c),m=e[8];if(m&&m!=="Z"){let u=es(m,!1);Math.abs(u)<30&&(u*=60),f-=6e4*u}return new Date(f)},stringify:a(({value:s})=>s?.
-toISOString().replace(/(T00:00:00)?\.000Z$/,"")??"","stringify")};var ts=[te,se,Se,Ee,Xt,zt,Ms,Bs,Ds,Ks,$s,_s,Ps,Ve,ee,Ye,Je,Ge,$t,_t,De];var qs=new Map([["core",Is],["failsafe",[te,se,Se]],["json",Cs],["yaml11",ts],["yaml-1.1",ts]]),Rs={binary:Ve,bool:Ue,float:At,
-floatExp:Ot,floatNaN:Nt,floatTime:_t,int:It,intHex:Lt,intOct:Tt,intTime:$t,map:te,merge:ee,null:Ee,omap:Ye,pairs:Je,seq:se,
-set:Ge,timestamp:De},Fs={"tag:yaml.org,2002:binary":Ve,"tag:yaml.org,2002:merge":ee,"tag:yaml.org,2002:omap":Ye,"tag:yam\
-l.org,2002:pairs":Je,"tag:yaml.org,2002:set":Ge,"tag:yaml.org,2002:timestamp":De};function Pt(s,e,t){let n=qs.get(e);if(n&&
-!s)return t&&!n.includes(ee)?n.concat(ee):n.slice();let i=n;if(!i)if(Array.isArray(s))i=[];else{let r=Array.from(qs.keys()).
+iterator in Object(t))for(let o of t)typeof i=="function"&&(o=i.call(t,o,o)),r.items.push(_e(o,null,n));return r}};Pe.tag=
+"tag:yaml.org,2002:set";var Qe={collection:"map",identify:s=>s instanceof Set,nodeClass:Pe,default:!1,tag:"tag:yaml.org,\
+2002:set",createNode:(s,e,t)=>Pe.from(s,e,t),resolve(s,e){if(X(s)){if(s.hasAllNullValues(!0))return Object.assign(new Pe,
+s);e("Set items must all have null values")}else e("Expected a mapping for this tag");return s}};function Zt(s,e){let t=s[0],n=t==="-"||t==="+"?s.substring(1):s,i=o=>e?BigInt(o):Number(o),r=n.replace(/_/g,"").split(":").
+reduce((o,a)=>o*i(60)+i(a),i(0));return t==="-"?i(-1)*r:r}function Ks(s){let{value:e}=s,t=o=>o;if(typeof e=="bigint")t=o=>BigInt(
+o);else if(isNaN(e)||!isFinite(e))return V(s);let n="";e<0&&(n="-",e*=t(-1));let i=t(60),r=[e%i];return e<60?r.unshift(0):
+(e=(e-r[0])/i,r.unshift(e%i),e>=60&&(e=(e-r[0])/i,r.unshift(e))),n+r.map(o=>String(o).padStart(2,"0")).join(":").replace(
+/000000\d*$/,"")}var vt={identify:s=>typeof s=="bigint"||Number.isInteger(s),default:!0,tag:"tag:yaml.org,2002:int",format:"\
+TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+$/,resolve:(s,e,{intAsBigInt:t})=>Zt(s,t),stringify:Ks},$t={identify:s=>typeof s==
+"number",default:!0,tag:"tag:yaml.org,2002:float",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,resolve:s=>Zt(
+s,!1),stringify:Ks},Be={identify:s=>s instanceof Date,default:!0,tag:"tag:yaml.org,2002:timestamp",test:RegExp("^([0-9]{\
+4})-([0-9]{1,2})-([0-9]{1,2})(?:(?:t|T|[ \\t]+)([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2}(\\.[0-9]+)?)(?:[ \\t]*(Z|[-+][012]?[0-\
+9](?::[0-9]{2})?))?)?$"),resolve(s){let e=s.match(Be.test);if(!e)throw new Error("!!timestamp expects a date, starting w\
+ith yyyy-mm-dd");let[,t,n,i,r,o,a]=e.map(Number),l=e[7]?Number((e[7]+"00").substr(1,3)):0,c=Date.UTC(t,n-1,i,r||0,o||0,a||
+0,l),p=e[8];if(p&&p!=="Z"){let f=Zt(p,!1);Math.abs(f)<30&&(f*=60),c-=6e4*f}return new Date(c)},stringify:({value:s})=>s?.
+toISOString().replace(/(T00:00:00)?\.000Z$/,"")??""};var es=[ee,te,we,Ae,Ht,Xt,Ms,Ps,Bs,Ds,vs,$s,_s,Ue,Z,Ye,Ve,Qe,vt,$t,Be];var js=new Map([["core",Ts],["failsafe",[ee,te,we]],["json",Is],["yaml11",es],["yaml-1.1",es]]),qs={binary:Ue,bool:xe,float:Ot,
+floatExp:Nt,floatNaN:kt,floatTime:$t,int:Tt,intHex:Lt,intOct:Et,intTime:vt,map:ee,merge:Z,null:Ae,omap:Ye,pairs:Ve,seq:te,
+set:Qe,timestamp:Be},Rs={"tag:yaml.org,2002:binary":Ue,"tag:yaml.org,2002:merge":Z,"tag:yaml.org,2002:omap":Ye,"tag:yaml\
+.org,2002:pairs":Ve,"tag:yaml.org,2002:set":Qe,"tag:yaml.org,2002:timestamp":Be};function _t(s,e,t){let n=js.get(e);if(n&&
+!s)return t&&!n.includes(Z)?n.concat(Z):n.slice();let i=n;if(!i)if(Array.isArray(s))i=[];else{let r=Array.from(js.keys()).
 filter(o=>o!=="yaml11").map(o=>JSON.stringify(o)).join(", ");throw new Error(`Unknown schema "${e}"; use one of ${r} or \
 define customTags array`)}if(Array.isArray(s))for(let r of s)i=i.concat(r);else typeof s=="function"&&(i=s(i.slice()));return t&&
-(i=i.concat(ee)),i.reduce((r,o)=>{let l=typeof o=="string"?Rs[o]:o;if(!l){let c=JSON.stringify(o),f=Object.keys(Rs).map(
-m=>JSON.stringify(m)).join(", ");throw new Error(`Unknown custom tag ${c}; use one of ${f}`)}return r.includes(l)||r.push(
-l),r},[])}a(Pt,"getTags");var Nn=a((s,e)=>s.key<e.key?-1:s.key>e.key?1:0,"sortMapEntriesByKey"),We=class s{static{a(this,"Schema")}constructor({compat:e,
-customTags:t,merge:n,resolveKnownTags:i,schema:r,sortMapEntries:o,toStringDefaults:l}){this.compat=Array.isArray(e)?Pt(e,
-"compat"):e?Pt(null,e):null,this.name=typeof r=="string"&&r||"core",this.knownTags=i?Fs:{},this.tags=Pt(t,this.name,n),this.
-toStringOptions=l??null,Object.defineProperty(this,H,{value:te}),Object.defineProperty(this,G,{value:Se}),Object.defineProperty(
-this,he,{value:se}),this.sortMapEntries=typeof o=="function"?o:o===!0?Nn:null}clone(){let e=Object.create(s.prototype,Object.
-getOwnPropertyDescriptors(this));return e.tags=this.tags.slice(),e}};function xs(s,e){let t=[],n=e.directives===!0;if(e.directives!==!1&&s.directives){let c=s.directives.toString(s);c?(t.push(
-c),n=!0):s.directives.docStart&&(n=!0)}n&&t.push("---");let i=dt(s,e),{commentString:r}=i.options;if(s.commentBefore){t.
-length!==1&&t.unshift("");let c=r(s.commentBefore);t.unshift(W(c,""))}let o=!1,l=null;if(s.contents){if(D(s.contents)){if(s.
-contents.spaceBefore&&n&&t.push(""),s.contents.commentBefore){let m=r(s.contents.commentBefore);t.push(W(m,""))}i.forceBlockIndent=
-!!s.comment,l=s.contents.comment}let c=l?void 0:()=>o=!0,f=de(s.contents,i,()=>l=null,c);l&&(f+=ce(f,"",r(l))),(f[0]==="\
-|"||f[0]===">")&&t[t.length-1]==="---"?t[t.length-1]=`--- ${f}`:t.push(f)}else t.push(de(s.contents,i));if(s.directives?.
-docEnd)if(s.comment){let c=r(s.comment);c.includes(`
-`)?(t.push("..."),t.push(W(c,""))):t.push(`... ${c}`)}else t.push("...");else{let c=s.comment;c&&o&&(c=c.replace(/^\n+/,
-"")),c&&((!o||l)&&t[t.length-1]!==""&&t.push(""),t.push(W(r(c),"")))}return t.join(`
+(i=i.concat(Z)),i.reduce((r,o)=>{let a=typeof o=="string"?qs[o]:o;if(!a){let l=JSON.stringify(o),c=Object.keys(qs).map(p=>JSON.
+stringify(p)).join(", ");throw new Error(`Unknown custom tag ${l}; use one of ${c}`)}return r.includes(a)||r.push(a),r},
+[])}var Sn=(s,e)=>s.key<e.key?-1:s.key>e.key?1:0,Ge=class s{static name="Schema";constructor({compat:e,customTags:t,merge:n,
+resolveKnownTags:i,schema:r,sortMapEntries:o,toStringDefaults:a}){this.compat=Array.isArray(e)?_t(e,"compat"):e?_t(null,
+e):null,this.name=typeof r=="string"&&r||"core",this.knownTags=i?Rs:{},this.tags=_t(t,this.name,n),this.toStringOptions=
+a??null,Object.defineProperty(this,W,{value:ee}),Object.defineProperty(this,Q,{value:we}),Object.defineProperty(this,ue,
+{value:te}),this.sortMapEntries=typeof o=="function"?o:o===!0?Sn:null}clone(){let e=Object.create(s.prototype,Object.getOwnPropertyDescriptors(
+this));return e.tags=this.tags.slice(),e}};function Fs(s,e){let t=[],n=e.directives===!0;if(e.directives!==!1&&s.directives){let l=s.directives.toString(s);l?(t.push(
+l),n=!0):s.directives.docStart&&(n=!0)}n&&t.push("---");let i=mt(s,e),{commentString:r}=i.options;if(s.commentBefore){t.
+length!==1&&t.unshift("");let l=r(s.commentBefore);t.unshift(G(l,""))}let o=!1,a=null;if(s.contents){if(B(s.contents)){if(s.
+contents.spaceBefore&&n&&t.push(""),s.contents.commentBefore){let p=r(s.contents.commentBefore);t.push(G(p,""))}i.forceBlockIndent=
+!!s.comment,a=s.contents.comment}let l=a?void 0:()=>o=!0,c=me(s.contents,i,()=>a=null,l);a&&(c+=le(c,"",r(a))),(c[0]==="\
+|"||c[0]===">")&&t[t.length-1]==="---"?t[t.length-1]=`--- ${c}`:t.push(c)}else t.push(me(s.contents,i));if(s.directives?.
+docEnd)if(s.comment){let l=r(s.comment);l.includes(`
+`)?(t.push("..."),t.push(G(l,""))):t.push(`... ${l}`)}else t.push("...");else{let l=s.comment;l&&o&&(l=l.replace(/^\n+/,
+"")),l&&((!o||a)&&t[t.length-1]!==""&&t.push(""),t.push(G(r(l),"")))}return t.join(`
 `)+`
-`}a(xs,"stringifyDocument");var ke=class s{static{a(this,"Document")}constructor(e,t,n){this.commentBefore=null,this.comment=null,this.errors=[],this.
-warnings=[],Object.defineProperty(this,Y,{value:rt});let i=null;typeof t=="function"||Array.isArray(t)?i=t:n===void 0&&t&&
-(n=t,t=void 0);let r=Object.assign({intAsBigInt:!1,keepSourceTokens:!1,logLevel:"warn",prettyErrors:!0,strict:!0,stringKeys:!1,
+`}var Se=class s{static name="Document";constructor(e,t,n){this.commentBefore=null,this.comment=null,this.errors=[],this.warnings=
+[],Object.defineProperty(this,Y,{value:it});let i=null;typeof t=="function"||Array.isArray(t)?i=t:n===void 0&&t&&(n=t,t=
+void 0);let r=Object.assign({intAsBigInt:!1,keepSourceTokens:!1,logLevel:"warn",prettyErrors:!0,strict:!0,stringKeys:!1,
 uniqueKeys:!0,version:"1.2"},n);this.options=r;let{version:o}=r;n?._directives?(this.directives=n._directives.atDocument(),
-this.directives.yaml.explicit&&(o=this.directives.yaml.version)):this.directives=new le({version:o}),this.setSchema(o,n),
-this.contents=e===void 0?null:this.createNode(e,i,n)}clone(){let e=Object.create(s.prototype,{[Y]:{value:rt}});return e.
+this.directives.yaml.explicit&&(o=this.directives.yaml.version)):this.directives=new ae({version:o}),this.setSchema(o,n),
+this.contents=e===void 0?null:this.createNode(e,i,n)}clone(){let e=Object.create(s.prototype,{[Y]:{value:it}});return e.
 commentBefore=this.commentBefore,e.comment=this.comment,e.errors=this.errors.slice(),e.warnings=this.warnings.slice(),e.
 options=Object.assign({},this.options),this.directives&&(e.directives=this.directives.clone()),e.schema=this.schema.clone(),
-e.contents=D(this.contents)?this.contents.clone(e.schema):this.contents,this.range&&(e.range=this.range.slice()),e}add(e){
-Ke(this.contents)&&this.contents.add(e)}addIn(e,t){Ke(this.contents)&&this.contents.addIn(e,t)}createAlias(e,t){if(!e.anchor){
-let n=Ft(this);e.anchor=!t||n.has(t)?xt(t||"a",n):t}return new pe(e.anchor)}createNode(e,t,n){let i;if(typeof t=="functi\
-on")e=t.call({"":e},"",e),i=t;else if(Array.isArray(t)){let d=a(C=>typeof C=="number"||C instanceof String||C instanceof
-Number,"keyToStr"),L=t.filter(d).map(String);L.length>0&&(t=t.concat(L)),i=t}else n===void 0&&t&&(n=t,t=void 0);let{aliasDuplicateObjects:r,
-anchorPrefix:o,flow:l,keepUndefined:c,onTagObj:f,tag:m}=n??{},{onAnchor:u,setAnchors:h,sourceObjects:g}=Ss(this,o||"a"),
-E={aliasDuplicateObjects:r??!0,keepUndefined:c??!1,onAnchor:u,onTagObj:f,replacer:i,schema:this.schema,sourceObjects:g},
-p=me(e,m,E);return l&&K(p)&&(p.flow=!0),h(),p}createPair(e,t,n={}){let i=this.createNode(e,null,n),r=this.createNode(t,null,
-n);return new q(i,r)}delete(e){return Ke(this.contents)?this.contents.delete(e):!1}deleteIn(e){return $e(e)?this.contents==
-null?!1:(this.contents=null,!0):Ke(this.contents)?this.contents.deleteIn(e):!1}get(e,t){return K(this.contents)?this.contents.
-get(e,t):void 0}getIn(e,t){return $e(e)?!t&&M(this.contents)?this.contents.value:this.contents:K(this.contents)?this.contents.
-getIn(e,t):void 0}has(e){return K(this.contents)?this.contents.has(e):!1}hasIn(e){return $e(e)?this.contents!==void 0:K(
-this.contents)?this.contents.hasIn(e):!1}set(e,t){this.contents==null?this.contents=qe(this.schema,[e],t):Ke(this.contents)&&
-this.contents.set(e,t)}setIn(e,t){$e(e)?this.contents=t:this.contents==null?this.contents=qe(this.schema,Array.from(e),t):
-Ke(this.contents)&&this.contents.setIn(e,t)}setSchema(e,t={}){typeof e=="number"&&(e=String(e));let n;switch(e){case"1.1":
-this.directives?this.directives.yaml.version="1.1":this.directives=new le({version:"1.1"}),n={resolveKnownTags:!1,schema:"\
-yaml-1.1"};break;case"1.2":case"next":this.directives?this.directives.yaml.version=e:this.directives=new le({version:e}),
+e.contents=B(this.contents)?this.contents.clone(e.schema):this.contents,this.range&&(e.range=this.range.slice()),e}add(e){
+De(this.contents)&&this.contents.add(e)}addIn(e,t){De(this.contents)&&this.contents.addIn(e,t)}createAlias(e,t){if(!e.anchor){
+let n=Rt(this);e.anchor=!t||n.has(t)?Ft(t||"a",n):t}return new he(e.anchor)}createNode(e,t,n){let i;if(typeof t=="functi\
+on")e=t.call({"":e},"",e),i=t;else if(Array.isArray(t)){let m=I=>typeof I=="number"||I instanceof String||I instanceof Number,
+L=t.filter(m).map(String);L.length>0&&(t=t.concat(L)),i=t}else n===void 0&&t&&(n=t,t=void 0);let{aliasDuplicateObjects:r,
+anchorPrefix:o,flow:a,keepUndefined:l,onTagObj:c,tag:p}=n??{},{onAnchor:f,setAnchors:u,sourceObjects:d}=ws(this,o||"a"),
+A={aliasDuplicateObjects:r??!0,keepUndefined:l??!1,onAnchor:f,onTagObj:c,replacer:i,schema:this.schema,sourceObjects:d},
+h=pe(e,p,A);return a&&D(h)&&(h.flow=!0),u(),h}createPair(e,t,n={}){let i=this.createNode(e,null,n),r=this.createNode(t,null,
+n);return new j(i,r)}delete(e){return De(this.contents)?this.contents.delete(e):!1}deleteIn(e){return ve(e)?this.contents==
+null?!1:(this.contents=null,!0):De(this.contents)?this.contents.deleteIn(e):!1}get(e,t){return D(this.contents)?this.contents.
+get(e,t):void 0}getIn(e,t){return ve(e)?!t&&M(this.contents)?this.contents.value:this.contents:D(this.contents)?this.contents.
+getIn(e,t):void 0}has(e){return D(this.contents)?this.contents.has(e):!1}hasIn(e){return ve(e)?this.contents!==void 0:D(
+this.contents)?this.contents.hasIn(e):!1}set(e,t){this.contents==null?this.contents=je(this.schema,[e],t):De(this.contents)&&
+this.contents.set(e,t)}setIn(e,t){ve(e)?this.contents=t:this.contents==null?this.contents=je(this.schema,Array.from(e),t):
+De(this.contents)&&this.contents.setIn(e,t)}setSchema(e,t={}){typeof e=="number"&&(e=String(e));let n;switch(e){case"1.1":
+this.directives?this.directives.yaml.version="1.1":this.directives=new ae({version:"1.1"}),n={resolveKnownTags:!1,schema:"\
+yaml-1.1"};break;case"1.2":case"next":this.directives?this.directives.yaml.version=e:this.directives=new ae({version:e}),
 n={resolveKnownTags:!0,schema:"core"};break;case null:this.directives&&delete this.directives,n=null;break;default:{let i=JSON.
 stringify(e);throw new Error(`Expected '1.1', '1.2' or null as first argument, but found: ${i}`)}}if(t.schema instanceof
-Object)this.schema=t.schema;else if(n)this.schema=new We(Object.assign(n,t));else throw new Error("With a null YAML vers\
+Object)this.schema=t.schema;else if(n)this.schema=new Ge(Object.assign(n,t));else throw new Error("With a null YAML vers\
 ion, the { schema: Schema } option is required")}toJS({json:e,jsonArg:t,mapAsMap:n,maxAliasCount:i,onAnchor:r,reviver:o}={}){
-let l={anchors:new Map,doc:this,keep:!e,mapAsMap:n===!0,mapKeyWarned:!1,maxAliasCount:typeof i=="number"?i:100},c=U(this.
-contents,t??"",l);if(typeof r=="function")for(let{count:f,res:m}of l.anchors.values())r(m,f);return typeof o=="function"?
-ye(o,{"":c},"",c):c}toJSON(e,t){return this.toJS({json:!0,jsonArg:e,mapAsMap:!1,onAnchor:t})}toString(e={}){if(this.errors.
+let a={anchors:new Map,doc:this,keep:!e,mapAsMap:n===!0,mapKeyWarned:!1,maxAliasCount:typeof i=="number"?i:100},l=x(this.
+contents,t??"",a);if(typeof r=="function")for(let{count:c,res:p}of a.anchors.values())r(p,c);return typeof o=="function"?
+ge(o,{"":l},"",l):l}toJSON(e,t){return this.toJS({json:!0,jsonArg:e,mapAsMap:!1,onAnchor:t})}toString(e={}){if(this.errors.
 length>0)throw new Error("Document with errors cannot be stringified");if("indent"in e&&(!Number.isInteger(e.indent)||Number(
-e.indent)<=0)){let t=JSON.stringify(e.indent);throw new Error(`"indent" option must be a positive integer, not ${t}`)}return xs(
-this,e)}};function Ke(s){if(K(s))return!0;throw new Error("Expected a YAML collection as document contents")}a(Ke,"asser\
-tCollection");var He=class extends Error{static{a(this,"YAMLError")}constructor(e,t,n,i){super(),this.name=e,this.code=n,this.message=
-i,this.pos=t}},ne=class extends He{static{a(this,"YAMLParseError")}constructor(e,t,n){super("YAMLParseError",e,t,n)}},Xe=class extends He{static{
-a(this,"YAMLWarning")}constructor(e,t,n){super("YAMLWarning",e,t,n)}},ss=a((s,e)=>t=>{if(t.pos[0]===-1)return;t.linePos=
-t.pos.map(l=>e.linePos(l));let{line:n,col:i}=t.linePos[0];t.message+=` at line ${n}, column ${i}`;let r=i-1,o=s.substring(
-e.lineStarts[n-1],e.lineStarts[n]).replace(/[\n\r]+$/,"");if(r>=60&&o.length>80){let l=Math.min(r-39,o.length-79);o="…"+
-o.substring(l),r-=l-1}if(o.length>80&&(o=o.substring(0,79)+"…"),n>1&&/^ *$/.test(o.substring(0,r))){let l=s.substring(
-e.lineStarts[n-2],e.lineStarts[n-1]);l.length>80&&(l=l.substring(0,79)+`…
-`),o=l+o}if(/[^ ]/.test(o)){let l=1,c=t.linePos[1];c?.line===n&&c.col>i&&(l=Math.max(1,Math.min(c.col-i,80-r)));let f=" ".
-repeat(r)+"^".repeat(l);t.message+=`:
+e.indent)<=0)){let t=JSON.stringify(e.indent);throw new Error(`"indent" option must be a positive integer, not ${t}`)}return Fs(
+this,e)}};function De(s){if(D(s))return!0;throw new Error("Expected a YAML collection as document contents")}var We=class extends Error{static name="YAMLError";constructor(e,t,n,i){super(),this.name=e,this.code=n,this.message=i,this.
+pos=t}},se=class extends We{static name="YAMLParseError";constructor(e,t,n){super("YAMLParseError",e,t,n)}},He=class extends We{static name="\
+YAMLWarning";constructor(e,t,n){super("YAMLWarning",e,t,n)}},ts=(s,e)=>t=>{if(t.pos[0]===-1)return;t.linePos=t.pos.map(a=>e.
+linePos(a));let{line:n,col:i}=t.linePos[0];t.message+=` at line ${n}, column ${i}`;let r=i-1,o=s.substring(e.lineStarts[n-
+1],e.lineStarts[n]).replace(/[\n\r]+$/,"");if(r>=60&&o.length>80){let a=Math.min(r-39,o.length-79);o="…"+o.substring(a),
+r-=a-1}if(o.length>80&&(o=o.substring(0,79)+"…"),n>1&&/^ *$/.test(o.substring(0,r))){let a=s.substring(e.lineStarts[n-
+2],e.lineStarts[n-1]);a.length>80&&(a=a.substring(0,79)+`…
+`),o=a+o}if(/[^ ]/.test(o)){let a=1,l=t.linePos[1];l?.line===n&&l.col>i&&(a=Math.max(1,Math.min(l.col-i,80-r)));let c=" ".
+repeat(r)+"^".repeat(a);t.message+=`:
 
 ${o}
-${f}
-`}},"prettifyError");function fe(s,{flow:e,indicator:t,next:n,offset:i,onError:r,parentIndent:o,startOnNewline:l}){let c=!1,f=l,m=l,u="",h="",
-g=!1,E=!1,p=null,d=null,L=null,C=null,v=null,$=null,_=null;for(let I of s)switch(E&&(I.type!=="space"&&I.type!=="newline"&&
-I.type!=="comma"&&r(I.offset,"MISSING_CHAR","Tags and anchors must be separated from the next token by white space"),E=!1),
-p&&(f&&I.type!=="comment"&&I.type!=="newline"&&r(p,"TAB_AS_INDENT","Tabs are not allowed as indentation"),p=null),I.type){case"\
-space":!e&&(t!=="doc-start"||n?.type!=="flow-collection")&&I.source.includes("	")&&(p=I),m=!0;break;case"comment":{m||r(
-I,"MISSING_CHAR","Comments must be separated from other tokens by white space characters");let F=I.source.substring(1)||
-" ";u?u+=h+F:u=F,h="",f=!1;break}case"newline":f?u?u+=I.source:(!$||t!=="seq-item-ind")&&(c=!0):h+=I.source,f=!0,g=!0,(d||
-L)&&(C=I),m=!0;break;case"anchor":d&&r(I,"MULTIPLE_ANCHORS","A node can have at most one anchor"),I.source.endsWith(":")&&
-r(I.offset+I.source.length-1,"BAD_ALIAS","Anchor ending in : is ambiguous",!0),d=I,_??(_=I.offset),f=!1,m=!1,E=!0;break;case"\
-tag":{L&&r(I,"MULTIPLE_TAGS","A node can have at most one tag"),L=I,_??(_=I.offset),f=!1,m=!1,E=!0;break}case t:(d||L)&&
-r(I,"BAD_PROP_ORDER",`Anchors and tags must be after the ${I.source} indicator`),$&&r(I,"UNEXPECTED_TOKEN",`Unexpected ${I.
-source} in ${e??"collection"}`),$=I,f=t==="seq-item-ind"||t==="explicit-key-ind",m=!1;break;case"comma":if(e){v&&r(I,"UN\
-EXPECTED_TOKEN",`Unexpected , in ${e}`),v=I,f=!1,m=!1;break}default:r(I,"UNEXPECTED_TOKEN",`Unexpected ${I.type} token`),
-f=!1,m=!1}let P=s[s.length-1],j=P?P.offset+P.source.length:i;return E&&n&&n.type!=="space"&&n.type!=="newline"&&n.type!==
+${c}
+`}};function ce(s,{flow:e,indicator:t,next:n,offset:i,onError:r,parentIndent:o,startOnNewline:a}){let l=!1,c=a,p=a,f="",u="",
+d=!1,A=!1,h=null,m=null,L=null,I=null,C=null,v=null,$=null;for(let T of s)switch(A&&(T.type!=="space"&&T.type!=="newline"&&
+T.type!=="comma"&&r(T.offset,"MISSING_CHAR","Tags and anchors must be separated from the next token by white space"),A=!1),
+h&&(c&&T.type!=="comment"&&T.type!=="newline"&&r(h,"TAB_AS_INDENT","Tabs are not allowed as indentation"),h=null),T.type){case"\
+space":!e&&(t!=="doc-start"||n?.type!=="flow-collection")&&T.source.includes("	")&&(h=T),p=!0;break;case"comment":{p||r(
+T,"MISSING_CHAR","Comments must be separated from other tokens by white space characters");let R=T.source.substring(1)||
+" ";f?f+=u+R:f=R,u="",c=!1;break}case"newline":c?f?f+=T.source:(!v||t!=="seq-item-ind")&&(l=!0):u+=T.source,c=!0,d=!0,(m||
+L)&&(I=T),p=!0;break;case"anchor":m&&r(T,"MULTIPLE_ANCHORS","A node can have at most one anchor"),T.source.endsWith(":")&&
+r(T.offset+T.source.length-1,"BAD_ALIAS","Anchor ending in : is ambiguous",!0),m=T,$??($=T.offset),c=!1,p=!1,A=!0;break;case"\
+tag":{L&&r(T,"MULTIPLE_TAGS","A node can have at most one tag"),L=T,$??($=T.offset),c=!1,p=!1,A=!0;break}case t:(m||L)&&
+r(T,"BAD_PROP_ORDER",`Anchors and tags must be after the ${T.source} indicator`),v&&r(T,"UNEXPECTED_TOKEN",`Unexpected ${T.
+source} in ${e??"collection"}`),v=T,c=t==="seq-item-ind"||t==="explicit-key-ind",p=!1;break;case"comma":if(e){C&&r(T,"UN\
+EXPECTED_TOKEN",`Unexpected , in ${e}`),C=T,c=!1,p=!1;break}default:r(T,"UNEXPECTED_TOKEN",`Unexpected ${T.type} token`),
+c=!1,p=!1}let _=s[s.length-1],K=_?_.offset+_.source.length:i;return A&&n&&n.type!=="space"&&n.type!=="newline"&&n.type!==
 "comma"&&(n.type!=="scalar"||n.source!=="")&&r(n.offset,"MISSING_CHAR","Tags and anchors must be separated from the next\
- token by white space"),p&&(f&&p.indent<=o||n?.type==="block-map"||n?.type==="block-seq")&&r(p,"TAB_AS_INDENT","Tabs are\
- not allowed as indentation"),{comma:v,found:$,spaceBefore:c,comment:u,hasNewline:g,anchor:d,tag:L,newlineAfterProp:C,end:j,
-start:_??j}}a(fe,"resolveProps");function Ne(s){if(!s)return null;switch(s.type){case"alias":case"scalar":case"double-quoted-scalar":case"single-quoted-s\
+ token by white space"),h&&(c&&h.indent<=o||n?.type==="block-map"||n?.type==="block-seq")&&r(h,"TAB_AS_INDENT","Tabs are\
+ not allowed as indentation"),{comma:C,found:v,spaceBefore:l,comment:f,hasNewline:d,anchor:m,tag:L,newlineAfterProp:I,end:K,
+start:$??K}}function ke(s){if(!s)return null;switch(s.type){case"alias":case"scalar":case"double-quoted-scalar":case"single-quoted-s\
 calar":if(s.source.includes(`
 `))return!0;if(s.end){for(let e of s.end)if(e.type==="newline")return!0}return!1;case"flow-collection":for(let e of s.items){
-for(let t of e.start)if(t.type==="newline")return!0;if(e.sep){for(let t of e.sep)if(t.type==="newline")return!0}if(Ne(e.
-key)||Ne(e.value))return!0}return!1;default:return!0}}a(Ne,"containsNewline");function ze(s,e,t){if(e?.type==="flow-collection"){let n=e.end[0];n.indent===s&&(n.source==="]"||n.source==="}")&&Ne(e)&&
-t(n,"BAD_INDENT","Flow end indicator should be more indented than parent",!0)}}a(ze,"flowIndentCheck");function Mt(s,e,t){let{uniqueKeys:n}=s.options;if(n===!1)return!1;let i=typeof n=="function"?n:(r,o)=>r===o||M(r)&&M(o)&&
-r.value===o.value;return e.some(r=>i(r.key,t))}a(Mt,"mapIncludes");var Us="All mapping items must start at the same column";function Vs({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=r?.
-nodeClass??R,l=new o(t.schema);t.atRoot&&(t.atRoot=!1);let c=n.offset,f=null;for(let m of n.items){let{start:u,key:h,sep:g,
-value:E}=m,p=fe(u,{indicator:"explicit-key-ind",next:h??g?.[0],offset:c,onError:i,parentIndent:n.indent,startOnNewline:!0}),
-d=!p.found;if(d){if(h&&(h.type==="block-seq"?i(c,"BLOCK_AS_IMPLICIT_KEY","A block sequence may not be used as an implici\
-t map key"):"indent"in h&&h.indent!==n.indent&&i(c,"BAD_INDENT",Us)),!p.anchor&&!p.tag&&!g){f=p.end,p.comment&&(l.comment?
-l.comment+=`
-`+p.comment:l.comment=p.comment);continue}(p.newlineAfterProp||Ne(h))&&i(h??u[u.length-1],"MULTILINE_IMPLICIT_KEY","Impl\
-icit keys need to be on a single line")}else p.found?.indent!==n.indent&&i(c,"BAD_INDENT",Us);t.atKey=!0;let L=p.end,C=h?
-s(t,h,p,i):e(t,L,u,null,p,i);t.schema.compat&&ze(n.indent,h,i),t.atKey=!1,Mt(t,l.items,C)&&i(L,"DUPLICATE_KEY","Map keys\
- must be unique");let v=fe(g??[],{indicator:"map-value-ind",next:E,offset:C.range[2],onError:i,parentIndent:n.indent,startOnNewline:!h||
-h.type==="block-scalar"});if(c=v.end,v.found){d&&(E?.type==="block-map"&&!v.hasNewline&&i(c,"BLOCK_AS_IMPLICIT_KEY","Nes\
-ted mappings are not allowed in compact mappings"),t.options.strict&&p.start<v.found.offset-1024&&i(C.range,"KEY_OVER_10\
-24_CHARS","The : indicator must be at most 1024 chars after the start of an implicit block mapping key"));let $=E?s(t,E,
-v,i):e(t,c,g,null,v,i);t.schema.compat&&ze(n.indent,E,i),c=$.range[2];let _=new q(C,$);t.options.keepSourceTokens&&(_.srcToken=
-m),l.items.push(_)}else{d&&i(C.range,"MISSING_CHAR","Implicit map keys need to be followed by map values"),v.comment&&(C.
-comment?C.comment+=`
-`+v.comment:C.comment=v.comment);let $=new q(C);t.options.keepSourceTokens&&($.srcToken=m),l.items.push($)}}return f&&f<
-c&&i(f,"IMPOSSIBLE","Map comment with trailing content"),l.range=[n.offset,c,f??c],l}a(Vs,"resolveBlockMap");function Js({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=r?.nodeClass??V,l=new o(t.schema);t.atRoot&&(t.atRoot=!1),
-t.atKey&&(t.atKey=!1);let c=n.offset,f=null;for(let{start:m,value:u}of n.items){let h=fe(m,{indicator:"seq-item-ind",next:u,
-offset:c,onError:i,parentIndent:n.indent,startOnNewline:!0});if(!h.found)if(h.anchor||h.tag||u)u?.type==="block-seq"?i(h.
-end,"BAD_INDENT","All sequence items must start at the same column"):i(c,"MISSING_CHAR","Sequence item without - indicat\
-or");else{f=h.end,h.comment&&(l.comment=h.comment);continue}let g=u?s(t,u,h,i):e(t,h.end,m,null,h,i);t.schema.compat&&ze(
-n.indent,u,i),c=g.range[2],l.items.push(g)}return l.range=[n.offset,c,f??c],l}a(Js,"resolveBlockSeq");function ue(s,e,t,n){let i="";if(s){let r=!1,o="";for(let l of s){let{source:c,type:f}=l;switch(f){case"space":r=!0;break;case"\
-comment":{t&&!r&&n(l,"MISSING_CHAR","Comments must be separated from other tokens by white space characters");let m=c.substring(
-1)||" ";i?i+=o+m:i=m,o="";break}case"newline":i&&(o+=c),r=!0;break;default:n(l,"UNEXPECTED_TOKEN",`Unexpected ${f} at no\
-de end`)}e+=c.length}}return{comment:i,offset:e}}a(ue,"resolveEnd");var ns="Block collections are not allowed within flow collections",is=a(s=>s&&(s.type==="block-map"||s.type==="block-seq"),
-"isBlock");function Ys({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=n.start.source==="{",l=o?"flow map":"flow seque\
-nce",c=r?.nodeClass??(o?R:V),f=new c(t.schema);f.flow=!0;let m=t.atRoot;m&&(t.atRoot=!1),t.atKey&&(t.atKey=!1);let u=n.offset+
-n.start.source.length;for(let d=0;d<n.items.length;++d){let L=n.items[d],{start:C,key:v,sep:$,value:_}=L,P=fe(C,{flow:l,
-indicator:"explicit-key-ind",next:v??$?.[0],offset:u,onError:i,parentIndent:n.indent,startOnNewline:!1});if(!P.found){if(!P.
-anchor&&!P.tag&&!$&&!_){d===0&&P.comma?i(P.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${l}`):d<n.items.length-1&&i(P.start,
-"UNEXPECTED_TOKEN",`Unexpected empty item in ${l}`),P.comment&&(f.comment?f.comment+=`
-`+P.comment:f.comment=P.comment),u=P.end;continue}!o&&t.options.strict&&Ne(v)&&i(v,"MULTILINE_IMPLICIT_KEY","Implicit ke\
-ys of flow sequence pairs need to be on a single line")}if(d===0)P.comma&&i(P.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${l}`);else if(P.
-comma||i(P.start,"MISSING_CHAR",`Missing , between ${l} items`),P.comment){let j="";e:for(let I of C)switch(I.type){case"\
-comma":case"space":break;case"comment":j=I.source.substring(1);break e;default:break e}if(j){let I=f.items[f.items.length-
-1];B(I)&&(I=I.value??I.key),I.comment?I.comment+=`
-`+j:I.comment=j,P.comment=P.comment.substring(j.length+1)}}if(!o&&!$&&!P.found){let j=_?s(t,_,P,i):e(t,P.end,$,null,P,i);
-f.items.push(j),u=j.range[2],is(_)&&i(j.range,"BLOCK_IN_FLOW",ns)}else{t.atKey=!0;let j=P.end,I=v?s(t,v,P,i):e(t,j,C,null,
-P,i);is(v)&&i(I.range,"BLOCK_IN_FLOW",ns),t.atKey=!1;let F=fe($??[],{flow:l,indicator:"map-value-ind",next:_,offset:I.range[2],
-onError:i,parentIndent:n.indent,startOnNewline:!1});if(F.found){if(!o&&!P.found&&t.options.strict){if($)for(let x of $){
-if(x===F.found)break;if(x.type==="newline"){i(x,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to b\
-e on a single line");break}}P.start<F.found.offset-1024&&i(F.found,"KEY_OVER_1024_CHARS","The : indicator must be at mos\
-t 1024 chars after the start of an implicit flow sequence key")}}else _&&("source"in _&&_.source?.[0]===":"?i(_,"MISSING\
-_CHAR",`Missing space after : in ${l}`):i(F.start,"MISSING_CHAR",`Missing , or : between ${l} items`));let ge=_?s(t,_,F,
-i):F.found?e(t,F.end,$,null,F,i):null;ge?is(_)&&i(ge.range,"BLOCK_IN_FLOW",ns):F.comment&&(I.comment?I.comment+=`
-`+F.comment:I.comment=F.comment);let Ie=new q(I,ge);if(t.options.keepSourceTokens&&(Ie.srcToken=L),o){let x=f;Mt(t,x.items,
-I)&&i(j,"DUPLICATE_KEY","Map keys must be unique"),x.items.push(Ie)}else{let x=new R(t.schema);x.flow=!0,x.items.push(Ie);
-let ds=(ge??I).range;x.range=[I.range[0],ds[1],ds[2]],f.items.push(x)}u=ge?ge.range[2]:F.end}}let h=o?"}":"]",[g,...E]=n.
-end,p=u;if(g?.source===h)p=g.offset+g.source.length;else{let d=l[0].toUpperCase()+l.substring(1),L=m?`${d} must end with\
- a ${h}`:`${d} in block collection must be sufficiently indented and end with a ${h}`;i(u,m?"MISSING_CHAR":"BAD_INDENT",
-L),g&&g.source.length!==1&&E.unshift(g)}if(E.length>0){let d=ue(E,p,t.options.strict,i);d.comment&&(f.comment?f.comment+=
+for(let t of e.start)if(t.type==="newline")return!0;if(e.sep){for(let t of e.sep)if(t.type==="newline")return!0}if(ke(e.
+key)||ke(e.value))return!0}return!1;default:return!0}}function Xe(s,e,t){if(e?.type==="flow-collection"){let n=e.end[0];n.indent===s&&(n.source==="]"||n.source==="}")&&ke(e)&&
+t(n,"BAD_INDENT","Flow end indicator should be more indented than parent",!0)}}function Mt(s,e,t){let{uniqueKeys:n}=s.options;if(n===!1)return!1;let i=typeof n=="function"?n:(r,o)=>r===o||M(r)&&M(o)&&
+r.value===o.value;return e.some(r=>i(r.key,t))}var xs="All mapping items must start at the same column";function Us({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=r?.
+nodeClass??q,a=new o(t.schema);t.atRoot&&(t.atRoot=!1);let l=n.offset,c=null;for(let p of n.items){let{start:f,key:u,sep:d,
+value:A}=p,h=ce(f,{indicator:"explicit-key-ind",next:u??d?.[0],offset:l,onError:i,parentIndent:n.indent,startOnNewline:!0}),
+m=!h.found;if(m){if(u&&(u.type==="block-seq"?i(l,"BLOCK_AS_IMPLICIT_KEY","A block sequence may not be used as an implici\
+t map key"):"indent"in u&&u.indent!==n.indent&&i(l,"BAD_INDENT",xs)),!h.anchor&&!h.tag&&!d){c=h.end,h.comment&&(a.comment?
+a.comment+=`
+`+h.comment:a.comment=h.comment);continue}(h.newlineAfterProp||ke(u))&&i(u??f[f.length-1],"MULTILINE_IMPLICIT_KEY","Impl\
+icit keys need to be on a single line")}else h.found?.indent!==n.indent&&i(l,"BAD_INDENT",xs);t.atKey=!0;let L=h.end,I=u?
+s(t,u,h,i):e(t,L,f,null,h,i);t.schema.compat&&Xe(n.indent,u,i),t.atKey=!1,Mt(t,a.items,I)&&i(L,"DUPLICATE_KEY","Map keys\
+ must be unique");let C=ce(d??[],{indicator:"map-value-ind",next:A,offset:I.range[2],onError:i,parentIndent:n.indent,startOnNewline:!u||
+u.type==="block-scalar"});if(l=C.end,C.found){m&&(A?.type==="block-map"&&!C.hasNewline&&i(l,"BLOCK_AS_IMPLICIT_KEY","Nes\
+ted mappings are not allowed in compact mappings"),t.options.strict&&h.start<C.found.offset-1024&&i(I.range,"KEY_OVER_10\
+24_CHARS","The : indicator must be at most 1024 chars after the start of an implicit block mapping key"));let v=A?s(t,A,
+C,i):e(t,l,d,null,C,i);t.schema.compat&&Xe(n.indent,A,i),l=v.range[2];let $=new j(I,v);t.options.keepSourceTokens&&($.srcToken=
+p),a.items.push($)}else{m&&i(I.range,"MISSING_CHAR","Implicit map keys need to be followed by map values"),C.comment&&(I.
+comment?I.comment+=`
+`+C.comment:I.comment=C.comment);let v=new j(I);t.options.keepSourceTokens&&(v.srcToken=p),a.items.push(v)}}return c&&c<
+l&&i(c,"IMPOSSIBLE","Map comment with trailing content"),a.range=[n.offset,l,c??l],a}function Vs({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=r?.nodeClass??U,a=new o(t.schema);t.atRoot&&(t.atRoot=!1),
+t.atKey&&(t.atKey=!1);let l=n.offset,c=null;for(let{start:p,value:f}of n.items){let u=ce(p,{indicator:"seq-item-ind",next:f,
+offset:l,onError:i,parentIndent:n.indent,startOnNewline:!0});if(!u.found)if(u.anchor||u.tag||f)f?.type==="block-seq"?i(u.
+end,"BAD_INDENT","All sequence items must start at the same column"):i(l,"MISSING_CHAR","Sequence item without - indicat\
+or");else{c=u.end,u.comment&&(a.comment=u.comment);continue}let d=f?s(t,f,u,i):e(t,u.end,p,null,u,i);t.schema.compat&&Xe(
+n.indent,f,i),l=d.range[2],a.items.push(d)}return a.range=[n.offset,l,c??l],a}function fe(s,e,t,n){let i="";if(s){let r=!1,o="";for(let a of s){let{source:l,type:c}=a;switch(c){case"space":r=!0;break;case"\
+comment":{t&&!r&&n(a,"MISSING_CHAR","Comments must be separated from other tokens by white space characters");let p=l.substring(
+1)||" ";i?i+=o+p:i=p,o="";break}case"newline":i&&(o+=l),r=!0;break;default:n(a,"UNEXPECTED_TOKEN",`Unexpected ${c} at no\
+de end`)}e+=l.length}}return{comment:i,offset:e}}var ss="Block collections are not allowed within flow collections",ns=s=>s&&(s.type==="block-map"||s.type==="block-seq");
+function Ys({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=n.start.source==="{",a=o?"flow map":"flow sequence",l=r?.nodeClass??
+(o?q:U),c=new l(t.schema);c.flow=!0;let p=t.atRoot;p&&(t.atRoot=!1),t.atKey&&(t.atKey=!1);let f=n.offset+n.start.source.
+length;for(let m=0;m<n.items.length;++m){let L=n.items[m],{start:I,key:C,sep:v,value:$}=L,_=ce(I,{flow:a,indicator:"expl\
+icit-key-ind",next:C??v?.[0],offset:f,onError:i,parentIndent:n.indent,startOnNewline:!1});if(!_.found){if(!_.anchor&&!_.
+tag&&!v&&!$){m===0&&_.comma?i(_.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${a}`):m<n.items.length-1&&i(_.start,"UNEXPECT\
+ED_TOKEN",`Unexpected empty item in ${a}`),_.comment&&(c.comment?c.comment+=`
+`+_.comment:c.comment=_.comment),f=_.end;continue}!o&&t.options.strict&&ke(C)&&i(C,"MULTILINE_IMPLICIT_KEY","Implicit ke\
+ys of flow sequence pairs need to be on a single line")}if(m===0)_.comma&&i(_.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${a}`);else if(_.
+comma||i(_.start,"MISSING_CHAR",`Missing , between ${a} items`),_.comment){let K="";e:for(let T of I)switch(T.type){case"\
+comma":case"space":break;case"comment":K=T.source.substring(1);break e;default:break e}if(K){let T=c.items[c.items.length-
+1];P(T)&&(T=T.value??T.key),T.comment?T.comment+=`
+`+K:T.comment=K,_.comment=_.comment.substring(K.length+1)}}if(!o&&!v&&!_.found){let K=$?s(t,$,_,i):e(t,_.end,v,null,_,i);
+c.items.push(K),f=K.range[2],ns($)&&i(K.range,"BLOCK_IN_FLOW",ss)}else{t.atKey=!0;let K=_.end,T=C?s(t,C,_,i):e(t,K,I,null,
+_,i);ns(C)&&i(T.range,"BLOCK_IN_FLOW",ss),t.atKey=!1;let R=ce(v??[],{flow:a,indicator:"map-value-ind",next:$,offset:T.range[2],
+onError:i,parentIndent:n.indent,startOnNewline:!1});if(R.found){if(!o&&!_.found&&t.options.strict){if(v)for(let F of v){
+if(F===R.found)break;if(F.type==="newline"){i(F,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to b\
+e on a single line");break}}_.start<R.found.offset-1024&&i(R.found,"KEY_OVER_1024_CHARS","The : indicator must be at mos\
+t 1024 chars after the start of an implicit flow sequence key")}}else $&&("source"in $&&$.source?.[0]===":"?i($,"MISSING\
+_CHAR",`Missing space after : in ${a}`):i(R.start,"MISSING_CHAR",`Missing , or : between ${a} items`));let de=$?s(t,$,R,
+i):R.found?e(t,R.end,v,null,R,i):null;de?ns($)&&i(de.range,"BLOCK_IN_FLOW",ss):R.comment&&(T.comment?T.comment+=`
+`+R.comment:T.comment=R.comment);let Te=new j(T,de);if(t.options.keepSourceTokens&&(Te.srcToken=L),o){let F=c;Mt(t,F.items,
+T)&&i(K,"DUPLICATE_KEY","Map keys must be unique"),F.items.push(Te)}else{let F=new q(t.schema);F.flow=!0,F.items.push(Te);
+let ms=(de??T).range;F.range=[T.range[0],ms[1],ms[2]],c.items.push(F)}f=de?de.range[2]:R.end}}let u=o?"}":"]",[d,...A]=n.
+end,h=f;if(d?.source===u)h=d.offset+d.source.length;else{let m=a[0].toUpperCase()+a.substring(1),L=p?`${m} must end with\
+ a ${u}`:`${m} in block collection must be sufficiently indented and end with a ${u}`;i(f,p?"MISSING_CHAR":"BAD_INDENT",
+L),d&&d.source.length!==1&&A.unshift(d)}if(A.length>0){let m=fe(A,h,t.options.strict,i);m.comment&&(c.comment?c.comment+=
 `
-`+d.comment:f.comment=d.comment),f.range=[n.offset,p,d.offset]}else f.range=[n.offset,p,p];return f}a(Ys,"resolveFlowCol\
-lection");function rs(s,e,t,n,i,r){let o=t.type==="block-map"?Vs(s,e,t,n,r):t.type==="block-seq"?Js(s,e,t,n,r):Ys(s,e,t,n,r),l=o.constructor;
-return i==="!"||i===l.tagName?(o.tag=l.tagName,o):(i&&(o.tag=i),o)}a(rs,"resolveCollection");function Qs(s,e,t,n,i){let r=n.
-tag,o=r?e.directives.tagName(r.source,h=>i(r,"TAG_RESOLVE_FAILED",h)):null;if(t.type==="block-seq"){let{anchor:h,newlineAfterProp:g}=n,
-E=h&&r?h.offset>r.offset?h:r:h??r;E&&(!g||g.offset<E.offset)&&i(E,"MISSING_CHAR","Missing newline after block sequence p\
-rops")}let l=t.type==="block-map"?"map":t.type==="block-seq"?"seq":t.start.source==="{"?"map":"seq";if(!r||!o||o==="!"||
-o===R.tagName&&l==="map"||o===V.tagName&&l==="seq")return rs(s,e,t,i,o);let c=e.schema.tags.find(h=>h.tag===o&&h.collection===
-l);if(!c){let h=e.schema.knownTags[o];if(h?.collection===l)e.schema.tags.push(Object.assign({},h,{default:!1})),c=h;else
-return h?i(r,"BAD_COLLECTION_TYPE",`${h.tag} used for ${l} collection, but expects ${h.collection??"scalar"}`,!0):i(r,"T\
-AG_RESOLVE_FAILED",`Unresolved tag: ${o}`,!0),rs(s,e,t,i,o)}let f=rs(s,e,t,i,o,c),m=c.resolve?.(f,h=>i(r,"TAG_RESOLVE_FA\
-ILED",h),e.options)??f,u=D(m)?m:new T(m);return u.range=f.range,u.tag=o,c?.format&&(u.format=c.format),u}a(Qs,"composeCo\
-llection");function os(s,e,t){let n=e.offset,i=On(e,s.options.strict,t);if(!i)return{value:"",type:null,comment:"",range:[n,n,n]};let r=i.
-mode===">"?T.BLOCK_FOLDED:T.BLOCK_LITERAL,o=e.source?An(e.source):[],l=o.length;for(let p=o.length-1;p>=0;--p){let d=o[p][1];
-if(d===""||d==="\r")l=p;else break}if(l===0){let p=i.chomp==="+"&&o.length>0?`
-`.repeat(Math.max(1,o.length-1)):"",d=n+i.length;return e.source&&(d+=e.source.length),{value:p,type:r,comment:i.comment,
-range:[n,d,d]}}let c=e.indent+i.indent,f=e.offset+i.length,m=0;for(let p=0;p<l;++p){let[d,L]=o[p];if(L===""||L==="\r")i.
-indent===0&&d.length>c&&(c=d.length);else{d.length<c&&t(f+d.length,"MISSING_CHAR","Block scalars with more-indented lead\
-ing empty lines must use an explicit indentation indicator"),i.indent===0&&(c=d.length),m=p,c===0&&!s.atRoot&&t(f,"BAD_I\
-NDENT","Block scalar values in collections must be indented");break}f+=d.length+L.length+1}for(let p=o.length-1;p>=l;--p)
-o[p][0].length>c&&(l=p+1);let u="",h="",g=!1;for(let p=0;p<m;++p)u+=o[p][0].slice(c)+`
-`;for(let p=m;p<l;++p){let[d,L]=o[p];f+=d.length+L.length+1;let C=L[L.length-1]==="\r";if(C&&(L=L.slice(0,-1)),L&&d.length<
-c){let $=`Block scalar lines must not be less indented than their ${i.indent?"explicit indentation indicator":"first lin\
-e"}`;t(f-L.length-(C?2:1),"BAD_INDENT",$),d=""}r===T.BLOCK_LITERAL?(u+=h+d.slice(c)+L,h=`
-`):d.length>c||L[0]==="	"?(h===" "?h=`
-`:!g&&h===`
-`&&(h=`
+`+m.comment:c.comment=m.comment),c.range=[n.offset,h,m.offset]}else c.range=[n.offset,h,h];return c}function is(s,e,t,n,i,r){let o=t.type==="block-map"?Us(s,e,t,n,r):t.type==="block-seq"?Vs(s,e,t,n,r):Ys(s,e,t,n,r),a=o.constructor;
+return i==="!"||i===a.tagName?(o.tag=a.tagName,o):(i&&(o.tag=i),o)}function Js(s,e,t,n,i){let r=n.tag,o=r?e.directives.tagName(
+r.source,u=>i(r,"TAG_RESOLVE_FAILED",u)):null;if(t.type==="block-seq"){let{anchor:u,newlineAfterProp:d}=n,A=u&&r?u.offset>
+r.offset?u:r:u??r;A&&(!d||d.offset<A.offset)&&i(A,"MISSING_CHAR","Missing newline after block sequence props")}let a=t.type===
+"block-map"?"map":t.type==="block-seq"?"seq":t.start.source==="{"?"map":"seq";if(!r||!o||o==="!"||o===q.tagName&&a==="ma\
+p"||o===U.tagName&&a==="seq")return is(s,e,t,i,o);let l=e.schema.tags.find(u=>u.tag===o&&u.collection===a);if(!l){let u=e.
+schema.knownTags[o];if(u?.collection===a)e.schema.tags.push(Object.assign({},u,{default:!1})),l=u;else return u?i(r,"BAD\
+_COLLECTION_TYPE",`${u.tag} used for ${a} collection, but expects ${u.collection??"scalar"}`,!0):i(r,"TAG_RESOLVE_FAILED",
+`Unresolved tag: ${o}`,!0),is(s,e,t,i,o)}let c=is(s,e,t,i,o,l),p=l.resolve?.(c,u=>i(r,"TAG_RESOLVE_FAILED",u),e.options)??
+c,f=B(p)?p:new E(p);return f.range=c.range,f.tag=o,l?.format&&(f.format=l.format),f}function rs(s,e,t){let n=e.offset,i=kn(e,s.options.strict,t);if(!i)return{value:"",type:null,comment:"",range:[n,n,n]};let r=i.
+mode===">"?E.BLOCK_FOLDED:E.BLOCK_LITERAL,o=e.source?Nn(e.source):[],a=o.length;for(let h=o.length-1;h>=0;--h){let m=o[h][1];
+if(m===""||m==="\r")a=h;else break}if(a===0){let h=i.chomp==="+"&&o.length>0?`
+`.repeat(Math.max(1,o.length-1)):"",m=n+i.length;return e.source&&(m+=e.source.length),{value:h,type:r,comment:i.comment,
+range:[n,m,m]}}let l=e.indent+i.indent,c=e.offset+i.length,p=0;for(let h=0;h<a;++h){let[m,L]=o[h];if(L===""||L==="\r")i.
+indent===0&&m.length>l&&(l=m.length);else{m.length<l&&t(c+m.length,"MISSING_CHAR","Block scalars with more-indented lead\
+ing empty lines must use an explicit indentation indicator"),i.indent===0&&(l=m.length),p=h,l===0&&!s.atRoot&&t(c,"BAD_I\
+NDENT","Block scalar values in collections must be indented");break}c+=m.length+L.length+1}for(let h=o.length-1;h>=a;--h)
+o[h][0].length>l&&(a=h+1);let f="",u="",d=!1;for(let h=0;h<p;++h)f+=o[h][0].slice(l)+`
+`;for(let h=p;h<a;++h){let[m,L]=o[h];c+=m.length+L.length+1;let I=L[L.length-1]==="\r";if(I&&(L=L.slice(0,-1)),L&&m.length<
+l){let v=`Block scalar lines must not be less indented than their ${i.indent?"explicit indentation indicator":"first lin\
+e"}`;t(c-L.length-(I?2:1),"BAD_INDENT",v),m=""}r===E.BLOCK_LITERAL?(f+=u+m.slice(l)+L,u=`
+`):m.length>l||L[0]==="	"?(u===" "?u=`
+`:!d&&u===`
+`&&(u=`
 
-`),u+=h+d.slice(c)+L,h=`
-`,g=!0):L===""?h===`
-`?u+=`
-`:h=`
-`:(u+=h+L,h=" ",g=!1)}switch(i.chomp){case"-":break;case"+":for(let p=l;p<o.length;++p)u+=`
-`+o[p][0].slice(c);u[u.length-1]!==`
-`&&(u+=`
-`);break;default:u+=`
-`}let E=n+i.length+e.source.length;return{value:u,type:r,comment:i.comment,range:[n,E,E]}}a(os,"resolveBlockScalar");function On({
-offset:s,props:e},t,n){if(e[0].type!=="block-scalar-header")return n(e[0],"IMPOSSIBLE","Block scalar header not found"),
-null;let{source:i}=e[0],r=i[0],o=0,l="",c=-1;for(let h=1;h<i.length;++h){let g=i[h];if(!l&&(g==="-"||g==="+"))l=g;else{let E=Number(
-g);!o&&E?o=E:c===-1&&(c=s+h)}}c!==-1&&n(c,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${i}`);let f=!1,
-m="",u=i.length;for(let h=1;h<e.length;++h){let g=e[h];switch(g.type){case"space":f=!0;case"newline":u+=g.source.length;
-break;case"comment":t&&!f&&n(g,"MISSING_CHAR","Comments must be separated from other tokens by white space characters"),
-u+=g.source.length,m=g.source.substring(1);break;case"error":n(g,"UNEXPECTED_TOKEN",g.message),u+=g.source.length;break;default:{
-let E=`Unexpected token in block scalar header: ${g.type}`;n(g,"UNEXPECTED_TOKEN",E);let p=g.source;p&&typeof p=="string"&&
-(u+=p.length)}}}return{mode:r,indent:o,chomp:l,comment:m,length:u}}a(On,"parseBlockScalarHeader");function An(s){let e=s.
-split(/\n( *)/),t=e[0],n=t.match(/^( *)/),r=[n?.[1]?[n[1],t.slice(n[1].length)]:["",t]];for(let o=1;o<e.length;o+=2)r.push(
-[e[o],e[o+1]]);return r}a(An,"splitLines");function as(s,e,t){let{offset:n,type:i,source:r,end:o}=s,l,c,f=a((h,g,E)=>t(n+h,g,E),"_onError");switch(i){case"scalar":
-l=T.PLAIN,c=En(r,f);break;case"single-quoted-scalar":l=T.QUOTE_SINGLE,c=Tn(r,f);break;case"double-quoted-scalar":l=T.QUOTE_DOUBLE,
-c=In(r,f);break;default:return t(s,"UNEXPECTED_TOKEN",`Expected a flow scalar value, but found: ${i}`),{value:"",type:null,
-comment:"",range:[n,n+r.length,n+r.length]}}let m=n+r.length,u=ue(o,m,e,t);return{value:c,type:l,comment:u.comment,range:[
-n,m,u.offset]}}a(as,"resolveFlowScalar");function En(s,e){let t="";switch(s[0]){case"	":t="a tab character";break;case",":
-t="flow indicator character ,";break;case"%":t="directive indicator character %";break;case"|":case">":{t=`block scalar \
-indicator ${s[0]}`;break}case"@":case"`":{t=`reserved character ${s[0]}`;break}}return t&&e(0,"BAD_SCALAR_START",`Plain \
-value cannot start with ${t}`),Gs(s)}a(En,"plainValue");function Tn(s,e){return(s[s.length-1]!=="'"||s.length===1)&&e(s.
-length,"MISSING_CHAR","Missing closing 'quote"),Gs(s.slice(1,-1)).replace(/''/g,"'")}a(Tn,"singleQuotedValue");function Gs(s){
-let e=/(.*?)\r?\n/sy,t=e.exec(s);if(!t)return s;let n,i;try{n=new RegExp("(?<![ 	])[ 	]+$"),i=new RegExp("^[ 	]+|(?<![ 	\
-])[ 	]+$","g")}catch{n=/[ \t]+$/,i=/^[ \t]+|[ \t]+$/g}let r=t[1].replace(n,""),o=" ",l=e.lastIndex;for(;t=e.exec(s);){let f=t[1].
-replace(i,"");f===""?o===`
+`),f+=u+m.slice(l)+L,u=`
+`,d=!0):L===""?u===`
+`?f+=`
+`:u=`
+`:(f+=u+L,u=" ",d=!1)}switch(i.chomp){case"-":break;case"+":for(let h=a;h<o.length;++h)f+=`
+`+o[h][0].slice(l);f[f.length-1]!==`
+`&&(f+=`
+`);break;default:f+=`
+`}let A=n+i.length+e.source.length;return{value:f,type:r,comment:i.comment,range:[n,A,A]}}function kn({offset:s,props:e},t,n){
+if(e[0].type!=="block-scalar-header")return n(e[0],"IMPOSSIBLE","Block scalar header not found"),null;let{source:i}=e[0],
+r=i[0],o=0,a="",l=-1;for(let u=1;u<i.length;++u){let d=i[u];if(!a&&(d==="-"||d==="+"))a=d;else{let A=Number(d);!o&&A?o=A:
+l===-1&&(l=s+u)}}l!==-1&&n(l,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${i}`);let c=!1,p="",f=i.
+length;for(let u=1;u<e.length;++u){let d=e[u];switch(d.type){case"space":c=!0;case"newline":f+=d.source.length;break;case"\
+comment":t&&!c&&n(d,"MISSING_CHAR","Comments must be separated from other tokens by white space characters"),f+=d.source.
+length,p=d.source.substring(1);break;case"error":n(d,"UNEXPECTED_TOKEN",d.message),f+=d.source.length;break;default:{let A=`\
+Unexpected token in block scalar header: ${d.type}`;n(d,"UNEXPECTED_TOKEN",A);let h=d.source;h&&typeof h=="string"&&(f+=
+h.length)}}}return{mode:r,indent:o,chomp:a,comment:p,length:f}}function Nn(s){let e=s.split(/\n( *)/),t=e[0],n=t.match(/^( *)/),
+r=[n?.[1]?[n[1],t.slice(n[1].length)]:["",t]];for(let o=1;o<e.length;o+=2)r.push([e[o],e[o+1]]);return r}function os(s,e,t){let{offset:n,type:i,source:r,end:o}=s,a,l,c=(u,d,A)=>t(n+u,d,A);switch(i){case"scalar":a=E.PLAIN,l=On(
+r,c);break;case"single-quoted-scalar":a=E.QUOTE_SINGLE,l=An(r,c);break;case"double-quoted-scalar":a=E.QUOTE_DOUBLE,l=En(
+r,c);break;default:return t(s,"UNEXPECTED_TOKEN",`Expected a flow scalar value, but found: ${i}`),{value:"",type:null,comment:"",
+range:[n,n+r.length,n+r.length]}}let p=n+r.length,f=fe(o,p,e,t);return{value:l,type:a,comment:f.comment,range:[n,p,f.offset]}}
+function On(s,e){let t="";switch(s[0]){case"	":t="a tab character";break;case",":t="flow indicator character ,";break;case"\
+%":t="directive indicator character %";break;case"|":case">":{t=`block scalar indicator ${s[0]}`;break}case"@":case"`":{
+t=`reserved character ${s[0]}`;break}}return t&&e(0,"BAD_SCALAR_START",`Plain value cannot start with ${t}`),Qs(s)}function An(s,e){
+return(s[s.length-1]!=="'"||s.length===1)&&e(s.length,"MISSING_CHAR","Missing closing 'quote"),Qs(s.slice(1,-1)).replace(
+/''/g,"'")}function Qs(s){let e=/(.*?)\r?\n/sy,t=e.exec(s);if(!t)return s;let n,i;try{n=new RegExp("(?<![ 	])[ 	]+$"),i=
+new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{n=/[ \t]+$/,i=/^[ \t]+|[ \t]+$/g}let r=t[1].replace(n,""),o=" ",a=e.lastIndex;
+for(;t=e.exec(s);){let c=t[1].replace(i,"");c===""?o===`
 `?r+=o:o=`
-`:(r+=o+f,o=" "),l=e.lastIndex}let c=/[ \t]*(.*)/sy;return c.lastIndex=l,t=c.exec(s),r+o+(t?.[1]??"")}a(Gs,"unfoldLines");
-function In(s,e){let t="";for(let n=1;n<s.length-1;++n){let i=s[n];if(!(i==="\r"&&s[n+1]===`
+`:(r+=o+c,o=" "),a=e.lastIndex}let l=/[ \t]*(.*)/sy;return l.lastIndex=a,t=l.exec(s),r+o+(t?.[1]??"")}function En(s,e){let t="";
+for(let n=1;n<s.length-1;++n){let i=s[n];if(!(i==="\r"&&s[n+1]===`
 `))if(i===`
-`){let{fold:r,offset:o}=Ln(s,n);t+=r,n=o}else if(i==="\\"){let r=s[++n],o=Cn[r];if(o)t+=o;else if(r===`
+`){let{fold:r,offset:o}=Tn(s,n);t+=r,n=o}else if(i==="\\"){let r=s[++n],o=Ln[r];if(o)t+=o;else if(r===`
 `)for(r=s[n+1];r===" "||r==="	";)r=s[++n+1];else if(r==="\r"&&s[n+1]===`
-`)for(r=s[++n+1];r===" "||r==="	";)r=s[++n+1];else if(r==="x"||r==="u"||r==="U"){let l=r==="x"?2:r==="u"?4:8;t+=vn(s,n+1,
-l,e),n+=l}else{let l=s.substr(n-1,2);e(n-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${l}`),t+=l}}else if(i===" "||i==="	"){
+`)for(r=s[++n+1];r===" "||r==="	";)r=s[++n+1];else if(r==="x"||r==="u"||r==="U"){let a=r==="x"?2:r==="u"?4:8;t+=In(s,n+1,
+a,e),n+=a}else{let a=s.substr(n-1,2);e(n-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${a}`),t+=a}}else if(i===" "||i==="	"){
 let r=n,o=s[n+1];for(;o===" "||o==="	";)o=s[++n+1];o!==`
 `&&!(o==="\r"&&s[n+2]===`
 `)&&(t+=n>r?s.slice(r,n+1):i)}else t+=i}return(s[s.length-1]!=='"'||s.length===1)&&e(s.length,"MISSING_CHAR",'Missing cl\
-osing "quote'),t}a(In,"doubleQuotedValue");function Ln(s,e){let t="",n=s[e+1];for(;(n===" "||n==="	"||n===`
+osing "quote'),t}function Tn(s,e){let t="",n=s[e+1];for(;(n===" "||n==="	"||n===`
 `||n==="\r")&&!(n==="\r"&&s[e+2]!==`
 `);)n===`
 `&&(t+=`
-`),e+=1,n=s[e+1];return t||(t=" "),{fold:t,offset:e}}a(Ln,"foldNewline");var Cn={0:"\0",a:"\x07",b:"\b",e:"\x1B",f:"\f",
-n:`
-`,r:"\r",t:"	",v:"\v",N:"",_:" ",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};function vn(s,e,t,n){
+`),e+=1,n=s[e+1];return t||(t=" "),{fold:t,offset:e}}var Ln={0:"\0",a:"\x07",b:"\b",e:"\x1B",f:"\f",n:`
+`,r:"\r",t:"	",v:"\v",N:"",_:" ",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};function In(s,e,t,n){
 let i=s.substr(e,t),o=i.length===t&&/^[0-9a-fA-F]+$/.test(i)?parseInt(i,16):NaN;try{return String.fromCodePoint(o)}catch{
-let l=s.substr(e-2,t+2);return n(e-2,"BAD_DQ_ESCAPE",`Invalid escape sequence ${l}`),l}}a(vn,"parseCharCode");function ls(s,e,t,n){let{value:i,type:r,comment:o,range:l}=e.type==="block-scalar"?os(s,e,n):as(e,s.options.strict,n),c=t?
-s.directives.tagName(t.source,u=>n(t,"TAG_RESOLVE_FAILED",u)):null,f;s.options.stringKeys&&s.atKey?f=s.schema[G]:c?f=$n(
-s.schema,i,c,t,n):e.type==="scalar"?f=_n(s,i,e,n):f=s.schema[G];let m;try{let u=f.resolve(i,h=>n(t??e,"TAG_RESOLVE_FAILE\
-D",h),s.options);m=M(u)?u:new T(u)}catch(u){let h=u instanceof Error?u.message:String(u);n(t??e,"TAG_RESOLVE_FAILED",h),
-m=new T(i)}return m.range=l,m.source=i,r&&(m.type=r),c&&(m.tag=c),f.format&&(m.format=f.format),o&&(m.comment=o),m}a(ls,
-"composeScalar");function $n(s,e,t,n,i){if(t==="!")return s[G];let r=[];for(let l of s.tags)if(!l.collection&&l.tag===t)
-if(l.default&&l.test)r.push(l);else return l;for(let l of r)if(l.test?.test(e))return l;let o=s.knownTags[t];return o&&!o.
-collection?(s.tags.push(Object.assign({},o,{default:!1,test:void 0})),o):(i(n,"TAG_RESOLVE_FAILED",`Unresolved tag: ${t}`,
-t!=="tag:yaml.org,2002:str"),s[G])}a($n,"findScalarTagByName");function _n({atKey:s,directives:e,schema:t},n,i,r){let o=t.
-tags.find(l=>(l.default===!0||s&&l.default==="key")&&l.test?.test(n))||t[G];if(t.compat){let l=t.compat.find(c=>c.default&&
-c.test?.test(n))??t[G];if(o.tag!==l.tag){let c=e.tagString(o.tag),f=e.tagString(l.tag),m=`Value may be parsed as either ${c}\
- or ${f}`;r(i,"TAG_RESOLVE_FAILED",m,!0)}}return o}a(_n,"findScalarTagByTest");function Ws(s,e,t){if(e){t??(t=e.length);for(let n=t-1;n>=0;--n){let i=e[n];switch(i.type){case"space":case"comment":case"\
-newline":s-=i.source.length;continue}for(i=e[++n];i?.type==="space";)s+=i.source.length,i=e[++n];break}}return s}a(Ws,"e\
-mptyScalarPosition");var Pn={composeNode:cs,composeEmptyNode:Bt};function cs(s,e,t,n){let i=s.atKey,{spaceBefore:r,comment:o,anchor:l,tag:c}=t,
-f,m=!0;switch(e.type){case"alias":f=Mn(s,e,n),(l||c)&&n(e,"ALIAS_PROPS","An alias node must not specify any properties");
-break;case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"block-scalar":f=ls(s,e,c,n),l&&(f.anchor=l.
-source.substring(1));break;case"block-map":case"block-seq":case"flow-collection":try{f=Qs(Pn,s,e,t,n),l&&(f.anchor=l.source.
-substring(1))}catch(u){let h=u instanceof Error?u.message:String(u);n(e,"RESOURCE_EXHAUSTION",h)}break;default:{let u=e.
-type==="error"?e.message:`Unsupported token (type: ${e.type})`;n(e,"UNEXPECTED_TOKEN",u),m=!1}}return f??(f=Bt(s,e.offset,
-void 0,null,t,n)),l&&f.anchor===""&&n(l,"BAD_ALIAS","Anchor cannot be an empty string"),i&&s.options.stringKeys&&(!M(f)||
-typeof f.value!="string"||f.tag&&f.tag!=="tag:yaml.org,2002:str")&&n(c??e,"NON_STRING_KEY","With stringKeys, all keys mu\
-st be strings"),r&&(f.spaceBefore=!0),o&&(e.type==="scalar"&&e.source===""?f.comment=o:f.commentBefore=o),s.options.keepSourceTokens&&
-m&&(f.srcToken=e),f}a(cs,"composeNode");function Bt(s,e,t,n,{spaceBefore:i,comment:r,anchor:o,tag:l,end:c},f){let m={type:"\
-scalar",offset:Ws(e,t,n),indent:-1,source:""},u=ls(s,m,l,f);return o&&(u.anchor=o.source.substring(1),u.anchor===""&&f(o,
-"BAD_ALIAS","Anchor cannot be an empty string")),i&&(u.spaceBefore=!0),r&&(u.comment=r,u.range[2]=c),u}a(Bt,"composeEmpt\
-yNode");function Mn({options:s},{offset:e,source:t,end:n},i){let r=new pe(t.substring(1));r.source===""&&i(e,"BAD_ALIAS",
-"Alias cannot be an empty string"),r.source.endsWith(":")&&i(e+t.length-1,"BAD_ALIAS","Alias ending in : is ambiguous",!0);
-let o=e+t.length,l=ue(n,o,s.strict,i);return r.range=[e,o,l.offset],l.comment&&(r.comment=l.comment),r}a(Mn,"composeAlia\
-s");function Hs(s,e,{offset:t,start:n,value:i,end:r},o){let l=Object.assign({_directives:e},s),c=new ke(void 0,l),f={atKey:!1,
-atRoot:!0,directives:c.directives,options:c.options,schema:c.schema},m=fe(n,{indicator:"doc-start",next:i??r?.[0],offset:t,
-onError:o,parentIndent:0,startOnNewline:!0});m.found&&(c.directives.docStart=!0,i&&(i.type==="block-map"||i.type==="bloc\
-k-seq")&&!m.hasNewline&&o(m.end,"MISSING_CHAR","Block collection cannot start on same line with directives-end marker")),
-c.contents=i?cs(f,i,m,o):Bt(f,m.end,n,null,m,o);let u=c.contents.range[2],h=ue(r,u,!1,o);return h.comment&&(c.comment=h.
-comment),c.range=[t,u,h.offset],c}a(Hs,"composeDoc");function Ze(s){if(typeof s=="number")return[s,s+1];if(Array.isArray(s))return s.length===2?s:[s[0],s[1]];let{offset:e,source:t}=s;
-return[e,e+(typeof t=="string"?t.length:1)]}a(Ze,"getErrorPos");function Xs(s){let e="",t=!1,n=!1;for(let i=0;i<s.length;++i){
-let r=s[i];switch(r[0]){case"#":e+=(e===""?"":n?`
+let a=s.substr(e-2,t+2);return n(e-2,"BAD_DQ_ESCAPE",`Invalid escape sequence ${a}`),a}}function as(s,e,t,n){let{value:i,type:r,comment:o,range:a}=e.type==="block-scalar"?rs(s,e,n):os(e,s.options.strict,n),l=t?
+s.directives.tagName(t.source,f=>n(t,"TAG_RESOLVE_FAILED",f)):null,c;s.options.stringKeys&&s.atKey?c=s.schema[Q]:l?c=Cn(
+s.schema,i,l,t,n):e.type==="scalar"?c=vn(s,i,e,n):c=s.schema[Q];let p;try{let f=c.resolve(i,u=>n(t??e,"TAG_RESOLVE_FAILE\
+D",u),s.options);p=M(f)?f:new E(f)}catch(f){let u=f instanceof Error?f.message:String(f);n(t??e,"TAG_RESOLVE_FAILED",u),
+p=new E(i)}return p.range=a,p.source=i,r&&(p.type=r),l&&(p.tag=l),c.format&&(p.format=c.format),o&&(p.comment=o),p}function Cn(s,e,t,n,i){
+if(t==="!")return s[Q];let r=[];for(let a of s.tags)if(!a.collection&&a.tag===t)if(a.default&&a.test)r.push(a);else return a;
+for(let a of r)if(a.test?.test(e))return a;let o=s.knownTags[t];return o&&!o.collection?(s.tags.push(Object.assign({},o,
+{default:!1,test:void 0})),o):(i(n,"TAG_RESOLVE_FAILED",`Unresolved tag: ${t}`,t!=="tag:yaml.org,2002:str"),s[Q])}function vn({
+atKey:s,directives:e,schema:t},n,i,r){let o=t.tags.find(a=>(a.default===!0||s&&a.default==="key")&&a.test?.test(n))||t[Q];
+if(t.compat){let a=t.compat.find(l=>l.default&&l.test?.test(n))??t[Q];if(o.tag!==a.tag){let l=e.tagString(o.tag),c=e.tagString(
+a.tag),p=`Value may be parsed as either ${l} or ${c}`;r(i,"TAG_RESOLVE_FAILED",p,!0)}}return o}function Gs(s,e,t){if(e){t??(t=e.length);for(let n=t-1;n>=0;--n){let i=e[n];switch(i.type){case"space":case"comment":case"\
+newline":s-=i.source.length;continue}for(i=e[++n];i?.type==="space";)s+=i.source.length,i=e[++n];break}}return s}var $n={composeNode:ls,composeEmptyNode:Pt};function ls(s,e,t,n){let i=s.atKey,{spaceBefore:r,comment:o,anchor:a,tag:l}=t,
+c,p=!0;switch(e.type){case"alias":c=_n(s,e,n),(a||l)&&n(e,"ALIAS_PROPS","An alias node must not specify any properties");
+break;case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"block-scalar":c=as(s,e,l,n),a&&(c.anchor=a.
+source.substring(1));break;case"block-map":case"block-seq":case"flow-collection":try{c=Js($n,s,e,t,n),a&&(c.anchor=a.source.
+substring(1))}catch(f){let u=f instanceof Error?f.message:String(f);n(e,"RESOURCE_EXHAUSTION",u)}break;default:{let f=e.
+type==="error"?e.message:`Unsupported token (type: ${e.type})`;n(e,"UNEXPECTED_TOKEN",f),p=!1}}return c??(c=Pt(s,e.offset,
+void 0,null,t,n)),a&&c.anchor===""&&n(a,"BAD_ALIAS","Anchor cannot be an empty string"),i&&s.options.stringKeys&&(!M(c)||
+typeof c.value!="string"||c.tag&&c.tag!=="tag:yaml.org,2002:str")&&n(l??e,"NON_STRING_KEY","With stringKeys, all keys mu\
+st be strings"),r&&(c.spaceBefore=!0),o&&(e.type==="scalar"&&e.source===""?c.comment=o:c.commentBefore=o),s.options.keepSourceTokens&&
+p&&(c.srcToken=e),c}function Pt(s,e,t,n,{spaceBefore:i,comment:r,anchor:o,tag:a,end:l},c){let p={type:"scalar",offset:Gs(
+e,t,n),indent:-1,source:""},f=as(s,p,a,c);return o&&(f.anchor=o.source.substring(1),f.anchor===""&&c(o,"BAD_ALIAS","Anch\
+or cannot be an empty string")),i&&(f.spaceBefore=!0),r&&(f.comment=r,f.range[2]=l),f}function _n({options:s},{offset:e,
+source:t,end:n},i){let r=new he(t.substring(1));r.source===""&&i(e,"BAD_ALIAS","Alias cannot be an empty string"),r.source.
+endsWith(":")&&i(e+t.length-1,"BAD_ALIAS","Alias ending in : is ambiguous",!0);let o=e+t.length,a=fe(n,o,s.strict,i);return r.
+range=[e,o,a.offset],a.comment&&(r.comment=a.comment),r}function Ws(s,e,{offset:t,start:n,value:i,end:r},o){let a=Object.assign({_directives:e},s),l=new Se(void 0,a),c={atKey:!1,
+atRoot:!0,directives:l.directives,options:l.options,schema:l.schema},p=ce(n,{indicator:"doc-start",next:i??r?.[0],offset:t,
+onError:o,parentIndent:0,startOnNewline:!0});p.found&&(l.directives.docStart=!0,i&&(i.type==="block-map"||i.type==="bloc\
+k-seq")&&!p.hasNewline&&o(p.end,"MISSING_CHAR","Block collection cannot start on same line with directives-end marker")),
+l.contents=i?ls(c,i,p,o):Pt(c,p.end,n,null,p,o);let f=l.contents.range[2],u=fe(r,f,!1,o);return u.comment&&(l.comment=u.
+comment),l.range=[t,f,u.offset],l}function ze(s){if(typeof s=="number")return[s,s+1];if(Array.isArray(s))return s.length===2?s:[s[0],s[1]];let{offset:e,source:t}=s;
+return[e,e+(typeof t=="string"?t.length:1)]}function Hs(s){let e="",t=!1,n=!1;for(let i=0;i<s.length;++i){let r=s[i];switch(r[0]){case"\
+#":e+=(e===""?"":n?`
 
 `:`
 `)+(r.substring(1)||" "),t=!0,n=!1;break;case"%":s[i+1]?.[0]!=="#"&&(i+=1),t=!1;break;default:t||(n=!0),t=!1}}return{comment:e,
-afterEmptyLine:n}}a(Xs,"parsePrelude");var et=class{static{a(this,"Composer")}constructor(e={}){this.doc=null,this.atDirectives=
-!1,this.prelude=[],this.errors=[],this.warnings=[],this.onError=(t,n,i,r)=>{let o=Ze(t);r?this.warnings.push(new Xe(o,n,
-i)):this.errors.push(new ne(o,n,i))},this.directives=new le({version:e.version||"1.2"}),this.options=e}decorate(e,t){let{
-comment:n,afterEmptyLine:i}=Xs(this.prelude);if(n){let r=e.contents;if(t)e.comment=e.comment?`${e.comment}
-${n}`:n;else if(i||e.directives.docStart||!r)e.commentBefore=n;else if(K(r)&&!r.flow&&r.items.length>0){let o=r.items[0];
-B(o)&&(o=o.key);let l=o.commentBefore;o.commentBefore=l?`${n}
-${l}`:n}else{let o=r.commentBefore;r.commentBefore=o?`${n}
+afterEmptyLine:n}}var Ze=class{static name="Composer";constructor(e={}){this.doc=null,this.atDirectives=!1,this.prelude=
+[],this.errors=[],this.warnings=[],this.onError=(t,n,i,r)=>{let o=ze(t);r?this.warnings.push(new He(o,n,i)):this.errors.
+push(new se(o,n,i))},this.directives=new ae({version:e.version||"1.2"}),this.options=e}decorate(e,t){let{comment:n,afterEmptyLine:i}=Hs(
+this.prelude);if(n){let r=e.contents;if(t)e.comment=e.comment?`${e.comment}
+${n}`:n;else if(i||e.directives.docStart||!r)e.commentBefore=n;else if(D(r)&&!r.flow&&r.items.length>0){let o=r.items[0];
+P(o)&&(o=o.key);let a=o.commentBefore;o.commentBefore=a?`${n}
+${a}`:n}else{let o=r.commentBefore;r.commentBefore=o?`${n}
 ${o}`:n}}if(t){for(let r=0;r<this.errors.length;++r)e.errors.push(this.errors[r]);for(let r=0;r<this.warnings.length;++r)
 e.warnings.push(this.warnings[r])}else e.errors=this.errors,e.warnings=this.warnings;this.prelude=[],this.errors=[],this.
-warnings=[]}streamInfo(){return{comment:Xs(this.prelude).comment,directives:this.directives,errors:this.errors,warnings:this.
+warnings=[]}streamInfo(){return{comment:Hs(this.prelude).comment,directives:this.directives,errors:this.errors,warnings:this.
 warnings}}*compose(e,t=!1,n=-1){for(let i of e)yield*this.next(i);yield*this.end(t,n)}*next(e){switch(e.type){case"direc\
-tive":this.directives.add(e.source,(t,n,i)=>{let r=Ze(e);r[0]+=t,this.onError(r,"BAD_DIRECTIVE",n,i)}),this.prelude.push(
-e.source),this.atDirectives=!0;break;case"document":{let t=Hs(this.options,this.directives,e,this.onError);this.atDirectives&&
+tive":this.directives.add(e.source,(t,n,i)=>{let r=ze(e);r[0]+=t,this.onError(r,"BAD_DIRECTIVE",n,i)}),this.prelude.push(
+e.source),this.atDirectives=!0;break;case"document":{let t=Ws(this.options,this.directives,e,this.onError);this.atDirectives&&
 !t.directives.docStart&&this.onError(e,"MISSING_CHAR","Missing directives-end/doc-start indicator line"),this.decorate(t,
 !1),this.doc&&(yield this.doc),this.doc=t,this.atDirectives=!1;break}case"byte-order-mark":case"space":break;case"commen\
 t":case"newline":this.prelude.push(e.source);break;case"error":{let t=e.source?`${e.message}: ${JSON.stringify(e.source)}`:
-e.message,n=new ne(Ze(e),"UNEXPECTED_TOKEN",t);this.atDirectives||!this.doc?this.errors.push(n):this.doc.errors.push(n);
-break}case"doc-end":{if(!this.doc){let n="Unexpected doc-end without preceding document";this.errors.push(new ne(Ze(e),"\
-UNEXPECTED_TOKEN",n));break}this.doc.directives.docEnd=!0;let t=ue(e.end,e.offset+e.source.length,this.doc.options.strict,
+e.message,n=new se(ze(e),"UNEXPECTED_TOKEN",t);this.atDirectives||!this.doc?this.errors.push(n):this.doc.errors.push(n);
+break}case"doc-end":{if(!this.doc){let n="Unexpected doc-end without preceding document";this.errors.push(new se(ze(e),"\
+UNEXPECTED_TOKEN",n));break}this.doc.directives.docEnd=!0;let t=fe(e.end,e.offset+e.source.length,this.doc.options.strict,
 this.onError);if(this.decorate(this.doc,!0),t.comment){let n=this.doc.comment;this.doc.comment=n?`${n}
-${t.comment}`:t.comment}this.doc.range[2]=t.offset;break}default:this.errors.push(new ne(Ze(e),"UNEXPECTED_TOKEN",`Unsup\
+${t.comment}`:t.comment}this.doc.range[2]=t.offset;break}default:this.errors.push(new se(ze(e),"UNEXPECTED_TOKEN",`Unsup\
 ported token ${e.type}`))}}*end(e=!1,t=-1){if(this.doc)this.decorate(this.doc,!0),yield this.doc,this.doc=null;else if(e){
-let n=Object.assign({_directives:this.directives},this.options),i=new ke(void 0,n);this.atDirectives&&this.onError(t,"MI\
-SSING_CHAR","Missing directives-end indicator line"),i.range=[0,t,t],this.decorate(i,!1),yield i}}};var fs=Symbol("break visit"),Bn=Symbol("skip children"),zs=Symbol("remove item");function Te(s,e){"type"in s&&s.type==="\
-document"&&(s={start:s.start,value:s.value}),Zs(Object.freeze([]),s,e)}a(Te,"visit");Te.BREAK=fs;Te.SKIP=Bn;Te.REMOVE=zs;
-Te.itemAtPath=(s,e)=>{let t=s;for(let[n,i]of e){let r=t?.[n];if(r&&"items"in r)t=r.items[i];else return}return t};Te.parentCollection=
-(s,e)=>{let t=Te.itemAtPath(s,e.slice(0,-1)),n=e[e.length-1][0],i=t?.[n];if(i&&"items"in i)return i;throw new Error("Par\
-ent collection not found")};function Zs(s,e,t){let n=t(e,s);if(typeof n=="symbol")return n;for(let i of["key","value"]){
-let r=e[i];if(r&&"items"in r){for(let o=0;o<r.items.length;++o){let l=Zs(Object.freeze(s.concat([[i,o]])),r.items[o],t);
-if(typeof l=="number")o=l-1;else{if(l===fs)return fs;l===zs&&(r.items.splice(o,1),o-=1)}}typeof n=="function"&&i==="key"&&
-(n=n(e,s))}}return typeof n=="function"?n(e,s):n}a(Zs,"_visit");var us="\uFEFF",hs="",ps="",Dt="";function en(s){switch(s){case us:return"byte-order-mark";case hs:return"doc-mode";case ps:return"flow-error-end";case Dt:
+let n=Object.assign({_directives:this.directives},this.options),i=new Se(void 0,n);this.atDirectives&&this.onError(t,"MI\
+SSING_CHAR","Missing directives-end indicator line"),i.range=[0,t,t],this.decorate(i,!1),yield i}}};var cs=Symbol("break visit"),Mn=Symbol("skip children"),Xs=Symbol("remove item");function Ee(s,e){"type"in s&&s.type==="\
+document"&&(s={start:s.start,value:s.value}),zs(Object.freeze([]),s,e)}Ee.BREAK=cs;Ee.SKIP=Mn;Ee.REMOVE=Xs;Ee.itemAtPath=
+(s,e)=>{let t=s;for(let[n,i]of e){let r=t?.[n];if(r&&"items"in r)t=r.items[i];else return}return t};Ee.parentCollection=
+(s,e)=>{let t=Ee.itemAtPath(s,e.slice(0,-1)),n=e[e.length-1][0],i=t?.[n];if(i&&"items"in i)return i;throw new Error("Par\
+ent collection not found")};function zs(s,e,t){let n=t(e,s);if(typeof n=="symbol")return n;for(let i of["key","value"]){
+let r=e[i];if(r&&"items"in r){for(let o=0;o<r.items.length;++o){let a=zs(Object.freeze(s.concat([[i,o]])),r.items[o],t);
+if(typeof a=="number")o=a-1;else{if(a===cs)return cs;a===Xs&&(r.items.splice(o,1),o-=1)}}typeof n=="function"&&i==="key"&&
+(n=n(e,s))}}return typeof n=="function"?n(e,s):n}var fs="\uFEFF",us="",hs="",Bt="";function Zs(s){switch(s){case fs:return"byte-order-mark";case us:return"doc-mode";case hs:return"flow-error-end";case Bt:
 return"scalar";case"---":return"doc-start";case"...":return"doc-end";case"":case`
 `:case`\r
 `:return"newline";case"-":return"seq-item-ind";case"?":return"explicit-key-ind";case":":return"map-value-ind";case"{":return"\
 flow-map-start";case"}":return"flow-map-end";case"[":return"flow-seq-start";case"]":return"flow-seq-end";case",":return"\
 comma"}switch(s[0]){case" ":case"	":return"space";case"#":return"comment";case"%":return"directive-line";case"*":return"\
 alias";case"&":return"anchor";case"!":return"tag";case"'":return"single-quoted-scalar";case'"':return"double-quoted-scal\
-ar";case"|":case">":return"block-scalar-header"}return null}a(en,"tokenType");function ie(s){switch(s){case void 0:case" ":case`
-`:case"\r":case"	":return!0;default:return!1}}a(ie,"isEmpty");var tn=new Set("0123456789ABCDEFabcdef"),Kn=new Set("01234\
-56789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'()"),Kt=new Set(",[]{}"),jn=new Set(` ,[]{}
-\r	`),ms=a(s=>!s||jn.has(s),"isNotAnchorChar"),tt=class{static{a(this,"Lexer")}constructor(){this.atEnd=!1,this.blockScalarIndent=
--1,this.blockScalarKeep=!1,this.buffer="",this.flowKey=!1,this.flowLevel=0,this.indentNext=0,this.indentValue=0,this.lineEndPos=
-null,this.next=null,this.pos=0}*lex(e,t=!1){if(e){if(typeof e!="string")throw TypeError("source is not a string");this.buffer=
-this.buffer?this.buffer+e:e,this.lineEndPos=null}this.atEnd=!t;let n=this.next??"stream";for(;n&&(t||this.hasChars(1));)
-n=yield*this.parseNext(n)}atLineEnd(){let e=this.pos,t=this.buffer[e];for(;t===" "||t==="	";)t=this.buffer[++e];return!t||
-t==="#"||t===`
+ar";case"|":case">":return"block-scalar-header"}return null}function ne(s){switch(s){case void 0:case" ":case`
+`:case"\r":case"	":return!0;default:return!1}}var en=new Set("0123456789ABCDEFabcdef"),Bn=new Set("0123456789ABCDEFGHIJK\
+LMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'()"),Dt=new Set(",[]{}"),Dn=new Set(` ,[]{}
+\r	`),ps=s=>!s||Dn.has(s),et=class{static name="Lexer";constructor(){this.atEnd=!1,this.blockScalarIndent=-1,this.blockScalarKeep=
+!1,this.buffer="",this.flowKey=!1,this.flowLevel=0,this.indentNext=0,this.indentValue=0,this.lineEndPos=null,this.next=null,
+this.pos=0}*lex(e,t=!1){if(e){if(typeof e!="string")throw TypeError("source is not a string");this.buffer=this.buffer?this.
+buffer+e:e,this.lineEndPos=null}this.atEnd=!t;let n=this.next??"stream";for(;n&&(t||this.hasChars(1));)n=yield*this.parseNext(
+n)}atLineEnd(){let e=this.pos,t=this.buffer[e];for(;t===" "||t==="	";)t=this.buffer[++e];return!t||t==="#"||t===`
 `?!0:t==="\r"?this.buffer[e+1]===`
 `:!1}charAt(e){return this.buffer[this.pos+e]}continueScalar(e){let t=this.buffer[e];if(this.indentNext>0){let n=0;for(;t===
 " ";)t=this.buffer[++n+e];if(t==="\r"){let i=this.buffer[n+e+1];if(i===`
 `||!i&&!this.atEnd)return e+n+1}return t===`
 `||n>=this.indentNext||!t&&!this.atEnd?e+n:-1}if(t==="-"||t==="."){let n=this.buffer.substr(e,3);if((n==="---"||n==="...")&&
-ie(this.buffer[e+3]))return-1}return e}getLine(){let e=this.lineEndPos;return(typeof e!="number"||e!==-1&&e<this.pos)&&(e=
+ne(this.buffer[e+3]))return-1}return e}getLine(){let e=this.lineEndPos;return(typeof e!="number"||e!==-1&&e<this.pos)&&(e=
 this.buffer.indexOf(`
 `,this.pos),this.lineEndPos=e),e===-1?this.atEnd?this.buffer.substring(this.pos):null:(this.buffer[e-1]==="\r"&&(e-=1),this.
 buffer.substring(this.pos,e))}hasChars(e){return this.pos+e<=this.buffer.length}setNext(e){return this.buffer=this.buffer.
@@ -686,31 +658,31 @@ switch(e){case"stream":return yield*this.parseStream();case"line-start":return y
 art":return yield*this.parseBlockStart();case"doc":return yield*this.parseDocument();case"flow":return yield*this.parseFlowCollection();case"\
 quoted-scalar":return yield*this.parseQuotedScalar();case"block-scalar":return yield*this.parseBlockScalar();case"plain-\
 scalar":return yield*this.parsePlainScalar()}}*parseStream(){let e=this.getLine();if(e===null)return this.setNext("strea\
-m");if(e[0]===us&&(yield*this.pushCount(1),e=e.substring(1)),e[0]==="%"){let t=e.length,n=e.indexOf("#");for(;n!==-1;){let r=e[n-
+m");if(e[0]===fs&&(yield*this.pushCount(1),e=e.substring(1)),e[0]==="%"){let t=e.length,n=e.indexOf("#");for(;n!==-1;){let r=e[n-
 1];if(r===" "||r==="	"){t=n-1;break}else n=e.indexOf("#",n+1)}for(;;){let r=e[t-1];if(r===" "||r==="	")t-=1;else break}let i=(yield*this.
 pushCount(t))+(yield*this.pushSpaces(!0));return yield*this.pushCount(e.length-i),this.pushNewline(),"stream"}if(this.atLineEnd()){
-let t=yield*this.pushSpaces(!0);return yield*this.pushCount(e.length-t),yield*this.pushNewline(),"stream"}return yield hs,
+let t=yield*this.pushSpaces(!0);return yield*this.pushCount(e.length-t),yield*this.pushNewline(),"stream"}return yield us,
 yield*this.parseLineStart()}*parseLineStart(){let e=this.charAt(0);if(!e&&!this.atEnd)return this.setNext("line-start");
 if(e==="-"||e==="."){if(!this.atEnd&&!this.hasChars(4))return this.setNext("line-start");let t=this.peek(3);if((t==="---"||
-t==="...")&&ie(this.charAt(3)))return yield*this.pushCount(3),this.indentValue=0,this.indentNext=0,t==="---"?"doc":"stre\
-am"}return this.indentValue=yield*this.pushSpaces(!1),this.indentNext>this.indentValue&&!ie(this.charAt(1))&&(this.indentNext=
+t==="...")&&ne(this.charAt(3)))return yield*this.pushCount(3),this.indentValue=0,this.indentNext=0,t==="---"?"doc":"stre\
+am"}return this.indentValue=yield*this.pushSpaces(!1),this.indentNext>this.indentValue&&!ne(this.charAt(1))&&(this.indentNext=
 this.indentValue),yield*this.parseBlockStart()}*parseBlockStart(){let[e,t]=this.peek(2);if(!t&&!this.atEnd)return this.setNext(
-"block-start");if((e==="-"||e==="?"||e===":")&&ie(t)){let n=(yield*this.pushCount(1))+(yield*this.pushSpaces(!0));return this.
+"block-start");if((e==="-"||e==="?"||e===":")&&ne(t)){let n=(yield*this.pushCount(1))+(yield*this.pushSpaces(!0));return this.
 indentNext=this.indentValue+1,this.indentValue+=n,"block-start"}return"doc"}*parseDocument(){yield*this.pushSpaces(!0);let e=this.
 getLine();if(e===null)return this.setNext("doc");let t=yield*this.pushIndicators();switch(e[t]){case"#":yield*this.pushCount(
 e.length-t);case void 0:return yield*this.pushNewline(),yield*this.parseLineStart();case"{":case"[":return yield*this.pushCount(
 1),this.flowKey=!1,this.flowLevel=1,"flow";case"}":case"]":return yield*this.pushCount(1),"doc";case"*":return yield*this.
-pushUntil(ms),"doc";case'"':case"'":return yield*this.parseQuotedScalar();case"|":case">":return t+=yield*this.parseBlockScalarHeader(),
+pushUntil(ps),"doc";case'"':case"'":return yield*this.parseQuotedScalar();case"|":case">":return t+=yield*this.parseBlockScalarHeader(),
 t+=yield*this.pushSpaces(!0),yield*this.pushCount(e.length-t),yield*this.pushNewline(),yield*this.parseBlockScalar();default:
 return yield*this.parsePlainScalar()}}*parseFlowCollection(){let e,t,n=-1;do e=yield*this.pushNewline(),e>0?(t=yield*this.
 pushSpaces(!1),this.indentValue=n=t):t=0,t+=yield*this.pushSpaces(!0);while(e+t>0);let i=this.getLine();if(i===null)return this.
-setNext("flow");if((n!==-1&&n<this.indentNext&&i[0]!=="#"||n===0&&(i.startsWith("---")||i.startsWith("..."))&&ie(i[3]))&&
-!(n===this.indentNext-1&&this.flowLevel===1&&(i[0]==="]"||i[0]==="}")))return this.flowLevel=0,yield ps,yield*this.parseLineStart();
+setNext("flow");if((n!==-1&&n<this.indentNext&&i[0]!=="#"||n===0&&(i.startsWith("---")||i.startsWith("..."))&&ne(i[3]))&&
+!(n===this.indentNext-1&&this.flowLevel===1&&(i[0]==="]"||i[0]==="}")))return this.flowLevel=0,yield hs,yield*this.parseLineStart();
 let r=0;for(;i[r]===",";)r+=yield*this.pushCount(1),r+=yield*this.pushSpaces(!0),this.flowKey=!1;switch(r+=yield*this.pushIndicators(),
 i[r]){case void 0:return"flow";case"#":return yield*this.pushCount(i.length-r),"flow";case"{":case"[":return yield*this.
 pushCount(1),this.flowKey=!1,this.flowLevel+=1,"flow";case"}":case"]":return yield*this.pushCount(1),this.flowKey=!0,this.
-flowLevel-=1,this.flowLevel?"flow":"doc";case"*":return yield*this.pushUntil(ms),"flow";case'"':case"'":return this.flowKey=
-!0,yield*this.parseQuotedScalar();case":":{let o=this.charAt(1);if(this.flowKey||ie(o)||o===",")return this.flowKey=!1,yield*this.
+flowLevel-=1,this.flowLevel?"flow":"doc";case"*":return yield*this.pushUntil(ps),"flow";case'"':case"'":return this.flowKey=
+!0,yield*this.parseQuotedScalar();case":":{let o=this.charAt(1);if(this.flowKey||ne(o)||o===",")return this.flowKey=!1,yield*this.
 pushCount(1),yield*this.pushSpaces(!0),"flow"}default:return this.flowKey=!1,yield*this.parsePlainScalar()}}*parseQuotedScalar(){
 let e=this.charAt(0),t=this.buffer.indexOf(e,this.pos+1);if(e==="'")for(;t!==-1&&this.buffer[t+1]==="'";)t=this.buffer.indexOf(
 "'",t+2);else for(;t!==-1;){let r=0;for(;this.buffer[t-1-r]==="\\";)r+=1;if(r%2===0)break;t=this.buffer.indexOf('"',t+1)}
@@ -719,7 +691,7 @@ let n=this.buffer.substring(0,t),i=n.indexOf(`
 `,r)}i!==-1&&(t=i-(n[i-1]==="\r"?2:1))}if(t===-1){if(!this.atEnd)return this.setNext("quoted-scalar");t=this.buffer.length}
 return yield*this.pushToIndex(t+1,!1),this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1,this.
 blockScalarKeep=!1;let e=this.pos;for(;;){let t=this.buffer[++e];if(t==="+")this.blockScalarKeep=!0;else if(t>"0"&&t<="9")
-this.blockScalarIndent=Number(t)-1;else if(t!=="-")break}return yield*this.pushUntil(t=>ie(t)||t==="#")}*parseBlockScalar(){
+this.blockScalarIndent=Number(t)-1;else if(t!=="-")break}return yield*this.pushUntil(t=>ne(t)||t==="#")}*parseBlockScalar(){
 let e=this.pos-1,t=0,n;e:for(let r=this.pos;n=this.buffer[r];++r)switch(n){case" ":t+=1;break;case`
 `:e=r,t=0;break;case"\r":{let o=this.buffer[r+1];if(!o&&!this.atEnd)return this.setNext("block-scalar");if(o===`
 `)break}default:break e}if(!n&&!this.atEnd)return this.setNext("block-scalar");if(t>=this.indentNext){this.blockScalarIndent===
@@ -727,114 +699,113 @@ let e=this.pos-1,t=0,n;e:for(let r=this.pos;n=this.buffer[r];++r)switch(n){case"
 e+1);if(r===-1)break;e=this.buffer.indexOf(`
 `,r)}while(e!==-1);if(e===-1){if(!this.atEnd)return this.setNext("block-scalar");e=this.buffer.length}}let i=e+1;for(n=this.
 buffer[i];n===" ";)n=this.buffer[++i];if(n==="	"){for(;n==="	"||n===" "||n==="\r"||n===`
-`;)n=this.buffer[++i];e=i-1}else if(!this.blockScalarKeep)do{let r=e-1,o=this.buffer[r];o==="\r"&&(o=this.buffer[--r]);let l=r;
+`;)n=this.buffer[++i];e=i-1}else if(!this.blockScalarKeep)do{let r=e-1,o=this.buffer[r];o==="\r"&&(o=this.buffer[--r]);let a=r;
 for(;o===" ";)o=this.buffer[--r];if(o===`
-`&&r>=this.pos&&r+1+t>l)e=r;else break}while(!0);return yield Dt,yield*this.pushToIndex(e+1,!0),yield*this.parseLineStart()}*parsePlainScalar(){
-let e=this.flowLevel>0,t=this.pos-1,n=this.pos-1,i;for(;i=this.buffer[++n];)if(i===":"){let r=this.buffer[n+1];if(ie(r)||
-e&&Kt.has(r))break;t=n}else if(ie(i)){let r=this.buffer[n+1];if(i==="\r"&&(r===`
+`&&r>=this.pos&&r+1+t>a)e=r;else break}while(!0);return yield Bt,yield*this.pushToIndex(e+1,!0),yield*this.parseLineStart()}*parsePlainScalar(){
+let e=this.flowLevel>0,t=this.pos-1,n=this.pos-1,i;for(;i=this.buffer[++n];)if(i===":"){let r=this.buffer[n+1];if(ne(r)||
+e&&Dt.has(r))break;t=n}else if(ne(i)){let r=this.buffer[n+1];if(i==="\r"&&(r===`
 `?(n+=1,i=`
-`,r=this.buffer[n+1]):t=n),r==="#"||e&&Kt.has(r))break;if(i===`
-`){let o=this.continueScalar(n+1);if(o===-1)break;n=Math.max(n,o-2)}}else{if(e&&Kt.has(i))break;t=n}return!i&&!this.atEnd?
-this.setNext("plain-scalar"):(yield Dt,yield*this.pushToIndex(t+1,!0),e?"flow":"doc")}*pushCount(e){return e>0?(yield this.
+`,r=this.buffer[n+1]):t=n),r==="#"||e&&Dt.has(r))break;if(i===`
+`){let o=this.continueScalar(n+1);if(o===-1)break;n=Math.max(n,o-2)}}else{if(e&&Dt.has(i))break;t=n}return!i&&!this.atEnd?
+this.setNext("plain-scalar"):(yield Bt,yield*this.pushToIndex(t+1,!0),e?"flow":"doc")}*pushCount(e){return e>0?(yield this.
 buffer.substr(this.pos,e),this.pos+=e,e):0}*pushToIndex(e,t){let n=this.buffer.slice(this.pos,e);return n?(yield n,this.
 pos+=n.length,n.length):(t&&(yield""),0)}*pushIndicators(){let e=0;e:for(;;){switch(this.charAt(0)){case"!":e+=yield*this.
-pushTag(),e+=yield*this.pushSpaces(!0);continue e;case"&":e+=yield*this.pushUntil(ms),e+=yield*this.pushSpaces(!0);continue e;case"\
--":case"?":case":":{let t=this.flowLevel>0,n=this.charAt(1);if(ie(n)||t&&Kt.has(n)){t?this.flowKey&&(this.flowKey=!1):this.
+pushTag(),e+=yield*this.pushSpaces(!0);continue e;case"&":e+=yield*this.pushUntil(ps),e+=yield*this.pushSpaces(!0);continue e;case"\
+-":case"?":case":":{let t=this.flowLevel>0,n=this.charAt(1);if(ne(n)||t&&Dt.has(n)){t?this.flowKey&&(this.flowKey=!1):this.
 indentNext=this.indentValue+1,e+=yield*this.pushCount(1),e+=yield*this.pushSpaces(!0);continue e}}}break e}return e}*pushTag(){
-if(this.charAt(1)==="<"){let e=this.pos+2,t=this.buffer[e];for(;!ie(t)&&t!==">";)t=this.buffer[++e];return yield*this.pushToIndex(
-t===">"?e+1:e,!1)}else{let e=this.pos+1,t=this.buffer[e];for(;t;)if(Kn.has(t))t=this.buffer[++e];else if(t==="%"&&tn.has(
-this.buffer[e+1])&&tn.has(this.buffer[e+2]))t=this.buffer[e+=3];else break;return yield*this.pushToIndex(e,!1)}}*pushNewline(){
+if(this.charAt(1)==="<"){let e=this.pos+2,t=this.buffer[e];for(;!ne(t)&&t!==">";)t=this.buffer[++e];return yield*this.pushToIndex(
+t===">"?e+1:e,!1)}else{let e=this.pos+1,t=this.buffer[e];for(;t;)if(Bn.has(t))t=this.buffer[++e];else if(t==="%"&&en.has(
+this.buffer[e+1])&&en.has(this.buffer[e+2]))t=this.buffer[e+=3];else break;return yield*this.pushToIndex(e,!1)}}*pushNewline(){
 let e=this.buffer[this.pos];return e===`
 `?yield*this.pushCount(1):e==="\r"&&this.charAt(1)===`
 `?yield*this.pushCount(2):0}*pushSpaces(e){let t=this.pos-1,n;do n=this.buffer[++t];while(n===" "||e&&n==="	");let i=t-this.
 pos;return i>0&&(yield this.buffer.substr(this.pos,i),this.pos=t),i}*pushUntil(e){let t=this.pos,n=this.buffer[t];for(;!e(
-n);)n=this.buffer[++t];return yield*this.pushToIndex(t,!1)}};var st=class{static{a(this,"LineCounter")}constructor(){this.lineStarts=[],this.addNewLine=e=>this.lineStarts.push(e),this.
+n);)n=this.buffer[++t];return yield*this.pushToIndex(t,!1)}};var tt=class{static name="LineCounter";constructor(){this.lineStarts=[],this.addNewLine=e=>this.lineStarts.push(e),this.
 linePos=e=>{let t=0,n=this.lineStarts.length;for(;t<n;){let r=t+n>>1;this.lineStarts[r]<e?t=r+1:n=r}if(this.lineStarts[t]===
-e)return{line:t+1,col:1};if(t===0)return{line:0,col:e};let i=this.lineStarts[t-1];return{line:t,col:e-i+1}}}};function Oe(s,e){for(let t=0;t<s.length;++t)if(s[t].type===e)return!0;return!1}a(Oe,"includesToken");function sn(s){for(let e=0;e<
-s.length;++e)switch(s[e].type){case"space":case"comment":case"newline":break;default:return e}return-1}a(sn,"findNonEmpt\
-yIndex");function rn(s){switch(s?.type){case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"\
-flow-collection":return!0;default:return!1}}a(rn,"isFlowToken");function jt(s){switch(s.type){case"document":return s.start;case"\
-block-map":{let e=s.items[s.items.length-1];return e.sep??e.start}case"block-seq":return s.items[s.items.length-1].start;default:
-return[]}}a(jt,"getPrevProps");function je(s){if(s.length===0)return[];let e=s.length;e:for(;--e>=0;)switch(s[e].type){case"\
-doc-start":case"explicit-key-ind":case"map-value-ind":case"seq-item-ind":case"newline":break e}for(;s[++e]?.type==="spac\
-e";);return s.splice(e,s.length)}a(je,"getFirstKeyStartProps");function qt(s,e){if(e.length<1e5)Array.prototype.push.apply(
-s,e);else for(let t=0;t<e.length;++t)s.push(e[t])}a(qt,"arrayPushArray");function nn(s){if(s.start.type==="flow-seq-star\
-t")for(let e of s.items)e.sep&&!e.value&&!Oe(e.start,"explicit-key-ind")&&!Oe(e.sep,"map-value-ind")&&(e.key&&(e.value=e.
-key),delete e.key,rn(e.value)?e.value.end?qt(e.value.end,e.sep):e.value.end=e.sep:qt(e.start,e.sep),delete e.sep)}a(nn,"\
-fixFlowSeqItems");var nt=class{static{a(this,"Parser")}constructor(e){this.atNewLine=!0,this.atScalar=!1,this.indent=0,this.
-offset=0,this.onKeyLine=!1,this.stack=[],this.source="",this.type="",this.lexer=new tt,this.onNewLine=e}*parse(e,t=!1){this.
-onNewLine&&this.offset===0&&this.onNewLine(0);for(let n of this.lexer.lex(e,t))yield*this.next(n);t||(yield*this.end())}*next(e){
-if(this.source=e,this.atScalar){this.atScalar=!1,yield*this.step(),this.offset+=e.length;return}let t=en(e);if(t)if(t===
-"scalar")this.atNewLine=!1,this.atScalar=!0,this.type="scalar";else{switch(this.type=t,yield*this.step(),t){case"newline":
-this.atNewLine=!0,this.indent=0,this.onNewLine&&this.onNewLine(this.offset+e.length);break;case"space":this.atNewLine&&e[0]===
-" "&&(this.indent+=e.length);break;case"explicit-key-ind":case"map-value-ind":case"seq-item-ind":this.atNewLine&&(this.indent+=
-e.length);break;case"doc-mode":case"flow-error-end":return;default:this.atNewLine=!1}this.offset+=e.length}else{let n=`N\
-ot a YAML token: ${e}`;yield*this.pop({type:"error",offset:this.offset,message:n,source:e}),this.offset+=e.length}}*end(){
-for(;this.stack.length>0;)yield*this.pop()}get sourceToken(){return{type:this.type,offset:this.offset,indent:this.indent,
-source:this.source}}*step(){let e=this.peek(1);if(this.type==="doc-end"&&e?.type!=="doc-end"){for(;this.stack.length>0;)
-yield*this.pop();this.stack.push({type:"doc-end",offset:this.offset,source:this.source});return}if(!e)return yield*this.
-stream();switch(e.type){case"document":return yield*this.document(e);case"alias":case"scalar":case"single-quoted-scalar":case"\
-double-quoted-scalar":return yield*this.scalar(e);case"block-scalar":return yield*this.blockScalar(e);case"block-map":return yield*this.
-blockMap(e);case"block-seq":return yield*this.blockSequence(e);case"flow-collection":return yield*this.flowCollection(e);case"\
-doc-end":return yield*this.documentEnd(e)}yield*this.pop()}peek(e){return this.stack[this.stack.length-e]}*pop(e){let t=e??
-this.stack.pop();if(!t)yield{type:"error",offset:this.offset,source:"",message:"Tried to pop an empty stack"};else if(this.
-stack.length===0)yield t;else{let n=this.peek(1);switch(t.type==="block-scalar"?t.indent="indent"in n?n.indent:0:t.type===
-"flow-collection"&&n.type==="document"&&(t.indent=0),t.type==="flow-collection"&&nn(t),n.type){case"document":n.value=t;
-break;case"block-scalar":n.props.push(t);break;case"block-map":{let i=n.items[n.items.length-1];if(i.value){n.items.push(
-{start:[],key:t,sep:[]}),this.onKeyLine=!0;return}else if(i.sep)i.value=t;else{Object.assign(i,{key:t,sep:[]}),this.onKeyLine=
-!i.explicitKey;return}break}case"block-seq":{let i=n.items[n.items.length-1];i.value?n.items.push({start:[],value:t}):i.
-value=t;break}case"flow-collection":{let i=n.items[n.items.length-1];!i||i.value?n.items.push({start:[],key:t,sep:[]}):i.
-sep?i.value=t:Object.assign(i,{key:t,sep:[]});return}default:yield*this.pop(),yield*this.pop(t)}if((n.type==="document"||
-n.type==="block-map"||n.type==="block-seq")&&(t.type==="block-map"||t.type==="block-seq")){let i=t.items[t.items.length-
-1];i&&!i.sep&&!i.value&&i.start.length>0&&sn(i.start)===-1&&(t.indent===0||i.start.every(r=>r.type!=="comment"||r.indent<
-t.indent))&&(n.type==="document"?n.end=i.start:n.items.push({start:i.start}),t.items.splice(-1,1))}}}*stream(){switch(this.
-type){case"directive-line":yield{type:"directive",offset:this.offset,source:this.source};return;case"byte-order-mark":case"\
-space":case"comment":case"newline":yield this.sourceToken;return;case"doc-mode":case"doc-start":{let e={type:"document",
-offset:this.offset,start:[]};this.type==="doc-start"&&e.start.push(this.sourceToken),this.stack.push(e);return}}yield{type:"\
-error",offset:this.offset,message:`Unexpected ${this.type} token in YAML stream`,source:this.source}}*document(e){if(e.value)
-return yield*this.lineEnd(e);switch(this.type){case"doc-start":{sn(e.start)!==-1?(yield*this.pop(),yield*this.step()):e.
-start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"newline":e.start.push(this.sourceToken);
-return}let t=this.startBlockValue(e);t?this.stack.push(t):yield{type:"error",offset:this.offset,message:`Unexpected ${this.
-type} token in YAML document`,source:this.source}}*scalar(e){if(this.type==="map-value-ind"){let t=jt(this.peek(2)),n=je(
-t),i;e.end?(i=e.end,i.push(this.sourceToken),delete e.end):i=[this.sourceToken];let r={type:"block-map",offset:e.offset,
-indent:e.indent,items:[{start:n,key:e,sep:i}]};this.onKeyLine=!0,this.stack[this.stack.length-1]=r}else yield*this.lineEnd(
-e)}*blockScalar(e){switch(this.type){case"space":case"comment":case"newline":e.props.push(this.sourceToken);return;case"\
-scalar":if(e.source=this.source,this.atNewLine=!0,this.indent=0,this.onNewLine){let t=this.source.indexOf(`
+e)return{line:t+1,col:1};if(t===0)return{line:0,col:e};let i=this.lineStarts[t-1];return{line:t,col:e-i+1}}}};function Ne(s,e){for(let t=0;t<s.length;++t)if(s[t].type===e)return!0;return!1}function tn(s){for(let e=0;e<s.length;++e)
+switch(s[e].type){case"space":case"comment":case"newline":break;default:return e}return-1}function nn(s){switch(s?.type){case"\
+alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"flow-collection":return!0;default:return!1}}
+function Kt(s){switch(s.type){case"document":return s.start;case"block-map":{let e=s.items[s.items.length-1];return e.sep??
+e.start}case"block-seq":return s.items[s.items.length-1].start;default:return[]}}function Ke(s){if(s.length===0)return[];
+let e=s.length;e:for(;--e>=0;)switch(s[e].type){case"doc-start":case"explicit-key-ind":case"map-value-ind":case"seq-item\
+-ind":case"newline":break e}for(;s[++e]?.type==="space";);return s.splice(e,s.length)}function jt(s,e){if(e.length<1e5)Array.
+prototype.push.apply(s,e);else for(let t=0;t<e.length;++t)s.push(e[t])}function sn(s){if(s.start.type==="flow-seq-start")
+for(let e of s.items)e.sep&&!e.value&&!Ne(e.start,"explicit-key-ind")&&!Ne(e.sep,"map-value-ind")&&(e.key&&(e.value=e.key),
+delete e.key,nn(e.value)?e.value.end?jt(e.value.end,e.sep):e.value.end=e.sep:jt(e.start,e.sep),delete e.sep)}var st=class{static name="\
+Parser";constructor(e){this.atNewLine=!0,this.atScalar=!1,this.indent=0,this.offset=0,this.onKeyLine=!1,this.stack=[],this.
+source="",this.type="",this.lexer=new et,this.onNewLine=e}*parse(e,t=!1){this.onNewLine&&this.offset===0&&this.onNewLine(
+0);for(let n of this.lexer.lex(e,t))yield*this.next(n);t||(yield*this.end())}*next(e){if(this.source=e,this.atScalar){this.
+atScalar=!1,yield*this.step(),this.offset+=e.length;return}let t=Zs(e);if(t)if(t==="scalar")this.atNewLine=!1,this.atScalar=
+!0,this.type="scalar";else{switch(this.type=t,yield*this.step(),t){case"newline":this.atNewLine=!0,this.indent=0,this.onNewLine&&
+this.onNewLine(this.offset+e.length);break;case"space":this.atNewLine&&e[0]===" "&&(this.indent+=e.length);break;case"ex\
+plicit-key-ind":case"map-value-ind":case"seq-item-ind":this.atNewLine&&(this.indent+=e.length);break;case"doc-mode":case"\
+flow-error-end":return;default:this.atNewLine=!1}this.offset+=e.length}else{let n=`Not a YAML token: ${e}`;yield*this.pop(
+{type:"error",offset:this.offset,message:n,source:e}),this.offset+=e.length}}*end(){for(;this.stack.length>0;)yield*this.
+pop()}get sourceToken(){return{type:this.type,offset:this.offset,indent:this.indent,source:this.source}}*step(){let e=this.
+peek(1);if(this.type==="doc-end"&&e?.type!=="doc-end"){for(;this.stack.length>0;)yield*this.pop();this.stack.push({type:"\
+doc-end",offset:this.offset,source:this.source});return}if(!e)return yield*this.stream();switch(e.type){case"document":return yield*this.
+document(e);case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return yield*this.scalar(e);case"\
+block-scalar":return yield*this.blockScalar(e);case"block-map":return yield*this.blockMap(e);case"block-seq":return yield*this.
+blockSequence(e);case"flow-collection":return yield*this.flowCollection(e);case"doc-end":return yield*this.documentEnd(e)}
+yield*this.pop()}peek(e){return this.stack[this.stack.length-e]}*pop(e){let t=e??this.stack.pop();if(!t)yield{type:"erro\
+r",offset:this.offset,source:"",message:"Tried to pop an empty stack"};else if(this.stack.length===0)yield t;else{let n=this.
+peek(1);switch(t.type==="block-scalar"?t.indent="indent"in n?n.indent:0:t.type==="flow-collection"&&n.type==="document"&&
+(t.indent=0),t.type==="flow-collection"&&sn(t),n.type){case"document":n.value=t;break;case"block-scalar":n.props.push(t);
+break;case"block-map":{let i=n.items[n.items.length-1];if(i.value){n.items.push({start:[],key:t,sep:[]}),this.onKeyLine=
+!0;return}else if(i.sep)i.value=t;else{Object.assign(i,{key:t,sep:[]}),this.onKeyLine=!i.explicitKey;return}break}case"b\
+lock-seq":{let i=n.items[n.items.length-1];i.value?n.items.push({start:[],value:t}):i.value=t;break}case"flow-collection":{
+let i=n.items[n.items.length-1];!i||i.value?n.items.push({start:[],key:t,sep:[]}):i.sep?i.value=t:Object.assign(i,{key:t,
+sep:[]});return}default:yield*this.pop(),yield*this.pop(t)}if((n.type==="document"||n.type==="block-map"||n.type==="bloc\
+k-seq")&&(t.type==="block-map"||t.type==="block-seq")){let i=t.items[t.items.length-1];i&&!i.sep&&!i.value&&i.start.length>
+0&&tn(i.start)===-1&&(t.indent===0||i.start.every(r=>r.type!=="comment"||r.indent<t.indent))&&(n.type==="document"?n.end=
+i.start:n.items.push({start:i.start}),t.items.splice(-1,1))}}}*stream(){switch(this.type){case"directive-line":yield{type:"\
+directive",offset:this.offset,source:this.source};return;case"byte-order-mark":case"space":case"comment":case"newline":yield this.
+sourceToken;return;case"doc-mode":case"doc-start":{let e={type:"document",offset:this.offset,start:[]};this.type==="doc-\
+start"&&e.start.push(this.sourceToken),this.stack.push(e);return}}yield{type:"error",offset:this.offset,message:`Unexpec\
+ted ${this.type} token in YAML stream`,source:this.source}}*document(e){if(e.value)return yield*this.lineEnd(e);switch(this.
+type){case"doc-start":{tn(e.start)!==-1?(yield*this.pop(),yield*this.step()):e.start.push(this.sourceToken);return}case"\
+anchor":case"tag":case"space":case"comment":case"newline":e.start.push(this.sourceToken);return}let t=this.startBlockValue(
+e);t?this.stack.push(t):yield{type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.
+source}}*scalar(e){if(this.type==="map-value-ind"){let t=Kt(this.peek(2)),n=Ke(t),i;e.end?(i=e.end,i.push(this.sourceToken),
+delete e.end):i=[this.sourceToken];let r={type:"block-map",offset:e.offset,indent:e.indent,items:[{start:n,key:e,sep:i}]};
+this.onKeyLine=!0,this.stack[this.stack.length-1]=r}else yield*this.lineEnd(e)}*blockScalar(e){switch(this.type){case"sp\
+ace":case"comment":case"newline":e.props.push(this.sourceToken);return;case"scalar":if(e.source=this.source,this.atNewLine=
+!0,this.indent=0,this.onNewLine){let t=this.source.indexOf(`
 `)+1;for(;t!==0;)this.onNewLine(this.offset+t),t=this.source.indexOf(`
 `,t)+1}yield*this.pop();break;default:yield*this.pop(),yield*this.step()}}*blockMap(e){let t=e.items[e.items.length-1];switch(this.
 type){case"newline":if(this.onKeyLine=!1,t.value){let n="end"in t.value?t.value.end:void 0;(Array.isArray(n)?n[n.length-
 1]:void 0)?.type==="comment"?n?.push(this.sourceToken):e.items.push({start:[this.sourceToken]})}else t.sep?t.sep.push(this.
 sourceToken):t.start.push(this.sourceToken);return;case"space":case"comment":if(t.value)e.items.push({start:[this.sourceToken]});else if(t.
 sep)t.sep.push(this.sourceToken);else{if(this.atIndentedComment(t.start,e.indent)){let i=e.items[e.items.length-2]?.value?.
-end;if(Array.isArray(i)){qt(i,t.start),i.push(this.sourceToken),e.items.pop();return}}t.start.push(this.sourceToken)}return}
+end;if(Array.isArray(i)){jt(i,t.start),i.push(this.sourceToken),e.items.pop();return}}t.start.push(this.sourceToken)}return}
 if(this.indent>=e.indent){let n=!this.onKeyLine&&this.indent===e.indent,i=n&&(t.sep||t.explicitKey)&&this.type!=="seq-it\
-em-ind",r=[];if(i&&t.sep&&!t.value){let o=[];for(let l=0;l<t.sep.length;++l){let c=t.sep[l];switch(c.type){case"newline":
-o.push(l);break;case"space":break;case"comment":c.indent>e.indent&&(o.length=0);break;default:o.length=0}}o.length>=2&&(r=
+em-ind",r=[];if(i&&t.sep&&!t.value){let o=[];for(let a=0;a<t.sep.length;++a){let l=t.sep[a];switch(l.type){case"newline":
+o.push(a);break;case"space":break;case"comment":l.indent>e.indent&&(o.length=0);break;default:o.length=0}}o.length>=2&&(r=
 t.sep.splice(o[1]))}switch(this.type){case"anchor":case"tag":i||t.value?(r.push(this.sourceToken),e.items.push({start:r}),
 this.onKeyLine=!0):t.sep?t.sep.push(this.sourceToken):t.start.push(this.sourceToken);return;case"explicit-key-ind":!t.sep&&
 !t.explicitKey?(t.start.push(this.sourceToken),t.explicitKey=!0):i||t.value?(r.push(this.sourceToken),e.items.push({start:r,
 explicitKey:!0})):this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken],
 explicitKey:!0}]}),this.onKeyLine=!0;return;case"map-value-ind":if(t.explicitKey)if(t.sep)if(t.value)e.items.push({start:[],
-key:null,sep:[this.sourceToken]});else if(Oe(t.sep,"map-value-ind"))this.stack.push({type:"block-map",offset:this.offset,
-indent:this.indent,items:[{start:r,key:null,sep:[this.sourceToken]}]});else if(rn(t.key)&&!Oe(t.sep,"newline")){let o=je(
-t.start),l=t.key,c=t.sep;c.push(this.sourceToken),delete t.key,delete t.sep,this.stack.push({type:"block-map",offset:this.
-offset,indent:this.indent,items:[{start:o,key:l,sep:c}]})}else r.length>0?t.sep=t.sep.concat(r,this.sourceToken):t.sep.push(
-this.sourceToken);else if(Oe(t.start,"newline"))Object.assign(t,{key:null,sep:[this.sourceToken]});else{let o=je(t.start);
+key:null,sep:[this.sourceToken]});else if(Ne(t.sep,"map-value-ind"))this.stack.push({type:"block-map",offset:this.offset,
+indent:this.indent,items:[{start:r,key:null,sep:[this.sourceToken]}]});else if(nn(t.key)&&!Ne(t.sep,"newline")){let o=Ke(
+t.start),a=t.key,l=t.sep;l.push(this.sourceToken),delete t.key,delete t.sep,this.stack.push({type:"block-map",offset:this.
+offset,indent:this.indent,items:[{start:o,key:a,sep:l}]})}else r.length>0?t.sep=t.sep.concat(r,this.sourceToken):t.sep.push(
+this.sourceToken);else if(Ne(t.start,"newline"))Object.assign(t,{key:null,sep:[this.sourceToken]});else{let o=Ke(t.start);
 this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:o,key:null,sep:[this.sourceToken]}]})}else
-t.sep?t.value||i?e.items.push({start:r,key:null,sep:[this.sourceToken]}):Oe(t.sep,"map-value-ind")?this.stack.push({type:"\
+t.sep?t.value||i?e.items.push({start:r,key:null,sep:[this.sourceToken]}):Ne(t.sep,"map-value-ind")?this.stack.push({type:"\
 block-map",offset:this.offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]}):t.sep.push(this.sourceToken):
 Object.assign(t,{key:null,sep:[this.sourceToken]});this.onKeyLine=!0;return;case"alias":case"scalar":case"single-quoted-\
 scalar":case"double-quoted-scalar":{let o=this.flowScalar(this.type);i||t.value?(e.items.push({start:r,key:o,sep:[]}),this.
 onKeyLine=!0):t.sep?this.stack.push(o):(Object.assign(t,{key:o,sep:[]}),this.onKeyLine=!0);return}default:{let o=this.startBlockValue(
-e);if(o){if(o.type==="block-seq"){if(!t.explicitKey&&t.sep&&!Oe(t.sep,"newline")){yield*this.pop({type:"error",offset:this.
+e);if(o){if(o.type==="block-seq"){if(!t.explicitKey&&t.sep&&!Ne(t.sep,"newline")){yield*this.pop({type:"error",offset:this.
 offset,message:"Unexpected block-seq-ind on same line with key",source:this.source});return}}else n&&e.items.push({start:r});
 this.stack.push(o);return}}}}yield*this.pop(),yield*this.step()}*blockSequence(e){let t=e.items[e.items.length-1];switch(this.
 type){case"newline":if(t.value){let n="end"in t.value?t.value.end:void 0;(Array.isArray(n)?n[n.length-1]:void 0)?.type===
 "comment"?n?.push(this.sourceToken):e.items.push({start:[this.sourceToken]})}else t.start.push(this.sourceToken);return;case"\
 space":case"comment":if(t.value)e.items.push({start:[this.sourceToken]});else{if(this.atIndentedComment(t.start,e.indent)){
-let i=e.items[e.items.length-2]?.value?.end;if(Array.isArray(i)){qt(i,t.start),i.push(this.sourceToken),e.items.pop();return}}
+let i=e.items[e.items.length-2]?.value?.end;if(Array.isArray(i)){jt(i,t.start),i.push(this.sourceToken),e.items.pop();return}}
 t.start.push(this.sourceToken)}return;case"anchor":case"tag":if(t.value||this.indent<=e.indent)break;t.start.push(this.sourceToken);
-return;case"seq-item-ind":if(this.indent!==e.indent)break;t.value||Oe(t.start,"seq-item-ind")?e.items.push({start:[this.
+return;case"seq-item-ind":if(this.indent!==e.indent)break;t.value||Ne(t.start,"seq-item-ind")?e.items.push({start:[this.
 sourceToken]}):t.start.push(this.sourceToken);return}if(this.indent>e.indent){let n=this.startBlockValue(e);if(n){this.stack.
 push(n);return}}yield*this.pop(),yield*this.step()}*flowCollection(e){let t=e.items[e.items.length-1];if(this.type==="fl\
 ow-error-end"){let n;do yield*this.pop(),n=this.peek(1);while(n?.type==="flow-collection")}else if(e.end.length===0){switch(this.
@@ -847,27 +818,25 @@ e.items.push({start:[],key:i,sep:[]}):t.sep?this.stack.push(i):Object.assign(t,{
 flow-seq-end":e.end.push(this.sourceToken);return}let n=this.startBlockValue(e);n?this.stack.push(n):(yield*this.pop(),yield*this.
 step())}else{let n=this.peek(2);if(n.type==="block-map"&&(this.type==="map-value-ind"&&n.indent===e.indent||this.type===
 "newline"&&!n.items[n.items.length-1].sep))yield*this.pop(),yield*this.step();else if(this.type==="map-value-ind"&&n.type!==
-"flow-collection"){let i=jt(n),r=je(i);nn(e);let o=e.end.splice(1,e.end.length);o.push(this.sourceToken);let l={type:"bl\
+"flow-collection"){let i=Kt(n),r=Ke(i);sn(e);let o=e.end.splice(1,e.end.length);o.push(this.sourceToken);let a={type:"bl\
 ock-map",offset:e.offset,indent:e.indent,items:[{start:r,key:e,sep:o}]};this.onKeyLine=!0,this.stack[this.stack.length-1]=
-l}else yield*this.lineEnd(e)}}flowScalar(e){if(this.onNewLine){let t=this.source.indexOf(`
+a}else yield*this.lineEnd(e)}}flowScalar(e){if(this.onNewLine){let t=this.source.indexOf(`
 `)+1;for(;t!==0;)this.onNewLine(this.offset+t),t=this.source.indexOf(`
 `,t)+1}return{type:e,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(e){switch(this.type){case"\
 alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return this.flowScalar(this.type);case"block-s\
 calar-header":return{type:"block-scalar",offset:this.offset,indent:this.indent,props:[this.sourceToken],source:""};case"\
 flow-map-start":case"flow-seq-start":return{type:"flow-collection",offset:this.offset,indent:this.indent,start:this.sourceToken,
 items:[],end:[]};case"seq-item-ind":return{type:"block-seq",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken]}]};case"\
-explicit-key-ind":{this.onKeyLine=!0;let t=jt(e),n=je(t);return n.push(this.sourceToken),{type:"block-map",offset:this.offset,
-indent:this.indent,items:[{start:n,explicitKey:!0}]}}case"map-value-ind":{this.onKeyLine=!0;let t=jt(e),n=je(t);return{type:"\
+explicit-key-ind":{this.onKeyLine=!0;let t=Kt(e),n=Ke(t);return n.push(this.sourceToken),{type:"block-map",offset:this.offset,
+indent:this.indent,items:[{start:n,explicitKey:!0}]}}case"map-value-ind":{this.onKeyLine=!0;let t=Kt(e),n=Ke(t);return{type:"\
 block-map",offset:this.offset,indent:this.indent,items:[{start:n,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(e,t){
 return this.type!=="comment"||this.indent<=t?!1:e.every(n=>n.type==="newline"||n.type==="space")}*documentEnd(e){this.type!==
 "doc-mode"&&(e.end?e.end.push(this.sourceToken):e.end=[this.sourceToken],this.type==="newline"&&(yield*this.pop()))}*lineEnd(e){
 switch(this.type){case"comma":case"doc-start":case"doc-end":case"flow-seq-end":case"flow-map-end":case"map-value-ind":yield*this.
 pop(),yield*this.step();break;case"newline":this.onKeyLine=!1;default:e.end?e.end.push(this.sourceToken):e.end=[this.sourceToken],
-this.type==="newline"&&(yield*this.pop())}}};function qn(s){let e=s.prettyErrors!==!1;return{lineCounter:s.lineCounter||e&&new st||null,prettyErrors:e}}a(qn,"parseOp\
-tions");function on(s,e={}){let{lineCounter:t,prettyErrors:n}=qn(e),i=new nt(t?.addNewLine),r=new et(e),o=null;for(let l of r.compose(
-i.parse(s),!0,s.length))if(!o)o=l;else if(o.options.logLevel!=="silent"){o.errors.push(new ne(l.range.slice(0,2),"MULTIP\
+this.type==="newline"&&(yield*this.pop())}}};function Kn(s){let e=s.prettyErrors!==!1;return{lineCounter:s.lineCounter||e&&new tt||null,prettyErrors:e}}function rn(s,e={}){let{lineCounter:t,prettyErrors:n}=Kn(e),i=new st(t?.addNewLine),r=new Ze(e),o=null;for(let a of r.compose(
+i.parse(s),!0,s.length))if(!o)o=a;else if(o.options.logLevel!=="silent"){o.errors.push(new se(a.range.slice(0,2),"MULTIP\
 LE_DOCS","Source contains multiple documents; please use YAML.parseAllDocuments()"));break}return n&&t&&(o.errors.forEach(
-ss(s,t)),o.warnings.forEach(ss(s,t))),o}a(on,"parseDocument");function an(s,e,t){let n;typeof e=="function"?n=e:t===void 0&&
-e&&typeof e=="object"&&(t=e);let i=on(s,t);if(!i)return null;if(i.warnings.forEach(r=>gt(i.options.logLevel,r)),i.errors.
-length>0){if(i.options.logLevel!=="silent")throw i.errors[0];i.errors=[]}return i.toJS(Object.assign({reviver:n},t))}a(an,
-"parse");export{an as parse};
+ts(s,t)),o.warnings.forEach(ts(s,t))),o}function on(s,e,t){let n;typeof e=="function"?n=e:t===void 0&&e&&typeof e=="obje\
+ct"&&(t=e);let i=rn(s,t);if(!i)return null;if(i.warnings.forEach(r=>dt(i.options.logLevel,r)),i.errors.length>0){if(i.options.
+logLevel!=="silent")throw i.errors[0];i.errors=[]}return i.toJS(Object.assign({reviver:n},t))}export{on as parse};

@@ -2,530 +2,361 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   zod@4.6.7 (MIT)
 // @ts-self-types="./zod.d.ts"
-var qu=Object.defineProperty;var i=(e,t)=>qu(e,"name",{value:t,configurable:!0});var Ce=(e,t)=>{for(var r in t)qu(e,r,{get:t[r],enumerable:!0})};var dp={};Ce(dp,{$brand:()=>Qn,$input:()=>Os,$output:()=>Ss,NEVER:()=>Hn,TimePrecision:()=>Cs,ZodAny:()=>$l,ZodArray:()=>Pl,
-ZodBase64:()=>Cu,ZodBase64URL:()=>Ru,ZodBigInt:()=>or,ZodBigIntFormat:()=>Lu,ZodBoolean:()=>nr,ZodCIDRv4:()=>Tu,ZodCIDRv6:()=>Nu,
-ZodCUID:()=>Zu,ZodCUID2:()=>Pu,ZodCatch:()=>Gl,ZodCodec:()=>En,ZodCreditCard:()=>hl,ZodCustom:()=>Tn,ZodCustomStringFormat:()=>rt,
-ZodDate:()=>Zn,ZodDefault:()=>Ul,ZodDiscriminatedUnion:()=>Ol,ZodE164:()=>Du,ZodEmail:()=>zu,ZodEmoji:()=>wu,ZodEnum:()=>er,
-ZodError:()=>Ed,ZodExactOptional:()=>Bu,ZodFile:()=>jl,ZodFirstPartyTypeKind:()=>Vu,ZodFunction:()=>op,ZodGUID:()=>$u,ZodIBAN:()=>gl,
-ZodIPv4:()=>Au,ZodIPv6:()=>Eu,ZodISODate:()=>Ee,ZodISODateTime:()=>Ae,ZodISODuration:()=>Ne,ZodISOTime:()=>Te,ZodInstanceOf:()=>cp,
-ZodIntersection:()=>Il,ZodIssueCode:()=>Qm,ZodJWT:()=>ju,ZodKSUID:()=>Iu,ZodLazy:()=>tp,ZodLiteral:()=>Dl,ZodMAC:()=>ml,
-ZodMap:()=>Cl,ZodNaN:()=>Yl,ZodNanoID:()=>ku,ZodNever:()=>kl,ZodNonOptional:()=>Ju,ZodNull:()=>bl,ZodNullable:()=>Ml,ZodNumber:()=>rr,
-ZodNumberFormat:()=>nt,ZodObject:()=>Sn,ZodOptional:()=>In,ZodPipe:()=>An,ZodPrefault:()=>Jl,ZodPreprocess:()=>ql,ZodPromise:()=>np,
-ZodReadonly:()=>Hl,ZodRealError:()=>H,ZodRecord:()=>Qt,ZodSet:()=>Rl,ZodString:()=>tr,ZodStringFormat:()=>D,ZodSuccess:()=>Wl,
-ZodSymbol:()=>yl,ZodTemplateLiteral:()=>ep,ZodTransform:()=>Ll,ZodTuple:()=>El,ZodType:()=>$,ZodULID:()=>Su,ZodURL:()=>kn,
-ZodUUID:()=>de,ZodUndefined:()=>vl,ZodUnion:()=>On,ZodUnknown:()=>wl,ZodVoid:()=>Zl,ZodXID:()=>Ou,ZodXor:()=>Sl,_ZodString:()=>bu,
-_default:()=>Bl,_function:()=>Jm,any:()=>bm,array:()=>Pn,base64:()=>tm,base64url:()=>rm,bigint:()=>gm,boolean:()=>xl,catch:()=>Xl,
-check:()=>Km,cidrv4:()=>Qd,cidrv6:()=>em,clone:()=>C,codec:()=>Fm,coerce:()=>Gu,config:()=>L,core:()=>fe,creditCard:()=>om,
-cuid:()=>Kd,cuid2:()=>Vd,currencyCode:()=>lm,custom:()=>Vm,date:()=>$m,decode:()=>fu,decodeAsync:()=>mu,deepPartial:()=>ap,
-describe:()=>Wm,discriminatedUnion:()=>Om,e164:()=>nm,email:()=>Cd,emoji:()=>Bd,encode:()=>pu,encodeAsync:()=>du,endsWith:()=>Bt,
-enum:()=>Mu,exactOptional:()=>Fl,file:()=>Rm,flattenError:()=>ht,float32:()=>fm,float64:()=>dm,formatError:()=>gt,function:()=>Jm,
-getDiscriminatedOption:()=>rs,getErrorMap:()=>th,globalRegistry:()=>K,gt:()=>le,gte:()=>re,guid:()=>Rd,hash:()=>pm,hex:()=>am,
-hostname:()=>um,httpUrl:()=>Ud,iban:()=>im,includes:()=>Mt,input:()=>pp,instanceof:()=>Xm,int:()=>yu,int32:()=>mm,int64:()=>_m,
-intersection:()=>Al,invertCodec:()=>Mm,ipv4:()=>Yd,ipv6:()=>Hd,iso:()=>Wu,json:()=>qm,jwt:()=>sm,keyof:()=>wm,ksuid:()=>Xd,
-lazy:()=>rp,length:()=>Ye,literal:()=>Cm,looseObject:()=>Pm,looseRecord:()=>Am,lowercase:()=>Lt,lt:()=>ae,lte:()=>te,mac:()=>qd,
-map:()=>Em,maxLength:()=>Xe,maxSize:()=>Se,memoizer:()=>Et,meta:()=>Gm,mime:()=>Kt,minLength:()=>xe,minSize:()=>pe,multipleOf:()=>Pe,
-nan:()=>Lm,nanoid:()=>Jd,nativeEnum:()=>Nm,negative:()=>sc,never:()=>Fu,nonnegative:()=>uc,nonoptional:()=>Vl,nonpositive:()=>cc,
-normalize:()=>Vt,null:()=>zl,nullable:()=>wn,nullish:()=>Dm,number:()=>_l,object:()=>km,optional:()=>tt,output:()=>fp,overwrite:()=>se,
-parse:()=>cu,parseAsync:()=>uu,partialRecord:()=>Im,pipe:()=>vu,positive:()=>ic,prefault:()=>Kl,preprocess:()=>Hm,prettifyError:()=>oo,
-promise:()=>Bm,properties:()=>Jt,property:()=>ac,readonly:()=>Ql,record:()=>Nl,refine:()=>ip,regex:()=>jt,regexes:()=>oe,
-registry:()=>Wr,safeDecode:()=>gu,safeDecodeAsync:()=>xu,safeEncode:()=>hu,safeEncodeAsync:()=>_u,safeParse:()=>au,safeParseAsync:()=>lu,
-set:()=>Tm,setErrorMap:()=>eh,size:()=>Ge,slugify:()=>Yt,startsWith:()=>Ut,strictObject:()=>Zm,string:()=>$n,stringFormat:()=>cm,
-stringbool:()=>Ym,success:()=>jm,superRefine:()=>sp,symbol:()=>ym,templateLiteral:()=>Um,toJSONSchema:()=>vn,toLowerCase:()=>Gt,
-toUpperCase:()=>Xt,toZod:()=>st,transform:()=>Uu,treeifyError:()=>no,trim:()=>Wt,tuple:()=>Tl,uint32:()=>hm,uint64:()=>xm,
-ulid:()=>Wd,undefined:()=>vm,union:()=>ir,unknown:()=>et,uppercase:()=>Ft,url:()=>Md,util:()=>y,uuid:()=>Dd,uuidv4:()=>jd,
-uuidv6:()=>Ld,uuidv7:()=>Fd,validate:()=>_t,validateAsync:()=>xt,void:()=>zm,xid:()=>Gd,xor:()=>Sm});var fe={};Ce(fe,{$ZodAny:()=>Wi,$ZodArray:()=>Qi,$ZodAsyncError:()=>ee,$ZodBase64:()=>Ci,$ZodBase64URL:()=>Ri,$ZodBigInt:()=>jr,
-$ZodBigIntFormat:()=>Bi,$ZodBoolean:()=>Zt,$ZodCIDRv4:()=>Ei,$ZodCIDRv6:()=>Ti,$ZodCUID:()=>yi,$ZodCUID2:()=>vi,$ZodCatch:()=>xs,
-$ZodCheck:()=>R,$ZodCheckBigIntFormat:()=>Ko,$ZodCheckEndsWith:()=>ni,$ZodCheckGreaterThan:()=>Or,$ZodCheckIncludes:()=>ti,
-$ZodCheckLengthEquals:()=>qo,$ZodCheckLessThan:()=>Sr,$ZodCheckLowerCase:()=>Qo,$ZodCheckMaxLength:()=>Xo,$ZodCheckMaxSize:()=>Vo,
-$ZodCheckMimeType:()=>si,$ZodCheckMinLength:()=>Yo,$ZodCheckMinSize:()=>Wo,$ZodCheckMultipleOf:()=>Bo,$ZodCheckNumberFormat:()=>Jo,
-$ZodCheckOverwrite:()=>ci,$ZodCheckProperties:()=>ii,$ZodCheckProperty:()=>oi,$ZodCheckRegex:()=>Ho,$ZodCheckSizeEquals:()=>Go,
-$ZodCheckStartsWith:()=>ri,$ZodCheckStringFormat:()=>Ve,$ZodCheckUpperCase:()=>ei,$ZodCodec:()=>St,$ZodCreditCard:()=>ji,
-$ZodCustom:()=>ks,$ZodCustomStringFormat:()=>Mi,$ZodCyclicError:()=>Kr,$ZodDate:()=>qi,$ZodDefault:()=>ms,$ZodDiscriminatedUnion:()=>ns,
-$ZodE164:()=>Di,$ZodEmail:()=>di,$ZodEmoji:()=>_i,$ZodEncodeError:()=>_e,$ZodEnum:()=>us,$ZodError:()=>ro,$ZodExactOptional:()=>fs,
-$ZodFile:()=>ls,$ZodFunction:()=>$s,$ZodGUID:()=>pi,$ZodIBAN:()=>Li,$ZodIPv4:()=>Si,$ZodIPv6:()=>Ii,$ZodISODate:()=>ki,$ZodISODateTime:()=>wi,
-$ZodISODuration:()=>Pi,$ZodISOTime:()=>Zi,$ZodIntersection:()=>os,$ZodJWT:()=>Fi,$ZodKSUID:()=>$i,$ZodLazy:()=>Ot,$ZodLiteral:()=>as,
-$ZodMAC:()=>Ai,$ZodMap:()=>ss,$ZodNaN:()=>ys,$ZodNanoID:()=>xi,$ZodNever:()=>Xi,$ZodNonOptional:()=>gs,$ZodNull:()=>Vi,$ZodNullable:()=>ds,
-$ZodNumber:()=>Dr,$ZodNumberFormat:()=>Ui,$ZodObject:()=>Ma,$ZodObjectJIT:()=>es,$ZodOptional:()=>Fr,$ZodPipe:()=>Mr,$ZodPrefault:()=>hs,
-$ZodPreprocess:()=>vs,$ZodPromise:()=>ws,$ZodReadonly:()=>bs,$ZodRealError:()=>q,$ZodRecord:()=>is,$ZodRegistry:()=>Vr,$ZodSet:()=>cs,
-$ZodString:()=>Ze,$ZodStringFormat:()=>T,$ZodSuccess:()=>_s,$ZodSymbol:()=>Ji,$ZodTemplateLiteral:()=>zs,$ZodTransform:()=>ps,
-$ZodTuple:()=>Lr,$ZodType:()=>b,$ZodULID:()=>bi,$ZodURL:()=>gi,$ZodUUID:()=>fi,$ZodUndefined:()=>Ki,$ZodUnion:()=>Pt,$ZodUnknown:()=>Gi,
-$ZodVoid:()=>Yi,$ZodXID:()=>zi,$ZodXor:()=>ts,$brand:()=>Qn,$constructor:()=>f,$input:()=>Os,$output:()=>Ss,Doc:()=>$t,JSONSchema:()=>pl,
-JSONSchemaGenerator:()=>bn,NEVER:()=>Hn,TimePrecision:()=>Cs,URL_BAD_FORMAT:()=>mi,URL_UNPARSEABLE:()=>wt,_any:()=>Hs,_array:()=>lc,
-_base64:()=>dn,_base64url:()=>mn,_bigint:()=>Ks,_boolean:()=>Bs,_catch:()=>xd,_check:()=>Xa,_cidrv4:()=>pn,_cidrv6:()=>fn,
-_coercedBigint:()=>Vs,_coercedBoolean:()=>Js,_coercedDate:()=>nc,_coercedNumber:()=>Ds,_coercedString:()=>As,_creditCard:()=>Ts,
-_cuid:()=>nn,_cuid2:()=>on,_custom:()=>fc,_date:()=>rc,_decode:()=>_r,_decodeAsync:()=>yr,_default:()=>hd,_discriminatedUnion:()=>nd,
-_e164:()=>hn,_email:()=>Xr,_emoji:()=>tn,_encode:()=>gr,_encodeAsync:()=>xr,_endsWith:()=>Bt,_enum:()=>ad,_file:()=>pc,_float32:()=>Ls,
-_float64:()=>Fs,_gt:()=>le,_gte:()=>re,_guid:()=>Yr,_iban:()=>Ns,_includes:()=>Mt,_int:()=>js,_int32:()=>Ms,_int64:()=>Ws,
-_intersection:()=>od,_ipv4:()=>an,_ipv6:()=>ln,_isoDate:()=>Ct,_isoDateTime:()=>Nt,_isoDuration:()=>Dt,_isoTime:()=>Rt,_jwt:()=>gn,
-_ksuid:()=>un,_lazy:()=>zd,_length:()=>Ye,_literal:()=>pd,_lowercase:()=>Lt,_lt:()=>ae,_lte:()=>te,_mac:()=>Es,_map:()=>cd,
-_max:()=>te,_maxLength:()=>Xe,_maxSize:()=>Se,_mime:()=>Kt,_min:()=>re,_minLength:()=>xe,_minSize:()=>pe,_multipleOf:()=>Pe,
-_nan:()=>oc,_nanoid:()=>rn,_nativeEnum:()=>ld,_negative:()=>sc,_never:()=>ec,_nonnegative:()=>uc,_nonoptional:()=>gd,_nonpositive:()=>cc,
-_normalize:()=>Vt,_null:()=>qs,_nullable:()=>md,_number:()=>Rs,_optional:()=>dd,_overwrite:()=>se,_parse:()=>Ue,_parseAsync:()=>Be,
-_pipe:()=>yd,_positive:()=>ic,_promise:()=>$d,_properties:()=>Jt,_property:()=>ac,_readonly:()=>vd,_record:()=>sd,_refine:()=>dc,
-_regex:()=>jt,_safeDecode:()=>br,_safeDecodeAsync:()=>$r,_safeEncode:()=>vr,_safeEncodeAsync:()=>zr,_safeParse:()=>Je,_safeParseAsync:()=>Ke,
-_set:()=>ud,_size:()=>Ge,_slugify:()=>Yt,_startsWith:()=>Ut,_string:()=>Is,_stringFormat:()=>Oe,_stringbool:()=>_c,_success:()=>_d,
-_superRefine:()=>mc,_symbol:()=>Xs,_templateLiteral:()=>bd,_toLowerCase:()=>Gt,_toUpperCase:()=>Xt,_transform:()=>fd,_trim:()=>Wt,
-_tuple:()=>id,_uint32:()=>Us,_uint64:()=>Gs,_ulid:()=>sn,_undefined:()=>Ys,_union:()=>td,_unknown:()=>Qs,_uppercase:()=>Ft,
-_url:()=>Tt,_uuid:()=>qr,_uuidv4:()=>Hr,_uuidv6:()=>Qr,_uuidv7:()=>en,_void:()=>tc,_xid:()=>cn,_xor:()=>rd,base64Charset:()=>Rr,
-base64urlCharset:()=>kt,canParseURL:()=>hi,clone:()=>C,config:()=>L,createStandardJSONSchemaMethod:()=>qe,createToJSONSchemaMethod:()=>yc,
-decode:()=>cf,decodeAsync:()=>af,describe:()=>hc,encode:()=>sf,encodeAsync:()=>uf,extractDefs:()=>ve,finalize:()=>be,flattenError:()=>ht,
-formatError:()=>gt,getDiscriminatedOption:()=>rs,globalConfig:()=>B,globalRegistry:()=>K,handleUnrepresentable:()=>M,initializeContext:()=>ye,
-isBackEdge:()=>Wa,isRecursiveSchema:()=>qf,isValidBase64:()=>Ni,isValidBase64URL:()=>Ca,isValidCIDRv6:()=>Na,isValidCreditCard:()=>Ra,
-isValidIBAN:()=>Da,isValidIPv6:()=>Oi,isValidJWT:()=>ja,memoizer:()=>Et,mergeValues:()=>Nr,meta:()=>gc,parse:()=>mr,parseAsync:()=>hr,
-parseURLObject:()=>Aa,prettifyError:()=>oo,process:()=>N,processSchema:()=>N,regexes:()=>oe,registry:()=>Wr,safeDecode:()=>pf,
-safeDecodeAsync:()=>df,safeEncode:()=>lf,safeEncodeAsync:()=>ff,safeParse:()=>ef,safeParseAsync:()=>tf,standardProps:()=>Cr,
-stripTabAndNewline:()=>ai,toDotPath:()=>aa,toJSONSchema:()=>vn,toZod:()=>st,treeifyError:()=>no,urlHostnameOk:()=>Ea,urlProtocolOk:()=>Ta,
-util:()=>y,validate:()=>_t,validateAsync:()=>xt,validateURL:()=>Ia,version:()=>ui});var y={};Ce(y,{BIGINT_FORMAT_RANGES:()=>at,CONSTANT_CATCH:()=>oa,Class:()=>jn,NUMBER_FORMAT_RANGES:()=>ut,aborted:()=>J,
-allowsEval:()=>Bn,assert:()=>vp,assertEqual:()=>gp,assertIs:()=>xp,assertNever:()=>yp,assertNotEqual:()=>_p,assignProp:()=>G,
-attachSchema:()=>lt,base64ToUint8Array:()=>ra,base64urlToUint8Array:()=>Lp,cached:()=>Le,captureStackTrace:()=>ar,cleanEnum:()=>jp,
-cleanRegex:()=>ue,clone:()=>C,cloneDef:()=>$p,codePointLength:()=>ft,constantCatch:()=>Yn,createTransparentProxy:()=>Op,
-defineLazy:()=>Fn,defineLazyInternal:()=>z,derived:()=>Bp,esc:()=>Mn,escapeRegex:()=>Q,explicitlyAborted:()=>Wn,extend:()=>Ep,
-finalizeIssue:()=>Y,floatSafeRemainder:()=>Ln,getElementAtPath:()=>wp,getEnumValues:()=>De,getLengthableOrigin:()=>dt,getParsedType:()=>Sp,
-getSizableOrigin:()=>pt,hexToUint8Array:()=>Mp,hide:()=>mt,installLazyProp:()=>Wp,isObject:()=>$e,isPlainObject:()=>ge,issue:()=>Me,
-joinValues:()=>cr,jsonStringifyReplacer:()=>je,members:()=>Xn,merge:()=>Np,mergeDefs:()=>ne,normalizeParams:()=>_,nullish:()=>ur,
-numKeys:()=>Pp,objectClone:()=>bp,omit:()=>Ap,optionalKeys:()=>Vn,own:()=>he,parsedType:()=>Gn,partial:()=>Cp,pick:()=>Ip,
-prefixIssues:()=>X,primitiveTypes:()=>Kn,promiseAllObject:()=>kp,propertyKeyTypes:()=>ct,randomString:()=>Zp,rawShape:()=>Fe,
-required:()=>Rp,safeExtend:()=>Tp,shallowClone:()=>Jn,sizeCaps:()=>fr,slugify:()=>Un,stringifyPrimitive:()=>lr,toZod:()=>st,
-uint8ArrayToBase64:()=>na,uint8ArrayToBase64url:()=>Fp,uint8ArrayToHex:()=>Up,unwrapMessage:()=>Re});function gp(e){return e}i(gp,"assertEqual");function _p(e){return e}i(_p,"assertNotEqual");function st(){return e=>e}i(st,
-"toZod");function xp(e){}i(xp,"assertIs");function yp(e){throw new Error("Unexpected value in exhaustive check")}i(yp,"a\
-ssertNever");function vp(e){}i(vp,"assert");function De(e){let t=Object.values(e).filter(n=>typeof n=="number");return Object.
-entries(e).filter(([n,o])=>t.indexOf(+n)===-1).map(([n,o])=>o)}i(De,"getEnumValues");function cr(e,t="|"){return e.map(r=>lr(
-r)).join(t)}i(cr,"joinValues");function je(e,t){return typeof t=="bigint"?t.toString():t}i(je,"jsonStringifyReplacer");var Dn=class{static{
-i(this,"Cached")}constructor(t){this._getter=t,this._value=void 0}get value(){let t=this._getter;return t!==void 0&&(this.
-_value=t(),this._getter=void 0),this._value}};function Le(e){return new Dn(e)}i(Le,"cached");function ur(e){return e==null}
-i(ur,"nullish");function ue(e){let t=e.startsWith("^")?1:0,r=e.endsWith("$")?e.length-1:e.length;return e.slice(t,r)}i(ue,
-"cleanRegex");function Ln(e,t){let r=e/t,n=Math.round(r),o=4*Number.EPSILON*Math.max(Math.abs(r),1);return Math.abs(r-n)<
-o?0:r-n}i(Ln,"floatSafeRemainder");var Hu=Symbol("evaluating");function Fn(e,t,r){let n;Object.defineProperty(e,t,{get(){
-if(n!==Hu)return n===void 0&&(n=Hu,n=r()),n},set(o){Object.defineProperty(e,t,{value:o})},configurable:!0})}i(Fn,"define\
-Lazy");function bp(e){return Object.create(Object.getPrototypeOf(e),Object.getOwnPropertyDescriptors(e))}i(bp,"objectClo\
-ne");function G(e,t,r){Object.defineProperty(e,t,{value:r,writable:!0,enumerable:!0,configurable:!0})}i(G,"assignProp");
-function Fe(e){let t=Object.getOwnPropertyDescriptor(e,"shape");return t?.get?t.get.raw:t?.value}i(Fe,"rawShape");function ce(e){
-return Fe(e._zod.def)??e._zod.def.shape}i(ce,"sourceShape");function Qu(e,t,r){Object.defineProperty(e,t,{get(){let n=r();
-return G(this,t,n),n},enumerable:!0,configurable:!0})}i(Qu,"deferProp");function ea(e,t,r){t in e?G(e,t,r):e[t]=r}i(ea,"\
-putProp");function ze(e,t,r,n){let o=ce(t);for(let s of r){let c=Object.getOwnPropertyDescriptor(o,s);c.enumerable&&(c.get?
-Qu(e,s,()=>{let u=t._zod.def.shape[s];return n?n(u,s):u}):ea(e,s,n?n(c.value,s):c.value))}}i(ze,"mirrorShape");function zp(e,t){
-for(let r of Reflect.ownKeys(t)){let n=Object.getOwnPropertyDescriptor(t,r);n.enumerable&&(n.get?Qu(e,r,()=>t[r]):ea(e,r,
-n.value))}}i(zp,"mirrorProps");function ne(...e){let t={};for(let r of e){let n=Object.getOwnPropertyDescriptors(r);Object.
-assign(t,n)}return Object.defineProperties({},t)}i(ne,"mergeDefs");function $p(e){return ne(e._zod.def)}i($p,"cloneDef");
-function wp(e,t){return t?t.reduce((r,n)=>r?.[n],e):e}i(wp,"getElementAtPath");function kp(e){let t=Object.keys(e),r=t.map(
-n=>e[n]);return Promise.all(r).then(n=>{let o={};for(let s=0;s<t.length;s++)o[t[s]]=n[s];return o})}i(kp,"promiseAllObje\
-ct");function Zp(e=10){let t="abcdefghijklmnopqrstuvwxyz",r="";for(let n=0;n<e;n++)r+=t[Math.floor(Math.random()*t.length)];
-return r}i(Zp,"randomString");function Mn(e){return JSON.stringify(e)}i(Mn,"esc");function Un(e){return e.toLowerCase().
-trim().replace(/[^\w\s-]/g,"").replace(/[\s_-]+/g,"-").replace(/^-+|-+$/g,"")}i(Un,"slugify");var ar="captureStackTrace"in
-Error?Error.captureStackTrace:(...e)=>{};function $e(e){return typeof e=="object"&&e!==null&&!Array.isArray(e)}i($e,"isO\
-bject");var Bn=Le(()=>{if(B.jitless||typeof navigator<"u"&&navigator?.userAgent?.includes("Cloudflare"))return!1;try{let e=Function;
-return new e(""),!0}catch{return!1}});function ge(e){if($e(e)===!1)return!1;let t=e.constructor;if(t===void 0||typeof t!=
-"function")return!0;let r=t.prototype;return!($e(r)===!1||Object.prototype.hasOwnProperty.call(r,"isPrototypeOf")===!1)}
-i(ge,"isPlainObject");function Jn(e){return ge(e)?{...e}:Array.isArray(e)?[...e]:e instanceof Map?new Map(e):e instanceof
-Set?new Set(e):e}i(Jn,"shallowClone");function Pp(e){let t=0;for(let r in e)Object.prototype.hasOwnProperty.call(e,r)&&t++;
-return t}i(Pp,"numKeys");var Sp=i(e=>{let t=typeof e;switch(t){case"undefined":return"undefined";case"string":return"str\
-ing";case"number":return Number.isNaN(e)?"nan":"number";case"boolean":return"boolean";case"function":return"function";case"\
-bigint":return"bigint";case"symbol":return"symbol";case"object":return Array.isArray(e)?"array":e===null?"null":e.then&&
-typeof e.then=="function"&&e.catch&&typeof e.catch=="function"?"promise":typeof Map<"u"&&e instanceof Map?"map":typeof Set<
-"u"&&e instanceof Set?"set":typeof Date<"u"&&e instanceof Date?"date":typeof File<"u"&&e instanceof File?"file":"object";default:
-throw new Error(`Unknown data type: ${t}`)}},"getParsedType"),ct=new Set(["string","number","symbol"]),Kn=new Set(["stri\
-ng","number","bigint","boolean","symbol","undefined"]);function Q(e){return e.replace(/[.*+?^${}()|[\]\\]/g,"\\$&")}i(Q,
-"escapeRegex");function C(e,t,r){let n=new e._zod.constr(t??e._zod.def);return(!t||r?.parent)&&(n._zod.parent=e),n}i(C,"\
-clone");function _(e){let t=e;if(!t)return{};if(typeof t=="string")return{error:i(()=>t,"error")};if(t?.message!==void 0){
+var zu=Object.defineProperty;var Ye=(e,t)=>{for(var r in t)zu(e,r,{get:t[r],enumerable:!0})};var yu={};Ye(yu,{NEVER:()=>Vn,ZodError:()=>Tc,ZodISODate:()=>pe,ZodISODateTime:()=>le,ZodISODuration:()=>de,ZodISOTime:()=>fe,
+ZodNever:()=>vn,ZodType:()=>$,any:()=>tu,array:()=>Ct,boolean:()=>yn,coerce:()=>In,custom:()=>gu,date:()=>ru,discriminatedUnion:()=>cu,
+email:()=>Gc,enum:()=>Zn,guid:()=>Yc,int:()=>It,intersection:()=>wn,iso:()=>On,json:()=>_u,lazy:()=>Sn,literal:()=>lu,looseObject:()=>iu,
+never:()=>Nt,null:()=>bn,nullable:()=>Et,number:()=>_n,object:()=>nu,optional:()=>At,partialRecord:()=>au,preprocess:()=>xu,
+prettifyError:()=>Hn,record:()=>kn,safeParse:()=>Ot,strictObject:()=>ou,string:()=>We,toJSONSchema:()=>Oc,tuple:()=>uu,union:()=>Rt,
+unknown:()=>Ge,url:()=>Qc,uuid:()=>qc});var x={};Ye(x,{BIGINT_FORMAT_RANGES:()=>et,CONSTANT_CATCH:()=>Un,Class:()=>Mt,NUMBER_FORMAT_RANGES:()=>Oe,aborted:()=>J,
+allowsEval:()=>Wt,assert:()=>Su,assertEqual:()=>$u,assertIs:()=>Zu,assertNever:()=>Pu,assertNotEqual:()=>wu,assignProp:()=>B,
+attachSchema:()=>Ie,base64ToUint8Array:()=>Fn,base64urlToUint8Array:()=>Wu,cached:()=>_e,captureStackTrace:()=>He,cleanEnum:()=>Vu,
+cleanRegex:()=>Se,clone:()=>W,cloneDef:()=>Au,codePointLength:()=>Ae,constantCatch:()=>Bn,createTransparentProxy:()=>Du,
+defineLazy:()=>Jt,defineLazyInternal:()=>b,derived:()=>qu,esc:()=>Kt,escapeRegex:()=>ee,explicitlyAborted:()=>Yt,extend:()=>Fu,
+finalizeIssue:()=>X,floatSafeRemainder:()=>Bt,getElementAtPath:()=>Eu,getEnumValues:()=>he,getLengthableOrigin:()=>Ee,getParsedType:()=>Ru,
+getSizableOrigin:()=>Ln,hexToUint8Array:()=>Xu,hide:()=>nt,installLazyProp:()=>ta,isObject:()=>ue,isPlainObject:()=>ie,issue:()=>ye,
+joinValues:()=>qe,jsonStringifyReplacer:()=>ge,members:()=>Ht,merge:()=>Uu,mergeDefs:()=>Q,normalizeParams:()=>_,nullish:()=>Ut,
+numKeys:()=>Cu,objectClone:()=>Ou,omit:()=>Lu,optionalKeys:()=>Xt,own:()=>oe,parsedType:()=>qt,partial:()=>Bu,pick:()=>ju,
+prefixIssues:()=>G,primitiveTypes:()=>Dn,promiseAllObject:()=>Tu,propertyKeyTypes:()=>Gt,randomString:()=>Nu,rawShape:()=>xe,
+required:()=>Ju,safeExtend:()=>Mu,shallowClone:()=>Rn,sizeCaps:()=>rt,slugify:()=>Vt,stringifyPrimitive:()=>Qe,toZod:()=>ku,
+uint8ArrayToBase64:()=>Mn,uint8ArrayToBase64url:()=>Gu,uint8ArrayToHex:()=>Yu,unwrapMessage:()=>me});function $u(e){return e}function wu(e){return e}function ku(){return e=>e}function Zu(e){}function Pu(e){throw new Error(
+"Unexpected value in exhaustive check")}function Su(e){}function he(e){let t=Object.values(e).filter(n=>typeof n=="numbe\
+r");return Object.entries(e).filter(([n,o])=>t.indexOf(+n)===-1).map(([n,o])=>o)}function qe(e,t="|"){return e.map(r=>Qe(
+r)).join(t)}function ge(e,t){return typeof t=="bigint"?t.toString():t}var Ft=class{static name="Cached";constructor(t){this.
+_getter=t,this._value=void 0}get value(){let t=this._getter;return t!==void 0&&(this._value=t(),this._getter=void 0),this.
+_value}};function _e(e){return new Ft(e)}function Ut(e){return e==null}function Se(e){let t=e.startsWith("^")?1:0,r=e.endsWith(
+"$")?e.length-1:e.length;return e.slice(t,r)}function Bt(e,t){let r=e/t,n=Math.round(r),o=4*Number.EPSILON*Math.max(Math.
+abs(r),1);return Math.abs(r-n)<o?0:r-n}var Tn=Symbol("evaluating");function Jt(e,t,r){let n;Object.defineProperty(e,t,{get(){
+if(n!==Tn)return n===void 0&&(n=Tn,n=r()),n},set(o){Object.defineProperty(e,t,{value:o})},configurable:!0})}function Ou(e){
+return Object.create(Object.getPrototypeOf(e),Object.getOwnPropertyDescriptors(e))}function B(e,t,r){Object.defineProperty(
+e,t,{value:r,writable:!0,enumerable:!0,configurable:!0})}function xe(e){let t=Object.getOwnPropertyDescriptor(e,"shape");
+return t?.get?t.get.raw:t?.value}function H(e){return xe(e._zod.def)??e._zod.def.shape}function Nn(e,t,r){Object.defineProperty(
+e,t,{get(){let n=r();return B(this,t,n),n},enumerable:!0,configurable:!0})}function Cn(e,t,r){t in e?B(e,t,r):e[t]=r}function ce(e,t,r,n){
+let o=H(t);for(let i of r){let s=Object.getOwnPropertyDescriptor(o,i);s.enumerable&&(s.get?Nn(e,i,()=>{let c=t._zod.def.
+shape[i];return n?n(c,i):c}):Cn(e,i,n?n(s.value,i):s.value))}}function Iu(e,t){for(let r of Reflect.ownKeys(t)){let n=Object.
+getOwnPropertyDescriptor(t,r);n.enumerable&&(n.get?Nn(e,r,()=>t[r]):Cn(e,r,n.value))}}function Q(...e){let t={};for(let r of e){
+let n=Object.getOwnPropertyDescriptors(r);Object.assign(t,n)}return Object.defineProperties({},t)}function Au(e){return Q(
+e._zod.def)}function Eu(e,t){return t?t.reduce((r,n)=>r?.[n],e):e}function Tu(e){let t=Object.keys(e),r=t.map(n=>e[n]);return Promise.
+all(r).then(n=>{let o={};for(let i=0;i<t.length;i++)o[t[i]]=n[i];return o})}function Nu(e=10){let t="abcdefghijklmnopqrs\
+tuvwxyz",r="";for(let n=0;n<e;n++)r+=t[Math.floor(Math.random()*t.length)];return r}function Kt(e){return JSON.stringify(
+e)}function Vt(e){return e.toLowerCase().trim().replace(/[^\w\s-]/g,"").replace(/[\s_-]+/g,"-").replace(/^-+|-+$/g,"")}var He="\
+captureStackTrace"in Error?Error.captureStackTrace:(...e)=>{};function ue(e){return typeof e=="object"&&e!==null&&!Array.
+isArray(e)}var Wt=_e(()=>{if(F.jitless||typeof navigator<"u"&&navigator?.userAgent?.includes("Cloudflare"))return!1;try{
+let e=Function;return new e(""),!0}catch{return!1}});function ie(e){if(ue(e)===!1)return!1;let t=e.constructor;if(t===void 0||
+typeof t!="function")return!0;let r=t.prototype;return!(ue(r)===!1||Object.prototype.hasOwnProperty.call(r,"isPrototypeO\
+f")===!1)}function Rn(e){return ie(e)?{...e}:Array.isArray(e)?[...e]:e instanceof Map?new Map(e):e instanceof Set?new Set(
+e):e}function Cu(e){let t=0;for(let r in e)Object.prototype.hasOwnProperty.call(e,r)&&t++;return t}var Ru=e=>{let t=typeof e;
+switch(t){case"undefined":return"undefined";case"string":return"string";case"number":return Number.isNaN(e)?"nan":"numbe\
+r";case"boolean":return"boolean";case"function":return"function";case"bigint":return"bigint";case"symbol":return"symbol";case"\
+object":return Array.isArray(e)?"array":e===null?"null":e.then&&typeof e.then=="function"&&e.catch&&typeof e.catch=="fun\
+ction"?"promise":typeof Map<"u"&&e instanceof Map?"map":typeof Set<"u"&&e instanceof Set?"set":typeof Date<"u"&&e instanceof
+Date?"date":typeof File<"u"&&e instanceof File?"file":"object";default:throw new Error(`Unknown data type: ${t}`)}},Gt=new Set(
+["string","number","symbol"]),Dn=new Set(["string","number","bigint","boolean","symbol","undefined"]);function ee(e){return e.
+replace(/[.*+?^${}()|[\]\\]/g,"\\$&")}function W(e,t,r){let n=new e._zod.constr(t??e._zod.def);return(!t||r?.parent)&&(n.
+_zod.parent=e),n}function _(e){let t=e;if(!t)return{};if(typeof t=="string")return{error:()=>t};if(t?.message!==void 0){
 if(t?.error!==void 0)throw new Error("Cannot specify both `message` and `error` params");t.error=t.message}return delete t.
-message,typeof t.error=="string"?{...t,error:i(()=>t.error,"error")}:t}i(_,"normalizeParams");function Op(e){let t;return new Proxy(
-{},{get(r,n,o){return t??(t=e()),Reflect.get(t,n,o)},set(r,n,o,s){return t??(t=e()),Reflect.set(t,n,o,s)},has(r,n){return t??
-(t=e()),Reflect.has(t,n)},deleteProperty(r,n){return t??(t=e()),Reflect.deleteProperty(t,n)},ownKeys(r){return t??(t=e()),
-Reflect.ownKeys(t)},getOwnPropertyDescriptor(r,n){return t??(t=e()),Reflect.getOwnPropertyDescriptor(t,n)},defineProperty(r,n,o){
-return t??(t=e()),Reflect.defineProperty(t,n,o)}})}i(Op,"createTransparentProxy");function lr(e){return typeof e=="bigin\
-t"?e.toString()+"n":typeof e=="string"?`"${e}"`:`${e}`}i(lr,"stringifyPrimitive");function Vn(e){return Object.keys(e).filter(
-t=>e[t]._zod.optin!==void 0&&e[t]._zod.optout==="optional")}i(Vn,"optionalKeys");var ut={safeint:[Number.MIN_SAFE_INTEGER,
-Number.MAX_SAFE_INTEGER],int32:[-2147483648,2147483647],uint32:[0,4294967295],float32:[-34028234663852886e22,34028234663852886e22],
-float64:[-Number.MAX_VALUE,Number.MAX_VALUE]},at={int64:[BigInt("-9223372036854775808"),BigInt("9223372036854775807")],uint64:[
-BigInt(0),BigInt("18446744073709551615")]};function Ip(e,t){let r=e._zod.def,n=r.checks;if(n&&n.length>0)throw new Error(
-".pick() cannot be used on object schemas containing refinements");let s={};return ze(s,e,pr(e,t)),C(e,ne(r,{shape:s,checks:[]}))}
-i(Ip,"pick");function pr(e,t){let r=ce(e),n=[];for(let o of Reflect.ownKeys(t)){if(!Object.getOwnPropertyDescriptor(r,o)?.
-enumerable)throw new Error(`Unrecognized key: "${String(o)}"`);t[o]&&n.push(o)}return n}i(pr,"maskedKeys");function Ap(e,t){
+message,typeof t.error=="string"?{...t,error:()=>t.error}:t}function Du(e){let t;return new Proxy({},{get(r,n,o){return t??
+(t=e()),Reflect.get(t,n,o)},set(r,n,o,i){return t??(t=e()),Reflect.set(t,n,o,i)},has(r,n){return t??(t=e()),Reflect.has(
+t,n)},deleteProperty(r,n){return t??(t=e()),Reflect.deleteProperty(t,n)},ownKeys(r){return t??(t=e()),Reflect.ownKeys(t)},
+getOwnPropertyDescriptor(r,n){return t??(t=e()),Reflect.getOwnPropertyDescriptor(t,n)},defineProperty(r,n,o){return t??(t=
+e()),Reflect.defineProperty(t,n,o)}})}function Qe(e){return typeof e=="bigint"?e.toString()+"n":typeof e=="string"?`"${e}\
+"`:`${e}`}function Xt(e){return Object.keys(e).filter(t=>e[t]._zod.optin!==void 0&&e[t]._zod.optout==="optional")}var Oe={
+safeint:[Number.MIN_SAFE_INTEGER,Number.MAX_SAFE_INTEGER],int32:[-2147483648,2147483647],uint32:[0,4294967295],float32:[
+-34028234663852886e22,34028234663852886e22],float64:[-Number.MAX_VALUE,Number.MAX_VALUE]},et={int64:[BigInt("-9223372036\
+854775808"),BigInt("9223372036854775807")],uint64:[BigInt(0),BigInt("18446744073709551615")]};function ju(e,t){let r=e._zod.
+def,n=r.checks;if(n&&n.length>0)throw new Error(".pick() cannot be used on object schemas containing refinements");let i={};
+return ce(i,e,tt(e,t)),W(e,Q(r,{shape:i,checks:[]}))}function tt(e,t){let r=H(e),n=[];for(let o of Reflect.ownKeys(t)){if(!Object.
+getOwnPropertyDescriptor(r,o)?.enumerable)throw new Error(`Unrecognized key: "${String(o)}"`);t[o]&&n.push(o)}return n}function Lu(e,t){
 let r=e._zod.def,n=r.checks;if(n&&n.length>0)throw new Error(".omit() cannot be used on object schemas containing refine\
-ments");let s=new Set(pr(e,t)),c={};return ze(c,e,Reflect.ownKeys(ce(e)).filter(u=>!s.has(u))),C(e,ne(r,{shape:c,checks:[]}))}
-i(Ap,"omit");function Ep(e,t){if(!ge(t))throw new Error("Invalid input to extend: expected a plain object");let r=e._zod.
-def.checks;if(r&&r.length>0){let o=ce(e);for(let s of Reflect.ownKeys(t))if(Object.getOwnPropertyDescriptor(o,s)!==void 0)
-throw new Error("Cannot overwrite keys on object schemas containing refinements. Use `.safeExtend()` instead.")}return C(
-e,ne(e._zod.def,{shape:ta(e,t)}))}i(Ep,"extend");function ta(e,t){let r={};return ze(r,e,Reflect.ownKeys(ce(e))),zp(r,t),
-r}i(ta,"extended");function Tp(e,t){if(!ge(t))throw new Error("Invalid input to safeExtend: expected a plain object");return C(
-e,ne(e._zod.def,{shape:ta(e,t)}))}i(Tp,"safeExtend");function Np(e,t){if(!t?._zod?.def)throw new Error("Invalid input to\
- merge: expected an object schema. To merge a plain shape, use `.extend()`.");if(e._zod.def.checks?.length)throw new Error(
-".merge() cannot be used on object schemas containing refinements. Use .safeExtend() instead.");let r={};ze(r,e,Reflect.
-ownKeys(ce(e))),ze(r,t,Reflect.ownKeys(ce(t)));let n=ne(e._zod.def,{shape:r,get catchall(){return t._zod.def.catchall},checks:t.
-_zod.def.checks??[]});return C(e,n)}i(Np,"merge");function Cp(e,t,r,n="partial"){let s=t._zod.def.checks;if(s&&s.length>
-0)throw new Error(`.${n}() cannot be used on object schemas containing refinements`);let u=r?new Set(pr(t,r)):void 0,l={};
-return ze(l,t,Reflect.ownKeys(ce(t)),e&&((a,p)=>u&&!u.has(p)?a:new e({type:"optional",innerType:a}))),C(t,ne(t._zod.def,
-{shape:l,checks:[]}))}i(Cp,"partial");function Rp(e,t,r){let n=r?new Set(pr(t,r)):void 0,o={};return ze(o,t,Reflect.ownKeys(
-ce(t)),(s,c)=>n&&!n.has(c)?s:new e({type:"nonoptional",innerType:s})),C(t,ne(t._zod.def,{shape:o}))}i(Rp,"required");function J(e,t=0){
-if(e.aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue!==!0)return!0;return!1}i(J,"aborte\
-d");function Wn(e,t=0){if(e.aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue===!1)return!0;
-return!1}i(Wn,"explicitlyAborted");function X(e,t){return t.map(r=>{var n;return(n=r).path??(n.path=[]),r.path.unshift(e),
-r})}i(X,"prefixIssues");function Re(e){return typeof e=="string"?e:e?.message}i(Re,"unwrapMessage");function fr(e){let t=[];
-for(let r of e??[]){let n=r._zod.def;if(!/_(length|size)$|_equals$/.test(n.check))break;let o=n.maximum??n.length??n.size;
-o>=0&&t.push([o,r])}return t}i(fr,"sizeCaps");function lt(e,t,r){var n;for(let o=t;o<e.length;o++)(n=e[o]).schema??(n.schema=
-r)}i(lt,"attachSchema");function Y(e,t,r){var n;let o=e.inst?._zod?.traits;o?.has("$ZodType")&&(o.has("$ZodCheck")?(n=e).
-schema??(n.schema=e.inst):e.schema=e.inst);let s=e.schema!==e.inst?e.schema?._zod.def?.error:void 0,c=e.message?e.message:
-Re(e.inst?._zod.def?.error?.(e))??Re(s?.(e))??Re(t?.error?.(e))??Re(r.customError?.(e))??Re(r.localeError?.(e))??"Invali\
-d input",u={};for(let l of Object.keys(e))l==="inst"||l==="schema"||l==="continue"||l==="input"||l==="__proto__"||(u[l]=
-e[l]);return u.path??(u.path=[]),u.message=c,t?.reportInput&&(u.input=e.input),u}i(Y,"finalizeIssue");function pt(e){return e instanceof
-Set?"set":e instanceof Map?"map":e instanceof File?"file":"unknown"}i(pt,"getSizableOrigin");var Dp=/[\uD800-\uDBFF]/;function ft(e){
-let t=e.length;if(!Dp.test(e))return t;let r=t;for(let n=0;n<t-1;n++)(e.charCodeAt(n)&64512)===55296&&(e.charCodeAt(n+1)&
-64512)===56320&&(r--,n++);return r}i(ft,"codePointLength");function dt(e){return Array.isArray(e)?"array":typeof e=="str\
-ing"?"string":"unknown"}i(dt,"getLengthableOrigin");function Gn(e){let t=typeof e;switch(t){case"number":return Number.isNaN(
-e)?"nan":"number";case"object":{if(e===null)return"null";if(Array.isArray(e))return"array";let r=e;if(r&&Object.getPrototypeOf(
-r)!==Object.prototype&&"constructor"in r&&r.constructor)return r.constructor.name}}return t}i(Gn,"parsedType");function Me(...e){
-let[t,r,n]=e;return typeof t=="string"?{message:t,code:"custom",input:r,inst:n}:{...t}}i(Me,"issue");function jp(e){return Object.
-entries(e).filter(([t,r])=>Number.isNaN(Number.parseInt(t,10))).map(t=>t[1])}i(jp,"cleanEnum");function ra(e){let t=atob(
-e),r=new Uint8Array(t.length);for(let n=0;n<t.length;n++)r[n]=t.charCodeAt(n);return r}i(ra,"base64ToUint8Array");function na(e){
-let t="";for(let r=0;r<e.length;r++)t+=String.fromCharCode(e[r]);return btoa(t)}i(na,"uint8ArrayToBase64");function Lp(e){
-let t=e.replace(/-/g,"+").replace(/_/g,"/"),r="=".repeat((4-t.length%4)%4);return ra(t+r)}i(Lp,"base64urlToUint8Array");
-function Fp(e){return na(e).replace(/\+/g,"-").replace(/\//g,"_").replace(/=/g,"")}i(Fp,"uint8ArrayToBase64url");function Mp(e){
-let t=e.replace(/^0x/,"");if(t.length%2!==0)throw new Error("Invalid hex string length");let r=new Uint8Array(t.length/2);
-for(let n=0;n<t.length;n+=2)r[n/2]=Number.parseInt(t.slice(n,n+2),16);return r}i(Mp,"hexToUint8Array");function Up(e){return Array.
-from(e).map(t=>t.toString(16).padStart(2,"0")).join("")}i(Up,"uint8ArrayToHex");var jn=class{static{i(this,"Class")}constructor(...t){}};
-function Xn(e,t){for(let r in t){let n=Object.getOwnPropertyDescriptor(t,r);n.get?Object.defineProperty(e,r,{...n,enumerable:!1}):
-Jp(e,r,n.value)}}i(Xn,"members");function he(e,t,r,n=!0){return Object.defineProperty(e,t,{configurable:!0,writable:!0,enumerable:n,
-value:r}),r}i(he,"own");function mt(e,t,r){return he(e,t,r,!1)}i(mt,"hide");function Bp(e,t){for(let r in e){let n=e[r];
-Object.defineProperty(t,r,{configurable:!0,enumerable:!0,get(){return he(this,r,n(this))},set(o){he(this,r,o)}})}return t}
-i(Bp,"derived");function Jp(e,t,r){Object.defineProperty(e,t,{configurable:!0,get(){return this==null?r:he(this,t,r.bind(
-this))},set(n){he(this,t,n)}})}i(Jp,"defineBound");function Kp(e,t){let r=Object.getPrototypeOf(e);return t in r?void 0:
-r}i(Kp,"claim");var Rn,me=!1,Vp={configurable:!0,get(){me=!0}};function z(e,t,r){let n=Object.getPrototypeOf(e._zod);if(t in
-n&&Rn!==e._zod){Rn=void 0;return}Rn=e._zod,Object.defineProperty(n,t,{configurable:!0,get(){Object.defineProperty(this,t,
-Vp);let o=me;me=!1;try{let s=r(this);return me?delete this[t]:Object.defineProperty(this,t,{configurable:!0,writable:!0,
-value:s}),me=me||o,s}catch(s){throw delete this[t],me=me||o,s}},set(o){Object.defineProperty(this,t,{configurable:!0,writable:!0,
-value:o})}})}i(z,"defineLazyInternal");function Wp(e,t,r,n){let o=Kp(e,t);o&&Object.defineProperty(o,t,{configurable:!0,
-get(){let s={configurable:!0,writable:!0,enumerable:n,value:void 0};return Object.defineProperty(this,t,s),s.value=r(this),
-Object.defineProperty(this,t,s),s.value},set(s){Object.defineProperty(this,t,{configurable:!0,writable:!0,enumerable:n,value:s})}})}
-i(Wp,"installLazyProp");var oa="~constantCatch";function Yn(e){let t=i(()=>e,"fn");return t[oa]=!0,t}i(Yn,"constantCatch");var ia,Hn=Object.freeze({status:"aborted"}),qn={value:void 0,enumerable:!1},sa="captureStackTrace"in Error?Error:null;function Gp(e){
-let t=sa;if(t){let r=t.stackTraceLimit;if(typeof r=="number"){try{t.stackTraceLimit=0}catch{return sa=null,new e}try{return new e}finally{
-t.stackTraceLimit=r}}}return new e}i(Gp,"newError");function f(e,t,r,n){let o={};function s(h){this.def=h,this.constr=d,
-this.traits=new Set}i(s,"Internals"),s.prototype=o;let c=r,u=c&&new WeakSet;function l(h,m){if(h._zod){if(h._zod.traits.
-has(e))return}else{qn.value=new s(m);try{Object.defineProperty(h,"_zod",qn)}finally{qn.value=void 0}}if(h._zod.traits.add(
-e),t(h,m),u){let x=Object.getPrototypeOf(h),v=h._zod.constr.prototype,w=x;for(;w&&w!==v;)w=Object.getPrototypeOf(w);let W=w??
-x;u.has(W)||(u.add(W),Xn(W,c))}let g=d.prototype;for(let x in g)Object.prototype.hasOwnProperty.call(g,x)&&(x in h||(h[x]=
-g[x].bind(h)))}i(l,"init");let a=n?.Parent??Object;class p extends a{static{i(this,"Definition")}}Object.defineProperty(
-p,"name",{value:e});function d(h){let m=n?.Parent?Gp(p):this;l(m,h);let g=m._zod.deferred;if(g){for(let v of g)v();m._zod.
-deferred=void 0}let x=globalThis.__zod_globalConfig?.postProcessor;return x&&x(m),m}return i(d,"_"),Object.defineProperty(
-d,"init",{value:l}),Object.defineProperty(d,Symbol.hasInstance,{value:i(h=>n?.Parent&&h instanceof n.Parent?!0:h?._zod?.
-traits?.has(e),"value")}),Object.defineProperty(d,"name",{value:e}),d}i(f,"$constructor");var Qn=Symbol("zod_brand"),ee=class extends Error{static{
-i(this,"$ZodAsyncError")}constructor(){super("Encountered Promise during synchronous parse. Use .parseAsync() instead.")}},
-_e=class extends Error{static{i(this,"$ZodEncodeError")}constructor(t){super(`Encountered unidirectional transform durin\
-g encode: ${t}`),this.name="ZodEncodeError"}};(ia=globalThis).__zod_globalConfig??(ia.__zod_globalConfig={});var B=globalThis.
-__zod_globalConfig;function L(e){return e&&Object.assign(B,e),B}i(L,"config");function Xp(){let e=this._zod;return e.message??(e.message=JSON.stringify(e.def,je,2)),e.message}i(Xp,"_getMessage");function Yp(e){
-this._zod.message=e}i(Yp,"_setMessage");var qp={get:Xp,set:Yp,enumerable:!0,configurable:!0},to={value:void 0,enumerable:!1},
-ca=new WeakSet([Object.prototype,Error.prototype]),ua=i((e,t)=>{e.name="$ZodError",to.value=t,Object.defineProperty(e,"i\
-ssues",to),to.value=void 0,Object.defineProperty(e,"message",qp);let r=Object.getPrototypeOf(e);ca.has(r)||(ca.add(r),Object.
-defineProperty(r,"toString",{configurable:!0,enumerable:!1,get(){let n=i(()=>this.message,"value");return Object.defineProperty(
-this,"toString",{value:n,configurable:!0,writable:!0}),n},set(n){Object.defineProperty(this,"toString",{value:n,configurable:!0,
-writable:!0})}}))},"initializer"),ro=f("$ZodError",ua),q=f("$ZodError",ua,void 0,{Parent:Error});function Hp(e,t,r){return Object.
-prototype.hasOwnProperty.call(e,t)||(t==="__proto__"?Object.defineProperty(e,t,{value:r(),writable:!0,enumerable:!0,configurable:!0}):
-e[t]=r()),e[t]}i(Hp,"node");function ht(e,t=r=>r.message){let r={},n=[];for(let o of e.issues)o.path.length>0?Hp(r,o.path[0],
-()=>[]).push(t(o)):n.push(t(o));return{formErrors:n,fieldErrors:r}}i(ht,"flattenError");function gt(e,t=r=>r.message){let r={
-_errors:[]},n=i((o,s=[])=>{for(let c of o.issues)if(c.code==="invalid_union"&&c.errors.length)c.errors.map(u=>n({issues:u},
-[...s,...c.path]));else if(c.code==="invalid_key")n({issues:c.issues},[...s,...c.path]);else if(c.code==="invalid_elemen\
-t")n({issues:c.issues},[...s,...c.path]);else{let u=[...s,...c.path];if(u.length===0)r._errors.push(t(c));else{let l=r,a=0;
-for(;a<u.length;){let p=u[a],d=a===u.length-1;if(p==="_errors"){d&&l._errors.push(t(c)),a++;continue}Object.prototype.hasOwnProperty.
-call(l,p)||Object.defineProperty(l,p,{value:{_errors:[]},enumerable:!0,writable:!0,configurable:!0});let h=l[p];d&&h._errors.
-push(t(c)),l=h,a++}}}},"processError");return n(e),r}i(gt,"formatError");function no(e,t=r=>r.message){let r={errors:[]},
-n=i((o,s=[])=>{var c;for(let u of o.issues)if(u.code==="invalid_union"&&u.errors.length)u.errors.map(l=>n({issues:l},[...s,
-...u.path]));else if(u.code==="invalid_key")n({issues:u.issues},[...s,...u.path]);else if(u.code==="invalid_element")n({
-issues:u.issues},[...s,...u.path]);else{let l=[...s,...u.path];if(l.length===0){r.errors.push(t(u));continue}let a=r,p=0;
-for(;p<l.length;){let d=l[p],h=p===l.length-1;typeof d=="string"?(a.properties??(a.properties={}),Object.prototype.hasOwnProperty.
-call(a.properties,d)||Object.defineProperty(a.properties,d,{value:{errors:[]},enumerable:!0,writable:!0,configurable:!0}),
-a=a.properties[d]):(a.items??(a.items=[]),(c=a.items)[d]??(c[d]={errors:[]}),a=a.items[d]),h&&a.errors.push(t(u)),p++}}},
-"processError");return n(e),r}i(no,"treeifyError");function aa(e){let t=[],r=e.map(n=>typeof n=="object"?n.key:n);for(let n of r)
-typeof n=="number"?t.push(`[${n}]`):typeof n=="symbol"?t.push(`[${JSON.stringify(String(n))}]`):/[^\w$]/.test(n)?t.push(
-`[${JSON.stringify(n)}]`):(t.length&&t.push("."),t.push(n));return t.join("")}i(aa,"toDotPath");function oo(e){let t=[],
-r=[...e.issues].sort((n,o)=>(n.path??[]).length-(o.path??[]).length);for(let n of r)t.push(`✖ ${n.message}`),n.path?.length&&
-t.push(`  → at ${aa(n.path)}`);return t.join(`
-`)}i(oo,"prettifyError");function dr(e,t){return{callee:t?.callee??e,Err:t?.Err}}i(dr,"finalizeParams");var Ue=i(e=>{let t=i((r,n,o,s)=>{let c=o?
-{...o,async:!1}:{async:!1},u=r._zod.run({value:n,issues:[]},c);if(u instanceof Promise)throw new ee;if(u.issues.length){
-let l=new(s?.Err??e)(u.issues.map(a=>Y(a,c,L())));throw ar(l,s?.callee??t),l}return u.value},"fn");return t},"_parse"),mr=Ue(
-q),Be=i(e=>{let t=i(async(r,n,o,s)=>{let c=o?{...o,async:!0}:{async:!0},u=r._zod.run({value:n,issues:[]},c);if(u instanceof
-Promise&&(u=await u),u.issues.length){let l=new(s?.Err??e)(u.issues.map(a=>Y(a,c,L())));throw ar(l,s?.callee??t),l}return u.
-value},"fn");return t},"_parseAsync"),hr=Be(q),Je=i(e=>(t,r,n)=>{let o=n?{...n,async:!1}:{async:!1},s=t._zod.run({value:r,
-issues:[]},o);if(s instanceof Promise)throw new ee;return s.issues.length?la(e,s.issues,o):{success:!0,data:s.value}},"_\
-safeParse"),ef=Je(q);function la(e,t,r){let n;return{success:!1,get error(){return n||(n=new e(t.map(o=>Y(o,r,L()))),t=void 0,
-r=void 0),n},set error(o){n=o,t=void 0,r=void 0}}}i(la,"failure");var Ke=i(e=>async(t,r,n)=>{let o=n?{...n,async:!0}:{async:!0},
-s=t._zod.run({value:r,issues:[]},o);return s instanceof Promise&&(s=await s),s.issues.length?la(e,s.issues,o):{success:!0,
-data:s.value}},"_safeParseAsync"),tf=Ke(q),rf=Symbol.for("zod.compile.invalid"),nf=Symbol.for("zod.compile.fallback"),_t=i(
-((e,t,r)=>{let n=e._zod.bag.validator;if(n!==void 0){if(n(t)!==rf)return!0;if(n.definite===!0&&r===void 0)return!1}return of(
-e,t,r)}),"validate");function of(e,t,r){let n=r?{...r,async:!1,abortEarly:!0}:{async:!1,abortEarly:!0},o=e._zod.bag.fallbackRun,
-s;if(o?(n[nf]=!0,s=o({value:t,issues:[]},n)):s=e._zod.run({value:t,issues:[]},n),s instanceof Promise)throw new ee;return s.
-issues.length===0}i(of,"validateFallback");var xt=i(async(e,t,r)=>{let n=r?{...r,async:!0,abortEarly:!0}:{async:!0,abortEarly:!0},
-o=e._zod.run({value:t,issues:[]},n);return o instanceof Promise&&(o=await o),o.issues.length===0},"validateAsync"),gr=i(
-e=>{let t=Ue(e),r=i((n,o,s,c)=>{let u=s?{...s,direction:"backward"}:{direction:"backward"};return t(n,o,u,dr(r,c))},"fn");
-return r},"_encode"),sf=gr(q),_r=i(e=>{let t=Ue(e),r=i((n,o,s,c)=>t(n,o,s,dr(r,c)),"fn");return r},"_decode"),cf=_r(q),xr=i(
-e=>{let t=Be(e),r=i(async(n,o,s,c)=>{let u=s?{...s,direction:"backward"}:{direction:"backward"};return await t(n,o,u,dr(
-r,c))},"fn");return r},"_encodeAsync"),uf=xr(q),yr=i(e=>{let t=Be(e),r=i(async(n,o,s,c)=>await t(n,o,s,dr(r,c)),"fn");return r},
-"_decodeAsync"),af=yr(q),vr=i(e=>(t,r,n)=>{let o=n?{...n,direction:"backward"}:{direction:"backward"};return Je(e)(t,r,o)},
-"_safeEncode"),lf=vr(q),br=i(e=>(t,r,n)=>Je(e)(t,r,n),"_safeDecode"),pf=br(q),zr=i(e=>async(t,r,n)=>{let o=n?{...n,direction:"\
-backward"}:{direction:"backward"};return Ke(e)(t,r,o)},"_safeEncodeAsync"),ff=zr(q),$r=i(e=>async(t,r,n)=>Ke(e)(t,r,n),"\
-_safeDecodeAsync"),df=$r(q);var oe={};Ce(oe,{anyString:()=>Eo,base64:()=>$o,base64url:()=>wo,bigint:()=>No,boolean:()=>Co,browserEmail:()=>bf,cidrv4:()=>bo,
-cidrv6:()=>zo,creditCard:()=>wr,cuid:()=>so,cuid2:()=>co,currencyCode:()=>So,date:()=>Oo,datetime:()=>Ao,domain:()=>Zo,duration:()=>mo,
-e164:()=>Po,email:()=>go,emoji:()=>_o,extendedDuration:()=>mf,guid:()=>ho,hex:()=>Fo,hostname:()=>ko,html5Email:()=>xf,httpProtocol:()=>yt,
-iban:()=>kr,idnEmail:()=>vf,integer:()=>vt,ipv4:()=>xo,ipv6:()=>yo,ksuid:()=>lo,lowercase:()=>jo,mac:()=>vo,md5_base64:()=>kf,
-md5_base64url:()=>Zf,md5_hex:()=>wf,nanoid:()=>po,nanoidOfLength:()=>fo,null:()=>Ro,number:()=>ke,rfc5322Email:()=>yf,sha1_base64:()=>Sf,
-sha1_base64url:()=>Of,sha1_hex:()=>Pf,sha256_base64:()=>Af,sha256_base64url:()=>Ef,sha256_hex:()=>If,sha384_base64:()=>Nf,
-sha384_base64url:()=>Cf,sha384_hex:()=>Tf,sha512_base64:()=>Df,sha512_base64url:()=>jf,sha512_hex:()=>Rf,string:()=>To,time:()=>Io,
-ulid:()=>uo,undefined:()=>Do,unicodeEmail:()=>pa,uppercase:()=>Lo,uuid:()=>we,uuid4:()=>hf,uuid6:()=>gf,uuid7:()=>_f,xid:()=>ao});var so=/^[cC][0-9a-z]{6,}$/,co=/^[0-9a-z]+$/,uo=/^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/,ao=/^[0-9a-vA-V]{20}$/,lo=/^[A-Za-z0-9]{27}$/,
-po=/^[a-zA-Z0-9_-]{21}$/;function fo(e){return new RegExp(`^[a-zA-Z0-9_-]{${e}}$`)}i(fo,"nanoidOfLength");var mo=/^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$/,
-mf=/^[-+]?P(?!$)(?:(?:[-+]?\d+Y)|(?:[-+]?\d+[.,]\d+Y$))?(?:(?:[-+]?\d+M)|(?:[-+]?\d+[.,]\d+M$))?(?:(?:[-+]?\d+W)|(?:[-+]?\d+[.,]\d+W$))?(?:(?:[-+]?\d+D)|(?:[-+]?\d+[.,]\d+D$))?(?:T(?=[\d+-])(?:(?:[-+]?\d+H)|(?:[-+]?\d+[.,]\d+H$))?(?:(?:[-+]?\d+M)|(?:[-+]?\d+[.,]\d+M$))?(?:[-+]?\d+(?:[.,]\d+)?S)?)??$/,
-ho=/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/,we=i(e=>e?new RegExp(`^([0-9a-fA-F]\
-{8}-[0-9a-fA-F]{4}-${e}[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12})$`):/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/,
-"uuid"),hf=we(4),gf=we(6),_f=we(7),go=/^(?:[A-Za-z0-9_'+\-]+\.)*[A-Za-z0-9_'+\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$/,
-xf=/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/,
-yf=/^(([^<>()\[\]\\.,;:\s@"]+(\.[^<>()\[\]\\.,;:\s@"]+)*)|(".+"))@((\[[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}])|(([a-zA-Z\-0-9]+\.)+[a-zA-Z]{2,}))$/,
-pa=/^[^\s@"]{1,64}@[^\s@]{1,255}$/u,vf=pa,bf=/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/,
-zf="^(?=[\\s\\S]*[\\p{Extended_Pictographic}\\p{Regional_Indicator}\\u20E3])[\\p{Extended_Pictographic}\\p{Emoji_Component}]+$";
-function _o(){return new RegExp(zf,"u")}i(_o,"emoji");var xo=/^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])$/,
-yo=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))$/,
-vo=i(e=>{let t=Q(e??":");return new RegExp(`^(?:[0-9A-F]{2}${t}){5}[0-9A-F]{2}$|^(?:[0-9a-f]{2}${t}){5}[0-9a-f]{2}$`)},"\
-mac"),bo=/^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\/([0-9]|[1-2][0-9]|3[0-2])$/,
-zo=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))\/(12[0-8]|1[01][0-9]|[1-9]?[0-9])$/,
-$o=/^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=))?$/,wo=/^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?$/,
-ko=/^(?=.{1,253}\.?$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[-0-9a-zA-Z]{0,61}[0-9a-zA-Z])?)*\.?$/,
-Zo=/^(?=.{1,253}$)([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,63}$/,yt=/^https?$/,Po=/^\+[1-9]\d{6,14}$/,
-wr=/^\d(?:[ -]?\d){11,18}$/,So=/^(?:AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BHD|BIF|BMD|BND|BOB|BOV|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHE|CHF|CHW|CLF|CLP|CNY|COP|COU|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GIP|GMD|GNF|GTQ|GYD|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MXN|MXV|MYR|MZN|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|UAH|UGX|USD|USN|UYI|UYU|UYW|UZS|VED|VES|VND|VUV|WST|XAD|XAF|XAG|XAU|XBA|XBB|XBC|XBD|XCD|XCG|XDR|XOF|XPD|XPF|XPT|XSU|XTS|XUA|XXX|YER|ZAR|ZMW|ZWG)$/,
-kr=/^[A-Z]{2}(?!00|01|99)\d{2}[A-Z0-9]{11,30}$/,fa="(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[1357\
-9][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|\
-1\\d|2[0-8])))";function $f(e){return new RegExp(`^${e}$`)}i($f,"anchor");var Oo=$f(fa);function io(e){let t="(?:[01]\\d|\
-2[0-3]):[0-5]\\d";return typeof e.precision=="number"?e.precision===-1?`${t}`:e.precision===0?`${t}:[0-5]\\d`:`${t}:[0-5\
-]\\d\\.\\d{${e.precision}}`:e.seconds?`${t}:[0-5]\\d(?:\\.\\d+)?`:`${t}(?::[0-5]\\d(?:\\.\\d+)?)?`}i(io,"timeSource");function Io(e){
-return new RegExp(`^${io(e)}$`)}i(Io,"time");function Ao(e){let t=["Z"];e.offset&&t.push("([+-](?:[01]\\d|2[0-3]):[0-5]\\d\
-)");let r=`${io({precision:e.precision,seconds:!0})}(?:${t.join("|")})`,n=e.local?`${r}|${io({precision:e.precision})}`:
-r;return new RegExp(`^${fa}T(?:${n})$`)}i(Ao,"datetime");var Eo=/^[\s\S]{0,}$/,To=i(e=>{let t=e?`[\\s\\S]{${e?.minimum??
-0},${e?.maximum??""}}`:"[\\s\\S]*";return new RegExp(`^${t}$`)},"string"),No=/^-?\d+n?$/,vt=/^-?\d+$/,ke=/^-?\d+(?:\.\d+)?$/,
-Co=/^(?:true|false)$/i,Ro=/^null$/i;var Do=/^undefined$/i;var jo=/^[^A-Z]*$/,Lo=/^[^a-z]*$/,Fo=/^[0-9a-fA-F]*$/;function bt(e,t){return new RegExp(`^[A-Za-z0-9+/]{${e}}${t}$`)}i(
-bt,"fixedBase64");function zt(e){return new RegExp(`^[A-Za-z0-9_-]{${e}}$`)}i(zt,"fixedBase64url");var wf=/^[0-9a-fA-F]{32}$/,
-kf=bt(22,"=="),Zf=zt(22),Pf=/^[0-9a-fA-F]{40}$/,Sf=bt(27,"="),Of=zt(27),If=/^[0-9a-fA-F]{64}$/,Af=bt(43,"="),Ef=zt(43),Tf=/^[0-9a-fA-F]{96}$/,
-Nf=bt(64,""),Cf=zt(64),Rf=/^[0-9a-fA-F]{128}$/,Df=bt(86,"=="),jf=zt(86);var R=f("$ZodCheck",(e,t)=>{var r;e._zod??(e._zod={}),e._zod.def=t,(r=e._zod).onattach??(r.onattach=[])}),Mo=i(e=>{let t=e.
-value;return!ur(t)&&t.size!==void 0},"_whenHasSize"),Uo=i(e=>{let t=e.value;return!ur(t)&&t.length!==void 0},"_whenHasLe\
-ngth"),Zr={number:"number",bigint:"bigint",object:"date"},Sr=f("$ZodCheckLessThan",(e,t)=>{R.init(e,t);let r=Zr[typeof t.
-value];e._zod.check=n=>{(t.inclusive?n.value<=t.value:n.value<t.value)||n.issues.push({origin:Zr[typeof n.value]??r,code:"\
-too_big",maximum:typeof t.value=="object"?t.value.getTime():t.value,input:n.value,inclusive:t.inclusive,inst:e,continue:!t.
-abort})}}),Or=f("$ZodCheckGreaterThan",(e,t)=>{R.init(e,t);let r=Zr[typeof t.value];e._zod.check=n=>{(t.inclusive?n.value>=
-t.value:n.value>t.value)||n.issues.push({origin:Zr[typeof n.value]??r,code:"too_small",minimum:typeof t.value=="object"?
-t.value.getTime():t.value,input:n.value,inclusive:t.inclusive,inst:e,continue:!t.abort})}}),Bo=f("$ZodCheckMultipleOf",(e,t)=>{
-R.init(e,t),e._zod.check=r=>{if(typeof r.value!=typeof t.value)throw new Error("Cannot mix number and bigint in multiple\
-_of check.");(typeof r.value=="bigint"?t.value!==BigInt(0)&&r.value%t.value===BigInt(0):Ln(r.value,t.value)===0)||r.issues.
-push({origin:typeof r.value,code:"not_multiple_of",divisor:t.value,input:r.value,inst:e,continue:!t.abort})}}),Jo=f("$Zo\
-dCheckNumberFormat",(e,t)=>{R.init(e,t),t.format=t.format||"float64";let r=t.format?.includes("int"),n=r?"int":"number",
-[o,s]=ut[t.format];e._zod.check=c=>{let u=c.value;if(r){if(!Number.isInteger(u)){c.issues.push({expected:n,format:t.format,
-code:"invalid_type",continue:!1,input:u,inst:e});return}if(!Number.isSafeInteger(u)){u>0?c.issues.push({input:u,code:"to\
-o_big",maximum:Number.MAX_SAFE_INTEGER,note:"Integers must be within the safe integer range.",inst:e,origin:n,inclusive:!0,
-continue:!t.abort}):c.issues.push({input:u,code:"too_small",minimum:Number.MIN_SAFE_INTEGER,note:"Integers must be withi\
-n the safe integer range.",inst:e,origin:n,inclusive:!0,continue:!t.abort});return}}u<o&&c.issues.push({origin:"number",
-input:u,code:"too_small",minimum:o,inclusive:!0,inst:e,continue:!t.abort}),u>s&&c.issues.push({origin:"number",input:u,code:"\
-too_big",maximum:s,inclusive:!0,inst:e,continue:!t.abort})}}),Ko=f("$ZodCheckBigIntFormat",(e,t)=>{R.init(e,t);let[r,n]=at[t.
-format];e._zod.check=o=>{let s=o.value;s<r&&o.issues.push({origin:"bigint",input:s,code:"too_small",minimum:r,inclusive:!0,
-inst:e,continue:!t.abort}),s>n&&o.issues.push({origin:"bigint",input:s,code:"too_big",maximum:n,inclusive:!0,inst:e,continue:!t.
-abort})}}),Vo=f("$ZodCheckMaxSize",(e,t)=>{var r;R.init(e,t),(r=e._zod.def).when??(r.when=Mo),e._zod.check=n=>{let o=n.value;
-o.size<=t.maximum||n.issues.push({origin:pt(o),code:"too_big",maximum:t.maximum,inclusive:!0,input:o,inst:e,continue:!t.
-abort})}}),Wo=f("$ZodCheckMinSize",(e,t)=>{var r;R.init(e,t),(r=e._zod.def).when??(r.when=Mo),e._zod.check=n=>{let o=n.value;
-o.size>=t.minimum||n.issues.push({origin:pt(o),code:"too_small",minimum:t.minimum,inclusive:!0,input:o,inst:e,continue:!t.
-abort})}}),Go=f("$ZodCheckSizeEquals",(e,t)=>{var r;R.init(e,t),(r=e._zod.def).when??(r.when=Mo),e._zod.check=n=>{let o=n.
-value,s=o.size;if(s===t.size)return;let c=s>t.size;n.issues.push({origin:pt(o),...c?{code:"too_big",maximum:t.size}:{code:"\
-too_small",minimum:t.size},inclusive:!0,exact:!0,input:n.value,inst:e,continue:!t.abort})}}),Xo=f("$ZodCheckMaxLength",(e,t)=>{
-var r;R.init(e,t),(r=e._zod.def).when??(r.when=Uo),e._zod.check=n=>{let o=n.value,s=o.length;if((typeof o=="string"&&s>t.
-maximum?ft(o):s)<=t.maximum)return;let u=dt(o);n.issues.push({origin:u,code:"too_big",maximum:t.maximum,inclusive:!0,input:o,
-inst:e,continue:!t.abort})}}),Yo=f("$ZodCheckMinLength",(e,t)=>{var r;R.init(e,t),(r=e._zod.def).when??(r.when=Uo),e._zod.
-check=n=>{let o=n.value,s=o.length;if((typeof o=="string"&&s>=t.minimum&&s<t.minimum*2?ft(o):s)>=t.minimum)return;let u=dt(
-o);n.issues.push({origin:u,code:"too_small",minimum:t.minimum,inclusive:!0,input:o,inst:e,continue:!t.abort})}}),qo=f("$\
-ZodCheckLengthEquals",(e,t)=>{var r;R.init(e,t),(r=e._zod.def).when??(r.when=Uo),e._zod.check=n=>{let o=n.value,s=o.length,
-c=typeof o=="string"&&s>=t.length&&s<=t.length*2?ft(o):s;if(c===t.length)return;let u=dt(o),l=c>t.length;n.issues.push({
-origin:u,...l?{code:"too_big",maximum:t.length}:{code:"too_small",minimum:t.length},inclusive:!0,exact:!0,input:n.value,
-inst:e,continue:!t.abort})}}),Ve=f("$ZodCheckStringFormat",(e,t)=>{var r,n;R.init(e,t),t.pattern?(r=e._zod).check??(r.check=
-o=>{t.pattern.lastIndex=0,!t.pattern.test(o.value)&&o.issues.push({origin:"string",code:"invalid_format",format:t.format,
-input:o.value,...t.pattern?{pattern:t.pattern.toString()}:{},inst:e,continue:!t.abort})}):(n=e._zod).check??(n.check=()=>{})}),
-Ho=f("$ZodCheckRegex",(e,t)=>{Ve.init(e,t),e._zod.check=r=>{t.pattern.lastIndex=0,!t.pattern.test(r.value)&&r.issues.push(
-{origin:"string",code:"invalid_format",format:"regex",input:r.value,pattern:t.pattern.toString(),inst:e,continue:!t.abort})}}),
-Qo=f("$ZodCheckLowerCase",(e,t)=>{t.pattern??(t.pattern=jo),Ve.init(e,t)}),ei=f("$ZodCheckUpperCase",(e,t)=>{t.pattern??
-(t.pattern=Lo),Ve.init(e,t)}),ti=f("$ZodCheckIncludes",(e,t)=>{R.init(e,t);let r=Q(t.includes),n=new RegExp(typeof t.position==
-"number"?`^.{${t.position},}${r}`:r);t.pattern=n,e._zod.check=o=>{o.value.includes(t.includes,t.position)||o.issues.push(
-{origin:"string",code:"invalid_format",format:"includes",includes:t.includes,input:o.value,inst:e,continue:!t.abort})}}),
-ri=f("$ZodCheckStartsWith",(e,t)=>{R.init(e,t);let r=new RegExp(`^${Q(t.prefix)}.*`);t.pattern??(t.pattern=r),e._zod.check=
-n=>{n.value.startsWith(t.prefix)||n.issues.push({origin:"string",code:"invalid_format",format:"starts_with",prefix:t.prefix,
-input:n.value,inst:e,continue:!t.abort})}}),ni=f("$ZodCheckEndsWith",(e,t)=>{R.init(e,t);let r=new RegExp(`.*${Q(t.suffix)}\
-$`);t.pattern??(t.pattern=r),e._zod.check=n=>{n.value.endsWith(t.suffix)||n.issues.push({origin:"string",code:"invalid_f\
-ormat",format:"ends_with",suffix:t.suffix,input:n.value,inst:e,continue:!t.abort})}});function Pr(e,t,r){e.issues.length&&
-t.issues.push(...X(r,e.issues))}i(Pr,"handleCheckPropertyResult");var oi=f("$ZodCheckProperty",(e,t)=>{R.init(e,t),e._zod.
-check=r=>{let n=t.schema._zod.run({value:r.value[t.property],issues:[]},{});if(n instanceof Promise)return n.then(o=>Pr(
-o,r,t.property));Pr(n,r,t.property)}}),ii=f("$ZodCheckProperties",(e,t)=>{R.init(e,t),mt(e,Symbol.iterator,function*(){yield e});
-let r;e._zod.check=n=>{if(n.value==null){n.issues.push({expected:"object",code:"invalid_type",input:n.value,inst:e});return}
-r??(r=Reflect.ownKeys(t.shape).map(c=>[c,t.shape[c]]));let o=n.value,s;for(let[c,u]of r){let l=u._zod.run({value:o[c],issues:[]},
-{});l instanceof Promise?(s??(s=[]),s.push(l.then(a=>Pr(a,n,c)))):Pr(l,n,c)}if(s)return Promise.all(s).then(()=>{})}}),si=f(
-"$ZodCheckMimeType",(e,t)=>{R.init(e,t);let r=new Set(t.mime);e._zod.check=n=>{r.has(n.value.type)||n.issues.push({code:"\
-invalid_value",values:t.mime,input:n.value.type,inst:e,continue:!t.abort})}}),ci=f("$ZodCheckOverwrite",(e,t)=>{R.init(e,
-t),e._zod.check=r=>{r.value=t.tx(r.value)}});var $t=class{static{i(this,"Doc")}constructor(t=[],r={}){this.content=[],this.indent=0,this.args=t,this.closed=r}indented(t){
+ments");let i=new Set(tt(e,t)),s={};return ce(s,e,Reflect.ownKeys(H(e)).filter(c=>!i.has(c))),W(e,Q(r,{shape:s,checks:[]}))}
+function Fu(e,t){if(!ie(t))throw new Error("Invalid input to extend: expected a plain object");let r=e._zod.def.checks;if(r&&
+r.length>0){let o=H(e);for(let i of Reflect.ownKeys(t))if(Object.getOwnPropertyDescriptor(o,i)!==void 0)throw new Error(
+"Cannot overwrite keys on object schemas containing refinements. Use `.safeExtend()` instead.")}return W(e,Q(e._zod.def,
+{shape:jn(e,t)}))}function jn(e,t){let r={};return ce(r,e,Reflect.ownKeys(H(e))),Iu(r,t),r}function Mu(e,t){if(!ie(t))throw new Error(
+"Invalid input to safeExtend: expected a plain object");return W(e,Q(e._zod.def,{shape:jn(e,t)}))}function Uu(e,t){if(!t?.
+_zod?.def)throw new Error("Invalid input to merge: expected an object schema. To merge a plain shape, use `.extend()`.");
+if(e._zod.def.checks?.length)throw new Error(".merge() cannot be used on object schemas containing refinements. Use .saf\
+eExtend() instead.");let r={};ce(r,e,Reflect.ownKeys(H(e))),ce(r,t,Reflect.ownKeys(H(t)));let n=Q(e._zod.def,{shape:r,get catchall(){
+return t._zod.def.catchall},checks:t._zod.def.checks??[]});return W(e,n)}function Bu(e,t,r,n="partial"){let i=t._zod.def.
+checks;if(i&&i.length>0)throw new Error(`.${n}() cannot be used on object schemas containing refinements`);let c=r?new Set(
+tt(t,r)):void 0,u={};return ce(u,t,Reflect.ownKeys(H(t)),e&&((a,l)=>c&&!c.has(l)?a:new e({type:"optional",innerType:a}))),
+W(t,Q(t._zod.def,{shape:u,checks:[]}))}function Ju(e,t,r){let n=r?new Set(tt(t,r)):void 0,o={};return ce(o,t,Reflect.ownKeys(
+H(t)),(i,s)=>n&&!n.has(s)?i:new e({type:"nonoptional",innerType:i})),W(t,Q(t._zod.def,{shape:o}))}function J(e,t=0){if(e.
+aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue!==!0)return!0;return!1}function Yt(e,t=0){
+if(e.aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue===!1)return!0;return!1}function G(e,t){
+return t.map(r=>{var n;return(n=r).path??(n.path=[]),r.path.unshift(e),r})}function me(e){return typeof e=="string"?e:e?.
+message}function rt(e){let t=[];for(let r of e??[]){let n=r._zod.def;if(!/_(length|size)$|_equals$/.test(n.check))break;
+let o=n.maximum??n.length??n.size;o>=0&&t.push([o,r])}return t}function Ie(e,t,r){var n;for(let o=t;o<e.length;o++)(n=e[o]).
+schema??(n.schema=r)}function X(e,t,r){var n;let o=e.inst?._zod?.traits;o?.has("$ZodType")&&(o.has("$ZodCheck")?(n=e).schema??
+(n.schema=e.inst):e.schema=e.inst);let i=e.schema!==e.inst?e.schema?._zod.def?.error:void 0,s=e.message?e.message:me(e.inst?.
+_zod.def?.error?.(e))??me(i?.(e))??me(t?.error?.(e))??me(r.customError?.(e))??me(r.localeError?.(e))??"Invalid input",c={};
+for(let u of Object.keys(e))u==="inst"||u==="schema"||u==="continue"||u==="input"||u==="__proto__"||(c[u]=e[u]);return c.
+path??(c.path=[]),c.message=s,t?.reportInput&&(c.input=e.input),c}function Ln(e){return e instanceof Set?"set":e instanceof
+Map?"map":e instanceof File?"file":"unknown"}var Ku=/[\uD800-\uDBFF]/;function Ae(e){let t=e.length;if(!Ku.test(e))return t;
+let r=t;for(let n=0;n<t-1;n++)(e.charCodeAt(n)&64512)===55296&&(e.charCodeAt(n+1)&64512)===56320&&(r--,n++);return r}function Ee(e){
+return Array.isArray(e)?"array":typeof e=="string"?"string":"unknown"}function qt(e){let t=typeof e;switch(t){case"numbe\
+r":return Number.isNaN(e)?"nan":"number";case"object":{if(e===null)return"null";if(Array.isArray(e))return"array";let r=e;
+if(r&&Object.getPrototypeOf(r)!==Object.prototype&&"constructor"in r&&r.constructor)return r.constructor.name}}return t}
+function ye(...e){let[t,r,n]=e;return typeof t=="string"?{message:t,code:"custom",input:r,inst:n}:{...t}}function Vu(e){
+return Object.entries(e).filter(([t,r])=>Number.isNaN(Number.parseInt(t,10))).map(t=>t[1])}function Fn(e){let t=atob(e),
+r=new Uint8Array(t.length);for(let n=0;n<t.length;n++)r[n]=t.charCodeAt(n);return r}function Mn(e){let t="";for(let r=0;r<
+e.length;r++)t+=String.fromCharCode(e[r]);return btoa(t)}function Wu(e){let t=e.replace(/-/g,"+").replace(/_/g,"/"),r="=".
+repeat((4-t.length%4)%4);return Fn(t+r)}function Gu(e){return Mn(e).replace(/\+/g,"-").replace(/\//g,"_").replace(/=/g,"")}
+function Xu(e){let t=e.replace(/^0x/,"");if(t.length%2!==0)throw new Error("Invalid hex string length");let r=new Uint8Array(
+t.length/2);for(let n=0;n<t.length;n+=2)r[n/2]=Number.parseInt(t.slice(n,n+2),16);return r}function Yu(e){return Array.from(
+e).map(t=>t.toString(16).padStart(2,"0")).join("")}var Mt=class{static name="Class";constructor(...t){}};function Ht(e,t){
+for(let r in t){let n=Object.getOwnPropertyDescriptor(t,r);n.get?Object.defineProperty(e,r,{...n,enumerable:!1}):Hu(e,r,
+n.value)}}function oe(e,t,r,n=!0){return Object.defineProperty(e,t,{configurable:!0,writable:!0,enumerable:n,value:r}),r}
+function nt(e,t,r){return oe(e,t,r,!1)}function qu(e,t){for(let r in e){let n=e[r];Object.defineProperty(t,r,{configurable:!0,
+enumerable:!0,get(){return oe(this,r,n(this))},set(o){oe(this,r,o)}})}return t}function Hu(e,t,r){Object.defineProperty(
+e,t,{configurable:!0,get(){return this==null?r:oe(this,t,r.bind(this))},set(n){oe(this,t,n)}})}function Qu(e,t){let r=Object.
+getPrototypeOf(e);return t in r?void 0:r}var Lt,ne=!1,ea={configurable:!0,get(){ne=!0}};function b(e,t,r){let n=Object.getPrototypeOf(
+e._zod);if(t in n&&Lt!==e._zod){Lt=void 0;return}Lt=e._zod,Object.defineProperty(n,t,{configurable:!0,get(){Object.defineProperty(
+this,t,ea);let o=ne;ne=!1;try{let i=r(this);return ne?delete this[t]:Object.defineProperty(this,t,{configurable:!0,writable:!0,
+value:i}),ne=ne||o,i}catch(i){throw delete this[t],ne=ne||o,i}},set(o){Object.defineProperty(this,t,{configurable:!0,writable:!0,
+value:o})}})}function ta(e,t,r,n){let o=Qu(e,t);o&&Object.defineProperty(o,t,{configurable:!0,get(){let i={configurable:!0,
+writable:!0,enumerable:n,value:void 0};return Object.defineProperty(this,t,i),i.value=r(this),Object.defineProperty(this,
+t,i),i.value},set(i){Object.defineProperty(this,t,{configurable:!0,writable:!0,enumerable:n,value:i})}})}var Un="~consta\
+ntCatch";function Bn(e){let t=()=>e;return t[Un]=!0,t}var Jn,Vn=Object.freeze({status:"aborted"}),Qt={value:void 0,enumerable:!1},Kn="captureStackTrace"in Error?Error:null;function ra(e){
+let t=Kn;if(t){let r=t.stackTraceLimit;if(typeof r=="number"){try{t.stackTraceLimit=0}catch{return Kn=null,new e}try{return new e}finally{
+t.stackTraceLimit=r}}}return new e}function p(e,t,r,n){let o={};function i(m){this.def=m,this.constr=f,this.traits=new Set}
+i.prototype=o;let s=r,c=s&&new WeakSet;function u(m,d){if(m._zod){if(m._zod.traits.has(e))return}else{Qt.value=new i(d);
+try{Object.defineProperty(m,"_zod",Qt)}finally{Qt.value=void 0}}if(m._zod.traits.add(e),t(m,d),c){let g=Object.getPrototypeOf(
+m),y=m._zod.constr.prototype,v=g;for(;v&&v!==y;)v=Object.getPrototypeOf(v);let U=v??g;c.has(U)||(c.add(U),Ht(U,s))}let h=f.
+prototype;for(let g in h)Object.prototype.hasOwnProperty.call(h,g)&&(g in m||(m[g]=h[g].bind(m)))}let a=n?.Parent??Object;
+class l extends a{static name="Definition"}Object.defineProperty(l,"name",{value:e});function f(m){let d=n?.Parent?ra(l):
+this;u(d,m);let h=d._zod.deferred;if(h){for(let y of h)y();d._zod.deferred=void 0}let g=globalThis.__zod_globalConfig?.postProcessor;
+return g&&g(d),d}return Object.defineProperty(f,"init",{value:u}),Object.defineProperty(f,Symbol.hasInstance,{value:m=>n?.
+Parent&&m instanceof n.Parent?!0:m?._zod?.traits?.has(e)}),Object.defineProperty(f,"name",{value:e}),f}var Y=class extends Error{static name="$ZodAsyncError";constructor(){super("Encountered Promise during synchronous parse\
+. Use .parseAsync() instead.")}},be=class extends Error{static name="$ZodEncodeError";constructor(t){super(`Encountered \
+unidirectional transform during encode: ${t}`),this.name="ZodEncodeError"}};(Jn=globalThis).__zod_globalConfig??(Jn.__zod_globalConfig=
+{});var F=globalThis.__zod_globalConfig;function K(e){return e&&Object.assign(F,e),F}function na(){let e=this._zod;return e.message??(e.message=JSON.stringify(e.def,ge,2)),e.message}function oa(e){this._zod.
+message=e}var ia={get:na,set:oa,enumerable:!0,configurable:!0},tr={value:void 0,enumerable:!1},Wn=new WeakSet([Object.prototype,
+Error.prototype]),Gn=(e,t)=>{e.name="$ZodError",tr.value=t,Object.defineProperty(e,"issues",tr),tr.value=void 0,Object.defineProperty(
+e,"message",ia);let r=Object.getPrototypeOf(e);Wn.has(r)||(Wn.add(r),Object.defineProperty(r,"toString",{configurable:!0,
+enumerable:!1,get(){let n=()=>this.message;return Object.defineProperty(this,"toString",{value:n,configurable:!0,writable:!0}),
+n},set(n){Object.defineProperty(this,"toString",{value:n,configurable:!0,writable:!0})}}))},Xn=p("$ZodError",Gn),Hl=p("$\
+ZodError",Gn,void 0,{Parent:Error});function sa(e,t,r){return Object.prototype.hasOwnProperty.call(e,t)||(t==="__proto__"?
+Object.defineProperty(e,t,{value:r(),writable:!0,enumerable:!0,configurable:!0}):e[t]=r()),e[t]}function Yn(e,t=r=>r.message){
+let r={},n=[];for(let o of e.issues)o.path.length>0?sa(r,o.path[0],()=>[]).push(t(o)):n.push(t(o));return{formErrors:n,fieldErrors:r}}
+function qn(e,t=r=>r.message){let r={_errors:[]},n=(o,i=[])=>{for(let s of o.issues)if(s.code==="invalid_union"&&s.errors.
+length)s.errors.map(c=>n({issues:c},[...i,...s.path]));else if(s.code==="invalid_key")n({issues:s.issues},[...i,...s.path]);else if(s.
+code==="invalid_element")n({issues:s.issues},[...i,...s.path]);else{let c=[...i,...s.path];if(c.length===0)r._errors.push(
+t(s));else{let u=r,a=0;for(;a<c.length;){let l=c[a],f=a===c.length-1;if(l==="_errors"){f&&u._errors.push(t(s)),a++;continue}
+Object.prototype.hasOwnProperty.call(u,l)||Object.defineProperty(u,l,{value:{_errors:[]},enumerable:!0,writable:!0,configurable:!0});
+let m=u[l];f&&m._errors.push(t(s)),u=m,a++}}}};return n(e),r}function ca(e){let t=[],r=e.map(n=>typeof n=="object"?n.key:n);for(let n of r)typeof n=="number"?t.push(`[${n}]`):typeof n==
+"symbol"?t.push(`[${JSON.stringify(String(n))}]`):/[^\w$]/.test(n)?t.push(`[${JSON.stringify(n)}]`):(t.length&&t.push("."),
+t.push(n));return t.join("")}function Hn(e){let t=[],r=[...e.issues].sort((n,o)=>(n.path??[]).length-(o.path??[]).length);
+for(let n of r)t.push(`✖ ${n.message}`),n.path?.length&&t.push(`  → at ${ca(n.path)}`);return t.join(`
+`)}function ot(e,t){return{callee:t?.callee??e,Err:t?.Err}}var it=e=>{let t=(r,n,o,i)=>{let s=o?{...o,async:!1}:{async:!1},
+c=r._zod.run({value:n,issues:[]},s);if(c instanceof Promise)throw new Y;if(c.issues.length){let u=new(i?.Err??e)(c.issues.
+map(a=>X(a,s,K())));throw He(u,i?.callee??t),u}return c.value};return t};var st=e=>{let t=async(r,n,o,i)=>{let s=o?{...o,async:!0}:{async:!0},c=r._zod.run({value:n,issues:[]},s);if(c instanceof
+Promise&&(c=await c),c.issues.length){let u=new(i?.Err??e)(c.issues.map(a=>X(a,s,K())));throw He(u,i?.callee??t),u}return c.
+value};return t};var ct=e=>(t,r,n)=>{let o=n?{...n,async:!1}:{async:!1},i=t._zod.run({value:r,issues:[]},o);if(i instanceof Promise)throw new Y;
+return i.issues.length?Qn(e,i.issues,o):{success:!0,data:i.value}};function Qn(e,t,r){let n;return{success:!1,get error(){return n||(n=new e(t.map(o=>X(o,r,K()))),t=void 0,r=void 0),n},set error(o){
+n=o,t=void 0,r=void 0}}}var ut=e=>async(t,r,n)=>{let o=n?{...n,async:!0}:{async:!0},i=t._zod.run({value:r,issues:[]},o);
+return i instanceof Promise&&(i=await i),i.issues.length?Qn(e,i.issues,o):{success:!0,data:i.value}};var ua=Symbol.for("zod.compile.invalid"),aa=Symbol.for("zod.compile.fallback"),rr=((e,t,r)=>{let n=e._zod.bag.validator;
+if(n!==void 0){if(n(t)!==ua)return!0;if(n.definite===!0&&r===void 0)return!1}return la(e,t,r)});function la(e,t,r){let n=r?
+{...r,async:!1,abortEarly:!0}:{async:!1,abortEarly:!0},o=e._zod.bag.fallbackRun,i;if(o?(n[aa]=!0,i=o({value:t,issues:[]},
+n)):i=e._zod.run({value:t,issues:[]},n),i instanceof Promise)throw new Y;return i.issues.length===0}var nr=async(e,t,r)=>{
+let n=r?{...r,async:!0,abortEarly:!0}:{async:!0,abortEarly:!0},o=e._zod.run({value:t,issues:[]},n);return o instanceof Promise&&
+(o=await o),o.issues.length===0},eo=e=>{let t=it(e),r=(n,o,i,s)=>{let c=i?{...i,direction:"backward"}:{direction:"backwa\
+rd"};return t(n,o,c,ot(r,s))};return r};var to=e=>{let t=it(e),r=(n,o,i,s)=>t(n,o,i,ot(r,s));return r};var ro=e=>{let t=st(e),r=async(n,o,i,s)=>{let c=i?{...i,direction:"backward"}:{direction:"backward"};return await t(n,o,
+c,ot(r,s))};return r};var no=e=>{let t=st(e),r=async(n,o,i,s)=>await t(n,o,i,ot(r,s));return r};var oo=e=>(t,r,n)=>{let o=n?{...n,direction:"backward"}:{direction:"backward"};return ct(e)(t,r,o)};var io=e=>(t,r,n)=>ct(e)(t,r,n);var so=e=>async(t,r,n)=>{let o=n?{...n,direction:"backward"}:{direction:"backward"};return ut(e)(t,r,o)};var co=e=>async(t,r,n)=>ut(e)(t,r,n);var uo=/^[cC][0-9a-z]{6,}$/,ao=/^[0-9a-z]+$/,lo=/^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/,po=/^[0-9a-vA-V]{20}$/,fo=/^[A-Za-z0-9]{27}$/,
+mo=/^[a-zA-Z0-9_-]{21}$/;function ho(e){return new RegExp(`^[a-zA-Z0-9_-]{${e}}$`)}var go=/^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$/;var _o=/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/,ir=e=>e?new RegExp(`^([0-9a-fA-\
+F]{8}-[0-9a-fA-F]{4}-${e}[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12})$`):/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/;var xo=/^(?:[A-Za-z0-9_'+\-]+\.)*[A-Za-z0-9_'+\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$/;var pa="^(?=[\\s\\S]*[\\p{Extended_Pictographic}\\p{Regional_Indicator}\\u20E3])[\\p{Extended_Pictographic}\\p{Emoji_Component}\
+]+$";function yo(){return new RegExp(pa,"u")}var bo=/^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])$/,
+vo=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))$/;var zo=/^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\/([0-9]|[1-2][0-9]|3[0-2])$/,
+$o=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))\/(12[0-8]|1[01][0-9]|[1-9]?[0-9])$/,
+wo=/^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=))?$/,ko=/^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?$/;var Zo=/^https?$/,Po=/^\+[1-9]\d{6,14}$/;var So="(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-\
+(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))";function fa(e){return new RegExp(
+`^${e}$`)}var Oo=fa(So);function or(e){let t="(?:[01]\\d|2[0-3]):[0-5]\\d";return typeof e.precision=="number"?e.precision===
+-1?`${t}`:e.precision===0?`${t}:[0-5]\\d`:`${t}:[0-5]\\d\\.\\d{${e.precision}}`:e.seconds?`${t}:[0-5]\\d(?:\\.\\d+)?`:`${t}\
+(?::[0-5]\\d(?:\\.\\d+)?)?`}function Io(e){return new RegExp(`^${or(e)}$`)}function Ao(e){let t=["Z"];e.offset&&t.push("\
+([+-](?:[01]\\d|2[0-3]):[0-5]\\d)");let r=`${or({precision:e.precision,seconds:!0})}(?:${t.join("|")})`,n=e.local?`${r}|${or(
+{precision:e.precision})}`:r;return new RegExp(`^${So}T(?:${n})$`)}var Eo=/^[\s\S]{0,}$/;var To=/^-?\d+n?$/,sr=/^-?\d+$/,Te=/^-?\d+(?:\.\d+)?$/,No=/^(?:true|false)$/i,Co=/^null$/i;var Ro=/^[^A-Z]*$/,Do=/^[^a-z]*$/;var L=p("$ZodCheck",(e,t)=>{var r;e._zod??(e._zod={}),e._zod.def=t,(r=e._zod).onattach??(r.onattach=[])});var cr=e=>{let t=e.value;return!Ut(t)&&t.length!==void 0},at={number:"number",bigint:"bigint",object:"date"},ur=p("$ZodC\
+heckLessThan",(e,t)=>{L.init(e,t);let r=at[typeof t.value];e._zod.check=n=>{(t.inclusive?n.value<=t.value:n.value<t.value)||
+n.issues.push({origin:at[typeof n.value]??r,code:"too_big",maximum:typeof t.value=="object"?t.value.getTime():t.value,input:n.
+value,inclusive:t.inclusive,inst:e,continue:!t.abort})}}),ar=p("$ZodCheckGreaterThan",(e,t)=>{L.init(e,t);let r=at[typeof t.
+value];e._zod.check=n=>{(t.inclusive?n.value>=t.value:n.value>t.value)||n.issues.push({origin:at[typeof n.value]??r,code:"\
+too_small",minimum:typeof t.value=="object"?t.value.getTime():t.value,input:n.value,inclusive:t.inclusive,inst:e,continue:!t.
+abort})}}),jo=p("$ZodCheckMultipleOf",(e,t)=>{L.init(e,t),e._zod.check=r=>{if(typeof r.value!=typeof t.value)throw new Error(
+"Cannot mix number and bigint in multiple_of check.");(typeof r.value=="bigint"?t.value!==BigInt(0)&&r.value%t.value===BigInt(
+0):Bt(r.value,t.value)===0)||r.issues.push({origin:typeof r.value,code:"not_multiple_of",divisor:t.value,input:r.value,inst:e,
+continue:!t.abort})}}),Lo=p("$ZodCheckNumberFormat",(e,t)=>{L.init(e,t),t.format=t.format||"float64";let r=t.format?.includes(
+"int"),n=r?"int":"number",[o,i]=Oe[t.format];e._zod.check=s=>{let c=s.value;if(r){if(!Number.isInteger(c)){s.issues.push(
+{expected:n,format:t.format,code:"invalid_type",continue:!1,input:c,inst:e});return}if(!Number.isSafeInteger(c)){c>0?s.issues.
+push({input:c,code:"too_big",maximum:Number.MAX_SAFE_INTEGER,note:"Integers must be within the safe integer range.",inst:e,
+origin:n,inclusive:!0,continue:!t.abort}):s.issues.push({input:c,code:"too_small",minimum:Number.MIN_SAFE_INTEGER,note:"\
+Integers must be within the safe integer range.",inst:e,origin:n,inclusive:!0,continue:!t.abort});return}}c<o&&s.issues.
+push({origin:"number",input:c,code:"too_small",minimum:o,inclusive:!0,inst:e,continue:!t.abort}),c>i&&s.issues.push({origin:"\
+number",input:c,code:"too_big",maximum:i,inclusive:!0,inst:e,continue:!t.abort})}});var Fo=p("$ZodCheckMaxLength",(e,t)=>{var r;L.init(e,t),(r=e._zod.def).when??(r.when=cr),e._zod.check=n=>{let o=n.value,
+i=o.length;if((typeof o=="string"&&i>t.maximum?Ae(o):i)<=t.maximum)return;let c=Ee(o);n.issues.push({origin:c,code:"too_\
+big",maximum:t.maximum,inclusive:!0,input:o,inst:e,continue:!t.abort})}}),Mo=p("$ZodCheckMinLength",(e,t)=>{var r;L.init(
+e,t),(r=e._zod.def).when??(r.when=cr),e._zod.check=n=>{let o=n.value,i=o.length;if((typeof o=="string"&&i>=t.minimum&&i<
+t.minimum*2?Ae(o):i)>=t.minimum)return;let c=Ee(o);n.issues.push({origin:c,code:"too_small",minimum:t.minimum,inclusive:!0,
+input:o,inst:e,continue:!t.abort})}}),Uo=p("$ZodCheckLengthEquals",(e,t)=>{var r;L.init(e,t),(r=e._zod.def).when??(r.when=
+cr),e._zod.check=n=>{let o=n.value,i=o.length,s=typeof o=="string"&&i>=t.length&&i<=t.length*2?Ae(o):i;if(s===t.length)return;
+let c=Ee(o),u=s>t.length;n.issues.push({origin:c,...u?{code:"too_big",maximum:t.length}:{code:"too_small",minimum:t.length},
+inclusive:!0,exact:!0,input:n.value,inst:e,continue:!t.abort})}}),Ce=p("$ZodCheckStringFormat",(e,t)=>{var r,n;L.init(e,
+t),t.pattern?(r=e._zod).check??(r.check=o=>{t.pattern.lastIndex=0,!t.pattern.test(o.value)&&o.issues.push({origin:"strin\
+g",code:"invalid_format",format:t.format,input:o.value,...t.pattern?{pattern:t.pattern.toString()}:{},inst:e,continue:!t.
+abort})}):(n=e._zod).check??(n.check=()=>{})}),Bo=p("$ZodCheckRegex",(e,t)=>{Ce.init(e,t),e._zod.check=r=>{t.pattern.lastIndex=
+0,!t.pattern.test(r.value)&&r.issues.push({origin:"string",code:"invalid_format",format:"regex",input:r.value,pattern:t.
+pattern.toString(),inst:e,continue:!t.abort})}}),Jo=p("$ZodCheckLowerCase",(e,t)=>{t.pattern??(t.pattern=Ro),Ce.init(e,t)}),
+Ko=p("$ZodCheckUpperCase",(e,t)=>{t.pattern??(t.pattern=Do),Ce.init(e,t)}),Vo=p("$ZodCheckIncludes",(e,t)=>{L.init(e,t);
+let r=ee(t.includes),n=new RegExp(typeof t.position=="number"?`^.{${t.position},}${r}`:r);t.pattern=n,e._zod.check=o=>{o.
+value.includes(t.includes,t.position)||o.issues.push({origin:"string",code:"invalid_format",format:"includes",includes:t.
+includes,input:o.value,inst:e,continue:!t.abort})}}),Wo=p("$ZodCheckStartsWith",(e,t)=>{L.init(e,t);let r=new RegExp(`^${ee(
+t.prefix)}.*`);t.pattern??(t.pattern=r),e._zod.check=n=>{n.value.startsWith(t.prefix)||n.issues.push({origin:"string",code:"\
+invalid_format",format:"starts_with",prefix:t.prefix,input:n.value,inst:e,continue:!t.abort})}}),Go=p("$ZodCheckEndsWith",
+(e,t)=>{L.init(e,t);let r=new RegExp(`.*${ee(t.suffix)}$`);t.pattern??(t.pattern=r),e._zod.check=n=>{n.value.endsWith(t.
+suffix)||n.issues.push({origin:"string",code:"invalid_format",format:"ends_with",suffix:t.suffix,input:n.value,inst:e,continue:!t.
+abort})}});var Xo=p("$ZodCheckOverwrite",(e,t)=>{L.init(e,t),e._zod.check=r=>{r.value=t.tx(r.value)}});var lt=class{static name="Doc";constructor(t=[],r={}){this.content=[],this.indent=0,this.args=t,this.closed=r}indented(t){
 this.indent+=1;try{t(this)}finally{this.indent-=1}}write(t){if(typeof t=="function"){t(this,{execution:"sync"}),t(this,{
 execution:"async"});return}let n=t.split(`
-`).filter(c=>c),o=Math.min(...n.map(c=>c.length-c.trimStart().length)),s=n.map(c=>c.slice(o)).map(c=>" ".repeat(this.indent*
-2)+c);for(let c of s)this.content.push(c)}compile(){let t=Function,r=this?.content??[""];return new t(...Object.keys(this.
+`).filter(s=>s),o=Math.min(...n.map(s=>s.length-s.trimStart().length)),i=n.map(s=>s.slice(o)).map(s=>" ".repeat(this.indent*
+2)+s);for(let s of i)this.content.push(s)}compile(){let t=Function,r=this?.content??[""];return new t(...Object.keys(this.
 closed),`return function (${this.args.join(", ")}) {
 ${r.join(`
 `)}
-};`)(...Object.values(this.closed))}};var ui={major:4,minor:6,patch:7};var b=f("$ZodType",(e,t)=>{var r;e??(e={}),e._zod.def=t,e._zod.bag=e._zod.bag||{},e._zod.version=ui;let n=e._zod.def.checks,
-o=e._zod.traits.has("$ZodCheck")?[e,...n??[]]:n?.length?[...n]:[];for(let s of o)for(let c of s._zod.onattach)c(e);if(o.
-length===0)(r=e._zod).deferred??(r.deferred=[]),e._zod.deferred?.push(()=>{e._zod.run=e._zod.parse});else{let s=i((u,l,a)=>{
-if(u.memo)return u;let p=J(u),d;for(let h of l){if(h._zod.def.when){if(Wn(u)||!h._zod.def.when(u))continue}else if(p)continue;
-let m=u.issues.length,g=h._zod.check(u);if(g instanceof Promise&&a?.async===!1)throw new ee;if(d||g instanceof Promise)d=
-(d??Promise.resolve()).then(async()=>{await g,u.issues.length!==m&&(lt(u.issues,m,e),p||(p=J(u,m)))});else{if(u.issues.length===
-m)continue;lt(u.issues,m,e),p||(p=J(u,m))}}return d?d.then(()=>u):u},"runChecks"),c=i((u,l,a)=>{if(J(u))return u.aborted=
-!0,u;let p=s(l,o,a);if(p instanceof Promise){if(a.async===!1)throw new ee;return p.then(d=>e._zod.parse(d,a))}return e._zod.
-parse(p,a)},"handleCanaryResult");e._zod.run=(u,l)=>{if(l.skipChecks)return e._zod.parse(u,l);if(l.direction==="backward"){
-let p=e._zod.parse({value:u.value,issues:[]},{...l,skipChecks:!0});return p instanceof Promise?p.then(d=>c(d,u,l)):c(p,u,
-l)}let a=e._zod.parse(u,l);if(a instanceof Promise){if(l.async===!1)throw new ee;return a.then(p=>s(p,o,l))}return s(a,o,
-l)}}},{get"~standard"(){return mt(this,"~standard",Cr(this))},set"~standard"(e){he(this,"~standard",e)}}),Oa=i((e,t)=>e.
-issues.length?{issues:e.issues.map(r=>Y(r,t,L()))}:{value:e.value},"toStandardResult");async function Lf(e,t){let r={async:!0};
-return Oa(await e._zod.run({value:t,issues:[]},r),r)}i(Lf,"validateAsync");function Cr(e){return{validate:i(t=>{let r={async:!1};
-try{let n=e._zod.run({value:t,issues:[]},r);if(!(n instanceof Promise))return Oa(n,r)}catch{}return Lf(e,t)},"validate"),
-vendor:"zod",version:1}}i(Cr,"standardProps");var Ze=f("$ZodString",(e,t)=>{b.init(e,t),e._zod.pattern=t.pattern??Eo,e._zod.
-parse=(r,n)=>{if(t.coerce)try{r.value=String(r.value)}catch{}return typeof r.value=="string"||r.issues.push({expected:"s\
-tring",code:"invalid_type",input:r.value,inst:e}),r}}),T=f("$ZodStringFormat",(e,t)=>{Ve.init(e,t),Ze.init(e,t)}),pi=f("\
-$ZodGUID",(e,t)=>{t.pattern??(t.pattern=ho),T.init(e,t)}),fi=f("$ZodUUID",(e,t)=>{if(t.version){let n={v1:1,v2:2,v3:3,v4:4,
+};`)(...Object.values(this.closed))}};var qo={major:4,minor:6,patch:7};var z=p("$ZodType",(e,t)=>{var r;e??(e={}),e._zod.def=t,e._zod.bag=e._zod.bag||{},e._zod.version=qo;let n=e._zod.def.checks,
+o=e._zod.traits.has("$ZodCheck")?[e,...n??[]]:n?.length?[...n]:[];for(let i of o)for(let s of i._zod.onattach)s(e);if(o.
+length===0)(r=e._zod).deferred??(r.deferred=[]),e._zod.deferred?.push(()=>{e._zod.run=e._zod.parse});else{let i=(c,u,a)=>{
+if(c.memo)return c;let l=J(c),f;for(let m of u){if(m._zod.def.when){if(Yt(c)||!m._zod.def.when(c))continue}else if(l)continue;
+let d=c.issues.length,h=m._zod.check(c);if(h instanceof Promise&&a?.async===!1)throw new Y;if(f||h instanceof Promise)f=
+(f??Promise.resolve()).then(async()=>{await h,c.issues.length!==d&&(Ie(c.issues,d,e),l||(l=J(c,d)))});else{if(c.issues.length===
+d)continue;Ie(c.issues,d,e),l||(l=J(c,d))}}return f?f.then(()=>c):c},s=(c,u,a)=>{if(J(c))return c.aborted=!0,c;let l=i(u,
+o,a);if(l instanceof Promise){if(a.async===!1)throw new Y;return l.then(f=>e._zod.parse(f,a))}return e._zod.parse(l,a)};
+e._zod.run=(c,u)=>{if(u.skipChecks)return e._zod.parse(c,u);if(u.direction==="backward"){let l=e._zod.parse({value:c.value,
+issues:[]},{...u,skipChecks:!0});return l instanceof Promise?l.then(f=>s(f,c,u)):s(l,c,u)}let a=e._zod.parse(c,u);if(a instanceof
+Promise){if(u.async===!1)throw new Y;return a.then(l=>i(l,o,u))}return i(a,o,u)}}},{get"~standard"(){return nt(this,"~st\
+andard",pr(this))},set"~standard"(e){oe(this,"~standard",e)}}),pi=(e,t)=>e.issues.length?{issues:e.issues.map(r=>X(r,t,K()))}:
+{value:e.value};async function da(e,t){let r={async:!0};return pi(await e._zod.run({value:t,issues:[]},r),r)}function pr(e){
+return{validate:t=>{let r={async:!1};try{let n=e._zod.run({value:t,issues:[]},r);if(!(n instanceof Promise))return pi(n,
+r)}catch{}return da(e,t)},vendor:"zod",version:1}}var mt=p("$ZodString",(e,t)=>{z.init(e,t),e._zod.pattern=t.pattern??Eo,
+e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=String(r.value)}catch{}return typeof r.value=="string"||r.issues.push({expected:"\
+string",code:"invalid_type",input:r.value,inst:e}),r}}),Z=p("$ZodStringFormat",(e,t)=>{Ce.init(e,t),mt.init(e,t)}),fi=p(
+"$ZodGUID",(e,t)=>{t.pattern??(t.pattern=_o),Z.init(e,t)}),di=p("$ZodUUID",(e,t)=>{if(t.version){let n={v1:1,v2:2,v3:3,v4:4,
 v5:5,v6:6,v7:7,v8:8}[t.version];if(n===void 0)throw new Error(`Invalid UUID version: "${t.version}"`);t.pattern??(t.pattern=
-we(n))}else t.pattern??(t.pattern=we());T.init(e,t)}),di=f("$ZodEmail",(e,t)=>{t.pattern??(t.pattern=go),T.init(e,t)}),mi=1,
-wt=2;function hi(e){try{return typeof URL<"u"&&typeof URL.canParse=="function"?URL.canParse(e):(new URL(e),!0)}catch{return!1}}
-i(hi,"canParseURL");function Ia(e,t){return!("normalize"in t)&&!("hostname"in t)&&!("protocol"in t)?hi(e)||wt:Aa(e,t)}i(
-Ia,"validateURL");function Aa(e,t){if(!t.normalize&&t.protocol?.source===yt.source&&!/^https?:\/\//i.test(e))return mi;try{
-if(typeof URL<"u"){let r=URL;if(typeof r.parse=="function")return r.parse(e)??wt}return new URL(e)}catch{return wt}}i(Aa,
-"parseURLObject");var Ff=/[\t\n\r]/g;function ai(e){return e.replace(Ff,"")}i(ai,"stripTabAndNewline");function Ea(e,t){
-return t.lastIndex=0,t.test(e.hostname)}i(Ea,"urlHostnameOk");function Ta(e,t){return t.lastIndex=0,t.test(e.protocol.endsWith(
-":")?e.protocol.slice(0,-1):e.protocol)}i(Ta,"urlProtocolOk");var gi=f("$ZodURL",(e,t)=>{T.init(e,t),e._zod.check=r=>{try{
-let n=r.value.trim(),o=Ia(n,t);if(o===mi){r.issues.push({code:"invalid_format",format:"url",note:"Invalid URL format",input:r.
-value,inst:e,continue:!t.abort});return}if(o===wt){r.issues.push({code:"invalid_format",format:"url",input:r.value,inst:e,
-continue:!t.abort});return}if(o===!0){r.value=ai(n);return}t.hostname&&!Ea(o,t.hostname)&&r.issues.push({code:"invalid_f\
-ormat",format:"url",note:"Invalid hostname",pattern:t.hostname.source,input:r.value,inst:e,continue:!t.abort}),t.protocol&&
-!Ta(o,t.protocol)&&r.issues.push({code:"invalid_format",format:"url",note:"Invalid protocol",pattern:t.protocol.source,input:r.
-value,inst:e,continue:!t.abort}),r.value=t.normalize?o.href:ai(n);return}catch{r.issues.push({code:"invalid_format",format:"\
-url",input:r.value,inst:e,continue:!t.abort})}}}),_i=f("$ZodEmoji",(e,t)=>{t.pattern??(t.pattern=_o()),T.init(e,t)}),xi=f(
-"$ZodNanoID",(e,t)=>{if(t.length!==void 0&&(!Number.isInteger(t.length)||t.length<1))throw new Error(`Invalid nanoid len\
-gth: ${t.length}`);t.pattern??(t.pattern=t.length===void 0?po:fo(t.length)),T.init(e,t)}),yi=f("$ZodCUID",(e,t)=>{t.pattern??
-(t.pattern=so),T.init(e,t)}),vi=f("$ZodCUID2",(e,t)=>{t.pattern??(t.pattern=co),T.init(e,t)}),bi=f("$ZodULID",(e,t)=>{t.
-pattern??(t.pattern=uo),T.init(e,t)}),zi=f("$ZodXID",(e,t)=>{t.pattern??(t.pattern=ao),T.init(e,t)}),$i=f("$ZodKSUID",(e,t)=>{
-t.pattern??(t.pattern=lo),T.init(e,t)}),wi=f("$ZodISODateTime",(e,t)=>{t.pattern??(t.pattern=Ao(t)),T.init(e,t)}),ki=f("\
-$ZodISODate",(e,t)=>{t.pattern??(t.pattern=Oo),T.init(e,t)}),Zi=f("$ZodISOTime",(e,t)=>{t.pattern??(t.pattern=Io(t)),T.init(
-e,t)}),Pi=f("$ZodISODuration",(e,t)=>{t.pattern??(t.pattern=mo),T.init(e,t)}),Si=f("$ZodIPv4",(e,t)=>{t.pattern??(t.pattern=
-xo),T.init(e,t)}),Mf=/^[0-9a-fA-F:.]+$/;function Oi(e){return Mf.test(e)?hi(`http://[${e}]`):!1}i(Oi,"isValidIPv6");var Ii=f(
-"$ZodIPv6",(e,t)=>{t.pattern??(t.pattern=yo),T.init(e,t),e._zod.check=r=>{Oi(r.value)||r.issues.push({code:"invalid_form\
-at",format:"ipv6",input:r.value,inst:e,continue:!t.abort})}}),Ai=f("$ZodMAC",(e,t)=>{t.pattern??(t.pattern=vo(t.delimiter)),
-T.init(e,t)}),Ei=f("$ZodCIDRv4",(e,t)=>{t.pattern??(t.pattern=bo),T.init(e,t)});function Na(e){let t=e.split("/");if(t.length!==
-2)return!1;let[r,n]=t;if(!n)return!1;let o=Number(n);return`${o}`!==n||o<0||o>128?!1:Oi(r)}i(Na,"isValidCIDRv6");var Ti=f(
-"$ZodCIDRv6",(e,t)=>{t.pattern??(t.pattern=zo),T.init(e,t),e._zod.check=r=>{Na(r.value)||r.issues.push({code:"invalid_fo\
-rmat",format:"cidrv6",input:r.value,inst:e,continue:!t.abort})}});function Ni(e){if(e==="")return!0;if(/\s/.test(e)||e.length%
-4!==0)return!1;try{return atob(e),!0}catch{return!1}}i(Ni,"isValidBase64");var Rr=/^[0-9a-zA-Z+/]*={0,2}$/,Ci=f("$ZodBas\
-e64",(e,t)=>{t.pattern??(t.pattern=Rr),T.init(e,t),e._zod.check=r=>{Ni(r.value)||r.issues.push({code:"invalid_format",format:"\
-base64",input:r.value,inst:e,continue:!t.abort})}}),kt=/^[A-Za-z0-9_-]*$/;function Ca(e){if(!kt.test(e))return!1;let t=e.
-replace(/[-_]/g,n=>n==="-"?"+":"/"),r=t.padEnd(Math.ceil(t.length/4)*4,"=");return Ni(r)}i(Ca,"isValidBase64URL");var Ri=f(
-"$ZodBase64URL",(e,t)=>{t.pattern??(t.pattern=kt),T.init(e,t),e._zod.check=r=>{Ca(r.value)||r.issues.push({code:"invalid\
-_format",format:"base64url",input:r.value,inst:e,continue:!t.abort})}}),Di=f("$ZodE164",(e,t)=>{t.pattern??(t.pattern=Po),
-T.init(e,t)}),Uf=/[- ]/g;function Bf(e){let t=e.length,r=1,n=0;for(;t;){let o=e.charCodeAt(--t)-48;r^=1,n+=r?[0,2,4,6,8,
-1,3,5,7,9][o]:o}return n%10===0}i(Bf,"isLuhnAlgo");function Ra(e){return wr.test(e)?Bf(e.replace(Uf,"")):!1}i(Ra,"isVali\
-dCreditCard");var ji=f("$ZodCreditCard",(e,t)=>{t.pattern??(t.pattern=wr),T.init(e,t),e._zod.check=r=>{Ra(r.value)||r.issues.
-push({code:"invalid_format",format:"credit_card",input:r.value,inst:e,continue:!t.abort})}});function Jf(e){let t=0,r=e.
-length;for(let n=4;n<r;n++){let o=e.charCodeAt(n);t=(o>=65?t*100+(o-55):t*10+(o-48))%97}for(let n=0;n<4;n++){let o=e.charCodeAt(
-n);t=(o>=65?t*100+(o-55):t*10+(o-48))%97}return t===1}i(Jf,"isIso7064Mod97");function Da(e){return kr.test(e)?Jf(e):!1}i(
-Da,"isValidIBAN");var Li=f("$ZodIBAN",(e,t)=>{t.pattern??(t.pattern=kr),T.init(e,t),e._zod.check=r=>{Da(r.value)||r.issues.
-push({code:"invalid_format",format:"iban",input:r.value,inst:e,continue:!t.abort})}});function ja(e,t=null){try{let r=e.
-split(".");if(r.length!==3)return!1;let[n]=r;if(!n)return!1;let o=JSON.parse(atob(n));return!("typ"in o&&o?.typ!=="JWT"||
-!o.alg||t&&(!("alg"in o)||o.alg!==t))}catch{return!1}}i(ja,"isValidJWT");var Fi=f("$ZodJWT",(e,t)=>{T.init(e,t),e._zod.check=
-r=>{ja(r.value,t.alg)||r.issues.push({code:"invalid_format",format:"jwt",input:r.value,inst:e,continue:!t.abort})}}),Mi=f(
-"$ZodCustomStringFormat",(e,t)=>{T.init(e,t),e._zod.check=r=>{t.fn(r.value)||r.issues.push({code:"invalid_format",format:t.
-format,input:r.value,inst:e,continue:!t.abort})}}),Dr=f("$ZodNumber",(e,t)=>{b.init(e,t),e._zod.pattern=ke,e._zod.parse=
-(r,n)=>{if(t.coerce)try{r.value=Number(r.value)}catch{}let o=r.value;if(typeof o=="number"&&!Number.isNaN(o)&&Number.isFinite(
-o))return r;let s=typeof o=="number"?Number.isNaN(o)?"NaN":Number.isFinite(o)?void 0:String(o):void 0;return r.issues.push(
-{expected:"number",code:"invalid_type",input:o,inst:e,...s?{received:s}:{}}),r}}),Ui=f("$ZodNumberFormat",(e,t)=>{Jo.init(
-e,t),Dr.init(e,t)}),Zt=f("$ZodBoolean",(e,t)=>{b.init(e,t),e._zod.pattern=Co,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=
-!!r.value}catch{}let o=r.value;return typeof o=="boolean"||r.issues.push({expected:"boolean",code:"invalid_type",input:o,
-inst:e}),r}}),jr=f("$ZodBigInt",(e,t)=>{b.init(e,t),e._zod.pattern=No,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=BigInt(
-r.value)}catch{}return typeof r.value=="bigint"||r.issues.push({expected:"bigint",code:"invalid_type",input:r.value,inst:e}),
-r}}),Bi=f("$ZodBigIntFormat",(e,t)=>{Ko.init(e,t),jr.init(e,t)}),Ji=f("$ZodSymbol",(e,t)=>{b.init(e,t),e._zod.parse=(r,n)=>{
-let o=r.value;return typeof o=="symbol"||r.issues.push({expected:"symbol",code:"invalid_type",input:o,inst:e}),r}}),Ki=f(
-"$ZodUndefined",(e,t)=>{b.init(e,t),e._zod.pattern=Do,e._zod.values=new Set([void 0]),e._zod.parse=(r,n)=>{let o=r.value;
-return typeof o>"u"||r.issues.push({expected:"undefined",code:"invalid_type",input:o,inst:e}),r}}),Vi=f("$ZodNull",(e,t)=>{
-b.init(e,t),e._zod.pattern=Ro,e._zod.values=new Set([null]),e._zod.parse=(r,n)=>{let o=r.value;return o===null||r.issues.
-push({expected:"null",code:"invalid_type",input:o,inst:e}),r}}),Wi=f("$ZodAny",(e,t)=>{b.init(e,t),e._zod.parse=r=>r}),Gi=f(
-"$ZodUnknown",(e,t)=>{b.init(e,t),e._zod.parse=r=>r}),Xi=f("$ZodNever",(e,t)=>{b.init(e,t),e._zod.parse=(r,n)=>(r.issues.
-push({expected:"never",code:"invalid_type",input:r.value,inst:e}),r)}),Yi=f("$ZodVoid",(e,t)=>{b.init(e,t),e._zod.parse=
-(r,n)=>{let o=r.value;return typeof o>"u"||r.issues.push({expected:"void",code:"invalid_type",input:o,inst:e}),r}}),qi=f(
-"$ZodDate",(e,t)=>{b.init(e,t),e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=new Date(r.value)}catch{}let o=r.value,s=o instanceof
-Date;return s&&!Number.isNaN(o.getTime())||r.issues.push({expected:"date",code:"invalid_type",input:o,...s?{received:"In\
-valid Date"}:{},inst:e}),r}});function Hi(e,t){let r=fr(e._zod.def.checks);if(!r.length)return;let n=Math.min(...r.map(s=>s[0])),
-o=e._zod.parse;e._zod.parse=(s,c)=>{let u=t(s.value);if(u>n&&!c?.skipChecks&&c?.direction!=="backward"){for(let[l,a]of fr(
-e._zod.def.checks))if(u>l&&a._zod.def.when(s)){let p=s.issues.length;return a._zod.check(s),s.issues[p].continue=!1,lt(s.
-issues,p,e),s}}return o(s,c)}}i(Hi,"capSize");var Kf=i(e=>Array.isArray(e)?e.length:-1,"arraySize"),Vf=i(e=>e instanceof
-Map?e.size:-1,"mapSize"),Wf=i(e=>e instanceof Set?e.size:-1,"setSize");function ma(e,t,r){e.issues.length&&t.issues.push(
-...X(r,e.issues)),t.value[r]=e.value}i(ma,"handleArrayResult");var Qi=f("$ZodArray",(e,t)=>{b.init(e,t);let r=B.memoizer;
-r?.attach(e),e._zod.parse=(n,o)=>{let s=n.value;if(!Array.isArray(s))return n.issues.push({expected:"array",code:"invali\
-d_type",input:s,inst:e}),n;n.value=r?r.alloc(e,n,Array(s.length),o):Array(s.length);let c=[],u=o?.abortEarly;for(let l=0;l<
-s.length;l++){let a=s[l],p=t.element._zod.run({value:a,issues:[]},o);if(p instanceof Promise)c.push(p.then(d=>ma(d,n,l)));else if(ma(
-p,n,l),u&&p.issues.length!==0&&J(p))break}return c.length?Promise.all(c).then(()=>n):n},Hi(e,Kf)});function Tr(e,t,r,n,o,s){
-let c=r in n,u=s==="optional";if(!(!c&&u&&o==="optional")){if(e.issues.length){if(o!==void 0&&u&&!c)return;t.issues.push(
-...X(r,e.issues))}if(!c&&o===void 0){e.issues.length||t.issues.push({code:"invalid_type",expected:"nonoptional",input:void 0,
-path:[r]});return}e.value===void 0?(c||o==="defaulted"&&!u)&&(t.value[r]=void 0):t.value[r]=e.value}}i(Tr,"handlePropert\
-yResult");var Gf=[];function La(e){let t=Object.keys(e.shape),r=Object.getOwnPropertySymbols(e.shape),n=r.length?r:Gf,o=n.
-length?[...t,...n]:t;for(let c of o)if(!e.shape?.[c]?._zod?.traits?.has("$ZodType"))throw new Error(`Invalid element at \
-key "${String(c)}": expected a Zod schema`);let s=Vn(e.shape);return{...e,allKeys:o,symbolKeys:n,keySet:new Set(t),numKeys:t.
-length,optionalKeys:new Set(s)}}i(La,"normalizeDef");function Fa(e,t,r,n,o,s,c){let u=[],l=o.keySet,a=o.catchall._zod,p=a.
-def.type,d=a.optin,h=a.optout,m=0;for(let g in t){if(c&&r.issues.length!==m){if(J(r,m))break;m=r.issues.length}if(l.has(
-g))continue;if(g==="__proto__"){p==="never"&&u.push(g);continue}if(p==="never"){u.push(g);continue}let x=a.run({value:t[g],
-issues:[]},n);x instanceof Promise?e.push(x.then(v=>Tr(v,r,g,t,d,h))):Tr(x,r,g,t,d,h)}return u.length&&r.issues.push({code:"\
-unrecognized_keys",keys:u,input:t,inst:s,continue:!0}),e.length?Promise.all(e).then(()=>r):r}i(Fa,"handleCatchall");var Ma=f(
-"$ZodObject",(e,t)=>{b.init(e,t);let r=Object.getOwnPropertyDescriptor(t,"shape"),n=r?.get?r.get.raw:t.shape??{};if(n){let a=i(
-()=>{let p={...n};return Object.defineProperty(t,"shape",{value:p}),a.raw=p,p},"get");a.raw=n,Object.defineProperty(t,"s\
-hape",{get:a})}let o=Le(()=>La(t));z(e,"propValues",a=>{let p=a.def.shape,d={};for(let h in p){let m=p[h]._zod;if(m.values){
-Object.prototype.hasOwnProperty.call(d,h)||G(d,h,new Set);for(let g of m.values)d[h].add(g);m.optin!==void 0&&d[h].add(void 0)}}
-return d});let s=$e,c=t.catchall,u,l=B.memoizer;l?.attach(e),e._zod.parse=(a,p)=>{u??(u=o.value);let d=a.value;if(!s(d))
-return a.issues.push({expected:"object",code:"invalid_type",input:d,inst:e}),a;a.value=l?l.alloc(e,a,{},p):{};let h=[],m=u.
-shape,g=p?.abortEarly,x=a.issues.length;for(let v of u.allKeys){if(g&&a.issues.length!==x){if(J(a,x))break;x=a.issues.length}
-if(v==="__proto__")continue;let w=m[v],W=w._zod.optin,ot=w._zod.optout,it=w._zod.run({value:d[v],issues:[]},p);it instanceof
-Promise?h.push(it.then(F=>Tr(F,a,v,d,W,ot))):Tr(it,a,v,d,W,ot)}return c?Fa(h,d,a,p,o.value,e,g===!0):h.length?Promise.all(
-h).then(()=>a):a}}),es=f("$ZodObjectJIT",(e,t)=>{Ma.init(e,t);let r=e._zod.parse,n=Le(()=>La(t)),o=B.memoizer,s=i(m=>{let g=n.
-value,x=g.symbolKeys,v=new $t(["payload","ctx"],{shape:m,inst:e,memo:o,syms:x}),w=i(F=>`shape[${F}]._zod.run({ value: in\
-put[${F}], issues: [] }, ctx)`,"parseStr"),W=i((F,j)=>`
-          let ${F}_ab = false;
-          for (let i = 0; i < ${F}.issues.length; i++) {
-            const iss = ${F}.issues[i];
-            iss.path = iss.path ? [${j}, ...iss.path] : [${j}];
+ir(n))}else t.pattern??(t.pattern=ir());Z.init(e,t)}),mi=p("$ZodEmail",(e,t)=>{t.pattern??(t.pattern=xo),Z.init(e,t)}),hi=1,
+ft=2;function gi(e){try{return typeof URL<"u"&&typeof URL.canParse=="function"?URL.canParse(e):(new URL(e),!0)}catch{return!1}}
+function ma(e,t){return!("normalize"in t)&&!("hostname"in t)&&!("protocol"in t)?gi(e)||ft:ha(e,t)}function ha(e,t){if(!t.
+normalize&&t.protocol?.source===Zo.source&&!/^https?:\/\//i.test(e))return hi;try{if(typeof URL<"u"){let r=URL;if(typeof r.
+parse=="function")return r.parse(e)??ft}return new URL(e)}catch{return ft}}var ga=/[\t\n\r]/g;function Ho(e){return e.replace(
+ga,"")}function _a(e,t){return t.lastIndex=0,t.test(e.hostname)}function xa(e,t){return t.lastIndex=0,t.test(e.protocol.
+endsWith(":")?e.protocol.slice(0,-1):e.protocol)}var _i=p("$ZodURL",(e,t)=>{Z.init(e,t),e._zod.check=r=>{try{let n=r.value.
+trim(),o=ma(n,t);if(o===hi){r.issues.push({code:"invalid_format",format:"url",note:"Invalid URL format",input:r.value,inst:e,
+continue:!t.abort});return}if(o===ft){r.issues.push({code:"invalid_format",format:"url",input:r.value,inst:e,continue:!t.
+abort});return}if(o===!0){r.value=Ho(n);return}t.hostname&&!_a(o,t.hostname)&&r.issues.push({code:"invalid_format",format:"\
+url",note:"Invalid hostname",pattern:t.hostname.source,input:r.value,inst:e,continue:!t.abort}),t.protocol&&!xa(o,t.protocol)&&
+r.issues.push({code:"invalid_format",format:"url",note:"Invalid protocol",pattern:t.protocol.source,input:r.value,inst:e,
+continue:!t.abort}),r.value=t.normalize?o.href:Ho(n);return}catch{r.issues.push({code:"invalid_format",format:"url",input:r.
+value,inst:e,continue:!t.abort})}}}),xi=p("$ZodEmoji",(e,t)=>{t.pattern??(t.pattern=yo()),Z.init(e,t)}),yi=p("$ZodNanoID",
+(e,t)=>{if(t.length!==void 0&&(!Number.isInteger(t.length)||t.length<1))throw new Error(`Invalid nanoid length: ${t.length}`);
+t.pattern??(t.pattern=t.length===void 0?mo:ho(t.length)),Z.init(e,t)}),bi=p("$ZodCUID",(e,t)=>{t.pattern??(t.pattern=uo),
+Z.init(e,t)}),vi=p("$ZodCUID2",(e,t)=>{t.pattern??(t.pattern=ao),Z.init(e,t)}),zi=p("$ZodULID",(e,t)=>{t.pattern??(t.pattern=
+lo),Z.init(e,t)}),$i=p("$ZodXID",(e,t)=>{t.pattern??(t.pattern=po),Z.init(e,t)}),wi=p("$ZodKSUID",(e,t)=>{t.pattern??(t.
+pattern=fo),Z.init(e,t)}),ki=p("$ZodISODateTime",(e,t)=>{t.pattern??(t.pattern=Ao(t)),Z.init(e,t)}),Zi=p("$ZodISODate",(e,t)=>{
+t.pattern??(t.pattern=Oo),Z.init(e,t)}),Pi=p("$ZodISOTime",(e,t)=>{t.pattern??(t.pattern=Io(t)),Z.init(e,t)}),Si=p("$Zod\
+ISODuration",(e,t)=>{t.pattern??(t.pattern=go),Z.init(e,t)}),Oi=p("$ZodIPv4",(e,t)=>{t.pattern??(t.pattern=bo),Z.init(e,
+t)}),ya=/^[0-9a-fA-F:.]+$/;function Ii(e){return ya.test(e)?gi(`http://[${e}]`):!1}var Ai=p("$ZodIPv6",(e,t)=>{t.pattern??
+(t.pattern=vo),Z.init(e,t),e._zod.check=r=>{Ii(r.value)||r.issues.push({code:"invalid_format",format:"ipv6",input:r.value,
+inst:e,continue:!t.abort})}});var Ei=p("$ZodCIDRv4",(e,t)=>{t.pattern??(t.pattern=zo),Z.init(e,t)});function ba(e){let t=e.split("/");if(t.length!==2)
+return!1;let[r,n]=t;if(!n)return!1;let o=Number(n);return`${o}`!==n||o<0||o>128?!1:Ii(r)}var Ti=p("$ZodCIDRv6",(e,t)=>{t.
+pattern??(t.pattern=$o),Z.init(e,t),e._zod.check=r=>{ba(r.value)||r.issues.push({code:"invalid_format",format:"cidrv6",input:r.
+value,inst:e,continue:!t.abort})}});function Ni(e){if(e==="")return!0;if(/\s/.test(e)||e.length%4!==0)return!1;try{return atob(
+e),!0}catch{return!1}}var fr=/^[0-9a-zA-Z+/]*={0,2}$/,Ci=p("$ZodBase64",(e,t)=>{t.pattern??(t.pattern=fr),Z.init(e,t),e.
+_zod.check=r=>{Ni(r.value)||r.issues.push({code:"invalid_format",format:"base64",input:r.value,inst:e,continue:!t.abort})}}),
+ht=/^[A-Za-z0-9_-]*$/;function va(e){if(!ht.test(e))return!1;let t=e.replace(/[-_]/g,n=>n==="-"?"+":"/"),r=t.padEnd(Math.
+ceil(t.length/4)*4,"=");return Ni(r)}var Ri=p("$ZodBase64URL",(e,t)=>{t.pattern??(t.pattern=ht),Z.init(e,t),e._zod.check=
+r=>{va(r.value)||r.issues.push({code:"invalid_format",format:"base64url",input:r.value,inst:e,continue:!t.abort})}}),Di=p(
+"$ZodE164",(e,t)=>{t.pattern??(t.pattern=Po),Z.init(e,t)});function za(e,t=null){try{let r=e.split(".");if(r.length!==3)return!1;let[n]=r;if(!n)return!1;let o=JSON.parse(atob(n));
+return!("typ"in o&&o?.typ!=="JWT"||!o.alg||t&&(!("alg"in o)||o.alg!==t))}catch{return!1}}var ji=p("$ZodJWT",(e,t)=>{Z.init(
+e,t),e._zod.check=r=>{za(r.value,t.alg)||r.issues.push({code:"invalid_format",format:"jwt",input:r.value,inst:e,continue:!t.
+abort})}});var dr=p("$ZodNumber",(e,t)=>{z.init(e,t),e._zod.pattern=Te,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=Number(r.value)}catch{}
+let o=r.value;if(typeof o=="number"&&!Number.isNaN(o)&&Number.isFinite(o))return r;let i=typeof o=="number"?Number.isNaN(
+o)?"NaN":Number.isFinite(o)?void 0:String(o):void 0;return r.issues.push({expected:"number",code:"invalid_type",input:o,
+inst:e,...i?{received:i}:{}}),r}}),Li=p("$ZodNumberFormat",(e,t)=>{Lo.init(e,t),dr.init(e,t)}),Fi=p("$ZodBoolean",(e,t)=>{
+z.init(e,t),e._zod.pattern=No,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=!!r.value}catch{}let o=r.value;return typeof o==
+"boolean"||r.issues.push({expected:"boolean",code:"invalid_type",input:o,inst:e}),r}}),Mi=p("$ZodBigInt",(e,t)=>{z.init(
+e,t),e._zod.pattern=To,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=BigInt(r.value)}catch{}return typeof r.value=="bigin\
+t"||r.issues.push({expected:"bigint",code:"invalid_type",input:r.value,inst:e}),r}});var Ui=p("$ZodNull",(e,t)=>{z.init(e,t),e._zod.pattern=Co,e._zod.values=new Set([null]),e._zod.parse=(r,n)=>{let o=r.value;
+return o===null||r.issues.push({expected:"null",code:"invalid_type",input:o,inst:e}),r}}),Bi=p("$ZodAny",(e,t)=>{z.init(
+e,t),e._zod.parse=r=>r}),Ji=p("$ZodUnknown",(e,t)=>{z.init(e,t),e._zod.parse=r=>r}),Ki=p("$ZodNever",(e,t)=>{z.init(e,t),
+e._zod.parse=(r,n)=>(r.issues.push({expected:"never",code:"invalid_type",input:r.value,inst:e}),r)});var Vi=p("$ZodDate",(e,t)=>{z.init(e,t),e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=new Date(r.value)}catch{}let o=r.value,
+i=o instanceof Date;return i&&!Number.isNaN(o.getTime())||r.issues.push({expected:"date",code:"invalid_type",input:o,...i?
+{received:"Invalid Date"}:{},inst:e}),r}});function $a(e,t){let r=rt(e._zod.def.checks);if(!r.length)return;let n=Math.min(
+...r.map(i=>i[0])),o=e._zod.parse;e._zod.parse=(i,s)=>{let c=t(i.value);if(c>n&&!s?.skipChecks&&s?.direction!=="backward"){
+for(let[u,a]of rt(e._zod.def.checks))if(c>u&&a._zod.def.when(i)){let l=i.issues.length;return a._zod.check(i),i.issues[l].
+continue=!1,Ie(i.issues,l,e),i}}return o(i,s)}}var wa=e=>Array.isArray(e)?e.length:-1;function Qo(e,t,r){e.issues.length&&t.issues.push(...G(r,e.issues)),t.value[r]=e.value}var Wi=p("$ZodArray",(e,t)=>{z.init(
+e,t);let r=F.memoizer;r?.attach(e),e._zod.parse=(n,o)=>{let i=n.value;if(!Array.isArray(i))return n.issues.push({expected:"\
+array",code:"invalid_type",input:i,inst:e}),n;n.value=r?r.alloc(e,n,Array(i.length),o):Array(i.length);let s=[],c=o?.abortEarly;
+for(let u=0;u<i.length;u++){let a=i[u],l=t.element._zod.run({value:a,issues:[]},o);if(l instanceof Promise)s.push(l.then(
+f=>Qo(f,n,u)));else if(Qo(l,n,u),c&&l.issues.length!==0&&J(l))break}return s.length?Promise.all(s).then(()=>n):n},$a(e,wa)});
+function dt(e,t,r,n,o,i){let s=r in n,c=i==="optional";if(!(!s&&c&&o==="optional")){if(e.issues.length){if(o!==void 0&&c&&
+!s)return;t.issues.push(...G(r,e.issues))}if(!s&&o===void 0){e.issues.length||t.issues.push({code:"invalid_type",expected:"\
+nonoptional",input:void 0,path:[r]});return}e.value===void 0?(s||o==="defaulted"&&!c)&&(t.value[r]=void 0):t.value[r]=e.
+value}}var ka=[];function Gi(e){let t=Object.keys(e.shape),r=Object.getOwnPropertySymbols(e.shape),n=r.length?r:ka,o=n.length?
+[...t,...n]:t;for(let s of o)if(!e.shape?.[s]?._zod?.traits?.has("$ZodType"))throw new Error(`Invalid element at key "${String(
+s)}": expected a Zod schema`);let i=Xt(e.shape);return{...e,allKeys:o,symbolKeys:n,keySet:new Set(t),numKeys:t.length,optionalKeys:new Set(
+i)}}function Xi(e,t,r,n,o,i,s){let c=[],u=o.keySet,a=o.catchall._zod,l=a.def.type,f=a.optin,m=a.optout,d=0;for(let h in t){
+if(s&&r.issues.length!==d){if(J(r,d))break;d=r.issues.length}if(u.has(h))continue;if(h==="__proto__"){l==="never"&&c.push(
+h);continue}if(l==="never"){c.push(h);continue}let g=a.run({value:t[h],issues:[]},n);g instanceof Promise?e.push(g.then(
+y=>dt(y,r,h,t,f,m))):dt(g,r,h,t,f,m)}return c.length&&r.issues.push({code:"unrecognized_keys",keys:c,input:t,inst:i,continue:!0}),
+e.length?Promise.all(e).then(()=>r):r}var Za=p("$ZodObject",(e,t)=>{z.init(e,t);let r=Object.getOwnPropertyDescriptor(t,
+"shape"),n=r?.get?r.get.raw:t.shape??{};if(n){let a=()=>{let l={...n};return Object.defineProperty(t,"shape",{value:l}),
+a.raw=l,l};a.raw=n,Object.defineProperty(t,"shape",{get:a})}let o=_e(()=>Gi(t));b(e,"propValues",a=>{let l=a.def.shape,f={};
+for(let m in l){let d=l[m]._zod;if(d.values){Object.prototype.hasOwnProperty.call(f,m)||B(f,m,new Set);for(let h of d.values)
+f[m].add(h);d.optin!==void 0&&f[m].add(void 0)}}return f});let i=ue,s=t.catchall,c,u=F.memoizer;u?.attach(e),e._zod.parse=
+(a,l)=>{c??(c=o.value);let f=a.value;if(!i(f))return a.issues.push({expected:"object",code:"invalid_type",input:f,inst:e}),
+a;a.value=u?u.alloc(e,a,{},l):{};let m=[],d=c.shape,h=l?.abortEarly,g=a.issues.length;for(let y of c.allKeys){if(h&&a.issues.
+length!==g){if(J(a,g))break;g=a.issues.length}if(y==="__proto__")continue;let v=d[y],U=v._zod.optin,Ze=v._zod.optout,Pe=v.
+_zod.run({value:f[y],issues:[]},l);Pe instanceof Promise?m.push(Pe.then(R=>dt(R,a,y,f,U,Ze))):dt(Pe,a,y,f,U,Ze)}return s?
+Xi(m,f,a,l,o.value,e,h===!0):m.length?Promise.all(m).then(()=>a):a}}),Yi=p("$ZodObjectJIT",(e,t)=>{Za.init(e,t);let r=e.
+_zod.parse,n=_e(()=>Gi(t)),o=F.memoizer,i=d=>{let h=n.value,g=h.symbolKeys,y=new lt(["payload","ctx"],{shape:d,inst:e,memo:o,
+syms:g}),v=R=>`shape[${R}]._zod.run({ value: input[${R}], issues: [] }, ctx)`,U=(R,k)=>`
+          let ${R}_ab = false;
+          for (let i = 0; i < ${R}.issues.length; i++) {
+            const iss = ${R}.issues[i];
+            iss.path = iss.path ? [${k}, ...iss.path] : [${k}];
             payload.issues.push(iss);
-            if (iss.continue !== true) ${F}_ab = true;
+            if (iss.continue !== true) ${R}_ab = true;
           }
-          if (${F}_ab && ctx && ctx.abortEarly) {
+          if (${R}_ab && ctx && ctx.abortEarly) {
             payload.value = newResult;
             return payload;
-          }`,"prefixStr");v.write("const input = payload.value;");let ot=Object.create(null),it=0;for(let F of g.allKeys)
-ot[F]=`key_${it++}`;v.write(o?"const newResult = memo.alloc(inst, payload, {}, ctx);":"const newResult = {};");for(let F of g.
-allKeys){if(F==="__proto__")continue;let j=ot[F],ie=typeof F=="symbol"?`syms[${x.indexOf(F)}]`:Mn(F),Nn=`${ie} in input`,
-Xu=m[F],Cn=Xu?._zod?.optin,Yu=Cn!==void 0,mp=Xu?._zod?.optout==="optional";if(v.write(`const ${j} = ${w(ie)};`),Yu&&mp){
-let hp=Cn==="optional"?`${j}_present`:`${j}.value !== undefined || ${j}_present`;v.write(`
-        const ${j}_present = ${Nn};
-        if (!${j}.issues.length || ${j}_present) {
-          if (${j}.issues.length) {${W(j,ie)}
+          }`;y.write("const input = payload.value;");let Ze=Object.create(null),Pe=0;for(let R of h.allKeys)Ze[R]=`key_${Pe++}`;
+y.write(o?"const newResult = memo.alloc(inst, payload, {}, ctx);":"const newResult = {};");for(let R of h.allKeys){if(R===
+"__proto__")continue;let k=Ze[R],q=typeof R=="symbol"?`syms[${g.indexOf(R)}]`:Kt(R),Dt=`${q} in input`,An=d[R],jt=An?._zod?.
+optin,En=jt!==void 0,bu=An?._zod?.optout==="optional";if(y.write(`const ${k} = ${v(q)};`),En&&bu){let vu=jt==="optional"?
+`${k}_present`:`${k}.value !== undefined || ${k}_present`;y.write(`
+        const ${k}_present = ${Dt};
+        if (!${k}.issues.length || ${k}_present) {
+          if (${k}.issues.length) {${U(k,q)}
           }
 
-          if (${hp}) {
-            newResult[${ie}] = ${j}.value;
+          if (${vu}) {
+            newResult[${q}] = ${k}.value;
           }
         }
 
-      `)}else Yu?(v.write(`
-        if (${j}.issues.length) {${W(j,ie)}
+      `)}else En?(y.write(`
+        if (${k}.issues.length) {${U(k,q)}
         }
-      `),Cn==="defaulted"?v.write(`newResult[${ie}] = ${j}.value;`):v.write(`
-        if (${j}.value !== undefined || ${Nn}) {
-          newResult[${ie}] = ${j}.value;
+      `),jt==="defaulted"?y.write(`newResult[${q}] = ${k}.value;`):y.write(`
+        if (${k}.value !== undefined || ${Dt}) {
+          newResult[${q}] = ${k}.value;
         }
-      `)):v.write(`
-        const ${j}_present = ${Nn};
-        if (${j}.issues.length) {${W(j,ie)}
+      `)):y.write(`
+        const ${k}_present = ${Dt};
+        if (${k}.issues.length) {${U(k,q)}
         }
-        if (!${j}_present && !${j}.issues.length) {
+        if (!${k}_present && !${k}.issues.length) {
           payload.issues.push({
             code: "invalid_type",
             expected: "nonoptional",
             input: undefined,
-            path: [${ie}]
+            path: [${q}]
           });
           if (ctx && ctx.abortEarly) {
             payload.value = newResult;
@@ -533,781 +364,510 @@ let hp=Cn==="optional"?`${j}_present`:`${j}.value !== undefined || ${j}_present`
           }
         }
 
-        if (${j}_present) {
-          newResult[${ie}] = ${j}.value;
+        if (${k}_present) {
+          newResult[${q}] = ${k}.value;
         }
 
-      `)}return v.write("payload.value = newResult;"),v.write("return payload;"),v.compile()},"generateFastpass"),c,u=$e,
-l=!B.jitless,p=l&&Bn.value,d=t.catchall,h;e._zod.parse=(m,g)=>{h??(h=n.value);let x=m.value;return u(x)?l&&p&&g?.async===
-!1&&g.jitless!==!0?(c||(c=s(t.shape)),m=c(m,g),d?Fa([],x,m,g,h,e,g?.abortEarly===!0):m):r(m,g):(m.issues.push({expected:"\
-object",code:"invalid_type",input:x,inst:e}),m)}});function ha(e,t,r,n){for(let s of e)if(s.issues.length===0)return t.value=
-s.value,t;let o=e.filter(s=>!J(s));return o.length===1?(t.value=o[0].value,o[0]):(t.issues.push({code:"invalid_union",input:t.
-value,inst:r,errors:e.map(s=>s.issues.map(c=>Y(c,n,L())))}),t)}i(ha,"handleUnionResults");var Pt=f("$ZodUnion",(e,t)=>{b.
-init(e,t),z(e,"optin",n=>n.def.options.some(o=>o._zod.optin==="defaulted")?"defaulted":n.def.options.some(o=>o._zod.optin!==
-void 0)?"optional":void 0),z(e,"optout",n=>n.def.options.some(o=>o._zod.optout==="optional")?"optional":void 0),z(e,"val\
-ues",n=>{if(n.def.options.every(o=>o._zod.values))return new Set(n.def.options.flatMap(o=>Array.from(o._zod.values)))}),
-z(e,"pattern",n=>{if(n.def.options.every(o=>o._zod.pattern)){let o=n.def.options.map(s=>s._zod.pattern);return new RegExp(
-`^(${o.map(s=>ue(s.source)).join("|")})$`)}});let r=t.options.length===1?t.options[0]._zod.run:null;e._zod.parse=(n,o)=>{
-if(r)return r(n,o);let s=!1,c=[];for(let u of t.options){let l=u._zod.run({value:n.value,issues:[]},o);if(l instanceof Promise)
-c.push(l),s=!0;else{if(l.issues.length===0)return l;c.push(l)}}return s?Promise.all(c).then(u=>ha(u,n,e,o)):ha(c,n,e,o)}});
-function ga(e,t,r,n){let o=[];for(let s=0;s<e.length;s++)e[s].issues.length===0&&o.push(s);return o.length===1?(t.value=
-e[o[0]].value,t):(o.length===0?t.issues.push({code:"invalid_union",input:t.value,inst:r,errors:e.map(s=>s.issues.map(c=>Y(
-c,n,L())))}):t.issues.push({code:"invalid_union",input:t.value,inst:r,errors:[],inclusive:!1,matches:o}),t)}i(ga,"handle\
-ExclusiveUnionResults");var ts=f("$ZodXor",(e,t)=>{Pt.init(e,t),t.inclusive=!1;let r=t.options.length===1?t.options[0]._zod.
-run:null;e._zod.parse=(n,o)=>{if(r)return r(n,o);let s=!1,c=[];for(let u of t.options){let l=u._zod.run({value:n.value,issues:[]},
-o);l instanceof Promise?(c.push(l),s=!0):c.push(l)}return s?Promise.all(c).then(u=>ga(u,n,e,o)):ga(c,n,e,o)}});function rs(e,t){
-let r=e._zod,n=r.bag.optionsMap;n||(n=Ua(r.def),r.bag.optionsMap=n);let o=n.get(t);if(o===null)throw new Error(`Ambiguou\
-s discriminator value "${String(t)}"`);return o}i(rs,"getDiscriminatedOption");function Ua(e){let t=new Map;for(let r of e.
-options){let n=r._zod.propValues?.[e.discriminator];if(!n||n.size===0)throw new Error(`Invalid discriminated union optio\
-n at index "${e.options.indexOf(r)}"`);for(let o of n)if(t.has(o)){if(o!==void 0)throw new Error(`Duplicate discriminato\
-r value "${String(o)}"`);t.set(o,null)}else t.set(o,r)}return t}i(Ua,"discriminatorMap");var ns=f("$ZodDiscriminatedUnio\
-n",(e,t)=>{t.inclusive=!1,Pt.init(e,t);let r=e._zod.parse;z(e,"propValues",o=>{let s={},c=0;for(let u of o.def.options){
-let l=u._zod.propValues;if(!l||Object.keys(l).length===0)throw new Error(`Invalid discriminated union option at index "${o.
-def.options.indexOf(u)}"`);l[o.def.discriminator]?.has(void 0)&&c++;for(let[a,p]of Object.entries(l)){Object.prototype.hasOwnProperty.
-call(s,a)||G(s,a,new Set);for(let d of p)s[a].add(d)}}return!o.def.unionFallback&&c>1&&s[o.def.discriminator]?.delete(void 0),
-s}),t.options.forEach((o,s)=>{let c=Fe(o._zod.def);if(c&&!Object.prototype.hasOwnProperty.call(c,t.discriminator))throw new Error(
-`Invalid discriminated union option at index "${s}"`)});let n=Le(()=>Ua(t));e._zod.parse=(o,s)=>{let c=o.value;if(!$e(c))
-return o.issues.push({code:"invalid_type",expected:"object",input:c,inst:e}),o;let u=c?.[t.discriminator],l=n.value.get(
-u);return l&&(u!==void 0||s.direction!=="backward")?l._zod.run(o,s):t.unionFallback||s.direction==="backward"?r(o,s):(o.
+      `)}return y.write("payload.value = newResult;"),y.write("return payload;"),y.compile()},s,c=ue,u=!F.jitless,l=u&&Wt.
+value,f=t.catchall,m;e._zod.parse=(d,h)=>{m??(m=n.value);let g=d.value;return c(g)?u&&l&&h?.async===!1&&h.jitless!==!0?(s||
+(s=i(t.shape)),d=s(d,h),f?Xi([],g,d,h,m,e,h?.abortEarly===!0):d):r(d,h):(d.issues.push({expected:"object",code:"invalid_\
+type",input:g,inst:e}),d)}});function ei(e,t,r,n){for(let i of e)if(i.issues.length===0)return t.value=i.value,t;let o=e.
+filter(i=>!J(i));return o.length===1?(t.value=o[0].value,o[0]):(t.issues.push({code:"invalid_union",input:t.value,inst:r,
+errors:e.map(i=>i.issues.map(s=>X(s,n,K())))}),t)}var mr=p("$ZodUnion",(e,t)=>{z.init(e,t),b(e,"optin",n=>n.def.options.
+some(o=>o._zod.optin==="defaulted")?"defaulted":n.def.options.some(o=>o._zod.optin!==void 0)?"optional":void 0),b(e,"opt\
+out",n=>n.def.options.some(o=>o._zod.optout==="optional")?"optional":void 0),b(e,"values",n=>{if(n.def.options.every(o=>o.
+_zod.values))return new Set(n.def.options.flatMap(o=>Array.from(o._zod.values)))}),b(e,"pattern",n=>{if(n.def.options.every(
+o=>o._zod.pattern)){let o=n.def.options.map(i=>i._zod.pattern);return new RegExp(`^(${o.map(i=>Se(i.source)).join("|")})\
+$`)}});let r=t.options.length===1?t.options[0]._zod.run:null;e._zod.parse=(n,o)=>{if(r)return r(n,o);let i=!1,s=[];for(let c of t.
+options){let u=c._zod.run({value:n.value,issues:[]},o);if(u instanceof Promise)s.push(u),i=!0;else{if(u.issues.length===
+0)return u;s.push(u)}}return i?Promise.all(s).then(c=>ei(c,n,e,o)):ei(s,n,e,o)}});function Pa(e){let t=new Map;for(let r of e.options){let n=r._zod.propValues?.[e.discriminator];if(!n||n.size===0)throw new Error(
+`Invalid discriminated union option at index "${e.options.indexOf(r)}"`);for(let o of n)if(t.has(o)){if(o!==void 0)throw new Error(
+`Duplicate discriminator value "${String(o)}"`);t.set(o,null)}else t.set(o,r)}return t}var qi=p("$ZodDiscriminatedUnion",
+(e,t)=>{t.inclusive=!1,mr.init(e,t);let r=e._zod.parse;b(e,"propValues",o=>{let i={},s=0;for(let c of o.def.options){let u=c.
+_zod.propValues;if(!u||Object.keys(u).length===0)throw new Error(`Invalid discriminated union option at index "${o.def.options.
+indexOf(c)}"`);u[o.def.discriminator]?.has(void 0)&&s++;for(let[a,l]of Object.entries(u)){Object.prototype.hasOwnProperty.
+call(i,a)||B(i,a,new Set);for(let f of l)i[a].add(f)}}return!o.def.unionFallback&&s>1&&i[o.def.discriminator]?.delete(void 0),
+i}),t.options.forEach((o,i)=>{let s=xe(o._zod.def);if(s&&!Object.prototype.hasOwnProperty.call(s,t.discriminator))throw new Error(
+`Invalid discriminated union option at index "${i}"`)});let n=_e(()=>Pa(t));e._zod.parse=(o,i)=>{let s=o.value;if(!ue(s))
+return o.issues.push({code:"invalid_type",expected:"object",input:s,inst:e}),o;let c=s?.[t.discriminator],u=n.value.get(
+c);return u&&(c!==void 0||i.direction!=="backward")?u._zod.run(o,i):t.unionFallback||i.direction==="backward"?r(o,i):(o.
 issues.push({code:"invalid_union",errors:[],note:"No matching discriminator",discriminator:t.discriminator,options:Array.
-from(n.value.keys()).filter(a=>n.value.get(a)!==null),input:c,path:[t.discriminator],inst:e}),o)}}),os=f("$ZodIntersecti\
-on",(e,t)=>{b.init(e,t),e._zod.parse=(r,n)=>{let o=r.value,s=t.left._zod.run({value:o,issues:[]},n),c=t.right._zod.run({
-value:o,issues:[]},n);return s instanceof Promise||c instanceof Promise?Promise.all([s,c]).then(([l,a])=>_a(r,l,a)):_a(r,
-s,c)}});function Nr(e,t){if(e===t)return{valid:!0,data:e};if(e instanceof Date&&t instanceof Date&&+e==+t)return{valid:!0,
-data:e};if(ge(e)&&ge(t)){let r=Object.keys(t),n=Object.keys(e).filter(s=>r.indexOf(s)!==-1),o={...e,...t};Object.prototype.
-hasOwnProperty.call(o,"__proto__")&&delete o.__proto__;for(let s of n){if(s==="__proto__")continue;let c=Nr(e[s],t[s]);if(!c.
-valid)return{valid:!1,mergeErrorPath:[s,...c.mergeErrorPath]};o[s]=c.data}return{valid:!0,data:o}}if(Array.isArray(e)&&Array.
-isArray(t)){if(e.length!==t.length)return{valid:!1,mergeErrorPath:[]};let r=[];for(let n=0;n<e.length;n++){let o=e[n],s=t[n],
-c=Nr(o,s);if(!c.valid)return{valid:!1,mergeErrorPath:[n,...c.mergeErrorPath]};r.push(c.data)}return{valid:!0,data:r}}return{
-valid:!1,mergeErrorPath:[]}}i(Nr,"mergeValues");function _a(e,t,r){let n=new Map,o,s=new Map,c=i((a,p)=>{let d;if(a.code===
-"unrecognized_keys"&&!a.path?.length)o??(o=a),d=a.keys;else if(a.code==="invalid_key"&&a.origin==="record"&&a.path?.length===
-1){let h=String(a.path[0]);s.has(h)||s.set(h,a),d=[h]}else return!1;for(let h of d)n.has(h)||n.set(h,{}),n.get(h)[p]=!0;
-return!0},"collect");for(let a of t.issues)c(a,"l")||e.issues.push(a);for(let a of r.issues)c(a,"r")||e.issues.push(a);let u=[
-...n].filter(([,a])=>a.l&&a.r).map(([a])=>a);if(u.length){let a=o?u.filter(p=>o.keys.includes(p)):[];a.length&&e.issues.
-push({...o,keys:a});for(let p of u)!a.includes(p)&&s.has(p)&&e.issues.push(s.get(p))}let l=Nr(t.value,r.value);if(!l.valid){
-if(J(e))return e;throw new Error(`Unmergable intersection. Error path: ${JSON.stringify(l.mergeErrorPath)}`)}return e.value=
-l.data,e}i(_a,"handleIntersectionResults");var Lr=f("$ZodTuple",(e,t)=>{b.init(e,t);let r=t.items,n=B.memoizer;n?.attach(
-e),e._zod.parse=(o,s)=>{let c=o.value;if(!Array.isArray(c))return o.issues.push({input:c,inst:e,expected:"tuple",code:"i\
-nvalid_type"}),o;o.value=n?n.alloc(e,o,[],s):[];let u=[],l=xa(r,"optin"),a=xa(r,"optout");if(!t.rest){if(c.length<l)return o.
-issues.push({code:"too_small",minimum:l,inclusive:!0,input:c,inst:e,origin:"array"}),o;c.length>r.length&&o.issues.push(
-{code:"too_big",maximum:r.length,inclusive:!0,input:c,inst:e,origin:"array"})}let p=new Array(r.length),d=t.rest?s?.abortEarly:
-void 0,h=!1;for(let m=0;m<r.length;m++){let g=r[m]._zod.run({value:c[m],issues:[]},s);g instanceof Promise?u.push(g.then(
-x=>{p[m]=x})):(p[m]=g,d&&!h&&g.issues.length&&(h=J(g)))}if(t.rest&&!h){let m=r.length-1,g=c.slice(r.length),x=o.issues.length;
-for(let v of g){if(d&&o.issues.length!==x){if(J(o,x))break;x=o.issues.length}m++;let w=t.rest._zod.run({value:v,issues:[]},
-s);w instanceof Promise?u.push(w.then(W=>ya(W,o,m))):ya(w,o,m)}}return u.length?Promise.all(u).then(()=>va(p,o,r,c,a)):va(
-p,o,r,c,a)}});function xa(e,t){for(let r=e.length-1;r>=0;r--)if(!(t==="optin"?e[r]._zod.optin!==void 0:e[r]._zod.optout===
-"optional"))return r+1;return 0}i(xa,"getTupleOptStart");function ya(e,t,r){e.issues.length&&t.issues.push(...X(r,e.issues)),
-t.value[r]=e.value}i(ya,"handleTupleResult");function va(e,t,r,n,o){for(let s=0;s<r.length;s++){let c=e[s],u=s<n.length;
-if(!u&&s>=o&&r[s]._zod.optin==="optional"){t.value.length=s;break}if(c.issues.length){if(!u&&s>=o){t.value.length=s;break}
-t.issues.push(...X(s,c.issues))}t.value[s]=c.value}for(let s=t.value.length-1;s>=n.length&&(r[s]._zod.optout==="optional"&&
-t.value[s]===void 0);s--)t.value.length=s;return t}i(va,"handleTupleResults");var is=f("$ZodRecord",(e,t)=>{b.init(e,t);
-let r=B.memoizer;r?.attach(e),e._zod.parse=(n,o)=>{let s=n.value;if(!ge(s))return n.issues.push({expected:"record",code:"\
-invalid_type",input:s,inst:e}),n;let c=[],u=t.keyType._zod.values;if(u&&!t.partial){n.value=r?r.alloc(e,n,{},o):{};let l=new Set;
-for(let p of u)if(typeof p=="string"||typeof p=="number"||typeof p=="symbol"){if(l.add(typeof p=="number"?p.toString():p),
-p==="__proto__")continue;let d=t.keyType._zod.run({value:p,issues:[]},o);if(d instanceof Promise)throw new Error("Async \
-schemas not supported in object keys currently");if(d.issues.length){n.issues.push({code:"invalid_key",origin:"record",issues:d.
-issues.map(g=>Y(g,o,L())),input:p,path:[p],inst:e});continue}let h=d.value;if(h==="__proto__")continue;let m=t.valueType.
-_zod.run({value:s[p],issues:[]},o);m instanceof Promise?c.push(m.then(g=>{g.issues.length&&n.issues.push(...X(p,g.issues)),
-n.value[h]=g.value})):(m.issues.length&&n.issues.push(...X(p,m.issues)),n.value[h]=m.value)}let a;for(let p in s)if(!l.has(
-p))if(t.mode==="loose"){if(p==="__proto__")continue;n.value[p]=s[p]}else a=a??[],a.push(p);a&&a.length>0&&n.issues.push(
-{code:"unrecognized_keys",input:s,inst:e,keys:a,continue:!0})}else{n.value=r?r.alloc(e,n,{},o):{};let l;for(let a of Reflect.
-ownKeys(s)){if(a==="__proto__"||!Object.prototype.propertyIsEnumerable.call(s,a))continue;let p=t.keyType._zod.run({value:a,
-issues:[]},o);if(p instanceof Promise)throw new Error("Async schemas not supported in object keys currently");if(typeof a==
-"string"&&ke.test(a)&&p.issues.length){let g=t.keyType._zod.run({value:Number(a),issues:[]},o);if(g instanceof Promise)throw new Error(
-"Async schemas not supported in object keys currently");g.issues.length===0&&(p=g)}if(p.issues.length){t.mode==="loose"?
-n.value[a]=s[a]:u?(l=l??[],l.push(a)):n.issues.push({code:"invalid_key",origin:"record",issues:p.issues.map(g=>Y(g,o,L())),
-input:a,path:[a],inst:e});continue}let h=p.value;if(h==="__proto__")continue;let m=t.valueType._zod.run({value:s[a],issues:[]},
-o);m instanceof Promise?c.push(m.then(g=>{g.issues.length&&n.issues.push(...X(a,g.issues)),n.value[h]=g.value})):(m.issues.
-length&&n.issues.push(...X(a,m.issues)),n.value[h]=m.value)}l&&l.length>0&&n.issues.push({code:"unrecognized_keys",input:s,
-inst:e,keys:l,continue:!0})}return c.length?Promise.all(c).then(()=>n):n}}),ss=f("$ZodMap",(e,t)=>{b.init(e,t);let r=B.memoizer;
-r?.attach(e),e._zod.parse=(n,o)=>{let s=n.value;if(!(s instanceof Map))return n.issues.push({expected:"map",code:"invali\
-d_type",input:s,inst:e}),n;let c=[];n.value=r?r.alloc(e,n,new Map,o):new Map;let u=o?.abortEarly,l=n.issues.length;for(let[
-a,p]of s){if(u&&n.issues.length!==l){if(J(n,l))break;l=n.issues.length}let d=t.keyType._zod.run({value:a,issues:[]},o),h=t.
-valueType._zod.run({value:p,issues:[]},o);d instanceof Promise||h instanceof Promise?c.push(Promise.all([d,h]).then(([m,
-g])=>{ba(m,g,n,a,s,e,o)})):ba(d,h,n,a,s,e,o)}return c.length?Promise.all(c).then(()=>n):n},Hi(e,Vf)});function ba(e,t,r,n,o,s,c){
-e.issues.length&&(ct.has(typeof n)?r.issues.push(...X(n,e.issues)):r.issues.push({code:"invalid_key",origin:"map",input:o,
-inst:s,issues:e.issues.map(u=>Y(u,c,L()))})),t.issues.length&&(ct.has(typeof n)?r.issues.push(...X(n,t.issues)):r.issues.
-push({origin:"map",code:"invalid_element",input:o,inst:s,key:n,issues:t.issues.map(u=>Y(u,c,L()))})),r.value.set(e.value,
-t.value)}i(ba,"handleMapResult");var cs=f("$ZodSet",(e,t)=>{b.init(e,t);let r=B.memoizer;r?.attach(e),e._zod.parse=(n,o)=>{
-let s=n.value;if(!(s instanceof Set))return n.issues.push({input:s,inst:e,expected:"set",code:"invalid_type"}),n;let c=[];
-n.value=r?r.alloc(e,n,new Set,o):new Set;let u=o?.abortEarly,l=n.issues.length;for(let a of s){if(u&&n.issues.length!==l){
-if(J(n,l))break;l=n.issues.length}let p=t.valueType._zod.run({value:a,issues:[]},o);p instanceof Promise?c.push(p.then(d=>za(
-d,n))):za(p,n)}return c.length?Promise.all(c).then(()=>n):n},Hi(e,Wf)});function za(e,t){e.issues.length&&t.issues.push(
-...e.issues),t.value.add(e.value)}i(za,"handleSetResult");var us=f("$ZodEnum",(e,t)=>{b.init(e,t);let r=De(t.entries),n=new Set(
-r);e._zod.values=n,z(e,"pattern",o=>{let s=De(o.def.entries).filter(c=>ct.has(typeof c));return new RegExp(s.length?`^(${s.
-map(c=>Q(c.toString())).join("|")})$`:"^[^\\s\\S]$")}),e._zod.parse=(o,s)=>{let c=o.value;return n.has(c)||o.issues.push(
-{code:"invalid_value",values:r,input:c,inst:e}),o}}),as=f("$ZodLiteral",(e,t)=>{b.init(e,t);let r=new Set(t.values);e._zod.
-values=r,z(e,"pattern",n=>{let o=n.def.values;return new RegExp(o.length?`^(${o.map(s=>typeof s=="string"?Q(s):s?Q(s.toString()):
-String(s)).join("|")})$`:"^[^\\s\\S]$")}),e._zod.parse=(n,o)=>{let s=n.value;return r.has(s)||n.issues.push({code:"inval\
-id_value",values:t.values,input:s,inst:e}),n}}),ls=f("$ZodFile",(e,t)=>{b.init(e,t),e._zod.parse=(r,n)=>{let o=r.value;return o instanceof
-File||r.issues.push({expected:"file",code:"invalid_type",input:o,inst:e}),r}}),ps=f("$ZodTransform",(e,t)=>{b.init(e,t),
-e._zod.optin="optional",B.memoizer?.guard(e),e._zod.parse=(r,n)=>{if(n.direction==="backward")throw new _e(e.constructor.
-name);let o=t.transform(r.value,r);if(n.async)return(o instanceof Promise?o:Promise.resolve(o)).then(c=>(r.value=c,r));if(o instanceof
-Promise)throw new ee;return r.value=o,r}});function $a(e,t){return e.value=t.issues.length?void 0:t.value,e}i($a,"handle\
-OptionalResult");var Fr=f("$ZodOptional",(e,t)=>{b.init(e,t),z(e,"optin",r=>r.def.innerType._zod.optin==="defaulted"?"de\
-faulted":"optional"),e._zod.optout="optional",z(e,"values",r=>{let n=r.def.innerType._zod.values;return n?new Set([...n,
-void 0]):void 0}),z(e,"pattern",r=>{let n=r.def.innerType._zod.pattern;return n?new RegExp(`^(${ue(n.source)})?$`):void 0}),
-e._zod.parse=(r,n)=>{if(r.value===void 0){if(t.innerType._zod.optin!=="defaulted")return r;let o=t.innerType._zod.run({value:r.
-value,issues:[]},n);return o instanceof Promise?o.then(s=>$a(r,s)):$a(r,o)}return t.innerType._zod.run(r,n)}}),fs=f("$Zo\
-dExactOptional",(e,t)=>{Fr.init(e,t),z(e,"values",r=>r.def.innerType._zod.values),z(e,"pattern",r=>r.def.innerType._zod.
-pattern),e._zod.parse=(r,n)=>t.innerType._zod.run(r,n)}),ds=f("$ZodNullable",(e,t)=>{b.init(e,t),z(e,"optin",r=>r.def.innerType.
-_zod.optin),z(e,"optout",r=>r.def.innerType._zod.optout),z(e,"pattern",r=>{let n=r.def.innerType._zod.pattern;return n?new RegExp(
-`^(${ue(n.source)}|null)$`):void 0}),z(e,"values",r=>r.def.innerType._zod.values?new Set([...r.def.innerType._zod.values,
-null]):void 0),e._zod.parse=(r,n)=>r.value===null?r:t.innerType._zod.run(r,n)}),ms=f("$ZodDefault",(e,t)=>{b.init(e,t),e.
-_zod.optin="defaulted",z(e,"values",r=>r.def.innerType._zod.values),e._zod.parse=(r,n)=>{if(n.direction==="backward")return t.
-innerType._zod.run(r,n);if(r.value===void 0)return r.value=t.defaultValue,r;let o=t.innerType._zod.run(r,n);return o instanceof
-Promise?o.then(s=>wa(s,t)):wa(o,t)}});function wa(e,t){return e.value===void 0&&(e.value=t.defaultValue),e}i(wa,"handleD\
-efaultResult");var hs=f("$ZodPrefault",(e,t)=>{b.init(e,t),e._zod.optin="defaulted",z(e,"values",r=>r.def.innerType._zod.
-values),e._zod.parse=(r,n)=>(n.direction==="backward"||r.value===void 0&&(r.value=t.defaultValue),t.innerType._zod.run(r,
-n))}),gs=f("$ZodNonOptional",(e,t)=>{b.init(e,t),z(e,"values",r=>{let n=r.def.innerType._zod.values;return n?new Set([...n].
-filter(o=>o!==void 0)):void 0}),e._zod.parse=(r,n)=>{let o=t.innerType._zod.run(r,n);return o instanceof Promise?o.then(
-s=>ka(s,e)):ka(o,e)}});function ka(e,t){return!e.issues.length&&e.value===void 0&&e.issues.push({code:"invalid_type",expected:"\
-nonoptional",input:e.value,inst:t}),e}i(ka,"handleNonOptionalResult");var _s=f("$ZodSuccess",(e,t)=>{b.init(e,t),e._zod.
-parse=(r,n)=>{if(n.direction==="backward")throw new _e("ZodSuccess");let o=t.innerType._zod.run(r,n);return o instanceof
-Promise?o.then(s=>(r.value=s.issues.length===0,r)):(r.value=o.issues.length===0,r)}});function Za(e,t,r,n){return t.issues.
-length?(e.value=r.catchValue({...t,value:e.value,error:{issues:t.issues.map(o=>Y(o,n,L()))},input:e.value}),e):(e.value=
-t.value,t.memo&&(e.memo=!0),e)}i(Za,"handleCatchResult");var xs=f("$ZodCatch",(e,t)=>{b.init(e,t),z(e,"optin",r=>r.def.innerType.
-_zod.optin==="defaulted"?"defaulted":"optional"),z(e,"optout",r=>r.def.innerType._zod.optout),z(e,"values",r=>r.def.innerType.
-_zod.values),e._zod.parse=(r,n)=>{if(n.direction==="backward")return t.innerType._zod.run(r,n);let o=t.innerType._zod.run(
-{value:r.value,issues:[]},n);return o instanceof Promise?o.then(s=>Za(r,s,t,n)):Za(r,o,t,n)}}),ys=f("$ZodNaN",(e,t)=>{b.
-init(e,t),e._zod.parse=(r,n)=>((typeof r.value!="number"||!Number.isNaN(r.value))&&r.issues.push({input:r.value,inst:e,expected:"\
-nan",code:"invalid_type"}),r)}),Mr=f("$ZodPipe",(e,t)=>{b.init(e,t),z(e,"values",r=>r.def.in._zod.values),z(e,"optin",r=>r.
-def.in._zod.optin),z(e,"optout",r=>r.def.out._zod.optout),z(e,"propValues",r=>r.def.in._zod.propValues),e._zod.parse=(r,n)=>{
-if(n.direction==="backward"){let s=t.out._zod.run(r,n);return s instanceof Promise?s.then(c=>Ir(c,t.in,n)):Ir(s,t.in,n)}
-let o=t.in._zod.run(r,n);return o instanceof Promise?o.then(s=>Ir(s,t.out,n)):Ir(o,t.out,n)}});function Ir(e,t,r){return e.
-issues.some(n=>n.code!=="unrecognized_keys")?(e.aborted=!0,e):t._zod.run({value:e.value,issues:e.issues},r)}i(Ir,"handle\
-PipeResult");var St=f("$ZodCodec",(e,t)=>{b.init(e,t),z(e,"values",r=>r.def.in._zod.values),z(e,"optin",r=>r.def.in._zod.
-optin),z(e,"optout",r=>r.def.out._zod.optout),z(e,"propValues",r=>r.def.in._zod.propValues),e._zod.parse=(r,n)=>{if((n.direction||
-"forward")==="forward"){let s=t.in._zod.run(r,n);return s instanceof Promise?s.then(c=>Ar(c,t,n)):Ar(s,t,n)}else{let s=t.
-out._zod.run(r,n);return s instanceof Promise?s.then(c=>Ar(c,t,n)):Ar(s,t,n)}}});function Ar(e,t,r){if(e.issues.length)return e.
-aborted=!0,e;if((r.direction||"forward")==="forward"){let o=t.transform(e.value,e);return o instanceof Promise?o.then(s=>Er(
-e,s,t.out,r)):Er(e,o,t.out,r)}else{let o=t.reverseTransform(e.value,e);return o instanceof Promise?o.then(s=>Er(e,s,t.in,
-r)):Er(e,o,t.in,r)}}i(Ar,"handleCodecAResult");function Er(e,t,r,n){return e.issues.length?(e.aborted=!0,e):r._zod.run({
-value:t,issues:e.issues},n)}i(Er,"handleCodecTxResult");var vs=f("$ZodPreprocess",(e,t)=>{Mr.init(e,t)}),bs=f("$ZodReado\
-nly",(e,t)=>{b.init(e,t),z(e,"propValues",r=>r.def.innerType._zod.propValues),z(e,"values",r=>r.def.innerType._zod.values),
-z(e,"optin",r=>r.def.innerType?._zod?.optin),z(e,"optout",r=>r.def.innerType?._zod?.optout),e._zod.parse=(r,n)=>{if(n.direction===
-"backward")return t.innerType._zod.run(r,n);let o=t.innerType._zod.run(r,n);return o instanceof Promise?o.then(Pa):Pa(o)}});
-function Pa(e){return e.memo||(e.value=Object.freeze(e.value)),e}i(Pa,"handleReadonlyResult");function Xf(e){let t=e._zod.
-def,r=t.pattern,n=!!t.format?.includes("int"),o,s;for(let u of t.checks??[]){let l=u._zod.def;l.pattern&&(r=l.pattern),n||
-(n=!!l.format?.includes("int"));let a=l.minimum??l.length,p=l.maximum??l.length;a!==void 0&&(o===void 0||a>o)&&(o=a),p!==
-void 0&&(s===void 0||p<s)&&(s=p)}if(r)return r.source;if(o!==void 0&&s!==void 0&&o>s)return"(?!)";if(o!==void 0||s!==void 0)
-return To({minimum:o,maximum:s}).source;let c=e._zod.pattern;return(n&&c===ke?vt:c)?.source}i(Xf,"leafPattern");function li(e){
-let t=e._zod.def,r=e._zod.pattern?.source,n=t.innerType??e._zod.innerType;if(n){let o=n._zod.pattern?.source,s=li(n);return r&&
-o&&s&&s!==o?r.replace(ue(o),()=>ue(s)):r}if(t.options){let o=t.options.map(li);if(o.every(Boolean))return`^(${o.map(s=>ue(
-s)).join("|")})$`}return Xf(e)}i(li,"partPattern");var zs=f("$ZodTemplateLiteral",(e,t)=>{b.init(e,t);let r=[];for(let n of t.
-parts)if(typeof n=="object"&&n!==null){let o=li(n);if(!o)throw new Error(`Invalid template literal part, no pattern foun\
-d: ${[...n._zod.traits].shift()}`);r.push(ue(o))}else if(n===null||Kn.has(typeof n))r.push(Q(`${n}`));else throw new Error(
-`Invalid template literal part: ${n}`);e._zod.pattern=new RegExp(`^${r.join("")}$`),e._zod.parse=(n,o)=>typeof n.value!=
-"string"?(n.issues.push({input:n.value,inst:e,expected:"string",code:"invalid_type"}),n):(e._zod.pattern.lastIndex=0,e._zod.
-pattern.test(n.value)||n.issues.push({input:n.value,inst:e,code:"invalid_format",format:t.format??"template_literal",pattern:e.
-_zod.pattern.source}),n)}),$s=f("$ZodFunction",(e,t)=>(b.init(e,t),Object.defineProperty(e,"_def",{value:t}),e._zod.def=
-t,e.implement=r=>{if(typeof r!="function")throw new Error("implement() must be called with a function");return Object.defineProperty(
-function(...n){let o=e._def.input?mr(e._def.input,n):n,s=Reflect.apply(r,this,o);return e._def.output?mr(e._def.output,s):
-s},"_zod",{value:e._zod,enumerable:!1})},e.implementAsync=r=>{if(typeof r!="function")throw new Error("implementAsync() \
-must be called with a function");return Object.defineProperty(async function(...n){let o=e._def.input?await hr(e._def.input,
-n):n,s=await Reflect.apply(r,this,o);return e._def.output?await hr(e._def.output,s):s},"_zod",{value:e._zod,enumerable:!1})},
-e._zod.parse=(r,n)=>typeof r.value!="function"?(r.issues.push({code:"invalid_type",expected:"function",input:r.value,inst:e}),
-r):(e._def.output&&e._def.output._zod.def.type==="promise"?r.value=e.implementAsync(r.value):r.value=e.implement(r.value),
-r),e.input=(...r)=>{let n=e.constructor;return Array.isArray(r[0])?new n({type:"function",input:new Lr({type:"tuple",items:r[0],
-rest:r[1]}),output:e._def.output}):new n({type:"function",input:r[0],output:e._def.output})},e.output=r=>{let n=e.constructor;
-return new n({type:"function",input:e._def.input,output:r})},e)),ws=f("$ZodPromise",(e,t)=>{b.init(e,t),e._zod.parse=(r,n)=>Promise.
-resolve(r.value).then(o=>t.innerType._zod.run({value:o,issues:[]},n))}),Ot=f("$ZodLazy",(e,t)=>{b.init(e,t),Fn(e._zod,"i\
-nnerType",()=>{let r=t;return r._cachedInner||(r._cachedInner=t.getter()),r._cachedInner}),z(e,"pattern",r=>r.innerType?.
-_zod?.pattern),z(e,"propValues",r=>r.innerType?._zod?.propValues),z(e,"optin",r=>r.innerType?._zod?.optin??void 0),z(e,"\
-optout",r=>r.innerType?._zod?.optout??void 0),e._zod.parse=(r,n)=>e._zod.innerType._zod.run(r,n)}),ks=f("$ZodCustom",(e,t)=>{
-R.init(e,t),b.init(e,t),e._zod.parse=(r,n)=>r,e._zod.check=r=>{let n=r.value,o=t.fn(n);if(o instanceof Promise)return o.
-then(s=>Sa(s,r,n,e));Sa(o,r,n,e)}});function Sa(e,t,r,n){if(!e){let o={code:"custom",input:r,inst:n,path:[...n._zod.def.
-path??[]],continue:!n._zod.def.abort};n._zod.def.params&&(o.params=n._zod.def.params),t.issues.push(Me(o))}}i(Sa,"handle\
-RefineResult");var Kr=class extends Error{static{i(this,"$ZodCyclicError")}constructor(){super("Cannot parse a reference cycle that clo\
-ses through a transform"),this.name="ZodCyclicError"}},Ps="~memo",Ja=[];function Ka(e){return e!==null&&typeof e=="objec\
-t"}i(Ka,"isRef");function Zs(e){return e.map(t=>t.path?{...t,path:t.path.slice()}:{...t})}i(Zs,"cloneIssues");var Va=new WeakMap,
-We=0,Jr=1,It=2;function At(e,t,r){let n=Va.get(e);if(n!==void 0)return n?It:We;if(t.has(e))return It;t.add(e);let o=We,s=i(
-p=>{if(o!==It&&p?._zod){let d=At(p,t,r);d>o&&(o=d)}},"check"),c=i((p,d)=>{let h=We;for(let m of Reflect.ownKeys(p)){let g=Object.
-getOwnPropertyDescriptor(p,m);if(d&&!g.enumerable)continue;let x=g.get?Jr:g.value?._zod?At(g.value,t,r):We;x>h&&(h=x)}return h},
-"shape"),u=i(p=>{p>o&&(o=p)},"merge"),l=e._zod.def,a=l.type;switch(a){case"object":{let p=Fe(l);u(p?c(p,!0):Jr),s(l.catchall);
-break}case"array":s(l.element);break;case"tuple":for(let p of l.items)s(p);s(l.rest);break;case"record":case"map":s(l.keyType),
-s(l.valueType);break;case"set":s(l.valueType);break;case"union":for(let p of l.options)s(p);break;case"intersection":s(l.
-left),s(l.right);break;case"optional":case"nullable":case"default":case"prefault":case"catch":case"readonly":case"nonopt\
-ional":case"promise":case"success":s(l.innerType);break;case"pipe":s(l.in),s(l.out);break;case"function":s(l.input),s(l.
-output);break;case"lazy":{let p=l._cachedInner??(r?e._zod.innerType:void 0);u(p?At(p,t,!1):Jr);break}case"template_liter\
-al":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"void":case"\
-never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"custom":break;default:
-for(let p in l){let d=Object.getOwnPropertyDescriptor(l,p);if(!d||d.get)continue;let h=d.value;if(!(!h||typeof h!="objec\
-t")){if(h._zod)s(h);else if(Array.isArray(h))for(let m of h)s(m)}}}return t.delete(e),Yf(e,o)}i(At,"isRecursive");function Yf(e,t){
-return t!==Jr&&Va.set(e,t===It),t}i(Yf,"settle");function qf(e){return At(e,new Set,!0)!==We}i(qf,"isRecursiveSchema");function Hf(e,t){
-let r=e.buckets.get(t);return r||(r=new WeakMap,e.buckets.set(t,r)),r}i(Hf,"bucketFor");var Ur,Br=[],Qf={alloc(e,t,r){let n=Ur;
-if(!n)return r;Ur=void 0;let o={value:r,issues:null};return n.set(t.value,o),Br.push(o),r},guard(e){var t;(t=e._zod).deferred??
-(t.deferred=[]),e._zod.deferred.push(()=>{let r=e._zod.parse,n=i((o,s)=>{if(s.direction!=="backward"&&Wa(s,o.value))throw new Kr;
-return r(o,s)},"wrapped");e._zod.parse=n,e._zod.run===r&&(e._zod.run=n)})},attach(e){var t;let r,n=!1,o,s;(t=e._zod).deferred??
-(t.deferred=[]),e._zod.deferred.push(()=>{let c=e._zod.parse,u=i((l,a)=>{if(r===void 0){let w=At(e,new Set,!1);if(w===We)
-return e._zod.parse=c,e._zod.run===u&&(e._zod.run=c),c(l,a);w===It||n?r=!0:n=!0}let p=l.value;if(!Ka(p))return c(l,a);let d=a[Ps];
-d||(d={buckets:new WeakMap,backEdges:void 0},a[Ps]=d);let h;o===a?h=s:(h=Hf(d,e),o=a,s=h);let m=h.get(p);if(m)return l.value=
-m.value,m.issues?m.issues.length&&l.issues.push(...Zs(m.issues)):(l.memo=!0,d.backEdges??(d.backEdges=new WeakSet),d.backEdges.
-add(m.value)),l;Ur=h;let g=Br.length,x=c(l,a);Ur=void 0;let v=Br.length>g?Br.pop():void 0;return x instanceof Promise?x.
-then(w=>(v&&(v.issues=w.issues.length?Zs(w.issues):Ja),w)):(v&&(v.issues=x.issues.length?Zs(x.issues):Ja),x)},"wrapped");
-e._zod.parse=u,e._zod.run===c&&(e._zod.run=u)})}};function Et(){return Qf}i(Et,"memoizer");function Wa(e,t){let r=e[Ps]?.
-backEdges;return r!==void 0&&Ka(t)&&r.has(t)}i(Wa,"isBackEdge");var Ga,Ss=Symbol("ZodOutput"),Os=Symbol("ZodInput"),Vr=class{static{i(this,"$ZodRegistry")}constructor(){this._map=new WeakMap,
-this._idmap=new Map}add(t,...r){let n=r[0];return this._map.set(t,n),n&&typeof n=="object"&&"id"in n&&this._idmap.set(n.
-id,t),this}clear(){return this._map=new WeakMap,this._idmap=new Map,this}remove(t){let r=this._map.get(t);return r&&typeof r==
-"object"&&"id"in r&&this._idmap.delete(r.id),this._map.delete(t),this}get(t){let r=t._zod.parent;if(r){let n={...this.get(
-r)??{}};delete n.id;let o={...n,...this._map.get(t)};return Object.keys(o).length?o:void 0}return this._map.get(t)}has(t){
-return this._map.has(t)}};function Wr(){return new Vr}i(Wr,"registry");(Ga=globalThis).__zod_globalRegistry??(Ga.__zod_globalRegistry=
-Wr());var K=globalThis.__zod_globalRegistry;function Gr(e){return e.checks&&(e.checks=[...e.checks]),e}i(Gr,"snapshotChecks");function Is(e,t){return new e(Gr({type:"\
-string",..._(t)}))}i(Is,"_string");function As(e,t){return new e(Gr({type:"string",coerce:!0,..._(t)}))}i(As,"_coercedSt\
-ring");function Xr(e,t){return new e({type:"string",format:"email",check:"string_format",abort:!1,..._(t)})}i(Xr,"_email");
-function Yr(e,t){return new e({type:"string",format:"guid",check:"string_format",abort:!1,..._(t)})}i(Yr,"_guid");function qr(e,t){
-return new e({type:"string",format:"uuid",check:"string_format",abort:!1,..._(t)})}i(qr,"_uuid");function Hr(e,t){return new e(
-{type:"string",format:"uuid",check:"string_format",abort:!1,version:"v4",..._(t)})}i(Hr,"_uuidv4");function Qr(e,t){return new e(
-{type:"string",format:"uuid",check:"string_format",abort:!1,version:"v6",..._(t)})}i(Qr,"_uuidv6");function en(e,t){return new e(
-{type:"string",format:"uuid",check:"string_format",abort:!1,version:"v7",..._(t)})}i(en,"_uuidv7");function Tt(e,t){return new e(
-{type:"string",format:"url",check:"string_format",abort:!1,..._(t)})}i(Tt,"_url");function tn(e,t){return new e({type:"s\
-tring",format:"emoji",check:"string_format",abort:!1,..._(t)})}i(tn,"_emoji");function rn(e,t){return new e({type:"strin\
-g",format:"nanoid",check:"string_format",abort:!1,..._(t)})}i(rn,"_nanoid");function nn(e,t){return new e({type:"string",
-format:"cuid",check:"string_format",abort:!1,..._(t)})}i(nn,"_cuid");function on(e,t){return new e({type:"string",format:"\
-cuid2",check:"string_format",abort:!1,..._(t)})}i(on,"_cuid2");function sn(e,t){return new e({type:"string",format:"ulid",
-check:"string_format",abort:!1,..._(t)})}i(sn,"_ulid");function cn(e,t){return new e({type:"string",format:"xid",check:"\
-string_format",abort:!1,..._(t)})}i(cn,"_xid");function un(e,t){return new e({type:"string",format:"ksuid",check:"string\
-_format",abort:!1,..._(t)})}i(un,"_ksuid");function an(e,t){return new e({type:"string",format:"ipv4",check:"string_form\
-at",abort:!1,..._(t)})}i(an,"_ipv4");function ln(e,t){return new e({type:"string",format:"ipv6",check:"string_format",abort:!1,
-..._(t)})}i(ln,"_ipv6");function Es(e,t){return new e({type:"string",format:"mac",check:"string_format",abort:!1,..._(t)})}
-i(Es,"_mac");function pn(e,t){return new e({type:"string",format:"cidrv4",check:"string_format",abort:!1,..._(t)})}i(pn,
-"_cidrv4");function fn(e,t){return new e({type:"string",format:"cidrv6",check:"string_format",abort:!1,..._(t)})}i(fn,"_\
-cidrv6");function dn(e,t){return new e({type:"string",format:"base64",check:"string_format",abort:!1,..._(t)})}i(dn,"_ba\
-se64");function mn(e,t){return new e({type:"string",format:"base64url",check:"string_format",abort:!1,..._(t)})}i(mn,"_b\
-ase64url");function hn(e,t){return new e({type:"string",format:"e164",check:"string_format",abort:!1,..._(t)})}i(hn,"_e1\
-64");function Ts(e,t){return new e({type:"string",format:"credit_card",check:"string_format",abort:!1,..._(t)})}i(Ts,"_c\
-reditCard");function Ns(e,t){return new e({type:"string",format:"iban",check:"string_format",abort:!1,..._(t)})}i(Ns,"_i\
-ban");function gn(e,t){return new e({type:"string",format:"jwt",check:"string_format",abort:!1,..._(t)})}i(gn,"_jwt");var Cs={
-Any:null,Minute:-1,Second:0,Millisecond:3,Microsecond:6};function Nt(e,t){return new e({type:"string",format:"datetime",
-check:"string_format",offset:!1,local:!1,precision:null,..._(t)})}i(Nt,"_isoDateTime");function Ct(e,t){return new e({type:"\
-string",format:"date",check:"string_format",..._(t)})}i(Ct,"_isoDate");function Rt(e,t){return new e({type:"string",format:"\
-time",check:"string_format",precision:null,..._(t)})}i(Rt,"_isoTime");function Dt(e,t){return new e({type:"string",format:"\
-duration",check:"string_format",..._(t)})}i(Dt,"_isoDuration");function Rs(e,t){return new e(Gr({type:"number",checks:[],
-..._(t)}))}i(Rs,"_number");function Ds(e,t){return new e(Gr({type:"number",coerce:!0,checks:[],..._(t)}))}i(Ds,"_coerced\
-Number");function js(e,t){return new e({type:"number",check:"number_format",abort:!1,format:"safeint",..._(t)})}i(js,"_i\
-nt");function Ls(e,t){return new e({type:"number",check:"number_format",abort:!1,format:"float32",..._(t)})}i(Ls,"_float\
-32");function Fs(e,t){return new e({type:"number",check:"number_format",abort:!1,format:"float64",..._(t)})}i(Fs,"_float\
-64");function Ms(e,t){return new e({type:"number",check:"number_format",abort:!1,format:"int32",..._(t)})}i(Ms,"_int32");
-function Us(e,t){return new e({type:"number",check:"number_format",abort:!1,format:"uint32",..._(t)})}i(Us,"_uint32");function Bs(e,t){
-return new e({type:"boolean",..._(t)})}i(Bs,"_boolean");function Js(e,t){return new e({type:"boolean",coerce:!0,..._(t)})}
-i(Js,"_coercedBoolean");function Ks(e,t){return new e({type:"bigint",..._(t)})}i(Ks,"_bigint");function Vs(e,t){return new e(
-{type:"bigint",coerce:!0,..._(t)})}i(Vs,"_coercedBigint");function Ws(e,t){return new e({type:"bigint",check:"bigint_for\
-mat",abort:!1,format:"int64",..._(t)})}i(Ws,"_int64");function Gs(e,t){return new e({type:"bigint",check:"bigint_format",
-abort:!1,format:"uint64",..._(t)})}i(Gs,"_uint64");function Xs(e,t){return new e({type:"symbol",..._(t)})}i(Xs,"_symbol");
-function Ys(e,t){return new e({type:"undefined",..._(t)})}i(Ys,"_undefined");function qs(e,t){return new e({type:"null",
-..._(t)})}i(qs,"_null");function Hs(e){return new e({type:"any"})}i(Hs,"_any");function Qs(e){return new e({type:"unknow\
-n"})}i(Qs,"_unknown");function ec(e,t){return new e({type:"never",..._(t)})}i(ec,"_never");function tc(e,t){return new e(
-{type:"void",..._(t)})}i(tc,"_void");function rc(e,t){return new e({type:"date",..._(t)})}i(rc,"_date");function nc(e,t){
-return new e({type:"date",coerce:!0,..._(t)})}i(nc,"_coercedDate");function oc(e,t){return new e({type:"nan",..._(t)})}i(
-oc,"_nan");function ae(e,t){return new Sr({check:"less_than",..._(t),value:e,inclusive:!1})}i(ae,"_lt");function te(e,t){
-return new Sr({check:"less_than",..._(t),value:e,inclusive:!0})}i(te,"_lte");function le(e,t){return new Or({check:"greater_than",..._(t),value:e,inclusive:!1})}i(le,"_gt");function re(e,t){return new Or(
-{check:"greater_than",..._(t),value:e,inclusive:!0})}i(re,"_gte");function ic(e){return le(0,e)}i(ic,"_positive");function sc(e){return ae(0,e)}i(sc,"_negative");function cc(e){return te(
-0,e)}i(cc,"_nonpositive");function uc(e){return re(0,e)}i(uc,"_nonnegative");function Pe(e,t){return new Bo({check:"mult\
-iple_of",..._(t),value:e})}i(Pe,"_multipleOf");function Se(e,t){return new Vo({check:"max_size",..._(t),maximum:e})}i(Se,
-"_maxSize");function pe(e,t){return new Wo({check:"min_size",..._(t),minimum:e})}i(pe,"_minSize");function Ge(e,t){return new Go(
-{check:"size_equals",..._(t),size:e})}i(Ge,"_size");function Xe(e,t){return new Xo({check:"max_length",..._(t),maximum:e})}
-i(Xe,"_maxLength");function xe(e,t){return new Yo({check:"min_length",..._(t),minimum:e})}i(xe,"_minLength");function Ye(e,t){
-return new qo({check:"length_equals",..._(t),length:e})}i(Ye,"_length");function jt(e,t){return new Ho({check:"string_fo\
-rmat",format:"regex",..._(t),pattern:e})}i(jt,"_regex");function Lt(e){return new Qo({check:"string_format",format:"lowe\
-rcase",..._(e)})}i(Lt,"_lowercase");function Ft(e){return new ei({check:"string_format",format:"uppercase",..._(e)})}i(Ft,
-"_uppercase");function Mt(e,t){return new ti({check:"string_format",format:"includes",..._(t),includes:e})}i(Mt,"_includ\
-es");function Ut(e,t){return new ri({check:"string_format",format:"starts_with",..._(t),prefix:e})}i(Ut,"_startsWith");function Bt(e,t){
-return new ni({check:"string_format",format:"ends_with",..._(t),suffix:e})}i(Bt,"_endsWith");function ac(e,t,r){return new oi(
-{check:"property",property:e,schema:t,..._(r)})}i(ac,"_property");function Jt(e,t){return new ii({check:"properties",shape:e,
-..._(t)})}i(Jt,"_properties");function Kt(e,t){return new si({check:"mime_type",mime:e,..._(t)})}i(Kt,"_mime");function se(e){
-return new ci({check:"overwrite",tx:e})}i(se,"_overwrite");function Vt(e){return se(t=>t.normalize(e))}i(Vt,"_normalize");
-function Wt(){return se(e=>e.trim())}i(Wt,"_trim");function Gt(){return se(e=>e.toLowerCase())}i(Gt,"_toLowerCase");function Xt(){
-return se(e=>e.toUpperCase())}i(Xt,"_toUpperCase");function Yt(){return se(e=>Un(e))}i(Yt,"_slugify");function lc(e,t,r){
-return new e({type:"array",element:t,..._(r)})}i(lc,"_array");function td(e,t,r){return new e({type:"union",options:t,..._(
-r)})}i(td,"_union");function rd(e,t,r){return new e({type:"union",options:t,inclusive:!1,..._(r)})}i(rd,"_xor");function nd(e,t,r,n){
-return new e({type:"union",options:r,discriminator:t,..._(n)})}i(nd,"_discriminatedUnion");function od(e,t,r){return new e(
-{type:"intersection",left:t,right:r})}i(od,"_intersection");function id(e,t,r,n){let o=r instanceof b,s=o?n:r,c=o?r:null;
-return new e({type:"tuple",items:t,rest:c,..._(s)})}i(id,"_tuple");function sd(e,t,r,n){return new e({type:"record",keyType:t,
-valueType:r,..._(n)})}i(sd,"_record");function cd(e,t,r,n){return new e({type:"map",keyType:t,valueType:r,..._(n)})}i(cd,
-"_map");function ud(e,t,r){return new e({type:"set",valueType:t,..._(r)})}i(ud,"_set");function ad(e,t,r){let n=Array.isArray(
-t)?Object.fromEntries(t.map(o=>[o,o])):t;return new e({type:"enum",entries:n,..._(r)})}i(ad,"_enum");function ld(e,t,r){
-return new e({type:"enum",entries:t,..._(r)})}i(ld,"_nativeEnum");function pd(e,t,r){return new e({type:"literal",values:Array.
-isArray(t)?t:[t],..._(r)})}i(pd,"_literal");function pc(e,t){return new e({type:"file",..._(t)})}i(pc,"_file");function fd(e,t){
-return new e({type:"transform",transform:t})}i(fd,"_transform");function dd(e,t){return new e({type:"optional",innerType:t})}
-i(dd,"_optional");function md(e,t){return new e({type:"nullable",innerType:t})}i(md,"_nullable");function hd(e,t,r){return new e(
-{type:"default",innerType:t,get defaultValue(){return typeof r=="function"?r():Jn(r)}})}i(hd,"_default");function gd(e,t,r){
-return new e({type:"nonoptional",innerType:t,..._(r)})}i(gd,"_nonoptional");function _d(e,t){return new e({type:"success",
-innerType:t})}i(_d,"_success");function xd(e,t,r){return new e({type:"catch",innerType:t,catchValue:typeof r=="function"?
-r:Yn(r)})}i(xd,"_catch");function yd(e,t,r){return new e({type:"pipe",in:t,out:r})}i(yd,"_pipe");function vd(e,t){return new e(
-{type:"readonly",innerType:t})}i(vd,"_readonly");function bd(e,t,r){return new e({type:"template_literal",parts:t,..._(r)})}
-i(bd,"_templateLiteral");function zd(e,t){return new e({type:"lazy",getter:t})}i(zd,"_lazy");function $d(e,t){return new e(
-{type:"promise",innerType:t})}i($d,"_promise");function fc(e,t,r){let n=_(r);return n.abort??(n.abort=!0),new e({type:"c\
-ustom",check:"custom",fn:t,...n})}i(fc,"_custom");function dc(e,t,r){return new e({type:"custom",check:"custom",fn:t,..._(
-r)})}i(dc,"_refine");function mc(e,t){let r=Xa(n=>(n.addIssue=o=>{if(typeof o=="string")n.issues.push(Me(o,n.value,r._zod.
-def));else{let s=o;s.fatal&&(s.continue=!1),s.code??(s.code="custom"),"input"in s||(s.input=n.value),s.inst??(s.inst=r),
-s.continue??(s.continue=!r._zod.def.abort),n.issues.push(Me(s))}},e(n.value,n)),t);return r}i(mc,"_superRefine");function Xa(e,t){
-let r=new R({check:"custom",..._(t)});return r._zod.check=e,r}i(Xa,"_check");function hc(e){let t=new R({check:"describe"});
-return t._zod.onattach=[r=>{let n=K.get(r)??{};K.add(r,{...n,description:e})}],t._zod.check=()=>{},t}i(hc,"describe");function gc(e){
-let t=new R({check:"meta"});return t._zod.onattach=[r=>{let n=K.get(r)??{};K.add(r,{...n,...e})}],t._zod.check=()=>{},t}
-i(gc,"meta");function _c(e,t){let r=_(t),n=r.truthy??["true","1","yes","on","y","enabled"],o=r.falsy??["false","0","no",
-"off","n","disabled"];r.case!=="sensitive"&&(n=n.map(m=>typeof m=="string"?m.toLowerCase():m),o=o.map(m=>typeof m=="stri\
-ng"?m.toLowerCase():m));let s=new Set(n),c=new Set(o),u=e.Codec??St,l=e.Boolean??Zt,a=e.String??Ze,p=new a({type:"string",
-error:r.error}),d=new l({type:"boolean",error:r.error}),h=new u({type:"pipe",in:p,out:d,transform:i(((m,g)=>{let x=m;return r.
-case!=="sensitive"&&(x=x.toLowerCase()),s.has(x)?!0:c.has(x)?!1:(g.issues.push({code:"invalid_value",expected:"stringboo\
-l",values:[...s,...c],input:g.value,inst:h,continue:!1}),{})}),"transform"),reverseTransform:i(((m,g)=>m===!0?n[0]||"tru\
-e":o[0]||"false"),"reverseTransform"),error:r.error});return h._zod.bag.truthy=n,h._zod.bag.falsy=o,h._zod.bag.case=r.case??
-"insensitive",h}i(_c,"_stringbool");function Oe(e,t,r,n={}){let o=_(n),s={check:"string_format",type:"string",format:t,fn:typeof r==
-"function"?r:u=>r.test(u),...o};return r instanceof RegExp&&(s.pattern=r),new e(s)}i(Oe,"_stringFormat");function qt(e,...t){for(let r of t)for(let n of Reflect.ownKeys(r))Object.prototype.propertyIsEnumerable.call(r,n)&&G(e,
-n,r[n]);return e}i(qt,"assignProps");function ye(e){let t=e?.target??"draft-2020-12";return t==="draft-4"&&(t="draft-04"),
-t==="draft-7"&&(t="draft-07"),{processors:e.processors??{},metadataRegistry:e?.metadata??K,target:t,unrepresentable:e?.unrepresentable??
-"throw",override:e?.override??(()=>{}),io:e?.io??"output",counter:0,seen:new Map,sharedDefsExtractedFor:void 0,sharedEmitDoneFor:void 0,
-cycles:e?.cycles??"ref",reused:e?.reused??"inline",intersections:[],deferred:[],external:e?.external??void 0}}i(ye,"init\
-ializeContext");function M(e,t,r,n,o){let s=typeof t.unrepresentable=="function"?t.unrepresentable({zodSchema:e,path:n.path,
-message:o}):t.unrepresentable;if(s==="any")return!1;if(s===void 0||s==="throw")throw new Error(o);return Object.assign(r,
-s),!0}i(M,"handleUnrepresentable");function N(e,t,r={path:[],schemaPath:[]}){var n;let o=e._zod.def,s=t.seen.get(e);if(s)
-return s.count++,r.schemaPath.includes(e)&&(s.cycle=r.path),s.schema;let c={schema:{},count:1,cycle:void 0,path:r.path};
-t.seen.set(e,c),t.sharedDefsExtractedFor=void 0,t.sharedEmitDoneFor=void 0;let u=e._zod.toJSONSchema?.();if(u)c.schema=u;else{
-let p={...r,schemaPath:[...r.schemaPath,e],path:r.path};if(e._zod.processJSONSchema)e._zod.processJSONSchema(t,c.schema,
-p);else{let h=c.schema,m=t.processors[o.type];if(!m)throw new Error(`[toJSONSchema]: Non-representable type encountered:\
- ${o.type}`);m(e,t,h,p)}let d=e._zod.parent;d&&(c.ref||(c.ref=d),N(d,t,p),t.seen.get(d).isParent=!0)}let l=t.metadataRegistry.
-get(e);return l&&qt(c.schema,l),t.io==="input"&&V(e)&&(delete c.schema.examples,delete c.schema.default),t.io==="input"&&
-"_prefault"in c.schema&&((n=c.schema).default??(n.default=c.schema._prefault)),delete c.schema._prefault,t.seen.get(e).schema}
-i(N,"processSchema");function Ya(e){return e.replace(/~/g,"~0").replace(/\//g,"~1")}i(Ya,"encodeJSONPointerSegment");function ve(e,t){let r=e.
-seen.get(t);if(!r)throw new Error("Unprocessed schema. This is a bug in Zod.");if(e.external&&e.sharedDefsExtractedFor===
-e.external)return;let n=new Map;for(let c of e.seen.entries()){let u=e.metadataRegistry.get(c[0])?.id;if(u){let l=n.get(
-u);if(l&&l!==c[0])throw new Error(`Duplicate schema id "${u}" detected during JSON Schema conversion. Two different sche\
-mas cannot share the same id when converted together.`);n.set(u,c[0])}}let o=i(c=>{let u=e.target==="draft-2020-12"?"$de\
-fs":"definitions";if(e.external){let d=e.external.registry.get(c[0])?.id,h=e.external.uri??(g=>g);if(d)return{ref:h(d)};
-let m=c[1].defId??c[1].schema.id??`schema${e.counter++}`;return c[1].defId=m,{defId:m,ref:`${h("__shared")}#/${u}/${Ya(m)}`}}
-let l="#",a=`${l}/${u}/`;if(c[1]===r&&!c[1].schema.id)return{ref:l};let p=c[1].schema.id??`__schema${e.counter++}`;return{
-defId:p,ref:a+Ya(p)}},"makeURI"),s=i(c=>{if(c[1].schema.$ref)return;let u=c[1],{ref:l,defId:a}=o(c);u.def={...u.schema},
-a&&(u.defId=a);let p=u.schema;for(let d in p)delete p[d];p.$ref=l},"extractToDef");if(e.cycles==="throw")for(let c of e.
-seen.entries()){let u=c[1];if(u.cycle)throw new Error(`Cycle detected: #/${u.cycle?.join("/")}/<root>
+from(n.value.keys()).filter(a=>n.value.get(a)!==null),input:s,path:[t.discriminator],inst:e}),o)}}),Hi=p("$ZodIntersecti\
+on",(e,t)=>{z.init(e,t),e._zod.parse=(r,n)=>{let o=r.value,i=t.left._zod.run({value:o,issues:[]},n),s=t.right._zod.run({
+value:o,issues:[]},n);return i instanceof Promise||s instanceof Promise?Promise.all([i,s]).then(([u,a])=>ti(r,u,a)):ti(r,
+i,s)}});function lr(e,t){if(e===t)return{valid:!0,data:e};if(e instanceof Date&&t instanceof Date&&+e==+t)return{valid:!0,
+data:e};if(ie(e)&&ie(t)){let r=Object.keys(t),n=Object.keys(e).filter(i=>r.indexOf(i)!==-1),o={...e,...t};Object.prototype.
+hasOwnProperty.call(o,"__proto__")&&delete o.__proto__;for(let i of n){if(i==="__proto__")continue;let s=lr(e[i],t[i]);if(!s.
+valid)return{valid:!1,mergeErrorPath:[i,...s.mergeErrorPath]};o[i]=s.data}return{valid:!0,data:o}}if(Array.isArray(e)&&Array.
+isArray(t)){if(e.length!==t.length)return{valid:!1,mergeErrorPath:[]};let r=[];for(let n=0;n<e.length;n++){let o=e[n],i=t[n],
+s=lr(o,i);if(!s.valid)return{valid:!1,mergeErrorPath:[n,...s.mergeErrorPath]};r.push(s.data)}return{valid:!0,data:r}}return{
+valid:!1,mergeErrorPath:[]}}function ti(e,t,r){let n=new Map,o,i=new Map,s=(a,l)=>{let f;if(a.code==="unrecognized_keys"&&
+!a.path?.length)o??(o=a),f=a.keys;else if(a.code==="invalid_key"&&a.origin==="record"&&a.path?.length===1){let m=String(
+a.path[0]);i.has(m)||i.set(m,a),f=[m]}else return!1;for(let m of f)n.has(m)||n.set(m,{}),n.get(m)[l]=!0;return!0};for(let a of t.
+issues)s(a,"l")||e.issues.push(a);for(let a of r.issues)s(a,"r")||e.issues.push(a);let c=[...n].filter(([,a])=>a.l&&a.r).
+map(([a])=>a);if(c.length){let a=o?c.filter(l=>o.keys.includes(l)):[];a.length&&e.issues.push({...o,keys:a});for(let l of c)
+!a.includes(l)&&i.has(l)&&e.issues.push(i.get(l))}let u=lr(t.value,r.value);if(!u.valid){if(J(e))return e;throw new Error(
+`Unmergable intersection. Error path: ${JSON.stringify(u.mergeErrorPath)}`)}return e.value=u.data,e}var Qi=p("$ZodTuple",
+(e,t)=>{z.init(e,t);let r=t.items,n=F.memoizer;n?.attach(e),e._zod.parse=(o,i)=>{let s=o.value;if(!Array.isArray(s))return o.
+issues.push({input:s,inst:e,expected:"tuple",code:"invalid_type"}),o;o.value=n?n.alloc(e,o,[],i):[];let c=[],u=ri(r,"opt\
+in"),a=ri(r,"optout");if(!t.rest){if(s.length<u)return o.issues.push({code:"too_small",minimum:u,inclusive:!0,input:s,inst:e,
+origin:"array"}),o;s.length>r.length&&o.issues.push({code:"too_big",maximum:r.length,inclusive:!0,input:s,inst:e,origin:"\
+array"})}let l=new Array(r.length),f=t.rest?i?.abortEarly:void 0,m=!1;for(let d=0;d<r.length;d++){let h=r[d]._zod.run({value:s[d],
+issues:[]},i);h instanceof Promise?c.push(h.then(g=>{l[d]=g})):(l[d]=h,f&&!m&&h.issues.length&&(m=J(h)))}if(t.rest&&!m){
+let d=r.length-1,h=s.slice(r.length),g=o.issues.length;for(let y of h){if(f&&o.issues.length!==g){if(J(o,g))break;g=o.issues.
+length}d++;let v=t.rest._zod.run({value:y,issues:[]},i);v instanceof Promise?c.push(v.then(U=>ni(U,o,d))):ni(v,o,d)}}return c.
+length?Promise.all(c).then(()=>oi(l,o,r,s,a)):oi(l,o,r,s,a)}});function ri(e,t){for(let r=e.length-1;r>=0;r--)if(!(t==="\
+optin"?e[r]._zod.optin!==void 0:e[r]._zod.optout==="optional"))return r+1;return 0}function ni(e,t,r){e.issues.length&&t.
+issues.push(...G(r,e.issues)),t.value[r]=e.value}function oi(e,t,r,n,o){for(let i=0;i<r.length;i++){let s=e[i],c=i<n.length;
+if(!c&&i>=o&&r[i]._zod.optin==="optional"){t.value.length=i;break}if(s.issues.length){if(!c&&i>=o){t.value.length=i;break}
+t.issues.push(...G(i,s.issues))}t.value[i]=s.value}for(let i=t.value.length-1;i>=n.length&&(r[i]._zod.optout==="optional"&&
+t.value[i]===void 0);i--)t.value.length=i;return t}var es=p("$ZodRecord",(e,t)=>{z.init(e,t);let r=F.memoizer;r?.attach(
+e),e._zod.parse=(n,o)=>{let i=n.value;if(!ie(i))return n.issues.push({expected:"record",code:"invalid_type",input:i,inst:e}),
+n;let s=[],c=t.keyType._zod.values;if(c&&!t.partial){n.value=r?r.alloc(e,n,{},o):{};let u=new Set;for(let l of c)if(typeof l==
+"string"||typeof l=="number"||typeof l=="symbol"){if(u.add(typeof l=="number"?l.toString():l),l==="__proto__")continue;let f=t.
+keyType._zod.run({value:l,issues:[]},o);if(f instanceof Promise)throw new Error("Async schemas not supported in object k\
+eys currently");if(f.issues.length){n.issues.push({code:"invalid_key",origin:"record",issues:f.issues.map(h=>X(h,o,K())),
+input:l,path:[l],inst:e});continue}let m=f.value;if(m==="__proto__")continue;let d=t.valueType._zod.run({value:i[l],issues:[]},
+o);d instanceof Promise?s.push(d.then(h=>{h.issues.length&&n.issues.push(...G(l,h.issues)),n.value[m]=h.value})):(d.issues.
+length&&n.issues.push(...G(l,d.issues)),n.value[m]=d.value)}let a;for(let l in i)if(!u.has(l))if(t.mode==="loose"){if(l===
+"__proto__")continue;n.value[l]=i[l]}else a=a??[],a.push(l);a&&a.length>0&&n.issues.push({code:"unrecognized_keys",input:i,
+inst:e,keys:a,continue:!0})}else{n.value=r?r.alloc(e,n,{},o):{};let u;for(let a of Reflect.ownKeys(i)){if(a==="__proto__"||
+!Object.prototype.propertyIsEnumerable.call(i,a))continue;let l=t.keyType._zod.run({value:a,issues:[]},o);if(l instanceof
+Promise)throw new Error("Async schemas not supported in object keys currently");if(typeof a=="string"&&Te.test(a)&&l.issues.
+length){let h=t.keyType._zod.run({value:Number(a),issues:[]},o);if(h instanceof Promise)throw new Error("Async schemas n\
+ot supported in object keys currently");h.issues.length===0&&(l=h)}if(l.issues.length){t.mode==="loose"?n.value[a]=i[a]:
+c?(u=u??[],u.push(a)):n.issues.push({code:"invalid_key",origin:"record",issues:l.issues.map(h=>X(h,o,K())),input:a,path:[
+a],inst:e});continue}let m=l.value;if(m==="__proto__")continue;let d=t.valueType._zod.run({value:i[a],issues:[]},o);d instanceof
+Promise?s.push(d.then(h=>{h.issues.length&&n.issues.push(...G(a,h.issues)),n.value[m]=h.value})):(d.issues.length&&n.issues.
+push(...G(a,d.issues)),n.value[m]=d.value)}u&&u.length>0&&n.issues.push({code:"unrecognized_keys",input:i,inst:e,keys:u,
+continue:!0})}return s.length?Promise.all(s).then(()=>n):n}});var ts=p("$ZodEnum",(e,t)=>{z.init(e,t);let r=he(t.entries),n=new Set(r);e._zod.values=n,b(e,"pattern",o=>{let i=he(o.def.
+entries).filter(s=>Gt.has(typeof s));return new RegExp(i.length?`^(${i.map(s=>ee(s.toString())).join("|")})$`:"^[^\\s\\S]$")}),
+e._zod.parse=(o,i)=>{let s=o.value;return n.has(s)||o.issues.push({code:"invalid_value",values:r,input:s,inst:e}),o}}),rs=p(
+"$ZodLiteral",(e,t)=>{z.init(e,t);let r=new Set(t.values);e._zod.values=r,b(e,"pattern",n=>{let o=n.def.values;return new RegExp(
+o.length?`^(${o.map(i=>typeof i=="string"?ee(i):i?ee(i.toString()):String(i)).join("|")})$`:"^[^\\s\\S]$")}),e._zod.parse=
+(n,o)=>{let i=n.value;return r.has(i)||n.issues.push({code:"invalid_value",values:t.values,input:i,inst:e}),n}});var ns=p("$ZodTransform",(e,t)=>{z.init(e,t),e._zod.optin="optional",F.memoizer?.guard(e),e._zod.parse=(r,n)=>{if(n.direction===
+"backward")throw new be(e.constructor.name);let o=t.transform(r.value,r);if(n.async)return(o instanceof Promise?o:Promise.
+resolve(o)).then(s=>(r.value=s,r));if(o instanceof Promise)throw new Y;return r.value=o,r}});function ii(e,t){return e.value=
+t.issues.length?void 0:t.value,e}var hr=p("$ZodOptional",(e,t)=>{z.init(e,t),b(e,"optin",r=>r.def.innerType._zod.optin===
+"defaulted"?"defaulted":"optional"),e._zod.optout="optional",b(e,"values",r=>{let n=r.def.innerType._zod.values;return n?
+new Set([...n,void 0]):void 0}),b(e,"pattern",r=>{let n=r.def.innerType._zod.pattern;return n?new RegExp(`^(${Se(n.source)}\
+)?$`):void 0}),e._zod.parse=(r,n)=>{if(r.value===void 0){if(t.innerType._zod.optin!=="defaulted")return r;let o=t.innerType.
+_zod.run({value:r.value,issues:[]},n);return o instanceof Promise?o.then(i=>ii(r,i)):ii(r,o)}return t.innerType._zod.run(
+r,n)}}),os=p("$ZodExactOptional",(e,t)=>{hr.init(e,t),b(e,"values",r=>r.def.innerType._zod.values),b(e,"pattern",r=>r.def.
+innerType._zod.pattern),e._zod.parse=(r,n)=>t.innerType._zod.run(r,n)}),is=p("$ZodNullable",(e,t)=>{z.init(e,t),b(e,"opt\
+in",r=>r.def.innerType._zod.optin),b(e,"optout",r=>r.def.innerType._zod.optout),b(e,"pattern",r=>{let n=r.def.innerType.
+_zod.pattern;return n?new RegExp(`^(${Se(n.source)}|null)$`):void 0}),b(e,"values",r=>r.def.innerType._zod.values?new Set(
+[...r.def.innerType._zod.values,null]):void 0),e._zod.parse=(r,n)=>r.value===null?r:t.innerType._zod.run(r,n)}),ss=p("$Z\
+odDefault",(e,t)=>{z.init(e,t),e._zod.optin="defaulted",b(e,"values",r=>r.def.innerType._zod.values),e._zod.parse=(r,n)=>{
+if(n.direction==="backward")return t.innerType._zod.run(r,n);if(r.value===void 0)return r.value=t.defaultValue,r;let o=t.
+innerType._zod.run(r,n);return o instanceof Promise?o.then(i=>si(i,t)):si(o,t)}});function si(e,t){return e.value===void 0&&
+(e.value=t.defaultValue),e}var cs=p("$ZodPrefault",(e,t)=>{z.init(e,t),e._zod.optin="defaulted",b(e,"values",r=>r.def.innerType.
+_zod.values),e._zod.parse=(r,n)=>(n.direction==="backward"||r.value===void 0&&(r.value=t.defaultValue),t.innerType._zod.
+run(r,n))}),us=p("$ZodNonOptional",(e,t)=>{z.init(e,t),b(e,"values",r=>{let n=r.def.innerType._zod.values;return n?new Set(
+[...n].filter(o=>o!==void 0)):void 0}),e._zod.parse=(r,n)=>{let o=t.innerType._zod.run(r,n);return o instanceof Promise?
+o.then(i=>ci(i,e)):ci(o,e)}});function ci(e,t){return!e.issues.length&&e.value===void 0&&e.issues.push({code:"invalid_ty\
+pe",expected:"nonoptional",input:e.value,inst:t}),e}function ui(e,t,r,n){return t.issues.length?(e.value=r.catchValue({...t,value:e.value,error:{issues:t.issues.map(o=>X(o,
+n,K()))},input:e.value}),e):(e.value=t.value,t.memo&&(e.memo=!0),e)}var as=p("$ZodCatch",(e,t)=>{z.init(e,t),b(e,"optin",
+r=>r.def.innerType._zod.optin==="defaulted"?"defaulted":"optional"),b(e,"optout",r=>r.def.innerType._zod.optout),b(e,"va\
+lues",r=>r.def.innerType._zod.values),e._zod.parse=(r,n)=>{if(n.direction==="backward")return t.innerType._zod.run(r,n);
+let o=t.innerType._zod.run({value:r.value,issues:[]},n);return o instanceof Promise?o.then(i=>ui(r,i,t,n)):ui(r,o,t,n)}});var gr=p("$ZodPipe",(e,t)=>{z.init(e,t),b(e,"values",r=>r.def.in._zod.values),b(e,"optin",r=>r.def.in._zod.optin),b(e,"o\
+ptout",r=>r.def.out._zod.optout),b(e,"propValues",r=>r.def.in._zod.propValues),e._zod.parse=(r,n)=>{if(n.direction==="ba\
+ckward"){let i=t.out._zod.run(r,n);return i instanceof Promise?i.then(s=>pt(s,t.in,n)):pt(i,t.in,n)}let o=t.in._zod.run(
+r,n);return o instanceof Promise?o.then(i=>pt(i,t.out,n)):pt(o,t.out,n)}});function pt(e,t,r){return e.issues.some(n=>n.
+code!=="unrecognized_keys")?(e.aborted=!0,e):t._zod.run({value:e.value,issues:e.issues},r)}var ls=p("$ZodPreprocess",(e,t)=>{gr.init(e,t)}),ps=p("$ZodReadonly",(e,t)=>{z.init(e,t),b(e,"propValues",r=>r.def.innerType.
+_zod.propValues),b(e,"values",r=>r.def.innerType._zod.values),b(e,"optin",r=>r.def.innerType?._zod?.optin),b(e,"optout",
+r=>r.def.innerType?._zod?.optout),e._zod.parse=(r,n)=>{if(n.direction==="backward")return t.innerType._zod.run(r,n);let o=t.
+innerType._zod.run(r,n);return o instanceof Promise?o.then(ai):ai(o)}});function ai(e){return e.memo||(e.value=Object.freeze(
+e.value)),e}var fs=p("$ZodLazy",(e,t)=>{z.init(e,t),Jt(e._zod,"innerType",()=>{let r=t;return r._cachedInner||(r._cachedInner=t.getter()),
+r._cachedInner}),b(e,"pattern",r=>r.innerType?._zod?.pattern),b(e,"propValues",r=>r.innerType?._zod?.propValues),b(e,"op\
+tin",r=>r.innerType?._zod?.optin??void 0),b(e,"optout",r=>r.innerType?._zod?.optout??void 0),e._zod.parse=(r,n)=>e._zod.
+innerType._zod.run(r,n)}),ds=p("$ZodCustom",(e,t)=>{L.init(e,t),z.init(e,t),e._zod.parse=(r,n)=>r,e._zod.check=r=>{let n=r.
+value,o=t.fn(n);if(o instanceof Promise)return o.then(i=>li(i,r,n,e));li(o,r,n,e)}});function li(e,t,r,n){if(!e){let o={
+code:"custom",input:r,inst:n,path:[...n._zod.def.path??[]],continue:!n._zod.def.abort};n._zod.def.params&&(o.params=n._zod.
+def.params),t.issues.push(ye(o))}}var xr=class extends Error{static name="$ZodCyclicError";constructor(){super("Cannot parse a reference cycle that closes\
+ through a transform"),this.name="ZodCyclicError"}},yr="~memo",ms=[];function hs(e){return e!==null&&typeof e=="object"}
+function _r(e){return e.map(t=>t.path?{...t,path:t.path.slice()}:{...t})}var gs=new WeakMap,Re=0,xt=1,De=2;function yt(e,t,r){
+let n=gs.get(e);if(n!==void 0)return n?De:Re;if(t.has(e))return De;t.add(e);let o=Re,i=l=>{if(o!==De&&l?._zod){let f=yt(
+l,t,r);f>o&&(o=f)}},s=(l,f)=>{let m=Re;for(let d of Reflect.ownKeys(l)){let h=Object.getOwnPropertyDescriptor(l,d);if(f&&
+!h.enumerable)continue;let g=h.get?xt:h.value?._zod?yt(h.value,t,r):Re;g>m&&(m=g)}return m},c=l=>{l>o&&(o=l)},u=e._zod.def,
+a=u.type;switch(a){case"object":{let l=xe(u);c(l?s(l,!0):xt),i(u.catchall);break}case"array":i(u.element);break;case"tup\
+le":for(let l of u.items)i(l);i(u.rest);break;case"record":case"map":i(u.keyType),i(u.valueType);break;case"set":i(u.valueType);
+break;case"union":for(let l of u.options)i(l);break;case"intersection":i(u.left),i(u.right);break;case"optional":case"nu\
+llable":case"default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":i(u.innerType);
+break;case"pipe":i(u.in),i(u.out);break;case"function":i(u.input),i(u.output);break;case"lazy":{let l=u._cachedInner??(r?
+e._zod.innerType:void 0);c(l?yt(l,t,!1):xt);break}case"template_literal":case"string":case"number":case"int":case"boolea\
+n":case"bigint":case"symbol":case"undefined":case"null":case"void":case"never":case"any":case"unknown":case"date":case"n\
+an":case"enum":case"literal":case"file":case"transform":case"custom":break;default:for(let l in u){let f=Object.getOwnPropertyDescriptor(
+u,l);if(!f||f.get)continue;let m=f.value;if(!(!m||typeof m!="object")){if(m._zod)i(m);else if(Array.isArray(m))for(let d of m)
+i(d)}}}return t.delete(e),Sa(e,o)}function Sa(e,t){return t!==xt&&gs.set(e,t===De),t}function Oa(e,t){let r=e.buckets.get(t);return r||(r=new WeakMap,e.buckets.set(t,r)),r}var gt,_t=[],Ia={alloc(e,t,r){let n=gt;
+if(!n)return r;gt=void 0;let o={value:r,issues:null};return n.set(t.value,o),_t.push(o),r},guard(e){var t;(t=e._zod).deferred??
+(t.deferred=[]),e._zod.deferred.push(()=>{let r=e._zod.parse,n=(o,i)=>{if(i.direction!=="backward"&&Aa(i,o.value))throw new xr;
+return r(o,i)};e._zod.parse=n,e._zod.run===r&&(e._zod.run=n)})},attach(e){var t;let r,n=!1,o,i;(t=e._zod).deferred??(t.deferred=
+[]),e._zod.deferred.push(()=>{let s=e._zod.parse,c=(u,a)=>{if(r===void 0){let v=yt(e,new Set,!1);if(v===Re)return e._zod.
+parse=s,e._zod.run===c&&(e._zod.run=s),s(u,a);v===De||n?r=!0:n=!0}let l=u.value;if(!hs(l))return s(u,a);let f=a[yr];f||(f=
+{buckets:new WeakMap,backEdges:void 0},a[yr]=f);let m;o===a?m=i:(m=Oa(f,e),o=a,i=m);let d=m.get(l);if(d)return u.value=d.
+value,d.issues?d.issues.length&&u.issues.push(..._r(d.issues)):(u.memo=!0,f.backEdges??(f.backEdges=new WeakSet),f.backEdges.
+add(d.value)),u;gt=m;let h=_t.length,g=s(u,a);gt=void 0;let y=_t.length>h?_t.pop():void 0;return g instanceof Promise?g.
+then(v=>(y&&(y.issues=v.issues.length?_r(v.issues):ms),v)):(y&&(y.issues=g.issues.length?_r(g.issues):ms),g)};e._zod.parse=
+c,e._zod.run===s&&(e._zod.run=c)})}};function _s(){return Ia}function Aa(e,t){let r=e[yr]?.backEdges;return r!==void 0&&
+hs(t)&&r.has(t)}var xs;var br=class{static name="$ZodRegistry";constructor(){this._map=new WeakMap,this._idmap=new Map}add(t,...r){let n=r[0];return this.
+_map.set(t,n),n&&typeof n=="object"&&"id"in n&&this._idmap.set(n.id,t),this}clear(){return this._map=new WeakMap,this._idmap=
+new Map,this}remove(t){let r=this._map.get(t);return r&&typeof r=="object"&&"id"in r&&this._idmap.delete(r.id),this._map.
+delete(t),this}get(t){let r=t._zod.parent;if(r){let n={...this.get(r)??{}};delete n.id;let o={...n,...this._map.get(t)};
+return Object.keys(o).length?o:void 0}return this._map.get(t)}has(t){return this._map.has(t)}};function Ea(){return new br}
+(xs=globalThis).__zod_globalRegistry??(xs.__zod_globalRegistry=Ea());var ae=globalThis.__zod_globalRegistry;function bt(e){return e.checks&&(e.checks=[...e.checks]),e}function ys(e,t){return new e(bt({type:"string",..._(t)}))}function bs(e,t){
+return new e(bt({type:"string",coerce:!0,..._(t)}))}function vr(e,t){return new e({type:"string",format:"email",check:"s\
+tring_format",abort:!1,..._(t)})}function zr(e,t){return new e({type:"string",format:"guid",check:"string_format",abort:!1,
+..._(t)})}function $r(e,t){return new e({type:"string",format:"uuid",check:"string_format",abort:!1,..._(t)})}function vs(e,t){
+return new e({type:"string",format:"uuid",check:"string_format",abort:!1,version:"v4",..._(t)})}function zs(e,t){return new e(
+{type:"string",format:"uuid",check:"string_format",abort:!1,version:"v6",..._(t)})}function $s(e,t){return new e({type:"\
+string",format:"uuid",check:"string_format",abort:!1,version:"v7",..._(t)})}function wr(e,t){return new e({type:"string",
+format:"url",check:"string_format",abort:!1,..._(t)})}function ws(e,t){return new e({type:"string",format:"emoji",check:"\
+string_format",abort:!1,..._(t)})}function ks(e,t){return new e({type:"string",format:"nanoid",check:"string_format",abort:!1,
+..._(t)})}function Zs(e,t){return new e({type:"string",format:"cuid",check:"string_format",abort:!1,..._(t)})}function Ps(e,t){
+return new e({type:"string",format:"cuid2",check:"string_format",abort:!1,..._(t)})}function Ss(e,t){return new e({type:"\
+string",format:"ulid",check:"string_format",abort:!1,..._(t)})}function Os(e,t){return new e({type:"string",format:"xid",
+check:"string_format",abort:!1,..._(t)})}function Is(e,t){return new e({type:"string",format:"ksuid",check:"string_forma\
+t",abort:!1,..._(t)})}function As(e,t){return new e({type:"string",format:"ipv4",check:"string_format",abort:!1,..._(t)})}
+function Es(e,t){return new e({type:"string",format:"ipv6",check:"string_format",abort:!1,..._(t)})}function Ts(e,t){return new e({type:"string",format:"cidrv4",check:"string_format",abort:!1,..._(t)})}function Ns(e,t){return new e(
+{type:"string",format:"cidrv6",check:"string_format",abort:!1,..._(t)})}function Cs(e,t){return new e({type:"string",format:"\
+base64",check:"string_format",abort:!1,..._(t)})}function Rs(e,t){return new e({type:"string",format:"base64url",check:"\
+string_format",abort:!1,..._(t)})}function Ds(e,t){return new e({type:"string",format:"e164",check:"string_format",abort:!1,
+..._(t)})}function js(e,t){return new e({type:"string",format:"jwt",check:"string_format",abort:!1,..._(t)})}function vt(e,t){return new e({type:"string",format:"datetime",check:"string_format",offset:!1,local:!1,precision:null,..._(
+t)})}function zt(e,t){return new e({type:"string",format:"date",check:"string_format",..._(t)})}function $t(e,t){return new e(
+{type:"string",format:"time",check:"string_format",precision:null,..._(t)})}function wt(e,t){return new e({type:"string",
+format:"duration",check:"string_format",..._(t)})}function Ls(e,t){return new e(bt({type:"number",checks:[],..._(t)}))}function Fs(e,t){
+return new e(bt({type:"number",coerce:!0,checks:[],..._(t)}))}function Ms(e,t){return new e({type:"number",check:"number\
+_format",abort:!1,format:"safeint",..._(t)})}function Us(e,t){return new e({type:"boolean",..._(t)})}function Bs(e,t){return new e({type:"boolean",coerce:!0,..._(t)})}function Js(e,t){return new e({type:"bigint",coerce:!0,..._(t)})}function Ks(e,t){return new e({type:"null",..._(t)})}function Vs(e){return new e({type:"any"})}function Ws(e){return new e(
+{type:"unknown"})}function Gs(e,t){return new e({type:"never",..._(t)})}function Xs(e,t){return new e({type:"date",..._(t)})}function Ys(e,t){return new e({type:"date",coerce:!0,..._(t)})}function ve(e,t){return new ur({check:"less_than",..._(t),value:e,inclusive:!1})}function te(e,t){return new ur({check:"\
+less_than",..._(t),value:e,inclusive:!0})}function ze(e,t){return new ar({check:"greater_than",..._(t),value:e,inclusive:!1})}function re(e,t){return new ar({check:"\
+greater_than",..._(t),value:e,inclusive:!0})}function je(e,t){return new jo({check:"multiple_of",..._(t),value:e})}function kt(e,t){return new Fo({check:"max_length",..._(t),maximum:e})}function $e(e,t){return new Mo({check:"min_length",
+..._(t),minimum:e})}function Zt(e,t){return new Uo({check:"length_equals",..._(t),length:e})}function kr(e,t){return new Bo(
+{check:"string_format",format:"regex",..._(t),pattern:e})}function Zr(e){return new Jo({check:"string_format",format:"lo\
+wercase",..._(e)})}function Pr(e){return new Ko({check:"string_format",format:"uppercase",..._(e)})}function Sr(e,t){return new Vo(
+{check:"string_format",format:"includes",..._(t),includes:e})}function Or(e,t){return new Wo({check:"string_format",format:"\
+starts_with",..._(t),prefix:e})}function Ir(e,t){return new Go({check:"string_format",format:"ends_with",..._(t),suffix:e})}function se(e){return new Xo({check:"overwrite",tx:e})}function Ar(e){return se(t=>t.normalize(e))}function Er(){return se(
+e=>e.trim())}function Tr(){return se(e=>e.toLowerCase())}function Nr(){return se(e=>e.toUpperCase())}function Cr(){return se(
+e=>Vt(e))}function qs(e,t,r){return new e({type:"array",element:t,..._(r)})}function Hs(e,t,r){let n=_(r);return n.abort??(n.abort=!0),new e({type:"custom",check:"custom",fn:t,...n})}function Qs(e,t,r){
+return new e({type:"custom",check:"custom",fn:t,..._(r)})}function ec(e,t){let r=Ta(n=>(n.addIssue=o=>{if(typeof o=="str\
+ing")n.issues.push(ye(o,n.value,r._zod.def));else{let i=o;i.fatal&&(i.continue=!1),i.code??(i.code="custom"),"input"in i||
+(i.input=n.value),i.inst??(i.inst=r),i.continue??(i.continue=!r._zod.def.abort),n.issues.push(ye(i))}},e(n.value,n)),t);
+return r}function Ta(e,t){let r=new L({check:"custom",..._(t)});return r._zod.check=e,r}function Le(e,...t){for(let r of t)for(let n of Reflect.ownKeys(r))Object.prototype.propertyIsEnumerable.call(r,n)&&B(e,
+n,r[n]);return e}function Me(e){let t=e?.target??"draft-2020-12";return t==="draft-4"&&(t="draft-04"),t==="draft-7"&&(t=
+"draft-07"),{processors:e.processors??{},metadataRegistry:e?.metadata??ae,target:t,unrepresentable:e?.unrepresentable??"\
+throw",override:e?.override??(()=>{}),io:e?.io??"output",counter:0,seen:new Map,sharedDefsExtractedFor:void 0,sharedEmitDoneFor:void 0,
+cycles:e?.cycles??"ref",reused:e?.reused??"inline",intersections:[],deferred:[],external:e?.external??void 0}}function j(e,t,r,n,o){
+let i=typeof t.unrepresentable=="function"?t.unrepresentable({zodSchema:e,path:n.path,message:o}):t.unrepresentable;if(i===
+"any")return!1;if(i===void 0||i==="throw")throw new Error(o);return Object.assign(r,i),!0}function w(e,t,r={path:[],schemaPath:[]}){
+var n;let o=e._zod.def,i=t.seen.get(e);if(i)return i.count++,r.schemaPath.includes(e)&&(i.cycle=r.path),i.schema;let s={
+schema:{},count:1,cycle:void 0,path:r.path};t.seen.set(e,s),t.sharedDefsExtractedFor=void 0,t.sharedEmitDoneFor=void 0;let c=e.
+_zod.toJSONSchema?.();if(c)s.schema=c;else{let l={...r,schemaPath:[...r.schemaPath,e],path:r.path};if(e._zod.processJSONSchema)
+e._zod.processJSONSchema(t,s.schema,l);else{let m=s.schema,d=t.processors[o.type];if(!d)throw new Error(`[toJSONSchema]:\
+ Non-representable type encountered: ${o.type}`);d(e,t,m,l)}let f=e._zod.parent;f&&(s.ref||(s.ref=f),w(f,t,l),t.seen.get(
+f).isParent=!0)}let u=t.metadataRegistry.get(e);return u&&Le(s.schema,u),t.io==="input"&&M(e)&&(delete s.schema.examples,
+delete s.schema.default),t.io==="input"&&"_prefault"in s.schema&&((n=s.schema).default??(n.default=s.schema._prefault)),
+delete s.schema._prefault,t.seen.get(e).schema}function tc(e){return e.replace(/~/g,"~0").replace(/\//g,"~1")}function Ue(e,t){let r=e.seen.get(t);if(!r)throw new Error(
+"Unprocessed schema. This is a bug in Zod.");if(e.external&&e.sharedDefsExtractedFor===e.external)return;let n=new Map;for(let s of e.
+seen.entries()){let c=e.metadataRegistry.get(s[0])?.id;if(c){let u=n.get(c);if(u&&u!==s[0])throw new Error(`Duplicate sc\
+hema id "${c}" detected during JSON Schema conversion. Two different schemas cannot share the same id when converted tog\
+ether.`);n.set(c,s[0])}}let o=s=>{let c=e.target==="draft-2020-12"?"$defs":"definitions";if(e.external){let f=e.external.
+registry.get(s[0])?.id,m=e.external.uri??(h=>h);if(f)return{ref:m(f)};let d=s[1].defId??s[1].schema.id??`schema${e.counter++}`;
+return s[1].defId=d,{defId:d,ref:`${m("__shared")}#/${c}/${tc(d)}`}}let u="#",a=`${u}/${c}/`;if(s[1]===r&&!s[1].schema.id)
+return{ref:u};let l=s[1].schema.id??`__schema${e.counter++}`;return{defId:l,ref:a+tc(l)}},i=s=>{if(s[1].schema.$ref)return;
+let c=s[1],{ref:u,defId:a}=o(s);c.def={...c.schema},a&&(c.defId=a);let l=c.schema;for(let f in l)delete l[f];l.$ref=u};if(e.
+cycles==="throw")for(let s of e.seen.entries()){let c=s[1];if(c.cycle)throw new Error(`Cycle detected: #/${c.cycle?.join(
+"/")}/<root>
 
-Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}for(let c of e.seen.entries()){let u=c[1];
-if(t===c[0]){s(c);continue}if(e.external){let a=e.external.registry.get(c[0])?.id;if(t!==c[0]&&a){s(c);continue}}if(e.metadataRegistry.
-get(c[0])?.id){s(c);continue}if(u.cycle){s(c);continue}u.count>1&&e.reused==="ref"&&s(c)}e.external&&(e.sharedDefsExtractedFor=
-e.external)}i(ve,"extractDefs");function Qa(e){let t=e.anyOf;if(!Array.isArray(t)||t.length===0||e.type!==void 0)return;
-let r=[];for(let n of t){if(!n||typeof n!="object")return;Qa(n);let o=Object.keys(n);if(o.length!==1||o[0]!=="type")return;
-let s=n.type;for(let c of Array.isArray(s)?s:[s]){if(typeof c!="string")return;r.includes(c)||r.push(c)}}delete e.anyOf,
-e.type=r.length===1?r[0]:r}i(Qa,"compactTypeUnion");var el=new Set(["type","properties","required","additionalProperties"]),
-qa=["oneOf","anyOf"];function Ha(e){let t=e.additionalProperties;return t===void 0||t===!1||typeof t!="object"||t===null?
-null:Object.keys(t).length?t:null}i(Ha,"undeclaredConstraint");function xc(e){let t=[];for(let s of e){if(typeof s!="obj\
-ect"||s.type!=="object")return null;for(let c in s)if(!el.has(c))return null;t.push(s)}let r={},n=new Set;for(let s of t){
-for(let c in s.properties){if(Object.prototype.hasOwnProperty.call(r,c))continue;let u=[];for(let a of t){let p=a.properties?.[c]??
-Ha(a);p!=null&&(u.some(d=>JSON.stringify(d)===JSON.stringify(p))||u.push(p))}let l=u.length===1?u[0]:xc(u)??{allOf:u};G(
-r,c,l)}for(let c of s.required??[])n.add(c)}let o={type:"object",properties:r};if(n.size&&(o.required=[...n]),t.every(s=>s.
-additionalProperties===!1))o.additionalProperties=!1;else{let s=[];for(let c of t){let u=Ha(c);u&&!s.some(l=>JSON.stringify(
-l)===JSON.stringify(u))&&s.push(u)}s.length===1?o.additionalProperties=s[0]:s.length>1&&(o.additionalProperties={allOf:s})}
-return o}i(xc,"foldObjects");function wd(e){let t=e.allOf;if(!Array.isArray(t)||t.length<2)return;for(let o of el)if(o in
-e)return;let r=t.filter(o=>qa.some(s=>Array.isArray(o[s]))),n=null;if(!r.length)n=xc(t);else{let o=r[0],s=qa.find(l=>Array.
-isArray(o[l]));if(Object.keys(o).length!==1)return;let c=t.filter(l=>l!==o),u=o[s].map(l=>xc([...c,l]));if(u.some(l=>!l))
-return;n={[s]:u}}n&&(delete e.allOf,qt(e,n))}i(wd,"foldIntersection");function be(e,t){let r=e.seen.get(t);if(!r)throw new Error(
-"Unprocessed schema. This is a bug in Zod.");let n=i(u=>{let l=e.seen.get(u);if(l.ref===null)return;let a=l.def??l.schema,
-p={...a},d=l.ref;if(l.ref=null,d){n(d);let m=e.seen.get(d),g=m.schema;if(g.$ref&&(e.target==="draft-07"||e.target==="dra\
-ft-04"||e.target==="openapi-3.0")?(a.allOf=a.allOf??[],a.allOf.push(g)):qt(a,g),qt(a,p),u._zod.parent===d)for(let v in a)
-v==="$ref"||v==="allOf"||v in p||delete a[v];if(g.$ref&&m.def)for(let v in a)v==="$ref"||v==="allOf"||v in m.def&&JSON.stringify(
-a[v])===JSON.stringify(m.def[v])&&delete a[v]}let h=u._zod.parent;if(h&&h!==d){n(h);let m=e.seen.get(h);if(m?.schema.$ref&&
-(a.$ref=m.schema.$ref,m.def))for(let g in a)g==="$ref"||g==="allOf"||g in m.def&&JSON.stringify(a[g])===JSON.stringify(m.
-def[g])&&delete a[g]}e.override({zodSchema:u,jsonSchema:a,path:l.path??[]})},"flattenRef");if(!e.external||e.sharedEmitDoneFor!==
-e.external){for(let u of[...e.seen.entries()].reverse())n(u[0]);if(e.target!=="openapi-3.0")for(let u of e.seen.entries())
-Qa(u[1].def??u[1].schema);for(let u of e.deferred)u();if(e.intersections.length){let u=new Map;for(let l of e.seen.values())
-for(let a of[l.schema,l.def]){let p=a?.allOf;if(!Array.isArray(p))continue;let d=u.get(p);d?d.push(a):u.set(p,[a])}for(let l of e.
-intersections)for(let a of u.get(l)??[])wd(a)}}let o={};if(e.target==="draft-2020-12"?o.$schema="https://json-schema.org\
-/draft/2020-12/schema":e.target==="draft-07"?o.$schema="http://json-schema.org/draft-07/schema#":e.target==="draft-04"?o.
-$schema="http://json-schema.org/draft-04/schema#":e.target,e.external?.uri){let u=e.external.registry.get(t)?.id;if(!u)throw new Error(
-"Schema is missing an `id` property");o.$id=e.external.uri(u)}qt(o,r.defId?r.schema:r.def??r.schema);let s=e.metadataRegistry.
-get(t)?.id;s!==void 0&&o.id===s&&delete o.id;let c=e.external?.defs??{};if(!e.external||e.sharedEmitDoneFor!==e.external)
-for(let u of e.seen.entries()){let l=u[1];l.def&&l.defId&&(l.def.id===l.defId&&delete l.def.id,G(c,l.defId,l.def))}e.external&&
-(e.sharedEmitDoneFor=e.external),e.external||Object.keys(c).length>0&&(e.target==="draft-2020-12"?o.$defs=c:o.definitions=
-c);try{let u=JSON.parse(JSON.stringify(o));return Object.defineProperty(u,"~standard",{value:{...t["~standard"],jsonSchema:{
-input:qe(t,"input",e.processors),output:qe(t,"output",e.processors)}},enumerable:!1,writable:!1}),u}catch{throw new Error(
-"Error converting schema to JSON.")}}i(be,"finalize");function V(e,t){let r=t??{seen:new Set};if(r.seen.has(e))return!1;
-r.seen.add(e);let n=e._zod.def;if(n.type==="transform")return!0;if(n.type==="array")return V(n.element,r);if(n.type==="s\
-et")return V(n.valueType,r);if(n.type==="lazy")return V(n.getter(),r);if(n.type==="promise"||n.type==="optional"||n.type===
-"nonoptional"||n.type==="nullable"||n.type==="readonly"||n.type==="default"||n.type==="prefault"||n.type==="catch")return V(
-n.innerType,r);if(n.type==="intersection")return V(n.left,r)||V(n.right,r);if(n.type==="record"||n.type==="map")return V(
-n.keyType,r)||V(n.valueType,r);if(n.type==="pipe")return e._zod.traits.has("$ZodCodec")?!0:V(n.in,r)||V(n.out,r);if(n.type===
-"object"){for(let o in n.shape)if(V(n.shape[o],r))return!0;return!1}if(n.type==="union"){for(let o of n.options)if(V(o,r))
-return!0;return!1}if(n.type==="tuple"){for(let o of n.items)if(V(o,r))return!0;return!!(n.rest&&V(n.rest,r))}return!1}i(
-V,"isTransforming");var yc=i((e,t={})=>r=>{let n=ye({...r,processors:t});return N(e,n),ve(n,e),be(n,e)},"createToJSONSch\
-emaMethod"),qe=i((e,t,r={})=>n=>{let{libraryOptions:o,target:s}=n??{},c=ye({...o??{},target:s,io:t,processors:r});return N(
-e,c),ve(c,e),be(c,e)},"createStandardJSONSchemaMethod");var He=i((e,t,r)=>{(e[t]===void 0||r>e[t])&&(e[t]=r)},"narrowMin"),Qe=i((e,t,r)=>{(e[t]===void 0||r<e[t])&&(e[t]=r)},"na\
-rrowMax"),tl=i((e,t)=>{He(e,"minimum",t),Qe(e,"maximum",t)},"narrowBoth"),il=i((e,t)=>{e.multipleOf??(e.multipleOf=[]),e.
-multipleOf.includes(t)||e.multipleOf.push(t)},"addDivisor"),sl=i((e,t)=>{e.patterns??(e.patterns=new Set),e.patterns.add(
-t)},"addPattern"),cl=i((e,t)=>{e.mime=e.mime?e.mime.filter(r=>t.includes(r)):[...t]},"intersectMime"),ul=i((e,t)=>{e.format=
-t,t.includes("int")&&(e.isInt=!0)},"setFormat"),rl=i((e,t)=>He(e,"minimum",t.minimum),"minContributor"),nl=i((e,t)=>Qe(e,
-"maximum",t.maximum),"maxContributor"),ol=i(e=>(t,r)=>{ul(t,r.format);let[n,o]=e[r.format];He(t,"minimum",n),Qe(t,"maxim\
-um",o)},"formatContributor"),kd={greater_than:i((e,t)=>He(e,t.inclusive?"minimum":"exclusiveMinimum",t.value),"greater_t\
-han"),less_than:i((e,t)=>Qe(e,t.inclusive?"maximum":"exclusiveMaximum",t.value),"less_than"),multiple_of:i((e,t)=>il(e,t.
-value),"multiple_of"),number_format:ol(ut),bigint_format:ol(at),min_length:rl,max_length:nl,length_equals:i((e,t)=>tl(e,
-t.length),"length_equals"),min_size:rl,max_size:nl,size_equals:i((e,t)=>tl(e,t.size),"size_equals"),string_format:i((e,t)=>{
-ul(e,t.format),t.pattern&&sl(e,t.pattern),(t.format==="base64"||t.format==="base64url")&&(e.contentEncoding=t.format),(t.
-local||t.precision===-1)&&(e.laxFormat=!0)},"string_format"),mime_type:i((e,t)=>cl(e,t.mime),"mime_type")};function U(e){
-let t={},r=e._zod.def,n=e._zod.traits.has("$ZodCheck")?[e,...r.checks??[]]:r.checks??[];for(let s of n)kd[s._zod.def.check]?.(
-t,s._zod.def);let o=e._zod.bag;o.minimum!==void 0&&He(t,"minimum",o.minimum),o.exclusiveMinimum!==void 0&&He(t,"exclusiv\
-eMinimum",o.exclusiveMinimum),o.maximum!==void 0&&Qe(t,"maximum",o.maximum),o.exclusiveMaximum!==void 0&&Qe(t,"exclusive\
-Maximum",o.exclusiveMaximum),o.multipleOf!==void 0&&il(t,o.multipleOf),o.format!==void 0&&(t.format??(t.format=o.format),
-o.format.includes("int")&&(t.isInt=!0)),o.mime&&cl(t,o.mime);for(let s of o.patterns??[])sl(t,s);return t}i(U,"aggregate\
-Checks");var Zd={guid:"uuid",url:"uri",datetime:"date-time",json_string:"json-string",regex:""},Pd=new Map([[Rr,$o],[kt,
-wo]]),al=i(e=>Pd.get(e)??e,"exactPattern"),zc=i((e,t,r,n)=>{let o=r;o.type="string";let{minimum:s,maximum:c,format:u,patterns:l,
-contentEncoding:a,laxFormat:p}=U(e);if(typeof s=="number"&&(o.minLength=s),typeof c=="number"&&(o.maxLength=c),u&&(o.format=
-Zd[u]??u,o.format===""&&delete o.format,(u==="time"||p)&&delete o.format),a&&(o.contentEncoding=a),l&&l.size>0){let d=[...l].
-map(al);d.length===1?o.pattern=d[0].source:d.length>1&&(o.allOf=[...d.map(h=>({...t.target==="draft-07"||t.target==="dra\
-ft-04"||t.target==="openapi-3.0"?{type:"string"}:{},pattern:h.source}))])}},"stringProcessor"),$c=i((e,t,r,n)=>{let o=r,
-{minimum:s,maximum:c,multipleOf:u,exclusiveMaximum:l,exclusiveMinimum:a,isInt:p}=U(e);o.type=p?"integer":"number";let d=typeof a==
-"number"&&a>=(s??Number.NEGATIVE_INFINITY),h=typeof l=="number"&&l<=(c??Number.POSITIVE_INFINITY),m=t.target==="draft-04"||
-t.target==="openapi-3.0";if(d?m?(o.minimum=a,o.exclusiveMinimum=!0):o.exclusiveMinimum=a:typeof s=="number"&&(o.minimum=
-s),h?m?(o.maximum=l,o.exclusiveMaximum=!0):o.exclusiveMaximum=l:typeof c=="number"&&(o.maximum=c),u){let g=new Set;for(let w of u)
-Number.isFinite(w)&&w!==0?g.add(Math.abs(w)):M(e,t,o,n,`A multipleOf divisor of ${w} cannot be represented in JSON Schem\
-a`);let[x,...v]=g;x!==void 0&&(o.multipleOf=x),v.length&&(o.allOf=[...o.allOf??[],...v.map(w=>({multipleOf:w}))])}},"num\
-berProcessor"),wc=i((e,t,r,n)=>{r.type="boolean"},"booleanProcessor"),kc=i((e,t,r,n)=>{M(e,t,r,n,"BigInt cannot be repre\
-sented in JSON Schema")},"bigintProcessor"),Zc=i((e,t,r,n)=>{M(e,t,r,n,"Symbols cannot be represented in JSON Schema")},
-"symbolProcessor"),Pc=i((e,t,r,n)=>{t.target==="openapi-3.0"?(r.type="string",r.nullable=!0,r.enum=[null]):r.type="null"},
-"nullProcessor"),Sc=i((e,t,r,n)=>{M(e,t,r,n,"Undefined cannot be represented in JSON Schema")},"undefinedProcessor"),Oc=i(
-(e,t,r,n)=>{M(e,t,r,n,"Void cannot be represented in JSON Schema")},"voidProcessor"),Ic=i((e,t,r,n)=>{r.not={}},"neverPr\
-ocessor"),Ac=i((e,t,r,n)=>{},"anyProcessor"),Ec=i((e,t,r,n)=>{},"unknownProcessor"),Tc=i((e,t,r,n)=>{M(e,t,r,n,"Date can\
-not be represented in JSON Schema")},"dateProcessor"),Nc=i((e,t,r,n)=>{let o=e._zod.def,s=De(o.entries);if(s.length===0){
-r.not={};return}s.every(c=>typeof c=="number")&&(r.type="number"),s.every(c=>typeof c=="string")&&(r.type="string"),r.enum=
-s},"enumProcessor"),Cc=i((e,t,r,n)=>{let o=e._zod.def;if(o.values.length===0){r.not={};return}let s=[];for(let c of o.values)
-if(c===void 0){if(M(e,t,r,n,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof c=="bigint"){
-if(M(e,t,r,n,"BigInt literals cannot be represented in JSON Schema"))return;s.push(Number(c))}else s.push(c);if(s.length!==
-0)if(s.length===1){let c=s[0];r.type=c===null?"null":typeof c,t.target==="draft-04"||t.target==="openapi-3.0"?r.enum=[c]:
-r.const=c}else s.every(c=>typeof c=="number")&&(r.type="number"),s.every(c=>typeof c=="string")&&(r.type="string"),s.every(
-c=>typeof c=="boolean")&&(r.type="boolean"),s.every(c=>c===null)&&(r.type="null"),r.enum=s},"literalProcessor"),Rc=i((e,t,r,n)=>{
-M(e,t,r,n,"NaN cannot be represented in JSON Schema")},"nanProcessor"),Dc=i((e,t,r,n)=>{let o=r,s=e._zod.pattern;if(!s)throw new Error(
-"Pattern not found in template literal");o.type="string",o.pattern=s.source},"templateLiteralProcessor"),jc=i((e,t,r,n)=>{
-let o=r;o.type="string",o.format="binary",o.contentEncoding="binary";let{minimum:s,maximum:c,mime:u}=U(e);s!==void 0&&(o.
-minLength=s),c!==void 0&&(o.maxLength=c),u&&(u.length===0?o.not={}:u.length===1?o.contentMediaType=u[0]:o.anyOf=u.map(l=>({
-contentMediaType:l})))},"fileProcessor"),Lc=i((e,t,r,n)=>{r.type="boolean"},"successProcessor"),Fc=i((e,t,r,n)=>{M(e,t,r,
-n,"Custom types cannot be represented in JSON Schema")},"customProcessor"),Mc=i((e,t,r,n)=>{M(e,t,r,n,"Function types ca\
-nnot be represented in JSON Schema")},"functionProcessor"),Uc=i((e,t,r,n)=>{M(e,t,r,n,"Transforms cannot be represented \
-in JSON Schema")},"transformProcessor"),Bc=i((e,t,r,n)=>{M(e,t,r,n,"Map cannot be represented in JSON Schema")},"mapProc\
-essor"),Jc=i((e,t,r,n)=>{M(e,t,r,n,"Set cannot be represented in JSON Schema")},"setProcessor"),Kc=i((e,t,r,n)=>{let o=r,
-s=e._zod.def,{minimum:c,maximum:u}=U(e);typeof c=="number"&&(o.minItems=c),typeof u=="number"&&(o.maxItems=u),o.type="ar\
-ray",o.items=N(s.element,t,{...n,path:[...n.path,"items"]})},"arrayProcessor");function Ht(e){let t=e._zod.def;return t.
-type==="pipe"&&t.in._zod.traits.has("$ZodTransform")?Ht(t.out):t.type==="catch"?Ht(t.innerType):e._zod.optin}i(Ht,"input\
-Optin");var Vc=i((e,t,r,n)=>{let o=r,s=e._zod.def,c=s.shape;if(Object.getOwnPropertySymbols(c).length&&M(e,t,o,n,"Symbol\
- keys cannot be represented in JSON Schema"))return;o.type="object",o.properties={};for(let a in c)G(o.properties,a,N(c[a],
-t,{...n,path:[...n.path,"properties",a]}));let l=[];for(let a of Object.keys(c)){let p=s.shape[a];(t.io==="input"?Ht(p)===
-void 0:p._zod.optout===void 0)&&l.push(a)}l.length>0&&(o.required=l),s.catchall?._zod.def.type==="never"?o.additionalProperties=
-!1:s.catchall?s.catchall&&(o.additionalProperties=N(s.catchall,t,{...n,path:[...n.path,"additionalProperties"]})):t.io===
-"output"&&(o.additionalProperties=!1)},"objectProcessor"),xn=i((e,t,r,n)=>{let o=e._zod.def,s=o.inclusive===!1,c=o.options.
-map((u,l)=>N(u,t,{...n,path:[...n.path,s?"oneOf":"anyOf",l]}));s?r.oneOf=c:r.anyOf=c},"unionProcessor"),Wc=i((e,t,r,n)=>{
-let o=e._zod.def,s=N(o.left,t,{...n,path:[...n.path,"allOf",0]}),c=N(o.right,t,{...n,path:[...n.path,"allOf",1]}),u=i(a=>"\
-allOf"in a&&Object.keys(a).length===1,"isSimpleIntersection"),l=[...u(s)?s.allOf:[s],...u(c)?c.allOf:[c]];r.allOf=l,t.intersections.
-push(l)},"intersectionProcessor"),Gc=i((e,t,r,n)=>{let o=r,s=e._zod.def;o.type="array";let c=t.target==="draft-2020-12"?
-"prefixItems":"items",u=t.target==="draft-2020-12"||t.target==="openapi-3.0"?"items":"additionalItems",l=s.items.map((x,v)=>N(
-x,t,{...n,path:[...n.path,c,v]})),a=s.rest?N(s.rest,t,{...n,path:[...n.path,u,...t.target==="openapi-3.0"?[s.items.length]:
-[]]}):null,p=s.items.length;for(;p>0;){let x=s.items[p-1];if(!(t.io==="input"?Ht(x)!==void 0:x._zod.optout==="optional"))
-break;p--}let d=s.items.length,h=!s.rest;t.target==="draft-2020-12"?(o.prefixItems=l,h?o.items=!1:a&&(o.items=a),p>0&&(o.
-minItems=p),h&&(o.maxItems=d)):t.target==="openapi-3.0"?(o.items={anyOf:l},a&&o.items.anyOf.push(a),p>0&&(o.minItems=p),
-h&&(o.maxItems=d)):(o.items=l,h?o.additionalItems=!1:a&&(o.additionalItems=a),p>0&&(o.minItems=p),h&&(o.maxItems=d));let{
-minimum:m,maximum:g}=U(e);typeof m=="number"&&(o.minItems=m),typeof g=="number"&&(o.maxItems=g)},"tupleProcessor");function vc(e,t,r){
-if(t.$ref){if(r.has(t))return t;r.add(t);let g=e.get(t)?.def;if(!g)return t;let x=vc(e,g,r);return x===g?t:x}for(let g of[
-"anyOf","oneOf"]){let x=t[g];if(!Array.isArray(x))continue;let v=x.map(w=>vc(e,w,r));v.some((w,W)=>w!==x[W])&&(t={...t,[g]:v})}
-let n=Array.isArray(t.type)?t.type:[t.type],o=!n.includes("string")&&n.some(g=>g==="number"||g==="integer"),s=t.enum??(t.
-const!==void 0?[t.const]:void 0);if(!o&&!s?.some(g=>typeof g=="number"))return t;let{minimum:c,maximum:u,exclusiveMinimum:l,
-exclusiveMaximum:a,multipleOf:p,format:d,id:h,...m}=t;return m.enum?m.enum=m.enum.map(g=>typeof g=="number"?String(g):g):
-typeof m.const=="number"&&(m.const=String(m.const)),o&&(m.type="string",s||(m.pattern=(n.includes("number")?ke:vt).source)),
-m}i(vc,"stringifyKeyNames");var bc=new WeakMap;function Sd(e){let t=new Map;for(let n of e.seen.values())n.def&&!t.has(n.
-schema)&&t.set(n.schema,n);let r=new Map;for(let n of bc.get(e)??[]){let o=e.seen.get(n),s=(o?.def??o?.schema)?.propertyNames;
-if(!s||s===!0||r.has(s))continue;let c=vc(t,s,new Set);c!==s&&r.set(s,c)}if(r.size)for(let n of e.seen.values())for(let o of[
-n.schema,n.def]){let s=o&&r.get(o.propertyNames);s&&(o.propertyNames=s)}}i(Sd,"rewriteKeyNames");var Xc=i((e,t,r,n)=>{let o=r,
-s=e._zod.def;o.type="object";let c=s.keyType,u=U(c).patterns;if(s.mode==="loose"&&u&&u.size>0){let p=N(s.valueType,t,{...n,
-path:[...n.path,"patternProperties","*"]});o.patternProperties={};for(let d of u)G(o.patternProperties,al(d).source,p)}else{
-if(t.target==="draft-07"||t.target==="draft-2020-12"){o.propertyNames=N(s.keyType,t,{...n,path:[...n.path,"propertyNames"]});
-let p=bc.get(t);p||(p=[],bc.set(t,p),t.deferred.push(()=>Sd(t))),p.push(e)}o.additionalProperties=N(s.valueType,t,{...n,
-path:[...n.path,"additionalProperties"]})}let l=c._zod.values,a=t.io==="input"&&Ht(s.valueType)!==void 0;if(l&&!s.partial&&
-!a){let p=[...l].filter(d=>typeof d=="string"||typeof d=="number");p.length>0&&(o.required=p.map(String))}},"recordProce\
-ssor"),Yc=i((e,t,r,n)=>{let o=e._zod.def,s=N(o.innerType,t,n),c=t.seen.get(e);t.target==="openapi-3.0"?(c.ref=o.innerType,
-r.nullable=!0):r.anyOf=[s,{type:"null"}]},"nullableProcessor"),qc=i((e,t,r,n)=>{let o=e._zod.def;N(o.innerType,t,n);let s=t.
-seen.get(e);s.ref=o.innerType},"nonoptionalProcessor"),Hc=Symbol();function ll(e,t,r,n,o){let s=!1,c=JSON.stringify(e,(u,l)=>typeof l!=
-"bigint"?l:(s=!0,null));return s?(M(t,r,n,o,"BigInt defaults cannot be represented in JSON Schema"),Hc):JSON.parse(c)}i(
-ll,"serializeDefaultValue");var Qc=i((e,t,r,n)=>{let o=e._zod.def;N(o.innerType,t,n);let s=t.seen.get(e);s.ref=o.innerType;
-let c=ll(o.defaultValue,e,t,r,n);c!==Hc&&(r.default=c)},"defaultProcessor"),eu=i((e,t,r,n)=>{let o=e._zod.def;N(o.innerType,
-t,n);let s=t.seen.get(e);if(s.ref=o.innerType,t.io!=="input")return;let c=ll(o.defaultValue,e,t,r,n);c!==Hc&&(r._prefault=
-c)},"prefaultProcessor"),tu=i((e,t,r,n)=>{let o=e._zod.def;N(o.innerType,t,n);let s=t.seen.get(e);s.ref=o.innerType;let c;
-try{c=o.catchValue(void 0)}catch{M(e,t,r,n,"Dynamic catch values are not supported in JSON Schema");return}r.default=c},
-"catchProcessor"),ru=i((e,t,r,n)=>{let o=e._zod.def,s=o.in._zod.traits.has("$ZodTransform"),c=t.io==="input"?s?o.out:o.in:
-o.out;N(c,t,n);let u=t.seen.get(e);u.ref=c},"pipeProcessor"),nu=i((e,t,r,n)=>{let o=e._zod.def;N(o.innerType,t,n);let s=t.
-seen.get(e);s.ref=o.innerType,r.readOnly=!0},"readonlyProcessor"),ou=i((e,t,r,n)=>{let o=e._zod.def;N(o.innerType,t,n);let s=t.
-seen.get(e);s.ref=o.innerType},"promiseProcessor"),yn=i((e,t,r,n)=>{let o=e._zod.def;N(o.innerType,t,n);let s=t.seen.get(
-e);s.ref=o.innerType},"optionalProcessor"),iu=i((e,t,r,n)=>{let o=e._zod.innerType;N(o,t,n);let s=t.seen.get(e);s.ref=o},
-"lazyProcessor"),_n={string:zc,number:$c,boolean:wc,bigint:kc,symbol:Zc,null:Pc,undefined:Sc,void:Oc,never:Ic,any:Ac,unknown:Ec,
-date:Tc,enum:Nc,literal:Cc,nan:Rc,template_literal:Dc,file:jc,success:Lc,custom:Fc,function:Mc,transform:Uc,map:Bc,set:Jc,
-array:Kc,object:Vc,union:xn,intersection:Wc,tuple:Gc,record:Xc,nullable:Yc,nonoptional:qc,default:Qc,prefault:eu,catch:tu,
-pipe:ru,readonly:nu,promise:ou,optional:yn,lazy:iu};function vn(e,t){if("_idmap"in e){let n=e,o=ye({...t,processors:_n}),
-s={};for(let l of n._idmap.entries()){let[a,p]=l;N(p,o)}let c={},u={registry:n,uri:t?.uri,defs:s};o.external=u;for(let l of n.
-_idmap.entries()){let[a,p]=l;ve(o,p),G(c,a,be(o,p))}if(Object.keys(s).length>0){let l=o.target==="draft-2020-12"?"$defs":
-"definitions";c.__shared={[l]:s}}return{schemas:c}}let r=ye({...t,processors:_n});return N(e,r),ve(r,e),be(r,e)}i(vn,"to\
-JSONSchema");var bn=class{static{i(this,"JSONSchemaGenerator")}get metadataRegistry(){return this.ctx.metadataRegistry}get target(){return this.
-ctx.target}get unrepresentable(){return this.ctx.unrepresentable}get override(){return this.ctx.override}get io(){return this.
-ctx.io}get counter(){return this.ctx.counter}set counter(t){this.ctx.counter=t}get seen(){return this.ctx.seen}constructor(t){
-let r=t?.target??"draft-2020-12";r==="draft-4"&&(r="draft-04"),r==="draft-7"&&(r="draft-07"),this.ctx=ye({processors:_n,
-target:r,...t?.metadata&&{metadata:t.metadata},...t?.unrepresentable&&{unrepresentable:t.unrepresentable},...t?.override&&
-{override:t.override},...t?.io&&{io:t.io}})}process(t,r={path:[],schemaPath:[]}){return N(t,this.ctx,r)}emit(t,r){r&&(r.
-cycles&&(this.ctx.cycles=r.cycles),r.reused&&(this.ctx.reused=r.reused),r.external&&(this.ctx.external=r.external)),this.
-ctx.sharedDefsExtractedFor=void 0,this.ctx.sharedEmitDoneFor=void 0,ve(this.ctx,t);let n=be(this.ctx,t),{"~standard":o,...s}=n;
-return s}};var pl={};var Id=i(()=>{let e={string:{unit:"characters",verb:"to have"},file:{unit:"bytes",verb:"to have"},array:{unit:"items",verb:"\
-to have"},set:{unit:"items",verb:"to have"},map:{unit:"entries",verb:"to have"}};function t(s){return e[s]??null}i(t,"ge\
-tSizing");let r={regex:"input",email:"email address",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",
-nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO datetime",date:"\
-ISO date",time:"ISO time",duration:"ISO duration",ipv4:"IPv4 address",ipv6:"IPv6 address",mac:"MAC address",cidrv4:"IPv4\
- range",cidrv6:"IPv6 range",base64:"base64-encoded string",base64url:"base64url-encoded string",json_string:"JSON string",
-e164:"E.164 number",currency_code:"currency code",credit_card:"credit card number",iban:"IBAN",jwt:"JWT",template_literal:"\
-input"},n={nan:"NaN"};function o(s,c){return s==="number"&&typeof c=="number"&&!Number.isFinite(c)?String(c):n[s]??s}return i(
-o,"getTypeName"),s=>{switch(s.code){case"invalid_type":{let c=o(s.expected),u=Gn(s.input),l=o(u,s.input);return`Invalid \
-input: expected ${c}, received ${l}`}case"invalid_value":return s.values.length===1?`Invalid input: expected ${lr(s.values[0])}`:
-`Invalid option: expected one of ${cr(s.values,"|")}`;case"too_big":{let c=s.exact?"exactly ":s.inclusive?"<=":"<",u=t(s.
-origin);return u?`Too big: expected ${s.origin??"value"} to have ${c}${s.maximum.toString()} ${u.unit??"elements"}`:`Too\
- big: expected ${s.origin??"value"} to be ${c}${s.maximum.toString()}`}case"too_small":{let c=s.exact?"exactly ":s.inclusive?
-">=":">",u=t(s.origin);return u?`Too small: expected ${s.origin} to have ${c}${s.minimum.toString()} ${u.unit}`:`Too sma\
-ll: expected ${s.origin} to be ${c}${s.minimum.toString()}`}case"invalid_format":{let c=s;return c.format==="starts_with"?
-`Invalid string: must start with "${c.prefix}"`:c.format==="ends_with"?`Invalid string: must end with "${c.suffix}"`:c.format===
-"includes"?`Invalid string: must include "${c.includes}"`:c.format==="regex"?`Invalid string: must match pattern ${c.pattern}`:
-`Invalid ${r[c.format]??s.format}`}case"not_multiple_of":return`Invalid number: must be a multiple of ${s.divisor}`;case"\
-unrecognized_keys":return`Unrecognized key${s.keys.length>1?"s":""}: ${cr(s.keys,", ")}`;case"invalid_key":return`Invali\
-d key in ${s.origin}`;case"invalid_union":return s.options&&Array.isArray(s.options)&&s.options.length>0?`Invalid discri\
-minator value. Expected ${s.options.map(u=>`'${u}'`).join(" | ")}`:s.inclusive===!1?"Invalid input: more than one option\
- matched":"Invalid input";case"invalid_element":return`Invalid value in ${s.origin}`;default:return"Invalid input"}}},"e\
-rror");function su(){return{localeError:Id()}}i(su,"default");var fl=new WeakSet([Object.prototype,Error.prototype]);function zn(e,t,r){Object.defineProperty(e,t,{configurable:!0,enumerable:!1,
+Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}for(let s of e.seen.entries()){let c=s[1];
+if(t===s[0]){i(s);continue}if(e.external){let a=e.external.registry.get(s[0])?.id;if(t!==s[0]&&a){i(s);continue}}if(e.metadataRegistry.
+get(s[0])?.id){i(s);continue}if(c.cycle){i(s);continue}c.count>1&&e.reused==="ref"&&i(s)}e.external&&(e.sharedDefsExtractedFor=
+e.external)}function oc(e){let t=e.anyOf;if(!Array.isArray(t)||t.length===0||e.type!==void 0)return;let r=[];for(let n of t){
+if(!n||typeof n!="object")return;oc(n);let o=Object.keys(n);if(o.length!==1||o[0]!=="type")return;let i=n.type;for(let s of Array.
+isArray(i)?i:[i]){if(typeof s!="string")return;r.includes(s)||r.push(s)}}delete e.anyOf,e.type=r.length===1?r[0]:r}var ic=new Set(
+["type","properties","required","additionalProperties"]),rc=["oneOf","anyOf"];function nc(e){let t=e.additionalProperties;
+return t===void 0||t===!1||typeof t!="object"||t===null?null:Object.keys(t).length?t:null}function Rr(e){let t=[];for(let i of e){
+if(typeof i!="object"||i.type!=="object")return null;for(let s in i)if(!ic.has(s))return null;t.push(i)}let r={},n=new Set;
+for(let i of t){for(let s in i.properties){if(Object.prototype.hasOwnProperty.call(r,s))continue;let c=[];for(let a of t){
+let l=a.properties?.[s]??nc(a);l!=null&&(c.some(f=>JSON.stringify(f)===JSON.stringify(l))||c.push(l))}let u=c.length===1?
+c[0]:Rr(c)??{allOf:c};B(r,s,u)}for(let s of i.required??[])n.add(s)}let o={type:"object",properties:r};if(n.size&&(o.required=
+[...n]),t.every(i=>i.additionalProperties===!1))o.additionalProperties=!1;else{let i=[];for(let s of t){let c=nc(s);c&&!i.
+some(u=>JSON.stringify(u)===JSON.stringify(c))&&i.push(c)}i.length===1?o.additionalProperties=i[0]:i.length>1&&(o.additionalProperties=
+{allOf:i})}return o}function Na(e){let t=e.allOf;if(!Array.isArray(t)||t.length<2)return;for(let o of ic)if(o in e)return;
+let r=t.filter(o=>rc.some(i=>Array.isArray(o[i]))),n=null;if(!r.length)n=Rr(t);else{let o=r[0],i=rc.find(u=>Array.isArray(
+o[u]));if(Object.keys(o).length!==1)return;let s=t.filter(u=>u!==o),c=o[i].map(u=>Rr([...s,u]));if(c.some(u=>!u))return;
+n={[i]:c}}n&&(delete e.allOf,Le(e,n))}function Be(e,t){let r=e.seen.get(t);if(!r)throw new Error("Unprocessed schema. Th\
+is is a bug in Zod.");let n=c=>{let u=e.seen.get(c);if(u.ref===null)return;let a=u.def??u.schema,l={...a},f=u.ref;if(u.ref=
+null,f){n(f);let d=e.seen.get(f),h=d.schema;if(h.$ref&&(e.target==="draft-07"||e.target==="draft-04"||e.target==="openap\
+i-3.0")?(a.allOf=a.allOf??[],a.allOf.push(h)):Le(a,h),Le(a,l),c._zod.parent===f)for(let y in a)y==="$ref"||y==="allOf"||
+y in l||delete a[y];if(h.$ref&&d.def)for(let y in a)y==="$ref"||y==="allOf"||y in d.def&&JSON.stringify(a[y])===JSON.stringify(
+d.def[y])&&delete a[y]}let m=c._zod.parent;if(m&&m!==f){n(m);let d=e.seen.get(m);if(d?.schema.$ref&&(a.$ref=d.schema.$ref,
+d.def))for(let h in a)h==="$ref"||h==="allOf"||h in d.def&&JSON.stringify(a[h])===JSON.stringify(d.def[h])&&delete a[h]}
+e.override({zodSchema:c,jsonSchema:a,path:u.path??[]})};if(!e.external||e.sharedEmitDoneFor!==e.external){for(let c of[...e.
+seen.entries()].reverse())n(c[0]);if(e.target!=="openapi-3.0")for(let c of e.seen.entries())oc(c[1].def??c[1].schema);for(let c of e.
+deferred)c();if(e.intersections.length){let c=new Map;for(let u of e.seen.values())for(let a of[u.schema,u.def]){let l=a?.
+allOf;if(!Array.isArray(l))continue;let f=c.get(l);f?f.push(a):c.set(l,[a])}for(let u of e.intersections)for(let a of c.
+get(u)??[])Na(a)}}let o={};if(e.target==="draft-2020-12"?o.$schema="https://json-schema.org/draft/2020-12/schema":e.target===
+"draft-07"?o.$schema="http://json-schema.org/draft-07/schema#":e.target==="draft-04"?o.$schema="http://json-schema.org/d\
+raft-04/schema#":e.target,e.external?.uri){let c=e.external.registry.get(t)?.id;if(!c)throw new Error("Schema is missing\
+ an `id` property");o.$id=e.external.uri(c)}Le(o,r.defId?r.schema:r.def??r.schema);let i=e.metadataRegistry.get(t)?.id;i!==
+void 0&&o.id===i&&delete o.id;let s=e.external?.defs??{};if(!e.external||e.sharedEmitDoneFor!==e.external)for(let c of e.
+seen.entries()){let u=c[1];u.def&&u.defId&&(u.def.id===u.defId&&delete u.def.id,B(s,u.defId,u.def))}e.external&&(e.sharedEmitDoneFor=
+e.external),e.external||Object.keys(s).length>0&&(e.target==="draft-2020-12"?o.$defs=s:o.definitions=s);try{let c=JSON.parse(
+JSON.stringify(o));return Object.defineProperty(c,"~standard",{value:{...t["~standard"],jsonSchema:{input:Fe(t,"input",e.
+processors),output:Fe(t,"output",e.processors)}},enumerable:!1,writable:!1}),c}catch{throw new Error("Error converting s\
+chema to JSON.")}}function M(e,t){let r=t??{seen:new Set};if(r.seen.has(e))return!1;r.seen.add(e);let n=e._zod.def;if(n.
+type==="transform")return!0;if(n.type==="array")return M(n.element,r);if(n.type==="set")return M(n.valueType,r);if(n.type===
+"lazy")return M(n.getter(),r);if(n.type==="promise"||n.type==="optional"||n.type==="nonoptional"||n.type==="nullable"||n.
+type==="readonly"||n.type==="default"||n.type==="prefault"||n.type==="catch")return M(n.innerType,r);if(n.type==="inters\
+ection")return M(n.left,r)||M(n.right,r);if(n.type==="record"||n.type==="map")return M(n.keyType,r)||M(n.valueType,r);if(n.
+type==="pipe")return e._zod.traits.has("$ZodCodec")?!0:M(n.in,r)||M(n.out,r);if(n.type==="object"){for(let o in n.shape)
+if(M(n.shape[o],r))return!0;return!1}if(n.type==="union"){for(let o of n.options)if(M(o,r))return!0;return!1}if(n.type===
+"tuple"){for(let o of n.items)if(M(o,r))return!0;return!!(n.rest&&M(n.rest,r))}return!1}var sc=(e,t={})=>r=>{let n=Me({...r,
+processors:t});return w(e,n),Ue(n,e),Be(n,e)},Fe=(e,t,r={})=>n=>{let{libraryOptions:o,target:i}=n??{},s=Me({...o??{},target:i,
+io:t,processors:r});return w(e,s),Ue(s,e),Be(s,e)};var we=(e,t,r)=>{(e[t]===void 0||r>e[t])&&(e[t]=r)},ke=(e,t,r)=>{(e[t]===void 0||r<e[t])&&(e[t]=r)},cc=(e,t)=>{we(e,"min\
+imum",t),ke(e,"maximum",t)},fc=(e,t)=>{e.multipleOf??(e.multipleOf=[]),e.multipleOf.includes(t)||e.multipleOf.push(t)},dc=(e,t)=>{
+e.patterns??(e.patterns=new Set),e.patterns.add(t)},mc=(e,t)=>{e.mime=e.mime?e.mime.filter(r=>t.includes(r)):[...t]},hc=(e,t)=>{
+e.format=t,t.includes("int")&&(e.isInt=!0)},uc=(e,t)=>we(e,"minimum",t.minimum),ac=(e,t)=>ke(e,"maximum",t.maximum),lc=e=>(t,r)=>{
+hc(t,r.format);let[n,o]=e[r.format];we(t,"minimum",n),ke(t,"maximum",o)},Ca={greater_than:(e,t)=>we(e,t.inclusive?"minim\
+um":"exclusiveMinimum",t.value),less_than:(e,t)=>ke(e,t.inclusive?"maximum":"exclusiveMaximum",t.value),multiple_of:(e,t)=>fc(
+e,t.value),number_format:lc(Oe),bigint_format:lc(et),min_length:uc,max_length:ac,length_equals:(e,t)=>cc(e,t.length),min_size:uc,
+max_size:ac,size_equals:(e,t)=>cc(e,t.size),string_format:(e,t)=>{hc(e,t.format),t.pattern&&dc(e,t.pattern),(t.format===
+"base64"||t.format==="base64url")&&(e.contentEncoding=t.format),(t.local||t.precision===-1)&&(e.laxFormat=!0)},mime_type:(e,t)=>mc(
+e,t.mime)};function D(e){let t={},r=e._zod.def,n=e._zod.traits.has("$ZodCheck")?[e,...r.checks??[]]:r.checks??[];for(let i of n)
+Ca[i._zod.def.check]?.(t,i._zod.def);let o=e._zod.bag;o.minimum!==void 0&&we(t,"minimum",o.minimum),o.exclusiveMinimum!==
+void 0&&we(t,"exclusiveMinimum",o.exclusiveMinimum),o.maximum!==void 0&&ke(t,"maximum",o.maximum),o.exclusiveMaximum!==void 0&&
+ke(t,"exclusiveMaximum",o.exclusiveMaximum),o.multipleOf!==void 0&&fc(t,o.multipleOf),o.format!==void 0&&(t.format??(t.format=
+o.format),o.format.includes("int")&&(t.isInt=!0)),o.mime&&mc(t,o.mime);for(let i of o.patterns??[])dc(t,i);return t}var Ra={
+guid:"uuid",url:"uri",datetime:"date-time",json_string:"json-string",regex:""},Da=new Map([[fr,wo],[ht,ko]]),gc=e=>Da.get(
+e)??e,Lr=(e,t,r,n)=>{let o=r;o.type="string";let{minimum:i,maximum:s,format:c,patterns:u,contentEncoding:a,laxFormat:l}=D(
+e);if(typeof i=="number"&&(o.minLength=i),typeof s=="number"&&(o.maxLength=s),c&&(o.format=Ra[c]??c,o.format===""&&delete o.
+format,(c==="time"||l)&&delete o.format),a&&(o.contentEncoding=a),u&&u.size>0){let f=[...u].map(gc);f.length===1?o.pattern=
+f[0].source:f.length>1&&(o.allOf=[...f.map(m=>({...t.target==="draft-07"||t.target==="draft-04"||t.target==="openapi-3.0"?
+{type:"string"}:{},pattern:m.source}))])}},Fr=(e,t,r,n)=>{let o=r,{minimum:i,maximum:s,multipleOf:c,exclusiveMaximum:u,exclusiveMinimum:a,
+isInt:l}=D(e);o.type=l?"integer":"number";let f=typeof a=="number"&&a>=(i??Number.NEGATIVE_INFINITY),m=typeof u=="number"&&
+u<=(s??Number.POSITIVE_INFINITY),d=t.target==="draft-04"||t.target==="openapi-3.0";if(f?d?(o.minimum=a,o.exclusiveMinimum=
+!0):o.exclusiveMinimum=a:typeof i=="number"&&(o.minimum=i),m?d?(o.maximum=u,o.exclusiveMaximum=!0):o.exclusiveMaximum=u:
+typeof s=="number"&&(o.maximum=s),c){let h=new Set;for(let v of c)Number.isFinite(v)&&v!==0?h.add(Math.abs(v)):j(e,t,o,n,
+`A multipleOf divisor of ${v} cannot be represented in JSON Schema`);let[g,...y]=h;g!==void 0&&(o.multipleOf=g),y.length&&
+(o.allOf=[...o.allOf??[],...y.map(v=>({multipleOf:v}))])}},Mr=(e,t,r,n)=>{r.type="boolean"},Ur=(e,t,r,n)=>{j(e,t,r,n,"Bi\
+gInt cannot be represented in JSON Schema")},_c=(e,t,r,n)=>{j(e,t,r,n,"Symbols cannot be represented in JSON Schema")},Br=(e,t,r,n)=>{
+t.target==="openapi-3.0"?(r.type="string",r.nullable=!0,r.enum=[null]):r.type="null"},xc=(e,t,r,n)=>{j(e,t,r,n,"Undefine\
+d cannot be represented in JSON Schema")},yc=(e,t,r,n)=>{j(e,t,r,n,"Void cannot be represented in JSON Schema")},Jr=(e,t,r,n)=>{
+r.not={}},Kr=(e,t,r,n)=>{},Vr=(e,t,r,n)=>{},Wr=(e,t,r,n)=>{j(e,t,r,n,"Date cannot be represented in JSON Schema")},Gr=(e,t,r,n)=>{
+let o=e._zod.def,i=he(o.entries);if(i.length===0){r.not={};return}i.every(s=>typeof s=="number")&&(r.type="number"),i.every(
+s=>typeof s=="string")&&(r.type="string"),r.enum=i},Xr=(e,t,r,n)=>{let o=e._zod.def;if(o.values.length===0){r.not={};return}
+let i=[];for(let s of o.values)if(s===void 0){if(j(e,t,r,n,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof s==
+"bigint"){if(j(e,t,r,n,"BigInt literals cannot be represented in JSON Schema"))return;i.push(Number(s))}else i.push(s);if(i.
+length!==0)if(i.length===1){let s=i[0];r.type=s===null?"null":typeof s,t.target==="draft-04"||t.target==="openapi-3.0"?r.
+enum=[s]:r.const=s}else i.every(s=>typeof s=="number")&&(r.type="number"),i.every(s=>typeof s=="string")&&(r.type="strin\
+g"),i.every(s=>typeof s=="boolean")&&(r.type="boolean"),i.every(s=>s===null)&&(r.type="null"),r.enum=i},bc=(e,t,r,n)=>{j(
+e,t,r,n,"NaN cannot be represented in JSON Schema")},vc=(e,t,r,n)=>{let o=r,i=e._zod.pattern;if(!i)throw new Error("Patt\
+ern not found in template literal");o.type="string",o.pattern=i.source},zc=(e,t,r,n)=>{let o=r;o.type="string",o.format=
+"binary",o.contentEncoding="binary";let{minimum:i,maximum:s,mime:c}=D(e);i!==void 0&&(o.minLength=i),s!==void 0&&(o.maxLength=
+s),c&&(c.length===0?o.not={}:c.length===1?o.contentMediaType=c[0]:o.anyOf=c.map(u=>({contentMediaType:u})))},$c=(e,t,r,n)=>{
+r.type="boolean"},Yr=(e,t,r,n)=>{j(e,t,r,n,"Custom types cannot be represented in JSON Schema")},wc=(e,t,r,n)=>{j(e,t,r,
+n,"Function types cannot be represented in JSON Schema")},qr=(e,t,r,n)=>{j(e,t,r,n,"Transforms cannot be represented in \
+JSON Schema")},kc=(e,t,r,n)=>{j(e,t,r,n,"Map cannot be represented in JSON Schema")},Zc=(e,t,r,n)=>{j(e,t,r,n,"Set canno\
+t be represented in JSON Schema")},Hr=(e,t,r,n)=>{let o=r,i=e._zod.def,{minimum:s,maximum:c}=D(e);typeof s=="number"&&(o.
+minItems=s),typeof c=="number"&&(o.maxItems=c),o.type="array",o.items=w(i.element,t,{...n,path:[...n.path,"items"]})};function Je(e){
+let t=e._zod.def;return t.type==="pipe"&&t.in._zod.traits.has("$ZodTransform")?Je(t.out):t.type==="catch"?Je(t.innerType):
+e._zod.optin}var Qr=(e,t,r,n)=>{let o=r,i=e._zod.def,s=i.shape;if(Object.getOwnPropertySymbols(s).length&&j(e,t,o,n,"Sym\
+bol keys cannot be represented in JSON Schema"))return;o.type="object",o.properties={};for(let a in s)B(o.properties,a,w(
+s[a],t,{...n,path:[...n.path,"properties",a]}));let u=[];for(let a of Object.keys(s)){let l=i.shape[a];(t.io==="input"?Je(
+l)===void 0:l._zod.optout===void 0)&&u.push(a)}u.length>0&&(o.required=u),i.catchall?._zod.def.type==="never"?o.additionalProperties=
+!1:i.catchall?i.catchall&&(o.additionalProperties=w(i.catchall,t,{...n,path:[...n.path,"additionalProperties"]})):t.io===
+"output"&&(o.additionalProperties=!1)},en=(e,t,r,n)=>{let o=e._zod.def,i=o.inclusive===!1,s=o.options.map((c,u)=>w(c,t,{
+...n,path:[...n.path,i?"oneOf":"anyOf",u]}));i?r.oneOf=s:r.anyOf=s},tn=(e,t,r,n)=>{let o=e._zod.def,i=w(o.left,t,{...n,path:[
+...n.path,"allOf",0]}),s=w(o.right,t,{...n,path:[...n.path,"allOf",1]}),c=a=>"allOf"in a&&Object.keys(a).length===1,u=[...c(
+i)?i.allOf:[i],...c(s)?s.allOf:[s]];r.allOf=u,t.intersections.push(u)},rn=(e,t,r,n)=>{let o=r,i=e._zod.def;o.type="array";
+let s=t.target==="draft-2020-12"?"prefixItems":"items",c=t.target==="draft-2020-12"||t.target==="openapi-3.0"?"items":"a\
+dditionalItems",u=i.items.map((g,y)=>w(g,t,{...n,path:[...n.path,s,y]})),a=i.rest?w(i.rest,t,{...n,path:[...n.path,c,...t.
+target==="openapi-3.0"?[i.items.length]:[]]}):null,l=i.items.length;for(;l>0;){let g=i.items[l-1];if(!(t.io==="input"?Je(
+g)!==void 0:g._zod.optout==="optional"))break;l--}let f=i.items.length,m=!i.rest;t.target==="draft-2020-12"?(o.prefixItems=
+u,m?o.items=!1:a&&(o.items=a),l>0&&(o.minItems=l),m&&(o.maxItems=f)):t.target==="openapi-3.0"?(o.items={anyOf:u},a&&o.items.
+anyOf.push(a),l>0&&(o.minItems=l),m&&(o.maxItems=f)):(o.items=u,m?o.additionalItems=!1:a&&(o.additionalItems=a),l>0&&(o.
+minItems=l),m&&(o.maxItems=f));let{minimum:d,maximum:h}=D(e);typeof d=="number"&&(o.minItems=d),typeof h=="number"&&(o.maxItems=
+h)};function Dr(e,t,r){if(t.$ref){if(r.has(t))return t;r.add(t);let h=e.get(t)?.def;if(!h)return t;let g=Dr(e,h,r);return g===
+h?t:g}for(let h of["anyOf","oneOf"]){let g=t[h];if(!Array.isArray(g))continue;let y=g.map(v=>Dr(e,v,r));y.some((v,U)=>v!==
+g[U])&&(t={...t,[h]:y})}let n=Array.isArray(t.type)?t.type:[t.type],o=!n.includes("string")&&n.some(h=>h==="number"||h===
+"integer"),i=t.enum??(t.const!==void 0?[t.const]:void 0);if(!o&&!i?.some(h=>typeof h=="number"))return t;let{minimum:s,maximum:c,
+exclusiveMinimum:u,exclusiveMaximum:a,multipleOf:l,format:f,id:m,...d}=t;return d.enum?d.enum=d.enum.map(h=>typeof h=="n\
+umber"?String(h):h):typeof d.const=="number"&&(d.const=String(d.const)),o&&(d.type="string",i||(d.pattern=(n.includes("n\
+umber")?Te:sr).source)),d}var jr=new WeakMap;function ja(e){let t=new Map;for(let n of e.seen.values())n.def&&!t.has(n.schema)&&
+t.set(n.schema,n);let r=new Map;for(let n of jr.get(e)??[]){let o=e.seen.get(n),i=(o?.def??o?.schema)?.propertyNames;if(!i||
+i===!0||r.has(i))continue;let s=Dr(t,i,new Set);s!==i&&r.set(i,s)}if(r.size)for(let n of e.seen.values())for(let o of[n.
+schema,n.def]){let i=o&&r.get(o.propertyNames);i&&(o.propertyNames=i)}}var nn=(e,t,r,n)=>{let o=r,i=e._zod.def;o.type="o\
+bject";let s=i.keyType,c=D(s).patterns;if(i.mode==="loose"&&c&&c.size>0){let l=w(i.valueType,t,{...n,path:[...n.path,"pa\
+tternProperties","*"]});o.patternProperties={};for(let f of c)B(o.patternProperties,gc(f).source,l)}else{if(t.target==="\
+draft-07"||t.target==="draft-2020-12"){o.propertyNames=w(i.keyType,t,{...n,path:[...n.path,"propertyNames"]});let l=jr.get(
+t);l||(l=[],jr.set(t,l),t.deferred.push(()=>ja(t))),l.push(e)}o.additionalProperties=w(i.valueType,t,{...n,path:[...n.path,
+"additionalProperties"]})}let u=s._zod.values,a=t.io==="input"&&Je(i.valueType)!==void 0;if(u&&!i.partial&&!a){let l=[...u].
+filter(f=>typeof f=="string"||typeof f=="number");l.length>0&&(o.required=l.map(String))}},on=(e,t,r,n)=>{let o=e._zod.def,
+i=w(o.innerType,t,n),s=t.seen.get(e);t.target==="openapi-3.0"?(s.ref=o.innerType,r.nullable=!0):r.anyOf=[i,{type:"null"}]},
+sn=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType},cn=Symbol();function Pc(e,t,r,n,o){
+let i=!1,s=JSON.stringify(e,(c,u)=>typeof u!="bigint"?u:(i=!0,null));return i?(j(t,r,n,o,"BigInt defaults cannot be repr\
+esented in JSON Schema"),cn):JSON.parse(s)}var un=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.
+ref=o.innerType;let s=Pc(o.defaultValue,e,t,r,n);s!==cn&&(r.default=s)},an=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,
+n);let i=t.seen.get(e);if(i.ref=o.innerType,t.io!=="input")return;let s=Pc(o.defaultValue,e,t,r,n);s!==cn&&(r._prefault=
+s)},ln=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType;let s;try{s=o.catchValue(void 0)}catch{
+j(e,t,r,n,"Dynamic catch values are not supported in JSON Schema");return}r.default=s},pn=(e,t,r,n)=>{let o=e._zod.def,i=o.
+in._zod.traits.has("$ZodTransform"),s=t.io==="input"?i?o.out:o.in:o.out;w(s,t,n);let c=t.seen.get(e);c.ref=s},fn=(e,t,r,n)=>{
+let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType,r.readOnly=!0},Sc=(e,t,r,n)=>{let o=e._zod.def;
+w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType},Pt=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.
+get(e);i.ref=o.innerType},dn=(e,t,r,n)=>{let o=e._zod.innerType;w(o,t,n);let i=t.seen.get(e);i.ref=o},pc={string:Lr,number:Fr,
+boolean:Mr,bigint:Ur,symbol:_c,null:Br,undefined:xc,void:yc,never:Jr,any:Kr,unknown:Vr,date:Wr,enum:Gr,literal:Xr,nan:bc,
+template_literal:vc,file:zc,success:$c,custom:Yr,function:wc,transform:qr,map:kc,set:Zc,array:Hr,object:Qr,union:en,intersection:tn,
+tuple:rn,record:nn,nullable:on,nonoptional:sn,default:un,prefault:an,catch:ln,pipe:pn,readonly:fn,promise:Sc,optional:Pt,
+lazy:dn};function Oc(e,t){if("_idmap"in e){let n=e,o=Me({...t,processors:pc}),i={};for(let u of n._idmap.entries()){let[
+a,l]=u;w(l,o)}let s={},c={registry:n,uri:t?.uri,defs:i};o.external=c;for(let u of n._idmap.entries()){let[a,l]=u;Ue(o,l),
+B(s,a,Be(o,l))}if(Object.keys(i).length>0){let u=o.target==="draft-2020-12"?"$defs":"definitions";s.__shared={[u]:i}}return{
+schemas:s}}let r=Me({...t,processors:pc});return w(e,r),Ue(r,e),Be(r,e)}var Fa=()=>{let e={string:{unit:"characters",verb:"to have"},file:{unit:"bytes",verb:"to have"},array:{unit:"items",verb:"\
+to have"},set:{unit:"items",verb:"to have"},map:{unit:"entries",verb:"to have"}};function t(i){return e[i]??null}let r={
+regex:"input",email:"email address",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",
+guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO datetime",date:"ISO date",time:"\
+ISO time",duration:"ISO duration",ipv4:"IPv4 address",ipv6:"IPv6 address",mac:"MAC address",cidrv4:"IPv4 range",cidrv6:"\
+IPv6 range",base64:"base64-encoded string",base64url:"base64url-encoded string",json_string:"JSON string",e164:"E.164 nu\
+mber",currency_code:"currency code",credit_card:"credit card number",iban:"IBAN",jwt:"JWT",template_literal:"input"},n={
+nan:"NaN"};function o(i,s){return i==="number"&&typeof s=="number"&&!Number.isFinite(s)?String(s):n[i]??i}return i=>{switch(i.
+code){case"invalid_type":{let s=o(i.expected),c=qt(i.input),u=o(c,i.input);return`Invalid input: expected ${s}, received\
+ ${u}`}case"invalid_value":return i.values.length===1?`Invalid input: expected ${Qe(i.values[0])}`:`Invalid option: expe\
+cted one of ${qe(i.values,"|")}`;case"too_big":{let s=i.exact?"exactly ":i.inclusive?"<=":"<",c=t(i.origin);return c?`To\
+o big: expected ${i.origin??"value"} to have ${s}${i.maximum.toString()} ${c.unit??"elements"}`:`Too big: expected ${i.origin??
+"value"} to be ${s}${i.maximum.toString()}`}case"too_small":{let s=i.exact?"exactly ":i.inclusive?">=":">",c=t(i.origin);
+return c?`Too small: expected ${i.origin} to have ${s}${i.minimum.toString()} ${c.unit}`:`Too small: expected ${i.origin}\
+ to be ${s}${i.minimum.toString()}`}case"invalid_format":{let s=i;return s.format==="starts_with"?`Invalid string: must \
+start with "${s.prefix}"`:s.format==="ends_with"?`Invalid string: must end with "${s.suffix}"`:s.format==="includes"?`In\
+valid string: must include "${s.includes}"`:s.format==="regex"?`Invalid string: must match pattern ${s.pattern}`:`Invali\
+d ${r[s.format]??i.format}`}case"not_multiple_of":return`Invalid number: must be a multiple of ${i.divisor}`;case"unreco\
+gnized_keys":return`Unrecognized key${i.keys.length>1?"s":""}: ${qe(i.keys,", ")}`;case"invalid_key":return`Invalid key \
+in ${i.origin}`;case"invalid_union":return i.options&&Array.isArray(i.options)&&i.options.length>0?`Invalid discriminato\
+r value. Expected ${i.options.map(c=>`'${c}'`).join(" | ")}`:i.inclusive===!1?"Invalid input: more than one option match\
+ed":"Invalid input";case"invalid_element":return`Invalid value in ${i.origin}`;default:return"Invalid input"}}};function Ic(){
+return{localeError:Fa()}}var Ac=new WeakSet([Object.prototype,Error.prototype]);function St(e,t,r){Object.defineProperty(e,t,{configurable:!0,enumerable:!1,
 get(){let n=r(this);return Object.defineProperty(this,t,{value:n,configurable:!0,writable:!0}),n},set(n){Object.defineProperty(
-this,t,{value:n,configurable:!0,writable:!0})}})}i(zn,"_lazyMethod");var dl=i((e,t)=>{ro.init(e,t),e.name="ZodError";let r=Object.
-getPrototypeOf(e);fl.has(r)||(fl.add(r),zn(r,"format",n=>o=>gt(n,o)),zn(r,"flatten",n=>o=>ht(n,o)),zn(r,"addIssue",n=>o=>{
-n.issues.push(o),n.message=JSON.stringify(n.issues,je,2)}),zn(r,"addIssues",n=>o=>{n.issues.push(...o),n.message=JSON.stringify(
-n.issues,je,2)}),Object.defineProperty(r,"isEmpty",{configurable:!0,enumerable:!1,get(){return this.issues.length===0}}))},
-"initializer"),Ed=f("ZodError",dl),H=f("ZodError",dl,void 0,{Parent:Error});var cu=Ue(H),uu=Be(H),au=Je(H),lu=Ke(H),pu=gr(H),fu=_r(H),du=xr(H),mu=yr(H),hu=vr(H),gu=br(H),_u=zr(H),xu=$r(H);function Nd(){B.localeError||L(su())}i(Nd,"_ensureDefaultLocale");function Ie(){B.memoizer||L({memoizer:Et()})}i(Ie,"_en\
-sureDefaultMemoizer");var $=f("ZodType",(e,t)=>(Nd(),b.init(e,t),e.def=t,e.type=t.type,e),{check(...e){let t=this.def;return this.
-clone(y.mergeDefs(t,{checks:[...t.checks??[],...e.map(r=>typeof r=="function"?{_zod:{check:r,def:{check:"custom"},onattach:[]}}:
-r)]}),{parent:!0})},with(...e){return this.check(...e)},clone(e,t){return C(this,e,t)},brand(){return this},register(e,t){
-return e.add(this,t),this},refine(e,t){return this.check(ip(e,t))},superRefine(e,t){return this.check(sp(e,t))},overwrite(e){
-return this.check(se(e))},optional(){return tt(this)},exactOptional(){return Fl(this)},nullable(){return wn(this)},nullish(){
-return tt(wn(this))},nonoptional(e){return Vl(this,e)},array(){return Pn(this)},or(e){return ir([this,e])},and(e){return Al(
-this,e)},transform(e){return vu(this,Uu(e))},default(e){return Bl(this,e)},prefault(e){return Kl(this,e)},catch(e){return Xl(
-this,e)},pipe(e){return vu(this,e)},readonly(){return Ql(this)},describe(e){let t=this.clone();return K.add(t,{description:e}),
-t},meta(...e){if(e.length===0)return K.get(this);let t=this.clone();return K.add(t,e[0]),t},isOptional(){return this.safeParse(
-void 0).success},isNullable(){return this.safeParse(null).success},apply(e,...t){return t.length===0?e(this):e(this,...t)},
-get"~standard"(){return y.hide(this,"~standard",{...Cr(this),jsonSchema:{input:qe(this,"input"),output:qe(this,"output")}})},
-set"~standard"(e){y.own(this,"~standard",e)},parse:i(function e(t,r){return cu(this,t,r,{callee:e})},"_parse"),parseAsync:i(
-async function e(t,r){return await uu(this,t,r,{callee:e})},"_parseAsync"),safeParse(e,t){return au(this,e,t)},async safeParseAsync(e,t){
-return lu(this,e,t)},get spa(){return this?.safeParseAsync},set spa(e){y.own(this,"spa",e)},validate(e,t){return _t(this,
-e,t)},validateAsync(e,t){return xt(this,e,t)},encode:i(function e(t,r){return pu(this,t,r,{callee:e})},"_encode"),decode:i(
-function e(t,r){return fu(this,t,r,{callee:e})},"_decode"),encodeAsync:i(async function e(t,r){return await du(this,t,r,
-{callee:e})},"_encodeAsync"),decodeAsync:i(async function e(t,r){return await mu(this,t,r,{callee:e})},"_decodeAsync"),safeEncode(e,t){
-return hu(this,e,t)},safeDecode(e,t){return gu(this,e,t)},async safeEncodeAsync(e,t){return _u(this,e,t)},async safeDecodeAsync(e,t){
-return xu(this,e,t)},toJSONSchema(e){return yc(this,{})(e)},get description(){return K.get(this)?.description},get _def(){
-return this._zod.def}}),bu=f("_ZodString",(e,t)=>{Ze.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>zc(e,r,n,o)},
-y.derived({format:i(e=>U(e).format??null,"format"),minLength:i(e=>U(e).minimum??null,"minLength"),maxLength:i(e=>U(e).maximum??
-null,"maxLength")},{regex(...e){return this.check(jt(...e))},includes(...e){return this.check(Mt(...e))},startsWith(...e){
-return this.check(Ut(...e))},endsWith(...e){return this.check(Bt(...e))},min(...e){return this.check(xe(...e))},max(...e){
-return this.check(Xe(...e))},length(...e){return this.check(Ye(...e))},nonempty(...e){return this.check(xe(1,...e))},lowercase(e){
-return this.check(Lt(e))},uppercase(e){return this.check(Ft(e))},trim(){return this.check(Wt())},normalize(...e){return this.
-check(Vt(...e))},toLowerCase(){return this.check(Gt())},toUpperCase(){return this.check(Xt())},slugify(){return this.check(
-Yt())}})),tr=f("ZodString",(e,t)=>{Ze.init(e,t),bu.init(e,t)},{email(e){return this.check(Xr(zu,e))},url(e){return this.
-check(Tt(kn,e))},jwt(e){return this.check(gn(ju,e))},emoji(e){return this.check(tn(wu,e))},guid(e){return this.check(Yr(
-$u,e))},uuid(e){return this.check(qr(de,e))},uuidv4(e){return this.check(Hr(de,e))},uuidv6(e){return this.check(Qr(de,e))},
-uuidv7(e){return this.check(en(de,e))},nanoid(e){return this.check(rn(ku,e))},cuid(e){return this.check(nn(Zu,e))},cuid2(e){
-return this.check(on(Pu,e))},ulid(e){return this.check(sn(Su,e))},base64(e){return this.check(dn(Cu,e))},base64url(e){return this.
-check(mn(Ru,e))},xid(e){return this.check(cn(Ou,e))},ksuid(e){return this.check(un(Iu,e))},ipv4(e){return this.check(an(
-Au,e))},ipv6(e){return this.check(ln(Eu,e))},cidrv4(e){return this.check(pn(Tu,e))},cidrv6(e){return this.check(fn(Nu,e))},
-e164(e){return this.check(hn(Du,e))},datetime(e){return this.check(Nt(Ae,e))},date(e){return this.check(Ct(Ee,e))},time(e){
-return this.check(Rt(Te,e))},duration(e){return this.check(Dt(Ne,e))}});function $n(e){return Is(tr,e)}i($n,"string");var D=f(
-"ZodStringFormat",(e,t)=>{T.init(e,t),bu.init(e,t)}),Ae=f("ZodISODateTime",(e,t)=>{wi.init(e,t),D.init(e,t)}),Ee=f("ZodI\
-SODate",(e,t)=>{ki.init(e,t),D.init(e,t)}),Te=f("ZodISOTime",(e,t)=>{Zi.init(e,t),D.init(e,t)}),Ne=f("ZodISODuration",(e,t)=>{
-Pi.init(e,t),D.init(e,t)}),zu=f("ZodEmail",(e,t)=>{di.init(e,t),D.init(e,t)});function Cd(e){return Xr(zu,e)}i(Cd,"email");
-var $u=f("ZodGUID",(e,t)=>{pi.init(e,t),D.init(e,t)});function Rd(e){return Yr($u,e)}i(Rd,"guid");var de=f("ZodUUID",(e,t)=>{
-fi.init(e,t),D.init(e,t)});function Dd(e){return qr(de,e)}i(Dd,"uuid");function jd(e){return Hr(de,e)}i(jd,"uuidv4");function Ld(e){
-return Qr(de,e)}i(Ld,"uuidv6");function Fd(e){return en(de,e)}i(Fd,"uuidv7");var kn=f("ZodURL",(e,t)=>{gi.init(e,t),D.init(
-e,t)});function Md(e){return Tt(kn,e)}i(Md,"url");function Ud(e){return Tt(kn,{protocol:yt,hostname:Zo,...y.normalizeParams(
-e)})}i(Ud,"httpUrl");var wu=f("ZodEmoji",(e,t)=>{_i.init(e,t),D.init(e,t)});function Bd(e){return tn(wu,e)}i(Bd,"emoji");
-var ku=f("ZodNanoID",(e,t)=>{xi.init(e,t),D.init(e,t)});function Jd(e){return rn(ku,e)}i(Jd,"nanoid");var Zu=f("ZodCUID",
-(e,t)=>{yi.init(e,t),D.init(e,t)});function Kd(e){return nn(Zu,e)}i(Kd,"cuid");var Pu=f("ZodCUID2",(e,t)=>{vi.init(e,t),
-D.init(e,t)});function Vd(e){return on(Pu,e)}i(Vd,"cuid2");var Su=f("ZodULID",(e,t)=>{bi.init(e,t),D.init(e,t)});function Wd(e){
-return sn(Su,e)}i(Wd,"ulid");var Ou=f("ZodXID",(e,t)=>{zi.init(e,t),D.init(e,t)});function Gd(e){return cn(Ou,e)}i(Gd,"x\
-id");var Iu=f("ZodKSUID",(e,t)=>{$i.init(e,t),D.init(e,t)});function Xd(e){return un(Iu,e)}i(Xd,"ksuid");var Au=f("ZodIP\
-v4",(e,t)=>{Si.init(e,t),D.init(e,t)});function Yd(e){return an(Au,e)}i(Yd,"ipv4");var ml=f("ZodMAC",(e,t)=>{Ai.init(e,t),
-D.init(e,t)});function qd(e){return Es(ml,e)}i(qd,"mac");var Eu=f("ZodIPv6",(e,t)=>{Ii.init(e,t),D.init(e,t)});function Hd(e){
-return ln(Eu,e)}i(Hd,"ipv6");var Tu=f("ZodCIDRv4",(e,t)=>{Ei.init(e,t),D.init(e,t)});function Qd(e){return pn(Tu,e)}i(Qd,
-"cidrv4");var Nu=f("ZodCIDRv6",(e,t)=>{Ti.init(e,t),D.init(e,t)});function em(e){return fn(Nu,e)}i(em,"cidrv6");var Cu=f(
-"ZodBase64",(e,t)=>{Ci.init(e,t),D.init(e,t)});function tm(e){return dn(Cu,e)}i(tm,"base64");var Ru=f("ZodBase64URL",(e,t)=>{
-Ri.init(e,t),D.init(e,t)});function rm(e){return mn(Ru,e)}i(rm,"base64url");var Du=f("ZodE164",(e,t)=>{Di.init(e,t),D.init(
-e,t)});function nm(e){return hn(Du,e)}i(nm,"e164");var hl=f("ZodCreditCard",(e,t)=>{ji.init(e,t),D.init(e,t)});function om(e){
-return Ts(hl,e)}i(om,"creditCard");var gl=f("ZodIBAN",(e,t)=>{Li.init(e,t),D.init(e,t)});function im(e){return Ns(gl,e)}
-i(im,"iban");var ju=f("ZodJWT",(e,t)=>{Fi.init(e,t),D.init(e,t)});function sm(e){return gn(ju,e)}i(sm,"jwt");var rt=f("Z\
-odCustomStringFormat",(e,t)=>{Mi.init(e,t),D.init(e,t)});function cm(e,t,r={}){return Oe(rt,e,t,r)}i(cm,"stringFormat");
-function um(e){return Oe(rt,"hostname",ko,e)}i(um,"hostname");function am(e){return Oe(rt,"hex",Fo,e)}i(am,"hex");function lm(e){
-return Oe(rt,"currency_code",So,e)}i(lm,"currencyCode");function pm(e,t){let r=t?.enc??"hex",n=`${e}_${r}`,o=oe[n];if(!o)
-throw new Error(`Unrecognized hash format: ${n}`);return Oe(rt,n,o,t)}i(pm,"hash");var rr=f("ZodNumber",(e,t)=>{Dr.init(
-e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>$c(e,r,n,o),e.isFinite=!0},y.derived({minValue:i(e=>{let{minimum:t,exclusiveMinimum:r}=U(
-e);return Math.max(t??Number.NEGATIVE_INFINITY,r??Number.NEGATIVE_INFINITY)},"minValue"),maxValue:i(e=>{let{maximum:t,exclusiveMaximum:r}=U(
-e);return Math.min(t??Number.POSITIVE_INFINITY,r??Number.POSITIVE_INFINITY)},"maxValue"),isInt:i(e=>{let{isInt:t,multipleOf:r}=U(
-e);return!!t||!!r?.some(Number.isSafeInteger)},"isInt"),format:i(e=>U(e).format??null,"format")},{gt(e,t){return this.check(
-le(e,t))},gte(e,t){return this.check(re(e,t))},min(e,t){return this.check(re(e,t))},lt(e,t){return this.check(ae(e,t))},
-lte(e,t){return this.check(te(e,t))},max(e,t){return this.check(te(e,t))},int(e){return this.check(yu(e))},safe(e){return this.
-check(yu(e))},positive(e){return this.check(le(0,e))},nonnegative(e){return this.check(re(0,e))},negative(e){return this.
-check(ae(0,e))},nonpositive(e){return this.check(te(0,e))},multipleOf(e,t){return this.check(Pe(e,t))},step(e,t){return this.
-check(Pe(e,t))},finite(){return this}}));function _l(e){return Rs(rr,e)}i(_l,"number");var nt=f("ZodNumberFormat",(e,t)=>{
-Ui.init(e,t),rr.init(e,t)});function yu(e){return js(nt,e)}i(yu,"int");function fm(e){return Ls(nt,e)}i(fm,"float32");function dm(e){
-return Fs(nt,e)}i(dm,"float64");function mm(e){return Ms(nt,e)}i(mm,"int32");function hm(e){return Us(nt,e)}i(hm,"uint32");
-var nr=f("ZodBoolean",(e,t)=>{Zt.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>wc(e,r,n,o)});function xl(e){return Bs(
-nr,e)}i(xl,"boolean");var or=f("ZodBigInt",(e,t)=>{jr.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>kc(e,r,n,o)},
-y.derived({minValue:i(e=>U(e).minimum??null,"minValue"),maxValue:i(e=>U(e).maximum??null,"maxValue"),format:i(e=>U(e).format??
-null,"format")},{gte(e,t){return this.check(re(e,t))},min(e,t){return this.check(re(e,t))},gt(e,t){return this.check(le(
-e,t))},lt(e,t){return this.check(ae(e,t))},lte(e,t){return this.check(te(e,t))},max(e,t){return this.check(te(e,t))},positive(e){
-return this.check(le(BigInt(0),e))},negative(e){return this.check(ae(BigInt(0),e))},nonpositive(e){return this.check(te(
-BigInt(0),e))},nonnegative(e){return this.check(re(BigInt(0),e))},multipleOf(e,t){return this.check(Pe(e,t))}}));function gm(e){
-return Ks(or,e)}i(gm,"bigint");var Lu=f("ZodBigIntFormat",(e,t)=>{Bi.init(e,t),or.init(e,t)});function _m(e){return Ws(Lu,
-e)}i(_m,"int64");function xm(e){return Gs(Lu,e)}i(xm,"uint64");var yl=f("ZodSymbol",(e,t)=>{Ji.init(e,t),$.init(e,t),e._zod.
-processJSONSchema=(r,n,o)=>Zc(e,r,n,o)});function ym(e){return Xs(yl,e)}i(ym,"symbol");var vl=f("ZodUndefined",(e,t)=>{Ki.
-init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Sc(e,r,n,o)});function vm(e){return Ys(vl,e)}i(vm,"_undefined");var bl=f("ZodNull",(e,t)=>{Vi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Pc(e,r,n,o)});function zl(e){return qs(
-bl,e)}i(zl,"_null");var $l=f("ZodAny",(e,t)=>{Wi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Ac(e,r,n,o)});function bm(){return Hs(
-$l)}i(bm,"any");var wl=f("ZodUnknown",(e,t)=>{Gi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Ec(e,r,n,o)});function et(){
-return Qs(wl)}i(et,"unknown");var kl=f("ZodNever",(e,t)=>{Xi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Ic(
-e,r,n,o)});function Fu(e){return ec(kl,e)}i(Fu,"never");var Zl=f("ZodVoid",(e,t)=>{Yi.init(e,t),$.init(e,t),e._zod.processJSONSchema=
-(r,n,o)=>Oc(e,r,n,o)});function zm(e){return tc(Zl,e)}i(zm,"_void");var Zn=f("ZodDate",(e,t)=>{qi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Tc(e,r,n,o),e.min=(r,n)=>e.check(re(
-r,n)),e.max=(r,n)=>e.check(te(r,n))},y.derived({minDate:i(e=>{let{minimum:t}=U(e);return t?new Date(t):null},"minDate"),
-maxDate:i(e=>{let{maximum:t}=U(e);return t?new Date(t):null},"maxDate")},{}));function $m(e){return rc(Zn,e)}i($m,"date");
-var Pl=f("ZodArray",(e,t)=>{Ie(),Qi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Kc(e,r,n,o),e.element=t.element},
-{min(e,t){return this.check(xe(e,t))},nonempty(e){return this.check(xe(1,e))},max(e,t){return this.check(Xe(e,t))},length(e,t){
-return this.check(Ye(e,t))},unwrap(){return this.element}});function Pn(e,t){return lc(Pl,e,t)}i(Pn,"array");function wm(e){
-let t=e._zod.def.shape;return Mu(Object.keys(t))}i(wm,"keyof");var Sn=f("ZodObject",(e,t)=>{Ie(),es.init(e,t),$.init(e,t),
-e._zod.processJSONSchema=(r,n,o)=>Vc(e,r,n,o),y.installLazyProp(e,"shape",r=>r._zod.def.shape,!1)},{keyof(){return Mu(Object.
-keys(this._zod.def.shape))},catchall(e){return this.clone(y.mergeDefs(this._zod.def,{catchall:e}))},passthrough(){return this.
-clone(y.mergeDefs(this._zod.def,{catchall:et()}))},loose(){return this.clone(y.mergeDefs(this._zod.def,{catchall:et()}))},
-strict(){return this.clone(y.mergeDefs(this._zod.def,{catchall:Fu()}))},strip(){return this.clone(y.mergeDefs(this._zod.
-def,{catchall:void 0}))},extend(e){return y.extend(this,e)},safeExtend(e){return y.safeExtend(this,e)},merge(e){return y.
-merge(this,e)},pick(e){return y.pick(this,e)},omit(e){return y.omit(this,e)},partial(...e){return y.partial(In,this,e[0])},
-exactPartial(...e){return y.partial(Bu,this,e[0],"exactPartial")},required(...e){return y.required(Ju,this,e[0])}});function km(e,t){
-let r={type:"object",shape:e??{},...y.normalizeParams(t)};return new Sn(r)}i(km,"object");function Zm(e,t){return new Sn(
-{type:"object",shape:e,catchall:Fu(),...y.normalizeParams(t)})}i(Zm,"strictObject");function Pm(e,t){return new Sn({type:"\
-object",shape:e,catchall:et(),...y.normalizeParams(t)})}i(Pm,"looseObject");var On=f("ZodUnion",(e,t)=>{Pt.init(e,t),$.init(
-e,t),e._zod.processJSONSchema=(r,n,o)=>xn(e,r,n,o),e.options=t.options});function ir(e,t){return new On({type:"union",options:e,
-...y.normalizeParams(t)})}i(ir,"union");var Sl=f("ZodXor",(e,t)=>{On.init(e,t),ts.init(e,t),e._zod.processJSONSchema=(r,n,o)=>xn(
-e,r,n,o),e.options=t.options});function Sm(e,t){return new Sl({type:"union",options:e,inclusive:!1,...y.normalizeParams(
-t)})}i(Sm,"xor");var Ol=f("ZodDiscriminatedUnion",(e,t)=>{On.init(e,t),ns.init(e,t)});function Om(e,t,r){return new Ol({
-type:"union",options:t,discriminator:e,...y.normalizeParams(r)})}i(Om,"discriminatedUnion");var Il=f("ZodIntersection",(e,t)=>{
-os.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Wc(e,r,n,o)});function Al(e,t){return new Il({type:"intersect\
-ion",left:e,right:t})}i(Al,"intersection");var El=f("ZodTuple",(e,t)=>{Ie(),Lr.init(e,t),$.init(e,t),e._zod.processJSONSchema=
-(r,n,o)=>Gc(e,r,n,o)},{rest(e){return this.clone({...this._zod.def,rest:e})},partial(){let e=this._zod.def;if(e.checks?.
-length)throw new Error(".partial() cannot be used on tuple schemas containing refinements");return this.clone({...e,items:e.
-items.map(t=>new In({type:"optional",innerType:t}))})}});function Tl(e,t,r){let n=t instanceof b,o=n?r:t,s=n?t:null;return new El(
-{type:"tuple",items:e,rest:s,...y.normalizeParams(o)})}i(Tl,"tuple");var Qt=f("ZodRecord",(e,t)=>{Ie(),is.init(e,t),$.init(
-e,t),e._zod.processJSONSchema=(r,n,o)=>Xc(e,r,n,o),e.keyType=t.keyType,e.valueType=t.valueType});function Nl(e,t,r){return!t||
-!t._zod?new Qt({type:"record",keyType:$n(),valueType:e,...y.normalizeParams(t)}):new Qt({type:"record",keyType:e,valueType:t,
-...y.normalizeParams(r)})}i(Nl,"record");function Im(e,t,r){return new Qt({type:"record",keyType:e,valueType:t,...y.normalizeParams(
-r),partial:!0})}i(Im,"partialRecord");function Am(e,t,r){return new Qt({type:"record",keyType:e,valueType:t,mode:"loose",
-...y.normalizeParams(r)})}i(Am,"looseRecord");var Cl=f("ZodMap",(e,t)=>{Ie(),ss.init(e,t),$.init(e,t),e._zod.processJSONSchema=
-(r,n,o)=>Bc(e,r,n,o),e.keyType=t.keyType,e.valueType=t.valueType,e.min=(...r)=>e.check(pe(...r)),e.nonempty=r=>e.check(pe(
-1,r)),e.max=(...r)=>e.check(Se(...r)),e.size=(...r)=>e.check(Ge(...r))});function Em(e,t,r){return new Cl({type:"map",keyType:e,
-valueType:t,...y.normalizeParams(r)})}i(Em,"map");var Rl=f("ZodSet",(e,t)=>{Ie(),cs.init(e,t),$.init(e,t),e._zod.processJSONSchema=
-(r,n,o)=>Jc(e,r,n,o),e.min=(...r)=>e.check(pe(...r)),e.nonempty=r=>e.check(pe(1,r)),e.max=(...r)=>e.check(Se(...r)),e.size=
-(...r)=>e.check(Ge(...r))});function Tm(e,t){return new Rl({type:"set",valueType:e,...y.normalizeParams(t)})}i(Tm,"set");
-var er=f("ZodEnum",(e,t)=>{us.init(e,t),$.init(e,t),e._zod.processJSONSchema=(n,o,s)=>Nc(e,n,o,s),e.enum=t.entries,e.options=
-[...e._zod.values];let r=new Set(Object.keys(t.entries));e.extract=(n,o)=>{let s={};for(let c of n)if(r.has(c))s[c]=t.entries[c];else
-throw new Error(`Key ${c} not found in enum`);return new er({...t,checks:[],...y.normalizeParams(o),entries:s})},e.exclude=
-(n,o)=>{let s={...t.entries};for(let c of n)if(r.has(c))delete s[c];else throw new Error(`Key ${c} not found in enum`);return new er(
-{...t,checks:[],...y.normalizeParams(o),entries:s})}});function Mu(e,t){let r=Array.isArray(e)?Object.fromEntries(e.map(
-n=>[n,n])):e;return new er({type:"enum",entries:r,...y.normalizeParams(t)})}i(Mu,"_enum");function Nm(e,t){return new er({type:"enum",entries:e,...y.normalizeParams(t)})}i(Nm,"nativeEnum");var Dl=f("ZodLiteral",
-(e,t)=>{as.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Cc(e,r,n,o),e.values=new Set(t.values),Object.defineProperty(
-e,"value",{get(){if(t.values.length>1)throw new Error("This schema contains multiple valid literal values. Use `.values`\
- instead.");return t.values[0]}})});function Cm(e,t){return new Dl({type:"literal",values:Array.isArray(e)?e:[e],...y.normalizeParams(
-t)})}i(Cm,"literal");var jl=f("ZodFile",(e,t)=>{ls.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>jc(e,r,n,o),e.
-min=(r,n)=>e.check(pe(r,n)),e.max=(r,n)=>e.check(Se(r,n)),e.mime=(r,n)=>e.check(Kt(Array.isArray(r)?r:[r],n))});function Rm(e){
-return pc(jl,e)}i(Rm,"file");var Ll=f("ZodTransform",(e,t)=>{Ie(),ps.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Uc(
-e,r,n,o),e._zod.parse=(r,n)=>{if(n.direction==="backward")throw new _e(e.constructor.name);r.addIssue=s=>{if(typeof s=="\
-string")r.issues.push(y.issue(s,r.value,t));else{let c=s;c.fatal&&(c.continue=!1),c.code??(c.code="custom"),"input"in c||
-(c.input=r.value),c.inst??(c.inst=e),r.issues.push(y.issue(c))}};let o=t.transform(r.value,r);return o instanceof Promise?
-o.then(s=>(r.value=s,r)):(r.value=o,r)}});function Uu(e){return new Ll({type:"transform",transform:e})}i(Uu,"transform");
-var In=f("ZodOptional",(e,t)=>{Fr.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>yn(e,r,n,o),e.unwrap=()=>e._zod.
-def.innerType});function tt(e){return new In({type:"optional",innerType:e})}i(tt,"optional");var Bu=f("ZodExactOptional",
-(e,t)=>{fs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>yn(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Fl(e){
-return new Bu({type:"optional",innerType:e})}i(Fl,"exactOptional");var Ml=f("ZodNullable",(e,t)=>{ds.init(e,t),$.init(e,
-t),e._zod.processJSONSchema=(r,n,o)=>Yc(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function wn(e){return new Ml({type:"\
-nullable",innerType:e})}i(wn,"nullable");function Dm(e){return tt(wn(e))}i(Dm,"nullish");var Ul=f("ZodDefault",(e,t)=>{ms.
-init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Qc(e,r,n,o),e.unwrap=()=>e._zod.def.innerType,e.removeDefault=e.
-unwrap});function Bl(e,t){return new Ul({type:"default",innerType:e,get defaultValue(){return typeof t=="function"?t():y.
-shallowClone(t)}})}i(Bl,"_default");var Jl=f("ZodPrefault",(e,t)=>{hs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>eu(
-e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Kl(e,t){return new Jl({type:"prefault",innerType:e,get defaultValue(){
-return typeof t=="function"?t():y.shallowClone(t)}})}i(Kl,"prefault");var Ju=f("ZodNonOptional",(e,t)=>{gs.init(e,t),$.init(
-e,t),e._zod.processJSONSchema=(r,n,o)=>qc(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Vl(e,t){return new Ju({type:"\
-nonoptional",innerType:e,...y.normalizeParams(t)})}i(Vl,"nonoptional");var Wl=f("ZodSuccess",(e,t)=>{_s.init(e,t),$.init(
-e,t),e._zod.processJSONSchema=(r,n,o)=>Lc(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function jm(e){return new Wl({type:"\
-success",innerType:e})}i(jm,"success");var Gl=f("ZodCatch",(e,t)=>{xs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>tu(
-e,r,n,o),e.unwrap=()=>e._zod.def.innerType,e.removeCatch=e.unwrap});function Xl(e,t){return new Gl({type:"catch",innerType:e,
-catchValue:typeof t=="function"?t:y.constantCatch(t)})}i(Xl,"_catch");var Yl=f("ZodNaN",(e,t)=>{ys.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Rc(e,r,n,o)});function Lm(e){return oc(
-Yl,e)}i(Lm,"nan");var An=f("ZodPipe",(e,t)=>{Mr.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>ru(e,r,n,o),e.in=
-t.in,e.out=t.out});function vu(e,t){return new An({type:"pipe",in:e,out:t})}i(vu,"pipe");var En=f("ZodCodec",(e,t)=>{An.
-init(e,t),St.init(e,t)});function Fm(e,t,r){return new En({type:"pipe",in:e,out:t,transform:r.decode,reverseTransform:r.
-encode})}i(Fm,"codec");function Mm(e){let t=e._zod.def;return new En({type:"pipe",in:t.out,out:t.in,transform:t.reverseTransform,
-reverseTransform:t.transform})}i(Mm,"invertCodec");var ql=f("ZodPreprocess",(e,t)=>{An.init(e,t),vs.init(e,t)}),Hl=f("Zo\
-dReadonly",(e,t)=>{bs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>nu(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});
-function Ql(e){return new Hl({type:"readonly",innerType:e})}i(Ql,"readonly");var ep=f("ZodTemplateLiteral",(e,t)=>{zs.init(
-e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Dc(e,r,n,o)});function Um(e,t){return new ep({type:"template_literal",
-parts:e,...y.normalizeParams(t)})}i(Um,"templateLiteral");var tp=f("ZodLazy",(e,t)=>{Ot.init(e,t),$.init(e,t),e._zod.processJSONSchema=
-(r,n,o)=>iu(e,r,n,o),e.unwrap=()=>e._zod.def.getter()});function rp(e){return new tp({type:"lazy",getter:e})}i(rp,"lazy");
-var np=f("ZodPromise",(e,t)=>{ws.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>ou(e,r,n,o),e.unwrap=()=>e._zod.
-def.innerType});function Bm(e){return new np({type:"promise",innerType:e})}i(Bm,"promise");var op=f("ZodFunction",(e,t)=>{
-$s.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Mc(e,r,n,o)});function Jm(e){return new op({type:"function",input:Array.
-isArray(e?.input)?Tl(e?.input):e?.input??Pn(et()),output:e?.output??et()})}i(Jm,"_function");var Tn=f("ZodCustom",(e,t)=>{ks.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Fc(e,r,n,o)});function Km(e){let t=new R(
-{check:"custom"});return t._zod.check=e,t}i(Km,"check");function Vm(e,t){return fc(Tn,e??(()=>!0),t)}i(Vm,"custom");function ip(e,t={}){
-return dc(Tn,e,t)}i(ip,"refine");function sp(e,t){return mc(e,t)}i(sp,"superRefine");var Wm=hc,Gm=gc,cp=f("ZodInstanceOf",
-(e,t)=>{Tn.init(e,t)},{properties(e,t){return this.check(Jt(e,t))}});function Xm(e,t={}){let r=new cp({type:"custom",check:"\
-custom",fn:i(n=>n instanceof e,"fn"),abort:!0,...y.normalizeParams(t)});return r._zod.bag.Class=e,r._zod.check=n=>{n.value instanceof
-e||n.issues.push({code:"invalid_type",expected:e.name,input:n.value,inst:r,path:[...r._zod.def.path??[]]})},r}i(Xm,"_ins\
-tanceof");var Ym=i((...e)=>_c({Codec:En,Boolean:nr,String:tr},...e),"stringbool");function qm(e){let t=rp(()=>ir([$n(e),_l(),xl(),
-zl(),Pn(t),Nl($n(),t)]));return t}i(qm,"json");function Hm(e,t){return new ql({type:"pipe",in:Uu(e),out:t})}i(Hm,"prepro\
-cess");var Qm={invalid_type:"invalid_type",too_big:"too_big",too_small:"too_small",invalid_format:"invalid_format",not_multiple_of:"\
-not_multiple_of",unrecognized_keys:"unrecognized_keys",invalid_union:"invalid_union",invalid_key:"invalid_key",invalid_element:"\
-invalid_element",invalid_value:"invalid_value",custom:"custom"};function eh(e){L({customError:e})}i(eh,"setErrorMap");function th(){
-return L().customError}i(th,"getErrorMap");var Vu;Vu||(Vu={});var up=Symbol("z.visit/resolving");function sr(e,t){let r=typeof t=="function"?t:(c,u)=>{let l=t[c._zod.def.type];return l?
-l(c,u):c},n=new Map;function o(c){let u=n.get(c);if(u===up)return new Ot({type:"lazy",getter:i(()=>n.get(c),"getter")});
-if(u!==void 0)return u;n.set(c,up);let l=s(c),a=r(l,l!==c);return n.set(c,a),a}i(o,"run");function s(c){let u=c._zod.def,
-l=u.type;switch(l){case"object":{let a=u.shape,p=Object.keys(a),d=!1,h={};for(let g of p){let x=o(a[g]);x!==a[g]&&(d=!0),
-h[g]=x}let m=u.catchall;return u.catchall&&(m=o(u.catchall),m!==u.catchall&&(d=!0)),d?C(c,{...u,shape:h,catchall:m}):c}case"\
-array":{let a=o(u.element);return a===u.element?c:C(c,{...u,element:a})}case"tuple":{let a=u.items,p=!1,d=[];for(let m of a){
-let g=o(m);g!==m&&(p=!0),d.push(g)}let h=u.rest;return u.rest&&(h=o(u.rest),h!==u.rest&&(p=!0)),p?C(c,{...u,items:d,rest:h}):
-c}case"record":case"map":{let a=o(u.keyType),p=o(u.valueType);return a===u.keyType&&p===u.valueType?c:C(c,{...u,keyType:a,
-valueType:p})}case"set":{let a=o(u.valueType);return a===u.valueType?c:C(c,{...u,valueType:a})}case"union":{let a=u.options,
-p=!1,d=[];for(let h of a){let m=o(h);m!==h&&(p=!0),d.push(m)}return p?C(c,{...u,options:d}):c}case"intersection":{let a=o(
-u.left),p=o(u.right);return a===u.left&&p===u.right?c:C(c,{...u,left:a,right:p})}case"optional":case"nullable":case"defa\
-ult":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":{let a=o(u.innerType);return a===
-u.innerType?c:C(c,{...u,innerType:a})}case"pipe":{let a=o(u.in),p=o(u.out);return a===u.in&&p===u.out?c:C(c,{...u,in:a,out:p})}case"\
-function":{let a=o(u.input),p=o(u.output);return a===u.input&&p===u.output?c:C(c,{...u,input:a,output:p})}case"lazy":{let a=u.
-getter,{_cachedInner:p,...d}=u;return C(c,{...d,getter:i(()=>o(a()),"getter")})}case"template_literal":case"string":case"\
-number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"void":case"never":case"any":case"\
-unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"custom":return c;default:return c}}
-return i(s,"mapInner"),o(e)}i(sr,"visit");function ap(e){return sr(e,{object:i(t=>t.partial(),"object"),union:i(t=>{let r=t._zod.def;return r.discriminator===void 0?
-t:ir(r.options)},"union")})}i(ap,"deepPartial");function rh(e,t){if(!t?.length)return e;let r=e._zod.def;return C(e,ne(r,{checks:[...r.checks??[],...t]}),{parent:!0})}i(
-rh,"withChecks");function lp(e){return rh(e.out,e.checks)}i(lp,"outSide");function nh(e){return e.in._zod.traits.has("$Z\
-odTransform")?lp(e):e.in}i(nh,"inSide");function pp(e){return sr(e,{pipe:i(t=>nh(t._zod.def),"pipe"),default:i((t,r)=>r?
-tt(t._zod.def.innerType):t,"default"),catch:i((t,r)=>r?t._zod.def.innerType:t,"catch")})}i(pp,"input");function fp(e){return sr(
-e,{pipe:i(t=>lp(t._zod.def),"pipe"),prefault:i((t,r)=>r?t._zod.def.innerType:t,"prefault")})}i(fp,"output");var Wu={};Ce(Wu,{ZodISODate:()=>Ee,ZodISODateTime:()=>Ae,ZodISODuration:()=>Ne,ZodISOTime:()=>Te,date:()=>ih,datetime:()=>oh,
-duration:()=>ch,time:()=>sh});function oh(e){return Nt(Ae,e)}i(oh,"datetime");function ih(e){return Ct(Ee,e)}i(ih,"date");function sh(e){return Rt(Te,
-e)}i(sh,"time");function ch(e){return Dt(Ne,e)}i(ch,"duration");var Gu={};Ce(Gu,{bigint:()=>ph,boolean:()=>lh,date:()=>fh,number:()=>ah,string:()=>uh});function uh(e){return As(tr,e)}i(uh,"string");function ah(e){return Ds(rr,e)}i(ah,"number");function lh(e){return Js(nr,
-e)}i(lh,"boolean");function ph(e){return Vs(or,e)}i(ph,"bigint");function fh(e){return nc(Zn,e)}i(fh,"date");export{Qn as $brand,Os as $input,Ss as $output,Hn as NEVER,Cs as TimePrecision,$l as ZodAny,Pl as ZodArray,Cu as ZodBase64,
-Ru as ZodBase64URL,or as ZodBigInt,Lu as ZodBigIntFormat,nr as ZodBoolean,Tu as ZodCIDRv4,Nu as ZodCIDRv6,Zu as ZodCUID,
-Pu as ZodCUID2,Gl as ZodCatch,En as ZodCodec,hl as ZodCreditCard,Tn as ZodCustom,rt as ZodCustomStringFormat,Zn as ZodDate,
-Ul as ZodDefault,Ol as ZodDiscriminatedUnion,Du as ZodE164,zu as ZodEmail,wu as ZodEmoji,er as ZodEnum,Ed as ZodError,Bu as ZodExactOptional,
-jl as ZodFile,Vu as ZodFirstPartyTypeKind,op as ZodFunction,$u as ZodGUID,gl as ZodIBAN,Au as ZodIPv4,Eu as ZodIPv6,Ee as ZodISODate,
-Ae as ZodISODateTime,Ne as ZodISODuration,Te as ZodISOTime,cp as ZodInstanceOf,Il as ZodIntersection,Qm as ZodIssueCode,
-ju as ZodJWT,Iu as ZodKSUID,tp as ZodLazy,Dl as ZodLiteral,ml as ZodMAC,Cl as ZodMap,Yl as ZodNaN,ku as ZodNanoID,kl as ZodNever,
-Ju as ZodNonOptional,bl as ZodNull,Ml as ZodNullable,rr as ZodNumber,nt as ZodNumberFormat,Sn as ZodObject,In as ZodOptional,
-An as ZodPipe,Jl as ZodPrefault,ql as ZodPreprocess,np as ZodPromise,Hl as ZodReadonly,H as ZodRealError,Qt as ZodRecord,
-Rl as ZodSet,tr as ZodString,D as ZodStringFormat,Wl as ZodSuccess,yl as ZodSymbol,ep as ZodTemplateLiteral,Ll as ZodTransform,
-El as ZodTuple,$ as ZodType,Su as ZodULID,kn as ZodURL,de as ZodUUID,vl as ZodUndefined,On as ZodUnion,wl as ZodUnknown,
-Zl as ZodVoid,Ou as ZodXID,Sl as ZodXor,bu as _ZodString,Bl as _default,Jm as _function,bm as any,Pn as array,tm as base64,
-rm as base64url,gm as bigint,xl as boolean,Xl as catch,Km as check,Qd as cidrv4,em as cidrv6,C as clone,Fm as codec,Gu as coerce,
-L as config,fe as core,om as creditCard,Kd as cuid,Vd as cuid2,lm as currencyCode,Vm as custom,$m as date,fu as decode,mu as decodeAsync,
-ap as deepPartial,Wm as describe,Om as discriminatedUnion,nm as e164,Cd as email,Bd as emoji,pu as encode,du as encodeAsync,
-Bt as endsWith,Mu as enum,Fl as exactOptional,Rm as file,ht as flattenError,fm as float32,dm as float64,gt as formatError,
-Jm as function,rs as getDiscriminatedOption,th as getErrorMap,K as globalRegistry,le as gt,re as gte,Rd as guid,pm as hash,
-am as hex,um as hostname,Ud as httpUrl,im as iban,Mt as includes,pp as input,Xm as instanceof,yu as int,mm as int32,_m as int64,
-Al as intersection,Mm as invertCodec,Yd as ipv4,Hd as ipv6,Wu as iso,qm as json,sm as jwt,wm as keyof,Xd as ksuid,rp as lazy,
-Ye as length,Cm as literal,Pm as looseObject,Am as looseRecord,Lt as lowercase,ae as lt,te as lte,qd as mac,Em as map,Xe as maxLength,
-Se as maxSize,Et as memoizer,Gm as meta,Kt as mime,xe as minLength,pe as minSize,Pe as multipleOf,Lm as nan,Jd as nanoid,
-Nm as nativeEnum,sc as negative,Fu as never,uc as nonnegative,Vl as nonoptional,cc as nonpositive,Vt as normalize,zl as null,
-wn as nullable,Dm as nullish,_l as number,km as object,tt as optional,fp as output,se as overwrite,cu as parse,uu as parseAsync,
-Im as partialRecord,vu as pipe,ic as positive,Kl as prefault,Hm as preprocess,oo as prettifyError,Bm as promise,Jt as properties,
-ac as property,Ql as readonly,Nl as record,ip as refine,jt as regex,oe as regexes,Wr as registry,gu as safeDecode,xu as safeDecodeAsync,
-hu as safeEncode,_u as safeEncodeAsync,au as safeParse,lu as safeParseAsync,Tm as set,eh as setErrorMap,Ge as size,Yt as slugify,
-Ut as startsWith,Zm as strictObject,$n as string,cm as stringFormat,Ym as stringbool,jm as success,sp as superRefine,ym as symbol,
-Um as templateLiteral,vn as toJSONSchema,Gt as toLowerCase,Xt as toUpperCase,st as toZod,Uu as transform,no as treeifyError,
-Wt as trim,Tl as tuple,hm as uint32,xm as uint64,Wd as ulid,vm as undefined,ir as union,et as unknown,Ft as uppercase,Md as url,
-y as util,Dd as uuid,jd as uuidv4,Ld as uuidv6,Fd as uuidv7,_t as validate,xt as validateAsync,zm as void,Gd as xid,Sm as xor,
-dp as z};
+this,t,{value:n,configurable:!0,writable:!0})}})}var Ec=(e,t)=>{Xn.init(e,t),e.name="ZodError";let r=Object.getPrototypeOf(
+e);Ac.has(r)||(Ac.add(r),St(r,"format",n=>o=>qn(n,o)),St(r,"flatten",n=>o=>Yn(n,o)),St(r,"addIssue",n=>o=>{n.issues.push(
+o),n.message=JSON.stringify(n.issues,ge,2)}),St(r,"addIssues",n=>o=>{n.issues.push(...o),n.message=JSON.stringify(n.issues,
+ge,2)}),Object.defineProperty(r,"isEmpty",{configurable:!0,enumerable:!1,get(){return this.issues.length===0}}))},Tc=p("\
+ZodError",Ec),V=p("ZodError",Ec,void 0,{Parent:Error});var Nc=it(V),Cc=st(V),Ot=ct(V),Rc=ut(V),Dc=eo(V),jc=to(V),Lc=ro(V),Fc=no(V),Mc=oo(V),Uc=io(V),Bc=so(V),Jc=co(V);function Ga(){F.localeError||K(Ic())}function Xe(){F.memoizer||K({memoizer:_s()})}var $=p("ZodType",(e,t)=>(Ga(),z.init(
+e,t),e.def=t,e.type=t.type,e),{check(...e){let t=this.def;return this.clone(x.mergeDefs(t,{checks:[...t.checks??[],...e.
+map(r=>typeof r=="function"?{_zod:{check:r,def:{check:"custom"},onattach:[]}}:r)]}),{parent:!0})},with(...e){return this.
+check(...e)},clone(e,t){return W(this,e,t)},brand(){return this},register(e,t){return e.add(this,t),this},refine(e,t){return this.
+check(Tl(e,t))},superRefine(e,t){return this.check(Nl(e,t))},overwrite(e){return this.check(se(e))},optional(){return At(
+this)},exactOptional(){return bl(this)},nullable(){return Et(this)},nullish(){return At(Et(this))},nonoptional(e){return Zl(
+this,e)},array(){return Ct(this)},or(e){return Rt([this,e])},and(e){return wn(this,e)},transform(e){return Kc(this,pu(e))},
+default(e){return $l(this,e)},prefault(e){return kl(this,e)},catch(e){return Sl(this,e)},pipe(e){return Kc(this,e)},readonly(){
+return Al(this)},describe(e){let t=this.clone();return ae.add(t,{description:e}),t},meta(...e){if(e.length===0)return ae.
+get(this);let t=this.clone();return ae.add(t,e[0]),t},isOptional(){return this.safeParse(void 0).success},isNullable(){return this.
+safeParse(null).success},apply(e,...t){return t.length===0?e(this):e(this,...t)},get"~standard"(){return x.hide(this,"~s\
+tandard",{...pr(this),jsonSchema:{input:Fe(this,"input"),output:Fe(this,"output")}})},set"~standard"(e){x.own(this,"~sta\
+ndard",e)},parse:function e(t,r){return Nc(this,t,r,{callee:e})},parseAsync:async function e(t,r){return await Cc(this,t,
+r,{callee:e})},safeParse(e,t){return Ot(this,e,t)},async safeParseAsync(e,t){return Rc(this,e,t)},get spa(){return this?.
+safeParseAsync},set spa(e){x.own(this,"spa",e)},validate(e,t){return rr(this,e,t)},validateAsync(e,t){return nr(this,e,t)},
+encode:function e(t,r){return Dc(this,t,r,{callee:e})},decode:function e(t,r){return jc(this,t,r,{callee:e})},encodeAsync:async function e(t,r){
+return await Lc(this,t,r,{callee:e})},decodeAsync:async function e(t,r){return await Fc(this,t,r,{callee:e})},safeEncode(e,t){
+return Mc(this,e,t)},safeDecode(e,t){return Uc(this,e,t)},async safeEncodeAsync(e,t){return Bc(this,e,t)},async safeDecodeAsync(e,t){
+return Jc(this,e,t)},toJSONSchema(e){return sc(this,{})(e)},get description(){return ae.get(this)?.description},get _def(){
+return this._zod.def}}),Vc=p("_ZodString",(e,t)=>{mt.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Lr(e,r,n,o)},
+x.derived({format:e=>D(e).format??null,minLength:e=>D(e).minimum??null,maxLength:e=>D(e).maximum??null},{regex(...e){return this.
+check(kr(...e))},includes(...e){return this.check(Sr(...e))},startsWith(...e){return this.check(Or(...e))},endsWith(...e){
+return this.check(Ir(...e))},min(...e){return this.check($e(...e))},max(...e){return this.check(kt(...e))},length(...e){
+return this.check(Zt(...e))},nonempty(...e){return this.check($e(1,...e))},lowercase(e){return this.check(Zr(e))},uppercase(e){
+return this.check(Pr(e))},trim(){return this.check(Er())},normalize(...e){return this.check(Ar(...e))},toLowerCase(){return this.
+check(Tr())},toUpperCase(){return this.check(Nr())},slugify(){return this.check(Cr())}})),gn=p("ZodString",(e,t)=>{mt.init(
+e,t),Vc.init(e,t)},{email(e){return this.check(vr(Wc,e))},url(e){return this.check(wr(Hc,e))},jwt(e){return this.check(js(
+al,e))},emoji(e){return this.check(ws(Xa,e))},guid(e){return this.check(zr(Xc,e))},uuid(e){return this.check($r(Ve,e))},
+uuidv4(e){return this.check(vs(Ve,e))},uuidv6(e){return this.check(zs(Ve,e))},uuidv7(e){return this.check($s(Ve,e))},nanoid(e){
+return this.check(ks(Ya,e))},cuid(e){return this.check(Zs(qa,e))},cuid2(e){return this.check(Ps(Ha,e))},ulid(e){return this.
+check(Ss(Qa,e))},base64(e){return this.check(Cs(sl,e))},base64url(e){return this.check(Rs(cl,e))},xid(e){return this.check(
+Os(el,e))},ksuid(e){return this.check(Is(tl,e))},ipv4(e){return this.check(As(rl,e))},ipv6(e){return this.check(Es(nl,e))},
+cidrv4(e){return this.check(Ts(ol,e))},cidrv6(e){return this.check(Ns(il,e))},e164(e){return this.check(Ds(ul,e))},datetime(e){
+return this.check(vt(le,e))},date(e){return this.check(zt(pe,e))},time(e){return this.check($t(fe,e))},duration(e){return this.
+check(wt(de,e))}});function We(e){return ys(gn,e)}var C=p("ZodStringFormat",(e,t)=>{Z.init(e,t),Vc.init(e,t)}),le=p("Zod\
+ISODateTime",(e,t)=>{ki.init(e,t),C.init(e,t)}),pe=p("ZodISODate",(e,t)=>{Zi.init(e,t),C.init(e,t)}),fe=p("ZodISOTime",(e,t)=>{
+Pi.init(e,t),C.init(e,t)}),de=p("ZodISODuration",(e,t)=>{Si.init(e,t),C.init(e,t)}),Wc=p("ZodEmail",(e,t)=>{mi.init(e,t),
+C.init(e,t)});function Gc(e){return vr(Wc,e)}var Xc=p("ZodGUID",(e,t)=>{fi.init(e,t),C.init(e,t)});function Yc(e){return zr(
+Xc,e)}var Ve=p("ZodUUID",(e,t)=>{di.init(e,t),C.init(e,t)});function qc(e){return $r(Ve,e)}var Hc=p("ZodURL",(e,t)=>{_i.init(e,t),C.init(e,t)});function Qc(e){return wr(Hc,e)}var Xa=p("ZodEmoji",(e,t)=>{xi.init(e,t),C.init(e,t)});var Ya=p("ZodNanoID",(e,t)=>{yi.init(e,t),C.init(e,t)});var qa=p("ZodCUID",(e,t)=>{bi.init(e,t),C.init(e,t)});var Ha=p("ZodCUID2",(e,t)=>{vi.init(e,t),C.init(e,t)});var Qa=p("ZodULID",(e,t)=>{zi.init(e,t),C.init(e,t)});var el=p("ZodXID",(e,t)=>{$i.init(e,t),C.init(e,t)});var tl=p("ZodKSUID",(e,t)=>{wi.init(e,t),C.init(e,t)});var rl=p("ZodIPv4",(e,t)=>{Oi.init(e,t),C.init(e,t)});var nl=p("ZodIPv6",(e,t)=>{Ai.init(e,t),C.init(e,t)});var ol=p("ZodCIDRv4",(e,t)=>{Ei.init(e,t),C.init(e,t)});var il=p("ZodCIDRv6",(e,t)=>{Ti.init(e,t),C.init(e,t)});var sl=p("ZodBase64",(e,t)=>{Ci.init(e,t),C.init(e,t)});var cl=p("ZodBase64URL",(e,t)=>{Ri.init(e,t),C.init(e,t)});var ul=p("ZodE164",(e,t)=>{Di.init(e,t),C.init(e,t)});var al=p("ZodJWT",(e,t)=>{ji.init(e,t),C.init(e,t)});var Tt=p("ZodNumber",(e,t)=>{dr.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Fr(e,r,n,o),e.isFinite=!0},x.derived(
+{minValue:e=>{let{minimum:t,exclusiveMinimum:r}=D(e);return Math.max(t??Number.NEGATIVE_INFINITY,r??Number.NEGATIVE_INFINITY)},
+maxValue:e=>{let{maximum:t,exclusiveMaximum:r}=D(e);return Math.min(t??Number.POSITIVE_INFINITY,r??Number.POSITIVE_INFINITY)},
+isInt:e=>{let{isInt:t,multipleOf:r}=D(e);return!!t||!!r?.some(Number.isSafeInteger)},format:e=>D(e).format??null},{gt(e,t){
+return this.check(ze(e,t))},gte(e,t){return this.check(re(e,t))},min(e,t){return this.check(re(e,t))},lt(e,t){return this.
+check(ve(e,t))},lte(e,t){return this.check(te(e,t))},max(e,t){return this.check(te(e,t))},int(e){return this.check(It(e))},
+safe(e){return this.check(It(e))},positive(e){return this.check(ze(0,e))},nonnegative(e){return this.check(re(0,e))},negative(e){
+return this.check(ve(0,e))},nonpositive(e){return this.check(te(0,e))},multipleOf(e,t){return this.check(je(e,t))},step(e,t){
+return this.check(je(e,t))},finite(){return this}}));function _n(e){return Ls(Tt,e)}var ll=p("ZodNumberFormat",(e,t)=>{Li.
+init(e,t),Tt.init(e,t)});function It(e){return Ms(ll,e)}var xn=p("ZodBoolean",(e,t)=>{Fi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Mr(e,r,n,o)});function yn(e){return Us(
+xn,e)}var eu=p("ZodBigInt",(e,t)=>{Mi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Ur(e,r,n,o)},x.derived({minValue:e=>D(
+e).minimum??null,maxValue:e=>D(e).maximum??null,format:e=>D(e).format??null},{gte(e,t){return this.check(re(e,t))},min(e,t){
+return this.check(re(e,t))},gt(e,t){return this.check(ze(e,t))},lt(e,t){return this.check(ve(e,t))},lte(e,t){return this.
+check(te(e,t))},max(e,t){return this.check(te(e,t))},positive(e){return this.check(ze(BigInt(0),e))},negative(e){return this.
+check(ve(BigInt(0),e))},nonpositive(e){return this.check(te(BigInt(0),e))},nonnegative(e){return this.check(re(BigInt(0),
+e))},multipleOf(e,t){return this.check(je(e,t))}}));var pl=p("ZodNull",(e,t)=>{Ui.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Br(e,r,n,o)});function bn(e){return Ks(
+pl,e)}var fl=p("ZodAny",(e,t)=>{Bi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Kr(e,r,n,o)});function tu(){return Vs(
+fl)}var dl=p("ZodUnknown",(e,t)=>{Ji.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Vr(e,r,n,o)});function Ge(){
+return Ws(dl)}var vn=p("ZodNever",(e,t)=>{Ki.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Jr(e,r,n,o)});function Nt(e){
+return Gs(vn,e)}var zn=p("ZodDate",(e,t)=>{Vi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Wr(e,r,n,o),e.min=(r,n)=>e.check(re(
+r,n)),e.max=(r,n)=>e.check(te(r,n))},x.derived({minDate:e=>{let{minimum:t}=D(e);return t?new Date(t):null},maxDate:e=>{let{
+maximum:t}=D(e);return t?new Date(t):null}},{}));function ru(e){return Xs(zn,e)}var ml=p("ZodArray",(e,t)=>{Xe(),Wi.init(
+e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Hr(e,r,n,o),e.element=t.element},{min(e,t){return this.check($e(e,t))},
+nonempty(e){return this.check($e(1,e))},max(e,t){return this.check(kt(e,t))},length(e,t){return this.check(Zt(e,t))},unwrap(){
+return this.element}});function Ct(e,t){return qs(ml,e,t)}var $n=p("ZodObject",(e,t)=>{Xe(),Yi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Qr(e,r,n,o),x.installLazyProp(
+e,"shape",r=>r._zod.def.shape,!1)},{keyof(){return Zn(Object.keys(this._zod.def.shape))},catchall(e){return this.clone(x.
+mergeDefs(this._zod.def,{catchall:e}))},passthrough(){return this.clone(x.mergeDefs(this._zod.def,{catchall:Ge()}))},loose(){
+return this.clone(x.mergeDefs(this._zod.def,{catchall:Ge()}))},strict(){return this.clone(x.mergeDefs(this._zod.def,{catchall:Nt()}))},
+strip(){return this.clone(x.mergeDefs(this._zod.def,{catchall:void 0}))},extend(e){return x.extend(this,e)},safeExtend(e){
+return x.safeExtend(this,e)},merge(e){return x.merge(this,e)},pick(e){return x.pick(this,e)},omit(e){return x.omit(this,
+e)},partial(...e){return x.partial(Pn,this,e[0])},exactPartial(...e){return x.partial(fu,this,e[0],"exactPartial")},required(...e){
+return x.required(du,this,e[0])}});function nu(e,t){let r={type:"object",shape:e??{},...x.normalizeParams(t)};return new $n(
+r)}function ou(e,t){return new $n({type:"object",shape:e,catchall:Nt(),...x.normalizeParams(t)})}function iu(e,t){return new $n(
+{type:"object",shape:e,catchall:Ge(),...x.normalizeParams(t)})}var su=p("ZodUnion",(e,t)=>{mr.init(e,t),$.init(e,t),e._zod.
+processJSONSchema=(r,n,o)=>en(e,r,n,o),e.options=t.options});function Rt(e,t){return new su({type:"union",options:e,...x.
+normalizeParams(t)})}var hl=p("ZodDiscriminatedUnion",(e,t)=>{su.init(e,t),qi.init(e,t)});function cu(e,t,r){return new hl({type:"union",options:t,
+discriminator:e,...x.normalizeParams(r)})}var gl=p("ZodIntersection",(e,t)=>{Hi.init(e,t),$.init(e,t),e._zod.processJSONSchema=
+(r,n,o)=>tn(e,r,n,o)});function wn(e,t){return new gl({type:"intersection",left:e,right:t})}var _l=p("ZodTuple",(e,t)=>{
+Xe(),Qi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>rn(e,r,n,o)},{rest(e){return this.clone({...this._zod.def,
+rest:e})},partial(){let e=this._zod.def;if(e.checks?.length)throw new Error(".partial() cannot be used on tuple schemas \
+containing refinements");return this.clone({...e,items:e.items.map(t=>new Pn({type:"optional",innerType:t}))})}});function uu(e,t,r){
+let n=t instanceof z,o=n?r:t,i=n?t:null;return new _l({type:"tuple",items:e,rest:i,...x.normalizeParams(o)})}var mn=p("Z\
+odRecord",(e,t)=>{Xe(),es.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>nn(e,r,n,o),e.keyType=t.keyType,e.valueType=
+t.valueType});function kn(e,t,r){return!t||!t._zod?new mn({type:"record",keyType:We(),valueType:e,...x.normalizeParams(t)}):
+new mn({type:"record",keyType:e,valueType:t,...x.normalizeParams(r)})}function au(e,t,r){return new mn({type:"record",keyType:e,
+valueType:t,...x.normalizeParams(r),partial:!0})}var hn=p("ZodEnum",(e,t)=>{ts.init(e,t),$.init(e,t),e._zod.processJSONSchema=(n,o,i)=>Gr(e,n,o,i),e.enum=t.entries,e.options=
+[...e._zod.values];let r=new Set(Object.keys(t.entries));e.extract=(n,o)=>{let i={};for(let s of n)if(r.has(s))i[s]=t.entries[s];else
+throw new Error(`Key ${s} not found in enum`);return new hn({...t,checks:[],...x.normalizeParams(o),entries:i})},e.exclude=
+(n,o)=>{let i={...t.entries};for(let s of n)if(r.has(s))delete i[s];else throw new Error(`Key ${s} not found in enum`);return new hn(
+{...t,checks:[],...x.normalizeParams(o),entries:i})}});function Zn(e,t){let r=Array.isArray(e)?Object.fromEntries(e.map(
+n=>[n,n])):e;return new hn({type:"enum",entries:r,...x.normalizeParams(t)})}var xl=p("ZodLiteral",(e,t)=>{rs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Xr(e,r,n,o),e.values=new Set(t.
+values),Object.defineProperty(e,"value",{get(){if(t.values.length>1)throw new Error("This schema contains multiple valid\
+ literal values. Use `.values` instead.");return t.values[0]}})});function lu(e,t){return new xl({type:"literal",values:Array.
+isArray(e)?e:[e],...x.normalizeParams(t)})}var yl=p("ZodTransform",(e,t)=>{Xe(),ns.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>qr(e,r,n,o),e._zod.parse=
+(r,n)=>{if(n.direction==="backward")throw new be(e.constructor.name);r.addIssue=i=>{if(typeof i=="string")r.issues.push(
+x.issue(i,r.value,t));else{let s=i;s.fatal&&(s.continue=!1),s.code??(s.code="custom"),"input"in s||(s.input=r.value),s.inst??
+(s.inst=e),r.issues.push(x.issue(s))}};let o=t.transform(r.value,r);return o instanceof Promise?o.then(i=>(r.value=i,r)):
+(r.value=o,r)}});function pu(e){return new yl({type:"transform",transform:e})}var Pn=p("ZodOptional",(e,t)=>{hr.init(e,t),
+$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Pt(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function At(e){return new Pn(
+{type:"optional",innerType:e})}var fu=p("ZodExactOptional",(e,t)=>{os.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Pt(
+e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function bl(e){return new fu({type:"optional",innerType:e})}var vl=p("ZodNu\
+llable",(e,t)=>{is.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>on(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});
+function Et(e){return new vl({type:"nullable",innerType:e})}var zl=p("ZodDefault",(e,t)=>{ss.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>un(e,r,n,o),e.unwrap=()=>e._zod.
+def.innerType,e.removeDefault=e.unwrap});function $l(e,t){return new zl({type:"default",innerType:e,get defaultValue(){return typeof t==
+"function"?t():x.shallowClone(t)}})}var wl=p("ZodPrefault",(e,t)=>{cs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>an(
+e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function kl(e,t){return new wl({type:"prefault",innerType:e,get defaultValue(){
+return typeof t=="function"?t():x.shallowClone(t)}})}var du=p("ZodNonOptional",(e,t)=>{us.init(e,t),$.init(e,t),e._zod.processJSONSchema=
+(r,n,o)=>sn(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Zl(e,t){return new du({type:"nonoptional",innerType:e,
+...x.normalizeParams(t)})}var Pl=p("ZodCatch",(e,t)=>{as.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>ln(e,r,n,o),e.unwrap=()=>e._zod.def.
+innerType,e.removeCatch=e.unwrap});function Sl(e,t){return new Pl({type:"catch",innerType:e,catchValue:typeof t=="functi\
+on"?t:x.constantCatch(t)})}var mu=p("ZodPipe",(e,t)=>{gr.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>pn(e,r,n,o),e.in=t.in,e.out=t.out});
+function Kc(e,t){return new mu({type:"pipe",in:e,out:t})}var Ol=p("ZodPreprocess",(e,t)=>{mu.init(e,t),ls.init(e,t)}),Il=p("ZodReadonly",(e,t)=>{ps.init(e,t),$.init(e,t),e._zod.
+processJSONSchema=(r,n,o)=>fn(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Al(e){return new Il({type:"readonly",
+innerType:e})}var El=p("ZodLazy",(e,t)=>{fs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>dn(e,r,n,o),e.unwrap=()=>e._zod.def.
+getter()});function Sn(e){return new El({type:"lazy",getter:e})}var hu=p("ZodCustom",(e,t)=>{ds.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Yr(e,r,n,o)});function gu(e,t){return Hs(hu,e??(()=>!0),t)}function Tl(e,t={}){return Qs(hu,e,t)}function Nl(e,t){return ec(e,t)}function _u(e){let t=Sn(()=>Rt([We(e),_n(),yn(),bn(),Ct(t),kn(We(),t)]));return t}function xu(e,t){return new Ol({type:"\
+pipe",in:pu(e),out:t})}var On={};Ye(On,{ZodISODate:()=>pe,ZodISODateTime:()=>le,ZodISODuration:()=>de,ZodISOTime:()=>fe,date:()=>Dl,datetime:()=>Rl,
+duration:()=>Ll,time:()=>jl});function Rl(e){return vt(le,e)}function Dl(e){return zt(pe,e)}function jl(e){return $t(fe,e)}function Ll(e){return wt(de,
+e)}var In={};Ye(In,{bigint:()=>Bl,boolean:()=>Ul,date:()=>Jl,number:()=>Ml,string:()=>Fl});function Fl(e){return bs(gn,e)}function Ml(e){return Fs(Tt,e)}function Ul(e){return Bs(xn,e)}function Bl(e){return Js(eu,
+e)}function Jl(e){return Ys(zn,e)}export{Vn as NEVER,Tc as ZodError,pe as ZodISODate,le as ZodISODateTime,de as ZodISODuration,fe as ZodISOTime,vn as ZodNever,
+$ as ZodType,tu as any,Ct as array,yn as boolean,In as coerce,gu as custom,ru as date,cu as discriminatedUnion,Gc as email,
+Zn as enum,Yc as guid,It as int,wn as intersection,On as iso,_u as json,Sn as lazy,lu as literal,iu as looseObject,Nt as never,
+bn as null,Et as nullable,_n as number,nu as object,At as optional,au as partialRecord,xu as preprocess,Hn as prettifyError,
+kn as record,Ot as safeParse,ou as strictObject,We as string,Oc as toJSONSchema,uu as tuple,Rt as union,Ge as unknown,Qc as url,
+qc as uuid,yu as z};
