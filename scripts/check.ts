@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { createTaskRequest } from "../shared/tasks/create_task_request.ts";
 import { executeRequest } from "../shared/execute/execute_request.ts";
-import { CLOSED_SETS } from "../shared/db/database.types.ts";
+import { CLOSED_SETS } from "../shared/db/closed_sets.ts";
 import { functionPackageProblems } from "./check/function_packages.ts";
 import {
   effectsInCore,

@@ -1,13 +1,13 @@
 /**
  * `deno task deploy:check`: tests a deployment to a hosted project with the real CLI. It deploys
  * the functions to a fake Management API, applies the migrations to native Postgres with the role
- * of a hosted project, and measures each function's bundle and start.
+ * of a hosted project, and measures each function's upload, bundle and start.
  */
 import { runCommand } from "./cli/run_command.ts";
 import { bundleProblems, describeCosts, measureFunctions } from "./deploy/check_bundles.ts";
 import { checkDatabase } from "./deploy/check_database.ts";
 import { checkEdgeRuntime } from "./deploy/check_edge_runtime.ts";
-import { checkFunctions } from "./deploy/check_functions.ts";
+import { type CheckedUploads, checkFunctions } from "./deploy/check_functions.ts";
 import { startNativeCluster } from "../stack/native/native_cluster.ts";
 import { findNativePrefix } from "../stack/native/native_prefix.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
@@ -18,7 +18,9 @@ await runCommand(
   {
     name: "deno task deploy:check",
     summary: "Checks with the real Supabase CLI that the project deploys.",
-    options: { json: { type: "boolean", help: "Print one line {ok, problems, functions}." } },
+    options: {
+      json: { type: "boolean", help: "Print one line {ok, problems, functions, uploads}." },
+    },
   },
   async ({ values }) => {
     const names = [...(await findFunctions(PROJECT_ROOT)).keys()];
@@ -26,15 +28,16 @@ await runCommand(
       checkWithCli(names),
       part("edge runtime", () => checkEdgeRuntime(PROJECT_ROOT, names)),
     ]);
-    const problems = [...deployment, ...runtime];
+    const { uploads } = deployment;
+    const problems = [...deployment.problems, ...runtime];
     writeProgress("checking bundles …");
     const functions = await measureFunctions(PROJECT_ROOT, names);
     problems.push(...bundleProblems(functions));
 
     if (values.json) {
-      writeLine(JSON.stringify({ ok: problems.length === 0, problems, functions }));
+      writeLine(JSON.stringify({ ok: problems.length === 0, problems, functions, uploads }));
     } else {
-      for (const line of describeCosts(functions)) writeLine(line);
+      for (const line of describeCosts(functions, uploads)) writeLine(line);
       for (const problem of problems) writeLine(`${red("problem")}: ${problem}`);
     }
     if (problems.length > 0) {
@@ -47,14 +50,15 @@ await runCommand(
 );
 
 /** One part after the other, because at the same time both would install the CLI. */
-async function checkWithCli(functionNames: readonly string[]): Promise<string[]> {
-  return [
-    ...await part("functions deploy", () => checkFunctions(PROJECT_ROOT, functionNames)),
-    ...await part("database", checkOnNativePostgres),
-  ];
+async function checkWithCli(functionNames: readonly string[]): Promise<CheckedUploads> {
+  const { problems, uploads } = await part(
+    "functions deploy",
+    () => checkFunctions(PROJECT_ROOT, functionNames),
+  );
+  return { problems: [...problems, ...await part("database", checkOnNativePostgres)], uploads };
 }
 
-async function part(name: string, check: () => Promise<string[]>): Promise<string[]> {
+async function part<Result>(name: string, check: () => Promise<Result>): Promise<Result> {
   writeProgress(`checking ${name} …`);
   return await check();
 }

@@ -1,4 +1,4 @@
-/** `deno task types:generate`: writes the database's types and its reference page. */
+/** `deno task types:generate`: writes the database's types, closed sets and reference page. */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
@@ -6,19 +6,24 @@ import { writeLine } from "./terminal.ts";
 import { generateFromDatabase } from "./types/generate_from_database.ts";
 
 const TYPES = "shared/db/database.types.ts";
+const SETS = "shared/db/closed_sets.ts";
 const PAGE = "docs/reference/tables.md";
 
 await runCommand(
   {
     name: "deno task types:generate",
-    summary: `Writes ${TYPES} and ${PAGE} from an embedded database with all migrations.`,
+    summary: `Writes ${TYPES}, ${SETS} and ${PAGE} from an embedded database with all migrations.`,
     options: {
       check: { type: "boolean", help: "Write nothing; fail if a file is not up to date." },
     },
   },
   async ({ values }) => {
     const generated = await generateFromDatabase(PROJECT_ROOT);
-    const wanted = { [TYPES]: generated.types, [PAGE]: generated.tablesPage };
+    const wanted = {
+      [TYPES]: generated.types,
+      [SETS]: generated.closedSets,
+      [PAGE]: generated.tablesPage,
+    };
     for (const [name, text] of Object.entries(wanted)) {
       const path = join(PROJECT_ROOT, name);
       const current = await Deno.readTextFile(path).catch(() => "");

@@ -1,4 +1,4 @@
-import type { CLOSED_SETS } from "./db/database.types.ts";
+import type { CLOSED_SETS } from "./db/closed_sets.ts";
 
 /** Type and size of a file, which are known without reading it. */
 export interface FileFacts {

@@ -46,13 +46,30 @@ Deno.test("functionPackageProblems() accepts a package without a vendored module
   );
 });
 
-function moduleOf(
-  path: string,
-  { eager = [], lazy = [] }: { readonly eager?: string[]; readonly lazy?: string[] },
-): ProjectModule {
+Deno.test("functionPackageProblems() reports a vendored module that is uploaded for its types", () => {
+  const problems = functionPackageProblems(ENTRY, [
+    moduleOf(ENTRY, { lazy: ["shared/mcp/result.ts", "shared/vendor/mcp_client.js"] }),
+    moduleOf("shared/mcp/result.ts", {
+      types: ["shared/vendor/mcp_client.js", "shared/vendor/mcp_server.js"],
+    }),
+  ]);
+
+  assert.deepEqual(problems, [
+    `${ENTRY} uploads shared/vendor/mcp_server.js only for its types (shared/mcp/result.ts): ` +
+    "import the types from a module that the function runs, or declare them",
+  ]);
+});
+
+interface Imports {
+  readonly eager?: readonly string[];
+  readonly lazy?: readonly string[];
+  readonly types?: readonly string[];
+}
+
+function moduleOf(path: string, { eager = [], lazy = [], types = [] }: Imports): ProjectModule {
   const runtimeImports = [
     ...eager.map((target) => ({ target, isDynamic: false })),
     ...lazy.map((target) => ({ target, isDynamic: true })),
   ];
-  return { path, imports: [], runtimeImports };
+  return { path, imports: [...eager, ...lazy, ...types], runtimeImports };
 }

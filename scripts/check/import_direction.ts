@@ -33,7 +33,7 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
 const PORTS: readonly RegExp[] = [/_port\.ts$/];
 
 /** The generated closed sets of the database. They are only names, so every layer may use them. */
-const GENERATED_NAMES = "shared/db/database.types.ts";
+const GENERATED_NAMES = "shared/db/closed_sets.ts";
 
 const STACK_FOLDER = "stack/";
 

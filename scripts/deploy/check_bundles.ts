@@ -1,5 +1,7 @@
 import { measureBundle } from "./bundle_size.ts";
 import { costOf, measureColdImport } from "./cold_import.ts";
+import { megabytes } from "./megabytes.ts";
+import type { UploadSize } from "./upload_size.ts";
 
 /** The bundle size and the cold import time of one function. */
 export interface FunctionCost {
@@ -56,13 +58,16 @@ export function bundleProblems(costs: readonly FunctionCost[]): string[] {
 }
 
 /** Returns one line for each function. */
-export function describeCosts(costs: readonly FunctionCost[]): string[] {
-  return costs.map(({ name, compressedBytes, importCpuMs, importWallMs }) =>
-    `${name}: ${megabytes(compressedBytes)} MB compressed, cold import ` +
-    `${importCpuMs ?? "?"} ms of CPU, ${importWallMs} ms`
-  );
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(2);
+export function describeCosts(
+  costs: readonly FunctionCost[],
+  uploads: readonly UploadSize[],
+): string[] {
+  return costs.map(({ name, compressedBytes, importCpuMs, importWallMs }) => {
+    const upload = uploads.find((candidate) => candidate.name === name);
+    const sent = upload === undefined
+      ? "not uploaded"
+      : `${megabytes(upload.bytes)} MB uploaded in ${upload.files} files`;
+    return `${name}: ${sent}, ${megabytes(compressedBytes)} MB compressed, cold import ` +
+      `${importCpuMs ?? "?"} ms of CPU, ${importWallMs} ms`;
+  });
 }

@@ -29,7 +29,10 @@ Deno.test("bundleProblems() reports an import that takes too long", () => {
 });
 
 Deno.test("describeCosts() writes one line per function", () => {
-  assert.deepEqual(describeCosts([SMALL]), [
-    "mcp: 0.85 MB compressed, cold import 150 ms of CPU, 400 ms",
+  const upload = { name: "mcp", files: 480, bytes: 2_900_000, largest: [] };
+
+  assert.deepEqual(describeCosts([SMALL, { ...SMALL, name: "lost" }], [upload]), [
+    "mcp: 2.90 MB uploaded in 480 files, 0.85 MB compressed, cold import 150 ms of CPU, 400 ms",
+    "lost: not uploaded, 0.85 MB compressed, cold import 150 ms of CPU, 400 ms",
   ]);
 });

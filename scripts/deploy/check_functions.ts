@@ -4,16 +4,23 @@ import type { Deployment } from "./management_api.ts";
 import { startManagementApi } from "./management_api.ts";
 import { moduleGraph, reachedFrom } from "./module_graph.ts";
 import { runSupabaseCli } from "./supabase_cli.ts";
+import { uploadProblems, type UploadSize, uploadSizeOf } from "./upload_size.ts";
 
-/**
- * Deploys all functions with the real CLI to a fake API. Returns the problems: warnings, functions
- * that were not uploaded, missing files, unneeded files, and SQL that the uploaded code classifies
- * wrongly.
- */
+/** What the CLI uploaded. */
+export interface CheckedUploads {
+  /**
+   * Warnings, functions that were not uploaded or are too large, missing files, unneeded files, and
+   * SQL that the uploaded code classifies wrongly.
+   */
+  readonly problems: readonly string[];
+  readonly uploads: readonly UploadSize[];
+}
+
+/** Deploys all functions with the real CLI to a fake API. */
 export async function checkFunctions(
   projectRoot: string,
   functionNames: readonly string[],
-): Promise<string[]> {
+): Promise<CheckedUploads> {
   const api = startManagementApi();
   const home = await Deno.makeTempDir({ prefix: "supaswarm-deploy-" });
   try {
@@ -34,7 +41,8 @@ export async function checkFunctions(
       problems.push(...await checkDeployment(projectRoot, name, api.deployments));
     }
     problems.push(...await checkDeployedSql(api.deployments));
-    return problems;
+    const uploads = api.deployments.map(uploadSizeOf);
+    return { problems: [...problems, ...uploads.flatMap(uploadProblems)], uploads };
   } finally {
     await api.stop();
     await Deno.remove(home, { recursive: true });

@@ -3,6 +3,8 @@ import { z } from "../../shared/vendor/zod.js";
 /** The CLI's upload of one function. */
 export interface Deployment {
   readonly slug: string;
+  /** Size of the request's body, which the platform limits. */
+  readonly bytes: number;
   /** Paths relative to the project's root. */
   readonly files: readonly string[];
   /** The uploaded files, by path. */
@@ -42,8 +44,11 @@ export function startManagementApi(): ManagementApi {
           return Response.json({ functions: [] });
         case "POST /functions/deploy": {
           const slug = url.searchParams.get("slug") ?? "";
-          const contents = uploadedFiles(await request.formData());
-          deployments.push({ slug, files: [...contents.keys()].sort(), contents });
+          const { headers } = request;
+          const body = await request.arrayBuffer();
+          const contents = uploadedFiles(await new Response(body, { headers }).formData());
+          const files = [...contents.keys()].sort();
+          deployments.push({ slug, bytes: body.byteLength, files, contents });
           return Response.json(deployedFunction(slug), { status: 201 });
         }
         case "POST /secrets":

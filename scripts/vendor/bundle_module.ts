@@ -1,6 +1,8 @@
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { isBuiltin } from "node:module";
 import { type EsbuildPlugin, loadEsbuild } from "../deps.ts";
+import { withClassNames } from "./class_names.ts";
+import { sharedMcpCore } from "./mcp_core.ts";
 import type { Patch, VendoredModule } from "./vendored_modules.ts";
 
 /** A module as one JavaScript file. */
@@ -28,62 +30,95 @@ export {
 `;
 
 /**
- * Bundles a module's entry points without code that its exports do not need. Removes whitespace but
- * keeps names, so that stack traces are readable.
+ * Bundles modules without code that their exports do not need. Shortens identifiers, because a
+ * deployment uploads the files as they are, but keeps the names of classes: `error.name`, stack
+ * traces and the SDKs' `User-Agent` contain them.
  *
- * Packages resolve as in Deno. Only `zod` is not bundled but imported from its vendored module: the
- * SDKs and the project share schemas, so there must be only one copy.
+ * Packages resolve as in Deno. Only `zod` and the JSON Schema validator are not bundled but imported
+ * from their vendored modules: the SDKs and the project share schemas, so there must be only one
+ * copy of `zod`.
  *
+ * @param modules A module, or all modules with the same {@linkcode VendoredModule.shared}.
  * @param installFolder Folder in which the packages are installed.
+ * @returns Each module by its name, and the code that they share by the name of its file.
  */
-export async function bundleModule(
-  module: VendoredModule,
+export async function bundleModules(
+  modules: readonly VendoredModule[],
   installFolder: string,
-): Promise<BundledModule> {
-  const { build, transform } = await loadEsbuild();
-  const globals = join(installFolder, "node_globals.js");
-  await Deno.writeTextFile(globals, NODE_GLOBALS);
+): Promise<Map<string, BundledModule>> {
+  const { build } = await loadEsbuild();
+  const [{ shared } = {}] = modules;
   const { outputFiles, metafile } = await build({
-    stdin: { contents: sourceOf(module), resolveDir: installFolder },
-    absWorkingDir: installFolder,
-    bundle: true,
-    write: false,
-    metafile: true,
-    format: "esm",
-    platform: "node",
-    target: TARGET,
+    ...OUTPUT,
     conditions: ["deno", "node"],
-    inject: [globals],
-    define: { global: "globalThis" },
-    plugins: [
-      nodeBuiltins(),
-      ...module.name === "zod" ? [] : [sharedZod()],
-      ...[...Map.groupBy(module.patches ?? [], ({ file }) => file).values()].map(patchedFile),
-    ],
-    charset: "utf8",
-    legalComments: "none",
-    logLevel: "silent",
+    entryPoints: await writeEntryPoints(modules, installFolder),
+    absWorkingDir: installFolder,
+    outdir: "bundled",
+    ...shared === undefined ? {} : { splitting: true, chunkNames: shared, external: UNUSED },
+    inject: [await writeNodeGlobals(installFolder)],
+    plugins: pluginsFor(modules, installFolder),
   });
-  const [output] = outputFiles;
-  if (output === undefined) {
-    throw new Error(`Cannot bundle ${module.name}: esbuild wrote no output`);
-  }
-  const { code } = await transform(withoutStorePaths(output.text), {
-    format: "esm",
-    target: TARGET,
-    minifySyntax: true,
-    minifyWhitespace: true,
-    lineLimit: LINE_LENGTH,
-    charset: "utf8",
-    legalComments: "none",
-  });
-  return {
-    code,
-    packageFolders: packageFolders(Object.values(metafile.outputs)[0]?.inputs ?? {}),
-  };
+  const { outputs } = metafile;
+  return new Map(outputFiles.map(({ path, text }) => [basename(path, ".js"), {
+    code: withFoundImports(text),
+    packageFolders: packageFolders(outputs[relative(installFolder, path)]?.inputs ?? {}),
+  }]));
 }
 
-/** Writes the re-exports of the module. */
+/** The CLI finds the files to upload with a pattern that needs a space after `import`. */
+function withFoundImports(code: string): string {
+  return code.replaceAll(/\bimport(?=(?:\{[^{}]*\}|\*as [\w$]+ )from"\.\/)/g, "import ");
+}
+
+/** Packages that only unused functions import, but that would become files of their own. */
+const UNUSED = ["jose"];
+
+const OUTPUT = {
+  bundle: true,
+  write: false,
+  metafile: true,
+  format: "esm",
+  platform: "node",
+  target: TARGET,
+  define: { global: "globalThis" },
+  minify: true,
+  lineLimit: LINE_LENGTH,
+  charset: "utf8",
+  legalComments: "none",
+  logLevel: "silent",
+} as const;
+
+function pluginsFor(modules: readonly VendoredModule[], installFolder: string): EsbuildPlugin[] {
+  return [
+    nodeBuiltins(),
+    sharedPackages(modules),
+    ...modules.some(({ shared }) => shared === "mcp_core") ? [sharedMcpCore(installFolder)] : [],
+    sources(modules.flatMap(({ patches = [] }) => patches)),
+    ...modules.some(({ hasNoSideEffects }) => hasNoSideEffects) ? [withoutSideEffects()] : [],
+  ];
+}
+
+async function writeNodeGlobals(installFolder: string): Promise<string> {
+  const path = join(installFolder, "node_globals.js");
+  await Deno.writeTextFile(path, NODE_GLOBALS);
+  return path;
+}
+
+/** Writes a file for each module, which re-exports what the module exports. */
+async function writeEntryPoints(
+  modules: readonly VendoredModule[],
+  folder: string,
+): Promise<Record<string, string>> {
+  const paths: Record<string, string> = {};
+  for (const module of modules) {
+    const path = join(folder, `${module.name}.js`);
+    await Deno.writeTextFile(path, sourceOf(module));
+    paths[module.name] = path;
+  }
+  return paths;
+}
+
+/** The re-exports of the module. */
 function sourceOf({ entries }: VendoredModule): string {
   return entries.map(({ package: name, path = "", values }) => {
     const names = values === "*" ? "*" : `{ ${values.join(", ")} }`;
@@ -111,39 +146,64 @@ function nodeBuiltins(): EsbuildPlugin {
   };
 }
 
-/** Applies the patches of one file, which only one plugin can load. */
-function patchedFile(patches: readonly Patch[]): EsbuildPlugin {
-  const [{ file } = { file: "" }] = patches;
-  const end = new RegExp(`${RegExp.escape(file)}$`);
+/** Patches the files that {@linkcode Patch} names, and names the classes of all files. */
+function sources(patches: readonly Patch[]): EsbuildPlugin {
   return {
-    name: `patches of ${file}`,
+    name: "sources",
     setup(build) {
-      build.onLoad({ filter: end }, async ({ path }) => ({
-        contents: patches.reduce(applyPatch, await Deno.readTextFile(path)),
-        loader: "js",
-      }));
+      build.onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
+        const applied = patches.filter(({ file }) => path.endsWith(`/${file}`));
+        const source = applied.reduce(applyPatch, await Deno.readTextFile(path));
+        return { contents: withClassNames(source), loader: "js" };
+      });
     },
   };
 }
 
-function applyPatch(code: string, { file, from, to }: Patch): string {
-  const parts = code.split(from);
-  if (parts.length === 2) return parts.join(to);
-  throw new Error(`Cannot patch ${file}: it no longer contains ${from}`);
+/**
+ * Applies a patch to the source of its file.
+ *
+ * @throws Error when the source does not contain the patched code, or contains it too often.
+ */
+export function applyPatch(source: string, { file, from, to, matches = 1 }: Patch): string {
+  const count = typeof from === "string"
+    ? source.split(from).length - 1
+    : [...source.matchAll(from)].length;
+  if (count !== matches) {
+    throw new Error(`Cannot patch ${file}: it contains ${from} ${count} times, not ${matches}`);
+  }
+  return source.replaceAll(from, () => to);
 }
 
-function sharedZod(): EsbuildPlugin {
+/** Tells the bundler that no module must run only because another one imports it. */
+function withoutSideEffects(): EsbuildPlugin {
+  const isResolving = Symbol("is resolving");
   return {
-    name: "shared zod",
+    name: "without side effects",
     setup(build) {
-      build.onResolve({ filter: /^zod(\/v4)?$/ }, () => ({ path: "./zod.js", external: true }));
+      build.onResolve({ filter: /./ }, async ({ path, pluginData, kind, importer, resolveDir }) => {
+        if (pluginData === isResolving) return undefined;
+        const options = { kind, importer, resolveDir, pluginData: isResolving };
+        return { ...await build.resolve(path, options), sideEffects: false };
+      });
     },
   };
 }
 
-/** Removes store paths, which depend on the installer of `node_modules`. */
-function withoutStorePaths(code: string): string {
-  return code.replaceAll(/node_modules\/\.deno\/[^/"]+\/(?=node_modules\/)/g, "");
+/** Imports these packages from their vendored modules, except in the modules themselves. */
+function sharedPackages(modules: readonly VendoredModule[]): EsbuildPlugin {
+  const shared = [
+    { name: "zod", filter: /^zod(\/v4)?$/ },
+    { name: "cfworker_json_schema", filter: /^@cfworker\/json-schema$/ },
+  ].filter(({ name }) => modules.every((module) => module.name !== name));
+  return {
+    name: "shared packages",
+    setup(build) {
+      for (const { name, filter } of shared) {
+        build.onResolve({ filter }, () => ({ path: `./${name}.js`, external: true }));
+      }
+    },
+  };
 }
 
 function packageFolders(inputs: Readonly<Record<string, { bytesInOutput: number }>>): string[] {

@@ -1,7 +1,6 @@
-import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { loadFflate } from "../deps.ts";
-import { bundleModule } from "./bundle_module.ts";
+import { brotliCompressSync } from "node:zlib";
+import { bundleModules } from "./bundle_module.ts";
 import { installPackages } from "./install_packages.ts";
 import { type PackageLicense, readPackageLicense, renderLicenses } from "./package_licenses.ts";
 import { specifierOf, VENDORED_MODULES, type VendoredModule } from "./vendored_modules.ts";
@@ -29,14 +28,17 @@ export async function vendorFiles(projectRoot: string): Promise<Map<string, stri
     await installPackages(projectRoot, folder);
     const files = declarationFiles();
     const licenses = new Map<string, PackageLicense>();
-    for (const module of VENDORED_MODULES) {
-      const { code, packageFolders } = await bundleModule(module, folder);
-      const bundled = await Promise.all(
-        packageFolders.map((path) => readPackageLicense(join(folder, path))),
-      );
-      for (const license of bundled) licenses.set(license.name, license);
-      const wasm = await wasmExportOf(module, folder);
-      files.set(`${module.name}.js`, headerOf(module, bundled) + code + wasm);
+    const groups = Map.groupBy(VENDORED_MODULES, ({ name, shared }) => shared ?? name);
+    for (const modules of groups.values()) {
+      for (const [name, { code, packageFolders }] of await bundleModules(modules, folder)) {
+        const bundled = await Promise.all(
+          packageFolders.map((path) => readPackageLicense(join(folder, path))),
+        );
+        for (const license of bundled) licenses.set(license.name, license);
+        const module = modules.find((candidate) => candidate.name === name);
+        const wasm = await wasmExportOf(module?.wasm, folder);
+        files.set(`${name}.js`, headerOf(module, bundled) + code + wasm);
+      }
     }
     files.set("LICENSES.txt", renderLicenses([...licenses.values()]));
     return files;
@@ -60,27 +62,27 @@ function declarationsOf({ entries, wasm }: VendoredModule): string {
       `export { ${values.join(", ")} } ${from}`,
     ];
   });
-  if (wasm !== undefined) lines.push("export const wasmGzipBase64: string;");
+  if (wasm !== undefined) lines.push("export const wasmBrotliBase64: string;");
   return `// ${GENERATED}\n${lines.join("\n")}\n`;
 }
 
 /**
  * Exports the WebAssembly module as text, because not every deployment supports static files or
- * imports of bytes. The compressor is plain JavaScript, so that every machine writes the same
+ * imports of bytes. The compressor is part of the pinned Deno, so that every machine writes the same
  * bytes.
  */
-async function wasmExportOf({ wasm }: VendoredModule, folder: string): Promise<string> {
+async function wasmExportOf(wasm: string | undefined, folder: string): Promise<string> {
   if (wasm === undefined) return "";
-  const { gzipSync } = await loadFflate();
   const bytes = await Deno.readFile(join(folder, "node_modules", wasm));
-  const packed = gzipSync(bytes, { level: 9, mtime: 0 });
-  return `export const wasmGzipBase64="${Buffer.from(packed).toString("base64")}";\n`;
+  const packed = brotliCompressSync(bytes);
+  return `export const wasmBrotliBase64="${packed.toString("base64")}";\n`;
 }
 
-function headerOf(module: VendoredModule, bundled: readonly PackageLicense[]): string {
+/** @param module Undefined for code that modules share, which only they import. */
+function headerOf(module: VendoredModule | undefined, bundled: readonly PackageLicense[]): string {
   const packages = bundled.map(({ name, license }) => `//   ${name} (${license})\n`).sort();
   return `// ${GENERATED}\n` +
     `// It contains code of these packages; LICENSES.txt has their terms.\n` +
     packages.join("") +
-    `// @ts-self-types="./${module.name}.d.ts"\n`;
+    (module === undefined ? "" : `// @ts-self-types="./${module.name}.d.ts"\n`);
 }

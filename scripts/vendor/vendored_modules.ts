@@ -1,3 +1,7 @@
+import { UNUSED_CODE } from "./unused_code.ts";
+import { UNUSED_LIBPG_QUERY_CODE } from "./unused_libpg_query_code.ts";
+import { UNUSED_RE2JS_CODE } from "./unused_re2js_code.ts";
+
 /** The pinned npm packages that functions use. */
 export const VENDORED_PACKAGES = {
   "@anthropic-ai/sdk": "1.12.0",
@@ -29,22 +33,25 @@ export interface VendoredEntry {
   readonly types?: readonly string[] | "*";
 }
 
-/** A fix that the package itself does not have. */
+/** A change of a package's file, which the package itself does not offer. */
 export interface Patch {
   /** The end of the file's path. */
   readonly file: string;
-  readonly from: string;
+  /** The code to replace: its text, or a global pattern. */
+  readonly from: string | RegExp;
   readonly to: string;
+  /** How often the file contains the code. @default 1 */
+  readonly matches?: number;
 }
 
 /** A file `shared/vendor/<name>.js` and its bundled entry points. */
 export interface VendoredModule {
-  /** Fixes of the package's code. The build fails if a fix does not match. */
+  /** Changes of the package's code. The build fails if one does not match. */
   readonly patches?: readonly Patch[];
   readonly name: string;
   readonly entries: readonly VendoredEntry[];
   /**
-   * A WebAssembly module of the package, exported as `wasmGzipBase64` because functions have no
+   * A WebAssembly module of the package, exported as `wasmBrotliBase64` because functions have no
    * files.
    */
   readonly wasm?: string;
@@ -52,12 +59,20 @@ export interface VendoredModule {
    * Whether functions may load it at every start. Other modules must be imported with `import()`.
    */
   readonly isLoadedAtStart?: true;
+  /**
+   * Whether unused modules of the package may be left out, although its `package.json` does not say
+   * so.
+   */
+  readonly hasNoSideEffects?: true;
+  /** A file for the code that this module shares with the others of the same value. */
+  readonly shared?: "mcp_core";
 }
 
 /** Every module in `shared/vendor/`. */
 export const VENDORED_MODULES: readonly VendoredModule[] = [
   {
     name: "anthropic",
+    patches: UNUSED_CODE.anthropic,
     entries: [
       // The base client has no resources, so that only the used one is bundled.
       { package: "@anthropic-ai/sdk", values: ["BaseAnthropic"] },
@@ -90,6 +105,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "google_genai",
+    patches: UNUSED_CODE.googleGenai,
     entries: [{ package: "@google/genai", path: "/web", values: ["GoogleGenAI"] }],
   },
   {
@@ -99,10 +115,13 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "markdown_it",
+    patches: UNUSED_CODE.markdownIt,
     entries: [{ package: "markdown-it", values: ["default"] }],
   },
   {
     name: "mcp_client",
+    shared: "mcp_core",
+    patches: edgeValidator("client"),
     entries: [{
       package: "@modelcontextprotocol/client",
       values: [
@@ -127,6 +146,8 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "mcp_server",
+    shared: "mcp_core",
+    patches: edgeValidator("server"),
     entries: [{
       package: "@modelcontextprotocol/server",
       values: [
@@ -152,7 +173,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
       file: "libpg-query/wasm/libpg-query.js",
       from: 'globalThis.process?.versions?.node&&globalThis.process?.type!="renderer"',
       to: "false",
-    }],
+    }, ...UNUSED_LIBPG_QUERY_CODE],
     wasm: "libpg-query/wasm/libpg-query.wasm",
     entries: [{
       package: "libpg-query",
@@ -163,6 +184,8 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "openai",
+    hasNoSideEffects: true,
+    patches: UNUSED_CODE.openai,
     entries: [{ package: "openai", values: ["OpenAI"] }],
   },
   {
@@ -184,6 +207,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   {
     name: "re2js",
     isLoadedAtStart: true,
+    patches: UNUSED_RE2JS_CODE,
     entries: [{ package: "re2js", values: ["RE2JS"] }],
   },
   {
@@ -201,14 +225,37 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   },
   {
     name: "yaml",
+    patches: UNUSED_CODE.yaml,
     entries: [{ package: "yaml", values: ["parse"] }],
   },
   {
     name: "zod",
     isLoadedAtStart: true,
+    patches: UNUSED_CODE.zod,
     entries: [{ package: "zod", values: "*" }],
   },
 ];
+
+/**
+ * Replaces the SDK's JSON Schema validator for servers by the one that it has for edge runtimes,
+ * which has a seventh of the code, and its copy of that validator's package by the package.
+ */
+function edgeValidator(side: "client" | "server"): Patch[] {
+  return [
+    {
+      file: `${side}/dist/shimsNode.mjs`,
+      from: /^import \{ n as AjvJsonSchemaValidator \} from ".+";$/gm,
+      to: "import { CfWorkerJsonSchemaValidator as AjvJsonSchemaValidator } from " +
+        `"@modelcontextprotocol/${side}/validators/cf-worker";`,
+    },
+    {
+      file: `${side}/dist/cfWorkerProvider-${{ client: "l7BFVI5n", server: "hgYAfIZf" }[side]}.mjs`,
+      from:
+        /^\/\/#region .+\/@cfworker\/json-schema\/[^]+(?=^\/\/#region .+\/cfWorkerProvider\.ts$)/gm,
+      to: 'import { Validator } from "@cfworker/json-schema";\n',
+    },
+  ];
+}
 
 /** Returns the npm specifier of an entry point, with the pinned version. */
 export function specifierOf({ package: name, path = "" }: VendoredEntry): string {

@@ -1,5 +1,5 @@
 import { z } from "../vendor/zod.js";
-import { CLOSED_SETS } from "../db/database.types.ts";
+import { CLOSED_SETS } from "../db/closed_sets.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";
 import { modelAnswer } from "../llm/model_port.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { CLOSED_SETS } from "../db/database.types.ts";
+import { CLOSED_SETS } from "../db/closed_sets.ts";
 import { ERROR_CODES, ERROR_TYPES, type ErrorCode, traitsOf } from "./codes.ts";
 import { SwarmError } from "./swarm_error.ts";
 

@@ -20,7 +20,7 @@ export function createAnthropicAdapter(
     generate: (request, asked) =>
       callOverTransport(endpoint, options, asked, async (fetch, isStreamed) => {
         const { signal, onDelta } = asked;
-        const messages = new Messages(createClient(endpoint, fetch));
+        const messages: MessagesClient = new Messages(createClient(endpoint, fetch));
         const functions = new OfferedFunctions(request, "anthropic");
         const output = nativeOutput(request);
         const body = toMessagesRequest(request, functions, output);
@@ -41,6 +41,9 @@ export function createAnthropicAdapter(
       }),
   };
 }
+
+/** The bundled client has only this method; see `scripts/vendor/unused_anthropic_code.ts`. */
+type MessagesClient = Pick<Messages, "create">;
 
 /** Maximum pauses of one turn while the provider's own tools run. */
 const MAX_PAUSES = 16;

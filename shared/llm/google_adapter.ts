@@ -33,7 +33,10 @@ export function createGoogleAdapter(
   };
 }
 
-function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): GoogleGenAI {
+/** The bundled client has only this module; see `scripts/vendor/unused_code.ts`. */
+type GoogleClient = Pick<GoogleGenAI, "models">;
+
+function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): GoogleClient {
   const baseUrl = endpoint.baseUrl ?? "https://generativelanguage.googleapis.com";
   return new GoogleGenAI({
     apiKey: endpoint.apiKey ?? "none",

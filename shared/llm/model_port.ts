@@ -1,4 +1,4 @@
-import { CLOSED_SETS } from "../db/database.types.ts";
+import { CLOSED_SETS } from "../db/closed_sets.ts";
 import type { FileFacts } from "../file_tokens.ts";
 import type { JsonObject } from "../json.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";

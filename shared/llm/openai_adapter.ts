@@ -42,6 +42,9 @@ function needsResponses(request: ModelRequest, endpoint: ModelEndpoint): boolean
   return request.reasoningEffort !== undefined && isOpenAiItself(endpoint);
 }
 
+/** The bundled client has only these resources; see `scripts/vendor/unused_code.ts`. */
+type OpenAiClient = Pick<OpenAI, "chat" | "responses">;
+
 interface Asking {
   readonly request: ModelRequest;
   readonly parts: ChatRequestParts;
@@ -51,7 +54,7 @@ interface Asking {
 }
 
 async function askCompletions(
-  { chat: { completions } }: OpenAI,
+  { chat: { completions } }: OpenAiClient,
   { request, parts, deltas, signal, isStreamed }: Asking,
 ): Promise<ModelResponse> {
   const body = toChatRequest(request, parts);
@@ -67,7 +70,7 @@ async function askCompletions(
 }
 
 async function askResponses(
-  { responses }: OpenAI,
+  { responses }: OpenAiClient,
   { request, parts, deltas, signal, isStreamed }: Asking,
 ): Promise<ModelResponse> {
   const body = toResponsesRequest(request, parts);
@@ -82,7 +85,7 @@ async function askResponses(
 }
 
 /** All options are explicit, so that no environment variable of the SDK applies. */
-function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): OpenAI {
+function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): OpenAiClient {
   return new OpenAI({
     apiKey: endpoint.apiKey ?? "none",
     adminAPIKey: null,

@@ -1,5 +1,5 @@
 import { z } from "../vendor/zod.js";
-import { CLOSED_SETS } from "../db/database.types.ts";
+import { CLOSED_SETS } from "../db/closed_sets.ts";
 import { answerInTime } from "../db/answer_in_time.ts";
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";

@@ -9,7 +9,7 @@ import type {
   ToolCallOutcome,
   UnknownCall,
 } from "../tool_contracts/tool_call.ts";
-import type { CallToolResult } from "../vendor/mcp_server.js";
+import type { CallToolResult } from "../vendor/mcp_client.js";
 import { META_PREFIX, underBothNames } from "../tool_contracts/meta_keys.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { z } from "../vendor/zod.js";
-import { CLOSED_SETS } from "../db/database.types.ts";
+import { CLOSED_SETS } from "../db/closed_sets.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import { MAX_SCHEMA_CHARACTERS } from "../tool_schemas/function_definition.ts";

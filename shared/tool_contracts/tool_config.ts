@@ -1,5 +1,5 @@
 import { z } from "../vendor/zod.js";
-import type { CLOSED_SETS } from "../db/database.types.ts";
+import type { CLOSED_SETS } from "../db/closed_sets.ts";
 import { describeIssues } from "../describe_issues.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";

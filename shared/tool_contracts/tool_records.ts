@@ -1,5 +1,5 @@
 import { z } from "../vendor/zod.js";
-import { CLOSED_SETS } from "../db/database.types.ts";
+import { CLOSED_SETS } from "../db/closed_sets.ts";
 import { type ErrorCode, isErrorCode } from "../errors/codes.ts";
 import type { JsonValue } from "../json.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";

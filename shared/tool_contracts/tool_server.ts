@@ -1,5 +1,5 @@
 import type { ContentBlock } from "../content_block.ts";
-import type { CLOSED_SETS } from "../db/database.types.ts";
+import type { CLOSED_SETS } from "../db/closed_sets.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { ToolDefinition } from "./tool_definition.ts";

@@ -9,6 +9,11 @@ import { validateValue } from "./validate_value.ts";
 
 const EVIL = "^(a+)+$";
 const EVIL_TEXT = `${"a".repeat(40)}!`;
+/** Each has code points of its own, which are collected on first use. */
+const MANY_PROPERTIES =
+  ("Arabic Armenian Bengali Bopomofo Cherokee Cyrillic Devanagari Ethiopic Georgian Gujarati Hangul " +
+    "Hebrew Hiragana Kannada Katakana Khmer Lao Malayalam Mongolian Myanmar Oriya Runic Sinhala " +
+    "Syriac Tamil Telugu Thaana Thai Tibetan Yi").split(" ").map((name) => `\\p{Script=${name}}`);
 /** The longest step of a request with the margin of `tests/security/blocked_loop.ts`. */
 const MAX_CPU_MS = 150;
 
@@ -63,6 +68,40 @@ Deno.test("patterns mean the same as in ECMA-262", () => {
         expected.test(text),
         `${pattern} ${JSON.stringify(text)}`,
       );
+    }
+  }
+});
+
+Deno.test("properties have the code points of ECMA-262, also if they are negated", () => {
+  const properties = [
+    ...["L", "Lu", "Letter", "gc=Nd", "Cn", "Cs", "Co", "Alphabetic", "ASCII", "Any", "Assigned"],
+    ...["Script=Greek", "sc=Han", "Script_Extensions=Greek", "Noncharacter_Code_Point"],
+  ];
+  for (const property of properties) {
+    for (const pattern of [`^\\p{${property}}$`, `^\\P{${property}}$`, `^[^\\p{${property}}_]$`]) {
+      const expected = new RegExp(pattern, "u");
+      const linear = compilePattern(pattern, new StepBudget(Infinity));
+      const free = new StepBudget(Infinity);
+      // A prime, so that every block is visited at another place, and the ends of all planes.
+      for (let point = 0; point <= 0x10ffff; point += point % 0x10000 > 0xfff0 ? 1 : 31) {
+        const text = String.fromCodePoint(point);
+        if (linear.test(text, free) === expected.test(text)) continue;
+        assert.fail(`${pattern} ${point.toString(16)}`);
+      }
+    }
+  }
+});
+
+Deno.test("properties ignore case where a pattern does", () => {
+  for (const property of ["Lu", "Ll", "Lt", "L", "Script=Greek", "Script=Latin", "Any"]) {
+    const pattern = `\\p{${property}}`;
+    const expected = new RegExp(`^${pattern}$`, "iu");
+    const linear = compilePattern(`(?i)^${pattern}$`, new StepBudget(Infinity));
+    // Up to the characters whose case the engine's version of Unicode may not know.
+    for (let point = 0; point < 0xa7c0; point++) {
+      const text = String.fromCodePoint(point);
+      if (linear.test(text, new StepBudget(Infinity)) === expected.test(text)) continue;
+      assert.fail(`${pattern} ${point.toString(16)}`);
     }
   }
 });
@@ -168,6 +207,9 @@ Deno.test("a schema with a pattern that cannot be checked is unusable, and says 
     "(?:a{1,1000}){1,1000}": /repeats too much/,
     [`${"a{0,900}".repeat(100)}`]: /repeats too much/,
     ["(?i)" + "\\p{L}".repeat(500)]: /repeats too much|too many steps/,
+    "^\\p{Unknown}$": /unusable/,
+    "^\\p{Greek}$": /unusable/,
+    [MANY_PROPERTIES.join("")]: /too many steps/,
     ["a?".repeat(40_000)]: /repeats too much|too many steps/,
   };
   for (const [pattern, reason] of Object.entries(reasons)) {

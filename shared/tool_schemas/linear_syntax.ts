@@ -35,7 +35,7 @@ interface OpenGroup {
 
 /**
  * Writes a pattern of ECMA-262 in the syntax of the linear engine, where both differ: `\s`, `.`,
- * names of properties, brackets in classes, and counted repetitions above 1,000.
+ * brackets in classes, and counted repetitions above 1,000.
  *
  * @throws PatternError
  */
@@ -92,7 +92,6 @@ function translated(token: string): string {
   if (/^\\(?:[1-9]|k)/.test(token)) {
     throw new PatternError("it has a backreference, which cannot be checked");
   }
-  if (/^\\[pP]/.test(token)) return property(token);
   return token.startsWith("[") && token.length > 1 ? characterClass(token) : token;
 }
 
@@ -103,14 +102,9 @@ function characterClass(token: string): string {
       if (part === "\\s") return SPACE;
       if (part === "\\S") return NO_SPACE;
       if (part === "\\b") return "\\x08";
-      return part === "[" ? "\\[" : /^\\[pP]/.test(part) ? property(part) : part;
+      return part === "[" ? "\\[" : part;
     });
   return `[${isNegated ? "^" : ""}${members}]`;
-}
-
-/** `\p{Script=Greek}` → `\p{Greek}`, as the engine writes it. */
-function property(token: string): string {
-  return token.replace(/(?:Script|sc|Script_Extensions|scx|General_Category|gc)=/, "");
 }
 
 function sizeOf(token: string, propertySize: number): number {

@@ -2,241 +2,157 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   @cfworker/json-schema@4.1.6 (MIT)
 // @ts-self-types="./cfworker_json_schema.d.ts"
-function deepCompareStrict(a,b){const typeofa=typeof a;if(typeofa!==typeof b)return!1;const aIsArray=Array.isArray(a),bIsArray=Array.
-isArray(b);if(aIsArray!==bIsArray)return!1;if(aIsArray){const length=a.length;if(length!==b.length)return!1;for(let i=0;i<
-length;i++)if(!deepCompareStrict(a[i],b[i]))return!1;return!0}if(typeofa==="object"){if(!a||!b)return a===b;const aKeys=Object.
-keys(a),bKeys=Object.keys(b);if(aKeys.length!==bKeys.length)return!1;for(const k of aKeys)if(!Object.prototype.hasOwnProperty.
-call(b,k)||!deepCompareStrict(a[k],b[k]))return!1;return!0}return a===b}function encodePointer(p){return encodeURI(escapePointer(
-p)).replace(/#/g,"%23")}function escapePointer(p){return p.replace(/~/g,"~0").replace(/\//g,"~1")}var uriFragmentCharacter=/^[A-Za-z0-9._~!$&'()*+,;=:@/?-]$/,
-uriPercentEncoding=/^%[0-9A-Fa-f]{2}$/,uriUnreservedCharacter=/^[A-Za-z0-9._~-]$/;function normalizeURIFragment(fragment){
-let normalized="";for(let index=0;index<fragment.length;){const character=fragment[index],encoded=fragment.slice(index,index+
-3);if(character==="%"&&uriPercentEncoding.test(encoded)){const decoded=String.fromCharCode(parseInt(encoded.slice(1),16));
-normalized+=uriUnreservedCharacter.test(decoded)?decoded:encoded.toUpperCase(),index+=3;continue}const codePoint=String.
-fromCodePoint(fragment.codePointAt(index));normalized+=uriFragmentCharacter.test(codePoint)?codePoint:encodeURIComponent(
-codePoint),index+=codePoint.length}return normalized}function resolveURI(reference,baseURI){const url=new URL(reference,
-baseURI.href);return url.hash=url.hash?normalizeURIFragment(url.hash.slice(1)):"",url}var schemaArrayKeyword={prefixItems:!0,
-items:!0,allOf:!0,anyOf:!0,oneOf:!0},schemaMapKeyword={$defs:!0,definitions:!0,properties:!0,patternProperties:!0,dependentSchemas:!0},
-ignoredKeyword={id:!0,$id:!0,$ref:!0,$schema:!0,$anchor:!0,$vocabulary:!0,$comment:!0,default:!0,enum:!0,const:!0,required:!0,
-dependentRequired:!0,type:!0,maximum:!0,minimum:!0,exclusiveMaximum:!0,exclusiveMinimum:!0,multipleOf:!0,maxLength:!0,minLength:!0,
-pattern:!0,format:!0,maxItems:!0,minItems:!0,uniqueItems:!0,maxProperties:!0,minProperties:!0},initialBaseURI=typeof self<
+function U(e,d){let t=typeof e;if(t!==typeof d)return!1;let u=Array.isArray(e),s=Array.isArray(d);if(u!==s)return!1;if(u){
+let l=e.length;if(l!==d.length)return!1;for(let r=0;r<l;r++)if(!U(e[r],d[r]))return!1;return!0}if(t==="object"){if(!e||!d)
+return e===d;let l=Object.keys(e),r=Object.keys(d);if(l.length!==r.length)return!1;for(let h of l)if(!Object.prototype.hasOwnProperty.
+call(d,h)||!U(e[h],d[h]))return!1;return!0}return e===d}function k(e){return encodeURI(De(e)).replace(/#/g,"%23")}function De(e){return e.replace(/~/g,"~0").replace(/\//g,"~1")}var Ue=/^[A-Za-z0-9._~!$&'()*+,;=:@/?-]$/,Fe=/^%[0-9A-Fa-f]{2}$/,Ke=/^[A-Za-z0-9._~-]$/;function Ve(e){let d="";for(let t=0;t<
+e.length;){let u=e[t],s=e.slice(t,t+3);if(u==="%"&&Fe.test(s)){let r=String.fromCharCode(parseInt(s.slice(1),16));d+=Ke.
+test(r)?r:s.toUpperCase(),t+=3;continue}let l=String.fromCodePoint(e.codePointAt(t));d+=Ue.test(l)?l:encodeURIComponent(
+l),t+=l.length}return d}function Q(e,d){let t=new URL(e,d.href);return t.hash=t.hash?Ve(t.hash.slice(1)):"",t}var Je={prefixItems:!0,items:!0,allOf:!0,anyOf:!0,oneOf:!0},Be={$defs:!0,definitions:!0,properties:!0,patternProperties:!0,
+dependentSchemas:!0},He={id:!0,$id:!0,$ref:!0,$schema:!0,$anchor:!0,$vocabulary:!0,$comment:!0,default:!0,enum:!0,const:!0,
+required:!0,dependentRequired:!0,type:!0,maximum:!0,minimum:!0,exclusiveMaximum:!0,exclusiveMinimum:!0,multipleOf:!0,maxLength:!0,
+minLength:!0,pattern:!0,format:!0,maxItems:!0,minItems:!0,uniqueItems:!0,maxProperties:!0,minProperties:!0},Ze=typeof self<
 "u"&&self.location&&self.location.origin!=="null"?new URL(self.location.origin+self.location.pathname+location.search):new URL(
-"https://github.com/cfworker");function dereference(schema,lookup=Object.create(null),baseURI=initialBaseURI,basePointer=""){
-if(schema&&typeof schema=="object"&&!Array.isArray(schema)){const id=schema.$id||schema.id;if(id){const url=resolveURI(id,
-baseURI);url.hash.length>1?lookup[url.href]=schema:(url.hash="",basePointer===""?baseURI=url:dereference(schema,lookup,baseURI))}}else if(schema!==
-!0&&schema!==!1)return lookup;const schemaURI=baseURI.href+(basePointer?"#"+basePointer:"");if(lookup[schemaURI]!==void 0&&
-lookup[schemaURI]!==schema)throw new Error(`Duplicate schema URI "${schemaURI}".`);if(lookup[schemaURI]=schema,schema===
-!0||schema===!1)return lookup;if(schema.__absolute_uri__===void 0&&Object.defineProperty(schema,"__absolute_uri__",{enumerable:!1,
-value:schemaURI}),schema.$ref&&schema.__absolute_ref__===void 0){const url=resolveURI(schema.$ref,baseURI);Object.defineProperty(
-schema,"__absolute_ref__",{enumerable:!1,value:url.href})}if(schema.$recursiveRef&&schema.__absolute_recursive_ref__===void 0){
-const url=resolveURI(schema.$recursiveRef,baseURI);Object.defineProperty(schema,"__absolute_recursive_ref__",{enumerable:!1,
-value:url.href})}if(schema.$anchor){const url=resolveURI("#"+schema.$anchor,baseURI);lookup[url.href]=schema}for(let key in schema){
-if(ignoredKeyword[key])continue;const keyBase=`${basePointer}/${encodePointer(key)}`,subSchema=schema[key];if(Array.isArray(
-subSchema)){if(schemaArrayKeyword[key]){const length=subSchema.length;for(let i=0;i<length;i++)dereference(subSchema[i],
-lookup,baseURI,`${keyBase}/${i}`)}}else if(schemaMapKeyword[key])for(let subKey in subSchema)dereference(subSchema[subKey],
-lookup,baseURI,`${keyBase}/${encodePointer(subKey)}`);else dereference(subSchema,lookup,baseURI,keyBase)}return lookup}var DATE=/^(\d\d\d\d)-(\d\d)-(\d\d)$/,
-DAYS=[0,31,28,31,30,31,30,31,31,30,31,30,31],TIME=/^(\d\d):(\d\d):(\d\d)(\.\d+)?(z|([+-])(\d\d):(\d\d))?$/i,HOSTNAME=/^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-0-9a-z]{0,61}[0-9a-z])?)*$/i,
-URIREF=/^(?:[a-z][a-z0-9+\-.]*:)?(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'"()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?(?:\?(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i,
-URITEMPLATE=/^(?:(?:[^\x00-\x20\x7f"<>%\\^`{|}]|%[0-9a-f]{2})|\{[+#./;?&=,!@|]?(?:[a-z0-9_]|%[0-9a-f]{2})+(?:\.(?:[a-z0-9_]|%[0-9a-f]{2})+)*(?::[1-9][0-9]{0,3}|\*)?(?:,(?:[a-z0-9_]|%[0-9a-f]{2})+(?:\.(?:[a-z0-9_]|%[0-9a-f]{2})+)*(?::[1-9][0-9]{0,3}|\*)?)*\})*$/i,
-URL_=/^(?:(?:https?|ftp):\/\/)(?:\S+(?::\S*)?@)?(?:(?!10(?:\.\d{1,3}){3})(?!127(?:\.\d{1,3}){3})(?!169\.254(?:\.\d{1,3}){2})(?!192\.168(?:\.\d{1,3}){2})(?!172\.(?:1[6-9]|2\d|3[0-1])(?:\.\d{1,3}){2})(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])(?:\.(?:1?\d{1,2}|2[0-4]\d|25[0-5])){2}(?:\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4]))|(?:(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)(?:\.(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)*(?:\.(?:[a-z\u{00a1}-\u{ffff}]{2,})))(?::\d{2,5})?(?:\/[^\s]*)?$/iu,
-UUID=/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,JSON_POINTER=/^(?:\/(?:[^~/]|~0|~1)*)*$/,JSON_POINTER_URI_FRAGMENT=/^#(?:\/(?:[a-z0-9_\-.!$&'()*+,;:=@]|%[0-9a-f]{2}|~0|~1)*)*$/i,
-RELATIVE_JSON_POINTER=/^(?:0|[1-9][0-9]*)(?:#|(?:\/(?:[^~/]|~0|~1)*)*)$/,EMAIL_ADDRESS=/^("(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"|[a-z0-9.!#$%&'*+/=?^_`{|}~-]+)@(.+)$/i,
-EMAIL=input=>{const matches=input.match(EMAIL_ADDRESS);if(!matches)return!1;const name=matches[1],host=matches[2];if(!name||
-!host||name.length>64||host.length>253||name[0]!=='"'&&(name[0]==="."||name.endsWith(".")||name.includes("..")))return!1;
-if(host.startsWith("[")&&host.endsWith("]")){const address=host.slice(1,-1);return/^ipv6:/i.test(address)?IPV6.test(address.
-slice(5)):IPV4.test(address)}return HOSTNAME.test(host)},IPV4=/^(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)$/,
-IPV6=/^((([0-9a-f]{1,4}:){7}([0-9a-f]{1,4}|:))|(([0-9a-f]{1,4}:){6}(:[0-9a-f]{1,4}|((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){5}(((:[0-9a-f]{1,4}){1,2})|:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){4}(((:[0-9a-f]{1,4}){1,3})|((:[0-9a-f]{1,4})?:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){3}(((:[0-9a-f]{1,4}){1,4})|((:[0-9a-f]{1,4}){0,2}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){2}(((:[0-9a-f]{1,4}){1,5})|((:[0-9a-f]{1,4}){0,3}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){1}(((:[0-9a-f]{1,4}){1,6})|((:[0-9a-f]{1,4}){0,4}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(:(((:[0-9a-f]{1,4}){1,7})|((:[0-9a-f]{1,4}){0,5}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:)))$/i,
-DURATION=input=>/^P(?:\d+W|(?:(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)(?:T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S))?|T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S)))$/.
-test(input);function bind(r){return r.test.bind(r)}var format={date,time:time.bind(void 0,!0),"date-time":date_time,duration:DURATION,
-uri,"uri-reference":bind(URIREF),"uri-template":bind(URITEMPLATE),url:bind(URL_),email:EMAIL,hostname:bind(HOSTNAME),ipv4:bind(
-IPV4),ipv6:bind(IPV6),regex,uuid:bind(UUID),"json-pointer":bind(JSON_POINTER),"json-pointer-uri-fragment":bind(JSON_POINTER_URI_FRAGMENT),
-"relative-json-pointer":bind(RELATIVE_JSON_POINTER)};function isLeapYear(year){return year%4===0&&(year%100!==0||year%400===
-0)}function date(str){const matches=str.match(DATE);if(!matches)return!1;const yearPart=matches[1],monthPart=matches[2],
-dayPart=matches[3];if(!yearPart||!monthPart||!dayPart)return!1;const year=+yearPart,month=+monthPart,day=+dayPart,maxDay=month==
-2&&isLeapYear(year)?29:DAYS[month];return month>=1&&month<=12&&day>=1&&maxDay!==void 0&&day<=maxDay}function time(full,str){
-const matches=str.match(TIME);if(!matches)return!1;const hourPart=matches[1],minutePart=matches[2],secondPart=matches[3];
-if(!hourPart||!minutePart||!secondPart)return!1;const hour=+hourPart,minute=+minutePart,second=+secondPart,timeZone=matches[5],
-offsetSign=matches[6],offsetHour=+(matches[7]??0),offsetMinute=+(matches[8]??0);if(hour>23||minute>59||second>60||offsetHour>
-23||offsetMinute>59||full&&timeZone===void 0)return!1;if(second<60)return!0;const offsetDirection=offsetSign==="+"?1:offsetSign===
-"-"?-1:0;return(hour*60+minute-offsetDirection*(offsetHour*60+offsetMinute)+1440)%1440===1439}var DATE_TIME_SEPARATOR=/t|\s/i;
-function date_time(str){const[datePart,timePart,extra]=str.split(DATE_TIME_SEPARATOR);return datePart!==void 0&&timePart!==
-void 0&&extra===void 0&&date(datePart)&&time(!0,timePart)}var NOT_URI_FRAGMENT=/\/|:/,URI_PATTERN=/^(?:[a-z][a-z0-9+\-.]*:)(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)(?:\?(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i;
-function uri(str){return NOT_URI_FRAGMENT.test(str)&&URI_PATTERN.test(str)}var Z_ANCHOR=/[^\\]\\Z/;function regex(str){if(Z_ANCHOR.
-test(str))return!1;try{return new RegExp(str,"u"),!0}catch{return!1}}function ucs2length(s){let result=0,length=s.length,
-index=0,charCode;for(;index<length;)result++,charCode=s.charCodeAt(index++),charCode>=55296&&charCode<=56319&&index<length&&
-(charCode=s.charCodeAt(index),(charCode&64512)==56320&&index++);return result}function hasOwnProperty(instance,key){return Object.
-prototype.hasOwnProperty.call(instance,key)}function decimalInteger(value){const coefficientAndExponent=Math.abs(value).
-toString().split("e"),coefficient=coefficientAndExponent[0],exponent=coefficientAndExponent[1]??"0",point=coefficient.indexOf(
-"."),fractionLength=point===-1?0:coefficient.length-point-1;return[BigInt(coefficient.replace(".","")),Number(exponent)-
-fractionLength]}function isMultipleOf(instance,divisor){if(!Number.isFinite(instance)||!Number.isFinite(divisor)||divisor<=
-0)return!1;const[instanceCoefficient,instanceExponent]=decimalInteger(instance),[divisorCoefficient,divisorExponent]=decimalInteger(
-divisor),exponentDifference=instanceExponent-divisorExponent;return exponentDifference>=0?instanceCoefficient*10n**BigInt(
-exponentDifference)%divisorCoefficient===0n:instanceCoefficient%(divisorCoefficient*10n**BigInt(-exponentDifference))===
-0n}function validate(instance,schema,draft="2019-09",lookup=dereference(schema),shortCircuit=!0,recursiveAnchor=null,instanceLocation="\
-#",schemaLocation="#",evaluated=Object.create(null)){if(schema===!0)return{valid:!0,errors:[]};if(schema===!1)return{valid:!1,
-errors:[{instanceLocation,keyword:"false",keywordLocation:instanceLocation,error:"False boolean schema."}]};const rawInstanceType=typeof instance;
-let instanceType;switch(rawInstanceType){case"boolean":case"number":case"string":instanceType=rawInstanceType;break;case"\
-object":instance===null?instanceType="null":Array.isArray(instance)?instanceType="array":instanceType="object";break;default:
-throw new Error(`Instances of "${rawInstanceType}" type are not supported.`)}const{$ref,$recursiveRef,$recursiveAnchor,type:$type,
-const:$const,enum:$enum,required:$required,not:$not,anyOf:$anyOf,allOf:$allOf,oneOf:$oneOf,if:$if,then:$then,else:$else,
-format:$format,properties:$properties,patternProperties:$patternProperties,additionalProperties:$additionalProperties,unevaluatedProperties:$unevaluatedProperties,
-minProperties:$minProperties,maxProperties:$maxProperties,propertyNames:$propertyNames,dependentRequired:$dependentRequired,
-dependentSchemas:$dependentSchemas,dependencies:$dependencies,prefixItems:$prefixItems,items:$items,additionalItems:$additionalItems,
-unevaluatedItems:$unevaluatedItems,contains:$contains,minContains:$minContains,maxContains:$maxContains,minItems:$minItems,
-maxItems:$maxItems,uniqueItems:$uniqueItems,minimum:$minimum,maximum:$maximum,exclusiveMinimum:$exclusiveMinimum,exclusiveMaximum:$exclusiveMaximum,
-multipleOf:$multipleOf,minLength:$minLength,maxLength:$maxLength,pattern:$pattern,__absolute_ref__,__absolute_recursive_ref__}=schema,
-errors=[];if($recursiveAnchor===!0&&recursiveAnchor===null&&(recursiveAnchor=schema),$recursiveRef==="#"){const refSchema=recursiveAnchor===
-null?lookup[__absolute_recursive_ref__]:recursiveAnchor,keywordLocation=`${schemaLocation}/$recursiveRef`,result=validate(
-instance,recursiveAnchor===null?schema:recursiveAnchor,draft,lookup,shortCircuit,refSchema,instanceLocation,keywordLocation,
-evaluated);result.valid||errors.push({instanceLocation,keyword:"$recursiveRef",keywordLocation,error:"A subschema had er\
-rors."},...result.errors)}if($ref!==void 0){const refSchema=lookup[__absolute_ref__||$ref];if(refSchema===void 0){let message=`\
-Unresolved $ref "${$ref}".`;throw __absolute_ref__&&__absolute_ref__!==$ref&&(message+=`  Absolute URI "${__absolute_ref__}\
-".`),message+=`
+"https://github.com/cfworker");function O(e,d=Object.create(null),t=Ze,u=""){if(e&&typeof e=="object"&&!Array.isArray(e)){
+let l=e.$id||e.id;if(l){let r=Q(l,t);r.hash.length>1?d[r.href]=e:(r.hash="",u===""?t=r:O(e,d,t))}}else if(e!==!0&&e!==!1)
+return d;let s=t.href+(u?"#"+u:"");if(d[s]!==void 0&&d[s]!==e)throw new Error(`Duplicate schema URI "${s}".`);if(d[s]=e,
+e===!0||e===!1)return d;if(e.__absolute_uri__===void 0&&Object.defineProperty(e,"__absolute_uri__",{enumerable:!1,value:s}),
+e.$ref&&e.__absolute_ref__===void 0){let l=Q(e.$ref,t);Object.defineProperty(e,"__absolute_ref__",{enumerable:!1,value:l.
+href})}if(e.$recursiveRef&&e.__absolute_recursive_ref__===void 0){let l=Q(e.$recursiveRef,t);Object.defineProperty(e,"__\
+absolute_recursive_ref__",{enumerable:!1,value:l.href})}if(e.$anchor){let l=Q("#"+e.$anchor,t);d[l.href]=e}for(let l in e){
+if(He[l])continue;let r=`${u}/${k(l)}`,f=e[l];if(Array.isArray(f)){if(Je[l]){let h=f.length;for(let I=0;I<h;I++)O(f[I],d,
+t,`${r}/${I}`)}}else if(Be[l])for(let h in f)O(f[h],d,t,`${r}/${k(h)}`);else O(f,d,t,r)}return d}var Ge=/^(\d\d\d\d)-(\d\d)-(\d\d)$/,We=[0,31,28,31,30,31,30,31,31,30,31,30,31],Ye=/^(\d\d):(\d\d):(\d\d)(\.\d+)?(z|([+-])(\d\d):(\d\d))?$/i,
+ze=/^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-0-9a-z]{0,61}[0-9a-z])?)*$/i,Xe=/^(?:[a-z][a-z0-9+\-.]*:)?(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'"()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'"()*+,;=:@]|%[0-9a-f]{2})*)*)?(?:\?(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'"()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i,
+Ce=/^(?:(?:[^\x00-\x20\x7f"<>%\\^`{|}]|%[0-9a-f]{2})|\{[+#./;?&=,!@|]?(?:[a-z0-9_]|%[0-9a-f]{2})+(?:\.(?:[a-z0-9_]|%[0-9a-f]{2})+)*(?::[1-9][0-9]{0,3}|\*)?(?:,(?:[a-z0-9_]|%[0-9a-f]{2})+(?:\.(?:[a-z0-9_]|%[0-9a-f]{2})+)*(?::[1-9][0-9]{0,3}|\*)?)*\})*$/i,
+Qe=/^(?:(?:https?|ftp):\/\/)(?:\S+(?::\S*)?@)?(?:(?!10(?:\.\d{1,3}){3})(?!127(?:\.\d{1,3}){3})(?!169\.254(?:\.\d{1,3}){2})(?!192\.168(?:\.\d{1,3}){2})(?!172\.(?:1[6-9]|2\d|3[0-1])(?:\.\d{1,3}){2})(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])(?:\.(?:1?\d{1,2}|2[0-4]\d|25[0-5])){2}(?:\.(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-4]))|(?:(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)(?:\.(?:[a-z\u{00a1}-\u{ffff}0-9]+-?)*[a-z\u{00a1}-\u{ffff}0-9]+)*(?:\.(?:[a-z\u{00a1}-\u{ffff}]{2,})))(?::\d{2,5})?(?:\/[^\s]*)?$/iu,
+Le=/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,er=/^(?:\/(?:[^~/]|~0|~1)*)*$/,rr=/^#(?:\/(?:[a-z0-9_\-.!$&'()*+,;:=@]|%[0-9a-f]{2}|~0|~1)*)*$/i,
+tr=/^(?:0|[1-9][0-9]*)(?:#|(?:\/(?:[^~/]|~0|~1)*)*)$/,dr=/^("(?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"|[a-z0-9.!#$%&'*+/=?^_`{|}~-]+)@(.+)$/i,
+nr=e=>{let d=e.match(dr);if(!d)return!1;let t=d[1],u=d[2];if(!t||!u||t.length>64||u.length>253||t[0]!=='"'&&(t[0]==="."||
+t.endsWith(".")||t.includes("..")))return!1;if(u.startsWith("[")&&u.endsWith("]")){let s=u.slice(1,-1);return/^ipv6:/i.test(
+s)?je.test(s.slice(5)):Ee.test(s)}return ze.test(u)},Ee=/^(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)$/,
+je=/^((([0-9a-f]{1,4}:){7}([0-9a-f]{1,4}|:))|(([0-9a-f]{1,4}:){6}(:[0-9a-f]{1,4}|((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){5}(((:[0-9a-f]{1,4}){1,2})|:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3})|:))|(([0-9a-f]{1,4}:){4}(((:[0-9a-f]{1,4}){1,3})|((:[0-9a-f]{1,4})?:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){3}(((:[0-9a-f]{1,4}){1,4})|((:[0-9a-f]{1,4}){0,2}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){2}(((:[0-9a-f]{1,4}){1,5})|((:[0-9a-f]{1,4}){0,3}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(([0-9a-f]{1,4}:){1}(((:[0-9a-f]{1,4}){1,6})|((:[0-9a-f]{1,4}){0,4}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:))|(:(((:[0-9a-f]{1,4}){1,7})|((:[0-9a-f]{1,4}){0,5}:((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}))|:)))$/i,
+or=e=>/^P(?:\d+W|(?:(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)(?:T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S))?|T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S)))$/.
+test(e);function _(e){return e.test.bind(e)}var F={date:Re,time:Me.bind(void 0,!0),"date-time":ir,duration:or,uri:ar,"ur\
+i-reference":_(Xe),"uri-template":_(Ce),url:_(Qe),email:nr,hostname:_(ze),ipv4:_(Ee),ipv6:_(je),regex:$r,uuid:_(Le),"jso\
+n-pointer":_(er),"json-pointer-uri-fragment":_(rr),"relative-json-pointer":_(tr)};function fr(e){return e%4===0&&(e%100!==
+0||e%400===0)}function Re(e){let d=e.match(Ge);if(!d)return!1;let t=d[1],u=d[2],s=d[3];if(!t||!u||!s)return!1;let l=+t,r=+u,
+f=+s,h=r==2&&fr(l)?29:We[r];return r>=1&&r<=12&&f>=1&&h!==void 0&&f<=h}function Me(e,d){let t=d.match(Ye);if(!t)return!1;
+let u=t[1],s=t[2],l=t[3];if(!u||!s||!l)return!1;let r=+u,f=+s,h=+l,I=t[5],w=t[6],P=+(t[7]??0),Z=+(t[8]??0);if(r>23||f>59||
+h>60||P>23||Z>59||e&&I===void 0)return!1;if(h<60)return!0;let D=w==="+"?1:w==="-"?-1:0;return(r*60+f-D*(P*60+Z)+1440)%1440===
+1439}var sr=/t|\s/i;function ir(e){let[d,t,u]=e.split(sr);return d!==void 0&&t!==void 0&&u===void 0&&Re(d)&&Me(!0,t)}var ur=/\/|:/,
+lr=/^(?:[a-z][a-z0-9+\-.]*:)(?:\/?\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:]|%[0-9a-f]{2})*@)?(?:\[(?:(?:(?:(?:[0-9a-f]{1,4}:){6}|::(?:[0-9a-f]{1,4}:){5}|(?:[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){4}|(?:(?:[0-9a-f]{1,4}:){0,1}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){3}|(?:(?:[0-9a-f]{1,4}:){0,2}[0-9a-f]{1,4})?::(?:[0-9a-f]{1,4}:){2}|(?:(?:[0-9a-f]{1,4}:){0,3}[0-9a-f]{1,4})?::[0-9a-f]{1,4}:|(?:(?:[0-9a-f]{1,4}:){0,4}[0-9a-f]{1,4})?::)(?:[0-9a-f]{1,4}:[0-9a-f]{1,4}|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?))|(?:(?:[0-9a-f]{1,4}:){0,5}[0-9a-f]{1,4})?::[0-9a-f]{1,4}|(?:(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4})?::)|[Vv][0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+)\]|(?:(?:25[0-5]|2[0-4]\d|[01]?\d\d?)\.){3}(?:25[0-5]|2[0-4]\d|[01]?\d\d?)|(?:[a-z0-9\-._~!$&'()*+,;=]|%[0-9a-f]{2})*)(?::\d*)?(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*|\/(?:(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)?|(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})+(?:\/(?:[a-z0-9\-._~!$&'()*+,;=:@]|%[0-9a-f]{2})*)*)(?:\?(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?(?:#(?:[a-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9a-f]{2})*)?$/i;
+function ar(e){return ur.test(e)&&lr.test(e)}var mr=/[^\\]\\Z/;function $r(e){if(mr.test(e))return!1;try{return new RegExp(
+e,"u"),!0}catch{return!1}}function Ae(e){let d=0,t=e.length,u=0,s;for(;u<t;)d++,s=e.charCodeAt(u++),s>=55296&&s<=56319&&u<t&&(s=e.charCodeAt(u),(s&
+64512)==56320&&u++);return d}function q(e,d){return Object.prototype.hasOwnProperty.call(e,d)}function Ne(e){let d=Math.abs(e).toString().split("e"),
+t=d[0],u=d[1]??"0",s=t.indexOf("."),l=s===-1?0:t.length-s-1;return[BigInt(t.replace(".","")),Number(u)-l]}function pr(e,d){
+if(!Number.isFinite(e)||!Number.isFinite(d)||d<=0)return!1;let[t,u]=Ne(e),[s,l]=Ne(d),r=u-l;return r>=0?t*10n**BigInt(r)%
+s===0n:t%(s*10n**BigInt(-r))===0n}function c(e,d,t="2019-09",u=O(d),s=!0,l=null,r="#",f="#",h=Object.create(null)){if(d===
+!0)return{valid:!0,errors:[]};if(d===!1)return{valid:!1,errors:[{instanceLocation:r,keyword:"false",keywordLocation:r,error:"\
+False boolean schema."}]};let I=typeof e,w;switch(I){case"boolean":case"number":case"string":w=I;break;case"object":e===
+null?w="null":Array.isArray(e)?w="array":w="object";break;default:throw new Error(`Instances of "${I}" type are not supp\
+orted.`)}let{$ref:P,$recursiveRef:Z,$recursiveAnchor:D,type:x,const:K,enum:V,required:ue,not:le,anyOf:ae,allOf:me,oneOf:$e,
+if:pe,then:ye,else:he,format:G,properties:we,patternProperties:ce,additionalProperties:ge,unevaluatedProperties:ke,minProperties:L,
+maxProperties:ee,propertyNames:xe,dependentRequired:re,dependentSchemas:Ie,dependencies:te,prefixItems:de,items:J,additionalItems:_e,
+unevaluatedItems:be,contains:Oe,minContains:b,maxContains:ne,minItems:oe,maxItems:fe,uniqueItems:Te,minimum:v,maximum:S,
+exclusiveMinimum:B,exclusiveMaximum:H,multipleOf:se,minLength:W,maxLength:Y,pattern:Pe,__absolute_ref__:X,__absolute_recursive_ref__:qe}=d,
+o=[];if(D===!0&&l===null&&(l=d),Z==="#"){let p=l===null?u[qe]:l,a=`${f}/$recursiveRef`,y=c(e,l===null?d:l,t,u,s,p,r,a,h);
+y.valid||o.push({instanceLocation:r,keyword:"$recursiveRef",keywordLocation:a,error:"A subschema had errors."},...y.errors)}
+if(P!==void 0){let a=u[X||P];if(a===void 0){let n=`Unresolved $ref "${P}".`;throw X&&X!==P&&(n+=`  Absolute URI "${X}".`),
+n+=`
 Known schemas:
-- ${Object.keys(lookup).join(`
-- `)}`,new Error(message)}const keywordLocation=`${schemaLocation}/$ref`,result=validate(instance,refSchema,draft,lookup,
-shortCircuit,recursiveAnchor,instanceLocation,keywordLocation,evaluated);if(result.valid||errors.push({instanceLocation,
-keyword:"$ref",keywordLocation,error:"A subschema had errors."},...result.errors),draft==="4"||draft==="7")return{valid:errors.
-length===0,errors}}if(Array.isArray($type)){let length=$type.length,valid=!1;for(let i=0;i<length;i++)if(instanceType===
-$type[i]||$type[i]==="integer"&&instanceType==="number"&&instance%1===0&&instance===instance){valid=!0;break}valid||errors.
-push({instanceLocation,keyword:"type",keywordLocation:`${schemaLocation}/type`,error:`Instance type "${instanceType}" is\
- invalid. Expected "${$type.join('", "')}".`})}else $type==="integer"?(instanceType!=="number"||instance%1||instance!==instance)&&
-errors.push({instanceLocation,keyword:"type",keywordLocation:`${schemaLocation}/type`,error:`Instance type "${instanceType}\
-" is invalid. Expected "${$type}".`}):$type!==void 0&&instanceType!==$type&&errors.push({instanceLocation,keyword:"type",
-keywordLocation:`${schemaLocation}/type`,error:`Instance type "${instanceType}" is invalid. Expected "${$type}".`});if($const!==
-void 0&&(instanceType==="object"||instanceType==="array"?deepCompareStrict(instance,$const)||errors.push({instanceLocation,
-keyword:"const",keywordLocation:`${schemaLocation}/const`,error:`Instance does not match ${JSON.stringify($const)}.`}):instance!==
-$const&&errors.push({instanceLocation,keyword:"const",keywordLocation:`${schemaLocation}/const`,error:`Instance does not\
- match ${JSON.stringify($const)}.`})),$enum!==void 0&&(instanceType==="object"||instanceType==="array"?$enum.some(value=>deepCompareStrict(
-instance,value))||errors.push({instanceLocation,keyword:"enum",keywordLocation:`${schemaLocation}/enum`,error:`Instance \
-does not match any of ${JSON.stringify($enum)}.`}):$enum.some(value=>instance===value)||errors.push({instanceLocation,keyword:"\
-enum",keywordLocation:`${schemaLocation}/enum`,error:`Instance does not match any of ${JSON.stringify($enum)}.`})),$not!==
-void 0){const keywordLocation=`${schemaLocation}/not`;validate(instance,$not,draft,lookup,shortCircuit,recursiveAnchor,instanceLocation,
-keywordLocation).valid&&errors.push({instanceLocation,keyword:"not",keywordLocation,error:'Instance matched "not" schema\
-.'})}let subEvaluateds=[];if($anyOf!==void 0){const keywordLocation=`${schemaLocation}/anyOf`,errorsLength=errors.length;
-let anyValid=!1;for(const[i,subSchema]of $anyOf.entries()){const subEvaluated=Object.create(evaluated),result=validate(instance,
-subSchema,draft,lookup,shortCircuit,$recursiveAnchor===!0?recursiveAnchor:null,instanceLocation,`${keywordLocation}/${i}`,
-subEvaluated);errors.push(...result.errors),anyValid=anyValid||result.valid,result.valid&&subEvaluateds.push(subEvaluated)}
-anyValid?errors.length=errorsLength:errors.splice(errorsLength,0,{instanceLocation,keyword:"anyOf",keywordLocation,error:"\
-Instance does not match any subschemas."})}if($allOf!==void 0){const keywordLocation=`${schemaLocation}/allOf`,errorsLength=errors.
-length;let allValid=!0;for(const[i,subSchema]of $allOf.entries()){const subEvaluated=Object.create(evaluated),result=validate(
-instance,subSchema,draft,lookup,shortCircuit,$recursiveAnchor===!0?recursiveAnchor:null,instanceLocation,`${keywordLocation}\
-/${i}`,subEvaluated);errors.push(...result.errors),allValid=allValid&&result.valid,result.valid&&subEvaluateds.push(subEvaluated)}
-allValid?errors.length=errorsLength:errors.splice(errorsLength,0,{instanceLocation,keyword:"allOf",keywordLocation,error:"\
-Instance does not match every subschema."})}if($oneOf!==void 0){const keywordLocation=`${schemaLocation}/oneOf`,errorsLength=errors.
-length,matches=$oneOf.filter((subSchema,i)=>{const subEvaluated=Object.create(evaluated),result=validate(instance,subSchema,
-draft,lookup,shortCircuit,$recursiveAnchor===!0?recursiveAnchor:null,instanceLocation,`${keywordLocation}/${i}`,subEvaluated);
-return errors.push(...result.errors),result.valid&&subEvaluateds.push(subEvaluated),result.valid}).length;matches===1?errors.
-length=errorsLength:errors.splice(errorsLength,0,{instanceLocation,keyword:"oneOf",keywordLocation,error:`Instance does \
-not match exactly one subschema (${matches} matches).`})}if((instanceType==="object"||instanceType==="array")&&Object.assign(
-evaluated,...subEvaluateds),$if!==void 0){const keywordLocation=`${schemaLocation}/if`,ifEvaluated=Object.create(null);if(validate(
-instance,$if,draft,lookup,shortCircuit,recursiveAnchor,instanceLocation,keywordLocation,ifEvaluated).valid){if(Object.assign(
-evaluated,ifEvaluated),$then!==void 0){const thenResult=validate(instance,$then,draft,lookup,shortCircuit,recursiveAnchor,
-instanceLocation,`${schemaLocation}/then`,evaluated);thenResult.valid||errors.push({instanceLocation,keyword:"if",keywordLocation,
-error:'Instance does not match "then" schema.'},...thenResult.errors)}}else if($else!==void 0){const elseResult=validate(
-instance,$else,draft,lookup,shortCircuit,recursiveAnchor,instanceLocation,`${schemaLocation}/else`,evaluated);elseResult.
-valid||errors.push({instanceLocation,keyword:"if",keywordLocation,error:'Instance does not match "else" schema.'},...elseResult.
-errors)}}if(instanceType==="object"){if($required!==void 0)for(const key of $required)hasOwnProperty(instance,key)||errors.
-push({instanceLocation,keyword:"required",keywordLocation:`${schemaLocation}/required`,error:`Instance does not have req\
-uired property "${key}".`});const keys=Object.keys(instance);if($minProperties!==void 0&&keys.length<$minProperties&&errors.
-push({instanceLocation,keyword:"minProperties",keywordLocation:`${schemaLocation}/minProperties`,error:`Instance does no\
-t have at least ${$minProperties} properties.`}),$maxProperties!==void 0&&keys.length>$maxProperties&&errors.push({instanceLocation,
-keyword:"maxProperties",keywordLocation:`${schemaLocation}/maxProperties`,error:`Instance does not have at least ${$maxProperties}\
- properties.`}),$propertyNames!==void 0){const keywordLocation=`${schemaLocation}/propertyNames`;for(const key in instance){
-const subInstancePointer=`${instanceLocation}/${encodePointer(key)}`,result=validate(key,$propertyNames,draft,lookup,shortCircuit,
-recursiveAnchor,subInstancePointer,keywordLocation);result.valid||errors.push({instanceLocation,keyword:"propertyNames",
-keywordLocation,error:`Property name "${key}" does not match schema.`},...result.errors)}}if($dependentRequired!==void 0){
-const keywordLocation=`${schemaLocation}/dependantRequired`;for(const key in $dependentRequired)if(hasOwnProperty(instance,
-key)){const required=$dependentRequired[key];for(const dependantKey of required)hasOwnProperty(instance,dependantKey)||errors.
-push({instanceLocation,keyword:"dependentRequired",keywordLocation,error:`Instance has "${key}" but does not have "${dependantKey}\
-".`})}}if($dependentSchemas!==void 0)for(const[key,dependentSchema]of Object.entries($dependentSchemas)){const keywordLocation=`${schemaLocation}\
-/dependentSchemas`;if(hasOwnProperty(instance,key)){const result=validate(instance,dependentSchema,draft,lookup,shortCircuit,
-recursiveAnchor,instanceLocation,`${keywordLocation}/${encodePointer(key)}`,evaluated);result.valid||errors.push({instanceLocation,
-keyword:"dependentSchemas",keywordLocation,error:`Instance has "${key}" but does not match dependant schema.`},...result.
-errors)}}if($dependencies!==void 0){const keywordLocation=`${schemaLocation}/dependencies`;for(const key in $dependencies)
-if(hasOwnProperty(instance,key)){const propsOrSchema=$dependencies[key];if(Array.isArray(propsOrSchema))for(const dependantKey of propsOrSchema)
-hasOwnProperty(instance,dependantKey)||errors.push({instanceLocation,keyword:"dependencies",keywordLocation,error:`Insta\
-nce has "${key}" but does not have "${dependantKey}".`});else{const result=validate(instance,propsOrSchema,draft,lookup,
-shortCircuit,recursiveAnchor,instanceLocation,`${keywordLocation}/${encodePointer(key)}`);result.valid||errors.push({instanceLocation,
-keyword:"dependencies",keywordLocation,error:`Instance has "${key}" but does not match dependant schema.`},...result.errors)}}}
-const thisEvaluated=Object.create(null);let stop=!1;if($properties!==void 0){const keywordLocation=`${schemaLocation}/pr\
-operties`;for(const[key,propertySchema]of Object.entries($properties)){if(!hasOwnProperty(instance,key))continue;const subInstancePointer=`${instanceLocation}\
-/${encodePointer(key)}`,result=validate(instance[key],propertySchema,draft,lookup,shortCircuit,recursiveAnchor,subInstancePointer,
-`${keywordLocation}/${encodePointer(key)}`);if(thisEvaluated[key]=!0,result.valid)evaluated[key]=!0;else if(stop=shortCircuit,
-errors.push({instanceLocation,keyword:"properties",keywordLocation,error:`Property "${key}" does not match schema.`},...result.
-errors),stop)break}}if(!stop&&$patternProperties!==void 0){const keywordLocation=`${schemaLocation}/patternProperties`;for(const[
-pattern,subSchema]of Object.entries($patternProperties)){const regex2={test:format[`pattern
-`+pattern]};for(const key in instance){if(!regex2.test(key))continue;const subInstancePointer=`${instanceLocation}/${encodePointer(
-key)}`,result=validate(instance[key],subSchema,draft,lookup,shortCircuit,recursiveAnchor,subInstancePointer,`${keywordLocation}\
-/${encodePointer(pattern)}`);thisEvaluated[key]=!0,result.valid?evaluated[key]=!0:(stop=shortCircuit,errors.push({instanceLocation,
-keyword:"patternProperties",keywordLocation,error:`Property "${key}" matches pattern "${pattern}" but does not match ass\
-ociated schema.`},...result.errors))}}}if(!stop&&$additionalProperties!==void 0){const keywordLocation=`${schemaLocation}\
-/additionalProperties`;for(const key in instance){if(thisEvaluated[key])continue;const subInstancePointer=`${instanceLocation}\
-/${encodePointer(key)}`,result=validate(instance[key],$additionalProperties,draft,lookup,shortCircuit,recursiveAnchor,subInstancePointer,
-keywordLocation);result.valid?evaluated[key]=!0:(stop=shortCircuit,errors.push({instanceLocation,keyword:"additionalProp\
-erties",keywordLocation,error:`Property "${key}" does not match additional properties schema.`},...result.errors))}}else if(!stop&&
-$unevaluatedProperties!==void 0){const keywordLocation=`${schemaLocation}/unevaluatedProperties`;for(const key in instance)
-if(!evaluated[key]){const subInstancePointer=`${instanceLocation}/${encodePointer(key)}`,result=validate(instance[key],$unevaluatedProperties,
-draft,lookup,shortCircuit,recursiveAnchor,subInstancePointer,keywordLocation);result.valid?evaluated[key]=!0:errors.push(
-{instanceLocation,keyword:"unevaluatedProperties",keywordLocation,error:`Property "${key}" does not match unevaluated pr\
-operties schema.`},...result.errors)}}}else if(instanceType==="array"){$maxItems!==void 0&&instance.length>$maxItems&&errors.
-push({instanceLocation,keyword:"maxItems",keywordLocation:`${schemaLocation}/maxItems`,error:`Array has too many items (${instance.
-length} > ${$maxItems}).`}),$minItems!==void 0&&instance.length<$minItems&&errors.push({instanceLocation,keyword:"minIte\
-ms",keywordLocation:`${schemaLocation}/minItems`,error:`Array has too few items (${instance.length} < ${$minItems}).`});
-const length=instance.length;let i=0,stop=!1;if($prefixItems!==void 0){const keywordLocation=`${schemaLocation}/prefixIt\
-ems`,length2=Math.min($prefixItems.length,length);for(;i<length2;i++){const result=validate(instance[i],$prefixItems[i],
-draft,lookup,shortCircuit,recursiveAnchor,`${instanceLocation}/${i}`,`${keywordLocation}/${i}`);if(evaluated[i]=!0,!result.
-valid&&(stop=shortCircuit,errors.push({instanceLocation,keyword:"prefixItems",keywordLocation,error:"Items did not match\
- schema."},...result.errors),stop))break}}if($items!==void 0){const keywordLocation=`${schemaLocation}/items`;if(Array.isArray(
-$items)){const length2=Math.min($items.length,length);for(;i<length2;i++){const result=validate(instance[i],$items[i],draft,
-lookup,shortCircuit,recursiveAnchor,`${instanceLocation}/${i}`,`${keywordLocation}/${i}`);if(evaluated[i]=!0,!result.valid&&
-(stop=shortCircuit,errors.push({instanceLocation,keyword:"items",keywordLocation,error:"Items did not match schema."},...result.
-errors),stop))break}}else for(;i<length;i++){const result=validate(instance[i],$items,draft,lookup,shortCircuit,recursiveAnchor,
-`${instanceLocation}/${i}`,keywordLocation);if(evaluated[i]=!0,!result.valid&&(stop=shortCircuit,errors.push({instanceLocation,
-keyword:"items",keywordLocation,error:"Items did not match schema."},...result.errors),stop))break}if(!stop&&$additionalItems!==
-void 0){const keywordLocation2=`${schemaLocation}/additionalItems`;for(;i<length;i++){const result=validate(instance[i],
-$additionalItems,draft,lookup,shortCircuit,recursiveAnchor,`${instanceLocation}/${i}`,keywordLocation2);evaluated[i]=!0,
-result.valid||(stop=shortCircuit,errors.push({instanceLocation,keyword:"additionalItems",keywordLocation:keywordLocation2,
-error:"Items did not match additional items schema."},...result.errors))}}}if($contains!==void 0)if(length===0&&$minContains===
-void 0)errors.push({instanceLocation,keyword:"contains",keywordLocation:`${schemaLocation}/contains`,error:"Array is emp\
-ty. It must contain at least one item matching the schema."});else if($minContains!==void 0&&length<$minContains)errors.
-push({instanceLocation,keyword:"minContains",keywordLocation:`${schemaLocation}/minContains`,error:`Array has less items\
- (${length}) than minContains (${$minContains}).`});else{const keywordLocation=`${schemaLocation}/contains`,errorsLength=errors.
-length;let contained=0;for(let j=0;j<length;j++){const result=validate(instance[j],$contains,draft,lookup,shortCircuit,recursiveAnchor,
-`${instanceLocation}/${j}`,keywordLocation);result.valid?(evaluated[j]=!0,contained++):errors.push(...result.errors)}contained>=
-($minContains||0)&&(errors.length=errorsLength),$minContains===void 0&&contained===0?errors.splice(errorsLength,0,{instanceLocation,
-keyword:"contains",keywordLocation,error:"Array does not contain item matching schema."}):$minContains!==void 0&&contained<
-$minContains?errors.push({instanceLocation,keyword:"minContains",keywordLocation:`${schemaLocation}/minContains`,error:`\
-Array must contain at least ${$minContains} items matching schema. Only ${contained} items were found.`}):$maxContains!==
-void 0&&contained>$maxContains&&errors.push({instanceLocation,keyword:"maxContains",keywordLocation:`${schemaLocation}/m\
-axContains`,error:`Array may contain at most ${$maxContains} items matching schema. ${contained} items were found.`})}if(!stop&&
-$unevaluatedItems!==void 0){const keywordLocation=`${schemaLocation}/unevaluatedItems`;for(i;i<length;i++){if(evaluated[i])
-continue;const result=validate(instance[i],$unevaluatedItems,draft,lookup,shortCircuit,recursiveAnchor,`${instanceLocation}\
-/${i}`,keywordLocation);evaluated[i]=!0,result.valid||errors.push({instanceLocation,keyword:"unevaluatedItems",keywordLocation,
-error:"Items did not match unevaluated items schema."},...result.errors)}}if($uniqueItems)for(let j=0;j<length;j++){const a=instance[j],
-ao=typeof a=="object"&&a!==null;for(let k=0;k<length;k++){if(j===k)continue;const b=instance[k];(a===b||ao&&(typeof b=="\
-object"&&b!==null)&&deepCompareStrict(a,b))&&(errors.push({instanceLocation,keyword:"uniqueItems",keywordLocation:`${schemaLocation}\
-/uniqueItems`,error:`Duplicate items at indexes ${j} and ${k}.`}),j=Number.MAX_SAFE_INTEGER,k=Number.MAX_SAFE_INTEGER)}}}else if(instanceType===
-"number")draft==="4"?($minimum!==void 0&&($exclusiveMinimum===!0&&instance<=$minimum||instance<$minimum)&&errors.push({instanceLocation,
-keyword:"minimum",keywordLocation:`${schemaLocation}/minimum`,error:`${instance} is less than ${$exclusiveMinimum?"or eq\
-ual to ":""} ${$minimum}.`}),$maximum!==void 0&&($exclusiveMaximum===!0&&instance>=$maximum||instance>$maximum)&&errors.
-push({instanceLocation,keyword:"maximum",keywordLocation:`${schemaLocation}/maximum`,error:`${instance} is greater than ${$exclusiveMaximum?
-"or equal to ":""} ${$maximum}.`})):($minimum!==void 0&&instance<$minimum&&errors.push({instanceLocation,keyword:"minimu\
-m",keywordLocation:`${schemaLocation}/minimum`,error:`${instance} is less than ${$minimum}.`}),$maximum!==void 0&&instance>
-$maximum&&errors.push({instanceLocation,keyword:"maximum",keywordLocation:`${schemaLocation}/maximum`,error:`${instance}\
- is greater than ${$maximum}.`}),$exclusiveMinimum!==void 0&&instance<=$exclusiveMinimum&&errors.push({instanceLocation,
-keyword:"exclusiveMinimum",keywordLocation:`${schemaLocation}/exclusiveMinimum`,error:`${instance} is less than ${$exclusiveMinimum}\
-.`}),$exclusiveMaximum!==void 0&&instance>=$exclusiveMaximum&&errors.push({instanceLocation,keyword:"exclusiveMaximum",keywordLocation:`${schemaLocation}\
-/exclusiveMaximum`,error:`${instance} is greater than or equal to ${$exclusiveMaximum}.`})),$multipleOf!==void 0&&(isMultipleOf(
-instance,$multipleOf)||errors.push({instanceLocation,keyword:"multipleOf",keywordLocation:`${schemaLocation}/multipleOf`,
-error:`${instance} is not a multiple of ${$multipleOf}.`}));else if(instanceType==="string"){const length=$minLength===void 0&&
-$maxLength===void 0?0:ucs2length(instance);$minLength!==void 0&&length<$minLength&&errors.push({instanceLocation,keyword:"\
-minLength",keywordLocation:`${schemaLocation}/minLength`,error:`String is too short (${length} < ${$minLength}).`}),$maxLength!==
-void 0&&length>$maxLength&&errors.push({instanceLocation,keyword:"maxLength",keywordLocation:`${schemaLocation}/maxLengt\
-h`,error:`String is too long (${length} > ${$maxLength}).`}),$pattern!==void 0&&!format[`pattern
-`+$pattern](instance)&&errors.push({instanceLocation,keyword:"pattern",keywordLocation:`${schemaLocation}/pattern`,error:"\
-String does not match pattern."}),$format!==void 0&&format[$format]&&!format[$format](instance)&&errors.push({instanceLocation,
-keyword:"format",keywordLocation:`${schemaLocation}/format`,error:`String does not match format "${$format}".`})}return{
-valid:errors.length===0,errors}}var Validator=class{schema;draft;shortCircuit;lookup;constructor(schema,draft="2019-09",shortCircuit=!0){
-this.schema=schema,this.draft=draft,this.shortCircuit=shortCircuit,this.lookup=dereference(schema)}validate(instance){return validate(
-instance,this.schema,this.draft,this.lookup,this.shortCircuit)}addSchema(schema,id){id&&(schema={...schema,$id:id}),dereference(
-schema,this.lookup)}};export{Validator,format};
+- ${Object.keys(u).join(`
+- `)}`,new Error(n)}let y=`${f}/$ref`,i=c(e,a,t,u,s,l,r,y,h);if(i.valid||o.push({instanceLocation:r,keyword:"$ref",keywordLocation:y,
+error:"A subschema had errors."},...i.errors),t==="4"||t==="7")return{valid:o.length===0,errors:o}}if(Array.isArray(x)){
+let p=x.length,a=!1;for(let y=0;y<p;y++)if(w===x[y]||x[y]==="integer"&&w==="number"&&e%1===0&&e===e){a=!0;break}a||o.push(
+{instanceLocation:r,keyword:"type",keywordLocation:`${f}/type`,error:`Instance type "${w}" is invalid. Expected "${x.join(
+'", "')}".`})}else x==="integer"?(w!=="number"||e%1||e!==e)&&o.push({instanceLocation:r,keyword:"type",keywordLocation:`${f}\
+/type`,error:`Instance type "${w}" is invalid. Expected "${x}".`}):x!==void 0&&w!==x&&o.push({instanceLocation:r,keyword:"\
+type",keywordLocation:`${f}/type`,error:`Instance type "${w}" is invalid. Expected "${x}".`});if(K!==void 0&&(w==="objec\
+t"||w==="array"?U(e,K)||o.push({instanceLocation:r,keyword:"const",keywordLocation:`${f}/const`,error:`Instance does not\
+ match ${JSON.stringify(K)}.`}):e!==K&&o.push({instanceLocation:r,keyword:"const",keywordLocation:`${f}/const`,error:`In\
+stance does not match ${JSON.stringify(K)}.`})),V!==void 0&&(w==="object"||w==="array"?V.some(p=>U(e,p))||o.push({instanceLocation:r,
+keyword:"enum",keywordLocation:`${f}/enum`,error:`Instance does not match any of ${JSON.stringify(V)}.`}):V.some(p=>e===
+p)||o.push({instanceLocation:r,keyword:"enum",keywordLocation:`${f}/enum`,error:`Instance does not match any of ${JSON.stringify(
+V)}.`})),le!==void 0){let p=`${f}/not`;c(e,le,t,u,s,l,r,p).valid&&o.push({instanceLocation:r,keyword:"not",keywordLocation:p,
+error:'Instance matched "not" schema.'})}let C=[];if(ae!==void 0){let p=`${f}/anyOf`,a=o.length,y=!1;for(let[i,n]of ae.entries()){
+let $=Object.create(h),m=c(e,n,t,u,s,D===!0?l:null,r,`${p}/${i}`,$);o.push(...m.errors),y=y||m.valid,m.valid&&C.push($)}
+y?o.length=a:o.splice(a,0,{instanceLocation:r,keyword:"anyOf",keywordLocation:p,error:"Instance does not match any subsc\
+hemas."})}if(me!==void 0){let p=`${f}/allOf`,a=o.length,y=!0;for(let[i,n]of me.entries()){let $=Object.create(h),m=c(e,n,
+t,u,s,D===!0?l:null,r,`${p}/${i}`,$);o.push(...m.errors),y=y&&m.valid,m.valid&&C.push($)}y?o.length=a:o.splice(a,0,{instanceLocation:r,
+keyword:"allOf",keywordLocation:p,error:"Instance does not match every subschema."})}if($e!==void 0){let p=`${f}/oneOf`,
+a=o.length,y=$e.filter((i,n)=>{let $=Object.create(h),m=c(e,i,t,u,s,D===!0?l:null,r,`${p}/${n}`,$);return o.push(...m.errors),
+m.valid&&C.push($),m.valid}).length;y===1?o.length=a:o.splice(a,0,{instanceLocation:r,keyword:"oneOf",keywordLocation:p,
+error:`Instance does not match exactly one subschema (${y} matches).`})}if((w==="object"||w==="array")&&Object.assign(h,
+...C),pe!==void 0){let p=`${f}/if`,a=Object.create(null);if(c(e,pe,t,u,s,l,r,p,a).valid){if(Object.assign(h,a),ye!==void 0){
+let i=c(e,ye,t,u,s,l,r,`${f}/then`,h);i.valid||o.push({instanceLocation:r,keyword:"if",keywordLocation:p,error:'Instance\
+ does not match "then" schema.'},...i.errors)}}else if(he!==void 0){let i=c(e,he,t,u,s,l,r,`${f}/else`,h);i.valid||o.push(
+{instanceLocation:r,keyword:"if",keywordLocation:p,error:'Instance does not match "else" schema.'},...i.errors)}}if(w===
+"object"){if(ue!==void 0)for(let i of ue)q(e,i)||o.push({instanceLocation:r,keyword:"required",keywordLocation:`${f}/req\
+uired`,error:`Instance does not have required property "${i}".`});let p=Object.keys(e);if(L!==void 0&&p.length<L&&o.push(
+{instanceLocation:r,keyword:"minProperties",keywordLocation:`${f}/minProperties`,error:`Instance does not have at least ${L}\
+ properties.`}),ee!==void 0&&p.length>ee&&o.push({instanceLocation:r,keyword:"maxProperties",keywordLocation:`${f}/maxPr\
+operties`,error:`Instance does not have at least ${ee} properties.`}),xe!==void 0){let i=`${f}/propertyNames`;for(let n in e){
+let $=`${r}/${k(n)}`,m=c(n,xe,t,u,s,l,$,i);m.valid||o.push({instanceLocation:r,keyword:"propertyNames",keywordLocation:i,
+error:`Property name "${n}" does not match schema.`},...m.errors)}}if(re!==void 0){let i=`${f}/dependantRequired`;for(let n in re)
+if(q(e,n)){let $=re[n];for(let m of $)q(e,m)||o.push({instanceLocation:r,keyword:"dependentRequired",keywordLocation:i,error:`\
+Instance has "${n}" but does not have "${m}".`})}}if(Ie!==void 0)for(let[i,n]of Object.entries(Ie)){let $=`${f}/dependen\
+tSchemas`;if(q(e,i)){let m=c(e,n,t,u,s,l,r,`${$}/${k(i)}`,h);m.valid||o.push({instanceLocation:r,keyword:"dependentSchem\
+as",keywordLocation:$,error:`Instance has "${i}" but does not match dependant schema.`},...m.errors)}}if(te!==void 0){let i=`${f}\
+/dependencies`;for(let n in te)if(q(e,n)){let $=te[n];if(Array.isArray($))for(let m of $)q(e,m)||o.push({instanceLocation:r,
+keyword:"dependencies",keywordLocation:i,error:`Instance has "${n}" but does not have "${m}".`});else{let m=c(e,$,t,u,s,
+l,r,`${i}/${k(n)}`);m.valid||o.push({instanceLocation:r,keyword:"dependencies",keywordLocation:i,error:`Instance has "${n}\
+" but does not match dependant schema.`},...m.errors)}}}let a=Object.create(null),y=!1;if(we!==void 0){let i=`${f}/prope\
+rties`;for(let[n,$]of Object.entries(we)){if(!q(e,n))continue;let m=`${r}/${k(n)}`,g=c(e[n],$,t,u,s,l,m,`${i}/${k(n)}`);
+if(a[n]=!0,g.valid)h[n]=!0;else if(y=s,o.push({instanceLocation:r,keyword:"properties",keywordLocation:i,error:`Property\
+ "${n}" does not match schema.`},...g.errors),y)break}}if(!y&&ce!==void 0){let i=`${f}/patternProperties`;for(let[n,$]of Object.
+entries(ce)){let m={test:F[`pattern
+`+n]};for(let g in e){if(!m.test(g))continue;let ve=`${r}/${k(g)}`,Se=c(e[g],$,t,u,s,l,ve,`${i}/${k(n)}`);a[g]=!0,Se.valid?
+h[g]=!0:(y=s,o.push({instanceLocation:r,keyword:"patternProperties",keywordLocation:i,error:`Property "${g}" matches pat\
+tern "${n}" but does not match associated schema.`},...Se.errors))}}}if(!y&&ge!==void 0){let i=`${f}/additionalPropertie\
+s`;for(let n in e){if(a[n])continue;let $=`${r}/${k(n)}`,m=c(e[n],ge,t,u,s,l,$,i);m.valid?h[n]=!0:(y=s,o.push({instanceLocation:r,
+keyword:"additionalProperties",keywordLocation:i,error:`Property "${n}" does not match additional properties schema.`},...m.
+errors))}}else if(!y&&ke!==void 0){let i=`${f}/unevaluatedProperties`;for(let n in e)if(!h[n]){let $=`${r}/${k(n)}`,m=c(
+e[n],ke,t,u,s,l,$,i);m.valid?h[n]=!0:o.push({instanceLocation:r,keyword:"unevaluatedProperties",keywordLocation:i,error:`\
+Property "${n}" does not match unevaluated properties schema.`},...m.errors)}}}else if(w==="array"){fe!==void 0&&e.length>
+fe&&o.push({instanceLocation:r,keyword:"maxItems",keywordLocation:`${f}/maxItems`,error:`Array has too many items (${e.length}\
+ > ${fe}).`}),oe!==void 0&&e.length<oe&&o.push({instanceLocation:r,keyword:"minItems",keywordLocation:`${f}/minItems`,error:`\
+Array has too few items (${e.length} < ${oe}).`});let p=e.length,a=0,y=!1;if(de!==void 0){let i=`${f}/prefixItems`,n=Math.
+min(de.length,p);for(;a<n;a++){let $=c(e[a],de[a],t,u,s,l,`${r}/${a}`,`${i}/${a}`);if(h[a]=!0,!$.valid&&(y=s,o.push({instanceLocation:r,
+keyword:"prefixItems",keywordLocation:i,error:"Items did not match schema."},...$.errors),y))break}}if(J!==void 0){let i=`${f}\
+/items`;if(Array.isArray(J)){let n=Math.min(J.length,p);for(;a<n;a++){let $=c(e[a],J[a],t,u,s,l,`${r}/${a}`,`${i}/${a}`);
+if(h[a]=!0,!$.valid&&(y=s,o.push({instanceLocation:r,keyword:"items",keywordLocation:i,error:"Items did not match schema\
+."},...$.errors),y))break}}else for(;a<p;a++){let n=c(e[a],J,t,u,s,l,`${r}/${a}`,i);if(h[a]=!0,!n.valid&&(y=s,o.push({instanceLocation:r,
+keyword:"items",keywordLocation:i,error:"Items did not match schema."},...n.errors),y))break}if(!y&&_e!==void 0){let n=`${f}\
+/additionalItems`;for(;a<p;a++){let $=c(e[a],_e,t,u,s,l,`${r}/${a}`,n);h[a]=!0,$.valid||(y=s,o.push({instanceLocation:r,
+keyword:"additionalItems",keywordLocation:n,error:"Items did not match additional items schema."},...$.errors))}}}if(Oe!==
+void 0)if(p===0&&b===void 0)o.push({instanceLocation:r,keyword:"contains",keywordLocation:`${f}/contains`,error:"Array i\
+s empty. It must contain at least one item matching the schema."});else if(b!==void 0&&p<b)o.push({instanceLocation:r,keyword:"\
+minContains",keywordLocation:`${f}/minContains`,error:`Array has less items (${p}) than minContains (${b}).`});else{let i=`${f}\
+/contains`,n=o.length,$=0;for(let m=0;m<p;m++){let g=c(e[m],Oe,t,u,s,l,`${r}/${m}`,i);g.valid?(h[m]=!0,$++):o.push(...g.
+errors)}$>=(b||0)&&(o.length=n),b===void 0&&$===0?o.splice(n,0,{instanceLocation:r,keyword:"contains",keywordLocation:i,
+error:"Array does not contain item matching schema."}):b!==void 0&&$<b?o.push({instanceLocation:r,keyword:"minContains",
+keywordLocation:`${f}/minContains`,error:`Array must contain at least ${b} items matching schema. Only ${$} items were f\
+ound.`}):ne!==void 0&&$>ne&&o.push({instanceLocation:r,keyword:"maxContains",keywordLocation:`${f}/maxContains`,error:`A\
+rray may contain at most ${ne} items matching schema. ${$} items were found.`})}if(!y&&be!==void 0){let i=`${f}/unevalua\
+tedItems`;for(a;a<p;a++){if(h[a])continue;let n=c(e[a],be,t,u,s,l,`${r}/${a}`,i);h[a]=!0,n.valid||o.push({instanceLocation:r,
+keyword:"unevaluatedItems",keywordLocation:i,error:"Items did not match unevaluated items schema."},...n.errors)}}if(Te)
+for(let i=0;i<p;i++){let n=e[i],$=typeof n=="object"&&n!==null;for(let m=0;m<p;m++){if(i===m)continue;let g=e[m];(n===g||
+$&&(typeof g=="object"&&g!==null)&&U(n,g))&&(o.push({instanceLocation:r,keyword:"uniqueItems",keywordLocation:`${f}/uniq\
+ueItems`,error:`Duplicate items at indexes ${i} and ${m}.`}),i=Number.MAX_SAFE_INTEGER,m=Number.MAX_SAFE_INTEGER)}}}else if(w===
+"number")t==="4"?(v!==void 0&&(B===!0&&e<=v||e<v)&&o.push({instanceLocation:r,keyword:"minimum",keywordLocation:`${f}/mi\
+nimum`,error:`${e} is less than ${B?"or equal to ":""} ${v}.`}),S!==void 0&&(H===!0&&e>=S||e>S)&&o.push({instanceLocation:r,
+keyword:"maximum",keywordLocation:`${f}/maximum`,error:`${e} is greater than ${H?"or equal to ":""} ${S}.`})):(v!==void 0&&
+e<v&&o.push({instanceLocation:r,keyword:"minimum",keywordLocation:`${f}/minimum`,error:`${e} is less than ${v}.`}),S!==void 0&&
+e>S&&o.push({instanceLocation:r,keyword:"maximum",keywordLocation:`${f}/maximum`,error:`${e} is greater than ${S}.`}),B!==
+void 0&&e<=B&&o.push({instanceLocation:r,keyword:"exclusiveMinimum",keywordLocation:`${f}/exclusiveMinimum`,error:`${e} \
+is less than ${B}.`}),H!==void 0&&e>=H&&o.push({instanceLocation:r,keyword:"exclusiveMaximum",keywordLocation:`${f}/excl\
+usiveMaximum`,error:`${e} is greater than or equal to ${H}.`})),se!==void 0&&(pr(e,se)||o.push({instanceLocation:r,keyword:"\
+multipleOf",keywordLocation:`${f}/multipleOf`,error:`${e} is not a multiple of ${se}.`}));else if(w==="string"){let p=W===
+void 0&&Y===void 0?0:Ae(e);W!==void 0&&p<W&&o.push({instanceLocation:r,keyword:"minLength",keywordLocation:`${f}/minLeng\
+th`,error:`String is too short (${p} < ${W}).`}),Y!==void 0&&p>Y&&o.push({instanceLocation:r,keyword:"maxLength",keywordLocation:`${f}\
+/maxLength`,error:`String is too long (${p} > ${Y}).`}),Pe!==void 0&&!F[`pattern
+`+Pe](e)&&o.push({instanceLocation:r,keyword:"pattern",keywordLocation:`${f}/pattern`,error:"String does not match patte\
+rn."}),G!==void 0&&F[G]&&!F[G](e)&&o.push({instanceLocation:r,keyword:"format",keywordLocation:`${f}/format`,error:`Stri\
+ng does not match format "${G}".`})}return{valid:o.length===0,errors:o}}var ie=class{static name="Validator";schema;draft;shortCircuit;lookup;constructor(d,t="2019-09",u=!0){this.schema=d,this.
+draft=t,this.shortCircuit=u,this.lookup=O(d)}validate(d){return c(d,this.schema,this.draft,this.lookup,this.shortCircuit)}addSchema(d,t){
+t&&(d={...d,$id:t}),O(d,this.lookup)}};export{ie as Validator,F as format};

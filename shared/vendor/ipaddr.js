@@ -2,149 +2,108 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   ipaddr.js@2.5.0 (MIT)
 // @ts-self-types="./ipaddr.d.ts"
-var __create=Object.create,__defProp=Object.defineProperty,__getOwnPropDesc=Object.getOwnPropertyDescriptor,__getOwnPropNames=Object.
-getOwnPropertyNames,__getProtoOf=Object.getPrototypeOf,__hasOwnProp=Object.prototype.hasOwnProperty,__esm=(fn,res,err)=>function(){
-if(err)throw err[0];try{return fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),res}catch(e){throw err=[e],e}},__commonJS=(cb,mod)=>function(){
-try{return mod||(0,cb[__getOwnPropNames(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports}catch(e){throw mod=0,e}},__copyProps=(to,from,except,desc)=>{
-if(from&&typeof from=="object"||typeof from=="function")for(let key of __getOwnPropNames(from))!__hasOwnProp.call(to,key)&&
-key!==except&&__defProp(to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable});return to},
-__toESM=(mod,isNodeMode,target)=>(target=mod!=null?__create(__getProtoOf(mod)):{},__copyProps(isNodeMode||!mod||!mod.__esModule?
-__defProp(target,"default",{value:mod,enumerable:!0}):target,mod)),init_node_globals=__esm({"node_globals.js"(){}}),require_ipaddr=__commonJS(
-{"node_modules/ipaddr.js/lib/ipaddr.js"(exports,module){init_node_globals(),(function(root){"use strict";const ipv4Part="\
-(0?\\d+|0x[a-f0-9]+)",ipv4Regexes={fourOctet:new RegExp(`^${ipv4Part}\\.${ipv4Part}\\.${ipv4Part}\\.${ipv4Part}$`,"i"),threeOctet:new RegExp(
-`^${ipv4Part}\\.${ipv4Part}\\.${ipv4Part}$`,"i"),twoOctet:new RegExp(`^${ipv4Part}\\.${ipv4Part}$`,"i"),longValue:new RegExp(
-`^${ipv4Part}$`,"i")},octalRegex=new RegExp("^0[0-7]+$","i"),hexRegex=new RegExp("^0x[a-f0-9]+$","i"),zoneIndex="%[0-9a-\
-z]{1,}",ipv6Part="(?:[0-9a-f]+::?)+",ipv6Regexes={zoneIndex:new RegExp(zoneIndex,"i"),native:new RegExp(`^(::)?(${ipv6Part}\
-)?([0-9a-f]+)?(::)?(${zoneIndex})?$`,"i"),deprecatedTransitional:new RegExp(`^(?:::)(${ipv4Part}\\.${ipv4Part}\\.${ipv4Part}\
-\\.${ipv4Part}(${zoneIndex})?)$`,"i"),transitional:new RegExp(`^((?:${ipv6Part})|(?:::)(?:${ipv6Part})?)${ipv4Part}\\.${ipv4Part}\
-\\.${ipv4Part}\\.${ipv4Part}(${zoneIndex})?$`,"i")};function expandIPv6(string,parts){if(string.indexOf("::")!==string.lastIndexOf(
-"::"))return null;let colonCount=0,lastColon=-1,zoneId=(string.match(ipv6Regexes.zoneIndex)||[])[0],replacement,replacementCount;
-for(zoneId&&(zoneId=zoneId.substring(1),string=string.replace(/%.+$/,""));(lastColon=string.indexOf(":",lastColon+1))>=0;)
-colonCount++;if(string.substr(0,2)==="::"&&colonCount--,string.substr(-2,2)==="::"&&colonCount--,colonCount>=parts)return null;
-for(replacementCount=parts-colonCount,replacement=":";replacementCount--;)replacement+="0:";return string=string.replace(
-"::",replacement),string[0]===":"&&(string=string.slice(1)),string[string.length-1]===":"&&(string=string.slice(0,-1)),parts=
-(function(){const ref=string.split(":"),results=[];for(let i=0;i<ref.length;i++)results.push(ref[i].length>4?NaN:parseInt(
-ref[i],16));return results})(),{parts,zoneId}}function matchCIDR(first,second,partSize,cidrBits){if(first.length!==second.
-length)throw new Error("ipaddr: cannot match CIDR for objects with different lengths");let part=0,shift;for(;cidrBits>0;){
-if(shift=partSize-cidrBits,shift<0&&(shift=0),first[part]>>shift!==second[part]>>shift)return!1;cidrBits-=partSize,part+=
-1}return!0}function parseIntAuto(string){if(hexRegex.test(string))return parseInt(string,16);if(string[0]==="0"&&!isNaN(
-parseInt(string[1],10))){if(octalRegex.test(string))return parseInt(string,8);throw new Error(`ipaddr: cannot parse ${string}\
- as octal`)}return parseInt(string,10)}function padPart(part,length){for(;part.length<length;)part=`0${part}`;return part}
-const ipaddr={};ipaddr.IPv4=(function(){function IPv4(octets){if(octets.length!==4)throw new Error("ipaddr: ipv4 octet c\
-ount should be 4");let i,octet;for(i=0;i<octets.length;i++)if(octet=octets[i],!(0<=octet&&octet<=255))throw new Error("i\
-paddr: ipv4 octet should fit in 8 bits");this.octets=octets}return IPv4.prototype.SpecialRanges={unspecified:[[new IPv4(
-[0,0,0,0]),8]],broadcast:[[new IPv4([255,255,255,255]),32]],multicast:[[new IPv4([224,0,0,0]),4]],linkLocal:[[new IPv4([
-169,254,0,0]),16]],loopback:[[new IPv4([127,0,0,0]),8]],carrierGradeNat:[[new IPv4([100,64,0,0]),10]],private:[[new IPv4(
-[10,0,0,0]),8],[new IPv4([172,16,0,0]),12],[new IPv4([192,168,0,0]),16]],reserved:[[new IPv4([192,0,0,0]),24],[new IPv4(
-[192,0,2,0]),24],[new IPv4([192,88,99,0]),24],[new IPv4([198,18,0,0]),15],[new IPv4([198,51,100,0]),24],[new IPv4([203,0,
-113,0]),24],[new IPv4([240,0,0,0]),4]],as112:[[new IPv4([192,175,48,0]),24],[new IPv4([192,31,196,0]),24]],amt:[[new IPv4(
-[192,52,193,0]),24]]},IPv4.prototype.kind=function(){return"ipv4"},IPv4.prototype.match=function(other,cidrRange){let ref;
-if(cidrRange===void 0&&(ref=other,other=ref[0],cidrRange=ref[1]),other.kind()!=="ipv4")throw new Error("ipaddr: cannot m\
-atch ipv4 address with non-ipv4 one");return matchCIDR(this.octets,other.octets,8,cidrRange)},IPv4.prototype.prefixLengthFromSubnetMask=
-function(){let cidr=0,stop=!1;const zerotable={0:8,128:7,192:6,224:5,240:4,248:3,252:2,254:1,255:0};let i,octet,zeros;for(i=
-3;i>=0;i-=1)if(octet=this.octets[i],octet in zerotable){if(zeros=zerotable[octet],stop&&zeros!==0)return null;zeros!==8&&
-(stop=!0),cidr+=zeros}else return null;return 32-cidr},IPv4.prototype.range=function(){return ipaddr.subnetMatch(this,this.
-SpecialRanges)},IPv4.prototype.toByteArray=function(){return this.octets.slice(0)},IPv4.prototype.toIPv4MappedAddress=function(){
-return ipaddr.IPv6.parse(`::ffff:${this.toString()}`)},IPv4.prototype.toNormalizedString=function(){return this.toString()},
-IPv4.prototype.toString=function(){return this.octets.join(".")},IPv4})(),ipaddr.IPv4.broadcastAddressFromCIDR=function(string){
-try{const cidr=this.parseCIDR(string),ipInterfaceOctets=cidr[0].toByteArray(),subnetMaskOctets=this.subnetMaskFromPrefixLength(
-cidr[1]).toByteArray(),octets=[];let i=0;for(;i<4;)octets.push(parseInt(ipInterfaceOctets[i],10)|parseInt(subnetMaskOctets[i],
-10)^255),i++;return new this(octets)}catch(e){throw new Error("ipaddr: the address does not have IPv4 CIDR format",{cause:e})}},
-ipaddr.IPv4.isIPv4=function(string){return this.parser(string)!==null},ipaddr.IPv4.isValid=function(string){try{return new this(
-this.parser(string)),!0}catch{return!1}},ipaddr.IPv4.isValidCIDR=function(string){try{return this.parseCIDR(string),!0}catch{
-return!1}},ipaddr.IPv4.isValidFourPartDecimal=function(string){return!!(ipaddr.IPv4.isValid(string)&&string.match(/^(0|[1-9]\d*)(\.(0|[1-9]\d*)){3}$/))},
-ipaddr.IPv4.isValidCIDRFourPartDecimal=function(string){const match=string.match(/^(.+)\/(\d+)$/);return!ipaddr.IPv4.isValidCIDR(
-string)||!match?!1:ipaddr.IPv4.isValidFourPartDecimal(match[1])},ipaddr.IPv4.networkAddressFromCIDR=function(string){let cidr,
-i,ipInterfaceOctets,octets,subnetMaskOctets;try{for(cidr=this.parseCIDR(string),ipInterfaceOctets=cidr[0].toByteArray(),
-subnetMaskOctets=this.subnetMaskFromPrefixLength(cidr[1]).toByteArray(),octets=[],i=0;i<4;)octets.push(parseInt(ipInterfaceOctets[i],
-10)&parseInt(subnetMaskOctets[i],10)),i++;return new this(octets)}catch(e){throw new Error("ipaddr: the address does not\
- have IPv4 CIDR format",{cause:e})}},ipaddr.IPv4.parse=function(string){const parts=this.parser(string);if(parts===null)
-throw new Error("ipaddr: string is not formatted like an IPv4 Address");return new this(parts)},ipaddr.IPv4.parseCIDR=function(string){
-let match;if(match=string.match(/^(.+)\/(\d+)$/)){const maskLength=parseInt(match[2]);if(maskLength>=0&&maskLength<=32){
-const parsed=[this.parse(match[1]),maskLength];return Object.defineProperty(parsed,"toString",{value:function(){return this.
-join("/")}}),parsed}}throw new Error("ipaddr: string is not formatted like an IPv4 CIDR range")},ipaddr.IPv4.parser=function(string){
-let match,part,value;if(match=string.match(ipv4Regexes.fourOctet))return(function(){const ref=match.slice(1,6),results=[];
-for(let i=0;i<ref.length;i++)part=ref[i],results.push(parseIntAuto(part));return results})();if(match=string.match(ipv4Regexes.
-longValue)){if(value=parseIntAuto(match[1]),value>4294967295||value<0)throw new Error("ipaddr: address outside defined r\
-ange");return(function(){const results=[];let shift;for(shift=0;shift<=24;shift+=8)results.push(value>>shift&255);return results})().
-reverse()}else return(match=string.match(ipv4Regexes.twoOctet))?(function(){const ref=match.slice(1,4),results=[];if(value=
-parseIntAuto(ref[1]),value>16777215||value<0)throw new Error("ipaddr: address outside defined range");return results.push(
-parseIntAuto(ref[0])),results.push(value>>16&255),results.push(value>>8&255),results.push(value&255),results})():(match=
-string.match(ipv4Regexes.threeOctet))?(function(){const ref=match.slice(1,5),results=[];if(value=parseIntAuto(ref[2]),value>
-65535||value<0)throw new Error("ipaddr: address outside defined range");return results.push(parseIntAuto(ref[0])),results.
-push(parseIntAuto(ref[1])),results.push(value>>8&255),results.push(value&255),results})():null},ipaddr.IPv4.subnetMaskFromPrefixLength=
-function(prefix){if(prefix=parseInt(prefix),Number.isNaN(prefix)||prefix<0||prefix>32)throw new Error("ipaddr: invalid I\
-Pv4 prefix length");const octets=[0,0,0,0];let j=0;const filledOctetCount=Math.floor(prefix/8);for(;j<filledOctetCount;)
-octets[j]=255,j++;return filledOctetCount<4&&(octets[filledOctetCount]=Math.pow(2,prefix%8)-1<<8-prefix%8),new this(octets)},
-ipaddr.IPv6=(function(){function IPv6(parts,zoneId){let i,part;if(parts.length===16)for(this.parts=[],i=0;i<=14;i+=2)this.
-parts.push(parts[i]<<8|parts[i+1]);else if(parts.length===8)this.parts=parts;else throw new Error("ipaddr: ipv6 part cou\
-nt should be 8 or 16");for(i=0;i<this.parts.length;i++)if(part=this.parts[i],!(0<=part&&part<=65535))throw new Error("ip\
-addr: ipv6 part should fit in 16 bits");zoneId&&(this.zoneId=zoneId)}return IPv6.prototype.SpecialRanges={unspecified:[new IPv6(
-[0,0,0,0,0,0,0,0]),128],linkLocal:[new IPv6([65152,0,0,0,0,0,0,0]),10],multicast:[new IPv6([65280,0,0,0,0,0,0,0]),8],loopback:[
-new IPv6([0,0,0,0,0,0,0,1]),128],uniqueLocal:[new IPv6([64512,0,0,0,0,0,0,0]),7],ipv4Mapped:[new IPv6([0,0,0,0,0,65535,0,
-0]),96],deprecatedSiteLocal:[new IPv6([65216,0,0,0,0,0,0,0]),10],discard:[new IPv6([256,0,0,0,0,0,0,0]),64],rfc6145:[new IPv6(
-[0,0,0,0,65535,0,0,0]),96],rfc6052:[[new IPv6([100,65435,0,0,0,0,0,0]),96],[new IPv6([100,65435,1,0,0,0,0,0]),48]],"6to4":[
-new IPv6([8194,0,0,0,0,0,0,0]),16],teredo:[new IPv6([8193,0,0,0,0,0,0,0]),32],benchmarking:[new IPv6([8193,2,0,0,0,0,0,0]),
-48],amt:[new IPv6([8193,3,0,0,0,0,0,0]),32],as112v6:[[new IPv6([8193,4,274,0,0,0,0,0]),48],[new IPv6([9760,79,32768,0,0,
-0,0,0]),48]],deprecatedOrchid:[new IPv6([8193,16,0,0,0,0,0,0]),28],orchid2:[new IPv6([8193,32,0,0,0,0,0,0]),28],droneRemoteIdProtocolEntityTags:[
-new IPv6([8193,48,0,0,0,0,0,0]),28],segmentRouting:[new IPv6([24320,0,0,0,0,0,0,0]),16],reserved:[[new IPv6([8193,0,0,0,
-0,0,0,0]),23],[new IPv6([8193,3512,0,0,0,0,0,0]),32],[new IPv6([16383,0,0,0,0,0,0,0]),20]]},IPv6.prototype.isIPv4MappedAddress=
-function(){return this.range()==="ipv4Mapped"},IPv6.prototype.kind=function(){return"ipv6"},IPv6.prototype.match=function(other,cidrRange){
-let ref;if(cidrRange===void 0&&(ref=other,other=ref[0],cidrRange=ref[1]),other.kind()!=="ipv6")throw new Error("ipaddr: \
-cannot match ipv6 address with non-ipv6 one");return matchCIDR(this.parts,other.parts,16,cidrRange)},IPv6.prototype.prefixLengthFromSubnetMask=
-function(){let cidr=0,stop=!1;const zerotable={0:16,32768:15,49152:14,57344:13,61440:12,63488:11,64512:10,65024:9,65280:8,
-65408:7,65472:6,65504:5,65520:4,65528:3,65532:2,65534:1,65535:0};let part,zeros;for(let i=7;i>=0;i-=1)if(part=this.parts[i],
-part in zerotable){if(zeros=zerotable[part],stop&&zeros!==0)return null;zeros!==16&&(stop=!0),cidr+=zeros}else return null;
-return 128-cidr},IPv6.prototype.range=function(){return ipaddr.subnetMatch(this,this.SpecialRanges)},IPv6.prototype.toByteArray=
-function(){let part;const bytes=[],ref=this.parts;for(let i=0;i<ref.length;i++)part=ref[i],bytes.push(part>>8),bytes.push(
-part&255);return bytes},IPv6.prototype.toFixedLengthString=function(){const addr=(function(){const results=[];for(let i=0;i<
-this.parts.length;i++)results.push(padPart(this.parts[i].toString(16),4));return results}).call(this).join(":");let suffix="";
-return this.zoneId&&(suffix=`%${this.zoneId}`),addr+suffix},IPv6.prototype.toIPv4Address=function(){if(!this.isIPv4MappedAddress())
-throw new Error("ipaddr: trying to convert a generic ipv6 address to ipv4");const ref=this.parts.slice(-2),high=ref[0],low=ref[1];
-return new ipaddr.IPv4([high>>8,high&255,low>>8,low&255])},IPv6.prototype.toNormalizedString=function(){const addr=(function(){
-const results=[];for(let i=0;i<this.parts.length;i++)results.push(this.parts[i].toString(16));return results}).call(this).
-join(":");let suffix="";return this.zoneId&&(suffix=`%${this.zoneId}`),addr+suffix},IPv6.prototype.toRFC5952String=function(){
-const regex=/((^|:)(0(:|$)){2,})/g;let suffix="";this.zoneId&&(suffix=`%${this.zoneId}`);const normalized=this.toNormalizedString(),
-string=normalized.slice(0,normalized.length-suffix.length);let bestMatchIndex=0,bestMatchLength=-1,bestMatchGroups=-1,match;
-for(;match=regex.exec(string);){const groups=(match[0].match(/0/g)||[]).length;groups>bestMatchGroups&&(bestMatchGroups=
-groups,bestMatchIndex=match.index,bestMatchLength=match[0].length)}return bestMatchLength<0?string+suffix:`${string.substring(
-0,bestMatchIndex)}::${string.substring(bestMatchIndex+bestMatchLength)}${suffix}`},IPv6.prototype.toString=function(){return this.
-toRFC5952String()},IPv6})(),ipaddr.IPv6.broadcastAddressFromCIDR=function(string){try{const cidr=this.parseCIDR(string),
-ipInterfaceOctets=cidr[0].toByteArray(),subnetMaskOctets=this.subnetMaskFromPrefixLength(cidr[1]).toByteArray(),octets=[];
-let i=0;for(;i<16;)octets.push(parseInt(ipInterfaceOctets[i],10)|parseInt(subnetMaskOctets[i],10)^255),i++;return new this(
-octets)}catch(e){throw new Error("ipaddr: the address does not have IPv6 CIDR format",{cause:e})}},ipaddr.IPv6.isIPv6=function(string){
-return this.parser(string)!==null},ipaddr.IPv6.isValid=function(string){if(typeof string=="string"&&string.indexOf(":")===
--1)return!1;try{const addr=this.parser(string);return new this(addr.parts,addr.zoneId),!0}catch{return!1}},ipaddr.IPv6.isValidCIDR=
-function(string){if(typeof string=="string"&&string.indexOf(":")===-1)return!1;try{return this.parseCIDR(string),!0}catch{
-return!1}},ipaddr.IPv6.networkAddressFromCIDR=function(string){let cidr,i,ipInterfaceOctets,octets,subnetMaskOctets;try{
-for(cidr=this.parseCIDR(string),ipInterfaceOctets=cidr[0].toByteArray(),subnetMaskOctets=this.subnetMaskFromPrefixLength(
-cidr[1]).toByteArray(),octets=[],i=0;i<16;)octets.push(parseInt(ipInterfaceOctets[i],10)&parseInt(subnetMaskOctets[i],10)),
-i++;return new this(octets)}catch(e){throw new Error("ipaddr: the address does not have IPv6 CIDR format",{cause:e})}},ipaddr.
-IPv6.parse=function(string){const addr=this.parser(string);if(addr===null)throw new Error("ipaddr: string is not formatt\
-ed like an IPv6 Address");return new this(addr.parts,addr.zoneId)},ipaddr.IPv6.parseCIDR=function(string){let maskLength,
-match,parsed;if((match=string.match(/^(.+)\/(\d+)$/))&&(maskLength=parseInt(match[2]),maskLength>=0&&maskLength<=128))return parsed=
-[this.parse(match[1]),maskLength],Object.defineProperty(parsed,"toString",{value:function(){return this.join("/")}}),parsed;
-throw new Error("ipaddr: string is not formatted like an IPv6 CIDR range")},ipaddr.IPv6.parser=function(string){let addr,
-i,match,octet,octets,zoneId;if(match=string.match(ipv6Regexes.deprecatedTransitional))return this.parser(`::ffff:${match[1]}`);
-if(ipv6Regexes.native.test(string))return expandIPv6(string,8);if((match=string.match(ipv6Regexes.transitional))&&(zoneId=
-match[6]||"",addr=match[1],match[1].endsWith("::")||(addr=addr.slice(0,-1)),addr=expandIPv6(addr+zoneId,6),addr&&addr.parts)){
-for(octets=[parseInt(match[2]),parseInt(match[3]),parseInt(match[4]),parseInt(match[5])],i=0;i<octets.length;i++)if(octet=
-octets[i],!(0<=octet&&octet<=255))return null;return addr.parts.push(octets[0]<<8|octets[1]),addr.parts.push(octets[2]<<
-8|octets[3]),{parts:addr.parts,zoneId:addr.zoneId}}return null},ipaddr.IPv6.subnetMaskFromPrefixLength=function(prefix){
-if(prefix=parseInt(prefix),Number.isNaN(prefix)||prefix<0||prefix>128)throw new Error("ipaddr: invalid IPv6 prefix lengt\
-h");const octets=[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0];let j=0;const filledOctetCount=Math.floor(prefix/8);for(;j<filledOctetCount;)
-octets[j]=255,j++;return filledOctetCount<16&&(octets[filledOctetCount]=Math.pow(2,prefix%8)-1<<8-prefix%8),new this(octets)},
-ipaddr.fromByteArray=function(bytes){const length=bytes.length;if(length===4)return new ipaddr.IPv4(bytes);if(length===16)
-return new ipaddr.IPv6(bytes);throw new Error("ipaddr: the binary input is neither an IPv6 nor IPv4 address")},ipaddr.isValid=
-function(string){return ipaddr.IPv6.isValid(string)||ipaddr.IPv4.isValid(string)},ipaddr.isValidCIDR=function(string){return ipaddr.
-IPv6.isValidCIDR(string)||ipaddr.IPv4.isValidCIDR(string)},ipaddr.parse=function(string){if(ipaddr.IPv6.isValid(string))
-return ipaddr.IPv6.parse(string);if(ipaddr.IPv4.isValid(string))return ipaddr.IPv4.parse(string);throw new Error("ipaddr\
-: the address has neither IPv6 nor IPv4 format")},ipaddr.parseCIDR=function(string){try{return ipaddr.IPv6.parseCIDR(string)}catch{
-try{return ipaddr.IPv4.parseCIDR(string)}catch(e){throw new Error("ipaddr: the address has neither IPv6 nor IPv4 CIDR fo\
-rmat",{cause:e})}}},ipaddr.process=function(string){const addr=this.parse(string);return addr.kind()==="ipv6"&&addr.isIPv4MappedAddress()?
-addr.toIPv4Address():addr},ipaddr.subnetMatch=function(address,rangeList,defaultName){let i,rangeName,rangeSubnets,subnet;
-defaultName==null&&(defaultName="unicast");for(rangeName in rangeList)if(Object.prototype.hasOwnProperty.call(rangeList,
-rangeName)){for(rangeSubnets=rangeList[rangeName],rangeSubnets[0]&&!(rangeSubnets[0]instanceof Array)&&(rangeSubnets=[rangeSubnets]),
-i=0;i<rangeSubnets.length;i++)if(subnet=rangeSubnets[i],address.kind()===subnet[0].kind()&&address.match.apply(address,subnet))
-return rangeName}return defaultName},typeof module<"u"&&module.exports?module.exports=ipaddr:root.ipaddr=ipaddr})(exports)}});
-init_node_globals();var import_ipaddr=__toESM(require_ipaddr()),export_default=import_ipaddr.default;export{export_default as default};
+var D=Object.create;var $=Object.defineProperty;var k=Object.getOwnPropertyDescriptor;var M=Object.getOwnPropertyNames;var O=Object.getPrototypeOf,A=Object.prototype.hasOwnProperty;var z=(c,a,u)=>()=>{if(u)throw u[0];try{return c&&(a=c(c=0)),a}catch(p){throw u=[p],p}};var S=(c,a)=>()=>{try{return a||c((a={exports:{}}).exports,a),a.exports}catch(u){throw a=0,u}};var V=(c,a,u,p)=>{if(a&&typeof a=="object"||typeof a=="function")for(let d of M(a))!A.call(c,d)&&d!==u&&$(c,d,{get:()=>a[d],
+enumerable:!(p=k(a,d))||p.enumerable});return c};var F=(c,a,u)=>(u=c!=null?D(O(c)):{},V(a||!c||!c.__esModule?$(u,"default",{value:c,enumerable:!0}):u,c));var v=z(()=>{});var C=S((b,m)=>{v();(function(c){"use strict";let a="(0?\\d+|0x[a-f0-9]+)",u={fourOctet:new RegExp(`^${a}\\.${a}\\.${a}\\\
+.${a}$`,"i"),threeOctet:new RegExp(`^${a}\\.${a}\\.${a}$`,"i"),twoOctet:new RegExp(`^${a}\\.${a}$`,"i"),longValue:new RegExp(
+`^${a}$`,"i")},p=new RegExp("^0[0-7]+$","i"),d=new RegExp("^0x[a-f0-9]+$","i"),P="%[0-9a-z]{1,}",y="(?:[0-9a-f]+::?)+",x={
+zoneIndex:new RegExp(P,"i"),native:new RegExp(`^(::)?(${y})?([0-9a-f]+)?(::)?(${P})?$`,"i"),deprecatedTransitional:new RegExp(
+`^(?:::)(${a}\\.${a}\\.${a}\\.${a}(${P})?)$`,"i"),transitional:new RegExp(`^((?:${y})|(?:::)(?:${y})?)${a}\\.${a}\\.${a}\
+\\.${a}(${P})?$`,"i")};function g(t,e){if(t.indexOf("::")!==t.lastIndexOf("::"))return null;let n=0,r=-1,i=(t.match(x.zoneIndex)||
+[])[0],s,f;for(i&&(i=i.substring(1),t=t.replace(/%.+$/,""));(r=t.indexOf(":",r+1))>=0;)n++;if(t.substr(0,2)==="::"&&n--,
+t.substr(-2,2)==="::"&&n--,n>=e)return null;for(f=e-n,s=":";f--;)s+="0:";return t=t.replace("::",s),t[0]===":"&&(t=t.slice(
+1)),t[t.length-1]===":"&&(t=t.slice(0,-1)),e=(function(){let w=t.split(":"),l=[];for(let I=0;I<w.length;I++)l.push(w[I].
+length>4?NaN:parseInt(w[I],16));return l})(),{parts:e,zoneId:i}}function R(t,e,n,r){if(t.length!==e.length)throw new Error(
+"ipaddr: cannot match CIDR for objects with different lengths");let i=0,s;for(;r>0;){if(s=n-r,s<0&&(s=0),t[i]>>s!==e[i]>>
+s)return!1;r-=n,i+=1}return!0}function h(t){if(d.test(t))return parseInt(t,16);if(t[0]==="0"&&!isNaN(parseInt(t[1],10))){
+if(p.test(t))return parseInt(t,8);throw new Error(`ipaddr: cannot parse ${t} as octal`)}return parseInt(t,10)}function E(t,e){
+for(;t.length<e;)t=`0${t}`;return t}let o={};o.IPv4=(function(){function t(e){if(e.length!==4)throw new Error("ipaddr: i\
+pv4 octet count should be 4");let n,r;for(n=0;n<e.length;n++)if(r=e[n],!(0<=r&&r<=255))throw new Error("ipaddr: ipv4 oct\
+et should fit in 8 bits");this.octets=e}return t.prototype.SpecialRanges={unspecified:[[new t([0,0,0,0]),8]],broadcast:[
+[new t([255,255,255,255]),32]],multicast:[[new t([224,0,0,0]),4]],linkLocal:[[new t([169,254,0,0]),16]],loopback:[[new t(
+[127,0,0,0]),8]],carrierGradeNat:[[new t([100,64,0,0]),10]],private:[[new t([10,0,0,0]),8],[new t([172,16,0,0]),12],[new t(
+[192,168,0,0]),16]],reserved:[[new t([192,0,0,0]),24],[new t([192,0,2,0]),24],[new t([192,88,99,0]),24],[new t([198,18,0,
+0]),15],[new t([198,51,100,0]),24],[new t([203,0,113,0]),24],[new t([240,0,0,0]),4]],as112:[[new t([192,175,48,0]),24],[
+new t([192,31,196,0]),24]],amt:[[new t([192,52,193,0]),24]]},t.prototype.kind=function(){return"ipv4"},t.prototype.match=
+function(e,n){let r;if(n===void 0&&(r=e,e=r[0],n=r[1]),e.kind()!=="ipv4")throw new Error("ipaddr: cannot match ipv4 addr\
+ess with non-ipv4 one");return R(this.octets,e.octets,8,n)},t.prototype.prefixLengthFromSubnetMask=function(){let e=0,n=!1,
+r={0:8,128:7,192:6,224:5,240:4,248:3,252:2,254:1,255:0},i,s,f;for(i=3;i>=0;i-=1)if(s=this.octets[i],s in r){if(f=r[s],n&&
+f!==0)return null;f!==8&&(n=!0),e+=f}else return null;return 32-e},t.prototype.range=function(){return o.subnetMatch(this,
+this.SpecialRanges)},t.prototype.toByteArray=function(){return this.octets.slice(0)},t.prototype.toIPv4MappedAddress=function(){
+return o.IPv6.parse(`::ffff:${this.toString()}`)},t.prototype.toNormalizedString=function(){return this.toString()},t.prototype.
+toString=function(){return this.octets.join(".")},t})(),o.IPv4.broadcastAddressFromCIDR=function(t){try{let e=this.parseCIDR(
+t),n=e[0].toByteArray(),r=this.subnetMaskFromPrefixLength(e[1]).toByteArray(),i=[],s=0;for(;s<4;)i.push(parseInt(n[s],10)|
+parseInt(r[s],10)^255),s++;return new this(i)}catch(e){throw new Error("ipaddr: the address does not have IPv4 CIDR form\
+at",{cause:e})}},o.IPv4.isIPv4=function(t){return this.parser(t)!==null},o.IPv4.isValid=function(t){try{return new this(
+this.parser(t)),!0}catch{return!1}},o.IPv4.isValidCIDR=function(t){try{return this.parseCIDR(t),!0}catch{return!1}},o.IPv4.
+isValidFourPartDecimal=function(t){return!!(o.IPv4.isValid(t)&&t.match(/^(0|[1-9]\d*)(\.(0|[1-9]\d*)){3}$/))},o.IPv4.isValidCIDRFourPartDecimal=
+function(t){let e=t.match(/^(.+)\/(\d+)$/);return!o.IPv4.isValidCIDR(t)||!e?!1:o.IPv4.isValidFourPartDecimal(e[1])},o.IPv4.
+networkAddressFromCIDR=function(t){let e,n,r,i,s;try{for(e=this.parseCIDR(t),r=e[0].toByteArray(),s=this.subnetMaskFromPrefixLength(
+e[1]).toByteArray(),i=[],n=0;n<4;)i.push(parseInt(r[n],10)&parseInt(s[n],10)),n++;return new this(i)}catch(f){throw new Error(
+"ipaddr: the address does not have IPv4 CIDR format",{cause:f})}},o.IPv4.parse=function(t){let e=this.parser(t);if(e===null)
+throw new Error("ipaddr: string is not formatted like an IPv4 Address");return new this(e)},o.IPv4.parseCIDR=function(t){
+let e;if(e=t.match(/^(.+)\/(\d+)$/)){let n=parseInt(e[2]);if(n>=0&&n<=32){let r=[this.parse(e[1]),n];return Object.defineProperty(
+r,"toString",{value:function(){return this.join("/")}}),r}}throw new Error("ipaddr: string is not formatted like an IPv4\
+ CIDR range")},o.IPv4.parser=function(t){let e,n,r;if(e=t.match(u.fourOctet))return(function(){let i=e.slice(1,6),s=[];for(let f=0;f<
+i.length;f++)n=i[f],s.push(h(n));return s})();if(e=t.match(u.longValue)){if(r=h(e[1]),r>4294967295||r<0)throw new Error(
+"ipaddr: address outside defined range");return(function(){let i=[],s;for(s=0;s<=24;s+=8)i.push(r>>s&255);return i})().reverse()}else
+return(e=t.match(u.twoOctet))?(function(){let i=e.slice(1,4),s=[];if(r=h(i[1]),r>16777215||r<0)throw new Error("ipaddr: \
+address outside defined range");return s.push(h(i[0])),s.push(r>>16&255),s.push(r>>8&255),s.push(r&255),s})():(e=t.match(
+u.threeOctet))?(function(){let i=e.slice(1,5),s=[];if(r=h(i[2]),r>65535||r<0)throw new Error("ipaddr: address outside de\
+fined range");return s.push(h(i[0])),s.push(h(i[1])),s.push(r>>8&255),s.push(r&255),s})():null},o.IPv4.subnetMaskFromPrefixLength=
+function(t){if(t=parseInt(t),Number.isNaN(t)||t<0||t>32)throw new Error("ipaddr: invalid IPv4 prefix length");let e=[0,0,
+0,0],n=0,r=Math.floor(t/8);for(;n<r;)e[n]=255,n++;return r<4&&(e[r]=Math.pow(2,t%8)-1<<8-t%8),new this(e)},o.IPv6=(function(){
+function t(e,n){let r,i;if(e.length===16)for(this.parts=[],r=0;r<=14;r+=2)this.parts.push(e[r]<<8|e[r+1]);else if(e.length===
+8)this.parts=e;else throw new Error("ipaddr: ipv6 part count should be 8 or 16");for(r=0;r<this.parts.length;r++)if(i=this.
+parts[r],!(0<=i&&i<=65535))throw new Error("ipaddr: ipv6 part should fit in 16 bits");n&&(this.zoneId=n)}return t.prototype.
+SpecialRanges={unspecified:[new t([0,0,0,0,0,0,0,0]),128],linkLocal:[new t([65152,0,0,0,0,0,0,0]),10],multicast:[new t([
+65280,0,0,0,0,0,0,0]),8],loopback:[new t([0,0,0,0,0,0,0,1]),128],uniqueLocal:[new t([64512,0,0,0,0,0,0,0]),7],ipv4Mapped:[
+new t([0,0,0,0,0,65535,0,0]),96],deprecatedSiteLocal:[new t([65216,0,0,0,0,0,0,0]),10],discard:[new t([256,0,0,0,0,0,0,0]),
+64],rfc6145:[new t([0,0,0,0,65535,0,0,0]),96],rfc6052:[[new t([100,65435,0,0,0,0,0,0]),96],[new t([100,65435,1,0,0,0,0,0]),
+48]],"6to4":[new t([8194,0,0,0,0,0,0,0]),16],teredo:[new t([8193,0,0,0,0,0,0,0]),32],benchmarking:[new t([8193,2,0,0,0,0,
+0,0]),48],amt:[new t([8193,3,0,0,0,0,0,0]),32],as112v6:[[new t([8193,4,274,0,0,0,0,0]),48],[new t([9760,79,32768,0,0,0,0,
+0]),48]],deprecatedOrchid:[new t([8193,16,0,0,0,0,0,0]),28],orchid2:[new t([8193,32,0,0,0,0,0,0]),28],droneRemoteIdProtocolEntityTags:[
+new t([8193,48,0,0,0,0,0,0]),28],segmentRouting:[new t([24320,0,0,0,0,0,0,0]),16],reserved:[[new t([8193,0,0,0,0,0,0,0]),
+23],[new t([8193,3512,0,0,0,0,0,0]),32],[new t([16383,0,0,0,0,0,0,0]),20]]},t.prototype.isIPv4MappedAddress=function(){return this.
+range()==="ipv4Mapped"},t.prototype.kind=function(){return"ipv6"},t.prototype.match=function(e,n){let r;if(n===void 0&&(r=
+e,e=r[0],n=r[1]),e.kind()!=="ipv6")throw new Error("ipaddr: cannot match ipv6 address with non-ipv6 one");return R(this.
+parts,e.parts,16,n)},t.prototype.prefixLengthFromSubnetMask=function(){let e=0,n=!1,r={0:16,32768:15,49152:14,57344:13,61440:12,
+63488:11,64512:10,65024:9,65280:8,65408:7,65472:6,65504:5,65520:4,65528:3,65532:2,65534:1,65535:0},i,s;for(let f=7;f>=0;f-=
+1)if(i=this.parts[f],i in r){if(s=r[i],n&&s!==0)return null;s!==16&&(n=!0),e+=s}else return null;return 128-e},t.prototype.
+range=function(){return o.subnetMatch(this,this.SpecialRanges)},t.prototype.toByteArray=function(){let e,n=[],r=this.parts;
+for(let i=0;i<r.length;i++)e=r[i],n.push(e>>8),n.push(e&255);return n},t.prototype.toFixedLengthString=function(){let e=(function(){
+let r=[];for(let i=0;i<this.parts.length;i++)r.push(E(this.parts[i].toString(16),4));return r}).call(this).join(":"),n="";
+return this.zoneId&&(n=`%${this.zoneId}`),e+n},t.prototype.toIPv4Address=function(){if(!this.isIPv4MappedAddress())throw new Error(
+"ipaddr: trying to convert a generic ipv6 address to ipv4");let e=this.parts.slice(-2),n=e[0],r=e[1];return new o.IPv4([
+n>>8,n&255,r>>8,r&255])},t.prototype.toNormalizedString=function(){let e=(function(){let r=[];for(let i=0;i<this.parts.length;i++)
+r.push(this.parts[i].toString(16));return r}).call(this).join(":"),n="";return this.zoneId&&(n=`%${this.zoneId}`),e+n},t.
+prototype.toRFC5952String=function(){let e=/((^|:)(0(:|$)){2,})/g,n="";this.zoneId&&(n=`%${this.zoneId}`);let r=this.toNormalizedString(),
+i=r.slice(0,r.length-n.length),s=0,f=-1,w=-1,l;for(;l=e.exec(i);){let I=(l[0].match(/0/g)||[]).length;I>w&&(w=I,s=l.index,
+f=l[0].length)}return f<0?i+n:`${i.substring(0,s)}::${i.substring(s+f)}${n}`},t.prototype.toString=function(){return this.
+toRFC5952String()},t})(),o.IPv6.broadcastAddressFromCIDR=function(t){try{let e=this.parseCIDR(t),n=e[0].toByteArray(),r=this.
+subnetMaskFromPrefixLength(e[1]).toByteArray(),i=[],s=0;for(;s<16;)i.push(parseInt(n[s],10)|parseInt(r[s],10)^255),s++;return new this(
+i)}catch(e){throw new Error("ipaddr: the address does not have IPv6 CIDR format",{cause:e})}},o.IPv6.isIPv6=function(t){
+return this.parser(t)!==null},o.IPv6.isValid=function(t){if(typeof t=="string"&&t.indexOf(":")===-1)return!1;try{let e=this.
+parser(t);return new this(e.parts,e.zoneId),!0}catch{return!1}},o.IPv6.isValidCIDR=function(t){if(typeof t=="string"&&t.
+indexOf(":")===-1)return!1;try{return this.parseCIDR(t),!0}catch{return!1}},o.IPv6.networkAddressFromCIDR=function(t){let e,
+n,r,i,s;try{for(e=this.parseCIDR(t),r=e[0].toByteArray(),s=this.subnetMaskFromPrefixLength(e[1]).toByteArray(),i=[],n=0;n<
+16;)i.push(parseInt(r[n],10)&parseInt(s[n],10)),n++;return new this(i)}catch(f){throw new Error("ipaddr: the address doe\
+s not have IPv6 CIDR format",{cause:f})}},o.IPv6.parse=function(t){let e=this.parser(t);if(e===null)throw new Error("ipa\
+ddr: string is not formatted like an IPv6 Address");return new this(e.parts,e.zoneId)},o.IPv6.parseCIDR=function(t){let e,
+n,r;if((n=t.match(/^(.+)\/(\d+)$/))&&(e=parseInt(n[2]),e>=0&&e<=128))return r=[this.parse(n[1]),e],Object.defineProperty(
+r,"toString",{value:function(){return this.join("/")}}),r;throw new Error("ipaddr: string is not formatted like an IPv6 \
+CIDR range")},o.IPv6.parser=function(t){let e,n,r,i,s,f;if(r=t.match(x.deprecatedTransitional))return this.parser(`::fff\
+f:${r[1]}`);if(x.native.test(t))return g(t,8);if((r=t.match(x.transitional))&&(f=r[6]||"",e=r[1],r[1].endsWith("::")||(e=
+e.slice(0,-1)),e=g(e+f,6),e&&e.parts)){for(s=[parseInt(r[2]),parseInt(r[3]),parseInt(r[4]),parseInt(r[5])],n=0;n<s.length;n++)
+if(i=s[n],!(0<=i&&i<=255))return null;return e.parts.push(s[0]<<8|s[1]),e.parts.push(s[2]<<8|s[3]),{parts:e.parts,zoneId:e.
+zoneId}}return null},o.IPv6.subnetMaskFromPrefixLength=function(t){if(t=parseInt(t),Number.isNaN(t)||t<0||t>128)throw new Error(
+"ipaddr: invalid IPv6 prefix length");let e=[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],n=0,r=Math.floor(t/8);for(;n<r;)e[n]=255,n++;
+return r<16&&(e[r]=Math.pow(2,t%8)-1<<8-t%8),new this(e)},o.fromByteArray=function(t){let e=t.length;if(e===4)return new o.
+IPv4(t);if(e===16)return new o.IPv6(t);throw new Error("ipaddr: the binary input is neither an IPv6 nor IPv4 address")},
+o.isValid=function(t){return o.IPv6.isValid(t)||o.IPv4.isValid(t)},o.isValidCIDR=function(t){return o.IPv6.isValidCIDR(t)||
+o.IPv4.isValidCIDR(t)},o.parse=function(t){if(o.IPv6.isValid(t))return o.IPv6.parse(t);if(o.IPv4.isValid(t))return o.IPv4.
+parse(t);throw new Error("ipaddr: the address has neither IPv6 nor IPv4 format")},o.parseCIDR=function(t){try{return o.IPv6.
+parseCIDR(t)}catch{try{return o.IPv4.parseCIDR(t)}catch(e){throw new Error("ipaddr: the address has neither IPv6 nor IPv\
+4 CIDR format",{cause:e})}}},o.process=function(t){let e=this.parse(t);return e.kind()==="ipv6"&&e.isIPv4MappedAddress()?
+e.toIPv4Address():e},o.subnetMatch=function(t,e,n){let r,i,s,f;n==null&&(n="unicast");for(i in e)if(Object.prototype.hasOwnProperty.
+call(e,i)){for(s=e[i],s[0]&&!(s[0]instanceof Array)&&(s=[s]),r=0;r<s.length;r++)if(f=s[r],t.kind()===f[0].kind()&&t.match.
+apply(t,f))return i}return n},typeof m<"u"&&m.exports?m.exports=o:c.ipaddr=o})(b)});v();var H=F(C());var export_default=H.default;export{export_default as default};

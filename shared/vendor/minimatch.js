@@ -4,300 +4,210 @@
 //   brace-expansion@5.0.13 (MIT)
 //   minimatch@10.2.6 (BlueOak-1.0.0)
 // @ts-self-types="./minimatch.d.ts"
-import process from"node:process";var range=(a,b,str)=>{let begs,beg,left,right,result,ai=str.indexOf(a),bi=str.indexOf(
-b,ai+1),i=ai;if(ai>=0&&bi>0){if(a===b)return[ai,bi];for(begs=[],left=str.length;i>=0&&!result;){if(i===ai)begs.push(i),ai=
-str.indexOf(a,i+1);else if(begs.length===1){const r=begs.pop();r!==void 0&&(result=[r,bi])}else beg=begs.pop(),beg!==void 0&&
-beg<left&&(left=beg,right=bi),bi=str.indexOf(b,i+1);i=ai<bi&&ai>=0?ai:bi}begs.length&&right!==void 0&&(result=[left,right])}
-return result},escSlash="\0SLASH"+Math.random().toFixed(16)+"\0",escOpen="\0OPEN"+Math.random().toFixed(16)+"\0",escClose="\
-\0CLOSE"+Math.random().toFixed(16)+"\0",escComma="\0COMMA"+Math.random().toFixed(16)+"\0",escPeriod="\0PERIOD"+Math.random().
-toFixed(16)+"\0",escSlashPattern=new RegExp(escSlash,"g"),escOpenPattern=new RegExp(escOpen,"g"),escClosePattern=new RegExp(
-escClose,"g"),escCommaPattern=new RegExp(escComma,"g"),escPeriodPattern=new RegExp(escPeriod,"g"),slashPattern=/\\\\/g,openPattern=/\\{/g,
-closePattern=/\\}/g,commaPattern=/\\,/g,periodPattern=/\\\./g,EXPANSION_MAX=1e5,EXPANSION_MAX_LENGTH=4e6,EXPANSION_MAX_DEPTH=1e3,
-EXPANSION_MAX_REWRITES=1e3,EXPANSION_MAX_STEPS=2e7,CALL_STEPS=16;function numeric(str){return isNaN(str)?str.charCodeAt(
-0):parseInt(str,10)}function escapeBraces(str){return str.replace(slashPattern,escSlash).replace(openPattern,escOpen).replace(
-closePattern,escClose).replace(commaPattern,escComma).replace(periodPattern,escPeriod)}function unescapeBraces(str){return str.
-replace(escSlashPattern,"\\").replace(escOpenPattern,"{").replace(escClosePattern,"}").replace(escCommaPattern,",").replace(
-escPeriodPattern,".")}function pushAll(target,items){for(let i=0;i<items.length;i++)target.push(items[i])}function balancedWithBudget(str,masked,budget){
-if(budget.remaining<0)return;const r=range("{","}",masked),unmatched=r!==void 0&&masked.indexOf("{")<r[0];if(budget.remaining-=
-r&&!unmatched?r[1]+1:str.length,!(!r||budget.remaining<0))return{end:r[1],pre:str.slice(0,r[0]),body:str.slice(r[0]+1,r[1]),
-post:str.slice(r[1]+1),unmatched}}function maskUnmatchedOpens(masked,budget){budget.remaining-=masked.length;const open=[];
-for(let i=0;i<masked.length;i++){const c=masked.charCodeAt(i);c===123?open.push(i):c===125&&open.length&&open.pop()}let out="",
-last=0;for(let i=0;i<open.length;i++){const at=open[i];out+=masked.slice(last,at)+"\0",last=at+1}return out+masked.slice(
-last)}function commaSetFollows(str,budget){if(budget.remaining-=str.length,budget.remaining<0)return!1;let close=!1;for(let i=str.
-length-1;i>=0;i--){const c=str.charCodeAt(i);if(c===125)close=!0;else if(c===10||c===13||c===8232||c===8233)close=!1;else if(c===
-44&&close&&str.charCodeAt(i+1)!==44)return!0}return!1}function parseCommaParts(str,budget){const parts=[];let carry="";for(;;){
-const m=balancedWithBudget(str,str,budget);if(budget.remaining<0)return;if(!m){const tail=str.split(",");return tail[0]=
-carry+tail[0],pushAll(parts,tail),parts}const{pre,body,post}=m,p=pre.split(",");if(p[0]=carry+p[0],p[p.length-1]+="{"+body+
-"}",!post.length)return pushAll(parts,p),parts;carry=p.pop(),pushAll(parts,p),str=post}}function bound(value,fallback){return value===
-void 0||isNaN(value)?fallback:value}function expand(str,options={}){if(!str)return[];const max=bound(options.max,EXPANSION_MAX),
-maxLength=bound(options.maxLength,EXPANSION_MAX_LENGTH),maxDepth=bound(options.maxDepth,EXPANSION_MAX_DEPTH),maxRewrites=bound(
-options.maxRewrites,EXPANSION_MAX_REWRITES),maxSteps=bound(options.maxSteps,EXPANSION_MAX_STEPS);return str.slice(0,2)===
-"{}"&&(str="\\{\\}"+str.slice(2)),expand_(escapeBraces(str),max,maxLength,maxDepth,0,maxRewrites,{remaining:maxSteps},!0).
-map(unescapeBraces)}function embrace(str){return"{"+str+"}"}function isPadded(el){return/^-?0\d/.test(el)}function lte(i,y){
-return i<=y}function gte(i,y){return i>=y}function combine(acc,pre,values,max,maxLength,dropEmpties,budget){const out=[];
-let length=0,nonEmpty;outer:for(let a=0;a<acc.length;a++){const prefix=acc[a]+pre;let vs=values;dropEmpties&&!prefix&&(nonEmpty||
-(nonEmpty=values.filter(v=>v)),vs=nonEmpty);for(let v=0;v<vs.length;v++){if(out.length>=max)break outer;const expansion=prefix+
-vs[v];if(length+expansion.length>maxLength)break outer;out.push(expansion),length+=expansion.length}}return budget.remaining-=
-out.length,out}function expandSequence(body,isAlphaSequence,max,maxLength,budget){const n=body.split(/\.\./),N=[];if(n[0]===
-void 0||n[1]===void 0)return N;const x=numeric(n[0]),y=numeric(n[1]),width=Math.max(n[0].length,n[1].length);let incr=n.
-length===3&&n[2]!==void 0?Math.max(Math.abs(numeric(n[2])),1):1,test=lte;y<x&&(incr*=-1,test=gte);const pad=n.some(isPadded),
-cost=pad?width:1;let length=0;for(let i=x;test(i,y)&&N.length<max;i+=incr){if(budget.remaining-=cost,budget.remaining<0)
-return;let c;if(isAlphaSequence)c=String.fromCharCode(i),c==="\\"&&(c="");else if(c=String(i),pad){const need=width-c.length;
-if(need>0){const z=new Array(need+1).join("0");i<0?c="-"+z+c.slice(1):c=z+c}}if(length+c.length>maxLength)break;N.push(c),
-length+=c.length}return N}function expand_(str,max,maxLength,maxDepth,depth,maxRewrites,budget,isTop){if(budget.remaining-=
-CALL_STEPS,depth>maxDepth)return[str];let acc=[""],rewrites=0,dropEmpties=!1,firstGroup=!0,masked=str;for(;;){const m=balancedWithBudget(
-str,masked,budget);if(!m)return combine(acc,str,[""],max,maxLength,dropEmpties,budget);m.unmatched&&(masked=maskUnmatchedOpens(
-masked,budget));const pre=m.pre,literal=()=>combine(acc,pre+"{"+m.body+"}"+m.post,[""],max,maxLength,dropEmpties,budget);
-if(/\$$/.test(pre)){if(acc=combine(acc,pre+"{"+m.body+"}",[""],max,maxLength,dropEmpties&&!m.post.length,budget),firstGroup=
-!1,!m.post.length)break;str=m.post,masked=masked.slice(m.end+1);continue}const isNumericSequence=/^-?\d+\.\.-?\d+(?:\.\.-?\d+)?$/.
-test(m.body),isAlphaSequence=/^[a-zA-Z]\.\.[a-zA-Z](?:\.\.-?\d+)?$/.test(m.body),isSequence=isNumericSequence||isAlphaSequence,
-isOptions=m.body.indexOf(",")>=0;if(!isSequence&&!isOptions){if(rewrites<maxRewrites&&commaSetFollows(m.post,budget)){rewrites++,
-str=m.pre+"{"+m.body+escClose+m.post,masked=masked.slice(0,m.end)+escClose+masked.slice(m.end+1),isTop=!0;continue}return literal()}
-firstGroup&&(dropEmpties=isTop&&!isSequence,firstGroup=!1);let values;if(isSequence){if(values=expandSequence(m.body,isAlphaSequence,
-max,maxLength,budget),!values)return literal()}else{let n=parseCommaParts(m.body,budget);if(!n)return literal();if(n.length===
-1&&n[0]!==void 0){if(n=expand_(n[0],max,maxLength,maxDepth,depth+1,maxRewrites,budget,!1).map(embrace),budget.remaining<
-0)return literal();if(n.length===1){const next2=combine(acc,pre+n[0],[""],max,maxLength,dropEmpties&&!m.post.length,budget);
-if(budget.remaining<0)return literal();if(acc=next2,!m.post.length)break;str=m.post,masked=masked.slice(m.end+1);continue}}
-let dropsEmpties=dropEmpties&&!m.post.length&&!pre;for(let d=0;dropsEmpties&&d<acc.length;d++)acc[d]&&(dropsEmpties=!1);
-values=[];let valuesLength=0;outer:for(let j=0;j<n.length;j++){const expanded=expand_(n[j],max,maxLength,maxDepth,depth+
-1,maxRewrites,budget,!1);if(budget.remaining<0)return literal();for(let k=0;k<expanded.length;k++){const v=expanded[k];if(!(dropsEmpties&&
-!v)){if(values.length>=max||valuesLength+v.length>maxLength)break outer;values.push(v),valuesLength+=v.length}}}}const next=combine(
-acc,pre,values,max,maxLength,dropEmpties&&!m.post.length,budget);if(budget.remaining<0)return literal();if(acc=next,!m.post.
-length)break;str=m.post,masked=masked.slice(m.end+1)}return acc}var MAX_PATTERN_LENGTH=1024*64,assertValidPattern=pattern=>{
-if(typeof pattern!="string")throw new TypeError("invalid pattern");if(pattern.length>MAX_PATTERN_LENGTH)throw new TypeError(
-"pattern is too long")},posixClasses={"[:alnum:]":["\\p{L}\\p{Nl}\\p{Nd}",!0],"[:alpha:]":["\\p{L}\\p{Nl}",!0],"[:ascii:\
-]":["\\x00-\\x7f",!1],"[:blank:]":["\\p{Zs}\\t",!0],"[:cntrl:]":["\\p{Cc}",!0],"[:digit:]":["\\p{Nd}",!0],"[:graph:]":["\
-\\p{Z}\\p{C}",!0,!0],"[:lower:]":["\\p{Ll}",!0],"[:print:]":["\\p{C}",!0],"[:punct:]":["\\p{P}",!0],"[:space:]":["\\p{Z}\\\
-t\\r\\n\\v\\f",!0],"[:upper:]":["\\p{Lu}",!0],"[:word:]":["\\p{L}\\p{Nl}\\p{Nd}\\p{Pc}",!0],"[:xdigit:]":["A-Fa-f0-9",!1]},
-braceEscape=s=>s.replace(/[[\]\\-]/g,"\\$&"),regexpEscape=s=>s.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,"\\$&"),rangesToString=ranges=>ranges.
-join(""),parseClass=(glob,position)=>{const pos=position;if(glob.charAt(pos)!=="[")throw new Error("not in a brace expre\
-ssion");const ranges=[],negs=[];let i=pos+1,sawStart=!1,uflag=!1,escaping=!1,negate=!1,endPos=pos,rangeStart="";WHILE:for(;i<
-glob.length;){const c=glob.charAt(i);if((c==="!"||c==="^")&&i===pos+1){negate=!0,i++;continue}if(c==="]"&&sawStart&&!escaping){
-endPos=i+1;break}if(sawStart=!0,c==="\\"&&!escaping){escaping=!0,i++;continue}if(c==="["&&!escaping){for(const[cls,[unip,
-u,neg]]of Object.entries(posixClasses))if(glob.startsWith(cls,i)){if(rangeStart)return["$.",!1,glob.length-pos,!0];i+=cls.
-length,neg?negs.push(unip):ranges.push(unip),uflag=uflag||u;continue WHILE}}if(escaping=!1,rangeStart){c>rangeStart?ranges.
-push(braceEscape(rangeStart)+"-"+braceEscape(c)):c===rangeStart&&ranges.push(braceEscape(c)),rangeStart="",i++;continue}
-if(glob.startsWith("-]",i+1)){ranges.push(braceEscape(c+"-")),i+=2;continue}if(glob.startsWith("-",i+1)){rangeStart=c,i+=
-2;continue}ranges.push(braceEscape(c)),i++}if(endPos<i)return["",!1,0,!1];if(!ranges.length&&!negs.length)return["$.",!1,
-glob.length-pos,!0];if(negs.length===0&&ranges.length===1&&/^\\?.$/.test(ranges[0])&&!negate){const r=ranges[0].length===
-2?ranges[0].slice(-1):ranges[0];return[regexpEscape(r),!1,endPos-pos,!1]}const sranges="["+(negate?"^":"")+rangesToString(
-ranges)+"]",snegs="["+(negate?"":"^")+rangesToString(negs)+"]";return[ranges.length&&negs.length?"("+sranges+"|"+snegs+"\
-)":ranges.length?sranges:snegs,uflag,endPos-pos,!0]},unescape=(s,{windowsPathsNoEscape=!1,magicalBraces=!0}={})=>magicalBraces?
-windowsPathsNoEscape?s.replace(/\[([^/\\])\]/g,"$1"):s.replace(/((?!\\).|^)\[([^/\\])\]/g,"$1$2").replace(/\\([^/])/g,"$\
-1"):windowsPathsNoEscape?s.replace(/\[([^/\\{}])\]/g,"$1"):s.replace(/((?!\\).|^)\[([^/\\{}])\]/g,"$1$2").replace(/\\([^/{}])/g,
-"$1"),_a,types=new Set(["!","?","+","*","@"]),isExtglobType=c=>types.has(c),isExtglobAST=c=>isExtglobType(c.type),adoptionMap=new Map(
-[["!",["@"]],["?",["?","@"]],["@",["@"]],["*",["*","+","?","@"]],["+",["+","@"]]]),adoptionWithSpaceMap=new Map([["!",["\
-?"]],["@",["?"]],["+",["?","*"]]]),adoptionAnyMap=new Map([["!",["?","@"]],["?",["?","@"]],["@",["?","@"]],["*",["*","+",
-"?","@"]],["+",["+","@","?","*"]]]),usurpMap=new Map([["!",new Map([["!","@"]])],["?",new Map([["*","*"],["+","*"]])],["\
-@",new Map([["!","!"],["?","?"],["@","@"],["*","*"],["+","+"]])],["+",new Map([["?","*"],["*","*"]])]]),startNoTraversal="\
-(?!(?:^|/)\\.\\.?(?:$|/))",startNoDot="(?!\\.)",addPatternStart=new Set(["[","."]),justDots=new Set(["..","."]),reSpecials=new Set(
-"().*{}+?[]^$\\!"),regExpEscape=s=>s.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,"\\$&"),qmark="[^/]",star=qmark+"*?",starNoEmpty=qmark+
-"+?",ID=0,AST=class{type;#root;#hasMagic;#uflag=!1;#parts=[];#parent;#parentIndex;#negs;#filledNegs=!1;#options;#toString;#emptyExt=!1;id=++ID;get depth(){
-return(this.#parent?.depth??-1)+1}[Symbol.for("nodejs.util.inspect.custom")](){return{"@@type":"AST",id:this.id,type:this.
-type,root:this.#root.id,parent:this.#parent?.id,depth:this.depth,partsLength:this.#parts.length,parts:this.#parts}}constructor(type,parent,options={}){
-this.type=type,type&&(this.#hasMagic=!0),this.#parent=parent,this.#root=this.#parent?this.#parent.#root:this,this.#options=
-this.#root===this?options:this.#root.#options,this.#negs=this.#root===this?[]:this.#root.#negs,type==="!"&&!this.#root.#filledNegs&&
-this.#negs.push(this),this.#parentIndex=this.#parent?this.#parent.#parts.length:0}get hasMagic(){if(this.#hasMagic!==void 0)
-return this.#hasMagic;for(const p of this.#parts)if(typeof p!="string"&&(p.type||p.hasMagic))return this.#hasMagic=!0;return this.#hasMagic}toString(){
-return this.#toString!==void 0?this.#toString:this.type?this.#toString=this.type+"("+this.#parts.map(p=>String(p)).join(
-"|")+")":this.#toString=this.#parts.map(p=>String(p)).join("")}#fillNegs(){if(this!==this.#root)throw new Error("should \
-only call on root");if(this.#filledNegs)return this;this.toString(),this.#filledNegs=!0;let n;for(;n=this.#negs.pop();){
-if(n.type!=="!")continue;let p=n,pp=p.#parent;for(;pp;){for(let i=p.#parentIndex+1;!pp.type&&i<pp.#parts.length;i++)for(const part of n.#parts){
-if(typeof part=="string")throw new Error("string part in extglob AST??");part.copyIn(pp.#parts[i])}p=pp,pp=p.#parent}}return this}push(...parts){
-for(const p of parts)if(p!==""){if(typeof p!="string"&&!(p instanceof _a&&p.#parent===this))throw new Error("invalid par\
-t: "+p);this.#parts.push(p)}}toJSON(){const ret=this.type===null?this.#parts.slice().map(p=>typeof p=="string"?p:p.toJSON()):
-[this.type,...this.#parts.map(p=>p.toJSON())];return this.isStart()&&!this.type&&ret.unshift([]),this.isEnd()&&(this===this.#root||
-this.#root.#filledNegs&&this.#parent?.type==="!")&&ret.push({}),ret}isStart(){if(this.#root===this)return!0;if(!this.#parent?.
-isStart())return!1;if(this.#parentIndex===0)return!0;const p=this.#parent;for(let i=0;i<this.#parentIndex;i++){const pp=p.#parts[i];
-if(!(pp instanceof _a&&pp.type==="!"))return!1}return!0}isEnd(){if(this.#root===this||this.#parent?.type==="!")return!0;
-if(!this.#parent?.isEnd())return!1;if(!this.type)return this.#parent?.isEnd();const pl=this.#parent?this.#parent.#parts.
-length:0;return this.#parentIndex===pl-1}copyIn(part){typeof part=="string"?this.push(part):this.push(part.clone(this))}clone(parent){
-const c=new _a(this.type,parent);for(const p of this.#parts)c.copyIn(p);return c}static#parseAST(str,ast,pos,opt,extDepth){
-const maxDepth=opt.maxExtglobRecursion??2;let escaping=!1,inBrace=!1,braceStart=-1,braceNeg=!1;if(ast.type===null){let i2=pos,
-acc2="";for(;i2<str.length;){const c=str.charAt(i2++);if(escaping||c==="\\"){escaping=!escaping,acc2+=c;continue}if(inBrace){
-i2===braceStart+1?(c==="^"||c==="!")&&(braceNeg=!0):c==="]"&&!(i2===braceStart+2&&braceNeg)&&(inBrace=!1),acc2+=c;continue}else if(c===
-"["){inBrace=!0,braceStart=i2,braceNeg=!1,acc2+=c;continue}if(!opt.noext&&isExtglobType(c)&&str.charAt(i2)==="("&&extDepth<=
-maxDepth){ast.push(acc2),acc2="";const ext2=new _a(c,ast);i2=_a.#parseAST(str,ext2,i2,opt,extDepth+1),ast.push(ext2);continue}
-acc2+=c}return ast.push(acc2),i2}let i=pos+1,part=new _a(null,ast);const parts=[];let acc="";for(;i<str.length;){const c=str.
-charAt(i++);if(escaping||c==="\\"){escaping=!escaping,acc+=c;continue}if(inBrace){i===braceStart+1?(c==="^"||c==="!")&&(braceNeg=
-!0):c==="]"&&!(i===braceStart+2&&braceNeg)&&(inBrace=!1),acc+=c;continue}else if(c==="["){inBrace=!0,braceStart=i,braceNeg=
-!1,acc+=c;continue}if(!opt.noext&&isExtglobType(c)&&str.charAt(i)==="("&&(extDepth<=maxDepth||ast&&ast.#canAdoptType(c))){
-const depthAdd=ast&&ast.#canAdoptType(c)?0:1;part.push(acc),acc="";const ext2=new _a(c,part);part.push(ext2),i=_a.#parseAST(
-str,ext2,i,opt,extDepth+depthAdd);continue}if(c==="|"){part.push(acc),acc="",parts.push(part),part=new _a(null,ast);continue}
-if(c===")")return acc===""&&ast.#parts.length===0&&(ast.#emptyExt=!0),part.push(acc),acc="",ast.push(...parts,part),i;acc+=
-c}return ast.type=null,ast.#hasMagic=void 0,ast.#parts=[str.substring(pos-1)],i}#canAdoptWithSpace(child){return this.#canAdopt(
-child,adoptionWithSpaceMap)}#canAdopt(child,map=adoptionMap){if(!child||typeof child!="object"||child.type!==null||child.#parts.
-length!==1||this.type===null)return!1;const gc=child.#parts[0];return!gc||typeof gc!="object"||gc.type===null?!1:this.#canAdoptType(
-gc.type,map)}#canAdoptType(c,map=adoptionAnyMap){return!!map.get(this.type)?.includes(c)}#adoptWithSpace(child,index){const gc=child.#parts[0],
-blank=new _a(null,gc,this.options);blank.#parts.push(""),gc.push(blank),this.#adopt(child,index)}#adopt(child,index){const gc=child.#parts[0];
-this.#parts.splice(index,1,...gc.#parts);for(const p of gc.#parts)typeof p=="object"&&(p.#parent=this);this.#toString=void 0}#canUsurpType(c){
-return!!usurpMap.get(this.type)?.has(c)}#canUsurp(child){if(!child||typeof child!="object"||child.type!==null||child.#parts.
-length!==1||this.type===null||this.#parts.length!==1)return!1;const gc=child.#parts[0];return!gc||typeof gc!="object"||gc.
-type===null?!1:this.#canUsurpType(gc.type)}#usurp(child){const m=usurpMap.get(this.type),gc=child.#parts[0],nt=m?.get(gc.
-type);if(!nt)return!1;this.#parts=gc.#parts;for(const p of this.#parts)typeof p=="object"&&(p.#parent=this);this.type=nt,
-this.#toString=void 0,this.#emptyExt=!1}static fromGlob(pattern,options={}){const ast=new _a(null,void 0,options);return _a.#parseAST(
-pattern,ast,0,options,0),ast}toMMPattern(){if(this!==this.#root)return this.#root.toMMPattern();const glob=this.toString(),
-[re,body,hasMagic,uflag]=this.toRegExpSource();if(!(hasMagic||this.#hasMagic||this.#options.nocase&&!this.#options.nocaseMagicOnly&&
-glob.toUpperCase()!==glob.toLowerCase()))return body;const flags=(this.#options.nocase?"i":"")+(uflag?"u":"");return Object.
-assign(new RegExp(`^${re}$`,flags),{_src:re,_glob:glob})}get options(){return this.#options}toRegExpSource(allowDot){const dot=allowDot??
-!!this.#options.dot;if(this.#root===this&&(this.#flatten(),this.#fillNegs()),!isExtglobAST(this)){const noEmpty=this.isStart()&&
-this.isEnd()&&!this.#parts.some(s=>typeof s!="string"),src=this.#parts.map(p=>{const[re,_,hasMagic,uflag]=typeof p=="str\
-ing"?_a.#parseGlob(p,this.#hasMagic,noEmpty):p.toRegExpSource(allowDot);return this.#hasMagic=this.#hasMagic||hasMagic,this.#uflag=
-this.#uflag||uflag,re}).join("");let start2="";if(this.isStart()&&typeof this.#parts[0]=="string"&&!(this.#parts.length===
-1&&justDots.has(this.#parts[0]))){const aps=addPatternStart,needNoTrav=dot&&aps.has(src.charAt(0))||src.startsWith("\\.")&&
-aps.has(src.charAt(2))||src.startsWith("\\.\\.")&&aps.has(src.charAt(4)),needNoDot=!dot&&!allowDot&&aps.has(src.charAt(0));
-start2=needNoTrav?startNoTraversal:needNoDot?startNoDot:""}let end="";return this.isEnd()&&this.#root.#filledNegs&&this.#parent?.
-type==="!"&&(end="(?:$|\\/)"),[start2+src+end,unescape(src),this.#hasMagic=!!this.#hasMagic,this.#uflag]}const repeated=this.
-type==="*"||this.type==="+",start=this.type==="!"?"(?:(?!(?:":"(?:";let body=this.#partsToRegExp(dot);if(this.isStart()&&
-this.isEnd()&&!body&&this.type!=="!"){const s=this.toString(),me=this;return me.#parts=[s],me.type=null,me.#hasMagic=void 0,
-[s,unescape(this.toString()),!1,!1]}let bodyDotAllowed=!repeated||allowDot||dot||!startNoDot?"":this.#partsToRegExp(!0);
-bodyDotAllowed===body&&(bodyDotAllowed=""),bodyDotAllowed&&(body=`(?:${body})(?:${bodyDotAllowed})*?`);let final="";if(this.
-type==="!"&&this.#emptyExt)final=(this.isStart()&&!dot?startNoDot:"")+starNoEmpty;else{const close=this.type==="!"?"))"+
-(this.isStart()&&!dot&&!allowDot?startNoDot:"")+star+")":this.type==="@"?")":this.type==="?"?")?":this.type==="+"&&bodyDotAllowed?
-")":this.type==="*"&&bodyDotAllowed?")?":`)${this.type}`;final=start+body+close}return[final,unescape(body),this.#hasMagic=
-!!this.#hasMagic,this.#uflag]}#flatten(){if(isExtglobAST(this)){let iterations=0,done=!1;do{done=!0;for(let i=0;i<this.#parts.
-length;i++){const c=this.#parts[i];typeof c=="object"&&(c.#flatten(),this.#canAdopt(c)?(done=!1,this.#adopt(c,i)):this.#canAdoptWithSpace(
-c)?(done=!1,this.#adoptWithSpace(c,i)):this.#canUsurp(c)&&(done=!1,this.#usurp(c)))}}while(!done&&++iterations<10)}else for(const p of this.#parts)
-typeof p=="object"&&p.#flatten();this.#toString=void 0}#partsToRegExp(dot){return this.#parts.map(p=>{if(typeof p=="stri\
-ng")throw new Error("string type in extglob ast??");const[re,_,_hasMagic,uflag]=p.toRegExpSource(dot);return this.#uflag=
-this.#uflag||uflag,re}).filter(p=>!(this.isStart()&&this.isEnd())||!!p).join("|")}static#parseGlob(glob,hasMagic,noEmpty=!1){
-let escaping=!1,re="",uflag=!1,inStar=!1;for(let i=0;i<glob.length;i++){const c=glob.charAt(i);if(escaping){escaping=!1,
-re+=(reSpecials.has(c)?"\\":"")+c;continue}if(c==="*"){if(inStar)continue;inStar=!0,re+=noEmpty&&/^[*]+$/.test(glob)?starNoEmpty:
-star,hasMagic=!0;continue}else inStar=!1;if(c==="\\"){i===glob.length-1?re+="\\\\":escaping=!0;continue}if(c==="["){const[
-src,needUflag,consumed,magic]=parseClass(glob,i);if(consumed){re+=src,uflag=uflag||needUflag,i+=consumed-1,hasMagic=hasMagic||
-magic;continue}}if(c==="?"){re+=qmark,hasMagic=!0;continue}re+=regExpEscape(c)}return[re,unescape(glob),!!hasMagic,uflag]}};
-_a=AST;var escape=(s,{windowsPathsNoEscape=!1,magicalBraces=!1}={})=>magicalBraces?windowsPathsNoEscape?s.replace(/[?*()[\]{}]/g,
-"[$&]"):s.replace(/[?*()[\]\\{}]/g,"\\$&"):windowsPathsNoEscape?s.replace(/[?*()[\]]/g,"[$&]"):s.replace(/[?*()[\]\\]/g,
-"\\$&"),minimatch=(p,pattern,options={})=>(assertValidPattern(pattern),!options.nocomment&&pattern.charAt(0)==="#"?!1:new Minimatch(
-pattern,options).match(p)),starDotExtRE=/^\*+([^+@!?*[(]*)$/,starDotExtTest=ext2=>f=>!f.startsWith(".")&&f.endsWith(ext2),
-starDotExtTestDot=ext2=>f=>f.endsWith(ext2),starDotExtTestNocase=ext2=>(ext2=ext2.toLowerCase(),f=>!f.startsWith(".")&&f.
-toLowerCase().endsWith(ext2)),starDotExtTestNocaseDot=ext2=>(ext2=ext2.toLowerCase(),f=>f.toLowerCase().endsWith(ext2)),
-starDotStarRE=/^\*+\.\*+$/,starDotStarTest=f=>!f.startsWith(".")&&f.includes("."),starDotStarTestDot=f=>f!=="."&&f!==".."&&
-f.includes("."),dotStarRE=/^\.\*+$/,dotStarTest=f=>f!=="."&&f!==".."&&f.startsWith("."),starRE=/^\*+$/,starTest=f=>f.length!==
-0&&!f.startsWith("."),starTestDot=f=>f.length!==0&&f!=="."&&f!=="..",qmarksRE=/^\?+([^+@!?*[(]*)?$/,qmarksTestNocase=([$0,
-ext2=""])=>{const noext=qmarksTestNoExt([$0]);return ext2?(ext2=ext2.toLowerCase(),f=>noext(f)&&f.toLowerCase().endsWith(
-ext2)):noext},qmarksTestNocaseDot=([$0,ext2=""])=>{const noext=qmarksTestNoExtDot([$0]);return ext2?(ext2=ext2.toLowerCase(),
-f=>noext(f)&&f.toLowerCase().endsWith(ext2)):noext},qmarksTestDot=([$0,ext2=""])=>{const noext=qmarksTestNoExtDot([$0]);
-return ext2?f=>noext(f)&&f.endsWith(ext2):noext},qmarksTest=([$0,ext2=""])=>{const noext=qmarksTestNoExt([$0]);return ext2?
-f=>noext(f)&&f.endsWith(ext2):noext},qmarksTestNoExt=([$0])=>{const len=$0.length;return f=>f.length===len&&!f.startsWith(
-".")},qmarksTestNoExtDot=([$0])=>{const len=$0.length;return f=>f.length===len&&f!=="."&&f!==".."},defaultPlatform=typeof process==
-"object"&&process?typeof process.env=="object"&&process.env&&process.env.__MINIMATCH_TESTING_PLATFORM__||process.platform:
-"posix",path={win32:{sep:"\\"},posix:{sep:"/"}},sep=defaultPlatform==="win32"?path.win32.sep:path.posix.sep;minimatch.sep=
-sep;var GLOBSTAR=Symbol("globstar **");minimatch.GLOBSTAR=GLOBSTAR;var qmark2="[^/]",star2=qmark2+"*?",twoStarDot="(?:(?\
-!(?:\\/|^)(?:\\.{1,2})($|\\/)).)*?",twoStarNoDot="(?:(?!(?:\\/|^)\\.).)*?",filter=(pattern,options={})=>p=>minimatch(p,pattern,
-options);minimatch.filter=filter;var ext=(a,b={})=>Object.assign({},a,b),defaults=def=>{if(!def||typeof def!="object"||!Object.
-keys(def).length)return minimatch;const orig=minimatch;return Object.assign((p,pattern,options={})=>orig(p,pattern,ext(def,
-options)),{Minimatch:class extends orig.Minimatch{constructor(pattern,options={}){super(pattern,ext(def,options))}static defaults(options){
-return orig.defaults(ext(def,options)).Minimatch}},AST:class extends orig.AST{constructor(type,parent,options={}){super(
-type,parent,ext(def,options))}static fromGlob(pattern,options={}){return orig.AST.fromGlob(pattern,ext(def,options))}},unescape:(s,options={})=>orig.
-unescape(s,ext(def,options)),escape:(s,options={})=>orig.escape(s,ext(def,options)),filter:(pattern,options={})=>orig.filter(
-pattern,ext(def,options)),defaults:options=>orig.defaults(ext(def,options)),makeRe:(pattern,options={})=>orig.makeRe(pattern,
-ext(def,options)),braceExpand:(pattern,options={})=>orig.braceExpand(pattern,ext(def,options)),match:(list,pattern,options={})=>orig.
-match(list,pattern,ext(def,options)),sep:orig.sep,GLOBSTAR})};minimatch.defaults=defaults;var braceExpand=(pattern,options={})=>(assertValidPattern(
-pattern),options.nobrace||!/\{(?:(?!\{).)*\}/.test(pattern)?[pattern]:expand(pattern,{max:options.braceExpandMax}));minimatch.
-braceExpand=braceExpand;var makeRe=(pattern,options={})=>new Minimatch(pattern,options).makeRe();minimatch.makeRe=makeRe;
-var match=(list,pattern,options={})=>{const mm=new Minimatch(pattern,options);return list=list.filter(f=>mm.match(f)),mm.
-options.nonull&&!list.length&&list.push(pattern),list};minimatch.match=match;var globMagic=/[?*]|[+@!]\(.*?\)|\[|\]/,regExpEscape2=s=>s.
-replace(/[-[\]{}()*+?.,\\^$|#\s]/g,"\\$&"),Minimatch=class{options;set;pattern;windowsPathsNoEscape;nonegate;negate;comment;empty;preserveMultipleSlashes;partial;globSet;globParts;nocase;isWindows;platform;windowsNoMagicRoot;maxGlobstarRecursion;regexp;constructor(pattern,options={}){
-assertValidPattern(pattern),options=options||{},this.options=options,this.maxGlobstarRecursion=options.maxGlobstarRecursion??
-200,this.pattern=pattern,this.platform=options.platform||defaultPlatform,this.isWindows=this.platform==="win32";const awe="\
-allowWindowsEscape";this.windowsPathsNoEscape=!!options.windowsPathsNoEscape||options[awe]===!1,this.windowsPathsNoEscape&&
-(this.pattern=this.pattern.replace(/\\/g,"/")),this.preserveMultipleSlashes=!!options.preserveMultipleSlashes,this.regexp=
-null,this.negate=!1,this.nonegate=!!options.nonegate,this.comment=!1,this.empty=!1,this.partial=!!options.partial,this.nocase=
-!!this.options.nocase,this.windowsNoMagicRoot=options.windowsNoMagicRoot!==void 0?options.windowsNoMagicRoot:!!(this.isWindows&&
-this.nocase),this.globSet=[],this.globParts=[],this.set=[],this.make()}hasMagic(){if(this.options.magicalBraces&&this.set.
-length>1)return!0;for(const pattern of this.set)for(const part of pattern)if(typeof part!="string")return!0;return!1}debug(..._){}make(){
-const pattern=this.pattern,options=this.options;if(!options.nocomment&&pattern.charAt(0)==="#"){this.comment=!0;return}if(!pattern){
-this.empty=!0;return}this.parseNegate(),this.globSet=[...new Set(this.braceExpand())],options.debug&&(this.debug=(...args)=>console.
-error(...args)),this.debug(this.pattern,this.globSet);const rawGlobParts=this.globSet.map(s=>this.slashSplit(s));this.globParts=
-this.preprocess(rawGlobParts),this.debug(this.pattern,this.globParts);let set=this.globParts.map((s,_,__)=>{if(this.isWindows&&
-this.windowsNoMagicRoot){const isUNC=s[0]===""&&s[1]===""&&(s[2]==="?"||!globMagic.test(s[2]))&&!globMagic.test(s[3]),isDrive=/^[a-z]:/i.
-test(s[0]);if(isUNC)return[...s.slice(0,4),...s.slice(4).map(ss=>this.parse(ss))];if(isDrive)return[s[0],...s.slice(1).map(
-ss=>this.parse(ss))]}return s.map(ss=>this.parse(ss))});if(this.debug(this.pattern,set),this.set=set.filter(s=>s.indexOf(
-!1)===-1),this.isWindows)for(let i=0;i<this.set.length;i++){const p=this.set[i];p[0]===""&&p[1]===""&&this.globParts[i][2]===
-"?"&&typeof p[3]=="string"&&/^[a-z]:$/i.test(p[3])&&(p[2]="?")}this.debug(this.pattern,this.set)}preprocess(globParts){if(this.
-options.noglobstar)for(const partset of globParts)for(let j=0;j<partset.length;j++)partset[j]==="**"&&(partset[j]="*");const{
-optimizationLevel=1}=this.options;return optimizationLevel>=2?(globParts=this.firstPhasePreProcess(globParts),globParts=
-this.secondPhasePreProcess(globParts)):optimizationLevel>=1?globParts=this.levelOneOptimize(globParts):globParts=this.adjascentGlobstarOptimize(
-globParts),globParts}adjascentGlobstarOptimize(globParts){return globParts.map(parts=>{let gs=-1;for(;(gs=parts.indexOf(
-"**",gs+1))!==-1;){let i=gs;for(;parts[i+1]==="**";)i++;i!==gs&&parts.splice(gs,i-gs)}return parts})}levelOneOptimize(globParts){
-return globParts.map(parts=>(parts=parts.reduce((set,part)=>{const prev=set[set.length-1];return part==="**"&&prev==="**"?
-set:part===".."&&prev&&prev!==".."&&prev!=="."&&prev!=="**"?(set.pop(),set):(set.push(part),set)},[]),parts.length===0?[
-""]:parts))}levelTwoFileOptimize(parts){Array.isArray(parts)||(parts=this.slashSplit(parts));let didSomething=!1;do{if(didSomething=
-!1,!this.preserveMultipleSlashes){for(let i=1;i<parts.length-1;i++){const p=parts[i];i===1&&p===""&&parts[0]===""||(p===
-"."||p==="")&&(didSomething=!0,parts.splice(i,1),i--)}parts[0]==="."&&parts.length===2&&(parts[1]==="."||parts[1]==="")&&
-(didSomething=!0,parts.pop())}let dd=0;for(;(dd=parts.indexOf("..",dd+1))!==-1;){const p=parts[dd-1];p&&p!=="."&&p!==".."&&
-p!=="**"&&!(this.isWindows&&/^[a-z]:$/i.test(p))&&(didSomething=!0,parts.splice(dd-1,2),dd-=2)}}while(didSomething);return parts.
-length===0?[""]:parts}firstPhasePreProcess(globParts){let didSomething=!1;do{didSomething=!1;for(let parts of globParts){
-let gs=-1;for(;(gs=parts.indexOf("**",gs+1))!==-1;){let gss=gs;for(;parts[gss+1]==="**";)gss++;gss>gs&&parts.splice(gs+1,
-gss-gs);let next=parts[gs+1];const p=parts[gs+2],p2=parts[gs+3];if(next!==".."||!p||p==="."||p===".."||!p2||p2==="."||p2===
-"..")continue;didSomething=!0,parts.splice(gs,1);const other=parts.slice(0);other[gs]="**",globParts.push(other),gs--}if(!this.
-preserveMultipleSlashes){for(let i=1;i<parts.length-1;i++){const p=parts[i];i===1&&p===""&&parts[0]===""||(p==="."||p===
-"")&&(didSomething=!0,parts.splice(i,1),i--)}parts[0]==="."&&parts.length===2&&(parts[1]==="."||parts[1]==="")&&(didSomething=
-!0,parts.pop())}let dd=0;for(;(dd=parts.indexOf("..",dd+1))!==-1;){const p=parts[dd-1];if(p&&p!=="."&&p!==".."&&p!=="**"){
-didSomething=!0;const splin=dd===1&&parts[dd+1]==="**"?["."]:[];parts.splice(dd-1,2,...splin),parts.length===0&&parts.push(
-""),dd-=2}}}}while(didSomething);return globParts}secondPhasePreProcess(globParts){for(let i=0;i<globParts.length-1;i++)
-for(let j=i+1;j<globParts.length;j++){const matched=this.partsMatch(globParts[i],globParts[j],!this.preserveMultipleSlashes);
-if(matched){globParts[i]=[],globParts[j]=matched;break}}return globParts.filter(gs=>gs.length)}partsMatch(a,b,emptyGSMatch=!1){
-let ai=0,bi=0,result=[],which="";for(;ai<a.length&&bi<b.length;)if(a[ai]===b[bi])result.push(which==="b"?b[bi]:a[ai]),ai++,
-bi++;else if(emptyGSMatch&&a[ai]==="**"&&b[bi]===a[ai+1])result.push(a[ai]),ai++;else if(emptyGSMatch&&b[bi]==="**"&&a[ai]===
-b[bi+1])result.push(b[bi]),bi++;else if(a[ai]==="*"&&b[bi]&&(this.options.dot||!b[bi].startsWith("."))&&b[bi]!=="**"){if(which===
-"b")return!1;which="a",result.push(a[ai]),ai++,bi++}else if(b[bi]==="*"&&a[ai]&&(this.options.dot||!a[ai].startsWith("."))&&
-a[ai]!=="**"){if(which==="a")return!1;which="b",result.push(b[bi]),ai++,bi++}else return!1;return a.length===b.length&&result}parseNegate(){
-if(this.nonegate)return;const pattern=this.pattern;let negate=!1,negateOffset=0;for(let i=0;i<pattern.length&&pattern.charAt(
-i)==="!";i++)negate=!negate,negateOffset++;negateOffset&&(this.pattern=pattern.slice(negateOffset)),this.negate=negate}matchOne(file,pattern,partial=!1){
-let fileStartIndex=0,patternStartIndex=0;if(this.isWindows){const fileDrive=typeof file[0]=="string"&&/^[a-z]:$/i.test(file[0]),
-fileUNC=!fileDrive&&file[0]===""&&file[1]===""&&file[2]==="?"&&/^[a-z]:$/i.test(file[3]),patternDrive=typeof pattern[0]==
-"string"&&/^[a-z]:$/i.test(pattern[0]),patternUNC=!patternDrive&&pattern[0]===""&&pattern[1]===""&&pattern[2]==="?"&&typeof pattern[3]==
-"string"&&/^[a-z]:$/i.test(pattern[3]),fdi=fileUNC?3:fileDrive?0:void 0,pdi=patternUNC?3:patternDrive?0:void 0;if(typeof fdi==
-"number"&&typeof pdi=="number"){const[fd,pd]=[file[fdi],pattern[pdi]];fd.toLowerCase()===pd.toLowerCase()&&(pattern[pdi]=
-fd,patternStartIndex=pdi,fileStartIndex=fdi)}}const{optimizationLevel=1}=this.options;return optimizationLevel>=2&&(file=
-this.levelTwoFileOptimize(file)),pattern.includes(GLOBSTAR)?this.#matchGlobstar(file,pattern,partial,fileStartIndex,patternStartIndex):
-this.#matchOne(file,pattern,partial,fileStartIndex,patternStartIndex)}#matchGlobstar(file,pattern,partial,fileIndex,patternIndex){
-const firstgs=pattern.indexOf(GLOBSTAR,patternIndex),lastgs=pattern.lastIndexOf(GLOBSTAR),[head,body,tail]=partial?[pattern.
-slice(patternIndex,firstgs),pattern.slice(firstgs+1),[]]:[pattern.slice(patternIndex,firstgs),pattern.slice(firstgs+1,lastgs),
-pattern.slice(lastgs+1)];if(head.length){const fileHead=file.slice(fileIndex,fileIndex+head.length);if(!this.#matchOne(fileHead,
-head,partial,0,0))return!1;fileIndex+=head.length,patternIndex+=head.length}let fileTailMatch=0;if(tail.length){if(tail.
-length+fileIndex>file.length)return!1;let tailStart=file.length-tail.length;if(this.#matchOne(file,tail,partial,tailStart,
-0))fileTailMatch=tail.length;else{if(file[file.length-1]!==""||fileIndex+tail.length===file.length||(tailStart--,!this.#matchOne(
-file,tail,partial,tailStart,0)))return!1;fileTailMatch=tail.length+1}}if(!body.length){let sawSome=!!fileTailMatch;for(let i2=fileIndex;i2<
-file.length-fileTailMatch;i2++){const f=String(file[i2]);if(sawSome=!0,f==="."||f===".."||!this.options.dot&&f.startsWith(
-"."))return!1}return partial||sawSome}const bodySegments=[[[],0]];let currentBody=bodySegments[0],nonGsParts=0;const nonGsPartsSums=[
-0];for(const b of body)b===GLOBSTAR?(nonGsPartsSums.push(nonGsParts),currentBody=[[],0],bodySegments.push(currentBody)):
-(currentBody[0].push(b),nonGsParts++);let i=bodySegments.length-1;const fileLength=file.length-fileTailMatch;for(const b of bodySegments)
-b[1]=fileLength-(nonGsPartsSums[i--]+b[0].length);return!!this.#matchGlobStarBodySections(file,bodySegments,fileIndex,0,
-partial,0,!!fileTailMatch)}#matchGlobStarBodySections(file,bodySegments,fileIndex,bodyIndex,partial,globStarDepth,sawTail){
-const bs=bodySegments[bodyIndex];if(!bs){for(let i=fileIndex;i<file.length;i++){sawTail=!0;const f=file[i];if(f==="."||f===
-".."||!this.options.dot&&f.startsWith("."))return!1}return sawTail}const[body,after]=bs;for(;fileIndex<=after;){if(this.#matchOne(
-file.slice(0,fileIndex+body.length),body,partial,fileIndex,0)&&globStarDepth<this.maxGlobstarRecursion){const sub=this.#matchGlobStarBodySections(
-file,bodySegments,fileIndex+body.length,bodyIndex+1,partial,globStarDepth+1,sawTail);if(sub!==!1)return sub}const f=file[fileIndex];
-if(f==="."||f===".."||!this.options.dot&&f.startsWith("."))return!1;fileIndex++}return partial||null}#matchOne(file,pattern,partial,fileIndex,patternIndex){
-let fi,pi,pl,fl;for(fi=fileIndex,pi=patternIndex,fl=file.length,pl=pattern.length;fi<fl&&pi<pl;fi++,pi++){this.debug("ma\
-tchOne loop");let p=pattern[pi],f=file[fi];if(this.debug(pattern,p,f),p===!1||p===GLOBSTAR)return!1;let hit;if(typeof p==
-"string"?(hit=f===p,this.debug("string match",p,f,hit)):(hit=p.test(f),this.debug("pattern match",p,f,hit)),!hit)return!1}
-if(fi===fl&&pi===pl)return!0;if(fi===fl)return partial;if(pi===pl)return fi===fl-1&&file[fi]==="";throw new Error("wtf?")}braceExpand(){
-return braceExpand(this.pattern,this.options)}parse(pattern){assertValidPattern(pattern);const options=this.options;if(pattern===
-"**")return GLOBSTAR;if(pattern==="")return"";let m,fastTest=null;(m=pattern.match(starRE))?fastTest=options.dot?starTestDot:
-starTest:(m=pattern.match(starDotExtRE))?fastTest=(options.nocase?options.dot?starDotExtTestNocaseDot:starDotExtTestNocase:
-options.dot?starDotExtTestDot:starDotExtTest)(m[1]):(m=pattern.match(qmarksRE))?fastTest=(options.nocase?options.dot?qmarksTestNocaseDot:
-qmarksTestNocase:options.dot?qmarksTestDot:qmarksTest)(m):(m=pattern.match(starDotStarRE))?fastTest=options.dot?starDotStarTestDot:
-starDotStarTest:(m=pattern.match(dotStarRE))&&(fastTest=dotStarTest);const re=AST.fromGlob(pattern,this.options).toMMPattern();
-return fastTest&&typeof re=="object"&&Reflect.defineProperty(re,"test",{value:fastTest}),re}makeRe(){if(this.regexp||this.
-regexp===!1)return this.regexp;const set=this.set;if(!set.length)return this.regexp=!1,this.regexp;const options=this.options,
-twoStar=options.noglobstar?star2:options.dot?twoStarDot:twoStarNoDot,flags=new Set(options.nocase?["i"]:[]);let re=set.map(
-pattern=>{const pp=pattern.map(p=>{if(p instanceof RegExp)for(const f of p.flags.split(""))flags.add(f);return typeof p==
-"string"?regExpEscape2(p):p===GLOBSTAR?GLOBSTAR:p._src});pp.forEach((p,i)=>{const next=pp[i+1],prev=pp[i-1];p!==GLOBSTAR||
-prev===GLOBSTAR||(prev===void 0?next!==void 0&&next!==GLOBSTAR?pp[i+1]="(?:\\/|"+twoStar+"\\/)?"+next:pp[i]=twoStar:next===
-void 0?pp[i-1]=prev+"(?:\\/|\\/"+twoStar+")?":next!==GLOBSTAR&&(pp[i-1]=prev+"(?:\\/|\\/"+twoStar+"\\/)"+next,pp[i+1]=GLOBSTAR))});
-const filtered=pp.filter(p=>p!==GLOBSTAR);if(this.partial&&filtered.length>=1){const prefixes=[];for(let i=1;i<=filtered.
-length;i++)prefixes.push(filtered.slice(0,i).join("/"));return"(?:"+prefixes.join("|")+")"}return filtered.join("/")}).join(
-"|");const[open,close]=set.length>1?["(?:",")"]:["",""];re="^"+open+re+close+"$",this.partial&&(re="^(?:\\/|"+open+re.slice(
-1,-1)+close+")$"),this.negate&&(re="^(?!"+re+").+$");try{this.regexp=new RegExp(re,[...flags].join(""))}catch{this.regexp=
-!1}return this.regexp}slashSplit(p){return this.preserveMultipleSlashes?p.split("/"):this.isWindows&&/^\/\/[^/]+/.test(p)?
-["",...p.split(/\/+/)]:p.split(/\/+/)}match(f,partial=this.partial){if(this.debug("match",f,this.pattern),this.comment)return!1;
-if(this.empty)return f==="";if(f==="/"&&partial)return!0;const options=this.options;this.isWindows&&(f=f.split("\\").join(
-"/"));const ff=this.slashSplit(f);this.debug(this.pattern,"split",ff);const set=this.set;this.debug(this.pattern,"set",set);
-let filename=ff[ff.length-1];if(!filename)for(let i=ff.length-2;!filename&&i>=0;i--)filename=ff[i];for(const pattern of set){
-let file=ff;if(options.matchBase&&pattern.length===1&&(file=[filename]),this.matchOne(file,pattern,partial))return options.
-flipNegate?!0:!this.negate}return options.flipNegate?!1:this.negate}static defaults(def){return minimatch.defaults(def).
-Minimatch}};minimatch.AST=AST,minimatch.Minimatch=Minimatch,minimatch.escape=escape,minimatch.unescape=unescape;export{Minimatch};
+import x from"node:process";var et=(i,t,e)=>{let s,n,r,o,l,c=e.indexOf(i),h=e.indexOf(t,c+1),a=c;if(c>=0&&h>0){if(i===t)return[c,h];for(s=[],r=e.length;a>=
+0&&!l;){if(a===c)s.push(a),c=e.indexOf(i,a+1);else if(s.length===1){let f=s.pop();f!==void 0&&(l=[f,h])}else n=s.pop(),n!==
+void 0&&n<r&&(r=n,o=h),h=e.indexOf(t,a+1);a=c<h&&c>=0?c:h}s.length&&o!==void 0&&(l=[r,o])}return l};var st="\0SLASH"+Math.random().toFixed(16)+"\0",nt="\0OPEN"+Math.random().toFixed(16)+"\0",X="\0CLOSE"+Math.random().toFixed(
+16)+"\0",it="\0COMMA"+Math.random().toFixed(16)+"\0",rt="\0PERIOD"+Math.random().toFixed(16)+"\0",Et=new RegExp(st,"g"),
+Mt=new RegExp(nt,"g"),At=new RegExp(X,"g"),bt=new RegExp(it,"g"),Nt=new RegExp(rt,"g"),Tt=/\\\\/g,Ot=/\\{/g,Rt=/\\}/g,$t=/\\,/g,
+Pt=/\\\./g,Wt=1e5,_t=4e6,jt=1e3,vt=1e3,Ct=2e7,kt=16;function I(i){return isNaN(i)?i.charCodeAt(0):parseInt(i,10)}function Lt(i){
+return i.replace(Tt,st).replace(Ot,nt).replace(Rt,X).replace($t,it).replace(Pt,rt)}function Gt(i){return i.replace(Et,"\\").
+replace(Mt,"{").replace(At,"}").replace(bt,",").replace(Nt,".")}function Z(i,t){for(let e=0;e<t.length;e++)i.push(t[e])}
+function ot(i,t,e){if(e.remaining<0)return;let s=et("{","}",t),n=s!==void 0&&t.indexOf("{")<s[0];if(e.remaining-=s&&!n?s[1]+
+1:i.length,!(!s||e.remaining<0))return{end:s[1],pre:i.slice(0,s[0]),body:i.slice(s[0]+1,s[1]),post:i.slice(s[1]+1),unmatched:n}}
+function Dt(i,t){t.remaining-=i.length;let e=[];for(let r=0;r<i.length;r++){let o=i.charCodeAt(r);o===123?e.push(r):o===
+125&&e.length&&e.pop()}let s="",n=0;for(let r=0;r<e.length;r++){let o=e[r];s+=i.slice(n,o)+"\0",n=o+1}return s+i.slice(n)}
+function zt(i,t){if(t.remaining-=i.length,t.remaining<0)return!1;let e=!1;for(let s=i.length-1;s>=0;s--){let n=i.charCodeAt(
+s);if(n===125)e=!0;else if(n===10||n===13||n===8232||n===8233)e=!1;else if(n===44&&e&&i.charCodeAt(s+1)!==44)return!0}return!1}
+function qt(i,t){let e=[],s="";for(;;){let n=ot(i,i,t);if(t.remaining<0)return;if(!n){let h=i.split(",");return h[0]=s+h[0],
+Z(e,h),e}let{pre:r,body:o,post:l}=n,c=r.split(",");if(c[0]=s+c[0],c[c.length-1]+="{"+o+"}",!l.length)return Z(e,c),e;s=c.
+pop(),Z(e,c),i=l}}function G(i,t){return i===void 0||isNaN(i)?t:i}function ct(i,t={}){if(!i)return[];let e=G(t.max,Wt),s=G(
+t.maxLength,_t),n=G(t.maxDepth,jt),r=G(t.maxRewrites,vt),o=G(t.maxSteps,Ct);return i.slice(0,2)==="{}"&&(i="\\{\\}"+i.slice(
+2)),J(Lt(i),e,s,n,0,r,{remaining:o},!0).map(Gt)}function Bt(i){return"{"+i+"}"}function Xt(i){return/^-?0\d/.test(i)}function Ft(i,t){
+return i<=t}function Ut(i,t){return i>=t}function D(i,t,e,s,n,r,o){let l=[],c=0,h;t:for(let a=0;a<i.length;a++){let f=i[a]+
+t,p=e;r&&!f&&(h||(h=e.filter(u=>u)),p=h);for(let u=0;u<p.length;u++){if(l.length>=s)break t;let d=f+p[u];if(c+d.length>n)
+break t;l.push(d),c+=d.length}}return o.remaining-=l.length,l}function Ht(i,t,e,s,n){let r=i.split(/\.\./),o=[];if(r[0]===
+void 0||r[1]===void 0)return o;let l=I(r[0]),c=I(r[1]),h=Math.max(r[0].length,r[1].length),a=r.length===3&&r[2]!==void 0?
+Math.max(Math.abs(I(r[2])),1):1,f=Ft;c<l&&(a*=-1,f=Ut);let u=r.some(Xt),d=u?h:1,g=0;for(let w=l;f(w,c)&&o.length<e;w+=a){
+if(n.remaining-=d,n.remaining<0)return;let m;if(t)m=String.fromCharCode(w),m==="\\"&&(m="");else if(m=String(w),u){let y=h-
+m.length;if(y>0){let A=new Array(y+1).join("0");w<0?m="-"+A+m.slice(1):m=A+m}}if(g+m.length>s)break;o.push(m),g+=m.length}
+return o}function J(i,t,e,s,n,r,o,l){if(o.remaining-=kt,n>s)return[i];let c=[""],h=0,a=!1,f=!0,p=i;for(;;){let u=ot(i,p,
+o);if(!u)return D(c,i,[""],t,e,a,o);u.unmatched&&(p=Dt(p,o));let d=u.pre,g=()=>D(c,d+"{"+u.body+"}"+u.post,[""],t,e,a,o);
+if(/\$$/.test(d)){if(c=D(c,d+"{"+u.body+"}",[""],t,e,a&&!u.post.length,o),f=!1,!u.post.length)break;i=u.post,p=p.slice(u.
+end+1);continue}let w=/^-?\d+\.\.-?\d+(?:\.\.-?\d+)?$/.test(u.body),m=/^[a-zA-Z]\.\.[a-zA-Z](?:\.\.-?\d+)?$/.test(u.body),
+y=w||m,A=u.body.indexOf(",")>=0;if(!y&&!A){if(h<r&&zt(u.post,o)){h++,i=u.pre+"{"+u.body+X+u.post,p=p.slice(0,u.end)+X+p.
+slice(u.end+1),l=!0;continue}return g()}f&&(a=l&&!y,f=!1);let N;if(y){if(N=Ht(u.body,m,t,e,o),!N)return g()}else{let T=qt(
+u.body,o);if(!T)return g();if(T.length===1&&T[0]!==void 0){if(T=J(T[0],t,e,s,n+1,r,o,!1).map(Bt),o.remaining<0)return g();
+if(T.length===1){let O=D(c,d+T[0],[""],t,e,a&&!u.post.length,o);if(o.remaining<0)return g();if(c=O,!u.post.length)break;
+i=u.post,p=p.slice(u.end+1);continue}}let U=a&&!u.post.length&&!d;for(let O=0;U&&O<c.length;O++)c[O]&&(U=!1);N=[];let Y=0;
+t:for(let O=0;O<T.length;O++){let tt=J(T[O],t,e,s,n+1,r,o,!1);if(o.remaining<0)return g();for(let H=0;H<tt.length;H++){let B=tt[H];
+if(!(U&&!B)){if(N.length>=t||Y+B.length>e)break t;N.push(B),Y+=B.length}}}}let xt=D(c,d,N,t,e,a&&!u.post.length,o);if(o.
+remaining<0)return g();if(c=xt,!u.post.length)break;i=u.post,p=p.slice(u.end+1)}return c}var z=i=>{if(typeof i!="string")throw new TypeError("invalid pattern");if(i.length>65536)throw new TypeError("pattern is\
+ too long")};var It={"[:alnum:]":["\\p{L}\\p{Nl}\\p{Nd}",!0],"[:alpha:]":["\\p{L}\\p{Nl}",!0],"[:ascii:]":["\\x00-\\x7f",!1],"[:blank\
+:]":["\\p{Zs}\\t",!0],"[:cntrl:]":["\\p{Cc}",!0],"[:digit:]":["\\p{Nd}",!0],"[:graph:]":["\\p{Z}\\p{C}",!0,!0],"[:lower:\
+]":["\\p{Ll}",!0],"[:print:]":["\\p{C}",!0],"[:punct:]":["\\p{P}",!0],"[:space:]":["\\p{Z}\\t\\r\\n\\v\\f",!0],"[:upper:\
+]":["\\p{Lu}",!0],"[:word:]":["\\p{L}\\p{Nl}\\p{Nd}\\p{Pc}",!0],"[:xdigit:]":["A-Fa-f0-9",!1]},q=i=>i.replace(/[[\]\\-]/g,
+"\\$&"),Zt=i=>i.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,"\\$&"),ht=i=>i.join(""),lt=(i,t)=>{let e=t;if(i.charAt(e)!=="[")throw new Error(
+"not in a brace expression");let s=[],n=[],r=e+1,o=!1,l=!1,c=!1,h=!1,a=e,f="";t:for(;r<i.length;){let g=i.charAt(r);if((g===
+"!"||g==="^")&&r===e+1){h=!0,r++;continue}if(g==="]"&&o&&!c){a=r+1;break}if(o=!0,g==="\\"&&!c){c=!0,r++;continue}if(g===
+"["&&!c){for(let[w,[m,y,A]]of Object.entries(It))if(i.startsWith(w,r)){if(f)return["$.",!1,i.length-e,!0];r+=w.length,A?
+n.push(m):s.push(m),l=l||y;continue t}}if(c=!1,f){g>f?s.push(q(f)+"-"+q(g)):g===f&&s.push(q(g)),f="",r++;continue}if(i.startsWith(
+"-]",r+1)){s.push(q(g+"-")),r+=2;continue}if(i.startsWith("-",r+1)){f=g,r+=2;continue}s.push(q(g)),r++}if(a<r)return["",
+!1,0,!1];if(!s.length&&!n.length)return["$.",!1,i.length-e,!0];if(n.length===0&&s.length===1&&/^\\?.$/.test(s[0])&&!h){let g=s[0].
+length===2?s[0].slice(-1):s[0];return[Zt(g),!1,a-e,!1]}let p="["+(h?"^":"")+ht(s)+"]",u="["+(h?"":"^")+ht(n)+"]";return[
+s.length&&n.length?"("+p+"|"+u+")":s.length?p:u,l,a-e,!0]};var C=(i,{windowsPathsNoEscape:t=!1,magicalBraces:e=!0}={})=>e?t?i.replace(/\[([^/\\])\]/g,"$1"):i.replace(/((?!\\).|^)\[([^/\\])\]/g,
+"$1$2").replace(/\\([^/])/g,"$1"):t?i.replace(/\[([^/\\{}])\]/g,"$1"):i.replace(/((?!\\).|^)\[([^/\\{}])\]/g,"$1$2").replace(
+/\\([^/{}])/g,"$1");var M,Jt=new Set(["!","?","+","*","@"]),V=i=>Jt.has(i),at=i=>V(i.type),Vt=new Map([["!",["@"]],["?",["?","@"]],["@",["@"]],
+["*",["*","+","?","@"]],["+",["+","@"]]]),Kt=new Map([["!",["?"]],["@",["?"]],["+",["?","*"]]]),Qt=new Map([["!",["?","@"]],
+["?",["?","@"]],["@",["?","@"]],["*",["*","+","?","@"]],["+",["+","@","?","*"]]]),ft=new Map([["!",new Map([["!","@"]])],
+["?",new Map([["*","*"],["+","*"]])],["@",new Map([["!","!"],["?","?"],["@","@"],["*","*"],["+","+"]])],["+",new Map([["\
+?","*"],["*","*"]])]]),Yt="(?!(?:^|/)\\.\\.?(?:$|/))",F="(?!\\.)",te=new Set(["[","."]),ee=new Set(["..","."]),se=new Set(
+"().*{}+?[]^$\\!"),ne=i=>i.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,"\\$&"),K="[^/]",pt=K+"*?",ut=K+"+?",ie=0,k=class{static name="\
+AST";type;#s;#n;#i=!1;#t=[];#e;#c;#l;#h=!1;#r;#o;#a=!1;id=++ie;get depth(){return(this.#e?.depth??-1)+1}[Symbol.for("nod\
+ejs.util.inspect.custom")](){return{"@@type":"AST",id:this.id,type:this.type,root:this.#s.id,parent:this.#e?.id,depth:this.
+depth,partsLength:this.#t.length,parts:this.#t}}constructor(t,e,s={}){this.type=t,t&&(this.#n=!0),this.#e=e,this.#s=this.#e?
+this.#e.#s:this,this.#r=this.#s===this?s:this.#s.#r,this.#l=this.#s===this?[]:this.#s.#l,t==="!"&&!this.#s.#h&&this.#l.push(
+this),this.#c=this.#e?this.#e.#t.length:0}get hasMagic(){if(this.#n!==void 0)return this.#n;for(let t of this.#t)if(typeof t!=
+"string"&&(t.type||t.hasMagic))return this.#n=!0;return this.#n}toString(){return this.#o!==void 0?this.#o:this.type?this.#o=
+this.type+"("+this.#t.map(t=>String(t)).join("|")+")":this.#o=this.#t.map(t=>String(t)).join("")}#y(){if(this!==this.#s)
+throw new Error("should only call on root");if(this.#h)return this;this.toString(),this.#h=!0;let t;for(;t=this.#l.pop();){
+if(t.type!=="!")continue;let e=t,s=e.#e;for(;s;){for(let n=e.#c+1;!s.type&&n<s.#t.length;n++)for(let r of t.#t){if(typeof r==
+"string")throw new Error("string part in extglob AST??");r.copyIn(s.#t[n])}e=s,s=e.#e}}return this}push(...t){for(let e of t)
+if(e!==""){if(typeof e!="string"&&!(e instanceof M&&e.#e===this))throw new Error("invalid part: "+e);this.#t.push(e)}}toJSON(){
+let t=this.type===null?this.#t.slice().map(e=>typeof e=="string"?e:e.toJSON()):[this.type,...this.#t.map(e=>e.toJSON())];
+return this.isStart()&&!this.type&&t.unshift([]),this.isEnd()&&(this===this.#s||this.#s.#h&&this.#e?.type==="!")&&t.push(
+{}),t}isStart(){if(this.#s===this)return!0;if(!this.#e?.isStart())return!1;if(this.#c===0)return!0;let t=this.#e;for(let e=0;e<
+this.#c;e++){let s=t.#t[e];if(!(s instanceof M&&s.type==="!"))return!1}return!0}isEnd(){if(this.#s===this||this.#e?.type===
+"!")return!0;if(!this.#e?.isEnd())return!1;if(!this.type)return this.#e?.isEnd();let t=this.#e?this.#e.#t.length:0;return this.#c===
+t-1}copyIn(t){typeof t=="string"?this.push(t):this.push(t.clone(this))}clone(t){let e=new M(this.type,t);for(let s of this.#t)
+e.copyIn(s);return e}static#f(t,e,s,n,r){let o=n.maxExtglobRecursion??2,l=!1,c=!1,h=-1,a=!1;if(e.type===null){let g=s,w="";
+for(;g<t.length;){let m=t.charAt(g++);if(l||m==="\\"){l=!l,w+=m;continue}if(c){g===h+1?(m==="^"||m==="!")&&(a=!0):m==="]"&&
+!(g===h+2&&a)&&(c=!1),w+=m;continue}else if(m==="["){c=!0,h=g,a=!1,w+=m;continue}if(!n.noext&&V(m)&&t.charAt(g)==="("&&r<=
+o){e.push(w),w="";let A=new M(m,e);g=M.#f(t,A,g,n,r+1),e.push(A);continue}w+=m}return e.push(w),g}let f=s+1,p=new M(null,
+e),u=[],d="";for(;f<t.length;){let g=t.charAt(f++);if(l||g==="\\"){l=!l,d+=g;continue}if(c){f===h+1?(g==="^"||g==="!")&&
+(a=!0):g==="]"&&!(f===h+2&&a)&&(c=!1),d+=g;continue}else if(g==="["){c=!0,h=f,a=!1,d+=g;continue}if(!n.noext&&V(g)&&t.charAt(
+f)==="("&&(r<=o||e&&e.#p(g))){let m=e&&e.#p(g)?0:1;p.push(d),d="";let y=new M(g,p);p.push(y),f=M.#f(t,y,f,n,r+m);continue}
+if(g==="|"){p.push(d),d="",u.push(p),p=new M(null,e);continue}if(g===")")return d===""&&e.#t.length===0&&(e.#a=!0),p.push(
+d),d="",e.push(...u,p),f;d+=g}return e.type=null,e.#n=void 0,e.#t=[t.substring(s-1)],f}#w(t){return this.#g(t,Kt)}#g(t,e=Vt){
+if(!t||typeof t!="object"||t.type!==null||t.#t.length!==1||this.type===null)return!1;let s=t.#t[0];return!s||typeof s!="\
+object"||s.type===null?!1:this.#p(s.type,e)}#p(t,e=Qt){return!!e.get(this.type)?.includes(t)}#S(t,e){let s=t.#t[0],n=new M(
+null,s,this.options);n.#t.push(""),s.push(n),this.#d(t,e)}#d(t,e){let s=t.#t[0];this.#t.splice(e,1,...s.#t);for(let n of s.#t)
+typeof n=="object"&&(n.#e=this);this.#o=void 0}#x(t){return!!ft.get(this.type)?.has(t)}#E(t){if(!t||typeof t!="object"||
+t.type!==null||t.#t.length!==1||this.type===null||this.#t.length!==1)return!1;let e=t.#t[0];return!e||typeof e!="object"||
+e.type===null?!1:this.#x(e.type)}#M(t){let e=ft.get(this.type),s=t.#t[0],n=e?.get(s.type);if(!n)return!1;this.#t=s.#t;for(let r of this.#t)
+typeof r=="object"&&(r.#e=this);this.type=n,this.#o=void 0,this.#a=!1}static fromGlob(t,e={}){let s=new M(null,void 0,e);
+return M.#f(t,s,0,e,0),s}toMMPattern(){if(this!==this.#s)return this.#s.toMMPattern();let t=this.toString(),[e,s,n,r]=this.
+toRegExpSource();if(!(n||this.#n||this.#r.nocase&&!this.#r.nocaseMagicOnly&&t.toUpperCase()!==t.toLowerCase()))return s;
+let l=(this.#r.nocase?"i":"")+(r?"u":"");return Object.assign(new RegExp(`^${e}$`,l),{_src:e,_glob:t})}get options(){return this.#r}toRegExpSource(t){
+let e=t??!!this.#r.dot;if(this.#s===this&&(this.#u(),this.#y()),!at(this)){let c=this.isStart()&&this.isEnd()&&!this.#t.
+some(u=>typeof u!="string"),h=this.#t.map(u=>{let[d,g,w,m]=typeof u=="string"?M.#A(u,this.#n,c):u.toRegExpSource(t);return this.#n=
+this.#n||w,this.#i=this.#i||m,d}).join(""),a="";if(this.isStart()&&typeof this.#t[0]=="string"&&!(this.#t.length===1&&ee.
+has(this.#t[0]))){let d=te,g=e&&d.has(h.charAt(0))||h.startsWith("\\.")&&d.has(h.charAt(2))||h.startsWith("\\.\\.")&&d.has(
+h.charAt(4)),w=!e&&!t&&d.has(h.charAt(0));a=g?Yt:w?F:""}let f="";return this.isEnd()&&this.#s.#h&&this.#e?.type==="!"&&(f=
+"(?:$|\\/)"),[a+h+f,C(h),this.#n=!!this.#n,this.#i]}let s=this.type==="*"||this.type==="+",n=this.type==="!"?"(?:(?!(?:":
+"(?:",r=this.#m(e);if(this.isStart()&&this.isEnd()&&!r&&this.type!=="!"){let c=this.toString(),h=this;return h.#t=[c],h.
+type=null,h.#n=void 0,[c,C(this.toString()),!1,!1]}let o=!s||t||e||!F?"":this.#m(!0);o===r&&(o=""),o&&(r=`(?:${r})(?:${o}\
+)*?`);let l="";if(this.type==="!"&&this.#a)l=(this.isStart()&&!e?F:"")+ut;else{let c=this.type==="!"?"))"+(this.isStart()&&
+!e&&!t?F:"")+pt+")":this.type==="@"?")":this.type==="?"?")?":this.type==="+"&&o?")":this.type==="*"&&o?")?":`)${this.type}`;
+l=n+r+c}return[l,C(r),this.#n=!!this.#n,this.#i]}#u(){if(at(this)){let t=0,e=!1;do{e=!0;for(let s=0;s<this.#t.length;s++){
+let n=this.#t[s];typeof n=="object"&&(n.#u(),this.#g(n)?(e=!1,this.#d(n,s)):this.#w(n)?(e=!1,this.#S(n,s)):this.#E(n)&&(e=
+!1,this.#M(n)))}}while(!e&&++t<10)}else for(let t of this.#t)typeof t=="object"&&t.#u();this.#o=void 0}#m(t){return this.#t.
+map(e=>{if(typeof e=="string")throw new Error("string type in extglob ast??");let[s,n,r,o]=e.toRegExpSource(t);return this.#i=
+this.#i||o,s}).filter(e=>!(this.isStart()&&this.isEnd())||!!e).join("|")}static#A(t,e,s=!1){let n=!1,r="",o=!1,l=!1;for(let c=0;c<
+t.length;c++){let h=t.charAt(c);if(n){n=!1,r+=(se.has(h)?"\\":"")+h;continue}if(h==="*"){if(l)continue;l=!0,r+=s&&/^[*]+$/.
+test(t)?ut:pt,e=!0;continue}else l=!1;if(h==="\\"){c===t.length-1?r+="\\\\":n=!0;continue}if(h==="["){let[a,f,p,u]=lt(t,
+c);if(p){r+=a,o=o||f,c+=p-1,e=e||u;continue}}if(h==="?"){r+=K,e=!0;continue}r+=ne(h)}return[r,C(t),!!e,o]}};M=k;var Q=(i,{windowsPathsNoEscape:t=!1,magicalBraces:e=!1}={})=>e?t?i.replace(/[?*()[\]{}]/g,"[$&]"):i.replace(/[?*()[\]\\{}]/g,
+"\\$&"):t?i.replace(/[?*()[\]]/g,"[$&]"):i.replace(/[?*()[\]\\]/g,"\\$&");var E=(i,t,e={})=>(z(t),!e.nocomment&&t.charAt(0)==="#"?!1:new L(t,e).match(i)),re=/^\*+([^+@!?*[(]*)$/,oe=i=>t=>!t.startsWith(
+".")&&t.endsWith(i),ce=i=>t=>t.endsWith(i),he=i=>(i=i.toLowerCase(),t=>!t.startsWith(".")&&t.toLowerCase().endsWith(i)),
+le=i=>(i=i.toLowerCase(),t=>t.toLowerCase().endsWith(i)),ae=/^\*+\.\*+$/,fe=i=>!i.startsWith(".")&&i.includes("."),pe=i=>i!==
+"."&&i!==".."&&i.includes("."),ue=/^\.\*+$/,ge=i=>i!=="."&&i!==".."&&i.startsWith("."),de=/^\*+$/,me=i=>i.length!==0&&!i.
+startsWith("."),ye=i=>i.length!==0&&i!=="."&&i!=="..",we=/^\?+([^+@!?*[(]*)?$/,Se=([i,t=""])=>{let e=mt([i]);return t?(t=
+t.toLowerCase(),s=>e(s)&&s.toLowerCase().endsWith(t)):e},xe=([i,t=""])=>{let e=yt([i]);return t?(t=t.toLowerCase(),s=>e(
+s)&&s.toLowerCase().endsWith(t)):e},Ee=([i,t=""])=>{let e=yt([i]);return t?s=>e(s)&&s.endsWith(t):e},Me=([i,t=""])=>{let e=mt(
+[i]);return t?s=>e(s)&&s.endsWith(t):e},mt=([i])=>{let t=i.length;return e=>e.length===t&&!e.startsWith(".")},yt=([i])=>{
+let t=i.length;return e=>e.length===t&&e!=="."&&e!==".."},wt=typeof x=="object"&&x?typeof x.env=="object"&&x.env&&x.env.
+__MINIMATCH_TESTING_PLATFORM__||x.platform:"posix",gt={win32:{sep:"\\"},posix:{sep:"/"}},Ae=wt==="win32"?gt.win32.sep:gt.
+posix.sep;E.sep=Ae;var S=Symbol("globstar **");E.GLOBSTAR=S;var be="[^/]",Ne=be+"*?",Te="(?:(?!(?:\\/|^)(?:\\.{1,2})($|\\/)\
+).)*?",Oe="(?:(?!(?:\\/|^)\\.).)*?",Re=(i,t={})=>e=>E(e,i,t);E.filter=Re;var b=(i,t={})=>Object.assign({},i,t),$e=i=>{if(!i||
+typeof i!="object"||!Object.keys(i).length)return E;let t=E;return Object.assign((s,n,r={})=>t(s,n,b(i,r)),{Minimatch:class extends t.
+Minimatch{constructor(n,r={}){super(n,b(i,r))}static defaults(n){return t.defaults(b(i,n)).Minimatch}},AST:class extends t.
+AST{constructor(n,r,o={}){super(n,r,b(i,o))}static fromGlob(n,r={}){return t.AST.fromGlob(n,b(i,r))}},unescape:(s,n={})=>t.
+unescape(s,b(i,n)),escape:(s,n={})=>t.escape(s,b(i,n)),filter:(s,n={})=>t.filter(s,b(i,n)),defaults:s=>t.defaults(b(i,s)),
+makeRe:(s,n={})=>t.makeRe(s,b(i,n)),braceExpand:(s,n={})=>t.braceExpand(s,b(i,n)),match:(s,n,r={})=>t.match(s,n,b(i,r)),
+sep:t.sep,GLOBSTAR:S})};E.defaults=$e;var St=(i,t={})=>(z(i),t.nobrace||!/\{(?:(?!\{).)*\}/.test(i)?[i]:ct(i,{max:t.braceExpandMax}));
+E.braceExpand=St;var Pe=(i,t={})=>new L(i,t).makeRe();E.makeRe=Pe;var We=(i,t,e={})=>{let s=new L(t,e);return i=i.filter(
+n=>s.match(n)),s.options.nonull&&!i.length&&i.push(t),i};E.match=We;var dt=/[?*]|[+@!]\(.*?\)|\[|\]/,_e=i=>i.replace(/[-[\]{}()*+?.,\\^$|#\s]/g,
+"\\$&"),L=class{static name="Minimatch";options;set;pattern;windowsPathsNoEscape;nonegate;negate;comment;empty;preserveMultipleSlashes;partial;globSet;globParts;nocase;isWindows;platform;windowsNoMagicRoot;maxGlobstarRecursion;regexp;constructor(t,e={}){
+z(t),e=e||{},this.options=e,this.maxGlobstarRecursion=e.maxGlobstarRecursion??200,this.pattern=t,this.platform=e.platform||
+wt,this.isWindows=this.platform==="win32";let s="allowWindowsEscape";this.windowsPathsNoEscape=!!e.windowsPathsNoEscape||
+e[s]===!1,this.windowsPathsNoEscape&&(this.pattern=this.pattern.replace(/\\/g,"/")),this.preserveMultipleSlashes=!!e.preserveMultipleSlashes,
+this.regexp=null,this.negate=!1,this.nonegate=!!e.nonegate,this.comment=!1,this.empty=!1,this.partial=!!e.partial,this.nocase=
+!!this.options.nocase,this.windowsNoMagicRoot=e.windowsNoMagicRoot!==void 0?e.windowsNoMagicRoot:!!(this.isWindows&&this.
+nocase),this.globSet=[],this.globParts=[],this.set=[],this.make()}hasMagic(){if(this.options.magicalBraces&&this.set.length>
+1)return!0;for(let t of this.set)for(let e of t)if(typeof e!="string")return!0;return!1}debug(...t){}make(){let t=this.pattern,
+e=this.options;if(!e.nocomment&&t.charAt(0)==="#"){this.comment=!0;return}if(!t){this.empty=!0;return}this.parseNegate(),
+this.globSet=[...new Set(this.braceExpand())],e.debug&&(this.debug=(...r)=>console.error(...r)),this.debug(this.pattern,
+this.globSet);let s=this.globSet.map(r=>this.slashSplit(r));this.globParts=this.preprocess(s),this.debug(this.pattern,this.
+globParts);let n=this.globParts.map((r,o,l)=>{if(this.isWindows&&this.windowsNoMagicRoot){let c=r[0]===""&&r[1]===""&&(r[2]===
+"?"||!dt.test(r[2]))&&!dt.test(r[3]),h=/^[a-z]:/i.test(r[0]);if(c)return[...r.slice(0,4),...r.slice(4).map(a=>this.parse(
+a))];if(h)return[r[0],...r.slice(1).map(a=>this.parse(a))]}return r.map(c=>this.parse(c))});if(this.debug(this.pattern,n),
+this.set=n.filter(r=>r.indexOf(!1)===-1),this.isWindows)for(let r=0;r<this.set.length;r++){let o=this.set[r];o[0]===""&&
+o[1]===""&&this.globParts[r][2]==="?"&&typeof o[3]=="string"&&/^[a-z]:$/i.test(o[3])&&(o[2]="?")}this.debug(this.pattern,
+this.set)}preprocess(t){if(this.options.noglobstar)for(let s of t)for(let n=0;n<s.length;n++)s[n]==="**"&&(s[n]="*");let{
+optimizationLevel:e=1}=this.options;return e>=2?(t=this.firstPhasePreProcess(t),t=this.secondPhasePreProcess(t)):e>=1?t=
+this.levelOneOptimize(t):t=this.adjascentGlobstarOptimize(t),t}adjascentGlobstarOptimize(t){return t.map(e=>{let s=-1;for(;(s=
+e.indexOf("**",s+1))!==-1;){let n=s;for(;e[n+1]==="**";)n++;n!==s&&e.splice(s,n-s)}return e})}levelOneOptimize(t){return t.
+map(e=>(e=e.reduce((s,n)=>{let r=s[s.length-1];return n==="**"&&r==="**"?s:n===".."&&r&&r!==".."&&r!=="."&&r!=="**"?(s.pop(),
+s):(s.push(n),s)},[]),e.length===0?[""]:e))}levelTwoFileOptimize(t){Array.isArray(t)||(t=this.slashSplit(t));let e=!1;do{
+if(e=!1,!this.preserveMultipleSlashes){for(let n=1;n<t.length-1;n++){let r=t[n];n===1&&r===""&&t[0]===""||(r==="."||r===
+"")&&(e=!0,t.splice(n,1),n--)}t[0]==="."&&t.length===2&&(t[1]==="."||t[1]==="")&&(e=!0,t.pop())}let s=0;for(;(s=t.indexOf(
+"..",s+1))!==-1;){let n=t[s-1];n&&n!=="."&&n!==".."&&n!=="**"&&!(this.isWindows&&/^[a-z]:$/i.test(n))&&(e=!0,t.splice(s-
+1,2),s-=2)}}while(e);return t.length===0?[""]:t}firstPhasePreProcess(t){let e=!1;do{e=!1;for(let s of t){let n=-1;for(;(n=
+s.indexOf("**",n+1))!==-1;){let o=n;for(;s[o+1]==="**";)o++;o>n&&s.splice(n+1,o-n);let l=s[n+1],c=s[n+2],h=s[n+3];if(l!==
+".."||!c||c==="."||c===".."||!h||h==="."||h==="..")continue;e=!0,s.splice(n,1);let a=s.slice(0);a[n]="**",t.push(a),n--}
+if(!this.preserveMultipleSlashes){for(let o=1;o<s.length-1;o++){let l=s[o];o===1&&l===""&&s[0]===""||(l==="."||l==="")&&
+(e=!0,s.splice(o,1),o--)}s[0]==="."&&s.length===2&&(s[1]==="."||s[1]==="")&&(e=!0,s.pop())}let r=0;for(;(r=s.indexOf("..",
+r+1))!==-1;){let o=s[r-1];if(o&&o!=="."&&o!==".."&&o!=="**"){e=!0;let c=r===1&&s[r+1]==="**"?["."]:[];s.splice(r-1,2,...c),
+s.length===0&&s.push(""),r-=2}}}}while(e);return t}secondPhasePreProcess(t){for(let e=0;e<t.length-1;e++)for(let s=e+1;s<
+t.length;s++){let n=this.partsMatch(t[e],t[s],!this.preserveMultipleSlashes);if(n){t[e]=[],t[s]=n;break}}return t.filter(
+e=>e.length)}partsMatch(t,e,s=!1){let n=0,r=0,o=[],l="";for(;n<t.length&&r<e.length;)if(t[n]===e[r])o.push(l==="b"?e[r]:
+t[n]),n++,r++;else if(s&&t[n]==="**"&&e[r]===t[n+1])o.push(t[n]),n++;else if(s&&e[r]==="**"&&t[n]===e[r+1])o.push(e[r]),
+r++;else if(t[n]==="*"&&e[r]&&(this.options.dot||!e[r].startsWith("."))&&e[r]!=="**"){if(l==="b")return!1;l="a",o.push(t[n]),
+n++,r++}else if(e[r]==="*"&&t[n]&&(this.options.dot||!t[n].startsWith("."))&&t[n]!=="**"){if(l==="a")return!1;l="b",o.push(
+e[r]),n++,r++}else return!1;return t.length===e.length&&o}parseNegate(){if(this.nonegate)return;let t=this.pattern,e=!1,
+s=0;for(let n=0;n<t.length&&t.charAt(n)==="!";n++)e=!e,s++;s&&(this.pattern=t.slice(s)),this.negate=e}matchOne(t,e,s=!1){
+let n=0,r=0;if(this.isWindows){let l=typeof t[0]=="string"&&/^[a-z]:$/i.test(t[0]),c=!l&&t[0]===""&&t[1]===""&&t[2]==="?"&&
+/^[a-z]:$/i.test(t[3]),h=typeof e[0]=="string"&&/^[a-z]:$/i.test(e[0]),a=!h&&e[0]===""&&e[1]===""&&e[2]==="?"&&typeof e[3]==
+"string"&&/^[a-z]:$/i.test(e[3]),f=c?3:l?0:void 0,p=a?3:h?0:void 0;if(typeof f=="number"&&typeof p=="number"){let[u,d]=[
+t[f],e[p]];u.toLowerCase()===d.toLowerCase()&&(e[p]=u,r=p,n=f)}}let{optimizationLevel:o=1}=this.options;return o>=2&&(t=
+this.levelTwoFileOptimize(t)),e.includes(S)?this.#s(t,e,s,n,r):this.#i(t,e,s,n,r)}#s(t,e,s,n,r){let o=e.indexOf(S,r),l=e.
+lastIndexOf(S),[c,h,a]=s?[e.slice(r,o),e.slice(o+1),[]]:[e.slice(r,o),e.slice(o+1,l),e.slice(l+1)];if(c.length){let y=t.
+slice(n,n+c.length);if(!this.#i(y,c,s,0,0))return!1;n+=c.length,r+=c.length}let f=0;if(a.length){if(a.length+n>t.length)
+return!1;let y=t.length-a.length;if(this.#i(t,a,s,y,0))f=a.length;else{if(t[t.length-1]!==""||n+a.length===t.length||(y--,
+!this.#i(t,a,s,y,0)))return!1;f=a.length+1}}if(!h.length){let y=!!f;for(let A=n;A<t.length-f;A++){let N=String(t[A]);if(y=
+!0,N==="."||N===".."||!this.options.dot&&N.startsWith("."))return!1}return s||y}let p=[[[],0]],u=p[0],d=0,g=[0];for(let y of h)
+y===S?(g.push(d),u=[[],0],p.push(u)):(u[0].push(y),d++);let w=p.length-1,m=t.length-f;for(let y of p)y[1]=m-(g[w--]+y[0].
+length);return!!this.#n(t,p,n,0,s,0,!!f)}#n(t,e,s,n,r,o,l){let c=e[n];if(!c){for(let f=s;f<t.length;f++){l=!0;let p=t[f];
+if(p==="."||p===".."||!this.options.dot&&p.startsWith("."))return!1}return l}let[h,a]=c;for(;s<=a;){if(this.#i(t.slice(0,
+s+h.length),h,r,s,0)&&o<this.maxGlobstarRecursion){let u=this.#n(t,e,s+h.length,n+1,r,o+1,l);if(u!==!1)return u}let p=t[s];
+if(p==="."||p===".."||!this.options.dot&&p.startsWith("."))return!1;s++}return r||null}#i(t,e,s,n,r){let o,l,c,h;for(o=n,
+l=r,h=t.length,c=e.length;o<h&&l<c;o++,l++){this.debug("matchOne loop");let a=e[l],f=t[o];if(this.debug(e,a,f),a===!1||a===
+S)return!1;let p;if(typeof a=="string"?(p=f===a,this.debug("string match",a,f,p)):(p=a.test(f),this.debug("pattern match",
+a,f,p)),!p)return!1}if(o===h&&l===c)return!0;if(o===h)return s;if(l===c)return o===h-1&&t[o]==="";throw new Error("wtf?")}braceExpand(){
+return St(this.pattern,this.options)}parse(t){z(t);let e=this.options;if(t==="**")return S;if(t==="")return"";let s,n=null;
+(s=t.match(de))?n=e.dot?ye:me:(s=t.match(re))?n=(e.nocase?e.dot?le:he:e.dot?ce:oe)(s[1]):(s=t.match(we))?n=(e.nocase?e.dot?
+xe:Se:e.dot?Ee:Me)(s):(s=t.match(ae))?n=e.dot?pe:fe:(s=t.match(ue))&&(n=ge);let r=k.fromGlob(t,this.options).toMMPattern();
+return n&&typeof r=="object"&&Reflect.defineProperty(r,"test",{value:n}),r}makeRe(){if(this.regexp||this.regexp===!1)return this.
+regexp;let t=this.set;if(!t.length)return this.regexp=!1,this.regexp;let e=this.options,s=e.noglobstar?Ne:e.dot?Te:Oe,n=new Set(
+e.nocase?["i"]:[]),r=t.map(c=>{let h=c.map(f=>{if(f instanceof RegExp)for(let p of f.flags.split(""))n.add(p);return typeof f==
+"string"?_e(f):f===S?S:f._src});h.forEach((f,p)=>{let u=h[p+1],d=h[p-1];f!==S||d===S||(d===void 0?u!==void 0&&u!==S?h[p+
+1]="(?:\\/|"+s+"\\/)?"+u:h[p]=s:u===void 0?h[p-1]=d+"(?:\\/|\\/"+s+")?":u!==S&&(h[p-1]=d+"(?:\\/|\\/"+s+"\\/)"+u,h[p+1]=
+S))});let a=h.filter(f=>f!==S);if(this.partial&&a.length>=1){let f=[];for(let p=1;p<=a.length;p++)f.push(a.slice(0,p).join(
+"/"));return"(?:"+f.join("|")+")"}return a.join("/")}).join("|"),[o,l]=t.length>1?["(?:",")"]:["",""];r="^"+o+r+l+"$",this.
+partial&&(r="^(?:\\/|"+o+r.slice(1,-1)+l+")$"),this.negate&&(r="^(?!"+r+").+$");try{this.regexp=new RegExp(r,[...n].join(
+""))}catch{this.regexp=!1}return this.regexp}slashSplit(t){return this.preserveMultipleSlashes?t.split("/"):this.isWindows&&
+/^\/\/[^/]+/.test(t)?["",...t.split(/\/+/)]:t.split(/\/+/)}match(t,e=this.partial){if(this.debug("match",t,this.pattern),
+this.comment)return!1;if(this.empty)return t==="";if(t==="/"&&e)return!0;let s=this.options;this.isWindows&&(t=t.split("\
+\\").join("/"));let n=this.slashSplit(t);this.debug(this.pattern,"split",n);let r=this.set;this.debug(this.pattern,"set",
+r);let o=n[n.length-1];if(!o)for(let l=n.length-2;!o&&l>=0;l--)o=n[l];for(let l of r){let c=n;if(s.matchBase&&l.length===
+1&&(c=[o]),this.matchOne(c,l,e))return s.flipNegate?!0:!this.negate}return s.flipNegate?!1:this.negate}static defaults(t){
+return E.defaults(t).Minimatch}};E.AST=k;E.Minimatch=L;E.escape=Q;E.unescape=C;export{L as Minimatch};

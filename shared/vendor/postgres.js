@@ -2,338 +2,244 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   postgres@3.4.9 (Unlicense)
 // @ts-self-types="./postgres.d.ts"
-import{Buffer}from"node:buffer";import process from"node:process";import{clearImmediate,clearTimeout,setImmediate,setTimeout}from"node:timers";
-import os from"node:os";import fs from"node:fs";var originCache=new Map,originStackCache=new Map,originError=Symbol("Ori\
-ginError"),CLOSE={},Query=class extends Promise{constructor(strings,args,handler,canceller,options={}){let resolve,reject;
-super((a,b2)=>{resolve=a,reject=b2}),this.tagged=Array.isArray(strings.raw),this.strings=strings,this.args=args,this.handler=
-handler,this.canceller=canceller,this.options=options,this.state=null,this.statement=null,this.resolve=x=>(this.active=!1,
-resolve(x)),this.reject=x=>(this.active=!1,reject(x)),this.active=!1,this.cancelled=null,this.executed=!1,this.signature=
-"",this[originError]=this.handler.debug?new Error:this.tagged&&cachedError(this.strings)}get origin(){return(this.handler.
-debug?this[originError].stack:this.tagged&&originStackCache.has(this.strings)?originStackCache.get(this.strings):originStackCache.
-set(this.strings,this[originError].stack).get(this.strings))||""}static get[Symbol.species](){return Promise}cancel(){return this.
+import{Buffer as b}from"node:buffer";import x from"node:process";import{clearImmediate as te,clearInterval as me,clearTimeout as ne,
+setImmediate as ue,setInterval as de,setTimeout as re}from"node:timers";import wr from"node:os";import br from"node:fs";var Xe=new Map,lt=new Map,ut=Symbol("OriginError"),De={},oe=class extends Promise{static name="Query";constructor(n,r,a,i,u={}){
+let o,c;super((d,D)=>{o=d,c=D}),this.tagged=Array.isArray(n.raw),this.strings=n,this.args=r,this.handler=a,this.canceller=
+i,this.options=u,this.state=null,this.statement=null,this.resolve=d=>(this.active=!1,o(d)),this.reject=d=>(this.active=!1,
+c(d)),this.active=!1,this.cancelled=null,this.executed=!1,this.signature="",this[ut]=this.handler.debug?new Error:this.tagged&&
+Xn(this.strings)}get origin(){return(this.handler.debug?this[ut].stack:this.tagged&&lt.has(this.strings)?lt.get(this.strings):
+lt.set(this.strings,this[ut].stack).get(this.strings))||""}static get[Symbol.species](){return Promise}cancel(){return this.
 canceller&&(this.canceller(this),this.canceller=null)}simple(){return this.options.simple=!0,this.options.prepare=!1,this}async readable(){
-return this.simple(),this.streaming=!0,this}async writable(){return this.simple(),this.streaming=!0,this}cursor(rows=1,fn){
-if(this.options.simple=!1,typeof rows=="function"&&(fn=rows,rows=1),this.cursorRows=rows,typeof fn=="function")return this.
-cursorFn=fn,this;let prev;return{[Symbol.asyncIterator]:()=>({next:()=>{if(this.executed&&!this.active)return{done:!0};prev&&
-prev();const promise=new Promise((resolve,reject)=>{this.cursorFn=value=>(resolve({value,done:!1}),new Promise(r=>prev=r)),
-this.resolve=()=>(this.active=!1,resolve({done:!0})),this.reject=x=>(this.active=!1,reject(x))});return this.execute(),promise},
-return(){return prev&&prev(CLOSE),{done:!0}}})}}describe(){return this.options.simple=!1,this.onlyDescribe=this.options.
-prepare=!0,this}stream(){throw new Error(".stream has been renamed to .forEach")}forEach(fn){return this.forEachFn=fn,this.
-handle(),this}raw(){return this.isRaw=!0,this}values(){return this.isRaw="values",this}async handle(){!this.executed&&(this.
-executed=!0)&&await 1&&this.handler(this)}execute(){return this.handle(),this}then(){return this.handle(),super.then.apply(
-this,arguments)}catch(){return this.handle(),super.catch.apply(this,arguments)}finally(){return this.handle(),super.finally.
-apply(this,arguments)}};function cachedError(xs){if(originCache.has(xs))return originCache.get(xs);const x=Error.stackTraceLimit;
-return Error.stackTraceLimit=4,originCache.set(xs,new Error),Error.stackTraceLimit=x,originCache.get(xs)}var PostgresError=class extends Error{constructor(x){
-super(x.message),this.name=this.constructor.name,Object.assign(this,x)}},Errors={connection,postgres,generic,notSupported};
-function connection(x,options,socket){const{host,port}=socket||options,error=Object.assign(new Error("write "+x+" "+(options.
-path||host+":"+port)),{code:x,errno:x,address:options.path||host},options.path?{}:{port});return Error.captureStackTrace(
-error,connection),error}function postgres(x){const error=new PostgresError(x);return Error.captureStackTrace(error,postgres),
-error}function generic(code,message){const error=Object.assign(new Error(code+": "+message),{code});return Error.captureStackTrace(
-error,generic),error}function notSupported(x){const error=Object.assign(new Error(x+" (B) is not supported"),{code:"MESS\
-AGE_NOT_SUPPORTED",name:x});return Error.captureStackTrace(error,notSupported),error}var types={string:{to:25,from:null,
-serialize:x=>""+x},number:{to:0,from:[21,23,26,700,701],serialize:x=>""+x,parse:x=>+x},json:{to:114,from:[114,3802],serialize:x=>JSON.
-stringify(x),parse:x=>JSON.parse(x)},boolean:{to:16,from:16,serialize:x=>x===!0?"t":"f",parse:x=>x==="t"},date:{to:1184,
-from:[1082,1114,1184],serialize:x=>(x instanceof Date?x:new Date(x)).toISOString(),parse:x=>new Date(x)},bytea:{to:17,from:17,
-serialize:x=>"\\x"+Buffer.from(x).toString("hex"),parse:x=>Buffer.from(x.slice(2),"hex")}},NotTagged=class{then(){notTagged()}catch(){
-notTagged()}finally(){notTagged()}},Identifier=class extends NotTagged{constructor(value){super(),this.value=escapeIdentifier(
-value)}},Parameter=class extends NotTagged{constructor(value,type,array){super(),this.value=value,this.type=type,this.array=
-array}},Builder=class extends NotTagged{constructor(first,rest){super(),this.first=first,this.rest=rest}build(before,parameters,types2,options){
-const keyword=builders.map(([x,fn])=>({fn,i:before.search(x)})).sort((a,b2)=>a.i-b2.i).pop();return keyword.i===-1?escapeIdentifiers(
-this.first,options):keyword.fn(this.first,this.rest,parameters,types2,options)}};function handleValue(x,parameters,types2,options){
-let value=x instanceof Parameter?x.value:x;if(value===void 0&&(x instanceof Parameter?x.value=options.transform.undefined:
-value=x=options.transform.undefined,value===void 0))throw Errors.generic("UNDEFINED_VALUE","Undefined values are not all\
-owed");return"$"+types2.push(x instanceof Parameter?(parameters.push(x.value),x.array?x.array[x.type||inferType(x.value)]||
-x.type||firstIsString(x.value):x.type):(parameters.push(x),inferType(x)))}var defaultHandlers=typeHandlers(types);function stringify(q,string,value,parameters,types2,options){
-for(let i=1;i<q.strings.length;i++)string+=stringifyValue(string,value,parameters,types2,options)+q.strings[i],value=q.args[i];
-return string}function stringifyValue(string,value,parameters,types2,o){return value instanceof Builder?value.build(string,
-parameters,types2,o):value instanceof Query?fragment(value,parameters,types2,o):value instanceof Identifier?value.value:
-value&&value[0]instanceof Query?value.reduce((acc,x)=>acc+" "+fragment(x,parameters,types2,o),""):handleValue(value,parameters,
-types2,o)}function fragment(q,parameters,types2,options){return q.fragment=!0,stringify(q,q.strings[0],q.args[0],parameters,
-types2,options)}function valuesBuilder(first,parameters,types2,columns,options){return first.map(row=>"("+columns.map(column=>stringifyValue(
-"values",row[column],parameters,types2,options)).join(",")+")").join(",")}function values(first,rest,parameters,types2,options){
-const multi=Array.isArray(first[0]),columns=rest.length?rest.flat():Object.keys(multi?first[0]:first);return valuesBuilder(
-multi?first:[first],parameters,types2,columns,options)}function select(first,rest,parameters,types2,options){if(typeof first==
-"string"&&(first=[first].concat(rest)),Array.isArray(first))return escapeIdentifiers(first,options);let value;return(rest.
-length?rest.flat():Object.keys(first)).map(x=>(value=first[x],(value instanceof Query?fragment(value,parameters,types2,options):
-value instanceof Identifier?value.value:handleValue(value,parameters,types2,options))+" as "+escapeIdentifier(options.transform.
-column.to?options.transform.column.to(x):x))).join(",")}var builders=Object.entries({values,in:(...xs)=>{const x=values(
-...xs);return x==="()"?"(null)":x},select,as:select,returning:select,"\\(":select,update(first,rest,parameters,types2,options){
-return(rest.length?rest.flat():Object.keys(first)).map(x=>escapeIdentifier(options.transform.column.to?options.transform.
-column.to(x):x)+"="+stringifyValue("values",first[x],parameters,types2,options))},insert(first,rest,parameters,types2,options){
-const columns=rest.length?rest.flat():Object.keys(Array.isArray(first)?first[0]:first);return"("+escapeIdentifiers(columns,
-options)+")values"+valuesBuilder(Array.isArray(first)?first:[first],parameters,types2,columns,options)}}).map(([x,fn])=>[
-new RegExp("((?:^|[\\s(])"+x+"(?:$|[\\s(]))(?![\\s\\S]*\\1)","i"),fn]);function notTagged(){throw Errors.generic("NOT_TA\
-GGED_CALL","Query not called as a tagged template literal")}var serializers=defaultHandlers.serializers,parsers=defaultHandlers.
-parsers;function firstIsString(x){return Array.isArray(x)?firstIsString(x[0]):typeof x=="string"?1009:0}var mergeUserTypes=function(types2){
-const user=typeHandlers(types2||{});return{serializers:Object.assign({},serializers,user.serializers),parsers:Object.assign(
-{},parsers,user.parsers)}};function typeHandlers(types2){return Object.keys(types2).reduce((acc,k)=>(types2[k].from&&[].
-concat(types2[k].from).forEach(x=>acc.parsers[x]=types2[k].parse),types2[k].serialize&&(acc.serializers[types2[k].to]=types2[k].
-serialize,types2[k].from&&[].concat(types2[k].from).forEach(x=>acc.serializers[x]=types2[k].serialize)),acc),{parsers:{},
-serializers:{}})}function escapeIdentifiers(xs,{transform:{column}}){return xs.map(x=>escapeIdentifier(column.to?column.
-to(x):x)).join(",")}var escapeIdentifier=function(str){return'"'+str.replace(/"/g,'""').replace(/\./g,'"."')+'"'},inferType=function inferType2(x){
-return x instanceof Parameter?x.type:x instanceof Date?1184:x instanceof Uint8Array?17:x===!0||x===!1?16:typeof x=="bigi\
-nt"?20:Array.isArray(x)?inferType2(x[0]):0},escapeBackslash=/\\/g,escapeQuote=/"/g;function arrayEscape(x){return x.replace(
-escapeBackslash,"\\\\").replace(escapeQuote,'\\"')}var arraySerializer=function arraySerializer2(xs,serializer,options,typarray){
-if(Array.isArray(xs)===!1)return xs;if(!xs.length)return"{}";const first=xs[0],delimiter=typarray===1020?";":",";return Array.
-isArray(first)&&!first.type?"{"+xs.map(x=>arraySerializer2(x,serializer,options,typarray)).join(delimiter)+"}":"{"+xs.map(
-x=>{if(x===void 0&&(x=options.transform.undefined,x===void 0))throw Errors.generic("UNDEFINED_VALUE","Undefined values a\
-re not allowed");return x===null?"null":'"'+arrayEscape(serializer?serializer(x.type?x.value:x):""+x)+'"'}).join(delimiter)+
-"}"},arrayParserState={i:0,char:null,str:"",quoted:!1,last:0},arrayParser=function(x,parser,typarray){return arrayParserState.
-i=arrayParserState.last=0,arrayParserLoop(arrayParserState,x,parser,typarray)};function arrayParserLoop(s,x,parser,typarray){
-const xs=[],delimiter=typarray===1020?";":",";for(;s.i<x.length;s.i++){if(s.char=x[s.i],s.quoted)s.char==="\\"?s.str+=x[++s.
-i]:s.char==='"'?(xs.push(parser?parser(s.str):s.str),s.str="",s.quoted=x[s.i+1]==='"',s.last=s.i+2):s.str+=s.char;else if(s.
-char==='"')s.quoted=!0;else if(s.char==="{")s.last=++s.i,xs.push(arrayParserLoop(s,x,parser,typarray));else if(s.char===
-"}"){s.quoted=!1,s.last<s.i&&xs.push(parser?parser(x.slice(s.last,s.i)):x.slice(s.last,s.i)),s.last=s.i+1;break}else s.char===
-delimiter&&s.p!=="}"&&s.p!=='"'&&(xs.push(parser?parser(x.slice(s.last,s.i)):x.slice(s.last,s.i)),s.last=s.i+1);s.p=s.char}
-return s.last<s.i&&xs.push(parser?parser(x.slice(s.last,s.i+1)):x.slice(s.last,s.i+1)),xs}var toCamel=x=>{let str=x[0];for(let i=1;i<
-x.length;i++)str+=x[i]==="_"?x[++i].toUpperCase():x[i];return str},toPascal=x=>{let str=x[0].toUpperCase();for(let i=1;i<
-x.length;i++)str+=x[i]==="_"?x[++i].toUpperCase():x[i];return str},toKebab=x=>x.replace(/_/g,"-"),fromCamel=x=>x.replace(
-/([A-Z])/g,"_$1").toLowerCase(),fromPascal=x=>(x.slice(0,1)+x.slice(1).replace(/([A-Z])/g,"_$1")).toLowerCase(),fromKebab=x=>x.
-replace(/-/g,"_");function createJsonTransform(fn){return function jsonTransform(x,column){return typeof x=="object"&&x!==
-null&&(column.type===114||column.type===3802)?Array.isArray(x)?x.map(x2=>jsonTransform(x2,column)):Object.entries(x).reduce(
-(acc,[k,v])=>Object.assign(acc,{[fn(k)]:jsonTransform(v,column)}),{}):x}}toCamel.column={from:toCamel},toCamel.value={from:createJsonTransform(
-toCamel)},fromCamel.column={to:fromCamel};var camel={...toCamel};camel.column.to=fromCamel,toPascal.column={from:toPascal},
-toPascal.value={from:createJsonTransform(toPascal)},fromPascal.column={to:fromPascal};var pascal={...toPascal};pascal.column.
-to=fromPascal,toKebab.column={from:toKebab},toKebab.value={from:createJsonTransform(toKebab)},fromKebab.column={to:fromKebab};
-var kebab={...toKebab};kebab.column.to=fromKebab;import net from"node:net";import tls from"node:tls";import crypto from"node:crypto";
-import Stream from"node:stream";import{performance}from"node:perf_hooks";var Result=class extends Array{constructor(){super(),
-Object.defineProperties(this,{count:{value:null,writable:!0},state:{value:null,writable:!0},command:{value:null,writable:!0},
-columns:{value:null,writable:!0},statement:{value:null,writable:!0}})}static get[Symbol.species](){return Array}},queue_default=Queue;
-function Queue(initial=[]){let xs=initial.slice(),index=0;return{get length(){return xs.length-index},remove:x=>{const index2=xs.
-indexOf(x);return index2===-1?null:(xs.splice(index2,1),x)},push:x=>(xs.push(x),x),shift:()=>{const out=xs[index++];return index===
-xs.length?(index=0,xs=[]):xs[index-1]=void 0,out}}}var size=256,buffer=Buffer.allocUnsafe(size),messages="BCcDdEFfHPpQSX".
-split("").reduce((acc,x)=>{const v=x.charCodeAt(0);return acc[x]=()=>(buffer[0]=v,b.i=5,b),acc},{}),b=Object.assign(reset,
-messages,{N:"\0",i:0,inc(x){return b.i+=x,b},str(x){const length=Buffer.byteLength(x);return fit(length),b.i+=buffer.write(
-x,b.i,length,"utf8"),b},i16(x){return fit(2),buffer.writeUInt16BE(x,b.i),b.i+=2,b},i32(x,i){return i||i===0?(buffer.writeUInt32BE(
-x,i),b):(fit(4),buffer.writeUInt32BE(x,b.i),b.i+=4,b)},z(x){return fit(x),buffer.fill(0,b.i,b.i+x),b.i+=x,b},raw(x){return buffer=
-Buffer.concat([buffer.subarray(0,b.i),x]),b.i=buffer.length,b},end(at=1){buffer.writeUInt32BE(b.i-at,at);const out=buffer.
-subarray(0,b.i);return b.i=0,buffer=Buffer.allocUnsafe(size),out}}),bytes_default=b;function fit(x){if(buffer.length-b.i<
-x){const prev=buffer,length=prev.length;buffer=Buffer.allocUnsafe(length+(length>>1)+x),prev.copy(buffer)}}function reset(){
-return b.i=0,b}var connection_default=Connection,uid=1,Sync=bytes_default().S().end(),Flush=bytes_default().H().end(),SSLRequest=bytes_default().
-i32(8).i32(80877103).end(8),ExecuteUnnamed=Buffer.concat([bytes_default().E().str(bytes_default.N).i32(0).end(),Sync]),DescribeUnnamed=bytes_default().
-D().str("S").str(bytes_default.N).end(),noop=()=>{},retryRoutines=new Set(["FetchPreparedStatement","RevalidateCachedQue\
-ry","transformAssignedExpr"]),errorFields={83:"severity_local",86:"severity",67:"code",77:"message",68:"detail",72:"hint",
-80:"position",112:"internal_position",113:"internal_query",87:"where",115:"schema_name",116:"table_name",99:"column_name",
-100:"data type_name",110:"constraint_name",70:"file",76:"line",82:"routine"};function Connection(options,queues={},{onopen=noop,
-onend=noop,onclose=noop}={}){const{sslnegotiation,ssl,max,user,host,port,database,parsers:parsers2,transform,onnotice,onnotify,
-onparameter,max_pipeline,keep_alive,backoff:backoff2,target_session_attrs}=options,sent=queue_default(),id=uid++,backend={
-pid:null,secret:null},idleTimer=timer(end,options.idle_timeout),lifeTimer=timer(end,options.max_lifetime),connectTimer=timer(
-connectTimedOut,options.connect_timeout);let socket=null,cancelMessage,errorResponse=null,result=new Result,incoming=Buffer.
-alloc(0),needsTypes=options.fetch_types,backendParameters={},statements={},statementId=Math.random().toString(36).slice(
-2),statementCount=1,closedTime=0,remaining=0,hostIndex=0,retries=0,length=0,delay=0,rows=0,serverSignature=null,nextWriteTimer=null,
-terminated=!1,incomings=null,results=null,initial=null,ending=null,stream=null,chunk=null,ended=null,nonce=null,query=null,
-final=null;const connection2={queue:queues.closed,idleTimer,connect(query2){initial=query2,reconnect()},terminate,execute,
-cancel,end,count:0,id};return queues.closed&&queues.closed.push(connection2),connection2;async function createSocket(){let x;
-try{x=options.socket?await Promise.resolve(options.socket(options)):new net.Socket}catch(e){error(e);return}return x.on(
-"error",error),x.on("close",closed),x.on("drain",drain),x}async function cancel({pid,secret},resolve,reject){try{cancelMessage=
-bytes_default().i32(16).i32(80877102).i32(pid).i32(secret).end(16),await connect(),socket.once("error",reject),socket.once(
-"close",resolve)}catch(error2){reject(error2)}}function execute(q){if(terminated||socket===null)return queryError(q,Errors.
-connection("CONNECTION_DESTROYED",options));if(stream)return queryError(q,Errors.generic("COPY_IN_PROGRESS","You cannot \
-execute queries during copy"));if(!q.cancelled)try{return q.state=backend,query?sent.push(q):(query=q,query.active=!0),build(
-q),write(toBuffer(q))&&!q.describeFirst&&!q.cursorFn&&sent.length<max_pipeline&&(!q.options.onexecute||q.options.onexecute(
-connection2))}catch(error2){return sent.length===0&&write(Sync),errored(error2),!0}}function toBuffer(q){if(q.parameters.
-length>=65534)throw Errors.generic("MAX_PARAMETERS_EXCEEDED","Max number of parameters (65534) exceeded");return q.options.
-simple?bytes_default().Q().str(q.statement.string+bytes_default.N).end():q.describeFirst?Buffer.concat([describe(q),Flush]):
-q.prepare?q.prepared?prepared(q):Buffer.concat([describe(q),prepared(q)]):unnamed(q)}function describe(q){return Buffer.
-concat([Parse(q.statement.string,q.parameters,q.statement.types,q.statement.name),Describe("S",q.statement.name)])}function prepared(q){
-return Buffer.concat([Bind(q.parameters,q.statement.types,q.statement.name,q.cursorName),q.cursorFn?Execute("",q.cursorRows):
-ExecuteUnnamed])}function unnamed(q){return Buffer.concat([Parse(q.statement.string,q.parameters,q.statement.types),DescribeUnnamed,
-prepared(q)])}function build(q){const parameters=[],types2=[],string=stringify(q,q.strings[0],q.args[0],parameters,types2,
-options);!q.tagged&&q.args.forEach(x=>handleValue(x,parameters,types2,options)),q.prepare=options.prepare&&("prepare"in q.
-options?q.options.prepare:!0),q.string=string,q.signature=q.prepare&&types2+string,q.onlyDescribe&&delete statements[q.signature],
-q.parameters=q.parameters||parameters,q.prepared=q.prepare&&q.signature in statements,q.describeFirst=q.onlyDescribe||parameters.
-length&&!q.prepared,q.statement=q.prepared?statements[q.signature]:{string,types:types2,name:q.prepare?statementId+statementCount++:
-""},typeof options.debug=="function"&&options.debug(id,string,parameters,types2)}function write(x,fn){return chunk=chunk?
-Buffer.concat([chunk,x]):Buffer.from(x),fn||chunk.length>=1024?nextWrite(fn):(nextWriteTimer===null&&(nextWriteTimer=setImmediate(
-nextWrite)),!0)}function nextWrite(fn){const x=socket.write(chunk,fn);return nextWriteTimer!==null&&clearImmediate(nextWriteTimer),
-chunk=nextWriteTimer=null,x}function connectTimedOut(){errored(Errors.connection("CONNECT_TIMEOUT",options,socket)),socket.
-destroy()}async function secure(){if(sslnegotiation!=="direct"&&(write(SSLRequest),!await new Promise(r=>socket.once("da\
-ta",x=>r(x[0]===83)))&&ssl==="prefer"))return connected();const options2={socket,servername:net.isIP(socket.host)?void 0:
-socket.host};sslnegotiation==="direct"&&(options2.ALPNProtocols=["postgresql"]),ssl==="require"||ssl==="allow"||ssl==="p\
-refer"?options2.rejectUnauthorized=!1:typeof ssl=="object"&&Object.assign(options2,ssl),socket.removeAllListeners(),socket=
-tls.connect(options2),socket.on("secureConnect",connected),socket.on("error",error),socket.on("close",closed),socket.on(
-"drain",drain)}function drain(){!query&&onopen(connection2)}function data(x){if(!(incomings&&(incomings.push(x),remaining-=
-x.length,remaining>0)))for(incoming=incomings?Buffer.concat(incomings,length-remaining):incoming.length===0?x:Buffer.concat(
-[incoming,x],incoming.length+x.length);incoming.length>4;){if(length=incoming.readUInt32BE(1),length>=incoming.length){remaining=
-length-incoming.length,incomings=[incoming];break}try{handle(incoming.subarray(0,length+1))}catch(e){query&&(query.cursorFn||
-query.describeFirst)&&write(Sync),errored(e)}incoming=incoming.subarray(length+1),remaining=0,incomings=null}}async function connect(){
-if(terminated=!1,backendParameters={},socket||(socket=await createSocket()),!!socket){if(connectTimer.start(),options.socket)
-return ssl?secure():connected();if(socket.on("connect",ssl?secure:connected),options.path)return socket.connect(options.
-path);socket.ssl=ssl,socket.connect(port[hostIndex],host[hostIndex]),socket.host=host[hostIndex],socket.port=port[hostIndex],
-hostIndex=(hostIndex+1)%port.length}}function reconnect(){setTimeout(connect,closedTime?Math.max(0,closedTime+delay-performance.
-now()):0)}function connected(){try{statements={},needsTypes=options.fetch_types,statementId=Math.random().toString(36).slice(
-2),statementCount=1,lifeTimer.start(),socket.on("data",data),keep_alive&&socket.setKeepAlive&&socket.setKeepAlive(!0,1e3*
-keep_alive);const s=StartupMessage();write(s)}catch(err){error(err)}}function error(err){if(!(connection2.queue===queues.
-connecting&&options.host[retries+1]))for(errored(err);sent.length;)queryError(sent.shift(),err)}function errored(err){stream&&
-(stream.destroy(err),stream=null),query&&queryError(query,err),initial&&(queryError(initial,err),initial=null)}function queryError(query2,err){
-if(query2.reserve)return query2.reject(err);(!err||typeof err!="object")&&(err=new Error(err)),"query"in err||"parameter\
-s"in err||Object.defineProperties(err,{stack:{value:err.stack+query2.origin.replace(/.*\n/,`
-`),enumerable:options.debug},query:{value:query2.string,enumerable:options.debug},parameters:{value:query2.parameters,enumerable:options.
-debug},args:{value:query2.args,enumerable:options.debug},types:{value:query2.statement&&query2.statement.types,enumerable:options.
-debug}}),query2.reject(err)}function end(){return ending||(!connection2.reserved&&onend(connection2),!connection2.reserved&&
-!initial&&!query&&sent.length===0?(terminate(),new Promise(r=>socket&&socket.readyState!=="closed"?socket.once("close",r):
-r())):ending=new Promise(r=>ended=r))}function terminate(){terminated=!0,(stream||query||initial||sent.length)&&error(Errors.
-connection("CONNECTION_DESTROYED",options)),clearImmediate(nextWriteTimer),socket&&(socket.removeListener("data",data),socket.
-removeListener("connect",connected),socket.readyState==="open"&&socket.end(bytes_default().X().end())),ended&&(ended(),ending=
-ended=null)}async function closed(hadError){if(incoming=Buffer.alloc(0),remaining=0,incomings=null,clearImmediate(nextWriteTimer),
-socket.removeListener("data",data),socket.removeListener("connect",connected),idleTimer.cancel(),lifeTimer.cancel(),connectTimer.
-cancel(),socket.removeAllListeners(),socket=null,initial)return reconnect();!hadError&&(query||sent.length)&&error(Errors.
-connection("CONNECTION_CLOSED",options,socket)),closedTime=performance.now(),hadError&&options.shared.retries++,delay=(typeof backoff2==
-"function"?backoff2(options.shared.retries):backoff2)*1e3,onclose(connection2,Errors.connection("CONNECTION_CLOSED",options,
-socket))}function handle(xs,x=xs[0]){(x===68?DataRow:x===100?CopyData:x===65?NotificationResponse:x===83?ParameterStatus:
-x===90?ReadyForQuery:x===67?CommandComplete:x===50?BindComplete:x===49?ParseComplete:x===116?ParameterDescription:x===84?
-RowDescription:x===82?Authentication:x===110?NoData:x===75?BackendKeyData:x===69?ErrorResponse:x===115?PortalSuspended:x===
-51?CloseComplete:x===71?CopyInResponse:x===78?NoticeResponse:x===72?CopyOutResponse:x===99?CopyDone:x===73?EmptyQueryResponse:
-x===86?FunctionCallResponse:x===118?NegotiateProtocolVersion:x===87?CopyBothResponse:UnknownMessage)(xs)}function DataRow(x){
-let index=7,length2,column,value;const row=query.isRaw?new Array(query.statement.columns.length):{};for(let i=0;i<query.
-statement.columns.length;i++)column=query.statement.columns[i],length2=x.readInt32BE(index),index+=4,value=length2===-1?
-null:query.isRaw===!0?x.subarray(index,index+=length2):column.parser===void 0?x.toString("utf8",index,index+=length2):column.
-parser.array===!0?column.parser(x.toString("utf8",index+1,index+=length2)):column.parser(x.toString("utf8",index,index+=
-length2)),query.isRaw?row[i]=query.isRaw===!0?value:transform.value.from?transform.value.from(value,column):value:row[column.
-name]=transform.value.from?transform.value.from(value,column):value;query.forEachFn?query.forEachFn(transform.row.from?transform.
-row.from(row):row,result):result[rows++]=transform.row.from?transform.row.from(row):row}function ParameterStatus(x){const[
-k,v]=x.toString("utf8",5,x.length-1).split(bytes_default.N);backendParameters[k]=v,options.parameters[k]!==v&&(options.parameters[k]=
-v,onparameter&&onparameter(k,v))}function ReadyForQuery(x){if(query?errorResponse?query.retried?errored(query.retried):query.
-prepared&&retryRoutines.has(errorResponse.routine)?retry(query,errorResponse):errored(errorResponse):query.resolve(results||
-result):errorResponse&&errored(errorResponse),query=results=errorResponse=null,result=new Result,connectTimer.cancel(),initial){
-if(target_session_attrs){if(!backendParameters.in_hot_standby||!backendParameters.default_transaction_read_only)return fetchState();
-if(tryNext(target_session_attrs,backendParameters))return terminate()}if(needsTypes)return initial.reserve&&(initial=null),
-fetchArrayTypes();initial&&!initial.reserve&&execute(initial),options.shared.retries=retries=0,initial=null;return}for(;sent.
-length&&(query=sent.shift())&&(query.active=!0,query.cancelled);)Connection(options).cancel(query.state,query.cancelled.
-resolve,query.cancelled.reject);query||(connection2.reserved?!connection2.reserved.release&&x[5]===73?ending?terminate():
-(connection2.reserved=null,onopen(connection2)):connection2.reserved():ending?terminate():onopen(connection2))}function CommandComplete(x){
-rows=0;for(let i=x.length-1;i>0;i--)if(x[i]===32&&x[i+1]<58&&result.count===null&&(result.count=+x.toString("utf8",i+1,x.
-length-1)),x[i-1]>=65){result.command=x.toString("utf8",5,i),result.state=backend;break}if(final&&(final(),final=null),result.
-command==="BEGIN"&&max!==1&&!connection2.reserved)return errored(Errors.generic("UNSAFE_TRANSACTION","Only use sql.begin\
-, sql.reserved or max: 1"));if(query.options.simple)return BindComplete();query.cursorFn&&(result.count&&query.cursorFn(
-result),write(Sync))}function ParseComplete(){query.parsing=!1}function BindComplete(){!result.statement&&(result.statement=
-query.statement),result.columns=query.statement.columns}function ParameterDescription(x){const length2=x.readUInt16BE(5);
-for(let i=0;i<length2;++i)!query.statement.types[i]&&(query.statement.types[i]=x.readUInt32BE(7+i*4));query.prepare&&(statements[query.
-signature]=query.statement),query.describeFirst&&!query.onlyDescribe&&(write(prepared(query)),query.describeFirst=!1)}function RowDescription(x){
-result.command&&(results=results||[result],results.push(result=new Result),result.count=null,query.statement.columns=null);
-const length2=x.readUInt16BE(5);let index=7,start;query.statement.columns=Array(length2);for(let i=0;i<length2;++i){for(start=
-index;x[index++]!==0;);const table=x.readUInt32BE(index),number=x.readUInt16BE(index+4),type=x.readUInt32BE(index+6);query.
-statement.columns[i]={name:transform.column.from?transform.column.from(x.toString("utf8",start,index-1)):x.toString("utf\
-8",start,index-1),parser:parsers2[type],table,number,type},index+=18}if(result.statement=query.statement,query.onlyDescribe)
-return query.resolve(query.statement),write(Sync)}async function Authentication(x,type=x.readUInt32BE(5)){(type===3?AuthenticationCleartextPassword:
-type===5?AuthenticationMD5Password:type===10?SASL:type===11?SASLContinue:type===12?SASLFinal:type!==0?UnknownAuth:noop)(
-x,type)}async function AuthenticationCleartextPassword(){const payload=await Pass();write(bytes_default().p().str(payload).
-z(1).end())}async function AuthenticationMD5Password(x){const payload="md5"+await md5(Buffer.concat([Buffer.from(await md5(
-await Pass()+user)),x.subarray(9)]));write(bytes_default().p().str(payload).z(1).end())}async function SASL(){nonce=(await crypto.
-randomBytes(18)).toString("base64"),bytes_default().p().str("SCRAM-SHA-256"+bytes_default.N);const i=bytes_default.i;write(
-bytes_default.inc(4).str("n,,n=*,r="+nonce).i32(bytes_default.i-i-4,i).end())}async function SASLContinue(x){const res=x.
-toString("utf8",9).split(",").reduce((acc,x2)=>(acc[x2[0]]=x2.slice(2),acc),{}),saltedPassword=await crypto.pbkdf2Sync(await Pass(),
-Buffer.from(res.s,"base64"),parseInt(res.i),32,"sha256"),clientKey=await hmac(saltedPassword,"Client Key"),auth="n=*,r="+
-nonce+",r="+res.r+",s="+res.s+",i="+res.i+",c=biws,r="+res.r;serverSignature=(await hmac(await hmac(saltedPassword,"Serv\
-er Key"),auth)).toString("base64");const payload="c=biws,r="+res.r+",p="+xor(clientKey,Buffer.from(await hmac(await sha256(
-clientKey),auth))).toString("base64");write(bytes_default().p().str(payload).end())}function SASLFinal(x){x.toString("ut\
-f8",9).split(bytes_default.N,1)[0].slice(2)!==serverSignature&&(errored(Errors.generic("SASL_SIGNATURE_MISMATCH","The se\
-rver did not return the correct signature")),socket.destroy())}function Pass(){return Promise.resolve(typeof options.pass==
-"function"?options.pass():options.pass)}function NoData(){if(result.statement=query.statement,result.statement.columns=[],
-query.onlyDescribe)return query.resolve(query.statement),write(Sync)}function BackendKeyData(x){backend.pid=x.readUInt32BE(
-5),backend.secret=x.readUInt32BE(9)}async function fetchArrayTypes(){needsTypes=!1,(await new Query([`
+return this.simple(),this.streaming=!0,this}async writable(){return this.simple(),this.streaming=!0,this}cursor(n=1,r){if(this.
+options.simple=!1,typeof n=="function"&&(r=n,n=1),this.cursorRows=n,typeof r=="function")return this.cursorFn=r,this;let a;
+return{[Symbol.asyncIterator]:()=>({next:()=>{if(this.executed&&!this.active)return{done:!0};a&&a();let i=new Promise((u,o)=>{
+this.cursorFn=c=>(u({value:c,done:!1}),new Promise(d=>a=d)),this.resolve=()=>(this.active=!1,u({done:!0})),this.reject=c=>(this.
+active=!1,o(c))});return this.execute(),i},return(){return a&&a(De),{done:!0}}})}}describe(){return this.options.simple=
+!1,this.onlyDescribe=this.options.prepare=!0,this}stream(){throw new Error(".stream has been renamed to .forEach")}forEach(n){
+return this.forEachFn=n,this.handle(),this}raw(){return this.isRaw=!0,this}values(){return this.isRaw="values",this}async handle(){
+!this.executed&&(this.executed=!0)&&await 1&&this.handler(this)}execute(){return this.handle(),this}then(){return this.handle(),
+super.then.apply(this,arguments)}catch(){return this.handle(),super.catch.apply(this,arguments)}finally(){return this.handle(),
+super.finally.apply(this,arguments)}};function Xn(e){if(Xe.has(e))return Xe.get(e);let n=Error.stackTraceLimit;return Error.
+stackTraceLimit=4,Xe.set(e,new Error),Error.stackTraceLimit=n,Xe.get(e)}var Pe=class extends Error{static name="PostgresError";constructor(n){super(n.message),this.name=this.constructor.name,Object.
+assign(this,n)}},$={connection:Bt,postgres:Ft,generic:Lt,notSupported:Mt};function Bt(e,n,r){let{host:a,port:i}=r||n,u=Object.
+assign(new Error("write "+e+" "+(n.path||a+":"+i)),{code:e,errno:e,address:n.path||a},n.path?{}:{port:i});return Error.captureStackTrace(
+u,Bt),u}function Ft(e){let n=new Pe(e);return Error.captureStackTrace(n,Ft),n}function Lt(e,n){let r=Object.assign(new Error(
+e+": "+n),{code:e});return Error.captureStackTrace(r,Lt),r}function Mt(e){let n=Object.assign(new Error(e+" (B) is not s\
+upported"),{code:"MESSAGE_NOT_SUPPORTED",name:e});return Error.captureStackTrace(n,Mt),n}var Jn={string:{to:25,from:null,serialize:e=>""+e},number:{to:0,from:[21,23,26,700,701],serialize:e=>""+e,parse:e=>+e},json:{
+to:114,from:[114,3802],serialize:e=>JSON.stringify(e),parse:e=>JSON.parse(e)},boolean:{to:16,from:16,serialize:e=>e===!0?
+"t":"f",parse:e=>e==="t"},date:{to:1184,from:[1082,1114,1184],serialize:e=>(e instanceof Date?e:new Date(e)).toISOString(),
+parse:e=>new Date(e)},bytea:{to:17,from:17,serialize:e=>"\\x"+b.from(e).toString("hex"),parse:e=>b.from(e.slice(2),"hex")}},
+$e=class{static name="NotTagged";then(){ft()}catch(){ft()}finally(){ft()}},ke=class extends $e{static name="Identifier";constructor(n){
+super(),this.value=xe(n)}},pe=class extends $e{static name="Parameter";constructor(n,r,a){super(),this.value=n,this.type=
+r,this.array=a}},Ge=class extends $e{static name="Builder";constructor(n,r){super(),this.first=n,this.rest=r}build(n,r,a,i){
+let u=Zn.map(([o,c])=>({fn:c,i:n.search(o)})).sort((o,c)=>o.i-c.i).pop();return u.i===-1?gt(this.first,i):u.fn(this.first,
+this.rest,r,a,i)}};function qe(e,n,r,a){let i=e instanceof pe?e.value:e;if(i===void 0&&(e instanceof pe?e.value=a.transform.
+undefined:i=e=a.transform.undefined,i===void 0))throw $.generic("UNDEFINED_VALUE","Undefined values are not allowed");return"\
+$"+r.push(e instanceof pe?(n.push(e.value),e.array?e.array[e.type||Ze(e.value)]||e.type||Qt(e.value):e.type):(n.push(e),
+Ze(e)))}var $t=Kt(Jn);function pt(e,n,r,a,i,u){for(let o=1;o<e.strings.length;o++)n+=ht(n,r,a,i,u)+e.strings[o],r=e.args[o];
+return n}function ht(e,n,r,a,i){return n instanceof Ge?n.build(e,r,a,i):n instanceof oe?dt(n,r,a,i):n instanceof ke?n.value:
+n&&n[0]instanceof oe?n.reduce((u,o)=>u+" "+dt(o,r,a,i),""):qe(n,r,a,i)}function dt(e,n,r,a){return e.fragment=!0,pt(e,e.
+strings[0],e.args[0],n,r,a)}function Gt(e,n,r,a,i){return e.map(u=>"("+a.map(o=>ht("values",u[o],n,r,i)).join(",")+")").
+join(",")}function zt(e,n,r,a,i){let u=Array.isArray(e[0]),o=n.length?n.flat():Object.keys(u?e[0]:e);return Gt(u?e:[e],r,
+a,o,i)}function Je(e,n,r,a,i){if(typeof e=="string"&&(e=[e].concat(n)),Array.isArray(e))return gt(e,i);let u;return(n.length?
+n.flat():Object.keys(e)).map(c=>(u=e[c],(u instanceof oe?dt(u,r,a,i):u instanceof ke?u.value:qe(u,r,a,i))+" as "+xe(i.transform.
+column.to?i.transform.column.to(c):c))).join(",")}var Zn=Object.entries({values:zt,in:(...e)=>{let n=zt(...e);return n===
+"()"?"(null)":n},select:Je,as:Je,returning:Je,"\\(":Je,update(e,n,r,a,i){return(n.length?n.flat():Object.keys(e)).map(u=>xe(
+i.transform.column.to?i.transform.column.to(u):u)+"="+ht("values",e[u],r,a,i))},insert(e,n,r,a,i){let u=n.length?n.flat():
+Object.keys(Array.isArray(e)?e[0]:e);return"("+gt(u,i)+")values"+Gt(Array.isArray(e)?e:[e],r,a,u,i)}}).map(([e,n])=>[new RegExp(
+"((?:^|[\\s(])"+e+"(?:$|[\\s(]))(?![\\s\\S]*\\1)","i"),n]);function ft(){throw $.generic("NOT_TAGGED_CALL","Query not ca\
+lled as a tagged template literal")}var qn=$t.serializers,xn=$t.parsers;function Qt(e){return Array.isArray(e)?Qt(e[0]):typeof e=="string"?1009:0}var Ht=function(e){let n=Kt(e||{});return{serializers:Object.
+assign({},qn,n.serializers),parsers:Object.assign({},xn,n.parsers)}};function Kt(e){return Object.keys(e).reduce((n,r)=>(e[r].
+from&&[].concat(e[r].from).forEach(a=>n.parsers[a]=e[r].parse),e[r].serialize&&(n.serializers[e[r].to]=e[r].serialize,e[r].
+from&&[].concat(e[r].from).forEach(a=>n.serializers[a]=e[r].serialize)),n),{parsers:{},serializers:{}})}function gt(e,{transform:{
+column:n}}){return e.map(r=>xe(n.to?n.to(r):r)).join(",")}var xe=function(n){return'"'+n.replace(/"/g,'""').replace(/\./g,
+'"."')+'"'},Ze=function e(n){return n instanceof pe?n.type:n instanceof Date?1184:n instanceof Uint8Array?17:n===!0||n===
+!1?16:typeof n=="bigint"?20:Array.isArray(n)?e(n[0]):0},er=/\\/g,tr=/"/g;function nr(e){return e.replace(er,"\\\\").replace(
+tr,'\\"')}var Vt=function e(n,r,a,i){if(Array.isArray(n)===!1)return n;if(!n.length)return"{}";let u=n[0],o=i===1020?";":
+",";return Array.isArray(u)&&!u.type?"{"+n.map(c=>e(c,r,a,i)).join(o)+"}":"{"+n.map(c=>{if(c===void 0&&(c=a.transform.undefined,
+c===void 0))throw $.generic("UNDEFINED_VALUE","Undefined values are not allowed");return c===null?"null":'"'+nr(r?r(c.type?
+c.value:c):""+c)+'"'}).join(o)+"}"},mt={i:0,char:null,str:"",quoted:!1,last:0},Yt=function(n,r,a){return mt.i=mt.last=0,
+Wt(mt,n,r,a)};function Wt(e,n,r,a){let i=[],u=a===1020?";":",";for(;e.i<n.length;e.i++){if(e.char=n[e.i],e.quoted)e.char===
+"\\"?e.str+=n[++e.i]:e.char==='"'?(i.push(r?r(e.str):e.str),e.str="",e.quoted=n[e.i+1]==='"',e.last=e.i+2):e.str+=e.char;else if(e.
+char==='"')e.quoted=!0;else if(e.char==="{")e.last=++e.i,i.push(Wt(e,n,r,a));else if(e.char==="}"){e.quoted=!1,e.last<e.
+i&&i.push(r?r(n.slice(e.last,e.i)):n.slice(e.last,e.i)),e.last=e.i+1;break}else e.char===u&&e.p!=="}"&&e.p!=='"'&&(i.push(
+r?r(n.slice(e.last,e.i)):n.slice(e.last,e.i)),e.last=e.i+1);e.p=e.char}return e.last<e.i&&i.push(r?r(n.slice(e.last,e.i+
+1)):n.slice(e.last,e.i+1)),i}var Ce=e=>{let n=e[0];for(let r=1;r<e.length;r++)n+=e[r]==="_"?e[++r].toUpperCase():e[r];return n},
+Ie=e=>{let n=e[0].toUpperCase();for(let r=1;r<e.length;r++)n+=e[r]==="_"?e[++r].toUpperCase():e[r];return n},Te=e=>e.replace(
+/_/g,"-"),Qe=e=>e.replace(/([A-Z])/g,"_$1").toLowerCase(),He=e=>(e.slice(0,1)+e.slice(1).replace(/([A-Z])/g,"_$1")).toLowerCase(),
+Ke=e=>e.replace(/-/g,"_");function yt(e){return function n(r,a){return typeof r=="object"&&r!==null&&(a.type===114||a.type===
+3802)?Array.isArray(r)?r.map(i=>n(i,a)):Object.entries(r).reduce((i,[u,o])=>Object.assign(i,{[e(u)]:n(o,a)}),{}):r}}Ce.column=
+{from:Ce};Ce.value={from:yt(Ce)};Qe.column={to:Qe};var wt={...Ce};wt.column.to=Qe;Ie.column={from:Ie};Ie.value={from:yt(
+Ie)};He.column={to:He};var bt={...Ie};bt.column.to=He;Te.column={from:Te};Te.value={from:yt(Te)};Ke.column={to:Ke};var Et={
+...Te};Et.column.to=Ke;import Xt from"node:net";import or from"node:tls";import Ve from"node:crypto";import _t from"node:stream";import{performance as Jt}from"node:perf_hooks";var ve=class extends Array{static name="Result";constructor(){super(),Object.defineProperties(this,{count:{value:null,writable:!0},
+state:{value:null,writable:!0},command:{value:null,writable:!0},columns:{value:null,writable:!0},statement:{value:null,writable:!0}})}static get[Symbol.
+species](){return Array}};var ie=rr;function rr(e=[]){let n=e.slice(),r=0;return{get length(){return n.length-r},remove:a=>{let i=n.indexOf(a);return i===
+-1?null:(n.splice(i,1),a)},push:a=>(n.push(a),a),shift:()=>{let a=n[r++];return r===n.length?(r=0,n=[]):n[r-1]=void 0,a}}}var X=b.allocUnsafe(256),sr="BCcDdEFfHPpQSX".split("").reduce((e,n)=>{let r=n.charCodeAt(0);return e[n]=()=>(X[0]=r,I.i=
+5,I),e},{}),I=Object.assign(ar,sr,{N:"\0",i:0,inc(e){return I.i+=e,I},str(e){let n=b.byteLength(e);return et(n),I.i+=X.write(
+e,I.i,n,"utf8"),I},i16(e){return et(2),X.writeUInt16BE(e,I.i),I.i+=2,I},i32(e,n){return n||n===0?(X.writeUInt32BE(e,n),I):
+(et(4),X.writeUInt32BE(e,I.i),I.i+=4,I)},z(e){return et(e),X.fill(0,I.i,I.i+e),I.i+=e,I},raw(e){return X=b.concat([X.subarray(
+0,I.i),e]),I.i=X.length,I},end(e=1){X.writeUInt32BE(I.i-e,e);let n=X.subarray(0,I.i);return I.i=0,X=b.allocUnsafe(256),n}}),
+p=I;function et(e){if(X.length-I.i<e){let n=X,r=n.length;X=b.allocUnsafe(r+(r>>1)+e),n.copy(X)}}function ar(){return I.i=
+0,I}var vt=xt,ir=1,Ae=p().S().end(),Zt=p().H().end(),cr=p().i32(8).i32(80877103).end(8),lr=b.concat([p().E().str(p.N).i32(0).
+end(),Ae]),ur=p().D().str("S").str(p.N).end(),Be=()=>{},fr=new Set(["FetchPreparedStatement","RevalidateCachedQuery","tr\
+ansformAssignedExpr"]),mr={83:"severity_local",86:"severity",67:"code",77:"message",68:"detail",72:"hint",80:"position",
+112:"internal_position",113:"internal_query",87:"where",115:"schema_name",116:"table_name",99:"column_name",100:"data ty\
+pe_name",110:"constraint_name",70:"file",76:"line",82:"routine"};function xt(e,n={},{onopen:r=Be,onend:a=Be,onclose:i=Be}={}){
+let{sslnegotiation:u,ssl:o,max:c,user:d,host:D,port:T,database:C,parsers:E,transform:_,onnotice:k,onnotify:g,onparameter:H,
+max_pipeline:j,keep_alive:fe,backoff:ce,target_session_attrs:se}=e,v=ie(),Ee=ir++,ge={pid:null,secret:null},Ne=St(it,e.idle_timeout),
+Oe=St(it,e.max_lifetime),A=St(cn,e.connect_timeout),m=null,ye,ee=null,O=new ve,J=b.alloc(0),Ue=e.fetch_types,we={},l={},
+y=Math.random().toString(36).slice(2),R=1,G=0,M=0,w=0,P=0,F=0,L=0,Q=0,Z=null,N=null,be=!1,he=null,_e=null,V=null,B=null,
+U=null,ae=null,Ye=null,at=null,f=null,Fe=null,Y={queue:n.closed,idleTimer:Ne,connect(t){V=t,Ut()},terminate:ze,execute:Le,
+cancel:rn,end:it,count:0,id:Ee};return n.closed&&n.closed.push(Y),Y;async function nn(){let t;try{t=e.socket?await Promise.
+resolve(e.socket(e)):new Xt.Socket}catch(s){Re(s);return}return t.on("error",Re),t.on("close",jt),t.on("drain",Tt),t}async function rn({
+pid:t,secret:s},h,S){try{ye=p().i32(16).i32(80877102).i32(t).i32(s).end(16),await Nt(),m.once("error",S),m.once("close",
+h)}catch(z){S(z)}}function Le(t){if(be||m===null)return Me(t,$.connection("CONNECTION_DESTROYED",e));if(U)return Me(t,$.
+generic("COPY_IN_PROGRESS","You cannot execute queries during copy"));if(!t.cancelled)try{return t.state=ge,f?v.push(t):
+(f=t,f.active=!0),on(t),K(sn(t))&&!t.describeFirst&&!t.cursorFn&&v.length<j&&(!t.options.onexecute||t.options.onexecute(
+Y))}catch(s){return v.length===0&&K(Ae),le(s),!0}}function sn(t){if(t.parameters.length>=65534)throw $.generic("MAX_PARA\
+METERS_EXCEEDED","Max number of parameters (65534) exceeded");return t.options.simple?p().Q().str(t.statement.string+p.N).
+end():t.describeFirst?b.concat([Pt(t),Zt]):t.prepare?t.prepared?We(t):b.concat([Pt(t),We(t)]):an(t)}function Pt(t){return b.
+concat([Dt(t.statement.string,t.parameters,t.statement.types,t.statement.name),Vn("S",t.statement.name)])}function We(t){
+return b.concat([Kn(t.parameters,t.statement.types,t.statement.name,t.cursorName),t.cursorFn?kt("",t.cursorRows):lr])}function an(t){
+return b.concat([Dt(t.statement.string,t.parameters,t.statement.types),ur,We(t)])}function on(t){let s=[],h=[],S=pt(t,t.
+strings[0],t.args[0],s,h,e);!t.tagged&&t.args.forEach(z=>qe(z,s,h,e)),t.prepare=e.prepare&&("prepare"in t.options?t.options.
+prepare:!0),t.string=S,t.signature=t.prepare&&h+S,t.onlyDescribe&&delete l[t.signature],t.parameters=t.parameters||s,t.prepared=
+t.prepare&&t.signature in l,t.describeFirst=t.onlyDescribe||s.length&&!t.prepared,t.statement=t.prepared?l[t.signature]:
+{string:S,types:h,name:t.prepare?y+R++:""},typeof e.debug=="function"&&e.debug(Ee,S,s,h)}function K(t,s){return ae=ae?b.
+concat([ae,t]):b.from(t),s||ae.length>=1024?Ct(s):(N===null&&(N=ue(Ct)),!0)}function Ct(t){let s=m.write(ae,t);return N!==
+null&&te(N),ae=N=null,s}function cn(){le($.connection("CONNECT_TIMEOUT",e,m)),m.destroy()}async function It(){if(u!=="di\
+rect"&&(K(cr),!await new Promise(h=>m.once("data",S=>h(S[0]===83)))&&o==="prefer"))return je();let t={socket:m,servername:Xt.
+isIP(m.host)?void 0:m.host};u==="direct"&&(t.ALPNProtocols=["postgresql"]),o==="require"||o==="allow"||o==="prefer"?t.rejectUnauthorized=
+!1:typeof o=="object"&&Object.assign(t,o),m.removeAllListeners(),m=or.connect(t),m.on("secureConnect",je),m.on("error",Re),
+m.on("close",jt),m.on("drain",Tt)}function Tt(){!f&&r(Y)}function ot(t){if(!(he&&(he.push(t),M-=t.length,M>0)))for(J=he?
+b.concat(he,F-M):J.length===0?t:b.concat([J,t],J.length+t.length);J.length>4;){if(F=J.readUInt32BE(1),F>=J.length){M=F-J.
+length,he=[J];break}try{ln(J.subarray(0,F+1))}catch(s){f&&(f.cursorFn||f.describeFirst)&&K(Ae),le(s)}J=J.subarray(F+1),M=
+0,he=null}}async function Nt(){if(be=!1,we={},m||(m=await nn()),!!m){if(A.start(),e.socket)return o?It():je();if(m.on("c\
+onnect",o?It:je),e.path)return m.connect(e.path);m.ssl=o,m.connect(T[w],D[w]),m.host=D[w],m.port=T[w],w=(w+1)%T.length}}
+function Ut(){re(Nt,G?Math.max(0,G+L-Jt.now()):0)}function je(){try{l={},Ue=e.fetch_types,y=Math.random().toString(36).slice(
+2),R=1,Oe.start(),m.on("data",ot),fe&&m.setKeepAlive&&m.setKeepAlive(!0,1e3*fe);let t=Wn();K(t)}catch(t){Re(t)}}function Re(t){
+if(!(Y.queue===n.connecting&&e.host[P+1]))for(le(t);v.length;)Me(v.shift(),t)}function le(t){U&&(U.destroy(t),U=null),f&&
+Me(f,t),V&&(Me(V,t),V=null)}function Me(t,s){if(t.reserve)return t.reject(s);(!s||typeof s!="object")&&(s=new Error(s)),
+"query"in s||"parameters"in s||Object.defineProperties(s,{stack:{value:s.stack+t.origin.replace(/.*\n/,`
+`),enumerable:e.debug},query:{value:t.string,enumerable:e.debug},parameters:{value:t.parameters,enumerable:e.debug},args:{
+value:t.args,enumerable:e.debug},types:{value:t.statement&&t.statement.types,enumerable:e.debug}}),t.reject(s)}function it(){
+return B||(!Y.reserved&&a(Y),!Y.reserved&&!V&&!f&&v.length===0?(ze(),new Promise(t=>m&&m.readyState!=="closed"?m.once("c\
+lose",t):t())):B=new Promise(t=>Ye=t))}function ze(){be=!0,(U||f||V||v.length)&&Re($.connection("CONNECTION_DESTROYED",e)),
+te(N),m&&(m.removeListener("data",ot),m.removeListener("connect",je),m.readyState==="open"&&m.end(p().X().end())),Ye&&(Ye(),
+B=Ye=null)}async function jt(t){if(J=b.alloc(0),M=0,he=null,te(N),m.removeListener("data",ot),m.removeListener("connect",
+je),Ne.cancel(),Oe.cancel(),A.cancel(),m.removeAllListeners(),m=null,V)return Ut();!t&&(f||v.length)&&Re($.connection("C\
+ONNECTION_CLOSED",e,m)),G=Jt.now(),t&&e.shared.retries++,L=(typeof ce=="function"?ce(e.shared.retries):ce)*1e3,i(Y,$.connection(
+"CONNECTION_CLOSED",e,m))}function ln(t,s=t[0]){(s===68?un:s===100?Fn:s===65?Un:s===83?fn:s===90?mn:s===67?dn:s===50?Rt:
+s===49?pn:s===116?hn:s===84?gn:s===82?yn:s===110?vn:s===75?An:s===69?Tn:s===115?jn:s===51?Rn:s===71?Dn:s===78?Mn:s===72?
+kn:s===99?Ln:s===73?zn:s===86?$n:s===118?Gn:s===87?Bn:Qn)(t)}function un(t){let s=7,h,S,z,W=f.isRaw?new Array(f.statement.
+columns.length):{};for(let q=0;q<f.statement.columns.length;q++)S=f.statement.columns[q],h=t.readInt32BE(s),s+=4,z=h===-1?
+null:f.isRaw===!0?t.subarray(s,s+=h):S.parser===void 0?t.toString("utf8",s,s+=h):S.parser.array===!0?S.parser(t.toString(
+"utf8",s+1,s+=h)):S.parser(t.toString("utf8",s,s+=h)),f.isRaw?W[q]=f.isRaw===!0?z:_.value.from?_.value.from(z,S):z:W[S.name]=
+_.value.from?_.value.from(z,S):z;f.forEachFn?f.forEachFn(_.row.from?_.row.from(W):W,O):O[Q++]=_.row.from?_.row.from(W):W}
+function fn(t){let[s,h]=t.toString("utf8",5,t.length-1).split(p.N);we[s]=h,e.parameters[s]!==h&&(e.parameters[s]=h,H&&H(
+s,h))}function mn(t){if(f?ee?f.retried?le(f.retried):f.prepared&&fr.has(ee.routine)?Nn(f,ee):le(ee):f.resolve(_e||O):ee&&
+le(ee),f=_e=ee=null,O=new ve,A.cancel(),V){if(se){if(!we.in_hot_standby||!we.default_transaction_read_only)return In();if(Cn(
+se,we))return ze()}if(Ue)return V.reserve&&(V=null),On();V&&!V.reserve&&Le(V),e.shared.retries=P=0,V=null;return}for(;v.
+length&&(f=v.shift())&&(f.active=!0,f.cancelled);)xt(e).cancel(f.state,f.cancelled.resolve,f.cancelled.reject);f||(Y.reserved?
+!Y.reserved.release&&t[5]===73?B?ze():(Y.reserved=null,r(Y)):Y.reserved():B?ze():r(Y))}function dn(t){Q=0;for(let s=t.length-
+1;s>0;s--)if(t[s]===32&&t[s+1]<58&&O.count===null&&(O.count=+t.toString("utf8",s+1,t.length-1)),t[s-1]>=65){O.command=t.
+toString("utf8",5,s),O.state=ge;break}if(Fe&&(Fe(),Fe=null),O.command==="BEGIN"&&c!==1&&!Y.reserved)return le($.generic(
+"UNSAFE_TRANSACTION","Only use sql.begin, sql.reserved or max: 1"));if(f.options.simple)return Rt();f.cursorFn&&(O.count&&
+f.cursorFn(O),K(Ae))}function pn(){f.parsing=!1}function Rt(){!O.statement&&(O.statement=f.statement),O.columns=f.statement.
+columns}function hn(t){let s=t.readUInt16BE(5);for(let h=0;h<s;++h)!f.statement.types[h]&&(f.statement.types[h]=t.readUInt32BE(
+7+h*4));f.prepare&&(l[f.signature]=f.statement),f.describeFirst&&!f.onlyDescribe&&(K(We(f)),f.describeFirst=!1)}function gn(t){
+O.command&&(_e=_e||[O],_e.push(O=new ve),O.count=null,f.statement.columns=null);let s=t.readUInt16BE(5),h=7,S;f.statement.
+columns=Array(s);for(let z=0;z<s;++z){for(S=h;t[h++]!==0;);let W=t.readUInt32BE(h),q=t.readUInt16BE(h+4),Se=t.readUInt32BE(
+h+6);f.statement.columns[z]={name:_.column.from?_.column.from(t.toString("utf8",S,h-1)):t.toString("utf8",S,h-1),parser:E[Se],
+table:W,number:q,type:Se},h+=18}if(O.statement=f.statement,f.onlyDescribe)return f.resolve(f.statement),K(Ae)}async function yn(t,s=t.
+readUInt32BE(5)){(s===3?wn:s===5?bn:s===10?En:s===11?_n:s===12?Sn:s!==0?Hn:Be)(t,s)}async function wn(){let t=await ct();
+K(p().p().str(t).z(1).end())}async function bn(t){let s="md5"+await qt(b.concat([b.from(await qt(await ct()+d)),t.subarray(
+9)]));K(p().p().str(s).z(1).end())}async function En(){at=(await Ve.randomBytes(18)).toString("base64"),p().p().str("SCR\
+AM-SHA-256"+p.N);let t=p.i;K(p.inc(4).str("n,,n=*,r="+at).i32(p.i-t-4,t).end())}async function _n(t){let s=t.toString("u\
+tf8",9).split(",").reduce((q,Se)=>(q[Se[0]]=Se.slice(2),q),{}),h=await Ve.pbkdf2Sync(await ct(),b.from(s.s,"base64"),parseInt(
+s.i),32,"sha256"),S=await nt(h,"Client Key"),z="n=*,r="+at+",r="+s.r+",s="+s.s+",i="+s.i+",c=biws,r="+s.r;Z=(await nt(await nt(
+h,"Server Key"),z)).toString("base64");let W="c=biws,r="+s.r+",p="+pr(S,b.from(await nt(await dr(S),z))).toString("base6\
+4");K(p().p().str(W).end())}function Sn(t){t.toString("utf8",9).split(p.N,1)[0].slice(2)!==Z&&(le($.generic("SASL_SIGNAT\
+URE_MISMATCH","The server did not return the correct signature")),m.destroy())}function ct(){return Promise.resolve(typeof e.
+pass=="function"?e.pass():e.pass)}function vn(){if(O.statement=f.statement,O.statement.columns=[],f.onlyDescribe)return f.
+resolve(f.statement),K(Ae)}function An(t){ge.pid=t.readUInt32BE(5),ge.secret=t.readUInt32BE(9)}async function On(){Ue=!1,
+(await new oe([`
       select b.oid, b.typarray
       from pg_catalog.pg_type a
       left join pg_catalog.pg_type b on b.oid = a.typelem
       where a.typcategory = 'A'
       group by b.oid, b.typarray
       order by b.oid
-    `],[],execute)).forEach(({oid,typarray})=>addArrayType(oid,typarray))}function addArrayType(oid,typarray){if(options.
-parsers[typarray]&&options.serializers[typarray])return;const parser=options.parsers[oid];options.shared.typeArrayMap[oid]=
-typarray,options.parsers[typarray]=xs=>arrayParser(xs,parser,typarray),options.parsers[typarray].array=!0,options.serializers[typarray]=
-xs=>arraySerializer(xs,options.serializers[oid],options,typarray)}function tryNext(x,xs){return x==="read-write"&&xs.default_transaction_read_only===
-"on"||x==="read-only"&&xs.default_transaction_read_only==="off"||x==="primary"&&xs.in_hot_standby==="on"||x==="standby"&&
-xs.in_hot_standby==="off"||x==="prefer-standby"&&xs.in_hot_standby==="off"&&options.host[retries]}function fetchState(){
-const query2=new Query([`
+    `],[],Le)).forEach(({oid:s,typarray:h})=>Pn(s,h))}function Pn(t,s){if(e.parsers[s]&&e.serializers[s])return;let h=e.
+parsers[t];e.shared.typeArrayMap[t]=s,e.parsers[s]=S=>Yt(S,h,s),e.parsers[s].array=!0,e.serializers[s]=S=>Vt(S,e.serializers[t],
+e,s)}function Cn(t,s){return t==="read-write"&&s.default_transaction_read_only==="on"||t==="read-only"&&s.default_transaction_read_only===
+"off"||t==="primary"&&s.in_hot_standby==="on"||t==="standby"&&s.in_hot_standby==="off"||t==="prefer-standby"&&s.in_hot_standby===
+"off"&&e.host[P]}function In(){let t=new oe([`
       show transaction_read_only;
       select pg_catalog.pg_is_in_recovery()
-    `],[],execute,null,{simple:!0});query2.resolve=([[a],[b2]])=>{backendParameters.default_transaction_read_only=a.transaction_read_only,
-backendParameters.in_hot_standby=b2.pg_is_in_recovery?"on":"off"},query2.execute()}function ErrorResponse(x){query?((query.
-cursorFn||query.describeFirst)&&write(Sync),errorResponse=Errors.postgres(parseError(x))):errored(Errors.postgres(parseError(
-x)))}function retry(q,error2){delete statements[q.signature],q.retried=error2,execute(q)}function NotificationResponse(x){
-if(!onnotify)return;let index=9;for(;x[index++]!==0;);onnotify(x.toString("utf8",9,index-1),x.toString("utf8",index,x.length-
-1))}async function PortalSuspended(){try{const x=await Promise.resolve(query.cursorFn(result));rows=0,x===CLOSE?write(Close(
-query.portal)):(result=new Result,write(Execute("",query.cursorRows)))}catch(err){write(Sync),query.reject(err)}}function CloseComplete(){
-result.count&&query.cursorFn(result),query.resolve(result)}function CopyInResponse(){stream=new Stream.Writable({autoDestroy:!0,
-write(chunk2,encoding,callback){socket.write(bytes_default().d().raw(chunk2).end(),callback)},destroy(error2,callback){callback(
-error2),socket.write(bytes_default().f().str(error2+bytes_default.N).end()),stream=null},final(callback){socket.write(bytes_default().
-c().end()),final=callback,stream=null}}),query.resolve(stream)}function CopyOutResponse(){stream=new Stream.Readable({read(){
-socket.resume()}}),query.resolve(stream)}function CopyBothResponse(){stream=new Stream.Duplex({autoDestroy:!0,read(){socket.
-resume()},write(chunk2,encoding,callback){socket.write(bytes_default().d().raw(chunk2).end(),callback)},destroy(error2,callback){
-callback(error2),socket.write(bytes_default().f().str(error2+bytes_default.N).end()),stream=null},final(callback){socket.
-write(bytes_default().c().end()),final=callback}}),query.resolve(stream)}function CopyData(x){stream&&(stream.push(x.subarray(
-5))||socket.pause())}function CopyDone(){stream&&stream.push(null),stream=null}function NoticeResponse(x){onnotice?onnotice(
-parseError(x)):console.log(parseError(x))}function EmptyQueryResponse(){}function FunctionCallResponse(){errored(Errors.
-notSupported("FunctionCallResponse"))}function NegotiateProtocolVersion(){errored(Errors.notSupported("NegotiateProtocol\
-Version"))}function UnknownMessage(x){console.error("Postgres.js : Unknown Message:",x[0])}function UnknownAuth(x,type){
-console.error("Postgres.js : Unknown Auth:",type)}function Bind(parameters,types2,statement="",portal=""){let prev,type;
-return bytes_default().B().str(portal+bytes_default.N).str(statement+bytes_default.N).i16(0).i16(parameters.length),parameters.
-forEach((x,i)=>{if(x===null)return bytes_default.i32(4294967295);type=types2[i],parameters[i]=x=type in options.serializers?
-options.serializers[type](x):""+x,prev=bytes_default.i,bytes_default.inc(4).str(x).i32(bytes_default.i-prev-4,prev)}),bytes_default.
-i16(0),bytes_default.end()}function Parse(str,parameters,types2,name=""){return bytes_default().P().str(name+bytes_default.
-N).str(str+bytes_default.N).i16(parameters.length),parameters.forEach((x,i)=>bytes_default.i32(types2[i]||0)),bytes_default.
-end()}function Describe(x,name=""){return bytes_default().D().str(x).str(name+bytes_default.N).end()}function Execute(portal="",rows2=0){
-return Buffer.concat([bytes_default().E().str(portal+bytes_default.N).i32(rows2).end(),Flush])}function Close(portal=""){
-return Buffer.concat([bytes_default().C().str("P").str(portal+bytes_default.N).end(),bytes_default().S().end()])}function StartupMessage(){
-return cancelMessage||bytes_default().inc(4).i16(3).z(2).str(Object.entries(Object.assign({user,database,client_encoding:"\
-UTF8"},options.connection)).filter(([,v])=>v).map(([k,v])=>k+bytes_default.N+v).join(bytes_default.N)).z(2).end(0)}}function parseError(x){
-const error={};let start=5;for(let i=5;i<x.length-1;i++)x[i]===0&&(error[errorFields[x[start]]]=x.toString("utf8",start+
-1,i),start=i+1);return error}function md5(x){return crypto.createHash("md5").update(x).digest("hex")}function hmac(key,x){
-return crypto.createHmac("sha256",key).update(x).digest()}function sha256(x){return crypto.createHash("sha256").update(x).
-digest()}function xor(a,b2){const length=Math.max(a.length,b2.length),buffer2=Buffer.allocUnsafe(length);for(let i=0;i<length;i++)
-buffer2[i]=a[i]^b2[i];return buffer2}function timer(fn,seconds){if(seconds=typeof seconds=="function"?seconds():seconds,
-!seconds)return{cancel:noop,start:noop};let timer2;return{cancel(){timer2&&(clearTimeout(timer2),timer2=null)},start(){timer2&&
-clearTimeout(timer2),timer2=setTimeout(done,seconds*1e3,arguments)}};function done(args){fn.apply(null,args),timer2=null}}
-var noop2=()=>{};function Subscribe(postgres2,options){const subscribers=new Map,slot="postgresjs_"+Math.random().toString(
-36).slice(2),state={};let connection2,stream,ended=!1;const sql=subscribe.sql=postgres2({...options,transform:{column:{},
-value:{},row:{}},max:1,fetch_types:!1,idle_timeout:null,max_lifetime:null,connection:{...options.connection,replication:"\
-database"},onclose:async function(){ended||(stream=null,state.pid=state.secret=void 0,connected(await init(sql,slot,options.
-publications)),subscribers.forEach(event=>event.forEach(({onsubscribe})=>onsubscribe())))},no_subscribe:!0}),end=sql.end,
-close=sql.close;return sql.end=async()=>(ended=!0,stream&&await new Promise(r=>(stream.once("close",r),stream.end())),end()),
-sql.close=async()=>(stream&&await new Promise(r=>(stream.once("close",r),stream.end())),close()),subscribe;async function subscribe(event,fn,onsubscribe=noop2,onerror=noop2){
-event=parseEvent(event),connection2||(connection2=init(sql,slot,options.publications));const subscriber={fn,onsubscribe},
-fns=subscribers.has(event)?subscribers.get(event).add(subscriber):subscribers.set(event,new Set([subscriber])).get(event),
-unsubscribe=()=>{fns.delete(subscriber),fns.size===0&&subscribers.delete(event)};return connection2.then(x=>(connected(x),
-onsubscribe(),stream&&stream.on("error",onerror),{unsubscribe,state,sql}))}function connected(x){stream=x.stream,state.pid=
-x.state.pid,state.secret=x.state.secret}async function init(sql2,slot2,publications){if(!publications)throw new Error("M\
-issing publication names");const xs=await sql2.unsafe(`CREATE_REPLICATION_SLOT ${slot2} TEMPORARY LOGICAL pgoutput NOEXP\
-ORT_SNAPSHOT`),[x]=xs,stream2=await sql2.unsafe(`START_REPLICATION SLOT ${slot2} LOGICAL ${x.consistent_point} (proto_ve\
-rsion '1', publication_names '${publications}')`).writable(),state2={lsn:Buffer.concat(x.consistent_point.split("/").map(
-x2=>Buffer.from(("00000000"+x2).slice(-8),"hex")))};return stream2.on("data",data),stream2.on("error",error),stream2.on(
-"close",sql2.close),{stream:stream2,state:xs.state};function error(e){console.error("Unexpected error during logical str\
-eaming - reconnecting",e)}function data(x2){x2[0]===119?parse(x2.subarray(25),state2,sql2.options.parsers,handle,options.
-transform):x2[0]===107&&x2[17]&&(state2.lsn=x2.subarray(1,9),pong())}function handle(a,b2){const path=b2.relation.schema+
-"."+b2.relation.table;call("*",a,b2),call("*:"+path,a,b2),b2.relation.keys.length&&call("*:"+path+"="+b2.relation.keys.map(
-x2=>a[x2.name]),a,b2),call(b2.command,a,b2),call(b2.command+":"+path,a,b2),b2.relation.keys.length&&call(b2.command+":"+
-path+"="+b2.relation.keys.map(x2=>a[x2.name]),a,b2)}function pong(){const x2=Buffer.alloc(34);x2[0]=114,x2.fill(state2.lsn,
-1),x2.writeBigInt64BE(BigInt(Date.now()-Date.UTC(2e3,0,1))*BigInt(1e3),25),stream2.write(x2)}}function call(x,a,b2){subscribers.
-has(x)&&subscribers.get(x).forEach(({fn})=>fn(a,b2,x))}}function Time(x){return new Date(Date.UTC(2e3,0,1)+Number(x/BigInt(
-1e3)))}function parse(x,state,parsers2,handle,transform){const char=(acc,[k,v])=>(acc[k.charCodeAt(0)]=v,acc);Object.entries(
-{R:x2=>{let i=1;const r=state[x2.readUInt32BE(i)]={schema:x2.toString("utf8",i+=4,i=x2.indexOf(0,i))||"pg_catalog",table:x2.
-toString("utf8",i+1,i=x2.indexOf(0,i+1)),columns:Array(x2.readUInt16BE(i+=2)),keys:[]};i+=2;let columnIndex=0,column;for(;i<
-x2.length;)column=r.columns[columnIndex++]={key:x2[i++],name:transform.column.from?transform.column.from(x2.toString("ut\
-f8",i,i=x2.indexOf(0,i))):x2.toString("utf8",i,i=x2.indexOf(0,i)),type:x2.readUInt32BE(i+=1),parser:parsers2[x2.readUInt32BE(
-i)],atttypmod:x2.readUInt32BE(i+=4)},column.key&&r.keys.push(column),i+=4},Y:()=>{},O:()=>{},B:x2=>{state.date=Time(x2.readBigInt64BE(
-9)),state.lsn=x2.subarray(1,9)},I:x2=>{let i=1;const relation=state[x2.readUInt32BE(i)],{row}=tuples(x2,relation.columns,
-i+=7,transform);handle(row,{command:"insert",relation})},D:x2=>{let i=1;const relation=state[x2.readUInt32BE(i)];i+=4;const key=x2[i]===
-75;handle(key||x2[i]===79?tuples(x2,relation.columns,i+=3,transform).row:null,{command:"delete",relation,key})},U:x2=>{let i=1;
-const relation=state[x2.readUInt32BE(i)];i+=4;const key=x2[i]===75,xs=key||x2[i]===79?tuples(x2,relation.columns,i+=3,transform):
-null;xs&&(i=xs.i);const{row}=tuples(x2,relation.columns,i+3,transform);handle(row,{command:"update",relation,key,old:xs&&
-xs.row})},T:()=>{},C:()=>{}}).reduce(char,{})[x[0]](x)}function tuples(x,columns,xi,transform){let type,column,value;const row=transform.
-raw?new Array(columns.length):{};for(let i=0;i<columns.length;i++)type=x[xi++],column=columns[i],value=type===110?null:type===
-117?void 0:column.parser===void 0?x.toString("utf8",xi+4,xi+=4+x.readUInt32BE(xi)):column.parser.array===!0?column.parser(
-x.toString("utf8",xi+5,xi+=4+x.readUInt32BE(xi))):column.parser(x.toString("utf8",xi+4,xi+=4+x.readUInt32BE(xi))),transform.
-raw?row[i]=transform.raw===!0?value:transform.value.from?transform.value.from(value,column):value:row[column.name]=transform.
-value.from?transform.value.from(value,column):value;return{i:xi,row:transform.row.from?transform.row.from(row):row}}function parseEvent(x){
-const xs=x.match(/^(\*|insert|update|delete)?:?([^.]+?\.?[^=]+)?=?(.+)?/i)||[];if(!xs)throw new Error("Malformed subscri\
-be pattern: "+x);const[,command,path,key]=xs;return(command||"*")+(path?":"+(path.indexOf(".")===-1?"public."+path:path):
-"")+(key?"="+key:"")}import Stream2 from"node:stream";function largeObject(sql,oid,mode=393216){return new Promise(async(resolve,reject)=>{
-await sql.begin(async sql2=>{let finish;!oid&&([{oid}]=await sql2`select lo_creat(-1) as oid`);const[{fd}]=await sql2`select lo_open(${oid}, ${mode}) as fd`,
-lo={writable,readable,close:()=>sql2`select lo_close(${fd})`.then(finish),tell:()=>sql2`select lo_tell64(${fd})`,read:x=>sql2`select loread(${fd}, ${x}) as data`,
-write:x=>sql2`select lowrite(${fd}, ${x})`,truncate:x=>sql2`select lo_truncate64(${fd}, ${x})`,seek:(x,whence=0)=>sql2`select lo_lseek64(${fd}, ${x}, ${whence})`,
-size:()=>sql2`
+    `],[],Le,null,{simple:!0});t.resolve=([[s],[h]])=>{we.default_transaction_read_only=s.transaction_read_only,we.in_hot_standby=
+h.pg_is_in_recovery?"on":"off"},t.execute()}function Tn(t){f?((f.cursorFn||f.describeFirst)&&K(Ae),ee=$.postgres(tt(t))):
+le($.postgres(tt(t)))}function Nn(t,s){delete l[t.signature],t.retried=s,Le(t)}function Un(t){if(!g)return;let s=9;for(;t[s++]!==
+0;);g(t.toString("utf8",9,s-1),t.toString("utf8",s,t.length-1))}async function jn(){try{let t=await Promise.resolve(f.cursorFn(
+O));Q=0,t===De?K(Yn(f.portal)):(O=new ve,K(kt("",f.cursorRows)))}catch(t){K(Ae),f.reject(t)}}function Rn(){O.count&&f.cursorFn(
+O),f.resolve(O)}function Dn(){U=new _t.Writable({autoDestroy:!0,write(t,s,h){m.write(p().d().raw(t).end(),h)},destroy(t,s){
+s(t),m.write(p().f().str(t+p.N).end()),U=null},final(t){m.write(p().c().end()),Fe=t,U=null}}),f.resolve(U)}function kn(){
+U=new _t.Readable({read(){m.resume()}}),f.resolve(U)}function Bn(){U=new _t.Duplex({autoDestroy:!0,read(){m.resume()},write(t,s,h){
+m.write(p().d().raw(t).end(),h)},destroy(t,s){s(t),m.write(p().f().str(t+p.N).end()),U=null},final(t){m.write(p().c().end()),
+Fe=t}}),f.resolve(U)}function Fn(t){U&&(U.push(t.subarray(5))||m.pause())}function Ln(){U&&U.push(null),U=null}function Mn(t){
+k?k(tt(t)):console.log(tt(t))}function zn(){}function $n(){le($.notSupported("FunctionCallResponse"))}function Gn(){le($.
+notSupported("NegotiateProtocolVersion"))}function Qn(t){console.error("Postgres.js : Unknown Message:",t[0])}function Hn(t,s){
+console.error("Postgres.js : Unknown Auth:",s)}function Kn(t,s,h="",S=""){let z,W;return p().B().str(S+p.N).str(h+p.N).i16(
+0).i16(t.length),t.forEach((q,Se)=>{if(q===null)return p.i32(4294967295);W=s[Se],t[Se]=q=W in e.serializers?e.serializers[W](
+q):""+q,z=p.i,p.inc(4).str(q).i32(p.i-z-4,z)}),p.i16(0),p.end()}function Dt(t,s,h,S=""){return p().P().str(S+p.N).str(t+
+p.N).i16(s.length),s.forEach((z,W)=>p.i32(h[W]||0)),p.end()}function Vn(t,s=""){return p().D().str(t).str(s+p.N).end()}function kt(t="",s=0){
+return b.concat([p().E().str(t+p.N).i32(s).end(),Zt])}function Yn(t=""){return b.concat([p().C().str("P").str(t+p.N).end(),
+p().S().end()])}function Wn(){return ye||p().inc(4).i16(3).z(2).str(Object.entries(Object.assign({user:d,database:C,client_encoding:"\
+UTF8"},e.connection)).filter(([,t])=>t).map(([t,s])=>t+p.N+s).join(p.N)).z(2).end(0)}}function tt(e){let n={},r=5;for(let a=5;a<
+e.length-1;a++)e[a]===0&&(n[mr[e[r]]]=e.toString("utf8",r+1,a),r=a+1);return n}function qt(e){return Ve.createHash("md5").
+update(e).digest("hex")}function nt(e,n){return Ve.createHmac("sha256",e).update(n).digest()}function dr(e){return Ve.createHash(
+"sha256").update(e).digest()}function pr(e,n){let r=Math.max(e.length,n.length),a=b.allocUnsafe(r);for(let i=0;i<r;i++)a[i]=
+e[i]^n[i];return a}function St(e,n){if(n=typeof n=="function"?n():n,!n)return{cancel:Be,start:Be};let r;return{cancel(){
+r&&(ne(r),r=null)},start(){r&&ne(r),r=re(a,n*1e3,arguments)}};function a(i){e.apply(null,i),r=null}}var en=()=>{};function At(e,n){let r=new Map,a="postgresjs_"+Math.random().toString(36).slice(2),i={},u,o,c=!1,d=C.sql=e(
+{...n,transform:{column:{},value:{},row:{}},max:1,fetch_types:!1,idle_timeout:null,max_lifetime:null,connection:{...n.connection,
+replication:"database"},onclose:async function(){c||(o=null,i.pid=i.secret=void 0,E(await _(d,a,n.publications)),r.forEach(
+g=>g.forEach(({onsubscribe:H})=>H())))},no_subscribe:!0}),D=d.end,T=d.close;return d.end=async()=>(c=!0,o&&await new Promise(
+g=>(o.once("close",g),o.end())),D()),d.close=async()=>(o&&await new Promise(g=>(o.once("close",g),o.end())),T()),C;async function C(g,H,j=en,fe=en){
+g=yr(g),u||(u=_(d,a,n.publications));let ce={fn:H,onsubscribe:j},se=r.has(g)?r.get(g).add(ce):r.set(g,new Set([ce])).get(
+g),v=()=>{se.delete(ce),se.size===0&&r.delete(g)};return u.then(Ee=>(E(Ee),j(),o&&o.on("error",fe),{unsubscribe:v,state:i,
+sql:d}))}function E(g){o=g.stream,i.pid=g.state.pid,i.secret=g.state.secret}async function _(g,H,j){if(!j)throw new Error(
+"Missing publication names");let fe=await g.unsafe(`CREATE_REPLICATION_SLOT ${H} TEMPORARY LOGICAL pgoutput NOEXPORT_SNA\
+PSHOT`),[ce]=fe,se=await g.unsafe(`START_REPLICATION SLOT ${H} LOGICAL ${ce.consistent_point} (proto_version '1', public\
+ation_names '${j}')`).writable(),v={lsn:b.concat(ce.consistent_point.split("/").map(A=>b.from(("00000000"+A).slice(-8),"\
+hex")))};return se.on("data",ge),se.on("error",Ee),se.on("close",g.close),{stream:se,state:fe.state};function Ee(A){console.
+error("Unexpected error during logical streaming - reconnecting",A)}function ge(A){A[0]===119?gr(A.subarray(25),v,g.options.
+parsers,Ne,n.transform):A[0]===107&&A[17]&&(v.lsn=A.subarray(1,9),Oe())}function Ne(A,m){let ye=m.relation.schema+"."+m.
+relation.table;k("*",A,m),k("*:"+ye,A,m),m.relation.keys.length&&k("*:"+ye+"="+m.relation.keys.map(ee=>A[ee.name]),A,m),
+k(m.command,A,m),k(m.command+":"+ye,A,m),m.relation.keys.length&&k(m.command+":"+ye+"="+m.relation.keys.map(ee=>A[ee.name]),
+A,m)}function Oe(){let A=b.alloc(34);A[0]=114,A.fill(v.lsn,1),A.writeBigInt64BE(BigInt(Date.now()-Date.UTC(2e3,0,1))*BigInt(
+1e3),25),se.write(A)}}function k(g,H,j){r.has(g)&&r.get(g).forEach(({fn:fe})=>fe(H,j,g))}}function hr(e){return new Date(
+Date.UTC(2e3,0,1)+Number(e/BigInt(1e3)))}function gr(e,n,r,a,i){let u=(o,[c,d])=>(o[c.charCodeAt(0)]=d,o);Object.entries(
+{R:o=>{let c=1,d=n[o.readUInt32BE(c)]={schema:o.toString("utf8",c+=4,c=o.indexOf(0,c))||"pg_catalog",table:o.toString("u\
+tf8",c+1,c=o.indexOf(0,c+1)),columns:Array(o.readUInt16BE(c+=2)),keys:[]};c+=2;let D=0,T;for(;c<o.length;)T=d.columns[D++]=
+{key:o[c++],name:i.column.from?i.column.from(o.toString("utf8",c,c=o.indexOf(0,c))):o.toString("utf8",c,c=o.indexOf(0,c)),
+type:o.readUInt32BE(c+=1),parser:r[o.readUInt32BE(c)],atttypmod:o.readUInt32BE(c+=4)},T.key&&d.keys.push(T),c+=4},Y:()=>{},
+O:()=>{},B:o=>{n.date=hr(o.readBigInt64BE(9)),n.lsn=o.subarray(1,9)},I:o=>{let c=1,d=n[o.readUInt32BE(c)],{row:D}=rt(o,d.
+columns,c+=7,i);a(D,{command:"insert",relation:d})},D:o=>{let c=1,d=n[o.readUInt32BE(c)];c+=4;let D=o[c]===75;a(D||o[c]===
+79?rt(o,d.columns,c+=3,i).row:null,{command:"delete",relation:d,key:D})},U:o=>{let c=1,d=n[o.readUInt32BE(c)];c+=4;let D=o[c]===
+75,T=D||o[c]===79?rt(o,d.columns,c+=3,i):null;T&&(c=T.i);let{row:C}=rt(o,d.columns,c+3,i);a(C,{command:"update",relation:d,
+key:D,old:T&&T.row})},T:()=>{},C:()=>{}}).reduce(u,{})[e[0]](e)}function rt(e,n,r,a){let i,u,o,c=a.raw?new Array(n.length):
+{};for(let d=0;d<n.length;d++)i=e[r++],u=n[d],o=i===110?null:i===117?void 0:u.parser===void 0?e.toString("utf8",r+4,r+=4+
+e.readUInt32BE(r)):u.parser.array===!0?u.parser(e.toString("utf8",r+5,r+=4+e.readUInt32BE(r))):u.parser(e.toString("utf8",
+r+4,r+=4+e.readUInt32BE(r))),a.raw?c[d]=a.raw===!0?o:a.value.from?a.value.from(o,u):o:c[u.name]=a.value.from?a.value.from(
+o,u):o;return{i:r,row:a.row.from?a.row.from(c):c}}function yr(e){let n=e.match(/^(\*|insert|update|delete)?:?([^.]+?\.?[^=]+)?=?(.+)?/i)||
+[];if(!n)throw new Error("Malformed subscribe pattern: "+e);let[,r,a,i]=n;return(r||"*")+(a?":"+(a.indexOf(".")===-1?"pu\
+blic."+a:a):"")+(i?"="+i:"")}import tn from"node:stream";function Ot(e,n,r=393216){return new Promise(async(a,i)=>{await e.begin(async u=>{let o;!n&&
+([{oid:n}]=await u`select lo_creat(-1) as oid`);let[{fd:c}]=await u`select lo_open(${n}, ${r}) as fd`,d={writable:T,readable:D,
+close:()=>u`select lo_close(${c})`.then(o),tell:()=>u`select lo_tell64(${c})`,read:C=>u`select loread(${c}, ${C}) as data`,
+write:C=>u`select lowrite(${c}, ${C})`,truncate:C=>u`select lo_truncate64(${c}, ${C})`,seek:(C,E=0)=>u`select lo_lseek64(${c}, ${C}, ${E})`,
+size:()=>u`
           select
-            lo_lseek64(${fd}, location, 0) as position,
+            lo_lseek64(${c}, location, 0) as position,
             seek.size
           from (
             select
@@ -341,95 +247,74 @@ size:()=>sql2`
               tell.location
             from (select lo_tell64($1) as location) tell
           ) seek
-        `};return resolve(lo),new Promise(async r=>finish=r);async function readable({highWaterMark=2048*8,start=0,end=1/0}={}){
-let max=end-start;return start&&await lo.seek(start),new Stream2.Readable({highWaterMark,async read(size2){const l=size2>
-max?size2-max:size2;max-=size2;const[{data}]=await lo.read(l);this.push(data),data.length<size2&&this.push(null)}})}async function writable({
-highWaterMark=2048*8,start=0}={}){return start&&await lo.seek(start),new Stream2.Writable({highWaterMark,write(chunk,encoding,callback){
-lo.write(chunk).then(()=>callback(),callback)}})}}).catch(reject)})}Object.assign(Postgres,{PostgresError,toPascal,pascal,
-toCamel,camel,toKebab,kebab,fromPascal,fromCamel,fromKebab,BigInt:{to:20,from:[20],parse:x=>BigInt(x),serialize:x=>x.toString()}});
-var src_default=Postgres;function Postgres(a,b2){const options=parseOptions(a,b2),subscribe=options.no_subscribe||Subscribe(
-Postgres,{...options});let ending=!1;const queries=queue_default(),connecting=queue_default(),reserved=queue_default(),closed=queue_default(),
-ended=queue_default(),open=queue_default(),busy=queue_default(),full=queue_default(),queues={connecting,reserved,closed,
-ended,open,busy,full},connections=[...Array(options.max)].map(()=>connection_default(options,queues,{onopen,onend,onclose})),
-sql=Sql(handler);return Object.assign(sql,{get parameters(){return options.parameters},largeObject:largeObject.bind(null,
-sql),subscribe,CLOSE,END:CLOSE,PostgresError,options,reserve,listen,begin,close,end}),sql;function Sql(handler2){return handler2.
-debug=options.debug,Object.entries(options.types).reduce((acc,[name,type])=>(acc[name]=x=>new Parameter(x,type.to),acc),
-typed),Object.assign(sql2,{types:typed,typed,unsafe,notify,array,json,file}),sql2;function typed(value,type){return new Parameter(
-value,type)}function sql2(strings,...args){return strings&&Array.isArray(strings.raw)?new Query(strings,args,handler2,cancel):
-typeof strings=="string"&&!args.length?new Identifier(options.transform.column.to?options.transform.column.to(strings):strings):
-new Builder(strings,args)}function unsafe(string,args=[],options2={}){return arguments.length===2&&!Array.isArray(args)&&
-(options2=args,args=[]),new Query([string],args,handler2,cancel,{prepare:!1,...options2,simple:"simple"in options2?options2.
-simple:args.length===0})}function file(path,args=[],options2={}){return arguments.length===2&&!Array.isArray(args)&&(options2=
-args,args=[]),new Query([],args,query2=>{fs.readFile(path,"utf8",(err,string)=>{if(err)return query2.reject(err);query2.
-strings=[string],handler2(query2)})},cancel,{...options2,simple:"simple"in options2?options2.simple:args.length===0})}}async function listen(name,fn,onlisten){
-const listener={fn,onlisten},sql2=listen.sql||(listen.sql=Postgres({...options,max:1,idle_timeout:null,max_lifetime:null,
-fetch_types:!1,onclose(){Object.entries(listen.channels).forEach(([name2,{listeners}])=>{delete listen.channels[name2],Promise.
-all(listeners.map(l=>listen(name2,l.fn,l.onlisten).catch(()=>{})))})},onnotify(c,x){c in listen.channels&&listen.channels[c].
-listeners.forEach(l=>l.fn(x))}})),channels=listen.channels||(listen.channels={});if(name in channels){channels[name].listeners.
-push(listener);const result2=await channels[name].result;return listener.onlisten&&listener.onlisten(),{state:result2.state,
-unlisten}}channels[name]={result:sql2`listen ${sql2.unsafe('"'+name.replace(/"/g,'""')+'"')}`,listeners:[listener]};const result=await channels[name].
-result;return listener.onlisten&&listener.onlisten(),{state:result.state,unlisten};async function unlisten(){if(name in channels&&
-(channels[name].listeners=channels[name].listeners.filter(x=>x!==listener),!channels[name].listeners.length))return delete channels[name],
-sql2`unlisten ${sql2.unsafe('"'+name.replace(/"/g,'""')+'"')}`}}async function notify(channel,payload){return await sql`select pg_notify(${channel}, ${""+
-payload})`}async function reserve(){const queue=queue_default(),c=open.length?open.shift():await new Promise((resolve,reject)=>{
-const query={reserve:resolve,reject};queries.push(query),closed.length&&connect(closed.shift(),query)});move(c,reserved),
-c.reserved=()=>queue.length?c.execute(queue.shift()):move(c,reserved),c.reserved.release=!0;const sql2=Sql(handler2);return sql2.
-release=()=>{c.reserved=null,onopen(c)},sql2;function handler2(q){c.queue===full?queue.push(q):c.execute(q)||move(c,full)}}
-async function begin(options2,fn){!fn&&(fn=options2,options2="");const queries2=queue_default();let savepoints=0,connection2,
-prepare=null;try{return await sql.unsafe("begin "+options2.replace(/[^a-z ]/ig,""),[],{onexecute}).execute(),await Promise.
-race([scope(connection2,fn),new Promise((_,reject)=>connection2.onclose=reject)])}catch(error){throw error}async function scope(c,fn2,name){
-const sql2=Sql(handler2);sql2.savepoint=savepoint,sql2.prepare=x=>prepare=x.replace(/[^a-z0-9$-_. ]/gi);let uncaughtError,
-result;name&&await sql2`savepoint ${sql2(name)}`;try{if(result=await new Promise((resolve,reject)=>{const x=fn2(sql2);Promise.
-resolve(Array.isArray(x)?Promise.all(x):x).then(resolve,reject)}),uncaughtError)throw uncaughtError}catch(e){throw await(name?
-sql2`rollback to ${sql2(name)}`:sql2`rollback`),e instanceof PostgresError&&e.code==="25P02"&&uncaughtError||e}return name||
-(prepare?await sql2`prepare transaction '${sql2.unsafe(prepare)}'`:await sql2`commit`),result;function savepoint(name2,fn3){
-return name2&&Array.isArray(name2.raw)?savepoint(sql3=>sql3.apply(sql3,arguments)):(arguments.length===1&&(fn3=name2,name2=
-null),scope(c,fn3,"s"+savepoints+++(name2?"_"+name2:"")))}function handler2(q){q.catch(e=>uncaughtError||(uncaughtError=
-e)),c.queue===full?queries2.push(q):c.execute(q)||move(c,full)}}function onexecute(c){connection2=c,move(c,reserved),c.reserved=
-()=>queries2.length?c.execute(queries2.shift()):move(c,reserved)}}function move(c,queue){return c.queue.remove(c),queue.
-push(c),c.queue=queue,queue===open?c.idleTimer.start():c.idleTimer.cancel(),c}function json(x){return new Parameter(x,3802)}
-function array(x,type){return Array.isArray(x)?new Parameter(x,type||(x.length?inferType(x)||25:0),options.shared.typeArrayMap):
-array(Array.from(arguments))}function handler(query){if(ending)return query.reject(Errors.connection("CONNECTION_ENDED",
-options,options));if(open.length)return go(open.shift(),query);if(closed.length)return connect(closed.shift(),query);busy.
-length?go(busy.shift(),query):queries.push(query)}function go(c,query){return c.execute(query)?move(c,busy):move(c,full)}
-function cancel(query){return new Promise((resolve,reject)=>{query.state?query.active?connection_default(options).cancel(
-query.state,resolve,reject):query.cancelled={resolve,reject}:(queries.remove(query),query.cancelled=!0,query.reject(Errors.
-generic("57014","canceling statement due to user request")),resolve())})}async function end({timeout=null}={}){if(ending)
-return ending;await 1;let timer2;return ending=Promise.race([new Promise(r=>timeout!==null&&(timer2=setTimeout(destroy,timeout*
-1e3,r))),Promise.all(connections.map(c=>c.end()).concat(listen.sql?listen.sql.end({timeout:0}):[],subscribe.sql?subscribe.
-sql.end({timeout:0}):[]))]).then(()=>clearTimeout(timer2))}async function close(){await Promise.all(connections.map(c=>c.
-end()))}async function destroy(resolve){for(await Promise.all(connections.map(c=>c.terminate()));queries.length;)queries.
-shift().reject(Errors.connection("CONNECTION_DESTROYED",options));resolve()}function connect(c,query){return move(c,connecting),
-c.connect(query),c}function onend(c){move(c,ended)}function onopen(c){if(queries.length===0)return move(c,open);let max=Math.
-ceil(queries.length/(connecting.length+1)),ready=!0;for(;ready&&queries.length&&max-- >0;){const query=queries.shift();if(query.
-reserve)return query.reserve(c);ready=c.execute(query)}ready?move(c,busy):move(c,full)}function onclose(c,e){move(c,closed),
-c.reserved=null,c.onclose&&(c.onclose(e),c.onclose=null),options.onclose&&options.onclose(c.id),queries.length&&connect(
-c,queries.shift())}}function parseOptions(a,b2){if(a&&a.shared)return a;const env=process.env,o=(!a||typeof a=="string"?
-b2:a)||{},{url,multihost}=parseUrl(a),query=[...url.searchParams].reduce((a2,[b3,c])=>(a2[b3]=c,a2),{}),host=o.hostname||
-o.host||multihost||url.hostname||env.PGHOST||"localhost",port=o.port||url.port||env.PGPORT||5432,user=o.user||o.username||
-url.username||env.PGUSERNAME||env.PGUSER||osUsername();o.no_prepare&&(o.prepare=!1),query.sslmode&&(query.ssl=query.sslmode,
-delete query.sslmode),"timeout"in o&&(console.log("The timeout option is deprecated, use idle_timeout instead"),o.idle_timeout=
-o.timeout),query.sslrootcert==="system"&&(query.ssl="verify-full");const ints=["idle_timeout","connect_timeout","max_lif\
-etime","max_pipeline","backoff","keep_alive"],defaults={max:globalThis.Cloudflare?3:10,ssl:!1,sslnegotiation:null,idle_timeout:null,
-connect_timeout:30,max_lifetime,max_pipeline:100,backoff,keep_alive:60,prepare:!0,debug:!1,fetch_types:!0,publications:"\
-alltables",target_session_attrs:null};return{host:Array.isArray(host)?host:host.split(",").map(x=>x.split(":")[0]),port:Array.
-isArray(port)?port:host.split(",").map(x=>parseInt(x.split(":")[1]||port)),path:o.path||host.indexOf("/")>-1&&host+"/.s.\
-PGSQL."+port,database:o.database||o.db||(url.pathname||"").slice(1)||env.PGDATABASE||user,user,pass:o.pass||o.password||
-url.password||env.PGPASSWORD||"",...Object.entries(defaults).reduce((acc,[k,d])=>{const value=k in o?o[k]:k in query?query[k]===
-"disable"||query[k]==="false"?!1:query[k]:env["PG"+k.toUpperCase()]||d;return acc[k]=typeof value=="string"&&ints.includes(
-k)?+value:value,acc},{}),connection:{application_name:env.PGAPPNAME||"postgres.js",...o.connection,...Object.entries(query).
-reduce((acc,[k,v])=>(k in defaults||(acc[k]=v),acc),{})},types:o.types||{},target_session_attrs:tsa(o,url,env),onnotice:o.
-onnotice,onnotify:o.onnotify,onclose:o.onclose,onparameter:o.onparameter,socket:o.socket,transform:parseTransform(o.transform||
-{undefined:void 0}),parameters:{},shared:{retries:0,typeArrayMap:{}},...mergeUserTypes(o.types)}}function tsa(o,url,env){
-const x=o.target_session_attrs||url.searchParams.get("target_session_attrs")||env.PGTARGETSESSIONATTRS;if(!x||["read-wri\
-te","read-only","primary","standby","prefer-standby"].includes(x))return x;throw new Error("target_session_attrs "+x+" i\
-s not supported")}function backoff(retries){return(.5+Math.random()/2)*Math.min(3**retries/100,20)}function max_lifetime(){
-return 60*(30+Math.random()*30)}function parseTransform(x){return{undefined:x.undefined,column:{from:typeof x.column=="f\
-unction"?x.column:x.column&&x.column.from,to:x.column&&x.column.to},value:{from:typeof x.value=="function"?x.value:x.value&&
-x.value.from,to:x.value&&x.value.to},row:{from:typeof x.row=="function"?x.row:x.row&&x.row.from,to:x.row&&x.row.to}}}function parseUrl(url){
-if(!url||typeof url!="string")return{url:{searchParams:new Map}};let host=url;host=host.slice(host.indexOf("://")+3).split(
-/[?/]/)[0],host=decodeURIComponent(host.slice(host.indexOf("@")+1));const urlObj=new URL(url.replace(host,host.split(",")[0]));
-return{url:{username:decodeURIComponent(urlObj.username),password:decodeURIComponent(urlObj.password),host:urlObj.host,hostname:urlObj.
-hostname,port:urlObj.port,pathname:urlObj.pathname,searchParams:urlObj.searchParams},multihost:host.indexOf(",")>-1&&host}}
-function osUsername(){try{return os.userInfo().username}catch{return process.env.USERNAME||process.env.USER||process.env.
-LOGNAME}}export{src_default as default};
+        `};return a(d),new Promise(async C=>o=C);async function D({highWaterMark:C=2048*8,start:E=0,end:_=1/0}={}){let k=_-
+E;return E&&await d.seek(E),new tn.Readable({highWaterMark:C,async read(g){let H=g>k?g-k:g;k-=g;let[{data:j}]=await d.read(
+H);this.push(j),j.length<g&&this.push(null)}})}async function T({highWaterMark:C=2048*8,start:E=0}={}){return E&&await d.
+seek(E),new tn.Writable({highWaterMark:C,write(_,k,g){d.write(_).then(()=>g(),g)}})}}).catch(i)})}Object.assign(st,{PostgresError:Pe,toPascal:Ie,pascal:bt,toCamel:Ce,camel:wt,toKebab:Te,kebab:Et,fromPascal:He,fromCamel:Qe,
+fromKebab:Ke,BigInt:{to:20,from:[20],parse:e=>BigInt(e),serialize:e=>e.toString()}});var Er=st;function st(e,n){let r=_r(
+e,n),a=r.no_subscribe||At(st,{...r}),i=!1,u=ie(),o=ie(),c=ie(),d=ie(),D=ie(),T=ie(),C=ie(),E=ie(),_={connecting:o,reserved:c,
+closed:d,ended:D,open:T,busy:C,full:E},k=[...Array(r.max)].map(()=>vt(r,_,{onopen:Ue,onend:J,onclose:we})),g=H(Ne);return Object.
+assign(g,{get parameters(){return r.parameters},largeObject:Ot.bind(null,g),subscribe:a,CLOSE:De,END:De,PostgresError:Pe,
+options:r,reserve:ce,listen:j,begin:se,close:ye,end:m}),g;function H(l){return l.debug=r.debug,Object.entries(r.types).reduce(
+(w,[P,F])=>(w[P]=L=>new pe(L,F.to),w),y),Object.assign(R,{types:y,typed:y,unsafe:G,notify:fe,array:ge,json:Ee,file:M}),R;
+function y(w,P){return new pe(w,P)}function R(w,...P){return w&&Array.isArray(w.raw)?new oe(w,P,l,A):typeof w=="string"&&
+!P.length?new ke(r.transform.column.to?r.transform.column.to(w):w):new Ge(w,P)}function G(w,P=[],F={}){return arguments.
+length===2&&!Array.isArray(P)&&(F=P,P=[]),new oe([w],P,l,A,{prepare:!1,...F,simple:"simple"in F?F.simple:P.length===0})}
+function M(w,P=[],F={}){return arguments.length===2&&!Array.isArray(P)&&(F=P,P=[]),new oe([],P,Q=>{br.readFile(w,"utf8",
+(Z,N)=>{if(Z)return Q.reject(Z);Q.strings=[N],l(Q)})},A,{...F,simple:"simple"in F?F.simple:P.length===0})}}async function j(l,y,R){
+let G={fn:y,onlisten:R},M=j.sql||(j.sql=st({...r,max:1,idle_timeout:null,max_lifetime:null,fetch_types:!1,onclose(){Object.
+entries(j.channels).forEach(([Q,{listeners:Z}])=>{delete j.channels[Q],Promise.all(Z.map(N=>j(Q,N.fn,N.onlisten).catch(()=>{})))})},
+onnotify(Q,Z){Q in j.channels&&j.channels[Q].listeners.forEach(N=>N.fn(Z))}})),w=j.channels||(j.channels={});if(l in w){
+w[l].listeners.push(G);let Q=await w[l].result;return G.onlisten&&G.onlisten(),{state:Q.state,unlisten:L}}w[l]={result:M`listen ${M.
+unsafe('"'+l.replace(/"/g,'""')+'"')}`,listeners:[G]};let F=await w[l].result;return G.onlisten&&G.onlisten(),{state:F.state,
+unlisten:L};async function L(){if(l in w&&(w[l].listeners=w[l].listeners.filter(Q=>Q!==G),!w[l].listeners.length))return delete w[l],
+M`unlisten ${M.unsafe('"'+l.replace(/"/g,'""')+'"')}`}}async function fe(l,y){return await g`select pg_notify(${l}, ${""+
+y})`}async function ce(){let l=ie(),y=T.length?T.shift():await new Promise((M,w)=>{let P={reserve:M,reject:w};u.push(P),
+d.length&&O(d.shift(),P)});v(y,c),y.reserved=()=>l.length?y.execute(l.shift()):v(y,c),y.reserved.release=!0;let R=H(G);return R.
+release=()=>{y.reserved=null,Ue(y)},R;function G(M){y.queue===E?l.push(M):y.execute(M)||v(y,E)}}async function se(l,y){!y&&
+(y=l,l="");let R=ie(),G=0,M,w=null;try{return await g.unsafe("begin "+l.replace(/[^a-z ]/ig,""),[],{onexecute:F}).execute(),
+await Promise.race([P(M,y),new Promise((L,Q)=>M.onclose=Q)])}catch(L){throw L}async function P(L,Q,Z){let N=H(V);N.savepoint=
+_e,N.prepare=B=>w=B.replace(/[^a-z0-9$-_. ]/gi);let be,he;Z&&await N`savepoint ${N(Z)}`;try{if(he=await new Promise((B,U)=>{
+let ae=Q(N);Promise.resolve(Array.isArray(ae)?Promise.all(ae):ae).then(B,U)}),be)throw be}catch(B){throw await(Z?N`rollback to ${N(
+Z)}`:N`rollback`),B instanceof Pe&&B.code==="25P02"&&be||B}return Z||(w?await N`prepare transaction '${N.unsafe(w)}'`:await N`commit`),
+he;function _e(B,U){return B&&Array.isArray(B.raw)?_e(ae=>ae.apply(ae,arguments)):(arguments.length===1&&(U=B,B=null),P(
+L,U,"s"+G+++(B?"_"+B:"")))}function V(B){B.catch(U=>be||(be=U)),L.queue===E?R.push(B):L.execute(B)||v(L,E)}}function F(L){
+M=L,v(L,c),L.reserved=()=>R.length?L.execute(R.shift()):v(L,c)}}function v(l,y){return l.queue.remove(l),y.push(l),l.queue=
+y,y===T?l.idleTimer.start():l.idleTimer.cancel(),l}function Ee(l){return new pe(l,3802)}function ge(l,y){return Array.isArray(
+l)?new pe(l,y||(l.length?Ze(l)||25:0),r.shared.typeArrayMap):ge(Array.from(arguments))}function Ne(l){if(i)return l.reject(
+$.connection("CONNECTION_ENDED",r,r));if(T.length)return Oe(T.shift(),l);if(d.length)return O(d.shift(),l);C.length?Oe(C.
+shift(),l):u.push(l)}function Oe(l,y){return l.execute(y)?v(l,C):v(l,E)}function A(l){return new Promise((y,R)=>{l.state?
+l.active?vt(r).cancel(l.state,y,R):l.cancelled={resolve:y,reject:R}:(u.remove(l),l.cancelled=!0,l.reject($.generic("5701\
+4","canceling statement due to user request")),y())})}async function m({timeout:l=null}={}){if(i)return i;await 1;let y;
+return i=Promise.race([new Promise(R=>l!==null&&(y=re(ee,l*1e3,R))),Promise.all(k.map(R=>R.end()).concat(j.sql?j.sql.end(
+{timeout:0}):[],a.sql?a.sql.end({timeout:0}):[]))]).then(()=>ne(y))}async function ye(){await Promise.all(k.map(l=>l.end()))}
+async function ee(l){for(await Promise.all(k.map(y=>y.terminate()));u.length;)u.shift().reject($.connection("CONNECTION_\
+DESTROYED",r));l()}function O(l,y){return v(l,o),l.connect(y),l}function J(l){v(l,D)}function Ue(l){if(u.length===0)return v(
+l,T);let y=Math.ceil(u.length/(o.length+1)),R=!0;for(;R&&u.length&&y-- >0;){let G=u.shift();if(G.reserve)return G.reserve(
+l);R=l.execute(G)}R?v(l,C):v(l,E)}function we(l,y){v(l,d),l.reserved=null,l.onclose&&(l.onclose(y),l.onclose=null),r.onclose&&
+r.onclose(l.id),u.length&&O(l,u.shift())}}function _r(e,n){if(e&&e.shared)return e;let r=x.env,a=(!e||typeof e=="string"?
+n:e)||{},{url:i,multihost:u}=Pr(e),o=[...i.searchParams].reduce((E,[_,k])=>(E[_]=k,E),{}),c=a.hostname||a.host||u||i.hostname||
+r.PGHOST||"localhost",d=a.port||i.port||r.PGPORT||5432,D=a.user||a.username||i.username||r.PGUSERNAME||r.PGUSER||Cr();a.
+no_prepare&&(a.prepare=!1),o.sslmode&&(o.ssl=o.sslmode,delete o.sslmode),"timeout"in a&&(console.log("The timeout option\
+ is deprecated, use idle_timeout instead"),a.idle_timeout=a.timeout),o.sslrootcert==="system"&&(o.ssl="verify-full");let T=[
+"idle_timeout","connect_timeout","max_lifetime","max_pipeline","backoff","keep_alive"],C={max:globalThis.Cloudflare?3:10,
+ssl:!1,sslnegotiation:null,idle_timeout:null,connect_timeout:30,max_lifetime:Ar,max_pipeline:100,backoff:vr,keep_alive:60,
+prepare:!0,debug:!1,fetch_types:!0,publications:"alltables",target_session_attrs:null};return{host:Array.isArray(c)?c:c.
+split(",").map(E=>E.split(":")[0]),port:Array.isArray(d)?d:c.split(",").map(E=>parseInt(E.split(":")[1]||d)),path:a.path||
+c.indexOf("/")>-1&&c+"/.s.PGSQL."+d,database:a.database||a.db||(i.pathname||"").slice(1)||r.PGDATABASE||D,user:D,pass:a.
+pass||a.password||i.password||r.PGPASSWORD||"",...Object.entries(C).reduce((E,[_,k])=>{let g=_ in a?a[_]:_ in o?o[_]==="\
+disable"||o[_]==="false"?!1:o[_]:r["PG"+_.toUpperCase()]||k;return E[_]=typeof g=="string"&&T.includes(_)?+g:g,E},{}),connection:{
+application_name:r.PGAPPNAME||"postgres.js",...a.connection,...Object.entries(o).reduce((E,[_,k])=>(_ in C||(E[_]=k),E),
+{})},types:a.types||{},target_session_attrs:Sr(a,i,r),onnotice:a.onnotice,onnotify:a.onnotify,onclose:a.onclose,onparameter:a.
+onparameter,socket:a.socket,transform:Or(a.transform||{undefined:void 0}),parameters:{},shared:{retries:0,typeArrayMap:{}},
+...Ht(a.types)}}function Sr(e,n,r){let a=e.target_session_attrs||n.searchParams.get("target_session_attrs")||r.PGTARGETSESSIONATTRS;
+if(!a||["read-write","read-only","primary","standby","prefer-standby"].includes(a))return a;throw new Error("target_sess\
+ion_attrs "+a+" is not supported")}function vr(e){return(.5+Math.random()/2)*Math.min(3**e/100,20)}function Ar(){return 60*
+(30+Math.random()*30)}function Or(e){return{undefined:e.undefined,column:{from:typeof e.column=="function"?e.column:e.column&&
+e.column.from,to:e.column&&e.column.to},value:{from:typeof e.value=="function"?e.value:e.value&&e.value.from,to:e.value&&
+e.value.to},row:{from:typeof e.row=="function"?e.row:e.row&&e.row.from,to:e.row&&e.row.to}}}function Pr(e){if(!e||typeof e!=
+"string")return{url:{searchParams:new Map}};let n=e;n=n.slice(n.indexOf("://")+3).split(/[?/]/)[0],n=decodeURIComponent(
+n.slice(n.indexOf("@")+1));let r=new URL(e.replace(n,n.split(",")[0]));return{url:{username:decodeURIComponent(r.username),
+password:decodeURIComponent(r.password),host:r.host,hostname:r.hostname,port:r.port,pathname:r.pathname,searchParams:r.searchParams},
+multihost:n.indexOf(",")>-1&&n}}function Cr(){try{return wr.userInfo().username}catch{return x.env.USERNAME||x.env.USER||
+x.env.LOGNAME}}export{Er as default};

@@ -3,521 +3,376 @@
 //   @supabase/server@1.8.1 (MIT)
 //   jose@6.2.17 (MIT)
 // @ts-self-types="./supabase_server.d.ts"
-var __getOwnPropNames=Object.getOwnPropertyNames,__esm=(fn,res,err)=>function(){if(err)throw err[0];try{return fn&&(res=
-(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),res}catch(e){throw err=[e],e}};import process from"node:process";var init_node_globals=__esm(
-{"node_globals.js"(){}});init_node_globals(),init_node_globals(),init_node_globals();function extractCredentials(request){
-const authHeader=request.headers.get("authorization");return{token:authHeader?.startsWith("Bearer ")&&authHeader.slice(7)||
-null,apikey:request.headers.get("apikey")}}init_node_globals(),init_node_globals();var ErrorSource="@supabase/server",MessagePrefix=`\
-[${ErrorSource}] `,DocsBase="https://github.com/supabase/server/blob/main/docs/error-handling.md";function docsFor(code){
-return`${DocsBase}#${code.toLowerCase()}`}function quoteList(items){return items.map(item=>`"${item}"`).join(", ")}function messageOf(error){
-return error instanceof Error?error.message:String(error)}var SupabaseServerError=class extends Error{constructor(message2,code,options){
-super(message2.startsWith(MessagePrefix)?message2:MessagePrefix+message2,options&&"cause"in options?{cause:options.cause}:
-void 0),this.source=ErrorSource,this.name="SupabaseServerError",this.code=code,this.docs=options?.docs??docsFor(code),options?.
-hint&&(this.hint=options.hint),options?.details&&(this.details=options.details)}toJSON(){return{source:this.source,code:this.
-code,message:this.message,...this.hint?{hint:this.hint}:{},docs:this.docs,...this.details?{details:this.details}:{}}}},EnvError=class extends SupabaseServerError{constructor(message2,code=EnvGenericError,options){
-super(message2,code,options),this.status=500,this.name="EnvError"}},EnvGenericError="ENV_ERROR",MissingSupabaseURLError="\
-MISSING_SUPABASE_URL",MissingPublishableKeyError="MISSING_PUBLISHABLE_KEY",MissingDefaultPublishableKeyError="MISSING_DE\
-FAULT_PUBLISHABLE_KEY",MissingSecretKeyError="MISSING_SECRET_KEY",MissingDefaultSecretKeyError="MISSING_DEFAULT_SECRET_K\
-EY",MissingResourceServerError="MISSING_RESOURCE_SERVER",MissingAuthorizationServerError="MISSING_AUTHORIZATION_SERVER",
-MissingConnectionStringError="MISSING_CONNECTION_STRING";function configuredNames(available){return!available||available.
-length===0?"None are configured.":`Configured names: ${quoteList(available)}.`}var EnvErrorMap={[MissingSupabaseURLError]:()=>new EnvError(
-"SUPABASE_URL is required but not set.",MissingSupabaseURLError,{hint:"Set SUPABASE_URL to your project URL (https://<pr\
-oject-ref>.supabase.co), or pass `env.url`. A local Supabase CLI stack uses http://localhost:54321."}),[MissingSecretKeyError]:(name,availableKeyNames)=>new EnvError(
-`No "${name}" secret key found. ${configuredNames(availableKeyNames)}`,MissingSecretKeyError,{hint:`Add a "${name}" entr\
-y to SUPABASE_SECRET_KEYS — a JSON object of name → key, e.g. {"${name}":"sb_secret_…"} — or pass \`env.secretKeys\`.`,
-details:{requestedKeyName:name,configuredKeyNames:availableKeyNames??[]}}),[MissingDefaultSecretKeyError]:availableKeyNames=>new EnvError(
-`No default secret key found. ${configuredNames(availableKeyNames)}`,MissingDefaultSecretKeyError,{hint:'Set SUPABASE_SE\
-CRET_KEY, or add a "default" entry to SUPABASE_SECRET_KEYS (a JSON object of name → key), or pass `env.secretKeys`.',details:{
-configuredKeyNames:availableKeyNames??[]}}),[MissingPublishableKeyError]:(name,availableKeyNames)=>new EnvError(`No "${name}\
-" publishable key found. ${configuredNames(availableKeyNames)}`,MissingPublishableKeyError,{hint:`Add a "${name}" entry \
-to SUPABASE_PUBLISHABLE_KEYS — a JSON object of name → key, e.g. {"${name}":"sb_publishable_…"} — or pass \`env.publi\
-shableKeys\`.`,details:{requestedKeyName:name,configuredKeyNames:availableKeyNames??[]}}),[MissingDefaultPublishableKeyError]:availableKeyNames=>new EnvError(
-`No default publishable key found. ${configuredNames(availableKeyNames)}`,MissingDefaultPublishableKeyError,{hint:'Set S\
+var er=(e,t,r)=>()=>{if(r)throw r[0];try{return e&&(t=e(e=0)),t}catch(n){throw r=[n],n}};import f from"node:process";var c=er(()=>{});c();c();c();function xe(e){let t=e.headers.get("authorization");return{token:t?.startsWith("Bearer ")&&t.slice(7)||null,apikey:e.
+headers.get("apikey")}}c();c();var at="@supabase/server",Ve=`[${at}] `;var tr="https://github.com/supabase/server/blob/main/docs/error-handling.md";function rr(e){return`${tr}#${e.toLowerCase()}`}
+function L(e){return e.map(t=>`"${t}"`).join(", ")}function nr(e){return e instanceof Error?e.message:String(e)}var Te=class extends Error{static name="\
+SupabaseServerError";constructor(e,t,r){super(e.startsWith(Ve)?e:Ve+e,r&&"cause"in r?{cause:r.cause}:void 0),this.source=
+at,this.name="SupabaseServerError",this.code=t,this.docs=r?.docs??rr(t),r?.hint&&(this.hint=r.hint),r?.details&&(this.details=
+r.details)}toJSON(){return{source:this.source,code:this.code,message:this.message,...this.hint?{hint:this.hint}:{},docs:this.
+docs,...this.details?{details:this.details}:{}}}},O=class extends Te{static name="EnvError";constructor(e,t=or,r){super(
+e,t,r),this.status=500,this.name="EnvError"}},or="ENV_ERROR",se="MISSING_SUPABASE_URL",Ye="MISSING_PUBLISHABLE_KEY",qe="\
+MISSING_DEFAULT_PUBLISHABLE_KEY",Xe="MISSING_SECRET_KEY",Ze="MISSING_DEFAULT_SECRET_KEY",Qe="MISSING_RESOURCE_SERVER",et="\
+MISSING_AUTHORIZATION_SERVER",tt="MISSING_CONNECTION_STRING";function Z(e){return!e||e.length===0?"None are configured.":
+`Configured names: ${L(e)}.`}var ir={[se]:()=>new O("SUPABASE_URL is required but not set.",se,{hint:"Set SUPABASE_URL t\
+o your project URL (https://<project-ref>.supabase.co), or pass `env.url`. A local Supabase CLI stack uses http://localh\
+ost:54321."}),[Xe]:(e,t)=>new O(`No "${e}" secret key found. ${Z(t)}`,Xe,{hint:`Add a "${e}" entry to SUPABASE_SECRET_KE\
+YS — a JSON object of name → key, e.g. {"${e}":"sb_secret_…"} — or pass \`env.secretKeys\`.`,details:{requestedKeyName:e,
+configuredKeyNames:t??[]}}),[Ze]:e=>new O(`No default secret key found. ${Z(e)}`,Ze,{hint:'Set SUPABASE_SECRET_KEY, or a\
+dd a "default" entry to SUPABASE_SECRET_KEYS (a JSON object of name → key), or pass `env.secretKeys`.',details:{configuredKeyNames:e??
+[]}}),[Ye]:(e,t)=>new O(`No "${e}" publishable key found. ${Z(t)}`,Ye,{hint:`Add a "${e}" entry to SUPABASE_PUBLISHABLE_\
+KEYS — a JSON object of name → key, e.g. {"${e}":"sb_publishable_…"} — or pass \`env.publishableKeys\`.`,details:{
+requestedKeyName:e,configuredKeyNames:t??[]}}),[qe]:e=>new O(`No default publishable key found. ${Z(e)}`,qe,{hint:'Set S\
 UPABASE_PUBLISHABLE_KEY, or add a "default" entry to SUPABASE_PUBLISHABLE_KEYS (a JSON object of name → key), or pass `e\
-nv.publishableKeys`.',details:{configuredKeyNames:availableKeyNames??[]}}),[MissingResourceServerError]:runtime=>new EnvError(
-"resourceServer is required outside Supabase Edge Functions and could not be derived.",MissingResourceServerError,{hint:"\
-Pass it to withOAuthProtectedResource(), e.g. { resourceServer: (req) => new URL(req.url).origin + '/api/mcp' }. On Edge\
- Functions it is derived from the request instead; that environment is recognized by SUPABASE_FUNCTION_SLUG or SB_EXECUT\
-ION_ID being set, or by a Deno host runtime.",details:{runtime}}),[MissingAuthorizationServerError]:()=>new EnvError("au\
-thorizationServer is required outside Supabase Edge Functions and could not be derived.",MissingAuthorizationServerError,
-{hint:"Pass it to withOAuthProtectedResource() — use fromSupabaseUrl('https://<project-ref>.supabase.co') for Supabase A\
-uth — or set SUPABASE_PUBLIC_URL or SUPABASE_URL."}),[MissingConnectionStringError]:middleware=>new EnvError("A Postgr\
-es connection string is required, and none is configured.",MissingConnectionStringError,{hint:`Set SUPABASE_DB_URL, or p\
-ass \`connectionString\` to ${middleware}(). Supabase Edge Functions provide SUPABASE_DB_URL automatically; elsewhere, c\
-opy it from Project Settings → Database → Connection string.`,details:{middleware}})},AuthError=class extends SupabaseServerError{constructor(message2,code=AuthGenericError,status=401,options){
-super(message2,code,options),this.name="AuthError",this.status=status}},AuthGenericError="AUTH_ERROR",MissingCredentialsError="\
-MISSING_CREDENTIALS",UnusableCredentialError="UNUSABLE_CREDENTIAL",InvalidApiKeyError="INVALID_API_KEY",InvalidJwtError="\
-INVALID_JWT",InvalidCredentialsError="INVALID_CREDENTIALS",JwksNotConfiguredError="JWKS_NOT_CONFIGURED",JwksFetchFailedError="\
-JWKS_FETCH_FAILED",NoKeysConfiguredError="NO_KEYS_CONFIGURED",CreateSupabaseClientError="CREATE_SUPABASE_CLIENT_ERROR",UnsupportedRoleError="\
-UNSUPPORTED_ROLE";function credentialForMode(mode){return mode==="user"?"Authorization: Bearer <jwt>":mode==="publishabl\
-e"||mode.startsWith("publishable:")?"apikey: <publishable key>":mode==="secret"||mode.startsWith("secret:")?"apikey: <se\
-cret key>":null}function sendOneOfHint(authModes){const options=[...new Set(authModes.map(mode=>{const credential=credentialForMode(
-mode);return credential?`${credential} (for auth mode "${mode}")`:null}).filter(entry=>entry!==null))];if(options.length!==
-0)return`${options.length>1?"Send one of":"Send"}: ${options.join("; ")}.`}var ApiKeyFormatLabel={absent:"no apikey head\
-er",publishable:"a publishable key (sb_publishable_…)",secret:"a secret key (sb_secret_…)","legacy-jwt":"a legacy JW\
-T-style key (eyJ…)",unrecognized:"a value in an unrecognized format"};function apiKeyHint(context){const{authModes,received}=context;
-if(context.matchedKey){const{kind,name,mode}=context.matchedKey,colonIndex=mode.indexOf(":");return`The key is the ${kind}\
- key named "${name}", but auth: '${mode}' accepts only the key named "${colonIndex===-1?"default":mode.slice(colonIndex+
-1)}". Use auth: '${kind}:${name}' to accept that key, or auth: '${kind}:*' to accept any ${kind} key.`}const keyModes=authModes.
-filter(mode=>credentialForMode(mode)?.startsWith("apikey")),acceptsPublishable=keyModes.some(mode=>mode.startsWith("publ\
-ishable")),acceptsSecret=keyModes.some(mode=>mode.startsWith("secret"));if(received.apikey==="legacy-jwt")return"The api\
-key looks like a legacy JWT-based key (anon / service_role). @supabase/server expects the newer API key format — sb_publ\
-ishable_… or sb_secret_…. Find them under Project Settings → API Keys.";if(received.apikey==="secret"&&acceptsPublishable&&
-!acceptsSecret)return'You sent a secret key, but this endpoint only accepts publishable keys. Send a sb_publishable_… ke\
-y, or add "secret" to `auth` if server-to-server calls should be allowed.';if(received.apikey==="publishable"&&acceptsSecret&&
-!acceptsPublishable)return'You sent a publishable key, but this endpoint only accepts secret keys. Send a sb_secret_… ke\
-y, or add "publishable" to `auth` if client-facing calls should be allowed.';if(received.apikey==="unrecognized")return`\
-The apikey header held ${ApiKeyFormatLabel.unrecognized} — Supabase API keys start with sb_publishable_ or sb_secret_. C\
-opy the key from Project Settings → API Keys.`;const kinds=Object.entries(context.configuredKeyNames??{}),names=kinds.
-map(([kind,keyNames])=>`${kind}: ${keyNames.length?quoteList(keyNames):"none configured"}`).join("; "),envVars=kinds.map(
-([kind])=>`SUPABASE_${kind.toUpperCase()}_KEY(S)`).join(" / ");return`The key was well-formed but matched no configured \
-key${names?` (${names})`:""}. Keys come from ${envVars||"the SUPABASE_*_KEY(S) variables"}, or the \`env\` option. Check y\
-ou are pointing at the right Supabase project.`}var AuthErrorMap={[MissingCredentialsError]:context=>new AuthError(`No c\
-redentials found on the request. This endpoint accepts auth mode(s): ${quoteList(context.authModes)}.`,MissingCredentialsError,
-401,{hint:sendOneOfHint(context.authModes),details:{acceptedAuthModes:context.authModes,received:context.received}}),[UnusableCredentialError]:context=>new AuthError(
-`The request carried a credential this endpoint cannot use: ${context.reason}.`+(context.authModes?` Accepted auth mode(\
-s): ${quoteList(context.authModes)}.`:""),UnusableCredentialError,401,{hint:[context.hint,context.authModes&&sendOneOfHint(
-context.authModes)].filter(Boolean).join(" "),details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.
-received?{received:context.received}:{}}}),[InvalidApiKeyError]:context=>new AuthError(`The apikey header matched no key\
- configured for auth mode(s): ${quoteList(context.authModes)}.`,InvalidApiKeyError,401,{hint:apiKeyHint(context),details:{
-acceptedAuthModes:context.authModes,received:context.received,...context.configuredKeyNames?{configuredKeyNames:context.
-configuredKeyNames}:{},...context.matchedKey?{matchedKeyName:context.matchedKey.name}:{}}}),[InvalidJwtError]:context=>new AuthError(
-`The JWT in the Authorization header failed verification: ${context.reason}.`,InvalidJwtError,401,{hint:context.hint,details:{
-...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?{received:context.received}:{},...context.
-jwt?{jwt:context.jwt}:{}},cause:context.cause}),[JwksNotConfiguredError]:(context={})=>new AuthError("A JWT was provided\
- but no JWKS is configured, so it cannot be verified. This is a server configuration problem, not a problem with the req\
-uest.",JwksNotConfiguredError,500,{hint:"Set SUPABASE_URL to your project URL (the JWKS is derived from it), or set SUPA\
-BASE_JWKS_URL (e.g. https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.json) or SUPABASE_JWKS (inline JSON), or \
-pass "+(context.middleware?`\`jwks\` to ${context.middleware}()`:"`env.jwks`")+". Note that a malformed value resolves t\
-o null rather than erroring: SUPABASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the URL derived from SUPABASE_P\
-UBLIC_URL, then SUPABASE_URL) must be https (plain http is only allowed for localhost). On self-hosted stacks SUPABASE_U\
-RL is the Docker-internal gateway (http://kong:8000), which does not qualify: set SUPABASE_PUBLIC_URL to the externally \
-reachable https URL of the stack.",details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?
-{received:context.received}:{},...context.middleware?{middleware:context.middleware}:{}}}),[JwksFetchFailedError]:context=>new AuthError(
-`The remote JWKS could not be fetched, so the JWT could not be verified: ${context.reason}. This is a server-side or ups\
-tream failure, not a problem with the request.`,JwksFetchFailedError,500,{hint:'Check that SUPABASE_JWKS_URL points at a\
- reachable JWKS endpoint and that the server has outbound network access to it. The endpoint must return 200 with a JSON\
- `{ "keys": [...] }` body.',details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?{
-received:context.received}:{}},cause:context.cause}),[NoKeysConfiguredError]:context=>{const envVar=context.keyKind==="p\
-ublishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_PUBLISHABLE_KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",configured=context.
-configuredKeyNames?.[context.keyKind]??[];return new AuthError(`Auth mode "${context.mode}" was requested but no matchin\
-g ${context.keyKind} key is configured, so the mode could never match any request. This is a server configuration proble\
-m, not a problem with the request.`,NoKeysConfiguredError,500,{hint:`${configuredNames(configured)} Set ${envVar} (the p\
-lural form is a JSON object of name → key), or pass \`env.${context.keyKind}Keys\`.`,details:{acceptedAuthModes:context.
-authModes,received:context.received,mode:context.mode,keyKind:context.keyKind,...context.configuredKeyNames?{configuredKeyNames:context.
-configuredKeyNames}:{}}})},[InvalidCredentialsError]:context=>new AuthError(context?`No credential matched any of the ac\
-cepted auth mode(s): ${quoteList(context.authModes)}.`:"No credential matched any accepted auth mode.",InvalidCredentialsError,
-401,{hint:context?sendOneOfHint(context.authModes):"Check that the request carries a credential for one of the accepted \
-auth modes.",details:context?{acceptedAuthModes:context.authModes,received:context.received}:void 0}),[CreateSupabaseClientError]:options=>new AuthError(
-"Authentication succeeded but the Supabase client could not be created.",CreateSupabaseClientError,500,{hint:"This is al\
-most always a missing or malformed SUPABASE_URL or API key. The underlying error is attached as `cause` — log it to see \
-which value is at fault.",cause:options?.cause}),[UnsupportedRoleError]:context=>{const{requestedRole,supportedRoles}=context,
-supported=quoteList(supportedRoles),[reason,hint]=requestedRole==="service_role"?[`the caller's token carries the "servi\
-ce_role" role, which withPostgresClient will not assume`,"That role bypasses RLS — the guarantee this middleware exists \
-to provide. If bypassing RLS is intended, compose withPostgresAdminClient from '@supabase/server/middleware/postgres-adm\
-in'."]:typeof requestedRole=="string"?[`the caller's token carries the role "${requestedRole}", which withPostgresClient\
- does not support yet`,`It assumes ${supported} only. Custom roles are on the roadmap; until then, issue tokens with one\
- of the supported roles.`]:[`the caller's token has a "role" claim that is not a string (${JSON.stringify(requestedRole)}\
-)`,`withPostgresClient assumes ${supported} only and will not guess what a malformed claim meant. Check how the token is\
- minted.`];return new AuthError(`Cannot select a Postgres role: ${reason}.`,UnsupportedRoleError,500,{hint,details:{requestedRole,
-supportedRoles}})}},PostgresPoolError=class extends SupabaseServerError{constructor(message2,code,options){super(message2,
-code,options),this.status=503,this.name="PostgresPoolError"}},PostgresPoolBusyError="POSTGRES_POOL_BUSY",PostgresConnectPausedError="\
-POSTGRES_CONNECT_PAUSED",PostgresPoolErrorMap={[PostgresPoolBusyError]:context=>new PostgresPoolError(`postgres pool: al\
-l ${context.max} connections stayed busy for ${context.waitedMs}ms`,PostgresPoolBusyError,{hint:"Every pooled connection\
- was in use for the whole wait. Run fewer statements per request, move multi-statement logic into a database function, r\
-oute heavy reads through ctx.supabase, or add processes.",details:{max:context.max,waitedMs:context.waitedMs}}),[PostgresConnectPausedError]:context=>new PostgresPoolError(
-`postgres pool: new connections paused for ${context.remainingMs}ms after a connection failure: ${messageOf(context.cause)}`,
-PostgresConnectPausedError,{hint:"Check the connection string and the database password. The pause starts between half a\
- second and one second, doubles on each failing round up to between 15 and 30 seconds, and ends on the first successful \
-connection. details.retryAfterMs is the time left.",details:{retryAfterMs:context.remainingMs},cause:context.cause})},Errors={
-...EnvErrorMap,...AuthErrorMap,...PostgresPoolErrorMap};function getEnvVar(name){if(typeof Deno<"u"&&Deno.env?.get)return Deno.
-env.get(name);if(typeof process<"u"&&process.env)return process.env[name]}function parseKeys(raw){if(!raw)return{};try{const parsed=JSON.
-parse(raw);return typeof parsed!="object"||parsed===null||Array.isArray(parsed)?{}:parsed}catch{return{}}}function resolveKeys(singularVar,pluralVar){
-const plural=getEnvVar(pluralVar);if(plural)return parseKeys(plural);const singular=getEnvVar(singularVar);return singular?
-{default:singular}:{}}function parseJwks(raw){if(!raw)return null;try{const parsed=JSON.parse(raw);return Array.isArray(
-parsed)?{keys:parsed}:parsed?.keys&&Array.isArray(parsed.keys)?parsed:null}catch{return null}}function isLoopbackHost(hostname){
-return!!(hostname==="localhost"||hostname.endsWith(".localhost")||hostname==="[::1]"||/^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.
-test(hostname))}function parseJwksUrl(raw){if(!raw)return null;const trimmed=raw.trim();try{const url=new URL(trimmed);return url.
-protocol==="https:"||url.protocol==="http:"&&isLoopbackHost(url.hostname)?url:null}catch{return null}}function resolveJwks(supabaseUrl){
-const rawJwks=getEnvVar("SUPABASE_JWKS");if(rawJwks&&rawJwks.trim())return parseJwks(rawJwks);const rawJwksUrl=getEnvVar(
-"SUPABASE_JWKS_URL");if(rawJwksUrl&&rawJwksUrl.trim())return parseJwksUrl(rawJwksUrl);const publicUrl=getEnvVar("SUPABAS\
-E_PUBLIC_URL");return publicUrl&&publicUrl.trim()?deriveJwksUrl(publicUrl):deriveJwksUrl(supabaseUrl??getEnvVar("SUPABAS\
-E_URL"))}function deriveJwksUrl(rawUrl){if(!rawUrl||!rawUrl.trim())return null;try{const base=new URL(rawUrl.trim());return base.
-pathname=base.pathname.replace(/\/+$/,"")+"/auth/v1/.well-known/jwks.json",base.search="",base.hash="",parseJwksUrl(base.
-href)}catch{return null}}function resolveEnv(overrides){const url=overrides?.url??getEnvVar("SUPABASE_URL");return url?{
-data:{url,publishableKeys:overrides?.publishableKeys??resolveKeys("SUPABASE_PUBLISHABLE_KEY","SUPABASE_PUBLISHABLE_KEYS"),
-secretKeys:overrides?.secretKeys??resolveKeys("SUPABASE_SECRET_KEY","SUPABASE_SECRET_KEYS"),jwks:overrides?.jwks??resolveJwks(
-url)},error:null}:{data:null,error:Errors[MissingSupabaseURLError]()}}init_node_globals(),init_node_globals();function diagnoseAuthorizationHeader(raw){
-if(!raw)return{kind:"absent"};const[scheme="",...rest]=raw.split(" ");if(scheme==="Bearer"){const token=rest.join(" ").trim();
-return token?token.startsWith("sb_")?{kind:"api-key"}:{kind:"bearer"}:{kind:"unreadable",reason:"the Authorization heade\
-r used the `Bearer` scheme but carried an empty token",hint:"Put the JWT after `Bearer `, separated by a single space."}}
-return scheme.toLowerCase()==="bearer"?{kind:"unreadable",reason:`the Authorization header used the scheme "${scheme}" r\
-ather than \`Bearer\``,hint:"The scheme is case-sensitive: it must be exactly `Bearer`, capitalised, followed by a singl\
-e space and the JWT."}:rest.length>0?{kind:"unreadable",reason:`the Authorization header used the "${scheme}" scheme, no\
-t \`Bearer\``,hint:"Only `Authorization: Bearer <jwt>` is read as a user credential."}:{kind:"unreadable",reason:"the Au\
-thorization header carried a bare value with no scheme",hint:"It must be `Authorization: Bearer <jwt>` — the scheme is n\
-ot optional."}}var ApiKeyInAuthorizationHeader={reason:"the Authorization header carried an sb_* API key, not a user JWT",
-hint:"API keys belong in the `apikey` header. The Supabase SDK sends the key in both the `apikey` and `Authorization` he\
-aders, which is why this is easy to miss."};function apiKeyOnUserOnlyEndpoint(slots){return{reason:slots.inApiKeyHeader?
-"an apikey header, which no accepted auth mode reads":"an sb_* API key in the Authorization header, which no accepted au\
-th mode reads",hint:"This endpoint authenticates a user, not a project — an API key can never satisfy it, whichever head\
-er it arrives in."+(slots.inAuthorization?" supabase-js sends the publishable key in both the `apikey` and `Authorizatio\
-n` headers, so an unauthenticated client lands here even though a bearer token appears to have been sent; a signed-in se\
-ssion's access token replaces it.":"")}}function classifyApiKey(apikey){return apikey?apikey.startsWith("sb_publishable_")?
-"publishable":apikey.startsWith("sb_secret_")?"secret":apikey.startsWith("eyJ")?"legacy-jwt":"unrecognized":"absent"}init_node_globals(),
-init_node_globals(),init_node_globals();var encoder=new TextEncoder,decoder=new TextDecoder,strictDecoder=new TextDecoder(
-"utf-8",{fatal:!0}),UINT32_RANGE=2**32;function concat(...buffers){const size=buffers.reduce((acc,{length})=>acc+length,
-0),buf=new Uint8Array(size);let i=0;for(const buffer of buffers)buf.set(buffer,i),i+=buffer.length;return buf}var NON_ASCII=/[^\x00-\x7f]/;
-function encode(string){if(typeof string=="string"&&string.length>=128){if(NON_ASCII.test(string))throw new TypeError("n\
-on-ASCII string encountered in encode()");return encoder.encode(string)}const bytes=new Uint8Array(string.length);for(let i=0;i<
-string.length;i++){const code=string.charCodeAt(i);if(code>127)throw new TypeError("non-ASCII string encountered in enco\
-de()");bytes[i]=code}return bytes}function decodeBase64(encoded,url=!1){if(Uint8Array.fromBase64)return Uint8Array.fromBase64(
-encoded,{alphabet:url?"base64url":"base64"});if(url){if(encoded.includes("+")||encoded.includes("/"))throw new TypeError(
-"Invalid base64url");encoded=encoded.replace(/-/g,"+").replace(/_/g,"/")}const binary=atob(encoded),bytes=new Uint8Array(
-binary.length);for(let i=0;i<binary.length;i++)bytes[i]=binary.charCodeAt(i);return bytes}init_node_globals(),init_node_globals(),
-init_node_globals();var JOSEError=class extends Error{static code="ERR_JOSE_GENERIC";code="ERR_JOSE_GENERIC";constructor(message2,options){
-super(message2,options),this.name=this.constructor.name,Error.captureStackTrace?.(this,this.constructor)}},JWTClaimValidationFailed=class extends JOSEError{static code="\
-ERR_JWT_CLAIM_VALIDATION_FAILED";code="ERR_JWT_CLAIM_VALIDATION_FAILED";claim;reason;payload;constructor(message2,payload,claim="\
-unspecified",reason="unspecified"){super(message2,{cause:{claim,reason,payload}}),this.claim=claim,this.reason=reason,this.
-payload=payload}},JWTExpired=class extends JOSEError{static code="ERR_JWT_EXPIRED";code="ERR_JWT_EXPIRED";claim;reason;payload;constructor(message2,payload,claim="\
-unspecified",reason="unspecified"){super(message2,{cause:{claim,reason,payload}}),this.claim=claim,this.reason=reason,this.
-payload=payload}},JOSEAlgNotAllowed=class extends JOSEError{static code="ERR_JOSE_ALG_NOT_ALLOWED";code="ERR_JOSE_ALG_NO\
-T_ALLOWED"},JOSENotSupported=class extends JOSEError{static code="ERR_JOSE_NOT_SUPPORTED";code="ERR_JOSE_NOT_SUPPORTED"},
-JWSInvalid=class extends JOSEError{static code="ERR_JWS_INVALID";code="ERR_JWS_INVALID"},JWTInvalid=class extends JOSEError{static code="\
-ERR_JWT_INVALID";code="ERR_JWT_INVALID"},JWKSInvalid=class extends JOSEError{static code="ERR_JWKS_INVALID";code="ERR_JW\
-KS_INVALID"},JWKSNoMatchingKey=class extends JOSEError{static code="ERR_JWKS_NO_MATCHING_KEY";code="ERR_JWKS_NO_MATCHING\
-_KEY";constructor(message2="no applicable key found in the JSON Web Key Set",options){super(message2,options)}},JWKSMultipleMatchingKeys=class extends JOSEError{[Symbol.
-asyncIterator]=async function*(){};static code="ERR_JWKS_MULTIPLE_MATCHING_KEYS";code="ERR_JWKS_MULTIPLE_MATCHING_KEYS";constructor(message2="\
-multiple matching keys found in the JSON Web Key Set",options){super(message2,options)}},JWKSTimeout=class extends JOSEError{static code="\
-ERR_JWKS_TIMEOUT";code="ERR_JWKS_TIMEOUT";constructor(message2="request timed out",options){super(message2,options)}},JWSSignatureVerificationFailed=class extends JOSEError{static code="\
-ERR_JWS_SIGNATURE_VERIFICATION_FAILED";code="ERR_JWS_SIGNATURE_VERIFICATION_FAILED";constructor(message2="signature veri\
-fication failed",options){super(message2,options)}};init_node_globals();var invalid="The input to be decoded is not corr\
-ectly encoded.";function decode(input){try{return decodeBase64(typeof input=="string"?input:decoder.decode(input),!0)}catch(cause){
-throw new TypeError(invalid,{cause})}}function isObject(input){if(typeof input!="object"||input===null||Object.prototype.
-toString.call(input)!=="[object Object]")return!1;const prototype=Object.getPrototypeOf(input);return prototype===null||
-Object.getPrototypeOf(prototype)===null}function isJwkSet(input){return isObject(input)&&Array.isArray(input.keys)&&Array.
-from(input.keys).every(isObject)}function isDisjoint(...headers){const parameters=new Set;for(const header of headers)if(header)
-for(const parameter of Object.keys(header)){if(parameters.has(parameter))return!1;parameters.add(parameter)}return!0}function decodeBase64url(value,label,ErrorClass){
-try{return decode(value)}catch(cause){throw new ErrorClass(`Failed to base64url decode the ${label}`,{cause})}}function encodeAsciiMember(value,label,ErrorClass){
-try{return encode(value)}catch(cause){throw new ErrorClass(`The ${label} is not a valid base64url string`,{cause})}}function parseJoseHeader(encodedProtectedHeader,ErrorClass,message2){
-let parsed;try{parsed=JSON.parse(strictDecoder.decode(decode(encodedProtectedHeader)))}catch(cause){throw new ErrorClass(
-message2,{cause})}if(!isObject(parsed))throw new ErrorClass(message2);return parsed}var JWS_RECOGNIZED={__proto__:null,b64:!0};
-function validateAlgorithms(option,algorithms){if(algorithms!==void 0&&(!Array.isArray(algorithms)||algorithms.some(s=>typeof s!=
-"string")))throw new TypeError(`"${option}" option must be an array of strings`);return algorithms===void 0?void 0:new Set(
-algorithms)}function validateCrit(Err,recognizedDefault,recognizedOption,protectedHeader,joseHeader){if(joseHeader.crit!==
-void 0&&protectedHeader?.crit===void 0)throw new Err('"crit" (Critical) Header Parameter MUST be integrity protected');if(!protectedHeader||
-protectedHeader.crit===void 0)return[];if(!Array.isArray(protectedHeader.crit)||protectedHeader.crit.length===0||protectedHeader.
-crit.some(input=>typeof input!="string"||input.length===0))throw new Err('"crit" (Critical) Header Parameter MUST be an \
-array of non-empty strings when present');const recognized=recognizedOption===void 0?recognizedDefault:{__proto__:null,...recognizedOption,
-...recognizedDefault};for(const parameter of protectedHeader.crit){if(!(parameter in recognized))throw new JOSENotSupported(
-`Extension Header Parameter "${parameter}" is not recognized`);if(!Object.hasOwn(joseHeader,parameter)||joseHeader[parameter]===
-void 0)throw new Err(`Extension Header Parameter "${parameter}" is missing`);if(recognized[parameter]&&(!Object.hasOwn(protectedHeader,
-parameter)||protectedHeader[parameter]===void 0))throw new Err(`Extension Header Parameter "${parameter}" MUST be integr\
-ity protected`)}return protectedHeader.crit}function validateB64(protectedHeader,extensions){if(extensions.includes("b64")){
-const b64=protectedHeader.b64;if(typeof b64!="boolean")throw new JWSInvalid('The "b64" (base64url-encode payload) Header\
- Parameter must be a boolean');return b64}return!0}var tag=key=>key[Symbol.toStringTag],jwkMatchesOp=(entry,key,usage)=>{
-const{alg}=entry;if(key.use!==void 0){const expected=usage==="sign"||usage==="verify"?"sig":"enc";if(key.use!==expected)
-throw new TypeError(`Invalid key for this operation, its "use" must be "${expected}" when present`)}if(key.alg!==void 0&&
-key.alg!==alg)throw new TypeError(`Invalid key for this operation, its "alg" must be "${alg}" when present`);if(Array.isArray(
-key.key_ops)){const expectedKeyOp=usage==="encrypt"||usage==="decrypt"?entry.ops?.[usage==="encrypt"?0:1]:usage;if(expectedKeyOp&&
-!key.key_ops.includes(expectedKeyOp))throw new TypeError(`Invalid key for this operation, its "key_ops" must include "${expectedKeyOp}\
-" when present`)}};async function prepareKey(entry,key,usage){const{alg,secret}=entry,requiresPrivateKey=usage==="decryp\
-t"||usage==="sign";if(secret&&key instanceof Uint8Array)return key;let normalized,keyObject;if(isObject(key)){if(normalized=
-normalizeJwk(key),typeof normalized.kty!="string")throw invalidKeyType(alg,key,secret);if(!(secret?normalized.kty==="oct"&&
-typeof normalized.k=="string":normalized.kty!=="oct"&&(requiresPrivateKey?normalized.kty==="AKP"&&typeof normalized.priv==
-"string"||typeof normalized.d=="string":normalized.d===void 0&&normalized.priv===void 0)))throw new TypeError(secret?'JS\
-ON Web Key for symmetric algorithms must have JWK "kty" (Key Type) equal to "oct" and the JWK "k" (Key Value) present':`\
-JSON Web Key for this operation must be a ${requiresPrivateKey?"private":"public"} JWK`);if(jwkMatchesOp(entry,normalized,
-usage),normalized.kty==="oct")return decode(normalized.k);if(!Object.isFrozen(key)){const{key_ops}=key;Array.isArray(key_ops)&&
-Object.freeze(key_ops),Object.freeze(key)}}else{if(!isKeyLike(key))throw invalidKeyType(alg,key,secret);const expectedType=secret?
-"secret":requiresPrivateKey?"private":"public";if(key.type!==expectedType&&(secret||["secret","public","private"].includes(
-key.type)))throw new TypeError(`${tag(key)} instances must be of type "${expectedType}" for the ${alg} algorithm`);if(isCryptoKey(
-key))return key;if(keyObject=key,keyObject.type==="secret")return keyObject.export()}cache||=new WeakMap;const cacheKey=key;
-let cached=cache.get(cacheKey);if(cached?.[alg])return cached[alg];if(cached||cache.set(cacheKey,cached={}),keyObject&&typeof keyObject.
-toCryptoKey=="function"){const isPublic=keyObject.type==="public",crv=nist[keyObject.asymmetricKeyDetails?.namedCurve],params=entry.
-resolve?.({crv,asymmetricKeyType:keyObject.asymmetricKeyType})??entry.subtle;return cached[alg]=keyObject.toCryptoKey(params,
-isPublic,entry.usages[isPublic?0:1])}return normalized??=keyObject.export({format:"jwk"}),normalized.alg=alg,cached[alg]=
-await jwkToKey(entry,normalized)}var cache,nist={__proto__:null,prime256v1:"P-256",secp384r1:"P-384",secp521r1:"P-521"},
-isCryptoKey=key=>{if(key?.[Symbol.toStringTag]==="CryptoKey")return!0;try{return key instanceof CryptoKey}catch{return!1}},
-isKeyObject=key=>key?.[Symbol.toStringTag]==="KeyObject",isKeyLike=key=>isCryptoKey(key)||isKeyObject(key);function message(msg,actual,...types){
-if(types.length>2){const last=types.pop();msg+=`one of type ${types.join(", ")}, or ${last}.`}else types.length===2?msg+=
-`one of type ${types[0]} or ${types[1]}.`:msg+=`of type ${types[0]}.`;return actual==null?msg+=` Received ${actual}`:typeof actual==
-"function"&&actual.name?msg+=` Received function ${actual.name}`:typeof actual=="object"&&actual!=null&&actual.constructor?.
-name&&(msg+=` Received an instance of ${actual.constructor.name}`),msg}function invalidKeyType(alg,actual,secret){const types=[
-"CryptoKey","KeyObject","JSON Web Key"];return secret&&types.push("Uint8Array"),new TypeError(message(`Key for the ${alg}\
- algorithm must be `,actual,...types))}var unusable=(name,prop="algorithm.name")=>new TypeError(`CryptoKey does not supp\
-ort this operation, its ${prop} must be ${name}`);function checkUsage(key,usage){if(usage&&!key.usages.includes(usage))throw new TypeError(
-`CryptoKey does not support this operation, its usages must include ${usage}.`)}function checkModulusLength(alg,key){const{
-modulusLength}=key.algorithm;if(typeof modulusLength!="number"||modulusLength<2048)throw new TypeError(`${alg} requires \
-key modulusLength to be 2048 bits or larger`)}function checkCryptoKey(key,expected,usage){const algorithm=key.algorithm;
-if(algorithm.name!==expected.name)throw unusable(expected.name);if(expected.hash&&algorithm.hash?.name!==expected.hash)throw unusable(
-expected.hash,"algorithm.hash");if(expected.namedCurve&&algorithm.namedCurve!==expected.namedCurve)throw unusable(expected.
-namedCurve,"algorithm.namedCurve");if(expected.length!==void 0&&algorithm.length!==expected.length)throw unusable(expected.
-length,"algorithm.length");checkUsage(key,usage)}function snapshotJwk(jwk){return{__proto__:null,...jwk}}function normalizeJwk(jwk){
-const normalized=snapshotJwk(jwk);if(normalized.ext!==void 0&&typeof normalized.ext!="boolean")throw new TypeError('"ext\
-" (Extractable) Parameter must be a boolean');if(normalized.key_ops!==void 0){const value=normalized.key_ops,keyOps=Array.
-isArray(value)?[...value]:void 0;if(!keyOps||keyOps.some(operation=>typeof operation!="string")||new Set(keyOps).size!==
-keyOps.length)throw new TypeError('"key_ops" (Key Operations) Parameter must be an array of unique strings');normalized.
-key_ops=keyOps}return normalized}function validateExtractableOption(extractable){if(extractable!==void 0&&typeof extractable!=
-"boolean")throw new TypeError('"extractable" option must be a boolean');return extractable}async function jwkToKey(entry,jwk,extractable){
-if(!entry.kty.includes(jwk.kty))throw new JOSENotSupported('Invalid or unsupported JWK "alg" (Algorithm) Parameter value');
-const algorithm=entry.resolve?.({kty:jwk.kty,crv:jwk.crv})??entry.subtle,isPrivate=!!(jwk.d||jwk.priv),keyData={...jwk,ext:extractable??
-jwk.ext};return keyData.kty!=="AKP"&&delete keyData.alg,delete keyData.use,crypto.subtle.importKey("jwk",keyData,algorithm,
-keyData.ext??!isPrivate,jwk.key_ops??entry.usages[isPrivate?1:0])}async function rawKey(key,expected,usage,extractable=!1){
-return key instanceof Uint8Array&&(key=await crypto.subtle.importKey("raw",key,expected,extractable,[usage])),checkCryptoKey(
-key,expected,usage),key}init_node_globals(),init_node_globals();function table(entries){const out={__proto__:null};for(const alg in entries)
-out[alg]={...entries[alg],alg};return out}var wrap=[["encrypt","wrapKey"],["decrypt","unwrapKey"]],derive=[[],["deriveBi\
-ts"]],none=[[],[]];function rsaes(bits){return{kty:["RSA"],mode:"key-encryption",subtle:{name:"RSA-OAEP",hash:`SHA-${bits}`},
-usages:wrap,ops:["wrapKey","unwrapKey"]}}function ecdh(mode){return{kty:["EC","OKP"],mode,subtle:{name:"ECDH"},resolve:({
-kty,crv,asymmetricKeyType})=>{if(crv==="X25519"||asymmetricKeyType==="x25519")return{name:"X25519"};if(kty==="OKP")throw new JOSENotSupported(
-'Invalid or unsupported JWK "alg" (Algorithm) Parameter value');return{name:"ECDH",namedCurve:crv}},usages:derive,ops:[void 0,
-"deriveBits"]}}function aeskw(bits,gcm=!1){return{kty:["oct"],mode:"key-wrapping",secret:!0,subtle:{name:gcm?"AES-GCM":"\
-AES-KW",length:bits},usages:none,ops:gcm?["encrypt","decrypt"]:["wrapKey","unwrapKey"]}}function pbes2(){return{kty:["oc\
-t"],mode:"key-wrapping",secret:!0,subtle:{name:"PBKDF2"},usages:none,ops:["deriveBits","deriveBits"]}}var JWE=table({dir:{
-kty:["oct"],mode:"direct-encryption",secret:!0,subtle:{name:"AES-GCM"},usages:none,ops:["encrypt","decrypt"]},"RSA-OAEP":rsaes(
-1),"RSA-OAEP-256":rsaes(256),"RSA-OAEP-384":rsaes(384),"RSA-OAEP-512":rsaes(512),"ECDH-ES":ecdh("direct-key-agreement"),
-"ECDH-ES+A128KW":ecdh("key-agreement-with-key-wrapping"),"ECDH-ES+A192KW":ecdh("key-agreement-with-key-wrapping"),"ECDH-\
-ES+A256KW":ecdh("key-agreement-with-key-wrapping"),A128KW:aeskw(128),A192KW:aeskw(192),A256KW:aeskw(256),A128GCMKW:aeskw(
-128,!0),A192GCMKW:aeskw(192,!0),A256GCMKW:aeskw(256,!0),"PBES2-HS256+A128KW":pbes2(),"PBES2-HS384+A192KW":pbes2(),"PBES2\
--HS512+A256KW":pbes2()}),contentOps=["encrypt","decrypt"];function contentEncryption(bits,cbc=!1){return{kty:["oct"],secret:!0,
-subtle:{name:cbc?"AES-CBC":"AES-GCM",length:bits},usages:none,ops:contentOps,cekBits:bits,ivBits:cbc?128:96,cbc}}var ENC=table(
-{A128GCM:contentEncryption(128),A192GCM:contentEncryption(192),A256GCM:contentEncryption(256),"A128CBC-HS256":contentEncryption(
-256,!0),"A192CBC-HS384":contentEncryption(384,!0),"A256CBC-HS512":contentEncryption(512,!0)});init_node_globals(),init_node_globals();
-var sig=[["verify"],["sign"]];function hmac(bits){const subtle={name:"HMAC",hash:`SHA-${bits}`};return{kty:["oct"],secret:!0,
-subtle,signing:subtle,usages:sig}}function rsa(bits,saltLength){const subtle={name:saltLength?"RSA-PSS":"RSASSA-PKCS1-v1\
-_5",hash:`SHA-${bits}`};return{kty:["RSA"],subtle,signing:saltLength?{...subtle,saltLength}:subtle,usages:sig,minRsaBits:2048}}
-function ecdsa(crv,bits){return{kty:["EC"],crv,subtle:{name:"ECDSA",namedCurve:crv},signing:{name:"ECDSA",hash:`SHA-${bits}`},
-usages:sig}}function eddsa(){const subtle={name:"Ed25519"};return{kty:["OKP"],crv:"Ed25519",subtle,signing:subtle,usages:sig}}
-function mldsa(parameterSet){const subtle={name:`ML-DSA-${parameterSet}`};return{kty:["AKP"],subtle,signing:subtle,usages:sig}}
-var JWS=table({HS256:hmac(256),HS384:hmac(384),HS512:hmac(512),RS256:rsa(256),RS384:rsa(384),RS512:rsa(512),PS256:rsa(256,
-32),PS384:rsa(384,48),PS512:rsa(512,64),ES256:ecdsa("P-256",256),ES384:ecdsa("P-384",384),ES512:ecdsa("P-521",512),EdDSA:eddsa(),
-Ed25519:eddsa(),"ML-DSA-44":mldsa(44),"ML-DSA-65":mldsa(65),"ML-DSA-87":mldsa(87)});function jwsAlgorithm(alg){const entry=typeof alg==
-"string"?JWS[alg]:void 0;if(!entry)throw new JOSENotSupported(`alg ${alg} is not supported either by JOSE or your javasc\
-ript runtime`);return entry}function prepareVerify(options){return[options&&validateAlgorithms("algorithms",options.algorithms),
-options?.crit]}function parseProtectedHeader(encodedProtectedHeader){return encodedProtectedHeader===void 0?{}:parseJoseHeader(
-encodedProtectedHeader,JWSInvalid,"JWS Protected Header is invalid")}function encodeCompactUnencodedPayload(payload){try{
-return encode(payload)}catch(cause){throw new JWSInvalid("JWS Compact Serialization payload must use only ASCII characte\
-rs",{cause})}}async function verifySignature(jws,shared,key,encodeUnencodedPayload,parsedProtected){const{protected:encodedProtectedHeader,
-header,payload:inputPayload}=jws,protectedHeader=parsedProtected??parseProtectedHeader(encodedProtectedHeader);if(!isDisjoint(
-protectedHeader,header))throw new JWSInvalid("JWS Protected and JWS Unprotected Header Parameter names must be disjoint");
-const joseHeader={...protectedHeader,...header},b64=validateB64(protectedHeader,validateCrit(JWSInvalid,JWS_RECOGNIZED,shared[1],
-protectedHeader,joseHeader)),{alg}=joseHeader;if(typeof alg!="string"||!alg)throw new JWSInvalid('JWS "alg" (Algorithm) \
-Header Parameter missing or invalid');if(shared[0]&&!shared[0].has(alg))throw new JOSEAlgNotAllowed('"alg" (Algorithm) H\
-eader Parameter value not allowed');if(b64){if(typeof inputPayload!="string")throw new JWSInvalid("JWS Payload must be a\
- string")}else if(typeof inputPayload!="string"&&!(inputPayload instanceof Uint8Array))throw new JWSInvalid("JWS Payload\
- must be a string or an Uint8Array instance");const signingPayload=b64||typeof inputPayload!="string"?inputPayload:encodeUnencodedPayload(
-inputPayload);let resolvedKey=!1;typeof key=="function"&&(key=await key(protectedHeader,jws),resolvedKey=!0);const entry=jwsAlgorithm(
-alg),signingInput=concat(encodedProtectedHeader!==void 0?encode(encodedProtectedHeader):new Uint8Array,encode("."),typeof signingPayload==
-"string"?shared[2]??=encodeAsciiMember(signingPayload,"payload",JWSInvalid):signingPayload),signature=decodeBase64url(jws.
-signature,"signature",JWSInvalid),verificationKey=await prepareKey(entry,key,"verify"),cryptoKey=await rawKey(verificationKey,
-entry.subtle,"verify");entry.minRsaBits&&checkModulusLength(entry.alg,cryptoKey);let verified=!1;try{verified=await crypto.
-subtle.verify(entry.signing,cryptoKey,signature,signingInput)}catch(cause){throw new JWSSignatureVerificationFailed(void 0,
-{cause})}if(!verified)throw new JWSSignatureVerificationFailed;const result={payload:typeof signingPayload=="string"?decodeBase64url(
-signingPayload,"payload",JWSInvalid):signingPayload};return encodedProtectedHeader!==void 0&&(result.protectedHeader=protectedHeader),
-header!==void 0&&(result.unprotectedHeader=header),resolvedKey?[{...result,key:verificationKey},b64]:[result,b64]}async function verifyCompact(jws,shared,key){
-if(jws instanceof Uint8Array&&(jws=decoder.decode(jws)),typeof jws!="string")throw new JWSInvalid("Compact JWS must be a\
- string or Uint8Array");const{0:protectedHeader,1:payload,2:signature,length}=jws.split(".");if(length!==3)throw new JWSInvalid(
-"Invalid Compact JWS");return verifySignature({payload,protected:protectedHeader,signature},shared,key,encodeCompactUnencodedPayload)}
-init_node_globals(),init_node_globals();var epoch=date=>Math.floor(date.getTime()/1e3),multipliers={s:1,m:60,h:3600,d:86400,
-w:604800,y:31557600},REGEX=/^(\+|\-)? ?(\d+|\d+\.\d+) ?(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)(?: (ago|from now))?$/i,
-checkFailed="check_failed";function invalidDuration(){throw new TypeError("Invalid time period format")}function secs(str){
-typeof str!="string"&&invalidDuration();const matched=REGEX.exec(str);(!matched||matched[4]&&matched[1])&&invalidDuration();
-const value=parseFloat(matched[2]),durationSeconds=Math.round(value*multipliers[matched[3][0].toLowerCase()]);return Number.
-isFinite(durationSeconds)||invalidDuration(),matched[1]==="-"||matched[4]==="ago"?-durationSeconds:durationSeconds}function validateInput(label,input){
-if(!Number.isFinite(input))throw new TypeError(`Invalid ${label} input`);return input}var normalizeTyp=value=>{const normalized=value.
-toLowerCase();return value.includes("/")?normalized:`application/${normalized}`},checkAudiencePresence=(audPayload,audOption)=>typeof audPayload==
-"string"?audOption.includes(audPayload):Array.isArray(audPayload)?audOption.some(aud=>audPayload.includes(aud)):!1;function validateNumericDate(claimsSet,claim,required=!1){
-const value=claimsSet[claim];if(!(value===void 0&&!required)){if(typeof value!="number")throw new JWTClaimValidationFailed(
-`"${claim}" claim must be a number`,claimsSet,claim,"invalid");return value}}function unexpectedClaim(claimsSet,claim){throw new JWTClaimValidationFailed(
-`unexpected "${claim}" claim value`,claimsSet,claim,checkFailed)}function validateClaimsSet(protectedHeader,claimsSetBytes,options={}){
-let claimsSet;try{claimsSet=JSON.parse(strictDecoder.decode(claimsSetBytes))}catch(cause){throw new JWTInvalid("JWT Clai\
-ms Set must be a top-level JSON object",{cause})}if(!isObject(claimsSet))throw new JWTInvalid("JWT Claims Set must be a \
-top-level JSON object");const{typ}=options;if(typ!==void 0&&(typeof protectedHeader.typ!="string"||normalizeTyp(protectedHeader.
-typ)!==normalizeTyp(typ)))throw new JWTClaimValidationFailed('unexpected "typ" JWT header value',claimsSet,"typ",checkFailed);
-const{requiredClaims=[],issuer,subject,audience,maxTokenAge}=options,presenceCheck=[...requiredClaims];maxTokenAge!==void 0&&
-presenceCheck.push("iat"),audience!==void 0&&presenceCheck.push("aud"),subject!==void 0&&presenceCheck.push("sub"),issuer!==
-void 0&&presenceCheck.push("iss");for(const claim of new Set(presenceCheck.reverse()))if(!Object.hasOwn(claimsSet,claim))
-throw new JWTClaimValidationFailed(`missing required "${claim}" claim`,claimsSet,claim,"missing");issuer!==void 0&&!(Array.
-isArray(issuer)?issuer:[issuer]).includes(claimsSet.iss)&&unexpectedClaim(claimsSet,"iss"),subject!==void 0&&claimsSet.sub!==
-subject&&unexpectedClaim(claimsSet,"sub"),audience!==void 0&&!checkAudiencePresence(claimsSet.aud,typeof audience=="stri\
-ng"?[audience]:audience)&&unexpectedClaim(claimsSet,"aud");const{clockTolerance}=options;let tolerance=0;if(typeof clockTolerance==
-"string")tolerance=secs(clockTolerance);else if(clockTolerance!==void 0){if(typeof clockTolerance!="number")throw new TypeError(
-"Invalid clockTolerance option type");tolerance=clockTolerance}if(validateInput("clockTolerance option",tolerance),tolerance<
-0)throw new TypeError("Invalid clockTolerance option input");const{currentDate}=options,now=validateInput("currentDate o\
-ption",epoch(currentDate===void 0?new Date:currentDate)),iat=validateNumericDate(claimsSet,"iat",maxTokenAge!==void 0),nbf=validateNumericDate(
-claimsSet,"nbf");if(nbf!==void 0&&nbf>now+tolerance)throw new JWTClaimValidationFailed('"nbf" claim timestamp check fail\
-ed',claimsSet,"nbf",checkFailed);const exp=validateNumericDate(claimsSet,"exp");if(exp!==void 0&&exp<=now-tolerance)throw new JWTExpired(
-'"exp" claim timestamp check failed',claimsSet,"exp",checkFailed);if(maxTokenAge!==void 0){const age=now-iat,max=validateInput(
-"maxTokenAge option",typeof maxTokenAge=="number"?maxTokenAge:secs(maxTokenAge));if(max<0)throw new TypeError("Invalid m\
-axTokenAge option input");if(age-tolerance>max)throw new JWTExpired('"iat" claim timestamp check failed (too far in the \
-past)',claimsSet,"iat",checkFailed);if(age<-tolerance)throw new JWTClaimValidationFailed('"iat" claim timestamp check fa\
-iled (it should be in the past)',claimsSet,"iat",checkFailed)}return claimsSet}async function jwtVerify(jwt,key,options){
-const[verified,b64]=await verifyCompact(jwt,prepareVerify(options),key);if(!b64)throw new JWTInvalid("JWTs MUST NOT use \
-unencoded payload");const payload=validateClaimsSet(verified.protectedHeader,verified.payload,options);return{...verified,
-payload}}init_node_globals();function unsupportedAlg(source='JWK "alg" (Algorithm) Parameter'){throw new JOSENotSupported(
-`Invalid or unsupported ${source} value`)}function keyAlgorithm(alg,source){return(typeof alg=="string"?JWS[alg]??JWE[alg]:
-void 0)??unsupportedAlg(source)}init_node_globals();function isUsableJWK(jwk,entry,alg,kid){const{kty,key_ops:keyOps,ext,
-kid:jwkKid,alg:jwkAlg,use,crv}=jwk;return(ext===void 0||typeof ext=="boolean")&&(keyOps===void 0||Array.isArray(keyOps)&&
-keyOps.every((operation,index)=>typeof operation=="string"&&keyOps.indexOf(operation)===index)&&keyOps.includes("verify"))&&
-entry.kty.includes(kty)&&(kid===void 0||typeof kid=="string"&&kid===jwkKid)&&(jwkAlg===void 0?kty!=="AKP":alg===jwkAlg)&&
-(use===void 0||use==="sig")&&(!entry.crv||crv===entry.crv)}async function importWithAlgCache(cache2,jwk,entry){const cached=cache2.
-get(jwk)||cache2.set(jwk,{}).get(jwk),{alg}=entry;if(cached[alg]===void 0){const pending=jwkToKey(entry,jwk,!0).then(key=>{
-if(key.type!=="public")throw new JWKSInvalid("JSON Web Key Set members must be public keys");return cached[alg]=key,key}).
-catch(error=>{throw cached[alg]===pending&&delete cached[alg],error});cached[alg]=pending}return cached[alg]}function createLocalJWKSet(jwks){
-let snapshot;try{snapshot=structuredClone(jwks)}catch(cause){throw new JWKSInvalid("JSON Web Key Set malformed",{cause})}
-if(!isJwkSet(snapshot))throw new JWKSInvalid("JSON Web Key Set malformed");const metadata=snapshot.keys.map(jwk=>{const normalized=snapshotJwk(
-jwk);return Array.isArray(normalized.key_ops)&&(normalized.key_ops=[...normalized.key_ops]),normalized}),cached=new WeakMap;
-return Object.defineProperty(async(protectedHeader,token)=>{const{alg,kid}={...protectedHeader,...token?.header},entry=typeof alg==
-"string"?JWS[alg]:void 0;if(!entry||entry.secret)throw new JOSENotSupported('Unsupported "alg" value for a JSON Web Key \
-Set');const candidates=snapshot.keys.filter((_,index)=>isUsableJWK(metadata[index],entry,alg,kid)),{0:jwk,length}=candidates;
-if(!length)throw new JWKSNoMatchingKey;if(length!==1){const error=new JWKSMultipleMatchingKeys;throw error[Symbol.asyncIterator]=
-async function*(){for(const jwk2 of candidates)try{yield await importWithAlgCache(cached,jwk2,entry)}catch{}},error}return importWithAlgCache(
-cached,jwk,entry)},"jwks",{value:()=>structuredClone(snapshot)})}init_node_globals();function isCloudflareWorkers(){return typeof WebSocketPair<
-"u"||typeof navigator<"u"&&navigator.userAgent==="Cloudflare-Workers"||typeof EdgeRuntime<"u"&&EdgeRuntime==="vercel"}var USER_AGENT;
-(typeof navigator>"u"||!navigator.userAgent?.startsWith?.("Mozilla/5.0 "))&&(USER_AGENT="jose/v6.2.17");var customFetch=Symbol();
-async function fetchJwks(url,headers,signal,fetchImpl=fetch){const response=await fetchImpl(url,{method:"GET",signal,redirect:"\
-manual",headers}).catch(err=>{throw err.name==="TimeoutError"?new JWKSTimeout(void 0,{cause:err}):err});if(response.status!==
-200)throw new JOSEError("Expected 200 OK from the JSON Web Key Set HTTP response");try{return await response.json()}catch(cause){
-throw new JOSEError("Failed to parse the JSON Web Key Set HTTP response as JSON",{cause})}}var jwksCache=Symbol();function isFreshFor(timestamp,duration){
-return Number.isFinite(timestamp)&&Date.now()<timestamp+duration}function validateDuration(value,fallback,option){if(Number.
-isNaN(value))throw new TypeError(`"${option}" option must not be NaN`);if(typeof value=="number"&&value<0)throw new TypeError(
-`"${option}" option must not be negative`);return typeof value=="number"?value:fallback}function createRemoteJWKSet(url,options){
-if(!(url instanceof URL))throw new TypeError("url must be an instance of URL");const href=new URL(url.href).href,opts=options??
-{},timeoutOption=opts.timeoutDuration;if(typeof timeoutOption=="number"&&(!Number.isInteger(timeoutOption)||timeoutOption<
-0))throw new TypeError('"timeoutDuration" option must be a non-negative integer');const timeoutDuration=typeof timeoutOption==
-"number"?timeoutOption:5e3,cooldownDuration=validateDuration(opts.cooldownDuration,3e4,"cooldownDuration"),cacheMaxAge=validateDuration(
-opts.cacheMaxAge,6e5,"cacheMaxAge"),headers=new Headers(opts.headers);USER_AGENT&&!headers.has("User-Agent")&&headers.set(
-"User-Agent",USER_AGENT),headers.has("accept")||headers.set("accept","application/json, application/jwk-set+json");const fetchImpl=opts[customFetch],
-cache2=opts[jwksCache];let jwksTimestamp,pendingFetch,reloadSequence=0,appliedSequence=0,local;if(cache2&&typeof cache2==
-"object"){const{uat,jwks}=cache2;isFreshFor(uat,cacheMaxAge)&&isJwkSet(jwks)&&(jwksTimestamp=uat,local=createLocalJWKSet(
-jwks))}const reload=async()=>{if(pendingFetch&&isCloudflareWorkers()&&(pendingFetch=void 0),!pendingFetch){const sequence=++reloadSequence,
-current=pendingFetch=fetchJwks(href,headers,AbortSignal.timeout(timeoutDuration),fetchImpl).then(json=>{const next=createLocalJWKSet(
-json);if(sequence<=appliedSequence)return;local=next;const updatedAt=Date.now();cache2&&(cache2.uat=updatedAt,cache2.jwks=
-json),jwksTimestamp=updatedAt,appliedSequence=sequence}).finally(()=>{pendingFetch===current&&(pendingFetch=void 0)})}await pendingFetch};
-return Object.defineProperties(async(protectedHeader,token)=>{(!local||!isFreshFor(jwksTimestamp,cacheMaxAge))&&await reload();
-try{return await local(protectedHeader,token)}catch(err){if(err instanceof JWKSNoMatchingKey&&!isFreshFor(jwksTimestamp,
-cooldownDuration))return await reload(),local(protectedHeader,token);throw err}},{coolingDown:{get:()=>isFreshFor(jwksTimestamp,
-cooldownDuration),enumerable:!0},fresh:{get:()=>isFreshFor(jwksTimestamp,cacheMaxAge),enumerable:!0},reload:{value:reload,
-enumerable:!0},reloading:{get:()=>!!pendingFetch,enumerable:!0},jwks:{value:()=>local?.jwks(),enumerable:!0}})}init_node_globals();
-async function importJWK(jwk,alg,options){if(!isObject(jwk))throw new TypeError("JWK must be an object");const normalized=normalizeJwk(
-jwk),extractable=validateExtractableOption(options?.extractable),{alg:jwkAlg}=normalized;if(alg??=jwkAlg,normalized.kty!==
-"oct"&&!alg)throw new TypeError('"alg" argument is required when "jwk.alg" is not present');switch(normalized.kty){case"\
-oct":if(typeof normalized.k!="string")throw new TypeError('missing "k" (Key Value) Parameter value');return decode(normalized.
-k);case"AKP":{if(typeof jwkAlg!="string"||!jwkAlg)throw new TypeError('missing "alg" (Algorithm) Parameter value');if(alg!==
-jwkAlg)throw new TypeError("JWK alg and alg option value mismatch");return jwkToKey(keyAlgorithm(alg),normalized,extractable)}case"\
-RSA":case"EC":case"OKP":return jwkToKey(keyAlgorithm(alg),normalized,extractable);default:throw new JOSENotSupported('Un\
-supported "kty" (Key Type) Parameter value')}}init_node_globals();function decodeProtectedHeader(token){let encodedProtectedHeader;
-if(typeof token=="string"){const parts=token.split(".");(parts.length===3||parts.length===5)&&([encodedProtectedHeader]=
-parts)}else if(typeof token=="object"&&token)if("protected"in token)encodedProtectedHeader=token.protected;else throw new TypeError(
-"Token does not contain a Protected Header");const invalid2="Invalid Token or Protected Header formatting";if(typeof encodedProtectedHeader!=
-"string"||!encodedProtectedHeader)throw new TypeError(invalid2);return parseJoseHeader(encodedProtectedHeader,TypeError,
-invalid2)}function jwtClaimsToUserClaims(jwtClaims){return{id:jwtClaims.sub,role:jwtClaims.role,email:jwtClaims.email,appMetadata:jwtClaims.
-app_metadata,userMetadata:jwtClaims.user_metadata}}var remoteJwksResolver=void 0;function getJwksResolver(jwks){if(jwks instanceof
-URL){const url=jwks.toString();return remoteJwksResolver?.url!==url&&(remoteJwksResolver={url,resolver:createRemoteJWKSet(
-jwks)}),remoteJwksResolver.resolver}const localJwkSet=createLocalJWKSet(jwks);function localJwtVerifyGetKey(...args){return localJwkSet(
-...args)}return Object.assign(localJwtVerifyGetKey,{jwks:()=>jwks})}var JwksSourceErrorCodes=new Set(["ERR_JWKS_TIMEOUT",
-"ERR_JWKS_INVALID","ERR_JOSE_GENERIC"]);function joseErrorCode(error){const code=error?.code;return typeof code=="string"&&
-code.startsWith("ERR_")?code:void 0}function describeJoseFailure(error){switch(joseErrorCode(error)){case"ERR_JWT_EXPIRE\
-D":return{reason:"the token has expired",hint:"Refresh the session on the client (supabase.auth.refreshSession()) and re\
-try with the new access token. If tokens appear to expire immediately, check the server clock for skew."};case"ERR_JWS_S\
-IGNATURE_VERIFICATION_FAILED":return{reason:"the signature did not verify against the configured JWKS",hint:"The token w\
-as signed by a different key than the JWKS provides. Check that SUPABASE_JWKS_URL / SUPABASE_JWKS belongs to the same Su\
-pabase project that issued the token."};case"ERR_JWKS_NO_MATCHING_KEY":return{reason:`no key in the JWKS matches the tok\
-en's "kid"`,hint:"Either the JWKS belongs to a different Supabase project, or the signing key was rotated and the JWKS i\
-s stale. Prefer SUPABASE_JWKS_URL over inline SUPABASE_JWKS so rotations are picked up automatically."};case"ERR_JWKS_MU\
-LTIPLE_MATCHING_KEYS":return{reason:`more than one key in the JWKS matches the token's "kid"`,hint:`The JWKS contains du\
-plicate "kid" values. Remove the duplicates, or point SUPABASE_JWKS_URL at the project's own /auth/v1/.well-known/jwks.j\
-son.`};case"ERR_JWT_CLAIM_VALIDATION_FAILED":return describeClaimFailure(error);case"ERR_JOSE_ALG_NOT_ALLOWED":case"ERR_\
-JOSE_NOT_SUPPORTED":return{reason:"the token's signing algorithm is not supported",hint:"Supabase signs JWTs with ES256,\
- RS256, or HS256. A token using anything else was not issued by Supabase Auth."};default:return{reason:"the token is mal\
-formed",hint:MalformedTokenHint}}}var ConfiguredClaims={aud:{option:"audience",issued:'Supabase Auth sets "aud" to "auth\
-enticated" on user access tokens'},iss:{option:"issuer",issued:`Supabase Auth sets "iss" to the project's Auth URL, http\
-s://<project-ref>.supabase.co/auth/v1, with no trailing slash`}};function describeClaimFailure(error){const{claim,reason}=error??
-{},name=typeof claim=="string"?claim:"unspecified";if(reason==="invalid")return{reason:`its "${name}" claim is malformed`,
-hint:'The claim is present but has the wrong type. Supabase Auth issues numeric "iat", "nbf", and "exp" claims, so check\
- which service minted the token.'};if(name==="aud"||name==="iss"){const{option,issued}=ConfiguredClaims[name];return{reason:reason===
-"missing"?`it has no "${name}" claim, but an ${option} is configured`:`its "${name}" claim does not match the configured\
- ${option}`,hint:`Compare the "${option}" option with what the token carries: ${issued}. If every request fails, the opt\
-ion is wrong; if only some do, those tokens were issued by a different project. Omit the option to skip ${option} valida\
-tion.`}}return name==="nbf"&&reason==="check_failed"?{reason:'its "nbf" claim is in the future',hint:'The token is not v\
-alid yet. Check the server clock for skew against Supabase Auth, then retry once "nbf" has passed.'}:{reason:name==="uns\
-pecified"?"a registered claim failed validation":`its "${name}" claim failed validation`,hint:"Check the server clock fo\
-r skew and that the token came from the expected Supabase project."}}var MalformedTokenHint="The Authorization header mu\
-st carry a compact JWS — three base64url segments separated by dots. Check the token was not truncated, URL-encoded, or \
-wrapped in quotes.";async function verifyUserJwt(token,jwks,options){let alg,kid;try{({alg,kid}=decodeProtectedHeader(token))}catch(e){
-return{ok:!1,failure:{kind:"token",reason:"its header could not be decoded",hint:MalformedTokenHint,jwt:{decodable:!1},cause:e}}}
-const jwt={alg:alg??null,kid:kid??null};if(!alg||!kid)return{ok:!1,failure:{kind:"token",reason:`its header is missing ${[
-!alg&&'"alg"',!kid&&'"kid"'].filter(Boolean).join(" and ")}`,hint:`A JWT issued by a project using JWT signing keys carr\
-ies both "alg" and "kid". A token with no "kid" is usually a legacy JWT signed with the project's shared JWT secret — mi\
-grate the project to JWT signing keys. For API keys use auth mode "publishable" / "secret" rather than "user".`,jwt}};if(options?.
-audience===""||options?.audience===null||Array.isArray(options?.audience)&&(options.audience.length===0||options.audience.
-some(a=>!a)))return{ok:!1,failure:{kind:"token",reason:'the configured "audience" option is empty',hint:"Pass a non-empt\
-y string or array, or omit the option to skip audience validation.",jwt}};if(options?.issuer===""||options?.issuer===null||
-Array.isArray(options?.issuer)&&(options.issuer.length===0||options.issuer.some(i=>!i)))return{ok:!1,failure:{kind:"toke\
-n",reason:'the configured "issuer" option is empty',hint:"Pass a non-empty string or array, or omit the option to skip i\
-ssuer validation.",jwt}};try{const jwkResolver=getJwksResolver(jwks);let payload=null;const verifyOptions={audience:options?.
-audience,issuer:options?.issuer};if(alg==="HS256"){const findKey=()=>jwkResolver.jwks()?.keys.find(key=>key.alg===alg&&key.
-kid===kid);(jwkResolver.jwks()===void 0||jwkResolver.fresh===!1)&&await jwkResolver.reload?.();let jwk=findKey();if(!jwk&&
-jwkResolver.reload&&jwkResolver.coolingDown===!1&&(await jwkResolver.reload(),jwk=findKey()),!jwk)return{ok:!1,failure:{
-kind:"token",reason:`no HS256 key in the JWKS matches the token's "kid"`,hint:'The JWKS must contain the symmetric signi\
-ng key (alg "HS256") with a matching "kid". Check SUPABASE_JWKS / SUPABASE_JWKS_URL belongs to the project that issued t\
-he token, and that its signing key has not been rotated.',jwt}};const sharedSecret=await importJWK(jwk,"HS256");payload=
-(await jwtVerify(token,sharedSecret,verifyOptions)).payload}else payload=(await jwtVerify(token,jwkResolver,verifyOptions)).
-payload;if(typeof payload.sub!="string")return{ok:!1,failure:{kind:"token",reason:'it has no "sub" claim, so it identifi\
-es no user',hint:'Auth mode "user" expects an end-user access token from Supabase Auth. A token without "sub" is typical\
-ly a legacy anon / service_role JWT — use auth mode "publishable" or "secret" for those.',jwt}};const jwtClaims=payload;
-return{ok:!0,jwtClaims,userClaims:jwtClaimsToUserClaims(jwtClaims)}}catch(e){const code=joseErrorCode(e);return code&&JwksSourceErrorCodes.
-has(code)||code===void 0&&jwks instanceof URL?{ok:!1,failure:{kind:"jwks-source",reason:e instanceof Error?e.message:String(
-e),hint:'Check that SUPABASE_JWKS_URL points at a reachable JWKS endpoint and that the server has outbound network acces\
-s to it. The endpoint must return 200 with a JSON `{ "keys": [...] }` body.',jwt,cause:e}}:{ok:!1,failure:{kind:"token",
-...describeJoseFailure(e),jwt,cause:e}}}}var allowDeprecationWarned=!1;function warnAllowDeprecated(){allowDeprecationWarned||
-(allowDeprecationWarned=!0,console.warn('[@supabase/server] The `allow` option is deprecated and will be removed in a fu\
-ture major release. Use `auth` instead — e.g. `{ auth: "user" }` instead of `{ allow: "user" }`.'))}function resolveAuthOption(options){
-return options.auth!==void 0?options.auth:options.allow!==void 0?(warnAllowDeprecated(),options.allow):"user"}var encoder2=new TextEncoder;
-async function timingSafeEqual(a,b){const key=crypto.getRandomValues(new Uint8Array(32)),cryptoKey=await crypto.subtle.importKey(
-"raw",key,{name:"HMAC",hash:"SHA-256"},!1,["sign"]),[sigA,sigB]=await Promise.all([crypto.subtle.sign("HMAC",cryptoKey,encoder2.
-encode(a)),crypto.subtle.sign("HMAC",cryptoKey,encoder2.encode(b))]);if(sigA.byteLength!==sigB.byteLength)return!1;const viewA=new Uint8Array(
-sigA),viewB=new Uint8Array(sigB);let result=0;for(let i=0;i<viewA.length;i++)result|=viewA[i]^viewB[i];return result===0}
-function parseAuthMode(mode){if(mode==="none"||mode==="publishable"||mode==="secret"||mode==="user")return{base:mode,keyName:null};
-const colonIndex=mode.indexOf(":"),base=mode.slice(0,colonIndex),keyName=mode.slice(colonIndex+1);return keyName?{base,keyName}:
-{base,keyName:null}}var NoToken={kind:"skip",skip:{reason:"no-token"}},NoApiKey={kind:"skip",skip:{reason:"no-apikey"}};
-async function matchApiKey(apikey,keys,keyName){if(keyName==="*"){for(const[name2,value2]of Object.entries(keys))if(await timingSafeEqual(
-apikey,value2))return name2;return null}const name=keyName??"default",value=keys[name];return value&&await timingSafeEqual(
-apikey,value)?name:null}async function tryMode(mode,credentials,env,options){const{base,keyName}=parseAuthMode(mode);switch(base){case"\
-none":return{kind:"match",auth:{authMode:"none",token:null,userClaims:null,jwtClaims:null,keyName:null}};case"publishabl\
-e":case"secret":{if(!credentials.apikey)return NoApiKey;const keys=base==="publishable"?env.publishableKeys:env.secretKeys;
-if(!(keyName==="*"||keyName===null?Object.keys(keys).length>0:keys[keyName]!==void 0))return{kind:"skip",skip:{reason:"n\
-o-keys-configured",mode,keyKind:base}};const matched=await matchApiKey(credentials.apikey,keys,keyName);return matched===
-null?{kind:"skip",skip:{reason:"apikey-mismatch",mode,keyKind:base,matchedKeyName:keyName==="*"?null:await matchApiKey(credentials.
-apikey,keys,"*")}}:{kind:"match",auth:{authMode:base,token:null,userClaims:null,jwtClaims:null,keyName:matched}}}case"us\
-er":{if(!credentials.token)return NoToken;if(credentials.token.startsWith("sb_"))return{kind:"skip",skip:{reason:"token-\
-is-api-key"}};if(!env.jwks)return{kind:"skip",skip:{reason:"jwks-not-configured"}};const verified=await verifyUserJwt(credentials.
-token,env.jwks,{audience:options?.audience,issuer:options?.issuer});if(!verified.ok){const{failure}=verified;return{kind:"\
-reject",error:context=>failure.kind==="jwks-source"?Errors[JwksFetchFailedError]({...context,reason:failure.reason,cause:failure.
-cause}):Errors[InvalidJwtError]({...context,reason:failure.reason,hint:failure.hint,jwt:failure.jwt,cause:failure.cause})}}
-return{kind:"match",auth:{authMode:"user",token:credentials.token,userClaims:verified.userClaims,jwtClaims:verified.jwtClaims,
-keyName:null}}}default:return NoApiKey}}function buildFailureContext(modes,credentials,env){const usesKeyKind=kind=>modes.
-some(mode=>mode===kind||mode.startsWith(`${kind}:`)),configuredKeyNames={};return usesKeyKind("publishable")&&(configuredKeyNames.
-publishable=Object.keys(env.publishableKeys)),usesKeyKind("secret")&&(configuredKeyNames.secret=Object.keys(env.secretKeys)),
-{authModes:modes,received:{authorization:credentials.token?credentials.token.startsWith("sb_")?"api-key":"bearer":"absen\
-t",apikey:classifyApiKey(credentials.apikey)},...Object.keys(configuredKeyNames).length>0?{configuredKeyNames}:{}}}function explainFallthrough(skips,context){
-if(skips.some(skip=>skip.reason==="jwks-not-configured"))return Errors[JwksNotConfiguredError](context);const unreachableMode=skips.
-find(skip=>skip.reason==="no-keys-configured");if(unreachableMode)return Errors[NoKeysConfiguredError]({...context,mode:unreachableMode.
-mode,keyKind:unreachableMode.keyKind});const{authorization,apikey}=context.received;if(authorization==="absent"&&apikey===
-"absent")return Errors[MissingCredentialsError](context);if(!context.authModes.some(mode=>mode==="publishable"||mode.startsWith(
-"publishable:")||mode==="secret"||mode.startsWith("secret:"))&&(authorization==="api-key"||apikey!=="absent"))return Errors[UnusableCredentialError](
-{...context,...apiKeyOnUserOnlyEndpoint({inAuthorization:authorization==="api-key",inApiKeyHeader:apikey!=="absent"})});
-if(authorization==="api-key"&&apikey==="absent")return Errors[UnusableCredentialError]({...context,...ApiKeyInAuthorizationHeader});
-if(apikey!=="absent"){const misnamed=skips.find(skip=>skip.reason==="apikey-mismatch"&&skip.matchedKeyName!==null);return Errors[InvalidApiKeyError](
-misnamed?{...context,matchedKey:{kind:misnamed.keyKind,name:misnamed.matchedKeyName,mode:misnamed.mode}}:context)}return Errors[InvalidCredentialsError](
-context)}async function verifyCredentials(credentials,options){const{data:env,error:envError}=resolveEnv(options.env);if(envError)
-return{data:null,error:new AuthError(envError.message,envError.code,500,{hint:envError.hint,details:envError.details,docs:envError.
-docs,cause:envError})};const resolved=resolveAuthOption(options),modes=Array.isArray(resolved)?resolved:[resolved],skips=[];
-for(const mode of modes){const outcome=await tryMode(mode,credentials,env,options);if(outcome.kind==="match")return{data:outcome.
-auth,error:null};if(outcome.kind==="reject")return{data:null,error:outcome.error(buildFailureContext(modes,credentials,env))};
-skips.push(outcome.skip)}return{data:null,error:explainFallthrough(skips,buildFailureContext(modes,credentials,env))}}async function verifyAuth(request,options){
-const credentials=extractCredentials(request),result=await verifyCredentials(credentials,options);if(result.error===null||
-credentials.token)return result;const diagnosis=diagnoseAuthorizationHeader(request.headers.get("authorization"));return diagnosis.
-kind!=="unreadable"||result.error.code!=="MISSING_CREDENTIALS"?result:{data:null,error:Errors[UnusableCredentialError]({
-authModes:result.error.details?.acceptedAuthModes,received:{...result.error.details?.received,authorization:"non-bearer-\
-scheme"},reason:diagnosis.reason,hint:diagnosis.hint})}}export{verifyAuth};
+nv.publishableKeys`.',details:{configuredKeyNames:e??[]}}),[Qe]:e=>new O("resourceServer is required outside Supabase Ed\
+ge Functions and could not be derived.",Qe,{hint:"Pass it to withOAuthProtectedResource(), e.g. { resourceServer: (req) \
+=> new URL(req.url).origin + '/api/mcp' }. On Edge Functions it is derived from the request instead; that environment is\
+ recognized by SUPABASE_FUNCTION_SLUG or SB_EXECUTION_ID being set, or by a Deno host runtime.",details:{runtime:e}}),[et]:()=>new O(
+"authorizationServer is required outside Supabase Edge Functions and could not be derived.",et,{hint:"Pass it to withOAu\
+thProtectedResource() — use fromSupabaseUrl('https://<project-ref>.supabase.co') for Supabase Auth — or set SUPABASE_PUB\
+LIC_URL or SUPABASE_URL."}),[tt]:e=>new O("A Postgres connection string is required, and none is configured.",tt,{hint:`\
+Set SUPABASE_DB_URL, or pass \`connectionString\` to ${e}(). Supabase Edge Functions provide SUPABASE_DB_URL automatical\
+ly; elsewhere, copy it from Project Settings → Database → Connection string.`,details:{middleware:e}})},C=class extends Te{static name="\
+AuthError";constructor(e,t=sr,r=401,n){super(e,t,n),this.name="AuthError",this.status=r}},sr="AUTH_ERROR",ae="MISSING_CR\
+EDENTIALS",D="UNUSABLE_CREDENTIAL",ce="INVALID_API_KEY",ue="INVALID_JWT",de="INVALID_CREDENTIALS",le="JWKS_NOT_CONFIGURE\
+D",he="JWKS_FETCH_FAILED",pe="NO_KEYS_CONFIGURED",rt="CREATE_SUPABASE_CLIENT_ERROR",nt="UNSUPPORTED_ROLE";function ct(e){
+return e==="user"?"Authorization: Bearer <jwt>":e==="publishable"||e.startsWith("publishable:")?"apikey: <publishable ke\
+y>":e==="secret"||e.startsWith("secret:")?"apikey: <secret key>":null}function Je(e){let t=[...new Set(e.map(r=>{let n=ct(
+r);return n?`${n} (for auth mode "${r}")`:null}).filter(r=>r!==null))];if(t.length!==0)return`${t.length>1?"Send one of":
+"Send"}: ${t.join("; ")}.`}var ar={absent:"no apikey header",publishable:"a publishable key (sb_publishable_…)",secret:"\
+a secret key (sb_secret_…)","legacy-jwt":"a legacy JWT-style key (eyJ…)",unrecognized:"a value in an unrecognized fo\
+rmat"};function cr(e){let{authModes:t,received:r}=e;if(e.matchedKey){let{kind:d,name:l,mode:p}=e.matchedKey,h=p.indexOf(
+":");return`The key is the ${d} key named "${l}", but auth: '${p}' accepts only the key named "${h===-1?"default":p.slice(
+h+1)}". Use auth: '${d}:${l}' to accept that key, or auth: '${d}:*' to accept any ${d} key.`}let n=t.filter(d=>ct(d)?.startsWith(
+"apikey")),o=n.some(d=>d.startsWith("publishable")),s=n.some(d=>d.startsWith("secret"));if(r.apikey==="legacy-jwt")return"\
+The apikey looks like a legacy JWT-based key (anon / service_role). @supabase/server expects the newer API key format — \
+sb_publishable_… or sb_secret_…. Find them under Project Settings → API Keys.";if(r.apikey==="secret"&&o&&!s)return'\
+You sent a secret key, but this endpoint only accepts publishable keys. Send a sb_publishable_… key, or add "secret" to \
+`auth` if server-to-server calls should be allowed.';if(r.apikey==="publishable"&&s&&!o)return'You sent a publishable ke\
+y, but this endpoint only accepts secret keys. Send a sb_secret_… key, or add "publishable" to `auth` if client-facing c\
+alls should be allowed.';if(r.apikey==="unrecognized")return`The apikey header held ${ar.unrecognized} — Supabase API ke\
+ys start with sb_publishable_ or sb_secret_. Copy the key from Project Settings → API Keys.`;let i=Object.entries(e.configuredKeyNames??
+{}),a=i.map(([d,l])=>`${d}: ${l.length?L(l):"none configured"}`).join("; "),u=i.map(([d])=>`SUPABASE_${d.toUpperCase()}_\
+KEY(S)`).join(" / ");return`The key was well-formed but matched no configured key${a?` (${a})`:""}. Keys come from ${u||
+"the SUPABASE_*_KEY(S) variables"}, or the \`env\` option. Check you are pointing at the right Supabase project.`}var ur={
+[ae]:e=>new C(`No credentials found on the request. This endpoint accepts auth mode(s): ${L(e.authModes)}.`,ae,401,{hint:Je(
+e.authModes),details:{acceptedAuthModes:e.authModes,received:e.received}}),[D]:e=>new C(`The request carried a credentia\
+l this endpoint cannot use: ${e.reason}.`+(e.authModes?` Accepted auth mode(s): ${L(e.authModes)}.`:""),D,401,{hint:[e.hint,
+e.authModes&&Je(e.authModes)].filter(Boolean).join(" "),details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.
+received?{received:e.received}:{}}}),[ce]:e=>new C(`The apikey header matched no key configured for auth mode(s): ${L(e.
+authModes)}.`,ce,401,{hint:cr(e),details:{acceptedAuthModes:e.authModes,received:e.received,...e.configuredKeyNames?{configuredKeyNames:e.
+configuredKeyNames}:{},...e.matchedKey?{matchedKeyName:e.matchedKey.name}:{}}}),[ue]:e=>new C(`The JWT in the Authorizat\
+ion header failed verification: ${e.reason}.`,ue,401,{hint:e.hint,details:{...e.authModes?{acceptedAuthModes:e.authModes}:
+{},...e.received?{received:e.received}:{},...e.jwt?{jwt:e.jwt}:{}},cause:e.cause}),[le]:(e={})=>new C("A JWT was provide\
+d but no JWKS is configured, so it cannot be verified. This is a server configuration problem, not a problem with the re\
+quest.",le,500,{hint:"Set SUPABASE_URL to your project URL (the JWKS is derived from it), or set SUPABASE_JWKS_URL (e.g.\
+ https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.json) or SUPABASE_JWKS (inline JSON), or pass "+(e.middleware?
+`\`jwks\` to ${e.middleware}()`:"`env.jwks`")+". Note that a malformed value resolves to null rather than erroring: SUPA\
+BASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the URL derived from SUPABASE_PUBLIC_URL, then SUPABASE_URL) mus\
+t be https (plain http is only allowed for localhost). On self-hosted stacks SUPABASE_URL is the Docker-internal gateway\
+ (http://kong:8000), which does not qualify: set SUPABASE_PUBLIC_URL to the externally reachable https URL of the stack.",
+details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{},...e.middleware?{middleware:e.
+middleware}:{}}}),[he]:e=>new C(`The remote JWKS could not be fetched, so the JWT could not be verified: ${e.reason}. Th\
+is is a server-side or upstream failure, not a problem with the request.`,he,500,{hint:'Check that SUPABASE_JWKS_URL poi\
+nts at a reachable JWKS endpoint and that the server has outbound network access to it. The endpoint must return 200 wit\
+h a JSON `{ "keys": [...] }` body.',details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.
+received}:{}},cause:e.cause}),[pe]:e=>{let t=e.keyKind==="publishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_PUBLISHABLE_\
+KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",r=e.configuredKeyNames?.[e.keyKind]??[];return new C(`Auth mode "${e.
+mode}" was requested but no matching ${e.keyKind} key is configured, so the mode could never match any request. This is \
+a server configuration problem, not a problem with the request.`,pe,500,{hint:`${Z(r)} Set ${t} (the plural form is a JS\
+ON object of name → key), or pass \`env.${e.keyKind}Keys\`.`,details:{acceptedAuthModes:e.authModes,received:e.received,
+mode:e.mode,keyKind:e.keyKind,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:{}}})},[de]:e=>new C(e?`\
+No credential matched any of the accepted auth mode(s): ${L(e.authModes)}.`:"No credential matched any accepted auth mod\
+e.",de,401,{hint:e?Je(e.authModes):"Check that the request carries a credential for one of the accepted auth modes.",details:e?
+{acceptedAuthModes:e.authModes,received:e.received}:void 0}),[rt]:e=>new C("Authentication succeeded but the Supabase cl\
+ient could not be created.",rt,500,{hint:"This is almost always a missing or malformed SUPABASE_URL or API key. The unde\
+rlying error is attached as `cause` — log it to see which value is at fault.",cause:e?.cause}),[nt]:e=>{let{requestedRole:t,
+supportedRoles:r}=e,n=L(r),[o,s]=t==="service_role"?[`the caller's token carries the "service_role" role, which withPost\
+gresClient will not assume`,"That role bypasses RLS — the guarantee this middleware exists to provide. If bypassing RLS \
+is intended, compose withPostgresAdminClient from '@supabase/server/middleware/postgres-admin'."]:typeof t=="string"?[`t\
+he caller's token carries the role "${t}", which withPostgresClient does not support yet`,`It assumes ${n} only. Custom \
+roles are on the roadmap; until then, issue tokens with one of the supported roles.`]:[`the caller's token has a "role" \
+claim that is not a string (${JSON.stringify(t)})`,`withPostgresClient assumes ${n} only and will not guess what a malfo\
+rmed claim meant. Check how the token is minted.`];return new C(`Cannot select a Postgres role: ${o}.`,nt,500,{hint:s,details:{
+requestedRole:t,supportedRoles:r}})}},ot=class extends Te{static name="PostgresPoolError";constructor(e,t,r){super(e,t,r),
+this.status=503,this.name="PostgresPoolError"}},it="POSTGRES_POOL_BUSY",st="POSTGRES_CONNECT_PAUSED",dr={[it]:e=>new ot(
+`postgres pool: all ${e.max} connections stayed busy for ${e.waitedMs}ms`,it,{hint:"Every pooled connection was in use f\
+or the whole wait. Run fewer statements per request, move multi-statement logic into a database function, route heavy re\
+ads through ctx.supabase, or add processes.",details:{max:e.max,waitedMs:e.waitedMs}}),[st]:e=>new ot(`postgres pool: ne\
+w connections paused for ${e.remainingMs}ms after a connection failure: ${nr(e.cause)}`,st,{hint:"Check the connection s\
+tring and the database password. The pause starts between half a second and one second, doubles on each failing round up\
+ to between 15 and 30 seconds, and ends on the first successful connection. details.retryAfterMs is the time left.",details:{
+retryAfterMs:e.remainingMs},cause:e.cause})},T={...ir,...ur,...dr};function M(e){if(typeof Deno<"u"&&Deno.env?.get)return Deno.env.get(e);if(typeof f<"u"&&f.env)return f.env[e]}function lr(e){
+if(!e)return{};try{let t=JSON.parse(e);return typeof t!="object"||t===null||Array.isArray(t)?{}:t}catch{return{}}}function ut(e,t){
+let r=M(t);if(r)return lr(r);let n=M(e);return n?{default:n}:{}}function hr(e){if(!e)return null;try{let t=JSON.parse(e);
+return Array.isArray(t)?{keys:t}:t?.keys&&Array.isArray(t.keys)?t:null}catch{return null}}function pr(e){return!!(e==="l\
+ocalhost"||e.endsWith(".localhost")||e==="[::1]"||/^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(e))}function lt(e){if(!e)return null;
+let t=e.trim();try{let r=new URL(t);return r.protocol==="https:"||r.protocol==="http:"&&pr(r.hostname)?r:null}catch{return null}}
+function fr(e){let t=M("SUPABASE_JWKS");if(t&&t.trim())return hr(t);let r=M("SUPABASE_JWKS_URL");if(r&&r.trim())return lt(
+r);let n=M("SUPABASE_PUBLIC_URL");return n&&n.trim()?dt(n):dt(e??M("SUPABASE_URL"))}function dt(e){if(!e||!e.trim())return null;
+try{let t=new URL(e.trim());return t.pathname=t.pathname.replace(/\/+$/,"")+"/auth/v1/.well-known/jwks.json",t.search="",
+t.hash="",lt(t.href)}catch{return null}}function ht(e){let t=e?.url??M("SUPABASE_URL");return t?{data:{url:t,publishableKeys:e?.
+publishableKeys??ut("SUPABASE_PUBLISHABLE_KEY","SUPABASE_PUBLISHABLE_KEYS"),secretKeys:e?.secretKeys??ut("SUPABASE_SECRE\
+T_KEY","SUPABASE_SECRET_KEYS"),jwks:e?.jwks??fr(t)},error:null}:{data:null,error:T[se]()}}c();c();function pt(e){if(!e)return{kind:"absent"};let[t="",...r]=e.split(" ");if(t==="Bearer"){let n=r.join(" ").trim();return n?
+n.startsWith("sb_")?{kind:"api-key"}:{kind:"bearer"}:{kind:"unreadable",reason:"the Authorization header used the `Beare\
+r` scheme but carried an empty token",hint:"Put the JWT after `Bearer `, separated by a single space."}}return t.toLowerCase()===
+"bearer"?{kind:"unreadable",reason:`the Authorization header used the scheme "${t}" rather than \`Bearer\``,hint:"The sc\
+heme is case-sensitive: it must be exactly `Bearer`, capitalised, followed by a single space and the JWT."}:r.length>0?{
+kind:"unreadable",reason:`the Authorization header used the "${t}" scheme, not \`Bearer\``,hint:"Only `Authorization: Be\
+arer <jwt>` is read as a user credential."}:{kind:"unreadable",reason:"the Authorization header carried a bare value wit\
+h no scheme",hint:"It must be `Authorization: Bearer <jwt>` — the scheme is not optional."}}var ft={reason:"the Author\
+ization header carried an sb_* API key, not a user JWT",hint:"API keys belong in the `apikey` header. The Supabase SDK s\
+ends the key in both the `apikey` and `Authorization` headers, which is why this is easy to miss."};function mt(e){return{
+reason:e.inApiKeyHeader?"an apikey header, which no accepted auth mode reads":"an sb_* API key in the Authorization head\
+er, which no accepted auth mode reads",hint:"This endpoint authenticates a user, not a project — an API key can never sa\
+tisfy it, whichever header it arrives in."+(e.inAuthorization?" supabase-js sends the publishable key in both the `apike\
+y` and `Authorization` headers, so an unauthenticated client lands here even though a bearer token appears to have been \
+sent; a signed-in session's access token replaces it.":"")}}function yt(e){return e?e.startsWith("sb_publishable_")?"pub\
+lishable":e.startsWith("sb_secret_")?"secret":e.startsWith("eyJ")?"legacy-jwt":"unrecognized":"absent"}c();c();c();var fe=new TextEncoder,me=new TextDecoder,ye=new TextDecoder("utf-8",{fatal:!0}),fn=2**32;function St(...e){let t=e.
+reduce((o,{length:s})=>o+s,0),r=new Uint8Array(t),n=0;for(let o of e)r.set(o,n),n+=o.length;return r}var mr=/[^\x00-\x7f]/;function H(e){if(typeof e=="string"&&e.length>=128){if(mr.test(e))throw new TypeError("non-ASCII s\
+tring encountered in encode()");return fe.encode(e)}let t=new Uint8Array(e.length);for(let r=0;r<e.length;r++){let n=e.charCodeAt(
+r);if(n>127)throw new TypeError("non-ASCII string encountered in encode()");t[r]=n}return t}function wt(e,t=!1){if(Uint8Array.fromBase64)return Uint8Array.fromBase64(e,{alphabet:t?"base64url":"base64"});if(t){if(e.
+includes("+")||e.includes("/"))throw new TypeError("Invalid base64url");e=e.replace(/-/g,"+").replace(/_/g,"/")}let r=atob(
+e),n=new Uint8Array(r.length);for(let o=0;o<r.length;o++)n[o]=r.charCodeAt(o);return n}c();c();c();var v=class extends Error{static name="JOSEError";static code="ERR_JOSE_GENERIC";code="ERR_JOSE_GENERIC";constructor(t,r){
+super(t,r),this.name=this.constructor.name,Error.captureStackTrace?.(this,this.constructor)}},U=class extends v{static name="\
+JWTClaimValidationFailed";static code="ERR_JWT_CLAIM_VALIDATION_FAILED";code="ERR_JWT_CLAIM_VALIDATION_FAILED";claim;reason;payload;constructor(t,r,n="\
+unspecified",o="unspecified"){super(t,{cause:{claim:n,reason:o,payload:r}}),this.claim=n,this.reason=o,this.payload=r}},
+Q=class extends v{static name="JWTExpired";static code="ERR_JWT_EXPIRED";code="ERR_JWT_EXPIRED";claim;reason;payload;constructor(t,r,n="\
+unspecified",o="unspecified"){super(t,{cause:{claim:n,reason:o,payload:r}}),this.claim=n,this.reason=o,this.payload=r}},
+Se=class extends v{static name="JOSEAlgNotAllowed";static code="ERR_JOSE_ALG_NOT_ALLOWED";code="ERR_JOSE_ALG_NOT_ALLOWED"},
+_=class extends v{static name="JOSENotSupported";static code="ERR_JOSE_NOT_SUPPORTED";code="ERR_JOSE_NOT_SUPPORTED"};var k=class extends v{static name="JWSInvalid";static code="ERR_JWS_INVALID";code="ERR_JWS_INVALID"},j=class extends v{static name="\
+JWTInvalid";static code="ERR_JWT_INVALID";code="ERR_JWT_INVALID"};var F=class extends v{static name="JWKSInvalid";static code="ERR_JWKS_INVALID";code="ERR_JWKS_INVALID"},G=class extends v{static name="\
+JWKSNoMatchingKey";static code="ERR_JWKS_NO_MATCHING_KEY";code="ERR_JWKS_NO_MATCHING_KEY";constructor(t="no applicable k\
+ey found in the JSON Web Key Set",r){super(t,r)}},we=class extends v{static name="JWKSMultipleMatchingKeys";[Symbol.asyncIterator]=async function*(){};static code="\
+ERR_JWKS_MULTIPLE_MATCHING_KEYS";code="ERR_JWKS_MULTIPLE_MATCHING_KEYS";constructor(t="multiple matching keys found in t\
+he JSON Web Key Set",r){super(t,r)}},be=class extends v{static name="JWKSTimeout";static code="ERR_JWKS_TIMEOUT";code="E\
+RR_JWKS_TIMEOUT";constructor(t="request timed out",r){super(t,r)}},ee=class extends v{static name="JWSSignatureVerificat\
+ionFailed";static code="ERR_JWS_SIGNATURE_VERIFICATION_FAILED";code="ERR_JWS_SIGNATURE_VERIFICATION_FAILED";constructor(t="\
+signature verification failed",r){super(t,r)}};c();var yr="The input to be decoded is not correctly encoded.";function B(e){try{return wt(typeof e=="string"?e:me.decode(e),
+!0)}catch(t){throw new TypeError(yr,{cause:t})}}function W(e){if(typeof e!="object"||e===null||Object.prototype.toString.call(e)!=="[object Object]")return!1;let t=Object.
+getPrototypeOf(e);return t===null||Object.getPrototypeOf(t)===null}function ge(e){return W(e)&&Array.isArray(e.keys)&&Array.
+from(e.keys).every(W)}function bt(...e){let t=new Set;for(let r of e)if(r)for(let n of Object.keys(r)){if(t.has(n))return!1;
+t.add(n)}return!0}function Re(e,t,r){try{return B(e)}catch(n){throw new r(`Failed to base64url decode the ${t}`,{cause:n})}}function gt(e,t,r){
+try{return H(e)}catch(n){throw new r(`The ${t} is not a valid base64url string`,{cause:n})}}function Ee(e,t,r){let n;try{
+n=JSON.parse(ye.decode(B(e)))}catch(o){throw new t(r,{cause:o})}if(!W(n))throw new t(r);return n}var Et={__proto__:null,
+b64:!0};function At(e,t){if(t!==void 0&&(!Array.isArray(t)||t.some(r=>typeof r!="string")))throw new TypeError(`"${e}" option mu\
+st be an array of strings`);return t===void 0?void 0:new Set(t)}function kt(e,t,r,n,o){if(o.crit!==void 0&&n?.crit===void 0)throw new e('"crit" (Critical) Header Parameter MUST be inte\
+grity protected');if(!n||n.crit===void 0)return[];if(!Array.isArray(n.crit)||n.crit.length===0||n.crit.some(i=>typeof i!=
+"string"||i.length===0))throw new e('"crit" (Critical) Header Parameter MUST be an array of non-empty strings when prese\
+nt');let s=r===void 0?t:{__proto__:null,...r,...t};for(let i of n.crit){if(!(i in s))throw new _(`Extension Header Param\
+eter "${i}" is not recognized`);if(!Object.hasOwn(o,i)||o[i]===void 0)throw new e(`Extension Header Parameter "${i}" is \
+missing`);if(s[i]&&(!Object.hasOwn(n,i)||n[i]===void 0))throw new e(`Extension Header Parameter "${i}" MUST be integrity\
+ protected`)}return n.crit}function vt(e,t){if(t.includes("b64")){let r=e.b64;if(typeof r!="boolean")throw new k('The "b\
+64" (base64url-encode payload) Header Parameter must be a boolean');return r}return!0}var Sr=e=>e[Symbol.toStringTag],wr=(e,t,r)=>{let{alg:n}=e;if(t.use!==void 0){let o=r==="sign"||r==="verify"?"sig":"enc";
+if(t.use!==o)throw new TypeError(`Invalid key for this operation, its "use" must be "${o}" when present`)}if(t.alg!==void 0&&
+t.alg!==n)throw new TypeError(`Invalid key for this operation, its "alg" must be "${n}" when present`);if(Array.isArray(
+t.key_ops)){let o=r==="encrypt"||r==="decrypt"?e.ops?.[r==="encrypt"?0:1]:r;if(o&&!t.key_ops.includes(o))throw new TypeError(
+`Invalid key for this operation, its "key_ops" must include "${o}" when present`)}};async function Kt(e,t,r){let{alg:n,secret:o}=e,
+s=r==="decrypt"||r==="sign";if(o&&t instanceof Uint8Array)return t;let i,a;if(W(t)){if(i=Ie(t),typeof i.kty!="string")throw _t(
+n,t,o);if(!(o?i.kty==="oct"&&typeof i.k=="string":i.kty!=="oct"&&(s?i.kty==="AKP"&&typeof i.priv=="string"||typeof i.d==
+"string":i.d===void 0&&i.priv===void 0)))throw new TypeError(o?'JSON Web Key for symmetric algorithms must have JWK "kty\
+" (Key Type) equal to "oct" and the JWK "k" (Key Value) present':`JSON Web Key for this operation must be a ${s?"private":
+"public"} JWK`);if(wr(e,i,r),i.kty==="oct")return B(i.k);if(!Object.isFrozen(t)){let{key_ops:l}=t;Array.isArray(l)&&Object.
+freeze(l),Object.freeze(t)}}else{if(!Er(t))throw _t(n,t,o);let l=o?"secret":s?"private":"public";if(t.type!==l&&(o||["se\
+cret","public","private"].includes(t.type)))throw new TypeError(`${Sr(t)} instances must be of type "${l}" for the ${n} \
+algorithm`);if(Jt(t))return t;if(a=t,a.type==="secret")return a.export()}Ce||=new WeakMap;let u=t,d=Ce.get(u);if(d?.[n])
+return d[n];if(d||Ce.set(u,d={}),a&&typeof a.toCryptoKey=="function"){let l=a.type==="public",p=br[a.asymmetricKeyDetails?.
+namedCurve],h=e.resolve?.({crv:p,asymmetricKeyType:a.asymmetricKeyType})??e.subtle;return d[n]=a.toCryptoKey(h,l,e.usages[l?
+0:1])}return i??=a.export({format:"jwk"}),i.alg=n,d[n]=await z(e,i)}var Ce,br={__proto__:null,prime256v1:"P-256",secp384r1:"\
+P-384",secp521r1:"P-521"};var Jt=e=>{if(e?.[Symbol.toStringTag]==="CryptoKey")return!0;try{return e instanceof CryptoKey}catch{return!1}},gr=e=>e?.[Symbol.
+toStringTag]==="KeyObject",Er=e=>Jt(e)||gr(e);function Ar(e,t,...r){if(r.length>2){let n=r.pop();e+=`one of type ${r.join(
+", ")}, or ${n}.`}else r.length===2?e+=`one of type ${r[0]} or ${r[1]}.`:e+=`of type ${r[0]}.`;return t==null?e+=` Recei\
+ved ${t}`:typeof t=="function"&&t.name?e+=` Received function ${t.name}`:typeof t=="object"&&t!=null&&t.constructor?.name&&
+(e+=` Received an instance of ${t.constructor.name}`),e}function _t(e,t,r){let n=["CryptoKey","KeyObject","JSON Web Key"];return r&&n.push("Uint8Array"),new TypeError(Ar(`Key f\
+or the ${e} algorithm must be `,t,...n))}var Ae=(e,t="algorithm.name")=>new TypeError(`CryptoKey does not support this o\
+peration, its ${t} must be ${e}`);function kr(e,t){if(t&&!e.usages.includes(t))throw new TypeError(`CryptoKey does not s\
+upport this operation, its usages must include ${t}.`)}function Tt(e,t){let{modulusLength:r}=t.algorithm;if(typeof r!="n\
+umber"||r<2048)throw new TypeError(`${e} requires key modulusLength to be 2048 bits or larger`)}function vr(e,t,r){let n=e.
+algorithm;if(n.name!==t.name)throw Ae(t.name);if(t.hash&&n.hash?.name!==t.hash)throw Ae(t.hash,"algorithm.hash");if(t.namedCurve&&
+n.namedCurve!==t.namedCurve)throw Ae(t.namedCurve,"algorithm.namedCurve");if(t.length!==void 0&&n.length!==t.length)throw Ae(
+t.length,"algorithm.length");kr(e,r)}function Pe(e){return{__proto__:null,...e}}function Ie(e){let t=Pe(e);if(t.ext!==void 0&&
+typeof t.ext!="boolean")throw new TypeError('"ext" (Extractable) Parameter must be a boolean');if(t.key_ops!==void 0){let r=t.
+key_ops,n=Array.isArray(r)?[...r]:void 0;if(!n||n.some(o=>typeof o!="string")||new Set(n).size!==n.length)throw new TypeError(
+'"key_ops" (Key Operations) Parameter must be an array of unique strings');t.key_ops=n}return t}function Rt(e){if(e!==void 0&&
+typeof e!="boolean")throw new TypeError('"extractable" option must be a boolean');return e}async function z(e,t,r){if(!e.
+kty.includes(t.kty))throw new _('Invalid or unsupported JWK "alg" (Algorithm) Parameter value');let n=e.resolve?.({kty:t.
+kty,crv:t.crv})??e.subtle,o=!!(t.d||t.priv),s={...t,ext:r??t.ext};return s.kty!=="AKP"&&delete s.alg,delete s.use,crypto.
+subtle.importKey("jwk",s,n,s.ext??!o,t.key_ops??e.usages[o?1:0])}async function Ct(e,t,r,n=!1){return e instanceof Uint8Array&&
+(e=await crypto.subtle.importKey("raw",e,t,n,[r])),vr(e,t,r),e}c();c();function te(e){let t={__proto__:null};for(let r in e)t[r]={...e[r],alg:r};return t}var _r=[["encrypt","wrapKey"],["decrypt","unwrapKey"]],Kr=[[],["deriveBits"]],_e=[[],[]];function ke(e){return{kty:["RSA"],
+mode:"key-encryption",subtle:{name:"RSA-OAEP",hash:`SHA-${e}`},usages:_r,ops:["wrapKey","unwrapKey"]}}function ve(e){return{
+kty:["EC","OKP"],mode:e,subtle:{name:"ECDH"},resolve:({kty:t,crv:r,asymmetricKeyType:n})=>{if(r==="X25519"||n==="x25519")
+return{name:"X25519"};if(t==="OKP")throw new _('Invalid or unsupported JWK "alg" (Algorithm) Parameter value');return{name:"\
+ECDH",namedCurve:r}},usages:Kr,ops:[void 0,"deriveBits"]}}function x(e,t=!1){return{kty:["oct"],mode:"key-wrapping",secret:!0,
+subtle:{name:t?"AES-GCM":"AES-KW",length:e},usages:_e,ops:t?["encrypt","decrypt"]:["wrapKey","unwrapKey"]}}function We(){
+return{kty:["oct"],mode:"key-wrapping",secret:!0,subtle:{name:"PBKDF2"},usages:_e,ops:["deriveBits","deriveBits"]}}var Pt=te(
+{dir:{kty:["oct"],mode:"direct-encryption",secret:!0,subtle:{name:"AES-GCM"},usages:_e,ops:["encrypt","decrypt"]},"RSA-O\
+AEP":ke(1),"RSA-OAEP-256":ke(256),"RSA-OAEP-384":ke(384),"RSA-OAEP-512":ke(512),"ECDH-ES":ve("direct-key-agreement"),"EC\
+DH-ES+A128KW":ve("key-agreement-with-key-wrapping"),"ECDH-ES+A192KW":ve("key-agreement-with-key-wrapping"),"ECDH-ES+A256\
+KW":ve("key-agreement-with-key-wrapping"),A128KW:x(128),A192KW:x(192),A256KW:x(256),A128GCMKW:x(128,!0),A192GCMKW:x(192,
+!0),A256GCMKW:x(256,!0),"PBES2-HS256+A128KW":We(),"PBES2-HS384+A192KW":We(),"PBES2-HS512+A256KW":We()}),Jr=["encrypt","d\
+ecrypt"];function V(e,t=!1){return{kty:["oct"],secret:!0,subtle:{name:t?"AES-CBC":"AES-GCM",length:e},usages:_e,ops:Jr,cekBits:e,
+ivBits:t?128:96,cbc:t}}var Ln=te({A128GCM:V(128),A192GCM:V(192),A256GCM:V(256),"A128CBC-HS256":V(256,!0),"A192CBC-HS384":V(
+384,!0),"A256CBC-HS512":V(512,!0)});c();c();var re=[["verify"],["sign"]];function Ue(e){let t={name:"HMAC",hash:`SHA-${e}`};return{kty:["oct"],secret:!0,subtle:t,signing:t,
+usages:re}}function Y(e,t){let r={name:t?"RSA-PSS":"RSASSA-PKCS1-v1_5",hash:`SHA-${e}`};return{kty:["RSA"],subtle:r,signing:t?
+{...r,saltLength:t}:r,usages:re,minRsaBits:2048}}function Ne(e,t){return{kty:["EC"],crv:e,subtle:{name:"ECDSA",namedCurve:e},
+signing:{name:"ECDSA",hash:`SHA-${t}`},usages:re}}function It(){let e={name:"Ed25519"};return{kty:["OKP"],crv:"Ed25519",
+subtle:e,signing:e,usages:re}}function Oe(e){let t={name:`ML-DSA-${e}`};return{kty:["AKP"],subtle:t,signing:t,usages:re}}
+var ne=te({HS256:Ue(256),HS384:Ue(384),HS512:Ue(512),RS256:Y(256),RS384:Y(384),RS512:Y(512),PS256:Y(256,32),PS384:Y(384,
+48),PS512:Y(512,64),ES256:Ne("P-256",256),ES384:Ne("P-384",384),ES512:Ne("P-521",512),EdDSA:It(),Ed25519:It(),"ML-DSA-44":Oe(
+44),"ML-DSA-65":Oe(65),"ML-DSA-87":Oe(87)});function Wt(e){let t=typeof e=="string"?ne[e]:void 0;if(!t)throw new _(`alg ${e}\
+ is not supported either by JOSE or your javascript runtime`);return t}function Ut(e){return[e&&At("algorithms",e.algorithms),e?.crit]}function Tr(e){return e===void 0?{}:Ee(e,k,"JWS Protecte\
+d Header is invalid")}function Rr(e){try{return H(e)}catch(t){throw new k("JWS Compact Serialization payload must use only ASCII characters",{
+cause:t})}}async function Cr(e,t,r,n,o){let{protected:s,header:i,payload:a}=e,u=o??Tr(s);if(!bt(u,i))throw new k("JWS Pr\
+otected and JWS Unprotected Header Parameter names must be disjoint");let d={...u,...i},l=vt(u,kt(k,Et,t[1],u,d)),{alg:p}=d;
+if(typeof p!="string"||!p)throw new k('JWS "alg" (Algorithm) Header Parameter missing or invalid');if(t[0]&&!t[0].has(p))
+throw new Se('"alg" (Algorithm) Header Parameter value not allowed');if(l){if(typeof a!="string")throw new k("JWS Payloa\
+d must be a string")}else if(typeof a!="string"&&!(a instanceof Uint8Array))throw new k("JWS Payload must be a string or\
+ an Uint8Array instance");let h=l||typeof a!="string"?a:n(a),K=!1;typeof r=="function"&&(r=await r(u,e),K=!0);let R=Wt(p),
+I=St(s!==void 0?H(s):new Uint8Array,H("."),typeof h=="string"?t[2]??=gt(h,"payload",k):h),N=Re(e.signature,"signature",k),
+J=await Kt(R,r,"verify"),A=await Ct(J,R.subtle,"verify");R.minRsaBits&&Tt(R.alg,A);let P=!1;try{P=await crypto.subtle.verify(
+R.signing,A,N,I)}catch(ie){throw new ee(void 0,{cause:ie})}if(!P)throw new ee;let $={payload:typeof h=="string"?Re(h,"pa\
+yload",k):h};return s!==void 0&&($.protectedHeader=u),i!==void 0&&($.unprotectedHeader=i),K?[{...$,key:J},l]:[$,l]}async function Nt(e,t,r){
+if(e instanceof Uint8Array&&(e=me.decode(e)),typeof e!="string")throw new k("Compact JWS must be a string or Uint8Array");
+let{0:n,1:o,2:s,length:i}=e.split(".");if(i!==3)throw new k("Invalid Compact JWS");return Cr({payload:o,protected:n,signature:s},
+t,r,Rr)}c();c();var Pr=e=>Math.floor(e.getTime()/1e3),Ir={s:1,m:60,h:3600,d:86400,w:604800,y:31557600},Wr=/^(\+|\-)? ?(\d+|\d+\.\d+) ?(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)(?: (ago|from now))?$/i,
+q="check_failed";function Le(){throw new TypeError("Invalid time period format")}function Ot(e){typeof e!="string"&&Le();
+let t=Wr.exec(e);(!t||t[4]&&t[1])&&Le();let r=parseFloat(t[2]),n=Math.round(r*Ir[t[3][0].toLowerCase()]);return Number.isFinite(
+n)||Le(),t[1]==="-"||t[4]==="ago"?-n:n}function Me(e,t){if(!Number.isFinite(t))throw new TypeError(`Invalid ${e} input`);
+return t}var Lt=e=>{let t=e.toLowerCase();return e.includes("/")?t:`application/${t}`},Ur=(e,t)=>typeof e=="string"?t.includes(e):
+Array.isArray(e)?t.some(r=>e.includes(r)):!1;function je(e,t,r=!1){let n=e[t];if(!(n===void 0&&!r)){if(typeof n!="number")
+throw new U(`"${t}" claim must be a number`,e,t,"invalid");return n}}function Be(e,t){throw new U(`unexpected "${t}" cla\
+im value`,e,t,q)}function Mt(e,t,r={}){let n;try{n=JSON.parse(ye.decode(t))}catch(A){throw new j("JWT Claims Set must be\
+ a top-level JSON object",{cause:A})}if(!W(n))throw new j("JWT Claims Set must be a top-level JSON object");let{typ:o}=r;
+if(o!==void 0&&(typeof e.typ!="string"||Lt(e.typ)!==Lt(o)))throw new U('unexpected "typ" JWT header value',n,"typ",q);let{
+requiredClaims:s=[],issuer:i,subject:a,audience:u,maxTokenAge:d}=r,l=[...s];d!==void 0&&l.push("iat"),u!==void 0&&l.push(
+"aud"),a!==void 0&&l.push("sub"),i!==void 0&&l.push("iss");for(let A of new Set(l.reverse()))if(!Object.hasOwn(n,A))throw new U(
+`missing required "${A}" claim`,n,A,"missing");i!==void 0&&!(Array.isArray(i)?i:[i]).includes(n.iss)&&Be(n,"iss"),a!==void 0&&
+n.sub!==a&&Be(n,"sub"),u!==void 0&&!Ur(n.aud,typeof u=="string"?[u]:u)&&Be(n,"aud");let{clockTolerance:p}=r,h=0;if(typeof p==
+"string")h=Ot(p);else if(p!==void 0){if(typeof p!="number")throw new TypeError("Invalid clockTolerance option type");h=p}
+if(Me("clockTolerance option",h),h<0)throw new TypeError("Invalid clockTolerance option input");let{currentDate:K}=r,R=Me(
+"currentDate option",Pr(K===void 0?new Date:K)),I=je(n,"iat",d!==void 0),N=je(n,"nbf");if(N!==void 0&&N>R+h)throw new U(
+'"nbf" claim timestamp check failed',n,"nbf",q);let J=je(n,"exp");if(J!==void 0&&J<=R-h)throw new Q('"exp" claim timesta\
+mp check failed',n,"exp",q);if(d!==void 0){let A=R-I,P=Me("maxTokenAge option",typeof d=="number"?d:Ot(d));if(P<0)throw new TypeError(
+"Invalid maxTokenAge option input");if(A-h>P)throw new Q('"iat" claim timestamp check failed (too far in the past)',n,"i\
+at",q);if(A<-h)throw new U('"iat" claim timestamp check failed (it should be in the past)',n,"iat",q)}return n}async function Ke(e,t,r){let[n,o]=await Nt(e,Ut(r),t);if(!o)throw new j("JWTs MUST NOT use unencoded payload");let s=Mt(
+n.protectedHeader,n.payload,r);return{...n,payload:s}}c();function Nr(e='JWK "alg" (Algorithm) Parameter'){throw new _(`Invalid or unsupported ${e} value`)}function $e(e,t){return(typeof e==
+"string"?ne[e]??Pt[e]:void 0)??Nr(t)}c();function Or(e,t,r,n){let{kty:o,key_ops:s,ext:i,kid:a,alg:u,use:d,crv:l}=e;return(i===void 0||typeof i=="boolean")&&(s===
+void 0||Array.isArray(s)&&s.every((p,h)=>typeof p=="string"&&s.indexOf(p)===h)&&s.includes("verify"))&&t.kty.includes(o)&&
+(n===void 0||typeof n=="string"&&n===a)&&(u===void 0?o!=="AKP":r===u)&&(d===void 0||d==="sig")&&(!t.crv||l===t.crv)}async function jt(e,t,r){
+let n=e.get(t)||e.set(t,{}).get(t),{alg:o}=r;if(n[o]===void 0){let s=z(r,t,!0).then(i=>{if(i.type!=="public")throw new F(
+"JSON Web Key Set members must be public keys");return n[o]=i,i}).catch(i=>{throw n[o]===s&&delete n[o],i});n[o]=s}return n[o]}
+function X(e){let t;try{t=structuredClone(e)}catch(o){throw new F("JSON Web Key Set malformed",{cause:o})}if(!ge(t))throw new F(
+"JSON Web Key Set malformed");let r=t.keys.map(o=>{let s=Pe(o);return Array.isArray(s.key_ops)&&(s.key_ops=[...s.key_ops]),
+s}),n=new WeakMap;return Object.defineProperty(async(o,s)=>{let{alg:i,kid:a}={...o,...s?.header},u=typeof i=="string"?ne[i]:
+void 0;if(!u||u.secret)throw new _('Unsupported "alg" value for a JSON Web Key Set');let d=t.keys.filter((h,K)=>Or(r[K],
+u,i,a)),{0:l,length:p}=d;if(!p)throw new G;if(p!==1){let h=new we;throw h[Symbol.asyncIterator]=async function*(){for(let K of d)
+try{yield await jt(n,K,u)}catch{}},h}return jt(n,l,u)},"jwks",{value:()=>structuredClone(t)})}c();function Lr(){return typeof WebSocketPair<"u"||typeof navigator<"u"&&navigator.userAgent==="Cloudflare-Workers"||typeof EdgeRuntime<
+"u"&&EdgeRuntime==="vercel"}var De;(typeof navigator>"u"||!navigator.userAgent?.startsWith?.("Mozilla/5.0 "))&&(De="jose\
+/v6.2.17");var $t=Symbol();async function Mr(e,t,r,n=fetch){let o=await n(e,{method:"GET",signal:r,redirect:"manual",headers:t}).
+catch(s=>{throw s.name==="TimeoutError"?new be(void 0,{cause:s}):s});if(o.status!==200)throw new v("Expected 200 OK from\
+ the JSON Web Key Set HTTP response");try{return await o.json()}catch(s){throw new v("Failed to parse the JSON Web Key S\
+et HTTP response as JSON",{cause:s})}}var Dt=Symbol();function oe(e,t){return Number.isFinite(e)&&Date.now()<e+t}function Bt(e,t,r){
+if(Number.isNaN(e))throw new TypeError(`"${r}" option must not be NaN`);if(typeof e=="number"&&e<0)throw new TypeError(`\
+"${r}" option must not be negative`);return typeof e=="number"?e:t}function He(e,t){if(!(e instanceof URL))throw new TypeError(
+"url must be an instance of URL");let r=new URL(e.href).href,n=t??{},o=n.timeoutDuration;if(typeof o=="number"&&(!Number.
+isInteger(o)||o<0))throw new TypeError('"timeoutDuration" option must be a non-negative integer');let s=typeof o=="numbe\
+r"?o:5e3,i=Bt(n.cooldownDuration,3e4,"cooldownDuration"),a=Bt(n.cacheMaxAge,6e5,"cacheMaxAge"),u=new Headers(n.headers);
+De&&!u.has("User-Agent")&&u.set("User-Agent",De),u.has("accept")||u.set("accept","application/json, application/jwk-set+\
+json");let d=n[$t],l=n[Dt],p,h,K=0,R=0,I;if(l&&typeof l=="object"){let{uat:J,jwks:A}=l;oe(J,a)&&ge(A)&&(p=J,I=X(A))}let N=async()=>{
+if(h&&Lr()&&(h=void 0),!h){let J=++K,A=h=Mr(r,u,AbortSignal.timeout(s),d).then(P=>{let $=X(P);if(J<=R)return;I=$;let ie=Date.
+now();l&&(l.uat=ie,l.jwks=P),p=ie,R=J}).finally(()=>{h===A&&(h=void 0)})}await h};return Object.defineProperties(async(J,A)=>{
+(!I||!oe(p,a))&&await N();try{return await I(J,A)}catch(P){if(P instanceof G&&!oe(p,i))return await N(),I(J,A);throw P}},
+{coolingDown:{get:()=>oe(p,i),enumerable:!0},fresh:{get:()=>oe(p,a),enumerable:!0},reload:{value:N,enumerable:!0},reloading:{
+get:()=>!!h,enumerable:!0},jwks:{value:()=>I?.jwks(),enumerable:!0}})}c();async function Fe(e,t,r){if(!W(e))throw new TypeError("JWK must be an object");let n=Ie(e),o=Rt(r?.extractable),{alg:s}=n;
+if(t??=s,n.kty!=="oct"&&!t)throw new TypeError('"alg" argument is required when "jwk.alg" is not present');switch(n.kty){case"\
+oct":if(typeof n.k!="string")throw new TypeError('missing "k" (Key Value) Parameter value');return B(n.k);case"AKP":{if(typeof s!=
+"string"||!s)throw new TypeError('missing "alg" (Algorithm) Parameter value');if(t!==s)throw new TypeError("JWK alg and \
+alg option value mismatch");return z($e(t),n,o)}case"RSA":case"EC":case"OKP":return z($e(t),n,o);default:throw new _('Un\
+supported "kty" (Key Type) Parameter value')}}c();function Ge(e){let t;if(typeof e=="string"){let n=e.split(".");(n.length===3||n.length===5)&&([t]=n)}else if(typeof e=="\
+object"&&e)if("protected"in e)t=e.protected;else throw new TypeError("Token does not contain a Protected Header");let r="\
+Invalid Token or Protected Header formatting";if(typeof t!="string"||!t)throw new TypeError(r);return Ee(t,TypeError,r)}function jr(e){return{id:e.sub,role:e.role,email:e.email,appMetadata:e.app_metadata,userMetadata:e.user_metadata}}var ze;
+function Br(e){if(e instanceof URL){let n=e.toString();return ze?.url!==n&&(ze={url:n,resolver:He(e)}),ze.resolver}let t=X(
+e);function r(...n){return t(...n)}return Object.assign(r,{jwks:()=>e})}var $r=new Set(["ERR_JWKS_TIMEOUT","ERR_JWKS_INV\
+ALID","ERR_JOSE_GENERIC"]);function Ht(e){let t=e?.code;return typeof t=="string"&&t.startsWith("ERR_")?t:void 0}function Dr(e){
+switch(Ht(e)){case"ERR_JWT_EXPIRED":return{reason:"the token has expired",hint:"Refresh the session on the client (supab\
+ase.auth.refreshSession()) and retry with the new access token. If tokens appear to expire immediately, check the server\
+ clock for skew."};case"ERR_JWS_SIGNATURE_VERIFICATION_FAILED":return{reason:"the signature did not verify against the c\
+onfigured JWKS",hint:"The token was signed by a different key than the JWKS provides. Check that SUPABASE_JWKS_URL / SUP\
+ABASE_JWKS belongs to the same Supabase project that issued the token."};case"ERR_JWKS_NO_MATCHING_KEY":return{reason:`n\
+o key in the JWKS matches the token's "kid"`,hint:"Either the JWKS belongs to a different Supabase project, or the signi\
+ng key was rotated and the JWKS is stale. Prefer SUPABASE_JWKS_URL over inline SUPABASE_JWKS so rotations are picked up \
+automatically."};case"ERR_JWKS_MULTIPLE_MATCHING_KEYS":return{reason:`more than one key in the JWKS matches the token's \
+"kid"`,hint:`The JWKS contains duplicate "kid" values. Remove the duplicates, or point SUPABASE_JWKS_URL at the project'\
+s own /auth/v1/.well-known/jwks.json.`};case"ERR_JWT_CLAIM_VALIDATION_FAILED":return Fr(e);case"ERR_JOSE_ALG_NOT_ALLOWED":case"\
+ERR_JOSE_NOT_SUPPORTED":return{reason:"the token's signing algorithm is not supported",hint:"Supabase signs JWTs with ES\
+256, RS256, or HS256. A token using anything else was not issued by Supabase Auth."};default:return{reason:"the token is\
+ malformed",hint:Ft}}}var Hr={aud:{option:"audience",issued:'Supabase Auth sets "aud" to "authenticated" on user access \
+tokens'},iss:{option:"issuer",issued:`Supabase Auth sets "iss" to the project's Auth URL, https://<project-ref>.supabase\
+.co/auth/v1, with no trailing slash`}};function Fr(e){let{claim:t,reason:r}=e??{},n=typeof t=="string"?t:"unspecified";if(r===
+"invalid")return{reason:`its "${n}" claim is malformed`,hint:'The claim is present but has the wrong type. Supabase Auth\
+ issues numeric "iat", "nbf", and "exp" claims, so check which service minted the token.'};if(n==="aud"||n==="iss"){let{
+option:o,issued:s}=Hr[n];return{reason:r==="missing"?`it has no "${n}" claim, but an ${o} is configured`:`its "${n}" cla\
+im does not match the configured ${o}`,hint:`Compare the "${o}" option with what the token carries: ${s}. If every reque\
+st fails, the option is wrong; if only some do, those tokens were issued by a different project. Omit the option to skip\
+ ${o} validation.`}}return n==="nbf"&&r==="check_failed"?{reason:'its "nbf" claim is in the future',hint:'The token is n\
+ot valid yet. Check the server clock for skew against Supabase Auth, then retry once "nbf" has passed.'}:{reason:n==="un\
+specified"?"a registered claim failed validation":`its "${n}" claim failed validation`,hint:"Check the server clock for \
+skew and that the token came from the expected Supabase project."}}var Ft="The Authorization header must carry a compact\
+ JWS — three base64url segments separated by dots. Check the token was not truncated, URL-encoded, or wrapped in quotes.";
+async function Gt(e,t,r){let n,o;try{({alg:n,kid:o}=Ge(e))}catch(i){return{ok:!1,failure:{kind:"token",reason:"its heade\
+r could not be decoded",hint:Ft,jwt:{decodable:!1},cause:i}}}let s={alg:n??null,kid:o??null};if(!n||!o)return{ok:!1,failure:{
+kind:"token",reason:`its header is missing ${[!n&&'"alg"',!o&&'"kid"'].filter(Boolean).join(" and ")}`,hint:`A JWT issue\
+d by a project using JWT signing keys carries both "alg" and "kid". A token with no "kid" is usually a legacy JWT signed\
+ with the project's shared JWT secret — migrate the project to JWT signing keys. For API keys use auth mode "publishable\
+" / "secret" rather than "user".`,jwt:s}};if(r?.audience===""||r?.audience===null||Array.isArray(r?.audience)&&(r.audience.
+length===0||r.audience.some(i=>!i)))return{ok:!1,failure:{kind:"token",reason:'the configured "audience" option is empty',
+hint:"Pass a non-empty string or array, or omit the option to skip audience validation.",jwt:s}};if(r?.issuer===""||r?.issuer===
+null||Array.isArray(r?.issuer)&&(r.issuer.length===0||r.issuer.some(i=>!i)))return{ok:!1,failure:{kind:"token",reason:'t\
+he configured "issuer" option is empty',hint:"Pass a non-empty string or array, or omit the option to skip issuer valida\
+tion.",jwt:s}};try{let i=Br(t),a=null,u={audience:r?.audience,issuer:r?.issuer};if(n==="HS256"){let l=()=>i.jwks()?.keys.
+find(K=>K.alg===n&&K.kid===o);(i.jwks()===void 0||i.fresh===!1)&&await i.reload?.();let p=l();if(!p&&i.reload&&i.coolingDown===
+!1&&(await i.reload(),p=l()),!p)return{ok:!1,failure:{kind:"token",reason:`no HS256 key in the JWKS matches the token's \
+"kid"`,hint:'The JWKS must contain the symmetric signing key (alg "HS256") with a matching "kid". Check SUPABASE_JWKS / \
+SUPABASE_JWKS_URL belongs to the project that issued the token, and that its signing key has not been rotated.',jwt:s}};
+let h=await Fe(p,"HS256");a=(await Ke(e,h,u)).payload}else a=(await Ke(e,i,u)).payload;if(typeof a.sub!="string")return{
+ok:!1,failure:{kind:"token",reason:'it has no "sub" claim, so it identifies no user',hint:'Auth mode "user" expects an e\
+nd-user access token from Supabase Auth. A token without "sub" is typically a legacy anon / service_role JWT — use auth \
+mode "publishable" or "secret" for those.',jwt:s}};let d=a;return{ok:!0,jwtClaims:d,userClaims:jr(d)}}catch(i){let a=Ht(
+i);return a&&$r.has(a)||a===void 0&&t instanceof URL?{ok:!1,failure:{kind:"jwks-source",reason:i instanceof Error?i.message:
+String(i),hint:'Check that SUPABASE_JWKS_URL points at a reachable JWKS endpoint and that the server has outbound networ\
+k access to it. The endpoint must return 200 with a JSON `{ "keys": [...] }` body.',jwt:s,cause:i}}:{ok:!1,failure:{kind:"\
+token",...Dr(i),jwt:s,cause:i}}}}var zt=!1;function Gr(){zt||(zt=!0,console.warn('[@supabase/server] The `allow` option is deprecated and will be removed\
+ in a future major release. Use `auth` instead — e.g. `{ auth: "user" }` instead of `{ allow: "user" }`.'))}function zr(e){
+return e.auth!==void 0?e.auth:e.allow!==void 0?(Gr(),e.allow):"user"}var xt=new TextEncoder;async function Vt(e,t){let r=crypto.
+getRandomValues(new Uint8Array(32)),n=await crypto.subtle.importKey("raw",r,{name:"HMAC",hash:"SHA-256"},!1,["sign"]),[o,
+s]=await Promise.all([crypto.subtle.sign("HMAC",n,xt.encode(e)),crypto.subtle.sign("HMAC",n,xt.encode(t))]);if(o.byteLength!==
+s.byteLength)return!1;let i=new Uint8Array(o),a=new Uint8Array(s),u=0;for(let d=0;d<i.length;d++)u|=i[d]^a[d];return u===
+0}function xr(e){if(e==="none"||e==="publishable"||e==="secret"||e==="user")return{base:e,keyName:null};let t=e.indexOf(
+":"),r=e.slice(0,t),n=e.slice(t+1);return n?{base:r,keyName:n}:{base:r,keyName:null}}var Vr={kind:"skip",skip:{reason:"n\
+o-token"}},Yt={kind:"skip",skip:{reason:"no-apikey"}};async function qt(e,t,r){if(r==="*"){for(let[s,i]of Object.entries(
+t))if(await Vt(e,i))return s;return null}let n=r??"default",o=t[n];return o&&await Vt(e,o)?n:null}async function Yr(e,t,r,n){
+let{base:o,keyName:s}=xr(e);switch(o){case"none":return{kind:"match",auth:{authMode:"none",token:null,userClaims:null,jwtClaims:null,
+keyName:null}};case"publishable":case"secret":{if(!t.apikey)return Yt;let i=o==="publishable"?r.publishableKeys:r.secretKeys;
+if(!(s==="*"||s===null?Object.keys(i).length>0:i[s]!==void 0))return{kind:"skip",skip:{reason:"no-keys-configured",mode:e,
+keyKind:o}};let a=await qt(t.apikey,i,s);return a===null?{kind:"skip",skip:{reason:"apikey-mismatch",mode:e,keyKind:o,matchedKeyName:s===
+"*"?null:await qt(t.apikey,i,"*")}}:{kind:"match",auth:{authMode:o,token:null,userClaims:null,jwtClaims:null,keyName:a}}}case"\
+user":{if(!t.token)return Vr;if(t.token.startsWith("sb_"))return{kind:"skip",skip:{reason:"token-is-api-key"}};if(!r.jwks)
+return{kind:"skip",skip:{reason:"jwks-not-configured"}};let i=await Gt(t.token,r.jwks,{audience:n?.audience,issuer:n?.issuer});
+if(!i.ok){let{failure:a}=i;return{kind:"reject",error:u=>a.kind==="jwks-source"?T[he]({...u,reason:a.reason,cause:a.cause}):
+T[ue]({...u,reason:a.reason,hint:a.hint,jwt:a.jwt,cause:a.cause})}}return{kind:"match",auth:{authMode:"user",token:t.token,
+userClaims:i.userClaims,jwtClaims:i.jwtClaims,keyName:null}}}default:return Yt}}function Xt(e,t,r){let n=s=>e.some(i=>i===
+s||i.startsWith(`${s}:`)),o={};return n("publishable")&&(o.publishable=Object.keys(r.publishableKeys)),n("secret")&&(o.secret=
+Object.keys(r.secretKeys)),{authModes:e,received:{authorization:t.token?t.token.startsWith("sb_")?"api-key":"bearer":"ab\
+sent",apikey:yt(t.apikey)},...Object.keys(o).length>0?{configuredKeyNames:o}:{}}}function qr(e,t){if(e.some(s=>s.reason===
+"jwks-not-configured"))return T[le](t);let r=e.find(s=>s.reason==="no-keys-configured");if(r)return T[pe]({...t,mode:r.mode,
+keyKind:r.keyKind});let{authorization:n,apikey:o}=t.received;if(n==="absent"&&o==="absent")return T[ae](t);if(!t.authModes.
+some(s=>s==="publishable"||s.startsWith("publishable:")||s==="secret"||s.startsWith("secret:"))&&(n==="api-key"||o!=="ab\
+sent"))return T[D]({...t,...mt({inAuthorization:n==="api-key",inApiKeyHeader:o!=="absent"})});if(n==="api-key"&&o==="abs\
+ent")return T[D]({...t,...ft});if(o!=="absent"){let s=e.find(i=>i.reason==="apikey-mismatch"&&i.matchedKeyName!==null);return T[ce](
+s?{...t,matchedKey:{kind:s.keyKind,name:s.matchedKeyName,mode:s.mode}}:t)}return T[de](t)}async function Zt(e,t){let{data:r,
+error:n}=ht(t.env);if(n)return{data:null,error:new C(n.message,n.code,500,{hint:n.hint,details:n.details,docs:n.docs,cause:n})};
+let o=zr(t),s=Array.isArray(o)?o:[o],i=[];for(let a of s){let u=await Yr(a,e,r,t);if(u.kind==="match")return{data:u.auth,
+error:null};if(u.kind==="reject")return{data:null,error:u.error(Xt(s,e,r))};i.push(u.skip)}return{data:null,error:qr(i,Xt(
+s,e,r))}}async function Qt(e,t){let r=xe(e),n=await Zt(r,t);if(n.error===null||r.token)return n;let o=pt(e.headers.get("\
+authorization"));return o.kind!=="unreadable"||n.error.code!=="MISSING_CREDENTIALS"?n:{data:null,error:T[D]({authModes:n.
+error.details?.acceptedAuthModes,received:{...n.error.details?.received,authorization:"non-bearer-scheme"},reason:o.reason,
+hint:o.hint})}}export{Qt as verifyAuth};

@@ -4,204 +4,147 @@
 //   @supabase/server@1.8.1 (MIT)
 //   std-env@4.3.0 (MIT)
 // @ts-self-types="./supabase_server_oauth.d.ts"
-var ErrorSource="@supabase/server",MessagePrefix=`[${ErrorSource}] `,ErrorCodeHeader="x-supabase-server-error",DocsBase="\
-https://github.com/supabase/server/blob/main/docs/error-handling.md";function docsFor(code){return`${DocsBase}#${code.toLowerCase()}`}
-function quoteList(items){return items.map(item=>`"${item}"`).join(", ")}function messageOf(error){return error instanceof
-Error?error.message:String(error)}var SupabaseServerError=class extends Error{constructor(message,code,options){super(message.
-startsWith(MessagePrefix)?message:MessagePrefix+message,options&&"cause"in options?{cause:options.cause}:void 0),this.source=
-ErrorSource,this.name="SupabaseServerError",this.code=code,this.docs=options?.docs??docsFor(code),options?.hint&&(this.hint=
-options.hint),options?.details&&(this.details=options.details)}toJSON(){return{source:this.source,code:this.code,message:this.
-message,...this.hint?{hint:this.hint}:{},docs:this.docs,...this.details?{details:this.details}:{}}}},EnvError=class extends SupabaseServerError{constructor(message,code=EnvGenericError,options){
-super(message,code,options),this.status=500,this.name="EnvError"}},EnvGenericError="ENV_ERROR",MissingSupabaseURLError="\
-MISSING_SUPABASE_URL",MissingPublishableKeyError="MISSING_PUBLISHABLE_KEY",MissingDefaultPublishableKeyError="MISSING_DE\
-FAULT_PUBLISHABLE_KEY",MissingSecretKeyError="MISSING_SECRET_KEY",MissingDefaultSecretKeyError="MISSING_DEFAULT_SECRET_K\
-EY",MissingResourceServerError="MISSING_RESOURCE_SERVER",MissingAuthorizationServerError="MISSING_AUTHORIZATION_SERVER",
-MissingConnectionStringError="MISSING_CONNECTION_STRING";function configuredNames(available){return!available||available.
-length===0?"None are configured.":`Configured names: ${quoteList(available)}.`}var EnvErrorMap={[MissingSupabaseURLError]:()=>new EnvError(
-"SUPABASE_URL is required but not set.",MissingSupabaseURLError,{hint:"Set SUPABASE_URL to your project URL (https://<pr\
-oject-ref>.supabase.co), or pass `env.url`. A local Supabase CLI stack uses http://localhost:54321."}),[MissingSecretKeyError]:(name,availableKeyNames)=>new EnvError(
-`No "${name}" secret key found. ${configuredNames(availableKeyNames)}`,MissingSecretKeyError,{hint:`Add a "${name}" entr\
-y to SUPABASE_SECRET_KEYS — a JSON object of name → key, e.g. {"${name}":"sb_secret_…"} — or pass \`env.secretKeys\`.`,
-details:{requestedKeyName:name,configuredKeyNames:availableKeyNames??[]}}),[MissingDefaultSecretKeyError]:availableKeyNames=>new EnvError(
-`No default secret key found. ${configuredNames(availableKeyNames)}`,MissingDefaultSecretKeyError,{hint:'Set SUPABASE_SE\
-CRET_KEY, or add a "default" entry to SUPABASE_SECRET_KEYS (a JSON object of name → key), or pass `env.secretKeys`.',details:{
-configuredKeyNames:availableKeyNames??[]}}),[MissingPublishableKeyError]:(name,availableKeyNames)=>new EnvError(`No "${name}\
-" publishable key found. ${configuredNames(availableKeyNames)}`,MissingPublishableKeyError,{hint:`Add a "${name}" entry \
-to SUPABASE_PUBLISHABLE_KEYS — a JSON object of name → key, e.g. {"${name}":"sb_publishable_…"} — or pass \`env.publi\
-shableKeys\`.`,details:{requestedKeyName:name,configuredKeyNames:availableKeyNames??[]}}),[MissingDefaultPublishableKeyError]:availableKeyNames=>new EnvError(
-`No default publishable key found. ${configuredNames(availableKeyNames)}`,MissingDefaultPublishableKeyError,{hint:'Set S\
-UPABASE_PUBLISHABLE_KEY, or add a "default" entry to SUPABASE_PUBLISHABLE_KEYS (a JSON object of name → key), or pass `e\
-nv.publishableKeys`.',details:{configuredKeyNames:availableKeyNames??[]}}),[MissingResourceServerError]:runtime=>new EnvError(
-"resourceServer is required outside Supabase Edge Functions and could not be derived.",MissingResourceServerError,{hint:"\
-Pass it to withOAuthProtectedResource(), e.g. { resourceServer: (req) => new URL(req.url).origin + '/api/mcp' }. On Edge\
- Functions it is derived from the request instead; that environment is recognized by SUPABASE_FUNCTION_SLUG or SB_EXECUT\
-ION_ID being set, or by a Deno host runtime.",details:{runtime}}),[MissingAuthorizationServerError]:()=>new EnvError("au\
-thorizationServer is required outside Supabase Edge Functions and could not be derived.",MissingAuthorizationServerError,
-{hint:"Pass it to withOAuthProtectedResource() — use fromSupabaseUrl('https://<project-ref>.supabase.co') for Supabase A\
-uth — or set SUPABASE_PUBLIC_URL or SUPABASE_URL."}),[MissingConnectionStringError]:middleware=>new EnvError("A Postgr\
-es connection string is required, and none is configured.",MissingConnectionStringError,{hint:`Set SUPABASE_DB_URL, or p\
-ass \`connectionString\` to ${middleware}(). Supabase Edge Functions provide SUPABASE_DB_URL automatically; elsewhere, c\
-opy it from Project Settings → Database → Connection string.`,details:{middleware}})},AuthError=class extends SupabaseServerError{constructor(message,code=AuthGenericError,status=401,options){
-super(message,code,options),this.name="AuthError",this.status=status}},AuthGenericError="AUTH_ERROR",MissingCredentialsError="\
-MISSING_CREDENTIALS",UnusableCredentialError="UNUSABLE_CREDENTIAL",InvalidApiKeyError="INVALID_API_KEY",InvalidJwtError="\
-INVALID_JWT",InvalidCredentialsError="INVALID_CREDENTIALS",JwksNotConfiguredError="JWKS_NOT_CONFIGURED",JwksFetchFailedError="\
-JWKS_FETCH_FAILED",NoKeysConfiguredError="NO_KEYS_CONFIGURED",CreateSupabaseClientError="CREATE_SUPABASE_CLIENT_ERROR",UnsupportedRoleError="\
-UNSUPPORTED_ROLE";function credentialForMode(mode){return mode==="user"?"Authorization: Bearer <jwt>":mode==="publishabl\
-e"||mode.startsWith("publishable:")?"apikey: <publishable key>":mode==="secret"||mode.startsWith("secret:")?"apikey: <se\
-cret key>":null}function sendOneOfHint(authModes){const options=[...new Set(authModes.map(mode=>{const credential=credentialForMode(
-mode);return credential?`${credential} (for auth mode "${mode}")`:null}).filter(entry=>entry!==null))];if(options.length!==
-0)return`${options.length>1?"Send one of":"Send"}: ${options.join("; ")}.`}var ApiKeyFormatLabel={absent:"no apikey head\
-er",publishable:"a publishable key (sb_publishable_…)",secret:"a secret key (sb_secret_…)","legacy-jwt":"a legacy JW\
-T-style key (eyJ…)",unrecognized:"a value in an unrecognized format"};function apiKeyHint(context){const{authModes,received}=context;
-if(context.matchedKey){const{kind,name,mode}=context.matchedKey,colonIndex=mode.indexOf(":");return`The key is the ${kind}\
- key named "${name}", but auth: '${mode}' accepts only the key named "${colonIndex===-1?"default":mode.slice(colonIndex+
-1)}". Use auth: '${kind}:${name}' to accept that key, or auth: '${kind}:*' to accept any ${kind} key.`}const keyModes=authModes.
-filter(mode=>credentialForMode(mode)?.startsWith("apikey")),acceptsPublishable=keyModes.some(mode=>mode.startsWith("publ\
-ishable")),acceptsSecret=keyModes.some(mode=>mode.startsWith("secret"));if(received.apikey==="legacy-jwt")return"The api\
-key looks like a legacy JWT-based key (anon / service_role). @supabase/server expects the newer API key format — sb_publ\
-ishable_… or sb_secret_…. Find them under Project Settings → API Keys.";if(received.apikey==="secret"&&acceptsPublishable&&
-!acceptsSecret)return'You sent a secret key, but this endpoint only accepts publishable keys. Send a sb_publishable_… ke\
-y, or add "secret" to `auth` if server-to-server calls should be allowed.';if(received.apikey==="publishable"&&acceptsSecret&&
-!acceptsPublishable)return'You sent a publishable key, but this endpoint only accepts secret keys. Send a sb_secret_… ke\
-y, or add "publishable" to `auth` if client-facing calls should be allowed.';if(received.apikey==="unrecognized")return`\
-The apikey header held ${ApiKeyFormatLabel.unrecognized} — Supabase API keys start with sb_publishable_ or sb_secret_. C\
-opy the key from Project Settings → API Keys.`;const kinds=Object.entries(context.configuredKeyNames??{}),names=kinds.
-map(([kind,keyNames])=>`${kind}: ${keyNames.length?quoteList(keyNames):"none configured"}`).join("; "),envVars=kinds.map(
-([kind])=>`SUPABASE_${kind.toUpperCase()}_KEY(S)`).join(" / ");return`The key was well-formed but matched no configured \
-key${names?` (${names})`:""}. Keys come from ${envVars||"the SUPABASE_*_KEY(S) variables"}, or the \`env\` option. Check y\
-ou are pointing at the right Supabase project.`}var AuthErrorMap={[MissingCredentialsError]:context=>new AuthError(`No c\
-redentials found on the request. This endpoint accepts auth mode(s): ${quoteList(context.authModes)}.`,MissingCredentialsError,
-401,{hint:sendOneOfHint(context.authModes),details:{acceptedAuthModes:context.authModes,received:context.received}}),[UnusableCredentialError]:context=>new AuthError(
-`The request carried a credential this endpoint cannot use: ${context.reason}.`+(context.authModes?` Accepted auth mode(\
-s): ${quoteList(context.authModes)}.`:""),UnusableCredentialError,401,{hint:[context.hint,context.authModes&&sendOneOfHint(
-context.authModes)].filter(Boolean).join(" "),details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.
-received?{received:context.received}:{}}}),[InvalidApiKeyError]:context=>new AuthError(`The apikey header matched no key\
- configured for auth mode(s): ${quoteList(context.authModes)}.`,InvalidApiKeyError,401,{hint:apiKeyHint(context),details:{
-acceptedAuthModes:context.authModes,received:context.received,...context.configuredKeyNames?{configuredKeyNames:context.
-configuredKeyNames}:{},...context.matchedKey?{matchedKeyName:context.matchedKey.name}:{}}}),[InvalidJwtError]:context=>new AuthError(
-`The JWT in the Authorization header failed verification: ${context.reason}.`,InvalidJwtError,401,{hint:context.hint,details:{
-...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?{received:context.received}:{},...context.
-jwt?{jwt:context.jwt}:{}},cause:context.cause}),[JwksNotConfiguredError]:(context={})=>new AuthError("A JWT was provided\
- but no JWKS is configured, so it cannot be verified. This is a server configuration problem, not a problem with the req\
-uest.",JwksNotConfiguredError,500,{hint:"Set SUPABASE_URL to your project URL (the JWKS is derived from it), or set SUPA\
-BASE_JWKS_URL (e.g. https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.json) or SUPABASE_JWKS (inline JSON), or \
-pass "+(context.middleware?`\`jwks\` to ${context.middleware}()`:"`env.jwks`")+". Note that a malformed value resolves t\
-o null rather than erroring: SUPABASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the URL derived from SUPABASE_P\
-UBLIC_URL, then SUPABASE_URL) must be https (plain http is only allowed for localhost). On self-hosted stacks SUPABASE_U\
-RL is the Docker-internal gateway (http://kong:8000), which does not qualify: set SUPABASE_PUBLIC_URL to the externally \
-reachable https URL of the stack.",details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?
-{received:context.received}:{},...context.middleware?{middleware:context.middleware}:{}}}),[JwksFetchFailedError]:context=>new AuthError(
-`The remote JWKS could not be fetched, so the JWT could not be verified: ${context.reason}. This is a server-side or ups\
-tream failure, not a problem with the request.`,JwksFetchFailedError,500,{hint:'Check that SUPABASE_JWKS_URL points at a\
- reachable JWKS endpoint and that the server has outbound network access to it. The endpoint must return 200 with a JSON\
- `{ "keys": [...] }` body.',details:{...context.authModes?{acceptedAuthModes:context.authModes}:{},...context.received?{
-received:context.received}:{}},cause:context.cause}),[NoKeysConfiguredError]:context=>{const envVar=context.keyKind==="p\
-ublishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_PUBLISHABLE_KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",configured=context.
-configuredKeyNames?.[context.keyKind]??[];return new AuthError(`Auth mode "${context.mode}" was requested but no matchin\
-g ${context.keyKind} key is configured, so the mode could never match any request. This is a server configuration proble\
-m, not a problem with the request.`,NoKeysConfiguredError,500,{hint:`${configuredNames(configured)} Set ${envVar} (the p\
-lural form is a JSON object of name → key), or pass \`env.${context.keyKind}Keys\`.`,details:{acceptedAuthModes:context.
-authModes,received:context.received,mode:context.mode,keyKind:context.keyKind,...context.configuredKeyNames?{configuredKeyNames:context.
-configuredKeyNames}:{}}})},[InvalidCredentialsError]:context=>new AuthError(context?`No credential matched any of the ac\
-cepted auth mode(s): ${quoteList(context.authModes)}.`:"No credential matched any accepted auth mode.",InvalidCredentialsError,
-401,{hint:context?sendOneOfHint(context.authModes):"Check that the request carries a credential for one of the accepted \
-auth modes.",details:context?{acceptedAuthModes:context.authModes,received:context.received}:void 0}),[CreateSupabaseClientError]:options=>new AuthError(
-"Authentication succeeded but the Supabase client could not be created.",CreateSupabaseClientError,500,{hint:"This is al\
-most always a missing or malformed SUPABASE_URL or API key. The underlying error is attached as `cause` — log it to see \
-which value is at fault.",cause:options?.cause}),[UnsupportedRoleError]:context=>{const{requestedRole,supportedRoles}=context,
-supported=quoteList(supportedRoles),[reason,hint]=requestedRole==="service_role"?[`the caller's token carries the "servi\
+var _e="@supabase/server",Q=`[${_e}] `,D="x-supabase-server-error",We="https://github.com/supabase/server/blob/main/docs\
+/error-handling.md";function Fe(e){return`${We}#${e.toLowerCase()}`}function U(e){return e.map(t=>`"${t}"`).join(", ")}function Ge(e){
+return e instanceof Error?e.message:String(e)}var G=class extends Error{static name="SupabaseServerError";constructor(e,t,r){
+super(e.startsWith(Q)?e:Q+e,r&&"cause"in r?{cause:r.cause}:void 0),this.source=_e,this.name="SupabaseServerError",this.code=
+t,this.docs=r?.docs??Fe(t),r?.hint&&(this.hint=r.hint),r?.details&&(this.details=r.details)}toJSON(){return{source:this.
+source,code:this.code,message:this.message,...this.hint?{hint:this.hint}:{},docs:this.docs,...this.details?{details:this.
+details}:{}}}},l=class extends G{static name="EnvError";constructor(e,t=Ye,r){super(e,t,r),this.status=500,this.name="En\
+vError"}},Ye="ENV_ERROR",x="MISSING_SUPABASE_URL",ee="MISSING_PUBLISHABLE_KEY",te="MISSING_DEFAULT_PUBLISHABLE_KEY",re="\
+MISSING_SECRET_KEY",se="MISSING_DEFAULT_SECRET_KEY",T="MISSING_RESOURCE_SERVER",L="MISSING_AUTHORIZATION_SERVER",oe="MIS\
+SING_CONNECTION_STRING";function C(e){return!e||e.length===0?"None are configured.":`Configured names: ${U(e)}.`}var je={
+[x]:()=>new l("SUPABASE_URL is required but not set.",x,{hint:"Set SUPABASE_URL to your project URL (https://<project-re\
+f>.supabase.co), or pass `env.url`. A local Supabase CLI stack uses http://localhost:54321."}),[re]:(e,t)=>new l(`No "${e}\
+" secret key found. ${C(t)}`,re,{hint:`Add a "${e}" entry to SUPABASE_SECRET_KEYS — a JSON object of name → key, e.g. {"${e}\
+":"sb_secret_…"} — or pass \`env.secretKeys\`.`,details:{requestedKeyName:e,configuredKeyNames:t??[]}}),[se]:e=>new l(
+`No default secret key found. ${C(e)}`,se,{hint:'Set SUPABASE_SECRET_KEY, or add a "default" entry to SUPABASE_SECRET_KE\
+YS (a JSON object of name → key), or pass `env.secretKeys`.',details:{configuredKeyNames:e??[]}}),[ee]:(e,t)=>new l(`N\
+o "${e}" publishable key found. ${C(t)}`,ee,{hint:`Add a "${e}" entry to SUPABASE_PUBLISHABLE_KEYS — a JSON object of na\
+me → key, e.g. {"${e}":"sb_publishable_…"} — or pass \`env.publishableKeys\`.`,details:{requestedKeyName:e,configuredKeyNames:t??
+[]}}),[te]:e=>new l(`No default publishable key found. ${C(e)}`,te,{hint:'Set SUPABASE_PUBLISHABLE_KEY, or add a "defaul\
+t" entry to SUPABASE_PUBLISHABLE_KEYS (a JSON object of name → key), or pass `env.publishableKeys`.',details:{configuredKeyNames:e??
+[]}}),[T]:e=>new l("resourceServer is required outside Supabase Edge Functions and could not be derived.",T,{hint:"Pass \
+it to withOAuthProtectedResource(), e.g. { resourceServer: (req) => new URL(req.url).origin + '/api/mcp' }. On Edge Func\
+tions it is derived from the request instead; that environment is recognized by SUPABASE_FUNCTION_SLUG or SB_EXECUTION_I\
+D being set, or by a Deno host runtime.",details:{runtime:e}}),[L]:()=>new l("authorizationServer is required outside Su\
+pabase Edge Functions and could not be derived.",L,{hint:"Pass it to withOAuthProtectedResource() — use fromSupabaseUrl(\
+'https://<project-ref>.supabase.co') for Supabase Auth — or set SUPABASE_PUBLIC_URL or SUPABASE_URL."}),[oe]:e=>new l(
+"A Postgres connection string is required, and none is configured.",oe,{hint:`Set SUPABASE_DB_URL, or pass \`connectionSt\
+ring\` to ${e}(). Supabase Edge Functions provide SUPABASE_DB_URL automatically; elsewhere, copy it from Project Setting\
+s → Database → Connection string.`,details:{middleware:e}})},c=class extends G{static name="AuthError";constructor(e,t=Je,r=401,s){
+super(e,t,s),this.name="AuthError",this.status=r}},Je="AUTH_ERROR",ne="MISSING_CREDENTIALS",ae="UNUSABLE_CREDENTIAL",ie="\
+INVALID_API_KEY",ue="INVALID_JWT",ce="INVALID_CREDENTIALS",de="JWKS_NOT_CONFIGURED",le="JWKS_FETCH_FAILED",he="NO_KEYS_C\
+ONFIGURED",Ee="CREATE_SUPABASE_CLIENT_ERROR",fe="UNSUPPORTED_ROLE";function me(e){return e==="user"?"Authorization: Bear\
+er <jwt>":e==="publishable"||e.startsWith("publishable:")?"apikey: <publishable key>":e==="secret"||e.startsWith("secret\
+:")?"apikey: <secret key>":null}function F(e){let t=[...new Set(e.map(r=>{let s=me(r);return s?`${s} (for auth mode "${r}\
+")`:null}).filter(r=>r!==null))];if(t.length!==0)return`${t.length>1?"Send one of":"Send"}: ${t.join("; ")}.`}var He={absent:"\
+no apikey header",publishable:"a publishable key (sb_publishable_…)",secret:"a secret key (sb_secret_…)","legacy-jwt":"\
+a legacy JWT-style key (eyJ…)",unrecognized:"a value in an unrecognized format"};function Ve(e){let{authModes:t,received:r}=e;
+if(e.matchedKey){let{kind:i,name:h,mode:E}=e.matchedKey,N=E.indexOf(":");return`The key is the ${i} key named "${h}", bu\
+t auth: '${E}' accepts only the key named "${N===-1?"default":E.slice(N+1)}". Use auth: '${i}:${h}' to accept that key, \
+or auth: '${i}:*' to accept any ${i} key.`}let s=t.filter(i=>me(i)?.startsWith("apikey")),n=s.some(i=>i.startsWith("publ\
+ishable")),o=s.some(i=>i.startsWith("secret"));if(r.apikey==="legacy-jwt")return"The apikey looks like a legacy JWT-base\
+d key (anon / service_role). @supabase/server expects the newer API key format — sb_publishable_… or sb_secret_…. Find t\
+hem under Project Settings → API Keys.";if(r.apikey==="secret"&&n&&!o)return'You sent a secret key, but this endpoint \
+only accepts publishable keys. Send a sb_publishable_… key, or add "secret" to `auth` if server-to-server calls should b\
+e allowed.';if(r.apikey==="publishable"&&o&&!n)return'You sent a publishable key, but this endpoint only accepts secret \
+keys. Send a sb_secret_… key, or add "publishable" to `auth` if client-facing calls should be allowed.';if(r.apikey===
+"unrecognized")return`The apikey header held ${He.unrecognized} — Supabase API keys start with sb_publishable_ or sb_sec\
+ret_. Copy the key from Project Settings → API Keys.`;let a=Object.entries(e.configuredKeyNames??{}),u=a.map(([i,h])=>`${i}\
+: ${h.length?U(h):"none configured"}`).join("; "),d=a.map(([i])=>`SUPABASE_${i.toUpperCase()}_KEY(S)`).join(" / ");return`\
+The key was well-formed but matched no configured key${u?` (${u})`:""}. Keys come from ${d||"the SUPABASE_*_KEY(S) varia\
+bles"}, or the \`env\` option. Check you are pointing at the right Supabase project.`}var ze={[ne]:e=>new c(`No credenti\
+als found on the request. This endpoint accepts auth mode(s): ${U(e.authModes)}.`,ne,401,{hint:F(e.authModes),details:{acceptedAuthModes:e.
+authModes,received:e.received}}),[ae]:e=>new c(`The request carried a credential this endpoint cannot use: ${e.reason}.`+
+(e.authModes?` Accepted auth mode(s): ${U(e.authModes)}.`:""),ae,401,{hint:[e.hint,e.authModes&&F(e.authModes)].filter(Boolean).
+join(" "),details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{}}}),[ie]:e=>new c(
+`The apikey header matched no key configured for auth mode(s): ${U(e.authModes)}.`,ie,401,{hint:Ve(e),details:{acceptedAuthModes:e.
+authModes,received:e.received,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:{},...e.matchedKey?{matchedKeyName:e.
+matchedKey.name}:{}}}),[ue]:e=>new c(`The JWT in the Authorization header failed verification: ${e.reason}.`,ue,401,{hint:e.
+hint,details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{},...e.jwt?{jwt:e.jwt}:
+{}},cause:e.cause}),[de]:(e={})=>new c("A JWT was provided but no JWKS is configured, so it cannot be verified. This is \
+a server configuration problem, not a problem with the request.",de,500,{hint:"Set SUPABASE_URL to your project URL (the\
+ JWKS is derived from it), or set SUPABASE_JWKS_URL (e.g. https://<project-ref>.supabase.co/auth/v1/.well-known/jwks.jso\
+n) or SUPABASE_JWKS (inline JSON), or pass "+(e.middleware?`\`jwks\` to ${e.middleware}()`:"`env.jwks`")+". Note that a \
+malformed value resolves to null rather than erroring: SUPABASE_JWKS must be valid JSON, and SUPABASE_JWKS_URL (or the U\
+RL derived from SUPABASE_PUBLIC_URL, then SUPABASE_URL) must be https (plain http is only allowed for localhost). On sel\
+f-hosted stacks SUPABASE_URL is the Docker-internal gateway (http://kong:8000), which does not qualify: set SUPABASE_PUB\
+LIC_URL to the externally reachable https URL of the stack.",details:{...e.authModes?{acceptedAuthModes:e.authModes}:{},
+...e.received?{received:e.received}:{},...e.middleware?{middleware:e.middleware}:{}}}),[le]:e=>new c(`The remote JWKS co\
+uld not be fetched, so the JWT could not be verified: ${e.reason}. This is a server-side or upstream failure, not a prob\
+lem with the request.`,le,500,{hint:'Check that SUPABASE_JWKS_URL points at a reachable JWKS endpoint and that the serve\
+r has outbound network access to it. The endpoint must return 200 with a JSON `{ "keys": [...] }` body.',details:{...e.authModes?
+{acceptedAuthModes:e.authModes}:{},...e.received?{received:e.received}:{}},cause:e.cause}),[he]:e=>{let t=e.keyKind==="p\
+ublishable"?"SUPABASE_PUBLISHABLE_KEY / SUPABASE_PUBLISHABLE_KEYS":"SUPABASE_SECRET_KEY / SUPABASE_SECRET_KEYS",r=e.configuredKeyNames?.[e.
+keyKind]??[];return new c(`Auth mode "${e.mode}" was requested but no matching ${e.keyKind} key is configured, so the mo\
+de could never match any request. This is a server configuration problem, not a problem with the request.`,he,500,{hint:`${C(
+r)} Set ${t} (the plural form is a JSON object of name → key), or pass \`env.${e.keyKind}Keys\`.`,details:{acceptedAuthModes:e.
+authModes,received:e.received,mode:e.mode,keyKind:e.keyKind,...e.configuredKeyNames?{configuredKeyNames:e.configuredKeyNames}:
+{}}})},[ce]:e=>new c(e?`No credential matched any of the accepted auth mode(s): ${U(e.authModes)}.`:"No credential match\
+ed any accepted auth mode.",ce,401,{hint:e?F(e.authModes):"Check that the request carries a credential for one of the ac\
+cepted auth modes.",details:e?{acceptedAuthModes:e.authModes,received:e.received}:void 0}),[Ee]:e=>new c("Authentication\
+ succeeded but the Supabase client could not be created.",Ee,500,{hint:"This is almost always a missing or malformed SUP\
+ABASE_URL or API key. The underlying error is attached as `cause` — log it to see which value is at fault.",cause:e?.cause}),
+[fe]:e=>{let{requestedRole:t,supportedRoles:r}=e,s=U(r),[n,o]=t==="service_role"?[`the caller's token carries the "servi\
 ce_role" role, which withPostgresClient will not assume`,"That role bypasses RLS — the guarantee this middleware exists \
 to provide. If bypassing RLS is intended, compose withPostgresAdminClient from '@supabase/server/middleware/postgres-adm\
-in'."]:typeof requestedRole=="string"?[`the caller's token carries the role "${requestedRole}", which withPostgresClient\
- does not support yet`,`It assumes ${supported} only. Custom roles are on the roadmap; until then, issue tokens with one\
- of the supported roles.`]:[`the caller's token has a "role" claim that is not a string (${JSON.stringify(requestedRole)}\
-)`,`withPostgresClient assumes ${supported} only and will not guess what a malformed claim meant. Check how the token is\
- minted.`];return new AuthError(`Cannot select a Postgres role: ${reason}.`,UnsupportedRoleError,500,{hint,details:{requestedRole,
-supportedRoles}})}},PostgresPoolError=class extends SupabaseServerError{constructor(message,code,options){super(message,
-code,options),this.status=503,this.name="PostgresPoolError"}},PostgresPoolBusyError="POSTGRES_POOL_BUSY",PostgresConnectPausedError="\
-POSTGRES_CONNECT_PAUSED",PostgresPoolErrorMap={[PostgresPoolBusyError]:context=>new PostgresPoolError(`postgres pool: al\
-l ${context.max} connections stayed busy for ${context.waitedMs}ms`,PostgresPoolBusyError,{hint:"Every pooled connection\
- was in use for the whole wait. Run fewer statements per request, move multi-statement logic into a database function, r\
-oute heavy reads through ctx.supabase, or add processes.",details:{max:context.max,waitedMs:context.waitedMs}}),[PostgresConnectPausedError]:context=>new PostgresPoolError(
-`postgres pool: new connections paused for ${context.remainingMs}ms after a connection failure: ${messageOf(context.cause)}`,
-PostgresConnectPausedError,{hint:"Check the connection string and the database password. The pause starts between half a\
- second and one second, doubles on each failing round up to between 15 and 30 seconds, and ends on the first successful \
-connection. details.retryAfterMs is the time left.",details:{retryAfterMs:context.remainingMs},cause:context.cause})},Errors={
-...EnvErrorMap,...AuthErrorMap,...PostgresPoolErrorMap};function errorResponse(error,options){return Response.json(buildErrorBody(
-error,options?.errors),{status:error.status,headers:{[ErrorCodeHeader]:error.code}})}function buildErrorBody(error,errors){
-const payload=error.toJSON();if(errors?.detailed!==!1)return payload;const{code,message}=payload;return{code,message}}var constructionFailure=Symbol.
-for("@supabase/server:constructionFailure");function markConstructionFailure(error,scope){return Object.defineProperty(error,
-constructionFailure,{value:scope}),error}function isConstructionFailure(error,scope){return(error instanceof EnvError||error instanceof
-AuthError)&&error[constructionFailure]===scope}function constructionFailureResponse(error,errors){return errorResponse(error,
-{errors})}var E=globalThis.process?.env||Object.create(null),I=globalThis.process||{env:E},O=I!==void 0&&I.env&&I.env.NODE_ENV||
-void 0,t=I.platform||"",N=!!I.stdout?.isTTY,s=!!E.DEBUG,r=O==="test"||!!E.TEST,P=O==="production"||E.MODE==="production",
-c=O==="dev"||O==="development"||E.MODE==="development",U=/^win/i.test(t),a=/^linux/i.test(t),B=/^darwin/i.test(t),d=(I.versions?.
-node||"").replace(/^v/,"")||null,G=Number(d?.split(".")[0])||null,f=!!I?.versions?.node,M=!!I?.versions?.nub,g="Bun"in globalThis,
-Y="Deno"in globalThis,p="fastly"in globalThis,b="Netlify"in globalThis,m="EdgeRuntime"in globalThis,v=globalThis.navigator?.
-userAgent==="Cloudflare-Workers",V=[[b,"netlify"],[m,"edge-light"],[v,"workerd"],[p,"fastly"],[Y,"deno"],[g,"bun"],[f,"n\
-ode"]],H=(function(){const E2=V.find(E3=>E3[0]);if(E2)return{name:E2[1]}})(),F=H?.name||"",runtimeName=F,platformEnv;function getEnv(key){
-if(platformEnv){const bound=platformEnv[key];if(typeof bound=="string")return bound}const fromStd=E[key];if(fromStd!==void 0)
-return fromStd;if(Y)return globalThis.Deno?.env?.get(key)}var CONTEXT_MARK=Symbol.for("@supabase/middleware:context");function seedContext(platformArg){
-return platformArg&&typeof platformArg=="object"&&(platformEnv=platformArg),{[CONTEXT_MARK]:!0}}function isContext(value){
-return!!value&&typeof value=="object"&&CONTEXT_MARK in value}var BUFFERED_METHODS=new Set(["arrayBuffer","bytes","blob",
-"text","json","formData"]);function bufferRequest(req){let buffer;const arrayBuffer=()=>buffer??=req.arrayBuffer(),text=async()=>new TextDecoder().
-decode(await arrayBuffer()),cached={arrayBuffer,text,json:async()=>JSON.parse(await text()),bytes:async()=>new Uint8Array(
-await arrayBuffer()),blob:async()=>new Blob([await arrayBuffer()]),formData:async()=>new Response(await arrayBuffer(),{headers:req.
-headers}).formData()},handler={get(target,prop){if(typeof prop=="string"&&BUFFERED_METHODS.has(prop))return cached[prop];
-if(prop==="clone")return()=>new Proxy(target,handler);const value=Reflect.get(target,prop,target);return typeof value=="\
-function"?value.bind(target):value}};return new Proxy(req,handler)}var warnedThirdArg=!1;function warnUnhonoredThirdArg(){
-warnedThirdArg||(warnedThirdArg=!0,console.warn("middleware: a third fetch argument (the Workers ExecutionContext / wait\
-Until) was supplied but is not honored; it will be ignored. Supported entry signatures are (request) and (request, env)."))}
-function defineMiddleware(spec){const callable=(...args)=>{const lastArg=args[args.length-1];if(args.length===0||typeof lastArg!=
-"function"){const config2=args.length>0?args[0]:void 0;return handler2=>callable(config2,handler2)}const config=args.length>=
-2?args[0]:void 0,handler=lastArg,inner=spec.run(config);return async(req,maybeCtx,...rest)=>{let workingReq=req,upstream;
-isContext(maybeCtx)?upstream=maybeCtx:(rest.length>0&&warnUnhonoredThirdArg(),workingReq=req.body?bufferRequest(req):req,
-upstream=seedContext(maybeCtx));const runInner=handler,callDownstream=contribution2=>runInner(workingReq,{...upstream,[spec.
-key]:contribution2}),produced=inner(workingReq,upstream);if(!isAsyncGenerator(produced)){const result=await produced;return result instanceof
-Response?result:callDownstream(contributionOf(result,spec.key))}const gen=produced,first=await gen.next();if(first.value instanceof
-Response)return first.done||await gen.return(void 0),first.value;const contribution=contributionOf(first.value,spec.key);
-if(first.done)return callDownstream(contribution);let response;try{response=await callDownstream(contribution)}catch(err){
-const recovered=await gen.throw(err);if(recovered.value instanceof Response)return recovered.value;throw err}const resumed=await gen.
-next(response);return resumed.done||await gen.return(void 0),resumed.value instanceof Response?resumed.value:response}};
-return callable}function isAsyncGenerator(value){return value!=null&&typeof value[Symbol.asyncIterator]=="function"&&typeof value.
-next=="function"}function contributionOf(result,key){if(result===null||typeof result!="object"||!(key in result))throw new Error(
-`defineMiddleware '${key}': run() must return or yield an object carrying the key '${key}'`);return result[key]}var preAuthTag=Symbol.
-for("@supabase/server:preAuth");function tagPreAuth(middleware,name){const base=middleware,mark=fn=>(Object.defineProperty(
-fn,preAuthTag,{value:name}),fn);return(...args)=>{const out=base(...args);return typeof args[args.length-1]=="function"?
-mark(out):handler=>mark(out(handler))}}var EDGE_FUNCTIONS_PATH_PREFIX="/functions/v1",AUTH_PATH_PREFIX="/auth/v1";function isEdgeFunctions(){
-return getEnv("SUPABASE_FUNCTION_SLUG")||getEnv("SB_EXECUTION_ID")?!0:runtimeName==="deno"}var METADATA_SUFFIX_PATTERN=/\/oauth-protected-resource$/;
-function trimTrailingSlash(value){return value.endsWith("/")?value.slice(0,-1):value}function percentEncodeQuotes(value){
-return value.replace(/["\\]/g,c2=>c2==='"'?"%22":"%5C")}function edgeOrigin(req){const publicUrl=getEnv("SUPABASE_PUBLIC\
-_URL");if(publicUrl)return trimTrailingSlash(publicUrl);const url=new URL(req.url),host=req.headers.get("X-Forwarded-Hos\
-t")??url.hostname,proto=(req.headers.get("X-Forwarded-Proto")??url.protocol.replace(":","")).toLowerCase(),port=host.includes(
-":")?"":req.headers.get("X-Forwarded-Port")??url.port;return`${proto}://${host}${port&&!(proto==="https"&&port==="443"||
-proto==="http"&&port==="80")?`:${port}`:""}`}function edgeResourcePath(req){const slug=getEnv("SUPABASE_FUNCTION_SLUG");
-if(slug)return`${EDGE_FUNCTIONS_PATH_PREFIX}/${slug}`;const received=new URL(req.url).pathname.replace(METADATA_SUFFIX_PATTERN,
-"");if(received===""||received==="/")throw Errors[MissingResourceServerError](runtimeName);return`${EDGE_FUNCTIONS_PATH_PREFIX}${received}`}
-function defaultResourceServer(req){if(!isEdgeFunctions())throw Errors[MissingResourceServerError](runtimeName);return`${edgeOrigin(
-req)}${edgeResourcePath(req)}`}function defaultAuthorizationServer(req){if(isEdgeFunctions())return`${edgeOrigin(req)}${AUTH_PATH_PREFIX}`;
-const publicUrl=getEnv("SUPABASE_PUBLIC_URL");if(publicUrl)return fromSupabaseUrl(publicUrl);const supabaseUrl=getEnv("S\
-UPABASE_URL");if(supabaseUrl)return fromSupabaseUrl(supabaseUrl);throw Errors[MissingAuthorizationServerError]()}function fromSupabaseUrl(supabaseUrl){
-const base=trimTrailingSlash(supabaseUrl);return base.endsWith("/auth/v1")?base:`${base}${AUTH_PATH_PREFIX}`}function resolveUrlOption(option,req,fallback){
-return percentEncodeQuotes(trimTrailingSlash((typeof option=="function"?option(req):option)||deriveDefault(req,fallback)))}
-function deriveDefault(req,fallback){try{return fallback(req)}catch(error){throw error instanceof Error?markConstructionFailure(
-error,"oauthProtectedResource"):error}}function getResourceUrl(req,resourceServer){return resolveUrlOption(resourceServer,
-req,defaultResourceServer)}function getResourceMetadataUrl(req,resourceServer){return`${getResourceUrl(req,resourceServer)}\
-/oauth-protected-resource`}function getAuthUrl(req,authorizationServer){return resolveUrlOption(authorizationServer,req,
-defaultAuthorizationServer)}function resourceMetadataResponse(req,options){const resource=options?.resource??getResourceUrl(
-req),authorizationServers=options?.authorizationServers??[getAuthUrl(req)];return new Response(JSON.stringify({resource,
-authorization_servers:authorizationServers,bearer_methods_supported:["header"]}),{status:200,headers:{"Content-Type":"ap\
-plication/json","Access-Control-Allow-Origin":"*"}})}var withOAuthProtectedResource=tagPreAuth(defineMiddleware({key:"oa\
-uthProtectedResource",run:config=>async function*(req){const isMetadataRoute=new URL(req.url).pathname.endsWith("/oauth-\
-protected-resource");if(isMetadataRoute&&req.method==="OPTIONS")return new Response(null,{status:204,headers:{"Access-Co\
-ntrol-Allow-Origin":"*","Access-Control-Allow-Methods":"GET, OPTIONS","Access-Control-Allow-Headers":"content-type, mcp-\
-protocol-version"}});let resourceMetadataUrl;try{if(isMetadataRoute&&req.method==="GET")return resourceMetadataResponse(
-req,{resource:getResourceUrl(req,config?.resourceServer),authorizationServers:[getAuthUrl(req,config?.authorizationServer)]});
-resourceMetadataUrl=getResourceMetadataUrl(req,config?.resourceServer)}catch(error){if(isConstructionFailure(error,"oaut\
-hProtectedResource")){const response2=constructionFailureResponse(error,config?.errors);return isMetadataRoute&&(response2.
-headers.set("Access-Control-Allow-Origin","*"),response2.headers.set("Access-Control-Expose-Headers",ErrorCodeHeader)),response2}
-throw error}const response=yield{oauthProtectedResource:{resourceMetadataUrl}};if(response.status===401&&!response.headers.
-has("WWW-Authenticate")){const challenge=`Bearer resource_metadata="${resourceMetadataUrl}"`;try{return response.headers.
-set("WWW-Authenticate",challenge),response}catch{const headers=new Headers(response.headers);return headers.set("WWW-Aut\
-henticate",challenge),new Response(response.bodyUsed||response.body?.locked?null:response.body,{status:response.status,statusText:response.
-statusText,headers})}}return response}}),"withOAuthProtectedResource");export{withOAuthProtectedResource};
+in'."]:typeof t=="string"?[`the caller's token carries the role "${t}", which withPostgresClient does not support yet`,`\
+It assumes ${s} only. Custom roles are on the roadmap; until then, issue tokens with one of the supported roles.`]:[`the\
+ caller's token has a "role" claim that is not a string (${JSON.stringify(t)})`,`withPostgresClient assumes ${s} only an\
+d will not guess what a malformed claim meant. Check how the token is minted.`];return new c(`Cannot select a Postgres r\
+ole: ${n}.`,fe,500,{hint:o,details:{requestedRole:t,supportedRoles:r}})}},Se=class extends G{static name="PostgresPoolEr\
+ror";constructor(e,t,r){super(e,t,r),this.status=503,this.name="PostgresPoolError"}},pe="POSTGRES_POOL_BUSY",Ae="POSTGRE\
+S_CONNECT_PAUSED",Xe={[pe]:e=>new Se(`postgres pool: all ${e.max} connections stayed busy for ${e.waitedMs}ms`,pe,{hint:"\
+Every pooled connection was in use for the whole wait. Run fewer statements per request, move multi-statement logic into\
+ a database function, route heavy reads through ctx.supabase, or add processes.",details:{max:e.max,waitedMs:e.waitedMs}}),
+[Ae]:e=>new Se(`postgres pool: new connections paused for ${e.remainingMs}ms after a connection failure: ${Ge(e.cause)}`,
+Ae,{hint:"Check the connection string and the database password. The pause starts between half a second and one second, \
+doubles on each failing round up to between 15 and 30 seconds, and ends on the first successful connection. details.retr\
+yAfterMs is the time left.",details:{retryAfterMs:e.remainingMs},cause:e.cause})},B={...je,...ze,...Xe};function be(e,t){return Response.json(qe(e,t?.errors),{status:e.status,headers:{[D]:e.code}})}function qe(e,t){let r=e.toJSON();
+if(t?.detailed!==!1)return r;let{code:s,message:n}=r;return{code:s,message:n}}var Re=Symbol.for("@supabase/server:constructionFailure");function ye(e,t){return Object.defineProperty(e,Re,{value:t}),
+e}function Ie(e,t){return(e instanceof l||e instanceof c)&&e[Re]===t}function ge(e,t){return be(e,{errors:t})}var P=globalThis.process?.env||Object.create(null),I=globalThis.process||{env:P},M=I!==void 0&&I.env&&I.env.NODE_ENV||void 0;var Y=I.platform||"";var Nt=!!I.stdout?.isTTY;var Lt=!!P.DEBUG,Dt=M==="test"||!!P.TEST,Bt=M==="production"||P.MODE==="production",Mt=M==="dev"||M==="development"||P.MODE===
+"development";var kt=/^win/i.test(Y),Kt=/^linux/i.test(Y),$t=/^darwin/i.test(Y);var Ze=(I.versions?.node||"").replace(/^v/,"")||null,Wt=Number(Ze?.split(".")[0])||null,Qe=!!I?.versions?.node,Ft=!!I?.versions?.
+nub,xe="Bun"in globalThis,j="Deno"in globalThis,et="fastly"in globalThis,tt="Netlify"in globalThis,rt="EdgeRuntime"in globalThis,
+st=globalThis.navigator?.userAgent==="Cloudflare-Workers",ot=[[tt,"netlify"],[rt,"edge-light"],[st,"workerd"],[et,"fastl\
+y"],[j,"deno"],[xe,"bun"],[Qe,"node"]],nt=(function(){let e=ot.find(t=>t[0]);if(e)return{name:e[1]}})(),Ue=nt?.name||"";var v=Ue,J;function g(e){if(J){let r=J[e];if(typeof r=="string")return r}let t=P[e];if(t!==void 0)return t;if(j)return globalThis.
+Deno?.env?.get(e)}var Oe=Symbol.for("@supabase/middleware:context");function Ce(e){return e&&typeof e=="object"&&(J=e),{
+[Oe]:!0}}function Te(e){return!!e&&typeof e=="object"&&Oe in e}var at=new Set(["arrayBuffer","bytes","blob","text","json",
+"formData"]);function ve(e){let t,r=()=>t??=e.arrayBuffer(),s=async()=>new TextDecoder().decode(await r()),n={arrayBuffer:r,
+text:s,json:async()=>JSON.parse(await s()),bytes:async()=>new Uint8Array(await r()),blob:async()=>new Blob([await r()]),
+formData:async()=>new Response(await r(),{headers:e.headers}).formData()},o={get(a,u){if(typeof u=="string"&&at.has(u))return n[u];
+if(u==="clone")return()=>new Proxy(a,o);let d=Reflect.get(a,u,a);return typeof d=="function"?d.bind(a):d}};return new Proxy(
+e,o)}var Pe=!1;function it(){Pe||(Pe=!0,console.warn("middleware: a third fetch argument (the Workers ExecutionContext /\
+ waitUntil) was supplied but is not honored; it will be ignored. Supported entry signatures are (request) and (request, \
+env)."))}function H(e){let t=(...r)=>{let s=r[r.length-1];if(r.length===0||typeof s!="function"){let u=r.length>0?r[0]:void 0;
+return i=>t(u,i)}let n=r.length>=2?r[0]:void 0,o=s,a=e.run(n);return async(u,d,...i)=>{let h=u,E;Te(d)?E=d:(i.length>0&&
+it(),h=u.body?ve(u):u,E=Ce(d));let N=o,k=f=>N(h,{...E,[e.key]:f}),K=a(h,E);if(!ut(K)){let f=await K;return f instanceof Response?
+f:k(we(f,e.key))}let w=K,O=await w.next();if(O.value instanceof Response)return O.done||await w.return(void 0),O.value;let q=we(
+O.value,e.key);if(O.done)return k(q);let $;try{$=await k(q)}catch(f){let Z=await w.throw(f);if(Z.value instanceof Response)
+return Z.value;throw f}let W=await w.next($);return W.done||await w.return(void 0),W.value instanceof Response?W.value:$}};
+return t}function ut(e){return e!=null&&typeof e[Symbol.asyncIterator]=="function"&&typeof e.next=="function"}function we(e,t){
+if(e===null||typeof e!="object"||!(t in e))throw new Error(`defineMiddleware '${t}': run() must return or yield an objec\
+t carrying the key '${t}'`);return e[t]}var ct=Symbol.for("@supabase/server:preAuth");function dt(e,t){let r=e,s=o=>(Object.defineProperty(o,ct,{value:t}),o);return(...o)=>{
+let a=r(...o);return typeof o[o.length-1]=="function"?s(a):u=>s(a(u))}}var Ne="/functions/v1",Le="/auth/v1";function De(){return g("SUPABASE_FUNCTION_SLUG")||g("SB_EXECUTION_ID")?!0:v==="deno"}
+var lt=/\/oauth-protected-resource$/;function z(e){return e.endsWith("/")?e.slice(0,-1):e}function ht(e){return e.replace(
+/["\\]/g,t=>t==='"'?"%22":"%5C")}function Be(e){let t=g("SUPABASE_PUBLIC_URL");if(t)return z(t);let r=new URL(e.url),s=e.
+headers.get("X-Forwarded-Host")??r.hostname,n=(e.headers.get("X-Forwarded-Proto")??r.protocol.replace(":","")).toLowerCase(),
+o=s.includes(":")?"":e.headers.get("X-Forwarded-Port")??r.port;return`${n}://${s}${o&&!(n==="https"&&o==="443"||n==="htt\
+p"&&o==="80")?`:${o}`:""}`}function Et(e){let t=g("SUPABASE_FUNCTION_SLUG");if(t)return`${Ne}/${t}`;let r=new URL(e.url).
+pathname.replace(lt,"");if(r===""||r==="/")throw B[T](v);return`${Ne}${r}`}function ft(e){if(!De())throw B[T](v);return`${Be(
+e)}${Et(e)}`}function St(e){if(De())return`${Be(e)}${Le}`;let t=g("SUPABASE_PUBLIC_URL");if(t)return V(t);let r=g("SUPAB\
+ASE_URL");if(r)return V(r);throw B[L]()}function V(e){let t=z(e);return t.endsWith("/auth/v1")?t:`${t}${Le}`}function Me(e,t,r){
+return ht(z((typeof e=="function"?e(t):e)||pt(t,r)))}function pt(e,t){try{return t(e)}catch(r){throw r instanceof Error?
+ye(r,"oauthProtectedResource"):r}}function X(e,t){return Me(t,e,ft)}function At(e,t){return`${X(e,t)}/oauth-protected-re\
+source`}function ke(e,t){return Me(t,e,St)}function Ke(e,t){let r=t?.resource??X(e),s=t?.authorizationServers??[ke(e)];return new Response(JSON.stringify({resource:r,
+authorization_servers:s,bearer_methods_supported:["header"]}),{status:200,headers:{"Content-Type":"application/json","Ac\
+cess-Control-Allow-Origin":"*"}})}var $e=dt(H({key:"oauthProtectedResource",run:e=>async function*(t){let r=new URL(t.url).
+pathname.endsWith("/oauth-protected-resource");if(r&&t.method==="OPTIONS")return new Response(null,{status:204,headers:{
+"Access-Control-Allow-Origin":"*","Access-Control-Allow-Methods":"GET, OPTIONS","Access-Control-Allow-Headers":"content-\
+type, mcp-protocol-version"}});let s;try{if(r&&t.method==="GET")return Ke(t,{resource:X(t,e?.resourceServer),authorizationServers:[
+ke(t,e?.authorizationServer)]});s=At(t,e?.resourceServer)}catch(o){if(Ie(o,"oauthProtectedResource")){let a=ge(o,e?.errors);
+return r&&(a.headers.set("Access-Control-Allow-Origin","*"),a.headers.set("Access-Control-Expose-Headers",D)),a}throw o}
+let n=yield{oauthProtectedResource:{resourceMetadataUrl:s}};if(n.status===401&&!n.headers.has("WWW-Authenticate")){let o=`\
+Bearer resource_metadata="${s}"`;try{return n.headers.set("WWW-Authenticate",o),n}catch{let a=new Headers(n.headers);return a.
+set("WWW-Authenticate",o),new Response(n.bodyUsed||n.body?.locked?null:n.body,{status:n.status,statusText:n.statusText,headers:a})}}
+return n}}),"withOAuthProtectedResource");export{$e as withOAuthProtectedResource};

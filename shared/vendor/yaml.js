@@ -2,1399 +2,841 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   yaml@2.9.1 (ISC)
 // @ts-self-types="./yaml.d.ts"
-var __create=Object.create,__defProp=Object.defineProperty,__getOwnPropDesc=Object.getOwnPropertyDescriptor,__getOwnPropNames=Object.
-getOwnPropertyNames,__getProtoOf=Object.getPrototypeOf,__hasOwnProp=Object.prototype.hasOwnProperty,__esm=(fn,res,err)=>function(){
-if(err)throw err[0];try{return fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),res}catch(e){throw err=[e],e}},__commonJS=(cb,mod)=>function(){
-try{return mod||(0,cb[__getOwnPropNames(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports}catch(e){throw mod=0,e}},__export=(target,all)=>{
-for(var name in all)__defProp(target,name,{get:all[name],enumerable:!0})},__copyProps=(to,from,except,desc)=>{if(from&&typeof from==
-"object"||typeof from=="function")for(let key of __getOwnPropNames(from))!__hasOwnProp.call(to,key)&&key!==except&&__defProp(
-to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable});return to},__reExport=(target,mod,secondTarget)=>(__copyProps(
-target,mod,"default"),secondTarget&&__copyProps(secondTarget,mod,"default")),__toESM=(mod,isNodeMode,target)=>(target=mod!=
-null?__create(__getProtoOf(mod)):{},__copyProps(isNodeMode||!mod||!mod.__esModule?__defProp(target,"default",{value:mod,
-enumerable:!0}):target,mod)),__toCommonJS=mod=>__copyProps(__defProp({},"__esModule",{value:!0}),mod),init_node_globals=__esm(
-{"node_globals.js"(){}}),node_process_exports={};__export(node_process_exports,{default:()=>default2});import*as node_process_star from"node:process";
-import{default as default2}from"node:process";var init_node_process=__esm({"required-builtin:node:process"(){init_node_globals(),
-__reExport(node_process_exports,node_process_star)}}),require_identity=__commonJS({"node_modules/yaml/dist/nodes/identit\
-y.js"(exports){"use strict";init_node_globals();var ALIAS=Symbol.for("yaml.alias"),DOC=Symbol.for("yaml.document"),MAP=Symbol.
-for("yaml.map"),PAIR=Symbol.for("yaml.pair"),SCALAR=Symbol.for("yaml.scalar"),SEQ=Symbol.for("yaml.seq"),NODE_TYPE=Symbol.
-for("yaml.node.type"),isAlias=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===ALIAS,isDocument=node=>!!node&&typeof node==
-"object"&&node[NODE_TYPE]===DOC,isMap=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===MAP,isPair=node=>!!node&&typeof node==
-"object"&&node[NODE_TYPE]===PAIR,isScalar=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===SCALAR,isSeq=node=>!!node&&
-typeof node=="object"&&node[NODE_TYPE]===SEQ;function isCollection(node){if(node&&typeof node=="object")switch(node[NODE_TYPE]){case MAP:case SEQ:
-return!0}return!1}function isNode(node){if(node&&typeof node=="object")switch(node[NODE_TYPE]){case ALIAS:case MAP:case SCALAR:case SEQ:
-return!0}return!1}var hasAnchor=node=>(isScalar(node)||isCollection(node))&&!!node.anchor;exports.ALIAS=ALIAS,exports.DOC=
-DOC,exports.MAP=MAP,exports.NODE_TYPE=NODE_TYPE,exports.PAIR=PAIR,exports.SCALAR=SCALAR,exports.SEQ=SEQ,exports.hasAnchor=
-hasAnchor,exports.isAlias=isAlias,exports.isCollection=isCollection,exports.isDocument=isDocument,exports.isMap=isMap,exports.
-isNode=isNode,exports.isPair=isPair,exports.isScalar=isScalar,exports.isSeq=isSeq}}),require_visit=__commonJS({"node_mod\
-ules/yaml/dist/visit.js"(exports){"use strict";init_node_globals();var identity=require_identity(),BREAK=Symbol("break v\
-isit"),SKIP=Symbol("skip children"),REMOVE=Symbol("remove node");function visit(node,visitor){const visitor_=initVisitor(
-visitor);identity.isDocument(node)?visit_(null,node.contents,visitor_,Object.freeze([node]))===REMOVE&&(node.contents=null):
-visit_(null,node,visitor_,Object.freeze([]))}visit.BREAK=BREAK,visit.SKIP=SKIP,visit.REMOVE=REMOVE;function visit_(key,node,visitor,path){
-const ctrl=callVisitor(key,node,visitor,path);if(identity.isNode(ctrl)||identity.isPair(ctrl))return replaceNode(key,path,
-ctrl),visit_(key,ctrl,visitor,path);if(typeof ctrl!="symbol"){if(identity.isCollection(node)){path=Object.freeze(path.concat(
-node));for(let i=0;i<node.items.length;++i){const ci=visit_(i,node.items[i],visitor,path);if(typeof ci=="number")i=ci-1;else{
-if(ci===BREAK)return BREAK;ci===REMOVE&&(node.items.splice(i,1),i-=1)}}}else if(identity.isPair(node)){path=Object.freeze(
-path.concat(node));const ck=visit_("key",node.key,visitor,path);if(ck===BREAK)return BREAK;ck===REMOVE&&(node.key=null);
-const cv=visit_("value",node.value,visitor,path);if(cv===BREAK)return BREAK;cv===REMOVE&&(node.value=null)}}return ctrl}
-async function visitAsync(node,visitor){const visitor_=initVisitor(visitor);identity.isDocument(node)?await visitAsync_(
-null,node.contents,visitor_,Object.freeze([node]))===REMOVE&&(node.contents=null):await visitAsync_(null,node,visitor_,Object.
-freeze([]))}visitAsync.BREAK=BREAK,visitAsync.SKIP=SKIP,visitAsync.REMOVE=REMOVE;async function visitAsync_(key,node,visitor,path){
-const ctrl=await callVisitor(key,node,visitor,path);if(identity.isNode(ctrl)||identity.isPair(ctrl))return replaceNode(key,
-path,ctrl),visitAsync_(key,ctrl,visitor,path);if(typeof ctrl!="symbol"){if(identity.isCollection(node)){path=Object.freeze(
-path.concat(node));for(let i=0;i<node.items.length;++i){const ci=await visitAsync_(i,node.items[i],visitor,path);if(typeof ci==
-"number")i=ci-1;else{if(ci===BREAK)return BREAK;ci===REMOVE&&(node.items.splice(i,1),i-=1)}}}else if(identity.isPair(node)){
-path=Object.freeze(path.concat(node));const ck=await visitAsync_("key",node.key,visitor,path);if(ck===BREAK)return BREAK;
-ck===REMOVE&&(node.key=null);const cv=await visitAsync_("value",node.value,visitor,path);if(cv===BREAK)return BREAK;cv===
-REMOVE&&(node.value=null)}}return ctrl}function initVisitor(visitor){return typeof visitor=="object"&&(visitor.Collection||
-visitor.Node||visitor.Value)?Object.assign({Alias:visitor.Node,Map:visitor.Node,Scalar:visitor.Node,Seq:visitor.Node},visitor.
-Value&&{Map:visitor.Value,Scalar:visitor.Value,Seq:visitor.Value},visitor.Collection&&{Map:visitor.Collection,Seq:visitor.
-Collection},visitor):visitor}function callVisitor(key,node,visitor,path){if(typeof visitor=="function")return visitor(key,
-node,path);if(identity.isMap(node))return visitor.Map?.(key,node,path);if(identity.isSeq(node))return visitor.Seq?.(key,
-node,path);if(identity.isPair(node))return visitor.Pair?.(key,node,path);if(identity.isScalar(node))return visitor.Scalar?.(
-key,node,path);if(identity.isAlias(node))return visitor.Alias?.(key,node,path)}function replaceNode(key,path,node){const parent=path[path.
-length-1];if(identity.isCollection(parent))parent.items[key]=node;else if(identity.isPair(parent))key==="key"?parent.key=
-node:parent.value=node;else if(identity.isDocument(parent))parent.contents=node;else{const pt=identity.isAlias(parent)?"\
-alias":"scalar";throw new Error(`Cannot replace node with ${pt} parent`)}}exports.visit=visit,exports.visitAsync=visitAsync}}),
-require_directives=__commonJS({"node_modules/yaml/dist/doc/directives.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-visit=require_visit(),escapeChars={"!":"%21",",":"%2C","[":"%5B","]":"%5D","{":"%7B","}":"%7D"},escapeTagName=tn=>tn.replace(
-/[!,[\]{}]/g,ch=>escapeChars[ch]),Directives=class _Directives{constructor(yaml,tags){this.docStart=null,this.docEnd=!1,
-this.yaml=Object.assign({},_Directives.defaultYaml,yaml),this.tags=Object.assign({},_Directives.defaultTags,tags)}clone(){
-const copy=new _Directives(this.yaml,this.tags);return copy.docStart=this.docStart,copy}atDocument(){const res=new _Directives(
+import{Buffer as g}from"node:buffer";var nt=Symbol.for("yaml.alias"),it=Symbol.for("yaml.document"),W=Symbol.for("yaml.map"),qt=Symbol.for("yaml.pair"),Q=Symbol.
+for("yaml.scalar"),ue=Symbol.for("yaml.seq"),Y=Symbol.for("yaml.node.type"),H=s=>!!s&&typeof s=="object"&&s[Y]===nt,ie=s=>!!s&&
+typeof s=="object"&&s[Y]===it,X=s=>!!s&&typeof s=="object"&&s[Y]===W,P=s=>!!s&&typeof s=="object"&&s[Y]===qt,M=s=>!!s&&typeof s==
+"object"&&s[Y]===Q,z=s=>!!s&&typeof s=="object"&&s[Y]===ue;function D(s){if(s&&typeof s=="object")switch(s[Y]){case W:case ue:
+return!0}return!1}function B(s){if(s&&typeof s=="object")switch(s[Y]){case nt:case W:case Q:case ue:return!0}return!1}var rt=s=>(M(
+s)||D(s))&&!!s.anchor;var J=Symbol("break visit"),ds=Symbol("skip children"),re=Symbol("remove node");function oe(s,e){let t=gs(e);ie(s)?Le(null,
+s.contents,t,Object.freeze([s]))===re&&(s.contents=null):Le(null,s,t,Object.freeze([]))}oe.BREAK=J;oe.SKIP=ds;oe.REMOVE=
+re;function Le(s,e,t,n){let i=ys(s,e,t,n);if(B(i)||P(i))return bs(s,n,i),Le(s,i,t,n);if(typeof i!="symbol"){if(D(e)){n=Object.
+freeze(n.concat(e));for(let r=0;r<e.items.length;++r){let o=Le(r,e.items[r],t,n);if(typeof o=="number")r=o-1;else{if(o===
+J)return J;o===re&&(e.items.splice(r,1),r-=1)}}}else if(P(e)){n=Object.freeze(n.concat(e));let r=Le("key",e.key,t,n);if(r===
+J)return J;r===re&&(e.key=null);let o=Le("value",e.value,t,n);if(o===J)return J;o===re&&(e.value=null)}}return i}async function ot(s,e){
+let t=gs(e);ie(s)?await Ie(null,s.contents,t,Object.freeze([s]))===re&&(s.contents=null):await Ie(null,s,t,Object.freeze(
+[]))}ot.BREAK=J;ot.SKIP=ds;ot.REMOVE=re;async function Ie(s,e,t,n){let i=await ys(s,e,t,n);if(B(i)||P(i))return bs(s,n,i),
+Ie(s,i,t,n);if(typeof i!="symbol"){if(D(e)){n=Object.freeze(n.concat(e));for(let r=0;r<e.items.length;++r){let o=await Ie(
+r,e.items[r],t,n);if(typeof o=="number")r=o-1;else{if(o===J)return J;o===re&&(e.items.splice(r,1),r-=1)}}}else if(P(e)){
+n=Object.freeze(n.concat(e));let r=await Ie("key",e.key,t,n);if(r===J)return J;r===re&&(e.key=null);let o=await Ie("valu\
+e",e.value,t,n);if(o===J)return J;o===re&&(e.value=null)}}return i}function gs(s){return typeof s=="object"&&(s.Collection||
+s.Node||s.Value)?Object.assign({Alias:s.Node,Map:s.Node,Scalar:s.Node,Seq:s.Node},s.Value&&{Map:s.Value,Scalar:s.Value,Seq:s.
+Value},s.Collection&&{Map:s.Collection,Seq:s.Collection},s):s}function ys(s,e,t,n){if(typeof t=="function")return t(s,e,
+n);if(X(e))return t.Map?.(s,e,n);if(z(e))return t.Seq?.(s,e,n);if(P(e))return t.Pair?.(s,e,n);if(M(e))return t.Scalar?.(
+s,e,n);if(H(e))return t.Alias?.(s,e,n)}function bs(s,e,t){let n=e[e.length-1];if(D(n))n.items[s]=t;else if(P(n))s==="key"?
+n.key=t:n.value=t;else if(ie(n))n.contents=t;else{let i=H(n)?"alias":"scalar";throw new Error(`Cannot replace node with ${i}\
+ parent`)}}var an={"!":"%21",",":"%2C","[":"%5B","]":"%5D","{":"%7B","}":"%7D"},ln=s=>s.replace(/[!,[\]{}]/g,e=>an[e]),ae=class s{static name="\
+Directives";constructor(e,t){this.docStart=null,this.docEnd=!1,this.yaml=Object.assign({},s.defaultYaml,e),this.tags=Object.
+assign({},s.defaultTags,t)}clone(){let e=new s(this.yaml,this.tags);return e.docStart=this.docStart,e}atDocument(){let e=new s(
 this.yaml,this.tags);switch(this.yaml.version){case"1.1":this.atNextDocument=!0;break;case"1.2":this.atNextDocument=!1,this.
-yaml={explicit:_Directives.defaultYaml.explicit,version:"1.2"},this.tags=Object.assign({},_Directives.defaultTags);break}
-return res}add(line,onError){this.atNextDocument&&(this.yaml={explicit:_Directives.defaultYaml.explicit,version:"1.1"},this.
-tags=Object.assign({},_Directives.defaultTags),this.atNextDocument=!1);const parts=line.trim().split(/[ \t]+/),name=parts.
-shift();switch(name){case"%TAG":{if(parts.length!==2&&(onError(0,"%TAG directive should contain exactly two parts"),parts.
-length<2))return!1;const[handle,prefix]=parts;return this.tags[handle]=prefix,!0}case"%YAML":{if(this.yaml.explicit=!0,parts.
-length!==1)return onError(0,"%YAML directive should contain exactly one part"),!1;const[version]=parts;if(version==="1.1"||
-version==="1.2")return this.yaml.version=version,!0;{const isValid=/^\d+\.\d+$/.test(version);return onError(6,`Unsuppor\
-ted YAML version ${version}`,isValid),!1}}default:return onError(0,`Unknown directive ${name}`,!0),!1}}tagName(source,onError){
-if(source==="!")return"!";if(source[0]!=="!")return onError(`Not a valid tag: ${source}`),null;if(source[1]==="<"){const verbatim=source.
-slice(2,-1);return verbatim==="!"||verbatim==="!!"?(onError(`Verbatim tags aren't resolved, so ${source} is invalid.`),null):
-(source[source.length-1]!==">"&&onError("Verbatim tags must end with a >"),verbatim)}const[,handle,suffix]=source.match(
-/^(.*!)([^!]*)$/s);suffix||onError(`The ${source} tag has no suffix`);const prefix=this.tags[handle];if(prefix)try{return prefix+
-decodeURIComponent(suffix)}catch(error){return onError(String(error)),null}return handle==="!"?source:(onError(`Could no\
-t resolve tag: ${source}`),null)}tagString(tag){for(const[handle,prefix]of Object.entries(this.tags))if(tag.startsWith(prefix))
-return handle+escapeTagName(tag.substring(prefix.length));return tag[0]==="!"?tag:`!<${tag}>`}toString(doc){const lines=this.
-yaml.explicit?[`%YAML ${this.yaml.version||"1.2"}`]:[],tagEntries=Object.entries(this.tags);let tagNames;if(doc&&tagEntries.
-length>0&&identity.isNode(doc.contents)){const tags={};visit.visit(doc.contents,(_key,node)=>{identity.isNode(node)&&node.
-tag&&(tags[node.tag]=!0)}),tagNames=Object.keys(tags)}else tagNames=[];for(const[handle,prefix]of tagEntries)handle==="!\
-!"&&prefix==="tag:yaml.org,2002:"||(!doc||tagNames.some(tn=>tn.startsWith(prefix)))&&lines.push(`%TAG ${handle} ${prefix}`);
-return lines.join(`
-`)}};Directives.defaultYaml={explicit:!1,version:"1.2"},Directives.defaultTags={"!!":"tag:yaml.org,2002:"},exports.Directives=
-Directives}}),require_anchors=__commonJS({"node_modules/yaml/dist/doc/anchors.js"(exports){"use strict";init_node_globals();
-var identity=require_identity(),visit=require_visit();function anchorIsValid(anchor){if(/[\x00-\x19\s,[\]{}]/.test(anchor)){
-const msg=`Anchor must not contain whitespace or control characters: ${JSON.stringify(anchor)}`;throw new Error(msg)}return!0}
-function anchorNames(root){const anchors=new Set;return visit.visit(root,{Value(_key,node){node.anchor&&anchors.add(node.
-anchor)}}),anchors}function findNewAnchor(prefix,exclude){for(let i=1;;++i){const name=`${prefix}${i}`;if(!exclude.has(name))
-return name}}function createNodeAnchors(doc,prefix){const aliasObjects=[],sourceObjects=new Map;let prevAnchors=null;return{
-onAnchor:source=>{aliasObjects.push(source),prevAnchors??(prevAnchors=anchorNames(doc));const anchor=findNewAnchor(prefix,
-prevAnchors);return prevAnchors.add(anchor),anchor},setAnchors:()=>{for(const source of aliasObjects){const ref=sourceObjects.
-get(source);if(typeof ref=="object"&&ref.anchor&&(identity.isScalar(ref.node)||identity.isCollection(ref.node)))ref.node.
-anchor=ref.anchor;else{const error=new Error("Failed to resolve repeated object (this should not happen)");throw error.source=
-source,error}}},sourceObjects}}exports.anchorIsValid=anchorIsValid,exports.anchorNames=anchorNames,exports.createNodeAnchors=
-createNodeAnchors,exports.findNewAnchor=findNewAnchor}}),require_applyReviver=__commonJS({"node_modules/yaml/dist/doc/ap\
-plyReviver.js"(exports){"use strict";init_node_globals();function applyReviver(reviver,obj,key,val){if(val&&typeof val==
-"object")if(Array.isArray(val))for(let i=0,len=val.length;i<len;++i){const v0=val[i],v1=applyReviver(reviver,val,String(
-i),v0);v1===void 0?delete val[i]:v1!==v0&&(val[i]=v1)}else if(val instanceof Map)for(const k of Array.from(val.keys())){
-const v0=val.get(k),v1=applyReviver(reviver,val,k,v0);v1===void 0?val.delete(k):v1!==v0&&val.set(k,v1)}else if(val instanceof
-Set)for(const v0 of Array.from(val)){const v1=applyReviver(reviver,val,v0,v0);v1===void 0?val.delete(v0):v1!==v0&&(val.delete(
-v0),val.add(v1))}else for(const[k,v0]of Object.entries(val)){const v1=applyReviver(reviver,val,k,v0);v1===void 0?delete val[k]:
-v1!==v0&&(val[k]=v1)}return reviver.call(obj,key,val)}exports.applyReviver=applyReviver}}),require_toJS=__commonJS({"nod\
-e_modules/yaml/dist/nodes/toJS.js"(exports){"use strict";init_node_globals();var identity=require_identity();function toJS(value,arg,ctx){
-if(Array.isArray(value))return value.map((v,i)=>toJS(v,String(i),ctx));if(value&&typeof value.toJSON=="function"){if(!ctx||
-!identity.hasAnchor(value))return value.toJSON(arg,ctx);const data={aliasCount:0,count:1,res:void 0};ctx.anchors.set(value,
-data),ctx.onCreate=res2=>{data.res=res2,delete ctx.onCreate};const res=value.toJSON(arg,ctx);return ctx.onCreate&&ctx.onCreate(
-res),res}return typeof value=="bigint"&&!ctx?.keep?Number(value):value}exports.toJS=toJS}}),require_Node=__commonJS({"no\
-de_modules/yaml/dist/nodes/Node.js"(exports){"use strict";init_node_globals();var applyReviver=require_applyReviver(),identity=require_identity(),
-toJS=require_toJS(),NodeBase=class{constructor(type){Object.defineProperty(this,identity.NODE_TYPE,{value:type})}clone(){
-const copy=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));return this.range&&(copy.range=
-this.range.slice()),copy}toJS(doc,{mapAsMap,maxAliasCount,onAnchor,reviver}={}){if(!identity.isDocument(doc))throw new TypeError(
-"A document argument is required");const ctx={anchors:new Map,doc,keep:!0,mapAsMap:mapAsMap===!0,mapKeyWarned:!1,maxAliasCount:typeof maxAliasCount==
-"number"?maxAliasCount:100},res=toJS.toJS(this,"",ctx);if(typeof onAnchor=="function")for(const{count,res:res2}of ctx.anchors.
-values())onAnchor(res2,count);return typeof reviver=="function"?applyReviver.applyReviver(reviver,{"":res},"",res):res}};
-exports.NodeBase=NodeBase}}),require_Alias=__commonJS({"node_modules/yaml/dist/nodes/Alias.js"(exports){"use strict";init_node_globals();
-var anchors=require_anchors(),visit=require_visit(),identity=require_identity(),Node=require_Node(),toJS=require_toJS(),
-Alias=class extends Node.NodeBase{constructor(source){super(identity.ALIAS),this.source=source,Object.defineProperty(this,
-"tag",{set(){throw new Error("Alias nodes cannot have tags")}})}resolve(doc,ctx){if(ctx?.maxAliasCount===0)throw new ReferenceError(
-"Alias resolution is disabled");let nodes;ctx?.aliasResolveCache?nodes=ctx.aliasResolveCache:(nodes=[],visit.visit(doc,{
-Node:(_key,node)=>{(identity.isAlias(node)||identity.hasAnchor(node))&&nodes.push(node)}}),ctx&&(ctx.aliasResolveCache=nodes));
-let found;for(const node of nodes){if(node===this)break;node.anchor===this.source&&(found=node)}if(found&&ctx){const{anchors:anchors2,
-doc:doc2,maxAliasCount}=ctx;let data=anchors2.get(found);if(data||(toJS.toJS(found,null,ctx),data=anchors2.get(found)),data?.
-res===void 0){const msg="This should not happen: Alias anchor was not resolved?";throw new ReferenceError(msg)}if(maxAliasCount>=
-0&&(data.count+=1,data.aliasCount===0&&(data.aliasCount=getAliasCount(doc2,found,anchors2)),data.count*data.aliasCount>maxAliasCount)){
-const msg="Excessive alias count indicates a resource exhaustion attack";throw new ReferenceError(msg)}}return found}toJSON(_arg,ctx){
-if(!ctx)return{source:this.source};const source=this.resolve(ctx.doc,ctx);if(!source){const msg=`Unresolved alias (the a\
-nchor must be set before the alias): ${this.source}`;throw new ReferenceError(msg)}return ctx.anchors.get(source).res}toString(ctx,_onComment,_onChompKeep){
-const src=`*${this.source}`;if(ctx){if(anchors.anchorIsValid(this.source),ctx.options.verifyAliasOrder&&!ctx.anchors.has(
-this.source)){const msg=`Unresolved alias (the anchor must be set before the alias): ${this.source}`;throw new Error(msg)}
-if(ctx.implicitKey)return`${src} `}return src}};function getAliasCount(doc,node,anchors2){if(identity.isAlias(node)){const source=node.
-resolve(doc),anchor=anchors2&&source&&anchors2.get(source);return anchor?anchor.count*anchor.aliasCount:0}else if(identity.
-isCollection(node)){let count=0;for(const item of node.items){const c=getAliasCount(doc,item,anchors2);c>count&&(count=c)}
-return count}else if(identity.isPair(node)){const kc=getAliasCount(doc,node.key,anchors2),vc=getAliasCount(doc,node.value,
-anchors2);return Math.max(kc,vc)}return 1}exports.Alias=Alias}}),require_Scalar=__commonJS({"node_modules/yaml/dist/node\
-s/Scalar.js"(exports){"use strict";init_node_globals();var identity=require_identity(),Node=require_Node(),toJS=require_toJS(),
-isScalarValue=value=>!value||typeof value!="function"&&typeof value!="object",Scalar=class extends Node.NodeBase{constructor(value){
-super(identity.SCALAR),this.value=value}toJSON(arg,ctx){return ctx?.keep?this.value:toJS.toJS(this.value,arg,ctx)}toString(){
-return String(this.value)}};Scalar.BLOCK_FOLDED="BLOCK_FOLDED",Scalar.BLOCK_LITERAL="BLOCK_LITERAL",Scalar.PLAIN="PLAIN",
-Scalar.QUOTE_DOUBLE="QUOTE_DOUBLE",Scalar.QUOTE_SINGLE="QUOTE_SINGLE",exports.Scalar=Scalar,exports.isScalarValue=isScalarValue}}),
-require_createNode=__commonJS({"node_modules/yaml/dist/doc/createNode.js"(exports){"use strict";init_node_globals();var Alias=require_Alias(),
-identity=require_identity(),Scalar=require_Scalar(),defaultTagPrefix="tag:yaml.org,2002:";function findTagObject(value,tagName,tags){
-if(tagName){const match=tags.filter(t=>t.tag===tagName),tagObj=match.find(t=>!t.format)??match[0];if(!tagObj)throw new Error(
-`Tag ${tagName} not found`);return tagObj}return tags.find(t=>t.identify?.(value)&&!t.format)}function createNode(value,tagName,ctx){
-if(identity.isDocument(value)&&(value=value.contents),identity.isNode(value))return value;if(identity.isPair(value)){const map=ctx.
-schema[identity.MAP].createNode?.(ctx.schema,null,ctx);return map.items.push(value),map}(value instanceof String||value instanceof
-Number||value instanceof Boolean||typeof BigInt<"u"&&value instanceof BigInt)&&(value=value.valueOf());const{aliasDuplicateObjects,
-onAnchor,onTagObj,schema,sourceObjects}=ctx;let ref;if(aliasDuplicateObjects&&value&&typeof value=="object"){if(ref=sourceObjects.
-get(value),ref)return ref.anchor??(ref.anchor=onAnchor(value)),new Alias.Alias(ref.anchor);ref={anchor:null,node:null},sourceObjects.
-set(value,ref)}tagName?.startsWith("!!")&&(tagName=defaultTagPrefix+tagName.slice(2));let tagObj=findTagObject(value,tagName,
-schema.tags);if(!tagObj){if(value&&typeof value.toJSON=="function"&&(value=value.toJSON()),!value||typeof value!="object"){
-const node2=new Scalar.Scalar(value);return ref&&(ref.node=node2),node2}tagObj=value instanceof Map?schema[identity.MAP]:
-Symbol.iterator in Object(value)?schema[identity.SEQ]:schema[identity.MAP]}onTagObj&&(onTagObj(tagObj),delete ctx.onTagObj);
-const node=tagObj?.createNode?tagObj.createNode(ctx.schema,value,ctx):typeof tagObj?.nodeClass?.from=="function"?tagObj.
-nodeClass.from(ctx.schema,value,ctx):new Scalar.Scalar(value);return tagName?node.tag=tagName:tagObj.default||(node.tag=
-tagObj.tag),ref&&(ref.node=node),node}exports.createNode=createNode}}),require_Collection=__commonJS({"node_modules/yaml\
-/dist/nodes/Collection.js"(exports){"use strict";init_node_globals();var createNode=require_createNode(),identity=require_identity(),
-Node=require_Node();function collectionFromPath(schema,path,value){let v=value;for(let i=path.length-1;i>=0;--i){const k=path[i];
-if(typeof k=="number"&&Number.isInteger(k)&&k>=0){const a=[];a[k]=v,v=a}else v=new Map([[k,v]])}return createNode.createNode(
-v,void 0,{aliasDuplicateObjects:!1,keepUndefined:!1,onAnchor:()=>{throw new Error("This should not happen, please report\
- a bug.")},schema,sourceObjects:new Map})}var isEmptyPath=path=>path==null||typeof path=="object"&&!!path[Symbol.iterator]().
-next().done,Collection=class extends Node.NodeBase{constructor(type,schema){super(type),Object.defineProperty(this,"sche\
-ma",{value:schema,configurable:!0,enumerable:!1,writable:!0})}clone(schema){const copy=Object.create(Object.getPrototypeOf(
-this),Object.getOwnPropertyDescriptors(this));return schema&&(copy.schema=schema),copy.items=copy.items.map(it=>identity.
-isNode(it)||identity.isPair(it)?it.clone(schema):it),this.range&&(copy.range=this.range.slice()),copy}addIn(path,value){
-if(isEmptyPath(path))this.add(value);else{const[key,...rest]=path,node=this.get(key,!0);if(identity.isCollection(node))node.
-addIn(rest,value);else if(node===void 0&&this.schema)this.set(key,collectionFromPath(this.schema,rest,value));else throw new Error(
-`Expected YAML collection at ${key}. Remaining path: ${rest}`)}}deleteIn(path){const[key,...rest]=path;if(rest.length===
-0)return this.delete(key);const node=this.get(key,!0);if(identity.isCollection(node))return node.deleteIn(rest);throw new Error(
-`Expected YAML collection at ${key}. Remaining path: ${rest}`)}getIn(path,keepScalar){const[key,...rest]=path,node=this.
-get(key,!0);return rest.length===0?!keepScalar&&identity.isScalar(node)?node.value:node:identity.isCollection(node)?node.
-getIn(rest,keepScalar):void 0}hasAllNullValues(allowScalar){return this.items.every(node=>{if(!identity.isPair(node))return!1;
-const n=node.value;return n==null||allowScalar&&identity.isScalar(n)&&n.value==null&&!n.commentBefore&&!n.comment&&!n.tag})}hasIn(path){
-const[key,...rest]=path;if(rest.length===0)return this.has(key);const node=this.get(key,!0);return identity.isCollection(
-node)?node.hasIn(rest):!1}setIn(path,value){const[key,...rest]=path;if(rest.length===0)this.set(key,value);else{const node=this.
-get(key,!0);if(identity.isCollection(node))node.setIn(rest,value);else if(node===void 0&&this.schema)this.set(key,collectionFromPath(
-this.schema,rest,value));else throw new Error(`Expected YAML collection at ${key}. Remaining path: ${rest}`)}}};exports.
-Collection=Collection,exports.collectionFromPath=collectionFromPath,exports.isEmptyPath=isEmptyPath}}),require_stringifyComment=__commonJS(
-{"node_modules/yaml/dist/stringify/stringifyComment.js"(exports){"use strict";init_node_globals();var stringifyComment=str=>str.
-replace(/^(?!$)(?: $)?/gm,"#");function indentComment(comment,indent){return/^\n+$/.test(comment)?comment.substring(1):indent?
-comment.replace(/^(?! *$)/gm,indent):comment}var lineComment=(str,indent,comment)=>str.endsWith(`
-`)?indentComment(comment,indent):comment.includes(`
+yaml={explicit:s.defaultYaml.explicit,version:"1.2"},this.tags=Object.assign({},s.defaultTags);break}return e}add(e,t){this.
+atNextDocument&&(this.yaml={explicit:s.defaultYaml.explicit,version:"1.1"},this.tags=Object.assign({},s.defaultTags),this.
+atNextDocument=!1);let n=e.trim().split(/[ \t]+/),i=n.shift();switch(i){case"%TAG":{if(n.length!==2&&(t(0,"%TAG directiv\
+e should contain exactly two parts"),n.length<2))return!1;let[r,o]=n;return this.tags[r]=o,!0}case"%YAML":{if(this.yaml.
+explicit=!0,n.length!==1)return t(0,"%YAML directive should contain exactly one part"),!1;let[r]=n;if(r==="1.1"||r==="1.\
+2")return this.yaml.version=r,!0;{let o=/^\d+\.\d+$/.test(r);return t(6,`Unsupported YAML version ${r}`,o),!1}}default:return t(
+0,`Unknown directive ${i}`,!0),!1}}tagName(e,t){if(e==="!")return"!";if(e[0]!=="!")return t(`Not a valid tag: ${e}`),null;
+if(e[1]==="<"){let o=e.slice(2,-1);return o==="!"||o==="!!"?(t(`Verbatim tags aren't resolved, so ${e} is invalid.`),null):
+(e[e.length-1]!==">"&&t("Verbatim tags must end with a >"),o)}let[,n,i]=e.match(/^(.*!)([^!]*)$/s);i||t(`The ${e} tag ha\
+s no suffix`);let r=this.tags[n];if(r)try{return r+decodeURIComponent(i)}catch(o){return t(String(o)),null}return n==="!"?
+e:(t(`Could not resolve tag: ${e}`),null)}tagString(e){for(let[t,n]of Object.entries(this.tags))if(e.startsWith(n))return t+
+ln(e.substring(n.length));return e[0]==="!"?e:`!<${e}>`}toString(e){let t=this.yaml.explicit?[`%YAML ${this.yaml.version||
+"1.2"}`]:[],n=Object.entries(this.tags),i;if(e&&n.length>0&&B(e.contents)){let r={};oe(e.contents,(o,a)=>{B(a)&&a.tag&&(r[a.
+tag]=!0)}),i=Object.keys(r)}else i=[];for(let[r,o]of n)r==="!!"&&o==="tag:yaml.org,2002:"||(!e||i.some(a=>a.startsWith(o)))&&
+t.push(`%TAG ${r} ${o}`);return t.join(`
+`)}};ae.defaultYaml={explicit:!1,version:"1.2"};ae.defaultTags={"!!":"tag:yaml.org,2002:"};function at(s){if(/[\x00-\x19\s,[\]{}]/.test(s)){let t=`Anchor must not contain whitespace or control characters: ${JSON.
+stringify(s)}`;throw new Error(t)}return!0}function Rt(s){let e=new Set;return oe(s,{Value(t,n){n.anchor&&e.add(n.anchor)}}),
+e}function Ft(s,e){for(let t=1;;++t){let n=`${s}${t}`;if(!e.has(n))return n}}function ws(s,e){let t=[],n=new Map,i=null;
+return{onAnchor:r=>{t.push(r),i??(i=Rt(s));let o=Ft(e,i);return i.add(o),o},setAnchors:()=>{for(let r of t){let o=n.get(
+r);if(typeof o=="object"&&o.anchor&&(M(o.node)||D(o.node)))o.node.anchor=o.anchor;else{let a=new Error("Failed to resolv\
+e repeated object (this should not happen)");throw a.source=r,a}}},sourceObjects:n}}function ge(s,e,t,n){if(n&&typeof n=="object")if(Array.isArray(n))for(let i=0,r=n.length;i<r;++i){let o=n[i],a=ge(s,n,String(
+i),o);a===void 0?delete n[i]:a!==o&&(n[i]=a)}else if(n instanceof Map)for(let i of Array.from(n.keys())){let r=n.get(i),
+o=ge(s,n,i,r);o===void 0?n.delete(i):o!==r&&n.set(i,o)}else if(n instanceof Set)for(let i of Array.from(n)){let r=ge(s,n,
+i,i);r===void 0?n.delete(i):r!==i&&(n.delete(i),n.add(r))}else for(let[i,r]of Object.entries(n)){let o=ge(s,n,i,r);o===void 0?
+delete n[i]:o!==r&&(n[i]=o)}return s.call(e,t,n)}function x(s,e,t){if(Array.isArray(s))return s.map((n,i)=>x(n,String(i),t));if(s&&typeof s.toJSON=="function"){if(!t||!rt(
+s))return s.toJSON(e,t);let n={aliasCount:0,count:1,res:void 0};t.anchors.set(s,n),t.onCreate=r=>{n.res=r,delete t.onCreate};
+let i=s.toJSON(e,t);return t.onCreate&&t.onCreate(i),i}return typeof s=="bigint"&&!t?.keep?Number(s):s}var ye=class{static name="NodeBase";constructor(e){Object.defineProperty(this,Y,{value:e})}clone(){let e=Object.create(Object.
+getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));return this.range&&(e.range=this.range.slice()),e}toJS(e,{mapAsMap:t,
+maxAliasCount:n,onAnchor:i,reviver:r}={}){if(!ie(e))throw new TypeError("A document argument is required");let o={anchors:new Map,
+doc:e,keep:!0,mapAsMap:t===!0,mapKeyWarned:!1,maxAliasCount:typeof n=="number"?n:100},a=x(this,"",o);if(typeof i=="funct\
+ion")for(let{count:l,res:c}of o.anchors.values())i(c,l);return typeof r=="function"?ge(r,{"":a},"",a):a}};var he=class extends ye{static name="Alias";constructor(e){super(nt),this.source=e,Object.defineProperty(this,"tag",{set(){
+throw new Error("Alias nodes cannot have tags")}})}resolve(e,t){if(t?.maxAliasCount===0)throw new ReferenceError("Alias \
+resolution is disabled");let n;t?.aliasResolveCache?n=t.aliasResolveCache:(n=[],oe(e,{Node:(r,o)=>{(H(o)||rt(o))&&n.push(
+o)}}),t&&(t.aliasResolveCache=n));let i;for(let r of n){if(r===this)break;r.anchor===this.source&&(i=r)}if(i&&t){let{anchors:r,
+doc:o,maxAliasCount:a}=t,l=r.get(i);if(l||(x(i,null,t),l=r.get(i)),l?.res===void 0){let c="This should not happen: Alias\
+ anchor was not resolved?";throw new ReferenceError(c)}if(a>=0&&(l.count+=1,l.aliasCount===0&&(l.aliasCount=lt(o,i,r)),l.
+count*l.aliasCount>a)){let c="Excessive alias count indicates a resource exhaustion attack";throw new ReferenceError(c)}}
+return i}toJSON(e,t){if(!t)return{source:this.source};let n=this.resolve(t.doc,t);if(!n){let i=`Unresolved alias (the an\
+chor must be set before the alias): ${this.source}`;throw new ReferenceError(i)}return t.anchors.get(n).res}toString(e,t,n){
+let i=`*${this.source}`;if(e){if(at(this.source),e.options.verifyAliasOrder&&!e.anchors.has(this.source)){let r=`Unresol\
+ved alias (the anchor must be set before the alias): ${this.source}`;throw new Error(r)}if(e.implicitKey)return`${i} `}return i}};
+function lt(s,e,t){if(H(e)){let n=e.resolve(s),i=t&&n&&t.get(n);return i?i.count*i.aliasCount:0}else if(D(e)){let n=0;for(let i of e.
+items){let r=lt(s,i,t);r>n&&(n=r)}return n}else if(P(e)){let n=lt(s,e.key,t),i=lt(s,e.value,t);return Math.max(n,i)}return 1}var ct=s=>!s||typeof s!="function"&&typeof s!="object",E=class extends ye{static name="Scalar";constructor(e){super(Q),this.
+value=e}toJSON(e,t){return t?.keep?this.value:x(this.value,e,t)}toString(){return String(this.value)}};E.BLOCK_FOLDED="B\
+LOCK_FOLDED";E.BLOCK_LITERAL="BLOCK_LITERAL";E.PLAIN="PLAIN";E.QUOTE_DOUBLE="QUOTE_DOUBLE";E.QUOTE_SINGLE="QUOTE_SINGLE";var cn="tag:yaml.org,2002:";function fn(s,e,t){if(e){let n=t.filter(r=>r.tag===e),i=n.find(r=>!r.format)??n[0];if(!i)throw new Error(
+`Tag ${e} not found`);return i}return t.find(n=>n.identify?.(s)&&!n.format)}function pe(s,e,t){if(ie(s)&&(s=s.contents),
+B(s))return s;if(P(s)){let f=t.schema[W].createNode?.(t.schema,null,t);return f.items.push(s),f}(s instanceof String||s instanceof
+Number||s instanceof Boolean||typeof BigInt<"u"&&s instanceof BigInt)&&(s=s.valueOf());let{aliasDuplicateObjects:n,onAnchor:i,
+onTagObj:r,schema:o,sourceObjects:a}=t,l;if(n&&s&&typeof s=="object"){if(l=a.get(s),l)return l.anchor??(l.anchor=i(s)),new he(
+l.anchor);l={anchor:null,node:null},a.set(s,l)}e?.startsWith("!!")&&(e=cn+e.slice(2));let c=fn(s,e,o.tags);if(!c){if(s&&
+typeof s.toJSON=="function"&&(s=s.toJSON()),!s||typeof s!="object"){let f=new E(s);return l&&(l.node=f),f}c=s instanceof
+Map?o[W]:Symbol.iterator in Object(s)?o[ue]:o[W]}r&&(r(c),delete t.onTagObj);let p=c?.createNode?c.createNode(t.schema,s,
+t):typeof c?.nodeClass?.from=="function"?c.nodeClass.from(t.schema,s,t):new E(s);return e?p.tag=e:c.default||(p.tag=c.tag),
+l&&(l.node=p),p}function je(s,e,t){let n=t;for(let i=e.length-1;i>=0;--i){let r=e[i];if(typeof r=="number"&&Number.isInteger(r)&&r>=0){let o=[];
+o[r]=n,n=o}else n=new Map([[r,n]])}return pe(n,void 0,{aliasDuplicateObjects:!1,keepUndefined:!1,onAnchor:()=>{throw new Error(
+"This should not happen, please report a bug.")},schema:s,sourceObjects:new Map})}var ve=s=>s==null||typeof s=="object"&&
+!!s[Symbol.iterator]().next().done,Ce=class extends ye{static name="Collection";constructor(e,t){super(e),Object.defineProperty(
+this,"schema",{value:t,configurable:!0,enumerable:!1,writable:!0})}clone(e){let t=Object.create(Object.getPrototypeOf(this),
+Object.getOwnPropertyDescriptors(this));return e&&(t.schema=e),t.items=t.items.map(n=>B(n)||P(n)?n.clone(e):n),this.range&&
+(t.range=this.range.slice()),t}addIn(e,t){if(ve(e))this.add(t);else{let[n,...i]=e,r=this.get(n,!0);if(D(r))r.addIn(i,t);else if(r===
+void 0&&this.schema)this.set(n,je(this.schema,i,t));else throw new Error(`Expected YAML collection at ${n}. Remaining pa\
+th: ${i}`)}}deleteIn(e){let[t,...n]=e;if(n.length===0)return this.delete(t);let i=this.get(t,!0);if(D(i))return i.deleteIn(
+n);throw new Error(`Expected YAML collection at ${t}. Remaining path: ${n}`)}getIn(e,t){let[n,...i]=e,r=this.get(n,!0);return i.
+length===0?!t&&M(r)?r.value:r:D(r)?r.getIn(i,t):void 0}hasAllNullValues(e){return this.items.every(t=>{if(!P(t))return!1;
+let n=t.value;return n==null||e&&M(n)&&n.value==null&&!n.commentBefore&&!n.comment&&!n.tag})}hasIn(e){let[t,...n]=e;if(n.
+length===0)return this.has(t);let i=this.get(t,!0);return D(i)?i.hasIn(n):!1}setIn(e,t){let[n,...i]=e;if(i.length===0)this.
+set(n,t);else{let r=this.get(n,!0);if(D(r))r.setIn(i,t);else if(r===void 0&&this.schema)this.set(n,je(this.schema,i,t));else
+throw new Error(`Expected YAML collection at ${n}. Remaining path: ${i}`)}}};var Ss=s=>s.replace(/^(?!$)(?: $)?/gm,"#");function G(s,e){return/^\n+$/.test(s)?s.substring(1):e?s.replace(/^(?! *$)/gm,
+e):s}var le=(s,e,t)=>s.endsWith(`
+`)?G(t,e):t.includes(`
 `)?`
-`+indentComment(comment,indent):(str.endsWith(" ")?"":" ")+comment;exports.indentComment=indentComment,exports.lineComment=
-lineComment,exports.stringifyComment=stringifyComment}}),require_foldFlowLines=__commonJS({"node_modules/yaml/dist/strin\
-gify/foldFlowLines.js"(exports){"use strict";init_node_globals();var FOLD_FLOW="flow",FOLD_BLOCK="block",FOLD_QUOTED="qu\
-oted";function foldFlowLines(text,indent,mode="flow",{indentAtStart,lineWidth=80,minContentWidth=20,onFold,onOverflow}={}){
-if(!lineWidth||lineWidth<0)return text;lineWidth<minContentWidth&&(minContentWidth=0);const endStep=Math.max(1+minContentWidth,
-1+lineWidth-indent.length);if(text.length<=endStep)return text;const folds=[],escapedFolds={};let end=lineWidth-indent.length;
-typeof indentAtStart=="number"&&(indentAtStart>lineWidth-Math.max(2,minContentWidth)?folds.push(0):end=lineWidth-indentAtStart);
-let split,prev,overflow=!1,i=-1,escStart=-1,escEnd=-1;mode===FOLD_BLOCK&&(i=consumeMoreIndentedLines(text,i,indent.length),
-i!==-1&&(end=i+endStep));for(let ch;ch=text[i+=1];){if(mode===FOLD_QUOTED&&ch==="\\"){switch(escStart=i,text[i+1]){case"\
-x":i+=3;break;case"u":i+=5;break;case"U":i+=9;break;default:i+=1}escEnd=i}if(ch===`
-`)mode===FOLD_BLOCK&&(i=consumeMoreIndentedLines(text,i,indent.length)),end=i+indent.length+endStep,split=void 0;else{if(ch===
-" "&&prev&&prev!==" "&&prev!==`
-`&&prev!=="	"){const next=text[i+1];next&&next!==" "&&next!==`
-`&&next!=="	"&&(split=i)}if(i>=end)if(split)folds.push(split),end=split+endStep,split=void 0;else if(mode===FOLD_QUOTED){
-for(;prev===" "||prev==="	";)prev=ch,ch=text[i+=1],overflow=!0;const j=i>escEnd+1?i-2:escStart-1;if(escapedFolds[j])return text;
-folds.push(j),escapedFolds[j]=!0,end=j+endStep,split=void 0}else overflow=!0}prev=ch}if(overflow&&onOverflow&&onOverflow(),
-folds.length===0)return text;onFold&&onFold();let res=text.slice(0,folds[0]);for(let i2=0;i2<folds.length;++i2){const fold=folds[i2],
-end2=folds[i2+1]||text.length;fold===0?res=`
-${indent}${text.slice(0,end2)}`:(mode===FOLD_QUOTED&&escapedFolds[fold]&&(res+=`${text[fold]}\\`),res+=`
-${indent}${text.slice(fold+1,end2)}`)}return res}function consumeMoreIndentedLines(text,i,indent){let end=i,start=i+1,ch=text[start];
-for(;ch===" "||ch==="	";)if(i<start+indent)ch=text[++i];else{do ch=text[++i];while(ch&&ch!==`
-`);end=i,start=i+1,ch=text[start]}return end}exports.FOLD_BLOCK=FOLD_BLOCK,exports.FOLD_FLOW=FOLD_FLOW,exports.FOLD_QUOTED=
-FOLD_QUOTED,exports.foldFlowLines=foldFlowLines}}),require_stringifyString=__commonJS({"node_modules/yaml/dist/stringify\
-/stringifyString.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),foldFlowLines=require_foldFlowLines(),
-getFoldOptions=(ctx,isBlock)=>({indentAtStart:isBlock?ctx.indent.length:ctx.indentAtStart,lineWidth:ctx.options.lineWidth,
-minContentWidth:ctx.options.minContentWidth}),containsDocumentMarker=str=>/^(%|---|\.\.\.)/m.test(str);function lineLengthOverLimit(str,lineWidth,indentLength){
-if(!lineWidth||lineWidth<0)return!1;const limit=lineWidth-indentLength,strLen=str.length;if(strLen<=limit)return!1;for(let i=0,
-start=0;i<strLen;++i)if(str[i]===`
-`){if(i-start>limit)return!0;if(start=i+1,strLen-start<=limit)return!1}return!0}function doubleQuotedString(value,ctx){const json=JSON.
-stringify(value);if(ctx.options.doubleQuotedAsJSON)return json;const{implicitKey}=ctx,minMultiLineLength=ctx.options.doubleQuotedMinMultiLineLength,
-indent=ctx.indent||(containsDocumentMarker(value)?"  ":"");let str="",start=0;for(let i=0,ch=json[i];ch;ch=json[++i])if(ch===
-" "&&json[i+1]==="\\"&&json[i+2]==="n"&&(str+=json.slice(start,i)+"\\ ",i+=1,start=i,ch="\\"),ch==="\\")switch(json[i+1]){case"\
-u":{str+=json.slice(start,i);const code=json.substr(i+2,4);switch(code){case"0000":str+="\\0";break;case"0007":str+="\\a";
-break;case"000b":str+="\\v";break;case"001b":str+="\\e";break;case"0085":str+="\\N";break;case"00a0":str+="\\_";break;case"\
-2028":str+="\\L";break;case"2029":str+="\\P";break;default:code.substr(0,2)==="00"?str+="\\x"+code.substr(2):str+=json.substr(
-i,6)}i+=5,start=i+1}break;case"n":if(implicitKey||json[i+2]==='"'||json.length<minMultiLineLength)i+=1;else{for(str+=json.
-slice(start,i)+`
+`+G(t,e):(s.endsWith(" ")?"":" ")+t;var xt="flow",ft="block",qe="quoted";function Re(s,e,t="flow",{indentAtStart:n,lineWidth:i=80,minContentWidth:r=20,onFold:o,
+onOverflow:a}={}){if(!i||i<0)return s;i<r&&(r=0);let l=Math.max(1+r,1+i-e.length);if(s.length<=l)return s;let c=[],p={},
+f=i-e.length;typeof n=="number"&&(n>i-Math.max(2,r)?c.push(0):f=i-n);let u,d,A=!1,h=-1,m=-1,L=-1;t===ft&&(h=ks(s,h,e.length),
+h!==-1&&(f=h+l));for(let C;C=s[h+=1];){if(t===qe&&C==="\\"){switch(m=h,s[h+1]){case"x":h+=3;break;case"u":h+=5;break;case"\
+U":h+=9;break;default:h+=1}L=h}if(C===`
+`)t===ft&&(h=ks(s,h,e.length)),f=h+e.length+l,u=void 0;else{if(C===" "&&d&&d!==" "&&d!==`
+`&&d!=="	"){let v=s[h+1];v&&v!==" "&&v!==`
+`&&v!=="	"&&(u=h)}if(h>=f)if(u)c.push(u),f=u+l,u=void 0;else if(t===qe){for(;d===" "||d==="	";)d=C,C=s[h+=1],A=!0;let v=h>
+L+1?h-2:m-1;if(p[v])return s;c.push(v),p[v]=!0,f=v+l,u=void 0}else A=!0}d=C}if(A&&a&&a(),c.length===0)return s;o&&o();let I=s.
+slice(0,c[0]);for(let C=0;C<c.length;++C){let v=c[C],$=c[C+1]||s.length;v===0?I=`
+${e}${s.slice(0,$)}`:(t===qe&&p[v]&&(I+=`${s[v]}\\`),I+=`
+${e}${s.slice(v+1,$)}`)}return I}function ks(s,e,t){let n=e,i=e+1,r=s[i];for(;r===" "||r==="	";)if(e<i+t)r=s[++e];else{do
+r=s[++e];while(r&&r!==`
+`);n=e,i=e+1,r=s[i]}return n}var ht=(s,e)=>({indentAtStart:e?s.indent.length:s.indentAtStart,lineWidth:s.options.lineWidth,minContentWidth:s.options.
+minContentWidth}),pt=s=>/^(%|---|\.\.\.)/m.test(s);function un(s,e,t){if(!e||e<0)return!1;let n=e-t,i=s.length;if(i<=n)return!1;
+for(let r=0,o=0;r<i;++r)if(s[r]===`
+`){if(r-o>n)return!0;if(o=r+1,i-o<=n)return!1}return!0}function Fe(s,e){let t=JSON.stringify(s);if(e.options.doubleQuotedAsJSON)
+return t;let{implicitKey:n}=e,i=e.options.doubleQuotedMinMultiLineLength,r=e.indent||(pt(s)?"  ":""),o="",a=0;for(let l=0,
+c=t[l];c;c=t[++l])if(c===" "&&t[l+1]==="\\"&&t[l+2]==="n"&&(o+=t.slice(a,l)+"\\ ",l+=1,a=l,c="\\"),c==="\\")switch(t[l+1]){case"\
+u":{o+=t.slice(a,l);let p=t.substr(l+2,4);switch(p){case"0000":o+="\\0";break;case"0007":o+="\\a";break;case"000b":o+="\\\
+v";break;case"001b":o+="\\e";break;case"0085":o+="\\N";break;case"00a0":o+="\\_";break;case"2028":o+="\\L";break;case"20\
+29":o+="\\P";break;default:p.substr(0,2)==="00"?o+="\\x"+p.substr(2):o+=t.substr(l,6)}l+=5,a=l+1}break;case"n":if(n||t[l+
+2]==='"'||t.length<i)l+=1;else{for(o+=t.slice(a,l)+`
 
-`;json[i+2]==="\\"&&json[i+3]==="n"&&json[i+4]!=='"';)str+=`
-`,i+=2;str+=indent,json[i+2]===" "&&(str+="\\"),i+=1,start=i+1}break;default:i+=1}return str=start?str+json.slice(start):
-json,implicitKey?str:foldFlowLines.foldFlowLines(str,indent,foldFlowLines.FOLD_QUOTED,getFoldOptions(ctx,!1))}function singleQuotedString(value,ctx){
-if(ctx.options.singleQuote===!1||ctx.implicitKey&&value.includes(`
-`)||/[ \t]\n|\n[ \t]/.test(value))return doubleQuotedString(value,ctx);const indent=ctx.indent||(containsDocumentMarker(
-value)?"  ":""),res="'"+value.replace(/'/g,"''").replace(/\n+/g,`$&
-${indent}`)+"'";return ctx.implicitKey?res:foldFlowLines.foldFlowLines(res,indent,foldFlowLines.FOLD_FLOW,getFoldOptions(
-ctx,!1))}function quotedString(value,ctx){const{singleQuote}=ctx.options;let qs;if(singleQuote===!1)qs=doubleQuotedString;else{
-const hasDouble=value.includes('"'),hasSingle=value.includes("'");hasDouble&&!hasSingle?qs=singleQuotedString:hasSingle&&
-!hasDouble?qs=doubleQuotedString:qs=singleQuote?singleQuotedString:doubleQuotedString}return qs(value,ctx)}var blockEndNewlines;
-try{blockEndNewlines=new RegExp(`(^|(?<!
+`;t[l+2]==="\\"&&t[l+3]==="n"&&t[l+4]!=='"';)o+=`
+`,l+=2;o+=r,t[l+2]===" "&&(o+="\\"),l+=1,a=l+1}break;default:l+=1}return o=a?o+t.slice(a):t,n?o:Re(o,r,qe,ht(e,!1))}function Ut(s,e){
+if(e.options.singleQuote===!1||e.implicitKey&&s.includes(`
+`)||/[ \t]\n|\n[ \t]/.test(s))return Fe(s,e);let t=e.indent||(pt(s)?"  ":""),n="'"+s.replace(/'/g,"''").replace(/\n+/g,`\
+$&
+${t}`)+"'";return e.implicitKey?n:Re(n,t,xt,ht(e,!1))}function $e(s,e){let{singleQuote:t}=e.options,n;if(t===!1)n=Fe;else{
+let i=s.includes('"'),r=s.includes("'");i&&!r?n=Ut:r&&!i?n=Fe:n=t?Ut:Fe}return n(s,e)}var Vt;try{Vt=new RegExp(`(^|(?<!
 ))
 +(?!
-|$)`,"g")}catch{blockEndNewlines=/\n+(?!\n|$)/g}function blockString({comment,type,value},ctx,onComment,onChompKeep){const{
-blockQuote,commentString,lineWidth}=ctx.options;if(!blockQuote||/\n[\t ]+$/.test(value))return quotedString(value,ctx);const indent=ctx.
-indent||(ctx.forceBlockIndent||containsDocumentMarker(value)?"  ":""),literal=blockQuote==="literal"?!0:blockQuote==="fo\
-lded"||type===Scalar.Scalar.BLOCK_FOLDED?!1:type===Scalar.Scalar.BLOCK_LITERAL?!0:!lineLengthOverLimit(value,lineWidth,indent.
-length);if(!value)return literal?`|
+|$)`,"g")}catch{Vt=/\n+(?!\n|$)/g}function ut({comment:s,type:e,value:t},n,i,r){let{blockQuote:o,commentString:a,lineWidth:l}=n.
+options;if(!o||/\n[\t ]+$/.test(t))return $e(t,n);let c=n.indent||(n.forceBlockIndent||pt(t)?"  ":""),p=o==="literal"?!0:
+o==="folded"||e===E.BLOCK_FOLDED?!1:e===E.BLOCK_LITERAL?!0:!un(t,l,c.length);if(!t)return p?`|
 `:`>
-`;let chomp,endStart;for(endStart=value.length;endStart>0;--endStart){const ch=value[endStart-1];if(ch!==`
-`&&ch!=="	"&&ch!==" ")break}let end=value.substring(endStart);const endNlPos=end.indexOf(`
-`);endNlPos===-1?chomp="-":value===end||endNlPos!==end.length-1?(chomp="+",onChompKeep&&onChompKeep()):chomp="",end&&(value=
-value.slice(0,-end.length),end[end.length-1]===`
-`&&(end=end.slice(0,-1)),end=end.replace(blockEndNewlines,`$&${indent}`));let startWithSpace=!1,startEnd,startNlPos=-1;for(startEnd=
-0;startEnd<value.length;++startEnd){const ch=value[startEnd];if(ch===" ")startWithSpace=!0;else if(ch===`
-`)startNlPos=startEnd;else break}let start=value.substring(0,startNlPos<startEnd?startNlPos+1:startEnd);start&&(value=value.
-substring(start.length),start=start.replace(/\n+/g,`$&${indent}`));let header=(startWithSpace?indent?"2":"1":"")+chomp;if(comment&&
-(header+=" "+commentString(comment.replace(/ ?[\r\n]+/g," ")),onComment&&onComment()),!literal){const foldedValue=value.
-replace(/\n+/g,`
-$&`).replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${indent}`);let literalFallback=!1;
-const foldOptions=getFoldOptions(ctx,!0);blockQuote!=="folded"&&type!==Scalar.Scalar.BLOCK_FOLDED&&(foldOptions.onOverflow=
-()=>{literalFallback=!0});const body=foldFlowLines.foldFlowLines(`${start}${foldedValue}${end}`,indent,foldFlowLines.FOLD_BLOCK,
-foldOptions);if(!literalFallback)return`>${header}
-${indent}${body}`}return value=value.replace(/\n+/g,`$&${indent}`),`|${header}
-${indent}${start}${value}${end}`}function plainString(item,ctx,onComment,onChompKeep){const{type,value}=item,{actualString,
-implicitKey,indent,indentStep,inFlow}=ctx;if(implicitKey&&value.includes(`
-`)||inFlow&&/[[\]{},]/.test(value))return quotedString(value,ctx);if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
-test(value))return implicitKey||inFlow||!value.includes(`
-`)?quotedString(value,ctx):blockString(item,ctx,onComment,onChompKeep);if(!implicitKey&&!inFlow&&type!==Scalar.Scalar.PLAIN&&
-value.includes(`
-`))return blockString(item,ctx,onComment,onChompKeep);if(containsDocumentMarker(value)){if(indent==="")return ctx.forceBlockIndent=
-!0,blockString(item,ctx,onComment,onChompKeep);if(implicitKey&&indent===indentStep)return quotedString(value,ctx)}const str=value.
-replace(/\n+/g,`$&
-${indent}`);if(actualString){const test=tag=>tag.default&&tag.tag!=="tag:yaml.org,2002:str"&&tag.test?.test(str),{compat,
-tags}=ctx.doc.schema;if(tags.some(test)||compat?.some(test))return quotedString(value,ctx)}return implicitKey?str:foldFlowLines.
-foldFlowLines(str,indent,foldFlowLines.FOLD_FLOW,getFoldOptions(ctx,!1))}function stringifyString(item,ctx,onComment,onChompKeep){
-const{implicitKey,inFlow}=ctx,ss=typeof item.value=="string"?item:Object.assign({},item,{value:String(item.value)});let{
-type}=item;type!==Scalar.Scalar.QUOTE_DOUBLE&&/[\x00-\x08\x0b-\x1f\x7f-\x9f\u{D800}-\u{DFFF}]/u.test(ss.value)&&(type=Scalar.
-Scalar.QUOTE_DOUBLE);const _stringify=_type=>{switch(_type){case Scalar.Scalar.BLOCK_FOLDED:case Scalar.Scalar.BLOCK_LITERAL:
-return implicitKey||inFlow?quotedString(ss.value,ctx):blockString(ss,ctx,onComment,onChompKeep);case Scalar.Scalar.QUOTE_DOUBLE:
-return doubleQuotedString(ss.value,ctx);case Scalar.Scalar.QUOTE_SINGLE:return singleQuotedString(ss.value,ctx);case Scalar.
-Scalar.PLAIN:return plainString(ss,ctx,onComment,onChompKeep);default:return null}};let res=_stringify(type);if(res===null){
-const{defaultKeyType,defaultStringType}=ctx.options,t=implicitKey&&defaultKeyType||defaultStringType;if(res=_stringify(t),
-res===null)throw new Error(`Unsupported default string type ${t}`)}return res}exports.stringifyString=stringifyString}}),
-require_stringify=__commonJS({"node_modules/yaml/dist/stringify/stringify.js"(exports){"use strict";init_node_globals();
-var anchors=require_anchors(),identity=require_identity(),stringifyComment=require_stringifyComment(),stringifyString=require_stringifyString();
-function createStringifyContext(doc,options){const opt=Object.assign({blockQuote:!0,commentString:stringifyComment.stringifyComment,
-defaultKeyType:null,defaultStringType:"PLAIN",directives:null,doubleQuotedAsJSON:!1,doubleQuotedMinMultiLineLength:40,falseStr:"\
-false",flowCollectionPadding:!0,indentSeq:!0,lineWidth:80,minContentWidth:20,nullStr:"null",simpleKeys:!1,singleQuote:null,
-trailingComma:!1,trueStr:"true",verifyAliasOrder:!0},doc.schema.toStringOptions,options);let inFlow;switch(opt.collectionStyle){case"\
-block":inFlow=!1;break;case"flow":inFlow=!0;break;default:inFlow=null}return{anchors:new Set,doc,flowCollectionPadding:opt.
-flowCollectionPadding?" ":"",indent:"",indentStep:typeof opt.indent=="number"?" ".repeat(opt.indent):"  ",inFlow,options:opt}}
-function getTagObject(tags,item){if(item.tag){const match=tags.filter(t=>t.tag===item.tag);if(match.length>0)return match.
-find(t=>t.format===item.format)??match[0]}let tagObj,obj;if(identity.isScalar(item)){obj=item.value;let match=tags.filter(
-t=>t.identify?.(obj));if(match.length>1){const testMatch=match.filter(t=>t.test);testMatch.length>0&&(match=testMatch)}tagObj=
-match.find(t=>t.format===item.format)??match.find(t=>!t.format)}else obj=item,tagObj=tags.find(t=>t.nodeClass&&obj instanceof
-t.nodeClass);if(!tagObj){const name=obj?.constructor?.name??(obj===null?"null":typeof obj);throw new Error(`Tag not reso\
-lved for ${name} value`)}return tagObj}function stringifyProps(node,tagObj,{anchors:anchors$1,doc}){if(!doc.directives)return"";
-const props=[],anchor=(identity.isScalar(node)||identity.isCollection(node))&&node.anchor;anchor&&anchors.anchorIsValid(
-anchor)&&(anchors$1.add(anchor),props.push(`&${anchor}`));const tag=node.tag??(tagObj.default?null:tagObj.tag);return tag&&
-props.push(doc.directives.tagString(tag)),props.join(" ")}function stringify(item,ctx,onComment,onChompKeep){if(identity.
-isPair(item))return item.toString(ctx,onComment,onChompKeep);if(identity.isAlias(item)){if(ctx.doc.directives)return item.
-toString(ctx);if(ctx.resolvedAliases?.has(item))throw new TypeError("Cannot stringify circular structure without alias n\
-odes");ctx.resolvedAliases?ctx.resolvedAliases.add(item):ctx.resolvedAliases=new Set([item]),item=item.resolve(ctx.doc)}
-let tagObj;const node=identity.isNode(item)?item:ctx.doc.createNode(item,{onTagObj:o=>tagObj=o});tagObj??(tagObj=getTagObject(
-ctx.doc.schema.tags,node));const props=stringifyProps(node,tagObj,ctx);props.length>0&&(ctx.indentAtStart=(ctx.indentAtStart??
-0)+props.length+1);const str=typeof tagObj.stringify=="function"?tagObj.stringify(node,ctx,onComment,onChompKeep):identity.
-isScalar(node)?stringifyString.stringifyString(node,ctx,onComment,onChompKeep):node.toString(ctx,onComment,onChompKeep);
-return props?identity.isScalar(node)||str[0]==="{"||str[0]==="["?`${props} ${str}`:`${props}
-${ctx.indent}${str}`:str}exports.createStringifyContext=createStringifyContext,exports.stringify=stringify}}),require_stringifyPair=__commonJS(
-{"node_modules/yaml/dist/stringify/stringifyPair.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-Scalar=require_Scalar(),stringify=require_stringify(),stringifyComment=require_stringifyComment();function stringifyPair({
-key,value},ctx,onComment,onChompKeep){const{allNullValues,doc,indent,indentStep,options:{commentString,indentSeq,simpleKeys}}=ctx;
-let keyComment=identity.isNode(key)&&key.comment||null;if(simpleKeys){if(keyComment)throw new Error("With simple keys, k\
-ey nodes cannot have comments");if(identity.isCollection(key)||!identity.isNode(key)&&typeof key=="object"){const msg="W\
-ith simple keys, collection cannot be used as a key value";throw new Error(msg)}}let explicitKey=!simpleKeys&&(!key||keyComment&&
-value==null&&!ctx.inFlow||identity.isCollection(key)||(identity.isScalar(key)?key.type===Scalar.Scalar.BLOCK_FOLDED||key.
-type===Scalar.Scalar.BLOCK_LITERAL:typeof key=="object"));ctx=Object.assign({},ctx,{allNullValues:!1,implicitKey:!explicitKey&&
-(simpleKeys||!allNullValues),indent:indent+indentStep});let keyCommentDone=!1,chompKeep=!1,str=stringify.stringify(key,ctx,
-()=>keyCommentDone=!0,()=>chompKeep=!0);if(!explicitKey&&!ctx.inFlow&&str.length>1024){if(simpleKeys)throw new Error("Wi\
-th simple keys, single line scalar must not span more than 1024 characters");explicitKey=!0}if(ctx.inFlow){if(allNullValues||
-value==null)return keyCommentDone&&onComment&&onComment(),str===""?"?":explicitKey?`? ${str}`:str}else if(allNullValues&&
-!simpleKeys||value==null&&explicitKey)return str=`? ${str}`,keyComment&&!keyCommentDone?str+=stringifyComment.lineComment(
-str,ctx.indent,commentString(keyComment)):chompKeep&&onChompKeep&&onChompKeep(),str;keyCommentDone&&(keyComment=null),explicitKey?
-(keyComment&&(str+=stringifyComment.lineComment(str,ctx.indent,commentString(keyComment))),str=`? ${str}
-${indent}:`):(str=`${str}:`,keyComment&&(str+=stringifyComment.lineComment(str,ctx.indent,commentString(keyComment))));let vsb,
-vcb,valueComment;identity.isNode(value)?(vsb=!!value.spaceBefore,vcb=value.commentBefore,valueComment=value.comment):(vsb=
-!1,vcb=null,valueComment=null,value&&typeof value=="object"&&(value=doc.createNode(value))),ctx.implicitKey=!1,!explicitKey&&
-!keyComment&&identity.isScalar(value)&&(ctx.indentAtStart=str.length+1),chompKeep=!1,!indentSeq&&indentStep.length>=2&&!ctx.
-inFlow&&!explicitKey&&identity.isSeq(value)&&!value.flow&&!value.tag&&!value.anchor&&(ctx.indent=ctx.indent.substring(2));
-let valueCommentDone=!1;const valueStr=stringify.stringify(value,ctx,()=>valueCommentDone=!0,()=>chompKeep=!0);let ws=" ";
-if(keyComment||vsb||vcb){if(ws=vsb?`
-`:"",vcb){const cs=commentString(vcb);ws+=`
-${stringifyComment.indentComment(cs,ctx.indent)}`}valueStr===""&&!ctx.inFlow?ws===`
-`&&valueComment&&(ws=`
-
-`):ws+=`
-${ctx.indent}`}else if(!explicitKey&&identity.isCollection(value)){const vs0=valueStr[0],nl0=valueStr.indexOf(`
-`),hasNewline=nl0!==-1,flow=ctx.inFlow??value.flow??value.items.length===0;if(hasNewline||!flow){let hasPropsLine=!1;if(hasNewline&&
-(vs0==="&"||vs0==="!")){let sp0=valueStr.indexOf(" ");vs0==="&"&&sp0!==-1&&sp0<nl0&&valueStr[sp0+1]==="!"&&(sp0=valueStr.
-indexOf(" ",sp0+1)),(sp0===-1||nl0<sp0)&&(hasPropsLine=!0)}hasPropsLine||(ws=`
-${ctx.indent}`)}}else(valueStr===""||valueStr[0]===`
-`)&&(ws="");return str+=ws+valueStr,ctx.inFlow?valueCommentDone&&onComment&&onComment():valueComment&&!valueCommentDone?
-str+=stringifyComment.lineComment(str,ctx.indent,commentString(valueComment)):chompKeep&&onChompKeep&&onChompKeep(),str}
-exports.stringifyPair=stringifyPair}}),require_log=__commonJS({"node_modules/yaml/dist/log.js"(exports){"use strict";init_node_globals();
-var node_process=(init_node_process(),__toCommonJS(node_process_exports));function debug(logLevel,...messages){logLevel===
-"debug"&&console.log(...messages)}function warn(logLevel,warning){(logLevel==="debug"||logLevel==="warn")&&(typeof node_process.
-emitWarning=="function"?node_process.emitWarning(warning):console.warn(warning))}exports.debug=debug,exports.warn=warn}}),
-require_merge=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/merge.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-Scalar=require_Scalar(),MERGE_KEY="<<",merge={identify:value=>value===MERGE_KEY||typeof value=="symbol"&&value.description===
-MERGE_KEY,default:"key",tag:"tag:yaml.org,2002:merge",test:/^<<$/,resolve:()=>Object.assign(new Scalar.Scalar(Symbol(MERGE_KEY)),
-{addToJSMap:addMergeToJSMap}),stringify:()=>MERGE_KEY},isMergeKey=(ctx,key)=>(merge.identify(key)||identity.isScalar(key)&&
-(!key.type||key.type===Scalar.Scalar.PLAIN)&&merge.identify(key.value))&&ctx?.doc.schema.tags.some(tag=>tag.tag===merge.
-tag&&tag.default);function addMergeToJSMap(ctx,map,value){const source=resolveAliasValue(ctx,value);if(identity.isSeq(source))
-for(const it of source.items)mergeValue(ctx,map,it);else if(Array.isArray(source))for(const it of source)mergeValue(ctx,
-map,it);else mergeValue(ctx,map,source)}function mergeValue(ctx,map,value){const source=resolveAliasValue(ctx,value);if(!identity.
-isMap(source))throw new Error("Merge sources must be maps or map aliases");const srcMap=source.toJSON(null,ctx,Map);for(const[
-key,value2]of srcMap)map instanceof Map?map.has(key)||map.set(key,value2):map instanceof Set?map.add(key):Object.prototype.
-hasOwnProperty.call(map,key)||Object.defineProperty(map,key,{value:value2,writable:!0,enumerable:!0,configurable:!0});return map}
-function resolveAliasValue(ctx,value){return ctx&&identity.isAlias(value)?value.resolve(ctx.doc,ctx):value}exports.addMergeToJSMap=
-addMergeToJSMap,exports.isMergeKey=isMergeKey,exports.merge=merge}}),require_addPairToJSMap=__commonJS({"node_modules/ya\
-ml/dist/nodes/addPairToJSMap.js"(exports){"use strict";init_node_globals();var log=require_log(),merge=require_merge(),stringify=require_stringify(),
-identity=require_identity(),toJS=require_toJS();function addPairToJSMap(ctx,map,{key,value}){if(identity.isNode(key)&&key.
-addToJSMap)key.addToJSMap(ctx,map,value);else if(merge.isMergeKey(ctx,key))merge.addMergeToJSMap(ctx,map,value);else{const jsKey=toJS.
-toJS(key,"",ctx);if(map instanceof Map)map.set(jsKey,toJS.toJS(value,jsKey,ctx));else if(map instanceof Set)map.add(jsKey);else{
-const stringKey=stringifyKey(key,jsKey,ctx),jsValue=toJS.toJS(value,stringKey,ctx);stringKey in map?Object.defineProperty(
-map,stringKey,{value:jsValue,writable:!0,enumerable:!0,configurable:!0}):map[stringKey]=jsValue}}return map}function stringifyKey(key,jsKey,ctx){
-if(jsKey===null)return"";if(typeof jsKey!="object")return String(jsKey);if(identity.isNode(key)&&ctx?.doc){const strCtx=stringify.
-createStringifyContext(ctx.doc,{});strCtx.anchors=new Set;for(const node of ctx.anchors.keys())strCtx.anchors.add(node.anchor);
-strCtx.inFlow=!0,strCtx.inStringifyKey=!0;const strKey=key.toString(strCtx);if(!ctx.mapKeyWarned){let jsonStr=JSON.stringify(
-strKey);jsonStr.length>40&&(jsonStr=jsonStr.substring(0,36)+'..."'),log.warn(ctx.doc.options.logLevel,`Keys with collect\
-ion values will be stringified due to JS Object restrictions: ${jsonStr}. Set mapAsMap: true to use object keys.`),ctx.mapKeyWarned=
-!0}return strKey}return JSON.stringify(jsKey)}exports.addPairToJSMap=addPairToJSMap}}),require_Pair=__commonJS({"node_mo\
-dules/yaml/dist/nodes/Pair.js"(exports){"use strict";init_node_globals();var createNode=require_createNode(),stringifyPair=require_stringifyPair(),
-addPairToJSMap=require_addPairToJSMap(),identity=require_identity();function createPair(key,value,ctx){const k=createNode.
-createNode(key,void 0,ctx),v=createNode.createNode(value,void 0,ctx);return new Pair(k,v)}var Pair=class _Pair{constructor(key,value=null){
-Object.defineProperty(this,identity.NODE_TYPE,{value:identity.PAIR}),this.key=key,this.value=value}clone(schema){let{key,
-value}=this;return identity.isNode(key)&&(key=key.clone(schema)),identity.isNode(value)&&(value=value.clone(schema)),new _Pair(
-key,value)}toJSON(_,ctx){const pair=ctx?.mapAsMap?new Map:{};return addPairToJSMap.addPairToJSMap(ctx,pair,this)}toString(ctx,onComment,onChompKeep){
-return ctx?.doc?stringifyPair.stringifyPair(this,ctx,onComment,onChompKeep):JSON.stringify(this)}};exports.Pair=Pair,exports.
-createPair=createPair}}),require_stringifyCollection=__commonJS({"node_modules/yaml/dist/stringify/stringifyCollection.j\
-s"(exports){"use strict";init_node_globals();var identity=require_identity(),stringify=require_stringify(),stringifyComment=require_stringifyComment();
-function stringifyCollection(collection,ctx,options){return(ctx.inFlow??collection.flow?stringifyFlowCollection:stringifyBlockCollection)(
-collection,ctx,options)}function stringifyBlockCollection({comment,items},ctx,{blockItemPrefix,flowChars,itemIndent,onChompKeep,
-onComment}){const{indent,options:{commentString}}=ctx,itemCtx=Object.assign({},ctx,{indent:itemIndent,type:null});let chompKeep=!1;
-const lines=[];for(let i=0;i<items.length;++i){const item=items[i];let comment2=null;if(identity.isNode(item))!chompKeep&&
-item.spaceBefore&&lines.push(""),addCommentBefore(ctx,lines,item.commentBefore,chompKeep),item.comment&&(comment2=item.comment);else if(identity.
-isPair(item)){const ik=identity.isNode(item.key)?item.key:null;ik&&(!chompKeep&&ik.spaceBefore&&lines.push(""),addCommentBefore(
-ctx,lines,ik.commentBefore,chompKeep))}chompKeep=!1;let str2=stringify.stringify(item,itemCtx,()=>comment2=null,()=>chompKeep=
-!0);comment2&&(str2+=stringifyComment.lineComment(str2,itemIndent,commentString(comment2))),chompKeep&&comment2&&(chompKeep=
-!1),lines.push(blockItemPrefix+str2)}let str;if(lines.length===0)str=flowChars.start+flowChars.end;else{str=lines[0];for(let i=1;i<
-lines.length;++i){const line=lines[i];str+=line?`
-${indent}${line}`:`
-`}}return comment?(str+=`
-`+stringifyComment.indentComment(commentString(comment),indent),onComment&&onComment()):chompKeep&&onChompKeep&&onChompKeep(),
-str}function stringifyFlowCollection({items},ctx,{flowChars,itemIndent}){const{indent,indentStep,flowCollectionPadding:fcPadding,
-options:{commentString}}=ctx;itemIndent+=indentStep;const itemCtx=Object.assign({},ctx,{indent:itemIndent,inFlow:!0,type:null});
-let reqNewline=!1,linesAtValue=0;const lines=[];for(let i=0;i<items.length;++i){const item=items[i];let comment=null;if(identity.
-isNode(item))item.spaceBefore&&lines.push(""),addCommentBefore(ctx,lines,item.commentBefore,!1),item.comment&&(comment=item.
-comment);else if(identity.isPair(item)){const ik=identity.isNode(item.key)?item.key:null;ik&&(ik.spaceBefore&&lines.push(
-""),addCommentBefore(ctx,lines,ik.commentBefore,!1),ik.comment&&(reqNewline=!0));const iv=identity.isNode(item.value)?item.
-value:null;iv?(iv.comment&&(comment=iv.comment),iv.commentBefore&&(reqNewline=!0)):item.value==null&&ik?.comment&&(comment=
-ik.comment)}comment&&(reqNewline=!0);let str=stringify.stringify(item,itemCtx,()=>comment=null);reqNewline||(reqNewline=
-lines.length>linesAtValue||str.includes(`
-`)),i<items.length-1?str+=",":ctx.options.trailingComma&&(ctx.options.lineWidth>0&&(reqNewline||(reqNewline=lines.reduce(
-(sum,line)=>sum+line.length+2,2)+(str.length+2)>ctx.options.lineWidth)),reqNewline&&(str+=",")),comment&&(str+=stringifyComment.
-lineComment(str,itemIndent,commentString(comment))),lines.push(str),linesAtValue=lines.length}const{start,end}=flowChars;
-if(lines.length===0)return start+end;if(!reqNewline){const len=lines.reduce((sum,line)=>sum+line.length+2,2);reqNewline=
-ctx.options.lineWidth>0&&len>ctx.options.lineWidth}if(reqNewline){let str=start;for(const line of lines)str+=line?`
-${indentStep}${indent}${line}`:`
-`;return`${str}
-${indent}${end}`}else return`${start}${fcPadding}${lines.join(" ")}${fcPadding}${end}`}function addCommentBefore({indent,
-options:{commentString}},lines,comment,chompKeep){if(comment&&chompKeep&&(comment=comment.replace(/^\n+/,"")),comment){const ic=stringifyComment.
-indentComment(commentString(comment),indent);lines.push(ic.trimStart())}}exports.stringifyCollection=stringifyCollection}}),
-require_YAMLMap=__commonJS({"node_modules/yaml/dist/nodes/YAMLMap.js"(exports){"use strict";init_node_globals();var stringifyCollection=require_stringifyCollection(),
-addPairToJSMap=require_addPairToJSMap(),Collection=require_Collection(),identity=require_identity(),Pair=require_Pair(),
-Scalar=require_Scalar();function findPair(items,key){const k=identity.isScalar(key)?key.value:key;for(const it of items)
-if(identity.isPair(it)&&(it.key===key||it.key===k||identity.isScalar(it.key)&&it.key.value===k))return it}var YAMLMap=class extends Collection.
-Collection{static get tagName(){return"tag:yaml.org,2002:map"}constructor(schema){super(identity.MAP,schema),this.items=
-[]}static from(schema,obj,ctx){const{keepUndefined,replacer}=ctx,map=new this(schema),add=(key,value)=>{if(typeof replacer==
-"function")value=replacer.call(obj,key,value);else if(Array.isArray(replacer)&&!replacer.includes(key))return;(value!==void 0||
-keepUndefined)&&map.items.push(Pair.createPair(key,value,ctx))};if(obj instanceof Map)for(const[key,value]of obj)add(key,
-value);else if(obj&&typeof obj=="object")for(const key of Object.keys(obj))add(key,obj[key]);return typeof schema.sortMapEntries==
-"function"&&map.items.sort(schema.sortMapEntries),map}add(pair,overwrite){let _pair;identity.isPair(pair)?_pair=pair:!pair||
-typeof pair!="object"||!("key"in pair)?_pair=new Pair.Pair(pair,pair?.value):_pair=new Pair.Pair(pair.key,pair.value);const prev=findPair(
-this.items,_pair.key),sortEntries=this.schema?.sortMapEntries;if(prev){if(!overwrite)throw new Error(`Key ${_pair.key} a\
-lready set`);identity.isScalar(prev.value)&&Scalar.isScalarValue(_pair.value)?prev.value.value=_pair.value:prev.value=_pair.
-value}else if(sortEntries){const i=this.items.findIndex(item=>sortEntries(_pair,item)<0);i===-1?this.items.push(_pair):this.
-items.splice(i,0,_pair)}else this.items.push(_pair)}delete(key){const it=findPair(this.items,key);return it?this.items.splice(
-this.items.indexOf(it),1).length>0:!1}get(key,keepScalar){const node=findPair(this.items,key)?.value;return(!keepScalar&&
-identity.isScalar(node)?node.value:node)??void 0}has(key){return!!findPair(this.items,key)}set(key,value){this.add(new Pair.
-Pair(key,value),!0)}toJSON(_,ctx,Type){const map=Type?new Type:ctx?.mapAsMap?new Map:{};ctx?.onCreate&&ctx.onCreate(map);
-for(const item of this.items)addPairToJSMap.addPairToJSMap(ctx,map,item);return map}toString(ctx,onComment,onChompKeep){
-if(!ctx)return JSON.stringify(this);for(const item of this.items)if(!identity.isPair(item))throw new Error(`Map items mu\
-st all be pairs; found ${JSON.stringify(item)} instead`);return!ctx.allNullValues&&this.hasAllNullValues(!1)&&(ctx=Object.
-assign({},ctx,{allNullValues:!0})),stringifyCollection.stringifyCollection(this,ctx,{blockItemPrefix:"",flowChars:{start:"\
-{",end:"}"},itemIndent:ctx.indent||"",onChompKeep,onComment})}};exports.YAMLMap=YAMLMap,exports.findPair=findPair}}),require_map=__commonJS(
-{"node_modules/yaml/dist/schema/common/map.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-YAMLMap=require_YAMLMap(),map={collection:"map",default:!0,nodeClass:YAMLMap.YAMLMap,tag:"tag:yaml.org,2002:map",resolve(map2,onError){
-return identity.isMap(map2)||onError("Expected a mapping for this tag"),map2},createNode:(schema,obj,ctx)=>YAMLMap.YAMLMap.
-from(schema,obj,ctx)};exports.map=map}}),require_YAMLSeq=__commonJS({"node_modules/yaml/dist/nodes/YAMLSeq.js"(exports){
-"use strict";init_node_globals();var createNode=require_createNode(),stringifyCollection=require_stringifyCollection(),Collection=require_Collection(),
-identity=require_identity(),Scalar=require_Scalar(),toJS=require_toJS(),YAMLSeq=class extends Collection.Collection{static get tagName(){
-return"tag:yaml.org,2002:seq"}constructor(schema){super(identity.SEQ,schema),this.items=[]}add(value){this.items.push(value)}delete(key){
-const idx=asItemIndex(key);return typeof idx!="number"?!1:this.items.splice(idx,1).length>0}get(key,keepScalar){const idx=asItemIndex(
-key);if(typeof idx!="number")return;const it=this.items[idx];return!keepScalar&&identity.isScalar(it)?it.value:it}has(key){
-const idx=asItemIndex(key);return typeof idx=="number"&&idx<this.items.length}set(key,value){const idx=asItemIndex(key);
-if(typeof idx!="number")throw new Error(`Expected a valid index, not ${key}.`);const prev=this.items[idx];identity.isScalar(
-prev)&&Scalar.isScalarValue(value)?prev.value=value:this.items[idx]=value}toJSON(_,ctx){const seq=[];ctx?.onCreate&&ctx.
-onCreate(seq);let i=0;for(const item of this.items)seq.push(toJS.toJS(item,String(i++),ctx));return seq}toString(ctx,onComment,onChompKeep){
-return ctx?stringifyCollection.stringifyCollection(this,ctx,{blockItemPrefix:"- ",flowChars:{start:"[",end:"]"},itemIndent:(ctx.
-indent||"")+"  ",onChompKeep,onComment}):JSON.stringify(this)}static from(schema,obj,ctx){const{replacer}=ctx,seq=new this(
-schema);if(obj&&Symbol.iterator in Object(obj)){let i=0;for(let it of obj){if(typeof replacer=="function"){const key=obj instanceof
-Set?it:String(i++);it=replacer.call(obj,key,it)}seq.items.push(createNode.createNode(it,void 0,ctx))}}return seq}};function asItemIndex(key){
-let idx=identity.isScalar(key)?key.value:key;return idx&&typeof idx=="string"&&(idx=Number(idx)),typeof idx=="number"&&Number.
-isInteger(idx)&&idx>=0?idx:null}exports.YAMLSeq=YAMLSeq}}),require_seq=__commonJS({"node_modules/yaml/dist/schema/common\
-/seq.js"(exports){"use strict";init_node_globals();var identity=require_identity(),YAMLSeq=require_YAMLSeq(),seq={collection:"\
-seq",default:!0,nodeClass:YAMLSeq.YAMLSeq,tag:"tag:yaml.org,2002:seq",resolve(seq2,onError){return identity.isSeq(seq2)||
-onError("Expected a sequence for this tag"),seq2},createNode:(schema,obj,ctx)=>YAMLSeq.YAMLSeq.from(schema,obj,ctx)};exports.
-seq=seq}}),require_string=__commonJS({"node_modules/yaml/dist/schema/common/string.js"(exports){"use strict";init_node_globals();
-var stringifyString=require_stringifyString(),string={identify:value=>typeof value=="string",default:!0,tag:"tag:yaml.or\
-g,2002:str",resolve:str=>str,stringify(item,ctx,onComment,onChompKeep){return ctx=Object.assign({actualString:!0},ctx),stringifyString.
-stringifyString(item,ctx,onComment,onChompKeep)}};exports.string=string}}),require_null=__commonJS({"node_modules/yaml/d\
-ist/schema/common/null.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),nullTag={identify:value=>value==
-null,createNode:()=>new Scalar.Scalar(null),default:!0,tag:"tag:yaml.org,2002:null",test:/^(?:~|[Nn]ull|NULL)?$/,resolve:()=>new Scalar.
-Scalar(null),stringify:({source},ctx)=>typeof source=="string"&&nullTag.test.test(source)?source:ctx.options.nullStr};exports.
-nullTag=nullTag}}),require_bool=__commonJS({"node_modules/yaml/dist/schema/core/bool.js"(exports){"use strict";init_node_globals();
-var Scalar=require_Scalar(),boolTag={identify:value=>typeof value=="boolean",default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:[Tt]rue|TRUE|[Ff]alse|FALSE)$/,
-resolve:str=>new Scalar.Scalar(str[0]==="t"||str[0]==="T"),stringify({source,value},ctx){if(source&&boolTag.test.test(source)){
-const sv=source[0]==="t"||source[0]==="T";if(value===sv)return source}return value?ctx.options.trueStr:ctx.options.falseStr}};
-exports.boolTag=boolTag}}),require_stringifyNumber=__commonJS({"node_modules/yaml/dist/stringify/stringifyNumber.js"(exports){
-"use strict";init_node_globals();function stringifyNumber({format,minFractionDigits,tag,value}){if(typeof value=="bigint")
-return String(value);const num=typeof value=="number"?value:Number(value);if(!isFinite(num))return isNaN(num)?".nan":num<
-0?"-.inf":".inf";let n=Object.is(value,-0)?"-0":JSON.stringify(value);if(!format&&minFractionDigits&&(!tag||tag==="tag:y\
-aml.org,2002:float")&&/^-?\d/.test(n)&&!n.includes("e")){let i=n.indexOf(".");i<0&&(i=n.length,n+=".");let d=minFractionDigits-
-(n.length-i-1);for(;d-- >0;)n+="0"}return n}exports.stringifyNumber=stringifyNumber}}),require_float=__commonJS({"node_m\
-odules/yaml/dist/schema/core/float.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),stringifyNumber=require_stringifyNumber(),
-floatNaN={identify:value=>typeof value=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
-resolve:str=>str.slice(-3).toLowerCase()==="nan"?NaN:str[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,stringify:stringifyNumber.
-stringifyNumber},floatExp={identify:value=>typeof value=="number",default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",
-test:/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$/,resolve:str=>parseFloat(str),stringify(node){const num=Number(
-node.value);return isFinite(num)?num.toExponential():stringifyNumber.stringifyNumber(node)}},float={identify:value=>typeof value==
-"number",default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)$/,resolve(str){const node=new Scalar.
-Scalar(parseFloat(str)),dot=str.indexOf(".");return dot!==-1&&str[str.length-1]==="0"&&(node.minFractionDigits=str.length-
-dot-1),node},stringify:stringifyNumber.stringifyNumber};exports.float=float,exports.floatExp=floatExp,exports.floatNaN=floatNaN}}),
-require_int=__commonJS({"node_modules/yaml/dist/schema/core/int.js"(exports){"use strict";init_node_globals();var stringifyNumber=require_stringifyNumber(),
-intIdentify=value=>typeof value=="bigint"||Number.isInteger(value),intResolve=(str,offset,radix,{intAsBigInt})=>intAsBigInt?
-BigInt(str):parseInt(str.substring(offset),radix);function intStringify(node,radix,prefix){const{value}=node;return intIdentify(
-value)&&value>=0?prefix+value.toString(radix):stringifyNumber.stringifyNumber(node)}var intOct={identify:value=>intIdentify(
-value)&&value>=0,default:!0,tag:"tag:yaml.org,2002:int",format:"OCT",test:/^0o[0-7]+$/,resolve:(str,_onError,opt)=>intResolve(
-str,2,8,opt),stringify:node=>intStringify(node,8,"0o")},int={identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:int",
-test:/^[-+]?[0-9]+$/,resolve:(str,_onError,opt)=>intResolve(str,0,10,opt),stringify:stringifyNumber.stringifyNumber},intHex={
-identify:value=>intIdentify(value)&&value>=0,default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^0x[0-9a-fA-F]+$/,
-resolve:(str,_onError,opt)=>intResolve(str,2,16,opt),stringify:node=>intStringify(node,16,"0x")};exports.int=int,exports.
-intHex=intHex,exports.intOct=intOct}}),require_schema=__commonJS({"node_modules/yaml/dist/schema/core/schema.js"(exports){
-"use strict";init_node_globals();var map=require_map(),_null=require_null(),seq=require_seq(),string=require_string(),bool=require_bool(),
-float=require_float(),int=require_int(),schema=[map.map,seq.seq,string.string,_null.nullTag,bool.boolTag,int.intOct,int.
-int,int.intHex,float.floatNaN,float.floatExp,float.float];exports.schema=schema}}),require_schema2=__commonJS({"node_mod\
-ules/yaml/dist/schema/json/schema.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),map=require_map(),
-seq=require_seq();function intIdentify(value){return typeof value=="bigint"||Number.isInteger(value)}var stringifyJSON=({
-value})=>JSON.stringify(value),jsonScalars=[{identify:value=>typeof value=="string",default:!0,tag:"tag:yaml.org,2002:st\
-r",resolve:str=>str,stringify:stringifyJSON},{identify:value=>value==null,createNode:()=>new Scalar.Scalar(null),default:!0,
-tag:"tag:yaml.org,2002:null",test:/^null$/,resolve:()=>null,stringify:stringifyJSON},{identify:value=>typeof value=="boo\
-lean",default:!0,tag:"tag:yaml.org,2002:bool",test:/^true$|^false$/,resolve:str=>str==="true",stringify:stringifyJSON},{
-identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:int",test:/^-?(?:0|[1-9][0-9]*)$/,resolve:(str,_onError,{intAsBigInt})=>intAsBigInt?
-BigInt(str):parseInt(str,10),stringify:({value})=>intIdentify(value)?value.toString():JSON.stringify(value)},{identify:value=>typeof value==
-"number",default:!0,tag:"tag:yaml.org,2002:float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,resolve:str=>parseFloat(
-str),stringify:stringifyJSON}],jsonError={default:!0,tag:"",test:/^/,resolve(str,onError){return onError(`Unresolved pla\
-in scalar ${JSON.stringify(str)}`),str}},schema=[map.map,seq.seq].concat(jsonScalars,jsonError);exports.schema=schema}}),
-node_buffer_exports={};__export(node_buffer_exports,{default:()=>default3});import*as node_buffer_star from"node:buffer";
-import{default as default3}from"node:buffer";var init_node_buffer=__esm({"required-builtin:node:buffer"(){init_node_globals(),
-__reExport(node_buffer_exports,node_buffer_star)}}),require_binary=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/b\
-inary.js"(exports){"use strict";init_node_globals();var node_buffer=(init_node_buffer(),__toCommonJS(node_buffer_exports)),
-Scalar=require_Scalar(),stringifyString=require_stringifyString(),binary={identify:value=>value instanceof Uint8Array,default:!1,
-tag:"tag:yaml.org,2002:binary",resolve(src,onError){if(typeof node_buffer.Buffer=="function")return node_buffer.Buffer.from(
-src,"base64");if(typeof atob=="function"){const str=atob(src.replace(/[\n\r]/g,"")),buffer=new Uint8Array(str.length);for(let i=0;i<
-str.length;++i)buffer[i]=str.charCodeAt(i);return buffer}else return onError("This environment does not support reading \
-binary tags; either Buffer or atob is required"),src},stringify({comment,type,value},ctx,onComment,onChompKeep){if(!value)
-return"";const buf=value;let str;if(typeof node_buffer.Buffer=="function")str=buf instanceof node_buffer.Buffer?buf.toString(
-"base64"):node_buffer.Buffer.from(buf.buffer).toString("base64");else if(typeof btoa=="function"){let s="";for(let i=0;i<
-buf.length;++i)s+=String.fromCharCode(buf[i]);str=btoa(s)}else throw new Error("This environment does not support writin\
-g binary tags; either Buffer or btoa is required");if(type??(type=Scalar.Scalar.BLOCK_LITERAL),type!==Scalar.Scalar.QUOTE_DOUBLE){
-const lineWidth=Math.max(ctx.options.lineWidth-ctx.indent.length,ctx.options.minContentWidth),n=Math.ceil(str.length/lineWidth),
-lines=new Array(n);for(let i=0,o=0;i<n;++i,o+=lineWidth)lines[i]=str.substr(o,lineWidth);str=lines.join(type===Scalar.Scalar.
-BLOCK_LITERAL?`
-`:" ")}return stringifyString.stringifyString({comment,type,value:str},ctx,onComment,onChompKeep)}};exports.binary=binary}}),
-require_pairs=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/pairs.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-Pair=require_Pair(),Scalar=require_Scalar(),YAMLSeq=require_YAMLSeq();function resolvePairs(seq,onError){if(identity.isSeq(
-seq))for(let i=0;i<seq.items.length;++i){let item=seq.items[i];if(!identity.isPair(item)){if(identity.isMap(item)){item.
-items.length>1&&onError("Each pair must have its own sequence indicator");const pair=item.items[0]||new Pair.Pair(new Scalar.
-Scalar(null));if(item.commentBefore&&(pair.key.commentBefore=pair.key.commentBefore?`${item.commentBefore}
-${pair.key.commentBefore}`:item.commentBefore),item.comment){const cn=pair.value??pair.key;cn.comment=cn.comment?`${item.
-comment}
-${cn.comment}`:item.comment}item=pair}seq.items[i]=identity.isPair(item)?item:new Pair.Pair(item)}}else onError("Expecte\
-d a sequence for this tag");return seq}function createPairs(schema,iterable,ctx){const{replacer}=ctx,pairs2=new YAMLSeq.
-YAMLSeq(schema);pairs2.tag="tag:yaml.org,2002:pairs";let i=0;if(iterable&&Symbol.iterator in Object(iterable))for(let it of iterable){
-typeof replacer=="function"&&(it=replacer.call(iterable,String(i++),it));let key,value;if(Array.isArray(it))if(it.length===
-2)key=it[0],value=it[1];else throw new TypeError(`Expected [key, value] tuple: ${it}`);else if(it&&it instanceof Object){
-const keys=Object.keys(it);if(keys.length===1)key=keys[0],value=it[key];else throw new TypeError(`Expected tuple with on\
-e key, not ${keys.length} keys`)}else key=it;pairs2.items.push(Pair.createPair(key,value,ctx))}return pairs2}var pairs={
-collection:"seq",default:!1,tag:"tag:yaml.org,2002:pairs",resolve:resolvePairs,createNode:createPairs};exports.createPairs=
-createPairs,exports.pairs=pairs,exports.resolvePairs=resolvePairs}}),require_omap=__commonJS({"node_modules/yaml/dist/sc\
-hema/yaml-1.1/omap.js"(exports){"use strict";init_node_globals();var identity=require_identity(),toJS=require_toJS(),YAMLMap=require_YAMLMap(),
-YAMLSeq=require_YAMLSeq(),pairs=require_pairs(),YAMLOMap=class _YAMLOMap extends YAMLSeq.YAMLSeq{constructor(){super(),this.
-add=YAMLMap.YAMLMap.prototype.add.bind(this),this.delete=YAMLMap.YAMLMap.prototype.delete.bind(this),this.get=YAMLMap.YAMLMap.
-prototype.get.bind(this),this.has=YAMLMap.YAMLMap.prototype.has.bind(this),this.set=YAMLMap.YAMLMap.prototype.set.bind(this),
-this.tag=_YAMLOMap.tag}toJSON(_,ctx){if(!ctx)return super.toJSON(_);const map=new Map;ctx?.onCreate&&ctx.onCreate(map);for(const pair of this.
-items){let key,value;if(identity.isPair(pair)?(key=toJS.toJS(pair.key,"",ctx),value=toJS.toJS(pair.value,key,ctx)):key=toJS.
-toJS(pair,"",ctx),map.has(key))throw new Error("Ordered maps must not include duplicate keys");map.set(key,value)}return map}static from(schema,iterable,ctx){
-const pairs$1=pairs.createPairs(schema,iterable,ctx),omap2=new this;return omap2.items=pairs$1.items,omap2}};YAMLOMap.tag=
-"tag:yaml.org,2002:omap";var omap={collection:"seq",identify:value=>value instanceof Map,nodeClass:YAMLOMap,default:!1,tag:"\
-tag:yaml.org,2002:omap",resolve(seq,onError){const pairs$1=pairs.resolvePairs(seq,onError),seenKeys=[];for(const{key}of pairs$1.
-items)identity.isScalar(key)&&(seenKeys.includes(key.value)?onError(`Ordered maps must not include duplicate keys: ${key.
-value}`):seenKeys.push(key.value));return Object.assign(new YAMLOMap,pairs$1)},createNode:(schema,iterable,ctx)=>YAMLOMap.
-from(schema,iterable,ctx)};exports.YAMLOMap=YAMLOMap,exports.omap=omap}}),require_bool2=__commonJS({"node_modules/yaml/d\
-ist/schema/yaml-1.1/bool.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar();function boolStringify({
-value,source},ctx){return source&&(value?trueTag:falseTag).test.test(source)?source:value?ctx.options.trueStr:ctx.options.
-falseStr}var trueTag={identify:value=>value===!0,default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:Y|y|[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/,
-resolve:()=>new Scalar.Scalar(!0),stringify:boolStringify},falseTag={identify:value=>value===!1,default:!0,tag:"tag:yaml\
-.org,2002:bool",test:/^(?:N|n|[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/,resolve:()=>new Scalar.Scalar(!1),stringify:boolStringify};
-exports.falseTag=falseTag,exports.trueTag=trueTag}}),require_float2=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/\
-float.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),stringifyNumber=require_stringifyNumber(),
-floatNaN={identify:value=>typeof value=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
-resolve:str=>str.slice(-3).toLowerCase()==="nan"?NaN:str[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,stringify:stringifyNumber.
-stringifyNumber},floatExp={identify:value=>typeof value=="number",default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",
-test:/^[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9_]*)?[eE][-+]?[0-9]+$/,resolve:str=>parseFloat(str.replace(/_/g,"")),stringify(node){
-const num=Number(node.value);return isFinite(num)?num.toExponential():stringifyNumber.stringifyNumber(node)}},float={identify:value=>typeof value==
-"number",default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*$/,resolve(str){const node=new Scalar.
-Scalar(parseFloat(str.replace(/_/g,""))),dot=str.indexOf(".");if(dot!==-1){const f=str.substring(dot+1).replace(/_/g,"");
-f[f.length-1]==="0"&&(node.minFractionDigits=f.length)}return node},stringify:stringifyNumber.stringifyNumber};exports.float=
-float,exports.floatExp=floatExp,exports.floatNaN=floatNaN}}),require_int2=__commonJS({"node_modules/yaml/dist/schema/yam\
-l-1.1/int.js"(exports){"use strict";init_node_globals();var stringifyNumber=require_stringifyNumber(),intIdentify=value=>typeof value==
-"bigint"||Number.isInteger(value);function intResolve(str,offset,radix,{intAsBigInt}){const sign=str[0];if((sign==="-"||
-sign==="+")&&(offset+=1),str=str.substring(offset).replace(/_/g,""),intAsBigInt){switch(radix){case 2:str=`0b${str}`;break;case 8:
-str=`0o${str}`;break;case 16:str=`0x${str}`;break}const n2=BigInt(str);return sign==="-"?BigInt(-1)*n2:n2}const n=parseInt(
-str,radix);return sign==="-"?-1*n:n}function intStringify(node,radix,prefix){const{value}=node;if(intIdentify(value)){const str=value.
-toString(radix);return value<0?"-"+prefix+str.substr(1):prefix+str}return stringifyNumber.stringifyNumber(node)}var intBin={
-identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:int",format:"BIN",test:/^[-+]?0b[0-1_]+$/,resolve:(str,_onError,opt)=>intResolve(
-str,2,2,opt),stringify:node=>intStringify(node,2,"0b")},intOct={identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:i\
-nt",format:"OCT",test:/^[-+]?0[0-7_]+$/,resolve:(str,_onError,opt)=>intResolve(str,1,8,opt),stringify:node=>intStringify(
-node,8,"0")},int={identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9][0-9_]*$/,resolve:(str,_onError,opt)=>intResolve(
-str,0,10,opt),stringify:stringifyNumber.stringifyNumber},intHex={identify:intIdentify,default:!0,tag:"tag:yaml.org,2002:\
-int",format:"HEX",test:/^[-+]?0x[0-9a-fA-F_]+$/,resolve:(str,_onError,opt)=>intResolve(str,2,16,opt),stringify:node=>intStringify(
-node,16,"0x")};exports.int=int,exports.intBin=intBin,exports.intHex=intHex,exports.intOct=intOct}}),require_set=__commonJS(
-{"node_modules/yaml/dist/schema/yaml-1.1/set.js"(exports){"use strict";init_node_globals();var identity=require_identity(),
-Pair=require_Pair(),YAMLMap=require_YAMLMap(),YAMLSet=class _YAMLSet extends YAMLMap.YAMLMap{constructor(schema){super(schema),
-this.tag=_YAMLSet.tag}add(key){let pair;identity.isPair(key)?pair=key:key&&typeof key=="object"&&"key"in key&&"value"in key&&
-key.value===null?pair=new Pair.Pair(key.key,null):pair=new Pair.Pair(key,null),YAMLMap.findPair(this.items,pair.key)||this.
-items.push(pair)}get(key,keepPair){const pair=YAMLMap.findPair(this.items,key);return!keepPair&&identity.isPair(pair)?identity.
-isScalar(pair.key)?pair.key.value:pair.key:pair}set(key,value){if(typeof value!="boolean")throw new Error(`Expected bool\
-ean value for set(key, value) in a YAML set, not ${typeof value}`);const prev=YAMLMap.findPair(this.items,key);prev&&!value?
-this.items.splice(this.items.indexOf(prev),1):!prev&&value&&this.items.push(new Pair.Pair(key))}toJSON(_,ctx){return super.
-toJSON(_,ctx,Set)}toString(ctx,onComment,onChompKeep){if(!ctx)return JSON.stringify(this);if(this.hasAllNullValues(!0))return super.
-toString(Object.assign({},ctx,{allNullValues:!0}),onComment,onChompKeep);throw new Error("Set items must all have null v\
-alues")}static from(schema,iterable,ctx){const{replacer}=ctx,set2=new this(schema);if(iterable&&Symbol.iterator in Object(
-iterable))for(let value of iterable)typeof replacer=="function"&&(value=replacer.call(iterable,value,value)),set2.items.
-push(Pair.createPair(value,null,ctx));return set2}};YAMLSet.tag="tag:yaml.org,2002:set";var set={collection:"map",identify:value=>value instanceof
-Set,nodeClass:YAMLSet,default:!1,tag:"tag:yaml.org,2002:set",createNode:(schema,iterable,ctx)=>YAMLSet.from(schema,iterable,
-ctx),resolve(map,onError){if(identity.isMap(map)){if(map.hasAllNullValues(!0))return Object.assign(new YAMLSet,map);onError(
-"Set items must all have null values")}else onError("Expected a mapping for this tag");return map}};exports.YAMLSet=YAMLSet,
-exports.set=set}}),require_timestamp=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/timestamp.js"(exports){"use str\
-ict";init_node_globals();var stringifyNumber=require_stringifyNumber();function parseSexagesimal(str,asBigInt){const sign=str[0],
-parts=sign==="-"||sign==="+"?str.substring(1):str,num=n=>asBigInt?BigInt(n):Number(n),res=parts.replace(/_/g,"").split("\
-:").reduce((res2,p)=>res2*num(60)+num(p),num(0));return sign==="-"?num(-1)*res:res}function stringifySexagesimal(node){let{
-value}=node,num=n=>n;if(typeof value=="bigint")num=n=>BigInt(n);else if(isNaN(value)||!isFinite(value))return stringifyNumber.
-stringifyNumber(node);let sign="";value<0&&(sign="-",value*=num(-1));const _60=num(60),parts=[value%_60];return value<60?
-parts.unshift(0):(value=(value-parts[0])/_60,parts.unshift(value%_60),value>=60&&(value=(value-parts[0])/_60,parts.unshift(
-value))),sign+parts.map(n=>String(n).padStart(2,"0")).join(":").replace(/000000\d*$/,"")}var intTime={identify:value=>typeof value==
-"bigint"||Number.isInteger(value),default:!0,tag:"tag:yaml.org,2002:int",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+$/,
-resolve:(str,_onError,{intAsBigInt})=>parseSexagesimal(str,intAsBigInt),stringify:stringifySexagesimal},floatTime={identify:value=>typeof value==
-"number",default:!0,tag:"tag:yaml.org,2002:float",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,resolve:str=>parseSexagesimal(
-str,!1),stringify:stringifySexagesimal},timestamp={identify:value=>value instanceof Date,default:!0,tag:"tag:yaml.org,20\
-02:timestamp",test:RegExp("^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:(?:t|T|[ \\t]+)([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2}(\\\
-.[0-9]+)?)(?:[ \\t]*(Z|[-+][012]?[0-9](?::[0-9]{2})?))?)?$"),resolve(str){const match=str.match(timestamp.test);if(!match)
-throw new Error("!!timestamp expects a date, starting with yyyy-mm-dd");const[,year,month,day,hour,minute,second]=match.
-map(Number),millisec=match[7]?Number((match[7]+"00").substr(1,3)):0;let date=Date.UTC(year,month-1,day,hour||0,minute||0,
-second||0,millisec);const tz=match[8];if(tz&&tz!=="Z"){let d=parseSexagesimal(tz,!1);Math.abs(d)<30&&(d*=60),date-=6e4*d}
-return new Date(date)},stringify:({value})=>value?.toISOString().replace(/(T00:00:00)?\.000Z$/,"")??""};exports.floatTime=
-floatTime,exports.intTime=intTime,exports.timestamp=timestamp}}),require_schema3=__commonJS({"node_modules/yaml/dist/sch\
-ema/yaml-1.1/schema.js"(exports){"use strict";init_node_globals();var map=require_map(),_null=require_null(),seq=require_seq(),
-string=require_string(),binary=require_binary(),bool=require_bool2(),float=require_float2(),int=require_int2(),merge=require_merge(),
-omap=require_omap(),pairs=require_pairs(),set=require_set(),timestamp=require_timestamp(),schema=[map.map,seq.seq,string.
-string,_null.nullTag,bool.trueTag,bool.falseTag,int.intBin,int.intOct,int.int,int.intHex,float.floatNaN,float.floatExp,float.
-float,binary.binary,merge.merge,omap.omap,pairs.pairs,set.set,timestamp.intTime,timestamp.floatTime,timestamp.timestamp];
-exports.schema=schema}}),require_tags=__commonJS({"node_modules/yaml/dist/schema/tags.js"(exports){"use strict";init_node_globals();
-var map=require_map(),_null=require_null(),seq=require_seq(),string=require_string(),bool=require_bool(),float=require_float(),
-int=require_int(),schema=require_schema(),schema$1=require_schema2(),binary=require_binary(),merge=require_merge(),omap=require_omap(),
-pairs=require_pairs(),schema$2=require_schema3(),set=require_set(),timestamp=require_timestamp(),schemas=new Map([["core",
-schema.schema],["failsafe",[map.map,seq.seq,string.string]],["json",schema$1.schema],["yaml11",schema$2.schema],["yaml-1\
-.1",schema$2.schema]]),tagsByName={binary:binary.binary,bool:bool.boolTag,float:float.float,floatExp:float.floatExp,floatNaN:float.
-floatNaN,floatTime:timestamp.floatTime,int:int.int,intHex:int.intHex,intOct:int.intOct,intTime:timestamp.intTime,map:map.
-map,merge:merge.merge,null:_null.nullTag,omap:omap.omap,pairs:pairs.pairs,seq:seq.seq,set:set.set,timestamp:timestamp.timestamp},
-coreKnownTags={"tag:yaml.org,2002:binary":binary.binary,"tag:yaml.org,2002:merge":merge.merge,"tag:yaml.org,2002:omap":omap.
-omap,"tag:yaml.org,2002:pairs":pairs.pairs,"tag:yaml.org,2002:set":set.set,"tag:yaml.org,2002:timestamp":timestamp.timestamp};
-function getTags(customTags,schemaName,addMergeTag){const schemaTags=schemas.get(schemaName);if(schemaTags&&!customTags)
-return addMergeTag&&!schemaTags.includes(merge.merge)?schemaTags.concat(merge.merge):schemaTags.slice();let tags=schemaTags;
-if(!tags)if(Array.isArray(customTags))tags=[];else{const keys=Array.from(schemas.keys()).filter(key=>key!=="yaml11").map(
-key=>JSON.stringify(key)).join(", ");throw new Error(`Unknown schema "${schemaName}"; use one of ${keys} or define custo\
-mTags array`)}if(Array.isArray(customTags))for(const tag of customTags)tags=tags.concat(tag);else typeof customTags=="fu\
-nction"&&(tags=customTags(tags.slice()));return addMergeTag&&(tags=tags.concat(merge.merge)),tags.reduce((tags2,tag)=>{const tagObj=typeof tag==
-"string"?tagsByName[tag]:tag;if(!tagObj){const tagName=JSON.stringify(tag),keys=Object.keys(tagsByName).map(key=>JSON.stringify(
-key)).join(", ");throw new Error(`Unknown custom tag ${tagName}; use one of ${keys}`)}return tags2.includes(tagObj)||tags2.
-push(tagObj),tags2},[])}exports.coreKnownTags=coreKnownTags,exports.getTags=getTags}}),require_Schema=__commonJS({"node_\
-modules/yaml/dist/schema/Schema.js"(exports){"use strict";init_node_globals();var identity=require_identity(),map=require_map(),
-seq=require_seq(),string=require_string(),tags=require_tags(),sortMapEntriesByKey=(a,b)=>a.key<b.key?-1:a.key>b.key?1:0,
-Schema=class _Schema{constructor({compat,customTags,merge,resolveKnownTags,schema,sortMapEntries,toStringDefaults}){this.
-compat=Array.isArray(compat)?tags.getTags(compat,"compat"):compat?tags.getTags(null,compat):null,this.name=typeof schema==
-"string"&&schema||"core",this.knownTags=resolveKnownTags?tags.coreKnownTags:{},this.tags=tags.getTags(customTags,this.name,
-merge),this.toStringOptions=toStringDefaults??null,Object.defineProperty(this,identity.MAP,{value:map.map}),Object.defineProperty(
-this,identity.SCALAR,{value:string.string}),Object.defineProperty(this,identity.SEQ,{value:seq.seq}),this.sortMapEntries=
-typeof sortMapEntries=="function"?sortMapEntries:sortMapEntries===!0?sortMapEntriesByKey:null}clone(){const copy=Object.
-create(_Schema.prototype,Object.getOwnPropertyDescriptors(this));return copy.tags=this.tags.slice(),copy}};exports.Schema=
-Schema}}),require_stringifyDocument=__commonJS({"node_modules/yaml/dist/stringify/stringifyDocument.js"(exports){"use st\
-rict";init_node_globals();var identity=require_identity(),stringify=require_stringify(),stringifyComment=require_stringifyComment();
-function stringifyDocument(doc,options){const lines=[];let hasDirectives=options.directives===!0;if(options.directives!==
-!1&&doc.directives){const dir=doc.directives.toString(doc);dir?(lines.push(dir),hasDirectives=!0):doc.directives.docStart&&
-(hasDirectives=!0)}hasDirectives&&lines.push("---");const ctx=stringify.createStringifyContext(doc,options),{commentString}=ctx.
-options;if(doc.commentBefore){lines.length!==1&&lines.unshift("");const cs=commentString(doc.commentBefore);lines.unshift(
-stringifyComment.indentComment(cs,""))}let chompKeep=!1,contentComment=null;if(doc.contents){if(identity.isNode(doc.contents)){
-if(doc.contents.spaceBefore&&hasDirectives&&lines.push(""),doc.contents.commentBefore){const cs=commentString(doc.contents.
-commentBefore);lines.push(stringifyComment.indentComment(cs,""))}ctx.forceBlockIndent=!!doc.comment,contentComment=doc.contents.
-comment}const onChompKeep=contentComment?void 0:()=>chompKeep=!0;let body=stringify.stringify(doc.contents,ctx,()=>contentComment=
-null,onChompKeep);contentComment&&(body+=stringifyComment.lineComment(body,"",commentString(contentComment))),(body[0]===
-"|"||body[0]===">")&&lines[lines.length-1]==="---"?lines[lines.length-1]=`--- ${body}`:lines.push(body)}else lines.push(
-stringify.stringify(doc.contents,ctx));if(doc.directives?.docEnd)if(doc.comment){const cs=commentString(doc.comment);cs.
-includes(`
-`)?(lines.push("..."),lines.push(stringifyComment.indentComment(cs,""))):lines.push(`... ${cs}`)}else lines.push("...");else{
-let dc=doc.comment;dc&&chompKeep&&(dc=dc.replace(/^\n+/,"")),dc&&((!chompKeep||contentComment)&&lines[lines.length-1]!==
-""&&lines.push(""),lines.push(stringifyComment.indentComment(commentString(dc),"")))}return lines.join(`
-`)+`
-`}exports.stringifyDocument=stringifyDocument}}),require_Document=__commonJS({"node_modules/yaml/dist/doc/Document.js"(exports){
-"use strict";init_node_globals();var Alias=require_Alias(),Collection=require_Collection(),identity=require_identity(),Pair=require_Pair(),
-toJS=require_toJS(),Schema=require_Schema(),stringifyDocument=require_stringifyDocument(),anchors=require_anchors(),applyReviver=require_applyReviver(),
-createNode=require_createNode(),directives=require_directives(),Document=class _Document{constructor(value,replacer,options){
-this.commentBefore=null,this.comment=null,this.errors=[],this.warnings=[],Object.defineProperty(this,identity.NODE_TYPE,
-{value:identity.DOC});let _replacer=null;typeof replacer=="function"||Array.isArray(replacer)?_replacer=replacer:options===
-void 0&&replacer&&(options=replacer,replacer=void 0);const opt=Object.assign({intAsBigInt:!1,keepSourceTokens:!1,logLevel:"\
-warn",prettyErrors:!0,strict:!0,stringKeys:!1,uniqueKeys:!0,version:"1.2"},options);this.options=opt;let{version}=opt;options?.
-_directives?(this.directives=options._directives.atDocument(),this.directives.yaml.explicit&&(version=this.directives.yaml.
-version)):this.directives=new directives.Directives({version}),this.setSchema(version,options),this.contents=value===void 0?
-null:this.createNode(value,_replacer,options)}clone(){const copy=Object.create(_Document.prototype,{[identity.NODE_TYPE]:{
-value:identity.DOC}});return copy.commentBefore=this.commentBefore,copy.comment=this.comment,copy.errors=this.errors.slice(),
-copy.warnings=this.warnings.slice(),copy.options=Object.assign({},this.options),this.directives&&(copy.directives=this.directives.
-clone()),copy.schema=this.schema.clone(),copy.contents=identity.isNode(this.contents)?this.contents.clone(copy.schema):this.
-contents,this.range&&(copy.range=this.range.slice()),copy}add(value){assertCollection(this.contents)&&this.contents.add(
-value)}addIn(path,value){assertCollection(this.contents)&&this.contents.addIn(path,value)}createAlias(node,name){if(!node.
-anchor){const prev=anchors.anchorNames(this);node.anchor=!name||prev.has(name)?anchors.findNewAnchor(name||"a",prev):name}
-return new Alias.Alias(node.anchor)}createNode(value,replacer,options){let _replacer;if(typeof replacer=="function")value=
-replacer.call({"":value},"",value),_replacer=replacer;else if(Array.isArray(replacer)){const keyToStr=v=>typeof v=="numb\
-er"||v instanceof String||v instanceof Number,asStr=replacer.filter(keyToStr).map(String);asStr.length>0&&(replacer=replacer.
-concat(asStr)),_replacer=replacer}else options===void 0&&replacer&&(options=replacer,replacer=void 0);const{aliasDuplicateObjects,
-anchorPrefix,flow,keepUndefined,onTagObj,tag}=options??{},{onAnchor,setAnchors,sourceObjects}=anchors.createNodeAnchors(
-this,anchorPrefix||"a"),ctx={aliasDuplicateObjects:aliasDuplicateObjects??!0,keepUndefined:keepUndefined??!1,onAnchor,onTagObj,
-replacer:_replacer,schema:this.schema,sourceObjects},node=createNode.createNode(value,tag,ctx);return flow&&identity.isCollection(
-node)&&(node.flow=!0),setAnchors(),node}createPair(key,value,options={}){const k=this.createNode(key,null,options),v=this.
-createNode(value,null,options);return new Pair.Pair(k,v)}delete(key){return assertCollection(this.contents)?this.contents.
-delete(key):!1}deleteIn(path){return Collection.isEmptyPath(path)?this.contents==null?!1:(this.contents=null,!0):assertCollection(
-this.contents)?this.contents.deleteIn(path):!1}get(key,keepScalar){return identity.isCollection(this.contents)?this.contents.
-get(key,keepScalar):void 0}getIn(path,keepScalar){return Collection.isEmptyPath(path)?!keepScalar&&identity.isScalar(this.
-contents)?this.contents.value:this.contents:identity.isCollection(this.contents)?this.contents.getIn(path,keepScalar):void 0}has(key){
-return identity.isCollection(this.contents)?this.contents.has(key):!1}hasIn(path){return Collection.isEmptyPath(path)?this.
-contents!==void 0:identity.isCollection(this.contents)?this.contents.hasIn(path):!1}set(key,value){this.contents==null?this.
-contents=Collection.collectionFromPath(this.schema,[key],value):assertCollection(this.contents)&&this.contents.set(key,value)}setIn(path,value){
-Collection.isEmptyPath(path)?this.contents=value:this.contents==null?this.contents=Collection.collectionFromPath(this.schema,
-Array.from(path),value):assertCollection(this.contents)&&this.contents.setIn(path,value)}setSchema(version,options={}){typeof version==
-"number"&&(version=String(version));let opt;switch(version){case"1.1":this.directives?this.directives.yaml.version="1.1":
-this.directives=new directives.Directives({version:"1.1"}),opt={resolveKnownTags:!1,schema:"yaml-1.1"};break;case"1.2":case"\
-next":this.directives?this.directives.yaml.version=version:this.directives=new directives.Directives({version}),opt={resolveKnownTags:!0,
-schema:"core"};break;case null:this.directives&&delete this.directives,opt=null;break;default:{const sv=JSON.stringify(version);
-throw new Error(`Expected '1.1', '1.2' or null as first argument, but found: ${sv}`)}}if(options.schema instanceof Object)
-this.schema=options.schema;else if(opt)this.schema=new Schema.Schema(Object.assign(opt,options));else throw new Error("W\
-ith a null YAML version, the { schema: Schema } option is required")}toJS({json,jsonArg,mapAsMap,maxAliasCount,onAnchor,
-reviver}={}){const ctx={anchors:new Map,doc:this,keep:!json,mapAsMap:mapAsMap===!0,mapKeyWarned:!1,maxAliasCount:typeof maxAliasCount==
-"number"?maxAliasCount:100},res=toJS.toJS(this.contents,jsonArg??"",ctx);if(typeof onAnchor=="function")for(const{count,
-res:res2}of ctx.anchors.values())onAnchor(res2,count);return typeof reviver=="function"?applyReviver.applyReviver(reviver,
-{"":res},"",res):res}toJSON(jsonArg,onAnchor){return this.toJS({json:!0,jsonArg,mapAsMap:!1,onAnchor})}toString(options={}){
-if(this.errors.length>0)throw new Error("Document with errors cannot be stringified");if("indent"in options&&(!Number.isInteger(
-options.indent)||Number(options.indent)<=0)){const s=JSON.stringify(options.indent);throw new Error(`"indent" option mus\
-t be a positive integer, not ${s}`)}return stringifyDocument.stringifyDocument(this,options)}};function assertCollection(contents){
-if(identity.isCollection(contents))return!0;throw new Error("Expected a YAML collection as document contents")}exports.Document=
-Document}}),require_errors=__commonJS({"node_modules/yaml/dist/errors.js"(exports){"use strict";init_node_globals();var YAMLError=class extends Error{constructor(name,pos,code,message){
-super(),this.name=name,this.code=code,this.message=message,this.pos=pos}},YAMLParseError=class extends YAMLError{constructor(pos,code,message){
-super("YAMLParseError",pos,code,message)}},YAMLWarning=class extends YAMLError{constructor(pos,code,message){super("YAML\
-Warning",pos,code,message)}},prettifyError=(src,lc)=>error=>{if(error.pos[0]===-1)return;error.linePos=error.pos.map(pos=>lc.
-linePos(pos));const{line,col}=error.linePos[0];error.message+=` at line ${line}, column ${col}`;let ci=col-1,lineStr=src.
-substring(lc.lineStarts[line-1],lc.lineStarts[line]).replace(/[\n\r]+$/,"");if(ci>=60&&lineStr.length>80){const trimStart=Math.
-min(ci-39,lineStr.length-79);lineStr="…"+lineStr.substring(trimStart),ci-=trimStart-1}if(lineStr.length>80&&(lineStr=lineStr.
-substring(0,79)+"…"),line>1&&/^ *$/.test(lineStr.substring(0,ci))){let prev=src.substring(lc.lineStarts[line-2],lc.lineStarts[line-
-1]);prev.length>80&&(prev=prev.substring(0,79)+`…
-`),lineStr=prev+lineStr}if(/[^ ]/.test(lineStr)){let count=1;const end=error.linePos[1];end?.line===line&&end.col>col&&(count=
-Math.max(1,Math.min(end.col-col,80-ci)));const pointer=" ".repeat(ci)+"^".repeat(count);error.message+=`:
-
-${lineStr}
-${pointer}
-`}};exports.YAMLError=YAMLError,exports.YAMLParseError=YAMLParseError,exports.YAMLWarning=YAMLWarning,exports.prettifyError=
-prettifyError}}),require_resolve_props=__commonJS({"node_modules/yaml/dist/compose/resolve-props.js"(exports){"use stric\
-t";init_node_globals();function resolveProps(tokens,{flow,indicator,next,offset,onError,parentIndent,startOnNewline}){let spaceBefore=!1,
-atNewline=startOnNewline,hasSpace=startOnNewline,comment="",commentSep="",hasNewline=!1,reqSpace=!1,tab=null,anchor=null,
-tag=null,newlineAfterProp=null,comma=null,found=null,start=null;for(const token of tokens)switch(reqSpace&&(token.type!==
-"space"&&token.type!=="newline"&&token.type!=="comma"&&onError(token.offset,"MISSING_CHAR","Tags and anchors must be sep\
-arated from the next token by white space"),reqSpace=!1),tab&&(atNewline&&token.type!=="comment"&&token.type!=="newline"&&
-onError(tab,"TAB_AS_INDENT","Tabs are not allowed as indentation"),tab=null),token.type){case"space":!flow&&(indicator!==
-"doc-start"||next?.type!=="flow-collection")&&token.source.includes("	")&&(tab=token),hasSpace=!0;break;case"comment":{hasSpace||
-onError(token,"MISSING_CHAR","Comments must be separated from other tokens by white space characters");const cb=token.source.
-substring(1)||" ";comment?comment+=commentSep+cb:comment=cb,commentSep="",atNewline=!1;break}case"newline":atNewline?comment?
-comment+=token.source:(!found||indicator!=="seq-item-ind")&&(spaceBefore=!0):commentSep+=token.source,atNewline=!0,hasNewline=
-!0,(anchor||tag)&&(newlineAfterProp=token),hasSpace=!0;break;case"anchor":anchor&&onError(token,"MULTIPLE_ANCHORS","A no\
-de can have at most one anchor"),token.source.endsWith(":")&&onError(token.offset+token.source.length-1,"BAD_ALIAS","Anc\
-hor ending in : is ambiguous",!0),anchor=token,start??(start=token.offset),atNewline=!1,hasSpace=!1,reqSpace=!0;break;case"\
-tag":{tag&&onError(token,"MULTIPLE_TAGS","A node can have at most one tag"),tag=token,start??(start=token.offset),atNewline=
-!1,hasSpace=!1,reqSpace=!0;break}case indicator:(anchor||tag)&&onError(token,"BAD_PROP_ORDER",`Anchors and tags must be \
-after the ${token.source} indicator`),found&&onError(token,"UNEXPECTED_TOKEN",`Unexpected ${token.source} in ${flow??"co\
-llection"}`),found=token,atNewline=indicator==="seq-item-ind"||indicator==="explicit-key-ind",hasSpace=!1;break;case"com\
-ma":if(flow){comma&&onError(token,"UNEXPECTED_TOKEN",`Unexpected , in ${flow}`),comma=token,atNewline=!1,hasSpace=!1;break}default:
-onError(token,"UNEXPECTED_TOKEN",`Unexpected ${token.type} token`),atNewline=!1,hasSpace=!1}const last=tokens[tokens.length-
-1],end=last?last.offset+last.source.length:offset;return reqSpace&&next&&next.type!=="space"&&next.type!=="newline"&&next.
-type!=="comma"&&(next.type!=="scalar"||next.source!=="")&&onError(next.offset,"MISSING_CHAR","Tags and anchors must be s\
-eparated from the next token by white space"),tab&&(atNewline&&tab.indent<=parentIndent||next?.type==="block-map"||next?.
-type==="block-seq")&&onError(tab,"TAB_AS_INDENT","Tabs are not allowed as indentation"),{comma,found,spaceBefore,comment,
-hasNewline,anchor,tag,newlineAfterProp,end,start:start??end}}exports.resolveProps=resolveProps}}),require_util_contains_newline=__commonJS(
-{"node_modules/yaml/dist/compose/util-contains-newline.js"(exports){"use strict";init_node_globals();function containsNewline(key){
-if(!key)return null;switch(key.type){case"alias":case"scalar":case"double-quoted-scalar":case"single-quoted-scalar":if(key.
-source.includes(`
-`))return!0;if(key.end){for(const st of key.end)if(st.type==="newline")return!0}return!1;case"flow-collection":for(const it of key.
-items){for(const st of it.start)if(st.type==="newline")return!0;if(it.sep){for(const st of it.sep)if(st.type==="newline")
-return!0}if(containsNewline(it.key)||containsNewline(it.value))return!0}return!1;default:return!0}}exports.containsNewline=
-containsNewline}}),require_util_flow_indent_check=__commonJS({"node_modules/yaml/dist/compose/util-flow-indent-check.js"(exports){
-"use strict";init_node_globals();var utilContainsNewline=require_util_contains_newline();function flowIndentCheck(indent,fc,onError){
-if(fc?.type==="flow-collection"){const end=fc.end[0];end.indent===indent&&(end.source==="]"||end.source==="}")&&utilContainsNewline.
-containsNewline(fc)&&onError(end,"BAD_INDENT","Flow end indicator should be more indented than parent",!0)}}exports.flowIndentCheck=
-flowIndentCheck}}),require_util_map_includes=__commonJS({"node_modules/yaml/dist/compose/util-map-includes.js"(exports){
-"use strict";init_node_globals();var identity=require_identity();function mapIncludes(ctx,items,search){const{uniqueKeys}=ctx.
-options;if(uniqueKeys===!1)return!1;const isEqual=typeof uniqueKeys=="function"?uniqueKeys:(a,b)=>a===b||identity.isScalar(
-a)&&identity.isScalar(b)&&a.value===b.value;return items.some(pair=>isEqual(pair.key,search))}exports.mapIncludes=mapIncludes}}),
-require_resolve_block_map=__commonJS({"node_modules/yaml/dist/compose/resolve-block-map.js"(exports){"use strict";init_node_globals();
-var Pair=require_Pair(),YAMLMap=require_YAMLMap(),resolveProps=require_resolve_props(),utilContainsNewline=require_util_contains_newline(),
-utilFlowIndentCheck=require_util_flow_indent_check(),utilMapIncludes=require_util_map_includes(),startColMsg="All mappin\
-g items must start at the same column";function resolveBlockMap({composeNode,composeEmptyNode},ctx,bm,onError,tag){const NodeClass=tag?.
-nodeClass??YAMLMap.YAMLMap,map=new NodeClass(ctx.schema);ctx.atRoot&&(ctx.atRoot=!1);let offset=bm.offset,commentEnd=null;
-for(const collItem of bm.items){const{start,key,sep,value}=collItem,keyProps=resolveProps.resolveProps(start,{indicator:"\
-explicit-key-ind",next:key??sep?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:!0}),implicitKey=!keyProps.found;
-if(implicitKey){if(key&&(key.type==="block-seq"?onError(offset,"BLOCK_AS_IMPLICIT_KEY","A block sequence may not be used\
- as an implicit map key"):"indent"in key&&key.indent!==bm.indent&&onError(offset,"BAD_INDENT",startColMsg)),!keyProps.anchor&&
-!keyProps.tag&&!sep){commentEnd=keyProps.end,keyProps.comment&&(map.comment?map.comment+=`
-`+keyProps.comment:map.comment=keyProps.comment);continue}(keyProps.newlineAfterProp||utilContainsNewline.containsNewline(
-key))&&onError(key??start[start.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a single line")}else keyProps.
-found?.indent!==bm.indent&&onError(offset,"BAD_INDENT",startColMsg);ctx.atKey=!0;const keyStart=keyProps.end,keyNode=key?
-composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start,null,keyProps,onError);ctx.schema.compat&&utilFlowIndentCheck.
-flowIndentCheck(bm.indent,key,onError),ctx.atKey=!1,utilMapIncludes.mapIncludes(ctx,map.items,keyNode)&&onError(keyStart,
-"DUPLICATE_KEY","Map keys must be unique");const valueProps=resolveProps.resolveProps(sep??[],{indicator:"map-value-ind",
-next:value,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||key.type==="block-scalar"});if(offset=
-valueProps.end,valueProps.found){implicitKey&&(value?.type==="block-map"&&!valueProps.hasNewline&&onError(offset,"BLOCK_\
-AS_IMPLICIT_KEY","Nested mappings are not allowed in compact mappings"),ctx.options.strict&&keyProps.start<valueProps.found.
-offset-1024&&onError(keyNode.range,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 chars after the start of \
-an implicit block mapping key"));const valueNode=value?composeNode(ctx,value,valueProps,onError):composeEmptyNode(ctx,offset,
-sep,null,valueProps,onError);ctx.schema.compat&&utilFlowIndentCheck.flowIndentCheck(bm.indent,value,onError),offset=valueNode.
-range[2];const pair=new Pair.Pair(keyNode,valueNode);ctx.options.keepSourceTokens&&(pair.srcToken=collItem),map.items.push(
-pair)}else{implicitKey&&onError(keyNode.range,"MISSING_CHAR","Implicit map keys need to be followed by map values"),valueProps.
-comment&&(keyNode.comment?keyNode.comment+=`
-`+valueProps.comment:keyNode.comment=valueProps.comment);const pair=new Pair.Pair(keyNode);ctx.options.keepSourceTokens&&
-(pair.srcToken=collItem),map.items.push(pair)}}return commentEnd&&commentEnd<offset&&onError(commentEnd,"IMPOSSIBLE","Ma\
-p comment with trailing content"),map.range=[bm.offset,offset,commentEnd??offset],map}exports.resolveBlockMap=resolveBlockMap}}),
-require_resolve_block_seq=__commonJS({"node_modules/yaml/dist/compose/resolve-block-seq.js"(exports){"use strict";init_node_globals();
-var YAMLSeq=require_YAMLSeq(),resolveProps=require_resolve_props(),utilFlowIndentCheck=require_util_flow_indent_check();
-function resolveBlockSeq({composeNode,composeEmptyNode},ctx,bs,onError,tag){const NodeClass=tag?.nodeClass??YAMLSeq.YAMLSeq,
-seq=new NodeClass(ctx.schema);ctx.atRoot&&(ctx.atRoot=!1),ctx.atKey&&(ctx.atKey=!1);let offset=bs.offset,commentEnd=null;
-for(const{start,value}of bs.items){const props=resolveProps.resolveProps(start,{indicator:"seq-item-ind",next:value,offset,
-onError,parentIndent:bs.indent,startOnNewline:!0});if(!props.found)if(props.anchor||props.tag||value)value?.type==="bloc\
-k-seq"?onError(props.end,"BAD_INDENT","All sequence items must start at the same column"):onError(offset,"MISSING_CHAR",
-"Sequence item without - indicator");else{commentEnd=props.end,props.comment&&(seq.comment=props.comment);continue}const node=value?
-composeNode(ctx,value,props,onError):composeEmptyNode(ctx,props.end,start,null,props,onError);ctx.schema.compat&&utilFlowIndentCheck.
-flowIndentCheck(bs.indent,value,onError),offset=node.range[2],seq.items.push(node)}return seq.range=[bs.offset,offset,commentEnd??
-offset],seq}exports.resolveBlockSeq=resolveBlockSeq}}),require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/r\
-esolve-end.js"(exports){"use strict";init_node_globals();function resolveEnd(end,offset,reqSpace,onError){let comment="";
-if(end){let hasSpace=!1,sep="";for(const token of end){const{source,type}=token;switch(type){case"space":hasSpace=!0;break;case"\
-comment":{reqSpace&&!hasSpace&&onError(token,"MISSING_CHAR","Comments must be separated from other tokens by white space\
- characters");const cb=source.substring(1)||" ";comment?comment+=sep+cb:comment=cb,sep="";break}case"newline":comment&&(sep+=
-source),hasSpace=!0;break;default:onError(token,"UNEXPECTED_TOKEN",`Unexpected ${type} at node end`)}offset+=source.length}}
-return{comment,offset}}exports.resolveEnd=resolveEnd}}),require_resolve_flow_collection=__commonJS({"node_modules/yaml/d\
-ist/compose/resolve-flow-collection.js"(exports){"use strict";init_node_globals();var identity=require_identity(),Pair=require_Pair(),
-YAMLMap=require_YAMLMap(),YAMLSeq=require_YAMLSeq(),resolveEnd=require_resolve_end(),resolveProps=require_resolve_props(),
-utilContainsNewline=require_util_contains_newline(),utilMapIncludes=require_util_map_includes(),blockMsg="Block collecti\
-ons are not allowed within flow collections",isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");
-function resolveFlowCollection({composeNode,composeEmptyNode},ctx,fc,onError,tag){const isMap=fc.start.source==="{",fcName=isMap?
-"flow map":"flow sequence",NodeClass=tag?.nodeClass??(isMap?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq),coll=new NodeClass(ctx.schema);
-coll.flow=!0;const atRoot=ctx.atRoot;atRoot&&(ctx.atRoot=!1),ctx.atKey&&(ctx.atKey=!1);let offset=fc.offset+fc.start.source.
-length;for(let i=0;i<fc.items.length;++i){const collItem=fc.items[i],{start,key,sep,value}=collItem,props=resolveProps.resolveProps(
-start,{flow:fcName,indicator:"explicit-key-ind",next:key??sep?.[0],offset,onError,parentIndent:fc.indent,startOnNewline:!1});
-if(!props.found){if(!props.anchor&&!props.tag&&!sep&&!value){i===0&&props.comma?onError(props.comma,"UNEXPECTED_TOKEN",`\
-Unexpected , in ${fcName}`):i<fc.items.length-1&&onError(props.start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`),
-props.comment&&(coll.comment?coll.comment+=`
-`+props.comment:coll.comment=props.comment),offset=props.end;continue}!isMap&&ctx.options.strict&&utilContainsNewline.containsNewline(
-key)&&onError(key,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line")}if(i===0)
-props.comma&&onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(props.comma||onError(props.start,
-"MISSING_CHAR",`Missing , between ${fcName} items`),props.comment){let prevItemComment="";loop:for(const st of start)switch(st.
-type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}if(prevItemComment){
-let prev=coll.items[coll.items.length-1];identity.isPair(prev)&&(prev=prev.value??prev.key),prev.comment?prev.comment+=`\
-
-`+prevItemComment:prev.comment=prevItemComment,props.comment=props.comment.substring(prevItemComment.length+1)}}if(!isMap&&
-!sep&&!props.found){const valueNode=value?composeNode(ctx,value,props,onError):composeEmptyNode(ctx,props.end,sep,null,props,
-onError);coll.items.push(valueNode),offset=valueNode.range[2],isBlock(value)&&onError(valueNode.range,"BLOCK_IN_FLOW",blockMsg)}else{
-ctx.atKey=!0;const keyStart=props.end,keyNode=key?composeNode(ctx,key,props,onError):composeEmptyNode(ctx,keyStart,start,
-null,props,onError);isBlock(key)&&onError(keyNode.range,"BLOCK_IN_FLOW",blockMsg),ctx.atKey=!1;const valueProps=resolveProps.
-resolveProps(sep??[],{flow:fcName,indicator:"map-value-ind",next:value,offset:keyNode.range[2],onError,parentIndent:fc.indent,
-startOnNewline:!1});if(valueProps.found){if(!isMap&&!props.found&&ctx.options.strict){if(sep)for(const st of sep){if(st===
-valueProps.found)break;if(st.type==="newline"){onError(st,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs\
- need to be on a single line");break}}props.start<valueProps.found.offset-1024&&onError(valueProps.found,"KEY_OVER_1024_\
-CHARS","The : indicator must be at most 1024 chars after the start of an implicit flow sequence key")}}else value&&("sou\
-rce"in value&&value.source?.[0]===":"?onError(value,"MISSING_CHAR",`Missing space after : in ${fcName}`):onError(valueProps.
-start,"MISSING_CHAR",`Missing , or : between ${fcName} items`));const valueNode=value?composeNode(ctx,value,valueProps,onError):
-valueProps.found?composeEmptyNode(ctx,valueProps.end,sep,null,valueProps,onError):null;valueNode?isBlock(value)&&onError(
-valueNode.range,"BLOCK_IN_FLOW",blockMsg):valueProps.comment&&(keyNode.comment?keyNode.comment+=`
-`+valueProps.comment:keyNode.comment=valueProps.comment);const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens&&
-(pair.srcToken=collItem),isMap){const map=coll;utilMapIncludes.mapIncludes(ctx,map.items,keyNode)&&onError(keyStart,"DUP\
-LICATE_KEY","Map keys must be unique"),map.items.push(pair)}else{const map=new YAMLMap.YAMLMap(ctx.schema);map.flow=!0,map.
-items.push(pair);const endRange=(valueNode??keyNode).range;map.range=[keyNode.range[0],endRange[1],endRange[2]],coll.items.
-push(map)}offset=valueNode?valueNode.range[2]:valueProps.end}}const expectedEnd=isMap?"}":"]",[ce,...ee]=fc.end;let cePos=offset;
-if(ce?.source===expectedEnd)cePos=ce.offset+ce.source.length;else{const name=fcName[0].toUpperCase()+fcName.substring(1),
-msg=atRoot?`${name} must end with a ${expectedEnd}`:`${name} in block collection must be sufficiently indented and end w\
-ith a ${expectedEnd}`;onError(offset,atRoot?"MISSING_CHAR":"BAD_INDENT",msg),ce&&ce.source.length!==1&&ee.unshift(ce)}if(ee.
-length>0){const end=resolveEnd.resolveEnd(ee,cePos,ctx.options.strict,onError);end.comment&&(coll.comment?coll.comment+=
+`;let f,u;for(u=t.length;u>0;--u){let $=t[u-1];if($!==`
+`&&$!=="	"&&$!==" ")break}let d=t.substring(u),A=d.indexOf(`
+`);A===-1?f="-":t===d||A!==d.length-1?(f="+",r&&r()):f="",d&&(t=t.slice(0,-d.length),d[d.length-1]===`
+`&&(d=d.slice(0,-1)),d=d.replace(Vt,`$&${c}`));let h=!1,m,L=-1;for(m=0;m<t.length;++m){let $=t[m];if($===" ")h=!0;else if($===
 `
-`+end.comment:coll.comment=end.comment),coll.range=[fc.offset,cePos,end.offset]}else coll.range=[fc.offset,cePos,cePos];
-return coll}exports.resolveFlowCollection=resolveFlowCollection}}),require_compose_collection=__commonJS({"node_modules/\
-yaml/dist/compose/compose-collection.js"(exports){"use strict";init_node_globals();var identity=require_identity(),Scalar=require_Scalar(),
-YAMLMap=require_YAMLMap(),YAMLSeq=require_YAMLSeq(),resolveBlockMap=require_resolve_block_map(),resolveBlockSeq=require_resolve_block_seq(),
-resolveFlowCollection=require_resolve_flow_collection();function resolveCollection(CN,ctx,token,onError,tagName,tag){const coll=token.
-type==="block-map"?resolveBlockMap.resolveBlockMap(CN,ctx,token,onError,tag):token.type==="block-seq"?resolveBlockSeq.resolveBlockSeq(
-CN,ctx,token,onError,tag):resolveFlowCollection.resolveFlowCollection(CN,ctx,token,onError,tag),Coll=coll.constructor;return tagName===
-"!"||tagName===Coll.tagName?(coll.tag=Coll.tagName,coll):(tagName&&(coll.tag=tagName),coll)}function composeCollection(CN,ctx,token,props,onError){
-const tagToken=props.tag,tagName=tagToken?ctx.directives.tagName(tagToken.source,msg=>onError(tagToken,"TAG_RESOLVE_FAIL\
-ED",msg)):null;if(token.type==="block-seq"){const{anchor,newlineAfterProp:nl}=props,lastProp=anchor&&tagToken?anchor.offset>
-tagToken.offset?anchor:tagToken:anchor??tagToken;lastProp&&(!nl||nl.offset<lastProp.offset)&&onError(lastProp,"MISSING_C\
-HAR","Missing newline after block sequence props")}const expType=token.type==="block-map"?"map":token.type==="block-seq"?
-"seq":token.start.source==="{"?"map":"seq";if(!tagToken||!tagName||tagName==="!"||tagName===YAMLMap.YAMLMap.tagName&&expType===
-"map"||tagName===YAMLSeq.YAMLSeq.tagName&&expType==="seq")return resolveCollection(CN,ctx,token,onError,tagName);let tag=ctx.
-schema.tags.find(t=>t.tag===tagName&&t.collection===expType);if(!tag){const kt=ctx.schema.knownTags[tagName];if(kt?.collection===
-expType)ctx.schema.tags.push(Object.assign({},kt,{default:!1})),tag=kt;else return kt?onError(tagToken,"BAD_COLLECTION_T\
-YPE",`${kt.tag} used for ${expType} collection, but expects ${kt.collection??"scalar"}`,!0):onError(tagToken,"TAG_RESOLV\
-E_FAILED",`Unresolved tag: ${tagName}`,!0),resolveCollection(CN,ctx,token,onError,tagName)}const coll=resolveCollection(
-CN,ctx,token,onError,tagName,tag),res=tag.resolve?.(coll,msg=>onError(tagToken,"TAG_RESOLVE_FAILED",msg),ctx.options)??coll,
-node=identity.isNode(res)?res:new Scalar.Scalar(res);return node.range=coll.range,node.tag=tagName,tag?.format&&(node.format=
-tag.format),node}exports.composeCollection=composeCollection}}),require_resolve_block_scalar=__commonJS({"node_modules/y\
-aml/dist/compose/resolve-block-scalar.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar();function resolveBlockScalar(ctx,scalar,onError){
-const start=scalar.offset,header=parseBlockScalarHeader(scalar,ctx.options.strict,onError);if(!header)return{value:"",type:null,
-comment:"",range:[start,start,start]};const type=header.mode===">"?Scalar.Scalar.BLOCK_FOLDED:Scalar.Scalar.BLOCK_LITERAL,
-lines=scalar.source?splitLines(scalar.source):[];let chompStart=lines.length;for(let i=lines.length-1;i>=0;--i){const content=lines[i][1];
-if(content===""||content==="\r")chompStart=i;else break}if(chompStart===0){const value2=header.chomp==="+"&&lines.length>
-0?`
-`.repeat(Math.max(1,lines.length-1)):"";let end2=start+header.length;return scalar.source&&(end2+=scalar.source.length),
-{value:value2,type,comment:header.comment,range:[start,end2,end2]}}let trimIndent=scalar.indent+header.indent,offset=scalar.
-offset+header.length,contentStart=0;for(let i=0;i<chompStart;++i){const[indent,content]=lines[i];if(content===""||content===
-"\r")header.indent===0&&indent.length>trimIndent&&(trimIndent=indent.length);else{indent.length<trimIndent&&onError(offset+
-indent.length,"MISSING_CHAR","Block scalars with more-indented leading empty lines must use an explicit indentation indi\
-cator"),header.indent===0&&(trimIndent=indent.length),contentStart=i,trimIndent===0&&!ctx.atRoot&&onError(offset,"BAD_IN\
-DENT","Block scalar values in collections must be indented");break}offset+=indent.length+content.length+1}for(let i=lines.
-length-1;i>=chompStart;--i)lines[i][0].length>trimIndent&&(chompStart=i+1);let value="",sep="",prevMoreIndented=!1;for(let i=0;i<
-contentStart;++i)value+=lines[i][0].slice(trimIndent)+`
-`;for(let i=contentStart;i<chompStart;++i){let[indent,content]=lines[i];offset+=indent.length+content.length+1;const crlf=content[content.
-length-1]==="\r";if(crlf&&(content=content.slice(0,-1)),content&&indent.length<trimIndent){const message=`Block scalar l\
-ines must not be less indented than their ${header.indent?"explicit indentation indicator":"first line"}`;onError(offset-
-content.length-(crlf?2:1),"BAD_INDENT",message),indent=""}type===Scalar.Scalar.BLOCK_LITERAL?(value+=sep+indent.slice(trimIndent)+
-content,sep=`
-`):indent.length>trimIndent||content[0]==="	"?(sep===" "?sep=`
-`:!prevMoreIndented&&sep===`
-`&&(sep=`
+`)L=m;else break}let I=t.substring(0,L<m?L+1:m);I&&(t=t.substring(I.length),I=I.replace(/\n+/g,`$&${c}`));let v=(h?c?"2":
+"1":"")+f;if(s&&(v+=" "+a(s.replace(/ ?[\r\n]+/g," ")),i&&i()),!p){let $=t.replace(/\n+/g,`
+$&`).replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,"$1$2").replace(/\n+/g,`$&${c}`),_=!1,K=ht(n,!0);o!=="fold\
+ed"&&e!==E.BLOCK_FOLDED&&(K.onOverflow=()=>{_=!0});let T=Re(`${I}${$}${d}`,c,ft,K);if(!_)return`>${v}
+${c}${T}`}return t=t.replace(/\n+/g,`$&${c}`),`|${v}
+${c}${I}${t}${d}`}function hn(s,e,t,n){let{type:i,value:r}=s,{actualString:o,implicitKey:a,indent:l,indentStep:c,inFlow:p}=e;
+if(a&&r.includes(`
+`)||p&&/[[\]{},]/.test(r))return $e(r,e);if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
+test(r))return a||p||!r.includes(`
+`)?$e(r,e):ut(s,e,t,n);if(!a&&!p&&i!==E.PLAIN&&r.includes(`
+`))return ut(s,e,t,n);if(pt(r)){if(l==="")return e.forceBlockIndent=!0,ut(s,e,t,n);if(a&&l===c)return $e(r,e)}let f=r.replace(
+/\n+/g,`$&
+${l}`);if(o){let u=h=>h.default&&h.tag!=="tag:yaml.org,2002:str"&&h.test?.test(f),{compat:d,tags:A}=e.doc.schema;if(A.some(
+u)||d?.some(u))return $e(r,e)}return a?f:Re(f,l,xt,ht(e,!1))}function Oe(s,e,t,n){let{implicitKey:i,inFlow:r}=e,o=typeof s.
+value=="string"?s:Object.assign({},s,{value:String(s.value)}),{type:a}=s;a!==E.QUOTE_DOUBLE&&/[\x00-\x08\x0b-\x1f\x7f-\x9f\u{D800}-\u{DFFF}]/u.
+test(o.value)&&(a=E.QUOTE_DOUBLE);let l=p=>{switch(p){case E.BLOCK_FOLDED:case E.BLOCK_LITERAL:return i||r?$e(o.value,e):
+ut(o,e,t,n);case E.QUOTE_DOUBLE:return Fe(o.value,e);case E.QUOTE_SINGLE:return Ut(o.value,e);case E.PLAIN:return hn(o,e,
+t,n);default:return null}},c=l(a);if(c===null){let{defaultKeyType:p,defaultStringType:f}=e.options,u=i&&p||f;if(c=l(u),c===
+null)throw new Error(`Unsupported default string type ${u}`)}return c}function mt(s,e){let t=Object.assign({blockQuote:!0,commentString:Ss,defaultKeyType:null,defaultStringType:"PLAIN",directives:null,
+doubleQuotedAsJSON:!1,doubleQuotedMinMultiLineLength:40,falseStr:"false",flowCollectionPadding:!0,indentSeq:!0,lineWidth:80,
+minContentWidth:20,nullStr:"null",simpleKeys:!1,singleQuote:null,trailingComma:!1,trueStr:"true",verifyAliasOrder:!0},s.
+schema.toStringOptions,e),n;switch(t.collectionStyle){case"block":n=!1;break;case"flow":n=!0;break;default:n=null}return{
+anchors:new Set,doc:s,flowCollectionPadding:t.flowCollectionPadding?" ":"",indent:"",indentStep:typeof t.indent=="number"?
+" ".repeat(t.indent):"  ",inFlow:n,options:t}}function pn(s,e){if(e.tag){let i=s.filter(r=>r.tag===e.tag);if(i.length>0)
+return i.find(r=>r.format===e.format)??i[0]}let t,n;if(M(e)){n=e.value;let i=s.filter(r=>r.identify?.(n));if(i.length>1){
+let r=i.filter(o=>o.test);r.length>0&&(i=r)}t=i.find(r=>r.format===e.format)??i.find(r=>!r.format)}else n=e,t=s.find(i=>i.
+nodeClass&&n instanceof i.nodeClass);if(!t){let i=n?.constructor?.name??(n===null?"null":typeof n);throw new Error(`Tag \
+not resolved for ${i} value`)}return t}function mn(s,e,{anchors:t,doc:n}){if(!n.directives)return"";let i=[],r=(M(s)||D(
+s))&&s.anchor;r&&at(r)&&(t.add(r),i.push(`&${r}`));let o=s.tag??(e.default?null:e.tag);return o&&i.push(n.directives.tagString(
+o)),i.join(" ")}function me(s,e,t,n){if(P(s))return s.toString(e,t,n);if(H(s)){if(e.doc.directives)return s.toString(e);
+if(e.resolvedAliases?.has(s))throw new TypeError("Cannot stringify circular structure without alias nodes");e.resolvedAliases?
+e.resolvedAliases.add(s):e.resolvedAliases=new Set([s]),s=s.resolve(e.doc)}let i,r=B(s)?s:e.doc.createNode(s,{onTagObj:l=>i=
+l});i??(i=pn(e.doc.schema.tags,r));let o=mn(r,i,e);o.length>0&&(e.indentAtStart=(e.indentAtStart??0)+o.length+1);let a=typeof i.
+stringify=="function"?i.stringify(r,e,t,n):M(r)?Oe(r,e,t,n):r.toString(e,t,n);return o?M(r)||a[0]==="{"||a[0]==="["?`${o}\
+ ${a}`:`${o}
+${e.indent}${a}`:a}function Ns({key:s,value:e},t,n,i){let{allNullValues:r,doc:o,indent:a,indentStep:l,options:{commentString:c,indentSeq:p,
+simpleKeys:f}}=t,u=B(s)&&s.comment||null;if(f){if(u)throw new Error("With simple keys, key nodes cannot have comments");
+if(D(s)||!B(s)&&typeof s=="object"){let K="With simple keys, collection cannot be used as a key value";throw new Error(K)}}
+let d=!f&&(!s||u&&e==null&&!t.inFlow||D(s)||(M(s)?s.type===E.BLOCK_FOLDED||s.type===E.BLOCK_LITERAL:typeof s=="object"));
+t=Object.assign({},t,{allNullValues:!1,implicitKey:!d&&(f||!r),indent:a+l});let A=!1,h=!1,m=me(s,t,()=>A=!0,()=>h=!0);if(!d&&
+!t.inFlow&&m.length>1024){if(f)throw new Error("With simple keys, single line scalar must not span more than 1024 charac\
+ters");d=!0}if(t.inFlow){if(r||e==null)return A&&n&&n(),m===""?"?":d?`? ${m}`:m}else if(r&&!f||e==null&&d)return m=`? ${m}`,
+u&&!A?m+=le(m,t.indent,c(u)):h&&i&&i(),m;A&&(u=null),d?(u&&(m+=le(m,t.indent,c(u))),m=`? ${m}
+${a}:`):(m=`${m}:`,u&&(m+=le(m,t.indent,c(u))));let L,I,C;B(e)?(L=!!e.spaceBefore,I=e.commentBefore,C=e.comment):(L=!1,I=
+null,C=null,e&&typeof e=="object"&&(e=o.createNode(e))),t.implicitKey=!1,!d&&!u&&M(e)&&(t.indentAtStart=m.length+1),h=!1,
+!p&&l.length>=2&&!t.inFlow&&!d&&z(e)&&!e.flow&&!e.tag&&!e.anchor&&(t.indent=t.indent.substring(2));let v=!1,$=me(e,t,()=>v=
+!0,()=>h=!0),_=" ";if(u||L||I){if(_=L?`
+`:"",I){let K=c(I);_+=`
+${G(K,t.indent)}`}$===""&&!t.inFlow?_===`
+`&&C&&(_=`
 
-`),value+=sep+indent.slice(trimIndent)+content,sep=`
-`,prevMoreIndented=!0):content===""?sep===`
-`?value+=`
-`:sep=`
-`:(value+=sep+content,sep=" ",prevMoreIndented=!1)}switch(header.chomp){case"-":break;case"+":for(let i=chompStart;i<lines.
-length;++i)value+=`
-`+lines[i][0].slice(trimIndent);value[value.length-1]!==`
-`&&(value+=`
-`);break;default:value+=`
-`}const end=start+header.length+scalar.source.length;return{value,type,comment:header.comment,range:[start,end,end]}}function parseBlockScalarHeader({
-offset,props},strict,onError){if(props[0].type!=="block-scalar-header")return onError(props[0],"IMPOSSIBLE","Block scala\
-r header not found"),null;const{source}=props[0],mode=source[0];let indent=0,chomp="",error=-1;for(let i=1;i<source.length;++i){
-const ch=source[i];if(!chomp&&(ch==="-"||ch==="+"))chomp=ch;else{const n=Number(ch);!indent&&n?indent=n:error===-1&&(error=
-offset+i)}}error!==-1&&onError(error,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${source}`);let hasSpace=!1,
-comment="",length=source.length;for(let i=1;i<props.length;++i){const token=props[i];switch(token.type){case"space":hasSpace=
-!0;case"newline":length+=token.source.length;break;case"comment":strict&&!hasSpace&&onError(token,"MISSING_CHAR","Commen\
-ts must be separated from other tokens by white space characters"),length+=token.source.length,comment=token.source.substring(
-1);break;case"error":onError(token,"UNEXPECTED_TOKEN",token.message),length+=token.source.length;break;default:{const message=`\
-Unexpected token in block scalar header: ${token.type}`;onError(token,"UNEXPECTED_TOKEN",message);const ts=token.source;
-ts&&typeof ts=="string"&&(length+=ts.length)}}}return{mode,indent,chomp,comment,length}}function splitLines(source){const split=source.
-split(/\n( *)/),first=split[0],m=first.match(/^( *)/),lines=[m?.[1]?[m[1],first.slice(m[1].length)]:["",first]];for(let i=1;i<
-split.length;i+=2)lines.push([split[i],split[i+1]]);return lines}exports.resolveBlockScalar=resolveBlockScalar}}),require_resolve_flow_scalar=__commonJS(
-{"node_modules/yaml/dist/compose/resolve-flow-scalar.js"(exports){"use strict";init_node_globals();var Scalar=require_Scalar(),
-resolveEnd=require_resolve_end();function resolveFlowScalar(scalar,strict,onError){const{offset,type,source,end}=scalar;
-let _type,value;const _onError=(rel,code,msg)=>onError(offset+rel,code,msg);switch(type){case"scalar":_type=Scalar.Scalar.
-PLAIN,value=plainValue(source,_onError);break;case"single-quoted-scalar":_type=Scalar.Scalar.QUOTE_SINGLE,value=singleQuotedValue(
-source,_onError);break;case"double-quoted-scalar":_type=Scalar.Scalar.QUOTE_DOUBLE,value=doubleQuotedValue(source,_onError);
-break;default:return onError(scalar,"UNEXPECTED_TOKEN",`Expected a flow scalar value, but found: ${type}`),{value:"",type:null,
-comment:"",range:[offset,offset+source.length,offset+source.length]}}const valueEnd=offset+source.length,re=resolveEnd.resolveEnd(
-end,valueEnd,strict,onError);return{value,type:_type,comment:re.comment,range:[offset,valueEnd,re.offset]}}function plainValue(source,onError){
-let badChar="";switch(source[0]){case"	":badChar="a tab character";break;case",":badChar="flow indicator character ,";break;case"\
-%":badChar="directive indicator character %";break;case"|":case">":{badChar=`block scalar indicator ${source[0]}`;break}case"\
-@":case"`":{badChar=`reserved character ${source[0]}`;break}}return badChar&&onError(0,"BAD_SCALAR_START",`Plain value c\
-annot start with ${badChar}`),unfoldLines(source)}function singleQuotedValue(source,onError){return(source[source.length-
-1]!=="'"||source.length===1)&&onError(source.length,"MISSING_CHAR","Missing closing 'quote"),unfoldLines(source.slice(1,
--1)).replace(/''/g,"'")}function unfoldLines(source){const line=/(.*?)\r?\n/sy;let match=line.exec(source);if(!match)return source;
-let trimEnd,trimBoth;try{trimEnd=new RegExp("(?<![ 	])[ 	]+$"),trimBoth=new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{trimEnd=
-/[ \t]+$/,trimBoth=/^[ \t]+|[ \t]+$/g}let res=match[1].replace(trimEnd,""),sep=" ",pos=line.lastIndex;for(;match=line.exec(
-source);){const lm=match[1].replace(trimBoth,"");lm===""?sep===`
-`?res+=sep:sep=`
-`:(res+=sep+lm,sep=" "),pos=line.lastIndex}const last=/[ \t]*(.*)/sy;return last.lastIndex=pos,match=last.exec(source),res+
-sep+(match?.[1]??"")}function doubleQuotedValue(source,onError){let res="";for(let i=1;i<source.length-1;++i){const ch=source[i];
-if(!(ch==="\r"&&source[i+1]===`
-`))if(ch===`
-`){const{fold,offset}=foldNewline(source,i);res+=fold,i=offset}else if(ch==="\\"){let next=source[++i];const cc=escapeCodes[next];
-if(cc)res+=cc;else if(next===`
-`)for(next=source[i+1];next===" "||next==="	";)next=source[++i+1];else if(next==="\r"&&source[i+1]===`
-`)for(next=source[++i+1];next===" "||next==="	";)next=source[++i+1];else if(next==="x"||next==="u"||next==="U"){const length=next===
-"x"?2:next==="u"?4:8;res+=parseCharCode(source,i+1,length,onError),i+=length}else{const raw=source.substr(i-1,2);onError(
-i-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${raw}`),res+=raw}}else if(ch===" "||ch==="	"){const wsStart=i;let next=source[i+
-1];for(;next===" "||next==="	";)next=source[++i+1];next!==`
-`&&!(next==="\r"&&source[i+2]===`
-`)&&(res+=i>wsStart?source.slice(wsStart,i+1):ch)}else res+=ch}return(source[source.length-1]!=='"'||source.length===1)&&
-onError(source.length,"MISSING_CHAR",'Missing closing "quote'),res}function foldNewline(source,offset){let fold="",ch=source[offset+
-1];for(;(ch===" "||ch==="	"||ch===`
-`||ch==="\r")&&!(ch==="\r"&&source[offset+2]!==`
-`);)ch===`
-`&&(fold+=`
-`),offset+=1,ch=source[offset+1];return fold||(fold=" "),{fold,offset}}var escapeCodes={0:"\0",a:"\x07",b:"\b",e:"\x1B",
-f:"\f",n:`
-`,r:"\r",t:"	",v:"\v",N:"",_:" ",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};function parseCharCode(source,offset,length,onError){
-const cc=source.substr(offset,length),code=cc.length===length&&/^[0-9a-fA-F]+$/.test(cc)?parseInt(cc,16):NaN;try{return String.
-fromCodePoint(code)}catch{const raw=source.substr(offset-2,length+2);return onError(offset-2,"BAD_DQ_ESCAPE",`Invalid es\
-cape sequence ${raw}`),raw}}exports.resolveFlowScalar=resolveFlowScalar}}),require_compose_scalar=__commonJS({"node_modu\
-les/yaml/dist/compose/compose-scalar.js"(exports){"use strict";init_node_globals();var identity=require_identity(),Scalar=require_Scalar(),
-resolveBlockScalar=require_resolve_block_scalar(),resolveFlowScalar=require_resolve_flow_scalar();function composeScalar(ctx,token,tagToken,onError){
-const{value,type,comment,range}=token.type==="block-scalar"?resolveBlockScalar.resolveBlockScalar(ctx,token,onError):resolveFlowScalar.
-resolveFlowScalar(token,ctx.options.strict,onError),tagName=tagToken?ctx.directives.tagName(tagToken.source,msg=>onError(
-tagToken,"TAG_RESOLVE_FAILED",msg)):null;let tag;ctx.options.stringKeys&&ctx.atKey?tag=ctx.schema[identity.SCALAR]:tagName?
-tag=findScalarTagByName(ctx.schema,value,tagName,tagToken,onError):token.type==="scalar"?tag=findScalarTagByTest(ctx,value,
-token,onError):tag=ctx.schema[identity.SCALAR];let scalar;try{const res=tag.resolve(value,msg=>onError(tagToken??token,"\
-TAG_RESOLVE_FAILED",msg),ctx.options);scalar=identity.isScalar(res)?res:new Scalar.Scalar(res)}catch(error){const msg=error instanceof
-Error?error.message:String(error);onError(tagToken??token,"TAG_RESOLVE_FAILED",msg),scalar=new Scalar.Scalar(value)}return scalar.
-range=range,scalar.source=value,type&&(scalar.type=type),tagName&&(scalar.tag=tagName),tag.format&&(scalar.format=tag.format),
-comment&&(scalar.comment=comment),scalar}function findScalarTagByName(schema,value,tagName,tagToken,onError){if(tagName===
-"!")return schema[identity.SCALAR];const matchWithTest=[];for(const tag of schema.tags)if(!tag.collection&&tag.tag===tagName)
-if(tag.default&&tag.test)matchWithTest.push(tag);else return tag;for(const tag of matchWithTest)if(tag.test?.test(value))
-return tag;const kt=schema.knownTags[tagName];return kt&&!kt.collection?(schema.tags.push(Object.assign({},kt,{default:!1,
-test:void 0})),kt):(onError(tagToken,"TAG_RESOLVE_FAILED",`Unresolved tag: ${tagName}`,tagName!=="tag:yaml.org,2002:str"),
-schema[identity.SCALAR])}function findScalarTagByTest({atKey,directives,schema},value,token,onError){const tag=schema.tags.
-find(tag2=>(tag2.default===!0||atKey&&tag2.default==="key")&&tag2.test?.test(value))||schema[identity.SCALAR];if(schema.
-compat){const compat=schema.compat.find(tag2=>tag2.default&&tag2.test?.test(value))??schema[identity.SCALAR];if(tag.tag!==
-compat.tag){const ts=directives.tagString(tag.tag),cs=directives.tagString(compat.tag),msg=`Value may be parsed as eithe\
-r ${ts} or ${cs}`;onError(token,"TAG_RESOLVE_FAILED",msg,!0)}}return tag}exports.composeScalar=composeScalar}}),require_util_empty_scalar_position=__commonJS(
-{"node_modules/yaml/dist/compose/util-empty-scalar-position.js"(exports){"use strict";init_node_globals();function emptyScalarPosition(offset,before,pos){
-if(before){pos??(pos=before.length);for(let i=pos-1;i>=0;--i){let st=before[i];switch(st.type){case"space":case"comment":case"\
-newline":offset-=st.source.length;continue}for(st=before[++i];st?.type==="space";)offset+=st.source.length,st=before[++i];
-break}}return offset}exports.emptyScalarPosition=emptyScalarPosition}}),require_compose_node=__commonJS({"node_modules/y\
-aml/dist/compose/compose-node.js"(exports){"use strict";init_node_globals();var Alias=require_Alias(),identity=require_identity(),
-composeCollection=require_compose_collection(),composeScalar=require_compose_scalar(),resolveEnd=require_resolve_end(),utilEmptyScalarPosition=require_util_empty_scalar_position(),
-CN={composeNode,composeEmptyNode};function composeNode(ctx,token,props,onError){const atKey=ctx.atKey,{spaceBefore,comment,
-anchor,tag}=props;let node,isSrcToken=!0;switch(token.type){case"alias":node=composeAlias(ctx,token,onError),(anchor||tag)&&
-onError(token,"ALIAS_PROPS","An alias node must not specify any properties");break;case"scalar":case"single-quoted-scala\
-r":case"double-quoted-scalar":case"block-scalar":node=composeScalar.composeScalar(ctx,token,tag,onError),anchor&&(node.anchor=
-anchor.source.substring(1));break;case"block-map":case"block-seq":case"flow-collection":try{node=composeCollection.composeCollection(
-CN,ctx,token,props,onError),anchor&&(node.anchor=anchor.source.substring(1))}catch(error){const message=error instanceof
-Error?error.message:String(error);onError(token,"RESOURCE_EXHAUSTION",message)}break;default:{const message=token.type===
-"error"?token.message:`Unsupported token (type: ${token.type})`;onError(token,"UNEXPECTED_TOKEN",message),isSrcToken=!1}}
-return node??(node=composeEmptyNode(ctx,token.offset,void 0,null,props,onError)),anchor&&node.anchor===""&&onError(anchor,
-"BAD_ALIAS","Anchor cannot be an empty string"),atKey&&ctx.options.stringKeys&&(!identity.isScalar(node)||typeof node.value!=
-"string"||node.tag&&node.tag!=="tag:yaml.org,2002:str")&&onError(tag??token,"NON_STRING_KEY","With stringKeys, all keys \
-must be strings"),spaceBefore&&(node.spaceBefore=!0),comment&&(token.type==="scalar"&&token.source===""?node.comment=comment:
-node.commentBefore=comment),ctx.options.keepSourceTokens&&isSrcToken&&(node.srcToken=token),node}function composeEmptyNode(ctx,offset,before,pos,{
-spaceBefore,comment,anchor,tag,end},onError){const token={type:"scalar",offset:utilEmptyScalarPosition.emptyScalarPosition(
-offset,before,pos),indent:-1,source:""},node=composeScalar.composeScalar(ctx,token,tag,onError);return anchor&&(node.anchor=
-anchor.source.substring(1),node.anchor===""&&onError(anchor,"BAD_ALIAS","Anchor cannot be an empty string")),spaceBefore&&
-(node.spaceBefore=!0),comment&&(node.comment=comment,node.range[2]=end),node}function composeAlias({options},{offset,source,
-end},onError){const alias=new Alias.Alias(source.substring(1));alias.source===""&&onError(offset,"BAD_ALIAS","Alias cann\
-ot be an empty string"),alias.source.endsWith(":")&&onError(offset+source.length-1,"BAD_ALIAS","Alias ending in : is amb\
-iguous",!0);const valueEnd=offset+source.length,re=resolveEnd.resolveEnd(end,valueEnd,options.strict,onError);return alias.
-range=[offset,valueEnd,re.offset],re.comment&&(alias.comment=re.comment),alias}exports.composeEmptyNode=composeEmptyNode,
-exports.composeNode=composeNode}}),require_compose_doc=__commonJS({"node_modules/yaml/dist/compose/compose-doc.js"(exports){
-"use strict";init_node_globals();var Document=require_Document(),composeNode=require_compose_node(),resolveEnd=require_resolve_end(),
-resolveProps=require_resolve_props();function composeDoc(options,directives,{offset,start,value,end},onError){const opts=Object.
-assign({_directives:directives},options),doc=new Document.Document(void 0,opts),ctx={atKey:!1,atRoot:!0,directives:doc.directives,
-options:doc.options,schema:doc.schema},props=resolveProps.resolveProps(start,{indicator:"doc-start",next:value??end?.[0],
-offset,onError,parentIndent:0,startOnNewline:!0});props.found&&(doc.directives.docStart=!0,value&&(value.type==="block-m\
-ap"||value.type==="block-seq")&&!props.hasNewline&&onError(props.end,"MISSING_CHAR","Block collection cannot start on sa\
-me line with directives-end marker")),doc.contents=value?composeNode.composeNode(ctx,value,props,onError):composeNode.composeEmptyNode(
-ctx,props.end,start,null,props,onError);const contentEnd=doc.contents.range[2],re=resolveEnd.resolveEnd(end,contentEnd,!1,
-onError);return re.comment&&(doc.comment=re.comment),doc.range=[offset,contentEnd,re.offset],doc}exports.composeDoc=composeDoc}}),
-require_composer=__commonJS({"node_modules/yaml/dist/compose/composer.js"(exports){"use strict";init_node_globals();var node_process=(init_node_process(),
-__toCommonJS(node_process_exports)),directives=require_directives(),Document=require_Document(),errors=require_errors(),
-identity=require_identity(),composeDoc=require_compose_doc(),resolveEnd=require_resolve_end();function getErrorPos(src){
-if(typeof src=="number")return[src,src+1];if(Array.isArray(src))return src.length===2?src:[src[0],src[1]];const{offset,source}=src;
-return[offset,offset+(typeof source=="string"?source.length:1)]}function parsePrelude(prelude){let comment="",atComment=!1,
-afterEmptyLine=!1;for(let i=0;i<prelude.length;++i){const source=prelude[i];switch(source[0]){case"#":comment+=(comment===
-""?"":afterEmptyLine?`
+`):_+=`
+${t.indent}`}else if(!d&&D(e)){let K=$[0],T=$.indexOf(`
+`),R=T!==-1,de=t.inFlow??e.flow??e.items.length===0;if(R||!de){let Te=!1;if(R&&(K==="&"||K==="!")){let F=$.indexOf(" ");
+K==="&"&&F!==-1&&F<T&&$[F+1]==="!"&&(F=$.indexOf(" ",F+1)),(F===-1||T<F)&&(Te=!0)}Te||(_=`
+${t.indent}`)}}else($===""||$[0]===`
+`)&&(_="");return m+=_+$,t.inFlow?v&&n&&n():C&&!v?m+=le(m,t.indent,c(C)):h&&i&&i(),m}function dt(s,e){(s==="debug"||s==="warn")&&console.warn(e)}var gt="<<",Z={identify:s=>s===gt||typeof s=="symbol"&&s.description===gt,default:"key",tag:"tag:yaml.org,2002:merge",test:/^<<$/,
+resolve:()=>Object.assign(new E(Symbol(gt)),{addToJSMap:Jt}),stringify:()=>gt},Os=(s,e)=>(Z.identify(e)||M(e)&&(!e.type||
+e.type===E.PLAIN)&&Z.identify(e.value))&&s?.doc.schema.tags.some(t=>t.tag===Z.tag&&t.default);function Jt(s,e,t){let n=As(
+s,t);if(z(n))for(let i of n.items)Yt(s,e,i);else if(Array.isArray(n))for(let i of n)Yt(s,e,i);else Yt(s,e,n)}function Yt(s,e,t){
+let n=As(s,t);if(!X(n))throw new Error("Merge sources must be maps or map aliases");let i=n.toJSON(null,s,Map);for(let[r,
+o]of i)e instanceof Map?e.has(r)||e.set(r,o):e instanceof Set?e.add(r):Object.prototype.hasOwnProperty.call(e,r)||Object.
+defineProperty(e,r,{value:o,writable:!0,enumerable:!0,configurable:!0});return e}function As(s,e){return s&&H(e)?e.resolve(
+s.doc,s):e}function yt(s,e,{key:t,value:n}){if(B(t)&&t.addToJSMap)t.addToJSMap(s,e,n);else if(Os(s,t))Jt(s,e,n);else{let i=x(t,"",s);
+if(e instanceof Map)e.set(i,x(n,i,s));else if(e instanceof Set)e.add(i);else{let r=dn(t,i,s),o=x(n,r,s);r in e?Object.defineProperty(
+e,r,{value:o,writable:!0,enumerable:!0,configurable:!0}):e[r]=o}}return e}function dn(s,e,t){if(e===null)return"";if(typeof e!=
+"object")return String(e);if(B(s)&&t?.doc){let n=mt(t.doc,{});n.anchors=new Set;for(let r of t.anchors.keys())n.anchors.
+add(r.anchor);n.inFlow=!0,n.inStringifyKey=!0;let i=s.toString(n);if(!t.mapKeyWarned){let r=JSON.stringify(i);r.length>40&&
+(r=r.substring(0,36)+'..."'),dt(t.doc.options.logLevel,`Keys with collection values will be stringified due to JS Object\
+ restrictions: ${r}. Set mapAsMap: true to use object keys.`),t.mapKeyWarned=!0}return i}return JSON.stringify(e)}function _e(s,e,t){let n=pe(s,void 0,t),i=pe(e,void 0,t);return new j(n,i)}var j=class s{static name="Pair";constructor(e,t=null){
+Object.defineProperty(this,Y,{value:qt}),this.key=e,this.value=t}clone(e){let{key:t,value:n}=this;return B(t)&&(t=t.clone(
+e)),B(n)&&(n=n.clone(e)),new s(t,n)}toJSON(e,t){let n=t?.mapAsMap?new Map:{};return yt(t,n,this)}toString(e,t,n){return e?.
+doc?Ns(this,e,t,n):JSON.stringify(this)}};function wt(s,e,t){return(e.inFlow??s.flow?yn:gn)(s,e,t)}function gn({comment:s,items:e},t,{blockItemPrefix:n,flowChars:i,
+itemIndent:r,onChompKeep:o,onComment:a}){let{indent:l,options:{commentString:c}}=t,p=Object.assign({},t,{indent:r,type:null}),
+f=!1,u=[];for(let A=0;A<e.length;++A){let h=e[A],m=null;if(B(h))!f&&h.spaceBefore&&u.push(""),bt(t,u,h.commentBefore,f),
+h.comment&&(m=h.comment);else if(P(h)){let I=B(h.key)?h.key:null;I&&(!f&&I.spaceBefore&&u.push(""),bt(t,u,I.commentBefore,
+f))}f=!1;let L=me(h,p,()=>m=null,()=>f=!0);m&&(L+=le(L,r,c(m))),f&&m&&(f=!1),u.push(n+L)}let d;if(u.length===0)d=i.start+
+i.end;else{d=u[0];for(let A=1;A<u.length;++A){let h=u[A];d+=h?`
+${l}${h}`:`
+`}}return s?(d+=`
+`+G(c(s),l),a&&a()):f&&o&&o(),d}function yn({items:s},e,{flowChars:t,itemIndent:n}){let{indent:i,indentStep:r,flowCollectionPadding:o,
+options:{commentString:a}}=e;n+=r;let l=Object.assign({},e,{indent:n,inFlow:!0,type:null}),c=!1,p=0,f=[];for(let A=0;A<s.
+length;++A){let h=s[A],m=null;if(B(h))h.spaceBefore&&f.push(""),bt(e,f,h.commentBefore,!1),h.comment&&(m=h.comment);else if(P(
+h)){let I=B(h.key)?h.key:null;I&&(I.spaceBefore&&f.push(""),bt(e,f,I.commentBefore,!1),I.comment&&(c=!0));let C=B(h.value)?
+h.value:null;C?(C.comment&&(m=C.comment),C.commentBefore&&(c=!0)):h.value==null&&I?.comment&&(m=I.comment)}m&&(c=!0);let L=me(
+h,l,()=>m=null);c||(c=f.length>p||L.includes(`
+`)),A<s.length-1?L+=",":e.options.trailingComma&&(e.options.lineWidth>0&&(c||(c=f.reduce((I,C)=>I+C.length+2,2)+(L.length+
+2)>e.options.lineWidth)),c&&(L+=",")),m&&(L+=le(L,n,a(m))),f.push(L),p=f.length}let{start:u,end:d}=t;if(f.length===0)return u+
+d;if(!c){let A=f.reduce((h,m)=>h+m.length+2,2);c=e.options.lineWidth>0&&A>e.options.lineWidth}if(c){let A=u;for(let h of f)
+A+=h?`
+${r}${i}${h}`:`
+`;return`${A}
+${i}${d}`}else return`${u}${o}${f.join(" ")}${o}${d}`}function bt({indent:s,options:{commentString:e}},t,n,i){if(n&&i&&(n=
+n.replace(/^\n+/,"")),n){let r=G(e(n),s);t.push(r.trimStart())}}function be(s,e){let t=M(e)?e.value:e;for(let n of s)if(P(n)&&(n.key===e||n.key===t||M(n.key)&&n.key.value===t))return n}
+var q=class extends Ce{static name="YAMLMap";static get tagName(){return"tag:yaml.org,2002:map"}constructor(e){super(W,e),
+this.items=[]}static from(e,t,n){let{keepUndefined:i,replacer:r}=n,o=new this(e),a=(l,c)=>{if(typeof r=="function")c=r.call(
+t,l,c);else if(Array.isArray(r)&&!r.includes(l))return;(c!==void 0||i)&&o.items.push(_e(l,c,n))};if(t instanceof Map)for(let[
+l,c]of t)a(l,c);else if(t&&typeof t=="object")for(let l of Object.keys(t))a(l,t[l]);return typeof e.sortMapEntries=="fun\
+ction"&&o.items.sort(e.sortMapEntries),o}add(e,t){let n;P(e)?n=e:!e||typeof e!="object"||!("key"in e)?n=new j(e,e?.value):
+n=new j(e.key,e.value);let i=be(this.items,n.key),r=this.schema?.sortMapEntries;if(i){if(!t)throw new Error(`Key ${n.key}\
+ already set`);M(i.value)&&ct(n.value)?i.value.value=n.value:i.value=n.value}else if(r){let o=this.items.findIndex(a=>r(
+n,a)<0);o===-1?this.items.push(n):this.items.splice(o,0,n)}else this.items.push(n)}delete(e){let t=be(this.items,e);return t?
+this.items.splice(this.items.indexOf(t),1).length>0:!1}get(e,t){let i=be(this.items,e)?.value;return(!t&&M(i)?i.value:i)??
+void 0}has(e){return!!be(this.items,e)}set(e,t){this.add(new j(e,t),!0)}toJSON(e,t,n){let i=n?new n:t?.mapAsMap?new Map:
+{};t?.onCreate&&t.onCreate(i);for(let r of this.items)yt(t,i,r);return i}toString(e,t,n){if(!e)return JSON.stringify(this);
+for(let i of this.items)if(!P(i))throw new Error(`Map items must all be pairs; found ${JSON.stringify(i)} instead`);return!e.
+allNullValues&&this.hasAllNullValues(!1)&&(e=Object.assign({},e,{allNullValues:!0})),wt(this,e,{blockItemPrefix:"",flowChars:{
+start:"{",end:"}"},itemIndent:e.indent||"",onChompKeep:n,onComment:t})}};var ee={collection:"map",default:!0,nodeClass:q,tag:"tag:yaml.org,2002:map",resolve(s,e){return X(s)||e("Expected a mapp\
+ing for this tag"),s},createNode:(s,e,t)=>q.from(s,e,t)};var U=class extends Ce{static name="YAMLSeq";static get tagName(){return"tag:yaml.org,2002:seq"}constructor(e){super(ue,
+e),this.items=[]}add(e){this.items.push(e)}delete(e){let t=St(e);return typeof t!="number"?!1:this.items.splice(t,1).length>
+0}get(e,t){let n=St(e);if(typeof n!="number")return;let i=this.items[n];return!t&&M(i)?i.value:i}has(e){let t=St(e);return typeof t==
+"number"&&t<this.items.length}set(e,t){let n=St(e);if(typeof n!="number")throw new Error(`Expected a valid index, not ${e}\
+.`);let i=this.items[n];M(i)&&ct(t)?i.value=t:this.items[n]=t}toJSON(e,t){let n=[];t?.onCreate&&t.onCreate(n);let i=0;for(let r of this.
+items)n.push(x(r,String(i++),t));return n}toString(e,t,n){return e?wt(this,e,{blockItemPrefix:"- ",flowChars:{start:"[",
+end:"]"},itemIndent:(e.indent||"")+"  ",onChompKeep:n,onComment:t}):JSON.stringify(this)}static from(e,t,n){let{replacer:i}=n,
+r=new this(e);if(t&&Symbol.iterator in Object(t)){let o=0;for(let a of t){if(typeof i=="function"){let l=t instanceof Set?
+a:String(o++);a=i.call(t,l,a)}r.items.push(pe(a,void 0,n))}}return r}};function St(s){let e=M(s)?s.value:s;return e&&typeof e==
+"string"&&(e=Number(e)),typeof e=="number"&&Number.isInteger(e)&&e>=0?e:null}var te={collection:"seq",default:!0,nodeClass:U,tag:"tag:yaml.org,2002:seq",resolve(s,e){return z(s)||e("Expected a sequ\
+ence for this tag"),s},createNode:(s,e,t)=>U.from(s,e,t)};var we={identify:s=>typeof s=="string",default:!0,tag:"tag:yaml.org,2002:str",resolve:s=>s,stringify(s,e,t,n){return e=Object.
+assign({actualString:!0},e),Oe(s,e,t,n)}};var Ae={identify:s=>s==null,createNode:()=>new E(null),default:!0,tag:"tag:yaml.org,2002:null",test:/^(?:~|[Nn]ull|NULL)?$/,
+resolve:()=>new E(null),stringify:({source:s},e)=>typeof s=="string"&&Ae.test.test(s)?s:e.options.nullStr};var xe={identify:s=>typeof s=="boolean",default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:[Tt]rue|TRUE|[Ff]alse|FALSE)$/,
+resolve:s=>new E(s[0]==="t"||s[0]==="T"),stringify({source:s,value:e},t){if(s&&xe.test.test(s)){let n=s[0]==="t"||s[0]===
+"T";if(e===n)return s}return e?t.options.trueStr:t.options.falseStr}};function V({format:s,minFractionDigits:e,tag:t,value:n}){if(typeof n=="bigint")return String(n);let i=typeof n=="number"?
+n:Number(n);if(!isFinite(i))return isNaN(i)?".nan":i<0?"-.inf":".inf";let r=Object.is(n,-0)?"-0":JSON.stringify(n);if(!s&&
+e&&(!t||t==="tag:yaml.org,2002:float")&&/^-?\d/.test(r)&&!r.includes("e")){let o=r.indexOf(".");o<0&&(o=r.length,r+=".");
+let a=e-(r.length-o-1);for(;a-- >0;)r+="0"}return r}var kt={identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
+resolve:s=>s.slice(-3).toLowerCase()==="nan"?NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,stringify:V},
+Nt={identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$/,
+resolve:s=>parseFloat(s),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():V(s)}},Ot={identify:s=>typeof s==
+"number",default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)$/,resolve(s){let e=new E(parseFloat(
+s)),t=s.indexOf(".");return t!==-1&&s[s.length-1]==="0"&&(e.minFractionDigits=s.length-t-1),e},stringify:V};var At=s=>typeof s=="bigint"||Number.isInteger(s),Qt=(s,e,t,{intAsBigInt:n})=>n?BigInt(s):parseInt(s.substring(e),t);function Es(s,e,t){
+let{value:n}=s;return At(n)&&n>=0?t+n.toString(e):V(s)}var Et={identify:s=>At(s)&&s>=0,default:!0,tag:"tag:yaml.org,2002\
+:int",format:"OCT",test:/^0o[0-7]+$/,resolve:(s,e,t)=>Qt(s,2,8,t),stringify:s=>Es(s,8,"0o")},Tt={identify:At,default:!0,
+tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9]+$/,resolve:(s,e,t)=>Qt(s,0,10,t),stringify:V},Lt={identify:s=>At(s)&&s>=0,
+default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^0x[0-9a-fA-F]+$/,resolve:(s,e,t)=>Qt(s,2,16,t),stringify:s=>Es(
+s,16,"0x")};var Ts=[ee,te,we,Ae,xe,Et,Tt,Lt,kt,Nt,Ot];function Ls(s){return typeof s=="bigint"||Number.isInteger(s)}var It=({value:s})=>JSON.stringify(s),bn=[{identify:s=>typeof s==
+"string",default:!0,tag:"tag:yaml.org,2002:str",resolve:s=>s,stringify:It},{identify:s=>s==null,createNode:()=>new E(null),
+default:!0,tag:"tag:yaml.org,2002:null",test:/^null$/,resolve:()=>null,stringify:It},{identify:s=>typeof s=="boolean",default:!0,
+tag:"tag:yaml.org,2002:bool",test:/^true$|^false$/,resolve:s=>s==="true",stringify:It},{identify:Ls,default:!0,tag:"tag:\
+yaml.org,2002:int",test:/^-?(?:0|[1-9][0-9]*)$/,resolve:(s,e,{intAsBigInt:t})=>t?BigInt(s):parseInt(s,10),stringify:({value:s})=>Ls(
+s)?s.toString():JSON.stringify(s)},{identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,
+resolve:s=>parseFloat(s),stringify:It}],wn={default:!0,tag:"",test:/^/,resolve(s,e){return e(`Unresolved plain scalar ${JSON.
+stringify(s)}`),s}},Is=[ee,te].concat(bn,wn);var Ue={identify:s=>s instanceof Uint8Array,default:!1,tag:"tag:yaml.org,2002:binary",resolve(s,e){if(typeof g=="functio\
+n")return g.from(s,"base64");if(typeof atob=="function"){let t=atob(s.replace(/[\n\r]/g,"")),n=new Uint8Array(t.length);
+for(let i=0;i<t.length;++i)n[i]=t.charCodeAt(i);return n}else return e("This environment does not support reading binary\
+ tags; either Buffer or atob is required"),s},stringify({comment:s,type:e,value:t},n,i,r){if(!t)return"";let o=t,a;if(typeof btoa==
+"function"){let l="";for(let c=0;c<o.length;++c)l+=String.fromCharCode(o[c]);a=btoa(l)}else throw new Error("This enviro\
+nment does not support writing binary tags; either Buffer or btoa is required");if(e??(e=E.BLOCK_LITERAL),e!==E.QUOTE_DOUBLE){
+let l=Math.max(n.options.lineWidth-n.indent.length,n.options.minContentWidth),c=Math.ceil(a.length/l),p=new Array(c);for(let f=0,
+u=0;f<c;++f,u+=l)p[f]=a.substr(u,l);a=p.join(e===E.BLOCK_LITERAL?`
+`:" ")}return Oe({comment:s,type:e,value:a},n,i,r)}};function Gt(s,e){if(z(s))for(let t=0;t<s.items.length;++t){let n=s.items[t];if(!P(n)){if(X(n)){n.items.length>1&&e("Each\
+ pair must have its own sequence indicator");let i=n.items[0]||new j(new E(null));if(n.commentBefore&&(i.key.commentBefore=
+i.key.commentBefore?`${n.commentBefore}
+${i.key.commentBefore}`:n.commentBefore),n.comment){let r=i.value??i.key;r.comment=r.comment?`${n.comment}
+${r.comment}`:n.comment}n=i}s.items[t]=P(n)?n:new j(n)}}else e("Expected a sequence for this tag");return s}function Wt(s,e,t){
+let{replacer:n}=t,i=new U(s);i.tag="tag:yaml.org,2002:pairs";let r=0;if(e&&Symbol.iterator in Object(e))for(let o of e){
+typeof n=="function"&&(o=n.call(e,String(r++),o));let a,l;if(Array.isArray(o))if(o.length===2)a=o[0],l=o[1];else throw new TypeError(
+`Expected [key, value] tuple: ${o}`);else if(o&&o instanceof Object){let c=Object.keys(o);if(c.length===1)a=c[0],l=o[a];else
+throw new TypeError(`Expected tuple with one key, not ${c.length} keys`)}else a=o;i.items.push(_e(a,l,t))}return i}var Ve={
+collection:"seq",default:!1,tag:"tag:yaml.org,2002:pairs",resolve:Gt,createNode:Wt};var Me=class s extends U{static name="YAMLOMap";constructor(){super(),this.add=q.prototype.add.bind(this),this.delete=q.
+prototype.delete.bind(this),this.get=q.prototype.get.bind(this),this.has=q.prototype.has.bind(this),this.set=q.prototype.
+set.bind(this),this.tag=s.tag}toJSON(e,t){if(!t)return super.toJSON(e);let n=new Map;t?.onCreate&&t.onCreate(n);for(let i of this.
+items){let r,o;if(P(i)?(r=x(i.key,"",t),o=x(i.value,r,t)):r=x(i,"",t),n.has(r))throw new Error("Ordered maps must not in\
+clude duplicate keys");n.set(r,o)}return n}static from(e,t,n){let i=Wt(e,t,n),r=new this;return r.items=i.items,r}};Me.tag=
+"tag:yaml.org,2002:omap";var Ye={collection:"seq",identify:s=>s instanceof Map,nodeClass:Me,default:!1,tag:"tag:yaml.org\
+,2002:omap",resolve(s,e){let t=Gt(s,e),n=[];for(let{key:i}of t.items)M(i)&&(n.includes(i.value)?e(`Ordered maps must not\
+ include duplicate keys: ${i.value}`):n.push(i.value));return Object.assign(new Me,t)},createNode:(s,e,t)=>Me.from(s,e,t)};function Cs({value:s,source:e},t){return e&&(s?Ht:Xt).test.test(e)?e:s?t.options.trueStr:t.options.falseStr}var Ht={identify:s=>s===
+!0,default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:Y|y|[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/,resolve:()=>new E(!0),stringify:Cs},
+Xt={identify:s=>s===!1,default:!0,tag:"tag:yaml.org,2002:bool",test:/^(?:N|n|[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/,resolve:()=>new E(
+!1),stringify:Cs};var vs={identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^(?:[-+]?\.(?:inf|Inf|INF)|\.nan|\.NaN|\.NAN)$/,
+resolve:s=>s.slice(-3).toLowerCase()==="nan"?NaN:s[0]==="-"?Number.NEGATIVE_INFINITY:Number.POSITIVE_INFINITY,stringify:V},
+$s={identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",format:"EXP",test:/^[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9_]*)?[eE][-+]?[0-9]+$/,
+resolve:s=>parseFloat(s.replace(/_/g,"")),stringify(s){let e=Number(s.value);return isFinite(e)?e.toExponential():V(s)}},
+_s={identify:s=>typeof s=="number",default:!0,tag:"tag:yaml.org,2002:float",test:/^[-+]?(?:[0-9][0-9_]*)?\.[0-9_]*$/,resolve(s){
+let e=new E(parseFloat(s.replace(/_/g,""))),t=s.indexOf(".");if(t!==-1){let n=s.substring(t+1).replace(/_/g,"");n[n.length-
+1]==="0"&&(e.minFractionDigits=n.length)}return e},stringify:V};var Je=s=>typeof s=="bigint"||Number.isInteger(s);function Ct(s,e,t,{intAsBigInt:n}){let i=s[0];if((i==="-"||i==="+")&&(e+=
+1),s=s.substring(e).replace(/_/g,""),n){switch(t){case 2:s=`0b${s}`;break;case 8:s=`0o${s}`;break;case 16:s=`0x${s}`;break}
+let o=BigInt(s);return i==="-"?BigInt(-1)*o:o}let r=parseInt(s,t);return i==="-"?-1*r:r}function zt(s,e,t){let{value:n}=s;
+if(Je(n)){let i=n.toString(e);return n<0?"-"+t+i.substr(1):t+i}return V(s)}var Ms={identify:Je,default:!0,tag:"tag:yaml.\
+org,2002:int",format:"BIN",test:/^[-+]?0b[0-1_]+$/,resolve:(s,e,t)=>Ct(s,2,2,t),stringify:s=>zt(s,2,"0b")},Ps={identify:Je,
+default:!0,tag:"tag:yaml.org,2002:int",format:"OCT",test:/^[-+]?0[0-7_]+$/,resolve:(s,e,t)=>Ct(s,1,8,t),stringify:s=>zt(
+s,8,"0")},Bs={identify:Je,default:!0,tag:"tag:yaml.org,2002:int",test:/^[-+]?[0-9][0-9_]*$/,resolve:(s,e,t)=>Ct(s,0,10,t),
+stringify:V},Ds={identify:Je,default:!0,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^[-+]?0x[0-9a-fA-F_]+$/,resolve:(s,e,t)=>Ct(
+s,2,16,t),stringify:s=>zt(s,16,"0x")};var Pe=class s extends q{static name="YAMLSet";constructor(e){super(e),this.tag=s.tag}add(e){let t;P(e)?t=e:e&&typeof e==
+"object"&&"key"in e&&"value"in e&&e.value===null?t=new j(e.key,null):t=new j(e,null),be(this.items,t.key)||this.items.push(
+t)}get(e,t){let n=be(this.items,e);return!t&&P(n)?M(n.key)?n.key.value:n.key:n}set(e,t){if(typeof t!="boolean")throw new Error(
+`Expected boolean value for set(key, value) in a YAML set, not ${typeof t}`);let n=be(this.items,e);n&&!t?this.items.splice(
+this.items.indexOf(n),1):!n&&t&&this.items.push(new j(e))}toJSON(e,t){return super.toJSON(e,t,Set)}toString(e,t,n){if(!e)
+return JSON.stringify(this);if(this.hasAllNullValues(!0))return super.toString(Object.assign({},e,{allNullValues:!0}),t,
+n);throw new Error("Set items must all have null values")}static from(e,t,n){let{replacer:i}=n,r=new this(e);if(t&&Symbol.
+iterator in Object(t))for(let o of t)typeof i=="function"&&(o=i.call(t,o,o)),r.items.push(_e(o,null,n));return r}};Pe.tag=
+"tag:yaml.org,2002:set";var Qe={collection:"map",identify:s=>s instanceof Set,nodeClass:Pe,default:!1,tag:"tag:yaml.org,\
+2002:set",createNode:(s,e,t)=>Pe.from(s,e,t),resolve(s,e){if(X(s)){if(s.hasAllNullValues(!0))return Object.assign(new Pe,
+s);e("Set items must all have null values")}else e("Expected a mapping for this tag");return s}};function Zt(s,e){let t=s[0],n=t==="-"||t==="+"?s.substring(1):s,i=o=>e?BigInt(o):Number(o),r=n.replace(/_/g,"").split(":").
+reduce((o,a)=>o*i(60)+i(a),i(0));return t==="-"?i(-1)*r:r}function Ks(s){let{value:e}=s,t=o=>o;if(typeof e=="bigint")t=o=>BigInt(
+o);else if(isNaN(e)||!isFinite(e))return V(s);let n="";e<0&&(n="-",e*=t(-1));let i=t(60),r=[e%i];return e<60?r.unshift(0):
+(e=(e-r[0])/i,r.unshift(e%i),e>=60&&(e=(e-r[0])/i,r.unshift(e))),n+r.map(o=>String(o).padStart(2,"0")).join(":").replace(
+/000000\d*$/,"")}var vt={identify:s=>typeof s=="bigint"||Number.isInteger(s),default:!0,tag:"tag:yaml.org,2002:int",format:"\
+TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+$/,resolve:(s,e,{intAsBigInt:t})=>Zt(s,t),stringify:Ks},$t={identify:s=>typeof s==
+"number",default:!0,tag:"tag:yaml.org,2002:float",format:"TIME",test:/^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*$/,resolve:s=>Zt(
+s,!1),stringify:Ks},Be={identify:s=>s instanceof Date,default:!0,tag:"tag:yaml.org,2002:timestamp",test:RegExp("^([0-9]{\
+4})-([0-9]{1,2})-([0-9]{1,2})(?:(?:t|T|[ \\t]+)([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2}(\\.[0-9]+)?)(?:[ \\t]*(Z|[-+][012]?[0-\
+9](?::[0-9]{2})?))?)?$"),resolve(s){let e=s.match(Be.test);if(!e)throw new Error("!!timestamp expects a date, starting w\
+ith yyyy-mm-dd");let[,t,n,i,r,o,a]=e.map(Number),l=e[7]?Number((e[7]+"00").substr(1,3)):0,c=Date.UTC(t,n-1,i,r||0,o||0,a||
+0,l),p=e[8];if(p&&p!=="Z"){let f=Zt(p,!1);Math.abs(f)<30&&(f*=60),c-=6e4*f}return new Date(c)},stringify:({value:s})=>s?.
+toISOString().replace(/(T00:00:00)?\.000Z$/,"")??""};var es=[ee,te,we,Ae,Ht,Xt,Ms,Ps,Bs,Ds,vs,$s,_s,Ue,Z,Ye,Ve,Qe,vt,$t,Be];var js=new Map([["core",Ts],["failsafe",[ee,te,we]],["json",Is],["yaml11",es],["yaml-1.1",es]]),qs={binary:Ue,bool:xe,float:Ot,
+floatExp:Nt,floatNaN:kt,floatTime:$t,int:Tt,intHex:Lt,intOct:Et,intTime:vt,map:ee,merge:Z,null:Ae,omap:Ye,pairs:Ve,seq:te,
+set:Qe,timestamp:Be},Rs={"tag:yaml.org,2002:binary":Ue,"tag:yaml.org,2002:merge":Z,"tag:yaml.org,2002:omap":Ye,"tag:yaml\
+.org,2002:pairs":Ve,"tag:yaml.org,2002:set":Qe,"tag:yaml.org,2002:timestamp":Be};function _t(s,e,t){let n=js.get(e);if(n&&
+!s)return t&&!n.includes(Z)?n.concat(Z):n.slice();let i=n;if(!i)if(Array.isArray(s))i=[];else{let r=Array.from(js.keys()).
+filter(o=>o!=="yaml11").map(o=>JSON.stringify(o)).join(", ");throw new Error(`Unknown schema "${e}"; use one of ${r} or \
+define customTags array`)}if(Array.isArray(s))for(let r of s)i=i.concat(r);else typeof s=="function"&&(i=s(i.slice()));return t&&
+(i=i.concat(Z)),i.reduce((r,o)=>{let a=typeof o=="string"?qs[o]:o;if(!a){let l=JSON.stringify(o),c=Object.keys(qs).map(p=>JSON.
+stringify(p)).join(", ");throw new Error(`Unknown custom tag ${l}; use one of ${c}`)}return r.includes(a)||r.push(a),r},
+[])}var Sn=(s,e)=>s.key<e.key?-1:s.key>e.key?1:0,Ge=class s{static name="Schema";constructor({compat:e,customTags:t,merge:n,
+resolveKnownTags:i,schema:r,sortMapEntries:o,toStringDefaults:a}){this.compat=Array.isArray(e)?_t(e,"compat"):e?_t(null,
+e):null,this.name=typeof r=="string"&&r||"core",this.knownTags=i?Rs:{},this.tags=_t(t,this.name,n),this.toStringOptions=
+a??null,Object.defineProperty(this,W,{value:ee}),Object.defineProperty(this,Q,{value:we}),Object.defineProperty(this,ue,
+{value:te}),this.sortMapEntries=typeof o=="function"?o:o===!0?Sn:null}clone(){let e=Object.create(s.prototype,Object.getOwnPropertyDescriptors(
+this));return e.tags=this.tags.slice(),e}};function Fs(s,e){let t=[],n=e.directives===!0;if(e.directives!==!1&&s.directives){let l=s.directives.toString(s);l?(t.push(
+l),n=!0):s.directives.docStart&&(n=!0)}n&&t.push("---");let i=mt(s,e),{commentString:r}=i.options;if(s.commentBefore){t.
+length!==1&&t.unshift("");let l=r(s.commentBefore);t.unshift(G(l,""))}let o=!1,a=null;if(s.contents){if(B(s.contents)){if(s.
+contents.spaceBefore&&n&&t.push(""),s.contents.commentBefore){let p=r(s.contents.commentBefore);t.push(G(p,""))}i.forceBlockIndent=
+!!s.comment,a=s.contents.comment}let l=a?void 0:()=>o=!0,c=me(s.contents,i,()=>a=null,l);a&&(c+=le(c,"",r(a))),(c[0]==="\
+|"||c[0]===">")&&t[t.length-1]==="---"?t[t.length-1]=`--- ${c}`:t.push(c)}else t.push(me(s.contents,i));if(s.directives?.
+docEnd)if(s.comment){let l=r(s.comment);l.includes(`
+`)?(t.push("..."),t.push(G(l,""))):t.push(`... ${l}`)}else t.push("...");else{let l=s.comment;l&&o&&(l=l.replace(/^\n+/,
+"")),l&&((!o||a)&&t[t.length-1]!==""&&t.push(""),t.push(G(r(l),"")))}return t.join(`
+`)+`
+`}var Se=class s{static name="Document";constructor(e,t,n){this.commentBefore=null,this.comment=null,this.errors=[],this.warnings=
+[],Object.defineProperty(this,Y,{value:it});let i=null;typeof t=="function"||Array.isArray(t)?i=t:n===void 0&&t&&(n=t,t=
+void 0);let r=Object.assign({intAsBigInt:!1,keepSourceTokens:!1,logLevel:"warn",prettyErrors:!0,strict:!0,stringKeys:!1,
+uniqueKeys:!0,version:"1.2"},n);this.options=r;let{version:o}=r;n?._directives?(this.directives=n._directives.atDocument(),
+this.directives.yaml.explicit&&(o=this.directives.yaml.version)):this.directives=new ae({version:o}),this.setSchema(o,n),
+this.contents=e===void 0?null:this.createNode(e,i,n)}clone(){let e=Object.create(s.prototype,{[Y]:{value:it}});return e.
+commentBefore=this.commentBefore,e.comment=this.comment,e.errors=this.errors.slice(),e.warnings=this.warnings.slice(),e.
+options=Object.assign({},this.options),this.directives&&(e.directives=this.directives.clone()),e.schema=this.schema.clone(),
+e.contents=B(this.contents)?this.contents.clone(e.schema):this.contents,this.range&&(e.range=this.range.slice()),e}add(e){
+De(this.contents)&&this.contents.add(e)}addIn(e,t){De(this.contents)&&this.contents.addIn(e,t)}createAlias(e,t){if(!e.anchor){
+let n=Rt(this);e.anchor=!t||n.has(t)?Ft(t||"a",n):t}return new he(e.anchor)}createNode(e,t,n){let i;if(typeof t=="functi\
+on")e=t.call({"":e},"",e),i=t;else if(Array.isArray(t)){let m=I=>typeof I=="number"||I instanceof String||I instanceof Number,
+L=t.filter(m).map(String);L.length>0&&(t=t.concat(L)),i=t}else n===void 0&&t&&(n=t,t=void 0);let{aliasDuplicateObjects:r,
+anchorPrefix:o,flow:a,keepUndefined:l,onTagObj:c,tag:p}=n??{},{onAnchor:f,setAnchors:u,sourceObjects:d}=ws(this,o||"a"),
+A={aliasDuplicateObjects:r??!0,keepUndefined:l??!1,onAnchor:f,onTagObj:c,replacer:i,schema:this.schema,sourceObjects:d},
+h=pe(e,p,A);return a&&D(h)&&(h.flow=!0),u(),h}createPair(e,t,n={}){let i=this.createNode(e,null,n),r=this.createNode(t,null,
+n);return new j(i,r)}delete(e){return De(this.contents)?this.contents.delete(e):!1}deleteIn(e){return ve(e)?this.contents==
+null?!1:(this.contents=null,!0):De(this.contents)?this.contents.deleteIn(e):!1}get(e,t){return D(this.contents)?this.contents.
+get(e,t):void 0}getIn(e,t){return ve(e)?!t&&M(this.contents)?this.contents.value:this.contents:D(this.contents)?this.contents.
+getIn(e,t):void 0}has(e){return D(this.contents)?this.contents.has(e):!1}hasIn(e){return ve(e)?this.contents!==void 0:D(
+this.contents)?this.contents.hasIn(e):!1}set(e,t){this.contents==null?this.contents=je(this.schema,[e],t):De(this.contents)&&
+this.contents.set(e,t)}setIn(e,t){ve(e)?this.contents=t:this.contents==null?this.contents=je(this.schema,Array.from(e),t):
+De(this.contents)&&this.contents.setIn(e,t)}setSchema(e,t={}){typeof e=="number"&&(e=String(e));let n;switch(e){case"1.1":
+this.directives?this.directives.yaml.version="1.1":this.directives=new ae({version:"1.1"}),n={resolveKnownTags:!1,schema:"\
+yaml-1.1"};break;case"1.2":case"next":this.directives?this.directives.yaml.version=e:this.directives=new ae({version:e}),
+n={resolveKnownTags:!0,schema:"core"};break;case null:this.directives&&delete this.directives,n=null;break;default:{let i=JSON.
+stringify(e);throw new Error(`Expected '1.1', '1.2' or null as first argument, but found: ${i}`)}}if(t.schema instanceof
+Object)this.schema=t.schema;else if(n)this.schema=new Ge(Object.assign(n,t));else throw new Error("With a null YAML vers\
+ion, the { schema: Schema } option is required")}toJS({json:e,jsonArg:t,mapAsMap:n,maxAliasCount:i,onAnchor:r,reviver:o}={}){
+let a={anchors:new Map,doc:this,keep:!e,mapAsMap:n===!0,mapKeyWarned:!1,maxAliasCount:typeof i=="number"?i:100},l=x(this.
+contents,t??"",a);if(typeof r=="function")for(let{count:c,res:p}of a.anchors.values())r(p,c);return typeof o=="function"?
+ge(o,{"":l},"",l):l}toJSON(e,t){return this.toJS({json:!0,jsonArg:e,mapAsMap:!1,onAnchor:t})}toString(e={}){if(this.errors.
+length>0)throw new Error("Document with errors cannot be stringified");if("indent"in e&&(!Number.isInteger(e.indent)||Number(
+e.indent)<=0)){let t=JSON.stringify(e.indent);throw new Error(`"indent" option must be a positive integer, not ${t}`)}return Fs(
+this,e)}};function De(s){if(D(s))return!0;throw new Error("Expected a YAML collection as document contents")}var We=class extends Error{static name="YAMLError";constructor(e,t,n,i){super(),this.name=e,this.code=n,this.message=i,this.
+pos=t}},se=class extends We{static name="YAMLParseError";constructor(e,t,n){super("YAMLParseError",e,t,n)}},He=class extends We{static name="\
+YAMLWarning";constructor(e,t,n){super("YAMLWarning",e,t,n)}},ts=(s,e)=>t=>{if(t.pos[0]===-1)return;t.linePos=t.pos.map(a=>e.
+linePos(a));let{line:n,col:i}=t.linePos[0];t.message+=` at line ${n}, column ${i}`;let r=i-1,o=s.substring(e.lineStarts[n-
+1],e.lineStarts[n]).replace(/[\n\r]+$/,"");if(r>=60&&o.length>80){let a=Math.min(r-39,o.length-79);o="…"+o.substring(a),
+r-=a-1}if(o.length>80&&(o=o.substring(0,79)+"…"),n>1&&/^ *$/.test(o.substring(0,r))){let a=s.substring(e.lineStarts[n-
+2],e.lineStarts[n-1]);a.length>80&&(a=a.substring(0,79)+`…
+`),o=a+o}if(/[^ ]/.test(o)){let a=1,l=t.linePos[1];l?.line===n&&l.col>i&&(a=Math.max(1,Math.min(l.col-i,80-r)));let c=" ".
+repeat(r)+"^".repeat(a);t.message+=`:
+
+${o}
+${c}
+`}};function ce(s,{flow:e,indicator:t,next:n,offset:i,onError:r,parentIndent:o,startOnNewline:a}){let l=!1,c=a,p=a,f="",u="",
+d=!1,A=!1,h=null,m=null,L=null,I=null,C=null,v=null,$=null;for(let T of s)switch(A&&(T.type!=="space"&&T.type!=="newline"&&
+T.type!=="comma"&&r(T.offset,"MISSING_CHAR","Tags and anchors must be separated from the next token by white space"),A=!1),
+h&&(c&&T.type!=="comment"&&T.type!=="newline"&&r(h,"TAB_AS_INDENT","Tabs are not allowed as indentation"),h=null),T.type){case"\
+space":!e&&(t!=="doc-start"||n?.type!=="flow-collection")&&T.source.includes("	")&&(h=T),p=!0;break;case"comment":{p||r(
+T,"MISSING_CHAR","Comments must be separated from other tokens by white space characters");let R=T.source.substring(1)||
+" ";f?f+=u+R:f=R,u="",c=!1;break}case"newline":c?f?f+=T.source:(!v||t!=="seq-item-ind")&&(l=!0):u+=T.source,c=!0,d=!0,(m||
+L)&&(I=T),p=!0;break;case"anchor":m&&r(T,"MULTIPLE_ANCHORS","A node can have at most one anchor"),T.source.endsWith(":")&&
+r(T.offset+T.source.length-1,"BAD_ALIAS","Anchor ending in : is ambiguous",!0),m=T,$??($=T.offset),c=!1,p=!1,A=!0;break;case"\
+tag":{L&&r(T,"MULTIPLE_TAGS","A node can have at most one tag"),L=T,$??($=T.offset),c=!1,p=!1,A=!0;break}case t:(m||L)&&
+r(T,"BAD_PROP_ORDER",`Anchors and tags must be after the ${T.source} indicator`),v&&r(T,"UNEXPECTED_TOKEN",`Unexpected ${T.
+source} in ${e??"collection"}`),v=T,c=t==="seq-item-ind"||t==="explicit-key-ind",p=!1;break;case"comma":if(e){C&&r(T,"UN\
+EXPECTED_TOKEN",`Unexpected , in ${e}`),C=T,c=!1,p=!1;break}default:r(T,"UNEXPECTED_TOKEN",`Unexpected ${T.type} token`),
+c=!1,p=!1}let _=s[s.length-1],K=_?_.offset+_.source.length:i;return A&&n&&n.type!=="space"&&n.type!=="newline"&&n.type!==
+"comma"&&(n.type!=="scalar"||n.source!=="")&&r(n.offset,"MISSING_CHAR","Tags and anchors must be separated from the next\
+ token by white space"),h&&(c&&h.indent<=o||n?.type==="block-map"||n?.type==="block-seq")&&r(h,"TAB_AS_INDENT","Tabs are\
+ not allowed as indentation"),{comma:C,found:v,spaceBefore:l,comment:f,hasNewline:d,anchor:m,tag:L,newlineAfterProp:I,end:K,
+start:$??K}}function ke(s){if(!s)return null;switch(s.type){case"alias":case"scalar":case"double-quoted-scalar":case"single-quoted-s\
+calar":if(s.source.includes(`
+`))return!0;if(s.end){for(let e of s.end)if(e.type==="newline")return!0}return!1;case"flow-collection":for(let e of s.items){
+for(let t of e.start)if(t.type==="newline")return!0;if(e.sep){for(let t of e.sep)if(t.type==="newline")return!0}if(ke(e.
+key)||ke(e.value))return!0}return!1;default:return!0}}function Xe(s,e,t){if(e?.type==="flow-collection"){let n=e.end[0];n.indent===s&&(n.source==="]"||n.source==="}")&&ke(e)&&
+t(n,"BAD_INDENT","Flow end indicator should be more indented than parent",!0)}}function Mt(s,e,t){let{uniqueKeys:n}=s.options;if(n===!1)return!1;let i=typeof n=="function"?n:(r,o)=>r===o||M(r)&&M(o)&&
+r.value===o.value;return e.some(r=>i(r.key,t))}var xs="All mapping items must start at the same column";function Us({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=r?.
+nodeClass??q,a=new o(t.schema);t.atRoot&&(t.atRoot=!1);let l=n.offset,c=null;for(let p of n.items){let{start:f,key:u,sep:d,
+value:A}=p,h=ce(f,{indicator:"explicit-key-ind",next:u??d?.[0],offset:l,onError:i,parentIndent:n.indent,startOnNewline:!0}),
+m=!h.found;if(m){if(u&&(u.type==="block-seq"?i(l,"BLOCK_AS_IMPLICIT_KEY","A block sequence may not be used as an implici\
+t map key"):"indent"in u&&u.indent!==n.indent&&i(l,"BAD_INDENT",xs)),!h.anchor&&!h.tag&&!d){c=h.end,h.comment&&(a.comment?
+a.comment+=`
+`+h.comment:a.comment=h.comment);continue}(h.newlineAfterProp||ke(u))&&i(u??f[f.length-1],"MULTILINE_IMPLICIT_KEY","Impl\
+icit keys need to be on a single line")}else h.found?.indent!==n.indent&&i(l,"BAD_INDENT",xs);t.atKey=!0;let L=h.end,I=u?
+s(t,u,h,i):e(t,L,f,null,h,i);t.schema.compat&&Xe(n.indent,u,i),t.atKey=!1,Mt(t,a.items,I)&&i(L,"DUPLICATE_KEY","Map keys\
+ must be unique");let C=ce(d??[],{indicator:"map-value-ind",next:A,offset:I.range[2],onError:i,parentIndent:n.indent,startOnNewline:!u||
+u.type==="block-scalar"});if(l=C.end,C.found){m&&(A?.type==="block-map"&&!C.hasNewline&&i(l,"BLOCK_AS_IMPLICIT_KEY","Nes\
+ted mappings are not allowed in compact mappings"),t.options.strict&&h.start<C.found.offset-1024&&i(I.range,"KEY_OVER_10\
+24_CHARS","The : indicator must be at most 1024 chars after the start of an implicit block mapping key"));let v=A?s(t,A,
+C,i):e(t,l,d,null,C,i);t.schema.compat&&Xe(n.indent,A,i),l=v.range[2];let $=new j(I,v);t.options.keepSourceTokens&&($.srcToken=
+p),a.items.push($)}else{m&&i(I.range,"MISSING_CHAR","Implicit map keys need to be followed by map values"),C.comment&&(I.
+comment?I.comment+=`
+`+C.comment:I.comment=C.comment);let v=new j(I);t.options.keepSourceTokens&&(v.srcToken=p),a.items.push(v)}}return c&&c<
+l&&i(c,"IMPOSSIBLE","Map comment with trailing content"),a.range=[n.offset,l,c??l],a}function Vs({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=r?.nodeClass??U,a=new o(t.schema);t.atRoot&&(t.atRoot=!1),
+t.atKey&&(t.atKey=!1);let l=n.offset,c=null;for(let{start:p,value:f}of n.items){let u=ce(p,{indicator:"seq-item-ind",next:f,
+offset:l,onError:i,parentIndent:n.indent,startOnNewline:!0});if(!u.found)if(u.anchor||u.tag||f)f?.type==="block-seq"?i(u.
+end,"BAD_INDENT","All sequence items must start at the same column"):i(l,"MISSING_CHAR","Sequence item without - indicat\
+or");else{c=u.end,u.comment&&(a.comment=u.comment);continue}let d=f?s(t,f,u,i):e(t,u.end,p,null,u,i);t.schema.compat&&Xe(
+n.indent,f,i),l=d.range[2],a.items.push(d)}return a.range=[n.offset,l,c??l],a}function fe(s,e,t,n){let i="";if(s){let r=!1,o="";for(let a of s){let{source:l,type:c}=a;switch(c){case"space":r=!0;break;case"\
+comment":{t&&!r&&n(a,"MISSING_CHAR","Comments must be separated from other tokens by white space characters");let p=l.substring(
+1)||" ";i?i+=o+p:i=p,o="";break}case"newline":i&&(o+=l),r=!0;break;default:n(a,"UNEXPECTED_TOKEN",`Unexpected ${c} at no\
+de end`)}e+=l.length}}return{comment:i,offset:e}}var ss="Block collections are not allowed within flow collections",ns=s=>s&&(s.type==="block-map"||s.type==="block-seq");
+function Ys({composeNode:s,composeEmptyNode:e},t,n,i,r){let o=n.start.source==="{",a=o?"flow map":"flow sequence",l=r?.nodeClass??
+(o?q:U),c=new l(t.schema);c.flow=!0;let p=t.atRoot;p&&(t.atRoot=!1),t.atKey&&(t.atKey=!1);let f=n.offset+n.start.source.
+length;for(let m=0;m<n.items.length;++m){let L=n.items[m],{start:I,key:C,sep:v,value:$}=L,_=ce(I,{flow:a,indicator:"expl\
+icit-key-ind",next:C??v?.[0],offset:f,onError:i,parentIndent:n.indent,startOnNewline:!1});if(!_.found){if(!_.anchor&&!_.
+tag&&!v&&!$){m===0&&_.comma?i(_.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${a}`):m<n.items.length-1&&i(_.start,"UNEXPECT\
+ED_TOKEN",`Unexpected empty item in ${a}`),_.comment&&(c.comment?c.comment+=`
+`+_.comment:c.comment=_.comment),f=_.end;continue}!o&&t.options.strict&&ke(C)&&i(C,"MULTILINE_IMPLICIT_KEY","Implicit ke\
+ys of flow sequence pairs need to be on a single line")}if(m===0)_.comma&&i(_.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${a}`);else if(_.
+comma||i(_.start,"MISSING_CHAR",`Missing , between ${a} items`),_.comment){let K="";e:for(let T of I)switch(T.type){case"\
+comma":case"space":break;case"comment":K=T.source.substring(1);break e;default:break e}if(K){let T=c.items[c.items.length-
+1];P(T)&&(T=T.value??T.key),T.comment?T.comment+=`
+`+K:T.comment=K,_.comment=_.comment.substring(K.length+1)}}if(!o&&!v&&!_.found){let K=$?s(t,$,_,i):e(t,_.end,v,null,_,i);
+c.items.push(K),f=K.range[2],ns($)&&i(K.range,"BLOCK_IN_FLOW",ss)}else{t.atKey=!0;let K=_.end,T=C?s(t,C,_,i):e(t,K,I,null,
+_,i);ns(C)&&i(T.range,"BLOCK_IN_FLOW",ss),t.atKey=!1;let R=ce(v??[],{flow:a,indicator:"map-value-ind",next:$,offset:T.range[2],
+onError:i,parentIndent:n.indent,startOnNewline:!1});if(R.found){if(!o&&!_.found&&t.options.strict){if(v)for(let F of v){
+if(F===R.found)break;if(F.type==="newline"){i(F,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to b\
+e on a single line");break}}_.start<R.found.offset-1024&&i(R.found,"KEY_OVER_1024_CHARS","The : indicator must be at mos\
+t 1024 chars after the start of an implicit flow sequence key")}}else $&&("source"in $&&$.source?.[0]===":"?i($,"MISSING\
+_CHAR",`Missing space after : in ${a}`):i(R.start,"MISSING_CHAR",`Missing , or : between ${a} items`));let de=$?s(t,$,R,
+i):R.found?e(t,R.end,v,null,R,i):null;de?ns($)&&i(de.range,"BLOCK_IN_FLOW",ss):R.comment&&(T.comment?T.comment+=`
+`+R.comment:T.comment=R.comment);let Te=new j(T,de);if(t.options.keepSourceTokens&&(Te.srcToken=L),o){let F=c;Mt(t,F.items,
+T)&&i(K,"DUPLICATE_KEY","Map keys must be unique"),F.items.push(Te)}else{let F=new q(t.schema);F.flow=!0,F.items.push(Te);
+let ms=(de??T).range;F.range=[T.range[0],ms[1],ms[2]],c.items.push(F)}f=de?de.range[2]:R.end}}let u=o?"}":"]",[d,...A]=n.
+end,h=f;if(d?.source===u)h=d.offset+d.source.length;else{let m=a[0].toUpperCase()+a.substring(1),L=p?`${m} must end with\
+ a ${u}`:`${m} in block collection must be sufficiently indented and end with a ${u}`;i(f,p?"MISSING_CHAR":"BAD_INDENT",
+L),d&&d.source.length!==1&&A.unshift(d)}if(A.length>0){let m=fe(A,h,t.options.strict,i);m.comment&&(c.comment?c.comment+=
+`
+`+m.comment:c.comment=m.comment),c.range=[n.offset,h,m.offset]}else c.range=[n.offset,h,h];return c}function is(s,e,t,n,i,r){let o=t.type==="block-map"?Us(s,e,t,n,r):t.type==="block-seq"?Vs(s,e,t,n,r):Ys(s,e,t,n,r),a=o.constructor;
+return i==="!"||i===a.tagName?(o.tag=a.tagName,o):(i&&(o.tag=i),o)}function Js(s,e,t,n,i){let r=n.tag,o=r?e.directives.tagName(
+r.source,u=>i(r,"TAG_RESOLVE_FAILED",u)):null;if(t.type==="block-seq"){let{anchor:u,newlineAfterProp:d}=n,A=u&&r?u.offset>
+r.offset?u:r:u??r;A&&(!d||d.offset<A.offset)&&i(A,"MISSING_CHAR","Missing newline after block sequence props")}let a=t.type===
+"block-map"?"map":t.type==="block-seq"?"seq":t.start.source==="{"?"map":"seq";if(!r||!o||o==="!"||o===q.tagName&&a==="ma\
+p"||o===U.tagName&&a==="seq")return is(s,e,t,i,o);let l=e.schema.tags.find(u=>u.tag===o&&u.collection===a);if(!l){let u=e.
+schema.knownTags[o];if(u?.collection===a)e.schema.tags.push(Object.assign({},u,{default:!1})),l=u;else return u?i(r,"BAD\
+_COLLECTION_TYPE",`${u.tag} used for ${a} collection, but expects ${u.collection??"scalar"}`,!0):i(r,"TAG_RESOLVE_FAILED",
+`Unresolved tag: ${o}`,!0),is(s,e,t,i,o)}let c=is(s,e,t,i,o,l),p=l.resolve?.(c,u=>i(r,"TAG_RESOLVE_FAILED",u),e.options)??
+c,f=B(p)?p:new E(p);return f.range=c.range,f.tag=o,l?.format&&(f.format=l.format),f}function rs(s,e,t){let n=e.offset,i=kn(e,s.options.strict,t);if(!i)return{value:"",type:null,comment:"",range:[n,n,n]};let r=i.
+mode===">"?E.BLOCK_FOLDED:E.BLOCK_LITERAL,o=e.source?Nn(e.source):[],a=o.length;for(let h=o.length-1;h>=0;--h){let m=o[h][1];
+if(m===""||m==="\r")a=h;else break}if(a===0){let h=i.chomp==="+"&&o.length>0?`
+`.repeat(Math.max(1,o.length-1)):"",m=n+i.length;return e.source&&(m+=e.source.length),{value:h,type:r,comment:i.comment,
+range:[n,m,m]}}let l=e.indent+i.indent,c=e.offset+i.length,p=0;for(let h=0;h<a;++h){let[m,L]=o[h];if(L===""||L==="\r")i.
+indent===0&&m.length>l&&(l=m.length);else{m.length<l&&t(c+m.length,"MISSING_CHAR","Block scalars with more-indented lead\
+ing empty lines must use an explicit indentation indicator"),i.indent===0&&(l=m.length),p=h,l===0&&!s.atRoot&&t(c,"BAD_I\
+NDENT","Block scalar values in collections must be indented");break}c+=m.length+L.length+1}for(let h=o.length-1;h>=a;--h)
+o[h][0].length>l&&(a=h+1);let f="",u="",d=!1;for(let h=0;h<p;++h)f+=o[h][0].slice(l)+`
+`;for(let h=p;h<a;++h){let[m,L]=o[h];c+=m.length+L.length+1;let I=L[L.length-1]==="\r";if(I&&(L=L.slice(0,-1)),L&&m.length<
+l){let v=`Block scalar lines must not be less indented than their ${i.indent?"explicit indentation indicator":"first lin\
+e"}`;t(c-L.length-(I?2:1),"BAD_INDENT",v),m=""}r===E.BLOCK_LITERAL?(f+=u+m.slice(l)+L,u=`
+`):m.length>l||L[0]==="	"?(u===" "?u=`
+`:!d&&u===`
+`&&(u=`
+
+`),f+=u+m.slice(l)+L,u=`
+`,d=!0):L===""?u===`
+`?f+=`
+`:u=`
+`:(f+=u+L,u=" ",d=!1)}switch(i.chomp){case"-":break;case"+":for(let h=a;h<o.length;++h)f+=`
+`+o[h][0].slice(l);f[f.length-1]!==`
+`&&(f+=`
+`);break;default:f+=`
+`}let A=n+i.length+e.source.length;return{value:f,type:r,comment:i.comment,range:[n,A,A]}}function kn({offset:s,props:e},t,n){
+if(e[0].type!=="block-scalar-header")return n(e[0],"IMPOSSIBLE","Block scalar header not found"),null;let{source:i}=e[0],
+r=i[0],o=0,a="",l=-1;for(let u=1;u<i.length;++u){let d=i[u];if(!a&&(d==="-"||d==="+"))a=d;else{let A=Number(d);!o&&A?o=A:
+l===-1&&(l=s+u)}}l!==-1&&n(l,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${i}`);let c=!1,p="",f=i.
+length;for(let u=1;u<e.length;++u){let d=e[u];switch(d.type){case"space":c=!0;case"newline":f+=d.source.length;break;case"\
+comment":t&&!c&&n(d,"MISSING_CHAR","Comments must be separated from other tokens by white space characters"),f+=d.source.
+length,p=d.source.substring(1);break;case"error":n(d,"UNEXPECTED_TOKEN",d.message),f+=d.source.length;break;default:{let A=`\
+Unexpected token in block scalar header: ${d.type}`;n(d,"UNEXPECTED_TOKEN",A);let h=d.source;h&&typeof h=="string"&&(f+=
+h.length)}}}return{mode:r,indent:o,chomp:a,comment:p,length:f}}function Nn(s){let e=s.split(/\n( *)/),t=e[0],n=t.match(/^( *)/),
+r=[n?.[1]?[n[1],t.slice(n[1].length)]:["",t]];for(let o=1;o<e.length;o+=2)r.push([e[o],e[o+1]]);return r}function os(s,e,t){let{offset:n,type:i,source:r,end:o}=s,a,l,c=(u,d,A)=>t(n+u,d,A);switch(i){case"scalar":a=E.PLAIN,l=On(
+r,c);break;case"single-quoted-scalar":a=E.QUOTE_SINGLE,l=An(r,c);break;case"double-quoted-scalar":a=E.QUOTE_DOUBLE,l=En(
+r,c);break;default:return t(s,"UNEXPECTED_TOKEN",`Expected a flow scalar value, but found: ${i}`),{value:"",type:null,comment:"",
+range:[n,n+r.length,n+r.length]}}let p=n+r.length,f=fe(o,p,e,t);return{value:l,type:a,comment:f.comment,range:[n,p,f.offset]}}
+function On(s,e){let t="";switch(s[0]){case"	":t="a tab character";break;case",":t="flow indicator character ,";break;case"\
+%":t="directive indicator character %";break;case"|":case">":{t=`block scalar indicator ${s[0]}`;break}case"@":case"`":{
+t=`reserved character ${s[0]}`;break}}return t&&e(0,"BAD_SCALAR_START",`Plain value cannot start with ${t}`),Qs(s)}function An(s,e){
+return(s[s.length-1]!=="'"||s.length===1)&&e(s.length,"MISSING_CHAR","Missing closing 'quote"),Qs(s.slice(1,-1)).replace(
+/''/g,"'")}function Qs(s){let e=/(.*?)\r?\n/sy,t=e.exec(s);if(!t)return s;let n,i;try{n=new RegExp("(?<![ 	])[ 	]+$"),i=
+new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{n=/[ \t]+$/,i=/^[ \t]+|[ \t]+$/g}let r=t[1].replace(n,""),o=" ",a=e.lastIndex;
+for(;t=e.exec(s);){let c=t[1].replace(i,"");c===""?o===`
+`?r+=o:o=`
+`:(r+=o+c,o=" "),a=e.lastIndex}let l=/[ \t]*(.*)/sy;return l.lastIndex=a,t=l.exec(s),r+o+(t?.[1]??"")}function En(s,e){let t="";
+for(let n=1;n<s.length-1;++n){let i=s[n];if(!(i==="\r"&&s[n+1]===`
+`))if(i===`
+`){let{fold:r,offset:o}=Tn(s,n);t+=r,n=o}else if(i==="\\"){let r=s[++n],o=Ln[r];if(o)t+=o;else if(r===`
+`)for(r=s[n+1];r===" "||r==="	";)r=s[++n+1];else if(r==="\r"&&s[n+1]===`
+`)for(r=s[++n+1];r===" "||r==="	";)r=s[++n+1];else if(r==="x"||r==="u"||r==="U"){let a=r==="x"?2:r==="u"?4:8;t+=In(s,n+1,
+a,e),n+=a}else{let a=s.substr(n-1,2);e(n-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${a}`),t+=a}}else if(i===" "||i==="	"){
+let r=n,o=s[n+1];for(;o===" "||o==="	";)o=s[++n+1];o!==`
+`&&!(o==="\r"&&s[n+2]===`
+`)&&(t+=n>r?s.slice(r,n+1):i)}else t+=i}return(s[s.length-1]!=='"'||s.length===1)&&e(s.length,"MISSING_CHAR",'Missing cl\
+osing "quote'),t}function Tn(s,e){let t="",n=s[e+1];for(;(n===" "||n==="	"||n===`
+`||n==="\r")&&!(n==="\r"&&s[e+2]!==`
+`);)n===`
+`&&(t+=`
+`),e+=1,n=s[e+1];return t||(t=" "),{fold:t,offset:e}}var Ln={0:"\0",a:"\x07",b:"\b",e:"\x1B",f:"\f",n:`
+`,r:"\r",t:"	",v:"\v",N:"",_:" ",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};function In(s,e,t,n){
+let i=s.substr(e,t),o=i.length===t&&/^[0-9a-fA-F]+$/.test(i)?parseInt(i,16):NaN;try{return String.fromCodePoint(o)}catch{
+let a=s.substr(e-2,t+2);return n(e-2,"BAD_DQ_ESCAPE",`Invalid escape sequence ${a}`),a}}function as(s,e,t,n){let{value:i,type:r,comment:o,range:a}=e.type==="block-scalar"?rs(s,e,n):os(e,s.options.strict,n),l=t?
+s.directives.tagName(t.source,f=>n(t,"TAG_RESOLVE_FAILED",f)):null,c;s.options.stringKeys&&s.atKey?c=s.schema[Q]:l?c=Cn(
+s.schema,i,l,t,n):e.type==="scalar"?c=vn(s,i,e,n):c=s.schema[Q];let p;try{let f=c.resolve(i,u=>n(t??e,"TAG_RESOLVE_FAILE\
+D",u),s.options);p=M(f)?f:new E(f)}catch(f){let u=f instanceof Error?f.message:String(f);n(t??e,"TAG_RESOLVE_FAILED",u),
+p=new E(i)}return p.range=a,p.source=i,r&&(p.type=r),l&&(p.tag=l),c.format&&(p.format=c.format),o&&(p.comment=o),p}function Cn(s,e,t,n,i){
+if(t==="!")return s[Q];let r=[];for(let a of s.tags)if(!a.collection&&a.tag===t)if(a.default&&a.test)r.push(a);else return a;
+for(let a of r)if(a.test?.test(e))return a;let o=s.knownTags[t];return o&&!o.collection?(s.tags.push(Object.assign({},o,
+{default:!1,test:void 0})),o):(i(n,"TAG_RESOLVE_FAILED",`Unresolved tag: ${t}`,t!=="tag:yaml.org,2002:str"),s[Q])}function vn({
+atKey:s,directives:e,schema:t},n,i,r){let o=t.tags.find(a=>(a.default===!0||s&&a.default==="key")&&a.test?.test(n))||t[Q];
+if(t.compat){let a=t.compat.find(l=>l.default&&l.test?.test(n))??t[Q];if(o.tag!==a.tag){let l=e.tagString(o.tag),c=e.tagString(
+a.tag),p=`Value may be parsed as either ${l} or ${c}`;r(i,"TAG_RESOLVE_FAILED",p,!0)}}return o}function Gs(s,e,t){if(e){t??(t=e.length);for(let n=t-1;n>=0;--n){let i=e[n];switch(i.type){case"space":case"comment":case"\
+newline":s-=i.source.length;continue}for(i=e[++n];i?.type==="space";)s+=i.source.length,i=e[++n];break}}return s}var $n={composeNode:ls,composeEmptyNode:Pt};function ls(s,e,t,n){let i=s.atKey,{spaceBefore:r,comment:o,anchor:a,tag:l}=t,
+c,p=!0;switch(e.type){case"alias":c=_n(s,e,n),(a||l)&&n(e,"ALIAS_PROPS","An alias node must not specify any properties");
+break;case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"block-scalar":c=as(s,e,l,n),a&&(c.anchor=a.
+source.substring(1));break;case"block-map":case"block-seq":case"flow-collection":try{c=Js($n,s,e,t,n),a&&(c.anchor=a.source.
+substring(1))}catch(f){let u=f instanceof Error?f.message:String(f);n(e,"RESOURCE_EXHAUSTION",u)}break;default:{let f=e.
+type==="error"?e.message:`Unsupported token (type: ${e.type})`;n(e,"UNEXPECTED_TOKEN",f),p=!1}}return c??(c=Pt(s,e.offset,
+void 0,null,t,n)),a&&c.anchor===""&&n(a,"BAD_ALIAS","Anchor cannot be an empty string"),i&&s.options.stringKeys&&(!M(c)||
+typeof c.value!="string"||c.tag&&c.tag!=="tag:yaml.org,2002:str")&&n(l??e,"NON_STRING_KEY","With stringKeys, all keys mu\
+st be strings"),r&&(c.spaceBefore=!0),o&&(e.type==="scalar"&&e.source===""?c.comment=o:c.commentBefore=o),s.options.keepSourceTokens&&
+p&&(c.srcToken=e),c}function Pt(s,e,t,n,{spaceBefore:i,comment:r,anchor:o,tag:a,end:l},c){let p={type:"scalar",offset:Gs(
+e,t,n),indent:-1,source:""},f=as(s,p,a,c);return o&&(f.anchor=o.source.substring(1),f.anchor===""&&c(o,"BAD_ALIAS","Anch\
+or cannot be an empty string")),i&&(f.spaceBefore=!0),r&&(f.comment=r,f.range[2]=l),f}function _n({options:s},{offset:e,
+source:t,end:n},i){let r=new he(t.substring(1));r.source===""&&i(e,"BAD_ALIAS","Alias cannot be an empty string"),r.source.
+endsWith(":")&&i(e+t.length-1,"BAD_ALIAS","Alias ending in : is ambiguous",!0);let o=e+t.length,a=fe(n,o,s.strict,i);return r.
+range=[e,o,a.offset],a.comment&&(r.comment=a.comment),r}function Ws(s,e,{offset:t,start:n,value:i,end:r},o){let a=Object.assign({_directives:e},s),l=new Se(void 0,a),c={atKey:!1,
+atRoot:!0,directives:l.directives,options:l.options,schema:l.schema},p=ce(n,{indicator:"doc-start",next:i??r?.[0],offset:t,
+onError:o,parentIndent:0,startOnNewline:!0});p.found&&(l.directives.docStart=!0,i&&(i.type==="block-map"||i.type==="bloc\
+k-seq")&&!p.hasNewline&&o(p.end,"MISSING_CHAR","Block collection cannot start on same line with directives-end marker")),
+l.contents=i?ls(c,i,p,o):Pt(c,p.end,n,null,p,o);let f=l.contents.range[2],u=fe(r,f,!1,o);return u.comment&&(l.comment=u.
+comment),l.range=[t,f,u.offset],l}function ze(s){if(typeof s=="number")return[s,s+1];if(Array.isArray(s))return s.length===2?s:[s[0],s[1]];let{offset:e,source:t}=s;
+return[e,e+(typeof t=="string"?t.length:1)]}function Hs(s){let e="",t=!1,n=!1;for(let i=0;i<s.length;++i){let r=s[i];switch(r[0]){case"\
+#":e+=(e===""?"":n?`
 
 `:`
-`)+(source.substring(1)||" "),atComment=!0,afterEmptyLine=!1;break;case"%":prelude[i+1]?.[0]!=="#"&&(i+=1),atComment=!1;
-break;default:atComment||(afterEmptyLine=!0),atComment=!1}}return{comment,afterEmptyLine}}var Composer=class{constructor(options={}){
-this.doc=null,this.atDirectives=!1,this.prelude=[],this.errors=[],this.warnings=[],this.onError=(source,code,message,warning)=>{
-const pos=getErrorPos(source);warning?this.warnings.push(new errors.YAMLWarning(pos,code,message)):this.errors.push(new errors.
-YAMLParseError(pos,code,message))},this.directives=new directives.Directives({version:options.version||"1.2"}),this.options=
-options}decorate(doc,afterDoc){const{comment,afterEmptyLine}=parsePrelude(this.prelude);if(comment){const dc=doc.contents;
-if(afterDoc)doc.comment=doc.comment?`${doc.comment}
-${comment}`:comment;else if(afterEmptyLine||doc.directives.docStart||!dc)doc.commentBefore=comment;else if(identity.isCollection(
-dc)&&!dc.flow&&dc.items.length>0){let it=dc.items[0];identity.isPair(it)&&(it=it.key);const cb=it.commentBefore;it.commentBefore=
-cb?`${comment}
-${cb}`:comment}else{const cb=dc.commentBefore;dc.commentBefore=cb?`${comment}
-${cb}`:comment}}if(afterDoc){for(let i=0;i<this.errors.length;++i)doc.errors.push(this.errors[i]);for(let i=0;i<this.warnings.
-length;++i)doc.warnings.push(this.warnings[i])}else doc.errors=this.errors,doc.warnings=this.warnings;this.prelude=[],this.
-errors=[],this.warnings=[]}streamInfo(){return{comment:parsePrelude(this.prelude).comment,directives:this.directives,errors:this.
-errors,warnings:this.warnings}}*compose(tokens,forceDoc=!1,endOffset=-1){for(const token of tokens)yield*this.next(token);
-yield*this.end(forceDoc,endOffset)}*next(token){switch(node_process.env.LOG_STREAM&&console.dir(token,{depth:null}),token.
-type){case"directive":this.directives.add(token.source,(offset,message,warning)=>{const pos=getErrorPos(token);pos[0]+=offset,
-this.onError(pos,"BAD_DIRECTIVE",message,warning)}),this.prelude.push(token.source),this.atDirectives=!0;break;case"docu\
-ment":{const doc=composeDoc.composeDoc(this.options,this.directives,token,this.onError);this.atDirectives&&!doc.directives.
-docStart&&this.onError(token,"MISSING_CHAR","Missing directives-end/doc-start indicator line"),this.decorate(doc,!1),this.
-doc&&(yield this.doc),this.doc=doc,this.atDirectives=!1;break}case"byte-order-mark":case"space":break;case"comment":case"\
-newline":this.prelude.push(token.source);break;case"error":{const msg=token.source?`${token.message}: ${JSON.stringify(token.
-source)}`:token.message,error=new errors.YAMLParseError(getErrorPos(token),"UNEXPECTED_TOKEN",msg);this.atDirectives||!this.
-doc?this.errors.push(error):this.doc.errors.push(error);break}case"doc-end":{if(!this.doc){const msg="Unexpected doc-end\
- without preceding document";this.errors.push(new errors.YAMLParseError(getErrorPos(token),"UNEXPECTED_TOKEN",msg));break}
-this.doc.directives.docEnd=!0;const end=resolveEnd.resolveEnd(token.end,token.offset+token.source.length,this.doc.options.
-strict,this.onError);if(this.decorate(this.doc,!0),end.comment){const dc=this.doc.comment;this.doc.comment=dc?`${dc}
-${end.comment}`:end.comment}this.doc.range[2]=end.offset;break}default:this.errors.push(new errors.YAMLParseError(getErrorPos(
-token),"UNEXPECTED_TOKEN",`Unsupported token ${token.type}`))}}*end(forceDoc=!1,endOffset=-1){if(this.doc)this.decorate(
-this.doc,!0),yield this.doc,this.doc=null;else if(forceDoc){const opts=Object.assign({_directives:this.directives},this.
-options),doc=new Document.Document(void 0,opts);this.atDirectives&&this.onError(endOffset,"MISSING_CHAR","Missing direct\
-ives-end indicator line"),doc.range=[0,endOffset,endOffset],this.decorate(doc,!1),yield doc}}};exports.Composer=Composer}}),
-require_cst_scalar=__commonJS({"node_modules/yaml/dist/parse/cst-scalar.js"(exports){"use strict";init_node_globals();var resolveBlockScalar=require_resolve_block_scalar(),
-resolveFlowScalar=require_resolve_flow_scalar(),errors=require_errors(),stringifyString=require_stringifyString();function resolveAsScalar(token,strict=!0,onError){
-if(token){const _onError=(pos,code,message)=>{const offset=typeof pos=="number"?pos:Array.isArray(pos)?pos[0]:pos.offset;
-if(onError)onError(offset,code,message);else throw new errors.YAMLParseError([offset,offset+1],code,message)};switch(token.
-type){case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return resolveFlowScalar.resolveFlowScalar(token,
-strict,_onError);case"block-scalar":return resolveBlockScalar.resolveBlockScalar({options:{strict}},token,_onError)}}return null}
-function createScalarToken(value,context){const{implicitKey=!1,indent,inFlow=!1,offset=-1,type="PLAIN"}=context,source=stringifyString.
-stringifyString({type,value},{implicitKey,indent:indent>0?" ".repeat(indent):"",inFlow,options:{blockQuote:!0,lineWidth:-1}}),
-end=context.end??[{type:"newline",offset:-1,indent,source:`
-`}];switch(source[0]){case"|":case">":{const he=source.indexOf(`
-`),head=source.substring(0,he),body=source.substring(he+1)+`
-`,props=[{type:"block-scalar-header",offset,indent,source:head}];return addEndtoBlockProps(props,end)||props.push({type:"\
-newline",offset:-1,indent,source:`
-`}),{type:"block-scalar",offset,indent,props,source:body}}case'"':return{type:"double-quoted-scalar",offset,indent,source,
-end};case"'":return{type:"single-quoted-scalar",offset,indent,source,end};default:return{type:"scalar",offset,indent,source,
-end}}}function setScalarValue(token,value,context={}){let{afterKey=!1,implicitKey=!1,inFlow=!1,type}=context,indent="ind\
-ent"in token?token.indent:null;if(afterKey&&typeof indent=="number"&&(indent+=2),!type)switch(token.type){case"single-qu\
-oted-scalar":type="QUOTE_SINGLE";break;case"double-quoted-scalar":type="QUOTE_DOUBLE";break;case"block-scalar":{const header=token.
-props[0];if(header.type!=="block-scalar-header")throw new Error("Invalid block scalar header");type=header.source[0]==="\
->"?"BLOCK_FOLDED":"BLOCK_LITERAL";break}default:type="PLAIN"}const source=stringifyString.stringifyString({type,value},{
-implicitKey:implicitKey||indent===null,indent:indent!==null&&indent>0?" ".repeat(indent):"",inFlow,options:{blockQuote:!0,
-lineWidth:-1}});switch(source[0]){case"|":case">":setBlockScalarValue(token,source);break;case'"':setFlowScalarValue(token,
-source,"double-quoted-scalar");break;case"'":setFlowScalarValue(token,source,"single-quoted-scalar");break;default:setFlowScalarValue(
-token,source,"scalar")}}function setBlockScalarValue(token,source){const he=source.indexOf(`
-`),head=source.substring(0,he),body=source.substring(he+1)+`
-`;if(token.type==="block-scalar"){const header=token.props[0];if(header.type!=="block-scalar-header")throw new Error("In\
-valid block scalar header");header.source=head,token.source=body}else{const{offset}=token,indent="indent"in token?token.
-indent:-1,props=[{type:"block-scalar-header",offset,indent,source:head}];addEndtoBlockProps(props,"end"in token?token.end:
-void 0)||props.push({type:"newline",offset:-1,indent,source:`
-`});for(const key of Object.keys(token))key!=="type"&&key!=="offset"&&delete token[key];Object.assign(token,{type:"block\
--scalar",indent,props,source:body})}}function addEndtoBlockProps(props,end){if(end)for(const st of end)switch(st.type){case"\
-space":case"comment":props.push(st);break;case"newline":return props.push(st),!0}return!1}function setFlowScalarValue(token,source,type){
-switch(token.type){case"scalar":case"double-quoted-scalar":case"single-quoted-scalar":token.type=type,token.source=source;
-break;case"block-scalar":{const end=token.props.slice(1);let oa=source.length;token.props[0].type==="block-scalar-header"&&
-(oa-=token.props[0].source.length);for(const tok of end)tok.offset+=oa;delete token.props,Object.assign(token,{type,source,
-end});break}case"block-map":case"block-seq":{const nl={type:"newline",offset:token.offset+source.length,indent:token.indent,
-source:`
-`};delete token.items,Object.assign(token,{type,source,end:[nl]});break}default:{const indent="indent"in token?token.indent:
--1,end="end"in token&&Array.isArray(token.end)?token.end.filter(st=>st.type==="space"||st.type==="comment"||st.type==="n\
-ewline"):[];for(const key of Object.keys(token))key!=="type"&&key!=="offset"&&delete token[key];Object.assign(token,{type,
-indent,source,end})}}}exports.createScalarToken=createScalarToken,exports.resolveAsScalar=resolveAsScalar,exports.setScalarValue=
-setScalarValue}}),require_cst_stringify=__commonJS({"node_modules/yaml/dist/parse/cst-stringify.js"(exports){"use strict";
-init_node_globals();var stringify=cst=>"type"in cst?stringifyToken(cst):stringifyItem(cst);function stringifyToken(token){
-switch(token.type){case"block-scalar":{let res="";for(const tok of token.props)res+=stringifyToken(tok);return res+token.
-source}case"block-map":case"block-seq":{let res="";for(const item of token.items)res+=stringifyItem(item);return res}case"\
-flow-collection":{let res=token.start.source;for(const item of token.items)res+=stringifyItem(item);for(const st of token.
-end)res+=st.source;return res}case"document":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.
-source;return res}default:{let res=token.source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}
-function stringifyItem({start,key,sep,value}){let res="";for(const st of start)res+=st.source;if(key&&(res+=stringifyToken(
-key)),sep)for(const st of sep)res+=st.source;return value&&(res+=stringifyToken(value)),res}exports.stringify=stringify}}),
-require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";init_node_globals();var BREAK=Symbol(
-"break visit"),SKIP=Symbol("skip children"),REMOVE=Symbol("remove item");function visit(cst,visitor){"type"in cst&&cst.type===
-"document"&&(cst={start:cst.start,value:cst.value}),_visit(Object.freeze([]),cst,visitor)}visit.BREAK=BREAK,visit.SKIP=SKIP,
-visit.REMOVE=REMOVE,visit.itemAtPath=(cst,path)=>{let item=cst;for(const[field,index]of path){const tok=item?.[field];if(tok&&
-"items"in tok)item=tok.items[index];else return}return item},visit.parentCollection=(cst,path)=>{const parent=visit.itemAtPath(
-cst,path.slice(0,-1)),field=path[path.length-1][0],coll=parent?.[field];if(coll&&"items"in coll)return coll;throw new Error(
-"Parent collection not found")};function _visit(path,item,visitor){let ctrl=visitor(item,path);if(typeof ctrl=="symbol")
-return ctrl;for(const field of["key","value"]){const token=item[field];if(token&&"items"in token){for(let i=0;i<token.items.
-length;++i){const ci=_visit(Object.freeze(path.concat([[field,i]])),token.items[i],visitor);if(typeof ci=="number")i=ci-
-1;else{if(ci===BREAK)return BREAK;ci===REMOVE&&(token.items.splice(i,1),i-=1)}}typeof ctrl=="function"&&field==="key"&&(ctrl=
-ctrl(item,path))}}return typeof ctrl=="function"?ctrl(item,path):ctrl}exports.visit=visit}}),require_cst=__commonJS({"no\
-de_modules/yaml/dist/parse/cst.js"(exports){"use strict";init_node_globals();var cstScalar=require_cst_scalar(),cstStringify=require_cst_stringify(),
-cstVisit=require_cst_visit(),BOM="\uFEFF",DOCUMENT="",FLOW_END="",SCALAR="",isCollection=token=>!!token&&"items"in token,
-isScalar=token=>!!token&&(token.type==="scalar"||token.type==="single-quoted-scalar"||token.type==="double-quoted-scalar"||
-token.type==="block-scalar");function prettyToken(token){switch(token){case BOM:return"<BOM>";case DOCUMENT:return"<DOC>";case FLOW_END:
-return"<FLOW_END>";case SCALAR:return"<SCALAR>";default:return JSON.stringify(token)}}function tokenType(source){switch(source){case BOM:
-return"byte-order-mark";case DOCUMENT:return"doc-mode";case FLOW_END:return"flow-error-end";case SCALAR:return"scalar";case"\
----":return"doc-start";case"...":return"doc-end";case"":case`
+`)+(r.substring(1)||" "),t=!0,n=!1;break;case"%":s[i+1]?.[0]!=="#"&&(i+=1),t=!1;break;default:t||(n=!0),t=!1}}return{comment:e,
+afterEmptyLine:n}}var Ze=class{static name="Composer";constructor(e={}){this.doc=null,this.atDirectives=!1,this.prelude=
+[],this.errors=[],this.warnings=[],this.onError=(t,n,i,r)=>{let o=ze(t);r?this.warnings.push(new He(o,n,i)):this.errors.
+push(new se(o,n,i))},this.directives=new ae({version:e.version||"1.2"}),this.options=e}decorate(e,t){let{comment:n,afterEmptyLine:i}=Hs(
+this.prelude);if(n){let r=e.contents;if(t)e.comment=e.comment?`${e.comment}
+${n}`:n;else if(i||e.directives.docStart||!r)e.commentBefore=n;else if(D(r)&&!r.flow&&r.items.length>0){let o=r.items[0];
+P(o)&&(o=o.key);let a=o.commentBefore;o.commentBefore=a?`${n}
+${a}`:n}else{let o=r.commentBefore;r.commentBefore=o?`${n}
+${o}`:n}}if(t){for(let r=0;r<this.errors.length;++r)e.errors.push(this.errors[r]);for(let r=0;r<this.warnings.length;++r)
+e.warnings.push(this.warnings[r])}else e.errors=this.errors,e.warnings=this.warnings;this.prelude=[],this.errors=[],this.
+warnings=[]}streamInfo(){return{comment:Hs(this.prelude).comment,directives:this.directives,errors:this.errors,warnings:this.
+warnings}}*compose(e,t=!1,n=-1){for(let i of e)yield*this.next(i);yield*this.end(t,n)}*next(e){switch(e.type){case"direc\
+tive":this.directives.add(e.source,(t,n,i)=>{let r=ze(e);r[0]+=t,this.onError(r,"BAD_DIRECTIVE",n,i)}),this.prelude.push(
+e.source),this.atDirectives=!0;break;case"document":{let t=Ws(this.options,this.directives,e,this.onError);this.atDirectives&&
+!t.directives.docStart&&this.onError(e,"MISSING_CHAR","Missing directives-end/doc-start indicator line"),this.decorate(t,
+!1),this.doc&&(yield this.doc),this.doc=t,this.atDirectives=!1;break}case"byte-order-mark":case"space":break;case"commen\
+t":case"newline":this.prelude.push(e.source);break;case"error":{let t=e.source?`${e.message}: ${JSON.stringify(e.source)}`:
+e.message,n=new se(ze(e),"UNEXPECTED_TOKEN",t);this.atDirectives||!this.doc?this.errors.push(n):this.doc.errors.push(n);
+break}case"doc-end":{if(!this.doc){let n="Unexpected doc-end without preceding document";this.errors.push(new se(ze(e),"\
+UNEXPECTED_TOKEN",n));break}this.doc.directives.docEnd=!0;let t=fe(e.end,e.offset+e.source.length,this.doc.options.strict,
+this.onError);if(this.decorate(this.doc,!0),t.comment){let n=this.doc.comment;this.doc.comment=n?`${n}
+${t.comment}`:t.comment}this.doc.range[2]=t.offset;break}default:this.errors.push(new se(ze(e),"UNEXPECTED_TOKEN",`Unsup\
+ported token ${e.type}`))}}*end(e=!1,t=-1){if(this.doc)this.decorate(this.doc,!0),yield this.doc,this.doc=null;else if(e){
+let n=Object.assign({_directives:this.directives},this.options),i=new Se(void 0,n);this.atDirectives&&this.onError(t,"MI\
+SSING_CHAR","Missing directives-end indicator line"),i.range=[0,t,t],this.decorate(i,!1),yield i}}};var cs=Symbol("break visit"),Mn=Symbol("skip children"),Xs=Symbol("remove item");function Ee(s,e){"type"in s&&s.type==="\
+document"&&(s={start:s.start,value:s.value}),zs(Object.freeze([]),s,e)}Ee.BREAK=cs;Ee.SKIP=Mn;Ee.REMOVE=Xs;Ee.itemAtPath=
+(s,e)=>{let t=s;for(let[n,i]of e){let r=t?.[n];if(r&&"items"in r)t=r.items[i];else return}return t};Ee.parentCollection=
+(s,e)=>{let t=Ee.itemAtPath(s,e.slice(0,-1)),n=e[e.length-1][0],i=t?.[n];if(i&&"items"in i)return i;throw new Error("Par\
+ent collection not found")};function zs(s,e,t){let n=t(e,s);if(typeof n=="symbol")return n;for(let i of["key","value"]){
+let r=e[i];if(r&&"items"in r){for(let o=0;o<r.items.length;++o){let a=zs(Object.freeze(s.concat([[i,o]])),r.items[o],t);
+if(typeof a=="number")o=a-1;else{if(a===cs)return cs;a===Xs&&(r.items.splice(o,1),o-=1)}}typeof n=="function"&&i==="key"&&
+(n=n(e,s))}}return typeof n=="function"?n(e,s):n}var fs="\uFEFF",us="",hs="",Bt="";function Zs(s){switch(s){case fs:return"byte-order-mark";case us:return"doc-mode";case hs:return"flow-error-end";case Bt:
+return"scalar";case"---":return"doc-start";case"...":return"doc-end";case"":case`
 `:case`\r
 `:return"newline";case"-":return"seq-item-ind";case"?":return"explicit-key-ind";case":":return"map-value-ind";case"{":return"\
 flow-map-start";case"}":return"flow-map-end";case"[":return"flow-seq-start";case"]":return"flow-seq-end";case",":return"\
-comma"}switch(source[0]){case" ":case"	":return"space";case"#":return"comment";case"%":return"directive-line";case"*":return"\
+comma"}switch(s[0]){case" ":case"	":return"space";case"#":return"comment";case"%":return"directive-line";case"*":return"\
 alias";case"&":return"anchor";case"!":return"tag";case"'":return"single-quoted-scalar";case'"':return"double-quoted-scal\
-ar";case"|":case">":return"block-scalar-header"}return null}exports.createScalarToken=cstScalar.createScalarToken,exports.
-resolveAsScalar=cstScalar.resolveAsScalar,exports.setScalarValue=cstScalar.setScalarValue,exports.stringify=cstStringify.
-stringify,exports.visit=cstVisit.visit,exports.BOM=BOM,exports.DOCUMENT=DOCUMENT,exports.FLOW_END=FLOW_END,exports.SCALAR=
-SCALAR,exports.isCollection=isCollection,exports.isScalar=isScalar,exports.prettyToken=prettyToken,exports.tokenType=tokenType}}),
-require_lexer=__commonJS({"node_modules/yaml/dist/parse/lexer.js"(exports){"use strict";init_node_globals();var cst=require_cst();
-function isEmpty(ch){switch(ch){case void 0:case" ":case`
-`:case"\r":case"	":return!0;default:return!1}}var hexDigits=new Set("0123456789ABCDEFabcdef"),tagChars=new Set("01234567\
-89ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'()"),flowIndicatorChars=new Set(",[]{}"),invalidAnchorChars=new Set(
-` ,[]{}
-\r	`),isNotAnchorChar=ch=>!ch||invalidAnchorChars.has(ch),Lexer=class{constructor(){this.atEnd=!1,this.blockScalarIndent=
--1,this.blockScalarKeep=!1,this.buffer="",this.flowKey=!1,this.flowLevel=0,this.indentNext=0,this.indentValue=0,this.lineEndPos=
-null,this.next=null,this.pos=0}*lex(source,incomplete=!1){if(source){if(typeof source!="string")throw TypeError("source \
-is not a string");this.buffer=this.buffer?this.buffer+source:source,this.lineEndPos=null}this.atEnd=!incomplete;let next=this.
-next??"stream";for(;next&&(incomplete||this.hasChars(1));)next=yield*this.parseNext(next)}atLineEnd(){let i=this.pos,ch=this.
-buffer[i];for(;ch===" "||ch==="	";)ch=this.buffer[++i];return!ch||ch==="#"||ch===`
-`?!0:ch==="\r"?this.buffer[i+1]===`
-`:!1}charAt(n){return this.buffer[this.pos+n]}continueScalar(offset){let ch=this.buffer[offset];if(this.indentNext>0){let indent=0;
-for(;ch===" ";)ch=this.buffer[++indent+offset];if(ch==="\r"){const next=this.buffer[indent+offset+1];if(next===`
-`||!next&&!this.atEnd)return offset+indent+1}return ch===`
-`||indent>=this.indentNext||!ch&&!this.atEnd?offset+indent:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,
-3);if((dt==="---"||dt==="...")&&isEmpty(this.buffer[offset+3]))return-1}return offset}getLine(){let end=this.lineEndPos;
-return(typeof end!="number"||end!==-1&&end<this.pos)&&(end=this.buffer.indexOf(`
-`,this.pos),this.lineEndPos=end),end===-1?this.atEnd?this.buffer.substring(this.pos):null:(this.buffer[end-1]==="\r"&&(end-=
-1),this.buffer.substring(this.pos,end))}hasChars(n){return this.pos+n<=this.buffer.length}setNext(state){return this.buffer=
-this.buffer.substring(this.pos),this.pos=0,this.lineEndPos=null,this.next=state,null}peek(n){return this.buffer.substr(this.
-pos,n)}*parseNext(next){switch(next){case"stream":return yield*this.parseStream();case"line-start":return yield*this.parseLineStart();case"\
-block-start":return yield*this.parseBlockStart();case"doc":return yield*this.parseDocument();case"flow":return yield*this.
-parseFlowCollection();case"quoted-scalar":return yield*this.parseQuotedScalar();case"block-scalar":return yield*this.parseBlockScalar();case"\
-plain-scalar":return yield*this.parsePlainScalar()}}*parseStream(){let line=this.getLine();if(line===null)return this.setNext(
-"stream");if(line[0]===cst.BOM&&(yield*this.pushCount(1),line=line.substring(1)),line[0]==="%"){let dirEnd=line.length,cs=line.
-indexOf("#");for(;cs!==-1;){const ch=line[cs-1];if(ch===" "||ch==="	"){dirEnd=cs-1;break}else cs=line.indexOf("#",cs+1)}
-for(;;){const ch=line[dirEnd-1];if(ch===" "||ch==="	")dirEnd-=1;else break}const n=(yield*this.pushCount(dirEnd))+(yield*this.
-pushSpaces(!0));return yield*this.pushCount(line.length-n),this.pushNewline(),"stream"}if(this.atLineEnd()){const sp=yield*this.
-pushSpaces(!0);return yield*this.pushCount(line.length-sp),yield*this.pushNewline(),"stream"}return yield cst.DOCUMENT,yield*this.
-parseLineStart()}*parseLineStart(){const ch=this.charAt(0);if(!ch&&!this.atEnd)return this.setNext("line-start");if(ch===
-"-"||ch==="."){if(!this.atEnd&&!this.hasChars(4))return this.setNext("line-start");const s=this.peek(3);if((s==="---"||s===
-"...")&&isEmpty(this.charAt(3)))return yield*this.pushCount(3),this.indentValue=0,this.indentNext=0,s==="---"?"doc":"str\
-eam"}return this.indentValue=yield*this.pushSpaces(!1),this.indentNext>this.indentValue&&!isEmpty(this.charAt(1))&&(this.
-indentNext=this.indentValue),yield*this.parseBlockStart()}*parseBlockStart(){const[ch0,ch1]=this.peek(2);if(!ch1&&!this.
-atEnd)return this.setNext("block-start");if((ch0==="-"||ch0==="?"||ch0===":")&&isEmpty(ch1)){const n=(yield*this.pushCount(
-1))+(yield*this.pushSpaces(!0));return this.indentNext=this.indentValue+1,this.indentValue+=n,"block-start"}return"doc"}*parseDocument(){
-yield*this.pushSpaces(!0);const line=this.getLine();if(line===null)return this.setNext("doc");let n=yield*this.pushIndicators();
-switch(line[n]){case"#":yield*this.pushCount(line.length-n);case void 0:return yield*this.pushNewline(),yield*this.parseLineStart();case"\
-{":case"[":return yield*this.pushCount(1),this.flowKey=!1,this.flowLevel=1,"flow";case"}":case"]":return yield*this.pushCount(
-1),"doc";case"*":return yield*this.pushUntil(isNotAnchorChar),"doc";case'"':case"'":return yield*this.parseQuotedScalar();case"\
-|":case">":return n+=yield*this.parseBlockScalarHeader(),n+=yield*this.pushSpaces(!0),yield*this.pushCount(line.length-n),
-yield*this.pushNewline(),yield*this.parseBlockScalar();default:return yield*this.parsePlainScalar()}}*parseFlowCollection(){
-let nl,sp,indent=-1;do nl=yield*this.pushNewline(),nl>0?(sp=yield*this.pushSpaces(!1),this.indentValue=indent=sp):sp=0,sp+=
-yield*this.pushSpaces(!0);while(nl+sp>0);const line=this.getLine();if(line===null)return this.setNext("flow");if((indent!==
--1&&indent<this.indentNext&&line[0]!=="#"||indent===0&&(line.startsWith("---")||line.startsWith("..."))&&isEmpty(line[3]))&&
-!(indent===this.indentNext-1&&this.flowLevel===1&&(line[0]==="]"||line[0]==="}")))return this.flowLevel=0,yield cst.FLOW_END,
-yield*this.parseLineStart();let n=0;for(;line[n]===",";)n+=yield*this.pushCount(1),n+=yield*this.pushSpaces(!0),this.flowKey=
-!1;switch(n+=yield*this.pushIndicators(),line[n]){case void 0:return"flow";case"#":return yield*this.pushCount(line.length-
-n),"flow";case"{":case"[":return yield*this.pushCount(1),this.flowKey=!1,this.flowLevel+=1,"flow";case"}":case"]":return yield*this.
-pushCount(1),this.flowKey=!0,this.flowLevel-=1,this.flowLevel?"flow":"doc";case"*":return yield*this.pushUntil(isNotAnchorChar),
-"flow";case'"':case"'":return this.flowKey=!0,yield*this.parseQuotedScalar();case":":{const next=this.charAt(1);if(this.
-flowKey||isEmpty(next)||next===",")return this.flowKey=!1,yield*this.pushCount(1),yield*this.pushSpaces(!0),"flow"}default:
-return this.flowKey=!1,yield*this.parsePlainScalar()}}*parseQuotedScalar(){const quote=this.charAt(0);let end=this.buffer.
-indexOf(quote,this.pos+1);if(quote==="'")for(;end!==-1&&this.buffer[end+1]==="'";)end=this.buffer.indexOf("'",end+2);else
-for(;end!==-1;){let n=0;for(;this.buffer[end-1-n]==="\\";)n+=1;if(n%2===0)break;end=this.buffer.indexOf('"',end+1)}const qb=this.
-buffer.substring(0,end);let nl=qb.indexOf(`
-`,this.pos);if(nl!==-1){for(;nl!==-1;){const cs=this.continueScalar(nl+1);if(cs===-1)break;nl=qb.indexOf(`
-`,cs)}nl!==-1&&(end=nl-(qb[nl-1]==="\r"?2:1))}if(end===-1){if(!this.atEnd)return this.setNext("quoted-scalar");end=this.
-buffer.length}return yield*this.pushToIndex(end+1,!1),this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=
--1,this.blockScalarKeep=!1;let i=this.pos;for(;;){const ch=this.buffer[++i];if(ch==="+")this.blockScalarKeep=!0;else if(ch>
-"0"&&ch<="9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty(ch)||ch===
-"#")}*parseBlockScalar(){let nl=this.pos-1,indent=0,ch;loop:for(let i2=this.pos;ch=this.buffer[i2];++i2)switch(ch){case"\
- ":indent+=1;break;case`
-`:nl=i2,indent=0;break;case"\r":{const next=this.buffer[i2+1];if(!next&&!this.atEnd)return this.setNext("block-scalar");
-if(next===`
-`)break}default:break loop}if(!ch&&!this.atEnd)return this.setNext("block-scalar");if(indent>=this.indentNext){this.blockScalarIndent===
--1?this.indentNext=indent:this.indentNext=this.blockScalarIndent+(this.indentNext===0?1:this.indentNext);do{const cs=this.
-continueScalar(nl+1);if(cs===-1)break;nl=this.buffer.indexOf(`
-`,cs)}while(nl!==-1);if(nl===-1){if(!this.atEnd)return this.setNext("block-scalar");nl=this.buffer.length}}let i=nl+1;for(ch=
-this.buffer[i];ch===" ";)ch=this.buffer[++i];if(ch==="	"){for(;ch==="	"||ch===" "||ch==="\r"||ch===`
-`;)ch=this.buffer[++i];nl=i-1}else if(!this.blockScalarKeep)do{let i2=nl-1,ch2=this.buffer[i2];ch2==="\r"&&(ch2=this.buffer[--i2]);
-const lastChar=i2;for(;ch2===" ";)ch2=this.buffer[--i2];if(ch2===`
-`&&i2>=this.pos&&i2+1+indent>lastChar)nl=i2;else break}while(!0);return yield cst.SCALAR,yield*this.pushToIndex(nl+1,!0),
-yield*this.parseLineStart()}*parsePlainScalar(){const inFlow=this.flowLevel>0;let end=this.pos-1,i=this.pos-1,ch;for(;ch=
-this.buffer[++i];)if(ch===":"){const next=this.buffer[i+1];if(isEmpty(next)||inFlow&&flowIndicatorChars.has(next))break;
-end=i}else if(isEmpty(ch)){let next=this.buffer[i+1];if(ch==="\r"&&(next===`
-`?(i+=1,ch=`
-`,next=this.buffer[i+1]):end=i),next==="#"||inFlow&&flowIndicatorChars.has(next))break;if(ch===`
-`){const cs=this.continueScalar(i+1);if(cs===-1)break;i=Math.max(i,cs-2)}}else{if(inFlow&&flowIndicatorChars.has(ch))break;
-end=i}return!ch&&!this.atEnd?this.setNext("plain-scalar"):(yield cst.SCALAR,yield*this.pushToIndex(end+1,!0),inFlow?"flo\
-w":"doc")}*pushCount(n){return n>0?(yield this.buffer.substr(this.pos,n),this.pos+=n,n):0}*pushToIndex(i,allowEmpty){const s=this.
-buffer.slice(this.pos,i);return s?(yield s,this.pos+=s.length,s.length):(allowEmpty&&(yield""),0)}*pushIndicators(){let n=0;
-loop:for(;;){switch(this.charAt(0)){case"!":n+=yield*this.pushTag(),n+=yield*this.pushSpaces(!0);continue loop;case"&":n+=
-yield*this.pushUntil(isNotAnchorChar),n+=yield*this.pushSpaces(!0);continue loop;case"-":case"?":case":":{const inFlow=this.
-flowLevel>0,ch1=this.charAt(1);if(isEmpty(ch1)||inFlow&&flowIndicatorChars.has(ch1)){inFlow?this.flowKey&&(this.flowKey=
-!1):this.indentNext=this.indentValue+1,n+=yield*this.pushCount(1),n+=yield*this.pushSpaces(!0);continue loop}}}break loop}
-return n}*pushTag(){if(this.charAt(1)==="<"){let i=this.pos+2,ch=this.buffer[i];for(;!isEmpty(ch)&&ch!==">";)ch=this.buffer[++i];
-return yield*this.pushToIndex(ch===">"?i+1:i,!1)}else{let i=this.pos+1,ch=this.buffer[i];for(;ch;)if(tagChars.has(ch))ch=
-this.buffer[++i];else if(ch==="%"&&hexDigits.has(this.buffer[i+1])&&hexDigits.has(this.buffer[i+2]))ch=this.buffer[i+=3];else
-break;return yield*this.pushToIndex(i,!1)}}*pushNewline(){const ch=this.buffer[this.pos];return ch===`
-`?yield*this.pushCount(1):ch==="\r"&&this.charAt(1)===`
-`?yield*this.pushCount(2):0}*pushSpaces(allowTabs){let i=this.pos-1,ch;do ch=this.buffer[++i];while(ch===" "||allowTabs&&
-ch==="	");const n=i-this.pos;return n>0&&(yield this.buffer.substr(this.pos,n),this.pos=i),n}*pushUntil(test){let i=this.
-pos,ch=this.buffer[i];for(;!test(ch);)ch=this.buffer[++i];return yield*this.pushToIndex(i,!1)}};exports.Lexer=Lexer}}),require_line_counter=__commonJS(
-{"node_modules/yaml/dist/parse/line-counter.js"(exports){"use strict";init_node_globals();var LineCounter=class{constructor(){
-this.lineStarts=[],this.addNewLine=offset=>this.lineStarts.push(offset),this.linePos=offset=>{let low=0,high=this.lineStarts.
-length;for(;low<high;){const mid=low+high>>1;this.lineStarts[mid]<offset?low=mid+1:high=mid}if(this.lineStarts[low]===offset)
-return{line:low+1,col:1};if(low===0)return{line:0,col:offset};const start=this.lineStarts[low-1];return{line:low,col:offset-
-start+1}}}};exports.LineCounter=LineCounter}}),require_parser=__commonJS({"node_modules/yaml/dist/parse/parser.js"(exports){
-"use strict";init_node_globals();var node_process=(init_node_process(),__toCommonJS(node_process_exports)),cst=require_cst(),
-lexer=require_lexer();function includesToken(list,type){for(let i=0;i<list.length;++i)if(list[i].type===type)return!0;return!1}
-function findNonEmptyIndex(list){for(let i=0;i<list.length;++i)switch(list[i].type){case"space":case"comment":case"newli\
-ne":break;default:return i}return-1}function isFlowToken(token){switch(token?.type){case"alias":case"scalar":case"single\
--quoted-scalar":case"double-quoted-scalar":case"flow-collection":return!0;default:return!1}}function getPrevProps(parent){
-switch(parent.type){case"document":return parent.start;case"block-map":{const it=parent.items[parent.items.length-1];return it.
-sep??it.start}case"block-seq":return parent.items[parent.items.length-1].start;default:return[]}}function getFirstKeyStartProps(prev){
-if(prev.length===0)return[];let i=prev.length;loop:for(;--i>=0;)switch(prev[i].type){case"doc-start":case"explicit-key-i\
-nd":case"map-value-ind":case"seq-item-ind":case"newline":break loop}for(;prev[++i]?.type==="space";);return prev.splice(
-i,prev.length)}function arrayPushArray(target,source){if(source.length<1e5)Array.prototype.push.apply(target,source);else
-for(let i=0;i<source.length;++i)target.push(source[i])}function fixFlowSeqItems(fc){if(fc.start.type==="flow-seq-start")
-for(const it of fc.items)it.sep&&!it.value&&!includesToken(it.start,"explicit-key-ind")&&!includesToken(it.sep,"map-valu\
-e-ind")&&(it.key&&(it.value=it.key),delete it.key,isFlowToken(it.value)?it.value.end?arrayPushArray(it.value.end,it.sep):
-it.value.end=it.sep:arrayPushArray(it.start,it.sep),delete it.sep)}var Parser=class{constructor(onNewLine){this.atNewLine=
-!0,this.atScalar=!1,this.indent=0,this.offset=0,this.onKeyLine=!1,this.stack=[],this.source="",this.type="",this.lexer=new lexer.
-Lexer,this.onNewLine=onNewLine}*parse(source,incomplete=!1){this.onNewLine&&this.offset===0&&this.onNewLine(0);for(const lexeme of this.
-lexer.lex(source,incomplete))yield*this.next(lexeme);incomplete||(yield*this.end())}*next(source){if(this.source=source,
-node_process.env.LOG_TOKENS&&console.log("|",cst.prettyToken(source)),this.atScalar){this.atScalar=!1,yield*this.step(),
-this.offset+=source.length;return}const type=cst.tokenType(source);if(type)if(type==="scalar")this.atNewLine=!1,this.atScalar=
-!0,this.type="scalar";else{switch(this.type=type,yield*this.step(),type){case"newline":this.atNewLine=!0,this.indent=0,this.
-onNewLine&&this.onNewLine(this.offset+source.length);break;case"space":this.atNewLine&&source[0]===" "&&(this.indent+=source.
-length);break;case"explicit-key-ind":case"map-value-ind":case"seq-item-ind":this.atNewLine&&(this.indent+=source.length);
-break;case"doc-mode":case"flow-error-end":return;default:this.atNewLine=!1}this.offset+=source.length}else{const message=`\
-Not a YAML token: ${source}`;yield*this.pop({type:"error",offset:this.offset,message,source}),this.offset+=source.length}}*end(){
-for(;this.stack.length>0;)yield*this.pop()}get sourceToken(){return{type:this.type,offset:this.offset,indent:this.indent,
-source:this.source}}*step(){const top=this.peek(1);if(this.type==="doc-end"&&top?.type!=="doc-end"){for(;this.stack.length>
-0;)yield*this.pop();this.stack.push({type:"doc-end",offset:this.offset,source:this.source});return}if(!top)return yield*this.
-stream();switch(top.type){case"document":return yield*this.document(top);case"alias":case"scalar":case"single-quoted-sca\
-lar":case"double-quoted-scalar":return yield*this.scalar(top);case"block-scalar":return yield*this.blockScalar(top);case"\
-block-map":return yield*this.blockMap(top);case"block-seq":return yield*this.blockSequence(top);case"flow-collection":return yield*this.
-flowCollection(top);case"doc-end":return yield*this.documentEnd(top)}yield*this.pop()}peek(n){return this.stack[this.stack.
-length-n]}*pop(error){const token=error??this.stack.pop();if(!token)yield{type:"error",offset:this.offset,source:"",message:"\
-Tried to pop an empty stack"};else if(this.stack.length===0)yield token;else{const top=this.peek(1);switch(token.type===
-"block-scalar"?token.indent="indent"in top?top.indent:0:token.type==="flow-collection"&&top.type==="document"&&(token.indent=
-0),token.type==="flow-collection"&&fixFlowSeqItems(token),top.type){case"document":top.value=token;break;case"block-scal\
-ar":top.props.push(token);break;case"block-map":{const it=top.items[top.items.length-1];if(it.value){top.items.push({start:[],
-key:token,sep:[]}),this.onKeyLine=!0;return}else if(it.sep)it.value=token;else{Object.assign(it,{key:token,sep:[]}),this.
-onKeyLine=!it.explicitKey;return}break}case"block-seq":{const it=top.items[top.items.length-1];it.value?top.items.push({
-start:[],value:token}):it.value=token;break}case"flow-collection":{const it=top.items[top.items.length-1];!it||it.value?
-top.items.push({start:[],key:token,sep:[]}):it.sep?it.value=token:Object.assign(it,{key:token,sep:[]});return}default:yield*this.
-pop(),yield*this.pop(token)}if((top.type==="document"||top.type==="block-map"||top.type==="block-seq")&&(token.type==="b\
-lock-map"||token.type==="block-seq")){const last=token.items[token.items.length-1];last&&!last.sep&&!last.value&&last.start.
-length>0&&findNonEmptyIndex(last.start)===-1&&(token.indent===0||last.start.every(st=>st.type!=="comment"||st.indent<token.
-indent))&&(top.type==="document"?top.end=last.start:top.items.push({start:last.start}),token.items.splice(-1,1))}}}*stream(){
-switch(this.type){case"directive-line":yield{type:"directive",offset:this.offset,source:this.source};return;case"byte-or\
-der-mark":case"space":case"comment":case"newline":yield this.sourceToken;return;case"doc-mode":case"doc-start":{const doc={
-type:"document",offset:this.offset,start:[]};this.type==="doc-start"&&doc.start.push(this.sourceToken),this.stack.push(doc);
-return}}yield{type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML stream`,source:this.source}}*document(doc){
-if(doc.value)return yield*this.lineEnd(doc);switch(this.type){case"doc-start":{findNonEmptyIndex(doc.start)!==-1?(yield*this.
-pop(),yield*this.step()):doc.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"n\
-ewline":doc.start.push(this.sourceToken);return}const bv=this.startBlockValue(doc);bv?this.stack.push(bv):yield{type:"er\
-ror",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}*scalar(scalar){if(this.
-type==="map-value-ind"){const prev=getPrevProps(this.peek(2)),start=getFirstKeyStartProps(prev);let sep;scalar.end?(sep=
-scalar.end,sep.push(this.sourceToken),delete scalar.end):sep=[this.sourceToken];const map={type:"block-map",offset:scalar.
-offset,indent:scalar.indent,items:[{start,key:scalar,sep}]};this.onKeyLine=!0,this.stack[this.stack.length-1]=map}else yield*this.
-lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"comment":case"newline":scalar.props.push(this.sourceToken);
-return;case"scalar":if(scalar.source=this.source,this.atNewLine=!0,this.indent=0,this.onNewLine){let nl=this.source.indexOf(
-`
-`)+1;for(;nl!==0;)this.onNewLine(this.offset+nl),nl=this.source.indexOf(`
-`,nl)+1}yield*this.pop();break;default:yield*this.pop(),yield*this.step()}}*blockMap(map){const it=map.items[map.items.length-
-1];switch(this.type){case"newline":if(this.onKeyLine=!1,it.value){const end="end"in it.value?it.value.end:void 0;(Array.
-isArray(end)?end[end.length-1]:void 0)?.type==="comment"?end?.push(this.sourceToken):map.items.push({start:[this.sourceToken]})}else
-it.sep?it.sep.push(this.sourceToken):it.start.push(this.sourceToken);return;case"space":case"comment":if(it.value)map.items.
-push({start:[this.sourceToken]});else if(it.sep)it.sep.push(this.sourceToken);else{if(this.atIndentedComment(it.start,map.
-indent)){const end=map.items[map.items.length-2]?.value?.end;if(Array.isArray(end)){arrayPushArray(end,it.start),end.push(
-this.sourceToken),map.items.pop();return}}it.start.push(this.sourceToken)}return}if(this.indent>=map.indent){const atMapIndent=!this.
-onKeyLine&&this.indent===map.indent,atNextItem=atMapIndent&&(it.sep||it.explicitKey)&&this.type!=="seq-item-ind";let start=[];
-if(atNextItem&&it.sep&&!it.value){const nl=[];for(let i=0;i<it.sep.length;++i){const st=it.sep[i];switch(st.type){case"n\
-ewline":nl.push(i);break;case"space":break;case"comment":st.indent>map.indent&&(nl.length=0);break;default:nl.length=0}}
-nl.length>=2&&(start=it.sep.splice(nl[1]))}switch(this.type){case"anchor":case"tag":atNextItem||it.value?(start.push(this.
-sourceToken),map.items.push({start}),this.onKeyLine=!0):it.sep?it.sep.push(this.sourceToken):it.start.push(this.sourceToken);
-return;case"explicit-key-ind":!it.sep&&!it.explicitKey?(it.start.push(this.sourceToken),it.explicitKey=!0):atNextItem||it.
-value?(start.push(this.sourceToken),map.items.push({start,explicitKey:!0})):this.stack.push({type:"block-map",offset:this.
-offset,indent:this.indent,items:[{start:[this.sourceToken],explicitKey:!0}]}),this.onKeyLine=!0;return;case"map-value-in\
-d":if(it.explicitKey)if(it.sep)if(it.value)map.items.push({start:[],key:null,sep:[this.sourceToken]});else if(includesToken(
-it.sep,"map-value-ind"))this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start,key:null,sep:[
-this.sourceToken]}]});else if(isFlowToken(it.key)&&!includesToken(it.sep,"newline")){const start2=getFirstKeyStartProps(
-it.start),key=it.key,sep=it.sep;sep.push(this.sourceToken),delete it.key,delete it.sep,this.stack.push({type:"block-map",
-offset:this.offset,indent:this.indent,items:[{start:start2,key,sep}]})}else start.length>0?it.sep=it.sep.concat(start,this.
-sourceToken):it.sep.push(this.sourceToken);else if(includesToken(it.start,"newline"))Object.assign(it,{key:null,sep:[this.
-sourceToken]});else{const start2=getFirstKeyStartProps(it.start);this.stack.push({type:"block-map",offset:this.offset,indent:this.
-indent,items:[{start:start2,key:null,sep:[this.sourceToken]}]})}else it.sep?it.value||atNextItem?map.items.push({start,key:null,
-sep:[this.sourceToken]}):includesToken(it.sep,"map-value-ind")?this.stack.push({type:"block-map",offset:this.offset,indent:this.
-indent,items:[{start:[],key:null,sep:[this.sourceToken]}]}):it.sep.push(this.sourceToken):Object.assign(it,{key:null,sep:[
-this.sourceToken]});this.onKeyLine=!0;return;case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scal\
-ar":{const fs=this.flowScalar(this.type);atNextItem||it.value?(map.items.push({start,key:fs,sep:[]}),this.onKeyLine=!0):
-it.sep?this.stack.push(fs):(Object.assign(it,{key:fs,sep:[]}),this.onKeyLine=!0);return}default:{const bv=this.startBlockValue(
-map);if(bv){if(bv.type==="block-seq"){if(!it.explicitKey&&it.sep&&!includesToken(it.sep,"newline")){yield*this.pop({type:"\
-error",offset:this.offset,message:"Unexpected block-seq-ind on same line with key",source:this.source});return}}else atMapIndent&&
-map.items.push({start});this.stack.push(bv);return}}}}yield*this.pop(),yield*this.step()}*blockSequence(seq){const it=seq.
-items[seq.items.length-1];switch(this.type){case"newline":if(it.value){const end="end"in it.value?it.value.end:void 0;(Array.
-isArray(end)?end[end.length-1]:void 0)?.type==="comment"?end?.push(this.sourceToken):seq.items.push({start:[this.sourceToken]})}else
-it.start.push(this.sourceToken);return;case"space":case"comment":if(it.value)seq.items.push({start:[this.sourceToken]});else{
-if(this.atIndentedComment(it.start,seq.indent)){const end=seq.items[seq.items.length-2]?.value?.end;if(Array.isArray(end)){
-arrayPushArray(end,it.start),end.push(this.sourceToken),seq.items.pop();return}}it.start.push(this.sourceToken)}return;case"\
-anchor":case"tag":if(it.value||this.indent<=seq.indent)break;it.start.push(this.sourceToken);return;case"seq-item-ind":if(this.
-indent!==seq.indent)break;it.value||includesToken(it.start,"seq-item-ind")?seq.items.push({start:[this.sourceToken]}):it.
-start.push(this.sourceToken);return}if(this.indent>seq.indent){const bv=this.startBlockValue(seq);if(bv){this.stack.push(
-bv);return}}yield*this.pop(),yield*this.step()}*flowCollection(fc){const it=fc.items[fc.items.length-1];if(this.type==="\
-flow-error-end"){let top;do yield*this.pop(),top=this.peek(1);while(top?.type==="flow-collection")}else if(fc.end.length===
-0){switch(this.type){case"comma":case"explicit-key-ind":!it||it.sep?fc.items.push({start:[this.sourceToken]}):it.start.push(
-this.sourceToken);return;case"map-value-ind":!it||it.value?fc.items.push({start:[],key:null,sep:[this.sourceToken]}):it.
-sep?it.sep.push(this.sourceToken):Object.assign(it,{key:null,sep:[this.sourceToken]});return;case"space":case"comment":case"\
-newline":case"anchor":case"tag":!it||it.value?fc.items.push({start:[this.sourceToken]}):it.sep?it.sep.push(this.sourceToken):
-it.start.push(this.sourceToken);return;case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":{const fs=this.
-flowScalar(this.type);!it||it.value?fc.items.push({start:[],key:fs,sep:[]}):it.sep?this.stack.push(fs):Object.assign(it,
-{key:fs,sep:[]});return}case"flow-map-end":case"flow-seq-end":fc.end.push(this.sourceToken);return}const bv=this.startBlockValue(
-fc);bv?this.stack.push(bv):(yield*this.pop(),yield*this.step())}else{const parent=this.peek(2);if(parent.type==="block-m\
-ap"&&(this.type==="map-value-ind"&&parent.indent===fc.indent||this.type==="newline"&&!parent.items[parent.items.length-1].
-sep))yield*this.pop(),yield*this.step();else if(this.type==="map-value-ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(
-parent),start=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep=fc.end.splice(1,fc.end.length);sep.push(this.sourceToken);
-const map={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start,key:fc,sep}]};this.onKeyLine=!0,this.stack[this.
-stack.length-1]=map}else yield*this.lineEnd(fc)}}flowScalar(type){if(this.onNewLine){let nl=this.source.indexOf(`
-`)+1;for(;nl!==0;)this.onNewLine(this.offset+nl),nl=this.source.indexOf(`
-`,nl)+1}return{type,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(parent){switch(this.type){case"\
+ar";case"|":case">":return"block-scalar-header"}return null}function ne(s){switch(s){case void 0:case" ":case`
+`:case"\r":case"	":return!0;default:return!1}}var en=new Set("0123456789ABCDEFabcdef"),Bn=new Set("0123456789ABCDEFGHIJK\
+LMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'()"),Dt=new Set(",[]{}"),Dn=new Set(` ,[]{}
+\r	`),ps=s=>!s||Dn.has(s),et=class{static name="Lexer";constructor(){this.atEnd=!1,this.blockScalarIndent=-1,this.blockScalarKeep=
+!1,this.buffer="",this.flowKey=!1,this.flowLevel=0,this.indentNext=0,this.indentValue=0,this.lineEndPos=null,this.next=null,
+this.pos=0}*lex(e,t=!1){if(e){if(typeof e!="string")throw TypeError("source is not a string");this.buffer=this.buffer?this.
+buffer+e:e,this.lineEndPos=null}this.atEnd=!t;let n=this.next??"stream";for(;n&&(t||this.hasChars(1));)n=yield*this.parseNext(
+n)}atLineEnd(){let e=this.pos,t=this.buffer[e];for(;t===" "||t==="	";)t=this.buffer[++e];return!t||t==="#"||t===`
+`?!0:t==="\r"?this.buffer[e+1]===`
+`:!1}charAt(e){return this.buffer[this.pos+e]}continueScalar(e){let t=this.buffer[e];if(this.indentNext>0){let n=0;for(;t===
+" ";)t=this.buffer[++n+e];if(t==="\r"){let i=this.buffer[n+e+1];if(i===`
+`||!i&&!this.atEnd)return e+n+1}return t===`
+`||n>=this.indentNext||!t&&!this.atEnd?e+n:-1}if(t==="-"||t==="."){let n=this.buffer.substr(e,3);if((n==="---"||n==="...")&&
+ne(this.buffer[e+3]))return-1}return e}getLine(){let e=this.lineEndPos;return(typeof e!="number"||e!==-1&&e<this.pos)&&(e=
+this.buffer.indexOf(`
+`,this.pos),this.lineEndPos=e),e===-1?this.atEnd?this.buffer.substring(this.pos):null:(this.buffer[e-1]==="\r"&&(e-=1),this.
+buffer.substring(this.pos,e))}hasChars(e){return this.pos+e<=this.buffer.length}setNext(e){return this.buffer=this.buffer.
+substring(this.pos),this.pos=0,this.lineEndPos=null,this.next=e,null}peek(e){return this.buffer.substr(this.pos,e)}*parseNext(e){
+switch(e){case"stream":return yield*this.parseStream();case"line-start":return yield*this.parseLineStart();case"block-st\
+art":return yield*this.parseBlockStart();case"doc":return yield*this.parseDocument();case"flow":return yield*this.parseFlowCollection();case"\
+quoted-scalar":return yield*this.parseQuotedScalar();case"block-scalar":return yield*this.parseBlockScalar();case"plain-\
+scalar":return yield*this.parsePlainScalar()}}*parseStream(){let e=this.getLine();if(e===null)return this.setNext("strea\
+m");if(e[0]===fs&&(yield*this.pushCount(1),e=e.substring(1)),e[0]==="%"){let t=e.length,n=e.indexOf("#");for(;n!==-1;){let r=e[n-
+1];if(r===" "||r==="	"){t=n-1;break}else n=e.indexOf("#",n+1)}for(;;){let r=e[t-1];if(r===" "||r==="	")t-=1;else break}let i=(yield*this.
+pushCount(t))+(yield*this.pushSpaces(!0));return yield*this.pushCount(e.length-i),this.pushNewline(),"stream"}if(this.atLineEnd()){
+let t=yield*this.pushSpaces(!0);return yield*this.pushCount(e.length-t),yield*this.pushNewline(),"stream"}return yield us,
+yield*this.parseLineStart()}*parseLineStart(){let e=this.charAt(0);if(!e&&!this.atEnd)return this.setNext("line-start");
+if(e==="-"||e==="."){if(!this.atEnd&&!this.hasChars(4))return this.setNext("line-start");let t=this.peek(3);if((t==="---"||
+t==="...")&&ne(this.charAt(3)))return yield*this.pushCount(3),this.indentValue=0,this.indentNext=0,t==="---"?"doc":"stre\
+am"}return this.indentValue=yield*this.pushSpaces(!1),this.indentNext>this.indentValue&&!ne(this.charAt(1))&&(this.indentNext=
+this.indentValue),yield*this.parseBlockStart()}*parseBlockStart(){let[e,t]=this.peek(2);if(!t&&!this.atEnd)return this.setNext(
+"block-start");if((e==="-"||e==="?"||e===":")&&ne(t)){let n=(yield*this.pushCount(1))+(yield*this.pushSpaces(!0));return this.
+indentNext=this.indentValue+1,this.indentValue+=n,"block-start"}return"doc"}*parseDocument(){yield*this.pushSpaces(!0);let e=this.
+getLine();if(e===null)return this.setNext("doc");let t=yield*this.pushIndicators();switch(e[t]){case"#":yield*this.pushCount(
+e.length-t);case void 0:return yield*this.pushNewline(),yield*this.parseLineStart();case"{":case"[":return yield*this.pushCount(
+1),this.flowKey=!1,this.flowLevel=1,"flow";case"}":case"]":return yield*this.pushCount(1),"doc";case"*":return yield*this.
+pushUntil(ps),"doc";case'"':case"'":return yield*this.parseQuotedScalar();case"|":case">":return t+=yield*this.parseBlockScalarHeader(),
+t+=yield*this.pushSpaces(!0),yield*this.pushCount(e.length-t),yield*this.pushNewline(),yield*this.parseBlockScalar();default:
+return yield*this.parsePlainScalar()}}*parseFlowCollection(){let e,t,n=-1;do e=yield*this.pushNewline(),e>0?(t=yield*this.
+pushSpaces(!1),this.indentValue=n=t):t=0,t+=yield*this.pushSpaces(!0);while(e+t>0);let i=this.getLine();if(i===null)return this.
+setNext("flow");if((n!==-1&&n<this.indentNext&&i[0]!=="#"||n===0&&(i.startsWith("---")||i.startsWith("..."))&&ne(i[3]))&&
+!(n===this.indentNext-1&&this.flowLevel===1&&(i[0]==="]"||i[0]==="}")))return this.flowLevel=0,yield hs,yield*this.parseLineStart();
+let r=0;for(;i[r]===",";)r+=yield*this.pushCount(1),r+=yield*this.pushSpaces(!0),this.flowKey=!1;switch(r+=yield*this.pushIndicators(),
+i[r]){case void 0:return"flow";case"#":return yield*this.pushCount(i.length-r),"flow";case"{":case"[":return yield*this.
+pushCount(1),this.flowKey=!1,this.flowLevel+=1,"flow";case"}":case"]":return yield*this.pushCount(1),this.flowKey=!0,this.
+flowLevel-=1,this.flowLevel?"flow":"doc";case"*":return yield*this.pushUntil(ps),"flow";case'"':case"'":return this.flowKey=
+!0,yield*this.parseQuotedScalar();case":":{let o=this.charAt(1);if(this.flowKey||ne(o)||o===",")return this.flowKey=!1,yield*this.
+pushCount(1),yield*this.pushSpaces(!0),"flow"}default:return this.flowKey=!1,yield*this.parsePlainScalar()}}*parseQuotedScalar(){
+let e=this.charAt(0),t=this.buffer.indexOf(e,this.pos+1);if(e==="'")for(;t!==-1&&this.buffer[t+1]==="'";)t=this.buffer.indexOf(
+"'",t+2);else for(;t!==-1;){let r=0;for(;this.buffer[t-1-r]==="\\";)r+=1;if(r%2===0)break;t=this.buffer.indexOf('"',t+1)}
+let n=this.buffer.substring(0,t),i=n.indexOf(`
+`,this.pos);if(i!==-1){for(;i!==-1;){let r=this.continueScalar(i+1);if(r===-1)break;i=n.indexOf(`
+`,r)}i!==-1&&(t=i-(n[i-1]==="\r"?2:1))}if(t===-1){if(!this.atEnd)return this.setNext("quoted-scalar");t=this.buffer.length}
+return yield*this.pushToIndex(t+1,!1),this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1,this.
+blockScalarKeep=!1;let e=this.pos;for(;;){let t=this.buffer[++e];if(t==="+")this.blockScalarKeep=!0;else if(t>"0"&&t<="9")
+this.blockScalarIndent=Number(t)-1;else if(t!=="-")break}return yield*this.pushUntil(t=>ne(t)||t==="#")}*parseBlockScalar(){
+let e=this.pos-1,t=0,n;e:for(let r=this.pos;n=this.buffer[r];++r)switch(n){case" ":t+=1;break;case`
+`:e=r,t=0;break;case"\r":{let o=this.buffer[r+1];if(!o&&!this.atEnd)return this.setNext("block-scalar");if(o===`
+`)break}default:break e}if(!n&&!this.atEnd)return this.setNext("block-scalar");if(t>=this.indentNext){this.blockScalarIndent===
+-1?this.indentNext=t:this.indentNext=this.blockScalarIndent+(this.indentNext===0?1:this.indentNext);do{let r=this.continueScalar(
+e+1);if(r===-1)break;e=this.buffer.indexOf(`
+`,r)}while(e!==-1);if(e===-1){if(!this.atEnd)return this.setNext("block-scalar");e=this.buffer.length}}let i=e+1;for(n=this.
+buffer[i];n===" ";)n=this.buffer[++i];if(n==="	"){for(;n==="	"||n===" "||n==="\r"||n===`
+`;)n=this.buffer[++i];e=i-1}else if(!this.blockScalarKeep)do{let r=e-1,o=this.buffer[r];o==="\r"&&(o=this.buffer[--r]);let a=r;
+for(;o===" ";)o=this.buffer[--r];if(o===`
+`&&r>=this.pos&&r+1+t>a)e=r;else break}while(!0);return yield Bt,yield*this.pushToIndex(e+1,!0),yield*this.parseLineStart()}*parsePlainScalar(){
+let e=this.flowLevel>0,t=this.pos-1,n=this.pos-1,i;for(;i=this.buffer[++n];)if(i===":"){let r=this.buffer[n+1];if(ne(r)||
+e&&Dt.has(r))break;t=n}else if(ne(i)){let r=this.buffer[n+1];if(i==="\r"&&(r===`
+`?(n+=1,i=`
+`,r=this.buffer[n+1]):t=n),r==="#"||e&&Dt.has(r))break;if(i===`
+`){let o=this.continueScalar(n+1);if(o===-1)break;n=Math.max(n,o-2)}}else{if(e&&Dt.has(i))break;t=n}return!i&&!this.atEnd?
+this.setNext("plain-scalar"):(yield Bt,yield*this.pushToIndex(t+1,!0),e?"flow":"doc")}*pushCount(e){return e>0?(yield this.
+buffer.substr(this.pos,e),this.pos+=e,e):0}*pushToIndex(e,t){let n=this.buffer.slice(this.pos,e);return n?(yield n,this.
+pos+=n.length,n.length):(t&&(yield""),0)}*pushIndicators(){let e=0;e:for(;;){switch(this.charAt(0)){case"!":e+=yield*this.
+pushTag(),e+=yield*this.pushSpaces(!0);continue e;case"&":e+=yield*this.pushUntil(ps),e+=yield*this.pushSpaces(!0);continue e;case"\
+-":case"?":case":":{let t=this.flowLevel>0,n=this.charAt(1);if(ne(n)||t&&Dt.has(n)){t?this.flowKey&&(this.flowKey=!1):this.
+indentNext=this.indentValue+1,e+=yield*this.pushCount(1),e+=yield*this.pushSpaces(!0);continue e}}}break e}return e}*pushTag(){
+if(this.charAt(1)==="<"){let e=this.pos+2,t=this.buffer[e];for(;!ne(t)&&t!==">";)t=this.buffer[++e];return yield*this.pushToIndex(
+t===">"?e+1:e,!1)}else{let e=this.pos+1,t=this.buffer[e];for(;t;)if(Bn.has(t))t=this.buffer[++e];else if(t==="%"&&en.has(
+this.buffer[e+1])&&en.has(this.buffer[e+2]))t=this.buffer[e+=3];else break;return yield*this.pushToIndex(e,!1)}}*pushNewline(){
+let e=this.buffer[this.pos];return e===`
+`?yield*this.pushCount(1):e==="\r"&&this.charAt(1)===`
+`?yield*this.pushCount(2):0}*pushSpaces(e){let t=this.pos-1,n;do n=this.buffer[++t];while(n===" "||e&&n==="	");let i=t-this.
+pos;return i>0&&(yield this.buffer.substr(this.pos,i),this.pos=t),i}*pushUntil(e){let t=this.pos,n=this.buffer[t];for(;!e(
+n);)n=this.buffer[++t];return yield*this.pushToIndex(t,!1)}};var tt=class{static name="LineCounter";constructor(){this.lineStarts=[],this.addNewLine=e=>this.lineStarts.push(e),this.
+linePos=e=>{let t=0,n=this.lineStarts.length;for(;t<n;){let r=t+n>>1;this.lineStarts[r]<e?t=r+1:n=r}if(this.lineStarts[t]===
+e)return{line:t+1,col:1};if(t===0)return{line:0,col:e};let i=this.lineStarts[t-1];return{line:t,col:e-i+1}}}};function Ne(s,e){for(let t=0;t<s.length;++t)if(s[t].type===e)return!0;return!1}function tn(s){for(let e=0;e<s.length;++e)
+switch(s[e].type){case"space":case"comment":case"newline":break;default:return e}return-1}function nn(s){switch(s?.type){case"\
+alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"flow-collection":return!0;default:return!1}}
+function Kt(s){switch(s.type){case"document":return s.start;case"block-map":{let e=s.items[s.items.length-1];return e.sep??
+e.start}case"block-seq":return s.items[s.items.length-1].start;default:return[]}}function Ke(s){if(s.length===0)return[];
+let e=s.length;e:for(;--e>=0;)switch(s[e].type){case"doc-start":case"explicit-key-ind":case"map-value-ind":case"seq-item\
+-ind":case"newline":break e}for(;s[++e]?.type==="space";);return s.splice(e,s.length)}function jt(s,e){if(e.length<1e5)Array.
+prototype.push.apply(s,e);else for(let t=0;t<e.length;++t)s.push(e[t])}function sn(s){if(s.start.type==="flow-seq-start")
+for(let e of s.items)e.sep&&!e.value&&!Ne(e.start,"explicit-key-ind")&&!Ne(e.sep,"map-value-ind")&&(e.key&&(e.value=e.key),
+delete e.key,nn(e.value)?e.value.end?jt(e.value.end,e.sep):e.value.end=e.sep:jt(e.start,e.sep),delete e.sep)}var st=class{static name="\
+Parser";constructor(e){this.atNewLine=!0,this.atScalar=!1,this.indent=0,this.offset=0,this.onKeyLine=!1,this.stack=[],this.
+source="",this.type="",this.lexer=new et,this.onNewLine=e}*parse(e,t=!1){this.onNewLine&&this.offset===0&&this.onNewLine(
+0);for(let n of this.lexer.lex(e,t))yield*this.next(n);t||(yield*this.end())}*next(e){if(this.source=e,this.atScalar){this.
+atScalar=!1,yield*this.step(),this.offset+=e.length;return}let t=Zs(e);if(t)if(t==="scalar")this.atNewLine=!1,this.atScalar=
+!0,this.type="scalar";else{switch(this.type=t,yield*this.step(),t){case"newline":this.atNewLine=!0,this.indent=0,this.onNewLine&&
+this.onNewLine(this.offset+e.length);break;case"space":this.atNewLine&&e[0]===" "&&(this.indent+=e.length);break;case"ex\
+plicit-key-ind":case"map-value-ind":case"seq-item-ind":this.atNewLine&&(this.indent+=e.length);break;case"doc-mode":case"\
+flow-error-end":return;default:this.atNewLine=!1}this.offset+=e.length}else{let n=`Not a YAML token: ${e}`;yield*this.pop(
+{type:"error",offset:this.offset,message:n,source:e}),this.offset+=e.length}}*end(){for(;this.stack.length>0;)yield*this.
+pop()}get sourceToken(){return{type:this.type,offset:this.offset,indent:this.indent,source:this.source}}*step(){let e=this.
+peek(1);if(this.type==="doc-end"&&e?.type!=="doc-end"){for(;this.stack.length>0;)yield*this.pop();this.stack.push({type:"\
+doc-end",offset:this.offset,source:this.source});return}if(!e)return yield*this.stream();switch(e.type){case"document":return yield*this.
+document(e);case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return yield*this.scalar(e);case"\
+block-scalar":return yield*this.blockScalar(e);case"block-map":return yield*this.blockMap(e);case"block-seq":return yield*this.
+blockSequence(e);case"flow-collection":return yield*this.flowCollection(e);case"doc-end":return yield*this.documentEnd(e)}
+yield*this.pop()}peek(e){return this.stack[this.stack.length-e]}*pop(e){let t=e??this.stack.pop();if(!t)yield{type:"erro\
+r",offset:this.offset,source:"",message:"Tried to pop an empty stack"};else if(this.stack.length===0)yield t;else{let n=this.
+peek(1);switch(t.type==="block-scalar"?t.indent="indent"in n?n.indent:0:t.type==="flow-collection"&&n.type==="document"&&
+(t.indent=0),t.type==="flow-collection"&&sn(t),n.type){case"document":n.value=t;break;case"block-scalar":n.props.push(t);
+break;case"block-map":{let i=n.items[n.items.length-1];if(i.value){n.items.push({start:[],key:t,sep:[]}),this.onKeyLine=
+!0;return}else if(i.sep)i.value=t;else{Object.assign(i,{key:t,sep:[]}),this.onKeyLine=!i.explicitKey;return}break}case"b\
+lock-seq":{let i=n.items[n.items.length-1];i.value?n.items.push({start:[],value:t}):i.value=t;break}case"flow-collection":{
+let i=n.items[n.items.length-1];!i||i.value?n.items.push({start:[],key:t,sep:[]}):i.sep?i.value=t:Object.assign(i,{key:t,
+sep:[]});return}default:yield*this.pop(),yield*this.pop(t)}if((n.type==="document"||n.type==="block-map"||n.type==="bloc\
+k-seq")&&(t.type==="block-map"||t.type==="block-seq")){let i=t.items[t.items.length-1];i&&!i.sep&&!i.value&&i.start.length>
+0&&tn(i.start)===-1&&(t.indent===0||i.start.every(r=>r.type!=="comment"||r.indent<t.indent))&&(n.type==="document"?n.end=
+i.start:n.items.push({start:i.start}),t.items.splice(-1,1))}}}*stream(){switch(this.type){case"directive-line":yield{type:"\
+directive",offset:this.offset,source:this.source};return;case"byte-order-mark":case"space":case"comment":case"newline":yield this.
+sourceToken;return;case"doc-mode":case"doc-start":{let e={type:"document",offset:this.offset,start:[]};this.type==="doc-\
+start"&&e.start.push(this.sourceToken),this.stack.push(e);return}}yield{type:"error",offset:this.offset,message:`Unexpec\
+ted ${this.type} token in YAML stream`,source:this.source}}*document(e){if(e.value)return yield*this.lineEnd(e);switch(this.
+type){case"doc-start":{tn(e.start)!==-1?(yield*this.pop(),yield*this.step()):e.start.push(this.sourceToken);return}case"\
+anchor":case"tag":case"space":case"comment":case"newline":e.start.push(this.sourceToken);return}let t=this.startBlockValue(
+e);t?this.stack.push(t):yield{type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.
+source}}*scalar(e){if(this.type==="map-value-ind"){let t=Kt(this.peek(2)),n=Ke(t),i;e.end?(i=e.end,i.push(this.sourceToken),
+delete e.end):i=[this.sourceToken];let r={type:"block-map",offset:e.offset,indent:e.indent,items:[{start:n,key:e,sep:i}]};
+this.onKeyLine=!0,this.stack[this.stack.length-1]=r}else yield*this.lineEnd(e)}*blockScalar(e){switch(this.type){case"sp\
+ace":case"comment":case"newline":e.props.push(this.sourceToken);return;case"scalar":if(e.source=this.source,this.atNewLine=
+!0,this.indent=0,this.onNewLine){let t=this.source.indexOf(`
+`)+1;for(;t!==0;)this.onNewLine(this.offset+t),t=this.source.indexOf(`
+`,t)+1}yield*this.pop();break;default:yield*this.pop(),yield*this.step()}}*blockMap(e){let t=e.items[e.items.length-1];switch(this.
+type){case"newline":if(this.onKeyLine=!1,t.value){let n="end"in t.value?t.value.end:void 0;(Array.isArray(n)?n[n.length-
+1]:void 0)?.type==="comment"?n?.push(this.sourceToken):e.items.push({start:[this.sourceToken]})}else t.sep?t.sep.push(this.
+sourceToken):t.start.push(this.sourceToken);return;case"space":case"comment":if(t.value)e.items.push({start:[this.sourceToken]});else if(t.
+sep)t.sep.push(this.sourceToken);else{if(this.atIndentedComment(t.start,e.indent)){let i=e.items[e.items.length-2]?.value?.
+end;if(Array.isArray(i)){jt(i,t.start),i.push(this.sourceToken),e.items.pop();return}}t.start.push(this.sourceToken)}return}
+if(this.indent>=e.indent){let n=!this.onKeyLine&&this.indent===e.indent,i=n&&(t.sep||t.explicitKey)&&this.type!=="seq-it\
+em-ind",r=[];if(i&&t.sep&&!t.value){let o=[];for(let a=0;a<t.sep.length;++a){let l=t.sep[a];switch(l.type){case"newline":
+o.push(a);break;case"space":break;case"comment":l.indent>e.indent&&(o.length=0);break;default:o.length=0}}o.length>=2&&(r=
+t.sep.splice(o[1]))}switch(this.type){case"anchor":case"tag":i||t.value?(r.push(this.sourceToken),e.items.push({start:r}),
+this.onKeyLine=!0):t.sep?t.sep.push(this.sourceToken):t.start.push(this.sourceToken);return;case"explicit-key-ind":!t.sep&&
+!t.explicitKey?(t.start.push(this.sourceToken),t.explicitKey=!0):i||t.value?(r.push(this.sourceToken),e.items.push({start:r,
+explicitKey:!0})):this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken],
+explicitKey:!0}]}),this.onKeyLine=!0;return;case"map-value-ind":if(t.explicitKey)if(t.sep)if(t.value)e.items.push({start:[],
+key:null,sep:[this.sourceToken]});else if(Ne(t.sep,"map-value-ind"))this.stack.push({type:"block-map",offset:this.offset,
+indent:this.indent,items:[{start:r,key:null,sep:[this.sourceToken]}]});else if(nn(t.key)&&!Ne(t.sep,"newline")){let o=Ke(
+t.start),a=t.key,l=t.sep;l.push(this.sourceToken),delete t.key,delete t.sep,this.stack.push({type:"block-map",offset:this.
+offset,indent:this.indent,items:[{start:o,key:a,sep:l}]})}else r.length>0?t.sep=t.sep.concat(r,this.sourceToken):t.sep.push(
+this.sourceToken);else if(Ne(t.start,"newline"))Object.assign(t,{key:null,sep:[this.sourceToken]});else{let o=Ke(t.start);
+this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:o,key:null,sep:[this.sourceToken]}]})}else
+t.sep?t.value||i?e.items.push({start:r,key:null,sep:[this.sourceToken]}):Ne(t.sep,"map-value-ind")?this.stack.push({type:"\
+block-map",offset:this.offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]}):t.sep.push(this.sourceToken):
+Object.assign(t,{key:null,sep:[this.sourceToken]});this.onKeyLine=!0;return;case"alias":case"scalar":case"single-quoted-\
+scalar":case"double-quoted-scalar":{let o=this.flowScalar(this.type);i||t.value?(e.items.push({start:r,key:o,sep:[]}),this.
+onKeyLine=!0):t.sep?this.stack.push(o):(Object.assign(t,{key:o,sep:[]}),this.onKeyLine=!0);return}default:{let o=this.startBlockValue(
+e);if(o){if(o.type==="block-seq"){if(!t.explicitKey&&t.sep&&!Ne(t.sep,"newline")){yield*this.pop({type:"error",offset:this.
+offset,message:"Unexpected block-seq-ind on same line with key",source:this.source});return}}else n&&e.items.push({start:r});
+this.stack.push(o);return}}}}yield*this.pop(),yield*this.step()}*blockSequence(e){let t=e.items[e.items.length-1];switch(this.
+type){case"newline":if(t.value){let n="end"in t.value?t.value.end:void 0;(Array.isArray(n)?n[n.length-1]:void 0)?.type===
+"comment"?n?.push(this.sourceToken):e.items.push({start:[this.sourceToken]})}else t.start.push(this.sourceToken);return;case"\
+space":case"comment":if(t.value)e.items.push({start:[this.sourceToken]});else{if(this.atIndentedComment(t.start,e.indent)){
+let i=e.items[e.items.length-2]?.value?.end;if(Array.isArray(i)){jt(i,t.start),i.push(this.sourceToken),e.items.pop();return}}
+t.start.push(this.sourceToken)}return;case"anchor":case"tag":if(t.value||this.indent<=e.indent)break;t.start.push(this.sourceToken);
+return;case"seq-item-ind":if(this.indent!==e.indent)break;t.value||Ne(t.start,"seq-item-ind")?e.items.push({start:[this.
+sourceToken]}):t.start.push(this.sourceToken);return}if(this.indent>e.indent){let n=this.startBlockValue(e);if(n){this.stack.
+push(n);return}}yield*this.pop(),yield*this.step()}*flowCollection(e){let t=e.items[e.items.length-1];if(this.type==="fl\
+ow-error-end"){let n;do yield*this.pop(),n=this.peek(1);while(n?.type==="flow-collection")}else if(e.end.length===0){switch(this.
+type){case"comma":case"explicit-key-ind":!t||t.sep?e.items.push({start:[this.sourceToken]}):t.start.push(this.sourceToken);
+return;case"map-value-ind":!t||t.value?e.items.push({start:[],key:null,sep:[this.sourceToken]}):t.sep?t.sep.push(this.sourceToken):
+Object.assign(t,{key:null,sep:[this.sourceToken]});return;case"space":case"comment":case"newline":case"anchor":case"tag":
+!t||t.value?e.items.push({start:[this.sourceToken]}):t.sep?t.sep.push(this.sourceToken):t.start.push(this.sourceToken);return;case"\
+alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":{let i=this.flowScalar(this.type);!t||t.value?
+e.items.push({start:[],key:i,sep:[]}):t.sep?this.stack.push(i):Object.assign(t,{key:i,sep:[]});return}case"flow-map-end":case"\
+flow-seq-end":e.end.push(this.sourceToken);return}let n=this.startBlockValue(e);n?this.stack.push(n):(yield*this.pop(),yield*this.
+step())}else{let n=this.peek(2);if(n.type==="block-map"&&(this.type==="map-value-ind"&&n.indent===e.indent||this.type===
+"newline"&&!n.items[n.items.length-1].sep))yield*this.pop(),yield*this.step();else if(this.type==="map-value-ind"&&n.type!==
+"flow-collection"){let i=Kt(n),r=Ke(i);sn(e);let o=e.end.splice(1,e.end.length);o.push(this.sourceToken);let a={type:"bl\
+ock-map",offset:e.offset,indent:e.indent,items:[{start:r,key:e,sep:o}]};this.onKeyLine=!0,this.stack[this.stack.length-1]=
+a}else yield*this.lineEnd(e)}}flowScalar(e){if(this.onNewLine){let t=this.source.indexOf(`
+`)+1;for(;t!==0;)this.onNewLine(this.offset+t),t=this.source.indexOf(`
+`,t)+1}return{type:e,offset:this.offset,indent:this.indent,source:this.source}}startBlockValue(e){switch(this.type){case"\
 alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":return this.flowScalar(this.type);case"block-s\
 calar-header":return{type:"block-scalar",offset:this.offset,indent:this.indent,props:[this.sourceToken],source:""};case"\
 flow-map-start":case"flow-seq-start":return{type:"flow-collection",offset:this.offset,indent:this.indent,start:this.sourceToken,
 items:[],end:[]};case"seq-item-ind":return{type:"block-seq",offset:this.offset,indent:this.indent,items:[{start:[this.sourceToken]}]};case"\
-explicit-key-ind":{this.onKeyLine=!0;const prev=getPrevProps(parent),start=getFirstKeyStartProps(prev);return start.push(
-this.sourceToken),{type:"block-map",offset:this.offset,indent:this.indent,items:[{start,explicitKey:!0}]}}case"map-value\
--ind":{this.onKeyLine=!0;const prev=getPrevProps(parent),start=getFirstKeyStartProps(prev);return{type:"block-map",offset:this.
-offset,indent:this.indent,items:[{start,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(start,indent){
-return this.type!=="comment"||this.indent<=indent?!1:start.every(st=>st.type==="newline"||st.type==="space")}*documentEnd(docEnd){
-this.type!=="doc-mode"&&(docEnd.end?docEnd.end.push(this.sourceToken):docEnd.end=[this.sourceToken],this.type==="newline"&&
-(yield*this.pop()))}*lineEnd(token){switch(this.type){case"comma":case"doc-start":case"doc-end":case"flow-seq-end":case"\
-flow-map-end":case"map-value-ind":yield*this.pop(),yield*this.step();break;case"newline":this.onKeyLine=!1;default:token.
-end?token.end.push(this.sourceToken):token.end=[this.sourceToken],this.type==="newline"&&(yield*this.pop())}}};exports.Parser=
-Parser}}),require_public_api=__commonJS({"node_modules/yaml/dist/public-api.js"(exports){"use strict";init_node_globals();
-var composer=require_composer(),Document=require_Document(),errors=require_errors(),log=require_log(),identity=require_identity(),
-lineCounter=require_line_counter(),parser=require_parser();function parseOptions(options){const prettyErrors=options.prettyErrors!==
-!1;return{lineCounter:options.lineCounter||prettyErrors&&new lineCounter.LineCounter||null,prettyErrors}}function parseAllDocuments(source,options={}){
-const{lineCounter:lineCounter2,prettyErrors}=parseOptions(options),parser$1=new parser.Parser(lineCounter2?.addNewLine),
-composer$1=new composer.Composer(options),docs=Array.from(composer$1.compose(parser$1.parse(source)));if(prettyErrors&&lineCounter2)
-for(const doc of docs)doc.errors.forEach(errors.prettifyError(source,lineCounter2)),doc.warnings.forEach(errors.prettifyError(
-source,lineCounter2));return docs.length>0?docs:Object.assign([],{empty:!0},composer$1.streamInfo())}function parseDocument(source,options={}){
-const{lineCounter:lineCounter2,prettyErrors}=parseOptions(options),parser$1=new parser.Parser(lineCounter2?.addNewLine),
-composer$1=new composer.Composer(options);let doc=null;for(const _doc of composer$1.compose(parser$1.parse(source),!0,source.
-length))if(!doc)doc=_doc;else if(doc.options.logLevel!=="silent"){doc.errors.push(new errors.YAMLParseError(_doc.range.slice(
-0,2),"MULTIPLE_DOCS","Source contains multiple documents; please use YAML.parseAllDocuments()"));break}return prettyErrors&&
-lineCounter2&&(doc.errors.forEach(errors.prettifyError(source,lineCounter2)),doc.warnings.forEach(errors.prettifyError(source,
-lineCounter2))),doc}function parse2(src,reviver,options){let _reviver;typeof reviver=="function"?_reviver=reviver:options===
-void 0&&reviver&&typeof reviver=="object"&&(options=reviver);const doc=parseDocument(src,options);if(!doc)return null;if(doc.
-warnings.forEach(warning=>log.warn(doc.options.logLevel,warning)),doc.errors.length>0){if(doc.options.logLevel!=="silent")
-throw doc.errors[0];doc.errors=[]}return doc.toJS(Object.assign({reviver:_reviver},options))}function stringify(value,replacer,options){
-let _replacer=null;if(typeof replacer=="function"||Array.isArray(replacer)?_replacer=replacer:options===void 0&&replacer&&
-(options=replacer),typeof options=="string"&&(options=options.length),typeof options=="number"){const indent=Math.round(
-options);options=indent<1?void 0:indent>8?{indent:8}:{indent}}if(value===void 0){const{keepUndefined}=options??replacer??
-{};if(!keepUndefined)return}return identity.isDocument(value)&&!_replacer?value.toString(options):new Document.Document(
-value,_replacer,options).toString(options)}exports.parse=parse2,exports.parseAllDocuments=parseAllDocuments,exports.parseDocument=
-parseDocument,exports.stringify=stringify}}),require_dist=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use st\
-rict";init_node_globals();var composer=require_composer(),Document=require_Document(),Schema=require_Schema(),errors=require_errors(),
-Alias=require_Alias(),identity=require_identity(),Pair=require_Pair(),Scalar=require_Scalar(),YAMLMap=require_YAMLMap(),
-YAMLSeq=require_YAMLSeq(),cst=require_cst(),lexer=require_lexer(),lineCounter=require_line_counter(),parser=require_parser(),
-publicApi=require_public_api(),visit=require_visit();exports.Composer=composer.Composer,exports.Document=Document.Document,
-exports.Schema=Schema.Schema,exports.YAMLError=errors.YAMLError,exports.YAMLParseError=errors.YAMLParseError,exports.YAMLWarning=
-errors.YAMLWarning,exports.Alias=Alias.Alias,exports.isAlias=identity.isAlias,exports.isCollection=identity.isCollection,
-exports.isDocument=identity.isDocument,exports.isMap=identity.isMap,exports.isNode=identity.isNode,exports.isPair=identity.
-isPair,exports.isScalar=identity.isScalar,exports.isSeq=identity.isSeq,exports.Pair=Pair.Pair,exports.Scalar=Scalar.Scalar,
-exports.YAMLMap=YAMLMap.YAMLMap,exports.YAMLSeq=YAMLSeq.YAMLSeq,exports.CST=cst,exports.Lexer=lexer.Lexer,exports.LineCounter=
-lineCounter.LineCounter,exports.Parser=parser.Parser,exports.parse=publicApi.parse,exports.parseAllDocuments=publicApi.parseAllDocuments,
-exports.parseDocument=publicApi.parseDocument,exports.stringify=publicApi.stringify,exports.visit=visit.visit,exports.visitAsync=
-visit.visitAsync}});init_node_globals();var import_yaml=__toESM(require_dist()),export_parse=import_yaml.parse;export{export_parse as parse};
+explicit-key-ind":{this.onKeyLine=!0;let t=Kt(e),n=Ke(t);return n.push(this.sourceToken),{type:"block-map",offset:this.offset,
+indent:this.indent,items:[{start:n,explicitKey:!0}]}}case"map-value-ind":{this.onKeyLine=!0;let t=Kt(e),n=Ke(t);return{type:"\
+block-map",offset:this.offset,indent:this.indent,items:[{start:n,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(e,t){
+return this.type!=="comment"||this.indent<=t?!1:e.every(n=>n.type==="newline"||n.type==="space")}*documentEnd(e){this.type!==
+"doc-mode"&&(e.end?e.end.push(this.sourceToken):e.end=[this.sourceToken],this.type==="newline"&&(yield*this.pop()))}*lineEnd(e){
+switch(this.type){case"comma":case"doc-start":case"doc-end":case"flow-seq-end":case"flow-map-end":case"map-value-ind":yield*this.
+pop(),yield*this.step();break;case"newline":this.onKeyLine=!1;default:e.end?e.end.push(this.sourceToken):e.end=[this.sourceToken],
+this.type==="newline"&&(yield*this.pop())}}};function Kn(s){let e=s.prettyErrors!==!1;return{lineCounter:s.lineCounter||e&&new tt||null,prettyErrors:e}}function rn(s,e={}){let{lineCounter:t,prettyErrors:n}=Kn(e),i=new st(t?.addNewLine),r=new Ze(e),o=null;for(let a of r.compose(
+i.parse(s),!0,s.length))if(!o)o=a;else if(o.options.logLevel!=="silent"){o.errors.push(new se(a.range.slice(0,2),"MULTIP\
+LE_DOCS","Source contains multiple documents; please use YAML.parseAllDocuments()"));break}return n&&t&&(o.errors.forEach(
+ts(s,t)),o.warnings.forEach(ts(s,t))),o}function on(s,e,t){let n;typeof e=="function"?n=e:t===void 0&&e&&typeof e=="obje\
+ct"&&(t=e);let i=rn(s,t);if(!i)return null;if(i.warnings.forEach(r=>dt(i.options.logLevel,r)),i.errors.length>0){if(i.options.
+logLevel!=="silent")throw i.errors[0];i.errors=[]}return i.toJS(Object.assign({reviver:n},t))}export{on as parse};

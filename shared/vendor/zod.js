@@ -2,702 +2,361 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   zod@4.6.7 (MIT)
 // @ts-self-types="./zod.d.ts"
-var __defProp=Object.defineProperty,__export=(target,all)=>{for(var name in all)__defProp(target,name,{get:all[name],enumerable:!0})},
-external_exports={};__export(external_exports,{$brand:()=>$brand,$input:()=>$input,$output:()=>$output,INVALID:()=>INVALID,
-NEVER:()=>NEVER,TimePrecision:()=>TimePrecision,ZodAny:()=>ZodAny,ZodArray:()=>ZodArray,ZodBase64:()=>ZodBase64,ZodBase64URL:()=>ZodBase64URL,
-ZodBigInt:()=>ZodBigInt,ZodBigIntFormat:()=>ZodBigIntFormat,ZodBoolean:()=>ZodBoolean,ZodCIDRv4:()=>ZodCIDRv4,ZodCIDRv6:()=>ZodCIDRv6,
-ZodCUID:()=>ZodCUID,ZodCUID2:()=>ZodCUID2,ZodCatch:()=>ZodCatch,ZodCodec:()=>ZodCodec,ZodCompileAsyncError:()=>ZodCompileAsyncError,
-ZodCompileUnsupportedError:()=>ZodCompileUnsupportedError,ZodCreditCard:()=>ZodCreditCard,ZodCustom:()=>ZodCustom,ZodCustomStringFormat:()=>ZodCustomStringFormat,
-ZodDate:()=>ZodDate,ZodDefault:()=>ZodDefault,ZodDiscriminatedUnion:()=>ZodDiscriminatedUnion,ZodE164:()=>ZodE164,ZodEmail:()=>ZodEmail,
-ZodEmoji:()=>ZodEmoji,ZodEnum:()=>ZodEnum,ZodError:()=>ZodError,ZodExactOptional:()=>ZodExactOptional,ZodFile:()=>ZodFile,
-ZodFirstPartyTypeKind:()=>ZodFirstPartyTypeKind,ZodFunction:()=>ZodFunction,ZodGUID:()=>ZodGUID,ZodIBAN:()=>ZodIBAN,ZodIPv4:()=>ZodIPv4,
-ZodIPv6:()=>ZodIPv6,ZodISODate:()=>ZodISODate,ZodISODateTime:()=>ZodISODateTime,ZodISODuration:()=>ZodISODuration,ZodISOTime:()=>ZodISOTime,
-ZodInstanceOf:()=>ZodInstanceOf,ZodIntersection:()=>ZodIntersection,ZodIssueCode:()=>ZodIssueCode,ZodJWT:()=>ZodJWT,ZodKSUID:()=>ZodKSUID,
-ZodLazy:()=>ZodLazy,ZodLiteral:()=>ZodLiteral,ZodMAC:()=>ZodMAC,ZodMap:()=>ZodMap,ZodNaN:()=>ZodNaN,ZodNanoID:()=>ZodNanoID,
-ZodNever:()=>ZodNever,ZodNonOptional:()=>ZodNonOptional,ZodNull:()=>ZodNull,ZodNullable:()=>ZodNullable,ZodNumber:()=>ZodNumber,
-ZodNumberFormat:()=>ZodNumberFormat,ZodObject:()=>ZodObject,ZodOptional:()=>ZodOptional,ZodPipe:()=>ZodPipe,ZodPrefault:()=>ZodPrefault,
-ZodPreprocess:()=>ZodPreprocess,ZodPromise:()=>ZodPromise,ZodReadonly:()=>ZodReadonly,ZodRealError:()=>ZodRealError,ZodRecord:()=>ZodRecord,
-ZodSet:()=>ZodSet,ZodString:()=>ZodString,ZodStringFormat:()=>ZodStringFormat,ZodSuccess:()=>ZodSuccess,ZodSymbol:()=>ZodSymbol,
-ZodTemplateLiteral:()=>ZodTemplateLiteral,ZodTransform:()=>ZodTransform,ZodTuple:()=>ZodTuple,ZodType:()=>ZodType,ZodULID:()=>ZodULID,
-ZodURL:()=>ZodURL,ZodUUID:()=>ZodUUID,ZodUndefined:()=>ZodUndefined,ZodUnion:()=>ZodUnion,ZodUnknown:()=>ZodUnknown,ZodVoid:()=>ZodVoid,
-ZodXID:()=>ZodXID,ZodXor:()=>ZodXor,_ZodString:()=>_ZodString,_default:()=>_default2,_function:()=>_function,any:()=>any,
-array:()=>array,base64:()=>base642,base64url:()=>base64url2,bigint:()=>bigint2,boolean:()=>boolean2,catch:()=>_catch2,check:()=>check,
-cidrv4:()=>cidrv42,cidrv6:()=>cidrv62,clone:()=>clone,codec:()=>codec,coerce:()=>coerce_exports,compile:()=>compile,config:()=>config,
-core:()=>core_exports2,creditCard:()=>creditCard2,cuid:()=>cuid3,cuid2:()=>cuid22,currencyCode:()=>currencyCode2,custom:()=>custom,
-date:()=>date2,decode:()=>decode2,decodeAsync:()=>decodeAsync2,deepPartial:()=>deepPartial,describe:()=>describe2,discriminatedUnion:()=>discriminatedUnion,
-e164:()=>e1642,email:()=>email2,emoji:()=>emoji2,encode:()=>encode2,encodeAsync:()=>encodeAsync2,endsWith:()=>_endsWith,
-enum:()=>_enum2,exactOptional:()=>exactOptional,file:()=>file,flattenError:()=>flattenError,float32:()=>float32,float64:()=>float64,
-formatError:()=>formatError,fromJSONSchema:()=>fromJSONSchema,function:()=>_function,getDiscriminatedOption:()=>getDiscriminatedOption,
-getErrorMap:()=>getErrorMap,globalRegistry:()=>globalRegistry,gt:()=>_gt,gte:()=>_gte,guid:()=>guid2,hash:()=>hash,hex:()=>hex2,
-hostname:()=>hostname2,httpUrl:()=>httpUrl,iban:()=>iban2,includes:()=>_includes,input:()=>input,instanceof:()=>_instanceof,
-int:()=>int,int32:()=>int32,int64:()=>int64,intersection:()=>intersection,invertCodec:()=>invertCodec,ipv4:()=>ipv42,ipv6:()=>ipv62,
-iso:()=>iso_exports,json:()=>json,jwt:()=>jwt,keyof:()=>keyof,ksuid:()=>ksuid2,lazy:()=>lazy,length:()=>_length,literal:()=>literal,
-locales:()=>locales_exports,looseObject:()=>looseObject,looseRecord:()=>looseRecord,lowercase:()=>_lowercase,lt:()=>_lt,
-lte:()=>_lte,mac:()=>mac2,map:()=>map,maxLength:()=>_maxLength,maxSize:()=>_maxSize,memoizer:()=>memoizer,meta:()=>meta2,
-mime:()=>_mime,minLength:()=>_minLength,minSize:()=>_minSize,multipleOf:()=>_multipleOf,nan:()=>nan,nanoid:()=>nanoid2,nativeEnum:()=>nativeEnum,
-negative:()=>_negative,never:()=>never,nonnegative:()=>_nonnegative,nonoptional:()=>nonoptional,nonpositive:()=>_nonpositive,
-normalize:()=>_normalize,null:()=>_null3,nullable:()=>nullable,nullish:()=>nullish2,number:()=>number2,object:()=>object,
-optional:()=>optional,output:()=>output,overwrite:()=>_overwrite,parse:()=>parse2,parseAsync:()=>parseAsync2,partialRecord:()=>partialRecord,
-pipe:()=>pipe,positive:()=>_positive,prefault:()=>prefault,preprocess:()=>preprocess,prettifyError:()=>prettifyError,promise:()=>promise,
-properties:()=>_properties,property:()=>_property,readonly:()=>readonly,record:()=>record,refine:()=>refine,regex:()=>_regex,
-regexes:()=>regexes_exports,registry:()=>registry,safeDecode:()=>safeDecode2,safeDecodeAsync:()=>safeDecodeAsync2,safeEncode:()=>safeEncode2,
-safeEncodeAsync:()=>safeEncodeAsync2,safeParse:()=>safeParse2,safeParseAsync:()=>safeParseAsync2,set:()=>set,setErrorMap:()=>setErrorMap,
-size:()=>_size,slugify:()=>_slugify,startsWith:()=>_startsWith,strictObject:()=>strictObject,string:()=>string2,stringFormat:()=>stringFormat,
-stringbool:()=>stringbool,success:()=>success,superRefine:()=>superRefine,symbol:()=>symbol,templateLiteral:()=>templateLiteral,
-toJSONSchema:()=>toJSONSchema,toLowerCase:()=>_toLowerCase,toUpperCase:()=>_toUpperCase,toZod:()=>toZod,transform:()=>transform,
-treeifyError:()=>treeifyError,trim:()=>_trim,tuple:()=>tuple,uint32:()=>uint32,uint64:()=>uint64,ulid:()=>ulid2,undefined:()=>_undefined3,
-union:()=>union,unknown:()=>unknown,uppercase:()=>_uppercase,url:()=>url,util:()=>util_exports,uuid:()=>uuid2,uuidv4:()=>uuidv4,
-uuidv6:()=>uuidv6,uuidv7:()=>uuidv7,validate:()=>validate,validateAsync:()=>validateAsync,void:()=>_void2,withParser:()=>withParser,
-xid:()=>xid2,xor:()=>xor});var core_exports2={};__export(core_exports2,{$ZodAny:()=>$ZodAny,$ZodArray:()=>$ZodArray,$ZodAsyncError:()=>$ZodAsyncError,
-$ZodBase64:()=>$ZodBase64,$ZodBase64URL:()=>$ZodBase64URL,$ZodBigInt:()=>$ZodBigInt,$ZodBigIntFormat:()=>$ZodBigIntFormat,
-$ZodBoolean:()=>$ZodBoolean,$ZodCIDRv4:()=>$ZodCIDRv4,$ZodCIDRv6:()=>$ZodCIDRv6,$ZodCUID:()=>$ZodCUID,$ZodCUID2:()=>$ZodCUID2,
-$ZodCatch:()=>$ZodCatch,$ZodCheck:()=>$ZodCheck,$ZodCheckBigIntFormat:()=>$ZodCheckBigIntFormat,$ZodCheckEndsWith:()=>$ZodCheckEndsWith,
-$ZodCheckGreaterThan:()=>$ZodCheckGreaterThan,$ZodCheckIncludes:()=>$ZodCheckIncludes,$ZodCheckLengthEquals:()=>$ZodCheckLengthEquals,
-$ZodCheckLessThan:()=>$ZodCheckLessThan,$ZodCheckLowerCase:()=>$ZodCheckLowerCase,$ZodCheckMaxLength:()=>$ZodCheckMaxLength,
-$ZodCheckMaxSize:()=>$ZodCheckMaxSize,$ZodCheckMimeType:()=>$ZodCheckMimeType,$ZodCheckMinLength:()=>$ZodCheckMinLength,
-$ZodCheckMinSize:()=>$ZodCheckMinSize,$ZodCheckMultipleOf:()=>$ZodCheckMultipleOf,$ZodCheckNumberFormat:()=>$ZodCheckNumberFormat,
-$ZodCheckOverwrite:()=>$ZodCheckOverwrite,$ZodCheckProperties:()=>$ZodCheckProperties,$ZodCheckProperty:()=>$ZodCheckProperty,
-$ZodCheckRegex:()=>$ZodCheckRegex,$ZodCheckSizeEquals:()=>$ZodCheckSizeEquals,$ZodCheckStartsWith:()=>$ZodCheckStartsWith,
-$ZodCheckStringFormat:()=>$ZodCheckStringFormat,$ZodCheckUpperCase:()=>$ZodCheckUpperCase,$ZodCodec:()=>$ZodCodec,$ZodCreditCard:()=>$ZodCreditCard,
-$ZodCustom:()=>$ZodCustom,$ZodCustomStringFormat:()=>$ZodCustomStringFormat,$ZodCyclicError:()=>$ZodCyclicError,$ZodDate:()=>$ZodDate,
-$ZodDefault:()=>$ZodDefault,$ZodDiscriminatedUnion:()=>$ZodDiscriminatedUnion,$ZodE164:()=>$ZodE164,$ZodEmail:()=>$ZodEmail,
-$ZodEmoji:()=>$ZodEmoji,$ZodEncodeError:()=>$ZodEncodeError,$ZodEnum:()=>$ZodEnum,$ZodError:()=>$ZodError,$ZodExactOptional:()=>$ZodExactOptional,
-$ZodFile:()=>$ZodFile,$ZodFunction:()=>$ZodFunction,$ZodGUID:()=>$ZodGUID,$ZodIBAN:()=>$ZodIBAN,$ZodIPv4:()=>$ZodIPv4,$ZodIPv6:()=>$ZodIPv6,
-$ZodISODate:()=>$ZodISODate,$ZodISODateTime:()=>$ZodISODateTime,$ZodISODuration:()=>$ZodISODuration,$ZodISOTime:()=>$ZodISOTime,
-$ZodIntersection:()=>$ZodIntersection,$ZodJWT:()=>$ZodJWT,$ZodKSUID:()=>$ZodKSUID,$ZodLazy:()=>$ZodLazy,$ZodLiteral:()=>$ZodLiteral,
-$ZodMAC:()=>$ZodMAC,$ZodMap:()=>$ZodMap,$ZodNaN:()=>$ZodNaN,$ZodNanoID:()=>$ZodNanoID,$ZodNever:()=>$ZodNever,$ZodNonOptional:()=>$ZodNonOptional,
-$ZodNull:()=>$ZodNull,$ZodNullable:()=>$ZodNullable,$ZodNumber:()=>$ZodNumber,$ZodNumberFormat:()=>$ZodNumberFormat,$ZodObject:()=>$ZodObject,
-$ZodObjectJIT:()=>$ZodObjectJIT,$ZodOptional:()=>$ZodOptional,$ZodPipe:()=>$ZodPipe,$ZodPrefault:()=>$ZodPrefault,$ZodPreprocess:()=>$ZodPreprocess,
-$ZodPromise:()=>$ZodPromise,$ZodReadonly:()=>$ZodReadonly,$ZodRealError:()=>$ZodRealError,$ZodRecord:()=>$ZodRecord,$ZodRegistry:()=>$ZodRegistry,
-$ZodSet:()=>$ZodSet,$ZodString:()=>$ZodString,$ZodStringFormat:()=>$ZodStringFormat,$ZodSuccess:()=>$ZodSuccess,$ZodSymbol:()=>$ZodSymbol,
-$ZodTemplateLiteral:()=>$ZodTemplateLiteral,$ZodTransform:()=>$ZodTransform,$ZodTuple:()=>$ZodTuple,$ZodType:()=>$ZodType,
-$ZodULID:()=>$ZodULID,$ZodURL:()=>$ZodURL,$ZodUUID:()=>$ZodUUID,$ZodUndefined:()=>$ZodUndefined,$ZodUnion:()=>$ZodUnion,
-$ZodUnknown:()=>$ZodUnknown,$ZodVoid:()=>$ZodVoid,$ZodXID:()=>$ZodXID,$ZodXor:()=>$ZodXor,$brand:()=>$brand,$constructor:()=>$constructor,
-$input:()=>$input,$output:()=>$output,Doc:()=>Doc,INVALID:()=>INVALID,JSONSchema:()=>json_schema_exports,JSONSchemaGenerator:()=>JSONSchemaGenerator,
-NEVER:()=>NEVER,TimePrecision:()=>TimePrecision,URL_BAD_FORMAT:()=>URL_BAD_FORMAT,URL_UNPARSEABLE:()=>URL_UNPARSEABLE,ZodCompileAsyncError:()=>ZodCompileAsyncError,
-ZodCompileUnsupportedError:()=>ZodCompileUnsupportedError,_any:()=>_any,_array:()=>_array,_base64:()=>_base64,_base64url:()=>_base64url,
-_bigint:()=>_bigint,_boolean:()=>_boolean,_catch:()=>_catch,_check:()=>_check,_cidrv4:()=>_cidrv4,_cidrv6:()=>_cidrv6,_coercedBigint:()=>_coercedBigint,
-_coercedBoolean:()=>_coercedBoolean,_coercedDate:()=>_coercedDate,_coercedNumber:()=>_coercedNumber,_coercedString:()=>_coercedString,
-_creditCard:()=>_creditCard,_cuid:()=>_cuid,_cuid2:()=>_cuid2,_custom:()=>_custom,_date:()=>_date,_decode:()=>_decode,_decodeAsync:()=>_decodeAsync,
-_default:()=>_default,_discriminatedUnion:()=>_discriminatedUnion,_e164:()=>_e164,_email:()=>_email,_emoji:()=>_emoji2,_encode:()=>_encode,
-_encodeAsync:()=>_encodeAsync,_endsWith:()=>_endsWith,_enum:()=>_enum,_file:()=>_file,_float32:()=>_float32,_float64:()=>_float64,
-_gt:()=>_gt,_gte:()=>_gte,_guid:()=>_guid,_iban:()=>_iban,_includes:()=>_includes,_int:()=>_int,_int32:()=>_int32,_int64:()=>_int64,
-_intersection:()=>_intersection,_ipv4:()=>_ipv4,_ipv6:()=>_ipv6,_isoDate:()=>_isoDate,_isoDateTime:()=>_isoDateTime,_isoDuration:()=>_isoDuration,
-_isoTime:()=>_isoTime,_jwt:()=>_jwt,_ksuid:()=>_ksuid,_lazy:()=>_lazy,_length:()=>_length,_literal:()=>_literal,_lowercase:()=>_lowercase,
-_lt:()=>_lt,_lte:()=>_lte,_mac:()=>_mac,_map:()=>_map,_max:()=>_lte,_maxLength:()=>_maxLength,_maxSize:()=>_maxSize,_mime:()=>_mime,
-_min:()=>_gte,_minLength:()=>_minLength,_minSize:()=>_minSize,_multipleOf:()=>_multipleOf,_nan:()=>_nan,_nanoid:()=>_nanoid,
-_nativeEnum:()=>_nativeEnum,_negative:()=>_negative,_never:()=>_never,_nonnegative:()=>_nonnegative,_nonoptional:()=>_nonoptional,
-_nonpositive:()=>_nonpositive,_normalize:()=>_normalize,_null:()=>_null2,_nullable:()=>_nullable,_number:()=>_number,_optional:()=>_optional,
-_overwrite:()=>_overwrite,_parse:()=>_parse,_parseAsync:()=>_parseAsync,_pipe:()=>_pipe,_positive:()=>_positive,_promise:()=>_promise,
-_properties:()=>_properties,_property:()=>_property,_readonly:()=>_readonly,_record:()=>_record,_refine:()=>_refine,_regex:()=>_regex,
-_safeDecode:()=>_safeDecode,_safeDecodeAsync:()=>_safeDecodeAsync,_safeEncode:()=>_safeEncode,_safeEncodeAsync:()=>_safeEncodeAsync,
-_safeParse:()=>_safeParse,_safeParseAsync:()=>_safeParseAsync,_set:()=>_set,_size:()=>_size,_slugify:()=>_slugify,_startsWith:()=>_startsWith,
-_string:()=>_string,_stringFormat:()=>_stringFormat,_stringbool:()=>_stringbool,_success:()=>_success,_superRefine:()=>_superRefine,
-_symbol:()=>_symbol,_templateLiteral:()=>_templateLiteral,_toLowerCase:()=>_toLowerCase,_toUpperCase:()=>_toUpperCase,_transform:()=>_transform,
-_trim:()=>_trim,_tuple:()=>_tuple,_uint32:()=>_uint32,_uint64:()=>_uint64,_ulid:()=>_ulid,_undefined:()=>_undefined2,_union:()=>_union,
-_unknown:()=>_unknown,_uppercase:()=>_uppercase,_url:()=>_url,_uuid:()=>_uuid,_uuidv4:()=>_uuidv4,_uuidv6:()=>_uuidv6,_uuidv7:()=>_uuidv7,
-_void:()=>_void,_xid:()=>_xid,_xor:()=>_xor,base64Charset:()=>base64Charset,base64urlCharset:()=>base64urlCharset,canParseURL:()=>canParseURL,
-clone:()=>clone,compile:()=>compile,compileFn:()=>compileFn,config:()=>config,createStandardJSONSchemaMethod:()=>createStandardJSONSchemaMethod,
-createToJSONSchemaMethod:()=>createToJSONSchemaMethod,decode:()=>decode,decodeAsync:()=>decodeAsync,describe:()=>describe,
-encode:()=>encode,encodeAsync:()=>encodeAsync,extractDefs:()=>extractDefs,finalize:()=>finalize,flattenError:()=>flattenError,
-formatError:()=>formatError,getDiscriminatedOption:()=>getDiscriminatedOption,globalConfig:()=>globalConfig,globalRegistry:()=>globalRegistry,
-handleUnrepresentable:()=>handleUnrepresentable,initializeContext:()=>initializeContext,isBackEdge:()=>isBackEdge,isRecursiveSchema:()=>isRecursiveSchema,
-isValidBase64:()=>isValidBase64,isValidBase64URL:()=>isValidBase64URL,isValidCIDRv6:()=>isValidCIDRv6,isValidCreditCard:()=>isValidCreditCard,
-isValidIBAN:()=>isValidIBAN,isValidIPv6:()=>isValidIPv6,isValidJWT:()=>isValidJWT,locales:()=>locales_exports,memoizer:()=>memoizer,
-mergeValues:()=>mergeValues,meta:()=>meta,parse:()=>parse,parseAsync:()=>parseAsync,parseURLObject:()=>parseURLObject,prettifyError:()=>prettifyError,
-process:()=>processSchema,processSchema:()=>processSchema,regexes:()=>regexes_exports,registry:()=>registry,safeDecode:()=>safeDecode,
-safeDecodeAsync:()=>safeDecodeAsync,safeEncode:()=>safeEncode,safeEncodeAsync:()=>safeEncodeAsync,safeParse:()=>safeParse,
-safeParseAsync:()=>safeParseAsync,standardProps:()=>standardProps,stripTabAndNewline:()=>stripTabAndNewline,toDotPath:()=>toDotPath,
-toJSONSchema:()=>toJSONSchema,toZod:()=>toZod,treeifyError:()=>treeifyError,urlHostnameOk:()=>urlHostnameOk,urlProtocolOk:()=>urlProtocolOk,
-util:()=>util_exports,validate:()=>validate,validateAsync:()=>validateAsync,validateURL:()=>validateURL,version:()=>version,
-withParser:()=>withParser});var util_exports={};__export(util_exports,{BIGINT_FORMAT_RANGES:()=>BIGINT_FORMAT_RANGES,CONSTANT_CATCH:()=>CONSTANT_CATCH,
-Class:()=>Class,NUMBER_FORMAT_RANGES:()=>NUMBER_FORMAT_RANGES,aborted:()=>aborted,allowsEval:()=>allowsEval,assert:()=>assert,
-assertEqual:()=>assertEqual,assertIs:()=>assertIs,assertNever:()=>assertNever,assertNotEqual:()=>assertNotEqual,assignProp:()=>assignProp,
-attachSchema:()=>attachSchema,base64ToUint8Array:()=>base64ToUint8Array,base64urlToUint8Array:()=>base64urlToUint8Array,
-cached:()=>cached,captureStackTrace:()=>captureStackTrace,cleanEnum:()=>cleanEnum,cleanRegex:()=>cleanRegex,clone:()=>clone,
-cloneDef:()=>cloneDef,codePointLength:()=>codePointLength,constantCatch:()=>constantCatch,createTransparentProxy:()=>createTransparentProxy,
-defineLazy:()=>defineLazy,defineLazyInternal:()=>defineLazyInternal,derived:()=>derived,esc:()=>esc,escapeRegex:()=>escapeRegex,
-explicitlyAborted:()=>explicitlyAborted,extend:()=>extend,finalizeIssue:()=>finalizeIssue,floatSafeRemainder:()=>floatSafeRemainder,
-getElementAtPath:()=>getElementAtPath,getEnumValues:()=>getEnumValues,getLengthableOrigin:()=>getLengthableOrigin,getParsedType:()=>getParsedType,
-getSizableOrigin:()=>getSizableOrigin,hexToUint8Array:()=>hexToUint8Array,hide:()=>hide,installLazyProp:()=>installLazyProp,
-isObject:()=>isObject,isPlainObject:()=>isPlainObject,issue:()=>issue,joinValues:()=>joinValues,jsonStringifyReplacer:()=>jsonStringifyReplacer,
-members:()=>members,merge:()=>merge,mergeDefs:()=>mergeDefs,normalizeParams:()=>normalizeParams,nullish:()=>nullish,numKeys:()=>numKeys,
-objectClone:()=>objectClone,omit:()=>omit,optionalKeys:()=>optionalKeys,own:()=>own,parsedType:()=>parsedType,partial:()=>partial,
-pick:()=>pick,prefixIssues:()=>prefixIssues,primitiveTypes:()=>primitiveTypes,promiseAllObject:()=>promiseAllObject,propertyKeyTypes:()=>propertyKeyTypes,
-randomString:()=>randomString,rawShape:()=>rawShape,required:()=>required,safeExtend:()=>safeExtend,shallowClone:()=>shallowClone,
-sizeCaps:()=>sizeCaps,slugify:()=>slugify,stringifyPrimitive:()=>stringifyPrimitive,toZod:()=>toZod,uint8ArrayToBase64:()=>uint8ArrayToBase64,
-uint8ArrayToBase64url:()=>uint8ArrayToBase64url,uint8ArrayToHex:()=>uint8ArrayToHex,unwrapMessage:()=>unwrapMessage});function assertEqual(val){
-return val}function assertNotEqual(val){return val}function toZod(){return schema=>schema}function assertIs(_arg){}function assertNever(_x){
-throw new Error("Unexpected value in exhaustive check")}function assert(_){}function getEnumValues(entries){const numericValues=Object.
-values(entries).filter(v=>typeof v=="number");return Object.entries(entries).filter(([k,_])=>numericValues.indexOf(+k)===
--1).map(([_,v])=>v)}function joinValues(array2,separator="|"){return array2.map(val=>stringifyPrimitive(val)).join(separator)}
-function jsonStringifyReplacer(_,value){return typeof value=="bigint"?value.toString():value}var Cached=class{constructor(getter){
-this._getter=getter,this._value=void 0}get value(){const getter=this._getter;return getter!==void 0&&(this._value=getter(),
-this._getter=void 0),this._value}};function cached(getter){return new Cached(getter)}function nullish(input2){return input2==
-null}function cleanRegex(source){const start=source.startsWith("^")?1:0,end=source.endsWith("$")?source.length-1:source.
-length;return source.slice(start,end)}function floatSafeRemainder(val,step){const ratio=val/step,roundedRatio=Math.round(
-ratio),tolerance=4*Number.EPSILON*Math.max(Math.abs(ratio),1);return Math.abs(ratio-roundedRatio)<tolerance?0:ratio-roundedRatio}
-var EVALUATING=Symbol("evaluating");function defineLazy(object2,key,getter){let value;Object.defineProperty(object2,key,
-{get(){if(value!==EVALUATING)return value===void 0&&(value=EVALUATING,value=getter()),value},set(v){Object.defineProperty(
-object2,key,{value:v})},configurable:!0})}function objectClone(obj){return Object.create(Object.getPrototypeOf(obj),Object.
-getOwnPropertyDescriptors(obj))}function assignProp(target,prop,value){Object.defineProperty(target,prop,{value,writable:!0,
-enumerable:!0,configurable:!0})}function rawShape(def){const desc=Object.getOwnPropertyDescriptor(def,"shape");return desc?.
-get?desc.get.raw:desc?.value}function sourceShape(schema){return rawShape(schema._zod.def)??schema._zod.def.shape}function deferProp(target,key,getter){
-Object.defineProperty(target,key,{get(){const value=getter();return assignProp(this,key,value),value},enumerable:!0,configurable:!0})}
-function putProp(target,key,value){key in target?assignProp(target,key,value):target[key]=value}function mirrorShape(target,source,keys,wrap){
-const raw=sourceShape(source);for(const key of keys){const desc=Object.getOwnPropertyDescriptor(raw,key);desc.enumerable&&
-(desc.get?deferProp(target,key,()=>{const value=source._zod.def.shape[key];return wrap?wrap(value,key):value}):putProp(target,
-key,wrap?wrap(desc.value,key):desc.value))}}function mirrorProps(target,source){for(const key of Reflect.ownKeys(source)){
-const desc=Object.getOwnPropertyDescriptor(source,key);desc.enumerable&&(desc.get?deferProp(target,key,()=>source[key]):
-putProp(target,key,desc.value))}}function mergeDefs(...defs){const mergedDescriptors={};for(const def of defs){const descriptors=Object.
-getOwnPropertyDescriptors(def);Object.assign(mergedDescriptors,descriptors)}return Object.defineProperties({},mergedDescriptors)}
-function cloneDef(schema){return mergeDefs(schema._zod.def)}function getElementAtPath(obj,path){return path?path.reduce(
-(acc,key)=>acc?.[key],obj):obj}function promiseAllObject(promisesObj){const keys=Object.keys(promisesObj),promises=keys.
-map(key=>promisesObj[key]);return Promise.all(promises).then(results=>{const resolvedObj={};for(let i=0;i<keys.length;i++)
-resolvedObj[keys[i]]=results[i];return resolvedObj})}function randomString(length=10){const chars="abcdefghijklmnopqrstu\
-vwxyz";let str="";for(let i=0;i<length;i++)str+=chars[Math.floor(Math.random()*chars.length)];return str}function esc(str){
-return JSON.stringify(str)}function slugify(input2){return input2.toLowerCase().trim().replace(/[^\w\s-]/g,"").replace(/[\s_-]+/g,
-"-").replace(/^-+|-+$/g,"")}var captureStackTrace="captureStackTrace"in Error?Error.captureStackTrace:(..._args)=>{};function isObject(data){
-return typeof data=="object"&&data!==null&&!Array.isArray(data)}var allowsEval=cached(()=>{if(globalConfig.jitless||typeof navigator<
-"u"&&navigator?.userAgent?.includes("Cloudflare"))return!1;try{const F=Function;return new F(""),!0}catch{return!1}});function isPlainObject(o){
-if(isObject(o)===!1)return!1;const ctor=o.constructor;if(ctor===void 0||typeof ctor!="function")return!0;const prot=ctor.
-prototype;return!(isObject(prot)===!1||Object.prototype.hasOwnProperty.call(prot,"isPrototypeOf")===!1)}function shallowClone(o){
-return isPlainObject(o)?{...o}:Array.isArray(o)?[...o]:o instanceof Map?new Map(o):o instanceof Set?new Set(o):o}function numKeys(data){
-let keyCount=0;for(const key in data)Object.prototype.hasOwnProperty.call(data,key)&&keyCount++;return keyCount}var getParsedType=data=>{
-const t=typeof data;switch(t){case"undefined":return"undefined";case"string":return"string";case"number":return Number.isNaN(
-data)?"nan":"number";case"boolean":return"boolean";case"function":return"function";case"bigint":return"bigint";case"symb\
-ol":return"symbol";case"object":return Array.isArray(data)?"array":data===null?"null":data.then&&typeof data.then=="func\
-tion"&&data.catch&&typeof data.catch=="function"?"promise":typeof Map<"u"&&data instanceof Map?"map":typeof Set<"u"&&data instanceof
-Set?"set":typeof Date<"u"&&data instanceof Date?"date":typeof File<"u"&&data instanceof File?"file":"object";default:throw new Error(
-`Unknown data type: ${t}`)}},propertyKeyTypes=new Set(["string","number","symbol"]),primitiveTypes=new Set(["string","nu\
-mber","bigint","boolean","symbol","undefined"]);function escapeRegex(str){return str.replace(/[.*+?^${}()|[\]\\]/g,"\\$&")}
-function clone(inst,def,params){const cl=new inst._zod.constr(def??inst._zod.def);return(!def||params?.parent)&&(cl._zod.
-parent=inst),cl}function normalizeParams(_params){const params=_params;if(!params)return{};if(typeof params=="string")return{
-error:()=>params};if(params?.message!==void 0){if(params?.error!==void 0)throw new Error("Cannot specify both `message` \
-and `error` params");params.error=params.message}return delete params.message,typeof params.error=="string"?{...params,error:()=>params.
-error}:params}function createTransparentProxy(getter){let target;return new Proxy({},{get(_,prop,receiver){return target??
-(target=getter()),Reflect.get(target,prop,receiver)},set(_,prop,value,receiver){return target??(target=getter()),Reflect.
-set(target,prop,value,receiver)},has(_,prop){return target??(target=getter()),Reflect.has(target,prop)},deleteProperty(_,prop){
-return target??(target=getter()),Reflect.deleteProperty(target,prop)},ownKeys(_){return target??(target=getter()),Reflect.
-ownKeys(target)},getOwnPropertyDescriptor(_,prop){return target??(target=getter()),Reflect.getOwnPropertyDescriptor(target,
-prop)},defineProperty(_,prop,descriptor){return target??(target=getter()),Reflect.defineProperty(target,prop,descriptor)}})}
-function stringifyPrimitive(value){return typeof value=="bigint"?value.toString()+"n":typeof value=="string"?`"${value}"`:
-`${value}`}function optionalKeys(shape){return Object.keys(shape).filter(k=>shape[k]._zod.optin!==void 0&&shape[k]._zod.
-optout==="optional")}var NUMBER_FORMAT_RANGES={safeint:[Number.MIN_SAFE_INTEGER,Number.MAX_SAFE_INTEGER],int32:[-2147483648,
-2147483647],uint32:[0,4294967295],float32:[-34028234663852886e22,34028234663852886e22],float64:[-Number.MAX_VALUE,Number.
-MAX_VALUE]},BIGINT_FORMAT_RANGES={int64:[BigInt("-9223372036854775808"),BigInt("9223372036854775807")],uint64:[BigInt(0),
-BigInt("18446744073709551615")]};function pick(schema,mask){const currDef=schema._zod.def,checks=currDef.checks;if(checks&&
-checks.length>0)throw new Error(".pick() cannot be used on object schemas containing refinements");const newShape={};return mirrorShape(
-newShape,schema,maskedKeys(schema,mask)),clone(schema,mergeDefs(currDef,{shape:newShape,checks:[]}))}function maskedKeys(schema,mask){
-const raw=sourceShape(schema),keys=[];for(const key of Reflect.ownKeys(mask)){if(!Object.getOwnPropertyDescriptor(raw,key)?.
-enumerable)throw new Error(`Unrecognized key: "${String(key)}"`);mask[key]&&keys.push(key)}return keys}function omit(schema,mask){
-const currDef=schema._zod.def,checks=currDef.checks;if(checks&&checks.length>0)throw new Error(".omit() cannot be used o\
-n object schemas containing refinements");const omitted=new Set(maskedKeys(schema,mask)),newShape={};return mirrorShape(
-newShape,schema,Reflect.ownKeys(sourceShape(schema)).filter(key=>!omitted.has(key))),clone(schema,mergeDefs(currDef,{shape:newShape,
-checks:[]}))}function extend(schema,shape){if(!isPlainObject(shape))throw new Error("Invalid input to extend: expected a\
- plain object");const checks=schema._zod.def.checks;if(checks&&checks.length>0){const existingShape=sourceShape(schema);
-for(const key of Reflect.ownKeys(shape))if(Object.getOwnPropertyDescriptor(existingShape,key)!==void 0)throw new Error("\
-Cannot overwrite keys on object schemas containing refinements. Use `.safeExtend()` instead.")}return clone(schema,mergeDefs(
-schema._zod.def,{shape:extended(schema,shape)}))}function extended(schema,shape){const newShape={};return mirrorShape(newShape,
-schema,Reflect.ownKeys(sourceShape(schema))),mirrorProps(newShape,shape),newShape}function safeExtend(schema,shape){if(!isPlainObject(
-shape))throw new Error("Invalid input to safeExtend: expected a plain object");return clone(schema,mergeDefs(schema._zod.
-def,{shape:extended(schema,shape)}))}function merge(a,b){if(!b?._zod?.def)throw new Error("Invalid input to merge: expec\
-ted an object schema. To merge a plain shape, use `.extend()`.");if(a._zod.def.checks?.length)throw new Error(".merge() \
-cannot be used on object schemas containing refinements. Use .safeExtend() instead.");const newShape={};mirrorShape(newShape,
-a,Reflect.ownKeys(sourceShape(a))),mirrorShape(newShape,b,Reflect.ownKeys(sourceShape(b)));const def=mergeDefs(a._zod.def,
-{shape:newShape,get catchall(){return b._zod.def.catchall},checks:b._zod.def.checks??[]});return clone(a,def)}function partial(Class2,schema,mask,name="\
-partial"){const checks=schema._zod.def.checks;if(checks&&checks.length>0)throw new Error(`.${name}() cannot be used on o\
-bject schemas containing refinements`);const selected=mask?new Set(maskedKeys(schema,mask)):void 0,newShape={};return mirrorShape(
-newShape,schema,Reflect.ownKeys(sourceShape(schema)),Class2&&((value,key)=>selected&&!selected.has(key)?value:new Class2(
-{type:"optional",innerType:value}))),clone(schema,mergeDefs(schema._zod.def,{shape:newShape,checks:[]}))}function required(Class2,schema,mask){
-const selected=mask?new Set(maskedKeys(schema,mask)):void 0,newShape={};return mirrorShape(newShape,schema,Reflect.ownKeys(
-sourceShape(schema)),(value,key)=>selected&&!selected.has(key)?value:new Class2({type:"nonoptional",innerType:value})),clone(
-schema,mergeDefs(schema._zod.def,{shape:newShape}))}function aborted(x,startIndex=0){if(x.aborted===!0)return!0;for(let i=startIndex;i<
-x.issues.length;i++)if(x.issues[i]?.continue!==!0)return!0;return!1}function explicitlyAborted(x,startIndex=0){if(x.aborted===
-!0)return!0;for(let i=startIndex;i<x.issues.length;i++)if(x.issues[i]?.continue===!1)return!0;return!1}function prefixIssues(path,issues){
-return issues.map(iss=>{var _a3;return(_a3=iss).path??(_a3.path=[]),iss.path.unshift(path),iss})}function unwrapMessage(message){
-return typeof message=="string"?message:message?.message}function sizeCaps(defChecks){const caps=[];for(const ch of defChecks??
-[]){const d=ch._zod.def;if(!/_(length|size)$|_equals$/.test(d.check))break;const max=d.maximum??d.length??d.size;max>=0&&
-caps.push([max,ch])}return caps}function attachSchema(issues,start,inst){var _a3;for(let i=start;i<issues.length;i++)(_a3=
-issues[i]).schema??(_a3.schema=inst)}function finalizeIssue(iss,ctx,config2){var _a3;const traits=iss.inst?._zod?.traits;
-traits?.has("$ZodType")&&(traits.has("$ZodCheck")?(_a3=iss).schema??(_a3.schema=iss.inst):iss.schema=iss.inst);const schemaError=iss.
-schema!==iss.inst?iss.schema?._zod.def?.error:void 0,message=iss.message?iss.message:unwrapMessage(iss.inst?._zod.def?.error?.(
-iss))??unwrapMessage(schemaError?.(iss))??unwrapMessage(ctx?.error?.(iss))??unwrapMessage(config2.customError?.(iss))??unwrapMessage(
-config2.localeError?.(iss))??"Invalid input",full={};for(const k of Object.keys(iss))k==="inst"||k==="schema"||k==="cont\
-inue"||k==="input"||k==="__proto__"||(full[k]=iss[k]);return full.path??(full.path=[]),full.message=message,ctx?.reportInput&&
-(full.input=iss.input),full}function getSizableOrigin(input2){return input2 instanceof Set?"set":input2 instanceof Map?"\
-map":input2 instanceof File?"file":"unknown"}var highSurrogate=/[\uD800-\uDBFF]/;function codePointLength(str){const units=str.
-length;if(!highSurrogate.test(str))return units;let count=units;for(let i=0;i<units-1;i++)(str.charCodeAt(i)&64512)===55296&&
-(str.charCodeAt(i+1)&64512)===56320&&(count--,i++);return count}function getLengthableOrigin(input2){return Array.isArray(
-input2)?"array":typeof input2=="string"?"string":"unknown"}function parsedType(data){const t=typeof data;switch(t){case"\
-number":return Number.isNaN(data)?"nan":"number";case"object":{if(data===null)return"null";if(Array.isArray(data))return"\
-array";const obj=data;if(obj&&Object.getPrototypeOf(obj)!==Object.prototype&&"constructor"in obj&&obj.constructor)return obj.
-constructor.name}}return t}function issue(...args){const[iss,input2,inst]=args;return typeof iss=="string"?{message:iss,
-code:"custom",input:input2,inst}:{...iss}}function cleanEnum(obj){return Object.entries(obj).filter(([k,_])=>Number.isNaN(
-Number.parseInt(k,10))).map(el=>el[1])}function base64ToUint8Array(base643){const binaryString=atob(base643),bytes=new Uint8Array(
-binaryString.length);for(let i=0;i<binaryString.length;i++)bytes[i]=binaryString.charCodeAt(i);return bytes}function uint8ArrayToBase64(bytes){
-let binaryString="";for(let i=0;i<bytes.length;i++)binaryString+=String.fromCharCode(bytes[i]);return btoa(binaryString)}
-function base64urlToUint8Array(base64url3){const base643=base64url3.replace(/-/g,"+").replace(/_/g,"/"),padding="=".repeat(
-(4-base643.length%4)%4);return base64ToUint8Array(base643+padding)}function uint8ArrayToBase64url(bytes){return uint8ArrayToBase64(
-bytes).replace(/\+/g,"-").replace(/\//g,"_").replace(/=/g,"")}function hexToUint8Array(hex3){const cleanHex=hex3.replace(
-/^0x/,"");if(cleanHex.length%2!==0)throw new Error("Invalid hex string length");const bytes=new Uint8Array(cleanHex.length/
-2);for(let i=0;i<cleanHex.length;i+=2)bytes[i/2]=Number.parseInt(cleanHex.slice(i,i+2),16);return bytes}function uint8ArrayToHex(bytes){
-return Array.from(bytes).map(b=>b.toString(16).padStart(2,"0")).join("")}var Class=class{constructor(..._args){}};function members(proto,table){
-for(const key in table){const desc=Object.getOwnPropertyDescriptor(table,key);desc.get?Object.defineProperty(proto,key,{
-...desc,enumerable:!1}):defineBound(proto,key,desc.value)}}function own(inst,key,value,enumerable=!0){return Object.defineProperty(
-inst,key,{configurable:!0,writable:!0,enumerable,value}),value}function hide(inst,key,value){return own(inst,key,value,!1)}
-function derived(computes,table){for(const key in computes){const compute=computes[key];Object.defineProperty(table,key,
-{configurable:!0,enumerable:!0,get(){return own(this,key,compute(this))},set(value){own(this,key,value)}})}return table}
-function defineBound(proto,key,fn){Object.defineProperty(proto,key,{configurable:!0,get(){return this==null?fn:own(this,
-key,fn.bind(this))},set(value){own(this,key,value)}})}function claim(inst,sentinel){const proto=Object.getPrototypeOf(inst);
-return sentinel in proto?void 0:proto}var installing,broke=!1,breaker={configurable:!0,get(){broke=!0}};function defineLazyInternal(inst,key,compute){
-const proto=Object.getPrototypeOf(inst._zod);if(key in proto&&installing!==inst._zod){installing=void 0;return}installing=
-inst._zod,Object.defineProperty(proto,key,{configurable:!0,get(){Object.defineProperty(this,key,breaker);const outer=broke;
-broke=!1;try{const value=compute(this);return broke?delete this[key]:Object.defineProperty(this,key,{configurable:!0,writable:!0,
-value}),broke=broke||outer,value}catch(err){throw delete this[key],broke=broke||outer,err}},set(value){Object.defineProperty(
-this,key,{configurable:!0,writable:!0,value})}})}function installLazyProp(inst,key,make,enumerable){const proto=claim(inst,
-key);proto&&Object.defineProperty(proto,key,{configurable:!0,get(){const desc={configurable:!0,writable:!0,enumerable,value:void 0};
-return Object.defineProperty(this,key,desc),desc.value=make(this),Object.defineProperty(this,key,desc),desc.value},set(value){
-Object.defineProperty(this,key,{configurable:!0,writable:!0,enumerable,value})}})}var CONSTANT_CATCH="~constantCatch";function constantCatch(value){
-const fn=()=>value;return fn[CONSTANT_CATCH]=!0,fn}var _a,NEVER=Object.freeze({status:"aborted"}),_zodDesc={value:void 0,
-enumerable:!1},_E="captureStackTrace"in Error?Error:null;function newError(Definition){const E=_E;if(E){const saved=E.stackTraceLimit;
-if(typeof saved=="number"){try{E.stackTraceLimit=0}catch{return _E=null,new Definition}try{return new Definition}finally{
-E.stackTraceLimit=saved}}}return new Definition}function $constructor(name,initializer3,proto,params){const zodProto={};
-function Internals(def){this.def=def,this.constr=_,this.traits=new Set}Internals.prototype=zodProto;const protoMembers=proto,
-initialized=protoMembers&&new WeakSet;function init(inst,def){if(inst._zod){if(inst._zod.traits.has(name))return}else{_zodDesc.
-value=new Internals(def);try{Object.defineProperty(inst,"_zod",_zodDesc)}finally{_zodDesc.value=void 0}}if(inst._zod.traits.
-add(name),initializer3(inst,def),initialized){const own2=Object.getPrototypeOf(inst),ctorProto=inst._zod.constr.prototype;
-let up=own2;for(;up&&up!==ctorProto;)up=Object.getPrototypeOf(up);const target=up??own2;initialized.has(target)||(initialized.
-add(target),members(target,protoMembers))}const proto2=_.prototype;for(const k in proto2)Object.prototype.hasOwnProperty.
-call(proto2,k)&&(k in inst||(inst[k]=proto2[k].bind(inst)))}const Parent=params?.Parent??Object;class Definition extends Parent{}
-Object.defineProperty(Definition,"name",{value:name});function _(def){const inst=params?.Parent?newError(Definition):this;
-init(inst,def);const deferred=inst._zod.deferred;if(deferred){for(const fn of deferred)fn();inst._zod.deferred=void 0}const pp=globalThis.
-__zod_globalConfig?.postProcessor;return pp&&pp(inst),inst}return Object.defineProperty(_,"init",{value:init}),Object.defineProperty(
-_,Symbol.hasInstance,{value:inst=>params?.Parent&&inst instanceof params.Parent?!0:inst?._zod?.traits?.has(name)}),Object.
-defineProperty(_,"name",{value:name}),_}var $brand=Symbol("zod_brand"),$ZodAsyncError=class extends Error{constructor(){
-super("Encountered Promise during synchronous parse. Use .parseAsync() instead.")}},$ZodEncodeError=class extends Error{constructor(name){
-super(`Encountered unidirectional transform during encode: ${name}`),this.name="ZodEncodeError"}};(_a=globalThis).__zod_globalConfig??
-(_a.__zod_globalConfig={});var globalConfig=globalThis.__zod_globalConfig;function config(newConfig){return newConfig&&Object.
-assign(globalConfig,newConfig),globalConfig}function _getMessage(){const internals=this._zod;return internals.message??(internals.
-message=JSON.stringify(internals.def,jsonStringifyReplacer,2)),internals.message}function _setMessage(value){this._zod.message=
-value}var _messageDesc={get:_getMessage,set:_setMessage,enumerable:!0,configurable:!0},_issuesDesc={value:void 0,enumerable:!1},
-_installedToString=new WeakSet([Object.prototype,Error.prototype]),initializer=(inst,def)=>{inst.name="$ZodError",_issuesDesc.
-value=def,Object.defineProperty(inst,"issues",_issuesDesc),_issuesDesc.value=void 0,Object.defineProperty(inst,"message",
-_messageDesc);const proto=Object.getPrototypeOf(inst);_installedToString.has(proto)||(_installedToString.add(proto),Object.
-defineProperty(proto,"toString",{configurable:!0,enumerable:!1,get(){const value=()=>this.message;return Object.defineProperty(
-this,"toString",{value,configurable:!0,writable:!0}),value},set(value){Object.defineProperty(this,"toString",{value,configurable:!0,
-writable:!0})}}))},$ZodError=$constructor("$ZodError",initializer),$ZodRealError=$constructor("$ZodError",initializer,void 0,
-{Parent:Error});function node(obj,key,make){return Object.prototype.hasOwnProperty.call(obj,key)||(key==="__proto__"?Object.
-defineProperty(obj,key,{value:make(),writable:!0,enumerable:!0,configurable:!0}):obj[key]=make()),obj[key]}function flattenError(error62,mapper=issue2=>issue2.
-message){const fieldErrors={},formErrors=[];for(const sub of error62.issues)sub.path.length>0?node(fieldErrors,sub.path[0],
-()=>[]).push(mapper(sub)):formErrors.push(mapper(sub));return{formErrors,fieldErrors}}function formatError(error62,mapper=issue2=>issue2.
-message){const fieldErrors={_errors:[]},processError=(error63,path=[])=>{for(const issue2 of error63.issues)if(issue2.code===
-"invalid_union"&&issue2.errors.length)issue2.errors.map(issues=>processError({issues},[...path,...issue2.path]));else if(issue2.
-code==="invalid_key")processError({issues:issue2.issues},[...path,...issue2.path]);else if(issue2.code==="invalid_elemen\
-t")processError({issues:issue2.issues},[...path,...issue2.path]);else{const fullpath=[...path,...issue2.path];if(fullpath.
-length===0)fieldErrors._errors.push(mapper(issue2));else{let curr=fieldErrors,i=0;for(;i<fullpath.length;){const el=fullpath[i],
-terminal=i===fullpath.length-1;if(el==="_errors"){terminal&&curr._errors.push(mapper(issue2)),i++;continue}Object.prototype.
-hasOwnProperty.call(curr,el)||Object.defineProperty(curr,el,{value:{_errors:[]},enumerable:!0,writable:!0,configurable:!0});
-const node2=curr[el];terminal&&node2._errors.push(mapper(issue2)),curr=node2,i++}}}};return processError(error62),fieldErrors}
-function treeifyError(error62,mapper=issue2=>issue2.message){const result={errors:[]},processError=(error63,path=[])=>{var _a3;
-for(const issue2 of error63.issues)if(issue2.code==="invalid_union"&&issue2.errors.length)issue2.errors.map(issues=>processError(
-{issues},[...path,...issue2.path]));else if(issue2.code==="invalid_key")processError({issues:issue2.issues},[...path,...issue2.
-path]);else if(issue2.code==="invalid_element")processError({issues:issue2.issues},[...path,...issue2.path]);else{const fullpath=[
-...path,...issue2.path];if(fullpath.length===0){result.errors.push(mapper(issue2));continue}let curr=result,i=0;for(;i<fullpath.
-length;){const el=fullpath[i],terminal=i===fullpath.length-1;typeof el=="string"?(curr.properties??(curr.properties={}),
-Object.prototype.hasOwnProperty.call(curr.properties,el)||Object.defineProperty(curr.properties,el,{value:{errors:[]},enumerable:!0,
-writable:!0,configurable:!0}),curr=curr.properties[el]):(curr.items??(curr.items=[]),(_a3=curr.items)[el]??(_a3[el]={errors:[]}),
-curr=curr.items[el]),terminal&&curr.errors.push(mapper(issue2)),i++}}};return processError(error62),result}function toDotPath(_path){
-const segs=[],path=_path.map(seg=>typeof seg=="object"?seg.key:seg);for(const seg of path)typeof seg=="number"?segs.push(
-`[${seg}]`):typeof seg=="symbol"?segs.push(`[${JSON.stringify(String(seg))}]`):/[^\w$]/.test(seg)?segs.push(`[${JSON.stringify(
-seg)}]`):(segs.length&&segs.push("."),segs.push(seg));return segs.join("")}function prettifyError(error62){const lines=[],
-issues=[...error62.issues].sort((a,b)=>(a.path??[]).length-(b.path??[]).length);for(const issue2 of issues)lines.push(`✖\
- ${issue2.message}`),issue2.path?.length&&lines.push(`  → at ${toDotPath(issue2.path)}`);return lines.join(`
-`)}function finalizeParams(callee,params){return{callee:params?.callee??callee,Err:params?.Err}}var _parse=_Err=>{const fn=(schema,value,_ctx,_params)=>{
-const ctx=_ctx?{..._ctx,async:!1}:{async:!1},result=schema._zod.run({value,issues:[]},ctx);if(result instanceof Promise)
-throw new $ZodAsyncError;if(result.issues.length){const e=new(_params?.Err??_Err)(result.issues.map(iss=>finalizeIssue(iss,
-ctx,config())));throw captureStackTrace(e,_params?.callee??fn),e}return result.value};return fn},parse=_parse($ZodRealError),
-_parseAsync=_Err=>{const fn=async(schema,value,_ctx,params)=>{const ctx=_ctx?{..._ctx,async:!0}:{async:!0};let result=schema.
-_zod.run({value,issues:[]},ctx);if(result instanceof Promise&&(result=await result),result.issues.length){const e=new(params?.
-Err??_Err)(result.issues.map(iss=>finalizeIssue(iss,ctx,config())));throw captureStackTrace(e,params?.callee??fn),e}return result.
-value};return fn},parseAsync=_parseAsync($ZodRealError),_safeParse=_Err=>(schema,value,_ctx)=>{const ctx=_ctx?{..._ctx,async:!1}:
-{async:!1},result=schema._zod.run({value,issues:[]},ctx);if(result instanceof Promise)throw new $ZodAsyncError;return result.
-issues.length?failure(_Err,result.issues,ctx):{success:!0,data:result.value}},safeParse=_safeParse($ZodRealError);function failure(Err,issues,ctx){
-let error62;return{success:!1,get error(){return error62||(error62=new Err(issues.map(iss=>finalizeIssue(iss,ctx,config()))),
-issues=void 0,ctx=void 0),error62},set error(e){error62=e,issues=void 0,ctx=void 0}}}var _safeParseAsync=_Err=>async(schema,value,_ctx)=>{
-const ctx=_ctx?{..._ctx,async:!0}:{async:!0};let result=schema._zod.run({value,issues:[]},ctx);return result instanceof Promise&&
-(result=await result),result.issues.length?failure(_Err,result.issues,ctx):{success:!0,data:result.value}},safeParseAsync=_safeParseAsync(
-$ZodRealError),COMPILE_INVALID=Symbol.for("zod.compile.invalid"),COMPILE_FALLBACK=Symbol.for("zod.compile.fallback"),validate=((schema,value,_ctx)=>{
-const validator=schema._zod.bag.validator;if(validator!==void 0){if(validator(value)!==COMPILE_INVALID)return!0;if(validator.
-definite===!0&&_ctx===void 0)return!1}return validateFallback(schema,value,_ctx)});function validateFallback(schema,value,_ctx){
-const ctx=_ctx?{..._ctx,async:!1,abortEarly:!0}:{async:!1,abortEarly:!0},fallbackRun=schema._zod.bag.fallbackRun;let result;
-if(fallbackRun?(ctx[COMPILE_FALLBACK]=!0,result=fallbackRun({value,issues:[]},ctx)):result=schema._zod.run({value,issues:[]},
-ctx),result instanceof Promise)throw new $ZodAsyncError;return result.issues.length===0}var validateAsync=async(schema,value,_ctx)=>{
-const ctx=_ctx?{..._ctx,async:!0,abortEarly:!0}:{async:!0,abortEarly:!0};let result=schema._zod.run({value,issues:[]},ctx);
-return result instanceof Promise&&(result=await result),result.issues.length===0},_encode=_Err=>{const parse3=_parse(_Err),
-fn=(schema,value,_ctx,_params)=>{const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};return parse3(schema,
-value,ctx,finalizeParams(fn,_params))};return fn},encode=_encode($ZodRealError),_decode=_Err=>{const parse3=_parse(_Err),
-fn=(schema,value,_ctx,_params)=>parse3(schema,value,_ctx,finalizeParams(fn,_params));return fn},decode=_decode($ZodRealError),
-_encodeAsync=_Err=>{const parseAsync3=_parseAsync(_Err),fn=async(schema,value,_ctx,_params)=>{const ctx=_ctx?{..._ctx,direction:"\
-backward"}:{direction:"backward"};return await parseAsync3(schema,value,ctx,finalizeParams(fn,_params))};return fn},encodeAsync=_encodeAsync(
-$ZodRealError),_decodeAsync=_Err=>{const parseAsync3=_parseAsync(_Err),fn=async(schema,value,_ctx,_params)=>await parseAsync3(
-schema,value,_ctx,finalizeParams(fn,_params));return fn},decodeAsync=_decodeAsync($ZodRealError),_safeEncode=_Err=>(schema,value,_ctx)=>{
-const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};return _safeParse(_Err)(schema,value,ctx)},safeEncode=_safeEncode(
-$ZodRealError),_safeDecode=_Err=>(schema,value,_ctx)=>_safeParse(_Err)(schema,value,_ctx),safeDecode=_safeDecode($ZodRealError),
-_safeEncodeAsync=_Err=>async(schema,value,_ctx)=>{const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};return _safeParseAsync(
-_Err)(schema,value,ctx)},safeEncodeAsync=_safeEncodeAsync($ZodRealError),_safeDecodeAsync=_Err=>async(schema,value,_ctx)=>_safeParseAsync(
-_Err)(schema,value,_ctx),safeDecodeAsync=_safeDecodeAsync($ZodRealError),regexes_exports={};__export(regexes_exports,{anyString:()=>anyString,
-base64:()=>base64,base64url:()=>base64url,bigint:()=>bigint,boolean:()=>boolean,browserEmail:()=>browserEmail,cidrv4:()=>cidrv4,
-cidrv6:()=>cidrv6,creditCard:()=>creditCard,cuid:()=>cuid,cuid2:()=>cuid2,currencyCode:()=>currencyCode,date:()=>date,datetime:()=>datetime,
-domain:()=>domain,duration:()=>duration,e164:()=>e164,email:()=>email,emoji:()=>emoji,extendedDuration:()=>extendedDuration,
-guid:()=>guid,hex:()=>hex,hostname:()=>hostname,html5Email:()=>html5Email,httpProtocol:()=>httpProtocol,iban:()=>iban,idnEmail:()=>idnEmail,
-integer:()=>integer,ipv4:()=>ipv4,ipv6:()=>ipv6,ksuid:()=>ksuid,lowercase:()=>lowercase,mac:()=>mac,md5_base64:()=>md5_base64,
-md5_base64url:()=>md5_base64url,md5_hex:()=>md5_hex,nanoid:()=>nanoid,nanoidOfLength:()=>nanoidOfLength,null:()=>_null,number:()=>number,
-rfc5322Email:()=>rfc5322Email,sha1_base64:()=>sha1_base64,sha1_base64url:()=>sha1_base64url,sha1_hex:()=>sha1_hex,sha256_base64:()=>sha256_base64,
-sha256_base64url:()=>sha256_base64url,sha256_hex:()=>sha256_hex,sha384_base64:()=>sha384_base64,sha384_base64url:()=>sha384_base64url,
-sha384_hex:()=>sha384_hex,sha512_base64:()=>sha512_base64,sha512_base64url:()=>sha512_base64url,sha512_hex:()=>sha512_hex,
-string:()=>string,time:()=>time,ulid:()=>ulid,undefined:()=>_undefined,unicodeEmail:()=>unicodeEmail,uppercase:()=>uppercase,
-uuid:()=>uuid,uuid4:()=>uuid4,uuid6:()=>uuid6,uuid7:()=>uuid7,xid:()=>xid});var cuid=/^[cC][0-9a-z]{6,}$/,cuid2=/^[0-9a-z]+$/,
-ulid=/^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/,xid=/^[0-9a-vA-V]{20}$/,ksuid=/^[A-Za-z0-9]{27}$/,nanoid=/^[a-zA-Z0-9_-]{21}$/;
-function nanoidOfLength(length){return new RegExp(`^[a-zA-Z0-9_-]{${length}}$`)}var duration=/^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$/,
-extendedDuration=/^[-+]?P(?!$)(?:(?:[-+]?\d+Y)|(?:[-+]?\d+[.,]\d+Y$))?(?:(?:[-+]?\d+M)|(?:[-+]?\d+[.,]\d+M$))?(?:(?:[-+]?\d+W)|(?:[-+]?\d+[.,]\d+W$))?(?:(?:[-+]?\d+D)|(?:[-+]?\d+[.,]\d+D$))?(?:T(?=[\d+-])(?:(?:[-+]?\d+H)|(?:[-+]?\d+[.,]\d+H$))?(?:(?:[-+]?\d+M)|(?:[-+]?\d+[.,]\d+M$))?(?:[-+]?\d+(?:[.,]\d+)?S)?)??$/,
-guid=/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/,uuid=version2=>version2?new RegExp(
-`^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-${version2}[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12})$`):/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/,
-uuid4=uuid(4),uuid6=uuid(6),uuid7=uuid(7),email=/^(?:[A-Za-z0-9_'+\-]+\.)*[A-Za-z0-9_'+\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$/,
-html5Email=/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/,
-rfc5322Email=/^(([^<>()\[\]\\.,;:\s@"]+(\.[^<>()\[\]\\.,;:\s@"]+)*)|(".+"))@((\[[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}])|(([a-zA-Z\-0-9]+\.)+[a-zA-Z]{2,}))$/,
-unicodeEmail=/^[^\s@"]{1,64}@[^\s@]{1,255}$/u,idnEmail=unicodeEmail,browserEmail=/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/,
-_emoji="^(?=[\\s\\S]*[\\p{Extended_Pictographic}\\p{Regional_Indicator}\\u20E3])[\\p{Extended_Pictographic}\\p{Emoji_Component}\
-]+$";function emoji(){return new RegExp(_emoji,"u")}var ipv4=/^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])$/,
-ipv6=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))$/,
-mac=delimiter=>{const escapedDelim=escapeRegex(delimiter??":");return new RegExp(`^(?:[0-9A-F]{2}${escapedDelim}){5}[0-9\
-A-F]{2}$|^(?:[0-9a-f]{2}${escapedDelim}){5}[0-9a-f]{2}$`)},cidrv4=/^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\/([0-9]|[1-2][0-9]|3[0-2])$/,
-cidrv6=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))\/(12[0-8]|1[01][0-9]|[1-9]?[0-9])$/,
-base64=/^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=))?$/,base64url=/^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?$/,
-hostname=/^(?=.{1,253}\.?$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[-0-9a-zA-Z]{0,61}[0-9a-zA-Z])?)*\.?$/,
-domain=/^(?=.{1,253}$)([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,63}$/,httpProtocol=/^https?$/,e164=/^\+[1-9]\d{6,14}$/,
-creditCard=/^\d(?:[ -]?\d){11,18}$/,currencyCode=/^(?:AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BHD|BIF|BMD|BND|BOB|BOV|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHE|CHF|CHW|CLF|CLP|CNY|COP|COU|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GIP|GMD|GNF|GTQ|GYD|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MXN|MXV|MYR|MZN|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|UAH|UGX|USD|USN|UYI|UYU|UYW|UZS|VED|VES|VND|VUV|WST|XAD|XAF|XAG|XAU|XBA|XBB|XBC|XBD|XCD|XCG|XDR|XOF|XPD|XPF|XPT|XSU|XTS|XUA|XXX|YER|ZAR|ZMW|ZWG)$/,
-iban=/^[A-Z]{2}(?!00|01|99)\d{2}[A-Z0-9]{11,30}$/,dateSource="(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][04\
-8]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-\
-(?:0[1-9]|1\\d|2[0-8])))";function anchor(source){return new RegExp(`^${source}$`)}var date=anchor(dateSource);function timeSource(args){
-const hhmm="(?:[01]\\d|2[0-3]):[0-5]\\d";return typeof args.precision=="number"?args.precision===-1?`${hhmm}`:args.precision===
-0?`${hhmm}:[0-5]\\d`:`${hhmm}:[0-5]\\d\\.\\d{${args.precision}}`:args.seconds?`${hhmm}:[0-5]\\d(?:\\.\\d+)?`:`${hhmm}(?:\
-:[0-5]\\d(?:\\.\\d+)?)?`}function time(args){return new RegExp(`^${timeSource(args)}$`)}function datetime(args){const opts=[
-"Z"];args.offset&&opts.push("([+-](?:[01]\\d|2[0-3]):[0-5]\\d)");const qualified=`${timeSource({precision:args.precision,
-seconds:!0})}(?:${opts.join("|")})`,timeRegex=args.local?`${qualified}|${timeSource({precision:args.precision})}`:qualified;
-return new RegExp(`^${dateSource}T(?:${timeRegex})$`)}var anyString=/^[\s\S]{0,}$/,string=params=>{const regex=params?`[\
-\\s\\S]{${params?.minimum??0},${params?.maximum??""}}`:"[\\s\\S]*";return new RegExp(`^${regex}$`)},bigint=/^-?\d+n?$/,integer=/^-?\d+$/,
-number=/^-?\d+(?:\.\d+)?$/,boolean=/^(?:true|false)$/i,_null=/^null$/i,_undefined=/^undefined$/i,lowercase=/^[^A-Z]*$/,uppercase=/^[^a-z]*$/,
-hex=/^[0-9a-fA-F]*$/;function fixedBase64(bodyLength,padding){return new RegExp(`^[A-Za-z0-9+/]{${bodyLength}}${padding}\
-$`)}function fixedBase64url(length){return new RegExp(`^[A-Za-z0-9_-]{${length}}$`)}var md5_hex=/^[0-9a-fA-F]{32}$/,md5_base64=fixedBase64(
-22,"=="),md5_base64url=fixedBase64url(22),sha1_hex=/^[0-9a-fA-F]{40}$/,sha1_base64=fixedBase64(27,"="),sha1_base64url=fixedBase64url(
-27),sha256_hex=/^[0-9a-fA-F]{64}$/,sha256_base64=fixedBase64(43,"="),sha256_base64url=fixedBase64url(43),sha384_hex=/^[0-9a-fA-F]{96}$/,
-sha384_base64=fixedBase64(64,""),sha384_base64url=fixedBase64url(64),sha512_hex=/^[0-9a-fA-F]{128}$/,sha512_base64=fixedBase64(
-86,"=="),sha512_base64url=fixedBase64url(86),$ZodCheck=$constructor("$ZodCheck",(inst,def)=>{var _a3;inst._zod??(inst._zod=
-{}),inst._zod.def=def,(_a3=inst._zod).onattach??(_a3.onattach=[])}),_whenHasSize=payload=>{const val=payload.value;return!nullish(
-val)&&val.size!==void 0},_whenHasLength=payload=>{const val=payload.value;return!nullish(val)&&val.length!==void 0},numericOriginMap={
-number:"number",bigint:"bigint",object:"date"},$ZodCheckLessThan=$constructor("$ZodCheckLessThan",(inst,def)=>{$ZodCheck.
-init(inst,def);const origin=numericOriginMap[typeof def.value];inst._zod.check=payload=>{(def.inclusive?payload.value<=def.
-value:payload.value<def.value)||payload.issues.push({origin:numericOriginMap[typeof payload.value]??origin,code:"too_big",
-maximum:typeof def.value=="object"?def.value.getTime():def.value,input:payload.value,inclusive:def.inclusive,inst,continue:!def.
-abort})}}),$ZodCheckGreaterThan=$constructor("$ZodCheckGreaterThan",(inst,def)=>{$ZodCheck.init(inst,def);const origin=numericOriginMap[typeof def.
-value];inst._zod.check=payload=>{(def.inclusive?payload.value>=def.value:payload.value>def.value)||payload.issues.push({
-origin:numericOriginMap[typeof payload.value]??origin,code:"too_small",minimum:typeof def.value=="object"?def.value.getTime():
-def.value,input:payload.value,inclusive:def.inclusive,inst,continue:!def.abort})}}),$ZodCheckMultipleOf=$constructor("$Z\
-odCheckMultipleOf",(inst,def)=>{$ZodCheck.init(inst,def),inst._zod.check=payload=>{if(typeof payload.value!=typeof def.value)
-throw new Error("Cannot mix number and bigint in multiple_of check.");(typeof payload.value=="bigint"?def.value!==BigInt(
-0)&&payload.value%def.value===BigInt(0):floatSafeRemainder(payload.value,def.value)===0)||payload.issues.push({origin:typeof payload.
-value,code:"not_multiple_of",divisor:def.value,input:payload.value,inst,continue:!def.abort})}}),$ZodCheckNumberFormat=$constructor(
-"$ZodCheckNumberFormat",(inst,def)=>{$ZodCheck.init(inst,def),def.format=def.format||"float64";const isInt=def.format?.includes(
-"int"),origin=isInt?"int":"number",[minimum,maximum]=NUMBER_FORMAT_RANGES[def.format];inst._zod.check=payload=>{const input2=payload.
-value;if(isInt){if(!Number.isInteger(input2)){payload.issues.push({expected:origin,format:def.format,code:"invalid_type",
-continue:!1,input:input2,inst});return}if(!Number.isSafeInteger(input2)){input2>0?payload.issues.push({input:input2,code:"\
-too_big",maximum:Number.MAX_SAFE_INTEGER,note:"Integers must be within the safe integer range.",inst,origin,inclusive:!0,
-continue:!def.abort}):payload.issues.push({input:input2,code:"too_small",minimum:Number.MIN_SAFE_INTEGER,note:"Integers \
-must be within the safe integer range.",inst,origin,inclusive:!0,continue:!def.abort});return}}input2<minimum&&payload.issues.
-push({origin:"number",input:input2,code:"too_small",minimum,inclusive:!0,inst,continue:!def.abort}),input2>maximum&&payload.
-issues.push({origin:"number",input:input2,code:"too_big",maximum,inclusive:!0,inst,continue:!def.abort})}}),$ZodCheckBigIntFormat=$constructor(
-"$ZodCheckBigIntFormat",(inst,def)=>{$ZodCheck.init(inst,def);const[minimum,maximum]=BIGINT_FORMAT_RANGES[def.format];inst.
-_zod.check=payload=>{const input2=payload.value;input2<minimum&&payload.issues.push({origin:"bigint",input:input2,code:"\
-too_small",minimum,inclusive:!0,inst,continue:!def.abort}),input2>maximum&&payload.issues.push({origin:"bigint",input:input2,
-code:"too_big",maximum,inclusive:!0,inst,continue:!def.abort})}}),$ZodCheckMaxSize=$constructor("$ZodCheckMaxSize",(inst,def)=>{
-var _a3;$ZodCheck.init(inst,def),(_a3=inst._zod.def).when??(_a3.when=_whenHasSize),inst._zod.check=payload=>{const input2=payload.
-value;input2.size<=def.maximum||payload.issues.push({origin:getSizableOrigin(input2),code:"too_big",maximum:def.maximum,
-inclusive:!0,input:input2,inst,continue:!def.abort})}}),$ZodCheckMinSize=$constructor("$ZodCheckMinSize",(inst,def)=>{var _a3;
-$ZodCheck.init(inst,def),(_a3=inst._zod.def).when??(_a3.when=_whenHasSize),inst._zod.check=payload=>{const input2=payload.
-value;input2.size>=def.minimum||payload.issues.push({origin:getSizableOrigin(input2),code:"too_small",minimum:def.minimum,
-inclusive:!0,input:input2,inst,continue:!def.abort})}}),$ZodCheckSizeEquals=$constructor("$ZodCheckSizeEquals",(inst,def)=>{
-var _a3;$ZodCheck.init(inst,def),(_a3=inst._zod.def).when??(_a3.when=_whenHasSize),inst._zod.check=payload=>{const input2=payload.
-value,size=input2.size;if(size===def.size)return;const tooBig=size>def.size;payload.issues.push({origin:getSizableOrigin(
-input2),...tooBig?{code:"too_big",maximum:def.size}:{code:"too_small",minimum:def.size},inclusive:!0,exact:!0,input:payload.
-value,inst,continue:!def.abort})}}),$ZodCheckMaxLength=$constructor("$ZodCheckMaxLength",(inst,def)=>{var _a3;$ZodCheck.
-init(inst,def),(_a3=inst._zod.def).when??(_a3.when=_whenHasLength),inst._zod.check=payload=>{const input2=payload.value,
-units=input2.length;if((typeof input2=="string"&&units>def.maximum?codePointLength(input2):units)<=def.maximum)return;const origin=getLengthableOrigin(
-input2);payload.issues.push({origin,code:"too_big",maximum:def.maximum,inclusive:!0,input:input2,inst,continue:!def.abort})}}),
-$ZodCheckMinLength=$constructor("$ZodCheckMinLength",(inst,def)=>{var _a3;$ZodCheck.init(inst,def),(_a3=inst._zod.def).when??
-(_a3.when=_whenHasLength),inst._zod.check=payload=>{const input2=payload.value,units=input2.length;if((typeof input2=="s\
-tring"&&units>=def.minimum&&units<def.minimum*2?codePointLength(input2):units)>=def.minimum)return;const origin=getLengthableOrigin(
-input2);payload.issues.push({origin,code:"too_small",minimum:def.minimum,inclusive:!0,input:input2,inst,continue:!def.abort})}}),
-$ZodCheckLengthEquals=$constructor("$ZodCheckLengthEquals",(inst,def)=>{var _a3;$ZodCheck.init(inst,def),(_a3=inst._zod.
-def).when??(_a3.when=_whenHasLength),inst._zod.check=payload=>{const input2=payload.value,units=input2.length,length=typeof input2==
-"string"&&units>=def.length&&units<=def.length*2?codePointLength(input2):units;if(length===def.length)return;const origin=getLengthableOrigin(
-input2),tooBig=length>def.length;payload.issues.push({origin,...tooBig?{code:"too_big",maximum:def.length}:{code:"too_sm\
-all",minimum:def.length},inclusive:!0,exact:!0,input:payload.value,inst,continue:!def.abort})}}),$ZodCheckStringFormat=$constructor(
-"$ZodCheckStringFormat",(inst,def)=>{var _a3,_b;$ZodCheck.init(inst,def),def.pattern?(_a3=inst._zod).check??(_a3.check=payload=>{
-def.pattern.lastIndex=0,!def.pattern.test(payload.value)&&payload.issues.push({origin:"string",code:"invalid_format",format:def.
-format,input:payload.value,...def.pattern?{pattern:def.pattern.toString()}:{},inst,continue:!def.abort})}):(_b=inst._zod).
-check??(_b.check=()=>{})}),$ZodCheckRegex=$constructor("$ZodCheckRegex",(inst,def)=>{$ZodCheckStringFormat.init(inst,def),
-inst._zod.check=payload=>{def.pattern.lastIndex=0,!def.pattern.test(payload.value)&&payload.issues.push({origin:"string",
-code:"invalid_format",format:"regex",input:payload.value,pattern:def.pattern.toString(),inst,continue:!def.abort})}}),$ZodCheckLowerCase=$constructor(
-"$ZodCheckLowerCase",(inst,def)=>{def.pattern??(def.pattern=lowercase),$ZodCheckStringFormat.init(inst,def)}),$ZodCheckUpperCase=$constructor(
-"$ZodCheckUpperCase",(inst,def)=>{def.pattern??(def.pattern=uppercase),$ZodCheckStringFormat.init(inst,def)}),$ZodCheckIncludes=$constructor(
-"$ZodCheckIncludes",(inst,def)=>{$ZodCheck.init(inst,def);const escapedRegex=escapeRegex(def.includes),pattern=new RegExp(
-typeof def.position=="number"?`^.{${def.position},}${escapedRegex}`:escapedRegex);def.pattern=pattern,inst._zod.check=payload=>{
-payload.value.includes(def.includes,def.position)||payload.issues.push({origin:"string",code:"invalid_format",format:"in\
-cludes",includes:def.includes,input:payload.value,inst,continue:!def.abort})}}),$ZodCheckStartsWith=$constructor("$ZodCh\
-eckStartsWith",(inst,def)=>{$ZodCheck.init(inst,def);const pattern=new RegExp(`^${escapeRegex(def.prefix)}.*`);def.pattern??
-(def.pattern=pattern),inst._zod.check=payload=>{payload.value.startsWith(def.prefix)||payload.issues.push({origin:"strin\
-g",code:"invalid_format",format:"starts_with",prefix:def.prefix,input:payload.value,inst,continue:!def.abort})}}),$ZodCheckEndsWith=$constructor(
-"$ZodCheckEndsWith",(inst,def)=>{$ZodCheck.init(inst,def);const pattern=new RegExp(`.*${escapeRegex(def.suffix)}$`);def.
-pattern??(def.pattern=pattern),inst._zod.check=payload=>{payload.value.endsWith(def.suffix)||payload.issues.push({origin:"\
-string",code:"invalid_format",format:"ends_with",suffix:def.suffix,input:payload.value,inst,continue:!def.abort})}});function handleCheckPropertyResult(result,payload,property){
-result.issues.length&&payload.issues.push(...prefixIssues(property,result.issues))}var $ZodCheckProperty=$constructor("$\
-ZodCheckProperty",(inst,def)=>{$ZodCheck.init(inst,def),inst._zod.check=payload=>{const result=def.schema._zod.run({value:payload.
-value[def.property],issues:[]},{});if(result instanceof Promise)return result.then(result2=>handleCheckPropertyResult(result2,
-payload,def.property));handleCheckPropertyResult(result,payload,def.property)}}),$ZodCheckProperties=$constructor("$ZodC\
-heckProperties",(inst,def)=>{$ZodCheck.init(inst,def),hide(inst,Symbol.iterator,function*(){yield inst});let entries;inst.
-_zod.check=payload=>{if(payload.value==null){payload.issues.push({expected:"object",code:"invalid_type",input:payload.value,
-inst});return}entries??(entries=Reflect.ownKeys(def.shape).map(key=>[key,def.shape[key]]));const input2=payload.value;let proms;
-for(const[key,schema]of entries){const result=schema._zod.run({value:input2[key],issues:[]},{});result instanceof Promise?
-(proms??(proms=[]),proms.push(result.then(result2=>handleCheckPropertyResult(result2,payload,key)))):handleCheckPropertyResult(
-result,payload,key)}if(proms)return Promise.all(proms).then(()=>{})}}),$ZodCheckMimeType=$constructor("$ZodCheckMimeType",
-(inst,def)=>{$ZodCheck.init(inst,def);const mimeSet=new Set(def.mime);inst._zod.check=payload=>{mimeSet.has(payload.value.
-type)||payload.issues.push({code:"invalid_value",values:def.mime,input:payload.value.type,inst,continue:!def.abort})}}),
-$ZodCheckOverwrite=$constructor("$ZodCheckOverwrite",(inst,def)=>{$ZodCheck.init(inst,def),inst._zod.check=payload=>{payload.
-value=def.tx(payload.value)}}),Doc=class{constructor(args=[],closed={}){this.content=[],this.indent=0,this.args=args,this.
-closed=closed}indented(fn){this.indent+=1;try{fn(this)}finally{this.indent-=1}}write(arg){if(typeof arg=="function"){arg(
-this,{execution:"sync"}),arg(this,{execution:"async"});return}const lines=arg.split(`
-`).filter(x=>x),minIndent=Math.min(...lines.map(x=>x.length-x.trimStart().length)),dedented=lines.map(x=>x.slice(minIndent)).
-map(x=>" ".repeat(this.indent*2)+x);for(const line of dedented)this.content.push(line)}compile(){const F=Function,content=this?.
-content??[""];return new F(...Object.keys(this.closed),`return function (${this.args.join(", ")}) {
-${content.join(`
+var zu=Object.defineProperty;var Ye=(e,t)=>{for(var r in t)zu(e,r,{get:t[r],enumerable:!0})};var yu={};Ye(yu,{NEVER:()=>Vn,ZodError:()=>Tc,ZodISODate:()=>pe,ZodISODateTime:()=>le,ZodISODuration:()=>de,ZodISOTime:()=>fe,
+ZodNever:()=>vn,ZodType:()=>$,any:()=>tu,array:()=>Ct,boolean:()=>yn,coerce:()=>In,custom:()=>gu,date:()=>ru,discriminatedUnion:()=>cu,
+email:()=>Gc,enum:()=>Zn,guid:()=>Yc,int:()=>It,intersection:()=>wn,iso:()=>On,json:()=>_u,lazy:()=>Sn,literal:()=>lu,looseObject:()=>iu,
+never:()=>Nt,null:()=>bn,nullable:()=>Et,number:()=>_n,object:()=>nu,optional:()=>At,partialRecord:()=>au,preprocess:()=>xu,
+prettifyError:()=>Hn,record:()=>kn,safeParse:()=>Ot,strictObject:()=>ou,string:()=>We,toJSONSchema:()=>Oc,tuple:()=>uu,union:()=>Rt,
+unknown:()=>Ge,url:()=>Qc,uuid:()=>qc});var x={};Ye(x,{BIGINT_FORMAT_RANGES:()=>et,CONSTANT_CATCH:()=>Un,Class:()=>Mt,NUMBER_FORMAT_RANGES:()=>Oe,aborted:()=>J,
+allowsEval:()=>Wt,assert:()=>Su,assertEqual:()=>$u,assertIs:()=>Zu,assertNever:()=>Pu,assertNotEqual:()=>wu,assignProp:()=>B,
+attachSchema:()=>Ie,base64ToUint8Array:()=>Fn,base64urlToUint8Array:()=>Wu,cached:()=>_e,captureStackTrace:()=>He,cleanEnum:()=>Vu,
+cleanRegex:()=>Se,clone:()=>W,cloneDef:()=>Au,codePointLength:()=>Ae,constantCatch:()=>Bn,createTransparentProxy:()=>Du,
+defineLazy:()=>Jt,defineLazyInternal:()=>b,derived:()=>qu,esc:()=>Kt,escapeRegex:()=>ee,explicitlyAborted:()=>Yt,extend:()=>Fu,
+finalizeIssue:()=>X,floatSafeRemainder:()=>Bt,getElementAtPath:()=>Eu,getEnumValues:()=>he,getLengthableOrigin:()=>Ee,getParsedType:()=>Ru,
+getSizableOrigin:()=>Ln,hexToUint8Array:()=>Xu,hide:()=>nt,installLazyProp:()=>ta,isObject:()=>ue,isPlainObject:()=>ie,issue:()=>ye,
+joinValues:()=>qe,jsonStringifyReplacer:()=>ge,members:()=>Ht,merge:()=>Uu,mergeDefs:()=>Q,normalizeParams:()=>_,nullish:()=>Ut,
+numKeys:()=>Cu,objectClone:()=>Ou,omit:()=>Lu,optionalKeys:()=>Xt,own:()=>oe,parsedType:()=>qt,partial:()=>Bu,pick:()=>ju,
+prefixIssues:()=>G,primitiveTypes:()=>Dn,promiseAllObject:()=>Tu,propertyKeyTypes:()=>Gt,randomString:()=>Nu,rawShape:()=>xe,
+required:()=>Ju,safeExtend:()=>Mu,shallowClone:()=>Rn,sizeCaps:()=>rt,slugify:()=>Vt,stringifyPrimitive:()=>Qe,toZod:()=>ku,
+uint8ArrayToBase64:()=>Mn,uint8ArrayToBase64url:()=>Gu,uint8ArrayToHex:()=>Yu,unwrapMessage:()=>me});function $u(e){return e}function wu(e){return e}function ku(){return e=>e}function Zu(e){}function Pu(e){throw new Error(
+"Unexpected value in exhaustive check")}function Su(e){}function he(e){let t=Object.values(e).filter(n=>typeof n=="numbe\
+r");return Object.entries(e).filter(([n,o])=>t.indexOf(+n)===-1).map(([n,o])=>o)}function qe(e,t="|"){return e.map(r=>Qe(
+r)).join(t)}function ge(e,t){return typeof t=="bigint"?t.toString():t}var Ft=class{static name="Cached";constructor(t){this.
+_getter=t,this._value=void 0}get value(){let t=this._getter;return t!==void 0&&(this._value=t(),this._getter=void 0),this.
+_value}};function _e(e){return new Ft(e)}function Ut(e){return e==null}function Se(e){let t=e.startsWith("^")?1:0,r=e.endsWith(
+"$")?e.length-1:e.length;return e.slice(t,r)}function Bt(e,t){let r=e/t,n=Math.round(r),o=4*Number.EPSILON*Math.max(Math.
+abs(r),1);return Math.abs(r-n)<o?0:r-n}var Tn=Symbol("evaluating");function Jt(e,t,r){let n;Object.defineProperty(e,t,{get(){
+if(n!==Tn)return n===void 0&&(n=Tn,n=r()),n},set(o){Object.defineProperty(e,t,{value:o})},configurable:!0})}function Ou(e){
+return Object.create(Object.getPrototypeOf(e),Object.getOwnPropertyDescriptors(e))}function B(e,t,r){Object.defineProperty(
+e,t,{value:r,writable:!0,enumerable:!0,configurable:!0})}function xe(e){let t=Object.getOwnPropertyDescriptor(e,"shape");
+return t?.get?t.get.raw:t?.value}function H(e){return xe(e._zod.def)??e._zod.def.shape}function Nn(e,t,r){Object.defineProperty(
+e,t,{get(){let n=r();return B(this,t,n),n},enumerable:!0,configurable:!0})}function Cn(e,t,r){t in e?B(e,t,r):e[t]=r}function ce(e,t,r,n){
+let o=H(t);for(let i of r){let s=Object.getOwnPropertyDescriptor(o,i);s.enumerable&&(s.get?Nn(e,i,()=>{let c=t._zod.def.
+shape[i];return n?n(c,i):c}):Cn(e,i,n?n(s.value,i):s.value))}}function Iu(e,t){for(let r of Reflect.ownKeys(t)){let n=Object.
+getOwnPropertyDescriptor(t,r);n.enumerable&&(n.get?Nn(e,r,()=>t[r]):Cn(e,r,n.value))}}function Q(...e){let t={};for(let r of e){
+let n=Object.getOwnPropertyDescriptors(r);Object.assign(t,n)}return Object.defineProperties({},t)}function Au(e){return Q(
+e._zod.def)}function Eu(e,t){return t?t.reduce((r,n)=>r?.[n],e):e}function Tu(e){let t=Object.keys(e),r=t.map(n=>e[n]);return Promise.
+all(r).then(n=>{let o={};for(let i=0;i<t.length;i++)o[t[i]]=n[i];return o})}function Nu(e=10){let t="abcdefghijklmnopqrs\
+tuvwxyz",r="";for(let n=0;n<e;n++)r+=t[Math.floor(Math.random()*t.length)];return r}function Kt(e){return JSON.stringify(
+e)}function Vt(e){return e.toLowerCase().trim().replace(/[^\w\s-]/g,"").replace(/[\s_-]+/g,"-").replace(/^-+|-+$/g,"")}var He="\
+captureStackTrace"in Error?Error.captureStackTrace:(...e)=>{};function ue(e){return typeof e=="object"&&e!==null&&!Array.
+isArray(e)}var Wt=_e(()=>{if(F.jitless||typeof navigator<"u"&&navigator?.userAgent?.includes("Cloudflare"))return!1;try{
+let e=Function;return new e(""),!0}catch{return!1}});function ie(e){if(ue(e)===!1)return!1;let t=e.constructor;if(t===void 0||
+typeof t!="function")return!0;let r=t.prototype;return!(ue(r)===!1||Object.prototype.hasOwnProperty.call(r,"isPrototypeO\
+f")===!1)}function Rn(e){return ie(e)?{...e}:Array.isArray(e)?[...e]:e instanceof Map?new Map(e):e instanceof Set?new Set(
+e):e}function Cu(e){let t=0;for(let r in e)Object.prototype.hasOwnProperty.call(e,r)&&t++;return t}var Ru=e=>{let t=typeof e;
+switch(t){case"undefined":return"undefined";case"string":return"string";case"number":return Number.isNaN(e)?"nan":"numbe\
+r";case"boolean":return"boolean";case"function":return"function";case"bigint":return"bigint";case"symbol":return"symbol";case"\
+object":return Array.isArray(e)?"array":e===null?"null":e.then&&typeof e.then=="function"&&e.catch&&typeof e.catch=="fun\
+ction"?"promise":typeof Map<"u"&&e instanceof Map?"map":typeof Set<"u"&&e instanceof Set?"set":typeof Date<"u"&&e instanceof
+Date?"date":typeof File<"u"&&e instanceof File?"file":"object";default:throw new Error(`Unknown data type: ${t}`)}},Gt=new Set(
+["string","number","symbol"]),Dn=new Set(["string","number","bigint","boolean","symbol","undefined"]);function ee(e){return e.
+replace(/[.*+?^${}()|[\]\\]/g,"\\$&")}function W(e,t,r){let n=new e._zod.constr(t??e._zod.def);return(!t||r?.parent)&&(n.
+_zod.parent=e),n}function _(e){let t=e;if(!t)return{};if(typeof t=="string")return{error:()=>t};if(t?.message!==void 0){
+if(t?.error!==void 0)throw new Error("Cannot specify both `message` and `error` params");t.error=t.message}return delete t.
+message,typeof t.error=="string"?{...t,error:()=>t.error}:t}function Du(e){let t;return new Proxy({},{get(r,n,o){return t??
+(t=e()),Reflect.get(t,n,o)},set(r,n,o,i){return t??(t=e()),Reflect.set(t,n,o,i)},has(r,n){return t??(t=e()),Reflect.has(
+t,n)},deleteProperty(r,n){return t??(t=e()),Reflect.deleteProperty(t,n)},ownKeys(r){return t??(t=e()),Reflect.ownKeys(t)},
+getOwnPropertyDescriptor(r,n){return t??(t=e()),Reflect.getOwnPropertyDescriptor(t,n)},defineProperty(r,n,o){return t??(t=
+e()),Reflect.defineProperty(t,n,o)}})}function Qe(e){return typeof e=="bigint"?e.toString()+"n":typeof e=="string"?`"${e}\
+"`:`${e}`}function Xt(e){return Object.keys(e).filter(t=>e[t]._zod.optin!==void 0&&e[t]._zod.optout==="optional")}var Oe={
+safeint:[Number.MIN_SAFE_INTEGER,Number.MAX_SAFE_INTEGER],int32:[-2147483648,2147483647],uint32:[0,4294967295],float32:[
+-34028234663852886e22,34028234663852886e22],float64:[-Number.MAX_VALUE,Number.MAX_VALUE]},et={int64:[BigInt("-9223372036\
+854775808"),BigInt("9223372036854775807")],uint64:[BigInt(0),BigInt("18446744073709551615")]};function ju(e,t){let r=e._zod.
+def,n=r.checks;if(n&&n.length>0)throw new Error(".pick() cannot be used on object schemas containing refinements");let i={};
+return ce(i,e,tt(e,t)),W(e,Q(r,{shape:i,checks:[]}))}function tt(e,t){let r=H(e),n=[];for(let o of Reflect.ownKeys(t)){if(!Object.
+getOwnPropertyDescriptor(r,o)?.enumerable)throw new Error(`Unrecognized key: "${String(o)}"`);t[o]&&n.push(o)}return n}function Lu(e,t){
+let r=e._zod.def,n=r.checks;if(n&&n.length>0)throw new Error(".omit() cannot be used on object schemas containing refine\
+ments");let i=new Set(tt(e,t)),s={};return ce(s,e,Reflect.ownKeys(H(e)).filter(c=>!i.has(c))),W(e,Q(r,{shape:s,checks:[]}))}
+function Fu(e,t){if(!ie(t))throw new Error("Invalid input to extend: expected a plain object");let r=e._zod.def.checks;if(r&&
+r.length>0){let o=H(e);for(let i of Reflect.ownKeys(t))if(Object.getOwnPropertyDescriptor(o,i)!==void 0)throw new Error(
+"Cannot overwrite keys on object schemas containing refinements. Use `.safeExtend()` instead.")}return W(e,Q(e._zod.def,
+{shape:jn(e,t)}))}function jn(e,t){let r={};return ce(r,e,Reflect.ownKeys(H(e))),Iu(r,t),r}function Mu(e,t){if(!ie(t))throw new Error(
+"Invalid input to safeExtend: expected a plain object");return W(e,Q(e._zod.def,{shape:jn(e,t)}))}function Uu(e,t){if(!t?.
+_zod?.def)throw new Error("Invalid input to merge: expected an object schema. To merge a plain shape, use `.extend()`.");
+if(e._zod.def.checks?.length)throw new Error(".merge() cannot be used on object schemas containing refinements. Use .saf\
+eExtend() instead.");let r={};ce(r,e,Reflect.ownKeys(H(e))),ce(r,t,Reflect.ownKeys(H(t)));let n=Q(e._zod.def,{shape:r,get catchall(){
+return t._zod.def.catchall},checks:t._zod.def.checks??[]});return W(e,n)}function Bu(e,t,r,n="partial"){let i=t._zod.def.
+checks;if(i&&i.length>0)throw new Error(`.${n}() cannot be used on object schemas containing refinements`);let c=r?new Set(
+tt(t,r)):void 0,u={};return ce(u,t,Reflect.ownKeys(H(t)),e&&((a,l)=>c&&!c.has(l)?a:new e({type:"optional",innerType:a}))),
+W(t,Q(t._zod.def,{shape:u,checks:[]}))}function Ju(e,t,r){let n=r?new Set(tt(t,r)):void 0,o={};return ce(o,t,Reflect.ownKeys(
+H(t)),(i,s)=>n&&!n.has(s)?i:new e({type:"nonoptional",innerType:i})),W(t,Q(t._zod.def,{shape:o}))}function J(e,t=0){if(e.
+aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue!==!0)return!0;return!1}function Yt(e,t=0){
+if(e.aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue===!1)return!0;return!1}function G(e,t){
+return t.map(r=>{var n;return(n=r).path??(n.path=[]),r.path.unshift(e),r})}function me(e){return typeof e=="string"?e:e?.
+message}function rt(e){let t=[];for(let r of e??[]){let n=r._zod.def;if(!/_(length|size)$|_equals$/.test(n.check))break;
+let o=n.maximum??n.length??n.size;o>=0&&t.push([o,r])}return t}function Ie(e,t,r){var n;for(let o=t;o<e.length;o++)(n=e[o]).
+schema??(n.schema=r)}function X(e,t,r){var n;let o=e.inst?._zod?.traits;o?.has("$ZodType")&&(o.has("$ZodCheck")?(n=e).schema??
+(n.schema=e.inst):e.schema=e.inst);let i=e.schema!==e.inst?e.schema?._zod.def?.error:void 0,s=e.message?e.message:me(e.inst?.
+_zod.def?.error?.(e))??me(i?.(e))??me(t?.error?.(e))??me(r.customError?.(e))??me(r.localeError?.(e))??"Invalid input",c={};
+for(let u of Object.keys(e))u==="inst"||u==="schema"||u==="continue"||u==="input"||u==="__proto__"||(c[u]=e[u]);return c.
+path??(c.path=[]),c.message=s,t?.reportInput&&(c.input=e.input),c}function Ln(e){return e instanceof Set?"set":e instanceof
+Map?"map":e instanceof File?"file":"unknown"}var Ku=/[\uD800-\uDBFF]/;function Ae(e){let t=e.length;if(!Ku.test(e))return t;
+let r=t;for(let n=0;n<t-1;n++)(e.charCodeAt(n)&64512)===55296&&(e.charCodeAt(n+1)&64512)===56320&&(r--,n++);return r}function Ee(e){
+return Array.isArray(e)?"array":typeof e=="string"?"string":"unknown"}function qt(e){let t=typeof e;switch(t){case"numbe\
+r":return Number.isNaN(e)?"nan":"number";case"object":{if(e===null)return"null";if(Array.isArray(e))return"array";let r=e;
+if(r&&Object.getPrototypeOf(r)!==Object.prototype&&"constructor"in r&&r.constructor)return r.constructor.name}}return t}
+function ye(...e){let[t,r,n]=e;return typeof t=="string"?{message:t,code:"custom",input:r,inst:n}:{...t}}function Vu(e){
+return Object.entries(e).filter(([t,r])=>Number.isNaN(Number.parseInt(t,10))).map(t=>t[1])}function Fn(e){let t=atob(e),
+r=new Uint8Array(t.length);for(let n=0;n<t.length;n++)r[n]=t.charCodeAt(n);return r}function Mn(e){let t="";for(let r=0;r<
+e.length;r++)t+=String.fromCharCode(e[r]);return btoa(t)}function Wu(e){let t=e.replace(/-/g,"+").replace(/_/g,"/"),r="=".
+repeat((4-t.length%4)%4);return Fn(t+r)}function Gu(e){return Mn(e).replace(/\+/g,"-").replace(/\//g,"_").replace(/=/g,"")}
+function Xu(e){let t=e.replace(/^0x/,"");if(t.length%2!==0)throw new Error("Invalid hex string length");let r=new Uint8Array(
+t.length/2);for(let n=0;n<t.length;n+=2)r[n/2]=Number.parseInt(t.slice(n,n+2),16);return r}function Yu(e){return Array.from(
+e).map(t=>t.toString(16).padStart(2,"0")).join("")}var Mt=class{static name="Class";constructor(...t){}};function Ht(e,t){
+for(let r in t){let n=Object.getOwnPropertyDescriptor(t,r);n.get?Object.defineProperty(e,r,{...n,enumerable:!1}):Hu(e,r,
+n.value)}}function oe(e,t,r,n=!0){return Object.defineProperty(e,t,{configurable:!0,writable:!0,enumerable:n,value:r}),r}
+function nt(e,t,r){return oe(e,t,r,!1)}function qu(e,t){for(let r in e){let n=e[r];Object.defineProperty(t,r,{configurable:!0,
+enumerable:!0,get(){return oe(this,r,n(this))},set(o){oe(this,r,o)}})}return t}function Hu(e,t,r){Object.defineProperty(
+e,t,{configurable:!0,get(){return this==null?r:oe(this,t,r.bind(this))},set(n){oe(this,t,n)}})}function Qu(e,t){let r=Object.
+getPrototypeOf(e);return t in r?void 0:r}var Lt,ne=!1,ea={configurable:!0,get(){ne=!0}};function b(e,t,r){let n=Object.getPrototypeOf(
+e._zod);if(t in n&&Lt!==e._zod){Lt=void 0;return}Lt=e._zod,Object.defineProperty(n,t,{configurable:!0,get(){Object.defineProperty(
+this,t,ea);let o=ne;ne=!1;try{let i=r(this);return ne?delete this[t]:Object.defineProperty(this,t,{configurable:!0,writable:!0,
+value:i}),ne=ne||o,i}catch(i){throw delete this[t],ne=ne||o,i}},set(o){Object.defineProperty(this,t,{configurable:!0,writable:!0,
+value:o})}})}function ta(e,t,r,n){let o=Qu(e,t);o&&Object.defineProperty(o,t,{configurable:!0,get(){let i={configurable:!0,
+writable:!0,enumerable:n,value:void 0};return Object.defineProperty(this,t,i),i.value=r(this),Object.defineProperty(this,
+t,i),i.value},set(i){Object.defineProperty(this,t,{configurable:!0,writable:!0,enumerable:n,value:i})}})}var Un="~consta\
+ntCatch";function Bn(e){let t=()=>e;return t[Un]=!0,t}var Jn,Vn=Object.freeze({status:"aborted"}),Qt={value:void 0,enumerable:!1},Kn="captureStackTrace"in Error?Error:null;function ra(e){
+let t=Kn;if(t){let r=t.stackTraceLimit;if(typeof r=="number"){try{t.stackTraceLimit=0}catch{return Kn=null,new e}try{return new e}finally{
+t.stackTraceLimit=r}}}return new e}function p(e,t,r,n){let o={};function i(m){this.def=m,this.constr=f,this.traits=new Set}
+i.prototype=o;let s=r,c=s&&new WeakSet;function u(m,d){if(m._zod){if(m._zod.traits.has(e))return}else{Qt.value=new i(d);
+try{Object.defineProperty(m,"_zod",Qt)}finally{Qt.value=void 0}}if(m._zod.traits.add(e),t(m,d),c){let g=Object.getPrototypeOf(
+m),y=m._zod.constr.prototype,v=g;for(;v&&v!==y;)v=Object.getPrototypeOf(v);let U=v??g;c.has(U)||(c.add(U),Ht(U,s))}let h=f.
+prototype;for(let g in h)Object.prototype.hasOwnProperty.call(h,g)&&(g in m||(m[g]=h[g].bind(m)))}let a=n?.Parent??Object;
+class l extends a{static name="Definition"}Object.defineProperty(l,"name",{value:e});function f(m){let d=n?.Parent?ra(l):
+this;u(d,m);let h=d._zod.deferred;if(h){for(let y of h)y();d._zod.deferred=void 0}let g=globalThis.__zod_globalConfig?.postProcessor;
+return g&&g(d),d}return Object.defineProperty(f,"init",{value:u}),Object.defineProperty(f,Symbol.hasInstance,{value:m=>n?.
+Parent&&m instanceof n.Parent?!0:m?._zod?.traits?.has(e)}),Object.defineProperty(f,"name",{value:e}),f}var Y=class extends Error{static name="$ZodAsyncError";constructor(){super("Encountered Promise during synchronous parse\
+. Use .parseAsync() instead.")}},be=class extends Error{static name="$ZodEncodeError";constructor(t){super(`Encountered \
+unidirectional transform during encode: ${t}`),this.name="ZodEncodeError"}};(Jn=globalThis).__zod_globalConfig??(Jn.__zod_globalConfig=
+{});var F=globalThis.__zod_globalConfig;function K(e){return e&&Object.assign(F,e),F}function na(){let e=this._zod;return e.message??(e.message=JSON.stringify(e.def,ge,2)),e.message}function oa(e){this._zod.
+message=e}var ia={get:na,set:oa,enumerable:!0,configurable:!0},tr={value:void 0,enumerable:!1},Wn=new WeakSet([Object.prototype,
+Error.prototype]),Gn=(e,t)=>{e.name="$ZodError",tr.value=t,Object.defineProperty(e,"issues",tr),tr.value=void 0,Object.defineProperty(
+e,"message",ia);let r=Object.getPrototypeOf(e);Wn.has(r)||(Wn.add(r),Object.defineProperty(r,"toString",{configurable:!0,
+enumerable:!1,get(){let n=()=>this.message;return Object.defineProperty(this,"toString",{value:n,configurable:!0,writable:!0}),
+n},set(n){Object.defineProperty(this,"toString",{value:n,configurable:!0,writable:!0})}}))},Xn=p("$ZodError",Gn),Hl=p("$\
+ZodError",Gn,void 0,{Parent:Error});function sa(e,t,r){return Object.prototype.hasOwnProperty.call(e,t)||(t==="__proto__"?
+Object.defineProperty(e,t,{value:r(),writable:!0,enumerable:!0,configurable:!0}):e[t]=r()),e[t]}function Yn(e,t=r=>r.message){
+let r={},n=[];for(let o of e.issues)o.path.length>0?sa(r,o.path[0],()=>[]).push(t(o)):n.push(t(o));return{formErrors:n,fieldErrors:r}}
+function qn(e,t=r=>r.message){let r={_errors:[]},n=(o,i=[])=>{for(let s of o.issues)if(s.code==="invalid_union"&&s.errors.
+length)s.errors.map(c=>n({issues:c},[...i,...s.path]));else if(s.code==="invalid_key")n({issues:s.issues},[...i,...s.path]);else if(s.
+code==="invalid_element")n({issues:s.issues},[...i,...s.path]);else{let c=[...i,...s.path];if(c.length===0)r._errors.push(
+t(s));else{let u=r,a=0;for(;a<c.length;){let l=c[a],f=a===c.length-1;if(l==="_errors"){f&&u._errors.push(t(s)),a++;continue}
+Object.prototype.hasOwnProperty.call(u,l)||Object.defineProperty(u,l,{value:{_errors:[]},enumerable:!0,writable:!0,configurable:!0});
+let m=u[l];f&&m._errors.push(t(s)),u=m,a++}}}};return n(e),r}function ca(e){let t=[],r=e.map(n=>typeof n=="object"?n.key:n);for(let n of r)typeof n=="number"?t.push(`[${n}]`):typeof n==
+"symbol"?t.push(`[${JSON.stringify(String(n))}]`):/[^\w$]/.test(n)?t.push(`[${JSON.stringify(n)}]`):(t.length&&t.push("."),
+t.push(n));return t.join("")}function Hn(e){let t=[],r=[...e.issues].sort((n,o)=>(n.path??[]).length-(o.path??[]).length);
+for(let n of r)t.push(`✖ ${n.message}`),n.path?.length&&t.push(`  → at ${ca(n.path)}`);return t.join(`
+`)}function ot(e,t){return{callee:t?.callee??e,Err:t?.Err}}var it=e=>{let t=(r,n,o,i)=>{let s=o?{...o,async:!1}:{async:!1},
+c=r._zod.run({value:n,issues:[]},s);if(c instanceof Promise)throw new Y;if(c.issues.length){let u=new(i?.Err??e)(c.issues.
+map(a=>X(a,s,K())));throw He(u,i?.callee??t),u}return c.value};return t};var st=e=>{let t=async(r,n,o,i)=>{let s=o?{...o,async:!0}:{async:!0},c=r._zod.run({value:n,issues:[]},s);if(c instanceof
+Promise&&(c=await c),c.issues.length){let u=new(i?.Err??e)(c.issues.map(a=>X(a,s,K())));throw He(u,i?.callee??t),u}return c.
+value};return t};var ct=e=>(t,r,n)=>{let o=n?{...n,async:!1}:{async:!1},i=t._zod.run({value:r,issues:[]},o);if(i instanceof Promise)throw new Y;
+return i.issues.length?Qn(e,i.issues,o):{success:!0,data:i.value}};function Qn(e,t,r){let n;return{success:!1,get error(){return n||(n=new e(t.map(o=>X(o,r,K()))),t=void 0,r=void 0),n},set error(o){
+n=o,t=void 0,r=void 0}}}var ut=e=>async(t,r,n)=>{let o=n?{...n,async:!0}:{async:!0},i=t._zod.run({value:r,issues:[]},o);
+return i instanceof Promise&&(i=await i),i.issues.length?Qn(e,i.issues,o):{success:!0,data:i.value}};var ua=Symbol.for("zod.compile.invalid"),aa=Symbol.for("zod.compile.fallback"),rr=((e,t,r)=>{let n=e._zod.bag.validator;
+if(n!==void 0){if(n(t)!==ua)return!0;if(n.definite===!0&&r===void 0)return!1}return la(e,t,r)});function la(e,t,r){let n=r?
+{...r,async:!1,abortEarly:!0}:{async:!1,abortEarly:!0},o=e._zod.bag.fallbackRun,i;if(o?(n[aa]=!0,i=o({value:t,issues:[]},
+n)):i=e._zod.run({value:t,issues:[]},n),i instanceof Promise)throw new Y;return i.issues.length===0}var nr=async(e,t,r)=>{
+let n=r?{...r,async:!0,abortEarly:!0}:{async:!0,abortEarly:!0},o=e._zod.run({value:t,issues:[]},n);return o instanceof Promise&&
+(o=await o),o.issues.length===0},eo=e=>{let t=it(e),r=(n,o,i,s)=>{let c=i?{...i,direction:"backward"}:{direction:"backwa\
+rd"};return t(n,o,c,ot(r,s))};return r};var to=e=>{let t=it(e),r=(n,o,i,s)=>t(n,o,i,ot(r,s));return r};var ro=e=>{let t=st(e),r=async(n,o,i,s)=>{let c=i?{...i,direction:"backward"}:{direction:"backward"};return await t(n,o,
+c,ot(r,s))};return r};var no=e=>{let t=st(e),r=async(n,o,i,s)=>await t(n,o,i,ot(r,s));return r};var oo=e=>(t,r,n)=>{let o=n?{...n,direction:"backward"}:{direction:"backward"};return ct(e)(t,r,o)};var io=e=>(t,r,n)=>ct(e)(t,r,n);var so=e=>async(t,r,n)=>{let o=n?{...n,direction:"backward"}:{direction:"backward"};return ut(e)(t,r,o)};var co=e=>async(t,r,n)=>ut(e)(t,r,n);var uo=/^[cC][0-9a-z]{6,}$/,ao=/^[0-9a-z]+$/,lo=/^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/,po=/^[0-9a-vA-V]{20}$/,fo=/^[A-Za-z0-9]{27}$/,
+mo=/^[a-zA-Z0-9_-]{21}$/;function ho(e){return new RegExp(`^[a-zA-Z0-9_-]{${e}}$`)}var go=/^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$/;var _o=/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/,ir=e=>e?new RegExp(`^([0-9a-fA-\
+F]{8}-[0-9a-fA-F]{4}-${e}[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12})$`):/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/;var xo=/^(?:[A-Za-z0-9_'+\-]+\.)*[A-Za-z0-9_'+\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$/;var pa="^(?=[\\s\\S]*[\\p{Extended_Pictographic}\\p{Regional_Indicator}\\u20E3])[\\p{Extended_Pictographic}\\p{Emoji_Component}\
+]+$";function yo(){return new RegExp(pa,"u")}var bo=/^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])$/,
+vo=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))$/;var zo=/^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\/([0-9]|[1-2][0-9]|3[0-2])$/,
+$o=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))\/(12[0-8]|1[01][0-9]|[1-9]?[0-9])$/,
+wo=/^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=))?$/,ko=/^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?$/;var Zo=/^https?$/,Po=/^\+[1-9]\d{6,14}$/;var So="(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-\
+(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))";function fa(e){return new RegExp(
+`^${e}$`)}var Oo=fa(So);function or(e){let t="(?:[01]\\d|2[0-3]):[0-5]\\d";return typeof e.precision=="number"?e.precision===
+-1?`${t}`:e.precision===0?`${t}:[0-5]\\d`:`${t}:[0-5]\\d\\.\\d{${e.precision}}`:e.seconds?`${t}:[0-5]\\d(?:\\.\\d+)?`:`${t}\
+(?::[0-5]\\d(?:\\.\\d+)?)?`}function Io(e){return new RegExp(`^${or(e)}$`)}function Ao(e){let t=["Z"];e.offset&&t.push("\
+([+-](?:[01]\\d|2[0-3]):[0-5]\\d)");let r=`${or({precision:e.precision,seconds:!0})}(?:${t.join("|")})`,n=e.local?`${r}|${or(
+{precision:e.precision})}`:r;return new RegExp(`^${So}T(?:${n})$`)}var Eo=/^[\s\S]{0,}$/;var To=/^-?\d+n?$/,sr=/^-?\d+$/,Te=/^-?\d+(?:\.\d+)?$/,No=/^(?:true|false)$/i,Co=/^null$/i;var Ro=/^[^A-Z]*$/,Do=/^[^a-z]*$/;var L=p("$ZodCheck",(e,t)=>{var r;e._zod??(e._zod={}),e._zod.def=t,(r=e._zod).onattach??(r.onattach=[])});var cr=e=>{let t=e.value;return!Ut(t)&&t.length!==void 0},at={number:"number",bigint:"bigint",object:"date"},ur=p("$ZodC\
+heckLessThan",(e,t)=>{L.init(e,t);let r=at[typeof t.value];e._zod.check=n=>{(t.inclusive?n.value<=t.value:n.value<t.value)||
+n.issues.push({origin:at[typeof n.value]??r,code:"too_big",maximum:typeof t.value=="object"?t.value.getTime():t.value,input:n.
+value,inclusive:t.inclusive,inst:e,continue:!t.abort})}}),ar=p("$ZodCheckGreaterThan",(e,t)=>{L.init(e,t);let r=at[typeof t.
+value];e._zod.check=n=>{(t.inclusive?n.value>=t.value:n.value>t.value)||n.issues.push({origin:at[typeof n.value]??r,code:"\
+too_small",minimum:typeof t.value=="object"?t.value.getTime():t.value,input:n.value,inclusive:t.inclusive,inst:e,continue:!t.
+abort})}}),jo=p("$ZodCheckMultipleOf",(e,t)=>{L.init(e,t),e._zod.check=r=>{if(typeof r.value!=typeof t.value)throw new Error(
+"Cannot mix number and bigint in multiple_of check.");(typeof r.value=="bigint"?t.value!==BigInt(0)&&r.value%t.value===BigInt(
+0):Bt(r.value,t.value)===0)||r.issues.push({origin:typeof r.value,code:"not_multiple_of",divisor:t.value,input:r.value,inst:e,
+continue:!t.abort})}}),Lo=p("$ZodCheckNumberFormat",(e,t)=>{L.init(e,t),t.format=t.format||"float64";let r=t.format?.includes(
+"int"),n=r?"int":"number",[o,i]=Oe[t.format];e._zod.check=s=>{let c=s.value;if(r){if(!Number.isInteger(c)){s.issues.push(
+{expected:n,format:t.format,code:"invalid_type",continue:!1,input:c,inst:e});return}if(!Number.isSafeInteger(c)){c>0?s.issues.
+push({input:c,code:"too_big",maximum:Number.MAX_SAFE_INTEGER,note:"Integers must be within the safe integer range.",inst:e,
+origin:n,inclusive:!0,continue:!t.abort}):s.issues.push({input:c,code:"too_small",minimum:Number.MIN_SAFE_INTEGER,note:"\
+Integers must be within the safe integer range.",inst:e,origin:n,inclusive:!0,continue:!t.abort});return}}c<o&&s.issues.
+push({origin:"number",input:c,code:"too_small",minimum:o,inclusive:!0,inst:e,continue:!t.abort}),c>i&&s.issues.push({origin:"\
+number",input:c,code:"too_big",maximum:i,inclusive:!0,inst:e,continue:!t.abort})}});var Fo=p("$ZodCheckMaxLength",(e,t)=>{var r;L.init(e,t),(r=e._zod.def).when??(r.when=cr),e._zod.check=n=>{let o=n.value,
+i=o.length;if((typeof o=="string"&&i>t.maximum?Ae(o):i)<=t.maximum)return;let c=Ee(o);n.issues.push({origin:c,code:"too_\
+big",maximum:t.maximum,inclusive:!0,input:o,inst:e,continue:!t.abort})}}),Mo=p("$ZodCheckMinLength",(e,t)=>{var r;L.init(
+e,t),(r=e._zod.def).when??(r.when=cr),e._zod.check=n=>{let o=n.value,i=o.length;if((typeof o=="string"&&i>=t.minimum&&i<
+t.minimum*2?Ae(o):i)>=t.minimum)return;let c=Ee(o);n.issues.push({origin:c,code:"too_small",minimum:t.minimum,inclusive:!0,
+input:o,inst:e,continue:!t.abort})}}),Uo=p("$ZodCheckLengthEquals",(e,t)=>{var r;L.init(e,t),(r=e._zod.def).when??(r.when=
+cr),e._zod.check=n=>{let o=n.value,i=o.length,s=typeof o=="string"&&i>=t.length&&i<=t.length*2?Ae(o):i;if(s===t.length)return;
+let c=Ee(o),u=s>t.length;n.issues.push({origin:c,...u?{code:"too_big",maximum:t.length}:{code:"too_small",minimum:t.length},
+inclusive:!0,exact:!0,input:n.value,inst:e,continue:!t.abort})}}),Ce=p("$ZodCheckStringFormat",(e,t)=>{var r,n;L.init(e,
+t),t.pattern?(r=e._zod).check??(r.check=o=>{t.pattern.lastIndex=0,!t.pattern.test(o.value)&&o.issues.push({origin:"strin\
+g",code:"invalid_format",format:t.format,input:o.value,...t.pattern?{pattern:t.pattern.toString()}:{},inst:e,continue:!t.
+abort})}):(n=e._zod).check??(n.check=()=>{})}),Bo=p("$ZodCheckRegex",(e,t)=>{Ce.init(e,t),e._zod.check=r=>{t.pattern.lastIndex=
+0,!t.pattern.test(r.value)&&r.issues.push({origin:"string",code:"invalid_format",format:"regex",input:r.value,pattern:t.
+pattern.toString(),inst:e,continue:!t.abort})}}),Jo=p("$ZodCheckLowerCase",(e,t)=>{t.pattern??(t.pattern=Ro),Ce.init(e,t)}),
+Ko=p("$ZodCheckUpperCase",(e,t)=>{t.pattern??(t.pattern=Do),Ce.init(e,t)}),Vo=p("$ZodCheckIncludes",(e,t)=>{L.init(e,t);
+let r=ee(t.includes),n=new RegExp(typeof t.position=="number"?`^.{${t.position},}${r}`:r);t.pattern=n,e._zod.check=o=>{o.
+value.includes(t.includes,t.position)||o.issues.push({origin:"string",code:"invalid_format",format:"includes",includes:t.
+includes,input:o.value,inst:e,continue:!t.abort})}}),Wo=p("$ZodCheckStartsWith",(e,t)=>{L.init(e,t);let r=new RegExp(`^${ee(
+t.prefix)}.*`);t.pattern??(t.pattern=r),e._zod.check=n=>{n.value.startsWith(t.prefix)||n.issues.push({origin:"string",code:"\
+invalid_format",format:"starts_with",prefix:t.prefix,input:n.value,inst:e,continue:!t.abort})}}),Go=p("$ZodCheckEndsWith",
+(e,t)=>{L.init(e,t);let r=new RegExp(`.*${ee(t.suffix)}$`);t.pattern??(t.pattern=r),e._zod.check=n=>{n.value.endsWith(t.
+suffix)||n.issues.push({origin:"string",code:"invalid_format",format:"ends_with",suffix:t.suffix,input:n.value,inst:e,continue:!t.
+abort})}});var Xo=p("$ZodCheckOverwrite",(e,t)=>{L.init(e,t),e._zod.check=r=>{r.value=t.tx(r.value)}});var lt=class{static name="Doc";constructor(t=[],r={}){this.content=[],this.indent=0,this.args=t,this.closed=r}indented(t){
+this.indent+=1;try{t(this)}finally{this.indent-=1}}write(t){if(typeof t=="function"){t(this,{execution:"sync"}),t(this,{
+execution:"async"});return}let n=t.split(`
+`).filter(s=>s),o=Math.min(...n.map(s=>s.length-s.trimStart().length)),i=n.map(s=>s.slice(o)).map(s=>" ".repeat(this.indent*
+2)+s);for(let s of i)this.content.push(s)}compile(){let t=Function,r=this?.content??[""];return new t(...Object.keys(this.
+closed),`return function (${this.args.join(", ")}) {
+${r.join(`
 `)}
-};`)(...Object.values(this.closed))}},version={major:4,minor:6,patch:7},$ZodType=$constructor("$ZodType",(inst,def)=>{var _a3;
-inst??(inst={}),inst._zod.def=def,inst._zod.bag=inst._zod.bag||{},inst._zod.version=version;const defChecks=inst._zod.def.
-checks,checks=inst._zod.traits.has("$ZodCheck")?[inst,...defChecks??[]]:defChecks?.length?[...defChecks]:[];for(const ch of checks)
-for(const fn of ch._zod.onattach)fn(inst);if(checks.length===0)(_a3=inst._zod).deferred??(_a3.deferred=[]),inst._zod.deferred?.
-push(()=>{inst._zod.run=inst._zod.parse});else{const runChecks=(payload,checks2,ctx)=>{if(payload.memo)return payload;let isAborted=aborted(
-payload),asyncResult;for(const ch of checks2){if(ch._zod.def.when){if(explicitlyAborted(payload)||!ch._zod.def.when(payload))
-continue}else if(isAborted)continue;const currLen=payload.issues.length,_=ch._zod.check(payload);if(_ instanceof Promise&&
-ctx?.async===!1)throw new $ZodAsyncError;if(asyncResult||_ instanceof Promise)asyncResult=(asyncResult??Promise.resolve()).
-then(async()=>{await _,payload.issues.length!==currLen&&(attachSchema(payload.issues,currLen,inst),isAborted||(isAborted=
-aborted(payload,currLen)))});else{if(payload.issues.length===currLen)continue;attachSchema(payload.issues,currLen,inst),
-isAborted||(isAborted=aborted(payload,currLen))}}return asyncResult?asyncResult.then(()=>payload):payload},handleCanaryResult=(canary,payload,ctx)=>{
-if(aborted(canary))return canary.aborted=!0,canary;const checkResult=runChecks(payload,checks,ctx);if(checkResult instanceof
-Promise){if(ctx.async===!1)throw new $ZodAsyncError;return checkResult.then(checkResult2=>inst._zod.parse(checkResult2,ctx))}
-return inst._zod.parse(checkResult,ctx)};inst._zod.run=(payload,ctx)=>{if(ctx.skipChecks)return inst._zod.parse(payload,
-ctx);if(ctx.direction==="backward"){const canary=inst._zod.parse({value:payload.value,issues:[]},{...ctx,skipChecks:!0});
-return canary instanceof Promise?canary.then(canary2=>handleCanaryResult(canary2,payload,ctx)):handleCanaryResult(canary,
-payload,ctx)}const result=inst._zod.parse(payload,ctx);if(result instanceof Promise){if(ctx.async===!1)throw new $ZodAsyncError;
-return result.then(result2=>runChecks(result2,checks,ctx))}return runChecks(result,checks,ctx)}}},{get"~standard"(){return hide(
-this,"~standard",standardProps(this))},set"~standard"(value){own(this,"~standard",value)}}),toStandardResult=(r,ctx)=>r.
-issues.length?{issues:r.issues.map(iss=>finalizeIssue(iss,ctx,config()))}:{value:r.value};async function validateAsync2(inst,value){
-const ctx={async:!0};return toStandardResult(await inst._zod.run({value,issues:[]},ctx),ctx)}function standardProps(inst){
-return{validate:value=>{const ctx={async:!1};try{const r=inst._zod.run({value,issues:[]},ctx);if(!(r instanceof Promise))
-return toStandardResult(r,ctx)}catch{}return validateAsync2(inst,value)},vendor:"zod",version:1}}var $ZodString=$constructor(
-"$ZodString",(inst,def)=>{$ZodType.init(inst,def),inst._zod.pattern=def.pattern??anyString,inst._zod.parse=(payload,_)=>{
-if(def.coerce)try{payload.value=String(payload.value)}catch{}return typeof payload.value=="string"||payload.issues.push(
-{expected:"string",code:"invalid_type",input:payload.value,inst}),payload}}),$ZodStringFormat=$constructor("$ZodStringFo\
-rmat",(inst,def)=>{$ZodCheckStringFormat.init(inst,def),$ZodString.init(inst,def)}),$ZodGUID=$constructor("$ZodGUID",(inst,def)=>{
-def.pattern??(def.pattern=guid),$ZodStringFormat.init(inst,def)}),$ZodUUID=$constructor("$ZodUUID",(inst,def)=>{if(def.version){
-const v={v1:1,v2:2,v3:3,v4:4,v5:5,v6:6,v7:7,v8:8}[def.version];if(v===void 0)throw new Error(`Invalid UUID version: "${def.
-version}"`);def.pattern??(def.pattern=uuid(v))}else def.pattern??(def.pattern=uuid());$ZodStringFormat.init(inst,def)}),
-$ZodEmail=$constructor("$ZodEmail",(inst,def)=>{def.pattern??(def.pattern=email),$ZodStringFormat.init(inst,def)}),URL_BAD_FORMAT=1,
-URL_UNPARSEABLE=2;function canParseURL(input2){try{return typeof URL<"u"&&typeof URL.canParse=="function"?URL.canParse(input2):
-(new URL(input2),!0)}catch{return!1}}function validateURL(trimmed,def){return!("normalize"in def)&&!("hostname"in def)&&
-!("protocol"in def)?canParseURL(trimmed)||URL_UNPARSEABLE:parseURLObject(trimmed,def)}function parseURLObject(trimmed,def){
-if(!def.normalize&&def.protocol?.source===httpProtocol.source&&!/^https?:\/\//i.test(trimmed))return URL_BAD_FORMAT;try{
-if(typeof URL<"u"){const URLStatic=URL;if(typeof URLStatic.parse=="function")return URLStatic.parse(trimmed)??URL_UNPARSEABLE}
-return new URL(trimmed)}catch{return URL_UNPARSEABLE}}var asciiTabOrNewline=/[\t\n\r]/g;function stripTabAndNewline(value){
-return value.replace(asciiTabOrNewline,"")}function urlHostnameOk(url2,hostname3){return hostname3.lastIndex=0,hostname3.
-test(url2.hostname)}function urlProtocolOk(url2,protocol){return protocol.lastIndex=0,protocol.test(url2.protocol.endsWith(
-":")?url2.protocol.slice(0,-1):url2.protocol)}var $ZodURL=$constructor("$ZodURL",(inst,def)=>{$ZodStringFormat.init(inst,
-def),inst._zod.check=payload=>{try{const trimmed=payload.value.trim(),url2=validateURL(trimmed,def);if(url2===URL_BAD_FORMAT){
-payload.issues.push({code:"invalid_format",format:"url",note:"Invalid URL format",input:payload.value,inst,continue:!def.
-abort});return}if(url2===URL_UNPARSEABLE){payload.issues.push({code:"invalid_format",format:"url",input:payload.value,inst,
-continue:!def.abort});return}if(url2===!0){payload.value=stripTabAndNewline(trimmed);return}def.hostname&&!urlHostnameOk(
-url2,def.hostname)&&payload.issues.push({code:"invalid_format",format:"url",note:"Invalid hostname",pattern:def.hostname.
-source,input:payload.value,inst,continue:!def.abort}),def.protocol&&!urlProtocolOk(url2,def.protocol)&&payload.issues.push(
-{code:"invalid_format",format:"url",note:"Invalid protocol",pattern:def.protocol.source,input:payload.value,inst,continue:!def.
-abort}),payload.value=def.normalize?url2.href:stripTabAndNewline(trimmed);return}catch{payload.issues.push({code:"invali\
-d_format",format:"url",input:payload.value,inst,continue:!def.abort})}}}),$ZodEmoji=$constructor("$ZodEmoji",(inst,def)=>{
-def.pattern??(def.pattern=emoji()),$ZodStringFormat.init(inst,def)}),$ZodNanoID=$constructor("$ZodNanoID",(inst,def)=>{if(def.
-length!==void 0&&(!Number.isInteger(def.length)||def.length<1))throw new Error(`Invalid nanoid length: ${def.length}`);def.
-pattern??(def.pattern=def.length===void 0?nanoid:nanoidOfLength(def.length)),$ZodStringFormat.init(inst,def)}),$ZodCUID=$constructor(
-"$ZodCUID",(inst,def)=>{def.pattern??(def.pattern=cuid),$ZodStringFormat.init(inst,def)}),$ZodCUID2=$constructor("$ZodCU\
-ID2",(inst,def)=>{def.pattern??(def.pattern=cuid2),$ZodStringFormat.init(inst,def)}),$ZodULID=$constructor("$ZodULID",(inst,def)=>{
-def.pattern??(def.pattern=ulid),$ZodStringFormat.init(inst,def)}),$ZodXID=$constructor("$ZodXID",(inst,def)=>{def.pattern??
-(def.pattern=xid),$ZodStringFormat.init(inst,def)}),$ZodKSUID=$constructor("$ZodKSUID",(inst,def)=>{def.pattern??(def.pattern=
-ksuid),$ZodStringFormat.init(inst,def)}),$ZodISODateTime=$constructor("$ZodISODateTime",(inst,def)=>{def.pattern??(def.pattern=
-datetime(def)),$ZodStringFormat.init(inst,def)}),$ZodISODate=$constructor("$ZodISODate",(inst,def)=>{def.pattern??(def.pattern=
-date),$ZodStringFormat.init(inst,def)}),$ZodISOTime=$constructor("$ZodISOTime",(inst,def)=>{def.pattern??(def.pattern=time(
-def)),$ZodStringFormat.init(inst,def)}),$ZodISODuration=$constructor("$ZodISODuration",(inst,def)=>{def.pattern??(def.pattern=
-duration),$ZodStringFormat.init(inst,def)}),$ZodIPv4=$constructor("$ZodIPv4",(inst,def)=>{def.pattern??(def.pattern=ipv4),
-$ZodStringFormat.init(inst,def)}),ipv6Alphabet=/^[0-9a-fA-F:.]+$/;function isValidIPv6(value){return ipv6Alphabet.test(value)?
-canParseURL(`http://[${value}]`):!1}var $ZodIPv6=$constructor("$ZodIPv6",(inst,def)=>{def.pattern??(def.pattern=ipv6),$ZodStringFormat.
-init(inst,def),inst._zod.check=payload=>{isValidIPv6(payload.value)||payload.issues.push({code:"invalid_format",format:"\
-ipv6",input:payload.value,inst,continue:!def.abort})}}),$ZodMAC=$constructor("$ZodMAC",(inst,def)=>{def.pattern??(def.pattern=
-mac(def.delimiter)),$ZodStringFormat.init(inst,def)}),$ZodCIDRv4=$constructor("$ZodCIDRv4",(inst,def)=>{def.pattern??(def.
-pattern=cidrv4),$ZodStringFormat.init(inst,def)});function isValidCIDRv6(value){const parts=value.split("/");if(parts.length!==
-2)return!1;const[address,prefix]=parts;if(!prefix)return!1;const prefixNum=Number(prefix);return`${prefixNum}`!==prefix||
-prefixNum<0||prefixNum>128?!1:isValidIPv6(address)}var $ZodCIDRv6=$constructor("$ZodCIDRv6",(inst,def)=>{def.pattern??(def.
-pattern=cidrv6),$ZodStringFormat.init(inst,def),inst._zod.check=payload=>{isValidCIDRv6(payload.value)||payload.issues.push(
-{code:"invalid_format",format:"cidrv6",input:payload.value,inst,continue:!def.abort})}});function isValidBase64(data){if(data===
-"")return!0;if(/\s/.test(data)||data.length%4!==0)return!1;try{return atob(data),!0}catch{return!1}}var base64Charset=/^[0-9a-zA-Z+/]*={0,2}$/,
-$ZodBase64=$constructor("$ZodBase64",(inst,def)=>{def.pattern??(def.pattern=base64Charset),$ZodStringFormat.init(inst,def),
-inst._zod.check=payload=>{isValidBase64(payload.value)||payload.issues.push({code:"invalid_format",format:"base64",input:payload.
-value,inst,continue:!def.abort})}}),base64urlCharset=/^[A-Za-z0-9_-]*$/;function isValidBase64URL(data){if(!base64urlCharset.
-test(data))return!1;const base643=data.replace(/[-_]/g,c=>c==="-"?"+":"/"),padded=base643.padEnd(Math.ceil(base643.length/
-4)*4,"=");return isValidBase64(padded)}var $ZodBase64URL=$constructor("$ZodBase64URL",(inst,def)=>{def.pattern??(def.pattern=
-base64urlCharset),$ZodStringFormat.init(inst,def),inst._zod.check=payload=>{isValidBase64URL(payload.value)||payload.issues.
-push({code:"invalid_format",format:"base64url",input:payload.value,inst,continue:!def.abort})}}),$ZodE164=$constructor("\
-$ZodE164",(inst,def)=>{def.pattern??(def.pattern=e164),$ZodStringFormat.init(inst,def)}),CC_SANITIZE=/[- ]/g;function isLuhnAlgo(digits){
-let length=digits.length,bit=1,sum=0;for(;length;){const value=digits.charCodeAt(--length)-48;bit^=1,sum+=bit?[0,2,4,6,8,
-1,3,5,7,9][value]:value}return sum%10===0}function isValidCreditCard(input2){return creditCard.test(input2)?isLuhnAlgo(input2.
-replace(CC_SANITIZE,"")):!1}var $ZodCreditCard=$constructor("$ZodCreditCard",(inst,def)=>{def.pattern??(def.pattern=creditCard),
-$ZodStringFormat.init(inst,def),inst._zod.check=payload=>{isValidCreditCard(payload.value)||payload.issues.push({code:"i\
-nvalid_format",format:"credit_card",input:payload.value,inst,continue:!def.abort})}});function isIso7064Mod97(iban3){let remainder=0;
-const len=iban3.length;for(let i=4;i<len;i++){const code=iban3.charCodeAt(i);remainder=(code>=65?remainder*100+(code-55):
-remainder*10+(code-48))%97}for(let i=0;i<4;i++){const code=iban3.charCodeAt(i);remainder=(code>=65?remainder*100+(code-55):
-remainder*10+(code-48))%97}return remainder===1}function isValidIBAN(input2){return iban.test(input2)?isIso7064Mod97(input2):
-!1}var $ZodIBAN=$constructor("$ZodIBAN",(inst,def)=>{def.pattern??(def.pattern=iban),$ZodStringFormat.init(inst,def),inst.
-_zod.check=payload=>{isValidIBAN(payload.value)||payload.issues.push({code:"invalid_format",format:"iban",input:payload.
-value,inst,continue:!def.abort})}});function isValidJWT(token,algorithm=null){try{const tokensParts=token.split(".");if(tokensParts.
-length!==3)return!1;const[header]=tokensParts;if(!header)return!1;const parsedHeader=JSON.parse(atob(header));return!("t\
-yp"in parsedHeader&&parsedHeader?.typ!=="JWT"||!parsedHeader.alg||algorithm&&(!("alg"in parsedHeader)||parsedHeader.alg!==
-algorithm))}catch{return!1}}var $ZodJWT=$constructor("$ZodJWT",(inst,def)=>{$ZodStringFormat.init(inst,def),inst._zod.check=
-payload=>{isValidJWT(payload.value,def.alg)||payload.issues.push({code:"invalid_format",format:"jwt",input:payload.value,
-inst,continue:!def.abort})}}),$ZodCustomStringFormat=$constructor("$ZodCustomStringFormat",(inst,def)=>{$ZodStringFormat.
-init(inst,def),inst._zod.check=payload=>{def.fn(payload.value)||payload.issues.push({code:"invalid_format",format:def.format,
-input:payload.value,inst,continue:!def.abort})}}),$ZodNumber=$constructor("$ZodNumber",(inst,def)=>{$ZodType.init(inst,def),
-inst._zod.pattern=number,inst._zod.parse=(payload,_ctx)=>{if(def.coerce)try{payload.value=Number(payload.value)}catch{}const input2=payload.
-value;if(typeof input2=="number"&&!Number.isNaN(input2)&&Number.isFinite(input2))return payload;const received=typeof input2==
-"number"?Number.isNaN(input2)?"NaN":Number.isFinite(input2)?void 0:String(input2):void 0;return payload.issues.push({expected:"\
-number",code:"invalid_type",input:input2,inst,...received?{received}:{}}),payload}}),$ZodNumberFormat=$constructor("$Zod\
-NumberFormat",(inst,def)=>{$ZodCheckNumberFormat.init(inst,def),$ZodNumber.init(inst,def)}),$ZodBoolean=$constructor("$Z\
-odBoolean",(inst,def)=>{$ZodType.init(inst,def),inst._zod.pattern=boolean,inst._zod.parse=(payload,_ctx)=>{if(def.coerce)
-try{payload.value=!!payload.value}catch{}const input2=payload.value;return typeof input2=="boolean"||payload.issues.push(
-{expected:"boolean",code:"invalid_type",input:input2,inst}),payload}}),$ZodBigInt=$constructor("$ZodBigInt",(inst,def)=>{
-$ZodType.init(inst,def),inst._zod.pattern=bigint,inst._zod.parse=(payload,_ctx)=>{if(def.coerce)try{payload.value=BigInt(
-payload.value)}catch{}return typeof payload.value=="bigint"||payload.issues.push({expected:"bigint",code:"invalid_type",
-input:payload.value,inst}),payload}}),$ZodBigIntFormat=$constructor("$ZodBigIntFormat",(inst,def)=>{$ZodCheckBigIntFormat.
-init(inst,def),$ZodBigInt.init(inst,def)}),$ZodSymbol=$constructor("$ZodSymbol",(inst,def)=>{$ZodType.init(inst,def),inst.
-_zod.parse=(payload,_ctx)=>{const input2=payload.value;return typeof input2=="symbol"||payload.issues.push({expected:"sy\
-mbol",code:"invalid_type",input:input2,inst}),payload}}),$ZodUndefined=$constructor("$ZodUndefined",(inst,def)=>{$ZodType.
-init(inst,def),inst._zod.pattern=_undefined,inst._zod.values=new Set([void 0]),inst._zod.parse=(payload,_ctx)=>{const input2=payload.
-value;return typeof input2>"u"||payload.issues.push({expected:"undefined",code:"invalid_type",input:input2,inst}),payload}}),
-$ZodNull=$constructor("$ZodNull",(inst,def)=>{$ZodType.init(inst,def),inst._zod.pattern=_null,inst._zod.values=new Set([
-null]),inst._zod.parse=(payload,_ctx)=>{const input2=payload.value;return input2===null||payload.issues.push({expected:"\
-null",code:"invalid_type",input:input2,inst}),payload}}),$ZodAny=$constructor("$ZodAny",(inst,def)=>{$ZodType.init(inst,
-def),inst._zod.parse=payload=>payload}),$ZodUnknown=$constructor("$ZodUnknown",(inst,def)=>{$ZodType.init(inst,def),inst.
-_zod.parse=payload=>payload}),$ZodNever=$constructor("$ZodNever",(inst,def)=>{$ZodType.init(inst,def),inst._zod.parse=(payload,_ctx)=>(payload.
-issues.push({expected:"never",code:"invalid_type",input:payload.value,inst}),payload)}),$ZodVoid=$constructor("$ZodVoid",
-(inst,def)=>{$ZodType.init(inst,def),inst._zod.parse=(payload,_ctx)=>{const input2=payload.value;return typeof input2>"u"||
-payload.issues.push({expected:"void",code:"invalid_type",input:input2,inst}),payload}}),$ZodDate=$constructor("$ZodDate",
-(inst,def)=>{$ZodType.init(inst,def),inst._zod.parse=(payload,_ctx)=>{if(def.coerce)try{payload.value=new Date(payload.value)}catch{}
-const input2=payload.value,isDate=input2 instanceof Date;return isDate&&!Number.isNaN(input2.getTime())||payload.issues.
-push({expected:"date",code:"invalid_type",input:input2,...isDate?{received:"Invalid Date"}:{},inst}),payload}});function capSize(inst,size){
-const caps=sizeCaps(inst._zod.def.checks);if(!caps.length)return;const cap=Math.min(...caps.map(c=>c[0])),parse3=inst._zod.
-parse;inst._zod.parse=(payload,ctx)=>{const n=size(payload.value);if(n>cap&&!ctx?.skipChecks&&ctx?.direction!=="backward"){
-for(const[max,ch]of sizeCaps(inst._zod.def.checks))if(n>max&&ch._zod.def.when(payload)){const start=payload.issues.length;
-return ch._zod.check(payload),payload.issues[start].continue=!1,attachSchema(payload.issues,start,inst),payload}}return parse3(
-payload,ctx)}}var arraySize=input2=>Array.isArray(input2)?input2.length:-1,mapSize=input2=>input2 instanceof Map?input2.
-size:-1,setSize=input2=>input2 instanceof Set?input2.size:-1;function handleArrayResult(result,final,index){result.issues.
-length&&final.issues.push(...prefixIssues(index,result.issues)),final.value[index]=result.value}var $ZodArray=$constructor(
-"$ZodArray",(inst,def)=>{$ZodType.init(inst,def);const memo2=globalConfig.memoizer;memo2?.attach(inst),inst._zod.parse=(payload,ctx)=>{
-const input2=payload.value;if(!Array.isArray(input2))return payload.issues.push({expected:"array",code:"invalid_type",input:input2,
-inst}),payload;payload.value=memo2?memo2.alloc(inst,payload,Array(input2.length),ctx):Array(input2.length);const proms=[],
-abortEarly=ctx?.abortEarly;for(let i=0;i<input2.length;i++){const item=input2[i],result=def.element._zod.run({value:item,
-issues:[]},ctx);if(result instanceof Promise)proms.push(result.then(result2=>handleArrayResult(result2,payload,i)));else if(handleArrayResult(
-result,payload,i),abortEarly&&result.issues.length!==0&&aborted(result))break}return proms.length?Promise.all(proms).then(
-()=>payload):payload},capSize(inst,arraySize)});function handlePropertyResult(result,final,key,input2,optin,optout){const isPresent=key in
-input2,isOptionalOut=optout==="optional";if(!(!isPresent&&isOptionalOut&&optin==="optional")){if(result.issues.length){if(optin!==
-void 0&&isOptionalOut&&!isPresent)return;final.issues.push(...prefixIssues(key,result.issues))}if(!isPresent&&optin===void 0){
-result.issues.length||final.issues.push({code:"invalid_type",expected:"nonoptional",input:void 0,path:[key]});return}result.
-value===void 0?(isPresent||optin==="defaulted"&&!isOptionalOut)&&(final.value[key]=void 0):final.value[key]=result.value}}
-var NO_SYMBOL_KEYS=[];function normalizeDef(def){const keys=Object.keys(def.shape),ownSymbols=Object.getOwnPropertySymbols(
-def.shape),symbolKeys=ownSymbols.length?ownSymbols:NO_SYMBOL_KEYS,allKeys=symbolKeys.length?[...keys,...symbolKeys]:keys;
-for(const k of allKeys)if(!def.shape?.[k]?._zod?.traits?.has("$ZodType"))throw new Error(`Invalid element at key "${String(
-k)}": expected a Zod schema`);const okeys=optionalKeys(def.shape);return{...def,allKeys,symbolKeys,keySet:new Set(keys),
-numKeys:keys.length,optionalKeys:new Set(okeys)}}function handleCatchall(proms,input2,payload,ctx,def,inst,abortEarly){const unrecognized=[],
-keySet=def.keySet,_catchall=def.catchall._zod,t=_catchall.def.type,optin=_catchall.optin,optout=_catchall.optout;let seen=0;
-for(const key in input2){if(abortEarly&&payload.issues.length!==seen){if(aborted(payload,seen))break;seen=payload.issues.
-length}if(keySet.has(key))continue;if(key==="__proto__"){t==="never"&&unrecognized.push(key);continue}if(t==="never"){unrecognized.
-push(key);continue}const r=_catchall.run({value:input2[key],issues:[]},ctx);r instanceof Promise?proms.push(r.then(r2=>handlePropertyResult(
-r2,payload,key,input2,optin,optout))):handlePropertyResult(r,payload,key,input2,optin,optout)}return unrecognized.length&&
-payload.issues.push({code:"unrecognized_keys",keys:unrecognized,input:input2,inst,continue:!0}),proms.length?Promise.all(
-proms).then(()=>payload):payload}var $ZodObject=$constructor("$ZodObject",(inst,def)=>{$ZodType.init(inst,def);const desc=Object.
-getOwnPropertyDescriptor(def,"shape"),sh=desc?.get?desc.get.raw:def.shape??{};if(sh){const get=()=>{const newSh={...sh};
-return Object.defineProperty(def,"shape",{value:newSh}),get.raw=newSh,newSh};get.raw=sh,Object.defineProperty(def,"shape",
-{get})}const _normalized=cached(()=>normalizeDef(def));defineLazyInternal(inst,"propValues",zod=>{const shape=zod.def.shape,
-propValues={};for(const key in shape){const field=shape[key]._zod;if(field.values){Object.prototype.hasOwnProperty.call(
-propValues,key)||assignProp(propValues,key,new Set);for(const v of field.values)propValues[key].add(v);field.optin!==void 0&&
-propValues[key].add(void 0)}}return propValues});const isObject2=isObject,catchall=def.catchall;let value;const memo2=globalConfig.
-memoizer;memo2?.attach(inst),inst._zod.parse=(payload,ctx)=>{value??(value=_normalized.value);const input2=payload.value;
-if(!isObject2(input2))return payload.issues.push({expected:"object",code:"invalid_type",input:input2,inst}),payload;payload.
-value=memo2?memo2.alloc(inst,payload,{},ctx):{};const proms=[],shape=value.shape,abortEarly=ctx?.abortEarly;let seen=payload.
-issues.length;for(const key of value.allKeys){if(abortEarly&&payload.issues.length!==seen){if(aborted(payload,seen))break;
-seen=payload.issues.length}if(key==="__proto__")continue;const el=shape[key],optin=el._zod.optin,optout=el._zod.optout,r=el.
-_zod.run({value:input2[key],issues:[]},ctx);r instanceof Promise?proms.push(r.then(r2=>handlePropertyResult(r2,payload,key,
-input2,optin,optout))):handlePropertyResult(r,payload,key,input2,optin,optout)}return catchall?handleCatchall(proms,input2,
-payload,ctx,_normalized.value,inst,abortEarly===!0):proms.length?Promise.all(proms).then(()=>payload):payload}}),$ZodObjectJIT=$constructor(
-"$ZodObjectJIT",(inst,def)=>{$ZodObject.init(inst,def);const superParse=inst._zod.parse,_normalized=cached(()=>normalizeDef(
-def)),memo2=globalConfig.memoizer,generateFastpass=shape=>{const normalized=_normalized.value,syms=normalized.symbolKeys,
-doc=new Doc(["payload","ctx"],{shape,inst,memo:memo2,syms}),parseStr=k=>`shape[${k}]._zod.run({ value: input[${k}], issu\
-es: [] }, ctx)`,prefixStr=(id,k)=>`
-          let ${id}_ab = false;
-          for (let i = 0; i < ${id}.issues.length; i++) {
-            const iss = ${id}.issues[i];
+};`)(...Object.values(this.closed))}};var qo={major:4,minor:6,patch:7};var z=p("$ZodType",(e,t)=>{var r;e??(e={}),e._zod.def=t,e._zod.bag=e._zod.bag||{},e._zod.version=qo;let n=e._zod.def.checks,
+o=e._zod.traits.has("$ZodCheck")?[e,...n??[]]:n?.length?[...n]:[];for(let i of o)for(let s of i._zod.onattach)s(e);if(o.
+length===0)(r=e._zod).deferred??(r.deferred=[]),e._zod.deferred?.push(()=>{e._zod.run=e._zod.parse});else{let i=(c,u,a)=>{
+if(c.memo)return c;let l=J(c),f;for(let m of u){if(m._zod.def.when){if(Yt(c)||!m._zod.def.when(c))continue}else if(l)continue;
+let d=c.issues.length,h=m._zod.check(c);if(h instanceof Promise&&a?.async===!1)throw new Y;if(f||h instanceof Promise)f=
+(f??Promise.resolve()).then(async()=>{await h,c.issues.length!==d&&(Ie(c.issues,d,e),l||(l=J(c,d)))});else{if(c.issues.length===
+d)continue;Ie(c.issues,d,e),l||(l=J(c,d))}}return f?f.then(()=>c):c},s=(c,u,a)=>{if(J(c))return c.aborted=!0,c;let l=i(u,
+o,a);if(l instanceof Promise){if(a.async===!1)throw new Y;return l.then(f=>e._zod.parse(f,a))}return e._zod.parse(l,a)};
+e._zod.run=(c,u)=>{if(u.skipChecks)return e._zod.parse(c,u);if(u.direction==="backward"){let l=e._zod.parse({value:c.value,
+issues:[]},{...u,skipChecks:!0});return l instanceof Promise?l.then(f=>s(f,c,u)):s(l,c,u)}let a=e._zod.parse(c,u);if(a instanceof
+Promise){if(u.async===!1)throw new Y;return a.then(l=>i(l,o,u))}return i(a,o,u)}}},{get"~standard"(){return nt(this,"~st\
+andard",pr(this))},set"~standard"(e){oe(this,"~standard",e)}}),pi=(e,t)=>e.issues.length?{issues:e.issues.map(r=>X(r,t,K()))}:
+{value:e.value};async function da(e,t){let r={async:!0};return pi(await e._zod.run({value:t,issues:[]},r),r)}function pr(e){
+return{validate:t=>{let r={async:!1};try{let n=e._zod.run({value:t,issues:[]},r);if(!(n instanceof Promise))return pi(n,
+r)}catch{}return da(e,t)},vendor:"zod",version:1}}var mt=p("$ZodString",(e,t)=>{z.init(e,t),e._zod.pattern=t.pattern??Eo,
+e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=String(r.value)}catch{}return typeof r.value=="string"||r.issues.push({expected:"\
+string",code:"invalid_type",input:r.value,inst:e}),r}}),Z=p("$ZodStringFormat",(e,t)=>{Ce.init(e,t),mt.init(e,t)}),fi=p(
+"$ZodGUID",(e,t)=>{t.pattern??(t.pattern=_o),Z.init(e,t)}),di=p("$ZodUUID",(e,t)=>{if(t.version){let n={v1:1,v2:2,v3:3,v4:4,
+v5:5,v6:6,v7:7,v8:8}[t.version];if(n===void 0)throw new Error(`Invalid UUID version: "${t.version}"`);t.pattern??(t.pattern=
+ir(n))}else t.pattern??(t.pattern=ir());Z.init(e,t)}),mi=p("$ZodEmail",(e,t)=>{t.pattern??(t.pattern=xo),Z.init(e,t)}),hi=1,
+ft=2;function gi(e){try{return typeof URL<"u"&&typeof URL.canParse=="function"?URL.canParse(e):(new URL(e),!0)}catch{return!1}}
+function ma(e,t){return!("normalize"in t)&&!("hostname"in t)&&!("protocol"in t)?gi(e)||ft:ha(e,t)}function ha(e,t){if(!t.
+normalize&&t.protocol?.source===Zo.source&&!/^https?:\/\//i.test(e))return hi;try{if(typeof URL<"u"){let r=URL;if(typeof r.
+parse=="function")return r.parse(e)??ft}return new URL(e)}catch{return ft}}var ga=/[\t\n\r]/g;function Ho(e){return e.replace(
+ga,"")}function _a(e,t){return t.lastIndex=0,t.test(e.hostname)}function xa(e,t){return t.lastIndex=0,t.test(e.protocol.
+endsWith(":")?e.protocol.slice(0,-1):e.protocol)}var _i=p("$ZodURL",(e,t)=>{Z.init(e,t),e._zod.check=r=>{try{let n=r.value.
+trim(),o=ma(n,t);if(o===hi){r.issues.push({code:"invalid_format",format:"url",note:"Invalid URL format",input:r.value,inst:e,
+continue:!t.abort});return}if(o===ft){r.issues.push({code:"invalid_format",format:"url",input:r.value,inst:e,continue:!t.
+abort});return}if(o===!0){r.value=Ho(n);return}t.hostname&&!_a(o,t.hostname)&&r.issues.push({code:"invalid_format",format:"\
+url",note:"Invalid hostname",pattern:t.hostname.source,input:r.value,inst:e,continue:!t.abort}),t.protocol&&!xa(o,t.protocol)&&
+r.issues.push({code:"invalid_format",format:"url",note:"Invalid protocol",pattern:t.protocol.source,input:r.value,inst:e,
+continue:!t.abort}),r.value=t.normalize?o.href:Ho(n);return}catch{r.issues.push({code:"invalid_format",format:"url",input:r.
+value,inst:e,continue:!t.abort})}}}),xi=p("$ZodEmoji",(e,t)=>{t.pattern??(t.pattern=yo()),Z.init(e,t)}),yi=p("$ZodNanoID",
+(e,t)=>{if(t.length!==void 0&&(!Number.isInteger(t.length)||t.length<1))throw new Error(`Invalid nanoid length: ${t.length}`);
+t.pattern??(t.pattern=t.length===void 0?mo:ho(t.length)),Z.init(e,t)}),bi=p("$ZodCUID",(e,t)=>{t.pattern??(t.pattern=uo),
+Z.init(e,t)}),vi=p("$ZodCUID2",(e,t)=>{t.pattern??(t.pattern=ao),Z.init(e,t)}),zi=p("$ZodULID",(e,t)=>{t.pattern??(t.pattern=
+lo),Z.init(e,t)}),$i=p("$ZodXID",(e,t)=>{t.pattern??(t.pattern=po),Z.init(e,t)}),wi=p("$ZodKSUID",(e,t)=>{t.pattern??(t.
+pattern=fo),Z.init(e,t)}),ki=p("$ZodISODateTime",(e,t)=>{t.pattern??(t.pattern=Ao(t)),Z.init(e,t)}),Zi=p("$ZodISODate",(e,t)=>{
+t.pattern??(t.pattern=Oo),Z.init(e,t)}),Pi=p("$ZodISOTime",(e,t)=>{t.pattern??(t.pattern=Io(t)),Z.init(e,t)}),Si=p("$Zod\
+ISODuration",(e,t)=>{t.pattern??(t.pattern=go),Z.init(e,t)}),Oi=p("$ZodIPv4",(e,t)=>{t.pattern??(t.pattern=bo),Z.init(e,
+t)}),ya=/^[0-9a-fA-F:.]+$/;function Ii(e){return ya.test(e)?gi(`http://[${e}]`):!1}var Ai=p("$ZodIPv6",(e,t)=>{t.pattern??
+(t.pattern=vo),Z.init(e,t),e._zod.check=r=>{Ii(r.value)||r.issues.push({code:"invalid_format",format:"ipv6",input:r.value,
+inst:e,continue:!t.abort})}});var Ei=p("$ZodCIDRv4",(e,t)=>{t.pattern??(t.pattern=zo),Z.init(e,t)});function ba(e){let t=e.split("/");if(t.length!==2)
+return!1;let[r,n]=t;if(!n)return!1;let o=Number(n);return`${o}`!==n||o<0||o>128?!1:Ii(r)}var Ti=p("$ZodCIDRv6",(e,t)=>{t.
+pattern??(t.pattern=$o),Z.init(e,t),e._zod.check=r=>{ba(r.value)||r.issues.push({code:"invalid_format",format:"cidrv6",input:r.
+value,inst:e,continue:!t.abort})}});function Ni(e){if(e==="")return!0;if(/\s/.test(e)||e.length%4!==0)return!1;try{return atob(
+e),!0}catch{return!1}}var fr=/^[0-9a-zA-Z+/]*={0,2}$/,Ci=p("$ZodBase64",(e,t)=>{t.pattern??(t.pattern=fr),Z.init(e,t),e.
+_zod.check=r=>{Ni(r.value)||r.issues.push({code:"invalid_format",format:"base64",input:r.value,inst:e,continue:!t.abort})}}),
+ht=/^[A-Za-z0-9_-]*$/;function va(e){if(!ht.test(e))return!1;let t=e.replace(/[-_]/g,n=>n==="-"?"+":"/"),r=t.padEnd(Math.
+ceil(t.length/4)*4,"=");return Ni(r)}var Ri=p("$ZodBase64URL",(e,t)=>{t.pattern??(t.pattern=ht),Z.init(e,t),e._zod.check=
+r=>{va(r.value)||r.issues.push({code:"invalid_format",format:"base64url",input:r.value,inst:e,continue:!t.abort})}}),Di=p(
+"$ZodE164",(e,t)=>{t.pattern??(t.pattern=Po),Z.init(e,t)});function za(e,t=null){try{let r=e.split(".");if(r.length!==3)return!1;let[n]=r;if(!n)return!1;let o=JSON.parse(atob(n));
+return!("typ"in o&&o?.typ!=="JWT"||!o.alg||t&&(!("alg"in o)||o.alg!==t))}catch{return!1}}var ji=p("$ZodJWT",(e,t)=>{Z.init(
+e,t),e._zod.check=r=>{za(r.value,t.alg)||r.issues.push({code:"invalid_format",format:"jwt",input:r.value,inst:e,continue:!t.
+abort})}});var dr=p("$ZodNumber",(e,t)=>{z.init(e,t),e._zod.pattern=Te,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=Number(r.value)}catch{}
+let o=r.value;if(typeof o=="number"&&!Number.isNaN(o)&&Number.isFinite(o))return r;let i=typeof o=="number"?Number.isNaN(
+o)?"NaN":Number.isFinite(o)?void 0:String(o):void 0;return r.issues.push({expected:"number",code:"invalid_type",input:o,
+inst:e,...i?{received:i}:{}}),r}}),Li=p("$ZodNumberFormat",(e,t)=>{Lo.init(e,t),dr.init(e,t)}),Fi=p("$ZodBoolean",(e,t)=>{
+z.init(e,t),e._zod.pattern=No,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=!!r.value}catch{}let o=r.value;return typeof o==
+"boolean"||r.issues.push({expected:"boolean",code:"invalid_type",input:o,inst:e}),r}}),Mi=p("$ZodBigInt",(e,t)=>{z.init(
+e,t),e._zod.pattern=To,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=BigInt(r.value)}catch{}return typeof r.value=="bigin\
+t"||r.issues.push({expected:"bigint",code:"invalid_type",input:r.value,inst:e}),r}});var Ui=p("$ZodNull",(e,t)=>{z.init(e,t),e._zod.pattern=Co,e._zod.values=new Set([null]),e._zod.parse=(r,n)=>{let o=r.value;
+return o===null||r.issues.push({expected:"null",code:"invalid_type",input:o,inst:e}),r}}),Bi=p("$ZodAny",(e,t)=>{z.init(
+e,t),e._zod.parse=r=>r}),Ji=p("$ZodUnknown",(e,t)=>{z.init(e,t),e._zod.parse=r=>r}),Ki=p("$ZodNever",(e,t)=>{z.init(e,t),
+e._zod.parse=(r,n)=>(r.issues.push({expected:"never",code:"invalid_type",input:r.value,inst:e}),r)});var Vi=p("$ZodDate",(e,t)=>{z.init(e,t),e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=new Date(r.value)}catch{}let o=r.value,
+i=o instanceof Date;return i&&!Number.isNaN(o.getTime())||r.issues.push({expected:"date",code:"invalid_type",input:o,...i?
+{received:"Invalid Date"}:{},inst:e}),r}});function $a(e,t){let r=rt(e._zod.def.checks);if(!r.length)return;let n=Math.min(
+...r.map(i=>i[0])),o=e._zod.parse;e._zod.parse=(i,s)=>{let c=t(i.value);if(c>n&&!s?.skipChecks&&s?.direction!=="backward"){
+for(let[u,a]of rt(e._zod.def.checks))if(c>u&&a._zod.def.when(i)){let l=i.issues.length;return a._zod.check(i),i.issues[l].
+continue=!1,Ie(i.issues,l,e),i}}return o(i,s)}}var wa=e=>Array.isArray(e)?e.length:-1;function Qo(e,t,r){e.issues.length&&t.issues.push(...G(r,e.issues)),t.value[r]=e.value}var Wi=p("$ZodArray",(e,t)=>{z.init(
+e,t);let r=F.memoizer;r?.attach(e),e._zod.parse=(n,o)=>{let i=n.value;if(!Array.isArray(i))return n.issues.push({expected:"\
+array",code:"invalid_type",input:i,inst:e}),n;n.value=r?r.alloc(e,n,Array(i.length),o):Array(i.length);let s=[],c=o?.abortEarly;
+for(let u=0;u<i.length;u++){let a=i[u],l=t.element._zod.run({value:a,issues:[]},o);if(l instanceof Promise)s.push(l.then(
+f=>Qo(f,n,u)));else if(Qo(l,n,u),c&&l.issues.length!==0&&J(l))break}return s.length?Promise.all(s).then(()=>n):n},$a(e,wa)});
+function dt(e,t,r,n,o,i){let s=r in n,c=i==="optional";if(!(!s&&c&&o==="optional")){if(e.issues.length){if(o!==void 0&&c&&
+!s)return;t.issues.push(...G(r,e.issues))}if(!s&&o===void 0){e.issues.length||t.issues.push({code:"invalid_type",expected:"\
+nonoptional",input:void 0,path:[r]});return}e.value===void 0?(s||o==="defaulted"&&!c)&&(t.value[r]=void 0):t.value[r]=e.
+value}}var ka=[];function Gi(e){let t=Object.keys(e.shape),r=Object.getOwnPropertySymbols(e.shape),n=r.length?r:ka,o=n.length?
+[...t,...n]:t;for(let s of o)if(!e.shape?.[s]?._zod?.traits?.has("$ZodType"))throw new Error(`Invalid element at key "${String(
+s)}": expected a Zod schema`);let i=Xt(e.shape);return{...e,allKeys:o,symbolKeys:n,keySet:new Set(t),numKeys:t.length,optionalKeys:new Set(
+i)}}function Xi(e,t,r,n,o,i,s){let c=[],u=o.keySet,a=o.catchall._zod,l=a.def.type,f=a.optin,m=a.optout,d=0;for(let h in t){
+if(s&&r.issues.length!==d){if(J(r,d))break;d=r.issues.length}if(u.has(h))continue;if(h==="__proto__"){l==="never"&&c.push(
+h);continue}if(l==="never"){c.push(h);continue}let g=a.run({value:t[h],issues:[]},n);g instanceof Promise?e.push(g.then(
+y=>dt(y,r,h,t,f,m))):dt(g,r,h,t,f,m)}return c.length&&r.issues.push({code:"unrecognized_keys",keys:c,input:t,inst:i,continue:!0}),
+e.length?Promise.all(e).then(()=>r):r}var Za=p("$ZodObject",(e,t)=>{z.init(e,t);let r=Object.getOwnPropertyDescriptor(t,
+"shape"),n=r?.get?r.get.raw:t.shape??{};if(n){let a=()=>{let l={...n};return Object.defineProperty(t,"shape",{value:l}),
+a.raw=l,l};a.raw=n,Object.defineProperty(t,"shape",{get:a})}let o=_e(()=>Gi(t));b(e,"propValues",a=>{let l=a.def.shape,f={};
+for(let m in l){let d=l[m]._zod;if(d.values){Object.prototype.hasOwnProperty.call(f,m)||B(f,m,new Set);for(let h of d.values)
+f[m].add(h);d.optin!==void 0&&f[m].add(void 0)}}return f});let i=ue,s=t.catchall,c,u=F.memoizer;u?.attach(e),e._zod.parse=
+(a,l)=>{c??(c=o.value);let f=a.value;if(!i(f))return a.issues.push({expected:"object",code:"invalid_type",input:f,inst:e}),
+a;a.value=u?u.alloc(e,a,{},l):{};let m=[],d=c.shape,h=l?.abortEarly,g=a.issues.length;for(let y of c.allKeys){if(h&&a.issues.
+length!==g){if(J(a,g))break;g=a.issues.length}if(y==="__proto__")continue;let v=d[y],U=v._zod.optin,Ze=v._zod.optout,Pe=v.
+_zod.run({value:f[y],issues:[]},l);Pe instanceof Promise?m.push(Pe.then(R=>dt(R,a,y,f,U,Ze))):dt(Pe,a,y,f,U,Ze)}return s?
+Xi(m,f,a,l,o.value,e,h===!0):m.length?Promise.all(m).then(()=>a):a}}),Yi=p("$ZodObjectJIT",(e,t)=>{Za.init(e,t);let r=e.
+_zod.parse,n=_e(()=>Gi(t)),o=F.memoizer,i=d=>{let h=n.value,g=h.symbolKeys,y=new lt(["payload","ctx"],{shape:d,inst:e,memo:o,
+syms:g}),v=R=>`shape[${R}]._zod.run({ value: input[${R}], issues: [] }, ctx)`,U=(R,k)=>`
+          let ${R}_ab = false;
+          for (let i = 0; i < ${R}.issues.length; i++) {
+            const iss = ${R}.issues[i];
             iss.path = iss.path ? [${k}, ...iss.path] : [${k}];
             payload.issues.push(iss);
-            if (iss.continue !== true) ${id}_ab = true;
+            if (iss.continue !== true) ${R}_ab = true;
           }
-          if (${id}_ab && ctx && ctx.abortEarly) {
+          if (${R}_ab && ctx && ctx.abortEarly) {
             payload.value = newResult;
             return payload;
-          }`;doc.write("const input = payload.value;");const ids=Object.create(null);let counter=0;for(const key of normalized.
-allKeys)ids[key]=`key_${counter++}`;doc.write(memo2?"const newResult = memo.alloc(inst, payload, {}, ctx);":"const newRe\
-sult = {};");for(const key of normalized.allKeys){if(key==="__proto__")continue;const id=ids[key],k=typeof key=="symbol"?
-`syms[${syms.indexOf(key)}]`:esc(key),isPresent=`${k} in input`,schema=shape[key],optin=schema?._zod?.optin,isOptionalIn=optin!==
-void 0,isOptionalOut=schema?._zod?.optout==="optional";if(doc.write(`const ${id} = ${parseStr(k)};`),isOptionalIn&&isOptionalOut){
-const assign=optin==="optional"?`${id}_present`:`${id}.value !== undefined || ${id}_present`;doc.write(`
-        const ${id}_present = ${isPresent};
-        if (!${id}.issues.length || ${id}_present) {
-          if (${id}.issues.length) {${prefixStr(id,k)}
+          }`;y.write("const input = payload.value;");let Ze=Object.create(null),Pe=0;for(let R of h.allKeys)Ze[R]=`key_${Pe++}`;
+y.write(o?"const newResult = memo.alloc(inst, payload, {}, ctx);":"const newResult = {};");for(let R of h.allKeys){if(R===
+"__proto__")continue;let k=Ze[R],q=typeof R=="symbol"?`syms[${g.indexOf(R)}]`:Kt(R),Dt=`${q} in input`,An=d[R],jt=An?._zod?.
+optin,En=jt!==void 0,bu=An?._zod?.optout==="optional";if(y.write(`const ${k} = ${v(q)};`),En&&bu){let vu=jt==="optional"?
+`${k}_present`:`${k}.value !== undefined || ${k}_present`;y.write(`
+        const ${k}_present = ${Dt};
+        if (!${k}.issues.length || ${k}_present) {
+          if (${k}.issues.length) {${U(k,q)}
           }
 
-          if (${assign}) {
-            newResult[${k}] = ${id}.value;
+          if (${vu}) {
+            newResult[${q}] = ${k}.value;
           }
         }
 
-      `)}else isOptionalIn?(doc.write(`
-        if (${id}.issues.length) {${prefixStr(id,k)}
+      `)}else En?(y.write(`
+        if (${k}.issues.length) {${U(k,q)}
         }
-      `),optin==="defaulted"?doc.write(`newResult[${k}] = ${id}.value;`):doc.write(`
-        if (${id}.value !== undefined || ${isPresent}) {
-          newResult[${k}] = ${id}.value;
+      `),jt==="defaulted"?y.write(`newResult[${q}] = ${k}.value;`):y.write(`
+        if (${k}.value !== undefined || ${Dt}) {
+          newResult[${q}] = ${k}.value;
         }
-      `)):doc.write(`
-        const ${id}_present = ${isPresent};
-        if (${id}.issues.length) {${prefixStr(id,k)}
+      `)):y.write(`
+        const ${k}_present = ${Dt};
+        if (${k}.issues.length) {${U(k,q)}
         }
-        if (!${id}_present && !${id}.issues.length) {
+        if (!${k}_present && !${k}.issues.length) {
           payload.issues.push({
             code: "invalid_type",
             expected: "nonoptional",
             input: undefined,
-            path: [${k}]
+            path: [${q}]
           });
           if (ctx && ctx.abortEarly) {
             payload.value = newResult;
@@ -705,3410 +364,510 @@ const assign=optin==="optional"?`${id}_present`:`${id}.value !== undefined || ${
           }
         }
 
-        if (${id}_present) {
-          newResult[${k}] = ${id}.value;
+        if (${k}_present) {
+          newResult[${q}] = ${k}.value;
         }
 
-      `)}return doc.write("payload.value = newResult;"),doc.write("return payload;"),doc.compile()};let fastpass;const isObject2=isObject,
-jit=!globalConfig.jitless,fastEnabled=jit&&allowsEval.value,catchall=def.catchall;let value;inst._zod.parse=(payload,ctx)=>{
-value??(value=_normalized.value);const input2=payload.value;return isObject2(input2)?jit&&fastEnabled&&ctx?.async===!1&&
-ctx.jitless!==!0?(fastpass||(fastpass=generateFastpass(def.shape)),payload=fastpass(payload,ctx),catchall?handleCatchall(
-[],input2,payload,ctx,value,inst,ctx?.abortEarly===!0):payload):superParse(payload,ctx):(payload.issues.push({expected:"\
-object",code:"invalid_type",input:input2,inst}),payload)}});function handleUnionResults(results,final,inst,ctx){for(const result of results)
-if(result.issues.length===0)return final.value=result.value,final;const nonaborted=results.filter(r=>!aborted(r));return nonaborted.
-length===1?(final.value=nonaborted[0].value,nonaborted[0]):(final.issues.push({code:"invalid_union",input:final.value,inst,
-errors:results.map(result=>result.issues.map(iss=>finalizeIssue(iss,ctx,config())))}),final)}var $ZodUnion=$constructor(
-"$ZodUnion",(inst,def)=>{$ZodType.init(inst,def),defineLazyInternal(inst,"optin",zod=>zod.def.options.some(o=>o._zod.optin===
-"defaulted")?"defaulted":zod.def.options.some(o=>o._zod.optin!==void 0)?"optional":void 0),defineLazyInternal(inst,"opto\
-ut",zod=>zod.def.options.some(o=>o._zod.optout==="optional")?"optional":void 0),defineLazyInternal(inst,"values",zod=>{if(zod.
-def.options.every(o=>o._zod.values))return new Set(zod.def.options.flatMap(option=>Array.from(option._zod.values)))}),defineLazyInternal(
-inst,"pattern",zod=>{if(zod.def.options.every(o=>o._zod.pattern)){const patterns=zod.def.options.map(o=>o._zod.pattern);
-return new RegExp(`^(${patterns.map(p=>cleanRegex(p.source)).join("|")})$`)}});const first=def.options.length===1?def.options[0].
-_zod.run:null;inst._zod.parse=(payload,ctx)=>{if(first)return first(payload,ctx);let async=!1;const results=[];for(const option of def.
-options){const result=option._zod.run({value:payload.value,issues:[]},ctx);if(result instanceof Promise)results.push(result),
-async=!0;else{if(result.issues.length===0)return result;results.push(result)}}return async?Promise.all(results).then(results2=>handleUnionResults(
-results2,payload,inst,ctx)):handleUnionResults(results,payload,inst,ctx)}});function handleExclusiveUnionResults(results,final,inst,ctx){
-const matches=[];for(let i=0;i<results.length;i++)results[i].issues.length===0&&matches.push(i);return matches.length===
-1?(final.value=results[matches[0]].value,final):(matches.length===0?final.issues.push({code:"invalid_union",input:final.
-value,inst,errors:results.map(result=>result.issues.map(iss=>finalizeIssue(iss,ctx,config())))}):final.issues.push({code:"\
-invalid_union",input:final.value,inst,errors:[],inclusive:!1,matches}),final)}var $ZodXor=$constructor("$ZodXor",(inst,def)=>{
-$ZodUnion.init(inst,def),def.inclusive=!1;const first=def.options.length===1?def.options[0]._zod.run:null;inst._zod.parse=
-(payload,ctx)=>{if(first)return first(payload,ctx);let async=!1;const results=[];for(const option of def.options){const result=option.
-_zod.run({value:payload.value,issues:[]},ctx);result instanceof Promise?(results.push(result),async=!0):results.push(result)}
-return async?Promise.all(results).then(results2=>handleExclusiveUnionResults(results2,payload,inst,ctx)):handleExclusiveUnionResults(
-results,payload,inst,ctx)}});function getDiscriminatedOption(union2,value){const internals=union2._zod;let map2=internals.
-bag.optionsMap;map2||(map2=discriminatorMap(internals.def),internals.bag.optionsMap=map2);const option=map2.get(value);if(option===
-null)throw new Error(`Ambiguous discriminator value "${String(value)}"`);return option}function discriminatorMap(def){const map2=new Map;
-for(const option of def.options){const values=option._zod.propValues?.[def.discriminator];if(!values||values.size===0)throw new Error(
-`Invalid discriminated union option at index "${def.options.indexOf(option)}"`);for(const value of values)if(map2.has(value)){
-if(value!==void 0)throw new Error(`Duplicate discriminator value "${String(value)}"`);map2.set(value,null)}else map2.set(
-value,option)}return map2}var $ZodDiscriminatedUnion=$constructor("$ZodDiscriminatedUnion",(inst,def)=>{def.inclusive=!1,
-$ZodUnion.init(inst,def);const _super=inst._zod.parse;defineLazyInternal(inst,"propValues",zod=>{const propValues={};let undefinedCount=0;
-for(const option of zod.def.options){const pv=option._zod.propValues;if(!pv||Object.keys(pv).length===0)throw new Error(
-`Invalid discriminated union option at index "${zod.def.options.indexOf(option)}"`);pv[zod.def.discriminator]?.has(void 0)&&
-undefinedCount++;for(const[k,v]of Object.entries(pv)){Object.prototype.hasOwnProperty.call(propValues,k)||assignProp(propValues,
-k,new Set);for(const val of v)propValues[k].add(val)}}return!zod.def.unionFallback&&undefinedCount>1&&propValues[zod.def.
-discriminator]?.delete(void 0),propValues}),def.options.forEach((option,i)=>{const propShape=rawShape(option._zod.def);if(propShape&&
-!Object.prototype.hasOwnProperty.call(propShape,def.discriminator))throw new Error(`Invalid discriminated union option a\
-t index "${i}"`)});const disc=cached(()=>discriminatorMap(def));inst._zod.parse=(payload,ctx)=>{const input2=payload.value;
-if(!isObject(input2))return payload.issues.push({code:"invalid_type",expected:"object",input:input2,inst}),payload;const value=input2?.[def.
-discriminator],opt=disc.value.get(value);return opt&&(value!==void 0||ctx.direction!=="backward")?opt._zod.run(payload,ctx):
-def.unionFallback||ctx.direction==="backward"?_super(payload,ctx):(payload.issues.push({code:"invalid_union",errors:[],note:"\
-No matching discriminator",discriminator:def.discriminator,options:Array.from(disc.value.keys()).filter(value2=>disc.value.
-get(value2)!==null),input:input2,path:[def.discriminator],inst}),payload)}}),$ZodIntersection=$constructor("$ZodIntersec\
-tion",(inst,def)=>{$ZodType.init(inst,def),inst._zod.parse=(payload,ctx)=>{const input2=payload.value,left=def.left._zod.
-run({value:input2,issues:[]},ctx),right=def.right._zod.run({value:input2,issues:[]},ctx);return left instanceof Promise||
-right instanceof Promise?Promise.all([left,right]).then(([left2,right2])=>handleIntersectionResults(payload,left2,right2)):
-handleIntersectionResults(payload,left,right)}});function mergeValues(a,b){if(a===b)return{valid:!0,data:a};if(a instanceof
-Date&&b instanceof Date&&+a==+b)return{valid:!0,data:a};if(isPlainObject(a)&&isPlainObject(b)){const bKeys=Object.keys(b),
-sharedKeys=Object.keys(a).filter(key=>bKeys.indexOf(key)!==-1),newObj={...a,...b};Object.prototype.hasOwnProperty.call(newObj,
-"__proto__")&&delete newObj.__proto__;for(const key of sharedKeys){if(key==="__proto__")continue;const sharedValue=mergeValues(
-a[key],b[key]);if(!sharedValue.valid)return{valid:!1,mergeErrorPath:[key,...sharedValue.mergeErrorPath]};newObj[key]=sharedValue.
-data}return{valid:!0,data:newObj}}if(Array.isArray(a)&&Array.isArray(b)){if(a.length!==b.length)return{valid:!1,mergeErrorPath:[]};
-const newArray=[];for(let index=0;index<a.length;index++){const itemA=a[index],itemB=b[index],sharedValue=mergeValues(itemA,
-itemB);if(!sharedValue.valid)return{valid:!1,mergeErrorPath:[index,...sharedValue.mergeErrorPath]};newArray.push(sharedValue.
-data)}return{valid:!0,data:newArray}}return{valid:!1,mergeErrorPath:[]}}function handleIntersectionResults(result,left,right){
-const unrecKeys=new Map;let unrecIssue;const keyIssues=new Map,collect=(iss,side)=>{let keys;if(iss.code==="unrecognized\
-_keys"&&!iss.path?.length)unrecIssue??(unrecIssue=iss),keys=iss.keys;else if(iss.code==="invalid_key"&&iss.origin==="rec\
-ord"&&iss.path?.length===1){const k=String(iss.path[0]);keyIssues.has(k)||keyIssues.set(k,iss),keys=[k]}else return!1;for(const k of keys)
-unrecKeys.has(k)||unrecKeys.set(k,{}),unrecKeys.get(k)[side]=!0;return!0};for(const iss of left.issues)collect(iss,"l")||
-result.issues.push(iss);for(const iss of right.issues)collect(iss,"r")||result.issues.push(iss);const bothKeys=[...unrecKeys].
-filter(([,f])=>f.l&&f.r).map(([k])=>k);if(bothKeys.length){const aggregated=unrecIssue?bothKeys.filter(k=>unrecIssue.keys.
-includes(k)):[];aggregated.length&&result.issues.push({...unrecIssue,keys:aggregated});for(const k of bothKeys)!aggregated.
-includes(k)&&keyIssues.has(k)&&result.issues.push(keyIssues.get(k))}const merged=mergeValues(left.value,right.value);if(!merged.
-valid){if(aborted(result))return result;throw new Error(`Unmergable intersection. Error path: ${JSON.stringify(merged.mergeErrorPath)}`)}
-return result.value=merged.data,result}var $ZodTuple=$constructor("$ZodTuple",(inst,def)=>{$ZodType.init(inst,def);const items=def.
-items,memo2=globalConfig.memoizer;memo2?.attach(inst),inst._zod.parse=(payload,ctx)=>{const input2=payload.value;if(!Array.
-isArray(input2))return payload.issues.push({input:input2,inst,expected:"tuple",code:"invalid_type"}),payload;payload.value=
-memo2?memo2.alloc(inst,payload,[],ctx):[];const proms=[],optinStart=getTupleOptStart(items,"optin"),optoutStart=getTupleOptStart(
-items,"optout");if(!def.rest){if(input2.length<optinStart)return payload.issues.push({code:"too_small",minimum:optinStart,
-inclusive:!0,input:input2,inst,origin:"array"}),payload;input2.length>items.length&&payload.issues.push({code:"too_big",
-maximum:items.length,inclusive:!0,input:input2,inst,origin:"array"})}const itemResults=new Array(items.length),abortEarly=def.
-rest?ctx?.abortEarly:void 0;let itemAborted=!1;for(let i=0;i<items.length;i++){const r=items[i]._zod.run({value:input2[i],
-issues:[]},ctx);r instanceof Promise?proms.push(r.then(rr=>{itemResults[i]=rr})):(itemResults[i]=r,abortEarly&&!itemAborted&&
-r.issues.length&&(itemAborted=aborted(r)))}if(def.rest&&!itemAborted){let i=items.length-1;const rest=input2.slice(items.
-length);let seen=payload.issues.length;for(const el of rest){if(abortEarly&&payload.issues.length!==seen){if(aborted(payload,
-seen))break;seen=payload.issues.length}i++;const result=def.rest._zod.run({value:el,issues:[]},ctx);result instanceof Promise?
-proms.push(result.then(r=>handleTupleResult(r,payload,i))):handleTupleResult(result,payload,i)}}return proms.length?Promise.
-all(proms).then(()=>handleTupleResults(itemResults,payload,items,input2,optoutStart)):handleTupleResults(itemResults,payload,
-items,input2,optoutStart)}});function getTupleOptStart(items,key){for(let i=items.length-1;i>=0;i--)if(!(key==="optin"?items[i].
-_zod.optin!==void 0:items[i]._zod.optout==="optional"))return i+1;return 0}function handleTupleResult(result,final,index){
-result.issues.length&&final.issues.push(...prefixIssues(index,result.issues)),final.value[index]=result.value}function handleTupleResults(itemResults,final,items,input2,optoutStart){
-for(let i=0;i<items.length;i++){const r=itemResults[i],isPresent=i<input2.length;if(!isPresent&&i>=optoutStart&&items[i].
-_zod.optin==="optional"){final.value.length=i;break}if(r.issues.length){if(!isPresent&&i>=optoutStart){final.value.length=
-i;break}final.issues.push(...prefixIssues(i,r.issues))}final.value[i]=r.value}for(let i=final.value.length-1;i>=input2.length&&
-(items[i]._zod.optout==="optional"&&final.value[i]===void 0);i--)final.value.length=i;return final}var $ZodRecord=$constructor(
-"$ZodRecord",(inst,def)=>{$ZodType.init(inst,def);const memo2=globalConfig.memoizer;memo2?.attach(inst),inst._zod.parse=
-(payload,ctx)=>{const input2=payload.value;if(!isPlainObject(input2))return payload.issues.push({expected:"record",code:"\
-invalid_type",input:input2,inst}),payload;const proms=[],values=def.keyType._zod.values;if(values&&!def.partial){payload.
-value=memo2?memo2.alloc(inst,payload,{},ctx):{};const recordKeys=new Set;for(const key of values)if(typeof key=="string"||
-typeof key=="number"||typeof key=="symbol"){if(recordKeys.add(typeof key=="number"?key.toString():key),key==="__proto__")
-continue;const keyResult=def.keyType._zod.run({value:key,issues:[]},ctx);if(keyResult instanceof Promise)throw new Error(
-"Async schemas not supported in object keys currently");if(keyResult.issues.length){payload.issues.push({code:"invalid_k\
-ey",origin:"record",issues:keyResult.issues.map(iss=>finalizeIssue(iss,ctx,config())),input:key,path:[key],inst});continue}
-const outKey=keyResult.value;if(outKey==="__proto__")continue;const result=def.valueType._zod.run({value:input2[key],issues:[]},
-ctx);result instanceof Promise?proms.push(result.then(result2=>{result2.issues.length&&payload.issues.push(...prefixIssues(
-key,result2.issues)),payload.value[outKey]=result2.value})):(result.issues.length&&payload.issues.push(...prefixIssues(key,
-result.issues)),payload.value[outKey]=result.value)}let unrecognized;for(const key in input2)if(!recordKeys.has(key))if(def.
-mode==="loose"){if(key==="__proto__")continue;payload.value[key]=input2[key]}else unrecognized=unrecognized??[],unrecognized.
-push(key);unrecognized&&unrecognized.length>0&&payload.issues.push({code:"unrecognized_keys",input:input2,inst,keys:unrecognized,
-continue:!0})}else{payload.value=memo2?memo2.alloc(inst,payload,{},ctx):{};let unrecognized;for(const key of Reflect.ownKeys(
-input2)){if(key==="__proto__"||!Object.prototype.propertyIsEnumerable.call(input2,key))continue;let keyResult=def.keyType.
-_zod.run({value:key,issues:[]},ctx);if(keyResult instanceof Promise)throw new Error("Async schemas not supported in obje\
-ct keys currently");if(typeof key=="string"&&number.test(key)&&keyResult.issues.length){const retryResult=def.keyType._zod.
-run({value:Number(key),issues:[]},ctx);if(retryResult instanceof Promise)throw new Error("Async schemas not supported in\
- object keys currently");retryResult.issues.length===0&&(keyResult=retryResult)}if(keyResult.issues.length){def.mode==="\
-loose"?payload.value[key]=input2[key]:values?(unrecognized=unrecognized??[],unrecognized.push(key)):payload.issues.push(
-{code:"invalid_key",origin:"record",issues:keyResult.issues.map(iss=>finalizeIssue(iss,ctx,config())),input:key,path:[key],
-inst});continue}const outKey=keyResult.value;if(outKey==="__proto__")continue;const result=def.valueType._zod.run({value:input2[key],
-issues:[]},ctx);result instanceof Promise?proms.push(result.then(result2=>{result2.issues.length&&payload.issues.push(...prefixIssues(
-key,result2.issues)),payload.value[outKey]=result2.value})):(result.issues.length&&payload.issues.push(...prefixIssues(key,
-result.issues)),payload.value[outKey]=result.value)}unrecognized&&unrecognized.length>0&&payload.issues.push({code:"unre\
-cognized_keys",input:input2,inst,keys:unrecognized,continue:!0})}return proms.length?Promise.all(proms).then(()=>payload):
-payload}}),$ZodMap=$constructor("$ZodMap",(inst,def)=>{$ZodType.init(inst,def);const memo2=globalConfig.memoizer;memo2?.
-attach(inst),inst._zod.parse=(payload,ctx)=>{const input2=payload.value;if(!(input2 instanceof Map))return payload.issues.
-push({expected:"map",code:"invalid_type",input:input2,inst}),payload;const proms=[];payload.value=memo2?memo2.alloc(inst,
-payload,new Map,ctx):new Map;const abortEarly=ctx?.abortEarly;let seen=payload.issues.length;for(const[key,value]of input2){
-if(abortEarly&&payload.issues.length!==seen){if(aborted(payload,seen))break;seen=payload.issues.length}const keyResult=def.
-keyType._zod.run({value:key,issues:[]},ctx),valueResult=def.valueType._zod.run({value,issues:[]},ctx);keyResult instanceof
-Promise||valueResult instanceof Promise?proms.push(Promise.all([keyResult,valueResult]).then(([keyResult2,valueResult2])=>{
-handleMapResult(keyResult2,valueResult2,payload,key,input2,inst,ctx)})):handleMapResult(keyResult,valueResult,payload,key,
-input2,inst,ctx)}return proms.length?Promise.all(proms).then(()=>payload):payload},capSize(inst,mapSize)});function handleMapResult(keyResult,valueResult,final,key,input2,inst,ctx){
-keyResult.issues.length&&(propertyKeyTypes.has(typeof key)?final.issues.push(...prefixIssues(key,keyResult.issues)):final.
-issues.push({code:"invalid_key",origin:"map",input:input2,inst,issues:keyResult.issues.map(iss=>finalizeIssue(iss,ctx,config()))})),
-valueResult.issues.length&&(propertyKeyTypes.has(typeof key)?final.issues.push(...prefixIssues(key,valueResult.issues)):
-final.issues.push({origin:"map",code:"invalid_element",input:input2,inst,key,issues:valueResult.issues.map(iss=>finalizeIssue(
-iss,ctx,config()))})),final.value.set(keyResult.value,valueResult.value)}var $ZodSet=$constructor("$ZodSet",(inst,def)=>{
-$ZodType.init(inst,def);const memo2=globalConfig.memoizer;memo2?.attach(inst),inst._zod.parse=(payload,ctx)=>{const input2=payload.
-value;if(!(input2 instanceof Set))return payload.issues.push({input:input2,inst,expected:"set",code:"invalid_type"}),payload;
-const proms=[];payload.value=memo2?memo2.alloc(inst,payload,new Set,ctx):new Set;const abortEarly=ctx?.abortEarly;let seen=payload.
-issues.length;for(const item of input2){if(abortEarly&&payload.issues.length!==seen){if(aborted(payload,seen))break;seen=
-payload.issues.length}const result=def.valueType._zod.run({value:item,issues:[]},ctx);result instanceof Promise?proms.push(
-result.then(result2=>handleSetResult(result2,payload))):handleSetResult(result,payload)}return proms.length?Promise.all(
-proms).then(()=>payload):payload},capSize(inst,setSize)});function handleSetResult(result,final){result.issues.length&&final.
-issues.push(...result.issues),final.value.add(result.value)}var $ZodEnum=$constructor("$ZodEnum",(inst,def)=>{$ZodType.init(
-inst,def);const values=getEnumValues(def.entries),valuesSet=new Set(values);inst._zod.values=valuesSet,defineLazyInternal(
-inst,"pattern",zod=>{const patternValues=getEnumValues(zod.def.entries).filter(k=>propertyKeyTypes.has(typeof k));return new RegExp(
-patternValues.length?`^(${patternValues.map(o=>escapeRegex(o.toString())).join("|")})$`:"^[^\\s\\S]$")}),inst._zod.parse=
-(payload,_ctx)=>{const input2=payload.value;return valuesSet.has(input2)||payload.issues.push({code:"invalid_value",values,
-input:input2,inst}),payload}}),$ZodLiteral=$constructor("$ZodLiteral",(inst,def)=>{$ZodType.init(inst,def);const values=new Set(
-def.values);inst._zod.values=values,defineLazyInternal(inst,"pattern",zod=>{const vals=zod.def.values;return new RegExp(
-vals.length?`^(${vals.map(o=>typeof o=="string"?escapeRegex(o):o?escapeRegex(o.toString()):String(o)).join("|")})$`:"^[^\
-\\s\\S]$")}),inst._zod.parse=(payload,_ctx)=>{const input2=payload.value;return values.has(input2)||payload.issues.push(
-{code:"invalid_value",values:def.values,input:input2,inst}),payload}}),$ZodFile=$constructor("$ZodFile",(inst,def)=>{$ZodType.
-init(inst,def),inst._zod.parse=(payload,_ctx)=>{const input2=payload.value;return input2 instanceof File||payload.issues.
-push({expected:"file",code:"invalid_type",input:input2,inst}),payload}}),$ZodTransform=$constructor("$ZodTransform",(inst,def)=>{
-$ZodType.init(inst,def),inst._zod.optin="optional",globalConfig.memoizer?.guard(inst),inst._zod.parse=(payload,ctx)=>{if(ctx.
-direction==="backward")throw new $ZodEncodeError(inst.constructor.name);const _out=def.transform(payload.value,payload);
-if(ctx.async)return(_out instanceof Promise?_out:Promise.resolve(_out)).then(output3=>(payload.value=output3,payload));if(_out instanceof
-Promise)throw new $ZodAsyncError;return payload.value=_out,payload}});function handleOptionalResult(payload,result){return payload.
-value=result.issues.length?void 0:result.value,payload}var $ZodOptional=$constructor("$ZodOptional",(inst,def)=>{$ZodType.
-init(inst,def),defineLazyInternal(inst,"optin",zod=>zod.def.innerType._zod.optin==="defaulted"?"defaulted":"optional"),inst.
-_zod.optout="optional",defineLazyInternal(inst,"values",zod=>{const values=zod.def.innerType._zod.values;return values?new Set(
-[...values,void 0]):void 0}),defineLazyInternal(inst,"pattern",zod=>{const pattern=zod.def.innerType._zod.pattern;return pattern?
-new RegExp(`^(${cleanRegex(pattern.source)})?$`):void 0}),inst._zod.parse=(payload,ctx)=>{if(payload.value===void 0){if(def.
-innerType._zod.optin!=="defaulted")return payload;const result=def.innerType._zod.run({value:payload.value,issues:[]},ctx);
-return result instanceof Promise?result.then(result2=>handleOptionalResult(payload,result2)):handleOptionalResult(payload,
-result)}return def.innerType._zod.run(payload,ctx)}}),$ZodExactOptional=$constructor("$ZodExactOptional",(inst,def)=>{$ZodOptional.
-init(inst,def),defineLazyInternal(inst,"values",zod=>zod.def.innerType._zod.values),defineLazyInternal(inst,"pattern",zod=>zod.
-def.innerType._zod.pattern),inst._zod.parse=(payload,ctx)=>def.innerType._zod.run(payload,ctx)}),$ZodNullable=$constructor(
-"$ZodNullable",(inst,def)=>{$ZodType.init(inst,def),defineLazyInternal(inst,"optin",zod=>zod.def.innerType._zod.optin),defineLazyInternal(
-inst,"optout",zod=>zod.def.innerType._zod.optout),defineLazyInternal(inst,"pattern",zod=>{const pattern=zod.def.innerType.
-_zod.pattern;return pattern?new RegExp(`^(${cleanRegex(pattern.source)}|null)$`):void 0}),defineLazyInternal(inst,"value\
-s",zod=>zod.def.innerType._zod.values?new Set([...zod.def.innerType._zod.values,null]):void 0),inst._zod.parse=(payload,ctx)=>payload.
-value===null?payload:def.innerType._zod.run(payload,ctx)}),$ZodDefault=$constructor("$ZodDefault",(inst,def)=>{$ZodType.
-init(inst,def),inst._zod.optin="defaulted",defineLazyInternal(inst,"values",zod=>zod.def.innerType._zod.values),inst._zod.
-parse=(payload,ctx)=>{if(ctx.direction==="backward")return def.innerType._zod.run(payload,ctx);if(payload.value===void 0)
-return payload.value=def.defaultValue,payload;const result=def.innerType._zod.run(payload,ctx);return result instanceof Promise?
-result.then(result2=>handleDefaultResult(result2,def)):handleDefaultResult(result,def)}});function handleDefaultResult(payload,def){
-return payload.value===void 0&&(payload.value=def.defaultValue),payload}var $ZodPrefault=$constructor("$ZodPrefault",(inst,def)=>{
-$ZodType.init(inst,def),inst._zod.optin="defaulted",defineLazyInternal(inst,"values",zod=>zod.def.innerType._zod.values),
-inst._zod.parse=(payload,ctx)=>(ctx.direction==="backward"||payload.value===void 0&&(payload.value=def.defaultValue),def.
-innerType._zod.run(payload,ctx))}),$ZodNonOptional=$constructor("$ZodNonOptional",(inst,def)=>{$ZodType.init(inst,def),defineLazyInternal(
-inst,"values",zod=>{const v=zod.def.innerType._zod.values;return v?new Set([...v].filter(x=>x!==void 0)):void 0}),inst._zod.
-parse=(payload,ctx)=>{const result=def.innerType._zod.run(payload,ctx);return result instanceof Promise?result.then(result2=>handleNonOptionalResult(
-result2,inst)):handleNonOptionalResult(result,inst)}});function handleNonOptionalResult(payload,inst){return!payload.issues.
-length&&payload.value===void 0&&payload.issues.push({code:"invalid_type",expected:"nonoptional",input:payload.value,inst}),
-payload}var $ZodSuccess=$constructor("$ZodSuccess",(inst,def)=>{$ZodType.init(inst,def),inst._zod.parse=(payload,ctx)=>{
-if(ctx.direction==="backward")throw new $ZodEncodeError("ZodSuccess");const result=def.innerType._zod.run(payload,ctx);return result instanceof
-Promise?result.then(result2=>(payload.value=result2.issues.length===0,payload)):(payload.value=result.issues.length===0,
-payload)}});function handleCatchResult(payload,result,def,ctx){return result.issues.length?(payload.value=def.catchValue(
-{...result,value:payload.value,error:{issues:result.issues.map(iss=>finalizeIssue(iss,ctx,config()))},input:payload.value}),
-payload):(payload.value=result.value,result.memo&&(payload.memo=!0),payload)}var $ZodCatch=$constructor("$ZodCatch",(inst,def)=>{
-$ZodType.init(inst,def),defineLazyInternal(inst,"optin",zod=>zod.def.innerType._zod.optin==="defaulted"?"defaulted":"opt\
-ional"),defineLazyInternal(inst,"optout",zod=>zod.def.innerType._zod.optout),defineLazyInternal(inst,"values",zod=>zod.def.
-innerType._zod.values),inst._zod.parse=(payload,ctx)=>{if(ctx.direction==="backward")return def.innerType._zod.run(payload,
-ctx);const result=def.innerType._zod.run({value:payload.value,issues:[]},ctx);return result instanceof Promise?result.then(
-result2=>handleCatchResult(payload,result2,def,ctx)):handleCatchResult(payload,result,def,ctx)}}),$ZodNaN=$constructor("\
-$ZodNaN",(inst,def)=>{$ZodType.init(inst,def),inst._zod.parse=(payload,_ctx)=>((typeof payload.value!="number"||!Number.
-isNaN(payload.value))&&payload.issues.push({input:payload.value,inst,expected:"nan",code:"invalid_type"}),payload)}),$ZodPipe=$constructor(
-"$ZodPipe",(inst,def)=>{$ZodType.init(inst,def),defineLazyInternal(inst,"values",zod=>zod.def.in._zod.values),defineLazyInternal(
-inst,"optin",zod=>zod.def.in._zod.optin),defineLazyInternal(inst,"optout",zod=>zod.def.out._zod.optout),defineLazyInternal(
-inst,"propValues",zod=>zod.def.in._zod.propValues),inst._zod.parse=(payload,ctx)=>{if(ctx.direction==="backward"){const right=def.
-out._zod.run(payload,ctx);return right instanceof Promise?right.then(right2=>handlePipeResult(right2,def.in,ctx)):handlePipeResult(
-right,def.in,ctx)}const left=def.in._zod.run(payload,ctx);return left instanceof Promise?left.then(left2=>handlePipeResult(
-left2,def.out,ctx)):handlePipeResult(left,def.out,ctx)}});function handlePipeResult(left,next,ctx){return left.issues.some(
-iss=>iss.code!=="unrecognized_keys")?(left.aborted=!0,left):next._zod.run({value:left.value,issues:left.issues},ctx)}var $ZodCodec=$constructor(
-"$ZodCodec",(inst,def)=>{$ZodType.init(inst,def),defineLazyInternal(inst,"values",zod=>zod.def.in._zod.values),defineLazyInternal(
-inst,"optin",zod=>zod.def.in._zod.optin),defineLazyInternal(inst,"optout",zod=>zod.def.out._zod.optout),defineLazyInternal(
-inst,"propValues",zod=>zod.def.in._zod.propValues),inst._zod.parse=(payload,ctx)=>{if((ctx.direction||"forward")==="forw\
-ard"){const left=def.in._zod.run(payload,ctx);return left instanceof Promise?left.then(left2=>handleCodecAResult(left2,def,
-ctx)):handleCodecAResult(left,def,ctx)}else{const right=def.out._zod.run(payload,ctx);return right instanceof Promise?right.
-then(right2=>handleCodecAResult(right2,def,ctx)):handleCodecAResult(right,def,ctx)}}});function handleCodecAResult(result,def,ctx){
-if(result.issues.length)return result.aborted=!0,result;if((ctx.direction||"forward")==="forward"){const transformed=def.
-transform(result.value,result);return transformed instanceof Promise?transformed.then(value=>handleCodecTxResult(result,
-value,def.out,ctx)):handleCodecTxResult(result,transformed,def.out,ctx)}else{const transformed=def.reverseTransform(result.
-value,result);return transformed instanceof Promise?transformed.then(value=>handleCodecTxResult(result,value,def.in,ctx)):
-handleCodecTxResult(result,transformed,def.in,ctx)}}function handleCodecTxResult(left,value,nextSchema,ctx){return left.
-issues.length?(left.aborted=!0,left):nextSchema._zod.run({value,issues:left.issues},ctx)}var $ZodPreprocess=$constructor(
-"$ZodPreprocess",(inst,def)=>{$ZodPipe.init(inst,def)}),$ZodReadonly=$constructor("$ZodReadonly",(inst,def)=>{$ZodType.init(
-inst,def),defineLazyInternal(inst,"propValues",zod=>zod.def.innerType._zod.propValues),defineLazyInternal(inst,"values",
-zod=>zod.def.innerType._zod.values),defineLazyInternal(inst,"optin",zod=>zod.def.innerType?._zod?.optin),defineLazyInternal(
-inst,"optout",zod=>zod.def.innerType?._zod?.optout),inst._zod.parse=(payload,ctx)=>{if(ctx.direction==="backward")return def.
-innerType._zod.run(payload,ctx);const result=def.innerType._zod.run(payload,ctx);return result instanceof Promise?result.
-then(handleReadonlyResult):handleReadonlyResult(result)}});function handleReadonlyResult(payload){return payload.memo||(payload.
-value=Object.freeze(payload.value)),payload}function leafPattern(schema){const def=schema._zod.def;let pattern=def.pattern,
-isInt=!!def.format?.includes("int"),minimum,maximum;for(const ch of def.checks??[]){const d=ch._zod.def;d.pattern&&(pattern=
-d.pattern),isInt||(isInt=!!d.format?.includes("int"));const lo=d.minimum??d.length,hi=d.maximum??d.length;lo!==void 0&&(minimum===
-void 0||lo>minimum)&&(minimum=lo),hi!==void 0&&(maximum===void 0||hi<maximum)&&(maximum=hi)}if(pattern)return pattern.source;
-if(minimum!==void 0&&maximum!==void 0&&minimum>maximum)return"(?!)";if(minimum!==void 0||maximum!==void 0)return string(
-{minimum,maximum}).source;const own2=schema._zod.pattern;return(isInt&&own2===number?integer:own2)?.source}function partPattern(schema){
-const def=schema._zod.def,own2=schema._zod.pattern?.source,inner=def.innerType??schema._zod.innerType;if(inner){const before=inner.
-_zod.pattern?.source,after=partPattern(inner);return own2&&before&&after&&after!==before?own2.replace(cleanRegex(before),
-()=>cleanRegex(after)):own2}if(def.options){const sources=def.options.map(partPattern);if(sources.every(Boolean))return`\
-^(${sources.map(s=>cleanRegex(s)).join("|")})$`}return leafPattern(schema)}var $ZodTemplateLiteral=$constructor("$ZodTem\
-plateLiteral",(inst,def)=>{$ZodType.init(inst,def);const regexParts=[];for(const part of def.parts)if(typeof part=="obje\
-ct"&&part!==null){const source=partPattern(part);if(!source)throw new Error(`Invalid template literal part, no pattern f\
-ound: ${[...part._zod.traits].shift()}`);regexParts.push(cleanRegex(source))}else if(part===null||primitiveTypes.has(typeof part))
-regexParts.push(escapeRegex(`${part}`));else throw new Error(`Invalid template literal part: ${part}`);inst._zod.pattern=
-new RegExp(`^${regexParts.join("")}$`),inst._zod.parse=(payload,_ctx)=>typeof payload.value!="string"?(payload.issues.push(
-{input:payload.value,inst,expected:"string",code:"invalid_type"}),payload):(inst._zod.pattern.lastIndex=0,inst._zod.pattern.
-test(payload.value)||payload.issues.push({input:payload.value,inst,code:"invalid_format",format:def.format??"template_li\
-teral",pattern:inst._zod.pattern.source}),payload)}),$ZodFunction=$constructor("$ZodFunction",(inst,def)=>($ZodType.init(
-inst,def),Object.defineProperty(inst,"_def",{value:def}),inst._zod.def=def,inst.implement=func=>{if(typeof func!="functi\
-on")throw new Error("implement() must be called with a function");return Object.defineProperty(function(...args){const parsedArgs=inst.
-_def.input?parse(inst._def.input,args):args,result=Reflect.apply(func,this,parsedArgs);return inst._def.output?parse(inst.
-_def.output,result):result},"_zod",{value:inst._zod,enumerable:!1})},inst.implementAsync=func=>{if(typeof func!="functio\
-n")throw new Error("implementAsync() must be called with a function");return Object.defineProperty(async function(...args){
-const parsedArgs=inst._def.input?await parseAsync(inst._def.input,args):args,result=await Reflect.apply(func,this,parsedArgs);
-return inst._def.output?await parseAsync(inst._def.output,result):result},"_zod",{value:inst._zod,enumerable:!1})},inst.
-_zod.parse=(payload,_ctx)=>typeof payload.value!="function"?(payload.issues.push({code:"invalid_type",expected:"function",
-input:payload.value,inst}),payload):(inst._def.output&&inst._def.output._zod.def.type==="promise"?payload.value=inst.implementAsync(
-payload.value):payload.value=inst.implement(payload.value),payload),inst.input=(...args)=>{const F=inst.constructor;return Array.
-isArray(args[0])?new F({type:"function",input:new $ZodTuple({type:"tuple",items:args[0],rest:args[1]}),output:inst._def.
-output}):new F({type:"function",input:args[0],output:inst._def.output})},inst.output=output2=>{const F=inst.constructor;
-return new F({type:"function",input:inst._def.input,output:output2})},inst)),$ZodPromise=$constructor("$ZodPromise",(inst,def)=>{
-$ZodType.init(inst,def),inst._zod.parse=(payload,ctx)=>Promise.resolve(payload.value).then(inner=>def.innerType._zod.run(
-{value:inner,issues:[]},ctx))}),$ZodLazy=$constructor("$ZodLazy",(inst,def)=>{$ZodType.init(inst,def),defineLazy(inst._zod,
-"innerType",()=>{const d=def;return d._cachedInner||(d._cachedInner=def.getter()),d._cachedInner}),defineLazyInternal(inst,
-"pattern",zod=>zod.innerType?._zod?.pattern),defineLazyInternal(inst,"propValues",zod=>zod.innerType?._zod?.propValues),
-defineLazyInternal(inst,"optin",zod=>zod.innerType?._zod?.optin??void 0),defineLazyInternal(inst,"optout",zod=>zod.innerType?.
-_zod?.optout??void 0),inst._zod.parse=(payload,ctx)=>inst._zod.innerType._zod.run(payload,ctx)}),$ZodCustom=$constructor(
-"$ZodCustom",(inst,def)=>{$ZodCheck.init(inst,def),$ZodType.init(inst,def),inst._zod.parse=(payload,_)=>payload,inst._zod.
-check=payload=>{const input2=payload.value,r=def.fn(input2);if(r instanceof Promise)return r.then(r2=>handleRefineResult(
-r2,payload,input2,inst));handleRefineResult(r,payload,input2,inst)}});function handleRefineResult(result,payload,input2,inst){
-if(!result){const _iss={code:"custom",input:input2,inst,path:[...inst._zod.def.path??[]],continue:!inst._zod.def.abort};
-inst._zod.def.params&&(_iss.params=inst._zod.def.params),payload.issues.push(issue(_iss))}}var $ZodCyclicError=class extends Error{constructor(){
-super("Cannot parse a reference cycle that closes through a transform"),this.name="ZodCyclicError"}},STATE="~memo",NO_ISSUES=[];
-function isRef(value){return value!==null&&typeof value=="object"}function cloneIssues(issues){return issues.map(iss=>iss.
-path?{...iss,path:iss.path.slice()}:{...iss})}var recursive=new WeakMap,NONE=0,ASSUMED=1,PROVEN=2;function isRecursive(inst,stack,resolve){
-const cached2=recursive.get(inst);if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.
-add(inst);let result=NONE;const check2=child=>{if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve);
-answer>result&&(result=answer)}},shape=(sh,spread)=>{let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.
-getOwnPropertyDescriptor(sh,key);if(spread&&!desc.enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(
-desc.value,stack,resolve):NONE;child>answer&&(answer=child)}return answer},merge2=answer=>{answer>result&&(result=answer)},
-def=inst._zod.def,kind=def.type;switch(kind){case"object":{const raw=rawShape(def);merge2(raw?shape(raw,!0):ASSUMED),check2(
-def.catchall);break}case"array":check2(def.element);break;case"tuple":for(const el of def.items)check2(el);check2(def.rest);
-break;case"record":case"map":check2(def.keyType),check2(def.valueType);break;case"set":check2(def.valueType);break;case"\
-union":for(const el of def.options)check2(el);break;case"intersection":check2(def.left),check2(def.right);break;case"opt\
-ional":case"nullable":case"default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"succe\
-ss":check2(def.innerType);break;case"pipe":check2(def.in),check2(def.out);break;case"function":check2(def.input),check2(
-def.output);break;case"lazy":{const inner=def._cachedInner??(resolve?inst._zod.innerType:void 0);merge2(inner?isRecursive(
-inner,stack,!1):ASSUMED);break}case"template_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"\
-symbol":case"undefined":case"null":case"void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"l\
-iteral":case"file":case"transform":case"custom":break;default:for(const key in def){const desc=Object.getOwnPropertyDescriptor(
-def,key);if(!desc||desc.get)continue;const value=desc.value;if(!(!value||typeof value!="object")){if(value._zod)check2(value);else if(Array.
-isArray(value))for(const el of value)check2(el)}}}return stack.delete(inst),settle(inst,result)}function settle(inst,answer){
-return answer!==ASSUMED&&recursive.set(inst,answer===PROVEN),answer}function isRecursiveSchema(inst){return isRecursive(
-inst,new Set,!0)!==NONE}function bucketFor(state,inst){let bucket=state.buckets.get(inst);return bucket||(bucket=new WeakMap,
-state.buckets.set(inst,bucket)),bucket}var handoff,open=[],memo={alloc(_inst,payload,empty){const bucket=handoff;if(!bucket)
-return empty;handoff=void 0;const entry={value:empty,issues:null};return bucket.set(payload.value,entry),open.push(entry),
-empty},guard(inst){var _a3;(_a3=inst._zod).deferred??(_a3.deferred=[]),inst._zod.deferred.push(()=>{const base=inst._zod.
-parse,wrapped=(payload,ctx)=>{if(ctx.direction!=="backward"&&isBackEdge(ctx,payload.value))throw new $ZodCyclicError;return base(
-payload,ctx)};inst._zod.parse=wrapped,inst._zod.run===base&&(inst._zod.run=wrapped)})},attach(inst){var _a3;let isRecursiveInst,
-rechecked=!1,lastCtx,lastBucket;(_a3=inst._zod).deferred??(_a3.deferred=[]),inst._zod.deferred.push(()=>{const base=inst.
-_zod.parse,wrapped=(payload,ctx)=>{if(isRecursiveInst===void 0){const walked=isRecursive(inst,new Set,!1);if(walked===NONE)
-return inst._zod.parse=base,inst._zod.run===wrapped&&(inst._zod.run=base),base(payload,ctx);walked===PROVEN||rechecked?isRecursiveInst=
-!0:rechecked=!0}const input2=payload.value;if(!isRef(input2))return base(payload,ctx);let state=ctx[STATE];state||(state=
-{buckets:new WeakMap,backEdges:void 0},ctx[STATE]=state);let bucket;lastCtx===ctx?bucket=lastBucket:(bucket=bucketFor(state,
-inst),lastCtx=ctx,lastBucket=bucket);const hit=bucket.get(input2);if(hit)return payload.value=hit.value,hit.issues?hit.issues.
-length&&payload.issues.push(...cloneIssues(hit.issues)):(payload.memo=!0,state.backEdges??(state.backEdges=new WeakSet),
-state.backEdges.add(hit.value)),payload;handoff=bucket;const depth=open.length,result=base(payload,ctx);handoff=void 0;const entry=open.
-length>depth?open.pop():void 0;return result instanceof Promise?result.then(r=>(entry&&(entry.issues=r.issues.length?cloneIssues(
-r.issues):NO_ISSUES),r)):(entry&&(entry.issues=result.issues.length?cloneIssues(result.issues):NO_ISSUES),result)};inst.
-_zod.parse=wrapped,inst._zod.run===base&&(inst._zod.run=wrapped)})}};function memoizer(){return memo}function isBackEdge(ctx,value){
-const backEdges=ctx[STATE]?.backEdges;return backEdges!==void 0&&isRef(value)&&backEdges.has(value)}var locales_exports={};
-__export(locales_exports,{ar:()=>ar_default,az:()=>az_default,be:()=>be_default,bg:()=>bg_default,bn:()=>bn_default,ca:()=>ca_default,
-ckb:()=>ckb_default,cs:()=>cs_default,da:()=>da_default,de:()=>de_default,el:()=>el_default,en:()=>en_default,eo:()=>eo_default,
-es:()=>es_default,fa:()=>fa_default,fi:()=>fi_default,fr:()=>fr_default,frCA:()=>fr_CA_default,gu:()=>gu_default,he:()=>he_default,
-hi:()=>hi_default,hr:()=>hr_default,hu:()=>hu_default,hy:()=>hy_default,id:()=>id_default,is:()=>is_default,it:()=>it_default,
-ja:()=>ja_default,ka:()=>ka_default,kh:()=>kh_default,km:()=>km_default,kn:()=>kn_default,ko:()=>ko_default,lt:()=>lt_default,
-mk:()=>mk_default,ms:()=>ms_default,ne:()=>ne_default,nl:()=>nl_default,nn:()=>nn_default,no:()=>no_default,ota:()=>ota_default,
-pl:()=>pl_default,ps:()=>ps_default,pt:()=>pt_default,ptBR:()=>pt_BR_default,ro:()=>ro_default,ru:()=>ru_default,sk:()=>sk_default,
-sl:()=>sl_default,sv:()=>sv_default,ta:()=>ta_default,tg:()=>tg_default,th:()=>th_default,tk:()=>tk_default,tr:()=>tr_default,
-ua:()=>ua_default,uk:()=>uk_default,ur:()=>ur_default,uz:()=>uz_default,vi:()=>vi_default,yo:()=>yo_default,zhCN:()=>zh_CN_default,
-zhTW:()=>zh_TW_default});var error=()=>{const Sizable={string:{unit:"حرف",verb:"أن يحوي"},file:{unit:"بايت",
-verb:"أن يحوي"},array:{unit:"عنصر",verb:"أن يحوي"},set:{unit:"عنصر",verb:"أن يحوي"},map:{unit:"\
-عنصر",verb:"أن يحوي"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"\
-مدخل",email:"بريد إلكتروني",url:"رابط",emoji:"إيموجي",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUID\
-v6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"تاريخ ووقت بمعيا\
-ر ISO",date:"تاريخ بمعيار ISO",time:"وقت بمعيار ISO",duration:"مدة بمعيار ISO",ipv4:"عنوان\
- IPv4",ipv6:"عنوان IPv6",mac:"عنوان MAC",cidrv4:"مدى عناوين بصيغة IPv4",cidrv6:"مدى عناوين بصيغة\
- IPv6",base64:"نَص بترميز base64-encoded",base64url:"نَص بترميز base64url-encoded",json_string:"نَص عل\
-ى هيئة JSON",e164:"رقم هاتف بمعيار E.164",credit_card:"رقم بطاقة الائتمان",currency_code:"\
-رمز العملة",iban:"IBAN",jwt:"JWT",template_literal:"مدخل"},TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`مدخلات غير مقبولة: يفتر\
-ض إدخال instanceof ${issue2.expected}، ولكن تم إدخال ${received}`:`مدخلات غير مقبولة: يفترض إدخال ${expected}\
-، ولكن تم إدخال ${received}`}case"invalid_value":return issue2.values.length===1?`مدخلات غير مقبولة: يفترض إ\
-دخال ${stringifyPrimitive(issue2.values[0])}`:`اختيار غير مقبول: يتوقع انتقاء أحد هذه الخيارات: ${joinValues(
-issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?` \
-أكبر من اللازم: يفترض أن تكون ${issue2.origin??"القيمة"} ${adj} ${issue2.maximum.toString()}\
- ${sizing.unit??"عنصر"}`:`أكبر من اللازم: يفترض أن تكون ${issue2.origin??"القيمة"} ${adj}\
- ${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?
-`أصغر من اللازم: يفترض لـ ${issue2.origin} أن يكون ${adj} ${issue2.minimum.toString()} ${sizing.
-unit}`:`أصغر من اللازم: يفترض لـ ${issue2.origin} أن يكون ${adj} ${issue2.minimum.toString()}`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`نَص غير مقبول: يجب أن يبدأ بـ "${issue2.
-prefix}"`:_issue.format==="ends_with"?`نَص غير مقبول: يجب أن ينتهي بـ "${_issue.suffix}"`:_issue.
-format==="includes"?`نَص غير مقبول: يجب أن يتضمَّن "${_issue.includes}"`:_issue.format==="regex"?
-`نَص غير مقبول: يجب أن يطابق النمط ${_issue.pattern}`:`${FormatDictionary[_issue.format]??issue2.
-format} غير مقبول`}case"not_multiple_of":return`رقم غير مقبول: يجب أن يكون من مضاعفات ${issue2.
-divisor}`;case"unrecognized_keys":return`معرف${issue2.keys.length>1?"ات":""} غريب${issue2.keys.length>1?"ة":""}\
-: ${joinValues(issue2.keys,"، ")}`;case"invalid_key":return`معرف غير مقبول في ${issue2.origin}`;case"inva\
-lid_union":return"مدخل غير مقبول";case"invalid_element":return`مدخل غير مقبول في ${issue2.origin}`;default:
-return"مدخل غير مقبول"}}};function ar_default(){return{localeError:error()}}var error2=()=>{const Sizable={string:{
-unit:"simvol",verb:"olmalıdır"},file:{unit:"bayt",verb:"olmalıdır"},array:{unit:"element",verb:"olmalıdır"},set:{unit:"\
-element",verb:"olmalıdır"},map:{unit:"element",verb:"olmalıdır"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"input",email:"email address",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"\
-UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO datetime",
-date:"ISO date",time:"ISO time",duration:"ISO duration",ipv4:"IPv4 address",ipv6:"IPv6 address",mac:"MAC address",cidrv4:"\
-IPv4 range",cidrv6:"IPv6 range",base64:"base64-encoded string",base64url:"base64url-encoded string",json_string:"JSON st\
-ring",e164:"E.164 number",credit_card:"kredit kartı nömrəsi",currency_code:"valyuta kodu",iban:"IBAN",jwt:"JWT",template_literal:"\
-input"},TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`Yanlış dəyər: gözlənilən instanceof ${issue2.expected}, daxil olan ${received}`:`Yanlış də\
-yər: gözlənilən ${expected}, daxil olan ${received}`}case"invalid_value":return issue2.values.length===1?`Yanlış dəy\
-ər: gözlənilən ${stringifyPrimitive(issue2.values[0])}`:`Yanlış seçim: aşağıdakılardan biri olmalıdır: ${joinValues(
-issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Ç\
-ox böyük: gözlənilən ${issue2.origin??"dəyər"} ${adj}${issue2.maximum.toString()} ${sizing.unit??"element"}`:`Çox\
- böyük: gözlənilən ${issue2.origin??"dəyər"} ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.
-inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Çox kiçik: gözlənilən ${issue2.origin} ${adj}${issue2.
-minimum.toString()} ${sizing.unit}`:`Çox kiçik: gözlənilən ${issue2.origin} ${adj}${issue2.minimum.toString()}`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Yanlış mətn: "${_issue.prefix}" ilə başlam\
-alıdır`:_issue.format==="ends_with"?`Yanlış mətn: "${_issue.suffix}" ilə bitməlidir`:_issue.format==="includes"?`\
-Yanlış mətn: "${_issue.includes}" daxil olmalıdır`:_issue.format==="regex"?`Yanlış mətn: ${_issue.pattern} şablo\
-nuna uyğun olmalıdır`:`Yanlış ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Yanlı\
-ş ədəd: ${issue2.divisor} ilə bölünə bilən olmalıdır`;case"unrecognized_keys":return`Tanınmayan açar${issue2.
-keys.length>1?"lar":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`${issue2.origin} daxilində yanlış aça\
-r`;case"invalid_union":return"Yanlış dəyər";case"invalid_element":return`${issue2.origin} daxilində yanlış dəyər`;default:
-return"Yanlış dəyər"}}};function az_default(){return{localeError:error2()}}function getBelarusianPlural(count,one,few,many){
-const absCount=Math.abs(count),lastDigit=absCount%10,lastTwoDigits=absCount%100;return lastTwoDigits>=11&&lastTwoDigits<=
-19?many:lastDigit===1?one:lastDigit>=2&&lastDigit<=4?few:many}var error3=()=>{const Sizable={string:{unit:{one:"сімвал",
-few:"сімвалы",many:"сімвалаў"},verb:"мець"},array:{unit:{one:"элемент",few:"элементы",
-many:"элементаў"},verb:"мець"},set:{unit:{one:"элемент",few:"элементы",many:"элементаў"},
-verb:"мець"},map:{unit:{one:"элемент",few:"элементы",many:"элементаў"},verb:"мець"},file:{
-unit:{one:"байт",few:"байты",many:"байтаў"},verb:"мець"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"увод",email:"email адрас",url:"URL",emoji:"эмодзі",uuid:"UUID",uuidv4:"\
-UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"\
-ISO дата і час",date:"ISO дата",time:"ISO час",duration:"ISO працягласць",ipv4:"IPv4 адрас",
-ipv6:"IPv6 адрас",mac:"MAC адрас",cidrv4:"IPv4 дыяпазон",cidrv6:"IPv6 дыяпазон",base64:"радок \
-у фармаце base64",base64url:"радок у фармаце base64url",json_string:"JSON радок",e164:"нумар E\
-.164",credit_card:"нумар крэдытнай карты",currency_code:"код валюты",iban:"IBAN",jwt:"JWT",template_literal:"\
-увод"},TypeDictionary={nan:"NaN",number:"лік",array:"масіў"};return issue2=>{switch(issue2.code){case"invali\
-d_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return/^[A-Z]/.test(issue2.expected)?`Няправільны ўвод: чакаўся instanceof ${issue2.expected}\
-, атрымана ${received}`:`Няправільны ўвод: чакаўся ${expected}, атрымана ${received}`}case"\
-invalid_value":return issue2.values.length===1?`Няправільны ўвод: чакалася ${stringifyPrimitive(issue2.
-values[0])}`:`Няправільны варыянт: чакаўся адзін з ${joinValues(issue2.values,"|")}`;case"\
-too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);if(sizing){const maxValue=Number(issue2.maximum),
-unit=getBelarusianPlural(maxValue,sizing.unit.one,sizing.unit.few,sizing.unit.many);return`Занадта вялікі: чакалася, што\
- ${issue2.origin??"значэнне"} павінна ${sizing.verb} ${adj}${issue2.maximum.toString()} ${unit}`}return`З\
-анадта вялікі: чакалася, што ${issue2.origin??"значэнне"} павінна быць ${adj}${issue2.
-maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);if(sizing){const minValue=Number(
-issue2.minimum),unit=getBelarusianPlural(minValue,sizing.unit.one,sizing.unit.few,sizing.unit.many);return`Занадта малы:\
- чакалася, што ${issue2.origin} павінна ${sizing.verb} ${adj}${issue2.minimum.toString()} ${unit}`}return`\
-Занадта малы: чакалася, што ${issue2.origin} павінна быць ${adj}${issue2.minimum.toString()}`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Няправільны радок: павінен пачынацца з "${_issue.
-prefix}"`:_issue.format==="ends_with"?`Няправільны радок: павінен заканчвацца на "${_issue.
-suffix}"`:_issue.format==="includes"?`Няправільны радок: павінен змяшчаць "${_issue.includes}\
-"`:_issue.format==="regex"?`Няправільны радок: павінен адпавядаць шаблону ${_issue.
-pattern}`:`Няправільны ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Няправ\
-ільны лік: павінен быць кратным ${issue2.divisor}`;case"unrecognized_keys":return`Нераспазнаны\
- ${issue2.keys.length>1?"ключы":"ключ"}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Няправільны \
-ключ у ${issue2.origin}`;case"invalid_union":return"Няправільны ўвод";case"invalid_element":return`Н\
-яправільнае значэнне ў ${issue2.origin}`;default:return"Няправільны ўвод"}}};function be_default(){
-return{localeError:error3()}}var error4=()=>{const Sizable={string:{unit:"символа",verb:"да съдържа"},file:{
-unit:"байта",verb:"да съдържа"},array:{unit:"елемента",verb:"да съдържа"},set:{unit:"елем\
-ента",verb:"да съдържа"},map:{unit:"елемента",verb:"да съдържа"}};function getSizing(origin){
-return Sizable[origin]??null}const FormatDictionary={regex:"вход",email:"имейл адрес",url:"URL",emoji:"емо\
-джи",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"\
-XID",ksuid:"KSUID",datetime:"ISO време",date:"ISO дата",time:"ISO време",duration:"ISO продължителност",
-ipv4:"IPv4 адрес",ipv6:"IPv6 адрес",mac:"MAC адрес",cidrv4:"IPv4 диапазон",cidrv6:"IPv6 диапазон",
-base64:"base64-кодиран низ",base64url:"base64url-кодиран низ",json_string:"JSON низ",e164:"E.164 \
-номер",credit_card:"номер на кредитна карта",currency_code:"код на валута",iban:"IBA\
-N",jwt:"JWT",template_literal:"вход"},TypeDictionary={nan:"NaN",number:"число",array:"масив"};return issue2=>{
-switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(
-issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Невалиден вход: \
-очакван instanceof ${issue2.expected}, получен ${received}`:`Невалиден вход: очакван ${expected}\
-, получен ${received}`}case"invalid_value":return issue2.values.length===1?`Невалиден вход: очакван ${stringifyPrimitive(
-issue2.values[0])}`:`Невалидна опция: очаквано едно от ${joinValues(issue2.values,"|")}`;case"\
-too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Твърде голямо: очаква се ${issue2.
-origin??"стойност"} да съдържа ${adj}${issue2.maximum.toString()} ${sizing.unit??"елемента"}`:`\
-Твърде голямо: очаква се ${issue2.origin??"стойност"} да бъде ${adj}${issue2.maximum.toString()}`}case"\
-too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Твърде малко: очаква се ${issue2.
-origin} да съдържа ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Твърде малко: очаква се ${issue2.
-origin} да бъде ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;if(_issue.format==="\
-starts_with")return`Невалиден низ: трябва да започва с "${_issue.prefix}"`;if(_issue.format===
-"ends_with")return`Невалиден низ: трябва да завършва с "${_issue.suffix}"`;if(_issue.format===
-"includes")return`Невалиден низ: трябва да включва "${_issue.includes}"`;if(_issue.format==="\
-regex")return`Невалиден низ: трябва да съвпада с ${_issue.pattern}`;let invalid_adj="Невалид\
-ен";return _issue.format==="emoji"&&(invalid_adj="Невалидно"),_issue.format==="datetime"&&(invalid_adj="Невал\
-идно"),_issue.format==="date"&&(invalid_adj="Невалидна"),_issue.format==="time"&&(invalid_adj="Невалидно"),
-_issue.format==="duration"&&(invalid_adj="Невалидна"),`${invalid_adj} ${FormatDictionary[_issue.format]??issue2.
-format}`}case"not_multiple_of":return`Невалидно число: трябва да бъде кратно на ${issue2.
-divisor}`;case"unrecognized_keys":return`Неразпознат${issue2.keys.length>1?"и":""} ключ${issue2.keys.length>
-1?"ове":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Невалиден ключ в ${issue2.origin}`;case"\
-invalid_union":return"Невалиден вход";case"invalid_element":return`Невалидна стойност в ${issue2.
-origin}`;default:return"Невалиден вход"}}};function bg_default(){return{localeError:error4()}}var error5=()=>{
-const Sizable={string:{unit:"অক্ষর",verb:"থাকতে হবে"},file:{unit:"বাইট",verb:"থাকতে হব\
-ে"},array:{unit:"আইটেম",verb:"থাকতে হবে"},set:{unit:"আইটেম",verb:"থাকতে হবে"},
-map:{unit:"এন্ট্রি",verb:"থাকতে হবে"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"ইনপুট",email:"ইমেইল ঠিকানা",url:"URL",emoji:"ইমোজি",
-uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",
-ksuid:"KSUID",datetime:"ISO তারিখ ও সময়",date:"ISO তারিখ",time:"ISO সময়",duration:"\
-ISO সময়কাল",ipv4:"IPv4 ঠিকানা",ipv6:"IPv6 ঠিকানা",mac:"MAC ঠিকানা",cidrv4:"\
-IPv4 রেঞ্জ",cidrv6:"IPv6 রেঞ্জ",base64:"base64-এনকোডেড স্ট্রিং",base64url:"\
-base64url-এনকোডেড স্ট্রিং",json_string:"JSON স্ট্রিং",e164:"E.164 নম্বর",
-credit_card:"ক্রেডিট কার্ড নম্বর",currency_code:"মুদ্রা কোড",iban:"I\
-BAN",jwt:"JWT",template_literal:"ইনপুট"},TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.code){case"i\
-nvalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return`অবৈধ ইনপুট: প্রত্যাশিত ${expected}, প্রাপ্ত ${received}`}case"\
-invalid_value":return issue2.values.length===1?`অবৈধ ইনপুট: প্রত্যাশিত ${stringifyPrimitive(
-issue2.values[0])}`:`অবৈধ অপশন: ${joinValues(issue2.values," | ")} এর মধ্যে একটি প্রত্যাশিত`;case"\
-too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`অনেক বড়: ${issue2.
-origin??"মান"} ${adj}${issue2.maximum.toString()} ${sizing.unit??"এলিমেন্ট"} হতে হবে`:
-`অনেক বড়: ${issue2.origin??"মান"} ${adj}${issue2.maximum.toString()} হতে হবে`}case"too_\
-small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`অনেক ছোট: ${issue2.
-origin} ${adj}${issue2.minimum.toString()} ${sizing.unit} হতে হবে`:`অনেক ছোট: ${issue2.origin}\
- ${adj}${issue2.minimum.toString()} হতে হবে`}case"invalid_format":{const _issue=issue2;return _issue.format===
-"starts_with"?`অবৈধ স্ট্রিং: "${_issue.prefix}" দিয়ে শুরু হতে হবে`:
-_issue.format==="ends_with"?`অবৈধ স্ট্রিং: "${_issue.suffix}" দিয়ে শেষ হতে হবে`:
-_issue.format==="includes"?`অবৈধ স্ট্রিং: "${_issue.includes}" অন্তর্ভুক্ত থাকতে হবে`:
-_issue.format==="regex"?`অবৈধ স্ট্রিং: ${_issue.pattern} প্যাটার্ন মিলতে হবে`:
-`অবৈধ ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`অবৈধ নম্বর: ${issue2.
-divisor} এর গুণিতক হতে হবে`;case"unrecognized_keys":return`অচেনা কী${issue2.keys.
-length>1?"গুলো":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`${issue2.origin} এ অবৈধ কী`;case"\
-invalid_union":return issue2.options&&Array.isArray(issue2.options)&&issue2.options.length>0?`অবৈধ ডিসক্রিমিনেটর মান। প্\
-রত্যাশিত ${issue2.options.map(o=>`'${o}'`).join(" | ")}`:"অবৈধ ইনপুট";case"invalid_ele\
-ment":return`${issue2.origin} এ অবৈধ মান`;default:return"অবৈধ ইনপুট"}}};function bn_default(){
-return{localeError:error5()}}var error6=()=>{const Sizable={string:{unit:"caràcters",verb:"contenir"},file:{unit:"bytes",
-verb:"contenir"},array:{unit:"elements",verb:"contenir"},set:{unit:"elements",verb:"contenir"},map:{unit:"elements",verb:"\
-contenir"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"entrada",email:"adreç\
-a electrònica",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cu\
-id",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"data i hora ISO",date:"data ISO",time:"hora ISO",duration:"\
-durada ISO",ipv4:"adreça IPv4",ipv6:"adreça IPv6",mac:"adreça MAC",cidrv4:"rang IPv4",cidrv6:"rang IPv6",base64:"cade\
-na codificada en base64",base64url:"cadena codificada en base64url",json_string:"cadena JSON",e164:"número E.164",credit_card:"\
-número de targeta de crèdit",currency_code:"codi de moneda",iban:"IBAN",jwt:"JWT",template_literal:"entrada"},TypeDictionary={
-nan:"NaN"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.
-expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.
-expected)?`Tipus invàlid: s'esperava instanceof ${issue2.expected}, s'ha rebut ${received}`:`Tipus invàlid: s'esperava ${expected}\
-, s'ha rebut ${received}`}case"invalid_value":return issue2.values.length===1?`Valor invàlid: s'esperava ${stringifyPrimitive(
-issue2.values[0])}`:`Opció invàlida: s'esperava una de ${joinValues(issue2.values," o ")}`;case"too_big":{const adj=issue2.
-inclusive?"com a màxim":"menys de",sizing=getSizing(issue2.origin);return sizing?`Massa gran: s'esperava que ${issue2.origin??
-"el valor"} contingués ${adj} ${issue2.maximum.toString()} ${sizing.unit??"elements"}`:`Massa gran: s'esperava que ${issue2.
-origin??"el valor"} fos ${adj} ${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?"com a mínim":
-"més de",sizing=getSizing(issue2.origin);return sizing?`Massa petit: s'esperava que ${issue2.origin} contingués ${adj}\
- ${issue2.minimum.toString()} ${sizing.unit}`:`Massa petit: s'esperava que ${issue2.origin} fos ${adj} ${issue2.minimum.
-toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Format invàlid: ha de comen\
-çar amb "${_issue.prefix}"`:_issue.format==="ends_with"?`Format invàlid: ha d'acabar amb "${_issue.suffix}"`:_issue.format===
-"includes"?`Format invàlid: ha d'incloure "${_issue.includes}"`:_issue.format==="regex"?`Format invàlid: ha de coincidi\
-r amb el patró ${_issue.pattern}`:`Format invàlid per a ${FormatDictionary[_issue.format]??issue2.format}`}case"not_mu\
-ltiple_of":return`Número invàlid: ha de ser múltiple de ${issue2.divisor}`;case"unrecognized_keys":return`Clau${issue2.
-keys.length>1?"s":""} no reconeguda${issue2.keys.length>1?"s":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`\
-Clau invàlida a ${issue2.origin}`;case"invalid_union":return"Entrada invàlida";case"invalid_element":return`Element in\
-vàlid a ${issue2.origin}`;default:return"Entrada invàlida"}}};function ca_default(){return{localeError:error6()}}var error7=()=>{
-const Sizable={string:{unit:"پیت",verb:"بێت"},file:{unit:"بایت",verb:"بێت"},array:{unit:"دانە",verb:"بێ\
-ت"},set:{unit:"دانە",verb:"بێت"},map:{unit:"دانە",verb:"بێت"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"regex",email:"ئیمەیڵ",url:"بەستەر (URL)",emoji:"ئیمۆجی",uuid:"UUID",
-uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",
-datetime:"ڕێکەوت و کات",date:"ڕێکەوت",time:"کات",duration:"ماوە",ipv4:"ناونیشانی IPv4",ipv6:"\
-ناونیشانی IPv6",mac:"ناونیشانی MAC",cidrv4:"مەودای IPv4",cidrv6:"مەودای IPv6",base64:"دەقی\
- base64",base64url:"دەقی base64url",json_string:"دەقی JSON",e164:"ژمارەی E.164",credit_card:"ژمارەی کارتی \
-کرێدیت",currency_code:"کۆدی دراو",iban:"IBAN",jwt:"JWT",template_literal:"تێکردە"},TypeDictionary={nan:"\
-NaN",string:"نووسین",number:"ژمارە",boolean:"boolean",array:"array",object:"object",date:"ڕێکەوت",integer:"\
-ژمارە",float:"ژمارە",null:"null",undefined:"undefined",function:"function",symbol:"symbol",unknown:"unknown",promise:"\
-promise",void:"void",never:"never",map:"map",set:"set"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType,postfix=[
-"ا","و","ۆ","وو","ە","ی","ێ"].some(p=>received.endsWith(p))?"یە":"ە",isEnglish=/^[a-zA-Z]+$/.test(received);return receivedType===
-"null"||receivedType==="undefined"?"داواکراوە":`چاوەڕوانکراوە ${expected} بێت، بەڵام ${received}${isEnglish?
-"":postfix}`}case"invalid_value":return issue2.values.length===1?`بەهاکە نادرووستە: چاوەڕوانکراوە ${stringifyPrimitive(
-issue2.values[0])} بێت`:`هەڵبژاردەی نادروست: چاوەڕوانکراوە یەکێک بێت لە ${joinValues(
-issue2.values,"|")}`;case"too_big":{const sizing=getSizing(issue2.origin);return sizing?`پێویستە بە لایەنی زۆرەوە ${issue2.
-maximum.toString()} ${sizing.unit} ${sizing.verb}`:`پێویستە بە لایەنی زۆرەوە ${issue2.maximum.toString()}\
- بێت`}case"too_small":{const sizing=getSizing(issue2.origin);return sizing?`پێویستە بە لایەنی کەمەوە ${issue2.
-minimum.toString()} ${sizing.unit} ${sizing.verb}`:`پێویستە بە لایەنی کەمەوە ${issue2.minimum.toString()}\
- بێت`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`دەقی نادروست: پێویستە دەستپێبکا\
-ت بە "${_issue.prefix}"`:_issue.format==="ends_with"?`دەقی نادروست: پێویستە کۆتاییبێت بە "${_issue.
-suffix}"`:_issue.format==="includes"?`دەقی نادروست: پێویستە "${_issue.includes}" لەخۆبگرێت`:_issue.
-format==="regex"?`دەقی نادروست: پێویستە لەگەڵ پاتێرنی ${_issue.pattern} بگونجێت`:`ب\
-ەهای ${FormatDictionary[_issue.format]??issue2.format} نادروستە`}case"not_multiple_of":return`ژمارەی نادروست\
-: دەبێت چەند هێندە بێت بۆ ${issue2.divisor}`;case"unrecognized_keys":return`کلیلی نەناسراو: ${joinValues(
-issue2.keys,", ")}`;case"invalid_key":return`کلیلی نادروست لە ${issue2.origin}`;case"invalid_union":return issue2.
-options&&Array.isArray(issue2.options)&&issue2.options.length>0?`بەهای نەناسراو هەیە. بەهای چاوەڕوانکراو: ${issue2.
-options.map(o=>`'${o}'`).join(" | ")}`:"یەکگرتنی نادروست";case"invalid_element":return`${issue2.origin} ب\
-ەهاکە نادروستە`;default:return"تێکردەی نادروست"}}};function ckb_default(){return{localeError:error7()}}
-var error8=()=>{const Sizable={string:{unit:"znaků",verb:"mít"},file:{unit:"bajtů",verb:"mít"},array:{unit:"prvků",
-verb:"mít"},set:{unit:"prvků",verb:"mít"},map:{unit:"prvků",verb:"mít"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"regulární výraz",email:"e-mailová adresa",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"\
-UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"\
-datum a čas ve formátu ISO",date:"datum ve formátu ISO",time:"čas ve formátu ISO",duration:"doba trvání ISO",ipv4:"\
-IPv4 adresa",ipv6:"IPv6 adresa",mac:"MAC adresa",cidrv4:"rozsah IPv4",cidrv6:"rozsah IPv6",base64:"řetězec zakódovaný ve\
- formátu base64",base64url:"řetězec zakódovaný ve formátu base64url",json_string:"řetězec ve formátu JSON",e164:"\
-číslo E.164",credit_card:"číslo kreditní karty",currency_code:"kód měny",iban:"IBAN",jwt:"JWT",template_literal:"\
-vstup"},TypeDictionary={nan:"NaN",number:"číslo",string:"řetězec",function:"funkce",array:"pole"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Neplatný vstup: očekává\
-no instanceof ${issue2.expected}, obdrženo ${received}`:`Neplatný vstup: očekáváno ${expected}, obdrženo ${received}`}case"\
-invalid_value":return issue2.values.length===1?`Neplatný vstup: očekáváno ${stringifyPrimitive(issue2.values[0])}`:`\
-Neplatná možnost: očekávána jedna z hodnot ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?
-"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Hodnota je příliš velká: ${issue2.origin??"hodnota"} musí mí\
-t ${adj}${issue2.maximum.toString()} ${sizing.unit??"prvků"}`:`Hodnota je příliš velká: ${issue2.origin??"hodnota"}\
- musí být ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.
-origin);return sizing?`Hodnota je příliš malá: ${issue2.origin??"hodnota"} musí mít ${adj}${issue2.minimum.toString()}\
- ${sizing.unit??"prvků"}`:`Hodnota je příliš malá: ${issue2.origin??"hodnota"} musí být ${adj}${issue2.minimum.toString()}`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Neplatný řetězec: musí začínat na "${_issue.
-prefix}"`:_issue.format==="ends_with"?`Neplatný řetězec: musí končit na "${_issue.suffix}"`:_issue.format==="includ\
-es"?`Neplatný řetězec: musí obsahovat "${_issue.includes}"`:_issue.format==="regex"?`Neplatný řetězec: musí odpovída\
-t vzoru ${_issue.pattern}`:`Neplatný formát ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`\
-Neplatné číslo: musí být násobkem ${issue2.divisor}`;case"unrecognized_keys":return`Neznámé klíče: ${joinValues(
-issue2.keys,", ")}`;case"invalid_key":return`Neplatný klíč v ${issue2.origin}`;case"invalid_union":return"Neplatný vs\
-tup";case"invalid_element":return`Neplatná hodnota v ${issue2.origin}`;default:return"Neplatný vstup"}}};function cs_default(){
-return{localeError:error8()}}var error9=()=>{const Sizable={string:{unit:"tegn",verb:"havde"},file:{unit:"bytes",verb:"h\
-avde"},array:{unit:"elementer",verb:"indeholdt"},set:{unit:"elementer",verb:"indeholdt"},map:{unit:"elementer",verb:"ind\
-eholdt"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"input",email:"e-mailadr\
-esse",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"\
-cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO dato- og klokkeslæt",date:"ISO-dato",time:"ISO-klokkeslæt",duration:"\
-ISO-varighed",ipv4:"IPv4-adresse",ipv6:"IPv6-adresse",mac:"MAC-adresse",cidrv4:"IPv4-spektrum",cidrv6:"IPv6-spektrum",base64:"\
-base64-kodet streng",base64url:"base64url-kodet streng",json_string:"JSON-streng",e164:"E.164-nummer",credit_card:"kredi\
-tkortnummer",currency_code:"valutakode",iban:"IBAN",jwt:"JWT",template_literal:"input"},TypeDictionary={nan:"NaN",string:"\
-streng",number:"tal",boolean:"boolean",array:"liste",object:"objekt",set:"sæt",file:"fil"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Ugyldigt input: forvent\
-ede instanceof ${issue2.expected}, fik ${received}`:`Ugyldigt input: forventede ${expected}, fik ${received}`}case"inval\
-id_value":return issue2.values.length===1?`Ugyldig værdi: forventede ${stringifyPrimitive(issue2.values[0])}`:`Ugyldigt\
- valg: forventede en af følgende ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(
-issue2.origin),origin=TypeDictionary[issue2.origin]??issue2.origin;return sizing?`For stor: forventede ${origin??"value"}\
- ${sizing.verb} ${adj} ${issue2.maximum.toString()} ${sizing.unit??"elementer"}`:`For stor: forventede ${origin??"value"}\
- havde ${adj} ${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.
-origin),origin=TypeDictionary[issue2.origin]??issue2.origin;return sizing?`For lille: forventede ${origin} ${sizing.verb}\
- ${adj} ${issue2.minimum.toString()} ${sizing.unit}`:`For lille: forventede ${origin} havde ${adj} ${issue2.minimum.toString()}`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Ugyldig streng: skal starte med "${_issue.prefix}\
-"`:_issue.format==="ends_with"?`Ugyldig streng: skal ende med "${_issue.suffix}"`:_issue.format==="includes"?`Ugyldig st\
-reng: skal indeholde "${_issue.includes}"`:_issue.format==="regex"?`Ugyldig streng: skal matche mønsteret ${_issue.pattern}`:
-`Ugyldig ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Ugyldigt tal: skal være delelig\
-t med ${issue2.divisor}`;case"unrecognized_keys":return`${issue2.keys.length>1?"Ukendte nøgler":"Ukendt nøgle"}: ${joinValues(
-issue2.keys,", ")}`;case"invalid_key":return`Ugyldig nøgle i ${issue2.origin}`;case"invalid_union":return"Ugyldigt inpu\
-t: matcher ingen af de tilladte typer";case"invalid_element":return`Ugyldig værdi i ${issue2.origin}`;default:return"Ug\
-yldigt input"}}};function da_default(){return{localeError:error9()}}var error10=()=>{const Sizable={string:{unit:"Zeiche\
-n",verb:"zu haben"},file:{unit:"Bytes",verb:"zu haben"},array:{unit:"Elemente",verb:"zu haben"},set:{unit:"Elemente",verb:"\
-zu haben"},map:{unit:"Elemente",verb:"zu haben"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"Eingabe",email:"E-Mail-Adresse",url:"URL",emoji:"Emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoi\
-d",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO-Datum und -Uhrzeit",date:"ISO\
--Datum",time:"ISO-Uhrzeit",duration:"ISO-Dauer",ipv4:"IPv4-Adresse",ipv6:"IPv6-Adresse",mac:"MAC-Adresse",cidrv4:"IPv4-B\
-ereich",cidrv6:"IPv6-Bereich",base64:"Base64-codierter String",base64url:"Base64-URL-codierter String",json_string:"JSON\
--String",e164:"E.164-Nummer",credit_card:"Kreditkartennummer",currency_code:"Währungscode",iban:"IBAN",jwt:"JWT",template_literal:"\
-Eingabe"},TypeDictionary={nan:"NaN",number:"Zahl",array:"Array"};return issue2=>{switch(issue2.code){case"invalid_type":{
-const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return/^[A-Z]/.test(issue2.expected)?`Ungültige Eingabe: erwartet instanceof ${issue2.expected}, erhalten ${received}`:
-`Ungültige Eingabe: erwartet ${expected}, erhalten ${received}`}case"invalid_value":return issue2.values.length===1?`Un\
-gültige Eingabe: erwartet ${stringifyPrimitive(issue2.values[0])}`:`Ungültige Option: erwartet eine von ${joinValues(issue2.
-values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Zu groß:\
- erwartet, dass ${issue2.origin??"Wert"} ${adj}${issue2.maximum.toString()} ${sizing.unit??"Elemente"} hat`:`Zu groß: er\
-wartet, dass ${issue2.origin??"Wert"} ${adj}${issue2.maximum.toString()} ist`}case"too_small":{const adj=issue2.inclusive?
-">=":">",sizing=getSizing(issue2.origin);return sizing?`Zu klein: erwartet, dass ${issue2.origin} ${adj}${issue2.minimum.
-toString()} ${sizing.unit} hat`:`Zu klein: erwartet, dass ${issue2.origin} ${adj}${issue2.minimum.toString()} ist`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Ungültiger String: muss mit "${_issue.prefix}\
-" beginnen`:_issue.format==="ends_with"?`Ungültiger String: muss mit "${_issue.suffix}" enden`:_issue.format==="include\
-s"?`Ungültiger String: muss "${_issue.includes}" enthalten`:_issue.format==="regex"?`Ungültiger String: muss dem Muster\
- ${_issue.pattern} entsprechen`:`Ungültig: ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`\
-Ungültige Zahl: muss ein Vielfaches von ${issue2.divisor} sein`;case"unrecognized_keys":return`${issue2.keys.length>1?"\
-Unbekannte Schlüssel":"Unbekannter Schlüssel"}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Ungültiger S\
-chlüssel in ${issue2.origin}`;case"invalid_union":return"Ungültige Eingabe";case"invalid_element":return`Ungültiger We\
-rt in ${issue2.origin}`;default:return"Ungültige Eingabe"}}};function de_default(){return{localeError:error10()}}var error11=()=>{
-const Sizable={string:{unit:"χαρακτήρες",verb:"να έχει"},file:{unit:"bytes",verb:"να έχει"},array:{
-unit:"στοιχεία",verb:"να έχει"},set:{unit:"στοιχεία",verb:"να έχει"},map:{unit:"καταχωρήσεις",
-verb:"να έχει"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"είσοδος",
-email:"διεύθυνση email",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"\
-GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO ημερομηνία και ώρα",date:"\
-ISO ημερομηνία",time:"ISO ώρα",duration:"ISO διάρκεια",ipv4:"διεύθυνση IPv4",ipv6:"διεύθυν\
-ση IPv6",mac:"διεύθυνση MAC",cidrv4:"εύρος IPv4",cidrv6:"εύρος IPv6",base64:"συμβολοσειρά κωδικοποι\
-ημένη σε base64",base64url:"συμβολοσειρά κωδικοποιημένη σε base64url",json_string:"συ\
-μβολοσειρά JSON",e164:"αριθμός E.164",credit_card:"αριθμός πιστωτικής κάρτας",currency_code:"\
-κωδικός νομίσματος",iban:"IBAN",jwt:"JWT",template_literal:"είσοδος"},TypeDictionary={nan:"NaN"};
-return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,
-receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return typeof issue2.expected==
-"string"&&/^[A-Z]/.test(issue2.expected)?`Μη έγκυρη είσοδος: αναμενόταν instanceof ${issue2.expected}\
-, λήφθηκε ${received}`:`Μη έγκυρη είσοδος: αναμενόταν ${expected}, λήφθηκε ${received}`}case"\
-invalid_value":return issue2.values.length===1?`Μη έγκυρη είσοδος: αναμενόταν ${stringifyPrimitive(
-issue2.values[0])}`:`Μη έγκυρη επιλογή: αναμενόταν ένα από ${joinValues(issue2.values,"|")}`;case"\
-too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Πολύ μεγάλο: αναμενόταν ${issue2.
-origin??"τιμή"} να έχει ${adj}${issue2.maximum.toString()} ${sizing.unit??"στοιχεία"}`:`Πολύ μεγάλο: α\
-ναμενόταν ${issue2.origin??"τιμή"} να είναι ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.
-inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Πολύ μικρό: αναμενόταν ${issue2.origin}\
- να έχει ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Πολύ μικρό: αναμενόταν ${issue2.origin}\
- να είναι ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="s\
-tarts_with"?`Μη έγκυρη συμβολοσειρά: πρέπει να ξεκινά με "${_issue.prefix}"`:_issue.
-format==="ends_with"?`Μη έγκυρη συμβολοσειρά: πρέπει να τελειώνει με "${_issue.suffix}\
-"`:_issue.format==="includes"?`Μη έγκυρη συμβολοσειρά: πρέπει να περιέχει "${_issue.
-includes}"`:_issue.format==="regex"?`Μη έγκυρη συμβολοσειρά: πρέπει να ταιριάζει με το μοτίβο ${_issue.
-pattern}`:`Μη έγκυρο: ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Μη έγκυρος\
- αριθμός: πρέπει να είναι πολλαπλάσιο του ${issue2.divisor}`;case"unrecognized_keys":return`\
-Άγνωστ${issue2.keys.length>1?"α":"ο"} κλειδ${issue2.keys.length>1?"ιά":"ί"}: ${joinValues(issue2.keys,",\
- ")}`;case"invalid_key":return`Μη έγκυρο κλειδί στο ${issue2.origin}`;case"invalid_union":return"Μη έγκ\
-υρη είσοδος";case"invalid_element":return`Μη έγκυρη τιμή στο ${issue2.origin}`;default:return"Μ\
-η έγκυρη είσοδος"}}};function el_default(){return{localeError:error11()}}var error12=()=>{const Sizable={string:{
-unit:"characters",verb:"to have"},file:{unit:"bytes",verb:"to have"},array:{unit:"items",verb:"to have"},set:{unit:"item\
-s",verb:"to have"},map:{unit:"entries",verb:"to have"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
+      `)}return y.write("payload.value = newResult;"),y.write("return payload;"),y.compile()},s,c=ue,u=!F.jitless,l=u&&Wt.
+value,f=t.catchall,m;e._zod.parse=(d,h)=>{m??(m=n.value);let g=d.value;return c(g)?u&&l&&h?.async===!1&&h.jitless!==!0?(s||
+(s=i(t.shape)),d=s(d,h),f?Xi([],g,d,h,m,e,h?.abortEarly===!0):d):r(d,h):(d.issues.push({expected:"object",code:"invalid_\
+type",input:g,inst:e}),d)}});function ei(e,t,r,n){for(let i of e)if(i.issues.length===0)return t.value=i.value,t;let o=e.
+filter(i=>!J(i));return o.length===1?(t.value=o[0].value,o[0]):(t.issues.push({code:"invalid_union",input:t.value,inst:r,
+errors:e.map(i=>i.issues.map(s=>X(s,n,K())))}),t)}var mr=p("$ZodUnion",(e,t)=>{z.init(e,t),b(e,"optin",n=>n.def.options.
+some(o=>o._zod.optin==="defaulted")?"defaulted":n.def.options.some(o=>o._zod.optin!==void 0)?"optional":void 0),b(e,"opt\
+out",n=>n.def.options.some(o=>o._zod.optout==="optional")?"optional":void 0),b(e,"values",n=>{if(n.def.options.every(o=>o.
+_zod.values))return new Set(n.def.options.flatMap(o=>Array.from(o._zod.values)))}),b(e,"pattern",n=>{if(n.def.options.every(
+o=>o._zod.pattern)){let o=n.def.options.map(i=>i._zod.pattern);return new RegExp(`^(${o.map(i=>Se(i.source)).join("|")})\
+$`)}});let r=t.options.length===1?t.options[0]._zod.run:null;e._zod.parse=(n,o)=>{if(r)return r(n,o);let i=!1,s=[];for(let c of t.
+options){let u=c._zod.run({value:n.value,issues:[]},o);if(u instanceof Promise)s.push(u),i=!0;else{if(u.issues.length===
+0)return u;s.push(u)}}return i?Promise.all(s).then(c=>ei(c,n,e,o)):ei(s,n,e,o)}});function Pa(e){let t=new Map;for(let r of e.options){let n=r._zod.propValues?.[e.discriminator];if(!n||n.size===0)throw new Error(
+`Invalid discriminated union option at index "${e.options.indexOf(r)}"`);for(let o of n)if(t.has(o)){if(o!==void 0)throw new Error(
+`Duplicate discriminator value "${String(o)}"`);t.set(o,null)}else t.set(o,r)}return t}var qi=p("$ZodDiscriminatedUnion",
+(e,t)=>{t.inclusive=!1,mr.init(e,t);let r=e._zod.parse;b(e,"propValues",o=>{let i={},s=0;for(let c of o.def.options){let u=c.
+_zod.propValues;if(!u||Object.keys(u).length===0)throw new Error(`Invalid discriminated union option at index "${o.def.options.
+indexOf(c)}"`);u[o.def.discriminator]?.has(void 0)&&s++;for(let[a,l]of Object.entries(u)){Object.prototype.hasOwnProperty.
+call(i,a)||B(i,a,new Set);for(let f of l)i[a].add(f)}}return!o.def.unionFallback&&s>1&&i[o.def.discriminator]?.delete(void 0),
+i}),t.options.forEach((o,i)=>{let s=xe(o._zod.def);if(s&&!Object.prototype.hasOwnProperty.call(s,t.discriminator))throw new Error(
+`Invalid discriminated union option at index "${i}"`)});let n=_e(()=>Pa(t));e._zod.parse=(o,i)=>{let s=o.value;if(!ue(s))
+return o.issues.push({code:"invalid_type",expected:"object",input:s,inst:e}),o;let c=s?.[t.discriminator],u=n.value.get(
+c);return u&&(c!==void 0||i.direction!=="backward")?u._zod.run(o,i):t.unionFallback||i.direction==="backward"?r(o,i):(o.
+issues.push({code:"invalid_union",errors:[],note:"No matching discriminator",discriminator:t.discriminator,options:Array.
+from(n.value.keys()).filter(a=>n.value.get(a)!==null),input:s,path:[t.discriminator],inst:e}),o)}}),Hi=p("$ZodIntersecti\
+on",(e,t)=>{z.init(e,t),e._zod.parse=(r,n)=>{let o=r.value,i=t.left._zod.run({value:o,issues:[]},n),s=t.right._zod.run({
+value:o,issues:[]},n);return i instanceof Promise||s instanceof Promise?Promise.all([i,s]).then(([u,a])=>ti(r,u,a)):ti(r,
+i,s)}});function lr(e,t){if(e===t)return{valid:!0,data:e};if(e instanceof Date&&t instanceof Date&&+e==+t)return{valid:!0,
+data:e};if(ie(e)&&ie(t)){let r=Object.keys(t),n=Object.keys(e).filter(i=>r.indexOf(i)!==-1),o={...e,...t};Object.prototype.
+hasOwnProperty.call(o,"__proto__")&&delete o.__proto__;for(let i of n){if(i==="__proto__")continue;let s=lr(e[i],t[i]);if(!s.
+valid)return{valid:!1,mergeErrorPath:[i,...s.mergeErrorPath]};o[i]=s.data}return{valid:!0,data:o}}if(Array.isArray(e)&&Array.
+isArray(t)){if(e.length!==t.length)return{valid:!1,mergeErrorPath:[]};let r=[];for(let n=0;n<e.length;n++){let o=e[n],i=t[n],
+s=lr(o,i);if(!s.valid)return{valid:!1,mergeErrorPath:[n,...s.mergeErrorPath]};r.push(s.data)}return{valid:!0,data:r}}return{
+valid:!1,mergeErrorPath:[]}}function ti(e,t,r){let n=new Map,o,i=new Map,s=(a,l)=>{let f;if(a.code==="unrecognized_keys"&&
+!a.path?.length)o??(o=a),f=a.keys;else if(a.code==="invalid_key"&&a.origin==="record"&&a.path?.length===1){let m=String(
+a.path[0]);i.has(m)||i.set(m,a),f=[m]}else return!1;for(let m of f)n.has(m)||n.set(m,{}),n.get(m)[l]=!0;return!0};for(let a of t.
+issues)s(a,"l")||e.issues.push(a);for(let a of r.issues)s(a,"r")||e.issues.push(a);let c=[...n].filter(([,a])=>a.l&&a.r).
+map(([a])=>a);if(c.length){let a=o?c.filter(l=>o.keys.includes(l)):[];a.length&&e.issues.push({...o,keys:a});for(let l of c)
+!a.includes(l)&&i.has(l)&&e.issues.push(i.get(l))}let u=lr(t.value,r.value);if(!u.valid){if(J(e))return e;throw new Error(
+`Unmergable intersection. Error path: ${JSON.stringify(u.mergeErrorPath)}`)}return e.value=u.data,e}var Qi=p("$ZodTuple",
+(e,t)=>{z.init(e,t);let r=t.items,n=F.memoizer;n?.attach(e),e._zod.parse=(o,i)=>{let s=o.value;if(!Array.isArray(s))return o.
+issues.push({input:s,inst:e,expected:"tuple",code:"invalid_type"}),o;o.value=n?n.alloc(e,o,[],i):[];let c=[],u=ri(r,"opt\
+in"),a=ri(r,"optout");if(!t.rest){if(s.length<u)return o.issues.push({code:"too_small",minimum:u,inclusive:!0,input:s,inst:e,
+origin:"array"}),o;s.length>r.length&&o.issues.push({code:"too_big",maximum:r.length,inclusive:!0,input:s,inst:e,origin:"\
+array"})}let l=new Array(r.length),f=t.rest?i?.abortEarly:void 0,m=!1;for(let d=0;d<r.length;d++){let h=r[d]._zod.run({value:s[d],
+issues:[]},i);h instanceof Promise?c.push(h.then(g=>{l[d]=g})):(l[d]=h,f&&!m&&h.issues.length&&(m=J(h)))}if(t.rest&&!m){
+let d=r.length-1,h=s.slice(r.length),g=o.issues.length;for(let y of h){if(f&&o.issues.length!==g){if(J(o,g))break;g=o.issues.
+length}d++;let v=t.rest._zod.run({value:y,issues:[]},i);v instanceof Promise?c.push(v.then(U=>ni(U,o,d))):ni(v,o,d)}}return c.
+length?Promise.all(c).then(()=>oi(l,o,r,s,a)):oi(l,o,r,s,a)}});function ri(e,t){for(let r=e.length-1;r>=0;r--)if(!(t==="\
+optin"?e[r]._zod.optin!==void 0:e[r]._zod.optout==="optional"))return r+1;return 0}function ni(e,t,r){e.issues.length&&t.
+issues.push(...G(r,e.issues)),t.value[r]=e.value}function oi(e,t,r,n,o){for(let i=0;i<r.length;i++){let s=e[i],c=i<n.length;
+if(!c&&i>=o&&r[i]._zod.optin==="optional"){t.value.length=i;break}if(s.issues.length){if(!c&&i>=o){t.value.length=i;break}
+t.issues.push(...G(i,s.issues))}t.value[i]=s.value}for(let i=t.value.length-1;i>=n.length&&(r[i]._zod.optout==="optional"&&
+t.value[i]===void 0);i--)t.value.length=i;return t}var es=p("$ZodRecord",(e,t)=>{z.init(e,t);let r=F.memoizer;r?.attach(
+e),e._zod.parse=(n,o)=>{let i=n.value;if(!ie(i))return n.issues.push({expected:"record",code:"invalid_type",input:i,inst:e}),
+n;let s=[],c=t.keyType._zod.values;if(c&&!t.partial){n.value=r?r.alloc(e,n,{},o):{};let u=new Set;for(let l of c)if(typeof l==
+"string"||typeof l=="number"||typeof l=="symbol"){if(u.add(typeof l=="number"?l.toString():l),l==="__proto__")continue;let f=t.
+keyType._zod.run({value:l,issues:[]},o);if(f instanceof Promise)throw new Error("Async schemas not supported in object k\
+eys currently");if(f.issues.length){n.issues.push({code:"invalid_key",origin:"record",issues:f.issues.map(h=>X(h,o,K())),
+input:l,path:[l],inst:e});continue}let m=f.value;if(m==="__proto__")continue;let d=t.valueType._zod.run({value:i[l],issues:[]},
+o);d instanceof Promise?s.push(d.then(h=>{h.issues.length&&n.issues.push(...G(l,h.issues)),n.value[m]=h.value})):(d.issues.
+length&&n.issues.push(...G(l,d.issues)),n.value[m]=d.value)}let a;for(let l in i)if(!u.has(l))if(t.mode==="loose"){if(l===
+"__proto__")continue;n.value[l]=i[l]}else a=a??[],a.push(l);a&&a.length>0&&n.issues.push({code:"unrecognized_keys",input:i,
+inst:e,keys:a,continue:!0})}else{n.value=r?r.alloc(e,n,{},o):{};let u;for(let a of Reflect.ownKeys(i)){if(a==="__proto__"||
+!Object.prototype.propertyIsEnumerable.call(i,a))continue;let l=t.keyType._zod.run({value:a,issues:[]},o);if(l instanceof
+Promise)throw new Error("Async schemas not supported in object keys currently");if(typeof a=="string"&&Te.test(a)&&l.issues.
+length){let h=t.keyType._zod.run({value:Number(a),issues:[]},o);if(h instanceof Promise)throw new Error("Async schemas n\
+ot supported in object keys currently");h.issues.length===0&&(l=h)}if(l.issues.length){t.mode==="loose"?n.value[a]=i[a]:
+c?(u=u??[],u.push(a)):n.issues.push({code:"invalid_key",origin:"record",issues:l.issues.map(h=>X(h,o,K())),input:a,path:[
+a],inst:e});continue}let m=l.value;if(m==="__proto__")continue;let d=t.valueType._zod.run({value:i[a],issues:[]},o);d instanceof
+Promise?s.push(d.then(h=>{h.issues.length&&n.issues.push(...G(a,h.issues)),n.value[m]=h.value})):(d.issues.length&&n.issues.
+push(...G(a,d.issues)),n.value[m]=d.value)}u&&u.length>0&&n.issues.push({code:"unrecognized_keys",input:i,inst:e,keys:u,
+continue:!0})}return s.length?Promise.all(s).then(()=>n):n}});var ts=p("$ZodEnum",(e,t)=>{z.init(e,t);let r=he(t.entries),n=new Set(r);e._zod.values=n,b(e,"pattern",o=>{let i=he(o.def.
+entries).filter(s=>Gt.has(typeof s));return new RegExp(i.length?`^(${i.map(s=>ee(s.toString())).join("|")})$`:"^[^\\s\\S]$")}),
+e._zod.parse=(o,i)=>{let s=o.value;return n.has(s)||o.issues.push({code:"invalid_value",values:r,input:s,inst:e}),o}}),rs=p(
+"$ZodLiteral",(e,t)=>{z.init(e,t);let r=new Set(t.values);e._zod.values=r,b(e,"pattern",n=>{let o=n.def.values;return new RegExp(
+o.length?`^(${o.map(i=>typeof i=="string"?ee(i):i?ee(i.toString()):String(i)).join("|")})$`:"^[^\\s\\S]$")}),e._zod.parse=
+(n,o)=>{let i=n.value;return r.has(i)||n.issues.push({code:"invalid_value",values:t.values,input:i,inst:e}),n}});var ns=p("$ZodTransform",(e,t)=>{z.init(e,t),e._zod.optin="optional",F.memoizer?.guard(e),e._zod.parse=(r,n)=>{if(n.direction===
+"backward")throw new be(e.constructor.name);let o=t.transform(r.value,r);if(n.async)return(o instanceof Promise?o:Promise.
+resolve(o)).then(s=>(r.value=s,r));if(o instanceof Promise)throw new Y;return r.value=o,r}});function ii(e,t){return e.value=
+t.issues.length?void 0:t.value,e}var hr=p("$ZodOptional",(e,t)=>{z.init(e,t),b(e,"optin",r=>r.def.innerType._zod.optin===
+"defaulted"?"defaulted":"optional"),e._zod.optout="optional",b(e,"values",r=>{let n=r.def.innerType._zod.values;return n?
+new Set([...n,void 0]):void 0}),b(e,"pattern",r=>{let n=r.def.innerType._zod.pattern;return n?new RegExp(`^(${Se(n.source)}\
+)?$`):void 0}),e._zod.parse=(r,n)=>{if(r.value===void 0){if(t.innerType._zod.optin!=="defaulted")return r;let o=t.innerType.
+_zod.run({value:r.value,issues:[]},n);return o instanceof Promise?o.then(i=>ii(r,i)):ii(r,o)}return t.innerType._zod.run(
+r,n)}}),os=p("$ZodExactOptional",(e,t)=>{hr.init(e,t),b(e,"values",r=>r.def.innerType._zod.values),b(e,"pattern",r=>r.def.
+innerType._zod.pattern),e._zod.parse=(r,n)=>t.innerType._zod.run(r,n)}),is=p("$ZodNullable",(e,t)=>{z.init(e,t),b(e,"opt\
+in",r=>r.def.innerType._zod.optin),b(e,"optout",r=>r.def.innerType._zod.optout),b(e,"pattern",r=>{let n=r.def.innerType.
+_zod.pattern;return n?new RegExp(`^(${Se(n.source)}|null)$`):void 0}),b(e,"values",r=>r.def.innerType._zod.values?new Set(
+[...r.def.innerType._zod.values,null]):void 0),e._zod.parse=(r,n)=>r.value===null?r:t.innerType._zod.run(r,n)}),ss=p("$Z\
+odDefault",(e,t)=>{z.init(e,t),e._zod.optin="defaulted",b(e,"values",r=>r.def.innerType._zod.values),e._zod.parse=(r,n)=>{
+if(n.direction==="backward")return t.innerType._zod.run(r,n);if(r.value===void 0)return r.value=t.defaultValue,r;let o=t.
+innerType._zod.run(r,n);return o instanceof Promise?o.then(i=>si(i,t)):si(o,t)}});function si(e,t){return e.value===void 0&&
+(e.value=t.defaultValue),e}var cs=p("$ZodPrefault",(e,t)=>{z.init(e,t),e._zod.optin="defaulted",b(e,"values",r=>r.def.innerType.
+_zod.values),e._zod.parse=(r,n)=>(n.direction==="backward"||r.value===void 0&&(r.value=t.defaultValue),t.innerType._zod.
+run(r,n))}),us=p("$ZodNonOptional",(e,t)=>{z.init(e,t),b(e,"values",r=>{let n=r.def.innerType._zod.values;return n?new Set(
+[...n].filter(o=>o!==void 0)):void 0}),e._zod.parse=(r,n)=>{let o=t.innerType._zod.run(r,n);return o instanceof Promise?
+o.then(i=>ci(i,e)):ci(o,e)}});function ci(e,t){return!e.issues.length&&e.value===void 0&&e.issues.push({code:"invalid_ty\
+pe",expected:"nonoptional",input:e.value,inst:t}),e}function ui(e,t,r,n){return t.issues.length?(e.value=r.catchValue({...t,value:e.value,error:{issues:t.issues.map(o=>X(o,
+n,K()))},input:e.value}),e):(e.value=t.value,t.memo&&(e.memo=!0),e)}var as=p("$ZodCatch",(e,t)=>{z.init(e,t),b(e,"optin",
+r=>r.def.innerType._zod.optin==="defaulted"?"defaulted":"optional"),b(e,"optout",r=>r.def.innerType._zod.optout),b(e,"va\
+lues",r=>r.def.innerType._zod.values),e._zod.parse=(r,n)=>{if(n.direction==="backward")return t.innerType._zod.run(r,n);
+let o=t.innerType._zod.run({value:r.value,issues:[]},n);return o instanceof Promise?o.then(i=>ui(r,i,t,n)):ui(r,o,t,n)}});var gr=p("$ZodPipe",(e,t)=>{z.init(e,t),b(e,"values",r=>r.def.in._zod.values),b(e,"optin",r=>r.def.in._zod.optin),b(e,"o\
+ptout",r=>r.def.out._zod.optout),b(e,"propValues",r=>r.def.in._zod.propValues),e._zod.parse=(r,n)=>{if(n.direction==="ba\
+ckward"){let i=t.out._zod.run(r,n);return i instanceof Promise?i.then(s=>pt(s,t.in,n)):pt(i,t.in,n)}let o=t.in._zod.run(
+r,n);return o instanceof Promise?o.then(i=>pt(i,t.out,n)):pt(o,t.out,n)}});function pt(e,t,r){return e.issues.some(n=>n.
+code!=="unrecognized_keys")?(e.aborted=!0,e):t._zod.run({value:e.value,issues:e.issues},r)}var ls=p("$ZodPreprocess",(e,t)=>{gr.init(e,t)}),ps=p("$ZodReadonly",(e,t)=>{z.init(e,t),b(e,"propValues",r=>r.def.innerType.
+_zod.propValues),b(e,"values",r=>r.def.innerType._zod.values),b(e,"optin",r=>r.def.innerType?._zod?.optin),b(e,"optout",
+r=>r.def.innerType?._zod?.optout),e._zod.parse=(r,n)=>{if(n.direction==="backward")return t.innerType._zod.run(r,n);let o=t.
+innerType._zod.run(r,n);return o instanceof Promise?o.then(ai):ai(o)}});function ai(e){return e.memo||(e.value=Object.freeze(
+e.value)),e}var fs=p("$ZodLazy",(e,t)=>{z.init(e,t),Jt(e._zod,"innerType",()=>{let r=t;return r._cachedInner||(r._cachedInner=t.getter()),
+r._cachedInner}),b(e,"pattern",r=>r.innerType?._zod?.pattern),b(e,"propValues",r=>r.innerType?._zod?.propValues),b(e,"op\
+tin",r=>r.innerType?._zod?.optin??void 0),b(e,"optout",r=>r.innerType?._zod?.optout??void 0),e._zod.parse=(r,n)=>e._zod.
+innerType._zod.run(r,n)}),ds=p("$ZodCustom",(e,t)=>{L.init(e,t),z.init(e,t),e._zod.parse=(r,n)=>r,e._zod.check=r=>{let n=r.
+value,o=t.fn(n);if(o instanceof Promise)return o.then(i=>li(i,r,n,e));li(o,r,n,e)}});function li(e,t,r,n){if(!e){let o={
+code:"custom",input:r,inst:n,path:[...n._zod.def.path??[]],continue:!n._zod.def.abort};n._zod.def.params&&(o.params=n._zod.
+def.params),t.issues.push(ye(o))}}var xr=class extends Error{static name="$ZodCyclicError";constructor(){super("Cannot parse a reference cycle that closes\
+ through a transform"),this.name="ZodCyclicError"}},yr="~memo",ms=[];function hs(e){return e!==null&&typeof e=="object"}
+function _r(e){return e.map(t=>t.path?{...t,path:t.path.slice()}:{...t})}var gs=new WeakMap,Re=0,xt=1,De=2;function yt(e,t,r){
+let n=gs.get(e);if(n!==void 0)return n?De:Re;if(t.has(e))return De;t.add(e);let o=Re,i=l=>{if(o!==De&&l?._zod){let f=yt(
+l,t,r);f>o&&(o=f)}},s=(l,f)=>{let m=Re;for(let d of Reflect.ownKeys(l)){let h=Object.getOwnPropertyDescriptor(l,d);if(f&&
+!h.enumerable)continue;let g=h.get?xt:h.value?._zod?yt(h.value,t,r):Re;g>m&&(m=g)}return m},c=l=>{l>o&&(o=l)},u=e._zod.def,
+a=u.type;switch(a){case"object":{let l=xe(u);c(l?s(l,!0):xt),i(u.catchall);break}case"array":i(u.element);break;case"tup\
+le":for(let l of u.items)i(l);i(u.rest);break;case"record":case"map":i(u.keyType),i(u.valueType);break;case"set":i(u.valueType);
+break;case"union":for(let l of u.options)i(l);break;case"intersection":i(u.left),i(u.right);break;case"optional":case"nu\
+llable":case"default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":i(u.innerType);
+break;case"pipe":i(u.in),i(u.out);break;case"function":i(u.input),i(u.output);break;case"lazy":{let l=u._cachedInner??(r?
+e._zod.innerType:void 0);c(l?yt(l,t,!1):xt);break}case"template_literal":case"string":case"number":case"int":case"boolea\
+n":case"bigint":case"symbol":case"undefined":case"null":case"void":case"never":case"any":case"unknown":case"date":case"n\
+an":case"enum":case"literal":case"file":case"transform":case"custom":break;default:for(let l in u){let f=Object.getOwnPropertyDescriptor(
+u,l);if(!f||f.get)continue;let m=f.value;if(!(!m||typeof m!="object")){if(m._zod)i(m);else if(Array.isArray(m))for(let d of m)
+i(d)}}}return t.delete(e),Sa(e,o)}function Sa(e,t){return t!==xt&&gs.set(e,t===De),t}function Oa(e,t){let r=e.buckets.get(t);return r||(r=new WeakMap,e.buckets.set(t,r)),r}var gt,_t=[],Ia={alloc(e,t,r){let n=gt;
+if(!n)return r;gt=void 0;let o={value:r,issues:null};return n.set(t.value,o),_t.push(o),r},guard(e){var t;(t=e._zod).deferred??
+(t.deferred=[]),e._zod.deferred.push(()=>{let r=e._zod.parse,n=(o,i)=>{if(i.direction!=="backward"&&Aa(i,o.value))throw new xr;
+return r(o,i)};e._zod.parse=n,e._zod.run===r&&(e._zod.run=n)})},attach(e){var t;let r,n=!1,o,i;(t=e._zod).deferred??(t.deferred=
+[]),e._zod.deferred.push(()=>{let s=e._zod.parse,c=(u,a)=>{if(r===void 0){let v=yt(e,new Set,!1);if(v===Re)return e._zod.
+parse=s,e._zod.run===c&&(e._zod.run=s),s(u,a);v===De||n?r=!0:n=!0}let l=u.value;if(!hs(l))return s(u,a);let f=a[yr];f||(f=
+{buckets:new WeakMap,backEdges:void 0},a[yr]=f);let m;o===a?m=i:(m=Oa(f,e),o=a,i=m);let d=m.get(l);if(d)return u.value=d.
+value,d.issues?d.issues.length&&u.issues.push(..._r(d.issues)):(u.memo=!0,f.backEdges??(f.backEdges=new WeakSet),f.backEdges.
+add(d.value)),u;gt=m;let h=_t.length,g=s(u,a);gt=void 0;let y=_t.length>h?_t.pop():void 0;return g instanceof Promise?g.
+then(v=>(y&&(y.issues=v.issues.length?_r(v.issues):ms),v)):(y&&(y.issues=g.issues.length?_r(g.issues):ms),g)};e._zod.parse=
+c,e._zod.run===s&&(e._zod.run=c)})}};function _s(){return Ia}function Aa(e,t){let r=e[yr]?.backEdges;return r!==void 0&&
+hs(t)&&r.has(t)}var xs;var br=class{static name="$ZodRegistry";constructor(){this._map=new WeakMap,this._idmap=new Map}add(t,...r){let n=r[0];return this.
+_map.set(t,n),n&&typeof n=="object"&&"id"in n&&this._idmap.set(n.id,t),this}clear(){return this._map=new WeakMap,this._idmap=
+new Map,this}remove(t){let r=this._map.get(t);return r&&typeof r=="object"&&"id"in r&&this._idmap.delete(r.id),this._map.
+delete(t),this}get(t){let r=t._zod.parent;if(r){let n={...this.get(r)??{}};delete n.id;let o={...n,...this._map.get(t)};
+return Object.keys(o).length?o:void 0}return this._map.get(t)}has(t){return this._map.has(t)}};function Ea(){return new br}
+(xs=globalThis).__zod_globalRegistry??(xs.__zod_globalRegistry=Ea());var ae=globalThis.__zod_globalRegistry;function bt(e){return e.checks&&(e.checks=[...e.checks]),e}function ys(e,t){return new e(bt({type:"string",..._(t)}))}function bs(e,t){
+return new e(bt({type:"string",coerce:!0,..._(t)}))}function vr(e,t){return new e({type:"string",format:"email",check:"s\
+tring_format",abort:!1,..._(t)})}function zr(e,t){return new e({type:"string",format:"guid",check:"string_format",abort:!1,
+..._(t)})}function $r(e,t){return new e({type:"string",format:"uuid",check:"string_format",abort:!1,..._(t)})}function vs(e,t){
+return new e({type:"string",format:"uuid",check:"string_format",abort:!1,version:"v4",..._(t)})}function zs(e,t){return new e(
+{type:"string",format:"uuid",check:"string_format",abort:!1,version:"v6",..._(t)})}function $s(e,t){return new e({type:"\
+string",format:"uuid",check:"string_format",abort:!1,version:"v7",..._(t)})}function wr(e,t){return new e({type:"string",
+format:"url",check:"string_format",abort:!1,..._(t)})}function ws(e,t){return new e({type:"string",format:"emoji",check:"\
+string_format",abort:!1,..._(t)})}function ks(e,t){return new e({type:"string",format:"nanoid",check:"string_format",abort:!1,
+..._(t)})}function Zs(e,t){return new e({type:"string",format:"cuid",check:"string_format",abort:!1,..._(t)})}function Ps(e,t){
+return new e({type:"string",format:"cuid2",check:"string_format",abort:!1,..._(t)})}function Ss(e,t){return new e({type:"\
+string",format:"ulid",check:"string_format",abort:!1,..._(t)})}function Os(e,t){return new e({type:"string",format:"xid",
+check:"string_format",abort:!1,..._(t)})}function Is(e,t){return new e({type:"string",format:"ksuid",check:"string_forma\
+t",abort:!1,..._(t)})}function As(e,t){return new e({type:"string",format:"ipv4",check:"string_format",abort:!1,..._(t)})}
+function Es(e,t){return new e({type:"string",format:"ipv6",check:"string_format",abort:!1,..._(t)})}function Ts(e,t){return new e({type:"string",format:"cidrv4",check:"string_format",abort:!1,..._(t)})}function Ns(e,t){return new e(
+{type:"string",format:"cidrv6",check:"string_format",abort:!1,..._(t)})}function Cs(e,t){return new e({type:"string",format:"\
+base64",check:"string_format",abort:!1,..._(t)})}function Rs(e,t){return new e({type:"string",format:"base64url",check:"\
+string_format",abort:!1,..._(t)})}function Ds(e,t){return new e({type:"string",format:"e164",check:"string_format",abort:!1,
+..._(t)})}function js(e,t){return new e({type:"string",format:"jwt",check:"string_format",abort:!1,..._(t)})}function vt(e,t){return new e({type:"string",format:"datetime",check:"string_format",offset:!1,local:!1,precision:null,..._(
+t)})}function zt(e,t){return new e({type:"string",format:"date",check:"string_format",..._(t)})}function $t(e,t){return new e(
+{type:"string",format:"time",check:"string_format",precision:null,..._(t)})}function wt(e,t){return new e({type:"string",
+format:"duration",check:"string_format",..._(t)})}function Ls(e,t){return new e(bt({type:"number",checks:[],..._(t)}))}function Fs(e,t){
+return new e(bt({type:"number",coerce:!0,checks:[],..._(t)}))}function Ms(e,t){return new e({type:"number",check:"number\
+_format",abort:!1,format:"safeint",..._(t)})}function Us(e,t){return new e({type:"boolean",..._(t)})}function Bs(e,t){return new e({type:"boolean",coerce:!0,..._(t)})}function Js(e,t){return new e({type:"bigint",coerce:!0,..._(t)})}function Ks(e,t){return new e({type:"null",..._(t)})}function Vs(e){return new e({type:"any"})}function Ws(e){return new e(
+{type:"unknown"})}function Gs(e,t){return new e({type:"never",..._(t)})}function Xs(e,t){return new e({type:"date",..._(t)})}function Ys(e,t){return new e({type:"date",coerce:!0,..._(t)})}function ve(e,t){return new ur({check:"less_than",..._(t),value:e,inclusive:!1})}function te(e,t){return new ur({check:"\
+less_than",..._(t),value:e,inclusive:!0})}function ze(e,t){return new ar({check:"greater_than",..._(t),value:e,inclusive:!1})}function re(e,t){return new ar({check:"\
+greater_than",..._(t),value:e,inclusive:!0})}function je(e,t){return new jo({check:"multiple_of",..._(t),value:e})}function kt(e,t){return new Fo({check:"max_length",..._(t),maximum:e})}function $e(e,t){return new Mo({check:"min_length",
+..._(t),minimum:e})}function Zt(e,t){return new Uo({check:"length_equals",..._(t),length:e})}function kr(e,t){return new Bo(
+{check:"string_format",format:"regex",..._(t),pattern:e})}function Zr(e){return new Jo({check:"string_format",format:"lo\
+wercase",..._(e)})}function Pr(e){return new Ko({check:"string_format",format:"uppercase",..._(e)})}function Sr(e,t){return new Vo(
+{check:"string_format",format:"includes",..._(t),includes:e})}function Or(e,t){return new Wo({check:"string_format",format:"\
+starts_with",..._(t),prefix:e})}function Ir(e,t){return new Go({check:"string_format",format:"ends_with",..._(t),suffix:e})}function se(e){return new Xo({check:"overwrite",tx:e})}function Ar(e){return se(t=>t.normalize(e))}function Er(){return se(
+e=>e.trim())}function Tr(){return se(e=>e.toLowerCase())}function Nr(){return se(e=>e.toUpperCase())}function Cr(){return se(
+e=>Vt(e))}function qs(e,t,r){return new e({type:"array",element:t,..._(r)})}function Hs(e,t,r){let n=_(r);return n.abort??(n.abort=!0),new e({type:"custom",check:"custom",fn:t,...n})}function Qs(e,t,r){
+return new e({type:"custom",check:"custom",fn:t,..._(r)})}function ec(e,t){let r=Ta(n=>(n.addIssue=o=>{if(typeof o=="str\
+ing")n.issues.push(ye(o,n.value,r._zod.def));else{let i=o;i.fatal&&(i.continue=!1),i.code??(i.code="custom"),"input"in i||
+(i.input=n.value),i.inst??(i.inst=r),i.continue??(i.continue=!r._zod.def.abort),n.issues.push(ye(i))}},e(n.value,n)),t);
+return r}function Ta(e,t){let r=new L({check:"custom",..._(t)});return r._zod.check=e,r}function Le(e,...t){for(let r of t)for(let n of Reflect.ownKeys(r))Object.prototype.propertyIsEnumerable.call(r,n)&&B(e,
+n,r[n]);return e}function Me(e){let t=e?.target??"draft-2020-12";return t==="draft-4"&&(t="draft-04"),t==="draft-7"&&(t=
+"draft-07"),{processors:e.processors??{},metadataRegistry:e?.metadata??ae,target:t,unrepresentable:e?.unrepresentable??"\
+throw",override:e?.override??(()=>{}),io:e?.io??"output",counter:0,seen:new Map,sharedDefsExtractedFor:void 0,sharedEmitDoneFor:void 0,
+cycles:e?.cycles??"ref",reused:e?.reused??"inline",intersections:[],deferred:[],external:e?.external??void 0}}function j(e,t,r,n,o){
+let i=typeof t.unrepresentable=="function"?t.unrepresentable({zodSchema:e,path:n.path,message:o}):t.unrepresentable;if(i===
+"any")return!1;if(i===void 0||i==="throw")throw new Error(o);return Object.assign(r,i),!0}function w(e,t,r={path:[],schemaPath:[]}){
+var n;let o=e._zod.def,i=t.seen.get(e);if(i)return i.count++,r.schemaPath.includes(e)&&(i.cycle=r.path),i.schema;let s={
+schema:{},count:1,cycle:void 0,path:r.path};t.seen.set(e,s),t.sharedDefsExtractedFor=void 0,t.sharedEmitDoneFor=void 0;let c=e.
+_zod.toJSONSchema?.();if(c)s.schema=c;else{let l={...r,schemaPath:[...r.schemaPath,e],path:r.path};if(e._zod.processJSONSchema)
+e._zod.processJSONSchema(t,s.schema,l);else{let m=s.schema,d=t.processors[o.type];if(!d)throw new Error(`[toJSONSchema]:\
+ Non-representable type encountered: ${o.type}`);d(e,t,m,l)}let f=e._zod.parent;f&&(s.ref||(s.ref=f),w(f,t,l),t.seen.get(
+f).isParent=!0)}let u=t.metadataRegistry.get(e);return u&&Le(s.schema,u),t.io==="input"&&M(e)&&(delete s.schema.examples,
+delete s.schema.default),t.io==="input"&&"_prefault"in s.schema&&((n=s.schema).default??(n.default=s.schema._prefault)),
+delete s.schema._prefault,t.seen.get(e).schema}function tc(e){return e.replace(/~/g,"~0").replace(/\//g,"~1")}function Ue(e,t){let r=e.seen.get(t);if(!r)throw new Error(
+"Unprocessed schema. This is a bug in Zod.");if(e.external&&e.sharedDefsExtractedFor===e.external)return;let n=new Map;for(let s of e.
+seen.entries()){let c=e.metadataRegistry.get(s[0])?.id;if(c){let u=n.get(c);if(u&&u!==s[0])throw new Error(`Duplicate sc\
+hema id "${c}" detected during JSON Schema conversion. Two different schemas cannot share the same id when converted tog\
+ether.`);n.set(c,s[0])}}let o=s=>{let c=e.target==="draft-2020-12"?"$defs":"definitions";if(e.external){let f=e.external.
+registry.get(s[0])?.id,m=e.external.uri??(h=>h);if(f)return{ref:m(f)};let d=s[1].defId??s[1].schema.id??`schema${e.counter++}`;
+return s[1].defId=d,{defId:d,ref:`${m("__shared")}#/${c}/${tc(d)}`}}let u="#",a=`${u}/${c}/`;if(s[1]===r&&!s[1].schema.id)
+return{ref:u};let l=s[1].schema.id??`__schema${e.counter++}`;return{defId:l,ref:a+tc(l)}},i=s=>{if(s[1].schema.$ref)return;
+let c=s[1],{ref:u,defId:a}=o(s);c.def={...c.schema},a&&(c.defId=a);let l=c.schema;for(let f in l)delete l[f];l.$ref=u};if(e.
+cycles==="throw")for(let s of e.seen.entries()){let c=s[1];if(c.cycle)throw new Error(`Cycle detected: #/${c.cycle?.join(
+"/")}/<root>
+
+Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}for(let s of e.seen.entries()){let c=s[1];
+if(t===s[0]){i(s);continue}if(e.external){let a=e.external.registry.get(s[0])?.id;if(t!==s[0]&&a){i(s);continue}}if(e.metadataRegistry.
+get(s[0])?.id){i(s);continue}if(c.cycle){i(s);continue}c.count>1&&e.reused==="ref"&&i(s)}e.external&&(e.sharedDefsExtractedFor=
+e.external)}function oc(e){let t=e.anyOf;if(!Array.isArray(t)||t.length===0||e.type!==void 0)return;let r=[];for(let n of t){
+if(!n||typeof n!="object")return;oc(n);let o=Object.keys(n);if(o.length!==1||o[0]!=="type")return;let i=n.type;for(let s of Array.
+isArray(i)?i:[i]){if(typeof s!="string")return;r.includes(s)||r.push(s)}}delete e.anyOf,e.type=r.length===1?r[0]:r}var ic=new Set(
+["type","properties","required","additionalProperties"]),rc=["oneOf","anyOf"];function nc(e){let t=e.additionalProperties;
+return t===void 0||t===!1||typeof t!="object"||t===null?null:Object.keys(t).length?t:null}function Rr(e){let t=[];for(let i of e){
+if(typeof i!="object"||i.type!=="object")return null;for(let s in i)if(!ic.has(s))return null;t.push(i)}let r={},n=new Set;
+for(let i of t){for(let s in i.properties){if(Object.prototype.hasOwnProperty.call(r,s))continue;let c=[];for(let a of t){
+let l=a.properties?.[s]??nc(a);l!=null&&(c.some(f=>JSON.stringify(f)===JSON.stringify(l))||c.push(l))}let u=c.length===1?
+c[0]:Rr(c)??{allOf:c};B(r,s,u)}for(let s of i.required??[])n.add(s)}let o={type:"object",properties:r};if(n.size&&(o.required=
+[...n]),t.every(i=>i.additionalProperties===!1))o.additionalProperties=!1;else{let i=[];for(let s of t){let c=nc(s);c&&!i.
+some(u=>JSON.stringify(u)===JSON.stringify(c))&&i.push(c)}i.length===1?o.additionalProperties=i[0]:i.length>1&&(o.additionalProperties=
+{allOf:i})}return o}function Na(e){let t=e.allOf;if(!Array.isArray(t)||t.length<2)return;for(let o of ic)if(o in e)return;
+let r=t.filter(o=>rc.some(i=>Array.isArray(o[i]))),n=null;if(!r.length)n=Rr(t);else{let o=r[0],i=rc.find(u=>Array.isArray(
+o[u]));if(Object.keys(o).length!==1)return;let s=t.filter(u=>u!==o),c=o[i].map(u=>Rr([...s,u]));if(c.some(u=>!u))return;
+n={[i]:c}}n&&(delete e.allOf,Le(e,n))}function Be(e,t){let r=e.seen.get(t);if(!r)throw new Error("Unprocessed schema. Th\
+is is a bug in Zod.");let n=c=>{let u=e.seen.get(c);if(u.ref===null)return;let a=u.def??u.schema,l={...a},f=u.ref;if(u.ref=
+null,f){n(f);let d=e.seen.get(f),h=d.schema;if(h.$ref&&(e.target==="draft-07"||e.target==="draft-04"||e.target==="openap\
+i-3.0")?(a.allOf=a.allOf??[],a.allOf.push(h)):Le(a,h),Le(a,l),c._zod.parent===f)for(let y in a)y==="$ref"||y==="allOf"||
+y in l||delete a[y];if(h.$ref&&d.def)for(let y in a)y==="$ref"||y==="allOf"||y in d.def&&JSON.stringify(a[y])===JSON.stringify(
+d.def[y])&&delete a[y]}let m=c._zod.parent;if(m&&m!==f){n(m);let d=e.seen.get(m);if(d?.schema.$ref&&(a.$ref=d.schema.$ref,
+d.def))for(let h in a)h==="$ref"||h==="allOf"||h in d.def&&JSON.stringify(a[h])===JSON.stringify(d.def[h])&&delete a[h]}
+e.override({zodSchema:c,jsonSchema:a,path:u.path??[]})};if(!e.external||e.sharedEmitDoneFor!==e.external){for(let c of[...e.
+seen.entries()].reverse())n(c[0]);if(e.target!=="openapi-3.0")for(let c of e.seen.entries())oc(c[1].def??c[1].schema);for(let c of e.
+deferred)c();if(e.intersections.length){let c=new Map;for(let u of e.seen.values())for(let a of[u.schema,u.def]){let l=a?.
+allOf;if(!Array.isArray(l))continue;let f=c.get(l);f?f.push(a):c.set(l,[a])}for(let u of e.intersections)for(let a of c.
+get(u)??[])Na(a)}}let o={};if(e.target==="draft-2020-12"?o.$schema="https://json-schema.org/draft/2020-12/schema":e.target===
+"draft-07"?o.$schema="http://json-schema.org/draft-07/schema#":e.target==="draft-04"?o.$schema="http://json-schema.org/d\
+raft-04/schema#":e.target,e.external?.uri){let c=e.external.registry.get(t)?.id;if(!c)throw new Error("Schema is missing\
+ an `id` property");o.$id=e.external.uri(c)}Le(o,r.defId?r.schema:r.def??r.schema);let i=e.metadataRegistry.get(t)?.id;i!==
+void 0&&o.id===i&&delete o.id;let s=e.external?.defs??{};if(!e.external||e.sharedEmitDoneFor!==e.external)for(let c of e.
+seen.entries()){let u=c[1];u.def&&u.defId&&(u.def.id===u.defId&&delete u.def.id,B(s,u.defId,u.def))}e.external&&(e.sharedEmitDoneFor=
+e.external),e.external||Object.keys(s).length>0&&(e.target==="draft-2020-12"?o.$defs=s:o.definitions=s);try{let c=JSON.parse(
+JSON.stringify(o));return Object.defineProperty(c,"~standard",{value:{...t["~standard"],jsonSchema:{input:Fe(t,"input",e.
+processors),output:Fe(t,"output",e.processors)}},enumerable:!1,writable:!1}),c}catch{throw new Error("Error converting s\
+chema to JSON.")}}function M(e,t){let r=t??{seen:new Set};if(r.seen.has(e))return!1;r.seen.add(e);let n=e._zod.def;if(n.
+type==="transform")return!0;if(n.type==="array")return M(n.element,r);if(n.type==="set")return M(n.valueType,r);if(n.type===
+"lazy")return M(n.getter(),r);if(n.type==="promise"||n.type==="optional"||n.type==="nonoptional"||n.type==="nullable"||n.
+type==="readonly"||n.type==="default"||n.type==="prefault"||n.type==="catch")return M(n.innerType,r);if(n.type==="inters\
+ection")return M(n.left,r)||M(n.right,r);if(n.type==="record"||n.type==="map")return M(n.keyType,r)||M(n.valueType,r);if(n.
+type==="pipe")return e._zod.traits.has("$ZodCodec")?!0:M(n.in,r)||M(n.out,r);if(n.type==="object"){for(let o in n.shape)
+if(M(n.shape[o],r))return!0;return!1}if(n.type==="union"){for(let o of n.options)if(M(o,r))return!0;return!1}if(n.type===
+"tuple"){for(let o of n.items)if(M(o,r))return!0;return!!(n.rest&&M(n.rest,r))}return!1}var sc=(e,t={})=>r=>{let n=Me({...r,
+processors:t});return w(e,n),Ue(n,e),Be(n,e)},Fe=(e,t,r={})=>n=>{let{libraryOptions:o,target:i}=n??{},s=Me({...o??{},target:i,
+io:t,processors:r});return w(e,s),Ue(s,e),Be(s,e)};var we=(e,t,r)=>{(e[t]===void 0||r>e[t])&&(e[t]=r)},ke=(e,t,r)=>{(e[t]===void 0||r<e[t])&&(e[t]=r)},cc=(e,t)=>{we(e,"min\
+imum",t),ke(e,"maximum",t)},fc=(e,t)=>{e.multipleOf??(e.multipleOf=[]),e.multipleOf.includes(t)||e.multipleOf.push(t)},dc=(e,t)=>{
+e.patterns??(e.patterns=new Set),e.patterns.add(t)},mc=(e,t)=>{e.mime=e.mime?e.mime.filter(r=>t.includes(r)):[...t]},hc=(e,t)=>{
+e.format=t,t.includes("int")&&(e.isInt=!0)},uc=(e,t)=>we(e,"minimum",t.minimum),ac=(e,t)=>ke(e,"maximum",t.maximum),lc=e=>(t,r)=>{
+hc(t,r.format);let[n,o]=e[r.format];we(t,"minimum",n),ke(t,"maximum",o)},Ca={greater_than:(e,t)=>we(e,t.inclusive?"minim\
+um":"exclusiveMinimum",t.value),less_than:(e,t)=>ke(e,t.inclusive?"maximum":"exclusiveMaximum",t.value),multiple_of:(e,t)=>fc(
+e,t.value),number_format:lc(Oe),bigint_format:lc(et),min_length:uc,max_length:ac,length_equals:(e,t)=>cc(e,t.length),min_size:uc,
+max_size:ac,size_equals:(e,t)=>cc(e,t.size),string_format:(e,t)=>{hc(e,t.format),t.pattern&&dc(e,t.pattern),(t.format===
+"base64"||t.format==="base64url")&&(e.contentEncoding=t.format),(t.local||t.precision===-1)&&(e.laxFormat=!0)},mime_type:(e,t)=>mc(
+e,t.mime)};function D(e){let t={},r=e._zod.def,n=e._zod.traits.has("$ZodCheck")?[e,...r.checks??[]]:r.checks??[];for(let i of n)
+Ca[i._zod.def.check]?.(t,i._zod.def);let o=e._zod.bag;o.minimum!==void 0&&we(t,"minimum",o.minimum),o.exclusiveMinimum!==
+void 0&&we(t,"exclusiveMinimum",o.exclusiveMinimum),o.maximum!==void 0&&ke(t,"maximum",o.maximum),o.exclusiveMaximum!==void 0&&
+ke(t,"exclusiveMaximum",o.exclusiveMaximum),o.multipleOf!==void 0&&fc(t,o.multipleOf),o.format!==void 0&&(t.format??(t.format=
+o.format),o.format.includes("int")&&(t.isInt=!0)),o.mime&&mc(t,o.mime);for(let i of o.patterns??[])dc(t,i);return t}var Ra={
+guid:"uuid",url:"uri",datetime:"date-time",json_string:"json-string",regex:""},Da=new Map([[fr,wo],[ht,ko]]),gc=e=>Da.get(
+e)??e,Lr=(e,t,r,n)=>{let o=r;o.type="string";let{minimum:i,maximum:s,format:c,patterns:u,contentEncoding:a,laxFormat:l}=D(
+e);if(typeof i=="number"&&(o.minLength=i),typeof s=="number"&&(o.maxLength=s),c&&(o.format=Ra[c]??c,o.format===""&&delete o.
+format,(c==="time"||l)&&delete o.format),a&&(o.contentEncoding=a),u&&u.size>0){let f=[...u].map(gc);f.length===1?o.pattern=
+f[0].source:f.length>1&&(o.allOf=[...f.map(m=>({...t.target==="draft-07"||t.target==="draft-04"||t.target==="openapi-3.0"?
+{type:"string"}:{},pattern:m.source}))])}},Fr=(e,t,r,n)=>{let o=r,{minimum:i,maximum:s,multipleOf:c,exclusiveMaximum:u,exclusiveMinimum:a,
+isInt:l}=D(e);o.type=l?"integer":"number";let f=typeof a=="number"&&a>=(i??Number.NEGATIVE_INFINITY),m=typeof u=="number"&&
+u<=(s??Number.POSITIVE_INFINITY),d=t.target==="draft-04"||t.target==="openapi-3.0";if(f?d?(o.minimum=a,o.exclusiveMinimum=
+!0):o.exclusiveMinimum=a:typeof i=="number"&&(o.minimum=i),m?d?(o.maximum=u,o.exclusiveMaximum=!0):o.exclusiveMaximum=u:
+typeof s=="number"&&(o.maximum=s),c){let h=new Set;for(let v of c)Number.isFinite(v)&&v!==0?h.add(Math.abs(v)):j(e,t,o,n,
+`A multipleOf divisor of ${v} cannot be represented in JSON Schema`);let[g,...y]=h;g!==void 0&&(o.multipleOf=g),y.length&&
+(o.allOf=[...o.allOf??[],...y.map(v=>({multipleOf:v}))])}},Mr=(e,t,r,n)=>{r.type="boolean"},Ur=(e,t,r,n)=>{j(e,t,r,n,"Bi\
+gInt cannot be represented in JSON Schema")},_c=(e,t,r,n)=>{j(e,t,r,n,"Symbols cannot be represented in JSON Schema")},Br=(e,t,r,n)=>{
+t.target==="openapi-3.0"?(r.type="string",r.nullable=!0,r.enum=[null]):r.type="null"},xc=(e,t,r,n)=>{j(e,t,r,n,"Undefine\
+d cannot be represented in JSON Schema")},yc=(e,t,r,n)=>{j(e,t,r,n,"Void cannot be represented in JSON Schema")},Jr=(e,t,r,n)=>{
+r.not={}},Kr=(e,t,r,n)=>{},Vr=(e,t,r,n)=>{},Wr=(e,t,r,n)=>{j(e,t,r,n,"Date cannot be represented in JSON Schema")},Gr=(e,t,r,n)=>{
+let o=e._zod.def,i=he(o.entries);if(i.length===0){r.not={};return}i.every(s=>typeof s=="number")&&(r.type="number"),i.every(
+s=>typeof s=="string")&&(r.type="string"),r.enum=i},Xr=(e,t,r,n)=>{let o=e._zod.def;if(o.values.length===0){r.not={};return}
+let i=[];for(let s of o.values)if(s===void 0){if(j(e,t,r,n,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof s==
+"bigint"){if(j(e,t,r,n,"BigInt literals cannot be represented in JSON Schema"))return;i.push(Number(s))}else i.push(s);if(i.
+length!==0)if(i.length===1){let s=i[0];r.type=s===null?"null":typeof s,t.target==="draft-04"||t.target==="openapi-3.0"?r.
+enum=[s]:r.const=s}else i.every(s=>typeof s=="number")&&(r.type="number"),i.every(s=>typeof s=="string")&&(r.type="strin\
+g"),i.every(s=>typeof s=="boolean")&&(r.type="boolean"),i.every(s=>s===null)&&(r.type="null"),r.enum=i},bc=(e,t,r,n)=>{j(
+e,t,r,n,"NaN cannot be represented in JSON Schema")},vc=(e,t,r,n)=>{let o=r,i=e._zod.pattern;if(!i)throw new Error("Patt\
+ern not found in template literal");o.type="string",o.pattern=i.source},zc=(e,t,r,n)=>{let o=r;o.type="string",o.format=
+"binary",o.contentEncoding="binary";let{minimum:i,maximum:s,mime:c}=D(e);i!==void 0&&(o.minLength=i),s!==void 0&&(o.maxLength=
+s),c&&(c.length===0?o.not={}:c.length===1?o.contentMediaType=c[0]:o.anyOf=c.map(u=>({contentMediaType:u})))},$c=(e,t,r,n)=>{
+r.type="boolean"},Yr=(e,t,r,n)=>{j(e,t,r,n,"Custom types cannot be represented in JSON Schema")},wc=(e,t,r,n)=>{j(e,t,r,
+n,"Function types cannot be represented in JSON Schema")},qr=(e,t,r,n)=>{j(e,t,r,n,"Transforms cannot be represented in \
+JSON Schema")},kc=(e,t,r,n)=>{j(e,t,r,n,"Map cannot be represented in JSON Schema")},Zc=(e,t,r,n)=>{j(e,t,r,n,"Set canno\
+t be represented in JSON Schema")},Hr=(e,t,r,n)=>{let o=r,i=e._zod.def,{minimum:s,maximum:c}=D(e);typeof s=="number"&&(o.
+minItems=s),typeof c=="number"&&(o.maxItems=c),o.type="array",o.items=w(i.element,t,{...n,path:[...n.path,"items"]})};function Je(e){
+let t=e._zod.def;return t.type==="pipe"&&t.in._zod.traits.has("$ZodTransform")?Je(t.out):t.type==="catch"?Je(t.innerType):
+e._zod.optin}var Qr=(e,t,r,n)=>{let o=r,i=e._zod.def,s=i.shape;if(Object.getOwnPropertySymbols(s).length&&j(e,t,o,n,"Sym\
+bol keys cannot be represented in JSON Schema"))return;o.type="object",o.properties={};for(let a in s)B(o.properties,a,w(
+s[a],t,{...n,path:[...n.path,"properties",a]}));let u=[];for(let a of Object.keys(s)){let l=i.shape[a];(t.io==="input"?Je(
+l)===void 0:l._zod.optout===void 0)&&u.push(a)}u.length>0&&(o.required=u),i.catchall?._zod.def.type==="never"?o.additionalProperties=
+!1:i.catchall?i.catchall&&(o.additionalProperties=w(i.catchall,t,{...n,path:[...n.path,"additionalProperties"]})):t.io===
+"output"&&(o.additionalProperties=!1)},en=(e,t,r,n)=>{let o=e._zod.def,i=o.inclusive===!1,s=o.options.map((c,u)=>w(c,t,{
+...n,path:[...n.path,i?"oneOf":"anyOf",u]}));i?r.oneOf=s:r.anyOf=s},tn=(e,t,r,n)=>{let o=e._zod.def,i=w(o.left,t,{...n,path:[
+...n.path,"allOf",0]}),s=w(o.right,t,{...n,path:[...n.path,"allOf",1]}),c=a=>"allOf"in a&&Object.keys(a).length===1,u=[...c(
+i)?i.allOf:[i],...c(s)?s.allOf:[s]];r.allOf=u,t.intersections.push(u)},rn=(e,t,r,n)=>{let o=r,i=e._zod.def;o.type="array";
+let s=t.target==="draft-2020-12"?"prefixItems":"items",c=t.target==="draft-2020-12"||t.target==="openapi-3.0"?"items":"a\
+dditionalItems",u=i.items.map((g,y)=>w(g,t,{...n,path:[...n.path,s,y]})),a=i.rest?w(i.rest,t,{...n,path:[...n.path,c,...t.
+target==="openapi-3.0"?[i.items.length]:[]]}):null,l=i.items.length;for(;l>0;){let g=i.items[l-1];if(!(t.io==="input"?Je(
+g)!==void 0:g._zod.optout==="optional"))break;l--}let f=i.items.length,m=!i.rest;t.target==="draft-2020-12"?(o.prefixItems=
+u,m?o.items=!1:a&&(o.items=a),l>0&&(o.minItems=l),m&&(o.maxItems=f)):t.target==="openapi-3.0"?(o.items={anyOf:u},a&&o.items.
+anyOf.push(a),l>0&&(o.minItems=l),m&&(o.maxItems=f)):(o.items=u,m?o.additionalItems=!1:a&&(o.additionalItems=a),l>0&&(o.
+minItems=l),m&&(o.maxItems=f));let{minimum:d,maximum:h}=D(e);typeof d=="number"&&(o.minItems=d),typeof h=="number"&&(o.maxItems=
+h)};function Dr(e,t,r){if(t.$ref){if(r.has(t))return t;r.add(t);let h=e.get(t)?.def;if(!h)return t;let g=Dr(e,h,r);return g===
+h?t:g}for(let h of["anyOf","oneOf"]){let g=t[h];if(!Array.isArray(g))continue;let y=g.map(v=>Dr(e,v,r));y.some((v,U)=>v!==
+g[U])&&(t={...t,[h]:y})}let n=Array.isArray(t.type)?t.type:[t.type],o=!n.includes("string")&&n.some(h=>h==="number"||h===
+"integer"),i=t.enum??(t.const!==void 0?[t.const]:void 0);if(!o&&!i?.some(h=>typeof h=="number"))return t;let{minimum:s,maximum:c,
+exclusiveMinimum:u,exclusiveMaximum:a,multipleOf:l,format:f,id:m,...d}=t;return d.enum?d.enum=d.enum.map(h=>typeof h=="n\
+umber"?String(h):h):typeof d.const=="number"&&(d.const=String(d.const)),o&&(d.type="string",i||(d.pattern=(n.includes("n\
+umber")?Te:sr).source)),d}var jr=new WeakMap;function ja(e){let t=new Map;for(let n of e.seen.values())n.def&&!t.has(n.schema)&&
+t.set(n.schema,n);let r=new Map;for(let n of jr.get(e)??[]){let o=e.seen.get(n),i=(o?.def??o?.schema)?.propertyNames;if(!i||
+i===!0||r.has(i))continue;let s=Dr(t,i,new Set);s!==i&&r.set(i,s)}if(r.size)for(let n of e.seen.values())for(let o of[n.
+schema,n.def]){let i=o&&r.get(o.propertyNames);i&&(o.propertyNames=i)}}var nn=(e,t,r,n)=>{let o=r,i=e._zod.def;o.type="o\
+bject";let s=i.keyType,c=D(s).patterns;if(i.mode==="loose"&&c&&c.size>0){let l=w(i.valueType,t,{...n,path:[...n.path,"pa\
+tternProperties","*"]});o.patternProperties={};for(let f of c)B(o.patternProperties,gc(f).source,l)}else{if(t.target==="\
+draft-07"||t.target==="draft-2020-12"){o.propertyNames=w(i.keyType,t,{...n,path:[...n.path,"propertyNames"]});let l=jr.get(
+t);l||(l=[],jr.set(t,l),t.deferred.push(()=>ja(t))),l.push(e)}o.additionalProperties=w(i.valueType,t,{...n,path:[...n.path,
+"additionalProperties"]})}let u=s._zod.values,a=t.io==="input"&&Je(i.valueType)!==void 0;if(u&&!i.partial&&!a){let l=[...u].
+filter(f=>typeof f=="string"||typeof f=="number");l.length>0&&(o.required=l.map(String))}},on=(e,t,r,n)=>{let o=e._zod.def,
+i=w(o.innerType,t,n),s=t.seen.get(e);t.target==="openapi-3.0"?(s.ref=o.innerType,r.nullable=!0):r.anyOf=[i,{type:"null"}]},
+sn=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType},cn=Symbol();function Pc(e,t,r,n,o){
+let i=!1,s=JSON.stringify(e,(c,u)=>typeof u!="bigint"?u:(i=!0,null));return i?(j(t,r,n,o,"BigInt defaults cannot be repr\
+esented in JSON Schema"),cn):JSON.parse(s)}var un=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.
+ref=o.innerType;let s=Pc(o.defaultValue,e,t,r,n);s!==cn&&(r.default=s)},an=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,
+n);let i=t.seen.get(e);if(i.ref=o.innerType,t.io!=="input")return;let s=Pc(o.defaultValue,e,t,r,n);s!==cn&&(r._prefault=
+s)},ln=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType;let s;try{s=o.catchValue(void 0)}catch{
+j(e,t,r,n,"Dynamic catch values are not supported in JSON Schema");return}r.default=s},pn=(e,t,r,n)=>{let o=e._zod.def,i=o.
+in._zod.traits.has("$ZodTransform"),s=t.io==="input"?i?o.out:o.in:o.out;w(s,t,n);let c=t.seen.get(e);c.ref=s},fn=(e,t,r,n)=>{
+let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType,r.readOnly=!0},Sc=(e,t,r,n)=>{let o=e._zod.def;
+w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType},Pt=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.
+get(e);i.ref=o.innerType},dn=(e,t,r,n)=>{let o=e._zod.innerType;w(o,t,n);let i=t.seen.get(e);i.ref=o},pc={string:Lr,number:Fr,
+boolean:Mr,bigint:Ur,symbol:_c,null:Br,undefined:xc,void:yc,never:Jr,any:Kr,unknown:Vr,date:Wr,enum:Gr,literal:Xr,nan:bc,
+template_literal:vc,file:zc,success:$c,custom:Yr,function:wc,transform:qr,map:kc,set:Zc,array:Hr,object:Qr,union:en,intersection:tn,
+tuple:rn,record:nn,nullable:on,nonoptional:sn,default:un,prefault:an,catch:ln,pipe:pn,readonly:fn,promise:Sc,optional:Pt,
+lazy:dn};function Oc(e,t){if("_idmap"in e){let n=e,o=Me({...t,processors:pc}),i={};for(let u of n._idmap.entries()){let[
+a,l]=u;w(l,o)}let s={},c={registry:n,uri:t?.uri,defs:i};o.external=c;for(let u of n._idmap.entries()){let[a,l]=u;Ue(o,l),
+B(s,a,Be(o,l))}if(Object.keys(i).length>0){let u=o.target==="draft-2020-12"?"$defs":"definitions";s.__shared={[u]:i}}return{
+schemas:s}}let r=Me({...t,processors:pc});return w(e,r),Ue(r,e),Be(r,e)}var Fa=()=>{let e={string:{unit:"characters",verb:"to have"},file:{unit:"bytes",verb:"to have"},array:{unit:"items",verb:"\
+to have"},set:{unit:"items",verb:"to have"},map:{unit:"entries",verb:"to have"}};function t(i){return e[i]??null}let r={
 regex:"input",email:"email address",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",
 guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO datetime",date:"ISO date",time:"\
 ISO time",duration:"ISO duration",ipv4:"IPv4 address",ipv6:"IPv6 address",mac:"MAC address",cidrv4:"IPv4 range",cidrv6:"\
 IPv6 range",base64:"base64-encoded string",base64url:"base64url-encoded string",json_string:"JSON string",e164:"E.164 nu\
-mber",currency_code:"currency code",credit_card:"credit card number",iban:"IBAN",jwt:"JWT",template_literal:"input"},TypeDictionary={
-nan:"NaN"};function getTypeName(type,input2){return type==="number"&&typeof input2=="number"&&!Number.isFinite(input2)?String(
-input2):TypeDictionary[type]??type}return issue2=>{switch(issue2.code){case"invalid_type":{const expected=getTypeName(issue2.
-expected),receivedType=parsedType(issue2.input),received=getTypeName(receivedType,issue2.input);return`Invalid input: ex\
-pected ${expected}, received ${received}`}case"invalid_value":return issue2.values.length===1?`Invalid input: expected ${stringifyPrimitive(
-issue2.values[0])}`:`Invalid option: expected one of ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.exact?
-"exactly ":issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Too big: expected ${issue2.origin??"\
-value"} to have ${adj}${issue2.maximum.toString()} ${sizing.unit??"elements"}`:`Too big: expected ${issue2.origin??"valu\
-e"} to be ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.exact?"exactly ":issue2.inclusive?">=":"\
->",sizing=getSizing(issue2.origin);return sizing?`Too small: expected ${issue2.origin} to have ${adj}${issue2.minimum.toString()}\
- ${sizing.unit}`:`Too small: expected ${issue2.origin} to be ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;
-return _issue.format==="starts_with"?`Invalid string: must start with "${_issue.prefix}"`:_issue.format==="ends_with"?`I\
-nvalid string: must end with "${_issue.suffix}"`:_issue.format==="includes"?`Invalid string: must include "${_issue.includes}\
-"`:_issue.format==="regex"?`Invalid string: must match pattern ${_issue.pattern}`:`Invalid ${FormatDictionary[_issue.format]??
-issue2.format}`}case"not_multiple_of":return`Invalid number: must be a multiple of ${issue2.divisor}`;case"unrecognized_\
-keys":return`Unrecognized key${issue2.keys.length>1?"s":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`I\
-nvalid key in ${issue2.origin}`;case"invalid_union":return issue2.options&&Array.isArray(issue2.options)&&issue2.options.
-length>0?`Invalid discriminator value. Expected ${issue2.options.map(o=>`'${o}'`).join(" | ")}`:issue2.inclusive===!1?"I\
-nvalid input: more than one option matched":"Invalid input";case"invalid_element":return`Invalid value in ${issue2.origin}`;default:
-return"Invalid input"}}};function en_default(){return{localeError:error12()}}var error13=()=>{const Sizable={string:{unit:"\
-karaktrojn",verb:"havi"},file:{unit:"bajtojn",verb:"havi"},array:{unit:"elementojn",verb:"havi"},set:{unit:"elementojn",
-verb:"havi"},map:{unit:"elementojn",verb:"havi"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"enigo",email:"retadreso",url:"URL",emoji:"emoĝio",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"\
-GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO-datotempo",date:"ISO-dato",time:"ISO-t\
-empo",duration:"ISO-daŭro",ipv4:"IPv4-adreso",ipv6:"IPv6-adreso",mac:"MAC-adreso",cidrv4:"IPv4-rango",cidrv6:"IPv6-rang\
-o",base64:"64-ume kodita karaktraro",base64url:"URL-64-ume kodita karaktraro",json_string:"JSON-karaktraro",e164:"E.164-\
-nombro",credit_card:"kreditkarta numero",currency_code:"valuta kodo",iban:"IBAN",jwt:"JWT",template_literal:"enigo"},TypeDictionary={
-nan:"NaN",number:"nombro",array:"tabelo",null:"senvalora"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`Nevalida enigo: atendiĝis instanceof ${issue2.expected}, riceviĝis ${received}`:`Nevalida enigo\
-: atendiĝis ${expected}, riceviĝis ${received}`}case"invalid_value":return issue2.values.length===1?`Nevalida enigo: a\
-tendiĝis ${stringifyPrimitive(issue2.values[0])}`:`Nevalida opcio: atendiĝis unu el ${joinValues(issue2.values,"|")}`;case"\
-too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Tro granda: atendiĝis ke ${issue2.
-origin??"valoro"} havu ${adj}${issue2.maximum.toString()} ${sizing.unit??"elementojn"}`:`Tro granda: atendiĝis ke ${issue2.
-origin??"valoro"} havu ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(
-issue2.origin);return sizing?`Tro malgranda: atendiĝis ke ${issue2.origin} havu ${adj}${issue2.minimum.toString()} ${sizing.
-unit}`:`Tro malgranda: atendiĝis ke ${issue2.origin} estu ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;
-return _issue.format==="starts_with"?`Nevalida karaktraro: devas komenciĝi per "${_issue.prefix}"`:_issue.format==="end\
-s_with"?`Nevalida karaktraro: devas finiĝi per "${_issue.suffix}"`:_issue.format==="includes"?`Nevalida karaktraro: dev\
-as inkluzivi "${_issue.includes}"`:_issue.format==="regex"?`Nevalida karaktraro: devas kongrui kun la modelo ${_issue.pattern}`:
-`Nevalida ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Nevalida nombro: devas esti ob\
-lo de ${issue2.divisor}`;case"unrecognized_keys":return`Nekonata${issue2.keys.length>1?"j":""} ŝlosilo${issue2.keys.length>
-1?"j":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Nevalida ŝlosilo en ${issue2.origin}`;case"invalid\
-_union":return"Nevalida enigo";case"invalid_element":return`Nevalida valoro en ${issue2.origin}`;default:return"Nevalida\
- enigo"}}};function eo_default(){return{localeError:error13()}}var error14=()=>{const Sizable={string:{unit:"caracteres",
-verb:"tener"},file:{unit:"bytes",verb:"tener"},array:{unit:"elementos",verb:"tener"},set:{unit:"elementos",verb:"tener"}};
-function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"entrada",email:"dirección de corr\
-eo electrónico",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"c\
-uid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"fecha y hora ISO",date:"fecha ISO",time:"hora ISO",duration:"\
-duración ISO",ipv4:"dirección IPv4",ipv6:"dirección IPv6",mac:"dirección MAC",cidrv4:"rango IPv4",cidrv6:"rango IPv6",
-base64:"cadena codificada en base64",base64url:"URL codificada en base64",json_string:"cadena JSON",e164:"número E.164",
-credit_card:"número de tarjeta de crédito",currency_code:"código de moneda",iban:"IBAN",jwt:"JWT",template_literal:"e\
-ntrada"},TypeDictionary={nan:"NaN",string:"texto",number:"número",boolean:"booleano",array:"arreglo",object:"objeto",set:"\
-conjunto",file:"archivo",date:"fecha",bigint:"número grande",symbol:"símbolo",undefined:"indefinido",null:"nulo",function:"\
-función",map:"mapa",record:"registro",tuple:"tupla",enum:"enumeración",union:"unión",literal:"literal",promise:"prome\
-sa",void:"vacío",never:"nunca",unknown:"desconocido",any:"cualquiera"};return issue2=>{switch(issue2.code){case"invalid\
-_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return/^[A-Z]/.test(issue2.expected)?`Entrada inválida: se esperaba instanceof ${issue2.expected}, recibid\
-o ${received}`:`Entrada inválida: se esperaba ${expected}, recibido ${received}`}case"invalid_value":return issue2.values.
-length===1?`Entrada inválida: se esperaba ${stringifyPrimitive(issue2.values[0])}`:`Opción inválida: se esperaba una de\
- ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin),origin=TypeDictionary[issue2.
-origin]??issue2.origin;return sizing?`Demasiado grande: se esperaba que ${origin??"valor"} tuviera ${adj}${issue2.maximum.
-toString()} ${sizing.unit??"elementos"}`:`Demasiado grande: se esperaba que ${origin??"valor"} fuera ${adj}${issue2.maximum.
-toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin),origin=TypeDictionary[issue2.
-origin]??issue2.origin;return sizing?`Demasiado pequeño: se esperaba que ${origin} tuviera ${adj}${issue2.minimum.toString()}\
- ${sizing.unit}`:`Demasiado pequeño: se esperaba que ${origin} fuera ${adj}${issue2.minimum.toString()}`}case"invalid_f\
-ormat":{const _issue=issue2;return _issue.format==="starts_with"?`Cadena inválida: debe comenzar con "${_issue.prefix}"`:
-_issue.format==="ends_with"?`Cadena inválida: debe terminar en "${_issue.suffix}"`:_issue.format==="includes"?`Cadena i\
-nválida: debe incluir "${_issue.includes}"`:_issue.format==="regex"?`Cadena inválida: debe coincidir con el patrón ${_issue.
-pattern}`:`Inválido ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Número inválido: de\
-be ser múltiplo de ${issue2.divisor}`;case"unrecognized_keys":return`Llave${issue2.keys.length>1?"s":""} desconocida${issue2.
-keys.length>1?"s":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Llave inválida en ${TypeDictionary[issue2.
-origin]??issue2.origin}`;case"invalid_union":return"Entrada inválida";case"invalid_element":return`Valor inválido en ${TypeDictionary[issue2.
-origin]??issue2.origin}`;default:return"Entrada inválida"}}};function es_default(){return{localeError:error14()}}var error15=()=>{
-const Sizable={string:{unit:"کاراکتر",verb:"داشته باشد"},file:{unit:"بایت",verb:"داشته باشد"},
-array:{unit:"آیتم",verb:"داشته باشد"},set:{unit:"آیتم",verb:"داشته باشد"},map:{unit:"آیتم",
-verb:"داشته باشد"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"ورود\
-ی",email:"آدرس ایمیل",url:"URL",emoji:"ایموجی",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoi\
-d",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"تاریخ و زمان ایزو",
-date:"تاریخ ایزو",time:"زمان ایزو",duration:"مدت زمان ایزو",ipv4:"IPv4 آدرس",ipv6:"IPv6 \
-آدرس",mac:"MAC آدرس",cidrv4:"IPv4 دامنه",cidrv6:"IPv6 دامنه",base64:"base64-encoded رشته",base64url:"\
-base64url-encoded رشته",json_string:"JSON رشته",e164:"E.164 عدد",credit_card:"شماره کارت اعتباری",
-currency_code:"کد ارز",iban:"IBAN",jwt:"JWT",template_literal:"ورودی"},TypeDictionary={nan:"NaN",number:"عدد",
-array:"آرایه"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??
-issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`ورودی نامعتبر: می‌بایست instanceof ${issue2.expected} می‌بود، ${received}\
- دریافت شد`:`ورودی نامعتبر: می‌بایست ${expected} می‌بود، ${received} دریافت شد`}case"\
-invalid_value":return issue2.values.length===1?`ورودی نامعتبر: می‌بایست ${stringifyPrimitive(issue2.
-values[0])} می‌بود`:`گزینه نامعتبر: می‌بایست یکی از ${joinValues(issue2.values,"|")} می\
-‌بود`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`خیلی بزرگ: ${issue2.
-origin??"مقدار"} باید ${adj}${issue2.maximum.toString()} ${sizing.unit??"عنصر"} باشد`:`خیلی بزرگ: ${issue2.
-origin??"مقدار"} باید ${adj}${issue2.maximum.toString()} باشد`}case"too_small":{const adj=issue2.inclusive?
-">=":">",sizing=getSizing(issue2.origin);return sizing?`خیلی کوچک: ${issue2.origin} باید ${adj}${issue2.minimum.
-toString()} ${sizing.unit} باشد`:`خیلی کوچک: ${issue2.origin} باید ${adj}${issue2.minimum.toString()} با\
-شد`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`رشته نامعتبر: باید با "${_issue.
-prefix}" شروع شود`:_issue.format==="ends_with"?`رشته نامعتبر: باید با "${_issue.suffix}" تمام شو\
-د`:_issue.format==="includes"?`رشته نامعتبر: باید شامل "${_issue.includes}" باشد`:_issue.format===
-"regex"?`رشته نامعتبر: باید با الگوی ${_issue.pattern} مطابقت داشته باشد`:`${FormatDictionary[_issue.
-format]??issue2.format} نامعتبر`}case"not_multiple_of":return`عدد نامعتبر: باید مضرب ${issue2.divisor}\
- باشد`;case"unrecognized_keys":return`کلید${issue2.keys.length>1?"های":""} ناشناس: ${joinValues(issue2.
-keys,", ")}`;case"invalid_key":return`کلید ناشناس در ${issue2.origin}`;case"invalid_union":return"ورودی نامع\
-تبر";case"invalid_element":return`مقدار نامعتبر در ${issue2.origin}`;default:return"ورودی نامعتبر"}}};
-function fa_default(){return{localeError:error15()}}var error16=()=>{const Sizable={string:{unit:"merkkiä",subject:"mer\
-kkijonon"},file:{unit:"tavua",subject:"tiedoston"},array:{unit:"alkiota",subject:"listan"},set:{unit:"alkiota",subject:"\
-joukon"},map:{unit:"alkiota",subject:"kuvauksen"},number:{unit:"",subject:"luvun"},bigint:{unit:"",subject:"suuren kokon\
-aisluvun"},int:{unit:"",subject:"kokonaisluvun"},date:{unit:"",subject:"päivämäärän"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"säännöllinen lauseke",email:"sähköpostiosoite",url:"URL-osoite",emoji:"emoji",uuid:"\
-UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"\
-KSUID",datetime:"ISO-aikaleima",date:"ISO-päivämäärä",time:"ISO-aika",duration:"ISO-kesto",ipv4:"IPv4-osoite",ipv6:"\
-IPv6-osoite",mac:"MAC-osoite",cidrv4:"IPv4-alue",cidrv6:"IPv6-alue",base64:"base64-koodattu merkkijono",base64url:"base6\
-4url-koodattu merkkijono",json_string:"JSON-merkkijono",e164:"E.164-luku",credit_card:"luottokortin numero",currency_code:"\
-valuuttakoodi",iban:"IBAN",jwt:"JWT",template_literal:"templaattimerkkijono"},TypeDictionary={nan:"NaN"};return issue2=>{
-switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(
-issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Virheellinen tyy\
-ppi: odotettiin instanceof ${issue2.expected}, oli ${received}`:`Virheellinen tyyppi: odotettiin ${expected}, oli ${received}`}case"\
-invalid_value":return issue2.values.length===1?`Virheellinen syöte: täytyy olla ${stringifyPrimitive(issue2.values[0])}`:
-`Virheellinen valinta: täytyy olla yksi seuraavista: ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.
-inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Liian suuri: ${sizing.subject} täytyy olla ${adj}${issue2.
-maximum.toString()} ${sizing.unit}`.trim():`Liian suuri: arvon täytyy olla ${adj}${issue2.maximum.toString()}`}case"too\
-_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Liian pieni: ${sizing.subject}\
- täytyy olla ${adj}${issue2.minimum.toString()} ${sizing.unit}`.trim():`Liian pieni: arvon täytyy olla ${adj}${issue2.
-minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Virheellinen syöte:\
- täytyy alkaa "${_issue.prefix}"`:_issue.format==="ends_with"?`Virheellinen syöte: täytyy loppua "${_issue.suffix}"`:
-_issue.format==="includes"?`Virheellinen syöte: täytyy sisältää "${_issue.includes}"`:_issue.format==="regex"?`Virh\
-eellinen syöte: täytyy vastata säännöllistä lauseketta ${_issue.pattern}`:`Virheellinen ${FormatDictionary[_issue.
-format]??issue2.format}`}case"not_multiple_of":return`Virheellinen luku: täytyy olla luvun ${issue2.divisor} monikerta`;case"\
-unrecognized_keys":return`${issue2.keys.length>1?"Tuntemattomat avaimet":"Tuntematon avain"}: ${joinValues(issue2.keys,"\
-, ")}`;case"invalid_key":return"Virheellinen avain tietueessa";case"invalid_union":return"Virheellinen unioni";case"inva\
-lid_element":return"Virheellinen arvo joukossa";default:return"Virheellinen syöte"}}};function fi_default(){return{localeError:error16()}}
-var error17=()=>{const Sizable={string:{unit:"caractères",verb:"avoir"},file:{unit:"octets",verb:"avoir"},array:{unit:"\
-éléments",verb:"avoir"},set:{unit:"éléments",verb:"avoir"}};function getSizing(origin){return Sizable[origin]??null}
-const FormatDictionary={regex:"expression régulière",email:"adresse e-mail",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"\
-UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"\
-date et heure ISO",date:"date ISO",time:"heure ISO",duration:"durée ISO",ipv4:"adresse IPv4",ipv6:"adresse IPv6",mac:"a\
-dresse MAC",cidrv4:"plage IPv4",cidrv6:"plage IPv6",base64:"chaîne de caractères encodée en base64",base64url:"chaîne\
- de caractères encodée en base64url",json_string:"chaîne de caractères JSON",e164:"numéro au format E.164",credit_card:"\
-numéro de carte de crédit",currency_code:"code de devise",iban:"IBAN",jwt:"JWT",template_literal:"entrée"},TypeDictionary={
-string:"chaîne de caractères",number:"nombre",int:"entier",boolean:"booléen",bigint:"grand entier",symbol:"symbole",undefined:"\
-indéfini",null:"null",never:"jamais",void:"vide",date:"date",array:"tableau",object:"objet",tuple:"tuple",record:"recor\
-d",map:"map",set:"ensemble",file:"fichier",nonoptional:"non optionnel",nan:"NaN",function:"fonction"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Entrée invalide : insta\
-nce de ${issue2.expected} attendu, ${received} reçu`:`Entrée invalide : ${expected} attendu, ${received} reçu`}case"i\
-nvalid_value":return issue2.values.length===1?`Entrée invalide : ${stringifyPrimitive(issue2.values[0])} attendu`:`Opti\
-on invalide : une valeur parmi ${joinValues(issue2.values,"|")} attendue`;case"too_big":{const adj=issue2.inclusive?"<=":
-"<",sizing=getSizing(issue2.origin);return sizing?`Trop grand : ${TypeDictionary[issue2.origin]??"valeur"} doit ${sizing.
-verb} ${adj}${issue2.maximum.toString()} ${sizing.unit??"élément(s)"}`:`Trop grand : ${TypeDictionary[issue2.origin]??
-"valeur"} doit être ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(
-issue2.origin);return sizing?`Trop petit : ${TypeDictionary[issue2.origin]??"valeur"} doit ${sizing.verb} ${adj}${issue2.
-minimum.toString()} ${sizing.unit}`:`Trop petit : ${TypeDictionary[issue2.origin]??"valeur"} doit être ${adj}${issue2.minimum.
-toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Chaîne de caractères invali\
-de : doit commencer par "${_issue.prefix}"`:_issue.format==="ends_with"?`Chaîne de caractères invalide : doit se termine\
-r par "${_issue.suffix}"`:_issue.format==="includes"?`Chaîne de caractères invalide : doit inclure "${_issue.includes}\
-"`:_issue.format==="regex"?`Chaîne de caractères invalide : doit correspondre au motif ${_issue.pattern}`:`${FormatDictionary[_issue.
-format]??issue2.format} invalide`}case"not_multiple_of":return`Nombre invalide : doit être un multiple de ${issue2.divisor}`;case"\
-unrecognized_keys":return`Clé${issue2.keys.length>1?"s":""} non reconnue${issue2.keys.length>1?"s":""} : ${joinValues(issue2.
-keys,", ")}`;case"invalid_key":return`Clé invalide dans ${issue2.origin}`;case"invalid_union":return"Entrée invalide";case"\
-invalid_element":return`Valeur invalide dans ${issue2.origin}`;default:return"Entrée invalide"}}};function fr_default(){
-return{localeError:error17()}}var error18=()=>{const Sizable={string:{unit:"caractères",verb:"avoir"},file:{unit:"octet\
-s",verb:"avoir"},array:{unit:"éléments",verb:"avoir"},set:{unit:"éléments",verb:"avoir"},map:{unit:"éléments",verb:"\
-avoir"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"entrée",email:"adresse \
-courriel",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"\
-cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"date-heure ISO",date:"date ISO",time:"heure ISO",duration:"durée IS\
-O",ipv4:"adresse IPv4",ipv6:"adresse IPv6",mac:"adresse MAC",cidrv4:"plage IPv4",cidrv6:"plage IPv6",base64:"chaîne enco\
-dée en base64",base64url:"chaîne encodée en base64url",json_string:"chaîne JSON",e164:"numéro E.164",credit_card:"n\
-uméro de carte de crédit",currency_code:"code de devise",iban:"IBAN",jwt:"JWT",template_literal:"entrée"},TypeDictionary={
-nan:"NaN"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.
-expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.
-expected)?`Entrée invalide : attendu instanceof ${issue2.expected}, reçu ${received}`:`Entrée invalide : attendu ${expected}\
-, reçu ${received}`}case"invalid_value":return issue2.values.length===1?`Entrée invalide : attendu ${stringifyPrimitive(
-issue2.values[0])}`:`Option invalide : attendu l'une des valeurs suivantes ${joinValues(issue2.values,"|")}`;case"too_bi\
-g":{const adj=issue2.inclusive?"≤":"<",sizing=getSizing(issue2.origin);return sizing?`Trop grand : attendu que ${issue2.
-origin??"la valeur"} ait ${adj}${issue2.maximum.toString()} ${sizing.unit}`:`Trop grand : attendu que ${issue2.origin??"\
-la valeur"} soit ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?"≥":">",sizing=getSizing(
-issue2.origin);return sizing?`Trop petit : attendu que ${issue2.origin} ait ${adj}${issue2.minimum.toString()} ${sizing.
-unit}`:`Trop petit : attendu que ${issue2.origin} soit ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;
-return _issue.format==="starts_with"?`Chaîne invalide : doit commencer par "${_issue.prefix}"`:_issue.format==="ends_wi\
-th"?`Chaîne invalide : doit se terminer par "${_issue.suffix}"`:_issue.format==="includes"?`Chaîne invalide : doit incl\
-ure "${_issue.includes}"`:_issue.format==="regex"?`Chaîne invalide : doit correspondre au motif ${_issue.pattern}`:`${FormatDictionary[_issue.
-format]??issue2.format} invalide`}case"not_multiple_of":return`Nombre invalide : doit être un multiple de ${issue2.divisor}`;case"\
-unrecognized_keys":return`Clé${issue2.keys.length>1?"s":""} non reconnue${issue2.keys.length>1?"s":""} : ${joinValues(issue2.
-keys,", ")}`;case"invalid_key":return`Clé invalide dans ${issue2.origin}`;case"invalid_union":return"Entrée invalide";case"\
-invalid_element":return`Valeur invalide dans ${issue2.origin}`;default:return"Entrée invalide"}}};function fr_CA_default(){
-return{localeError:error18()}}var error19=()=>{const Sizable={string:{unit:"અક્ષર",verb:"હોવા જોઈએ"},
-file:{unit:"બાયટ",verb:"હોવા જોઈએ"},array:{unit:"આઇટમ",verb:"હોવા જોઈએ"},
-set:{unit:"આઇટમ",verb:"હોવા જોઈએ"},map:{unit:"એન્ટ્રી",verb:"હોવા જોઈએ"}};
-function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"ઇનપુટ",email:"ઈમેઇલ એડ્\
-રેસ",url:"URL",emoji:"ઇમોજી",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"\
-cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO તારીખ અને સમય",date:"ISO તાર\
-ીખ",time:"ISO સમય",duration:"ISO અવધિ",ipv4:"IPv4 એડ્રેસ",ipv6:"IPv6 એડ્રેસ",mac:"\
-MAC એડ્રેસ",cidrv4:"IPv4 શ્રેણી",cidrv6:"IPv6 શ્રેણી",base64:"base64-એન્કોડેડ સ્ટ્રિ\
-ંગ",base64url:"base64url-એન્કોડેડ સ્ટ્રિંગ",json_string:"JSON સ્ટ્રિંગ",
-e164:"E.164 નંબર",credit_card:"ક્રેડિટ કાર્ડ નંબર",currency_code:"ચલણ કોડ",
-iban:"IBAN",jwt:"JWT",template_literal:"ઇનપુટ"},TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.code){case"\
-invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return`અમાન્ય ઇનપુટ: અપેક્ષિત ${expected}, પ્રાપ્ત ${received}`}case"\
-invalid_value":return issue2.values.length===1?`અમાન્ય ઇનપુટ: અપેક્ષિત ${stringifyPrimitive(
-issue2.values[0])}`:`અમાન્ય વિકલ્પ: ${joinValues(issue2.values," | ")} માધ્યમથી એક અપેક્ષિત`;case"\
-too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`ખૂબ મોટું: ${issue2.
-origin??"મૂલ્ય"} ${adj}${issue2.maximum.toString()} ${sizing.unit??"એલિમેન્ટ"} હોવા જોઈએ`:
-`ખૂબ મોટું: ${issue2.origin??"મૂલ્ય"} ${adj}${issue2.maximum.toString()} હોવું જોઈએ`}case"\
-too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`ખૂબ નાનું: ${issue2.
-origin} ${adj}${issue2.minimum.toString()} ${sizing.unit} હોવા જોઈએ`:`ખૂબ નાનું: ${issue2.
-origin} ${adj}${issue2.minimum.toString()} હોવું જોઈએ`}case"invalid_format":{const _issue=issue2;return _issue.
-format==="starts_with"?`અમાન્ય સ્ટ્રિંગ: "${_issue.prefix}" થી શરૂ થવું જોઈએ`:
-_issue.format==="ends_with"?`અમાન્ય સ્ટ્રિંગ: "${_issue.suffix}" પર સમાપ્ત થવું જોઈએ`:
-_issue.format==="includes"?`અમાન્ય સ્ટ્રિંગ: "${_issue.includes}" શામેલ હોવું જોઈએ`:
-_issue.format==="regex"?`અમાન્ય સ્ટ્રિંગ: પેટર્ન ${_issue.pattern} સાથે મેળ ખાવુ\
-ં જોઈએ`:`અમાન્ય ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`અમ\
-ાન્ય નંબર: ${issue2.divisor} નો ગુણાંક હોવો જોઈએ`;case"unrecognized_keys":
-return`ઓળખી શકાતા નહીં તે કી${issue2.keys.length>1?"ઓ":""}: ${joinValues(issue2.keys,
-", ")}`;case"invalid_key":return`${issue2.origin} માં અમાન્ય કી`;case"invalid_union":return issue2.
-options&&Array.isArray(issue2.options)&&issue2.options.length>0?`અમાન્ય ડિસ્ક્રિમિનેટર મૂલ્ય. અપેક્ષિત ${issue2.
-options.map(o=>`'${o}'`).join(" | ")}`:"અમાન્ય ઇનપુટ";case"invalid_element":return`${issue2.origin}\
- માં અમાન્ય મૂલ્ય`;default:return"અમાન્ય ઇનપુટ"}}};function gu_default(){
-return{localeError:error19()}}var error20=()=>{const TypeNames={string:{label:"מחרוזת",gender:"f"},number:{label:"\
-מספר",gender:"m"},boolean:{label:"ערך בוליאני",gender:"m"},bigint:{label:"BigInt",gender:"m"},date:{label:"\
-תאריך",gender:"m"},array:{label:"מערך",gender:"m"},object:{label:"אובייקט",gender:"m"},null:{label:"ערך \
-ריק (null)",gender:"m"},undefined:{label:"ערך לא מוגדר (undefined)",gender:"m"},symbol:{label:"סימבול (Symb\
-ol)",gender:"m"},function:{label:"פונקציה",gender:"f"},map:{label:"מפה (Map)",gender:"f"},set:{label:"קבוצה (S\
-et)",gender:"f"},file:{label:"קובץ",gender:"m"},promise:{label:"Promise",gender:"m"},NaN:{label:"NaN",gender:"m"},unknown:{
-label:"ערך לא ידוע",gender:"m"},value:{label:"ערך",gender:"m"}},Sizable={string:{unit:"תווים",shortLabel:"\
-קצר",longLabel:"ארוך"},file:{unit:"בייטים",shortLabel:"קטן",longLabel:"גדול"},array:{unit:"פריטים",
-shortLabel:"קטן",longLabel:"גדול"},set:{unit:"פריטים",shortLabel:"קטן",longLabel:"גדול"},number:{unit:"",
-shortLabel:"קטן",longLabel:"גדול"}},typeEntry=t=>t?TypeNames[t]:void 0,typeLabel=t=>{const e=typeEntry(t);return e?
-e.label:t??TypeNames.unknown.label},withDefinite=t=>`ה${typeLabel(t)}`,verbFor=t=>(typeEntry(t)?.gender??"m")==="f"?"צר\
-יכה להיות":"צריך להיות",getSizing=origin=>origin?Sizable[origin]??null:null,FormatDictionary={regex:{label:"\
-קלט",gender:"m"},email:{label:"כתובת אימייל",gender:"f"},url:{label:"כתובת רשת",gender:"f"},emoji:{
-label:"אימוג'י",gender:"m"},uuid:{label:"UUID",gender:"m"},uuidv4:{label:"UUIDv4",gender:"m"},uuidv6:{label:"UUIDv\
-6",gender:"m"},nanoid:{label:"nanoid",gender:"m"},guid:{label:"GUID",gender:"m"},cuid:{label:"cuid",gender:"m"},cuid2:{label:"\
-cuid2",gender:"m"},ulid:{label:"ULID",gender:"m"},xid:{label:"XID",gender:"m"},ksuid:{label:"KSUID",gender:"m"},datetime:{
-label:"תאריך וזמן ISO",gender:"m"},date:{label:"תאריך ISO",gender:"m"},time:{label:"זמן ISO",gender:"m"},
-duration:{label:"משך זמן ISO",gender:"m"},ipv4:{label:"כתובת IPv4",gender:"f"},ipv6:{label:"כתובת IPv6",
-gender:"f"},mac:{label:"כתובת MAC",gender:"f"},cidrv4:{label:"טווח IPv4",gender:"m"},cidrv6:{label:"טווח IPv6",
-gender:"m"},base64:{label:"מחרוזת בבסיס 64",gender:"f"},base64url:{label:"מחרוזת בבסיס 64 לכתובות רשת",
-gender:"f"},json_string:{label:"מחרוזת JSON",gender:"f"},e164:{label:"מספר E.164",gender:"m"},credit_card:{label:"\
-מספר כרטיס אשראי",gender:"m"},currency_code:{label:"קוד מטבע",gender:"m"},iban:{label:"IBAN",gender:"\
-m"},jwt:{label:"JWT",gender:"m"},template_literal:{label:"קלט",gender:"m"},ends_with:{label:"קלט",gender:"m"},includes:{
-label:"קלט",gender:"m"},lowercase:{label:"קלט",gender:"m"},starts_with:{label:"קלט",gender:"m"},uppercase:{label:"\
-קלט",gender:"m"}},TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.code){case"invalid_type":{const expectedKey=issue2.
-expected,expected=TypeDictionary[expectedKey??""]??typeLabel(expectedKey),receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-TypeNames[receivedType]?.label??receivedType;return/^[A-Z]/.test(issue2.expected)?`קלט לא תקין: צריך להיות instanceof ${issue2.
-expected}, התקבל ${received}`:`קלט לא תקין: צריך להיות ${expected}, התקבל ${received}`}case"\
-invalid_value":{if(issue2.values.length===1)return`ערך לא תקין: הערך חייב להיות ${stringifyPrimitive(
-issue2.values[0])}`;const stringified=issue2.values.map(v=>stringifyPrimitive(v));if(issue2.values.length===2)return`ערך\
- לא תקין: האפשרויות המתאימות הן ${stringified[0]} או ${stringified[1]}`;const lastValue=stringified[stringified.
-length-1];return`ערך לא תקין: האפשרויות המתאימות הן ${stringified.slice(0,-1).join(", ")} או\
- ${lastValue}`}case"too_big":{const sizing=getSizing(issue2.origin),subject=withDefinite(issue2.origin??"value");if(issue2.
-origin==="string")return`${sizing?.longLabel??"ארוך"} מדי: ${subject} צריכה להכיל ${issue2.maximum.toString()}\
- ${sizing?.unit??""} ${issue2.inclusive?"או פחות":"לכל היותר"}`.trim();if(issue2.origin==="number"){const comparison=issue2.
-inclusive?`קטן או שווה ל-${issue2.maximum}`:`קטן מ-${issue2.maximum}`;return`גדול מדי: ${subject} צ\
-ריך להיות ${comparison}`}if(issue2.origin==="array"||issue2.origin==="set"){const verb=issue2.origin==="set"?"צר\
-יכה":"צריך",comparison=issue2.inclusive?`${issue2.maximum} ${sizing?.unit??""} או פחות`:`פחות מ-${issue2.
-maximum} ${sizing?.unit??""}`;return`גדול מדי: ${subject} ${verb} להכיל ${comparison}`.trim()}const adj=issue2.
-inclusive?"<=":"<",be=verbFor(issue2.origin??"value");return sizing?.unit?`${sizing.longLabel} מדי: ${subject} ${be} ${adj}${issue2.
-maximum.toString()} ${sizing.unit}`:`${sizing?.longLabel??"גדול"} מדי: ${subject} ${be} ${adj}${issue2.maximum.toString()}`}case"\
-too_small":{const sizing=getSizing(issue2.origin),subject=withDefinite(issue2.origin??"value");if(issue2.origin==="strin\
-g")return`${sizing?.shortLabel??"קצר"} מדי: ${subject} צריכה להכיל ${issue2.minimum.toString()} ${sizing?.
-unit??""} ${issue2.inclusive?"או יותר":"לפחות"}`.trim();if(issue2.origin==="number"){const comparison=issue2.
-inclusive?`גדול או שווה ל-${issue2.minimum}`:`גדול מ-${issue2.minimum}`;return`קטן מדי: ${subject}\
- צריך להיות ${comparison}`}if(issue2.origin==="array"||issue2.origin==="set"){const verb=issue2.origin==="set"?
-"צריכה":"צריך";if(issue2.minimum===1&&issue2.inclusive){const singularPhrase=(issue2.origin==="set","לפחות פריט\
- אחד");return`קטן מדי: ${subject} ${verb} להכיל ${singularPhrase}`}const comparison=issue2.inclusive?`${issue2.
-minimum} ${sizing?.unit??""} או יותר`:`יותר מ-${issue2.minimum} ${sizing?.unit??""}`;return`קטן מדי: ${subject}\
- ${verb} להכיל ${comparison}`.trim()}const adj=issue2.inclusive?">=":">",be=verbFor(issue2.origin??"value");return sizing?.
-unit?`${sizing.shortLabel} מדי: ${subject} ${be} ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`${sizing?.shortLabel??
-"קטן"} מדי: ${subject} ${be} ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;if(_issue.
-format==="starts_with")return`המחרוזת חייבת להתחיל ב "${_issue.prefix}"`;if(_issue.format==="ends_wit\
-h")return`המחרוזת חייבת להסתיים ב "${_issue.suffix}"`;if(_issue.format==="includes")return`המחרוזת ח\
-ייבת לכלול "${_issue.includes}"`;if(_issue.format==="regex")return`המחרוזת חייבת להתאים לתבנית ${_issue.
-pattern}`;const nounEntry=FormatDictionary[_issue.format],noun=nounEntry?.label??_issue.format,adjective=(nounEntry?.gender??
-"m")==="f"?"תקינה":"תקין";return`${noun} לא ${adjective}`}case"not_multiple_of":return`מספר לא תקין: חייב להי\
-ות מכפלה של ${issue2.divisor}`;case"unrecognized_keys":return`מפתח${issue2.keys.length>1?"ות":""} לא מזוה${issue2.
-keys.length>1?"ים":"ה"}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return"שדה לא תקין באובייקט";case"\
-invalid_union":return"קלט לא תקין";case"invalid_element":return`ערך לא תקין ב${withDefinite(issue2.origin??
-"array")}`;default:return"קלט לא תקין"}}};function he_default(){return{localeError:error20()}}var error21=()=>{
-const Sizable={string:{unit:"अक्षर",verb:"रखने के लिए"},file:{unit:"बाइट्स",verb:"\
-रखने के लिए"},array:{unit:"तत्व",verb:"रखने के लिए"},set:{unit:"तत्व",
-verb:"रखने के लिए"},map:{unit:"प्रविष्टियाँ",verb:"रखने के लिए"}};
-function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"इनपुट",email:"ईमेल पता",
-url:"URL",emoji:"इमोजी",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"\
-cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO तिथि और समय",date:"ISO तिथि",time:"IS\
-O समय",duration:"ISO अवधि",ipv4:"IPv4 पता",ipv6:"IPv6 पता",mac:"MAC पता",cidrv4:"IPv4 श्\
-रेणी",cidrv6:"IPv6 श्रेणी",base64:"Base64-एन्कोडेड स्ट्रिंग",base64url:"\
-Base64URL-एन्कोडेड स्ट्रिंग",json_string:"JSON स्ट्रिंग",e164:"E.164 संख\
-्या",credit_card:"क्रेडिट कार्ड संख्या",currency_code:"मुद्रा कोड",
-iban:"IBAN",jwt:"JWT",template_literal:"इनपुट"},TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.code){case"\
-invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return`अमान्य इनपुट: अपेक्षित ${expected}, प्राप्त ${received}`}case"\
-invalid_value":return issue2.values.length===1?`अमान्य इनपुट: अपेक्षित ${stringifyPrimitive(
-issue2.values[0])}`:`अमान्य विकल्प: अपेक्षित मानों में से एक ${joinValues(
-issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`ब\
-हुत बड़ा: अपेक्षित था कि ${issue2.origin??"मान"} में ${adj}${issue2.maximum}\
- ${sizing.unit} हों`:`बहुत बड़ा: अपेक्षित था कि ${issue2.origin??"मान"}\
- ${adj}${issue2.maximum} हो`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?
-`बहुत छोटा: अपेक्षित था कि ${issue2.origin} में ${adj}${issue2.minimum} ${sizing.
-unit} हों`:`बहुत छोटा: अपेक्षित था कि ${issue2.origin} ${adj}${issue2.minimum}\
- हो`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`अमान्य स्ट्रिंग: "${_issue.
-prefix}" से शुरू होना चाहिए`:_issue.format==="ends_with"?`अमान्य स्ट्रिंग: "${_issue.
-suffix}" पर समाप्त होना चाहिए`:_issue.format==="includes"?`अमान्य स्ट्रिंग: इसमें "${_issue.
-includes}" शामिल होना चाहिए`:_issue.format==="regex"?`अमान्य स्ट्रिंग: पैटर्न ${_issue.
-pattern} से मेल खाना चाहिए`:`अमान्य ${FormatDictionary[_issue.format]??issue2.format}`}case"\
-not_multiple_of":return`अमान्य संख्या: यह ${issue2.divisor} का गुणज होना चाहिए`;case"\
-unrecognized_keys":return`अपरिचित कुंजी${issue2.keys.length>1?"याँ":""}: ${joinValues(issue2.
-keys,", ")}`;case"invalid_key":return`अमान्य कुंजी: ${issue2.origin} में`;case"invalid_union":
-return issue2.options&&Array.isArray(issue2.options)&&issue2.options.length>0?`अमान्य डिस्क्रिमिनेटर मान: अपेक्षित ${issue2.
-options.map(o=>`'${o}'`).join(" | ")}`:"अमान्य इनपुट";case"invalid_element":return`अमान्य मान: ${issue2.
-origin} में`;default:return"अमान्य इनपुट"}}};function hi_default(){return{localeError:error21()}}
-var error22=()=>{const Sizable={string:{unit:"znakova",verb:"imati"},file:{unit:"bajtova",verb:"imati"},array:{unit:"sta\
-vki",verb:"imati"},set:{unit:"stavki",verb:"imati"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"unos",email:"email adresa",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"\
-GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO datum i vrijeme",date:"ISO datum",time:"\
-ISO vrijeme",duration:"ISO trajanje",ipv4:"IPv4 adresa",ipv6:"IPv6 adresa",mac:"MAC adresa",cidrv4:"IPv4 raspon",cidrv6:"\
-IPv6 raspon",base64:"base64 kodirani tekst",base64url:"base64url kodirani tekst",json_string:"JSON tekst",e164:"E.164 br\
-oj",credit_card:"broj kreditne kartice",currency_code:"kod valute",iban:"IBAN",jwt:"JWT",template_literal:"unos"},TypeDictionary={
-nan:"NaN",string:"tekst",number:"broj",boolean:"boolean",array:"niz",object:"objekt",set:"skup",file:"datoteka",date:"da\
-tum",bigint:"bigint",symbol:"simbol",undefined:"undefined",null:"null",function:"funkcija",map:"mapa"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Neispravan unos: očekuj\
-e se instanceof ${issue2.expected}, a primljeno je ${received}`:`Neispravan unos: očekuje se ${expected}, a primljeno j\
-e ${received}`}case"invalid_value":return issue2.values.length===1?`Neispravna vrijednost: očekivano ${stringifyPrimitive(
-issue2.values[0])}`:`Neispravna opcija: očekivano jedno od ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.
-inclusive?"<=":"<",sizing=getSizing(issue2.origin),origin=TypeDictionary[issue2.origin]??issue2.origin;return sizing?`Pr\
-eveliko: očekivano da ${origin??"vrijednost"} ima ${adj}${issue2.maximum.toString()} ${sizing.unit??"elemenata"}`:`Prev\
-eliko: očekivano da ${origin??"vrijednost"} bude ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.
-inclusive?">=":">",sizing=getSizing(issue2.origin),origin=TypeDictionary[issue2.origin]??issue2.origin;return sizing?`Pr\
-emalo: očekivano da ${origin} ima ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Premalo: očekivano da ${origin} \
-bude ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?
-`Neispravan tekst: mora započinjati s "${_issue.prefix}"`:_issue.format==="ends_with"?`Neispravan tekst: mora završavat\
-i s "${_issue.suffix}"`:_issue.format==="includes"?`Neispravan tekst: mora sadržavati "${_issue.includes}"`:_issue.format===
-"regex"?`Neispravan tekst: mora odgovarati uzorku ${_issue.pattern}`:`Neispravna ${FormatDictionary[_issue.format]??issue2.
-format}`}case"not_multiple_of":return`Neispravan broj: mora biti višekratnik od ${issue2.divisor}`;case"unrecognized_ke\
-ys":return`Neprepoznat${issue2.keys.length>1?"i ključevi":" ključ"}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":
-return`Neispravan ključ u ${TypeDictionary[issue2.origin]??issue2.origin}`;case"invalid_union":return"Neispravan unos";case"\
-invalid_element":return`Neispravna vrijednost u ${TypeDictionary[issue2.origin]??issue2.origin}`;default:return"Neisprav\
-an unos"}}};function hr_default(){return{localeError:error22()}}var error23=()=>{const Sizable={string:{unit:"karakter",
-verb:"legyen"},file:{unit:"byte",verb:"legyen"},array:{unit:"elem",verb:"legyen"},set:{unit:"elem",verb:"legyen"},map:{unit:"\
-elem",verb:"legyen"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"bemenet",email:"\
-email cím",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",
-cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO időbélyeg",date:"ISO dátum",time:"ISO idő",duration:"\
-ISO időintervallum",ipv4:"IPv4 cím",ipv6:"IPv6 cím",mac:"MAC cím",cidrv4:"IPv4 tartomány",cidrv6:"IPv6 tartomány",
-base64:"base64-kódolt string",base64url:"base64url-kódolt string",json_string:"JSON string",e164:"E.164 szám",credit_card:"\
-hitelkártyaszám",currency_code:"pénznemkód",iban:"IBAN",jwt:"JWT",template_literal:"bemenet"},TypeDictionary={nan:"N\
-aN",number:"szám",array:"tömb"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`Érvénytelen bemenet: a várt érték instanceof ${issue2.expected}, a kapott érték ${received}`:
-`Érvénytelen bemenet: a várt érték ${expected}, a kapott érték ${received}`}case"invalid_value":return issue2.values.
-length===1?`Érvénytelen bemenet: a várt érték ${stringifyPrimitive(issue2.values[0])}`:`Érvénytelen opció: valamely\
-ik érték várt ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.
-origin);return sizing?`Túl nagy: ${issue2.origin??"érték"} mérete túl nagy ${adj}${issue2.maximum.toString()} ${sizing.
-unit??"elem"}`:`Túl nagy: a bemeneti érték ${issue2.origin??"érték"} túl nagy: ${adj}${issue2.maximum.toString()}`}case"\
-too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Túl kicsi: a bemeneti ért\
-ék ${issue2.origin} mérete túl kicsi ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Túl kicsi: a bemeneti érték ${issue2.
-origin} túl kicsi ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format===
-"starts_with"?`Érvénytelen string: "${_issue.prefix}" értékkel kell kezdődnie`:_issue.format==="ends_with"?`Érvényt\
-elen string: "${_issue.suffix}" értékkel kell végződnie`:_issue.format==="includes"?`Érvénytelen string: "${_issue.
-includes}" értéket kell tartalmaznia`:_issue.format==="regex"?`Érvénytelen string: ${_issue.pattern} mintának kell m\
-egfelelnie`:`Érvénytelen ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Érvénytelen s\
-zám: ${issue2.divisor} többszörösének kell lennie`;case"unrecognized_keys":return`Ismeretlen kulcs${issue2.keys.length>
-1?"s":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Érvénytelen kulcs ${issue2.origin}`;case"invalid_\
-union":return"Érvénytelen bemenet";case"invalid_element":return`Érvénytelen érték: ${issue2.origin}`;default:return"\
-Érvénytelen bemenet"}}};function hu_default(){return{localeError:error23()}}function getArmenianPlural(count,one,many){
-return Math.abs(count)===1?one:many}function withDefiniteArticle(word){if(!word)return"";const vowels=["ա","ե","ը","ի",
-"ո","ու","օ"],lastChar=word[word.length-1];return word+(vowels.includes(lastChar)?"ն":"ը")}var error24=()=>{const Sizable={
-string:{unit:{one:"նշան",many:"նշաններ"},verb:"ունենալ"},file:{unit:{one:"բայթ",many:"բայթեր"},
-verb:"ունենալ"},array:{unit:{one:"տարր",many:"տարրեր"},verb:"ունենալ"},set:{unit:{one:"տարր",
-many:"տարրեր"},verb:"ունենալ"},map:{unit:{one:"տարր",many:"տարրեր"},verb:"ունենալ"}};function getSizing(origin){
-return Sizable[origin]??null}const FormatDictionary={regex:"մուտք",email:"էլ. հասցե",url:"URL",emoji:"էմոջի",
-uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",
-ksuid:"KSUID",datetime:"ISO ամսաթիվ և ժամ",date:"ISO ամսաթիվ",time:"ISO ժամ",duration:"ISO տևողությ\
-ուն",ipv4:"IPv4 հասցե",ipv6:"IPv6 հասցե",mac:"MAC հասցե",cidrv4:"IPv4 միջակայք",cidrv6:"IPv6 մ\
-իջակայք",base64:"base64 ձևաչափով տող",base64url:"base64url ձևաչափով տող",json_string:"JSON \
-տող",e164:"E.164 համար",credit_card:"կրեդիտ քարտի համար",currency_code:"արժույթի կոդ",
-iban:"IBAN",jwt:"JWT",template_literal:"մուտք"},TypeDictionary={nan:"NaN",number:"թիվ",array:"զանգված"};return issue2=>{
-switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(
-issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Սխալ մուտքագրում\
-․ սպասվում էր instanceof ${issue2.expected}, ստացվել է ${received}`:`Սխալ մուտքագրում․ սպասվում էր ${expected}\
-, ստացվել է ${received}`}case"invalid_value":return issue2.values.length===1?`Սխալ մուտքագրում․ սպասվում էր ${stringifyPrimitive(
-issue2.values[1])}`:`Սխալ տարբերակ․ սպասվում էր հետևյալներից մեկը՝ ${joinValues(
-issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);if(sizing){const maxValue=Number(
-issue2.maximum),unit=getArmenianPlural(maxValue,sizing.unit.one,sizing.unit.many);return`Չափազանց մեծ արժեք․ սպասվում է,\
- որ ${withDefiniteArticle(issue2.origin??"արժեք")} կունենա ${adj}${issue2.maximum.toString()} ${unit}`}return`\
-Չափազանց մեծ արժեք․ սպասվում է, որ ${withDefiniteArticle(issue2.origin??"արժեք")} լինի\
- ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);
-if(sizing){const minValue=Number(issue2.minimum),unit=getArmenianPlural(minValue,sizing.unit.one,sizing.unit.many);return`\
-Չափազանց փոքր արժեք․ սպասվում է, որ ${withDefiniteArticle(issue2.origin)} կունենա ${adj}${issue2.
-minimum.toString()} ${unit}`}return`Չափազանց փոքր արժեք․ սպասվում է, որ ${withDefiniteArticle(
-issue2.origin)} լինի ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format===
-"starts_with"?`Սխալ տող․ պետք է սկսվի "${_issue.prefix}"-ով`:_issue.format==="ends_with"?`Սխալ տող․\
- պետք է ավարտվի "${_issue.suffix}"-ով`:_issue.format==="includes"?`Սխալ տող․ պետք է պարունակի "${_issue.
-includes}"`:_issue.format==="regex"?`Սխալ տող․ պետք է համապատասխանի ${_issue.pattern} ձևաչափի\
-ն`:`Սխալ ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Սխալ թիվ․ պետք է բազմապատի\
-կ լինի ${issue2.divisor}-ի`;case"unrecognized_keys":return`Չճանաչված բանալի${issue2.keys.length>1?"\
-ներ":""}. ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Սխալ բանալի ${withDefiniteArticle(issue2.
-origin)}-ում`;case"invalid_union":return"Սխալ մուտքագրում";case"invalid_element":return`Սխալ արժեք ${withDefiniteArticle(
-issue2.origin)}-ում`;default:return"Սխալ մուտքագրում"}}};function hy_default(){return{localeError:error24()}}
-var error25=()=>{const Sizable={string:{unit:"karakter",verb:"memiliki"},file:{unit:"byte",verb:"memiliki"},array:{unit:"\
-item",verb:"memiliki"},set:{unit:"item",verb:"memiliki"},map:{unit:"item",verb:"memiliki"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"input",email:"alamat email",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"\
-UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"tanggal dan \
-waktu format ISO",date:"tanggal format ISO",time:"jam format ISO",duration:"durasi format ISO",ipv4:"alamat IPv4",ipv6:"\
-alamat IPv6",mac:"alamat MAC",cidrv4:"rentang alamat IPv4",cidrv6:"rentang alamat IPv6",base64:"string dengan enkode bas\
-e64",base64url:"string dengan enkode base64url",json_string:"string JSON",e164:"angka E.164",credit_card:"nomor kartu kr\
-edit",currency_code:"kode mata uang",iban:"IBAN",jwt:"JWT",template_literal:"input"},TypeDictionary={nan:"NaN"};return issue2=>{
-switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(
-issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Input tidak vali\
-d: diharapkan instanceof ${issue2.expected}, diterima ${received}`:`Input tidak valid: diharapkan ${expected}, diterima ${received}`}case"\
-invalid_value":return issue2.values.length===1?`Input tidak valid: diharapkan ${stringifyPrimitive(issue2.values[0])}`:`\
-Pilihan tidak valid: diharapkan salah satu dari ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?
-"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Terlalu besar: diharapkan ${issue2.origin??"value"} memiliki ${adj}${issue2.
-maximum.toString()} ${sizing.unit??"elemen"}`:`Terlalu besar: diharapkan ${issue2.origin??"value"} menjadi ${adj}${issue2.
-maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?
-`Terlalu kecil: diharapkan ${issue2.origin} memiliki ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Terlalu kecil: \
-diharapkan ${issue2.origin} menjadi ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.
-format==="starts_with"?`String tidak valid: harus dimulai dengan "${_issue.prefix}"`:_issue.format==="ends_with"?`String\
- tidak valid: harus berakhir dengan "${_issue.suffix}"`:_issue.format==="includes"?`String tidak valid: harus menyertaka\
-n "${_issue.includes}"`:_issue.format==="regex"?`String tidak valid: harus sesuai pola ${_issue.pattern}`:`${FormatDictionary[_issue.
-format]??issue2.format} tidak valid`}case"not_multiple_of":return`Angka tidak valid: harus kelipatan dari ${issue2.divisor}`;case"\
-unrecognized_keys":return`Kunci tidak dikenali ${issue2.keys.length>1?"s":""}: ${joinValues(issue2.keys,", ")}`;case"inv\
-alid_key":return`Kunci tidak valid di ${issue2.origin}`;case"invalid_union":return"Input tidak valid";case"invalid_eleme\
-nt":return`Nilai tidak valid di ${issue2.origin}`;default:return"Input tidak valid"}}};function id_default(){return{localeError:error25()}}
-var error26=()=>{const Sizable={string:{unit:"stafi",verb:"að hafa"},file:{unit:"bæti",verb:"að hafa"},array:{unit:"h\
-luti",verb:"að hafa"},set:{unit:"hluti",verb:"að hafa"},map:{unit:"hluti",verb:"að hafa"}};function getSizing(origin){
-return Sizable[origin]??null}const FormatDictionary={regex:"gildi",email:"netfang",url:"vefslóð",emoji:"emoji",uuid:"U\
-UID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"\
-KSUID",datetime:"ISO dagsetning og tími",date:"ISO dagsetning",time:"ISO tími",duration:"ISO tímalengd",ipv4:"IPv4 ad\
-dress",ipv6:"IPv6 address",mac:"MAC address",cidrv4:"IPv4 range",cidrv6:"IPv6 range",base64:"base64-encoded strengur",base64url:"\
-base64url-encoded strengur",json_string:"JSON strengur",e164:"E.164 tölugildi",credit_card:"kreditkortanúmer",currency_code:"\
-gjaldmiðilskóði",iban:"IBAN",jwt:"JWT",template_literal:"gildi"},TypeDictionary={nan:"NaN",number:"númer",array:"fyl\
-ki"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,
-receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?
-`Rangt gildi: Þú slóst inn ${received} þar sem á að vera instanceof ${issue2.expected}`:`Rangt gildi: Þú slóst inn\
- ${received} þar sem á að vera ${expected}`}case"invalid_value":return issue2.values.length===1?`Rangt gildi: gert rá\
-ð fyrir ${stringifyPrimitive(issue2.values[0])}`:`Ógilt val: má vera eitt af eftirfarandi ${joinValues(issue2.values,
-"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Of stórt: gert \
-er ráð fyrir að ${issue2.origin??"gildi"} hafi ${adj}${issue2.maximum.toString()} ${sizing.unit??"hluti"}`:`Of stórt:\
- gert er ráð fyrir að ${issue2.origin??"gildi"} sé ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.
-inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Of lítið: gert er ráð fyrir að ${issue2.origin} h\
-afi ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Of lítið: gert er ráð fyrir að ${issue2.origin} sé ${adj}${issue2.
-minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Ógildur strengur: v\
-erður að byrja á "${_issue.prefix}"`:_issue.format==="ends_with"?`Ógildur strengur: verður að enda á "${_issue.suffix}\
-"`:_issue.format==="includes"?`Ógildur strengur: verður að innihalda "${_issue.includes}"`:_issue.format==="regex"?`Ó\
-gildur strengur: verður að fylgja mynstri ${_issue.pattern}`:`Rangt ${FormatDictionary[_issue.format]??issue2.format}`}case"\
-not_multiple_of":return`Röng tala: verður að vera margfeldi af ${issue2.divisor}`;case"unrecognized_keys":return`Óþek\
-kt ${issue2.keys.length>1?"ir lyklar":"ur lykill"}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Rangur lyk\
-ill í ${issue2.origin}`;case"invalid_union":return"Rangt gildi";case"invalid_element":return`Rangt gildi í ${issue2.origin}`;default:
-return"Rangt gildi"}}};function is_default(){return{localeError:error26()}}var error27=()=>{const Sizable={string:{unit:"\
-caratteri",verb:"avere"},file:{unit:"byte",verb:"avere"},array:{unit:"elementi",verb:"avere"},set:{unit:"elementi",verb:"\
-avere"},map:{unit:"elementi",verb:"avere"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"input",email:"indirizzo email",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",
-guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"data e ora ISO",date:"data ISO",time:"\
-ora ISO",duration:"durata ISO",ipv4:"indirizzo IPv4",ipv6:"indirizzo IPv6",mac:"indirizzo MAC",cidrv4:"intervallo IPv4",
-cidrv6:"intervallo IPv6",base64:"stringa codificata in base64",base64url:"URL codificata in base64",json_string:"stringa\
- JSON",e164:"numero E.164",credit_card:"numero di carta di credito",currency_code:"codice valuta",iban:"IBAN",jwt:"JWT",
-template_literal:"input"},TypeDictionary={nan:"NaN",number:"numero",array:"vettore"};return issue2=>{switch(issue2.code){case"\
-invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return/^[A-Z]/.test(issue2.expected)?`Input non valido: atteso instanceof ${issue2.expected}, ricevuto ${received}`:
-`Input non valido: atteso ${expected}, ricevuto ${received}`}case"invalid_value":return issue2.values.length===1?`Input \
-non valido: atteso ${stringifyPrimitive(issue2.values[0])}`:`Opzione non valida: atteso uno tra ${joinValues(issue2.values,
-"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Troppo grande: ${issue2.
-origin??"valore"} deve avere ${adj}${issue2.maximum.toString()} ${sizing.unit??"elementi"}`:`Troppo grande: ${issue2.origin??
-"valore"} deve essere ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(
-issue2.origin);return sizing?`Troppo piccolo: ${issue2.origin} deve avere ${adj}${issue2.minimum.toString()} ${sizing.unit}`:
-`Troppo piccolo: ${issue2.origin} deve essere ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;
-return _issue.format==="starts_with"?`Stringa non valida: deve iniziare con "${_issue.prefix}"`:_issue.format==="ends_wi\
-th"?`Stringa non valida: deve terminare con "${_issue.suffix}"`:_issue.format==="includes"?`Stringa non valida: deve inc\
-ludere "${_issue.includes}"`:_issue.format==="regex"?`Stringa non valida: deve corrispondere al pattern ${_issue.pattern}`:
-`Input non valido: ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Numero non valido: de\
-ve essere un multiplo di ${issue2.divisor}`;case"unrecognized_keys":return`Chiav${issue2.keys.length>1?"i":"e"} non rico\
-nosciut${issue2.keys.length>1?"e":"a"}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Chiave non valida in ${issue2.
-origin}`;case"invalid_union":return"Input non valido";case"invalid_element":return`Valore non valido in ${issue2.origin}`;default:
-return"Input non valido"}}};function it_default(){return{localeError:error27()}}var error28=()=>{const Sizable={string:{
-unit:"文字",verb:"である"},file:{unit:"バイト",verb:"である"},array:{unit:"要素",verb:"である"},set:{unit:"\
-要素",verb:"である"},map:{unit:"要素",verb:"である"}};function getSizing(origin){return Sizable[origin]??null}
-const FormatDictionary={regex:"入力値",email:"メールアドレス",url:"URL",emoji:"絵文字",uuid:"UUID",uuidv4:"\
-UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"\
-ISO日時",date:"ISO日付",time:"ISO時刻",duration:"ISO期間",ipv4:"IPv4アドレス",ipv6:"IPv6アドレス",mac:"M\
-ACアドレス",cidrv4:"IPv4範囲",cidrv6:"IPv6範囲",base64:"base64エンコード文字列",base64url:"base64urlエンコー\
-ド文字列",json_string:"JSON文字列",e164:"E.164番号",credit_card:"クレジットカード番号",currency_code:"\
-通貨コード",iban:"IBAN",jwt:"JWT",template_literal:"入力値"},TypeDictionary={nan:"NaN",number:"数値",array:"配列"};
-return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,
-receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?
-`無効な入力: instanceof ${issue2.expected}が期待されましたが、${received}が入力されました`:`無効な入力\
-: ${expected}が期待されましたが、${received}が入力されました`}case"invalid_value":return issue2.values.
-length===1?`無効な入力: ${stringifyPrimitive(issue2.values[0])}が期待されました`:`無効な選択: ${joinValues(
-issue2.values,"、")}のいずれかである必要があります`;case"too_big":{const adj=issue2.inclusive?"以下である":
-"より小さい",sizing=getSizing(issue2.origin);return sizing?`大きすぎる値: ${issue2.origin??"値"}は${issue2.
-maximum.toString()}${sizing.unit??"要素"}${adj}必要があります`:`大きすぎる値: ${issue2.origin??"値"}は${issue2.
-maximum.toString()}${adj}必要があります`}case"too_small":{const adj=issue2.inclusive?"以上である":"より大きい",
-sizing=getSizing(issue2.origin);return sizing?`小さすぎる値: ${issue2.origin}は${issue2.minimum.toString()}${sizing.
-unit}${adj}必要があります`:`小さすぎる値: ${issue2.origin}は${issue2.minimum.toString()}${adj}必要があります`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`無効な文字列: "${_issue.prefix}"で始まる必要が\
-あります`:_issue.format==="ends_with"?`無効な文字列: "${_issue.suffix}"で終わる必要があります`:_issue.
-format==="includes"?`無効な文字列: "${_issue.includes}"を含む必要があります`:_issue.format==="regex"?`無効\
-な文字列: パターン${_issue.pattern}に一致する必要があります`:`無効な${FormatDictionary[_issue.format]??
-issue2.format}`}case"not_multiple_of":return`無効な数値: ${issue2.divisor}の倍数である必要があります`;case"\
-unrecognized_keys":return`認識されていないキー${issue2.keys.length>1?"群":""}: ${joinValues(issue2.keys,"、")}`;case"\
-invalid_key":return`${issue2.origin}内の無効なキー`;case"invalid_union":return"無効な入力";case"invalid_elem\
-ent":return`${issue2.origin}内の無効な値`;default:return"無効な入力"}}};function ja_default(){return{localeError:error28()}}
-var error29=()=>{const Sizable={string:{unit:"სიმბოლო",verb:"უნდა შეიცავდეს"},file:{
-unit:"ბაიტი",verb:"უნდა შეიცავდეს"},array:{unit:"ელემენტი",verb:"უნდ\
-ა შეიცავდეს"},set:{unit:"ელემენტი",verb:"უნდა შეიცავდეს"},
-map:{unit:"ელემენტი",verb:"უნდა შეიცავდეს"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"შეყვანა",email:"ელ-ფოსტის მისამართი",
-url:"URL",emoji:"ემოჯი",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"\
-cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"თარიღი-დრო",date:"თარიღი",time:"დრო",
-duration:"ხანგრძლივობა",ipv4:"IPv4 მისამართი",ipv6:"IPv6 მისამართი",
-mac:"MAC მისამართი",cidrv4:"IPv4 დიაპაზონი",cidrv6:"IPv6 დიაპაზონი",
-base64:"base64-კოდირებული ველი",base64url:"base64url-კოდირებული ველი",
-json_string:"JSON ველი",e164:"E.164 ნომერი",credit_card:"საკრედიტო ბარათის ნომერი",
-currency_code:"ვალუტის კოდი",iban:"IBAN",jwt:"JWT",template_literal:"შეყვანა"},TypeDictionary={
-nan:"NaN",number:"რიცხვი",string:"ველი",boolean:"ბულეანი",function:"ფუნქცია",
-array:"მასივი"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`არასწორი შეყვანა: მოსალოდნელი instanceof ${issue2.
-expected}, მიღებული ${received}`:`არასწორი შეყვანა: მოსალოდნელი ${expected}\
-, მიღებული ${received}`}case"invalid_value":return issue2.values.length===1?`არასწორი შეყვანა: მოსალოდნე\
-ლი ${stringifyPrimitive(issue2.values[0])}`:`არასწორი ვარიანტი: მოსალოდნელია ერთ-ერთი ${joinValues(
-issue2.values,"|")}-დან`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?
-`ზედმეტად დიდი: მოსალოდნელი ${issue2.origin??"მნიშვნელობა"}\
- ${sizing.verb} ${adj}${issue2.maximum.toString()} ${sizing.unit}`:`ზედმეტად დიდი: მოსალოდნელი ${issue2.
-origin??"მნიშვნელობა"} იყოს ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.
-inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`ზედმეტად პატარა: მოსალოდნელი ${issue2.
-origin} ${sizing.verb} ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`ზედმეტად პატარა: მოსალოდნელი ${issue2.
-origin} იყოს ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format===
-"starts_with"?`არასწორი ველი: უნდა იწყებოდეს "${_issue.prefix}"-ით`:
-_issue.format==="ends_with"?`არასწორი ველი: უნდა მთავრდებოდეს "${_issue.
-suffix}"-ით`:_issue.format==="includes"?`არასწორი ველი: უნდა შეიცავდეს "${_issue.
-includes}"-ს`:_issue.format==="regex"?`არასწორი ველი: უნდა შეესაბამებოდეს შაბლონს ${_issue.
-pattern}`:`არასწორი ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`არას\
-წორი რიცხვი: უნდა იყოს ${issue2.divisor}-ის ჯერადი`;case"unrecognize\
-d_keys":return`უცნობი გასაღებ${issue2.keys.length>1?"ები":"ი"}: ${joinValues(issue2.keys,
-", ")}`;case"invalid_key":return`არასწორი გასაღები ${issue2.origin}-ში`;case"invalid\
-_union":return"არასწორი შეყვანა";case"invalid_element":return`არასწორი მნიშვნელობა ${issue2.
-origin}-ში`;default:return"არასწორი შეყვანა"}}};function ka_default(){return{localeError:error29()}}
-var error30=()=>{const Sizable={string:{unit:"តួអក្សរ",verb:"គួរមាន"},file:{unit:"បៃ",verb:"\
-គួរមាន"},array:{unit:"ធាតុ",verb:"គួរមាន"},set:{unit:"ធាតុ",verb:"គួរមាន"},
-map:{unit:"ធាតុ",verb:"គួរមាន"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"ទិន្នន័យបញ្ចូល",email:"អាសយដ្ឋានអ៊ីមែល",url:"URL",emoji:"\
-សញ្ញាអារម្មណ៍",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"c\
-uid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"កាលបរិច្ឆេទ និងម៉ោង ISO",
-date:"កាលបរិច្ឆេទ ISO",time:"ម៉ោង ISO",duration:"រយៈពេល ISO",ipv4:"អាសយដ្ឋាន I\
-Pv4",ipv6:"អាសយដ្ឋាន IPv6",mac:"អាសយដ្ឋាន MAC",cidrv4:"ដែនអាសយដ្ឋាន IPv4",
-cidrv6:"ដែនអាសយដ្ឋាន IPv6",base64:"ខ្សែអក្សរអ៊ិកូដ base64",base64url:"\
-ខ្សែអក្សរអ៊ិកូដ base64url",json_string:"ខ្សែអក្សរ JSON",e164:"លេខ E.164",
-credit_card:"លេខប័ណ្ណឥណទាន",currency_code:"កូដរូបិយប័ណ្ណ",iban:"IBAN",
-jwt:"JWT",template_literal:"ទិន្នន័យបញ្ចូល"},TypeDictionary={nan:"NaN",number:"លេខ",array:"\
-អារេ (Array)",null:"គ្មានតម្លៃ (null)"};return issue2=>{switch(issue2.code){case"invalid_typ\
-e":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return/^[A-Z]/.test(issue2.expected)?`ទិន្នន័យបញ្ចូលមិនត្រឹមត្រូវ៖ ត្រូវការ instanceof ${issue2.
-expected} ប៉ុន្តែទទួលបាន ${received}`:`ទិន្នន័យបញ្ចូលមិនត្រឹមត្រូវ៖ ត្រូវការ ${expected}\
- ប៉ុន្តែទទួលបាន ${received}`}case"invalid_value":return issue2.values.length===1?`ទិន្នន័យបញ\
-្ចូលមិនត្រឹមត្រូវ៖ ត្រូវការ ${stringifyPrimitive(issue2.values[0])}`:
-`ជម្រើសមិនត្រឹមត្រូវ៖ ត្រូវជាមួយក្នុងចំណោម ${joinValues(
-issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`ធ\
-ំពេក៖ ត្រូវការ ${issue2.origin??"តម្លៃ"} ${adj} ${issue2.maximum.toString()} ${sizing.
-unit??"ធាតុ"}`:`ធំពេក៖ ត្រូវការ ${issue2.origin??"តម្លៃ"} ${adj} ${issue2.
-maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?
-`តូចពេក៖ ត្រូវការ ${issue2.origin} ${adj} ${issue2.minimum.toString()} ${sizing.unit}`:`តូ\
-ចពេក៖ ត្រូវការ ${issue2.origin} ${adj} ${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;
-return _issue.format==="starts_with"?`ខ្សែអក្សរមិនត្រឹមត្រូវ៖ ត្រូវចាប់ផ្តើមដោយ "${_issue.
-prefix}"`:_issue.format==="ends_with"?`ខ្សែអក្សរមិនត្រឹមត្រូវ៖ ត្រូវបញ្ចប់ដោយ "${_issue.
-suffix}"`:_issue.format==="includes"?`ខ្សែអក្សរមិនត្រឹមត្រូវ៖ ត្រូវមាន "${_issue.
-includes}"`:_issue.format==="regex"?`ខ្សែអក្សរមិនត្រឹមត្រូវ៖ ត្រូវតែផ្គូផ្គងនឹងទម្រង់ដែលបានកំណត់ ${_issue.
-pattern}`:`មិនត្រឹមត្រូវ៖ ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multip\
-le_of":return`លេខមិនត្រឹមត្រូវ៖ ត្រូវតែជាពហុគុណនៃ ${issue2.
-divisor}`;case"unrecognized_keys":return`រកឃើញសោមិនស្គាល់៖ ${joinValues(issue2.keys,",\
- ")}`;case"invalid_key":return`សោមិនត្រឹមត្រូវនៅក្នុង ${issue2.origin}`;case"\
-invalid_union":return"ទិន្នន័យមិនត្រឹមត្រូវ";case"invalid_element":return`ទិន្\
-នន័យមិនត្រឹមត្រូវនៅក្នុង ${issue2.origin}`;default:return"ទិន្នន័យមិនត្រ\
-ឹមត្រូវ"}}};function km_default(){return{localeError:error30()}}function kh_default(){return km_default()}
-var error31=()=>{const Sizable={string:{unit:"ಅಕ್ಷರಗಳು",verb:"ಹೊಂದಲು"},file:{unit:"ಬೈಟ್‌ಗಳು",
-verb:"ಹೊಂದಲು"},array:{unit:"ವಸ್ತುಗಳು",verb:"ಹೊಂದಲು"},set:{unit:"ವಸ್ತುಗಳು",
-verb:"ಹೊಂದಲು"},map:{unit:"entries",verb:"ಹೊಂದಲು"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"ಇನ್ಪುಟ್",email:"email ವಿಳಾಸ",url:"URL",emoji:"emoji",uuid:"U\
-UID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"\
-KSUID",datetime:"ISO ದಿನಾಂಕದ ಸಮಯ",date:"ISO ದಿನಾಂಕ",time:"ISO ಸಮಯ",duration:"ISO ಅ\
-ವಧಿ",ipv4:"IPv4 ವಿಳಾಸ",ipv6:"IPv6 ವಿಳಾಸ",mac:"MAC ವಿಳಾಸ",cidrv4:"IPv4 ವ್ಯಾಪ್ತಿಯ",
-cidrv6:"IPv6 ವ್ಯಾಪ್ತಿಯ",base64:"base64-encodedಸ್ಟ್ರಿಂಗ್",base64url:"base64url-encode\
-dಸ್ಟ್ರಿಂಗ್",json_string:"JSONಸ್ಟ್ರಿಂಗ್",e164:"E.164 ಸಂಖ್ಯೆ",credit_card:"\
-ಕ್ರೆಡಿಟ್ ಕಾರ್ಡ್ ಸಂಖ್ಯೆ",currency_code:"ಕರೆನ್ಸಿ ಕೋಡ್",iban:"\
-IBAN",jwt:"JWT",template_literal:"ಇನ್ಪುಟ್"},TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.code){case"\
-invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return`ಅಮಾನ್ಯ ಇನ್‌ಪುಟ್: ನಿರೀಕ್ಷಿಸಲಾಗಿದೆ ${expected}\
-, ಸ್ವೀಕರಿಸಿದನು ${received}`}case"invalid_value":return issue2.values.length===1?`ಅಮಾನ್ಯ ಇನ್‌ಪುಟ್\
-: ನಿರೀಕ್ಷಿಸಲಾಗಿದೆ ${stringifyPrimitive(issue2.values[0])}`:`ಅಮಾನ್ಯ ಆಯ್ಕೆ: ಇವುಗಳಲ್ಲಿ ಒಂದನ್ನ\
-ು ನಿರೀಕ್ಷಿಸಲಾಗಿದೆ ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?
-"<=":"<",sizing=getSizing(issue2.origin);return sizing?`ತುಂಬಾ ದೊಡ್ಡದು: ನಿರೀಕ್ಷಿಸಲಾಗಿದೆ ${issue2.
-origin??"value"} ಹೊಂದಲು ${adj}${issue2.maximum.toString()} ${sizing.unit??"ಅಂಶಗಳು"}`:`ತುಂಬಾ ದೊಡ್\
-ಡದು: ನಿರೀಕ್ಷಿಸಲಾಗಿದೆ ${issue2.origin??"value"} ಎಂದು ${adj}${issue2.maximum.toString()}`}case"\
-too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`ತುಂಬಾ ಚಿಕ್ಕದು: ನಿರೀಕ್ಷಿಸಲ\
-ಾಗಿದೆ ${issue2.origin} ಹೊಂದಲು ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`ತುಂಬಾ ಚಿಕ್ಕದು: ನ\
-ಿರೀಕ್ಷಿಸಲಾಗಿದೆ ${issue2.origin} ಎಂದು ${adj}${issue2.minimum.toString()}`}case"invali\
-d_format":{const _issue=issue2;return _issue.format==="starts_with"?`ಅಮಾನ್ಯವಾದ ಸ್ಟ್ರಿಂಗ್: ಇದರೊಂದಿಗೆ ಪ್ರಾರಂಭಿಸಬೇಕು "${_issue.
-prefix}"`:_issue.format==="ends_with"?`ಅಮಾನ್ಯವಾದ ಸ್ಟ್ರಿಂಗ್: ಇದರೊಂದಿಗೆ ಕೊನೆಗೊಳ್ಳಬೇಕು "${_issue.
-suffix}"`:_issue.format==="includes"?`ಅಮಾನ್ಯ ಸ್ಟ್ರಿಂಗ್: ಒಳಗೊಂಡಿರಬೇಕು "${_issue.
-includes}"`:_issue.format==="regex"?`ಅಮಾನ್ಯವಾದ ಸ್ಟ್ರಿಂಗ್: ಮಾದರಿಗೆ ಹೊಂದಿಕೆಯಾಗಬೇಕು ${_issue.
-pattern}`:`ಅಮಾನ್ಯ ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`ಅಮಾನ್ಯ ಸಂಖ\
-್ಯೆ: ಬಹುಸಂಖ್ಯೆಯಾಗಿರಬೇಕು ${issue2.divisor}`;case"unrecognized_keys":return`ಗುರು\
-ತಿಸಲಾಗದ ಕೀ ${issue2.keys.length>1?"s":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`ಅ\
-ಮಾನ್ಯವಾದ ಕೀ ಇನ್ ${issue2.origin}`;case"invalid_union":return issue2.options&&Array.isArray(issue2.
-options)&&issue2.options.length>0?`ಅಮಾನ್ಯ ತಾರತಮ್ಯ ಮೌಲ್ಯ. ನಿರೀಕ್ಷಿಸಲಾಗಿದೆ ${issue2.
-options.map(o=>`'${o}'`).join(" | ")}`:"ಅಮಾನ್ಯ ಇನ್‌ಪುಟ್";case"invalid_element":return`ರಲ್ಲಿ \
-ಅಮಾನ್ಯ ಮೌಲ್ಯ ${issue2.origin}`;default:return"ಅಮಾನ್ಯ ಇನ್‌ಪುಟ್"}}};function kn_default(){
-return{localeError:error31()}}var error32=()=>{const Sizable={string:{unit:"문자",verb:"to have"},file:{unit:"바이트",
-verb:"to have"},array:{unit:"개",verb:"to have"},set:{unit:"개",verb:"to have"},map:{unit:"개",verb:"to have"}};function getSizing(origin){
-return Sizable[origin]??null}const FormatDictionary={regex:"입력",email:"이메일 주소",url:"URL",emoji:"이모지",
-uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",
-ksuid:"KSUID",datetime:"ISO 날짜시간",date:"ISO 날짜",time:"ISO 시간",duration:"ISO 기간",ipv4:"IPv4 주소",ipv6:"\
-IPv6 주소",mac:"MAC 주소",cidrv4:"IPv4 범위",cidrv6:"IPv6 범위",base64:"base64 인코딩 문자열",base64url:"b\
-ase64url 인코딩 문자열",json_string:"JSON 문자열",e164:"E.164 번호",credit_card:"신용카드 번호",currency_code:"\
-통화 코드",iban:"IBAN",jwt:"JWT",template_literal:"입력"},TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`잘못된 입력: 예상 타입은 instance\
-of ${issue2.expected}, 받은 타입은 ${received}입니다`:`잘못된 입력: 예상 타입은 ${expected}, 받은 타입은 ${received}\
-입니다`}case"invalid_value":return issue2.values.length===1?`잘못된 입력: 값은 ${stringifyPrimitive(issue2.values[0])}\
- 이어야 합니다`:`잘못된 옵션: ${joinValues(issue2.values,"또는 ")} 중 하나여야 합니다`;case"too_big":{
-const adj=issue2.inclusive?"이하":"미만",suffix=adj==="미만"?"이어야 합니다":"여야 합니다",sizing=getSizing(
-issue2.origin),unit=sizing?.unit??"요소";return sizing?`${issue2.origin??"값"}이 너무 큽니다: ${issue2.maximum.
-toString()}${unit} ${adj}${suffix}`:`${issue2.origin??"값"}이 너무 큽니다: ${issue2.maximum.toString()} ${adj}${suffix}`}case"\
-too_small":{const adj=issue2.inclusive?"이상":"초과",suffix=adj==="이상"?"이어야 합니다":"여야 합니다",
-sizing=getSizing(issue2.origin),unit=sizing?.unit??"요소";return sizing?`${issue2.origin??"값"}이 너무 작습니다: ${issue2.
-minimum.toString()}${unit} ${adj}${suffix}`:`${issue2.origin??"값"}이 너무 작습니다: ${issue2.minimum.toString()}\
- ${adj}${suffix}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`잘못된 문자열: "${_issue.
-prefix}"(으)로 시작해야 합니다`:_issue.format==="ends_with"?`잘못된 문자열: "${_issue.suffix}"(으)로 끝나야 합니\
-다`:_issue.format==="includes"?`잘못된 문자열: "${_issue.includes}"을(를) 포함해야 합니다`:_issue.format===
-"regex"?`잘못된 문자열: 정규식 ${_issue.pattern} 패턴과 일치해야 합니다`:`잘못된 ${FormatDictionary[_issue.
-format]??issue2.format}`}case"not_multiple_of":return`잘못된 숫자: ${issue2.divisor}의 배수여야 합니다`;case"\
-unrecognized_keys":return`인식할 수 없는 키: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`잘못된 키: ${issue2.
-origin}`;case"invalid_union":return"잘못된 입력";case"invalid_element":return`잘못된 값: ${issue2.origin}`;default:
-return"잘못된 입력"}}};function ko_default(){return{localeError:error32()}}var capitalizeFirstCharacter=text=>text.
-charAt(0).toUpperCase()+text.slice(1);function getUnitTypeFromNumber(number4){const abs=Math.abs(number4),last=abs%10,last2=abs%
-100;return last2>=11&&last2<=19||last===0?"many":last===1?"one":"few"}var error33=()=>{const Sizable={string:{unit:{one:"\
-simbolis",few:"simboliai",many:"simbolių"},verb:{smaller:{inclusive:"turi būti ne ilgesnė kaip",notInclusive:"turi bū\
-ti trumpesnė kaip"},bigger:{inclusive:"turi būti ne trumpesnė kaip",notInclusive:"turi būti ilgesnė kaip"}}},file:{
-unit:{one:"baitas",few:"baitai",many:"baitų"},verb:{smaller:{inclusive:"turi būti ne didesnis kaip",notInclusive:"turi\
- būti mažesnis kaip"},bigger:{inclusive:"turi būti ne mažesnis kaip",notInclusive:"turi būti didesnis kaip"}}},array:{
-unit:{one:"elementą",few:"elementus",many:"elementų"},verb:{smaller:{inclusive:"turi turėti ne daugiau kaip",notInclusive:"\
-turi turėti mažiau kaip"},bigger:{inclusive:"turi turėti ne mažiau kaip",notInclusive:"turi turėti daugiau kaip"}}},
-set:{unit:{one:"elementą",few:"elementus",many:"elementų"},verb:{smaller:{inclusive:"turi turėti ne daugiau kaip",notInclusive:"\
-turi turėti mažiau kaip"},bigger:{inclusive:"turi turėti ne mažiau kaip",notInclusive:"turi turėti daugiau kaip"}}}};
-function getSizing(origin,unitType,inclusive,targetShouldBe){const result=Sizable[origin]??null;return result===null?result:
-{unit:result.unit[unitType],verb:result.verb[targetShouldBe][inclusive?"inclusive":"notInclusive"]}}const FormatDictionary={
-regex:"įvestis",email:"el. pašto adresas",url:"URL",emoji:"jaustukas",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"\
-nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO data ir laikas",date:"IS\
-O data",time:"ISO laikas",duration:"ISO trukmė",ipv4:"IPv4 adresas",ipv6:"IPv6 adresas",mac:"MAC adresas",cidrv4:"IPv4 \
-tinklo prefiksas (CIDR)",cidrv6:"IPv6 tinklo prefiksas (CIDR)",base64:"base64 užkoduota eilutė",base64url:"base64url u\
-žkoduota eilutė",json_string:"JSON eilutė",e164:"E.164 numeris",credit_card:"kredito kortelės numeris",currency_code:"\
-valiutos kodas",iban:"IBAN",jwt:"JWT",template_literal:"įvestis"},TypeDictionary={nan:"NaN",number:"skaičius",bigint:"\
-sveikasis skaičius",string:"eilutė",boolean:"loginė reikšmė",undefined:"neapibrėžta reikšmė",function:"funkcija",
-symbol:"simbolis",array:"masyvas",object:"objektas",null:"nulinė reikšmė"};return issue2=>{switch(issue2.code){case"i\
-nvalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return/^[A-Z]/.test(issue2.expected)?`Gautas tipas ${received}, o tikėtasi - instanceof ${issue2.expected}`:
-`Gautas tipas ${received}, o tikėtasi - ${expected}`}case"invalid_value":return issue2.values.length===1?`Privalo būti ${stringifyPrimitive(
-issue2.values[0])}`:`Privalo būti vienas iš ${joinValues(issue2.values,"|")} pasirinkimų`;case"too_big":{const origin=TypeDictionary[issue2.
-origin]??issue2.origin,sizing=getSizing(issue2.origin,getUnitTypeFromNumber(Number(issue2.maximum)),issue2.inclusive??!1,
-"smaller");if(sizing?.verb)return`${capitalizeFirstCharacter(origin??issue2.origin??"reikšmė")} ${sizing.verb} ${issue2.
-maximum.toString()} ${sizing.unit??"elementų"}`;const adj=issue2.inclusive?"ne didesnis kaip":"mažesnis kaip";return`${capitalizeFirstCharacter(
-origin??issue2.origin??"reikšmė")} turi būti ${adj} ${issue2.maximum.toString()} ${sizing?.unit}`}case"too_small":{const origin=TypeDictionary[issue2.
-origin]??issue2.origin,sizing=getSizing(issue2.origin,getUnitTypeFromNumber(Number(issue2.minimum)),issue2.inclusive??!1,
-"bigger");if(sizing?.verb)return`${capitalizeFirstCharacter(origin??issue2.origin??"reikšmė")} ${sizing.verb} ${issue2.
-minimum.toString()} ${sizing.unit??"elementų"}`;const adj=issue2.inclusive?"ne mažesnis kaip":"didesnis kaip";return`${capitalizeFirstCharacter(
-origin??issue2.origin??"reikšmė")} turi būti ${adj} ${issue2.minimum.toString()} ${sizing?.unit}`}case"invalid_format":{
-const _issue=issue2;return _issue.format==="starts_with"?`Eilutė privalo prasidėti "${_issue.prefix}"`:_issue.format===
-"ends_with"?`Eilutė privalo pasibaigti "${_issue.suffix}"`:_issue.format==="includes"?`Eilutė privalo įtraukti "${_issue.
-includes}"`:_issue.format==="regex"?`Eilutė privalo atitikti ${_issue.pattern}`:`Neteisingas ${FormatDictionary[_issue.
-format]??issue2.format}`}case"not_multiple_of":return`Skaičius privalo būti ${issue2.divisor} kartotinis.`;case"unreco\
-gnized_keys":return`Neatpažint${issue2.keys.length>1?"i":"as"} rakt${issue2.keys.length>1?"ai":"as"}: ${joinValues(issue2.
-keys,", ")}`;case"invalid_key":return"Rastas klaidingas raktas";case"invalid_union":return"Klaidinga įvestis";case"inva\
-lid_element":{const origin=TypeDictionary[issue2.origin]??issue2.origin;return`${capitalizeFirstCharacter(origin??issue2.
-origin??"reikšmė")} turi klaidingą įvestį`}default:return"Klaidinga įvestis"}}};function lt_default(){return{localeError:error33()}}
-var error34=()=>{const Sizable={string:{unit:"знаци",verb:"да имаат"},file:{unit:"бајти",verb:"да имаат"},
-array:{unit:"ставки",verb:"да имаат"},set:{unit:"ставки",verb:"да имаат"},map:{unit:"ставки",
-verb:"да имаат"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"внес",
-email:"адреса на е-пошта",url:"URL",emoji:"емоџи",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"\
-nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO датум и време",
-date:"ISO датум",time:"ISO време",duration:"ISO времетраење",ipv4:"IPv4 адреса",ipv6:"IPv6 ад\
-реса",mac:"MAC адреса",cidrv4:"IPv4 опсег",cidrv6:"IPv6 опсег",base64:"base64-енкодирана низа",
-base64url:"base64url-енкодирана низа",json_string:"JSON низа",e164:"E.164 број",credit_card:"број \
-на кредитна картичка",currency_code:"код на валута",iban:"IBAN",jwt:"JWT",template_literal:"\
-внес"},TypeDictionary={nan:"NaN",number:"број",array:"низа"};return issue2=>{switch(issue2.code){case"invali\
-d_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return/^[A-Z]/.test(issue2.expected)?`Грешен внес: се очекува instanceof ${issue2.expected}\
-, примено ${received}`:`Грешен внес: се очекува ${expected}, примено ${received}`}case"\
-invalid_value":return issue2.values.length===1?`Invalid input: expected ${stringifyPrimitive(issue2.values[0])}`:`Грешан\
-а опција: се очекува една ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?
-"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Премногу голем: се очекува ${issue2.origin??
-"вредноста"} да има ${adj}${issue2.maximum.toString()} ${sizing.unit??"елементи"}`:`Премногу голем\
-: се очекува ${issue2.origin??"вредноста"} да биде ${adj}${issue2.maximum.toString()}`}case"too_\
-small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Премногу мал: се очекува ${issue2.
-origin} да има ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Премногу мал: се очекува ${issue2.
-origin} да биде ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format===
-"starts_with"?`Неважечка низа: мора да започнува со "${_issue.prefix}"`:_issue.format==="e\
-nds_with"?`Неважечка низа: мора да завршува со "${_issue.suffix}"`:_issue.format==="include\
-s"?`Неважечка низа: мора да вклучува "${_issue.includes}"`:_issue.format==="regex"?`Неважечка\
- низа: мора да одгоара на патернот ${_issue.pattern}`:`Invalid ${FormatDictionary[_issue.format]??
-issue2.format}`}case"not_multiple_of":return`Грешен број: мора да биде делив со ${issue2.divisor}`;case"\
-unrecognized_keys":return`${issue2.keys.length>1?"Непрепознаени клучеви":"Непрепознаен клуч"}\
-: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Грешен клуч во ${issue2.origin}`;case"invalid_un\
-ion":return"Грешен внес";case"invalid_element":return`Грешна вредност во ${issue2.origin}`;default:
-return"Грешен внес"}}};function mk_default(){return{localeError:error34()}}var error35=()=>{const Sizable={string:{
-unit:"aksara",verb:"mempunyai"},file:{unit:"bait",verb:"mempunyai"},array:{unit:"elemen",verb:"mempunyai"},set:{unit:"el\
-emen",verb:"mempunyai"},map:{unit:"elemen",verb:"mempunyai"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"input",email:"alamat e-mel",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"\
-GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"tarikh masa ISO",date:"tarikh ISO",time:"m\
-asa ISO",duration:"tempoh ISO",ipv4:"alamat IPv4",ipv6:"alamat IPv6",mac:"alamat MAC",cidrv4:"julat IPv4",cidrv6:"julat \
-IPv6",base64:"string dikodkan base64",base64url:"string dikodkan base64url",json_string:"string JSON",e164:"nombor E.164",
-credit_card:"nombor kad kredit",currency_code:"kod mata wang",iban:"IBAN",jwt:"JWT",template_literal:"input"},TypeDictionary={
-nan:"NaN",number:"nombor"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`Input tidak sah: dijangka instanceof ${issue2.expected}, diterima ${received}`:`Input tidak sah: \
-dijangka ${expected}, diterima ${received}`}case"invalid_value":return issue2.values.length===1?`Input tidak sah: dijang\
-ka ${stringifyPrimitive(issue2.values[0])}`:`Pilihan tidak sah: dijangka salah satu daripada ${joinValues(issue2.values,
-"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Terlalu besar: \
-dijangka ${issue2.origin??"nilai"} ${sizing.verb} ${adj}${issue2.maximum.toString()} ${sizing.unit??"elemen"}`:`Terlalu \
-besar: dijangka ${issue2.origin??"nilai"} adalah ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?
-">=":">",sizing=getSizing(issue2.origin);return sizing?`Terlalu kecil: dijangka ${issue2.origin} ${sizing.verb} ${adj}${issue2.
-minimum.toString()} ${sizing.unit}`:`Terlalu kecil: dijangka ${issue2.origin} adalah ${adj}${issue2.minimum.toString()}`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`String tidak sah: mesti bermula dengan "${_issue.
-prefix}"`:_issue.format==="ends_with"?`String tidak sah: mesti berakhir dengan "${_issue.suffix}"`:_issue.format==="incl\
-udes"?`String tidak sah: mesti mengandungi "${_issue.includes}"`:_issue.format==="regex"?`String tidak sah: mesti sepada\
-n dengan corak ${_issue.pattern}`:`${FormatDictionary[_issue.format]??issue2.format} tidak sah`}case"not_multiple_of":return`\
-Nombor tidak sah: perlu gandaan ${issue2.divisor}`;case"unrecognized_keys":return`Kunci tidak dikenali: ${joinValues(issue2.
-keys,", ")}`;case"invalid_key":return`Kunci tidak sah dalam ${issue2.origin}`;case"invalid_union":return"Input tidak sah";case"\
-invalid_element":return`Nilai tidak sah dalam ${issue2.origin}`;default:return"Input tidak sah"}}};function ms_default(){
-return{localeError:error35()}}var error36=()=>{const Sizable={string:{unit:"अक्षर",verb:"हुनुपर्छ"},
-file:{unit:"बाइट",verb:"हुनुपर्छ"},array:{unit:"तत्व",verb:"हुनुपर्छ"},set:{
-unit:"तत्व",verb:"हुनुपर्छ"},map:{unit:"प्रविष्टि",verb:"हुनुपर्छ"}};
-function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"इनपुट",email:"इमेल ठेगा\
-ना",url:"URL",emoji:"इमोजी",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"\
-cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO मिति र समय",date:"ISO मिति",
-time:"ISO समय",duration:"ISO अवधि",ipv4:"IPv4 ठेगाना",ipv6:"IPv6 ठेगाना",mac:"MAC \
-ठेगाना",cidrv4:"IPv4 दायरा",cidrv6:"IPv6 दायरा",base64:"base64-इन्कोड गरिएको स्ट्रिङ",
-base64url:"base64url-इन्कोड गरिएको स्ट्रिङ",json_string:"JSON स्ट्रिङ",
-e164:"E.164 नम्बर",credit_card:"क्रेडिट कार्ड नम्बर",currency_code:"मुद्रा क\
-ोड",iban:"IBAN",jwt:"JWT",template_literal:"इनपुट"},TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return`अमान्य इनपुट: अपेक्षित ${expected}\
-, प्राप्त ${received}`}case"invalid_value":return issue2.values.length===1?`अमान्य इनपुट: अपेक्षित ${stringifyPrimitive(
-issue2.values[0])}`:`अमान्य विकल्प: अपेक्षित मानहरू मध्ये एक ${joinValues(
-issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`ध\
-ेरै ठूलो: ${issue2.origin??"मान"} मा ${adj}${issue2.maximum.toString()} ${sizing.unit} ${sizing.
-verb}`:`धेरै ठूलो: ${issue2.origin??"मान"} ${adj}${issue2.maximum.toString()} हुनुपर्छ`}case"\
-too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`धेरै सानो: ${issue2.
-origin} मा ${adj}${issue2.minimum.toString()} ${sizing.unit} ${sizing.verb}`:`धेरै सानो: ${issue2.origin}\
- ${adj}${issue2.minimum.toString()} हुनुपर्छ`}case"invalid_format":{const _issue=issue2;return _issue.format===
-"starts_with"?`अमान्य स्ट्रिङ: "${_issue.prefix}" बाट सुरु हुनुपर्छ`:
-_issue.format==="ends_with"?`अमान्य स्ट्रिङ: "${_issue.suffix}" मा समाप्त हुनुपर्छ`:
-_issue.format==="includes"?`अमान्य स्ट्रिङ: "${_issue.includes}" समावेश हुनुपर्छ`:
-_issue.format==="regex"?`अमान्य स्ट्रिङ: ढाँचा ${_issue.pattern} सँग मेल खानुपर्छ`:
-`अमान्य ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`अमान्य संख्या: ${issue2.
-divisor} को गुणज हुनुपर्छ`;case"unrecognized_keys":return`अपरिचित कुञ्जी${issue2.
-keys.length>1?"हरू":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`अमान्य कुञ्जी: ${issue2.
-origin} मा`;case"invalid_union":return issue2.options&&Array.isArray(issue2.options)&&issue2.options.length>0?`अमान्\
-य डिस्क्रिमिनेटर मान: अपेक्षित ${issue2.options.map(o=>`'${o}'`).join(
-" | ")}`:"अमान्य इनपुट";case"invalid_element":return`अमान्य मान: ${issue2.origin}\
- मा`;default:return"अमान्य इनपुट"}}};function ne_default(){return{localeError:error36()}}var error37=()=>{
-const Sizable={string:{unit:"tekens",verb:"heeft"},file:{unit:"bytes",verb:"heeft"},array:{unit:"elementen",verb:"heeft"},
-set:{unit:"elementen",verb:"heeft"},map:{unit:"elementen",verb:"heeft"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"invoer",email:"emailadres",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"\
-UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO datum en\
- tijd",date:"ISO datum",time:"ISO tijd",duration:"ISO duur",ipv4:"IPv4-adres",ipv6:"IPv6-adres",mac:"MAC-adres",cidrv4:"\
-IPv4-bereik",cidrv6:"IPv6-bereik",base64:"base64-gecodeerde tekst",base64url:"base64 URL-gecodeerde tekst",json_string:"\
-JSON string",e164:"E.164-nummer",credit_card:"creditcardnummer",currency_code:"valutacode",iban:"IBAN",jwt:"JWT",template_literal:"\
-invoer"},TypeDictionary={nan:"NaN",number:"getal"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`Ongeldige invoer: verwacht instanceof ${issue2.expected}, ontving ${received}`:`Ongeldige invoer:\
- verwacht ${expected}, ontving ${received}`}case"invalid_value":return issue2.values.length===1?`Ongeldige invoer: verwa\
-cht ${stringifyPrimitive(issue2.values[0])}`:`Ongeldige optie: verwacht één van ${joinValues(issue2.values,"|")}`;case"\
-too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin),longName=issue2.origin==="date"?"laat":issue2.
-origin==="string"?"lang":"groot";return sizing?`Te ${longName}: verwacht dat ${issue2.origin??"waarde"} ${adj}${issue2.maximum.
-toString()} ${sizing.unit??"elementen"} ${sizing.verb}`:`Te ${longName}: verwacht dat ${issue2.origin??"waarde"} ${adj}${issue2.
-maximum.toString()} is`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin),shortName=issue2.
-origin==="date"?"vroeg":issue2.origin==="string"?"kort":"klein";return sizing?`Te ${shortName}: verwacht dat ${issue2.origin}\
- ${adj}${issue2.minimum.toString()} ${sizing.unit} ${sizing.verb}`:`Te ${shortName}: verwacht dat ${issue2.origin} ${adj}${issue2.
-minimum.toString()} is`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Ongeldige tekst:\
- moet met "${_issue.prefix}" beginnen`:_issue.format==="ends_with"?`Ongeldige tekst: moet op "${_issue.suffix}" eindigen`:
-_issue.format==="includes"?`Ongeldige tekst: moet "${_issue.includes}" bevatten`:_issue.format==="regex"?`Ongeldige teks\
-t: moet overeenkomen met patroon ${_issue.pattern}`:`Ongeldig: ${FormatDictionary[_issue.format]??issue2.format}`}case"n\
-ot_multiple_of":return`Ongeldig getal: moet een veelvoud van ${issue2.divisor} zijn`;case"unrecognized_keys":return`Onbe\
-kende key${issue2.keys.length>1?"s":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Ongeldige key in ${issue2.
-origin}`;case"invalid_union":return"Ongeldige invoer";case"invalid_element":return`Ongeldige waarde in ${issue2.origin}`;default:
-return"Ongeldige invoer"}}};function nl_default(){return{localeError:error37()}}var error38=()=>{const Sizable={string:{
-unit:"teikn",verb:"å ha"},file:{unit:"bytes",verb:"å ha"},array:{unit:"element",verb:"å innehalde"},set:{unit:"elemen\
-t",verb:"å innehalde"},map:{unit:"element",verb:"å innehalde"}};function getSizing(origin){return Sizable[origin]??null}
-const FormatDictionary={regex:"input",email:"e-postadresse",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"\
-UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO dato- og\
- klokkeslett",date:"ISO-dato",time:"ISO-klokkeslett",duration:"ISO-varigheit",ipv4:"IPv4-adresse",ipv6:"IPv6-adresse",mac:"\
-MAC-adresse",cidrv4:"IPv4-spekter",cidrv6:"IPv6-spekter",base64:"base64-enkoda streng",base64url:"base64url-enkoda stren\
-g",json_string:"JSON-streng",e164:"E.164-nummer",credit_card:"kredittkortnummer",currency_code:"valutakode",iban:"IBAN",
-jwt:"JWT",template_literal:"input"},TypeDictionary={nan:"NaN",number:"tal",array:"liste"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Ugyldig input: forventa\
- instanceof ${issue2.expected}, fekk ${received}`:`Ugyldig input: forventa ${expected}, fekk ${received}`}case"invalid_v\
-alue":return issue2.values.length===1?`Ugyldig verdi: forventa ${stringifyPrimitive(issue2.values[0])}`:`Ugyldig val: fo\
-rventa eitt av ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.
-origin);return sizing?`For stor(t): forventa ${issue2.origin??"value"} til å ha ${adj}${issue2.maximum.toString()} ${sizing.
-unit??"element"}`:`For stor(t): forventa ${issue2.origin??"value"} til å ha ${adj}${issue2.maximum.toString()}`}case"to\
-o_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`For lite(n): forventa ${issue2.
-origin} til å ha ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`For lite(n): forventa ${issue2.origin} til å ha ${adj}${issue2.
-minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Ugyldig streng: må \
-starte med "${_issue.prefix}"`:_issue.format==="ends_with"?`Ugyldig streng: må slutte med "${_issue.suffix}"`:_issue.format===
-"includes"?`Ugyldig streng: må innehalde "${_issue.includes}"`:_issue.format==="regex"?`Ugyldig streng: må matche mønst\
-eret ${_issue.pattern}`:`Ugyldig ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Ugyldig\
- tal: må vere eit multiplum av ${issue2.divisor}`;case"unrecognized_keys":return`${issue2.keys.length>1?"Ukjende nøklar":
-"Ukjend nøkkel"}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Ugyldig nøkkel i ${issue2.origin}`;case"in\
-valid_union":return"Ugyldig input";case"invalid_element":return`Ugyldig verdi i ${issue2.origin}`;default:return"Ugyldig\
- input"}}};function nn_default(){return{localeError:error38()}}var error39=()=>{const Sizable={string:{unit:"tegn",verb:"\
-å ha"},file:{unit:"bytes",verb:"å ha"},array:{unit:"elementer",verb:"å inneholde"},set:{unit:"elementer",verb:"å inne\
-holde"},map:{unit:"elementer",verb:"å inneholde"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"input",email:"e-postadresse",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",
-guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO dato- og klokkeslett",date:"ISO-\
-dato",time:"ISO-klokkeslett",duration:"ISO-varighet",ipv4:"IPv4-adresse",ipv6:"IPv6-adresse",mac:"MAC-adresse",cidrv4:"I\
-Pv4-spekter",cidrv6:"IPv6-spekter",base64:"base64-enkodet streng",base64url:"base64url-enkodet streng",json_string:"JSON\
--streng",e164:"E.164-nummer",credit_card:"kredittkortnummer",currency_code:"valutakode",iban:"IBAN",jwt:"JWT",template_literal:"\
-input"},TypeDictionary={nan:"NaN",number:"tall",array:"liste"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`Ugyldig input: forventet instanceof ${issue2.expected}, fikk ${received}`:`Ugyldig input: forvent\
-et ${expected}, fikk ${received}`}case"invalid_value":return issue2.values.length===1?`Ugyldig verdi: forventet ${stringifyPrimitive(
-issue2.values[0])}`:`Ugyldig valg: forventet en av ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?
-"<=":"<",sizing=getSizing(issue2.origin);return sizing?`For stor(t): forventet ${issue2.origin??"value"} til å ha ${adj}${issue2.
-maximum.toString()} ${sizing.unit??"elementer"}`:`For stor(t): forventet ${issue2.origin??"value"} til å ha ${adj}${issue2.
-maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?
-`For lite(n): forventet ${issue2.origin} til å ha ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`For lite(n): forv\
-entet ${issue2.origin} til å ha ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.
-format==="starts_with"?`Ugyldig streng: må starte med "${_issue.prefix}"`:_issue.format==="ends_with"?`Ugyldig streng: \
-må ende med "${_issue.suffix}"`:_issue.format==="includes"?`Ugyldig streng: må inneholde "${_issue.includes}"`:_issue.
-format==="regex"?`Ugyldig streng: må matche mønsteret ${_issue.pattern}`:`Ugyldig ${FormatDictionary[_issue.format]??issue2.
-format}`}case"not_multiple_of":return`Ugyldig tall: må være et multiplum av ${issue2.divisor}`;case"unrecognized_keys":
-return`${issue2.keys.length>1?"Ukjente nøkler":"Ukjent nøkkel"}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`\
-Ugyldig nøkkel i ${issue2.origin}`;case"invalid_union":return"Ugyldig input";case"invalid_element":return`Ugyldig verdi\
- i ${issue2.origin}`;default:return"Ugyldig input"}}};function no_default(){return{localeError:error39()}}var error40=()=>{
-const Sizable={string:{unit:"harf",verb:"olmalıdır"},file:{unit:"bayt",verb:"olmalıdır"},array:{unit:"unsur",verb:"o\
-lmalıdır"},set:{unit:"unsur",verb:"olmalıdır"},map:{unit:"unsur",verb:"olmalıdır"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"giren",email:"epostagâh",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"\
-UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO hengâmı",
-date:"ISO tarihi",time:"ISO zamanı",duration:"ISO müddeti",ipv4:"IPv4 nişânı",ipv6:"IPv6 nişânı",mac:"MAC nişânı",
-cidrv4:"IPv4 menzili",cidrv6:"IPv6 menzili",base64:"base64-şifreli metin",base64url:"base64url-şifreli metin",json_string:"\
-JSON metin",e164:"E.164 sayısı",credit_card:"i'tibâr kartı numarası",currency_code:"para birimi kodu",iban:"IBAN",jwt:"\
-JWT",template_literal:"giren"},TypeDictionary={nan:"NaN",number:"numara",array:"saf",null:"gayb"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Fâsit giren: umulan ins\
-tanceof ${issue2.expected}, alınan ${received}`:`Fâsit giren: umulan ${expected}, alınan ${received}`}case"invalid_va\
-lue":return issue2.values.length===1?`Fâsit giren: umulan ${stringifyPrimitive(issue2.values[0])}`:`Fâsit tercih: mûteb\
-erler ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);
-return sizing?`Fazla büyük: ${issue2.origin??"value"}, ${adj}${issue2.maximum.toString()} ${sizing.unit??"elements"} s\
-ahip olmalıydı.`:`Fazla büyük: ${issue2.origin??"value"}, ${adj}${issue2.maximum.toString()} olmalıydı.`}case"too_\
-small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Fazla küçük: ${issue2.origin}\
-, ${adj}${issue2.minimum.toString()} ${sizing.unit} sahip olmalıydı.`:`Fazla küçük: ${issue2.origin}, ${adj}${issue2.
-minimum.toString()} olmalıydı.`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Fâsit \
-metin: "${_issue.prefix}" ile başlamalı.`:_issue.format==="ends_with"?`Fâsit metin: "${_issue.suffix}" ile bitmeli.`:
-_issue.format==="includes"?`Fâsit metin: "${_issue.includes}" ihtivâ etmeli.`:_issue.format==="regex"?`Fâsit metin: ${_issue.
-pattern} nakşına uymalı.`:`Fâsit ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Fâs\
-it sayı: ${issue2.divisor} katı olmalıydı.`;case"unrecognized_keys":return`Tanınmayan anahtar ${issue2.keys.length>
-1?"s":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`${issue2.origin} için tanınmayan anahtar var.`;case"\
-invalid_union":return"Giren tanınamadı.";case"invalid_element":return`${issue2.origin} için tanınmayan kıymet var.`;default:
-return"Kıymet tanınamadı."}}};function ota_default(){return{localeError:error40()}}var error41=()=>{const Sizable={string:{
-unit:"توکي",verb:"ولري"},file:{unit:"بایټس",verb:"ولري"},array:{unit:"توکي",verb:"ولري"},set:{unit:"\
-توکي",verb:"ولري"},map:{unit:"توکي",verb:"ولري"}};function getSizing(origin){return Sizable[origin]??null}
-const FormatDictionary={regex:"ورودي",email:"بریښنالیک",url:"یو آر ال",emoji:"ایموجي",uuid:"UU\
-ID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"K\
-SUID",datetime:"نیټه او وخت",date:"نېټه",time:"وخت",duration:"موده",ipv4:"د IPv4 پته",ipv6:"د IP\
-v6 پته",mac:"د MAC پته",cidrv4:"د IPv4 ساحه",cidrv6:"د IPv6 ساحه",base64:"base64-encoded متن",base64url:"\
-base64url-encoded متن",json_string:"JSON متن",e164:"د E.164 شمېره",credit_card:"د کریډیټ کارت شمیره",
-currency_code:"د اسعارو کوډ",iban:"IBAN",jwt:"JWT",template_literal:"ورودي"},TypeDictionary={nan:"NaN",number:"\
-عدد",array:"ارې"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??
-issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`ناسم ورودي: باید instanceof ${issue2.expected} وای, مګر ${received} ترلاسه شو`:
-`ناسم ورودي: باید ${expected} وای, مګر ${received} ترلاسه شو`}case"invalid_value":return issue2.
-values.length===1?`ناسم ورودي: باید ${stringifyPrimitive(issue2.values[0])} وای`:`ناسم انتخاب: باید یو ل\
-ه ${joinValues(issue2.values,"|")} څخه وای`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.
-origin);return sizing?`ډیر لوی: ${issue2.origin??"ارزښت"} باید ${adj}${issue2.maximum.toString()} ${sizing.
-unit??"عنصرونه"} ولري`:`ډیر لوی: ${issue2.origin??"ارزښت"} باید ${adj}${issue2.maximum.toString()}\
- وي`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`ډیر کوچنی: ${issue2.
-origin} باید ${adj}${issue2.minimum.toString()} ${sizing.unit} ولري`:`ډیر کوچنی: ${issue2.origin} باید ${adj}${issue2.
-minimum.toString()} وي`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`ناسم متن: باید\
- د "${_issue.prefix}" سره پیل شي`:_issue.format==="ends_with"?`ناسم متن: باید د "${_issue.suffix}" \
-سره پای ته ورسيږي`:_issue.format==="includes"?`ناسم متن: باید "${_issue.includes}" ولري`:_issue.
-format==="regex"?`ناسم متن: باید د ${_issue.pattern} سره مطابقت ولري`:`${FormatDictionary[_issue.
-format]??issue2.format} ناسم دی`}case"not_multiple_of":return`ناسم عدد: باید د ${issue2.divisor} مضرب \
-وي`;case"unrecognized_keys":return`ناسم ${issue2.keys.length>1?"کلیډونه":"کلیډ"}: ${joinValues(issue2.keys,
-", ")}`;case"invalid_key":return`ناسم کلیډ په ${issue2.origin} کې`;case"invalid_union":return"ناسمه ورودي";case"\
-invalid_element":return`ناسم عنصر په ${issue2.origin} کې`;default:return"ناسمه ورودي"}}};function ps_default(){
-return{localeError:error41()}}var error42=()=>{const Sizable={string:{unit:"znaków",verb:"mieć"},file:{unit:"bajtów",
-verb:"mieć"},array:{unit:"elementów",verb:"mieć"},set:{unit:"elementów",verb:"mieć"},map:{unit:"elementów",verb:"m\
-ieć"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"wyrażenie",email:"adres \
-email",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"\
-cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"data i godzina w formacie ISO",date:"data w formacie ISO",time:"god\
-zina w formacie ISO",duration:"czas trwania ISO",ipv4:"adres IPv4",ipv6:"adres IPv6",mac:"adres MAC",cidrv4:"zakres IPv4",
-cidrv6:"zakres IPv6",base64:"ciąg znaków zakodowany w formacie base64",base64url:"ciąg znaków zakodowany w formacie ba\
-se64url",json_string:"ciąg znaków w formacie JSON",e164:"liczba E.164",credit_card:"numer karty kredytowej",currency_code:"\
-kod waluty",iban:"IBAN",jwt:"JWT",template_literal:"wejście"},TypeDictionary={nan:"NaN",number:"liczba",array:"tablica"};
-return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,
-receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?
-`Nieprawidłowe dane wejściowe: oczekiwano instanceof ${issue2.expected}, otrzymano ${received}`:`Nieprawidłowe dane we\
-jściowe: oczekiwano ${expected}, otrzymano ${received}`}case"invalid_value":return issue2.values.length===1?`Nieprawidł\
-owe dane wejściowe: oczekiwano ${stringifyPrimitive(issue2.values[0])}`:`Nieprawidłowa opcja: oczekiwano jednej z warto\
-ści ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);
-return sizing?`Za duża wartość: oczekiwano, że ${issue2.origin??"wartość"} będzie mieć ${adj}${issue2.maximum.toString()}\
- ${sizing.unit??"elementów"}`:`Zbyt duż(y/a/e): oczekiwano, że ${issue2.origin??"wartość"} będzie wynosić ${adj}${issue2.
-maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?
-`Za mała wartość: oczekiwano, że ${issue2.origin??"wartość"} będzie mieć ${adj}${issue2.minimum.toString()} ${sizing.
-unit??"elementów"}`:`Zbyt mał(y/a/e): oczekiwano, że ${issue2.origin??"wartość"} będzie wynosić ${adj}${issue2.minimum.
-toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Nieprawidłowy ciąg znaków: \
-musi zaczynać się od "${_issue.prefix}"`:_issue.format==="ends_with"?`Nieprawidłowy ciąg znaków: musi kończyć się na "${_issue.
-suffix}"`:_issue.format==="includes"?`Nieprawidłowy ciąg znaków: musi zawierać "${_issue.includes}"`:_issue.format===
-"regex"?`Nieprawidłowy ciąg znaków: musi odpowiadać wzorcowi ${_issue.pattern}`:`Nieprawidłow(y/a/e) ${FormatDictionary[_issue.
-format]??issue2.format}`}case"not_multiple_of":return`Nieprawidłowa liczba: musi być wielokrotnością ${issue2.divisor}`;case"\
-unrecognized_keys":return`Nierozpoznane klucze${issue2.keys.length>1?"s":""}: ${joinValues(issue2.keys,", ")}`;case"inva\
-lid_key":return`Nieprawidłowy klucz w ${issue2.origin}`;case"invalid_union":return"Nieprawidłowe dane wejściowe";case"\
-invalid_element":return`Nieprawidłowa wartość w ${issue2.origin}`;default:return"Nieprawidłowe dane wejściowe"}}};function pl_default(){
-return{localeError:error42()}}var error43=()=>{const Sizable={string:{unit:"caracteres"},file:{unit:"bytes"},array:{unit:"\
-elementos"},set:{unit:"elementos"},map:{unit:"entradas"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"a entrada",email:"o endereço de e-mail",url:"o URL",emoji:"o emoji",uuid:"o UUID",uuidv4:"o UUIDv4",uuidv6:"o UU\
-IDv6",nanoid:"o nanoid",guid:"o GUID",cuid:"o cuid",cuid2:"o cuid2",ulid:"o ULID",xid:"o XID",ksuid:"o KSUID",datetime:"\
-a data e hora ISO",date:"a data ISO",time:"a hora ISO",duration:"a duração ISO",ipv4:"o endereço IPv4",ipv6:"o endere\
-ço IPv6",mac:"o endereço MAC",cidrv4:"o intervalo de endereços IPv4",cidrv6:"o intervalo de endereços IPv6",base64:"\
-o texto codificado em base64",base64url:"o texto codificado em base64url",json_string:"o texto JSON",e164:"o número E.16\
-4",credit_card:"o número de cartão de crédito",currency_code:"o código de moeda",iban:"o IBAN",jwt:"o JWT",template_literal:"\
-a entrada"},Gender={masculine:{definite:"o",indefinite:"um"},feminine:{definite:"a",indefinite:"uma"}},TypeDictionary={string:{
-name:"texto",articles:Gender.masculine},number:{name:"número",articles:Gender.masculine},int:{name:"número inteiro",articles:Gender.
-masculine},boolean:{name:"valor booleano",articles:Gender.masculine},bigint:{name:"número bigint",articles:Gender.masculine},
-symbol:{name:"símbolo",articles:Gender.masculine},undefined:{name:'valor "undefined"',articles:Gender.masculine},null:{
-name:'valor "nulo"',articles:Gender.masculine},never:{name:'valor "never"',articles:Gender.masculine},void:{name:'valor \
-"void"',articles:Gender.masculine},date:{name:"data",articles:Gender.feminine},array:{name:"vetor",articles:Gender.masculine},
-object:{name:"objeto",articles:Gender.masculine},tuple:{name:"tuplo",articles:Gender.masculine},record:{name:"registo",articles:Gender.
-masculine},map:{name:"mapa",articles:Gender.masculine},set:{name:"conjunto",articles:Gender.masculine},file:{name:"fiche\
-iro",articles:Gender.masculine},nonoptional:{name:"valor não opcional",articles:Gender.masculine},nan:{name:'valor "NaN\
-"',articles:Gender.masculine},function:{name:"função",articles:Gender.feminine}};function translateOriginWithArticle(type,articleType){
-const translatedValue=TypeDictionary[type]??{name:`valor "${type}"`,articles:Gender.masculine};return`${translatedValue.
-articles[articleType]} ${translatedValue.name}`}return issue2=>{switch(issue2.code){case"invalid_type":{const expected=translateOriginWithArticle(
-issue2.expected,"indefinite"),receivedType=parsedType(issue2.input),received=translateOriginWithArticle(receivedType,"in\
-definite");return`Entrada inválida: esperava ${expected}, recebeu ${received}`}case"invalid_value":return issue2.values.
-length===1?`Entrada inválida: esperava ${stringifyPrimitive(issue2.values[0])}`:`Opção inválida: esperava uma das segui\
-ntes opções: ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.
-origin);return sizing?`Demasiado grande: esperava que ${translateOriginWithArticle(issue2.origin,"definite")} tivesse ${adj}\
- ${issue2.maximum.toString()} ${sizing.unit??"elementos"}`:`Demasiado grande: esperava que ${translateOriginWithArticle(
-issue2.origin,"definite")} fosse ${adj} ${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":"\
->",sizing=getSizing(issue2.origin);return sizing?`Demasiado pequeno: esperava que ${translateOriginWithArticle(issue2.origin,
-"definite")} tivesse ${adj} ${issue2.minimum.toString()} ${sizing.unit??"elementos"}`:`Demasiado pequeno: esperava que ${translateOriginWithArticle(
-issue2.origin,"definite")} fosse ${adj} ${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.
-format==="starts_with"?`Texto inválido: deve começar por "${_issue.prefix}"`:_issue.format==="ends_with"?`Texto inváli\
-do: deve terminar em "${_issue.suffix}"`:_issue.format==="includes"?`Texto inválido: deve incluir "${_issue.includes}"`:
-_issue.format==="regex"?`Texto inválido: deve corresponder ao padrão ${_issue.pattern}`:`Formato d${FormatDictionary[_issue.
-format]??issue2.format} inválido`}case"not_multiple_of":return`Número inválido: deve ser múltiplo de ${issue2.divisor}`;case"\
-unrecognized_keys":{const plural2=issue2.keys.length>1?"s":"";return`Chave${plural2} inválida${plural2}: ${joinValues(issue2.
-keys,", ")}`}case"invalid_key":return`Entrada inválida n${translateOriginWithArticle(issue2.origin,"definite")}`;case"i\
-nvalid_union":return issue2.options&&Array.isArray(issue2.options)&&issue2.options.length>0?`Valor de discriminação invá\
-lido. Esperava ${issue2.options.map(o=>`'${o}'`).join(" | ")}`:"Entrada inválida";case"invalid_element":return`Entrada \
-inválida n${translateOriginWithArticle(issue2.origin,"definite")}`;default:return"Entrada inválida"}}};function pt_default(){
-return{localeError:error43()}}var error44=()=>{const Sizable={string:{unit:"caracteres"},file:{unit:"bytes"},array:{unit:"\
-elementos"},set:{unit:"elementos"},map:{unit:"entradas"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"a entrada",email:"o endereço de e-mail",url:"o URL",emoji:"o emoji",uuid:"o UUID",uuidv4:"o UUIDv4",uuidv6:"o UU\
-IDv6",nanoid:"o nanoid",guid:"o GUID",cuid:"o cuid",cuid2:"o cuid2",ulid:"o ULID",xid:"o XID",ksuid:"o KSUID",datetime:"\
-a data e hora ISO",date:"a data ISO",time:"a hora ISO",duration:"a duração ISO",ipv4:"o endereço IPv4",ipv6:"o endere\
-ço IPv6",mac:"o endereço MAC",cidrv4:"a faixa de endereços IPv4",cidrv6:"a faixa de endereços IPv6",base64:"o texto \
-codificado em base64",base64url:"o texto codificado em base64url",json_string:"o texto JSON",e164:"o número E.164",credit_card:"\
-o número de cartão de crédito",currency_code:"o código de moeda",iban:"o IBAN",jwt:"o JWT",template_literal:"a entra\
-da"},Gender={masculine:{definite:"o",indefinite:"um"},feminine:{definite:"a",indefinite:"uma"}},TypeDictionary={string:{
-name:"texto",articles:Gender.masculine},number:{name:"número",articles:Gender.masculine},int:{name:"número inteiro",articles:Gender.
-masculine},boolean:{name:"valor booleano",articles:Gender.masculine},bigint:{name:"número bigint",articles:Gender.masculine},
-symbol:{name:"símbolo",articles:Gender.masculine},undefined:{name:'valor "undefined"',articles:Gender.masculine},null:{
-name:'valor "nulo"',articles:Gender.masculine},never:{name:'valor "never"',articles:Gender.masculine},void:{name:'valor \
-"void"',articles:Gender.masculine},date:{name:"data",articles:Gender.feminine},array:{name:"vetor",articles:Gender.masculine},
-object:{name:"objeto",articles:Gender.masculine},tuple:{name:"tupla",articles:Gender.feminine},record:{name:"registro",articles:Gender.
-masculine},map:{name:"mapa",articles:Gender.masculine},set:{name:"conjunto",articles:Gender.masculine},file:{name:"arqui\
-vo",articles:Gender.masculine},nonoptional:{name:"valor não opcional",articles:Gender.masculine},nan:{name:'valor "NaN"',
-articles:Gender.masculine},function:{name:"função",articles:Gender.feminine}};function translateOriginWithArticle(type,articleType){
-const translatedValue=TypeDictionary[type]??{name:`valor "${type}"`,articles:Gender.masculine};return`${translatedValue.
-articles[articleType]} ${translatedValue.name}`}return issue2=>{switch(issue2.code){case"invalid_type":{const expected=translateOriginWithArticle(
-issue2.expected,"indefinite"),receivedType=parsedType(issue2.input),received=translateOriginWithArticle(receivedType,"in\
-definite");return`Entrada inválida: esperava ${expected}, recebeu ${received}`}case"invalid_value":return issue2.values.
-length===1?`Entrada inválida: esperava ${stringifyPrimitive(issue2.values[0])}`:`Opção inválida: esperava uma das segui\
-ntes opções: ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.
-origin);return sizing?`Grande demais: esperava que ${translateOriginWithArticle(issue2.origin,"definite")} tivesse ${adj}\
- ${issue2.maximum.toString()} ${sizing.unit??"elementos"}`:`Grande demais: esperava que ${translateOriginWithArticle(issue2.
-origin,"definite")} fosse ${adj} ${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(
-issue2.origin);return sizing?`Pequeno demais: esperava que ${translateOriginWithArticle(issue2.origin,"definite")} tives\
-se ${adj} ${issue2.minimum.toString()} ${sizing.unit??"elementos"}`:`Pequeno demais: esperava que ${translateOriginWithArticle(
-issue2.origin,"definite")} fosse ${adj} ${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.
-format==="starts_with"?`Texto inválido: deve começar com "${_issue.prefix}"`:_issue.format==="ends_with"?`Texto inváli\
-do: deve terminar com "${_issue.suffix}"`:_issue.format==="includes"?`Texto inválido: deve incluir "${_issue.includes}"`:
-_issue.format==="regex"?`Texto inválido: deve corresponder ao padrão ${_issue.pattern}`:`Formato d${FormatDictionary[_issue.
-format]??issue2.format} inválido`}case"not_multiple_of":return`Número inválido: deve ser múltiplo de ${issue2.divisor}`;case"\
-unrecognized_keys":{const plural2=issue2.keys.length>1?"s":"";return`Chave${plural2} inválida${plural2}: ${joinValues(issue2.
-keys,", ")}`}case"invalid_key":return`Entrada inválida n${translateOriginWithArticle(issue2.origin,"definite")}`;case"i\
-nvalid_union":return issue2.options&&Array.isArray(issue2.options)&&issue2.options.length>0?`Valor de discriminação invá\
-lido. Esperava ${issue2.options.map(o=>`'${o}'`).join(" | ")}`:"Entrada inválida";case"invalid_element":return`Entrada \
-inválida n${translateOriginWithArticle(issue2.origin,"definite")}`;default:return"Entrada inválida"}}};function pt_BR_default(){
-return{localeError:error44()}}var error45=()=>{const Sizable={string:{unit:"caractere",verb:"să aibă"},file:{unit:"oct\
-eți",verb:"să aibă"},array:{unit:"elemente",verb:"să aibă"},set:{unit:"elemente",verb:"să aibă"},map:{unit:"intră\
-ri",verb:"să aibă"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"intrare",email:"\
-adresă de email",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"\
-cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"dată și oră ISO",date:"dată ISO",time:"oră ISO",duration:"\
-durată ISO",ipv4:"adresă IPv4",ipv6:"adresă IPv6",mac:"adresă MAC",cidrv4:"interval IPv4",cidrv6:"interval IPv6",base64:"\
-șir codat base64",base64url:"șir codat base64url",json_string:"șir JSON",e164:"număr E.164",credit_card:"număr de ca\
-rd de credit",currency_code:"cod valutar",iban:"IBAN",jwt:"JWT",template_literal:"intrare"},TypeDictionary={nan:"NaN",string:"\
-șir",number:"număr",boolean:"boolean",function:"funcție",array:"matrice",object:"obiect",undefined:"nedefinit",symbol:"\
-simbol",bigint:"număr mare",void:"void",never:"never",map:"hartă",set:"set"};return issue2=>{switch(issue2.code){case"\
-invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return`Intrare invalidă: așteptat ${expected}, primit ${received}`}case"invalid_value":return issue2.values.
-length===1?`Intrare invalidă: așteptat ${stringifyPrimitive(issue2.values[0])}`:`Opțiune invalidă: așteptat una dintre\
- ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?
-`Prea mare: așteptat ca ${issue2.origin??"valoarea"} ${sizing.verb} ${adj}${issue2.maximum.toString()} ${sizing.unit??"\
-elemente"}`:`Prea mare: așteptat ca ${issue2.origin??"valoarea"} să fie ${adj}${issue2.maximum.toString()}`}case"too_s\
-mall":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Prea mic: așteptat ca ${issue2.
-origin} ${sizing.verb} ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Prea mic: așteptat ca ${issue2.origin} să fi\
-e ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Și\
-r invalid: trebuie să înceapă cu "${_issue.prefix}"`:_issue.format==="ends_with"?`Șir invalid: trebuie să se termine \
-cu "${_issue.suffix}"`:_issue.format==="includes"?`Șir invalid: trebuie să includă "${_issue.includes}"`:_issue.format===
-"regex"?`Șir invalid: trebuie să se potrivească cu modelul ${_issue.pattern}`:`Format invalid: ${FormatDictionary[_issue.
-format]??issue2.format}`}case"not_multiple_of":return`Număr invalid: trebuie să fie multiplu de ${issue2.divisor}`;case"\
-unrecognized_keys":return`Chei nerecunoscute: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Cheie invalidă î\
-n ${issue2.origin}`;case"invalid_union":return"Intrare invalidă";case"invalid_element":return`Valoare invalidă în ${issue2.
-origin}`;default:return"Intrare invalidă"}}};function ro_default(){return{localeError:error45()}}function getRussianPlural(count,one,few,many){
-const absCount=Math.abs(count),lastDigit=absCount%10,lastTwoDigits=absCount%100;return lastTwoDigits>=11&&lastTwoDigits<=
-19?many:lastDigit===1?one:lastDigit>=2&&lastDigit<=4?few:many}var error46=()=>{const Sizable={string:{unit:{one:"символ",
-few:"символа",many:"символов"},verb:"иметь"},file:{unit:{one:"байт",few:"байта",many:"байт"},
-verb:"иметь"},array:{unit:{one:"элемент",few:"элемента",many:"элементов"},verb:"иметь"},
-set:{unit:{one:"элемент",few:"элемента",many:"элементов"},verb:"иметь"},map:{unit:{one:"эле\
-мент",few:"элемента",many:"элементов"},verb:"иметь"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"ввод",email:"email адрес",url:"URL",emoji:"эмодзи",uuid:"UUID",uuidv4:"\
-UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"\
-ISO дата и время",date:"ISO дата",time:"ISO время",duration:"ISO длительность",ipv4:"IPv4\
- адрес",ipv6:"IPv6 адрес",mac:"MAC адрес",cidrv4:"IPv4 диапазон",cidrv6:"IPv6 диапазон",base64:"\
-строка в формате base64",base64url:"строка в формате base64url",json_string:"JSON строка",
-e164:"номер E.164",credit_card:"номер кредитной карты",currency_code:"код валюты",iban:"\
-IBAN",jwt:"JWT",template_literal:"ввод"},TypeDictionary={nan:"NaN",number:"число",array:"массив"};return issue2=>{
-switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(
-issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Неверный ввод: о\
-жидалось instanceof ${issue2.expected}, получено ${received}`:`Неверный ввод: ожидалось ${expected}\
-, получено ${received}`}case"invalid_value":return issue2.values.length===1?`Неверный ввод: ожидалось ${stringifyPrimitive(
-issue2.values[0])}`:`Неверный вариант: ожидалось одно из ${joinValues(issue2.values,"|")}`;case"\
-too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);if(sizing){const maxValue=Number(issue2.maximum),
-unit=getRussianPlural(maxValue,sizing.unit.one,sizing.unit.few,sizing.unit.many);return`Слишком большое значение: ожидал\
-ось, что ${issue2.origin??"значение"} будет иметь ${adj}${issue2.maximum.toString()} ${unit}`}return`\
-Слишком большое значение: ожидалось, что ${issue2.origin??"значение"} будет ${adj}${issue2.
-maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);if(sizing){const minValue=Number(
-issue2.minimum),unit=getRussianPlural(minValue,sizing.unit.one,sizing.unit.few,sizing.unit.many);return`Слишком маленько\
-е значение: ожидалось, что ${issue2.origin} будет иметь ${adj}${issue2.minimum.toString()}\
- ${unit}`}return`Слишком маленькое значение: ожидалось, что ${issue2.origin} будет ${adj}${issue2.
-minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Неверная строка: до\
-лжна начинаться с "${_issue.prefix}"`:_issue.format==="ends_with"?`Неверная строка: должна заканчиваться \
-на "${_issue.suffix}"`:_issue.format==="includes"?`Неверная строка: должна содержать "${_issue.
-includes}"`:_issue.format==="regex"?`Неверная строка: должна соответствовать шаблону ${_issue.
-pattern}`:`Неверный ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Неверное чис\
-ло: должно быть кратным ${issue2.divisor}`;case"unrecognized_keys":return`Нераспознанн${issue2.
-keys.length>1?"ые":"ый"} ключ${issue2.keys.length>1?"и":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":
-return`Неверный ключ в ${issue2.origin}`;case"invalid_union":return"Неверные входные данные";case"\
-invalid_element":return`Неверное значение в ${issue2.origin}`;default:return"Неверные входные данные"}}};
-function ru_default(){return{localeError:error46()}}var error47=()=>{const Sizable={string:{unit:"znakov",verb:"mať"},file:{
-unit:"bajtov",verb:"mať"},array:{unit:"prvkov",verb:"mať"},set:{unit:"prvkov",verb:"mať"},map:{unit:"položiek",verb:"\
-mať"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"regulárny výraz",email:"\
-e-mailová adresa",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"\
-cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"dátum a čas vo formáte ISO",date:"dátum vo formáte \
-ISO",time:"čas vo formáte ISO",duration:"doba trvania ISO",ipv4:"IPv4 adresa",ipv6:"IPv6 adresa",mac:"MAC adresa",cidrv4:"\
-rozsah IPv4",cidrv6:"rozsah IPv6",base64:"reťazec zakódovaný vo formáte base64",base64url:"reťazec zakódovaný vo for\
-máte base64url",json_string:"reťazec vo formáte JSON",e164:"číslo E.164",credit_card:"číslo kreditnej karty",currency_code:"\
-kód meny",iban:"IBAN",jwt:"JWT",template_literal:"vstup"},TypeDictionary={nan:"NaN",number:"číslo",string:"reťazec",
-function:"funkcia",array:"pole"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`Neplatný vstup: očakávané instanceof ${issue2.expected}, obdržané ${received}`:`Neplatný vs\
-tup: očakávané ${expected}, obdržané ${received}`}case"invalid_value":return issue2.values.length===1?`Neplatný vst\
-up: očakávané ${stringifyPrimitive(issue2.values[0])}`:`Neplatný vstup: očakávaná jedna z hodnôt ${joinValues(issue2.
-values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Hodnota \
-je príliš veľká: ${issue2.origin??"hodnota"} musí mať ${adj}${issue2.maximum.toString()} ${sizing.unit??"prvkov"}`:
-`Hodnota je príliš veľká: ${issue2.origin??"hodnota"} musí byť ${adj}${issue2.maximum.toString()}`}case"too_small":{
-const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Hodnota je príliš malá: ${issue2.origin??
-"hodnota"} musí mať ${adj}${issue2.minimum.toString()} ${sizing.unit??"prvkov"}`:`Hodnota je príliš malá: ${issue2.
-origin??"hodnota"} musí byť ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.
-format==="starts_with"?`Neplatný reťazec: musí začínať na "${_issue.prefix}"`:_issue.format==="ends_with"?`Neplatn\
-ý reťazec: musí končiť na "${_issue.suffix}"`:_issue.format==="includes"?`Neplatný reťazec: musí obsahovať "${_issue.
-includes}"`:_issue.format==="regex"?`Neplatný reťazec: musí zodpovedať vzoru ${_issue.pattern}`:`Neplatný formát ${FormatDictionary[_issue.
-format]??issue2.format}`}case"not_multiple_of":return`Neplatné číslo: musí byť násobkom ${issue2.divisor}`;case"un\
-recognized_keys":return`Neznáme klúče: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Neplatný klúč v ${issue2.
-origin}`;case"invalid_union":return"Neplatný vstup";case"invalid_element":return`Neplatná hodnota v ${issue2.origin}`;default:
-return"Neplatný vstup"}}};function sk_default(){return{localeError:error47()}}var error48=()=>{const Sizable={string:{unit:"\
-znakov",verb:"imeti"},file:{unit:"bajtov",verb:"imeti"},array:{unit:"elementov",verb:"imeti"},set:{unit:"elementov",verb:"\
-imeti"},map:{unit:"elementov",verb:"imeti"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"vnos",email:"e-poštni naslov",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",
-guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO datum in čas",date:"ISO datum",
-time:"ISO čas",duration:"ISO trajanje",ipv4:"IPv4 naslov",ipv6:"IPv6 naslov",mac:"MAC naslov",cidrv4:"obseg IPv4",cidrv6:"\
-obseg IPv6",base64:"base64 kodiran niz",base64url:"base64url kodiran niz",json_string:"JSON niz",e164:"E.164 številka",
-credit_card:"številka kreditne kartice",currency_code:"koda valute",iban:"IBAN",jwt:"JWT",template_literal:"vnos"},TypeDictionary={
-nan:"NaN",number:"število",array:"tabela"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`Neveljaven vnos: pričakovano instanceof ${issue2.expected}, prejeto ${received}`:`Neveljaven vno\
-s: pričakovano ${expected}, prejeto ${received}`}case"invalid_value":return issue2.values.length===1?`Neveljaven vnos: \
-pričakovano ${stringifyPrimitive(issue2.values[0])}`:`Neveljavna možnost: pričakovano eno izmed ${joinValues(issue2.values,
-"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Preveliko: prič\
-akovano, da bo ${issue2.origin??"vrednost"} imelo ${adj}${issue2.maximum.toString()} ${sizing.unit??"elementov"}`:`Preve\
-liko: pričakovano, da bo ${issue2.origin??"vrednost"} ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.
-inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Premajhno: pričakovano, da bo ${issue2.origin} imelo ${adj}${issue2.
-minimum.toString()} ${sizing.unit}`:`Premajhno: pričakovano, da bo ${issue2.origin} ${adj}${issue2.minimum.toString()}`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Neveljaven niz: mora se začeti z "${_issue.prefix}\
-"`:_issue.format==="ends_with"?`Neveljaven niz: mora se končati z "${_issue.suffix}"`:_issue.format==="includes"?`Nevel\
-javen niz: mora vsebovati "${_issue.includes}"`:_issue.format==="regex"?`Neveljaven niz: mora ustrezati vzorcu ${_issue.
-pattern}`:`Neveljaven ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Neveljavno število\
-: mora biti večkratnik ${issue2.divisor}`;case"unrecognized_keys":return`Neprepoznan${issue2.keys.length>1?"i ključi":
-" ključ"}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Neveljaven ključ v ${issue2.origin}`;case"invalid\
-_union":return"Neveljaven vnos";case"invalid_element":return`Neveljavna vrednost v ${issue2.origin}`;default:return"Neve\
-ljaven vnos"}}};function sl_default(){return{localeError:error48()}}var error49=()=>{const Sizable={string:{unit:"tecken",
-verb:"att ha"},file:{unit:"bytes",verb:"att ha"},array:{unit:"objekt",verb:"att innehålla"},set:{unit:"objekt",verb:"at\
-t innehålla"},map:{unit:"objekt",verb:"att innehålla"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"reguljärt uttryck",email:"e-postadress",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"\
-nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO-datum och tid",date:"ISO\
--datum",time:"ISO-tid",duration:"ISO-varaktighet",ipv4:"IPv4-adress",ipv6:"IPv6-adress",mac:"MAC-adress",cidrv4:"IPv4-sp\
-ektrum",cidrv6:"IPv6-spektrum",base64:"base64-kodad sträng",base64url:"base64url-kodad sträng",json_string:"JSON-strän\
-g",e164:"E.164-nummer",credit_card:"kreditkortsnummer",currency_code:"valutakod",iban:"IBAN",jwt:"JWT",template_literal:"\
-mall-literal"},TypeDictionary={nan:"NaN",number:"antal",array:"lista"};return issue2=>{switch(issue2.code){case"invalid_\
-type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return/^[A-Z]/.test(issue2.expected)?`Ogiltig inmatning: förväntat instanceof ${issue2.expected}, fick ${received}`:
-`Ogiltig inmatning: förväntat ${expected}, fick ${received}`}case"invalid_value":return issue2.values.length===1?`Ogil\
-tig inmatning: förväntat ${stringifyPrimitive(issue2.values[0])}`:`Ogiltigt val: förväntade en av ${joinValues(issue2.
-values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`För stor\
-(t): förväntade ${issue2.origin??"värdet"} att ha ${adj}${issue2.maximum.toString()} ${sizing.unit??"element"}`:`För \
-stor(t): förväntat ${issue2.origin??"värdet"} att ha ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.
-inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`För lite(t): förväntade ${issue2.origin??"värdet"}\
- att ha ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`För lite(t): förväntade ${issue2.origin??"värdet"} att h\
-a ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Og\
-iltig sträng: måste börja med "${_issue.prefix}"`:_issue.format==="ends_with"?`Ogiltig sträng: måste sluta med "${_issue.
-suffix}"`:_issue.format==="includes"?`Ogiltig sträng: måste innehålla "${_issue.includes}"`:_issue.format==="regex"?`\
-Ogiltig sträng: måste matcha mönstret "${_issue.pattern}"`:`Ogiltig(t) ${FormatDictionary[_issue.format]??issue2.format}`}case"\
-not_multiple_of":return`Ogiltigt tal: måste vara en multipel av ${issue2.divisor}`;case"unrecognized_keys":return`${issue2.
-keys.length>1?"Okända nycklar":"Okänd nyckel"}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Ogiltig nyck\
-el i ${issue2.origin??"värdet"}`;case"invalid_union":return"Ogiltig input";case"invalid_element":return`Ogiltigt värde \
-i ${issue2.origin??"värdet"}`;default:return"Ogiltig input"}}};function sv_default(){return{localeError:error49()}}var error50=()=>{
-const Sizable={string:{unit:"எழுத்துக்கள்",verb:"கொண்டிருக்க வேண்டும்"},
-file:{unit:"பைட்டுகள்",verb:"கொண்டிருக்க வேண்டும்"},array:{unit:"\
-உறுப்புகள்",verb:"கொண்டிருக்க வேண்டும்"},set:{unit:"உறுப்புகள்",
-verb:"கொண்டிருக்க வேண்டும்"},map:{unit:"உறுப்புகள்",verb:"கொண்\
-டிருக்க வேண்டும்"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={
-regex:"உள்ளீடு",email:"மின்னஞ்சல் முகவரி",url:"URL",emoji:"emoji",uuid:"UU\
-ID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"K\
-SUID",datetime:"ISO தேதி நேரம்",date:"ISO தேதி",time:"ISO நேரம்",duration:"ISO கால அ\
-ளவு",ipv4:"IPv4 முகவரி",ipv6:"IPv6 முகவரி",mac:"MAC முகவரி",cidrv4:"IPv4 வரம்ப\
-ு",cidrv6:"IPv6 வரம்பு",base64:"base64-encoded சரம்",base64url:"base64url-encoded சரம்",json_string:"\
-JSON சரம்",e164:"E.164 எண்",credit_card:"கடன் அட்டை எண்",currency_code:"நாணயக் குற\
-ியீடு",iban:"IBAN",jwt:"JWT",template_literal:"input"},TypeDictionary={nan:"NaN",number:"எண்",array:"அணி",
-null:"வெறுமை"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`தவறான உள்ளீடு: எதிர்பார்க்கப்பட்டது instanceof ${issue2.
-expected}, பெறப்பட்டது ${received}`:`தவறான உள்ளீடு: எதிர்பார்க்கப்பட்டது ${expected}\
-, பெறப்பட்டது ${received}`}case"invalid_value":return issue2.values.length===1?`தவறான உள்ளீடு: எதி\
-ர்பார்க்கப்பட்டது ${stringifyPrimitive(issue2.values[0])}`:`தவறான விருப்பம்: எதிர்பார்\
-க்கப்பட்டது ${joinValues(issue2.values,"|")} இல் ஒன்று`;case"too_big":{const adj=issue2.
-inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`மிக பெரியது: எதிர்பார்க்கப்பட்டது ${issue2.
-origin??"மதிப்பு"} ${adj}${issue2.maximum.toString()} ${sizing.unit??"உறுப்புகள்"} ஆக \
-இருக்க வேண்டும்`:`மிக பெரியது: எதிர்பார்க்கப்பட்டது ${issue2.
-origin??"மதிப்பு"} ${adj}${issue2.maximum.toString()} ஆக இருக்க வேண்டும்`}case"\
-too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`மிகச் சிறியது: எதிர்பார்க\
-்கப்பட்டது ${issue2.origin} ${adj}${issue2.minimum.toString()} ${sizing.unit} ஆக இருக்க வேண்டும்`:
-`மிகச் சிறியது: எதிர்பார்க்கப்பட்டது ${issue2.origin} ${adj}${issue2.
-minimum.toString()} ஆக இருக்க வேண்டும்`}case"invalid_format":{const _issue=issue2;return _issue.
-format==="starts_with"?`தவறான சரம்: "${_issue.prefix}" இல் தொடங்க வேண்டும்`:
-_issue.format==="ends_with"?`தவறான சரம்: "${_issue.suffix}" இல் முடிவடைய வேண்டும்`:
-_issue.format==="includes"?`தவறான சரம்: "${_issue.includes}" ஐ உள்ளடக்க வேண்டும்`:
-_issue.format==="regex"?`தவறான சரம்: ${_issue.pattern} முறைபாட்டுடன் பொருந்த வேண்டும்`:
-`தவறான ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`தவறான எண்: ${issue2.
-divisor} இன் பலமாக இருக்க வேண்டும்`;case"unrecognized_keys":return`அடையாளம் \
-தெரியாத விசை${issue2.keys.length>1?"கள்":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_\
-key":return`${issue2.origin} இல் தவறான விசை`;case"invalid_union":return"தவறான உள்ளீடு";case"\
-invalid_element":return`${issue2.origin} இல் தவறான மதிப்பு`;default:return"தவறான உள்ளீடு"}}};
-function ta_default(){return{localeError:error50()}}var error51=()=>{const Sizable={string:{unit:"аломат",verb:"до\
-шта бошад"},file:{unit:"байт",verb:"дошта бошад"},array:{unit:"унсур",verb:"дошта бошад"},
-set:{unit:"унсур",verb:"дошта бошад"},map:{unit:"сабт",verb:"дошта бошад"}};function getSizing(origin){
-return Sizable[origin]??null}const FormatDictionary={regex:"вуруд",email:"суроғаи email",url:"URL",emoji:"эм\
-оҷи",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"\
-XID",ksuid:"KSUID",datetime:"санаву вақти ISO",date:"санаи ISO",time:"вақти ISO",duration:"давомнок\
-ии ISO",ipv4:"суроғаи IPv4",ipv6:"суроғаи IPv6",mac:"суроғаи MAC",cidrv4:"маҳдудаи IPv4",
-cidrv6:"маҳдудаи IPv6",base64:"сатри дар формати base64",base64url:"сатри дар формати base64url",
-json_string:"сатри JSON",e164:"рақами E.164",credit_card:"рақами корти кредитӣ",currency_code:"\
-рамзи асъор",iban:"IBAN",jwt:"JWT",template_literal:"вуруд"},TypeDictionary={nan:"NaN",number:"рақам",
-string:"сатр",array:"массив",object:"объект",date:"сана"};return issue2=>{switch(issue2.code){case"i\
-nvalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return`Вуруди нодуруст: ${expected} интизор мерафт, ${received} гирифта шуд`}case"\
-invalid_value":return issue2.values.length===1?`Вуруди нодуруст: ${stringifyPrimitive(issue2.values[0])} и\
-нтизор мерафт`:`Интихоби нодуруст: яке аз ${joinValues(issue2.values,"|")} интизор мера\
-фт`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Хеле калон: ${issue2.
-origin??"қимат"} бояд ${adj}${issue2.maximum.toString()} ${sizing.unit} ${sizing.verb}`:`Хеле калон: ${issue2.
-origin??"қимат"} бояд ${adj}${issue2.maximum.toString()} бошад`}case"too_small":{const adj=issue2.inclusive?
-">=":">",sizing=getSizing(issue2.origin);return sizing?`Хеле хурд: ${issue2.origin} бояд ${adj}${issue2.minimum.
-toString()} ${sizing.unit} ${sizing.verb}`:`Хеле хурд: ${issue2.origin} бояд ${adj}${issue2.minimum.toString()}\
- бошад`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Сатри нодуруст: бояд бо "${_issue.
-prefix}" оғоз шавад`:_issue.format==="ends_with"?`Сатри нодуруст: бояд бо "${_issue.suffix}"\
- анҷом ёбад`:_issue.format==="includes"?`Сатри нодуруст: бояд "${_issue.includes}"-ро дар бар \
-гирад`:_issue.format==="regex"?`Сатри нодуруст: бояд ба намунаи ${_issue.pattern} мувофиқ\
-ат кунад`:`${FormatDictionary[_issue.format]??issue2.format}-и нодуруст`}case"not_multiple_of":return`Ра\
-қами нодуруст: бояд ба ${issue2.divisor} бе бақия тақсим шавад`;case"unrecognized_ke\
-ys":return`Калид${issue2.keys.length>1?"ҳои":"и"} номаълум: ${joinValues(issue2.keys,", ")}`;case"inval\
-id_key":return`Калиди нодуруст дар ${issue2.origin}`;case"invalid_union":return issue2.options&&Array.isArray(
-issue2.options)&&issue2.options.length>0?`Қимати нодурусти дискриминатор: ${issue2.options.map(
-o=>`'${o}'`).join(" | ")} интизор мерафт`:"Вуруди нодуруст";case"invalid_element":return`Қима\
-ти нодуруст дар ${issue2.origin}`;default:return"Вуруди нодуруст"}}};function tg_default(){return{
-localeError:error51()}}var error52=()=>{const Sizable={string:{unit:"ตัวอักษร",verb:"ควรมี"},file:{
-unit:"ไบต์",verb:"ควรมี"},array:{unit:"รายการ",verb:"ควรมี"},set:{unit:"รายการ",
-verb:"ควรมี"},map:{unit:"รายการ",verb:"ควรมี"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"ข้อมูลที่ป้อน",email:"ที่อยู่อีเมล",
-url:"URL",emoji:"อิโมจิ",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",
-cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"วันที่เวลาแบบ ISO",date:"วันที่แบบ\
- ISO",time:"เวลาแบบ ISO",duration:"ช่วงเวลาแบบ ISO",ipv4:"ที่อยู่ IPv4",
-ipv6:"ที่อยู่ IPv6",mac:"ที่อยู่ MAC",cidrv4:"ช่วง IP แบบ IPv4",cidrv6:"ช่วง I\
-P แบบ IPv6",base64:"ข้อความแบบ Base64",base64url:"ข้อความแบบ Base64 สำหรับ URL",
-json_string:"ข้อความแบบ JSON",e164:"เบอร์โทรศัพท์ระหว่างประเทศ (E.164)",
-credit_card:"หมายเลขบัตรเครดิต",currency_code:"รหัสสกุลเงิน",iban:"\
-IBAN",jwt:"โทเคน JWT",template_literal:"ข้อมูลที่ป้อน"},TypeDictionary={nan:"NaN",number:"\
-ตัวเลข",array:"อาร์เรย์ (Array)",null:"ไม่มีค่า (null)"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`ประเภทข้อมูลไม่ถูกต้อง:\
- ควรเป็น instanceof ${issue2.expected} แต่ได้รับ ${received}`:`ประเภทข้อมูลไม่ถูกต้อง: ค\
-วรเป็น ${expected} แต่ได้รับ ${received}`}case"invalid_value":return issue2.values.length===
-1?`ค่าไม่ถูกต้อง: ควรเป็น ${stringifyPrimitive(issue2.values[0])}`:`ตัวเลือกไม่ถ\
-ูกต้อง: ควรเป็นหนึ่งใน ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.
-inclusive?"ไม่เกิน":"น้อยกว่า",sizing=getSizing(issue2.origin);return sizing?`เกินกำหนด: ${issue2.
-origin??"ค่า"} ควรมี${adj} ${issue2.maximum.toString()} ${sizing.unit??"รายการ"}`:`เกินกำหนด\
-: ${issue2.origin??"ค่า"} ควรมี${adj} ${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?
-"อย่างน้อย":"มากกว่า",sizing=getSizing(issue2.origin);return sizing?`น้อยกว่ากำหนด: ${issue2.
-origin} ควรมี${adj} ${issue2.minimum.toString()} ${sizing.unit}`:`น้อยกว่ากำหนด: ${issue2.
-origin} ควรมี${adj} ${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format===
-"starts_with"?`รูปแบบไม่ถูกต้อง: ข้อความต้องขึ้นต้นด้วย "${_issue.
-prefix}"`:_issue.format==="ends_with"?`รูปแบบไม่ถูกต้อง: ข้อความต้องลงท้ายด้วย "${_issue.
-suffix}"`:_issue.format==="includes"?`รูปแบบไม่ถูกต้อง: ข้อความต้องมี "${_issue.
-includes}" อยู่ในข้อความ`:_issue.format==="regex"?`รูปแบบไม่ถูกต้อง: ต้องตรงกับรูปแบบที่กำหนด ${_issue.
-pattern}`:`รูปแบบไม่ถูกต้อง: ${FormatDictionary[_issue.format]??issue2.format}`}case"not\
-_multiple_of":return`ตัวเลขไม่ถูกต้อง: ต้องเป็นจำนวนที่หารด้วย ${issue2.
-divisor} ได้ลงตัว`;case"unrecognized_keys":return`พบคีย์ที่ไม่รู้จัก: ${joinValues(
-issue2.keys,", ")}`;case"invalid_key":return`คีย์ไม่ถูกต้องใน ${issue2.origin}`;case"inv\
-alid_union":return"ข้อมูลไม่ถูกต้อง: ไม่ตรงกับรูปแบบยูเนียนที่กำหนดไว้";case"\
-invalid_element":return`ข้อมูลไม่ถูกต้องใน ${issue2.origin}`;default:return"ข้อมูลไม\
-่ถูกต้อง"}}};function th_default(){return{localeError:error52()}}var error53=()=>{const Sizable={string:{
-unit:"simwol",verb:"bolmaly"},file:{unit:"baýt",verb:"bolmaly"},array:{unit:"elementler",verb:"bolmaly"},set:{unit:"ele\
-mentler",verb:"bolmaly"},map:{unit:"elementler",verb:"bolmaly"}};function getSizing(origin){return Sizable[origin]??null}
-const FormatDictionary={regex:"giriş",email:"e-poçta salgysy",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"\
-UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO sene we \
-wagt",date:"ISO sene",time:"ISO wagt",duration:"ISO wagt aralygy",ipv4:"IPv4 salgysy",ipv6:"IPv6 salgysy",mac:"MAC salgy\
-sy",cidrv4:"IPv4 aralygy",cidrv6:"IPv6 aralygy",base64:"base64 bilen şifrlenen setir",base64url:"base64url bilen şifrle\
-nen setir",json_string:"JSON setiri",e164:"E.164 nomeri",credit_card:"kredit kartynyň nomeri",currency_code:"walýuta ko\
-dy",iban:"IBAN",jwt:"JWT",template_literal:"şablon"},TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.code){case"\
-invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return`Nädogry baha: garaşylan ${expected} ýerine ${received} alyndy`}case"invalid_value":return issue2.
-values.length===1?`Nädogry baha: ${stringifyPrimitive(issue2.values[0])} bolmaly`:`Nädogry saýlaw: aşakdakylardan biri \
-bolmaly: ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);
-return sizing?`Has uly: garaşylýan ${issue2.origin??"baha"} ${adj} ${issue2.maximum.toString()} ${sizing.unit??"elemen\
-t"}`:`Has uly: garaşylýan ${issue2.origin??"baha"} ${adj} ${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.
-inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Has kiçi: garaşylýan ${issue2.origin} ${adj} ${issue2.
-minimum.toString()} ${sizing.unit}`:`Has kiçi: garaşylýan ${issue2.origin} ${adj} ${issue2.minimum.toString()}`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Nädogry setir: "${_issue.prefix}" bilen başl\
-amaly`:_issue.format==="ends_with"?`Nädogry setir: "${_issue.suffix}" bilen gutarmaly`:_issue.format==="includes"?`Nädo\
-gry setir: "${_issue.includes}" saklamaly`:_issue.format==="regex"?`Nädogry setir: ${_issue.pattern} nusga laýyk bolmal\
-y`:`Nädogry ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Nädogry san: ${issue2.divisor}\
- bilen galyndysyz bölünmeli`;case"unrecognized_keys":return`Tanalmaýan açar${issue2.keys.length>1?"lar":""}: ${joinValues(
-issue2.keys,", ")}`;case"invalid_key":return`${issue2.origin} içinde nädogry açar`;case"invalid_union":return"Nädogry\
- baha";case"invalid_element":return`${issue2.origin} içinde nädogry baha`;default:return"Nädogry baha"}}};function tk_default(){
-return{localeError:error53()}}var error54=()=>{const Sizable={string:{unit:"karakter",verb:"olmalı"},file:{unit:"bayt",
-verb:"olmalı"},array:{unit:"öğe",verb:"olmalı"},set:{unit:"öğe",verb:"olmalı"},map:{unit:"öğe",verb:"olmalı"}};
-function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"girdi",email:"e-posta adresi",url:"\
-URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"\
-ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO tarih ve saat",date:"ISO tarih",time:"ISO saat",duration:"ISO süre",ipv4:"I\
-Pv4 adresi",ipv6:"IPv6 adresi",mac:"MAC adresi",cidrv4:"IPv4 aralığı",cidrv6:"IPv6 aralığı",base64:"base64 ile şif\
-relenmiş metin",base64url:"base64url ile şifrelenmiş metin",json_string:"JSON dizesi",e164:"E.164 sayısı",credit_card:"\
-kredi kartı numarası",currency_code:"para birimi kodu",iban:"IBAN",jwt:"JWT",template_literal:"Şablon dizesi"},TypeDictionary={
-nan:"NaN"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.
-expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.
-expected)?`Geçersiz değer: beklenen instanceof ${issue2.expected}, alınan ${received}`:`Geçersiz değer: beklenen ${expected}\
-, alınan ${received}`}case"invalid_value":return issue2.values.length===1?`Geçersiz değer: beklenen ${stringifyPrimitive(
-issue2.values[0])}`:`Geçersiz seçenek: aşağıdakilerden biri olmalı: ${joinValues(issue2.values,"|")}`;case"too_big":{
-const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Çok büyük: beklenen ${issue2.origin??
-"değer"} ${adj}${issue2.maximum.toString()} ${sizing.unit??"öğe"}`:`Çok büyük: beklenen ${issue2.origin??"değer"}\
- ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);
-return sizing?`Çok küçük: beklenen ${issue2.origin} ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Çok küçük: b\
-eklenen ${issue2.origin} ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format===
-"starts_with"?`Geçersiz metin: "${_issue.prefix}" ile başlamalı`:_issue.format==="ends_with"?`Geçersiz metin: "${_issue.
-suffix}" ile bitmeli`:_issue.format==="includes"?`Geçersiz metin: "${_issue.includes}" içermeli`:_issue.format==="rege\
-x"?`Geçersiz metin: ${_issue.pattern} desenine uymalı`:`Geçersiz ${FormatDictionary[_issue.format]??issue2.format}`}case"\
-not_multiple_of":return`Geçersiz sayı: ${issue2.divisor} ile tam bölünebilmeli`;case"unrecognized_keys":return`Tanın\
-mayan anahtar${issue2.keys.length>1?"lar":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`${issue2.origin}\
- içinde geçersiz anahtar`;case"invalid_union":return"Geçersiz değer";case"invalid_element":return`${issue2.origin} i\
-çinde geçersiz değer`;default:return"Geçersiz değer"}}};function tr_default(){return{localeError:error54()}}var error55=()=>{
-const Sizable={string:{unit:"символів",verb:"матиме"},file:{unit:"байтів",verb:"матиме"},array:{
-unit:"елементів",verb:"матиме"},set:{unit:"елементів",verb:"матиме"},map:{unit:"елементів",
-verb:"матиме"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"вхідні дані",
-email:"адреса електронної пошти",url:"URL",emoji:"емодзі",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"\
-UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"дата та час \
-ISO",date:"дата ISO",time:"час ISO",duration:"тривалість ISO",ipv4:"адреса IPv4",ipv6:"адреса IPv\
-6",mac:"адреса MAC",cidrv4:"діапазон IPv4",cidrv6:"діапазон IPv6",base64:"рядок у кодуванні base64",
-base64url:"рядок у кодуванні base64url",json_string:"рядок JSON",e164:"номер E.164",credit_card:"\
-номер кредитної картки",currency_code:"код валюти",iban:"IBAN",jwt:"JWT",template_literal:"\
-вхідні дані"},TypeDictionary={nan:"NaN",number:"число",array:"масив"};return issue2=>{switch(issue2.
-code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.
-input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?`Неправильні вхідні дані\
-: очікується instanceof ${issue2.expected}, отримано ${received}`:`Неправильні вхідні дані: очікується\
- ${expected}, отримано ${received}`}case"invalid_value":return issue2.values.length===1?`Неправильні вхідні дані\
-: очікується ${stringifyPrimitive(issue2.values[0])}`:`Неправильна опція: очікується одне з ${joinValues(
-issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`З\
-анадто велике: очікується, що ${issue2.origin??"значення"} ${sizing.verb} ${adj}${issue2.
-maximum.toString()} ${sizing.unit??"елементів"}`:`Занадто велике: очікується, що ${issue2.
-origin??"значення"} буде ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?">=":
-">",sizing=getSizing(issue2.origin);return sizing?`Занадто мале: очікується, що ${issue2.origin} ${sizing.
-verb} ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Занадто мале: очікується, що ${issue2.origin}\
- буде ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_w\
-ith"?`Неправильний рядок: повинен починатися з "${_issue.prefix}"`:_issue.format==="e\
-nds_with"?`Неправильний рядок: повинен закінчуватися на "${_issue.suffix}"`:_issue.
-format==="includes"?`Неправильний рядок: повинен містити "${_issue.includes}"`:_issue.format===
-"regex"?`Неправильний рядок: повинен відповідати шаблону ${_issue.pattern}`:`Н\
-еправильний ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`Неправильне число\
-: повинно бути кратним ${issue2.divisor}`;case"unrecognized_keys":return`Нерозпізнаний ключ${issue2.
-keys.length>1?"і":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Неправильний ключ у ${issue2.
-origin}`;case"invalid_union":return"Неправильні вхідні дані";case"invalid_element":return`Неправиль\
-не значення у ${issue2.origin}`;default:return"Неправильні вхідні дані"}}};function uk_default(){
-return{localeError:error55()}}function ua_default(){return uk_default()}var error56=()=>{const Sizable={string:{unit:"حر\
-وف",verb:"ہونا"},file:{unit:"بائٹس",verb:"ہونا"},array:{unit:"آئٹمز",verb:"ہونا"},set:{unit:"آئٹ\
-مز",verb:"ہونا"},map:{unit:"آئٹمز",verb:"ہونا"}};function getSizing(origin){return Sizable[origin]??null}
-const FormatDictionary={regex:"ان پٹ",email:"ای میل ایڈریس",url:"یو آر ایل",emoji:"ایموجی",uuid:"\
-یو یو آئی ڈی",uuidv4:"یو یو آئی ڈی وی 4",uuidv6:"یو یو آئی ڈی وی 6",nanoid:"نینو آئی ڈی",
-guid:"جی یو آئی ڈی",cuid:"سی یو آئی ڈی",cuid2:"سی یو آئی ڈی 2",ulid:"یو ایل آئی ڈی",
-xid:"ایکس آئی ڈی",ksuid:"کے ایس یو آئی ڈی",datetime:"آئی ایس او ڈیٹ ٹائم",date:"آئی \
-ایس او تاریخ",time:"آئی ایس او وقت",duration:"آئی ایس او مدت",ipv4:"آئی پی وی 4 ایڈریس",
-ipv6:"آئی پی وی 6 ایڈریس",mac:"ایم اے سی ایڈریس",cidrv4:"آئی پی وی 4 رینج",cidrv6:"\
-آئی پی وی 6 رینج",base64:"بیس 64 ان کوڈڈ سٹرنگ",base64url:"بیس 64 یو آر ایل ان کوڈڈ سٹرنگ",
-json_string:"جے ایس او این سٹرنگ",e164:"ای 164 نمبر",credit_card:"کریڈٹ کارڈ نمبر",currency_code:"\
-کرنسی کوڈ",iban:"IBAN",jwt:"جے ڈبلیو ٹی",template_literal:"ان پٹ"},TypeDictionary={nan:"NaN",number:"\
-نمبر",array:"آرے",null:"نل"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`غلط ان پٹ: instanceof ${issue2.expected} متوقع تھا، ${received} موصول ہوا`:
-`غلط ان پٹ: ${expected} متوقع تھا، ${received} موصول ہوا`}case"invalid_value":return issue2.values.
-length===1?`غلط ان پٹ: ${stringifyPrimitive(issue2.values[0])} متوقع تھا`:`غلط آپشن: ${joinValues(
-issue2.values,"|")} میں سے ایک متوقع تھا`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(
-issue2.origin);return sizing?`بہت بڑا: ${issue2.origin??"ویلیو"} کے ${adj}${issue2.maximum.toString()} ${sizing.
-unit??"عناصر"} ہونے متوقع تھے`:`بہت بڑا: ${issue2.origin??"ویلیو"} کا ${adj}${issue2.maximum.
-toString()} ہونا متوقع تھا`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);
-return sizing?`بہت چھوٹا: ${issue2.origin} کے ${adj}${issue2.minimum.toString()} ${sizing.unit} ہونے متوقع تھے`:
-`بہت چھوٹا: ${issue2.origin} کا ${adj}${issue2.minimum.toString()} ہونا متوقع تھا`}case"invalid_fo\
-rmat":{const _issue=issue2;return _issue.format==="starts_with"?`غلط سٹرنگ: "${_issue.prefix}" سے شروع ہونا چاہی\
-ے`:_issue.format==="ends_with"?`غلط سٹرنگ: "${_issue.suffix}" پر ختم ہونا چاہیے`:_issue.format===
-"includes"?`غلط سٹرنگ: "${_issue.includes}" شامل ہونا چاہیے`:_issue.format==="regex"?`غلط سٹرنگ: پی\
-ٹرن ${_issue.pattern} سے میچ ہونا چاہیے`:`غلط ${FormatDictionary[_issue.format]??issue2.format}`}case"\
-not_multiple_of":return`غلط نمبر: ${issue2.divisor} کا مضاعف ہونا چاہیے`;case"unrecognized_keys":
-return`غیر تسلیم شدہ کی${issue2.keys.length>1?"ز":""}: ${joinValues(issue2.keys,"، ")}`;case"invalid_key":
-return`${issue2.origin} میں غلط کی`;case"invalid_union":return"غلط ان پٹ";case"invalid_element":return`${issue2.
-origin} میں غلط ویلیو`;default:return"غلط ان پٹ"}}};function ur_default(){return{localeError:error56()}}
-var error57=()=>{const Sizable={string:{unit:"belgi",verb:"bo‘lishi kerak"},file:{unit:"bayt",verb:"bo‘lishi kerak"},
-array:{unit:"element",verb:"bo‘lishi kerak"},set:{unit:"element",verb:"bo‘lishi kerak"},map:{unit:"yozuv",verb:"bo‘l\
-ishi kerak"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"kirish",email:"elek\
-tron pochta manzili",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"\
-cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO sana va vaqti",date:"ISO sana",time:"ISO vaqt",duration:"\
-ISO davomiylik",ipv4:"IPv4 manzil",ipv6:"IPv6 manzil",mac:"MAC manzil",cidrv4:"IPv4 diapazon",cidrv6:"IPv6 diapazon",base64:"\
-base64 kodlangan satr",base64url:"base64url kodlangan satr",json_string:"JSON satr",e164:"E.164 raqam",credit_card:"kred\
-it karta raqami",currency_code:"valyuta kodi",iban:"IBAN",jwt:"JWT",template_literal:"kirish"},TypeDictionary={nan:"NaN",
-number:"raqam",array:"massiv"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`Noto‘g‘ri kirish: kutilgan instanceof ${issue2.expected}, qabul qilingan ${received}`:`Noto‘g\
-‘ri kirish: kutilgan ${expected}, qabul qilingan ${received}`}case"invalid_value":return issue2.values.length===1?`Not\
-o‘g‘ri kirish: kutilgan ${stringifyPrimitive(issue2.values[0])}`:`Noto‘g‘ri variant: quyidagilardan biri kutilgan ${joinValues(
-issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`J\
-uda katta: kutilgan ${issue2.origin??"qiymat"} ${adj}${issue2.maximum.toString()} ${sizing.unit} ${sizing.verb}`:`Juda k\
-atta: kutilgan ${issue2.origin??"qiymat"} ${adj}${issue2.maximum.toString()}`}case"too_small":{const adj=issue2.inclusive?
-">=":">",sizing=getSizing(issue2.origin);return sizing?`Juda kichik: kutilgan ${issue2.origin} ${adj}${issue2.minimum.toString()}\
- ${sizing.unit} ${sizing.verb}`:`Juda kichik: kutilgan ${issue2.origin} ${adj}${issue2.minimum.toString()}`}case"invalid\
-_format":{const _issue=issue2;return _issue.format==="starts_with"?`Noto‘g‘ri satr: "${_issue.prefix}" bilan boshlan\
-ishi kerak`:_issue.format==="ends_with"?`Noto‘g‘ri satr: "${_issue.suffix}" bilan tugashi kerak`:_issue.format==="in\
-cludes"?`Noto‘g‘ri satr: "${_issue.includes}" ni o‘z ichiga olishi kerak`:_issue.format==="regex"?`Noto‘g‘ri satr:\
- ${_issue.pattern} shabloniga mos kelishi kerak`:`Noto‘g‘ri ${FormatDictionary[_issue.format]??issue2.format}`}case"\
-not_multiple_of":return`Noto‘g‘ri raqam: ${issue2.divisor} ning karralisi bo‘lishi kerak`;case"unrecognized_keys":
-return`Noma’lum kalit${issue2.keys.length>1?"lar":""}: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`${issue2.
-origin} dagi kalit noto‘g‘ri`;case"invalid_union":return"Noto‘g‘ri kirish";case"invalid_element":return`${issue2.
-origin} da noto‘g‘ri qiymat`;default:return"Noto‘g‘ri kirish"}}};function uz_default(){return{localeError:error57()}}
-var error58=()=>{const Sizable={string:{unit:"ký tự",verb:"có"},file:{unit:"byte",verb:"có"},array:{unit:"phần tử",
-verb:"có"},set:{unit:"phần tử",verb:"có"},map:{unit:"phần tử",verb:"có"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"đầu vào",email:"địa chỉ email",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"\
-UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"\
-ngày giờ ISO",date:"ngày ISO",time:"giờ ISO",duration:"khoảng thời gian ISO",ipv4:"địa chỉ IPv4",ipv6:"đị\
-a chỉ IPv6",mac:"địa chỉ MAC",cidrv4:"dải IPv4",cidrv6:"dải IPv6",base64:"chuỗi mã hóa base64",base64url:"\
-chuỗi mã hóa base64url",json_string:"chuỗi JSON",e164:"số E.164",credit_card:"số thẻ tín dụng",currency_code:"\
-mã tiền tệ",iban:"IBAN",jwt:"JWT",template_literal:"đầu vào"},TypeDictionary={nan:"NaN",number:"số",array:"mả\
-ng"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,
-receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.test(issue2.expected)?
-`Đầu vào không hợp lệ: mong đợi instanceof ${issue2.expected}, nhận được ${received}`:`Đầu vào không h\
-ợp lệ: mong đợi ${expected}, nhận được ${received}`}case"invalid_value":return issue2.values.length===1?`Đầ\
-u vào không hợp lệ: mong đợi ${stringifyPrimitive(issue2.values[0])}`:`Tùy chọn không hợp lệ: mong đợi một tron\
-g các giá trị ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?"<=":"<",sizing=getSizing(
-issue2.origin);return sizing?`Quá lớn: mong đợi ${issue2.origin??"giá trị"} ${sizing.verb} ${adj}${issue2.maximum.
-toString()} ${sizing.unit??"phần tử"}`:`Quá lớn: mong đợi ${issue2.origin??"giá trị"} ${adj}${issue2.maximum.
-toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Quá nhỏ\
-: mong đợi ${issue2.origin} ${sizing.verb} ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`Quá nhỏ: mong đợi ${issue2.
-origin} ${adj}${issue2.minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_wit\
-h"?`Chuỗi không hợp lệ: phải bắt đầu bằng "${_issue.prefix}"`:_issue.format==="ends_with"?`Chuỗi không h\
-ợp lệ: phải kết thúc bằng "${_issue.suffix}"`:_issue.format==="includes"?`Chuỗi không hợp lệ: phải bao gồm "${_issue.
-includes}"`:_issue.format==="regex"?`Chuỗi không hợp lệ: phải khớp với mẫu ${_issue.pattern}`:`${FormatDictionary[_issue.
-format]??issue2.format} không hợp lệ`}case"not_multiple_of":return`Số không hợp lệ: phải là bội số của ${issue2.
-divisor}`;case"unrecognized_keys":return`Khóa không được nhận dạng: ${joinValues(issue2.keys,", ")}`;case"inva\
-lid_key":return`Khóa không hợp lệ trong ${issue2.origin}`;case"invalid_union":return"Đầu vào không hợp lệ";case"\
-invalid_element":return`Giá trị không hợp lệ trong ${issue2.origin}`;default:return"Đầu vào không hợp lệ"}}};
-function vi_default(){return{localeError:error58()}}var error59=()=>{const Sizable={string:{unit:"字符",verb:"包含"},
-file:{unit:"字节",verb:"包含"},array:{unit:"项",verb:"包含"},set:{unit:"项",verb:"包含"},map:{unit:"项",verb:"\
-包含"}};function getSizing(origin){return Sizable[origin]??null}const FormatDictionary={regex:"输入",email:"电子邮件",
-url:"URL",emoji:"表情符号",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"\
-cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO日期时间",date:"ISO日期",time:"ISO时间",duration:"ISO时长",
-ipv4:"IPv4地址",ipv6:"IPv6地址",mac:"MAC地址",cidrv4:"IPv4网段",cidrv6:"IPv6网段",base64:"base64编码字符串",
-base64url:"base64url编码字符串",json_string:"JSON字符串",e164:"E.164号码",credit_card:"信用卡号",currency_code:"\
-货币代码",iban:"IBAN",jwt:"JWT",template_literal:"输入"},TypeDictionary={nan:"NaN",number:"数字",array:"数组",
-null:"空值(null)"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.expected]??
-issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`无效输入：期望 instanceof ${issue2.expected}，实际接收 ${received}`:`无效输入：期望 ${expected}\
-，实际接收 ${received}`}case"invalid_value":return issue2.values.length===1?`无效输入：期望 ${stringifyPrimitive(
-issue2.values[0])}`:`无效选项：期望以下之一 ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.
-inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`数值过大：期望 ${issue2.origin??"值"} ${adj}${issue2.
-maximum.toString()} ${sizing.unit??"个元素"}`:`数值过大：期望 ${issue2.origin??"值"} ${adj}${issue2.maximum.toString()}`}case"\
-too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`数值过小：期望 ${issue2.
-origin} ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`数值过小：期望 ${issue2.origin} ${adj}${issue2.minimum.
-toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`无效字符串：必须以 "${_issue.
-prefix}" 开头`:_issue.format==="ends_with"?`无效字符串：必须以 "${_issue.suffix}" 结尾`:_issue.format==="in\
-cludes"?`无效字符串：必须包含 "${_issue.includes}"`:_issue.format==="regex"?`无效字符串：必须满足正则表达式 ${_issue.
-pattern}`:`无效${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`无效数字：必须是 ${issue2.
-divisor} 的倍数`;case"unrecognized_keys":return`出现未知的键(key): ${joinValues(issue2.keys,", ")}`;case"invali\
-d_key":return`${issue2.origin} 中的键(key)无效`;case"invalid_union":return"无效输入";case"invalid_element":return`${issue2.
-origin} 中包含无效值(value)`;default:return"无效输入"}}};function zh_CN_default(){return{localeError:error59()}}
-var error60=()=>{const Sizable={string:{unit:"字元",verb:"擁有"},file:{unit:"位元組",verb:"擁有"},array:{unit:"\
-項目",verb:"擁有"},set:{unit:"項目",verb:"擁有"},map:{unit:"項目",verb:"擁有"}};function getSizing(origin){return Sizable[origin]??
-null}const FormatDictionary={regex:"輸入",email:"郵件地址",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"\
-UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO 日期時間",
-date:"ISO 日期",time:"ISO 時間",duration:"ISO 期間",ipv4:"IPv4 位址",ipv6:"IPv6 位址",mac:"MAC 位址",cidrv4:"\
-IPv4 範圍",cidrv6:"IPv6 範圍",base64:"base64 編碼字串",base64url:"base64url 編碼字串",json_string:"JSON 字串",
-e164:"E.164 數值",credit_card:"信用卡號",currency_code:"貨幣代碼",iban:"IBAN",jwt:"JWT",template_literal:"輸入"},
-TypeDictionary={nan:"NaN"};return issue2=>{switch(issue2.code){case"invalid_type":{const expected=TypeDictionary[issue2.
-expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??receivedType;return/^[A-Z]/.
-test(issue2.expected)?`無效的輸入值：預期為 instanceof ${issue2.expected}，但收到 ${received}`:`無效的輸入值：預期為\
- ${expected}，但收到 ${received}`}case"invalid_value":return issue2.values.length===1?`無效的輸入值：預期為 ${stringifyPrimitive(
-issue2.values[0])}`:`無效的選項：預期為以下其中之一 ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.
-inclusive?"<=":"<",sizing=getSizing(issue2.origin);return sizing?`數值過大：預期 ${issue2.origin??"值"} 應為 ${adj}${issue2.
-maximum.toString()} ${sizing.unit??"個元素"}`:`數值過大：預期 ${issue2.origin??"值"} 應為 ${adj}${issue2.maximum.
-toString()}`}case"too_small":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`數值過小：預期\
- ${issue2.origin} 應為 ${adj}${issue2.minimum.toString()} ${sizing.unit}`:`數值過小：預期 ${issue2.origin} 應為 ${adj}${issue2.
-minimum.toString()}`}case"invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`無效的字串：必須以 "${_issue.
-prefix}" 開頭`:_issue.format==="ends_with"?`無效的字串：必須以 "${_issue.suffix}" 結尾`:_issue.format==="in\
-cludes"?`無效的字串：必須包含 "${_issue.includes}"`:_issue.format==="regex"?`無效的字串：必須符合格式 ${_issue.
-pattern}`:`無效的 ${FormatDictionary[_issue.format]??issue2.format}`}case"not_multiple_of":return`無效的數字：必須為 ${issue2.
-divisor} 的倍數`;case"unrecognized_keys":return`無法識別的鍵值${issue2.keys.length>1?"們":""}：${joinValues(
-issue2.keys,"、")}`;case"invalid_key":return`${issue2.origin} 中有無效的鍵值`;case"invalid_union":return"無效的輸入值";case"\
-invalid_element":return`${issue2.origin} 中有無效的值`;default:return"無效的輸入值"}}};function zh_TW_default(){
-return{localeError:error60()}}var error61=()=>{const Sizable={string:{unit:"àmi",verb:"ní"},file:{unit:"bytes",verb:"n\
-í"},array:{unit:"nkan",verb:"ní"},set:{unit:"nkan",verb:"ní"},map:{unit:"nkan",verb:"ní"}};function getSizing(origin){
-return Sizable[origin]??null}const FormatDictionary={regex:"ẹ̀rọ ìbáwọlé",email:"àdírẹ́sì ìmẹ́lì",url:"\
-URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"\
-ULID",xid:"XID",ksuid:"KSUID",datetime:"àkókò ISO",date:"ọjọ́ ISO",time:"àkókò ISO",duration:"àkókò tó pé ISO",
-ipv4:"àdírẹ́sì IPv4",ipv6:"àdírẹ́sì IPv6",mac:"àdírẹ́sì MAC",cidrv4:"àgbègbè IPv4",cidrv6:"àgbègbè \
-IPv6",base64:"ọ̀rọ̀ tí a kọ́ ní base64",base64url:"ọ̀rọ̀ base64url",json_string:"ọ̀rọ̀ JSON",e164:"\
-nọ́mbà E.164",credit_card:"nọmba kaadi gbese",currency_code:"koodu owó",iban:"IBAN",jwt:"JWT",template_literal:"ẹ\
-̀rọ ìbáwọlé"},TypeDictionary={nan:"NaN",number:"nọ́mbà",array:"akopọ"};return issue2=>{switch(issue2.code){case"\
-invalid_type":{const expected=TypeDictionary[issue2.expected]??issue2.expected,receivedType=parsedType(issue2.input),received=TypeDictionary[receivedType]??
-receivedType;return/^[A-Z]/.test(issue2.expected)?`Ìbáwọlé aṣìṣe: a ní láti fi instanceof ${issue2.expected}\
-, àmọ̀ a rí ${received}`:`Ìbáwọlé aṣìṣe: a ní láti fi ${expected}, àmọ̀ a rí ${received}`}case"inv\
-alid_value":return issue2.values.length===1?`Ìbáwọlé aṣìṣe: a ní láti fi ${stringifyPrimitive(issue2.values[0])}`:
-`Àṣàyàn aṣìṣe: yan ọ̀kan lára ${joinValues(issue2.values,"|")}`;case"too_big":{const adj=issue2.inclusive?
-"<=":"<",sizing=getSizing(issue2.origin);return sizing?`Tó pọ̀ jù: a ní láti jẹ́ pé ${issue2.origin??"iye"} ${sizing.
-verb} ${adj}${issue2.maximum} ${sizing.unit}`:`Tó pọ̀ jù: a ní láti jẹ́ ${adj}${issue2.maximum}`}case"too_smal\
-l":{const adj=issue2.inclusive?">=":">",sizing=getSizing(issue2.origin);return sizing?`Kéré ju: a ní láti jẹ́ pé ${issue2.
-origin} ${sizing.verb} ${adj}${issue2.minimum} ${sizing.unit}`:`Kéré ju: a ní láti jẹ́ ${adj}${issue2.minimum}`}case"\
-invalid_format":{const _issue=issue2;return _issue.format==="starts_with"?`Ọ̀rọ̀ aṣìṣe: gbọ́dọ̀ bẹ̀rẹ̀ pẹ̀lú "${_issue.
-prefix}"`:_issue.format==="ends_with"?`Ọ̀rọ̀ aṣìṣe: gbọ́dọ̀ parí pẹ̀lú "${_issue.suffix}"`:_issue.
-format==="includes"?`Ọ̀rọ̀ aṣìṣe: gbọ́dọ̀ ní "${_issue.includes}"`:_issue.format==="regex"?`Ọ̀rọ̀ aṣìṣ\
-e: gbọ́dọ̀ bá àpẹẹrẹ mu ${_issue.pattern}`:`Aṣìṣe: ${FormatDictionary[_issue.format]??issue2.format}`}case"\
-not_multiple_of":return`Nọ́mbà aṣìṣe: gbọ́dọ̀ jẹ́ èyà pípín ti ${issue2.divisor}`;case"unrecognize\
-d_keys":return`Bọtìnì àìmọ̀: ${joinValues(issue2.keys,", ")}`;case"invalid_key":return`Bọtìnì aṣìṣe nínú ${issue2.
-origin}`;case"invalid_union":return"Ìbáwọlé aṣìṣe";case"invalid_element":return`Iye aṣìṣe nínú ${issue2.
-origin}`;default:return"Ìbáwọlé aṣìṣe"}}};function yo_default(){return{localeError:error61()}}var _a2,$output=Symbol(
-"ZodOutput"),$input=Symbol("ZodInput"),$ZodRegistry=class{constructor(){this._map=new WeakMap,this._idmap=new Map}add(schema,..._meta){
-const meta3=_meta[0];return this._map.set(schema,meta3),meta3&&typeof meta3=="object"&&"id"in meta3&&this._idmap.set(meta3.
-id,schema),this}clear(){return this._map=new WeakMap,this._idmap=new Map,this}remove(schema){const meta3=this._map.get(schema);
-return meta3&&typeof meta3=="object"&&"id"in meta3&&this._idmap.delete(meta3.id),this._map.delete(schema),this}get(schema){
-const p=schema._zod.parent;if(p){const pm={...this.get(p)??{}};delete pm.id;const f={...pm,...this._map.get(schema)};return Object.
-keys(f).length?f:void 0}return this._map.get(schema)}has(schema){return this._map.has(schema)}};function registry(){return new $ZodRegistry}
-(_a2=globalThis).__zod_globalRegistry??(_a2.__zod_globalRegistry=registry());var globalRegistry=globalThis.__zod_globalRegistry,
-INVALID=Symbol.for("zod.compile.invalid"),FALLBACK_FLAG=Symbol.for("zod.compile.fallback"),ZodCompileAsyncError=class extends Error{constructor(message="\
-z.compile does not support async refinements, transforms, or checks"){super(message),this.name="ZodCompileAsyncError"}},
-ZodCompileUnsupportedError=class extends Error{constructor(feature,islandable=!0){super(`z.compile does not support ${feature}\
-; this schema must use the runtime parser`),this.name="ZodCompileUnsupportedError",this.islandable=islandable}};function compileValidator(schema,parser){
-try{return compileFn(schema,{assertOnly:!0})}catch{return parser}}function compile(schema,options){try{const parser=compileFn(
-schema),clone2=withParser(schema,parser);return clone2._zod.bag.validator=compileValidator(schema,parser),clone2}catch(err){
-if(options?.strict)throw err;return schema}}function withParser(schema,parser){if(isRecursiveSchema(schema))throw new ZodCompileUnsupportedError(
-"a schema whose subtree contains a reference cycle");const clone2=clone(schema),liveRun=schema._zod.run,originalRun=liveRun.
-__originalRun??liveRun,wrapped=(payload,ctx)=>{if(ctx?.async||ctx?.direction==="backward"||ctx?.skipChecks||ctx?.[FALLBACK_FLAG]||
-ctx&&isBackEdge(ctx,payload.value))return originalRun(payload,ctx);const out=parser(payload.value);return out!==INVALID?
-(payload.value=out,payload):(ctx&&(ctx[FALLBACK_FLAG]=!0),originalRun(payload,ctx))};return wrapped.__originalRun=originalRun,
-clone2._zod.bag.fallbackRun=originalRun,clone2._zod.bag.validator=parser,clone2._zod.run=wrapped,liveRun.__originalRun||
-installCompiledUserMethods(clone2,schema,parser),clone2}function installCompiledUserMethods(target,source,parser){const targetAny=target,
-sourceAny=source;if(typeof sourceAny.safeParse=="function"){const originalSafeParse=sourceAny.safeParse;targetAny.safeParse=
-(data,params)=>{const out=parser(data);return out!==INVALID?{success:!0,data:out}:originalSafeParse(data,params)}}if(typeof sourceAny.
-parse=="function"){const originalParse=sourceAny.parse;targetAny.parse=(data,params)=>{const out=parser(data);return out!==
-INVALID?out:originalParse(data,params)}}}function compileFn(schema,options){let recursive2=!0;try{recursive2=isRecursiveSchema(
-schema)}catch{}if(recursive2)throw new ZodCompileUnsupportedError("a schema whose subtree contains a reference cycle");const ctx={
-constants:new Map,constantCounter:0,varCounter:0,definite:!0},doc=new Doc(["input"]),outputAccessor=generateCheck(doc,ctx,
-schema,"input",!options?.assertOnly);doc.write(outputAccessor===null?"return true;":`return ${outputAccessor};`);const constantNames=[
-"INVALID",...ctx.constants.keys()],constantValues=[INVALID,...ctx.constants.values()],code=doc.content.join(`
-`),fullCode=options?.debug?constantNames.length>0?`// Constants: ${constantNames.join(", ")}
-${code}`:code:"",F=Function,factoryCode=`return (input) => {
-${code}
-}`;let fn;try{fn=new F(...constantNames,factoryCode)(...constantValues)}catch(err){throw new ZodCompileUnsupportedError(
-`this schema (generated code failed to evaluate: ${err.message})`)}return options?.debug&&(fn.code=fullCode),fn.definite=
-ctx.definite,fn}function addConstant(ctx,value){for(const[name2,v]of ctx.constants)if(v===value)return name2;const name=`\
-c${ctx.constantCounter++}`;return ctx.constants.set(name,value),name}function addUserConstant(ctx,fn){return ctx.definite=
-!1,addConstant(ctx,fn)}function newVar(ctx){return`v${ctx.varCounter++}`}function runtimeRun(schema,value){const result=schema.
-_zod.run({value,issues:[]},{});if(result&&typeof result.then=="function")return INVALID;const r=result;return r.issues.length===
-0?r.value:INVALID}function compileChild(doc,ctx,schema,accessor,needsValue=!0){const contentLen=doc.content.length,constantCount=ctx.
-constants.size,constantCounter=ctx.constantCounter,varCounter=ctx.varCounter;try{return generateCheck(doc,ctx,schema,accessor,
-needsValue)}catch(err){if(!(err instanceof ZodCompileUnsupportedError)||!err.islandable)throw err;if(doc.content.length=
-contentLen,ctx.constants.size>constantCount){const trailing=Array.from(ctx.constants.keys()).slice(constantCount);for(const k of trailing)
-ctx.constants.delete(k)}return ctx.constantCounter=constantCounter,ctx.varCounter=varCounter,emitRuntimeIsland(doc,ctx,schema,
-accessor)}}function emitRuntimeIsland(doc,ctx,schema,accessor){ctx.definite=!1;const schemaConst=addConstant(ctx,schema),
-runConst=addConstant(ctx,runtimeRun),outVar=newVar(ctx);return doc.write(`const ${outVar} = ${runConst}(${schemaConst}, ${accessor}\
-);`),doc.write(`if (${outVar} === INVALID) return INVALID;`),outVar}var WHEN_DEFAULTED_CHECKS=new Set(["max_size","min_s\
-ize","size_equals","max_length","min_length","length_equals"]);function generateChecks(doc,ctx,schema,accessor){const schemaChecks=schema.
-_zod.def.checks;if(!schemaChecks||schemaChecks.length===0)return accessor;let currentAccessor=accessor;for(const check2 of schemaChecks){
-const def=check2._zod.def;if(def.when&&!WHEN_DEFAULTED_CHECKS.has(def.check))throw new ZodCompileUnsupportedError('check\
- with a custom "when" condition');switch(def.check){case"greater_than":generateGreaterThanCheck(doc,ctx,def,currentAccessor);
-break;case"less_than":generateLessThanCheck(doc,ctx,def,currentAccessor);break;case"multiple_of":generateMultipleOfCheck(
-doc,ctx,def,currentAccessor);break;case"number_format":generateNumberFormatCheck(doc,def,currentAccessor);break;case"min\
-_length":{const min=numericOperand(def.minimum,"min_length"),len=codePointLengthVar(doc,ctx,currentAccessor,`${currentAccessor}\
-.length >= ${min} && ${currentAccessor}.length < ${def.minimum*2}`);doc.write(`if (${len} < ${min}) return INVALID;`);break}case"\
-max_length":{const max=numericOperand(def.maximum,"max_length"),len=codePointLengthVar(doc,ctx,currentAccessor,`${currentAccessor}\
-.length > ${max}`);doc.write(`if (${len} > ${max}) return INVALID;`);break}case"length_equals":{const exact=numericOperand(
-def.length,"length_equals"),len=codePointLengthVar(doc,ctx,currentAccessor,`${currentAccessor}.length >= ${exact} && ${currentAccessor}\
-.length <= ${def.length*2}`);doc.write(`if (${len} !== ${exact}) return INVALID;`);break}case"min_size":doc.write(`if (${currentAccessor}\
-.size < ${numericOperand(def.minimum,"min_size")}) return INVALID;`);break;case"max_size":doc.write(`if (${currentAccessor}\
-.size > ${numericOperand(def.maximum,"max_size")}) return INVALID;`);break;case"size_equals":doc.write(`if (${currentAccessor}\
-.size !== ${numericOperand(def.size,"size_equals")}) return INVALID;`);break;case"string_format":currentAccessor=generateStringFormatCheck(
-doc,ctx,def,currentAccessor);break;case"custom":currentAccessor=generateCustomRefineCheck(doc,ctx,check2,currentAccessor);
-break;case"bigint_format":generateBigIntFormatCheck(doc,def,currentAccessor);break;case"mime_type":generateMimeTypeCheck(
-doc,ctx,def,currentAccessor);break;case"property":generatePropertyCheck(doc,ctx,def,currentAccessor);break;case"properti\
-es":generatePropertiesChecks(doc,ctx,def,currentAccessor);break;case"overwrite":{const newAccessor=newVar(ctx);generateOverwriteCheck(
-doc,ctx,check2,currentAccessor,newAccessor),currentAccessor=newAccessor;break}default:throw new ZodCompileUnsupportedError(
-`check type ${def.check}`)}}return currentAccessor}function codePointLengthVar(doc,ctx,accessor,inDoubt){const cpLen=addConstant(
-ctx,codePointLength),v=newVar(ctx);return doc.write(`const ${v} = typeof ${accessor} === "string" && ${inDoubt} ? ${cpLen}\
-(${accessor}) : ${accessor}.length;`),v}function numericOperand(value,label){if(typeof value!="number"||!Number.isFinite(
-value))throw new ZodCompileUnsupportedError(`${label} bound of type ${typeof value}`);return`${value}`}function comparisonOperand(ctx,value){
-if(typeof value=="bigint")return`${value}n`;if(typeof value=="number"){if(Number.isNaN(value))throw new ZodCompileUnsupportedError(
-"comparison check with NaN bound");return`${value}`}if(value instanceof Date){if(Number.isNaN(value.getTime()))throw new ZodCompileUnsupportedError(
-"comparison check with Invalid Date bound");return addConstant(ctx,value)}throw new ZodCompileUnsupportedError(`comparis\
-on check bound of type ${typeof value}`)}function generateGreaterThanCheck(doc,ctx,def,accessor){const op=def.inclusive?
-"<":"<=";doc.write(`if (${accessor} ${op} ${comparisonOperand(ctx,def.value)}) return INVALID;`)}function generateLessThanCheck(doc,ctx,def,accessor){
-const op=def.inclusive?">":">=";doc.write(`if (${accessor} ${op} ${comparisonOperand(ctx,def.value)}) return INVALID;`)}
-function generateMultipleOfCheck(doc,ctx,def,accessor){if(typeof def.value=="bigint"){if(def.value===BigInt(0))throw new ZodCompileUnsupportedError(
-"multiple_of check with a zero divisor");doc.write(`if (${accessor} % ${def.value}n !== 0n) return INVALID;`)}else{const remainder=addConstant(
-ctx,floatSafeRemainder);doc.write(`if (${remainder}(${accessor}, ${numericOperand(def.value,"multiple_of")}) !== 0) retu\
-rn INVALID;`)}}function generateNumberFormatCheck(doc,def,accessor){const format=def.format;switch(format){case"safeint":
-doc.write(`if (!Number.isSafeInteger(${accessor})) return INVALID;`);break;case"int32":doc.write(`if (!Number.isInteger(${accessor}\
-) || ${accessor} < -2147483648 || ${accessor} > 2147483647) return INVALID;`);break;case"uint32":doc.write(`if (!Number.\
-isInteger(${accessor}) || ${accessor} < 0 || ${accessor} > 4294967295) return INVALID;`);break;case"float32":doc.write(`\
-if (!Number.isFinite(${accessor}) || ${accessor} < -3.4028234663852886e38 || ${accessor} > 3.4028234663852886e38) return\
- INVALID;`);break;case"float64":doc.write(`if (!Number.isFinite(${accessor})) return INVALID;`);break;default:throw new ZodCompileUnsupportedError(
-`number format ${format}`)}}function generateBigIntFormatCheck(doc,def,accessor){const format=def.format;if(format)switch(format){case"\
-int64":doc.write(`if (${accessor} < -9223372036854775808n || ${accessor} > 9223372036854775807n) return INVALID;`);break;case"\
-uint64":doc.write(`if (${accessor} < 0n || ${accessor} > 18446744073709551615n) return INVALID;`);break;default:throw new ZodCompileUnsupportedError(
-`bigint format ${format}`)}}function generateMimeTypeCheck(doc,ctx,def,accessor){const mimeTypes=def.mime;if(mimeTypes&&
-mimeTypes.length>0){const mimeSet=addConstant(ctx,new Set(mimeTypes));doc.write(`if (!${mimeSet}.has(${accessor}.type)) \
-return INVALID;`)}}function generatePropertiesChecks(doc,ctx,def,accessor){if(def.when)throw new ZodCompileUnsupportedError(
-'check with a custom "when" condition');doc.write(`if (${accessor} == null) return INVALID;`);const shape=def.shape;for(const key of Reflect.
-ownKeys(shape)){const keyExpr=typeof key=="symbol"?addConstant(ctx,key):esc(key),inputVar=newVar(ctx);doc.write(`const ${inputVar}\
- = ${accessor}[${keyExpr}];`),compileChild(doc,ctx,shape[key],inputVar,!1)}}function generatePropertyCheck(doc,ctx,def,accessor){
-const propAccessor=`${accessor}[${JSON.stringify(def.property)}]`;generateCheck(doc,ctx,def.schema,propAccessor)}function generateOverwriteCheck(doc,ctx,check2,currentAccessor,newAccessor){
-const tx=check2._zod.def.tx;if(!tx)throw new ZodCompileUnsupportedError("overwrite check without a transform function");
-if(isAsyncFunction(tx))throw new ZodCompileAsyncError("z.compile: async overwrite transforms are not supported");const txConst=addConstant(
-ctx,tx);doc.write(`const ${newAccessor} = ${txConst}(${currentAccessor});`)}function throwAsync(){throw new $ZodAsyncError}
-function pushIssue(issue2){this.issues.push(issue2)}function generateCustomRefineCheck(doc,ctx,check2,accessor){const def=check2.
-_zod.def;if(def.fn){if(isAsyncFunction(def.fn))throw new ZodCompileAsyncError("z.compile: async .refine() predicates are\
- not supported");const fnConst=addUserConstant(ctx,def.fn),throwAsyncConst=addConstant(ctx,throwAsync),resVar=newVar(ctx);
-return doc.write(`const ${resVar} = ${fnConst}(${accessor});`),doc.write(`if (${resVar} instanceof Promise) ${throwAsyncConst}\
-();`),doc.write(`if (!${resVar}) return INVALID;`),accessor}if(check2._zod.check){if(isAsyncFunction(check2._zod.check))
-throw new ZodCompileAsyncError("z.compile: async .superRefine() / check functions are not supported");const checkFn=check2.
-_zod.check,helperConst=addUserConstant(ctx,value=>{const fakePayload={value,issues:[],addIssue:pushIssue};return checkFn(
-fakePayload)instanceof Promise&&throwAsync(),fakePayload.issues.length===0?fakePayload.value:INVALID}),outVar=newVar(ctx);
-return doc.write(`const ${outVar} = ${helperConst}(${accessor});`),doc.write(`if (${outVar} === INVALID) return INVALID;`),
-outVar}throw new ZodCompileUnsupportedError("custom check without a predicate or check function")}var PATTERN_IS_COMPLETE=new Set(
-["cidrv4","cuid","cuid2","date","datetime","duration","e164","email","emoji","ends_with","guid","includes","ipv4","ksuid",
-"lowercase","mac","nanoid","regex","starts_with","time","ulid","uppercase","uuid","xid"]);function generateStringFormatCheck(doc,ctx,def,accessor,needsValue=!0){
-const fmt=def.format;if(fmt==="base64"){const validator=addConstant(ctx,isValidBase64);return doc.write(`if (!${validator}\
-(${accessor})) return INVALID;`),accessor}if(fmt==="base64url"){const validator=addConstant(ctx,isValidBase64URL);return doc.
-write(`if (!${validator}(${accessor})) return INVALID;`),accessor}if(fmt==="jwt"){const validator=addConstant(ctx,isValidJWT),
-alg=addConstant(ctx,def.alg??null);return doc.write(`if (!${validator}(${accessor}, ${alg})) return INVALID;`),accessor}
-if(fmt==="ipv6"){const validator=addConstant(ctx,isValidIPv6);return doc.write(`if (!${validator}(${accessor})) return I\
-NVALID;`),accessor}if(fmt==="cidrv6"){const validator=addConstant(ctx,isValidCIDRv6);return doc.write(`if (!${validator}\
-(${accessor})) return INVALID;`),accessor}if(fmt==="credit_card"){const validator=addConstant(ctx,isValidCreditCard);return doc.
-write(`if (!${validator}(${accessor})) return INVALID;`),accessor}if(fmt==="iban"){const validator=addConstant(ctx,isValidIBAN);
-return doc.write(`if (!${validator}(${accessor})) return INVALID;`),accessor}const formatDef=def;if(fmt==="url"||fmt==="\
-httpurl"||formatDef.normalize||formatDef.hostname!==void 0||formatDef.protocol!==void 0){const parseConst=addConstant(ctx,
-validateURL),defConst=addConstant(ctx,def),trimVar=newVar(ctx),urlVar=newVar(ctx);if(doc.write(`const ${trimVar} = ${accessor}\
-.trim();`),doc.write(`const ${urlVar} = ${parseConst}(${trimVar}, ${defConst});`),doc.write(`if (typeof ${urlVar} === "n\
-umber") return INVALID;`),formatDef.hostname!==void 0){const hostnameConst=addConstant(ctx,urlHostnameOk);doc.write(`if \
-(!${hostnameConst}(${urlVar}, ${defConst}.hostname)) return INVALID;`)}if(formatDef.protocol!==void 0){const protocolConst=addConstant(
-ctx,urlProtocolOk);doc.write(`if (!${protocolConst}(${urlVar}, ${defConst}.protocol)) return INVALID;`)}if(!needsValue)return null;
-const outputVar=newVar(ctx),outputExpr=formatDef.normalize?`${urlVar}.href`:`${addConstant(ctx,stripTabAndNewline)}(${trimVar}\
-)`;return doc.write(`const ${outputVar} = ${outputExpr};`),outputVar}const customFn=def.fn;if(customFn){if(isAsyncFunction(
-customFn))throw new ZodCompileUnsupportedError(`async string format ${fmt}`);const fnConst=addConstant(ctx,customFn);return doc.
-write(`if (!${fnConst}(${accessor})) return INVALID;`),accessor}if(PATTERN_IS_COMPLETE.has(fmt)&&def.pattern){const patternConst=addConstant(
-ctx,def.pattern);return doc.write(`${patternConst}.lastIndex = 0;`),doc.write(`if (!${patternConst}.test(${accessor})) r\
-eturn INVALID;`),accessor}const format=def.format;switch(format){case"regex":throw new ZodCompileUnsupportedError("regex\
- format without a pattern");case"lowercase":doc.write(`if (${accessor} !== ${accessor}.toLowerCase()) return INVALID;`);
-break;case"uppercase":doc.write(`if (${accessor} !== ${accessor}.toUpperCase()) return INVALID;`);break;case"includes":doc.
-write(`if (!${accessor}.includes(${esc(def.includes)})) return INVALID;`);break;case"starts_with":{const prefix=def.prefix;
-doc.write(`if (${accessor}.slice(0, ${prefix.length}) !== ${esc(prefix)}) return INVALID;`);break}case"ends_with":{const suffix=def.
-suffix;doc.write(`if (${accessor}.slice(-${suffix.length}) !== ${esc(suffix)}) return INVALID;`);break}default:throw new ZodCompileUnsupportedError(
-`string format ${format}`)}return accessor}function generateCheck(doc,ctx,schema,accessor,needsValue=!0){const def=schema.
-_zod.def,type=def.type;if(def.coerce)throw new ZodCompileUnsupportedError(`coercion (z.coerce.${type}())`);const buildsValue=needsValue||
-!!def.checks?.length;let typeAccessor;switch(type){case"string":typeAccessor=generateStringCheck(doc,ctx,schema,accessor,
-buildsValue);break;case"number":typeAccessor=generateNumberCheck(doc,schema,accessor);break;case"boolean":typeAccessor=generateBooleanCheck(
-doc,accessor);break;case"bigint":typeAccessor=generateBigIntCheck(doc,schema,accessor);break;case"symbol":typeAccessor=generateSymbolCheck(
-doc,accessor);break;case"undefined":typeAccessor=generateUndefinedCheck(doc,accessor);break;case"null":typeAccessor=generateNullCheck(
-doc,accessor);break;case"any":case"unknown":typeAccessor=accessor;break;case"never":doc.write("return INVALID;"),typeAccessor=
-accessor;break;case"void":typeAccessor=generateVoidCheck(doc,accessor);break;case"nan":typeAccessor=generateNaNCheck(doc,
-accessor);break;case"date":typeAccessor=generateDateCheck(doc,accessor);break;case"object":typeAccessor=generateObjectCheck(
-doc,ctx,schema,accessor,buildsValue);break;case"optional":typeAccessor=generateOptionalCheck(doc,ctx,schema,accessor,buildsValue);
-break;case"nullable":typeAccessor=generateNullableCheck(doc,ctx,schema,accessor,buildsValue);break;case"array":typeAccessor=
-generateArrayCheck(doc,ctx,schema,accessor,buildsValue);break;case"literal":typeAccessor=generateLiteralCheck(doc,ctx,schema,
-accessor);break;case"enum":typeAccessor=generateEnumCheck(doc,ctx,schema,accessor);break;case"readonly":{const innerOut=generateWrapperCheck(
-doc,ctx,schema,accessor),frozenVar=newVar(ctx);doc.write(`const ${frozenVar} = Object.freeze(${innerOut});`),typeAccessor=
-frozenVar;break}case"success":generateWrapperCheck(doc,ctx,schema,accessor),typeAccessor="true";break;case"default":case"\
-prefault":typeAccessor=generateDefaultCheck(doc,ctx,schema,accessor);break;case"nonoptional":typeAccessor=generateNonOptionalCheck(
-doc,ctx,schema,accessor);break;case"tuple":typeAccessor=generateTupleCheck(doc,ctx,schema,accessor);break;case"union":typeAccessor=
-generateUnionCheck(doc,ctx,schema,accessor);break;case"intersection":typeAccessor=generateIntersectionCheck(doc,ctx,schema,
-accessor);break;case"record":typeAccessor=generateRecordCheck(doc,ctx,schema,accessor);break;case"map":typeAccessor=generateMapCheck(
-doc,ctx,schema,accessor);break;case"set":typeAccessor=generateSetCheck(doc,ctx,schema,accessor);break;case"file":typeAccessor=
-generateFileCheck(doc,accessor);break;case"template_literal":typeAccessor=generateTemplateLiteralCheck(doc,ctx,schema,accessor);
-break;case"lazy":typeAccessor=generateLazyCheck(doc,ctx,schema,accessor);break;case"pipe":typeAccessor=generatePipeCheck(
-doc,ctx,schema,accessor);break;case"custom":typeAccessor=generateCustomCheck(doc,ctx,schema,accessor);break;case"transfo\
-rm":typeAccessor=generateTransformCheck(doc,ctx,schema,accessor);break;case"catch":typeAccessor=generateCatchCheck(doc,ctx,
-schema,accessor);break;default:throw new ZodCompileUnsupportedError(`schema type ${type}`)}return typeAccessor===null?null:
-generateChecks(doc,ctx,schema,typeAccessor)}function generateStringCheck(doc,ctx,schema,accessor,needsValue=!0){doc.write(
-`if (typeof ${accessor} !== "string") return INVALID;`);const def=schema._zod.def;return def.format===void 0?accessor:generateStringFormatCheck(
-doc,ctx,def,accessor,needsValue)}function generateNumberCheck(doc,schema,accessor){doc.write(`if (typeof ${accessor} !==\
- "number" || !Number.isFinite(${accessor})) return INVALID;`);const def=schema._zod.def;return def.check==="number_forma\
-t"&&def.format&&generateNumberFormatCheck(doc,{format:def.format},accessor),accessor}function generateBooleanCheck(doc,accessor){
-return doc.write(`if (typeof ${accessor} !== "boolean") return INVALID;`),accessor}function generateBigIntCheck(doc,schema,accessor){
-doc.write(`if (typeof ${accessor} !== "bigint") return INVALID;`);const def=schema._zod.def;if(def.format)switch(def.format){case"\
-int64":doc.write(`if (${accessor} < -9223372036854775808n || ${accessor} > 9223372036854775807n) return INVALID;`);break;case"\
-uint64":doc.write(`if (${accessor} < 0n || ${accessor} > 18446744073709551615n) return INVALID;`);break}return accessor}
-function generateSymbolCheck(doc,accessor){return doc.write(`if (typeof ${accessor} !== "symbol") return INVALID;`),accessor}
-function generateUndefinedCheck(doc,accessor){return doc.write(`if (${accessor} !== undefined) return INVALID;`),accessor}
-function generateNullCheck(doc,accessor){return doc.write(`if (${accessor} !== null) return INVALID;`),accessor}function generateVoidCheck(doc,accessor){
-return doc.write(`if (${accessor} !== undefined) return INVALID;`),accessor}function generateNaNCheck(doc,accessor){return doc.
-write(`if (typeof ${accessor} !== "number" || !Number.isNaN(${accessor})) return INVALID;`),accessor}function generateDateCheck(doc,accessor){
-return doc.write(`if (!(${accessor} instanceof Date) || Number.isNaN(${accessor}.getTime())) return INVALID;`),accessor}
-function generateObjectCheck(doc,ctx,schema,accessor,buildsValue=!0){const def=schema._zod.def;doc.write(`if (typeof ${accessor}\
- !== "object" || ${accessor} === null || Array.isArray(${accessor})) return INVALID;`);const shape=def.shape,keys=Object.
-keys(shape),symbolKeys=Object.getOwnPropertySymbols(shape),allKeys=symbolKeys.length?[...keys,...symbolKeys]:keys,keyExpr=k=>typeof k==
-"symbol"?addConstant(ctx,k):esc(k),propKey=k=>typeof k=="symbol"?`[${keyExpr(k)}]`:esc(k),propShape=shape;if(keys.includes(
-"__proto__"))throw new ZodCompileUnsupportedError('object shape key "__proto__"');const propOutputs=new Map;for(const key of allKeys){
-const propSchema=propShape[key],kx=keyExpr(key),inputVar=newVar(ctx);if(doc.write(`const ${inputVar} = ${accessor}[${kx}\
-];`),propSchema._zod.optin!==void 0){const outputVar2=newVar(ctx);doc.write(`let ${outputVar2} = (() => {`),doc.indented(
-d=>{const outputAccessor=compileChild(d,ctx,propSchema,inputVar);d.write(`return ${outputAccessor};`)}),doc.write("})();"),
-propSchema._zod.optout==="optional"?(doc.write(`if (${outputVar2} === INVALID) {`),doc.indented(d=>{d.write(`if (${kx} i\
-n ${accessor}) return INVALID;`),d.write(`${outputVar2} = undefined;`)}),doc.write("}")):doc.write(`if (${outputVar2} ==\
-= INVALID) return INVALID;`),propOutputs.set(key,outputVar2)}else{requiresPresenceCheck(propSchema)&&doc.write(`if (!(${kx}\
- in ${accessor})) return INVALID;`);const outputAccessor=compileChild(doc,ctx,propSchema,inputVar,buildsValue);outputAccessor!==
-null&&propOutputs.set(key,outputAccessor)}}const catchall=def.catchall;let unknownKeysMode="none";if(catchall){const catchallType=catchall.
-_zod.def.type;if(catchallType==="never"){const condition=keys.map(k=>`k !== ${esc(k)}`).join(" && ")||"true";doc.write(`\
-for (const k in ${accessor}) {`),doc.indented(d=>{d.write(`if (${condition}) return INVALID;`)}),doc.write("}")}else(catchallType===
-"unknown"||catchallType==="any")&&!catchall._zod.def.checks?.length?unknownKeysMode="passthrough":unknownKeysMode="schem\
-a"}const outputVar=newVar(ctx),hasConditionalKeys=allKeys.some(k=>mayOmitUndefined(propShape[k])||dropsWhenAbsent(propShape[k]));
-if(!buildsValue){if(unknownKeysMode==="schema"){const knownSet=keys.length>0?addConstant(ctx,new Set(keys)):null;doc.write(
-`for (const k in ${accessor}) {`),doc.indented(d=>{d.write('if (k === "__proto__") continue;'),knownSet&&d.write(`if (${knownSet}\
-.has(k)) continue;`);const valVar=newVar(ctx);d.write(`const ${valVar} = ${accessor}[k];`),compileChild(d,ctx,catchall,valVar,
-!1)}),doc.write("}")}return null}if(hasConditionalKeys){doc.write(`const ${outputVar} = {};`);for(const k of allKeys){const kx=keyExpr(
-k),out=propOutputs.get(k);dropsWhenAbsent(propShape[k])?doc.write(`if (${kx} in ${accessor}) ${outputVar}[${kx}] = ${out}\
-;`):mayOmitUndefined(propShape[k])?doc.write(`if (${out} !== undefined || ${kx} in ${accessor}) ${outputVar}[${kx}] = ${out}\
-;`):doc.write(`${outputVar}[${kx}] = ${out};`)}}else{const propLiterals=allKeys.map(k=>`${propKey(k)}: ${propOutputs.get(
-k)}`).join(", ");doc.write(`const ${outputVar} = { ${propLiterals} };`)}if(unknownKeysMode!=="none"){const knownSet=keys.
-length>0?addConstant(ctx,new Set(keys)):null;doc.write(`for (const k in ${accessor}) {`),doc.indented(d=>{if(d.write('if\
- (k === "__proto__") continue;'),knownSet&&d.write(`if (${knownSet}.has(k)) continue;`),unknownKeysMode==="passthrough")
-d.write(`${outputVar}[k] = ${accessor}[k];`);else{const valVar=newVar(ctx);d.write(`const ${valVar} = ${accessor}[k];`);
-const catchallOut=compileChild(d,ctx,catchall,valVar);d.write(`${outputVar}[k] = ${catchallOut};`)}}),doc.write("}")}return outputVar}
-function generateOptionalCheck(doc,ctx,schema,accessor,buildsValue=!0){const def=schema._zod.def;if(isExactOptional(schema))
-return generateCheck(doc,ctx,def.innerType,accessor,buildsValue);if(def.innerType._zod.optin==="defaulted"){const outputVar2=newVar(
-ctx),branchVar=newVar(ctx);return doc.write(`let ${outputVar2};`),doc.write(`if (${accessor} === undefined) {`),doc.indented(
-d=>{d.write(`const ${branchVar} = (() => {`),d.indented(d2=>{const innerOutput=generateCheck(d2,ctx,def.innerType,accessor);
-d2.write(`return ${innerOutput};`)}),d.write("})();"),d.write(`if (${branchVar} !== INVALID) ${outputVar2} = ${branchVar}\
-;`)}),doc.write("} else {"),doc.indented(d=>{const innerOutput=generateCheck(d,ctx,def.innerType,accessor);d.write(`${outputVar2}\
- = ${innerOutput};`)}),doc.write("}"),outputVar2}const outputVar=buildsValue?newVar(ctx):null;return outputVar&&doc.write(
-`let ${outputVar};`),doc.write(`if (${accessor} !== undefined) {`),doc.indented(d=>{const innerOutput=generateCheck(d,ctx,
-def.innerType,accessor,buildsValue);outputVar&&innerOutput!==null&&d.write(`${outputVar} = ${innerOutput};`)}),doc.write(
-"}"),outputVar}function isExactOptional(schema){return schema._zod.traits?.has("$ZodExactOptional")===!0}function requiresPresenceCheck(schema){
-return schema._zod.optin===void 0&&fastPathAcceptsAbsence(schema)}function fastPathAcceptsAbsence(schema){if(schema._zod.
-def.coerce)return!0;const def=schema._zod.def;switch(def.type){case"any":case"unknown":case"undefined":case"void":case"d\
-efault":case"prefault":case"transform":case"custom":case"lazy":return!0;case"string":case"number":case"boolean":case"big\
-int":case"symbol":case"null":case"never":case"nan":case"date":case"object":case"array":case"tuple":case"record":case"map":case"\
-set":case"file":case"template_literal":return!1;case"nonoptional":return def.innerType?fastPathAcceptsAbsence(def.innerType):
-!1;case"literal":return!!def.values?.includes(void 0);case"enum":return!!schema._zod.values?.has(void 0);case"optional":case"\
-nullable":case"readonly":case"success":return def.innerType?fastPathAcceptsAbsence(def.innerType):!0;case"catch":return!0;case"\
-union":return def.options?def.options.some(fastPathAcceptsAbsence):!0;case"intersection":return!def.left||!def.right?!0:
-fastPathAcceptsAbsence(def.left)&&fastPathAcceptsAbsence(def.right);case"pipe":return def.in?fastPathAcceptsAbsence(def.
-in):!0;default:return!0}}function dropsWhenAbsent(schema){return schema._zod.optin==="optional"&&schema._zod.optout==="o\
-ptional"}function mayOmitUndefined(schema){return(schema._zod.optin!=="defaulted"||schema._zod.optout==="optional")&&mayOutputUndefined(
-schema)}function mayOutputUndefined(schema){const def=schema._zod.def;switch(def.type){case"string":case"number":case"bo\
-olean":case"bigint":case"symbol":case"null":case"nan":case"date":case"object":case"array":case"tuple":case"record":case"\
-map":case"set":case"file":case"template_literal":case"never":case"success":return!1;case"literal":return!!def.values?.includes(
-void 0);case"enum":return!!schema._zod.values?.has(void 0);case"optional":return!0;case"nullable":case"readonly":case"no\
-noptional":return def.innerType?mayOutputUndefined(def.innerType):!0;case"union":return def.options?def.options.some(mayOutputUndefined):
-!0;case"intersection":return!def.left||!def.right||mayOutputUndefined(def.left)||mayOutputUndefined(def.right);case"pipe":
-return def.out?mayOutputUndefined(def.out):!0;default:return!0}}function generateNullableCheck(doc,ctx,schema,accessor,buildsValue=!0){
-const def=schema._zod.def,outputVar=buildsValue?newVar(ctx):null;return outputVar&&doc.write(`let ${outputVar} = null;`),
-doc.write(`if (${accessor} !== null) {`),doc.indented(d=>{const innerOutput=generateCheck(d,ctx,def.innerType,accessor,buildsValue);
-outputVar&&innerOutput!==null&&d.write(`${outputVar} = ${innerOutput};`)}),doc.write("}"),outputVar}function generateSizeGate(doc,schema,size){
-for(const[max,check2]of sizeCaps(schema._zod.def.checks))doc.write(`if (${size} > ${numericOperand(max,check2._zod.def.check)}\
-) return INVALID;`)}function generateArrayCheck(doc,ctx,schema,accessor,buildsValue=!0){const def=schema._zod.def;doc.write(
-`if (!Array.isArray(${accessor})) return INVALID;`),generateSizeGate(doc,schema,`${accessor}.length`);const outputVar=buildsValue?
-newVar(ctx):null,iVar=newVar(ctx),elemVar=newVar(ctx);return outputVar&&doc.write(`const ${outputVar} = new Array(${accessor}\
-.length);`),doc.write(`for (let ${iVar} = 0; ${iVar} < ${accessor}.length; ${iVar}++) {`),doc.indented(d=>{d.write(`cons\
-t ${elemVar} = ${accessor}[${iVar}];`);const elemOutput=compileChild(d,ctx,def.element,elemVar,buildsValue);outputVar&&elemOutput!==
-null&&d.write(`${outputVar}[${iVar}] = ${elemOutput};`)}),doc.write("}"),outputVar}function generateLiteralCheck(doc,ctx,schema,accessor){
-const values=schema._zod.def.values;if(values.length!==1){const literalSet=addConstant(ctx,new Set(values));return doc.write(
-`if (!${literalSet}.has(${accessor})) return INVALID;`),accessor}const value=values[0];if(typeof value=="number"&&Number.
-isNaN(value)){const literalSet=addConstant(ctx,new Set(values));return doc.write(`if (!${literalSet}.has(${accessor})) r\
-eturn INVALID;`),accessor}if(typeof value=="string")doc.write(`if (${accessor} !== ${esc(value)}) return INVALID;`);else if(typeof value==
-"number"||typeof value=="boolean")doc.write(`if (${accessor} !== ${value}) return INVALID;`);else if(value===null)doc.write(
-`if (${accessor} !== null) return INVALID;`);else if(value===void 0)doc.write(`if (${accessor} !== undefined) return INV\
-ALID;`);else if(typeof value=="bigint")doc.write(`if (${accessor} !== ${value}n) return INVALID;`);else throw new ZodCompileUnsupportedError(
-`literal type ${typeof value}`);return accessor}function generateEnumCheck(doc,ctx,schema,accessor){const values=schema.
-_zod.values;if(!values)throw new ZodCompileUnsupportedError("enum schema without enumerated values");const enumSet=addConstant(
-ctx,values);return doc.write(`if (!${enumSet}.has(${accessor})) return INVALID;`),accessor}function generateWrapperCheck(doc,ctx,schema,accessor){
-const def=schema._zod.def;return generateCheck(doc,ctx,def.innerType,accessor)}function generateDefaultCheck(doc,ctx,schema,accessor){
-const def=schema._zod.def,defaultGetter=Object.getOwnPropertyDescriptor(schema._zod.def,"defaultValue")?()=>schema._zod.
-def.defaultValue:void 0;if(schema._zod.def.type==="prefault"){if(!defaultGetter)return generateCheck(doc,ctx,def.innerType,
-accessor);const defaultFn=addConstant(ctx,defaultGetter),inputVar=newVar(ctx);return doc.write(`let ${inputVar} = ${accessor}\
-;`),doc.write(`if (${accessor} === undefined) ${inputVar} = ${defaultFn}();`),generateCheck(doc,ctx,def.innerType,inputVar)}
-const outputVar=newVar(ctx);if(defaultGetter){const defaultFn=addConstant(ctx,defaultGetter),cloneFn=addConstant(ctx,shallowClone);
-doc.write(`let ${outputVar};`),doc.write(`if (${accessor} === undefined) {`),doc.indented(d=>{d.write(`${outputVar} = ${cloneFn}\
-(${defaultFn}());`)}),doc.write("} else {"),doc.indented(d=>{const innerOutput=generateCheck(d,ctx,def.innerType,accessor);
-d.write(`${outputVar} = ${innerOutput} === undefined ? ${cloneFn}(${defaultFn}()) : ${innerOutput};`)}),doc.write("}")}else
-doc.write(`let ${outputVar};`),doc.write(`if (${accessor} !== undefined) {`),doc.indented(d=>{const innerOutput=generateCheck(
-d,ctx,def.innerType,accessor);d.write(`${outputVar} = ${innerOutput};`)}),doc.write("}");return outputVar}function generateNonOptionalCheck(doc,ctx,schema,accessor){
-const def=schema._zod.def,innerOutput=generateCheck(doc,ctx,def.innerType,accessor),outputVar=newVar(ctx);return doc.write(
-`const ${outputVar} = ${innerOutput};`),doc.write(`if (${outputVar} === undefined) return INVALID;`),outputVar}function generateTupleCheck(doc,ctx,schema,accessor){
-const def=schema._zod.def,items=def.items,rest=def.rest;doc.write(`if (!Array.isArray(${accessor})) return INVALID;`);const optinStart=getTupleOptStart2(
-items,"optin"),optoutStart=getTupleOptStart2(items,"optout");rest?doc.write(`if (${accessor}.length < ${optinStart}) ret\
-urn INVALID;`):doc.write(`if (${accessor}.length < ${optinStart} || ${accessor}.length > ${items.length}) return INVALID\
-;`);const outputVar=newVar(ctx);doc.write(`const ${outputVar} = [];`);for(let i=0;i<items.length;i++){const itemSchema=items[i];
-if(i>=optoutStart)doc.write(`if (${outputVar}.length === ${i}) {`),doc.indented(d=>{d.write(`if (${i} < ${accessor}.leng\
-th) {`),d.indented(d2=>{const elemVar=newVar(ctx);d2.write(`const ${elemVar} = ${accessor}[${i}];`);const elemOutput=compileChild(
-d2,ctx,itemSchema,elemVar);d2.write(`${outputVar}[${i}] = ${elemOutput};`)}),d.write("} else {"),d.indented(d2=>{if(dropsWhenAbsent(
-itemSchema)){d2.write(`${outputVar}.length = ${i};`);return}const elemVar=newVar(ctx),branchVar=newVar(ctx);d2.write(`co\
-nst ${elemVar} = undefined;`),d2.write(`const ${branchVar} = (() => {`),d2.indented(d3=>{const elemOutput=compileChild(d3,
-ctx,itemSchema,elemVar);d3.write(`return ${elemOutput};`)}),d2.write("})();"),d2.write(`if (${branchVar} === INVALID || ${branchVar}\
- === undefined) ${outputVar}.length = ${i};`),d2.write(`else ${outputVar}[${i}] = ${branchVar};`)}),d.write("}")}),doc.write(
-"}");else{const elemVar=newVar(ctx);doc.write(`const ${elemVar} = ${accessor}[${i}];`);const elemOutput=compileChild(doc,
-ctx,itemSchema,elemVar);doc.write(`${outputVar}[${i}] = ${elemOutput};`)}}if(rest){const iVar=newVar(ctx),elemVar=newVar(
-ctx);doc.write(`for (let ${iVar} = ${items.length}; ${iVar} < ${accessor}.length; ${iVar}++) {`),doc.indented(d=>{d.write(
-`const ${elemVar} = ${accessor}[${iVar}];`);const elemOutput=compileChild(d,ctx,rest,elemVar);d.write(`${outputVar}[${iVar}\
-] = ${elemOutput};`)}),doc.write("}")}return outputVar}function getTupleOptStart2(items,key){for(let i=items.length-1;i>=
-0;i--)if(!(key==="optin"?items[i]._zod.optin!==void 0:items[i]._zod.optout==="optional"))return i+1;return 0}function generateUnionCheck(doc,ctx,schema,accessor){
-const def=schema._zod.def,options=def.options;if(def.discriminator)return generateDiscriminatedUnionCheck(doc,ctx,def,accessor);
-if(def.inclusive===!1)throw new ZodCompileUnsupportedError("exclusive unions (z.xor)");if(options.length===0)return doc.
-write("return INVALID;"),accessor;if(options.length===1)return generateCheck(doc,ctx,options[0],accessor);if(options.every(
-opt=>opt._zod.def.type==="literal"&&!opt._zod.def.checks?.length)){const values=new Set(options.flatMap(opt=>opt._zod.def.
-values)),valuesConst=addConstant(ctx,values);return doc.write(`if (!${valuesConst}.has(${accessor})) return INVALID;`),accessor}
-const outputVar=newVar(ctx);doc.write(`let ${outputVar};`);for(let i=0;i<options.length;i++){const opt=options[i];i===0?
-doc.write(`${outputVar} = (() => {`):doc.write(`if (${outputVar} === INVALID) ${outputVar} = (() => {`),doc.indented(d=>{
-const branchOutput=generateCheck(d,ctx,opt,accessor);d.write(`return ${branchOutput};`)}),doc.write("})();")}return doc.
-write(`if (${outputVar} === INVALID) return INVALID;`),outputVar}function generateDiscriminatedUnionCheck(doc,ctx,def,accessor){
-if(def.unionFallback)throw new ZodCompileUnsupportedError("discriminated union with unionFallback");if(def.options.length===
-0)return doc.write("return INVALID;"),accessor;const discVar=newVar(ctx),outputVar=newVar(ctx);doc.write(`const ${discVar}\
- = ${accessor}?.[${esc(def.discriminator)}];`),doc.write(`let ${outputVar};`);let firstBranch=!0;const claimed=new Set;for(const option of def.
-options){const values=option._zod.propValues?.[def.discriminator];if(!values||values.size===0)throw new ZodCompileUnsupportedError(
-"discriminated union option without static discriminator values");for(const value of values){if(claimed.has(value))throw new ZodCompileUnsupportedError(
-`duplicate discriminator value ${String(value)}`);claimed.add(value)}const conditions=Array.from(values,value=>literalEquality(
-ctx,discVar,value)),prefix=firstBranch?"if":"else if";doc.write(`${prefix} (${conditions.join(" || ")}) {`),doc.indented(
-d=>{const branchOutput=generateCheck(d,ctx,option,accessor);d.write(`${outputVar} = ${branchOutput};`)}),doc.write("}"),
-firstBranch=!1}return doc.write("else { return INVALID; }"),outputVar}function literalEquality(ctx,accessor,value){if(typeof value==
-"string")return`${accessor} === ${esc(value)}`;if(typeof value=="number")return Number.isNaN(value)?`Number.isNaN(${accessor}\
-)`:`${accessor} === ${value}`;if(typeof value=="boolean")return`${accessor} === ${value}`;if(value===null)return`${accessor}\
- === null`;if(value===void 0)return`${accessor} === undefined`;if(typeof value=="bigint")return`${accessor} === ${value}\
-n`;if(typeof value=="symbol"){const symbolConst=addConstant(ctx,value);return`${accessor} === ${symbolConst}`}throw new ZodCompileUnsupportedError(
-`literal discriminator value ${String(value)}`)}function generateIntersectionCheck(doc,ctx,schema,accessor){const def=schema.
-_zod.def;ctx.definite=!1;const leftOutput=compileChild(doc,ctx,def.left,accessor),rightOutput=compileChild(doc,ctx,def.right,
-accessor),mergeConst=addConstant(ctx,mergeValues),mergedVar=newVar(ctx);return doc.write(`const ${mergedVar} = ${mergeConst}\
-(${leftOutput}, ${rightOutput});`),doc.write(`if (!${mergedVar}.valid) return INVALID;`),`${mergedVar}.data`}function generateRecordCheck(doc,ctx,schema,accessor){
-const def=schema._zod.def,isPlainObjectConst=addConstant(ctx,isPlainObject);doc.write(`if (!${isPlainObjectConst}(${accessor}\
-)) return INVALID;`);const outputVar=newVar(ctx),kVar=newVar(ctx),valVar=newVar(ctx);doc.write(`const ${outputVar} = {};`);
-const recordDef=def,keyValues=recordDef.partial?void 0:def.keyType._zod.values;if(keyValues){const inputKeys=[];for(const key of keyValues){
-if(!(typeof key=="string"||typeof key=="number"||typeof key=="symbol"))throw new ZodCompileUnsupportedError(`record key \
-value ${String(key)}`);const inputKey=typeof key=="number"?key.toString():key;if(inputKey==="__proto__")throw new ZodCompileUnsupportedError(
-'record key "__proto__"');inputKeys.push(inputKey);const keyConst=addConstant(ctx,key),outKey=generateCheck(doc,ctx,def.
-keyType,keyConst),valueVar=newVar(ctx);doc.write(`const ${valueVar} = ${accessor}[${literalPropertyKey(ctx,inputKey)}];`);
-const valOutput=compileChild(doc,ctx,def.valueType,valueVar);doc.write(`${outputVar}[${outKey}] = ${valOutput};`)}const knownKeysConst=addConstant(
-ctx,new Set(inputKeys));return doc.write(`for (const ${kVar} in ${accessor}) {`),doc.indented(d=>{d.write(`if (${knownKeysConst}\
-.has(${kVar})) continue;`),recordDef.mode==="loose"?d.write(`if (${kVar} !== "__proto__") ${outputVar}[${kVar}] = ${accessor}\
-[${kVar}];`):d.write("return INVALID;")}),doc.write("}"),outputVar}const keyDef=def.keyType._zod.def;if(!(keyDef.type===
-"string"&&keyDef.format===void 0&&!keyDef.coerce&&(keyDef.checks?.length??0)===0)){const isLoose=def.mode==="loose",keyFn=compileFn(
-def.keyType);keyFn.definite===!1&&(ctx.definite=!1);const keyFast=addConstant(ctx,keyFn),numericConst=addConstant(ctx,number),
-outKeyVar=newVar(ctx);return emitOwnKeys(doc,ctx,accessor,kVar,d=>{d.write(`let ${outKeyVar} = ${keyFast}(${kVar});`),d.
-write(`if (${outKeyVar} === INVALID && typeof ${kVar} === "string" && ${numericConst}.test(${kVar})) ${outKeyVar} = ${keyFast}\
-(Number(${kVar}));`),isLoose?d.write(`if (${outKeyVar} === INVALID) { ${outputVar}[${kVar}] = ${accessor}[${kVar}]; cont\
-inue; }`):d.write(`if (${outKeyVar} === INVALID) return INVALID;`),d.write(`if (${outKeyVar} === "__proto__") continue;`);
-const valueVar=newVar(ctx);d.write(`const ${valueVar} = ${accessor}[${kVar}];`);const valOutput=compileChild(d,ctx,def.valueType,
-valueVar);d.write(`${outputVar}[${outKeyVar}] = ${valOutput};`)}),outputVar}return emitOwnKeys(doc,ctx,accessor,kVar,d=>{
-d.write(`const ${valVar} = ${accessor}[${kVar}];`);const valOutput=compileChild(d,ctx,def.valueType,valVar);d.write(`${outputVar}\
-[${kVar}] = ${valOutput};`)},"return INVALID;"),outputVar}function emitOwnKeys(doc,ctx,accessor,kVar,body,onSymbol){const propIsEnumerableConst=addConstant(
-ctx,Object.prototype.propertyIsEnumerable),symsVar=newVar(ctx),keysVar=newVar(ctx),iVar=newVar(ctx);doc.write(`const ${symsVar}\
- = Object.getOwnPropertySymbols(${accessor});`),doc.write(`const ${keysVar} = Object.getOwnPropertyNames(${accessor});`),
-doc.write(`for (let ${iVar} = 0; ${iVar} < ${keysVar}.length; ${iVar}++) {`),doc.indented(d=>{d.write(`const ${kVar} = ${keysVar}\
-[${iVar}];`),d.write(`if (${kVar} === "__proto__" || !${propIsEnumerableConst}.call(${accessor}, ${kVar})) continue;`),body(
-d)}),doc.write("}"),doc.write(`for (let ${iVar} = 0; ${iVar} < ${symsVar}.length; ${iVar}++) {`),doc.indented(d=>{d.write(
-`const ${kVar} = ${symsVar}[${iVar}];`),d.write(`if (!${propIsEnumerableConst}.call(${accessor}, ${kVar})) continue;`),onSymbol?
-d.write(onSymbol):body(d)}),doc.write("}")}function literalPropertyKey(ctx,key){return typeof key=="string"?esc(key):addConstant(
-ctx,key)}function generateMapCheck(doc,ctx,schema,accessor){const def=schema._zod.def;doc.write(`if (!(${accessor} insta\
-nceof Map)) return INVALID;`),generateSizeGate(doc,schema,`${accessor}.size`);const outputVar=newVar(ctx),kVar=newVar(ctx),
-valVar=newVar(ctx);return doc.write(`const ${outputVar} = new Map();`),doc.write(`for (const [${kVar}, ${valVar}] of ${accessor}\
-) {`),doc.indented(d=>{const keyOutput=generateCheck(d,ctx,def.keyType,kVar),valOutput=generateCheck(d,ctx,def.valueType,
-valVar);d.write(`${outputVar}.set(${keyOutput}, ${valOutput});`)}),doc.write("}"),outputVar}function generateSetCheck(doc,ctx,schema,accessor){
-const def=schema._zod.def;doc.write(`if (!(${accessor} instanceof Set)) return INVALID;`),generateSizeGate(doc,schema,`${accessor}\
-.size`);const outputVar=newVar(ctx),valVar=newVar(ctx);return doc.write(`const ${outputVar} = new Set();`),doc.write(`fo\
-r (const ${valVar} of ${accessor}) {`),doc.indented(d=>{const valOutput=generateCheck(d,ctx,def.valueType,valVar);d.write(
-`${outputVar}.add(${valOutput});`)}),doc.write("}"),outputVar}function generateFileCheck(doc,accessor){return doc.write(
-`if (!(${accessor} instanceof File)) return INVALID;`),accessor}function generateTemplateLiteralCheck(doc,ctx,schema,accessor){
-doc.write(`if (typeof ${accessor} !== "string") return INVALID;`);const pattern=schema._zod.pattern;if(pattern){const patternConst=addConstant(
-ctx,pattern);doc.write(`${patternConst}.lastIndex = 0;`),doc.write(`if (!${patternConst}.test(${accessor})) return INVAL\
-ID;`)}return accessor}function generateLazyCheck(doc,ctx,schema,accessor){const def=schema._zod.def,getterConst=addUserConstant(
-ctx,def.getter),cacheConst=addConstant(ctx,{parser:null});doc.write(`if (!${cacheConst}.parser) {`),doc.indented(d=>{d.write(
-`const inner = ${getterConst}();`),d.write(`${cacheConst}.parser = function(input) {`),d.indented(d2=>{d2.write("const r\
-esult = inner._zod.run({ value: input, issues: [] }, {});"),d2.write("return result.issues.length === 0 ? result.value :\
- INVALID;")}),d.write("};")}),doc.write("}");const outputVar=newVar(ctx);return doc.write(`const ${outputVar} = ${cacheConst}\
-.parser(${accessor});`),doc.write(`if (${outputVar} === INVALID) return INVALID;`),outputVar}function generatePipeCheck(doc,ctx,schema,accessor){
-const def=schema._zod.def,inputOutput=generateCheck(doc,ctx,def.in,accessor);if(def.transform){if(isAsyncFunction(def.transform))
-throw new ZodCompileAsyncError("z.compile: async transforms in pipes are not supported");const transformFn=def.transform,
-helperConst=addUserConstant(ctx,value=>{const fakePayload={value,issues:[],addIssue:pushIssue},result=transformFn(value,
-fakePayload);return result instanceof Promise?INVALID:fakePayload.issues.length===0?result:INVALID}),transformedVar=newVar(
-ctx);return doc.write(`const ${transformedVar} = ${helperConst}(${inputOutput});`),doc.write(`if (${transformedVar} === \
-INVALID) return INVALID;`),generateCheck(doc,ctx,def.out,transformedVar)}else return generateCheck(doc,ctx,def.out,inputOutput)}
-function isAsyncFunction(fn){return typeof fn=="function"&&(fn.constructor.name==="AsyncFunction"||fn[Symbol.toStringTag]===
-"AsyncFunction")}function generateCustomCheck(doc,ctx,schema,accessor){const def=schema._zod.def;if(def.fn){if(isAsyncFunction(
-def.fn))throw new ZodCompileAsyncError("z.compile: async custom predicates are not supported");const fnConst=addUserConstant(
-ctx,def.fn),throwAsyncConst=addConstant(ctx,throwAsync),resVar=newVar(ctx);doc.write(`const ${resVar} = ${fnConst}(${accessor}\
-);`),doc.write(`if (${resVar} instanceof Promise) ${throwAsyncConst}();`),doc.write(`if (!${resVar}) return INVALID;`)}else
-throw new ZodCompileUnsupportedError("custom schema without a predicate function");return accessor}function runtimeCatch(innerSchema,catchValue,value){
-const result=innerSchema._zod.run({value,issues:[]},{});if(result&&typeof result.then=="function")return INVALID;const r=result;
-return r.issues.length===0?r.value:catchValue()}function generateCatchCheck(doc,ctx,schema,accessor){const def=schema._zod.
-def;if(!def.catchValue[CONSTANT_CATCH])throw new ZodCompileUnsupportedError("catch with a callback (only a constant catc\
-h value compiles)",!1);const outputVar=newVar(ctx);doc.write(`let ${outputVar} = (() => {`),doc.indented(d=>{const innerOut=compileChild(
-d,ctx,def.innerType,accessor);d.write(`return ${innerOut};`)}),doc.write("})();");const innerConst=addConstant(ctx,def.innerType),
-catchConst=addUserConstant(ctx,def.catchValue),catchHelperConst=addConstant(ctx,runtimeCatch);return doc.write(`if (${outputVar}\
- === INVALID) {`),doc.indented(d=>{d.write(`${outputVar} = ${catchHelperConst}(${innerConst}, ${catchConst}, ${accessor}\
-);`),d.write(`if (${outputVar} === INVALID) return INVALID;`)}),doc.write("}"),outputVar}function generateTransformCheck(doc,ctx,schema,accessor){
-const def=schema._zod.def;if(def.transform){if(isAsyncFunction(def.transform))throw new ZodCompileAsyncError("z.compile:\
- async transforms are not supported");const transformFn=def.transform,helperConst=addUserConstant(ctx,value=>{const fakePayload={
-value,issues:[],addIssue:pushIssue},result=transformFn(value,fakePayload);return result instanceof Promise?INVALID:fakePayload.
-issues.length===0?result:INVALID}),outputVar=newVar(ctx);return doc.write(`const ${outputVar} = ${helperConst}(${accessor}\
-);`),doc.write(`if (${outputVar} === INVALID) return INVALID;`),outputVar}return accessor}function snapshotChecks(def){return def.
-checks&&(def.checks=[...def.checks]),def}function _string(Class2,params){return new Class2(snapshotChecks({type:"string",
-...normalizeParams(params)}))}function _coercedString(Class2,params){return new Class2(snapshotChecks({type:"string",coerce:!0,
-...normalizeParams(params)}))}function _email(Class2,params){return new Class2({type:"string",format:"email",check:"stri\
-ng_format",abort:!1,...normalizeParams(params)})}function _guid(Class2,params){return new Class2({type:"string",format:"\
-guid",check:"string_format",abort:!1,...normalizeParams(params)})}function _uuid(Class2,params){return new Class2({type:"\
-string",format:"uuid",check:"string_format",abort:!1,...normalizeParams(params)})}function _uuidv4(Class2,params){return new Class2(
-{type:"string",format:"uuid",check:"string_format",abort:!1,version:"v4",...normalizeParams(params)})}function _uuidv6(Class2,params){
-return new Class2({type:"string",format:"uuid",check:"string_format",abort:!1,version:"v6",...normalizeParams(params)})}
-function _uuidv7(Class2,params){return new Class2({type:"string",format:"uuid",check:"string_format",abort:!1,version:"v\
-7",...normalizeParams(params)})}function _url(Class2,params){return new Class2({type:"string",format:"url",check:"string\
-_format",abort:!1,...normalizeParams(params)})}function _emoji2(Class2,params){return new Class2({type:"string",format:"\
-emoji",check:"string_format",abort:!1,...normalizeParams(params)})}function _nanoid(Class2,params){return new Class2({type:"\
-string",format:"nanoid",check:"string_format",abort:!1,...normalizeParams(params)})}function _cuid(Class2,params){return new Class2(
-{type:"string",format:"cuid",check:"string_format",abort:!1,...normalizeParams(params)})}function _cuid2(Class2,params){
-return new Class2({type:"string",format:"cuid2",check:"string_format",abort:!1,...normalizeParams(params)})}function _ulid(Class2,params){
-return new Class2({type:"string",format:"ulid",check:"string_format",abort:!1,...normalizeParams(params)})}function _xid(Class2,params){
-return new Class2({type:"string",format:"xid",check:"string_format",abort:!1,...normalizeParams(params)})}function _ksuid(Class2,params){
-return new Class2({type:"string",format:"ksuid",check:"string_format",abort:!1,...normalizeParams(params)})}function _ipv4(Class2,params){
-return new Class2({type:"string",format:"ipv4",check:"string_format",abort:!1,...normalizeParams(params)})}function _ipv6(Class2,params){
-return new Class2({type:"string",format:"ipv6",check:"string_format",abort:!1,...normalizeParams(params)})}function _mac(Class2,params){
-return new Class2({type:"string",format:"mac",check:"string_format",abort:!1,...normalizeParams(params)})}function _cidrv4(Class2,params){
-return new Class2({type:"string",format:"cidrv4",check:"string_format",abort:!1,...normalizeParams(params)})}function _cidrv6(Class2,params){
-return new Class2({type:"string",format:"cidrv6",check:"string_format",abort:!1,...normalizeParams(params)})}function _base64(Class2,params){
-return new Class2({type:"string",format:"base64",check:"string_format",abort:!1,...normalizeParams(params)})}function _base64url(Class2,params){
-return new Class2({type:"string",format:"base64url",check:"string_format",abort:!1,...normalizeParams(params)})}function _e164(Class2,params){
-return new Class2({type:"string",format:"e164",check:"string_format",abort:!1,...normalizeParams(params)})}function _creditCard(Class2,params){
-return new Class2({type:"string",format:"credit_card",check:"string_format",abort:!1,...normalizeParams(params)})}function _iban(Class2,params){
-return new Class2({type:"string",format:"iban",check:"string_format",abort:!1,...normalizeParams(params)})}function _jwt(Class2,params){
-return new Class2({type:"string",format:"jwt",check:"string_format",abort:!1,...normalizeParams(params)})}var TimePrecision={
-Any:null,Minute:-1,Second:0,Millisecond:3,Microsecond:6};function _isoDateTime(Class2,params){return new Class2({type:"s\
-tring",format:"datetime",check:"string_format",offset:!1,local:!1,precision:null,...normalizeParams(params)})}function _isoDate(Class2,params){
-return new Class2({type:"string",format:"date",check:"string_format",...normalizeParams(params)})}function _isoTime(Class2,params){
-return new Class2({type:"string",format:"time",check:"string_format",precision:null,...normalizeParams(params)})}function _isoDuration(Class2,params){
-return new Class2({type:"string",format:"duration",check:"string_format",...normalizeParams(params)})}function _number(Class2,params){
-return new Class2(snapshotChecks({type:"number",checks:[],...normalizeParams(params)}))}function _coercedNumber(Class2,params){
-return new Class2(snapshotChecks({type:"number",coerce:!0,checks:[],...normalizeParams(params)}))}function _int(Class2,params){
-return new Class2({type:"number",check:"number_format",abort:!1,format:"safeint",...normalizeParams(params)})}function _float32(Class2,params){
-return new Class2({type:"number",check:"number_format",abort:!1,format:"float32",...normalizeParams(params)})}function _float64(Class2,params){
-return new Class2({type:"number",check:"number_format",abort:!1,format:"float64",...normalizeParams(params)})}function _int32(Class2,params){
-return new Class2({type:"number",check:"number_format",abort:!1,format:"int32",...normalizeParams(params)})}function _uint32(Class2,params){
-return new Class2({type:"number",check:"number_format",abort:!1,format:"uint32",...normalizeParams(params)})}function _boolean(Class2,params){
-return new Class2({type:"boolean",...normalizeParams(params)})}function _coercedBoolean(Class2,params){return new Class2(
-{type:"boolean",coerce:!0,...normalizeParams(params)})}function _bigint(Class2,params){return new Class2({type:"bigint",
-...normalizeParams(params)})}function _coercedBigint(Class2,params){return new Class2({type:"bigint",coerce:!0,...normalizeParams(
-params)})}function _int64(Class2,params){return new Class2({type:"bigint",check:"bigint_format",abort:!1,format:"int64",
-...normalizeParams(params)})}function _uint64(Class2,params){return new Class2({type:"bigint",check:"bigint_format",abort:!1,
-format:"uint64",...normalizeParams(params)})}function _symbol(Class2,params){return new Class2({type:"symbol",...normalizeParams(
-params)})}function _undefined2(Class2,params){return new Class2({type:"undefined",...normalizeParams(params)})}function _null2(Class2,params){
-return new Class2({type:"null",...normalizeParams(params)})}function _any(Class2){return new Class2({type:"any"})}function _unknown(Class2){
-return new Class2({type:"unknown"})}function _never(Class2,params){return new Class2({type:"never",...normalizeParams(params)})}
-function _void(Class2,params){return new Class2({type:"void",...normalizeParams(params)})}function _date(Class2,params){
-return new Class2({type:"date",...normalizeParams(params)})}function _coercedDate(Class2,params){return new Class2({type:"\
-date",coerce:!0,...normalizeParams(params)})}function _nan(Class2,params){return new Class2({type:"nan",...normalizeParams(
-params)})}function _lt(value,params){return new $ZodCheckLessThan({check:"less_than",...normalizeParams(params),value,inclusive:!1})}
-function _lte(value,params){return new $ZodCheckLessThan({check:"less_than",...normalizeParams(params),value,inclusive:!0})}
-function _gt(value,params){return new $ZodCheckGreaterThan({check:"greater_than",...normalizeParams(params),value,inclusive:!1})}
-function _gte(value,params){return new $ZodCheckGreaterThan({check:"greater_than",...normalizeParams(params),value,inclusive:!0})}
-function _positive(params){return _gt(0,params)}function _negative(params){return _lt(0,params)}function _nonpositive(params){
-return _lte(0,params)}function _nonnegative(params){return _gte(0,params)}function _multipleOf(value,params){return new $ZodCheckMultipleOf(
-{check:"multiple_of",...normalizeParams(params),value})}function _maxSize(maximum,params){return new $ZodCheckMaxSize({check:"\
-max_size",...normalizeParams(params),maximum})}function _minSize(minimum,params){return new $ZodCheckMinSize({check:"min\
-_size",...normalizeParams(params),minimum})}function _size(size,params){return new $ZodCheckSizeEquals({check:"size_equa\
-ls",...normalizeParams(params),size})}function _maxLength(maximum,params){return new $ZodCheckMaxLength({check:"max_leng\
-th",...normalizeParams(params),maximum})}function _minLength(minimum,params){return new $ZodCheckMinLength({check:"min_l\
-ength",...normalizeParams(params),minimum})}function _length(length,params){return new $ZodCheckLengthEquals({check:"len\
-gth_equals",...normalizeParams(params),length})}function _regex(pattern,params){return new $ZodCheckRegex({check:"string\
-_format",format:"regex",...normalizeParams(params),pattern})}function _lowercase(params){return new $ZodCheckLowerCase({
-check:"string_format",format:"lowercase",...normalizeParams(params)})}function _uppercase(params){return new $ZodCheckUpperCase(
-{check:"string_format",format:"uppercase",...normalizeParams(params)})}function _includes(includes,params){return new $ZodCheckIncludes(
-{check:"string_format",format:"includes",...normalizeParams(params),includes})}function _startsWith(prefix,params){return new $ZodCheckStartsWith(
-{check:"string_format",format:"starts_with",...normalizeParams(params),prefix})}function _endsWith(suffix,params){return new $ZodCheckEndsWith(
-{check:"string_format",format:"ends_with",...normalizeParams(params),suffix})}function _property(property,schema,params){
-return new $ZodCheckProperty({check:"property",property,schema,...normalizeParams(params)})}function _properties(shape,params){
-return new $ZodCheckProperties({check:"properties",shape,...normalizeParams(params)})}function _mime(types,params){return new $ZodCheckMimeType(
-{check:"mime_type",mime:types,...normalizeParams(params)})}function _overwrite(tx){return new $ZodCheckOverwrite({check:"\
-overwrite",tx})}function _normalize(form){return _overwrite(input2=>input2.normalize(form))}function _trim(){return _overwrite(
-input2=>input2.trim())}function _toLowerCase(){return _overwrite(input2=>input2.toLowerCase())}function _toUpperCase(){return _overwrite(
-input2=>input2.toUpperCase())}function _slugify(){return _overwrite(input2=>slugify(input2))}function _array(Class2,element,params){
-return new Class2({type:"array",element,...normalizeParams(params)})}function _union(Class2,options,params){return new Class2(
-{type:"union",options,...normalizeParams(params)})}function _xor(Class2,options,params){return new Class2({type:"union",
-options,inclusive:!1,...normalizeParams(params)})}function _discriminatedUnion(Class2,discriminator,options,params){return new Class2(
-{type:"union",options,discriminator,...normalizeParams(params)})}function _intersection(Class2,left,right){return new Class2(
-{type:"intersection",left,right})}function _tuple(Class2,items,_paramsOrRest,_params){const hasRest=_paramsOrRest instanceof
-$ZodType,params=hasRest?_params:_paramsOrRest,rest=hasRest?_paramsOrRest:null;return new Class2({type:"tuple",items,rest,
-...normalizeParams(params)})}function _record(Class2,keyType,valueType,params){return new Class2({type:"record",keyType,
-valueType,...normalizeParams(params)})}function _map(Class2,keyType,valueType,params){return new Class2({type:"map",keyType,
-valueType,...normalizeParams(params)})}function _set(Class2,valueType,params){return new Class2({type:"set",valueType,...normalizeParams(
-params)})}function _enum(Class2,values,params){const entries=Array.isArray(values)?Object.fromEntries(values.map(v=>[v,v])):
-values;return new Class2({type:"enum",entries,...normalizeParams(params)})}function _nativeEnum(Class2,entries,params){return new Class2(
-{type:"enum",entries,...normalizeParams(params)})}function _literal(Class2,value,params){return new Class2({type:"litera\
-l",values:Array.isArray(value)?value:[value],...normalizeParams(params)})}function _file(Class2,params){return new Class2(
-{type:"file",...normalizeParams(params)})}function _transform(Class2,fn){return new Class2({type:"transform",transform:fn})}
-function _optional(Class2,innerType){return new Class2({type:"optional",innerType})}function _nullable(Class2,innerType){
-return new Class2({type:"nullable",innerType})}function _default(Class2,innerType,defaultValue){return new Class2({type:"\
-default",innerType,get defaultValue(){return typeof defaultValue=="function"?defaultValue():shallowClone(defaultValue)}})}
-function _nonoptional(Class2,innerType,params){return new Class2({type:"nonoptional",innerType,...normalizeParams(params)})}
-function _success(Class2,innerType){return new Class2({type:"success",innerType})}function _catch(Class2,innerType,catchValue){
-return new Class2({type:"catch",innerType,catchValue:typeof catchValue=="function"?catchValue:constantCatch(catchValue)})}
-function _pipe(Class2,in_,out){return new Class2({type:"pipe",in:in_,out})}function _readonly(Class2,innerType){return new Class2(
-{type:"readonly",innerType})}function _templateLiteral(Class2,parts,params){return new Class2({type:"template_literal",parts,
-...normalizeParams(params)})}function _lazy(Class2,getter){return new Class2({type:"lazy",getter})}function _promise(Class2,innerType){
-return new Class2({type:"promise",innerType})}function _custom(Class2,fn,_params){const norm=normalizeParams(_params);return norm.
-abort??(norm.abort=!0),new Class2({type:"custom",check:"custom",fn,...norm})}function _refine(Class2,fn,_params){return new Class2(
-{type:"custom",check:"custom",fn,...normalizeParams(_params)})}function _superRefine(fn,params){const ch=_check(payload=>(payload.
-addIssue=issue2=>{if(typeof issue2=="string")payload.issues.push(issue(issue2,payload.value,ch._zod.def));else{const _issue=issue2;
-_issue.fatal&&(_issue.continue=!1),_issue.code??(_issue.code="custom"),"input"in _issue||(_issue.input=payload.value),_issue.
-inst??(_issue.inst=ch),_issue.continue??(_issue.continue=!ch._zod.def.abort),payload.issues.push(issue(_issue))}},fn(payload.
-value,payload)),params);return ch}function _check(fn,params){const ch=new $ZodCheck({check:"custom",...normalizeParams(params)});
-return ch._zod.check=fn,ch}function describe(description){const ch=new $ZodCheck({check:"describe"});return ch._zod.onattach=
-[inst=>{const existing=globalRegistry.get(inst)??{};globalRegistry.add(inst,{...existing,description})}],ch._zod.check=()=>{},
-ch}function meta(metadata){const ch=new $ZodCheck({check:"meta"});return ch._zod.onattach=[inst=>{const existing=globalRegistry.
-get(inst)??{};globalRegistry.add(inst,{...existing,...metadata})}],ch._zod.check=()=>{},ch}function _stringbool(Classes,_params){
-const params=normalizeParams(_params);let truthyArray=params.truthy??["true","1","yes","on","y","enabled"],falsyArray=params.
-falsy??["false","0","no","off","n","disabled"];params.case!=="sensitive"&&(truthyArray=truthyArray.map(v=>typeof v=="str\
-ing"?v.toLowerCase():v),falsyArray=falsyArray.map(v=>typeof v=="string"?v.toLowerCase():v));const truthySet=new Set(truthyArray),
-falsySet=new Set(falsyArray),_Codec=Classes.Codec??$ZodCodec,_Boolean=Classes.Boolean??$ZodBoolean,_String=Classes.String??
-$ZodString,stringSchema=new _String({type:"string",error:params.error}),booleanSchema=new _Boolean({type:"boolean",error:params.
-error}),codec2=new _Codec({type:"pipe",in:stringSchema,out:booleanSchema,transform:((input2,payload)=>{let data=input2;return params.
-case!=="sensitive"&&(data=data.toLowerCase()),truthySet.has(data)?!0:falsySet.has(data)?!1:(payload.issues.push({code:"i\
-nvalid_value",expected:"stringbool",values:[...truthySet,...falsySet],input:payload.value,inst:codec2,continue:!1}),{})}),
-reverseTransform:((input2,_payload)=>input2===!0?truthyArray[0]||"true":falsyArray[0]||"false"),error:params.error});return codec2.
-_zod.bag.truthy=truthyArray,codec2._zod.bag.falsy=falsyArray,codec2._zod.bag.case=params.case??"insensitive",codec2}function _stringFormat(Class2,format,fnOrRegex,_params={}){
-const params=normalizeParams(_params),def={check:"string_format",type:"string",format,fn:typeof fnOrRegex=="function"?fnOrRegex:
-val=>fnOrRegex.test(val),...params};return fnOrRegex instanceof RegExp&&(def.pattern=fnOrRegex),new Class2(def)}function assignProps(target,...sources){
-for(const source of sources)for(const key of Reflect.ownKeys(source))Object.prototype.propertyIsEnumerable.call(source,key)&&
-assignProp(target,key,source[key]);return target}function initializeContext(params){let target=params?.target??"draft-20\
-20-12";return target==="draft-4"&&(target="draft-04"),target==="draft-7"&&(target="draft-07"),{processors:params.processors??
-{},metadataRegistry:params?.metadata??globalRegistry,target,unrepresentable:params?.unrepresentable??"throw",override:params?.
-override??(()=>{}),io:params?.io??"output",counter:0,seen:new Map,sharedDefsExtractedFor:void 0,sharedEmitDoneFor:void 0,
-cycles:params?.cycles??"ref",reused:params?.reused??"inline",intersections:[],deferred:[],external:params?.external??void 0}}
-function handleUnrepresentable(schema,ctx,json2,params,message){const result=typeof ctx.unrepresentable=="function"?ctx.
-unrepresentable({zodSchema:schema,path:params.path,message}):ctx.unrepresentable;if(result==="any")return!1;if(result===
-void 0||result==="throw")throw new Error(message);return Object.assign(json2,result),!0}function processSchema(schema,ctx,_params={
-path:[],schemaPath:[]}){var _a3;const def=schema._zod.def,seen=ctx.seen.get(schema);if(seen)return seen.count++,_params.
-schemaPath.includes(schema)&&(seen.cycle=_params.path),seen.schema;const result={schema:{},count:1,cycle:void 0,path:_params.
-path};ctx.seen.set(schema,result),ctx.sharedDefsExtractedFor=void 0,ctx.sharedEmitDoneFor=void 0;const overrideSchema=schema.
-_zod.toJSONSchema?.();if(overrideSchema)result.schema=overrideSchema;else{const params={..._params,schemaPath:[..._params.
-schemaPath,schema],path:_params.path};if(schema._zod.processJSONSchema)schema._zod.processJSONSchema(ctx,result.schema,params);else{
-const _json=result.schema,processor=ctx.processors[def.type];if(!processor)throw new Error(`[toJSONSchema]: Non-represen\
-table type encountered: ${def.type}`);processor(schema,ctx,_json,params)}const parent=schema._zod.parent;parent&&(result.
-ref||(result.ref=parent),processSchema(parent,ctx,params),ctx.seen.get(parent).isParent=!0)}const meta3=ctx.metadataRegistry.
-get(schema);return meta3&&assignProps(result.schema,meta3),ctx.io==="input"&&isTransforming(schema)&&(delete result.schema.
-examples,delete result.schema.default),ctx.io==="input"&&"_prefault"in result.schema&&((_a3=result.schema).default??(_a3.
-default=result.schema._prefault)),delete result.schema._prefault,ctx.seen.get(schema).schema}function encodeJSONPointerSegment(segment){
-return segment.replace(/~/g,"~0").replace(/\//g,"~1")}function extractDefs(ctx,schema){const root=ctx.seen.get(schema);if(!root)
-throw new Error("Unprocessed schema. This is a bug in Zod.");if(ctx.external&&ctx.sharedDefsExtractedFor===ctx.external)
-return;const idToSchema=new Map;for(const entry of ctx.seen.entries()){const id=ctx.metadataRegistry.get(entry[0])?.id;if(id){
-const existing=idToSchema.get(id);if(existing&&existing!==entry[0])throw new Error(`Duplicate schema id "${id}" detected\
- during JSON Schema conversion. Two different schemas cannot share the same id when converted together.`);idToSchema.set(
-id,entry[0])}}const makeURI=entry=>{const defsSegment=ctx.target==="draft-2020-12"?"$defs":"definitions";if(ctx.external){
-const externalId=ctx.external.registry.get(entry[0])?.id,uriGenerator=ctx.external.uri??(id2=>id2);if(externalId)return{
-ref:uriGenerator(externalId)};const id=entry[1].defId??entry[1].schema.id??`schema${ctx.counter++}`;return entry[1].defId=
-id,{defId:id,ref:`${uriGenerator("__shared")}#/${defsSegment}/${encodeJSONPointerSegment(id)}`}}const uriPrefix="#",defUriPrefix=`${uriPrefix}\
-/${defsSegment}/`;if(entry[1]===root&&!entry[1].schema.id)return{ref:uriPrefix};const defId=entry[1].schema.id??`__schem\
-a${ctx.counter++}`;return{defId,ref:defUriPrefix+encodeJSONPointerSegment(defId)}},extractToDef=entry=>{if(entry[1].schema.
-$ref)return;const seen=entry[1],{ref,defId}=makeURI(entry);seen.def={...seen.schema},defId&&(seen.defId=defId);const schema2=seen.
-schema;for(const key in schema2)delete schema2[key];schema2.$ref=ref};if(ctx.cycles==="throw")for(const entry of ctx.seen.
-entries()){const seen=entry[1];if(seen.cycle)throw new Error(`Cycle detected: #/${seen.cycle?.join("/")}/<root>
-
-Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}for(const entry of ctx.seen.entries()){
-const seen=entry[1];if(schema===entry[0]){extractToDef(entry);continue}if(ctx.external){const ext=ctx.external.registry.
-get(entry[0])?.id;if(schema!==entry[0]&&ext){extractToDef(entry);continue}}if(ctx.metadataRegistry.get(entry[0])?.id){extractToDef(
-entry);continue}if(seen.cycle){extractToDef(entry);continue}seen.count>1&&ctx.reused==="ref"&&extractToDef(entry)}ctx.external&&
-(ctx.sharedDefsExtractedFor=ctx.external)}function compactTypeUnion(schema){const options=schema.anyOf;if(!Array.isArray(
-options)||options.length===0||schema.type!==void 0)return;const types=[];for(const option of options){if(!option||typeof option!=
-"object")return;compactTypeUnion(option);const keys=Object.keys(option);if(keys.length!==1||keys[0]!=="type")return;const type=option.
-type;for(const member of Array.isArray(type)?type:[type]){if(typeof member!="string")return;types.includes(member)||types.
-push(member)}}delete schema.anyOf,schema.type=types.length===1?types[0]:types}var FOLDABLE_KEYS=new Set(["type","propert\
-ies","required","additionalProperties"]),UNION_KEYS=["oneOf","anyOf"];function undeclaredConstraint(member){const extra=member.
-additionalProperties;return extra===void 0||extra===!1||typeof extra!="object"||extra===null?null:Object.keys(extra).length?
-extra:null}function foldObjects(members2){const objects=[];for(const member of members2){if(typeof member!="object"||member.
-type!=="object")return null;for(const key in member)if(!FOLDABLE_KEYS.has(key))return null;objects.push(member)}const properties={},
-required2=new Set;for(const object2 of objects){for(const key in object2.properties){if(Object.prototype.hasOwnProperty.
-call(properties,key))continue;const parts=[];for(const other of objects){const part=other.properties?.[key]??undeclaredConstraint(
-other);part!=null&&(parts.some(seen=>JSON.stringify(seen)===JSON.stringify(part))||parts.push(part))}const merged=parts.
-length===1?parts[0]:foldObjects(parts)??{allOf:parts};assignProp(properties,key,merged)}for(const key of object2.required??
-[])required2.add(key)}const folded={type:"object",properties};if(required2.size&&(folded.required=[...required2]),objects.
-every(object2=>object2.additionalProperties===!1))folded.additionalProperties=!1;else{const constraints=[];for(const object2 of objects){
-const constraint=undeclaredConstraint(object2);constraint&&!constraints.some(seen=>JSON.stringify(seen)===JSON.stringify(
-constraint))&&constraints.push(constraint)}constraints.length===1?folded.additionalProperties=constraints[0]:constraints.
-length>1&&(folded.additionalProperties={allOf:constraints})}return folded}function foldIntersection(json2){const allOf=json2.
-allOf;if(!Array.isArray(allOf)||allOf.length<2)return;for(const key of FOLDABLE_KEYS)if(key in json2)return;const unions=allOf.
-filter(m=>UNION_KEYS.some(k=>Array.isArray(m[k])));let folded=null;if(!unions.length)folded=foldObjects(allOf);else{const union2=unions[0],
-keyword=UNION_KEYS.find(k=>Array.isArray(union2[k]));if(Object.keys(union2).length!==1)return;const rest=allOf.filter(m=>m!==
-union2),branches=union2[keyword].map(branch=>foldObjects([...rest,branch]));if(branches.some(b=>!b))return;folded={[keyword]:branches}}
-folded&&(delete json2.allOf,assignProps(json2,folded))}function finalize(ctx,schema){const root=ctx.seen.get(schema);if(!root)
-throw new Error("Unprocessed schema. This is a bug in Zod.");const flattenRef=zodSchema=>{const seen=ctx.seen.get(zodSchema);
-if(seen.ref===null)return;const schema2=seen.def??seen.schema,_cached={...schema2},ref=seen.ref;if(seen.ref=null,ref){flattenRef(
-ref);const refSeen=ctx.seen.get(ref),refSchema=refSeen.schema;if(refSchema.$ref&&(ctx.target==="draft-07"||ctx.target===
-"draft-04"||ctx.target==="openapi-3.0")?(schema2.allOf=schema2.allOf??[],schema2.allOf.push(refSchema)):assignProps(schema2,
-refSchema),assignProps(schema2,_cached),zodSchema._zod.parent===ref)for(const key in schema2)key==="$ref"||key==="allOf"||
-key in _cached||delete schema2[key];if(refSchema.$ref&&refSeen.def)for(const key in schema2)key==="$ref"||key==="allOf"||
-key in refSeen.def&&JSON.stringify(schema2[key])===JSON.stringify(refSeen.def[key])&&delete schema2[key]}const parent=zodSchema.
-_zod.parent;if(parent&&parent!==ref){flattenRef(parent);const parentSeen=ctx.seen.get(parent);if(parentSeen?.schema.$ref&&
-(schema2.$ref=parentSeen.schema.$ref,parentSeen.def))for(const key in schema2)key==="$ref"||key==="allOf"||key in parentSeen.
-def&&JSON.stringify(schema2[key])===JSON.stringify(parentSeen.def[key])&&delete schema2[key]}ctx.override({zodSchema,jsonSchema:schema2,
-path:seen.path??[]})};if(!ctx.external||ctx.sharedEmitDoneFor!==ctx.external){for(const entry of[...ctx.seen.entries()].
-reverse())flattenRef(entry[0]);if(ctx.target!=="openapi-3.0")for(const entry of ctx.seen.entries())compactTypeUnion(entry[1].
-def??entry[1].schema);for(const rewrite of ctx.deferred)rewrite();if(ctx.intersections.length){const carriers=new Map;for(const seen of ctx.
-seen.values())for(const json2 of[seen.schema,seen.def]){const allOf=json2?.allOf;if(!Array.isArray(allOf))continue;const existing=carriers.
-get(allOf);existing?existing.push(json2):carriers.set(allOf,[json2])}for(const allOf of ctx.intersections)for(const json2 of carriers.
-get(allOf)??[])foldIntersection(json2)}}const result={};if(ctx.target==="draft-2020-12"?result.$schema="https://json-sch\
-ema.org/draft/2020-12/schema":ctx.target==="draft-07"?result.$schema="http://json-schema.org/draft-07/schema#":ctx.target===
-"draft-04"?result.$schema="http://json-schema.org/draft-04/schema#":ctx.target,ctx.external?.uri){const id=ctx.external.
-registry.get(schema)?.id;if(!id)throw new Error("Schema is missing an `id` property");result.$id=ctx.external.uri(id)}assignProps(
-result,root.defId?root.schema:root.def??root.schema);const rootMetaId=ctx.metadataRegistry.get(schema)?.id;rootMetaId!==
-void 0&&result.id===rootMetaId&&delete result.id;const defs=ctx.external?.defs??{};if(!ctx.external||ctx.sharedEmitDoneFor!==
-ctx.external)for(const entry of ctx.seen.entries()){const seen=entry[1];seen.def&&seen.defId&&(seen.def.id===seen.defId&&
-delete seen.def.id,assignProp(defs,seen.defId,seen.def))}ctx.external&&(ctx.sharedEmitDoneFor=ctx.external),ctx.external||
-Object.keys(defs).length>0&&(ctx.target==="draft-2020-12"?result.$defs=defs:result.definitions=defs);try{const finalized=JSON.
-parse(JSON.stringify(result));return Object.defineProperty(finalized,"~standard",{value:{...schema["~standard"],jsonSchema:{
-input:createStandardJSONSchemaMethod(schema,"input",ctx.processors),output:createStandardJSONSchemaMethod(schema,"output",
-ctx.processors)}},enumerable:!1,writable:!1}),finalized}catch{throw new Error("Error converting schema to JSON.")}}function isTransforming(_schema,_ctx){
-const ctx=_ctx??{seen:new Set};if(ctx.seen.has(_schema))return!1;ctx.seen.add(_schema);const def=_schema._zod.def;if(def.
-type==="transform")return!0;if(def.type==="array")return isTransforming(def.element,ctx);if(def.type==="set")return isTransforming(
-def.valueType,ctx);if(def.type==="lazy")return isTransforming(def.getter(),ctx);if(def.type==="promise"||def.type==="opt\
-ional"||def.type==="nonoptional"||def.type==="nullable"||def.type==="readonly"||def.type==="default"||def.type==="prefau\
-lt"||def.type==="catch")return isTransforming(def.innerType,ctx);if(def.type==="intersection")return isTransforming(def.
-left,ctx)||isTransforming(def.right,ctx);if(def.type==="record"||def.type==="map")return isTransforming(def.keyType,ctx)||
-isTransforming(def.valueType,ctx);if(def.type==="pipe")return _schema._zod.traits.has("$ZodCodec")?!0:isTransforming(def.
-in,ctx)||isTransforming(def.out,ctx);if(def.type==="object"){for(const key in def.shape)if(isTransforming(def.shape[key],
-ctx))return!0;return!1}if(def.type==="union"){for(const option of def.options)if(isTransforming(option,ctx))return!0;return!1}
-if(def.type==="tuple"){for(const item of def.items)if(isTransforming(item,ctx))return!0;return!!(def.rest&&isTransforming(
-def.rest,ctx))}return!1}var createToJSONSchemaMethod=(schema,processors={})=>params=>{const ctx=initializeContext({...params,
-processors});return processSchema(schema,ctx),extractDefs(ctx,schema),finalize(ctx,schema)},createStandardJSONSchemaMethod=(schema,io,processors={})=>params=>{
-const{libraryOptions,target}=params??{},ctx=initializeContext({...libraryOptions??{},target,io,processors});return processSchema(
-schema,ctx),extractDefs(ctx,schema),finalize(ctx,schema)},narrowMin=(agg,key,value)=>{(agg[key]===void 0||value>agg[key])&&
-(agg[key]=value)},narrowMax=(agg,key,value)=>{(agg[key]===void 0||value<agg[key])&&(agg[key]=value)},narrowBoth=(agg,value)=>{
-narrowMin(agg,"minimum",value),narrowMax(agg,"maximum",value)},addDivisor=(agg,value)=>{agg.multipleOf??(agg.multipleOf=
-[]),agg.multipleOf.includes(value)||agg.multipleOf.push(value)},addPattern=(agg,pattern)=>{agg.patterns??(agg.patterns=new Set),
-agg.patterns.add(pattern)},intersectMime=(agg,mime)=>{agg.mime=agg.mime?agg.mime.filter(m=>mime.includes(m)):[...mime]},
-setFormat=(agg,format)=>{agg.format=format,format.includes("int")&&(agg.isInt=!0)},minContributor=(agg,def)=>narrowMin(agg,
-"minimum",def.minimum),maxContributor=(agg,def)=>narrowMax(agg,"maximum",def.maximum),formatContributor=ranges=>(agg,def)=>{
-setFormat(agg,def.format);const[minimum,maximum]=ranges[def.format];narrowMin(agg,"minimum",minimum),narrowMax(agg,"maxi\
-mum",maximum)},contributors={greater_than:(agg,def)=>narrowMin(agg,def.inclusive?"minimum":"exclusiveMinimum",def.value),
-less_than:(agg,def)=>narrowMax(agg,def.inclusive?"maximum":"exclusiveMaximum",def.value),multiple_of:(agg,def)=>addDivisor(
-agg,def.value),number_format:formatContributor(NUMBER_FORMAT_RANGES),bigint_format:formatContributor(BIGINT_FORMAT_RANGES),
-min_length:minContributor,max_length:maxContributor,length_equals:(agg,def)=>narrowBoth(agg,def.length),min_size:minContributor,
-max_size:maxContributor,size_equals:(agg,def)=>narrowBoth(agg,def.size),string_format:(agg,def)=>{setFormat(agg,def.format),
-def.pattern&&addPattern(agg,def.pattern),(def.format==="base64"||def.format==="base64url")&&(agg.contentEncoding=def.format),
-(def.local||def.precision===-1)&&(agg.laxFormat=!0)},mime_type:(agg,def)=>intersectMime(agg,def.mime)};function aggregateChecks(schema){
-const agg={},def=schema._zod.def,list=schema._zod.traits.has("$ZodCheck")?[schema,...def.checks??[]]:def.checks??[];for(const ch of list)
-contributors[ch._zod.def.check]?.(agg,ch._zod.def);const bag=schema._zod.bag;bag.minimum!==void 0&&narrowMin(agg,"minimu\
-m",bag.minimum),bag.exclusiveMinimum!==void 0&&narrowMin(agg,"exclusiveMinimum",bag.exclusiveMinimum),bag.maximum!==void 0&&
-narrowMax(agg,"maximum",bag.maximum),bag.exclusiveMaximum!==void 0&&narrowMax(agg,"exclusiveMaximum",bag.exclusiveMaximum),
-bag.multipleOf!==void 0&&addDivisor(agg,bag.multipleOf),bag.format!==void 0&&(agg.format??(agg.format=bag.format),bag.format.
-includes("int")&&(agg.isInt=!0)),bag.mime&&intersectMime(agg,bag.mime);for(const pattern of bag.patterns??[])addPattern(
-agg,pattern);return agg}var formatMap={guid:"uuid",url:"uri",datetime:"date-time",json_string:"json-string",regex:""},exactPatterns=new Map(
-[[base64Charset,base64],[base64urlCharset,base64url]]),exactPattern=p=>exactPatterns.get(p)??p,stringProcessor=(schema,ctx,_json,_params)=>{
-const json2=_json;json2.type="string";const{minimum,maximum,format,patterns,contentEncoding,laxFormat}=aggregateChecks(schema);
-if(typeof minimum=="number"&&(json2.minLength=minimum),typeof maximum=="number"&&(json2.maxLength=maximum),format&&(json2.
-format=formatMap[format]??format,json2.format===""&&delete json2.format,(format==="time"||laxFormat)&&delete json2.format),
-contentEncoding&&(json2.contentEncoding=contentEncoding),patterns&&patterns.size>0){const patternList=[...patterns].map(
-exactPattern);patternList.length===1?json2.pattern=patternList[0].source:patternList.length>1&&(json2.allOf=[...patternList.
-map(regex=>({...ctx.target==="draft-07"||ctx.target==="draft-04"||ctx.target==="openapi-3.0"?{type:"string"}:{},pattern:regex.
-source}))])}},numberProcessor=(schema,ctx,_json,params)=>{const json2=_json,{minimum,maximum,multipleOf,exclusiveMaximum,
-exclusiveMinimum,isInt}=aggregateChecks(schema);json2.type=isInt?"integer":"number";const exMin=typeof exclusiveMinimum==
-"number"&&exclusiveMinimum>=(minimum??Number.NEGATIVE_INFINITY),exMax=typeof exclusiveMaximum=="number"&&exclusiveMaximum<=
-(maximum??Number.POSITIVE_INFINITY),legacy=ctx.target==="draft-04"||ctx.target==="openapi-3.0";if(exMin?legacy?(json2.minimum=
-exclusiveMinimum,json2.exclusiveMinimum=!0):json2.exclusiveMinimum=exclusiveMinimum:typeof minimum=="number"&&(json2.minimum=
-minimum),exMax?legacy?(json2.maximum=exclusiveMaximum,json2.exclusiveMaximum=!0):json2.exclusiveMaximum=exclusiveMaximum:
-typeof maximum=="number"&&(json2.maximum=maximum),multipleOf){const divisors=new Set;for(const divisor of multipleOf)Number.
-isFinite(divisor)&&divisor!==0?divisors.add(Math.abs(divisor)):handleUnrepresentable(schema,ctx,json2,params,`A multiple\
-Of divisor of ${divisor} cannot be represented in JSON Schema`);const[first,...rest]=divisors;first!==void 0&&(json2.multipleOf=
-first),rest.length&&(json2.allOf=[...json2.allOf??[],...rest.map(m=>({multipleOf:m}))])}},booleanProcessor=(_schema,_ctx,json2,_params)=>{
-json2.type="boolean"},bigintProcessor=(schema,ctx,json2,params)=>{handleUnrepresentable(schema,ctx,json2,params,"BigInt \
-cannot be represented in JSON Schema")},symbolProcessor=(schema,ctx,json2,params)=>{handleUnrepresentable(schema,ctx,json2,
-params,"Symbols cannot be represented in JSON Schema")},nullProcessor=(_schema,ctx,json2,_params)=>{ctx.target==="openap\
-i-3.0"?(json2.type="string",json2.nullable=!0,json2.enum=[null]):json2.type="null"},undefinedProcessor=(schema,ctx,json2,params)=>{
-handleUnrepresentable(schema,ctx,json2,params,"Undefined cannot be represented in JSON Schema")},voidProcessor=(schema,ctx,json2,params)=>{
-handleUnrepresentable(schema,ctx,json2,params,"Void cannot be represented in JSON Schema")},neverProcessor=(_schema,_ctx,json2,_params)=>{
-json2.not={}},anyProcessor=(_schema,_ctx,_json,_params)=>{},unknownProcessor=(_schema,_ctx,_json,_params)=>{},dateProcessor=(schema,ctx,json2,params)=>{
-handleUnrepresentable(schema,ctx,json2,params,"Date cannot be represented in JSON Schema")},enumProcessor=(schema,_ctx,json2,_params)=>{
-const def=schema._zod.def,values=getEnumValues(def.entries);if(values.length===0){json2.not={};return}values.every(v=>typeof v==
-"number")&&(json2.type="number"),values.every(v=>typeof v=="string")&&(json2.type="string"),json2.enum=values},literalProcessor=(schema,ctx,json2,params)=>{
-const def=schema._zod.def;if(def.values.length===0){json2.not={};return}const vals=[];for(const val of def.values)if(val===
-void 0){if(handleUnrepresentable(schema,ctx,json2,params,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof val==
-"bigint"){if(handleUnrepresentable(schema,ctx,json2,params,"BigInt literals cannot be represented in JSON Schema"))return;
-vals.push(Number(val))}else vals.push(val);if(vals.length!==0)if(vals.length===1){const val=vals[0];json2.type=val===null?
-"null":typeof val,ctx.target==="draft-04"||ctx.target==="openapi-3.0"?json2.enum=[val]:json2.const=val}else vals.every(v=>typeof v==
-"number")&&(json2.type="number"),vals.every(v=>typeof v=="string")&&(json2.type="string"),vals.every(v=>typeof v=="boole\
-an")&&(json2.type="boolean"),vals.every(v=>v===null)&&(json2.type="null"),json2.enum=vals},nanProcessor=(schema,ctx,json2,params)=>{
-handleUnrepresentable(schema,ctx,json2,params,"NaN cannot be represented in JSON Schema")},templateLiteralProcessor=(schema,_ctx,json2,_params)=>{
-const _json=json2,pattern=schema._zod.pattern;if(!pattern)throw new Error("Pattern not found in template literal");_json.
-type="string",_json.pattern=pattern.source},fileProcessor=(schema,_ctx,json2,_params)=>{const _json=json2;_json.type="st\
-ring",_json.format="binary",_json.contentEncoding="binary";const{minimum,maximum,mime}=aggregateChecks(schema);minimum!==
-void 0&&(_json.minLength=minimum),maximum!==void 0&&(_json.maxLength=maximum),mime&&(mime.length===0?_json.not={}:mime.length===
-1?_json.contentMediaType=mime[0]:_json.anyOf=mime.map(m=>({contentMediaType:m})))},successProcessor=(_schema,_ctx,json2,_params)=>{
-json2.type="boolean"},customProcessor=(schema,ctx,json2,params)=>{handleUnrepresentable(schema,ctx,json2,params,"Custom \
-types cannot be represented in JSON Schema")},functionProcessor=(schema,ctx,json2,params)=>{handleUnrepresentable(schema,
-ctx,json2,params,"Function types cannot be represented in JSON Schema")},transformProcessor=(schema,ctx,json2,params)=>{
-handleUnrepresentable(schema,ctx,json2,params,"Transforms cannot be represented in JSON Schema")},mapProcessor=(schema,ctx,json2,params)=>{
-handleUnrepresentable(schema,ctx,json2,params,"Map cannot be represented in JSON Schema")},setProcessor=(schema,ctx,json2,params)=>{
-handleUnrepresentable(schema,ctx,json2,params,"Set cannot be represented in JSON Schema")},arrayProcessor=(schema,ctx,_json,params)=>{
-const json2=_json,def=schema._zod.def,{minimum,maximum}=aggregateChecks(schema);typeof minimum=="number"&&(json2.minItems=
-minimum),typeof maximum=="number"&&(json2.maxItems=maximum),json2.type="array",json2.items=processSchema(def.element,ctx,
-{...params,path:[...params.path,"items"]})};function inputOptin(schema){const def=schema._zod.def;return def.type==="pip\
-e"&&def.in._zod.traits.has("$ZodTransform")?inputOptin(def.out):def.type==="catch"?inputOptin(def.innerType):schema._zod.
-optin}var objectProcessor=(schema,ctx,_json,params)=>{const json2=_json,def=schema._zod.def,shape=def.shape;if(Object.getOwnPropertySymbols(
-shape).length&&handleUnrepresentable(schema,ctx,json2,params,"Symbol keys cannot be represented in JSON Schema"))return;
-json2.type="object",json2.properties={};for(const key in shape)assignProp(json2.properties,key,processSchema(shape[key],
-ctx,{...params,path:[...params.path,"properties",key]}));const requiredKeys=[];for(const key of Object.keys(shape)){const field=def.
-shape[key];(ctx.io==="input"?inputOptin(field)===void 0:field._zod.optout===void 0)&&requiredKeys.push(key)}requiredKeys.
-length>0&&(json2.required=requiredKeys),def.catchall?._zod.def.type==="never"?json2.additionalProperties=!1:def.catchall?
-def.catchall&&(json2.additionalProperties=processSchema(def.catchall,ctx,{...params,path:[...params.path,"additionalProp\
-erties"]})):ctx.io==="output"&&(json2.additionalProperties=!1)},unionProcessor=(schema,ctx,json2,params)=>{const def=schema.
-_zod.def,isExclusive=def.inclusive===!1,options=def.options.map((x,i)=>processSchema(x,ctx,{...params,path:[...params.path,
-isExclusive?"oneOf":"anyOf",i]}));isExclusive?json2.oneOf=options:json2.anyOf=options},intersectionProcessor=(schema,ctx,json2,params)=>{
-const def=schema._zod.def,a=processSchema(def.left,ctx,{...params,path:[...params.path,"allOf",0]}),b=processSchema(def.
-right,ctx,{...params,path:[...params.path,"allOf",1]}),isSimpleIntersection=val=>"allOf"in val&&Object.keys(val).length===
-1,allOf=[...isSimpleIntersection(a)?a.allOf:[a],...isSimpleIntersection(b)?b.allOf:[b]];json2.allOf=allOf,ctx.intersections.
-push(allOf)},tupleProcessor=(schema,ctx,_json,params)=>{const json2=_json,def=schema._zod.def;json2.type="array";const prefixPath=ctx.
-target==="draft-2020-12"?"prefixItems":"items",restPath=ctx.target==="draft-2020-12"||ctx.target==="openapi-3.0"?"items":
-"additionalItems",prefixItems=def.items.map((x,i)=>processSchema(x,ctx,{...params,path:[...params.path,prefixPath,i]})),
-rest=def.rest?processSchema(def.rest,ctx,{...params,path:[...params.path,restPath,...ctx.target==="openapi-3.0"?[def.items.
-length]:[]]}):null;let minItems=def.items.length;for(;minItems>0;){const item=def.items[minItems-1];if(!(ctx.io==="input"?
-inputOptin(item)!==void 0:item._zod.optout==="optional"))break;minItems--}const maxItems=def.items.length,isClosed=!def.
-rest;ctx.target==="draft-2020-12"?(json2.prefixItems=prefixItems,isClosed?json2.items=!1:rest&&(json2.items=rest),minItems>
-0&&(json2.minItems=minItems),isClosed&&(json2.maxItems=maxItems)):ctx.target==="openapi-3.0"?(json2.items={anyOf:prefixItems},
-rest&&json2.items.anyOf.push(rest),minItems>0&&(json2.minItems=minItems),isClosed&&(json2.maxItems=maxItems)):(json2.items=
-prefixItems,isClosed?json2.additionalItems=!1:rest&&(json2.additionalItems=rest),minItems>0&&(json2.minItems=minItems),isClosed&&
-(json2.maxItems=maxItems));const{minimum,maximum}=aggregateChecks(schema);typeof minimum=="number"&&(json2.minItems=minimum),
-typeof maximum=="number"&&(json2.maxItems=maximum)};function stringifyKeyNames(bySchema,json2,visited){if(json2.$ref){if(visited.
-has(json2))return json2;visited.add(json2);const def=bySchema.get(json2)?.def;if(!def)return json2;const inlined=stringifyKeyNames(
-bySchema,def,visited);return inlined===def?json2:inlined}for(const keyword of["anyOf","oneOf"]){const branches=json2[keyword];
-if(!Array.isArray(branches))continue;const mapped=branches.map(branch=>stringifyKeyNames(bySchema,branch,visited));mapped.
-some((branch,i)=>branch!==branches[i])&&(json2={...json2,[keyword]:mapped})}const types=Array.isArray(json2.type)?json2.
-type:[json2.type],numericType=!types.includes("string")&&types.some(t=>t==="number"||t==="integer"),values=json2.enum??(json2.
-const!==void 0?[json2.const]:void 0);if(!numericType&&!values?.some(v=>typeof v=="number"))return json2;const{minimum,maximum,
-exclusiveMinimum,exclusiveMaximum,multipleOf,format,id,...rest}=json2;return rest.enum?rest.enum=rest.enum.map(v=>typeof v==
-"number"?String(v):v):typeof rest.const=="number"&&(rest.const=String(rest.const)),numericType&&(rest.type="string",values||
-(rest.pattern=(types.includes("number")?number:integer).source)),rest}var pendingRecords=new WeakMap;function rewriteKeyNames(ctx){
-const bySchema=new Map;for(const entry of ctx.seen.values())entry.def&&!bySchema.has(entry.schema)&&bySchema.set(entry.schema,
-entry);const rewrites=new Map;for(const record2 of pendingRecords.get(ctx)??[]){const seen=ctx.seen.get(record2),names=(seen?.
-def??seen?.schema)?.propertyNames;if(!names||names===!0||rewrites.has(names))continue;const rewritten=stringifyKeyNames(
-bySchema,names,new Set);rewritten!==names&&rewrites.set(names,rewritten)}if(rewrites.size)for(const entry of ctx.seen.values())
-for(const carrier of[entry.schema,entry.def]){const rewritten=carrier&&rewrites.get(carrier.propertyNames);rewritten&&(carrier.
-propertyNames=rewritten)}}var recordProcessor=(schema,ctx,_json,params)=>{const json2=_json,def=schema._zod.def;json2.type=
-"object";const keyType=def.keyType,patterns=aggregateChecks(keyType).patterns;if(def.mode==="loose"&&patterns&&patterns.
-size>0){const valueSchema=processSchema(def.valueType,ctx,{...params,path:[...params.path,"patternProperties","*"]});json2.
-patternProperties={};for(const pattern of patterns)assignProp(json2.patternProperties,exactPattern(pattern).source,valueSchema)}else{
-if(ctx.target==="draft-07"||ctx.target==="draft-2020-12"){json2.propertyNames=processSchema(def.keyType,ctx,{...params,path:[
-...params.path,"propertyNames"]});let pending=pendingRecords.get(ctx);pending||(pending=[],pendingRecords.set(ctx,pending),
-ctx.deferred.push(()=>rewriteKeyNames(ctx))),pending.push(schema)}json2.additionalProperties=processSchema(def.valueType,
-ctx,{...params,path:[...params.path,"additionalProperties"]})}const keyValues=keyType._zod.values,omittableOnInput=ctx.io===
-"input"&&inputOptin(def.valueType)!==void 0;if(keyValues&&!def.partial&&!omittableOnInput){const validKeyValues=[...keyValues].
-filter(v=>typeof v=="string"||typeof v=="number");validKeyValues.length>0&&(json2.required=validKeyValues.map(String))}},
-nullableProcessor=(schema,ctx,json2,params)=>{const def=schema._zod.def,inner=processSchema(def.innerType,ctx,params),seen=ctx.
-seen.get(schema);ctx.target==="openapi-3.0"?(seen.ref=def.innerType,json2.nullable=!0):json2.anyOf=[inner,{type:"null"}]},
-nonoptionalProcessor=(schema,ctx,_json,params)=>{const def=schema._zod.def;processSchema(def.innerType,ctx,params);const seen=ctx.
-seen.get(schema);seen.ref=def.innerType},UNREPRESENTABLE_DEFAULT=Symbol();function serializeDefaultValue(value,schema,ctx,json2,params){
-let unrepresentable=!1;const serialized=JSON.stringify(value,(_,val)=>typeof val!="bigint"?val:(unrepresentable=!0,null));
-return unrepresentable?(handleUnrepresentable(schema,ctx,json2,params,"BigInt defaults cannot be represented in JSON Sch\
-ema"),UNREPRESENTABLE_DEFAULT):JSON.parse(serialized)}var defaultProcessor=(schema,ctx,json2,params)=>{const def=schema.
-_zod.def;processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema);seen.ref=def.innerType;const value=serializeDefaultValue(
-def.defaultValue,schema,ctx,json2,params);value!==UNREPRESENTABLE_DEFAULT&&(json2.default=value)},prefaultProcessor=(schema,ctx,json2,params)=>{
-const def=schema._zod.def;processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema);if(seen.ref=def.innerType,
-ctx.io!=="input")return;const value=serializeDefaultValue(def.defaultValue,schema,ctx,json2,params);value!==UNREPRESENTABLE_DEFAULT&&
-(json2._prefault=value)},catchProcessor=(schema,ctx,json2,params)=>{const def=schema._zod.def;processSchema(def.innerType,
-ctx,params);const seen=ctx.seen.get(schema);seen.ref=def.innerType;let catchValue;try{catchValue=def.catchValue(void 0)}catch{
-handleUnrepresentable(schema,ctx,json2,params,"Dynamic catch values are not supported in JSON Schema");return}json2.default=
-catchValue},pipeProcessor=(schema,ctx,_json,params)=>{const def=schema._zod.def,inIsTransform=def.in._zod.traits.has("$Z\
-odTransform"),innerType=ctx.io==="input"?inIsTransform?def.out:def.in:def.out;processSchema(innerType,ctx,params);const seen=ctx.
-seen.get(schema);seen.ref=innerType},readonlyProcessor=(schema,ctx,json2,params)=>{const def=schema._zod.def;processSchema(
-def.innerType,ctx,params);const seen=ctx.seen.get(schema);seen.ref=def.innerType,json2.readOnly=!0},promiseProcessor=(schema,ctx,_json,params)=>{
-const def=schema._zod.def;processSchema(def.innerType,ctx,params);const seen=ctx.seen.get(schema);seen.ref=def.innerType},
-optionalProcessor=(schema,ctx,_json,params)=>{const def=schema._zod.def;processSchema(def.innerType,ctx,params);const seen=ctx.
-seen.get(schema);seen.ref=def.innerType},lazyProcessor=(schema,ctx,_json,params)=>{const innerType=schema._zod.innerType;
-processSchema(innerType,ctx,params);const seen=ctx.seen.get(schema);seen.ref=innerType},allProcessors={string:stringProcessor,
-number:numberProcessor,boolean:booleanProcessor,bigint:bigintProcessor,symbol:symbolProcessor,null:nullProcessor,undefined:undefinedProcessor,
-void:voidProcessor,never:neverProcessor,any:anyProcessor,unknown:unknownProcessor,date:dateProcessor,enum:enumProcessor,
-literal:literalProcessor,nan:nanProcessor,template_literal:templateLiteralProcessor,file:fileProcessor,success:successProcessor,
-custom:customProcessor,function:functionProcessor,transform:transformProcessor,map:mapProcessor,set:setProcessor,array:arrayProcessor,
-object:objectProcessor,union:unionProcessor,intersection:intersectionProcessor,tuple:tupleProcessor,record:recordProcessor,
-nullable:nullableProcessor,nonoptional:nonoptionalProcessor,default:defaultProcessor,prefault:prefaultProcessor,catch:catchProcessor,
-pipe:pipeProcessor,readonly:readonlyProcessor,promise:promiseProcessor,optional:optionalProcessor,lazy:lazyProcessor};function toJSONSchema(input2,params){
-if("_idmap"in input2){const registry2=input2,ctx2=initializeContext({...params,processors:allProcessors}),defs={};for(const entry of registry2.
-_idmap.entries()){const[_,schema]=entry;processSchema(schema,ctx2)}const schemas={},external={registry:registry2,uri:params?.
-uri,defs};ctx2.external=external;for(const entry of registry2._idmap.entries()){const[key,schema]=entry;extractDefs(ctx2,
-schema),assignProp(schemas,key,finalize(ctx2,schema))}if(Object.keys(defs).length>0){const defsSegment=ctx2.target==="dr\
-aft-2020-12"?"$defs":"definitions";schemas.__shared={[defsSegment]:defs}}return{schemas}}const ctx=initializeContext({...params,
-processors:allProcessors});return processSchema(input2,ctx),extractDefs(ctx,input2),finalize(ctx,input2)}var JSONSchemaGenerator=class{get metadataRegistry(){
-return this.ctx.metadataRegistry}get target(){return this.ctx.target}get unrepresentable(){return this.ctx.unrepresentable}get override(){
-return this.ctx.override}get io(){return this.ctx.io}get counter(){return this.ctx.counter}set counter(value){this.ctx.counter=
-value}get seen(){return this.ctx.seen}constructor(params){let normalizedTarget=params?.target??"draft-2020-12";normalizedTarget===
-"draft-4"&&(normalizedTarget="draft-04"),normalizedTarget==="draft-7"&&(normalizedTarget="draft-07"),this.ctx=initializeContext(
-{processors:allProcessors,target:normalizedTarget,...params?.metadata&&{metadata:params.metadata},...params?.unrepresentable&&
-{unrepresentable:params.unrepresentable},...params?.override&&{override:params.override},...params?.io&&{io:params.io}})}process(schema,_params={
-path:[],schemaPath:[]}){return processSchema(schema,this.ctx,_params)}emit(schema,_params){_params&&(_params.cycles&&(this.
-ctx.cycles=_params.cycles),_params.reused&&(this.ctx.reused=_params.reused),_params.external&&(this.ctx.external=_params.
-external)),this.ctx.sharedDefsExtractedFor=void 0,this.ctx.sharedEmitDoneFor=void 0,extractDefs(this.ctx,schema);const result=finalize(
-this.ctx,schema),{"~standard":_,...plainResult}=result;return plainResult}},json_schema_exports={},schemas_exports2={};__export(
-schemas_exports2,{ZodAny:()=>ZodAny,ZodArray:()=>ZodArray,ZodBase64:()=>ZodBase64,ZodBase64URL:()=>ZodBase64URL,ZodBigInt:()=>ZodBigInt,
-ZodBigIntFormat:()=>ZodBigIntFormat,ZodBoolean:()=>ZodBoolean,ZodCIDRv4:()=>ZodCIDRv4,ZodCIDRv6:()=>ZodCIDRv6,ZodCUID:()=>ZodCUID,
-ZodCUID2:()=>ZodCUID2,ZodCatch:()=>ZodCatch,ZodCodec:()=>ZodCodec,ZodCreditCard:()=>ZodCreditCard,ZodCustom:()=>ZodCustom,
-ZodCustomStringFormat:()=>ZodCustomStringFormat,ZodDate:()=>ZodDate,ZodDefault:()=>ZodDefault,ZodDiscriminatedUnion:()=>ZodDiscriminatedUnion,
-ZodE164:()=>ZodE164,ZodEmail:()=>ZodEmail,ZodEmoji:()=>ZodEmoji,ZodEnum:()=>ZodEnum,ZodExactOptional:()=>ZodExactOptional,
-ZodFile:()=>ZodFile,ZodFunction:()=>ZodFunction,ZodGUID:()=>ZodGUID,ZodIBAN:()=>ZodIBAN,ZodIPv4:()=>ZodIPv4,ZodIPv6:()=>ZodIPv6,
-ZodISODate:()=>ZodISODate,ZodISODateTime:()=>ZodISODateTime,ZodISODuration:()=>ZodISODuration,ZodISOTime:()=>ZodISOTime,
-ZodInstanceOf:()=>ZodInstanceOf,ZodIntersection:()=>ZodIntersection,ZodJWT:()=>ZodJWT,ZodKSUID:()=>ZodKSUID,ZodLazy:()=>ZodLazy,
-ZodLiteral:()=>ZodLiteral,ZodMAC:()=>ZodMAC,ZodMap:()=>ZodMap,ZodNaN:()=>ZodNaN,ZodNanoID:()=>ZodNanoID,ZodNever:()=>ZodNever,
-ZodNonOptional:()=>ZodNonOptional,ZodNull:()=>ZodNull,ZodNullable:()=>ZodNullable,ZodNumber:()=>ZodNumber,ZodNumberFormat:()=>ZodNumberFormat,
-ZodObject:()=>ZodObject,ZodOptional:()=>ZodOptional,ZodPipe:()=>ZodPipe,ZodPrefault:()=>ZodPrefault,ZodPreprocess:()=>ZodPreprocess,
-ZodPromise:()=>ZodPromise,ZodReadonly:()=>ZodReadonly,ZodRecord:()=>ZodRecord,ZodSet:()=>ZodSet,ZodString:()=>ZodString,
-ZodStringFormat:()=>ZodStringFormat,ZodSuccess:()=>ZodSuccess,ZodSymbol:()=>ZodSymbol,ZodTemplateLiteral:()=>ZodTemplateLiteral,
-ZodTransform:()=>ZodTransform,ZodTuple:()=>ZodTuple,ZodType:()=>ZodType,ZodULID:()=>ZodULID,ZodURL:()=>ZodURL,ZodUUID:()=>ZodUUID,
-ZodUndefined:()=>ZodUndefined,ZodUnion:()=>ZodUnion,ZodUnknown:()=>ZodUnknown,ZodVoid:()=>ZodVoid,ZodXID:()=>ZodXID,ZodXor:()=>ZodXor,
-_ZodString:()=>_ZodString,_default:()=>_default2,_function:()=>_function,any:()=>any,array:()=>array,base64:()=>base642,
-base64url:()=>base64url2,bigint:()=>bigint2,boolean:()=>boolean2,catch:()=>_catch2,check:()=>check,cidrv4:()=>cidrv42,cidrv6:()=>cidrv62,
-codec:()=>codec,creditCard:()=>creditCard2,cuid:()=>cuid3,cuid2:()=>cuid22,currencyCode:()=>currencyCode2,custom:()=>custom,
-date:()=>date2,describe:()=>describe2,discriminatedUnion:()=>discriminatedUnion,e164:()=>e1642,email:()=>email2,emoji:()=>emoji2,
-enum:()=>_enum2,exactOptional:()=>exactOptional,file:()=>file,float32:()=>float32,float64:()=>float64,function:()=>_function,
-guid:()=>guid2,hash:()=>hash,hex:()=>hex2,hostname:()=>hostname2,httpUrl:()=>httpUrl,iban:()=>iban2,instanceof:()=>_instanceof,
-int:()=>int,int32:()=>int32,int64:()=>int64,intersection:()=>intersection,invertCodec:()=>invertCodec,ipv4:()=>ipv42,ipv6:()=>ipv62,
-json:()=>json,jwt:()=>jwt,keyof:()=>keyof,ksuid:()=>ksuid2,lazy:()=>lazy,literal:()=>literal,looseObject:()=>looseObject,
-looseRecord:()=>looseRecord,mac:()=>mac2,map:()=>map,meta:()=>meta2,nan:()=>nan,nanoid:()=>nanoid2,nativeEnum:()=>nativeEnum,
-never:()=>never,nonoptional:()=>nonoptional,null:()=>_null3,nullable:()=>nullable,nullish:()=>nullish2,number:()=>number2,
-object:()=>object,optional:()=>optional,partialRecord:()=>partialRecord,pipe:()=>pipe,prefault:()=>prefault,preprocess:()=>preprocess,
-promise:()=>promise,readonly:()=>readonly,record:()=>record,refine:()=>refine,set:()=>set,strictObject:()=>strictObject,
-string:()=>string2,stringFormat:()=>stringFormat,stringbool:()=>stringbool,success:()=>success,superRefine:()=>superRefine,
-symbol:()=>symbol,templateLiteral:()=>templateLiteral,transform:()=>transform,tuple:()=>tuple,uint32:()=>uint32,uint64:()=>uint64,
-ulid:()=>ulid2,undefined:()=>_undefined3,union:()=>union,unknown:()=>unknown,url:()=>url,uuid:()=>uuid2,uuidv4:()=>uuidv4,
-uuidv6:()=>uuidv6,uuidv7:()=>uuidv7,void:()=>_void2,xid:()=>xid2,xor:()=>xor});var checks_exports2={};__export(checks_exports2,
-{endsWith:()=>_endsWith,gt:()=>_gt,gte:()=>_gte,includes:()=>_includes,length:()=>_length,lowercase:()=>_lowercase,lt:()=>_lt,
-lte:()=>_lte,maxLength:()=>_maxLength,maxSize:()=>_maxSize,mime:()=>_mime,minLength:()=>_minLength,minSize:()=>_minSize,
-multipleOf:()=>_multipleOf,negative:()=>_negative,nonnegative:()=>_nonnegative,nonpositive:()=>_nonpositive,normalize:()=>_normalize,
-overwrite:()=>_overwrite,positive:()=>_positive,properties:()=>_properties,property:()=>_property,regex:()=>_regex,size:()=>_size,
-slugify:()=>_slugify,startsWith:()=>_startsWith,toLowerCase:()=>_toLowerCase,toUpperCase:()=>_toUpperCase,trim:()=>_trim,
-uppercase:()=>_uppercase});var _installedErrorProtos=new WeakSet([Object.prototype,Error.prototype]);function _lazyMethod(proto,key,make){
-Object.defineProperty(proto,key,{configurable:!0,enumerable:!1,get(){const value=make(this);return Object.defineProperty(
-this,key,{value,configurable:!0,writable:!0}),value},set(value){Object.defineProperty(this,key,{value,configurable:!0,writable:!0})}})}
-var initializer2=(inst,issues)=>{$ZodError.init(inst,issues),inst.name="ZodError";const proto=Object.getPrototypeOf(inst);
-_installedErrorProtos.has(proto)||(_installedErrorProtos.add(proto),_lazyMethod(proto,"format",self=>mapper=>formatError(
-self,mapper)),_lazyMethod(proto,"flatten",self=>mapper=>flattenError(self,mapper)),_lazyMethod(proto,"addIssue",self=>issue2=>{
-self.issues.push(issue2),self.message=JSON.stringify(self.issues,jsonStringifyReplacer,2)}),_lazyMethod(proto,"addIssues",
-self=>issues2=>{self.issues.push(...issues2),self.message=JSON.stringify(self.issues,jsonStringifyReplacer,2)}),Object.defineProperty(
-proto,"isEmpty",{configurable:!0,enumerable:!1,get(){return this.issues.length===0}}))},ZodError=$constructor("ZodError",
-initializer2),ZodRealError=$constructor("ZodError",initializer2,void 0,{Parent:Error}),parse2=_parse(ZodRealError),parseAsync2=_parseAsync(
-ZodRealError),safeParse2=_safeParse(ZodRealError),safeParseAsync2=_safeParseAsync(ZodRealError),encode2=_encode(ZodRealError),
-decode2=_decode(ZodRealError),encodeAsync2=_encodeAsync(ZodRealError),decodeAsync2=_decodeAsync(ZodRealError),safeEncode2=_safeEncode(
-ZodRealError),safeDecode2=_safeDecode(ZodRealError),safeEncodeAsync2=_safeEncodeAsync(ZodRealError),safeDecodeAsync2=_safeDecodeAsync(
-ZodRealError);function _ensureDefaultLocale(){globalConfig.localeError||config(en_default())}function _ensureDefaultMemoizer(){
-globalConfig.memoizer||config({memoizer:memoizer()})}var ZodType=$constructor("ZodType",(inst,def)=>(_ensureDefaultLocale(),
-$ZodType.init(inst,def),inst.def=def,inst.type=def.type,inst),{check(...chks){const def=this.def;return this.clone(util_exports.
-mergeDefs(def,{checks:[...def.checks??[],...chks.map(ch=>typeof ch=="function"?{_zod:{check:ch,def:{check:"custom"},onattach:[]}}:
-ch)]}),{parent:!0})},with(...chks){return this.check(...chks)},clone(def,params){return clone(this,def,params)},brand(){
-return this},register(reg,meta3){return reg.add(this,meta3),this},refine(check2,params){return this.check(refine(check2,
-params))},superRefine(refinement,params){return this.check(superRefine(refinement,params))},overwrite(fn){return this.check(
-_overwrite(fn))},optional(){return optional(this)},exactOptional(){return exactOptional(this)},nullable(){return nullable(
-this)},nullish(){return optional(nullable(this))},nonoptional(params){return nonoptional(this,params)},array(){return array(
-this)},or(arg){return union([this,arg])},and(arg){return intersection(this,arg)},transform(tx){return pipe(this,transform(
-tx))},default(d){return _default2(this,d)},prefault(d){return prefault(this,d)},catch(params){return _catch2(this,params)},
-pipe(target){return pipe(this,target)},readonly(){return readonly(this)},describe(description){const cl=this.clone();return globalRegistry.
-add(cl,{description}),cl},meta(...args){if(args.length===0)return globalRegistry.get(this);const cl=this.clone();return globalRegistry.
-add(cl,args[0]),cl},isOptional(){return this.safeParse(void 0).success},isNullable(){return this.safeParse(null).success},
-apply(fn,...args){return args.length===0?fn(this):fn(this,...args)},get"~standard"(){return util_exports.hide(this,"~sta\
-ndard",{...standardProps(this),jsonSchema:{input:createStandardJSONSchemaMethod(this,"input"),output:createStandardJSONSchemaMethod(
-this,"output")}})},set"~standard"(value){util_exports.own(this,"~standard",value)},parse:function _parse2(data,params){return parse2(
-this,data,params,{callee:_parse2})},parseAsync:async function _parseAsync2(data,params){return await parseAsync2(this,data,
-params,{callee:_parseAsync2})},safeParse(data,params){return safeParse2(this,data,params)},async safeParseAsync(data,params){
-return safeParseAsync2(this,data,params)},get spa(){return this?.safeParseAsync},set spa(value){util_exports.own(this,"s\
-pa",value)},validate(data,params){return validate(this,data,params)},validateAsync(data,params){return validateAsync(this,
-data,params)},encode:function _encode2(data,params){return encode2(this,data,params,{callee:_encode2})},decode:function _decode2(data,params){
-return decode2(this,data,params,{callee:_decode2})},encodeAsync:async function _encodeAsync2(data,params){return await encodeAsync2(
-this,data,params,{callee:_encodeAsync2})},decodeAsync:async function _decodeAsync2(data,params){return await decodeAsync2(
-this,data,params,{callee:_decodeAsync2})},safeEncode(data,params){return safeEncode2(this,data,params)},safeDecode(data,params){
-return safeDecode2(this,data,params)},async safeEncodeAsync(data,params){return safeEncodeAsync2(this,data,params)},async safeDecodeAsync(data,params){
-return safeDecodeAsync2(this,data,params)},toJSONSchema(params){return createToJSONSchemaMethod(this,{})(params)},get description(){
-return globalRegistry.get(this)?.description},get _def(){return this._zod.def}}),_ZodString=$constructor("_ZodString",(inst,def)=>{
-$ZodString.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>stringProcessor(inst,ctx,
-json2,params)},util_exports.derived({format:inst=>aggregateChecks(inst).format??null,minLength:inst=>aggregateChecks(inst).
-minimum??null,maxLength:inst=>aggregateChecks(inst).maximum??null},{regex(...args){return this.check(_regex(...args))},includes(...args){
-return this.check(_includes(...args))},startsWith(...args){return this.check(_startsWith(...args))},endsWith(...args){return this.
-check(_endsWith(...args))},min(...args){return this.check(_minLength(...args))},max(...args){return this.check(_maxLength(
-...args))},length(...args){return this.check(_length(...args))},nonempty(...args){return this.check(_minLength(1,...args))},
-lowercase(params){return this.check(_lowercase(params))},uppercase(params){return this.check(_uppercase(params))},trim(){
-return this.check(_trim())},normalize(...args){return this.check(_normalize(...args))},toLowerCase(){return this.check(_toLowerCase())},
-toUpperCase(){return this.check(_toUpperCase())},slugify(){return this.check(_slugify())}})),ZodString=$constructor("Zod\
-String",(inst,def)=>{$ZodString.init(inst,def),_ZodString.init(inst,def)},{email(params){return this.check(_email(ZodEmail,
-params))},url(params){return this.check(_url(ZodURL,params))},jwt(params){return this.check(_jwt(ZodJWT,params))},emoji(params){
-return this.check(_emoji2(ZodEmoji,params))},guid(params){return this.check(_guid(ZodGUID,params))},uuid(params){return this.
-check(_uuid(ZodUUID,params))},uuidv4(params){return this.check(_uuidv4(ZodUUID,params))},uuidv6(params){return this.check(
-_uuidv6(ZodUUID,params))},uuidv7(params){return this.check(_uuidv7(ZodUUID,params))},nanoid(params){return this.check(_nanoid(
-ZodNanoID,params))},cuid(params){return this.check(_cuid(ZodCUID,params))},cuid2(params){return this.check(_cuid2(ZodCUID2,
-params))},ulid(params){return this.check(_ulid(ZodULID,params))},base64(params){return this.check(_base64(ZodBase64,params))},
-base64url(params){return this.check(_base64url(ZodBase64URL,params))},xid(params){return this.check(_xid(ZodXID,params))},
-ksuid(params){return this.check(_ksuid(ZodKSUID,params))},ipv4(params){return this.check(_ipv4(ZodIPv4,params))},ipv6(params){
-return this.check(_ipv6(ZodIPv6,params))},cidrv4(params){return this.check(_cidrv4(ZodCIDRv4,params))},cidrv6(params){return this.
-check(_cidrv6(ZodCIDRv6,params))},e164(params){return this.check(_e164(ZodE164,params))},datetime(params){return this.check(
-_isoDateTime(ZodISODateTime,params))},date(params){return this.check(_isoDate(ZodISODate,params))},time(params){return this.
-check(_isoTime(ZodISOTime,params))},duration(params){return this.check(_isoDuration(ZodISODuration,params))}});function string2(params){
-return _string(ZodString,params)}var ZodStringFormat=$constructor("ZodStringFormat",(inst,def)=>{$ZodStringFormat.init(inst,
-def),_ZodString.init(inst,def)}),ZodISODateTime=$constructor("ZodISODateTime",(inst,def)=>{$ZodISODateTime.init(inst,def),
-ZodStringFormat.init(inst,def)}),ZodISODate=$constructor("ZodISODate",(inst,def)=>{$ZodISODate.init(inst,def),ZodStringFormat.
-init(inst,def)}),ZodISOTime=$constructor("ZodISOTime",(inst,def)=>{$ZodISOTime.init(inst,def),ZodStringFormat.init(inst,
-def)}),ZodISODuration=$constructor("ZodISODuration",(inst,def)=>{$ZodISODuration.init(inst,def),ZodStringFormat.init(inst,
-def)}),ZodEmail=$constructor("ZodEmail",(inst,def)=>{$ZodEmail.init(inst,def),ZodStringFormat.init(inst,def)});function email2(params){
-return _email(ZodEmail,params)}var ZodGUID=$constructor("ZodGUID",(inst,def)=>{$ZodGUID.init(inst,def),ZodStringFormat.init(
-inst,def)});function guid2(params){return _guid(ZodGUID,params)}var ZodUUID=$constructor("ZodUUID",(inst,def)=>{$ZodUUID.
-init(inst,def),ZodStringFormat.init(inst,def)});function uuid2(params){return _uuid(ZodUUID,params)}function uuidv4(params){
-return _uuidv4(ZodUUID,params)}function uuidv6(params){return _uuidv6(ZodUUID,params)}function uuidv7(params){return _uuidv7(
-ZodUUID,params)}var ZodURL=$constructor("ZodURL",(inst,def)=>{$ZodURL.init(inst,def),ZodStringFormat.init(inst,def)});function url(params){
-return _url(ZodURL,params)}function httpUrl(params){return _url(ZodURL,{protocol:httpProtocol,hostname:domain,...util_exports.
-normalizeParams(params)})}var ZodEmoji=$constructor("ZodEmoji",(inst,def)=>{$ZodEmoji.init(inst,def),ZodStringFormat.init(
-inst,def)});function emoji2(params){return _emoji2(ZodEmoji,params)}var ZodNanoID=$constructor("ZodNanoID",(inst,def)=>{
-$ZodNanoID.init(inst,def),ZodStringFormat.init(inst,def)});function nanoid2(params){return _nanoid(ZodNanoID,params)}var ZodCUID=$constructor(
-"ZodCUID",(inst,def)=>{$ZodCUID.init(inst,def),ZodStringFormat.init(inst,def)});function cuid3(params){return _cuid(ZodCUID,
-params)}var ZodCUID2=$constructor("ZodCUID2",(inst,def)=>{$ZodCUID2.init(inst,def),ZodStringFormat.init(inst,def)});function cuid22(params){
-return _cuid2(ZodCUID2,params)}var ZodULID=$constructor("ZodULID",(inst,def)=>{$ZodULID.init(inst,def),ZodStringFormat.init(
-inst,def)});function ulid2(params){return _ulid(ZodULID,params)}var ZodXID=$constructor("ZodXID",(inst,def)=>{$ZodXID.init(
-inst,def),ZodStringFormat.init(inst,def)});function xid2(params){return _xid(ZodXID,params)}var ZodKSUID=$constructor("Z\
-odKSUID",(inst,def)=>{$ZodKSUID.init(inst,def),ZodStringFormat.init(inst,def)});function ksuid2(params){return _ksuid(ZodKSUID,
-params)}var ZodIPv4=$constructor("ZodIPv4",(inst,def)=>{$ZodIPv4.init(inst,def),ZodStringFormat.init(inst,def)});function ipv42(params){
-return _ipv4(ZodIPv4,params)}var ZodMAC=$constructor("ZodMAC",(inst,def)=>{$ZodMAC.init(inst,def),ZodStringFormat.init(inst,
-def)});function mac2(params){return _mac(ZodMAC,params)}var ZodIPv6=$constructor("ZodIPv6",(inst,def)=>{$ZodIPv6.init(inst,
-def),ZodStringFormat.init(inst,def)});function ipv62(params){return _ipv6(ZodIPv6,params)}var ZodCIDRv4=$constructor("Zo\
-dCIDRv4",(inst,def)=>{$ZodCIDRv4.init(inst,def),ZodStringFormat.init(inst,def)});function cidrv42(params){return _cidrv4(
-ZodCIDRv4,params)}var ZodCIDRv6=$constructor("ZodCIDRv6",(inst,def)=>{$ZodCIDRv6.init(inst,def),ZodStringFormat.init(inst,
-def)});function cidrv62(params){return _cidrv6(ZodCIDRv6,params)}var ZodBase64=$constructor("ZodBase64",(inst,def)=>{$ZodBase64.
-init(inst,def),ZodStringFormat.init(inst,def)});function base642(params){return _base64(ZodBase64,params)}var ZodBase64URL=$constructor(
-"ZodBase64URL",(inst,def)=>{$ZodBase64URL.init(inst,def),ZodStringFormat.init(inst,def)});function base64url2(params){return _base64url(
-ZodBase64URL,params)}var ZodE164=$constructor("ZodE164",(inst,def)=>{$ZodE164.init(inst,def),ZodStringFormat.init(inst,def)});
-function e1642(params){return _e164(ZodE164,params)}var ZodCreditCard=$constructor("ZodCreditCard",(inst,def)=>{$ZodCreditCard.
-init(inst,def),ZodStringFormat.init(inst,def)});function creditCard2(params){return _creditCard(ZodCreditCard,params)}var ZodIBAN=$constructor(
-"ZodIBAN",(inst,def)=>{$ZodIBAN.init(inst,def),ZodStringFormat.init(inst,def)});function iban2(params){return _iban(ZodIBAN,
-params)}var ZodJWT=$constructor("ZodJWT",(inst,def)=>{$ZodJWT.init(inst,def),ZodStringFormat.init(inst,def)});function jwt(params){
-return _jwt(ZodJWT,params)}var ZodCustomStringFormat=$constructor("ZodCustomStringFormat",(inst,def)=>{$ZodCustomStringFormat.
-init(inst,def),ZodStringFormat.init(inst,def)});function stringFormat(format,fnOrRegex,_params={}){return _stringFormat(
-ZodCustomStringFormat,format,fnOrRegex,_params)}function hostname2(_params){return _stringFormat(ZodCustomStringFormat,"\
-hostname",hostname,_params)}function hex2(_params){return _stringFormat(ZodCustomStringFormat,"hex",hex,_params)}function currencyCode2(_params){
-return _stringFormat(ZodCustomStringFormat,"currency_code",currencyCode,_params)}function hash(alg,params){const enc=params?.
-enc??"hex",format=`${alg}_${enc}`,regex=regexes_exports[format];if(!regex)throw new Error(`Unrecognized hash format: ${format}`);
-return _stringFormat(ZodCustomStringFormat,format,regex,params)}var ZodNumber=$constructor("ZodNumber",(inst,def)=>{$ZodNumber.
-init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>numberProcessor(inst,ctx,json2,params),
-inst.isFinite=!0},util_exports.derived({minValue:inst=>{const{minimum,exclusiveMinimum}=aggregateChecks(inst);return Math.
-max(minimum??Number.NEGATIVE_INFINITY,exclusiveMinimum??Number.NEGATIVE_INFINITY)},maxValue:inst=>{const{maximum,exclusiveMaximum}=aggregateChecks(
-inst);return Math.min(maximum??Number.POSITIVE_INFINITY,exclusiveMaximum??Number.POSITIVE_INFINITY)},isInt:inst=>{const{
-isInt,multipleOf}=aggregateChecks(inst);return!!isInt||!!multipleOf?.some(Number.isSafeInteger)},format:inst=>aggregateChecks(
-inst).format??null},{gt(value,params){return this.check(_gt(value,params))},gte(value,params){return this.check(_gte(value,
-params))},min(value,params){return this.check(_gte(value,params))},lt(value,params){return this.check(_lt(value,params))},
-lte(value,params){return this.check(_lte(value,params))},max(value,params){return this.check(_lte(value,params))},int(params){
-return this.check(int(params))},safe(params){return this.check(int(params))},positive(params){return this.check(_gt(0,params))},
-nonnegative(params){return this.check(_gte(0,params))},negative(params){return this.check(_lt(0,params))},nonpositive(params){
-return this.check(_lte(0,params))},multipleOf(value,params){return this.check(_multipleOf(value,params))},step(value,params){
-return this.check(_multipleOf(value,params))},finite(){return this}}));function number2(params){return _number(ZodNumber,
-params)}var ZodNumberFormat=$constructor("ZodNumberFormat",(inst,def)=>{$ZodNumberFormat.init(inst,def),ZodNumber.init(inst,
-def)});function int(params){return _int(ZodNumberFormat,params)}function float32(params){return _float32(ZodNumberFormat,
-params)}function float64(params){return _float64(ZodNumberFormat,params)}function int32(params){return _int32(ZodNumberFormat,
-params)}function uint32(params){return _uint32(ZodNumberFormat,params)}var ZodBoolean=$constructor("ZodBoolean",(inst,def)=>{
-$ZodBoolean.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>booleanProcessor(inst,
-ctx,json2,params)});function boolean2(params){return _boolean(ZodBoolean,params)}var ZodBigInt=$constructor("ZodBigInt",
-(inst,def)=>{$ZodBigInt.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>bigintProcessor(
-inst,ctx,json2,params)},util_exports.derived({minValue:inst=>aggregateChecks(inst).minimum??null,maxValue:inst=>aggregateChecks(
-inst).maximum??null,format:inst=>aggregateChecks(inst).format??null},{gte(value,params){return this.check(_gte(value,params))},
-min(value,params){return this.check(_gte(value,params))},gt(value,params){return this.check(_gt(value,params))},lt(value,params){
-return this.check(_lt(value,params))},lte(value,params){return this.check(_lte(value,params))},max(value,params){return this.
-check(_lte(value,params))},positive(params){return this.check(_gt(BigInt(0),params))},negative(params){return this.check(
-_lt(BigInt(0),params))},nonpositive(params){return this.check(_lte(BigInt(0),params))},nonnegative(params){return this.check(
-_gte(BigInt(0),params))},multipleOf(value,params){return this.check(_multipleOf(value,params))}}));function bigint2(params){
-return _bigint(ZodBigInt,params)}var ZodBigIntFormat=$constructor("ZodBigIntFormat",(inst,def)=>{$ZodBigIntFormat.init(inst,
-def),ZodBigInt.init(inst,def)});function int64(params){return _int64(ZodBigIntFormat,params)}function uint64(params){return _uint64(
-ZodBigIntFormat,params)}var ZodSymbol=$constructor("ZodSymbol",(inst,def)=>{$ZodSymbol.init(inst,def),ZodType.init(inst,
-def),inst._zod.processJSONSchema=(ctx,json2,params)=>symbolProcessor(inst,ctx,json2,params)});function symbol(params){return _symbol(
-ZodSymbol,params)}var ZodUndefined=$constructor("ZodUndefined",(inst,def)=>{$ZodUndefined.init(inst,def),ZodType.init(inst,
-def),inst._zod.processJSONSchema=(ctx,json2,params)=>undefinedProcessor(inst,ctx,json2,params)});function _undefined3(params){
-return _undefined2(ZodUndefined,params)}var ZodNull=$constructor("ZodNull",(inst,def)=>{$ZodNull.init(inst,def),ZodType.
-init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>nullProcessor(inst,ctx,json2,params)});function _null3(params){
-return _null2(ZodNull,params)}var ZodAny=$constructor("ZodAny",(inst,def)=>{$ZodAny.init(inst,def),ZodType.init(inst,def),
-inst._zod.processJSONSchema=(ctx,json2,params)=>anyProcessor(inst,ctx,json2,params)});function any(){return _any(ZodAny)}
-var ZodUnknown=$constructor("ZodUnknown",(inst,def)=>{$ZodUnknown.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=
-(ctx,json2,params)=>unknownProcessor(inst,ctx,json2,params)});function unknown(){return _unknown(ZodUnknown)}var ZodNever=$constructor(
-"ZodNever",(inst,def)=>{$ZodNever.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>neverProcessor(
-inst,ctx,json2,params)});function never(params){return _never(ZodNever,params)}var ZodVoid=$constructor("ZodVoid",(inst,def)=>{
-$ZodVoid.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>voidProcessor(inst,ctx,json2,
-params)});function _void2(params){return _void(ZodVoid,params)}var ZodDate=$constructor("ZodDate",(inst,def)=>{$ZodDate.
-init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>dateProcessor(inst,ctx,json2,params),
-inst.min=(value,params)=>inst.check(_gte(value,params)),inst.max=(value,params)=>inst.check(_lte(value,params))},util_exports.
-derived({minDate:inst=>{const{minimum}=aggregateChecks(inst);return minimum?new Date(minimum):null},maxDate:inst=>{const{
-maximum}=aggregateChecks(inst);return maximum?new Date(maximum):null}},{}));function date2(params){return _date(ZodDate,
-params)}var ZodArray=$constructor("ZodArray",(inst,def)=>{_ensureDefaultMemoizer(),$ZodArray.init(inst,def),ZodType.init(
-inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>arrayProcessor(inst,ctx,json2,params),inst.element=def.element},
-{min(n,params){return this.check(_minLength(n,params))},nonempty(params){return this.check(_minLength(1,params))},max(n,params){
-return this.check(_maxLength(n,params))},length(n,params){return this.check(_length(n,params))},unwrap(){return this.element}});
-function array(element,params){return _array(ZodArray,element,params)}function keyof(schema){const shape=schema._zod.def.
-shape;return _enum2(Object.keys(shape))}var ZodObject=$constructor("ZodObject",(inst,def)=>{_ensureDefaultMemoizer(),$ZodObjectJIT.
-init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>objectProcessor(inst,ctx,json2,params),
-util_exports.installLazyProp(inst,"shape",self=>self._zod.def.shape,!1)},{keyof(){return _enum2(Object.keys(this._zod.def.
-shape))},catchall(catchall){return this.clone(util_exports.mergeDefs(this._zod.def,{catchall}))},passthrough(){return this.
-clone(util_exports.mergeDefs(this._zod.def,{catchall:unknown()}))},loose(){return this.clone(util_exports.mergeDefs(this.
-_zod.def,{catchall:unknown()}))},strict(){return this.clone(util_exports.mergeDefs(this._zod.def,{catchall:never()}))},strip(){
-return this.clone(util_exports.mergeDefs(this._zod.def,{catchall:void 0}))},extend(incoming){return util_exports.extend(
-this,incoming)},safeExtend(incoming){return util_exports.safeExtend(this,incoming)},merge(other){return util_exports.merge(
-this,other)},pick(mask){return util_exports.pick(this,mask)},omit(mask){return util_exports.omit(this,mask)},partial(...args){
-return util_exports.partial(ZodOptional,this,args[0])},exactPartial(...args){return util_exports.partial(ZodExactOptional,
-this,args[0],"exactPartial")},required(...args){return util_exports.required(ZodNonOptional,this,args[0])}});function object(shape,params){
-const def={type:"object",shape:shape??{},...util_exports.normalizeParams(params)};return new ZodObject(def)}function strictObject(shape,params){
-return new ZodObject({type:"object",shape,catchall:never(),...util_exports.normalizeParams(params)})}function looseObject(shape,params){
-return new ZodObject({type:"object",shape,catchall:unknown(),...util_exports.normalizeParams(params)})}var ZodUnion=$constructor(
-"ZodUnion",(inst,def)=>{$ZodUnion.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>unionProcessor(
-inst,ctx,json2,params),inst.options=def.options});function union(options,params){return new ZodUnion({type:"union",options,
-...util_exports.normalizeParams(params)})}var ZodXor=$constructor("ZodXor",(inst,def)=>{ZodUnion.init(inst,def),$ZodXor.
-init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>unionProcessor(inst,ctx,json2,params),inst.options=def.options});
-function xor(options,params){return new ZodXor({type:"union",options,inclusive:!1,...util_exports.normalizeParams(params)})}
-var ZodDiscriminatedUnion=$constructor("ZodDiscriminatedUnion",(inst,def)=>{ZodUnion.init(inst,def),$ZodDiscriminatedUnion.
-init(inst,def)});function discriminatedUnion(discriminator,options,params){return new ZodDiscriminatedUnion({type:"union",
-options,discriminator,...util_exports.normalizeParams(params)})}var ZodIntersection=$constructor("ZodIntersection",(inst,def)=>{
-$ZodIntersection.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>intersectionProcessor(
-inst,ctx,json2,params)});function intersection(left,right){return new ZodIntersection({type:"intersection",left,right})}
-var ZodTuple=$constructor("ZodTuple",(inst,def)=>{_ensureDefaultMemoizer(),$ZodTuple.init(inst,def),ZodType.init(inst,def),
-inst._zod.processJSONSchema=(ctx,json2,params)=>tupleProcessor(inst,ctx,json2,params)},{rest(rest){return this.clone({...this.
-_zod.def,rest})},partial(){const def=this._zod.def;if(def.checks?.length)throw new Error(".partial() cannot be used on t\
-uple schemas containing refinements");return this.clone({...def,items:def.items.map(item=>new ZodOptional({type:"optiona\
-l",innerType:item}))})}});function tuple(items,_paramsOrRest,_params){const hasRest=_paramsOrRest instanceof $ZodType,params=hasRest?
-_params:_paramsOrRest,rest=hasRest?_paramsOrRest:null;return new ZodTuple({type:"tuple",items,rest,...util_exports.normalizeParams(
-params)})}var ZodRecord=$constructor("ZodRecord",(inst,def)=>{_ensureDefaultMemoizer(),$ZodRecord.init(inst,def),ZodType.
-init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>recordProcessor(inst,ctx,json2,params),inst.keyType=def.keyType,
-inst.valueType=def.valueType});function record(keyType,valueType,params){return!valueType||!valueType._zod?new ZodRecord(
-{type:"record",keyType:string2(),valueType:keyType,...util_exports.normalizeParams(valueType)}):new ZodRecord({type:"rec\
-ord",keyType,valueType,...util_exports.normalizeParams(params)})}function partialRecord(keyType,valueType,params){return new ZodRecord(
-{type:"record",keyType,valueType,...util_exports.normalizeParams(params),partial:!0})}function looseRecord(keyType,valueType,params){
-return new ZodRecord({type:"record",keyType,valueType,mode:"loose",...util_exports.normalizeParams(params)})}var ZodMap=$constructor(
-"ZodMap",(inst,def)=>{_ensureDefaultMemoizer(),$ZodMap.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=
-(ctx,json2,params)=>mapProcessor(inst,ctx,json2,params),inst.keyType=def.keyType,inst.valueType=def.valueType,inst.min=(...args)=>inst.
-check(_minSize(...args)),inst.nonempty=params=>inst.check(_minSize(1,params)),inst.max=(...args)=>inst.check(_maxSize(...args)),
-inst.size=(...args)=>inst.check(_size(...args))});function map(keyType,valueType,params){return new ZodMap({type:"map",keyType,
-valueType,...util_exports.normalizeParams(params)})}var ZodSet=$constructor("ZodSet",(inst,def)=>{_ensureDefaultMemoizer(),
-$ZodSet.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>setProcessor(inst,ctx,json2,
-params),inst.min=(...args)=>inst.check(_minSize(...args)),inst.nonempty=params=>inst.check(_minSize(1,params)),inst.max=
-(...args)=>inst.check(_maxSize(...args)),inst.size=(...args)=>inst.check(_size(...args))});function set(valueType,params){
-return new ZodSet({type:"set",valueType,...util_exports.normalizeParams(params)})}var ZodEnum=$constructor("ZodEnum",(inst,def)=>{
-$ZodEnum.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>enumProcessor(inst,ctx,json2,
-params),inst.enum=def.entries,inst.options=[...inst._zod.values];const keys=new Set(Object.keys(def.entries));inst.extract=
-(values,params)=>{const newEntries={};for(const value of values)if(keys.has(value))newEntries[value]=def.entries[value];else
-throw new Error(`Key ${value} not found in enum`);return new ZodEnum({...def,checks:[],...util_exports.normalizeParams(params),
-entries:newEntries})},inst.exclude=(values,params)=>{const newEntries={...def.entries};for(const value of values)if(keys.
-has(value))delete newEntries[value];else throw new Error(`Key ${value} not found in enum`);return new ZodEnum({...def,checks:[],
-...util_exports.normalizeParams(params),entries:newEntries})}});function _enum2(values,params){const entries=Array.isArray(
-values)?Object.fromEntries(values.map(v=>[v,v])):values;return new ZodEnum({type:"enum",entries,...util_exports.normalizeParams(
-params)})}function nativeEnum(entries,params){return new ZodEnum({type:"enum",entries,...util_exports.normalizeParams(params)})}
-var ZodLiteral=$constructor("ZodLiteral",(inst,def)=>{$ZodLiteral.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=
-(ctx,json2,params)=>literalProcessor(inst,ctx,json2,params),inst.values=new Set(def.values),Object.defineProperty(inst,"\
-value",{get(){if(def.values.length>1)throw new Error("This schema contains multiple valid literal values. Use `.values` \
-instead.");return def.values[0]}})});function literal(value,params){return new ZodLiteral({type:"literal",values:Array.isArray(
-value)?value:[value],...util_exports.normalizeParams(params)})}var ZodFile=$constructor("ZodFile",(inst,def)=>{$ZodFile.
-init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>fileProcessor(inst,ctx,json2,params),
-inst.min=(size,params)=>inst.check(_minSize(size,params)),inst.max=(size,params)=>inst.check(_maxSize(size,params)),inst.
-mime=(types,params)=>inst.check(_mime(Array.isArray(types)?types:[types],params))});function file(params){return _file(ZodFile,
-params)}var ZodTransform=$constructor("ZodTransform",(inst,def)=>{_ensureDefaultMemoizer(),$ZodTransform.init(inst,def),
-ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>transformProcessor(inst,ctx,json2,params),inst._zod.
-parse=(payload,_ctx)=>{if(_ctx.direction==="backward")throw new $ZodEncodeError(inst.constructor.name);payload.addIssue=
-issue2=>{if(typeof issue2=="string")payload.issues.push(util_exports.issue(issue2,payload.value,def));else{const _issue=issue2;
-_issue.fatal&&(_issue.continue=!1),_issue.code??(_issue.code="custom"),"input"in _issue||(_issue.input=payload.value),_issue.
-inst??(_issue.inst=inst),payload.issues.push(util_exports.issue(_issue))}};const output2=def.transform(payload.value,payload);
-return output2 instanceof Promise?output2.then(output3=>(payload.value=output3,payload)):(payload.value=output2,payload)}});
-function transform(fn){return new ZodTransform({type:"transform",transform:fn})}var ZodOptional=$constructor("ZodOptiona\
-l",(inst,def)=>{$ZodOptional.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>optionalProcessor(
-inst,ctx,json2,params),inst.unwrap=()=>inst._zod.def.innerType});function optional(innerType){return new ZodOptional({type:"\
-optional",innerType})}var ZodExactOptional=$constructor("ZodExactOptional",(inst,def)=>{$ZodExactOptional.init(inst,def),
-ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>optionalProcessor(inst,ctx,json2,params),inst.unwrap=
-()=>inst._zod.def.innerType});function exactOptional(innerType){return new ZodExactOptional({type:"optional",innerType})}
-var ZodNullable=$constructor("ZodNullable",(inst,def)=>{$ZodNullable.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=
-(ctx,json2,params)=>nullableProcessor(inst,ctx,json2,params),inst.unwrap=()=>inst._zod.def.innerType});function nullable(innerType){
-return new ZodNullable({type:"nullable",innerType})}function nullish2(innerType){return optional(nullable(innerType))}var ZodDefault=$constructor(
-"ZodDefault",(inst,def)=>{$ZodDefault.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>defaultProcessor(
-inst,ctx,json2,params),inst.unwrap=()=>inst._zod.def.innerType,inst.removeDefault=inst.unwrap});function _default2(innerType,defaultValue){
-return new ZodDefault({type:"default",innerType,get defaultValue(){return typeof defaultValue=="function"?defaultValue():
-util_exports.shallowClone(defaultValue)}})}var ZodPrefault=$constructor("ZodPrefault",(inst,def)=>{$ZodPrefault.init(inst,
-def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>prefaultProcessor(inst,ctx,json2,params),inst.
-unwrap=()=>inst._zod.def.innerType});function prefault(innerType,defaultValue){return new ZodPrefault({type:"prefault",innerType,
-get defaultValue(){return typeof defaultValue=="function"?defaultValue():util_exports.shallowClone(defaultValue)}})}var ZodNonOptional=$constructor(
-"ZodNonOptional",(inst,def)=>{$ZodNonOptional.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>nonoptionalProcessor(
-inst,ctx,json2,params),inst.unwrap=()=>inst._zod.def.innerType});function nonoptional(innerType,params){return new ZodNonOptional(
-{type:"nonoptional",innerType,...util_exports.normalizeParams(params)})}var ZodSuccess=$constructor("ZodSuccess",(inst,def)=>{
-$ZodSuccess.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>successProcessor(inst,
-ctx,json2,params),inst.unwrap=()=>inst._zod.def.innerType});function success(innerType){return new ZodSuccess({type:"suc\
-cess",innerType})}var ZodCatch=$constructor("ZodCatch",(inst,def)=>{$ZodCatch.init(inst,def),ZodType.init(inst,def),inst.
-_zod.processJSONSchema=(ctx,json2,params)=>catchProcessor(inst,ctx,json2,params),inst.unwrap=()=>inst._zod.def.innerType,
-inst.removeCatch=inst.unwrap});function _catch2(innerType,catchValue){return new ZodCatch({type:"catch",innerType,catchValue:typeof catchValue==
-"function"?catchValue:util_exports.constantCatch(catchValue)})}var ZodNaN=$constructor("ZodNaN",(inst,def)=>{$ZodNaN.init(
-inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>nanProcessor(inst,ctx,json2,params)});function nan(params){
-return _nan(ZodNaN,params)}var ZodPipe=$constructor("ZodPipe",(inst,def)=>{$ZodPipe.init(inst,def),ZodType.init(inst,def),
-inst._zod.processJSONSchema=(ctx,json2,params)=>pipeProcessor(inst,ctx,json2,params),inst.in=def.in,inst.out=def.out});function pipe(in_,out){
-return new ZodPipe({type:"pipe",in:in_,out})}var ZodCodec=$constructor("ZodCodec",(inst,def)=>{ZodPipe.init(inst,def),$ZodCodec.
-init(inst,def)});function codec(in_,out,params){return new ZodCodec({type:"pipe",in:in_,out,transform:params.decode,reverseTransform:params.
-encode})}function invertCodec(codec2){const def=codec2._zod.def;return new ZodCodec({type:"pipe",in:def.out,out:def.in,transform:def.
-reverseTransform,reverseTransform:def.transform})}var ZodPreprocess=$constructor("ZodPreprocess",(inst,def)=>{ZodPipe.init(
-inst,def),$ZodPreprocess.init(inst,def)}),ZodReadonly=$constructor("ZodReadonly",(inst,def)=>{$ZodReadonly.init(inst,def),
-ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>readonlyProcessor(inst,ctx,json2,params),inst.unwrap=
-()=>inst._zod.def.innerType});function readonly(innerType){return new ZodReadonly({type:"readonly",innerType})}var ZodTemplateLiteral=$constructor(
-"ZodTemplateLiteral",(inst,def)=>{$ZodTemplateLiteral.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=
-(ctx,json2,params)=>templateLiteralProcessor(inst,ctx,json2,params)});function templateLiteral(parts,params){return new ZodTemplateLiteral(
-{type:"template_literal",parts,...util_exports.normalizeParams(params)})}var ZodLazy=$constructor("ZodLazy",(inst,def)=>{
-$ZodLazy.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>lazyProcessor(inst,ctx,json2,
-params),inst.unwrap=()=>inst._zod.def.getter()});function lazy(getter){return new ZodLazy({type:"lazy",getter})}var ZodPromise=$constructor(
-"ZodPromise",(inst,def)=>{$ZodPromise.init(inst,def),ZodType.init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>promiseProcessor(
-inst,ctx,json2,params),inst.unwrap=()=>inst._zod.def.innerType});function promise(innerType){return new ZodPromise({type:"\
-promise",innerType})}var ZodFunction=$constructor("ZodFunction",(inst,def)=>{$ZodFunction.init(inst,def),ZodType.init(inst,
-def),inst._zod.processJSONSchema=(ctx,json2,params)=>functionProcessor(inst,ctx,json2,params)});function _function(params){
-return new ZodFunction({type:"function",input:Array.isArray(params?.input)?tuple(params?.input):params?.input??array(unknown()),
-output:params?.output??unknown()})}var ZodCustom=$constructor("ZodCustom",(inst,def)=>{$ZodCustom.init(inst,def),ZodType.
-init(inst,def),inst._zod.processJSONSchema=(ctx,json2,params)=>customProcessor(inst,ctx,json2,params)});function check(fn){
-const ch=new $ZodCheck({check:"custom"});return ch._zod.check=fn,ch}function custom(fn,_params){return _custom(ZodCustom,
-fn??(()=>!0),_params)}function refine(fn,_params={}){return _refine(ZodCustom,fn,_params)}function superRefine(fn,params){
-return _superRefine(fn,params)}var describe2=describe,meta2=meta,ZodInstanceOf=$constructor("ZodInstanceOf",(inst,def)=>{
-ZodCustom.init(inst,def)},{properties(shape,params){return this.check(_properties(shape,params))}});function _instanceof(cls,params={}){
-const inst=new ZodInstanceOf({type:"custom",check:"custom",fn:data=>data instanceof cls,abort:!0,...util_exports.normalizeParams(
-params)});return inst._zod.bag.Class=cls,inst._zod.check=payload=>{payload.value instanceof cls||payload.issues.push({code:"\
-invalid_type",expected:cls.name,input:payload.value,inst,path:[...inst._zod.def.path??[]]})},inst}var stringbool=(...args)=>_stringbool(
-{Codec:ZodCodec,Boolean:ZodBoolean,String:ZodString},...args);function json(params){const jsonSchema=lazy(()=>union([string2(
-params),number2(),boolean2(),_null3(),array(jsonSchema),record(string2(),jsonSchema)]));return jsonSchema}function preprocess(fn,schema){
-return new ZodPreprocess({type:"pipe",in:transform(fn),out:schema})}var ZodIssueCode={invalid_type:"invalid_type",too_big:"\
-too_big",too_small:"too_small",invalid_format:"invalid_format",not_multiple_of:"not_multiple_of",unrecognized_keys:"unre\
-cognized_keys",invalid_union:"invalid_union",invalid_key:"invalid_key",invalid_element:"invalid_element",invalid_value:"\
-invalid_value",custom:"custom"};function setErrorMap(map2){config({customError:map2})}function getErrorMap(){return config().
-customError}var ZodFirstPartyTypeKind;ZodFirstPartyTypeKind||(ZodFirstPartyTypeKind={});var iso_exports={};__export(iso_exports,
-{ZodISODate:()=>ZodISODate,ZodISODateTime:()=>ZodISODateTime,ZodISODuration:()=>ZodISODuration,ZodISOTime:()=>ZodISOTime,
-date:()=>date3,datetime:()=>datetime2,duration:()=>duration2,time:()=>time2});function datetime2(params){return _isoDateTime(
-ZodISODateTime,params)}function date3(params){return _isoDate(ZodISODate,params)}function time2(params){return _isoTime(
-ZodISOTime,params)}function duration2(params){return _isoDuration(ZodISODuration,params)}var z={...schemas_exports2,...checks_exports2,
-iso:iso_exports},RECOGNIZED_KEYS=new Set(["$schema","$ref","$defs","definitions","$id","id","$comment","$anchor","$vocab\
-ulary","$dynamicRef","$dynamicAnchor","type","enum","const","anyOf","oneOf","allOf","not","properties","required","addit\
-ionalProperties","patternProperties","propertyNames","minProperties","maxProperties","items","prefixItems","additionalIt\
-ems","minItems","maxItems","uniqueItems","contains","minContains","maxContains","minLength","maxLength","pattern","forma\
-t","minimum","maximum","exclusiveMinimum","exclusiveMaximum","multipleOf","description","default","contentEncoding","con\
-tentMediaType","contentSchema","unevaluatedItems","unevaluatedProperties","if","then","else","dependentSchemas","depende\
-ntRequired","nullable","readOnly"]);function detectVersion(schema,defaultTarget){const $schema=schema.$schema;return $schema===
-"https://json-schema.org/draft/2020-12/schema"?"draft-2020-12":$schema==="http://json-schema.org/draft-07/schema#"?"draf\
-t-7":$schema==="http://json-schema.org/draft-04/schema#"?"draft-4":defaultTarget??"draft-2020-12"}function applyMinItems(items,minItems){
-return items.map((item,index)=>index<minItems?item:item.optional())}function decodeJSONPointerSegment(segment){return segment.
-replace(/~1/g,"/").replace(/~0/g,"~")}function resolveRef(ref,ctx){if(!ref.startsWith("#"))throw new Error("External $re\
-f is not supported, only local refs (#/...) are allowed");const path=ref.slice(1).split("/").filter(Boolean);if(path.length===
-0)return ctx.rootSchema;const defsKey=ctx.version==="draft-2020-12"?"$defs":"definitions";if(path[0]===defsKey){const key=path[1]===
-void 0?void 0:decodeJSONPointerSegment(path[1]);if(!key||!ctx.defs[key])throw new Error(`Reference not found: ${ref}`);return ctx.
-defs[key]}throw new Error(`Reference not found: ${ref}`)}function checkObjectGuards(objectSchema,guards){return z.transform(
-value=>value).check(payload=>{const value=payload.value;if(typeof value!="object"||value===null||Array.isArray(value))return;
-const keys=Object.getOwnPropertyNames(value);if(guards.minProperties!==void 0&&keys.length<guards.minProperties&&payload.
-issues.push({origin:"object",code:"too_small",minimum:guards.minProperties,inclusive:!0,message:`Too small: expected obj\
-ect to have >=${guards.minProperties} properties`,input:value,inst:objectSchema,continue:!0}),guards.maxProperties!==void 0&&
-keys.length>guards.maxProperties&&payload.issues.push({origin:"object",code:"too_big",maximum:guards.maxProperties,inclusive:!0,
-message:`Too big: expected object to have <=${guards.maxProperties} properties`,input:value,inst:objectSchema,continue:!0}),
-guards.keySchema)for(const key of keys){const result=guards.keySchema.safeParse(key);result.success||payload.issues.push(
-{code:"invalid_key",origin:"record",issues:result.error.issues,input:key,path:[key],continue:!0})}}).pipe(objectSchema)}
-function canonicalKey(value,seen){if(value===null)return"z";const type=typeof value;if(type!=="object"){if(type==="numbe\
-r"&&Number.isNaN(value))return null;const raw=String(value);return`${type[0]}${raw.length}:${raw}`}if(seen.has(value))return null;
-seen.add(value);try{if(Array.isArray(value)){const parts2=[];for(const item of value){const key=canonicalKey(item,seen);
-if(key===null)return null;parts2.push(key)}return`a${parts2.length}:[${parts2.join(",")}]`}const keys=Object.keys(value).
-sort(),parts=[];for(const k of keys){const key=canonicalKey(value[k],seen);if(key===null)return null;parts.push(`${k.length}\
-:${k}=${key}`)}return`o${parts.length}:{${parts.join(",")}}`}finally{seen.delete(value)}}var SCHEMA_KEYWORDS=new Set(["i\
-tems","prefixItems","additionalItems","additionalProperties","contains","propertyNames","not","if","then","else","allOf",
-"anyOf","oneOf","unevaluatedItems","unevaluatedProperties","contentSchema"]),SCHEMA_MAP_KEYWORDS=new Set(["properties","\
-patternProperties","dependentSchemas","dependencies","$defs","definitions"]);function containsRef(value){return typeof value!=
-"object"||value===null?!1:Array.isArray(value)?value.some(containsRef):typeof value.$ref=="string"?!0:Object.entries(value).
-some(([key,sub])=>SCHEMA_KEYWORDS.has(key)?containsRef(sub):!SCHEMA_MAP_KEYWORDS.has(key)||typeof sub!="object"||sub===null?
-!1:Object.values(sub).some(containsRef))}function plural(n){return n===1?"element":"elements"}function checkArrayGuards(arraySchema,guards){
-return z.transform(value=>value).check(payload=>{const items=payload.value;if(Array.isArray(items)){if(guards.uniqueItems===
-!0){const firstSeen=new Map;for(let i=0;i<items.length;i++){const key=canonicalKey(items[i],new Set);if(key===null)continue;
-const first=firstSeen.get(key);if(first===void 0){firstSeen.set(key,i);continue}payload.issues.push({code:"custom",message:`\
-Array items must be unique: element at index ${i} duplicates the one at index ${first}`,input:items,path:[i],continue:!0})}}
-if(guards.containsSchema){const minContains=guards.minContains??1,ceiling=guards.maxContains!==void 0?guards.maxContains+
-1:Number.POSITIVE_INFINITY;let matches=0;for(const item of items)if(guards.containsSchema.safeParse(item).success&&++matches>=
-ceiling)break;matches<minContains&&payload.issues.push({code:"custom",message:`Array must contain at least ${minContains}\
- matching ${plural(minContains)}; found ${matches}`,input:items,continue:!0}),guards.maxContains!==void 0&&matches>guards.
-maxContains&&payload.issues.push({code:"custom",message:`Array must contain at most ${guards.maxContains} matching ${plural(
-guards.maxContains)}`,input:items,continue:!0})}}}).pipe(arraySchema)}function getTupleRest(restSchema,ctx){if(restSchema!==
-!1)return restSchema===void 0||restSchema===!0?z.any():convertSchema(restSchema,ctx)}var fullTime=/^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-function convertBaseSchema(schema,ctx){if(schema.not!==void 0){if(typeof schema.not=="object"&&Object.keys(schema.not).length===
-0)return z.never();throw new Error("not is not supported in Zod (except { not: {} } for never)")}if(schema.unevaluatedItems!==
-void 0)throw new Error("unevaluatedItems is not supported");if(schema.unevaluatedProperties!==void 0)throw new Error("un\
-evaluatedProperties is not supported");if(schema.if!==void 0||schema.then!==void 0||schema.else!==void 0)throw new Error(
-"Conditional schemas (if/then/else) are not supported");if(schema.dependentSchemas!==void 0||schema.dependentRequired!==
-void 0)throw new Error("dependentSchemas and dependentRequired are not supported");if(schema.$ref){const refPath=schema.
-$ref;if(ctx.refs.has(refPath))return ctx.refs.get(refPath);if(ctx.processing.has(refPath))return z.lazy(()=>{if(!ctx.refs.
-has(refPath))throw new Error(`Circular reference not resolved: ${refPath}`);return ctx.refs.get(refPath)});ctx.processing.
-add(refPath);const resolved=resolveRef(refPath,ctx),zodSchema2=convertSchema(resolved,ctx);return ctx.refs.set(refPath,zodSchema2),
-ctx.processing.delete(refPath),zodSchema2}if(schema.enum!==void 0){const enumValues=schema.enum;if(ctx.version==="openap\
-i-3.0"&&schema.nullable===!0&&enumValues.length===1&&enumValues[0]===null)return z.null();if(enumValues.length===0)return z.
-never();if(enumValues.length===1)return z.literal(enumValues[0]);if(enumValues.every(v=>typeof v=="string"))return z.enum(
-enumValues);const literalSchemas=enumValues.map(v=>z.literal(v));return literalSchemas.length<2?literalSchemas[0]:z.union(
-[literalSchemas[0],literalSchemas[1],...literalSchemas.slice(2)])}if(schema.const!==void 0)return z.literal(schema.const);
-const type=schema.type;if(Array.isArray(type)){const typeSchemas=type.map(t=>{const typeSchema={...schema,type:t};return convertBaseSchema(
-typeSchema,ctx)});return typeSchemas.length===0?z.never():typeSchemas.length===1?typeSchemas[0]:z.union(typeSchemas)}if(!type)
-return z.any();let zodSchema;switch(type){case"string":{let stringSchema=z.string();if(schema.format){const format=schema.
-format;format==="email"?stringSchema=stringSchema.check(z.email()):format==="uri"||format==="uri-reference"?stringSchema=
-stringSchema.check(z.url()):format==="uuid"||format==="guid"?stringSchema=stringSchema.check(z.uuid()):format==="date-ti\
-me"?stringSchema=stringSchema.check(z.iso.datetime({offset:!0})):format==="date"?stringSchema=stringSchema.check(z.iso.date()):
-format==="time"?stringSchema=stringSchema.check(z.regex(fullTime)):format==="duration"?stringSchema=stringSchema.check(z.
-iso.duration()):format==="hostname"?stringSchema=stringSchema.check(z.hostname()):format==="ipv4"?stringSchema=stringSchema.
-check(z.ipv4()):format==="ipv6"?stringSchema=stringSchema.check(z.ipv6()):format==="mac"?stringSchema=stringSchema.check(
-z.mac()):format==="cidr"?stringSchema=stringSchema.check(z.cidrv4()):format==="cidr-v6"?stringSchema=stringSchema.check(
-z.cidrv6()):format==="base64"?stringSchema=stringSchema.check(z.base64()):format==="base64url"?stringSchema=stringSchema.
-check(z.base64url()):format==="e164"?stringSchema=stringSchema.check(z.e164()):format==="credit_card"?stringSchema=stringSchema.
-check(z.creditCard()):format==="iban"?stringSchema=stringSchema.check(z.iban()):format==="jwt"?stringSchema=stringSchema.
-check(z.jwt()):format==="emoji"?stringSchema=stringSchema.check(z.emoji()):format==="nanoid"?stringSchema=stringSchema.check(
-z.nanoid()):format==="cuid"?stringSchema=stringSchema.check(z.cuid()):format==="cuid2"?stringSchema=stringSchema.check(z.
-cuid2()):format==="ulid"?stringSchema=stringSchema.check(z.ulid()):format==="xid"?stringSchema=stringSchema.check(z.xid()):
-format==="ksuid"&&(stringSchema=stringSchema.check(z.ksuid()))}typeof schema.minLength=="number"&&(stringSchema=stringSchema.
-min(schema.minLength)),typeof schema.maxLength=="number"&&(stringSchema=stringSchema.max(schema.maxLength)),schema.pattern&&
-(stringSchema=stringSchema.regex(new RegExp(schema.pattern))),zodSchema=stringSchema;break}case"number":case"integer":{let numberSchema=type===
-"integer"?z.number().int():z.number();typeof schema.minimum=="number"&&schema.exclusiveMinimum!==!0&&(numberSchema=numberSchema.
-min(schema.minimum)),typeof schema.maximum=="number"&&schema.exclusiveMaximum!==!0&&(numberSchema=numberSchema.max(schema.
-maximum)),typeof schema.exclusiveMinimum=="number"?numberSchema=numberSchema.gt(schema.exclusiveMinimum):schema.exclusiveMinimum===
-!0&&typeof schema.minimum=="number"&&(numberSchema=numberSchema.gt(schema.minimum)),typeof schema.exclusiveMaximum=="num\
-ber"?numberSchema=numberSchema.lt(schema.exclusiveMaximum):schema.exclusiveMaximum===!0&&typeof schema.maximum=="number"&&
-(numberSchema=numberSchema.lt(schema.maximum)),typeof schema.multipleOf=="number"&&(numberSchema=numberSchema.multipleOf(
-schema.multipleOf)),zodSchema=numberSchema;break}case"boolean":{zodSchema=z.boolean();break}case"null":{zodSchema=z.null();
-break}case"object":{const shape={},properties=schema.properties||{},requiredSet=new Set(schema.required||[]),additionalSchema=typeof schema.
-additionalProperties=="object"?convertSchema(schema.additionalProperties,ctx):void 0;for(const[key,propSchema]of Object.
-entries(properties)){const propZodSchema=convertSchema(propSchema,ctx);assignProp(shape,key,requiredSet.has(key)?propZodSchema:
-propZodSchema.optional())}if(schema.patternProperties){const patternProps=schema.patternProperties,patternKeys=Object.keys(
-patternProps),looseRecords=[];for(const pattern of patternKeys){const patternValue=convertSchema(patternProps[pattern],ctx),
-keySchema=z.string().regex(new RegExp(pattern));looseRecords.push(z.looseRecord(keySchema,patternValue))}const schemasToIntersect=[];
-if(Object.keys(shape).length>0&&schemasToIntersect.push(z.object(shape).passthrough()),schemasToIntersect.push(...looseRecords),
-schemasToIntersect.length===0)zodSchema=z.object({}).passthrough();else if(schemasToIntersect.length===1)zodSchema=schemasToIntersect[0];else{
-let result=z.intersection(schemasToIntersect[0],schemasToIntersect[1]);for(let i=2;i<schemasToIntersect.length;i++)result=
-z.intersection(result,schemasToIntersect[i]);zodSchema=result}if(schema.additionalProperties===!1){const propertyKeys=Object.
-keys(shape),patterns=patternKeys.map(p=>new RegExp(p)),basePatternSchema=zodSchema;zodSchema=zodSchema.check(payload=>{if(!isPlainObject(
-payload.value))return;const unrecognized=[];for(const key of Object.keys(payload.value))propertyKeys.includes(key)||patterns.
-some(regex=>regex.test(key))||unrecognized.push(key);unrecognized.length&&payload.issues.push({code:"unrecognized_keys",
-keys:unrecognized,input:payload.value,inst:basePatternSchema})})}}else{const objectSchema=z.object(shape);schema.additionalProperties===
-!1?zodSchema=objectSchema.strict():additionalSchema?zodSchema=objectSchema.catchall(additionalSchema):zodSchema=objectSchema.
-passthrough()}const hasKeyGuard=schema.propertyNames!==void 0&&schema.propertyNames!==!0,minProperties=typeof schema.minProperties==
-"number"?schema.minProperties:void 0,maxProperties=typeof schema.maxProperties=="number"?schema.maxProperties:void 0;if(hasKeyGuard||
-minProperties!==void 0||maxProperties!==void 0){let keySchema;if(hasKeyGuard){const keyJSONSchema=typeof schema.propertyNames==
-"object"&&schema.propertyNames.type===void 0?{type:"string",...schema.propertyNames}:schema.propertyNames;keySchema=convertSchema(
-keyJSONSchema,ctx)}zodSchema=checkObjectGuards(zodSchema,{keySchema,minProperties,maxProperties})}break}case"array":{const prefixItems=schema.
-prefixItems,items=schema.items;if(prefixItems&&Array.isArray(prefixItems)){const minItems=typeof schema.minItems=="numbe\
-r"?schema.minItems:0,tupleItems=prefixItems.map(item=>convertSchema(item,ctx)),positionalItems=applyMinItems(tupleItems,
-minItems),rest=Array.isArray(items)?void 0:getTupleRest(items,ctx),tupleSchema=z.tuple(positionalItems);zodSchema=rest?tupleSchema.
-rest(rest):tupleSchema,typeof schema.minItems=="number"&&(zodSchema=zodSchema.check(z.minLength(schema.minItems))),typeof schema.
-maxItems=="number"&&(zodSchema=zodSchema.check(z.maxLength(schema.maxItems)))}else if(Array.isArray(items)){const minItems=typeof schema.
-minItems=="number"?schema.minItems:0,tupleItems=items.map(item=>convertSchema(item,ctx)),positionalItems=applyMinItems(tupleItems,
-minItems),rest=getTupleRest(schema.additionalItems,ctx),tupleSchema=z.tuple(positionalItems);zodSchema=rest?tupleSchema.
-rest(rest):tupleSchema,typeof schema.minItems=="number"&&(zodSchema=zodSchema.check(z.minLength(schema.minItems))),typeof schema.
-maxItems=="number"&&(zodSchema=zodSchema.check(z.maxLength(schema.maxItems)))}else if(items!==void 0){const element=convertSchema(
-items,ctx);let arraySchema=z.array(element);typeof schema.minItems=="number"&&(arraySchema=arraySchema.min(schema.minItems)),
-typeof schema.maxItems=="number"&&(arraySchema=arraySchema.max(schema.maxItems)),zodSchema=arraySchema}else zodSchema=z.
-array(z.any());(schema.uniqueItems===!0||schema.contains!==void 0)&&(zodSchema=checkArrayGuards(zodSchema,{uniqueItems:schema.
-uniqueItems===!0,containsSchema:schema.contains!==void 0?convertSchema(schema.contains,ctx):void 0,minContains:typeof schema.
-minContains=="number"?schema.minContains:void 0,maxContains:typeof schema.maxContains=="number"?schema.maxContains:void 0}));
-break}default:throw new Error(`Unsupported type: ${type}`)}return zodSchema}function convertSchema(schema,ctx){if(typeof schema==
-"boolean")return schema?z.any():z.never();let baseSchema=convertBaseSchema(schema,ctx);const hasExplicitType=schema.type||
-schema.enum!==void 0||schema.const!==void 0;if(schema.anyOf&&Array.isArray(schema.anyOf)){const options=schema.anyOf.map(
-s=>convertSchema(s,ctx)),anyOfUnion=z.union(options);baseSchema=hasExplicitType?z.intersection(baseSchema,anyOfUnion):anyOfUnion}
-if(schema.oneOf&&Array.isArray(schema.oneOf)){const options=schema.oneOf.map(s=>convertSchema(s,ctx)),oneOfUnion=z.xor(options);
-baseSchema=hasExplicitType?z.intersection(baseSchema,oneOfUnion):oneOfUnion}if(schema.allOf&&Array.isArray(schema.allOf))
-if(schema.allOf.length===0)baseSchema=hasExplicitType?baseSchema:z.any();else{let result=hasExplicitType?baseSchema:convertSchema(
-schema.allOf[0],ctx);const startIdx=hasExplicitType?0:1;for(let i=startIdx;i<schema.allOf.length;i++)result=z.intersection(
-result,convertSchema(schema.allOf[i],ctx));baseSchema=result}schema.nullable===!0&&ctx.version==="openapi-3.0"&&(baseSchema=
-z.nullable(baseSchema)),schema.readOnly===!0&&(baseSchema=z.readonly(baseSchema)),schema.default!==void 0&&(baseSchema=baseSchema.
-default(schema.default));const extraMeta={},coreMetadataKeys=["$id","id","$comment","$anchor","$vocabulary","$dynamicRef",
-"$dynamicAnchor"];for(const key of coreMetadataKeys)key in schema&&(extraMeta[key]=schema[key]);const contentMetadataKeys=[
-"contentEncoding","contentMediaType","contentSchema"];for(const key of contentMetadataKeys)key in schema&&(extraMeta[key]=
-schema[key]);if(schema.type==="object"&&schema.$ref===void 0){schema.propertyNames!==void 0&&!containsRef(schema.propertyNames)&&
-(extraMeta.propertyNames=schema.propertyNames);for(const key of["minProperties","maxProperties"])schema[key]!==void 0&&(extraMeta[key]=
-schema[key])}if(schema.type==="array"&&schema.$ref===void 0){schema.contains!==void 0&&!containsRef(schema.contains)&&(extraMeta.
-contains=schema.contains);for(const key of["uniqueItems","minContains","maxContains"])schema[key]!==void 0&&(extraMeta[key]=
-schema[key])}for(const key of Object.keys(schema))RECOGNIZED_KEYS.has(key)||assignProp(extraMeta,key,schema[key]);return Object.
-keys(extraMeta).length>0&&ctx.registry.add(baseSchema,extraMeta),schema.description&&(baseSchema=baseSchema.describe(schema.
-description)),baseSchema}function fromJSONSchema(schema,params){if(typeof schema=="boolean")return schema?z.any():z.never();
-let normalized;try{normalized=JSON.parse(JSON.stringify(schema))}catch{throw new Error("fromJSONSchema input is not vali\
-d JSON (possibly cyclic); use $defs/$ref for recursive schemas")}const version2=detectVersion(normalized,params?.defaultTarget),
-defs=normalized.$defs||normalized.definitions||{},ctx={version:version2,defs,refs:new Map,processing:new Set,rootSchema:normalized,
-registry:params?.registry??globalRegistry};return convertSchema(normalized,ctx)}var RESOLVING=Symbol("z.visit/resolving");
-function visit(schema,fnOrHandlers){const fn=typeof fnOrHandlers=="function"?fnOrHandlers:(node2,rewritten)=>{const h=fnOrHandlers[node2.
-_zod.def.type];return h?h(node2,rewritten):node2},cache=new Map;function run(s){const cached2=cache.get(s);if(cached2===
-RESOLVING)return new $ZodLazy({type:"lazy",getter:()=>cache.get(s)});if(cached2!==void 0)return cached2;cache.set(s,RESOLVING);
-const inner=mapInner(s),mapped=fn(inner,inner!==s);return cache.set(s,mapped),mapped}function mapInner(s){const def=s._zod.
-def,kind=def.type;switch(kind){case"object":{const oldShape=def.shape,keys=Object.keys(oldShape);let changed=!1;const newShape={};
-for(const k of keys){const mapped=run(oldShape[k]);mapped!==oldShape[k]&&(changed=!0),newShape[k]=mapped}let newCatchall=def.
-catchall;return def.catchall&&(newCatchall=run(def.catchall),newCatchall!==def.catchall&&(changed=!0)),changed?clone(s,{
-...def,shape:newShape,catchall:newCatchall}):s}case"array":{const mapped=run(def.element);return mapped===def.element?s:
-clone(s,{...def,element:mapped})}case"tuple":{const oldItems=def.items;let changed=!1;const newItems=[];for(const item of oldItems){
-const mapped=run(item);mapped!==item&&(changed=!0),newItems.push(mapped)}let newRest=def.rest;return def.rest&&(newRest=
-run(def.rest),newRest!==def.rest&&(changed=!0)),changed?clone(s,{...def,items:newItems,rest:newRest}):s}case"record":case"\
-map":{const newKey=run(def.keyType),newVal=run(def.valueType);return newKey===def.keyType&&newVal===def.valueType?s:clone(
-s,{...def,keyType:newKey,valueType:newVal})}case"set":{const newVal=run(def.valueType);return newVal===def.valueType?s:clone(
-s,{...def,valueType:newVal})}case"union":{const oldOptions=def.options;let changed=!1;const newOptions=[];for(const opt of oldOptions){
-const mapped=run(opt);mapped!==opt&&(changed=!0),newOptions.push(mapped)}return changed?clone(s,{...def,options:newOptions}):
-s}case"intersection":{const newLeft=run(def.left),newRight=run(def.right);return newLeft===def.left&&newRight===def.right?
-s:clone(s,{...def,left:newLeft,right:newRight})}case"optional":case"nullable":case"default":case"prefault":case"catch":case"\
-readonly":case"nonoptional":case"promise":case"success":{const newInner=run(def.innerType);return newInner===def.innerType?
-s:clone(s,{...def,innerType:newInner})}case"pipe":{const newIn=run(def.in),newOut=run(def.out);return newIn===def.in&&newOut===
-def.out?s:clone(s,{...def,in:newIn,out:newOut})}case"function":{const newInput=run(def.input),newOutput=run(def.output);
-return newInput===def.input&&newOutput===def.output?s:clone(s,{...def,input:newInput,output:newOutput})}case"lazy":{const original=def.
-getter,{_cachedInner,...rest}=def;return clone(s,{...rest,getter:()=>run(original())})}case"template_literal":case"strin\
-g":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"void":case"never":case"\
-any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"custom":return s;default:
-return s}}return run(schema)}function deepPartial(schema){return visit(schema,{object:s=>s.partial(),union:s=>{const def=s.
-_zod.def;return def.discriminator===void 0?s:union(def.options)}})}function withChecks(side,checks){if(!checks?.length)return side;
-const def=side._zod.def;return clone(side,mergeDefs(def,{checks:[...def.checks??[],...checks]}),{parent:!0})}function outSide(def){
-return withChecks(def.out,def.checks)}function inSide(def){return def.in._zod.traits.has("$ZodTransform")?outSide(def):def.
-in}function input(schema){return visit(schema,{pipe:s=>inSide(s._zod.def),default:(s,rewritten)=>rewritten?optional(s._zod.
-def.innerType):s,catch:(s,rewritten)=>rewritten?s._zod.def.innerType:s})}function output(schema){return visit(schema,{pipe:s=>outSide(
-s._zod.def),prefault:(s,rewritten)=>rewritten?s._zod.def.innerType:s})}var coerce_exports={};__export(coerce_exports,{bigint:()=>bigint3,
-boolean:()=>boolean3,date:()=>date4,number:()=>number3,string:()=>string3});function string3(params){return _coercedString(
-ZodString,params)}function number3(params){return _coercedNumber(ZodNumber,params)}function boolean3(params){return _coercedBoolean(
-ZodBoolean,params)}function bigint3(params){return _coercedBigint(ZodBigInt,params)}function date4(params){return _coercedDate(
-ZodDate,params)}export{$brand,$input,$output,INVALID,NEVER,TimePrecision,ZodAny,ZodArray,ZodBase64,ZodBase64URL,ZodBigInt,ZodBigIntFormat,
-ZodBoolean,ZodCIDRv4,ZodCIDRv6,ZodCUID,ZodCUID2,ZodCatch,ZodCodec,ZodCompileAsyncError,ZodCompileUnsupportedError,ZodCreditCard,
-ZodCustom,ZodCustomStringFormat,ZodDate,ZodDefault,ZodDiscriminatedUnion,ZodE164,ZodEmail,ZodEmoji,ZodEnum,ZodError,ZodExactOptional,
-ZodFile,ZodFirstPartyTypeKind,ZodFunction,ZodGUID,ZodIBAN,ZodIPv4,ZodIPv6,ZodISODate,ZodISODateTime,ZodISODuration,ZodISOTime,
-ZodInstanceOf,ZodIntersection,ZodIssueCode,ZodJWT,ZodKSUID,ZodLazy,ZodLiteral,ZodMAC,ZodMap,ZodNaN,ZodNanoID,ZodNever,ZodNonOptional,
-ZodNull,ZodNullable,ZodNumber,ZodNumberFormat,ZodObject,ZodOptional,ZodPipe,ZodPrefault,ZodPreprocess,ZodPromise,ZodReadonly,
-ZodRealError,ZodRecord,ZodSet,ZodString,ZodStringFormat,ZodSuccess,ZodSymbol,ZodTemplateLiteral,ZodTransform,ZodTuple,ZodType,
-ZodULID,ZodURL,ZodUUID,ZodUndefined,ZodUnion,ZodUnknown,ZodVoid,ZodXID,ZodXor,_ZodString,_default2 as _default,_function,
-any,array,base642 as base64,base64url2 as base64url,bigint2 as bigint,boolean2 as boolean,_catch2 as catch,check,cidrv42 as cidrv4,
-cidrv62 as cidrv6,clone,codec,coerce_exports as coerce,compile,config,core_exports2 as core,creditCard2 as creditCard,cuid3 as cuid,
-cuid22 as cuid2,currencyCode2 as currencyCode,custom,date2 as date,decode2 as decode,decodeAsync2 as decodeAsync,deepPartial,
-describe2 as describe,discriminatedUnion,e1642 as e164,email2 as email,emoji2 as emoji,encode2 as encode,encodeAsync2 as encodeAsync,
-_endsWith as endsWith,_enum2 as enum,exactOptional,file,flattenError,float32,float64,formatError,fromJSONSchema,_function as function,
-getDiscriminatedOption,getErrorMap,globalRegistry,_gt as gt,_gte as gte,guid2 as guid,hash,hex2 as hex,hostname2 as hostname,
-httpUrl,iban2 as iban,_includes as includes,input,_instanceof as instanceof,int,int32,int64,intersection,invertCodec,ipv42 as ipv4,
-ipv62 as ipv6,iso_exports as iso,json,jwt,keyof,ksuid2 as ksuid,lazy,_length as length,literal,locales_exports as locales,
-looseObject,looseRecord,_lowercase as lowercase,_lt as lt,_lte as lte,mac2 as mac,map,_maxLength as maxLength,_maxSize as maxSize,
-memoizer,meta2 as meta,_mime as mime,_minLength as minLength,_minSize as minSize,_multipleOf as multipleOf,nan,nanoid2 as nanoid,
-nativeEnum,_negative as negative,never,_nonnegative as nonnegative,nonoptional,_nonpositive as nonpositive,_normalize as normalize,
-_null3 as null,nullable,nullish2 as nullish,number2 as number,object,optional,output,_overwrite as overwrite,parse2 as parse,
-parseAsync2 as parseAsync,partialRecord,pipe,_positive as positive,prefault,preprocess,prettifyError,promise,_properties as properties,
-_property as property,readonly,record,refine,_regex as regex,regexes_exports as regexes,registry,safeDecode2 as safeDecode,
-safeDecodeAsync2 as safeDecodeAsync,safeEncode2 as safeEncode,safeEncodeAsync2 as safeEncodeAsync,safeParse2 as safeParse,
-safeParseAsync2 as safeParseAsync,set,setErrorMap,_size as size,_slugify as slugify,_startsWith as startsWith,strictObject,
-string2 as string,stringFormat,stringbool,success,superRefine,symbol,templateLiteral,toJSONSchema,_toLowerCase as toLowerCase,
-_toUpperCase as toUpperCase,toZod,transform,treeifyError,_trim as trim,tuple,uint32,uint64,ulid2 as ulid,_undefined3 as undefined,
-union,unknown,_uppercase as uppercase,url,util_exports as util,uuid2 as uuid,uuidv4,uuidv6,uuidv7,validate,validateAsync,
-_void2 as void,withParser,xid2 as xid,xor,external_exports as z};
+mber",currency_code:"currency code",credit_card:"credit card number",iban:"IBAN",jwt:"JWT",template_literal:"input"},n={
+nan:"NaN"};function o(i,s){return i==="number"&&typeof s=="number"&&!Number.isFinite(s)?String(s):n[i]??i}return i=>{switch(i.
+code){case"invalid_type":{let s=o(i.expected),c=qt(i.input),u=o(c,i.input);return`Invalid input: expected ${s}, received\
+ ${u}`}case"invalid_value":return i.values.length===1?`Invalid input: expected ${Qe(i.values[0])}`:`Invalid option: expe\
+cted one of ${qe(i.values,"|")}`;case"too_big":{let s=i.exact?"exactly ":i.inclusive?"<=":"<",c=t(i.origin);return c?`To\
+o big: expected ${i.origin??"value"} to have ${s}${i.maximum.toString()} ${c.unit??"elements"}`:`Too big: expected ${i.origin??
+"value"} to be ${s}${i.maximum.toString()}`}case"too_small":{let s=i.exact?"exactly ":i.inclusive?">=":">",c=t(i.origin);
+return c?`Too small: expected ${i.origin} to have ${s}${i.minimum.toString()} ${c.unit}`:`Too small: expected ${i.origin}\
+ to be ${s}${i.minimum.toString()}`}case"invalid_format":{let s=i;return s.format==="starts_with"?`Invalid string: must \
+start with "${s.prefix}"`:s.format==="ends_with"?`Invalid string: must end with "${s.suffix}"`:s.format==="includes"?`In\
+valid string: must include "${s.includes}"`:s.format==="regex"?`Invalid string: must match pattern ${s.pattern}`:`Invali\
+d ${r[s.format]??i.format}`}case"not_multiple_of":return`Invalid number: must be a multiple of ${i.divisor}`;case"unreco\
+gnized_keys":return`Unrecognized key${i.keys.length>1?"s":""}: ${qe(i.keys,", ")}`;case"invalid_key":return`Invalid key \
+in ${i.origin}`;case"invalid_union":return i.options&&Array.isArray(i.options)&&i.options.length>0?`Invalid discriminato\
+r value. Expected ${i.options.map(c=>`'${c}'`).join(" | ")}`:i.inclusive===!1?"Invalid input: more than one option match\
+ed":"Invalid input";case"invalid_element":return`Invalid value in ${i.origin}`;default:return"Invalid input"}}};function Ic(){
+return{localeError:Fa()}}var Ac=new WeakSet([Object.prototype,Error.prototype]);function St(e,t,r){Object.defineProperty(e,t,{configurable:!0,enumerable:!1,
+get(){let n=r(this);return Object.defineProperty(this,t,{value:n,configurable:!0,writable:!0}),n},set(n){Object.defineProperty(
+this,t,{value:n,configurable:!0,writable:!0})}})}var Ec=(e,t)=>{Xn.init(e,t),e.name="ZodError";let r=Object.getPrototypeOf(
+e);Ac.has(r)||(Ac.add(r),St(r,"format",n=>o=>qn(n,o)),St(r,"flatten",n=>o=>Yn(n,o)),St(r,"addIssue",n=>o=>{n.issues.push(
+o),n.message=JSON.stringify(n.issues,ge,2)}),St(r,"addIssues",n=>o=>{n.issues.push(...o),n.message=JSON.stringify(n.issues,
+ge,2)}),Object.defineProperty(r,"isEmpty",{configurable:!0,enumerable:!1,get(){return this.issues.length===0}}))},Tc=p("\
+ZodError",Ec),V=p("ZodError",Ec,void 0,{Parent:Error});var Nc=it(V),Cc=st(V),Ot=ct(V),Rc=ut(V),Dc=eo(V),jc=to(V),Lc=ro(V),Fc=no(V),Mc=oo(V),Uc=io(V),Bc=so(V),Jc=co(V);function Ga(){F.localeError||K(Ic())}function Xe(){F.memoizer||K({memoizer:_s()})}var $=p("ZodType",(e,t)=>(Ga(),z.init(
+e,t),e.def=t,e.type=t.type,e),{check(...e){let t=this.def;return this.clone(x.mergeDefs(t,{checks:[...t.checks??[],...e.
+map(r=>typeof r=="function"?{_zod:{check:r,def:{check:"custom"},onattach:[]}}:r)]}),{parent:!0})},with(...e){return this.
+check(...e)},clone(e,t){return W(this,e,t)},brand(){return this},register(e,t){return e.add(this,t),this},refine(e,t){return this.
+check(Tl(e,t))},superRefine(e,t){return this.check(Nl(e,t))},overwrite(e){return this.check(se(e))},optional(){return At(
+this)},exactOptional(){return bl(this)},nullable(){return Et(this)},nullish(){return At(Et(this))},nonoptional(e){return Zl(
+this,e)},array(){return Ct(this)},or(e){return Rt([this,e])},and(e){return wn(this,e)},transform(e){return Kc(this,pu(e))},
+default(e){return $l(this,e)},prefault(e){return kl(this,e)},catch(e){return Sl(this,e)},pipe(e){return Kc(this,e)},readonly(){
+return Al(this)},describe(e){let t=this.clone();return ae.add(t,{description:e}),t},meta(...e){if(e.length===0)return ae.
+get(this);let t=this.clone();return ae.add(t,e[0]),t},isOptional(){return this.safeParse(void 0).success},isNullable(){return this.
+safeParse(null).success},apply(e,...t){return t.length===0?e(this):e(this,...t)},get"~standard"(){return x.hide(this,"~s\
+tandard",{...pr(this),jsonSchema:{input:Fe(this,"input"),output:Fe(this,"output")}})},set"~standard"(e){x.own(this,"~sta\
+ndard",e)},parse:function e(t,r){return Nc(this,t,r,{callee:e})},parseAsync:async function e(t,r){return await Cc(this,t,
+r,{callee:e})},safeParse(e,t){return Ot(this,e,t)},async safeParseAsync(e,t){return Rc(this,e,t)},get spa(){return this?.
+safeParseAsync},set spa(e){x.own(this,"spa",e)},validate(e,t){return rr(this,e,t)},validateAsync(e,t){return nr(this,e,t)},
+encode:function e(t,r){return Dc(this,t,r,{callee:e})},decode:function e(t,r){return jc(this,t,r,{callee:e})},encodeAsync:async function e(t,r){
+return await Lc(this,t,r,{callee:e})},decodeAsync:async function e(t,r){return await Fc(this,t,r,{callee:e})},safeEncode(e,t){
+return Mc(this,e,t)},safeDecode(e,t){return Uc(this,e,t)},async safeEncodeAsync(e,t){return Bc(this,e,t)},async safeDecodeAsync(e,t){
+return Jc(this,e,t)},toJSONSchema(e){return sc(this,{})(e)},get description(){return ae.get(this)?.description},get _def(){
+return this._zod.def}}),Vc=p("_ZodString",(e,t)=>{mt.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Lr(e,r,n,o)},
+x.derived({format:e=>D(e).format??null,minLength:e=>D(e).minimum??null,maxLength:e=>D(e).maximum??null},{regex(...e){return this.
+check(kr(...e))},includes(...e){return this.check(Sr(...e))},startsWith(...e){return this.check(Or(...e))},endsWith(...e){
+return this.check(Ir(...e))},min(...e){return this.check($e(...e))},max(...e){return this.check(kt(...e))},length(...e){
+return this.check(Zt(...e))},nonempty(...e){return this.check($e(1,...e))},lowercase(e){return this.check(Zr(e))},uppercase(e){
+return this.check(Pr(e))},trim(){return this.check(Er())},normalize(...e){return this.check(Ar(...e))},toLowerCase(){return this.
+check(Tr())},toUpperCase(){return this.check(Nr())},slugify(){return this.check(Cr())}})),gn=p("ZodString",(e,t)=>{mt.init(
+e,t),Vc.init(e,t)},{email(e){return this.check(vr(Wc,e))},url(e){return this.check(wr(Hc,e))},jwt(e){return this.check(js(
+al,e))},emoji(e){return this.check(ws(Xa,e))},guid(e){return this.check(zr(Xc,e))},uuid(e){return this.check($r(Ve,e))},
+uuidv4(e){return this.check(vs(Ve,e))},uuidv6(e){return this.check(zs(Ve,e))},uuidv7(e){return this.check($s(Ve,e))},nanoid(e){
+return this.check(ks(Ya,e))},cuid(e){return this.check(Zs(qa,e))},cuid2(e){return this.check(Ps(Ha,e))},ulid(e){return this.
+check(Ss(Qa,e))},base64(e){return this.check(Cs(sl,e))},base64url(e){return this.check(Rs(cl,e))},xid(e){return this.check(
+Os(el,e))},ksuid(e){return this.check(Is(tl,e))},ipv4(e){return this.check(As(rl,e))},ipv6(e){return this.check(Es(nl,e))},
+cidrv4(e){return this.check(Ts(ol,e))},cidrv6(e){return this.check(Ns(il,e))},e164(e){return this.check(Ds(ul,e))},datetime(e){
+return this.check(vt(le,e))},date(e){return this.check(zt(pe,e))},time(e){return this.check($t(fe,e))},duration(e){return this.
+check(wt(de,e))}});function We(e){return ys(gn,e)}var C=p("ZodStringFormat",(e,t)=>{Z.init(e,t),Vc.init(e,t)}),le=p("Zod\
+ISODateTime",(e,t)=>{ki.init(e,t),C.init(e,t)}),pe=p("ZodISODate",(e,t)=>{Zi.init(e,t),C.init(e,t)}),fe=p("ZodISOTime",(e,t)=>{
+Pi.init(e,t),C.init(e,t)}),de=p("ZodISODuration",(e,t)=>{Si.init(e,t),C.init(e,t)}),Wc=p("ZodEmail",(e,t)=>{mi.init(e,t),
+C.init(e,t)});function Gc(e){return vr(Wc,e)}var Xc=p("ZodGUID",(e,t)=>{fi.init(e,t),C.init(e,t)});function Yc(e){return zr(
+Xc,e)}var Ve=p("ZodUUID",(e,t)=>{di.init(e,t),C.init(e,t)});function qc(e){return $r(Ve,e)}var Hc=p("ZodURL",(e,t)=>{_i.init(e,t),C.init(e,t)});function Qc(e){return wr(Hc,e)}var Xa=p("ZodEmoji",(e,t)=>{xi.init(e,t),C.init(e,t)});var Ya=p("ZodNanoID",(e,t)=>{yi.init(e,t),C.init(e,t)});var qa=p("ZodCUID",(e,t)=>{bi.init(e,t),C.init(e,t)});var Ha=p("ZodCUID2",(e,t)=>{vi.init(e,t),C.init(e,t)});var Qa=p("ZodULID",(e,t)=>{zi.init(e,t),C.init(e,t)});var el=p("ZodXID",(e,t)=>{$i.init(e,t),C.init(e,t)});var tl=p("ZodKSUID",(e,t)=>{wi.init(e,t),C.init(e,t)});var rl=p("ZodIPv4",(e,t)=>{Oi.init(e,t),C.init(e,t)});var nl=p("ZodIPv6",(e,t)=>{Ai.init(e,t),C.init(e,t)});var ol=p("ZodCIDRv4",(e,t)=>{Ei.init(e,t),C.init(e,t)});var il=p("ZodCIDRv6",(e,t)=>{Ti.init(e,t),C.init(e,t)});var sl=p("ZodBase64",(e,t)=>{Ci.init(e,t),C.init(e,t)});var cl=p("ZodBase64URL",(e,t)=>{Ri.init(e,t),C.init(e,t)});var ul=p("ZodE164",(e,t)=>{Di.init(e,t),C.init(e,t)});var al=p("ZodJWT",(e,t)=>{ji.init(e,t),C.init(e,t)});var Tt=p("ZodNumber",(e,t)=>{dr.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Fr(e,r,n,o),e.isFinite=!0},x.derived(
+{minValue:e=>{let{minimum:t,exclusiveMinimum:r}=D(e);return Math.max(t??Number.NEGATIVE_INFINITY,r??Number.NEGATIVE_INFINITY)},
+maxValue:e=>{let{maximum:t,exclusiveMaximum:r}=D(e);return Math.min(t??Number.POSITIVE_INFINITY,r??Number.POSITIVE_INFINITY)},
+isInt:e=>{let{isInt:t,multipleOf:r}=D(e);return!!t||!!r?.some(Number.isSafeInteger)},format:e=>D(e).format??null},{gt(e,t){
+return this.check(ze(e,t))},gte(e,t){return this.check(re(e,t))},min(e,t){return this.check(re(e,t))},lt(e,t){return this.
+check(ve(e,t))},lte(e,t){return this.check(te(e,t))},max(e,t){return this.check(te(e,t))},int(e){return this.check(It(e))},
+safe(e){return this.check(It(e))},positive(e){return this.check(ze(0,e))},nonnegative(e){return this.check(re(0,e))},negative(e){
+return this.check(ve(0,e))},nonpositive(e){return this.check(te(0,e))},multipleOf(e,t){return this.check(je(e,t))},step(e,t){
+return this.check(je(e,t))},finite(){return this}}));function _n(e){return Ls(Tt,e)}var ll=p("ZodNumberFormat",(e,t)=>{Li.
+init(e,t),Tt.init(e,t)});function It(e){return Ms(ll,e)}var xn=p("ZodBoolean",(e,t)=>{Fi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Mr(e,r,n,o)});function yn(e){return Us(
+xn,e)}var eu=p("ZodBigInt",(e,t)=>{Mi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Ur(e,r,n,o)},x.derived({minValue:e=>D(
+e).minimum??null,maxValue:e=>D(e).maximum??null,format:e=>D(e).format??null},{gte(e,t){return this.check(re(e,t))},min(e,t){
+return this.check(re(e,t))},gt(e,t){return this.check(ze(e,t))},lt(e,t){return this.check(ve(e,t))},lte(e,t){return this.
+check(te(e,t))},max(e,t){return this.check(te(e,t))},positive(e){return this.check(ze(BigInt(0),e))},negative(e){return this.
+check(ve(BigInt(0),e))},nonpositive(e){return this.check(te(BigInt(0),e))},nonnegative(e){return this.check(re(BigInt(0),
+e))},multipleOf(e,t){return this.check(je(e,t))}}));var pl=p("ZodNull",(e,t)=>{Ui.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Br(e,r,n,o)});function bn(e){return Ks(
+pl,e)}var fl=p("ZodAny",(e,t)=>{Bi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Kr(e,r,n,o)});function tu(){return Vs(
+fl)}var dl=p("ZodUnknown",(e,t)=>{Ji.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Vr(e,r,n,o)});function Ge(){
+return Ws(dl)}var vn=p("ZodNever",(e,t)=>{Ki.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Jr(e,r,n,o)});function Nt(e){
+return Gs(vn,e)}var zn=p("ZodDate",(e,t)=>{Vi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Wr(e,r,n,o),e.min=(r,n)=>e.check(re(
+r,n)),e.max=(r,n)=>e.check(te(r,n))},x.derived({minDate:e=>{let{minimum:t}=D(e);return t?new Date(t):null},maxDate:e=>{let{
+maximum:t}=D(e);return t?new Date(t):null}},{}));function ru(e){return Xs(zn,e)}var ml=p("ZodArray",(e,t)=>{Xe(),Wi.init(
+e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Hr(e,r,n,o),e.element=t.element},{min(e,t){return this.check($e(e,t))},
+nonempty(e){return this.check($e(1,e))},max(e,t){return this.check(kt(e,t))},length(e,t){return this.check(Zt(e,t))},unwrap(){
+return this.element}});function Ct(e,t){return qs(ml,e,t)}var $n=p("ZodObject",(e,t)=>{Xe(),Yi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Qr(e,r,n,o),x.installLazyProp(
+e,"shape",r=>r._zod.def.shape,!1)},{keyof(){return Zn(Object.keys(this._zod.def.shape))},catchall(e){return this.clone(x.
+mergeDefs(this._zod.def,{catchall:e}))},passthrough(){return this.clone(x.mergeDefs(this._zod.def,{catchall:Ge()}))},loose(){
+return this.clone(x.mergeDefs(this._zod.def,{catchall:Ge()}))},strict(){return this.clone(x.mergeDefs(this._zod.def,{catchall:Nt()}))},
+strip(){return this.clone(x.mergeDefs(this._zod.def,{catchall:void 0}))},extend(e){return x.extend(this,e)},safeExtend(e){
+return x.safeExtend(this,e)},merge(e){return x.merge(this,e)},pick(e){return x.pick(this,e)},omit(e){return x.omit(this,
+e)},partial(...e){return x.partial(Pn,this,e[0])},exactPartial(...e){return x.partial(fu,this,e[0],"exactPartial")},required(...e){
+return x.required(du,this,e[0])}});function nu(e,t){let r={type:"object",shape:e??{},...x.normalizeParams(t)};return new $n(
+r)}function ou(e,t){return new $n({type:"object",shape:e,catchall:Nt(),...x.normalizeParams(t)})}function iu(e,t){return new $n(
+{type:"object",shape:e,catchall:Ge(),...x.normalizeParams(t)})}var su=p("ZodUnion",(e,t)=>{mr.init(e,t),$.init(e,t),e._zod.
+processJSONSchema=(r,n,o)=>en(e,r,n,o),e.options=t.options});function Rt(e,t){return new su({type:"union",options:e,...x.
+normalizeParams(t)})}var hl=p("ZodDiscriminatedUnion",(e,t)=>{su.init(e,t),qi.init(e,t)});function cu(e,t,r){return new hl({type:"union",options:t,
+discriminator:e,...x.normalizeParams(r)})}var gl=p("ZodIntersection",(e,t)=>{Hi.init(e,t),$.init(e,t),e._zod.processJSONSchema=
+(r,n,o)=>tn(e,r,n,o)});function wn(e,t){return new gl({type:"intersection",left:e,right:t})}var _l=p("ZodTuple",(e,t)=>{
+Xe(),Qi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>rn(e,r,n,o)},{rest(e){return this.clone({...this._zod.def,
+rest:e})},partial(){let e=this._zod.def;if(e.checks?.length)throw new Error(".partial() cannot be used on tuple schemas \
+containing refinements");return this.clone({...e,items:e.items.map(t=>new Pn({type:"optional",innerType:t}))})}});function uu(e,t,r){
+let n=t instanceof z,o=n?r:t,i=n?t:null;return new _l({type:"tuple",items:e,rest:i,...x.normalizeParams(o)})}var mn=p("Z\
+odRecord",(e,t)=>{Xe(),es.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>nn(e,r,n,o),e.keyType=t.keyType,e.valueType=
+t.valueType});function kn(e,t,r){return!t||!t._zod?new mn({type:"record",keyType:We(),valueType:e,...x.normalizeParams(t)}):
+new mn({type:"record",keyType:e,valueType:t,...x.normalizeParams(r)})}function au(e,t,r){return new mn({type:"record",keyType:e,
+valueType:t,...x.normalizeParams(r),partial:!0})}var hn=p("ZodEnum",(e,t)=>{ts.init(e,t),$.init(e,t),e._zod.processJSONSchema=(n,o,i)=>Gr(e,n,o,i),e.enum=t.entries,e.options=
+[...e._zod.values];let r=new Set(Object.keys(t.entries));e.extract=(n,o)=>{let i={};for(let s of n)if(r.has(s))i[s]=t.entries[s];else
+throw new Error(`Key ${s} not found in enum`);return new hn({...t,checks:[],...x.normalizeParams(o),entries:i})},e.exclude=
+(n,o)=>{let i={...t.entries};for(let s of n)if(r.has(s))delete i[s];else throw new Error(`Key ${s} not found in enum`);return new hn(
+{...t,checks:[],...x.normalizeParams(o),entries:i})}});function Zn(e,t){let r=Array.isArray(e)?Object.fromEntries(e.map(
+n=>[n,n])):e;return new hn({type:"enum",entries:r,...x.normalizeParams(t)})}var xl=p("ZodLiteral",(e,t)=>{rs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Xr(e,r,n,o),e.values=new Set(t.
+values),Object.defineProperty(e,"value",{get(){if(t.values.length>1)throw new Error("This schema contains multiple valid\
+ literal values. Use `.values` instead.");return t.values[0]}})});function lu(e,t){return new xl({type:"literal",values:Array.
+isArray(e)?e:[e],...x.normalizeParams(t)})}var yl=p("ZodTransform",(e,t)=>{Xe(),ns.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>qr(e,r,n,o),e._zod.parse=
+(r,n)=>{if(n.direction==="backward")throw new be(e.constructor.name);r.addIssue=i=>{if(typeof i=="string")r.issues.push(
+x.issue(i,r.value,t));else{let s=i;s.fatal&&(s.continue=!1),s.code??(s.code="custom"),"input"in s||(s.input=r.value),s.inst??
+(s.inst=e),r.issues.push(x.issue(s))}};let o=t.transform(r.value,r);return o instanceof Promise?o.then(i=>(r.value=i,r)):
+(r.value=o,r)}});function pu(e){return new yl({type:"transform",transform:e})}var Pn=p("ZodOptional",(e,t)=>{hr.init(e,t),
+$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Pt(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function At(e){return new Pn(
+{type:"optional",innerType:e})}var fu=p("ZodExactOptional",(e,t)=>{os.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Pt(
+e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function bl(e){return new fu({type:"optional",innerType:e})}var vl=p("ZodNu\
+llable",(e,t)=>{is.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>on(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});
+function Et(e){return new vl({type:"nullable",innerType:e})}var zl=p("ZodDefault",(e,t)=>{ss.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>un(e,r,n,o),e.unwrap=()=>e._zod.
+def.innerType,e.removeDefault=e.unwrap});function $l(e,t){return new zl({type:"default",innerType:e,get defaultValue(){return typeof t==
+"function"?t():x.shallowClone(t)}})}var wl=p("ZodPrefault",(e,t)=>{cs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>an(
+e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function kl(e,t){return new wl({type:"prefault",innerType:e,get defaultValue(){
+return typeof t=="function"?t():x.shallowClone(t)}})}var du=p("ZodNonOptional",(e,t)=>{us.init(e,t),$.init(e,t),e._zod.processJSONSchema=
+(r,n,o)=>sn(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Zl(e,t){return new du({type:"nonoptional",innerType:e,
+...x.normalizeParams(t)})}var Pl=p("ZodCatch",(e,t)=>{as.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>ln(e,r,n,o),e.unwrap=()=>e._zod.def.
+innerType,e.removeCatch=e.unwrap});function Sl(e,t){return new Pl({type:"catch",innerType:e,catchValue:typeof t=="functi\
+on"?t:x.constantCatch(t)})}var mu=p("ZodPipe",(e,t)=>{gr.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>pn(e,r,n,o),e.in=t.in,e.out=t.out});
+function Kc(e,t){return new mu({type:"pipe",in:e,out:t})}var Ol=p("ZodPreprocess",(e,t)=>{mu.init(e,t),ls.init(e,t)}),Il=p("ZodReadonly",(e,t)=>{ps.init(e,t),$.init(e,t),e._zod.
+processJSONSchema=(r,n,o)=>fn(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Al(e){return new Il({type:"readonly",
+innerType:e})}var El=p("ZodLazy",(e,t)=>{fs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>dn(e,r,n,o),e.unwrap=()=>e._zod.def.
+getter()});function Sn(e){return new El({type:"lazy",getter:e})}var hu=p("ZodCustom",(e,t)=>{ds.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Yr(e,r,n,o)});function gu(e,t){return Hs(hu,e??(()=>!0),t)}function Tl(e,t={}){return Qs(hu,e,t)}function Nl(e,t){return ec(e,t)}function _u(e){let t=Sn(()=>Rt([We(e),_n(),yn(),bn(),Ct(t),kn(We(),t)]));return t}function xu(e,t){return new Ol({type:"\
+pipe",in:pu(e),out:t})}var On={};Ye(On,{ZodISODate:()=>pe,ZodISODateTime:()=>le,ZodISODuration:()=>de,ZodISOTime:()=>fe,date:()=>Dl,datetime:()=>Rl,
+duration:()=>Ll,time:()=>jl});function Rl(e){return vt(le,e)}function Dl(e){return zt(pe,e)}function jl(e){return $t(fe,e)}function Ll(e){return wt(de,
+e)}var In={};Ye(In,{bigint:()=>Bl,boolean:()=>Ul,date:()=>Jl,number:()=>Ml,string:()=>Fl});function Fl(e){return bs(gn,e)}function Ml(e){return Fs(Tt,e)}function Ul(e){return Bs(xn,e)}function Bl(e){return Js(eu,
+e)}function Jl(e){return Ys(zn,e)}export{Vn as NEVER,Tc as ZodError,pe as ZodISODate,le as ZodISODateTime,de as ZodISODuration,fe as ZodISOTime,vn as ZodNever,
+$ as ZodType,tu as any,Ct as array,yn as boolean,In as coerce,gu as custom,ru as date,cu as discriminatedUnion,Gc as email,
+Zn as enum,Yc as guid,It as int,wn as intersection,On as iso,_u as json,Sn as lazy,lu as literal,iu as looseObject,Nt as never,
+bn as null,Et as nullable,_n as number,nu as object,At as optional,au as partialRecord,xu as preprocess,Hn as prettifyError,
+kn as record,Ot as safeParse,ou as strictObject,We as string,Oc as toJSONSchema,uu as tuple,Rt as union,Ge as unknown,Qc as url,
+qc as uuid,yu as z};

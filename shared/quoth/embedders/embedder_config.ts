@@ -1,5 +1,5 @@
 import { z } from "../../vendor/zod.js";
-import { CLOSED_SETS } from "../../db/database.types.ts";
+import { CLOSED_SETS } from "../../db/closed_sets.ts";
 
 /** An embedder's row, with its key. */
 export const embedderConfigSchema = z.object({

@@ -1,5 +1,5 @@
 import { z } from "../../vendor/zod.js";
-import { CLOSED_SETS } from "../../db/database.types.ts";
+import { CLOSED_SETS } from "../../db/closed_sets.ts";
 import type { Sql } from "../../db/sql_client.ts";
 import { jsonValue } from "../../json_schema.ts";
 import { toStorableJson } from "../../storable_json.ts";

@@ -1,4 +1,4 @@
-import { CLOSED_SETS } from "../../db/database.types.ts";
+import { CLOSED_SETS } from "../../db/closed_sets.ts";
 import { asJsonObject } from "../../json.ts";
 import { jsonValue } from "../../json_schema.ts";
 import { defineTool } from "../../tool_contracts/internal_server.ts";

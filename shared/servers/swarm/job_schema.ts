@@ -1,5 +1,5 @@
 import { z } from "../../vendor/zod.js";
-import { CLOSED_SETS } from "../../db/database.types.ts";
+import { CLOSED_SETS } from "../../db/closed_sets.ts";
 import { jsonObject, jsonValue } from "../../json_schema.ts";
 
 const status = z.enum(CLOSED_SETS.tasks.status);

@@ -1,5 +1,5 @@
 import { z } from "../../vendor/zod.js";
-import { CLOSED_SETS } from "../../db/database.types.ts";
+import { CLOSED_SETS } from "../../db/closed_sets.ts";
 import { definedOnly } from "../../defined_only.ts";
 import { defineTool } from "../../tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";

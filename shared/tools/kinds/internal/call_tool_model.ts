@@ -1,6 +1,6 @@
 import { z } from "../../../vendor/zod.js";
 import { answerInTime } from "../../../db/answer_in_time.ts";
-import { CLOSED_SETS } from "../../../db/database.types.ts";
+import { CLOSED_SETS } from "../../../db/closed_sets.ts";
 import type { Sql } from "../../../db/sql_client.ts";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import { definedOnly } from "../../../defined_only.ts";
