@@ -56,6 +56,7 @@ export function createQuothSupervisor(config: Config, sql: Sql, log: Logger): Su
         turnCpuMs: TURN_CPU_MS,
       }),
     runInBackground,
+    noteRequest: () => lifetime.noteRequest(isolateClock.nowMs()),
     isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
     log,
   });

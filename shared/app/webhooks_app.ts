@@ -44,6 +44,7 @@ export function createWebhooksApp(config: Config, log: Logger): App {
         idleSeconds: IDLE_SECONDS,
       }),
     runInBackground,
+    noteRequest: () => lifetime.noteRequest(isolateClock.nowMs()),
     isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
     log,
   });

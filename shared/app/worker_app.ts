@@ -60,6 +60,7 @@ export function createWorkerApp(
         listen,
       }),
     runInBackground: (work) => runInBackground(work.finally(() => telemetry.close())),
+    noteRequest: () => lifetime.noteRequest(isolateClock.nowMs()),
     isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
     log,
   });

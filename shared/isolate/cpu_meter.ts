@@ -9,8 +9,11 @@ export interface CpuMeter {
   limitTo(usedMs: number): void;
 }
 
-/** On a core with three other programs, a turn takes four times its CPU time. */
-const LEAST_SHARE = 0.25;
+/**
+ * The other programs may end. With a lower share, an isolate that was corrected to its soft limit
+ * would reach its hard limit before it noticed.
+ */
+const LEAST_SHARE = 0.75;
 
 /**
  * Creates the meter of this isolate.

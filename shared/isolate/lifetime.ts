@@ -32,14 +32,12 @@ const CPU_OVER_SHARE = 0.85;
 /** Share of the soft limit. */
 const CPU_YOUNG_SHARE = 0.4;
 /** CPU to stop running tasks, record them and return them. */
-const CPU_OF_HELD_MS = 60;
+const CPU_OF_HELD_MS = 25;
 /**
  * A streamed answer of three thousand chunks, with the messages to its watchers: reserved for each
  * until an answer has ended and its cost is known.
  */
 const CPU_OF_STREAM_MS = 420;
-/** The next answer may be longer than the longest so far by this factor. */
-const STREAM_RESERVE = 1.25;
 
 /** The tasks that a worker holds. */
 export interface HeldLoad {
@@ -84,8 +82,8 @@ export interface CpuLife {
   /** Milliseconds of CPU that the isolate has used. */
   usedMs(): number;
   /**
-   * Uses up the CPU up to the soft limit, as far as the held tasks allow: the platform starts
-   * another isolate only when this one is retired, and only CPU use retires it early.
+   * Uses up the CPU up to the soft limit, if the held tasks allow it: the platform starts another
+   * isolate only when this one is retired, and only CPU use retires it early.
    */
   retire(held: HeldLoad): Promise<void>;
 }
@@ -103,8 +101,7 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
   const cpu = cpuLimits === undefined ? null : divideCpu(cpuLimits);
   let longestStreamMs: number | null = null;
   const reservedMs = ({ count, streamCount }: HeldLoad) => {
-    const streamMs = longestStreamMs === null ? CPU_OF_STREAM_MS : longestStreamMs * STREAM_RESERVE;
-    return count * CPU_OF_HELD_MS + streamCount * streamMs;
+    return count * CPU_OF_HELD_MS + streamCount * (longestStreamMs ?? CPU_OF_STREAM_MS);
   };
   return {
     phaseAt(nowMs) {
@@ -119,8 +116,8 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
     roomBeside(held) {
       if (cpu === null) return Infinity;
       const leftMs = cpu.closingMs - cpu.usedMs() - reservedMs(held);
-      // A caller that watches one task probably watches the next.
-      const isWatched = held.streamCount > 0;
+      // Where one task was watched, the next one probably is.
+      const isWatched = held.streamCount > 0 || longestStreamMs !== null;
       const oneMore = reservedMs({ count: 1, streamCount: isWatched ? 1 : 0 });
       return Math.max(0, Math.floor(leftMs / oneMore));
     },
@@ -160,8 +157,9 @@ const BURN_SLICE_MS = 15;
 
 async function retire(cpu: DividedCpu, reservedMs: number): Promise<void> {
   const { usedMs, openMs, closingMs } = cpu;
-  const untilMs = Math.min(openMs, closingMs - reservedMs);
-  while (usedMs() < untilMs) {
+  // Less would not retire the isolate.
+  if (openMs > closingMs - reservedMs) return;
+  while (usedMs() < openMs) {
     burn(BURN_SLICE_MS);
     // Streams and heartbeats continue between two slices.
     await new Promise((resolve) => setTimeout(resolve, 0));

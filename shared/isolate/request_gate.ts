@@ -19,6 +19,10 @@ const KNOWN_AFTER = 3;
 const MAX_COMPUTING = 6;
 /** A request that has run for longer mostly waits, for example for a tool. */
 const COMPUTES_FOR_MS = 500;
+/** Requests that wait for their turn start when the isolate has used less than this meanwhile. */
+const LOOK_MS = 50;
+const IDLE_CPU_MS = 5;
+/** Then only the CPU that is left decides. */
 const MAX_WAIT_MS = 5_000;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -46,6 +50,7 @@ class CpuGate implements RequestGate {
   /** CPU at the end of the first request, which also loads modules and connects. */
   #usedByFirstMs = 0;
   #waiting: (() => void)[] = [];
+  #looking: ReturnType<typeof setInterval> | undefined;
 
   constructor(
     { softMs, hardMs }: { readonly softMs: number; readonly hardMs: number },
@@ -112,17 +117,29 @@ class CpuGate implements RequestGate {
     this.#waiting.shift()?.();
   }
 
-  /** Waits for the end of an earlier request. */
+  /** Waits until an earlier request has ended, or all of them wait for something themselves. */
   async #takeTurn(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => reject(busy()), MAX_WAIT_MS);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, MAX_WAIT_MS);
     this.#waiting.push(resolve);
-    try {
-      await promise;
-    } finally {
-      clearTimeout(timer);
-      this.#waiting = this.#waiting.filter((other) => other !== resolve);
-    }
+    this.#looking ??= this.#look();
+    await promise;
+    clearTimeout(timer);
+    this.#waiting = this.#waiting.filter((other) => other !== resolve);
+    if (this.#waiting.length > 0) return;
+    clearInterval(this.#looking);
+    this.#looking = undefined;
+  }
+
+  /** Gives turns whenever the isolate is idle: requests that wait do not hold up others. */
+  #look(): ReturnType<typeof setInterval> {
+    let lastMs = this.#meter.usedMs();
+    return setInterval(() => {
+      const usedMs = this.#meter.usedMs();
+      const isIdle = usedMs - lastMs < IDLE_CPU_MS;
+      lastMs = usedMs;
+      for (let turn = 0; isIdle && turn < MAX_COMPUTING; turn++) this.#giveTurn();
+    }, LOOK_MS);
   }
 }
 

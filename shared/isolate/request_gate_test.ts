@@ -81,6 +81,19 @@ Deno.test("requests that wait for something slow do not hold up others", async (
   await Promise.all(waiting);
 });
 
+Deno.test("many requests that wait for something slow hold up nobody for long", async () => {
+  const { gate, request } = testGate(0);
+  const slow = Promise.withResolvers<Response>();
+  const waiting = Array.from({ length: 40 }, () => gate.admit(() => slow.promise));
+  const beganAtMs = performance.now();
+
+  assert.equal(await request(), "answered");
+
+  assert.ok(performance.now() - beganAtMs < 3_000);
+  slow.resolve(new Response());
+  await Promise.all(waiting);
+});
+
 Deno.test("a request that fails gives its turn to the next", async () => {
   const gate = createRequestGate(LIMITS, { meter: createCpuMeter(() => 0) });
   const failing = Array.from(

@@ -20,6 +20,8 @@ export interface SupervisorOptions {
   readonly createWorker: () => Worker;
   /** Keeps the isolate alive until the promise settles. */
   readonly runInBackground: (work: Promise<void>) => void;
+  /** Notes a request that starts a worker: it shows that the isolate is not retired. */
+  readonly noteRequest: () => void;
   /** Whether a new worker would have time to claim. */
   readonly isOpen: () => boolean;
   readonly log: Logger;
@@ -39,13 +41,16 @@ export interface Supervisor {
 
 /** Creates the supervisor of an isolate. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const { createWorker, runInBackground, isOpen, log } = options;
+  const { createWorker, runInBackground, noteRequest, isOpen, log } = options;
   let current: Worker | null = null;
   let isWakeOwed = false;
 
   return {
     wake() {
-      if (current === null) return start().id;
+      if (current === null) {
+        noteRequest();
+        return start().id;
+      }
       // A worker that has stopped claiming ignores wake-ups. Its successor in this isolate handles
       // them, or the worker in the next isolate if this one's time is up.
       if (!current.wake()) isWakeOwed = true;

@@ -27,7 +27,7 @@ class ScriptedWorker implements Worker {
   }
 }
 
-function supervised(isOpen = () => true) {
+function supervised(isOpen = () => true, noteRequest = () => {}) {
   const workers: ScriptedWorker[] = [];
   const background: Promise<void>[] = [];
   const supervisor = createSupervisor({
@@ -37,6 +37,7 @@ function supervised(isOpen = () => true) {
       return worker;
     },
     runInBackground: (work) => background.push(work),
+    noteRequest,
     isOpen,
     log: () => {},
   });
@@ -82,5 +83,19 @@ Deno.test("no worker is started after the isolate's time limit", async () => {
   await supervisor.unload();
   await Promise.all(background);
 
+  assert.equal(workers.length, 1);
+});
+
+Deno.test("a wake-up that starts a worker proves, before the worker looks, that the isolate is not retired", () => {
+  let isRetired = true;
+  const { supervisor, workers } = supervised(() => !isRetired, () => isRetired = false);
+
+  supervisor.wake();
+  assert.equal(isRetired, false);
+
+  // The running worker notes its own wake-ups.
+  isRetired = true;
+  supervisor.wake();
+  assert.equal(isRetired, true);
   assert.equal(workers.length, 1);
 });

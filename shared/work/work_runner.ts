@@ -4,6 +4,7 @@ import type { Clock } from "../isolate/clock.ts";
 import type { Lifetime } from "../isolate/lifetime.ts";
 import { nextTurn } from "../isolate/next_turn.ts";
 import type { Logger } from "../log/logger.ts";
+import { CpuShare } from "./cpu_share.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { HeldWork } from "./held_work.ts";
 import { pollingPauseMs } from "./polling_pace.ts";
@@ -67,6 +68,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   readonly #signal: WakeSignal;
   readonly #heartbeat: Heartbeat;
   readonly #slots: Slots;
+  readonly #cpuShare = new CpuShare();
   /** The last claim returned as much as requested, so more work is likely to wait. */
   #isBacklogged = false;
   #isEnding = false;
@@ -74,6 +76,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   #lookedAtMs: number | null = null;
   /** True while it runs work that must run alone. */
   #isAlone = false;
+  #retiring: Promise<void> | null = null;
   #isListening = false;
   /** Resolves when the work that was handed to this worker has been fetched and started. */
   #fetching: Promise<void> = Promise.resolve();
@@ -119,7 +122,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       return true;
     }
     // The platform would have sent it to another isolate if this one were retired.
-    if (this.#isAlone) void this.#retire();
+    if (this.#isAlone) this.#retire();
     this.#signal.send();
     return false;
   }
@@ -166,7 +169,6 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     }, closed.signal);
     do {
       await this.#claimWhileOpen();
-      this.#reopened = new AbortController();
       await this.#fetching;
       await this.#withdraw();
       await this.#passOnWakes();
@@ -200,11 +202,13 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       if (this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000) {
         // Immediately, so that this worker receives no wake-up after its last poll.
         this.#isEnding = true;
-        return;
+        break;
       }
       await this.#signal.wait(Math.min(this.#pauseMs(quietMs), lifetime.openForMs(this.#now())));
       this.#slots.refuse(MAX_WAIT_MS);
     }
+    // Immediately, so that a wake-up after the last look at the phase counts.
+    this.#reopened = new AbortController();
   }
 
   #pauseMs(quietMs: number): number {
@@ -218,7 +222,10 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   async #claim(): Promise<number | null> {
     const { kind } = this.#options;
     const room = Math.max(0, this.#room());
-    if (room === 0) return 0;
+    if (room === 0) {
+      void this.#makeWay();
+      return 0;
+    }
     const lookedAtMs = this.#lookedAtMs;
     try {
       const claimed = await kind.claim(this.id, {
@@ -235,7 +242,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         void this.#reportStall(claimed);
       }
       // Other waiting work needs another isolate, which starts only when this one is retired.
-      if (this.#isAlone) void this.#retire();
+      if (this.#isAlone) this.#retire();
       return claimed.length;
     } catch (error) {
       this.#noteFailedClaim(error);
@@ -284,13 +291,12 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { kind, log, lifetime } = this.#options;
     const { id, epoch } = work;
     const beganAtMs = this.#now();
-    const cpuBeforeMs = lifetime.cpu?.usedMs() ?? 0;
+    const cpuBeforeMs = this.#noteCpu();
     await this.#held.hold({ id, epoch }, async (signal, watch) => {
       const slot = await this.#slots.take(signal);
       const end = await this.#runOrLetGo(work, slot, signal, watch).catch(toName);
       slot?.free();
-      // What runs beside it shares the cost.
-      const cpuMs = ((lifetime.cpu?.usedMs() ?? 0) - cpuBeforeMs) / this.#held.count;
+      const cpuMs = this.#noteCpu() - cpuBeforeMs;
       if (watch.isOn) lifetime.noteStream(cpuMs);
       log("info", `${kind.noun}.run_ended`, {
         worker_id: this.id,
@@ -369,10 +375,27 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     return new StopReason("yield", { isFinal: this.#isAlone && this.#isOver() });
   }
 
-  /** Makes the platform start another isolate for waiting work; this one finishes its own. */
-  async #retire(): Promise<void> {
-    await this.#options.lifetime.cpu?.retire(this.#held.load);
-    await this.#wakeSuccessor();
+  /** Stops claiming when CPU, not slots, keeps it from waiting work, so that another isolate starts. */
+  async #makeWay(): Promise<void> {
+    const { lifetime, settings } = this.#options;
+    const hasSlots = this.#held.count < settings.slots;
+    if (!this.#isLimited || !this.#isBacklogged || !hasSlots || this.#isAlone) return;
+    this.#isBacklogged = false;
+    await lifetime.cpu?.retire(this.#held.load);
+    this.#signal.send();
+  }
+
+  /**
+   * Makes the platform start another isolate for waiting work; this one finishes its own. Wake-ups
+   * that arrive meanwhile change nothing.
+   */
+  #retire(): void {
+    const retire = async () => {
+      // A call that runs alone does not stream.
+      await this.#options.lifetime.cpu?.retire({ count: this.#held.count, streamCount: 0 });
+      await this.#wakeSuccessor();
+    };
+    this.#retiring ??= retire().finally(() => this.#retiring = null);
   }
 
   /** A wake-up that is lost delays work until the next tick, so its failure is logged. */
@@ -427,6 +450,11 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { freeCount, aheadCount, waitingCount } = this.#slots;
     const settledCount = this.#held.count - waitingCount - (settings.slots - freeCount);
     return Math.min(freeCount + (canWait ? aheadCount : 0), MAX_SETTLED - settledCount);
+  }
+
+  /** Called when work begins or ends; see {@linkcode CpuShare}. */
+  #noteCpu(): number {
+    return this.#cpuShare.note(this.#options.lifetime.cpu?.usedMs() ?? 0, this.#held.count);
   }
 
   #cpuUsed(): { readonly cpu_used_ms?: number } {

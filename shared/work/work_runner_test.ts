@@ -361,6 +361,67 @@ Deno.test("a worker that claims again after a wake-up wakes its successor when i
   await stop();
 });
 
+Deno.test("a worker without CPU for waiting work lets another isolate start", async () => {
+  let measuredMs = 0;
+  let wakeCount = 0;
+  let lookMs = 0;
+  // Each look costs something, so that using up CPU ends without waiting.
+  const meter = createCpuMeter(() => measuredMs += lookMs);
+  const lifetime = createLifetime(36_000, { softMs: 1_000, hardMs: 2_000, meter });
+  lifetime.noteStream(200);
+  const { add, clock, slow, stop } = testRunner(8, {
+    wakeSuccessor: () => {
+      wakeCount++;
+      return Promise.resolve();
+    },
+    run: async (_work, { watch }) => {
+      watch.note(60);
+      await slow.promise;
+      return "done";
+    },
+  }, lifetime);
+  await settle();
+  measuredMs = 850;
+  await add("one", "two", "three", "four");
+  lookMs = 10;
+
+  await clock.pass(1_000);
+  await settle();
+
+  assert.equal(wakeCount, 1);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("a wake-up that arrives just after a worker has closed makes it claim again", async () => {
+  let onClosed = () => {};
+  let measuredMs = 0;
+  const meter = createCpuMeter(() => measuredMs);
+  const limited = createLifetime(36_000, { softMs: 1_000, hardMs: 2_000, meter });
+  const lifetime: Lifetime = {
+    ...limited,
+    phaseAt(nowMs) {
+      const phase = limited.phaseAt(nowMs);
+      if (phase !== "open") queueMicrotask(() => onClosed());
+      return phase;
+    },
+  };
+  const runner = testRunner(4, {}, lifetime);
+  await settle();
+  await runner.add("slow");
+  onClosed = () => {
+    onClosed = () => {};
+    void runner.add("next");
+  };
+
+  measuredMs = 1_100;
+  await runner.clock.pass(1_000);
+
+  assert.deepEqual(runner.ended, ["next done"]);
+  runner.slow.resolve();
+  await runner.stop();
+});
+
 Deno.test("a wake-up after the last work of a closed worker asks for another worker", async () => {
   const { measure, running, wake } = limitedRunner();
   await settle();

@@ -23,6 +23,8 @@ begin
   ) as claim
   join public.tasks as task on task.id = claim.task_id;
 
+  -- After a long backlog, an earlier claim of another task hardly matters.
+  v_ready_at := greatest(v_ready_at, v_claimed_at - interval '5 minutes');
   select max(event.at) into v_other_at
   from public.task_events as event
   where event.at > v_ready_at and event.at < v_claimed_at
@@ -32,4 +34,4 @@ begin
 end;
 $$;
 comment on function private.stalled_ms(uuid[]) is
-  'Milliseconds before the claim of these tasks in which one of them waited and no task of anybody was claimed. Called by workers that had not looked for work for a while.';
+  'Milliseconds before the claim of these tasks in which one of them waited and no task of anybody was claimed, at most five minutes. Called by workers that had not looked for work for a while.';

@@ -32,7 +32,7 @@ const nested = (open: string, close: string, levels: number) => (characters: num
 };
 
 /** Texts of one repeated part: what a pattern or a scanner may read again and again. */
-const PLAIN: WorstTexts = {
+export const PLAIN_TEXTS: WorstTexts = {
   "one letter": fill("a"),
   "spaces": fill(" "),
   "words": fill("very "),
@@ -112,7 +112,7 @@ const MARKDOWN: WorstTexts = {
 };
 
 /** Texts that could be slow for one of the parsers, all of about the same length. */
-export const WORST_TEXTS: WorstTexts = { ...PLAIN, ...TABLES, ...STATEMENTS, ...MARKDOWN };
+export const WORST_TEXTS: WorstTexts = { ...PLAIN_TEXTS, ...TABLES, ...STATEMENTS, ...MARKDOWN };
 
 const many = <T>(count: number, itemOf: (number: number) => T): T[] =>
   Array.from({ length: count }, (_, number) => itemOf(number));
