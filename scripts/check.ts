@@ -1,8 +1,8 @@
 /** `deno task check`: runs all static checks. */
 import { join } from "node:path";
-import { createTaskRequest } from "../shared/tasks/create_task_request.ts";
-import { executeRequest } from "../shared/execute/execute_request.ts";
-import { CLOSED_SETS } from "../shared/db/closed_sets.ts";
+import { createTaskRequest } from "../shared/engine/tasks/create_task_request.ts";
+import { executeRequest } from "../shared/gateway/execute/execute_request.ts";
+import { CLOSED_SETS } from "../shared/platform/db/closed_sets.ts";
 import { functionPackageProblems } from "./check/function_packages.ts";
 import {
   effectsInCore,

@@ -1,7 +1,7 @@
 /** `deno task context:push`: publishes `supabase/supabase-sql-context.md` to a project. */
 import { join, relative } from "node:path";
-import { createSql } from "../shared/db/sql_client.ts";
-import { ContextFileError } from "../shared/sql/context/context_file.ts";
+import { createSql } from "../shared/platform/db/sql_client.ts";
+import { ContextFileError } from "../shared/servers/sql/context/context_file.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { CONTEXT_FILE } from "./context/context_path.ts";

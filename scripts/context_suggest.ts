@@ -1,7 +1,11 @@
 /** `deno task context:suggest`: proposes what `generate_sql` could learn from graded calls. */
 import { join, relative } from "node:path";
-import { createSql } from "../shared/db/sql_client.ts";
-import { ContextFileError, readContextFile, TITLE } from "../shared/sql/context/context_file.ts";
+import { createSql } from "../shared/platform/db/sql_client.ts";
+import {
+  ContextFileError,
+  readContextFile,
+  TITLE,
+} from "../shared/servers/sql/context/context_file.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { addProposals, fixText, patternText } from "./context/add_proposals.ts";

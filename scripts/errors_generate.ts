@@ -11,7 +11,7 @@ const PAGE = "docs/errors.md";
 await runCommand(
   {
     name: "deno task errors:generate",
-    summary: `Writes ${MIGRATION} and the table of ${PAGE} from shared/errors/codes.ts.`,
+    summary: `Writes ${MIGRATION} and the table of ${PAGE} from shared/platform/errors/codes.ts.`,
     options: {
       check: { type: "boolean", help: "Write nothing; fail if a file is not up to date." },
     },

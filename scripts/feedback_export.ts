@@ -1,8 +1,8 @@
 /** `deno task feedback:export`: writes grades and failures of tool calls to a folder, as CSV. */
 import { dirname, join } from "node:path";
-import { createSql } from "../shared/db/sql_client.ts";
-import { createExportStore } from "../shared/feedback/export_store.ts";
-import { runExport } from "../shared/feedback/run_export.ts";
+import { createSql } from "../shared/platform/db/sql_client.ts";
+import { createExportStore } from "../shared/gateway/feedback/export_store.ts";
+import { runExport } from "../shared/gateway/feedback/run_export.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";

@@ -1,6 +1,6 @@
 /** `deno task mcps:sync`: synchronizes the registry with `external-mcps.yaml`. */
 import { basename, join } from "node:path";
-import { createSql } from "../shared/db/sql_client.ts";
+import { createSql } from "../shared/platform/db/sql_client.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { loadYaml } from "./deps.ts";

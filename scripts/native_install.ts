@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { SwarmError } from "../shared/errors/swarm_error.ts";
+import { SwarmError } from "../shared/platform/errors/swarm_error.ts";
 import { runCommand } from "./cli/run_command.ts";
 import { writeLine, writeProgress } from "./terminal.ts";
 import { buildPgvector } from "../stack/native/build_pgvector.ts";

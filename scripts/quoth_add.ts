@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { createSql, type Sql } from "../shared/db/sql_client.ts";
-import { webUrlOf } from "../shared/quoth/github/github_url.ts";
-import { createPathFilter, findGlobProblem } from "../shared/quoth/sync/path_filter.ts";
+import { createSql, type Sql } from "../shared/platform/db/sql_client.ts";
+import { webUrlOf } from "../shared/servers/quoth/github/github_url.ts";
+import { createPathFilter, findGlobProblem } from "../shared/servers/quoth/sync/path_filter.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";

@@ -1,6 +1,6 @@
 import { z } from "../shared/vendor/zod.js";
-import { createSql } from "../shared/db/sql_client.ts";
-import { toSwarmError } from "../shared/db/to_swarm_error.ts";
+import { createSql } from "../shared/platform/db/sql_client.ts";
+import { toSwarmError } from "../shared/platform/db/to_swarm_error.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";

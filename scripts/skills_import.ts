@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { createSql } from "../shared/db/sql_client.ts";
+import { createSql } from "../shared/platform/db/sql_client.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { loadYaml } from "./deps.ts";

@@ -1,5 +1,5 @@
 /** `deno task sql`: runs statements or a prompt on the database of the running stack. */
-import { createSql, type Sql } from "../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../shared/platform/db/sql_client.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";

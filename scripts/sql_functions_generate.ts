@@ -5,7 +5,7 @@ import { loadPglite } from "../stack/deps.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { writeLine } from "./terminal.ts";
 
-const TARGET = "shared/sql/built_in_functions.ts";
+const TARGET = "shared/servers/sql/built_in_functions.ts";
 
 /**
  * Names without any overload that is volatile, accesses the server's internals, or reads a query, a

@@ -5,8 +5,8 @@ import { PROJECT_ROOT } from "./project_root.ts";
 import { writeLine } from "./terminal.ts";
 import { generateFromDatabase } from "./types/generate_from_database.ts";
 
-const TYPES = "shared/db/database.types.ts";
-const SETS = "shared/db/closed_sets.ts";
+const TYPES = "shared/platform/db/database.types.ts";
+const SETS = "shared/platform/db/closed_sets.ts";
 const PAGE = "docs/reference/tables.md";
 
 await runCommand(

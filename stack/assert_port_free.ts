@@ -1,4 +1,4 @@
-import { SwarmError } from "../shared/errors/swarm_error.ts";
+import { SwarmError } from "../shared/platform/errors/swarm_error.ts";
 
 /**
  * Checks that a port is free, before anything else is started.

@@ -1,4 +1,4 @@
-import { SwarmError } from "../shared/errors/swarm_error.ts";
+import { SwarmError } from "../shared/platform/errors/swarm_error.ts";
 
 /**
  * Creates the data folder and checks that it can be written, before anything else is started.

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { definedOnly } from "../shared/defined_only.ts";
-import { SwarmError } from "../shared/errors/swarm_error.ts";
+import { definedOnly } from "../shared/platform/values/defined_only.ts";
+import { SwarmError } from "../shared/platform/errors/swarm_error.ts";
 import type { Logger, StackDatabase } from "./database/database_port.ts";
 import { makeEphemeralFolder } from "./database/ephemeral_folder.ts";
 import { endOrphan } from "./database/folder_lock.ts";

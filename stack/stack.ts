@@ -1,7 +1,7 @@
-import { definedOnly } from "../shared/defined_only.ts";
-import type { JsonValue } from "../shared/json.ts";
-import type { Logger } from "../shared/log/logger.ts";
-import { SwarmError } from "../shared/errors/swarm_error.ts";
+import { definedOnly } from "../shared/platform/values/defined_only.ts";
+import type { JsonValue } from "../shared/platform/values/json.ts";
+import type { Logger } from "../shared/platform/log/logger.ts";
+import { SwarmError } from "../shared/platform/errors/swarm_error.ts";
 import { loadSupabaseLite, loadSupabaseLitePostgres } from "./deps.ts";
 import { openDatabase } from "./open_database.ts";
 import type { StackDatabase } from "./database/database_port.ts";

@@ -1,6 +1,6 @@
 import { parseEnv } from "node:util";
 import { join } from "node:path";
-import { SwarmError } from "../shared/errors/swarm_error.ts";
+import { SwarmError } from "../shared/platform/errors/swarm_error.ts";
 import type { CpuLimits } from "./functions/cpu_watch.ts";
 
 /** Variables by name. */

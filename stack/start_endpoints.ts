@@ -1,4 +1,4 @@
-import type { Logger } from "../shared/log/logger.ts";
+import type { Logger } from "../shared/platform/log/logger.ts";
 import type { StackDatabase } from "./database/database_port.ts";
 import type { FunctionLog } from "./functions/function_log.ts";
 import { createFunctionHost, type FunctionHost } from "./functions/function_host.ts";

@@ -1,10 +1,14 @@
-import { asJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
+import {
+  asJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../shared/platform/values/json.ts";
 import { AUTH_EVENT_FIELDS } from "../../shared/servers/catalog/auth_event_fields.ts";
 import { PROMPT_ISSUES } from "../../shared/servers/catalog/prompt_rules/prompt_text.ts";
 import { catalogServer } from "../../shared/servers/catalog/server.ts";
 import { markdownTable } from "../markdown/markdown_table.ts";
-import type { InternalTool } from "../../shared/tool_contracts/internal_server.ts";
-import { catalogueKeyOf } from "../../shared/tool_contracts/tool_versions.ts";
+import type { InternalTool } from "../../shared/gateway/tool_contracts/internal_server.ts";
+import { catalogueKeyOf } from "../../shared/gateway/tool_contracts/tool_versions.ts";
 
 const PROMPT_RULES: Readonly<Record<keyof typeof PROMPT_ISSUES, string>> = {
   VAGUE_WORD: "a word or phrase without a clear meaning, such as *something* or *etc*",

@@ -1,4 +1,4 @@
-import { isErrorCode } from "../../shared/errors/codes.ts";
+import { isErrorCode } from "../../shared/platform/errors/codes.ts";
 
 const RAISED = /private\.raise_error\('([A-Z_]+)'/g;
 const RAISED_DIRECTLY = /raise sqlstate 'PT/;
@@ -9,7 +9,7 @@ const RAISED_DIRECTLY = /raise sqlstate 'PT/;
  */
 export function unknownErrorCodes(name: string, sql: string): string[] {
   const unknown = [...sql.matchAll(RAISED)].flatMap(([, code = ""]) =>
-    isErrorCode(code) ? [] : [`${name}: ${code} is not in shared/errors/codes.ts`]
+    isErrorCode(code) ? [] : [`${name}: ${code} is not in shared/platform/errors/codes.ts`]
   );
   return RAISED_DIRECTLY.test(sql)
     ? [...unknown, `${name}: an error is raised without private.raise_error()`]

@@ -11,7 +11,7 @@ Deno.test("unknownErrorCodes() reports an unlisted code and an error with its ow
   assert.deepEqual(
     unknownErrorCodes("a.sql", raise("NO_SUCH_CODE") + "  raise sqlstate 'PT404' using\n"),
     [
-      "a.sql: NO_SUCH_CODE is not in shared/errors/codes.ts",
+      "a.sql: NO_SUCH_CODE is not in shared/platform/errors/codes.ts",
       "a.sql: an error is raised without private.raise_error()",
     ],
   );

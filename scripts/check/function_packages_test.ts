@@ -7,8 +7,8 @@ const ENTRY = "supabase/functions/f/index.ts";
 Deno.test("functionPackageProblems() accepts an SDK that is loaded on first use", () => {
   const problems = functionPackageProblems(ENTRY, [
     moduleOf(ENTRY, { eager: ["shared/llm/choose.ts", "shared/vendor/zod.js"] }),
-    moduleOf("shared/llm/choose.ts", { lazy: ["shared/llm/openai_adapter.ts"] }),
-    moduleOf("shared/llm/openai_adapter.ts", { eager: ["shared/vendor/openai.js"] }),
+    moduleOf("shared/llm/choose.ts", { lazy: ["shared/models/llm/openai_adapter.ts"] }),
+    moduleOf("shared/models/llm/openai_adapter.ts", { eager: ["shared/vendor/openai.js"] }),
     moduleOf("shared/vendor/openai.js", { eager: ["node:process"] }),
   ]);
 
@@ -17,12 +17,12 @@ Deno.test("functionPackageProblems() accepts an SDK that is loaded on first use"
 
 Deno.test("functionPackageProblems() reports an SDK that is loaded with the function", () => {
   const problems = functionPackageProblems(ENTRY, [
-    moduleOf(ENTRY, { eager: ["shared/llm/openai_adapter.ts"] }),
-    moduleOf("shared/llm/openai_adapter.ts", { eager: ["shared/vendor/openai.js"] }),
+    moduleOf(ENTRY, { eager: ["shared/models/llm/openai_adapter.ts"] }),
+    moduleOf("shared/models/llm/openai_adapter.ts", { eager: ["shared/vendor/openai.js"] }),
   ]);
 
   assert.deepEqual(problems, [
-    `${ENTRY} loads shared/vendor/openai.js when it starts (shared/llm/openai_adapter.ts): ` +
+    `${ENTRY} loads shared/vendor/openai.js when it starts (shared/models/llm/openai_adapter.ts): ` +
     "load it with import() when it is first needed",
   ]);
 });
@@ -48,14 +48,14 @@ Deno.test("functionPackageProblems() accepts a package without a vendored module
 
 Deno.test("functionPackageProblems() reports a vendored module that is uploaded for its types", () => {
   const problems = functionPackageProblems(ENTRY, [
-    moduleOf(ENTRY, { lazy: ["shared/mcp/result.ts", "shared/vendor/mcp_client.js"] }),
-    moduleOf("shared/mcp/result.ts", {
+    moduleOf(ENTRY, { lazy: ["shared/gateway/mcp/result.ts", "shared/vendor/mcp_client.js"] }),
+    moduleOf("shared/gateway/mcp/result.ts", {
       types: ["shared/vendor/mcp_client.js", "shared/vendor/mcp_server.js"],
     }),
   ]);
 
   assert.deepEqual(problems, [
-    `${ENTRY} uploads shared/vendor/mcp_server.js only for its types (shared/mcp/result.ts): ` +
+    `${ENTRY} uploads shared/vendor/mcp_server.js only for its types (shared/gateway/mcp/result.ts): ` +
     "import the types from a module that the function runs, or declare them",
   ]);
 });

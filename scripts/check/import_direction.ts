@@ -33,14 +33,14 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
 const PORTS: readonly RegExp[] = [/_port\.ts$/];
 
 /** The generated closed sets of the database. They are only names, so every layer may use them. */
-const GENERATED_NAMES = "shared/db/closed_sets.ts";
+const GENERATED_NAMES = "shared/platform/db/closed_sets.ts";
 
 const STACK_FOLDER = "stack/";
 
 /** The adapter modules that connect to Postgres. */
 const STACK_MAY_IMPORT: ReadonlySet<string> = new Set([
-  "shared/db/sql_client.ts",
-  "shared/db/tls_socket.ts",
+  "shared/platform/db/sql_client.ts",
+  "shared/platform/db/tls_socket.ts",
 ]);
 
 /** APIs that the core must not use: effects are passed as parameters. */

@@ -3,10 +3,13 @@ import { effectsInCore, misdirectedImports, misdirectedStackImports } from "./im
 
 Deno.test("misdirectedImports() accepts imports of lower layers", () => {
   const problems = misdirectedImports([
-    { path: "shared/worker/loop.ts", imports: ["shared/agent/decide.ts"] },
-    { path: "shared/agent/decide.ts", imports: ["shared/llm/model_port.ts", "shared/json.ts"] },
-    { path: "shared/llm/model_port.ts", imports: [] },
-    { path: "shared/json.ts", imports: [] },
+    { path: "shared/worker/loop.ts", imports: ["shared/engine/agent/decide.ts"] },
+    {
+      path: "shared/engine/agent/decide.ts",
+      imports: ["shared/models/llm/model_port.ts", "shared/platform/values/json.ts"],
+    },
+    { path: "shared/models/llm/model_port.ts", imports: [] },
+    { path: "shared/platform/values/json.ts", imports: [] },
   ]);
 
   assert.deepEqual(problems, []);
@@ -14,22 +17,22 @@ Deno.test("misdirectedImports() accepts imports of lower layers", () => {
 
 Deno.test("misdirectedImports() reports an import from the core to an adapter", () => {
   const problems = misdirectedImports([
-    { path: "shared/agent/decide.ts", imports: ["shared/db/sql_client.ts"] },
+    { path: "shared/engine/agent/decide.ts", imports: ["shared/platform/db/sql_client.ts"] },
   ]);
 
   assert.deepEqual(problems, [
-    "shared/agent/decide.ts (core) imports shared/db/sql_client.ts (adapters)",
+    "shared/engine/agent/decide.ts (core) imports shared/platform/db/sql_client.ts (adapters)",
   ]);
 });
 
 Deno.test("misdirectedImports() reports a cycle", () => {
   const problems = misdirectedImports([
-    { path: "shared/db/a.ts", imports: ["shared/db/b.ts"] },
-    { path: "shared/db/b.ts", imports: ["shared/db/a.ts"] },
+    { path: "shared/platform/db/a.ts", imports: ["shared/platform/db/b.ts"] },
+    { path: "shared/platform/db/b.ts", imports: ["shared/platform/db/a.ts"] },
   ]);
 
   assert.deepEqual(problems, [
-    "Import cycle: shared/db/a.ts → shared/db/b.ts → shared/db/a.ts",
+    "Import cycle: shared/platform/db/a.ts → shared/platform/db/b.ts → shared/platform/db/a.ts",
   ]);
 });
 
@@ -47,10 +50,10 @@ Deno.test("effectsInCore() finds a clock in the core, but not in its comments or
 
 Deno.test("misdirectedImports() reports two folders that import each other", () => {
   const problems = misdirectedImports([
-    { path: "shared/db/a.ts", imports: ["shared/http/b.ts"] },
-    { path: "shared/http/b.ts", imports: [] },
-    { path: "shared/http/c.ts", imports: ["shared/db/d.ts"] },
-    { path: "shared/db/d.ts", imports: [] },
+    { path: "shared/platform/db/a.ts", imports: ["shared/platform/http/b.ts"] },
+    { path: "shared/platform/http/b.ts", imports: [] },
+    { path: "shared/platform/http/c.ts", imports: ["shared/platform/db/d.ts"] },
+    { path: "shared/platform/db/d.ts", imports: [] },
   ]);
 
   assert.deepEqual(problems, ["Import cycle: shared/db → shared/http → shared/db"]);
@@ -58,28 +61,34 @@ Deno.test("misdirectedImports() reports two folders that import each other", () 
 
 Deno.test("misdirectedImports() prevents tools from importing the code that serves them", () => {
   const problems = misdirectedImports([
-    { path: "shared/tools/relay.ts", imports: ["shared/mcp/public_url.ts"] },
-    { path: "shared/tools/listing/list_servers.ts", imports: ["shared/servers/quoth/server.ts"] },
-    { path: "shared/mcp/public_url.ts", imports: [] },
+    { path: "shared/gateway/tools/relay.ts", imports: ["shared/gateway/mcp/public_url.ts"] },
+    {
+      path: "shared/gateway/tools/listing/list_servers.ts",
+      imports: ["shared/servers/quoth/server.ts"],
+    },
+    { path: "shared/gateway/mcp/public_url.ts", imports: [] },
     { path: "shared/servers/quoth/server.ts", imports: [] },
   ]);
 
   assert.deepEqual(problems, [
-    "shared/tools/relay.ts (adapters) imports shared/mcp/public_url.ts (use cases)",
-    "shared/tools/listing/list_servers.ts (adapters) imports shared/servers/quoth/server.ts " +
+    "shared/gateway/tools/relay.ts (adapters) imports shared/gateway/mcp/public_url.ts (use cases)",
+    "shared/gateway/tools/listing/list_servers.ts (adapters) imports shared/servers/quoth/server.ts " +
     "(use cases)",
   ]);
 });
 
 Deno.test("misdirectedStackImports() prevents the embedded Supabase from importing agents", () => {
   const problems = misdirectedStackImports([
-    { path: "stack/stack.ts", imports: ["stack/keys/keys.ts", "shared/agent/decide.ts"] },
-    { path: "stack/keys/keys.ts", imports: ["shared/json.ts", "scripts/demo/run_demo.ts"] },
-    { path: "shared/json.ts", imports: [] },
+    { path: "stack/stack.ts", imports: ["stack/keys/keys.ts", "shared/engine/agent/decide.ts"] },
+    {
+      path: "stack/keys/keys.ts",
+      imports: ["shared/platform/values/json.ts", "scripts/demo/run_demo.ts"],
+    },
+    { path: "shared/platform/values/json.ts", imports: [] },
   ]);
 
   assert.deepEqual(problems, [
-    "stack/stack.ts (embedded Supabase) imports shared/agent/decide.ts",
+    "stack/stack.ts (embedded Supabase) imports shared/engine/agent/decide.ts",
     "stack/keys/keys.ts (embedded Supabase) imports scripts/demo/run_demo.ts",
   ]);
 });

@@ -9,11 +9,11 @@ Deno.test("importsOfTests() names a file outside of tests/ that imports a fixtur
     `const { waitFor } = await import("../${"tests"}/wait_for.ts");`,
   ].join("\n");
 
-  const problems = importsOfTests("shared/tools/x_test.ts", source);
+  const problems = importsOfTests("shared/gateway/tools/x_test.ts", source);
 
   assert.deepEqual(problems.map((problem) => problem.split(" ", 1)[0]), [
-    "shared/tools/x_test.ts:2",
-    "shared/tools/x_test.ts:3",
+    "shared/gateway/tools/x_test.ts:2",
+    "shared/gateway/tools/x_test.ts:3",
   ]);
 });
 

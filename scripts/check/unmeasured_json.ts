@@ -1,7 +1,7 @@
 /** Modules that may parse text without limits: the guard itself, and the project's own settings. */
 const MAY_PARSE: ReadonlySet<string> = new Set([
-  "shared/json/parse_json.ts",
-  "shared/config/env_variables.ts",
+  "shared/platform/json/parse_json.ts",
+  "shared/platform/config/env_variables.ts",
 ]);
 
 /**
@@ -14,6 +14,6 @@ export function unmeasuredJson(path: string, source: string): string[] {
   if (MAY_PARSE.has(path)) return [];
   const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
   return [...code.matchAll(UNMEASURED)].map(([call]) =>
-    `${path} parses JSON by ${call}…: use parseJson() of shared/json/parse_json.ts`
+    `${path} parses JSON by ${call}…: use parseJson() of shared/platform/json/parse_json.ts`
   );
 }

@@ -9,6 +9,6 @@ Deno.test("unmeasuredJson() finds foreign JSON that is parsed without limits", (
     const body = JSON.parse(text);
     const answer = await response.json();`;
 
-  assert.equal(unmeasuredJson("shared/http/x.ts", source).length, 2);
-  assert.deepEqual(unmeasuredJson("shared/json/parse_json.ts", source), []);
+  assert.equal(unmeasuredJson("shared/platform/http/x.ts", source).length, 2);
+  assert.deepEqual(unmeasuredJson("shared/platform/json/parse_json.ts", source), []);
 });

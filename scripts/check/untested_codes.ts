@@ -1,4 +1,4 @@
-import { ERROR_CODES } from "../../shared/errors/codes.ts";
+import { ERROR_CODES } from "../../shared/platform/errors/codes.ts";
 
 /** Codes in these files are only listed or invented, so they prove nothing. */
 const NO_PROOF =

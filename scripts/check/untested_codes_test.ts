@@ -14,13 +14,13 @@ Deno.test("untestedCodes() does not accept a longer name in place of the code", 
 
 Deno.test("isCodeProof() accepts tests and their steps, but not the list of codes or fixtures", () => {
   const proofs = [
-    "shared/http/authenticate_test.ts",
+    "shared/platform/http/authenticate_test.ts",
     "tests/security/execute_sql_steps.ts",
     "supabase/tests/cancel_task/refuses.sql",
   ];
 
   assert.ok(proofs.every(isCodeProof));
-  assert.ok(!isCodeProof("shared/errors/codes_test.ts"));
-  assert.ok(!isCodeProof("shared/errors/codes.ts"));
+  assert.ok(!isCodeProof("shared/platform/errors/codes_test.ts"));
+  assert.ok(!isCodeProof("shared/platform/errors/codes.ts"));
   assert.ok(!isCodeProof("tests/conformance/fixture/signed_state.ts"));
 });

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { nearestNames } from "../../shared/nearest_names.ts";
+import { nearestNames } from "../../shared/platform/values/nearest_names.ts";
 
 /** One flag of a command. */
 export interface CommandOption {

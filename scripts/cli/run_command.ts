@@ -1,4 +1,4 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { red, writeError, writeLine } from "../terminal.ts";
 import {
   type CommandOption,

@@ -1,5 +1,9 @@
-import { GENERATED_BEGIN, GENERATED_END, SECTIONS } from "../../shared/sql/context/context_file.ts";
-import type { ErrorFix, QueryPattern } from "../../shared/sql/context/sql_context.ts";
+import {
+  GENERATED_BEGIN,
+  GENERATED_END,
+  SECTIONS,
+} from "../../shared/servers/sql/context/context_file.ts";
+import type { ErrorFix, QueryPattern } from "../../shared/servers/sql/context/sql_context.ts";
 import type { Proposals } from "./read_proposals.ts";
 
 /** Writes a proposed pattern in the format of the file. */

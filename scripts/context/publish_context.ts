@@ -1,13 +1,13 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import {
   type ContextFile,
   ContextFileError,
   type LocatedPattern,
   readContextFile,
-} from "../../shared/sql/context/context_file.ts";
-import { stripConstants } from "../../shared/sql/context/strip_constants.ts";
-import type { SqlContext } from "../../shared/sql/context/sql_context.ts";
-import { parseSql, SqlSyntaxError } from "../../shared/sql/parse_sql.ts";
+} from "../../shared/servers/sql/context/context_file.ts";
+import { stripConstants } from "../../shared/servers/sql/context/strip_constants.ts";
+import type { SqlContext } from "../../shared/servers/sql/context/sql_context.ts";
+import { parseSql, SqlSyntaxError } from "../../shared/servers/sql/parse_sql.ts";
 
 /** The result of {@linkcode publishContext}. */
 export interface PublishedContext {

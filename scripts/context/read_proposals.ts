@@ -1,8 +1,8 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { ContextFile } from "../../shared/sql/context/context_file.ts";
-import { proposeFix } from "../../shared/sql/context/propose_fix.ts";
-import type { ErrorFix, QueryPattern } from "../../shared/sql/context/sql_context.ts";
-import { stripConstants } from "../../shared/sql/context/strip_constants.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { ContextFile } from "../../shared/servers/sql/context/context_file.ts";
+import { proposeFix } from "../../shared/servers/sql/context/propose_fix.ts";
+import type { ErrorFix, QueryPattern } from "../../shared/servers/sql/context/sql_context.ts";
+import { stripConstants } from "../../shared/servers/sql/context/strip_constants.ts";
 
 /** Patterns and fixes from calls that the file does not have yet. */
 export interface Proposals {

@@ -1,7 +1,7 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { describeTable } from "../../shared/sql/linking/compact_schema.ts";
-import { toLinkable } from "../../shared/sql/linking/to_linkable.ts";
-import type { DatabaseSchema } from "../../shared/sql/schema/database_schema.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { describeTable } from "../../shared/servers/sql/linking/compact_schema.ts";
+import { toLinkable } from "../../shared/servers/sql/linking/to_linkable.ts";
+import type { DatabaseSchema } from "../../shared/servers/sql/schema/database_schema.ts";
 
 /** Lists the tables of the exposed schemas as signed-in users see them, one per line. */
 export async function schemaOverview(sql: Sql): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import type { TraceEvent } from "./trace_event.ts";
 
 /** The claims of the demo. Each is computed from evidence. */

@@ -1,4 +1,4 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import type { FileServer } from "./file_server.ts";
 import { addFilesTool } from "../files/add_files_tool.ts";
 

@@ -1,4 +1,4 @@
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 import { type LocalPlatform, startPlatform } from "../platform/start_platform.ts";
 import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";

@@ -5,7 +5,7 @@ import type { Deployment } from "./management_api.ts";
 
 /** The function that serves the SQL tools. */
 const FUNCTION = "mcp";
-const CLASSIFIER = "shared/sql/classify_sql.ts";
+const CLASSIFIER = "shared/servers/sql/classify_sql.ts";
 
 /** Statements with the class that the deployed code must return. */
 const STATEMENTS: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
  * Runs on the edge runtime's Deno with `--expose-gc`: whether a combined signal that only its
  * listeners know survives a collection. Prints `heard` or `lost`.
  */
-import { keepCombinedSignals } from "../../shared/isolate/keep_combined_signals.ts";
+import { keepCombinedSignals } from "../../shared/platform/isolate/keep_combined_signals.ts";
 
 keepCombinedSignals();
 const stop = new AbortController();

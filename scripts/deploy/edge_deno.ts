@@ -1,4 +1,4 @@
-import { lazily } from "../../shared/lazily.ts";
+import { lazily } from "../../shared/platform/values/lazily.ts";
 
 /** Supabase's edge runtime is compatible with this version of Deno. */
 export const EDGE_DENO = "deno@2.1.4";

@@ -1,6 +1,6 @@
 import { z } from "../../shared/vendor/zod.js";
-import { capBody } from "../../shared/net/cap_body.ts";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { capBody } from "../../shared/platform/net/cap_body.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { MinilmPool } from "./minilm_pool.ts";
 
 /** The only served model. `embedders.model` has this name. */

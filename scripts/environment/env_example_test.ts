@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseEnv } from "node:util";
-import { readConfig } from "../../shared/config/env.ts";
-import { ENV_VARIABLES } from "../../shared/config/env_variables.ts";
+import { readConfig } from "../../shared/platform/config/env.ts";
+import { ENV_VARIABLES } from "../../shared/platform/config/env_variables.ts";
 import { envExample } from "./env_example.ts";
 import { MODEL_VARIABLES, STACK_VARIABLES } from "./stack_variables.ts";
 

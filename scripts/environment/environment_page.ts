@@ -1,4 +1,4 @@
-import { ENV_VARIABLES } from "../../shared/config/env_variables.ts";
+import { ENV_VARIABLES } from "../../shared/platform/config/env_variables.ts";
 import { fillSection } from "../markdown/fill_section.ts";
 import { markdownTable } from "../markdown/markdown_table.ts";
 import { MODEL_VARIABLES, STACK_VARIABLES } from "./stack_variables.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ENV_VARIABLES } from "../../shared/config/env_variables.ts";
+import { ENV_VARIABLES } from "../../shared/platform/config/env_variables.ts";
 import { environmentPage } from "./environment_page.ts";
 import { MODEL_VARIABLES, STACK_VARIABLES } from "./stack_variables.ts";
 

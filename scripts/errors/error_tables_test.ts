@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ERROR_CODES } from "../../shared/errors/codes.ts";
+import { ERROR_CODES } from "../../shared/platform/errors/codes.ts";
 import { errorCodesMigration, errorsPage, unexplainedCodes } from "./error_tables.ts";
 
 const PAGE = `# Errors

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../shared/json.ts";
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 
 /** A file server as a row of `tools`. */
 export interface FilesTool {

@@ -1,4 +1,4 @@
-import { capBody } from "../../shared/net/cap_body.ts";
+import { capBody } from "../../shared/platform/net/cap_body.ts";
 import { CommandError } from "../cli/run_command.ts";
 
 const TIMEOUT_MS = 15_000;

@@ -1,5 +1,5 @@
 import type { z } from "../../shared/vendor/zod.js";
-import { nearestNames } from "../../shared/nearest_names.ts";
+import { nearestNames } from "../../shared/platform/values/nearest_names.ts";
 import { CommandError } from "../cli/run_command.ts";
 import type { YamlDocument, YamlModule } from "../deps.ts";
 import { knownKeysAt, type McpEntry, mcpsFileSchema } from "./mcps_file_schema.ts";

@@ -1,5 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import type { RegistryState } from "./plan_sync.ts";
 import { SECRET_PREFIX, type WantedServer } from "./wanted_server.ts";
 

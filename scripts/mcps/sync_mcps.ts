@@ -1,5 +1,5 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
 import type { Environment } from "../../stack/stack_environment.ts";
 import { planSync, type ServerChange, type SyncPlan } from "./plan_sync.ts";
 import { type FileProblem, McpsFileError, type ReadEntry } from "./read_mcps_file.ts";

@@ -1,4 +1,4 @@
-import type { McpServerConfig } from "../../shared/tool_contracts/tool_config.ts";
+import type { McpServerConfig } from "../../shared/gateway/tool_contracts/tool_config.ts";
 import { credentialKeyOf, type McpEntry } from "./mcps_file_schema.ts";
 import { placeholderIn } from "./placeholder.ts";
 import type { ReadEntry } from "./read_mcps_file.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
 import { type FileReading, toReading, writeOutline, writeReport } from "./planner_report.ts";
 import {
   findOutcomes,

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import { digestMarkdown } from "./markdown_digest.ts";
 import {
   findOutcomes,

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
 
 /** One entry of the conversation, independent of the wire format. */
 export type ScriptedMessage =

@@ -1,4 +1,4 @@
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { ollamaUrl } from "./ollama_url.ts";
 import { storeSecret } from "./store_secret.ts";
 import type { Environment } from "../../stack/stack_environment.ts";

@@ -1,5 +1,5 @@
-import { ENV_VARIABLES } from "../../shared/config/env_variables.ts";
-import { readConfig } from "../../shared/config/env.ts";
+import { ENV_VARIABLES } from "../../shared/platform/config/env_variables.ts";
+import { readConfig } from "../../shared/platform/config/env.ts";
 import {
   type Environment,
   type FunctionLimits,

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../shared/json.ts";
+import type { JsonValue } from "../../shared/platform/values/json.ts";
 import { dim, red, writeError, yellow } from "../terminal.ts";
 
 type LogLine = Readonly<Record<string, JsonValue | undefined>>;

@@ -1,4 +1,4 @@
-import { createSql } from "../../shared/db/sql_client.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { FILE_SERVER_KEY_HEADER, type LocalFileServer } from "../files/local_file_server.ts";
 import { storeSecret } from "./store_secret.ts";
 import { addFilesTool } from "../files/add_files_tool.ts";

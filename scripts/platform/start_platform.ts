@@ -1,7 +1,7 @@
 import type { StopSequence } from "../../stack/stop_sequence.ts";
 import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";
 import { type Stack, type StackOptions, startStack } from "../../stack/stack.ts";
-import { createSql } from "../../shared/db/sql_client.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { watchContext } from "../context/watch_context.ts";
 import { startEmbeddingServer } from "../embedding/embedding_server.ts";
 import { startLocalFileServer } from "../files/local_file_server.ts";

@@ -1,4 +1,4 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 
 /** Stores a value in Vault under a name, and replaces the name's current value. */
 export async function storeSecret(

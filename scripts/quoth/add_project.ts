@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { z } from "../../shared/vendor/zod.js";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
 
 /** The properties of a project. Null keeps the current value, or uses the default. */
 export interface ProjectToAdd {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { blobShaOf } from "../../shared/quoth/github/blob_sha.ts";
-import { isDocumentPath } from "../../shared/quoth/sync/document_path.ts";
-import { MAX_FILE_BYTES, readDocument } from "../../shared/quoth/sync/read_document.ts";
+import { blobShaOf } from "../../shared/servers/quoth/github/blob_sha.ts";
+import { isDocumentPath } from "../../shared/servers/quoth/sync/document_path.ts";
+import { MAX_FILE_BYTES, readDocument } from "../../shared/servers/quoth/sync/read_document.ts";
 
 /** A document in a folder. */
 export interface FolderFile {

@@ -1,6 +1,6 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
-import { CHUNKER_VERSION } from "../../shared/quoth/markdown/split_markdown.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
+import { CHUNKER_VERSION } from "../../shared/servers/quoth/markdown/split_markdown.ts";
 import { z } from "../../shared/vendor/zod.js";
 import type { FolderFile } from "./read_folder.ts";
 

@@ -1,4 +1,4 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 
 /** A right of signed-in users or of the secret key. */
 export type Right = "select" | "insert" | "update" | "delete";

@@ -1,4 +1,4 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { MAX_FILE_COUNT, MAX_TOTAL_BYTES } from "./archive_limits.ts";
 
 /** An archive that is not in its format. */

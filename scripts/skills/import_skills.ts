@@ -1,10 +1,10 @@
 import { z } from "../../shared/vendor/zod.js";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
-import { findSkills } from "../../shared/skills/find_skills.ts";
-import { parseSkill, type ParseYaml } from "../../shared/skills/parse_skill.ts";
-import type { ParsedSkill, SkillFile } from "../../shared/skills/skill.ts";
-import { toStorableJson, toStorableText } from "../../shared/storable_json.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
+import { findSkills } from "../../shared/engine/skills/find_skills.ts";
+import { parseSkill, type ParseYaml } from "../../shared/engine/skills/parse_skill.ts";
+import type { ParsedSkill, SkillFile } from "../../shared/engine/skills/skill.ts";
+import { toStorableJson, toStorableText } from "../../shared/platform/values/storable_json.ts";
 
 /** The result of an import for one skill. */
 export interface ImportedSkill {

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import type { SkillFile } from "../../shared/skills/skill.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import type { SkillFile } from "../../shared/engine/skills/skill.ts";
 import { MAX_FILE_BYTES, MAX_FILE_COUNT, MAX_TOTAL_BYTES } from "./archive_limits.ts";
 import { readTarGz } from "./read_tar.ts";
 import { readZip } from "./read_zip.ts";

@@ -1,5 +1,5 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import type { SkillFile } from "../../shared/skills/skill.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import type { SkillFile } from "../../shared/engine/skills/skill.ts";
 import { damagedArchive, largeArchive } from "./archive_errors.ts";
 import { MAX_FILE_BYTES, MAX_FILE_COUNT, MAX_TOTAL_BYTES } from "./archive_limits.ts";
 

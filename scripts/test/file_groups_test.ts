@@ -7,10 +7,10 @@ Deno.test("readFileGroups() groups units, and files that import the same shared 
   const sources = {
     "shared/unit_test.ts": "",
     "tests/a/sharing_test.ts": `import { sharedPlatform } from "../mcp/shared_platform.ts";\n`,
-    "tests/mcp/near_test.ts": `import { sharedPlatform } from "./shared_platform.ts";\n`,
-    "tests/mcp/alone_test.ts": `import { bootMcpPlatform } from "./mcp_platform.ts";\n`,
-    "tests/llm/pure_test.ts": "",
-    "tests/quoth/sync_test.ts": `import { openSharedSync } from "./shared_sync.ts";\n`,
+    "tests/gateway/mcp/near_test.ts": `import { sharedPlatform } from "./shared_platform.ts";\n`,
+    "tests/gateway/mcp/alone_test.ts": `import { bootMcpPlatform } from "./mcp_platform.ts";\n`,
+    "tests/models/llm/pure_test.ts": "",
+    "tests/servers/quoth/sync_test.ts": `import { openSharedSync } from "./shared_sync.ts";\n`,
   };
   try {
     for (const [file, source] of Object.entries(sources)) {
@@ -26,9 +26,9 @@ Deno.test("readFileGroups() groups units, and files that import the same shared 
     assert.deepEqual(names, {
       "shared/unit_test.ts": "units",
       "tests/a/sharing_test.ts": "shared_platform",
-      "tests/mcp/near_test.ts": "shared_platform",
-      "tests/llm/pure_test.ts": "units",
-      "tests/quoth/sync_test.ts": "shared_sync",
+      "tests/gateway/mcp/near_test.ts": "shared_platform",
+      "tests/models/llm/pure_test.ts": "units",
+      "tests/servers/quoth/sync_test.ts": "shared_sync",
     });
   } finally {
     await Deno.remove(root, { recursive: true });

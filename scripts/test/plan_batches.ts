@@ -23,11 +23,11 @@ const UNKNOWN_UNIT_MS = 300;
 const UNKNOWN_INTEGRATION_MS = 10_000;
 /** The longest files on two quiet cores, for a checkout where they have not run yet. */
 export const LONGEST_MS: FileDurations = {
-  "tests/browser/accessibility_test.ts": 60_000,
-  "tests/browser/hostile_text_test.ts": 70_000,
-  "tests/browser/journeys_test.ts": 50_000,
-  "tests/browser/lost_connection_test.ts": 60_000,
-  "tests/browser/tools_test.ts": 50_000,
+  "tests/console/accessibility_test.ts": 60_000,
+  "tests/console/hostile_text_test.ts": 70_000,
+  "tests/console/journeys_test.ts": 50_000,
+  "tests/console/lost_connection_test.ts": 60_000,
+  "tests/console/tools_test.ts": 50_000,
   "tests/faults/chaos/chaos_test.ts": 60_000,
   "tests/faults/cpu_jobs_test.ts": 45_000,
   "tests/faults/isolate_limits_test.ts": 35_000,
@@ -39,11 +39,11 @@ export const LONGEST_MS: FileDurations = {
   "tests/postgres/sync_crash_test.ts": 30_000,
   "tests/postgres/worker_crash_test.ts": 25_000,
   "tests/docs/docs_blocks_test.ts": 42_000,
-  "tests/quoth/sync_replay_test.ts": 40_000,
+  "tests/servers/quoth/sync_replay_test.ts": 40_000,
   "tests/security/access_matrix_test.ts": 45_000,
   "tests/security/blocked_by_servers_test.ts": 50_000,
   "tests/security/blocked_loop_test.ts": 35_000,
-  "tests/sql/pgtap_test.ts": 65_000,
+  "tests/platform/pgtap/pgtap_test.ts": 65_000,
   "tests/stack/start_test.ts": 40_000,
 };
 

@@ -1,11 +1,11 @@
-import { type DataFlow } from "../tool_contracts/data_flow.ts";
-import { flowsIn } from "./data_flow.ts";
-import type { AgentTool } from "../tool_contracts/agent_tool.ts";
-import type { AgentState } from "./agent_state.ts";
-import type { CallIntent, ReviewCall } from "./planned_call.ts";
-import { errorResult, isRejected, type StepResult } from "./step_result.ts";
-import type { Review } from "./task_context.ts";
-import { reviewersWords } from "./unknown_outcome.ts";
+import { type DataFlow } from "../gateway/tool_contracts/data_flow.ts";
+import { flowsIn } from "../gateway/tool_contracts/data_flows_of.ts";
+import type { AgentTool } from "../gateway/tool_contracts/agent_tool.ts";
+import type { AgentState } from "../engine/agent/agent_state.ts";
+import type { CallIntent, ReviewCall } from "../engine/agent/planned_call.ts";
+import { errorResult, isRejected, type StepResult } from "../engine/agent/step_result.ts";
+import type { Review } from "../engine/agent/task_context.ts";
+import { reviewersWords } from "../engine/agent/unknown_outcome.ts";
 
 /**
  * Whether a call needs a person's approval: it sends data outside, and the job has read both

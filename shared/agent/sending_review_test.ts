@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
-import { call, callStep, modelDone, stateOf, type StateParts, toolNamed } from "./agent_states.ts";
-import { decide } from "./decide.ts";
+import {
+  call,
+  callStep,
+  modelDone,
+  stateOf,
+  type StateParts,
+  toolNamed,
+} from "../engine/agent/agent_states.ts";
+import { decide } from "../engine/agent/decide.ts";
 
 const SEND = toolNamed("send_mail", {
   server: "mail",

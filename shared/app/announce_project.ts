@@ -1,5 +1,5 @@
-import type { Sql } from "../db/sql_client.ts";
-import { toSwarmError } from "../db/to_swarm_error.ts";
+import type { Sql } from "../platform/db/sql_client.ts";
+import { toSwarmError } from "../platform/db/to_swarm_error.ts";
 
 /**
  * Creates the function that stores the URL of the edge functions in the database, once per isolate:

@@ -1,8 +1,8 @@
-import type { Config } from "../config/env.ts";
-import { runInBackground } from "../isolate/run_in_background.ts";
-import type { Logger } from "../log/logger.ts";
-import { createTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
-import { traceRequests } from "../telemetry/trace_requests.ts";
+import type { Config } from "../platform/config/env.ts";
+import { runInBackground } from "../platform/isolate/run_in_background.ts";
+import type { Logger } from "../platform/log/logger.ts";
+import { createTelemetry, type Telemetry } from "../platform/telemetry/telemetry.ts";
+import { traceRequests } from "../platform/telemetry/trace_requests.ts";
 
 /** An edge function's app. */
 export interface App {

@@ -1,6 +1,6 @@
-import type { Config } from "../config/env.ts";
-import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
-import { createToolGateway, type ToolGatewayPorts } from "../tools/gateway.ts";
+import type { Config } from "../platform/config/env.ts";
+import type { ToolGateway } from "../gateway/tool_contracts/tool_gateway.ts";
+import { createToolGateway, type ToolGatewayPorts } from "../gateway/tools/gateway.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { serviceKeyOf } from "./service_key.ts";
 

@@ -1,6 +1,6 @@
-import type { Config } from "../config/env.ts";
-import { createCpuMeter } from "../isolate/cpu_meter.ts";
-import { createLifetime, type Lifetime } from "../isolate/lifetime.ts";
+import type { Config } from "../platform/config/env.ts";
+import { createCpuMeter } from "../platform/isolate/cpu_meter.ts";
+import { createLifetime, type Lifetime } from "../platform/isolate/lifetime.ts";
 
 /** Creates the lifetime of a worker's isolate from the platform's limits. */
 export function createIsolateLifetime(

@@ -1,18 +1,18 @@
-import type { Config } from "../config/env.ts";
-import { createAgentDirectory } from "../db/agent_directory.ts";
-import { authenticate } from "../http/authenticate.ts";
-import { createHttpHandler } from "../http/http_handler.ts";
-import { parseBody } from "../http/parse_body.ts";
-import { traceparentOf, tracestateOf } from "../http/trace_context.ts";
-import type { Logger } from "../log/logger.ts";
-import { createTask } from "../tasks/create_task.ts";
-import { createTaskRequest } from "../tasks/create_task_request.ts";
-import { openIsolatePool } from "../isolate/isolate_pool.ts";
-import { createRequestGate } from "../isolate/request_gate.ts";
+import type { Config } from "../platform/config/env.ts";
+import { createAgentDirectory } from "../platform/db/agent_directory.ts";
+import { authenticate } from "../platform/http/authenticate.ts";
+import { createHttpHandler } from "../platform/http/http_handler.ts";
+import { parseBody } from "../platform/http/parse_body.ts";
+import { traceparentOf, tracestateOf } from "../platform/http/trace_context.ts";
+import type { Logger } from "../platform/log/logger.ts";
+import { createTask } from "../engine/tasks/create_task.ts";
+import { createTaskRequest } from "../engine/tasks/create_task_request.ts";
+import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
+import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
-import type { Actor } from "../actor.ts";
-import type { Caller } from "../http/caller.ts";
+import type { Actor } from "../platform/values/actor.ts";
+import type { Caller } from "../platform/http/caller.ts";
 
 /** Composes `supaswarm-create-task`: authenticates, validates, creates the task, responds. */
 export function createCreateTaskApp(config: Config, log: Logger): App {

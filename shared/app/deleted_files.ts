@@ -1,9 +1,9 @@
 import { z } from "../vendor/zod.js";
-import type { Sql } from "../db/sql_client.ts";
-import { toSwarmError } from "../db/to_swarm_error.ts";
-import { SwarmError } from "../errors/swarm_error.ts";
-import type { ArtifactStorageOptions } from "../worker/artifact_storage.ts";
-import { type DeletedFiles, removeDeletedFiles } from "../worker/remove_deleted_files.ts";
+import type { Sql } from "../platform/db/sql_client.ts";
+import { toSwarmError } from "../platform/db/to_swarm_error.ts";
+import { SwarmError } from "../platform/errors/swarm_error.ts";
+import type { ArtifactStorageOptions } from "../engine/worker/artifact_storage.ts";
+import { type DeletedFiles, removeDeletedFiles } from "../engine/worker/remove_deleted_files.ts";
 
 const BUCKET = "supaswarm-data";
 const TIMEOUT_MS = 15_000;

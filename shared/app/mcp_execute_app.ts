@@ -1,27 +1,27 @@
-import type { Config } from "../config/env.ts";
-import { createAgentDirectory } from "../db/agent_directory.ts";
-import { createSessionCheck } from "../db/session_check.ts";
-import { authenticate, type Caller } from "../http/authenticate.ts";
-import { definedOnly } from "../defined_only.ts";
-import { knownError } from "../http/error_response.ts";
-import { eventStreamResponse, wantsEventStream } from "../http/event_stream.ts";
-import { createHttpHandler, type HttpContext } from "../http/http_handler.ts";
-import { parseBody } from "../http/parse_body.ts";
-import { traceparentOf, tracestateOf } from "../http/trace_context.ts";
-import type { Logger } from "../log/logger.ts";
-import { assertMayActFor, executeRequest } from "../execute/execute_request.ts";
-import { executeTool } from "../execute/execute_tool.ts";
-import { parseListingQuery } from "../execute/listing_query.ts";
-import { describeServer, listServers } from "../execute/server_listing.ts";
-import { toToolCaller } from "../mcp/to_tool_caller.ts";
-import type { StreamedText } from "../tool_contracts/tool_call.ts";
-import { openIsolatePool } from "../isolate/isolate_pool.ts";
-import { createRequestGate } from "../isolate/request_gate.ts";
+import type { Config } from "../platform/config/env.ts";
+import { createAgentDirectory } from "../platform/db/agent_directory.ts";
+import { createSessionCheck } from "../platform/db/session_check.ts";
+import { authenticate, type Caller } from "../platform/http/authenticate.ts";
+import { definedOnly } from "../platform/values/defined_only.ts";
+import { knownError } from "../platform/http/error_response.ts";
+import { eventStreamResponse, wantsEventStream } from "../platform/http/event_stream.ts";
+import { createHttpHandler, type HttpContext } from "../platform/http/http_handler.ts";
+import { parseBody } from "../platform/http/parse_body.ts";
+import { traceparentOf, tracestateOf } from "../platform/http/trace_context.ts";
+import type { Logger } from "../platform/log/logger.ts";
+import { assertMayActFor, executeRequest } from "../gateway/execute/execute_request.ts";
+import { executeTool } from "../gateway/execute/execute_tool.ts";
+import { parseListingQuery } from "../gateway/execute/listing_query.ts";
+import { describeServer, listServers } from "../gateway/execute/server_listing.ts";
+import { toToolCaller } from "../gateway/mcp/to_tool_caller.ts";
+import type { StreamedText } from "../gateway/tool_contracts/tool_call.ts";
+import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
+import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
 import { createAppGateway } from "./create_app_gateway.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { createServerRegistrar } from "./register_internal_servers.ts";
-import { runInBackground } from "../isolate/run_in_background.ts";
+import { runInBackground } from "../platform/isolate/run_in_background.ts";
 
 /** Composes `mcp-execute`: GET lists servers and tools, POST calls a tool. */
 export function createMcpExecuteApp(config: Config, log: Logger): App {

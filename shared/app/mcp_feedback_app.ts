@@ -1,15 +1,15 @@
-import type { Config } from "../config/env.ts";
-import { assertClientHasScope, SWARM_RUN } from "../db/client_scope.ts";
-import { feedbackRequest } from "../feedback/feedback_request.ts";
-import { gradingUser } from "../feedback/grading_user.ts";
-import { recordFeedback } from "../feedback/record_feedback.ts";
-import { authenticate } from "../http/authenticate.ts";
-import { createHttpHandler } from "../http/http_handler.ts";
-import { parseBody } from "../http/parse_body.ts";
-import { FORM_LIMITS } from "../json/json_limits.ts";
-import type { Logger } from "../log/logger.ts";
-import { openIsolatePool } from "../isolate/isolate_pool.ts";
-import { createRequestGate } from "../isolate/request_gate.ts";
+import type { Config } from "../platform/config/env.ts";
+import { assertClientHasScope, SWARM_RUN } from "../platform/db/client_scope.ts";
+import { feedbackRequest } from "../gateway/feedback/feedback_request.ts";
+import { gradingUser } from "../gateway/feedback/grading_user.ts";
+import { recordFeedback } from "../gateway/feedback/record_feedback.ts";
+import { authenticate } from "../platform/http/authenticate.ts";
+import { createHttpHandler } from "../platform/http/http_handler.ts";
+import { parseBody } from "../platform/http/parse_body.ts";
+import { FORM_LIMITS } from "../platform/json/json_limits.ts";
+import type { Logger } from "../platform/log/logger.ts";
+import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
+import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
 
 /** Composes `mcp-feedback`: grades one of the caller's own calls and returns the current grade. */

@@ -1,28 +1,28 @@
 import { z } from "../vendor/zod.js";
-import type { Config } from "../config/env.ts";
-import { SwarmError } from "../errors/swarm_error.ts";
-import { authenticate } from "../http/authenticate.ts";
-import { assertClientHasScope, CREDENTIALS_WRITE } from "../db/client_scope.ts";
-import { createHttpHandler } from "../http/http_handler.ts";
-import { parseBody } from "../http/parse_body.ts";
-import { FORM_LIMITS } from "../json/json_limits.ts";
-import type { Logger } from "../log/logger.ts";
-import { isOriginAllowed } from "../mcp/allowed_origin.ts";
-import { createGuardedFetch } from "../net/guarded_fetch.ts";
-import { beginAuthorization } from "../tools/credentials/oauth/begin_authorization.ts";
+import type { Config } from "../platform/config/env.ts";
+import { SwarmError } from "../platform/errors/swarm_error.ts";
+import { authenticate } from "../platform/http/authenticate.ts";
+import { assertClientHasScope, CREDENTIALS_WRITE } from "../platform/db/client_scope.ts";
+import { createHttpHandler } from "../platform/http/http_handler.ts";
+import { parseBody } from "../platform/http/parse_body.ts";
+import { FORM_LIMITS } from "../platform/json/json_limits.ts";
+import type { Logger } from "../platform/log/logger.ts";
+import { isOriginAllowed } from "../gateway/mcp/allowed_origin.ts";
+import { createGuardedFetch } from "../platform/net/guarded_fetch.ts";
+import { beginAuthorization } from "../gateway/tools/credentials/oauth/begin_authorization.ts";
 import {
   clientMetadataOf,
   ISSUER_PATH,
   OAUTH_FUNCTION,
   oauthAddresses,
-} from "../tools/credentials/oauth/client_metadata.ts";
-import { parseConfirmation } from "../tools/credentials/oauth/confirmation.ts";
-import { createConnectionStore } from "../tools/credentials/oauth/connection_store.ts";
-import { endConnection } from "../tools/credentials/oauth/end_connection.ts";
-import { finishAuthorization } from "../tools/credentials/oauth/finish_authorization.ts";
-import { answerBrowser } from "../tools/credentials/oauth/answer_browser.ts";
-import { openIsolatePool } from "../isolate/isolate_pool.ts";
-import { createRequestGate } from "../isolate/request_gate.ts";
+} from "../gateway/tools/credentials/oauth/client_metadata.ts";
+import { parseConfirmation } from "../gateway/tools/credentials/oauth/confirmation.ts";
+import { createConnectionStore } from "../gateway/tools/credentials/oauth/connection_store.ts";
+import { endConnection } from "../gateway/tools/credentials/oauth/end_connection.ts";
+import { finishAuthorization } from "../gateway/tools/credentials/oauth/finish_authorization.ts";
+import { answerBrowser } from "../gateway/tools/credentials/oauth/answer_browser.ts";
+import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
+import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
 
 const beginRequest = z.strictObject({

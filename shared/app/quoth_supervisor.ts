@@ -1,17 +1,17 @@
-import type { Config } from "../config/env.ts";
-import type { Sql } from "../db/sql_client.ts";
-import type { Logger } from "../log/logger.ts";
-import { createGuardedFetch } from "../net/guarded_fetch.ts";
-import { createEmbedderResolver } from "../quoth/embedders/resolve_embedder.ts";
-import { createGitHubClient } from "../quoth/github/github_client.ts";
-import { splitMarkdown } from "../quoth/markdown/split_markdown.ts";
-import type { EmbedPart } from "../quoth/sync/embed_part.ts";
-import { createSqlChunkStore } from "../quoth/sync/sql_chunk_store.ts";
-import { createSqlSyncStore } from "../quoth/sync/sql_sync_store.ts";
-import { createSyncWorker } from "../quoth/sync/sync_worker.ts";
-import { isolateClock } from "../isolate/clock.ts";
-import { runInBackground } from "../isolate/run_in_background.ts";
-import { createSupervisor, type Supervisor } from "../work/supervisor.ts";
+import type { Config } from "../platform/config/env.ts";
+import type { Sql } from "../platform/db/sql_client.ts";
+import type { Logger } from "../platform/log/logger.ts";
+import { createGuardedFetch } from "../platform/net/guarded_fetch.ts";
+import { createEmbedderResolver } from "../servers/quoth/embedders/resolve_embedder.ts";
+import { createGitHubClient } from "../servers/quoth/github/github_client.ts";
+import { splitMarkdown } from "../servers/quoth/markdown/split_markdown.ts";
+import type { EmbedPart } from "../servers/quoth/sync/embed_part.ts";
+import { createSqlChunkStore } from "../servers/quoth/sync/sql_chunk_store.ts";
+import { createSqlSyncStore } from "../servers/quoth/sync/sql_sync_store.ts";
+import { createSyncWorker } from "../servers/quoth/sync/sync_worker.ts";
+import { isolateClock } from "../platform/isolate/clock.ts";
+import { runInBackground } from "../platform/isolate/run_in_background.ts";
+import { createSupervisor, type Supervisor } from "../engine/work/supervisor.ts";
 import { createIsolateLifetime } from "./create_isolate_lifetime.ts";
 
 /** After this much CPU time another project gets its turn. */

@@ -1,22 +1,26 @@
-import type { Config } from "../config/env.ts";
-import { authenticate } from "../http/authenticate.ts";
-import { BodyBudget, type CountedBody } from "../http/body_budget.ts";
-import { createHttpHandler } from "../http/http_handler.ts";
-import { parseBody } from "../http/parse_body.ts";
-import { FILES_LIMITS, WEBHOOK_LIMITS } from "../json/json_limits.ts";
-import { readBody } from "../http/read_body.ts";
-import type { Logger } from "../log/logger.ts";
-import { createSqlReceivingStore, type Queued } from "../quoth/sync/receiving_store.ts";
-import { filesRequest, receiveFiles } from "../quoth/sync/receive_files.ts";
-import { receiveWebhook, type Webhook, type WebhookAnswer } from "../quoth/sync/receive_webhook.ts";
-import { isolateClock } from "../isolate/clock.ts";
-import { createSqlTaskStore } from "../worker/sql_task_store.ts";
-import { openIsolatePool } from "../isolate/isolate_pool.ts";
-import { createRequestGate } from "../isolate/request_gate.ts";
+import type { Config } from "../platform/config/env.ts";
+import { authenticate } from "../platform/http/authenticate.ts";
+import { BodyBudget, type CountedBody } from "../platform/http/body_budget.ts";
+import { createHttpHandler } from "../platform/http/http_handler.ts";
+import { parseBody } from "../platform/http/parse_body.ts";
+import { FILES_LIMITS, WEBHOOK_LIMITS } from "../platform/json/json_limits.ts";
+import { readBody } from "../platform/http/read_body.ts";
+import type { Logger } from "../platform/log/logger.ts";
+import { createSqlReceivingStore, type Queued } from "../servers/quoth/sync/receiving_store.ts";
+import { filesRequest, receiveFiles } from "../servers/quoth/sync/receive_files.ts";
+import {
+  receiveWebhook,
+  type Webhook,
+  type WebhookAnswer,
+} from "../servers/quoth/sync/receive_webhook.ts";
+import { isolateClock } from "../platform/isolate/clock.ts";
+import { createSqlTaskStore } from "../engine/worker/sql_task_store.ts";
+import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
+import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createQuothSupervisor } from "./quoth_supervisor.ts";
-import { runInBackground } from "../isolate/run_in_background.ts";
+import { runInBackground } from "../platform/isolate/run_in_background.ts";
 import { createWakeGuard, WAKE_TOKEN_HEADER } from "./wake_guard.ts";
 import { tryInBackground } from "./try_in_background.ts";
 

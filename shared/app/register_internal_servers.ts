@@ -1,6 +1,6 @@
-import type { Sql } from "../db/sql_client.ts";
-import { toSwarmError } from "../db/to_swarm_error.ts";
-import type { InternalServers } from "../tool_contracts/internal_server.ts";
+import type { Sql } from "../platform/db/sql_client.ts";
+import { toSwarmError } from "../platform/db/to_swarm_error.ts";
+import type { InternalServers } from "../gateway/tool_contracts/internal_server.ts";
 
 /**
  * Creates the function that adds a row in `tools` for each folder of `shared/servers`, once per

@@ -1,11 +1,11 @@
-import { readConfig } from "../config/env.ts";
-import { SwarmError } from "../errors/swarm_error.ts";
-import { createHttpHandler } from "../http/http_handler.ts";
-import { createLogger, type Logger } from "../log/logger.ts";
+import { readConfig } from "../platform/config/env.ts";
+import { SwarmError } from "../platform/errors/swarm_error.ts";
+import { createHttpHandler } from "../platform/http/http_handler.ts";
+import { createLogger, type Logger } from "../platform/log/logger.ts";
 import { type App, type CreateApp, createTracedApp } from "./app.ts";
-import { startMetering } from "../isolate/cpu_meter.ts";
-import { keepCombinedSignals } from "../isolate/keep_combined_signals.ts";
-import { surviveStrayErrors } from "../isolate/survive_stray_errors.ts";
+import { startMetering } from "../platform/isolate/cpu_meter.ts";
+import { keepCombinedSignals } from "../platform/isolate/keep_combined_signals.ts";
+import { surviveStrayErrors } from "../platform/isolate/survive_stray_errors.ts";
 
 /**
  * Serves an edge function with a span for each request. If it cannot start, it reports the reason

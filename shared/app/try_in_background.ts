@@ -1,6 +1,6 @@
-import { toSwarmError } from "../db/to_swarm_error.ts";
-import { runInBackground } from "../isolate/run_in_background.ts";
-import type { Logger } from "../log/logger.ts";
+import { toSwarmError } from "../platform/db/to_swarm_error.ts";
+import { runInBackground } from "../platform/isolate/run_in_background.ts";
+import type { Logger } from "../platform/log/logger.ts";
 
 /** How a failure of work after the response is reported. */
 export interface BackgroundFailure {

@@ -1,8 +1,8 @@
-import type { ApiKeys } from "../config/env.ts";
-import { SwarmError } from "../errors/swarm_error.ts";
-import { authenticate } from "../http/authenticate.ts";
-import type { TaskStore } from "../worker/task_store.ts";
-import { sha256Hex } from "../sha256_hex.ts";
+import type { ApiKeys } from "../platform/config/env.ts";
+import { SwarmError } from "../platform/errors/swarm_error.ts";
+import { authenticate } from "../platform/http/authenticate.ts";
+import type { TaskStore } from "../engine/worker/task_store.ts";
+import { sha256Hex } from "../platform/values/sha256_hex.ts";
 
 /** Header with the wake token of the database. */
 export const WAKE_TOKEN_HEADER = "x-supaswarm-wake-token";

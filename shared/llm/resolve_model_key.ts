@@ -1,8 +1,8 @@
 import { z } from "../vendor/zod.js";
-import { CLOSED_SETS } from "../db/closed_sets.ts";
-import { answerInTime } from "../db/answer_in_time.ts";
-import type { Sql } from "../db/sql_client.ts";
-import { toSwarmError } from "../db/to_swarm_error.ts";
+import { CLOSED_SETS } from "../platform/db/closed_sets.ts";
+import { answerInTime } from "../platform/db/answer_in_time.ts";
+import type { Sql } from "../platform/db/sql_client.ts";
+import { toSwarmError } from "../platform/db/to_swarm_error.ts";
 
 /** A key for one model call, and its owner. */
 export interface ModelKey {

@@ -1,5 +1,5 @@
 import type { TransactionSql } from "../vendor/postgres.js";
-import type { ToolContext } from "../tool_contracts/internal_server.ts";
+import type { ToolContext } from "../gateway/tool_contracts/internal_server.ts";
 
 const SERVICE_CLAIMS = JSON.stringify({ role: "service_role", supaswarm_actor: "service" });
 

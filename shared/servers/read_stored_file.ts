@@ -1,6 +1,6 @@
-import { SwarmError } from "../errors/swarm_error.ts";
-import { readText } from "../net/read_text.ts";
-import type { ToolContext } from "../tool_contracts/internal_server.ts";
+import { SwarmError } from "../platform/errors/swarm_error.ts";
+import { readText } from "../platform/net/read_text.ts";
+import type { ToolContext } from "../gateway/tool_contracts/internal_server.ts";
 
 /** Maximum bytes of a stored file that one call returns. */
 export const MAX_FILE_BYTES = 1024 * 1024;

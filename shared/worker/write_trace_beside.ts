@@ -1,9 +1,9 @@
-import { SwarmError } from "../errors/swarm_error.ts";
-import { nextTurn } from "../isolate/next_turn.ts";
-import { StopReason } from "../work/stop_reason.ts";
-import type { WorkControl } from "../work/work_kind.ts";
-import type { TaskPorts } from "./task_ports.ts";
-import type { Lease, TaskStore } from "./task_store.ts";
+import { SwarmError } from "../platform/errors/swarm_error.ts";
+import { nextTurn } from "../platform/isolate/next_turn.ts";
+import { StopReason } from "../engine/work/stop_reason.ts";
+import type { WorkControl } from "../engine/work/work_kind.ts";
+import type { TaskPorts } from "../engine/worker/task_ports.ts";
+import type { Lease, TaskStore } from "../engine/worker/task_store.ts";
 
 /** The ports and the control of a run. */
 interface RunMeans {

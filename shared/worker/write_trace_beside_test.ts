@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { SwarmError } from "../errors/swarm_error.ts";
-import { nextTurn } from "../isolate/next_turn.ts";
-import { StopReason } from "../work/stop_reason.ts";
-import { Watch } from "../work/watch.ts";
-import type { TaskPorts } from "./task_ports.ts";
-import type { TaskStore } from "./task_store.ts";
+import { SwarmError } from "../platform/errors/swarm_error.ts";
+import { nextTurn } from "../platform/isolate/next_turn.ts";
+import { StopReason } from "../engine/work/stop_reason.ts";
+import { Watch } from "../engine/work/watch.ts";
+import type { TaskPorts } from "../engine/worker/task_ports.ts";
+import type { TaskStore } from "../engine/worker/task_store.ts";
 import { writeTraceBeside } from "./write_trace_beside.ts";
 
 const LEASE = { taskId: "task", epoch: "1" };

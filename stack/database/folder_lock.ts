@@ -1,5 +1,5 @@
 import process from "node:process";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 
 const ORPHAN_END_LIMIT_MS = 5_000;
 

@@ -1,5 +1,5 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 
 /** The comment of every extension that the stack itself provides. */
 const OWN_COMMENT = "SupaSwarm: %";

@@ -1,4 +1,4 @@
-import { createSql } from "../../shared/db/sql_client.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
 import type { DatabaseKind, StackDatabase } from "./database_port.ts";
 
 /** A server with several sessions, where clients can LISTEN. */

@@ -1,4 +1,4 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import type { ExtensionBundle } from "./child_protocol.ts";
 import type { Logger, StackDatabase } from "./database_port.ts";
 import { type PgliteProcess, startPgliteProcess } from "./pglite_process.ts";

@@ -5,7 +5,7 @@ import type { ExtensionBundle } from "./child_protocol.ts";
 import type { Logger } from "./database_port.ts";
 import { preparePgliteFolder } from "./pglite_process.ts";
 import { copySnapshot, type SnapshotOptions } from "./snapshot.ts";
-import { sha256Hex } from "../../shared/sha256_hex.ts";
+import { sha256Hex } from "../../shared/platform/values/sha256_hex.ts";
 
 const DEPENDENCIES = new URL("../deps.ts", import.meta.url);
 

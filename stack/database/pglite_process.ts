@@ -1,4 +1,4 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import type { ChildMessage, ChildOptions, ExtensionBundle } from "./child_protocol.ts";
 import type { Logger } from "./database_port.ts";
 import { folderInUse } from "./folder_lock.ts";

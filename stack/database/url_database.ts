@@ -1,5 +1,5 @@
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import type { StackDatabase } from "./database_port.ts";
 import { refuseHosted } from "./hosted_signs.ts";
 import { listenOnDatabase } from "./listening_database.ts";

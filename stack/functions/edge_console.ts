@@ -1,5 +1,5 @@
 import { format } from "node:util";
-import type { LogLevel } from "../../shared/log/logger.ts";
+import type { LogLevel } from "../../shared/platform/log/logger.ts";
 
 /** Maximum length of a log line in characters, as on the hosted platform. */
 const MAX_TEXT_LENGTH = 10_000;

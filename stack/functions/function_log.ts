@@ -1,5 +1,5 @@
-import type { JsonValue } from "../../shared/json.ts";
-import type { LogLevel } from "../../shared/log/logger.ts";
+import type { JsonValue } from "../../shared/platform/values/json.ts";
+import type { LogLevel } from "../../shared/platform/log/logger.ts";
 
 /** One line of a function's log, ready for `JSON.stringify`. */
 export interface FunctionLogLine {

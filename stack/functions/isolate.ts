@@ -2,8 +2,8 @@ import { type CpuLimits, CpuWatch } from "./cpu_watch.ts";
 import { forwardRequest } from "./forward_request.ts";
 import { forwardWebSocket, isWebSocketRequest } from "./forward_websocket.ts";
 import { FunctionFailure, type FunctionFailureCode } from "./function_failure.ts";
-import type { JsonValue } from "../../shared/json.ts";
-import type { LogLevel } from "../../shared/log/logger.ts";
+import type { JsonValue } from "../../shared/platform/values/json.ts";
+import type { LogLevel } from "../../shared/platform/log/logger.ts";
 import type { IsolateCommand, IsolateEvent, UnloadReason } from "./isolate_protocol.ts";
 
 /** How long after a broken connection a crash report may arrive. */

@@ -1,4 +1,4 @@
-import type { LogLevel } from "../../shared/log/logger.ts";
+import type { LogLevel } from "../../shared/platform/log/logger.ts";
 
 /** Why an isolate ends: `detail.reason` of the `beforeunload` event. */
 export type UnloadReason = "early_drop" | "cpu" | "wall_clock" | "termination";

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../shared/json.ts";
+import type { JsonValue } from "../../shared/platform/values/json.ts";
 
 /** Returns a JSON response. */
 export function jsonAnswer(

@@ -1,4 +1,4 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { type Caller, databaseIdentity } from "./caller.ts";
 
 /** A running transaction of postgres.js. */

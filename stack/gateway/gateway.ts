@@ -1,5 +1,5 @@
-import { createSql } from "../../shared/db/sql_client.ts";
-import type { Logger } from "../../shared/log/logger.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
+import type { Logger } from "../../shared/platform/log/logger.ts";
 import type { StackDatabase } from "../database/database_port.ts";
 import type { StackKeys } from "../keys/keys.ts";
 import type { FunctionPort, RealtimePort } from "./gateway_ports.ts";

@@ -1,5 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
-import { sha256Hex } from "../../shared/sha256_hex.ts";
+import { sha256Hex } from "../../shared/platform/values/sha256_hex.ts";
 
 /** The metadata in front of an object's bytes. */
 const headSchema = z.object({ mimetype: z.string(), cacheControl: z.string() });

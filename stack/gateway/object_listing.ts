@@ -1,6 +1,6 @@
 import { z } from "../../shared/vendor/zod.js";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import type { Caller } from "./caller.ts";
 import { runAsCaller } from "./caller_transaction.ts";
 

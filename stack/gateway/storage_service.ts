@@ -1,4 +1,4 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { jsonAnswer } from "./answers.ts";
 import type { Caller } from "./caller.ts";
 import type { ServiceRouteDeps } from "./rest_routes.ts";

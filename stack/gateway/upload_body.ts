@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { z } from "../../shared/vendor/zod.js";
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import type { RequestChanges } from "./service_request.ts";
 
 const UNNAMED_FILE = 'form-data; name=""; filename=';

@@ -1,5 +1,5 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import type { Transaction } from "./caller_transaction.ts";
 import type { UserAttributes } from "./user_attributes.ts";
 

@@ -1,4 +1,4 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { createKeyMaterial, type KeyMaterial, keyMaterialSchema } from "./key_material.ts";
 
 const FILE_NAME = "keys.json";

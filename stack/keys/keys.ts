@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import { loadJose } from "../deps.ts";
 import { ensureKeyFile } from "./key_file.ts";
 import { createKeyMaterial, type KeyMaterial } from "./key_material.ts";

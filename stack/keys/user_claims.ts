@@ -1,5 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 
 /** The claims of a user's access token, as Supabase Auth writes them. */
 export type UserClaims = JsonObject & {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import { sha256Hex } from "../../shared/sha256_hex.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import { sha256Hex } from "../../shared/platform/values/sha256_hex.ts";
 import type { StackDatabase } from "../database/database_port.ts";
 import { type Migration, readMigrations } from "./read_migrations.ts";
 import { runFile } from "./run_file.ts";

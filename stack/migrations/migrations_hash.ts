@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { sha256Hex } from "../../shared/sha256_hex.ts";
+import { sha256Hex } from "../../shared/platform/values/sha256_hex.ts";
 
 /** Returns a hash of a project's migrations and seed, 16 hex digits. */
 export async function migrationsHash(projectRoot: string): Promise<string> {

@@ -1,5 +1,5 @@
 import type { TransactionSql } from "../../shared/vendor/postgres.js";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { lineAt, type SqlStatement } from "./split_statements.ts";
 
 /**

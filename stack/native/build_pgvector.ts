@@ -1,4 +1,4 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { debianMirror } from "./debian_packages.ts";
 import type { BuiltPgvector } from "./create_prefix.ts";
 import type { PostgresInstallation } from "./postgres_installation.ts";

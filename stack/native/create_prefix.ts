@@ -1,5 +1,5 @@
 import { dirname, relative } from "node:path";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import {
   placeExtensions,
   type PrefixStamp,

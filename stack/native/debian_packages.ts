@@ -1,4 +1,4 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { runProgram, tryProgram } from "./run_program.ts";
 
 /** Whether this machine installs packages with apt. */

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { platformHash } from "../platform/platform_files.ts";
 import { newPassword, readClusterFile, writeClusterFile } from "./cluster_file.ts";
 import { type NativePrefix, placeExtensions } from "./native_prefix.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "../../shared/vendor/zod.js";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { platformExtensions } from "../platform/platform_files.ts";
 
 /**

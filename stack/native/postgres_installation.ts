@@ -1,4 +1,4 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { runProgram } from "./run_program.ts";
 
 /** A Postgres installation on the machine. */

@@ -1,4 +1,4 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import type { NativePrefix } from "./native_prefix.ts";
 import { tryProgram } from "./run_program.ts";
 import type { ServerUser } from "./server_user.ts";

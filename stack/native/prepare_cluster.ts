@@ -1,5 +1,5 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import { createSql } from "../../shared/db/sql_client.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { platformSql } from "../platform/platform_files.ts";
 import type { NativePrefix } from "./native_prefix.ts";
 import { exists } from "./postgres_installation.ts";

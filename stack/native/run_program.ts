@@ -1,5 +1,5 @@
-import { definedOnly } from "../../shared/defined_only.ts";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { definedOnly } from "../../shared/platform/values/defined_only.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 
 /** Options of {@linkcode tryProgram} and {@linkcode runProgram}. */
 export interface ProgramOptions {

@@ -1,4 +1,4 @@
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { type ProgramResult, tryProgram } from "./run_program.ts";
 
 /** Runs the server's programs, as another user if this process is root. */

@@ -1,5 +1,5 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import { changeData, changeError, type TableChange } from "./change_data.ts";
 import type { ChangeHub, ChangeSubscription } from "./change_hub.ts";
 import { checkRows, type RowCheck, type RowResult } from "./check_rows.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
 import type { TableShape } from "./table_shape.ts";
 
 /** A change of a row of a published table. */

@@ -1,4 +1,4 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import type { TableChange } from "./change_data.ts";
 import { parseChangeFilter } from "./change_filter.ts";
 import { type Conditions, filterError } from "./check_rows.ts";

@@ -1,5 +1,5 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import type { ChangeCondition, ChangeOperator } from "./change_filter.ts";
 import { toClientJson } from "./client_setting.ts";
 import type { Identity } from "./identity.ts";

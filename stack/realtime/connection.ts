@@ -1,4 +1,4 @@
-import { definedOnly } from "../../shared/defined_only.ts";
+import { definedOnly } from "../../shared/platform/values/defined_only.ts";
 import { Channel, type ChannelLink, type ChannelServices } from "./channel.ts";
 import { decodeFrame, encodeFrame, type ProtocolVersion, type ReceivedFrame } from "./frames.ts";
 import type { Handshake } from "./handshake.ts";

@@ -1,6 +1,6 @@
 import { z } from "../../shared/vendor/zod.js";
-import { definedOnly } from "../../shared/defined_only.ts";
-import type { JsonValue } from "../../shared/json.ts";
+import { definedOnly } from "../../shared/platform/values/defined_only.ts";
+import type { JsonValue } from "../../shared/platform/values/json.ts";
 
 /** The protocol's versions: 1.0.0 has JSON objects, 2.0.0 has JSON arrays and binary broadcasts. */
 export type ProtocolVersion = "1.0.0" | "2.0.0";

@@ -1,5 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
-import type { JsonValue } from "../../shared/json.ts";
+import type { JsonValue } from "../../shared/platform/values/json.ts";
 import type { ChannelServices } from "./channel.ts";
 import { mayWrite } from "./channel_rights.ts";
 import { identityByKey, type Keys, readableHeaders, unknownKey } from "./handshake.ts";

@@ -1,5 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
 
 /** A client's identity in the database: a role, and the claims that policies read. */
 export interface Identity {

@@ -1,5 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
-import type { JsonValue } from "../../shared/json.ts";
+import type { JsonValue } from "../../shared/platform/values/json.ts";
 
 const changeRequest = z.looseObject({
   event: z.string().nullish(),

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 
 /** A member's payload, with a reference that is new after each change. */
 export type PresenceMeta = JsonObject & { readonly phx_ref: string };

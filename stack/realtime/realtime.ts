@@ -1,5 +1,5 @@
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
-import type { Logger } from "../../shared/log/logger.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import type { Logger } from "../../shared/platform/log/logger.ts";
 import type { StackDatabase } from "../database/database_port.ts";
 import { ChangeFeed } from "./change_feed.ts";
 import { ChangeHub } from "./change_hub.ts";

@@ -1,5 +1,5 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { JsonValue } from "../../shared/json.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { JsonValue } from "../../shared/platform/values/json.ts";
 
 /** A broadcast from the database. */
 export interface StoredMessage {

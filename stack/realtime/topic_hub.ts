@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import {
   type Broadcast,
   encodeBroadcast,

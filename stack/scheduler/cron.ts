@@ -1,4 +1,4 @@
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import type { Logger, StackDatabase } from "../database/database_port.ts";
 import { createCronRunner, type CronJob, type CronRunner } from "./cron_run.ts";
 import { parseCronSchedule } from "./cron_schedule.ts";

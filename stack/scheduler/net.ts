@@ -1,4 +1,4 @@
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import type { Logger, StackDatabase } from "../database/database_port.ts";
 import type { Ticker } from "./cron.ts";
 import { type HttpAnswer, type HttpRequest, sendRequest } from "./net_request.ts";

@@ -3,17 +3,17 @@
  * address of the suite's server as the last argument: it lists, reads and calls everything.
  */
 import { z } from "../../shared/vendor/zod.js";
-import { asJsonObject, type JsonObject } from "../../shared/json.ts";
-import { jsonObject } from "../../shared/json_schema.ts";
-import { UNKNOWN_CONNECTION } from "../../shared/tool_contracts/connection_state.ts";
-import { mcpFeatures, openMcpServer } from "../../shared/tools/kinds/mcp/mcp_server.ts";
-import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
-import type { ToolDefinition } from "../../shared/tool_contracts/tool_definition.ts";
+import { asJsonObject, type JsonObject } from "../../shared/platform/values/json.ts";
+import { jsonObject } from "../../shared/platform/values/json_schema.ts";
+import { UNKNOWN_CONNECTION } from "../../shared/gateway/tool_contracts/connection_state.ts";
+import { mcpFeatures, openMcpServer } from "../../shared/gateway/tools/kinds/mcp/mcp_server.ts";
+import { createGuardedFetch } from "../../shared/platform/net/guarded_fetch.ts";
+import type { ToolDefinition } from "../../shared/gateway/tool_contracts/tool_definition.ts";
 import type {
   CallInput,
   ServerAnswer,
   ToolServer,
-} from "../../shared/tool_contracts/tool_server.ts";
+} from "../../shared/gateway/tool_contracts/tool_server.ts";
 import { withOAuth } from "./client_oauth.ts";
 
 const TIMEOUT_MS = 20_000;

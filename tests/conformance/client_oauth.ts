@@ -1,4 +1,4 @@
-import { definedOnly } from "../../shared/defined_only.ts";
+import { definedOnly } from "../../shared/platform/values/defined_only.ts";
 import {
   loadMcpClient,
   type OAuthClientInformationMixed,

@@ -1,4 +1,4 @@
-import { asJsonObject, type JsonObject } from "../../shared/json.ts";
+import { asJsonObject, type JsonObject } from "../../shared/platform/values/json.ts";
 
 /** A check that the suite made. */
 export interface SuiteCheck {

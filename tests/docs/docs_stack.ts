@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type DemoUser, type Project } from "../../scripts/demo/user_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { z } from "../../shared/vendor/zod.js";
 import { loadSupabaseJs } from "../deps.ts";
 import { CACHE_DIR, fillDataFolder } from "../e2e/migrated_folder.ts";

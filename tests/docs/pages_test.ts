@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join, normalize } from "node:path";
-import { ERROR_CODES, isErrorCode } from "../../shared/errors/codes.ts";
+import { ERROR_CODES, isErrorCode } from "../../shared/platform/errors/codes.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 
 const README_LINE_LIMIT = 150;

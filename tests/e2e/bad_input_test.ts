@@ -1,4 +1,4 @@
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { jobSteps } from "./bad_input/job_steps.ts";
 import { modelFailureSteps } from "./bad_input/model_failure_steps.ts";
 import { modelOutputSteps } from "./bad_input/model_output_steps.ts";

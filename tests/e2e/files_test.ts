@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { castOf } from "../security/cast.ts";
 import { addAgent, addProvider } from "./operator.ts";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { untilTask } from "./task_view.ts";
 
 const BUCKET = "supaswarm-data";

@@ -7,10 +7,10 @@ import {
 } from "../../scripts/models/scripted_agent.ts";
 import { startModelServer } from "../../scripts/models/model_server.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { areGone, descendants } from "../stack/process_tree.ts";
 import { type ReadyLine, runStart } from "../stack/start_process.ts";
-import { startMcpServer } from "../tools/mcp_fixture.ts";
+import { startMcpServer } from "../gateway/tools/mcp_fixture.ts";
 import { created, sendRequest } from "./create_task_endpoint.ts";
 import { fillDataFolder } from "./migrated_folder.ts";
 import { addAgent, addProvider, addTool } from "./operator.ts";

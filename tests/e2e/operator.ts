@@ -1,5 +1,5 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 
 /** A row of `llm_providers` as an operator writes it. */
 export interface ProviderRow {

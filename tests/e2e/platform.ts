@@ -1,4 +1,4 @@
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import type { Project } from "../../scripts/demo/user_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { ensureKeys, type StackKeys } from "../../stack/keys/keys.ts";

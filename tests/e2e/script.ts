@@ -4,7 +4,7 @@ import {
   type ScriptedRequest,
   scriptModel,
 } from "../../scripts/models/scripted_agent.ts";
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
 
 /** One turn of a script: an answer, or a function that computes it from the conversation. */
 export type Turn =

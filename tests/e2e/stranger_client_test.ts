@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { listen } from "./channel_listener.ts";
 import { addAgent } from "./operator.ts";
 import { call, complete, scriptTurns } from "./script.ts";

@@ -1,6 +1,6 @@
 import { z } from "../../shared/vendor/zod.js";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { jsonObject, jsonValue } from "../../shared/json_schema.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { jsonObject, jsonValue } from "../../shared/platform/values/json_schema.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
 const errorSchema = z.looseObject({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { rootsOf, startCollector } from "../worker/otlp_collector.ts";
+import { rootsOf, startCollector } from "../engine/worker/otlp_collector.ts";
 import { created, sendRequest } from "./create_task_endpoint.ts";
 import { addAgent } from "./operator.ts";
 import { bootPlatform } from "./platform.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import { type DemoUser, signUp } from "../../scripts/demo/user_client.ts";
-import { type SlowModel, startSlowModel } from "../../scripts/bench/slow_model.ts";
+import { type SlowModel, startSlowModel } from "../../lab/bench/slow_model.ts";
 import { type Broadcast, listen } from "./channel_listener.ts";
 import { addAgent, addProvider } from "./operator.ts";
 import type { Platform } from "./platform.ts";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { untilTask } from "./task_view.ts";
 
 /** Each answer takes three seconds. */

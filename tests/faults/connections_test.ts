@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { signUp } from "../../scripts/demo/user_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { MAX_ISOLATE_CONNECTIONS } from "../../shared/isolate/isolate_pool.ts";
+import { MAX_ISOLATE_CONNECTIONS } from "../../shared/platform/isolate/isolate_pool.ts";
 import { addAgent, addTool, grantToEveryone } from "../e2e/operator.ts";
 import { bootPlatform } from "../e2e/platform.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
@@ -69,10 +69,10 @@ Deno.test("functions open connections in one place", async () => {
   }
 
   assert.deepEqual(openers.sort(), [
-    "shared/db/caller_session.ts",
-    "shared/db/sql_client.ts",
-    "shared/isolate/isolate_pool.ts",
-    "shared/worker/task_listener.ts",
+    "shared/platform/db/caller_session.ts",
+    "shared/platform/db/sql_client.ts",
+    "shared/platform/isolate/isolate_pool.ts",
+    "shared/engine/worker/task_listener.ts",
   ]);
 });
 

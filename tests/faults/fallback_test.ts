@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { ModelApi } from "../../shared/llm/model_port.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { ModelApi } from "../../shared/models/llm/model_port.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent } from "../e2e/operator.ts";
@@ -13,8 +13,8 @@ import {
   type RawServer,
   respond,
   startRawServer,
-} from "../llm/raw_server.ts";
-import { WIRE_FORMATS } from "../llm/wire_format.ts";
+} from "../models/llm/raw_server.ts";
+import { WIRE_FORMATS } from "../models/llm/wire_format.ts";
 
 /** A failure of a provider, and the code that the step records for it. */
 interface Outage {

@@ -4,7 +4,7 @@ import { addTool } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { call, complete, completeWithResults, newestResults } from "../e2e/script.ts";
 import { freePorts } from "../stack/free_ports.ts";
-import { type McpFixture, startMcpServer } from "../tools/mcp_fixture.ts";
+import { type McpFixture, startMcpServer } from "../gateway/tools/mcp_fixture.ts";
 
 const search = call("away__search", { searchValue: "x" });
 /** How long a listing waits; longer than the threshold for slow servers. */

@@ -9,8 +9,8 @@ import {
   type RawAnswer,
   respond,
   startRawServer,
-} from "../llm/raw_server.ts";
-import { WIRE_FORMATS } from "../llm/wire_format.ts";
+} from "../models/llm/raw_server.ts";
+import { WIRE_FORMATS } from "../models/llm/wire_format.ts";
 
 /** The time after which a stalled stream fails, and within which every other answer arrives. */
 const MODEL_TIMEOUT_SECONDS = 5;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import { errorCodes, runToEnd } from "../e2e/bad_input/ended_job.ts";
 import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { call, completeWithResults, newestResults, scriptTurns, type Turn } from "../e2e/script.ts";
 import { readSteps, untilTask } from "../e2e/task_view.ts";
-import { brokenAnswer, startHttpServer } from "../tools/http_fixture.ts";
-import { startMcpServer } from "../tools/mcp_fixture.ts";
+import { brokenAnswer, startHttpServer } from "../gateway/tools/http_fixture.ts";
+import { startMcpServer } from "../gateway/tools/mcp_fixture.ts";
 
 /** The time limit of a silent tool, which must receive the request within it. */
 const TOOL_TIMEOUT_MS = 3_000;

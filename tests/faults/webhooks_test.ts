@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { isolateClock } from "../../shared/isolate/clock.ts";
-import { createLifetime } from "../../shared/isolate/lifetime.ts";
-import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
-import { createSqlMessageStore, type MessageStore } from "../../shared/webhooks/message_store.ts";
-import { createWebhookWorker, type WebhookPorts } from "../../shared/webhooks/webhook_worker.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import { createLifetime } from "../../shared/platform/isolate/lifetime.ts";
+import { createGuardedFetch } from "../../shared/platform/net/guarded_fetch.ts";
+import {
+  createSqlMessageStore,
+  type MessageStore,
+} from "../../shared/engine/webhooks/message_store.ts";
+import {
+  createWebhookWorker,
+  type WebhookPorts,
+} from "../../shared/engine/webhooks/webhook_worker.ts";
 import { createTasks, openRaceTrack } from "../postgres/race_fixture.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { FOREIGN_CLIENTS, loadAiSdkMcp, loadMcpSdkV1 } from "../deps.ts";
-import { connectSdkClient } from "../mcp/sdk_client.ts";
-import { bootMcpPlatform } from "../mcp/mcp_platform.ts";
+import { connectSdkClient } from "../gateway/mcp/sdk_client.ts";
+import { bootMcpPlatform } from "../gateway/mcp/mcp_platform.ts";
 import { DENO_RUN } from "./foreign_server.ts";
 
 const TOOL = "list_agents";

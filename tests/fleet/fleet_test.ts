@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { asJsonObject, type JsonObject } from "../../shared/json.ts";
-import { jsonObject } from "../../shared/json_schema.ts";
+import { asJsonObject, type JsonObject } from "../../shared/platform/values/json.ts";
+import { jsonObject } from "../../shared/platform/values/json_schema.ts";
 import { FOREIGN_SERVERS, loadMcpServer } from "../deps.ts";
 import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { completeWithResults, scriptTurns } from "../e2e/script.ts";
-import { bootMcpPlatform } from "../mcp/mcp_platform.ts";
-import { errorOf } from "../mcp/raw_message.ts";
+import { bootMcpPlatform } from "../gateway/mcp/mcp_platform.ts";
+import { errorOf } from "../gateway/mcp/raw_message.ts";
 import { DENO_RUN, startForeignServer } from "./foreign_server.ts";
 
 const { everything, filesystem, mcpProxy, memory, sequentialThinking, supergateway } =

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { Swarm } from "../worker/swarm_fixture.ts";
+import { Swarm } from "../engine/worker/swarm_fixture.ts";
 import { AHEAD_LEASE_SECONDS } from "./ahead_lease.ts";
 import { startMigratedServer } from "./native_server.ts";
 import { assertAllSettled } from "./race_fixture.ts";

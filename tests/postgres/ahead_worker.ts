@@ -2,7 +2,7 @@
  * Started by ahead_crash_test.ts: a worker in a separate process that claims quick tasks ahead of
  * its slots, and is killed while at least ten of them wait.
  */
-import { Swarm } from "../worker/swarm_fixture.ts";
+import { Swarm } from "../engine/worker/swarm_fixture.ts";
 import { AHEAD_LEASE_SECONDS } from "./ahead_lease.ts";
 
 const [url = ""] = Deno.args;

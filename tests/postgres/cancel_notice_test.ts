@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { isolateClock } from "../../shared/isolate/clock.ts";
-import { createTaskListener } from "../../shared/worker/task_listener.ts";
-import { Swarm } from "../worker/swarm_fixture.ts";
+import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import { createTaskListener } from "../../shared/engine/worker/task_listener.ts";
+import { Swarm } from "../engine/worker/swarm_fixture.ts";
 import { assertAllSettled } from "./race_fixture.ts";
 import { startMigratedServer } from "./native_server.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import type { Lease } from "../../shared/worker/task_store.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import type { Lease } from "../../shared/engine/worker/task_store.ts";
 import { seededRandom } from "../../scripts/seeded_random.ts";
 import {
   assertAllSettled,

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { checkedJob, PAGES, PICTURE, prepareChecks, shapeOf } from "../worker/checked_job.ts";
-import { Swarm } from "../worker/swarm_fixture.ts";
+import {
+  checkedJob,
+  PAGES,
+  PICTURE,
+  prepareChecks,
+  shapeOf,
+} from "../engine/worker/checked_job.ts";
+import { Swarm } from "../engine/worker/swarm_fixture.ts";
 import { startMigratedServer } from "./native_server.ts";
 import { endLeases, printFigures } from "./race_fixture.ts";
 

@@ -3,9 +3,9 @@
  * after its first write: of steps, of the end, or of a file that was not stored before.
  */
 import { join } from "node:path";
-import type { TaskStore } from "../../shared/worker/task_store.ts";
-import { checkedJob } from "../worker/checked_job.ts";
-import { Swarm } from "../worker/swarm_fixture.ts";
+import type { TaskStore } from "../../shared/engine/worker/task_store.ts";
+import { checkedJob } from "../engine/worker/checked_job.ts";
+import { Swarm } from "../engine/worker/swarm_fixture.ts";
 
 const [url = "", filesFolder = ""] = Deno.args;
 const swarm = Swarm.attach(url);

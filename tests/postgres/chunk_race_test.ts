@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
-import { hashWords } from "../../shared/quoth/embedders/lexical_hash.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { hashWords } from "../../shared/servers/quoth/embedders/lexical_hash.ts";
 import { startMigratedServer } from "./native_server.ts";
 import { seededRandom } from "../../scripts/seeded_random.ts";
 import { assertNoDeadlock, shuffled } from "./race_fixture.ts";

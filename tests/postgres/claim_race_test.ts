@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Lease } from "../../shared/worker/task_store.ts";
+import type { Lease } from "../../shared/engine/worker/task_store.ts";
 import { seededRandom } from "../../scripts/seeded_random.ts";
 import {
   assertConsistent,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
+import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
 import { assertConsistent, createRunning, inLanes, openRaceTrack } from "./race_fixture.ts";
 
 const ROUNDS = 40;

@@ -1,7 +1,7 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { TaskStore } from "../../shared/worker/task_store.ts";
-import { toolNamed } from "../../shared/agent/agent_states.ts";
-import { answered, ask, turnNumber, type WorkerParts } from "../worker/swarm_fixture.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { TaskStore } from "../../shared/engine/worker/task_store.ts";
+import { toolNamed } from "../../shared/engine/agent/agent_states.ts";
+import { answered, ask, turnNumber, type WorkerParts } from "../engine/worker/swarm_fixture.ts";
 
 /**
  * Moments in the life of the planner's task, named by its steps: 1 model, 2 `look`, 3 model,

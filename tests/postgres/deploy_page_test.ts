@@ -8,7 +8,7 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { findFunctions } from "../../stack/functions/find_functions.ts";
 import { startPlatform } from "../../scripts/platform/start_platform.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { createSql } from "../../shared/db/sql_client.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
 
 const PAGE = join(PROJECT_ROOT, "docs/how-to/deploy.md");
 const MODEL_KEY = "sk-stand-in";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { Lease } from "../../shared/worker/task_store.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { Lease } from "../../shared/engine/worker/task_store.ts";
 import { type NativeServer, startMigratedServer } from "./native_server.ts";
 import {
   claimAll,

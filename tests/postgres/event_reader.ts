@@ -1,4 +1,4 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { eventPage } from "../../shared/servers/swarm/job_schema.ts";
 
 /** A client that reads the events of a job page by page. */

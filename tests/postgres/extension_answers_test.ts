@@ -3,8 +3,8 @@ import {
   RECORDED_ROLES,
   recordedAnswers,
   recordedStatements,
-} from "../platform/recorded_answers.ts";
-import { answerStatements, assertSameAnswers } from "../platform/statement_answers.ts";
+} from "../platform/stand_ins/recorded_answers.ts";
+import { answerStatements, assertSameAnswers } from "../platform/stand_ins/statement_answers.ts";
 import { startNativeServer } from "./native_server.ts";
 
 for (const name of [...RECORDED_EXTENSIONS, RECORDED_ROLES]) {

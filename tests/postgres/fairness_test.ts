@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import {
   AGENT,
   assertAllSettled,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { DEFOG_SCHEMAS, loadDefog, readDefogData } from "../../scripts/bench/nl2sql/defog_data.ts";
+import { DEFOG_SCHEMAS, loadDefog, readDefogData } from "../../lab/bench/nl2sql/defog_data.ts";
 import { scriptModel } from "../../scripts/models/scripted_agent.ts";
-import { asJsonObject, type JsonObject } from "../../shared/json.ts";
-import { bootMcpPlatform } from "../mcp/mcp_platform.ts";
-import { connectSdkClient } from "../mcp/sdk_client.ts";
+import { asJsonObject, type JsonObject } from "../../shared/platform/values/json.ts";
+import { bootMcpPlatform } from "../gateway/mcp/mcp_platform.ts";
+import { connectSdkClient } from "../gateway/mcp/sdk_client.ts";
 
 const data = await readDefogData();
 

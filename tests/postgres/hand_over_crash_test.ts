@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import { isolateClock } from "../../shared/isolate/clock.ts";
-import { StopReason } from "../../shared/work/stop_reason.ts";
-import { createTaskListener } from "../../shared/worker/task_listener.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import { StopReason } from "../../shared/engine/work/stop_reason.ts";
+import { createTaskListener } from "../../shared/engine/worker/task_listener.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { Swarm } from "../worker/swarm_fixture.ts";
+import { Swarm } from "../engine/worker/swarm_fixture.ts";
 import { startMigratedServer } from "./native_server.ts";
 import { assertAllSettled, endLeases, printFigures } from "./race_fixture.ts";
 

@@ -2,9 +2,9 @@
  * Started by hand_over_crash_test.ts: a listening worker in a separate process, which is
  * killed at the given moment of a task that was handed to it.
  */
-import { isolateClock } from "../../shared/isolate/clock.ts";
-import { createTaskListener } from "../../shared/worker/task_listener.ts";
-import { Swarm } from "../worker/swarm_fixture.ts";
+import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import { createTaskListener } from "../../shared/engine/worker/task_listener.ts";
+import { Swarm } from "../engine/worker/swarm_fixture.ts";
 
 const [url = "", moment = ""] = Deno.args;
 const swarm = Swarm.attach(url);

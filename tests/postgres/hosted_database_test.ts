@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { startPlatform } from "../../scripts/platform/start_platform.ts";
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { startMigratedServer } from "./native_server.ts";
 
 async function start(db: string, onLog: (line: unknown) => void = () => {}): Promise<void> {

@@ -3,11 +3,11 @@
  * before, during or after one of its calls. Without the number of a call it runs until nothing is
  * left to do.
  */
-import { createLifetime } from "../../shared/isolate/lifetime.ts";
-import { createSyncWorker } from "../../shared/quoth/sync/sync_worker.ts";
-import { createSql } from "../../shared/db/sql_client.ts";
-import { LEASE_SECONDS, openSyncPorts } from "../quoth/sync_fixture.ts";
-import { aroundCalls } from "../quoth/sync_killed_ports.ts";
+import { createLifetime } from "../../shared/platform/isolate/lifetime.ts";
+import { createSyncWorker } from "../../shared/servers/quoth/sync/sync_worker.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
+import { LEASE_SECONDS, openSyncPorts } from "../servers/quoth/sync_fixture.ts";
+import { aroundCalls } from "../servers/quoth/sync_killed_ports.ts";
 
 const [url = "", githubUrl = "", workerId = "", lastCall = "0", moment = ""] = Deno.args;
 const die = () => Deno.kill(Deno.pid, "SIGKILL");

@@ -2,7 +2,7 @@
  * Started by worker_crash_test.ts: a worker in a separate process, which is killed at the
  * given moment. No handler, `finally` or buffered write of it runs afterwards.
  */
-import { Swarm } from "../worker/swarm_fixture.ts";
+import { Swarm } from "../engine/worker/swarm_fixture.ts";
 import { crashJob } from "./crash_job.ts";
 
 const [url = "", plannerTaskId = "", lastMoment = ""] = Deno.args;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import { isolateClock } from "../../shared/isolate/clock.ts";
-import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
-import type { Lease } from "../../shared/worker/task_store.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import { createSqlTaskStore } from "../../shared/engine/worker/sql_task_store.ts";
+import type { Lease } from "../../shared/engine/worker/task_store.ts";
 import { seededRandom } from "../../scripts/seeded_random.ts";
 import {
   assertAllSettled,

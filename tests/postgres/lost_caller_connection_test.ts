@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { runAsUser } from "../../shared/db/run_as_user.ts";
-import { openIsolatePool } from "../../shared/isolate/isolate_pool.ts";
+import { runAsUser } from "../../shared/platform/db/run_as_user.ts";
+import { openIsolatePool } from "../../shared/platform/isolate/isolate_pool.ts";
 import { startMigratedServer } from "./native_server.ts";
 
 Deno.test("a caller's statement whose answer is lost does not block other users", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startNativeCluster } from "../../stack/native/native_cluster.ts";
 import { findNativePrefix } from "../../stack/native/native_prefix.ts";
-import { createSql } from "../../shared/db/sql_client.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
 
 async function withFolder(body: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "supaswarm_cluster_" });

@@ -4,7 +4,7 @@ import { copyMigratedCluster, copyPlatformCluster } from "../../stack/migrated_c
 import { isProcessAlive } from "../../stack/database/folder_lock.ts";
 import { type NativeCluster, startNativeCluster } from "../../stack/native/native_cluster.ts";
 import { findNativePrefix } from "../../stack/native/native_prefix.ts";
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 
 /** A new native cluster with the platform on it; deleted at the end of its scope. */
 export interface NativeServer extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { createConnectionStore } from "../../shared/tools/credentials/oauth/connection_store.ts";
-import { renewToken } from "../../shared/tools/credentials/oauth/renew_token.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { createConnectionStore } from "../../shared/gateway/tools/credentials/oauth/connection_store.ts";
+import { renewToken } from "../../shared/gateway/tools/credentials/oauth/renew_token.ts";
 import { assertNoDeadlock, openRaceTrack } from "./race_fixture.ts";
 
 const SERVER = {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
-import type { Lease, TaskStore } from "../../shared/worker/task_store.ts";
-import { type PgtapFile, pgtapFiles, runPgtapFiles } from "../sql/pgtap.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import type { Lease, TaskStore } from "../../shared/engine/worker/task_store.ts";
+import { type PgtapFile, pgtapFiles, runPgtapFiles } from "../platform/pgtap/pgtap.ts";
 import { startNativeServer } from "./native_server.ts";
 import { assertConsistent, createTasks, inLanes, openRaceTrack } from "./race_fixture.ts";
 

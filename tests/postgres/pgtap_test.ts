@@ -1,5 +1,5 @@
-import { createSql } from "../../shared/db/sql_client.ts";
-import { pgtapFiles, runPgtapFiles } from "../sql/pgtap.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
+import { pgtapFiles, runPgtapFiles } from "../platform/pgtap/pgtap.ts";
 import { startMigratedServer } from "./native_server.ts";
 
 Deno.test("SQL on native Postgres, as the role that runs the migrations", async (test) => {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import type { StepIntent } from "../../shared/agent/planned_call.ts";
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
-import { isolateClock } from "../../shared/isolate/clock.ts";
-import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
+import type { StepIntent } from "../../shared/engine/agent/planned_call.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import { createSqlTaskStore } from "../../shared/engine/worker/sql_task_store.ts";
 import type {
   Lease,
   StepRecord,
   SubtaskRequest,
   TaskStore,
-} from "../../shared/worker/task_store.ts";
+} from "../../shared/engine/worker/task_store.ts";
 import { type NativeServer, startMigratedServer } from "./native_server.ts";
 
 /** The agent of every task here. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { seededRandom } from "../../scripts/seeded_random.ts";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import type { Lease } from "../../shared/worker/task_store.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { Lease } from "../../shared/engine/worker/task_store.ts";
 import type { Transaction } from "./native_server.ts";
 import { createEventReader, storedIds } from "./event_reader.ts";
 import {

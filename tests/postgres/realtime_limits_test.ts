@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import postgres from "../../shared/vendor/postgres.js";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { type DeltaRow, type ModelScript, Swarm } from "../worker/swarm_fixture.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { type DeltaRow, type ModelScript, Swarm } from "../engine/worker/swarm_fixture.ts";
 import { type NativeServer, startMigratedServer } from "./native_server.ts";
 
 const STREAM_MS = 4_000;

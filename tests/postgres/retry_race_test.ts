@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { taskContext } from "../../shared/agent/task_context.ts";
-import type { ErrorBody } from "../../shared/errors/swarm_error.ts";
-import type { Lease } from "../../shared/worker/task_store.ts";
+import { taskContext } from "../../shared/engine/agent/task_context.ts";
+import type { ErrorBody } from "../../shared/platform/errors/swarm_error.ts";
+import type { Lease } from "../../shared/engine/worker/task_store.ts";
 import {
   assertConsistent,
   assertNoDeadlock,

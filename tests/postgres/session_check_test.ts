@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { callerSessionsOf } from "../../shared/db/caller_session.ts";
-import { createSessionCheck } from "../../shared/db/session_check.ts";
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
-import { openIsolatePool } from "../../shared/isolate/isolate_pool.ts";
-import { withDeadline } from "../../shared/with_deadline.ts";
+import { callerSessionsOf } from "../../shared/platform/db/caller_session.ts";
+import { createSessionCheck } from "../../shared/platform/db/session_check.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { openIsolatePool } from "../../shared/platform/isolate/isolate_pool.ts";
+import { withDeadline } from "../../shared/platform/values/with_deadline.ts";
 import { startMigratedServer } from "./native_server.ts";
 
 /** More than the check's own time limit. */

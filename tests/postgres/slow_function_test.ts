@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { LentConnection } from "../../shared/db/lent_connection.ts";
-import { runAsUser } from "../../shared/db/run_as_user.ts";
-import { isolateClock } from "../../shared/isolate/clock.ts";
-import { MAX_ISOLATE_CONNECTIONS, openIsolatePool } from "../../shared/isolate/isolate_pool.ts";
-import { createTaskListener } from "../../shared/worker/task_listener.ts";
+import { LentConnection } from "../../shared/platform/db/lent_connection.ts";
+import { runAsUser } from "../../shared/platform/db/run_as_user.ts";
+import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import {
+  MAX_ISOLATE_CONNECTIONS,
+  openIsolatePool,
+} from "../../shared/platform/isolate/isolate_pool.ts";
+import { createTaskListener } from "../../shared/engine/worker/task_listener.ts";
 import { openRaceTrack } from "./race_fixture.ts";
 
 Deno.test("a user's slow function leaves a connection of the worker for another user", async () => {

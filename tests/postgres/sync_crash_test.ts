@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { splitMarkdown } from "../../shared/quoth/markdown/split_markdown.ts";
-import { filesOf, SyncFixture, type TestProject } from "../quoth/sync_fixture.ts";
-import { createHistory } from "../quoth/sync_history.ts";
+import { splitMarkdown } from "../../shared/servers/quoth/markdown/split_markdown.ts";
+import { filesOf, SyncFixture, type TestProject } from "../servers/quoth/sync_fixture.ts";
+import { createHistory } from "../servers/quoth/sync_history.ts";
 import { startMigratedServer } from "./native_server.ts";
 import { seededRandom } from "../../scripts/seeded_random.ts";
 import { assertNoDeadlock, inLanes, printFigures } from "./race_fixture.ts";

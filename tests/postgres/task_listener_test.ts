@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { createSql } from "../../shared/db/sql_client.ts";
-import { isolateClock } from "../../shared/isolate/clock.ts";
-import { createTaskListener } from "../../shared/worker/task_listener.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
+import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import { createTaskListener } from "../../shared/engine/worker/task_listener.ts";
 import { createTasks, openRaceTrack } from "./race_fixture.ts";
 
 Deno.test("a listener is notified of created tasks and of its reconnection", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createSql } from "../../shared/db/sql_client.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { type NativeServer, startNativeServer } from "./native_server.ts";
 
 /** Whether the connection that a pool opens to this address is encrypted. */

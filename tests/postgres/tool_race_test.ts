@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { Sql } from "../../shared/db/sql_client.ts";
-import { runAsUser } from "../../shared/db/run_as_user.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { runAsUser } from "../../shared/platform/db/run_as_user.ts";
 import { assertNoDeadlock, createFamilies, openRaceTrack } from "./race_fixture.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 

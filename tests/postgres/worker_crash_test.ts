@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { Swarm } from "../worker/swarm_fixture.ts";
+import { Swarm } from "../engine/worker/swarm_fixture.ts";
 import { crashJob, type Moment } from "./crash_job.ts";
 import { startMigratedServer } from "./native_server.ts";
 import { assertAllSettled, endLeases, printFigures } from "./race_fixture.ts";

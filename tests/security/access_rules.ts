@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 
 /**
  * The rules of the access matrix: who may do what with each table, view and function of `public`.

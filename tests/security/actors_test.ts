@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import { refused, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool, grantToUser } from "../e2e/operator.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
-import { grantScopes, type McpPlatform, type McpUser } from "../mcp/mcp_platform.ts";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import { grantScopes, type McpPlatform, type McpUser } from "../gateway/mcp/mcp_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { oauthClientOf } from "./oauth_client.ts";
 
 const EXECUTE = "/functions/v1/mcp-execute";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import type { JsonObject } from "../../shared/json.ts";
-import { createAnthropicAdapter } from "../../shared/llm/anthropic_adapter.ts";
-import { createGoogleAdapter } from "../../shared/llm/google_adapter.ts";
-import type { ModelApi } from "../../shared/llm/model_port.ts";
-import { createOpenAiAdapter } from "../../shared/llm/openai_adapter.ts";
-import { splitMarkdown } from "../../shared/quoth/markdown/split_markdown.ts";
-import { noAbort } from "../tools/tool_fixture.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
+import { createAnthropicAdapter } from "../../shared/models/llm/anthropic_adapter.ts";
+import { createGoogleAdapter } from "../../shared/models/llm/google_adapter.ts";
+import type { ModelApi } from "../../shared/models/llm/model_port.ts";
+import { createOpenAiAdapter } from "../../shared/models/llm/openai_adapter.ts";
+import { splitMarkdown } from "../../shared/servers/quoth/markdown/split_markdown.ts";
+import { noAbort } from "../gateway/tools/tool_fixture.ts";
 import { assertDoesNotBlock } from "./blocked_loop.ts";
 import { HOSTILE_VALUES } from "./hostile_json.ts";
 

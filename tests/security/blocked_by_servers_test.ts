@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
-import { callOf, noAbort, nobody, openToolFixture } from "../tools/tool_fixture.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
+import { callOf, noAbort, nobody, openToolFixture } from "../gateway/tools/tool_fixture.ts";
 import { assertDoesNotBlock } from "./blocked_loop.ts";
 import { ESCAPED_TEXTS, HOSTILE_VALUES } from "./hostile_json.ts";
 

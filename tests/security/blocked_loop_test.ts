@@ -9,10 +9,10 @@ import { createMcpOAuthApp } from "../../shared/app/mcp_oauth_app.ts";
 import { createQuothSyncApp } from "../../shared/app/quoth_sync_app.ts";
 import { createWebhooksApp } from "../../shared/app/webhooks_app.ts";
 import { createWorkerApp } from "../../shared/app/worker_app.ts";
-import { readConfig } from "../../shared/config/env.ts";
-import type { JsonObject } from "../../shared/json.ts";
-import type { AgentTool } from "../../shared/tool_contracts/agent_tool.ts";
-import { ask, Swarm } from "../worker/swarm_fixture.ts";
+import { readConfig } from "../../shared/platform/config/env.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
+import type { AgentTool } from "../../shared/gateway/tool_contracts/agent_tool.ts";
+import { ask, Swarm } from "../engine/worker/swarm_fixture.ts";
 import { assertDoesNotBlock } from "./blocked_loop.ts";
 import { HOSTILE_VALUES } from "./hostile_json.ts";
 

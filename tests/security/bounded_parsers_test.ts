@@ -1,20 +1,24 @@
 import assert from "node:assert/strict";
-import { ANSWER_LIMITS, MESSAGE_LIMITS } from "../../shared/json/json_limits.ts";
-import { parseJson } from "../../shared/json/parse_json.ts";
-import { SseMeter } from "../../shared/json/sse_meter.ts";
-import { NameHints } from "../../shared/nearest_names.ts";
-import { readFrontMatter } from "../../shared/quoth/markdown/front_matter.ts";
-import { splitMarkdown } from "../../shared/quoth/markdown/split_markdown.ts";
-import { classifySql } from "../../shared/sql/classify_sql.ts";
-import type { LinkableTable } from "../../shared/sql/linking/linkable_table.ts";
-import { indexTables, rankTables } from "../../shared/sql/linking/rank_tables.ts";
-import { describeResults } from "../../shared/sql/results/describe_results.ts";
-import { parseCsv } from "../../shared/sql/results/parse_csv.ts";
-import { readResults } from "../../shared/sql/results/read_results.ts";
-import { distinctNames } from "../../shared/sql/results/result_table.ts";
-import { resultsChart } from "../../shared/sql/results/results_chart.ts";
-import { resultsCsv, resultsJson, resultsTable } from "../../shared/sql/results/results_text.ts";
-import { DEFAULT_SQL_POLICY } from "../../shared/sql/sql_policy.ts";
+import { ANSWER_LIMITS, MESSAGE_LIMITS } from "../../shared/platform/json/json_limits.ts";
+import { parseJson } from "../../shared/platform/json/parse_json.ts";
+import { SseMeter } from "../../shared/platform/json/sse_meter.ts";
+import { NameHints } from "../../shared/platform/values/nearest_names.ts";
+import { readFrontMatter } from "../../shared/servers/quoth/markdown/front_matter.ts";
+import { splitMarkdown } from "../../shared/servers/quoth/markdown/split_markdown.ts";
+import { classifySql } from "../../shared/servers/sql/classify_sql.ts";
+import type { LinkableTable } from "../../shared/servers/sql/linking/linkable_table.ts";
+import { indexTables, rankTables } from "../../shared/servers/sql/linking/rank_tables.ts";
+import { describeResults } from "../../shared/servers/sql/results/describe_results.ts";
+import { parseCsv } from "../../shared/servers/sql/results/parse_csv.ts";
+import { readResults } from "../../shared/servers/sql/results/read_results.ts";
+import { distinctNames } from "../../shared/servers/sql/results/result_table.ts";
+import { resultsChart } from "../../shared/servers/sql/results/results_chart.ts";
+import {
+  resultsCsv,
+  resultsJson,
+  resultsTable,
+} from "../../shared/servers/sql/results/results_text.ts";
+import { DEFAULT_SQL_POLICY } from "../../shared/servers/sql/sql_policy.ts";
 import { longestStepMs, MAX_STEP_MS } from "./blocked_loop.ts";
 import { WORST_TEXTS } from "./worst_values.ts";
 

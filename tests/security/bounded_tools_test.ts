@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { INTERNAL_SERVERS } from "../../shared/app/internal_servers.ts";
-import type { JsonObject } from "../../shared/json.ts";
-import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
+import type { ToolCaller } from "../../shared/gateway/tool_contracts/tool_caller.ts";
 import {
   callOf,
   noAbort,
   openToolFixture,
   type ToolFixture,
   userCaller,
-} from "../tools/tool_fixture.ts";
+} from "../gateway/tools/tool_fixture.ts";
 import { longestStepMs, MAX_STEP_MS } from "./blocked_loop.ts";
 import { type WorstCall, worstCalls } from "./worst_calls.ts";
 import { WIDE_TABLE, WORST_READS } from "./worst_values.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { runAsUser } from "../../shared/db/run_as_user.ts";
+import { runAsUser } from "../../shared/platform/db/run_as_user.ts";
 import { TEST_DATABASE } from "../../scripts/test/test_database.ts";
-import { noAbort, openToolFixture } from "../tools/tool_fixture.ts";
+import { noAbort, openToolFixture } from "../gateway/tools/tool_fixture.ts";
 
 Deno.test("the session of a caller has limited memory and temporary files", async () => {
   await using fixture = await openToolFixture();

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../shared/json.ts";
-import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
-import type { ToolCallOutcome } from "../../shared/tool_contracts/tool_call.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
+import type { ToolCaller } from "../../shared/gateway/tool_contracts/tool_caller.ts";
+import type { ToolCallOutcome } from "../../shared/gateway/tool_contracts/tool_call.ts";
 import {
   callOf,
   noAbort,
   openToolFixture,
   type ToolFixture,
   userCaller,
-} from "../tools/tool_fixture.ts";
+} from "../gateway/tools/tool_fixture.ts";
 
 const SECRET = "c4n4ry-of-the-vault";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { definedOnly } from "../../shared/defined_only.ts";
-import type { JsonObject } from "../../shared/json.ts";
-import { SYSTEM_TOOL_ARGUMENTS } from "../../shared/agent/system_tools.ts";
-import { REDACTED } from "../../shared/secrets/redact.ts";
+import { definedOnly } from "../../shared/platform/values/defined_only.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
+import { SYSTEM_TOOL_ARGUMENTS } from "../../shared/engine/agent/system_tools.ts";
+import { REDACTED } from "../../shared/platform/secrets/redact.ts";
 import { findExposures, type SearchedText } from "../../scripts/demo/find_exposures.ts";
 import {
   created,

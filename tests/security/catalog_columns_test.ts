@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { createSql } from "../../shared/db/sql_client.ts";
-import { CATALOG_COLUMNS } from "../../shared/sql/catalog_columns.ts";
-import { openToolDatabase, openToolFixture, userCaller } from "../tools/tool_fixture.ts";
-import { callSupabase, registerSupabase } from "../tools/supabase_call.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
+import { CATALOG_COLUMNS } from "../../shared/servers/sql/catalog_columns.ts";
+import { openToolDatabase, openToolFixture, userCaller } from "../gateway/tools/tool_fixture.ts";
+import { callSupabase, registerSupabase } from "../servers/supabase/supabase_call.ts";
 
 Deno.test("every column of a readable catalog is listed as shown or hidden", async () => {
   const database = await openToolDatabase();

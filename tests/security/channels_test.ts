@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import type { SupabaseClient } from "../deps.ts";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { castOf } from "./cast.ts";
 import { eventsOf, listen, tryToListen } from "../e2e/channel_listener.ts";

@@ -1,4 +1,4 @@
-import { brokenAnswer, type HttpFixture, startHttpServer } from "../tools/http_fixture.ts";
+import { brokenAnswer, type HttpFixture, startHttpServer } from "../gateway/tools/http_fixture.ts";
 
 /** A credential that a test recognizes wherever it appears. */
 export interface Canary {

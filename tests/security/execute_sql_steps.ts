@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../../shared/json.ts";
-import type { AnsweredCall } from "../../shared/tool_contracts/tool_call.ts";
-import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
+import type { AnsweredCall } from "../../shared/gateway/tool_contracts/tool_call.ts";
+import type { ToolCaller } from "../../shared/gateway/tool_contracts/tool_caller.ts";
 import { sendOne } from "../../shared/servers/supabase/guarded_transaction.ts";
 import {
   type StatementAnswer,
@@ -16,7 +16,7 @@ import {
   openToolFixture,
   type ToolFixture,
   userCaller,
-} from "../tools/tool_fixture.ts";
+} from "../gateway/tools/tool_fixture.ts";
 import { readSqlCorpus } from "./sql_corpus.ts";
 
 const EXECUTE_SQL = { server: "supabase", toolName: "execute_sql" };

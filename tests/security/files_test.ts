@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { SupabaseClient } from "../deps.ts";
 import { addAgent } from "../e2e/operator.ts";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { castOf } from "./cast.ts";
 
 const BUCKET = "supaswarm-data";

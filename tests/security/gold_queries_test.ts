@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { readReferenceData } from "../../scripts/bench/reference_files.ts";
+import { readReferenceData } from "../../lab/bench/reference_files.ts";
 import { writeLine } from "../../scripts/terminal.ts";
-import { classifySql } from "../../shared/sql/classify_sql.ts";
-import { parseCsv } from "../../shared/sql/results/parse_csv.ts";
-import { DEFAULT_SQL_POLICY } from "../../shared/sql/sql_policy.ts";
+import { classifySql } from "../../shared/servers/sql/classify_sql.ts";
+import { parseCsv } from "../../shared/servers/sql/results/parse_csv.ts";
+import { DEFAULT_SQL_POLICY } from "../../shared/servers/sql/sql_policy.ts";
 
 /** One of the reference databases has its own schema. */
 const POLICY = { ...DEFAULT_SQL_POLICY, exposedSchemas: ["public", "consumer_div"] };

@@ -1,4 +1,4 @@
-import type { ResolveHost } from "../../shared/net/url_policy.ts";
+import type { ResolveHost } from "../../shared/platform/net/url_policy.ts";
 
 /** An address of the public internet; nothing is ever sent to it. */
 export const PUBLIC_ADDRESS = "93.184.215.14";

@@ -3,9 +3,9 @@ import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool, grantToEveryone } from "../e2e/operator.ts";
 import { call, completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
-import { grantScopes } from "../mcp/mcp_platform.ts";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
-import { startHttpServer } from "../tools/http_fixture.ts";
+import { grantScopes } from "../gateway/mcp/mcp_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
+import { startHttpServer } from "../gateway/tools/http_fixture.ts";
 import { tryToListen } from "../e2e/channel_listener.ts";
 import { oauthClientOf } from "./oauth_client.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { addAgent } from "../e2e/operator.ts";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { castOf, type Person } from "./cast.ts";
 import { listen, tryToListen } from "../e2e/channel_listener.ts";
 import { OPERATOR_VIEWS, operatorStatuses, REFUSED_EVERYWHERE } from "./operator_endpoints.ts";

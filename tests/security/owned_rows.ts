@@ -1,4 +1,4 @@
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { type CallWorld, SYNCED_PROJECT_ID } from "./access_rules.ts";
 

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import type { JsonObject } from "../../shared/json.ts";
-import { jsonObject } from "../../shared/json_schema.ts";
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
+import { jsonObject } from "../../shared/platform/values/json_schema.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import type { ScriptedAnswer, ScriptedRequest } from "../../scripts/models/scripted_agent.ts";
 import { created, sendRequest, userHeaders } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool, grantToEveryone, toolId } from "../e2e/operator.ts";
 import type { Platform } from "../e2e/platform.ts";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { complete, newestResults, scriptTurns } from "../e2e/script.ts";
 import { readSteps, type StepView, untilTask } from "../e2e/task_view.ts";
-import { startHttpServer } from "../tools/http_fixture.ts";
+import { startHttpServer } from "../gateway/tools/http_fixture.ts";
 import { castOf } from "./cast.ts";
 
 const FOREIGN_PROMPT = "The foreign agent's own instructions";

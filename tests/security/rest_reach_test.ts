@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import { addAgent, addTool, grantToUser } from "../e2e/operator.ts";
 import { sendRequest } from "../e2e/create_task_endpoint.ts";
-import type { McpPlatform, McpUser } from "../mcp/mcp_platform.ts";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import type { McpPlatform, McpUser } from "../gateway/mcp/mcp_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 
 const EXECUTE = "/functions/v1/mcp-execute";
 

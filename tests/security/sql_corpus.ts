@@ -1,5 +1,5 @@
-import type { StatementClass } from "../../shared/sql/verdict.ts";
-import { readReferenceData } from "../../scripts/bench/reference_files.ts";
+import type { StatementClass } from "../../shared/servers/sql/verdict.ts";
+import { readReferenceData } from "../../lab/bench/reference_files.ts";
 
 /** A labeled statement of the reference corpus. */
 export interface CorpusEntry {

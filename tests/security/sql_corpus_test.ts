@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { seededRandom } from "../../scripts/seeded_random.ts";
 import { writeLine } from "../../scripts/terminal.ts";
-import { classifySql } from "../../shared/sql/classify_sql.ts";
-import { DEFAULT_SQL_POLICY } from "../../shared/sql/sql_policy.ts";
+import { classifySql } from "../../shared/servers/sql/classify_sql.ts";
+import { DEFAULT_SQL_POLICY } from "../../shared/servers/sql/sql_policy.ts";
 import { respellSql } from "./respell_sql.ts";
 import { readSqlCorpus } from "./sql_corpus.ts";
 

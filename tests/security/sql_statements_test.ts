@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { classifySql } from "../../shared/sql/classify_sql.ts";
-import { DEFAULT_SQL_POLICY } from "../../shared/sql/sql_policy.ts";
-import type { StatementClass } from "../../shared/sql/verdict.ts";
+import { classifySql } from "../../shared/servers/sql/classify_sql.ts";
+import { DEFAULT_SQL_POLICY } from "../../shared/servers/sql/sql_policy.ts";
+import type { StatementClass } from "../../shared/servers/sql/verdict.ts";
 import {
   CALLS,
   DEFINITIONS,

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
-import { createModelCaller } from "../../shared/llm/call_model.ts";
-import { createModelAdapter } from "../../shared/llm/create_model_adapter.ts";
-import type { ModelApi } from "../../shared/llm/model_port.ts";
-import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
+import { createModelCaller } from "../../shared/models/llm/call_model.ts";
+import { createModelAdapter } from "../../shared/models/llm/create_model_adapter.ts";
+import type { ModelApi } from "../../shared/models/llm/model_port.ts";
+import { createGuardedFetch } from "../../shared/platform/net/guarded_fetch.ts";
 import { INTERNAL_SERVERS } from "../../shared/app/internal_servers.ts";
-import { createToolGateway } from "../../shared/tools/gateway.ts";
-import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
-import { callOf, noAbort, nobody } from "../tools/tool_fixture.ts";
+import { createToolGateway } from "../../shared/gateway/tools/gateway.ts";
+import type { ToolGateway } from "../../shared/gateway/tool_contracts/tool_gateway.ts";
+import { callOf, noAbort, nobody } from "../gateway/tools/tool_fixture.ts";
 import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { untilTask } from "../e2e/task_view.ts";
-import { startHttpServer } from "../tools/http_fixture.ts";
+import { startHttpServer } from "../gateway/tools/http_fixture.ts";
 import { FORBIDDEN_HOSTS, PRIVATE_HOSTS, PUBLIC_ADDRESS, resolveHost } from "./inner_hosts.ts";
 
 const REFUSED = "TOOL_ADDRESS_FORBIDDEN";

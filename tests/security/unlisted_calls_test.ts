@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../shared/json.ts";
-import { callSupabase, registerSupabase } from "../tools/supabase_call.ts";
-import { openToolFixture, userCaller } from "../tools/tool_fixture.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
+import { callSupabase, registerSupabase } from "../servers/supabase/supabase_call.ts";
+import { openToolFixture, userCaller } from "../gateway/tools/tool_fixture.ts";
 
 const SECRET = "c4n4ry of another user";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createQuothSyncApp } from "../../shared/app/quoth_sync_app.ts";
-import { readConfig } from "../../shared/config/env.ts";
-import { REPO, sign, SyncFixture } from "../quoth/sync_fixture.ts";
+import { readConfig } from "../../shared/platform/config/env.ts";
+import { REPO, sign, SyncFixture } from "../servers/quoth/sync_fixture.ts";
 
 const MIB = 1_048_576;
 const BODY_BYTES = 25 * MIB;

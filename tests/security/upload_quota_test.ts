@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sharedPlatform } from "../mcp/shared_platform.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { castOf } from "./cast.ts";
 
 const BUCKET = "supaswarm-data";

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
-import { answerOf, callOf, noAbort, nobody, openToolFixture } from "../tools/tool_fixture.ts";
-import { startHttpServer } from "../tools/http_fixture.ts";
+import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
+import {
+  answerOf,
+  callOf,
+  noAbort,
+  nobody,
+  openToolFixture,
+} from "../gateway/tools/tool_fixture.ts";
+import { startHttpServer } from "../gateway/tools/http_fixture.ts";
 import { assertDoesNotBlock } from "./blocked_loop.ts";
 
 Deno.test("the gateway passes on only checked values", async (t) => {

@@ -1,5 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
-import type { ToolDefinition } from "../../shared/tool_contracts/tool_definition.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../shared/platform/values/json.ts";
+import type { ToolDefinition } from "../../shared/gateway/tool_contracts/tool_definition.ts";
 import { PLAIN_TEXTS, WORST_TEXTS, worstRecords, worstValues } from "./worst_values.ts";
 
 /** A call of a tool with one argument in its worst shape. */

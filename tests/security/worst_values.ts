@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
 
 /** A worst case by name, for a size of about that many characters. */
 type WorstTexts = Readonly<Record<string, (characters: number) => string>>;

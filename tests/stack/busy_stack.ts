@@ -1,5 +1,5 @@
 /** Started by database_folder_test.ts to be killed while its database runs a long statement. */
-import { createSql } from "../../shared/db/sql_client.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 
 const [dataDir = ""] = Deno.args;

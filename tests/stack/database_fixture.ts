@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import type { Logger, StackDatabase } from "../../stack/database/database_port.ts";
 import { readHolder } from "../../stack/database/folder_lock.ts";
 import { openDatabase } from "../../stack/open_database.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createSql } from "../../shared/db/sql_client.ts";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { readHolder } from "../../stack/database/folder_lock.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";

@@ -1,4 +1,4 @@
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import type { StackDatabase } from "../../stack/database/database_port.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { protectProcess } from "../../stack/database/protect_process.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { testsSharing } from "../shared_fixture.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startNet } from "../../stack/scheduler/net.ts";
-import type { Sql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { testsSharing } from "../shared_fixture.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createSql } from "../../shared/db/sql_client.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { startPlatform } from "../../scripts/platform/start_platform.ts";
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../../shared/db/database.types.ts";
+import type { Json } from "../../../shared/platform/db/database.types.ts";
 
 /** Text that was parsed as JSON, or the parse error. */
 export type JsonReading =

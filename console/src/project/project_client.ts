@@ -1,5 +1,5 @@
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
-import type { Database } from "../../../shared/db/database.types.ts";
+import type { Database } from "../../../shared/platform/db/database.types.ts";
 import { watchedFetch } from "./connection.ts";
 import type { ProjectConfig } from "./project_config.ts";
 

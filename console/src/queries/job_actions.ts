@@ -1,6 +1,6 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQueryClient } from "@tanstack/vue-query";
-import type { Json } from "../../../shared/db/database.types.ts";
+import type { Json } from "../../../shared/platform/db/database.types.ts";
 import { callFunction } from "../project/call_function.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";

@@ -1,6 +1,6 @@
-import type { Json } from "../../../shared/db/database.types.ts";
-import type { JsonObject, JsonValue } from "../../../shared/json.ts";
-import { validateValue } from "../../../shared/tool_schemas/validate_value.ts";
+import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { JsonObject, JsonValue } from "../../../shared/platform/values/json.ts";
+import { validateValue } from "../../../shared/models/tool_schemas/validate_value.ts";
 import type { Schema } from "../queries/servers.ts";
 
 /** A part of a value that does not match its schema. */

@@ -1,4 +1,4 @@
-import type { Json } from "../../../shared/db/database.types.ts";
+import type { Json } from "../../../shared/platform/db/database.types.ts";
 
 let start: Json | null = null;
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../../shared/db/database.types.ts";
+import type { Json } from "../../../shared/platform/db/database.types.ts";
 import { callFunction } from "../project/call_function.ts";
 import { toRequestError } from "../project/request_error.ts";
 import { resultOfError, type ToolResult } from "../results/tool_result.ts";

@@ -1,14 +1,14 @@
 import { z } from "../../vendor/zod.js";
-import { textBlock } from "../../content_block.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import type { JsonValue } from "../../json.ts";
-import { jsonValue } from "../../json_schema.ts";
+import { textBlock } from "../../platform/values/content_block.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import type { JsonValue } from "../../platform/values/json.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
 import {
   defineTool,
   type InternalServer,
   reply,
   type ToolContext,
-} from "../../tool_contracts/internal_server.ts";
+} from "../../gateway/tool_contracts/internal_server.ts";
 import { MAX_FILE_BYTES, readStoredFile } from "../read_stored_file.ts";
 
 const READ_ONLY = {

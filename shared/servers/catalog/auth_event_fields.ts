@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../json.ts";
+import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 
 /** Sign-in methods of Supabase Auth. */
 const METHODS = [

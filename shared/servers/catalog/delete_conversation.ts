@@ -1,4 +1,4 @@
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { z } from "../../vendor/zod.js";
 import { CATALOG_SCOPES } from "./catalog_scopes.ts";
 import { queryAsUser } from "./query_as_user.ts";

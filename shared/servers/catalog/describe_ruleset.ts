@@ -1,4 +1,4 @@
-import { fenceData } from "../../agent/fence_data.ts";
+import { fenceData } from "../../gateway/tool_contracts/fence_data.ts";
 import { rulesetContent } from "./ruleset_content.ts";
 import type { StoredRuleset } from "./read_ruleset.ts";
 

@@ -1,13 +1,13 @@
-import { FENCE_RULE, fenceData } from "../../agent/fence_data.ts";
-import { definedOnly } from "../../defined_only.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
-import type { ToolModelAnswer } from "../../tool_contracts/tool_model.ts";
+import { FENCE_RULE, fenceData } from "../../gateway/tool_contracts/fence_data.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
+import type { ToolModelAnswer } from "../../gateway/tool_contracts/tool_model.ts";
 import { z } from "../../vendor/zod.js";
 import { CATALOG_SCOPES } from "./catalog_scopes.ts";
 import { addDistinct, parseVariants } from "./parse_variants.ts";
 import { MAX_PROMPT_CHARACTERS, modelChoice, usageOf, usageSchema } from "./prompt_models.ts";
-import { toInputSchema } from "../../json_schema.ts";
+import { toInputSchema } from "../../platform/values/json_schema.ts";
 
 const MAX_VARIANTS = 5;
 const DEFAULT_VARIANTS = 3;

@@ -1,8 +1,8 @@
-import { FENCE_RULE, fenceData } from "../../agent/fence_data.ts";
-import { toSwarmError } from "../../db/to_swarm_error.ts";
-import { definedOnly } from "../../defined_only.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { defineTool, type ToolContext } from "../../tool_contracts/internal_server.ts";
+import { FENCE_RULE, fenceData } from "../../gateway/tool_contracts/fence_data.ts";
+import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { defineTool, type ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import { z } from "../../vendor/zod.js";
 import { CATALOG_SCOPES } from "./catalog_scopes.ts";
 import { describeRuleset } from "./describe_ruleset.ts";

@@ -1,5 +1,5 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { z } from "../../vendor/zod.js";
 import { CATALOG_SCOPES } from "./catalog_scopes.ts";
 import { toJsonDocument, toMarkdownDocument } from "./conversation_document.ts";

@@ -1,7 +1,7 @@
-import { CLOSED_SETS } from "../../db/closed_sets.ts";
-import { asJsonObject } from "../../json.ts";
-import { jsonValue } from "../../json_schema.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
+import { asJsonObject } from "../../platform/values/json.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { z } from "../../vendor/zod.js";
 import { AUTH_EVENT_FIELDS, storableMetadata } from "./auth_event_fields.ts";
 import { queryAsUser } from "./query_as_user.ts";

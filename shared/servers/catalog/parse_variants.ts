@@ -1,5 +1,5 @@
-import { asJsonObject, type JsonValue } from "../../json.ts";
-import { parseJson } from "../../json/parse_json.ts";
+import { asJsonObject, type JsonValue } from "../../platform/values/json.ts";
+import { parseJson } from "../../platform/json/parse_json.ts";
 
 const LIMITS = { bytes: 2_000_000, depth: 20, members: 10_000, items: 10_000 };
 const NUMBERED = /^\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+/;

@@ -1,4 +1,4 @@
-import type { ToolModelAnswer } from "../../tool_contracts/tool_model.ts";
+import type { ToolModelAnswer } from "../../gateway/tool_contracts/tool_model.ts";
 import { z } from "../../vendor/zod.js";
 
 /** Maximum length of a prompt for a model. */

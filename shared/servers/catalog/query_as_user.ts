@@ -1,5 +1,5 @@
-import { toSwarmError } from "../../db/to_swarm_error.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { asOwner } from "../as_owner.ts";
 

@@ -1,4 +1,4 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { z } from "../../vendor/zod.js";
 import { messageRole } from "./add_message.ts";

@@ -1,5 +1,5 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { jsonObject } from "../../json_schema.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { jsonObject } from "../../platform/values/json_schema.ts";
 import type { Sql, TransactionSql } from "../../vendor/postgres.js";
 import { z } from "../../vendor/zod.js";
 

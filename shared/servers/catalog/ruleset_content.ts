@@ -1,4 +1,4 @@
-import { jsonValue } from "../../json_schema.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
 import { z } from "../../vendor/zod.js";
 
 const MAX_RULES = 100;

@@ -1,6 +1,6 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
-import { insufficientScope } from "../../tool_contracts/tool_scopes.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
+import { insufficientScope } from "../../gateway/tool_contracts/tool_scopes.ts";
 import { z } from "../../vendor/zod.js";
 import { CATALOG_SCOPES } from "./catalog_scopes.ts";
 import { queryAsUser } from "./query_as_user.ts";

@@ -1,4 +1,4 @@
-import type { InternalServer } from "../../tool_contracts/internal_server.ts";
+import type { InternalServer } from "../../gateway/tool_contracts/internal_server.ts";
 import { addMessageTool } from "./add_message.ts";
 import { createConversationTool } from "./create_conversation.ts";
 import { deleteConversationTool } from "./delete_conversation.ts";

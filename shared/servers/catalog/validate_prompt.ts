@@ -1,4 +1,4 @@
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { z } from "../../vendor/zod.js";
 import { checkPrompt } from "./prompt_rules/check_prompt.ts";
 import { PROMPT_ISSUES, type PromptIssueCode } from "./prompt_rules/prompt_text.ts";

@@ -1,5 +1,5 @@
 import { asOwner } from "../as_owner.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import type { ProjectState } from "./project_state.ts";
 
 /** A branch seen within this time is not checked; otherwise `check_head()` decides. */

@@ -1,6 +1,6 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { createEmbedderResolver } from "../../quoth/embedders/resolve_embedder.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { createEmbedderResolver } from "./embedders/resolve_embedder.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import type { ProjectState } from "./project_state.ts";
 
 /** The vector of a query, or the reason why a search uses words only. */

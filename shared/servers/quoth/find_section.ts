@@ -1,5 +1,5 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { nearestNames } from "../../nearest_names.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { nearestNames } from "../../platform/values/nearest_names.ts";
 import { toLabel } from "./label.ts";
 import type { DocumentSection, DocumentSections, LineRange } from "./list_sections.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SwarmError } from "../../errors/swarm_error.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { findSection, sectionAt } from "./find_section.ts";
 import { listSections } from "./list_sections.ts";
 

@@ -1,4 +1,4 @@
-import { estimateTokens, TokenMeter } from "../../quoth/markdown/token_meter.ts";
+import { estimateTokens, TokenMeter } from "./markdown/token_meter.ts";
 
 /** A text of an answer and the terms that matched it. */
 export interface Snippet {

@@ -1,4 +1,4 @@
-import { withoutFenceTags } from "../../agent/fence_data.ts";
+import { withoutFenceTags } from "../../gateway/tool_contracts/fence_data.ts";
 
 /**
  * A title or heading as shown next to the fenced text: on one line, and without anything that could

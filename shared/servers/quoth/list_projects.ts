@@ -1,6 +1,6 @@
 import { z } from "../../vendor/zod.js";
-import { toSwarmError } from "../../db/to_swarm_error.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import { QUOTH_SCOPES } from "./quoth_scopes.ts";
 

@@ -1,8 +1,8 @@
-import { DocumentLines } from "../../quoth/markdown/document_lines.ts";
-import { readFrontMatter } from "../../quoth/markdown/front_matter.ts";
-import { normalizeSource } from "../../quoth/markdown/normalize_source.ts";
-import { endLineOf, type Section, toOutline } from "../../quoth/markdown/outline.ts";
-import { parseBlocks, tile } from "../../quoth/markdown/parse_blocks.ts";
+import { DocumentLines } from "./markdown/document_lines.ts";
+import { readFrontMatter } from "./markdown/front_matter.ts";
+import { normalizeSource } from "./markdown/normalize_source.ts";
+import { endLineOf, type Section, toOutline } from "./markdown/outline.ts";
+import { parseBlocks, tile } from "./markdown/parse_blocks.ts";
 import { toLabel } from "./label.ts";
 
 /** Lines of a document, from 1, both inclusive. */

@@ -1,4 +1,4 @@
-import { encodePath } from "../../quoth/github/github_url.ts";
+import { encodePath } from "./github/github_url.ts";
 import type { ProjectState } from "./project_state.ts";
 
 /** Lines of a document at a commit. */

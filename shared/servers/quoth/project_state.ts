@@ -1,6 +1,6 @@
 import type { PendingQuery, Row, TransactionSql } from "../../vendor/postgres.js";
 import { z } from "../../vendor/zod.js";
-import { SwarmError } from "../../errors/swarm_error.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
 
 /** How far the index is behind its repository; part of every answer. */
 export const freshnessSchema = z.object({

@@ -1,10 +1,10 @@
 import type { Row, TransactionSql } from "../../vendor/postgres.js";
 import { z } from "../../vendor/zod.js";
-import { fenceData } from "../../agent/fence_data.ts";
-import { toSwarmError } from "../../db/to_swarm_error.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { nearestNames } from "../../nearest_names.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { fenceData } from "../../gateway/tool_contracts/fence_data.ts";
+import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { nearestNames } from "../../platform/values/nearest_names.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import { findSection, sectionAt } from "./find_section.ts";
 import { toLabel } from "./label.ts";

@@ -1,7 +1,7 @@
 import { z } from "../../vendor/zod.js";
-import { fenceData } from "../../agent/fence_data.ts";
-import { toSwarmError } from "../../db/to_swarm_error.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { fenceData } from "../../gateway/tool_contracts/fence_data.ts";
+import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import { checkOldHead } from "./check_head.ts";
 import { fitSnippets } from "./fit_snippets.ts";

@@ -1,5 +1,5 @@
 import { asOwner } from "../as_owner.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import { embedSearch, type QueryVector } from "./embed_search.ts";
 import { type ChunkHit, chunkHitSchema, MAX_CHUNKS_OF_FILE } from "./merge_hits.ts";
 import { type ProjectState, selectProjectState, toProjectState } from "./project_state.ts";

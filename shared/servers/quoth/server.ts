@@ -1,4 +1,4 @@
-import type { InternalServer } from "../../tool_contracts/internal_server.ts";
+import type { InternalServer } from "../../gateway/tool_contracts/internal_server.ts";
 import { listProjectsTool } from "./list_projects.ts";
 import { readDocTool } from "./read_doc.ts";
 import { searchIndexTool } from "./search_index.ts";

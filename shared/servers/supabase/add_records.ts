@@ -1,23 +1,23 @@
-import { definedOnly } from "../../defined_only.ts";
-import { canonicalJson } from "../../canonical_json.ts";
-import { fenceData } from "../../agent/fence_data.ts";
-import { textBlock } from "../../content_block.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { isJsonObject, type JsonObject } from "../../json.ts";
-import { nearestNames } from "../../nearest_names.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
+import { canonicalJson } from "../../platform/values/canonical_json.ts";
+import { fenceData } from "../../gateway/tool_contracts/fence_data.ts";
+import { textBlock } from "../../platform/values/content_block.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { isJsonObject, type JsonObject } from "../../platform/values/json.ts";
+import { nearestNames } from "../../platform/values/nearest_names.ts";
 import {
   MAX_PROBLEMS,
   type PreparedRecords,
   prepareRecords,
-} from "../../sql/records/prepare_records.ts";
-import { isTable, qualifiedName, type SchemaRelation } from "../../sql/schema/database_schema.ts";
+} from "../sql/records/prepare_records.ts";
+import { isTable, qualifiedName, type SchemaRelation } from "../sql/schema/database_schema.ts";
 import {
   defineTool,
   type InputRequired,
   reply,
   type ToolContext,
   type ToolReply,
-} from "../../tool_contracts/internal_server.ts";
+} from "../../gateway/tool_contracts/internal_server.ts";
 import { askToConfirm, isConfirmed } from "./confirmation_form.ts";
 import { guardSettings } from "./guarded_transaction.ts";
 import { checkReferences, insertRecords, recordsError, tableSql } from "./insert_records.ts";
@@ -32,7 +32,7 @@ import { readSqlSettings, type SqlSettings } from "./sql_settings.ts";
 import { READ_SCOPES, WRITE_SCOPES } from "./sql_scopes.ts";
 import { createConfirmation, findEarlierAnswer, writeOnce } from "./sql_confirmation.ts";
 import { toolFailure } from "./tool_failure.ts";
-import { sha256Hex } from "../../sha256_hex.ts";
+import { sha256Hex } from "../../platform/values/sha256_hex.ts";
 
 /** Records that a dry run shows. */
 const PREVIEW_RECORDS = 5;

@@ -1,8 +1,8 @@
-import { FENCE_RULE, fenceData } from "../../agent/fence_data.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { isTable, primaryKeyOf, qualifiedName } from "../../sql/schema/database_schema.ts";
-import { relationshipsOf } from "../../sql/schema/schema_relationships.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import { FENCE_RULE, fenceData } from "../../gateway/tool_contracts/fence_data.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { isTable, primaryKeyOf, qualifiedName } from "../sql/schema/database_schema.ts";
+import { relationshipsOf } from "../sql/schema/schema_relationships.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import type { ModelChoice } from "./model_choice.ts";
 import { keepAnalysis, type KnownSchema, type SchemaAnalysis } from "./schema_cache.ts";
 

@@ -1,5 +1,5 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 
 /**
  * Refuses a call without a user, whose rights the SQL needs.

@@ -1,9 +1,9 @@
-import { toInputSchema } from "../../json_schema.ts";
+import { toInputSchema } from "../../platform/values/json_schema.ts";
 import {
   type InputRequired,
   inputRequired,
   type ToolContext,
-} from "../../tool_contracts/internal_server.ts";
+} from "../../gateway/tool_contracts/internal_server.ts";
 import { z } from "../../vendor/zod.js";
 
 const form = z.object({ confirmed: z.boolean().meta({ title: "Run this write" }) });

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../json.ts";
+import type { JsonValue } from "../../platform/values/json.ts";
 
 /** A parameter of a statement as the driver accepts it. */
 export type StatementParameter = string | number | boolean | null | DocumentParameter;

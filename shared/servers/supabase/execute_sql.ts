@@ -1,18 +1,18 @@
-import { definedOnly } from "../../defined_only.ts";
-import { fenceData } from "../../agent/fence_data.ts";
-import { textBlock } from "../../content_block.ts";
-import { type ErrorCode, isErrorCode } from "../../errors/codes.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { isJsonObject, type JsonObject } from "../../json.ts";
-import { classifySql } from "../../sql/classify_sql.ts";
-import { visibilityWarning } from "../../sql/lexical_gate.ts";
-import { lockWarning } from "../../sql/lock_level.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
+import { fenceData } from "../../gateway/tool_contracts/fence_data.ts";
+import { textBlock } from "../../platform/values/content_block.ts";
+import { type ErrorCode, isErrorCode } from "../../platform/errors/codes.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { isJsonObject, type JsonObject } from "../../platform/values/json.ts";
+import { classifySql } from "../sql/classify_sql.ts";
+import { visibilityWarning } from "../sql/lexical_gate.ts";
+import { lockWarning } from "../sql/lock_level.ts";
 import {
   defineTool,
   type InputRequired,
   reply,
   type ToolReply,
-} from "../../tool_contracts/internal_server.ts";
+} from "../../gateway/tool_contracts/internal_server.ts";
 import { assertHasUser } from "./assert_has_user.ts";
 import { askToConfirm, isConfirmed } from "./confirmation_form.ts";
 import { assertExportable, exportRows } from "./export_rows.ts";

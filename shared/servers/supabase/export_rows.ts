@@ -1,12 +1,12 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
-import { byteLength } from "../../byte_length.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { MEDIA_TYPES, RowsEncoder } from "../../sql/results/rows_encoder.ts";
-import { createArtifactStorage } from "../../worker/artifact_storage.ts";
+import { byteLength } from "../../platform/values/byte_length.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { MEDIA_TYPES, RowsEncoder } from "../sql/results/rows_encoder.ts";
+import { createArtifactStorage } from "../../engine/worker/artifact_storage.ts";
 import { fetchBatches } from "./fetch_batches.ts";
 import { runGuarded } from "./guarded_transaction.ts";
 import { type AdmittedCall, tablesOf } from "./judged_call.ts";
-import { sha256Hex } from "../../sha256_hex.ts";
+import { sha256Hex } from "../../platform/values/sha256_hex.ts";
 import { statementHashes } from "./statement_hashes.ts";
 import type { StatementAnswer, StatementRequest } from "./statement_request.ts";
 import { toJson } from "./to_json.ts";

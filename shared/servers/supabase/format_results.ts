@@ -1,21 +1,21 @@
 import { z } from "../../vendor/zod.js";
-import { FENCE_RULE, fenceData } from "../../agent/fence_data.ts";
-import { textBlock } from "../../content_block.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { nextTurn } from "../../isolate/next_turn.ts";
-import type { JsonObject } from "../../json.ts";
-import { jsonValue } from "../../json_schema.ts";
-import { describeResults } from "../../sql/results/describe_results.ts";
-import { readResults, ResultsUnreadable } from "../../sql/results/read_results.ts";
-import type { ResultTable } from "../../sql/results/result_table.ts";
-import { MAX_CHART_ROWS, resultsChart } from "../../sql/results/results_chart.ts";
-import { resultsCsv, resultsJson, resultsTable } from "../../sql/results/results_text.ts";
+import { FENCE_RULE, fenceData } from "../../gateway/tool_contracts/fence_data.ts";
+import { textBlock } from "../../platform/values/content_block.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { nextTurn } from "../../platform/isolate/next_turn.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
+import { describeResults } from "../sql/results/describe_results.ts";
+import { readResults, ResultsUnreadable } from "../sql/results/read_results.ts";
+import type { ResultTable } from "../sql/results/result_table.ts";
+import { MAX_CHART_ROWS, resultsChart } from "../sql/results/results_chart.ts";
+import { resultsCsv, resultsJson, resultsTable } from "../sql/results/results_text.ts";
 import {
   defineTool,
   reply,
   type ToolContext,
   type ToolReply,
-} from "../../tool_contracts/internal_server.ts";
+} from "../../gateway/tool_contracts/internal_server.ts";
 import { modelChoice } from "./model_choice.ts";
 import { READ_SCOPES } from "./sql_scopes.ts";
 import { toolError, toolFailure } from "./tool_failure.ts";

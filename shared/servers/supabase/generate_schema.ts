@@ -1,19 +1,19 @@
-import { textBlock } from "../../content_block.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import type { JsonObject, JsonValue } from "../../json.ts";
-import { isTable } from "../../sql/schema/database_schema.ts";
-import { adviseOn } from "../../sql/schema/schema_advisories.ts";
-import type { SchemaDocument } from "../../sql/schema/schema_document.ts";
-import { schemaMarkdown } from "../../sql/schema/schema_markdown.ts";
-import { pageOf, type SchemaPage } from "../../sql/schema/schema_page.ts";
-import { relationshipsOf } from "../../sql/schema/schema_relationships.ts";
-import { schemaSql } from "../../sql/schema/schema_sql.ts";
+import { textBlock } from "../../platform/values/content_block.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import { isTable } from "../sql/schema/database_schema.ts";
+import { adviseOn } from "../sql/schema/schema_advisories.ts";
+import type { SchemaDocument } from "../sql/schema/schema_document.ts";
+import { schemaMarkdown } from "../sql/schema/schema_markdown.ts";
+import { pageOf, type SchemaPage } from "../sql/schema/schema_page.ts";
+import { relationshipsOf } from "../sql/schema/schema_relationships.ts";
+import { schemaSql } from "../sql/schema/schema_sql.ts";
 import {
   defineTool,
   reply,
   type ToolContext,
   type ToolReply,
-} from "../../tool_contracts/internal_server.ts";
+} from "../../gateway/tool_contracts/internal_server.ts";
 import { type AnalysisOutcome, analyzeSchema } from "./analyze_schema.ts";
 import { type KnownSchema, knowSchema } from "./schema_cache.ts";
 import {

@@ -1,17 +1,17 @@
-import { textBlock } from "../../content_block.ts";
-import { definedOnly } from "../../defined_only.ts";
-import { type ErrorCode, traitsOf } from "../../errors/codes.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import type { JsonObject } from "../../json.ts";
-import type { ModelMessage } from "../../llm/model_port.ts";
-import { extractSql } from "../../sql/extract_sql.ts";
+import { textBlock } from "../../platform/values/content_block.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
+import { type ErrorCode, traitsOf } from "../../platform/errors/codes.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
+import type { ModelMessage } from "../../models/llm/model_port.ts";
+import { extractSql } from "../sql/extract_sql.ts";
 import {
   defineTool,
   reply,
   type ToolContext,
   type ToolReply,
-} from "../../tool_contracts/internal_server.ts";
-import type { ToolModelAnswer } from "../../tool_contracts/tool_model.ts";
+} from "../../gateway/tool_contracts/internal_server.ts";
+import type { ToolModelAnswer } from "../../gateway/tool_contracts/tool_model.ts";
 import { assertHasUser } from "./assert_has_user.ts";
 import {
   type GenerationAnswer,

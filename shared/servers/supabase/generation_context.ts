@@ -1,12 +1,12 @@
-import type { JsonObject } from "../../json.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
 import {
   chooseContext,
   type ChosenContext,
   estimateTokens,
   fitsWhole,
-} from "../../sql/context/choose_context.ts";
-import { enhancePrompt } from "../../sql/context/enhance_prompt.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+} from "../sql/context/choose_context.ts";
+import { enhancePrompt } from "../sql/context/enhance_prompt.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import { knowContext } from "./known_context.ts";
 import { orderTables } from "./order_tables.ts";
 import { knowTables } from "./known_tables.ts";

@@ -1,5 +1,5 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
-import { EXTENSIONS_SCHEMA } from "../../sql/sql_policy.ts";
+import { EXTENSIONS_SCHEMA } from "../sql/sql_policy.ts";
 import type { StatementParameter } from "./document_parameter.ts";
 import type { AdmittedCall } from "./judged_call.ts";
 import type { SqlSettings } from "./sql_settings.ts";

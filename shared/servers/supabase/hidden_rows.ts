@@ -1,6 +1,6 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { isCatalog } from "../../sql/name_rules.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { isCatalog } from "../sql/name_rules.ts";
 import type { AdmittedCall } from "./judged_call.ts";
 
 /**

@@ -1,16 +1,16 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
-import { errorField } from "../../db/error_field.ts";
-import { toSwarmError } from "../../db/to_swarm_error.ts";
-import { definedOnly } from "../../defined_only.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import type { JsonObject } from "../../json.ts";
+import { errorField } from "../../platform/db/error_field.ts";
+import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
 import {
   type DatabaseSchema,
   qualifiedName,
   type SchemaRelation,
-} from "../../sql/schema/database_schema.ts";
-import { quoteName } from "../../sql/schema/quote_name.ts";
-import type { RecordProblem } from "../../sql/records/prepare_records.ts";
+} from "../sql/schema/database_schema.ts";
+import { quoteName } from "../sql/schema/quote_name.ts";
+import type { RecordProblem } from "../sql/records/prepare_records.ts";
 import { sendOne } from "./guarded_transaction.ts";
 import { shownDetail } from "./statement_error.ts";
 

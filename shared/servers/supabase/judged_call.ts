@@ -1,6 +1,6 @@
-import type { JsonValue } from "../../json.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
-import type { SqlStatement, SqlVerdict } from "../../sql/verdict.ts";
+import type { JsonValue } from "../../platform/values/json.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
+import type { SqlStatement, SqlVerdict } from "../sql/verdict.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 import { DocumentParameter, type StatementParameter } from "./document_parameter.ts";
 import type { StatementRequest } from "./statement_request.ts";

@@ -1,6 +1,6 @@
 import { z } from "../../vendor/zod.js";
-import type { Sql } from "../../db/sql_client.ts";
-import { EMPTY_CONTEXT, type SqlContext } from "../../sql/context/sql_context.ts";
+import type { Sql } from "../../platform/db/sql_client.ts";
+import { EMPTY_CONTEXT, type SqlContext } from "../sql/context/sql_context.ts";
 
 const remark = z.object({ title: z.string(), text: z.string() });
 const publishedSchema = z.object({

@@ -1,7 +1,7 @@
-import type { Sql } from "../../db/sql_client.ts";
-import { indexTables, type TableIndex } from "../../sql/linking/rank_tables.ts";
-import { toLinkable } from "../../sql/linking/to_linkable.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import type { Sql } from "../../platform/db/sql_client.ts";
+import { indexTables, type TableIndex } from "../sql/linking/rank_tables.ts";
+import { toLinkable } from "../sql/linking/to_linkable.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import { knowSchema } from "./schema_cache.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 

@@ -1,4 +1,4 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { type AdmittedCall, tablesOf } from "./judged_call.ts";
 import { type Confirmation, createConfirmation } from "./sql_confirmation.ts";
 import { statementHashes } from "./statement_hashes.ts";

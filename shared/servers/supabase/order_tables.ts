@@ -1,11 +1,11 @@
 import { z } from "../../vendor/zod.js";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { createEmbedderResolver } from "../../quoth/embedders/resolve_embedder.ts";
-import { describeTable, nameOf } from "../../sql/linking/compact_schema.ts";
-import { fuseRanks } from "../../sql/linking/fuse_ranks.ts";
-import { type RankedTable, rankTables, type TableIndex } from "../../sql/linking/rank_tables.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
-import { sha256Hex } from "../../sha256_hex.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { createEmbedderResolver } from "../quoth/embedders/resolve_embedder.ts";
+import { describeTable, nameOf } from "../sql/linking/compact_schema.ts";
+import { fuseRanks } from "../sql/linking/fuse_ranks.ts";
+import { type RankedTable, rankTables, type TableIndex } from "../sql/linking/rank_tables.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
+import { sha256Hex } from "../../platform/values/sha256_hex.ts";
 
 /** Time limit for the embedder; afterwards, the order by words is used, because a caller waits. */
 const EMBEDDER_TIMEOUT_MS = 5_000;

@@ -1,6 +1,6 @@
 import { z } from "../../vendor/zod.js";
 import type { TransactionSql } from "../../vendor/postgres.js";
-import type { JsonValue } from "../../json.ts";
+import type { JsonValue } from "../../platform/values/json.ts";
 import { sendOne } from "./guarded_transaction.ts";
 import { readsHiddenRows } from "./hidden_rows.ts";
 import { toJson } from "./to_json.ts";

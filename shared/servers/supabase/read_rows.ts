@@ -1,5 +1,5 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
-import type { JsonValue } from "../../json.ts";
+import type { JsonValue } from "../../platform/values/json.ts";
 import { bytesOf, fetchBatches } from "./fetch_batches.ts";
 import { assertShowsNoHiddenRows } from "./hidden_rows.ts";
 import { type AdmittedCall, parametersOf } from "./judged_call.ts";

@@ -1,5 +1,5 @@
 import { z } from "../../vendor/zod.js";
-import { jsonObject, jsonValue } from "../../json_schema.ts";
+import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
 import { toolError } from "./tool_failure.ts";
 
 /** Maximum number of records in one call; the policy's max_affected_rows may be lower. */

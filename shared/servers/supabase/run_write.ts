@@ -1,4 +1,4 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { type AdmittedCall, parametersOf, tablesOf } from "./judged_call.ts";
 import { runGuarded, sendOne } from "./guarded_transaction.ts";
 import { assertConfirmable } from "./offer_confirmation.ts";

@@ -1,9 +1,9 @@
-import type { JsonValue } from "../../json.ts";
-import { type DatabaseSchema, structureText } from "../../sql/schema/database_schema.ts";
-import { hideColumns } from "../../sql/schema/hide_columns.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import type { JsonValue } from "../../platform/values/json.ts";
+import { type DatabaseSchema, structureText } from "../sql/schema/database_schema.ts";
+import { hideColumns } from "../sql/schema/hide_columns.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import type { SqlSettings } from "./sql_settings.ts";
-import { sha256Hex } from "../../sha256_hex.ts";
+import { sha256Hex } from "../../platform/values/sha256_hex.ts";
 
 /** A model's analysis of a schema. */
 export interface SchemaAnalysis {

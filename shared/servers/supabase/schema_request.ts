@@ -1,5 +1,5 @@
 import { z } from "../../vendor/zod.js";
-import { jsonValue } from "../../json_schema.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
 import { modelChoice } from "./model_choice.ts";
 import { toolError } from "./tool_failure.ts";
 

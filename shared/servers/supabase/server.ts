@@ -1,4 +1,4 @@
-import type { InternalServer } from "../../tool_contracts/internal_server.ts";
+import type { InternalServer } from "../../gateway/tool_contracts/internal_server.ts";
 import { addRecordsTool } from "./add_records.ts";
 import { executeSqlTool } from "./execute_sql.ts";
 import { formatResultsTool } from "./format_results.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { TransactionSql } from "../../vendor/postgres.js";
-import type { JsonValue } from "../../json.ts";
-import { sha256Hex } from "../../sha256_hex.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import type { JsonValue } from "../../platform/values/json.ts";
+import { sha256Hex } from "../../platform/values/sha256_hex.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import { z } from "../../vendor/zod.js";
 
 /** What a confirmation of a write is bound to, as hexadecimal digits. */

@@ -1,6 +1,6 @@
 import { z } from "../../vendor/zod.js";
-import type { Sql } from "../../db/sql_client.ts";
-import type { SqlPolicy } from "../../sql/sql_policy.ts";
+import type { Sql } from "../../platform/db/sql_client.ts";
+import type { SqlPolicy } from "../sql/sql_policy.ts";
 
 const settingsSchema = z.object({
   version: z.int(),

@@ -1,8 +1,8 @@
-import { definedOnly } from "../../defined_only.ts";
-import { nearestNames } from "../../nearest_names.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { errorField } from "../../db/error_field.ts";
-import { toSwarmError } from "../../db/to_swarm_error.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
+import { nearestNames } from "../../platform/values/nearest_names.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { errorField } from "../../platform/db/error_field.ts";
+import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
 import { type AdmittedCall, fragmentAt, tablesOf } from "./judged_call.ts";
 import type { StatementAnswer } from "./statement_request.ts";
 

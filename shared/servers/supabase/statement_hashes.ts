@@ -1,5 +1,5 @@
-import { canonicalJson } from "../../canonical_json.ts";
-import { sha256Hex } from "../../sha256_hex.ts";
+import { canonicalJson } from "../../platform/values/canonical_json.ts";
+import { sha256Hex } from "../../platform/values/sha256_hex.ts";
 import type { AdmittedCall } from "./judged_call.ts";
 import type { WriteHashes } from "./sql_confirmation.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "../../vendor/zod.js";
-import { canonicalJson } from "../../canonical_json.ts";
-import type { JsonObject } from "../../json.ts";
-import { jsonValue } from "../../json_schema.ts";
+import { canonicalJson } from "../../platform/values/canonical_json.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
 
 /** Maximum requested timeout of a statement; the policy may allow less. */
 const MAX_TIMEOUT_MS = 120_000;

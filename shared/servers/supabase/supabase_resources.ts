@@ -1,13 +1,13 @@
 import { z } from "../../vendor/zod.js";
-import type { ResourceContents } from "../../content_block.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { schemaMarkdown } from "../../sql/schema/schema_markdown.ts";
-import { pageOf } from "../../sql/schema/schema_page.ts";
+import type { ResourceContents } from "../../platform/values/content_block.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { schemaMarkdown } from "../sql/schema/schema_markdown.ts";
+import { pageOf } from "../sql/schema/schema_page.ts";
 import type {
   InternalResource,
   InternalResourceTemplate,
   ToolContext,
-} from "../../tool_contracts/internal_server.ts";
+} from "../../gateway/tool_contracts/internal_server.ts";
 import { documentOf } from "./generate_schema.ts";
 import { type KnownSchema, knowSchema } from "./schema_cache.ts";
 import { READ_SCOPES } from "./sql_scopes.ts";

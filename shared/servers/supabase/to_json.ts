@@ -1,6 +1,6 @@
-import { ANSWER_LIMITS } from "../../json/json_limits.ts";
-import { parseJsonOrUndefined } from "../../json/parse_json.ts";
-import type { JsonValue } from "../../json.ts";
+import { ANSWER_LIMITS } from "../../platform/json/json_limits.ts";
+import { parseJsonOrUndefined } from "../../platform/json/parse_json.ts";
+import type { JsonValue } from "../../platform/values/json.ts";
 import type { RawValue } from "./guarded_transaction.ts";
 
 const DECODER = new TextDecoder();

@@ -1,10 +1,10 @@
 import { z } from "../../vendor/zod.js";
-import { textBlock } from "../../content_block.ts";
-import { definedOnly } from "../../defined_only.ts";
-import type { SwarmError } from "../../errors/swarm_error.ts";
-import { jsonValue } from "../../json_schema.ts";
-import type { JsonObject } from "../../json.ts";
-import { reply, type ToolReply } from "../../tool_contracts/internal_server.ts";
+import { textBlock } from "../../platform/values/content_block.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
+import type { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
+import { reply, type ToolReply } from "../../gateway/tool_contracts/internal_server.ts";
 
 /** An error in the structured content of an answer. */
 export const toolError = z.object({

@@ -1,7 +1,7 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
-import type { JsonObject } from "../../json.ts";
-import { allowedFunctions } from "../../sql/allowed_functions.ts";
-import { EXTENSIONS_SCHEMA } from "../../sql/sql_policy.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
+import { allowedFunctions } from "../sql/allowed_functions.ts";
+import { EXTENSIONS_SCHEMA } from "../sql/sql_policy.ts";
 import type { AdmittedCall } from "./judged_call.ts";
 
 /** Functions that convert values to the types of a row's columns. */

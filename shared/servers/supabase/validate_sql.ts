@@ -1,9 +1,9 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
-import type { ErrorCode } from "../../errors/codes.ts";
-import { isErrorCode } from "../../errors/codes.ts";
-import { classifySql } from "../../sql/classify_sql.ts";
-import type { StatementClass } from "../../sql/verdict.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import type { ErrorCode } from "../../platform/errors/codes.ts";
+import { isErrorCode } from "../../platform/errors/codes.ts";
+import { classifySql } from "../sql/classify_sql.ts";
+import type { StatementClass } from "../sql/verdict.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import { runGuarded } from "./guarded_transaction.ts";
 import { fragmentAt, tablesOf } from "./judged_call.ts";
 import { EXPLAIN_PREFIX, planStatement } from "./plan_statement.ts";

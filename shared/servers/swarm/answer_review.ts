@@ -1,7 +1,7 @@
 import { z } from "../../vendor/zod.js";
-import { toSwarmError } from "../../db/to_swarm_error.ts";
-import type { JsonObject } from "../../json.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "../../vendor/zod.js";
-import { toSwarmError } from "../../db/to_swarm_error.ts";
-import { jsonObject, jsonValue } from "../../json_schema.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
-import { taskInput } from "../../tasks/create_task_request.ts";
+import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
+import { taskInput } from "../../engine/tasks/create_task_request.ts";
 import { asOwner } from "../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "../../vendor/zod.js";
-import { actorOfCall } from "../../tool_contracts/tool_caller.ts";
-import { createTask } from "../../tasks/create_task.ts";
-import { createTaskRequest } from "../../tasks/create_task_request.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { actorOfCall } from "../../gateway/tool_contracts/tool_caller.ts";
+import { createTask } from "../../engine/tasks/create_task.ts";
+import { createTaskRequest } from "../../engine/tasks/create_task_request.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
 const output = z.object({

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { dataFlowsOf } from "../../agent/data_flow.ts";
+import { dataFlowsOf } from "../../gateway/tool_contracts/data_flows_of.ts";
 import { swarmServer } from "./server.ts";
 
 Deno.test("the contents of other jobs count as private and as text from outside", () => {

@@ -1,5 +1,5 @@
 import { z } from "../../vendor/zod.js";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 
 /** Well below the minute for which a job is marked as watched, unless an operator sets less. */

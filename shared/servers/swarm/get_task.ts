@@ -1,5 +1,5 @@
 import { z } from "../../vendor/zod.js";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { jobView } from "./job_schema.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 import { watchJob } from "./watch_job.ts";

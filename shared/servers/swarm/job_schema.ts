@@ -1,6 +1,6 @@
 import { z } from "../../vendor/zod.js";
-import { CLOSED_SETS } from "../../db/closed_sets.ts";
-import { jsonObject, jsonValue } from "../../json_schema.ts";
+import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
+import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
 
 const status = z.enum(CLOSED_SETS.tasks.status);
 

@@ -1,7 +1,7 @@
 import { z } from "../../vendor/zod.js";
-import { CLOSED_SETS } from "../../db/closed_sets.ts";
-import { definedOnly } from "../../defined_only.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import { taskSummary } from "./job_schema.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";

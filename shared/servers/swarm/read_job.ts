@@ -1,6 +1,6 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
-import { attempt } from "../../db/to_swarm_error.ts";
-import { SwarmError } from "../../errors/swarm_error.ts";
+import { attempt } from "../../platform/db/to_swarm_error.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { eventPage, type JobView, jobView } from "./job_schema.ts";
 
 /** Bytes shown of an event's data; longer data is truncated. */

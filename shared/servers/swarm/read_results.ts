@@ -1,7 +1,7 @@
 import { z } from "../../vendor/zod.js";
-import { SwarmError } from "../../errors/swarm_error.ts";
-import { jsonValue } from "../../json_schema.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { MAX_FILE_BYTES, readStoredFile } from "../read_stored_file.ts";
 import { asOwner } from "../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";

@@ -1,7 +1,7 @@
 import { z } from "../../vendor/zod.js";
-import { CLOSED_SETS } from "../../db/closed_sets.ts";
-import { jsonValue } from "../../json_schema.ts";
-import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
+import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import { taskNotFound } from "./read_job.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";

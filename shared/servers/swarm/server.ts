@@ -1,4 +1,4 @@
-import type { InternalServer } from "../../tool_contracts/internal_server.ts";
+import type { InternalServer } from "../../gateway/tool_contracts/internal_server.ts";
 import { answerReviewTool } from "./answer_review.ts";
 import { cancelTaskTool, continueTaskTool, forkTaskTool, retryTaskTool } from "./control_task.ts";
 import { createTaskTool } from "./create_task.ts";

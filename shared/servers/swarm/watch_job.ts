@@ -1,5 +1,5 @@
-import { sleep } from "../../sleep.ts";
-import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import { sleep } from "../../platform/values/sleep.ts";
+import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import type { JobView } from "./job_schema.ts";
 import { createTextFollower } from "./follow_text.ts";

@@ -2,8 +2,8 @@ import {
   type HttpFixture,
   type SeenHttpRequest,
   startHttpServer,
-} from "../../tools/http_fixture.ts";
-import { formatOf, type WireAnswer } from "../../llm/wire_format.ts";
+} from "../../gateway/tools/http_fixture.ts";
+import { formatOf, type WireAnswer } from "../../models/llm/wire_format.ts";
 
 /** A server with exactly the responses of a test, in place of a provider or an API. */
 export function startRawServer(

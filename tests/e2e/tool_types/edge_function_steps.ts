@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type HttpFixture, startHttpServer } from "../../tools/http_fixture.ts";
+import { type HttpFixture, startHttpServer } from "../../gateway/tools/http_fixture.ts";
 import { addTool } from "../operator.ts";
 import { call, completeWithResults } from "../script.ts";
 import { runJob, runLostWrite, type ToolStage } from "./tool_jobs.ts";

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { brokenAnswer, type SeenHttpRequest, startHttpServer } from "../../tools/http_fixture.ts";
+import {
+  brokenAnswer,
+  type SeenHttpRequest,
+  startHttpServer,
+} from "../../gateway/tools/http_fixture.ts";
 import { addTool } from "../operator.ts";
 import { call, completeWithResults } from "../script.ts";
 import { canary, runJob, runLostWrite, type ToolStage } from "./tool_jobs.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { brokenAnswer } from "../../tools/http_fixture.ts";
-import { type McpFixtureOptions, startMcpServer } from "../../tools/mcp_fixture.ts";
+import { brokenAnswer } from "../../gateway/tools/http_fixture.ts";
+import { type McpFixtureOptions, startMcpServer } from "../../gateway/tools/mcp_fixture.ts";
 import { addTool } from "../operator.ts";
 import { call, completeWithResults } from "../script.ts";
 import { canary, runJob, runLostWrite, type ToolStage } from "./tool_jobs.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../../../shared/config/env.ts";
+import type { Config } from "../../../shared/platform/config/env.ts";
 
 const URL_OF_NOBODY = "http://127.0.0.1:9";
 

@@ -2,7 +2,7 @@ import { type NativeCluster, startNativeCluster } from "../../../stack/native/na
 import { findNativePrefix } from "../../../stack/native/native_prefix.ts";
 import { fillMigrated } from "../../postgres/native_server.ts";
 import { waitFor } from "../../../scripts/wait_for.ts";
-import { createSql, type Sql } from "../../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../../shared/platform/db/sql_client.ts";
 
 /** A query of the test may lose its answer when the server dies. */
 const ANSWER_TIMEOUT_MS = 3_000;

@@ -10,9 +10,9 @@ import {
 } from "../../../scripts/models/scripted_agent.ts";
 import { waitFor } from "../../../scripts/wait_for.ts";
 import { createAppGateway } from "../../../shared/app/create_app_gateway.ts";
-import type { Sql } from "../../../shared/db/sql_client.ts";
+import type { Sql } from "../../../shared/platform/db/sql_client.ts";
 import { addAgent, addProvider, addTool } from "../../e2e/operator.ts";
-import { type HttpFixture, startHttpServer } from "../../tools/http_fixture.ts";
+import { type HttpFixture, startHttpServer } from "../../gateway/tools/http_fixture.ts";
 import { CHAOS_CONFIG } from "./chaos_config.ts";
 
 /** The agent of all tasks of a chaos run; its role depends on the position of its task. */

@@ -5,16 +5,16 @@
  * worker; the end of stdin is the end of the run.
  */
 import { z } from "../../../shared/vendor/zod.js";
-import { surviveStrayErrors } from "../../../shared/isolate/survive_stray_errors.ts";
+import { surviveStrayErrors } from "../../../shared/platform/isolate/survive_stray_errors.ts";
 import { createWorkerPorts } from "../../../shared/app/worker_ports.ts";
-import { createSql } from "../../../shared/db/sql_client.ts";
-import { createLogger, type Logger } from "../../../shared/log/logger.ts";
-import { isolateClock } from "../../../shared/isolate/clock.ts";
-import { createLifetime } from "../../../shared/isolate/lifetime.ts";
-import { createSqlTaskStore } from "../../../shared/worker/sql_task_store.ts";
-import { createTaskListener } from "../../../shared/worker/task_listener.ts";
-import { createTaskWorker } from "../../../shared/worker/task_worker.ts";
-import type { ListenForWork } from "../../../shared/work/work_kind.ts";
+import { createSql } from "../../../shared/platform/db/sql_client.ts";
+import { createLogger, type Logger } from "../../../shared/platform/log/logger.ts";
+import { isolateClock } from "../../../shared/platform/isolate/clock.ts";
+import { createLifetime } from "../../../shared/platform/isolate/lifetime.ts";
+import { createSqlTaskStore } from "../../../shared/engine/worker/sql_task_store.ts";
+import { createTaskListener } from "../../../shared/engine/worker/task_listener.ts";
+import { createTaskWorker } from "../../../shared/engine/worker/task_worker.ts";
+import type { ListenForWork } from "../../../shared/engine/work/work_kind.ts";
 import { CHAOS_CONFIG } from "./chaos_config.ts";
 import { reportingStore } from "./reporting_store.ts";
 

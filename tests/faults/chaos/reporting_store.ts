@@ -1,6 +1,6 @@
 import { z } from "../../../shared/vendor/zod.js";
-import { SwarmError } from "../../../shared/errors/swarm_error.ts";
-import type { ClaimedTask, Lease, TaskStore } from "../../../shared/worker/task_store.ts";
+import { SwarmError } from "../../../shared/platform/errors/swarm_error.ts";
+import type { ClaimedTask, Lease, TaskStore } from "../../../shared/engine/worker/task_store.ts";
 import type { Point } from "./seeded_faults.ts";
 
 /** Receives the positions of a worker's store. */

@@ -1,5 +1,5 @@
 /** `deno task chaos`: seeded faults on real workers and a real Postgres. */
-import { surviveStrayErrors } from "../../../shared/isolate/survive_stray_errors.ts";
+import { surviveStrayErrors } from "../../../shared/platform/isolate/survive_stray_errors.ts";
 import { runCommand } from "../../../scripts/cli/run_command.ts";
 import { writeLine } from "../../../scripts/terminal.ts";
 import { runChaos } from "./chaos_run.ts";

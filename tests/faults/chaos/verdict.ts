@@ -1,5 +1,5 @@
-import type { Sql } from "../../../shared/db/sql_client.ts";
-import type { SeenHttpRequest } from "../../tools/http_fixture.ts";
+import type { Sql } from "../../../shared/platform/db/sql_client.ts";
+import type { SeenHttpRequest } from "../../gateway/tools/http_fixture.ts";
 import { type GivenAnswer, positionsBelow } from "./chaos_job.ts";
 import type { Disturbance } from "./worker_pool.ts";
 

@@ -1,4 +1,4 @@
-import type { Sql } from "../../../shared/db/sql_client.ts";
+import type { Sql } from "../../../shared/platform/db/sql_client.ts";
 
 /** Long enough for the referee to find it, and shorter than a lease. */
 const HELD_FETCH_SECONDS = 1;

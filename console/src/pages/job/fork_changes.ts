@@ -1,4 +1,4 @@
-import type { Json } from "../../../../shared/db/database.types.ts";
+import type { Json } from "../../../../shared/platform/db/database.types.ts";
 import { prettyJson, readJsonText } from "../../format/json_text.ts";
 
 /** How a fork changes the call at which it begins. */

@@ -1,4 +1,4 @@
-import type { Json } from "../../../../shared/db/database.types.ts";
+import type { Json } from "../../../../shared/platform/db/database.types.ts";
 import { readJsonText } from "../../format/json_text.ts";
 import type { NewJob } from "../../queries/job_actions.ts";
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../../../shared/db/database.types.ts";
+import type { Json } from "../../../../shared/platform/db/database.types.ts";
 import type { Review, ReviewAnswer } from "../../queries/reviews.ts";
 
 /** The answers that a question offers, as text. */

@@ -1,0 +1,72 @@
+/**
+ * The product's worker as an isolate runs it, with a model that answers immediately and no tools.
+ */
+import { createSql } from "../../shared/platform/db/sql_client.ts";
+import { NO_TELEMETRY } from "../../shared/platform/telemetry/telemetry.ts";
+import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import { createLifetime } from "../../shared/platform/isolate/lifetime.ts";
+import { createSqlTaskStore } from "../../shared/engine/worker/sql_task_store.ts";
+import { createTaskListener } from "../../shared/engine/worker/task_listener.ts";
+import { createTaskWorker } from "../../shared/engine/worker/task_worker.ts";
+import { createMomentReporter, readOrder, reportReady, untilStdinEnds } from "./worker_report.ts";
+
+const LEASE_SECONDS = 30;
+const LIFE_SECONDS = 3_600;
+
+const order = readOrder();
+const sql = createSql(order.url, { maxConnections: order.poolSize, applicationName: "supaswarm" });
+const reportMoment = createMomentReporter(order);
+const listening = Promise.withResolvers<void>();
+const ports = {
+  store: createSqlTaskStore(sql, { leaseSeconds: LEASE_SECONDS, clock: isolateClock }),
+  callModel: () => {
+    reportMoment();
+    return Promise.resolve({
+      answer: {
+        text: "",
+        tool_calls: [{ call_id: "1", name: "complete_task", arguments: { output: "done" } }],
+        finish_reason: "tool_calls" as const,
+      },
+      usage: {
+        provider_id: null,
+        model: "bench",
+        input_tokens: 0,
+        cached_input_tokens: 0,
+        output_tokens: 0,
+        key_source: "none" as const,
+      },
+    });
+  },
+  gateway: {
+    listAgentTools: () => Promise.resolve({ tools: [], unavailable: [] }),
+    call: () => Promise.reject(new TypeError("No tool was expected")),
+    relay: () => Promise.reject(new TypeError("No resource was expected")),
+  },
+  artifacts: { put: () => Promise.reject(new TypeError("No artifact was expected")) },
+  describeFiles: () => Promise.reject(new TypeError("No file was expected")),
+  clock: isolateClock,
+  telemetry: NO_TELEMETRY,
+  log: (_level: string, event: string) => {
+    if (event === "worker.listening") listening.resolve();
+    if (event === "worker.not_listening") listening.reject(new Error("The worker cannot listen"));
+  },
+};
+const worker = createTaskWorker({
+  id: crypto.randomUUID(),
+  ports,
+  settings: {
+    slots: order.concurrency,
+    leaseSeconds: LEASE_SECONDS,
+    heartbeatSeconds: 10,
+    idleSeconds: LIFE_SECONDS,
+  },
+  lifetime: createLifetime(LIFE_SECONDS),
+  listen: createTaskListener({ databaseUrl: order.url, sql, clock: isolateClock, log: ports.log }),
+});
+const ended = worker.run();
+await listening.promise;
+reportReady();
+await untilStdinEnds();
+await worker.unload();
+await ended;
+await sql.end({ timeout: 1 });

@@ -1,0 +1,22 @@
+import type { FileFacts } from "../../models/llm/file_tokens.ts";
+import type { AgentToolset } from "../../gateway/tool_contracts/agent_tool.ts";
+import type { Step, TaskContext } from "./task_context.ts";
+
+/** Everything the next decision depends on. */
+export interface AgentState {
+  /** The task as it was claimed; its `steps` are superseded by those beside it. */
+  readonly context: TaskContext;
+  /** The current transcript, in ascending `seq` order. */
+  readonly steps: readonly Step[];
+  /** Tools the agent may use in addition to the system tools. */
+  readonly toolset: AgentToolset;
+  /** Type and size of the user's files, by path. */
+  readonly fileFacts: ReadonlyMap<string, FileFacts>;
+  /**
+   * Started steps that have certainly not run, because this delivery wrote the intent itself. Any
+   * other started step was left behind by a worker that may have run it.
+   */
+  readonly untried: ReadonlySet<number>;
+  /** `create_subtask` steps whose subtasks are known to exist. */
+  readonly spawned: ReadonlySet<number>;
+}

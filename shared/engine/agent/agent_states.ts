@@ -1,0 +1,147 @@
+import type { AgentState } from "./agent_state.ts";
+import type { CallStep, ModelStep, Review, Step, TaskContext } from "./task_context.ts";
+import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import type { FileFacts } from "../../models/llm/file_tokens.ts";
+import type { ModelToolCall } from "../../models/llm/model_port.ts";
+import type { AgentTool } from "../../gateway/tool_contracts/agent_tool.ts";
+
+/** Properties in which a test's state differs from the default one. */
+export interface StateParts {
+  readonly input?: JsonValue;
+  readonly steps?: readonly Step[];
+  readonly reviews?: readonly Review[];
+  readonly tools?: readonly AgentTool[];
+  readonly skills?: TaskContext["skills"];
+  readonly outputSchema?: JsonObject;
+  readonly mustComplete?: boolean;
+  readonly windowTokens?: number;
+  readonly fileFacts?: Readonly<Record<string, FileFacts>>;
+  readonly guardrails?: TaskContext["guardrails"];
+  readonly untried?: readonly number[];
+  readonly spawned?: readonly number[];
+}
+
+/** The state of a task of an agent without skills, tools and history. */
+export function stateOf(parts: StateParts = {}): AgentState {
+  const { steps = [], reviews = [], tools = [], skills = [] } = parts;
+  return {
+    context: {
+      task: {
+        id: "5f0c9e1a-0000-4000-8000-000000000001",
+        master_task_id: "5f0c9e1a-0000-4000-8000-000000000001",
+        parent_id: null,
+        created_by: null,
+        agent_slug: "writer",
+        input: parts.input ?? "Write a poem",
+        depth: 0,
+        stored_bytes_left: null,
+        attempts: 0,
+        works_alone: false,
+        deliveries: 1,
+        traceparent: null,
+        tracestate: null,
+        has_cost_cap: false,
+        output_schema: parts.outputSchema ?? null,
+        master_input: "Write a poem",
+      },
+      agent: {
+        id: "a1",
+        slug: "writer",
+        system_prompt: "You write.",
+        model: null,
+        temperature: 0.7,
+        max_tokens: null,
+        reasoning_effort: null,
+        provider_tools: [],
+        output_schema: null,
+        must_complete: parts.mustComplete ?? false,
+      },
+      provider: null,
+      window_tokens: parts.windowTokens ?? 128_000,
+      fallbacks: [],
+      guardrails: [...parts.guardrails ?? []],
+      skills: [...skills],
+      handoffs: [],
+      steps: [],
+      reviews: [...reviews],
+      job_data_flows: [],
+    },
+    steps,
+    toolset: { tools, unavailable: [] },
+    fileFacts: new Map(Object.entries(parts.fileFacts ?? {})),
+    untried: new Set(parts.untried ?? []),
+    spawned: new Set(parts.spawned ?? []),
+  };
+}
+
+/** A call as a model requests it; its id is derived from the name. */
+export function call(
+  name: string,
+  args: JsonObject | null = {},
+  malformed?: string,
+): ModelToolCall {
+  const stored: ModelToolCall = { call_id: `call_${name}`, name, arguments: args };
+  return malformed === undefined ? stored : { ...stored, malformed };
+}
+
+/** A finished model call. */
+export function modelDone(seq: number, calls: readonly ModelToolCall[] = [], text = ""): ModelStep {
+  const finish_reason = calls.length > 0 ? "tool_calls" : "stop";
+  return {
+    kind: "model",
+    seq,
+    state: "done",
+    input: null,
+    output: { text, tool_calls: [...calls], finish_reason },
+  };
+}
+
+/** A started model call without an answer. */
+export function modelStarted(seq: number): ModelStep {
+  return { kind: "model", seq, state: "started", input: null, output: null };
+}
+
+/** A summary of the steps up to `through`. */
+export function summaryDone(seq: number, through: number, text: string): ModelStep {
+  return { ...modelDone(seq, [], text), input: { summarizes_through: through } };
+}
+
+/** A step of a call: of a registry tool unless `kind` is set. */
+export function callStep(
+  seq: number,
+  name: string,
+  parts: Partial<Omit<CallStep, "seq" | "name">> = {},
+): CallStep {
+  return {
+    kind: "tool",
+    seq,
+    state: "done",
+    name,
+    call_id: `call_${name}`,
+    input: { server: "files", arguments: {}, is_read_only: false, is_idempotent: false },
+    output: parts.state === "started" ? null : { text: "fine", execution_id: "e1" },
+    ...parts,
+  };
+}
+
+/** A step of a system tool. */
+export function systemStep(seq: number, name: string, parts: Partial<CallStep> = {}): CallStep {
+  return callStep(seq, name, { kind: "system", output: { text: "fine" }, ...parts });
+}
+
+/** A tool of the server `files`, neither read-only nor idempotent. */
+export function toolNamed(toolName: string, parts: Partial<AgentTool> = {}): AgentTool {
+  return {
+    modelName: toolName,
+    toolId: "t1",
+    server: "files",
+    toolName,
+    description: `Does ${toolName}`,
+    inputSchema: { type: "object" },
+    isReadOnly: false,
+    isIdempotent: false,
+    dataFlows: [],
+    destination: null,
+    ...parts,
+  };
+}

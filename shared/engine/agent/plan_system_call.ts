@@ -1,0 +1,147 @@
+import { describeIssues } from "../../platform/values/describe_issues.ts";
+import type { AgentState } from "./agent_state.ts";
+import { completionTerms, misfitResult } from "./completion.ts";
+import { fitOutput } from "./fit_output.ts";
+import { malformedArgumentsResult, unfitArgumentsResult } from "./malformed_call.ts";
+import { nearestNames } from "../../platform/values/nearest_names.ts";
+import type { CallIntent, PlannedCall } from "./planned_call.ts";
+import { resultFilesOf } from "./result_files.ts";
+import { plainResultText } from "./result_text.ts";
+import { errorResult, type StepResult, textResult } from "./step_result.ts";
+import {
+  SYSTEM_TOOL_ARGUMENTS,
+  type SystemToolArguments,
+  type SystemToolName,
+} from "./system_tools.ts";
+import type { Turn, TurnCall } from "./turns.ts";
+
+/** A call of a system tool in its turn. */
+export interface SystemCallInTurn {
+  readonly name: SystemToolName;
+  readonly entry: TurnCall;
+  readonly turn: Turn;
+  readonly state: AgentState;
+}
+
+/** Plans a call of a system tool. All system tools are safe to repeat. */
+export function planSystemCall(request: SystemCallInTurn): PlannedCall {
+  const { name, entry } = request;
+  const { seq, call } = entry;
+  const input = { arguments: call.arguments };
+  const intent: CallIntent = { seq, kind: "system", name, call_id: call.call_id, input };
+  const settle = (result: StepResult): PlannedCall => ({ kind: "settled", intent, result });
+
+  if (call.arguments === null) return settle(malformedArgumentsResult(call));
+  switch (name) {
+    case "create_subtask":
+      return withArguments(name, entry, settle, ({ agent, input }) => (
+        { kind: "subtask", intent, agent, input }
+      ));
+    case "request_human_review":
+      return withArguments(name, entry, settle, ({ question, options, context }) => (
+        { kind: "review", intent, question, options: options ?? null, context: context ?? null }
+      ));
+    case "save_intermediate_data":
+      return withArguments(name, entry, settle, ({ key, value }) => (
+        { kind: "save", intent, key, value }
+      ));
+    case "load_skill":
+      return withArguments(name, entry, settle, ({ skill_id, resource }) => {
+        const unknown = unknownSkillResult(skill_id, request.state);
+        if (unknown !== null) return settle(unknown);
+        return { kind: "skill", intent, skillId: skill_id, resource: resource ?? null };
+      });
+    case "recall_result":
+      return withArguments(name, entry, settle, (asked) => settle(recall(asked, request)));
+    case "complete_task":
+      return withArguments(name, entry, settle, ({ output }) => {
+        const conflict = completionConflict(request);
+        if (conflict !== null) return settle(conflict);
+        const { outputSchema } = completionTerms(request.state.context);
+        if (outputSchema === null) return { kind: "completion", intent, output };
+        const fit = fitOutput(output, outputSchema);
+        switch (fit.kind) {
+          case "fits":
+            return { kind: "completion", intent, output: fit.output };
+          case "misfits":
+            return settle(misfitResult(fit.issues));
+          case "undecided":
+            return settle(errorResult("OUTPUT_SCHEMA_INVALID", fit.reason));
+        }
+      });
+  }
+}
+
+function withArguments<Name extends SystemToolName>(
+  name: Name,
+  { call }: TurnCall,
+  settle: (result: StepResult) => PlannedCall,
+  plan: (parsed: SystemToolArguments<Name>) => PlannedCall,
+): PlannedCall {
+  const parsed = SYSTEM_TOOL_ARGUMENTS[name].safeParse(call.arguments);
+  if (!parsed.success) return settle(unfitArgumentsResult(name, describeIssues(parsed.error)));
+  // The schema with this name parsed the value; TypeScript cannot narrow the union here.
+  return plan(parsed.data as SystemToolArguments<Name>);
+}
+
+/** Characters of a result that one call reads again. */
+const MAX_RECALLED_CHARS = 12_000;
+
+/** Reads the result of an earlier step that the prompt omitted, from an offset. */
+function recall(
+  { step: seq, offset = 0 }: SystemToolArguments<"recall_result">,
+  { entry, state }: SystemCallInTurn,
+): StepResult {
+  const step = state.steps.find((candidate) => candidate.seq === seq);
+  const isResult = step !== undefined && (step.kind === "tool" || step.kind === "system") &&
+    step.state !== "started" && seq < entry.seq;
+  if (!isResult) {
+    return errorResult("TOOL_ARGUMENTS_INVALID", `Step ${seq} is not a call with a result.`);
+  }
+  // The task's owner can read recalled results but must not read a skill's text.
+  if (step.name === "load_skill") {
+    return errorResult("TOOL_ARGUMENTS_INVALID", `Step ${seq} loaded a skill: load it again.`);
+  }
+  const text = plainResultText(step);
+  const end = offset + MAX_RECALLED_CHARS;
+  const more = end < text.length
+    ? `\n[${text.length - end} more characters from offset ${end}]`
+    : "";
+  const files = offset === 0 ? resultFilesOf(step.output).map((file) => ({ ...file })) : [];
+  const extra = files.length === 0 ? { step: seq } : { step: seq, files };
+  return textResult(`${text.slice(offset, end)}${more}`, extra);
+}
+
+function unknownSkillResult(skillId: string, { context }: AgentState): StepResult | null {
+  const ids = context.skills.map((skill) => skill.skill_id);
+  if (ids.includes(skillId)) return null;
+  const nearest = nearestNames(skillId, ids);
+  const advice = nearest.length > 0
+    ? `Did you mean ${nearest.join(" or ")}?`
+    : ids.length > 0
+    ? `Your skills are: ${ids.join(", ")}.`
+    : "You have no skills.";
+  return errorResult("SKILL_NOT_FOUND", `You have no skill "${skillId.slice(0, 100)}". ${advice}`);
+}
+
+/**
+ * A model that ends the task next to a pending call has made a mistake: it would miss the result.
+ */
+function completionConflict({ entry, turn }: SystemCallInTurn): StepResult | null {
+  const others = turn.calls.filter(({ seq }) => seq !== entry.seq);
+  const waiting = others.find(({ call }) =>
+    call.name === "create_subtask" || call.name === "request_human_review"
+  );
+  if (waiting !== undefined) {
+    return errorResult(
+      "STEP_CONFLICT",
+      `complete_task was ignored: it would not have waited for the result of ` +
+        `${waiting.call.name}, called in the same turn. Read that result first, then complete the task.`,
+    );
+  }
+  const isRepeated = others.some(({ call, seq }) =>
+    call.name === "complete_task" && seq < entry.seq
+  );
+  if (!isRepeated) return null;
+  return errorResult("STEP_CONFLICT", "complete_task was called twice; the first call counts.");
+}

@@ -1,0 +1,82 @@
+import { z } from "../../vendor/zod.js";
+import type { Sql } from "../../platform/db/sql_client.ts";
+import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
+import type { Actor } from "../../platform/values/actor.ts";
+import type { CreateTaskAnswer, CreateTaskRequest } from "./create_task_request.ts";
+
+/** The creator of a task, and its trace. */
+export interface TaskOrigin {
+  readonly actor: Actor;
+  /** Owner of the task; null for the service itself. */
+  readonly userId: string | null;
+  /** For a `client`, which needs the scope `swarm:run`. */
+  readonly clientId: string | null;
+  /** For an `agent`: its task, which becomes the parent. */
+  readonly taskId: string | null;
+  /** W3C trace context of the request. */
+  readonly traceparent: string | null;
+  readonly tracestate: string | null;
+}
+
+/** A created task, and whether this call made it. */
+export interface CreatedTask {
+  readonly answer: CreateTaskAnswer;
+  /** False if a task with the idempotency key already existed. */
+  readonly isNew: boolean;
+}
+
+const createdRow = z.object({
+  task_id: z.string(),
+  master_task_id: z.string(),
+  status: z.string(),
+  is_new: z.boolean(),
+});
+
+/**
+ * Creates a task: its row, its event and its queue message in one transaction. An agent's task
+ * becomes a subtask of its own task, any other a master task.
+ *
+ * @throws INSUFFICIENT_SCOPE for an OAuth client without `swarm:run`, AGENT_NOT_ALLOWED for an
+ * agent outside of tasks, the caps of the agent's job, AGENT_NOT_FOUND, AGENT_INACTIVE,
+ * TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID, FORBIDDEN if the owner's account no longer exists,
+ * DATABASE_UNAVAILABLE
+ */
+export async function createTask(
+  sql: Sql,
+  request: CreateTaskRequest,
+  origin: TaskOrigin,
+): Promise<CreatedTask> {
+  const { task_id, master_task_id, status, is_new } = createdRow.parse(
+    await callCreateTask(sql, request, origin),
+  );
+  const channels = {
+    task: `supaswarm:task:${task_id}`,
+    master: `supaswarm:master:${master_task_id}`,
+  };
+  return { answer: { task_id, master_task_id, status, channels }, isNew: is_new };
+}
+
+async function callCreateTask(sql: Sql, request: CreateTaskRequest, origin: TaskOrigin) {
+  try {
+    const [row] = await sql`
+      select task_id, master_task_id, status, is_new,
+        case when ${request.watch ?? false} then private.watch_job(master_task_id) end
+      from private.request_task(
+        p_caller => ${
+      sql.json({
+        actor: origin.actor,
+        user_id: origin.userId,
+        client_id: origin.clientId,
+        task_id: origin.taskId,
+      })
+    },
+        p_request => ${sql.json({ ...request } as JsonObject)},
+        p_traceparent => ${origin.traceparent},
+        p_tracestate => ${origin.tracestate}
+      )`;
+    return row;
+  } catch (error) {
+    throw toSwarmError(error, "create the task");
+  }
+}

@@ -1,0 +1,495 @@
+import type { WorkerSettings } from "../../platform/config/env.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import type { Clock } from "../../platform/isolate/clock.ts";
+import type { Lifetime } from "../../platform/isolate/lifetime.ts";
+import { nextTurn } from "../../platform/isolate/next_turn.ts";
+import type { Logger } from "../../platform/log/logger.ts";
+import { CpuShare } from "./cpu_share.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { HeldWork } from "./held_work.ts";
+import { pollingPauseMs } from "./polling_pace.ts";
+import { type Slot, Slots } from "../../work/slots.ts";
+import { StopReason } from "./stop_reason.ts";
+import type { Worker } from "./supervisor.ts";
+import { WakeSignal } from "./wake_signal.ts";
+import type {
+  ClaimedWork,
+  ListenForWork,
+  LoneWork,
+  WorkControl,
+  WorkHint,
+  WorkKind,
+} from "./work_kind.ts";
+
+/** Options of a worker. */
+export interface WorkRunnerOptions<Work extends ClaimedWork> {
+  readonly id: string;
+  readonly kind: WorkKind<Work>;
+  readonly settings: Pick<
+    WorkerSettings,
+    "slots" | "leaseSeconds" | "heartbeatSeconds" | "idleSeconds"
+  >;
+  readonly lifetime: Lifetime;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /**
+   * Listens for new work and cancellations between two polls. @default polling and wake-ups only
+   */
+  readonly listen?: ListenForWork;
+}
+
+/** Pause after a failed claim, so that an unavailable database is not flooded. */
+const CLAIM_RETRY_MS = 1_000;
+/** Work that has waited this long for a slot is returned, because another worker may have one. */
+const MAX_WAIT_MS = 1_000;
+/**
+ * Maximum pieces whose end is being written: two large claims. With more, the database is the
+ * bottleneck.
+ */
+const MAX_SETTLED = 400;
+/** Work that waited longer while no work was claimed is reported. */
+const STALL_MS = 1_000;
+/** Interval at which a busy worker compares its CPU time with the limits. */
+const CPU_LOOK_MS = 100;
+/**
+ * Initial claim size if CPU is limited; the rest of the slots follow as soon as these have started.
+ */
+const MAX_CLAIMED_AT_ONCE = 3;
+
+/**
+ * Claims work of one kind and runs it in parallel until there is no more or its time is up.
+ *
+ * A free slot is refilled immediately: a slow call does not delay claims, heartbeats or other work.
+ */
+export class WorkRunner<Work extends ClaimedWork> implements Worker {
+  readonly id: string;
+  readonly #options: WorkRunnerOptions<Work>;
+  readonly #held: HeldWork;
+  readonly #signal: WakeSignal;
+  readonly #heartbeat: Heartbeat;
+  readonly #slots: Slots;
+  readonly #cpuShare = new CpuShare();
+  /** The last claim returned as much as requested, so more work is likely to wait. */
+  #isBacklogged = false;
+  #isEnding = false;
+  /** When it last claimed or had no free slot; null before the first claim. */
+  #lookedAtMs: number | null = null;
+  /** True while it runs work that must run alone. */
+  #isAlone = false;
+  #retiring: Promise<void> | null = null;
+  #isListening = false;
+  /** Resolves when the work that was handed to this worker has been fetched and started. */
+  #fetching: Promise<void> = Promise.resolve();
+  /** Aborted when a request shows that the platform has not retired this isolate. */
+  #reopened = new AbortController();
+  readonly #unloading = new AbortController();
+  #activeAtMs: number;
+
+  constructor(options: WorkRunnerOptions<Work>) {
+    const { id, kind, settings, clock, log } = options;
+    const { slots, leaseSeconds, heartbeatSeconds } = settings;
+    this.id = id;
+    this.#options = options;
+    this.#held = new HeldWork(clock);
+    this.#signal = new WakeSignal(clock);
+    this.#slots = new Slots({
+      count: slots,
+      nowMs: () => this.#now(),
+      onFree: () => {
+        // Until now all slots were taken.
+        if (this.#slots.freeCount === 1) this.#lookedAtMs = this.#now();
+        this.#signal.send();
+      },
+    });
+    this.#activeAtMs = clock.nowMs();
+    this.#heartbeat = new Heartbeat({
+      workerId: id,
+      held: this.#held,
+      kind,
+      clock,
+      log,
+      leaseSeconds,
+      heartbeatSeconds,
+    });
+  }
+
+  wake(): boolean {
+    if (this.#held.count > 0) this.#heartbeat.beatNow();
+    this.#options.lifetime.noteRequest(this.#now());
+    if (this.#isOpen() && !this.#isAlone) {
+      this.#reopened.abort();
+      this.#look();
+      return true;
+    }
+    // The platform would have sent it to another isolate if this one were retired.
+    if (this.#isAlone) this.#retire();
+    this.#signal.send();
+    return false;
+  }
+
+  #handleHint(hint: WorkHint): void {
+    switch (hint) {
+      case "work":
+        return this.#look();
+      case "handed":
+        return this.#fetchNow();
+      case "cancel":
+        if (this.#held.count > 0) this.#heartbeat.beatNow();
+    }
+  }
+
+  /** Fetches beside the claims, so that nothing delays handed-over work. */
+  #fetchNow(): void {
+    // A worker that stops claiming returns what it has not fetched.
+    if (!this.#isOpen()) return;
+    const earlier = this.#fetching;
+    this.#fetching = this.#startHanded().then(() => earlier);
+  }
+
+  #look(): void {
+    this.#activeAtMs = this.#now();
+    this.#signal.send();
+  }
+
+  async unload(): Promise<void> {
+    this.#unloading.abort();
+    this.#signal.send();
+    await this.#handBack();
+  }
+
+  async run(): Promise<void> {
+    const { kind, log, listen } = this.#options;
+    log("info", "worker.started", { worker_id: this.id });
+    const beating = this.#heartbeat.run();
+    const closed = new AbortController();
+    const listening = listen?.({
+      workerId: this.id,
+      onHint: (hint) => this.#handleHint(hint),
+      onListening: (isListening) => this.#noteListening(isListening),
+    }, closed.signal);
+    do {
+      await this.#claimWhileOpen();
+      await this.#fetching;
+      await this.#withdraw();
+      await this.#passOnWakes();
+      // Running work may be cancelled.
+      await this.#drain();
+    } while (this.#reopened.signal.aborted);
+    // A wake-up that comes now needs another worker.
+    this.#isEnding = true;
+    closed.abort();
+    this.#heartbeat.stop();
+    await Promise.all([beating, listening]);
+    await kind.stopWorker?.(this.id).catch(() => {});
+    log("info", "worker.stopped", { worker_id: this.id, ...this.#cpuUsed() });
+  }
+
+  async #claimWhileOpen(): Promise<void> {
+    const { lifetime, settings } = this.#options;
+    while (this.#isOpen()) {
+      const claimedCount = await this.#claim();
+      if (claimedCount === null) {
+        await this.#signal.wait(CLAIM_RETRY_MS);
+        continue;
+      }
+      if (claimedCount > 0) {
+        this.#activeAtMs = this.#now();
+        // Quick work frees its slots in this turn, so the next claim is larger.
+        await nextTurn();
+      }
+      if (claimedCount === MAX_CLAIMED_AT_ONCE && this.#hasRoom()) continue;
+      const quietMs = this.#now() - this.#activeAtMs;
+      if (this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000) {
+        // Immediately, so that this worker receives no wake-up after its last poll.
+        this.#isEnding = true;
+        break;
+      }
+      await this.#signal.wait(Math.min(this.#pauseMs(quietMs), lifetime.openForMs(this.#now())));
+      this.#slots.refuse(MAX_WAIT_MS);
+    }
+    // Immediately, so that a wake-up after the last look at the phase counts.
+    this.#reopened = new AbortController();
+  }
+
+  #pauseMs(quietMs: number): number {
+    if (this.#slots.waitingCount > 0) return MAX_WAIT_MS;
+    if (this.#hasRoom()) return pollingPauseMs(quietMs);
+    // Finished work sends the signal, but not what ends the phase.
+    return this.#isLimited ? CPU_LOOK_MS : Number.MAX_SAFE_INTEGER;
+  }
+
+  /** Claims as much work as there is room for. Returns null when the database does not respond. */
+  async #claim(): Promise<number | null> {
+    const { kind } = this.#options;
+    const room = Math.max(0, this.#room());
+    if (room === 0) {
+      void this.#makeWay();
+      return 0;
+    }
+    const lookedAtMs = this.#lookedAtMs;
+    try {
+      const claimed = await kind.claim(this.id, {
+        limit: room,
+        lone: this.#loneWork(),
+        isAhead: room > this.#slots.freeCount,
+        offeredSlots: this.#offeredSlots,
+      });
+      this.#isBacklogged = claimed.length === room;
+      this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
+      this.#startAll(claimed);
+      this.#lookedAtMs = this.#now();
+      if (lookedAtMs === null || this.#now() - lookedAtMs > STALL_MS) {
+        void this.#reportStall(claimed);
+      }
+      // Other waiting work needs another isolate, which starts only when this one is retired.
+      if (this.#isAlone) this.#retire();
+      return claimed.length;
+    } catch (error) {
+      this.#noteFailedClaim(error);
+      return null;
+    }
+  }
+
+  /** Reports work that waited although this worker, or another, had time for it. */
+  async #reportStall(claimed: readonly Work[]): Promise<void> {
+    const { kind, log } = this.#options;
+    if (claimed.length === 0 || kind.stalledMs === undefined) return;
+    try {
+      const stalledMs = Math.round(await kind.stalledMs(claimed));
+      if (stalledMs > STALL_MS) {
+        log("warn", "queue.stalled", { worker_id: this.id, stalled_ms: stalledMs });
+      }
+    } catch (error) {
+      log("warn", "worker.stall_unknown", { worker_id: this.id, code: codeOf(error) });
+    }
+  }
+
+  /** Starts the work of which a notification reported that it was handed to this worker. */
+  async #startHanded(): Promise<void> {
+    this.#activeAtMs = this.#now();
+    try {
+      this.#startAll(await this.#options.kind.fetchHanded?.(this.id) ?? []);
+    } catch (error) {
+      this.#noteFailedClaim(error);
+      // A claim fetches it too.
+      this.#signal.send();
+    }
+  }
+
+  #startAll(works: readonly Work[]): void {
+    for (const work of works) void this.#start(work);
+    // The platform may have ended this worker's claiming while the database answered.
+    if (this.#unloading.signal.aborted) this.#held.stopAll(this.#handBackReason());
+  }
+
+  #noteFailedClaim(error: unknown): void {
+    const { log } = this.#options;
+    log("warn", "worker.claim_failed", { worker_id: this.id, code: codeOf(error) });
+  }
+
+  async #start(work: Work): Promise<void> {
+    const { kind, log, lifetime } = this.#options;
+    const { id, epoch } = work;
+    const beganAtMs = this.#now();
+    const cpuBeforeMs = this.#noteCpu();
+    await this.#held.hold({ id, epoch }, async (signal, watch) => {
+      const slot = await this.#slots.take(signal);
+      const end = await this.#runOrLetGo(work, slot, signal, watch).catch(toName);
+      slot?.free();
+      const cpuMs = this.#noteCpu() - cpuBeforeMs;
+      if (watch.isOn) lifetime.noteStream(cpuMs);
+      log("info", `${kind.noun}.run_ended`, {
+        worker_id: this.id,
+        [`${kind.noun}_id`]: id,
+        end,
+        duration_ms: Math.round(this.#now() - beganAtMs),
+        ...this.#cpuUsed(),
+      });
+    });
+    if (this.#held.count === 0) this.#isAlone = false;
+    this.#activeAtMs = this.#now();
+    this.#signal.send();
+  }
+
+  async #runOrLetGo(
+    work: Work,
+    slot: Slot | null,
+    signal: AbortSignal,
+    watch: WorkControl["watch"],
+  ): Promise<string> {
+    const { kind } = this.#options;
+    if (slot === null && kind.letGo !== undefined) {
+      const reason: unknown = signal.reason;
+      return await kind.letGo(
+        work,
+        reason instanceof StopReason ? reason : new StopReason("yield"),
+      );
+    }
+    return await kind.run(work, {
+      signal,
+      isDraining: () => !this.#isOpen(),
+      isClosing: () => this.#isClosing(),
+      settle: () => slot?.free(),
+      watch,
+    });
+  }
+
+  /**
+   * Returns work that waits for a slot, and lets running work continue while there is time, or
+   * until a request shows that this isolate is not retired.
+   */
+  async #drain(): Promise<void> {
+    const { clock } = this.#options;
+    this.#slots.refuse(0);
+    const drained = new AbortController();
+    const allEnded = this.#held.allEnded().finally(() => drained.abort());
+    const signal = AbortSignal.any([drained.signal, this.#reopened.signal]);
+    while (!signal.aborted && !this.#isOver()) await clock.sleep(this.#drainPauseMs(), signal);
+    if (this.#reopened.signal.aborted) return;
+    if (this.#held.count > 0) await this.#handBack();
+    await allEnded;
+  }
+
+  #drainPauseMs(): number {
+    const overInMs = this.#options.lifetime.overInMs(this.#now());
+    return this.#isLimited ? Math.min(CPU_LOOK_MS, overInMs) : overInMs;
+  }
+
+  /**
+   * Wakes the successor of a worker whose isolate is retired. If the platform sends the wake-up to
+   * this isolate after all, the worker continues to claim.
+   */
+  async #passOnWakes(): Promise<void> {
+    if (this.#options.lifetime.phaseAt(this.#now()) !== "open") await this.#wakeSuccessor();
+  }
+
+  /** The successor is woken first: it starts while this worker writes its last checkpoints. */
+  async #handBack(): Promise<void> {
+    await this.#wakeSuccessor();
+    this.#held.stopAll(this.#handBackReason());
+    await this.#held.allEnded();
+  }
+
+  /** A call that ran alone until its time was up cannot be finished by any other worker. */
+  #handBackReason(): StopReason {
+    return new StopReason("yield", { isFinal: this.#isAlone && this.#isOver() });
+  }
+
+  /** Stops claiming when CPU, not slots, keeps it from waiting work, so that another isolate starts. */
+  async #makeWay(): Promise<void> {
+    const { lifetime, settings } = this.#options;
+    const hasSlots = this.#held.count < settings.slots;
+    if (!this.#isLimited || !this.#isBacklogged || !hasSlots || this.#isAlone) return;
+    this.#isBacklogged = false;
+    await lifetime.cpu?.retire(this.#held.load);
+    this.#signal.send();
+  }
+
+  /**
+   * Makes the platform start another isolate for waiting work; this one finishes its own. Wake-ups
+   * that arrive meanwhile change nothing.
+   */
+  #retire(): void {
+    const retire = async () => {
+      // A call that runs alone does not stream.
+      await this.#options.lifetime.cpu?.retire({ count: this.#held.count, streamCount: 0 });
+      await this.#wakeSuccessor();
+    };
+    this.#retiring ??= retire().finally(() => this.#retiring = null);
+  }
+
+  /** A wake-up that is lost delays work until the next tick, so its failure is logged. */
+  async #wakeSuccessor(): Promise<void> {
+    const { kind, log } = this.#options;
+    try {
+      await kind.wakeSuccessor();
+    } catch (error) {
+      log("warn", "worker.wake_failed", { worker_id: this.id, code: codeOf(error) });
+    }
+  }
+
+  #noteListening(isListening: boolean): void {
+    this.#isListening = isListening;
+    // A claim offers the free slots.
+    if (isListening) this.#signal.send();
+  }
+
+  /** With a CPU limit, the worker itself decides how much it starts. */
+  get #offeredSlots(): number | null {
+    return this.#isListening && !this.#isLimited ? this.#slots.freeCount : null;
+  }
+
+  /**
+   * Withdraws offered slots. If this fails, the database takes assigned work back after seconds.
+   */
+  async #withdraw(): Promise<void> {
+    if (!this.#isListening || this.#isLimited) return;
+    await this.#options.kind.withdraw?.(this.id).catch(() => {});
+  }
+
+  get #isLimited(): boolean {
+    return this.#options.lifetime.cpu !== null;
+  }
+
+  /** Only an idle worker with most of its lifetime left takes work that must run alone. */
+  #loneWork(): LoneWork {
+    if (!this.#isLimited) return "any";
+    const isFree = this.#held.count === 0 && this.#options.lifetime.isYoung(this.#now());
+    return isFree ? "first" : "skip";
+  }
+
+  #room(): number {
+    if (this.#isAlone) return 0;
+    const { kind, lifetime, settings } = this.#options;
+    if (this.#isLimited) {
+      const free = settings.slots - this.#held.count;
+      // Only after the claim is it known which of them are watched and cost more.
+      return Math.min(free, MAX_CLAIMED_AT_ONCE, lifetime.roomBeside(this.#held.load));
+    }
+    const canWait = kind.letGo !== undefined && this.#isBacklogged;
+    const { freeCount, aheadCount, waitingCount } = this.#slots;
+    const settledCount = this.#held.count - waitingCount - (settings.slots - freeCount);
+    return Math.min(freeCount + (canWait ? aheadCount : 0), MAX_SETTLED - settledCount);
+  }
+
+  /** Called when work begins or ends; see {@linkcode CpuShare}. */
+  #noteCpu(): number {
+    return this.#cpuShare.note(this.#options.lifetime.cpu?.usedMs() ?? 0, this.#held.count);
+  }
+
+  #cpuUsed(): { readonly cpu_used_ms?: number } {
+    const { cpu } = this.#options.lifetime;
+    return cpu === null ? {} : { cpu_used_ms: Math.round(cpu.usedMs()) };
+  }
+
+  #isOpen(): boolean {
+    const phase = this.#options.lifetime.phaseAt(this.#now());
+    return phase === "open" && !this.#isEnding && !this.#unloading.signal.aborted;
+  }
+
+  #isClosing(): boolean {
+    const phase = this.#options.lifetime.phaseAt(this.#now());
+    return phase === "closing" || phase === "over" || this.#unloading.signal.aborted;
+  }
+
+  #isOver(): boolean {
+    return this.#options.lifetime.phaseAt(this.#now()) === "over";
+  }
+
+  #hasRoom(): boolean {
+    return this.#room() > 0;
+  }
+
+  #now(): number {
+    return this.#options.clock.nowMs();
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof SwarmError ? error.code : "INTERNAL";
+}
+
+/** A bug: the lease expires, and another worker continues. */
+function toName(error: unknown): string {
+  return error instanceof Error ? error.name : "unknown";
+}

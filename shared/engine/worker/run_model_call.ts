@@ -1,0 +1,192 @@
+import type { Decision, Prompt } from "../agent/decide.ts";
+import type { GuardrailCheck } from "../agent/guardrails.ts";
+import type { StepIntent } from "../agent/planned_call.ts";
+import type { TaskContext } from "../agent/task_context.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
+import type { ModelUsageRecord } from "../../models/llm/call_model.ts";
+import { createDeltaStream } from "./delta_stream.ts";
+import { ModelCallUnderWay } from "./model_call_under_way.ts";
+import { isPlainPass, runChecks } from "./run_checks.ts";
+import type { TaskRun } from "./task_run.ts";
+import type { CutCall, StepRecord } from "./task_store.ts";
+
+type ModelCall = Extract<Decision, { kind: "call_model" }>;
+type Summary = Extract<Decision, { kind: "summarize" }>;
+
+/**
+ * The model step `seq` as recorded before the call.
+ *
+ * @param input What the call omits or summarizes; null for neither. @default null
+ */
+export function modelIntent(
+  seq: number,
+  { context: { agent, provider } }: TaskRun,
+  input: JsonObject | null = null,
+): StepIntent {
+  const name = agent?.model ?? provider?.default_model ?? null;
+  return { seq, kind: "model", name, call_id: null, input };
+}
+
+/**
+ * Asks the model to summarize old turns, as a separate step. It is not streamed, because it is not
+ * an answer.
+ *
+ * @throws MODEL_OUTPUT_INVALID for an empty summary, and errors of `CallTaskModel`.
+ */
+export async function runSummary({ seq, prompt, through }: Summary, run: TaskRun): Promise<void> {
+  const { agent } = run.context;
+  // A summary has no output limits and tools.
+  const context = {
+    ...run.context,
+    agent: agent && { ...agent, max_tokens: null, provider_tools: [] },
+  };
+  const intent = modelIntent(seq, run, { summarizes_through: through });
+  await run.transcript.begin([intent]);
+  const record = await ask({ intent, prompt, context, mayStream: false }, run);
+  if (String(record.output.text).trim() === "") throw emptySummary();
+  run.transcript.end(record);
+}
+
+/**
+ * Calls the model. While the job is watched, the answer streams and its text is broadcast; a call
+ * that starts unwatched is not streamed.
+ *
+ * @throws errors of `CallTaskModel`.
+ */
+export async function runModelCall(
+  { seq, prompt, leftOut, checks }: ModelCall,
+  run: TaskRun,
+): Promise<void> {
+  const isWhole = leftOut.results_through === 0 && leftOut.summary_seq === null;
+  const intent = modelIntent(seq, run, isWhole ? null : { left_out: { ...leftOut } });
+  const { context, transcript } = run;
+  await transcript.begin([intent, ...checks.map((check) => check.intent)]);
+  const mayStream = checks.length === 0 && !isResultChecked(context);
+  const asking = { intent, prompt, context, mayStream };
+  if (checks.length === 0) transcript.end(await ask(asking, run));
+  else await askBesideChecks(asking, checks, run);
+}
+
+/** An answer that guardrails must allow first is not streamed. */
+function isResultChecked({ guardrails }: TaskContext): boolean {
+  return guardrails.some(({ stage }) => stage === "output");
+}
+
+/**
+ * Calls the model while guardrails check the input. The answer is used only if all of them allow
+ * the input unchanged; otherwise the call is discarded and its cost is booked.
+ */
+async function askBesideChecks(
+  asking: Asking,
+  checks: readonly GuardrailCheck[],
+  run: TaskRun,
+): Promise<void> {
+  const stopper = new AbortController();
+  const signal = AbortSignal.any([run.control.signal, stopper.signal]);
+  const answering = ask({ ...asking, signal }, run).then(
+    (record) => ({ record, error: null }),
+    (error: unknown) => ({ record: null, error }),
+  );
+  const giveUp = async () => {
+    stopper.abort();
+    await bookVoidAnswer(asking.intent.seq, (await answering).record, run);
+  };
+  let verdicts: readonly StepRecord[];
+  try {
+    verdicts = await runChecks(checks, run);
+  } catch (error) {
+    await giveUp();
+    throw error;
+  }
+  for (const verdict of verdicts) run.transcript.end(verdict);
+  if (!verdicts.every(isPlainPass)) return await giveUp();
+  const { record, error } = await answering;
+  if (record === null) throw error;
+  run.transcript.end(record);
+}
+
+/** A discarded answer still costs money. */
+async function bookVoidAnswer(
+  seq: number,
+  record: StepRecord | null,
+  { lease, ports: { store }, underWay }: TaskRun,
+): Promise<void> {
+  const used = record?.usage;
+  const cut = used === undefined ? underWay.modelCall?.estimate() : {
+    seq,
+    input_tokens: Number(used.input_tokens ?? 0),
+    output_tokens: Number(used.output_tokens ?? 0),
+  };
+  underWay.modelCall = null;
+  if (cut !== undefined) await store.loseCall(lease, cut);
+}
+
+interface Asking {
+  readonly intent: StepIntent;
+  readonly prompt: Prompt;
+  readonly context: TaskContext;
+  readonly mayStream: boolean;
+  /** @default the run's own */
+  readonly signal?: AbortSignal;
+}
+
+/** @returns The ended step, which is not yet written. */
+async function ask(
+  { intent, prompt, context, mayStream, signal }: Asking,
+  run: TaskRun,
+): Promise<StepRecord> {
+  const { lease, underWay, trace, ports, control, watch } = run;
+  const { seq } = intent;
+  const deltas = createDeltaStream({
+    send: (delta) => ports.store.broadcastDelta(lease, seq, delta),
+    isWatched: () => watch.isOn,
+    pace: run.deltaPace,
+    clock: ports.clock,
+  });
+  const begin = () =>
+    new ModelCallUnderWay({
+      seq,
+      prompt,
+      maxTokens: context.agent?.max_tokens ?? null,
+      clock: ports.clock,
+    });
+  let call = underWay.modelCall = begin();
+  const cutCalls: CutCall[] = [];
+  try {
+    const { answer, usage } = await trace.modelCall({ seq, ...context }, () =>
+      ports.callModel({
+        context,
+        prompt,
+        // Complete answers cost less CPU, so a call that was cut off once is not streamed again.
+        stream: mayStream && watch.isOn && !context.task.works_alone,
+        onDelta: (text) => {
+          call.receive(text);
+          deltas.push(text);
+        },
+        onFallback: () => {
+          if (call.hasAnswer) cutCalls.push(call.estimate());
+          call = underWay.modelCall = begin();
+          deltas.restart();
+        },
+        signal: signal ?? control.signal,
+      }));
+    underWay.modelCall = null;
+    for (const cut of cutCalls) await ports.store.loseCall(lease, cut);
+    return { ...intent, state: "done", output: answer, usage: toStored(usage) };
+  } finally {
+    await deltas.end();
+  }
+}
+
+function emptySummary(): SwarmError {
+  return new SwarmError("MODEL_OUTPUT_INVALID", "Cannot summarize the task: the summary is empty", {
+    hint: "Give the agent another model, or one with a larger window (model_windows).",
+  });
+}
+
+function toStored({ passed_over: passed, ...usage }: ModelUsageRecord): JsonObject {
+  return passed === undefined
+    ? usage
+    : { ...usage, passed_over: passed.map((provider) => ({ ...provider })) };
+}

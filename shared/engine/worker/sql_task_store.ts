@@ -1,0 +1,330 @@
+import { z } from "../../vendor/zod.js";
+import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
+import type { Sql } from "../../platform/db/sql_client.ts";
+import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
+import { toStorableJson, toStorableText } from "../../platform/values/storable_json.ts";
+import type { Clock } from "../../platform/isolate/clock.ts";
+import { gather } from "./gather.ts";
+import { createQueryRunner } from "../../platform/isolate/query_runner.ts";
+import type { ClaimedTask, TaskStore } from "./task_store.ts";
+
+/** Lease and retry options of a store. */
+export interface SqlTaskStoreOptions {
+  /** Seconds that each write to a task renews its lease by. */
+  readonly leaseSeconds: number;
+  readonly clock: Clock;
+}
+
+const claimedRow = z.object({
+  task_id: z.string(),
+  epoch: z.string(),
+  context: z.custom<ClaimedContext>(isClaimedContext),
+  watched_seconds: z.number(),
+});
+const leaseRow = z.object({
+  task_id: z.string(),
+  epoch: z.string(),
+  state: z.enum(["held", "lost", "cancelled"]),
+  watched_seconds: z.number(),
+});
+const stepRow = z.object({
+  seq: z.int(),
+  state: z.enum(CLOSED_SETS.task_steps.state),
+  output: jsonValue.nullable(),
+});
+const recordRow = z.object({ is_cancelled: z.boolean(), watched_seconds: z.number() });
+const deltaRow = z.object({ is_sent: z.boolean() });
+const spawnRow = z.object({ seq: z.int(), error: jsonValue.nullable() });
+const parkRow = z.object({ outcome: z.enum(["parked", "continue", "cancelled"]) });
+const finishedRow = z.object({ task_id: z.string(), epoch: z.string(), status: z.string() });
+const finishRow = z.object({ status: z.enum(["completed", "cancelled", "parked"]) });
+const statusRow = z.object({ status: z.string() });
+const stallRow = z.object({ stalled_ms: z.number() });
+const tokenRow = z.object({ is_token: z.boolean() });
+const anyRow = z.unknown();
+const skillRow = z.object({
+  skill: z.object({
+    skill_id: z.string(),
+    name: z.string(),
+    instructions: z.string().nullable(),
+    resources: z.record(z.string(), z.string()).nullable(),
+    metadata: z.object({ scripts: z.array(z.object({ path: z.string() })) }).nullable().catch(null),
+  }).nullable(),
+});
+
+/** What a claim reads of a context. The code that runs the task validates all of it. */
+interface ClaimedContext {
+  readonly task: { readonly works_alone: boolean };
+  readonly is_untraced?: true;
+}
+
+/** Not a schema of objects: zod would copy each context, at half the cost of parsing its JSON. */
+function isClaimedContext(value: unknown): value is ClaimedContext {
+  const { task } = (value ?? {}) as Partial<ClaimedContext>;
+  return typeof task?.works_alone === "boolean";
+}
+
+/** As many as a large claim. Outputs of 64 KiB each make a message of 12 MiB. */
+const MAX_FINISHED_TOGETHER = 200;
+
+/** A task's end in the form for `private.finish_tasks()`. */
+interface Finish {
+  readonly id: string;
+  readonly held_epoch: string;
+  readonly output: JsonValue;
+  readonly reference: JsonObject | null;
+}
+
+/** The task store over the functions of schema `private`, each one call and one transaction. */
+export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): TaskStore {
+  const { leaseSeconds } = options;
+  const { once, withRetries } = createQueryRunner(options);
+  const finishTogether = gather(finishAll, MAX_FINISHED_TOGETHER);
+
+  return {
+    async claim(workerId, limit, options = {}) {
+      const { beginsFirstSteps = false, lone = "any", isAhead = false, offeredSlots = null } =
+        options;
+      const rows = await once("claim tasks", claimedRow, () =>
+        sql`
+        select claim.task_id, claim.epoch, claim.context,
+          case when exists (select from private.watched_jobs)
+            then private.watched_seconds(claim.task_id) else 0 end::float8 as watched_seconds
+        from private.claim_tasks(
+          ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean,
+          ${lone}, ${isAhead}::boolean, ${offeredSlots}::int) as claim`);
+      return rows.map(toClaimedTask);
+    },
+
+    async fetchHanded(workerId) {
+      const rows = await once("fetch the tasks that were handed over", claimedRow, () =>
+        sql`
+        select task_id, epoch, context, 0::float8 as watched_seconds
+        from private.fetch_handed(${workerId})`);
+      return rows.map(toClaimedTask);
+    },
+
+    async beginHanded({ taskId, epoch }) {
+      await once(
+        "begin a task that was handed over",
+        anyRow,
+        () => sql`select private.begin_handed(${taskId}::uuid, ${epoch}::bigint)`,
+      );
+    },
+
+    async heartbeat(workerId, leases) {
+      const held = leases.map(({ taskId, epoch }) => ({ id: taskId, epoch }));
+      const rows = await once("renew leases", leaseRow, () =>
+        sql`
+        select task_id, epoch, state, private.watched_seconds(task_id)::float8 as watched_seconds
+        from private.heartbeat(${workerId}, ${sql.json(held)}, ${leaseSeconds}::int)`);
+      return rows.map(({ task_id, epoch, state, watched_seconds }) => ({
+        taskId: task_id,
+        epoch,
+        state,
+        watchedSeconds: watched_seconds,
+      }));
+    },
+
+    begin({ taskId, epoch }, intents) {
+      return withRetries("begin steps", stepRow, () =>
+        sql`
+        select seq, state, output
+        from private.begin_steps(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(intents)})`);
+    },
+
+    async beginAgain({ taskId, epoch }, seqs) {
+      await withRetries("restart steps", anyRow, () =>
+        sql`
+        select private.begin_again(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(seqs)})`);
+    },
+
+    async record({ taskId, epoch }, results, next) {
+      const [row] = await withRetries("record steps", recordRow, () =>
+        sql`
+        select private.record_steps(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int,
+          ${json(results)}, ${json(next)}) as is_cancelled,
+          private.watched_seconds(${taskId}::uuid)::float8 as watched_seconds`);
+      return {
+        isCancelled: row?.is_cancelled ?? false,
+        watchedSeconds: row?.watched_seconds ?? 0,
+      };
+    },
+
+    spawn({ taskId, epoch }, subtasks) {
+      return withRetries("create subtasks", spawnRow, () =>
+        sql`
+        select seq, error
+        from private.spawn_subtasks(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(subtasks)})`);
+    },
+
+    async requestReview({ taskId, epoch }, { seq, question, options, context }) {
+      const rows = await withRetries("ask for a review", parkRow, () =>
+        sql`
+        select private.request_review(
+          ${taskId}::uuid, ${epoch}::bigint, ${seq}::int, ${toStorableText(question)},
+          ${nullable(options)}::jsonb, ${nullable(context)}::jsonb) as outcome`);
+      return first(rows).outcome;
+    },
+
+    async park({ taskId, epoch }) {
+      const rows = await withRetries("park the task", parkRow, () =>
+        sql`
+        select private.park_task(${taskId}::uuid, ${epoch}::bigint) as outcome`);
+      return first(rows).outcome;
+    },
+
+    async finish({ taskId, epoch }, output, reference) {
+      const together = await finishTogether({
+        id: taskId,
+        held_epoch: epoch,
+        output: toStorableJson(output),
+        reference,
+      }).catch(() => "failed");
+      if (together === "completed" || together === "cancelled" || together === "parked") {
+        return together;
+      }
+      // Its job is busy, its lease is lost, or the call failed: a single call waits, retries and
+      // reports.
+      const rows = await withRetries("finish the task", finishRow, () =>
+        sql`
+        select private.finish_task(
+          ${taskId}::uuid, ${epoch}::bigint, ${json(output)}::jsonb,
+          ${nullable(reference)}::jsonb) as status`);
+      return first(rows).status;
+    },
+
+    async fail({ taskId, epoch }, error, { retry, retryAfterSeconds }) {
+      const rows = await withRetries("fail the task", statusRow, () =>
+        sql`
+        select status
+        from private.fail_task(
+          ${taskId}::uuid, ${epoch}::bigint, ${json(error)}, ${retry},
+          ${retryAfterSeconds}::numeric)`);
+      return first(rows).status;
+    },
+
+    async yield({ taskId, epoch }, { untriedSeqs = [], cutCall = null, hasBegun = true } = {}) {
+      await withRetries("return the task", anyRow, () =>
+        sql`
+        select private.yield_task(
+          ${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)}, ${nullable(cutCall)},
+          ${hasBegun}::boolean)`);
+    },
+
+    async loseCall({ taskId, epoch }, cutCall) {
+      await withRetries("book the lost model call", anyRow, () =>
+        sql`
+        select private.lose_call(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(cutCall)})`);
+    },
+
+    async broadcastDelta({ taskId, epoch }, seq, { offset, text }) {
+      const rows = await once("broadcast text", deltaRow, () =>
+        sql`
+        select private.broadcast_delta(
+          ${taskId}::uuid, ${epoch}::bigint, ${seq}::int, ${offset}::int,
+          ${toStorableText(text)}) as is_sent`);
+      return first(rows).is_sent;
+    },
+
+    async assertMayStore(taskId, byteCount) {
+      await withRetries("check the owner's quota", anyRow, () =>
+        sql`
+        select private.assert_may_store(${taskId}::uuid, ${byteCount}::bigint)`);
+    },
+
+    async loadSkill(taskId, skillId) {
+      const rows = await withRetries("load the skill", skillRow, () =>
+        sql`
+        select private.load_skill(${taskId}::uuid, ${toStorableText(skillId)}) as skill`);
+      const { skill } = first(rows);
+      if (skill === null) return null;
+      return {
+        skillId: skill.skill_id,
+        name: skill.name,
+        instructions: skill.instructions ?? "",
+        resources: skill.resources ?? {},
+        scripts: skill.metadata?.scripts.map(({ path }) => path) ?? [],
+      };
+    },
+
+    async withdrawWorker(workerId) {
+      await once(
+        "withdraw the worker",
+        anyRow,
+        () => sql`select private.withdraw_worker(${workerId})`,
+      );
+    },
+
+    async stopWorker(workerId) {
+      await once("stop the worker", anyRow, () => sql`select private.stop_worker(${workerId})`);
+    },
+
+    async stalledMs(taskIds) {
+      const [row] = await once("measure how long tasks waited", stallRow, () =>
+        sql`
+        select private.stalled_ms(array(select jsonb_array_elements_text(${
+          sql.json([...taskIds])
+        })::uuid)) as stalled_ms`);
+      return row?.stalled_ms ?? 0;
+    },
+
+    async wakeSuccessor() {
+      await once(
+        "wake a successor",
+        anyRow,
+        () => sql`select private.wake_function('supaswarm-worker')`,
+      );
+    },
+
+    async isWakeToken(token) {
+      const rows = await once("check the wake token", tokenRow, () =>
+        sql`
+        select private.is_wake_token(${token}) as is_token`);
+      return first(rows).is_token;
+    },
+  };
+
+  async function finishAll(finishes: readonly Finish[]): Promise<string[]> {
+    const rows = await once("finish tasks", finishedRow, () =>
+      sql`
+      select task_id, epoch, status from private.finish_tasks(${json(finishes)})`);
+    const statusOf = new Map(rows.map(({ task_id, epoch, status }) => [task_id + epoch, status]));
+    return finishes.map(({ id, held_epoch }) => statusOf.get(id + held_epoch) ?? "busy");
+  }
+
+  /** Our rows are plain JSON; postgres.js requires an index signature that interfaces lack. */
+  function json(value: unknown) {
+    return sql.json(toStorableJson(jsonValue.parse(value)));
+  }
+
+  function nullable(value: unknown) {
+    return value === null ? null : json(value);
+  }
+}
+
+function toClaimedTask(
+  { task_id, epoch, context, watched_seconds }: z.infer<typeof claimedRow>,
+): ClaimedTask {
+  return {
+    taskId: task_id,
+    epoch,
+    context,
+    worksAlone: context.task.works_alone,
+    watchedSeconds: watched_seconds,
+    isUntraced: context.is_untraced === true,
+  };
+}
+
+function first<T>(rows: readonly T[]): T {
+  const [row] = rows;
+  // A `select function()` always returns one row.
+  if (row === undefined) throw new TypeError("the database returned no row");
+  return row;
+}

@@ -1,0 +1,48 @@
+import { z } from "../../vendor/zod.js";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import type { Caller } from "../../platform/http/authenticate.ts";
+import { jsonObject } from "../../platform/values/json_schema.ts";
+
+/** Body of `POST /functions/v1/mcp-execute`. */
+export const executeRequest = z.strictObject({
+  /** An id in `agent_mcp_connections`, which also identifies the server. */
+  connection_id: z.guid().optional(),
+  /** `tools.slug`. */
+  server: z.string().min(1).max(63).optional(),
+  /** The server's name for it, or with its version: `enhance_prompt@1`. */
+  tool_name: z.string().min(1).max(300),
+  parameters: jsonObject.default({}),
+  /** Groups calls that belong together; any UUID. */
+  session_id: z.guid().optional(),
+  /** Only with a secret key. */
+  agent_id: z.guid().optional(),
+  /** Only with a secret key: the user whose rights apply. */
+  on_behalf_of: z.guid().optional(),
+  /** Only with a secret key: the call acts as the task's owner. */
+  task_id: z.guid().optional(),
+}).refine(
+  ({ connection_id, server }) => connection_id !== undefined || server !== undefined,
+  { message: "send it or connection_id", path: ["server"] },
+);
+
+/** A checked request to call a tool. */
+export type ExecuteRequest = z.infer<typeof executeRequest>;
+
+/**
+ * Refuses arguments with which a user could act as somebody else.
+ *
+ * @throws FORBIDDEN
+ */
+export function assertMayActFor(request: ExecuteRequest, caller: Caller): void {
+  if (caller.kind === "service") return;
+  const given = (["agent_id", "on_behalf_of", "task_id"] as const)
+    .filter((name) => request[name] !== undefined);
+  if (given.length === 0) return;
+  throw new SwarmError(
+    "FORBIDDEN",
+    `Cannot call the tool with ${given.join(" and ")}: this requires a secret key`,
+    {
+      hint: `Omit ${given.join(" and ")}, or call from a server with a secret key.`,
+    },
+  );
+}

@@ -1,0 +1,31 @@
+import { definedOnly } from "../../platform/values/defined_only.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { nearestNames } from "../../platform/values/nearest_names.ts";
+import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
+import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
+
+/** The caller and the requested server. */
+export interface AskedServer {
+  readonly server: string;
+  readonly gateway: ToolGateway;
+  readonly caller: ToolCaller;
+  readonly signal: AbortSignal;
+}
+
+/** The error; for a server that does not exist, with similar names among the caller's servers. */
+export async function nameNearestServers(
+  error: SwarmError,
+  { server, gateway, caller, signal }: AskedServer,
+): Promise<SwarmError> {
+  if (error.code !== "TOOL_NOT_FOUND") return error;
+  const slugs = (await gateway.listServers(caller, signal)).map(({ slug }) => slug);
+  if (slugs.includes(server)) return error;
+  const nearest = nearestNames(server, slugs);
+  const known = nearest.length > 0 ? nearest : slugs.slice(0, 20);
+  if (known.length === 0) return error;
+  return new SwarmError(error.code, error.message, {
+    cause: error,
+    hint: `Your servers: ${known.join(", ")}.`,
+    ...definedOnly({ details: error.details }),
+  });
+}

@@ -1,0 +1,64 @@
+import { textBlock } from "../../platform/values/content_block.ts";
+import type { Redactor } from "../../platform/secrets/redact.ts";
+import type { CallRecord } from "../tool_contracts/tool_records.ts";
+import type { Answered, ServerAnswer } from "../tool_contracts/tool_server.ts";
+import type { AdmittedCall } from "./call_stages.ts";
+import { renewListing } from "./listing/renew_listing.ts";
+import { FIRST_LIST_WAIT_MS } from "./look_up_call.ts";
+
+/**
+ * Adds notices for the caller's model to an answer: dropped arguments, and how the tool has changed
+ * if its server no longer accepts the tool or argument.
+ *
+ * @throws the reason of an aborted signal.
+ */
+export async function withNotices(
+  call: AdmittedCall,
+  answer: ServerAnswer,
+  redactor: Redactor,
+): Promise<ServerAnswer> {
+  if (answer.kind !== "answered") return answer;
+  const isStale = answer.isDefinitionStale === true;
+  const current = isStale ? await withNewDefinition(call, answer, redactor) : answer;
+  if (call.notice === null) return current;
+  const { text, content = [textBlock(text)] } = current;
+  return {
+    ...current,
+    text: `${text}\n\n${call.notice}`,
+    content: [...content, textBlock(call.notice)],
+  };
+}
+
+/** Lists the server's tools again. */
+async function withNewDefinition(
+  { request: { server, toolName, caller: asked }, caller, record, ports, signal }: AdmittedCall,
+  answer: Answered,
+  redactor: Redactor,
+): Promise<Answered> {
+  try {
+    const wait = { waitMs: FIRST_LIST_WAIT_MS, signal };
+    await renewListing(record, caller.userId, ports, wait);
+    const key = { server, toolName, caller: asked, isCharged: false };
+    const renewed = await ports.store.beginCall(key);
+    return { ...answer, text: answer.text + noticeOf(record, renewed) };
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = redactor.text(String(error));
+    ports.log("warn", "tool.listing_failed", { server, error: reason });
+    return answer;
+  }
+}
+
+function noticeOf(old: CallRecord, renewed: CallRecord | null): string {
+  if (renewed === null) return "";
+  if (renewed.cached === null) {
+    return `\n\nThe server now has these tools: ${renewed.tool_names.join(", ")}`;
+  }
+  if (renewed.cached.state !== "approved") {
+    return "\n\nThe server has changed the tool, and the change is not approved yet: " +
+      "use another one.";
+  }
+  const now = JSON.stringify(renewed.cached.schema.inputSchema);
+  const isSame = now === JSON.stringify(old.cached?.schema.inputSchema);
+  return isSame ? "" : `\n\nThe tool has changed. Its arguments now: ${now}`;
+}

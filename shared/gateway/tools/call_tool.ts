@@ -1,0 +1,64 @@
+import type { ErrorCode } from "../../platform/errors/codes.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { timeOrderedId } from "../../platform/values/time_ordered_id.ts";
+import type { ToolCallOutcome, ToolCallRequest } from "../tool_contracts/tool_call.ts";
+import type { CallRecord } from "../tool_contracts/tool_records.ts";
+import { admitCall } from "./admit_call.ts";
+import type { AskedCall, EndedCall } from "./call_stages.ts";
+import { endCall } from "./end_call.ts";
+import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
+import { lookUpCall } from "./look_up_call.ts";
+import { sendCall } from "./send_call.ts";
+
+/** The call's task, agent or user does not exist, so there is no owner to record it for. */
+const UNRECORDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "AGENT_NOT_FOUND",
+  "CALLER_REQUIRED",
+  "FORBIDDEN",
+  "TASK_NOT_FOUND",
+]);
+
+/** The data that was read for a call in advance. */
+export interface ReadCall {
+  readonly record: CallRecord;
+  readonly startedAtMs: number;
+}
+
+/**
+ * Runs one call in a fixed order: scope → policy → arguments → credential → call, with retries
+ * where they are safe → uniform errors → redact → record → learn.
+ *
+ * @throws SwarmError `TOOL_RATE_LIMITED`, `DATABASE_UNAVAILABLE`, or one of {@linkcode UNRECORDED};
+ * the reason of an aborted signal.
+ */
+export async function callTool(
+  request: ToolCallRequest,
+  ports: ToolServerPorts,
+  signal: AbortSignal,
+  read?: ReadCall,
+): Promise<ToolCallOutcome> {
+  const asked = {
+    request,
+    ports,
+    signal,
+    executionId: timeOrderedId(),
+    feedbackToken: crypto.randomUUID(),
+    startedAtMs: read?.startedAtMs ?? performance.now(),
+  };
+  const ended = await runCall(asked, read?.record);
+  const { result, record } = ended;
+  if (result.kind === "error" && record === null && isUnrecorded(result.error)) throw result.error;
+  return await endCall(ended);
+}
+
+async function runCall(asked: AskedCall, read?: CallRecord): Promise<EndedCall> {
+  const lookedUp = await lookUpCall(asked, read);
+  if (lookedUp.kind === "ended") return lookedUp.call;
+  const admitted = await admitCall(lookedUp.call);
+  if (admitted.kind === "ended") return admitted.call;
+  return (await sendCall(admitted.call)).call;
+}
+
+function isUnrecorded(error: unknown): boolean {
+  return error instanceof SwarmError && UNRECORDED.has(error.code);
+}

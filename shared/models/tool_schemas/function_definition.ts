@@ -1,0 +1,144 @@
+import type { JsonObject } from "../../platform/values/json.ts";
+import { anthropicDialect } from "./anthropic_dialect.ts";
+import {
+  type ArgumentShape,
+  SAME_SHAPE,
+  toOriginalArguments,
+  toProvidedArguments,
+} from "./argument_shape.ts";
+import { type Converted, convertSchema, type Dialect } from "./convert_schema.ts";
+import { foldRoot } from "./fold_root.ts";
+import { geminiDialect } from "./gemini_dialect.ts";
+import { openAiDialect, openAiStrictDialect } from "./openai_dialect.ts";
+import { toPlainSchema } from "./plain_schema.ts";
+import { renameProperties } from "./property_names.ts";
+import { unusableSchema } from "./schema_error.ts";
+import type { SchemaLoss } from "./schema_loss.ts";
+import { exceededStrictLimit } from "./strict_limits.ts";
+
+/** The provider whose form is used. */
+export type FunctionTarget = "openai" | "anthropic" | "gemini";
+
+/** All forms, for work that is done once per form. */
+export const FUNCTION_TARGETS: readonly FunctionTarget[] = ["openai", "anthropic", "gemini"];
+
+/** A tool in its original form. */
+export interface ConvertibleTool {
+  /** Legal for every provider; see `modelNames`. */
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, of any draft. */
+  readonly inputSchema: JsonObject;
+}
+
+/** A tool in a provider's form, with the mapping back for the arguments of a call. */
+export interface FunctionDefinition {
+  readonly name: string;
+  readonly description: string;
+  /** The root is an object with `properties`. */
+  readonly parameters: JsonObject;
+  /** The provider enforces the schema (OpenAI only). */
+  readonly isStrict: boolean;
+  /** The parts of the original that are lost. */
+  readonly losses: readonly SchemaLoss[];
+  /**
+   * Converts a model's arguments to the tool's form; the result must be validated against the
+   * tool's own schema.
+   */
+  toOriginal(args: JsonObject): JsonObject;
+  /** Converts the arguments of an earlier call to the model's form. */
+  toProvided(args: JsonObject): JsonObject;
+}
+
+interface ConversionOptions {
+  /** Without strict mode, for servers that do not support it. @default false */
+  readonly isBasic?: boolean;
+}
+
+/** Longer schemas cost more tokens than a tool is worth. */
+export const MAX_SCHEMA_CHARACTERS = 100_000;
+
+/**
+ * Converts a tool to a function definition. Its arguments must still be validated against the
+ * tool's own schema: rules that a provider cannot express are only described (see `losses`).
+ *
+ * @throws SwarmError `TOOL_CONFIG_INVALID` for a schema that is remote, dangling, too deep, too
+ * large, or of no object.
+ */
+export function toFunctionDefinition(
+  tool: ConvertibleTool,
+  target: FunctionTarget,
+  options: ConversionOptions = {},
+): FunctionDefinition {
+  const losses: SchemaLoss[] = [];
+  const plain = toPlainSchema(tool.inputSchema, (loss) => losses.push(loss));
+  const root = foldRoot(plain, (loss) => losses.push(loss));
+  const isBasic = options.isBasic === true;
+  const converted = convertFor(target, root, isBasic);
+  assertSize(converted.schema);
+  const { schema: parameters, shape } = converted;
+  return {
+    name: tool.name,
+    description: tool.description,
+    parameters,
+    isStrict: converted.isStrict,
+    losses: distinct([...losses, ...converted.losses]),
+    toOriginal: (args) => toOriginalArguments(args, shape),
+    toProvided: (args) => toProvidedArguments(args, shape),
+  };
+}
+
+interface ConvertedFor extends Converted {
+  readonly isStrict: boolean;
+  readonly losses: readonly SchemaLoss[];
+}
+
+function convertFor(target: FunctionTarget, root: JsonObject, isBasic: boolean): ConvertedFor {
+  switch (target) {
+    case "openai":
+      return isBasic ? convertInto(openAiDialect, root) : convertForOpenAi(root);
+    case "anthropic":
+      return convertInto(anthropicDialect, root);
+    case "gemini":
+      return convertInto(geminiDialect, root);
+  }
+}
+
+/** Strict if the schema allows it, otherwise unchanged, with the first reason. */
+function convertForOpenAi(root: JsonObject): ConvertedFor {
+  const strict = convertInto(openAiStrictDialect, root);
+  const beyond = exceededStrictLimit(strict.schema);
+  const obstacle: Omit<SchemaLoss, "action"> | undefined = strict.blocked[0] ??
+    (beyond === undefined ? undefined : { path: "$", keyword: beyond });
+  if (obstacle === undefined) return strict;
+  const loose = convertInto(openAiDialect, root);
+  return { ...loose, losses: [...loose.losses, { ...obstacle, action: "not_strict" }] };
+}
+
+function convertInto(dialect: Dialect, root: JsonObject) {
+  const losses: SchemaLoss[] = [];
+  const blocked: Omit<SchemaLoss, "action">[] = [];
+  const { schema, shape } = convertSchema(root, {
+    dialect,
+    path: "$",
+    renamed: renameProperties(root, dialect.propertyName),
+    report: (loss) => losses.push(loss),
+    block: (keyword, path) => blocked.push({ keyword, path }),
+  });
+  return { ...withObjectRoot(schema, shape), isStrict: dialect.isStrict, losses, blocked };
+}
+
+/** Every provider requires a single `type` there, and `properties`. */
+function withObjectRoot(schema: JsonObject, shape: ArgumentShape = SAME_SHAPE): Converted {
+  const { type: _, properties = {}, ...rest } = schema;
+  return { schema: { type: "object", properties, ...rest }, shape };
+}
+
+function assertSize(schema: JsonObject): void {
+  if (JSON.stringify(schema).length <= MAX_SCHEMA_CHARACTERS) return;
+  throw unusableSchema(`its schema is larger than ${MAX_SCHEMA_CHARACTERS} characters`);
+}
+
+function distinct(losses: readonly SchemaLoss[]): SchemaLoss[] {
+  return [...new Map(losses.map((loss) => [JSON.stringify(loss), loss])).values()];
+}

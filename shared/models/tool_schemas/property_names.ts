@@ -1,0 +1,58 @@
+import {
+  asJsonObject,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../platform/values/json.ts";
+import { DATA_KEYWORDS, namesIn } from "./schema_keywords.ts";
+import { sha256Hex } from "../../platform/values/sha256_hex.ts";
+
+/** Leaves room for `_` and eight hex digits within the 64 characters that every provider allows. */
+const MAX_HEAD_LENGTH = 55;
+
+/**
+ * A legal name for each property whose own name a provider rejects. The name is the same in every
+ * part of the tool's schema; no two properties share one.
+ */
+export function renameProperties(schema: JsonObject, legal: RegExp): ReadonlyMap<string, string> {
+  const names = [...new Set(propertyNames(schema))].sort();
+  const taken = new Set(names.filter((name) => legal.test(name)));
+  const renamed = new Map<string, string>();
+  for (const name of names) {
+    if (legal.test(name)) continue;
+    const clean = toLegal(name);
+    const isFree = name.length <= MAX_HEAD_LENGTH && clean !== "_" && !taken.has(clean);
+    const given = isFree ? clean : `${clean}_${sha256Hex(name).slice(0, 8)}`;
+    taken.add(given);
+    renamed.set(name, given);
+  }
+  return renamed;
+}
+
+/** Legal for every provider: Gemini's first character is a letter or underscore. */
+function toLegal(name: string): string {
+  const clean = name.replace(/[^a-zA-Z0-9_]+/g, "_").replace(/_+$/, "").slice(0, MAX_HEAD_LENGTH);
+  return /^[a-zA-Z_]/.test(clean) ? clean : `_${clean}`.slice(0, MAX_HEAD_LENGTH);
+}
+
+function* propertyNames(schema: JsonValue): Generator<string> {
+  if (Array.isArray(schema)) {
+    for (const item of schema) yield* propertyNames(item);
+  }
+  if (!isJsonObject(schema)) return;
+  yield* namesIn(schema.required);
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (DATA_KEYWORDS.has(keyword)) continue;
+    if (keyword === "properties" || keyword === "dependentSchemas") {
+      yield* Object.keys(asJsonObject(value));
+      for (const item of Object.values(asJsonObject(value))) yield* propertyNames(item);
+    } else if (keyword === "dependentRequired") {
+      for (const [name, names] of Object.entries(asJsonObject(value))) {
+        yield name;
+        yield* namesIn(names);
+      }
+    } else if (keyword !== "required") {
+      yield* propertyNames(value);
+    }
+  }
+}

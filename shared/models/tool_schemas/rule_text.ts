@@ -1,0 +1,15 @@
+import type { JsonValue } from "../../platform/values/json.ts";
+
+/** Longer values cost more tokens than they are worth. */
+const MAX_VALUE_CHARACTERS = 300;
+
+/** A keyword's value as a description shows it. */
+export function ruleText(value: JsonValue): string {
+  const text = JSON.stringify(value);
+  return text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
+}
+
+/** A description with one more sentence. */
+export function addRule(description: JsonValue | undefined, rule: string): string {
+  return typeof description === "string" && description !== "" ? `${description} ${rule}` : rule;
+}

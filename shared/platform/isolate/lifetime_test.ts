@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { pollingPauseMs } from "../../engine/work/polling_pace.ts";
+import { createCpuMeter } from "./cpu_meter.ts";
+import { createLifetime } from "./lifetime.ts";
+
+/** A lifetime with the hosted CPU limits, whose meter reads what the test sets. */
+function limitedLifetime() {
+  let measuredMs = 0;
+  const meter = createCpuMeter(() => measuredMs);
+  const lifetime = createLifetime(100, { softMs: 1_000, hardMs: 2_000, meter });
+  return {
+    lifetime,
+    meter,
+    measure(durationMs: number) {
+      measuredMs += durationMs;
+    },
+  };
+}
+
+Deno.test("a worker claims until the platform has retired its isolate", () => {
+  const lifetime = createLifetime(100);
+
+  assert.deepEqual(
+    [0, 50_000, 51_999, 52_000, 74_999, 75_000, 84_999, 85_000, 200_000].map(lifetime.phaseAt),
+    [
+      "open",
+      "open",
+      "open",
+      "draining",
+      "draining",
+      "closing",
+      "closing",
+      "over",
+      "over",
+    ],
+  );
+});
+
+Deno.test("a worker claims until its isolate has used the CPU at which the platform retires it", () => {
+  const { lifetime, measure } = limitedLifetime();
+
+  const phases = [999, 1, 500, 200].map((durationMs) => {
+    measure(durationMs);
+    return lifetime.phaseAt(0);
+  });
+
+  assert.deepEqual(phases, ["open", "draining", "closing", "over"]);
+});
+
+Deno.test("a request reopens an isolate whose meter was too high", () => {
+  const { lifetime, measure, meter } = limitedLifetime();
+  measure(3_000);
+
+  lifetime.noteRequest(0);
+
+  assert.equal(lifetime.phaseAt(0), "open");
+  assert.equal(Math.round(meter.usedMs()), 1_000);
+  measure(120);
+  assert.equal(lifetime.phaseAt(0), "open", "the meter counts three quarters from now on");
+  measure(20);
+  assert.equal(lifetime.phaseAt(0), "draining");
+});
+
+Deno.test("a request shows that the platform's wall clock is longer than the setting", () => {
+  const lifetime = createLifetime(100);
+
+  lifetime.noteRequest(80_000);
+
+  assert.equal(lifetime.phaseAt(80_000), "open");
+  assert.equal(lifetime.phaseAt(84_000), "draining");
+});
+
+Deno.test("streams that cost little leave room for more of them", () => {
+  const { lifetime } = limitedLifetime();
+  const held = { count: 2, streamCount: 2 };
+  const before = lifetime.roomBeside(held);
+
+  lifetime.noteStream(100);
+
+  assert.ok(lifetime.roomBeside(held) > 2 * before);
+});
+
+Deno.test("polling stays fast for more than twice the debounce of wake-ups, then slows down", () => {
+  assert.ok(pollingPauseMs(300) <= 50);
+  assert.ok(pollingPauseMs(1_000) > pollingPauseMs(0));
+  assert.equal(pollingPauseMs(3_600_000), 1_000);
+});
+
+Deno.test("a worker returns its tasks before the hard limit, although other programs that slowed it down have ended", () => {
+  let usedMs = 0;
+  let measuredMs = 0;
+  const meter = createCpuMeter(() => measuredMs);
+  const lifetime = createLifetime(400, { softMs: 1_000, hardMs: 2_000, meter });
+  while (usedMs < 1_000) {
+    usedMs += 25;
+    measuredMs += 100;
+    lifetime.noteRequest(0);
+  }
+
+  while (lifetime.phaseAt(0) !== "over") {
+    usedMs += 25;
+    measuredMs += 25;
+  }
+
+  assert.ok(usedMs < 2_000, `${usedMs} ms`);
+});

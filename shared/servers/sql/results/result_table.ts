@@ -1,0 +1,82 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../platform/values/json.ts";
+
+/** Rows of a query, independent of their input format. */
+export interface ResultTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly JsonValue[])[];
+}
+
+/** A column whose values are of one kind. */
+export type ColumnKind = "number" | "time" | "text";
+
+/** A number, a text that is exactly a number, or NaN. */
+export function numberOf(value: JsonValue | undefined): number {
+  if (typeof value === "number") return value;
+  const isNumeric = typeof value === "string" &&
+    /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value);
+  return isNumeric ? Number(value) : Number.NaN;
+}
+
+/** A moment in milliseconds since 1970, of a date or a date with a time as PostgreSQL and JSON write it. */
+export function timeOf(value: JsonValue | undefined): number {
+  const isTime = typeof value === "string" &&
+    /^\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d(:?\d\d)?))?)?)?$/.test(value);
+  if (!isTime) return Number.NaN;
+  // A date without a time is a day in UTC; so is a time without an offset.
+  if (!/[T ]/.test(value)) return Date.parse(value);
+  const iso = value.replace(" ", "T").replace(" ", "").replace(/([+-]\d\d)$/, "$1:00");
+  return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(iso) ? iso : `${iso}Z`);
+}
+
+/** The kind of a column's values, ignoring nulls. A column without values is text. */
+export function kindOf({ rows }: ResultTable, column: number): ColumnKind {
+  const values = rows.map((row) => row[column] ?? null).filter((value) => value !== null);
+  if (values.length === 0) return "text";
+  if (values.every((value) => !Number.isNaN(numberOf(value)))) return "number";
+  if (values.every((value) => !Number.isNaN(timeOf(value)))) return "time";
+  return "text";
+}
+
+/** A value for display: documents as JSON, null as an empty text. */
+export function textOfValue(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** The rows as objects; duplicate column names get a number. */
+export function toObjects({ columns, rows }: ResultTable): JsonObject[] {
+  const names = distinctNames(columns);
+  return rows.map((row) =>
+    Object.fromEntries(names.map((name, index) => [name, row[index] ?? null]))
+  );
+}
+
+/** Unique names: the second `id` becomes `id_2`. */
+export function distinctNames(columns: readonly string[]): string[] {
+  const taken = new Set<string>();
+  const counts = new Map<string, number>();
+  return columns.map((column) => {
+    let name = column;
+    // Counting goes on where it stopped, because thousands of columns may have the same name.
+    for (let count = counts.get(column) ?? 2; taken.has(name); count++) {
+      name = `${column}_${count}`;
+      counts.set(column, count + 1);
+    }
+    taken.add(name);
+    return name;
+  });
+}
+
+/** The members' names of objects, in the order in which they first appear. */
+export function namesOf(objects: readonly JsonObject[]): string[] {
+  const names = new Set<string>();
+  for (const object of objects) {
+    for (const name of Object.keys(object)) names.add(name);
+  }
+  return [...names];
+}
+
+/** Whether every item is an object. */
+export function areObjects(items: readonly JsonValue[]): items is readonly JsonObject[] {
+  return items.every(isJsonObject);
+}
