@@ -1,0 +1,19 @@
+/** What models and tools saw, of which the database knows only a part. */
+export class Journal {
+  /** Texts of answers by task. */
+  readonly answers = new Map<string, Set<string>>();
+  /** Runs of tool calls by idempotency key. */
+  readonly runs = new Map<string, number>();
+  modelCalls = 0;
+
+  answer(taskId: string): string {
+    const text = `answer ${++this.modelCalls}`;
+    const texts = this.answers.get(taskId) ?? new Set();
+    this.answers.set(taskId, texts.add(text));
+    return text;
+  }
+
+  run(key: string): void {
+    this.runs.set(key, (this.runs.get(key) ?? 0) + 1);
+  }
+}

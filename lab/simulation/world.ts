@@ -1,0 +1,299 @@
+import { BIRTH_MS, seedRandomness, settle, time, useTimers } from "./virtual_globals.ts";
+import { createHash } from "node:crypto";
+import { type ClientPlan, Clients } from "./clients.ts";
+import { Dice } from "./dice.ts";
+import { Disturbances } from "./disturbances.ts";
+import type { Violation } from "./invariants.ts";
+import { Isolates } from "./isolates.ts";
+import { judgeJournal } from "./judge_journal.ts";
+import { Journal } from "./journal.ts";
+import { leasesOf } from "./leases_of.ts";
+import type { MemoryDatabase } from "./memory_database.ts";
+import { Platform } from "./platform.ts";
+import { QuietQueue } from "./quiet_queue.ts";
+import { Scheduler } from "./scheduler.ts";
+import { Trace } from "./trace.ts";
+import { type FaultShares, NO_FAULTS, type WorldPorts } from "./world_ports.ts";
+
+/** A world with more events goes round in a circle. */
+const MAX_EVENTS = 30_000;
+const DAY_MS = 86_400_000;
+/** Without faults everything ends within this time. */
+const DRAIN_MS = 3_600_000;
+const DRAIN_CHECK_MS = 2_000;
+/** Ticks after the end, and the last statements of processes that gave up. */
+const AFTERMATH_MS = 45_000;
+/** Commits between two checks; all worlds check at their end. */
+const CHECK_EVERY = [1, 16, 16, 16];
+
+/** What a world is about. Most have one kind of fault, so that faults do not hide each other. */
+const FOCUSES: readonly Partial<FaultShares>[] = [
+  {},
+  { death: 0.02 },
+  { freeze: 0.03 },
+  { freeze: 0.05 },
+  { database: 0.05 },
+  { model: 0.25 },
+  { tool: 0.3 },
+  { wake: 0.3, cron: 0.2 },
+  { death: 0.008, freeze: 0.01, database: 0.02, model: 0.08, tool: 0.08, wake: 0.1, cron: 0.1 },
+];
+
+/** How to run a world. */
+export interface WorldOptions {
+  /** Disturbances that do not happen, by id. @default none */
+  readonly omitted?: ReadonlySet<string>;
+  /** Returns readable lines of what happened. @default false */
+  readonly isTraced?: boolean;
+  /** Returns the hash of all tables. @default false */
+  readonly isHashed?: boolean;
+  /** False keeps what earlier worlds left in the database's caches and tables. @default true */
+  readonly isFresh?: boolean;
+}
+
+/** How a world ended. */
+export interface WorldReport {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  /** The disturbances that happened, by id. */
+  readonly disturbances: readonly string[];
+  readonly figures: Readonly<Record<string, number>>;
+  readonly trace: readonly string[];
+  readonly hash: string | null;
+}
+
+/** Runs the world of a seed. */
+export async function runWorld(
+  database: MemoryDatabase,
+  seed: number,
+  options: WorldOptions = {},
+): Promise<WorldReport> {
+  if (options.isFresh ?? true) database.reset();
+  return await new World(database, seed, options).run();
+}
+
+class World {
+  readonly #database: MemoryDatabase;
+  readonly #seed: number;
+  readonly #options: WorldOptions;
+  readonly #dice: Dice;
+  readonly #scheduler: Scheduler;
+  readonly #disturbances: Disturbances;
+  readonly #journal = new Journal();
+  readonly #violations = new Map<string, Violation>();
+  readonly #checkEvery: number;
+  readonly #trace: Trace | null;
+  readonly #queue: QuietQueue;
+  #shares: FaultShares;
+  readonly #hasFaults: boolean;
+  #commits = 0;
+
+  constructor(database: MemoryDatabase, seed: number, options: WorldOptions) {
+    this.#database = database;
+    this.#seed = seed;
+    this.#options = options;
+    this.#dice = new Dice(seed, "world");
+    time.ms = BIRTH_MS + this.#dice.int(0, DAY_MS - 1);
+    seedRandomness(seed);
+    this.#scheduler = new Scheduler(new Dice(seed, "scheduler"));
+    this.#disturbances = new Disturbances(options.omitted ?? new Set());
+    this.#shares = { ...NO_FAULTS, ...this.#dice.pick(FOCUSES) };
+    this.#hasFaults = Object.values(this.#shares).some((share) => share > 0);
+    this.#checkEvery = this.#dice.pick(CHECK_EVERY);
+    this.#trace = options.isTraced ? new Trace() : null;
+    this.#queue = new QuietQueue(() => this.#readNextDueMs());
+  }
+
+  async run(): Promise<WorldReport> {
+    const scheduler = this.#scheduler;
+    const world = this.#ports();
+    const isolates = new Isolates(world, this.#queue);
+    const platform = new Platform(world, isolates);
+    const withinMs = this.#dice.int(5, 60) * 1_000;
+    const clients = new Clients(world, this.#planClients(withinMs));
+    useTimers({ after: (delayMs, run) => scheduler.after(delayMs, null, run) });
+    const stopHearing = this.#database.onNotification((channel, payload) =>
+      platform.hear(channel, payload)
+    );
+    try {
+      await this.#database.query("select setseed($1)", [this.#dice.number()], "setseed");
+      platform.start();
+      clients.start();
+      const disturbedUntilMs = time.ms + withinMs;
+      while (time.ms < disturbedUntilMs && await this.#step());
+      this.#shares = NO_FAULTS;
+      clients.quiet();
+      isolates.thaw();
+      this.#trace?.add("world", "nothing more fails from here on");
+      const calmSinceMs = time.ms;
+      while (time.ms < calmSinceMs + DRAIN_MS && !await this.#isDrained()) {
+        const untilMs = time.ms + DRAIN_CHECK_MS;
+        while (time.ms < untilMs && await this.#step());
+      }
+      const drainedAfterMs = time.ms - calmSinceMs;
+      const endMs = time.ms + AFTERMATH_MS;
+      while (time.ms < endMs && await this.#step());
+      if (this.#isCircling) this.#note({ name: "the queue drains", detail: "events never end" });
+      for (const violation of await this.#judge()) this.#note(violation);
+      return await this.#report({ drained_after_s: Math.round(drainedAfterMs / 1_000) });
+    } finally {
+      isolates.end();
+      stopHearing();
+      scheduler.clear();
+      await settle();
+      useTimers(null);
+    }
+  }
+
+  #planClients(withinMs: number): ClientPlan {
+    const dice = this.#dice;
+    return {
+      jobs: dice.pick([1, 1, 1, 2]),
+      acts: dice.pick([0, 0, 1, 2, 4]),
+      withinMs,
+      owners: dice.pick([[null], [USERS[0]], [null, ...USERS]]),
+    };
+  }
+
+  #ports(): WorldPorts {
+    return {
+      seed: this.#seed,
+      scheduler: this.#scheduler,
+      disturbances: this.#disturbances,
+      journal: this.#journal,
+      trace: this.#trace,
+      shares: () => this.#shares,
+      dice: (actor) => new Dice(this.#seed, actor),
+      transact: (text, values, name) => this.#transact(text, values, name),
+      report: (name, detail) => this.#note({ name, detail }),
+    };
+  }
+
+  async #step(): Promise<boolean> {
+    if (this.#isCircling) return false;
+    return await this.#scheduler.step();
+  }
+
+  get #isCircling(): boolean {
+    return this.#scheduler.count > MAX_EVENTS;
+  }
+
+  async #transact(text: string, values: readonly unknown[], name: string): Promise<unknown[]> {
+    const leases = leasesOf(values);
+    const named = leases === null
+      ? text
+      : `select set_config('witness.leases', '${leases}', true);\n${text}`;
+    const rows = await this.#database.query(named, values, name);
+    if (name !== "claim_tasks" || rows.length > 0) this.#queue.disturb();
+    if (++this.#commits % this.#checkEvery === 0) {
+      for (const violation of await this.#read("always")) this.#note(violation);
+    }
+    return rows;
+  }
+
+  async #read(check: "always" | "at_the_end"): Promise<Violation[]> {
+    return await this.#database.query(
+      `select name, detail from witness.${check}()`,
+      [],
+      check,
+    ) as Violation[];
+  }
+
+  #note(violation: Violation): void {
+    const key = `${violation.name}: ${violation.detail}`;
+    if (this.#violations.has(key)) return;
+    this.#violations.set(key, violation);
+    this.#trace?.add("world", `VIOLATED: ${key}`);
+  }
+
+  async #readNextDueMs(): Promise<number> {
+    const [row] = await this.#database.query(
+      "select witness.next_due_ms() as due_ms",
+      [],
+      "next due",
+    ) as { due_ms: number | null }[];
+    return row?.due_ms ?? Infinity;
+  }
+
+  async #isDrained(): Promise<boolean> {
+    if (this.#isCircling) return true;
+    const [row] = await this.#database.query(
+      "select not exists (select from public.tasks where finished_at is null) as is_drained",
+      [],
+      "is drained",
+    ) as { is_drained: boolean }[];
+    return row?.is_drained ?? false;
+  }
+
+  async #judge(): Promise<Violation[]> {
+    const repairs = this.#hasFaults ? [] : await this.#database.query(
+      "select 'the reconciler has nothing to repair without faults' as name, detail from witness.repairs",
+      [],
+      "repairs",
+    ) as Violation[];
+    return [
+      ...repairs,
+      ...await this.#read("always"),
+      ...await this.#read("at_the_end"),
+      ...await judgeJournal(this.#database, this.#journal),
+    ];
+  }
+
+  async #report(figures: Record<string, number>): Promise<WorldReport> {
+    const { isTraced, isHashed } = this.#options;
+    return {
+      seed: this.#seed,
+      violations: [...this.#violations.values()],
+      disturbances: this.#disturbances.taken,
+      figures: {
+        ...figures,
+        events: this.#scheduler.count,
+        commits: this.#commits,
+        model_calls: this.#journal.modelCalls,
+      },
+      trace: isTraced ? this.#trace?.render(await this.#readNames()) ?? [] : [],
+      hash: isHashed ? await hashTables(this.#database) : null,
+    };
+  }
+
+  /** Readable names of tasks: their place in their job. */
+  async #readNames(): Promise<Map<string, string>> {
+    const rows = await this.#database.query(
+      `select id, input #>> '{}' || case when exists (
+         select from private.task_forks where fork_id = task.id
+       ) then ' (fork)' else '' end as name
+       from public.tasks as task`,
+      [],
+      "names",
+    ) as { id: string; name: string }[];
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+}
+
+/** Owners of jobs, besides the service. */
+export const USERS = [
+  "00000000-0000-4000-8000-00000000000a",
+  "00000000-0000-4000-8000-00000000000b",
+] as const;
+
+/** Returns a hash of the rows of all tables. */
+async function hashTables(database: MemoryDatabase): Promise<string> {
+  const tables = await database.query(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+     where schemaname in ('public', 'private', 'pgmq', 'net', 'realtime', 'witness')
+       and tablename !~ '_p?[0-9]{4,}'
+     order by 1`,
+    [],
+    "hash",
+  ) as { name: string }[];
+  const hash = createHash("sha256");
+  for (const { name } of tables) {
+    const [row] = await database.query(
+      `select coalesce(string_agg(t::text, '|' order by t::text), '') as rows from ${name} as t`,
+      [],
+      "hash",
+    ) as { rows: string }[];
+    hash.update(`${name}=${row?.rows};`);
+  }
+  return hash.digest("hex").slice(0, 16);
+}
