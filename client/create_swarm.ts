@@ -1,0 +1,176 @@
+import { Documents } from "./documents.ts";
+import { Files } from "./files.ts";
+import { Job, type ReadOptions } from "./job.ts";
+import { JobChannels } from "./job_channels.ts";
+import { Jobs, snakeCased } from "./jobs.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { Reviews } from "./reviews.ts";
+import { callFunction, type RequestOptions, type SupabaseLike } from "./supabase.ts";
+import { isTransient } from "./swarm_client_error.ts";
+import { type ToolResult, Tools } from "./tools.ts";
+import { backoffMs, pause } from "./waiting.ts";
+
+/** The types of a project's agents by slug, each `{ input, output }`. */
+export interface SwarmTypes {
+  readonly agents: object;
+}
+
+/** The types without generated ones: any agent, with any input and output. */
+export interface AnyAgents extends SwarmTypes {
+  readonly agents: { readonly [slug: string]: { input: string | JsonObject; output: Json } };
+}
+
+/** Slugs of agents. */
+export type AgentOf<Types extends SwarmTypes> = keyof Types["agents"] & string;
+
+/** The input of an agent. */
+export type InputOf<Types extends SwarmTypes, Slug extends AgentOf<Types>> =
+  Types["agents"][Slug] extends { input: infer Input } ? Input : string | JsonObject;
+
+/** The output of an agent. */
+export type OutputOf<Types extends SwarmTypes, Slug extends AgentOf<Types>> =
+  Types["agents"][Slug] extends { output: infer Output } ? Output : Json;
+
+/** Caps of a whole job; null removes one. */
+export interface Budget {
+  readonly maxInputTokens?: number | null;
+  readonly maxOutputTokens?: number | null;
+  readonly maxCostMicroUsd?: number | null;
+  readonly maxSteps?: number | null;
+  readonly maxDepth?: number | null;
+  readonly maxTasks?: number | null;
+  readonly maxWallSeconds?: number | null;
+}
+
+/** How a job runs. */
+export interface RunOptions extends RequestOptions {
+  /** A repeated key returns the existing job. @default a new key */
+  readonly idempotencyKey?: string;
+  /** The job does not start before this time. */
+  readonly runAfter?: Date | string;
+  readonly priority?: "high" | "normal" | "low";
+  readonly concurrencyKey?: string;
+  readonly metadata?: JsonObject;
+  readonly maxAttempts?: number;
+  /** JSON Schema of the output, instead of the agent's. */
+  readonly outputSchema?: JsonObject;
+  readonly budget?: Budget;
+  /** Streams the first answer's text too; for `job.text`. */
+  readonly watch?: boolean;
+}
+
+/** A grade of a tool call. */
+export interface Grade {
+  readonly rating?: "up" | "down";
+  /** 1 to 5. */
+  readonly score?: number;
+  readonly comment?: string;
+}
+
+/** Attempts to create a job whose answer was lost. */
+const MAX_RUN_ATTEMPTS = 4;
+
+/** The platform, as the user who is signed in with the `supabase-js` client. */
+export class Swarm<Types extends SwarmTypes = AnyAgents> {
+  readonly jobs: Jobs;
+  readonly reviews: Reviews;
+  readonly tools: Tools;
+  readonly files: Files;
+  readonly documents: Documents;
+  readonly #supabase: SupabaseLike;
+  readonly #channels: JobChannels;
+
+  constructor(supabase: SupabaseLike) {
+    this.#supabase = supabase;
+    this.#channels = new JobChannels(supabase);
+    this.jobs = new Jobs(supabase);
+    this.reviews = new Reviews(supabase);
+    this.tools = new Tools(supabase);
+    this.files = new Files(supabase);
+    this.documents = new Documents(this.tools);
+  }
+
+  /**
+   * Starts a job. If the answer is lost, it asks again with the same key, so it starts one job.
+   *
+   * @param options Its signal also ends the loops of the job's handle.
+   * @throws SwarmClientError such as `AGENT_NOT_FOUND`
+   */
+  async run<Slug extends AgentOf<Types>>(
+    agent: Slug,
+    input: InputOf<Types, Slug>,
+    { signal, budget, ...options }: RunOptions = {},
+  ): Promise<Job<OutputOf<Types, Slug>>> {
+    const body = {
+      ...snakeCased(options),
+      idempotency_key: options.idempotencyKey ?? newKey(),
+      ...budget === undefined ? {} : { budget: snakeCased(budget) },
+      agent,
+      input,
+    };
+    for (let attempt = 1;; attempt++) {
+      try {
+        const { task_id: id } = await callFunction<{ task_id: string }>(
+          this.#supabase,
+          "supaswarm-create-task",
+          { body, signal },
+        );
+        return this.job(id, { signal });
+      } catch (error) {
+        if (!isTransient(error) || attempt === MAX_RUN_ATTEMPTS) throw error;
+        await pause(backoffMs(attempt), signal);
+      }
+    }
+  }
+
+  /**
+   * A handle of an existing job. It asks the platform nothing yet.
+   *
+   * @param options `after`, the stored `job.cursor` of another handle, for its further events.
+   */
+  job<Output = Json>(id: string, options: ReadOptions = {}): Job<Output> {
+    return new Job<Output>({ supabase: this.#supabase, channels: this.#channels }, id, options);
+  }
+
+  /**
+   * Grades a tool call, or changes its grade.
+   *
+   * @param call The call's result, or its `feedback_token`.
+   * @throws SwarmClientError
+   */
+  async feedback(
+    call: string | Pick<ToolResult, "_meta">,
+    { rating, score, comment }: Grade,
+    options: RequestOptions = {},
+  ): Promise<void> {
+    await callFunction(this.#supabase, "mcp-feedback", {
+      ...options,
+      body: {
+        feedback_token: typeof call === "string" ? call : call._meta.feedback_token,
+        rating,
+        rating_score: score,
+        comment,
+      },
+    });
+  }
+}
+
+/**
+ * Uses the platform with your own `supabase-js` client, as its user.
+ *
+ * @example
+ * const swarm = createSwarm(createClient(url, publishableKey));
+ * const job = await swarm.run("writer", { topic: "webhooks" });
+ * console.log(await job.result());
+ */
+export function createSwarm<Types extends SwarmTypes = AnyAgents>(
+  supabase: SupabaseLike,
+): Swarm<Types> {
+  return new Swarm<Types>(supabase);
+}
+
+/** Unlike `randomUUID()`, this works on pages without TLS. */
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

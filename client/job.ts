@@ -1,0 +1,310 @@
+import { EventReader } from "./event_reader.ts";
+import type { JobChannels } from "./job_channels.ts";
+import type { JobEvent, JobStatus, TaskError } from "./job_event.ts";
+import { deltaOf, TextAssembly, type TextPart } from "./job_text.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { Queue } from "./queue.ts";
+import { answerReview, type ReviewAnswer, type ReviewedTask } from "./reviews.ts";
+import {
+  callRpc,
+  readRows,
+  type RequestOptions,
+  type SupabaseLike,
+  useBucket,
+} from "./supabase.ts";
+import { isTransient, SwarmClientError } from "./swarm_client_error.ts";
+import { backoffMs, ChangeSignal, pause } from "./waiting.ts";
+
+/** Where to begin, and when to stop. */
+export interface ReadOptions extends RequestOptions {
+  /** A cursor of an earlier read. @default the beginning */
+  readonly after?: string | null | undefined;
+}
+
+/** Changes of a fork; docs/reference/http.md describes them. */
+export interface ForkOptions extends RequestOptions {
+  /** The first step that is done again. */
+  readonly fromStep: number;
+  /** The task of the step. @default the job itself */
+  readonly taskId?: string;
+  readonly changes?: {
+    readonly input?: Json;
+    readonly arguments?: JsonObject;
+    readonly answer?: Json;
+  };
+}
+
+interface TaskRow {
+  readonly status: JobStatus;
+  readonly output: Json;
+  readonly error: TaskError | null;
+}
+
+/** What a job's handle works with. */
+export interface JobContext {
+  readonly supabase: SupabaseLike;
+  readonly channels: JobChannels;
+}
+
+/** How often watching is renewed; it expires after a minute. */
+const RENEW_WATCH_MS = 25_000;
+const JOINED_POLL_MS = 15_000;
+const POLL_MS = 2_000;
+
+/**
+ * A job of the platform. The handle holds nothing that the platform does not have: a new one for
+ * the same id, `swarm.job(id, { after })`, continues where this one was.
+ *
+ * @example
+ * for await (const event of job) console.log(event.type);
+ * console.log(await job.result());
+ */
+export class Job<Output = Json> implements AsyncIterable<JobEvent> {
+  readonly id: string;
+  readonly #context: JobContext;
+  readonly #events: EventReader;
+  readonly #texts: EventReader;
+  readonly #signal: AbortSignal | undefined;
+  #local = new AbortController();
+
+  constructor(context: JobContext, id: string, { after, signal }: ReadOptions = {}) {
+    this.id = id;
+    this.#context = context;
+    this.#signal = signal;
+    this.#events = this.#readerFrom(after);
+    this.#texts = this.#readerFrom(after);
+  }
+
+  /** Store it to continue later: `swarm.job(id, { after: cursor })` gets the events after this. */
+  get cursor(): string {
+    return this.#events.cursor;
+  }
+
+  /**
+   * The events after {@linkcode cursor}, until every task of the job has ended. Each comes once,
+   * and those of one task in order. Leaving the loop does not end the job.
+   */
+  [Symbol.asyncIterator](): AsyncGenerator<JobEvent, void, undefined> {
+    return this.#read(this.#events);
+  }
+
+  /** The same with a cursor of its own, for a second loop. */
+  events({ after, signal }: ReadOptions = {}): AsyncGenerator<JobEvent, void, undefined> {
+    return this.#read(this.#readerFrom(after), signal);
+  }
+
+  /**
+   * The answers of the job's own model calls as they are written. Their text streams while this is
+   * read; if Realtime fails, each answer comes whole.
+   *
+   * @example
+   * for await (const { text } of job.text) page.textContent = text;
+   */
+  get text(): AsyncIterable<TextPart> {
+    return { [Symbol.asyncIterator]: () => this.#readText() };
+  }
+
+  /** The status of the job now. @throws SwarmClientError */
+  async status(options: RequestOptions = {}): Promise<JobStatus> {
+    return (await this.#readRow(options)).status;
+  }
+
+  /**
+   * Waits until the job has ended, and returns its output.
+   *
+   * @throws SwarmClientError with the code of the job's error if it failed or was cancelled;
+   *   `DETACHED` after {@linkcode detach}
+   */
+  async result(options: RequestOptions = {}): Promise<Output> {
+    const signal = this.#signalWith(options.signal);
+    const change = new ChangeSignal();
+    let isJoined = false;
+    const join = () =>
+      this.#context.channels.listen(this.id, {
+        onMessage: ({ event, payload }) => {
+          if (event.startsWith("task.") && payload.task_id === this.id) change.notify();
+        },
+        onJoined: (joins) => {
+          isJoined = joins;
+          change.notify();
+        },
+      });
+    let leave: (() => void) | undefined;
+    try {
+      for (let failures = 0;;) {
+        try {
+          const row = await this.#readRow({ signal });
+          if (row.status === "completed") return await this.#wholeOutput(row.output) as Output;
+          if (row.status === "failed" || row.status === "cancelled") throw jobError(this.id, row);
+          failures = 0;
+        } catch (error) {
+          if (!isTransient(error)) throw error;
+          await pause(backoffMs(failures++), signal);
+          continue;
+        }
+        leave ??= join();
+        await change.wait(isJoined ? JOINED_POLL_MS : POLL_MS, signal);
+      }
+    } finally {
+      leave?.();
+    }
+  }
+
+  /** Ends the job and its subtasks. Returns how many tasks this ended. @throws SwarmClientError */
+  async cancel(options: RequestOptions = {}): Promise<number> {
+    return await this.#rpc<number>("cancel_task", { p_master_task_id: this.id }, options);
+  }
+
+  /**
+   * Ends all loops of this handle, and rejects its `result()`. The job goes on, and the handle can be
+   * used again.
+   */
+  detach(): void {
+    this.#local.abort(DETACHED);
+    this.#local = new AbortController();
+  }
+
+  /**
+   * Answers the review of a task of this job.
+   *
+   * @param task The event `review.requested`, a row of `swarm.reviews.list()`, or the task's id.
+   * @throws SwarmClientError such as `REVIEW_ALREADY_ANSWERED`
+   */
+  async respond(
+    task: ReviewedTask,
+    answer: ReviewAnswer,
+    options: RequestOptions = {},
+  ): Promise<JobStatus> {
+    return await answerReview(this.#context.supabase, { task, answer, ...options });
+  }
+
+  /** Adds a message of the user to the ended job, which goes on. @throws SwarmClientError */
+  async continue(input: string | JsonObject, options: RequestOptions = {}): Promise<this> {
+    await this.#rpc("continue_task", { p_task_id: this.id, p_input: input }, options);
+    return this;
+  }
+
+  /** Continues a failed or cancelled job from its last step. @throws SwarmClientError */
+  async retry(options: RequestOptions = {}): Promise<this> {
+    await this.#rpc("retry_task", { p_task_id: this.id }, options);
+    return this;
+  }
+
+  /** Starts a new job with the steps of this one before `fromStep`. @throws SwarmClientError */
+  async fork({ fromStep, taskId, changes, signal }: ForkOptions): Promise<Job<Output>> {
+    const id = await this.#rpc<string>("fork_task", {
+      p_task_id: taskId ?? this.id,
+      p_from_seq: fromStep,
+      p_changes: changes ?? null,
+    }, { signal });
+    return new Job<Output>(this.#context, id, { signal: this.#signal });
+  }
+
+  #readerFrom(after: string | null | undefined): EventReader {
+    const { supabase, channels } = this.#context;
+    return new EventReader(supabase, channels, { jobId: this.id, after });
+  }
+
+  async *#read(
+    reader: EventReader,
+    signal?: AbortSignal,
+  ): AsyncGenerator<JobEvent, void, undefined> {
+    try {
+      yield* reader.read(this.#signalWith(signal));
+    } catch (error) {
+      if (error !== DETACHED) throw error;
+    }
+  }
+
+  async *#readText(): AsyncGenerator<TextPart, void, undefined> {
+    const { channels } = this.#context;
+    const stop = new AbortController();
+    const signal = this.#signalWith(stop.signal);
+    const assembly = new TextAssembly();
+    const parts = new Queue<TextPart>();
+    const leave = channels.listen(this.id, {
+      onMessage: (message) => {
+        const delta = deltaOf(message, this.id);
+        if (delta !== null) parts.push(...assembly.add(delta));
+      },
+    });
+    const watch = () => {
+      // Without streamed text, each answer comes whole.
+      this.#rpc("watch_task", { p_task_id: this.id }, { signal }).catch(() => {});
+    };
+    watch();
+    const renewal = setInterval(watch, RENEW_WATCH_MS);
+    const reading = (async () => {
+      try {
+        for await (const event of this.#texts.read(signal)) {
+          if (event.task_id === this.id) parts.push(...assembly.note(event));
+        }
+        parts.close();
+      } catch (error) {
+        if (error === DETACHED) parts.close();
+        else parts.fail(error);
+      }
+    })();
+    try {
+      yield* parts.read();
+    } finally {
+      clearInterval(renewal);
+      leave();
+      stop.abort();
+      await reading;
+    }
+  }
+
+  #signalWith(signal?: AbortSignal): AbortSignal {
+    const given = [this.#local.signal, this.#signal, signal].filter((one) => one !== undefined);
+    return AbortSignal.any(given);
+  }
+
+  async #rpc<Data>(name: string, args: object, options: RequestOptions): Promise<Data> {
+    return await callRpc<Data>(this.#context.supabase, name, args, options);
+  }
+
+  async #readRow(options: RequestOptions): Promise<TaskRow> {
+    const [row] = await readRows<TaskRow>(
+      this.#context.supabase,
+      "tasks",
+      (tasks) => tasks.select("status,output,error").eq("id", this.id).limit(1),
+      options,
+    );
+    if (row !== undefined) return row;
+    throw new SwarmClientError({
+      code: "TASK_NOT_FOUND",
+      message: `Cannot find job ${this.id}`,
+      hint: "Check the id, and that its owner is signed in.",
+      status: 404,
+    });
+  }
+
+  /** A large output is stored as a file, and the row refers to it. */
+  async #wholeOutput(output: Json): Promise<Json> {
+    const path = (output as { storage_path?: unknown } | null)?.storage_path;
+    if (typeof path !== "string" || !/\/_output\.(txt|json)$/.test(path)) return output;
+    const file = await useBucket<Blob>(
+      this.#context.supabase,
+      "supaswarm-data",
+      (bucket) => bucket.download(path),
+    );
+    const text = await file.text();
+    return path.endsWith(".json") ? JSON.parse(text) : text;
+  }
+}
+
+const DETACHED = new SwarmClientError({
+  code: "DETACHED",
+  message: "This handle was detached from its job",
+  hint: "The job goes on; swarm.job(id) returns a new handle.",
+});
+
+function jobError(id: string, { status, error }: TaskRow): SwarmClientError {
+  return new SwarmClientError({
+    code: error?.code ?? "TASK_CANCELLED",
+    message: error?.message ?? `Job ${id} was ${status}`,
+    hint: error?.hint ?? null,
+    details: error?.details,
+  });
+}

@@ -1,0 +1,168 @@
+import type { Json, JsonObject } from "./json.ts";
+
+/** The status of a job or a task. */
+export type JobStatus =
+  | "pending"
+  | "running"
+  | "pending_subtask"
+  | "needs_human_review"
+  | "completed"
+  | "failed"
+  | "cancelled";
+
+/**
+ * What a review is about: a question of the agent, a call that waits for an approval, a call that may
+ * have taken effect already, or the tools of the model's provider.
+ */
+export type ReviewKind = "question" | "call" | "rerun" | "provider_tools";
+
+/** An error that a job or a task stores. */
+export interface TaskError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly details?: Json;
+}
+
+/** Tokens of a model call, and what they cost. */
+export interface ModelUsage {
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly [key: string]: Json | undefined;
+}
+
+/** A call that a model requested. */
+export interface RequestedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Json;
+  readonly [key: string]: Json | undefined;
+}
+
+/** A file that a tool returned. */
+export interface ToolFile {
+  readonly path: string;
+  readonly media_type: string;
+  readonly bytes: number;
+}
+
+interface Start {
+  readonly worker_id: string;
+  readonly epoch: number;
+  readonly deliveries: number;
+}
+
+interface ModelStep {
+  readonly step_seq: number;
+  readonly name?: string;
+  /** The prompt omitted a part of the transcript. */
+  readonly left_out?: JsonObject;
+  /** The call made a summary of the steps up to this one. */
+  readonly summarizes_through?: number;
+}
+
+interface ToolEnd {
+  readonly step_seq?: number;
+  readonly name?: string;
+  readonly call_id?: string;
+  readonly server?: string;
+  readonly text?: string;
+  readonly files?: readonly ToolFile[];
+  readonly guardrail?: "input" | "output";
+}
+
+interface SubtaskStep {
+  readonly step_seq: number;
+  readonly subtask_id: string;
+  readonly agent: string;
+}
+
+/** The data of each type of event; docs/reference/events.md describes them. */
+export interface JobEventData {
+  "task.created": {
+    readonly agent: string;
+    readonly parent_id?: string;
+    readonly forked_from?: { readonly task_id: string; readonly step_seq: number };
+    readonly changes?: readonly string[];
+  };
+  "task.started": Start;
+  "task.resumed":
+    | (Start & { readonly reason?: undefined })
+    | { readonly reason: "continued"; readonly step_seq: number; readonly input: Json };
+  "task.parked": { readonly status: "pending_subtask" | "needs_human_review" };
+  "task.retried": {
+    readonly error?: TaskError;
+    readonly retry_at: string;
+    readonly reason: string;
+  };
+  "task.completed": { readonly output?: Json };
+  "task.failed": { readonly error: TaskError };
+  "task.cancelled": { readonly error?: TaskError };
+  "model.started": ModelStep;
+  /** The call was cut; `usage` is an estimate. */
+  "model.interrupted": {
+    readonly step_seq: number;
+    readonly name?: string;
+    readonly usage: JsonObject;
+  };
+  "model.completed": ModelStep & {
+    readonly text?: string;
+    readonly reasoning?: Json;
+    readonly tool_calls?: readonly RequestedCall[];
+    readonly provider_tool_calls?: Json;
+    readonly usage?: ModelUsage;
+  };
+  "tool.started": {
+    readonly step_seq: number;
+    readonly name: string;
+    readonly server?: string;
+    readonly call_id?: string;
+    readonly arguments?: Json;
+    readonly guardrail?: "input" | "output";
+  };
+  "tool.completed": ToolEnd;
+  "tool.failed": ToolEnd & { readonly error_code?: string };
+  "subtask.created": SubtaskStep;
+  "subtask.finished": SubtaskStep & { readonly status: "completed" | "failed" | "cancelled" };
+  "review.requested": {
+    readonly step_seq: number;
+    readonly kind?: ReviewKind;
+    readonly question: string;
+    readonly options?: readonly Json[];
+    readonly context?: Json;
+  };
+  "review.answered": {
+    readonly step_seq: number;
+    readonly approved: boolean;
+    readonly response?: Json;
+    /** The arguments of the call as a person approved it. */
+    readonly approved_arguments?: JsonObject;
+    readonly comments?: string;
+  };
+  "skill.loaded": {
+    readonly step_seq: number;
+    readonly skill_id: string;
+    readonly call_id?: string;
+  };
+  "data.saved": {
+    readonly step_seq: number;
+    readonly key: string;
+    readonly storage_path?: string;
+  };
+}
+
+/** The type of an event. A later version of the platform may have more. */
+export type JobEventType = keyof JobEventData;
+
+/** A stored event of a job: `event.type` tells which data it has. */
+export type JobEvent = {
+  [Type in JobEventType]: {
+    readonly id: number;
+    /** The task whose event it is: the job itself or one of its subtasks. */
+    readonly task_id: string;
+    readonly type: Type;
+    readonly at: string;
+    readonly data: JobEventData[Type];
+  };
+}[JobEventType];

@@ -1,0 +1,82 @@
+import type { JobMessage } from "./job_channels.ts";
+import type { JobEvent } from "./job_event.ts";
+
+/** Progress of the answer that a model is writing. */
+export interface TextPart {
+  /** The step of the model call: each call of the job is a step. */
+  readonly step: number;
+  /** The answer so far. */
+  readonly text: string;
+  /** What is new. */
+  readonly delta: string;
+  /** True if this replaces the earlier text of the step: the call was cut and started again. */
+  readonly restarted: boolean;
+}
+
+/** Streamed text as Realtime sends it. */
+export interface TextDelta {
+  readonly step: number;
+  /** UTF-16 code units of the answer before this text. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** The text of a task's message, or null for another one. */
+export function deltaOf({ event, payload }: JobMessage, taskId: string): TextDelta | null {
+  if (event !== "model.delta" || payload.task_id !== taskId) return null;
+  const { step_seq, offset, text } = payload.data;
+  return { step: Number(step_seq), offset: Number(offset), text: String(text) };
+}
+
+/**
+ * Joins the text that a task's models stream with its events. Streamed text may be lost or come
+ * twice; the event at the end of a call has all of it.
+ */
+export class TextAssembly {
+  /** The text of each call in progress. */
+  readonly #texts = new Map<number, string>();
+  /** Text of calls whose start is not known yet. */
+  #early: TextDelta[] = [];
+  #lastEnded = 0;
+
+  /** Takes streamed text. */
+  add(delta: TextDelta): TextPart[] {
+    if (delta.step <= this.#lastEnded) return [];
+    // A reader that begins within a call does not see the event of its start.
+    const isFirst = delta.offset === 0 && this.#texts.size === 0;
+    const before = this.#texts.get(delta.step) ?? (isFirst ? "" : undefined);
+    if (before === undefined) {
+      this.#early.push(delta);
+      return [];
+    }
+    if (delta.offset > 0 && before.startsWith(delta.text, delta.offset)) return [];
+    // A piece is missing: the event at the end has it.
+    if (delta.offset > before.length) return [];
+    return this.#set(delta.step, before.slice(0, delta.offset) + delta.text);
+  }
+
+  /** Takes an event of the task. */
+  note(event: JobEvent): TextPart[] {
+    if (event.type === "model.started") {
+      const { step_seq: step } = event.data;
+      if (!this.#texts.has(step)) this.#texts.set(step, "");
+      const early = this.#early.filter((delta) => delta.step === step);
+      this.#early = this.#early.filter((delta) => delta.step > step);
+      return early.flatMap((delta) => this.add(delta));
+    }
+    if (event.type !== "model.completed") return [];
+    const { step_seq: step, text = "", summarizes_through: summary } = event.data;
+    const parts = summary === undefined ? this.#set(step, text) : [];
+    this.#texts.delete(step);
+    this.#lastEnded = Math.max(this.#lastEnded, step);
+    return parts;
+  }
+
+  #set(step: number, text: string): TextPart[] {
+    const before = this.#texts.get(step) ?? "";
+    this.#texts.set(step, text);
+    if (text === before) return [];
+    const restarted = !text.startsWith(before);
+    return [{ step, text, delta: restarted ? text : text.slice(before.length), restarted }];
+  }
+}

@@ -1,0 +1,76 @@
+import type { JobStatus, TaskError } from "./job_event.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { callRpc, type RequestOptions, type SupabaseLike } from "./supabase.ts";
+
+/** Which jobs to list; docs/reference/http.md describes the filters. */
+export interface JobFilters {
+  readonly status?: JobStatus | readonly JobStatus[];
+  readonly agent?: string | readonly string[];
+  readonly metadata?: JsonObject;
+  readonly createdFrom?: string;
+  readonly createdTo?: string;
+  readonly idPrefix?: string;
+  readonly idSuffix?: string;
+  readonly minCostMicroUsd?: number;
+  readonly maxCostMicroUsd?: number;
+}
+
+/** A page of jobs. */
+export interface JobListOptions extends JobFilters, RequestOptions {
+  /** The last job of the page before. */
+  readonly before?: { readonly id: string; readonly created_at: string } | null;
+  /** @default 50 */
+  readonly limit?: number;
+}
+
+/** A job in a list; the sums cover its subtasks. */
+export interface JobSummary {
+  readonly id: string;
+  readonly agent_slug: string;
+  readonly status: JobStatus;
+  readonly input_head: string | null;
+  readonly metadata: Json;
+  readonly priority: string;
+  readonly budget: Json;
+  readonly error: TaskError | null;
+  readonly task_count: number;
+  readonly open_review_count: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_micro_usd: number | null;
+  readonly run_after: string | null;
+  readonly cancel_requested_at: string | null;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+}
+
+/** The user's jobs. */
+export class Jobs {
+  readonly #supabase: SupabaseLike;
+
+  constructor(supabase: SupabaseLike) {
+    this.#supabase = supabase;
+  }
+
+  /** The newest jobs first. @throws SwarmClientError */
+  async list(
+    { before = null, limit = 50, signal, ...filters }: JobListOptions = {},
+  ): Promise<JobSummary[]> {
+    return await callRpc<JobSummary[]>(this.#supabase, "list_jobs", {
+      p_filters: snakeCased(filters),
+      p_before: before,
+      p_limit: limit,
+    }, { signal });
+  }
+}
+
+/** An object with its keys as the platform has them: `runAfter` becomes `run_after`. */
+export function snakeCased(options: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(options).map(([key, value]) => [
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
+}

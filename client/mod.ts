@@ -1,0 +1,30 @@
+/** The client of the platform: what users import as `supaswarm/client`. */
+export {
+  type AgentOf,
+  type AnyAgents,
+  type Budget,
+  createSwarm,
+  type Grade,
+  type InputOf,
+  type OutputOf,
+  type RunOptions,
+  Swarm,
+  type SwarmTypes,
+} from "./create_swarm.ts";
+export type { SearchAnswer, SearchOptions } from "./documents.ts";
+export { type ForkOptions, Job, type ReadOptions } from "./job.ts";
+export type {
+  JobEvent,
+  JobEventData,
+  JobEventType,
+  JobStatus,
+  ReviewKind,
+  TaskError,
+} from "./job_event.ts";
+export type { TextPart } from "./job_text.ts";
+export type { JobFilters, JobListOptions, JobSummary } from "./jobs.ts";
+export type { Json, JsonObject } from "./json.ts";
+export type { OpenReview, ReviewAnswer, ReviewedTask } from "./reviews.ts";
+export type { RequestOptions, SupabaseLike } from "./supabase.ts";
+export { SwarmClientError } from "./swarm_client_error.ts";
+export type { ToolCallOptions, ToolName, ToolResult, ToolServer, ToolText } from "./tools.ts";

@@ -1,0 +1,76 @@
+import type { JobStatus, ReviewKind } from "./job_event.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { callRpc, readRows, type RequestOptions, type SupabaseLike } from "./supabase.ts";
+
+/** A person's answer to a review. */
+export interface ReviewAnswer {
+  readonly approved: boolean;
+  /** One of the review's options; required to approve a review that has options. */
+  readonly choice?: Json;
+  /** For a review about a call: the arguments that it is made with instead. */
+  readonly arguments?: JsonObject;
+  readonly comments?: string;
+  /** Other data for the agent. */
+  readonly response?: JsonObject;
+}
+
+/** The task whose review is answered. */
+export type ReviewedTask = string | { readonly task_id: string };
+
+/** A question to a person that is open. */
+export interface OpenReview {
+  readonly task_id: string;
+  readonly seq: number;
+  readonly kind: ReviewKind;
+  readonly question: string;
+  readonly options: readonly Json[] | null;
+  readonly context: Json;
+  readonly created_at: string;
+}
+
+/** The reviews of the user's jobs. */
+export class Reviews {
+  readonly #supabase: SupabaseLike;
+
+  constructor(supabase: SupabaseLike) {
+    this.#supabase = supabase;
+  }
+
+  /** The open reviews of all jobs, oldest first. @throws SwarmClientError */
+  async list(options: RequestOptions = {}): Promise<OpenReview[]> {
+    return await readRows<OpenReview>(
+      this.#supabase,
+      "human_reviews",
+      (reviews) =>
+        reviews.select("task_id,seq,kind,question,options,context,created_at")
+          .is("answered_at", null).order("created_at"),
+      options,
+    );
+  }
+
+  /** Answers the open review of a task. @throws SwarmClientError */
+  async respond(
+    task: ReviewedTask,
+    answer: ReviewAnswer,
+    options: RequestOptions = {},
+  ): Promise<JobStatus> {
+    return await answerReview(this.#supabase, { task, answer, ...options });
+  }
+}
+
+/** Answers the open review of a task, and returns the task's status. @throws SwarmClientError */
+export async function answerReview(
+  supabase: SupabaseLike,
+  { task, answer, signal }: RequestOptions & {
+    readonly task: ReviewedTask;
+    readonly answer: ReviewAnswer;
+  },
+): Promise<JobStatus> {
+  const { approved, comments, response, ...more } = answer;
+  return await callRpc<JobStatus>(supabase, "respond_to_review", {
+    p_task_id: typeof task === "string" ? task : task.task_id,
+    p_approved: approved,
+    p_response: { ...response, ...more },
+    p_comments: comments ?? null,
+  }, { signal });
+}

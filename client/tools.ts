@@ -1,0 +1,154 @@
+import type { Json, JsonObject } from "./json.ts";
+import { callFunction, type RequestOptions, type SupabaseLike } from "./supabase.ts";
+import { SwarmClientError } from "./swarm_client_error.ts";
+
+/** A tool of a server. */
+export interface ToolName {
+  /** The server's slug, such as `supabase`. */
+  readonly server: string;
+  /** The tool's name at its server, or `name@version`. */
+  readonly name: string;
+}
+
+/** How to call a tool. */
+export interface ToolCallOptions extends RequestOptions {
+  /** Groups calls that belong together; a UUID. */
+  readonly sessionId?: string;
+  /** Gets the tool's text as it arrives, if the tool streams it. */
+  readonly onText?: (piece: ToolText) => void;
+}
+
+/** A piece of a tool's text. */
+export interface ToolText {
+  readonly text: string;
+  /** The text begins anew with this piece. */
+  readonly restarted: boolean;
+}
+
+/** The answer of a tool. */
+export interface ToolResult<Structured = Json> {
+  readonly content: readonly { readonly type: string; readonly text?: string }[];
+  readonly structuredContent?: Structured;
+  /** The tool ran and failed, or refused its arguments. */
+  readonly isError?: boolean;
+  readonly error_code?: string;
+  readonly _meta: {
+    readonly execution_id: string;
+    /** Grades the call: `swarm.feedback(token, { rating: "up" })`. */
+    readonly feedback_token: string;
+    readonly [key: string]: Json | undefined;
+  };
+}
+
+/** A server with the tools that the user may call. */
+export interface ToolServer {
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly type: string;
+  readonly status: string;
+  readonly tools: readonly {
+    readonly name: string;
+    readonly version: string | null;
+    readonly title: string | null;
+    readonly description: string | null;
+  }[];
+}
+
+/** The tools that the user may call. */
+export class Tools {
+  readonly #supabase: SupabaseLike;
+
+  constructor(supabase: SupabaseLike) {
+    this.#supabase = supabase;
+  }
+
+  /** @throws SwarmClientError */
+  async list(options: RequestOptions = {}): Promise<readonly ToolServer[]> {
+    const { servers } = await callFunction<{ servers: ToolServer[] }>(
+      this.#supabase,
+      "mcp-execute",
+      { method: "GET", ...options },
+    );
+    return servers;
+  }
+
+  /**
+   * Calls a tool. A tool that ran and failed is a result with `isError`.
+   *
+   * @throws SwarmClientError if the call is refused or its server cannot be reached
+   */
+  async call<Structured = Json>(
+    { server, name }: ToolName,
+    parameters: JsonObject = {},
+    { sessionId, onText, signal }: ToolCallOptions = {},
+  ): Promise<ToolResult<Structured>> {
+    const answer = await callFunction<ToolResult<Structured> | Response>(
+      this.#supabase,
+      "mcp-execute",
+      {
+        signal,
+        headers: onText === undefined ? {} : { accept: "text/event-stream" },
+        body: {
+          server,
+          tool_name: name,
+          parameters,
+          ...sessionId === undefined ? {} : { session_id: sessionId },
+        },
+      },
+    );
+    if (!(answer instanceof Response)) return answer;
+    return await readResult<ToolResult<Structured>>(answer, onText);
+  }
+}
+
+async function readResult<Result>(
+  response: Response,
+  onText: ((piece: ToolText) => void) | undefined,
+): Promise<Result> {
+  for await (const { event, data } of serverSentEvents(response)) {
+    if (event === "delta") {
+      onText?.({ text: String(data.text), restarted: data.restart === true });
+    }
+    if (event === "result") return data as Result;
+    if (event === "error") {
+      throw new SwarmClientError({
+        ...data.error as { code: string; message: string; hint?: string; details?: unknown },
+        status: response.status,
+        requestId: response.headers.get("x-request-id"),
+      });
+    }
+  }
+  throw new SwarmClientError({
+    code: "UNREACHABLE",
+    message: "The connection ended before the tool's result",
+    hint: "The tool may have run.",
+  });
+}
+
+interface ServerSentEvent {
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+}
+
+async function* serverSentEvents({ body }: Response): AsyncGenerator<ServerSentEvent> {
+  if (body === null) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    let text = "";
+    for (;;) {
+      const { done, value = "" } = await reader.read();
+      text += value;
+      const blocks = text.split("\n\n");
+      text = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const event = /^event: ?(.*)$/m.exec(block)?.[1] ?? "message";
+        const data = [...block.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line).join("\n");
+        if (data !== "") yield { event, data: JSON.parse(data) };
+      }
+      if (done) return;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { loadTypescript } from "../deps.ts";
+import { buildPackage } from "./build_package.ts";
+
+const USE = `
+import { createSwarm, type JobEvent } from "supaswarm/client";
+interface Agents { agents: { writer: { input: { topic: string }; output: { words: number } } } }
+declare const supabase: Parameters<typeof createSwarm>[0];
+const swarm = createSwarm<Agents>(supabase);
+const job = await swarm.run("writer", { topic: "t" });
+export const words: number = (await job.result()).words;
+export const question = (event: JobEvent): string | null =>
+  event.type === "review.requested" ? event.data.question : null;
+`;
+
+/** Mistakes that the types must find, one in each line. */
+const MISTAKES = [
+  'await swarm.run("writr", { topic: "t" });',
+  'await swarm.run("writer", { topics: "t" });',
+  'await swarm.run("writer", { topic: "t" }, { budgets: {} });',
+  "const wrong: string = (await job.result()).words;",
+  'for await (const event of job) if (event.type === "review.requsted") break;',
+  'for await (const event of job) if (event.type === "task.failed") event.data.output;',
+  "await job.respond(job.id, { approve: true });",
+];
+
+Deno.test("the package is a module of its own, whose types find mistakes", async (t) => {
+  const folder = await Deno.makeTempDir({ prefix: "supaswarm-package-" });
+  try {
+    const installed = join(folder, "node_modules/supaswarm");
+    await buildPackage(installed);
+
+    await t.step("its module has the client and its error, and imports nothing", async () => {
+      const module = await import(pathToFileURL(join(installed, "client.js")).href);
+      assert.deepEqual(Object.keys(module), ["Job", "Swarm", "SwarmClientError", "createSwarm"]);
+    });
+    await t.step("its types accept a correct program and find each planted mistake", async () => {
+      const found = await problemLines(folder, `${USE}${MISTAKES.join("\n")}`);
+
+      const first = USE.split("\n").length;
+      assert.deepEqual(found, MISTAKES.map((_, index) => first + index));
+    });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+/** The lines of a program in which the types find a problem. */
+async function problemLines(folder: string, program: string): Promise<number[]> {
+  const ts = await loadTypescript();
+  const path = join(folder, "use.ts");
+  await Deno.writeTextFile(path, program);
+  const { getOptionsDiagnostics, getSemanticDiagnostics } = ts.createProgram([path], {
+    strict: true,
+    noEmit: true,
+    types: [],
+    target: ts.ScriptTarget.ES2022,
+    lib: ["lib.es2024.d.ts", "lib.dom.d.ts", "lib.dom.asynciterable.d.ts"],
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+  });
+  return [...getOptionsDiagnostics(), ...getSemanticDiagnostics()].map((problem) => {
+    const text = ts.flattenDiagnosticMessageText(problem.messageText, "\n");
+    assert.equal(problem.file?.fileName, path, text);
+    return 1 + problem.file.getLineAndCharacterOfPosition(problem.start ?? 0).line;
+  });
+}
