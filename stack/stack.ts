@@ -1,6 +1,6 @@
 import { definedOnly } from "../shared/platform/values/defined_only.ts";
 import type { JsonValue } from "../shared/platform/values/json.ts";
-import type { Logger } from "../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../shared/platform/log/logger.ts";
 import { SwarmError } from "../shared/platform/errors/swarm_error.ts";
 import { loadSupabaseLite, loadSupabaseLitePostgres } from "./deps.ts";
 import { openDatabase } from "./open_database.ts";
@@ -18,6 +18,7 @@ import {
   functionLimits,
   readEnvironment,
 } from "./stack_environment.ts";
+import { type LocalCallers, localCallers } from "./local_callers.ts";
 import type { FunctionUsage } from "./functions/isolate_pool.ts";
 import { canReadThreadCpu } from "./functions/thread_cpu.ts";
 import { startEndpoints } from "./start_endpoints.ts";
@@ -73,6 +74,8 @@ export interface Stack {
   readonly secretKey: string;
   /** Names of the edge functions. */
   readonly functions: readonly string[];
+  /** Who may use the API besides programs of this machine and pages of loopback origins. */
+  readonly callers: LocalCallers;
   readonly functionLimits: FunctionLimits & {
     /** False where the operating system does not report the CPU time of a thread. */
     readonly isCpuEnforced: boolean;
@@ -121,6 +124,7 @@ async function startParts(
 ): Promise<Omit<Stack, "bootMs" | "stop">> {
   const { projectRoot, dataDir } = options;
   const environment = options.env ?? await readEnvironment(projectRoot);
+  const callers = localCallers(environment);
   assertPortFree(options.port);
   if (!isUrl(options.db)) assertPortFree(options.databasePort ?? 0);
   if (dataDir !== null) await assertWritable(dataDir);
@@ -137,6 +141,7 @@ async function startParts(
       ...options,
       database,
       keys,
+      callers,
       functionSettings: options.functionSettings?.(environment, limits) ?? {},
       functionLimits: limits,
       log,
@@ -153,6 +158,7 @@ async function startParts(
     publishableKey: keys.publishableKey,
     secretKey: keys.secretKey,
     functions: functions.names,
+    callers,
     functionLimits: { ...limits, isCpuEnforced: canReadThreadCpu() },
     functionUsage: (name) => functions.usageOf(name),
   };

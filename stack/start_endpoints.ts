@@ -1,4 +1,4 @@
-import type { Logger } from "../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../shared/platform/log/logger.ts";
 import type { StackDatabase } from "./database/database_port.ts";
 import type { FunctionLog } from "./functions/function_log.ts";
 import { createFunctionHost, type FunctionHost } from "./functions/function_host.ts";
@@ -6,6 +6,7 @@ import { startGateway } from "./gateway/gateway.ts";
 import type { FunctionPort, RealtimePort } from "./gateway/gateway_ports.ts";
 import type { StackKeys } from "./keys/keys.ts";
 import { startRealtime } from "./realtime/realtime.ts";
+import type { LocalCallers } from "./local_callers.ts";
 import { functionEnvironment } from "./function_environment.ts";
 import type { Environment, FunctionLimits } from "./stack_environment.ts";
 import type { StopSequence } from "./stop_sequence.ts";
@@ -14,6 +15,7 @@ interface EndpointsOptions {
   readonly database: StackDatabase;
   readonly keys: StackKeys;
   readonly port: number;
+  readonly callers: LocalCallers;
   /** Folder of stored files. `null` keeps them only until the stack stops. */
   readonly dataDir: string | null;
   readonly projectRoot: string;

@@ -1,4 +1,4 @@
-import type { Logger } from "../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../shared/platform/log/logger.ts";
 
 /** How long one part may take to stop before the next one is stopped. */
 const STOP_LIMIT_MS = 6_000;

@@ -1,5 +1,5 @@
 /** Writes one log event of the stack. Fields never hold secrets or statement texts. */
-export type { Logger } from "../../shared/platform/log/logger.ts";
+export type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 
 /** What serves the stack's database. */
 export type DatabaseKind = "pglite" | "native" | "url";

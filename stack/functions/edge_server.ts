@@ -1,3 +1,4 @@
+import { ISOLATE_KEY_HEADER } from "./forward_request.ts";
 import type { IsolateActivity } from "./isolate_activity.ts";
 
 /** How long a loaded function may take to call `Deno.serve`. */
@@ -6,8 +7,8 @@ const SERVE_GRACE_MS = 2_000;
 /** Dependencies of {@linkcode EdgeServer}. */
 export interface EdgeServerPorts {
   readonly activity: IsolateActivity;
-  /** Called once, with the port on 127.0.0.1. */
-  readonly onListen: (port: number) => void;
+  /** Called once, with the port on 127.0.0.1 and the key that requests to it must have. */
+  readonly onListen: (port: number, key: string) => void;
 }
 
 /**
@@ -19,6 +20,8 @@ export class EdgeServer {
   readonly #nativeServe = Deno.serve;
   readonly #natives = new WeakMap<Request, Request>();
   readonly #listening = Promise.withResolvers<void>();
+  /** Only the gateway knows it, so that no page and no other program can send requests. */
+  readonly #key = crypto.randomUUID();
   #isServing = false;
 
   constructor(ports: EdgeServerPorts) {
@@ -39,7 +42,7 @@ export class EdgeServer {
       port: 0,
       automaticCompression: false,
       onListen: (address: Deno.NetAddr) => {
-        this.#ports.onListen(address.port);
+        this.#ports.onListen(address.port, this.#key);
         this.#listening.resolve();
         options.onListen?.(address);
       },
@@ -71,6 +74,9 @@ export class EdgeServer {
 
   #track(handler: Deno.ServeHandler): Deno.ServeHandler {
     return async (native, info) => {
+      if (native.headers.get(ISOLATE_KEY_HEADER) !== this.#key) {
+        return new Response("Send requests to the API of the project", { status: 403 });
+      }
       const done = this.#ports.activity.begin();
       info.completed.then(done, done);
       const request = asClientSentIt(native);
@@ -109,6 +115,7 @@ function asClientSentIt(native: Request): Request {
   url.host = host;
   const request = new Request(url, native);
   request.headers.set("host", host);
+  request.headers.delete(ISOLATE_KEY_HEADER);
   request.headers.delete("transfer-encoding");
   return request;
 }

@@ -4,10 +4,15 @@ const MAX_WHOLE_BODY_BYTES = 1_048_576;
 /** Headers that belong to one connection, not to the message. */
 const CONNECTION_HEADERS = ["connection", "keep-alive", "transfer-encoding", "upgrade"];
 
+/** The header with the key of the isolate. Functions do not see it. */
+export const ISOLATE_KEY_HEADER = "x-stack-isolate-key";
+
 /** The target of a request. */
 export interface ForwardTarget {
   /** The isolate's port on 127.0.0.1. */
   readonly port: number;
+  /** The isolate refuses requests without it. */
+  readonly key: string;
   /** Path and query for the function: `/<name>/…`. */
   readonly path: string;
   /** Aborts the request, also while the response streams. */
@@ -23,7 +28,7 @@ export interface ForwardTarget {
 export async function forwardRequest(request: Request, target: ForwardTarget): Promise<Response> {
   const response = await fetch(`http://127.0.0.1:${target.port}${target.path}`, {
     method: request.method,
-    headers: forwardedHeaders(request),
+    headers: forwardedHeaders(request, target.key),
     body: await forwardedBody(request),
     redirect: "manual",
     signal: target.signal,
@@ -37,11 +42,12 @@ export async function forwardRequest(request: Request, target: ForwardTarget): P
   });
 }
 
-/** Returns the request's headers with the `x-forwarded-*` headers. */
-export function forwardedHeaders(request: Request): Headers {
+/** Returns the request's headers with the isolate's key and the `x-forwarded-*` headers. */
+export function forwardedHeaders(request: Request, key: string): Headers {
   const headers = new Headers(request.headers);
   const url = new URL(request.url);
   for (const name of CONNECTION_HEADERS) headers.delete(name);
+  headers.set(ISOLATE_KEY_HEADER, key);
   setIfAbsent(headers, "x-forwarded-host", headers.get("host") ?? url.host);
   setIfAbsent(headers, "x-forwarded-proto", url.protocol.slice(0, -1));
   setIfAbsent(headers, "x-forwarded-port", url.port || (url.protocol === "https:" ? "443" : "80"));

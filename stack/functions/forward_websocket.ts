@@ -20,7 +20,7 @@ export function isWebSocketRequest(request: Request): boolean {
 export async function forwardWebSocket(request: Request, target: ForwardTarget): Promise<Response> {
   const protocols = request.headers.get("sec-websocket-protocol")?.split(/\s*,\s*/) ?? [];
   const functionSide = new WebSocket(`ws://127.0.0.1:${target.port}${target.path}`, {
-    headers: withoutHandshake(forwardedHeaders(request)),
+    headers: withoutHandshake(forwardedHeaders(request, target.key)),
     protocols,
   });
   const early: MessageEvent[] = [];

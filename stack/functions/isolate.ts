@@ -64,7 +64,7 @@ export type IsolateLog = (
 /** One running instance of a function's code, seen from the stack. */
 export class Isolate {
   readonly #options: IsolateOptions;
-  readonly #port = Promise.withResolvers<number>();
+  readonly #address = Promise.withResolvers<{ readonly port: number; readonly key: string }>();
   /** Aborted when the isolate has ended. The reason is the failure. */
   readonly #end = new AbortController();
   readonly #timers: readonly ReturnType<typeof setTimeout>[];
@@ -86,7 +86,7 @@ export class Isolate {
   constructor(options: IsolateOptions) {
     this.#options = options;
     const { id: isolate, name, entry, limits: { wallClockMs, bootTimeoutMs } } = options;
-    this.#port.promise.catch(() => {}); // Requests that wait for the port get the failure.
+    this.#address.promise.catch(() => {}); // Requests that wait for the address get the failure.
     this.#timers = [
       setTimeout(() => this.#exceedBoot(), bootTimeoutMs),
       setTimeout(() => this.retire(), wallClockMs * 0.5),
@@ -124,9 +124,9 @@ export class Isolate {
     const signal = AbortSignal.any([request.signal, this.#end.signal, timeout.signal]);
     this.#unanswered += 1;
     try {
-      const port = await this.#port.promise;
+      const address = await this.#address.promise;
       const forward = isWebSocketRequest(request) ? forwardWebSocket : forwardRequest;
-      return await forward(request, { port, path, signal });
+      return await forward(request, { ...address, path, signal });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof FunctionFailure) throw error;
@@ -149,7 +149,7 @@ export class Isolate {
         this.#isReady = true;
         clearTimeout(this.#timers[0]);
         this.#cpu.start();
-        return this.#port.resolve(event.port);
+        return this.#address.resolve(event);
       case "pong":
         clearTimeout(this.#pingTimer);
         return void (this.#pingTimer = undefined);
@@ -195,7 +195,7 @@ export class Isolate {
     log("info", "isolate.ended", { ...usage(usedMs), age_ms: this.#ageMs() });
     const reason = end.failure ?? this.#failure(this.#missedCode, "its isolate has ended");
     this.#end.abort(reason);
-    this.#port.reject(reason);
+    this.#address.reject(reason);
     this.#options.send({ type: "terminate", isolate: this.#options.id });
     this.#options.onEnd(end);
   }

@@ -24,8 +24,13 @@ export type IsolateCommand =
 export type IsolateEvent =
   /** Its thread exists. It has not loaded the code yet. */
   | { readonly type: "started"; readonly isolate: number }
-  /** It listens on this port of 127.0.0.1. */
-  | { readonly type: "ready"; readonly isolate: number; readonly port: number }
+  /** It listens on this port of 127.0.0.1, for requests with this key. */
+  | {
+    readonly type: "ready";
+    readonly isolate: number;
+    readonly port: number;
+    readonly key: string;
+  }
   /** The response to a ping: its event loop is not blocked. */
   | { readonly type: "pong"; readonly isolate: number }
   /** It could not load the code. */

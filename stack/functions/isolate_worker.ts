@@ -37,7 +37,7 @@ async function start({ isolate, name, entry }: IsolateCommand & { type: "start" 
   captureConsole((level, text) => post({ type: "log", isolate, level, text }));
   const server = new EdgeServer({
     activity,
-    onListen: (port) => post({ type: "ready", isolate, port }),
+    onListen: (port, key) => post({ type: "ready", isolate, port, key }),
   });
   installEdgeEnvironment({
     serve: server.serve,

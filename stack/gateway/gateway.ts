@@ -1,7 +1,8 @@
 import { createSql } from "../../shared/platform/db/sql_client.ts";
-import type { Logger } from "../../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import type { StackDatabase } from "../database/database_port.ts";
 import type { StackKeys } from "../keys/keys.ts";
+import type { LocalCallers } from "../local_callers.ts";
 import type { FunctionPort, RealtimePort } from "./gateway_ports.ts";
 import { openHttpServer } from "./http_server.ts";
 import { openInternalTokens } from "./internal_tokens.ts";
@@ -18,6 +19,7 @@ interface GatewayOptions {
   readonly database: StackDatabase;
   /** 0 takes any free port. */
   readonly port: number;
+  readonly callers: LocalCallers;
   readonly keys: StackKeys;
   readonly functions: FunctionPort;
   readonly realtime: RealtimePort;
@@ -59,7 +61,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
   });
   opening.defer(() => lite.stop());
-  const server = openHttpServer(options.port);
+  const server = openHttpServer(options.port, options.callers);
   opening.defer(() => server.stop());
   opening.defer(await followSchema(database, lite));
   const restarts = createRestartGuard(database);

@@ -1,6 +1,5 @@
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
-
-const HOST = "127.0.0.1";
+import { type LocalCallers, serveLocally } from "../local_callers.ts";
 
 /** How long requests may run after the server is stopped. Then they are aborted. */
 const STOP_GRACE_MS = 2_000;
@@ -13,12 +12,12 @@ export interface GatewayHttpServer {
 }
 
 /**
- * Listens on loopback.
+ * Listens on loopback, for callers of this machine.
  *
  * @param port 0 takes any free port.
  * @throws SwarmError CONFIG_INVALID when the port is in use.
  */
-export function openHttpServer(port: number): GatewayHttpServer {
+export function openHttpServer(port: number, callers: LocalCallers): GatewayHttpServer {
   const handler = Promise.withResolvers<(request: Request) => Promise<Response>>();
   const aborting = new AbortController();
   const active = new Set<Promise<void>>();
@@ -31,9 +30,9 @@ export function openHttpServer(port: number): GatewayHttpServer {
     return (await handler.promise)(request);
   }
 
-  const server = serve(port, aborting.signal, answer);
+  const server = serve({ port, callers, signal: aborting.signal }, answer);
   return {
-    url: `http://${HOST}:${server.addr.port}`,
+    url: `http://127.0.0.1:${server.addr.port}`,
     handle: handler.resolve,
     stop: async () => {
       isStopping = true;
@@ -49,17 +48,20 @@ export function openHttpServer(port: number): GatewayHttpServer {
 }
 
 function serve(
-  port: number,
-  signal: AbortSignal,
+  options: { readonly port: number; readonly callers: LocalCallers; readonly signal: AbortSignal },
   handler: (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>,
 ): Deno.HttpServer<Deno.NetAddr> {
   try {
-    return Deno.serve({ hostname: HOST, port, signal, onListen: () => {} }, handler);
+    return serveLocally(options, handler);
   } catch (cause) {
     if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
-    throw new SwarmError("CONFIG_INVALID", `Cannot serve on port ${port}: it is already in use`, {
-      hint: "Choose another port with --port, or --port 0 for any free port.",
-      cause,
-    });
+    throw new SwarmError(
+      "CONFIG_INVALID",
+      `Cannot serve on port ${options.port}: it is already in use`,
+      {
+        hint: "Choose another port with --port, or --port 0 for any free port.",
+        cause,
+      },
+    );
   }
 }

@@ -1,4 +1,4 @@
-import type { Logger } from "../../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import { databaseUnavailable } from "./answers.ts";
 import { mentionsConnectionLoss } from "./connection_loss.ts";
 import { captureConsole } from "./console_capture.ts";

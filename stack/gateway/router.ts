@@ -1,5 +1,5 @@
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
-import type { Logger } from "../../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import { databaseUnavailable, gatewayError, jsonAnswer } from "./answers.ts";
 import { type AuthRouteDeps, handleAuth } from "./auth_routes.ts";
 import { limitBody, MAX_BODY_BYTES, refuseLargeBody, tooLarge } from "./body_limit.ts";

@@ -1,6 +1,6 @@
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import type { JsonObject } from "../../shared/platform/values/json.ts";
-import type { Logger } from "../../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import type { TableChange } from "./change_data.ts";
 import type { ChangeHub, ChangeSubscriber } from "./change_hub.ts";
 import { authorizeChanges, type Deliveries } from "./authorize_changes.ts";

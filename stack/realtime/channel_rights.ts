@@ -1,5 +1,5 @@
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
-import type { Logger } from "../../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import { type ClientSetting, toClientJson } from "./client_setting.ts";
 import { isStatementError } from "./statement_error.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { definedOnly } from "../../shared/platform/values/defined_only.ts";
-import type { Logger } from "../../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import { listRecentMessages, readMessages, type StoredMessage } from "./stored_messages.ts";
 import type { TopicHub } from "./topic_hub.ts";
 

@@ -1,5 +1,5 @@
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
-import type { Logger } from "../../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import type { StackDatabase } from "../database/database_port.ts";
 import { ChangeFeed } from "./change_feed.ts";
 import { ChangeHub } from "./change_hub.ts";
@@ -10,7 +10,7 @@ import { answerBroadcast } from "./http_broadcast.ts";
 import type { VerifyToken } from "./identity.ts";
 import { MessageFeed } from "./message_feed.ts";
 import { TopicHub } from "./topic_hub.ts";
-import { pruneMessages } from "./stored_messages.ts";
+import { deleteOldMessages } from "./stored_messages.ts";
 
 interface RealtimeOptions extends Keys {
   readonly database: StackDatabase;
@@ -125,6 +125,6 @@ function every(intervalMs: number, work: () => void): () => void {
  * embedded server has no autovacuum.
  */
 async function maintainTables(sql: Sql): Promise<void> {
-  await pruneMessages(sql);
+  await deleteOldMessages(sql);
   await sql`vacuum realtime.messages, realtime.stack_changes, realtime.subscription`.simple();
 }

@@ -90,7 +90,7 @@ export async function replayMessages(
 }
 
 /** Deletes messages that are older than the retention period. */
-export async function pruneMessages(sql: Sql): Promise<void> {
+export async function deleteOldMessages(sql: Sql): Promise<void> {
   await sql`
     delete from realtime.messages
     where inserted_at < now()::timestamp - make_interval(hours => ${RETENTION_HOURS})`;

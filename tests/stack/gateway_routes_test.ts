@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { startGateway } from "../../stack/gateway/gateway.ts";
+import { LOOPBACK_CALLERS } from "../../stack/local_callers.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { startGatewayFixture } from "./gateway_fixture.ts";
 
@@ -42,11 +43,29 @@ Deno.test("each path leads to its service", async (t) => {
     assert.equal(await statusOf(`${url}/rest/v1/any`, fromBrowser), 401);
   });
 
-  await t.step("pages of other origins get answers", async () => {
+  await t.step("pages of other sites get no answer, nor do other host names", async () => {
+    const preflight = await fetch(`${url}/rest/v1/any`, {
+      method: "OPTIONS",
+      headers: { origin: "https://page.test", "access-control-request-method": "POST" },
+    });
+
+    assert.equal(preflight.status, 403);
+    assert.equal(preflight.headers.get("access-control-allow-origin"), null);
+    assert.equal((await preflight.json()).error.code, "ORIGIN_FORBIDDEN");
+    const socket = new WebSocket(`${url.replace("http", "ws")}/realtime/v1/websocket`, {
+      headers: { origin: "https://page.test" },
+    });
+    assert.equal(
+      await new Promise((resolve) => socket.onerror = () => resolve("refused")),
+      "refused",
+    );
+  });
+
+  await t.step("pages of every loopback port get answers", async () => {
     const preflight = await fetch(`${url}/rest/v1/any`, {
       method: "OPTIONS",
       headers: {
-        origin: "http://page.test",
+        origin: "http://localhost:5173",
         "access-control-request-method": "POST",
         "access-control-request-headers": "apikey, x-custom",
       },
@@ -84,6 +103,7 @@ Deno.test("each path leads to its service", async (t) => {
       database: fixture.database,
       keys,
       port: Number(new URL(url).port),
+      callers: LOOPBACK_CALLERS,
       dataDir: null,
       functions: { fetch: () => Promise.resolve(new Response()) },
       realtime: { fetch: () => Promise.resolve(new Response()) },

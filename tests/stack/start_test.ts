@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { get } from "node:http";
 import { fileURLToPath } from "node:url";
 import { consolePort } from "../../scripts/console/console_port.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { fillDataFolder } from "../e2e/migrated_folder.ts";
 import { freePorts } from "./free_ports.ts";
 import { areGone, descendants } from "./process_tree.ts";
-import { runStart, type StartEnd } from "./start_process.ts";
+import { type ReadyLine, runStart, type StartEnd } from "./start_process.ts";
 
 const EPHEMERAL = ["--ephemeral", "--json", "--port", String(freePorts())];
 
@@ -14,6 +15,21 @@ function assertOneClearLine({ code, stdout, stderr }: StartEnd, says: RegExp): v
   assert.equal(stdout, "");
   assert.match(stderr, /^error: [^\n]+\n$/);
   assert.match(stderr, says);
+}
+
+function portsOf({ api_url, console_url, other_ports }: ReadyLine): readonly string[] {
+  const others = other_ports.map(({ url }) => url);
+  return console_url === null ? [api_url, ...others] : [api_url, console_url, ...others];
+}
+
+/** Sends a request with headers that `fetch` would correct. */
+function statusOf(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers }, (answer) => {
+      answer.destroy();
+      resolve(answer.statusCode ?? 0);
+    }).on("error", reject);
+  });
 }
 
 Deno.test("start --json prints one line, serves API and console, and SIGTERM to its pid leaves no process", async () => {
@@ -26,6 +42,12 @@ Deno.test("start --json prints one line, serves API and console, and SIGTERM to 
   });
   await answer.body?.cancel();
   const config = await (await fetch(`${ready.console_url}/config.json`)).json();
+  const statuses = await Promise.all(
+    portsOf(ready).flatMap((url) => [
+      statusOf(url, { origin: "https://page.test" }),
+      statusOf(url, { host: "rebound.test" }),
+    ]),
+  );
   Deno.kill(ready.pid, "SIGTERM");
   const { code, stdout } = await start.ended;
 
@@ -35,6 +57,8 @@ Deno.test("start --json prints one line, serves API and console, and SIGTERM to 
   assert.ok(ready.functions.includes("supaswarm-create-task"));
   assert.equal(ready.console_url, `http://127.0.0.1:${Number(new URL(ready.api_url).port) + 2}`);
   assert.deepEqual(config, { api_url: ready.api_url, publishable_key: ready.publishable_key });
+  assert.deepEqual(new Set(statuses), new Set([403]), "a page of another site reaches no port");
+  assert.equal(portsOf(ready).length, 5, "API, console, models, embeddings and files");
   assert.equal(stdout.trim().split("\n").length, 1);
   assert.equal(code, 0);
   assert.ok(children.length >= 2, "the database and the functions run in separate processes");
