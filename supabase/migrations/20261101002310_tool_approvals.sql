@@ -50,6 +50,28 @@ $$;
 comment on function private.is_own_account(public.agent_mcp_connections) is
   'True when a connection uses its user''s own credential, for which a server may list tools that other users do not see.';
 
+create function private.record_first_list(p_tool_id uuid, p_is_list boolean)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_service_id constant uuid := private.ensure_connection(p_tool_id, null);
+  v_was_listed boolean;
+begin
+  select connection.was_listed into strict v_was_listed
+  from public.agent_mcp_connections as connection
+  where connection.id = v_service_id
+  for no key update;
+  if p_is_list and not v_was_listed then
+    update public.agent_mcp_connections as connection set was_listed = true where connection.id = v_service_id;
+  end if;
+  return v_was_listed;
+end;
+$$;
+comment on function private.record_first_list(uuid, boolean) is
+  'True when a server has sent a list of its tools before, to anyone. With p_is_list, records that it has sent one now. Concurrent first lists are serialized.';
+
 create function private.pin_definitions(p_connection_id uuid, p_hashes jsonb, p_holds_new boolean)
 returns jsonb
 language plpgsql
@@ -57,14 +79,18 @@ set search_path = ''
 as $$
 declare
   v_connection public.agent_mcp_connections;
+  v_is_own boolean;
   v_pinned_id uuid;
   v_pin jsonb;
   v_new jsonb;
+  v_was_listed boolean;
 begin
   select * into strict v_connection from public.agent_mcp_connections where id = p_connection_id;
+  v_was_listed := private.record_first_list(v_connection.tool_id, not p_hashes ? '');
   -- Definitions that one user's own account received are not approved for other users.
+  v_is_own := private.is_own_account(v_connection);
   v_pinned_id := case
-    when private.is_own_account(v_connection) then p_connection_id
+    when v_is_own then p_connection_id
     else private.ensure_connection(v_connection.tool_id, null)
   end;
   select coalesce(connection.pin, '{}') into strict v_pin
@@ -73,9 +99,10 @@ begin
   for no key update;
   select * into strict v_connection from public.agent_mcp_connections where id = p_connection_id;
 
-  -- The operator registered the server for the tools of its first list, so these are approved. The
-  -- instructions, under the empty name, arrive before the tools.
-  if v_pin - '' = '{}' or not p_holds_new then
+  -- The operator registered the server for the tools of its first list, even if that list is empty, and a
+  -- user connected an account for those of the account's first list. An account that is listed before the
+  -- server shows no other user's tools. The instructions, under the empty name, arrive before the tools.
+  if not p_holds_new or (v_is_own and v_pin - '' = '{}') or (not v_is_own and not v_was_listed) then
     v_pin := private.approved_hashes(v_connection) || v_pin;
     select jsonb_object_agg(seen.key, case when seen.value = 'null' then '[]' else jsonb_build_array(seen.value) end)
     into v_new
@@ -92,7 +119,7 @@ begin
 end;
 $$;
 comment on function private.pin_definitions(uuid, jsonb, boolean) is
-  'Approves new definitions {name: hash, or null when there is none} when the server is listed for the first time or when new ones need no approval, and returns the fingerprints that are approved for the connection. Concurrent first lists are serialized.';
+  'Approves new definitions {name: hash, or null when there is none} when the server is listed for the first time, by anyone, or when new ones need no approval; for a user''s own account only for this user, and returns the fingerprints that are approved for the connection.';
 
 create function private.holds_new_definitions(p_config jsonb)
 returns boolean
@@ -140,7 +167,7 @@ $$;
 comment on function private.are_instructions_approved(public.agent_mcp_connections) is
   'True when a server''s instructions may be passed on to models.';
 
-create function private.save_connection_state(p_connection_id uuid, p_state jsonb)
+create function private.record_connection_state(p_connection_id uuid, p_state jsonb)
 returns void
 language plpgsql
 set search_path = ''
@@ -166,7 +193,7 @@ begin
   end if;
 end;
 $$;
-comment on function private.save_connection_state(uuid, jsonb) is
+comment on function private.record_connection_state(uuid, jsonb) is
   'Stores what was negotiated with a server: {protocol, discovery, session}. Approves the first instructions of a server. Called by the gateway.';
 
 create function private.approve_tool_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
@@ -182,7 +209,7 @@ declare
   v_service_id uuid;
 begin
   perform private.assert_operator(format('approve the definition of ''%s''', p_tool_name));
-  -- Lock the user's connection before the shared one, as store_tools() does.
+  -- Lock the user's connection before the shared one, as record_tools() does.
   select connection.tool_id into v_tool_id
   from public.agent_mcp_connections connection
   where connection.id = p_connection_id
@@ -237,7 +264,7 @@ begin
   from public.agent_mcp_connections connection
   where connection.id = cached.connection_id and connection.tool_id = v_tool_id
     and cached.tool_name = p_tool_name and cached.held_definition ->> 'hash' = v_hash;
-  perform private.note_approved_definition(p_connection_id, p_tool_name, v_hash);
+  perform private.record_approved_definition(p_connection_id, p_tool_name, v_hash);
   return 'approved';
 end;
 $$;

@@ -5,8 +5,8 @@ select plan(6);
 create temp table made on commit drop as select tests.create_task() as id;
 grant select on made to authenticated;
 select tests.claim((select id from made));
-select private.begin_steps((select id from made), 1, 30, '[{"seq": 1, "kind": "system", "name": "request_human_review", "call_id": "c1"}]');
-select is(private.request_review((select id from made), 1, 1, 'May I?'), 'parked', 'the task waits for a person');
+select private.begin_steps((select id from made), tests.epoch_of((select id from made)), 30, '[{"seq": 1, "kind": "system", "name": "request_human_review", "call_id": "c1"}]');
+select is(private.request_review((select id from made), tests.epoch_of((select id from made)), 1, 'May I?'), 'parked', 'the task waits for a person');
 select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'no message is queued');
 
 select tests.act_as_user('owner');

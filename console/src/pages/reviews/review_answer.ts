@@ -1,33 +1,70 @@
 import type { Json } from "../../../../shared/platform/db/database.types.ts";
 import type { Review, ReviewAnswer } from "../../queries/reviews.ts";
+import type { Schema } from "../../queries/servers.ts";
 
-/** The answers that a question offers, as text. */
+/** The answers that a question offers. Approving requires one of them. */
 export function optionsOf({ options }: Pick<Review, "options">): string[] {
-  return Array.isArray(options) ? options.map(optionText).filter((text) => text !== "") : [];
+  return Array.isArray(options) ? options.filter((option) => typeof option === "string") : [];
 }
 
-/** An answer in the form that the agent reads: the chosen option is `choice`. */
-export function reviewAnswer(
-  review: Pick<Review, "task_id">,
-  { isApproved, choice, comment }: {
-    readonly isApproved: boolean;
-    readonly choice: string;
-    readonly comment: string;
-  },
-): ReviewAnswer {
-  const trimmed = comment.trim();
+/** A tool call that waits for an approval. */
+export interface AskedCall {
+  readonly server: string;
+  readonly tool: string;
+  /** Null if nothing leaves the project. */
+  readonly destination: string | null;
+  readonly arguments: Json;
+  readonly schema: Schema;
+  /** Further facts, such as the plan of a statement; null if there are none. */
+  readonly shown: Json;
+}
+
+/** The tool call that a review is about, with arguments that the person may change; null if none. */
+export function askedCall({ kind, context }: Pick<Review, "kind" | "context">): AskedCall | null {
+  if (
+    kind !== "call" || typeof context !== "object" || context === null || Array.isArray(context)
+  ) {
+    return null;
+  }
+  const { server, tool, destination, arguments: args = {}, input_schema: schema, shown } = context;
   return {
-    taskId: review.task_id,
-    isApproved,
-    response: choice === "" ? {} : { choice },
-    comments: trimmed === "" ? null : trimmed,
+    server: String(server),
+    tool: String(tool),
+    destination: typeof destination === "string" ? destination : null,
+    arguments: args,
+    schema: (typeof schema === "object" && schema !== null ? schema : {}) as Schema,
+    shown: shown ?? null,
   };
 }
 
-function optionText(option: Json | undefined): string {
-  if (typeof option === "string") return option;
-  if (typeof option === "number" || typeof option === "boolean") return String(option);
-  const { label, title, value } = (option ?? {}) as Record<string, unknown>;
-  const text = label ?? title ?? value;
-  return typeof text === "string" ? text : JSON.stringify(option);
+/** What a person has entered. */
+export interface GivenAnswer {
+  readonly isApproved: boolean;
+  readonly choice: string;
+  readonly comment: string;
+  /** Of a tool call; null for another review. */
+  readonly arguments: Json;
+}
+
+/**
+ * An answer in the form that the agent reads: the chosen option is `choice`, changed arguments of
+ * an approved call are `arguments`.
+ */
+export function reviewAnswer(
+  review: Pick<Review, "task_id" | "kind" | "context">,
+  { isApproved, choice, comment, arguments: args }: GivenAnswer,
+): ReviewAnswer {
+  const trimmed = comment.trim();
+  const asked = askedCall(review);
+  const isChanged = isApproved && asked !== null &&
+    JSON.stringify(args) !== JSON.stringify(asked.arguments);
+  return {
+    taskId: review.task_id,
+    isApproved,
+    response: {
+      ...(choice === "" ? {} : { choice }),
+      ...(isChanged ? { arguments: args } : {}),
+    },
+    comments: trimmed === "" ? null : trimmed,
+  };
 }

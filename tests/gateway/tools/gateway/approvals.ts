@@ -113,7 +113,14 @@ gatewayTest("a definition seen by one user is not approved for others", async (f
   assert.equal((await list(one)).tools.length, 3, "its user can use the first definitions");
   const [shared] = await sql`select private.approved_tool_hashes(${external.toolId}) as pin`;
   assert.deepEqual(Object.keys(shared?.pin ?? {}), []);
-  assert.equal((await list(other)).tools.length, 3, "others see the server as new");
+  const held = await list(other);
+  assert.deepEqual([held.tools.length, held.quarantined.length], [0, 3], "others wait");
+  for (const { name, definitionHash } of held.quarantined) {
+    await sql`
+      select public.approve_tool_definition(
+        ${await connectionOf(sql, external.toolId, other)}, ${name}, ${definitionHash})`;
+  }
+  assert.equal((await list(other)).tools.length, 3, "until an operator approves them");
 });
 
 gatewayTest("the operator can allow all definitions of a server", async (fixture) => {

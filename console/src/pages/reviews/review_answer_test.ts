@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { askedCall, optionsOf, reviewAnswer } from "./review_answer.ts";
+
+const CALL = {
+  task_id: "t1",
+  kind: "call" as const,
+  context: { server: "bank", tool: "pay", arguments: { amount: 500 }, input_schema: {} },
+};
+const GIVEN = { isApproved: true, choice: "", comment: " ", arguments: { amount: 500 } };
+
+test("reviewAnswer() sends arguments only when an approved call has others", () => {
+  const responses = [
+    GIVEN,
+    { ...GIVEN, arguments: { amount: 5 } },
+    { ...GIVEN, arguments: { amount: 5 }, isApproved: false },
+  ].map((given) => reviewAnswer(CALL, given).response);
+
+  expect(responses).toEqual([{}, { arguments: { amount: 5 } }, {}]);
+});
+
+test("reviewAnswer() sends the chosen option and the comment", () => {
+  const question = { task_id: "t1", kind: "question" as const, context: null };
+  const given = { isApproved: false, choice: "Later", comment: " Not yet ", arguments: null };
+
+  expect(reviewAnswer(question, given)).toEqual({
+    taskId: "t1",
+    isApproved: false,
+    response: { choice: "Later" },
+    comments: "Not yet",
+  });
+});
+
+test("askedCall() reads only reviews of calls, and optionsOf() only texts", () => {
+  expect(askedCall(CALL)?.tool).toBe("pay");
+  expect(askedCall({ ...CALL, kind: "rerun" })).toBeNull();
+  expect(askedCall({ kind: "question", context: CALL.context })).toBeNull();
+  expect(optionsOf({ options: ["a", "b"] })).toEqual(["a", "b"]);
+  expect(optionsOf({ options: null })).toEqual([]);
+});
