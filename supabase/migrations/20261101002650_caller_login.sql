@@ -44,7 +44,7 @@ begin
   exception when insufficient_privilege then
     raise log 'The temporary files of % are not limited: % may not set temp_file_limit', v_name, current_user;
   end;
-  perform private.put_secret('supaswarm_caller_password', v_password, 'Password of the login of what runs as a caller');
+  perform private.set_secret('supaswarm_caller_password', v_password, 'Password of the login of what runs as a caller');
 end;
 $$;
 comment on function private.renew_caller_login() is

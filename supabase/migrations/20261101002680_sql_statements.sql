@@ -7,10 +7,9 @@ create table private.sql_policy (
   read_functions text[] not null default '{}',
   write_functions text[] not null default '{}',
   confirmable_definitions text[] not null default '{
-    AlterEnumStmt, AlterObjectSchemaStmt, AlterSeqStmt, AlterTableStmt, CommentStmt,
-    CompositeTypeStmt, CreateDomainStmt, CreateEnumStmt, CreateSchemaStmt, CreateSeqStmt,
-    CreateStatsStmt, CreateStmt, CreateTableAsStmt, DropStmt, IndexStmt, RefreshMatViewStmt,
-    RenameStmt, SelectStmt, ViewStmt
+    AlterDomainStmt, AlterEnumStmt, AlterObjectSchemaStmt, AlterSeqStmt, AlterTableStmt, CommentStmt,
+    CompositeTypeStmt, CreateDomainStmt, CreateEnumStmt, CreateSeqStmt, CreateStatsStmt, CreateStmt, DropStmt,
+    IndexStmt, RenameStmt, ViewStmt
   }',
   definitions_need_approval boolean not null default true,
   unfiltered_writes_need_approval boolean not null default false,
@@ -30,7 +29,7 @@ comment on column private.sql_policy.read_functions is
   'The project''s own functions that reads may call, as schema.name. A security definer function gives every caller the data that it reads.';
 comment on column private.sql_policy.write_functions is 'The project''s own functions that make a statement a write, as schema.name.';
 comment on column private.sql_policy.confirmable_definitions is
-  'Kinds of statements of the class ddl that a token can confirm, named by the root of their syntax tree.';
+  'Kinds of statements of the class ddl that an operator can run after confirming them, named by the root of their syntax tree. A kind that definition_limits.ts does not have never runs.';
 comment on column private.sql_policy.definitions_need_approval is 'When true, a person must approve ddl with approve_statement().';
 comment on column private.sql_policy.unfiltered_writes_need_approval is
   'When true, a person must approve an UPDATE or DELETE without WHERE with approve_statement().';
@@ -74,6 +73,7 @@ create table public.sql_confirmations (
   token_hash bytea not null unique,
   user_id uuid not null references auth.users (id) on delete cascade,
   client_id text not null,
+  is_agents boolean not null default false,
   tree_hash bytea not null,
   params_hash bytea not null,
   statement_class text not null check (statement_class in ('write', 'ddl')),
@@ -100,6 +100,8 @@ comment on table public.sql_confirmations is
   'Writes that a dry run has shown. Each can run once, by its user, with the token whose hash is stored here.';
 comment on column public.sql_confirmations.token_hash is 'SHA-256 of the token.';
 comment on column public.sql_confirmations.client_id is 'OAuth client through which the user called; empty for none.';
+comment on column public.sql_confirmations.is_agents is
+  'An agent''s write that a person or a rule has approved. Its token never leaves the platform, and no agent can use another one.';
 comment on column public.sql_confirmations.tree_hash is 'SHA-256 of the canonical syntax tree. Differences in spelling do not change it; different constants do.';
 comment on column public.sql_confirmations.params_hash is 'SHA-256 of the parameters as canonical JSON.';
 comment on column public.sql_confirmations.max_rows is 'A write that changes more rows than this is rolled back.';
@@ -114,7 +116,7 @@ create policy "users read their own confirmations" on public.sql_confirmations
 comment on policy "users read their own confirmations" on public.sql_confirmations is
   'Shows the owner which statements wait for approve_statement().';
 grant select (
-  id, user_id, client_id, statement_class, statement, tables, policy_version, estimated_rows, max_rows,
+  id, user_id, client_id, is_agents, statement_class, statement, tables, policy_version, estimated_rows, max_rows,
   needs_approval, is_approved, decided_at, created_at, expires_at, used_at
 ) on public.sql_confirmations to authenticated;
 grant select, insert, update, delete on public.sql_confirmations to service_role;
@@ -125,13 +127,14 @@ language sql
 set search_path = ''
 as $$
   insert into public.sql_confirmations (
-    token_hash, user_id, client_id, tree_hash, params_hash, statement_class, statement, tables,
-    policy_version, estimated_rows, max_rows, needs_approval, expires_at
+    token_hash, user_id, client_id, is_agents, tree_hash, params_hash, statement_class, statement, tables,
+    policy_version, estimated_rows, max_rows, needs_approval, is_approved, decided_at, expires_at
   )
   select
     decode(p_offer ->> 'token_hash', 'hex'),
     (p_offer ->> 'user_id')::uuid,
     p_offer ->> 'client_id',
+    offered.is_agents,
     decode(p_offer ->> 'tree_hash', 'hex'),
     decode(p_offer ->> 'params_hash', 'hex'),
     p_offer ->> 'statement_class',
@@ -141,8 +144,11 @@ as $$
     (p_offer ->> 'estimated_rows')::bigint,
     (p_offer ->> 'max_rows')::int,
     (p_offer ->> 'needs_approval')::boolean,
+    case when offered.is_agents then true end,
+    case when offered.is_agents then now() end,
     now() + make_interval(secs => policy.confirmation_seconds)
   from private.sql_policy as policy
+  cross join (select coalesce((p_offer ->> 'is_agents')::boolean, false) as is_agents) as offered
   returning jsonb_build_object('id', id, 'expires_at', expires_at);
 $$;
 comment on function private.offer_sql_confirmation(jsonb) is
@@ -181,6 +187,7 @@ begin
   where confirmation.token_hash = decode(p_token_hash, 'hex')
     and confirmation.user_id = auth.uid()
     and confirmation.client_id = p_client_id
+    and confirmation.is_agents = private.is_agent_call()
     and confirmation.tree_hash = decode(p_tree_hash, 'hex')
     and confirmation.params_hash = decode(p_params_hash, 'hex')
     and confirmation.policy_version = policy.version
@@ -190,13 +197,13 @@ begin
   returning confirmation.* into v_spent;
   if not found then
     perform private.raise_error('CONFIRMATION_INVALID',
-      'Cannot run the write: its confirmation_token was used, has expired, was rejected, or belongs to another user, client, statement, parameters or policy',
+      'Cannot run the write: its confirmation_token was used, has expired, was rejected, or belongs to another user, client, agent, statement, parameters or policy',
       'Run the statement with dry_run: true and send the next_call from the response.');
   end if;
   if v_spent.needs_approval and v_spent.is_approved is null then
     perform private.raise_error('APPROVAL_REQUIRED',
       format('Cannot run the write: statement %s waits for its owner''s approval', v_spent.id),
-      format('Ask the owner to call approve_statement(''%s'', true); an agent asks with request_human_review. Then send the same call again.', v_spent.id));
+      format('Ask the owner to call approve_statement(''%s'', true), then send the same call again.', v_spent.id));
   end if;
   return jsonb_build_object('id', v_spent.id, 'max_rows', v_spent.max_rows);
 end;
@@ -205,7 +212,7 @@ comment on function private.spend_sql_confirmation(text, text, text, text, text)
   'Uses a token up in the transaction of its write, so that it is used exactly when the write commits. Definer: it runs between the caller''s statements, and callers have no right on the hashes; it only accepts confirmations of auth.uid(). Raises CONFIRMATION_INVALID, APPROVAL_REQUIRED.';
 grant execute on function private.spend_sql_confirmation(text, text, text, text, text) to authenticated;
 
-create function private.keep_sql_answer(p_confirmation_id uuid, p_answer jsonb)
+create function private.record_sql_answer(p_confirmation_id uuid, p_answer jsonb)
 returns void
 language sql
 security definer
@@ -218,9 +225,9 @@ as $$
     and used_at is not null
     and answer is null;
 $$;
-comment on function private.keep_sql_answer(uuid, jsonb) is
+comment on function private.record_sql_answer(uuid, jsonb) is
   'Stores a write''s answer with its confirmation, in the transaction of the write. Definer, like private.spend_sql_confirmation(); it writes once, to a confirmation that auth.uid() has used.';
-grant execute on function private.keep_sql_answer(uuid, jsonb) to authenticated;
+grant execute on function private.record_sql_answer(uuid, jsonb) to authenticated;
 
 create function private.assert_asked_by_another(p_confirmation_id uuid)
 returns void

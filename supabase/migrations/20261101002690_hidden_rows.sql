@@ -36,3 +36,29 @@ $$;
 comment on function private.reads_hidden_rows() is
   'Whether a relation that this transaction has planned or read so far hides rows from the calling role: by row level security, a view, a foreign server or a missing right to the whole table. Called by the SQL tools as the caller, after planning a statement.';
 grant execute on function private.reads_hidden_rows() to authenticated;
+
+create function private.hides_rows_by_policy(p_relation_id oid)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  with policies as (
+    select policy.polpermissive, pg_get_expr(policy.polqual, policy.polrelid) = 'true' as is_open
+    from pg_catalog.pg_policy as policy
+    where policy.polrelid = hides_rows_by_policy.p_relation_id
+      and policy.polcmd in ('*', 'r')
+      and exists (
+        select from unnest(policy.polroles) as role (id)
+        where role.id = 0 or pg_has_role(role.id, 'usage')
+      )
+  )
+  select row_security_active(hides_rows_by_policy.p_relation_id)
+    and not (
+      exists (select from policies where polpermissive and is_open)
+      and not exists (select from policies where not polpermissive and is_open is distinct from true)
+    );
+$$;
+comment on function private.hides_rows_by_policy(oid) is
+  'Whether row level security could hide rows of a table from the calling role: it does not if a policy shows all of them and no restrictive one applies. Called by the SQL tools as the caller, before a statement that samples the table.';
+grant execute on function private.hides_rows_by_policy(oid) to authenticated;

@@ -55,19 +55,27 @@ language sql
 stable
 set search_path = ''
 as $$
-  select type.typtype in ('c', 'p')
-    or exists (
-      select from pg_catalog.pg_type as part
-      where part.oid in (type.typbasetype, type.typelem) and part.typtype = 'c'
-    )
-    or exists (
-      select
-      from pg_catalog.pg_cast as conversion
-      join pg_catalog.pg_type as source on source.oid = conversion.castsource
-      where conversion.casttarget = type.oid and source.typtype = 'c'
-    )
-  from pg_catalog.pg_type as type
-  where type.oid = takes_rows.p_type_id;
+  with recursive part (id) as (
+    select takes_rows.p_type_id
+    union
+    select inner_type.id
+    from part
+    join pg_catalog.pg_type as type on type.oid = part.id
+    cross join lateral (values (type.typbasetype), (type.typelem)) as inner_type (id)
+    where inner_type.id <> 0
+  )
+  select exists (
+    select
+    from part
+    join pg_catalog.pg_type as type on type.oid = part.id
+    where type.typtype in ('c', 'p')
+      or exists (
+        select
+        from pg_catalog.pg_cast as conversion
+        join pg_catalog.pg_type as source on source.oid = conversion.castsource
+        where conversion.casttarget = type.oid and source.typtype = 'c'
+      )
+  );
 $$;
 comment on function private.takes_rows(oid) is
   'Whether an argument of this type accepts a row: a composite or polymorphic type, a domain or a list of rows, or a type with a cast from rows.';
@@ -191,6 +199,29 @@ $$;
 comment on function private.unlisted_casts(jsonb) is
   'Casts of the project that PostgreSQL could apply to values of a statement, also without being asked for.';
 
+create function private.makes_values(p_names jsonb)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select (makes_values.p_names ->> 'makes_rows')::boolean or exists (
+    select
+    from pg_catalog.pg_proc as proc
+    where proc.proname = any (array(select jsonb_array_elements_text(makes_values.p_names -> 'called'))::name[])
+      and proc.pronamespace = 'pg_catalog'::regnamespace
+      and (proc.pronargs >= 2 or proc.proname = 'array_agg')
+      and exists (
+        select
+        from unnest(proc.proargtypes::oid[]) as argument (id)
+        join pg_catalog.pg_type as type on type.oid = argument.id
+        where type.typtype = 'p' and type.typname like 'any_%'
+      )
+  );
+$$;
+comment on function private.makes_values(jsonb) is
+  'Whether a statement could convert a value to the type of a column without naming it: by functions that make rows, and by polymorphic ones, which give an unknown text the type of another argument.';
+
 create function private.unlisted_checks(p_names jsonb)
 returns setof text
 language plpgsql
@@ -210,12 +241,33 @@ begin
       and (used.refclassid = 'pg_catalog.pg_proc'::regclass or operator.oid is not null)
       and not private.is_listed_function(coalesce(operator.oprcode, used.refobjid), p_names)
       and rule.contypid in (
-        select private.named_types(p_names, (p_names ->> 'makes_rows')::boolean)
+        select private.named_types(p_names, private.makes_values(p_names))
       );
 end;
 $$;
 comment on function private.unlisted_checks(jsonb) is
   'Domains that a statement can convert a value to, whose check calls a function of the project. Rows of a table were checked when they were written, unless the statement makes new ones.';
+
+create function private.read_sequences(p_names jsonb)
+returns setof text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_names constant name[] := array(select jsonb_array_elements_text(p_names -> 'read'));
+begin
+  return query
+    select format('sequence %s.%s', schema.nspname, relation.relname)
+    from pg_catalog.pg_class as relation
+    join pg_catalog.pg_namespace as schema on schema.oid = relation.relnamespace
+    where relation.relname = any (v_names)
+      and relation.relkind = 'S'
+      and p_names -> 'schemas' ? schema.nspname::text;
+end;
+$$;
+comment on function private.read_sequences(jsonb) is
+  'Sequences that a statement reads like tables: last_value tells how many rows others have written, and policies do not limit it.';
 
 create function private.unlisted_calls(p_names jsonb)
 returns setof text
@@ -233,8 +285,10 @@ begin
     union
     select private.unlisted_casts(p_names)
     union
-    select private.unlisted_checks(p_names);
+    select private.unlisted_checks(p_names)
+    union
+    select private.read_sequences(p_names);
 end;
 $$;
 comment on function private.unlisted_calls(jsonb) is
-  'Everything that a statement could run on this server although the SQL policy does not list it. Takes {schemas, opted_in, functions, called, row_attributes, attributes, built_in, operators, types, relations, makes_rows}. Called by the SQL tools as the functions'' own role.';
+  'Everything that a statement could run on this server although the SQL policy does not list it. Takes {schemas, opted_in, functions, called, row_attributes, attributes, built_in, operators, types, relations, read, makes_rows}. Called by the SQL tools as the functions'' own role.';

@@ -37,6 +37,12 @@ const FUNCTIONS = `
       return v_result;
     end
   $$;
+  create function public.leave(p_statement text) returns boolean language plpgsql volatile as $$
+    begin
+      execute p_statement;
+      return true;
+    end
+  $$;
   create function public.leave_table() returns boolean language plpgsql volatile as $$
     begin
       create temp table letters as select 'a forged letter' as body;
@@ -53,9 +59,9 @@ const FUNCTIONS = `
   create function public.write(p_body text) returns text language sql volatile as $$
     insert into public.letters (body) values (p_body) returning body
   $$;
-  revoke all on function public.look_up, public.run, public.read_only_run, public.who, public.write, public.leave_table
+  revoke all on function public.look_up, public.run, public.read_only_run, public.who, public.write, public.leave, public.leave_table
     from public;
-  grant execute on function public.look_up, public.run, public.read_only_run, public.who, public.write, public.leave_table
+  grant execute on function public.look_up, public.run, public.read_only_run, public.who, public.write, public.leave, public.leave_table
     to authenticated;
 `;
 
@@ -71,6 +77,32 @@ const HARMFUL_SETTINGS = [
   ["standard_conforming_strings", "off"],
   ["work_mem", "64kB"],
 ] as const;
+
+/** Statements that leave something else in the session than a setting. */
+const LEFTOVERS = [
+  "listen left_behind",
+  "unlisten *",
+  "prepare left_behind as select 1",
+  "select pg_advisory_lock(77)",
+  "select pg_advisory_lock_shared(77)",
+  "create temp table left_behind as select 1",
+  "create temp sequence left_behind",
+  "declare left_behind cursor with hold for select 1",
+  "set session characteristics as transaction read only",
+  "set session timezone to 'Asia/Kathmandu'",
+  // It does so although it fails.
+  "do $$ begin perform pg_advisory_lock(77); raise 'failed'; end $$",
+  "do $$ begin execute 'prepare left_behind as select 1'; raise 'failed'; end $$",
+] as const;
+
+/** What a session holds, as a text. */
+const SESSION = `select concat_ws(' ',
+  (select count(*) from pg_prepared_statements where from_sql),
+  (select count(*) from pg_cursors where is_holdable),
+  (select count(*) from pg_locks where locktype = 'advisory' and objid = 77),
+  (select count(*) from pg_class where relname = 'left_behind'),
+  (select coalesce(string_agg(channel, ',' order by channel), '') from pg_listening_channels() as channel),
+  current_setting('timezone'), current_setting('transaction_read_only'))`;
 
 /** Sets a setting of the session when the transaction ends. */
 const DEFERRED_TRIGGER = `
@@ -175,6 +207,22 @@ export async function callerLoginSteps(
       );
     }
 
+    for (const statement of LEFTOVERS) {
+      await t.step(`eight calls of others succeed and see nothing of: ${statement}`, async () => {
+        const [ann, bob] = [await calls.newUser(), await calls.newUser()];
+        const look = () => calls.call(bob, "run", { p_statement: SESSION });
+        const before = structured(await look());
+
+        await calls.call(ann, "leave", { p_statement: statement });
+        await calls.call(ann, "read_only_run", { p_statement: statement });
+
+        for (let call = 0; call < 8; call++) assert.equal(structured(await look()), before);
+        const [held] = await sql`
+          select count(*)::int as count from pg_locks where locktype = 'advisory' and objid = 77`;
+        assert.equal(held?.count, 0);
+      });
+    }
+
     await t.step("a deferred trigger cannot leave a setting behind either", async () => {
       const [ann, bob] = [await calls.newUser(), await calls.newUser()];
       await sql.unsafe(DEFERRED_TRIGGER);
@@ -264,7 +312,7 @@ function assertRefused(outcome: ToolCallOutcome): void {
 /** Registers the functions as tools that every user may call. */
 async function prepare({ sql, gateway, createTool, createUser }: ToolFixture) {
   const slugs = new Map<string, string>();
-  for (const name of ["look_up", "run", "read_only_run", "who", "write", "leave_table"]) {
+  for (const name of ["look_up", "run", "read_only_run", "who", "write", "leave", "leave_table"]) {
     const id = await createTool({ type: "supabase_rpc", config: { function: `public.${name}` } });
     const [tool] = await sql<{ slug: string }[]>`select slug from public.tools where id = ${id}`;
     slugs.set(name, tool?.slug ?? "");

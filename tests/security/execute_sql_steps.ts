@@ -51,6 +51,46 @@ const SHOP = `
   analyze public.products, public.cities;
 `;
 
+/** Tables of which the caller may write only a part. */
+const CLOSED = `
+  create table public.drawers (id int primary key, label text, secret text, owner_id uuid);
+  alter table public.drawers enable row level security;
+  create policy read_all on public.drawers for select to authenticated using (true);
+  create policy change_all on public.drawers for update to authenticated using (true);
+  create policy never on public.drawers for insert to authenticated with check (false);
+  insert into public.drawers values (1, 'first', 'x');
+  grant select, insert, delete, update (label) on public.drawers to authenticated;
+  create table public.serials (id bigserial primary key, note text);
+  grant select, insert on public.serials to authenticated;
+  revoke all on sequence public.serials_id_seq from authenticated;
+  create table public.identities (id bigint generated always as identity primary key, note text);
+  grant select, insert on public.identities to authenticated;
+  revoke all on sequence public.identities_id_seq from authenticated;
+`;
+
+const CLOSED_WRITES: readonly (readonly [statement: string, right: RegExp])[] = [
+  ["insert into cities (id) values (1000)", /INSERT on public\.cities/],
+  ["delete from public.cities where id = 1", /DELETE on public\.cities/],
+  ["update cities set name = 'x' where id = 1", /UPDATE on public\.cities/],
+  ["with gone as (delete from cities returning 1) select * from gone", /DELETE on public\.cities/],
+  ["update drawers set secret = 'y' where id = 1", /UPDATE on column secret of public\.drawers/],
+  ["insert into drawers (id) values (2)", /a policy of public\.drawers for INSERT/],
+  ["delete from drawers where id = 1", /a policy of public\.drawers for DELETE/],
+  ["insert into serials (note) values ('a')", /USAGE on sequence public\.serials_id_seq/],
+  ["select nextval('public.serials_id_seq')", /USAGE on sequence public\.serials_id_seq/],
+  [
+    "merge into cities c using drawers d on c.id = d.id when matched then update set name = 'x'",
+    /UPDATE on public\.cities/,
+  ],
+];
+
+/** Writes beside them that the caller may make. */
+const OPEN_WRITES = [
+  "update drawers set label = 'renamed' where id = 1",
+  "insert into serials (id, note) values (7, 'a')",
+  "insert into identities (note) values ('a')",
+];
+
 interface Called {
   readonly outcome: AnsweredCall;
   readonly answer: StatementAnswer;
@@ -360,16 +400,52 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
     });
 
     await t.step("a definition waits for its owner's approval", async () => {
-      const next = await dryRun(alice, "create table public.notes (id int)");
-      const waiting = await call(alice, next);
+      const operator = await writer(fixture, "swarm:operate");
+      const next = await dryRun(operator, "create table public.notes (id int)");
+      const waiting = await call(operator, next);
       await fixture.sql`update public.sql_confirmations set is_approved = false, decided_at = now()
         where used_at is null and statement_class = 'ddl'`;
-      const rejected = await call(alice, next);
+      const rejected = await call(operator, next);
 
       assert.equal(waiting.answer.error?.code, "APPROVAL_REQUIRED");
       assert.equal(waiting.answer.statement_class, "ddl");
       assert.equal(rejected.answer.error?.code, "CONFIRMATION_INVALID");
     });
+
+    await t.step(
+      "a write that could not succeed is not offered, and names the missing right",
+      async () => {
+        await sql.unsafe(CLOSED);
+        for (const [statement, right] of CLOSED_WRITES) {
+          const shown = await call(alice, { sql: statement });
+          const asked = await fixture.gateway.call({
+            ...callOf(EXECUTE_SQL, alice, { sql: statement, dry_run: false, read_only: false }),
+            input: { capabilities: { elicitation: {} } },
+          }, noAbort());
+
+          assert.equal(
+            shown.answer.error?.code,
+            "SQL_RIGHT_MISSING",
+            `${statement} ${JSON.stringify(shown.answer.error)}`,
+          );
+          assert.equal(shown.outcome.errorCode, "SQL_RIGHT_MISSING");
+          assert.match(shown.answer.error?.message ?? "", right);
+          assert.equal(shown.answer.confirmation_token, undefined);
+          assert.equal(asked.kind, "answered", statement);
+        }
+        const [waiting] = await sql`
+        select count(*)::int as count from public.sql_confirmations
+        where statement like any (${`{${
+          ["%cities%", "%drawers%", "%serials%"].join(",")
+        }}`}::text[])`;
+        assert.equal(waiting?.count, 0);
+        for (const statement of OPEN_WRITES) {
+          const { answer } = await call(alice, await dryRun(alice, statement));
+          assert.equal(answer.error, undefined, `${statement} ${answer.error?.message}`);
+          assert.equal(answer.affected_rows, 1, statement);
+        }
+      },
+    );
 
     await t.step("rights that row level security does not limit are not usable", async () => {
       await sql.unsafe("grant all on public.todos to authenticated");
@@ -482,9 +558,10 @@ async function stateOf({ sql }: ToolFixture) {
   return { ...state };
 }
 
-async function writer(fixture: ToolFixture): Promise<ToolCaller> {
+async function writer(fixture: ToolFixture, ...scopes: string[]): Promise<ToolCaller> {
   const userId = await fixture.createUser();
-  await fixture.sql`select public.grant_scopes(${userId}, array['sql:write'])`;
+  const granted = `{${["sql:write", ...scopes].join(",")}}`;
+  await fixture.sql`select public.grant_scopes(${userId}, ${granted}::text[])`;
   return userCaller(userId);
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { TransactionSql } from "../../shared/vendor/postgres.js";
 import type { JsonObject } from "../../shared/platform/values/json.ts";
 import { callSupabase, registerSupabase } from "../servers/supabase/supabase_call.ts";
 import { openToolFixture, userCaller } from "../gateway/tools/tool_fixture.ts";
@@ -163,4 +164,125 @@ Deno.test("no answer depends on rows that its caller may not see", async (t) => 
       assert.deepEqual(bytesOf(branches), ["number"]);
     },
   );
+
+  await t.step(
+    "a sample of one's own rows tells of the rows of others, so it is refused",
+    async () => {
+      const samples = new Set<string>();
+      for (const others of [0, 7]) {
+        // What the server itself answers when others have written 0 or 7 rows before.
+        await fixture.sql.begin(async (transaction: TransactionSql) => {
+          await transaction.unsafe(`create table public.proof (id int, owner_id uuid);
+          insert into public.proof select 0, gen_random_uuid() from generate_series(1, ${others});
+          insert into public.proof select n, '${userId}' from generate_series(1, 20) as n;
+          alter table public.proof enable row level security;
+          create policy own on public.proof to authenticated using (owner_id = '${userId}');
+          grant select on public.proof to authenticated; set local role authenticated`).simple();
+          const own = await transaction`
+          select id from public.proof tablesample bernoulli (50) repeatable (1)`;
+          samples.add(JSON.stringify(own.map(({ id }) => id)));
+          await transaction.unsafe("set local role none; drop table public.proof").simple();
+        });
+      }
+      assert.equal(samples.size, 2);
+
+      for (const method of ["system", "bernoulli"]) {
+        for (const table of ["accounts", "public.accounts"]) {
+          const query = `select iban from ${table} tablesample ${method} (50) repeatable (1)`;
+          const written = `insert into branches (name, city) ${
+            query.replace("iban", "iban, iban")
+          }`;
+          for (const sql of [query, `with a as (${query}) select count(*) from a`, written]) {
+            const { answer } = await call({ sql, dry_run: sql === written });
+            const error = answer.error as JsonObject | undefined;
+            assert.equal(error?.code, "SQL_FORBIDDEN", sql);
+            assert.match(String(error?.message), /the sample depends on rows/);
+          }
+        }
+      }
+    },
+  );
+
+  await t.step("tables that hide no row from the caller can be sampled", async () => {
+    await fixture.sql.unsafe(`create table public.notices (id int);
+      alter table public.notices enable row level security;
+      create policy everyone on public.notices for select to authenticated using (true);
+      insert into public.notices values (1); grant select on public.notices to authenticated`);
+    for (const table of ["branches", "notices"]) {
+      const { answer } = await call({
+        sql: `select * from ${table} tablesample bernoulli (100)`,
+        dry_run: false,
+      });
+      assert.ok(Number(answer.row_count) > 0, JSON.stringify(answer.error));
+    }
+    await fixture.sql.unsafe(
+      "create policy most on public.notices as restrictive to authenticated using (id > 1)",
+    );
+    const { answer } = await call({ sql: "select * from notices tablesample system (100)" });
+    assert.equal((answer.error as JsonObject | undefined)?.code, "SQL_FORBIDDEN");
+  });
+
+  await t.step("a sequence does not tell how many rows others have written", async () => {
+    await fixture.sql.unsafe(`create sequence public.numbers;
+      grant select, usage, update on public.numbers to authenticated`);
+    for (
+      const sql of [
+        "select last_value from numbers",
+        "table public.numbers",
+        "select (select last_value from numbers)",
+        "select (n).last_value from numbers n",
+        "insert into branches (name, city) select last_value, 'x' from numbers",
+      ]
+    ) {
+      const { answer } = await call({ sql, dry_run: sql.startsWith("insert") });
+      assert.equal((answer.error as JsonObject | undefined)?.code, "SQL_FORBIDDEN", sql);
+      assert.doesNotMatch(JSON.stringify(answer), /next_call/);
+    }
+    for (
+      const sql of [
+        "select last_value from pg_sequences",
+        "select currval('numbers')",
+        "select lastval()",
+        "select setval('numbers', 1)",
+        "select pg_sequence_last_value('numbers')",
+      ]
+    ) {
+      assert.equal((await call({ sql })).answer.statement_class, "forbidden", sql);
+    }
+    const shown = await call({ sql: "select nextval('numbers')" });
+    const taken = await call(shown.answer.next_call as JsonObject);
+    assert.deepEqual(taken.answer.rows, [[1]], JSON.stringify(taken.answer.error));
+    const listed = await call({
+      sql: "select sequencename, increment_by from pg_sequences where sequencename = 'numbers'",
+      dry_run: false,
+    });
+    assert.deepEqual(listed.answer.rows, [["numbers", 1]]);
+  });
+
+  await t.step("the right to maintain a table is nobody's through a statement", async () => {
+    const [server] = await fixture
+      .sql`select current_setting('server_version_num')::int as version`;
+    if (Number(server?.version) >= 170_000) {
+      await fixture.sql.unsafe("grant maintain on public.accounts to authenticated");
+    }
+    const statements = [
+      "vacuum accounts",
+      "vacuum (full) accounts",
+      "analyze accounts",
+      "cluster accounts using accounts_pkey",
+      "reindex table accounts",
+      "lock table accounts in access exclusive mode",
+      "checkpoint",
+    ];
+    for (const sql of statements) {
+      const { answer } = await call({ sql, dry_run: false, read_only: false });
+      assert.equal(answer.statement_class, "forbidden", sql);
+    }
+    const { answer } = await call({
+      sql: "refresh materialized view totals",
+      dry_run: false,
+      read_only: false,
+    });
+    assert.equal((answer.error as JsonObject | undefined)?.code, "MIGRATION_REQUIRED");
+  });
 });

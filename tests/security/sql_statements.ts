@@ -525,6 +525,9 @@ export const FORBIDDEN: readonly string[] = [
   ...lines`
 select ctid from products
 select p.ctid, xmin from products p
+select (p).ctid from products p
+select ((p)).xmin, (p).id from products p
+delete from products p where (p).ctid < '(3,1)'
 select id from products where products.ctid > '(3,1)'
 select id from products order by "ctid"
 delete from products where ctid not in (select min(ctid) from products group by name)

@@ -33,7 +33,7 @@ export interface ToolDefinition {
     readonly idempotentHint?: boolean | undefined;
     readonly openWorldHint?: boolean | undefined;
   } | undefined;
-  /** The catalogue version of the tool, if its server versions tools. */
+  /** The catalog version of the tool, if its server versions tools. */
   readonly version?: string | undefined;
 }
 

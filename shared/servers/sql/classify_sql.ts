@@ -5,6 +5,8 @@ import { blankComments } from "./blank_comments.ts";
 import { catalogFindings } from "./catalog_rules.ts";
 import type { NodeFinding } from "./check_context.ts";
 import { constantFindings } from "./constant_size.ts";
+import { toDefinition } from "./definition_limits.ts";
+import { guardsFor, unguardedFindings } from "./guarded_calls.ts";
 import { lexicalProblem } from "./lexical_gate.ts";
 import { nameObjects } from "./name_objects.ts";
 import { ruleOf } from "./node_rules.ts";
@@ -82,13 +84,14 @@ function judge(sql: string, statement: RawStatement, policy: SqlPolicy): SqlVerd
     ),
     ...catalogFindings(nodes),
     ...constantFindings(nodes),
+    ...unguardedFindings(nodes),
   ];
   const statementClass = classOf(found, statement.stmt);
   const counting = found.filter((finding) => finding.statementClass === statementClass);
   return {
     statementClass,
     findings: toFindings(counting, sql),
-    statement: describe(sql, statement, nodes),
+    statement: describe(sql, statement, nodes, statementClass),
   };
 }
 
@@ -126,6 +129,7 @@ function describe(
   sql: string,
   { stmt, stmt_location = 0, stmt_len }: RawStatement,
   nodes: readonly VisitedNode[],
+  statementClass: StatementClass,
 ): SqlStatement {
   const bytes = Buffer.from(sql);
   const end = stmt_len === undefined ? bytes.length : stmt_location + stmt_len;
@@ -141,7 +145,9 @@ function describe(
       (most, { type, node }) => type === "ParamRef" ? Math.max(most, Number(node.number)) : most,
       0,
     ),
+    guards: guardsFor(nodes),
     named: nameObjects(nodes),
+    definition: statementClass === "ddl" ? toDefinition(nodes, stmt) : null,
   };
 }
 

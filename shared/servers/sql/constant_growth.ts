@@ -116,12 +116,17 @@ const GROWING: Readonly<Record<string, (call: ConstantCall) => number>> = {
   rpad: ({ lengths, numberAt }) => Math.max(...lengths, numberAt(1)),
 };
 
+/** The name by which a calculation is known: `numeric_power` runs the same code as `power`. */
+export function calculationName(name: string): string {
+  return name.replace(/^numeric_/, "");
+}
+
 function sizeOfCall(name: string, args: readonly TreeValue[], sizes: Sizes): number {
   const lengths = args.map((arg) => sizeOfValue(arg, sizes));
   // The planner computes no other function without arguments.
   if (lengths.length === 0) return name === "pi" ? SHORT : 0;
   if (lengths.includes(0)) return 0;
-  const growing = ownValue(GROWING, name);
+  const growing = ownValue(GROWING, calculationName(name));
   if (growing !== undefined) {
     return growing({ args, lengths, numberAt: (index) => numberIn(args[index], sizes) });
   }

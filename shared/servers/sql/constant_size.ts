@@ -1,7 +1,14 @@
 import { forbidden, type NodeFinding } from "./check_context.ts";
-import { lastName, partsOf, sizeOf, sizeOfValue, type Sizes } from "./constant_growth.ts";
+import {
+  calculationName,
+  lastName,
+  partsOf,
+  sizeOf,
+  sizeOfValue,
+  type Sizes,
+} from "./constant_growth.ts";
 import { constantScopes } from "./constant_scopes.ts";
-import type { TreeNode, VisitedNode } from "./syntax_tree.ts";
+import { listOf, stringNode, type TreeNode, type VisitedNode } from "./syntax_tree.ts";
 
 /**
  * Maximum length of a value built from constants. The planner computes it even for EXPLAIN, and many
@@ -17,7 +24,7 @@ const MAX_EXPRESSIONS = 2_000;
 
 const CALCULATING_OPERATORS: ReadonlySet<string> = new Set(["*", "/", "%", "^"]);
 const CALCULATING_FUNCTIONS: ReadonlySet<string> = new Set(
-  "cbrt div exp factorial gcd lcm ln log log10 mod numeric_div_trunc pow power sqrt".split(" "),
+  "cbrt div div_trunc exp factorial gcd lcm ln log log10 mod mul pow power sqrt".split(" "),
 );
 /**
  * Refuses a statement that makes the planner compute large values. A column of a subquery may stand
@@ -48,11 +55,14 @@ export function constantFindings(nodes: readonly VisitedNode[]): readonly NodeFi
 
 function countProblem(nodes: readonly VisitedNode[]): string | null {
   const expressions = nodes.filter(({ type }) => type === "A_Expr" || type === "FuncCall");
-  if (expressions.length > MAX_EXPRESSIONS) {
-    return `The statement has ${expressions.length} operators and calls; at most ` +
+  const attributes = nodes.flatMap(calledAttributes);
+  const count = expressions.length + attributes.length;
+  if (count > MAX_EXPRESSIONS) {
+    return `The statement has ${count} operators and calls; at most ` +
       `${MAX_EXPRESSIONS} are allowed.`;
   }
-  const calculations = expressions.filter(({ type, node }) => isCalculation(type, node)).length;
+  const calculations = expressions.filter(({ type, node }) => isCalculation(type, node)).length +
+    attributes.filter(isCalculatingFunction).length;
   return calculations <= MAX_CALCULATIONS
     ? null
     : `The statement has ${calculations} multiplications, divisions and powers; at most ` +
@@ -75,5 +85,16 @@ function sizeProblem({ type, node }: VisitedNode, size: number, sizes: Sizes): s
 function isCalculation(type: string | null, node: TreeNode): boolean {
   return type === "A_Expr"
     ? CALCULATING_OPERATORS.has(lastName(node.name))
-    : type === "FuncCall" && CALCULATING_FUNCTIONS.has(lastName(node.funcname));
+    : type === "FuncCall" && isCalculatingFunction(lastName(node.funcname));
+}
+
+function isCalculatingFunction(name: string): boolean {
+  return CALCULATING_FUNCTIONS.has(calculationName(name));
+}
+
+/** `(value).name` may call a function. */
+function calledAttributes({ type, node }: VisitedNode): readonly string[] {
+  return type === "A_Indirection"
+    ? listOf(node.indirection).flatMap((step) => stringNode(step) ?? [])
+    : [];
 }

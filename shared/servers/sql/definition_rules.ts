@@ -140,12 +140,25 @@ function renameFinding(visited: NodeInContext): NodeFinding | null {
     (node.renameType === "OBJECT_SCHEMA" ? schemaFinding(textOf(node.subname), visited) : null);
 }
 
-/** `security_invoker` of a view decides whose rights apply, so a statement must not change it. */
+/** Options that only views have. */
+const VIEW_OPTIONS: ReadonlySet<string> = new Set([
+  "check_option",
+  "security_barrier",
+  "security_invoker",
+]);
+
+/**
+ * `security_invoker` of a view decides whose rights apply, so a statement must not change it.
+ * `ALTER TABLE` changes views too.
+ */
 function viewOptionsFinding(node: TreeNode): NodeFinding | null {
-  if (node.objtype !== "OBJECT_VIEW") return null;
   const changesOptions = listOf(node.cmds).some((command) => {
-    const subtype = wrappedNode(command)?.node.subtype;
-    return subtype === "AT_SetRelOptions" || subtype === "AT_ResetRelOptions";
+    const { subtype, def } = wrappedNode(command)?.node ?? {};
+    if (subtype !== "AT_SetRelOptions" && subtype !== "AT_ResetRelOptions") return false;
+    return node.objtype === "OBJECT_VIEW" ||
+      listOf(wrappedNode(def)?.node.items).some((option) =>
+        VIEW_OPTIONS.has(textOf(wrappedNode(option)?.node.defname) ?? "")
+      );
   });
   return changesOptions
     ? forbidden("The options of a view decide whose permissions apply: use a migration.")

@@ -1,19 +1,33 @@
 import { isCatalog, isTarget } from "./name_rules.ts";
+import { advancedSequences, writesOf } from "./name_writes.ts";
 import {
+  isNode,
   listOf,
   nameParts,
   ownValue,
   stringNode,
   textOf,
+  type TreeNode,
   type TreeValue,
   type VisitedNode,
+  wrappedNode,
 } from "./syntax_tree.ts";
 import type { NamedObjects, NamedRelation } from "./verdict.ts";
 
 /** The names in a statement's nodes, for checks that need the database. */
 export function nameObjects(nodes: readonly VisitedNode[]): NamedObjects {
+  const scalars = scalarNames(nodes);
+  const attributes = nodes.flatMap((node) => rowAttribute(node, scalars));
   return {
-    relations: relationsOf(nodes),
+    relations: relationsOf(nodes, false),
+    shadowed: relationsOf(nodes, true),
+    writes: writesOf(nodes),
+    sampled: nodes.flatMap(({ type, node, parent }) =>
+      type === "RangeVar" && parent === "RangeTableSample"
+        ? [{ schema: textOf(node.schemaname), name: textOf(node.relname) ?? "" }]
+        : []
+    ),
+    advanced: unique(advancedSequences(nodes)),
     functions: unique(nodes.flatMap((node) => [...unqualifiedFunction(node), ...keywords(node)])),
     called: unique(
       nodes.flatMap(({ type, node }) => type === "FuncCall" ? lastPart(node.funcname) : []),
@@ -22,15 +36,26 @@ export function nameObjects(nodes: readonly VisitedNode[]): NamedObjects {
       ...unqualifiedOperator(node),
       ...impliedOperators(node),
     ])),
-    rowAttributes: unique(nodes.flatMap(rowAttribute)),
-    attributes: unique(nodes.flatMap(valueAttributes)),
+    rowAttributes: unique(attributes.flatMap(({ name, isOfRow }) => isOfRow ? name : [])),
+    attributes: unique([
+      ...nodes.flatMap(valueAttributes),
+      ...attributes.flatMap(({ name, isOfRow }) => isOfRow ? [] : name),
+    ]),
     types: unique(
       nodes.flatMap(({ type, node }) => type === "TypeName" ? lastPart(node.names) : []),
     ),
   };
 }
 
-function relationsOf(nodes: readonly VisitedNode[]): readonly NamedRelation[] {
+/**
+ * The name of a query in one part of a statement may name a relation in another.
+ *
+ * @param isShadowed Only relations with the name of a query, or only all others.
+ */
+function relationsOf(
+  nodes: readonly VisitedNode[],
+  isShadowed: boolean,
+): readonly NamedRelation[] {
   const queryNames = new Set(
     nodes.flatMap(({ type, node }) => type === "CommonTableExpr" ? textOf(node.ctename) ?? [] : []),
   );
@@ -38,8 +63,8 @@ function relationsOf(nodes: readonly VisitedNode[]): readonly NamedRelation[] {
     const name = type === "RangeVar" ? textOf(node.relname) : null;
     if (name === null) return [];
     const schema = textOf(node.schemaname);
-    // The name of a query in one part of a statement may name a catalog in another.
-    if (schema === null && queryNames.has(name) && !isCatalog(schema, name)) return [];
+    const isQueryName = schema === null && queryNames.has(name) && !isCatalog(schema, name);
+    if (isQueryName !== isShadowed) return [];
     return [{ schema, name, isTarget: isTarget(parent, field) }];
   });
   return [...new Map(relations.map((relation) => [JSON.stringify(relation), relation])).values()];
@@ -112,10 +137,49 @@ function lastPart(name: TreeValue | undefined): readonly string[] {
   return nameParts(name)?.slice(-1) ?? [];
 }
 
-function rowAttribute({ type, node }: VisitedNode): readonly string[] {
+/**
+ * Names that may stand for the value of a function in `FROM`, with the columns that the statement
+ * gives it. Such a "row" is the value itself, so `name.f` calls a function of any type if there is no
+ * such column. Null if every name may.
+ */
+function scalarNames(
+  nodes: readonly VisitedNode[],
+): ReadonlyMap<string, ReadonlySet<string>> | null {
+  const names = new Map<string, ReadonlySet<string>>();
+  for (const { type, node } of nodes) {
+    if (type !== "RangeFunction") continue;
+    const alias = isNode(node.alias) ? node.alias : {};
+    const name = textOf(alias.aliasname) ?? functionName(node);
+    if (name === null) return null;
+    const columns = new Set([
+      ...listOf(alias.colnames).flatMap((column) => stringNode(column) ?? []),
+      ...listOf(node.coldeflist).flatMap((column) =>
+        textOf(wrappedNode(column)?.node.colname) ?? []
+      ),
+    ]);
+    names.set(name, columns.intersection(names.get(name) ?? columns));
+  }
+  return names;
+}
+
+function functionName({ functions }: TreeNode): string | null {
+  const [first] = listOf(functions);
+  const [call] = listOf(wrappedNode(first)?.node.items);
+  const wrapped = wrappedNode(call);
+  return wrapped?.type === "FuncCall" ? lastPart(wrapped.node.funcname)[0] ?? null : null;
+}
+
+function rowAttribute(
+  { type, node }: VisitedNode,
+  scalars: ReturnType<typeof scalarNames>,
+): readonly { readonly name: string; readonly isOfRow: boolean }[] {
   const fields = type === "ColumnRef" ? listOf(node.fields) : [];
   const name = fields.length > 1 ? stringNode(fields.at(-1)) : null;
-  return name === null ? [] : [name];
+  if (name === null) return [];
+  if (scalars === null) return [{ name, isOfRow: false }];
+  const columns = scalars.get(stringNode(fields.at(-2)) ?? "");
+  const isOfRow = columns === undefined || columns.has(name);
+  return [{ name, isOfRow }];
 }
 
 function valueAttributes({ type, node }: VisitedNode): readonly string[] {

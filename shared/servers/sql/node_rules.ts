@@ -16,13 +16,13 @@ import {
 const RULES: Readonly<Record<string, NodeRule>> = {
   ...DEFINITION_RULES,
   A_Expr: ({ node }) => operatorFinding(node.name, node),
+  A_Indirection: ({ node }) =>
+    listOf(node.indirection).reduce<NodeFinding | null>(
+      (found, step) => found ?? positionFinding(stringNode(step) ?? "", node),
+      null,
+    ),
   CollateClause: collationRule,
-  ColumnRef: ({ node }) => {
-    const name = stringNode(listOf(node.fields).at(-1)) ?? "";
-    return POSITION_COLUMNS.has(name)
-      ? forbidden(`"${name}" tells how many rows others have written: use the key.`, node.location)
-      : null;
-  },
+  ColumnRef: ({ node }) => positionFinding(stringNode(listOf(node.fields).at(-1)) ?? "", node),
   ExplainStmt: ({ node }) => {
     const unknown = listOf(node.options).map((option) =>
       textOf(wrappedNode(option)?.node.defname) ?? ""
@@ -53,6 +53,13 @@ const RULES: Readonly<Record<string, NodeRule>> = {
 
 /** Columns of every table with the place of a row among those of others, and its transactions. */
 const POSITION_COLUMNS: ReadonlySet<string> = new Set(["cmax", "cmin", "ctid", "xmax", "xmin"]);
+
+/** A column by its own name, or as `(row).column`. */
+function positionFinding(name: string, { location }: TreeNode): NodeFinding | null {
+  return POSITION_COLUMNS.has(name)
+    ? forbidden(`"${name}" tells how many rows others have written: use the key.`, location)
+    : null;
+}
 
 /** Expressions that write XML without reading any. */
 const WRITING_XML: ReadonlySet<string> = new Set([

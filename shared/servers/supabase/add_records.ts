@@ -18,9 +18,12 @@ import {
   type ToolContext,
   type ToolReply,
 } from "../../gateway/tool_contracts/internal_server.ts";
+import { ApprovalRequired } from "../../gateway/tool_contracts/approval.ts";
+import { assertAgentMayWrite, isByAgent } from "./agents_write.ts";
 import { askToConfirm, isConfirmed } from "./confirmation_form.ts";
 import { guardSettings } from "./guarded_transaction.ts";
 import { checkReferences, insertRecords, recordsError, tableSql } from "./insert_records.ts";
+import { assertMayWriteTo } from "./missing_rights.ts";
 import {
   type RecordsAnswer,
   recordsAnswer,
@@ -30,7 +33,12 @@ import {
 import { type KnownSchema, knowSchema } from "./schema_cache.ts";
 import { readSqlSettings, type SqlSettings } from "./sql_settings.ts";
 import { READ_SCOPES, WRITE_SCOPES } from "./sql_scopes.ts";
-import { createConfirmation, findEarlierAnswer, writeOnce } from "./sql_confirmation.ts";
+import {
+  type Confirmation,
+  createConfirmation,
+  findEarlierAnswer,
+  writeOnce,
+} from "./sql_confirmation.ts";
 import { toolFailure } from "./tool_failure.ts";
 import { sha256Hex } from "../../platform/values/sha256_hex.ts";
 
@@ -57,7 +65,7 @@ export const addRecordsTool = defineTool({
     "Adds records to a table with your own rights. Fields are mapped to columns by name, spelling " +
     "or the column's comment, values are checked and converted, and all problems are reported " +
     "together. dry_run (the default) adds nothing; its next_call has the confirmation_token that " +
-    "adds exactly these records once.",
+    "adds exactly these records once; an agent's next_call has no token, because its owner is asked.",
   version: "1",
   scopes: READ_SCOPES,
   annotations: {
@@ -73,6 +81,7 @@ export const addRecordsTool = defineTool({
       return await addRecords(request, context);
     } catch (error) {
       context.signal.throwIfAborted();
+      if (error instanceof ApprovalRequired) throw error;
       const failure = recordsError(error);
       if (!(failure instanceof SwarmError)) throw error;
       const problems = isJsonObject(failure.details) ? failure.details.problems : undefined;
@@ -92,6 +101,7 @@ async function addRecords(
   context.requireScopes(WRITE_SCOPES);
   const call = await prepare(request, context);
   if (request.dry_run) return succeeded(await dryRun(call));
+  if (isByAgent(context)) return succeeded(await agentsWrite(call));
   const token = request.confirmation_token ??
     (isConfirmed(context) ? context.requestState : null);
   if (token !== null) return succeeded(await write(call, token));
@@ -150,6 +160,20 @@ function tableOf(name: string, { schema }: KnownSchema): SchemaRelation {
 }
 
 async function dryRun(call: RecordsCall): Promise<RecordsAnswer> {
+  const shown = await show(call);
+  if (!isByAgent(call.context)) return { ...shown, ...await offer(call) };
+  return { ...shown, next_call: { ...call.request as unknown as JsonObject, dry_run: false } };
+}
+
+/** The platform confirms what a person or a rule has approved; the agent never has the token. */
+async function agentsWrite(call: RecordsCall): Promise<RecordsAnswer> {
+  const { context, request: { confirmation_token: token } } = call;
+  const { dry_run: _, ...shown } = await show(call);
+  assertAgentMayWrite(context, { token, needsApproval: false, shown: shown as JsonObject });
+  return await write(call, (await offer(call)).confirmation_token);
+}
+
+async function show(call: RecordsCall): Promise<RecordsAnswer> {
   const { request, prepared: { mapping, records } } = call;
   const warnings = await check(call);
   return {
@@ -160,13 +184,17 @@ async function dryRun(call: RecordsCall): Promise<RecordsAnswer> {
     preview: records.slice(0, PREVIEW_RECORDS).map((record) => ({ ...record })),
     problems: [],
     warnings: [...warnings],
-    ...await offer(call),
   };
 }
 
-/** Checks the rows that the records refer to; @throws SwarmError `TOOL_ARGUMENTS_INVALID` */
+/**
+ * Checks the caller's rights and the rows that the records refer to.
+ *
+ * @throws SwarmError `SQL_RIGHT_MISSING`, `TOOL_ARGUMENTS_INVALID`
+ */
 async function check(call: RecordsCall): Promise<readonly string[]> {
   const { context, settings, table, known, prepared: { records, problems } } = call;
+  if (problems.length === 0) await assertMayAdd(call);
   const references = call.request.validate_fields && problems.length < MAX_PROBLEMS
     ? await context.runAsCaller(
       (sql) => checkReferences(sql, table, known.schema, records),
@@ -193,7 +221,23 @@ async function check(call: RecordsCall): Promise<readonly string[]> {
   );
 }
 
-async function offer(call: RecordsCall): Promise<Partial<RecordsAnswer>> {
+/** Columns that every record sets need a right; those that some omit take their defaults. */
+async function assertMayAdd({ context, table, prepared: { records } }: RecordsCall): Promise<void> {
+  const { schema, name } = table;
+  const counts = new Map<string, number>();
+  for (const column of records.flatMap((record) => Object.keys(record))) {
+    counts.set(column, (counts.get(column) ?? 0) + 1);
+  }
+  const set = [...counts.keys()];
+  const alwaysSet = set.filter((column) => counts.get(column) === records.length);
+  await context.runAsCaller(async (sql) => {
+    for (const columns of [set, alwaysSet]) {
+      await assertMayWriteTo({ schema, name, command: "insert", columns }, sql);
+    }
+  });
+}
+
+async function offer(call: RecordsCall): Promise<Confirmation & Partial<RecordsAnswer>> {
   const { context, request, table, prepared: { records } } = call;
   const confirmation = await createConfirmation(context, {
     ...hashesOf(call),

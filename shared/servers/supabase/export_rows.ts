@@ -5,7 +5,7 @@ import { MEDIA_TYPES, RowsEncoder } from "../sql/results/rows_encoder.ts";
 import { createArtifactStorage } from "../../engine/worker/artifact_storage.ts";
 import { fetchBatches } from "./fetch_batches.ts";
 import { runGuarded } from "./guarded_transaction.ts";
-import { type AdmittedCall, tablesOf } from "./judged_call.ts";
+import { type AdmittedStatement, tablesOf } from "./judged_call.ts";
 import { sha256Hex } from "../../platform/values/sha256_hex.ts";
 import { statementHashes } from "./statement_hashes.ts";
 import type { StatementAnswer, StatementRequest } from "./statement_request.ts";
@@ -26,7 +26,7 @@ interface EncodedRows {
 /**
  * Refuses to export a statement that returns no rows. @throws SwarmError `TOOL_ARGUMENTS_INVALID`
  */
-export function assertExportable({ request, statement, statementClass }: AdmittedCall): void {
+export function assertExportable({ request, statement, statementClass }: AdmittedStatement): void {
   if (request.export === null) return;
   if (statementClass === "read" && statement.kind === "SelectStmt") return;
   throw new SwarmError(
@@ -43,7 +43,10 @@ export function assertExportable({ request, statement, statementClass }: Admitte
  *
  * @throws SwarmError `QUOTA_EXCEEDED`, `STORAGE_UNAVAILABLE`; errors of the database.
  */
-export async function exportRows(call: AdmittedCall, format: Format): Promise<StatementAnswer> {
+export async function exportRows(
+  call: AdmittedStatement,
+  format: Format,
+): Promise<StatementAnswer> {
   const { context, statement } = call;
   const { text, rowCount, isTruncated } = await runGuarded(
     call,
@@ -65,7 +68,7 @@ export async function exportRows(call: AdmittedCall, format: Format): Promise<St
 }
 
 async function encodeRows(
-  call: AdmittedCall,
+  call: AdmittedStatement,
   sql: TransactionSql,
   format: Format,
 ): Promise<EncodedRows> {
@@ -96,7 +99,7 @@ function ended(encoder: RowsEncoder, isTruncated: boolean): EncodedRows {
  * one.
  */
 async function storeFile(
-  call: AdmittedCall,
+  call: AdmittedStatement,
   format: Format,
   text: string,
   sizeBytes: number,

@@ -1,6 +1,6 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { type RawRows, type RawValue, sendOne } from "./guarded_transaction.ts";
-import { type AdmittedCall, parametersOf } from "./judged_call.ts";
+import { type AdmittedStatement, parametersOf } from "./judged_call.ts";
 
 /** Rows of the first batch, whose size is still unknown. */
 const FIRST_ROWS = 20;
@@ -17,7 +17,7 @@ export const CURSOR_PREFIX = "declare supaswarm_rows no scroll cursor for ";
  * the size of earlier rows, so that large rows do not fill the memory.
  */
 export async function* fetchBatches(
-  { statement, request }: Pick<AdmittedCall, "statement" | "request">,
+  { statement, request }: Pick<AdmittedStatement, "statement" | "request">,
   sql: TransactionSql,
   maxRows: number,
 ): AsyncGenerator<RawRows> {

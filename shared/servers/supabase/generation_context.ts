@@ -2,7 +2,7 @@ import type { JsonObject } from "../../platform/values/json.ts";
 import {
   chooseContext,
   type ChosenContext,
-  estimateTokens,
+  estimateContextTokens,
   fitsWhole,
 } from "../sql/context/choose_context.ts";
 import { enhancePrompt } from "../sql/context/enhance_prompt.ts";
@@ -39,7 +39,7 @@ function describe(chosen: ChosenContext, version: number | null, text: string): 
   const { tables, isWholeSchema, patterns, fixes, insights, modelNotes, leftOut } = chosen;
   return {
     version,
-    prompt_tokens: estimateTokens(text),
+    prompt_tokens: estimateContextTokens(text),
     tables: [...tables],
     is_whole_schema: isWholeSchema,
     patterns: patterns.length,

@@ -1,7 +1,9 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
+import { SHORT_CHARACTERS } from "../sql/guarded_calls.ts";
 import { EXTENSIONS_SCHEMA } from "../sql/sql_policy.ts";
 import type { StatementParameter } from "./document_parameter.ts";
-import type { AdmittedCall } from "./judged_call.ts";
+import { assertSamplesNothingHidden } from "./hidden_rows.ts";
+import type { AdmittedStatement } from "./judged_call.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 import { assertCallsOnlyListed } from "./unlisted_calls.ts";
 
@@ -25,29 +27,50 @@ export interface RawRows extends ReadonlyArray<RawValue[]> {
  * separate login, timeouts, and a search_path with the policy's schemas.
  *
  * @throws SwarmError `CALLER_REQUIRED`, `SQL_FORBIDDEN` for a statement that could run a function
- * that the policy does not list; errors of the database.
+ * that the policy does not list, or whose sample would tell about hidden rows; errors of the database.
  */
 export async function runGuarded<T>(
-  call: AdmittedCall,
+  call: AdmittedStatement,
   isReadOnly: boolean,
   work: (sql: TransactionSql) => Promise<T>,
 ): Promise<T> {
   const { context, request, settings } = call;
   await assertCallsOnlyListed(call);
   const statementTimeoutMs = Math.min(request.timeout, settings.statement_timeout_ms);
-  return await context.runAsCaller(work, {
+  return await context.runAsCaller(async (sql) => {
+    await assertSamplesNothingHidden(call, sql);
+    return await work(sql);
+  }, {
     isReadOnly,
     statementTimeoutMs,
-    settings: guardSettings(settings),
+    settings: guardSettings(settings, guardSchemas(call)),
   });
 }
 
-/** Settings of a transaction that runs a caller's statement. */
+/** None for a definition, which would keep the functions that it finds there. */
+function guardSchemas({ statement, statementClass, request }: AdmittedStatement): string[] {
+  if (statementClass === "ddl") return [];
+  const isLong = request.params.some((value) => JSON.stringify(value).length > SHORT_CHARACTERS);
+  return statement.guards
+    .filter(({ isForLongParameters }) => isLong || !isForLongParameters)
+    .map(({ name }) => name);
+}
+
+/**
+ * Settings of a transaction that runs a caller's statement.
+ *
+ * @param before Schemas that are searched before PostgreSQL's own. @default none
+ */
 export function guardSettings(
   { exposed_schemas }: Pick<SqlSettings, "exposed_schemas">,
+  before: readonly string[] = [],
 ): Readonly<Record<string, string>> {
   return {
-    search_path: searchPath(exposed_schemas),
+    search_path: searchPath([
+      ...(before.length === 0 ? [] : [...before, "pg_catalog"]),
+      ...exposed_schemas,
+      EXTENSIONS_SCHEMA,
+    ]),
     standard_conforming_strings: "on",
     lock_timeout: `${LOCK_TIMEOUT_MS}ms`,
   };
@@ -64,9 +87,10 @@ export async function sendOne(
   return await query.raw() as unknown as RawRows;
 }
 
-/** `pg_catalog` first, so that no table or type of the project shadows a system one. */
+/**
+ * PostgreSQL searches `pg_catalog` first, because the path does not contain it, so that no table or
+ * type of the project shadows a system one. A new object without a schema goes into the first one.
+ */
 function searchPath(schemas: readonly string[]): string {
-  return ["pg_catalog", ...schemas, EXTENSIONS_SCHEMA].map((name) =>
-    `"${name.replaceAll('"', '""')}"`
-  ).join(", ");
+  return schemas.map((name) => `"${name.replaceAll('"', '""')}"`).join(", ");
 }

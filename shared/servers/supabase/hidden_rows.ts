@@ -1,14 +1,15 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { quoteName } from "../sql/schema/quote_name.ts";
 import { isCatalog } from "../sql/name_rules.ts";
-import type { AdmittedCall } from "./judged_call.ts";
+import type { AdmittedStatement } from "./judged_call.ts";
 
 /**
  * Whether the statement that this transaction has just planned or run reads a relation with rows
  * that the caller may not see. System catalogs count, because statistics describe all their rows.
  */
 export async function readsHiddenRows(
-  { statement }: Pick<AdmittedCall, "statement">,
+  { statement }: Pick<AdmittedStatement, "statement">,
   sql: TransactionSql,
 ): Promise<boolean> {
   if (statement.named.relations.some(({ schema, name }) => isCatalog(schema, name))) return true;
@@ -22,7 +23,7 @@ export async function readsHiddenRows(
  * @throws SwarmError `SQL_FORBIDDEN` if it depends on rows that the caller may not see.
  */
 export async function assertShowsNoHiddenRows(
-  call: Pick<AdmittedCall, "statement">,
+  call: Pick<AdmittedStatement, "statement">,
   sql: TransactionSql,
 ): Promise<void> {
   if (!await readsHiddenRows(call, sql)) return;
@@ -37,12 +38,36 @@ export async function assertShowsNoHiddenRows(
 }
 
 /**
+ * Refuses `TABLESAMPLE` of a table that hides rows from the caller: which of the visible rows it
+ * chooses depends on their place among the others.
+ *
+ * @throws SwarmError `SQL_FORBIDDEN`
+ */
+export async function assertSamplesNothingHidden(
+  { statement: { named: { sampled } } }: Pick<AdmittedStatement, "statement">,
+  sql: TransactionSql,
+): Promise<void> {
+  for (const { schema, name } of sampled) {
+    const relation = [schema, name].flatMap((part) => part === null ? [] : quoteName(part));
+    const [row] = await sql<{ is_hidden: boolean | null }[]>`
+      select private.hides_rows_by_policy(pg_catalog.to_regclass(${relation.join(".")}))
+        as is_hidden`;
+    if (row?.is_hidden !== true) continue;
+    throw new SwarmError(
+      "SQL_FORBIDDEN",
+      `Cannot sample ${name}: the sample depends on rows that you may not see`,
+      { hint: "Choose rows with ORDER BY random() LIMIT, or by a condition." },
+    );
+  }
+}
+
+/**
  * Refuses `EXPLAIN ANALYZE` of a write or a definition: it also measures triggers and foreign keys,
  * which read rows of other tables.
  *
  * @throws SwarmError `SQL_FORBIDDEN`
  */
-export function assertRunsUnmeasured({ statement, statementClass }: AdmittedCall): void {
+export function assertRunsUnmeasured({ statement, statementClass }: AdmittedStatement): void {
   if (!statement.isExplain || statementClass === "read") return;
   throw new SwarmError(
     "SQL_FORBIDDEN",

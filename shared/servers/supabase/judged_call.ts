@@ -14,7 +14,7 @@ export interface JudgedCall {
 }
 
 /** A call whose statement the policy allows, according to its text. */
-export interface AdmittedCall extends JudgedCall {
+export interface AdmittedStatement extends JudgedCall {
   readonly statement: SqlStatement;
   readonly statementClass: "read" | "write" | "ddl";
 }

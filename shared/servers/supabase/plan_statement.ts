@@ -1,10 +1,12 @@
 import { z } from "../../vendor/zod.js";
 import type { TransactionSql } from "../../vendor/postgres.js";
 import type { JsonValue } from "../../platform/values/json.ts";
-import { sendOne } from "./guarded_transaction.ts";
+import { checkDefinition, definitionOf } from "./definition_call.ts";
+import { runGuarded, sendOne } from "./guarded_transaction.ts";
 import { readsHiddenRows } from "./hidden_rows.ts";
+import { assertMayWrite } from "./missing_rights.ts";
 import { toJson } from "./to_json.ts";
-import { type AdmittedCall, parametersOf } from "./judged_call.ts";
+import { type AdmittedStatement, parametersOf } from "./judged_call.ts";
 
 /** The planner's estimate for a statement; null values if it would tell about rows of others. */
 export interface StatementPlan {
@@ -57,17 +59,28 @@ const PLAN_WITHHELD: StatementPlan = {
 };
 
 /**
- * Plans a statement without running it. Definitions cannot be planned, and an `EXPLAIN` is not
- * planned, because it may run the statement that it explains.
+ * Plans a statement as the caller, or checks that a definition can succeed, which nothing plans.
+ *
+ * @throws SwarmError `SQL_RIGHT_MISSING` for a statement that could not succeed if it was confirmed.
+ */
+export async function planCall(call: AdmittedStatement): Promise<StatementPlan> {
+  const definition = definitionOf(call);
+  if (definition === null) return await runGuarded(call, true, (sql) => planStatement(call, sql));
+  await checkDefinition(definition);
+  return NO_PLAN;
+}
+
+/**
+ * Plans a statement without running it. An `EXPLAIN` is not planned, because it may run the
+ * statement that it explains.
  */
 export async function planStatement(
-  call: AdmittedCall,
+  call: AdmittedStatement,
   sql: TransactionSql,
 ): Promise<StatementPlan> {
-  const { statement, statementClass, request } = call;
-  if (statementClass === "ddl" || statement.isExplain || statement.kind === "VariableShowStmt") {
-    return NO_PLAN;
-  }
+  const { statement, request } = call;
+  if (statement.isExplain || statement.kind === "VariableShowStmt") return NO_PLAN;
+  await assertMayWrite(call, sql);
   const [row] = await sendOne(sql, `${EXPLAIN_PREFIX}${statement.text}`, parametersOf(request));
   if (await readsHiddenRows(call, sql)) return request.explain ? PLAN_WITHHELD : NO_PLAN;
   const plan = toJson(row?.[0] ?? null, JSON_TYPE);

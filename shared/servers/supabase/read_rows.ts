@@ -2,7 +2,7 @@ import type { TransactionSql } from "../../vendor/postgres.js";
 import type { JsonValue } from "../../platform/values/json.ts";
 import { bytesOf, fetchBatches } from "./fetch_batches.ts";
 import { assertShowsNoHiddenRows } from "./hidden_rows.ts";
-import { type AdmittedCall, parametersOf } from "./judged_call.ts";
+import { type AdmittedStatement, parametersOf } from "./judged_call.ts";
 import { type RawRows, type RawValue, sendOne } from "./guarded_transaction.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 import { toJson } from "./to_json.ts";
@@ -19,7 +19,7 @@ export interface ReadRows {
  * The rows of a read, up to the policy's caps. A query runs through a cursor, which rejects writes;
  * `EXPLAIN` and `SHOW` cannot use a cursor, but return few rows.
  */
-export async function readRows(call: AdmittedCall, sql: TransactionSql): Promise<ReadRows> {
+export async function readRows(call: AdmittedStatement, sql: TransactionSql): Promise<ReadRows> {
   const { statement, request, settings } = call;
   const kept = new FittingRows(settings);
   if (statement.kind !== "SelectStmt") {
@@ -39,7 +39,7 @@ export async function readRows(call: AdmittedCall, sql: TransactionSql): Promise
 
 /** Rows that a write returns with `RETURNING`, up to the policy's caps. */
 export async function returnedRows(
-  { settings }: AdmittedCall,
+  { settings }: AdmittedStatement,
   sql: TransactionSql,
   returned: RawRows,
 ): Promise<ReadRows> {

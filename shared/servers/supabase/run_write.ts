@@ -1,7 +1,6 @@
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
-import { type AdmittedCall, parametersOf, tablesOf } from "./judged_call.ts";
+import { type AdmittedStatement, parametersOf, tablesOf } from "./judged_call.ts";
 import { runGuarded, sendOne } from "./guarded_transaction.ts";
-import { assertConfirmable } from "./offer_confirmation.ts";
 import { returnedRows } from "./read_rows.ts";
 import { findEarlierAnswer, writeOnce } from "./sql_confirmation.ts";
 import { statementHashes } from "./statement_hashes.ts";
@@ -14,10 +13,9 @@ import { type StatementAnswer, statementAnswer } from "./statement_request.ts";
  * @throws SwarmError `CONFIRMATION_INVALID`, `APPROVAL_REQUIRED`, `SQL_ROW_LIMIT_EXCEEDED`; errors
  * of the database.
  */
-export async function runWrite(call: AdmittedCall, token: string): Promise<StatementAnswer> {
+export async function runWrite(call: AdmittedStatement, token: string): Promise<StatementAnswer> {
   const { context, request, statement } = call;
   context.keepFromLedger(token);
-  assertConfirmable(call);
   const confirmed = {
     context,
     token,

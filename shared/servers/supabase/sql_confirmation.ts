@@ -3,6 +3,7 @@ import type { TransactionSql } from "../../vendor/postgres.js";
 import type { JsonValue } from "../../platform/values/json.ts";
 import { sha256Hex } from "../../platform/values/sha256_hex.ts";
 import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
+import { isByAgent } from "./agents_write.ts";
 import { z } from "../../vendor/zod.js";
 
 /** What a confirmation of a write is bound to, as hexadecimal digits. */
@@ -45,6 +46,7 @@ export async function createConfirmation(
     token_hash: sha256Hex(token),
     user_id: caller.userId,
     client_id: caller.clientId ?? "",
+    is_agents: isByAgent(context),
   };
   const [row] = await sql`select private.offer_sql_confirmation(${sql.json(stored)}) as kept`;
   const { id, expires_at } = keptSchema.parse(row?.kept);
@@ -69,16 +71,19 @@ export interface ConfirmedWrite {
 export async function writeOnce<Answer extends object>(
   sql: TransactionSql,
   { context, token, hashes, key }: ConfirmedWrite,
-  write: (maxRows: number) => Promise<Answer>,
+  write: (maxRows: number, confirmationId: string) => Promise<Answer>,
 ): Promise<Answer> {
   const [row] = await sql`
     select private.spend_sql_confirmation(
-      ${sha256Hex(token)}, ${context.caller.clientId ?? ""}, ${hashes.tree_hash},
-      ${hashes.params_hash}, ${key}
+      p_token_hash => ${sha256Hex(token)},
+      p_client_id => ${context.caller.clientId ?? ""},
+      p_tree_hash => ${hashes.tree_hash},
+      p_params_hash => ${hashes.params_hash},
+      p_idempotency_key => ${key}
     ) as spent`;
   const spent = spentSchema.parse(row?.spent);
-  const answer = await write(spent.max_rows);
-  await sql`select private.keep_sql_answer(${spent.id}, ${sql.json(answer as JsonValue)})`;
+  const answer = await write(spent.max_rows, spent.id);
+  await sql`select private.record_sql_answer(${spent.id}, ${sql.json(answer as JsonValue)})`;
   return answer;
 }
 
@@ -90,7 +95,10 @@ export async function findEarlierAnswer<Answer>(
   if (caller.userId === null) return null;
   const [row] = await sql`
     select private.find_sql_answer(
-      ${caller.userId}, ${key}, ${hashes.tree_hash}, ${hashes.params_hash}
+      p_user_id => ${caller.userId},
+      p_idempotency_key => ${key},
+      p_tree_hash => ${hashes.tree_hash},
+      p_params_hash => ${hashes.params_hash}
     ) as answer`;
   return schema.nullable().parse(row?.answer ?? null);
 }

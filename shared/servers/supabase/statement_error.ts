@@ -3,7 +3,8 @@ import { nearestNames } from "../../platform/values/nearest_names.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { errorField } from "../../platform/db/error_field.ts";
 import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
-import { type AdmittedCall, fragmentAt, tablesOf } from "./judged_call.ts";
+import { type AdmittedStatement, fragmentAt, tablesOf } from "./judged_call.ts";
+import { INSUFFICIENT_PRIVILEGE } from "./missing_rights.ts";
 import type { StatementAnswer } from "./statement_request.ts";
 
 /** An error of a statement, with the data that helps to fix it. */
@@ -11,6 +12,18 @@ export type StatementFailure = NonNullable<StatementAnswer["error"]>;
 
 const UNDEFINED_COLUMN = "42703";
 const UNDEFINED_TABLE = "42P01";
+/**
+ * Errors about constraints and the server (classes), and those that only definitions raise (codes).
+ * All others may quote a value of any row, because a definition converts and checks the rows of all
+ * users: also a missing name, which may have been a text before a conversion to `regclass`.
+ */
+const NAMES_NO_VALUES: ReadonlySet<string> = new Set(
+  ("23 2B 40 53 55 57 42501 42611 42701 42703 42710 42804 42830 42846 42P07 42P10 42P16 42P17")
+    .split(" "),
+);
+/** Classes of errors about objects, whose names may be in the statement. */
+const ABOUT_OBJECTS: ReadonlySet<string> = new Set(["0A", "3F", "42", "54"]);
+const UNFIT_VALUE = "a value of the statement or of a row does not fit";
 /** The class of the codes of violated constraints. */
 const CONSTRAINT_VIOLATIONS = "23";
 
@@ -21,7 +34,7 @@ const CONSTRAINT_VIOLATIONS = "23";
  * @param sentPrefix The text sent before the statement, which error positions include.
  */
 export async function statementFailure(
-  call: AdmittedCall,
+  call: AdmittedStatement,
   error: unknown,
   sentPrefix: string,
 ): Promise<SwarmError | StatementFailure> {
@@ -31,12 +44,16 @@ export async function statementFailure(
     return known;
   }
   const position = positionOf(error, sentPrefix);
-  const hint = errorField(error, "hint");
-  const detail = shownDetail(sqlstate, errorField(error, "detail"));
-  const nearest = await nearestTo(call, sqlstate, errorField(error, "message") ?? "");
+  const message = errorField(error, "message") ?? "";
+  const mayQuoteRows = call.statementClass === "ddl" &&
+    !quotesOnlyStatement(call, sqlstate, message, position !== null);
+  const hint = mayQuoteRows ? undefined : errorField(error, "hint");
+  const detail = mayQuoteRows ? undefined : shownDetail(sqlstate, errorField(error, "detail"));
+  const nearest = mayQuoteRows ? [] : await nearestTo(call, sqlstate, message);
+  const isMissingRight = sqlstate === INSUFFICIENT_PRIVILEGE && call.statementClass !== "read";
   return {
-    code: "SQL_FAILED",
-    message: `PostgreSQL rejected the statement: ${errorField(error, "message")}`,
+    code: isMissingRight ? "SQL_RIGHT_MISSING" : "SQL_FAILED",
+    message: `PostgreSQL rejected the statement: ${mayQuoteRows ? UNFIT_VALUE : message}`,
     sqlstate,
     position,
     fragment: fragmentAt(call.statement.text, position),
@@ -53,6 +70,22 @@ export function shownDetail(sqlstate: string, detail: string | undefined): strin
   return sqlstate.startsWith(CONSTRAINT_VIOLATIONS) ? undefined : detail;
 }
 
+/** Whether the message of a definition's error has no value of a row. */
+function quotesOnlyStatement(
+  { statement: { text } }: Pick<AdmittedStatement, "statement">,
+  sqlstate: string,
+  message: string,
+  hasPosition: boolean,
+): boolean {
+  const kind = sqlstate.slice(0, 2);
+  if (NAMES_NO_VALUES.has(kind) || NAMES_NO_VALUES.has(sqlstate)) return true;
+  if (!ABOUT_OBJECTS.has(kind)) return false;
+  // Only the analysis of the statement itself, which reads no rows, knows a position.
+  if (hasPosition || (kind === "0A" && message.startsWith("cannot "))) return true;
+  const quoted = [...message.matchAll(/"([^"]*)"/g)].map(([, name]) => name ?? "");
+  return quoted.length > 0 && quoted.every((name) => text.includes(name));
+}
+
 function positionOf(error: unknown, sentPrefix: string): number | null {
   const sent = Number(errorField(error, "position"));
   const position = sent - 1 - sentPrefix.length;
@@ -60,7 +93,11 @@ function positionOf(error: unknown, sentPrefix: string): number | null {
 }
 
 /** Similar names among those that the caller may read. */
-async function nearestTo(call: AdmittedCall, sqlstate: string, message: string): Promise<string[]> {
+async function nearestTo(
+  call: AdmittedStatement,
+  sqlstate: string,
+  message: string,
+): Promise<string[]> {
   const missing = /"?([^"\s]+)"? does not exist/.exec(message)?.[1]?.split(".").at(-1);
   if (missing === undefined) return [];
   if (sqlstate !== UNDEFINED_COLUMN && sqlstate !== UNDEFINED_TABLE) return [];

@@ -56,6 +56,10 @@ export const statementAnswer = z.object({
     url_expires_at: z.string(),
   }).optional().describe("The exported file"),
   warnings: z.array(z.string()).optional(),
+  proposed_migration: z.object({
+    path: z.string().describe("Where to save the file in the project"),
+    content: z.string(),
+  }).optional().describe("The migration for a definition that the caller cannot run; not stored"),
   confirmation_id: z.string().optional().describe("The id for approve_statement()"),
   confirmation_token: z.string().optional(),
   expires_at: z.string().optional(),
@@ -84,6 +88,11 @@ export function runArguments(request: StatementRequest): JsonObject {
     canonicalJson(value) !== canonicalJson(Reflect.get(defaults, name))
   );
   return { ...Object.fromEntries(given), dry_run: false };
+}
+
+/** {@linkcode runArguments} of a write. */
+export function writeArguments(request: StatementRequest): JsonObject {
+  return { ...runArguments(request), read_only: false };
 }
 
 /** The structured content of an answer. */

@@ -4,9 +4,9 @@ import { isErrorCode } from "../../platform/errors/codes.ts";
 import { classifySql } from "../sql/classify_sql.ts";
 import type { StatementClass } from "../sql/verdict.ts";
 import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
-import { runGuarded } from "./guarded_transaction.ts";
-import { fragmentAt, tablesOf } from "./judged_call.ts";
-import { EXPLAIN_PREFIX, planStatement } from "./plan_statement.ts";
+import { definitionOf, whyOnlyProposed } from "./definition_call.ts";
+import { type AdmittedStatement, fragmentAt, tablesOf } from "./judged_call.ts";
+import { EXPLAIN_PREFIX, planCall, type StatementPlan } from "./plan_statement.ts";
 import { policyOf, type SqlSettings } from "./sql_settings.ts";
 import { statementFailure } from "./statement_error.ts";
 import { statementRequest } from "./statement_request.ts";
@@ -40,7 +40,7 @@ const NOT_THE_STATEMENTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Checks a text like `execute_sql` and has PostgreSQL plan it as the caller. Nothing is run.
+ * Checks a text like a dry run of `execute_sql`, without offering a confirmation. Nothing is run.
  *
  * @throws SwarmError for failures unrelated to the statement; the reason of an aborted signal.
  */
@@ -66,11 +66,7 @@ export async function validateSql(
   const request = statementRequest.parse({ sql });
   const call = { request, context, settings, verdict, statement, statementClass };
   try {
-    const { totalCost, estimatedRows, warnings } = await runGuarded(
-      call,
-      true,
-      (transaction) => planStatement(call, transaction),
-    );
+    const { totalCost, estimatedRows, warnings } = await plan(call);
     const tables = tablesOf(statement);
     return {
       valid: true,
@@ -88,6 +84,14 @@ export async function validateSql(
     const code = isErrorCode(failure.code) ? failure.code : "SQL_FAILED";
     return { valid: false, statementClass, code, error: describeFailure(failure) };
   }
+}
+
+/** The plan of a statement, or why its caller could only propose a definition as a migration. */
+async function plan(call: AdmittedStatement): Promise<Omit<StatementPlan, "plan">> {
+  const definition = definitionOf(call);
+  const reason = definition === null ? null : await whyOnlyProposed(definition);
+  if (reason === null) return await planCall(call);
+  return { totalCost: null, estimatedRows: null, warnings: [reason] };
 }
 
 function refused(

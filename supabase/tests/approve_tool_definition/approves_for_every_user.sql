@@ -8,7 +8,7 @@ create temp table connection on commit drop as
   select person.name, private.ensure_connection((select id from public.tools where slug = 'files'), person.user_id) as id
   from (values ('owner', tests.user_id('owner')), ('other', tests.user_id('other'))) as person (name, user_id);
 create function pg_temp.list(p_name text, p_words text) returns int language sql as $$
-  select private.store_tools((select id from connection where name = p_name), jsonb_build_object(
+  select private.record_tools((select id from connection where name = p_name), jsonb_build_object(
     'is_remote', true, 'holds_new', false, 'tools', jsonb_build_array(jsonb_build_object(
       'name', 'read', 'openai_schema', '{}'::jsonb, 'hash', p_words,
       'schema', jsonb_build_object('name', 'read', 'description', p_words, 'inputSchema', '{}'::jsonb)))));

@@ -6,7 +6,7 @@ insert into public.tools (name, slug, type, config) values ('files', 'files', 'm
 create temp table connection on commit drop as
   select private.ensure_connection((select id from public.tools where slug = 'files'), null) as id;
 create function pg_temp.list(p_words text) returns int language sql as $$
-  select private.store_tools((select id from connection), jsonb_build_object(
+  select private.record_tools((select id from connection), jsonb_build_object(
     'is_remote', true, 'holds_new', false, 'tools', jsonb_build_array(jsonb_build_object(
       'name', 'read', 'openai_schema', '{}'::jsonb, 'hash', p_words,
       'schema', jsonb_build_object('name', 'read', 'description', p_words, 'inputSchema', '{}'::jsonb)))));

@@ -40,7 +40,7 @@ export interface ChosenContext {
 }
 
 /** Four characters per token is accurate for current models within 20 percent. */
-export function estimateTokens(text: string): number {
+export function estimateContextTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
@@ -81,7 +81,7 @@ export function chooseContext(
   );
   const remarks = ({ title, text }: { readonly title: string; readonly text: string }) =>
     title === "" ? text : `### ${title}\n${text}`;
-  const budget = new TokenBudget(MAX_TOKENS - estimateTokens(schema));
+  const budget = new TokenBudget(MAX_TOKENS - estimateContextTokens(schema));
   // In order of usefulness.
   const overview = budget.take([learned.overview].filter((text) => text !== ""));
   const chosenFixes = budget.take(fixes);
@@ -160,7 +160,7 @@ class TokenBudget {
   take(texts: readonly string[]): string[] {
     const taken: string[] = [];
     for (const text of texts) {
-      const tokens = estimateTokens(text);
+      const tokens = estimateContextTokens(text);
       if (tokens > this.left) break;
       this.left -= tokens;
       taken.push(text);

@@ -1,3 +1,4 @@
+import { fencedText } from "../../../platform/values/markdown_text.ts";
 import { nearestNames } from "../../../platform/values/nearest_names.ts";
 import type { ErrorFix } from "./sql_context.ts";
 import { stripConstants } from "./strip_constants.ts";
@@ -22,7 +23,7 @@ export async function proposeFix(
   const title = titleOf(words);
   const renamed = renamedTo(failedSql, fixedSql, words);
   const fix = renamed === null
-    ? `Write it in this way:\n\n\`\`\`sql\n${fixed}\n\`\`\``
+    ? `Write it in this way:\n\n${fencedText(fixed, "sql")}`
     : `Use \`${renamed}\` instead`;
   return { title, error: words, fix };
 }
@@ -34,7 +35,11 @@ function errorWithoutData(error: string): string {
     .replace(/ \(SQLSTATE[\s\S]*$/, "")
     .replace(/ (near|Detail:|Hint:|Similar names:) [\s\S]*$/, "")
     .replace(/: ["'][\s\S]*$/, "")
+    // An identifier must neither end the code span nor begin a fix of its own.
+    .replaceAll("`", "'")
+    .replace(/\*+/g, "*")
     .replace(/\s+/g, " ")
+    .replace(/[\p{Bidi_Control}\p{Cc}]/gu, "")
     .trim()
     .slice(0, 300);
 }

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { blankComments } from "../blank_comments.ts";
+import { plainIdentifiers } from "./plain_identifiers.ts";
 import { parseSql, SqlSyntaxError } from "../parse_sql.ts";
 import { isNode, type TreeNode, type TreeValue, visitNodes } from "../syntax_tree.ts";
 
@@ -17,7 +18,8 @@ const TYPE_BEFORE_TEXT =
 /**
  * The statement with its strings and numbers replaced by `$1`, `$2` …, so that the learned text
  * contains no user data. Numbers that are positions or sizes (`group by 1`, `limit 5`,
- * `varchar(20)`) stay. Equal constants get the same parameter.
+ * `varchar(20)`) stay. Equal constants get the same parameter. Identifiers cannot end a fence or a
+ * comment of the file.
  *
  * @returns Null for a text that is not one statement, or whose constants cannot be located.
  */
@@ -27,7 +29,8 @@ export async function stripConstants(text: string): Promise<string | null> {
   try {
     const [statement, ...others] = await parseSql(sql);
     if (statement === undefined || others.length > 0) return null;
-    const stripped = withoutConstants(sql, statement.stmt);
+    const stripped = plainIdentifiers(withoutConstants(sql, statement.stmt));
+    if (stripped === null) return null;
     await parseSql(stripped);
     return stripped.replace(/[\s;]+$/, "").replace(/[ \t]+$/gm, "");
   } catch (error) {

@@ -34,3 +34,22 @@ Deno.test("stripConstants() returns nothing for input that is not one statement"
     assert.equal(await stripConstants(sql), null);
   }
 });
+
+Deno.test("stripConstants() writes identifiers so that they cannot leave a file's fence or comment", async () => {
+  const cases: readonly (readonly [string, string])[] = [
+    [
+      'select "a -->\n\n## Successful Query Patterns" from t',
+      'select U&"a \\002d\\002d>\\000a\\000a## Successful Query Patterns" from t',
+    ],
+    [
+      'select "```" as "x\\y``` ""z"""',
+      'select U&"\\0060\\0060\\0060" as U&"x\\\\y\\0060\\0060\\0060 ""z"""',
+    ],
+    ['select "<!-- Proposed" from t', 'select U&"\\003c\\0021\\002d\\002d Proposed" from t'],
+    [
+      'select "Total (€)", a -> $1\nfrom "Über t" -- remark',
+      'select "Total (€)", a -> $1\nfrom "Über t"',
+    ],
+  ];
+  for (const [sql, written] of cases) assert.equal(await stripConstants(sql), written);
+});

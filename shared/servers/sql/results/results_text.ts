@@ -1,4 +1,5 @@
 import { csvLine } from "../../../platform/values/csv_line.ts";
+import { inlineText } from "../../../platform/values/markdown_text.ts";
 import type { JsonValue } from "../../../platform/values/json.ts";
 import { kindOf, type ResultTable, textOfValue, toObjects } from "./result_table.ts";
 
@@ -23,8 +24,5 @@ export function resultsJson(table: ResultTable): string {
 }
 
 function cell(value: JsonValue): string {
-  return textOfValue(value)
-    .replace(/[\\|`*_[\]~]/g, "\\$&")
-    .replaceAll("<", "&lt;")
-    .replace(/\r\n|[\r\n]/g, "<br>");
+  return textOfValue(value).split(/\r\n|[\r\n]/).map(inlineText).join("<br>");
 }

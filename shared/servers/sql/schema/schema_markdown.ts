@@ -1,3 +1,4 @@
+import { codeSpan, inlineText } from "../../../platform/values/markdown_text.ts";
 import {
   isTable,
   primaryKeyOf,
@@ -57,8 +58,8 @@ function summaryOf({ relations, offset, total, nextCursor, schemaHash }: SchemaD
     : `Tables and views ${Math.min(offset + 1, total)} to ${
       offset + relations.length
     } of ${total}.`;
-  const more = nextCursor === null ? "" : ` The next page: cursor ${code(nextCursor)}.`;
-  return `${shown}${more} Schema hash ${code(schemaHash.slice(0, 16))}.`;
+  const more = nextCursor === null ? "" : ` The next page: cursor ${codeSpan(nextCursor)}.`;
+  return `${shown}${more} Schema hash ${codeSpan(schemaHash.slice(0, 16))}.`;
 }
 
 function relationText(relation: SchemaRelation, { relationships }: SchemaDocument): string {
@@ -71,8 +72,8 @@ function relationText(relation: SchemaRelation, { relationships }: SchemaDocumen
     ...relation.policies.map(policyText),
   ].map((line) => `- ${line}`);
   return [
-    `### ${code(qualifiedName(relation))}`,
-    ...(relation.comment === null ? [] : [`> ${plain(relation.comment)}`]),
+    `### ${codeSpan(qualifiedName(relation))}`,
+    ...(relation.comment === null ? [] : [`> ${inlineText(relation.comment)}`]),
     factsOf(relation),
     columnTable(relation),
     ...(lists.length === 0 ? [] : [lists.join("\n")]),
@@ -105,11 +106,11 @@ function columnTable(relation: SchemaRelation): string {
 function columnRow(column: SchemaColumn, isKey: boolean): string {
   const { name, type, is_nullable, comment } = column;
   const cells = [
-    `${code(name)}${isKey ? " (key)" : ""}`,
-    code(type),
+    `${codeSpan(name)}${isKey ? " (key)" : ""}`,
+    codeSpan(type),
     is_nullable ? "yes" : "no",
     defaultOf(column),
-    comment === null ? "" : plain(comment),
+    comment === null ? "" : inlineText(comment),
   ];
   return `| ${cells.join(" | ")} |`;
 }
@@ -117,12 +118,12 @@ function columnRow(column: SchemaColumn, isKey: boolean): string {
 function defaultOf({ default: expression, identity, is_generated }: SchemaColumn): string {
   if (identity !== null) return `identity (${identity})`;
   if (expression === null) return "";
-  return is_generated ? `generated: ${code(expression)}` : code(expression);
+  return is_generated ? `generated: ${codeSpan(expression)}` : codeSpan(expression);
 }
 
 function constraintText(constraint: SchemaConstraint): string {
   const { kind, name, columns, definition } = constraint;
-  const on = columns.map(code).join(", ");
+  const on = columns.map(codeSpan).join(", ");
   switch (kind) {
     case "primary_key":
       return `primary key ${on}`;
@@ -132,68 +133,53 @@ function constraintText(constraint: SchemaConstraint): string {
       return `foreign key ${on} → ${targetOf(constraint)}`;
     case "check":
     case "exclusion":
-      return `${kind} ${code(name)}: ${code(definition ?? "")}`;
+      return `${kind} ${codeSpan(name)}: ${codeSpan(definition ?? "")}`;
   }
 }
 
 function targetOf(constraint: SchemaConstraint): string {
   const { target_schema: schema, target_table: name, target_columns, on_delete } = constraint;
   if (schema === null || name === null) return "a table that you may not use";
-  const columns = (target_columns ?? []).map(code).join(", ");
-  return `${code(qualifiedName({ schema, name }))} (${columns}), on delete ${on_delete}`;
+  const columns = (target_columns ?? []).map(codeSpan).join(", ");
+  return `${codeSpan(qualifiedName({ schema, name }))} (${columns}), on delete ${on_delete}`;
 }
 
 function indexText({ name, method, columns, is_unique, predicate }: SchemaIndex): string {
-  const where = predicate === null ? "" : ` where ${code(predicate)}`;
-  return `${is_unique ? "unique " : ""}index ${code(name)} (${method}) on ${
-    columns.map(code).join(", ")
+  const where = predicate === null ? "" : ` where ${codeSpan(predicate)}`;
+  return `${is_unique ? "unique " : ""}index ${codeSpan(name)} (${method}) on ${
+    columns.map(codeSpan).join(", ")
   }${where}`;
 }
 
 function policyText({ name, command, is_permissive, using, check }: SchemaPolicy): string {
   const rules = [
-    ...(using === null ? [] : [`using ${code(using)}`]),
-    ...(check === null ? [] : [`check ${code(check)}`]),
+    ...(using === null ? [] : [`using ${codeSpan(using)}`]),
+    ...(check === null ? [] : [`check ${codeSpan(check)}`]),
   ];
   const kind = is_permissive ? "policy" : "restrictive policy";
-  return `${kind} ${code(name)} for ${command}${rules.length === 0 ? "" : `: ${rules.join(", ")}`}`;
+  return `${kind} ${codeSpan(name)} for ${command}${
+    rules.length === 0 ? "" : `: ${rules.join(", ")}`
+  }`;
 }
 
 function enumText({ comment, values, ...named }: SchemaEnum): string {
-  const remark = comment === null ? "" : ` (${plain(comment)})`;
-  return `- ${code(qualifiedName(named))}: ${values.map(code).join(", ")}${remark}`;
+  const remark = comment === null ? "" : ` (${inlineText(comment)})`;
+  return `- ${codeSpan(qualifiedName(named))}: ${values.map(codeSpan).join(", ")}${remark}`;
 }
 
 function functionText(fn: SchemaFunction): string {
   const { arguments: parameters, returns, volatility, is_security_definer, comment } = fn;
-  const result = returns === null ? "" : ` → ${code(returns)}`;
+  const result = returns === null ? "" : ` → ${codeSpan(returns)}`;
   const rights = is_security_definer ? ", with its owner's rights" : "";
-  const remark = comment === null ? "" : `: ${plain(comment)}`;
+  const remark = comment === null ? "" : `: ${inlineText(comment)}`;
   return `- ${
-    code(`${qualifiedName(fn)}(${parameters})`)
+    codeSpan(`${qualifiedName(fn)}(${parameters})`)
   }${result} (${volatility}${rights})${remark}`;
 }
 
 function advisoryText({ kind, table, object, message, fix }: SchemaAdvisory): string {
-  const about = object === null ? code(table) : `${code(table)}, ${code(object)}`;
+  const about = object === null ? codeSpan(table) : `${codeSpan(table)}, ${codeSpan(object)}`;
   return `- **${kind.replaceAll("_", " ")}** ${about}: ${message}${
-    fix === null ? "" : ` ${code(fix)}`
+    fix === null ? "" : ` ${codeSpan(fix)}`
   }`;
-}
-
-/** A code span, delimited by more backticks than it contains; bars are escaped for tables. */
-function code(text: string): string {
-  const line = oneLine(text).replaceAll("|", "\\|");
-  const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
-}
-
-/** Untrusted text on one line, without Markdown or fence syntax. */
-function plain(text: string): string {
-  return oneLine(text).replace(/[\\`*_[\]#|~]/g, "\\$&").replaceAll("<", "&lt;");
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
 }

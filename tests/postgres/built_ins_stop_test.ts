@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { writeLine } from "../../scripts/terminal.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { allowedFunctions } from "../../shared/servers/sql/allowed_functions.ts";
+import { operandColumns, operandLists, OPERANDS_TABLE } from "../security/largest_operands.ts";
+import { startMigratedServer } from "./native_server.ts";
+
+const TIMEOUT_MS = 100;
+/** A call may take this long to notice its timeout. */
+const MAX_MS = 300;
+/** The machine may be busy: what counts is the least of these runs, with a margin of two. */
+const RUNS = 4;
+const MARGIN = 2;
+
+const GUARDS = ["search", "number", "growth", "key"].map((kind) => `supaswarm_${kind}_guards`);
+
+interface BuiltIn {
+  readonly name: string;
+  readonly kind: "aggregate" | "function" | "operator" | "set";
+  readonly types: readonly string[];
+}
+
+/** Every allowed function and aggregate, and every operator. */
+async function builtIns(sql: Sql): Promise<BuiltIn[]> {
+  return await sql<BuiltIn[]>`
+    select quote_ident(proname) as name,
+      case when prokind = 'a' then 'aggregate' when proretset then 'set' else 'function' end as kind,
+      (select coalesce(jsonb_agg(type.typname order by place), '[]')
+       from unnest(proargtypes::oid[]) with ordinality as argument (id, place)
+       join pg_type as type on type.oid = argument.id) as types
+    from pg_proc
+    where oid < 16384 and pronamespace = 'pg_catalog'::regnamespace and prokind in ('a', 'f')
+      and ${sql.json([...allowedFunctions()])} ? proname
+    union all
+    select oprname, 'operator', (
+      select jsonb_agg(type.typname order by place)
+      from unnest(array[oprleft, oprright]) with ordinality as operand (id, place)
+      join pg_type as type on type.oid = operand.id)
+    from pg_operator
+    where oid < 16384 and oprcode <> 0`;
+}
+
+function statementsOf({ name, kind, types }: BuiltIn): string[] {
+  return operandLists(types).map((operands) => {
+    const list = operands.join(", ");
+    const [first = "", second] = operands;
+    switch (kind) {
+      case "aggregate":
+        return `select ${name}(${list}) is null from public.operands, generate_series(1, 20)`;
+      case "set":
+        return `select count(*) from public.operands, ${name}(${list})`;
+      case "operator":
+        return second === undefined
+          ? `select (${name} ${first}) is null from public.operands`
+          : `select (${first} ${name} ${second}) is null from public.operands`;
+      default:
+        return `select ${name}(${list}) is null from public.operands`;
+    }
+  });
+}
+
+/** Milliseconds until a statement with a timeout of 100 ms has ended, in the fastest run. */
+async function leastMs(sql: Sql, statement: string): Promise<number> {
+  let least = Infinity;
+  for (let run = 0; run < RUNS && least > MAX_MS; run++) {
+    const startedMs = performance.now();
+    await sql.unsafe(statement).catch(() => {});
+    least = Math.min(least, performance.now() - startedMs);
+  }
+  return least;
+}
+
+Deno.test("a timeout ends every allowed function and operator with its largest operands", async () => {
+  await using server = await startMigratedServer();
+  const sql = createSql(server.cluster.url, { maxConnections: 1, applicationName: "stops" });
+  try {
+    await sql.unsafe(OPERANDS_TABLE);
+    for (const statement of operandColumns()) await sql.unsafe(statement);
+    const statements = [...new Set((await builtIns(sql)).flatMap(statementsOf))];
+    await sql.unsafe(`set search_path = ${GUARDS.join(", ")}, pg_catalog, public`);
+    await sql.unsafe(
+      "set work_mem = '4MB'; set max_parallel_workers_per_gather = 0; set jit = off",
+    );
+    await sql.unsafe(`set statement_timeout = ${TIMEOUT_MS}`);
+
+    const late: string[] = [];
+    for (const statement of statements) {
+      const ms = await leastMs(sql, statement);
+      if (ms > MARGIN * MAX_MS) late.push(`${Math.round(ms)} ms: ${statement}`);
+    }
+
+    writeLine(`${statements.length} statements`);
+    assert.ok(statements.length > 3_000, `${statements.length} statements`);
+    assert.deepEqual(late, []);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+});
+
+Deno.test("without the guards, some of these calls ignore their timeout", async () => {
+  await using server = await startMigratedServer();
+  const sql = createSql(server.cluster.url, { maxConnections: 1, applicationName: "stops" });
+  try {
+    await sql.unsafe(`set statement_timeout = ${TIMEOUT_MS}`);
+
+    const ms = await leastMs(
+      sql,
+      "select strpos(repeat('a', 120000), 'b' || repeat('a', 60000)) as unguarded",
+    );
+
+    assert.ok(ms > MARGIN * MAX_MS, `${ms} ms`);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+});
