@@ -4,6 +4,7 @@
 create table private.quotas (
   name text not null check (name in (
     'running_tasks', 'waiting_tasks', 'task_creations_per_minute', 'stored_bytes',
+    'trace_bytes', 'ledger_bytes', 'conversation_bytes', 'ruleset_bytes',
     'tool_list_refreshes_per_minute', 'active_schedules', 'active_webhooks',
     'max_input_tokens', 'max_output_tokens', 'max_cost_micro_usd', 'max_steps', 'max_depth',
     'max_tasks', 'max_wall_seconds'
@@ -16,7 +17,7 @@ create index quotas_user_id_idx on private.quotas (user_id);
 comment on table private.quotas is
   'How much a user may use. A user''s own row overrides the row for all users. Written by the operator.';
 comment on column private.quotas.name is
-  'running_tasks and waiting_tasks count tasks and subtasks. stored_bytes counts files and saved data of tasks. active_schedules and active_webhooks count rows. A name that starts with max_ is the ceiling of that budget cap, for each job.';
+  'running_tasks and waiting_tasks count tasks and subtasks. stored_bytes counts files and saved data of tasks. trace_bytes counts inputs, steps and events of jobs, ledger_bytes tool calls, their grades and model calls, conversation_bytes and ruleset_bytes what their names say. active_schedules and active_webhooks count rows. A name that starts with max_ is the ceiling of that budget cap, for each job.';
 comment on column private.quotas.user_id is 'Null: applies to every user without their own row of this name.';
 comment on column private.quotas.amount is 'Null: no limit.';
 alter table private.quotas enable row level security;
@@ -28,6 +29,10 @@ insert into private.quotas (name, amount) values
   ('waiting_tasks', 10000),
   ('task_creations_per_minute', 600),
   ('stored_bytes', 1073741824),
+  ('trace_bytes', 1073741824),
+  ('ledger_bytes', 268435456),
+  ('conversation_bytes', 67108864),
+  ('ruleset_bytes', 16777216),
   ('tool_list_refreshes_per_minute', 30),
   ('active_schedules', 100),
   ('active_webhooks', 20);
@@ -119,9 +124,9 @@ comment on function private.take_from_minute(text, uuid, text) is
 
 -- Tasks -----------------------------------------------------------------------------------------
 
--- Delayed tasks have no message in the queue, so they are counted with this index.
-create index tasks_delayed_idx on public.tasks (created_by)
-  where status = 'pending' and message_id is null and created_by is not null;
+-- Delayed tasks are not in the lines, so they are counted with this index.
+create index tasks_delayed_of_owner_idx on public.tasks (created_by)
+  where status = 'pending' and run_after is not null and created_by is not null;
 
 create function private.waiting_count(p_user_id uuid, p_max bigint)
 returns bigint
@@ -135,7 +140,7 @@ begin
     select count(*)
     from (
       select from public.tasks as task
-      where task.status = 'pending' and task.message_id is not null
+      where task.status = 'pending' and task.run_after is null
         and task.owner_key = p_user_id
       limit p_max
     ) as queued
@@ -143,7 +148,7 @@ begin
     select count(*)
     from (
       select from public.tasks as task
-      where task.status = 'pending' and task.message_id is null and task.created_by = p_user_id
+      where task.status = 'pending' and task.run_after is not null and task.created_by = p_user_id
       limit p_max
     ) as delayed
   );
@@ -178,6 +183,8 @@ begin
   -- This also serializes the user's requests, so that the count below is exact.
   perform private.take_from_minute('task_creations_per_minute', p_user_id, p_action);
   perform private.assert_may_wait(p_user_id, 1, p_action);
+  perform private.assert_room_left('trace_bytes', p_user_id, p_action);
+  perform private.assert_room_left('ledger_bytes', p_user_id, p_action);
 end;
 $$;
 comment on function private.take_task_creation(uuid, text) is
@@ -288,7 +295,7 @@ create trigger stored_values_sum_new after insert on private.stored_values
 create trigger stored_values_sum_old after delete on private.stored_values
   referencing old table as old_rows for each statement execute function private.sum_stored_values();
 
-create function private.note_stored(p_task public.tasks, p_name text, p_byte_count bigint)
+create function private.record_stored(p_task public.tasks, p_name text, p_byte_count bigint)
 returns void
 language plpgsql
 set search_path = ''
@@ -303,7 +310,7 @@ begin
   values (p_task.id, p_name, p_task.created_by, p_byte_count);
 end;
 $$;
-comment on function private.note_stored(public.tasks, text, bigint) is 'Counts a stored value of a task toward its owner''s quota.';
+comment on function private.record_stored(public.tasks, text, bigint) is 'Counts a stored value of a task toward its owner''s quota.';
 
 create function private.stored_bytes_left(p_user_id uuid)
 returns bigint

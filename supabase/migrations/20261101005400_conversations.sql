@@ -169,6 +169,45 @@ comment on function private.delete_conversation(uuid) is
   'Deletes a conversation of the caller with its messages. Definer: users may not write the table; the function deletes only conversations of auth.uid(). Raises CONVERSATION_NOT_FOUND, INSUFFICIENT_SCOPE. Called by the server catalog.';
 grant execute on function private.delete_conversation(uuid) to authenticated;
 
+create function private.debit_conversations()
+returns trigger
+language plpgsql
+-- Operators may write conversations too.
+security definer
+set search_path = ''
+as $$
+declare
+  -- A row with its places in the indexes, beside its text.
+  c_row_bytes constant int := 200;
+begin
+  if tg_table_name = 'conversations' then
+    if tg_op = 'INSERT' then
+      perform private.debit_stored('conversation_bytes', new.user_id, c_row_bytes + octet_length(new.title), 'create the conversation');
+      return null;
+    end if;
+    perform private.credit_stored('conversation_bytes', old.user_id, c_row_bytes + octet_length(old.title) + coalesce((
+      select sum(c_row_bytes + octet_length(message.content))
+      from public.messages as message
+      where message.conversation_id = old.id
+    ), 0)::bigint);
+    return old;
+  end if;
+  perform private.debit_stored('conversation_bytes', (
+    select conversation.user_id from public.conversations as conversation where conversation.id = new.conversation_id
+  ), c_row_bytes + octet_length(new.content), 'add the message');
+  return null;
+end;
+$$;
+comment on function private.debit_conversations() is
+  'Row trigger: counts conversations and messages toward the quota conversation_bytes, and no longer when the conversation is deleted. Raises QUOTA_EXCEEDED. Definer: clients may not read quotas.';
+create trigger conversations_debit after insert on public.conversations
+  for each row execute function private.debit_conversations();
+-- Before, while its messages exist.
+create trigger conversations_credit before delete on public.conversations
+  for each row execute function private.debit_conversations();
+create trigger messages_debit after insert on public.messages
+  for each row execute function private.debit_conversations();
+
 -- Tasks that answer in a conversation -------------------------------------------------------------
 
 create function private.conversation_of_task(p_metadata jsonb)
@@ -212,7 +251,8 @@ as $$
 declare
   c_max_characters constant int := 1000000;
 begin
-  -- If the conversation was deleted in the meantime, nothing is added and the task still completes.
+  -- If the conversation was deleted in the meantime, or its owner's quota is used up, nothing is added and the
+  -- task still completes.
   perform private.append_message(
     private.conversation_of_task(new.metadata), new.created_by, 'assistant',
     left(case jsonb_typeof(new.output)
@@ -221,6 +261,9 @@ begin
     end, c_max_characters),
     format('task:%s:%s', new.id, new.epoch)
   );
+  return null;
+exception when sqlstate 'PT429' then
+  update public.tasks set logs = logs || private.log_line(sqlerrm) where id = new.id;
   return null;
 end;
 $$;

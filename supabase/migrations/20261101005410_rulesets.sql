@@ -71,6 +71,35 @@ create trigger refuse_version_change before update on public.ruleset_versions
   when ((old.ruleset_id, old.version, old.name, old.content) is distinct from (new.ruleset_id, new.version, new.name, new.content))
   execute function private.refuse_version_change();
 
+create function private.debit_rulesets()
+returns trigger
+language plpgsql
+-- Operators may write rulesets too.
+security definer
+set search_path = ''
+as $$
+begin
+  if tg_op = 'DELETE' then
+    perform private.credit_stored('ruleset_bytes', old.owner, sum(octet_length(stored.content::text) + 200)::bigint)
+    from public.ruleset_versions as stored
+    where stored.ruleset_id = old.id
+    having count(*) > 0;
+    return old;
+  end if;
+  perform private.debit_stored('ruleset_bytes', (
+    select ruleset.owner from public.rulesets as ruleset where ruleset.id = new.ruleset_id
+  ), octet_length(new.content::text) + 200, 'save the ruleset');
+  return null;
+end;
+$$;
+comment on function private.debit_rulesets() is
+  'Row trigger: counts the versions of a ruleset toward its owner''s quota ruleset_bytes, and no longer when the ruleset is deleted. Raises QUOTA_EXCEEDED. Definer: clients may not read quotas.';
+create trigger ruleset_versions_debit after insert on public.ruleset_versions
+  for each row execute function private.debit_rulesets();
+-- Before, while its versions exist.
+create trigger rulesets_credit before delete on public.rulesets
+  for each row execute function private.debit_rulesets();
+
 create function private.holds_every_scope()
 returns boolean
 language plpgsql

@@ -5,7 +5,7 @@ select plan(6);
 create temp table made on commit drop as select tests.create_task() as first, tests.create_task() as second;
 grant select on made to authenticated;
 create function pg_temp.end_tasks() returns void language sql as $$
-  update public.tasks set status = 'failed', error = '{}', finished_at = now(), message_id = null
+  update public.tasks set status = 'failed', error = '{}', finished_at = now()
 $$;
 delete from private.quota_minutes;
 insert into private.quotas (name, user_id, amount) values ('task_creations_per_minute', tests.user_id('owner'), 2);
