@@ -119,6 +119,7 @@ stable
 set search_path = ''
 as $$
 begin
+  perform private.assert_room_left('trace_bytes', p_task.created_by, 'call the model');
   if private.cap(private.assert_budget_left(p_task), 'max_cost_micro_usd', null) is not null then
     perform private.assert_price_known(exists (
       select from public.agents as agent
@@ -130,7 +131,7 @@ begin
 end;
 $$;
 comment on function private.assert_budget_allows_model_call(public.tasks) is
-  'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN when the job''s budget does not allow another model call.';
+  'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN when the job''s budget does not allow another model call, and QUOTA_EXCEEDED when its owner''s quota trace_bytes is used up.';
 
 create function private.record_usage(p_usage jsonb)
 returns void
@@ -175,6 +176,12 @@ begin
     v_used.output_tokens, v_used.web_search_calls, v_used.code_execution_calls, v_used.cost_micro_usd,
     coalesce(v_used.is_estimate, false)
   );
+  -- Not by a trigger, which takes twice as long.
+  perform private.debit_model_call(v_used.user_id);
+  if p_usage ->> 'reservation_id' is not null then
+    -- In the transaction that adds the cost to the job.
+    delete from private.job_reservations where id = (p_usage ->> 'reservation_id')::uuid;
+  end if;
   perform private.settle_spending(v_used, (p_usage ->> 'reservation_id')::uuid);
   if v_used.task_id is null then
     return;

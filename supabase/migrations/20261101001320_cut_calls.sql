@@ -1,5 +1,5 @@
--- Model calls that were cut off: an estimate of their cost is recorded, and the next call runs in a worker
--- that does nothing else.
+-- Model calls that were cut off: an estimate of their cost is recorded. The next call of the step is not streamed,
+-- and after a second cut it runs in a worker that does nothing else.
 
 create function private.is_calling_model(p_task_id uuid)
 returns boolean
@@ -61,6 +61,7 @@ begin
     'key_source', private.key_source_of(v_task.created_by, v_provider_id),
     'is_estimate', true
   );
+  perform private.end_job_reservations(p_task_id);
   perform private.record_usage(v_usage || jsonb_build_object(
     'user_id', v_task.created_by, 'task_id', p_task_id, 'step_seq', v_step.seq, 'agent_slug', v_task.agent_slug));
   perform private.emit_event(p_task_id, v_task.master_task_id, 'model.interrupted', jsonb_build_object(
@@ -70,7 +71,7 @@ $$;
 comment on function private.book_cut_call(uuid, jsonb) is
   'Records the estimated usage {seq, input_tokens, output_tokens} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. The caller holds the task.';
 
-create function private.note_cut_call(p_task_id uuid, p_cut_call jsonb)
+create function private.record_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
 language plpgsql
 set search_path = ''
@@ -80,11 +81,16 @@ begin
   update public.task_steps
   set interruptions = interruptions + 1
   where task_id = p_task_id and seq = (p_cut_call ->> 'seq')::int and kind = 'model' and state = 'started';
-  update public.tasks set works_alone = true where id = p_task_id and finished_at is null;
+  -- Once more beside others, without streaming, which costs less CPU; then alone.
+  update public.tasks set works_alone = true
+  where id = p_task_id and finished_at is null and exists (
+    select from public.task_steps
+    where task_id = p_task_id and kind = 'model' and state = 'started' and interruptions > 1
+  );
 end;
 $$;
-comment on function private.note_cut_call(uuid, jsonb) is
-  'Records a model call that ended with its worker, and marks the task so that its next model call runs alone in a worker. The caller holds the task.';
+comment on function private.record_cut_call(uuid, jsonb) is
+  'Records a model call that ended with its worker. After the second time, the next call of the step runs alone in a worker. The caller holds the task.';
 
 create function private.lose_call(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_cut_call jsonb)
 returns void
@@ -141,31 +147,59 @@ $$;
 comment on function private.estimated_cut_call(public.tasks, timestamptz) is
   'Estimates what the running model call of a task had used by p_ended_at, the last heartbeat of its worker.';
 
-create function private.release_cut_calls(p_lease_seconds int)
-returns void
+create function private.return_expired_task(p_task_id uuid)
+returns boolean
 language plpgsql
 set search_path = ''
 as $$
 declare
   v_task public.tasks;
 begin
-  for v_task in
-    select *
-    from public.tasks
-    where status = 'running'
-      and lease_expires_at <= clock_timestamp()
-      and cancel_requested_at is null
-      and deliveries < max_deliveries
-      and private.is_calling_model(id)
-    order by lease_expires_at
-    limit 50
-    for no key update skip locked
-  loop
-    perform private.note_cut_call(v_task.id, private.estimated_cut_call(
-      v_task, v_task.lease_expires_at - make_interval(secs => p_lease_seconds)));
-    perform private.requeue_task(v_task, null, 'worker ' || v_task.worker_id || ' died during a model call');
-  end loop;
+  select * into v_task
+  from public.tasks
+  where id = p_task_id
+    and status = 'running'
+    and lease_expires_at <= clock_timestamp()
+    and cancel_requested_at is null
+    and deliveries < max_deliveries
+  for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  if private.is_calling_model(p_task_id) then
+    perform private.record_cut_call(p_task_id, private.estimated_cut_call(v_task, coalesce(
+      (select seen_at from private.workers where id = v_task.worker_id), v_task.lease_expires_at)));
+  end if;
+  perform private.requeue_task(v_task, null, 'worker ' || v_task.worker_id || ' died');
+  return true;
 end;
 $$;
-comment on function private.release_cut_calls(int) is
-  'Returns tasks to the queue whose worker died during a model call. The call is recorded, and the next one runs alone in a worker. Part of a claim.';
+comment on function private.return_expired_task(uuid) is
+  'Returns a task whose worker died to its place in the line, and records the model call that was running. False when it is not to be returned or is busy.';
+
+create function private.return_expired_tasks(p_except_worker_id text default null)
+returns int
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  -- A value, because an index cannot be searched for a volatile function.
+  v_now constant timestamptz := clock_timestamp();
+begin
+  return private.run_for_each('return_expired_task', array(
+    select id
+    from public.tasks
+    where status = 'running' and lease_expires_at <= v_now
+      and worker_id is distinct from p_except_worker_id
+      and cancel_requested_at is null and deliveries < max_deliveries
+    order by lease_expires_at
+    limit 50
+  ));
+end;
+$$;
+comment on function private.return_expired_tasks(text) is
+  'Returns the tasks of dead workers to the lines. Called by the reconciler and by every heartbeat, whose own worker is alive.';

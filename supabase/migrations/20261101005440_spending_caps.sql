@@ -85,7 +85,7 @@ comment on function private.begin_spending(public.model_policies) is
 
 create function private.reserve_spending(
   p_policy public.model_policies, p_provider public.llm_providers, p_model text,
-  p_input_tokens bigint, p_output_tokens bigint
+  p_input_tokens bigint, p_output_tokens bigint, p_reservation_id uuid default null
 )
 returns uuid
 language plpgsql
@@ -100,7 +100,7 @@ declare
   v_id uuid;
 begin
   if p_policy.spending_cap_micro_usd is null then
-    return null;
+    return p_reservation_id;
   end if;
   if v_price.model is null then
     perform private.raise_error('PRICE_UNKNOWN',
@@ -120,9 +120,9 @@ begin
         ceil(extract(epoch from v_spending.period_start + ('1 ' || p_policy.cap_period)::interval - clock_timestamp()))::bigint,
         p_policy.cap_period));
   end if;
-  insert into private.model_reservations (policy_id, period_start, amount_micro_usd, expires_at)
+  insert into private.model_reservations (id, policy_id, period_start, amount_micro_usd, expires_at)
   values (
-    p_policy.id, v_spending.period_start,
+    coalesce(p_reservation_id, gen_random_uuid()), p_policy.id, v_spending.period_start,
     ceil((coalesce(p_input_tokens, c_usual_tokens) * v_price.input_micro_usd_per_mtok::numeric
       + coalesce(p_output_tokens, c_usual_tokens) * v_price.output_micro_usd_per_mtok) / 1000000),
     clock_timestamp() + c_lost_after
@@ -131,8 +131,8 @@ begin
   return v_id;
 end;
 $$;
-comment on function private.reserve_spending(public.model_policies, public.llm_providers, text, bigint, bigint) is
-  'Reserves the estimated cost of a call with the organization''s key (null tokens: 1,000) and returns the reservation, or null without a cap. A call is allowed while spent and reserved amounts are below the cap, so that only running calls can exceed it. Raises PRICE_UNKNOWN, SPENDING_CAP_REACHED. Called by resolve_provider_secret().';
+comment on function private.reserve_spending(public.model_policies, public.llm_providers, text, bigint, bigint, uuid) is
+  'Reserves the estimated cost of a call with the organization''s key (null tokens: 1,000) and returns the reservation (p_reservation_id if given, also without a cap). A call is allowed while spent and reserved amounts are below the cap, so that only running calls can exceed it. Raises PRICE_UNKNOWN, SPENDING_CAP_REACHED. Called by resolve_provider_secret().';
 
 create function private.settle_spending(p_used public.usage_events, p_reservation_id uuid)
 returns void
@@ -177,6 +177,7 @@ language sql
 set search_path = ''
 as $$
   delete from private.model_reservations where id = release_spending.p_reservation_id and not is_settled;
+  delete from private.job_reservations where id = release_spending.p_reservation_id;
 $$;
 comment on function private.release_spending(uuid) is
   'Releases the reservation of a call that its provider did not answer. Called by the model port.';

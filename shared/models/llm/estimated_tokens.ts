@@ -1,5 +1,6 @@
+import { byteLength } from "../../platform/values/byte_length.ts";
 import { estimatedFileTokens } from "./file_tokens.ts";
-import { filesOf, type ModelApi, type ModelRequest } from "./model_port.ts";
+import { filesOf, type ModelApi, type ModelMessage, type ModelRequest } from "./model_port.ts";
 
 /** Typical for English. */
 export const CHARS_PER_TOKEN = 4;
@@ -19,13 +20,38 @@ export function estimatedOutputTokens(
   return Math.ceil(Math.min(written, maxTokens ?? Infinity));
 }
 
-/** Estimates the tokens of a prompt from the length of its texts and from its files. */
+/** Estimates the tokens of a prompt from its texts, calls, tools and files. */
 export function estimatedInputTokens(
-  { system, messages }: Pick<ModelRequest, "system" | "messages">,
+  { system, messages, tools, output }: Pick<
+    ModelRequest,
+    "system" | "messages" | "tools" | "output"
+  >,
   api: ModelApi,
 ): number {
-  const characters = messages.reduce((sum, { text }) => sum + text.length, system.length);
+  const definitions = [...tools, ...(output === undefined ? [] : [output.schema])];
+  const characters = messages.reduce(
+    (sum, message) => sum + weightOf(message.text) + callsWeight(message),
+    weightOf(system) + jsonWeight(definitions),
+  );
   const facts = messages.flatMap(filesOf).flatMap((file) => file.facts ?? []);
   const fileTokens = facts.reduce((sum, file) => sum + estimatedFileTokens(file, api), 0);
   return Math.ceil(characters / CHARS_PER_TOKEN) + fileTokens;
+}
+
+function callsWeight(message: ModelMessage): number {
+  return message.role === "assistant" ? jsonWeight(message.tool_calls) : 0;
+}
+
+/** Without the brackets of an empty list. */
+function jsonWeight(list: readonly unknown[]): number {
+  return list.length === 0 ? 0 : weightOf(JSON.stringify(list));
+}
+
+/**
+ * Characters of English with as many tokens: other scripts have about one token for each character,
+ * and two or three bytes.
+ */
+function weightOf(text: string): number {
+  const bytes = byteLength(text);
+  return text.length + (bytes - text.length) * CHARS_PER_TOKEN / 2;
 }

@@ -8,7 +8,7 @@ grant select on made to authenticated;
 insert into public.model_prices (provider_id, model, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok, output_micro_usd_per_mtok)
 values (tests.create_provider('test'), 'm', 1000000, 1000000, 1000000);
 create function pg_temp.think(p_seq int, p_calls int) returns boolean language sql as $$
-  select private.record_steps((select id from made), 1, 30, jsonb_build_array(jsonb_build_object(
+  select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, jsonb_build_array(jsonb_build_object(
     'seq', p_seq, 'kind', 'model', 'state', 'done',
     'output', jsonb_build_object('tool_calls', (select coalesce(jsonb_agg(n), '[]') from generate_series(1, p_calls) as n)),
     'usage', jsonb_build_object('provider_id', tests.create_provider('test'), 'model', 'm', 'key_source', 'none',
