@@ -73,7 +73,7 @@ comment on function private.checked_input(public.tasks) is
 
 create function private.agent_facts(p_agent_id uuid, p_user_id uuid)
 returns table (
-  agent json, provider json, stored_bytes_left bigint, window_tokens int,
+  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
 )
 language plpgsql
@@ -101,6 +101,12 @@ begin
   agent := row_to_json(v_agent);
   if v_provider.id is not null then
     provider := row_to_json(v_provider);
+  end if;
+  if v_agent.provider_tools <> '{}' then
+    provider_rules := (
+      select json_object_agg(tool, jsonb_path_query_array(private.approval_rules(p_agent_id, null, tool, p_user_id), '$[*].ask'))
+      from unnest(v_agent.provider_tools) as tool
+    );
   end if;
   if p_user_id is not null then
     stored_bytes_left := private.stored_bytes_left(p_user_id);
@@ -190,42 +196,6 @@ $$;
 comment on function private.task_facts(public.tasks, public.tasks, bigint) is
   'The part of a context that describes the task. p_master is used only for a subtask.';
 
-create function private.new_task_context(p_task public.tasks)
-returns json
-language plpgsql
-stable
-set search_path = ''
-as $$
-declare
-  v_facts record;
-begin
-  select * into v_facts from private.agent_facts(p_task.agent_id, p_task.created_by);
-  return json_build_object(
-    'task', private.task_facts(p_task, null, v_facts.stored_bytes_left),
-    'agent', v_facts.agent,
-    'provider', v_facts.provider,
-    'window_tokens', coalesce(v_facts.window_tokens, 128000),
-    'fallbacks', coalesce(v_facts.fallbacks, '[]'),
-    'guardrails', coalesce(v_facts.guardrails, '[]'),
-    'skills', coalesce(v_facts.skills, '[]'),
-    'handoffs', coalesce(v_facts.handoffs, '[]'),
-    'steps', case
-      -- The step that begin_handed() is about to write.
-      when v_facts.provider is not null and p_task.budget is null then json_build_array(json_build_object(
-        'seq', 1, 'kind', 'model', 'state', 'started',
-        'name', coalesce(v_facts.agent ->> 'model', v_facts.provider ->> 'default_model'), 'output', null
-      ))
-      else '[]'
-    end,
-    'reviews', '[]'::json,
-    'job_data_flows', '[]'::json,
-    'is_untraced', true
-  );
-end;
-$$;
-comment on function private.new_task_context(public.tasks) is
-  'The context of a master task that was handed to its worker and has no trace yet, in a third less time than task_contexts().';
-
 create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
 -- Not jsonb, which takes three times as long to build a transcript of a thousand steps.
@@ -252,6 +222,7 @@ begin
       end),
       'agent', staff.agent,
       'provider', staff.provider,
+      'provider_rules', coalesce(staff.provider_rules, '{}'),
       'window_tokens', coalesce(staff.window_tokens, 128000),
       'fallbacks', coalesce(staff.fallbacks, '[]'),
       'guardrails', coalesce(staff.guardrails, '[]'),
@@ -261,7 +232,7 @@ begin
         select json_agg(
           json_build_object(
             'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
-            'call_id', step.call_id, 'input', step.input, 'usage', step.usage,
+            'call_id', step.call_id, 'input', step.input, 'usage', step.usage, 'interruptions', step.interruptions,
             'output', case when step.name = 'load_skill' then coalesce(
               (select hidden.output from private.hidden_step_outputs as hidden
                where hidden.task_id = step.task_id and hidden.seq = step.seq),
@@ -276,7 +247,9 @@ begin
       'reviews', coalesce((
         select json_agg(
           json_build_object(
-            'seq', review.seq, 'approved', review.approved, 'response', review.response,
+            'seq', review.seq, 'kind', review.kind, 'approved', review.approved, 'response', review.response,
+            'approved_arguments', review.approved_arguments,
+            'reasons', case when review.kind <> 'question' then review.context -> 'reasons' end,
             'comments', review.comments, 'answered_at', review.answered_at,
             'is_spent', coalesce(review.answered_at < step.started_at, false)
           )
@@ -286,7 +259,10 @@ begin
         left join public.task_steps as step on step.task_id = review.task_id and step.seq = review.seq
         where review.task_id = task.id
       ), '[]'),
-      'job_data_flows', coalesce(to_jsonb(totals.data_flows), '[]')
+      'job_data_flows', coalesce(to_jsonb(totals.data_flows), '[]'),
+      'first_epoch', (
+        select step.epoch::text from public.task_steps as step where step.task_id = task.id order by step.seq limit 1
+      )
     )
     from unnest(p_tasks) with ordinality as task
     left join private.job_totals as totals on totals.master_task_id = task.master_task_id

@@ -110,92 +110,6 @@ $$;
 comment on function private.end_overdue_jobs() is
   'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Running subtasks are cancelled.';
 
-create function private.send_new_messages(p_task_ids uuid[])
-returns int
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_count int;
-begin
-  update public.tasks as task
-  set message_id = private.send_message(task.id, coalesce(private.message_time(task.run_after), clock_timestamp()))
-  where task.id = any (p_task_ids);
-  get diagnostics v_count = row_count;
-  return v_count;
-end;
-$$;
-comment on function private.send_new_messages(uuid[]) is
-  'Sends a message for each of these pending tasks and returns how many. The caller holds the tasks.';
-
-create function private.send_new_message(p_task_id uuid)
-returns boolean
-language sql
-set search_path = ''
-as $$
-  select private.send_new_messages(array[p_task_id]) = 1;
-$$;
-comment on function private.send_new_message(uuid) is 'send_new_messages() for one task.';
-
-create function private.send_missing_messages()
-returns int
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_ids constant uuid[] := array(
-    select id
-    from public.tasks as candidate
-    where candidate.status = 'pending'
-      and (
-        (candidate.message_id is null and private.message_time(candidate.run_after) is not null)
-        or (
-          candidate.message_id is not null
-          and not exists (select from pgmq.q_agent_tasks as live where live.msg_id = candidate.message_id)
-        )
-      )
-    order by candidate.id
-    limit 1000
-    for no key update skip locked
-  );
-begin
-  return private.send_new_messages(v_ids);
-exception when others then
-  -- The failure of one task would undo the messages of all.
-  return private.run_for_each('send_new_message', v_ids);
-end;
-$$;
-comment on function private.send_missing_messages() is
-  'Sends a message for each pending task that has none: tasks that are due now, and tasks whose message was lost.';
-
-create function private.delete_stray_messages()
-returns int
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_count int;
-begin
-  delete from pgmq.q_agent_tasks as message
-  where message.msg_id in (
-    select stray.msg_id
-    from pgmq.q_agent_tasks as stray
-    where not exists (
-      select from public.tasks as task
-      where task.status = 'pending' and task.message_id = stray.msg_id
-        and stray.message ->> 'task_id' = task.id::text
-    )
-    limit 1000
-    -- Another session is claiming or deleting it.
-    for update skip locked
-  );
-  get diagnostics v_count = row_count;
-  return v_count;
-end;
-$$;
-comment on function private.delete_stray_messages() is
-  'Deletes messages that belong to no task: sent twice, malformed, or for a deleted task. Claims never read them, because they select tasks, not messages.';
-
 create function private.stranded_tasks(p_task_id uuid default null)
 returns table (task_id uuid, master_task_id uuid)
 language sql
@@ -241,7 +155,6 @@ begin
         select count(*) from public.tasks as child
         where child.parent_id = task.id and child.finished_at is null
       ),
-      message_id = private.send_message(task.id),
       logs = task.logs || private.log_line('woken by the reconciler')
   -- Read again under the lock: its previous holder may have queued the task.
   where task.id in (select task_id from private.stranded_tasks(p_task_id))
@@ -265,7 +178,7 @@ $$;
 comment on function private.wake_stranded_tasks() is
   'Queues parked tasks that no longer wait for anything.';
 
-create function private.forget_old_records()
+create function private.delete_old_records()
 returns int
 language plpgsql
 set search_path = ''
@@ -275,15 +188,12 @@ declare
 begin
   delete from private.maintenance_failures where last_failed_at < clock_timestamp() - interval '7 days';
   delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
-  delete from private.idle_workers where worker_id in (
-    select worker_id from private.idle_workers where seen_at < clock_timestamp() - interval '1 minute' for update skip locked
-  );
   get diagnostics v_count = row_count;
   return v_count;
 end;
 $$;
-comment on function private.forget_old_records() is
-  'Deletes what only recent rows are for: workers, idle workers and maintenance failures. Returns how many idle workers.';
+comment on function private.delete_old_records() is
+  'Deletes what only recent rows are for: workers and maintenance failures. Returns how many workers.';
 
 create function private.reconcile()
 returns jsonb
@@ -297,13 +207,13 @@ declare
 begin
   -- One call at a time: the unfinished repairs of another would look broken to this one.
   if pg_try_advisory_xact_lock(hashtextextended('supaswarm:reconcile', 0)) then
-    perform private.run_maintenance('forget_old_records');
-    perform private.run_maintenance('take_back_handed');
+    perform private.run_maintenance('delete_old_records');
+    perform private.run_maintenance('return_expired_tasks');
     v_ended := private.run_maintenance('end_expired_tasks') + private.run_maintenance('end_overdue_jobs');
     v_woken := private.run_maintenance('wake_stranded_tasks');
     -- Last, because it locks tasks without locking their jobs, and the steps above lock jobs.
-    v_resent := private.run_maintenance('send_missing_messages');
-    perform private.run_maintenance('delete_stray_messages');
+    v_resent := private.run_maintenance('repair_queue');
+    perform private.run_maintenance('sum_stored_debits', 100000);
   end if;
   return jsonb_build_object('ended', v_ended, 'resent', v_resent, 'woken', v_woken);
 end;
@@ -319,10 +229,11 @@ as $$
 begin
   begin
     perform private.reconcile();
-  exception when others then
-    perform private.note_maintenance_failure('reconcile', null, sqlstate, sqlerrm);
+  exception when query_canceled or others then
+    perform private.record_maintenance_failure('reconcile', null, sqlstate, sqlerrm);
   end;
+  perform private.run_maintenance('end_late_statements');
   perform private.wake_for_due_work();
 end;
 $$;
-comment on function private.tick() is 'Runs every 15 seconds: reconciles, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';
+comment on function private.tick() is 'Runs every 15 seconds: reconciles, ends statements of callers that are past their time, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';

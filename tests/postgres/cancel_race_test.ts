@@ -72,7 +72,13 @@ function master({ leases: [lease] }: Job): Lease {
 }
 
 const SUBTASKS = [1, 2, 3].map(subtaskIntent);
-const REVIEW = { seq: 1, question: "Go on?", options: null, context: null };
+const REVIEW = {
+  seq: 1,
+  question: "Go on?",
+  options: null,
+  context: null,
+  kind: "question" as const,
+};
 const BACKOFF = { retry: "backoff", retryAfterSeconds: null } as const;
 const ERROR = { code: "MODEL_UNAVAILABLE", message: "Down" } as const;
 

@@ -57,5 +57,5 @@ async function replaceDocument(sql: Sql, projectId: string, hashes: readonly str
 async function storeVectors(sql: Sql, projectId: string, hashes: readonly string[]) {
   const vectors = hashes.map((hash) => ({ chunk_hash: hash, embedding: VECTOR }));
   await sql`
-    select private.store_embeddings(${projectId}::uuid, ${EMBEDDER}, ${sql.json(vectors)})`;
+    select private.record_embeddings(${projectId}::uuid, ${EMBEDDER}, ${sql.json(vectors)})`;
 }

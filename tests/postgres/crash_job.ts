@@ -1,4 +1,5 @@
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { taskContext } from "../../shared/engine/agent/task_context.ts";
 import type { TaskStore } from "../../shared/engine/worker/task_store.ts";
 import { toolNamed } from "../../shared/engine/agent/agent_states.ts";
 import { answered, ask, turnNumber, type WorkerParts } from "../engine/worker/swarm_fixture.ts";
@@ -77,12 +78,10 @@ function watched(
     steps.map(({ seq }): Moment => `intended ${seq}`);
   return {
     ...store,
-    async claim(workerId, limit, options) {
-      const claimed = await store.claim(workerId, limit, options);
-      if (options?.beginsFirstSteps) {
-        const fresh = claimed.filter(({ epoch }) => epoch === "1");
-        for (const { taskId } of fresh) tell(taskId, ["intended 1"]);
-      }
+    async claim(workerId, limit, isIdle) {
+      const claimed = await store.claim(workerId, limit, isIdle);
+      const fresh = claimed.filter(({ context }) => taskContext.parse(context).steps.length === 1);
+      for (const { taskId } of fresh) tell(taskId, ["intended 1"]);
       return claimed;
     },
     async begin(lease, intents) {

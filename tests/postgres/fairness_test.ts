@@ -157,7 +157,7 @@ async function createTasksOf(
 
 /** The pages read to choose the next owner. */
 async function pagesOfTurns(sql: Sql): Promise<number> {
-  return await pagesOf(sql, "select * from private.next_in_turn(8)");
+  return await pagesOf(sql, "select * from private.next_tasks(8, true, true, false)");
 }
 
 async function pagesOf(sql: Sql, statement: string): Promise<number> {

@@ -34,7 +34,6 @@ Deno.test("a parent that waits for its children is woken exactly once", async (t
     await assertConsistent(sql);
     const wakes = await sentMessageCount(sql) - sentBefore;
     const woken = await claimAll(store);
-    assert.ok(woken.every(({ epoch }) => epoch === "2"));
     printFigures({ rounds, wakes, resumed: woken.length });
     assert.deepEqual([wakes, woken.length], [rounds, rounds]);
     await inLanes(8, woken, (parent) => store.finish(parent, "done", null));

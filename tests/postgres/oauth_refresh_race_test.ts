@@ -69,7 +69,7 @@ async function connect(sql: Sql) {
     redirect_url: "http://127.0.0.1:3",
   };
   const tokens = { access_token: "access 0", refresh_token: "refresh 0" };
-  await sql`select private.save_oauth_connection(${sql.json(connection)}, ${sql.json(tokens)})`;
+  await sql`select private.record_oauth_connection(${sql.json(connection)}, ${sql.json(tokens)})`;
   const [own] = await sql<{ id: string; generation: number }[]>`
     select credential_id as id, generation from private.oauth_connections`;
   return { credentialId: own?.id ?? "", generation: own?.generation ?? 0 };

@@ -125,7 +125,7 @@ async function filesThatUseTheQueue(sql: Sql): Promise<PgtapFile[]> {
     )
     select name from using_it`;
   const names = new Set(rows.map(({ name }) => name));
-  assert.ok(names.has("claim_tasks") && names.has("reconcile"), [...names].join(", "));
+  assert.ok(names.has("follow_waiting_task") && names.has("reconcile"), [...names].join(", "));
   const files = await pgtapFiles();
   return files.filter(({ folder, sql: text }) =>
     folder === "" || names.has(folder) || text.includes("pgmq.")

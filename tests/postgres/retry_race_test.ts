@@ -142,7 +142,7 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     const retried = await inLanes(6, leases, async ({ taskId }) => {
       const [won] = await Promise.all([
         retry(track, taskId),
-        sql`select private.prune_jobs(1)`,
+        sql`select private.delete_old_jobs(1)`,
       ]);
       return { taskId, won };
     });
@@ -169,7 +169,7 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     await sql.begin(async (forker) => {
       await forker`select public.fork_task(${lease.taskId}::uuid, 1)`;
       let hasPruned = false;
-      prunings.push(sql`select private.prune_jobs(1)`.then(() => hasPruned = true));
+      prunings.push(sql`select private.delete_old_jobs(1)`.then(() => hasPruned = true));
       await waitFor(async () => {
         const waiting = await sql`
           select from pg_locks where locktype = 'advisory' and not granted`;
@@ -201,7 +201,7 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     const forked = await inLanes(6, leases, async ({ taskId }) => {
       const [won] = await Promise.all([
         sql`select public.fork_task(${taskId}::uuid, 1)`.then(() => true, notRetryable),
-        sql`select private.prune_jobs(1)`,
+        sql`select private.delete_old_jobs(1)`,
       ]);
       return { path: `${taskId}/f`, won };
     });

@@ -11,7 +11,7 @@ import {
   sentMessageCount,
 } from "./race_fixture.ts";
 
-const QUESTION = { question: "Go on?", options: null, context: null };
+const QUESTION = { question: "Go on?", options: null, context: null, kind: "question" as const };
 
 Deno.test("a review has one answer, and the task gets it once", async (t) => {
   await using track = await openRaceTrack();

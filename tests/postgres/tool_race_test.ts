@@ -10,7 +10,7 @@ Deno.test("many connections use one tool concurrently", async (t) => {
 
   await t.step("50 concurrent successes: all are counted, the newest ten are kept", async () => {
     const { connectionId, toolId } = await connect(sql);
-    await storeTools(sql, connectionId);
+    await recordTools(sql, connectionId);
     for (let n = 0; n < 40; n++) await record(sql, connectionId, { n });
 
     await Promise.all(
@@ -33,7 +33,7 @@ Deno.test("many connections use one tool concurrently", async (t) => {
       Array.from({ length: 7 }, () => connect(sql, first.toolId)),
     );
     const users = [first, ...others];
-    for (const { connectionId } of users) await storeTools(sql, connectionId);
+    for (const { connectionId } of users) await recordTools(sql, connectionId);
 
     await Promise.all(
       users.flatMap(({ connectionId, userId, toolId }, index) =>
@@ -56,8 +56,8 @@ Deno.test("many connections use one tool concurrently", async (t) => {
               parameters: { n: index * 100 + n },
             })
           })`;
-          await storeTools(sql, connectionId, n % 3 === 0 ? "other words" : "words");
-          await sql`select private.forget_parameters(${id})`;
+          await recordTools(sql, connectionId, n % 3 === 0 ? "other words" : "words");
+          await sql`select private.delete_parameters(${id})`;
         })
       ),
     );
@@ -74,7 +74,7 @@ Deno.test("many connections use one tool concurrently", async (t) => {
       assert.ok(family);
       const { parent, children } = family;
       const { toolId, userId, connectionId } = await connect(sql);
-      await storeTools(sql, connectionId);
+      await recordTools(sql, connectionId);
 
       await Promise.all(children.map(async ({ taskId, epoch }) => {
         const calls = Array.from({ length: 10 }, (_, n) =>
@@ -171,7 +171,7 @@ Deno.test("many connections use one tool concurrently", async (t) => {
 
     await Promise.all(
       [first, ...others].map(({ connectionId }, index) =>
-        storeTools(sql, connectionId, `words ${index % 2}`, true)
+        recordTools(sql, connectionId, `words ${index % 2}`, true)
       ),
     );
 
@@ -239,7 +239,7 @@ async function addTool(sql: Sql): Promise<string> {
   return row.id;
 }
 
-async function storeTools(
+async function recordTools(
   sql: Sql,
   connectionId: string,
   description = "words",
@@ -252,7 +252,7 @@ async function storeTools(
   };
   const tool = { name: "a", version: null, schema, openai_schema: {}, hash: description };
   const listing = { tools: [tool], dropped: [], is_remote: isRemote, holds_new: false };
-  await sql`select private.store_tools(${connectionId}, ${sql.json(listing)})`;
+  await sql`select private.record_tools(${connectionId}, ${sql.json(listing)})`;
 }
 
 async function record(sql: Sql, connectionId: string, parameters: { n: number }): Promise<void> {

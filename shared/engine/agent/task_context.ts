@@ -27,6 +27,8 @@ const modelStep = z.object({
   seq,
   state: stepState,
   input: modelInput,
+  /** How often a worker ended during this call. */
+  interruptions: z.int().nonnegative().exactOptional(),
   /** Null until the step has ended. */
   output: modelAnswer.nullable(),
 });
@@ -78,8 +80,13 @@ const guardrailStep = z.object({
 const review = z.object({
   /** The step that asked. */
   seq,
+  kind: z.enum(CLOSED_SETS.human_reviews.kind),
   approved: z.boolean().nullable(),
   response: jsonValue.nullable(),
+  /** The arguments of an approved call, as the person may have changed them. */
+  approved_arguments: jsonObject.nullable(),
+  /** Why an approval was needed; null for a question of the agent. */
+  reasons: z.array(z.string()).nullable(),
   comments: z.string().nullable(),
   /** Null while the question is open. */
   answered_at: z.string().nullable(),
@@ -110,7 +117,7 @@ export const taskContext = z.object({
     depth: z.int(),
     attempts: z.int(),
     deliveries: z.int(),
-    /** A model call was lost with its worker, so the next call runs alone and is not streamed. */
+    /** A model call was lost twice with its worker, so the next call runs alone. */
     works_alone: z.boolean().default(false),
     traceparent: z.string().nullable(),
     tracestate: z.string().nullable(),
@@ -140,6 +147,11 @@ export const taskContext = z.object({
     /** Its tasks end with `complete_task`, not with a plain answer. */
     must_complete: z.boolean(),
   }).nullable(),
+  /** The rules for the tools that the model's provider runs: their `ask`, by tool. */
+  provider_rules: z.partialRecord(
+    z.enum(CLOSED_SETS.agents.provider_tools),
+    z.array(z.enum(CLOSED_SETS.agent_approvals.ask)),
+  ).default({}),
   /** Null if the agent has no provider or its provider is inactive. */
   provider: provider.nullable(),
   /** Context window of the agent's model in tokens, prompt and answer together. */
@@ -163,6 +175,8 @@ export const taskContext = z.object({
   reviews: z.array(review),
   /** The data flows of the tools that the job has called so far. */
   job_data_flows: z.array(z.string()),
+  /** The epoch of the run that wrote the first step; null before it. */
+  first_epoch: z.string().nullable().default(null),
 });
 
 /** The record of a model call that is stored before the call. */

@@ -1,5 +1,4 @@
 import type { Clock } from "../../platform/isolate/clock.ts";
-import type { HeldLoad } from "../../platform/isolate/lifetime.ts";
 import { StopReason } from "./stop_reason.ts";
 import { Watch } from "./watch.ts";
 import type { LeaseState, WorkLease } from "./work_kind.ts";
@@ -26,12 +25,6 @@ export class HeldWork {
 
   get count(): number {
     return this.#pieces.size;
-  }
-
-  /** The cost-relevant counts of the held work. */
-  get load(): HeldLoad {
-    const watched = [...this.#pieces.values()].filter(({ watch }) => watch.isOn);
-    return { count: this.count, streamCount: watched.length };
   }
 
   /** Leases to renew: those of work that has not been stopped. */

@@ -1,4 +1,3 @@
-import type { StopReason } from "./stop_reason.ts";
 import type { Watch } from "./watch.ts";
 
 /** A worker's lease on work; a later claim has a higher epoch and ends it. */
@@ -21,23 +20,11 @@ export interface ClaimedWork extends WorkLease {
   readonly worksAlone?: boolean;
 }
 
-/**
- * How a claim treats work that must run alone because a worker's lifetime ended during it: skips
- * it, takes one and nothing else, or takes it like any other.
- */
-export type LoneWork = "skip" | "first" | "any";
-
 /** What a worker claims. */
 export interface ClaimRequest {
   readonly limit: number;
-  readonly lone: LoneWork;
-  /** Whether some of it may wait in the worker until a slot is free. */
-  readonly isAhead: boolean;
-  /**
-   * Slots for which the database may assign new work to the worker without a claim; null if the
-   * worker does not listen. The next claim returns the assigned work.
-   */
-  readonly offeredSlots: number | null;
+  /** Whether the worker may be given one piece that must run alone, and then nothing else. */
+  readonly isIdle: boolean;
 }
 
 /** How a worker controls running work. */
@@ -52,6 +39,11 @@ export interface WorkControl {
    * Reports that only the end of the work remains to be written, so that the next piece can start.
    */
   readonly settle: () => void;
+  /**
+   * Reserves CPU for one more streamed answer until the returned function is called. Null if the rest
+   * of the worker's CPU does not allow it: then the answer arrives whole, which costs a fraction.
+   */
+  readonly reserveStream: () => (() => void) | null;
   /** Whether the work is watched. */
   readonly watch: Watch;
 }
@@ -63,7 +55,7 @@ export interface WorkControl {
  */
 export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   /** Its name in the log: `task.run_ended`, with `task_id`. */
-  readonly noun: string;
+  readonly noun: "task" | "sync" | "webhook_message";
   /** @throws DATABASE_UNAVAILABLE */
   claim(workerId: string, request: ClaimRequest): Promise<readonly Work[]>;
   /**
@@ -74,19 +66,6 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   renew(workerId: string, leases: readonly WorkLease[]): Promise<readonly LeaseState[]>;
   /** Runs the work as far as possible, records and returns how it ended. Never throws. */
   run(work: Work, control: WorkControl): Promise<string>;
-  /**
-   * Returns work that has not started, and reports how it ended. With this function, quick work is
-   * claimed ahead of free slots. @default nothing is claimed ahead
-   */
-  letGo?(work: Work, reason: StopReason): Promise<string>;
-  /**
-   * Returns the work that was handed to the worker since its last claim, in less time than a claim.
-   *
-   * @throws DATABASE_UNAVAILABLE
-   */
-  fetchHanded?(workerId: string): Promise<readonly Work[]>;
-  /** Ends the hand-over of new work to the worker, and returns what it has not fetched. */
-  withdraw?(workerId: string): Promise<void>;
   /**
    * Milliseconds before the claim of this work in which it waited and no other work was claimed.
    *
@@ -99,18 +78,13 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   stopWorker?(workerId: string): Promise<void>;
 }
 
-/**
- * A notification of the database to a running worker: new work, new work that has been handed to
- * this worker, or a cancellation.
- */
-export type WorkHint = "work" | "handed" | "cancel";
+/** A notification of the database to a running worker: new work, or a cancellation. */
+export type WorkHint = "work" | "cancel";
 
 /** A worker that listens. */
 export interface WorkListener {
   readonly workerId: string;
   readonly onHint: (hint: WorkHint) => void;
-  /** Called when notifications begin to be delivered, and when they end. */
-  readonly onListening?: (isListening: boolean) => void;
 }
 
 /**

@@ -1,25 +1,17 @@
 import type { WorkerSettings } from "../../platform/config/env.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import type { Clock } from "../../platform/isolate/clock.ts";
-import type { Lifetime } from "../../platform/isolate/lifetime.ts";
+import type { HeldLoad, Lifetime } from "../../platform/isolate/lifetime.ts";
 import { nextTurn } from "../../platform/isolate/next_turn.ts";
 import type { Logger } from "../../platform/log/logger.ts";
 import { CpuShare } from "./cpu_share.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { HeldWork } from "./held_work.ts";
 import { pollingPauseMs } from "./polling_pace.ts";
-import { type Slot, Slots } from "../../work/slots.ts";
 import { StopReason } from "./stop_reason.ts";
 import type { Worker } from "./supervisor.ts";
 import { WakeSignal } from "./wake_signal.ts";
-import type {
-  ClaimedWork,
-  ListenForWork,
-  LoneWork,
-  WorkControl,
-  WorkHint,
-  WorkKind,
-} from "./work_kind.ts";
+import type { ClaimedWork, ListenForWork, WorkHint, WorkKind } from "./work_kind.ts";
 
 /** Options of a worker. */
 export interface WorkRunnerOptions<Work extends ClaimedWork> {
@@ -40,8 +32,6 @@ export interface WorkRunnerOptions<Work extends ClaimedWork> {
 
 /** Pause after a failed claim, so that an unavailable database is not flooded. */
 const CLAIM_RETRY_MS = 1_000;
-/** Work that has waited this long for a slot is returned, because another worker may have one. */
-const MAX_WAIT_MS = 1_000;
 /**
  * Maximum pieces whose end is being written: two large claims. With more, the database is the
  * bottleneck.
@@ -49,12 +39,10 @@ const MAX_WAIT_MS = 1_000;
 const MAX_SETTLED = 400;
 /** Work that waited longer while no work was claimed is reported. */
 const STALL_MS = 1_000;
+/** Work that waits longer for the CPU of a full worker gets another isolate. */
+const MAKE_WAY_MS = 1_000;
 /** Interval at which a busy worker compares its CPU time with the limits. */
 const CPU_LOOK_MS = 100;
-/**
- * Initial claim size if CPU is limited; the rest of the slots follow as soon as these have started.
- */
-const MAX_CLAIMED_AT_ONCE = 3;
 
 /**
  * Claims work of one kind and runs it in parallel until there is no more or its time is up.
@@ -67,19 +55,21 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   readonly #held: HeldWork;
   readonly #signal: WakeSignal;
   readonly #heartbeat: Heartbeat;
-  readonly #slots: Slots;
   readonly #cpuShare = new CpuShare();
+  /** Pieces of which more than the end is left to be written. */
+  #runningCount = 0;
+  /** Answers that stream. */
+  #streamCount = 0;
   /** The last claim returned as much as requested, so more work is likely to wait. */
   #isBacklogged = false;
+  /** Since when it has had no room; null if it has. */
+  #fullAtMs: number | null = null;
   #isEnding = false;
   /** When it last claimed or had no free slot; null before the first claim. */
   #lookedAtMs: number | null = null;
   /** True while it runs work that must run alone. */
   #isAlone = false;
   #retiring: Promise<void> | null = null;
-  #isListening = false;
-  /** Resolves when the work that was handed to this worker has been fetched and started. */
-  #fetching: Promise<void> = Promise.resolve();
   /** Aborted when a request shows that the platform has not retired this isolate. */
   #reopened = new AbortController();
   readonly #unloading = new AbortController();
@@ -87,20 +77,11 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   constructor(options: WorkRunnerOptions<Work>) {
     const { id, kind, settings, clock, log } = options;
-    const { slots, leaseSeconds, heartbeatSeconds } = settings;
+    const { leaseSeconds, heartbeatSeconds } = settings;
     this.id = id;
     this.#options = options;
     this.#held = new HeldWork(clock);
     this.#signal = new WakeSignal(clock);
-    this.#slots = new Slots({
-      count: slots,
-      nowMs: () => this.#now(),
-      onFree: () => {
-        // Until now all slots were taken.
-        if (this.#slots.freeCount === 1) this.#lookedAtMs = this.#now();
-        this.#signal.send();
-      },
-    });
     this.#activeAtMs = clock.nowMs();
     this.#heartbeat = new Heartbeat({
       workerId: id,
@@ -131,19 +112,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     switch (hint) {
       case "work":
         return this.#look();
-      case "handed":
-        return this.#fetchNow();
       case "cancel":
         if (this.#held.count > 0) this.#heartbeat.beatNow();
     }
-  }
-
-  /** Fetches beside the claims, so that nothing delays handed-over work. */
-  #fetchNow(): void {
-    // A worker that stops claiming returns what it has not fetched.
-    if (!this.#isOpen()) return;
-    const earlier = this.#fetching;
-    this.#fetching = this.#startHanded().then(() => earlier);
   }
 
   #look(): void {
@@ -154,7 +125,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   async unload(): Promise<void> {
     this.#unloading.abort();
     this.#signal.send();
-    await this.#handBack();
+    await this.#releaseAll();
   }
 
   async run(): Promise<void> {
@@ -165,12 +136,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const listening = listen?.({
       workerId: this.id,
       onHint: (hint) => this.#handleHint(hint),
-      onListening: (isListening) => this.#noteListening(isListening),
     }, closed.signal);
     do {
       await this.#claimWhileOpen();
-      await this.#fetching;
-      await this.#withdraw();
       await this.#passOnWakes();
       // Running work may be cancelled.
       await this.#drain();
@@ -180,7 +148,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     closed.abort();
     this.#heartbeat.stop();
     await Promise.all([beating, listening]);
-    await kind.stopWorker?.(this.id).catch(() => {});
+    await kind.stopWorker?.(this.id).catch((error) => {
+      log("warn", "worker.stop_failed", { worker_id: this.id, code: codeOf(error) });
+    });
     log("info", "worker.stopped", { worker_id: this.id, ...this.#cpuUsed() });
   }
 
@@ -197,7 +167,6 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         // Quick work frees its slots in this turn, so the next claim is larger.
         await nextTurn();
       }
-      if (claimedCount === MAX_CLAIMED_AT_ONCE && this.#hasRoom()) continue;
       const quietMs = this.#now() - this.#activeAtMs;
       if (this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000) {
         // Immediately, so that this worker receives no wake-up after its last poll.
@@ -205,14 +174,12 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         break;
       }
       await this.#signal.wait(Math.min(this.#pauseMs(quietMs), lifetime.openForMs(this.#now())));
-      this.#slots.refuse(MAX_WAIT_MS);
     }
     // Immediately, so that a wake-up after the last look at the phase counts.
     this.#reopened = new AbortController();
   }
 
   #pauseMs(quietMs: number): number {
-    if (this.#slots.waitingCount > 0) return MAX_WAIT_MS;
     if (this.#hasRoom()) return pollingPauseMs(quietMs);
     // Finished work sends the signal, but not what ends the phase.
     return this.#isLimited ? CPU_LOOK_MS : Number.MAX_SAFE_INTEGER;
@@ -223,17 +190,14 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { kind } = this.#options;
     const room = Math.max(0, this.#room());
     if (room === 0) {
-      void this.#makeWay();
+      this.#fullAtMs ??= this.#now();
+      if (this.#now() - this.#fullAtMs >= MAKE_WAY_MS) void this.#makeWay();
       return 0;
     }
+    this.#fullAtMs = null;
     const lookedAtMs = this.#lookedAtMs;
     try {
-      const claimed = await kind.claim(this.id, {
-        limit: room,
-        lone: this.#loneWork(),
-        isAhead: room > this.#slots.freeCount,
-        offeredSlots: this.#offeredSlots,
-      });
+      const claimed = await kind.claim(this.id, { limit: room, isIdle: this.#isIdle() });
       this.#isBacklogged = claimed.length === room;
       this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
       this.#startAll(claimed);
@@ -243,6 +207,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       }
       // Other waiting work needs another isolate, which starts only when this one is retired.
       if (this.#isAlone) this.#retire();
+      else if (claimed.some(({ worksAlone }) => worksAlone)) this.#signal.send();
       return claimed.length;
     } catch (error) {
       this.#noteFailedClaim(error);
@@ -264,22 +229,10 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     }
   }
 
-  /** Starts the work of which a notification reported that it was handed to this worker. */
-  async #startHanded(): Promise<void> {
-    this.#activeAtMs = this.#now();
-    try {
-      this.#startAll(await this.#options.kind.fetchHanded?.(this.id) ?? []);
-    } catch (error) {
-      this.#noteFailedClaim(error);
-      // A claim fetches it too.
-      this.#signal.send();
-    }
-  }
-
   #startAll(works: readonly Work[]): void {
     for (const work of works) void this.#start(work);
     // The platform may have ended this worker's claiming while the database answered.
-    if (this.#unloading.signal.aborted) this.#held.stopAll(this.#handBackReason());
+    if (this.#unloading.signal.aborted) this.#held.stopAll(this.#releaseReason());
   }
 
   #noteFailedClaim(error: unknown): void {
@@ -288,16 +241,19 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   }
 
   async #start(work: Work): Promise<void> {
-    const { kind, log, lifetime } = this.#options;
+    const { kind, log } = this.#options;
     const { id, epoch } = work;
     const beganAtMs = this.#now();
-    const cpuBeforeMs = this.#noteCpu();
+    const settle = this.#occupySlot();
     await this.#held.hold({ id, epoch }, async (signal, watch) => {
-      const slot = await this.#slots.take(signal);
-      const end = await this.#runOrLetGo(work, slot, signal, watch).catch(toName);
-      slot?.free();
-      const cpuMs = this.#noteCpu() - cpuBeforeMs;
-      if (watch.isOn) lifetime.noteStream(cpuMs);
+      const end = await kind.run(work, {
+        signal,
+        isDraining: () => !this.#isOpen(),
+        isClosing: () => this.#isClosing(),
+        reserveStream: () => this.#reserveStream(),
+        settle,
+        watch,
+      }).catch(toName);
       log("info", `${kind.noun}.run_ended`, {
         worker_id: this.id,
         [`${kind.noun}_id`]: id,
@@ -306,47 +262,50 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         ...this.#cpuUsed(),
       });
     });
+    settle();
     if (this.#held.count === 0) this.#isAlone = false;
     this.#activeAtMs = this.#now();
     this.#signal.send();
   }
 
-  async #runOrLetGo(
-    work: Work,
-    slot: Slot | null,
-    signal: AbortSignal,
-    watch: WorkControl["watch"],
-  ): Promise<string> {
-    const { kind } = this.#options;
-    if (slot === null && kind.letGo !== undefined) {
-      const reason: unknown = signal.reason;
-      return await kind.letGo(
-        work,
-        reason instanceof StopReason ? reason : new StopReason("yield"),
-      );
-    }
-    return await kind.run(work, {
-      signal,
-      isDraining: () => !this.#isOpen(),
-      isClosing: () => this.#isClosing(),
-      settle: () => slot?.free(),
-      watch,
-    });
+  /** @returns a function that frees the slot; a second call does nothing. */
+  #occupySlot(): () => void {
+    let isFree = false;
+    this.#runningCount++;
+    return () => {
+      if (isFree) return;
+      isFree = true;
+      // Until now all slots were taken.
+      if (this.#runningCount === this.#options.settings.slots) this.#lookedAtMs = this.#now();
+      this.#runningCount--;
+      this.#signal.send();
+    };
+  }
+
+  #reserveStream(): (() => void) | null {
+    const { lifetime } = this.#options;
+    if (!lifetime.mayStream(this.#load)) return null;
+    const beforeMs = this.#noteCpu();
+    this.#streamCount++;
+    return () => {
+      const cpuMs = this.#noteCpu() - beforeMs;
+      this.#streamCount--;
+      lifetime.noteStream(cpuMs);
+    };
   }
 
   /**
-   * Returns work that waits for a slot, and lets running work continue while there is time, or
-   * until a request shows that this isolate is not retired.
+   * Lets running work continue while there is time, or until a request shows that this isolate is
+   * not retired.
    */
   async #drain(): Promise<void> {
     const { clock } = this.#options;
-    this.#slots.refuse(0);
     const drained = new AbortController();
     const allEnded = this.#held.allEnded().finally(() => drained.abort());
     const signal = AbortSignal.any([drained.signal, this.#reopened.signal]);
     while (!signal.aborted && !this.#isOver()) await clock.sleep(this.#drainPauseMs(), signal);
     if (this.#reopened.signal.aborted) return;
-    if (this.#held.count > 0) await this.#handBack();
+    if (this.#held.count > 0) await this.#releaseAll();
     await allEnded;
   }
 
@@ -364,24 +323,24 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   }
 
   /** The successor is woken first: it starts while this worker writes its last checkpoints. */
-  async #handBack(): Promise<void> {
+  async #releaseAll(): Promise<void> {
     await this.#wakeSuccessor();
-    this.#held.stopAll(this.#handBackReason());
+    this.#held.stopAll(this.#releaseReason());
     await this.#held.allEnded();
   }
 
   /** A call that ran alone until its time was up cannot be finished by any other worker. */
-  #handBackReason(): StopReason {
+  #releaseReason(): StopReason {
     return new StopReason("yield", { isFinal: this.#isAlone && this.#isOver() });
   }
 
   /** Stops claiming when CPU, not slots, keeps it from waiting work, so that another isolate starts. */
   async #makeWay(): Promise<void> {
     const { lifetime, settings } = this.#options;
-    const hasSlots = this.#held.count < settings.slots;
+    const hasSlots = this.#runningCount < settings.slots;
     if (!this.#isLimited || !this.#isBacklogged || !hasSlots || this.#isAlone) return;
     this.#isBacklogged = false;
-    await lifetime.cpu?.retire(this.#held.load);
+    await lifetime.cpu?.retire(this.#load);
     this.#signal.send();
   }
 
@@ -408,53 +367,33 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     }
   }
 
-  #noteListening(isListening: boolean): void {
-    this.#isListening = isListening;
-    // A claim offers the free slots.
-    if (isListening) this.#signal.send();
-  }
-
-  /** With a CPU limit, the worker itself decides how much it starts. */
-  get #offeredSlots(): number | null {
-    return this.#isListening && !this.#isLimited ? this.#slots.freeCount : null;
-  }
-
-  /**
-   * Withdraws offered slots. If this fails, the database takes assigned work back after seconds.
-   */
-  async #withdraw(): Promise<void> {
-    if (!this.#isListening || this.#isLimited) return;
-    await this.#options.kind.withdraw?.(this.id).catch(() => {});
-  }
-
   get #isLimited(): boolean {
     return this.#options.lifetime.cpu !== null;
   }
 
   /** Only an idle worker with most of its lifetime left takes work that must run alone. */
-  #loneWork(): LoneWork {
-    if (!this.#isLimited) return "any";
-    const isFree = this.#held.count === 0 && this.#options.lifetime.isYoung(this.#now());
-    return isFree ? "first" : "skip";
+  #isIdle(): boolean {
+    return !this.#isLimited ||
+      this.#held.count === 0 && this.#options.lifetime.isYoung(this.#now());
   }
 
   #room(): number {
     if (this.#isAlone) return 0;
-    const { kind, lifetime, settings } = this.#options;
-    if (this.#isLimited) {
-      const free = settings.slots - this.#held.count;
-      // Only after the claim is it known which of them are watched and cost more.
-      return Math.min(free, MAX_CLAIMED_AT_ONCE, lifetime.roomBeside(this.#held.load));
-    }
-    const canWait = kind.letGo !== undefined && this.#isBacklogged;
-    const { freeCount, aheadCount, waitingCount } = this.#slots;
-    const settledCount = this.#held.count - waitingCount - (settings.slots - freeCount);
-    return Math.min(freeCount + (canWait ? aheadCount : 0), MAX_SETTLED - settledCount);
+    const { lifetime, settings } = this.#options;
+    return Math.min(
+      settings.slots - this.#runningCount,
+      MAX_SETTLED - (this.#held.count - this.#runningCount),
+      lifetime.roomBeside(this.#load),
+    );
   }
 
-  /** Called when work begins or ends; see {@linkcode CpuShare}. */
+  get #load(): HeldLoad {
+    return { count: this.#held.count, streamCount: this.#streamCount };
+  }
+
+  /** Called when a stream begins or ends; see {@linkcode CpuShare}. */
   #noteCpu(): number {
-    return this.#cpuShare.note(this.#options.lifetime.cpu?.usedMs() ?? 0, this.#held.count);
+    return this.#cpuShare.note(this.#options.lifetime.cpu?.usedMs() ?? 0, this.#streamCount);
   }
 
   #cpuUsed(): { readonly cpu_used_ms?: number } {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import type { Clock } from "../../platform/isolate/clock.ts";
 import { createCpuMeter } from "../../platform/isolate/cpu_meter.ts";
 import { createLifetime, type Lifetime } from "../../platform/isolate/lifetime.ts";
-import type { Logger } from "../../platform/log/logger.ts";
+import type { Logger, OpenLogger } from "../../platform/log/logger.ts";
 import { StopReason } from "./stop_reason.ts";
-import type { ClaimedWork, ClaimRequest, WorkKind, WorkListener } from "./work_kind.ts";
+import type { ClaimedWork, ClaimRequest, WorkKind } from "./work_kind.ts";
 import { WorkRunner } from "./work_runner.ts";
 
 /** A clock that stands still until the test moves it. */
@@ -42,11 +42,20 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** A runner of work that takes no time, except pieces named "slow", which end at `end()`. */
+/** The lifetime of a hosted isolate with the default limits, whose CPU is what the test says. */
+function limitedLifetime(readMs: () => number = () => 0): Lifetime {
+  return createLifetime(36_000, {
+    softMs: 1_000,
+    hardMs: 2_000,
+    meter: createCpuMeter(readMs),
+  });
+}
+
+/** A runner of work that takes no time, except pieces named "slow…", which end with `slow`. */
 function testRunner(
   slots: number,
   parts: Partial<WorkKind> = {},
-  lifetime: Lifetime = createLifetime(36_000),
+  lifetime: Lifetime = limitedLifetime(),
   log: Logger = () => {},
 ) {
   const clock = new ManualClock();
@@ -54,9 +63,8 @@ function testRunner(
   const requests: ClaimRequest[] = [];
   const ended: string[] = [];
   const slow = Promise.withResolvers<void>();
-  let listener: WorkListener | undefined;
   const kind: WorkKind = {
-    noun: "piece",
+    noun: "task",
     claim: (_workerId, request) => {
       requests.push(request);
       const claimed = waiting.splice(0, request.limit);
@@ -64,17 +72,13 @@ function testRunner(
     },
     renew: () => Promise.resolve([]),
     run: async ({ id }, { signal }) => {
-      if (id === "slow") {
+      if (id.startsWith("slow")) {
         const { promise, resolve } = Promise.withResolvers<void>();
         signal.addEventListener("abort", () => resolve());
         await Promise.race([slow.promise, promise]);
       }
       ended.push(`${id} done`);
       return "done";
-    },
-    letGo: ({ id }, { kind }) => {
-      ended.push(`${id} ${kind}`);
-      return Promise.resolve("let go");
     },
     wakeSuccessor: () => Promise.resolve(),
     ...parts,
@@ -86,23 +90,10 @@ function testRunner(
     lifetime,
     clock,
     log,
-    listen: async (heard, signal) => {
-      listener = heard;
-      await new Promise((resolve) => signal.addEventListener("abort", resolve));
-    },
   });
   const running = runner.run();
   return {
     clock,
-    async listens(isListening: boolean) {
-      listener?.onListening?.(isListening);
-      await settle();
-    },
-    async hand(...ids: readonly string[]) {
-      waiting.push(...ids);
-      listener?.onHint("handed");
-      await settle();
-    },
     requests,
     ended,
     slow,
@@ -120,141 +111,42 @@ function testRunner(
   };
 }
 
-Deno.test("quick work is claimed ahead of free slots after a full claim", async () => {
-  const { add, requests, stop } = testRunner(2);
-  await settle();
-
-  await add("a", "b");
-  const [idle, filled, next] = requests;
-
-  assert.deepEqual([idle?.limit, idle?.isAhead], [2, false]);
-  assert.deepEqual([filled?.limit, filled?.isAhead], [2, false]);
-  assert.deepEqual([next?.limit, next?.isAhead], [152, true]);
-  await stop();
-});
-
-Deno.test("the next claim is made when quick work has freed its slots, and is as large", async () => {
-  const { add, requests, stop } = testRunner(2);
-  await settle();
-
-  await add(...Array.from({ length: 2 + 152 + 1 }, (_, index) => `${index}`));
-
-  assert.deepEqual(requests.slice(0, 4).map(({ limit }) => limit), [2, 2, 152, 152]);
-  await stop();
-});
-
-Deno.test("a kind whose work cannot be returned is not claimed ahead", async () => {
-  const { add, requests, stop } = testRunner(2, { letGo: undefined as never });
-  await settle();
-
-  await add("a", "b");
-
-  assert.deepEqual([...new Set(requests.map(({ limit }) => limit))], [2]);
-  await stop();
-});
-
-Deno.test("work that waits one second for a slot is returned", async () => {
-  const { add, clock, ended, slow, stop } = testRunner(1);
-  await settle();
-  await add("quick", "slow", "second", "third");
-  assert.deepEqual(ended, ["quick done"]);
-
-  await clock.pass(999);
-  assert.deepEqual(ended, ["quick done"], "not before");
-  await clock.pass(1);
-
-  assert.deepEqual(ended, ["quick done", "second yield", "third yield"]);
-  slow.resolve();
-  await stop();
-});
-
-Deno.test("a worker that unloads returns waiting work without starting it", async () => {
-  const { add, ended, stop } = testRunner(1);
-  await settle();
-  await add("quick", "slow", "second");
-
-  await stop();
-
-  assert.deepEqual(ended.toSorted(), ["quick done", "second yield", "slow done"]);
-});
-
-Deno.test("free slots are offered while the worker listens", async () => {
-  const { add, listens, requests, stop } = testRunner(2);
-  await settle();
-
-  await listens(true);
-  await add("slow");
-  await add();
-  await listens(false);
-  await add();
-
-  assert.deepEqual(requests.map(({ offeredSlots }) => offeredSlots), [null, 2, 2, 1, null]);
-  await stop();
-});
-
-Deno.test("handed-over work is fetched even if other work has taken its slot", async () => {
-  const { add, ended, hand, listens, requests, slow, stop } = testRunner(1, {
-    fetchHanded: () => Promise.resolve([{ id: "handed", epoch: "1" }]),
-  });
-  await settle();
-  await listens(true);
-
-  await add("slow");
-  const countBefore = requests.length;
-  await hand();
-
-  assert.equal(requests.length, countBefore, "without a claim");
-  assert.deepEqual(ended, []);
-  slow.resolve();
-  await settle();
-  assert.deepEqual(ended, ["slow done", "handed done"]);
-  await stop();
-});
-
-Deno.test("handed-over work is fetched immediately, while a claim is pending", async () => {
-  const claim = Promise.withResolvers<[]>();
-  const { hand, ended, stop } = testRunner(1, {
-    claim: () => claim.promise,
-    fetchHanded: () => Promise.resolve([{ id: "a", epoch: "1" }]),
-  });
-  await settle();
-
-  await hand();
-
-  assert.deepEqual(ended, ["a done"]);
-  claim.resolve([]);
-  await stop();
-});
-
-Deno.test("a failed fetch of handed-over work is followed by a claim, which fetches it too", async () => {
-  const { hand, requests, stop } = testRunner(1, {
-    fetchHanded: () => Promise.reject(new TypeError("no answer")),
-  });
-  await settle();
-  const countBefore = requests.length;
-
-  await hand();
-
-  assert.equal(requests.length, countBefore + 1);
-  await stop();
-});
-
-Deno.test("handed-over work that arrives while the worker unloads is returned", async () => {
-  const fetched = Promise.withResolvers<ClaimedWork[]>();
-  const reasons: unknown[] = [];
-  const { hand, stop } = testRunner(1, {
-    fetchHanded: () => fetched.promise,
-    run: (_work, { signal }) => {
-      reasons.push(signal.reason);
-      return Promise.resolve("yielded");
+Deno.test("a slot is free again as soon as only the end of its work is to be written", async () => {
+  const { add, ended, slow, stop } = testRunner(1, {
+    run: async ({ id }, { settle }) => {
+      settle();
+      if (id === "slow") await slow.promise;
+      ended.push(id);
+      return "done";
     },
   });
   await settle();
-  await hand();
+
+  await add("slow", "next");
+
+  assert.deepEqual(ended, ["next"]);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("work that is claimed while the worker unloads is returned", async () => {
+  const claim = Promise.withResolvers<ClaimedWork[]>();
+  const reasons: unknown[] = [];
+  const { stop } = testRunner(1, {
+    claim: () => claim.promise,
+    run: (_work, { signal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => {
+          reasons.push(signal.reason);
+          resolve("yielded");
+        });
+      }),
+  });
+  await settle();
 
   const stopped = stop();
   await settle();
-  fetched.resolve([{ id: "a", epoch: "1" }]);
+  claim.resolve([{ id: "a", epoch: "1" }]);
   await stopped;
 
   const [reason] = reasons;
@@ -262,47 +154,120 @@ Deno.test("handed-over work that arrives while the worker unloads is returned", 
   assert.equal(reason.kind, "yield");
 });
 
-Deno.test("a worker that stops claiming fetches nothing, because it returns what it has not fetched", async () => {
-  let fetchCount = 0;
-  const { hand, stop } = testRunner(1, {
-    fetchHanded: () => {
-      fetchCount++;
-      return Promise.resolve([]);
-    },
-  });
+Deno.test("a worker claims as much as its CPU can end, however many slots it has", async () => {
+  const { add, requests, slow, stop } = limitedRunner(1_000);
   await settle();
+  await add(...Array.from({ length: 30 }, (_, index) => `slow ${index}`));
+  await add();
 
-  const stopped = stop();
-  await hand();
-  await stopped;
-
-  assert.equal(fetchCount, 0);
+  assert.equal(requests[0]?.limit, 50);
+  assert.equal(requests.at(-1)?.limit, 20);
+  slow.resolve();
+  await stop();
 });
 
-Deno.test("a worker withdraws its offer when it stops claiming, before its work ends", async () => {
-  const withdrawn: string[] = [];
-  const { add, ended, listens, stop } = testRunner(1, {
-    withdraw: (workerId) => {
-      withdrawn.push(`${workerId} after ${ended.length}`);
-      return Promise.resolve();
+Deno.test("only a young worker that holds nothing is given work that must run alone", async () => {
+  const { add, measure, requests, slow, stop } = limitedRunner();
+  await settle();
+  assert.equal(requests.at(-1)?.isIdle, true);
+
+  await add("slow");
+  await add();
+  assert.equal(requests.at(-1)?.isIdle, false, "it runs something");
+  slow.resolve();
+  await settle();
+
+  await measure(500);
+  await add();
+  assert.equal(requests.at(-1)?.isIdle, false, "it has used much of its CPU");
+  await stop();
+});
+
+Deno.test("a worker that runs work alone claims nothing beside it and wakes a successor", async () => {
+  let measuredMs = 0;
+  let lookMs = 0;
+  let wakeCount = 0;
+  const claims: number[] = [];
+  const { add, clock, slow, stop } = testRunner(
+    8,
+    {
+      claim: (_workerId, { limit }) => {
+        claims.push(limit);
+        lookMs = 100;
+        const isFirst = claims.length === 1;
+        return Promise.resolve(isFirst ? [{ id: "slow", epoch: "1", worksAlone: true }] : []);
+      },
+      wakeSuccessor: () => {
+        wakeCount++;
+        return Promise.resolve();
+      },
+    },
+    // Each look costs something, so that using up CPU ends soon.
+    limitedLifetime(() => measuredMs += lookMs),
+  );
+  await settle();
+
+  await add("other");
+  while (wakeCount === 0) await settle();
+  await clock.pass(1_000);
+
+  assert.equal(claims.length, 1);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("a worker without a CPU limit runs other work beside work that must run alone", async () => {
+  const claims: number[] = [];
+  const { slow, stop } = testRunner(
+    8,
+    {
+      claim: (_workerId, { limit }) => {
+        claims.push(limit);
+        const isFirst = claims.length === 1;
+        return Promise.resolve(isFirst ? [{ id: "slow", epoch: "1", worksAlone: true }] : []);
+      },
+    },
+    createLifetime(36_000),
+  );
+
+  await settle();
+
+  assert.deepEqual(claims, [8, 7]);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("answers stream while the rest of the CPU allows it, and the others arrive whole", async () => {
+  const streams: boolean[] = [];
+  const releases: (() => void)[] = [];
+  const { add, slow, stop } = testRunner(20, {
+    run: async (_work, { reserveStream }) => {
+      const release = reserveStream();
+      streams.push(release !== null);
+      if (release !== null) releases.push(release);
+      await slow.promise;
+      return "done";
     },
   });
   await settle();
-  await listens(true);
-  await add("slow");
 
+  await add(...Array.from({ length: 9 }, (_, index) => `${index}`));
+  assert.deepEqual(streams, [true, true, true, true, true, true, true, false, false]);
+
+  // The stream has cost nothing, so from now on none is reserved for another.
+  for (const release of releases) release();
+  await add("10", "11");
+  assert.deepEqual(streams.slice(9), [true, true]);
+  slow.resolve();
   await stop();
-
-  assert.deepEqual(withdrawn, ["runner after 0"]);
 });
 
 /** A worker under the hosted CPU limits that counts how often it wakes its successor. */
-function limitedRunner() {
+function limitedRunner(slots = 4) {
   let measuredMs = 0;
   let wakeCount = 0;
-  const meter = createCpuMeter(() => measuredMs);
-  const lifetime = createLifetime(36_000, { softMs: 1_000, hardMs: 2_000, meter });
-  const runner = testRunner(4, {
+  const lifetime = limitedLifetime(() => measuredMs);
+  const runner = testRunner(slots, {
     wakeSuccessor: () => {
       wakeCount++;
       return Promise.resolve();
@@ -365,30 +330,23 @@ Deno.test("a worker without CPU for waiting work lets another isolate start", as
   let measuredMs = 0;
   let wakeCount = 0;
   let lookMs = 0;
-  // Each look costs something, so that using up CPU ends without waiting.
-  const meter = createCpuMeter(() => measuredMs += lookMs);
-  const lifetime = createLifetime(36_000, { softMs: 1_000, hardMs: 2_000, meter });
-  lifetime.noteStream(200);
-  const { add, clock, slow, stop } = testRunner(8, {
+  // Each look costs something, so that using up CPU ends soon.
+  const lifetime = limitedLifetime(() => measuredMs += lookMs);
+  const { add, clock, slow, stop } = testRunner(100, {
     wakeSuccessor: () => {
       wakeCount++;
       return Promise.resolve();
     },
-    run: async (_work, { watch }) => {
-      watch.note(60);
-      await slow.promise;
-      return "done";
-    },
   }, lifetime);
   await settle();
-  measuredMs = 850;
-  await add("one", "two", "three", "four");
-  lookMs = 10;
+  await add(...Array.from({ length: 60 }, (_, index) => `slow ${index}`));
+  await clock.pass(500);
+  assert.equal(wakeCount, 0, "it may have room soon");
+  lookMs = 100;
 
   await clock.pass(1_000);
-  await settle();
+  while (wakeCount === 0) await settle();
 
-  assert.equal(wakeCount, 1);
   slow.resolve();
   await stop();
 });
@@ -396,8 +354,7 @@ Deno.test("a worker without CPU for waiting work lets another isolate start", as
 Deno.test("a wake-up that arrives just after a worker has closed makes it claim again", async () => {
   let onClosed = () => {};
   let measuredMs = 0;
-  const meter = createCpuMeter(() => measuredMs);
-  const limited = createLifetime(36_000, { softMs: 1_000, hardMs: 2_000, meter });
+  const limited = limitedLifetime(() => measuredMs);
   const lifetime: Lifetime = {
     ...limited,
     phaseAt(nowMs) {
@@ -449,8 +406,26 @@ Deno.test("a wake-up of the successor that fails is logged", async () => {
   assert.ok(events.includes("worker.wake_failed"), events.join());
 });
 
+Deno.test("a worker that cannot record its end logs that, and ends", async () => {
+  const events: string[] = [];
+  const { running, stop } = testRunner(
+    1,
+    { stopWorker: () => Promise.reject(new Error("The connection is lost")) },
+    undefined,
+    (_level, event) => void events.push(event),
+  );
+
+  await stop();
+  await running;
+
+  assert.deepEqual(events.slice(-2), ["worker.stop_failed", "worker.stopped"]);
+});
+
 Deno.test("work that waited for more than a second while nothing was claimed is logged", async () => {
   const logged: unknown[] = [];
+  const log: OpenLogger = (_level, event, fields) => {
+    logged.push([event, fields?.["stalled_ms"]]);
+  };
   const { running, stop } = testRunner(
     2,
     {
@@ -458,7 +433,7 @@ Deno.test("work that waited for more than a second while nothing was claimed is 
       stalledMs: () => Promise.resolve(1_500.4),
     },
     undefined,
-    (_level, event, fields) => void logged.push([event, fields?.["stalled_ms"]]),
+    log,
   );
 
   await settle();
@@ -475,7 +450,6 @@ Deno.test("work that waited for a slot is not a stall", async () => {
       askedCount++;
       return Promise.resolve(5_000);
     },
-    letGo: undefined as never,
   });
   await add("slow", "next");
   const before = askedCount;

@@ -29,6 +29,7 @@ export function createTaskModel(
           provider_tools: agent?.provider_tools ?? [],
         },
         userId: task.created_by,
+        taskId: task.id,
         prompt: { ...prompt, messages },
         ...(stream ? { onDelta } : {}),
         signal: AbortSignal.any([signal, timeout]),

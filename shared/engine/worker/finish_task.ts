@@ -2,7 +2,12 @@ import type { Decision } from "../agent/decide.ts";
 import { textResult } from "../agent/step_result.ts";
 import type { JsonValue } from "../../platform/values/json.ts";
 import { byteLength } from "../../platform/values/byte_length.ts";
-import { MAX_INLINE_BYTES, referenceTo, type StorageReference, textOf } from "./large_values.ts";
+import {
+  jsonTextOf,
+  MAX_INLINE_BYTES,
+  referenceTo,
+  type StorageReference,
+} from "./large_values.ts";
 import { storeArtifact } from "./store_artifact.ts";
 import type { TaskEnd } from "./task_end.ts";
 import { artifactPath, type TaskRun } from "./task_run.ts";
@@ -34,7 +39,7 @@ async function storeLargeOutput(
   output: JsonValue,
   run: TaskRun,
 ): Promise<StorageReference | null> {
-  const text = textOf(output);
+  const text = jsonTextOf(output);
   if (byteLength(text) <= MAX_INLINE_BYTES) return null;
   const isText = typeof output === "string";
   const path = artifactPath(run.context, isText ? "_output.txt" : "_output.json");

@@ -19,7 +19,7 @@ export interface StorageReference extends JsonObject {
 }
 
 /** A value as text: strings unchanged, others as JSON. */
-export function textOf(value: JsonValue): string {
+export function jsonTextOf(value: JsonValue): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -4,7 +4,7 @@ export interface DeletedFiles {
   list(limit: number): Promise<readonly string[]>;
   /** Removes files; a missing one is not an error. */
   remove(paths: readonly string[]): Promise<void>;
-  forget(paths: readonly string[]): Promise<void>;
+  deleteRecords(paths: readonly string[]): Promise<void>;
 }
 
 const BATCH_SIZE = 100;
@@ -24,7 +24,7 @@ export async function removeDeletedFiles(files: DeletedFiles): Promise<number> {
     const paths = await files.list(BATCH_SIZE);
     if (paths.length === 0) break;
     await files.remove(paths);
-    await files.forget(paths);
+    await files.deleteRecords(paths);
     count += paths.length;
   }
   return count;

@@ -11,7 +11,7 @@ function listOf(count: number, fails = false) {
       removed.push(...paths);
       return Promise.resolve();
     },
-    forget: (paths) => {
+    deleteRecords: (paths) => {
       for (const path of paths) listed.delete(path);
       return Promise.resolve();
     },

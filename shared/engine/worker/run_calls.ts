@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../platform/errors/codes.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 import { byteLength } from "../../platform/values/byte_length.ts";
-import { MAX_DATA_BYTES, referenceTo, textOf } from "./large_values.ts";
+import { jsonTextOf, MAX_DATA_BYTES, referenceTo } from "./large_values.ts";
 import { runTool } from "./run_tool.ts";
 import { storeArtifact } from "./store_artifact.ts";
 import type { StepRecord } from "./task_store.ts";
@@ -116,7 +116,7 @@ const NOT_STORABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** Stores a value as an object in Storage, and in the task's data if it fits. */
 async function saveObject(call: SaveCall, run: TaskRun): Promise<StepRecord> {
   const { intent, key, value } = call;
-  const text = textOf(value);
+  const text = jsonTextOf(value);
   const path = artifactPath(run.context, filenameOf(call));
   try {
     const { bytes } = referenceTo(path, text);

@@ -55,12 +55,17 @@ export async function runSummary({ seq, prompt, through }: Summary, run: TaskRun
  * @throws errors of `CallTaskModel`.
  */
 export async function runModelCall(
-  { seq, prompt, leftOut, checks }: ModelCall,
+  { seq, prompt, leftOut, providerTools, checks }: ModelCall,
   run: TaskRun,
 ): Promise<void> {
   const isWhole = leftOut.results_through === 0 && leftOut.summary_seq === null;
   const intent = modelIntent(seq, run, isWhole ? null : { left_out: { ...leftOut } });
-  const { context, transcript } = run;
+  const { transcript } = run;
+  const { agent } = run.context;
+  const context = {
+    ...run.context,
+    agent: agent && { ...agent, provider_tools: [...providerTools] },
+  };
   await transcript.begin([intent, ...checks.map((check) => check.intent)]);
   const mayStream = checks.length === 0 && !isResultChecked(context);
   const asking = { intent, prompt, context, mayStream };
@@ -153,13 +158,14 @@ async function ask(
     });
   let call = underWay.modelCall = begin();
   const cutCalls: CutCall[] = [];
+  const mayReserve = mayStream && watch.isOn && !wasInterrupted(seq, context);
+  const release = mayReserve ? control.reserveStream() : null;
   try {
     const { answer, usage } = await trace.modelCall({ seq, ...context }, () =>
       ports.callModel({
         context,
         prompt,
-        // Complete answers cost less CPU, so a call that was cut off once is not streamed again.
-        stream: mayStream && watch.isOn && !context.task.works_alone,
+        stream: release !== null,
         onDelta: (text) => {
           call.receive(text);
           deltas.push(text);
@@ -175,8 +181,16 @@ async function ask(
     for (const cut of cutCalls) await ports.store.loseCall(lease, cut);
     return { ...intent, state: "done", output: answer, usage: toStored(usage) };
   } finally {
+    release?.();
     await deltas.end();
   }
+}
+
+/** Complete answers cost less CPU, so a call that was cut off once is not streamed again. */
+function wasInterrupted(seq: number, { steps }: TaskContext): boolean {
+  return steps.some((step) =>
+    step.kind === "model" && step.seq === seq && (step.interruptions ?? 0) > 0
+  );
 }
 
 function emptySummary(): SwarmError {

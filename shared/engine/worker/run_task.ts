@@ -2,11 +2,12 @@ import type { z } from "../../vendor/zod.js";
 import type { AgentState } from "../agent/agent_state.ts";
 import { userFilePaths } from "../agent/build_messages.ts";
 import { decide, type Decision } from "../agent/decide.ts";
-import { estimateTokens } from "../agent/estimate_tokens.ts";
+import { estimatePromptTokens } from "../agent/estimate_tokens.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
 import { type TaskContext, taskContext } from "../agent/task_context.ts";
 import { describeIssues } from "../../platform/values/describe_issues.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { openRun } from "../trace/open_run.ts";
 import { untraced } from "../trace/task_trace.ts";
 import { askPerson } from "./ask_person.ts";
 import { DeltaPace } from "./delta_pace.ts";
@@ -22,7 +23,6 @@ import type { TaskPorts } from "./task_ports.ts";
 import { callerOf, type TaskRun } from "./task_run.ts";
 import type { ClaimedTask } from "./task_store.ts";
 import { Transcript } from "./transcript.ts";
-import { writeTraceBeside } from "../../worker/write_trace_beside.ts";
 import type { WorkControl } from "../work/work_kind.ts";
 
 /**
@@ -32,24 +32,23 @@ import type { WorkControl } from "../work/work_kind.ts";
  * Never throws: any failure becomes the task's error, a retry, or an expired lease.
  */
 export async function runTask(
-  { context: rawContext, watchedSeconds = 0, isUntraced = false, taskId, epoch }: ClaimedTask,
-  givenPorts: TaskPorts,
-  givenControl: WorkControl,
+  { context: rawContext, watchedSeconds = 0, taskId, epoch }: ClaimedTask,
+  ports: TaskPorts,
+  control: WorkControl,
 ): Promise<TaskEnd> {
   const lease = { taskId, epoch };
-  const given = { ports: givenPorts, control: givenControl };
-  const { ports, control } = isUntraced ? writeTraceBeside(lease, given) : given;
   const parsed = taskContext.safeParse(rawContext);
   const steps = parsed.success ? parsed.data.steps : [];
   const { watch } = control;
   watch.note(watchedSeconds);
   const transcript = new Transcript(ports.store, lease, steps, watch);
   const trace = parsed.success
-    ? ports.telemetry.openRun(parsed.data, lease.epoch)
+    ? openRun(ports.telemetry, parsed.data, lease.epoch)
     : untraced({ traceparent: null, tracestate: null });
   const deltaPace = new DeltaPace(ports.clock);
   const underWay = { modelCall: null };
-  const base = { lease, transcript, underWay, trace, ports, control, watch, deltaPace };
+  const asked = new Map();
+  const base = { lease, transcript, asked, underWay, trace, ports, control, watch, deltaPace };
   const end = await runToEnd(parsed, base);
   await trace.end(end);
   return end;
@@ -73,7 +72,8 @@ async function advance(run: TaskRun): Promise<TaskEnd> {
   let { context } = run;
   while (true) {
     const { steps, untried } = run.transcript;
-    const decision = decide({ context, steps, toolset, fileFacts, untried, spawned });
+    const { asked } = run;
+    const decision = decide({ context, steps, toolset, fileFacts, untried, asked, spawned });
     if (isNewStep(decision) && run.control.isClosing()) throw new StopReason("yield");
     try {
       const end = await carryOut(decision, run, spawned);
@@ -94,7 +94,7 @@ function smallerWindow(error: unknown, decision: Decision, context: TaskContext)
   const isPrompt = decision.kind === "call_model" || decision.kind === "summarize";
   const isTooLong = error instanceof SwarmError && error.code === "MODEL_CONTEXT_EXCEEDED";
   if (!isPrompt || !isTooLong) throw error;
-  const sentTokens = estimateTokens(decision.prompt);
+  const sentTokens = estimatePromptTokens(decision.prompt);
   return Math.max(1, Math.floor(Math.min(context.window_tokens, sentTokens * 2) * 0.75));
 }
 

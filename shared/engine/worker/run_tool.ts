@@ -1,3 +1,4 @@
+import { ApprovalRequired } from "../../gateway/tool_contracts/approval.ts";
 import { fenceData } from "../../gateway/tool_contracts/fence_data.ts";
 import { checkedMessage } from "../agent/guardrails.ts";
 import type { ToolCall } from "../agent/planned_call.ts";
@@ -18,7 +19,7 @@ import type {
 import { createDeltaStream } from "./delta_stream.ts";
 import { byteLength } from "../../platform/values/byte_length.ts";
 import { keepContent } from "./keep_content.ts";
-import { headOf, headText, MAX_INLINE_BYTES, referenceTo, textOf } from "./large_values.ts";
+import { headOf, headText, jsonTextOf, MAX_INLINE_BYTES, referenceTo } from "./large_values.ts";
 import { storeArtifact } from "./store_artifact.ts";
 import type { StepRecord } from "./task_store.ts";
 import { artifactPath, callerOf, type TaskRun } from "./task_run.ts";
@@ -29,7 +30,8 @@ const MAX_RATE_LIMIT_WAIT_SECONDS = 20;
 /**
  * Calls a registry tool through the gateway.
  *
- * @returns The ended step; null if the outcome is unknown and a person must be asked.
+ * @returns The ended step; null if a person must be asked: before the call, which was not made, or
+ * because its outcome is unknown.
  */
 export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord | null> {
   const outcome = await withDeltas(
@@ -41,6 +43,11 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
         (headers) => callWithinRateLimit({ ...requestOf(call, run), ...headers, onText }, run),
       ),
   );
+  if (outcome instanceof ApprovalRequired) {
+    run.asked.set(call.intent.seq, outcome.question);
+    run.transcript.markUntried(call.intent.seq);
+    return null;
+  }
   if (outcome instanceof SwarmError) {
     return { ...call.intent, ...errorResult(outcome.code, outcome.message) };
   }
@@ -53,7 +60,8 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
   }
   run.transcript.hide(outcome.unrecordedValues ?? []);
   const { text, files } = await keepContent(call, outcome, run);
-  const { state, output } = answeredResult(call, { ...outcome, text }, run);
+  const noticed = call.notice === null ? text : `${call.notice}\n${text}`;
+  const { state, output } = answeredResult(call, { ...outcome, text: noticed }, run);
   const result = files.length === 0
     ? { state, output }
     : { state, output: { ...output, files: files.map((file) => ({ ...file })) } };
@@ -71,6 +79,7 @@ async function callWithinRateLimit(
     try {
       return await gateway.call({ ...request, ...definedOnly({ onText }) }, signal);
     } catch (error) {
+      if (error instanceof ApprovalRequired) return error;
       if (!(error instanceof SwarmError) || error.code !== "TOOL_RATE_LIMITED") throw error;
       const waitMs = (error.retryAfterSeconds ?? 1) * 1_000;
       if (clock.nowMs() + waitMs > giveUpAtMs) return error;
@@ -89,11 +98,12 @@ type UntoldRequest = Omit<ToolCallRequest, "onText"> & {
 /** Broadcasts the answer's text as it streams in, while the job is watched. */
 async function withDeltas<T>(
   { intent: { seq } }: ToolCall,
-  { lease, watch, deltaPace: pace, context, ports: { store, clock } }: TaskRun,
+  { lease, watch, deltaPace: pace, control, ports: { store, clock } }: TaskRun,
   work: (onText: ToolCallRequest["onText"]) => Promise<T>,
 ): Promise<T> {
   // Complete answers cost less CPU.
-  if (!watch.isOn || context.task.works_alone) return await work(undefined);
+  const release = watch.isOn ? control.reserveStream() : null;
+  if (release === null) return await work(undefined);
   const deltas = createDeltaStream({
     send: (delta) => store.broadcastDelta(lease, seq, delta),
     isWatched: () => watch.isOn,
@@ -106,6 +116,7 @@ async function withDeltas<T>(
       deltas.push(text);
     });
   } finally {
+    release();
     await deltas.end();
   }
 }
@@ -119,6 +130,7 @@ function requestOf(call: ToolCall, { lease, context }: TaskRun) {
     stepSeq: call.intent.seq,
     attempt: call.attempt,
     idempotencyKey: `${lease.taskId}:${call.intent.seq}`,
+    approval: { readFlows: call.readFlows, toolFlows: call.tool.dataFlows },
   };
 }
 
@@ -137,7 +149,7 @@ function answeredResult(call: ToolCall, answer: AnsweredCall, run: TaskRun): Ste
     error: fenceData(answer.text, `${call.tool.server}/${call.tool.toolName}`),
     errorCode: answer.errorCode,
     attempt: call.attempt,
-    request: textOf(masterInput(run)),
+    request: jsonTextOf(masterInput(run)),
   };
   const code = hasExceededRetries(failure) ? "EXCEEDED_RETRIES" : answer.errorCode ?? "TOOL_FAILED";
   return errorResult(code, answer.text, { ...trail, advice: toolErrorMessage(failure) });

@@ -56,7 +56,6 @@ const skillRow = z.object({
 /** What a claim reads of a context. The code that runs the task validates all of it. */
 interface ClaimedContext {
   readonly task: { readonly works_alone: boolean };
-  readonly is_untraced?: true;
 }
 
 /** Not a schema of objects: zod would copy each context, at half the cost of parsing its JSON. */
@@ -83,34 +82,19 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
   const finishTogether = gather(finishAll, MAX_FINISHED_TOGETHER);
 
   return {
-    async claim(workerId, limit, options = {}) {
-      const { beginsFirstSteps = false, lone = "any", isAhead = false, offeredSlots = null } =
-        options;
+    async claim(workerId, limit, isIdle = true) {
       const rows = await once("claim tasks", claimedRow, () =>
         sql`
         select claim.task_id, claim.epoch, claim.context,
           case when exists (select from private.watched_jobs)
             then private.watched_seconds(claim.task_id) else 0 end::float8 as watched_seconds
         from private.claim_tasks(
-          ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean,
-          ${lone}, ${isAhead}::boolean, ${offeredSlots}::int) as claim`);
+          p_worker_id => ${workerId},
+          p_limit => ${limit}::int,
+          p_lease_seconds => ${leaseSeconds}::int,
+          p_is_idle => ${isIdle}::boolean
+        ) as claim`);
       return rows.map(toClaimedTask);
-    },
-
-    async fetchHanded(workerId) {
-      const rows = await once("fetch the tasks that were handed over", claimedRow, () =>
-        sql`
-        select task_id, epoch, context, 0::float8 as watched_seconds
-        from private.fetch_handed(${workerId})`);
-      return rows.map(toClaimedTask);
-    },
-
-    async beginHanded({ taskId, epoch }) {
-      await once(
-        "begin a task that was handed over",
-        anyRow,
-        () => sql`select private.begin_handed(${taskId}::uuid, ${epoch}::bigint)`,
-      );
     },
 
     async heartbeat(workerId, leases) {
@@ -118,7 +102,11 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       const rows = await once("renew leases", leaseRow, () =>
         sql`
         select task_id, epoch, state, private.watched_seconds(task_id)::float8 as watched_seconds
-        from private.heartbeat(${workerId}, ${sql.json(held)}, ${leaseSeconds}::int)`);
+        from private.heartbeat(
+          p_worker_id => ${workerId},
+          p_leases => ${sql.json(held)},
+          p_lease_seconds => ${leaseSeconds}::int
+        )`);
       return rows.map(({ task_id, epoch, state, watched_seconds }) => ({
         taskId: task_id,
         epoch,
@@ -132,22 +120,34 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         sql`
         select seq, state, output
         from private.begin_steps(
-          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(intents)})`);
+          p_task_id => ${taskId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_lease_seconds => ${leaseSeconds}::int,
+          p_steps => ${json(intents)}
+        )`);
     },
 
     async beginAgain({ taskId, epoch }, seqs) {
       await withRetries("restart steps", anyRow, () =>
         sql`
         select private.begin_again(
-          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(seqs)})`);
+          p_task_id => ${taskId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_lease_seconds => ${leaseSeconds}::int,
+          p_seqs => ${json(seqs)}
+        )`);
     },
 
     async record({ taskId, epoch }, results, next) {
       const [row] = await withRetries("record steps", recordRow, () =>
         sql`
         select private.record_steps(
-          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int,
-          ${json(results)}, ${json(next)}) as is_cancelled,
+          p_task_id => ${taskId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_lease_seconds => ${leaseSeconds}::int,
+          p_steps => ${json(results)},
+          p_next => ${json(next)}
+        ) as is_cancelled,
           private.watched_seconds(${taskId}::uuid)::float8 as watched_seconds`);
       return {
         isCancelled: row?.is_cancelled ?? false,
@@ -160,15 +160,29 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         sql`
         select seq, error
         from private.spawn_subtasks(
-          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(subtasks)})`);
+          p_task_id => ${taskId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_lease_seconds => ${leaseSeconds}::int,
+          p_subtasks => ${json(subtasks)}
+        )`);
     },
 
-    async requestReview({ taskId, epoch }, { seq, question, options, context }) {
+    async requestReview(
+      { taskId, epoch },
+      { seq, kind, question, options, context, untriedSeqs = [] },
+    ) {
       const rows = await withRetries("ask for a review", parkRow, () =>
         sql`
         select private.request_review(
-          ${taskId}::uuid, ${epoch}::bigint, ${seq}::int, ${toStorableText(question)},
-          ${nullable(options)}::jsonb, ${nullable(context)}::jsonb) as outcome`);
+          p_task_id => ${taskId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_seq => ${seq}::int,
+          p_question => ${toStorableText(question)},
+          p_options => ${nullable(options)}::jsonb,
+          p_context => ${nullable(context)}::jsonb,
+          p_kind => ${kind},
+          p_untried => ${json(untriedSeqs)}
+        ) as outcome`);
       return first(rows).outcome;
     },
 
@@ -194,8 +208,11 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       const rows = await withRetries("finish the task", finishRow, () =>
         sql`
         select private.finish_task(
-          ${taskId}::uuid, ${epoch}::bigint, ${json(output)}::jsonb,
-          ${nullable(reference)}::jsonb) as status`);
+          p_task_id => ${taskId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_output => ${json(output)}::jsonb,
+          p_output_reference => ${nullable(reference)}::jsonb
+        ) as status`);
       return first(rows).status;
     },
 
@@ -204,32 +221,47 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         sql`
         select status
         from private.fail_task(
-          ${taskId}::uuid, ${epoch}::bigint, ${json(error)}, ${retry},
-          ${retryAfterSeconds}::numeric)`);
+          p_task_id => ${taskId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_error => ${json(error)},
+          p_retry => ${retry},
+          p_retry_after_seconds => ${retryAfterSeconds}::numeric
+        )`);
       return first(rows).status;
     },
 
-    async yield({ taskId, epoch }, { untriedSeqs = [], cutCall = null, hasBegun = true } = {}) {
+    async yield({ taskId, epoch }, { untriedSeqs = [], cutCall = null } = {}) {
       await withRetries("return the task", anyRow, () =>
         sql`
         select private.yield_task(
-          ${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)}, ${nullable(cutCall)},
-          ${hasBegun}::boolean)`);
+          p_task_id => ${taskId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_untried => ${json(untriedSeqs)},
+          p_cut_call => ${nullable(cutCall)}
+        )`);
     },
 
     async loseCall({ taskId, epoch }, cutCall) {
       await withRetries("book the lost model call", anyRow, () =>
         sql`
         select private.lose_call(
-          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(cutCall)})`);
+          p_task_id => ${taskId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_lease_seconds => ${leaseSeconds}::int,
+          p_cut_call => ${json(cutCall)}
+        )`);
     },
 
     async broadcastDelta({ taskId, epoch }, seq, { offset, text }) {
       const rows = await once("broadcast text", deltaRow, () =>
         sql`
         select private.broadcast_delta(
-          ${taskId}::uuid, ${epoch}::bigint, ${seq}::int, ${offset}::int,
-          ${toStorableText(text)}) as is_sent`);
+          p_task_id => ${taskId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_seq => ${seq}::int,
+          p_offset => ${offset}::int,
+          p_text => ${toStorableText(text)}
+        ) as is_sent`);
       return first(rows).is_sent;
     },
 
@@ -252,14 +284,6 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         resources: skill.resources ?? {},
         scripts: skill.metadata?.scripts.map(({ path }) => path) ?? [],
       };
-    },
-
-    async withdrawWorker(workerId) {
-      await once(
-        "withdraw the worker",
-        anyRow,
-        () => sql`select private.withdraw_worker(${workerId})`,
-      );
     },
 
     async stopWorker(workerId) {
@@ -318,7 +342,6 @@ function toClaimedTask(
     context,
     worksAlone: context.task.works_alone,
     watchedSeconds: watched_seconds,
-    isUntraced: context.is_untraced === true,
   };
 }
 

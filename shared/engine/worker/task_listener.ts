@@ -20,8 +20,8 @@ export interface TaskListenerOptions {
 }
 
 /**
- * The channel of `private.wake_at_commit()`. `private.cancel_task()` and `private.hand_over()`
- * notify it with other payloads.
+ * The channel of `private.wake_at_commit()`. `private.cancel_task()` notifies it with
+ * another payload.
  */
 const CHANNEL = "supaswarm_tasks";
 /** A notification that takes longer counts as not delivered. A busy machine may need seconds. */
@@ -47,13 +47,7 @@ export function createTaskListener(options: TaskListenerOptions): ListenForWork 
       const held = await lent.hold(signal).catch(() => null);
       if (held === null) return;
       const ended = AbortSignal.any([signal, held.asked]);
-      const failure = await listen(options, {
-        ...listener,
-        onListening(isListening) {
-          listener.onListening?.(isListening);
-          if (isListening && hasMissedHints) listener.onHint("work");
-        },
-      }, ended);
+      const failure = await listen(options, listener, hasMissedHints, ended);
       held.release();
       if (failure !== null && !isReported) {
         log("info", "worker.not_listening", { reason: failure });
@@ -72,7 +66,8 @@ export function createTaskListener(options: TaskListenerOptions): ListenForWork 
  */
 async function listen(
   options: TaskListenerOptions,
-  listener: Required<WorkListener>,
+  listener: WorkListener,
+  hasMissedHints: boolean,
   signal: AbortSignal,
 ): Promise<string | null> {
   const { databaseUrl, log } = options;
@@ -84,7 +79,7 @@ async function listen(
     if (await receivesNotifications(listening, listener, signal, options)) {
       prepareStatements(options.sql);
       log("info", "worker.listening");
-      listener.onListening(true);
+      if (hasMissedHints) listener.onHint("work");
       await aborted(signal);
       return null;
     }
@@ -92,7 +87,6 @@ async function listen(
   } catch (error) {
     return error instanceof Error ? error.name : "unknown";
   } finally {
-    listener.onListening(false);
     await listening.end({ timeout: CLOSE_TIMEOUT_SECONDS }).catch(() => {});
   }
 }
@@ -100,7 +94,7 @@ async function listen(
 /** Subscribes `onHint`, then waits until its own test notification arrives. */
 async function receivesNotifications(
   listening: Sql,
-  { workerId, onHint }: WorkListener,
+  { onHint }: WorkListener,
   signal: AbortSignal,
   { sql, clock }: TaskListenerOptions,
 ): Promise<boolean> {
@@ -111,9 +105,7 @@ async function receivesNotifications(
   signal.addEventListener("abort", end);
   try {
     const subscribed = listening.listen(CHANNEL, (payload) => {
-      // Ignore notifications for other workers.
       if (payload === "") return onHint("work");
-      if (payload === `handed:${workerId}`) return onHint("handed");
       if (payload === "cancel") return onHint("cancel");
       if (payload !== test) return;
       hasArrived = true;

@@ -38,6 +38,6 @@ export interface TaskPorts {
   readonly artifacts: ArtifactStorage;
   readonly describeFiles: FilePorts["describeFiles"];
   readonly clock: Clock;
-  readonly telemetry: Pick<Telemetry, "openRun">;
+  readonly telemetry: Pick<Telemetry, "isOn" | "add">;
   readonly log: Logger;
 }

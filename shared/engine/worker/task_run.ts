@@ -1,5 +1,6 @@
 import type { TaskContext } from "../agent/task_context.ts";
 import type { TaskTrace } from "../trace/task_trace.ts";
+import type { ApprovalQuestion } from "../../gateway/tool_contracts/approval.ts";
 import type { ToolCaller } from "../../gateway/tool_contracts/tool_caller.ts";
 import type { DeltaPace } from "./delta_pace.ts";
 import type { TaskPorts } from "./task_ports.ts";
@@ -14,6 +15,8 @@ export interface TaskRun {
   readonly lease: Lease;
   readonly context: TaskContext;
   readonly transcript: Transcript;
+  /** Calls before which a person must be asked, by step. */
+  readonly asked: Map<number, ApprovalQuestion>;
   /** The pending model call, if there is one. */
   readonly underWay: { modelCall: ModelCallUnderWay | null };
   readonly trace: TaskTrace;

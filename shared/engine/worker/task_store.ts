@@ -1,9 +1,8 @@
 import type { StepIntent } from "../agent/planned_call.ts";
 import type { StepResult } from "../agent/step_result.ts";
-import type { Step } from "../agent/task_context.ts";
+import type { Review, Step } from "../agent/task_context.ts";
 import type { ErrorBody } from "../../platform/errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
-import type { LoneWork } from "../work/work_kind.ts";
 
 /** The right to write to a task. A later claim has a higher epoch and ends this one. */
 export interface Lease {
@@ -20,11 +19,6 @@ export interface ClaimedTask extends Lease {
   readonly worksAlone?: boolean;
   /** Remaining seconds for which the task's job is watched. @default 0 */
   readonly watchedSeconds?: number;
-  /**
-   * The task was handed over, and neither its events nor its first step are written yet:
-   * `beginHanded` writes them. @default false
-   */
-  readonly isUntraced?: boolean;
 }
 
 /** A model call with a lost answer, and its estimated usage. */
@@ -35,7 +29,7 @@ export interface CutCall {
 }
 
 /** The state of a lease. */
-export interface LeaseState extends Lease {
+export interface TaskLeaseState extends Lease {
   readonly state: "held" | "lost" | "cancelled";
   /** Remaining seconds for which the task's job is watched. @default 0 */
   readonly watchedSeconds?: number;
@@ -92,9 +86,12 @@ export interface SpawnOutcome {
 /** A question to a person. */
 export interface ReviewRequest {
   readonly seq: number;
+  readonly kind: Review["kind"];
   readonly question: string;
   readonly options: JsonValue;
   readonly context: JsonValue;
+  /** Steps of tool calls that were written as started and certainly not sent. @default none */
+  readonly untriedSeqs?: readonly number[];
 }
 
 /** `continue`: the event that the task would wait for has already happened. */
@@ -122,24 +119,6 @@ export interface Skill {
   readonly scripts: readonly string[];
 }
 
-/** How tasks are claimed. */
-export interface ClaimOptions {
-  /**
-   * Writes the first step of a task that has none, always a model call, in the same round trip.
-   * @default false
-   */
-  readonly beginsFirstSteps?: boolean;
-  /** @default "any" */
-  readonly lone?: LoneWork;
-  /** The tasks may wait in the worker for a free slot. @default false */
-  readonly isAhead?: boolean;
-  /**
-   * How many new tasks the database may assign to this listening worker without a claim. The next
-   * claim returns those first. @default null, none
-   */
-  readonly offeredSlots?: number | null;
-}
-
 /** Facts about a task that is returned. */
 export interface YieldOptions {
   /** Steps of tool calls that were written as started and certainly not sent. @default none */
@@ -149,8 +128,6 @@ export interface YieldOptions {
    * time, so that no other worker could finish the call. @default none
    */
   readonly cutCall?: (CutCall & { readonly is_final: boolean }) | null;
-  /** False when it waited for a slot until now. @default true */
-  readonly hasBegun?: boolean;
 }
 
 /**
@@ -160,17 +137,10 @@ export interface YieldOptions {
  * changed nothing. All throw `DATABASE_UNAVAILABLE` if the database does not respond.
  */
 export interface TaskStore {
-  claim(
-    workerId: string,
-    limit: number,
-    options?: ClaimOptions,
-  ): Promise<readonly ClaimedTask[]>;
-  /** The tasks that were handed to the worker since its last claim; a claim returns them too. */
-  fetchHanded(workerId: string): Promise<readonly ClaimedTask[]>;
-  /** Writes the events and the first step of an untraced task. Not repeated if it fails. */
-  beginHanded(lease: Lease): Promise<void>;
+  /** With `isIdle`, one task that must run alone may be returned, and then no other. */
+  claim(workerId: string, limit: number, isIdle?: boolean): Promise<readonly ClaimedTask[]>;
   /** Renews leases; also serves as the worker's heartbeat, so call it without leases too. */
-  heartbeat(workerId: string, leases: readonly Lease[]): Promise<readonly LeaseState[]>;
+  heartbeat(workerId: string, leases: readonly Lease[]): Promise<readonly TaskLeaseState[]>;
   /**
    * Writes intents; existing steps are returned unchanged.
    *
@@ -224,8 +194,6 @@ export interface TaskStore {
    * @throws QUOTA_EXCEEDED
    */
   assertMayStore(taskId: string, byteCount: number): Promise<void>;
-  /** Ends the hand-over of new tasks to the worker, and returns those that it has not fetched. */
-  withdrawWorker(workerId: string): Promise<void>;
   stopWorker(workerId: string): Promise<void>;
   /** Milliseconds in which one of these claimed tasks waited and no other was claimed. */
   stalledMs(taskIds: readonly string[]): Promise<number>;

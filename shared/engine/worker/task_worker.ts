@@ -24,18 +24,8 @@ function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
   const { store } = ports;
   return {
     noun: "task",
-    async claim(workerId, { limit, lone, isAhead, offeredSlots }) {
-      // The first model call is written as started only if it starts immediately.
-      const tasks = await store.claim(workerId, limit, {
-        beginsFirstSteps: !isAhead,
-        lone,
-        isAhead,
-        offeredSlots,
-      });
-      return tasks.map(toWork);
-    },
-    async fetchHanded(workerId) {
-      return (await store.fetchHanded(workerId)).map(toWork);
+    async claim(workerId, { limit, isIdle }) {
+      return (await store.claim(workerId, limit, isIdle)).map(toWork);
     },
     async renew(workerId, leases) {
       const states = await store.heartbeat(
@@ -45,20 +35,7 @@ function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
       return states.map(({ taskId, ...state }) => ({ id: taskId, ...state }));
     },
     run: ({ task }, control) => runTask(task, ports, control),
-    async letGo({ id: taskId, epoch }, { kind }) {
-      const lease = { taskId, epoch };
-      switch (kind) {
-        case "lost":
-          return "lost";
-        case "cancelled":
-          return await store.finish(lease, null, null);
-        case "yield":
-          await store.yield(lease, { hasBegun: false });
-          return "yielded";
-      }
-    },
     stalledMs: (works) => store.stalledMs(works.map(({ id }) => id)),
-    withdraw: (workerId) => store.withdrawWorker(workerId),
     wakeSuccessor: () => store.wakeSuccessor(),
     stopWorker: (workerId) => store.stopWorker(workerId),
   };

@@ -81,6 +81,11 @@ export class Transcript {
     for (const seq of seqs) this.#untried.delete(seq);
   }
 
+  /** Takes that back for a step that has certainly not run. */
+  markUntried(seq: number): void {
+    this.#untried.add(seq);
+  }
+
   /** Redacts a value from all future writes; the task itself still sees it. */
   hide(values: readonly string[]): void {
     this.#unrecorded.push(...values);

@@ -31,18 +31,18 @@ const CPU_CLOSING_SHARE = 0.75;
 const CPU_OVER_SHARE = 0.85;
 /** Share of the soft limit. */
 const CPU_YOUNG_SHARE = 0.4;
-/** CPU to stop running tasks, record them and return them. */
-const CPU_OF_HELD_MS = 25;
+/** CPU of one turn of a task: to record an answer and to ask again, or to return the task. */
+const CPU_OF_HELD_MS = 10;
 /**
- * A streamed answer of three thousand chunks, with the messages to its watchers: reserved for each
- * until an answer has ended and its cost is known.
+ * A streamed answer of a thousand chunks, with the messages to its watchers: reserved for each until
+ * an answer has ended and its cost is known.
  */
-const CPU_OF_STREAM_MS = 420;
+const CPU_OF_STREAM_MS = 200;
 
 /** The tasks that a worker holds. */
 export interface HeldLoad {
   readonly count: number;
-  /** Number of watched tasks, whose answers stream. */
+  /** Number of answers that stream. */
   readonly streamCount: number;
 }
 
@@ -64,6 +64,8 @@ export interface Lifetime {
   overInMs(nowMs: number): number;
   /** How much more work the remaining CPU allows. */
   roomBeside(held: HeldLoad): number;
+  /** Whether the remaining CPU allows one more streamed answer; otherwise it arrives whole. */
+  mayStream(held: HeldLoad): boolean;
   /** Notes what a streamed answer has cost, in milliseconds of CPU. */
   noteStream(cpuMs: number): void;
   /** Whether enough of the lifetime is left for a call that another isolate could not finish. */
@@ -115,11 +117,13 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
     overInMs: (nowMs) => until(OVER_SHARE, nowMs),
     roomBeside(held) {
       if (cpu === null) return Infinity;
-      const leftMs = cpu.closingMs - cpu.usedMs() - reservedMs(held);
-      // Where one task was watched, the next one probably is.
-      const isWatched = held.streamCount > 0 || longestStreamMs !== null;
-      const oneMore = reservedMs({ count: 1, streamCount: isWatched ? 1 : 0 });
-      return Math.max(0, Math.floor(leftMs / oneMore));
+      // The worker can then use up the CPU up to the soft limit, so that another isolate starts.
+      const leftMs = cpu.closingMs - Math.max(cpu.usedMs(), cpu.softMs) - reservedMs(held);
+      return Math.max(0, Math.floor(leftMs / CPU_OF_HELD_MS));
+    },
+    mayStream({ count, streamCount }) {
+      if (cpu === null) return true;
+      return cpu.closingMs - cpu.usedMs() >= reservedMs({ count, streamCount: streamCount + 1 });
     },
     isYoung: (nowMs) => nowMs < at(YOUNG_SHARE) && (cpu?.usedMs() ?? 0) < (cpu?.youngMs ?? 1),
     noteStream(cpuMs) {
@@ -146,6 +150,7 @@ function divideCpu({ softMs, hardMs, meter }: CpuLimits) {
   const closingMs = CPU_CLOSING_SHARE * hardMs;
   return {
     usedMs: meter.usedMs,
+    softMs: Math.min(softMs, closingMs),
     youngMs: CPU_YOUNG_SHARE * softMs,
     openMs: Math.min(softMs, closingMs),
     closingMs,

@@ -72,12 +72,24 @@ Deno.test("a request shows that the platform's wall clock is longer than the set
 
 Deno.test("streams that cost little leave room for more of them", () => {
   const { lifetime } = limitedLifetime();
-  const held = { count: 2, streamCount: 2 };
-  const before = lifetime.roomBeside(held);
+  const held = { count: 10, streamCount: 7 };
+  assert.equal(lifetime.mayStream(held), false);
 
   lifetime.noteStream(100);
 
-  assert.ok(lifetime.roomBeside(held) > 2 * before);
+  assert.equal(lifetime.mayStream(held), true);
+});
+
+Deno.test("a worker has room for what it can end after its isolate is retired", () => {
+  const { lifetime, measure } = limitedLifetime();
+  const room = lifetime.roomBeside({ count: 0, streamCount: 0 });
+
+  assert.ok(room >= 50, `${room} pieces`);
+  assert.equal(lifetime.roomBeside({ count: room, streamCount: 0 }), 0);
+  measure(900);
+  assert.equal(lifetime.roomBeside({ count: 0, streamCount: 0 }), room);
+  measure(350);
+  assert.equal(lifetime.roomBeside({ count: 0, streamCount: 0 }), room / 2);
 });
 
 Deno.test("polling stays fast for more than twice the debounce of wake-ups, then slows down", () => {

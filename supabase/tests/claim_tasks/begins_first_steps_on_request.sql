@@ -4,12 +4,12 @@ select plan(4);
 
 create temp table made on commit drop as
   select tests.create_task() as plain, tests.create_task('{"max_steps": 5}') as capped;
-create temp table claimed on commit drop as select * from private.claim_tasks('w1', 10, 30, true);
+create temp table claimed on commit drop as select * from private.claim_tasks('w1', 10, 30);
 
 select is((select count(*) from claimed)::int, 2, 'both tasks are claimed');
 select results_eq(
   $$select seq, kind, state, epoch from public.task_steps where task_id = (select plain from made)$$,
-  $$values (1, 'model', 'started', 1::bigint)$$,
+  $$select 1, 'model', 'started', epoch from public.tasks where id = (select plain from made)$$,
   'the first step is written under the epoch of the claim'
 );
 select is(

@@ -21,7 +21,7 @@ where task_id = (select id from public.tasks where concurrency_key = 'crm' and s
 create temp table first_in_line on commit drop as
   select id from public.tasks
   where concurrency_key = 'crm' and created_by = tests.user_id('owner') and status = 'pending'
-  order by message_id limit 1;
+  order by id limit 1;
 create temp table second_claim on commit drop as select * from private.claim_tasks('w2', 50, 30);
 select results_eq(
   'select task_id from second_claim', 'select id from first_in_line', 'each end starts the first task in line'

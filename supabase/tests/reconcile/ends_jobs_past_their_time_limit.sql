@@ -11,9 +11,9 @@ from (values
   ('in time', '{"max_wall_seconds": 999999999999999}'), ('free', '{"max_wall_seconds": null}')
 ) as job (name, budget);
 select count(*) from private.claim_tasks('w1', 4, 30, true);
-select private.request_review(id, 1, 2, 'May I?') from made where name <> 'running';
+select private.request_review(id, tests.epoch_of(id), 2, 'May I?') from made where name <> 'running';
 insert into made select 'parent', tests.create_family(2);
-select private.park_task(pg_temp.task('parent'), 1);
+select private.park_task(pg_temp.task('parent'), tests.epoch_of(pg_temp.task('parent')));
 select count(*) from private.claim_tasks('w1', 1, 30);
 insert into made select 'later', tests.create_task('{"max_wall_seconds": 60}');
 update public.tasks set run_after = clock_timestamp() + interval '1 hour', created_at = now() - interval '1 hour' where id = pg_temp.task('later');

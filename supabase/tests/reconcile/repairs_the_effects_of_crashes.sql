@@ -5,7 +5,7 @@ select plan(6);
 create temp table lost on commit drop as select tests.create_task() as id;
 delete from pgmq.q_agent_tasks;
 select is(private.reconcile() ->> 'resent', '1', 'a lost message is sent again');
-select is(tests.claim((select id from lost)), 1::bigint, 'the task can be claimed');
+select isnt(tests.claim((select id from lost)), null, 'the task can be claimed');
 
 update public.tasks set deliveries = max_deliveries;
 select tests.expire_lease((select id from lost));

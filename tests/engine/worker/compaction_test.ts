@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { estimateTokens } from "../../../shared/engine/agent/estimate_tokens.ts";
+import { estimatePromptTokens } from "../../../shared/engine/agent/estimate_tokens.ts";
 import { toolNamed } from "../../../shared/engine/agent/agent_states.ts";
 import { SwarmError } from "../../../shared/platform/errors/swarm_error.ts";
 import type { ToolCallRequest } from "../../../shared/gateway/tool_contracts/tool_call.ts";
@@ -17,9 +17,10 @@ async function setUp(): Promise<Swarm & AsyncDisposable> {
   return Object.assign(swarm, { [Symbol.asyncDispose]: () => swarm.close() });
 }
 
-const textOf = ({ prompt }: TaskModelCall) => prompt.messages.map(({ text }) => text).join("\n");
+const jsonTextOf = ({ prompt }: TaskModelCall) =>
+  prompt.messages.map(({ text }) => text).join("\n");
 const isSummary = ({ prompt }: TaskModelCall) => prompt.tools.length === 0;
-const needleIn = (call: TaskModelCall) => /needle \d+/.exec(textOf(call))?.[0] ?? "nothing";
+const needleIn = (call: TaskModelCall) => /needle \d+/.exec(jsonTextOf(call))?.[0] ?? "nothing";
 /** The newest message of the user, which is the model's task. */
 const lastMessage = ({ prompt }: TaskModelCall) =>
   prompt.messages.findLast(({ role }) => role === "user")?.text ?? "";
@@ -27,13 +28,13 @@ const lastMessage = ({ prompt }: TaskModelCall) =>
 /** A model that knows only its prompt, reads pages one by one, and refuses long prompts. */
 function reader(windowTokens: number, seen: TaskModelCall[]) {
   return (call: TaskModelCall): ModelTurn => {
-    if (estimateTokens(call.prompt) > windowTokens) {
+    if (estimatePromptTokens(call.prompt) > windowTokens) {
       throw new SwarmError("MODEL_CONTEXT_EXCEEDED", "prompt is too long");
     }
     seen.push(call);
     if (isSummary(call)) return { text: `Pages were read. The ${needleIn(call)} stood on one.` };
     if (lastMessage(call).startsWith("Which needle")) return { text: needleIn(call) };
-    const pages = [...textOf(call).matchAll(/page (\d+) of/g)].map(([, page]) => Number(page));
+    const pages = [...jsonTextOf(call).matchAll(/page (\d+) of/g)].map(([, page]) => Number(page));
     const summed = call.prompt.messages.some(({ text }) => text.includes("Pages were read"));
     const next = summed ? readPages.size + 1 : Math.max(0, ...pages) + 1;
     return next > PAGES ? { text: "Read" } : { calls: [ask("read", { page: next })] };
@@ -69,7 +70,7 @@ Deno.test("a summary keeps a needle that a later turn needs", async () => {
     where task_id = ${taskId}::uuid and kind = 'model' and input is not null order by seq`;
   const summaries = rows.filter(({ input }) => input.summarizes_through !== undefined);
   assert.ok(summaries.length > 0);
-  assert.ok(seen.filter(isSummary).some((call) => textOf(call).includes("needle 4711")));
+  assert.ok(seen.filter(isSummary).some((call) => jsonTextOf(call).includes("needle 4711")));
   assert.ok(
     !seen.at(-1)?.prompt.messages.some(({ role, text }) =>
       role === "tool" && text.includes("needle 4711")
@@ -118,12 +119,16 @@ Deno.test("a follow-up after a thousand steps has all of them", async () => {
   const seen: TaskModelCall[] = [];
 
   await swarm.sql`select public.continue_task(${taskId}::uuid, '"Which needle was it?"')`;
-  const worker = swarm.startWorker({ model: reader(WINDOW_TOKENS, seen) });
+  const worker = swarm.startWorker({
+    // The database runs in this process, and reads a thousand steps.
+    isCpuLimited: false,
+    model: reader(WINDOW_TOKENS, seen),
+  });
   const { output } = await swarm.until(taskId, "completed");
   await worker.stop();
 
   assert.equal(output, "needle 815");
-  assert.ok(seen.every(({ prompt }) => estimateTokens(prompt) < WINDOW_TOKENS));
+  assert.ok(seen.every(({ prompt }) => estimatePromptTokens(prompt) < WINDOW_TOKENS));
   const steps = await swarm.steps(taskId);
   assert.equal(steps.filter(({ seq }) => seq <= 1_000).length, 1_000, "the rows keep all steps");
   assert.equal(steps.length, 1_001 + seen.length);

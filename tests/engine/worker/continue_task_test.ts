@@ -91,7 +91,7 @@ Deno.test("a follow-up continues the task's transcript", async (t) => {
       const taskId = await swarm.createTask("Count", "test-planner", { max_steps: null });
       await swarm.sql`
         with ended as (
-          update public.tasks set status = 'completed', output = '"done"', finished_at = now(), message_id = null
+          update public.tasks set status = 'completed', output = '"done"', finished_at = now()
           where id = ${taskId}::uuid returning id
         )
         insert into public.task_steps

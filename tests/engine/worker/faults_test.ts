@@ -45,7 +45,7 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
     return doomed;
   };
   try {
-    for (const fatal of [0, 1, 2, 3, 4, 5, 6]) {
+    for (const fatal of [0, 1, 2, 3, 4, 5]) {
       await t.step(`a worker that dies at write ${fatal + 1} costs at most one step`, async () => {
         const { ran, parts } = job();
         const { died } = startDoomed(parts, fatal);
@@ -82,7 +82,7 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
             return answered("paid");
           },
         };
-        const { died } = startDoomed(parts, 2);
+        const { died } = startDoomed(parts, 1);
         const taskId = await swarm.createTask();
         await died;
         await swarm.endLease(taskId);
@@ -108,7 +108,7 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
           return answered("paid");
         },
       };
-      const first = startDoomed(parts, 2);
+      const first = startDoomed(parts, 1);
       const taskId = await swarm.createTask();
       await first.died;
       assert.equal(callCount, 1);
@@ -249,12 +249,12 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
       });
 
       await first.ended;
-      const handedBack = await swarm.task(taskId);
+      const released = await swarm.task(taskId);
       const second = swarm.startWorker({ model: () => complete });
       const task = await swarm.until(taskId, "completed");
 
-      assert.equal(handedBack.status, "pending");
-      assert.equal(handedBack.deliveries, 1);
+      assert.equal(released.status, "pending");
+      assert.equal(released.deliveries, 1);
       assert.equal(task.attempts, 0);
       assert.equal(callCount, 1);
       await second.stop();
@@ -301,7 +301,7 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
           return answered("paid");
         },
       };
-      let handBack: Promise<void> | undefined;
+      let releasing: Promise<void> | undefined;
       const first: TestWorker = swarm.startWorker({
         ...parts,
         store: (store) => ({
@@ -310,7 +310,7 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
             const outcome = await store.record(lease, results, next);
             // The platform shuts down while the database's answer is in transit.
             if (next.some(({ kind }) => kind === "tool")) {
-              handBack ??= first.worker.unload();
+              releasing ??= first.worker.unload();
               await new Promise((resolve) => setTimeout(resolve));
             }
             return outcome;
@@ -319,14 +319,14 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
         }),
       });
       const taskId = await swarm.createTask();
-      await waitFor(() => handBack !== undefined);
+      await waitFor(() => releasing !== undefined);
       await first.ended;
-      const handedBack = await swarm.steps(taskId);
+      const released = await swarm.steps(taskId);
 
       const second = swarm.startWorker(parts);
       await swarm.until(taskId, "completed");
 
-      assert.deepEqual(handedBack.map(({ kind, state }) => [kind, state]), [["model", "done"]]);
+      assert.deepEqual(released.map(({ kind, state }) => [kind, state]), [["model", "done"]]);
       assert.equal(callCount, 1);
       assert.ok(!(await swarm.events(taskId)).includes("review.requested"));
       await second.stop();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { estimateTokens } from "../../../shared/engine/agent/estimate_tokens.ts";
+import { estimatePromptTokens } from "../../../shared/engine/agent/estimate_tokens.ts";
 import { toolNamed } from "../../../shared/engine/agent/agent_states.ts";
 import type { ContentBlock } from "../../../shared/platform/values/content_block.ts";
 import { SwarmError } from "../../../shared/platform/errors/swarm_error.ts";
@@ -227,7 +227,7 @@ Deno.test("compaction counts the files of results and omits the oldest", async (
       .length
   );
   assert.ok(Math.max(...counts) < 14 && counts.at(-1) !== 0, JSON.stringify(counts));
-  for (const { prompt } of seen) assert.ok(estimateTokens(prompt) <= windowTokens);
+  for (const { prompt } of seen) assert.ok(estimatePromptTokens(prompt) <= windowTokens);
   const last = seen.at(-1)?.prompt.messages.findLast(({ role }) => role === "tool");
   assert.ok(last?.role === "tool" && last.files?.length === 1, "the newest is shown");
 });

@@ -226,13 +226,43 @@ Deno.test("a worker runs tasks to their end", async (t) => {
         await swarm.until(taskId, "needs_human_review");
 
         await swarm.sql`select public.respond_to_review(
-          ${taskId}::uuid, ${approved}, '{"size": 3}', 'mind the gap')`;
+          ${taskId}::uuid, ${approved}, '{"choice": "yes", "size": 3}', 'mind the gap')`;
         await swarm.until(taskId, "completed");
 
         const answer = JSON.parse(results[0] ?? "");
-        assert.deepEqual(answer, { approved, response: { size: 3 }, comments: "mind the gap" });
+        const response = { choice: "yes", size: 3 };
+        assert.deepEqual(answer, { approved, response, comments: "mind the gap" });
         await worker.stop();
       }
+    });
+
+    await t.step("the model's call has the provider's tools that a person approved", async () => {
+      await swarm.sql`
+        update public.agents set provider_tools = '{web_search,code_execution}'
+        where slug = 'test-planner'`;
+      await swarm.sql`
+        insert into public.agent_approvals (agent_id, tool_name, ask)
+        select id, 'web_search', 'always' from public.agents where slug = 'test-planner'`;
+      for (const approved of [true, false]) {
+        const given: unknown[] = [];
+        const worker = swarm.startWorker({
+          model: (call) => {
+            given.push(call.context.agent?.provider_tools);
+            return complete("done");
+          },
+        });
+        const taskId = await swarm.createTask();
+        await swarm.until(taskId, "needs_human_review");
+
+        await swarm.sql`select public.respond_to_review(${taskId}::uuid, ${approved})`;
+        await swarm.until(taskId, "completed");
+
+        assert.deepEqual(given, [approved ? ["web_search", "code_execution"] : ["code_execution"]]);
+        await worker.stop();
+      }
+      await swarm.sql`delete from public.agent_approvals`;
+      await swarm.sql`
+        update public.agents set provider_tools = '{}' where slug = 'test-planner'`;
     });
 
     await t.step("data is stored with the task, large values and files in Storage", async () => {

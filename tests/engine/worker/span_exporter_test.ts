@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { OpenLogger } from "../../../shared/platform/log/logger.ts";
 import { startHttpServer } from "../../gateway/tools/http_fixture.ts";
 import { waitFor } from "../../../scripts/wait_for.ts";
 import type { Span } from "../../../shared/platform/telemetry/span.ts";
@@ -21,12 +22,15 @@ function newSpan(): Span {
 
 function open(endpoint: string, timeoutMs = 60_000) {
   const logged: { event: string; count: unknown }[] = [];
+  const log: OpenLogger = (_level, event, fields) => {
+    logged.push({ event, count: fields?.["count"] });
+  };
   const exporter = new SpanExporter({
     endpoint,
     headers: { authorization: "Bearer key" },
     resource: { "service.name": "test" },
     redact: (text) => text,
-    log: (_level, event, fields) => logged.push({ event, count: fields?.count }),
+    log,
     timeoutMs,
   });
   return { exporter, logged };

@@ -13,6 +13,7 @@ import type {
 import type { ToolGateway } from "../../../shared/gateway/tool_contracts/tool_gateway.ts";
 import type { Artifact } from "../../../shared/engine/worker/artifact_storage.ts";
 import { isolateClock } from "../../../shared/platform/isolate/clock.ts";
+import { createCpuMeter } from "../../../shared/platform/isolate/cpu_meter.ts";
 import { createLifetime } from "../../../shared/platform/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../../shared/engine/worker/sql_task_store.ts";
 import type { TaskModelCall, TaskPorts } from "../../../shared/engine/worker/task_ports.ts";
@@ -56,9 +57,11 @@ export interface WorkerParts {
   readonly describeFiles?: TaskPorts["describeFiles"];
   /** Replaces `tools`, `callTool` and `relay`. */
   readonly gateway?: ToolGateway;
-  readonly telemetry?: Pick<Telemetry, "openRun">;
+  readonly telemetry?: Pick<Telemetry, "isOn" | "add">;
   readonly store?: (store: TaskStore) => TaskStore;
   readonly wallClockSeconds?: number;
+  /** Whether the CPU limits of a first deployment apply. @default true */
+  readonly isCpuLimited?: boolean;
   readonly leaseSeconds?: number;
   readonly heartbeatSeconds?: number;
   readonly idleSeconds?: number;
@@ -228,15 +231,12 @@ export class Swarm {
     return [...rows] as unknown as DeltaRow[];
   }
 
-  /** Ends the lease of the task, whose worker is dead, and makes its message visible. */
+  /** Ends the lease of the task, whose worker is dead, as the next heartbeat of another notices. */
   async endLease(taskId: string): Promise<void> {
     await this.sql`
-      with task as (
-        update public.tasks set lease_expires_at = now() - interval '1 second'
-        where id = ${taskId}::uuid and status = 'running' returning message_id
-      )
-      update pgmq.q_agent_tasks as message set vt = now() - interval '1 second'
-      from task where message.msg_id = task.message_id`;
+      update public.tasks set lease_expires_at = now() - interval '1 second'
+      where id = ${taskId}::uuid and status = 'running'`;
+    await this.sql`select private.return_expired_tasks()`;
   }
 
   /** Waits until the task has the status. */
@@ -293,7 +293,12 @@ export class Swarm {
         heartbeatSeconds: parts.heartbeatSeconds ?? 1,
         idleSeconds: parts.idleSeconds ?? 60,
       },
-      lifetime: createLifetime(parts.wallClockSeconds ?? 3_600),
+      lifetime: createLifetime(
+        parts.wallClockSeconds ?? 3_600,
+        parts.isCpuLimited === false
+          ? undefined
+          : { softMs: 1_000, hardMs: 2_000, meter: createCpuMeter() },
+      ),
       ...definedOnly({ listen: parts.listen }),
     });
     const ended = worker.run().finally(() => sql.end({ timeout: 1 }));

@@ -284,7 +284,9 @@ Deno.test("failed and unsampled jobs have correct traces", async (t) => {
       const spans = await trace(taskId, traceId, base);
       void dead.unload();
 
-      const deadRun = await spanIdOf("run", taskId, 1);
+      const [first] = await swarm.sql`
+        select epoch::text from public.task_steps where task_id = ${taskId}::uuid order by seq limit 1`;
+      const deadRun = await spanIdOf("run", taskId, String(first?.epoch));
       const orphans = rootsOf(spans).filter(({ parentSpanId }) => parentSpanId !== CALLER_SPAN);
       assert.ok(orphans.length > 0 && orphans.every((span) => span.parentSpanId === deadRun));
       assert.equal(new Set(spans.map(({ spanId }) => spanId)).size, spans.length);

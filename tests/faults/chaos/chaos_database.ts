@@ -7,13 +7,6 @@ import { createSql, type Sql } from "../../../shared/platform/db/sql_client.ts";
 /** A query of the test may lose its answer when the server dies. */
 const ANSWER_TIMEOUT_MS = 3_000;
 
-/** A task that was handed to a worker when it was created. */
-export interface HandedTask {
-  readonly taskId: string;
-  readonly epoch: string;
-  readonly position: string;
-}
-
 /** A native server of a chaos run, which dies once and restarts on the same port. */
 export class ChaosDatabase implements AsyncDisposable {
   readonly #dataDir: string;
@@ -59,47 +52,6 @@ export class ChaosDatabase implements AsyncDisposable {
       where id = ${taskId}::uuid and (epoch <> ${epoch}::bigint or status <> 'running')`
     );
     return rows !== null && rows.length > 0;
-  }
-
-  /** The tasks that were handed to a worker and that it has not fetched. */
-  async handedTo(workerId: string): Promise<HandedTask[]> {
-    return await answered(() =>
-      this.#sql<HandedTask[]>`
-      select task.id as "taskId", task.epoch::text as epoch, task.input ->> 'position' as position
-      from private.handed_tasks as handed
-      join public.tasks as task on task.id = handed.task_id
-      where handed.worker_id = ${workerId}`
-    ) ?? [];
-  }
-
-  /** Makes the next fetch of handed tasks by a worker wait, until {@linkcode cutFetch} ends it. */
-  async holdFetch(workerId: string): Promise<void> {
-    await answered(() =>
-      this.#sql`
-      insert into witness.held_fetches (worker_id) values (${workerId}) on conflict do nothing`
-    );
-  }
-
-  /** Ends the connections of a worker whose fetch waits; false if it does not fetch in time. */
-  async cutFetch(workerId: string): Promise<boolean> {
-    const isFetching = async () => {
-      const rows = await answered(() =>
-        this.#admin`
-        select from pg_stat_activity
-        where application_name = ${workerId} and wait_event = 'PgSleep'`
-      );
-      return rows !== null && rows.length > 0;
-    };
-    try {
-      await waitFor(isFetching, { timeoutMs: ANSWER_TIMEOUT_MS, what: "a fetch" });
-      return await this.cutConnections(workerId);
-    } catch {
-      return false;
-    } finally {
-      await answered(() =>
-        this.#sql`delete from witness.held_fetches where worker_id = ${workerId}`
-      );
-    }
   }
 
   /** Ends the connections of a worker's store, and one of the connections for tools and listening. */

@@ -30,7 +30,7 @@ const SLOTS = 4;
 const SHORTEST_LEASE_SECONDS = 2;
 const LONGEST_LEASE_SECONDS = 15;
 const FROZEN_WORKERS_MAX = 4;
-/** Of the jobs; the others are created later, for idle workers. */
+/** Of the jobs; the others are created later, when no task waits. */
 const WAITING_SHARE = 1 / 2;
 /** One job in six is cancelled. */
 const CANCELLED_SHARE = 1 / 6;

@@ -1,8 +1,7 @@
 /**
- * Started by worker_pool.ts: the product's worker in a separate process, whose store stops at
- * both points of every step until the referee lets it continue. If it listens, it also stops at
- * each task that is handed to it. Each line on stdin is a wake-up, and the first one starts the
- * worker; the end of stdin is the end of the run.
+ * Started by worker_pool.ts: the product's worker in a separate process, with the platform's CPU
+ * limits, whose store stops at both points of every step until the referee lets it continue. Each
+ * line on stdin is a wake-up; the end of stdin is the end of the run.
  */
 import { z } from "../../../shared/vendor/zod.js";
 import { surviveStrayErrors } from "../../../shared/platform/isolate/survive_stray_errors.ts";
@@ -10,11 +9,10 @@ import { createWorkerPorts } from "../../../shared/app/worker_ports.ts";
 import { createSql } from "../../../shared/platform/db/sql_client.ts";
 import { createLogger, type Logger } from "../../../shared/platform/log/logger.ts";
 import { isolateClock } from "../../../shared/platform/isolate/clock.ts";
-import { createLifetime } from "../../../shared/platform/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../../shared/engine/worker/sql_task_store.ts";
 import { createTaskListener } from "../../../shared/engine/worker/task_listener.ts";
 import { createTaskWorker } from "../../../shared/engine/worker/task_worker.ts";
-import type { ListenForWork } from "../../../shared/engine/work/work_kind.ts";
+import { startWorkerIsolates } from "../../../scripts/platform/worker_isolates.ts";
 import { CHAOS_CONFIG } from "./chaos_config.ts";
 import { reportingStore } from "./reporting_store.ts";
 
@@ -27,12 +25,10 @@ const optionsSchema = z.object({
   refereeUrl: z.string(),
   slots: z.int(),
   leaseSeconds: z.int(),
-  /** Whether new tasks can be handed to it. Otherwise it polls, like one behind a pooler. */
+  /** Whether it listens. Otherwise it polls, like one behind a pooler. */
   isListening: z.boolean(),
   isVerbose: z.boolean(),
 });
-
-const refereeAnswer = z.object({ isAnswerLost: z.boolean() });
 
 if (import.meta.main) await runChaosWorker(optionsSchema.parse(JSON.parse(Deno.args[0] ?? "")));
 
@@ -46,7 +42,7 @@ async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
       method: "POST",
       body: JSON.stringify(message),
     });
-    return refereeAnswer.parse(await response.json());
+    await response.body?.cancel();
   };
   const settings = {
     slots,
@@ -59,43 +55,22 @@ async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
   const sql = createSql(databaseUrl, { maxConnections: 4, applicationName: workerId });
   const store = reportingStore(createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock }), {
     meet: (encounter) => tell("meet", encounter),
-    refused: async ({ taskId, epoch }) => void await tell("refused", { taskId, epoch }),
+    refused: ({ taskId, epoch }) => tell("refused", { taskId, epoch }),
   });
-  const listen = reportingListener(
-    createTaskListener({ databaseUrl, sql, clock: isolateClock, log }),
-    async () => void await tell("handed", {}),
-  );
+  const listen = createTaskListener({ databaseUrl, sql, clock: isolateClock, log });
   const config = { ...CHAOS_CONFIG, worker: settings };
   const ports = createWorkerPorts({ config, sql, store, log });
-  const lifetime = createLifetime(settings.wallClockSeconds);
-  const worker = createTaskWorker({
-    id: workerId,
-    ports,
-    settings,
-    lifetime,
-    ...(isListening ? { listen } : {}),
-  });
-  let isWorking = false;
-  for await (const _ of Deno.stdin.readable) {
-    if (!isWorking) void worker.run();
-    isWorking = true;
-    worker.wake();
-  }
+  const isolates = startWorkerIsolates(settings.wallClockSeconds, (lifetime) =>
+    createTaskWorker({
+      id: workerId,
+      ports,
+      settings,
+      lifetime,
+      ...(isListening ? { listen } : {}),
+    }));
+  for await (const _ of Deno.stdin.readable) isolates.wake();
   // The process that started this one has ended.
   Deno.exit(0);
-}
-
-/** The same listener, whose worker learns of a handed task when `meet` returns. */
-function reportingListener(listen: ListenForWork, meet: () => Promise<void>): ListenForWork {
-  return (listener, signal) =>
-    listen({
-      ...listener,
-      onHint(hint) {
-        if (hint !== "handed") return listener.onHint(hint);
-        // At the end of the run, the referee is gone.
-        void meet().catch(() => {}).then(() => listener.onHint(hint));
-      },
-    }, signal);
 }
 
 function warnings(log: Logger): Logger {

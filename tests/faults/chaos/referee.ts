@@ -10,8 +10,6 @@ export interface RefereeCounts {
   /** Freezes after which the worker found its task ended or with another worker. */
   zombies: number;
   connectionCuts: number;
-  /** Faults of workers between the hand-over of a task and its first step, part of the others. */
-  handOverFaults: number;
   /** Writes that the database refused because another worker had the lease. */
   staleWritesRefused: number;
 }
@@ -53,11 +51,9 @@ export function startReferee(options: RefereeOptions): Referee {
     freezes: 0,
     zombies: 0,
     connectionCuts: 0,
-    handOverFaults: 0,
     staleWritesRefused: 0,
   };
   const dealt = new Set<string>();
-  const cutsOfFetches = new Set<Promise<void>>();
   const ruling = Promise.withResolvers<WorkerPool>();
 
   const server = Deno.serve(
@@ -65,11 +61,9 @@ export function startReferee(options: RefereeOptions): Referee {
     async (request) => {
       const [, workerId = "", path] = new URL(request.url).pathname.split("/");
       const message: unknown = await request.json();
-      let isAnswerLost = false;
       if (path === "refused") counts.staleWritesRefused++;
-      else if (path === "handed") await meetHandOver(workerId);
-      else isAnswerLost = await meet(workerId, encounterSchema.parse(message));
-      return Response.json({ isAnswerLost });
+      else await meet(workerId, encounterSchema.parse(message));
+      return new Response();
     },
   );
   return {
@@ -78,50 +72,23 @@ export function startReferee(options: RefereeOptions): Referee {
     rule: ruling.resolve,
     async [Symbol.asyncDispose]() {
       await server.shutdown();
-      await Promise.all(cutsOfFetches);
     },
   };
 
-  async function meetHandOver(workerId: string): Promise<void> {
-    for (const task of await database.handedTo(workerId)) {
-      await meet(workerId, { ...task, seqs: [0], point: "handed" });
-    }
-  }
-
-  /** Returns whether the worker loses the answer that it has just received. */
-  async function meet(workerId: string, encounter: EncounterMessage): Promise<boolean> {
-    const { point } = encounter;
+  async function meet(workerId: string, encounter: EncounterMessage): Promise<void> {
     const faults = encounter.seqs.map((seq) => deal(encounter, seq));
     const fault = faults.find((candidate) => candidate !== null) ?? null;
-    if (fault === null) return false;
+    if (fault === null) return;
     const pool = await ruling.promise;
-    if (point === "handed" || point === "fetched") counts.handOverFaults++;
     switch (fault) {
       case "kill":
         if (pool.kill(workerId)) counts.kills++;
-        return false;
+        return;
       case "freeze":
-        await freeze(pool, workerId, encounter);
-        return false;
+        return await freeze(pool, workerId, encounter);
       case "cut":
-        if (point === "fetched") return loseAnswer(pool, workerId);
-        if (point === "handed") await cutNextFetch(pool, workerId);
-        else await cut(pool, workerId, () => database.cutConnections(workerId));
-        return false;
+        return await cut(pool, workerId);
     }
-  }
-
-  function loseAnswer(pool: WorkerPool, workerId: string): true {
-    pool.note(workerId, Date.now());
-    counts.connectionCuts++;
-    return true;
-  }
-
-  /** The worker must continue meanwhile: it fetches when it learns of the hand-over. */
-  async function cutNextFetch(pool: WorkerPool, workerId: string): Promise<void> {
-    await database.holdFetch(workerId);
-    const cutting = cut(pool, workerId, () => database.cutFetch(workerId));
-    cutsOfFetches.add(cutting);
   }
 
   /** A fault at a point does not happen again when the step is retried. */
@@ -150,13 +117,9 @@ export function startReferee(options: RefereeOptions): Referee {
     if (pool.thaw(workerId) && isTaken) counts.zombies++;
   }
 
-  async function cut(
-    pool: WorkerPool,
-    workerId: string,
-    cutNow: () => Promise<boolean>,
-  ): Promise<void> {
+  async function cut(pool: WorkerPool, workerId: string): Promise<void> {
     const beganAtMs = Date.now();
-    const isCut = await cutNow();
+    const isCut = await database.cutConnections(workerId);
     pool.note(workerId, beganAtMs);
     if (!isCut) return;
     counts.connectionCuts++;

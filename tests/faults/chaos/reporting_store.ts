@@ -5,11 +5,8 @@ import type { Point } from "./seeded_faults.ts";
 
 /** Receives the positions of a worker's store. */
 export interface Haunting {
-  /**
-   * Returns when the worker may continue, and whether the answer that it has just received is lost;
-   * for a worker that is killed here it never returns.
-   */
-  meet(encounter: Encounter): Promise<{ readonly isAnswerLost: boolean }>;
+  /** Returns when the worker may continue; never, for a worker that is killed here. */
+  meet(encounter: Encounter): Promise<void>;
   /** A write was refused, since another worker has the lease. */
   refused(lease: Lease): Promise<void>;
 }
@@ -26,10 +23,7 @@ const claimedContext = z.object({
   steps: z.array(z.object({ seq: z.int(), state: z.string() })),
 });
 
-/**
- * The same store, which stops after the fetch of a handed task and at both points of every step,
- * and reports refused writes.
- */
+/** The same store, which stops at both points of every step, and reports refused writes. */
 export function reportingStore(store: TaskStore, { meet, refused }: Haunting): TaskStore {
   const positions = new Map<string, string>();
   const completions = new Map<string, number>();
@@ -41,21 +35,14 @@ export function reportingStore(store: TaskStore, { meet, refused }: Haunting): T
     await meet({ taskId, epoch, position, seqs, point });
   }
 
-  /** Stops with every task that was handed over, and before the first steps that a claim began. */
+  /** Stops before the first steps that a claim began. */
   async function receive(claimed: readonly ClaimedTask[]): Promise<readonly ClaimedTask[]> {
-    for (const { context, taskId, epoch, isUntraced = false } of claimed) {
-      const lease = { taskId, epoch };
+    for (const { context, taskId, epoch } of claimed) {
       const { task, steps } = claimedContext.parse(context);
-      const { position } = task.input;
-      positions.set(taskId, position);
-      if (isUntraced) {
-        const answer = await meet({ ...lease, position, seqs: [0], point: "fetched" });
-        if (answer.isAnswerLost) {
-          throw new SwarmError("DATABASE_UNAVAILABLE", "Cannot claim tasks: the answer was lost");
-        }
-      } else if (steps.length === 1) {
-        await arrive(lease, "before", seqsOf(steps.filter(({ state }) => state === "started")));
-      }
+      positions.set(taskId, task.input.position);
+      if (steps.length !== 1) continue;
+      const started = steps.filter(({ state }) => state === "started");
+      await arrive({ taskId, epoch }, "before", seqsOf(started));
     }
     return claimed;
   }
@@ -72,11 +59,6 @@ export function reportingStore(store: TaskStore, { meet, refused }: Haunting): T
   return {
     ...store,
     claim: async (...args) => await receive(await store.claim(...args)),
-    fetchHanded: async (workerId) => await receive(await store.fetchHanded(workerId)),
-    async beginHanded(lease) {
-      await write(lease, store.beginHanded(lease));
-      await arrive(lease, "before", [1]);
-    },
     async begin(lease, intents) {
       const stored = await write(lease, store.begin(lease, intents));
       await arrive(lease, "before", seqsOf(stored.filter(({ state }) => state === "started")));

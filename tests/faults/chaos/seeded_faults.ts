@@ -6,18 +6,11 @@ export type SeededFault =
   | "kill"
   /** SIGSTOP until another worker has the task; then it resumes where it was. */
   | "freeze"
-  /**
-   * All its database connections are closed. Of a handed task: during the fetch, or after it so that
-   * only its answer is lost.
-   */
+  /** All its database connections are closed. */
   | "cut";
 
 /** The points at which a worker may be disturbed. */
 export const POINTS = [
-  /** A new task was handed to the worker, which has not fetched it. */
-  "handed",
-  /** The worker has fetched a handed task. */
-  "fetched",
   /** A step is recorded but has not run. */
   "before",
   /** A step has run but is not stored. */
@@ -35,23 +28,17 @@ export interface Place {
   readonly point: Point;
 }
 
-type Shares = readonly (readonly [SeededFault, number])[];
-
 /** Of all points of steps. */
-const STEP_SHARES: Shares = [["kill", 0.014], ["freeze", 0.014], ["cut", 0.006]];
-/** Higher, because only the master tasks that are created for an idle worker are handed over. */
-const HAND_OVER_SHARES: Shares = [["kill", 0.12], ["freeze", 0.06], ["cut", 0.12]];
-const SHARES: Readonly<Record<Point, Shares>> = {
-  handed: HAND_OVER_SHARES,
-  fetched: HAND_OVER_SHARES,
-  before: STEP_SHARES,
-  after: STEP_SHARES,
-};
+const SHARES: readonly (readonly [SeededFault, number])[] = [
+  ["kill", 0.014],
+  ["freeze", 0.014],
+  ["cut", 0.006],
+];
 
 /** The fault of the seed for a point, the same in every run; mostly null. */
 export function seededFaultAt({ seed, position, seq, point }: Place): SeededFault | null {
   let left = seededRandom(hashOf(`${seed} ${position} ${seq} ${point}`))();
-  for (const [fault, share] of SHARES[point]) {
+  for (const [fault, share] of SHARES) {
     if (left < share) return fault;
     left -= share;
   }

@@ -19,7 +19,7 @@ export interface SupervisorOptions {
   readonly pool: WorkerPool;
   /** The positions of the master tasks that wait when the workers start. */
   readonly waiting: readonly string[];
-  /** The positions of the master tasks that are created later, each for an idle worker. */
+  /** The positions of the master tasks that are created later, when no other task waits. */
   readonly arriving: readonly string[];
   readonly cancellations: number;
   readonly timeoutMs: number;
@@ -34,7 +34,7 @@ const RESTART_SHARE = 0.4;
 
 /**
  * Does the platform's work, cron and wake-ups, and that of people: it approves and rejects reviews
- * alternately. It creates jobs when a worker is idle, cancels running ones, deletes messages, and
+ * alternately. It creates jobs when no task waits, cancels running ones, deletes messages, and
  * restarts Postgres once.
  *
  * @throws Error if tasks are left after `timeoutMs`, with the first of them.
@@ -53,7 +53,7 @@ export async function superviseChaos(options: SupervisorOptions): Promise<Superv
     await sql`select private.reconcile()`;
     pool.wakeAll();
     await answerReviews();
-    await createForIdleWorkers();
+    await createWhenNothingWaits();
     const { endedCount, leftCount } = await progress();
     if (leftCount === 0 && toCreate.length === 0) return counts;
     if (Date.now() > giveUpAtMs) throw new Error(`Tasks are stuck: ${await describeLeft()}`);
@@ -90,14 +90,13 @@ export async function superviseChaos(options: SupervisorOptions): Promise<Superv
     }
   }
 
-  async function createForIdleWorkers(): Promise<void> {
+  async function createWhenNothingWaits(): Promise<void> {
     for (let count = 0; count < MOST_ARRIVALS_A_ROUND; count++) {
       const position = toCreate[0];
       if (position === undefined) return;
-      const [idle] = await database.sql`
-        select from private.pick_idle_worker(null::uuid, null::text, false) as worker
-        where worker.worker_id is not null`;
-      if (idle === undefined) return;
+      const waiting = await database.sql`
+        select from public.tasks where status = 'pending' and run_after is null limit 1`;
+      if (waiting.length > 0) return;
       await createMaster(database.sql, position);
       toCreate.shift();
     }
@@ -126,11 +125,9 @@ export async function superviseChaos(options: SupervisorOptions): Promise<Superv
 
   async function describeLeft(): Promise<string> {
     const left = await database.sql`
-      select id, input, status, epoch, attempts, deliveries, pending_children, message_id, worker_id,
+      select id, input, status, epoch, attempts, deliveries, pending_children, worker_id,
         lease_expires_at - clock_timestamp() as lease, error, to_jsonb(logs) as logs
       from public.tasks where finished_at is null order by created_at limit 5`;
-    const idle = await database.sql`
-      select *, clock_timestamp() - seen_at as seen_ago from private.idle_workers`;
-    return JSON.stringify({ left, toCreate, idle }, null, 1);
+    return JSON.stringify({ left, toCreate }, null, 1);
   }
 }

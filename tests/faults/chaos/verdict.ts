@@ -28,16 +28,13 @@ export async function judgeChaos(sql: Sql, testimony: Testimony): Promise<Verdic
   const deliveries = await readDeliveries(sql);
   const model = await judgeModel(sql, testimony, lostByTask(deliveries));
   const tools = await judgeTools(sql, testimony, lostByTask(deliveries));
-  const handOvers = await readHandOvers(sql);
-  const handed = await judgeHandOvers(sql, handOvers, testimony, lostByTask(deliveries));
   return {
     violations: {
       ...await readViolations(sql, testimony),
       ...await judgeOutputs(sql),
       ...model.violations,
       ...tools.violations,
-      ...handed.violations,
-      ...await judgeEstimates(sql, deliveries, handOvers, testimony),
+      ...await judgeEstimates(sql, deliveries),
     },
     figures: {
       ...await readFigures(sql),
@@ -48,7 +45,6 @@ export async function judgeChaos(sql: Sql, testimony: Testimony): Promise<Verdic
           .length,
       ...model.figures,
       ...tools.figures,
-      ...handed.figures,
     },
     failures: await readFailures(sql),
   };
@@ -87,7 +83,7 @@ async function readViolations(
       )) as masters_not_completed,
       (select count(*) from pgmq.q_agent_tasks) as leftover_messages,
       (select count(*) from public.tasks
-        where pending_children <> 0 or message_id is not null or lease_expires_at is not null
+        where pending_children <> 0 or lease_expires_at is not null
           or worker_id is not null) as counters_not_zero,
       (select count(*) from private.job_totals as total where total.task_count <> (
         select count(*) from public.tasks where master_task_id = total.master_task_id
@@ -280,86 +276,10 @@ async function judgeTools(
   };
 }
 
-/** A task that was given to a worker when it was created. */
-interface HandOver {
-  readonly position: string;
-  readonly workerId: string;
-  readonly atMs: number;
-  readonly isFetched: boolean;
-}
-
-/**
- * Compares the hand-overs with fetches and model calls: each was fetched at most once, by its
- * worker, and a worker that nothing disturbed has begun its task before its lease ended. Otherwise
- * the lease has passed to another, as after any loss without a fault.
- */
-async function judgeHandOvers(
-  sql: Sql,
-  handOvers: readonly HandOver[],
-  testimony: Testimony,
-  lost: ReadonlyMap<string, number>,
-): Promise<Omit<Verdict, "failures">> {
-  const { answers, leaseSeconds } = testimony;
-  const [row] = await sql`
-    select count(*)::int as count from (
-      select from witness.fetches as fetched
-      left join witness.hand_overs as hand_over
-        on hand_over.task_id = fetched.task_id and hand_over.worker_id = fetched.worker_id
-          and fetched.epoch = 1
-      group by fetched.task_id
-      having count(*) > 1 or count(hand_over.task_id) = 0
-    ) as wrong`;
-  const beginnings = new Map<string, number>();
-  for (const { position, seq, atMs } of answers) {
-    if (seq === 1 && !beginnings.has(position)) beginnings.set(position, atMs);
-  }
-  const leaseMs = leaseSeconds * 1_000;
-  const late = handOvers.filter(({ position, atMs }) =>
-    (beginnings.get(position) ?? Infinity) - atMs > leaseMs
-  );
-  const unexplained = late.filter(({ position, workerId, atMs }) =>
-    !lost.has(position) &&
-    !wasDisturbed({ workerId, beganAtMs: atMs, endedAtMs: atMs + leaseMs }, testimony)
-  );
-  return {
-    violations: {
-      nothing_handed_over: handOvers.length === 0 ? 1 : 0,
-      handed_tasks_fetched_wrongly: Number(row?.count),
-      handed_tasks_not_begun: unexplained.length,
-    },
-    figures: {
-      handed_over: handOvers.length,
-      handed_over_and_not_fetched: handOvers.filter(({ isFetched }) => !isFetched).length,
-      handed_over_and_begun_in_time: handOvers.length - late.length,
-    },
-  };
-}
-
-async function readHandOvers(sql: Sql): Promise<HandOver[]> {
-  const rows = await sql`
-    select task.input ->> 'position' as position, hand_over.worker_id,
-      extract(epoch from hand_over.at) * 1000 as at_ms,
-      exists (select from witness.fetches where task_id = hand_over.task_id) as is_fetched
-    from witness.hand_overs as hand_over
-    join public.tasks as task on task.id = hand_over.task_id`;
-  return rows.map((row) => ({
-    position: String(row.position),
-    workerId: String(row.worker_id),
-    atMs: Number(row.at_ms),
-    isFetched: row.is_fetched === true,
-  }));
-}
-
-/**
- * Each estimated model call of a completed task belongs to a delivery that was lost. A handed task
- * that was never fetched has made no call; only the server's crash, which empties the table of
- * hand-overs, makes that unknown.
- */
+/** Each estimated model call of a completed task belongs to a delivery that was lost or returned. */
 async function judgeEstimates(
   sql: Sql,
   deliveries: readonly Delivery[],
-  handOvers: readonly HandOver[],
-  { outages }: Testimony,
 ): Promise<Record<string, number>> {
   const rows = await sql`
     select task.input ->> 'position' as position, count(*)::int as count
@@ -368,18 +288,10 @@ async function judgeEstimates(
     where used.is_estimate and task.status = 'completed'
     group by 1`;
   const lost = lostByTask(deliveries);
-  const uncalled = new Set(
-    handOvers
-      .filter(({ isFetched, atMs }) =>
-        !isFetched && outages.every((fault) => fault.endedAtMs < atMs)
-      )
-      .map(({ position }) => position),
-  );
-  const possible = (position: string) =>
-    (lost.get(position) ?? 0) - (uncalled.has(position) ? 1 : 0);
   return {
     estimates_without_a_lost_call:
-      rows.filter(({ position, count }) => Number(count) > possible(String(position))).length,
+      rows.filter(({ position, count }) => Number(count) > (lost.get(String(position)) ?? 0))
+        .length,
   };
 }
 

@@ -1,14 +1,9 @@
 import type { Sql } from "../../../shared/platform/db/sql_client.ts";
 
-/** Long enough for the referee to find it, and shorter than a lease. */
-const HELD_FETCH_SECONDS = 1;
-
 /**
  * Sets up a witness in the database, independent of the code under test: it records every write and
  * every end of an older epoch that passes the fence, every result that is written twice,
- * every task that ends twice, every wake-up, every hand-over and every fetch of a handed task.
- *
- * A fetch of a worker in `witness.held_fetches` waits, so that its connection can be cut during it.
+ * every task that ends twice, and every wake-up of a parent.
  */
 export async function setUpWitness(sql: Sql): Promise<void> {
   await sql.unsafe(`
@@ -68,36 +63,5 @@ export async function setUpWitness(sql: Sql): Promise<void> {
         (old.status = 'pending_subtask' and new.status in ('pending', 'running'))
         or (old.finished_at is not null and new.status <> old.status)
       )
-      execute function witness.see_task();
-
-    create table witness.hand_overs (
-      task_id uuid not null, worker_id text not null, at timestamptz default clock_timestamp()
-    );
-    create table witness.fetches (task_id uuid not null, worker_id text not null, epoch bigint not null);
-    create table witness.held_fetches (worker_id text primary key);
-
-    alter function private.hand_over(public.tasks) rename to hand_over_unseen;
-    create function private.hand_over(p_task public.tasks)
-    returns void language plpgsql set search_path = '' as $$
-    begin
-      insert into witness.hand_overs (task_id, worker_id) values (p_task.id, p_task.worker_id);
-      perform private.hand_over_unseen(p_task);
-    end $$;
-
-    alter function private.fetch_handed(text) rename to fetch_handed_unseen;
-    create function private.fetch_handed(p_worker_id text)
-    returns table (task_id uuid, epoch bigint, context json)
-    language plpgsql set search_path = '' as $$
-    declare
-      v_fetched record;
-    begin
-      for v_fetched in select * from private.fetch_handed_unseen(p_worker_id) loop
-        insert into witness.fetches (task_id, worker_id, epoch)
-        values (v_fetched.task_id, p_worker_id, v_fetched.epoch);
-        if exists (select from witness.held_fetches as held where held.worker_id = p_worker_id) then
-          perform pg_sleep(${HELD_FETCH_SECONDS});
-        end if;
-        return query select v_fetched.task_id, v_fetched.epoch, v_fetched.context;
-      end loop;
-    end $$;`).simple();
+      execute function witness.see_task();`).simple();
 }

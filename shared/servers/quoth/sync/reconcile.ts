@@ -5,7 +5,7 @@ import { CHUNKER_VERSION } from "../markdown/split_markdown.ts";
 import { createBlobReader, type ReadBlob } from "./blob_reader.ts";
 import { createPathFilter } from "./path_filter.ts";
 import { prepareFile, refusedBy } from "./prepare_file.ts";
-import { MAX_FILE_BYTES } from "./read_document.ts";
+import { MAX_DOCUMENT_BYTES } from "./read_document.ts";
 import type { SyncEnd, SyncPorts, SyncRun } from "./sync_ports.ts";
 import type { ChunkTarget, ClaimedSync, SyncFile } from "./sync_store.ts";
 
@@ -122,7 +122,9 @@ function fetchAhead(
   const blobs = new Map<string, Promise<Uint8Array>>();
   for (const { action, blobSha, content, isCurrent, sizeBytes } of files) {
     const isWanted = action !== "delete" && content === null && !isCurrent;
-    if (!isWanted || blobSha === null || sizeBytes > MAX_FILE_BYTES || blobs.has(blobSha)) continue;
+    if (!isWanted || blobSha === null || sizeBytes > MAX_DOCUMENT_BYTES || blobs.has(blobSha)) {
+      continue;
+    }
     const blob = readBlob(blobSha);
     // The failure surfaces when it is awaited; it may never be if an earlier file fails.
     blob.catch(() => {});
