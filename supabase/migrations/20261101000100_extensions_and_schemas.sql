@@ -19,6 +19,12 @@ comment on schema private is
 -- Policies and the public wrappers call functions in this schema with the caller's rights.
 grant usage on schema private to authenticated, service_role;
 
+-- The project's own objects, so that the last migration can list those of the platform.
+create table private.project_objects as
+  select relname::text as name from pg_catalog.pg_class where relnamespace = 'public'::regnamespace
+  union
+  select typname::text from pg_catalog.pg_type where typnamespace = 'public'::regnamespace;
+
 -- No role may use what these migrations create until they grant it. This overrides two defaults: Postgres lets
 -- PUBLIC execute every function, and the platform grants objects in public to the API roles. Only a default
 -- without a schema can revoke the right of PUBLIC. The last migration restores the project's own defaults.

@@ -47,12 +47,10 @@ create table public.tasks (
   failing_since timestamptz,
   deliveries int not null default 0,
   max_deliveries int not null default 8,
-  ahead_epoch bigint,
   works_alone boolean not null default false,
   rate_limit_waits int not null default 0,
   lease_expires_at timestamptz,
   worker_id text,
-  message_id bigint,
   cancel_requested_at timestamptz,
 
   input_tokens bigint not null default 0,
@@ -70,7 +68,6 @@ create table public.tasks (
     check ((finished_at is not null) = (status = any ('{completed,failed,cancelled}'))),
   constraint tasks_running_has_lease
     check ((status = 'running') = (lease_expires_at is not null and worker_id is not null)),
-  constraint tasks_message_while_queued check (status = 'pending' or message_id is null),
   -- While a parent is being cancelled, its children end before it does.
   constraint tasks_parked_waits_for_children
     check (status <> 'pending_subtask' or pending_children > 0 or cancel_requested_at is not null),
@@ -91,9 +88,18 @@ create index tasks_jobs_idx on public.tasks (created_at desc, id desc)
   include (created_by, status, agent_slug) where parent_id is null;
 create index tasks_in_review_idx on public.tasks (created_by, master_task_id) where status = 'needs_human_review';
 create index tasks_lease_expires_at_idx on public.tasks (lease_expires_at) where status = 'running';
-create index tasks_pending_without_message_idx on public.tasks (run_after)
-  where status = 'pending' and message_id is null;
-create index tasks_works_alone_idx on public.tasks (message_id) where works_alone and status = 'pending';
+-- The lines: the due tasks of each owner, and of each key of an owner, by priority and then by age. The service
+-- counts as an owner.
+create index tasks_line_idx on public.tasks (
+  owner_key, array_position(array['high', 'normal', 'low'], priority), id
+) where status = 'pending' and run_after is null;
+create index tasks_key_line_idx on public.tasks (
+  owner_key, coalesce(md5(concurrency_key), ''),
+  array_position(array['high', 'normal', 'low'], priority), id
+) where status = 'pending' and run_after is null;
+create index tasks_delayed_idx on public.tasks (run_after) where status = 'pending' and run_after is not null;
+-- Claims count the running tasks of one owner at a time.
+create index tasks_running_idx on public.tasks (owner_key) where status = 'running';
 create unique index tasks_master_idempotency_key on public.tasks (created_by, idempotency_key)
   nulls not distinct where parent_id is null and idempotency_key is not null;
 create unique index tasks_child_of_step on public.tasks (parent_id, parent_step_seq)
@@ -112,15 +118,13 @@ comment on column public.tasks.output_schema is 'JSON Schema of this task''s out
 comment on column public.tasks.traceparent is 'W3C Trace Context: the span that requested the task, which is the parent of its runs.';
 comment on column public.tasks.tracestate is 'W3C Trace Context: data of other systems in the trace, as received with the job''s request.';
 comment on column public.tasks.pending_children is 'Number of subtasks that have not ended.';
-comment on column public.tasks.epoch is 'Fencing token. Each claim increments it, and a write with an older epoch is refused.';
+comment on column public.tasks.epoch is 'Fencing token: the microsecond of the claim, or one more than before. A write with an older epoch is refused.';
 comment on column public.tasks.attempts is 'Errors of the current step, counted against max_attempts. Reset to 0 when the next step begins.';
 comment on column public.tasks.max_attempts is 'Errors of one step after which the task fails with a dead letter. Null: five, and at least ten minutes of retries while the model''s provider is down.';
 comment on column public.tasks.failing_since is 'When the current step first failed; null when it has not failed.';
 comment on column public.tasks.deliveries is 'Claims since the last checkpoint. More than one means that workers died or returned the task before a step ended.';
-comment on column public.tasks.ahead_epoch is 'Epoch of the one claim that deliveries does not count, because the task was claimed before its worker had a free slot. Null when there was no such claim.';
-comment on column public.tasks.works_alone is 'True after a model call was cut off because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
+comment on column public.tasks.works_alone is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
-comment on column public.tasks.message_id is 'The task''s message in the queue. Set only while the task is pending: a claim replaces the message with a lease.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
 
 create function private.check_task_values()
@@ -271,10 +275,12 @@ create table public.human_reviews (
   id uuid primary key default private.new_id(),
   task_id uuid not null references public.tasks (id) on delete cascade,
   seq int not null,
+  kind text not null default 'question' check (kind in ('question', 'call', 'rerun', 'provider_tools')),
   question text not null,
   options jsonb,
   context jsonb,
   response jsonb not null default '{}',
+  approved_arguments jsonb,
   approved boolean,
   comments text,
   created_by uuid references auth.users (id) on delete set null,
@@ -283,13 +289,22 @@ create table public.human_reviews (
   client_id text,
   created_at timestamptz not null default now(),
   answered_at timestamptz,
-  unique (task_id, seq)
+  unique (task_id, seq),
+  constraint human_reviews_calls_have_approved_arguments
+    check ((approved_arguments is not null) = (kind in ('call', 'rerun') and approved is true))
 );
 create unique index human_reviews_one_open on public.human_reviews (task_id) where answered_at is null;
 create index human_reviews_created_by_idx on public.human_reviews (created_by);
 comment on table public.human_reviews is
   'Questions to a person. A review is open while answered_at is null; only respond_to_review() answers it.';
 comment on column public.human_reviews.seq is 'The step that asked the question.';
+comment on column public.human_reviews.kind is
+  'question: an agent asks. call: a tool call needs an approval. rerun: the outcome of a tool call is unknown, and making it again needs an approval. provider_tools: the use of tools that the model''s provider runs needs an approval, which holds for the rest of the task.';
+comment on column public.human_reviews.options is 'A list of answers. Approving then requires one of them as response.choice.';
+comment on column public.human_reviews.context is
+  'What the person needs to decide. For a call: {reasons, server, tool, destination, arguments, input_schema, scopes, shown}.';
+comment on column public.human_reviews.approved_arguments is
+  'The arguments with which an approved call runs: those that were asked for, or those that the person sent as response.arguments.';
 comment on column public.human_reviews.approved is 'Null while the review is open. Null on a closed review: the task ended before anyone answered.';
 comment on column public.human_reviews.created_by is 'The user who answered; null for the service.';
 comment on column public.human_reviews.answered_as is 'user: the user''s own session. client: an OAuth client, named in client_id. service: a secret key, including on behalf of the user in created_by. Null while open, and when the task ended first.';

@@ -1,5 +1,7 @@
 -- Maintenance: what cron calls. A row that cannot be handled does not stop the other rows, and a routine that
--- fails does not stop the other routines: each runs in its own subtransaction, and its failure is recorded.
+-- fails does not stop the other routines: each runs in its own subtransaction, and its failure is recorded. A
+-- routine that is cancelled, also by the statement timeout, counts as failed: the others still run, without a
+-- timeout, because PostgreSQL starts it once for each statement.
 
 create table private.maintenance_failures (
   routine text primary key,
@@ -19,7 +21,7 @@ comment on column private.maintenance_failures.last_error_code is 'SQLSTATE.';
 alter table private.maintenance_failures enable row level security;
 grant select on private.maintenance_failures to service_role;
 
-create function private.note_maintenance_failure(p_routine text, p_row_id text, p_error_code text, p_error_message text)
+create function private.record_maintenance_failure(p_routine text, p_row_id text, p_error_code text, p_error_message text)
 returns void
 language plpgsql
 set search_path = ''
@@ -38,7 +40,7 @@ exception when others then
   raise warning 'Cannot record the failure of %: %', p_routine, sqlerrm;
 end;
 $$;
-comment on function private.note_maintenance_failure(text, text, text, text) is
+comment on function private.record_maintenance_failure(text, text, text, text) is
   'Counts a failure of a routine and keeps its last error. Never raises. The caller has rolled back what failed.';
 
 create function private.run_maintenance(p_routine text, p_limit int default null)
@@ -53,8 +55,8 @@ declare
 begin
   execute format('select private.%I(%s)', p_routine, p_limit) into v_count;
   return v_count;
-exception when others then
-  perform private.note_maintenance_failure(p_routine, null, sqlstate, sqlerrm);
+exception when query_canceled or others then
+  perform private.record_maintenance_failure(p_routine, null, sqlstate, sqlerrm);
   return 0;
 end;
 $$;
@@ -76,8 +78,8 @@ begin
     begin
       execute format('select private.%I($1)', p_routine) into v_is_done using v_id;
       v_count := v_count + coalesce(v_is_done, false)::int;
-    exception when others then
-      perform private.note_maintenance_failure(p_routine, v_id::text, sqlstate, sqlerrm);
+    exception when query_canceled or others then
+      perform private.record_maintenance_failure(p_routine, v_id::text, sqlstate, sqlerrm);
     end;
   end loop;
   return v_count;

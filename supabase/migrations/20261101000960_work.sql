@@ -40,7 +40,7 @@ begin
       return query
         update %2$s as work
         set status = 'running',
-            epoch = work.epoch + 1,
+            epoch = greatest(work.epoch + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint),
             deliveries = work.deliveries + %4$s,
             worker_id = p_worker_id,
             lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds),
@@ -156,7 +156,7 @@ begin
         perform private.wake_function(v_kind.function_name);
       end if;
     exception when others then
-      perform private.note_maintenance_failure('wake_for_due_work', v_kind.noun, sqlstate, sqlerrm);
+      perform private.record_maintenance_failure('wake_for_due_work', v_kind.noun, sqlstate, sqlerrm);
     end;
   end loop;
 end;

@@ -26,7 +26,7 @@ as $$
 $$;
 comment on function private.common_scopes(text[], text[]) is 'The scopes that both lists cover; admin:* covers every scope.';
 
-create function private.note_job_client(p_job_id uuid, p_client_id text, p_user_id uuid)
+create function private.record_job_client(p_job_id uuid, p_client_id text, p_user_id uuid)
 returns void
 language plpgsql
 set search_path = ''
@@ -39,22 +39,22 @@ begin
   end if;
 end;
 $$;
-comment on function private.note_job_client(uuid, text, uuid) is
+comment on function private.record_job_client(uuid, text, uuid) is
   'Records that an OAuth client of a user has contributed text to a job, with the scopes it has now. Does nothing for a null client.';
 
-create function private.note_calling_client(p_job_id uuid, p_user_id uuid)
+create function private.record_calling_client(p_job_id uuid, p_user_id uuid)
 returns void
 language plpgsql
 set search_path = ''
 as $$
 begin
   if private.calling_actor() = 'client' then
-    perform private.note_job_client(p_job_id, private.request_claims() ->> 'client_id', p_user_id);
+    perform private.record_job_client(p_job_id, private.request_claims() ->> 'client_id', p_user_id);
   end if;
 end;
 $$;
-comment on function private.note_calling_client(uuid, uuid) is
-  'Calls note_job_client() when the caller is an OAuth client; does nothing for other callers.';
+comment on function private.record_calling_client(uuid, uuid) is
+  'Calls record_job_client() when the caller is an OAuth client; does nothing for other callers.';
 
 create function private.client_of_task(p_task_id uuid)
 returns private.job_clients

@@ -1,4 +1,4 @@
--- Creating a master task: row, event and message (or the hand-over to a worker) in one transaction.
+-- Creating a master task: row, event and message in one transaction.
 
 create function private.assert_budget_is_valid(p_budget jsonb)
 returns void
@@ -99,7 +99,7 @@ begin
     v_nearest := private.nearest_agents(p_slug, p_user_id);
     perform private.raise_error('AGENT_NOT_FOUND',
       format('Cannot %s: no agent that you may use has the slug %L', p_attempt, p_slug),
-      coalesce(format('Did you mean %s? ', v_nearest), '')
+      coalesce('Did you mean ' || v_nearest || '? ', '')
         || 'Read the slugs from the table agents, or ask an operator for a row in agent_audience.');
   end if;
   if not v_agent.is_active then
@@ -161,8 +161,7 @@ create function private.create_task(
   p_traceparent text default null,
   p_tracestate text default null,
   p_output_schema jsonb default null,
-  p_max_attempts int default null,
-  p_is_own_transaction boolean default false
+  p_max_attempts int default null
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
@@ -175,9 +174,6 @@ declare
   v_agent public.agents;
   v_id uuid := private.new_id();
   v_budget jsonb := p_budget;
-  v_visible_at timestamptz;
-  v_worker private.idle_workers;
-  v_task public.tasks;
 begin
   -- Look for the key before the checks: a repeated request returns its task even if the agent no longer
   -- exists.
@@ -215,37 +211,22 @@ begin
     perform private.take_task_creation(p_created_by, 'create the task');
     v_budget := private.capped_budget(p_budget, p_created_by);
   end if;
-  if p_run_after is null then
-    v_worker := private.pick_idle_worker(p_created_by, p_concurrency_key, p_is_own_transaction);
-  end if;
-  if v_worker.worker_id is null then
-    v_visible_at := private.message_time(p_run_after);
-  end if;
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
-    priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, message_id, logs,
-    status, epoch, deliveries, worker_id, lease_expires_at, started_at
+    priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, logs
   )
-  select
+  values (
     v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     v_budget, p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
-    case when v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
     array[private.log_line('created for agent ' || v_agent.slug)]
-      || case when claim.is_made then array[private.log_line('started by worker ' || v_worker.worker_id)] end,
-    case when claim.is_made then 'running' else 'pending' end,
-    claim.is_made::int, claim.is_made::int, v_worker.worker_id,
-    clock_timestamp() + make_interval(secs => v_worker.lease_seconds),
-    case when claim.is_made then clock_timestamp() end
-  from (select v_worker.worker_id is not null as is_made) as claim
+  )
   on conflict (created_by, idempotency_key) where parent_id is null and idempotency_key is not null
-  do nothing
-  returning * into v_task;
+  do nothing;
 
   if not found then
-    -- A concurrent request with the same key inserted its task first. The message that this call sent
-    -- names a task that does not exist; the next claim deletes it.
+    -- A concurrent request with the same key inserted its task first.
     return query
       select task.id, task.master_task_id, task.status, false
       from public.tasks as task
@@ -256,13 +237,9 @@ begin
   end if;
 
   insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
-  if v_task.status = 'running' then
-    perform private.hand_over(v_task);
-  else
-    perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));
-  end if;
+  perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
-comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, boolean) is
-  'Creates a master task, and gives it to an idle worker if no other task waits; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_is_own_transaction: the transaction ends with this call, so it may take a lock for which claims wait. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) is
+  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';

@@ -1,16 +1,10 @@
 -- Leases of tasks: the functions that every kind of work has, and the heartbeat.
 
--- The first claim of a task ahead of a free slot does not count as a delivery, because its worker may die
--- before it begins the task. Later claims count, so a task that kills its workers fails one death later.
 select private.create_work_kind(
   'task', 'public.tasks', 'supaswarm-worker', 'supaswarm_tasks',
-  $$message_id = null,
-            ahead_epoch = coalesce(work.ahead_epoch, case when p_is_ahead then work.epoch + 1 end),
-            logs = work.logs || private.log_line(
+  $$logs = work.logs || private.log_line(
               case when work.epoch = 0 then 'started' else 'resumed' end || ' by worker ' || p_worker_id
-            )$$,
-  $$case when p_is_ahead and work.ahead_epoch is null then 0 else 1 end$$,
-  'p_is_ahead boolean'
+            )$$
 );
 
 create function private.heartbeat(p_worker_id text, p_leases jsonb, p_lease_seconds int)
@@ -21,6 +15,7 @@ as $$
 begin
   insert into private.workers (id) values (p_worker_id)
   on conflict (id) do update set seen_at = clock_timestamp(), stopped_at = null;
+  perform private.return_expired_tasks(p_except_worker_id => p_worker_id);
 
   return query
     select
@@ -36,7 +31,7 @@ begin
 end;
 $$;
 comment on function private.heartbeat(text, jsonb, int) is
-  'Renews the leases [{id, epoch}] of a worker in one statement and records that the worker is alive. Returns held, lost or cancelled for each lease. Called by workers.';
+  'Renews the leases [{id, epoch}] of a worker in one statement and records that the worker is alive. Also returns the tasks of dead workers to the lines. Returns held, lost or cancelled for each lease. Called by workers.';
 
 create function private.stop_worker(p_worker_id text)
 returns void

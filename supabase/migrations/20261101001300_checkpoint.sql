@@ -1,6 +1,6 @@
 -- The transcript is the checkpoint: a step is written as started before it runs, and as ended afterwards.
 
-create function private.note_data_flows(p_master_task_id uuid, p_data_flows jsonb)
+create function private.record_data_flows(p_master_task_id uuid, p_data_flows jsonb)
 returns void
 language plpgsql
 set search_path = ''
@@ -16,7 +16,7 @@ begin
     and not to_jsonb(total.data_flows) @> p_data_flows;
 end;
 $$;
-comment on function private.note_data_flows(uuid, jsonb) is
+comment on function private.record_data_flows(uuid, jsonb) is
   'Records the data flows of a called tool for the whole job, because the result of a subtask carries the data that it read.';
 
 create function private.start_steps(p_task public.tasks, p_steps jsonb)
@@ -56,7 +56,7 @@ begin
     )
     on conflict (task_id, seq) do nothing;
     if found and v_step.input -> 'data_flows' <> '[]' then
-      perform private.note_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
+      perform private.record_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
     end if;
     if found and v_step.kind in ('model', 'tool', 'guardrail') then
       v_events := array_append(v_events, row(case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
@@ -155,6 +155,9 @@ begin
       values (p_task.id, v_step.seq, v_step.output);
     end if;
 
+    if v_step.kind = 'model' and v_step.output -> 'provider_tool_calls' @> '[{"name": "web_search"}]' then
+      perform private.record_data_flows(p_task.master_task_id, '["reads_outside"]');
+    end if;
     if v_step.usage is not null then
       perform private.record_usage(v_step.usage || jsonb_build_object(
         'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug));
@@ -168,9 +171,9 @@ begin
             where path <> all (storage_paths)
           )
       where id = p_task.id;
-      perform private.note_stored(p_task, 'data:' || entry.key, octet_length(entry.value::text))
+      perform private.record_stored(p_task, 'data:' || entry.key, octet_length(entry.value::text))
       from jsonb_each(coalesce(v_step.data, '{}')) as entry;
-      perform private.note_stored(p_task, stored.path, stored.byte_count)
+      perform private.record_stored(p_task, stored.path, stored.byte_count)
       from private.stored_by_step(v_step.kind, v_step.output, v_step.storage_path) as stored;
     end if;
     v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
@@ -210,6 +213,7 @@ declare
   v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
 begin
   perform private.emit_events(v_task.id, v_task.master_task_id, private.start_steps(v_task, p_steps));
+  perform private.debit_job(v_task.master_task_id, v_task.created_by, pg_column_size(p_steps));
   return query
     select step.seq, step.state, coalesce(hidden.output, step.output)
     from public.task_steps as step
@@ -240,7 +244,7 @@ $$;
 comment on function private.begin_again(uuid, bigint, int, jsonb) is
   'Records that started steps [seq] run again with an approval. This uses the approval up: if this worker dies too, the approval cannot be used again. Raises LEASE_LOST. Called by workers.';
 
-create function private.note_progress(p_task public.tasks, p_goes_on boolean)
+create function private.record_progress(p_task public.tasks, p_goes_on boolean)
 returns void
 language plpgsql
 set search_path = ''
@@ -262,7 +266,7 @@ begin
   where id = p_task.id;
 end;
 $$;
-comment on function private.note_progress(public.tasks, boolean) is
+comment on function private.record_progress(public.tasks, boolean) is
   'Resets the counters of a task after a step ended: its earlier deliveries were not a crash loop. When the next step begins (p_goes_on), it begins with all its attempts. A step that has ended never runs again, so the resets are bounded by the number of steps.';
 
 create function private.record_steps(
@@ -277,12 +281,14 @@ declare
   v_events private.task_event[] := private.end_steps(v_task, p_steps);
 begin
   if jsonb_array_length(p_steps) > 0 then
-    perform private.note_progress(v_task, jsonb_array_length(p_next) > 0);
+    perform private.record_progress(v_task, jsonb_array_length(p_next) > 0);
   end if;
   if v_task.cancel_requested_at is null then
     v_events := v_events || private.start_steps(v_task, p_next);
   end if;
   perform private.emit_events(v_task.id, v_task.master_task_id, v_events);
+  perform private.debit_job(v_task.master_task_id, v_task.created_by,
+    pg_column_size(p_steps) + coalesce(pg_column_size(p_next), 0) + coalesce(pg_column_size(v_events), 0));
   return v_task.cancel_requested_at is not null;
 end;
 $$;

@@ -38,7 +38,7 @@ end;
 $$;
 comment on function private.lock_job_of(uuid) is 'Locks the job that a task belongs to.';
 
-create function private.hand_result_to_parent(p_child public.tasks, p_output_reference jsonb)
+create function private.report_to_parent(p_child public.tasks, p_output_reference jsonb)
 returns void
 language plpgsql
 set search_path = ''
@@ -62,8 +62,6 @@ begin
   update public.tasks as parent
   set pending_children = parent.pending_children - 1,
       status = case when woken.is_due then 'pending' else parent.status end,
-      message_id = case
-        when woken.is_due then private.send_message(parent.id) else parent.message_id end,
       logs = case
         when woken.is_due then parent.logs || private.log_line('its subtasks have ended') else parent.logs end
   from (
@@ -84,7 +82,7 @@ begin
   ));
 end;
 $$;
-comment on function private.hand_result_to_parent(public.tasks, jsonb) is
+comment on function private.report_to_parent(public.tasks, jsonb) is
   'Writes the result of an ended child to the parent''s step, decrements pending_children and queues the parent when it reaches zero. The caller holds the job''s lock.';
 
 create function private.cancelled_error()
@@ -117,19 +115,12 @@ begin
   if not found then
     return false;
   end if;
-  if v_task.message_id is not null then
-    perform private.delete_messages(array[v_task.message_id]);
-  end if;
-  if v_task.status = 'running' and v_task.epoch = 1 then
-    perform private.trace_handed(v_task, p_begins_first_step => false);
-  end if;
 
   update public.tasks
   set status = p_status,
       output = p_output,
       error = p_error,
       finished_at = clock_timestamp(),
-      message_id = null,
       lease_expires_at = null,
       worker_id = null,
       run_after = null,
@@ -146,7 +137,7 @@ begin
   perform private.emit_event(v_task.id, v_task.master_task_id, 'task.' || p_status,
     jsonb_build_object('output', coalesce(p_output_reference, p_output), 'error', p_error));
   if v_task.parent_id is not null then
-    perform private.hand_result_to_parent(v_task, p_output_reference);
+    perform private.report_to_parent(v_task, p_output_reference);
   end if;
   return true;
 end;
@@ -160,14 +151,10 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  perform private.delete_messages(array(
-    select message_id from public.tasks where id = any (p_task_ids) and message_id is not null
-  ));
   update public.tasks
   set status = 'cancelled',
       error = private.cancelled_error(),
       finished_at = clock_timestamp(),
-      message_id = null,
       run_after = null,
       logs = logs || private.log_line('cancelled: TASK_CANCELLED')
   where id = any (p_task_ids);

@@ -13,7 +13,7 @@ begin
   if v_task.id is null then
     return 'cancelled';
   end if;
-  perform private.note_stored(
+  perform private.record_stored(
     v_task, p_output_reference ->> 'storage_path', (p_output_reference ->> 'bytes')::bigint
   );
   update public.tasks
@@ -155,13 +155,10 @@ returns void
 language plpgsql
 set search_path = ''
 as $$
-declare
-  v_message_time timestamptz := private.message_time(p_visible_at);
 begin
   perform private.release_task(p_task.id, p_visible_at);
   update public.tasks
-  set message_id = case when v_message_time is not null then private.send_message(id, v_message_time) end,
-      logs = logs || private.log_line(p_log)
+  set logs = logs || private.log_line(p_log)
   where id = p_task.id;
 end;
 $$;
@@ -261,7 +258,7 @@ $$;
 comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
   'Fails a task (p_retry never) or returns it to the queue for a retry: backoff and outage count as an attempt, rate_limited only after 100 waits. Each delay is longer than the last, on average. After the last attempt the task becomes a dead letter. Raises LEASE_LOST. Called by workers.';
 
-create function private.hand_back_error(p_task public.tasks, p_cut_call jsonb)
+create function private.release_error(p_task public.tasks, p_cut_call jsonb)
 returns jsonb
 language plpgsql
 immutable
@@ -287,12 +284,26 @@ begin
   return null;
 end;
 $$;
-comment on function private.hand_back_error(public.tasks, jsonb) is
+comment on function private.release_error(public.tasks, jsonb) is
   'Why a task that is returned before any step ended must not be retried, or null.';
 
+create function private.delete_untried(p_task public.tasks, p_seqs jsonb)
+returns void
+language sql
+set search_path = ''
+as $$
+  delete from public.task_steps
+  where task_id = (p_task).id
+    and kind = 'tool'
+    and state = 'started'
+    and epoch = (p_task).epoch
+    and p_seqs @> to_jsonb(seq);
+$$;
+comment on function private.delete_untried(public.tasks, jsonb) is
+  'Deletes the tool steps [seq] that the task''s worker wrote and certainly never sent, so that no review is requested for them.';
+
 create function private.yield_task(
-  p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null,
-  p_has_begun boolean default true
+  p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null
 )
 returns boolean
 language plpgsql
@@ -307,38 +318,24 @@ declare
   v_error jsonb;
 begin
   if p_cut_call is not null then
-    perform private.note_cut_call(p_task_id, p_cut_call);
+    perform private.record_cut_call(p_task_id, p_cut_call);
   end if;
   if not v_is_held then
     return false;
   end if;
-  delete from public.task_steps
-  where task_id = p_task_id
-    and kind = 'tool'
-    and state = 'started'
-    and epoch = p_epoch
-    and p_untried @> to_jsonb(seq);
-  if not p_has_begun then
-    if p_epoch = 1 then
-      perform private.trace_handed(v_task, p_begins_first_step => false);
-    end if;
-    -- Undo the effects of the claim, so that a later claim ahead of a free slot is again not counted.
-    update public.tasks
-    set deliveries = greatest(deliveries - case when ahead_epoch = p_epoch then 0 else 1 end, 0),
-        ahead_epoch = nullif(ahead_epoch, p_epoch)
-    where id = p_task_id;
-  elsif v_has_progressed then
+  perform private.delete_untried(v_task, p_untried);
+  if v_has_progressed then
     update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;
   else
-    v_error := private.hand_back_error(v_task, p_cut_call);
+    v_error := private.release_error(v_task, p_cut_call);
   end if;
   if v_error is null then
-    perform private.requeue_task(v_task, null, 'handed back by worker ' || v_task.worker_id);
+    perform private.requeue_task(v_task, null, 'released by worker ' || v_task.worker_id);
   else
     perform private.bury_task(v_task, 'deliveries_exhausted', v_error);
   end if;
   return true;
 end;
 $$;
-comment on function private.yield_task(uuid, bigint, jsonb, jsonb, boolean) is
-  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This does not count as an attempt, and not as a delivery when a step has ended since the claim. A task that is returned too often without an ended step becomes a dead letter. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. Without p_has_begun the task never got a slot in the worker, and the claim is undone. Raises LEASE_LOST. Called by workers.';
+comment on function private.yield_task(uuid, bigint, jsonb, jsonb) is
+  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This does not count as an attempt, and not as a delivery when a step has ended since the claim. A task that is returned too often without an ended step becomes a dead letter. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. Raises LEASE_LOST. Called by workers.';

@@ -62,7 +62,7 @@ begin
     when v_target.id is null then jsonb_build_object(
       'code', 'AGENT_NOT_FOUND',
       'message', format('Cannot hand off: no agent has the slug %L', p_target_slug)
-        || coalesce(format('. Did you mean %s?', private.nearest_agents(p_target_slug, p_user_id)), ''))
+        || coalesce('. Did you mean ' || private.nearest_agents(p_target_slug, p_user_id) || '?', ''))
     when not v_target.is_active then jsonb_build_object(
       'code', 'AGENT_INACTIVE',
       'message', format('Cannot hand off: the agent %L is not active', p_target_slug))
@@ -91,12 +91,11 @@ declare
   v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
-  v_visible_at timestamptz := private.message_time(v_run_after);
 begin
   insert into public.tasks (
     id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
-    traceparent, tracestate, output_schema, max_attempts, depth, message_id, logs
+    traceparent, tracestate, output_schema, max_attempts, depth, logs
   )
   values (
     v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, p_input,
@@ -105,7 +104,6 @@ begin
     coalesce(p_options -> 'metadata', '{}'),
     coalesce(p_traceparent, p_parent.traceparent), p_parent.tracestate, p_options -> 'output_schema',
     coalesce((p_options ->> 'max_attempts')::int, p_parent.max_attempts), p_parent.depth + 1,
-    case when v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
   insert into public.task_events (task_id, master_task_id, type, payload)
@@ -221,11 +219,10 @@ begin
     p_traceparent => p_traceparent,
     p_tracestate => p_tracestate,
     p_output_schema => p_request -> 'output_schema',
-    p_max_attempts => (p_request ->> 'max_attempts')::int,
-    p_is_own_transaction => true
+    p_max_attempts => (p_request ->> 'max_attempts')::int
   );
   if v_created.is_new then
-    perform private.note_job_client(v_created.task_id, v_client_id, v_user_id);
+    perform private.record_job_client(v_created.task_id, v_client_id, v_user_id);
   end if;
   return query select v_created.task_id, v_created.master_task_id, v_created.status, v_created.is_new;
 end;

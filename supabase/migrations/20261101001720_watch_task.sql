@@ -11,7 +11,7 @@ declare
 begin
   if private.is_operator() then
     v_task := private.any_task(p_task_id);
-    perform private.note_watching_operator(v_task);
+    perform private.record_watching_operator(v_task);
   else
     v_task := private.own_task(p_task_id);
     perform private.assert_person_may('watch the job', 'swarm:run');

@@ -12,7 +12,7 @@ end;
 $$;
 comment on function private.raise_not_retryable(uuid, text, text) is 'Raises TASK_NOT_RETRYABLE.';
 
-create function private.take_result_back(p_child public.tasks)
+create function private.withdraw_result(p_child public.tasks)
 returns void
 language plpgsql
 set search_path = ''
@@ -43,7 +43,7 @@ begin
   update public.tasks set pending_children = pending_children + 1 where id = v_parent.id;
 end;
 $$;
-comment on function private.take_result_back(public.tasks) is
+comment on function private.withdraw_result(public.tasks) is
   'Makes a parent wait again for a subtask whose result it has not read. Raises TASK_NOT_RETRYABLE. The caller holds the job''s lock.';
 
 create function private.assert_transcript_is_kept(p_master_task_id uuid)
@@ -86,7 +86,6 @@ begin
       failing_since = null,
       deliveries = 0,
       rate_limit_waits = 0,
-      message_id = private.send_message(id),
       logs = logs || private.log_line(p_why)
   where id = p_task_id;
 end;
@@ -94,7 +93,7 @@ $$;
 comment on function private.requeue_ended(uuid, text) is
   'Puts an ended task back into the queue and clears what its end set. The caller holds the job''s lock and emits the event.';
 
-create function private.forget_verdicts(p_task_id uuid)
+create function private.delete_verdicts(p_task_id uuid)
 returns void
 language sql
 set search_path = ''
@@ -112,7 +111,7 @@ as $$
     and step.seq > greatest(run.begun_by, case when step.input ->> 'stage' = 'input' and run.last_answer > run.begun_by
       then 2147483647 else run.last_answer end);
 $$;
-comment on function private.forget_verdicts(uuid) is
+comment on function private.delete_verdicts(uuid) is
   'Makes the guardrails of an ended task check again the content whose verdict was not used yet: the guardrails or their data may have changed. The trace keeps the old verdicts.';
 
 create function private.reopen_task(p_task_id uuid)
@@ -131,7 +130,7 @@ begin
       'Only a task that failed or was cancelled can be retried.');
   end if;
   if v_task.parent_id is not null then
-    perform private.take_result_back(v_task);
+    perform private.withdraw_result(v_task);
   end if;
 
   -- The end of the task closed its open review, whose step still has no answer.
@@ -143,7 +142,7 @@ begin
     and step.task_id = review.task_id
     and step.seq = review.seq
     and step.state = 'started';
-  perform private.forget_verdicts(p_task_id);
+  perform private.delete_verdicts(p_task_id);
   perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
     jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested'));

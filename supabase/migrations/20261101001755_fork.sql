@@ -299,14 +299,13 @@ begin
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, priority, concurrency_key,
-    metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, message_id, logs
+    metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, logs
   )
   select
     v_id, v_id, v_agent.id, v_agent.slug, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
     v_source.traceparent, v_source.tracestate, v_source.output_schema, v_source.max_attempts,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
-    private.send_message(v_id),
     array[private.log_line(format('forked from task %s before step %s', p_task_id, p_from_seq))]
   from public.tasks as master
   where master.id = v_source.master_task_id;
@@ -318,9 +317,12 @@ begin
   insert into private.task_forks (fork_id, source_task_id, from_seq) values (v_id, p_task_id, p_from_seq);
   insert into private.job_clients (job_id, client_id, scopes, noted_at)
   select v_id, client_id, scopes, noted_at from private.job_clients where job_id = v_source.master_task_id;
-  perform private.note_calling_client(v_id, v_source.created_by);
+  perform private.record_calling_client(v_id, v_source.created_by);
 
   perform private.copy_steps(p_task_id, p_from_seq, v_changes, v_id);
+  perform private.debit_job(v_id, v_source.created_by, coalesce(sum(pg_column_size(step.*)), 0))
+  from public.task_steps as step
+  where step.task_id = v_id;
   perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object(
     'agent', v_agent.slug,
     'forked_from', jsonb_build_object('task_id', p_task_id, 'step_seq', p_from_seq),

@@ -112,9 +112,10 @@ begin
   perform private.assert_transcript_is_kept(v_task.master_task_id);
   perform private.assert_message_files_are_usable(v_task, p_input);
   perform private.take_task_creation(v_task.created_by, 'continue the task');
-  perform private.note_calling_client(v_task.master_task_id, v_task.created_by);
+  perform private.record_calling_client(v_task.master_task_id, v_task.created_by);
   perform private.close_open_steps(p_task_id);
   v_seq := private.add_message(v_task, p_input);
+  perform private.debit_job(v_task.master_task_id, v_task.created_by, pg_column_size(p_input));
   perform private.requeue_ended(p_task_id, 'continued by a message of its user');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.resumed',
     jsonb_build_object('reason', 'continued', 'step_seq', v_seq, 'input', p_input));

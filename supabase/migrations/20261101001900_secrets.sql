@@ -117,9 +117,10 @@ comment on function private.model_policy(uuid, uuid, text) is
 
 create function private.resolve_provider_secret(
   p_provider_id uuid, p_user_id uuid, p_model text default null,
-  p_input_tokens bigint default null, p_output_tokens bigint default null
+  p_input_tokens bigint default null, p_output_tokens bigint default null,
+  p_task_id uuid default null, p_may_wait boolean default false
 )
-returns table (secret text, key_source text, reservation_id uuid)
+returns table (secret text, key_source text, reservation_id uuid, max_output_tokens bigint, must_wait boolean)
 language plpgsql
 set search_path = ''
 as $$
@@ -127,6 +128,7 @@ declare
   v_provider public.llm_providers;
   v_policy public.model_policies := private.model_policy(p_user_id, p_provider_id, p_model);
   v_secret text;
+  v_reserved private.job_reservation;
 begin
   select * into v_provider from public.llm_providers where id = p_provider_id and is_active;
   if not found then
@@ -140,6 +142,14 @@ begin
         coalesce(p_model, 'every model'), v_provider.name),
       'Name another model, or ask the operator to change model_policies.');
   end if;
+  if p_task_id is not null then
+    v_reserved := private.reserve_job_cost(p_task_id, p_provider_id, coalesce(p_model, v_provider.default_model),
+      p_input_tokens, p_output_tokens, p_may_wait);
+    if v_reserved.must_wait then
+      return query select null::text, 'none'::text, null::uuid, null::bigint, true;
+      return;
+    end if;
+  end if;
 
   if coalesce(v_policy.allow_own_key, true) then
     select private.secret_value(own.vault_secret_name)
@@ -147,7 +157,7 @@ begin
     from public.user_provider_keys as own
     where own.user_id = p_user_id and own.provider_id = p_provider_id;
     if v_secret is not null then
-      return query select v_secret, 'user'::text, null::uuid;
+      return query select v_secret, 'user'::text, v_reserved.id, v_reserved.max_output_tokens, false;
       return;
     end if;
   end if;
@@ -155,7 +165,8 @@ begin
     v_secret := private.secret_value(v_provider.api_key_secret_name);
     if v_secret is not null then
       return query select v_secret, 'organisation'::text, private.reserve_spending(
-        v_policy, v_provider, coalesce(p_model, v_provider.default_model), p_input_tokens, p_output_tokens);
+        v_policy, v_provider, coalesce(p_model, v_provider.default_model), p_input_tokens,
+        coalesce(v_reserved.max_output_tokens, p_output_tokens), v_reserved.id), v_reserved.max_output_tokens, false;
       return;
     end if;
   end if;
@@ -166,15 +177,15 @@ begin
       format('Put %s into .env of a local stack, store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
         v_provider.api_key_secret_name, v_provider.api_key_secret_name, v_provider.name));
   end if;
-  return query select null::text, 'none'::text, null::uuid;
+  return query select null::text, 'none'::text, v_reserved.id, v_reserved.max_output_tokens, false;
 end;
 $$;
-comment on function private.resolve_provider_secret(uuid, uuid, text, bigint, bigint) is
-  'The API key for a model call and its source: the user''s own key if a policy allows it, else the organization''s. Under a spending cap, the same statement reserves the cost of the call, estimated from the given numbers of tokens; pass the reservation_id to record_usage(). Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING, PRICE_UNKNOWN, SPENDING_CAP_REACHED. Called by the model port.';
+comment on function private.resolve_provider_secret(uuid, uuid, text, bigint, bigint, uuid, boolean) is
+  'The API key for a model call and its source: the user''s own key if a policy allows it, else the organization''s. Under a spending cap of a policy, or the cost cap of the task''s job, the same statement reserves the cost of the call from the given numbers of tokens: write at most max_output_tokens, and pass the reservation_id to record_usage(). must_wait: ask again when running calls of the job have ended (only with p_may_wait). Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING, PRICE_UNKNOWN, SPENDING_CAP_REACHED, BUDGET_EXCEEDED. Called by the model port.';
 
 -- Users' own secrets: users set a value, never the name of a secret -----------------------------
 
-create function private.put_secret(p_name text, p_secret text, p_description text)
+create function private.set_secret(p_name text, p_secret text, p_description text)
 returns void
 language plpgsql
 set search_path = ''
@@ -191,7 +202,7 @@ begin
   end if;
 end;
 $$;
-comment on function private.put_secret(text, text, text) is 'Creates, replaces or (null) deletes a secret in Vault.';
+comment on function private.set_secret(text, text, text) is 'Creates, replaces or (null) deletes a secret in Vault.';
 
 create function private.calling_user()
 returns uuid
@@ -244,7 +255,7 @@ begin
   end if;
   perform private.assert_secret_is_valid(p_secret);
   v_name := format('supaswarm/user/%s/tool/%s', v_user_id, v_tool_id);
-  perform private.put_secret(v_name, p_secret, 'A user''s own credential for the tool ' || p_tool_slug);
+  perform private.set_secret(v_name, p_secret, 'A user''s own credential for the tool ' || p_tool_slug);
   if p_secret is null then
     delete from public.user_tool_credentials where user_id = v_user_id and tool_id = v_tool_id;
   else
@@ -253,7 +264,7 @@ begin
     on conflict (user_id, tool_id) do update
     set vault_secret_name = excluded.vault_secret_name, type = 'secret', needs_authorization = false, overridden_at = now();
   end if;
-  perform private.forget_listing(v_tool_id, v_user_id);
+  perform private.request_listing(v_tool_id, v_user_id);
 end;
 $$;
 comment on function private.set_tool_credential(text, text) is
@@ -290,7 +301,7 @@ begin
   end if;
   perform private.assert_secret_is_valid(p_secret);
   v_name := format('supaswarm/user/%s/provider/%s', v_user_id, v_provider_id);
-  perform private.put_secret(v_name, p_secret, 'A user''s own key for the provider ' || p_provider);
+  perform private.set_secret(v_name, p_secret, 'A user''s own key for the provider ' || p_provider);
   if p_secret is null then
     delete from public.user_provider_keys where user_id = v_user_id and provider_id = v_provider_id;
   else

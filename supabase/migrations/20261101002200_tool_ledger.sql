@@ -14,7 +14,7 @@ create table public.mcp_executions (
   step_seq int,
   attempt int not null default 1 check (attempt > 0),
   request_data jsonb,
-  taught_sets jsonb,
+  learned_sets jsonb,
   response_data jsonb,
   llm_provider text,
   llm_model text,
@@ -39,8 +39,8 @@ comment on column public.mcp_executions.mcp_name is 'Slug of the called server (
 comment on column public.mcp_executions.user_id is 'The user on whose behalf the call ran; null: the service.';
 comment on column public.mcp_executions.step_seq is 'The call''s step in the transcript of its task.';
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
-comment on column public.mcp_executions.taught_sets is
-  'The result of private.taught_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
+comment on column public.mcp_executions.learned_sets is
+  'The result of private.learned_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
 comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB.';
 comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
 comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';

@@ -106,16 +106,16 @@ comment on function private.ensure_connection(uuid, uuid) is
   'Returns the connection of a tool server and user (null: the service). Creates a missing one, and resets one whose row of tools, or a secret that the row names, has changed. Called by the gateway.';
 grant execute on function private.ensure_connection(uuid, uuid) to service_role;
 
-create function private.forget_listing(p_tool_id uuid, p_user_id uuid)
+create function private.request_listing(p_tool_id uuid, p_user_id uuid)
 returns void
 language sql
 set search_path = ''
 as $$
   update public.agent_mcp_connections as connection
   set session = null, tools_listed_at = null, listing_started_at = null, listing_failed_at = null, listing_error = null
-  where connection.tool_id = forget_listing.p_tool_id and connection.user_id = forget_listing.p_user_id;
+  where connection.tool_id = request_listing.p_tool_id and connection.user_id = request_listing.p_user_id;
 $$;
-comment on function private.forget_listing(uuid, uuid) is
+comment on function private.request_listing(uuid, uuid) is
   'Requests a new tool list for a user''s connection, because a server may offer other tools to another account.';
 
 create function private.begin_listing(p_connection_id uuid)
@@ -135,7 +135,7 @@ begin
 end;
 $$;
 comment on function private.begin_listing(uuid) is
-  'Returns true to the one caller that may now list the server''s tools. That caller calls continue_listing() while it works; store_tools(), fail_listing() or end_listing() ends it. Called by the gateway.';
+  'Returns true to the one caller that may now list the server''s tools. That caller calls continue_listing() while it works; record_tools(), fail_listing() or end_listing() ends it. Called by the gateway.';
 
 create function private.continue_listing(p_connection_id uuid)
 returns void

@@ -18,7 +18,7 @@ $$;
 comment on function private.newest_versions(jsonb) is
   'The newest version of each tool in [{name, version}]. Older versions are not listed; the server still implements them.';
 
-create function private.store_tools(p_connection_id uuid, p_listing jsonb)
+create function private.record_tools(p_connection_id uuid, p_listing jsonb)
 returns int
 language plpgsql
 set search_path = ''
@@ -90,10 +90,10 @@ begin
   return v_changed;
 end;
 $$;
-comment on function private.store_tools(uuid, jsonb) is
+comment on function private.record_tools(uuid, jsonb) is
   'Stores the complete list of a server {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}. Keeps the newest of several versions of a tool, writes only rows that differ, removes tools that are missing from the list, and holds back unapproved definitions of remote servers unless the operator trusts the server. Returns how many rows were written. Called by the gateway.';
 
-create function private.forget_outdated_parameters()
+create function private.delete_outdated_parameters()
 returns trigger
 language plpgsql
 set search_path = ''
@@ -104,12 +104,12 @@ begin
   return new;
 end;
 $$;
-comment on function private.forget_outdated_parameters() is
+comment on function private.delete_outdated_parameters() is
   'Row trigger: deletes learned arguments when the schema of the arguments changes, because they are no example for the new schema.';
 
-create trigger forget_outdated_parameters before update of tool_schema on public.mcp_tools_cache
+create trigger delete_outdated_parameters before update of tool_schema on public.mcp_tools_cache
   for each row when (old.tool_schema -> 'inputSchema' is distinct from new.tool_schema -> 'inputSchema')
-  execute function private.forget_outdated_parameters();
+  execute function private.delete_outdated_parameters();
 
 create function private.report_absent_tools(p_task_id uuid, p_servers jsonb)
 returns void

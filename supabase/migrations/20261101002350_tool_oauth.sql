@@ -77,7 +77,7 @@ alter table private.oauth_connections enable row level security;
 
 -- Triggers that delete secrets together with their rows -----------------------------------------
 
-create function private.forget_credential_secret()
+create function private.delete_credential_secret()
 returns trigger
 language plpgsql
 security definer
@@ -86,19 +86,19 @@ as $$
 begin
   -- A row that an operator wrote may name a secret that is also used elsewhere.
   if old.vault_secret_name like 'supaswarm/user/%' then
-    perform private.put_secret(old.vault_secret_name, null, null);
+    perform private.set_secret(old.vault_secret_name, null, null);
   end if;
   return null;
 end;
 $$;
-comment on function private.forget_credential_secret() is
+comment on function private.delete_credential_secret() is
   'Row trigger: deletes a user''s credential or model key from Vault with its row. Definer: the role that deletes a user, a tool or a provider may not write to Vault.';
-create trigger forget_credential_secret after delete on public.user_tool_credentials
-  for each row execute function private.forget_credential_secret();
-create trigger forget_credential_secret after delete on public.user_provider_keys
-  for each row execute function private.forget_credential_secret();
+create trigger delete_credential_secret after delete on public.user_tool_credentials
+  for each row execute function private.delete_credential_secret();
+create trigger delete_credential_secret after delete on public.user_provider_keys
+  for each row execute function private.delete_credential_secret();
 
-create function private.forget_oauth_connection()
+create function private.delete_oauth_connection()
 returns trigger
 language plpgsql
 security definer
@@ -109,41 +109,41 @@ begin
   return null;
 end;
 $$;
-comment on function private.forget_oauth_connection() is
+comment on function private.delete_oauth_connection() is
   'Row trigger: deletes an OAuth connection when the user replaces it with a secret. Definer: the service may not write oauth_connections.';
-create trigger forget_oauth_connection after update on public.user_tool_credentials
+create trigger delete_oauth_connection after update on public.user_tool_credentials
   for each row when (old.type = 'oauth' and new.type = 'secret')
-  execute function private.forget_oauth_connection();
+  execute function private.delete_oauth_connection();
 
-create function private.forget_refresh_secret()
+create function private.delete_refresh_secret()
 returns trigger
 language plpgsql
 security definer
 set search_path = ''
 as $$
 begin
-  perform private.put_secret(old.refresh_secret_name, null, null);
+  perform private.set_secret(old.refresh_secret_name, null, null);
   return null;
 end;
 $$;
-comment on function private.forget_refresh_secret() is
+comment on function private.delete_refresh_secret() is
   'Row trigger: deletes a connection''s refresh token from Vault. Definer: the role that deletes a user or a tool may not write to Vault.';
-create trigger forget_refresh_secret after delete on private.oauth_connections
+create trigger delete_refresh_secret after delete on private.oauth_connections
   for each row when (old.refresh_secret_name is not null)
-  execute function private.forget_refresh_secret();
+  execute function private.delete_refresh_secret();
 
-create function private.forget_oauth_verifier()
+create function private.delete_oauth_verifier()
 returns trigger
 language plpgsql
 security definer
 set search_path = ''
 as $$
 begin
-  perform private.put_secret(old.verifier_secret_name, null, null);
+  perform private.set_secret(old.verifier_secret_name, null, null);
   return null;
 end;
 $$;
-comment on function private.forget_oauth_verifier() is
+comment on function private.delete_oauth_verifier() is
   'Row trigger: deletes a request''s code verifier from Vault. Definer: the role that deletes a user or a tool may not write to Vault.';
-create trigger forget_oauth_verifier after delete on private.oauth_requests
-  for each row execute function private.forget_oauth_verifier();
+create trigger delete_oauth_verifier after delete on private.oauth_requests
+  for each row execute function private.delete_oauth_verifier();

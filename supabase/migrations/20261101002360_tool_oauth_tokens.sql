@@ -1,6 +1,6 @@
 -- Storing, reading and renewing the tokens of users' OAuth connections.
 
-create function private.store_oauth_tokens(p_credential_id uuid, p_tokens jsonb)
+create function private.record_oauth_tokens(p_credential_id uuid, p_tokens jsonb)
 returns void
 language plpgsql
 set search_path = ''
@@ -14,8 +14,8 @@ begin
   perform private.assert_secret_is_valid(p_tokens ->> 'refresh_token');
   select * into strict v_own from public.user_tool_credentials where id = p_credential_id;
   v_refresh_name := v_own.vault_secret_name || '/refresh';
-  perform private.put_secret(v_own.vault_secret_name, p_tokens ->> 'access_token', 'Access token of a user''s own connection');
-  perform private.put_secret(v_refresh_name, p_tokens ->> 'refresh_token', 'Refresh token of a user''s own connection');
+  perform private.set_secret(v_own.vault_secret_name, p_tokens ->> 'access_token', 'Access token of a user''s own connection');
+  perform private.set_secret(v_refresh_name, p_tokens ->> 'refresh_token', 'Refresh token of a user''s own connection');
   update private.oauth_connections as connection
   set refresh_secret_name = case when p_tokens ->> 'refresh_token' is not null then v_refresh_name end,
       -- 30 seconds before it expires, or at half its lifetime if that is shorter.
@@ -26,7 +26,7 @@ begin
   where connection.credential_id = p_credential_id;
 end;
 $$;
-comment on function private.store_oauth_tokens(uuid, jsonb) is
+comment on function private.record_oauth_tokens(uuid, jsonb) is
   'Replaces a connection''s tokens in Vault with {access_token, refresh_token, expires_in (seconds), scope}. Raises SECRET_INVALID.';
 
 create function private.resolve_tool_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
@@ -75,8 +75,8 @@ begin
   update public.user_tool_credentials as own set needs_authorization = true
   where own.id = p_credential_id
   returning own.vault_secret_name into v_name;
-  perform private.put_secret(v_name, null, null);
-  perform private.put_secret(v_name || '/refresh', null, null);
+  perform private.set_secret(v_name, null, null);
+  perform private.set_secret(v_name || '/refresh', null, null);
   update private.oauth_connections as connection
   set refresh_secret_name = null, stale_at = null, refresh_started_at = null, generation = connection.generation + 1
   where connection.credential_id = p_credential_id;
@@ -136,7 +136,7 @@ begin
   if not found then
     return false;
   end if;
-  perform private.store_oauth_tokens(p_credential_id, p_tokens);
+  perform private.record_oauth_tokens(p_credential_id, p_tokens);
   return true;
 end;
 $$;

@@ -15,7 +15,7 @@ $$;
 comment on function private.oauth_client(text, text) is
   'The client {client_id, client_secret_name} that is registered with an authorization server, or null. Called by mcp-oauth.';
 
-create function private.save_oauth_client(p_client jsonb)
+create function private.record_oauth_client(p_client jsonb)
 returns void
 language plpgsql
 set search_path = ''
@@ -29,7 +29,7 @@ begin
     -- Each client has its own secret, so connections of an earlier client keep working.
     v_secret_name := 'supaswarm/oauth/client/' || encode(sha256(convert_to(
       jsonb_build_array(p_client ->> 'issuer', p_client ->> 'client_id')::text, 'UTF8')), 'hex');
-    perform private.put_secret(v_secret_name, v_secret, 'Client secret of this project at ' || (p_client ->> 'issuer'));
+    perform private.set_secret(v_secret_name, v_secret, 'Client secret of this project at ' || (p_client ->> 'issuer'));
   end if;
   insert into private.oauth_clients (issuer, redirect_url, client_id, client_secret_name, expires_at)
   values (p_client ->> 'issuer', p_client ->> 'redirect_url', p_client ->> 'client_id', v_secret_name,
@@ -39,18 +39,18 @@ begin
       expires_at = excluded.expires_at, created_at = now();
 end;
 $$;
-comment on function private.save_oauth_client(jsonb) is
+comment on function private.record_oauth_client(jsonb) is
   'Stores a registered client {issuer, redirect_url, client_id, client_secret, expires_at_seconds} for all users who connect later. Called by mcp-oauth.';
 
-create function private.forget_oauth_client(p_issuer text, p_client_id text)
+create function private.delete_oauth_client(p_issuer text, p_client_id text)
 returns void
 language sql
 set search_path = ''
 as $$
   delete from private.oauth_clients as client
-  where client.issuer = forget_oauth_client.p_issuer and client.client_id = forget_oauth_client.p_client_id;
+  where client.issuer = delete_oauth_client.p_issuer and client.client_id = delete_oauth_client.p_client_id;
 $$;
-comment on function private.forget_oauth_client(text, text) is
+comment on function private.delete_oauth_client(text, text) is
   'Deletes a registered client that its authorization server no longer accepts. Called by the gateway.';
 
 create function private.pin_oauth_issuer(p_tool_id uuid, p_client_id text, p_issuer text)
@@ -96,7 +96,7 @@ begin
   ) as oldest
   where open.state_hash = oldest.state_hash;
 
-  perform private.put_secret(v_secret_name, p_request ->> 'code_verifier', 'Code verifier of an authorisation under way');
+  perform private.set_secret(v_secret_name, p_request ->> 'code_verifier', 'Code verifier of an authorization under way');
   insert into private.oauth_requests
     (state_hash, user_id, tool_id, verifier_secret_name, server_url, authorization_server, client_id, client_secret_name, redirect_url, resource, scope, return_to, expires_at)
   values (p_request ->> 'state_hash', v_user_id, (p_request ->> 'tool_id')::uuid, v_secret_name, p_request ->> 'server_url',
@@ -159,7 +159,7 @@ $$;
 comment on function private.take_oauth_request(text, uuid) is
   'Deletes and returns a pending authorization of this user, with its code verifier; null for any other. Called by mcp-oauth.';
 
-create function private.save_oauth_connection(p_connection jsonb, p_tokens jsonb)
+create function private.record_oauth_connection(p_connection jsonb, p_tokens jsonb)
 returns void
 language plpgsql
 set search_path = ''
@@ -185,11 +185,11 @@ begin
       authorization_server = excluded.authorization_server, client_id = excluded.client_id,
       client_secret_name = excluded.client_secret_name, redirect_url = excluded.redirect_url,
       resource = excluded.resource, scope = excluded.scope, connected_at = now();
-  perform private.store_oauth_tokens(v_id, p_tokens);
-  perform private.forget_listing(v_tool_id, v_user_id);
+  perform private.record_oauth_tokens(v_id, p_tokens);
+  perform private.request_listing(v_tool_id, v_user_id);
 end;
 $$;
-comment on function private.save_oauth_connection(jsonb, jsonb) is
+comment on function private.record_oauth_connection(jsonb, jsonb) is
   'Creates or replaces a user''s connection from the result of take_oauth_request() and the granted tokens. Called by mcp-oauth.';
 
 create function private.end_oauth_connection(p_tool_slug text, p_user_id uuid)
@@ -220,7 +220,7 @@ begin
   from private.oauth_connections as connection
   where connection.credential_id = v_own.id;
   delete from public.user_tool_credentials where id = v_own.id;
-  perform private.forget_listing(v_own.tool_id, p_user_id);
+  perform private.request_listing(v_own.tool_id, p_user_id);
   return v_ended;
 end;
 $$;

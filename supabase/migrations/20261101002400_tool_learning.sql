@@ -320,7 +320,7 @@ comment on function private.learned_parameters(uuid, text) is
   'Arguments of earlier successful calls with the tools of a connection, or with one of them: the sets of the connection''s user, or else (is_shape) the shapes from all users. Called by the gateway after a failed call outside tasks, and for lists of tools.';
 grant execute on function private.learned_parameters(uuid, text) to service_role;
 
-create function private.taught_sets(p_connection_id uuid, p_tool_name text, p_parameters jsonb)
+create function private.learned_sets(p_connection_id uuid, p_tool_name text, p_parameters jsonb)
 returns jsonb
 language plpgsql
 stable
@@ -336,10 +336,10 @@ begin
   );
 end;
 $$;
-comment on function private.taught_sets(uuid, text, jsonb) is
+comment on function private.learned_sets(uuid, text, jsonb) is
   'What a successful call with these arguments adds: [the set that its user sees, the shape that all users see].';
 
-create function private.forget_parameters(p_execution_id uuid)
+create function private.delete_parameters(p_execution_id uuid)
 returns int
 language plpgsql
 set search_path = ''
@@ -349,14 +349,14 @@ declare
   v_own jsonb;
   v_forgotten int;
 begin
-  select execution.tool_id, execution.tool_name, execution.user_id, execution.request_data, execution.taught_sets
+  select execution.tool_id, execution.tool_name, execution.user_id, execution.request_data, execution.learned_sets
   into v_call
   from public.mcp_executions execution
   where execution.id = p_execution_id and execution.status = 'success';
   if not found or jsonb_typeof(v_call.request_data) is distinct from 'object' then
     return 0;
   end if;
-  v_own := coalesce(v_call.taught_sets -> 0, private.example_parameters(v_call.request_data));
+  v_own := coalesce(v_call.learned_sets -> 0, private.example_parameters(v_call.request_data));
 
   -- Lock the user's row before the shared row, as record_mcp_tool_execution() does.
   update public.mcp_tools_cache cached
@@ -372,7 +372,7 @@ begin
   set successful_parameters = private.without_parameters(
         cached.successful_parameters,
         coalesce(
-          v_call.taught_sets -> 1,
+          v_call.learned_sets -> 1,
           private.parameter_shape(v_call.request_data, cached.tool_schema -> 'inputSchema')))
   from public.agent_mcp_connections connection
   where connection.id = cached.connection_id
@@ -381,10 +381,10 @@ begin
   return v_forgotten;
 end;
 $$;
-comment on function private.forget_parameters(uuid) is
+comment on function private.delete_parameters(uuid) is
   'Deletes the arguments that a call added, for its user and as a shape for all, because the call got a bad grade. Returns how many of the user''s own sets were removed. The next successful call with the same arguments adds them again.';
 
-create function private.note_connection_success(p_connection_id uuid)
+create function private.record_connection_success(p_connection_id uuid)
 returns void
 language plpgsql
 set search_path = ''
@@ -400,9 +400,9 @@ begin
       or connection.last_success_at < clock_timestamp() - interval '1 second');
 end;
 $$;
-comment on function private.note_connection_success(uuid) is
+comment on function private.record_connection_success(uuid) is
   'Marks a connection healthy because its server answered. Writes at most once a second. Called by the gateway.';
-grant execute on function private.note_connection_success(uuid) to service_role;
+grant execute on function private.record_connection_success(uuid) to service_role;
 
 create function public.record_mcp_tool_success(p_connection_id uuid)
 returns void
@@ -411,7 +411,7 @@ set search_path = ''
 as $$
 begin
   perform private.assert_not_agent('record the tool call');
-  perform private.note_connection_success(p_connection_id);
+  perform private.record_connection_success(p_connection_id);
 end;
 $$;
 comment on function public.record_mcp_tool_success(uuid) is

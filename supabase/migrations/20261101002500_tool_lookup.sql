@@ -243,6 +243,10 @@ begin
   -- A server crash may lose these writes, so their commit need not wait for the disk. The commit of the
   -- ledger does.
   perform set_config('synchronous_commit', 'off', true);
+  -- First, because calls of unknown tools are recorded too.
+  if (p_call ->> 'is_charged')::boolean then
+    perform private.assert_room_left('ledger_bytes', v_user_id, 'call the tool');
+  end if;
   select tool.* into v_tool
   from public.tools tool
   where tool.slug = p_call ->> 'server' and tool.is_active;
@@ -302,6 +306,8 @@ begin
     'is_due', v_is_due,
     'is_granted', v_is_granted,
     'is_allowed', coalesce(v_policy.is_allowed, true),
+    -- The operator sets guardrails, so nobody approves their calls.
+    'approval', case when not v_is_guardrail then private.approval_of_call(p_call, v_tool.id, v_name, v_user_id) end,
     'timeout_ms', coalesce(v_policy.timeout_ms, (
       select models.timeout_ms from public.mcp_tool_models as models
       where models.mcp_name = v_tool.slug and models.tool_name = v_name)),
@@ -324,7 +330,7 @@ begin
 end;
 $$;
 comment on function private.begin_tool_call(jsonb) is
-  'Everything that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, is_charged, max_age_seconds} needs: the result of connect_tool_server() and {user_id, session_id, client_id (in a task the client that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, max_input_bytes (null: no limit), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (the newest version, also for a call of an older one) or null, tool_names if cached is null}. Null when no such server is registered and active. Also charges the call to its rate limit, unless the server''s list is older than max_age_seconds (null: any age), and creates its session. Called by the gateway.';
+  'Everything that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, step_seq, is_charged, max_age_seconds} needs: the result of connect_tool_server() and {user_id, session_id, client_id (in a task the client that created its job), scopes (null: all), is_due, is_granted, is_allowed, approval: approval_of_call(), timeout_ms, max_input_bytes (null: no limit), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (the newest version, also for a call of an older one) or null, tool_names if cached is null}. Null when no such server is registered and active. Also charges the call to its rate limit, unless the server''s list is older than max_age_seconds (null: any age), and creates its session. Called by the gateway.';
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)

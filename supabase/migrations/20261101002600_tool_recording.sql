@@ -70,7 +70,7 @@ begin
   if jsonb_typeof(p_execution -> 'parameters') = 'object'
     and p_execution -> 'parameters' is distinct from v_execution.request_data then
     begin
-      v_execution.taught_sets := private.taught_sets(
+      v_execution.learned_sets := private.learned_sets(
         v_execution.connection_id, v_execution.tool_name, p_execution -> 'parameters');
     exception when others then
       raise warning 'Cannot find out what the tool call % teaches: %', v_execution.id, sqlerrm;
@@ -107,7 +107,7 @@ begin
     if p_execution ->> 'contact' = 'failed' then
       perform private.record_connection_failure(v_execution.connection_id);
     elsif v_failure is null then
-      perform private.note_connection_success(v_execution.connection_id);
+      perform private.record_connection_success(v_execution.connection_id);
       perform private.learn_parameters(
         v_execution.connection_id, v_execution.tool_name, p_execution -> 'parameters');
     elsif p_execution ->> 'contact' = 'answered' then

@@ -49,6 +49,7 @@ declare
   v_old public.mcp_feedback;
   v_new public.mcp_feedback;
 begin
+  perform private.assert_room_left('ledger_bytes', p_user_id, 'grade the tool call');
   -- A concurrent grade of the same call waits here.
   select execution.id into v_execution_id
   from public.mcp_executions execution
@@ -86,7 +87,7 @@ begin
   returning feedback.* into v_new;
 
   if v_new.rating = 'down' and v_old.rating is distinct from 'down' then
-    perform private.forget_parameters(v_execution_id);
+    perform private.delete_parameters(v_execution_id);
   end if;
   return jsonb_build_object(
     'feedback_token', v_new.feedback_token,

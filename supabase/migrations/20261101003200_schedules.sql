@@ -9,5 +9,5 @@ select cron.schedule('supaswarm-partitions', '7 * * * *', 'select private.make_p
 select cron.schedule('supaswarm-export', '20 * * * *', 'select private.wake_export()');
 
 -- pg_cron keeps a row of every run; a run every 15 seconds adds 5,760 rows a day.
-select cron.schedule('supaswarm-prune-cron-runs', '17 3 * * *',
+select cron.schedule('supaswarm-delete-cron-runs', '17 3 * * *',
   'delete from cron.job_run_details where end_time < now() - interval ''1 day''');

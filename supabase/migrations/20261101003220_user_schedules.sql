@@ -185,7 +185,7 @@ create trigger schedules_check_update
   on public.schedules
   for each row execute function private.check_schedule();
 
-create function private.note_schedule_client()
+create function private.record_schedule_client()
 returns trigger
 language plpgsql
 security definer
@@ -202,13 +202,13 @@ begin
   return null;
 end;
 $$;
-comment on function private.note_schedule_client() is
+comment on function private.record_schedule_client() is
   'Row trigger of schedules: records the OAuth client that wrote the row, with its scopes. Definer: users may not write that table.';
 
 create trigger schedules_note_client
   after insert or update of name, agent, input, cron, time_zone, overlap, is_active, priority, budget, metadata
   on public.schedules
-  for each row execute function private.note_schedule_client();
+  for each row execute function private.record_schedule_client();
 
 create function private.check_person_may()
 returns trigger
@@ -409,7 +409,7 @@ begin
       update public.schedules set waiting_times = waiting_times[2:] where id = v_schedule.id;
       perform private.run_schedule(v_schedule, v_schedule.waiting_times[1]);
     exception when others then
-      perform private.note_maintenance_failure('run_due_schedules', v_schedule.id::text, sqlstate, sqlerrm);
+      perform private.record_maintenance_failure('run_due_schedules', v_schedule.id::text, sqlstate, sqlerrm);
     end;
     v_count := v_count + 1;
     exit when clock_timestamp() > v_until;
@@ -431,7 +431,7 @@ begin
     begin
       perform private.take_due_run(v_schedule);
     exception when others then
-      perform private.note_maintenance_failure('run_due_schedules', v_schedule.id::text, sqlstate, sqlerrm);
+      perform private.record_maintenance_failure('run_due_schedules', v_schedule.id::text, sqlstate, sqlerrm);
     end;
     v_count := v_count + 1;
     exit when clock_timestamp() > v_until;

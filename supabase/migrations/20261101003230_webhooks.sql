@@ -126,7 +126,7 @@ security definer
 set search_path = ''
 as $$
 begin
-  perform private.put_secret(private.webhook_secret_name(new.id), private.new_webhook_secret(), 'Signs the messages of a webhook');
+  perform private.set_secret(private.webhook_secret_name(new.id), private.new_webhook_secret(), 'Signs the messages of a webhook');
   return null;
 end;
 $$;
@@ -135,7 +135,7 @@ comment on function private.create_webhook_secret() is
 create trigger webhooks_create_secret after insert on public.webhooks
   for each row execute function private.create_webhook_secret();
 
-create function private.forget_webhook_secrets()
+create function private.delete_webhook_secrets()
 returns trigger
 language plpgsql
 security definer
@@ -146,10 +146,10 @@ begin
   return null;
 end;
 $$;
-comment on function private.forget_webhook_secrets() is
+comment on function private.delete_webhook_secrets() is
   'Row trigger: deletes a webhook''s secrets from Vault with its row. Definer: users may not write to Vault.';
-create trigger webhooks_forget_secrets after delete on public.webhooks
-  for each row execute function private.forget_webhook_secrets();
+create trigger webhooks_delete_secrets after delete on public.webhooks
+  for each row execute function private.delete_webhook_secrets();
 
 create function private.own_webhook(p_webhook_id uuid, p_attempt text)
 returns public.webhooks
@@ -188,9 +188,9 @@ begin
       'Cannot rotate the secret of the webhook: it does not have the form of Standard Webhooks',
       'Send whsec_ and 24 to 64 random bytes in base64, or omit p_secret to generate one.');
   end if;
-  perform private.put_secret(private.webhook_secret_name(p_webhook_id, 'previous'),
+  perform private.set_secret(private.webhook_secret_name(p_webhook_id, 'previous'),
     private.secret_value(private.webhook_secret_name(p_webhook_id)), 'Signs the messages of a webhook for a day more');
-  perform private.put_secret(private.webhook_secret_name(p_webhook_id), v_secret, 'Signs the messages of a webhook');
+  perform private.set_secret(private.webhook_secret_name(p_webhook_id), v_secret, 'Signs the messages of a webhook');
   update public.webhooks
   set previous_secret_until = clock_timestamp() + interval '1 day', updated_at = clock_timestamp()
   where id = p_webhook_id;

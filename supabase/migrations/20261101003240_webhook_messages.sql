@@ -384,7 +384,7 @@ comment on function public.resend_webhook_message(uuid) is
 grant execute on function private.resend_webhook_message(uuid), public.resend_webhook_message(uuid)
   to authenticated, service_role;
 
-create function private.prune_webhook_messages()
+create function private.delete_old_webhook_messages()
 returns int
 language plpgsql
 set search_path = ''
@@ -403,6 +403,6 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.prune_webhook_messages() is
+comment on function private.delete_old_webhook_messages() is
   'Deletes up to 10,000 messages that ended more than 30 days ago, and returns how many. Called by cron.';
-select cron.schedule('supaswarm-prune-webhooks', '27 * * * *', 'select private.prune_webhook_messages()');
+select cron.schedule('supaswarm-delete-webhook-messages', '27 * * * *', 'select private.delete_old_webhook_messages()');

@@ -36,9 +36,6 @@ create view public.stuck_tasks with (security_invoker = true) as
           then 'lease_expired'
         when progress.at <= clock_timestamp() - interval '15 minutes'
           then 'no_progress'
-        when task.status = 'pending' and task.message_id is null
-          and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '1 minute'
-          then 'no_message'
         when task.status = 'pending'
           and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '5 minutes'
           then 'not_claimed'
@@ -70,7 +67,7 @@ create view public.stuck_tasks with (security_invoker = true) as
   from suspect
   where reason is not null;
 comment on view public.stuck_tasks is
-  'Tasks that have waited longer than they should, and why. The reconciler repairs lease_expired, no_message and nothing_to_wait_for; rows that remain indicate a fault. For the service.';
+  'Tasks that have waited longer than they should, and why. The reconciler repairs lease_expired and nothing_to_wait_for; rows that remain indicate a fault. For the service.';
 
 create view public.maintenance_failures with (security_invoker = true) as
   select failure.routine, failure.failure_count, failure.last_row_id, failure.last_error_code, failure.last_error_message,

@@ -43,7 +43,7 @@ $$;
 comment on function private.list_files_of_job(uuid) is
   'Adds the files that no other job refers to to the list of files to remove.';
 
-create function private.prune_job(p_master_task_id uuid)
+create function private.delete_old_job(p_master_task_id uuid)
 returns boolean
 language plpgsql
 set search_path = ''
@@ -61,10 +61,10 @@ begin
   return true;
 end;
 $$;
-comment on function private.prune_job(uuid) is
+comment on function private.delete_old_job(uuid) is
   'Deletes a job with everything that belongs to it except usage_events, unless one of its tasks has not ended; returns whether it did.';
 
-create function private.prune_jobs(p_limit int)
+create function private.delete_old_jobs(p_limit int)
 returns int
 language plpgsql
 set search_path = ''
@@ -72,7 +72,7 @@ as $$
 declare
   v_before timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_jobs_days'));
 begin
-  return private.run_for_each('prune_job', array(
+  return private.run_for_each('delete_old_job', array(
     select id from public.tasks
     where parent_id is null and finished_at < v_before
     order by finished_at
@@ -80,7 +80,7 @@ begin
   ));
 end;
 $$;
-comment on function private.prune_jobs(int) is
+comment on function private.delete_old_jobs(int) is
   'Deletes up to p_limit jobs that ended more than keep_jobs_days ago, with everything that belongs to them except usage_events, and returns how many.';
 
 create function private.drop_old_events(p_before timestamptz)
@@ -107,7 +107,7 @@ $$;
 comment on function private.drop_old_events(timestamptz) is
   'Drops the partitions of task_events in which every event is older than p_before, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
 
-create function private.prune_events(p_limit int)
+create function private.delete_old_events(p_limit int)
 returns int
 language plpgsql
 set search_path = ''
@@ -138,7 +138,7 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.prune_events(int) is
+comment on function private.delete_old_events(int) is
   'Deletes up to p_limit events older than keep_events_days that are not in a partition to be dropped, and returns how many. Tasks do not need them: their transcript is task_steps.';
 
 create function private.drop_old_transcripts(p_before timestamptz)
@@ -197,7 +197,7 @@ begin
 end;
 $$;
 comment on function private.drop_old_partitions() is
-  'Drops whole partitions of task_events and task_steps that retention no longer keeps, and returns how many. prune_jobs() deletes the rows of jobs whose transcripts were dropped. Called by cron.';
+  'Drops whole partitions of task_events and task_steps that retention no longer keeps, and returns how many. delete_old_jobs() deletes the rows of jobs whose transcripts were dropped. Called by cron.';
 
 create function private.awaits_export(p_execution_id uuid)
 returns boolean
@@ -216,7 +216,7 @@ as $$
 $$;
 comment on function private.awaits_export(uuid) is 'True when a tool call has a failure or grade that is not yet in Storage.';
 
-create function private.prune_executions(p_limit int)
+create function private.delete_old_executions(p_limit int)
 returns int
 language plpgsql
 set search_path = ''
@@ -247,12 +247,12 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.prune_executions(int) is
+comment on function private.delete_old_executions(int) is
   'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet.';
 
 create index sessions_last_seen_at_idx on public.sessions (last_seen_at);
 
-create function private.prune_sessions(p_limit int)
+create function private.delete_old_sessions(p_limit int)
 returns int
 language plpgsql
 set search_path = ''
@@ -280,24 +280,24 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.prune_sessions(int) is
+comment on function private.delete_old_sessions(int) is
   'Deletes up to p_limit sessions that were last used more than keep_executions_days ago and have no tool calls left, and returns how many. Callers choose the ids of sessions, so they can create any number of them.';
 
-create function private.prune()
+create function private.delete_old()
 returns jsonb
 language sql
 set search_path = ''
 as $$
   select jsonb_build_object(
-    'jobs', private.run_maintenance('prune_jobs', 200),
-    'events', private.run_maintenance('prune_events', 10000),
-    'executions', private.run_maintenance('prune_executions', 2000),
-    'sessions', private.run_maintenance('prune_sessions', 2000)
+    'jobs', private.run_maintenance('delete_old_jobs', 200),
+    'events', private.run_maintenance('delete_old_events', 10000),
+    'executions', private.run_maintenance('delete_old_executions', 2000),
+    'sessions', private.run_maintenance('delete_old_sessions', 2000)
   );
 $$;
-comment on function private.prune() is 'Runs one batch of retention and returns how much it deleted. Called by cron.';
+comment on function private.delete_old() is 'Runs one batch of retention and returns how much it deleted. Called by cron.';
 
-select cron.schedule('supaswarm-prune', '*/5 * * * *', 'select private.prune()');
+select cron.schedule('supaswarm-delete-old', '*/5 * * * *', 'select private.delete_old()');
 select cron.schedule('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()');
 
 create function private.files_to_remove(p_limit int)
@@ -310,14 +310,14 @@ as $$
   from (select path from private.deleted_files order by listed_at limit files_to_remove.p_limit) as file;
 $$;
 comment on function private.files_to_remove(int) is
-  'Paths to remove from the bucket supaswarm-data. They stay listed until forget_removed_files(). Called by workers.';
+  'Paths to remove from the bucket supaswarm-data. They stay listed until delete_removed_files(). Called by workers.';
 
-create function private.forget_removed_files(p_paths jsonb)
+create function private.delete_removed_files(p_paths jsonb)
 returns void
 language sql
 set search_path = ''
 as $$
-  delete from private.deleted_files where forget_removed_files.p_paths ? path;
+  delete from private.deleted_files where delete_removed_files.p_paths ? path;
 $$;
-comment on function private.forget_removed_files(jsonb) is
+comment on function private.delete_removed_files(jsonb) is
   'Removes deleted files [path] from the list. Called by workers.';

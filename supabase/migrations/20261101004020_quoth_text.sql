@@ -74,7 +74,7 @@ create trigger complete_changed_chunk before update of document_id, content_chun
   )
   execute function private.complete_chunk();
 
-create function private.stem_anew()
+create function private.stem_again()
 returns trigger
 language plpgsql
 set search_path = ''
@@ -87,12 +87,12 @@ begin
   return null;
 end;
 $$;
-comment on function private.stem_anew() is
+comment on function private.stem_again() is
   'Row trigger of projects: when the language changes, stems all chunks again in the same transaction, so that documents and queries always match.';
 
-create trigger stem_anew after update of language on public.projects
+create trigger stem_again after update of language on public.projects
   for each row when (old.language is distinct from new.language)
-  execute function private.stem_anew();
+  execute function private.stem_again();
 
 create function private.any_of(p_lexemes text[])
 returns tsquery

@@ -30,7 +30,7 @@ end;
 $$;
 comment on function private.assert_document_is_valid(jsonb, jsonb) is 'Raises DOCUMENT_INVALID when the document or a chunk lacks a field.';
 
-create function private.forget_unwanted_embeddings(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
+create function private.delete_unwanted_embeddings(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
 returns void
 language sql
 set search_path = ''
@@ -46,7 +46,7 @@ as $$
         and chunk.chunk_hash = pending.chunk_hash
     );
 $$;
-comment on function private.forget_unwanted_embeddings(uuid, text, text[]) is
+comment on function private.delete_unwanted_embeddings(uuid, text, text[]) is
   'Deletes pending texts that no chunk has anymore.';
 
 create function private.lock_pending(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
@@ -112,7 +112,7 @@ $$;
 comment on function private.chunk_metadata(text[]) is
   'The metadata of a chunk: its source and the heading that it belongs to.';
 
-create function private.store_chunks(p_document public.documents, p_embedder text, p_chunks jsonb)
+create function private.record_chunks(p_document public.documents, p_embedder text, p_chunks jsonb)
 returns jsonb
 language plpgsql
 set search_path = ''
@@ -195,14 +195,14 @@ begin
     )
   into v_gone_hashes, v_counts;
 
-  perform private.forget_unwanted_embeddings(p_document.project_id, p_embedder, v_gone_hashes);
+  perform private.delete_unwanted_embeddings(p_document.project_id, p_embedder, v_gone_hashes);
   update public.documents
   set chunked_for = chunked_for || p_embedder
   where id = p_document.id and not chunked_for @> array[p_embedder];
   return v_counts;
 end;
 $$;
-comment on function private.store_chunks(public.documents, text, jsonb) is
+comment on function private.record_chunks(public.documents, text, jsonb) is
   'Sets the chunks of a document for one embedder: keeps chunks with an equal hash, copies vectors of equal hashes from the project or from chunks that this sync removed, and leaves the rest pending. Returns {chunk_count, kept_count, copied_count, pending_count}.';
 
 create function private.hold_project(p_project_id uuid)
@@ -272,7 +272,7 @@ begin
       last_updated = clock_timestamp()
   returning * into v_document;
 
-  return private.store_chunks(v_document, p_embedder, p_chunks)
+  return private.record_chunks(v_document, p_embedder, p_chunks)
     || jsonb_build_object('document_id', v_document.id);
 end;
 $$;
@@ -311,7 +311,7 @@ begin
     )
     select gone.embedder, array_agg(gone.chunk_hash) as hashes from gone group by gone.embedder
   loop
-    perform private.forget_unwanted_embeddings(p_project_id, v_chunk.embedder, v_chunk.hashes);
+    perform private.delete_unwanted_embeddings(p_project_id, v_chunk.embedder, v_chunk.hashes);
   end loop;
   delete from public.documents where id = v_document_id;
   insert into public.document_moves (project_id, document_id, old_path, new_path, commit_sha)

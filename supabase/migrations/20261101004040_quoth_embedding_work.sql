@@ -49,9 +49,9 @@ begin
 end;
 $$;
 comment on function private.claim_chunks(uuid, text, int, int) is
-  'Claims up to p_limit texts that wait for a vector, oldest first, for p_lease_seconds. store_embeddings() or return_chunks() ends the claim, else it ends with the lease. A text whose workers died is claimed alone, and fails after five deliveries. Called by the sync.';
+  'Claims up to p_limit texts that wait for a vector, oldest first, for p_lease_seconds. record_embeddings() or return_chunks() ends the claim, else it ends with the lease. A text whose workers died is claimed alone, and fails after five deliveries. Called by the sync.';
 
-create function private.store_embeddings(p_project_id uuid, p_embedder text, p_embeddings jsonb)
+create function private.record_embeddings(p_project_id uuid, p_embedder text, p_embeddings jsonb)
 returns int
 language plpgsql
 set search_path = ''
@@ -80,7 +80,7 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.store_embeddings(uuid, text, jsonb) is
+comment on function private.record_embeddings(uuid, text, jsonb) is
   'Stores vectors [{chunk_hash, embedding: [768 numbers]}] in every chunk of the project that waits for one of them, and returns the number of chunks. Does not check an epoch: equal texts have equal vectors, whichever worker sends them. Called by the sync.';
 
 create function private.return_chunks(

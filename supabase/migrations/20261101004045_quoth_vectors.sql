@@ -12,10 +12,10 @@ create table private.chunk_vectors (
 alter table private.chunk_vectors alter column embedding set storage plain;
 create index chunk_vectors_project_id_idx on private.chunk_vectors (project_id, embedder);
 comment on table private.chunk_vectors is
-  'document_embeddings.embedding at half precision, with which a search selects the chunks whose full vectors it compares. Maintained by the trigger keep_chunk_vector.';
+  'document_embeddings.embedding at half precision, with which a search selects the chunks whose full vectors it compares. Maintained by the trigger record_chunk_vector.';
 alter table private.chunk_vectors enable row level security;
 
-create function private.keep_chunk_vector()
+create function private.record_chunk_vector()
 returns trigger
 language plpgsql
 security definer
@@ -36,9 +36,9 @@ begin
   return null;
 end;
 $$;
-comment on function private.keep_chunk_vector() is
+comment on function private.record_chunk_vector() is
   'Row trigger of document_embeddings: maintains private.chunk_vectors. Definer: the role that writes chunks has no right to that table.';
 
-create trigger keep_chunk_vector
+create trigger record_chunk_vector
   after insert or update of embedding, project_id, document_id, embedder on public.document_embeddings
-  for each row execute function private.keep_chunk_vector();
+  for each row execute function private.record_chunk_vector();

@@ -11,7 +11,7 @@ $$;
 comment on function private.text_weights() is
   'Weights for ts_rank: D (unused), parts of identifiers, text, headings.';
 
-create function private.telling_words(
+create function private.distinctive_words(
   p_project_id uuid, p_embedder text, p_words tsquery[], p_document_ids uuid[], p_most_chunks int
 )
 returns tsquery[]
@@ -61,7 +61,7 @@ begin
   );
 end;
 $$;
-comment on function private.telling_words(uuid, text, tsquery[], uuid[], int) is
+comment on function private.distinctive_words(uuid, text, tsquery[], uuid[], int) is
   'The words that decide which chunks are ranked: the rarest words that together match about p_most_chunks chunks, estimated from a sample. A word in half of a large project''s chunks would make every search read half of the project.';
 
 create function private.worded_chunks(
@@ -80,7 +80,7 @@ declare
   v_weights real[] := private.text_weights();
   v_any_word tsquery := private.any_of(p_words);
   v_telling tsquery := private.in_space(p_project_id, p_embedder, private.any_of(
-    private.telling_words(p_project_id, p_embedder, p_words, p_document_ids, v_most_to_rank)
+    private.distinctive_words(p_project_id, p_embedder, p_words, p_document_ids, v_most_to_rank)
   ));
 begin
   return query

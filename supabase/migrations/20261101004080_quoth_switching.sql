@@ -49,7 +49,7 @@ create trigger guard_embedder before update of embedder on public.projects
   for each row when (old.embedder is distinct from new.embedder)
   execute function private.guard_embedder();
 
-create function private.forget_other_embedders()
+create function private.delete_other_embeddings()
 returns trigger
 language plpgsql
 security definer
@@ -70,12 +70,12 @@ begin
   return null;
 end;
 $$;
-comment on function private.forget_other_embedders() is
+comment on function private.delete_other_embeddings() is
   'Row trigger of projects: when a switch completes, is abandoned or changes its target, deletes chunks and pending texts of all other embedders. Definer: operators change projects through the API and have no right on the tables of schema private.';
 
-create trigger forget_other_embedders after update of embedder, next_embedder on public.projects
+create trigger delete_other_embeddings after update of embedder, next_embedder on public.projects
   for each row when (old.embedder is distinct from new.embedder or old.next_embedder is distinct from new.next_embedder)
-  execute function private.forget_other_embedders();
+  execute function private.delete_other_embeddings();
 
 create function private.documents_to_chunk(p_project_id uuid, p_limit int)
 returns table (document_id uuid, embedder text, file_path text, content text, content_hash text)
@@ -115,7 +115,7 @@ begin
     return null;
   end if;
   perform private.assert_document_is_valid(to_jsonb(v_document), p_chunks);
-  return private.store_chunks(v_document, p_embedder, p_chunks);
+  return private.record_chunks(v_document, p_embedder, p_chunks);
 end;
 $$;
 comment on function private.add_chunks(uuid, text, text, jsonb) is

@@ -206,15 +206,15 @@ $$;
 comment on function private.end_sync(uuid, text, jsonb) is
   'Ends a sync permanently and deletes its remaining files; the project''s next sync may run.';
 
-create function private.forgive_files(p_sync_id uuid)
+create function private.reset_file_deliveries(p_sync_id uuid)
 returns void
 language sql
 set search_path = ''
 as $$
   update private.quoth_sync_files set deliveries = 0
-  where sync_id = forgive_files.p_sync_id and deliveries > 0;
+  where sync_id = reset_file_deliveries.p_sync_id and deliveries > 0;
 $$;
-comment on function private.forgive_files(uuid) is 'Resets the delivery counts of files that the worker began with, because the worker is alive.';
+comment on function private.reset_file_deliveries(uuid) is 'Resets the delivery counts of files that the worker began with, because the worker is alive.';
 
 create function private.fail_sync(
   p_sync_id uuid, p_epoch bigint, p_error jsonb, p_is_retryable boolean, p_retry_after_seconds numeric default null
@@ -245,7 +245,7 @@ begin
     delete from private.quoth_sync_files where sync_id = v_sync.id;
     update public.quoth_syncs set commit_sha = null where id = v_sync.id;
   end if;
-  perform private.forgive_files(v_sync.id);
+  perform private.reset_file_deliveries(v_sync.id);
   return 'pending';
 end;
 $$;
@@ -263,7 +263,7 @@ begin
   -- After all waiting syncs, so that other projects get their turn.
   perform private.release_sync(v_sync.id, clock_timestamp());
   update public.quoth_syncs set deliveries = 0 where id = v_sync.id;
-  perform private.forgive_files(v_sync.id);
+  perform private.reset_file_deliveries(v_sync.id);
 end;
 $$;
 comment on function private.yield_sync(uuid, bigint) is

@@ -111,7 +111,7 @@ $$;
 comment on function private.quoth_tick() is
   'Queues work that no event requested: checks of branches, and vectors of pending chunks. Called by cron.';
 
-create function private.prune_syncs()
+create function private.delete_old_syncs()
 returns int
 language plpgsql
 set search_path = ''
@@ -127,7 +127,7 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.prune_syncs() is 'Deletes ended syncs and their deliveries after seven days. Called by cron.';
+comment on function private.delete_old_syncs() is 'Deletes ended syncs and their deliveries after seven days. Called by cron.';
 
 select cron.schedule('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()');
-select cron.schedule('supaswarm-quoth-prune', '43 3 * * *', 'select private.prune_syncs()');
+select cron.schedule('supaswarm-delete-syncs', '43 3 * * *', 'select private.delete_old_syncs()');

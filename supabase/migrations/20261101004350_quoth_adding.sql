@@ -48,7 +48,7 @@ begin
   v_secret := private.secret_value(v_project.webhook_secret_name);
   if v_project.github_repo is not null and v_secret is null then
     v_secret := p_secret;
-    perform private.put_secret(v_project.webhook_secret_name, v_secret, 'Signs the webhook of ' || v_project.github_repo);
+    perform private.set_secret(v_project.webhook_secret_name, v_secret, 'Signs the webhook of ' || v_project.github_repo);
   end if;
   return jsonb_build_object(
     'project_id', v_project.id,
@@ -103,7 +103,7 @@ begin
     v_name := format('supaswarm/project/%s/github_token', p_project_id);
     update public.projects set github_token_secret_name = v_name where id = p_project_id;
   end if;
-  perform private.put_secret(v_name, p_token, 'Reads repositories of GitHub');
+  perform private.set_secret(v_name, p_token, 'Reads repositories of GitHub');
 end;
 $$;
 comment on function private.set_github_token(uuid, text) is
@@ -126,7 +126,7 @@ $$;
 comment on function private.token_in_use(uuid) is
   'Which token a project''s repository is read with: its own, the default one, or (null) none. Called by quoth:add.';
 
-create function private.forget_project_secrets()
+create function private.delete_project_secrets()
 returns trigger
 language plpgsql
 security definer
@@ -137,7 +137,7 @@ begin
   return null;
 end;
 $$;
-comment on function private.forget_project_secrets() is
+comment on function private.delete_project_secrets() is
   'Row trigger: deletes a project''s webhook secret and token from Vault with the project. Definer: the role that deletes a project may not write to Vault.';
-create trigger forget_project_secrets after delete on public.projects
-  for each row execute function private.forget_project_secrets();
+create trigger delete_project_secrets after delete on public.projects
+  for each row execute function private.delete_project_secrets();

@@ -48,7 +48,7 @@ grant execute on function private.log_auth_event(text, jsonb) to authenticated;
 insert into public.mcp_policies (mcp_name, tool_name, calls_per_minute, burst_calls)
 values ('catalog', 'log_auth_event', 30, 10);
 
-create function private.prune_auth_events(p_limit int)
+create function private.delete_old_auth_events(p_limit int)
 returns int
 language plpgsql
 set search_path = ''
@@ -69,7 +69,7 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.prune_auth_events(int) is
+comment on function private.delete_old_auth_events(int) is
   'Deletes up to p_limit auth events older than keep_auth_events_days (default 90), and returns how many. Called by cron.';
 
-select cron.schedule('supaswarm-prune-auth-events', '47 * * * *', 'select private.prune_auth_events(10000)');
+select cron.schedule('supaswarm-delete-auth-events', '47 * * * *', 'select private.delete_old_auth_events(10000)');

@@ -178,7 +178,7 @@ declare
 begin
   if private.is_operator() then
     v_task := private.any_task(p_task_id);
-    perform private.note_watching_operator(v_task);
+    perform private.record_watching_operator(v_task);
   else
     v_task := private.own_task(p_task_id);
   end if;

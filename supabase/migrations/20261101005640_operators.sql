@@ -8,7 +8,7 @@ create table private.operator_acts (
   operator_id uuid,
   client_id text,
   act text not null check (act in (
-    'job.cancelled', 'job.watched', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved'
+    'job.cancelled', 'job.watched', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -27,7 +27,7 @@ comment on column private.operator_acts.reason is 'The reason that the operator 
 comment on column private.operator_acts.details is 'The result, such as how many tasks ended.';
 alter table private.operator_acts enable row level security;
 
-create function private.note_act(p_act text, p_object jsonb, p_reason text, p_details jsonb)
+create function private.record_act(p_act text, p_object jsonb, p_reason text, p_details jsonb)
 returns void
 language sql
 set search_path = ''
@@ -40,25 +40,25 @@ as $$
     jsonb_strip_nulls(p_details)
   from jsonb_populate_record(null::private.operator_acts, p_object) as object;
 $$;
-comment on function private.note_act(text, jsonb, text, jsonb) is
+comment on function private.record_act(text, jsonb, text, jsonb) is
   'Records an action of the calling operator on {owner_id, master_task_id, task_id, tool_slug, tool_name}, in the transaction of the action.';
 
-create function private.note_act_on_task(p_act text, p_task public.tasks, p_reason text default null, p_details jsonb default '{}')
+create function private.record_act_on_task(p_act text, p_task public.tasks, p_reason text default null, p_details jsonb default '{}')
 returns void
 language sql
 set search_path = ''
 as $$
-  select private.note_act(
+  select private.record_act(
     p_act,
     jsonb_build_object('owner_id', p_task.created_by, 'master_task_id', p_task.master_task_id, 'task_id', p_task.id),
     p_reason,
     p_details
   );
 $$;
-comment on function private.note_act_on_task(text, public.tasks, text, jsonb) is
+comment on function private.record_act_on_task(text, public.tasks, text, jsonb) is
   'Records what the calling operator does to a task.';
 
-create function private.note_watching_operator(p_task public.tasks)
+create function private.record_watching_operator(p_task public.tasks)
 returns void
 language plpgsql
 set search_path = ''
@@ -73,19 +73,19 @@ begin
     where noted.act = 'job.watched' and noted.operator_id = auth.uid()
       and noted.master_task_id = p_task.master_task_id and noted.at > clock_timestamp() - interval '1 hour'
   ) then
-    perform private.note_act_on_task('job.watched', p_task);
+    perform private.record_act_on_task('job.watched', p_task);
   end if;
 end;
 $$;
-comment on function private.note_watching_operator(public.tasks) is
+comment on function private.record_watching_operator(public.tasks) is
   'Records that an operator watches another user''s job, at most once an hour.';
 
-create function private.note_approved_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
+create function private.record_approved_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns void
 language sql
 set search_path = ''
 as $$
-  select private.note_act(
+  select private.record_act(
     'tool_definition.approved',
     jsonb_build_object('owner_id', connection.user_id, 'tool_slug', tool.slug, 'tool_name', p_tool_name),
     null,
@@ -95,7 +95,7 @@ as $$
   join public.tools as tool on tool.id = connection.tool_id
   where connection.id = p_connection_id;
 $$;
-comment on function private.note_approved_definition(uuid, text, text) is
+comment on function private.record_approved_definition(uuid, text, text) is
   'Records that an operator approves a tool''s definition.';
 
 create function private.email_of(p_user_id uuid)

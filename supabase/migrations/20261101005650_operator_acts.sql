@@ -13,7 +13,7 @@ begin
   perform private.assert_operator('cancel the job');
   v_task := private.any_task(p_master_task_id);
   v_count := private.cancel_job(v_task);
-  perform private.note_act_on_task('job.cancelled', v_task, p_reason, jsonb_build_object('ended_tasks', v_count));
+  perform private.record_act_on_task('job.cancelled', v_task, p_reason, jsonb_build_object('ended_tasks', v_count));
   return v_count;
 end;
 $$;
@@ -45,7 +45,7 @@ begin
   perform private.assert_operator('retry the task');
   v_task := private.any_task(p_task_id);
   v_status := private.reopen_task(p_task_id);
-  perform private.note_act_on_task('task.retried', v_task, p_reason, jsonb_build_object('was', v_task.status));
+  perform private.record_act_on_task('task.retried', v_task, p_reason, jsonb_build_object('was', v_task.status));
   return v_status;
 end;
 $$;
@@ -75,7 +75,7 @@ declare
 begin
   perform private.assert_operator('redrive the dead letter');
   v_task_id := private.redrive(p_dead_letter_id);
-  perform private.note_act_on_task('dead_letter.redriven', private.any_task(v_task_id), p_reason,
+  perform private.record_act_on_task('dead_letter.redriven', private.any_task(v_task_id), p_reason,
     jsonb_build_object('dead_letter_id', p_dead_letter_id));
   return v_task_id;
 end;

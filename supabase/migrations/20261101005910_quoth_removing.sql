@@ -1,6 +1,6 @@
 -- Removing a project, by the command quoth:remove.
 
-create function private.remove_project(p_project text)
+create function private.delete_project(p_project text)
 returns jsonb
 language plpgsql
 set search_path = ''
@@ -22,5 +22,5 @@ begin
   return v_removed;
 end;
 $$;
-comment on function private.remove_project(text) is
+comment on function private.delete_project(text) is
   'Deletes the project with that slug or id, everything that belongs to it and its secrets in Vault. Returns what was deleted. Raises PROJECT_NOT_FOUND. Called by quoth:remove.';

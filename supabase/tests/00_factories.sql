@@ -51,12 +51,20 @@ as $$
   );
 $$;
 
--- Claims every due task and returns the epoch of the given one.
+-- Claims every due task, for workers that write the first steps themselves, and returns the epoch of the given one.
 create or replace function tests.claim(p_task_id uuid, p_worker_id text default 'w1')
 returns bigint
-language sql
+language plpgsql
 as $$
-  select epoch from private.claim_tasks(p_worker_id, 50, 30) where task_id = p_task_id;
+declare
+  v_ids constant uuid[] := array(select task_id from private.claim_tasks(p_worker_id, 50, 30));
+begin
+  delete from public.task_steps as step
+  using public.tasks as task
+  where step.task_id = any (v_ids) and task.id = step.task_id
+    and step.seq = 1 and step.state = 'started' and step.epoch = task.epoch;
+  return (select epoch from public.tasks where id = p_task_id and id = any (v_ids));
+end;
 $$;
 
 -- Creates a running parent with as many running children and returns the parent.
@@ -89,11 +97,13 @@ returns bigint
 language sql
 as $$ select epoch from public.tasks where id = p_task_id $$;
 
+-- The worker of a task dies, and another sends its heartbeat.
 create or replace function tests.expire_lease(p_task_id uuid)
 returns void
 language sql
 as $$
   update public.tasks set lease_expires_at = clock_timestamp() - interval '1 second' where id = p_task_id;
+  select private.return_expired_tasks();
 $$;
 
 create or replace function tests.act_as_user(p_name text)
@@ -183,7 +193,7 @@ as $$
   select count(*)
   from private.embedding_backlog() as backlog
   cross join lateral (
-    select private.store_embeddings(p_project_id, backlog.embedder, jsonb_agg(jsonb_build_object(
+    select private.record_embeddings(p_project_id, backlog.embedder, jsonb_agg(jsonb_build_object(
       'chunk_hash', claim.chunk_hash, 'embedding', tests.vector(split_part(claim.embedded_text, E'\n\n', 2))::text::jsonb)))
     from private.claim_chunks(p_project_id, backlog.embedder, 100, 30) as claim
   ) as stored

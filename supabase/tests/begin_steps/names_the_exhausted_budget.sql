@@ -8,14 +8,14 @@ insert into public.model_prices (provider_id, model, input_micro_usd_per_mtok, c
 values (tests.create_provider('test'), 'test-model', 1000000, 0, 0);
 create function pg_temp.message_of_model_call() returns text language plpgsql as $$
 begin
-  perform private.begin_steps((select id from made), 1, 30, '[{"seq": 2, "kind": "model"}]');
+  perform private.begin_steps((select id from made), tests.epoch_of((select id from made)), 30, '[{"seq": 2, "kind": "model"}]');
   delete from public.task_steps where seq = 2;
   return 'none';
 exception when sqlstate 'PT422' then
   return sqlerrm;
 end $$;
 
-select private.record_steps((select id from made), 1, 30, jsonb_build_array(jsonb_build_object(
+select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, jsonb_build_array(jsonb_build_object(
   'seq', 1, 'kind', 'model', 'state', 'done', 'output', '{}'::jsonb, 'usage', jsonb_build_object(
     'provider_id', tests.create_provider('test'), 'model', 'test-model', 'key_source', 'none',
     'input_tokens', 7, 'output_tokens', 2))));

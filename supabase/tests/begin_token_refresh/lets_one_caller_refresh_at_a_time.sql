@@ -4,7 +4,7 @@ select plan(9);
 
 select tests.create_user('owner');
 insert into public.tools (name, slug, type, config) values ('diary', 'diary', 'mcp_server', '{"mcp_url": "https://diary.example"}');
-select private.save_oauth_connection(
+select private.record_oauth_connection(
   jsonb_build_object('user_id', tests.user_id('owner'), 'tool_id', (select id from public.tools where slug = 'diary'),
     'server_url', 'https://diary.example', 'authorization_server', '{}'::jsonb, 'client_id', 'us', 'redirect_url', 'https://here.example'),
   '{"access_token": "access 1", "refresh_token": "refresh 1", "expires_in": 60}');

@@ -16,7 +16,7 @@ create function pg_temp.calls_left() returns int language sql as $$
 $$;
 
 select is(pg_temp.load('search') -> 'tool_names', '[]'::jsonb, 'a server that was never listed has no tool names');
-select private.store_tools(
+select private.record_tools(
   (pg_temp.load('search', p_is_charged => false) #>> '{connection,id}')::uuid,
   '{"tools": [{"name": "search", "version": "2", "schema": {"name": "search", "inputSchema": {}}, "openai_schema": {}, "hash": "h", "scopes": []}], "dropped": [], "is_remote": false, "holds_new": false}');
 select is(pg_temp.load('serach') -> 'tool_names', '["search"]'::jsonb, 'an unknown name returns the list of existing names');
@@ -26,7 +26,7 @@ update public.agent_mcp_connections set tools_listed_at = now() - interval '11 m
 select is(pg_temp.load('search', 600) -> 'is_due', 'true'::jsonb, 'an old list is reported');
 select is(pg_temp.calls_left(), 0, 'that call is not charged, because it is repeated with a new list');
 
-select is(pg_temp.load('search_v2') #>> '{cached,name}', 'search', 'a catalogue key resolves to its tool');
+select is(pg_temp.load('search_v2') #>> '{cached,name}', 'search', 'a catalog key resolves to its tool');
 select is(pg_temp.load('search') -> 'retry_after_ms' > '0'::jsonb, true, 'a call above the limit has to wait');
 select is(
   pg_temp.load('search', p_is_charged => false) -> 'retry_after_ms', '0'::jsonb, 'a call that is not charged does not wait');

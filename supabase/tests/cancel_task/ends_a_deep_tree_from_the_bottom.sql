@@ -5,7 +5,7 @@ select plan(8);
 -- A parked master, its running child, and below that two waiting grandchildren and one that awaits a review.
 create temp table made on commit drop as select tests.create_family(1) as id;
 grant select on made to authenticated;
-select private.park_task((select id from made), 1);
+select private.park_task((select id from made), tests.epoch_of((select id from made)));
 create temp table child on commit drop as select task_id as id, epoch from private.claim_tasks('w1', 1, 30);
 select private.begin_steps(id, epoch, 30, (
   select jsonb_agg(jsonb_build_object('seq', n, 'kind', 'system', 'name', 'create_subtask', 'call_id', 'c' || n))

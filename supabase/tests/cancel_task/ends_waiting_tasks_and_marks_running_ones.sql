@@ -4,7 +4,7 @@ select plan(6);
 
 create temp table made on commit drop as select tests.create_family(2) as id;
 grant select on made to authenticated;
-select private.park_task((select id from made), 1);
+select private.park_task((select id from made), tests.epoch_of((select id from made)));
 create temp table running on commit drop as select * from private.claim_tasks('w1', 1, 30);
 
 select tests.act_as_user('owner');

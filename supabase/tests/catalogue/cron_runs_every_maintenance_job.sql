@@ -10,13 +10,13 @@ select set_eq(
     ('supaswarm-partitions', '7 * * * *', 'select private.make_partitions()'),
     ('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()'),
     ('supaswarm-export', '20 * * * *', 'select private.wake_export()'),
-    ('supaswarm-prune-webhooks', '27 * * * *', 'select private.prune_webhook_messages()'),
-    ('supaswarm-prune', '*/5 * * * *', 'select private.prune()'),
-    ('supaswarm-prune-auth-events', '47 * * * *', 'select private.prune_auth_events(10000)'),
-    ('supaswarm-prune-cron-runs', '17 3 * * *',
+    ('supaswarm-delete-webhook-messages', '27 * * * *', 'select private.delete_old_webhook_messages()'),
+    ('supaswarm-delete-old', '*/5 * * * *', 'select private.delete_old()'),
+    ('supaswarm-delete-auth-events', '47 * * * *', 'select private.delete_old_auth_events(10000)'),
+    ('supaswarm-delete-cron-runs', '17 3 * * *',
       'delete from cron.job_run_details where end_time < now() - interval ''1 day'''),
     ('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()'),
-    ('supaswarm-quoth-prune', '43 3 * * *', 'select private.prune_syncs()'),
+    ('supaswarm-delete-syncs', '43 3 * * *', 'select private.delete_old_syncs()'),
     ('quoth-finish-switches', '* * * * *', 'select private.finish_switches()')$$,
   'cron runs every maintenance job, including retention'
 );

@@ -55,10 +55,14 @@ select is_empty(
       and signature <> 'private.call_as_caller(text,jsonb)'
       -- execute_sql calls it as the caller, in the transaction of a confirmed write.
       and signature not in (
+        'private.missing_write_right(oid,text,jsonb)',
         'private.spend_sql_confirmation(text,text,text,text,text)',
-        'private.keep_sql_answer(uuid,jsonb)')
-      -- execute_sql calls it as the caller, after planning; it shows whether to show the plan.
-      and signature <> 'private.reads_hidden_rows()'
+        'private.record_sql_answer(uuid,jsonb)')
+      -- execute_sql calls them as the caller; they show whether a plan, a sample or a write is refused.
+      and signature not in (
+        'private.reads_hidden_rows()',
+        'private.hides_rows_by_policy(oid)',
+        'private.missing_write_right(oid,text,jsonb)')
       -- generate_schema calls them as the caller; they show what the catalogs show everyone.
       and signature not in ('private.describe_schema(jsonb)', 'private.catalog_version(jsonb)')
       -- The tools of the server catalog call them as the caller.

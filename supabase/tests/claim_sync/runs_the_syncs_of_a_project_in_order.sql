@@ -16,7 +16,7 @@ select is((select sync_id from private.claim_sync('w1', 60)), pg_temp.id_of('fir
 select is_empty($$ select * from private.claim_sync('w2', 60) $$, 'the second still waits while the first runs');
 
 delete from private.quoth_sync_files where sync_id = pg_temp.id_of('first');
-select ok(private.finish_sync(pg_temp.id_of('first'), 1), 'the first ends');
+select ok(private.finish_sync(pg_temp.id_of('first'), (select epoch from public.quoth_syncs where id = pg_temp.id_of('first'))), 'the first ends');
 select is((select sync_id from private.claim_sync('w2', 60)), pg_temp.id_of('second'), 'the second sync runs');
 select is(
   (select array[status, worker_id] from public.quoth_syncs where id = pg_temp.id_of('second')),

@@ -4,10 +4,10 @@ select plan(8);
 
 create temp table made on commit drop as select tests.create_task() as ended, tests.create_task() as asking;
 grant select on made to authenticated;
-update public.tasks set status = 'failed', error = '{}', finished_at = now(), message_id = null
+update public.tasks set status = 'failed', error = '{}', finished_at = now()
 where id = (select ended from made);
 insert into public.human_reviews (task_id, seq, question) select asking, 1, 'Which?' from made;
-update public.tasks set status = 'needs_human_review', message_id = null where id = (select asking from made);
+update public.tasks set status = 'needs_human_review' where id = (select asking from made);
 create function pg_temp.continue_with(p_input text) returns text language sql as $$
   select tests.code_of(format('select public.continue_task((select ended from made), %s)', p_input))
 $$;

@@ -12,7 +12,7 @@ $$;
 create temp table made on commit drop as
 select task_id as id from private.create_task('worker-agent', pg_temp.naming('first.pdf'), tests.user_id('owner'));
 create function pg_temp.end_task() returns void language sql as $$
-  update public.tasks set status = 'completed', output = '1', finished_at = now(), message_id = null where id = (select id from made)
+  update public.tasks set status = 'completed', output = '1', finished_at = now() where id = (select id from made)
 $$;
 create function pg_temp.continue_with(p_input jsonb) returns text language sql as $$
   select tests.code_of(format('select private.continue_task((select id from made), %L)', p_input))

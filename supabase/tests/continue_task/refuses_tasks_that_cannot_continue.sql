@@ -31,7 +31,7 @@ select is(
 );
 select tests.act_as_nobody();
 
-update public.tasks set status = 'cancelled', error = '{}', finished_at = now(), message_id = null;
+update public.tasks set status = 'cancelled', error = '{}', finished_at = now();
 insert into public.task_steps (task_id, seq, kind, state, output, idempotency_key, epoch, ended_at)
 select id, 2, 'model', 'done', '{"text": "x", "tool_calls": []}', 'k', 0, now() from made;
 select tests.act_as_user('owner');

@@ -38,7 +38,7 @@ select set_eq(
   'select name from tests.old_partition where name ~ ''events''', array['private.task_events_2024w11'],
   'a week with a recent event is kept'
 );
-select is(private.prune_events(10), 1, 'the old events of that week are deleted');
+select is(private.delete_old_events(10), 1, 'the old events of that week are deleted');
 select is(
   (select count(*)::int from public.task_events where task_id in (select id from made)), 1, 'the recent event is kept');
 select is((select count(*)::int from public.task_steps where task_id in (select id from made)), 3, 'transcripts are kept');
@@ -61,7 +61,7 @@ select is(
   'a longer setting does not restore the partition'
 );
 update private.settings set value = '90' where key = 'keep_jobs_days';
-select is(private.prune_jobs(10), 1, 'the job itself is deleted');
+select is(private.delete_old_jobs(10), 1, 'the job itself is deleted');
 
 select * from finish();
 rollback;

@@ -41,14 +41,14 @@ declare
   v_id uuid := case p_state.place when 'subtask' then tests.create_family(1) else tests.create_task() end;
 begin
   if p_state.place = 'subtask' then
-    perform private.park_task(v_id, 1);
+    perform private.park_task(v_id, tests.epoch_of(v_id));
     v_id := (select id from public.tasks where parent_id = v_id);
   end if;
   perform tests.claim(v_id);
   if p_state.children <> 'none' then
-    perform private.begin_steps(v_id, 1, 30, '[
+    perform private.begin_steps(v_id, tests.epoch_of(v_id), 30, '[
       {"seq": 1, "kind": "system", "name": "create_subtask"}, {"seq": 2, "kind": "system", "name": "create_subtask"}]');
-    perform private.spawn_subtasks(v_id, 1, 30, '[
+    perform private.spawn_subtasks(v_id, tests.epoch_of(v_id), 30, '[
       {"seq": 1, "agent": "worker-agent", "input": 1}, {"seq": 2, "agent": "worker-agent", "input": 2}]');
   end if;
   if p_state.children = 'running' then
@@ -58,8 +58,7 @@ begin
     perform private.end_task(v_id, p_state.status, p_error => '{"code": "X"}');
   elsif p_state.status <> 'running' then
     update public.tasks
-    set status = p_state.status, lease_expires_at = null, worker_id = null,
-        message_id = case when p_state.status = 'pending' then private.send_message(id) end
+    set status = p_state.status, lease_expires_at = null, worker_id = null
     where id = v_id;
   end if;
   if p_state.status = 'needs_human_review' then
@@ -126,7 +125,7 @@ begin
     execute format('update public.tasks set %s where id = $1', p_way.prepare) using p_task_id;
     for attempt in 1..2 loop
       begin
-        execute format('select %s', p_way.act) using p_task_id, 1;
+        execute format('select %s', p_way.act) using p_task_id, tests.epoch_of(p_task_id);
       exception
         -- A refusal with a stable code changes nothing.
         when sqlstate 'PT409' or sqlstate 'PT404' then v_result := 'refused';
@@ -160,7 +159,6 @@ begin
       end loop;
       -- The next state starts without this job.
       delete from public.tasks;
-      delete from pgmq.q_agent_tasks;
     end if;
   end loop;
 end;

@@ -6,7 +6,7 @@ create temp table made on commit drop as select tests.create_task() as id;
 update public.tasks set max_attempts = 2;
 select tests.claim((select id from made));
 create temp table failed on commit drop as
-  select * from private.fail_task((select id from made), 1, '{"code": "MODEL_UNAVAILABLE", "message": "gone"}', 'backoff', 7);
+  select * from private.fail_task((select id from made), tests.epoch_of((select id from made)), '{"code": "MODEL_UNAVAILABLE", "message": "gone"}', 'backoff', 7);
 
 select is((select status from failed), 'pending', 'the task is retried');
 select ok((select retry_at >= clock_timestamp() + interval '6 seconds' from failed), 'the retry respects Retry-After');
@@ -15,7 +15,7 @@ select is((select attempts from public.tasks), 1, 'one attempt counts');
 update public.tasks set run_after = null;
 select tests.claim((select id from made));
 select is(
-  (select status from private.fail_task((select id from made), 2, '{"code": "MODEL_UNAVAILABLE", "message": "gone"}', 'backoff')),
+  (select status from private.fail_task((select id from made), tests.epoch_of((select id from made)), '{"code": "MODEL_UNAVAILABLE", "message": "gone"}', 'backoff')),
   'failed', 'the last attempt fails the task'
 );
 select results_eq('select reason from private.dead_letters', array['attempts_exhausted'], 'a dead letter is written');

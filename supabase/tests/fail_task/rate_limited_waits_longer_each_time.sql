@@ -11,7 +11,7 @@ create temp table pause on commit drop as
   select made.n > 20 as is_late, extract(epoch from failed.retry_at - clock_timestamp()) as seconds
   from made
   cross join lateral private.fail_task(
-    made.id, 1, '{"code": "MODEL_RATE_LIMITED", "message": "slow"}', 'rate_limited'
+    made.id, tests.epoch_of(made.id), '{"code": "MODEL_RATE_LIMITED", "message": "slow"}', 'rate_limited'
   ) as failed;
 
 select ok((select max(seconds) <= 2 from pause where not is_late), 'the first pause is short');
@@ -19,10 +19,9 @@ select ok((select max(seconds) between 60 and 300 from pause where is_late), 'th
 select is((select sum(attempts) from public.tasks)::int, 0, 'no pause counts as an attempt');
 
 update public.tasks set run_after = null where id = (select id from made where n = 40);
-select private.send_missing_messages();
 select tests.claim((select id from made where n = 40));
 select private.fail_task(
-  (select id from made where n = 40), 2, '{"code": "MODEL_RATE_LIMITED", "message": "slow"}', 'rate_limited'
+  (select id from made where n = 40), tests.epoch_of((select id from made where n = 40)), '{"code": "MODEL_RATE_LIMITED", "message": "slow"}', 'rate_limited'
 );
 select is((select attempts from public.tasks where id = (select id from made where n = 40)), 1, 'the next failure counts');
 

@@ -13,22 +13,18 @@ declare
   v_pause numeric;
   v_failed record;
 begin
-  for v_epoch in 1..60 loop
-    update pgmq.q_agent_tasks set vt = clock_timestamp();
+  for v_attempt in 1..60 loop
     update public.tasks set run_after = null where id = v_id;
-    perform private.reconcile();
-    update pgmq.q_agent_tasks set vt = clock_timestamp();
-    perform tests.claim(v_id);
     select * into v_failed from private.fail_task(
-      v_id, v_epoch, '{"code": "MODEL_UNAVAILABLE", "message": "HTTP 500"}', 'outage');
+      v_id, tests.claim(v_id), '{"code": "MODEL_UNAVAILABLE", "message": "HTTP 500"}', 'outage');
     if v_failed.status <> 'pending' then
       insert into ends
-      select v_epoch, v_failed.status, extract(epoch from clock_timestamp() - failing_since) / 60
+      select v_attempt, v_failed.status, extract(epoch from clock_timestamp() - failing_since) / 60
       from public.tasks where id = v_id;
       return;
     end if;
     v_pause := extract(epoch from v_failed.retry_at - clock_timestamp());
-    insert into pauses values (v_epoch, v_pause);
+    insert into pauses values (v_attempt, v_pause);
     update public.tasks set failing_since = failing_since - make_interval(secs => v_pause::double precision)
     where id = v_id;
   end loop;

@@ -11,7 +11,7 @@ $$;
 select pg_temp.issue(continued, 'early'), pg_temp.issue(other, 'beside') from made;
 select is(tests.code_of($$select private.find_tool_token('early')$$), 'none', 'a token is valid while its task is open');
 
-update public.tasks set status = 'failed', error = '{}', finished_at = now(), message_id = null
+update public.tasks set status = 'failed', error = '{}', finished_at = now()
 where id = (select continued from made);
 select tests.act_as_user('owner');
 select public.continue_task((select continued from made), '"Go on"');

@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(2);
 
 create temp table made on commit drop as select tests.create_family(1) as id;
-select private.park_task((select id from made), 1);
+select private.park_task((select id from made), tests.epoch_of((select id from made)));
 
 select private.finish_task(task_id, epoch, '{"big": true}', '{"storage_path": "p"}') from private.claim_tasks('w1', 10, 30);
 

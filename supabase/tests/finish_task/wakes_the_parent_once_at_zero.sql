@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(6);
 
 create temp table made on commit drop as select tests.create_family(2) as id;
-select private.park_task((select id from made), 1);
+select private.park_task((select id from made), tests.epoch_of((select id from made)));
 create temp table child on commit drop as
   select task_id as id, epoch, row_number() over () as n from private.claim_tasks('w1', 10, 30);
 

@@ -11,7 +11,7 @@ create temp table answer on commit drop as
   select made.name, finished.status, finished.epoch
   from private.finish_tasks((
     select jsonb_agg(jsonb_build_object(
-      'id', id, 'held_epoch', case name when 'lost' then 0 else 1 end, 'output', name, 'reference', null
+      'id', id, 'held_epoch', case name when 'lost' then 0 else tests.epoch_of(id) end, 'output', name, 'reference', null
     ))
     from made
   )) as finished

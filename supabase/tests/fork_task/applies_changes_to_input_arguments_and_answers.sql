@@ -5,7 +5,7 @@ select plan(16);
 create temp table made on commit drop as select tests.create_task() as id;
 grant select on made to authenticated;
 select tests.claim((select id from made));
-select private.record_steps((select id from made), 1, 30, '[
+select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, '[
   {"seq": 1, "kind": "model", "state": "done", "output": {"text": "", "finish_reason": "tool_calls",
     "provider_data": {"parts": [1]}, "tool_calls": [
       {"call_id": "a", "name": "search", "arguments": {"q": "old"}},
@@ -21,7 +21,7 @@ select private.record_steps((select id from made), 1, 30, '[
   {"seq": 5, "kind": "system", "name": "save_intermediate_data", "call_id": "d", "state": "done",
     "input": {"arguments": {"key": "k", "value": 1}}, "output": {"key": "k"}},
   {"seq": 6, "kind": "model", "state": "done", "output": {"text": "b", "tool_calls": [], "finish_reason": "stop"}}]');
-select private.finish_task((select id from made), 1, '{}');
+select private.finish_task((select id from made), tests.epoch_of((select id from made)), '{}');
 create function pg_temp.fork(p_seq int, p_changes jsonb) returns uuid language sql
   as $$ select public.fork_task((select id from made), p_seq, p_changes) $$;
 create function pg_temp.step(p_fork uuid, p_seq int) returns public.task_steps language sql

@@ -6,7 +6,7 @@ create temp table made on commit drop as select tests.create_task() as id;
 grant select on made to authenticated, anon;
 select tests.create_user('stranger');
 select tests.claim((select id from made));
-select private.begin_steps((select id from made), 1, 30, '[{"seq": 1, "kind": "model"}]');
+select private.begin_steps((select id from made), tests.epoch_of((select id from made)), 30, '[{"seq": 1, "kind": "model"}]');
 
 select tests.act_as_user('stranger');
 select is(tests.code_of('select public.fork_task((select id from made), 1)'), 'TASK_NOT_FOUND', 'a stranger finds no task');

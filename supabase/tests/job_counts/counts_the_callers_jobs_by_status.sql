@@ -2,7 +2,7 @@ begin;
 set local search_path = public, extensions;
 select plan(5);
 select tests.create_task() from generate_series(1, 3);
-update public.tasks set status = 'failed', error = '{}', finished_at = now(), message_id = null
+update public.tasks set status = 'failed', error = '{}', finished_at = now()
 where id = (select id from public.tasks order by id limit 1);
 select tests.create_task(p_owner => 'stranger');
 select tests.create_family(2);

@@ -6,11 +6,11 @@ create temp table made on commit drop as select tests.create_task() as id;
 grant select on made to authenticated, anon;
 select tests.create_user('stranger');
 select tests.claim((select id from made));
-select private.record_steps((select id from made), 1, 30, '[
+select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, '[
   {"seq": 1, "kind": "model", "state": "done", "output": {"text": "a"}},
   {"seq": 2, "kind": "model", "state": "done", "output": {"text": "b"}}
 ]');
-select private.finish_task((select id from made), 1, '{}');
+select private.finish_task((select id from made), tests.epoch_of((select id from made)), '{}');
 
 select tests.act_as_user('owner');
 select is_empty('select * from public.list_forks((select id from made))', 'a task without forks has none');

@@ -7,7 +7,7 @@ insert into job select name, tests.create_task() from unnest(array['cheap', 'dea
 select tests.create_agent('other-agent');
 update private.job_totals set cost_micro_usd = case job.name when 'cheap' then 5 when 'dear' then 500 end
 from job where job.id = master_task_id;
-update public.tasks set status = 'failed', error = '{"code": "X"}', finished_at = now(), message_id = null,
+update public.tasks set status = 'failed', error = '{"code": "X"}', finished_at = now(),
   agent_slug = 'other-agent'
 where id = (select id from job where name = 'failed');
 update public.tasks set created_at = now() - interval '3 days', metadata = '{"customer": "acme", "tries": 5, "tags": ["a"]}'

@@ -12,7 +12,7 @@ grant select on family to authenticated;
 update private.job_totals set cost_micro_usd = 70, input_tokens = 9 where master_task_id = (select id from family);
 insert into public.human_reviews (task_id, seq, question)
 select id, 1, 'May I?' from public.tasks where parent_id = (select id from family) limit 1;
-update public.tasks set status = 'needs_human_review', lease_expires_at = null, worker_id = null, message_id = null
+update public.tasks set status = 'needs_human_review', lease_expires_at = null, worker_id = null
 where id in (select task_id from public.human_reviews);
 -- The list is as a user sees it; its order is compared with a plain query.
 create function pg_temp.page(p_before jsonb, p_limit int) returns setof uuid language sql

@@ -7,7 +7,7 @@ create temp table made on commit drop as
   select name, tests.create_task() as id from unnest(array['cancelled', 'failed', 'dead', 'watched']) as name;
 grant select on made to authenticated;
 create function pg_temp.job(p_name text) returns uuid language sql as $$ select id from pg_temp.made where name = p_name $$;
-update public.tasks set status = 'failed', error = '{"code": "X"}', finished_at = now(), message_id = null
+update public.tasks set status = 'failed', error = '{"code": "X"}', finished_at = now()
 where id in (pg_temp.job('failed'), pg_temp.job('dead'));
 insert into private.dead_letters (task_id, reason, error) values (pg_temp.job('dead'), 'attempts_exhausted', '{}');
 create temp table letter on commit drop as select id from private.dead_letters;

@@ -11,7 +11,7 @@ values (md5('project')::uuid, 'known.md', 'K', '{}'), (md5('project')::uuid, 'va
 create temp table made on commit drop as select sync_id from private.receive_push(md5('project')::uuid, 'delivery-1', 'c1');
 select epoch from private.claim_sync('w1', 60);
 create function pg_temp.plan() returns int language sql as $$
-  select private.plan_sync((select sync_id from made), 1, 60, 'c1', '[
+  select private.plan_sync((select sync_id from made), (select epoch from public.quoth_syncs), 60, 'c1', '[
     {"path": "same.md", "blob_sha": "S", "size_bytes": 1}, {"path": "new/other.md", "blob_sha": "T", "size_bytes": 1},
     {"path": "new/twin.md", "blob_sha": "T", "size_bytes": 1}, {"path": "changed.md", "blob_sha": "C2", "size_bytes": 1},
     {"path": "added.md", "blob_sha": "A", "size_bytes": 1}, {"path": "known.md", "blob_sha": "K", "size_bytes": 1}

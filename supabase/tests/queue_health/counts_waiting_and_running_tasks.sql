@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(5);
 
 create temp table made on commit drop as select tests.create_family(1) as id;
-select private.park_task((select id from made), 1);
+select private.park_task((select id from made), tests.epoch_of((select id from made)));
 select tests.create_task(p_priority => 'high');
 select tests.claim(tests.create_task(p_priority => 'high'));
 select private.heartbeat('w1', '[]', 30);

@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(8);
 
 create temp table made on commit drop as select tests.create_family(3) as id;
-select private.park_task(id, 1) from made;
+select private.park_task(id, tests.epoch_of(id)) from made;
 select count(*) from private.claim_tasks('w1', 3, 30, true);
 create temp table page (n int, content jsonb) on commit drop;
 grant all on made, page to authenticated, service_role;
@@ -36,7 +36,7 @@ insert into page values (99, public.read_events((select id from made), (select v
 select is((select content -> 'events' from page where n = 99), '[]', 'the last cursor returns nothing');
 
 select tests.act_as_nobody();
-select private.fail_task(id, 1, '{"code": "X"}', 'never') from public.tasks where parent_id = (select id from made) order by id limit 1;
+select private.fail_task(id, tests.epoch_of(id), '{"code": "X"}', 'never') from public.tasks where parent_id = (select id from made) order by id limit 1;
 select tests.act_as_user('owner');
 select pg_temp.read_all((select value from cursor), 200);
 select is(

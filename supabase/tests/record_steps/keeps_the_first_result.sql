@@ -5,7 +5,7 @@ select plan(3);
 create temp table made on commit drop as select tests.create_task() as id;
 select tests.claim((select id from made));
 create function pg_temp.record(p_text text) returns boolean language sql as $$
-  select private.record_steps((select id from made), 1, 30, jsonb_build_array(jsonb_build_object(
+  select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, jsonb_build_array(jsonb_build_object(
     'seq', 1, 'kind', 'tool', 'state', 'done', 'name', 'read', 'output', jsonb_build_object('text', p_text))))
 $$;
 

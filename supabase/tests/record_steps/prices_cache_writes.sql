@@ -10,7 +10,7 @@ insert into public.model_prices (
 select tests.create_provider('test'), model, 3000000, 300000, write_price, 15000000
 from (values ('dear', 3750000), ('plain', null)) as priced (model, write_price);
 select tests.claim((select id from made));
-select private.record_steps((select id from made), 1, 30, (
+select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, (
   select jsonb_agg(jsonb_build_object(
     'seq', seq, 'kind', 'model', 'state', 'done', 'output', '{"text": "", "tool_calls": []}'::jsonb,
     'usage', jsonb_build_object(

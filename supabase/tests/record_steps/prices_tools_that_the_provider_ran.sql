@@ -10,7 +10,7 @@ insert into public.model_prices (
 select tests.create_provider('test'), model, 3000000, 300000, 15000000, search_price, 500
 from (values ('priced', 10000), ('half', null)) as priced (model, search_price);
 select tests.claim((select id from made));
-select private.record_steps((select id from made), 1, 30, (
+select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, (
   select jsonb_agg(jsonb_build_object(
     'seq', seq, 'kind', 'model', 'state', 'done',
     'output', jsonb_build_object(
@@ -47,7 +47,7 @@ create temp table capped on commit drop as
   select tests.create_task('{"max_cost_micro_usd": 1000000}') as id;
 select tests.claim((select id from capped));
 select throws_ok(
-  format($$select private.begin_steps(%L, 1, 30, '[{"seq": 1, "kind": "model"}]')$$, (select id from capped)),
+  format($$select private.begin_steps(%L, %s, 30, '[{"seq": 1, "kind": "model"}]')$$, (select id from capped), tests.epoch_of((select id from capped))),
   'PT422', null, 'a job with a cost cap cannot call a model whose tools have no price'
 );
 

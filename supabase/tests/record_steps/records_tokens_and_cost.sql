@@ -7,7 +7,7 @@ select tests.claim((select id from made));
 insert into public.model_prices (provider_id, model, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok, output_micro_usd_per_mtok)
 values (tests.create_provider('test'), 'priced', 1000000, 100000, 4000000);
 create function pg_temp.use(p_seq int, p_model text) returns boolean language sql as $$
-  select private.record_steps((select id from made), 1, 30, jsonb_build_array(jsonb_build_object(
+  select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, jsonb_build_array(jsonb_build_object(
     'seq', p_seq, 'kind', 'model', 'state', 'done', 'output', '{}'::jsonb,
     'usage', jsonb_build_object('provider_id', tests.create_provider('test'), 'model', p_model, 'key_source', 'none',
       'input_tokens', 1000, 'cached_input_tokens', 400, 'output_tokens', 100))))

@@ -5,7 +5,7 @@ select plan(2);
 create temp table made on commit drop as select tests.create_task() as id;
 select tests.claim((select id from made));
 
-select private.record_steps((select id from made), 1, 30, '[
+select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, '[
   {"seq": 1, "kind": "system", "state": "done", "name": "save_intermediate_data", "output": {}, "data": {"a": 1}},
   {"seq": 2, "kind": "system", "state": "done", "name": "save_intermediate_data", "output": {}, "data": {"b": null}, "storage_path": "x/y/z"}
 ]');

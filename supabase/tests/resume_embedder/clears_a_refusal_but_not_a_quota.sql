@@ -12,7 +12,7 @@ $$;
 select private.queue_embed_sync(md5('p')::uuid);
 create temporary table sync on commit drop as select id from public.quoth_syncs where project_id = md5('p')::uuid;
 select private.claim_sync('w', 60);
-select private.fail_sync((select id from sync), 1, '{"code": "EMBEDDER_REFUSED", "message": "no"}', true, 900);
+select private.fail_sync((select id from sync), (select epoch from public.quoth_syncs where id = (select id from sync)), '{"code": "EMBEDDER_REFUSED", "message": "no"}', true, 900);
 
 select ok(not private.resume_embedder('paused'), 'an embedder that is not paused cannot be resumed');
 select private.pause_embedder('paused', now() + interval '1 hour', 'quota_exhausted');

@@ -4,7 +4,7 @@ select plan(7);
 
 -- Two children of a parked parent; one has failed, and the parent has not read its result.
 create temp table made on commit drop as select tests.create_family(2) as id;
-select private.park_task((select id from made), 1);
+select private.park_task((select id from made), tests.epoch_of((select id from made)));
 create temp table child on commit drop as select * from private.claim_tasks('w1', 2, 30);
 create temp table failed on commit drop as select task_id, epoch from child limit 1;
 select private.fail_task(task_id, epoch, '{"code": "MODEL_REFUSED", "message": "no"}', 'never') from failed;

@@ -18,7 +18,7 @@ create function pg_temp.check_at(p_seq int, p_stage text, p_state text, p_messag
 $$;
 create function pg_temp.retry() returns text language plpgsql as $$
 begin
-  update public.tasks set status = 'failed', error = '{}', finished_at = now(), message_id = null where id = (select id from made);
+  update public.tasks set status = 'failed', error = '{}', finished_at = now() where id = (select id from made);
   perform private.retry_task((select id from made));
   return (select string_agg(kind || ' ' || seq, ', ' order by seq) from public.task_steps where task_id = (select id from made));
 end;

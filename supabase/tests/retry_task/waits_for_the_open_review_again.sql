@@ -4,8 +4,8 @@ select plan(4);
 
 create temp table made on commit drop as select tests.create_task() as id;
 select tests.claim((select id from made));
-select private.begin_steps((select id from made), 1, 30, '[{"seq": 1, "kind": "system", "name": "request_human_review", "call_id": "c1"}]');
-select private.request_review((select id from made), 1, 1, 'May I?');
+select private.begin_steps((select id from made), tests.epoch_of((select id from made)), 30, '[{"seq": 1, "kind": "system", "name": "request_human_review", "call_id": "c1"}]');
+select private.request_review((select id from made), tests.epoch_of((select id from made)), 1, 'May I?');
 select private.cancel_task((select id from made));
 
 select is(private.retry_task((select id from made)), 'pending', 'a cancelled job resumes');

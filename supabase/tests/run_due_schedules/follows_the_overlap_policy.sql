@@ -14,7 +14,7 @@ create function pg_temp.jobs(p_name text) returns int language sql as $$
   select count(*)::int from public.tasks where metadata -> 'schedule' ->> 'name' = p_name
 $$;
 create function pg_temp.end_jobs() returns void language sql as $$
-  update public.tasks set status = 'completed', output = '{}', message_id = null, finished_at = now() where finished_at is null;
+  update public.tasks set status = 'completed', output = '{}', finished_at = now() where finished_at is null;
 $$;
 
 select pg_temp.let_fall_due(30 - n) from generate_series(1, 3) as n;

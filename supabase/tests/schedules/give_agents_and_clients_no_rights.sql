@@ -33,7 +33,7 @@ select results_eq(
     join public.schedules as schedule on schedule.last_task_id = client.job_id$$,
   $$values ('runner', '{swarm:run,quoth:read}'::text[])$$, 'its jobs have no more scopes than the client had'
 );
-update public.tasks set status = 'cancelled', message_id = null, finished_at = now();
+update public.tasks set status = 'cancelled', finished_at = now();
 update public.mcp_grants set scopes = '{quoth:read}' where client_id = 'runner';
 update public.schedules set next_run_at = now() - interval '1 minute' where name = 'of a client';
 select private.run_due_schedules();

@@ -19,12 +19,12 @@ create function pg_temp.own_scopes() returns text[] language sql as $$
   select array(select unnest(private.granted_scopes(tests.user_id('owner'), null)) order by 1)
 $$;
 create function pg_temp.end_task(p_task_id uuid) returns void language sql as $$
-  update public.tasks set status = 'failed', error = '{}', finished_at = now(), message_id = null where id = p_task_id
+  update public.tasks set status = 'failed', error = '{}', finished_at = now() where id = p_task_id
 $$;
 create function pg_temp.ask(p_task_id uuid) returns void language sql as $$
   insert into public.human_reviews (task_id, seq, question)
   select p_task_id, coalesce(max(seq), 0) + 1, 'Which?' from public.human_reviews where task_id = p_task_id;
-  update public.tasks set status = 'needs_human_review', message_id = null where id = p_task_id;
+  update public.tasks set status = 'needs_human_review' where id = p_task_id;
 $$;
 create temp table job on commit drop as
   select tests.create_task() as continued, tests.create_task() as answered, tests.create_task() as approved;

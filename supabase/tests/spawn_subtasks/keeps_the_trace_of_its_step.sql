@@ -5,7 +5,7 @@ select plan(2);
 create temp table made on commit drop as select tests.create_family(0) as id;
 update public.tasks set traceparent = 'of the parent', tracestate = 'vendor=1' where id = (select id from made);
 
-select private.spawn_subtasks((select id from made), 1, 30, '[
+select private.spawn_subtasks((select id from made), tests.epoch_of((select id from made)), 30, '[
   {"seq": 2, "agent": "worker-agent", "input": {}, "traceparent": "of the step"},
   {"seq": 3, "agent": "worker-agent", "input": {}}]');
 

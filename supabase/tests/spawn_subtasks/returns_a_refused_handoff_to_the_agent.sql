@@ -8,7 +8,7 @@ select tests.create_agent('friend'), tests.create_agent('stranger');
 insert into public.agent_handoffs select tests.create_agent('worker-agent'), tests.create_agent('friend');
 
 create temp table spawned on commit drop as
-  select * from private.spawn_subtasks((select id from made), 1, 30, '[
+  select * from private.spawn_subtasks((select id from made), tests.epoch_of((select id from made)), 30, '[
     {"seq": 2, "agent": "friend", "input": {}}, {"seq": 3, "agent": "stranger", "input": {}}, {"seq": 4, "agent": "nobody", "input": {}}]');
 
 select results_eq('select error ->> ''code'' from spawned order by seq',

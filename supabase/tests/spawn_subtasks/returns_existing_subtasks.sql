@@ -4,7 +4,7 @@ select plan(4);
 
 create temp table made on commit drop as select tests.create_family(2) as id;
 
-select private.spawn_subtasks((select id from made), 1, 30, '[
+select private.spawn_subtasks((select id from made), tests.epoch_of((select id from made)), 30, '[
   {"seq": 2, "agent": "worker-agent", "input": {}}, {"seq": 3, "agent": "worker-agent", "input": {}}]');
 
 select is((select count(*) from public.tasks where parent_id = (select id from made))::int, 2, 'there are still two children');

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(24);
+select plan(23);
 
 -- The constraint that refuses a change of a running task, or of a new one.
 create temp table task on commit drop as select tests.create_task() as id;
@@ -48,7 +48,6 @@ select is(pg_temp.refused_by('deliveries = -1'), 'tasks_counts_not_negative', 'n
 select is(pg_temp.refused_by('max_deliveries = 0'), 'tasks_counts_not_negative', 'a task has at least one delivery');
 select is(pg_temp.refused_by('pending_children = -1'), 'tasks_counts_not_negative', 'the number of subtasks is not negative');
 select is(pg_temp.refused_by('worker_id = null'), 'tasks_running_has_lease', 'a running task has a worker');
-select is(pg_temp.refused_by('message_id = 1'), 'tasks_message_while_queued', 'a running task has no message');
 select is(pg_temp.refused_by('finished_at = now()'), 'tasks_terminal_is_finished', 'a running task has no end');
 select is(
   pg_temp.refused_by($$status = 'failed', finished_at = now(), worker_id = null, lease_expires_at = null$$),

@@ -21,7 +21,7 @@ create temp table made on commit drop as select sync_id from private.request_syn
 select is(pg_temp.woken(), array['quoth-sync'], 'a sync whose wake-up was lost is found');
 select private.claim_sync('w1', 60);
 select is(pg_temp.woken(), null, 'a running sync wakes nothing');
-select private.fail_sync((select sync_id from made), 1, '{"code": "X"}', true, 600);
+select private.fail_sync((select sync_id from made), (select epoch from public.quoth_syncs where id = (select sync_id from made)), '{"code": "X"}', true, 600);
 select is(pg_temp.woken(), null, 'a sync that waits for its time wakes nothing');
 update public.quoth_syncs set run_after = clock_timestamp();
 select tests.create_task();

@@ -7,7 +7,7 @@ create temp table project on commit drop as
 select tests.write_document(id, 'a.md', 'same'), tests.write_document(id, 'b.md', 'same'), tests.write_document(other_id, 'a.md', 'same')
 from project;
 create function pg_temp.store(p_vector text) returns int language sql as $$
-  select private.store_embeddings(id, 'space', jsonb_build_array(jsonb_build_object(
+  select private.record_embeddings(id, 'space', jsonb_build_array(jsonb_build_object(
     'chunk_hash', md5('same'), 'embedding', p_vector::jsonb))) from project;
 $$;
 select is(pg_temp.store(tests.vector('same')::text), 2, 'both documents get the vector');

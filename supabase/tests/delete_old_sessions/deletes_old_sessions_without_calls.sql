@@ -14,9 +14,9 @@ from (values
 insert into public.mcp_executions (mcp_name, tool_name, execution_time_ms, status, session_id)
 select 'notes', 'add', 1, 'success', id from public.sessions where client_name = 'with calls';
 
-select is(private.prune_sessions(10), 0, 'without a setting everything is kept');
+select is(private.delete_old_sessions(10), 0, 'without a setting everything is kept');
 insert into private.settings (key, value) values ('keep_executions_days', '30');
-select is((private.prune() ->> 'sessions')::int, 1, 'an old session without calls is deleted');
+select is((private.delete_old() ->> 'sessions')::int, 1, 'an old session without calls is deleted');
 select is(
   (select string_agg(client_name, ', ' order by client_name) from public.sessions),
   'job, new, with calls', 'sessions of jobs, with calls or in use are kept'

@@ -8,10 +8,10 @@ create temp table claimed on commit drop as select * from private.claim_tasks('w
 select private.finish_task(task_id, epoch, '{}') from claimed where task_id <> (select id from made limit 1);
 update public.tasks set finished_at = now() - interval '8 days' where status = 'completed';
 
-select is(private.prune_jobs(10), 0, 'without a setting everything is kept');
+select is(private.delete_old_jobs(10), 0, 'without a setting everything is kept');
 insert into private.settings (key, value) values ('keep_jobs_days', '7');
-select is(private.prune_jobs(1), 1, 'no more than the requested number is deleted');
-select is(private.prune_jobs(10), 1, 'then the rest is deleted');
+select is(private.delete_old_jobs(1), 1, 'no more than the requested number is deleted');
+select is(private.delete_old_jobs(10), 1, 'then the rest is deleted');
 select is((select count(*) from public.tasks)::int, 1, 'running jobs are kept');
 select is((select count(*) from public.task_events where task_id not in (select id from public.tasks))::int, 0, 'nothing else remains of the deleted jobs');
 select is((select count(*) from private.deleted_files where path like '%/f')::int, 2, 'their files are listed for removal');

@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(1);
 
 select throws_like(
-  $$ select private.remove_project('nothing') $$,
+  $$ select private.delete_project('nothing') $$,
   'Cannot use project ''nothing''%'
 );
 

@@ -10,7 +10,7 @@ create function pg_temp.tool(p_name text, p_version text) returns jsonb language
     'openai_schema', '{}'::jsonb, 'hash', coalesce(p_name || p_version, p_name), 'scopes', '[]'::jsonb)
 $$;
 
-select is(private.store_tools((select id from connection), jsonb_build_object('is_remote', false, 'tools', jsonb_build_array(
+select is(private.record_tools((select id from connection), jsonb_build_object('is_remote', false, 'tools', jsonb_build_array(
   pg_temp.tool('ask', '9'), pg_temp.tool('ask', '10'), pg_temp.tool('ask', '2'), pg_temp.tool('tell', null)))),
   2, 'several versions of a tool are one row');
 select results_eq(

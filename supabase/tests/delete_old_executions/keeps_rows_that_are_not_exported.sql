@@ -21,13 +21,13 @@ returns text language sql as $$
 $$;
 
 update private.exports set exported_until = (now() - interval '50 days')::date;
-select is(private.prune_executions(10), 0, 'without a setting everything is kept');
+select is(private.delete_old_executions(10), 0, 'without a setting everything is kept');
 insert into private.settings (key, value) values ('keep_executions_days', '30');
-select is(private.prune_executions(10), 1, 'rows that need no export are deleted');
+select is(private.delete_old_executions(10), 1, 'rows that need no export are deleted');
 select is(pg_temp.kept(), 'failed, graded now, new', 'rows that are recent or not exported are kept');
 
 update private.exports set exported_until = (now() - interval '1 day')::date;
-select private.prune();
+select private.delete_old();
 select is(pg_temp.kept(), 'graded now, new', 'an exported failure is deleted with its call');
 select is((select count(*)::int from public.mcp_failures where execution_id = md5('failed')::uuid), 0, 'the failure row is deleted too');
 

@@ -8,7 +8,7 @@ insert into public.documents (project_id, file_path, title, content, checksum)
 select id, 'a.md', 'A', '', '' from public.projects;
 
 select is(
-  private.remove_project('one') - 'project_id',
+  private.delete_project('one') - 'project_id',
   '{"slug": "one", "document_count": 1, "chunk_count": 0, "member_count": 0}', 'the answer contains the deleted counts'
 );
 select results_eq('select slug from public.projects', array['two']);
