@@ -1,5 +1,6 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { RequestGate } from "../http/http_handler.ts";
+import { CallerKeys } from "./caller_keys.ts";
 import { type CpuMeter, createCpuMeter } from "./cpu_meter.ts";
 
 /** What a gate measures with; tests replace it. */
@@ -9,6 +10,9 @@ export interface RequestGateOptions {
 
 /** Share of the hard limit. The rest finishes the requests that run, and covers the import. */
 const REFUSE_SHARE = 0.75;
+/** The same for a caller with many requests here. The rest remains for other callers. */
+const CROWD_REFUSE_SHARE = 0.65;
+const CROWD = 4;
 /** CPU of a request, until the cost of some is known. */
 const USUAL_COST_MS = 30;
 const KNOWN_AFTER = 3;
@@ -17,6 +21,8 @@ const KNOWN_AFTER = 3;
  * before the first has shown what they cost.
  */
 const MAX_COMPUTING = 6;
+/** Of these, requests of one caller: the next caller does not wait for any of them. */
+const MAX_COMPUTING_OF_ONE = MAX_COMPUTING - 1;
 /** A request that has run for longer mostly waits, for example for a tool. */
 const COMPUTES_FOR_MS = 500;
 /** Requests that wait for their turn start when the isolate has used less than this meanwhile. */
@@ -29,7 +35,8 @@ const RETRY_AFTER_SECONDS = 1;
 /**
  * Creates the gate of an isolate that gets no more requests after `softMs` of CPU, and that the
  * platform kills at `hardMs` with all requests that run in it. An isolate that refuses is retired, so
- * a request that is sent again reaches another one.
+ * a request that is sent again reaches another one. Callers take turns: one that sends many requests
+ * waits for its own, and is refused before the CPU of others is used up.
  *
  * @param cpu Null without a limit: every request starts immediately.
  */
@@ -43,13 +50,17 @@ export function createRequestGate(
 
 class CpuGate implements RequestGate {
   readonly #softMs: number;
-  readonly #maxMs: number;
+  readonly #hardMs: number;
   readonly #meter: CpuMeter;
+  readonly #callers = new CallerKeys();
+  /** Requests that compute, by caller. */
+  readonly #computing = new Map<string, number>();
   #computingCount = 0;
   #endedCount = 0;
   /** CPU at the end of the first request, which also loads modules and connects. */
   #usedByFirstMs = 0;
-  #waiting: (() => void)[] = [];
+  /** By caller, in the order of their turns. */
+  readonly #waiting = new Map<string, (() => void)[]>();
   #looking: ReturnType<typeof setInterval> | undefined;
 
   constructor(
@@ -57,22 +68,26 @@ class CpuGate implements RequestGate {
     meter: CpuMeter,
   ) {
     this.#softMs = softMs;
-    this.#maxMs = REFUSE_SHARE * hardMs;
+    this.#hardMs = hardMs;
     this.#meter = meter;
   }
 
-  async admit(answer: () => Promise<Response>): Promise<Response> {
+  async admit(answer: () => Promise<Response>, request?: Request): Promise<Response> {
+    const caller = request === undefined ? "" : this.#callers.keyOf(request);
     // It has just been sent, so the isolate was not retired, whatever the meter says. Requests that
     // arrive together may have been sent earlier.
     if (this.#computingCount === 0) this.#meter.limitTo(this.#softMs);
-    if (this.#computingCount >= MAX_COMPUTING) await this.#takeTurn();
-    if (!this.#canFinishOneMore) {
+    if (this.#computingCount >= MAX_COMPUTING || !this.#mayCompute(caller)) {
+      await this.#takeTurn(caller);
+    }
+    if (!this.#canFinishOneMore(caller)) {
       this.#giveTurn();
       throw busy();
     }
-    const end = this.#begin();
+    const end = this.#begin(caller);
     try {
       const response = await answer();
+      if (request !== undefined) this.#callers.note(request, response);
       if (isEventStream(response)) return endingWith(response, end);
       end();
       return response;
@@ -83,14 +98,14 @@ class CpuGate implements RequestGate {
   }
 
   /** Counts a request until the returned function is called. */
-  #begin(): () => void {
+  #begin(caller: string): () => void {
     let isComputing = true;
     let hasEnded = false;
-    this.#computingCount++;
+    this.#countComputing(caller, 1);
     const stopComputing = () => {
       if (!isComputing) return;
       isComputing = false;
-      this.#computingCount--;
+      this.#countComputing(caller, -1);
       this.#giveTurn();
     };
     const timer = setTimeout(stopComputing, COMPUTES_FOR_MS);
@@ -104,31 +119,64 @@ class CpuGate implements RequestGate {
     };
   }
 
-  get #canFinishOneMore(): boolean {
+  #countComputing(caller: string, change: 1 | -1): void {
+    this.#computingCount += change;
+    const count = this.#computingOf(caller) + change;
+    if (count === 0) this.#computing.delete(caller);
+    else this.#computing.set(caller, count);
+  }
+
+  #computingOf(caller: string): number {
+    return this.#computing.get(caller) ?? 0;
+  }
+
+  #mayCompute(caller: string): boolean {
+    return this.#computingOf(caller) < MAX_COMPUTING_OF_ONE;
+  }
+
+  #canFinishOneMore(caller: string): boolean {
+    const requestCount = this.#computingOf(caller) + (this.#waiting.get(caller)?.length ?? 0);
+    const share = requestCount < CROWD ? REFUSE_SHARE : CROWD_REFUSE_SHARE;
     const usedMs = this.#meter.usedMs();
     const knownCount = this.#endedCount - 1;
     const costMs = knownCount < KNOWN_AFTER
       ? USUAL_COST_MS
       : (usedMs - this.#usedByFirstMs) / knownCount;
-    return usedMs + (this.#computingCount + 1) * costMs <= this.#maxMs;
+    return usedMs + (this.#computingCount + 1) * costMs <= share * this.#hardMs;
   }
 
-  #giveTurn(): void {
-    this.#waiting.shift()?.();
+  /** Gives the turn to the next caller that may compute, or when the isolate is idle to the next. */
+  #giveTurn({ isIdle = false } = {}): void {
+    const callers = [...this.#waiting.keys()];
+    const caller = callers.find((caller) => this.#mayCompute(caller)) ??
+      (isIdle ? callers[0] : undefined);
+    if (caller === undefined) return;
+    const [first, ...others] = this.#waiting.get(caller) ?? [];
+    // Its other requests wait until all other callers had a turn.
+    this.#waiting.delete(caller);
+    if (others.length > 0) this.#waiting.set(caller, others);
+    first?.();
   }
 
   /** Waits until an earlier request has ended, or all of them wait for something themselves. */
-  async #takeTurn(): Promise<void> {
+  async #takeTurn(caller: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, MAX_WAIT_MS);
-    this.#waiting.push(resolve);
+    this.#waiting.set(caller, [...this.#waiting.get(caller) ?? [], resolve]);
     this.#looking ??= this.#look();
     await promise;
     clearTimeout(timer);
-    this.#waiting = this.#waiting.filter((other) => other !== resolve);
-    if (this.#waiting.length > 0) return;
+    this.#leave(caller, resolve);
+    if (this.#waiting.size > 0) return;
     clearInterval(this.#looking);
     this.#looking = undefined;
+  }
+
+  /** Removes a request that waited for too long, and has had no turn. */
+  #leave(caller: string, resolve: () => void): void {
+    const others = this.#waiting.get(caller)?.filter((other) => other !== resolve) ?? [];
+    if (others.length > 0) this.#waiting.set(caller, others);
+    else this.#waiting.delete(caller);
   }
 
   /** Gives turns whenever the isolate is idle: requests that wait do not hold up others. */
@@ -138,7 +186,7 @@ class CpuGate implements RequestGate {
       const usedMs = this.#meter.usedMs();
       const isIdle = usedMs - lastMs < IDLE_CPU_MS;
       lastMs = usedMs;
-      for (let turn = 0; isIdle && turn < MAX_COMPUTING; turn++) this.#giveTurn();
+      for (let turn = 0; isIdle && turn < MAX_COMPUTING; turn++) this.#giveTurn({ isIdle });
     }, LOOK_MS);
   }
 }

@@ -131,3 +131,100 @@ Deno.test("a response that streams counts until it has been read", async () => {
   await Promise.all(streams.map((response) => response.text()));
   await next;
 });
+
+/** A gate with requests of named users, each of which has been answered once. */
+async function gateOf(users: readonly string[], meter = createCpuMeter(() => 0)) {
+  const gate = createRequestGate(LIMITS, { meter });
+  const tokenOf = (user: string) => `Bearer x.${btoa(JSON.stringify({ sub: user }))}.y`;
+  const ask = (user: string, answer: () => Promise<Response>, address = "192.0.2.1") => {
+    const headers = { authorization: tokenOf(user), "cf-connecting-ip": address };
+    return gate.admit(answer, new Request("http://127.0.0.1/", { headers }));
+  };
+  for (const user of users) await ask(user, () => Promise.resolve(new Response()));
+  return ask;
+}
+
+Deno.test("90 slow requests of one caller neither delay nor refuse those of another", async () => {
+  const ask = await gateOf(["crowd", "bystander"]);
+  const slow = Promise.withResolvers<Response>();
+  const outcomes: string[] = [];
+  const crowd = Array.from({ length: 90 }, () =>
+    ask("crowd", () => {
+      outcomes.push("began");
+      return slow.promise.then((answer) => answer.clone());
+    }).catch(({ code }) => void outcomes.push(code)));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+
+  const begun = outcomes.length;
+  const answer = await ask("bystander", () => Promise.resolve(new Response("answered")));
+
+  assert.equal(await answer.text(), "answered");
+  assert.equal(outcomes.length, begun, "it waited for none of them");
+  slow.resolve(new Response());
+  await Promise.all(crowd);
+});
+
+Deno.test("callers take turns, however many requests each has waiting", async () => {
+  const ask = await gateOf(["crowd", "other", "bystander"]);
+  const slow = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const request = (user: string) =>
+    ask(user, async () => {
+      order.push(user);
+      await slow.promise;
+      return new Response();
+    });
+
+  const all = ["crowd", "crowd", "crowd", "crowd", "crowd", "crowd", "other", "crowd", "bystander"]
+    .map(request);
+  slow.resolve();
+  await Promise.all(all);
+
+  assert.deepEqual(order.slice(0, 6), [...Array(5).fill("crowd"), "other"]);
+  assert.ok(order.indexOf("bystander") < 8, order.join(" "));
+});
+
+Deno.test("one caller is refused before the CPU of the others is used up", async () => {
+  let usedMs = 0;
+  const ask = await gateOf(["crowd", "bystander"], createCpuMeter(() => usedMs));
+  const spend = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    usedMs += 25;
+    return new Response();
+  };
+
+  const crowd = await Promise.all(
+    Array.from(
+      { length: 100 },
+      () => ask("crowd", spend).then(() => "answered", ({ code }) => code),
+    ),
+  );
+  const bystander = await Promise.all(
+    Array.from(
+      { length: 3 },
+      () => ask("bystander", spend).then(() => "answered", ({ code }) => code),
+    ),
+  );
+
+  assert.ok(count(crowd, "answered") >= 40, `${count(crowd, "answered")} answered`);
+  assert.ok(count(crowd, "ENDPOINT_BUSY") > 0);
+  assert.deepEqual(bystander, Array(3).fill("answered"));
+});
+
+Deno.test("invented tokens of one address share one caller's turns", async () => {
+  const ask = await gateOf(["bystander"]);
+  const refused = Promise.withResolvers<Response>();
+  const begun = new Set<string>();
+  const crowd = Array.from({ length: 30 }, (_, n) =>
+    ask(`invented ${n}`, () => {
+      begun.add(`invented ${n}`);
+      return refused.promise.then((answer) => answer.clone());
+    }, "198.51.100.7"));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+
+  assert.equal(begun.size, 5);
+  const answer = await ask("bystander", () => Promise.resolve(new Response("answered")));
+  assert.equal(await answer.text(), "answered");
+  refused.resolve(new Response(null, { status: 401 }));
+  await Promise.all(crowd);
+});

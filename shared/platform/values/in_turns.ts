@@ -1,6 +1,19 @@
 /** How long work runs before other work of the isolate gets a turn. */
 const TURN_MS = 20;
 
+/** Ends when the work that yielded last may go on. */
+let lastTurn: Promise<void> = Promise.resolve();
+
+/**
+ * Yields to the event loop. Work that yields goes on one after the other, each in its own turn: a
+ * request that waits several times during the work of many others waits for one of them each time,
+ * not for all.
+ */
+export function yieldTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => new Promise((resolve) => void setTimeout(resolve, 0)));
+  return lastTurn;
+}
+
 /**
  * Runs work in steps and yields to the event loop every 20 ms, so that a large input of one caller
  * does not block the others.
@@ -11,7 +24,7 @@ export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
     const step = work.next();
     if (step.done === true) return step.value;
     if (performance.now() - startedAtMs < TURN_MS) continue;
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await yieldTurn();
     startedAtMs = performance.now();
   }
 }
