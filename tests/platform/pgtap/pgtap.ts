@@ -1,11 +1,14 @@
-import { join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import type { Sql } from "../../../shared/platform/db/sql_client.ts";
 import { splitStatements } from "../../../stack/migrations/split_statements.ts";
 
 const FOLDER = new URL("../../../supabase/tests/", import.meta.url).pathname;
 
-/** One file of pgTAP tests; `claim` is its path without the extension. */
+/** One file of pgTAP tests. */
 export interface PgtapFile {
+  /** From the root of the project. */
+  readonly path: string;
+  /** The tested function and what is claimed of it: `hold_task/keeps a recent lease`. */
   readonly claim: string;
   /** The tested function. Empty for the factories. */
   readonly folder: string;
@@ -20,10 +23,10 @@ export async function pgtapFiles(folder: string = FOLDER): Promise<PgtapFile[]> 
     if (entry.isDirectory) files.push(...await pgtapFiles(path));
     else if (entry.name.endsWith(".sql")) {
       const place = relative(FOLDER, path);
-      const claim = place.replace(/\.sql$/, "").replaceAll("_", " ");
       const [tested = "", ...rest] = place.split("/");
       files.push({
-        claim,
+        path: `supabase/tests/${place}`,
+        claim: join(dirname(place), basename(place, ".sql").replaceAll("_", " ")),
         folder: rest.length === 0 ? "" : tested,
         sql: await Deno.readTextFile(path),
       });
@@ -55,7 +58,7 @@ export async function runPgtapFiles(
  * Creates pgTAP's temporary objects once for the session. Otherwise each file creates them, which
  * takes a quarter of the CPU time of all files on PGlite.
  */
-async function keepPgtapTables(connection: Sql): Promise<void> {
+export async function keepPgtapTables(connection: Sql): Promise<void> {
   await connection.begin(async (transaction) => {
     await transaction`set local search_path = public, extensions`;
     await transaction`select plan(1)`;

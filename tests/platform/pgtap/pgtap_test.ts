@@ -20,7 +20,7 @@ Deno.test("SQL on the embedded database", async (test) => {
       const run = (assertions: string) => {
         const text = `begin; set local search_path = public, extensions; select plan(2);
           ${assertions} select * from finish(); rollback;`;
-        return runPgtapFile(sql, { claim: "of this test", folder: "", sql: text });
+        return runPgtapFile(sql, { path: "", claim: "of this test", folder: "", sql: text });
       };
       await run("select pass('1'); select pass('2');");
       await assert.rejects(run("select pass('1'); select fail('2');"), /not ok/);

@@ -19,7 +19,7 @@ Deno.test("a bundle contains the whole folder of a package that is imported lazi
 Deno.test("a bundle contains nothing of a package that is imported only for its types", async () => {
   const size = await measure({
     [ENTRY]: `import type Slugger from "${PACKAGE}";\n` +
-      `import { slug } from "../../../../shared/vendor/slugger.js";\n` +
+      `import { slug } from "../../../shared/vendor/slugger.js";\n` +
       `export const slugger: Slugger | null = slug;\n`,
     "shared/vendor/slugger.js": '// @ts-self-types="./slugger.d.ts"\nexport const slug = null;\n',
     "shared/vendor/slugger.d.ts": `export { slug } from "${PACKAGE}";\n`,
@@ -30,15 +30,17 @@ Deno.test("a bundle contains nothing of a package that is imported only for its 
 
 Deno.test("a bundle contains a module's code and its source, each once", async () => {
   const text = "0123456789".repeat(1_000);
-  const shared = { "shared/text.ts": `export const text: string = "${text}";\n` };
+  const shared = { "shared/platform/values/text.ts": `export const text: string = "${text}";\n` };
   const once = await measure({
     ...shared,
-    [ENTRY]: 'import { text } from "../../../../shared/text.ts";\nconsole.log(text);\n',
+    [ENTRY]:
+      'import { text } from "../../../shared/platform/values/text.ts";\nconsole.log(text);\n',
   });
   const twice = await measure({
     ...shared,
-    [ENTRY]: 'import { text } from "../../../../shared/text.ts";\nconsole.log(text);\n' +
-      'export const again = () => import("../../../../shared/text.ts");\n',
+    [ENTRY]:
+      'import { text } from "../../../shared/platform/values/text.ts";\nconsole.log(text);\n' +
+      'export const again = () => import("../../../shared/platform/values/text.ts");\n',
   });
 
   assert.ok(once.bytes > 2 * text.length, `${once.bytes} bytes`);

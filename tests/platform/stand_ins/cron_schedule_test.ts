@@ -45,7 +45,7 @@ for (
   });
 }
 
-/** Accepted and refused by the real pg_cron: tests/platform/answers. */
+/** Accepted and refused by the real pg_cron: tests/platform/stand_ins/answers. */
 const PROBE =
   /^select cron\.schedule\('probe', (E?)'((?:[^']|'')*)', 'select 1'\) > 0 as is_taken$/;
 

@@ -6,7 +6,7 @@ export const RECORDED_EXTENSIONS = ["pgmq", "pg_cron", "pg_net", "supabase_vault
 /** Other recorded answers; they need a server on which `postgres` is not a superuser. */
 export const RECORDED_ROLES = "platform_roles";
 
-const FOLDER = new URL("../answers/", import.meta.url);
+const FOLDER = new URL("./answers/", import.meta.url);
 
 /** The statements of a record, in the order in which they run. */
 export async function recordedStatements(name: string): Promise<string> {
