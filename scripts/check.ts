@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { createTaskRequest } from "../shared/engine/tasks/create_task_request.ts";
 import { executeRequest } from "../shared/gateway/execute/execute_request.ts";
 import { CLOSED_SETS } from "../shared/platform/db/closed_sets.ts";
+import { LOG_EVENTS } from "../shared/platform/log/log_events.ts";
 import { functionPackageProblems } from "./check/function_packages.ts";
 import {
   effectsInCore,
+  foreignImports,
   misdirectedImports,
   misdirectedStackImports,
 } from "./check/import_direction.ts";
@@ -13,6 +15,9 @@ import { importsOfTests } from "./check/imports_of_tests.ts";
 import { retiredWords } from "./check/retired_words.ts";
 import { undocumented } from "./check/documented.ts";
 import { unmeasuredJson } from "./check/unmeasured_json.ts";
+import { positionalCalls, sqlFunctions } from "./check/positional_arguments.ts";
+import { sharedNames } from "./check/shared_names.ts";
+import { unloggedEvents } from "./check/unlogged_events.ts";
 import { unknownErrorCodes } from "./check/error_codes.ts";
 import { isCodeProof, untestedCodes } from "./check/untested_codes.ts";
 import { runCommand } from "./cli/run_command.ts";
@@ -30,10 +35,20 @@ const STACK_ENTRIES = [
 ];
 
 /** Folders with text that this project wrote. */
-const WORD_ROOTS = ["docs", "scripts", "shared", "stack", "supabase", "tests", "console"];
+const WORD_ROOTS = [
+  "client",
+  "docs",
+  "lab",
+  "scripts",
+  "shared",
+  "stack",
+  "supabase",
+  "tests",
+  "console",
+];
 const WORD_PAGES = ["README.md", "CONTRIBUTING.md", "AGENTS.md", "ARCHITECTURE.md", "CHANGELOG.md"];
 const WRITTEN_BY_OTHERS =
-  /vendor\/|node_modules\/|fixtures\/|database\.types\.ts$|retired_words\.ts$/;
+  /vendor\/|node_modules\/|client\/dist\/|fixtures\/|database\.types\.ts$|retired_words\.ts$/;
 
 await runCommand(
   {
@@ -47,17 +62,21 @@ await runCommand(
       await deno("lint", "lint"),
       // Each uses one core.
       ...await Promise.all([
-        deno("types", "check", "scripts", "shared", "stack", "supabase", "tests"),
+        deno("types", "check", "client", "lab", "scripts", "shared", "stack", "supabase", "tests"),
         deno("types of the console", "task", "--cwd", "console", "types"),
       ]),
       ...await importChecks(),
       await list("error codes", errorCodeProblems),
       await list("documentation", documentationProblems),
       await list("words", wordProblems),
+      await list("SQL arguments", argumentProblems),
+      await list("log events", logEventProblems),
+      await list("exported names", nameProblems),
       await deno("generated error codes", "run", "-A", "scripts/errors_generate.ts", "--check"),
       await deno("generated environment", "run", "-A", "scripts/env_generate.ts", "--check"),
+      await deno("generated log events", "run", "-A", "scripts/log_events_generate.ts", "--check"),
       await deno("generated types and tables", "run", "-A", "scripts/types_generate.ts", "--check"),
-      await deno("catalogue page", "run", "-A", "scripts/catalog_generate.ts", "--check"),
+      await deno("catalog page", "run", "-A", "scripts/catalog_generate.ts", "--check"),
       await deno("generated index", "run", "-A", "scripts/generate_internal_servers.ts", "--check"),
       await deno("vendored packages", "run", "-A", "scripts/vendor.ts", "--check"),
     ];
@@ -105,9 +124,14 @@ async function importChecks(): Promise<boolean[]> {
     directionProblems.push(...effectsInCore(path, source));
     if (!path.startsWith("shared/vendor/")) jsonProblems.push(...unmeasuredJson(path, source));
   }
-  for (const path of await textFiles(["scripts", "shared", "stack", "supabase"])) {
+  for (const path of await textFiles(["lab", "scripts", "shared", "stack", "supabase"])) {
     const source = await Deno.readTextFile(join(PROJECT_ROOT, path));
     directionProblems.push(...importsOfTests(path, source));
+  }
+  for (const path of await textFiles(["client"])) {
+    directionProblems.push(
+      ...foreignImports(path, await Deno.readTextFile(join(PROJECT_ROOT, path))),
+    );
   }
   return [
     report("import direction", directionProblems),
@@ -122,12 +146,46 @@ async function errorCodeProblems(): Promise<string[]> {
   for await (const { name } of Deno.readDir(folder)) {
     problems.push(...unknownErrorCodes(name, await Deno.readTextFile(join(folder, name))));
   }
-  const proofs = (await textFiles(["scripts", "shared", "stack", "supabase", "tests"]))
+  const proofs = (await textFiles(["lab", "scripts", "shared", "stack", "supabase", "tests"]))
     .filter(isCodeProof);
   const texts = await Promise.all(
     proofs.map((path) => Deno.readTextFile(join(PROJECT_ROOT, path))),
   );
   return [...problems, ...untestedCodes(texts)];
+}
+
+async function argumentProblems(): Promise<string[]> {
+  const read = (path: string) => Deno.readTextFile(join(PROJECT_ROOT, path));
+  const migrations = (await textFiles(["supabase"])).filter((path) =>
+    /migrations\/.*sql$/.test(path)
+  );
+  const functions = new Set<string>();
+  for (const path of migrations) {
+    for (const name of sqlFunctions(await read(path))) functions.add(name);
+  }
+  const problems: string[] = [];
+  for (const path of await textFiles(["lab", "scripts", "shared"])) {
+    if (!path.endsWith(".ts") || path.endsWith("_test.ts")) continue;
+    problems.push(...positionalCalls(path, await read(path), functions));
+  }
+  return problems;
+}
+
+async function nameProblems(): Promise<string[]> {
+  const sources = new Map<string, string>();
+  for (const path of await textFiles(["shared"])) {
+    if (!path.endsWith(".ts") || path.endsWith("_test.ts")) continue;
+    sources.set(path, await Deno.readTextFile(join(PROJECT_ROOT, path)));
+  }
+  return sharedNames(sources);
+}
+
+async function logEventProblems(): Promise<string[]> {
+  const paths = (await textFiles(["shared"])).filter((path) =>
+    !path.endsWith("_test.ts") && !path.endsWith("log/log_events.ts")
+  );
+  const sources = paths.map((path) => Deno.readTextFile(join(PROJECT_ROOT, path)));
+  return unloggedEvents(Object.keys(LOG_EVENTS), await Promise.all(sources));
 }
 
 async function wordProblems(): Promise<string[]> {

@@ -12,6 +12,8 @@ export const loadFastXmlParser = () => import("npm:fast-xml-parser@5.12.1");
 export const loadFflate = () => import("npm:fflate@0.8.2");
 /** Controls a browser. The browser itself must be installed on the machine. */
 export const loadPlaywright = () => import("npm:playwright-core@1.65.1");
+/** The version that {@linkcode loadSupabaseJs} imports, and the oldest that the client supports. */
+export const SUPABASE_JS_VERSION = "2.119.1";
 export const loadSupabaseJs = () => import("npm:@supabase/supabase-js@2.119.1");
 /** Reads supabase-js as one script for a page. The script defines `supabase`. */
 export async function readSupabaseJsScript(): Promise<string> {
@@ -20,6 +22,8 @@ export async function readSupabaseJsScript(): Promise<string> {
   const script = import.meta.resolve("npm:@supabase/supabase-js@2.119.1/dist/umd/supabase.js");
   return await Deno.readTextFile(fileURLToPath(script));
 }
+/** Writes the declarations of the client. */
+export const loadTypescript = async () => (await import("npm:typescript@5.9.3")).default;
 export const loadYaml = () => import("npm:yaml@2.9.1");
 
 export type {

@@ -38,7 +38,7 @@ await runCommand({
 
   const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "quoth-remove" });
   try {
-    const rows = await sql`select private.remove_project(${slug}) as removed`;
+    const rows = await sql`select private.delete_project(${slug}) as removed`;
     const [{ removed }] = removedRow.parse([...rows]);
     writeLine(
       values.json

@@ -18,7 +18,7 @@ const NATIVE_TESTS = ["tests/faults", "tests/postgres"];
 /** These tests download third-party programs, so they run only when they are named. */
 const FLEET_TESTS = "tests/fleet";
 /** These tests need a browser. Only `deno task test:browser` runs them. */
-const BROWSER_TESTS = "tests/browser";
+const BROWSER_TESTS = "tests/console";
 
 await runCommand(
   {
@@ -55,7 +55,7 @@ await runCommand(
     writeLine(`Tests run on ${ENGINES[database]}`);
     const paths = values.postgres
       ? NATIVE_TESTS
-      : ["scripts", "shared", "stack", ...await embeddedTestFolders()];
+      : ["client", "lab", "scripts", "shared", "stack", ...await embeddedTestFolders()];
     const reports = await runSuite({
       projectRoot: PROJECT_ROOT,
       paths: positionals.length > 0 ? positionals : paths,
@@ -69,6 +69,9 @@ await runCommand(
     if (reports.length > 1) writeSection("slowest files", slowestFiles(reports));
     writeSection("failures", failureLines(reports));
     const { passed, failed } = countTests(reports);
+    if (passed + failed === 0 && values.filter !== undefined) {
+      writeLine(`No test of these files has "${values.filter}" in its name`);
+    }
     writeLine(`${passed} passed, ${failed} failed`);
     if (failed > 0 || passed === 0) Deno.exit(1);
   },

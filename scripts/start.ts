@@ -88,6 +88,7 @@ function openConsole(
       port,
       apiUrl: stack.apiUrl,
       publishableKey: stack.publishableKey,
+      callers: stack.callers,
       buildsAtOnce: !isForProgram,
       onBuildFailure: (error) => writeError(error.message),
     });
@@ -109,6 +110,9 @@ function readyJson(stack: LocalPlatform, consoleUrl: string | null): string {
     publishable_key: stack.publishableKey,
     secret_key: stack.secretKey,
     functions: stack.functions,
+    allowed_hosts: stack.callers.hosts,
+    allowed_origins: stack.callers.origins,
+    other_ports: stack.opened,
     function_limits: {
       cpu_soft_ms: cpu?.softMs ?? null,
       cpu_hard_ms: cpu?.hardMs ?? null,
@@ -132,12 +136,23 @@ function readyText(
     ["Functions", stack.functions.join(", ")],
     ["Files", `${files} (for planner and reader)`],
     ["Limits", describeLimits(stack.functionLimits)],
+    ...stack.opened.map(({ url, serves }) => ["Also open", `${url} (${serves})`] as const),
+    ["Open to", describeCallers(stack)],
   ] as const;
   return [
     bold(`SupaSwarm is ready in ${(stack.bootMs / 1_000).toFixed(1)} s.`),
     ...rows.map(([label, value]) => `  ${label.padEnd(16)}${value}`),
     dim("Press Ctrl-C to stop."),
   ].join("\n");
+}
+
+/** Says who may use the ports, and what they can spend. */
+function describeCallers({ callers, copiedSecrets }: LocalPlatform): string {
+  const hosts = callers.hosts.map((host) => `the host ${host}`);
+  const pages = ["localhost", ...callers.origins].join(", ");
+  const keys = copiedSecrets.length === 0 ? "" : ` that use ${copiedSecrets.join(", ")}`;
+  return `${["programs of this machine", ...hosts, `pages from ${pages}`].join("; ")}. ` +
+    `They can sign up and start jobs${keys}.`;
 }
 
 function describeLimits(

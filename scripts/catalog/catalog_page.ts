@@ -8,7 +8,7 @@ import { PROMPT_ISSUES } from "../../shared/servers/catalog/prompt_rules/prompt_
 import { catalogServer } from "../../shared/servers/catalog/server.ts";
 import { markdownTable } from "../markdown/markdown_table.ts";
 import type { InternalTool } from "../../shared/gateway/tool_contracts/internal_server.ts";
-import { catalogueKeyOf } from "../../shared/gateway/tool_contracts/tool_versions.ts";
+import { catalogKeyOf } from "../../shared/gateway/tool_contracts/tool_versions.ts";
 
 const PROMPT_RULES: Readonly<Record<keyof typeof PROMPT_ISSUES, string>> = {
   VAGUE_WORD: "a word or phrase without a clear meaning, such as *something* or *etc*",
@@ -76,7 +76,7 @@ function overview(tools: readonly InternalTool[]): string {
   return markdownTable(
     ["tool", "scopes", "what it does"],
     tools.map((tool) => [
-      `[\`${catalogueKeyOf(tool.definition)}\`](#${tool.definition.name})`,
+      `[\`${catalogKeyOf(tool.definition)}\`](#${tool.definition.name})`,
       scopesOf(tool),
       (tool.definition.description ?? "").split(". ")[0]?.replace(/\.$/, "") ?? "",
     ]),
@@ -87,7 +87,7 @@ function toolSection(tool: InternalTool): string {
   const { name, title, description, inputSchema, outputSchema } = tool.definition;
   return [
     `## ${name}`,
-    `${title}, \`${catalogueKeyOf(tool.definition)}\`. Scopes: ${scopesOf(tool)}.`,
+    `${title}, \`${catalogKeyOf(tool.definition)}\`. Scopes: ${scopesOf(tool)}.`,
     description ?? "",
     parameters(inputSchema),
     `Answers \`${shapeOf(outputSchema ?? {})}\`.`,

@@ -6,8 +6,8 @@ const ENTRY = "supabase/functions/f/index.ts";
 
 Deno.test("functionPackageProblems() accepts an SDK that is loaded on first use", () => {
   const problems = functionPackageProblems(ENTRY, [
-    moduleOf(ENTRY, { eager: ["shared/llm/choose.ts", "shared/vendor/zod.js"] }),
-    moduleOf("shared/llm/choose.ts", { lazy: ["shared/models/llm/openai_adapter.ts"] }),
+    moduleOf(ENTRY, { eager: ["shared/models/llm/choose.ts", "shared/vendor/zod.js"] }),
+    moduleOf("shared/models/llm/choose.ts", { lazy: ["shared/models/llm/openai_adapter.ts"] }),
     moduleOf("shared/models/llm/openai_adapter.ts", { eager: ["shared/vendor/openai.js"] }),
     moduleOf("shared/vendor/openai.js", { eager: ["node:process"] }),
   ]);
@@ -30,12 +30,12 @@ Deno.test("functionPackageProblems() reports an SDK that is loaded with the func
 for (const specifier of ["npm:@google/genai@3.1.0/web", "npm:/openai@7.57.0", "npm:zod@4"]) {
   Deno.test(`functionPackageProblems() reports ${specifier}, which has a vendored module`, () => {
     const [problem, ...others] = functionPackageProblems(ENTRY, [
-      moduleOf(ENTRY, { lazy: ["shared/llm/adapter.ts"] }),
-      moduleOf("shared/llm/adapter.ts", { lazy: [specifier] }),
+      moduleOf(ENTRY, { lazy: ["shared/models/llm/adapter.ts"] }),
+      moduleOf("shared/models/llm/adapter.ts", { lazy: [specifier] }),
     ]);
 
     assert.deepEqual(others, []);
-    assert.match(problem ?? "", /^shared\/llm\/adapter\.ts imports npm:.*import it from/);
+    assert.match(problem ?? "", /^shared\/models\/llm\/adapter\.ts imports npm:.*import it from/);
   });
 }
 

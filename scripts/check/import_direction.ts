@@ -3,37 +3,30 @@ import type { ProjectModule } from "../deploy/module_graph.ts";
 type ImportingModule = Pick<ProjectModule, "path" | "imports">;
 
 /**
- * The layers of the product, outermost first. A module imports only from its own layer and lower
- * ones; `core` makes decisions and does no I/O.
+ * The wings of the product below its entries, outermost first. A module imports only from its own
+ * wing and those after it.
  */
-const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[] }[] = [
-  { name: "entries", paths: [/^supabase\/functions\//] },
-  { name: "composition", paths: [/^shared\/app\//] },
-  {
-    name: "use cases",
-    paths: [/^shared\/(execute|feedback|mcp|servers|webhooks|work|worker|quoth\/sync)\//],
-  },
-  {
-    name: "adapters",
-    paths: [
-      /^shared\/(config|db|http|isolate|llm|net|tasks|telemetry|tools|quoth\/(embedders|github))\//,
-    ],
-  },
-  {
-    name: "core",
-    paths: [/^shared\/(agent|secrets|skills|sql|tool_contracts|tool_schemas|quoth\/markdown)\//],
-  },
-  {
-    name: "foundation",
-    paths: [/^shared\/(errors|json|log|vendor)\//, /^shared\/[a-z0-9_]+\.ts$/],
-  },
+const WINGS = ["app", "servers", "engine", "gateway", "models", "platform", "vendor"] as const;
+const ENTRIES = /^supabase\/functions\//;
+const SHARED_WING = /^shared\/([a-z]+)\//;
+
+/** What every wing uses: values and the generated names of the database. */
+const FOUNDATION: readonly RegExp[] = [
+  /^shared\/platform\/(errors|json|log|values)\//,
+  /^shared\/vendor\//,
+  /^shared\/platform\/db\/closed_sets\.ts$/,
 ];
 
-/** The core depends on ports, so they belong to the core in any folder. */
-const PORTS: readonly RegExp[] = [/_port\.ts$/];
-
-/** The generated closed sets of the database. They are only names, so every layer may use them. */
-const GENERATED_NAMES = "shared/platform/db/closed_sets.ts";
+/** The core makes decisions and does no I/O. It depends on ports, which belong to it anywhere. */
+const CORE: readonly RegExp[] = [
+  /^shared\/engine\/(agent|skills)\//,
+  /^shared\/gateway\/tool_contracts\//,
+  /^shared\/models\/tool_schemas\//,
+  /^shared\/platform\/secrets\//,
+  /^shared\/servers\/(sql|quoth\/markdown)\//,
+  /^shared\/models\/llm\/file_tokens\.ts$/,
+  /_port\.ts$/,
+];
 
 const STACK_FOLDER = "stack/";
 
@@ -53,17 +46,23 @@ const EFFECTS: readonly RegExp[] = [
 ];
 
 /**
- * Finds upward imports, cycles between modules or folders, and unknown folders.
+ * Finds upward imports, imports from the core to adapters, cycles between modules or folders, and
+ * folders outside the wings.
  */
 export function misdirectedImports(modules: readonly ImportingModule[]): string[] {
   const problems: string[] = [];
   for (const { path, imports } of modules) {
-    const from = layerOf(path);
-    if (from === null) problems.push(`${path} belongs to no layer`);
+    const from = wingOf(path);
+    if (from === null) {
+      problems.push(`${path} belongs to no wing`);
+      continue;
+    }
     for (const target of imports) {
-      const to = layerOf(target);
-      if (from !== null && to !== null && to < from) {
+      const to = wingOf(target);
+      if (to !== null && to < from) {
         problems.push(`${path} (${nameOf(from)}) imports ${target} (${nameOf(to)})`);
+      } else if (isIn(CORE, path) && !isIn(CORE, target) && !isIn(FOUNDATION, target)) {
+        problems.push(`${path} (core) imports ${target} (adapter)`);
       }
     }
   }
@@ -83,32 +82,42 @@ export function misdirectedStackImports(modules: readonly ImportingModule[]): st
   return [...problems, ...cyclesIn(own)];
 }
 
+/**
+ * Finds imports from outside of the client. Users import it into their own projects, so it is
+ * complete in itself; a test may compare it with the product.
+ */
+export function foreignImports(path: string, source: string): string[] {
+  if (!path.endsWith(".ts") || path.endsWith("_test.ts")) return [];
+  return [...source.matchAll(/^(?:import|export)\b[^;]*?from "(?!\.\/)([^"]+)"/gm)]
+    .map(([, target]) => `${path} (client) imports ${target}`);
+}
+
 function isOpenToStack(target: string): boolean {
-  return target.startsWith(STACK_FOLDER) || layerOf(target) === layerNamed("foundation") ||
+  return target.startsWith(STACK_FOLDER) || isIn(FOUNDATION, target) ||
     STACK_MAY_IMPORT.has(target);
 }
 
 /** Finds effects in the source of a core module. */
 export function effectsInCore(path: string, source: string): string[] {
-  if (layerOf(path) !== layerNamed("core")) return [];
+  if (!isIn(CORE, path)) return [];
   const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
   return EFFECTS.flatMap((effect) => code.match(effect)?.[0] ?? [])
     .map((effect) => `${path} is core and uses ${effect}`);
 }
 
-function layerOf(path: string): number | null {
-  if (path === GENERATED_NAMES) return layerNamed("foundation");
-  if (PORTS.some((port) => port.test(path))) return layerNamed("core");
-  const index = LAYERS.findIndex(({ paths }) => paths.some((pattern) => pattern.test(path)));
+function isIn(places: readonly RegExp[], path: string): boolean {
+  return places.some((place) => place.test(path));
+}
+
+/** The number of a module's wing, the outermost being 0; -1 for entries, null outside the wings. */
+function wingOf(path: string): number | null {
+  if (ENTRIES.test(path)) return -1;
+  const index = WINGS.findIndex((wing) => wing === SHARED_WING.exec(path)?.[1]);
   return index < 0 ? null : index;
 }
 
-function layerNamed(name: string): number {
-  return LAYERS.findIndex((layer) => layer.name === name);
-}
-
-function nameOf(layer: number): string {
-  return LAYERS[layer]?.name ?? "no layer";
+function nameOf(wing: number): string {
+  return WINGS[wing] ?? "entries";
 }
 
 function cyclesIn(modules: readonly ImportingModule[]): string[] {

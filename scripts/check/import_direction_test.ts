@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
-import { effectsInCore, misdirectedImports, misdirectedStackImports } from "./import_direction.ts";
+import {
+  effectsInCore,
+  foreignImports,
+  misdirectedImports,
+  misdirectedStackImports,
+} from "./import_direction.ts";
 
-Deno.test("misdirectedImports() accepts imports of lower layers", () => {
+Deno.test("misdirectedImports() accepts imports of later wings", () => {
   const problems = misdirectedImports([
-    { path: "shared/worker/loop.ts", imports: ["shared/engine/agent/decide.ts"] },
+    { path: "shared/engine/worker/loop.ts", imports: ["shared/engine/agent/decide.ts"] },
     {
       path: "shared/engine/agent/decide.ts",
       imports: ["shared/models/llm/model_port.ts", "shared/platform/values/json.ts"],
@@ -21,7 +26,7 @@ Deno.test("misdirectedImports() reports an import from the core to an adapter", 
   ]);
 
   assert.deepEqual(problems, [
-    "shared/engine/agent/decide.ts (core) imports shared/platform/db/sql_client.ts (adapters)",
+    "shared/engine/agent/decide.ts (core) imports shared/platform/db/sql_client.ts (adapter)",
   ]);
 });
 
@@ -36,16 +41,16 @@ Deno.test("misdirectedImports() reports a cycle", () => {
   ]);
 });
 
-Deno.test("misdirectedImports() reports a folder without a layer", () => {
+Deno.test("misdirectedImports() reports a folder outside the wings", () => {
   assert.deepEqual(misdirectedImports([{ path: "shared/misc/x.ts", imports: [] }]), [
-    "shared/misc/x.ts belongs to no layer",
+    "shared/misc/x.ts belongs to no wing",
   ]);
 });
 
 Deno.test("effectsInCore() finds a clock in the core, but not in its comments or elsewhere", () => {
-  assert.equal(effectsInCore("shared/agent/x.ts", "const now = Date.now();").length, 1);
-  assert.equal(effectsInCore("shared/agent/x.ts", "// Date.now() is a port").length, 0);
-  assert.equal(effectsInCore("shared/worker/x.ts", "const now = Date.now();").length, 0);
+  assert.equal(effectsInCore("shared/engine/agent/x.ts", "const now = Date.now();").length, 1);
+  assert.equal(effectsInCore("shared/engine/agent/x.ts", "// Date.now() is a port").length, 0);
+  assert.equal(effectsInCore("shared/engine/worker/x.ts", "const now = Date.now();").length, 0);
 });
 
 Deno.test("misdirectedImports() reports two folders that import each other", () => {
@@ -56,24 +61,20 @@ Deno.test("misdirectedImports() reports two folders that import each other", () 
     { path: "shared/platform/db/d.ts", imports: [] },
   ]);
 
-  assert.deepEqual(problems, ["Import cycle: shared/db → shared/http → shared/db"]);
+  assert.deepEqual(problems, [
+    "Import cycle: shared/platform/db → shared/platform/http → shared/platform/db",
+  ]);
 });
 
-Deno.test("misdirectedImports() prevents tools from importing the code that serves them", () => {
+Deno.test("misdirectedImports() prevents a wing from importing one before it", () => {
   const problems = misdirectedImports([
-    { path: "shared/gateway/tools/relay.ts", imports: ["shared/gateway/mcp/public_url.ts"] },
-    {
-      path: "shared/gateway/tools/listing/list_servers.ts",
-      imports: ["shared/servers/quoth/server.ts"],
-    },
-    { path: "shared/gateway/mcp/public_url.ts", imports: [] },
-    { path: "shared/servers/quoth/server.ts", imports: [] },
+    { path: "shared/gateway/tools/relay.ts", imports: ["shared/servers/quoth/server.ts"] },
+    { path: "shared/servers/quoth/server.ts", imports: ["shared/gateway/mcp/message.ts"] },
+    { path: "shared/gateway/mcp/message.ts", imports: [] },
   ]);
 
   assert.deepEqual(problems, [
-    "shared/gateway/tools/relay.ts (adapters) imports shared/gateway/mcp/public_url.ts (use cases)",
-    "shared/gateway/tools/listing/list_servers.ts (adapters) imports shared/servers/quoth/server.ts " +
-    "(use cases)",
+    "shared/gateway/tools/relay.ts (gateway) imports shared/servers/quoth/server.ts (servers)",
   ]);
 });
 
@@ -101,4 +102,16 @@ Deno.test("misdirectedStackImports() reports a cycle between its folders", () =>
   ]);
 
   assert.deepEqual(problems, ["Import cycle: stack/keys → stack/gateway → stack/keys"]);
+});
+
+Deno.test("foreignImports() reports what the client does not contain, also in several lines", () => {
+  const source =
+    'import { a } from "./a.ts";\nimport {\n  z,\n} from "../shared/vendor/zod.js";\n' +
+    'export type { S } from "npm:supabase";';
+
+  assert.deepEqual(foreignImports("client/job.ts", source), [
+    "client/job.ts (client) imports ../shared/vendor/zod.js",
+    "client/job.ts (client) imports npm:supabase",
+  ]);
+  assert.deepEqual(foreignImports("client/job_test.ts", source), []);
 });

@@ -2,7 +2,7 @@ import { ERROR_CODES } from "../../shared/platform/errors/codes.ts";
 
 /** Codes in these files are only listed or invented, so they prove nothing. */
 const NO_PROOF =
-  /^(shared\/errors\/codes_test\.ts|tests\/conformance\/fixture\/|tests\/fixtures\/)/;
+  /^(shared\/platform\/errors\/codes_test\.ts|tests\/conformance\/fixture\/|tests\/fixtures\/)/;
 const IS_TEST = /^(tests\/.*\.ts|supabase\/tests\/.*\.sql|.*_test\.ts)$/;
 
 /** Whether a file can prove that an error code is reached. */

@@ -3,6 +3,7 @@ export const CONSOLE_HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin-allow-popups",
+  "cross-origin-resource-policy": "same-origin",
 } as const;
 
 /** A rule that works only in a header; a `<meta>` element ignores it. */

@@ -1,10 +1,13 @@
 import { extname, join, normalize } from "node:path";
 import { buildStaleConsole, CONSOLE_DIST, isConsoleStale } from "./build_console.ts";
+import { type LocalCallers, serveLocally } from "../../stack/local_callers.ts";
 import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_policy.ts";
 
 interface ConsoleOptions {
   /** Port on 127.0.0.1. 0 takes any free port. */
   readonly port: number;
+  /** @default only loopback */
+  readonly callers?: LocalCallers;
   readonly apiUrl: string;
   readonly publishableKey: string;
   /** Build a stale console immediately. Otherwise the first request builds it. */
@@ -52,11 +55,7 @@ export function serveConsole(
   const build = buildOnce(builder, options.onBuildFailure, stopping.signal);
   if (options.buildsAtOnce) void build.ensure();
 
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: options.port,
-    onListen: () => {},
-  }, async (request) => {
+  const server = serveLocally(options, async (request) => {
     const answer = await answerTo(request);
     answer.headers.set("content-security-policy", policy);
     for (const [name, value] of Object.entries(CONSOLE_HEADERS)) answer.headers.set(name, value);

@@ -1,4 +1,10 @@
 import {
+  codeSpan,
+  commentText,
+  fencedText,
+  withoutCommentEnd,
+} from "../../shared/platform/values/markdown_text.ts";
+import {
   GENERATED_BEGIN,
   GENERATED_END,
   SECTIONS,
@@ -9,12 +15,12 @@ import type { Proposals } from "./read_proposals.ts";
 /** Writes a proposed pattern in the format of the file. */
 export function patternText({ title, text, sql }: QueryPattern): string {
   const remark = text === "" ? "" : `${text}\n\n`;
-  return `### ${title}\n\n${remark}\`\`\`sql\n${sql}\n\`\`\``;
+  return `### ${title}\n\n${remark}${fencedText(sql, "sql")}`;
 }
 
 /** Writes a proposed fix in the format of the file. */
 export function fixText({ title, error, fix }: ErrorFix): string {
-  return `### ${title}\n\n**Error**: \`${error}\`\n\n**Fix**: ${fix}`;
+  return `### ${title}\n\n**Error**: ${codeSpan(error)}\n\n**Fix**: ${fix}`;
 }
 
 /**
@@ -34,7 +40,7 @@ export function addProposals(
 function replaceGenerated(file: string, overview: string): string {
   const begin = file.indexOf(GENERATED_BEGIN);
   const end = file.indexOf(GENERATED_END);
-  const text = overview === "" ? "" : `\n\`\`\`text\n${overview}\n\`\`\`\n`;
+  const text = overview === "" ? "" : `\n${fencedText(withoutCommentEnd(overview), "text")}\n`;
   const generated = `${GENERATED_BEGIN}\n${text}\n${GENERATED_END}`;
   if (begin < 0) {
     const heading = `## ${SECTIONS.overview}\n`;
@@ -46,7 +52,7 @@ function replaceGenerated(file: string, overview: string): string {
 
 function appendTo(file: string, section: string, texts: readonly string[]): string {
   if (texts.length === 0) return file;
-  const proposals = texts.map((text) => `<!-- Proposed\n${text}\n-->\n`).join("\n");
+  const proposals = texts.map((text) => `${commentText(`Proposed\n${text}`)}\n`).join("\n");
   const start = file.indexOf(`## ${section}\n`);
   const next = file.indexOf("\n## ", start + 1);
   if (start < 0) return `${file.trimEnd()}\n\n## ${section}\n\n${proposals}`;

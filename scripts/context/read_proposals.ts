@@ -1,4 +1,5 @@
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { inlineText } from "../../shared/platform/values/markdown_text.ts";
 import type { ContextFile } from "../../shared/servers/sql/context/context_file.ts";
 import { proposeFix } from "../../shared/servers/sql/context/propose_fix.ts";
 import type { ErrorFix, QueryPattern } from "../../shared/servers/sql/context/sql_context.ts";
@@ -113,11 +114,12 @@ async function toPatterns(
     const stripped = await stripConstants(sql);
     if (stripped === null || seen.has(spaceless(stripped))) continue;
     seen.add(spaceless(stripped));
-    const asked = question?.replace(/\s+/g, " ").replaceAll("-->", "").trim() ?? "";
-    const title = asked === ""
-      ? "A query that was graded up"
-      : asked.slice(0, MAX_TITLE_CHARACTERS);
-    patterns.push({ title, text: asked.length > MAX_TITLE_CHARACTERS ? asked : "", sql: stripped });
+    const asked = question?.trim() ?? "";
+    patterns.push({
+      title: inlineText(asked.slice(0, MAX_TITLE_CHARACTERS)) || "A query that was graded up",
+      text: asked.length > MAX_TITLE_CHARACTERS ? inlineText(asked) : "",
+      sql: stripped,
+    });
   }
   return patterns;
 }

@@ -1,3 +1,4 @@
+import { plainLine } from "../../shared/platform/values/markdown_text.ts";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { describeTable } from "../../shared/servers/sql/linking/compact_schema.ts";
 import { toLinkable } from "../../shared/servers/sql/linking/to_linkable.ts";
@@ -13,5 +14,5 @@ export async function schemaOverview(sql: Sql): Promise<string> {
       select private.describe_schema(${transaction.json(policy?.schemas ?? [])}) as content`;
   });
   const tables = toLinkable(row?.content ?? { relations: [] });
-  return tables.map((table) => describeTable(table, tables)).join("\n");
+  return tables.map((table) => plainLine(describeTable(table, tables))).join("\n");
 }

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { ContextFileError } from "../../shared/servers/sql/context/context_file.ts";
-import type { Logger } from "../../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import { CONTEXT_FILE } from "./context_path.ts";
 import { publishContext } from "./publish_context.ts";
 

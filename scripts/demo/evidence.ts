@@ -93,7 +93,7 @@ export async function provesHumanReview(
 export async function provesCancellation(sql: Sql, jobId: string): Promise<boolean> {
   const [row] = await sql<{ is_proven: boolean }[]>`
     select count(*) > 1
-      and bool_and(task.finished_at is not null and task.message_id is null)
+      and bool_and(task.finished_at is not null)
       and bool_or(task.id = ${jobId} and task.status = 'cancelled')
       and bool_and(task.status = 'cancelled' or task.finished_at < master.cancel_requested_at)
       as is_proven

@@ -1,11 +1,6 @@
 import { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../deps.ts";
-import { z } from "../../shared/vendor/zod.js";
+import { createSwarm, type Job } from "../../client/mod.ts";
 import { type TraceEvent, traceEventSchema } from "./trace_event.ts";
-
-const createdSchema = z.object({
-  task_id: z.string(),
-  channels: z.object({ task: z.string(), master: z.string() }),
-});
 
 /** The platform's addresses and key for a client. */
 export interface Project {
@@ -36,6 +31,7 @@ export async function signUp(project: Project, name: string): Promise<DemoUser> 
 
 /** A job with its events, for its owner. */
 export interface FollowedJob {
+  readonly job: Job;
   readonly taskId: string;
   /** Events received over Realtime, in order of arrival. */
   readonly received: readonly TraceEvent[];
@@ -44,40 +40,26 @@ export interface FollowedJob {
   leave(): Promise<void>;
 }
 
-/** Creates a job over HTTP and subscribes to its private channel. */
+/** Starts a job and subscribes to its private channel, because the demo proves what Realtime sends. */
 export async function createJob(
-  project: Project,
-  user: DemoUser,
+  { client }: DemoUser,
   { input, onEvent }: {
     readonly input: Readonly<Record<string, string>>;
     readonly onEvent?: (event: TraceEvent) => void;
   },
 ): Promise<FollowedJob> {
-  const answer = await fetch(`${project.apiUrl}/functions/v1/supaswarm-create-task`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      apikey: project.publishableKey,
-      authorization: `Bearer ${user.accessToken}`,
-    },
-    body: JSON.stringify({ agent: "planner", input }),
-  });
-  if (answer.status !== 201) throw new Error(`Cannot create the task: ${await answer.text()}`);
-  const { task_id, channels } = createdSchema.parse(await answer.json());
-  return await follow(user.client, { taskId: task_id, topic: channels.master, onEvent });
+  const job = await createSwarm(client).run("planner", input);
+  return await follow(client, job, onEvent);
 }
 
 async function follow(
   client: SupabaseClient,
-  { taskId, topic, onEvent }: {
-    readonly taskId: string;
-    readonly topic: string;
-    readonly onEvent: ((event: TraceEvent) => void) | undefined;
-  },
+  job: Job,
+  onEvent: ((event: TraceEvent) => void) | undefined,
 ): Promise<FollowedJob> {
   const received: TraceEvent[] = [];
   const waiting = new Set<() => void>();
-  const channel = client.channel(topic, { config: { private: true } })
+  const channel = client.channel(`supaswarm:master:${job.id}`, { config: { private: true } })
     .on("broadcast", { event: "*" }, ({ event, payload }) => {
       const traced = { type: event, ...traceEventSchema.parse(payload) };
       received.push(traced);
@@ -86,7 +68,8 @@ async function follow(
     });
   await subscribed(channel);
   return {
-    taskId,
+    job,
+    taskId: job.id,
     received,
     until: (isWanted, what) =>
       new Promise((resolve, reject) => {

@@ -15,7 +15,7 @@ Deno.test("uploadSizeOf() counts the whole request that deploys a function", asy
     const form = new FormData();
     form.append("metadata", JSON.stringify({ name: "mcp" }));
     form.append("file", new File(["x".repeat(1_000)], "index.ts"));
-    form.append("file", new File(["x".repeat(5_000)], "shared/large.ts"));
+    form.append("file", new File(["x".repeat(5_000)], "shared/platform/values/large.ts"));
     const request = new Request(
       `${api.url}/v1/projects/${api.projectRef}/functions/deploy?slug=mcp`,
       {
@@ -30,7 +30,10 @@ Deno.test("uploadSizeOf() counts the whole request that deploys a function", asy
       name: "mcp",
       files: 2,
       bytes: sent,
-      largest: [{ path: "shared/large.ts", bytes: 5_000 }, { path: "index.ts", bytes: 1_000 }],
+      largest: [{ path: "shared/platform/values/large.ts", bytes: 5_000 }, {
+        path: "index.ts",
+        bytes: 1_000,
+      }],
     }]);
   } finally {
     await api.stop();
@@ -40,7 +43,7 @@ Deno.test("uploadSizeOf() counts the whole request that deploys a function", asy
 Deno.test("uploadProblems() reports an upload that is too large, with its largest files", () => {
   assert.deepEqual(uploadProblems(SMALL), []);
   assert.match(
-    uploadProblems({ ...SMALL, bytes: 3_000_000 })[0] ?? "",
-    /^mcp: the upload has 3\.00 MB, the limit is 3\.00 MB; .* MB: shared\/vendor\/zod\.js 0\.16; see/,
+    uploadProblems({ ...SMALL, bytes: 3_200_000 })[0] ?? "",
+    /^mcp: the upload has 3\.20 MB, the limit is 3\.20 MB; .* MB: shared\/vendor\/zod\.js 0\.16; see/,
   );
 });

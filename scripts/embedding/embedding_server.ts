@@ -1,6 +1,7 @@
 import { z } from "../../shared/vendor/zod.js";
-import { capBody } from "../../shared/platform/net/cap_body.ts";
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import { capBody } from "../../shared/platform/net/cap_body.ts";
+import { serveLocally } from "../../stack/local_callers.ts";
 import { MinilmPool } from "./minilm_pool.ts";
 
 /** The only served model. `embedders.model` has this name. */
@@ -25,10 +26,7 @@ export interface EmbeddingServer {
  * the first request (from Deno's cache after the first download), and unloads it after idle time.
  */
 export function startEmbeddingServer(pool: MinilmPool = new MinilmPool()): EmbeddingServer {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request) => answer(request, pool),
-  );
+  const server = serveLocally({}, (request) => answer(request, pool));
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     stop: async () => {
@@ -43,7 +41,6 @@ async function answer(request: Request, pool: MinilmPool): Promise<Response> {
   if (pathname !== "/v1/embeddings" || request.method !== "POST") {
     return refuse(404, "not_found", "Only POST /v1/embeddings is supported");
   }
-  // Any web page that is open on this machine can send other content types.
   if (!request.headers.get("content-type")?.startsWith("application/json")) {
     return refuse(415, "invalid_request_error", "Send application/json");
   }

@@ -29,6 +29,11 @@ export const STACK_VARIABLES = {
     purpose: "Folder that the seeded agents planner and reader may read.",
     defaultText: "docs",
   },
+  SUPASWARM_ALLOWED_HOSTS: {
+    purpose:
+      "Host names under which the local ports may be reached, besides loopback names and the host of SUPASWARM_PUBLIC_URL, separated by commas.",
+    defaultText: null,
+  },
   SUPASWARM_CACHE_DIR: {
     purpose: "Folder of database snapshots, safe to delete.",
     defaultText: ".supaswarm/cache",

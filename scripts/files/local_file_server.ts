@@ -1,6 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import { createMcpHandler, McpServer } from "../../shared/vendor/mcp_server.js";
 import { z } from "../../shared/vendor/zod.js";
+import { serveLocally } from "../../stack/local_callers.ts";
 
 /** The header that must hold the key. */
 export const FILE_SERVER_KEY_HEADER = "X-API-Key";
@@ -22,7 +23,7 @@ export interface LocalFileServer {
 export function startLocalFileServer(folder: string): LocalFileServer {
   const apiKey = `local-files-${crypto.randomUUID()}`;
   const handler = createMcpHandler(() => createFileTools(folder));
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+  const server = serveLocally({}, (request) => {
     if (request.headers.get(FILE_SERVER_KEY_HEADER) === apiKey) return handler.fetch(request);
     return new Response("The API key is missing or wrong", { status: 401 });
   });

@@ -82,7 +82,11 @@ async function applyPlan(
     if (change === "stored" || change === "replaced") {
       const value = values.get(variable ?? "") ?? null;
       const description = `${variable}, by external-mcps.yaml`;
-      await sql`select private.put_secret(${name}, ${value}, ${description})`;
+      await sql`select private.set_secret(
+        p_name => ${name},
+        p_secret => ${value},
+        p_description => ${description}
+      )`;
     }
   }
   for (const { slug, change } of servers) {
@@ -95,7 +99,11 @@ async function applyPlan(
   for (const server of servers) await write(sql, server);
   for (const { name, change } of secrets) {
     if (change === "removed" && name.startsWith(SECRET_PREFIX)) {
-      await sql`select private.put_secret(${name}, null, null)`;
+      await sql`select private.set_secret(
+        p_name => ${name},
+        p_secret => null,
+        p_description => null
+      )`;
     }
   }
 }

@@ -1,3 +1,5 @@
+import type { RequestListener, Server } from "node:http";
+import { LOOPBACK_CALLERS, refusalOf } from "../../stack/local_callers.ts";
 import { type AimockFixture, type AimockRequest, loadAimock } from "../deps.ts";
 import { ModelJournal } from "./model_journal.ts";
 import type { ScriptedAgent, ScriptedAnswer } from "./scripted_agent.ts";
@@ -62,6 +64,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     // Use only the journal of this module: the library's would grow and store the callers' keys.
     journalMaxEntries: 1,
   });
+  refuseForeignCallers(server);
   return {
     url,
     journal,
@@ -79,6 +82,20 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       await closed;
     },
   };
+}
+
+/** Applies the rules of {@linkcode serveLocally} to a server of Node. */
+function refuseForeignCallers(server: Server): void {
+  const answer = server.listeners("request") as RequestListener[];
+  server.removeAllListeners("request");
+  // No provider of the product uses them.
+  server.removeAllListeners("upgrade");
+  server.on("request", (request, response) => {
+    const { host = "", origin = null } = request.headers;
+    const refusal = refusalOf({ hosts: [host], origin }, LOOPBACK_CALLERS);
+    if (refusal === null) return answer.forEach((listener) => listener(request, response));
+    response.writeHead(refusal.status).end();
+  });
 }
 
 async function play(request: AimockRequest, agent: ScriptedAgent): Promise<FixtureResponse> {

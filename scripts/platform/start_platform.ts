@@ -16,6 +16,17 @@ import { registerLocalFiles } from "./register_local_files.ts";
 export interface LocalPlatform extends Stack {
   /** Plays the seeded demo agents. Its journal has the requests to models. */
   readonly models: ModelServer;
+  /** Ports that the platform opens besides those of the stack. */
+  readonly opened: readonly OpenedPort[];
+  /** Names of the secrets that were copied to Vault, and which jobs use. */
+  readonly copiedSecrets: readonly string[];
+}
+
+/** A port of this machine. */
+export interface OpenedPort {
+  readonly url: string;
+  /** What it serves, and to whom if not to every program of this machine. */
+  readonly serves: string;
 }
 
 /** Options of {@linkcode startPlatform}. */
@@ -36,6 +47,8 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
   checkSettings(env);
   if (env.OLLAMA_HOST) ollamaUrl(env.OLLAMA_HOST);
   const models = Promise.withResolvers<ModelServer>();
+  const opened: OpenedPort[] = [];
+  const copiedSecrets: string[] = [];
   const stack = await startStack({
     ...options,
     env,
@@ -43,16 +56,19 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
     startCompanion: async (stops) => {
       const server = await startScriptedModels(stops);
       models.resolve(server);
+      opened.push({ url: server.url, serves: "scripted models of the demo agents" });
       return {
         prepare: async (stack) => {
-          await prepareProject({ ...stack, models: server, env, stops });
-          await serveFiles(options.filesFolder, { ...stack, stops });
+          copiedSecrets.push(
+            ...await prepareProject({ ...stack, models: server, env, stops, opened }),
+          );
+          await serveFiles(options.filesFolder, { ...stack, stops, opened });
           await publishContext(options, { ...stack, stops });
         },
       };
     },
   });
-  return { ...stack, models: await models.promise };
+  return { ...stack, models: await models.promise, opened, copiedSecrets };
 }
 
 async function startScriptedModels(stops: StopSequence): Promise<ModelServer> {
@@ -61,16 +77,19 @@ async function startScriptedModels(stops: StopSequence): Promise<ModelServer> {
   return server;
 }
 
-async function prepareProject({ dbUrl, apiUrl, models, env, stops }: {
+/** @returns The names of the secrets that were copied to Vault. */
+async function prepareProject({ dbUrl, apiUrl, models, env, stops, opened }: {
   readonly dbUrl: string;
   readonly apiUrl: string;
   readonly models: ModelServer;
   readonly env: Environment;
   readonly stops: StopSequence;
-}): Promise<void> {
+  readonly opened: OpenedPort[];
+}): Promise<readonly string[]> {
   const embeddings = startEmbeddingServer();
+  opened.push({ url: embeddings.url, serves: "embeddings" });
   stops.add("embeddings", () => embeddings.stop());
-  await configureProject({
+  return await configureProject({
     dbUrl,
     apiUrl,
     scriptedModelUrl: models.url,
@@ -98,10 +117,15 @@ async function publishContext(
 
 async function serveFiles(
   folder: string | undefined,
-  { dbUrl, stops }: { readonly dbUrl: string; readonly stops: StopSequence },
+  { dbUrl, stops, opened }: {
+    readonly dbUrl: string;
+    readonly stops: StopSequence;
+    readonly opened: OpenedPort[];
+  },
 ): Promise<void> {
   if (folder === undefined) return;
   const files = startLocalFileServer(folder);
+  opened.push({ url: files.url, serves: `files of ${folder}, with the key that is in Vault` });
   stops.add("files", () => files.stop());
   await registerLocalFiles(dbUrl, files);
 }

@@ -58,9 +58,14 @@ export async function addProject(sql: Sql, project: ProjectToAdd): Promise<Added
     return await sql.begin(async (transaction) => {
       const rows = await transaction`
         select private.add_project(
-          ${project.slug}, ${project.repo}, ${project.branch},
-          ${project.globs === null ? null : sql.json(project.globs)}::jsonb,
-          ${project.language}, ${project.embedder}, ${randomBytes(32).toString("hex")}) as project`;
+          p_slug => ${project.slug},
+          p_github_repo => ${project.repo},
+          p_branch => ${project.branch},
+          p_globs => ${project.globs === null ? null : sql.json(project.globs)}::jsonb,
+          p_language => ${project.language},
+          p_embedder => ${project.embedder},
+          p_secret => ${randomBytes(32).toString("hex")}
+        ) as project`;
       const [{ project: added }] = addedRow.parse([...rows]);
       for (const member of project.members) {
         await transaction`

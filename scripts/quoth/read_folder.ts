@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { blobShaOf } from "../../shared/servers/quoth/github/blob_sha.ts";
 import { isDocumentPath } from "../../shared/servers/quoth/sync/document_path.ts";
-import { MAX_FILE_BYTES, readDocument } from "../../shared/servers/quoth/sync/read_document.ts";
+import { MAX_DOCUMENT_BYTES, readDocument } from "../../shared/servers/quoth/sync/read_document.ts";
 
 /** A document in a folder. */
 export interface FolderFile {
@@ -55,7 +55,7 @@ async function pathsIn(folder: string, prefix = ""): Promise<string[]> {
 async function readFile(folder: string, path: string): Promise<FolderFile> {
   if (!isDocumentPath(path)) throw new Error("its path cannot name a document");
   const { size } = await Deno.stat(join(folder, path));
-  if (size > MAX_FILE_BYTES) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
+  if (size > MAX_DOCUMENT_BYTES) throw new Error(`it has more than ${MAX_DOCUMENT_BYTES} bytes`);
   const bytes = await Deno.readFile(join(folder, path));
   return { path, blobSha: await blobShaOf(bytes), content: readDocument(bytes) };
 }

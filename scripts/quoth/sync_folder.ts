@@ -33,7 +33,11 @@ export async function syncFolder(
       await transaction`select private.resume_syncs(private.hold_project(${projectId}::uuid))`;
       const rows = await transaction`
         select path, action
-        from private.folder_changes(${projectId}::uuid, ${sql.json(listing)}, ${CHUNKER_VERSION})`;
+        from private.folder_changes(
+          p_project_id => ${projectId}::uuid,
+          p_files => ${sql.json(listing)},
+          p_chunker_version => ${CHUNKER_VERSION}
+        )`;
       const changes = changeRow.array().parse([...rows]);
       const deletedCount = changes.filter(({ action }) => action === "delete").length;
       const counts = {

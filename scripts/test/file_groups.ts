@@ -3,7 +3,7 @@ import type { FileGroups, TestGroup } from "./plan_batches.ts";
 
 /** These tests need no platform, so starting a process takes longer than they do. */
 const UNITS: TestGroup = { name: "units", filesPerProcess: 24 };
-const UNIT_FOLDERS = /^(scripts|shared|stack|tests\/(conformance|llm|tool_schemas))\//;
+const UNIT_FOLDERS = /^tests\/(conformance|models)\//;
 
 /** A file under `tests/` joins a group by importing the module of a shared fixture. */
 const SHARED_FIXTURES: readonly TestGroup[] = [

@@ -5,7 +5,7 @@ import { readFileGroups } from "./file_groups.ts";
 Deno.test("readFileGroups() groups units, and files that import the same shared fixture", async () => {
   const root = await Deno.makeTempDir({ prefix: "supaswarm-groups-" });
   const sources = {
-    "shared/unit_test.ts": "",
+    "shared/platform/values/unit_test.ts": "",
     "tests/a/sharing_test.ts": `import { sharedPlatform } from "../mcp/shared_platform.ts";\n`,
     "tests/gateway/mcp/near_test.ts": `import { sharedPlatform } from "./shared_platform.ts";\n`,
     "tests/gateway/mcp/alone_test.ts": `import { bootMcpPlatform } from "./mcp_platform.ts";\n`,
@@ -24,7 +24,7 @@ Deno.test("readFileGroups() groups units, and files that import the same shared 
       Object.entries(groups).map(([file, { name }]) => [file, name]),
     );
     assert.deepEqual(names, {
-      "shared/unit_test.ts": "units",
+      "shared/platform/values/unit_test.ts": "units",
       "tests/a/sharing_test.ts": "shared_platform",
       "tests/gateway/mcp/near_test.ts": "shared_platform",
       "tests/models/llm/pure_test.ts": "units",

@@ -1,12 +1,17 @@
 import { join } from "node:path";
+import { CommandError } from "../cli/run_command.ts";
 import { fileDurations, readFileDurations, writeFileDurations } from "./file_durations.ts";
 import { readFileGroups } from "./file_groups.ts";
 import { planBatches, planRepetitions, type TestBatch } from "./plan_batches.ts";
 import { type BatchReport, runBatch } from "./run_batch.ts";
 import { batchLine } from "./summarize.ts";
+import { pgtapFilesEnv } from "./test_database.ts";
 
 /** After this time, a file is considered to hang. The longest takes four minutes on a quiet machine. */
 const BATCH_TIMEOUT_MS = 1_800_000;
+
+/** Runs the pgTAP files that are named, as one test file. */
+const PGTAP_RUNNER = "tests/platform/pgtap/chosen_files.ts";
 
 /** The tests to run. */
 export interface TestSuite {
@@ -28,9 +33,13 @@ export interface TestSuite {
  * Runs a suite, the longest files first. Streams the output of a single file. With several files,
  * shows only the output of those that fail, each as one block.
  */
-export async function runSuite(suite: TestSuite): Promise<readonly BatchReport[]> {
-  const { projectRoot, jobs, repetitions } = suite;
-  const files = await findTestFiles(projectRoot, suite.paths);
+export async function runSuite(given: TestSuite): Promise<readonly BatchReport[]> {
+  const { projectRoot, jobs, repetitions } = given;
+  const found = await findTestFiles(projectRoot, given.paths);
+  const pgtapFiles = found.filter((file) => file.endsWith(".sql"));
+  const files = found.filter((file) => !file.endsWith(".sql"));
+  if (pgtapFiles.length > 0) files.push(PGTAP_RUNNER);
+  const suite = { ...given, env: { ...given.env, ...pgtapFilesEnv(pgtapFiles) } };
   const batches = repetitions === undefined
     ? planBatches(
       files,
@@ -65,25 +74,43 @@ async function runShown(
   return report;
 }
 
-/** Finds the test files in `paths`, each once, sorted by name. */
+/**
+ * Finds the test files in `paths`, each once, sorted by name.
+ *
+ * @throws CommandError for a path without tests.
+ */
 async function findTestFiles(
   projectRoot: string,
   paths: readonly string[],
 ): Promise<string[]> {
   const files = new Set<string>();
   for (const path of paths) {
-    for (const file of await filesIn(projectRoot, path.replace(/^\.\/|\/+$/g, ""))) files.add(file);
+    const found = await filesIn(projectRoot, path.replace(/^\.\/|\/+$/g, ""));
+    if (found.length === 0) throw withoutTests(path);
+    for (const file of found) files.add(file);
   }
   return [...files].sort();
 }
 
+function withoutTests(path: string): CommandError {
+  return new CommandError(
+    `Cannot run the tests: there are none in "${path}". ` +
+      "Name files *_test.ts, pgTAP files supabase/tests/<function>/<claim>.sql, or folders of them",
+  );
+}
+
+function isTestFile(path: string): boolean {
+  return path.endsWith("_test.ts") || /^supabase\/tests\/.*\.sql$/.test(path);
+}
+
 async function filesIn(projectRoot: string, path: string): Promise<string[]> {
-  if ((await Deno.stat(join(projectRoot, path))).isFile) return [path];
+  const place = await Deno.stat(join(projectRoot, path)).catch(() => null);
+  if (place === null || place.isFile) return place !== null && isTestFile(path) ? [path] : [];
   const files: string[] = [];
   for await (const entry of Deno.readDir(join(projectRoot, path))) {
     const inner = `${path}/${entry.name}`;
     if (entry.isDirectory) files.push(...await filesIn(projectRoot, inner));
-    else if (entry.name.endsWith("_test.ts")) files.push(inner);
+    else if (isTestFile(inner)) files.push(inner);
   }
   return files;
 }

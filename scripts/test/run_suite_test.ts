@@ -29,6 +29,45 @@ Deno.test("runSuite() counts and names failures, including a file that cannot be
   ]);
 });
 
+Deno.test("runSuite() refuses a path without tests and says what to name", async () => {
+  await using folder = await folderWith({ "a_test.ts": PASSES, "b/inner.ts": PASSES });
+  const run = (...paths: string[]) =>
+    runSuite({ ...suiteIn(folder.path), paths, repetitions: undefined });
+
+  for (const path of ["tests/b", "tests/b/inner.ts", "tests/none_test.ts"]) {
+    await assert.rejects(
+      run("tests/a_test.ts", path),
+      ({ message }: Error) => message.includes(`"${path}"`) && message.includes("*_test.ts"),
+    );
+  }
+});
+
+Deno.test("runSuite() gives pgTAP files that are named, or in a named folder, to one test file", async () => {
+  await using folder = await folderWith({
+    "a_test.ts": PASSES,
+    "platform/pgtap/chosen_files.ts": `
+      for (const file of Deno.env.get("SUPASWARM_TEST_PGTAP_FILES").split("\\n")) {
+        Deno.test(file, () => {});
+      }`,
+    "../supabase/tests/f/one.sql": "",
+    "../supabase/tests/g/two.sql": "",
+    "../supabase/tests/g/three.sql": "",
+  });
+
+  const reports = await runSuite({
+    ...suiteIn(folder.path),
+    paths: ["supabase/tests/f/one.sql", "tests/a_test.ts", "supabase/tests/g/"],
+    repetitions: undefined,
+  });
+
+  assert.deepEqual(reports.flatMap(({ cases }) => cases).map(({ name }) => name).sort(), [
+    "passes",
+    "supabase/tests/f/one.sql",
+    "supabase/tests/g/three.sql",
+    "supabase/tests/g/two.sql",
+  ]);
+});
+
 Deno.test("runSuite() repeats a file and reports how often it failed", async () => {
   await using folder = await folderWith({ "b_test.ts": FAILS });
 

@@ -10,6 +10,8 @@ export type TestDatabase = "pglite" | "native";
 
 /** How `deno task test --db` reaches the processes of the tests. */
 const VARIABLE = "SUPASWARM_TEST_DATABASE";
+/** How the pgTAP files that the command names reach the process that runs them. */
+const PGTAP_VARIABLE = "SUPASWARM_TEST_PGTAP_FILES";
 
 /**
  * The engine of every fixture whose test does not name one. Without `deno task test`, for example
@@ -22,6 +24,16 @@ export const TEST_DATABASE: TestDatabase = Deno.env.get(VARIABLE) === "native"
 /** Returns the environment of a process whose {@linkcode TEST_DATABASE} is `database`. */
 export function testDatabaseEnv(database: TestDatabase): Record<string, string> {
   return { [VARIABLE]: database };
+}
+
+/** Returns the environment of the process that runs these pgTAP files. */
+export function pgtapFilesEnv(paths: readonly string[]): Record<string, string> {
+  return { [PGTAP_VARIABLE]: paths.join("\n") };
+}
+
+/** The pgTAP files that this process runs. */
+export function chosenPgtapFiles(): string[] {
+  return (Deno.env.get(PGTAP_VARIABLE) ?? "").split("\n").filter((path) => path !== "");
 }
 
 /**

@@ -80,7 +80,7 @@ const ZOD_TYPES = new Set(["ZodSafeParseResult", "core", "infer", "input", "outp
 Deno.test("shared/vendor/zod.js has every value that the project reads from it", async () => {
   const { z } = await import("../../shared/vendor/zod.js");
   const used = new Set<string>();
-  for (const folder of ["scripts", "shared", "stack", "supabase/functions", "tests"]) {
+  for (const folder of ["lab", "scripts", "shared", "stack", "supabase/functions", "tests"]) {
     const paths = await readdir(join(PROJECT_ROOT, folder), { recursive: true });
     for (const path of paths.filter((path) => path.endsWith(".ts"))) {
       const code = await Deno.readTextFile(join(PROJECT_ROOT, folder, path));
