@@ -90,7 +90,7 @@ async function callCosts(database: QueueDatabase) {
         void values[part].push(await cost.cpuUs(call));
       let task: ClaimedTask | undefined;
       await measure("create", () => createTask(sql));
-      await measure("claim", async () => task = await claimOne(store, true));
+      await measure("claim", async () => task = await claimOne(store));
       if (task === undefined) throw new Error("Cannot claim a task: there is none");
       const lease = task;
       for (const seq of [1, 2, 3, 4]) {
@@ -147,7 +147,11 @@ async function addOwners(sql: Sql, runningCount: number): Promise<void> {
     select count(*)
     from (select id from auth.users order by id limit ${OWNERS / 2}::int) as owner
     cross join generate_series(1, ${WAITING}::int) as n
-    cross join lateral private.create_task(${AGENT}, to_jsonb('now' || n), owner.id) as created`;
+    cross join lateral private.create_task(
+      p_agent => ${AGENT},
+      p_input => to_jsonb('now' || n),
+      p_created_by => owner.id
+    ) as created`;
   await sql`
     insert into public.tasks
       (id, master_task_id, agent_id, agent_slug, input, created_by, status, epoch, worker_id, lease_expires_at, started_at)
@@ -177,8 +181,8 @@ function createTask(sql: Sql): PromiseLike<unknown> {
   return sql`select task_id from private.create_task(${AGENT}, '"now"')`;
 }
 
-async function claimOne(store: TaskStore, beginsFirstSteps = false): Promise<ClaimedTask> {
-  const [task] = await store.claim("bench", 1, { beginsFirstSteps });
+async function claimOne(store: TaskStore): Promise<ClaimedTask> {
+  const [task] = await store.claim("bench", 1);
   if (task === undefined) throw new Error("Cannot claim a task: there is none");
   return task;
 }

@@ -48,7 +48,11 @@ export async function benchFairness(db: string): Promise<BenchResult> {
   await sql`
     select count(*)
     from generate_series(1, ${FLOOD}::int) as n,
-      lateral private.create_task('leaf', jsonb_build_object('n', n), ${flood}::uuid)`;
+      lateral private.create_task(
+        p_agent => 'leaf',
+        p_input => jsonb_build_object('n', n),
+        p_created_by => ${flood}::uuid
+      )`;
   const beside: number[] = [];
   for (let round = 0; round < ROUNDS; round++) beside.push(...await waitsOfDrop(measured, drop));
   const [left] = await sql<{ count: number }[]>`

@@ -33,10 +33,10 @@ export async function benchLearning(db: string): Promise<BenchResult> {
   await addTools(sql, apis.url);
   const user = await addUser(sql);
   const without = await runRounds(measured, async () => {
-    await forgetEverything(sql);
+    await deleteEverything(sql);
     return user;
   });
-  await forgetEverything(sql);
+  await deleteEverything(sql);
   const withCache = await runRounds(measured, () => Promise.resolve(user));
   const newUser = await runRounds(measured, () => addUser(sql));
   return toResult({ without, withCache, newUser }, await serverVersion(sql));
@@ -143,7 +143,7 @@ async function addUser(sql: Sql): Promise<string> {
   return id;
 }
 
-async function forgetEverything(sql: Sql): Promise<void> {
+async function deleteEverything(sql: Sql): Promise<void> {
   await sql`
     update public.mcp_tools_cache
     set successful_parameters = '[]', success_count = 0, last_successful_call = null`;

@@ -59,8 +59,11 @@ export async function startMeasuredStack(
     async createTask(agent, { input = "now", ownerId, budget } = {}) {
       const [row] = await sql<{ id: string }[]>`
         select task_id as id from private.create_task(
-          ${agent}, ${sql.json(input)}, ${ownerId ?? null}::uuid,
-          p_budget => ${budget === undefined ? null : sql.json(budget)}::jsonb)`;
+          p_agent => ${agent},
+          p_input => ${sql.json(input)},
+          p_created_by => ${ownerId ?? null}::uuid,
+          p_budget => ${budget === undefined ? null : sql.json(budget)}::jsonb
+        )`;
       if (row === undefined) throw new Error("Cannot find the created task");
       return row.id;
     },

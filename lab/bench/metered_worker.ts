@@ -5,6 +5,7 @@
 import { createWorkerApp } from "../../shared/app/worker_app.ts";
 import { readConfig } from "../../shared/platform/config/env.ts";
 import { startMetering } from "../../shared/platform/isolate/cpu_meter.ts";
+import type { OpenLogger } from "../../shared/platform/log/logger.ts";
 import { surviveStrayErrors } from "../../shared/platform/isolate/survive_stray_errors.ts";
 import { keepCombinedSignals } from "../../shared/platform/isolate/keep_combined_signals.ts";
 
@@ -12,12 +13,13 @@ surviveStrayErrors(() => {});
 keepCombinedSignals();
 const noteArrival = startMetering();
 const counted = { meter_ms: 0, thread_ms: 0 };
-const app = createWorkerApp(readConfig(), (_level, _event, fields = {}) => {
+const noteUse: OpenLogger = (_level, _event, fields = {}) => {
   const { cpu_used_ms: meterMs } = fields;
   if (typeof meterMs !== "number") return;
   counted.meter_ms = meterMs;
   counted.thread_ms = readThreadMs() - beganMs;
-});
+};
+const app = createWorkerApp(readConfig(), noteUse);
 const beganMs = readThreadMs();
 noteArrival();
 const answer = await app.fetch(

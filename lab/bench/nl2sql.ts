@@ -1,6 +1,6 @@
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { classifySql } from "../../shared/servers/sql/classify_sql.ts";
-import { estimateTokens } from "../../shared/servers/sql/context/choose_context.ts";
+import { estimateContextTokens } from "../../shared/servers/sql/context/choose_context.ts";
 import { describeTable } from "../../shared/servers/sql/linking/compact_schema.ts";
 import type { LinkableTable } from "../../shared/servers/sql/linking/linkable_table.ts";
 import { linkTables } from "../../shared/servers/sql/linking/link_tables.ts";
@@ -158,7 +158,7 @@ function tokensOf({ tables }: TableIndex, chosen: readonly number[]): number {
     const table = tables[place];
     return table === undefined ? [] : [describeTable(table, tables)];
   });
-  return estimateTokens(lines.join("\n"));
+  return estimateContextTokens(lines.join("\n"));
 }
 
 /** Runs the validation of `generate_sql` on gold queries and on mutated ones. */

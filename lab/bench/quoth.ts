@@ -176,7 +176,11 @@ function searchesOf(
     text: async (query) => {
       const rows = await sql`
         select file_path, start_line, end_line
-        from public.search_documents(${projectId}::uuid, ${query}, p_limit => ${4 * HITS})`;
+        from public.search_documents(
+          p_project_id => ${projectId}::uuid,
+          p_query => ${query},
+          p_limit => ${4 * HITS}
+        )`;
       return rows.map(toHit);
     },
     vector: async (query) => {
@@ -185,7 +189,10 @@ function searchesOf(
       const rows = await sql`
         select found.file_path, chunk.start_line, chunk.end_line
         from public.match_documents(
-          ${`[${vector.join(",")}]`}::extensions.vector, null, ${4 * HITS}, ${projectId}::uuid
+          query_embedding => ${`[${vector.join(",")}]`}::extensions.vector,
+          match_threshold => null,
+          match_count => ${4 * HITS},
+          filter_project_id => ${projectId}::uuid
         ) with ordinality as found
         join public.document_embeddings as chunk on chunk.id = found.id
         order by found.ordinality`;
@@ -212,11 +219,11 @@ async function measure(
   const scored: { readonly kind: string; readonly score: RankingScore }[] = [];
   const queue = queries.values();
   await Promise.all(Array.from({ length: lanes }, async () => {
-    for (const { kind, query, judgement } of queue) {
+    for (const { kind, query, judgment } of queue) {
       const startedAt = performance.now();
       const hits = await search(query);
       durationsMs.push(performance.now() - startedAt);
-      scored.push({ kind, score: scoreRanking(hits, judgement) });
+      scored.push({ kind, score: scoreRanking(hits, judgment) });
     }
   }));
   const of = (kind: string, metric: keyof RankingScore) =>

@@ -37,14 +37,27 @@ const SEARCHES = {
   hybrid: (sql, projectId, { text, vector }) =>
     sql`
     select id from public.search_documents(
-      ${projectId}::uuid, ${text}, ${vector}::text::extensions.vector, ${EMBEDDER}, 20)`,
+      p_project_id => ${projectId}::uuid,
+      p_query => ${text},
+      p_query_embedding => ${vector}::text::extensions.vector,
+      p_embedder => ${EMBEDDER},
+      p_limit => 20
+    )`,
   words: (sql, projectId, { text }) =>
     sql`
-    select id from public.search_documents(${projectId}::uuid, ${text}, p_limit => ${TOP}::int)`,
+    select id from public.search_documents(
+      p_project_id => ${projectId}::uuid,
+      p_query => ${text},
+      p_limit => ${TOP}::int
+    )`,
   vectors: (sql, projectId, { vector }) =>
     sql`
     select id from public.match_documents(
-      ${vector}::text::extensions.vector, null, ${TOP}::int, ${projectId}::uuid)`,
+      query_embedding => ${vector}::text::extensions.vector,
+      match_threshold => null,
+      match_count => ${TOP}::int,
+      filter_project_id => ${projectId}::uuid
+    )`,
 } satisfies Record<string, Search>;
 
 /**
@@ -59,7 +72,10 @@ const INDEX_SEARCHES = {
       from private.query_terms('english', ${text}) with ordinality as term (term, words, place)
     ) as query
     cross join lateral private.worded_chunks(
-      ${projectId}::uuid, ${EMBEDDER}, query.words, ${TOP}::int
+      p_project_id => ${projectId}::uuid,
+      p_embedder => ${EMBEDDER},
+      p_words => query.words,
+      p_limit => ${TOP}::int
     ) as chunk`,
   vectors: SEARCHES.vectors,
 } satisfies Record<string, Search>;

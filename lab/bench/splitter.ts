@@ -1,5 +1,5 @@
 import { splitMarkdown } from "../../shared/servers/quoth/markdown/split_markdown.ts";
-import { estimateTokens } from "../../shared/servers/quoth/markdown/token_meter.ts";
+import { estimateTextTokens } from "../../shared/servers/quoth/markdown/token_meter.ts";
 import { type BenchResult, judge, percentile } from "./bench_result.ts";
 import { readReferenceFiles, type ReferenceFile } from "./reference_files.ts";
 import { scanFences } from "./scan_fences.ts";
@@ -57,7 +57,7 @@ async function measure(
     const lines = content.split("\n");
     return scanFences(content).fences
       .filter(({ startLine, endLine }) =>
-        estimateTokens(lines.slice(startLine - 1, endLine).join("\n")) <= MAX_FENCE_TOKENS
+        estimateTextTokens(lines.slice(startLine - 1, endLine).join("\n")) <= MAX_FENCE_TOKENS
       )
       .map(({ startLine, endLine }) =>
         (documents[index]?.chunks ?? [])

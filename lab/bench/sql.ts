@@ -2,7 +2,7 @@ import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { runAsUser } from "../../shared/platform/db/run_as_user.ts";
 import { readRows } from "../../shared/servers/supabase/read_rows.ts";
 import { runGuarded } from "../../shared/servers/supabase/guarded_transaction.ts";
-import type { AdmittedCall } from "../../shared/servers/supabase/judged_call.ts";
+import type { AdmittedStatement } from "../../shared/servers/supabase/judged_call.ts";
 import { readSqlSettings } from "../../shared/servers/supabase/sql_settings.ts";
 import { statementRequest } from "../../shared/servers/supabase/statement_request.ts";
 import { classifySql } from "../../shared/servers/sql/classify_sql.ts";
@@ -91,7 +91,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 async function firstParseMs(): Promise<number> {
   const source = `
     const startedAt = performance.now();
-    const { classifySql } = await import("../../scripts/bench/shared/sql/classify_sql.ts");
+    const { classifySql } = await import("./shared/sql/classify_sql.ts");
     const policy = { exposedSchemas: ["public"], readFunctions: [], writeFunctions: [] };
     const { statementClass } = await classifySql("select 1", policy);
     if (statementClass !== "read") throw new Error(statementClass);
@@ -126,7 +126,7 @@ async function measureReads(sql: Sql): Promise<{ bare: number[]; guarded: number
 }
 
 /** Creates a classified read of a user, with the tool context that a read needs. */
-async function admittedCall(sql: Sql): Promise<AdmittedCall> {
+async function admittedCall(sql: Sql): Promise<AdmittedStatement> {
   const userId = crypto.randomUUID();
   await sql`insert into auth.users (id, email) values (${userId}, 'reader@example.com')`;
   const verdict = await classifySql(READ, DEFAULT_SQL_POLICY);

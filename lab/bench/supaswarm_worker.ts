@@ -19,8 +19,8 @@ const runner = new WorkRunner({
   id: "bench",
   kind: {
     noun: "task",
-    claim: async (workerId, { limit, isAhead }) =>
-      (await store.claim(workerId, limit, { isAhead }))
+    claim: async (workerId, { limit, isIdle }) =>
+      (await store.claim(workerId, limit, isIdle))
         .map(({ taskId, epoch }) => ({ id: taskId, epoch })),
     renew: async (workerId, leases) =>
       (await store.heartbeat(workerId, leases.map(({ id, epoch }) => ({ taskId: id, epoch }))))
@@ -29,10 +29,6 @@ const runner = new WorkRunner({
       begin();
       settle();
       return store.finish({ taskId: id, epoch }, "done", null);
-    },
-    async letGo({ id, epoch }) {
-      await store.yield({ taskId: id, epoch }, { hasBegun: false });
-      return "yielded";
     },
     wakeSuccessor: () => Promise.resolve(),
   },

@@ -47,10 +47,14 @@ export async function beginSteps(sql: Sql, job: TracedJob, count: number): Promi
       from generate_series(${first}::int, ${job.lastSeq}::int) as n
       returning seq
     )
-    select private.emit_events(${job.id}::uuid, ${job.id}::uuid, array_agg(
-      row('tool.started', jsonb_build_object('step_seq', seq, 'name', 'search'))::private.task_event
-      order by seq
-    ))
+    select private.emit_events(
+      p_task_id => ${job.id}::uuid,
+      p_master_task_id => ${job.id}::uuid,
+      p_events => array_agg(
+        row('tool.started', jsonb_build_object('step_seq', seq, 'name', 'search'))::private.task_event
+        order by seq
+      )
+    )
     from begun`;
   return Array.from({ length: count }, (_, index) => first + index);
 }
@@ -63,9 +67,13 @@ export async function endSteps(sql: Sql, job: TracedJob, seqs: readonly number[]
       where task_id = ${job.id}::uuid and seq in ${sql([...seqs])}
       returning seq
     )
-    select private.emit_events(${job.id}::uuid, ${job.id}::uuid, array_agg(
-      row('tool.completed', jsonb_build_object('step_seq', seq, 'name', 'search'))::private.task_event
-      order by seq
-    ))
+    select private.emit_events(
+      p_task_id => ${job.id}::uuid,
+      p_master_task_id => ${job.id}::uuid,
+      p_events => array_agg(
+        row('tool.completed', jsonb_build_object('step_seq', seq, 'name', 'search'))::private.task_event
+        order by seq
+      )
+    )
     from ended`;
 }

@@ -2,7 +2,7 @@ import { z } from "../../../shared/vendor/zod.js";
 import { findSection } from "../../../shared/servers/quoth/find_section.ts";
 import { listSections } from "../../../shared/servers/quoth/list_sections.ts";
 import { readReferenceData, readReferenceFiles, type ReferenceFile } from "../reference_files.ts";
-import type { Judgement } from "./score_ranking.ts";
+import type { Judgment } from "./score_ranking.ts";
 
 /** The kinds of queries, from exact names to paraphrases. */
 export const QUERY_KINDS = ["anchor", "sentence", "paraphrase", "identifier"] as const;
@@ -18,7 +18,7 @@ const querySchema = z.object({
 export interface ReferenceQuery {
   readonly kind: typeof QUERY_KINDS[number];
   readonly query: string;
-  readonly judgement: Judgement;
+  readonly judgment: Judgment;
 }
 
 /** Reads the reference documents and their queries, or null if this machine has none. */
@@ -33,12 +33,12 @@ export async function readReferenceQueries(): Promise<
   const lines = new TextDecoder().decode(packed).trim().split("\n");
   const queries = await Promise.all(lines.map(async (line): Promise<ReferenceQuery> => {
     const { kind, query, relevant, exclude } = querySchema.parse(JSON.parse(line));
-    const judgement = {
+    const judgment = {
       files: new Set(relevant.map((target) => target.split("#")[0] ?? "")),
       excluded: new Set(exclude),
       section: await sectionOf(relevant, contents),
     };
-    return { kind, query, judgement };
+    return { kind, query, judgment };
   }));
   return { files, queries };
 }
@@ -47,7 +47,7 @@ export async function readReferenceQueries(): Promise<
 async function sectionOf(
   relevant: readonly string[],
   contents: ReadonlyMap<string, string>,
-): Promise<Judgement["section"]> {
+): Promise<Judgment["section"]> {
   const [file = "", anchor] = relevant.find((target) => target.includes("#"))?.split("#") ?? [];
   const content = contents.get(file);
   if (anchor === undefined || content === undefined) return null;

@@ -8,7 +8,7 @@ export interface RankedHit {
 }
 
 /** The expected results of a query. */
-export interface Judgement {
+export interface Judgment {
   readonly files: ReadonlySet<string>;
   /** Files that are excluded because the query is from them. */
   readonly excluded: ReadonlySet<string>;
@@ -26,8 +26,8 @@ export interface RankingScore {
 }
 
 /** Scores hits, best first: by file, counting its first hit, and by section. */
-export function scoreRanking(hits: readonly RankedHit[], judgement: Judgement): RankingScore {
-  const { files: wanted, excluded, section } = judgement;
+export function scoreRanking(hits: readonly RankedHit[], judgment: Judgment): RankingScore {
+  const { files: wanted, excluded, section } = judgment;
   const kept = hits.filter(({ file }) => !excluded.has(file));
   const files = [...new Set(kept.map(({ file }) => file))];
   const gains = files.slice(0, 10).map((file) => wanted.has(file) ? 1 : 0);

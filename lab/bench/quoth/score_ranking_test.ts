@@ -17,12 +17,12 @@ Deno.test("a ranking is scored by file without the excluded files", () => {
 });
 
 Deno.test("the right file with other lines does not count as a section hit", () => {
-  const judgement = {
+  const judgment = {
     files: new Set(["a"]),
     excluded: new Set<string>(),
     section: { file: "a", range: { startLine: 20, endLine: 30 } },
   };
 
-  assert.equal(scoreRanking([hit("a", 1, 19)], judgement).sectionHitAt5, 0);
-  assert.equal(scoreRanking([hit("a", 1, 19), hit("a", 30, 40)], judgement).sectionHitAt5, 1);
+  assert.equal(scoreRanking([hit("a", 1, 19)], judgment).sectionHitAt5, 0);
+  assert.equal(scoreRanking([hit("a", 1, 19), hit("a", 30, 40)], judgment).sectionHitAt5, 1);
 });
