@@ -43,7 +43,7 @@ export function createTracedApp(name: string, create: CreateApp, config: Config,
   };
 }
 
-/** Includes the spans of handed-on work. */
+/** Includes the spans of background work. */
 async function unloadTraced(app: App, telemetry: Telemetry): Promise<void> {
   try {
     await app.unload?.();

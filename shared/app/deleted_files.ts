@@ -58,11 +58,11 @@ function createDeletedFiles(sql: Sql, storage: ArtifactStorageOptions): DeletedF
       if (!response.ok) throw unavailable(`Storage responded with ${response.status}`);
     },
 
-    async forget(paths) {
+    async deleteRecords(paths) {
       try {
-        await sql`select private.forget_removed_files(${sql.json([...paths])})`;
+        await sql`select private.delete_removed_files(${sql.json([...paths])})`;
       } catch (error) {
-        throw toSwarmError(error, "forget the files of deleted jobs");
+        throw toSwarmError(error, "record the removal of files");
       }
     },
   };

@@ -32,7 +32,7 @@ const FUNCTION_NAME = "mcp";
  * protocol. A 401 links to the OAuth metadata of the resource, which is served here too.
  */
 export function createMcpApp(config: Config, log: Logger): App {
-  const { apiKeys, allowedOrigins } = config;
+  const { apiKeys, publicUrl, allowedOrigins } = config;
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, ["caller", "caller"]);
   const gate = createRequestGate(config.cpu);
   const gateway = createAppGateway({ config, sql, log, keepAlive: runInBackground });
@@ -41,7 +41,7 @@ export function createMcpApp(config: Config, log: Logger): App {
   const checkSession = createSessionCheck(sql);
 
   async function answer(request: Request): Promise<Response> {
-    assertOriginAllowed(request, { projectUrl: apiKeys.url, allowedOrigins });
+    assertOriginAllowed(request, { projectUrl: apiKeys.url, publicUrl, allowedOrigins });
     const server = serverOfUrl(new URL(request.url), FUNCTION_NAME);
     const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
     const message = await readMessage(request);

@@ -81,7 +81,7 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
   const fetch = createHttpHandler({ methods: ["POST"], log }, (request) => {
     // The budget of bodies limits webhooks: they mostly wait for their bodies.
     const isWebhook = request.headers.has(GITHUB_EVENT_HEADER);
-    return isWebhook ? answerOne(request) : gate.admit(() => answerOne(request));
+    return isWebhook ? answerOne(request) : gate.admit(() => answerOne(request), request);
   });
   return {
     fetch,

@@ -2,7 +2,7 @@ import type { Config } from "../platform/config/env.ts";
 import type { Sql } from "../platform/db/sql_client.ts";
 import { createModelCaller } from "../models/llm/call_model.ts";
 import { createModelAdapter } from "../models/llm/create_model_adapter.ts";
-import { createModelKeyResolver } from "../llm/resolve_model_key.ts";
+import { createModelKeyResolver } from "../models/llm/resolve_model_key.ts";
 import type { Logger } from "../platform/log/logger.ts";
 import { createGuardedFetch } from "../platform/net/guarded_fetch.ts";
 import { NO_TELEMETRY, type Telemetry } from "../platform/telemetry/telemetry.ts";

@@ -123,6 +123,7 @@ async function call(
     onText: null,
     logs: null,
     input,
+    approval: "none",
     onModelUse: () => {},
     grantedScopes: null,
     onUnrecordedValue: () => {},

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { addAgent } from "../e2e/operator.ts";
+import { addAgent, addTool, grantToUser } from "../e2e/operator.ts";
 import { call, complete, newestResults, scriptTurns } from "../e2e/script.ts";
+import { startHttpServer } from "../gateway/tools/http_fixture.ts";
 import { testsSharing } from "../shared_fixture.ts";
 import {
   assertAccessible,
@@ -109,6 +110,50 @@ consoleTest("a review is answered on a phone, and the job resumes", async (fixtu
     comments: "After lunch",
   });
   assert.deepEqual(reader.offences, []);
+});
+
+consoleTest("a tool call is approved with other arguments, and runs with them", async (fixture) => {
+  const { sql, stack } = fixture.platform;
+  const bank = startHttpServer(() => new Response("paid"));
+  try {
+    const parameters = {
+      type: "object",
+      properties: { to: { type: "string" }, amount: { type: "integer", maximum: 1000 } },
+      required: ["to", "amount"],
+    };
+    const config = { method: "POST", url: `${bank.url}/pay`, parameters };
+    const toolId = await addTool(sql, { slug: "bank", type: "http_api", config });
+    await addAgent(sql, { slug: "payer", tools: [{ id: toolId }] });
+    await sql`
+      insert into public.agent_approvals (agent_id, tool_id, ask)
+      select id, ${toolId}, 'always' from public.agents where slug = 'payer'`;
+    const pay = call("bank__bank", { to: "bob", amount: 500 });
+    stack.models.addAgent(scriptTurns("payer", pay, complete("done")));
+    await using reader = await fixture.open();
+    const { page } = reader;
+    const userId = await reader.signUp("approver");
+    await grantToUser(sql, userId, [toolId]);
+    const id = await startJob(reader, "payer", "Pay Bob");
+    await untilChip(reader, "Needs review");
+    await page.getByRole("link", { name: "Answer the review" }).click();
+
+    await page.getByText("A rule requires a person's approval").first().waitFor();
+    await assertAccessible(page, "the review of a call");
+    await picture(page, "review_call");
+    await page.getByLabel("amount").fill("5000");
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.locator("fieldset.call .problem").first().waitFor();
+    await page.getByLabel("amount").fill("50");
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByRole("heading", { name: "No open reviews" }).waitFor();
+    await reader.go(`/jobs/${id}`);
+    await untilChip(reader, "Completed");
+
+    assert.deepEqual(bank.seen.map(({ body }) => JSON.parse(body)), [{ to: "bob", amount: 50 }]);
+    assert.deepEqual(reader.offences, []);
+  } finally {
+    await bank.stop();
+  }
 });
 
 consoleTest("a job that has ended takes a follow-up message, and answers it", async (fixture) => {

@@ -53,7 +53,7 @@ function page(text: string, seconds: string): string {
   return `# A recorded session of the quickstart
 
 Written by \`deno task quickstart:record\`, which runs the shell commands of the
-[quickstart](quickstart.md) in a fresh copy of the project. All of it took ${seconds} s, on a machine with two cores that did other work at the same time.
+[quickstart](quickstart.md) in a fresh copy of the project. It took ${seconds} s on a busy two-core machine.
 
 \`\`\`\`text
 ${text}

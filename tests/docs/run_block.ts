@@ -162,7 +162,12 @@ Object.assign(globalThis, knownNames, { knownNames, supabase, url, taskId: ${
   await Deno.writeTextFile(join(folder, "prelude.js"), prelude);
   await Deno.writeTextFile(
     join(folder, "deno.json"),
-    JSON.stringify({ imports: { "@supabase/supabase-js": SUPABASE_JS } }),
+    JSON.stringify({
+      imports: {
+        "@supabase/supabase-js": SUPABASE_JS,
+        "supaswarm/client": join(stack.clone.root, "client/mod.ts"),
+      },
+    }),
   );
   await Deno.writeTextFile(
     join(folder, `${name}.${extension}`),

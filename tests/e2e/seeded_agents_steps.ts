@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { DemoUser } from "../../scripts/demo/user_client.ts";
@@ -25,12 +26,12 @@ export async function seededAgents(
     return created(answer).task_id;
   }
 
-  async function approve(taskId: string): Promise<void> {
+  async function approve(taskId: string, response: JsonObject = {}): Promise<void> {
     await untilTask(sql, taskId, "needs_human_review");
     const { error } = await user.client.rpc("respond_to_review", {
       p_task_id: taskId,
       p_approved: true,
-      p_response: {},
+      p_response: response,
       p_comments: "Fine.",
     });
     assert.equal(error, null);
@@ -49,7 +50,7 @@ export async function seededAgents(
 
   await t.step("the seeded planner has readers digest the served folder", async () => {
     const taskId = await createTask("planner", { folder: "." });
-    await approve(taskId);
+    await approve(taskId, { choice: "Write it" });
 
     const { output, storage_paths } = await untilTask(sql, taskId, "completed");
     assert.match(JSON.stringify(output), /"files":2/);

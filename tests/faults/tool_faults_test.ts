@@ -43,7 +43,7 @@ Deno.test("a job survives any fault of its tools, and no write is repeated blind
     await answer(platform, taskId, false);
     const { output } = await untilTask(platform.sql, taskId, "completed");
 
-    assert.equal(question?.context.reason, "TOOL_OUTCOME_UNKNOWN");
+    assert.deepEqual(question?.context.reasons, ["outcome_unknown"]);
     assert.match(JSON.stringify(output), /outcome is unknown.*decided not to make it again/s);
     assert.equal(silent.seen.length, 1);
   });

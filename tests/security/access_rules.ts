@@ -110,6 +110,10 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   },
   agent_audience: OF_AUDIENCE,
   agent_guardrails: OF_USABLE_AGENT,
+  agent_approvals: {
+    usersRead: `(user_id is null or user_id = $1) and agent_id in (${USABLE_AGENTS})`,
+    service: "writes",
+  },
   agent_fallbacks: OF_USABLE_AGENT,
   agent_handoffs: {
     usersRead: `agent_id in (${USABLE_AGENTS}) and target_agent_id in (${USABLE_AGENTS})`,
@@ -198,7 +202,15 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   sessions: owned("user_id = $1", "swarm:run", "writes"),
   agent_mcp_connections: {
     ...owned("user_id = $1", "swarm:run", "writes"),
-    hidden: ["config_hash", "discovery", "listing_error", "listing_started_at", "pin", "session"],
+    hidden: [
+      "config_hash",
+      "discovery",
+      "listing_error",
+      "listing_started_at",
+      "pin",
+      "session",
+      "was_listed",
+    ],
   },
   mcp_tools_cache: owned(
     "connection_id in (select id from public.agent_mcp_connections where user_id = $1)",
@@ -233,6 +245,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
  */
 export interface CallWorld {
   readonly agentId: string;
+  readonly agentSlug: string;
   /** The owner's connection to the tool. */
   readonly connectionId: string;
   readonly toolSlug: string;
@@ -347,6 +360,14 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...EACH_USER,
     arguments: ({ toolSlug }) => ({ p_tool_slug: toolSlug, p_secret: "a user's own" }),
   },
+  "set_approval(text, text, text, jsonb, text)": {
+    ...EACH_USER,
+    arguments: ({ agentSlug, toolSlug }) => ({
+      p_agent: agentSlug,
+      p_tool: toolSlug,
+      p_ask: "always",
+    }),
+  },
   "set_provider_key(text, text)": {
     ...EACH_USER,
     arguments: ({ providerName }) => ({ p_provider: providerName, p_secret: "a user's own" }),
@@ -361,6 +382,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
   },
   "list_jobs(jsonb, jsonb, integer)": { ...EACH_USER, agent: "runs", arguments: none },
+  "storage_use()": { ...EACH_USER, agent: "runs", arguments: none },
   "job_counts(jsonb)": { ...EACH_USER, agent: "runs", arguments: none },
   "usage_report(text, timestamp with time zone, timestamp with time zone, integer)": {
     ...EACH_USER,
@@ -467,7 +489,9 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "describe_schema(jsonb)",
   "fork_task(uuid, integer, jsonb)",
   "has_scope(text)",
+  "has_write_policy(oid, text)",
   "hides_rows(oid)",
+  "hides_rows_by_policy(oid)",
   "is_operator()",
   "is_own_channel(text)",
   "is_own_job_file(text)",
@@ -475,13 +499,13 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "job_counts(jsonb)",
   "join_channel(text)",
   "join_channel_as_operator(text)",
-  "keep_sql_answer(uuid, jsonb)",
   "list_forks(uuid, integer)",
   "list_jobs(jsonb, jsonb, integer)",
   "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",
   "may_delete_upload(text)",
   "may_upload(text)",
+  "missing_write_right(oid, text, jsonb)",
   "next_schedule_times(text, text, integer, timestamp with time zone)",
   "operator_acts()",
   "operator_cancel_job(uuid, text)",
@@ -503,15 +527,18 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "read_events(uuid, text, integer, integer)",
   "read_trace(uuid, jsonb, integer)",
   "reads_hidden_rows()",
+  "record_sql_answer(uuid, jsonb)",
   "resend_webhook_message(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
   "retry_task(uuid)",
   "rotate_webhook_secret(uuid, text)",
   "save_ruleset(uuid, text, jsonb, integer)",
   "search_documents(uuid, text, vector, text, integer, text, integer)",
+  "set_approval(text, text, text, jsonb, text)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
   "spend_sql_confirmation(text, text, text, text, text)",
+  "storage_use()",
   "task_id_of_channel(text)",
   "usage_report(text, timestamp with time zone, timestamp with time zone, integer)",
   "view_definition(oid, jsonb)",

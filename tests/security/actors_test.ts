@@ -484,14 +484,14 @@ async function taskInReview(platform: McpPlatform, user: McpUser): Promise<strin
   await sql`
     insert into public.human_reviews (task_id, seq, question) values (${taskId}, 1, 'Send 9,000?')`;
   await sql`
-    update public.tasks set status = 'needs_human_review', message_id = null where id = ${taskId}`;
+    update public.tasks set status = 'needs_human_review' where id = ${taskId}`;
   return taskId;
 }
 
 async function failedTask(platform: McpPlatform, user: McpUser): Promise<string> {
   const taskId = await createTask(platform, user, HELPER);
   await platform.sql`
-    update public.tasks set status = 'failed', error = '{}', finished_at = now(), message_id = null
+    update public.tasks set status = 'failed', error = '{}', finished_at = now()
     where id = ${taskId}`;
   return taskId;
 }

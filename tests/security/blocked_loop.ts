@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import process from "node:process";
 
 /**
- * The longest time the event loop may block, in CPU time of its thread: three times the 50 ms that
+ * The longest time the event loop may block, in CPU time of its thread: four times the 50 ms that
  * one request may take, because memory and caches of a busy machine are shared.
  */
-export const MAX_STEP_MS = 150;
+export const MAX_STEP_MS = 200;
 /** The longest time another caller's call may take meanwhile. */
 const MAX_BYSTANDER_MS = 1_000;
 /** A garbage collection or a busy machine does not delay every run. */

@@ -32,7 +32,8 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   await tasks.deadLetter();
   await addOperatorRows(sql, { ownerId, connectionId, taskId: await tasks.waitingTask() });
   const agentId = await idOf(sql, AGENT);
-  return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, webhook, ...tasks };
+  const names = { agentSlug: AGENT, toolSlug: TOOL, providerName: PROVIDER };
+  return { agentId, connectionId, ...names, webhook, ...tasks };
 }
 
 /** An agent for the owner only, to which the other agent may hand off. */
@@ -59,6 +60,13 @@ async function addNamedAgent(
     guardrail as (
       insert into public.agent_guardrails (agent_id, stage, tool_id, tool_name)
       select named.id, 'input', tool.id, 'check' from named, public.tools as tool limit 1
+    ),
+    approval as (
+      insert into public.agent_approvals (agent_id, tool_name, user_id, ask)
+      select named.id, '*', null::uuid, 'always' from named
+      union all
+      select agent.id, 'web_search', ${ownerId}::uuid, 'never'
+      from public.agents as agent where agent.slug = ${AGENT}
     ),
     handoff as (
       insert into public.agent_handoffs (agent_id, target_agent_id)
@@ -244,7 +252,7 @@ async function addOperatorRows(
       update public.task_events set at = now() - interval '1 hour' where task_id = ${taskId}
     )
     update public.tasks
-    set status = 'running', message_id = null, worker_id = 'matrix-worker',
+    set status = 'running', worker_id = 'matrix-worker',
       lease_expires_at = now() + interval '1 day', started_at = now() - interval '1 hour'
     where id = ${taskId}`;
   await sql`
@@ -252,7 +260,7 @@ async function addOperatorRows(
       (connection_id, tool_name, tool_schema, openai_schema, state, held_definition)
     values (${connectionId}, 'waiting', '{}', '{}', 'pending', '{"hash": "hash", "schema": {}}')`;
   await sql`
-    select private.note_maintenance_failure('end_overdue_job', ${taskId}, '23514', 'a row is broken')`;
+    select private.record_maintenance_failure('end_overdue_job', ${taskId}, '23514', 'a row is broken')`;
   await sql`
     insert into private.operator_acts (act, owner_id, master_task_id)
     values ('job.cancelled', ${ownerId}, ${taskId})`;

@@ -230,7 +230,7 @@ async function endTask({ sql }: McpPlatform, taskId: string): Promise<void> {
   await sql`select public.cancel_task(${taskId})`;
   await sql`
     update public.tasks
-    set status = 'failed', error = '{}', finished_at = now(), message_id = null,
+    set status = 'failed', error = '{}', finished_at = now(),
       lease_expires_at = null, worker_id = null
     where id = ${taskId} and finished_at is null`;
 }

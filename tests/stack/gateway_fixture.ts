@@ -3,6 +3,7 @@ import type { StackDatabase } from "../../stack/database/database_port.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { protectProcess } from "../../stack/database/protect_process.ts";
 import { startGateway } from "../../stack/gateway/gateway.ts";
+import { LOOPBACK_CALLERS } from "../../stack/local_callers.ts";
 import { ensureKeys, type StackKeys } from "../../stack/keys/keys.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 
@@ -44,6 +45,7 @@ export async function startGatewayFixture(
     database,
     keys,
     port: 0,
+    callers: LOOPBACK_CALLERS,
     dataDir: null,
     log,
     functions: {

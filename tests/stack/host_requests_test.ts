@@ -42,6 +42,24 @@ Deno.test("a function gets method, path after its name, headers and body unchang
   assert.equal(seen.headers["x-forwarded-proto"], "http");
 });
 
+Deno.test("the port of a function answers nobody but the API, and the function does not see why", async () => {
+  await using fixture = await startHost({
+    own: `let port;
+    Deno.serve({ onListen: (address) => port = address.port }, (request) =>
+      Response.json({ port, headers: Object.fromEntries(request.headers) }));`,
+  });
+  const { port, headers } = await (await fixture.get("own")).json();
+
+  const direct = await fetch(`http://127.0.0.1:${port}/own`);
+  const forged = await fetch(`http://127.0.0.1:${port}/own`, {
+    headers: { "x-stack-isolate-key": "guessed", "x-forwarded-host": "127.0.0.1" },
+  });
+
+  assert.deepEqual([direct.status, forged.status], [403, 403]);
+  await Promise.all([direct.body?.cancel(), forged.body?.cancel()]);
+  assert.ok(!("x-stack-isolate-key" in headers));
+});
+
 Deno.test("a function's status, headers and redirects reach the client unchanged", async () => {
   await using fixture = await startHost({
     odd: `export default { fetch: () => new Response(null, {

@@ -1,5 +1,5 @@
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
-import type { Logger } from "../../shared/platform/log/logger.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { startRealtime } from "../../stack/realtime/realtime.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";

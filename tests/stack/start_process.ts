@@ -11,6 +11,7 @@ export interface ReadyLine {
   readonly publishable_key: string;
   readonly secret_key: string;
   readonly functions: readonly string[];
+  readonly other_ports: readonly { readonly url: string; readonly serves: string }[];
   readonly boot_ms: number;
 }
 

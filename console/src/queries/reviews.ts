@@ -1,6 +1,7 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
 import { computed } from "vue";
+import type { CLOSED_SETS } from "../../../shared/platform/db/closed_sets.ts";
 import type { Json } from "../../../shared/platform/db/database.types.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
@@ -8,7 +9,7 @@ import { isSignedIn } from "../project/session.ts";
 import { listPollMs } from "./user_events.ts";
 
 const REVIEW_COLUMNS =
-  "id,task_id,seq,question,context,options,created_at,answered_at,approved,response,comments," +
+  "id,task_id,seq,kind,question,context,options,created_at,answered_at,approved,response,comments," +
   "task:tasks!inner(id,master_task_id,agent_slug,status,parent_id)";
 
 /** A question that a job asks a person. */
@@ -16,6 +17,7 @@ export interface Review {
   readonly id: string;
   readonly task_id: string;
   readonly seq: number;
+  readonly kind: (typeof CLOSED_SETS.human_reviews.kind)[number];
   readonly question: string;
   readonly context: Json;
   readonly options: Json;

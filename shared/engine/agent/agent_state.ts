@@ -1,5 +1,6 @@
 import type { FileFacts } from "../../models/llm/file_tokens.ts";
 import type { AgentToolset } from "../../gateway/tool_contracts/agent_tool.ts";
+import type { ApprovalQuestion } from "../../gateway/tool_contracts/approval.ts";
 import type { Step, TaskContext } from "./task_context.ts";
 
 /** Everything the next decision depends on. */
@@ -17,6 +18,8 @@ export interface AgentState {
    * other started step was left behind by a worker that may have run it.
    */
   readonly untried: ReadonlySet<number>;
+  /** Calls before which a person must be asked, by step; this delivery learned it from the gateway. */
+  readonly asked: ReadonlyMap<number, ApprovalQuestion>;
   /** `create_subtask` steps whose subtasks are known to exist. */
   readonly spawned: ReadonlySet<number>;
 }

@@ -2,7 +2,8 @@ import type { AgentState } from "./agent_state.ts";
 import type { CallStep, ModelStep, Review, Step, TaskContext } from "./task_context.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import type { FileFacts } from "../../models/llm/file_tokens.ts";
-import type { ModelToolCall } from "../../models/llm/model_port.ts";
+import type { ModelToolCall, ProviderTool } from "../../models/llm/model_port.ts";
+import type { ApprovalQuestion } from "../../gateway/tool_contracts/approval.ts";
 import type { AgentTool } from "../../gateway/tool_contracts/agent_tool.ts";
 
 /** Properties in which a test's state differs from the default one. */
@@ -18,7 +19,10 @@ export interface StateParts {
   readonly fileFacts?: Readonly<Record<string, FileFacts>>;
   readonly guardrails?: TaskContext["guardrails"];
   readonly untried?: readonly number[];
+  readonly asked?: Readonly<Record<number, ApprovalQuestion>>;
   readonly spawned?: readonly number[];
+  readonly providerTools?: readonly ProviderTool[];
+  readonly providerRules?: TaskContext["provider_rules"];
 }
 
 /** The state of a task of an agent without skills, tools and history. */
@@ -52,10 +56,11 @@ export function stateOf(parts: StateParts = {}): AgentState {
         temperature: 0.7,
         max_tokens: null,
         reasoning_effort: null,
-        provider_tools: [],
+        provider_tools: [...parts.providerTools ?? []],
         output_schema: null,
         must_complete: parts.mustComplete ?? false,
       },
+      provider_rules: parts.providerRules ?? {},
       provider: null,
       window_tokens: parts.windowTokens ?? 128_000,
       fallbacks: [],
@@ -65,11 +70,13 @@ export function stateOf(parts: StateParts = {}): AgentState {
       steps: [],
       reviews: [...reviews],
       job_data_flows: [],
+      first_epoch: null,
     },
     steps,
     toolset: { tools, unavailable: [] },
     fileFacts: new Map(Object.entries(parts.fileFacts ?? {})),
     untried: new Set(parts.untried ?? []),
+    asked: new Map(Object.entries(parts.asked ?? {}).map(([seq, asked]) => [Number(seq), asked])),
     spawned: new Set(parts.spawned ?? []),
   };
 }

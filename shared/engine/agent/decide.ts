@@ -1,7 +1,13 @@
 import { definedOnly } from "../../platform/values/defined_only.ts";
 import type { ErrorBody } from "../../platform/errors/swarm_error.ts";
 import { isJsonObject, type JsonValue } from "../../platform/values/json.ts";
-import type { AnswerForm, ModelApi, ModelMessage, ModelTool } from "../../models/llm/model_port.ts";
+import type {
+  AnswerForm,
+  ModelApi,
+  ModelMessage,
+  ModelTool,
+  ProviderTool,
+} from "../../models/llm/model_port.ts";
 import type { AgentState } from "./agent_state.ts";
 import { buildMessages, inputText } from "./build_messages.ts";
 import {
@@ -23,6 +29,7 @@ import type {
   RunnableCall,
   SubtaskCall,
 } from "./planned_call.ts";
+import { chooseProviderTools } from "./provider_tools_review.ts";
 import { isRejected } from "./step_result.ts";
 import { isSystemTool, systemModelTools } from "./system_tools.ts";
 import { systemPrompt } from "./system_prompt.ts";
@@ -66,6 +73,8 @@ export type Decision =
     readonly seq: number;
     readonly prompt: Prompt;
     readonly leftOut: LeftOut;
+    /** Tools that the model's provider runs. */
+    readonly providerTools: readonly ProviderTool[];
     /**
      * Guardrails that run in parallel with the call. Its answer is ignored unless they allow the
      * input.
@@ -270,14 +279,18 @@ function callModel(state: AgentState, firstSeq: number): Decision {
     summaryOf: (span) => summaryOf(state, span),
   });
   switch (fit.kind) {
-    case "fits":
+    case "fits": {
+      const choice = chooseProviderTools(state, seq);
+      if (choice.kind === "ask") return { kind: "review", call: choice.call };
       return checkInput(state, {
         kind: "call_model",
         seq,
         prompt: fit.prompt,
         leftOut: fit.leftOut,
+        providerTools: choice.tools,
         checks: [],
       });
+    }
     case "summarize": {
       const cacheKey = `${context.task.id}:summary`;
       const prompt = { ...fit.prompt, cacheKey, streamedArgument: FINAL_ANSWER };

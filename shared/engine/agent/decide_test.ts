@@ -516,7 +516,7 @@ Deno.test("decide() asks a person before it repeats a started call of any other 
 
   const { call: review } = decideKind(state, "review");
 
-  assert.equal(review.intent.seq, 2);
+  assert.equal(review.seq, 2);
   assert.match(review.question, /outcome is unknown/);
 });
 
@@ -528,8 +528,11 @@ Deno.test("decide() asks even if the tool only now claims to be idempotent, or n
 
 const answer = (approved: boolean | null, comments: string | null = null) => ({
   seq: 2,
+  kind: "rerun" as const,
   approved,
   response: {},
+  approved_arguments: approved === true ? {} : null,
+  reasons: ["outcome_unknown"],
   comments,
   answered_at: "2026-11-21T10:00:00Z",
   is_spent: false,

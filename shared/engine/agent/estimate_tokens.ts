@@ -21,7 +21,7 @@ export interface MeasuredPrompt {
 }
 
 /** Estimates how many tokens a prompt has; errs on the high side. */
-export function estimateTokens(
+export function estimatePromptTokens(
   { system, messages, tools, api = "anthropic" }: MeasuredPrompt,
 ): number {
   const toolBytes = tools.reduce((sum, tool) => sum + toolBytesOf(tool), 0);

@@ -1,5 +1,5 @@
 import { NOTHING_LEFT_OUT } from "./build_messages.ts";
-import { estimateTokens, type MeasuredPrompt } from "./estimate_tokens.ts";
+import { estimatePromptTokens, type MeasuredPrompt } from "./estimate_tokens.ts";
 import type { LeftOut, Step } from "./task_context.ts";
 import { lastMessageSeq, nextModelSeq, readTurns } from "./turns.ts";
 
@@ -56,7 +56,7 @@ export function fitPrompt<P extends MeasuredPrompt>(options: FitOptions<P>): Fit
   const limit = promptLimit(options);
   const current = leftOutSoFar(steps);
   const prompt = promptWithout(current);
-  if (estimateTokens(prompt) <= limit) return { kind: "fits", prompt, leftOut: current };
+  if (estimatePromptTokens(prompt) <= limit) return { kind: "fits", prompt, leftOut: current };
 
   const ends = turnEnds(steps);
   const shortened = shorten(options, current, ends.slice(0, -1), limit);
@@ -65,7 +65,7 @@ export function fitPrompt<P extends MeasuredPrompt>(options: FitOptions<P>): Fit
   if (summary !== null) return summary;
   const leftOut = { ...current, results_through: ends.at(-1) ?? 0 };
   const shortest = promptWithout(leftOut);
-  const tokens = estimateTokens(shortest);
+  const tokens = estimatePromptTokens(shortest);
   return tokens <= limit
     ? { kind: "fits", prompt: shortest, leftOut }
     : { kind: "too_large", tokens };
@@ -106,7 +106,7 @@ function shorten<P extends MeasuredPrompt>(
   const attempt = (through: number) => {
     const leftOut = { ...current, results_through: through };
     const prompt = promptWithout(leftOut);
-    return { prompt, leftOut, tokens: estimateTokens(prompt) };
+    return { prompt, leftOut, tokens: estimatePromptTokens(prompt) };
   };
   const through = firstThat(
     candidates,
@@ -130,10 +130,10 @@ function summarize<P extends MeasuredPrompt>(
   const candidates = closed.filter((end) => end > covered);
   const summaryTokens = Math.min(MAX_SUMMARY_TOKENS, Math.floor(limit * SUMMARY_SHARE));
   const maxWords = Math.floor(summaryTokens * WORDS_PER_TOKEN);
-  const whole = estimateTokens(promptWithout(current));
+  const whole = estimatePromptTokens(promptWithout(current));
   // The span as the prompt contains it now, including its shortened results.
   const spanOf = (through: number) =>
-    estimateTokens(summaryOf({ leftOut: current, through, maxWords }));
+    estimatePromptTokens(summaryOf({ leftOut: current, through, maxWords }));
   const wanted = firstThat(
     candidates,
     (end) => whole - spanOf(end) + summaryTokens <= limit * AFTER_SUMMARY_SHARE,
@@ -144,7 +144,7 @@ function summarize<P extends MeasuredPrompt>(
     const leftOut = { ...current, results_through };
     const promptTo = (through: number) => summaryOf({ leftOut, through, maxWords });
     const through = candidates.findLast((end) =>
-      end <= wanted && estimateTokens(promptTo(end)) <= limit
+      end <= wanted && estimatePromptTokens(promptTo(end)) <= limit
     );
     if (through !== undefined) return { kind: "summarize", prompt: promptTo(through), through };
   }

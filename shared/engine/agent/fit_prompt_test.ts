@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { call, callStep, modelDone, stateOf, summaryDone } from "./agent_states.ts";
 import { decide, type Decision } from "./decide.ts";
-import { estimateTokens } from "./estimate_tokens.ts";
+import { estimatePromptTokens } from "./estimate_tokens.ts";
 import type { Step } from "./task_context.ts";
 
 type Kind = Decision["kind"];
@@ -74,7 +74,7 @@ Deno.test("then old turns are summarized from complete results in a separate ste
   assert.ok(through > 0 && through < 120 && through % 2 === 0, "whole turns");
   assert.ok(textOf({ kind: "summarize", seq, through, prompt }).includes("needle 4711"));
   assert.deepEqual(prompt.tools, []);
-  assert.ok(estimateTokens(prompt) < 24_000);
+  assert.ok(estimatePromptTokens(prompt) < 24_000);
 });
 
 Deno.test("a summary replaces its turns; messages of the user are kept", () => {
@@ -169,7 +169,7 @@ Deno.test("recall_result reads a result again in parts, but not the contents of 
 
 Deno.test("tokens are estimated from bytes, whatever the script", () => {
   const tokens = (text: string) =>
-    estimateTokens({ system: "", messages: [{ role: "user", text }], tools: [] }) - 8;
+    estimatePromptTokens({ system: "", messages: [{ role: "user", text }], tools: [] }) - 8;
 
   assert.equal(tokens("a".repeat(350)), 100);
   assert.equal(tokens("é".repeat(350)), 200);

@@ -39,7 +39,15 @@ export function planSystemCall(request: SystemCallInTurn): PlannedCall {
       ));
     case "request_human_review":
       return withArguments(name, entry, settle, ({ question, options, context }) => (
-        { kind: "review", intent, question, options: options ?? null, context: context ?? null }
+        {
+          kind: "review",
+          reviewKind: "question",
+          seq,
+          intent,
+          question,
+          options: options ?? null,
+          context: context ?? null,
+        }
       ));
     case "save_intermediate_data":
       return withArguments(name, entry, settle, ({ key, value }) => (

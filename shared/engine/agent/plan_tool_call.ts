@@ -7,10 +7,12 @@ import type { CallIntent, PlannedCall } from "./planned_call.ts";
 import type { CallStep } from "./task_context.ts";
 import type { Turn, TurnCall } from "./turns.ts";
 import {
-  needsSendingReview,
-  refusedSendingResult,
-  sendingReview,
-} from "../../agent/sending_review.ts";
+  approvalNotice,
+  approvalReview,
+  readFlowsBefore,
+  rejectedCallResult,
+} from "./approval_review.ts";
+import type { StepResult } from "./step_result.ts";
 import { refusedRerunResult, stillUnknownResult, unknownOutcomeReview } from "./unknown_outcome.ts";
 
 /** A call of a registry tool in its turn. */
@@ -23,39 +25,41 @@ export interface ToolCallInTurn {
 /**
  * Plans a call of a registry tool.
  *
- * A call that a lost worker started runs again only if the tool is read-only or idempotent, or if a
- * person approved it. Otherwise the task asks a person, because the outcome is unknown. It also
- * asks before a call that could send private data outside. An approval covers one run.
+ * The task asks a person before a call that the gateway refused until somebody approves it, and
+ * before a repetition of a call that a lost worker started, unless the tool is read-only or
+ * idempotent, because the outcome is unknown. An approval covers one run.
  */
 export function planToolCall({ entry, turn, state }: ToolCallInTurn): PlannedCall {
   const { call, seq, step } = entry;
   const tool = state.toolset.tools.find(({ modelName }) => modelName === call.name);
   const intent = toolIntent(entry, tool);
-  const sends = tool !== undefined && call.arguments !== null &&
-    needsSendingReview(tool, state, turn.modelSeq);
+  const settle = (result: StepResult): PlannedCall => ({ kind: "settled", intent, result });
+  const review = state.context.reviews.find((candidate) => candidate.seq === seq) ?? null;
+  const isAnswered = review !== null && review.answered_at !== null;
   const isInDoubt = step !== null && !state.untried.has(seq) && !isRepeatable(step);
-  if (isInDoubt || sends) {
-    const review = state.context.reviews.find((candidate) => candidate.seq === seq);
-    if (review === undefined || review.answered_at === null) {
-      return sends ? sendingReview(intent, tool) : unknownOutcomeReview(intent);
-    }
-    if (review.approved !== true) {
-      const result = sends ? refusedSendingResult(review) : refusedRerunResult(review);
-      return { kind: "settled", intent, result };
-    }
-    if (isInDoubt && review.is_spent) {
-      const result = stillUnknownResult("its worker ended before the answer.");
-      return { kind: "settled", intent, result };
-    }
+  if (isAnswered && review.approved !== true) {
+    return settle(
+      review.kind === "rerun" ? refusedRerunResult(review) : rejectedCallResult(review),
+    );
   }
-  if (call.arguments === null) {
-    return { kind: "settled", intent, result: malformedArgumentsResult(call) };
+  if (isAnswered && isInDoubt && review.is_spent) {
+    return settle(stillUnknownResult("its worker ended before the answer."));
   }
-  if (tool === undefined) {
-    return { kind: "settled", intent, result: unknownToolResult(call.name, state.toolset) };
-  }
-  const attempt = failuresInARow(state.steps, tool, turn.modelSeq) + 1;
-  return { kind: "tool", intent, tool, arguments: call.arguments, attempt, isRerun: isInDoubt };
+  if (!isAnswered && isInDoubt) return unknownOutcomeReview(intent);
+  if (call.arguments === null) return settle(malformedArgumentsResult(call));
+  if (tool === undefined) return settle(unknownToolResult(call.name, state.toolset));
+  const asked = state.asked.get(seq);
+  if (!isAnswered && asked !== undefined) return approvalReview(intent, tool, asked);
+  return {
+    kind: "tool",
+    intent,
+    tool,
+    arguments: review?.approved_arguments ?? call.arguments,
+    attempt: failuresInARow(state.steps, tool, turn.modelSeq) + 1,
+    isRerun: isInDoubt,
+    readFlows: readFlowsBefore(turn.modelSeq, state),
+    notice: review === null ? null : approvalNotice(call.arguments, review),
+  };
 }
 
 function toolIntent({ seq, call }: TurnCall, tool: AgentTool | undefined): CallIntent {

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import type { AgentTool } from "../../gateway/tool_contracts/agent_tool.ts";
+import type { DataFlow } from "../../gateway/tool_contracts/data_flow.ts";
 import type { StepResult } from "./step_result.ts";
-import type { CallStep, Step } from "./task_context.ts";
+import type { CallStep, Review, Step } from "./task_context.ts";
 
 /** A step as it is written before it runs. */
 export interface StepIntent {
@@ -34,8 +35,12 @@ export interface ToolCall {
   readonly arguments: JsonObject;
   /** 1 for the first try of this tool in a row. */
   readonly attempt: number;
-  /** A person allowed one more try of a call with an unknown outcome. */
+  /** Its step was started before; a person has approved that it runs now. */
   readonly isRerun: boolean;
+  /** The data flows of the calls before the model's turn. */
+  readonly readFlows: readonly DataFlow[];
+  /** What the model learns about the approval; null if there is nothing to say. */
+  readonly notice: string | null;
 }
 
 /** Reads a skill's instructions, or one of its resources. */
@@ -66,7 +71,11 @@ export interface SubtaskCall {
 /** Asks a person; the answer provides the result or permits another call of the tool. */
 export interface ReviewCall {
   readonly kind: "review";
-  readonly intent: CallIntent;
+  readonly reviewKind: Review["kind"];
+  /** The step that asks. */
+  readonly seq: number;
+  /** Null if the question comes before a model call, whose step has not begun. */
+  readonly intent: CallIntent | null;
   readonly question: string;
   readonly options: JsonValue;
   readonly context: JsonValue;

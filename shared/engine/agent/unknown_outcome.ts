@@ -1,3 +1,4 @@
+import { reviewersWords } from "./approval_review.ts";
 import type { CallIntent, ReviewCall } from "./planned_call.ts";
 import { errorResult, type StepResult } from "./step_result.ts";
 import type { Review } from "./task_context.ts";
@@ -6,18 +7,17 @@ import type { Review } from "./task_context.ts";
 export function unknownOutcomeReview(intent: CallIntent): ReviewCall {
   return {
     kind: "review",
+    reviewKind: "rerun",
+    seq: intent.seq,
     intent,
     question: `The call of the tool "${intent.name}" was started, but its outcome is unknown: ` +
       "it may have taken effect or not. May it be made again?",
-    options: [
-      "Approve: make the call again",
-      "Do not approve: the agent learns that the outcome is unknown",
-    ],
+    options: null,
     context: {
-      reason: "TOOL_OUTCOME_UNKNOWN",
+      reasons: ["outcome_unknown"],
       tool: intent.name,
       server: intent.input?.server ?? null,
-      arguments: intent.input?.arguments ?? null,
+      arguments: intent.input?.arguments ?? {},
     },
   };
 }
@@ -31,15 +31,6 @@ export function refusedRerunResult(review: Review): StepResult {
   );
 }
 
-/** The reviewer's comment, as the end of a sentence. */
-export function reviewersWords(review: Review): string {
-  const words = [
-    review.comments ?? "",
-    isEmptyAnswer(review) ? "" : JSON.stringify(review.response),
-  ].filter((part) => part !== "").join(" ");
-  return words === "" ? "." : ` and says: ${words}`;
-}
-
 /** The result that the agent sees when the second, approved call has an unknown outcome too. */
 export function stillUnknownResult(message: string): StepResult {
   return errorResult(
@@ -47,8 +38,4 @@ export function stillUnknownResult(message: string): StepResult {
     `The call was made again, and its outcome is still unknown: ${message} Do not repeat it; ` +
       "find out by other means whether it took effect, or ask a person.",
   );
-}
-
-function isEmptyAnswer({ response }: Review): boolean {
-  return response === null || (typeof response === "object" && Object.keys(response).length === 0);
 }

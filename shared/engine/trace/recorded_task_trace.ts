@@ -219,10 +219,10 @@ export class RecordedTaskTrace implements TaskTrace {
 
   /** The creator of the task; without one, its first run is the root of the others. */
   async #parentSpanId(): Promise<string | null> {
-    const { context: { task }, epoch } = this.#options;
+    const { context: { task, first_epoch: first }, epoch } = this.#options;
     const created = parseTraceparent(task.traceparent, null);
     if (created !== null) return created.spanId;
-    return epoch === "1" ? null : await spanIdOf("run", task.id, 1);
+    return first === null || first === epoch ? null : await spanIdOf("run", task.id, first);
   }
 }
 

@@ -45,7 +45,11 @@ export function createSqlMessageStore(sql: Sql, options: QueryRunnerOptions): Me
       const rows = await once("claim messages of webhooks", claimedRow, () =>
         sql`
         select id, epoch, url, payload, secrets
-        from private.claim_webhook_messages(${workerId}, ${limit}::int, ${leaseSeconds}::int)`);
+        from private.claim_webhook_messages(
+          p_worker_id => ${workerId},
+          p_limit => ${limit}::int,
+          p_lease_seconds => ${leaseSeconds}::int
+        )`);
       return rows.map(({ payload, ...row }) => ({ ...row, body: payload }));
     },
 
@@ -66,9 +70,13 @@ export function createSqlMessageStore(sql: Sql, options: QueryRunnerOptions): Me
       const [row] = await withRetries("record the attempt", statusRow, () =>
         sql`
         select private.record_webhook_attempt(
-          ${id}::uuid, ${epoch}::bigint, ${durationMs}::int, ${status}::int,
-          ${error === null ? null : sql.json({ ...error })}::jsonb,
-          ${retryAfterSeconds}::numeric) as status`);
+          p_message_id => ${id}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_duration_ms => ${durationMs}::int,
+          p_status => ${status}::int,
+          p_error => ${error === null ? null : sql.json({ ...error })}::jsonb,
+          p_retry_after_seconds => ${retryAfterSeconds}::numeric
+        ) as status`);
       return row?.status ?? "failed";
     },
 

@@ -48,7 +48,7 @@ function createWebhookKind(ports: WebhookPorts): WorkKind<ClaimedMessage> {
         return await store.record(message, attempt);
       } catch (error) {
         // The lease expires, and the message is sent again: receivers recognize it by its id.
-        if (signal.aborted) return "handed_back";
+        if (signal.aborted) return "released";
         const { code } = toSwarmError(error, "send the message");
         log("warn", "webhook_message.not_recorded", { webhook_message_id: message.id, code });
         return "not_recorded";

@@ -60,8 +60,12 @@ export function createExportStore(sql: Sql): ExportStore {
         pageSchema.parse([
           ...await sql`
             select at, id, entry from private.export_page(
-              ${kind}::text, ${day}::text::date, ${after?.at ?? null}::text,
-              ${after?.id ?? null}::uuid, ${limit}::int)`,
+              p_kind => ${kind}::text,
+              p_day => ${day}::text::date,
+              p_after_at => ${after?.at ?? null}::text,
+              p_after_id => ${after?.id ?? null}::uuid,
+              p_limit => ${limit}::int
+            )`,
         ])),
     markExported: ({ kind, day }) =>
       attempt("record the export", async () => {

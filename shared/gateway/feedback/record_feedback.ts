@@ -31,8 +31,12 @@ export async function recordFeedback(
   try {
     const [row] = await sql`
       select private.record_feedback(
-        ${userId}::uuid, ${feedback_token}::uuid, ${rating}::text, ${rating_score}::int,
-        ${comment}::text) as grade`;
+        p_user_id => ${userId}::uuid,
+        p_feedback_token => ${feedback_token}::uuid,
+        p_rating => ${rating}::text,
+        p_rating_score => ${rating_score}::int,
+        p_comment => ${comment}::text
+      ) as grade`;
     return gradeSchema.parse(row?.grade);
   } catch (error) {
     throw toSwarmError(error, "grade the tool call");

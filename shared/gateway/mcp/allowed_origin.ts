@@ -4,6 +4,8 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 export interface OriginPolicy {
   /** URL of the project, whose own pages are allowed. */
   readonly projectUrl: string;
+  /** URL of the project as browsers reach it, such as a tunnel's. @default `projectUrl` */
+  readonly publicUrl?: string;
   /** Further allowed origins, as browsers write them. */
   readonly allowedOrigins: readonly string[];
 }
@@ -19,7 +21,8 @@ const LOOPBACK_HOST = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
  */
 export function assertOriginAllowed(request: Request, policy: OriginPolicy): void {
   const { host, hostname } = new URL(request.url);
-  if (isLoopback(new URL(policy.projectUrl).hostname) && !isLoopback(hostname)) {
+  const isLocal = isLoopback(new URL(policy.projectUrl).hostname);
+  if (isLocal && !isLoopback(hostname) && hostname !== publicUrlOf(policy).hostname) {
     throw new SwarmError(
       "FORBIDDEN",
       `Cannot serve the host ${host}: this is a local project`,
@@ -40,13 +43,15 @@ export function assertOriginAllowed(request: Request, policy: OriginPolicy): voi
 }
 
 /** Whether an origin is loopback, the project's own, or one that the operator named. */
-export function isOriginAllowed(
-  origin: string,
-  { projectUrl, allowedOrigins }: OriginPolicy,
-): boolean {
+export function isOriginAllowed(origin: string, policy: OriginPolicy): boolean {
   if (!URL.canParse(origin)) return false;
-  return isLoopback(new URL(origin).hostname) || origin === new URL(projectUrl).origin ||
-    allowedOrigins.includes(origin);
+  return isLoopback(new URL(origin).hostname) ||
+    [new URL(policy.projectUrl).origin, publicUrlOf(policy).origin].includes(origin) ||
+    policy.allowedOrigins.includes(origin);
+}
+
+function publicUrlOf({ projectUrl, publicUrl = projectUrl }: OriginPolicy): URL {
+  return new URL(publicUrl);
 }
 
 function isLoopback(hostname: string): boolean {

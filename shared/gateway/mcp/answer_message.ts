@@ -3,7 +3,7 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { lazily } from "../../platform/values/lazily.ts";
 import { buildServer } from "./build_server.ts";
 import type { Exchange } from "./exchange.ts";
-import type { DescribedServer, FoundTool } from "./tool_directory.ts";
+import type { DescribedServer, DirectoryEntry } from "./tool_directory.ts";
 
 /** Imported on first use, in parallel with the database query: rejected callers never need it. */
 const loadSdk = lazily(() => import("../../vendor/mcp_server.js"));
@@ -46,7 +46,7 @@ export async function answerMessage(exchange: Exchange): Promise<Response> {
  * Finds the called tool before anything is dispatched; null if the message does not call exactly
  * one tool.
  */
-async function findCalled({ message, directory }: Exchange): Promise<FoundTool | null> {
+async function findCalled({ message, directory }: Exchange): Promise<DirectoryEntry | null> {
   const [name, ...others] = message.toolNames;
   if (name === undefined) return null;
   if (others.length === 0) {
@@ -60,13 +60,13 @@ async function findCalled({ message, directory }: Exchange): Promise<FoundTool |
 
 async function describe(
   { server, directory }: Exchange,
-  called: FoundTool | null,
+  called: DirectoryEntry | null,
 ): Promise<DescribedServer | null> {
   const isKnown = server !== null && called?.kind === "tool" && called.prepared !== undefined;
   return isKnown ? called.prepared : await directory.describe();
 }
 
-function assertScopes(name: string, found: FoundTool): void {
+function assertScopes(name: string, found: DirectoryEntry): void {
   if (found.kind !== "tool" || found.tool.missingScopes.length === 0) return;
   const { scopes, missingScopes } = found.tool;
   throw new SwarmError(

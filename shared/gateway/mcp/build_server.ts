@@ -10,7 +10,7 @@ import { addDiscoveryMeta } from "./discovery_meta.ts";
 import { acceptSubscriptions, registerRelays, relayedMethods } from "./relay_handlers.ts";
 import { toProtocolError } from "./protocol_error.ts";
 import { endpointIdentity } from "./server_identity.ts";
-import type { DescribedServer, FoundTool, WireTool } from "./tool_directory.ts";
+import type { DescribedServer, DirectoryEntry, WireTool } from "./tool_directory.ts";
 
 /** Callers have different permissions, so a list may only be cached for one caller. */
 const CACHE_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
@@ -28,7 +28,7 @@ export interface BuildOptions {
   /** The endpoint's server, if the message needs it. */
   readonly described: DescribedServer | null;
   /** The tool of a single call. */
-  readonly called: FoundTool | null;
+  readonly called: DirectoryEntry | null;
 }
 
 /** Creates the server that answers one message. */

@@ -27,11 +27,11 @@ import {
 } from "./call_result.ts";
 import type { Exchange, McpSdk } from "./exchange.ts";
 import { offeredNameOf } from "../tool_contracts/tool_versions.ts";
-import type { FoundTool } from "./tool_directory.ts";
+import type { DirectoryEntry } from "./tool_directory.ts";
 
 /** An exchange with the tool of its single call; null if it has several calls. */
 export interface CallExchange extends Exchange {
-  readonly called: FoundTool | null;
+  readonly called: DirectoryEntry | null;
 }
 
 /** Maximum length of an unknown tool's name in a message. */
@@ -76,7 +76,7 @@ export async function handleCall(
 }
 
 /** For a tool that cannot be listed now, the client may have an earlier schema. */
-function resultOptions(found: FoundTool): ResultOptions {
+function resultOptions(found: DirectoryEntry): ResultOptions {
   return { hasOutputSchema: found.kind !== "tool" || found.tool.outputSchema !== undefined };
 }
 
@@ -99,7 +99,7 @@ function throwProtocolError(
 
 function toRequest(
   exchange: Exchange,
-  found: Exclude<FoundTool, { readonly kind: "unknown" }>,
+  found: Exclude<DirectoryEntry, { readonly kind: "unknown" }>,
   params: CallToolRequest["params"],
   { mcpReq }: ServerContext,
 ): ToolCallRequest {

@@ -2,7 +2,7 @@ import { definedOnly } from "../../platform/values/defined_only.ts";
 import type { JsonObject } from "../../platform/values/json.ts";
 import type { Tool } from "../../vendor/mcp_server.js";
 import { META_PREFIX } from "../tool_contracts/meta_keys.ts";
-import { catalogueKeyOf } from "../tool_contracts/tool_versions.ts";
+import { catalogKeyOf } from "../tool_contracts/tool_versions.ts";
 import type { WireTool } from "./tool_directory.ts";
 
 /** A tool in the endpoint's list. */
@@ -10,7 +10,7 @@ export function toListedTool({ wireName, tool }: WireTool): Tool {
   const { version, deprecated, title, description, inputSchema, outputSchema, annotations } = tool;
   const meta: JsonObject = version === null ? {} : {
     [`${META_PREFIX}tool_version`]: version,
-    [`${META_PREFIX}catalogue_key`]: catalogueKeyOf(tool),
+    [`${META_PREFIX}catalogue_key`]: catalogKeyOf(tool),
     ...(deprecated === null ? {} : { [`${META_PREFIX}deprecated`]: deprecated }),
   };
   const listed = {

@@ -27,7 +27,7 @@ export interface WireTool {
 }
 
 /** The target of a wire name. */
-export type FoundTool =
+export type DirectoryEntry =
   | {
     readonly kind: "tool";
     readonly server: string;
@@ -56,9 +56,9 @@ export interface ToolDirectory {
    * unavailable servers; an endpoint of one server throws the reason why it is unavailable.
    */
   list(): Promise<readonly WireTool[]>;
-  find(wireName: string): Promise<FoundTool>;
+  find(wireName: string): Promise<DirectoryEntry>;
   /** Like `find()` for one call, which is looked up immediately if it needs no list. */
-  prepare(wireName: string): Promise<FoundTool>;
+  prepare(wireName: string): Promise<DirectoryEntry>;
   /** The endpoint's server; null for the endpoint of all servers. */
   describe(): Promise<DescribedServer | null>;
 }
@@ -94,11 +94,11 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
     describe: async () => server === null ? null : await describe(server),
   };
 
-  async function find(wireName: string): Promise<FoundTool> {
+  async function find(wireName: string): Promise<DirectoryEntry> {
     return server === null ? await findInAll(wireName) : await findIn(wireName);
   }
 
-  async function prepare(wireName: string): Promise<FoundTool> {
+  async function prepare(wireName: string): Promise<DirectoryEntry> {
     const meant = server === null ? await likelyReadings(wireName) : readingsOf(server, wireName);
     const [only, ...others] = meant;
     if (only === undefined || others.length > 0) return await find(wireName);
@@ -160,7 +160,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
     return sortByName(withoutShadows(tools));
   }
 
-  async function findIn(toolName: string): Promise<FoundTool> {
+  async function findIn(toolName: string): Promise<DirectoryEntry> {
     const slug = server ?? "";
     const answer = await toolsOf(slug);
     if (readingsOf(slug, toolName).length === 0) {
@@ -190,7 +190,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
    * A slug may contain the separator, so every possible server is checked. A tool of the server
    * with the longest slug is never resolved at another server, which could impersonate it.
    */
-  async function findInAll(wireName: string): Promise<FoundTool> {
+  async function findInAll(wireName: string): Promise<DirectoryEntry> {
     for (const { slug, toolName } of await likelyReadings(wireName)) {
       const answer = await toolsIfAny(slug);
       if (answer === "no server") continue;
@@ -274,7 +274,7 @@ function sortByName(tools: readonly WireTool[]): WireTool[] {
   return [...tools].sort((a, b) => a.wireName < b.wireName ? -1 : 1);
 }
 
-function unknown(name: string, tools: readonly WireTool[]): FoundTool {
+function unknown(name: string, tools: readonly WireTool[]): DirectoryEntry {
   const names = tools.map(({ wireName }) => wireName);
   const nearest = nearestNames(name.slice(0, MAX_TOOL_NAME_CHARACTERS), names);
   return { kind: "unknown", nearest: nearest.length > 0 ? nearest : names.slice(0, 20) };

@@ -5,6 +5,7 @@ import type { ErrorCode } from "../../platform/errors/codes.ts";
 import type { SwarmError } from "../../platform/errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import type { Logger } from "../../platform/log/logger.ts";
+import type { Approval } from "./approval.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 import type { StreamedText, ToolLogLevel } from "./tool_call.ts";
@@ -42,6 +43,8 @@ export interface ToolContext {
   /** Answers to an earlier {@linkcode inputRequired}, with its state; the state is untrusted. */
   readonly inputResponses: JsonObject | null;
   readonly requestState: string | null;
+  /** Whether a person or a rule has approved an agent's call with these arguments. */
+  readonly approval: Approval;
   /** Reports the call's progress to the caller; `done` must increase. */
   progress(done: number, total?: number, message?: string): void;
   /**
@@ -58,6 +61,18 @@ export interface ToolContext {
    * @throws SwarmError `CALLER_REQUIRED` when there is no user.
    */
   runAsCaller<T>(
+    work: (sql: TransactionSql) => Promise<T>,
+    options?: RunAsCallerOptions,
+  ): Promise<T>;
+  /**
+   * Runs a transaction with the rights of the project's migrations on behalf of the caller, who must
+   * be an operator and no agent. Only for statements that no one else could have chosen more of
+   * than their limits allow.
+   *
+   * @throws SwarmError `CALLER_REQUIRED` when there is no user, `MIGRATION_REQUIRED` when the user is
+   * no operator.
+   */
+  runAsOperator<T>(
     work: (sql: TransactionSql) => Promise<T>,
     options?: RunAsCallerOptions,
   ): Promise<T>;
@@ -81,7 +96,7 @@ export interface ToolContext {
   usedModel(use: ModelUse): void;
 }
 
-/** Options of {@linkcode ToolContext.runAsCaller}. */
+/** Options of {@linkcode ToolContext.runAsCaller} and {@linkcode ToolContext.runAsOperator}. */
 export interface RunAsCallerOptions {
   /** @default true */
   readonly isReadOnly?: boolean;
@@ -104,7 +119,7 @@ interface ToolSpec<Input extends z.ZodType, Output extends z.ZodType> {
   readonly title: string;
   readonly description: string;
   /**
-   * The version in the catalogue key `name@version`: numbers separated by dots. A server may have
+   * The version in the catalog key `name@version`: numbers separated by dots. A server may have
    * several versions of a tool; the newest one has the plain name.
    */
   readonly version: string;

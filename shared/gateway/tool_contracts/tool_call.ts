@@ -1,6 +1,7 @@
 import type { ContentBlock } from "../../platform/values/content_block.ts";
 import type { ErrorClass, ErrorCode } from "../../platform/errors/codes.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import type { DataFlow } from "./data_flow.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 
 /** The called tool and its caller. */
@@ -30,6 +31,12 @@ export interface ToolCallRequest extends CallTarget {
   /** Receives the tool's log messages, in order; absent if the caller wants none. */
   readonly logs?: ToolLogSink;
   readonly input?: InputOffer;
+  /** Only from a caller that can ask a person, so the call may throw `ApprovalRequired`. */
+  readonly approval?: {
+    /** The data flows of the calls before the one that the model requested. */
+    readonly readFlows: readonly DataFlow[];
+    readonly toolFlows: readonly DataFlow[];
+  };
 }
 
 /** The input that the caller can provide before a tool or prompt continues, and its answers. */

@@ -59,6 +59,7 @@ export interface ListServerOptions {
  * `call` never throws for a failure of the tool or its server; it throws `SwarmError` only for
  * `TOOL_RATE_LIMITED` (with `retryAfterSeconds`), a caller that does not exist (`TASK_NOT_FOUND`,
  * `AGENT_NOT_FOUND`, `CALLER_REQUIRED`, or `FORBIDDEN` for somebody else's session),
+ * `ApprovalRequired` to a caller that can ask a person,
  * `DATABASE_UNAVAILABLE` and the reason of an aborted signal. The other methods throw `SwarmError`.
  */
 export interface ToolGateway {

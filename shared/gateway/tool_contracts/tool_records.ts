@@ -4,6 +4,7 @@ import { type ErrorCode, isErrorCode } from "../../platform/errors/codes.ts";
 import type { JsonValue } from "../../platform/values/json.ts";
 import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
 import { schemaLossesSchema } from "../../models/tool_schemas/schema_loss.ts";
+import { DATA_FLOWS } from "./data_flow.ts";
 import { connectionStateSchema } from "./connection_state.ts";
 import { toolDefinitionSchema } from "./tool_definition.ts";
 
@@ -68,6 +69,35 @@ export type ResolvedCredential = z.infer<typeof credentialSchema>;
 /** Secrets by name. */
 export const namedSecretsSchema = z.record(z.string(), z.string());
 
+const conditionSchema = z.union([
+  z.object({ data_flow: z.enum(DATA_FLOWS) }),
+  z.object({
+    /** JSON Pointer into the arguments; `*` stands for every item of a list. */
+    argument: z.string(),
+    operator: z.enum([
+      "equals",
+      "not_equals",
+      "above",
+      "at_least",
+      "below",
+      "at_most",
+      "one_of",
+      "none_of",
+      "contains",
+    ]),
+    value: jsonValue,
+  }),
+]);
+const ruleSchema = z.object({
+  ask: z.enum(CLOSED_SETS.agent_approvals.ask),
+  conditions: z.array(conditionSchema),
+});
+
+/** A condition of a rule, as `private.is_approval_condition()` admits it. */
+export type ApprovalCondition = z.infer<typeof conditionSchema>;
+/** A rule of `agent_approvals`. */
+export type ApprovalRule = z.infer<typeof ruleSchema>;
+
 /** The data that SQL returns for a call. */
 export const callSchema = serverSchema.extend({
   user_id: z.string().nullable(),
@@ -79,6 +109,13 @@ export const callSchema = serverSchema.extend({
   scopes: z.array(z.string()).nullable(),
   is_granted: z.boolean(),
   is_allowed: z.boolean(),
+  /** Null if no agent calls. */
+  approval: z.object({
+    /** At most the one for everyone's jobs and the owner's. */
+    rules: z.array(ruleSchema),
+    /** Those that a person has approved for this step; null if nobody has. */
+    approved_arguments: jsonObject.nullable(),
+  }).nullable(),
   timeout_ms: z.number().nullable(),
   /** Size limit of the arguments as JSON; null without a limit. */
   max_input_bytes: z.number().nullable(),

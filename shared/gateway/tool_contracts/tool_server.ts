@@ -2,6 +2,7 @@ import type { ContentBlock } from "../../platform/values/content_block.ts";
 import type { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
 import type { ErrorCode } from "../../platform/errors/codes.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import type { Approval } from "./approval.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
 import type { InputOffer, StreamedText, ToolLogSink, ToolProgress } from "./tool_call.ts";
 import type { RelayMethod } from "./tool_gateway.ts";
@@ -38,6 +39,7 @@ export interface ServerCall {
   readonly onText: ((text: StreamedText) => void) | null;
   readonly logs: ToolLogSink | null;
   readonly input: CallInput;
+  readonly approval: Approval;
   /** Called after each model call that the tool made itself. */
   readonly onModelUse: (use: ModelUse) => void;
   /** The caller's scopes; null for all. */
@@ -130,7 +132,7 @@ export interface ServerRelay {
  * A tool server of any type, opened for one caller and one operation.
  *
  * The methods that contact the server throw `SwarmError` for a failure after which the call has
- * certainly not run, and the signal's reason if it was aborted.
+ * certainly not run, such as `ApprovalRequired`, and the signal's reason if it was aborted.
  */
 export interface ToolServer {
   listTools(signal: AbortSignal): Promise<ToolListing>;

@@ -50,6 +50,8 @@ export interface CallKey {
   readonly server: string;
   readonly toolName: string;
   readonly caller: ToolCaller;
+  /** The position of the call in the task's transcript. @default null, not in a task */
+  readonly stepSeq?: number | null;
   /** Counts the call against its rate limit. */
   readonly isCharged: boolean;
   /** Of the server's list; see `is_due`. @default any age */
@@ -111,7 +113,7 @@ export interface ToolStore extends SecretSource {
    * @returns Null if no such server is registered and active.
    */
   beginCall(call: CallKey): Promise<CallRecord | null>;
-  saveConnectionState(connectionId: string, state: ConnectionState): Promise<void>;
+  recordConnectionState(connectionId: string, state: ConnectionState): Promise<void>;
   /**
    * True for the one caller that may list the server's tools; it must store or fail the listing.
    */
@@ -123,7 +125,7 @@ export interface ToolStore extends SecretSource {
   failListing(connectionId: string, error: JsonObject, isUnreachable: boolean): Promise<void>;
   /** Records in the task's trace, once, which servers could not be reached. */
   reportAbsent(taskId: string, servers: readonly UnavailableTool[]): Promise<void>;
-  storeTools(connectionId: string, listing: ListingToStore): Promise<void>;
+  recordTools(connectionId: string, listing: ListingToStore): Promise<void>;
   /** True for the one call that may try a server with a half-open circuit breaker. */
   beginProbe(connectionId: string): Promise<boolean>;
   /**

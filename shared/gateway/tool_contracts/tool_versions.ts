@@ -4,8 +4,8 @@ export interface VersionedName {
   readonly version?: string | null | undefined;
 }
 
-/** The key of a version in the catalogue: `name@version`. */
-export function catalogueKeyOf({ name, version }: VersionedName): string {
+/** The key of a version in the catalog: `name@version`. */
+export function catalogKeyOf({ name, version }: VersionedName): string {
   return `${name}@${version}`;
 }
 
@@ -21,7 +21,7 @@ export function offeredNameOf(tool: VersionedName & { readonly isOlderVersion?: 
 
 /**
  * Finds a tool by its server's name for it (the newest of several versions), otherwise by the
- * catalogue key or the versioned name. `private.begin_tool_call()` has the same rule.
+ * catalog key or the versioned name. `private.begin_tool_call()` has the same rule.
  */
 export function findByName<T extends VersionedName>(
   name: string,
@@ -30,7 +30,7 @@ export function findByName<T extends VersionedName>(
   return newestOf(tools.filter((tool) => tool.name === name)) ??
     tools.find((tool) =>
       tool.version !== undefined && tool.version !== null &&
-      [catalogueKeyOf(tool), versionedNameOf(tool)].includes(name)
+      [catalogKeyOf(tool), versionedNameOf(tool)].includes(name)
     );
 }
 

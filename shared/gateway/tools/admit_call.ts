@@ -35,8 +35,11 @@ export async function admitCall(lookedUp: LookedUpCall): Promise<Staged<Admitted
     assertApproved(call.record);
     assertArgumentsFit(request.arguments, definition);
     const { declared, notice } = withoutUndeclared(request.arguments, definition);
+    if (notice !== null && call.record.approval?.approved_arguments) {
+      throw unfitArguments(definition, `$: were approved ${notice}`);
+    }
     const sent = { ...request, arguments: declared };
-    return { kind: "next", call: { ...call, request: sent, definition, notice } };
+    return { kind: "next", call: { ...call, request: sent, definition, scopes: needed, notice } };
   } catch (error) {
     return endedUnsent(isUnknownTool(error) ? asUnknownTool(call) : call, error);
   }

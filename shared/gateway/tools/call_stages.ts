@@ -1,13 +1,14 @@
 import type { Redactor } from "../../platform/secrets/redact.ts";
 import type { ToolCallRequest } from "../tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
+import type { Approval } from "../tool_contracts/approval.ts";
 import type { ToolDefinition } from "../tool_contracts/tool_definition.ts";
 import type { CallRecord } from "../tool_contracts/tool_records.ts";
 import type { ModelUse, ServerAnswer } from "../tool_contracts/tool_server.ts";
 import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
 
 /**
- * The stages of a call: asked → looked up → admitted → sent. From any stage it ends as an
+ * The stages of a call: asked → looked up → admitted → approved → sent. From any stage it ends as an
  * {@linkcode EndedCall}, which is recorded and answered.
  */
 export interface AskedCall {
@@ -31,15 +32,22 @@ export interface LookedUpCall extends AskedCall {
 /** The call is permitted; its arguments are those to send. */
 export interface AdmittedCall extends LookedUpCall {
   readonly definition: ToolDefinition;
+  /** The scopes that the call needs. */
+  readonly scopes: readonly string[];
   /** A notice about dropped arguments for the caller's model; null if none. */
   readonly notice: string | null;
+}
+
+/** Nobody has to be asked before the call, as far as the gateway knows. */
+export interface ApprovedCall extends AdmittedCall {
+  readonly approval: Approval;
 }
 
 /** Whether another machine was called, and answered; determines its health. */
 export type Contact = "none" | "answered" | "failed";
 
 /** The server was called once or several times. */
-export interface SentCall extends AdmittedCall, Sending {}
+export interface SentCall extends ApprovedCall, Sending {}
 
 /** The outcome of sending the call. */
 export interface Sending {

@@ -4,14 +4,16 @@ import { timeOrderedId } from "../../platform/values/time_ordered_id.ts";
 import type { ToolCallOutcome, ToolCallRequest } from "../tool_contracts/tool_call.ts";
 import type { CallRecord } from "../tool_contracts/tool_records.ts";
 import { admitCall } from "./admit_call.ts";
+import { approveCall } from "./approve_call.ts";
 import type { AskedCall, EndedCall } from "./call_stages.ts";
 import { endCall } from "./end_call.ts";
 import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
 import { lookUpCall } from "./look_up_call.ts";
 import { sendCall } from "./send_call.ts";
 
-/** The call's task, agent or user does not exist, so there is no owner to record it for. */
+/** The caller does not exist, so there is no owner to record it for, or has no room in the ledger. */
 const UNRECORDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "QUOTA_EXCEEDED",
   "AGENT_NOT_FOUND",
   "CALLER_REQUIRED",
   "FORBIDDEN",
@@ -25,10 +27,10 @@ export interface ReadCall {
 }
 
 /**
- * Runs one call in a fixed order: scope → policy → arguments → credential → call, with retries
+ * Runs one call in a fixed order: scope → policy → arguments → approval → credential → call, with retries
  * where they are safe → uniform errors → redact → record → learn.
  *
- * @throws SwarmError `TOOL_RATE_LIMITED`, `DATABASE_UNAVAILABLE`, or one of {@linkcode UNRECORDED};
+ * @throws SwarmError `ApprovalRequired`, `TOOL_RATE_LIMITED`, `DATABASE_UNAVAILABLE`, or one of {@linkcode UNRECORDED};
  * the reason of an aborted signal.
  */
 export async function callTool(
@@ -56,7 +58,9 @@ async function runCall(asked: AskedCall, read?: CallRecord): Promise<EndedCall> 
   if (lookedUp.kind === "ended") return lookedUp.call;
   const admitted = await admitCall(lookedUp.call);
   if (admitted.kind === "ended") return admitted.call;
-  return (await sendCall(admitted.call)).call;
+  const approved = approveCall(admitted.call);
+  if (approved.kind === "ended") return approved.call;
+  return (await sendCall(approved.call)).call;
 }
 
 function isUnrecorded(error: unknown): boolean {

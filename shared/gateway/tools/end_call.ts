@@ -15,6 +15,7 @@ import { remindOfKnownGood } from "./learning/remind_of_known_good.ts";
 import { hasExceededRetries } from "./learning/retry_message.ts";
 import { type EndedCall, toolNameOf } from "./call_stages.ts";
 import { isRepeatable } from "../tool_contracts/tool_definition.ts";
+import { ApprovalRequired } from "../tool_contracts/approval.ts";
 import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "../tool_contracts/tool_call.ts";
 import type { Answered, AsksInput, Lost } from "../tool_contracts/tool_server.ts";
 
@@ -264,6 +265,10 @@ async function endInError(call: EndedCall, error: unknown): Promise<ToolCallOutc
     await recordCancellation(call);
     throw call.signal.reason;
   }
+  // The question is recorded as a review, and nothing has run.
+  if (error instanceof ApprovalRequired && call.request.approval !== undefined) {
+    throw new ApprovalRequired(error.question, call.request.arguments);
+  }
   const known = toKnown(call, error);
   if (known.code === "DATABASE_UNAVAILABLE") throw known;
   const { code, hint, details, retryAfterSeconds } = known;
@@ -314,7 +319,10 @@ async function recordEnding(call: EndedCall, ending: CallEnding): Promise<number
   try {
     return await ports.store.recordExecution(await ledgerEntry(call, ending, durationMs));
   } catch (error) {
-    ports.log("error", "tool.recording_failed", { executionId, error: String(error) });
+    ports.log("error", "tool.recording_failed", {
+      execution_id: executionId,
+      error: String(error),
+    });
     return ending.kind === "failure" ? 1 : 0;
   }
 }

@@ -2,7 +2,7 @@ import type { Sql } from "../../platform/db/sql_client.ts";
 import { definedOnly } from "../../platform/values/defined_only.ts";
 import { type CallModel, createModelCaller } from "../../models/llm/call_model.ts";
 import { createModelAdapter } from "../../models/llm/create_model_adapter.ts";
-import { createModelKeyResolver } from "../../llm/resolve_model_key.ts";
+import { createModelKeyResolver } from "../../models/llm/resolve_model_key.ts";
 import type { Logger } from "../../platform/log/logger.ts";
 import { createGuardedFetch } from "../../platform/net/guarded_fetch.ts";
 import type { ResolveHost } from "../../platform/net/url_policy.ts";
@@ -12,7 +12,7 @@ import type { InternalServers } from "../tool_contracts/internal_server.ts";
 import { callTool } from "./call_tool.ts";
 import { listAgentTools } from "./listing/list_agent_tools.ts";
 import { listServerTools } from "./listing/list_server_tools.ts";
-import { listServers } from "./listing/list_servers.ts";
+import { listCallableServers } from "./listing/list_servers.ts";
 import { prepareCall } from "./prepare_call.ts";
 import { relay } from "./relay.ts";
 import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
@@ -82,7 +82,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
   };
   return {
     listAgentTools: (caller, signal) => listAgentTools(caller, serverPorts, signal),
-    listServers: (caller) => listServers(caller, serverPorts),
+    listServers: (caller) => listCallableServers(caller, serverPorts),
     listServerTools: (server, caller, options, signal) =>
       listServerTools(server, caller, options, serverPorts, signal),
     findConnection: (connectionId, caller) =>

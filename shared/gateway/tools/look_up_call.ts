@@ -20,13 +20,16 @@ export async function lookUpCall(
 
 /** @param isCharged Counts the call against its rate limit, which requires a cached tool. */
 export async function beginCall(call: AskedCall, isCharged: boolean): Promise<LookedUpCall> {
-  const { request: { server, toolName, caller }, ports } = call;
-  const record = await ports.store.beginCall({ server, toolName, caller, isCharged });
+  const { request: { server, toolName, caller, stepSeq }, ports } = call;
+  const record = await ports.store.beginCall({ server, toolName, caller, stepSeq, isCharged });
   if (record === null) throw unknownServer(server);
   return lookedUp(call, record);
 }
 
 function lookedUp(call: AskedCall, record: CallRecord): LookedUpCall {
   const { user_id: userId, client_id: clientId, session_id: sessionId } = record;
-  return { ...call, record, caller: { ...call.request.caller, userId, clientId, sessionId } };
+  // What was approved runs, whatever the caller sends.
+  const args = record.approval?.approved_arguments ?? call.request.arguments;
+  const request = { ...call.request, arguments: args };
+  return { ...call, request, record, caller: { ...request.caller, userId, clientId, sessionId } };
 }

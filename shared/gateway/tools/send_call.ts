@@ -14,7 +14,7 @@ import {
 import { withNotices } from "./answer_notices.ts";
 import { assertReachable } from "./assert_reachable.ts";
 import {
-  type AdmittedCall,
+  type ApprovedCall,
   type CallResult,
   type Contact,
   endedUnsent,
@@ -40,7 +40,7 @@ interface Aborted {
 }
 
 /** Opens the server, sends the call, and adds notices to the answer. */
-export async function sendCall(call: AdmittedCall): Promise<Staged<SentCall>> {
+export async function sendCall(call: ApprovedCall): Promise<Staged<SentCall>> {
   const { caller, record, ports } = call;
   let opened: OpenedServer;
   try {
@@ -58,7 +58,7 @@ export async function sendCall(call: AdmittedCall): Promise<Staged<SentCall>> {
   return { kind: "next", call: { ...call, ...sending, result: await noticed(call, sending) } };
 }
 
-async function noticed(call: AdmittedCall, { result, redactor }: Sending): Promise<CallResult> {
+async function noticed(call: ApprovedCall, { result, redactor }: Sending): Promise<CallResult> {
   if (result.kind === "error") return result;
   try {
     return { kind: "answer", answer: await withNotices(call, result.answer, redactor) };
@@ -72,7 +72,7 @@ async function noticed(call: AdmittedCall, { result, redactor }: Sending): Promi
  * requested a short wait, or if the answer of a repeatable tool was lost. At most two retries,
  * within the one timeout.
  */
-async function sendRepeatedly(call: AdmittedCall, opened: OpenedServer): Promise<Sending> {
+async function sendRepeatedly(call: ApprovedCall, opened: OpenedServer): Promise<Sending> {
   const { definition, ports, signal } = call;
   const giveUpAtMs = performance.now() + opened.timeoutMs;
   const modelUses: ModelUse[] = [];
@@ -107,7 +107,7 @@ async function sendRepeatedly(call: AdmittedCall, opened: OpenedServer): Promise
 }
 
 async function tryOnce(
-  { request, caller, executionId, signal, definition, ports, record }: AdmittedCall,
+  { request, caller, executionId, signal, definition, ports, record, approval }: ApprovedCall,
   opened: OpenedServer,
   timeoutMs: number,
   collect: Pick<ServerCall, "onModelUse" | "onUnrecordedValue">,
@@ -126,6 +126,7 @@ async function tryOnce(
       timeoutMs,
       ...redactedMessages(request, opened),
       input: inputOf(request),
+      approval,
       ...collect,
       grantedScopes: record.scopes,
     }, signal);

@@ -35,7 +35,11 @@ function serverMethods(sql: Sql) {
       attempt("find the agent's tool servers", async () => {
         const rows = await sql`
           select server, is_due
-          from private.agent_tool_servers(${agentId}, ${userId}, ${maxAgeSeconds})`;
+          from private.agent_tool_servers(
+            p_agent_id => ${agentId},
+            p_user_id => ${userId},
+            p_max_age_seconds => ${maxAgeSeconds}
+          )`;
         return rows.map((row) => ({
           server: serverSchema.parse(row.server),
           isDue: row.is_due === true,
@@ -55,14 +59,21 @@ function serverMethods(sql: Sql) {
     serverListing: (toolId: string, userId: string | null, maxAgeSeconds: number) =>
       attempt("read the server's tools", async () => {
         const [row] = await sql`
-          select private.server_listing(${toolId}, ${userId}, ${maxAgeSeconds}) as listing`;
+          select private.server_listing(
+            p_tool_id => ${toolId},
+            p_user_id => ${userId},
+            p_max_age_seconds => ${maxAgeSeconds}
+          ) as listing`;
         return listingSchema.parse(row?.listing);
       }),
     takeListRefresh: (userId: string | null) =>
       attempt("list the tools again", async () => {
         await sql`
           select private.take_from_minute(
-            'tool_list_refreshes_per_minute', ${userId}, 'list the tools again')`;
+            p_name => 'tool_list_refreshes_per_minute',
+            p_user_id => ${userId},
+            p_action => 'list the tools again'
+          )`;
       }),
     beginRelay: (toolId: string, userId: string | null) =>
       attempt("look up the tool server", async () => {
@@ -87,19 +98,27 @@ function connectionMethods(sql: Sql) {
     resolveCredential: ({ toolId, userId, isAgent }: CredentialUse) =>
       attempt("resolve the tool's credential", async () => {
         const [row] = await sql`
-          select private.resolve_tool_credential(${toolId}, ${userId}, ${isAgent}) as credential`;
+          select private.resolve_tool_credential(
+            p_tool_id => ${toolId},
+            p_user_id => ${userId},
+            p_is_agent => ${isAgent}
+          ) as credential`;
         return credentialSchema.parse(row?.credential);
       }),
     resolveNamedSecrets: (names: readonly string[], { toolId, userId, isAgent }: CredentialUse) =>
       attempt("resolve the secrets of the tool's headers and query", async () => {
         const [row] = await sql`
           select private.resolve_named_secrets(${sql.json([...names])}) as secrets
-          from private.assert_shared_credential(${toolId}, ${userId}, ${isAgent})`;
+          from private.assert_shared_credential(
+            p_tool_id => ${toolId},
+            p_user_id => ${userId},
+            p_is_agent => ${isAgent}
+          )`;
         return namedSecretsSchema.parse(row?.secrets);
       }),
-    saveConnectionState: (connectionId: string, state: ConnectionState) =>
+    recordConnectionState: (connectionId: string, state: ConnectionState) =>
       attempt("remember the connection", async () => {
-        await sql`select private.save_connection_state(${connectionId}, ${sql.json(state)})`;
+        await sql`select private.record_connection_state(${connectionId}, ${sql.json(state)})`;
       }),
     beginListing: (connectionId: string) =>
       attempt("begin to list the server's tools", async () => {
@@ -118,17 +137,21 @@ function connectionMethods(sql: Sql) {
     failListing: (connectionId: string, error: JsonObject, isUnreachable: boolean) =>
       attempt("note the failed listing", async () => {
         await sql`
-          select private.fail_listing(${connectionId}, ${sql.json(error)}, ${isUnreachable})`;
+          select private.fail_listing(
+            p_connection_id => ${connectionId},
+            p_error => ${sql.json(error)},
+            p_is_unreachable => ${isUnreachable}
+          )`;
       }),
     reportAbsent: (taskId: string, servers: readonly UnavailableTool[]) =>
       attempt("report absent tools", async () => {
         const rows = servers.map((server) => ({ ...server }));
         await sql`select private.report_absent_tools(${taskId}, ${sql.json(rows)})`;
       }),
-    storeTools: (connectionId: string, listing: ListingToStore) =>
+    recordTools: (connectionId: string, listing: ListingToStore) =>
       attempt("store the server's tools", async () => {
         await sql`
-          select private.store_tools(${connectionId}, ${sql.json(toListingRow(listing))})`;
+          select private.record_tools(${connectionId}, ${sql.json(toListingRow(listing))})`;
       }),
     beginProbe: (connectionId: string) =>
       attempt("try the server again", async () => {
@@ -141,12 +164,13 @@ function connectionMethods(sql: Sql) {
 
 function callMethods(sql: Sql) {
   return {
-    beginCall: ({ server, toolName, caller, isCharged, maxAgeSeconds }: CallKey) =>
+    beginCall: ({ server, toolName, caller, stepSeq, isCharged, maxAgeSeconds }: CallKey) =>
       attempt("look up the tool", async () => {
         const call = {
           server,
           tool_name: toolName,
           caller: toRow(caller),
+          step_seq: stepSeq ?? null,
           is_charged: isCharged,
           max_age_seconds: maxAgeSeconds ?? null,
         };

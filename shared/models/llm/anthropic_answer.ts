@@ -6,7 +6,7 @@ import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
 import { z } from "../../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
-import { type AnswerBlock, toProviderData, toWireBlock } from "./anthropic_messages.ts";
+import { type AnswerBlock, toAnthropicData, toWireBlock } from "./anthropic_messages.ts";
 import { createCutError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage, ProviderToolCall } from "./model_port.ts";
 
@@ -141,7 +141,7 @@ export class AnthropicAnswerReader {
     return this.#answer.finish(
       toFinishReason(this.#stopReason),
       this.#totalUsage(),
-      toProviderData(blocks),
+      toAnthropicData(blocks),
     );
   }
 

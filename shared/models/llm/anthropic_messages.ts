@@ -41,7 +41,7 @@ const providerDataSchema = z.object({
  * Keeps an answer's blocks for the next request if they include thinking or the provider's own
  * tools, which the API requires unchanged and in order; undefined otherwise.
  */
-export function toProviderData(content: readonly AnswerBlock[]): JsonValue | undefined {
+export function toAnthropicData(content: readonly AnswerBlock[]): JsonValue | undefined {
   const isKept = (block: AnswerBlock) => block.type !== "text" && block.type !== "tool_use";
   return content.some(isKept) ? { api: "anthropic", content: content.map(toWireBlock) } : undefined;
 }

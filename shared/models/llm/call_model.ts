@@ -2,7 +2,7 @@ import type { ErrorCode } from "../../platform/errors/codes.ts";
 import { definedOnly } from "../../platform/values/defined_only.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { isJsonObject } from "../../platform/values/json.ts";
-import { generateAsTaken } from "./request_downgrades.ts";
+import { generateWithDowngrades } from "./request_downgrades.ts";
 import type {
   CreateModelAdapter,
   GenerateOptions,
@@ -18,7 +18,7 @@ import type {
 import { estimatedInputTokens, estimatedOutputTokens } from "./estimated_tokens.ts";
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
 import { RefusedOptions } from "./refused_options.ts";
-import type { ModelKey, ResolveModelKey } from "../../llm/resolve_model_key.ts";
+import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
 
 /** The columns of `llm_providers` that a call needs. */
 export interface ModelProvider {
@@ -67,6 +67,8 @@ export interface ModelCall {
   readonly settings: ModelSettings;
   /** The user whose keys and policies apply; null is the service itself. */
   readonly userId: string | null;
+  /** The task whose job pays for the call. @default none */
+  readonly taskId?: string | null;
   readonly prompt: Pick<
     ModelRequest,
     "system" | "messages" | "tools" | "output" | "streamedArgument" | "cacheKey"
@@ -115,7 +117,7 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
  * `isPassable` says so), it uses the fallbacks; if all fail, it throws the first failure that may
  * pass with time, else the first.
  *
- * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
+ * @throws SwarmError PROVIDER_NOT_FOUND, BUDGET_EXCEEDED, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
  * {@linkcode ModelAdapter}; the reason of an aborted signal.
  */
@@ -168,7 +170,10 @@ async function callOne(
     model,
     inputTokens,
     outputTokens: call.settings.max_tokens,
+    taskId: call.taskId ?? null,
+    signal,
   });
+  const { maxOutputTokens: max_tokens = call.settings.max_tokens } = key;
   if (signal.aborted) await key.release?.();
   signal.throwIfAborted();
   const adapter = await ports.createAdapter({
@@ -178,11 +183,11 @@ async function callOne(
     baseUrl: provider.base_url,
     apiKey: key.secret,
   });
-  const request = withOwnData(toRequest(call, model), provider);
+  const request = withOwnData(toRequest(call, model, key.maxOutputTokens), provider);
   const { refused } = ports;
   const target = `${provider.id} ${provider.base_url} ${model}`;
   const generate = (options: GenerateOptions) =>
-    generateAsTaken({ adapter, api: provider.api, options, target, refused }, request);
+    generateWithDowngrades({ adapter, api: provider.api, options, target, refused }, request);
   const bill = {
     provider_id: provider.id,
     model,
@@ -210,7 +215,7 @@ async function callOne(
         output_tokens: estimatedOutputTokens({
           receivedChars,
           seconds: (performance.now() - beganAtMs) / 1_000,
-          maxTokens: call.settings.max_tokens,
+          maxTokens: max_tokens,
         }),
         ...bill,
       });
@@ -260,8 +265,14 @@ function withOwnData(request: ModelRequest, { name }: ModelProvider): ModelReque
   return { ...request, messages };
 }
 
-function toRequest({ prompt, settings }: ModelCall, model: string): ModelRequest {
-  const { temperature, max_tokens: maxOutputTokens, provider_tools: providerTools = [] } = settings;
+/** @param maxCoveredTokens The output that the reservation under a cost cap covers. */
+function toRequest(
+  { prompt, settings }: ModelCall,
+  model: string,
+  maxCoveredTokens?: number,
+): ModelRequest {
+  const { temperature, provider_tools: providerTools = [] } = settings;
+  const maxOutputTokens = maxCoveredTokens ?? settings.max_tokens;
   const { reasoning_effort: reasoningEffort = null } = settings;
   // Reasoning models accept no temperature, or only their own.
   const hasTemperature = temperature !== null &&
@@ -273,6 +284,9 @@ function toRequest({ prompt, settings }: ModelCall, model: string): ModelRequest
     ...(reasoningEffort === null ? {} : { reasoningEffort }),
     ...(providerTools.length === 0 ? {} : { providerTools }),
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
+    ...(settings.max_tokens === null && maxCoveredTokens !== undefined
+      ? { hasOptionalLimit: true }
+      : {}),
   };
 }
 

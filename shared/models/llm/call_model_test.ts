@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { createModelCaller, type ModelCall, type ModelCallPorts } from "./call_model.ts";
 import type { ModelAdapter, ModelEndpoint, ModelRequest, ModelResponse } from "./model_port.ts";
-import type { ModelKeyQuery } from "../../llm/resolve_model_key.ts";
+import type { ModelKeyQuery } from "./resolve_model_key.ts";
 
 const KEY = "sk-secret-0123456789";
 
@@ -65,8 +65,15 @@ Deno.test("callModel() resolves the key at call time and reports the usage", asy
   const { answer, usage } = await createModelCaller(ports)(call());
 
   assert.equal(answer.text, "Hi");
-  assert.deepEqual(queries, [
-    { providerId: "p1", userId: "u1", model: "acme-large", inputTokens: 4, outputTokens: null },
+  assert.deepEqual(queries.map(({ signal: _, ...query }) => query), [
+    {
+      providerId: "p1",
+      userId: "u1",
+      model: "acme-large",
+      inputTokens: 4,
+      outputTokens: null,
+      taskId: null,
+    },
   ]);
   assert.equal(endpoints[0]?.apiKey, KEY);
   assert.equal(endpoints[0]?.baseUrl, PROVIDER.base_url);
@@ -107,6 +114,51 @@ Deno.test("callModel() settles a reservation with the usage, releases it after a
   const failed = createModelCaller(portsOf(() => Promise.reject(new Error("refused"))))(call());
   await assert.rejects(failed);
   assert.deepEqual(released, ["r1"]);
+});
+
+Deno.test("callModel() lets a model write no more than the reservation under a cost cap covers", async () => {
+  const { ports, requests } = fakePorts(response());
+  const ask = createModelCaller({
+    ...ports,
+    resolveKey: async (query) => ({ ...await ports.resolveKey(query), maxOutputTokens: 70 }),
+  });
+  const settings = { model: null, temperature: null };
+
+  await ask(call({ settings: { ...settings, max_tokens: 100 } }));
+  await ask(call({ settings: { ...settings, max_tokens: null } }));
+
+  assert.deepEqual(requests.map(({ maxOutputTokens }) => maxOutputTokens), [70, 70]);
+});
+
+Deno.test("callModel() drops the limit of a cost cap that the model cannot reach, but never the agent's own", async () => {
+  const refusal = "max_tokens: 9000 > 8192, which is the maximum allowed for this model";
+  const { ports, requests } = fakePorts(response());
+  let covered = 9_000;
+  const ask = createModelCaller({
+    ...ports,
+    resolveKey: async (query) => ({ ...await ports.resolveKey(query), maxOutputTokens: covered }),
+    createAdapter: async (endpoint) => {
+      const adapter = await ports.createAdapter(endpoint);
+      return {
+        generate: async (request, options) => {
+          const answer = await adapter.generate(request, options);
+          if ((request.maxOutputTokens ?? 0) <= 8_192) return answer;
+          throw new SwarmError("MODEL_REQUEST_INVALID", refusal);
+        },
+      };
+    },
+  });
+  const settings = { model: null, temperature: null };
+
+  await ask(call({ settings: { ...settings, max_tokens: null } }));
+  covered = 40;
+  await ask(call({ settings: { ...settings, max_tokens: null } }));
+
+  assert.deepEqual(requests.map(({ maxOutputTokens }) => maxOutputTokens), [9_000, undefined, 40]);
+  covered = 9_000;
+  await assert.rejects(ask(call({ settings: { ...settings, max_tokens: 9_000 } })), {
+    code: "MODEL_REQUEST_INVALID",
+  });
 });
 
 Deno.test("callModel() prefers the agent's model and settings to the provider's default", async () => {

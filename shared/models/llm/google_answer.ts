@@ -3,7 +3,7 @@ import { jsonValue } from "../../platform/values/json_schema.ts";
 import { z } from "../../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
-import { type AnswerPart, partSchema, toProviderData } from "./google_contents.ts";
+import { type AnswerPart, partSchema, toGoogleData } from "./google_contents.ts";
 import { createCutError, createModelError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
 
@@ -92,7 +92,7 @@ export class GoogleAnswerReader {
     return this.#answer.finish(
       toFinishReason(reason),
       toUsage(this.#usage),
-      toProviderData(this.#parts),
+      toGoogleData(this.#parts),
     );
   }
 

@@ -39,7 +39,7 @@ const providerDataSchema = z.object({ api: z.literal("google"), parts: z.array(p
  * (the API requires those unchanged and in order), or if the API assigned ids to its calls;
  * undefined otherwise.
  */
-export function toProviderData(parts: readonly AnswerPart[]): JsonValue | undefined {
+export function toGoogleData(parts: readonly AnswerPart[]): JsonValue | undefined {
   if (!parts.some(mustReturn)) return undefined;
   const data: z.input<typeof providerDataSchema> = { api: "google", parts: [...parts] };
   return JSON.parse(JSON.stringify(data));

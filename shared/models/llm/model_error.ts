@@ -115,7 +115,7 @@ export function createCutError(endpoint: ModelEndpoint): SwarmError {
  *
  * @param body The answer's text; all three APIs' error objects are understood.
  */
-export function toHttpError(
+export function toModelHttpError(
   endpoint: ModelEndpoint,
   answer: { readonly status: number; readonly headers: Headers; readonly body: string },
 ): SwarmError {

@@ -132,6 +132,11 @@ export interface ModelRequest {
   readonly output?: AnswerForm;
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
+  /**
+   * The limit on the output is only that of a cost cap: a model that rejects it as too high has a
+   * lower limit of its own. @default false
+   */
+  readonly hasOptionalLimit?: boolean;
   /** Absent: the provider's default. */
   readonly reasoningEffort?: ReasoningEffort;
   /** Requests reasoning as a number of tokens, for older models. @default false */

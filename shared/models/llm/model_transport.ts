@@ -3,7 +3,7 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { type JsonExcess, MODEL_LIMITS } from "../../platform/json/json_limits.ts";
 import { describeExcess } from "../../platform/json/parse_json.ts";
 import { measuredBody } from "../../platform/net/guard_json.ts";
-import { createModelError, toAnswerError, toHttpError } from "./model_error.ts";
+import { createModelError, toAnswerError, toModelHttpError } from "./model_error.ts";
 import type { GenerateOptions, ModelEndpoint } from "./model_port.ts";
 import { pacedBody } from "./paced_body.ts";
 
@@ -183,7 +183,7 @@ class ModelTransport {
     const redirected = status >= 300 && status < 400
       ? "it responded with a redirect, which is not followed"
       : "";
-    return toHttpError(this.#endpoint, { status, headers, body: redirected || body });
+    return toModelHttpError(this.#endpoint, { status, headers, body: redirected || body });
   }
 
   async #readStart(response: Response): Promise<string> {

@@ -85,7 +85,7 @@ export class OpenAiAnswerReader {
     if (!this.#finishReason) throw createCutError(this.#endpoint);
     const stopped = toFinishReason(this.#finishReason, this.#isRefused);
     this.#answer.addReasoning(this.#reasoning.text);
-    return this.#answer.finish(stopped, toUsage(this.#usage), this.#reasoning.toProviderData());
+    return this.#answer.finish(stopped, toUsage(this.#usage), this.#reasoning.toResponsesData());
   }
 
   #readMessage(message: Message | null | undefined, numberOf: NumberOfCall): void {

@@ -53,7 +53,7 @@ export class OpenAiReasoning {
   /**
    * What the server requires in the next request: the form with signatures, if there are several.
    */
-  toProviderData(): JsonValue | undefined {
+  toResponsesData(): JsonValue | undefined {
     if (this.#details.length > 0) return { api: "openai", reasoning_details: this.#details };
     if (this.#thinking !== undefined) return { api: "openai", thinking: this.#thinking };
     if (this.#reasoningContent !== "") {

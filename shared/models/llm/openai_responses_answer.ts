@@ -5,7 +5,7 @@ import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
 import { createCutError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
-import { toProviderData } from "./openai_responses_input.ts";
+import { toResponsesData } from "./openai_responses_input.ts";
 
 const responseSchema = z.object({
   status: z.string().nullish(),
@@ -121,7 +121,7 @@ export class ResponsesAnswerReader {
     if (this.#stopped === undefined) throw createCutError(this.#endpoint);
     const items = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item);
     const stopped = this.#isRefused ? "refused" : this.#stopped;
-    return this.#answer.finish(stopped, toUsage(this.#usage), toProviderData(items));
+    return this.#answer.finish(stopped, toUsage(this.#usage), toResponsesData(items));
   }
 
   /** A call's name comes before its arguments, which stream in. */

@@ -21,7 +21,7 @@ const providerDataSchema = z.object({
  * Keeps an answer's items for the next request if they include encrypted reasoning or the
  * provider's own tools, which the API requires unchanged and in order; undefined otherwise.
  */
-export function toProviderData(items: readonly JsonObject[]): JsonValue | undefined {
+export function toResponsesData(items: readonly JsonObject[]): JsonValue | undefined {
   const isPlain = ({ type }: JsonObject) => type === "message" || type === "function_call";
   return items.every(isPlain) ? undefined : { api: "openai_responses", items };
 }

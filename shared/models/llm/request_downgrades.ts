@@ -10,7 +10,7 @@ import type {
 import type { RefusedOptions } from "./refused_options.ts";
 
 /** A request option that is dropped or changed when the provider rejects it. */
-interface Concession {
+interface Downgrade {
   readonly isAbout: RegExp;
   /**
    * What a refusal depends on besides the model; later requests with the same are not offered the
@@ -18,15 +18,15 @@ interface Concession {
    */
   dependsOn?(request: ModelRequest): string;
   /** Undefined if the request does not have the option. */
-  concede(request: ModelRequest, api: ModelApi): ModelRequest | undefined;
+  apply(request: ModelRequest, api: ModelApi): ModelRequest | undefined;
 }
 
-const CONCESSIONS: readonly Concession[] = [
+const DOWNGRADES: readonly Downgrade[] = [
   // Current OpenAI models take functions only over the Responses API, unless they do not reason.
   {
     isAbout: /\bv1\/responses\b/i,
     dependsOn: ofTheModel,
-    concede(request, api) {
+    apply(request, api) {
       return api !== "openai" || request.needsResponses === true
         ? undefined
         : { ...request, needsResponses: true };
@@ -36,15 +36,23 @@ const CONCESSIONS: readonly Concession[] = [
   {
     isAbout: /temperature/i,
     dependsOn: ofTheModel,
-    concede({ temperature, ...request }) {
+    apply({ temperature, ...request }) {
       return temperature === undefined ? undefined : request;
+    },
+  },
+  // A model that writes less than the limit allows keeps to the limit by itself.
+  {
+    isAbout: /max_?(completion_|output_)?_?tokens/i,
+    dependsOn: ({ maxOutputTokens }) => String(maxOutputTokens),
+    apply({ maxOutputTokens: _, hasOptionalLimit, ...request }) {
+      return hasOptionalLimit === true ? request : undefined;
     },
   },
   // Gemini checks the signatures of its own calls; calls of other models have none.
   {
     isAbout: /thought_?signature/i,
     dependsOn: ofTheModel,
-    concede(request) {
+    apply(request) {
       return request.marksForeignCalls === true
         ? undefined
         : { ...request, marksForeignCalls: true };
@@ -54,7 +62,7 @@ const CONCESSIONS: readonly Concession[] = [
   {
     isAbout: /encrypted content is not supported/i,
     dependsOn: ofTheModel,
-    concede(request) {
+    apply(request) {
       return request.keepsNoReasoning === true ? undefined : { ...request, keepsNoReasoning: true };
     },
   },
@@ -62,7 +70,7 @@ const CONCESSIONS: readonly Concession[] = [
   {
     isAbout: /reasoning|thinking|thought|effort/i,
     dependsOn: ({ reasoningEffort = "" }) => reasoningEffort,
-    concede(request, api) {
+    apply(request, api) {
       const { reasoningEffort, ...withoutEffort } = request;
       if (reasoningEffort === undefined) return undefined;
       const hasBudgets = api !== "openai" && request.hasReasoningBudget !== true;
@@ -70,31 +78,31 @@ const CONCESSIONS: readonly Concession[] = [
     },
   },
   // Some servers reject their own reasoning in the next request.
-  { isAbout: /reasoning|thinking|thought|signature|encrypted/i, concede: withoutKeptData },
+  { isAbout: /reasoning|thinking|thought|signature|encrypted/i, apply: withoutKeptData },
   {
     isAbout: /cache/i,
     dependsOn: ofTheModel,
-    concede({ cacheKey: _, ...request }) {
+    apply({ cacheKey: _, ...request }) {
       return request.isUncached === true ? undefined : { ...request, isUncached: true };
     },
   },
   {
     isAbout: /response_?format|output_config|json_?schema|structured|guided/i,
     dependsOn: ({ output }) => JSON.stringify(output?.schema ?? null),
-    concede({ output, ...request }) {
+    apply({ output, ...request }) {
       return output === undefined ? undefined : request;
     },
   },
   // Some models do not accept images or PDFs, and tools may return broken ones.
   {
     isAbout: /image|vision|multi-?modal|document|pdf|file|media|base64|content[ _]?(type|part)/i,
-    concede: withoutResultFiles,
+    apply: withoutResultFiles,
   },
   // Compatible servers may not support strict tools, and strict mode has undocumented rules.
   {
     isAbout: /strict|schema|tools?\b|function/i,
     dependsOn: ({ tools }) => JSON.stringify(tools.map(({ name }) => name)),
-    concede(request) {
+    apply(request) {
       const canBeBasic = request.tools.length > 0 && request.hasBasicTools !== true;
       return canBeBasic ? { ...request, hasBasicTools: true } : undefined;
     },
@@ -118,15 +126,15 @@ export interface CalledModel {
  *
  * @throws what the adapter throws.
  */
-export async function generateAsTaken(
+export async function generateWithDowngrades(
   { adapter, api, options, target, refused }: CalledModel,
   request: ModelRequest,
 ): Promise<ModelResponse> {
-  const keyOf = (concession: Concession) =>
-    `${target} ${CONCESSIONS.indexOf(concession)} ${concession.dependsOn?.(request) ?? ""}`;
-  const counts = new Map(CONCESSIONS.map((one) => [one, refused.countOf(keyOf(one))]));
-  const learned = new Set<Concession>();
-  let asked = withConcessions(request, counts, api);
+  const keyOf = (change: Downgrade) =>
+    `${target} ${DOWNGRADES.indexOf(change)} ${change.dependsOn?.(request) ?? ""}`;
+  const counts = new Map(DOWNGRADES.map((one) => [one, refused.countOf(keyOf(one))]));
+  const learned = new Set<Downgrade>();
+  let asked = downgrade(request, counts, api);
   while (true) {
     try {
       const response = await adapter.generate(asked, options);
@@ -138,8 +146,8 @@ export async function generateAsTaken(
       const isRefused = error instanceof SwarmError && error.code === "MODEL_REQUEST_INVALID";
       const weaker = isRefused ? withoutRefused(asked, error.message, api) : undefined;
       if (weaker === undefined) throw error;
-      counts.set(weaker.concession, (counts.get(weaker.concession) ?? 0) + 1);
-      learned.add(weaker.concession);
+      counts.set(weaker.change, (counts.get(weaker.change) ?? 0) + 1);
+      learned.add(weaker.change);
       asked = weaker.request;
     }
   }
@@ -149,15 +157,15 @@ function ofTheModel(): string {
   return "";
 }
 
-/** Makes each concession as many times as `counts` says. */
-function withConcessions(
+/** Makes each change as many times as `counts` says. */
+function downgrade(
   request: ModelRequest,
-  counts: ReadonlyMap<Concession, number>,
+  counts: ReadonlyMap<Downgrade, number>,
   api: ModelApi,
 ): ModelRequest {
   let weaker = request;
-  for (const [concession, count] of counts) {
-    for (let made = 0; made < count; made++) weaker = concession.concede(weaker, api) ?? weaker;
+  for (const [change, count] of counts) {
+    for (let made = 0; made < count; made++) weaker = change.apply(weaker, api) ?? weaker;
   }
   return weaker;
 }
@@ -167,10 +175,10 @@ function withoutRefused(
   request: ModelRequest,
   refusal: string,
   api: ModelApi,
-): { readonly concession: Concession; readonly request: ModelRequest } | undefined {
-  for (const concession of CONCESSIONS) {
-    const weaker = concession.isAbout.test(refusal) ? concession.concede(request, api) : undefined;
-    if (weaker !== undefined) return { concession, request: weaker };
+): { readonly change: Downgrade; readonly request: ModelRequest } | undefined {
+  for (const change of DOWNGRADES) {
+    const weaker = change.isAbout.test(refusal) ? change.apply(request, api) : undefined;
+    if (weaker !== undefined) return { change, request: weaker };
   }
   return undefined;
 }

@@ -2,7 +2,7 @@ import { definedOnly } from "../../platform/values/defined_only.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 
 /** Rewrites keywords of earlier JSON Schema drafts in the form of 2020-12. */
-export function modernise(schema: JsonObject): JsonObject {
+export function modernize(schema: JsonObject): JsonObject {
   const { additionalItems, dependencies, ...rest } = schema;
   const lists: JsonObject = Array.isArray(rest.items)
     ? {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import { joinPath } from "../../platform/values/json_path.ts";
-import { modernise } from "./modernize.ts";
+import { modernize } from "./modernize.ts";
 import { ReferenceIndex, type ReferenceTarget } from "./reference_index.ts";
 import { unusableSchema } from "./schema_error.ts";
 import { hasRules, type KeywordForm, KEYWORDS, SILENT_KEYWORDS } from "./schema_keywords.ts";
@@ -54,7 +54,7 @@ function plain(source: JsonValue, place: Place): JsonObject {
   const base = place.index.baseOf(source, place.base);
   const deeper = { ...place, base, depth: place.depth + 1 };
   const own = Object.fromEntries(
-    Object.entries(modernise(source)).flatMap(([keyword, value]) =>
+    Object.entries(modernize(source)).flatMap(([keyword, value]) =>
       plainEntry(keyword, value, deeper)
     ),
   );

@@ -56,7 +56,7 @@ Deno.test("readConfig() prefers the project's own address of the database", () =
 });
 
 Deno.test("readConfig() treats an empty variable as unset", () => {
-  assert.equal(read({ SUPASWARM_WORKER_SLOTS: "" }).worker.slots, 8);
+  assert.equal(read({ SUPASWARM_WORKER_SLOTS: "" }).worker.slots, 100);
 });
 
 Deno.test("readConfig() reads origins and refuses invalid ones", () => {

@@ -77,15 +77,15 @@ export const ENV_VARIABLES = {
   }),
   SUPASWARM_ALLOWED_ORIGINS: variable({
     purpose:
-      "Web origins whose pages may call the MCP endpoint, in addition to the project's own and loopback.",
+      "Web origins whose pages may call the MCP endpoint and, in the embedded stack, every local port, in addition to the project's own and loopback.",
     wanted: "origins such as https://app.example.com, separated by commas",
     defaultText: "",
     schema: z.string().transform(listItems).pipe(z.array(z.string().refine(isOrigin))),
   }),
   SUPASWARM_WORKER_SLOTS: variable({
-    purpose: "Tasks that one worker runs in parallel.",
-    defaultText: "8",
-    ...wholeNumber("a whole number", 1, 100),
+    purpose: "Maximum tasks that one worker runs in parallel; its CPU may allow fewer.",
+    defaultText: "100",
+    ...wholeNumber("a whole number", 1, 1_000),
   }),
   SUPASWARM_LEASE_SECONDS: variable({
     purpose: "Lease of a claimed task without a heartbeat, in seconds.",
@@ -104,8 +104,7 @@ export const ENV_VARIABLES = {
     ...wholeNumber("a whole number of seconds", 1, 86_400),
   }),
   SUPASWARM_CPU_SOFT_MS: variable({
-    purpose:
-      "Milliseconds of CPU after which the platform sends a function instance no more requests.",
+    purpose: "CPU time in milliseconds after which an instance gets no new requests.",
     defaultText: "1000",
     ...wholeNumber("a whole number of milliseconds", 0, 3_600_000),
   }),

@@ -22,7 +22,11 @@ export async function assertClientHasScope(
   try {
     await sql`
       select private.assert_client_has_scope(
-        ${caller.userId}::uuid, ${caller.clientId}, ${attempt}, ${scope})`;
+        p_user_id => ${caller.userId}::uuid,
+        p_client_id => ${caller.clientId},
+        p_attempt => ${attempt},
+        p_scope => ${scope}
+      )`;
   } catch (error) {
     throw toSwarmError(error, attempt);
   }

@@ -5,7 +5,33 @@ export type Database = {
   
   "public": {
           Tables: {
-            "agent_audience": {
+            "agent_approvals": {
+                  Row: {
+                    "agent_id": string,"ask": string,"conditions": Json | null,"created_at": string,"id": string,"tool_id": string | null,"tool_name": string,"user_id": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_id": string,"ask": string,"conditions"?: Json | null,"created_at"?: string,"id"?: string,"tool_id"?: string | null,"tool_name"?: string,"user_id"?: string | null
+                  }
+                  Update: {
+                    "agent_id"?: string,"ask"?: string,"conditions"?: Json | null,"created_at"?: string,"id"?: string,"tool_id"?: string | null,"tool_name"?: string,"user_id"?: string | null
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "agent_approvals_agent_id_fkey"
+      columns: ["agent_id"]
+isOneToOne: false
+      referencedRelation: "agents"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "agent_approvals_tool_id_fkey"
+      columns: ["tool_id"]
+isOneToOne: false
+      referencedRelation: "tools"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"agent_audience": {
                   Row: {
                     "agent_id": string,"created_at": string,"user_id": string
                   }
@@ -105,14 +131,14 @@ isOneToOne: false
                   ]
                 },"agent_mcp_connections": {
                   Row: {
-                    "config_hash": string,"created_at": string,"discovery": Json | null,"dropped_tools": NonNullable<Json>,"failure_count": number,"health": string,"id": string,"last_success_at": string | null,"listing_error": Json | null,"listing_failed_at": string | null,"listing_started_at": string | null,"pin": Json | null,"protocol": string | null,"retry_at": string | null,"session": Json | null,"tool_id": string,"tools_listed_at": string | null,"updated_at": string,"user_id": string | null
+                    "config_hash": string,"created_at": string,"discovery": Json | null,"dropped_tools": NonNullable<Json>,"failure_count": number,"health": string,"id": string,"last_success_at": string | null,"listing_error": Json | null,"listing_failed_at": string | null,"listing_started_at": string | null,"pin": Json | null,"protocol": string | null,"retry_at": string | null,"session": Json | null,"tool_id": string,"tools_listed_at": string | null,"updated_at": string,"user_id": string | null,"was_listed": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "config_hash": string,"created_at"?: string,"discovery"?: Json | null,"dropped_tools"?: NonNullable<Json>,"failure_count"?: number,"health"?: string,"id"?: string,"last_success_at"?: string | null,"listing_error"?: Json | null,"listing_failed_at"?: string | null,"listing_started_at"?: string | null,"pin"?: Json | null,"protocol"?: string | null,"retry_at"?: string | null,"session"?: Json | null,"tool_id": string,"tools_listed_at"?: string | null,"updated_at"?: string,"user_id"?: string | null
+                    "config_hash": string,"created_at"?: string,"discovery"?: Json | null,"dropped_tools"?: NonNullable<Json>,"failure_count"?: number,"health"?: string,"id"?: string,"last_success_at"?: string | null,"listing_error"?: Json | null,"listing_failed_at"?: string | null,"listing_started_at"?: string | null,"pin"?: Json | null,"protocol"?: string | null,"retry_at"?: string | null,"session"?: Json | null,"tool_id": string,"tools_listed_at"?: string | null,"updated_at"?: string,"user_id"?: string | null,"was_listed"?: boolean
                   }
                   Update: {
-                    "config_hash"?: string,"created_at"?: string,"discovery"?: Json | null,"dropped_tools"?: NonNullable<Json>,"failure_count"?: number,"health"?: string,"id"?: string,"last_success_at"?: string | null,"listing_error"?: Json | null,"listing_failed_at"?: string | null,"listing_started_at"?: string | null,"pin"?: Json | null,"protocol"?: string | null,"retry_at"?: string | null,"session"?: Json | null,"tool_id"?: string,"tools_listed_at"?: string | null,"updated_at"?: string,"user_id"?: string | null
+                    "config_hash"?: string,"created_at"?: string,"discovery"?: Json | null,"dropped_tools"?: NonNullable<Json>,"failure_count"?: number,"health"?: string,"id"?: string,"last_success_at"?: string | null,"listing_error"?: Json | null,"listing_failed_at"?: string | null,"listing_started_at"?: string | null,"pin"?: Json | null,"protocol"?: string | null,"retry_at"?: string | null,"session"?: Json | null,"tool_id"?: string,"tools_listed_at"?: string | null,"updated_at"?: string,"user_id"?: string | null,"was_listed"?: boolean
                   }
                   Relationships: [
                     {
@@ -305,14 +331,14 @@ isOneToOne: false
                   ]
                 },"human_reviews": {
                   Row: {
-                    "answered_as": string | null,"answered_at": string | null,"answered_through": string | null,"approved": boolean | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as": string | null,"answered_at": string | null,"answered_through": string | null,"approved": boolean | null,"approved_arguments": Json | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"kind": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question": string,"response"?: NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"approved_arguments"?: Json | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"kind"?: string,"options"?: Json | null,"question": string,"response"?: NonNullable<Json>,"seq": number,"task_id": string
                   }
                   Update: {
-                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question"?: string,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"approved_arguments"?: Json | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"kind"?: string,"options"?: Json | null,"question"?: string,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
                   }
                   Relationships: [
                     {
@@ -345,14 +371,14 @@ isOneToOne: false
                   ]
                 },"mcp_executions": {
                   Row: {
-                    "agent_id": string | null,"attempt": number,"connection_id": string | null,"created_at": string,"error_message": string | null,"execution_time_ms": number,"feedback_token": string,"id": string,"llm_model": string | null,"llm_provider": string | null,"mcp_name": string,"request_data": Json | null,"response_data": Json | null,"session_id": string | null,"status": string,"step_seq": number | null,"task_id": string | null,"taught_sets": Json | null,"tool_id": string | null,"tool_name": string,"tool_version": string | null,"user_id": string | null
+                    "agent_id": string | null,"attempt": number,"connection_id": string | null,"created_at": string,"error_message": string | null,"execution_time_ms": number,"feedback_token": string,"id": string,"learned_sets": Json | null,"llm_model": string | null,"llm_provider": string | null,"mcp_name": string,"request_data": Json | null,"response_data": Json | null,"session_id": string | null,"status": string,"step_seq": number | null,"task_id": string | null,"tool_id": string | null,"tool_name": string,"tool_version": string | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms": number,"feedback_token"?: string,"id"?: string,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name": string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status": string,"step_seq"?: number | null,"task_id"?: string | null,"taught_sets"?: Json | null,"tool_id"?: string | null,"tool_name": string,"tool_version"?: string | null,"user_id"?: string | null
+                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms": number,"feedback_token"?: string,"id"?: string,"learned_sets"?: Json | null,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name": string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status": string,"step_seq"?: number | null,"task_id"?: string | null,"tool_id"?: string | null,"tool_name": string,"tool_version"?: string | null,"user_id"?: string | null
                   }
                   Update: {
-                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms"?: number,"feedback_token"?: string,"id"?: string,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name"?: string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status"?: string,"step_seq"?: number | null,"task_id"?: string | null,"taught_sets"?: Json | null,"tool_id"?: string | null,"tool_name"?: string,"tool_version"?: string | null,"user_id"?: string | null
+                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms"?: number,"feedback_token"?: string,"id"?: string,"learned_sets"?: Json | null,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name"?: string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status"?: string,"step_seq"?: number | null,"task_id"?: string | null,"tool_id"?: string | null,"tool_name"?: string,"tool_version"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -769,14 +795,14 @@ isOneToOne: false
                   ]
                 },"sql_confirmations": {
                   Row: {
-                    "answer": Json | null,"client_id": string,"created_at": string,"decided_at": string | null,"estimated_rows": number | null,"expires_at": string,"id": string,"idempotency_key": string | null,"is_approved": boolean | null,"max_rows": number,"needs_approval": boolean,"params_hash": string,"policy_version": number,"statement": string,"statement_class": string,"tables": (string)[],"token_hash": string,"tree_hash": string,"used_at": string | null,"user_id": string
+                    "answer": Json | null,"client_id": string,"created_at": string,"decided_at": string | null,"estimated_rows": number | null,"expires_at": string,"id": string,"idempotency_key": string | null,"is_agents": boolean,"is_approved": boolean | null,"max_rows": number,"needs_approval": boolean,"params_hash": string,"policy_version": number,"statement": string,"statement_class": string,"tables": (string)[],"token_hash": string,"tree_hash": string,"used_at": string | null,"user_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "answer"?: Json | null,"client_id": string,"created_at"?: string,"decided_at"?: string | null,"estimated_rows"?: number | null,"expires_at": string,"id"?: string,"idempotency_key"?: string | null,"is_approved"?: boolean | null,"max_rows": number,"needs_approval": boolean,"params_hash": string,"policy_version": number,"statement": string,"statement_class": string,"tables": (string)[],"token_hash": string,"tree_hash": string,"used_at"?: string | null,"user_id": string
+                    "answer"?: Json | null,"client_id": string,"created_at"?: string,"decided_at"?: string | null,"estimated_rows"?: number | null,"expires_at": string,"id"?: string,"idempotency_key"?: string | null,"is_agents"?: boolean,"is_approved"?: boolean | null,"max_rows": number,"needs_approval": boolean,"params_hash": string,"policy_version": number,"statement": string,"statement_class": string,"tables": (string)[],"token_hash": string,"tree_hash": string,"used_at"?: string | null,"user_id": string
                   }
                   Update: {
-                    "answer"?: Json | null,"client_id"?: string,"created_at"?: string,"decided_at"?: string | null,"estimated_rows"?: number | null,"expires_at"?: string,"id"?: string,"idempotency_key"?: string | null,"is_approved"?: boolean | null,"max_rows"?: number,"needs_approval"?: boolean,"params_hash"?: string,"policy_version"?: number,"statement"?: string,"statement_class"?: string,"tables"?: (string)[],"token_hash"?: string,"tree_hash"?: string,"used_at"?: string | null,"user_id"?: string
+                    "answer"?: Json | null,"client_id"?: string,"created_at"?: string,"decided_at"?: string | null,"estimated_rows"?: number | null,"expires_at"?: string,"id"?: string,"idempotency_key"?: string | null,"is_agents"?: boolean,"is_approved"?: boolean | null,"max_rows"?: number,"needs_approval"?: boolean,"params_hash"?: string,"policy_version"?: number,"statement"?: string,"statement_class"?: string,"tables"?: (string)[],"token_hash"?: string,"tree_hash"?: string,"used_at"?: string | null,"user_id"?: string
                   }
                   Relationships: [
                     
@@ -835,14 +861,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_id": string | null,"agent_slug": string | null,"ahead_epoch": number | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"message_id": number | null,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"worker_id": string | null,"works_alone": boolean
+                    "agent_id": string | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"worker_id": string | null,"works_alone": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"ahead_epoch"?: number | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Update: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"ahead_epoch"?: number | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Relationships: [
                     {
@@ -1391,11 +1417,19 @@ isOneToOne: false
               "anchor": string,"chunk_index": number,"commit_sha": string,"content_chunk": string,"document_id": string,"end_line": number,"file_path": string,"heading_path": (string)[],"id": string,"matched_terms": (string)[],"score": number,"similarity": number,"start_line": number,"text_rank": number,"text_score": number,"title": string,"token_count": number,"vector_rank": number
             }[]
                            },
+"set_approval":
+{ Args: { "p_agent": string,"p_ask": string,"p_conditions"?: Json,"p_tool": string,"p_tool_name"?: string }; Returns: undefined
+                           },
 "set_provider_key":
 { Args: { "p_provider": string,"p_secret": string }; Returns: undefined
                            },
 "set_tool_credential":
 { Args: { "p_secret": string,"p_tool_slug": string }; Returns: undefined
+                           },
+"storage_use":
+{ Args: Record<PropertyKey, never>; Returns: {
+              "name": string,"quota_bytes": number,"used_bytes": number
+            }[]
                            },
 "usage_report":
 { Args: { "p_by": string,"p_from"?: string,"p_limit"?: number,"p_to"?: string }; Returns: Database["public"]['CompositeTypes']["usage_line"][]

@@ -2,6 +2,7 @@ import type { TransactionSql } from "../../vendor/postgres.js";
 import type { JsonObject } from "../values/json.ts";
 import { jsonObject } from "../values/json_schema.ts";
 import { sleep } from "../values/sleep.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
 import { answerInTime } from "./answer_in_time.ts";
 import { callerSessionsOf } from "./caller_session.ts";
 import type { Sql } from "./sql_client.ts";
@@ -29,22 +30,86 @@ export interface UserTransaction {
  * uses a separate login that is only a member of `authenticated`, which limits every statement. A
  * read-only transaction is rolled back, so that it leaves no session state.
  *
- * @throws errors of the database or `work`; the signal's reason if it aborted.
+ * @throws SwarmError `TOOL_TIMEOUT` if the server does not end a statement at its timeout; errors of
+ * the database, such as `STATEMENT_STILL_RUNNING` while an earlier statement of the user runs past
+ * its time, or of `work`; the signal's reason if it aborted.
  */
 export async function runAsUser<T>(
+  sql: Sql,
+  user: UserTransaction,
+  work: (sql: TransactionSql) => Promise<T>,
+): Promise<T> {
+  const { isReadOnly, userId } = user;
+  const begin = isReadOnly ? beginReadOnly<T> : beginReadWrite<T>;
+  return await runWithClaims(
+    sql,
+    user,
+    (run, signal) => {
+      const beginAndForget = async (callers: Sql) => {
+        try {
+          return await begin(callers, run);
+        } finally {
+          await forget(callers);
+        }
+      };
+      return callerSessionsOf(sql).use(beginAndForget, { userId, signal, closes: !isReadOnly });
+    },
+    work,
+  );
+}
+
+/**
+ * Runs a transaction with the rights of the project's migrations, on behalf of an operator. Its
+ * snapshot is fixed. `work` must send no statement that could call functions of the project or
+ * change settings.
+ *
+ * @throws SwarmError `MIGRATION_REQUIRED` if the user is not an operator; errors of the database or
+ * `work`; the signal's reason if it aborted.
+ */
+export async function runAsOperator<T>(
+  sql: Sql,
+  user: UserTransaction,
+  work: (sql: TransactionSql) => Promise<T>,
+): Promise<T> {
+  const mode = `isolation level repeatable read read ${user.isReadOnly ? "only" : "write"}`;
+  return await runWithClaims(
+    sql,
+    user,
+    async (run) => await sql.begin(mode, run) as T,
+    async (transaction) => {
+      const [caller] = await transaction<{ is_operator: boolean }[]>`
+        select private.is_operator() as is_operator`;
+      if (caller?.is_operator !== true) {
+        throw new SwarmError(
+          "MIGRATION_REQUIRED",
+          "Cannot run this: the caller is not an operator",
+        );
+      }
+      await transaction`select set_config('role', 'none', true)`;
+      return await work(transaction);
+    },
+  );
+}
+
+/** Runs work in a transaction with the role and claims of a user, which an abort cancels. */
+async function runWithClaims<T>(
   sql: Sql,
   {
     userId,
     tokenClaims,
     claims: ownClaims = {},
     settings: ownSettings = {},
-    isReadOnly,
     statementTimeoutMs,
-    signal,
+    signal: callersSignal,
   }: UserTransaction,
+  begin: (
+    run: (transaction: TransactionSql) => Promise<T>,
+    signal: AbortSignal,
+  ) => Promise<T>,
   work: (sql: TransactionSql) => Promise<T>,
 ): Promise<T> {
-  signal.throwIfAborted();
+  callersSignal.throwIfAborted();
+  await answerInTime(sql`select private.assert_no_late_statement(${userId})`);
   const verified = withoutOwn(tokenClaims ?? await claimsOfAccount(sql, userId));
   const claims = { ...verified, ...ownClaims, sub: userId, role: "authenticated" };
   const settings = {
@@ -56,6 +121,9 @@ export async function runAsUser<T>(
   };
   const isAgent = ownClaims.supaswarm_actor === "agent";
   const end = new AbortController();
+  const overdue = new AbortController();
+  const signal = AbortSignal.any([callersSignal, overdue.signal]);
+  let patience: ReturnType<typeof setTimeout> | undefined;
   const run = async (transaction: TransactionSql) => {
     const [session] = await transaction<Session[]>`
       select pg_backend_pid() as pid, now()::text as started_at,
@@ -63,32 +131,54 @@ export async function runAsUser<T>(
         -- A called function could replace the claims, but cannot release a lock of its
         -- transaction. The key is random, so that no one else can hold it.
         (select pg_advisory_xact_lock_shared(
-          ${AGENT_LOCK_CLASS}::int, floor(random() * 2147483647)::int)::text where ${isAgent})
+          ${AGENT_LOCK_CLASS}::int, floor(random() * 2147483647)::int)::text where ${isAgent}),
+        -- Who runs the statement and for how long, for private.late_statements().
+        pg_advisory_xact_lock_shared(
+          (${USER_LOCK_CLASS}::bigint << 32) | (hashtext(${userId}::text)::bigint & 4294967295))::text,
+        pg_advisory_xact_lock_shared(
+          (${TIMEOUT_LOCK_CLASS}::bigint << 32) | ${Math.ceil(statementTimeoutMs)}::bigint)::text
       from jsonb_each_text(${transaction.json(settings)}) as setting (name, value)`;
     signal.throwIfAborted();
     const cancel = () => session === undefined ? undefined : cancelSession(sql, session, end);
     signal.addEventListener("abort", cancel, { once: true, signal: end.signal });
+    patience = setTimeout(
+      () => overdue.abort(ignoresTimeout(statementTimeoutMs)),
+      TIMEOUTS_OF_A_TRANSACTION * statementTimeoutMs + PATIENCE_MS,
+    );
     return await work(transaction);
   };
-  const begin = isReadOnly ? beginReadOnly<T> : beginReadWrite<T>;
   try {
-    return await callerSessionsOf(sql).use((callers) => begin(callers, run), {
-      userId,
-      signal,
-      closes: !isReadOnly,
-    });
+    return await begin(run, signal);
   } catch (error) {
     signal.throwIfAborted();
     throw error;
   } finally {
+    clearTimeout(patience);
     end.abort();
   }
+}
+
+/** A transaction plans a statement and fetches its rows, each within the statement's timeout. */
+const TIMEOUTS_OF_A_TRANSACTION = 3;
+/** How long the server may take in addition. */
+const PATIENCE_MS = 5_000;
+
+function ignoresTimeout(statementTimeoutMs: number): SwarmError {
+  return new SwarmError(
+    "TOOL_TIMEOUT",
+    `Cannot finish the statement: the database does not end it at its timeout of ` +
+      `${statementTimeoutMs} ms`,
+    { hint: "Compare smaller values. Your next statement is refused until this one has ended." },
+  );
 }
 
 /**
  * Class of the locks that mark a transaction as an agent's; `private.is_agent_call()` checks it.
  */
 const AGENT_LOCK_CLASS = 1_398_227_271;
+/** Classes of the locks that name the user and the timeout of a transaction's statements. */
+const USER_LOCK_CLASS = 1_398_227_272;
+const TIMEOUT_LOCK_CLASS = 1_398_227_273;
 
 /**
  * Settings that an earlier statement of the session may have changed, and limits: a query takes
@@ -135,8 +225,23 @@ async function beginReadWrite<T>(
   return committed as T;
 }
 
-const RESET = "set constraints all immediate; discard temp; reset all; " +
-  "reset session authorization; reset role";
+const RESET = "set constraints all immediate; close all; discard temp; discard sequences; " +
+  "reset all; reset session authorization; reset role";
+
+/**
+ * Ends what a rollback does not: locks of the session, and statements that were prepared in SQL.
+ * Those that clients prepared over the protocol stay.
+ */
+const FORGET = `
+  do $$
+  declare
+    v_name text;
+  begin
+    perform pg_catalog.pg_advisory_unlock_all();
+    for v_name in select name from pg_catalog.pg_prepared_statements where from_sql loop
+      execute pg_catalog.format('deallocate %I', v_name);
+    end loop;
+  end $$`;
 
 /**
  * Undoes what the transaction's statements have set for the whole session, which others share on
@@ -144,8 +249,21 @@ const RESET = "set constraints all immediate; discard temp; reset all; " +
  * statement runs in between. Deferred triggers run first, because they could set something too.
  */
 async function resetSession(transaction: TransactionSql, searchPath: string): Promise<void> {
+  const channels = await transaction<{ name: string }[]>`
+    select quote_ident(name) as name from pg_listening_channels() as name`;
   await transaction.unsafe(RESET).simple();
+  // Committing is what makes the transaction's own LISTEN and UNLISTEN happen.
+  const listens = ["unlisten *", ...channels.map(({ name }) => `listen ${name}`)];
+  await transaction.unsafe(listens.join("; ")).simple();
   await transaction`select set_config('search_path', ${searchPath}, false)`;
+}
+
+async function forget(callers: Sql): Promise<void> {
+  try {
+    await callers.unsafe(FORGET).simple();
+  } catch {
+    // The connection was lost, and its session with it.
+  }
 }
 
 async function beginReadOnly<T>(

@@ -166,6 +166,11 @@ export const ERROR_CODES = {
   REVIEW_NOT_FOUND: tool(404, "List the open reviews with GET /rest/v1/human_reviews."),
   REVIEW_ALREADY_ANSWERED: tool(409, "Read the existing answer of the review."),
   REVIEW_ANSWER_INVALID: tool(400, "Answer with p_approved true or false."),
+  REVIEW_CHOICE_INVALID: tool(422, "Send one of the review's options as response.choice."),
+  REVIEW_ARGUMENTS_INVALID: tool(
+    422,
+    "Send all arguments of the call as response.arguments, as its schema requires.",
+  ),
 
   // Secrets
   SECRET_NOT_FOUND: auth(422, "Store the secret in Vault under that name."),
@@ -203,7 +208,8 @@ export const ERROR_CODES = {
     "List the tools and use one of their names.",
     { isRefusal: true, origin: "either" },
   ),
-  SENDING_NOT_APPROVED: auth(403, "Continue without sending this data."),
+  APPROVAL_REJECTED: auth(403, "Continue without this call."),
+  APPROVAL_RULE_INVALID: config(422, "Correct the conditions of the rule."),
   TOOL_FORBIDDEN: auth(403, "Ask an operator to allow the tool.", { isRefusal: true }),
   INSUFFICIENT_SCOPE: auth(
     403,
@@ -248,6 +254,10 @@ export const ERROR_CODES = {
   AUTHORIZATION_REFUSED: tool(422, "Restart the connection of the account."),
   OAUTH_UNAVAILABLE: tool(422, "Store a credential with set_tool_credential instead."),
   TOOL_STATE_INVALID: config(422, "Call the tool again from the beginning."),
+  STATEMENT_STILL_RUNNING: rateLimited(
+    429,
+    "Wait until the earlier statement has ended; an operator can see why it does not.",
+  ),
   TOOL_TIMEOUT: errorsOf("timeout")(
     504,
     "Ask for less in one call, or try again later.",
@@ -282,6 +292,15 @@ export const ERROR_CODES = {
     "Correct the statement; use the SQLSTATE, position and hint.",
     { isMendable: true },
   ),
+  SQL_RIGHT_MISSING: auth(
+    403,
+    "Ask an operator for the right that the message names, or change the statement.",
+    { isMendable: true },
+  ),
+  MIGRATION_REQUIRED: auth(
+    403,
+    "Save proposed_migration as a file of the project and let an operator push it.",
+  ),
   SQL_ROW_LIMIT_EXCEEDED: sql(
     422,
     "Narrow the WHERE clause and repeat the dry run.",
@@ -299,7 +318,7 @@ export const ERROR_CODES = {
   ),
   APPROVAL_REQUIRED: auth(
     422,
-    "Ask the owner to decide with approve_statement(), then send the same call again.",
+    "Ask the owner to decide, then send the same call again.",
   ),
   CONFIRMATION_NOT_FOUND: tool(404, "Read your waiting statements in sql_confirmations."),
 

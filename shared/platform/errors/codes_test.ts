@@ -45,6 +45,7 @@ Deno.test("only errors that a tool reports about its arguments can be fixed with
       "SQL_INVALID",
       "SQL_FORBIDDEN",
       "SQL_FAILED",
+      "SQL_RIGHT_MISSING",
       "SQL_ROW_LIMIT_EXCEEDED",
       "CONFIRMATION_REQUIRED",
       "CONFIRMATION_INVALID",

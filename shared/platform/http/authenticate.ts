@@ -105,7 +105,8 @@ async function verify(
   const { verifyAuth } = await loadServer();
   const { data, error } = await verifyAuth(request, { auth: modes, env: environmentOf(keys) });
   if (error !== null) {
-    throw isSignedWithSecret(request) ? legacyToken(error) : refusal(error);
+    if (isSignedWithSecret(request)) throw legacyToken(error);
+    throw refusal(error, bringsPublishableKeyAlone(request, keys) ? NO_USER : REASONS[error.code]);
   }
   if (data.userClaims === null) return { caller: { kind: "service" } };
   if (data.userClaims.role !== "authenticated") {
@@ -132,6 +133,13 @@ function bringsSecretKeyAlone({ headers }: Request, { secretKeys }: ApiKeys): bo
   // Digests have one length, so that comparing them reveals nothing about the keys.
   const given = digestOf(apiKey);
   return Object.values(secretKeys).some((key) => timingSafeEqual(given, digestOf(key)));
+}
+
+/** supabase-js sends its publishable key also as a token when nobody is signed in. */
+function bringsPublishableKeyAlone({ headers }: Request, { publishableKeys }: ApiKeys): boolean {
+  const apiKey = headers.get("apikey") ?? "";
+  const token = headers.get("authorization") ?? `Bearer ${apiKey}`;
+  return token === `Bearer ${apiKey}` && Object.values(publishableKeys).includes(apiKey);
 }
 
 function digestOf(text: string) {
@@ -198,15 +206,17 @@ function legacyToken(error: AuthFailure): SwarmError {
 
 type AuthFailure = NonNullable<Awaited<ReturnType<VerifyAuth>>["error"]>;
 
+const NO_USER = "no user is signed in";
+
 /** Replacements for library messages about its own settings. */
 const REASONS: Readonly<Record<string, string>> = {
   MISSING_CREDENTIALS: "it has no credential",
   INVALID_API_KEY: "the API key is invalid",
 };
 
-function refusal(error: AuthFailure): SwarmError {
+function refusal(error: AuthFailure, knownReason: string | undefined): SwarmError {
   const code = error.status === 401 ? "UNAUTHORIZED" : "CONFIG_INVALID";
-  const reason = REASONS[error.code] ?? error.message.replace(/^\[@supabase\/server\]\s*/, "");
+  const reason = knownReason ?? error.message.replace(/^\[@supabase\/server\]\s*/, "");
   return new SwarmError(code, `Cannot authenticate the request: ${reason}`, {
     cause: error,
     hint: "Send a user's access token as `Authorization: Bearer …` with the publishable key in " +

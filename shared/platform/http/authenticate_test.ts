@@ -36,3 +36,17 @@ Deno.test("authenticate() refuses other tokens as unauthorized", async () => {
     assert.equal((await refusalOf(header)).code, "UNAUTHORIZED");
   }
 });
+
+Deno.test("authenticate() says that no user is signed in when only a publishable key came", async () => {
+  const apikey = KEYS.publishableKeys.default;
+  for (const headers of [{ apikey }, { apikey, authorization: `Bearer ${apikey}` }]) {
+    const refused: SwarmError = await authenticate(
+      new Request("http://test/", { headers }),
+      KEYS,
+      ["user", "service"],
+    ).then(() => assert.fail("The request was accepted"), (error) => error);
+
+    assert.equal(refused.code, "UNAUTHORIZED");
+    assert.match(refused.message, /no user is signed in$/);
+  }
+});

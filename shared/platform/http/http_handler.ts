@@ -12,12 +12,12 @@ export interface HttpContext {
 /** Lets requests start while the isolate has CPU for them. */
 export interface RequestGate {
   /**
-   * Runs `answer` when its turn comes. A request ends with its response, or with the last event of a
+   * Runs `answer` when its turn comes. Callers take turns if the request is given. A request ends with its response, or with the last event of a
    * response that streams.
    *
    * @throws ENDPOINT_BUSY if the isolate cannot finish it, or not soon.
    */
-  admit(answer: () => Promise<Response>): Promise<Response>;
+  admit(answer: () => Promise<Response>, request?: Request): Promise<Response>;
 }
 
 /** The accepted methods, the logger and the gate of a handler. */
@@ -53,7 +53,7 @@ export function createHttpHandler(
     try {
       checkMethod(request, options.methods);
       const run = () => handle(request, context);
-      return await (options.gate?.admit(run) ?? run());
+      return await (options.gate?.admit(run, request) ?? run());
     } catch (error) {
       return errorResponse(error, { log: options.log, requestId: context.requestId });
     }

@@ -4,6 +4,7 @@ import type { JsonExcess, JsonLimits } from "../json/json_limits.ts";
 import { JsonMeter } from "../json/json_meter.ts";
 import { describeExcess } from "../json/parse_json.ts";
 import { SseMeter } from "../json/sse_meter.ts";
+import { yieldTurn } from "../values/in_turns.ts";
 
 /** Maximum chunk size for a reader, because it parses each chunk without yielding. */
 const PIECE_BYTES = 32_768;
@@ -67,7 +68,7 @@ export function measuredBody(
       bytesInTurn += piece.byteLength;
       if (bytesInTurn >= BYTES_A_TURN) {
         bytesInTurn = 0;
-        await new Promise((resolve) => setTimeout(resolve, 0));
+        await yieldTurn();
       }
       controller.enqueue(piece);
     },

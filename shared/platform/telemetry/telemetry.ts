@@ -1,19 +1,14 @@
-import type { TaskContext } from "../../engine/agent/task_context.ts";
 import type { TelemetrySettings } from "../config/telemetry_settings.ts";
 import type { Logger } from "../log/logger.ts";
 import { createRedactor } from "../secrets/redact.ts";
 import type { Span } from "./span.ts";
 import { SpanExporter } from "./span_exporter.ts";
 import { isSampled } from "./span_context.ts";
-import { RecordedTaskTrace } from "../../engine/trace/recorded_task_trace.ts";
-import { type TaskTrace, untraced } from "../../engine/trace/task_trace.ts";
 
 /** The spans of one edge function. No method throws; only the last two wait for the collector. */
 export interface Telemetry {
   /** False if no endpoint is set: trace contexts are then passed on unchanged. */
   readonly isOn: boolean;
-  /** Opens the span of one worker's run of a task. */
-  openRun(context: TaskContext, epoch: string): TaskTrace;
   /** Adds a finished span; a span of an unsampled trace is dropped. */
   add(span: Span): void;
   flush(): Promise<void>;
@@ -34,7 +29,6 @@ interface TelemetryOptions {
 /** Records nothing and passes trace contexts on unchanged, as OpenTelemetry specifies. */
 export const NO_TELEMETRY: Telemetry = {
   isOn: false,
-  openRun: ({ task }) => untraced(task),
   add: () => {},
   flush: () => Promise.resolve(),
   close: () => Promise.resolve(),
@@ -60,7 +54,6 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
   };
   return {
     isOn: true,
-    openRun: (context, epoch) => new RecordedTaskTrace({ context, epoch, add }),
     add,
     flush: () => exporter.flush(),
     close: () => exporter.close(),

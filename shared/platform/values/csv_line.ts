@@ -1,7 +1,10 @@
 import type { JsonValue } from "./json.ts";
 
-/** Characters that start a formula in a spreadsheet, also after spaces and as full-width forms. */
-const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
+/**
+ * Characters that start a formula in a spreadsheet, also after spaces and invisible characters, and
+ * as full-width forms.
+ */
+const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠]|^[\t\r\n]/u;
 /** A number, which a spreadsheet reads correctly: exact numbers arrive as text. */
 const NUMBER = /^-?\d+(\.\d+)?$/;
 

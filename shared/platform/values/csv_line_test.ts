@@ -16,5 +16,6 @@ Deno.test("csvLine() escapes cells that a spreadsheet would run", () => {
   for (const text of ["=1+1", "+1", "-1+1", "@SUM(A1)", " =1", "\t=1", "\rx", "＝1", "\n=1"]) {
     assert.equal(csvLine([text]), `"'${text}"\r\n`);
   }
+  assert.equal(csvLine(["\u0000\u200b=1+1"]), '"\'\u0000\u200b=1+1"\r\n');
   assert.equal(csvLine(["a=1", -1, "-1.50", ""]), '"a=1",-1,"-1.50",""\r\n');
 });

@@ -49,7 +49,11 @@ const readData = defineTool({
   async run({ task_id: ownerId, key }, context) {
     const taskId = taskOf(context);
     const [row] = await context.sql<{ value: JsonValue }[]>`
-      select private.read_job_data(${taskId}, ${ownerId}, ${key}) as value`;
+      select private.read_job_data(
+        p_task_id => ${taskId},
+        p_owner_task_id => ${ownerId},
+        p_key => ${key}
+      ) as value`;
     return row === undefined || row.value === null
       ? failed(`No task ${ownerId} of this job has data under '${key}'. Use list_artifacts.`)
       : { value: row.value };

@@ -35,7 +35,10 @@ export const addMessageTool = defineTool({
     queryAsUser(context, { access: "write", action: "add the message" }, async (sql) => {
       const [row] = await sql`
         select private.add_message(
-          ${conversationId}, ${role}, ${content}, ${clientMessageId}
+          p_conversation_id => ${conversationId},
+          p_role => ${role},
+          p_content => ${content},
+          p_client_message_id => ${clientMessageId}
         ) as id`;
       return addedSchema.parse(row);
     }),

@@ -1,9 +1,9 @@
 import { z } from "../../vendor/zod.js";
+import { fencedText, inlineText } from "../../platform/values/markdown_text.ts";
 import { messageFields } from "./add_message.ts";
 import type { StoredConversation, StoredMessage } from "./read_messages.ts";
 
 const FORMAT = "supaswarm.conversation@1";
-const MIN_FENCE_CHARACTERS = 3;
 
 /**
  * An exported conversation: `title` is input for create_conversation, each message is input for
@@ -41,26 +41,15 @@ export function toJsonDocument(conversation: StoredConversation): string {
 }
 
 /**
- * The conversation as Markdown. Each message is a fenced block, whose fence is longer than any run
- * of backticks in it, so that no message content can end its block and become part of the document.
+ * The conversation as Markdown. Each message is a fenced block, which no message can end to become
+ * part of the document.
  */
 export function toMarkdownDocument({ title, created_at, messages }: StoredConversation): string {
   const sections = messages.toReversed().map(toSection);
-  return [`# ${toInlineText(title)}`, `Created ${created_at}`, ...sections].join("\n\n") + "\n";
+  return [`# ${inlineText(title)}`, `Created ${created_at}`, ...sections].join("\n\n") + "\n";
 }
 
 function toSection({ role, content, created_at }: StoredMessage): string {
-  const fence = "`".repeat(longestRun(content) + 1);
   const author = role === "user" ? "User" : "Assistant";
-  return `## ${author}, ${created_at}\n\n${fence}text\n${content}\n${fence}`;
-}
-
-function longestRun(content: string): number {
-  const runs = content.match(/`+/g) ?? [];
-  return runs.reduce((longest, run) => Math.max(longest, run.length), MIN_FENCE_CHARACTERS - 1);
-}
-
-/** The text on one line, with every character that could be markup escaped. */
-function toInlineText(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, " ").trim().replace(/[!-/:-@[-`{-~]/g, "\\$&");
+  return `## ${author}, ${created_at}\n\n${fencedText(content, "text")}`;
 }

@@ -6,7 +6,7 @@ import type { ToolModelAnswer } from "../../gateway/tool_contracts/tool_model.ts
 import { z } from "../../vendor/zod.js";
 import { CATALOG_SCOPES } from "./catalog_scopes.ts";
 import { addDistinct, parseVariants } from "./parse_variants.ts";
-import { MAX_PROMPT_CHARACTERS, modelChoice, usageOf, usageSchema } from "./prompt_models.ts";
+import { MAX_PROMPT_CHARACTERS, promptModelChoice, usageOf, usageSchema } from "./prompt_models.ts";
 import { toInputSchema } from "../../platform/values/json_schema.ts";
 
 const MAX_VARIANTS = 5;
@@ -35,7 +35,7 @@ export const draftVariationsTool = defineTool({
     text: z.string().min(1).max(MAX_PROMPT_CHARACTERS),
     n: z.int().min(1).max(MAX_VARIANTS).default(DEFAULT_VARIANTS),
     style: z.enum(["concise", "casual", "formal"]).optional(),
-    ...modelChoice,
+    ...promptModelChoice,
   }),
   output: z.object({ ...form.shape, usage: usageSchema }),
   async run({ text, n, style, model, llm_provider: provider }, { callModel, progress }) {

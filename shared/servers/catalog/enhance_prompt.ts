@@ -6,7 +6,7 @@ import { defineTool, type ToolContext } from "../../gateway/tool_contracts/inter
 import { z } from "../../vendor/zod.js";
 import { CATALOG_SCOPES } from "./catalog_scopes.ts";
 import { describeRuleset } from "./describe_ruleset.ts";
-import { MAX_PROMPT_CHARACTERS, modelChoice, usageOf, usageSchema } from "./prompt_models.ts";
+import { MAX_PROMPT_CHARACTERS, promptModelChoice, usageOf, usageSchema } from "./prompt_models.ts";
 import { readRuleset } from "./read_ruleset.ts";
 
 const TASK =
@@ -28,7 +28,7 @@ export const enhancePromptTool = defineTool({
   input: z.strictObject({
     text: z.string().min(1).max(MAX_PROMPT_CHARACTERS),
     rulesetId: z.guid().optional().describe("An id from list_rulesets"),
-    ...modelChoice,
+    ...promptModelChoice,
   }),
   output: z.object({ text: z.string(), usage: usageSchema }),
   async run({ text, rulesetId, model, llm_provider: provider }, context) {

@@ -5,7 +5,7 @@ import { z } from "../../vendor/zod.js";
 export const MAX_PROMPT_CHARACTERS = 50_000;
 
 /** How a caller chooses the model; the tool's row in `mcp_tool_models` lists the providers. */
-export const modelChoice = {
+export const promptModelChoice = {
   model: z.string().min(1).max(200).optional(),
   llm_provider: z.string().min(1).max(63).optional().describe("A key from list_providers"),
 };

@@ -39,7 +39,10 @@ export const saveRulesetTool = defineTool({
     const saved = await queryAsUser(context, query, async (sql) => {
       const [row] = await sql`
         select private.save_ruleset(
-          ${id}, ${name}, ${sql.json(content)}, ${ifMatchVersion}
+          p_id => ${id},
+          p_name => ${name},
+          p_content => ${sql.json(content)},
+          p_if_match_version => ${ifMatchVersion}
         ) as saved`;
       return outcomeSchema.parse(row?.saved);
     });

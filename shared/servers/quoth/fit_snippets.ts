@@ -1,4 +1,4 @@
-import { estimateTokens, TokenMeter } from "./markdown/token_meter.ts";
+import { estimateTextTokens, TokenMeter } from "./markdown/token_meter.ts";
 
 /** A text of an answer and the terms that matched it. */
 export interface Snippet {
@@ -19,7 +19,7 @@ export function fitSnippets(
   tokenBudget: number | undefined,
 ): string[] {
   if (tokenBudget === undefined) return snippets.map(({ text }) => text);
-  const sizes = snippets.map(({ text }) => estimateTokens(text));
+  const sizes = snippets.map(({ text }) => estimateTextTokens(text));
   const share = fairShare(sizes, tokenBudget);
   return snippets.map((snippet, index) =>
     (sizes[index] ?? 0) <= share ? snippet.text : shorten(snippet, share)
@@ -41,7 +41,7 @@ function fairShare(sizes: readonly number[], budget: number): number {
 function shorten({ text, matchedTerms }: Snippet, maxTokens: number): string {
   const meter = new TokenMeter(text);
   // Two ellipses of one token each surround the rest.
-  const room = maxTokens - 2 * estimateTokens(MARK);
+  const room = maxTokens - 2 * estimateTextTokens(MARK);
   const start = meter.tokens(0, text.length) <= room ? 0 : firstMatch(text, matchedTerms, room);
   const end = meter.fit(start, text.length, room);
   const cut = end < text.length ? text.slice(start, end).trimEnd() + MARK : text.slice(start);

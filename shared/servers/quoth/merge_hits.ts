@@ -61,7 +61,7 @@ export function mergeHits(found: readonly ChunkHit[], limit: number): MergedHit[
 }
 
 /** The text of a hit: its chunks with the blank lines between them. */
-export function textOf({ chunks }: MergedHit): string {
+export function hitText({ chunks }: MergedHit): string {
   return chunks.reduce((text, chunk, index) => {
     const before = chunks[index - 1];
     if (before === undefined) return chunk.content_chunk;

@@ -5,7 +5,7 @@ import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import { checkOldHead } from "./check_head.ts";
 import { fitSnippets } from "./fit_snippets.ts";
-import { type MergedHit, mergeHits, textOf } from "./merge_hits.ts";
+import { hitText, type MergedHit, mergeHits } from "./merge_hits.ts";
 import { toLabel } from "./label.ts";
 import { permalinkOf } from "./permalink.ts";
 import { freshnessSchema, type ProjectState, readProjectState } from "./project_state.ts";
@@ -93,7 +93,7 @@ function toResults(
 ) {
   const texts = fitSnippets(
     hits.map((hit) => ({
-      text: textOf(hit),
+      text: hitText(hit),
       matchedTerms: hit.chunks.flatMap(({ matched_terms }) => matched_terms),
     })),
     tokenBudget,

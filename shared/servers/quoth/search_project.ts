@@ -61,9 +61,14 @@ async function findChunks(
     select state.project, (
       select coalesce(jsonb_agg(to_jsonb(found) order by found.ordinality), '[]')
       from public.search_documents(
-        ${id}::uuid, ${query},
-        case when state.project ->> 'embedder' = ${embedder} then ${vector}::extensions.vector end,
-        ${embedder}::text, ${count}::int, ${pathPrefix ?? null}::text, ${MAX_CHUNKS_OF_FILE}::int
+        p_project_id => ${id}::uuid,
+        p_query => ${query},
+        p_query_embedding =>
+          case when state.project ->> 'embedder' = ${embedder} then ${vector}::extensions.vector end,
+        p_embedder => ${embedder}::text,
+        p_limit => ${count}::int,
+        p_path_prefix => ${pathPrefix ?? null}::text,
+        p_per_document => ${MAX_CHUNKS_OF_FILE}::int
       ) with ordinality as found
     ) as chunks
     from (${selectProjectState(sql, id)}) as state`);

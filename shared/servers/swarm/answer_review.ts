@@ -19,7 +19,10 @@ export const answerReviewTool = defineTool({
   input: z.strictObject({
     task_id: z.guid().describe("The task with the question; may be a subtask"),
     approved: z.boolean(),
-    response: z.record(z.string(), z.json()).default({}).describe("The requested values"),
+    response: z.record(z.string(), z.json()).default({}).describe(
+      "The requested values. If the review has options, to approve it: {choice: one of them}. To " +
+        "approve a tool call (kind call) with other arguments: {arguments: all of them}",
+    ),
     comments: z.string().optional().describe("The person's own words"),
   }),
   output: z.object({ task_id: z.string(), status: z.string() }),
@@ -28,7 +31,10 @@ export const answerReviewTool = defineTool({
       const [row] = await asOwner(context, "write", (sql) =>
         sql<{ status: string }[]>`
         select public.respond_to_review(
-          ${task_id}::uuid, ${approved}, ${sql.json(response as JsonObject)}, ${comments}
+          p_task_id => ${task_id}::uuid,
+          p_approved => ${approved},
+          p_response => ${sql.json(response as JsonObject)},
+          p_comments => ${comments}
         ) as status`);
       return { task_id, status: z.string().parse(row?.status) };
     } catch (error) {

@@ -105,7 +105,9 @@ export const forkTaskTool = defineTool({
       const [row] = await asOwner(context, "write", (sql) =>
         sql`
         select public.fork_task(
-          ${task_id}::uuid, ${from_step}::int, ${sql.json(changes)}
+          p_task_id => ${task_id}::uuid,
+          p_from_seq => ${from_step}::int,
+          p_changes => ${sql.json(changes)}
         ) as task_id`);
       return { task_id: z.string().parse(row?.task_id) };
     } catch (error) {

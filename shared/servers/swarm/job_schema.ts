@@ -31,6 +31,7 @@ const taskView = taskSummary.extend({
 const openReview = z.object({
   task_id: z.string().describe("The task_id for answer_review"),
   agent: z.string().nullable(),
+  kind: z.enum(CLOSED_SETS.human_reviews.kind),
   question: z.string(),
   options: jsonValue.nullable(),
   context: jsonValue.nullable(),

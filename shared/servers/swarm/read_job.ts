@@ -49,7 +49,7 @@ export async function readJob(
       task.finished_at is not null as has_ended,
       (
         select coalesce(jsonb_agg(jsonb_build_object(
-          'task_id', review.task_id, 'agent', asking.agent_slug, 'question', review.question,
+          'task_id', review.task_id, 'agent', asking.agent_slug, 'kind', review.kind, 'question', review.question,
           'options', review.options, 'context', review.context, 'asked_at', review.created_at
         ) order by review.created_at), '[]')
         from public.tasks as asking
@@ -85,7 +85,10 @@ async function readEvents(sql: TransactionSql, taskId: string, { cursor, limit }
   const rows = await attempt("read the events", () =>
     sql`
     select private.read_events(
-      ${taskId}::uuid, ${cursor}, ${limit}::int, ${MAX_EVENT_BYTES}::int
+      p_task_id => ${taskId}::uuid,
+      p_cursor => ${cursor},
+      p_limit => ${limit}::int,
+      p_max_data_bytes => ${MAX_EVENT_BYTES}::int
     ) as page`);
   return eventPage.parse(rows[0]?.page);
 }

@@ -57,11 +57,11 @@ export async function runLostWrite(
   const { platform: { sql }, user } = stage;
   const taskId = await startJob(stage, job);
   await untilTask(sql, taskId, "needs_human_review");
-  const [review] = await sql<{ question: string; reason: string }[]>`
-    select question, context ->> 'reason' as reason from public.human_reviews
+  const [review] = await sql<{ question: string; kind: string }[]>`
+    select question, kind from public.human_reviews
     where task_id = ${taskId}::uuid`;
   assert.match(review?.question ?? "", /outcome is unknown/);
-  assert.equal(review?.reason, "TOOL_OUTCOME_UNKNOWN");
+  assert.equal(review?.kind, "rerun");
   const { error } = await user.client.rpc("respond_to_review", {
     p_task_id: taskId,
     p_approved: false,

@@ -42,7 +42,7 @@ Deno.test("the MCP endpoint checks who may call what", async (t) => {
   await t.step("everyone can read the OAuth metadata, even from a browser", async () => {
     for (const path of ["", "/swarm"]) {
       const url = `${mcpUrl}${path}/oauth-protected-resource`;
-      const answer = await fetch(url, { headers: { origin: "https://inspector.example" } });
+      const answer = await fetch(url, { headers: { origin: "http://localhost:6274" } });
 
       assert.equal(answer.status, 200);
       assert.equal(answer.headers.get("access-control-allow-origin"), "*");

@@ -157,7 +157,7 @@ const CALLS: Readonly<Record<string, CatalogCall>> = {
   },
 };
 
-/** The plain name, the catalogue key and the name that a list gives an older version. */
+/** The plain name, the catalog key and the name that a list gives an older version. */
 const NAMES = ["", "@1", "_v1"] as const;
 const WAYS = ["mcp", "execute"] as const;
 /** Every way to make a call. */

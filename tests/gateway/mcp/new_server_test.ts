@@ -5,8 +5,8 @@ import { copyProject } from "../../e2e/project_copy.ts";
 import { bootMcpPlatform } from "./mcp_platform.ts";
 
 const SERVER = `
-import { z } from "../../../vendor/zod.js";
-import { defineTool, type InternalServer } from "../../../tool_contracts/internal_server.ts";
+import { z } from "../../vendor/zod.js";
+import { defineTool, type InternalServer } from "../../gateway/tool_contracts/internal_server.ts";
 
 const shout = defineTool({
   name: "shout",

@@ -88,7 +88,7 @@ Deno.test("the MCP endpoint follows the protocol", async (t) => {
     assert.ok(called.last.result?.structuredContent);
   });
 
-  await t.step("a tool can be called by its catalogue key as well", async () => {
+  await t.step("a tool can be called by its catalog key as well", async () => {
     for (const name of ["list_agents@1", "list_agents_v1"]) {
       const { last } = await send({
         path: SWARM,

@@ -165,7 +165,12 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
       await use(ada, "create_task", { agent: "asker", input: "Ask" }),
     );
     const waiting = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
-    const answer = { task_id, approved: true, comments: "Go ahead" };
+    const answer = {
+      task_id,
+      approved: true,
+      response: { choice: "yes" },
+      comments: "Go ahead",
+    };
     const { status } = await use(ada, "answer_review", answer);
     const ended = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
     const again = await attempt(ada, "answer_review", answer);

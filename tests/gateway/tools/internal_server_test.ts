@@ -199,6 +199,7 @@ Deno.test("an internal server's declarations become answers", async (t) => {
       onText: null,
       logs: null,
       input: NO_INPUT,
+      approval: "none",
       onModelUse: (use) => used.push(use),
       grantedScopes: ["sample:read"],
       onUnrecordedValue: (value) => unrecorded.push(value),

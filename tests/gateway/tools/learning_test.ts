@@ -99,7 +99,7 @@ async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string):
       { searchValue: "<string>", unit: "people" },
     ]);
 
-    const [row] = await sql`select private.forget_parameters(${outcome.executionId}) as count`;
+    const [row] = await sql`select private.delete_parameters(${outcome.executionId}) as count`;
 
     assert.equal(row?.count, 1);
     assert.deepEqual(await learned(), []);
@@ -141,7 +141,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     });
     const listing = { tools, dropped: [], is_remote: false, holds_new: false };
     const [row] = await sql<{ written: number }[]>`
-      select private.store_tools(${connectionId}, ${sql.json(listing)}) as written`;
+      select private.record_tools(${connectionId}, ${sql.json(listing)}) as written`;
     return row?.written;
   }
 
@@ -326,7 +326,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
   await t.step("a changed config deletes the negotiated protocol", async () => {
     const id = await connect();
     const state = { protocol: "2026-07-28", discovery: { a: 1 }, session: null };
-    await sql`select private.save_connection_state(${id}, ${sql.json(state)})`;
+    await sql`select private.record_connection_state(${id}, ${sql.json(state)})`;
     await store(id, ["a"]);
     const [tool] = await sql<{ id: string; user_id: string }[]>`
       select tool_id as id, user_id from public.agent_mcp_connections where id = ${id}`;

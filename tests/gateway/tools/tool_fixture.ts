@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createSql, type Sql } from "../../../shared/platform/db/sql_client.ts";
 import type { JsonObject } from "../../../shared/platform/values/json.ts";
-import type { Logger } from "../../../shared/platform/log/logger.ts";
+import type { OpenLogger } from "../../../shared/platform/log/logger.ts";
 import { INTERNAL_SERVERS } from "../../../shared/app/internal_servers.ts";
 import type { InternalServers } from "../../../shared/gateway/tool_contracts/internal_server.ts";
 import { createToolGateway } from "../../../shared/gateway/tools/gateway.ts";
@@ -59,7 +59,7 @@ export const SECRET_KEY = "sb_secret_fixture_c4n4ry";
 /** Opens a database with the project's migrations, which goes with its process. */
 export async function openToolDatabase(
   db: TestDatabase = TEST_DATABASE,
-  log: Logger = () => {},
+  log: OpenLogger = () => {},
 ): Promise<StackDatabase> {
   return await openDatabase({
     db,
@@ -72,7 +72,7 @@ export async function openToolDatabase(
 /** Opens a fixture, by default with its own database. */
 export async function openToolFixture(options: ToolFixtureOptions = {}): Promise<ToolFixture> {
   const logged: string[] = [];
-  const log: Logger = (level, event, fields) => {
+  const log: OpenLogger = (level, event, fields) => {
     logged.push(JSON.stringify({ level, event, ...fields }));
   };
   const { url, stopOwn } = await databaseOf(options, log);
@@ -105,7 +105,7 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
 
 async function databaseOf(
   { db, database }: ToolFixtureOptions,
-  log: Logger,
+  log: OpenLogger,
 ): Promise<{ readonly url: string; stopOwn(): Promise<void> }> {
   if (database !== undefined) return { url: database.url, stopOwn: () => Promise.resolve() };
   const own = await openToolDatabase(db, log);

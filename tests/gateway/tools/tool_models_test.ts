@@ -200,7 +200,7 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
   await t.step("the user's own key takes precedence over the organization's", async () => {
     await sql`select vault.create_secret('organisation-key', 'THIRD_API_KEY')`;
     const organisation = await call(fixture, user, { llm_provider: "third" });
-    await sql`select private.put_secret('own', 'own-key', 'test')`;
+    await sql`select private.set_secret('own', 'own-key', 'test')`;
     await sql`
       insert into public.user_provider_keys (user_id, provider_id, vault_secret_name)
       select ${userId}, id, 'own' from public.llm_providers where name = 'third'`;
@@ -284,12 +284,19 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
       select id, 'first-large', 1000000, 1000000, 1000000
       from public.llm_providers where name = 'first'`;
     const capped = await createJob(sql, userId, { max_cost_micro_usd: 1 });
-    const spent = await call(fixture, inJob(capped), { times: 3 }, 1);
+    const dear = await call(fixture, inJob(capped), { times: 3 }, 1);
+    assert.equal(dear.errorCode, "BUDGET_EXCEEDED");
+    assert.equal(models.journal.count("first-large"), before, "it would cost more than the cap");
 
-    const [task] = await sql`select cost_micro_usd from public.tasks where id = ${capped}`;
-    assert.equal(spent.errorCode, "BUDGET_EXCEEDED");
-    assert.equal(models.journal.count("first-large"), before + 1, "the second call was not made");
-    assert.ok(Number(task?.cost_micro_usd) > 1, "the task's total includes the first call");
+    const roomy = await createJob(sql, userId, { max_cost_micro_usd: 10_000 });
+    const paid = await call(fixture, inJob(roomy), { times: 3 }, 1);
+    const [task] =
+      await sql`select cost_micro_usd::int as cost from public.tasks where id = ${roomy}`;
+    assert.equal(paid.errorCode, undefined);
+    assert.equal(models.journal.count("first-large"), before + 3, "calls that fit are made");
+    assert.ok(task?.cost > 1 && task?.cost <= 10_000, "the task's total includes them");
+    const [left] = await sql`select count(*)::int as count from private.job_reservations`;
+    assert.equal(left?.count, 0, "their reservations were settled");
   });
 
   await t.step("a list of tools contains the models of the row, not of the schema", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { generateAsTaken } from "../../../shared/models/llm/request_downgrades.ts";
+import { generateWithDowngrades } from "../../../shared/models/llm/request_downgrades.ts";
 import { RefusedOptions } from "../../../shared/models/llm/refused_options.ts";
 import { createModelAdapter } from "../../../shared/models/llm/create_model_adapter.ts";
 import type {
@@ -50,7 +50,7 @@ async function ask(
   const options = { signal: new AbortController().signal };
   const refused = new RefusedOptions();
   const called = { adapter, api, options, target: "acme", refused };
-  const asked = generateAsTaken(called, request(changes));
+  const asked = generateWithDowngrades(called, request(changes));
   const error = await asked.then(() => null, (reason) => reason);
   return { bodies, error };
 }

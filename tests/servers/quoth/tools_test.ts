@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { z } from "../../../shared/vendor/zod.js";
 import { waitFor } from "../../../scripts/wait_for.ts";
 import type { JsonObject } from "../../../shared/platform/values/json.ts";
-import { estimateTokens } from "../../../shared/servers/quoth/markdown/token_meter.ts";
+import { estimateTextTokens } from "../../../shared/servers/quoth/markdown/token_meter.ts";
 import { bootMcpPlatform, type McpUser } from "../../gateway/mcp/mcp_platform.ts";
 import { created, sendRequest } from "../../e2e/create_task_endpoint.ts";
 import { addAgent } from "../../e2e/operator.ts";
@@ -116,7 +116,7 @@ Deno.test("documents are searched and read through the tool endpoints", async (t
 
     assert.deepEqual(short.results.map(({ file }) => file), whole.results.map(({ file }) => file));
     const tokensOf = (answer: typeof whole) =>
-      answer.results.reduce((sum, { snippet }) => sum + estimateTokens(unfenced(snippet)), 0);
+      answer.results.reduce((sum, { snippet }) => sum + estimateTextTokens(unfenced(snippet)), 0);
     assert.ok(tokensOf(whole) > 400, String(tokensOf(whole)));
     assert.ok(tokensOf(short) <= 80, String(tokensOf(short)));
     assert.match(short.results[0]?.snippet ?? "", /…/);

@@ -14,6 +14,8 @@ export interface StatementAnswer {
   readonly max_affected_rows?: number;
   readonly expires_at?: string;
   readonly rows?: readonly (readonly Json[])[];
+  /** The file for a definition that the user cannot run. */
+  readonly proposed_migration?: { readonly path: string; readonly content: string };
   /** For `approve_statement()`. */
   readonly confirmation_id?: string;
   /** The state of an export. */

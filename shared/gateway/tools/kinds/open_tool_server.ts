@@ -175,7 +175,7 @@ async function openParsed(
         saveState: async (state) => {
           try {
             const storable = await toStorableState(state, secrets);
-            await ports.store.saveConnectionState(connection.id, storable);
+            await ports.store.recordConnectionState(connection.id, storable);
           } catch (error) {
             // A failure here only costs the next call a handshake.
             log("warn", "tool.connection_not_saved", { error: String(error) });

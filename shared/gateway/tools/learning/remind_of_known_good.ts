@@ -6,7 +6,7 @@ import type { CallRecord } from "../../tool_contracts/tool_records.ts";
 import type { ToolStore } from "../../tool_contracts/tool_store.ts";
 
 /** A call that has failed outside a task. */
-export interface FailedCall {
+export interface CallToRemindOf {
   /** The tool's own name. */
   readonly toolName: string;
   /** The data read for the call; null if reading failed. */
@@ -20,7 +20,7 @@ export interface FailedCall {
  * none, or if they would not help.
  */
 export async function remindOfKnownGood(
-  { toolName, record, redactor, ports }: FailedCall,
+  { toolName, record, redactor, ports }: CallToRemindOf,
   errorCode: ErrorCode | undefined,
 ): Promise<string | undefined> {
   if (!traitsOf(errorCode).isMendable || !record?.cached) return undefined;

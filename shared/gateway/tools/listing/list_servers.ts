@@ -6,7 +6,7 @@ import type { ToolCaller } from "../../tool_contracts/tool_caller.ts";
 import type { RegisteredServer, UsableServer } from "../../tool_contracts/tool_records.ts";
 
 /** The active servers with at least one tool that the caller may use; contacts none of them. */
-export async function listServers(
+export async function listCallableServers(
   caller: ToolCaller,
   ports: ToolServerPorts,
 ): Promise<readonly ServerSummary[]> {

@@ -67,7 +67,7 @@ export async function refreshTools(
   }
   const leftOut = toStorableDropped(dropped);
   const kept = { tools: [...tools.values()], dropped: leftOut, ...policyOf(config) };
-  await ports.store.storeTools(connection.id, kept);
+  await ports.store.recordTools(connection.id, kept);
   return leftOut;
 }
 

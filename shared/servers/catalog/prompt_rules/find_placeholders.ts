@@ -1,4 +1,4 @@
-import { MAX_ISSUES, type PromptIssue, type PromptText, type Span } from "./prompt_text.ts";
+import { MAX_ISSUES, type PromptIssue, type PromptText, type TextSpan } from "./prompt_text.ts";
 
 /** Placeholders of common template languages. */
 const FORMS = [
@@ -70,7 +70,7 @@ export function findPlaceholders({ text, enclosed }: PromptText): PromptIssue[] 
 }
 
 /** Whether an index lies in one of the spans. Indices must be passed in ascending order. */
-function membership(spans: readonly Span[]): (index: number) => boolean {
+function membership(spans: readonly TextSpan[]): (index: number) => boolean {
   let next = 0;
   return (index) => {
     while ((spans[next]?.end ?? Infinity) <= index) next++;

@@ -38,11 +38,11 @@ export interface PromptText {
   /** The sentences of the lower-case prose. */
   readonly sentences: readonly Sentence[];
   /** The parts that were replaced, in order. */
-  readonly enclosed: readonly Span[];
+  readonly enclosed: readonly TextSpan[];
 }
 
 /** A part of a text, in UTF-16 code units. */
-export interface Span {
+export interface TextSpan {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
@@ -78,8 +78,8 @@ export function toPromptText(text: string): PromptText {
 }
 
 /** The contents of data tags, each up to the next closing tag of the same name. */
-function findDataBlocks(text: string): Span[] {
-  const blocks: Span[] = [];
+function findDataBlocks(text: string): TextSpan[] {
+  const blocks: TextSpan[] = [];
   let open: { readonly name: string; readonly end: number } | null = null;
   for (const { 0: tag, 1: slash, 2: name = "", index } of text.matchAll(DATA_TAG)) {
     if (slash === "") {
@@ -92,8 +92,8 @@ function findDataBlocks(text: string): Span[] {
   return blocks;
 }
 
-function merge(spans: readonly Span[]): Span[] {
-  const merged: Span[] = [];
+function merge(spans: readonly TextSpan[]): TextSpan[] {
+  const merged: TextSpan[] = [];
   for (const span of spans.toSorted((one, other) => one.start - other.start)) {
     const last = merged.at(-1);
     if (last === undefined || span.start > last.end) merged.push(span);

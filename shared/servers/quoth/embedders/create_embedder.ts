@@ -4,7 +4,7 @@ import { createEmbedderError } from "./embedder_error.ts";
 import type { Embedder } from "./embedder_port.ts";
 import { type EmbeddingInput, type EmbeddingModel, textsOf } from "./embedding_model.ts";
 import type { EmbeddingTransport } from "./embedding_request.ts";
-import { estimateTokens } from "../markdown/token_meter.ts";
+import { estimateTextTokens } from "../markdown/token_meter.ts";
 import { createGoogleModel } from "./google_model.ts";
 import { joinVectors } from "./join_vectors.ts";
 import { hashWords } from "./lexical_hash.ts";
@@ -87,7 +87,7 @@ async function embedWith(
     ports.onUsage?.({
       provider: config.llm_provider,
       model: config.model,
-      inputTokens: inputTokens ?? texts.reduce((sum, text) => sum + estimateTokens(text), 0),
+      inputTokens: inputTokens ?? texts.reduce((sum, text) => sum + estimateTextTokens(text), 0),
     });
   }
   if (vectors.length !== texts.length) {

@@ -79,7 +79,7 @@ export function createRefusedError(
  * Whether one of the texts may have caused a failure. This includes an invalid answer, and a 403,
  * because a provider's firewall may block texts that look like an attack.
  */
-export function isPerhapsTheText({ code, details }: SwarmError): boolean {
+export function mayBeCausedByText({ code, details }: SwarmError): boolean {
   if (code === "EMBEDDER_REFUSED") return Object(details).status === 403;
   return code === "EMBEDDER_TEXT_REFUSED" || code === "EMBEDDER_OUTPUT_INVALID";
 }

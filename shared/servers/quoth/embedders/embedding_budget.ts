@@ -25,7 +25,11 @@ export function createEmbeddingBudget(
       try {
         const rows = await sql`
           select granted, wait_ms, paused_until, pause_reason, pause_message
-          from private.take_embedding_tokens(${name}, ${items}::int, ${kind === "query"})`;
+          from private.take_embedding_tokens(
+            p_embedder => ${name},
+            p_items => ${items}::int,
+            p_is_query => ${kind === "query"}
+          )`;
         const [grant] = grantsSchema.parse([...rows]);
         return { grantedItems: grant.granted, waitMs: grant.wait_ms, pause: toPause(grant) };
       } catch (error) {
@@ -36,7 +40,12 @@ export function createEmbeddingBudget(
       const message = pause.reason === "refused" ? pause.message : null;
       try {
         await sql`
-          select private.pause_embedder(${name}, ${pause.until}, ${pause.reason}, ${message})`;
+          select private.pause_embedder(
+            p_embedder => ${name},
+            p_until => ${pause.until},
+            p_reason => ${pause.reason},
+            p_message => ${message}
+          )`;
       } catch (error) {
         throw toSwarmError(error, "record the embedder's pause");
       }

@@ -4,7 +4,7 @@ import {
   createQuotaError,
   createRateLimitError,
   createRefusedError,
-  isPerhapsTheText,
+  mayBeCausedByText,
 } from "./embedder_error.ts";
 import type { EmbeddedDocument, Embedder } from "./embedder_port.ts";
 import type { EmbeddingBudget, EmbeddingGrant, EmbeddingPause } from "./embedding_budget_port.ts";
@@ -89,7 +89,7 @@ export function createMeteredEmbedder(
 
   /** Finds out whether a rejected single document is the problem, or everything. */
   async function findCause(error: unknown, signal: AbortSignal): Promise<unknown> {
-    if (!(error instanceof SwarmError) || !isPerhapsTheText(error)) return error;
+    if (!(error instanceof SwarmError) || !mayBeCausedByText(error)) return error;
     // Without capacity for a probe, the document is assumed to be the problem; it is tried several
     // times.
     if ((await budget.take(1, "documents")).grantedItems === 0) return error;
@@ -97,7 +97,7 @@ export function createMeteredEmbedder(
       await embedder.embedDocuments([HARMLESS], signal);
       return new SwarmError("EMBEDDER_TEXT_REFUSED", error.message, { cause: error });
     } catch (general) {
-      if (!(general instanceof SwarmError) || !isPerhapsTheText(general)) return general;
+      if (!(general instanceof SwarmError) || !mayBeCausedByText(general)) return general;
       return new SwarmError("EMBEDDER_REFUSED", general.message, { cause: general });
     }
   }
@@ -133,7 +133,7 @@ function readPause(error: unknown, nowMs: number): EmbeddingPause | null {
     return { reason: "quota_exhausted", until: new Date(untilIso) };
   }
   // The text itself may be the problem: one user's query must not block everyone's searches.
-  if (error.code === "EMBEDDER_REFUSED" && !isPerhapsTheText(error)) {
+  if (error.code === "EMBEDDER_REFUSED" && !mayBeCausedByText(error)) {
     const until = new Date(nowMs + REFUSED_PAUSE_MS);
     return { reason: "refused", until, message: error.message };
   }

@@ -1,4 +1,4 @@
-import { estimateTokens } from "./token_meter.ts";
+import { estimateTextTokens } from "./token_meter.ts";
 
 const SEPARATOR = " > ";
 /** The breadcrumb's maximum share of a chunk: the rest of the embedder's window is for the text. */
@@ -11,11 +11,11 @@ const BREADCRUMB_SHARE = 1 / 6;
 export function toBreadcrumb(headingPath: readonly string[], maxTokens: number): string {
   const limit = Math.floor(maxTokens * BREADCRUMB_SHARE);
   const steps = [...headingPath];
-  while (steps.length > 2 && estimateTokens(steps.join(SEPARATOR)) > limit) steps.splice(1, 1);
+  while (steps.length > 2 && estimateTextTokens(steps.join(SEPARATOR)) > limit) steps.splice(1, 1);
   const line = steps.join(SEPARATOR);
-  if (estimateTokens(line) <= limit) return line;
+  if (estimateTextTokens(line) <= limit) return line;
   const characters = [...line];
-  while (estimateTokens(characters.join("")) >= limit) {
+  while (estimateTextTokens(characters.join("")) >= limit) {
     characters.length -= Math.ceil(characters.length / 10);
   }
   return `${characters.join("").trimEnd()}…`;

@@ -3,7 +3,7 @@ import { type CutPlaces, cutText, LINE_CUTS, PROSE_CUTS } from "./cut_text.ts";
 import type { DocumentLines } from "./document_lines.ts";
 import type { Piece, Splitting } from "./piece.ts";
 import type { Section } from "./outline.ts";
-import { estimateTokens } from "./token_meter.ts";
+import { estimateTextTokens } from "./token_meter.ts";
 
 /** The text repeated around each part of a block, and the lines that are split. */
 interface Frame {
@@ -29,8 +29,9 @@ export function cutBlock(
   const { lines, meter, maxTokens } = splitting;
   const frame = frameOf(block, lines);
   const leadTokens = meter.tokens(start, frame.bodyStart);
-  const aroundTokens = estimateTokens(frame.prefix) + estimateTokens(frame.suffix);
-  const bodyTokens = maxTokens - Math.max(leadTokens + estimateTokens(frame.suffix), aroundTokens);
+  const aroundTokens = estimateTextTokens(frame.prefix) + estimateTextTokens(frame.suffix);
+  const bodyTokens = maxTokens -
+    Math.max(leadTokens + estimateTextTokens(frame.suffix), aroundTokens);
   if (bodyTokens < maxTokens / 3) {
     return toPieces({ ...plainFrame(block, lines), bodyStart: start }, start, maxTokens);
   }

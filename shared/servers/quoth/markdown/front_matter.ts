@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../../platform
 import { toStorableJson } from "../../../platform/values/storable_json.ts";
 
 /** The front matter of a document. */
-export interface FrontMatter {
+export interface PageFrontMatter {
   readonly data: JsonObject;
   /** Where the body starts, in characters of the normalized source. */
   readonly bodyStart: number;
@@ -12,7 +12,7 @@ export interface FrontMatter {
 /** Longer front matter is treated as text that starts with a horizontal rule. */
 const MAX_FRONT_MATTER_CHARS = 16_384;
 
-const NO_FRONT_MATTER: FrontMatter = { data: {}, bodyStart: 0 };
+const NO_FRONT_MATTER: PageFrontMatter = { data: {}, bodyStart: 0 };
 
 /**
  * Reads YAML front matter at the start of the file. A block without a mapping is text between two
@@ -21,7 +21,7 @@ const NO_FRONT_MATTER: FrontMatter = { data: {}, bodyStart: 0 };
  *
  * @param source Normalized source.
  */
-export async function readFrontMatter(source: string): Promise<FrontMatter> {
+export async function readFrontMatter(source: string): Promise<PageFrontMatter> {
   const block = /^---[ \t]*\n([^]*?)(?<=\n)(?:---|\.\.\.)[ \t]*(?:\n|$)/
     .exec(source.slice(0, MAX_FRONT_MATTER_CHARS));
   if (block === null) return NO_FRONT_MATTER;

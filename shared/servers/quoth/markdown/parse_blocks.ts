@@ -47,7 +47,7 @@ const CLOSINGS: ReadonlySet<string> = new Set(
  * with very many lines or cells are only parsed for headings and fences, because parsing blocks the
  * isolate.
  *
- * @param text Normalised text without front matter.
+ * @param text Normalized text without front matter.
  */
 export async function parseBlocks(text: string): Promise<Block[]> {
   if (isLongToParse(text)) return parsePlainly(text, await createHeadingReader());

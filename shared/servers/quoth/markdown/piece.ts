@@ -1,6 +1,6 @@
 import type { DocumentLines } from "./document_lines.ts";
 import { commonSection, type Section } from "./outline.ts";
-import { estimateTokens, type TokenMeter } from "./token_meter.ts";
+import { estimateTextTokens, type TokenMeter } from "./token_meter.ts";
 
 /** A range of the document that becomes a chunk or part of one. */
 export interface Piece {
@@ -22,8 +22,8 @@ export interface Splitting {
 
 /** The size of a piece in the index. */
 export function pieceTokens(piece: Piece, { meter }: Splitting): number {
-  return meter.tokens(piece.start, piece.end) + estimateTokens(piece.prefix) +
-    estimateTokens(piece.suffix);
+  return meter.tokens(piece.start, piece.end) + estimateTextTokens(piece.prefix) +
+    estimateTextTokens(piece.suffix);
 }
 
 /** Joins two pieces, or returns null if a repeated head or a closed fence is between them. */

@@ -10,7 +10,7 @@ import { toOutline } from "./outline.ts";
 import { parseBlocks, tile } from "./parse_blocks.ts";
 import type { Piece, Splitting } from "./piece.ts";
 import { splitSections } from "./split_sections.ts";
-import { estimateTokens, TokenMeter } from "./token_meter.ts";
+import { estimateTextTokens, TokenMeter } from "./token_meter.ts";
 import { sha256Hex } from "../../../platform/values/sha256_hex.ts";
 
 /**
@@ -149,7 +149,7 @@ function toChunk(
     content,
     embeddedText: `${breadcrumb}\n\n${content}`,
     hash: hashOf(CHUNKER_VERSION, breadcrumb, content),
-    tokenCount: estimateTokens(content),
+    tokenCount: estimateTextTokens(content),
   };
 
   /** An added end of a fence is not in any line of the file. */

@@ -40,7 +40,7 @@ export class TokenMeter {
 }
 
 /** Tokens of a whole text, by the same estimate. */
-export function estimateTokens(text: string): number {
+export function estimateTextTokens(text: string): number {
   let quarters = 0;
   for (let index = 0; index < text.length; index++) quarters += quartersOf(text.charCodeAt(index));
   return Math.ceil(quarters / 4);

@@ -2,7 +2,7 @@ import { SwarmError } from "../../../platform/errors/swarm_error.ts";
 import type { Clock } from "../../../platform/isolate/clock.ts";
 import { unavailable } from "../github/github_failure.ts";
 import type { GitHub } from "../github/github_port.ts";
-import { MAX_FILE_BYTES } from "./read_document.ts";
+import { MAX_DOCUMENT_BYTES } from "./read_document.ts";
 
 /** Reads a blob of the project's repository. */
 export type ReadBlob = (blobSha: string) => Promise<Uint8Array>;
@@ -43,7 +43,7 @@ export function createBlobReader(source: BlobSource): ReadBlob {
       try {
         return await read(sha);
       } catch (error) {
-        if (signal.aborted || !isPerhapsTheBlob(error)) throw error;
+        if (signal.aborted || !mayBeCausedByBlob(error)) throw error;
         const pauseMs = PAUSES_MS[tries];
         if (pauseMs === undefined) throw await blame(sha, error);
         await clock.sleep(pauseMs, signal);
@@ -53,7 +53,7 @@ export function createBlobReader(source: BlobSource): ReadBlob {
 
   async function read(sha: string): Promise<Uint8Array> {
     const github = await source.openGitHub();
-    const bytes = await github.blobOf(repo, { sha, maxBytes: MAX_FILE_BYTES }, signal);
+    const bytes = await github.blobOf(repo, { sha, maxBytes: MAX_DOCUMENT_BYTES }, signal);
     readableSha = sha;
     return bytes;
   }
@@ -74,7 +74,7 @@ export function createBlobReader(source: BlobSource): ReadBlob {
 
   async function smallFilesBut(sha: string, github: GitHub): Promise<readonly string[]> {
     return (await github.filesOf(repo, commitSha, signal))
-      .filter(({ blobSha, sizeBytes }) => blobSha !== sha && sizeBytes <= MAX_FILE_BYTES)
+      .filter(({ blobSha, sizeBytes }) => blobSha !== sha && sizeBytes <= MAX_DOCUMENT_BYTES)
       .sort((a, b) => a.sizeBytes - b.sizeBytes)
       .slice(0, COMPARED_FILES)
       .map(({ blobSha }) => blobSha);
@@ -84,7 +84,7 @@ export function createBlobReader(source: BlobSource): ReadBlob {
 /**
  * Whether one blob may have caused an error. An error with a wait time comes from GitHub itself.
  */
-function isPerhapsTheBlob(error: unknown): error is SwarmError {
+function mayBeCausedByBlob(error: unknown): error is SwarmError {
   return error instanceof SwarmError && error.retryAfterSeconds === undefined &&
     (error.code === "GITHUB_NOT_FOUND" || error.code === "GITHUB_UNAVAILABLE");
 }

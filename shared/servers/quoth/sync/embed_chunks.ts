@@ -1,5 +1,5 @@
 import { SwarmError } from "../../../platform/errors/swarm_error.ts";
-import { isPerhapsTheText } from "../embedders/embedder_error.ts";
+import { mayBeCausedByText } from "../embedders/embedder_error.ts";
 import type { EmbeddedPart } from "../embedders/metered_embedder.ts";
 import type { ChunkQueue, ClaimedChunk } from "./chunk_store.ts";
 import { chunkForNext } from "./chunk_for_next.ts";
@@ -73,10 +73,10 @@ async function embedBatch(
     const embed = () => ports.embedPart(target.name, texts, signal);
     part = target.runsHere ? await budget.spend(embed) : await embed();
   } catch (error) {
-    const isPerhapsText = error instanceof SwarmError && isPerhapsTheText(error);
-    const refusal = isPerhapsText && claims.length === 1 ? error.toBody() : null;
+    const isTextSuspected = error instanceof SwarmError && mayBeCausedByText(error);
+    const refusal = isTextSuspected && claims.length === 1 ? error.toBody() : null;
     await ports.chunks.giveBack(queue, claims, refusal);
-    if (!isPerhapsText) throw error;
+    if (!isTextSuspected) throw error;
     return false;
   }
   const vectors = part.vectors.flatMap((embedding, index) => {

@@ -2,7 +2,7 @@ import { SwarmError } from "../../../platform/errors/swarm_error.ts";
 import { type Chunk, CHUNKER_VERSION, type SplitOptions } from "../markdown/split_markdown.ts";
 import type { ReadBlob } from "./blob_reader.ts";
 import { isDocumentPath } from "./document_path.ts";
-import { MAX_FILE_BYTES, readDocument, tooLargeError } from "./read_document.ts";
+import { MAX_DOCUMENT_BYTES, readDocument, tooLargeError } from "./read_document.ts";
 import type { SyncPorts, SyncRun } from "./sync_ports.ts";
 import type { ChunkTarget, FileOutcome, StoredChunk, SyncFile } from "./sync_store.ts";
 
@@ -43,7 +43,7 @@ export function refusedBy(error: unknown, file: SyncFile): FileOutcome {
     case "OUTPUT_TOO_LARGE":
       return {
         kind: "refused",
-        error: tooLargeError(Math.max(file.sizeBytes, MAX_FILE_BYTES + 1)),
+        error: tooLargeError(Math.max(file.sizeBytes, MAX_DOCUMENT_BYTES + 1)),
       };
     default:
       throw error;
@@ -51,7 +51,7 @@ export function refusedBy(error: unknown, file: SyncFile): FileOutcome {
 }
 
 function refusalOf({ filePath, sizeBytes, deliveries }: SyncFile): FileOutcome | null {
-  if (sizeBytes > MAX_FILE_BYTES) return { kind: "refused", error: tooLargeError(sizeBytes) };
+  if (sizeBytes > MAX_DOCUMENT_BYTES) return { kind: "refused", error: tooLargeError(sizeBytes) };
   if (!isDocumentPath(filePath)) {
     return refused(
       "its path has control characters, backslashes, empty parts, invalid Unicode or a fence's tag",

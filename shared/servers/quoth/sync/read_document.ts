@@ -2,7 +2,7 @@ import type { ErrorBody } from "../../../platform/errors/swarm_error.ts";
 import { SwarmError } from "../../../platform/errors/swarm_error.ts";
 
 /** Larger files are not documentation for people, and splitting one would take too long. */
-export const MAX_FILE_BYTES = 1_048_576;
+export const MAX_DOCUMENT_BYTES = 1_048_576;
 
 /**
  * The exact text of a file: the byte order mark and line ends are unchanged.
@@ -24,7 +24,7 @@ export function readDocument(bytes: Uint8Array): string {
 export function tooLargeError(sizeBytes: number): ErrorBody {
   return new SwarmError(
     "FILE_TOO_LARGE",
-    `Cannot index the file: it has ${sizeBytes} bytes, more than ${MAX_FILE_BYTES}`,
+    `Cannot index the file: it has ${sizeBytes} bytes, more than ${MAX_DOCUMENT_BYTES}`,
     { hint: "Divide it, or exclude it with include_globs." },
   ).toBody();
 }

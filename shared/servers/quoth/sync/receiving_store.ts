@@ -78,7 +78,11 @@ export function createSqlReceivingStore(sql: Sql): ReceivingStore {
           "queue the push",
           sql`
         select sync_id, queued
-        from private.receive_push(${projectId}::uuid, ${deliveryId}, ${commitSha})`,
+        from private.receive_push(
+          p_project_id => ${projectId}::uuid,
+          p_delivery_id => ${deliveryId},
+          p_commit => ${commitSha}
+        )`,
         ),
       );
     },

@@ -34,7 +34,11 @@ export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkSto
         sql`
         select chunk_hash, epoch, title, embedded_text
         from private.claim_chunks(
-          ${projectId}::uuid, ${embedder}, ${limit}::int, ${CLAIM_SECONDS}::int)`);
+          p_project_id => ${projectId}::uuid,
+          p_embedder => ${embedder},
+          p_limit => ${limit}::int,
+          p_lease_seconds => ${CLAIM_SECONDS}::int
+        )`);
       return rows.map((row) => ({
         chunkHash: row.chunk_hash,
         epoch: row.epoch,
@@ -51,7 +55,11 @@ export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkSto
       }));
       await withRetries("store vectors", anyRow, () =>
         sql`
-        select private.store_embeddings(${projectId}::uuid, ${embedder}, ${sql.json(rows)})`);
+        select private.record_embeddings(
+          p_project_id => ${projectId}::uuid,
+          p_embedder => ${embedder},
+          p_embeddings => ${sql.json(rows)}
+        )`);
     },
 
     async giveBack({ projectId, embedder }, claims, error) {
@@ -60,15 +68,22 @@ export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkSto
       await withRetries("return chunks", anyRow, () =>
         sql`
         select private.return_chunks(
-          ${projectId}::uuid, ${embedder}, ${sql.json(rows)},
-          ${error === null ? null : json(error)}::jsonb)`);
+          p_project_id => ${projectId}::uuid,
+          p_embedder => ${embedder},
+          p_claims => ${sql.json(rows)},
+          p_error => ${error === null ? null : json(error)}::jsonb
+        )`);
     },
 
     async count({ syncId, epoch }, embeddedCount) {
       await withRetries("count vectors", anyRow, () =>
         sql`
         select private.count_embedded(
-          ${syncId}::uuid, ${epoch}::bigint, ${options.leaseSeconds}::int, ${embeddedCount}::int)`);
+          p_sync_id => ${syncId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_lease_seconds => ${options.leaseSeconds}::int,
+          p_count => ${embeddedCount}::int
+        )`);
     },
 
     async documentsToChunk(projectId, limit) {
@@ -90,10 +105,18 @@ export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkSto
         sql`
         with added as materialized (
           select private.add_chunks(
-            ${documentId}::uuid, ${contentHash}, ${embedder}, ${json(chunks)}) as counts
+            p_document_id => ${documentId}::uuid,
+            p_content_hash => ${contentHash},
+            p_embedder => ${embedder},
+            p_chunks => ${json(chunks)}
+          ) as counts
         )
         select counts, private.count_embedded(
-          ${syncId}::uuid, ${epoch}::bigint, ${options.leaseSeconds}::int, 0)
+          p_sync_id => ${syncId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_lease_seconds => ${options.leaseSeconds}::int,
+          p_count => 0
+        )
         from added`);
     },
   };

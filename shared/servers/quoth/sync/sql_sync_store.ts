@@ -79,8 +79,14 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
       const [row] = await withRetries("plan the sync", countRow, () =>
         sql`
         select private.plan_sync(
-          ${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${sha},
-          ${json(listed)}, ${CHUNKER_VERSION}, ${webUrl}) as count`);
+          p_sync_id => ${syncId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_lease_seconds => ${leaseSeconds}::int,
+          p_commit => ${sha},
+          p_files => ${json(listed)},
+          p_chunker_version => ${CHUNKER_VERSION},
+          p_github_url => ${webUrl}
+        ) as count`);
       return row?.count ?? 0;
     },
 
@@ -89,8 +95,12 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
         sql`
         select seq, action, file_path, blob_sha, size_bytes, content, is_current, deliveries
         from private.begin_sync_files(
-          ${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${limit}::int,
-          ${CHUNKER_VERSION})`);
+          p_sync_id => ${syncId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_lease_seconds => ${leaseSeconds}::int,
+          p_limit => ${limit}::int,
+          p_chunker_version => ${CHUNKER_VERSION}
+        )`);
       return rows.map((row) => ({
         seq: row.seq,
         action: row.action,
@@ -108,9 +118,15 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
       await withRetries("apply a file", anyRow, () =>
         sql`
         select private.apply_sync_file(
-          ${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${seq}::int,
-          ${nullable(document)}::jsonb, ${embedder}, ${nullable(chunks)}::jsonb,
-          ${nullable(error)}::jsonb)`);
+          p_sync_id => ${syncId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_lease_seconds => ${leaseSeconds}::int,
+          p_seq => ${seq}::int,
+          p_document => ${nullable(document)}::jsonb,
+          p_embedder => ${embedder},
+          p_chunks => ${nullable(chunks)}::jsonb,
+          p_error => ${nullable(error)}::jsonb
+        )`);
     },
 
     async renew(leases) {
@@ -137,7 +153,10 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
       const [row] = await withRetries("finish the sync", endRow, () =>
         sql`
         select private.finish_sync(
-          ${syncId}::uuid, ${epoch}::bigint, ${headCommit}) as is_finished`);
+          p_sync_id => ${syncId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_head_commit => ${headCommit}
+        ) as is_finished`);
       return row?.is_finished ?? false;
     },
 
@@ -145,8 +164,12 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
       const [row] = await withRetries("postpone the sync", statusRow, () =>
         sql`
         select private.fail_sync(
-          ${syncId}::uuid, ${epoch}::bigint, ${nullable(error)}::jsonb, ${isRetryable},
-          ${retryAfterSeconds}::numeric) as status`);
+          p_sync_id => ${syncId}::uuid,
+          p_epoch => ${epoch}::bigint,
+          p_error => ${nullable(error)}::jsonb,
+          p_is_retryable => ${isRetryable},
+          p_retry_after_seconds => ${retryAfterSeconds}::numeric
+        ) as status`);
       return row?.status ?? "failed";
     },
 

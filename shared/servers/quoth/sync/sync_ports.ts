@@ -26,5 +26,5 @@ export interface SyncRun {
   readonly signal: AbortSignal;
 }
 
-/** How a run ended: done, handed on with work left, waiting, failed, or lost to another worker. */
+/** How a run ended: done, released with work left, waiting, failed, or lost to another worker. */
 export type SyncEnd = "finished" | "yielded" | "waiting" | "failed" | "lost";

@@ -14,7 +14,7 @@ interface SyncWorkerOptions extends Pick<WorkRunnerOptions<ClaimedSyncWork>, "id
   readonly ports: SyncPorts;
   readonly leaseSeconds: number;
   readonly idleSeconds: number;
-  /** CPU time after which a sync is handed on, so that other projects get their turn. */
+  /** CPU time after which a sync is released, so that other projects get their turn. */
   readonly turnCpuMs: number;
 }
 

@@ -45,8 +45,8 @@ gatewayTest("a bad grade removes the graded arguments for everyone", async (fixt
   assert.equal(good.kind, "answered");
   assert.equal((await learned(caller))?.length, 2);
 
-  await sql`select private.forget_parameters(${bad.executionId})`;
-  await sql`select private.forget_parameters(${bad.executionId})`;
+  await sql`select private.delete_parameters(${bad.executionId})`;
+  await sql`select private.delete_parameters(${bad.executionId})`;
 
   assert.deepEqual(await learned(caller), [{ searchValue: "good", unit: "people" }]);
   assert.deepEqual(await learned(nobody()), [{ searchValue: "<string>", unit: "people" }]);

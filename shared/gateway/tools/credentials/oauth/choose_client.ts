@@ -16,7 +16,7 @@ export interface ClientChoice {
 
 /** The dependencies for choosing a client. */
 export interface ClientPorts {
-  readonly store: Pick<ConnectionStore, "findClient" | "saveClient">;
+  readonly store: Pick<ConnectionStore, "findClient" | "recordClient">;
   readonly guardedFetch: typeof fetch;
 }
 
@@ -48,7 +48,7 @@ export async function chooseClient(
       "its authorization server does not support dynamic client registration",
     );
   }
-  await store.saveClient(await register(slug, server, addresses, guardedFetch));
+  await store.recordClient(await register(slug, server, addresses, guardedFetch));
   const saved = await store.findClient(server.issuer, redirectUrl);
   if (saved === null) throw oauthUnavailable(slug, "the registration has already expired");
   return saved;

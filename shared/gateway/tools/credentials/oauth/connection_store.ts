@@ -97,7 +97,11 @@ function requestMethods(sql: Sql) {
     pinIssuer: (toolId: string, clientId: string, issuer: string) =>
       attempt("look up the client's issuer", async () => {
         const [row] = await sql<{ is_same: boolean }[]>`
-          select private.pin_oauth_issuer(${toolId}, ${clientId}, ${issuer}) as is_same`;
+          select private.pin_oauth_issuer(
+            p_tool_id => ${toolId},
+            p_client_id => ${clientId},
+            p_issuer => ${issuer}
+          ) as is_same`;
         return row?.is_same === true;
       }),
     /** @returns The expiry time of the authorization. */
@@ -120,10 +124,10 @@ function requestMethods(sql: Sql) {
           select private.take_oauth_request(${stateHash}, ${userId}) as request`;
         return requestSchema.nullable().parse(row?.request ?? null);
       }),
-    saveConnection: (connection: JsonObject, tokens: JsonObject) =>
+    recordConnection: (connection: JsonObject, tokens: JsonObject) =>
       attempt("store the connection", async () => {
         await sql`
-          select private.save_oauth_connection(${sql.json(connection)}, ${sql.json(tokens)})`;
+          select private.record_oauth_connection(${sql.json(connection)}, ${sql.json(tokens)})`;
       }),
     /** Deletes the connection; null if there was none. */
     end: (slug: string, userId: string) =>
@@ -145,13 +149,13 @@ function clientMethods(sql: Sql) {
           ? null
           : { clientId: client.client_id, clientSecretName: client.client_secret_name };
       }),
-    saveClient: (client: JsonObject) =>
+    recordClient: (client: JsonObject) =>
       attempt("keep the registered client", async () => {
-        await sql`select private.save_oauth_client(${sql.json(client)})`;
+        await sql`select private.record_oauth_client(${sql.json(client)})`;
       }),
-    forgetClient: (issuer: string, clientId: string) =>
-      attempt("forget the registered client", async () => {
-        await sql`select private.forget_oauth_client(${issuer}, ${clientId})`;
+    deleteClient: (issuer: string, clientId: string) =>
+      attempt("delete the registered client", async () => {
+        await sql`select private.delete_oauth_client(${issuer}, ${clientId})`;
       }),
   };
 }
@@ -168,14 +172,22 @@ function tokenMethods(sql: Sql) {
     endRefresh: ({ credentialId, generation }: OAuthToken, tokens: JsonObject) =>
       attempt("store the renewed access token", async () => {
         const [row] = await sql<{ is_stored: boolean }[]>`
-          select private.end_token_refresh(${credentialId}, ${generation}, ${sql.json(tokens)})
+          select private.end_token_refresh(
+            p_credential_id => ${credentialId},
+            p_generation => ${generation},
+            p_tokens => ${sql.json(tokens)}
+          )
             as is_stored`;
         return row?.is_stored === true;
       }),
     failRefresh: ({ credentialId, generation }: OAuthToken, isRefused: boolean) =>
       attempt("note the failed renewal", async () => {
         await sql`
-          select private.fail_token_refresh(${credentialId}, ${generation}, ${isRefused})`;
+          select private.fail_token_refresh(
+            p_credential_id => ${credentialId},
+            p_generation => ${generation},
+            p_is_refused => ${isRefused}
+          )`;
       }),
   };
 }

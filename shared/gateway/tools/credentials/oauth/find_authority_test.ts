@@ -79,7 +79,7 @@ Deno.test("chooseClient() uses the metadata document if the server supports it a
       guardedFetch: () => Promise.reject(new Error("nothing is to be asked")),
       store: {
         findClient: () => Promise.resolve(null),
-        saveClient: (client) => {
+        recordClient: (client) => {
           saved.push(client);
           return Promise.resolve();
         },

@@ -30,7 +30,7 @@ export async function finishAuthorization(
   if (request === null) throw invalidAuthorization();
   const tokens = await exchange(request, answer, ports);
   const { client_secret: _, code_verifier: __, ...connection } = request;
-  await store.saveConnection(connection as unknown as JsonObject, tokens);
+  await store.recordConnection(connection as unknown as JsonObject, tokens);
   return request.slug;
 }
 
@@ -59,7 +59,7 @@ async function exchange(
   } catch (error) {
     if (error instanceof IssuerMismatchError) throw invalidAuthorization();
     const failure = await readOAuthFailure(error);
-    if (isClientUnknown(failure)) await store.forgetClient(server.issuer, request.client_id);
+    if (isClientUnknown(failure)) await store.deleteClient(server.issuer, request.client_id);
     if (failure.kind === "unavailable") throw authorizationServerUnavailable(slug);
     throw new SwarmError(
       "AUTHORIZATION_REFUSED",

@@ -73,7 +73,7 @@ async function refresh(
       throw known;
     });
     await store.failRefresh(token, failure.kind === "refused");
-    if (isClientUnknown(failure)) await store.forgetClient(server.issuer, turn.client_id);
+    if (isClientUnknown(failure)) await store.deleteClient(server.issuer, turn.client_id);
     throw failure.kind === "refused"
       ? authorizationRequired(slug)
       : authorizationServerUnavailable(slug);

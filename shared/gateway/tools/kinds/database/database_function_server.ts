@@ -47,7 +47,7 @@ const descriptionSchema = z.object({
 });
 
 async function describe({ sql, config, description }: DatabaseFunctionOptions) {
-  const [row] = await catalogue(sql`
+  const [row] = await fromCatalog(sql`
     select private.describe_tool_function(${config.function}) as described`);
   const found = descriptionSchema.parse(row?.described);
   const definition: ToolDefinition = {
@@ -102,10 +102,13 @@ async function statementFor(
   { sql, config }: DatabaseFunctionOptions,
   args: JsonObject,
 ): Promise<FunctionStatement> {
-  const [row] = await catalogue(sql`
+  const [row] = await fromCatalog(sql`
     select
       private.tool_function_statement(
-        ${config.function}, ${sql.json(args)}, ${MAX_ROWS + 1}) as statement,
+        p_function => ${config.function},
+        p_arguments => ${sql.json(args)},
+        p_max_rows => ${MAX_ROWS + 1}
+      ) as statement,
       (
         select function.proretset from pg_catalog.pg_proc as function
         where function.oid = private.find_tool_function(${config.function})
@@ -114,7 +117,7 @@ async function statementFor(
 }
 
 /** The function has not run yet, so every failure is a plain error. */
-async function catalogue<T>(query: PromiseLike<T>): Promise<T> {
+async function fromCatalog<T>(query: PromiseLike<T>): Promise<T> {
   try {
     return await query;
   } catch (error) {
@@ -123,7 +126,7 @@ async function catalogue<T>(query: PromiseLike<T>): Promise<T> {
 }
 
 /**
- * The database builds the statement from its catalogue with every name quoted; values are `$1`. It
+ * The database builds the statement from its catalog with every name quoted; values are `$1`. It
  * runs inside a function in which PostgreSQL does not permit a role change.
  */
 async function callAsUser(

@@ -31,7 +31,10 @@ export async function issueToolToken(
   try {
     await sql`
       select private.issue_tool_token(
-        ${sql.json(call)}, ${sha256Hex(token)}, ${timeoutMs / 1_000 + GRACE_SECONDS})`;
+        p_call => ${sql.json(call)},
+        p_token_hash => ${sha256Hex(token)},
+        p_seconds => ${timeoutMs / 1_000 + GRACE_SECONDS}
+      )`;
   } catch (error) {
     throw toSwarmError(error, "call the edge function");
   }

@@ -131,6 +131,7 @@ async function askInTime(
         max_tokens: call.maxOutputTokens ?? null,
       },
       userId: caller.userId,
+      taskId: caller.taskId,
       prompt: { system, messages, tools: [], ...definedOnly({ output }) },
       ...definedOnly({ onDelta: call.onDelta, onFallback: call.onFallback }),
       onCut: (usage) => {
@@ -200,7 +201,7 @@ async function book(
     await answerInTime(sql`select private.record_usage(${sql.json(row)})`);
   } catch (error) {
     isBooked = false;
-    log("warn", "tool.usage_not_booked", { executionId, error: String(error) });
+    log("warn", "tool.usage_not_booked", { execution_id: executionId, error: String(error) });
   }
   onModelUse({
     provider,

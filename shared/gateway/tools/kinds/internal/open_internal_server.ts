@@ -1,8 +1,9 @@
 import { z } from "../../../../vendor/zod.js";
 import { textBlock } from "../../../../platform/values/content_block.ts";
-import { runAsUser } from "../../../../platform/db/run_as_user.ts";
+import { runAsOperator, runAsUser } from "../../../../platform/db/run_as_user.ts";
 import type { Sql } from "../../../../platform/db/sql_client.ts";
 import { definedOnly } from "../../../../platform/values/defined_only.ts";
+import { ApprovalRequired } from "../../../tool_contracts/approval.ts";
 import { SwarmError } from "../../../../platform/errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../../../platform/values/json.ts";
 import type { CallModel } from "../../../../models/llm/call_model.ts";
@@ -134,6 +135,7 @@ async function runTool(
     return answerOf(tool, await tool.run(parsed.data, context), context);
   } catch (error) {
     context.signal.throwIfAborted();
+    if (error instanceof ApprovalRequired) throw error;
     if (error instanceof SwarmError) return errorAnswer(error);
     context.log("error", "tool.internal_error", {
       tool: tool.definition.name,
@@ -230,6 +232,7 @@ function createContext(
     inputCapabilities: input.capabilities,
     inputResponses: input.responses,
     requestState: input.state,
+    approval: call?.approval ?? "none",
     progress: (done, total, message) =>
       call?.onProgress?.({
         done,
@@ -240,6 +243,10 @@ function createContext(
     runAsCaller: (work, options = {}) => {
       const leftMs = Math.max(1, endsAtMs - performance.now() - STATEMENT_GRACE_MS);
       return runAsUser(sql, userTransaction(caller, signal, leftMs, options), work);
+    },
+    runAsOperator: (work, options = {}) => {
+      const leftMs = Math.max(1, endsAtMs - performance.now() - STATEMENT_GRACE_MS);
+      return runAsOperator(sql, userTransaction(caller, signal, leftMs, options), work);
     },
     requireScopes: (scopes) => {
       const missing = missingScopes(scopes, call === undefined ? [] : call.grantedScopes);
