@@ -64,32 +64,35 @@ Deno.test("releases", async (t) => {
     );
   });
 
-  await t.step("a project with the same names is told all of them, and is left alone", async () => {
-    await using taken = await startNativeServer();
-    await taken.sql.unsafe(`
+  await t.step(
+    "a project with the same names gets the list of all, and is left alone",
+    async () => {
+      await using taken = await startNativeServer();
+      await taken.sql.unsafe(`
       create schema private;
       create table public.tasks (id int);
       create type public.usage_line as (total int);
       create function public.cancel_task(id bigint) returns void language sql as '';
       create extension pg_cron;
       select cron.schedule('supaswarm-tick', '* * * * *', 'select 1');`).simple();
-    const before = await readCatalogue(taken.admin);
+      const before = await readCatalogue(taken.admin);
 
-    await assert.rejects(applyReleases(taken.sql), (error: Error) => {
-      for (
-        const clash of [
-          "the schema private exists",
-          "public.tasks exists",
-          "public.usage_line exists",
-          "the function public.cancel_task() exists",
-          "the cron job supaswarm-tick exists",
-        ]
-      ) assert.ok(error.message.includes(clash), `${clash}: ${error.message}`);
-      return true;
-    });
+      await assert.rejects(applyReleases(taken.sql), (error: Error) => {
+        for (
+          const clash of [
+            "the schema private exists",
+            "public.tasks exists",
+            "public.usage_line exists",
+            "the function public.cancel_task() exists",
+            "the cron job supaswarm-tick exists",
+          ]
+        ) assert.ok(error.message.includes(clash), `${clash}: ${error.message}`);
+        return true;
+      });
 
-    assert.deepEqual(await readCatalogue(taken.admin), before);
-  });
+      assert.deepEqual(await readCatalogue(taken.admin), before);
+    },
+  );
 
   await t.step("a second installation is refused with the version that is there", async () => {
     await assert.rejects(

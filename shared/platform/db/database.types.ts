@@ -1180,6 +1180,14 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_releases": {
+                  Row: {
+                    "installed_at": string | null,"version": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_retiring_models": {
                   Row: {
                     "model": string | null,"provider": string | null,"retires_on": string | null,"used_by": (string)[] | null
