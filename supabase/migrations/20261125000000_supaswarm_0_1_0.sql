@@ -65,9 +65,9 @@ begin
         'public.read_document', 'public.read_events', 'public.read_trace',
         'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
         'public.resend_webhook_message', 'public.respond_to_review', 'public.retry_task',
-        'public.rotate_webhook_secret', 'public.search_documents', 'public.set_approval',
-        'public.set_provider_key', 'public.set_tool_credential', 'public.storage_use',
-        'public.usage_report', 'public.verify_tool_token', 'public.watch_task'
+        'public.rotate_webhook_secret', 'public.schema_version', 'public.search_documents',
+        'public.set_approval', 'public.set_provider_key', 'public.set_tool_credential',
+        'public.storage_use', 'public.usage_report', 'public.verify_tool_token', 'public.watch_task'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
@@ -151,6 +151,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('INTERNAL', 500, 'tool_error', true, true),
   ('CONFIG_INVALID', 500, 'tool_error', false, true),
   ('ENDPOINT_BUSY', 503, 'rate_limited', true, false),
+  ('SCHEMA_OUTDATED', 503, 'transport_error', true, true),
   ('DATABASE_UNAVAILABLE', 503, 'transport_error', true, true),
   ('DATABASE_REFUSED', 409, 'tool_error', false, true),
   ('AGENT_NOT_FOUND', 404, 'tool_error', false, true),
@@ -340,6 +341,19 @@ comment on function private.schema_version() is
   'The release of this database, such as 0.1.0. Each release replaces it. Workers, endpoints and commands compare it with the release of their code.';
 revoke all on function private.schema_version() from public;
 grant execute on function private.schema_version() to authenticated, service_role;
+
+create function public.schema_version()
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.schema_version();
+$$;
+comment on function public.schema_version() is
+  'The release of this database, such as 0.1.0, which a client compares with its own. For signed-in users and the service.';
+revoke all on function public.schema_version() from public, anon, authenticated, service_role;
+grant execute on function public.schema_version() to authenticated, service_role;
 
 -- platform/callers.sql
 

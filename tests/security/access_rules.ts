@@ -383,6 +383,13 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
   },
   "list_jobs(jsonb, jsonb, integer)": { ...EACH_USER, agent: "runs", arguments: none },
+  "schema_version()": {
+    ...EACH_USER,
+    service: "runs",
+    agent: "runs",
+    client: "runs",
+    arguments: none,
+  },
   "storage_use()": { ...EACH_USER, agent: "runs", arguments: none },
   "job_counts(jsonb)": { ...EACH_USER, agent: "runs", arguments: none },
   "usage_report(text, timestamp with time zone, timestamp with time zone, integer)": {
@@ -535,6 +542,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "retry_task(uuid)",
   "rotate_webhook_secret(uuid, text)",
   "save_ruleset(uuid, text, jsonb, integer)",
+  "schema_version()",
   "search_documents(uuid, text, vector, text, integer, text, integer)",
   "set_approval(text, text, text, jsonb, text)",
   "set_provider_key(text, text)",

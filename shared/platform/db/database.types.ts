@@ -1420,6 +1420,9 @@ isOneToOne: false
 "rotate_webhook_secret":
 { Args: { "p_secret"?: string,"p_webhook_id": string }; Returns: string
                            },
+"schema_version":
+{ Args: Record<PropertyKey, never>; Returns: string
+                           },
 "search_documents":
 { Args: { "p_embedder"?: string,"p_limit"?: number,"p_path_prefix"?: string,"p_per_document"?: number,"p_project_id": string,"p_query": string,"p_query_embedding"?: string }; Returns: {
               "anchor": string,"chunk_index": number,"commit_sha": string,"content_chunk": string,"document_id": string,"end_line": number,"file_path": string,"heading_path": (string)[],"id": string,"matched_terms": (string)[],"score": number,"similarity": number,"start_line": number,"text_rank": number,"text_score": number,"title": string,"token_count": number,"vector_rank": number

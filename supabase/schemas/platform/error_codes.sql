@@ -27,6 +27,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('INTERNAL', 500, 'tool_error', true, true),
   ('CONFIG_INVALID', 500, 'tool_error', false, true),
   ('ENDPOINT_BUSY', 503, 'rate_limited', true, false),
+  ('SCHEMA_OUTDATED', 503, 'transport_error', true, true),
   ('DATABASE_UNAVAILABLE', 503, 'transport_error', true, true),
   ('DATABASE_REFUSED', 409, 'tool_error', false, true),
   ('AGENT_NOT_FOUND', 404, 'tool_error', false, true),
