@@ -2,29 +2,33 @@
 
 create function private.failures_in_a_row(p_user_id uuid, p_tool_id uuid, p_tool_name text)
 returns int
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  with latest as (
-    select execution.status, execution.created_at
-    from public.mcp_executions execution
-    left join public.mcp_failures failure on failure.execution_id = execution.id
-    left join private.error_codes known on known.code = failure.error_code
-    where execution.user_id is not distinct from p_user_id
-      and execution.tool_id = p_tool_id and execution.tool_name = p_tool_name
-      and execution.task_id is null
-      and execution.created_at > now() - interval '1 hour'
-      -- A refusal by the gateway or a disconnected caller is not a failure of the tool.
-      and known.counts_as_failure is distinct from false
-    order by execution.created_at desc
-    limit 20
-  )
-  select count(*)::int
-  from latest
-  where latest.status <> 'success'
-    and latest.created_at > coalesce(
-      (select max(success.created_at) from latest success where success.status = 'success'), '-infinity');
+begin
+  return (
+    with latest as (
+      select execution.status, execution.created_at
+      from public.mcp_executions execution
+      left join public.mcp_failures failure on failure.execution_id = execution.id
+      left join private.error_codes known on known.code = failure.error_code
+      where execution.user_id is not distinct from p_user_id
+        and execution.tool_id = p_tool_id and execution.tool_name = p_tool_name
+        and execution.task_id is null
+        and execution.created_at > now() - interval '1 hour'
+        -- A refusal by the gateway or a disconnected caller is not a failure of the tool.
+        and known.counts_as_failure is distinct from false
+      order by execution.created_at desc
+      limit 20
+    )
+    select count(*)::int
+    from latest
+    where latest.status <> 'success'
+      and latest.created_at > coalesce(
+        (select max(success.created_at) from latest success where success.status = 'success'), '-infinity')
+  );
+end;
 $$;
 comment on function private.failures_in_a_row(uuid, uuid, text) is
   'How often a tool failed in a row for a user outside tasks, at most 20, within the last hour.';
