@@ -30,7 +30,7 @@ create index mcp_executions_task_id_idx on public.mcp_executions (task_id, step_
 create index mcp_executions_tool_id_idx on public.mcp_executions (tool_id);
 create index mcp_executions_connection_id_idx on public.mcp_executions (connection_id);
 create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
-create index mcp_executions_streak_idx on public.mcp_executions (user_id, tool_id, tool_name, created_at desc);
+create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at desc) where task_id is null;
 create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
 create index mcp_executions_tool_name_idx on public.mcp_executions (mcp_name, tool_name, created_at desc);
 comment on table public.mcp_executions is
@@ -41,7 +41,7 @@ comment on column public.mcp_executions.step_seq is 'The call''s step in the tra
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
 comment on column public.mcp_executions.learned_sets is
   'The result of private.learned_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
-comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB.';
+comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB. For a result of more than 300 characters in a task {stored_in: "task_steps", characters, head}: the step (task_id, step_seq) has it.';
 comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
 comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';
 

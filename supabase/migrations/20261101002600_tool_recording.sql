@@ -55,6 +55,46 @@ $$;
 comment on function private.record_tool_usage(public.mcp_executions, jsonb) is
   'Records the models that a tool call used: [{provider (llm_providers.name), model, key_source, input_tokens, cached_input_tokens, output_tokens}].';
 
+create function private.referenced_response(p_response jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  c_max_characters constant int := 300;
+  c_head_characters constant int := 80;
+begin
+  if length(p_response::text) <= c_max_characters then
+    return p_response;
+  end if;
+  return jsonb_build_object(
+    'stored_in', 'task_steps', 'characters', length(p_response::text), 'head', left(p_response::text, c_head_characters));
+end;
+$$;
+comment on function private.referenced_response(jsonb) is
+  'What the ledger stores of the result of a task''s call: all of a short one, or its beginning, because the step has it.';
+
+create function private.response_of_call(p_execution public.mcp_executions)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_execution.response_data ->> 'stored_in' is distinct from 'task_steps' then
+    return p_execution.response_data;
+  end if;
+  return (
+    select coalesce(step.output -> 'structured', jsonb_build_object('text', step.output -> 'text'))
+    from public.task_steps as step
+    where step.task_id = p_execution.task_id and step.seq = p_execution.step_seq
+  );
+end;
+$$;
+comment on function private.response_of_call(public.mcp_executions) is
+  'The result of a call, from the ledger or from the step of its task; null when retention has deleted the step. Called by deno task context:suggest.';
+
 create function private.record_execution(p_execution jsonb)
 returns int
 language plpgsql
@@ -79,6 +119,9 @@ begin
     exception when others then
       raise warning 'Cannot find out what the tool call % teaches: %', v_execution.id, sqlerrm;
     end;
+  end if;
+  if v_execution.task_id is not null and v_execution.step_seq is not null and v_failure is null then
+    v_execution.response_data := private.referenced_response(v_execution.response_data);
   end if;
   insert into public.mcp_executions values (v_execution.*);
 
