@@ -10,7 +10,8 @@ create table public.mcp_executions (
   agent_id uuid references public.agents (id) on delete set null,
   user_id uuid references auth.users (id) on delete cascade,
   session_id uuid references public.sessions (id) on delete set null,
-  task_id uuid references public.tasks (id) on delete set null,
+  -- No foreign key, as for usage_events.
+  task_id uuid,
   step_seq int,
   attempt int not null default 1 check (attempt > 0),
   request_data jsonb,
@@ -37,6 +38,7 @@ comment on table public.mcp_executions is
   'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
 comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';
 comment on column public.mcp_executions.user_id is 'The user on whose behalf the call ran; null: the service.';
+comment on column public.mcp_executions.task_id is 'Kept after retention deletes the task.';
 comment on column public.mcp_executions.step_seq is 'The call''s step in the transcript of its task.';
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
 comment on column public.mcp_executions.learned_sets is
