@@ -78,7 +78,8 @@ async function measure(
     values ('realtime_messages_per_second', ${String(budget)})
     on conflict (key) do update set value = excluded.value`;
   await sql`
-    select setval(format('private.joined_channels_%s', place)::regclass, 1)
+    select setval('private.channels_joined_until', 1),
+      setval(format('private.joined_channels_%s', place)::regclass, 1)
     from generate_series(0, 127) as place`;
   await sql`
     select case when ${isWatched} then private.watch_job(created.task_id) end,

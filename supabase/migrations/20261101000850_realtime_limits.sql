@@ -109,6 +109,10 @@ begin
 end;
 $$;
 
+create sequence private.channels_joined_until;
+comment on sequence private.channels_joined_until is
+  'Unix time in seconds until which a client may be on any channel: the latest value of the sequences above.';
+
 create function private.joined_channels(p_topic text)
 returns regclass
 language plpgsql
@@ -135,6 +139,19 @@ $$;
 comment on function private.is_joined(text) is
   'True while a client may be on the channel: one has joined it, or a channel with the same hash, and its token is valid.';
 
+create function private.is_any_joined()
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+begin
+  return coalesce(pg_catalog.pg_sequence_last_value('private.channels_joined_until'), 0)
+    > extract(epoch from clock_timestamp());
+end;
+$$;
+comment on function private.is_any_joined() is
+  'True while a client may be on any channel, so that it is worth asking is_joined() for each channel.';
+
 create function private.expect_receiver(p_topic text, p_until timestamptz default null)
 returns void
 language plpgsql
@@ -142,6 +159,7 @@ set search_path = ''
 as $$
 declare
   v_joined constant regclass := private.joined_channels(p_topic);
+  v_all constant regclass := 'private.channels_joined_until';
   v_claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
   v_until constant bigint := ceil(coalesce(
     extract(epoch from p_until),
@@ -156,7 +174,8 @@ begin
   end if;
   -- Of two concurrent joins, the later expiry must win.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:joined_channels', 0));
-  perform setval(v_joined, greatest(v_until, pg_catalog.pg_sequence_last_value(v_joined)));
+  perform setval(v_joined, greatest(v_until, pg_catalog.pg_sequence_last_value(v_joined))),
+    setval(v_all, greatest(v_until, pg_catalog.pg_sequence_last_value(v_all)));
 end;
 $$;
 comment on function private.expect_receiver(text, timestamptz) is

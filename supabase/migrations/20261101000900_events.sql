@@ -14,12 +14,15 @@ begin
     return;
   end if;
   insert into public.task_events (task_id, master_task_id, type, payload)
-  select p_task_id, p_master_task_id, event.type, (
-    select coalesce(jsonb_object_agg(field.key, field.value), '{}')
-    from jsonb_each(event.payload) as field
-    -- Keep nulls inside a value.
-    where field.value <> 'null'
-  )
+  select p_task_id, p_master_task_id, event.type, case
+    when event.payload @? '$.* ? (@ == null)' then (
+      select coalesce(jsonb_object_agg(field.key, field.value), '{}')
+      from jsonb_each(event.payload) as field
+      -- Keep nulls inside a value.
+      where field.value <> 'null'
+    )
+    else event.payload
+  end
   from unnest(p_events) as event;
 end;
 $$;
@@ -207,12 +210,17 @@ declare
   v_topics text[];
   v_payloads jsonb[];
 begin
+  if not private.is_any_joined() then
+    return null;
+  end if;
   v_joined := array(
     select channel.topic
     from (
       select 'supaswarm:master:' || event.master_task_id as topic from written as event
       union
       select 'supaswarm:task:' || event.task_id from written as event
+      -- Once for each channel, not for each event.
+      offset 0
     ) as channel
     where private.is_joined(channel.topic)
   );

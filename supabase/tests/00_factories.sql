@@ -232,7 +232,7 @@ create or replace function tests.quiet_realtime()
 returns void
 language sql
 as $$
-  select setval('private.realtime_messages', 1), (
+  select setval('private.realtime_messages', 1), setval('private.channels_joined_until', 1), (
     select max(setval(format('private.joined_channels_%s', place)::regclass, 1)) from generate_series(0, 127) as place
   );
 $$;
