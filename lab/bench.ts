@@ -9,6 +9,8 @@ import { benchEdge } from "./bench/edge.ts";
 import { benchEnqueue } from "./bench/enqueue.ts";
 import { benchFairness } from "./bench/fairness.ts";
 import { benchFanout } from "./bench/fanout.ts";
+import { benchHalfYear } from "./bench/half_year.ts";
+import { benchJobBytes } from "./bench/job_bytes.ts";
 import { benchLearning } from "./bench/learning.ts";
 import { describeMachine, readMachine } from "./bench/machine.ts";
 import { benchMcp } from "./bench/mcp.ts";
@@ -50,6 +52,8 @@ const BENCHES: Readonly<
   enqueue: benchEnqueue,
   fairness: benchFairness,
   fanout: benchFanout,
+  half_year: benchHalfYear,
+  job_bytes: benchJobBytes,
   learning: benchLearning,
   mcp: benchMcp,
   memory: benchMemory,

@@ -46,12 +46,13 @@ export async function readProposals(
 async function readGraded(sql: Sql, days: number): Promise<readonly GradedCall[]> {
   return await sql<GradedCall[]>`
     select execution.request_data ->> 'prompt' as question,
-      coalesce(execution.response_data ->> 'sql', execution.request_data ->> 'sql') as sql
+      coalesce(response.data ->> 'sql', execution.request_data ->> 'sql') as sql
     from public.mcp_executions as execution
+    cross join lateral (select private.response_of_call(execution) as data offset 0) as response
     where execution.mcp_name = 'supabase' and execution.tool_name in ('generate_sql', 'execute_sql')
       and execution.status = 'success'
       and execution.created_at > now() - make_interval(days => ${days})
-      and coalesce(execution.response_data ->> 'sql', execution.request_data ->> 'sql') is not null
+      and coalesce(response.data ->> 'sql', execution.request_data ->> 'sql') is not null
       and exists (
         select from public.mcp_feedback as grade
         where grade.execution_id = execution.id and (grade.rating = 'up' or grade.rating_score >= 4))
@@ -65,9 +66,11 @@ async function readGraded(sql: Sql, days: number): Promise<readonly GradedCall[]
 async function readFixed(sql: Sql, days: number): Promise<readonly FixedCall[]> {
   return await sql<FixedCall[]>`
     with calls as (
-      select execution.*, coalesce(execution.response_data ->> 'sql', execution.request_data ->> 'sql') as statement,
+      select execution.*, response.data as response,
+        coalesce(response.data ->> 'sql', execution.request_data ->> 'sql') as statement,
         failure.error_details ->> 'message' as failure_message
       from public.mcp_executions as execution
+      cross join lateral (select private.response_of_call(execution) as data offset 0) as response
       left join public.mcp_failures as failure
         on failure.execution_id = execution.id and failure.error_type = 'sql_error'
       where execution.mcp_name = 'supabase' and execution.tool_name in ('generate_sql', 'execute_sql')
@@ -91,11 +94,11 @@ async function readFixed(sql: Sql, days: number): Promise<readonly FixedCall[]> 
         calls.statement as fixed_sql, calls.created_at
       from calls
       cross join lateral jsonb_array_elements(
-        case when jsonb_typeof(calls.response_data -> 'attempts') = 'array'
-          then calls.response_data -> 'attempts' else '[]' end
+        case when jsonb_typeof(calls.response -> 'attempts') = 'array'
+          then calls.response -> 'attempts' else '[]' end
       ) with ordinality as attempt (value, place)
       where calls.status = 'success'
-        and (attempt.value ->> 'attempt')::int = jsonb_array_length(calls.response_data -> 'attempts') - 1
+        and (attempt.value ->> 'attempt')::int = jsonb_array_length(calls.response -> 'attempts') - 1
     )
     select failed_sql, error, fixed_sql
     from (select * from between_calls union all select * from within_calls) as every

@@ -48,8 +48,9 @@ begin
         'public.schedules', 'public.sessions', 'public.skills', 'public.sql_confirmations',
         'public.stuck_tasks', 'public.task_events', 'public.task_steps', 'public.tasks',
         'public.tool_call_costs', 'public.tool_credential_audience', 'public.tool_usage', 'public.tools',
-        'public.trace_step', 'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
-        'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
+        'public.trace_step', 'public.usage_days', 'public.usage_events', 'public.usage_line',
+        'public.user_provider_keys', 'public.user_tool_credentials', 'public.webhook_messages',
+        'public.webhooks'
       ]) as wanted (name)
       where to_regclass(wanted.name) is not null or to_regtype(wanted.name) is not null
     )
@@ -58,11 +59,11 @@ begin
       from unnest(array[
         'public.approve_statement', 'public.approve_tool_definition', 'public.cancel_task',
         'public.check_head', 'public.continue_task', 'public.fork_task', 'public.get_agent_mcp_tools',
-        'public.grant_scopes', 'public.job_counts', 'public.list_forks', 'public.list_jobs',
-        'public.match_documents', 'public.next_schedule_times', 'public.operator_cancel_job',
-        'public.operator_job_counts', 'public.operator_list_jobs', 'public.operator_read_trace',
-        'public.operator_redrive', 'public.operator_retry_task', 'public.project_freshness',
-        'public.read_document', 'public.read_events', 'public.read_trace',
+        'public.grant_scopes', 'public.job_counts', 'public.keep_job', 'public.list_forks',
+        'public.list_jobs', 'public.match_documents', 'public.next_schedule_times',
+        'public.operator_cancel_job', 'public.operator_job_counts', 'public.operator_list_jobs',
+        'public.operator_read_trace', 'public.operator_redrive', 'public.operator_retry_task',
+        'public.project_freshness', 'public.read_document', 'public.read_events', 'public.read_trace',
         'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
         'public.resend_webhook_message', 'public.respond_to_review', 'public.retry_task',
         'public.rotate_webhook_secret', 'public.schema_version', 'public.search_documents',
@@ -1216,7 +1217,7 @@ immutable
 set search_path = ''
 as $$
 begin
-  return rpad(lpad(to_hex(floor(extract(epoch from p_at) * 1000)::bigint), 12, '0'), 32, '0')::uuid;
+  return rpad(lpad(to_hex(greatest(floor(extract(epoch from p_at) * 1000)::bigint, 0)), 12, '0'), 32, '0')::uuid;
 end;
 $$;
 comment on function private.first_id_of(timestamptz) is
@@ -1281,7 +1282,7 @@ declare
 begin
   for v_next in
     select grown.name, grown.unit, clock_timestamp() + place * ('1 ' || grown.unit)::interval as at
-    from (values ('task_events', 'week', 4), ('task_steps', 'month', 2)) as grown (name, unit, ahead)
+    from (values ('task_events', 'week', 2), ('task_steps', 'week', 2)) as grown (name, unit, ahead)
     cross join lateral generate_series(0, grown.ahead) as place
     order by at
   loop
@@ -1291,7 +1292,7 @@ begin
 end;
 $$;
 comment on function private.make_partitions() is
-  'Creates missing partitions for the current period and the next weeks and months, and returns how many. Called by cron. If it does not run for longer than that, rows go to the default partition.';
+  'Creates missing partitions for the current and the next two weeks, and returns how many. Called by cron. If it does not run for longer than that, rows go to the default partition.';
 revoke all on function private.make_partitions() from public;
 
 create function private.partitions_before(p_table text, p_before timestamptz)
@@ -1348,6 +1349,7 @@ create table public.tasks (
   logs text[] not null default '{}',
   intermediate_data jsonb not null default '{}',
   storage_paths text[] not null default '{}',
+  is_kept boolean not null default false,
   metadata jsonb not null default '{}',
 
   created_by uuid references auth.users (id) on delete cascade,
@@ -1434,6 +1436,7 @@ comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
+comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with keep_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
 comment on column public.tasks.owner_key is 'created_by as a key that is never null. The nil UUID, which sorts first, stands for the service.';
 comment on column public.tasks.idempotency_key is 'Set on master tasks: a second request of the same owner with the same key returns the existing task.';
@@ -1654,7 +1657,8 @@ grant select on public.human_reviews to authenticated, service_role;
 create table public.usage_events (
   id bigint generated always as identity primary key,
   user_id uuid references auth.users (id) on delete set null,
-  task_id uuid references public.tasks (id) on delete set null,
+  -- No foreign key: a deleted task would write a new version of each of its rows.
+  task_id uuid,
   step_seq int,
   agent_slug text,
   execution_id uuid,
@@ -1683,6 +1687,7 @@ create index usage_events_user_id_idx on public.usage_events (user_id, created_a
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
 comment on table public.usage_events is 'One row per model call, made by a task or by a tool.';
+comment on column public.usage_events.task_id is 'Kept after retention deletes the task.';
 comment on column public.usage_events.step_seq is 'The step in the task''s transcript: the model call, or the tool call that called the model.';
 comment on column public.usage_events.execution_id is 'The tool call that called the model; null for the agent''s own calls. Kept after retention deletes the tool call.';
 comment on column public.usage_events.mcp_name is 'Slug of the tool server that called the model; null for the agent''s own calls. Kept after retention deletes the tool call, like tool_name and tool_version.';
@@ -1704,6 +1709,42 @@ comment on policy "users read their usage" on public.usage_events is
   'Users read what their model calls cost. The view agent_usage reads this table with the caller''s rights.';
 grant select on public.usage_events to authenticated, service_role;
 
+create table public.usage_days (
+  day date not null,
+  user_id uuid references auth.users (id) on delete set null,
+  agent_slug text,
+  provider_id uuid references public.llm_providers (id) on delete set null,
+  model text not null,
+  key_source text not null check (key_source = any ('{user,organisation,none}')),
+  mcp_name text,
+  tool_name text,
+  call_count bigint not null,
+  task_count bigint not null,
+  input_tokens bigint not null,
+  cached_input_tokens bigint not null,
+  output_tokens bigint not null,
+  cost_micro_usd bigint,
+  unpriced_call_count bigint not null
+);
+revoke all on public.usage_days from anon, authenticated, service_role;
+create index usage_days_day_idx on public.usage_days (day);
+create index usage_days_user_id_idx on public.usage_days (user_id, day);
+create index usage_days_provider_id_idx on public.usage_days (provider_id);
+comment on table public.usage_days is
+  'Model calls by UTC day, after retention has deleted their rows of usage_events. Never deleted, so that billing data stays complete.';
+comment on column public.usage_days.day is 'UTC.';
+comment on column public.usage_days.mcp_name is 'As in usage_events: the tool that called the model; null for the agents'' own calls.';
+comment on column public.usage_days.unpriced_call_count is 'Calls of models without a price, which cost_micro_usd omits.';
+
+alter table public.usage_days enable row level security;
+create policy "users read their earlier usage" on public.usage_days
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
+comment on policy "users read their earlier usage" on public.usage_days is
+  'As for usage_events.';
+grant select on public.usage_days to authenticated, service_role;
+
 -- engine/internals.sql
 
 -- Internal state: settings, workers, job totals, dead letters and the gates that limit wakes.
@@ -1724,14 +1765,15 @@ declare
   v_wanted text := case
     when new.key = 'project_url' then '^https?://[^/ ]+'
     when new.key = 'transcripts_kept_since' then '^\d{4}-'
-    when new.key in ('keep_jobs_days', 'keep_events_days', 'keep_executions_days', 'keep_auth_events_days') then '^\d{1,5}$'
+    when new.key in (
+      'keep_jobs_days', 'keep_events_days', 'keep_executions_days', 'keep_usage_days', 'keep_auth_events_days') then '^\d{1,5}$'
     when new.key in ('realtime_messages_per_second', 'watch_seconds') then '^\d{1,9}$'
   end;
 begin
   if v_wanted is null then
     perform private.raise_error('CONFIG_INVALID',
       format('Cannot write the setting %L: no setting has that name', new.key),
-      'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, keep_auth_events_days, realtime_messages_per_second and watch_seconds.');
+      'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days, keep_auth_events_days, realtime_messages_per_second and watch_seconds.');
   end if;
   if new.value !~ v_wanted then
     perform private.raise_error('CONFIG_INVALID',
@@ -1959,9 +2001,9 @@ revoke all on function private.can_broadcast() from public;
 
 -- A sequence counts outside transactions, so that no commit waits for another. It is unlogged: after a crash
 -- the count starts again.
-create unlogged sequence private.realtime_messages;
+create unlogged sequence private.realtime_messages increment by 2;
 comment on sequence private.realtime_messages is
-  'Messages sent through Realtime, counted on the scale of what the budget has allowed since 1970: messages per second times seconds.';
+  'Messages that Realtime counts, on the scale of what the budget has allowed since 1970: messages per second times seconds. Two for each row of realtime.messages: Realtime counts the row, and the message to each receiver, of which a channel usually has one.';
 
 create function private.has_message_budget()
 returns boolean
@@ -1988,54 +2030,97 @@ begin
 end;
 $$;
 comment on function private.has_message_budget() is
-  'True when the project may send one more message now. The setting realtime_messages_per_second is the budget, 80 by default; 0 turns streamed text off. Events are sent without this check.';
+  'True when the project may send one more message now. The setting realtime_messages_per_second is the budget, 80 by default, of messages as Realtime counts them; 0 turns streamed text off. Events are sent without this check.';
 revoke all on function private.has_message_budget() from public;
 
--- Realtime rolls back the transaction in which it checks a join. A sequence keeps its value.
-create sequence private.task_channels_until;
-comment on sequence private.task_channels_until is
-  'Unix time in seconds until which a client may be on the channel of a task: the latest expiry of a token that joined one.';
-create sequence private.user_channels_until;
-comment on sequence private.user_channels_until is
-  'Unix time in seconds until which a client may be on the channel of a user; set like task_channels_until.';
+-- Realtime rolls back the transaction in which it checks a join, but a sequence keeps its value. There are 128
+-- of them, and the hash of a channel's topic selects one. A channel that nobody has joined receives messages only
+-- if another channel with the same hash was joined.
+do $$
+begin
+  for v_place in 0..127 loop
+    execute format('create sequence private.joined_channels_%s', v_place);
+    execute format('comment on sequence private.joined_channels_%s is %L', v_place,
+      'Unix time in seconds until which a client may be on a channel with this hash: the latest expiry of a token that joined one.');
+  end loop;
+end;
+$$;
 
-create function private.are_served(p_channels_until regclass)
+create sequence private.channels_joined_until;
+comment on sequence private.channels_joined_until is
+  'Unix time in seconds until which a client may be on any channel: the latest value of the sequences above.';
+
+create function private.joined_channels(p_topic text)
+returns regclass
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return ('private.joined_channels_' || (pg_catalog.hashtextextended(p_topic, 0) & 127))::regclass;
+end;
+$$;
+comment on function private.joined_channels(text) is
+  'The sequence that records until when a client may be on a channel.';
+revoke all on function private.joined_channels(text) from public;
+
+create function private.is_joined(p_topic text)
 returns boolean
 language plpgsql
 set search_path = ''
 as $$
 begin
-  return coalesce(pg_catalog.pg_sequence_last_value(p_channels_until), 0) > extract(epoch from clock_timestamp());
+  return coalesce(pg_catalog.pg_sequence_last_value(private.joined_channels(p_topic)), 0)
+    > extract(epoch from clock_timestamp());
 end;
 $$;
-comment on function private.are_served(regclass) is
-  'True while a client may be on a channel of this kind. The sequence is task_channels_until or user_channels_until.';
-revoke all on function private.are_served(regclass) from public;
+comment on function private.is_joined(text) is
+  'True while a client may be on the channel: one has joined it, or a channel with the same hash, and its token is valid.';
+revoke all on function private.is_joined(text) from public;
 
-create function private.expect_channels(p_channels_until regclass)
+create function private.is_any_joined()
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+begin
+  return coalesce(pg_catalog.pg_sequence_last_value('private.channels_joined_until'), 0)
+    > extract(epoch from clock_timestamp());
+end;
+$$;
+comment on function private.is_any_joined() is
+  'True while a client may be on any channel, so that it is worth asking is_joined() for each channel.';
+revoke all on function private.is_any_joined() from public;
+
+create function private.expect_receiver(p_topic text, p_until timestamptz default null)
 returns void
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_now constant numeric := extract(epoch from clock_timestamp());
+  v_joined constant regclass := private.joined_channels(p_topic);
+  v_all constant regclass := 'private.channels_joined_until';
   v_claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-  -- Realtime closes a channel up to five minutes after its token expired; a new token joins again.
-  v_until constant bigint := ceil(coalesce((v_claims ->> 'exp')::numeric, v_now + 3600) + 600);
+  v_until constant bigint := ceil(coalesce(
+    extract(epoch from p_until),
+    -- Realtime closes a channel up to five minutes after its token expired; a new token joins again.
+    coalesce((v_claims ->> 'exp')::numeric, extract(epoch from clock_timestamp()) + 3600) + 600
+  ));
 begin
-  if v_until <= coalesce(pg_catalog.pg_sequence_last_value(p_channels_until), 0)
+  if v_until <= coalesce(pg_catalog.pg_sequence_last_value(v_joined), 0)
     or current_setting('transaction_read_only') = 'on'
   then
     return;
   end if;
   -- Of two concurrent joins, the later expiry must win.
-  perform pg_advisory_xact_lock(hashtextextended('supaswarm:task_channels', 0));
-  perform setval(p_channels_until, greatest(v_until, pg_catalog.pg_sequence_last_value(p_channels_until)));
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:joined_channels', 0));
+  perform setval(v_joined, greatest(v_until, pg_catalog.pg_sequence_last_value(v_joined))),
+    setval(v_all, greatest(v_until, pg_catalog.pg_sequence_last_value(v_all)));
 end;
 $$;
-comment on function private.expect_channels(regclass) is
-  'Records that a client joins a channel of this kind, until its token expires.';
-revoke all on function private.expect_channels(regclass) from public;
+comment on function private.expect_receiver(text, timestamptz) is
+  'Records that a client is on the channel until p_until, by default until the caller''s token expires. From now on messages are sent to it.';
+revoke all on function private.expect_receiver(text, timestamptz) from public;
 
 -- engine/events.sql
 
@@ -2055,12 +2140,15 @@ begin
     return;
   end if;
   insert into public.task_events (task_id, master_task_id, type, payload)
-  select p_task_id, p_master_task_id, event.type, (
-    select coalesce(jsonb_object_agg(field.key, field.value), '{}')
-    from jsonb_each(event.payload) as field
-    -- Keep nulls inside a value.
-    where field.value <> 'null'
-  )
+  select p_task_id, p_master_task_id, event.type, case
+    when event.payload @? '$.* ? (@ == null)' then (
+      select coalesce(jsonb_object_agg(field.key, field.value), '{}')
+      from jsonb_each(event.payload) as field
+      -- Keep nulls inside a value.
+      where field.value <> 'null'
+    )
+    else event.payload
+  end
   from unnest(p_events) as event;
 end;
 $$;
@@ -2108,40 +2196,6 @@ comment on function private.send_messages(text[], text[], jsonb[]) is
   'Sends messages to private channels, in the order of the arrays. Never raises: a failed broadcast must not roll back a change. The caller has checked can_broadcast().';
 revoke all on function private.send_messages(text[], text[], jsonb[]) from public;
 
-create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
-returns void
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_topics text[];
-  v_events text[];
-  v_payloads jsonb[];
-begin
-  if not private.are_served('private.task_channels_until') then
-    v_topics := array(
-      select 'supaswarm:master:' || job.id from unnest(p_master_task_ids) with ordinality as job (id, place) order by job.place
-    );
-    perform private.send_messages(v_topics, p_events, p_payloads);
-    return;
-  end if;
-  select array_agg(channel.topic order by sent.place, channel.place),
-    array_agg(sent.event order by sent.place, channel.place),
-    array_agg(sent.payload order by sent.place, channel.place)
-  into v_topics, v_events, v_payloads
-  from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
-    with ordinality as sent (task_id, master_task_id, event, payload, place)
-  cross join lateral (
-    values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
-  ) as channel (place, topic)
-  where channel.place = 2 or sent.task_id is not null;
-  perform private.send_messages(v_topics, v_events, v_payloads);
-end;
-$$;
-comment on function private.broadcast(uuid[], uuid[], text[], jsonb[]) is
-  'Sends messages to the channels of jobs and, while a client may be on one, to the channels of tasks, in the order of the arrays. A message with a null task goes only to its job. The caller has checked can_broadcast().';
-revoke all on function private.broadcast(uuid[], uuid[], text[], jsonb[]) from public;
-
 create function private.status_after(p_type text, p_data jsonb)
 returns text
 language plpgsql
@@ -2187,8 +2241,6 @@ begin
       ) is null as is_last
     from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
       with ordinality as event (task_id, master_task_id, type, payload, place)
-    where event.type in ('review.requested', 'review.answered')
-      or (event.task_id = event.master_task_id and event.type like 'task.%')
   )
   select
     array_agg('supaswarm:user:' || job.created_by order by sent.place),
@@ -2201,15 +2253,49 @@ begin
   into v_topics, v_events, v_payloads
   from sent
   join public.tasks as job on job.id = sent.master_task_id
-  where job.created_by is not null and (sent.status is null or sent.is_last);
+  where job.created_by is not null and (sent.status is null or sent.is_last)
+    and private.is_joined('supaswarm:user:' || job.created_by);
   if v_topics is not null then
     perform private.send_messages(v_topics, v_events, v_payloads);
   end if;
 end;
 $$;
 comment on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) is
-  'Sends to the owners'' own channels what a job list and an inbox need: job.changed when the status of a job changes, once per statement, and the reviews of all its tasks. The caller has checked can_broadcast().';
+  'Sends to the owners'' own channels that are joined what a job list and an inbox need: job.changed when the status of a job changes, once per statement, and the reviews of all its tasks. The arrays hold events of master tasks with a type task.*, and events of reviews. The caller has checked can_broadcast().';
 revoke all on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) from public;
+
+create function private.event_data(p_task_id uuid, p_type text, p_payload jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_payload -> 'step_seq' is null
+    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved}')
+  then
+    return p_payload;
+  end if;
+  return coalesce((
+    select jsonb_object_agg(field.key, field.value) || p_payload
+    from public.task_steps as step
+    cross join lateral (
+      values
+        ('arguments', case when p_type = 'tool.started' then step.input -> 'arguments' end),
+        ('text', case when p_type <> 'tool.started' then step.output -> 'text' end),
+        ('reasoning', case when p_type = 'model.completed' then step.output -> 'reasoning' end),
+        ('tool_calls', case when p_type = 'model.completed' then step.output -> 'tool_calls' end),
+        ('provider_tool_calls', case when p_type = 'model.completed' then step.output -> 'provider_tool_calls' end),
+        ('usage', case when p_type = 'model.completed' then step.usage end)
+    ) as field (key, value)
+    where step.task_id = p_task_id and step.seq = (p_payload ->> 'step_seq')::int
+      and field.value <> 'null'
+  ), p_payload);
+end;
+$$;
+comment on function private.event_data(uuid, text, jsonb) is
+  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer or the arguments of a call.';
+revoke all on function private.event_data(uuid, text, jsonb) from public;
 
 create function private.event_message(
   p_id bigint, p_task_id uuid, p_master_task_id uuid, p_at timestamptz, p_payload jsonb
@@ -2240,7 +2326,7 @@ begin
 end;
 $$;
 comment on function private.event_message(bigint, uuid, uuid, timestamptz, jsonb) is
-  'The broadcast message for an event of a task''s trace.';
+  'The broadcast message for an event of a task''s trace. p_payload is the event''s data.';
 revoke all on function private.event_message(bigint, uuid, uuid, timestamptz, jsonb) from public;
 
 create function private.broadcast_task_events()
@@ -2250,49 +2336,65 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_serves_users constant boolean := private.are_served('private.user_channels_until');
+  v_joined text[];
   v_task_ids uuid[];
   v_master_task_ids uuid[];
   v_types text[];
+  v_topics text[];
   v_payloads jsonb[];
 begin
-  if not private.can_broadcast() then
+  if not private.is_any_joined() then
     return null;
   end if;
-  if not v_serves_users and not private.are_served('private.task_channels_until') then
-    -- The usual case in one statement: this takes 3 to 6 % less processor time in every call of a worker than
-    -- broadcast().
-    begin
-      with message as materialized (
-        select private.new_id() as id, 'supaswarm:master:' || event.master_task_id as topic, event.type,
-          private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload) as payload,
-          nextval('private.realtime_messages') as place_in_budget
-        from (select * from written order by id) as event
-      )
-      insert into realtime.messages (id, topic, event, payload, private, extension)
-      select message.id, message.topic, message.type,
-        message.payload || jsonb_build_object('id', message.id), true, 'broadcast'
-      from message;
-      return null;
-    exception when others then
-      -- broadcast() handles the error.
-    end;
+  v_joined := array(
+    select channel.topic
+    from (
+      select 'supaswarm:master:' || event.master_task_id as topic from written as event
+      union
+      select 'supaswarm:task:' || event.task_id from written as event
+      -- Once for each channel, not for each event.
+      offset 0
+    ) as channel
+    where private.is_joined(channel.topic)
+  );
+  if cardinality(v_joined) > 0 and private.can_broadcast() then
+    select array_agg(channel.topic order by event.id, channel.place),
+      array_agg(event.type order by event.id, channel.place),
+      array_agg(event.message order by event.id, channel.place)
+    into v_topics, v_types, v_payloads
+    from (
+      select candidate.id, candidate.task_id, candidate.master_task_id, candidate.type, private.event_message(
+        candidate.id, candidate.task_id, candidate.master_task_id, candidate.at,
+        private.event_data(candidate.task_id, candidate.type, candidate.payload)
+      ) as message
+      from written as candidate
+      offset 0
+    ) as event
+    cross join lateral (
+      values (1, 'supaswarm:task:' || event.task_id), (2, 'supaswarm:master:' || event.master_task_id)
+    ) as channel (place, topic)
+    where channel.topic = any (v_joined);
+    perform private.send_messages(v_topics, v_types, v_payloads);
   end if;
-  select array_agg(event.task_id),
-    array_agg(event.master_task_id),
-    array_agg(event.type),
-    array_agg(private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload))
+
+  select array_agg(event.task_id order by event.id),
+    array_agg(event.master_task_id order by event.id),
+    array_agg(event.type order by event.id),
+    array_agg(
+      private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload) order by event.id
+    )
   into v_task_ids, v_master_task_ids, v_types, v_payloads
-  from (select * from written order by id) as event;
-  perform private.broadcast(v_task_ids, v_master_task_ids, v_types, v_payloads);
-  if v_serves_users then
+  from written as event
+  where event.type in ('review.requested', 'review.answered')
+    or (event.task_id = event.master_task_id and event.type like 'task.%');
+  if v_types is not null and private.can_broadcast() then
     perform private.broadcast_to_owners(v_task_ids, v_master_task_ids, v_types, v_payloads);
   end if;
   return null;
 end;
 $$;
 comment on function private.broadcast_task_events() is
-  'Statement trigger: broadcasts the new events. Definer, because clients may not write to realtime.messages.';
+  'Statement trigger: broadcasts the new events to the channels of their tasks, their jobs and the jobs'' owners that are joined. Definer, because clients may not write to realtime.messages.';
 revoke all on function private.broadcast_task_events() from public;
 
 create trigger task_events_broadcast after insert on public.task_events
@@ -2335,23 +2437,6 @@ comment on function private.is_own_channel(text) is
 revoke all on function private.is_own_channel(text) from public;
 grant execute on function private.is_own_channel(text) to authenticated;
 
-create function private.expect_channel(p_topic text)
-returns void
-language plpgsql
-set search_path = ''
-as $$
-begin
-  if p_topic like 'supaswarm:task:%' then
-    perform private.expect_channels('private.task_channels_until');
-  elsif p_topic like 'supaswarm:user:%' then
-    perform private.expect_channels('private.user_channels_until');
-  end if;
-end;
-$$;
-comment on function private.expect_channel(text) is
-  'Records that a client joins the channel, for the kinds of channel that receive messages only while clients are on one.';
-revoke all on function private.expect_channel(text) from public;
-
 create function private.join_channel(p_topic text)
 returns boolean
 language plpgsql
@@ -2362,12 +2447,12 @@ begin
   if not private.is_own_channel(p_topic) then
     return false;
   end if;
-  perform private.expect_channel(p_topic);
+  perform private.expect_receiver(p_topic);
   return true;
 end;
 $$;
 comment on function private.join_channel(text) is
-  'True when the caller may join the channel. For the channel of a task or a user, it also records that a client has joined, so that messages are sent to it. Realtime calls it when a client joins and again with each new token. Definer, because clients may not write this record.';
+  'True when the caller may join the channel. Records that a client has joined, so that messages are sent to it. Realtime calls it when a client joins and again with each new token. Definer, because clients may not write this record.';
 revoke all on function private.join_channel(text) from public;
 grant execute on function private.join_channel(text) to authenticated;
 
@@ -3394,15 +3479,18 @@ alter table private.job_clients enable row level security;
 
 create function private.common_scopes(p_some text[], p_others text[])
 returns text[]
-language sql
+language plpgsql
 immutable
 set search_path = ''
 as $$
-  select case
-    when 'admin:*' = any (p_some) then p_others
-    when 'admin:*' = any (p_others) then p_some
-    else array(select scope from unnest(p_some) as scope where scope = any (p_others))
-  end;
+begin
+  if 'admin:*' = any (p_some) then
+    return p_others;
+  elsif 'admin:*' = any (p_others) then
+    return p_some;
+  end if;
+  return array(select scope from unnest(p_some) as scope where scope = any (p_others));
+end;
 $$;
 comment on function private.common_scopes(text[], text[]) is 'The scopes that both lists cover; admin:* covers every scope.';
 revoke all on function private.common_scopes(text[], text[]) from public;
@@ -3441,16 +3529,21 @@ revoke all on function private.record_calling_client(uuid, uuid) from public;
 
 create function private.client_of_task(p_task_id uuid)
 returns private.job_clients
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select client
+declare
+  v_client private.job_clients;
+begin
+  select client.* into v_client
   from public.tasks as task
   join private.job_clients as client on client.job_id = task.master_task_id
   where task.id = p_task_id
   order by client.noted_at, client.client_id
   limit 1;
+  return case when found then v_client end;
+end;
 $$;
 comment on function private.client_of_task(uuid) is
   'The first OAuth client that contributed to the job of a task; null when there is none.';
@@ -4967,7 +5060,7 @@ begin
     if found and v_step.kind in ('model', 'tool', 'guardrail') then
       v_events := array_append(v_events, row(case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
-        'server', v_step.input -> 'server', 'arguments', v_step.input -> 'arguments',
+        'server', v_step.input -> 'server',
         'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
         'guardrail', v_step.input -> 'stage'
       ))::private.task_event);
@@ -5094,16 +5187,11 @@ begin
         'left_out', v_step.input -> 'left_out',
         'guardrail', case v_step.kind when 'guardrail' then v_step.input -> 'stage' end,
         'summarizes_through', v_step.input -> 'summarizes_through',
-        'text', case when not v_is_skill then v_step.output -> 'text' end,
-        'reasoning', v_step.output -> 'reasoning',
-        'tool_calls', v_step.output -> 'tool_calls',
-        'provider_tool_calls', v_step.output -> 'provider_tool_calls',
         'error_code', v_step.output -> 'error_code',
         'skill_id', v_step.output -> 'skill_id',
         'key', v_step.output -> 'key',
         'storage_path', v_step.storage_path,
-        'files', case when v_has_files then v_step.output -> 'files' end,
-        'usage', v_step.usage
+        'files', case when v_has_files then v_step.output -> 'files' end
       ))::private.task_event);
     end if;
   end loop;
@@ -5265,11 +5353,13 @@ begin
   on conflict (master_task_id) do update
   set watched_until = greatest(job.watched_until, excluded.watched_until)
   returning job.watched_until into v_until;
+  -- Realtime does not ask the policies about the service, so this is how a secret key joins.
+  perform private.expect_receiver('supaswarm:master:' || p_master_task_id, v_until);
   return v_until;
 end;
 $$;
 comment on function private.watch_job(uuid) is
-  'Marks a job as watched for the number of seconds in the setting watch_seconds, 60 by default, and returns until when.';
+  'Marks a job as watched, and its channel as joined, for the number of seconds in the setting watch_seconds, 60 by default, and returns until when.';
 revoke all on function private.watch_job(uuid) from public;
 
 create function private.broadcast_delta(p_task_id uuid, p_epoch bigint, p_seq int, p_offset int, p_text text)
@@ -5290,9 +5380,8 @@ begin
   then
     return false;
   end if;
-  perform private.broadcast(
-    array[null]::uuid[],
-    array[v_master_task_id],
+  perform private.send_messages(
+    array['supaswarm:master:' || v_master_task_id],
     array['model.delta'],
     array[jsonb_build_object(
       'task_id', p_task_id,
@@ -8356,17 +8445,22 @@ revoke all on function private.resolve_tool_secret(uuid, uuid, boolean) from pub
 
 create function private.model_policy(p_user_id uuid, p_provider_id uuid, p_model text)
 returns public.model_policies
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select policy
+declare
+  v_policy public.model_policies;
+begin
+  select policy.* into v_policy
   from public.model_policies as policy
   where policy.provider_id = model_policy.p_provider_id
     and (policy.user_id is null or policy.user_id = model_policy.p_user_id)
     and (policy.model is null or policy.model = model_policy.p_model)
   order by policy.user_id nulls last, policy.model nulls last
   limit 1;
+  return case when found then v_policy end;
+end;
 $$;
 comment on function private.model_policy(uuid, uuid, text) is
   'The policy that applies to a user, provider and model. Null: everything is allowed.';
@@ -9004,7 +9098,8 @@ create table public.mcp_executions (
   agent_id uuid references public.agents (id) on delete set null,
   user_id uuid references auth.users (id) on delete cascade,
   session_id uuid references public.sessions (id) on delete set null,
-  task_id uuid references public.tasks (id) on delete set null,
+  -- No foreign key, as for usage_events.
+  task_id uuid,
   step_seq int,
   attempt int not null default 1 check (attempt > 0),
   request_data jsonb,
@@ -9025,18 +9120,19 @@ create index mcp_executions_task_id_idx on public.mcp_executions (task_id, step_
 create index mcp_executions_tool_id_idx on public.mcp_executions (tool_id);
 create index mcp_executions_connection_id_idx on public.mcp_executions (connection_id);
 create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
-create index mcp_executions_streak_idx on public.mcp_executions (user_id, tool_id, tool_name, created_at desc);
+create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at desc) where task_id is null;
 create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
 create index mcp_executions_tool_name_idx on public.mcp_executions (mcp_name, tool_name, created_at desc);
 comment on table public.mcp_executions is
   'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
 comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';
 comment on column public.mcp_executions.user_id is 'The user on whose behalf the call ran; null: the service.';
+comment on column public.mcp_executions.task_id is 'Kept after retention deletes the task.';
 comment on column public.mcp_executions.step_seq is 'The call''s step in the transcript of its task.';
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
 comment on column public.mcp_executions.learned_sets is
   'The result of private.learned_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
-comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB.';
+comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB. For a result of more than 300 characters in a task {stored_in: "task_steps", characters, head}: the step (task_id, step_seq) has it.';
 comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
 comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';
 
@@ -9331,15 +9427,17 @@ revoke all on function private.fail_listing(uuid, jsonb, boolean) from public;
 
 create function private.approved_tool_hashes(p_tool_id uuid)
 returns jsonb
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select coalesce((
+begin
+  return coalesce((
     select connection.pin
     from public.agent_mcp_connections connection
     where connection.tool_id = p_tool_id and connection.user_id is null
   ), '{}');
+end;
 $$;
 comment on function private.approved_tool_hashes(uuid) is
   'Fingerprints of a server''s definitions that are approved for all users: {tool name: [hash, …]}; the empty name stands for the server''s instructions.';
@@ -9347,21 +9445,25 @@ revoke all on function private.approved_tool_hashes(uuid) from public;
 
 create function private.approved_hashes(p_connection public.agent_mcp_connections)
 returns jsonb
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select coalesce(jsonb_object_agg(pinned.name, pinned.hashes), '{}')
-  from (
-    select hashes.key as name, jsonb_agg(distinct hash) filter (where hash is not null) as hashes
+begin
+  return (
+    select coalesce(jsonb_object_agg(pinned.name, pinned.hashes), '{}')
     from (
-      select * from jsonb_each(private.approved_tool_hashes((p_connection).tool_id))
-      union all
-      select * from jsonb_each(coalesce((p_connection).pin, '{}'))
-    ) as hashes
-    left join lateral jsonb_array_elements(hashes.value) as hash on true
-    group by hashes.key
-  ) as pinned;
+      select hashes.key as name, jsonb_agg(distinct hash) filter (where hash is not null) as hashes
+      from (
+        select * from jsonb_each(private.approved_tool_hashes(p_connection.tool_id))
+        union all
+        select * from jsonb_each(coalesce(p_connection.pin, '{}'))
+      ) as hashes
+      left join lateral jsonb_array_elements(hashes.value) as hash on true
+      group by hashes.key
+    ) as pinned
+  );
+end;
 $$;
 comment on function private.approved_hashes(public.agent_mcp_connections) is
   'Fingerprints that are approved for a connection: those for all users, and the first that its user''s own account received.';
@@ -9369,14 +9471,16 @@ revoke all on function private.approved_hashes(public.agent_mcp_connections) fro
 
 create function private.is_own_account(p_connection public.agent_mcp_connections)
 returns boolean
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select exists (
+begin
+  return exists (
     select from public.user_tool_credentials as credential
-    where credential.tool_id = (p_connection).tool_id and credential.user_id = (p_connection).user_id
+    where credential.tool_id = p_connection.tool_id and credential.user_id = p_connection.user_id
   );
+end;
 $$;
 comment on function private.is_own_account(public.agent_mcp_connections) is
   'True when a connection uses its user''s own credential, for which a server may list tools that other users do not see.';
@@ -9470,36 +9574,54 @@ revoke all on function private.holds_new_definitions(jsonb) from public;
 
 create function private.instructions_of(p_connection public.agent_mcp_connections)
 returns text
-language sql
+language plpgsql
 immutable
 set search_path = ''
 as $$
-  select coalesce((p_connection).discovery ->> 'instructions', (p_connection).session ->> 'instructions');
+begin
+  return coalesce(p_connection.discovery ->> 'instructions', p_connection.session ->> 'instructions');
+end;
 $$;
 comment on function private.instructions_of(public.agent_mcp_connections) is 'The instructions that a server gives for models.';
 revoke all on function private.instructions_of(public.agent_mcp_connections) from public;
 
 create function private.instructions_hash(p_connection public.agent_mcp_connections)
 returns text
-language sql
+language plpgsql
 immutable
 set search_path = ''
 as $$
-  select encode(sha256(convert_to(private.instructions_of(p_connection), 'UTF8')), 'hex');
+begin
+  return encode(sha256(convert_to(private.instructions_of(p_connection), 'UTF8')), 'hex');
+end;
 $$;
 comment on function private.instructions_hash(public.agent_mcp_connections) is 'SHA-256 of a server''s instructions, in hex.';
 revoke all on function private.instructions_hash(public.agent_mcp_connections) from public;
 
 create function private.are_instructions_approved(p_connection public.agent_mcp_connections)
 returns boolean
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select coalesce((tool.config ->> 'trusted')::boolean, false)
-    or private.approved_hashes(p_connection) -> '' ? private.instructions_hash(p_connection)
-  from public.tools as tool
-  where tool.id = (p_connection).tool_id;
+declare
+  v_is_trusted boolean := (
+    select coalesce((tool.config ->> 'trusted')::boolean, false)
+    from public.tools as tool
+    where tool.id = p_connection.tool_id
+  );
+  v_hash text;
+begin
+  -- Most servers have no instructions, so nothing to compare.
+  if v_is_trusted is not false then
+    return v_is_trusted;
+  end if;
+  v_hash := private.instructions_hash(p_connection);
+  if v_hash is null then
+    return null;
+  end if;
+  return private.approved_hashes(p_connection) -> '' ? v_hash;
+end;
 $$;
 comment on function private.are_instructions_approved(public.agent_mcp_connections) is
   'True when a server''s instructions may be passed on to models.';
@@ -10644,28 +10766,31 @@ create function private.learned_parameters(p_connection_id uuid, p_tool_name tex
 returns table (
   cached_id uuid, successful_parameters jsonb, is_shape boolean, success_count int, last_successful_call timestamptz
 )
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select
-    cached.id,
-    case when own.is_known then cached.successful_parameters else coalesce(shared.successful_parameters, '[]') end,
-    not own.is_known,
-    case when own.is_known then cached.success_count else coalesce(shared.success_count, 0) end,
-    case when own.is_known then cached.last_successful_call else shared.last_successful_call end
-  from public.mcp_tools_cache as cached
-  join public.agent_mcp_connections as connection on connection.id = cached.connection_id
-  cross join lateral (
-    select connection.user_id is not null and cached.successful_parameters <> '[]' as is_known
-  ) as own
-  left join public.agent_mcp_connections as service
-    on service.tool_id = connection.tool_id and service.user_id is null
-  left join public.mcp_tools_cache as shared
-    on shared.connection_id = service.id and shared.tool_name = cached.tool_name
-    and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
-  where cached.connection_id = p_connection_id
-    and (p_tool_name is null or cached.tool_name = p_tool_name);
+begin
+  return query
+    select
+      cached.id,
+      case when own.is_known then cached.successful_parameters else coalesce(shared.successful_parameters, '[]') end,
+      not own.is_known,
+      case when own.is_known then cached.success_count else coalesce(shared.success_count, 0) end,
+      case when own.is_known then cached.last_successful_call else shared.last_successful_call end
+    from public.mcp_tools_cache as cached
+    join public.agent_mcp_connections as connection on connection.id = cached.connection_id
+    cross join lateral (
+      select connection.user_id is not null and cached.successful_parameters <> '[]' as is_known
+    ) as own
+    left join public.agent_mcp_connections as service
+      on service.tool_id = connection.tool_id and service.user_id is null
+    left join public.mcp_tools_cache as shared
+      on shared.connection_id = service.id and shared.tool_name = cached.tool_name
+      and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
+    where cached.connection_id = p_connection_id
+      and (p_tool_name is null or cached.tool_name = p_tool_name);
+end;
 $$;
 comment on function private.learned_parameters(uuid, text) is
   'Arguments of earlier successful calls with the tools of a connection, or with one of them: the sets of the connection''s user, or else (is_shape) the shapes from all users. Called by the gateway after a failed call outside tasks, and for lists of tools.';
@@ -10914,14 +11039,19 @@ begin
   if v_task_id is not null and p_call ->> 'step_seq' is not null then
     select review.approved_arguments into v_arguments
     from public.human_reviews as review
-    join public.task_steps as step on step.task_id = review.task_id and step.seq = review.seq
-    where review.task_id = v_task_id
-      and review.seq = (p_call ->> 'step_seq')::int
-      and review.approved
-      and step.kind = 'tool'
-      and step.state = 'started'
-      and step.name = p_tool_name
-      and step.input ->> 'server' = p_call ->> 'server';
+    where review.task_id = v_task_id and review.seq = (p_call ->> 'step_seq')::int and review.approved;
+    -- A statement of its own, because most calls have no review.
+    if v_arguments is not null and not exists (
+      select from public.task_steps as step
+      where step.task_id = v_task_id
+        and step.seq = (p_call ->> 'step_seq')::int
+        and step.kind = 'tool'
+        and step.state = 'started'
+        and step.name = p_tool_name
+        and step.input ->> 'server' = p_call ->> 'server'
+    ) then
+      v_arguments := null;
+    end if;
   end if;
   return jsonb_build_object(
     'rules', private.approval_rules(v_agent_id, p_tool_id, p_tool_name, p_user_id),
@@ -11019,39 +11149,42 @@ returns table (
   data_flows jsonb,
   destination text
 )
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select
-    tool.id,
-    tool.slug,
-    tool.type,
-    connection.id,
-    cached.tool_name,
-    cached.tool_version,
-    cached.tool_schema,
-    cached.openai_schema,
-    learned.successful_parameters,
-    learned.is_shape,
-    learned.last_successful_call,
-    learned.success_count,
-    case
-      when learned.is_shape then learned.successful_parameters -> -1
-      else private.parameter_shape(learned.successful_parameters -> -1, cached.tool_schema -> 'inputSchema')
-    end,
-    tool.data_flows,
-    substring(coalesce(tool.config ->> 'mcp_url', tool.config ->> 'url') from '^https?://([^/?#]+)')
-  from public.agent_tools granted
-  join public.tools tool on tool.id = granted.tool_id and tool.is_active
-  join public.agent_mcp_connections connection
-    on connection.id = (private.connection_of(tool.id, p_user_id)).id
-  cross join lateral private.learned_parameters(connection.id) as learned
-  join public.mcp_tools_cache cached on cached.id = learned.cached_id and cached.state = 'approved'
-  where granted.agent_id = p_agent_id
-    and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
-    and coalesce((private.find_mcp_policy(tool.slug, cached.tool_name, p_user_id)).is_allowed, true)
-  order by tool.slug, cached.tool_name;
+begin
+  return query
+    select
+      tool.id,
+      tool.slug,
+      tool.type,
+      connection.id,
+      cached.tool_name,
+      cached.tool_version,
+      cached.tool_schema,
+      cached.openai_schema,
+      learned.successful_parameters,
+      learned.is_shape,
+      learned.last_successful_call,
+      learned.success_count,
+      case
+        when learned.is_shape then learned.successful_parameters -> -1
+        else private.parameter_shape(learned.successful_parameters -> -1, cached.tool_schema -> 'inputSchema')
+      end,
+      tool.data_flows,
+      substring(coalesce(tool.config ->> 'mcp_url', tool.config ->> 'url') from '^https?://([^/?#]+)')
+    from public.agent_tools granted
+    join public.tools tool on tool.id = granted.tool_id and tool.is_active
+    join public.agent_mcp_connections connection
+      on connection.id = (private.connection_of(tool.id, p_user_id)).id
+    cross join lateral private.learned_parameters(connection.id) as learned
+    join public.mcp_tools_cache cached on cached.id = learned.cached_id and cached.state = 'approved'
+    where granted.agent_id = p_agent_id
+      and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
+      and coalesce((private.find_mcp_policy(tool.slug, cached.tool_name, p_user_id)).is_allowed, true)
+    order by tool.slug, cached.tool_name;
+end;
 $$;
 comment on function public.get_agent_mcp_tools(uuid, uuid) is
   'The cached tools of an agent that acts for a user (null: the service), without tools that a policy forbids, and with arguments of earlier successful calls: the user''s own, or else (is_shape) the shapes from all users. Called by the gateway.';
@@ -11132,15 +11265,18 @@ revoke all on function private.is_listing_due(jsonb, int) from public;
 
 create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns table (server jsonb, is_due boolean)
-language sql
+language plpgsql
 set search_path = ''
 as $$
-  select found.server, private.is_listing_due(found.server, p_max_age_seconds)
-  from public.agent_tools granted
-  join public.tools tool on tool.id = granted.tool_id and tool.is_active
-  cross join lateral (select private.connect_tool_server(tool.id, p_user_id) as server) as found
-  where granted.agent_id = p_agent_id
-  order by tool.slug;
+begin
+  return query
+    select found.server, private.is_listing_due(found.server, p_max_age_seconds)
+    from public.agent_tools granted
+    join public.tools tool on tool.id = granted.tool_id and tool.is_active
+    cross join lateral (select private.connect_tool_server(tool.id, p_user_id) as server) as found
+    where granted.agent_id = p_agent_id
+    order by tool.slug;
+end;
 $$;
 comment on function private.agent_tool_servers(uuid, uuid, int) is
   'The active tool servers of an agent, and which of them should list their tools. Called by the gateway.';
@@ -11761,29 +11897,33 @@ revoke all on function private.publish_sql_context(text, jsonb) from public;
 
 create function private.failures_in_a_row(p_user_id uuid, p_tool_id uuid, p_tool_name text)
 returns int
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  with latest as (
-    select execution.status, execution.created_at
-    from public.mcp_executions execution
-    left join public.mcp_failures failure on failure.execution_id = execution.id
-    left join private.error_codes known on known.code = failure.error_code
-    where execution.user_id is not distinct from p_user_id
-      and execution.tool_id = p_tool_id and execution.tool_name = p_tool_name
-      and execution.task_id is null
-      and execution.created_at > now() - interval '1 hour'
-      -- A refusal by the gateway or a disconnected caller is not a failure of the tool.
-      and known.counts_as_failure is distinct from false
-    order by execution.created_at desc
-    limit 20
-  )
-  select count(*)::int
-  from latest
-  where latest.status <> 'success'
-    and latest.created_at > coalesce(
-      (select max(success.created_at) from latest success where success.status = 'success'), '-infinity');
+begin
+  return (
+    with latest as (
+      select execution.status, execution.created_at
+      from public.mcp_executions execution
+      left join public.mcp_failures failure on failure.execution_id = execution.id
+      left join private.error_codes known on known.code = failure.error_code
+      where execution.user_id is not distinct from p_user_id
+        and execution.tool_id = p_tool_id and execution.tool_name = p_tool_name
+        and execution.task_id is null
+        and execution.created_at > now() - interval '1 hour'
+        -- A refusal by the gateway or a disconnected caller is not a failure of the tool.
+        and known.counts_as_failure is distinct from false
+      order by execution.created_at desc
+      limit 20
+    )
+    select count(*)::int
+    from latest
+    where latest.status <> 'success'
+      and latest.created_at > coalesce(
+        (select max(success.created_at) from latest success where success.status = 'success'), '-infinity')
+  );
+end;
 $$;
 comment on function private.failures_in_a_row(uuid, uuid, text) is
   'How often a tool failed in a row for a user outside tasks, at most 20, within the last hour.';
@@ -11812,6 +11952,48 @@ comment on function private.record_tool_usage(public.mcp_executions, jsonb) is
   'Records the models that a tool call used: [{provider (llm_providers.name), model, key_source, input_tokens, cached_input_tokens, output_tokens}].';
 revoke all on function private.record_tool_usage(public.mcp_executions, jsonb) from public;
 
+create function private.referenced_response(p_response jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  c_max_characters constant int := 300;
+  c_head_characters constant int := 80;
+begin
+  if length(p_response::text) <= c_max_characters then
+    return p_response;
+  end if;
+  return jsonb_build_object(
+    'stored_in', 'task_steps', 'characters', length(p_response::text), 'head', left(p_response::text, c_head_characters));
+end;
+$$;
+comment on function private.referenced_response(jsonb) is
+  'What the ledger stores of the result of a task''s call: all of a short one, or its beginning, because the step has it.';
+revoke all on function private.referenced_response(jsonb) from public;
+
+create function private.response_of_call(p_execution public.mcp_executions)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_execution.response_data ->> 'stored_in' is distinct from 'task_steps' then
+    return p_execution.response_data;
+  end if;
+  return (
+    select coalesce(step.output -> 'structured', jsonb_build_object('text', step.output -> 'text'))
+    from public.task_steps as step
+    where step.task_id = p_execution.task_id and step.seq = p_execution.step_seq
+  );
+end;
+$$;
+comment on function private.response_of_call(public.mcp_executions) is
+  'The result of a call, from the ledger or from the step of its task; null when retention has deleted the step. Called by deno task context:suggest.';
+revoke all on function private.response_of_call(public.mcp_executions) from public;
+
 create function private.record_execution(p_execution jsonb)
 returns int
 language plpgsql
@@ -11836,6 +12018,9 @@ begin
     exception when others then
       raise warning 'Cannot find out what the tool call % teaches: %', v_execution.id, sqlerrm;
     end;
+  end if;
+  if v_execution.task_id is not null and v_execution.step_seq is not null and v_failure is null then
+    v_execution.response_data := private.referenced_response(v_execution.response_data);
   end if;
   insert into public.mcp_executions values (v_execution.*);
 
@@ -16243,23 +16428,49 @@ comment on view public.maintenance_failures is
   'Repairs and other routines of cron that failed in the last seven days, how often, and the last error. last_row_id is what could not be handled; the rows beside it were. For the service.';
 
 create view public.agent_usage with (security_invoker = true) as
+  with part as (
+    select
+      date_trunc('day', usage.created_at, 'UTC')::date as day,
+      usage.agent_slug,
+      usage.provider_id,
+      usage.model,
+      usage.key_source,
+      count(*) as call_count,
+      count(distinct usage.task_id) as task_count,
+      sum(usage.input_tokens) as input_tokens,
+      sum(usage.cached_input_tokens) as cached_input_tokens,
+      sum(usage.output_tokens) as output_tokens,
+      sum(usage.cost_micro_usd) as cost_micro_usd,
+      count(*) filter (where usage.cost_micro_usd is null) as unpriced_call_count,
+      count(*) filter (where usage.execution_id is not null) as call_count_in_tools,
+      sum(usage.cost_micro_usd) filter (where usage.execution_id is not null) as cost_in_tools_micro_usd
+    from public.usage_events as usage
+    group by 1, 2, 3, 4, 5
+    union all
+    select day, agent_slug, provider_id, model, key_source, sum(call_count), sum(task_count), sum(input_tokens),
+      sum(cached_input_tokens), sum(output_tokens), sum(cost_micro_usd), sum(unpriced_call_count),
+      coalesce(sum(call_count) filter (where mcp_name is not null), 0),
+      sum(cost_micro_usd) filter (where mcp_name is not null)
+    from public.usage_days
+    group by 1, 2, 3, 4, 5
+  )
   select
-    date_trunc('day', usage.created_at, 'UTC')::date as day,
-    usage.agent_slug,
+    part.day,
+    part.agent_slug,
     provider.name as provider,
-    usage.model,
-    usage.key_source,
-    count(*) as call_count,
-    count(distinct usage.task_id) as task_count,
-    sum(usage.input_tokens)::bigint as input_tokens,
-    sum(usage.cached_input_tokens)::bigint as cached_input_tokens,
-    sum(usage.output_tokens)::bigint as output_tokens,
-    sum(usage.cost_micro_usd)::bigint as cost_micro_usd,
-    count(*) filter (where usage.cost_micro_usd is null) as unpriced_call_count,
-    count(*) filter (where usage.execution_id is not null) as call_count_in_tools,
-    (sum(usage.cost_micro_usd) filter (where usage.execution_id is not null))::bigint as cost_in_tools_micro_usd
-  from public.usage_events as usage
-  left join public.llm_providers as provider on provider.id = usage.provider_id
+    part.model,
+    part.key_source,
+    sum(part.call_count)::bigint as call_count,
+    sum(part.task_count)::bigint as task_count,
+    sum(part.input_tokens)::bigint as input_tokens,
+    sum(part.cached_input_tokens)::bigint as cached_input_tokens,
+    sum(part.output_tokens)::bigint as output_tokens,
+    sum(part.cost_micro_usd)::bigint as cost_micro_usd,
+    sum(part.unpriced_call_count)::bigint as unpriced_call_count,
+    sum(part.call_count_in_tools)::bigint as call_count_in_tools,
+    sum(part.cost_in_tools_micro_usd)::bigint as cost_in_tools_micro_usd
+  from part
+  left join public.llm_providers as provider on provider.id = part.provider_id
   group by 1, 2, 3, 4, 5;
 revoke all on public.agent_usage from anon, authenticated, service_role;
 comment on view public.agent_usage is
@@ -16474,9 +16685,10 @@ grant select on public.oldest_snapshots to service_role;
 
 -- engine/retention.sql
 
--- Retention: deletes jobs that ended long ago, old events and old tool calls, in bounded batches.
+-- Retention: deletes jobs that ended long ago, old events, tool calls and model calls, in bounded batches.
 
-create index tasks_finished_at_idx on public.tasks (finished_at) where parent_id is null and finished_at is not null;
+create index tasks_finished_at_idx on public.tasks (finished_at) where parent_id is null and finished_at is not null and not is_kept;
+create index tasks_is_kept_idx on public.tasks (id) where is_kept;
 create index tasks_storage_paths_idx on public.tasks using gin (storage_paths) where storage_paths <> '{}';
 
 create table private.deleted_files (
@@ -16489,15 +16701,94 @@ alter table private.deleted_files enable row level security;
 
 create function private.retention_days(p_key text)
 returns int
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select value::int from private.settings where key = retention_days.p_key;
+begin
+  return coalesce(
+    (select value::int from private.settings where key = p_key),
+    -- 1,000 jobs a day of eight steps then stay within the 500 MB of the Free plan.
+    case p_key
+      when 'keep_jobs_days' then 10
+      when 'keep_events_days' then 7
+      when 'keep_executions_days' then 10
+      when 'keep_usage_days' then 35
+      when 'keep_auth_events_days' then 90
+    end
+  );
+end;
 $$;
 comment on function private.retention_days(text) is
-  'The value of a retention setting in days: keep_jobs_days, keep_events_days, keep_executions_days or keep_auth_events_days. Null: the setting has no row.';
+  'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days or keep_auth_events_days.';
 revoke all on function private.retention_days(text) from public;
+
+create function private.keep_job(p_task_id uuid, p_is_kept boolean)
+returns boolean
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.own_task(p_task_id);
+begin
+  perform private.assert_person_may('keep the job', 'swarm:run');
+  perform private.lock_job(v_task.master_task_id);
+  -- A job that retention has begun to delete has lost its transcript.
+  perform private.assert_transcript_is_kept(v_task.master_task_id);
+  update public.tasks set is_kept = p_is_kept where id = v_task.master_task_id and is_kept <> p_is_kept;
+  return p_is_kept;
+end;
+$$;
+comment on function private.keep_job(uuid, boolean) is
+  'See public.keep_job(). Definer: users may not write tasks; the function checks the caller.';
+revoke all on function private.keep_job(uuid, boolean) from public;
+create function public.keep_job(p_task_id uuid, p_is_kept boolean default true)
+returns boolean
+language sql
+set search_path = ''
+as $$
+  select private.keep_job(p_task_id, p_is_kept);
+$$;
+comment on function public.keep_job(uuid, boolean) is
+  'Keeps the job of a task, with its steps, events and tool calls, until it is called with false; retention then deletes it like other jobs. A kept job still counts toward its owner''s quotas. Returns whether it is kept. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.keep_job(uuid, boolean) from public, anon, authenticated, service_role;
+grant execute on function private.keep_job(uuid, boolean), public.keep_job(uuid, boolean) to authenticated, service_role;
+
+create function private.is_of_kept_job(p_task_id uuid)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.tasks as task
+    join public.tasks as job on job.id = task.master_task_id
+    where task.id = p_task_id and job.is_kept
+  );
+end;
+$$;
+comment on function private.is_of_kept_job(uuid) is 'True for a task of a job that its owner keeps.';
+revoke all on function private.is_of_kept_job(uuid) from public;
+
+create function private.has_kept_job(p_first_id uuid, p_next_id uuid)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.tasks as job
+    join public.tasks as task on task.master_task_id = job.id
+    where job.is_kept and task.id >= p_first_id and task.id < p_next_id
+  );
+end;
+$$;
+comment on function private.has_kept_job(uuid, uuid) is
+  'True when a job that its owner keeps has a task with an id from p_first_id to before p_next_id, so that the partition must stay.';
+revoke all on function private.has_kept_job(uuid, uuid) from public;
 
 create function private.list_files_of_job(p_master_task_id uuid)
 returns void
@@ -16529,18 +16820,18 @@ as $$
 begin
   perform private.lock_job(p_master_task_id);
   -- Check again under the lock: the job may have been retried, or a subtask may still be ending.
-  if exists (select from public.tasks where master_task_id = p_master_task_id and finished_at is null) then
+  if exists (
+    select from public.tasks where master_task_id = p_master_task_id and (finished_at is null or is_kept)
+  ) then
     return false;
   end if;
   perform private.list_files_of_job(p_master_task_id);
   delete from public.tasks where id = p_master_task_id;
-  -- The session of the job's tool calls.
-  delete from public.sessions where id = p_master_task_id;
   return true;
 end;
 $$;
 comment on function private.delete_old_job(uuid) is
-  'Deletes a job with everything that belongs to it except usage_events, unless one of its tasks has not ended; returns whether it did.';
+  'Deletes a job with everything that belongs to it except tool calls, their session and model calls, which have retentions of their own. Does nothing when one of its tasks has not ended or the owner keeps it; returns whether it did.';
 revoke all on function private.delete_old_job(uuid) from public;
 
 create function private.delete_old_jobs(p_limit int)
@@ -16553,14 +16844,14 @@ declare
 begin
   return private.run_for_each('delete_old_job', array(
     select id from public.tasks
-    where parent_id is null and finished_at < v_before
+    where parent_id is null and finished_at < v_before and not is_kept
     order by finished_at
     limit p_limit
   ));
 end;
 $$;
 comment on function private.delete_old_jobs(int) is
-  'Deletes up to p_limit jobs that ended more than keep_jobs_days ago, with everything that belongs to them except usage_events, and returns how many.';
+  'Deletes up to p_limit jobs that ended more than keep_jobs_days ago and are not kept, and returns how many.';
 revoke all on function private.delete_old_jobs(int) from public;
 
 create function private.drop_old_events(p_before timestamptz)
@@ -16577,7 +16868,7 @@ begin
   for v_old in select * from private.partitions_before('task_events', p_before) loop
     -- A task may live longer than the retention of its events.
     execute format('select exists (select from %s where at >= $1)', v_old.partition) into v_is_young using p_before;
-    continue when v_is_young;
+    continue when v_is_young or private.has_kept_job(v_old.first_id, v_old.next_id);
     execute format('drop table %s', v_old.partition);
     v_count := v_count + 1;
   end loop;
@@ -16585,7 +16876,7 @@ begin
 end;
 $$;
 comment on function private.drop_old_events(timestamptz) is
-  'Drops the partitions of task_events in which every event is older than p_before, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
+  'Drops the partitions of task_events in which every event is older than p_before and of no kept job, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
 revoke all on function private.drop_old_events(timestamptz) from public;
 
 create function private.delete_old_events(p_limit int)
@@ -16598,11 +16889,8 @@ declare
   v_week constant timestamp := date_trunc('week', v_before at time zone 'utc');
   v_count int;
 begin
-  if v_before is null then
-    return 0;
-  end if;
   -- A partition is dropped as a whole once all its events are old. This deletes old events in other partitions:
-  -- those of long-lived tasks, and those in the default partition.
+  -- those of long-lived tasks, those beside a kept job, and those in the default partition.
   delete from public.task_events as event
   using (
     select task_id, id
@@ -16612,6 +16900,7 @@ begin
         task_id < private.first_id_of(v_week at time zone 'utc')
         or task_id >= private.first_id_of((v_week + interval '1 week') at time zone 'utc')
       )
+      and not private.is_of_kept_job(task_id)
     limit p_limit
   ) as old
   where event.task_id = old.task_id and event.id = old.id;
@@ -16640,6 +16929,7 @@ begin
       where task.id >= v_old.first_id and task.id < v_old.next_id
         and (master.finished_at is null or master.finished_at >= p_before)
     );
+    continue when private.has_kept_job(v_old.first_id, v_old.next_id);
     execute format('drop table %s', v_old.partition);
     v_count := v_count + 1;
   end loop;
@@ -16647,7 +16937,7 @@ begin
 end;
 $$;
 comment on function private.drop_old_transcripts(timestamptz) is
-  'Drops the partitions of task_steps in which every step belongs to a job that ended before p_before, and returns how many. Waits one second for its lock and then fails; the next call tries again. The caller has made sure that no such job can be retried.';
+  'Drops the partitions of task_steps in which every step belongs to a job that ended before p_before and is not kept, and returns how many. Waits one second for its lock and then fails; the next call tries again. The caller has made sure that no such job can be retried.';
 revoke all on function private.drop_old_transcripts(timestamptz) from public;
 
 create function private.drop_old_partitions()
@@ -16662,20 +16952,16 @@ declare
     clock_timestamp() - make_interval(days => private.retention_days('keep_events_days'));
   v_count int := 0;
 begin
-  if v_events_before is not null then
-    v_count := private.drop_old_events(v_events_before);
+  v_count := private.drop_old_events(v_events_before);
+  -- From now on such a job cannot be reopened, even if the setting changes.
+  if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:transcripts', 0)) then
+    return v_count;
   end if;
-  if v_jobs_before is not null then
-    -- From now on such a job cannot be reopened, even if the setting changes.
-    if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:transcripts', 0)) then
-      return v_count;
-    end if;
-    insert into private.settings as setting (key, value)
-    values ('transcripts_kept_since', v_jobs_before::text)
-    on conflict (key) do update
-    set value = greatest(setting.value::timestamptz, excluded.value::timestamptz)::text, updated_at = now();
-    v_count := v_count + private.drop_old_transcripts(v_jobs_before);
-  end if;
+  insert into private.settings as setting (key, value)
+  values ('transcripts_kept_since', v_jobs_before::text)
+  on conflict (key) do update
+  set value = greatest(setting.value::timestamptz, excluded.value::timestamptz)::text, updated_at = now();
+  v_count := v_count + private.drop_old_transcripts(v_jobs_before);
   return v_count;
 end;
 $$;
@@ -16711,15 +16997,13 @@ declare
   v_ids uuid[];
   v_count int;
 begin
-  if v_before is null then
-    return 0;
-  end if;
   select array_agg(old.id) into v_ids
   from (
     select execution.id
     from public.mcp_executions as execution
     where execution.created_at < v_before
       and not private.awaits_export(execution.id)
+      and not private.is_of_kept_job(execution.task_id)
     order by execution.created_at
     limit p_limit
     for update skip locked
@@ -16733,7 +17017,7 @@ begin
 end;
 $$;
 comment on function private.delete_old_executions(int) is
-  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet.';
+  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet, and those of kept jobs.';
 revoke all on function private.delete_old_executions(int) from public;
 
 create index sessions_last_seen_at_idx on public.sessions (last_seen_at);
@@ -16747,16 +17031,13 @@ declare
   v_before timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_executions_days'));
   v_count int;
 begin
-  if v_before is null then
-    return 0;
-  end if;
   delete from public.sessions
   where id in (
     select session.id
     from public.sessions as session
     where session.last_seen_at < v_before
       and not exists (select from public.mcp_executions as execution where execution.session_id = session.id)
-      -- The session of a job is deleted with it.
+      -- A job has the session of its id as long as it exists.
       and not exists (select from public.tasks as job where job.id = session.id)
     order by session.last_seen_at
     limit p_limit
@@ -16770,22 +17051,99 @@ comment on function private.delete_old_sessions(int) is
   'Deletes up to p_limit sessions that were last used more than keep_executions_days ago and have no tool calls left, and returns how many. Callers choose the ids of sessions, so they can create any number of them.';
 revoke all on function private.delete_old_sessions(int) from public;
 
-create function private.delete_old()
-returns jsonb
-language sql
+create function private.delete_old_usage(p_limit int)
+returns int
+language plpgsql
 set search_path = ''
 as $$
-  select jsonb_build_object(
+declare
+  -- Caps on the spending of a month are checked against its rows, so at least these are needed.
+  v_days constant int := greatest(private.retention_days('keep_usage_days'), 32);
+  -- Whole UTC days.
+  v_before constant timestamptz :=
+    date_trunc('day', clock_timestamp() at time zone 'utc' - make_interval(days => v_days)) at time zone 'utc';
+  v_count int;
+begin
+  with old as (
+    select usage.*, (usage.created_at at time zone 'utc')::date as day
+    from public.usage_events as usage
+    where usage.created_at < v_before
+    order by usage.id
+    limit p_limit
+    for update skip locked
+  ),
+  fresh as (
+    select old.day, old.user_id, old.agent_slug, old.provider_id, old.model, old.key_source, old.mcp_name, old.tool_name,
+      count(*) as call_count,
+      -- A task counts with its last call of the day, because its calls may be in different batches.
+      count(*) filter (where old.task_id is not null and not exists (
+        select from public.usage_events as later
+        where later.task_id = old.task_id and later.id > old.id
+          and (later.created_at at time zone 'utc')::date = old.day
+          and later.model = old.model and later.key_source = old.key_source
+          and later.provider_id is not distinct from old.provider_id
+          and later.agent_slug is not distinct from old.agent_slug
+          and later.mcp_name is not distinct from old.mcp_name
+          and later.tool_name is not distinct from old.tool_name
+      )) as task_count,
+      sum(old.input_tokens) as input_tokens, sum(old.cached_input_tokens) as cached_input_tokens,
+      sum(old.output_tokens) as output_tokens, sum(old.cost_micro_usd) as cost_micro_usd,
+      count(*) filter (where old.cost_micro_usd is null) as unpriced_call_count
+    from old
+    group by 1, 2, 3, 4, 5, 6, 7, 8
+  ),
+  -- Not "on conflict": the keys have nulls, and the deletion of users makes their rows equal.
+  earlier as (
+    delete from public.usage_days as summed
+    using fresh
+    where summed.day = fresh.day and summed.model = fresh.model and summed.key_source = fresh.key_source
+      and summed.user_id is not distinct from fresh.user_id
+      and summed.agent_slug is not distinct from fresh.agent_slug
+      and summed.provider_id is not distinct from fresh.provider_id
+      and summed.mcp_name is not distinct from fresh.mcp_name
+      and summed.tool_name is not distinct from fresh.tool_name
+    returning summed.*
+  ),
+  summed as (
+    insert into public.usage_days (
+      day, user_id, agent_slug, provider_id, model, key_source, mcp_name, tool_name, call_count, task_count,
+      input_tokens, cached_input_tokens, output_tokens, cost_micro_usd, unpriced_call_count
+    )
+    select day, user_id, agent_slug, provider_id, model, key_source, mcp_name, tool_name, sum(call_count),
+      sum(task_count), sum(input_tokens), sum(cached_input_tokens), sum(output_tokens), sum(cost_micro_usd),
+      sum(unpriced_call_count)
+    from (select * from fresh union all select * from earlier) as part
+    group by 1, 2, 3, 4, 5, 6, 7, 8
+  )
+  delete from public.usage_events as usage using old where usage.id = old.id;
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.delete_old_usage(int) is
+  'Adds up to p_limit model calls of days that are more than keep_usage_days ago, at least 32, to usage_days, deletes them, and returns how many.';
+revoke all on function private.delete_old_usage(int) from public;
+
+create function private.delete_old()
+returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+begin
+  return jsonb_build_object(
     'jobs', private.run_maintenance('delete_old_jobs', 200),
     'events', private.run_maintenance('delete_old_events', 10000),
     'executions', private.run_maintenance('delete_old_executions', 2000),
-    'sessions', private.run_maintenance('delete_old_sessions', 2000)
+    'sessions', private.run_maintenance('delete_old_sessions', 2000),
+    'usage', private.run_maintenance('delete_old_usage', 2000)
   );
+end;
 $$;
 comment on function private.delete_old() is 'Runs one batch of retention and returns how much it deleted. Called by cron.';
 revoke all on function private.delete_old() from public;
 
-select cron.schedule('supaswarm-delete-old', '*/5 * * * *', 'select private.delete_old()');
+-- Every minute: 288,000 jobs a day, in batches of about a second.
+select cron.schedule('supaswarm-delete-old', '* * * * *', 'select private.delete_old()');
 select cron.schedule('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()');
 
 create function private.files_to_remove(p_limit int)
@@ -20995,10 +21353,8 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- Sign-in times are personal data, so unlike other logs they are deleted by default.
-  c_default_days constant int := 90;
   v_before constant timestamptz := clock_timestamp()
-    - make_interval(days => coalesce(private.retention_days('keep_auth_events_days'), c_default_days));
+    - make_interval(days => private.retention_days('keep_auth_events_days'));
   v_count int;
 begin
   delete from public.auth_events
@@ -21836,7 +22192,8 @@ begin
       sum(least(octet_length(event.payload::text), p_max_data_bytes)) over (order by event.id) as bytes,
       row_number() over (order by event.id) as place
     from (
-      select candidate.*
+      select candidate.id, candidate.task_id, candidate.type, candidate.at,
+        private.event_data(candidate.task_id, candidate.type, candidate.payload) as payload
       from public.task_events as candidate
       where candidate.master_task_id = p_task.master_task_id
         and (p_task.parent_id is null or candidate.task_id = p_task.id)
@@ -22646,7 +23003,7 @@ begin
   ) then
     return false;
   end if;
-  perform private.expect_channel(p_topic);
+  perform private.expect_receiver(p_topic);
   return true;
 end;
 $$;
@@ -23034,30 +23391,49 @@ as $$
 #variable_conflict use_column
 begin
   return query
-    select
-      case p_request.dimension
-        when 'day' then to_char(usage.created_at at time zone 'UTC', 'YYYY-MM-DD')
-        when 'agent' then coalesce(usage.agent_slug, '')
-        when 'model' then usage.model
-        when 'tool' then usage.mcp_name || '.' || usage.tool_name
-        else task.master_task_id::text
-      end as label,
-      count(*), sum(usage.input_tokens)::bigint, sum(usage.output_tokens)::bigint, sum(usage.cost_micro_usd)::bigint,
-      percentile_disc(array[0.5, 0.95, 0.99]) within group (order by
+    select used.label, sum(used.call_count)::bigint, sum(used.input_tokens)::bigint, sum(used.output_tokens)::bigint,
+      sum(used.cost_micro_usd)::bigint,
+      percentile_disc(array[0.5, 0.95, 0.99]) within group (order by used.duration_ms)
+    from (
+      select
+        case p_request.dimension
+          when 'day' then to_char(usage.created_at at time zone 'UTC', 'YYYY-MM-DD')
+          when 'agent' then coalesce(usage.agent_slug, '')
+          when 'model' then usage.model
+          when 'tool' then usage.mcp_name || '.' || usage.tool_name
+          else task.master_task_id::text
+        end as label,
+        1 as call_count, usage.input_tokens, usage.output_tokens, usage.cost_micro_usd,
         -- A call inside a tool has no step with its duration.
         case when usage.execution_id is null and step.kind = 'model' and not usage.is_estimate
           then (extract(epoch from step.ended_at - step.started_at) * 1000)::int
-        end
-      )
-    from public.usage_events as usage
-    left join public.tasks as task on task.id = usage.task_id
-    left join public.task_steps as step on step.task_id = usage.task_id and step.seq = usage.step_seq
-    where usage.user_id = p_request.owner_id
-      and usage.created_at >= p_request.from_at
-      and usage.created_at < p_request.to_at
-      and (p_request.dimension <> 'tool' or usage.mcp_name is not null)
-      and (p_request.job_ids is null or task.master_task_id = any (p_request.job_ids))
-    group by label;
+        end as duration_ms
+      from public.usage_events as usage
+      left join public.tasks as task on task.id = usage.task_id
+      left join public.task_steps as step on step.task_id = usage.task_id and step.seq = usage.step_seq
+      where usage.user_id = p_request.owner_id
+        and usage.created_at >= p_request.from_at
+        and usage.created_at < p_request.to_at
+        and (p_request.dimension <> 'tool' or usage.mcp_name is not null)
+        and (p_request.job_ids is null or task.master_task_id = any (p_request.job_ids))
+      union all
+      -- Without durations, because retention has deleted the calls.
+      select
+        case p_request.dimension
+          when 'day' then to_char(earlier.day, 'YYYY-MM-DD')
+          when 'agent' then coalesce(earlier.agent_slug, '')
+          when 'model' then earlier.model
+          when 'tool' then earlier.mcp_name || '.' || earlier.tool_name
+        end,
+        earlier.call_count, earlier.input_tokens, earlier.output_tokens, earlier.cost_micro_usd, null
+      from public.usage_days as earlier
+      where earlier.user_id = p_request.owner_id
+        and earlier.day::timestamp at time zone 'UTC' >= p_request.from_at
+        and earlier.day::timestamp at time zone 'UTC' < p_request.to_at
+        and p_request.dimension <> 'job'
+        and (p_request.dimension <> 'tool' or earlier.mcp_name is not null)
+    ) as used
+    group by used.label;
 end;
 $$;
 comment on function private.model_usage(private.usage_request) is

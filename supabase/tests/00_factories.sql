@@ -92,6 +92,32 @@ begin
 end;
 $$;
 
+-- Creates a family of two whose channels have different hashes, so that joining one does not join another.
+create or replace function tests.family_with_own_channels()
+returns uuid
+language plpgsql
+as $$
+declare
+  v_parent uuid;
+begin
+  loop
+    v_parent := tests.create_family(1);
+    exit when (
+      select count(distinct private.joined_channels(channel.topic)) = count(distinct channel.topic)
+      from public.tasks as task
+      cross join lateral (
+        select 'supaswarm:task:' || task.id
+        union select 'supaswarm:master:' || task.master_task_id
+        union select 'supaswarm:user:' || task.created_by
+      ) as channel (topic)
+      where task.master_task_id = v_parent
+    );
+    delete from public.tasks where id = v_parent;
+  end loop;
+  return v_parent;
+end;
+$$;
+
 create or replace function tests.epoch_of(p_task_id uuid)
 returns bigint
 language sql
@@ -200,14 +226,15 @@ as $$
   where backlog.project_id = p_project_id;
 $$;
 
--- Puts Realtime in the state where nobody has joined a task's or a user's channel and nothing was sent recently.
+-- Puts Realtime in the state where nobody has joined a channel and nothing was sent recently.
 -- Sequences are not rolled back, so a test that counts messages calls this first.
 create or replace function tests.quiet_realtime()
 returns void
 language sql
 as $$
-  select setval('private.task_channels_until', 1), setval('private.user_channels_until', 1),
-    setval('private.realtime_messages', 1);
+  select setval('private.realtime_messages', 1), setval('private.channels_joined_until', 1), (
+    select max(setval(format('private.joined_channels_%s', place)::regclass, 1)) from generate_series(0, 127) as place
+  );
 $$;
 
 -- Joins a channel with the check that Realtime makes; the policy's effects are rolled back with the test.

@@ -168,6 +168,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   operator_tool_definitions: OPERATORS_OWN_VIEW,
   operator_workers: OPERATORS_OWN_VIEW,
   usage_events: owned("user_id = $1", "swarm:run", "reads"),
+  usage_days: owned("user_id = $1", "swarm:run", "reads"),
 
   sql_confirmations: {
     ...owned("user_id = $1", "sql:read", "writes"),
@@ -326,6 +327,7 @@ const project: MakeArguments = () => ({ p_project_id: SYNCED_PROJECT_ID });
 
 export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   "cancel_task(uuid)": { ...OWNER_AND_SERVICE, arguments: waitingJob },
+  "keep_job(uuid, boolean)": { ...OWNER_AND_SERVICE, arguments: waitingTask },
   "watch_task(uuid)": { ...OWNER_AND_SERVICE, operator: "runs", arguments: waitingTask },
   "respond_to_review(uuid, boolean, jsonb, text)": {
     ...OWNER_AND_SERVICE,
@@ -507,6 +509,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "job_counts(jsonb)",
   "join_channel(text)",
   "join_channel_as_operator(text)",
+  "keep_job(uuid, boolean)",
   "list_forks(uuid, integer)",
   "list_jobs(jsonb, jsonb, integer)",
   "log_auth_event(text, jsonb)",

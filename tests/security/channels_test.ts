@@ -19,8 +19,9 @@ Deno.test("a job's channels belong to its owner, and nobody can send into them",
   /** When the owner receives this, everything sent earlier has arrived. */
   const assertOwnerReceivedOnly = async (marker: string) => {
     await sql`
-      select private.broadcast(
-        array[${jobId}::uuid], array[${jobId}::uuid], array[${marker}::text], array['{}'::jsonb]
+      select private.send_messages(
+        array['supaswarm:task:' || ${jobId}, 'supaswarm:master:' || ${jobId}],
+        array[${marker}, ${marker}], array['{}', '{}']::jsonb[]
       )`;
     for (const listener of owners) {
       await listener.until(marker);

@@ -153,6 +153,12 @@ async function addTaskRows(
   await sql`
     insert into public.usage_events (user_id, task_id, model, key_source, input_tokens, output_tokens)
     values (${ownerId}, ${taskId}, 'model', 'none', 1, 1)`;
+  await sql`
+    insert into public.usage_days (
+      day, user_id, model, key_source, call_count, task_count, input_tokens, cached_input_tokens, output_tokens,
+      unpriced_call_count
+    )
+    values ('2026-01-01', ${ownerId}, 'model', 'none', 1, 1, 1, 0, 1, 1)`;
 }
 
 async function addSyncRows(sql: Sql, ownerId: string): Promise<void> {

@@ -76,6 +76,9 @@ export const CLOSED_SETS = {
     source: ["manual", "yaml"],
     type: ["internal", "mcp_server", "http_api", "supabase_rpc"],
   },
+  usage_days: {
+    key_source: ["user", "organisation", "none"],
+  },
   usage_events: {
     key_source: ["user", "organisation", "none"],
   },

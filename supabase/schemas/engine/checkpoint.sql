@@ -62,7 +62,7 @@ begin
     if found and v_step.kind in ('model', 'tool', 'guardrail') then
       v_events := array_append(v_events, row(case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
-        'server', v_step.input -> 'server', 'arguments', v_step.input -> 'arguments',
+        'server', v_step.input -> 'server',
         'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
         'guardrail', v_step.input -> 'stage'
       ))::private.task_event);
@@ -189,16 +189,11 @@ begin
         'left_out', v_step.input -> 'left_out',
         'guardrail', case v_step.kind when 'guardrail' then v_step.input -> 'stage' end,
         'summarizes_through', v_step.input -> 'summarizes_through',
-        'text', case when not v_is_skill then v_step.output -> 'text' end,
-        'reasoning', v_step.output -> 'reasoning',
-        'tool_calls', v_step.output -> 'tool_calls',
-        'provider_tool_calls', v_step.output -> 'provider_tool_calls',
         'error_code', v_step.output -> 'error_code',
         'skill_id', v_step.output -> 'skill_id',
         'key', v_step.output -> 'key',
         'storage_path', v_step.storage_path,
-        'files', case when v_has_files then v_step.output -> 'files' end,
-        'usage', v_step.usage
+        'files', case when v_has_files then v_step.output -> 'files' end
       ))::private.task_event);
     end if;
   end loop;

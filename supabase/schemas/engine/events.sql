@@ -14,12 +14,15 @@ begin
     return;
   end if;
   insert into public.task_events (task_id, master_task_id, type, payload)
-  select p_task_id, p_master_task_id, event.type, (
-    select coalesce(jsonb_object_agg(field.key, field.value), '{}')
-    from jsonb_each(event.payload) as field
-    -- Keep nulls inside a value.
-    where field.value <> 'null'
-  )
+  select p_task_id, p_master_task_id, event.type, case
+    when event.payload @? '$.* ? (@ == null)' then (
+      select coalesce(jsonb_object_agg(field.key, field.value), '{}')
+      from jsonb_each(event.payload) as field
+      -- Keep nulls inside a value.
+      where field.value <> 'null'
+    )
+    else event.payload
+  end
   from unnest(p_events) as event;
 end;
 $$;
@@ -67,40 +70,6 @@ comment on function private.send_messages(text[], text[], jsonb[]) is
   'Sends messages to private channels, in the order of the arrays. Never raises: a failed broadcast must not roll back a change. The caller has checked can_broadcast().';
 revoke all on function private.send_messages(text[], text[], jsonb[]) from public;
 
-create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
-returns void
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_topics text[];
-  v_events text[];
-  v_payloads jsonb[];
-begin
-  if not private.are_served('private.task_channels_until') then
-    v_topics := array(
-      select 'supaswarm:master:' || job.id from unnest(p_master_task_ids) with ordinality as job (id, place) order by job.place
-    );
-    perform private.send_messages(v_topics, p_events, p_payloads);
-    return;
-  end if;
-  select array_agg(channel.topic order by sent.place, channel.place),
-    array_agg(sent.event order by sent.place, channel.place),
-    array_agg(sent.payload order by sent.place, channel.place)
-  into v_topics, v_events, v_payloads
-  from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
-    with ordinality as sent (task_id, master_task_id, event, payload, place)
-  cross join lateral (
-    values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
-  ) as channel (place, topic)
-  where channel.place = 2 or sent.task_id is not null;
-  perform private.send_messages(v_topics, v_events, v_payloads);
-end;
-$$;
-comment on function private.broadcast(uuid[], uuid[], text[], jsonb[]) is
-  'Sends messages to the channels of jobs and, while a client may be on one, to the channels of tasks, in the order of the arrays. A message with a null task goes only to its job. The caller has checked can_broadcast().';
-revoke all on function private.broadcast(uuid[], uuid[], text[], jsonb[]) from public;
-
 create function private.status_after(p_type text, p_data jsonb)
 returns text
 language plpgsql
@@ -146,8 +115,6 @@ begin
       ) is null as is_last
     from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
       with ordinality as event (task_id, master_task_id, type, payload, place)
-    where event.type in ('review.requested', 'review.answered')
-      or (event.task_id = event.master_task_id and event.type like 'task.%')
   )
   select
     array_agg('supaswarm:user:' || job.created_by order by sent.place),
@@ -160,15 +127,49 @@ begin
   into v_topics, v_events, v_payloads
   from sent
   join public.tasks as job on job.id = sent.master_task_id
-  where job.created_by is not null and (sent.status is null or sent.is_last);
+  where job.created_by is not null and (sent.status is null or sent.is_last)
+    and private.is_joined('supaswarm:user:' || job.created_by);
   if v_topics is not null then
     perform private.send_messages(v_topics, v_events, v_payloads);
   end if;
 end;
 $$;
 comment on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) is
-  'Sends to the owners'' own channels what a job list and an inbox need: job.changed when the status of a job changes, once per statement, and the reviews of all its tasks. The caller has checked can_broadcast().';
+  'Sends to the owners'' own channels that are joined what a job list and an inbox need: job.changed when the status of a job changes, once per statement, and the reviews of all its tasks. The arrays hold events of master tasks with a type task.*, and events of reviews. The caller has checked can_broadcast().';
 revoke all on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) from public;
+
+create function private.event_data(p_task_id uuid, p_type text, p_payload jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_payload -> 'step_seq' is null
+    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved}')
+  then
+    return p_payload;
+  end if;
+  return coalesce((
+    select jsonb_object_agg(field.key, field.value) || p_payload
+    from public.task_steps as step
+    cross join lateral (
+      values
+        ('arguments', case when p_type = 'tool.started' then step.input -> 'arguments' end),
+        ('text', case when p_type <> 'tool.started' then step.output -> 'text' end),
+        ('reasoning', case when p_type = 'model.completed' then step.output -> 'reasoning' end),
+        ('tool_calls', case when p_type = 'model.completed' then step.output -> 'tool_calls' end),
+        ('provider_tool_calls', case when p_type = 'model.completed' then step.output -> 'provider_tool_calls' end),
+        ('usage', case when p_type = 'model.completed' then step.usage end)
+    ) as field (key, value)
+    where step.task_id = p_task_id and step.seq = (p_payload ->> 'step_seq')::int
+      and field.value <> 'null'
+  ), p_payload);
+end;
+$$;
+comment on function private.event_data(uuid, text, jsonb) is
+  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer or the arguments of a call.';
+revoke all on function private.event_data(uuid, text, jsonb) from public;
 
 create function private.event_message(
   p_id bigint, p_task_id uuid, p_master_task_id uuid, p_at timestamptz, p_payload jsonb
@@ -199,7 +200,7 @@ begin
 end;
 $$;
 comment on function private.event_message(bigint, uuid, uuid, timestamptz, jsonb) is
-  'The broadcast message for an event of a task''s trace.';
+  'The broadcast message for an event of a task''s trace. p_payload is the event''s data.';
 revoke all on function private.event_message(bigint, uuid, uuid, timestamptz, jsonb) from public;
 
 create function private.broadcast_task_events()
@@ -209,49 +210,65 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_serves_users constant boolean := private.are_served('private.user_channels_until');
+  v_joined text[];
   v_task_ids uuid[];
   v_master_task_ids uuid[];
   v_types text[];
+  v_topics text[];
   v_payloads jsonb[];
 begin
-  if not private.can_broadcast() then
+  if not private.is_any_joined() then
     return null;
   end if;
-  if not v_serves_users and not private.are_served('private.task_channels_until') then
-    -- The usual case in one statement: this takes 3 to 6 % less processor time in every call of a worker than
-    -- broadcast().
-    begin
-      with message as materialized (
-        select private.new_id() as id, 'supaswarm:master:' || event.master_task_id as topic, event.type,
-          private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload) as payload,
-          nextval('private.realtime_messages') as place_in_budget
-        from (select * from written order by id) as event
-      )
-      insert into realtime.messages (id, topic, event, payload, private, extension)
-      select message.id, message.topic, message.type,
-        message.payload || jsonb_build_object('id', message.id), true, 'broadcast'
-      from message;
-      return null;
-    exception when others then
-      -- broadcast() handles the error.
-    end;
+  v_joined := array(
+    select channel.topic
+    from (
+      select 'supaswarm:master:' || event.master_task_id as topic from written as event
+      union
+      select 'supaswarm:task:' || event.task_id from written as event
+      -- Once for each channel, not for each event.
+      offset 0
+    ) as channel
+    where private.is_joined(channel.topic)
+  );
+  if cardinality(v_joined) > 0 and private.can_broadcast() then
+    select array_agg(channel.topic order by event.id, channel.place),
+      array_agg(event.type order by event.id, channel.place),
+      array_agg(event.message order by event.id, channel.place)
+    into v_topics, v_types, v_payloads
+    from (
+      select candidate.id, candidate.task_id, candidate.master_task_id, candidate.type, private.event_message(
+        candidate.id, candidate.task_id, candidate.master_task_id, candidate.at,
+        private.event_data(candidate.task_id, candidate.type, candidate.payload)
+      ) as message
+      from written as candidate
+      offset 0
+    ) as event
+    cross join lateral (
+      values (1, 'supaswarm:task:' || event.task_id), (2, 'supaswarm:master:' || event.master_task_id)
+    ) as channel (place, topic)
+    where channel.topic = any (v_joined);
+    perform private.send_messages(v_topics, v_types, v_payloads);
   end if;
-  select array_agg(event.task_id),
-    array_agg(event.master_task_id),
-    array_agg(event.type),
-    array_agg(private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload))
+
+  select array_agg(event.task_id order by event.id),
+    array_agg(event.master_task_id order by event.id),
+    array_agg(event.type order by event.id),
+    array_agg(
+      private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload) order by event.id
+    )
   into v_task_ids, v_master_task_ids, v_types, v_payloads
-  from (select * from written order by id) as event;
-  perform private.broadcast(v_task_ids, v_master_task_ids, v_types, v_payloads);
-  if v_serves_users then
+  from written as event
+  where event.type in ('review.requested', 'review.answered')
+    or (event.task_id = event.master_task_id and event.type like 'task.%');
+  if v_types is not null and private.can_broadcast() then
     perform private.broadcast_to_owners(v_task_ids, v_master_task_ids, v_types, v_payloads);
   end if;
   return null;
 end;
 $$;
 comment on function private.broadcast_task_events() is
-  'Statement trigger: broadcasts the new events. Definer, because clients may not write to realtime.messages.';
+  'Statement trigger: broadcasts the new events to the channels of their tasks, their jobs and the jobs'' owners that are joined. Definer, because clients may not write to realtime.messages.';
 revoke all on function private.broadcast_task_events() from public;
 
 create trigger task_events_broadcast after insert on public.task_events
@@ -294,23 +311,6 @@ comment on function private.is_own_channel(text) is
 revoke all on function private.is_own_channel(text) from public;
 grant execute on function private.is_own_channel(text) to authenticated;
 
-create function private.expect_channel(p_topic text)
-returns void
-language plpgsql
-set search_path = ''
-as $$
-begin
-  if p_topic like 'supaswarm:task:%' then
-    perform private.expect_channels('private.task_channels_until');
-  elsif p_topic like 'supaswarm:user:%' then
-    perform private.expect_channels('private.user_channels_until');
-  end if;
-end;
-$$;
-comment on function private.expect_channel(text) is
-  'Records that a client joins the channel, for the kinds of channel that receive messages only while clients are on one.';
-revoke all on function private.expect_channel(text) from public;
-
 create function private.join_channel(p_topic text)
 returns boolean
 language plpgsql
@@ -321,12 +321,12 @@ begin
   if not private.is_own_channel(p_topic) then
     return false;
   end if;
-  perform private.expect_channel(p_topic);
+  perform private.expect_receiver(p_topic);
   return true;
 end;
 $$;
 comment on function private.join_channel(text) is
-  'True when the caller may join the channel. For the channel of a task or a user, it also records that a client has joined, so that messages are sent to it. Realtime calls it when a client joins and again with each new token. Definer, because clients may not write this record.';
+  'True when the caller may join the channel. Records that a client has joined, so that messages are sent to it. Realtime calls it when a client joins and again with each new token. Definer, because clients may not write this record.';
 revoke all on function private.join_channel(text) from public;
 grant execute on function private.join_channel(text) to authenticated;
 

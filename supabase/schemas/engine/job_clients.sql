@@ -14,15 +14,18 @@ alter table private.job_clients enable row level security;
 
 create function private.common_scopes(p_some text[], p_others text[])
 returns text[]
-language sql
+language plpgsql
 immutable
 set search_path = ''
 as $$
-  select case
-    when 'admin:*' = any (p_some) then p_others
-    when 'admin:*' = any (p_others) then p_some
-    else array(select scope from unnest(p_some) as scope where scope = any (p_others))
-  end;
+begin
+  if 'admin:*' = any (p_some) then
+    return p_others;
+  elsif 'admin:*' = any (p_others) then
+    return p_some;
+  end if;
+  return array(select scope from unnest(p_some) as scope where scope = any (p_others));
+end;
 $$;
 comment on function private.common_scopes(text[], text[]) is 'The scopes that both lists cover; admin:* covers every scope.';
 revoke all on function private.common_scopes(text[], text[]) from public;
@@ -61,16 +64,21 @@ revoke all on function private.record_calling_client(uuid, uuid) from public;
 
 create function private.client_of_task(p_task_id uuid)
 returns private.job_clients
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select client
+declare
+  v_client private.job_clients;
+begin
+  select client.* into v_client
   from public.tasks as task
   join private.job_clients as client on client.job_id = task.master_task_id
   where task.id = p_task_id
   order by client.noted_at, client.client_id
   limit 1;
+  return case when found then v_client end;
+end;
 $$;
 comment on function private.client_of_task(uuid) is
   'The first OAuth client that contributed to the job of a task; null when there is none.';

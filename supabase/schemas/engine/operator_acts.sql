@@ -117,7 +117,7 @@ begin
   ) then
     return false;
   end if;
-  perform private.expect_channel(p_topic);
+  perform private.expect_receiver(p_topic);
   return true;
 end;
 $$;

@@ -81,23 +81,49 @@ comment on view public.maintenance_failures is
   'Repairs and other routines of cron that failed in the last seven days, how often, and the last error. last_row_id is what could not be handled; the rows beside it were. For the service.';
 
 create view public.agent_usage with (security_invoker = true) as
+  with part as (
+    select
+      date_trunc('day', usage.created_at, 'UTC')::date as day,
+      usage.agent_slug,
+      usage.provider_id,
+      usage.model,
+      usage.key_source,
+      count(*) as call_count,
+      count(distinct usage.task_id) as task_count,
+      sum(usage.input_tokens) as input_tokens,
+      sum(usage.cached_input_tokens) as cached_input_tokens,
+      sum(usage.output_tokens) as output_tokens,
+      sum(usage.cost_micro_usd) as cost_micro_usd,
+      count(*) filter (where usage.cost_micro_usd is null) as unpriced_call_count,
+      count(*) filter (where usage.execution_id is not null) as call_count_in_tools,
+      sum(usage.cost_micro_usd) filter (where usage.execution_id is not null) as cost_in_tools_micro_usd
+    from public.usage_events as usage
+    group by 1, 2, 3, 4, 5
+    union all
+    select day, agent_slug, provider_id, model, key_source, sum(call_count), sum(task_count), sum(input_tokens),
+      sum(cached_input_tokens), sum(output_tokens), sum(cost_micro_usd), sum(unpriced_call_count),
+      coalesce(sum(call_count) filter (where mcp_name is not null), 0),
+      sum(cost_micro_usd) filter (where mcp_name is not null)
+    from public.usage_days
+    group by 1, 2, 3, 4, 5
+  )
   select
-    date_trunc('day', usage.created_at, 'UTC')::date as day,
-    usage.agent_slug,
+    part.day,
+    part.agent_slug,
     provider.name as provider,
-    usage.model,
-    usage.key_source,
-    count(*) as call_count,
-    count(distinct usage.task_id) as task_count,
-    sum(usage.input_tokens)::bigint as input_tokens,
-    sum(usage.cached_input_tokens)::bigint as cached_input_tokens,
-    sum(usage.output_tokens)::bigint as output_tokens,
-    sum(usage.cost_micro_usd)::bigint as cost_micro_usd,
-    count(*) filter (where usage.cost_micro_usd is null) as unpriced_call_count,
-    count(*) filter (where usage.execution_id is not null) as call_count_in_tools,
-    (sum(usage.cost_micro_usd) filter (where usage.execution_id is not null))::bigint as cost_in_tools_micro_usd
-  from public.usage_events as usage
-  left join public.llm_providers as provider on provider.id = usage.provider_id
+    part.model,
+    part.key_source,
+    sum(part.call_count)::bigint as call_count,
+    sum(part.task_count)::bigint as task_count,
+    sum(part.input_tokens)::bigint as input_tokens,
+    sum(part.cached_input_tokens)::bigint as cached_input_tokens,
+    sum(part.output_tokens)::bigint as output_tokens,
+    sum(part.cost_micro_usd)::bigint as cost_micro_usd,
+    sum(part.unpriced_call_count)::bigint as unpriced_call_count,
+    sum(part.call_count_in_tools)::bigint as call_count_in_tools,
+    sum(part.cost_in_tools_micro_usd)::bigint as cost_in_tools_micro_usd
+  from part
+  left join public.llm_providers as provider on provider.id = part.provider_id
   group by 1, 2, 3, 4, 5;
 revoke all on public.agent_usage from anon, authenticated, service_role;
 comment on view public.agent_usage is

@@ -127,7 +127,8 @@ begin
       sum(least(octet_length(event.payload::text), p_max_data_bytes)) over (order by event.id) as bytes,
       row_number() over (order by event.id) as place
     from (
-      select candidate.*
+      select candidate.id, candidate.task_id, candidate.type, candidate.at,
+        private.event_data(candidate.task_id, candidate.type, candidate.payload) as payload
       from public.task_events as candidate
       where candidate.master_task_id = p_task.master_task_id
         and (p_task.parent_id is null or candidate.task_id = p_task.id)

@@ -1,6 +1,7 @@
--- Retention: deletes jobs that ended long ago, old events and old tool calls, in bounded batches.
+-- Retention: deletes jobs that ended long ago, old events, tool calls and model calls, in bounded batches.
 
-create index tasks_finished_at_idx on public.tasks (finished_at) where parent_id is null and finished_at is not null;
+create index tasks_finished_at_idx on public.tasks (finished_at) where parent_id is null and finished_at is not null and not is_kept;
+create index tasks_is_kept_idx on public.tasks (id) where is_kept;
 create index tasks_storage_paths_idx on public.tasks using gin (storage_paths) where storage_paths <> '{}';
 
 create table private.deleted_files (
@@ -13,15 +14,94 @@ alter table private.deleted_files enable row level security;
 
 create function private.retention_days(p_key text)
 returns int
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select value::int from private.settings where key = retention_days.p_key;
+begin
+  return coalesce(
+    (select value::int from private.settings where key = p_key),
+    -- 1,000 jobs a day of eight steps then stay within the 500 MB of the Free plan.
+    case p_key
+      when 'keep_jobs_days' then 10
+      when 'keep_events_days' then 7
+      when 'keep_executions_days' then 10
+      when 'keep_usage_days' then 35
+      when 'keep_auth_events_days' then 90
+    end
+  );
+end;
 $$;
 comment on function private.retention_days(text) is
-  'The value of a retention setting in days: keep_jobs_days, keep_events_days, keep_executions_days or keep_auth_events_days. Null: the setting has no row.';
+  'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days or keep_auth_events_days.';
 revoke all on function private.retention_days(text) from public;
+
+create function private.keep_job(p_task_id uuid, p_is_kept boolean)
+returns boolean
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.own_task(p_task_id);
+begin
+  perform private.assert_person_may('keep the job', 'swarm:run');
+  perform private.lock_job(v_task.master_task_id);
+  -- A job that retention has begun to delete has lost its transcript.
+  perform private.assert_transcript_is_kept(v_task.master_task_id);
+  update public.tasks set is_kept = p_is_kept where id = v_task.master_task_id and is_kept <> p_is_kept;
+  return p_is_kept;
+end;
+$$;
+comment on function private.keep_job(uuid, boolean) is
+  'See public.keep_job(). Definer: users may not write tasks; the function checks the caller.';
+revoke all on function private.keep_job(uuid, boolean) from public;
+create function public.keep_job(p_task_id uuid, p_is_kept boolean default true)
+returns boolean
+language sql
+set search_path = ''
+as $$
+  select private.keep_job(p_task_id, p_is_kept);
+$$;
+comment on function public.keep_job(uuid, boolean) is
+  'Keeps the job of a task, with its steps, events and tool calls, until it is called with false; retention then deletes it like other jobs. A kept job still counts toward its owner''s quotas. Returns whether it is kept. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.keep_job(uuid, boolean) from public, anon, authenticated, service_role;
+grant execute on function private.keep_job(uuid, boolean), public.keep_job(uuid, boolean) to authenticated, service_role;
+
+create function private.is_of_kept_job(p_task_id uuid)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.tasks as task
+    join public.tasks as job on job.id = task.master_task_id
+    where task.id = p_task_id and job.is_kept
+  );
+end;
+$$;
+comment on function private.is_of_kept_job(uuid) is 'True for a task of a job that its owner keeps.';
+revoke all on function private.is_of_kept_job(uuid) from public;
+
+create function private.has_kept_job(p_first_id uuid, p_next_id uuid)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.tasks as job
+    join public.tasks as task on task.master_task_id = job.id
+    where job.is_kept and task.id >= p_first_id and task.id < p_next_id
+  );
+end;
+$$;
+comment on function private.has_kept_job(uuid, uuid) is
+  'True when a job that its owner keeps has a task with an id from p_first_id to before p_next_id, so that the partition must stay.';
+revoke all on function private.has_kept_job(uuid, uuid) from public;
 
 create function private.list_files_of_job(p_master_task_id uuid)
 returns void
@@ -53,18 +133,18 @@ as $$
 begin
   perform private.lock_job(p_master_task_id);
   -- Check again under the lock: the job may have been retried, or a subtask may still be ending.
-  if exists (select from public.tasks where master_task_id = p_master_task_id and finished_at is null) then
+  if exists (
+    select from public.tasks where master_task_id = p_master_task_id and (finished_at is null or is_kept)
+  ) then
     return false;
   end if;
   perform private.list_files_of_job(p_master_task_id);
   delete from public.tasks where id = p_master_task_id;
-  -- The session of the job's tool calls.
-  delete from public.sessions where id = p_master_task_id;
   return true;
 end;
 $$;
 comment on function private.delete_old_job(uuid) is
-  'Deletes a job with everything that belongs to it except usage_events, unless one of its tasks has not ended; returns whether it did.';
+  'Deletes a job with everything that belongs to it except tool calls, their session and model calls, which have retentions of their own. Does nothing when one of its tasks has not ended or the owner keeps it; returns whether it did.';
 revoke all on function private.delete_old_job(uuid) from public;
 
 create function private.delete_old_jobs(p_limit int)
@@ -77,14 +157,14 @@ declare
 begin
   return private.run_for_each('delete_old_job', array(
     select id from public.tasks
-    where parent_id is null and finished_at < v_before
+    where parent_id is null and finished_at < v_before and not is_kept
     order by finished_at
     limit p_limit
   ));
 end;
 $$;
 comment on function private.delete_old_jobs(int) is
-  'Deletes up to p_limit jobs that ended more than keep_jobs_days ago, with everything that belongs to them except usage_events, and returns how many.';
+  'Deletes up to p_limit jobs that ended more than keep_jobs_days ago and are not kept, and returns how many.';
 revoke all on function private.delete_old_jobs(int) from public;
 
 create function private.drop_old_events(p_before timestamptz)
@@ -101,7 +181,7 @@ begin
   for v_old in select * from private.partitions_before('task_events', p_before) loop
     -- A task may live longer than the retention of its events.
     execute format('select exists (select from %s where at >= $1)', v_old.partition) into v_is_young using p_before;
-    continue when v_is_young;
+    continue when v_is_young or private.has_kept_job(v_old.first_id, v_old.next_id);
     execute format('drop table %s', v_old.partition);
     v_count := v_count + 1;
   end loop;
@@ -109,7 +189,7 @@ begin
 end;
 $$;
 comment on function private.drop_old_events(timestamptz) is
-  'Drops the partitions of task_events in which every event is older than p_before, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
+  'Drops the partitions of task_events in which every event is older than p_before and of no kept job, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
 revoke all on function private.drop_old_events(timestamptz) from public;
 
 create function private.delete_old_events(p_limit int)
@@ -122,11 +202,8 @@ declare
   v_week constant timestamp := date_trunc('week', v_before at time zone 'utc');
   v_count int;
 begin
-  if v_before is null then
-    return 0;
-  end if;
   -- A partition is dropped as a whole once all its events are old. This deletes old events in other partitions:
-  -- those of long-lived tasks, and those in the default partition.
+  -- those of long-lived tasks, those beside a kept job, and those in the default partition.
   delete from public.task_events as event
   using (
     select task_id, id
@@ -136,6 +213,7 @@ begin
         task_id < private.first_id_of(v_week at time zone 'utc')
         or task_id >= private.first_id_of((v_week + interval '1 week') at time zone 'utc')
       )
+      and not private.is_of_kept_job(task_id)
     limit p_limit
   ) as old
   where event.task_id = old.task_id and event.id = old.id;
@@ -164,6 +242,7 @@ begin
       where task.id >= v_old.first_id and task.id < v_old.next_id
         and (master.finished_at is null or master.finished_at >= p_before)
     );
+    continue when private.has_kept_job(v_old.first_id, v_old.next_id);
     execute format('drop table %s', v_old.partition);
     v_count := v_count + 1;
   end loop;
@@ -171,7 +250,7 @@ begin
 end;
 $$;
 comment on function private.drop_old_transcripts(timestamptz) is
-  'Drops the partitions of task_steps in which every step belongs to a job that ended before p_before, and returns how many. Waits one second for its lock and then fails; the next call tries again. The caller has made sure that no such job can be retried.';
+  'Drops the partitions of task_steps in which every step belongs to a job that ended before p_before and is not kept, and returns how many. Waits one second for its lock and then fails; the next call tries again. The caller has made sure that no such job can be retried.';
 revoke all on function private.drop_old_transcripts(timestamptz) from public;
 
 create function private.drop_old_partitions()
@@ -186,20 +265,16 @@ declare
     clock_timestamp() - make_interval(days => private.retention_days('keep_events_days'));
   v_count int := 0;
 begin
-  if v_events_before is not null then
-    v_count := private.drop_old_events(v_events_before);
+  v_count := private.drop_old_events(v_events_before);
+  -- From now on such a job cannot be reopened, even if the setting changes.
+  if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:transcripts', 0)) then
+    return v_count;
   end if;
-  if v_jobs_before is not null then
-    -- From now on such a job cannot be reopened, even if the setting changes.
-    if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:transcripts', 0)) then
-      return v_count;
-    end if;
-    insert into private.settings as setting (key, value)
-    values ('transcripts_kept_since', v_jobs_before::text)
-    on conflict (key) do update
-    set value = greatest(setting.value::timestamptz, excluded.value::timestamptz)::text, updated_at = now();
-    v_count := v_count + private.drop_old_transcripts(v_jobs_before);
-  end if;
+  insert into private.settings as setting (key, value)
+  values ('transcripts_kept_since', v_jobs_before::text)
+  on conflict (key) do update
+  set value = greatest(setting.value::timestamptz, excluded.value::timestamptz)::text, updated_at = now();
+  v_count := v_count + private.drop_old_transcripts(v_jobs_before);
   return v_count;
 end;
 $$;
@@ -235,15 +310,13 @@ declare
   v_ids uuid[];
   v_count int;
 begin
-  if v_before is null then
-    return 0;
-  end if;
   select array_agg(old.id) into v_ids
   from (
     select execution.id
     from public.mcp_executions as execution
     where execution.created_at < v_before
       and not private.awaits_export(execution.id)
+      and not private.is_of_kept_job(execution.task_id)
     order by execution.created_at
     limit p_limit
     for update skip locked
@@ -257,7 +330,7 @@ begin
 end;
 $$;
 comment on function private.delete_old_executions(int) is
-  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet.';
+  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet, and those of kept jobs.';
 revoke all on function private.delete_old_executions(int) from public;
 
 create index sessions_last_seen_at_idx on public.sessions (last_seen_at);
@@ -271,16 +344,13 @@ declare
   v_before timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_executions_days'));
   v_count int;
 begin
-  if v_before is null then
-    return 0;
-  end if;
   delete from public.sessions
   where id in (
     select session.id
     from public.sessions as session
     where session.last_seen_at < v_before
       and not exists (select from public.mcp_executions as execution where execution.session_id = session.id)
-      -- The session of a job is deleted with it.
+      -- A job has the session of its id as long as it exists.
       and not exists (select from public.tasks as job where job.id = session.id)
     order by session.last_seen_at
     limit p_limit
@@ -294,22 +364,99 @@ comment on function private.delete_old_sessions(int) is
   'Deletes up to p_limit sessions that were last used more than keep_executions_days ago and have no tool calls left, and returns how many. Callers choose the ids of sessions, so they can create any number of them.';
 revoke all on function private.delete_old_sessions(int) from public;
 
-create function private.delete_old()
-returns jsonb
-language sql
+create function private.delete_old_usage(p_limit int)
+returns int
+language plpgsql
 set search_path = ''
 as $$
-  select jsonb_build_object(
+declare
+  -- Caps on the spending of a month are checked against its rows, so at least these are needed.
+  v_days constant int := greatest(private.retention_days('keep_usage_days'), 32);
+  -- Whole UTC days.
+  v_before constant timestamptz :=
+    date_trunc('day', clock_timestamp() at time zone 'utc' - make_interval(days => v_days)) at time zone 'utc';
+  v_count int;
+begin
+  with old as (
+    select usage.*, (usage.created_at at time zone 'utc')::date as day
+    from public.usage_events as usage
+    where usage.created_at < v_before
+    order by usage.id
+    limit p_limit
+    for update skip locked
+  ),
+  fresh as (
+    select old.day, old.user_id, old.agent_slug, old.provider_id, old.model, old.key_source, old.mcp_name, old.tool_name,
+      count(*) as call_count,
+      -- A task counts with its last call of the day, because its calls may be in different batches.
+      count(*) filter (where old.task_id is not null and not exists (
+        select from public.usage_events as later
+        where later.task_id = old.task_id and later.id > old.id
+          and (later.created_at at time zone 'utc')::date = old.day
+          and later.model = old.model and later.key_source = old.key_source
+          and later.provider_id is not distinct from old.provider_id
+          and later.agent_slug is not distinct from old.agent_slug
+          and later.mcp_name is not distinct from old.mcp_name
+          and later.tool_name is not distinct from old.tool_name
+      )) as task_count,
+      sum(old.input_tokens) as input_tokens, sum(old.cached_input_tokens) as cached_input_tokens,
+      sum(old.output_tokens) as output_tokens, sum(old.cost_micro_usd) as cost_micro_usd,
+      count(*) filter (where old.cost_micro_usd is null) as unpriced_call_count
+    from old
+    group by 1, 2, 3, 4, 5, 6, 7, 8
+  ),
+  -- Not "on conflict": the keys have nulls, and the deletion of users makes their rows equal.
+  earlier as (
+    delete from public.usage_days as summed
+    using fresh
+    where summed.day = fresh.day and summed.model = fresh.model and summed.key_source = fresh.key_source
+      and summed.user_id is not distinct from fresh.user_id
+      and summed.agent_slug is not distinct from fresh.agent_slug
+      and summed.provider_id is not distinct from fresh.provider_id
+      and summed.mcp_name is not distinct from fresh.mcp_name
+      and summed.tool_name is not distinct from fresh.tool_name
+    returning summed.*
+  ),
+  summed as (
+    insert into public.usage_days (
+      day, user_id, agent_slug, provider_id, model, key_source, mcp_name, tool_name, call_count, task_count,
+      input_tokens, cached_input_tokens, output_tokens, cost_micro_usd, unpriced_call_count
+    )
+    select day, user_id, agent_slug, provider_id, model, key_source, mcp_name, tool_name, sum(call_count),
+      sum(task_count), sum(input_tokens), sum(cached_input_tokens), sum(output_tokens), sum(cost_micro_usd),
+      sum(unpriced_call_count)
+    from (select * from fresh union all select * from earlier) as part
+    group by 1, 2, 3, 4, 5, 6, 7, 8
+  )
+  delete from public.usage_events as usage using old where usage.id = old.id;
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.delete_old_usage(int) is
+  'Adds up to p_limit model calls of days that are more than keep_usage_days ago, at least 32, to usage_days, deletes them, and returns how many.';
+revoke all on function private.delete_old_usage(int) from public;
+
+create function private.delete_old()
+returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+begin
+  return jsonb_build_object(
     'jobs', private.run_maintenance('delete_old_jobs', 200),
     'events', private.run_maintenance('delete_old_events', 10000),
     'executions', private.run_maintenance('delete_old_executions', 2000),
-    'sessions', private.run_maintenance('delete_old_sessions', 2000)
+    'sessions', private.run_maintenance('delete_old_sessions', 2000),
+    'usage', private.run_maintenance('delete_old_usage', 2000)
   );
+end;
 $$;
 comment on function private.delete_old() is 'Runs one batch of retention and returns how much it deleted. Called by cron.';
 revoke all on function private.delete_old() from public;
 
-select cron.schedule('supaswarm-delete-old', '*/5 * * * *', 'select private.delete_old()');
+-- Every minute: 288,000 jobs a day, in batches of about a second.
+select cron.schedule('supaswarm-delete-old', '* * * * *', 'select private.delete_old()');
 select cron.schedule('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()');
 
 create function private.files_to_remove(p_limit int)

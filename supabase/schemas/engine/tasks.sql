@@ -24,6 +24,7 @@ create table public.tasks (
   logs text[] not null default '{}',
   intermediate_data jsonb not null default '{}',
   storage_paths text[] not null default '{}',
+  is_kept boolean not null default false,
   metadata jsonb not null default '{}',
 
   created_by uuid references auth.users (id) on delete cascade,
@@ -110,6 +111,7 @@ comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
+comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with keep_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
 comment on column public.tasks.owner_key is 'created_by as a key that is never null. The nil UUID, which sorts first, stands for the service.';
 comment on column public.tasks.idempotency_key is 'Set on master tasks: a second request of the same owner with the same key returns the existing task.';
@@ -330,7 +332,8 @@ grant select on public.human_reviews to authenticated, service_role;
 create table public.usage_events (
   id bigint generated always as identity primary key,
   user_id uuid references auth.users (id) on delete set null,
-  task_id uuid references public.tasks (id) on delete set null,
+  -- No foreign key: a deleted task would write a new version of each of its rows.
+  task_id uuid,
   step_seq int,
   agent_slug text,
   execution_id uuid,
@@ -359,6 +362,7 @@ create index usage_events_user_id_idx on public.usage_events (user_id, created_a
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
 comment on table public.usage_events is 'One row per model call, made by a task or by a tool.';
+comment on column public.usage_events.task_id is 'Kept after retention deletes the task.';
 comment on column public.usage_events.step_seq is 'The step in the task''s transcript: the model call, or the tool call that called the model.';
 comment on column public.usage_events.execution_id is 'The tool call that called the model; null for the agent''s own calls. Kept after retention deletes the tool call.';
 comment on column public.usage_events.mcp_name is 'Slug of the tool server that called the model; null for the agent''s own calls. Kept after retention deletes the tool call, like tool_name and tool_version.';
@@ -379,3 +383,39 @@ create policy "users read their usage" on public.usage_events
 comment on policy "users read their usage" on public.usage_events is
   'Users read what their model calls cost. The view agent_usage reads this table with the caller''s rights.';
 grant select on public.usage_events to authenticated, service_role;
+
+create table public.usage_days (
+  day date not null,
+  user_id uuid references auth.users (id) on delete set null,
+  agent_slug text,
+  provider_id uuid references public.llm_providers (id) on delete set null,
+  model text not null,
+  key_source text not null check (key_source = any ('{user,organisation,none}')),
+  mcp_name text,
+  tool_name text,
+  call_count bigint not null,
+  task_count bigint not null,
+  input_tokens bigint not null,
+  cached_input_tokens bigint not null,
+  output_tokens bigint not null,
+  cost_micro_usd bigint,
+  unpriced_call_count bigint not null
+);
+revoke all on public.usage_days from anon, authenticated, service_role;
+create index usage_days_day_idx on public.usage_days (day);
+create index usage_days_user_id_idx on public.usage_days (user_id, day);
+create index usage_days_provider_id_idx on public.usage_days (provider_id);
+comment on table public.usage_days is
+  'Model calls by UTC day, after retention has deleted their rows of usage_events. Never deleted, so that billing data stays complete.';
+comment on column public.usage_days.day is 'UTC.';
+comment on column public.usage_days.mcp_name is 'As in usage_events: the tool that called the model; null for the agents'' own calls.';
+comment on column public.usage_days.unpriced_call_count is 'Calls of models without a price, which cost_micro_usd omits.';
+
+alter table public.usage_days enable row level security;
+create policy "users read their earlier usage" on public.usage_days
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
+comment on policy "users read their earlier usage" on public.usage_days is
+  'As for usage_events.';
+grant select on public.usage_days to authenticated, service_role;

@@ -119,30 +119,49 @@ as $$
 #variable_conflict use_column
 begin
   return query
-    select
-      case p_request.dimension
-        when 'day' then to_char(usage.created_at at time zone 'UTC', 'YYYY-MM-DD')
-        when 'agent' then coalesce(usage.agent_slug, '')
-        when 'model' then usage.model
-        when 'tool' then usage.mcp_name || '.' || usage.tool_name
-        else task.master_task_id::text
-      end as label,
-      count(*), sum(usage.input_tokens)::bigint, sum(usage.output_tokens)::bigint, sum(usage.cost_micro_usd)::bigint,
-      percentile_disc(array[0.5, 0.95, 0.99]) within group (order by
+    select used.label, sum(used.call_count)::bigint, sum(used.input_tokens)::bigint, sum(used.output_tokens)::bigint,
+      sum(used.cost_micro_usd)::bigint,
+      percentile_disc(array[0.5, 0.95, 0.99]) within group (order by used.duration_ms)
+    from (
+      select
+        case p_request.dimension
+          when 'day' then to_char(usage.created_at at time zone 'UTC', 'YYYY-MM-DD')
+          when 'agent' then coalesce(usage.agent_slug, '')
+          when 'model' then usage.model
+          when 'tool' then usage.mcp_name || '.' || usage.tool_name
+          else task.master_task_id::text
+        end as label,
+        1 as call_count, usage.input_tokens, usage.output_tokens, usage.cost_micro_usd,
         -- A call inside a tool has no step with its duration.
         case when usage.execution_id is null and step.kind = 'model' and not usage.is_estimate
           then (extract(epoch from step.ended_at - step.started_at) * 1000)::int
-        end
-      )
-    from public.usage_events as usage
-    left join public.tasks as task on task.id = usage.task_id
-    left join public.task_steps as step on step.task_id = usage.task_id and step.seq = usage.step_seq
-    where usage.user_id = p_request.owner_id
-      and usage.created_at >= p_request.from_at
-      and usage.created_at < p_request.to_at
-      and (p_request.dimension <> 'tool' or usage.mcp_name is not null)
-      and (p_request.job_ids is null or task.master_task_id = any (p_request.job_ids))
-    group by label;
+        end as duration_ms
+      from public.usage_events as usage
+      left join public.tasks as task on task.id = usage.task_id
+      left join public.task_steps as step on step.task_id = usage.task_id and step.seq = usage.step_seq
+      where usage.user_id = p_request.owner_id
+        and usage.created_at >= p_request.from_at
+        and usage.created_at < p_request.to_at
+        and (p_request.dimension <> 'tool' or usage.mcp_name is not null)
+        and (p_request.job_ids is null or task.master_task_id = any (p_request.job_ids))
+      union all
+      -- Without durations, because retention has deleted the calls.
+      select
+        case p_request.dimension
+          when 'day' then to_char(earlier.day, 'YYYY-MM-DD')
+          when 'agent' then coalesce(earlier.agent_slug, '')
+          when 'model' then earlier.model
+          when 'tool' then earlier.mcp_name || '.' || earlier.tool_name
+        end,
+        earlier.call_count, earlier.input_tokens, earlier.output_tokens, earlier.cost_micro_usd, null
+      from public.usage_days as earlier
+      where earlier.user_id = p_request.owner_id
+        and earlier.day::timestamp at time zone 'UTC' >= p_request.from_at
+        and earlier.day::timestamp at time zone 'UTC' < p_request.to_at
+        and p_request.dimension <> 'job'
+        and (p_request.dimension <> 'tool' or earlier.mcp_name is not null)
+    ) as used
+    group by used.label;
 end;
 $$;
 comment on function private.model_usage(private.usage_request) is

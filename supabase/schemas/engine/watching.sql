@@ -52,11 +52,13 @@ begin
   on conflict (master_task_id) do update
   set watched_until = greatest(job.watched_until, excluded.watched_until)
   returning job.watched_until into v_until;
+  -- Realtime does not ask the policies about the service, so this is how a secret key joins.
+  perform private.expect_receiver('supaswarm:master:' || p_master_task_id, v_until);
   return v_until;
 end;
 $$;
 comment on function private.watch_job(uuid) is
-  'Marks a job as watched for the number of seconds in the setting watch_seconds, 60 by default, and returns until when.';
+  'Marks a job as watched, and its channel as joined, for the number of seconds in the setting watch_seconds, 60 by default, and returns until when.';
 revoke all on function private.watch_job(uuid) from public;
 
 create function private.broadcast_delta(p_task_id uuid, p_epoch bigint, p_seq int, p_offset int, p_text text)
@@ -77,9 +79,8 @@ begin
   then
     return false;
   end if;
-  perform private.broadcast(
-    array[null]::uuid[],
-    array[v_master_task_id],
+  perform private.send_messages(
+    array['supaswarm:master:' || v_master_task_id],
     array['model.delta'],
     array[jsonb_build_object(
       'task_id', p_task_id,

@@ -136,14 +136,19 @@ begin
   if v_task_id is not null and p_call ->> 'step_seq' is not null then
     select review.approved_arguments into v_arguments
     from public.human_reviews as review
-    join public.task_steps as step on step.task_id = review.task_id and step.seq = review.seq
-    where review.task_id = v_task_id
-      and review.seq = (p_call ->> 'step_seq')::int
-      and review.approved
-      and step.kind = 'tool'
-      and step.state = 'started'
-      and step.name = p_tool_name
-      and step.input ->> 'server' = p_call ->> 'server';
+    where review.task_id = v_task_id and review.seq = (p_call ->> 'step_seq')::int and review.approved;
+    -- A statement of its own, because most calls have no review.
+    if v_arguments is not null and not exists (
+      select from public.task_steps as step
+      where step.task_id = v_task_id
+        and step.seq = (p_call ->> 'step_seq')::int
+        and step.kind = 'tool'
+        and step.state = 'started'
+        and step.name = p_tool_name
+        and step.input ->> 'server' = p_call ->> 'server'
+    ) then
+      v_arguments := null;
+    end if;
   end if;
   return jsonb_build_object(
     'rules', private.approval_rules(v_agent_id, p_tool_id, p_tool_name, p_user_id),

@@ -2,15 +2,17 @@
 
 create function private.approved_tool_hashes(p_tool_id uuid)
 returns jsonb
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select coalesce((
+begin
+  return coalesce((
     select connection.pin
     from public.agent_mcp_connections connection
     where connection.tool_id = p_tool_id and connection.user_id is null
   ), '{}');
+end;
 $$;
 comment on function private.approved_tool_hashes(uuid) is
   'Fingerprints of a server''s definitions that are approved for all users: {tool name: [hash, …]}; the empty name stands for the server''s instructions.';
@@ -18,21 +20,25 @@ revoke all on function private.approved_tool_hashes(uuid) from public;
 
 create function private.approved_hashes(p_connection public.agent_mcp_connections)
 returns jsonb
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select coalesce(jsonb_object_agg(pinned.name, pinned.hashes), '{}')
-  from (
-    select hashes.key as name, jsonb_agg(distinct hash) filter (where hash is not null) as hashes
+begin
+  return (
+    select coalesce(jsonb_object_agg(pinned.name, pinned.hashes), '{}')
     from (
-      select * from jsonb_each(private.approved_tool_hashes((p_connection).tool_id))
-      union all
-      select * from jsonb_each(coalesce((p_connection).pin, '{}'))
-    ) as hashes
-    left join lateral jsonb_array_elements(hashes.value) as hash on true
-    group by hashes.key
-  ) as pinned;
+      select hashes.key as name, jsonb_agg(distinct hash) filter (where hash is not null) as hashes
+      from (
+        select * from jsonb_each(private.approved_tool_hashes(p_connection.tool_id))
+        union all
+        select * from jsonb_each(coalesce(p_connection.pin, '{}'))
+      ) as hashes
+      left join lateral jsonb_array_elements(hashes.value) as hash on true
+      group by hashes.key
+    ) as pinned
+  );
+end;
 $$;
 comment on function private.approved_hashes(public.agent_mcp_connections) is
   'Fingerprints that are approved for a connection: those for all users, and the first that its user''s own account received.';
@@ -40,14 +46,16 @@ revoke all on function private.approved_hashes(public.agent_mcp_connections) fro
 
 create function private.is_own_account(p_connection public.agent_mcp_connections)
 returns boolean
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select exists (
+begin
+  return exists (
     select from public.user_tool_credentials as credential
-    where credential.tool_id = (p_connection).tool_id and credential.user_id = (p_connection).user_id
+    where credential.tool_id = p_connection.tool_id and credential.user_id = p_connection.user_id
   );
+end;
 $$;
 comment on function private.is_own_account(public.agent_mcp_connections) is
   'True when a connection uses its user''s own credential, for which a server may list tools that other users do not see.';
@@ -141,36 +149,54 @@ revoke all on function private.holds_new_definitions(jsonb) from public;
 
 create function private.instructions_of(p_connection public.agent_mcp_connections)
 returns text
-language sql
+language plpgsql
 immutable
 set search_path = ''
 as $$
-  select coalesce((p_connection).discovery ->> 'instructions', (p_connection).session ->> 'instructions');
+begin
+  return coalesce(p_connection.discovery ->> 'instructions', p_connection.session ->> 'instructions');
+end;
 $$;
 comment on function private.instructions_of(public.agent_mcp_connections) is 'The instructions that a server gives for models.';
 revoke all on function private.instructions_of(public.agent_mcp_connections) from public;
 
 create function private.instructions_hash(p_connection public.agent_mcp_connections)
 returns text
-language sql
+language plpgsql
 immutable
 set search_path = ''
 as $$
-  select encode(sha256(convert_to(private.instructions_of(p_connection), 'UTF8')), 'hex');
+begin
+  return encode(sha256(convert_to(private.instructions_of(p_connection), 'UTF8')), 'hex');
+end;
 $$;
 comment on function private.instructions_hash(public.agent_mcp_connections) is 'SHA-256 of a server''s instructions, in hex.';
 revoke all on function private.instructions_hash(public.agent_mcp_connections) from public;
 
 create function private.are_instructions_approved(p_connection public.agent_mcp_connections)
 returns boolean
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select coalesce((tool.config ->> 'trusted')::boolean, false)
-    or private.approved_hashes(p_connection) -> '' ? private.instructions_hash(p_connection)
-  from public.tools as tool
-  where tool.id = (p_connection).tool_id;
+declare
+  v_is_trusted boolean := (
+    select coalesce((tool.config ->> 'trusted')::boolean, false)
+    from public.tools as tool
+    where tool.id = p_connection.tool_id
+  );
+  v_hash text;
+begin
+  -- Most servers have no instructions, so nothing to compare.
+  if v_is_trusted is not false then
+    return v_is_trusted;
+  end if;
+  v_hash := private.instructions_hash(p_connection);
+  if v_hash is null then
+    return null;
+  end if;
+  return private.approved_hashes(p_connection) -> '' ? v_hash;
+end;
 $$;
 comment on function private.are_instructions_approved(public.agent_mcp_connections) is
   'True when a server''s instructions may be passed on to models.';

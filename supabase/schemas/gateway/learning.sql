@@ -301,28 +301,31 @@ create function private.learned_parameters(p_connection_id uuid, p_tool_name tex
 returns table (
   cached_id uuid, successful_parameters jsonb, is_shape boolean, success_count int, last_successful_call timestamptz
 )
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select
-    cached.id,
-    case when own.is_known then cached.successful_parameters else coalesce(shared.successful_parameters, '[]') end,
-    not own.is_known,
-    case when own.is_known then cached.success_count else coalesce(shared.success_count, 0) end,
-    case when own.is_known then cached.last_successful_call else shared.last_successful_call end
-  from public.mcp_tools_cache as cached
-  join public.agent_mcp_connections as connection on connection.id = cached.connection_id
-  cross join lateral (
-    select connection.user_id is not null and cached.successful_parameters <> '[]' as is_known
-  ) as own
-  left join public.agent_mcp_connections as service
-    on service.tool_id = connection.tool_id and service.user_id is null
-  left join public.mcp_tools_cache as shared
-    on shared.connection_id = service.id and shared.tool_name = cached.tool_name
-    and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
-  where cached.connection_id = p_connection_id
-    and (p_tool_name is null or cached.tool_name = p_tool_name);
+begin
+  return query
+    select
+      cached.id,
+      case when own.is_known then cached.successful_parameters else coalesce(shared.successful_parameters, '[]') end,
+      not own.is_known,
+      case when own.is_known then cached.success_count else coalesce(shared.success_count, 0) end,
+      case when own.is_known then cached.last_successful_call else shared.last_successful_call end
+    from public.mcp_tools_cache as cached
+    join public.agent_mcp_connections as connection on connection.id = cached.connection_id
+    cross join lateral (
+      select connection.user_id is not null and cached.successful_parameters <> '[]' as is_known
+    ) as own
+    left join public.agent_mcp_connections as service
+      on service.tool_id = connection.tool_id and service.user_id is null
+    left join public.mcp_tools_cache as shared
+      on shared.connection_id = service.id and shared.tool_name = cached.tool_name
+      and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
+    where cached.connection_id = p_connection_id
+      and (p_tool_name is null or cached.tool_name = p_tool_name);
+end;
 $$;
 comment on function private.learned_parameters(uuid, text) is
   'Arguments of earlier successful calls with the tools of a connection, or with one of them: the sets of the connection''s user, or else (is_shape) the shapes from all users. Called by the gateway after a failed call outside tasks, and for lists of tools.';

@@ -10,7 +10,8 @@ create table public.mcp_executions (
   agent_id uuid references public.agents (id) on delete set null,
   user_id uuid references auth.users (id) on delete cascade,
   session_id uuid references public.sessions (id) on delete set null,
-  task_id uuid references public.tasks (id) on delete set null,
+  -- No foreign key, as for usage_events.
+  task_id uuid,
   step_seq int,
   attempt int not null default 1 check (attempt > 0),
   request_data jsonb,
@@ -31,18 +32,19 @@ create index mcp_executions_task_id_idx on public.mcp_executions (task_id, step_
 create index mcp_executions_tool_id_idx on public.mcp_executions (tool_id);
 create index mcp_executions_connection_id_idx on public.mcp_executions (connection_id);
 create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
-create index mcp_executions_streak_idx on public.mcp_executions (user_id, tool_id, tool_name, created_at desc);
+create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at desc) where task_id is null;
 create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
 create index mcp_executions_tool_name_idx on public.mcp_executions (mcp_name, tool_name, created_at desc);
 comment on table public.mcp_executions is
   'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
 comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';
 comment on column public.mcp_executions.user_id is 'The user on whose behalf the call ran; null: the service.';
+comment on column public.mcp_executions.task_id is 'Kept after retention deletes the task.';
 comment on column public.mcp_executions.step_seq is 'The call''s step in the transcript of its task.';
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
 comment on column public.mcp_executions.learned_sets is
   'The result of private.learned_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
-comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB.';
+comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB. For a result of more than 300 characters in a task {stored_in: "task_steps", characters, head}: the step (task_id, step_seq) has it.';
 comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
 comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';
 

@@ -2,29 +2,33 @@
 
 create function private.failures_in_a_row(p_user_id uuid, p_tool_id uuid, p_tool_name text)
 returns int
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  with latest as (
-    select execution.status, execution.created_at
-    from public.mcp_executions execution
-    left join public.mcp_failures failure on failure.execution_id = execution.id
-    left join private.error_codes known on known.code = failure.error_code
-    where execution.user_id is not distinct from p_user_id
-      and execution.tool_id = p_tool_id and execution.tool_name = p_tool_name
-      and execution.task_id is null
-      and execution.created_at > now() - interval '1 hour'
-      -- A refusal by the gateway or a disconnected caller is not a failure of the tool.
-      and known.counts_as_failure is distinct from false
-    order by execution.created_at desc
-    limit 20
-  )
-  select count(*)::int
-  from latest
-  where latest.status <> 'success'
-    and latest.created_at > coalesce(
-      (select max(success.created_at) from latest success where success.status = 'success'), '-infinity');
+begin
+  return (
+    with latest as (
+      select execution.status, execution.created_at
+      from public.mcp_executions execution
+      left join public.mcp_failures failure on failure.execution_id = execution.id
+      left join private.error_codes known on known.code = failure.error_code
+      where execution.user_id is not distinct from p_user_id
+        and execution.tool_id = p_tool_id and execution.tool_name = p_tool_name
+        and execution.task_id is null
+        and execution.created_at > now() - interval '1 hour'
+        -- A refusal by the gateway or a disconnected caller is not a failure of the tool.
+        and known.counts_as_failure is distinct from false
+      order by execution.created_at desc
+      limit 20
+    )
+    select count(*)::int
+    from latest
+    where latest.status <> 'success'
+      and latest.created_at > coalesce(
+        (select max(success.created_at) from latest success where success.status = 'success'), '-infinity')
+  );
+end;
 $$;
 comment on function private.failures_in_a_row(uuid, uuid, text) is
   'How often a tool failed in a row for a user outside tasks, at most 20, within the last hour.';
@@ -53,6 +57,48 @@ comment on function private.record_tool_usage(public.mcp_executions, jsonb) is
   'Records the models that a tool call used: [{provider (llm_providers.name), model, key_source, input_tokens, cached_input_tokens, output_tokens}].';
 revoke all on function private.record_tool_usage(public.mcp_executions, jsonb) from public;
 
+create function private.referenced_response(p_response jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  c_max_characters constant int := 300;
+  c_head_characters constant int := 80;
+begin
+  if length(p_response::text) <= c_max_characters then
+    return p_response;
+  end if;
+  return jsonb_build_object(
+    'stored_in', 'task_steps', 'characters', length(p_response::text), 'head', left(p_response::text, c_head_characters));
+end;
+$$;
+comment on function private.referenced_response(jsonb) is
+  'What the ledger stores of the result of a task''s call: all of a short one, or its beginning, because the step has it.';
+revoke all on function private.referenced_response(jsonb) from public;
+
+create function private.response_of_call(p_execution public.mcp_executions)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_execution.response_data ->> 'stored_in' is distinct from 'task_steps' then
+    return p_execution.response_data;
+  end if;
+  return (
+    select coalesce(step.output -> 'structured', jsonb_build_object('text', step.output -> 'text'))
+    from public.task_steps as step
+    where step.task_id = p_execution.task_id and step.seq = p_execution.step_seq
+  );
+end;
+$$;
+comment on function private.response_of_call(public.mcp_executions) is
+  'The result of a call, from the ledger or from the step of its task; null when retention has deleted the step. Called by deno task context:suggest.';
+revoke all on function private.response_of_call(public.mcp_executions) from public;
+
 create function private.record_execution(p_execution jsonb)
 returns int
 language plpgsql
@@ -77,6 +123,9 @@ begin
     exception when others then
       raise warning 'Cannot find out what the tool call % teaches: %', v_execution.id, sqlerrm;
     end;
+  end if;
+  if v_execution.task_id is not null and v_execution.step_seq is not null and v_failure is null then
+    v_execution.response_data := private.referenced_response(v_execution.response_data);
   end if;
   insert into public.mcp_executions values (v_execution.*);
 

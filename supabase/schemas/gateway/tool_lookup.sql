@@ -18,39 +18,42 @@ returns table (
   data_flows jsonb,
   destination text
 )
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select
-    tool.id,
-    tool.slug,
-    tool.type,
-    connection.id,
-    cached.tool_name,
-    cached.tool_version,
-    cached.tool_schema,
-    cached.openai_schema,
-    learned.successful_parameters,
-    learned.is_shape,
-    learned.last_successful_call,
-    learned.success_count,
-    case
-      when learned.is_shape then learned.successful_parameters -> -1
-      else private.parameter_shape(learned.successful_parameters -> -1, cached.tool_schema -> 'inputSchema')
-    end,
-    tool.data_flows,
-    substring(coalesce(tool.config ->> 'mcp_url', tool.config ->> 'url') from '^https?://([^/?#]+)')
-  from public.agent_tools granted
-  join public.tools tool on tool.id = granted.tool_id and tool.is_active
-  join public.agent_mcp_connections connection
-    on connection.id = (private.connection_of(tool.id, p_user_id)).id
-  cross join lateral private.learned_parameters(connection.id) as learned
-  join public.mcp_tools_cache cached on cached.id = learned.cached_id and cached.state = 'approved'
-  where granted.agent_id = p_agent_id
-    and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
-    and coalesce((private.find_mcp_policy(tool.slug, cached.tool_name, p_user_id)).is_allowed, true)
-  order by tool.slug, cached.tool_name;
+begin
+  return query
+    select
+      tool.id,
+      tool.slug,
+      tool.type,
+      connection.id,
+      cached.tool_name,
+      cached.tool_version,
+      cached.tool_schema,
+      cached.openai_schema,
+      learned.successful_parameters,
+      learned.is_shape,
+      learned.last_successful_call,
+      learned.success_count,
+      case
+        when learned.is_shape then learned.successful_parameters -> -1
+        else private.parameter_shape(learned.successful_parameters -> -1, cached.tool_schema -> 'inputSchema')
+      end,
+      tool.data_flows,
+      substring(coalesce(tool.config ->> 'mcp_url', tool.config ->> 'url') from '^https?://([^/?#]+)')
+    from public.agent_tools granted
+    join public.tools tool on tool.id = granted.tool_id and tool.is_active
+    join public.agent_mcp_connections connection
+      on connection.id = (private.connection_of(tool.id, p_user_id)).id
+    cross join lateral private.learned_parameters(connection.id) as learned
+    join public.mcp_tools_cache cached on cached.id = learned.cached_id and cached.state = 'approved'
+    where granted.agent_id = p_agent_id
+      and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
+      and coalesce((private.find_mcp_policy(tool.slug, cached.tool_name, p_user_id)).is_allowed, true)
+    order by tool.slug, cached.tool_name;
+end;
 $$;
 comment on function public.get_agent_mcp_tools(uuid, uuid) is
   'The cached tools of an agent that acts for a user (null: the service), without tools that a policy forbids, and with arguments of earlier successful calls: the user''s own, or else (is_shape) the shapes from all users. Called by the gateway.';
@@ -131,15 +134,18 @@ revoke all on function private.is_listing_due(jsonb, int) from public;
 
 create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns table (server jsonb, is_due boolean)
-language sql
+language plpgsql
 set search_path = ''
 as $$
-  select found.server, private.is_listing_due(found.server, p_max_age_seconds)
-  from public.agent_tools granted
-  join public.tools tool on tool.id = granted.tool_id and tool.is_active
-  cross join lateral (select private.connect_tool_server(tool.id, p_user_id) as server) as found
-  where granted.agent_id = p_agent_id
-  order by tool.slug;
+begin
+  return query
+    select found.server, private.is_listing_due(found.server, p_max_age_seconds)
+    from public.agent_tools granted
+    join public.tools tool on tool.id = granted.tool_id and tool.is_active
+    cross join lateral (select private.connect_tool_server(tool.id, p_user_id) as server) as found
+    where granted.agent_id = p_agent_id
+    order by tool.slug;
+end;
 $$;
 comment on function private.agent_tool_servers(uuid, uuid, int) is
   'The active tool servers of an agent, and which of them should list their tools. Called by the gateway.';

@@ -54,7 +54,7 @@ declare
 begin
   for v_next in
     select grown.name, grown.unit, clock_timestamp() + place * ('1 ' || grown.unit)::interval as at
-    from (values ('task_events', 'week', 4), ('task_steps', 'month', 2)) as grown (name, unit, ahead)
+    from (values ('task_events', 'week', 2), ('task_steps', 'week', 2)) as grown (name, unit, ahead)
     cross join lateral generate_series(0, grown.ahead) as place
     order by at
   loop
@@ -64,7 +64,7 @@ begin
 end;
 $$;
 comment on function private.make_partitions() is
-  'Creates missing partitions for the current period and the next weeks and months, and returns how many. Called by cron. If it does not run for longer than that, rows go to the default partition.';
+  'Creates missing partitions for the current and the next two weeks, and returns how many. Called by cron. If it does not run for longer than that, rows go to the default partition.';
 revoke all on function private.make_partitions() from public;
 
 create function private.partitions_before(p_table text, p_before timestamptz)

@@ -68,9 +68,9 @@ revoke all on function private.can_broadcast() from public;
 
 -- A sequence counts outside transactions, so that no commit waits for another. It is unlogged: after a crash
 -- the count starts again.
-create unlogged sequence private.realtime_messages;
+create unlogged sequence private.realtime_messages increment by 2;
 comment on sequence private.realtime_messages is
-  'Messages sent through Realtime, counted on the scale of what the budget has allowed since 1970: messages per second times seconds.';
+  'Messages that Realtime counts, on the scale of what the budget has allowed since 1970: messages per second times seconds. Two for each row of realtime.messages: Realtime counts the row, and the message to each receiver, of which a channel usually has one.';
 
 create function private.has_message_budget()
 returns boolean
@@ -97,51 +97,94 @@ begin
 end;
 $$;
 comment on function private.has_message_budget() is
-  'True when the project may send one more message now. The setting realtime_messages_per_second is the budget, 80 by default; 0 turns streamed text off. Events are sent without this check.';
+  'True when the project may send one more message now. The setting realtime_messages_per_second is the budget, 80 by default, of messages as Realtime counts them; 0 turns streamed text off. Events are sent without this check.';
 revoke all on function private.has_message_budget() from public;
 
--- Realtime rolls back the transaction in which it checks a join. A sequence keeps its value.
-create sequence private.task_channels_until;
-comment on sequence private.task_channels_until is
-  'Unix time in seconds until which a client may be on the channel of a task: the latest expiry of a token that joined one.';
-create sequence private.user_channels_until;
-comment on sequence private.user_channels_until is
-  'Unix time in seconds until which a client may be on the channel of a user; set like task_channels_until.';
+-- Realtime rolls back the transaction in which it checks a join, but a sequence keeps its value. There are 128
+-- of them, and the hash of a channel's topic selects one. A channel that nobody has joined receives messages only
+-- if another channel with the same hash was joined.
+do $$
+begin
+  for v_place in 0..127 loop
+    execute format('create sequence private.joined_channels_%s', v_place);
+    execute format('comment on sequence private.joined_channels_%s is %L', v_place,
+      'Unix time in seconds until which a client may be on a channel with this hash: the latest expiry of a token that joined one.');
+  end loop;
+end;
+$$;
 
-create function private.are_served(p_channels_until regclass)
+create sequence private.channels_joined_until;
+comment on sequence private.channels_joined_until is
+  'Unix time in seconds until which a client may be on any channel: the latest value of the sequences above.';
+
+create function private.joined_channels(p_topic text)
+returns regclass
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return ('private.joined_channels_' || (pg_catalog.hashtextextended(p_topic, 0) & 127))::regclass;
+end;
+$$;
+comment on function private.joined_channels(text) is
+  'The sequence that records until when a client may be on a channel.';
+revoke all on function private.joined_channels(text) from public;
+
+create function private.is_joined(p_topic text)
 returns boolean
 language plpgsql
 set search_path = ''
 as $$
 begin
-  return coalesce(pg_catalog.pg_sequence_last_value(p_channels_until), 0) > extract(epoch from clock_timestamp());
+  return coalesce(pg_catalog.pg_sequence_last_value(private.joined_channels(p_topic)), 0)
+    > extract(epoch from clock_timestamp());
 end;
 $$;
-comment on function private.are_served(regclass) is
-  'True while a client may be on a channel of this kind. The sequence is task_channels_until or user_channels_until.';
-revoke all on function private.are_served(regclass) from public;
+comment on function private.is_joined(text) is
+  'True while a client may be on the channel: one has joined it, or a channel with the same hash, and its token is valid.';
+revoke all on function private.is_joined(text) from public;
 
-create function private.expect_channels(p_channels_until regclass)
+create function private.is_any_joined()
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+begin
+  return coalesce(pg_catalog.pg_sequence_last_value('private.channels_joined_until'), 0)
+    > extract(epoch from clock_timestamp());
+end;
+$$;
+comment on function private.is_any_joined() is
+  'True while a client may be on any channel, so that it is worth asking is_joined() for each channel.';
+revoke all on function private.is_any_joined() from public;
+
+create function private.expect_receiver(p_topic text, p_until timestamptz default null)
 returns void
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_now constant numeric := extract(epoch from clock_timestamp());
+  v_joined constant regclass := private.joined_channels(p_topic);
+  v_all constant regclass := 'private.channels_joined_until';
   v_claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-  -- Realtime closes a channel up to five minutes after its token expired; a new token joins again.
-  v_until constant bigint := ceil(coalesce((v_claims ->> 'exp')::numeric, v_now + 3600) + 600);
+  v_until constant bigint := ceil(coalesce(
+    extract(epoch from p_until),
+    -- Realtime closes a channel up to five minutes after its token expired; a new token joins again.
+    coalesce((v_claims ->> 'exp')::numeric, extract(epoch from clock_timestamp()) + 3600) + 600
+  ));
 begin
-  if v_until <= coalesce(pg_catalog.pg_sequence_last_value(p_channels_until), 0)
+  if v_until <= coalesce(pg_catalog.pg_sequence_last_value(v_joined), 0)
     or current_setting('transaction_read_only') = 'on'
   then
     return;
   end if;
   -- Of two concurrent joins, the later expiry must win.
-  perform pg_advisory_xact_lock(hashtextextended('supaswarm:task_channels', 0));
-  perform setval(p_channels_until, greatest(v_until, pg_catalog.pg_sequence_last_value(p_channels_until)));
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:joined_channels', 0));
+  perform setval(v_joined, greatest(v_until, pg_catalog.pg_sequence_last_value(v_joined))),
+    setval(v_all, greatest(v_until, pg_catalog.pg_sequence_last_value(v_all)));
 end;
 $$;
-comment on function private.expect_channels(regclass) is
-  'Records that a client joins a channel of this kind, until its token expires.';
-revoke all on function private.expect_channels(regclass) from public;
+comment on function private.expect_receiver(text, timestamptz) is
+  'Records that a client is on the channel until p_until, by default until the caller''s token expires. From now on messages are sent to it.';
+revoke all on function private.expect_receiver(text, timestamptz) from public;

@@ -104,17 +104,22 @@ revoke all on function private.resolve_tool_secret(uuid, uuid, boolean) from pub
 
 create function private.model_policy(p_user_id uuid, p_provider_id uuid, p_model text)
 returns public.model_policies
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select policy
+declare
+  v_policy public.model_policies;
+begin
+  select policy.* into v_policy
   from public.model_policies as policy
   where policy.provider_id = model_policy.p_provider_id
     and (policy.user_id is null or policy.user_id = model_policy.p_user_id)
     and (policy.model is null or policy.model = model_policy.p_model)
   order by policy.user_id nulls last, policy.model nulls last
   limit 1;
+  return case when found then v_policy end;
+end;
 $$;
 comment on function private.model_policy(uuid, uuid, text) is
   'The policy that applies to a user, provider and model. Null: everything is allowed.';

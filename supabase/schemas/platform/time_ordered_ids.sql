@@ -24,7 +24,7 @@ immutable
 set search_path = ''
 as $$
 begin
-  return rpad(lpad(to_hex(floor(extract(epoch from p_at) * 1000)::bigint), 12, '0'), 32, '0')::uuid;
+  return rpad(lpad(to_hex(greatest(floor(extract(epoch from p_at) * 1000)::bigint, 0)), 12, '0'), 32, '0')::uuid;
 end;
 $$;
 comment on function private.first_id_of(timestamptz) is

@@ -57,10 +57,8 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- Sign-in times are personal data, so unlike other logs they are deleted by default.
-  c_default_days constant int := 90;
   v_before constant timestamptz := clock_timestamp()
-    - make_interval(days => coalesce(private.retention_days('keep_auth_events_days'), c_default_days));
+    - make_interval(days => private.retention_days('keep_auth_events_days'));
   v_count int;
 begin
   delete from public.auth_events

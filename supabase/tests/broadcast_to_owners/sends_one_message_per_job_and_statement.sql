@@ -4,6 +4,7 @@ select plan(3);
 select tests.quiet_realtime();
 select tests.join_channel('owner', 'supaswarm:user:' || tests.create_user('owner'));
 create temp table job on commit drop as select tests.create_task() as id from generate_series(1, 2);
+select private.expect_receiver('supaswarm:master:' || id) from job;
 delete from realtime.messages where true;
 
 insert into public.task_events (task_id, master_task_id, type, payload)

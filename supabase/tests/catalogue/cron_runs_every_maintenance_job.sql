@@ -11,7 +11,7 @@ select set_eq(
     ('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()'),
     ('supaswarm-export', '20 * * * *', 'select private.wake_export()'),
     ('supaswarm-delete-webhook-messages', '27 * * * *', 'select private.delete_old_webhook_messages()'),
-    ('supaswarm-delete-old', '*/5 * * * *', 'select private.delete_old()'),
+    ('supaswarm-delete-old', '* * * * *', 'select private.delete_old()'),
     ('supaswarm-delete-auth-events', '47 * * * *', 'select private.delete_old_auth_events(10000)'),
     ('supaswarm-delete-cron-runs', '17 3 * * *',
       'delete from cron.job_run_details where end_time < now() - interval ''1 day'''),

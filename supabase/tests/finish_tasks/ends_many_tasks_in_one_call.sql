@@ -5,6 +5,7 @@ select plan(5);
 select tests.quiet_realtime();
 create temp table made on commit drop as
   select tests.create_task() as id from generate_series(1, 3);
+select tests.join_channel('owner', 'supaswarm:master:' || id) from made;
 create temp table claimed on commit drop as
   select claim.task_id, claim.epoch from private.claim_tasks('w1', 3, 30) as claim;
 create temp table answer on commit drop as
@@ -26,7 +27,7 @@ select results_eq(
   'each end is in the trace once'
 );
 select is(
-  (select count(*) from realtime.messages where event = 'task.completed')::int, 3,
+  (select count(*) from realtime.messages where event = 'task.completed' and topic like 'supaswarm:master:%')::int, 3,
   'each end is reported once'
 );
 

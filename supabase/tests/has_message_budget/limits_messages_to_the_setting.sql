@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(8);
 
 select tests.quiet_realtime();
-insert into private.settings (key, value) values ('realtime_messages_per_second', '40')
+insert into private.settings (key, value) values ('realtime_messages_per_second', '80')
 on conflict (key) do update set value = excluded.value;
 
 create function pg_temp.send(p_tries int) returns int language plpgsql as $$
@@ -21,7 +21,7 @@ end;
 $$;
 
 create temp table first on commit drop as select clock_timestamp() as begun_at, pg_temp.send(100) as sent;
-select cmp_ok(sent, '>=', 10, 'the budget of a quarter of a second is available immediately') from first;
+select cmp_ok(sent, '>=', 10, 'the budget of a quarter of a second is available immediately, two for each message') from first;
 select cmp_ok(
   first.sent + pg_temp.send(100), '<=', 11 + floor(40 * extract(epoch from clock_timestamp() - begun_at))::int,
   'the remaining messages come from elapsed time'
@@ -35,7 +35,7 @@ select ok(not private.has_message_budget(), 'messages beyond the budget count as
 
 update private.settings set value = '20' where key = 'realtime_messages_per_second';
 select ok(private.has_message_budget(), 'a smaller budget starts without the debt');
-update private.settings set value = '4000' where key = 'realtime_messages_per_second';
+update private.settings set value = '8000' where key = 'realtime_messages_per_second';
 select cmp_ok(pg_temp.send(1200), '>=', 1000, 'a larger budget starts without the debt');
 delete from private.settings where key = 'realtime_messages_per_second';
 select ok(private.has_message_budget(), 'the default applies without the setting');

@@ -2,10 +2,10 @@ begin;
 set local search_path = public, extensions;
 select plan(9);
 
-select is(private.make_partitions(), 0, 'the partitions of the next weeks and months exist');
+select is(private.make_partitions(), 0, 'the partitions of the next weeks exist');
 select is(
   (select count(*)::int from pg_inherits where inhparent in ('public.task_events'::regclass, 'public.task_steps'::regclass)),
-  10, 'there are five weeks, three months, and one default partition for each table'
+  8, 'there are three weeks and one default partition for each table'
 );
 
 create temp table made on commit drop as select tests.create_task() as id;

@@ -37,8 +37,8 @@ select is(
   (3000 + 20000 + 1500 + 3000 + 1500)::bigint, 'the task''s cost includes every known price'
 );
 select results_eq(
-  $$select payload ->> 'reasoning', payload #>> '{provider_tool_calls,0,input,query}'
-    from public.task_events where type = 'model.completed' order by id limit 1$$,
+  $$select data ->> 'reasoning', data #>> '{provider_tool_calls,0,input,query}'
+    from public.task_events, private.event_data(task_id, type, payload) as data where type = 'model.completed' order by id limit 1$$,
   $$values ('I search', 'tide')$$, 'the trace reports both'
 );
 
