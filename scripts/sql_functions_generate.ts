@@ -9,7 +9,7 @@ const TARGET = "shared/servers/sql/built_in_functions.ts";
 
 /**
  * Names without any overload that is volatile, accesses the server's internals, or reads a query, a
- * setting or a file from its arguments, or the comments of any object, or
+ * setting or a file from its arguments, or the comments of any object, counts transactions, or
  * builds values whose functions no timeout interrupts (XML, paths, polygons). `allowed_functions.ts` lists `pg_*` by hand.
  */
 const QUERY = `
@@ -33,6 +33,8 @@ const QUERY = `
     and proname !~ '^(xml|xmlexists|xmlvalidate|xml_is_well_formed.*|xpath.*)$'
     and bool_and(prorettype <> all ('{path,polygon}'::regtype[]))
     and bool_and(pronargs = 1 or not (proargtypes::oid[] && '{path,polygon}'::regtype[]::oid[]))
+    and proname !~ '(_validator|aclitem|aclitem_extended)$'
+    and proname <> all ('{mxid_age,satisfies_hash_partition,xid}')
     and proname <> all ('{current_setting,set_config,current_query}')
   order by proname`;
 

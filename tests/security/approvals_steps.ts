@@ -165,6 +165,23 @@ async function rulesSteps(t: Deno.TestContext, stage: Stage): Promise<void> {
     assert.match(JSON.stringify(output), /do not match its schema/);
   });
 
+  await t.step("numbers that would run as others are refused, and exact ones run", async () => {
+    const taskId = await start([pay(500), complete("done")], always);
+    await asked(taskId);
+    const answerWith = (amount: string) =>
+      sql.unsafe(
+        "select public.respond_to_review($1::uuid, true, $2::text::jsonb)",
+        [taskId, `{"arguments": {"to": "bob", "amount": ${amount}}}`],
+      );
+    for (const amount of ["9007199254740993", "1e400", "5.00000000000000000001"]) {
+      await assert.rejects(answerWith(amount), /what runs would not be what was approved/);
+    }
+    await answerWith("9007199254740992");
+    await untilTask(sql, taskId, "completed");
+
+    assert.deepEqual(payments(), [{ to: "bob", amount: 9007199254740992 }]);
+  });
+
   await t.step("without a rule nobody is asked", async () => {
     const taskId = await start([pay(7), complete("done")]);
     await untilTask(sql, taskId, "completed");

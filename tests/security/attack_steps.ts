@@ -38,12 +38,39 @@ const PROJECT = `
     as 'select string_agg(pin, '','') from public.secrets';
   create function public.city_text(public.cities) returns text language sql security definer
     as 'select string_agg(pin, '','') from public.secrets';
+  create table public.shapes (id int primary key, route path, area polygon, words text, marks text);
+  insert into public.shapes
+  select copy,
+    (select '[' || string_agg(format('(%s,%s)', n, n + copy * 0.5), ',') || ']' from generate_series(1, 30000) as n)::path,
+    (select '(' || string_agg(format('(%s,%s)', n, n + copy * 0.5), ',') || ')' from generate_series(1, 30000) as n)::polygon,
+    repeat('a.', 300000), repeat(U&'\\0301', 50000) || repeat(U&'\\0316', 50000)
+  from generate_series(1, 2) as copy;
+  grant select on public.shapes to authenticated;
   create function private.key_in_body() returns int language sql as 'select 1 /* ${SECRET} */';
 `;
 
 const times = (expression: string, count: number) =>
   Array.from({ length: count }, () => expression).join(",");
 const NINES = "9".repeat(4_900);
+
+/** A query in which each level contains the one before it several times. */
+const nested = (levels: number, expression: string, innermost = "select id as x from cities") =>
+  Array.from({ length: levels }).reduce<string>(
+    (query, _, level) => `select ${expression} as x from (${query}) as s${level}`,
+    innermost,
+  );
+const chained = (levels: number, kind: string, select: (before: string) => string) =>
+  `with c0 as ${kind} (select id as x from cities)${
+    Array.from({ length: levels }, (_, level) =>
+      `, c${level + 1} as ${kind} (${select(`c${level}`)})`).join("")
+  } select x from c${levels}`;
+const lateral = (levels: number, sourceOf: (before: string, level: number) => string) =>
+  `select 1 from (select id as x from cities) as l0${
+    Array.from({ length: levels }, (_, level) => `, lateral ${sourceOf(`l${level}.x`, level + 1)}`)
+      .join("")
+  }`;
+/** Marks of two kinds, which normalization sorts one by one. */
+const MARKS = "repeat(U&'\\0301', 20000) || repeat(U&'\\0316', 20000)";
 
 interface Attack {
   readonly sql: string;
@@ -101,6 +128,45 @@ const REFUSED: Readonly<Record<string, readonly (string | Attack)[]>> = {
     "select pg_catalog.numeric_exp(5000.5)",
     `select ${times("(x).ln", 300)} from (select 2.5 as x) s`,
   ],
+  "no query grows while it is planned": [
+    nested(24, "x + x"),
+    nested(16, "case when x = 1 then x else x end"),
+    nested(16, "(x between x and x)::int"),
+    nested(16, "coalesce(x, x, 1)"),
+    nested(24, "greatest(x, x)"),
+    nested(24, "nullif(x, x)"),
+    nested(24, "(select x + x)"),
+    nested(24, "(x = x or x is null)::int"),
+    nested(24, "(x in (x, 1))::int"),
+    nested(24, "s.x + s.x", "select 1 as x").replaceAll(/s\.x/g, "x"),
+    nested(24, "x + x", "select * from (values (1)) as v(x)"),
+    chained(24, "", (before) => `select x + x as x from ${before}`),
+    chained(24, "not materialized", (before) => `select a.x from ${before} as a, ${before} as b`),
+    lateral(24, (before, level) => `(select ${before} + ${before} as x) as l${level}`),
+    lateral(24, (before, level) => `(values (${before} + ${before})) as l${level}(x)`),
+    `select j.y + j.y from ((${nested(23, "x + x")}) as q cross join (select 1) as r) as j(y)`,
+    `insert into boxes select x, '' from (${nested(24, "x + x")}) as q`,
+    `explain ${nested(24, "x + x")}`,
+  ],
+  "texts are not normalized in seconds": [
+    `select length(normalize(${MARKS}, NFC))`,
+    `select (${MARKS}) is nfkc normalized`,
+    "select length(normalize(marks, NFD)) from shapes",
+    "select marks is normalized from shapes",
+    "select pg_catalog.normalize(marks, 'NFC') from shapes",
+  ],
+  "no function tells about transactions, bodies or closed tables": [
+    "select age('3'::xid)",
+    "select mxid_age('3')",
+    "select xid('3'::xid8)",
+    "select ('3'::xid).age",
+    "select age(x.x) from (select '{3}'::xid[] as x) as x",
+    "select fmgr_sql_validator('private.key_in_body'::regproc)",
+    "select fmgr_internal_validator(1)",
+    "select satisfies_hash_partition('private.workers'::regclass, 2, 0, 1)",
+    "select makeaclitem(1, 1, 'SELECT', true)",
+    "select xmlserialize(document xmlelement(name a) as text)",
+  ],
   "catalogs, settings and places show nothing of others": [
     "select p.prosrc from pg_proc p",
     'select U&"pros\\0072c" from pg_proc',
@@ -137,6 +203,18 @@ const GUARDED: readonly Attack[] = [
   { sql: "select numeric_mul($1, $1)", params: ["9".repeat(60_000)] },
   { sql: "select strpos($1, $2)", params: ["a".repeat(500_000), `b${"a".repeat(100_000)}`] },
   { sql: "select strpos(repeat(body, 200000), 'b' || repeat(body, 2000)) from cities" },
+  { sql: "select a.route <-> b.route from shapes a, shapes b where a.id < b.id" },
+  { sql: "select a.route ?# b.route from shapes a, shapes b where a.id < b.id" },
+  { sql: "select a.area && b.area, a.area <-> b.area from shapes a, shapes b where a.id < b.id" },
+  { sql: "select a.area ~= b.area from shapes a, shapes b where a.id < b.id" },
+  { sql: "select 1 from shapes where route operator(pg_catalog.<->) route = 0" },
+  { sql: "select length(to_tsvector('simple', words)) from shapes" },
+  { sql: "select 1 from shapes where to_tsvector(words) @@ 'a'::tsquery" },
+  { sql: "select ts_headline(words, 'a'::tsquery) from shapes" },
+  { sql: "select plainto_tsquery(words) from shapes" },
+  { sql: "select to_tsvector($1)", params: ["a.".repeat(300_000)] },
+  { sql: "select \"normalize\"(marks, 'NFC') from shapes" },
+  { sql: "select is_normalized(marks, 'NFC') from shapes" },
 ];
 
 /** What people write that looks the same, with the first value of the answer. */
@@ -164,6 +242,35 @@ const TWINS: readonly (readonly [statement: string | Attack, value: unknown])[] 
   ["select power(2, 10)", 1024],
   ["select relname from pg_class where relname = 'secrets'", "secrets"],
   ["show server_encoding", "UTF8"],
+  [nested(8, "x + x"), 256],
+  [nested(100, "x"), 1],
+  [chained(24, "materialized", (before) => `select x + 1 as x from ${before}`), 25],
+  [chained(12, "", (before) => `select a.x from ${before} as a join ${before} as b using (x)`), 1],
+  [chained(6, "", (before) => `select case when x > 0 then x + 1 end as x from ${before}`), 7],
+  [
+    "with recursive t(n) as (values (1) union all select n + 1 from t where n < 9) select max(n) from t",
+    9,
+  ],
+  [
+    `select ${
+      times("x", 40)
+    } from (select case when id > 0 then id * 2 else 0 end as x from cities) s`,
+    2,
+  ],
+  ["select normalize('e' || U&'\\0301', NFC) = 'é'", true],
+  ["select 'é' is nfc normalized", true],
+  ["select \"normalize\"(name, 'NFC') from cities", "city 1"],
+  ["select point(2, 2.1) <@ area from shapes", false],
+  [
+    "select id from cities where to_tsvector('simple', name) @@ to_tsquery('simple', 'city & 7')",
+    7,
+  ],
+  [
+    "select ts_headline('simple', name, plainto_tsquery('simple', 'city')) from cities",
+    "<b>city</b> 1",
+  ],
+  ["select age(timestamp '2026-01-02', timestamp '2026-01-01')::text", "1 day"],
+  ["select xmlserialize(content xmlelement(name a) as text)", "<a/>"],
   ["select count(*) from secrets", 0],
 ];
 

@@ -9,26 +9,32 @@ import {
 } from "../../shared/servers/supabase/statement_request.ts";
 import { answerOf, callOf, openToolFixture, userCaller } from "../gateway/tools/tool_fixture.ts";
 
-const GUARD_SCHEMAS = ["growth", "key", "number", "search"]
+const GUARD_SCHEMAS = ["growth", "key", "number", "search", "shape", "text", "word"]
   .map((kind) => `supaswarm_${kind}_guards`);
 
 Deno.test("only a statement that could search long values needs guards", async () => {
   const expected: Readonly<Record<string, string>> = {
-    "select * from t where name like 'a%' or tags @> array['a', 'b']": "",
-    [`select payload @> '{"a": 1}', strpos(name, 'x'), position('x' in name) from t`]: "",
+    "select * from t where name like 'a%' or tags @> array['a', 'b']": "shape",
+    [`select payload @> '{"a": 1}', strpos(name, 'x'), position('x' in name) from t`]: "shape",
     "select sum(price * quantity), round(100.0 * a / b, 2), lpad(id::text, 5, '0') from t": "",
     "select string_agg(name, ', ') from t": "growth",
     "select * from t where name like $1": "search?",
     "select strpos(a, b) from t": "search",
     "select * from a join b on a.name like '%' || b.name || '%'": "search",
-    "select a.tags && b.tags from a, b": "search",
+    "select a.tags && b.tags from a, b": "search shape",
+    "select * from t order by embedding <-> $1": "shape",
+    "select * from t where to_tsvector('english', body) @@ plainto_tsquery('a b')": "word",
+    "select * from t where words @@ to_tsquery($1)": "text?",
+    "select ts_headline(body, to_tsquery('a')) from t": "text",
+    "select ts_headline(body, q) from t, to_tsquery('a') q where to_tsvector(body) @@ q":
+      "text word",
     "select a - b from t": "key",
     "select a * b, c * d, e * f, g * h, i * j from t": "number",
     "select count(*) from t group by a having string_agg(b, '') like 'x%'": "search growth",
     "select repeat(a, b) like 'x%' from t": "search growth",
     "with recursive r (x) as (select 2.0 union all select x * x from r) select x from r":
       "number growth",
-    "select array(select a from t) @> array[1]": "search growth",
+    "select array(select a from t) @> array[1]": "search shape growth",
   };
   for (const [sql, kinds] of Object.entries(expected)) {
     const { statementClass, statement } = await classifySql(sql, DEFAULT_SQL_POLICY);
@@ -43,6 +49,11 @@ Deno.test("a search of one column for another cannot go around the guards", asyn
   for (
     const sql of [
       "select position(a in b) from t",
+      "select normalize(a, NFC) from t",
+      "select a is nfd normalized from t",
+      "select pg_catalog.to_tsvector(a) from t",
+      "select pg_catalog.normalize($1, 'NFC')",
+      "select a operator(pg_catalog.<->) b from t",
       "select trim(both b from a) from t",
       "select pg_catalog.strpos(a, b) from t",
       "select pg_catalog.strpos(a, $1) from t",
@@ -83,6 +94,10 @@ const EXPRESSIONS = [
   "a like b, a not like b, a ilike '%' || b, a like any (array[b, a]), b || a",
   "l && m, l @> m, l <@ m, l || m, j @> k, j <@ k, j ?| array[b], j ?& array[b], j - array[a, b]",
   "n * o, n / nullif(o, 0), n % nullif(o, 0), abs(n) ^ 2.5, log(abs(n)), ln(abs(n)), sqrt(abs(n)), exp(o), power(o, 3), gcd(n, o)",
+  "to_tsvector(a), to_tsvector('simple', b), to_tsvector(j), plainto_tsquery(a), to_tsquery('simple', 'a')",
+  `"normalize"(a, 'NFC'), is_normalized(b, 'NFD'), ts_headline('simple', a, plainto_tsquery('simple', b))`,
+  "path(polygon(box(point(1, n), point(o, 2)))) <-> path(polygon(box(point(1, o), point(n, 9))))",
+  "polygon(box(point(1, n), point(o, 2))) && polygon(box(point(1, 1), point(2, 2)))",
   "lpad(a, 9, b), rpad(a, 9, b), repeat(a, 3), array(select unnest(l) union all select 1)",
   "ts_rank(to_tsvector('simple', a), plainto_tsquery('simple', b))",
   "(select string_agg(part, '-') from string_to_table(a, b) as part)",
@@ -144,6 +159,8 @@ Deno.test("execute_sql refuses calls that no timeout would end, and runs the sho
     "select l && m, l @> m from guarded",
     "select sum(n * n), sum(n / n), sum(n % n), sum(n * 2), sum(n ^ 7) from guarded",
     "select strpos(string_agg(a, ''), $1) from guarded",
+    "select length(to_tsvector('simple', a)) from guarded",
+    `select length("normalize"(a, 'NFC')) from guarded`,
     `with recursive r (i, x) as (
        select 1, 'b'::text union all select i + 1, x || x from r where i < 40
      ) select max(length(x)) from r`,
@@ -155,6 +172,18 @@ Deno.test("execute_sql refuses calls that no timeout would end, and runs the sho
     assert.equal(error?.sqlstate, "54000", `${statement}: ${JSON.stringify(error)}`);
     assert.match(error?.hint ?? "", /left\(value, 1000\)/);
   }
+  const search =
+    "select id from pages where to_tsvector('simple', body) @@ to_tsquery('simple', 'a')";
+  await sql`
+    create table public.pages as select 1 as id, repeat('a b ', 50000) as body`;
+  await sql`grant select on public.pages to authenticated`;
+  assert.equal((await run(search)).error?.sqlstate, "54000");
+  await sql`create index on public.pages using gin (to_tsvector('simple', body))`;
+  assert.deepEqual(
+    (await run(search)).rows,
+    [[1]],
+    "whoever wrote the row has waited for its words",
+  );
   const short = [
     "select strpos(left(a, 1000), left(b, 1000)) from guarded",
     "select strpos(a, 'b') from guarded where a like 'an%'",

@@ -15,6 +15,8 @@ export const SIZES: readonly Size[] = ["large", "medium", "short"];
 /** Expressions with \`n\`, about the length of the value in bytes, and other roles of the same type. */
 interface OperandType {
   readonly first: string;
+  /** Other large contents of the first operand, each for another algorithm. */
+  readonly alsoFirst?: readonly string[];
   /** The operand when it is not the first one. @default `[first]` */
   readonly others?: readonly string[];
   /** The type of the column that stores it. @default the same type */
@@ -29,6 +31,11 @@ const NEEDLES = [
   "repeat('b', n) || 'a'",
   "'(a|a?)*' || left(repeat('a?', n), 2000) || 'b'",
 ];
+/** What the parser of words looks ahead in, and marks that normalization sorts. */
+const TEXTS = ["repeat('a.', n / 2)", "repeat(U&'\\0301', n / 4) || repeat(U&'\\0316', n / 4)"];
+const POINTS = (open: string, close: string, offset: string) =>
+  `(select '${open}' || string_agg(format('(%s,%s)', g, g + ${offset}), ',' order by g) || '${close}' ` +
+  "from generate_series(1, n / 30 + 2) as g)";
 const LENGTHS: Readonly<Record<Size, number>> = { large: 1_000_000, medium: 10_000, short: 10 };
 
 const NUMBERS = "(select %(g order by g) from generate_series(1, n / 6 + 1) as g)";
@@ -38,7 +45,7 @@ const WORDS =
 
 /** Types whose values can be long. */
 const LONG_TYPES: Readonly<Record<string, OperandType>> = {
-  text: { first: "repeat('a', n)", others: NEEDLES },
+  text: { first: "repeat('a', n)", alsoFirst: TEXTS, others: NEEDLES },
   varchar: { first: "repeat('a', n)", others: NEEDLES },
   bpchar: { first: "repeat('a', n)", others: NEEDLES },
   bytea: {
@@ -79,6 +86,14 @@ const LONG_TYPES: Readonly<Record<string, OperandType>> = {
     others: [WORDS.replace("%", " & "), WORDS.replace("%", " | ")],
     storedAs: "text",
     lengths: { large: 100_000 },
+  },
+  path: {
+    first: `${POINTS("[", "]", "0")}::path`,
+    others: [`${POINTS("[", "]", "0.5")}::path`],
+  },
+  polygon: {
+    first: `${POINTS("(", ")", "0")}::polygon`,
+    others: [`${POINTS("(", ")", "0.5")}::polygon`],
   },
   int4multirange: {
     first:
@@ -134,9 +149,9 @@ function column(type: string, place: number, size: Size): string {
 /** Statements that create and fill the columns. */
 export function operandColumns(): string[] {
   return Object.entries(LONG_TYPES).flatMap(([type, operand]) => {
-    const { first, others = [first], lengths, storedAs = type } = operand;
+    const { first, others = [first], alsoFirst = [], lengths, storedAs = type } = operand;
     return (SIZES.flatMap((size) =>
-      [first, ...others].flatMap((expression, place) => {
+      [first, ...others, ...alsoFirst].flatMap((expression, place) => {
         const name = column(type, place, size);
         const length = lengths?.[size] ?? LENGTHS[size];
         const isPadded = type === "varchar" || type === "bpchar";
@@ -177,5 +192,10 @@ export function operandLists(types: readonly string[]): string[][] {
         return long.storedAs === undefined ? name : `${name}::${type}`;
       }))
   );
+  const [type = ""] = known.slice(firstLong);
+  const { others = [""], alsoFirst = [] } = LONG_TYPES[type] ?? {};
+  for (const place of alsoFirst.keys()) {
+    lists.push((lists[0] ?? []).with(firstLong, column(type, 1 + others.length + place, "large")));
+  }
   return [...new Map(lists.map((list) => [list.join(), list])).values()];
 }

@@ -4,7 +4,7 @@ import {
   type JsonValue,
 } from "../../shared/platform/values/json.ts";
 import type { ToolDefinition } from "../../shared/gateway/tool_contracts/tool_definition.ts";
-import { PLAIN_TEXTS, WORST_TEXTS, worstRecords, worstValues } from "./worst_values.ts";
+import { PLAIN_TEXTS, TABLES, WORST_TEXTS, worstRecords, worstValues } from "./worst_values.ts";
 
 /** A call of a tool with one argument in its worst shape. */
 export interface WorstCall {
@@ -40,9 +40,11 @@ export function* worstCalls(tool: ToolDefinition, known: JsonObject): Generator<
   for (const [name, property] of Object.entries(properties)) {
     const { needed, optional } = optionsBeside(name, properties, required);
     for (const [number, [shape, value]] of [...shapesOf(objectOf(property))].entries()) {
-      // Each shape comes with every value of a required option, and with the others in turn.
-      const options = [...needed, optional[number % optional.length] ?? {}];
-      for (const option of options) {
+      const inTurn = (options: readonly JsonObject[]) => options[number % options.length] ?? {};
+      // What can be read as rows comes with every value of a required option, such as a format;
+      // everything else, which is refused or copied alike with each of them, with one in turn.
+      const options = shape in TABLES ? needed : [{ ...inTurn(needed), ...inTurn(optional) }];
+      for (const option of options.length === 0 ? [{}] : options) {
         yield {
           name: [name, shape, JSON.stringify(option)].join(", "),
           args: { ...base, ...option, [name]: value },

@@ -45,7 +45,8 @@ export const PLAIN_TEXTS: WorstTexts = {
   "wide letters": fill("é𝒳"),
 };
 
-const TABLES: WorstTexts = {
+/** Texts that can be read as rows, or nearly so. */
+export const TABLES: WorstTexts = {
   "equal names": fill("a,"),
   "equal names with numbers": numbered((number) => number % 2 === 0 ? "a" : `a_${number}`, ","),
   "distinct names": numbered((number) => `k${number}`, ","),

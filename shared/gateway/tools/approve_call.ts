@@ -89,9 +89,11 @@ function holds({ operator, value }: ArgumentCondition, given: readonly JsonValue
   }
 }
 
-/** Text contains text in any case; a list contains an equal item. */
+/** Text contains text in any case; a list contains an equal item, or one that contains the value. */
 function containsValue(item: JsonValue, value: JsonValue): boolean {
-  if (Array.isArray(item)) return item.some((member: JsonValue) => isSame(member, value));
+  if (Array.isArray(item)) {
+    return item.some((member: JsonValue) => isSame(member, value) || containsValue(member, value));
+  }
   return typeof item === "string" &&
     item.toLowerCase().includes(String(value).toLowerCase());
 }

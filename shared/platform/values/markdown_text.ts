@@ -7,10 +7,13 @@
 /** Characters that reorder a line, or a terminal obeys. */
 const INVISIBLE = /\p{Bidi_Control}|(?![\n\t])\p{Cc}/gu;
 const MARKUP = /[\\`*_[\]#|~]/g;
+/** Words of characters that mean nothing in Markdown, which is what most cells of a table contain. */
+const PLAIN = /^[A-Za-z0-9.,:;+/@()%'"!?=$&{}-]+(?: [A-Za-z0-9.,:;+/@()%'"!?=$&{}-]+)*$/;
 const MIN_FENCE_CHARACTERS = 3;
 
 /** The text on one line, with everything escaped that could be markup or end a comment. */
 export function inlineText(text: string): string {
+  if (PLAIN.test(text)) return text;
   return withoutCommentEnd(
     plainLine(text).replace(MARKUP, "\\$&").replaceAll("<", "&lt;"),
   );

@@ -44,7 +44,7 @@ const readData = defineTool({
   version: "1",
   scopes: [],
   annotations: READ_ONLY,
-  input: z.object({ task_id: z.guid(), key: z.string().min(1) }),
+  input: z.object({ task_id: z.guid(), key: z.string().min(1).max(255) }),
   output: z.object({ value: jsonValue }),
   async run({ task_id: ownerId, key }, context) {
     const taskId = taskOf(context);
@@ -67,7 +67,7 @@ const readFile = defineTool({
   version: "1",
   scopes: [],
   annotations: READ_ONLY,
-  input: z.object({ path: z.string().min(1) }),
+  input: z.object({ path: z.string().min(1).max(1_024) }),
   async run({ path }, context) {
     const taskId = taskOf(context);
     const [row] = await context.sql<{ is_job_file: boolean }[]>`

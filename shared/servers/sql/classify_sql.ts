@@ -6,6 +6,7 @@ import { catalogFindings } from "./catalog_rules.ts";
 import type { NodeFinding } from "./check_context.ts";
 import { constantFindings } from "./constant_size.ts";
 import { toDefinition } from "./definition_limits.ts";
+import { expansionFindings } from "./expanded_size.ts";
 import { guardsFor, unguardedFindings } from "./guarded_calls.ts";
 import { lexicalProblem } from "./lexical_gate.ts";
 import { nameObjects } from "./name_objects.ts";
@@ -84,6 +85,7 @@ function judge(sql: string, statement: RawStatement, policy: SqlPolicy): SqlVerd
     ),
     ...catalogFindings(nodes),
     ...constantFindings(nodes),
+    ...expansionFindings(nodes),
     ...unguardedFindings(nodes),
   ];
   const statementClass = classOf(found, statement.stmt);

@@ -17,6 +17,9 @@ import { listOf, stringNode, type TreeNode, type VisitedNode } from "./syntax_tr
 const MAX_CONSTANT_CHARACTERS = 50_000;
 /** Maximum digits of a number that a statement calculates with, for the same reason. */
 const MAX_DIGITS = 5_000;
+/** Maximum length of a text that is normalized, which takes the square of its combining marks. */
+const MAX_NORMALIZED_CHARACTERS = 5_000;
+const NORMALIZING_FUNCTIONS: ReadonlySet<string> = new Set(["is_normalized", "normalize"]);
 /** Maximum number of multiplications and similar operations, which may all be in one row. */
 const MAX_CALCULATIONS = 200;
 /** Maximum number of operators and calls. */
@@ -75,6 +78,10 @@ function sizeProblem({ type, node }: VisitedNode, size: number, sizes: Sizes): s
         MAX_DIGITS
       ? null
       : `The statement calculates with numbers of more than ${MAX_DIGITS} digits.`;
+  }
+  const isNormalizing = type === "FuncCall" && NORMALIZING_FUNCTIONS.has(lastName(node.funcname));
+  if (isNormalizing && size > MAX_NORMALIZED_CHARACTERS) {
+    return `The statement normalizes a text of more than ${MAX_NORMALIZED_CHARACTERS} characters.`;
   }
   return size <= MAX_CONSTANT_CHARACTERS
     ? null

@@ -20,9 +20,11 @@ import {
  * answers them.
  */
 export interface GuardSchema {
-  readonly name: `supaswarm_${"growth" | "key" | "number" | "search"}_guards`;
+  readonly name: `supaswarm_${"growth" | Kind}_guards`;
   /** Only if a parameter is longer than {@linkcode SHORT_CHARACTERS}. */
   readonly isForLongParameters: boolean;
+  /** Not if an index of the statement's tables may answer the call, which computed it for each row. */
+  readonly isUnlessIndexed: boolean;
 }
 
 /** Maximum length of a constant or parameter that any value can be searched for. */
@@ -56,6 +58,22 @@ const CALCULATING_FUNCTIONS: ReadonlySet<string> = new Set(
     .split(" "),
 );
 const CALCULATING_OPERATORS: ReadonlySet<string> = new Set(["%", "*", "/", "^"]);
+/** Comparisons of all points of a path or polygon with those of another; others have these names too. */
+const SHAPE_FUNCTIONS: ReadonlySet<string> = new Set(
+  "path_distance path_inter poly_contain poly_contained poly_distance poly_overlap poly_same".split(
+    " ",
+  ),
+);
+const SHAPE_OPERATORS: ReadonlySet<string> = new Set("&& <-> <@ ?# @> ~=".split(" "));
+/** Functions that read a text in a time that can grow with the square of its length. */
+const READING_FUNCTIONS: ReadonlySet<string> = new Set(
+  ("is_normalized normalize phraseto_tsquery plainto_tsquery to_tsquery ts_headline " +
+    "websearch_to_tsquery").split(" "),
+);
+/** The same, which full text search does for each row that no index answers. */
+const WORD_FUNCTIONS: ReadonlySet<string> = new Set(
+  "json_to_tsvector jsonb_to_tsvector to_tsvector".split(" "),
+);
 /**
  * Functions whose result is about as long as their arguments at most. Any other function of values
  * from rows counts as one that builds long values.
@@ -76,7 +94,7 @@ const KEEPING_FUNCTIONS: ReadonlySet<string> = new Set([
     "regexp_match regexp_matches regexp_replace regexp_split_to_table regexp_substr regr_slope right role " +
     "round row_number rpad scale setweight sign starts_with stddev stddev_pop stddev_samp substr " +
     "substring sum timezone to_char to_date to_number to_timestamp to_tsquery to_tsvector trim_scale " +
-    "trunc uid unnest upper var_pop var_samp variance websearch_to_tsquery").split(" "),
+    "trunc ts_headline uid unnest upper var_pop var_samp variance websearch_to_tsquery").split(" "),
 ]);
 /** Functions that lengthen a value by their other arguments. */
 const LENGTHENING_FUNCTIONS: ReadonlySet<string> = new Set(
@@ -108,7 +126,7 @@ const QUERIES: ReadonlySet<string | null> = new Set([
   "RangeSubselect",
 ]);
 
-type Kind = "key" | "number" | "search";
+type Kind = "key" | "number" | "search" | "shape" | "text" | "word";
 
 /** Functions and operators with a guard. */
 export const GUARDED: Readonly<
@@ -117,8 +135,20 @@ export const GUARDED: Readonly<
   key: { functions: DELETING_FUNCTIONS, operators: DELETING_OPERATORS },
   number: { functions: CALCULATING_FUNCTIONS, operators: CALCULATING_OPERATORS },
   search: { functions: SEARCHING_FUNCTIONS, operators: SEARCHING_OPERATORS },
+  shape: { functions: SHAPE_FUNCTIONS, operators: SHAPE_OPERATORS },
+  text: { functions: READING_FUNCTIONS, operators: new Set() },
+  word: { functions: WORD_FUNCTIONS, operators: new Set() },
 };
-const KINDS = ["key", "number", "search"] as const;
+const KINDS = ["key", "number", "search", "shape", "text", "word"] as const;
+/** The number of values from rows with which a call takes long, where it is not one more than a constant. */
+const FEWEST_FROM_ROWS: Readonly<Record<Kind, number>> = {
+  key: 2,
+  number: 1,
+  search: 2,
+  shape: 1,
+  text: 1,
+  word: 1,
+};
 
 /** A call of a function or an operator with a guard. */
 interface GuardedCall {
@@ -143,30 +173,47 @@ export function guardsFor(nodes: readonly VisitedNode[]): readonly GuardSchema[]
     const own = calls.filter((call) => call.kind === kind);
     const isNeeded = builds
       ? own.some(({ fromRows, parameters }) => fromRows + parameters > 0)
-      : kind === "number"
-      ? own.filter(({ fromRows }) => fromRows > 0).length > MAX_CALCULATIONS
-      : own.some(({ fromRows }) => fromRows > 1);
+      : own.filter(({ fromRows }) => fromRows >= FEWEST_FROM_ROWS[kind]).length >
+        (kind === "number" ? MAX_CALCULATIONS : 0);
     return isNeeded || own.some(({ parameters }) => parameters > 0)
-      ? [{ name: `supaswarm_${kind}_guards`, isForLongParameters: !isNeeded }]
+      ? [{
+        name: `supaswarm_${kind}_guards`,
+        isForLongParameters: !isNeeded,
+        // A value that the statement builds itself is in no index.
+        isUnlessIndexed: kind === "word" && !builds,
+      }]
       : [];
   });
-  return builds
-    ? [...guards, { name: "supaswarm_growth_guards", isForLongParameters: false }]
-    : guards;
+  const growth: GuardSchema = {
+    name: "supaswarm_growth_guards",
+    isForLongParameters: false,
+    isUnlessIndexed: false,
+  };
+  return builds ? [...guards, growth] : guards;
 }
 
 /** Refuses calls that cannot be replaced by those of the guards. */
 export function unguardedFindings(nodes: readonly VisitedNode[]): readonly NodeFinding[] {
   return nodes.flatMap(guardedCalls)
-    .filter(({ isQualified, fromRows, parameters }) => isQualified && fromRows + parameters > 1)
+    .filter(({ kind, isQualified, fromRows, parameters }) =>
+      isQualified &&
+      fromRows + parameters >= Math.max(FEWEST_FROM_ROWS[kind], kind === "number" ? 2 : 1)
+    )
     .map(({ name, location }) =>
       forbidden(
         `No timeout interrupts this call of ${name} with long values: ` +
-          (name === "position" ? "use strpos(text, part)." : "use it without a schema."),
+          (ownValue(PLAIN_CALLS, name) ?? "use it without a schema."),
         location,
       )
     );
 }
+
+/** Calls that do the same as one with a form of its own, which names the schema. */
+const PLAIN_CALLS: Readonly<Record<string, string>> = {
+  is_normalized: "use is_normalized(text, 'NFC').",
+  normalize: `use "normalize"(text, 'NFC').`,
+  position: "use strpos(text, part).",
+};
 
 /** How a node that calls a function or an operator names it and its operands. */
 interface CallForm {

@@ -65,16 +65,20 @@ const UNINTERRUPTED_TYPES: ReadonlySet<string> = new Set([
   "xml",
 ]);
 
+/** Transaction numbers, whose age() tells how many transactions others have run. */
+const COUNTING_TYPES: ReadonlySet<string> = new Set(["_xid", "xid"]);
+
 /** Types of PostgreSQL, of extensions and of exposed schemas. */
 export function typeRule({ node, policy }: NodeInContext): NodeFinding | null {
   const { location } = node;
   if (node.pct_type === true) {
     return forbidden("%TYPE belongs to function definitions.", location);
   }
-  const [name, schema] = nameParts(node.names)?.toReversed() ?? [];
-  if (
-    UNINTERRUPTED_TYPES.has(name ?? "") && (schema === undefined || schema === "pg_catalog")
-  ) {
+  const [name = "", schema = "pg_catalog"] = nameParts(node.names)?.toReversed() ?? [];
+  if (schema === "pg_catalog" && COUNTING_TYPES.has(name)) {
+    return forbidden("Transaction numbers tell how many rows others have written.", location);
+  }
+  if (schema === "pg_catalog" && UNINTERRUPTED_TYPES.has(name)) {
     return forbidden(`Values cannot be converted to ${name}: no timeout interrupts it.`, location);
   }
   return qualifiedNameFinding(node.names, [

@@ -48,7 +48,9 @@ const RULES: Readonly<Record<string, NodeRule>> = {
       ? null
       : xmlFinding("XMLPARSE and IS DOCUMENT", node),
   XmlSerialize: ({ node }) =>
-    node.indent === true ? xmlFinding("XMLSERIALIZE ... INDENT", node) : null,
+    node.indent === true || node.xmloption === "XMLOPTION_DOCUMENT"
+      ? xmlFinding("XMLSERIALIZE with DOCUMENT or INDENT", node)
+      : null,
 };
 
 /** Columns of every table with the place of a row among those of others, and its transactions. */

@@ -43,16 +43,24 @@ export async function runGuarded<T>(
   }, {
     isReadOnly,
     statementTimeoutMs,
-    settings: guardSettings(settings, guardSchemas(call)),
+    settings: guardSettings(settings, await guardSchemas(call)),
   });
 }
 
 /** None for a definition, which would keep the functions that it finds there. */
-function guardSchemas({ statement, statementClass, request }: AdmittedStatement): string[] {
+async function guardSchemas(call: AdmittedStatement): Promise<string[]> {
+  const { context: { sql }, settings, statement, statementClass, request } = call;
   if (statementClass === "ddl") return [];
   const isLong = request.params.some((value) => JSON.stringify(value).length > SHORT_CHARACTERS);
-  return statement.guards
-    .filter(({ isForLongParameters }) => isLong || !isForLongParameters)
+  const guards = statement.guards
+    .filter(({ isForLongParameters }) => isLong || !isForLongParameters);
+  if (!guards.some(({ isUnlessIndexed }) => isUnlessIndexed)) return guards.map(({ name }) => name);
+  const relations = statement.named.relations.map(({ name }) => name);
+  const [row] = await sql<{ is_indexed: boolean }[]>`
+    select private.indexes_words(${sql.json({ schemas: settings.exposed_schemas, relations })})
+      as is_indexed`;
+  return guards
+    .filter(({ isUnlessIndexed }) => !isUnlessIndexed || row?.is_indexed !== true)
     .map(({ name }) => name);
 }
 

@@ -10,7 +10,7 @@ import { SWARM_SCOPES } from "./swarm_scopes.ts";
 const LEAST_ID = "00000000-0000-0000-0000-000000000000";
 
 /** A time, or a time and a task id, because several tasks can share a time. */
-const placeSchema = z.string().refine(isPlace, "must be next_before of a page, or a time");
+const placeSchema = z.string().max(100).refine(isPlace, "must be next_before of a page, or a time");
 
 const output = z.object({
   tasks: z.array(taskSummary),
@@ -29,7 +29,7 @@ export const listTasksTool = defineTool({
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.strictObject({
     status: z.enum(CLOSED_SETS.tasks.status).optional(),
-    agent: z.string().optional().describe("Slug of the agent"),
+    agent: z.string().max(63).optional().describe("Slug of the agent"),
     limit: z.int().min(1).max(100).default(20),
     before: placeSchema.optional().describe(
       "Only tasks created earlier: next_before of the previous page, or a time",

@@ -14,7 +14,7 @@ export const readDataTool = defineTool({
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: true, openWorldHint: false },
-  input: z.strictObject({ task_id: z.guid(), key: z.string().min(1) }),
+  input: z.strictObject({ task_id: z.guid(), key: z.string().min(1).max(255) }),
   output: z.object({ value: jsonValue }),
   async run({ task_id, key }, context) {
     const [row] = await asOwner(context, "read", (sql) =>
@@ -42,7 +42,7 @@ export const readFileTool = defineTool({
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: true, openWorldHint: false },
-  input: z.strictObject({ path: z.string().min(1) }),
+  input: z.strictObject({ path: z.string().min(1).max(1_024) }),
   output: z.object({
     text: z.string(),
     is_cut: z.boolean().describe(`Only the first ${MAX_FILE_BYTES} bytes are shown`),

@@ -159,6 +159,27 @@ comment on function private.assert_may_approve_call(public.human_reviews, uuid) 
   'Raises INSUFFICIENT_SCOPE when an OAuth client approves a call that it may not make itself, and FORBIDDEN when it approves a statement that the SQL policy makes wait for the owner, in a job to which it has contributed.';
 revoke all on function private.assert_may_approve_call(public.human_reviews, uuid) from public;
 
+create function private.has_inexact_number(p_value jsonb)
+returns boolean
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select
+    from jsonb_path_query(p_value, 'strict $.**') as part
+    -- The shortest text of a floating-point number that means the same number.
+    where jsonb_typeof(part) = 'number' and to_jsonb((part #>> '{}')::float8) <> part
+  );
+exception when numeric_value_out_of_range then
+  return true;
+end;
+$$;
+comment on function private.has_inexact_number(jsonb) is
+  'Whether a number of the value is another one in programs, which have floating-point numbers: 9007199254740993, or 1e400.';
+revoke all on function private.has_inexact_number(jsonb) from public;
+
 create function private.approved_arguments(p_review public.human_reviews, p_response jsonb)
 returns jsonb
 language plpgsql
@@ -180,6 +201,8 @@ begin
   end if;
   v_problem := case
     when jsonb_typeof(v_arguments) <> 'object' then 'the arguments are not an object'
+    when private.has_inexact_number(v_arguments) then
+      'a number has more digits than a tool receives: what runs would not be what was approved'
     else private.schema_problem(p_review.context -> 'input_schema', v_arguments, '$')
   end;
   if v_problem is not null then

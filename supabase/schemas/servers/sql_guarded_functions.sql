@@ -19,8 +19,18 @@ comment on schema supaswarm_growth_guards is
 create schema supaswarm_key_guards;
 comment on schema supaswarm_key_guards is
   'The deletion of many keys of a JSON value, whose operator has the name of subtraction, as supaswarm_search_guards.';
+create schema supaswarm_text_guards;
+comment on schema supaswarm_text_guards is
+  'Built-in functions that read a text in a time that can grow with the square of its length, as supaswarm_search_guards.';
+create schema supaswarm_shape_guards;
+comment on schema supaswarm_shape_guards is
+  'Operators that compare each point of a path or polygon with each of another, as supaswarm_search_guards.';
+create schema supaswarm_word_guards;
+comment on schema supaswarm_word_guards is
+  'The conversion of texts to words for full text search, as supaswarm_search_guards. Not used where an index has the words.';
 grant usage on schema
-  supaswarm_search_guards, supaswarm_number_guards, supaswarm_growth_guards, supaswarm_key_guards
+  supaswarm_search_guards, supaswarm_number_guards, supaswarm_growth_guards, supaswarm_key_guards,
+  supaswarm_text_guards, supaswarm_word_guards, supaswarm_shape_guards
   to authenticated;
 
 create function private.guard_size(p_type oid, p_argument int)
@@ -34,6 +44,7 @@ as $$
   select replace(
     case
       when type.typname in ('bpchar', 'bytea', 'text', 'varchar') then 'octet_length($n)'
+      when type.typname in ('path', 'polygon') then 'npoints($n)'
       when type.typname in ('bit', 'varbit') then 'length($n)'
       when type.typname = 'numeric' then '(octet_length(numeric_send($n)) + coalesce(scale($n), 0) / 2)'
       when type.typname = 'tsquery' then '(numnode($n) + 1)'
@@ -133,6 +144,20 @@ begin
         ('number', 'numeric_power', '({1} + {2} + case when {1} > 100 or {2} > 100 then {1} * {2} else '
           || 'abs($2::float8) * abs(log(greatest(abs($1::float8), 1e-300))) end) ^ 2'),
         ('number', 'width_bucket_numeric', '({1} + {2} + {3}) ^ 2'),
+        ('shape', 'path_distance path_inter poly_contain poly_contained poly_distance poly_overlap poly_same', '{1} * {2} * 10'),
+        -- Combining marks are sorted by insertion.
+        ('text', 'unicode_normalize_func unicode_is_normalized', '{1} ^ 2'),
+        -- The parser of words may look ahead from each of them to the end.
+        ('text', 'phraseto_tsquery plainto_tsquery to_tsquery websearch_to_tsquery', '{1} ^ 2 / 250'),
+        ('text', 'phraseto_tsquery_byid plainto_tsquery_byid to_tsquery_byid websearch_to_tsquery_byid '
+          || 'ts_headline_byid ts_headline_byid_opt ts_headline_json_byid ts_headline_json_byid_opt '
+          || 'ts_headline_jsonb_byid ts_headline_jsonb_byid_opt', '{2} ^ 2 / 250'),
+        ('text', 'ts_headline ts_headline_opt ts_headline_json ts_headline_json_opt ts_headline_jsonb ts_headline_jsonb_opt',
+          '{1} ^ 2 / 250'),
+        ('word', 'to_tsvector json_to_tsvector json_string_to_tsvector jsonb_to_tsvector jsonb_string_to_tsvector',
+          '{1} ^ 2 / 250'),
+        ('word', 'to_tsvector_byid json_to_tsvector_byid json_string_to_tsvector_byid jsonb_to_tsvector_byid '
+          || 'jsonb_string_to_tsvector_byid', '{2} ^ 2 / 250'),
         ('growth', 'array_cat bitcat byteacat jsonb_concat textcat tsvector_concat', '({1} + {2}) * 10'),
         ('growth', 'repeat', '{1} * {2} * 10'),
         ('growth', 'lpad rpad', '{2} * 10')
@@ -153,5 +178,27 @@ revoke all on all functions in schema
   supaswarm_search_guards, supaswarm_number_guards, supaswarm_growth_guards, supaswarm_key_guards
   from public;
 grant execute on all functions in schema
-  supaswarm_search_guards, supaswarm_number_guards, supaswarm_growth_guards, supaswarm_key_guards
+  supaswarm_search_guards, supaswarm_number_guards, supaswarm_growth_guards, supaswarm_key_guards,
+  supaswarm_text_guards, supaswarm_word_guards, supaswarm_shape_guards
   to authenticated;
+
+create function private.indexes_words(p_names jsonb)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select exists (
+    select
+    from pg_catalog.pg_index as index
+    join pg_catalog.pg_class as relation on relation.oid = index.indrelid
+    join pg_catalog.pg_namespace as schema on schema.oid = relation.relnamespace
+    where index.indexprs is not null
+      and indexes_words.p_names -> 'schemas' ? schema.nspname::text
+      and indexes_words.p_names -> 'relations' ? relation.relname::text
+      and pg_get_indexdef(index.indexrelid) like '%to_tsvector(%'
+  );
+$$;
+comment on function private.indexes_words(jsonb) is
+  'Whether an index of one of these tables contains to_tsvector(), so that a guard would keep a search from using it, and whoever wrote a row has waited for its words. Takes {schemas, relations}. Called by the SQL tools as the functions'' own role.';
+revoke all on function private.indexes_words(jsonb) from public;

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
+import { timed } from "../../../../scripts/test/cpu_time.ts";
 import { checkPrompt } from "./check_prompt.ts";
+
+/** Twelve times the longest prompt of a tool; quadratic time takes seconds for it. */
+const MANY_CHARACTERS = 640_000;
+const MAX_CPU_MS = 400;
 
 /** The issue codes of a prompt, each with the text that it refers to. */
 function found(text: string): string[] {
@@ -125,24 +130,9 @@ Deno.test("checkPrompt() gives one suggestion per kind of issue", () => {
 Deno.test("checkPrompt() takes linear time, whatever the text", () => {
   const pieces = ["a very nice {x} ", "never ", "{{", "`", "<a>", "not ", "\n", "in order ", '"""'];
   for (const piece of pieces) {
-    const timeOf = (characters: number) => {
-      const text = piece.repeat(Math.ceil(characters / piece.length)).slice(0, characters);
-      checkPrompt(text);
-      const times = Array.from({ length: 20 }, () => {
-        const start = performance.now();
-        checkPrompt(text);
-        return performance.now() - start;
-      });
-      return Math.min(...times);
-    };
-    const measured: string[] = [];
-    const isLinear = () => {
-      const [small, large] = [timeOf(10_000), timeOf(80_000)];
-      measured.push(`10 KB took ${small.toFixed(1)} ms, 80 KB ${large.toFixed(1)} ms`);
-      return small < 5 && large < 5 + small * 24;
-    };
-    // Other processes disturb a measurement; quadratic time exceeds the bound each time.
-    assert.ok(isLinear() || isLinear() || isLinear(), `${JSON.stringify(piece)}: ${measured}`);
+    const text = piece.repeat(Math.ceil(MANY_CHARACTERS / piece.length));
+    const { cpuMs } = timed(() => checkPrompt(text), MAX_CPU_MS);
+    assert.ok(cpuMs <= MAX_CPU_MS, `${JSON.stringify(piece)}: ${cpuMs} ms`);
   }
 });
 

@@ -17,24 +17,47 @@ export function numberOf(value: JsonValue | undefined): number {
   return isNumeric ? Number(value) : Number.NaN;
 }
 
+/** A month or a day, which may have a time, which may have an offset. */
+const TIME =
+  /^\d{4}-\d\d(?:-\d\d(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?: ?(Z|[+-]\d\d(?::?\d\d)?))?)?)?$/;
+const DATE_CHARACTERS = 10;
+
 /** A moment in milliseconds since 1970, of a date or a date with a time as PostgreSQL and JSON write it. */
 export function timeOf(value: JsonValue | undefined): number {
-  const isTime = typeof value === "string" &&
-    /^\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d(:?\d\d)?))?)?)?$/.test(value);
-  if (!isTime) return Number.NaN;
+  if (typeof value !== "string") return Number.NaN;
+  const parts = TIME.exec(value);
+  if (parts === null) return Number.NaN;
+  const [, time, offset = "Z"] = parts;
   // A date without a time is a day in UTC; so is a time without an offset.
-  if (!/[T ]/.test(value)) return Date.parse(value);
-  const iso = value.replace(" ", "T").replace(" ", "").replace(/([+-]\d\d)$/, "$1:00");
-  return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(iso) ? iso : `${iso}Z`);
+  if (time === undefined) return Date.parse(value);
+  const date = value.slice(0, DATE_CHARACTERS);
+  return Date.parse(`${date}T${time}${offset.length === 3 ? `${offset}:00` : offset}`);
 }
 
 /** The kind of a column's values, ignoring nulls. A column without values is text. */
-export function kindOf({ rows }: ResultTable, column: number): ColumnKind {
-  const values = rows.map((row) => row[column] ?? null).filter((value) => value !== null);
-  if (values.length === 0) return "text";
-  if (values.every((value) => !Number.isNaN(numberOf(value)))) return "number";
-  if (values.every((value) => !Number.isNaN(timeOf(value)))) return "time";
-  return "text";
+export function kindOf(table: ResultTable, column: number): ColumnKind {
+  if (isNumberColumn(table, column)) return "number";
+  return isColumnOf(table, column, timeOf) ? "time" : "text";
+}
+
+/** Whether a column has values and all of them are numbers. */
+export function isNumberColumn(table: ResultTable, column: number): boolean {
+  return isColumnOf(table, column, numberOf);
+}
+
+function isColumnOf(
+  { rows }: ResultTable,
+  column: number,
+  read: (value: JsonValue) => number,
+): boolean {
+  let hasValue = false;
+  for (const row of rows) {
+    const value = row[column] ?? null;
+    if (value === null) continue;
+    if (Number.isNaN(read(value))) return false;
+    hasValue = true;
+  }
+  return hasValue;
 }
 
 /** A value for display: documents as JSON, null as an empty text. */
