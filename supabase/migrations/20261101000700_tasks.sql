@@ -21,6 +21,7 @@ create table public.tasks (
   input jsonb not null,
   output jsonb,
   error jsonb,
+  warnings jsonb not null default '[]',
   logs text[] not null default '{}',
   intermediate_data jsonb not null default '{}',
   storage_paths text[] not null default '{}',
@@ -108,6 +109,7 @@ create unique index tasks_child_of_step on public.tasks (parent_id, parent_step_
 comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
+comment on column public.tasks.warnings is 'Tools that failed and have not succeeded since, [{server, tool, code, message, step_seq}], 20 at most. tool and step_seq are missing when the whole server was unavailable.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
 comment on column public.tasks.owner_key is 'created_by as a key that is never null. The nil UUID, which sorts first, stands for the service.';
@@ -145,6 +147,8 @@ declare
   end;
 begin
   if v_column is null then
+    perform private.assert_no_problem(
+      private.schema_document_problem('output_schema', new.output_schema), 'OUTPUT_SCHEMA_INVALID', 'create the task');
     return new;
   end if;
   raise check_violation using
@@ -159,7 +163,7 @@ begin
 end;
 $$;
 comment on function private.check_task_values() is
-  'Row trigger: checks the columns that few statements write. Raises check_violation with the column.';
+  'Row trigger: checks the columns that few statements write. Raises check_violation with the column, OUTPUT_SCHEMA_INVALID.';
 create trigger tasks_check_values
   before insert or update of
     intermediate_data, metadata, budget, output_schema, idempotency_key, concurrency_key, tracestate, max_attempts

@@ -17,6 +17,7 @@ begin
     select target.id, target.slug, target.description
     from public.agents as target
     where target.is_active
+      and exists (select from public.agents as giving where giving.id = p_agent_id and giving.may_hand_off)
       and (
         not v_is_restricted
         or exists (
@@ -29,7 +30,7 @@ begin
 end;
 $$;
 comment on function private.handoff_targets(uuid, uuid) is
-  'The agents that an agent may hand off to: they are active, their audience includes the job''s owner (null: the service), and they are in the agent''s rows of agent_handoffs if it has any.';
+  'The agents that an agent may hand off to: they are active, their audience includes the job''s owner (null: the service), they are in the agent''s rows of agent_handoffs if it has any, and the agent may hand off at all.';
 
 create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_user_id uuid)
 returns boolean

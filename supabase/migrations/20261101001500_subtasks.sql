@@ -48,7 +48,7 @@ $$;
 comment on function private.assert_subtask_caps(public.tasks, int) is
   'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED or QUOTA_EXCEEDED. The caller holds the job''s lock.';
 
-create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid)
+create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid, p_input jsonb)
 returns jsonb
 language plpgsql
 stable
@@ -56,8 +56,12 @@ set search_path = ''
 as $$
 declare
   v_target public.agents;
+  v_problem text;
 begin
   select * into v_target from public.agents where slug = p_target_slug;
+  if v_target.input_schema is not null then
+    v_problem := private.schema_problem(v_target.input_schema, p_input, 'input', false);
+  end if;
   return case
     when v_target.id is null then jsonb_build_object(
       'code', 'AGENT_NOT_FOUND',
@@ -72,11 +76,14 @@ begin
     when not private.can_hand_off(p_agent_id, v_target.id, p_user_id) then jsonb_build_object(
       'code', 'AGENT_HANDOFF_FORBIDDEN',
       'message', format('Cannot hand off: this agent may not hand off to %L', p_target_slug))
+    when v_problem is not null then jsonb_build_object(
+      'code', 'TASK_INPUT_INVALID',
+      'message', format('Cannot hand off: %s, as the agent %L requires', v_problem, p_target_slug))
   end;
 end;
 $$;
-comment on function private.handoff_error(uuid, text, uuid) is
-  'Why an agent that works for a user (null: the service) may not hand off to this slug; null when it may.';
+comment on function private.handoff_error(uuid, text, uuid, jsonb) is
+  'Why an agent that works for a user (null: the service) may not hand off this input to this slug; null when it may.';
 
 create function private.spawn_one(
   p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text,
@@ -157,7 +164,8 @@ begin
   end if;
   perform private.assert_task_is_valid(
     p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
-  v_error := private.handoff_error(v_parent.agent_id, p_request ->> 'agent', v_parent.created_by);
+  v_error := private.handoff_error(
+    v_parent.agent_id, p_request ->> 'agent', v_parent.created_by, p_request -> 'input');
   if v_error is not null then
     perform private.raise_error(v_error ->> 'code', v_error ->> 'message',
       'Name an agent that this task may hand off to.');
@@ -271,7 +279,8 @@ begin
     v_child_id := v_subtask.child_id;
     v_error := null;
     if v_child_id is null then
-      v_error := private.handoff_error(v_task.agent_id, v_subtask.agent, v_task.created_by);
+      v_error := private.handoff_error(
+        v_task.agent_id, v_subtask.agent, v_task.created_by, v_subtask.input);
       if v_error is null then
         v_child_id := private.spawn_one(
           v_task, v_subtask.seq, v_subtask.agent, v_subtask.input, v_subtask.traceparent
