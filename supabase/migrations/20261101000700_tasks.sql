@@ -13,6 +13,7 @@ create table public.tasks (
 
   agent_id uuid references public.agents (id),
   agent_slug text,
+  agent_revision int,
 
   status text not null default 'pending' check (status = any (
     '{pending,running,pending_subtask,needs_human_review,completed,failed,cancelled}'
@@ -110,6 +111,7 @@ comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
 comment on column public.tasks.warnings is 'Tools that failed and have not succeeded since, [{server, tool, code, message, step_seq}], 20 at most. tool and step_seq are missing when the whole server was unavailable.';
+comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
 comment on column public.tasks.owner_key is 'created_by as a key that is never null. The nil UUID, which sorts first, stands for the service.';
@@ -331,6 +333,7 @@ create table public.usage_events (
   task_id uuid references public.tasks (id) on delete set null,
   step_seq int,
   agent_slug text,
+  agent_revision int,
   execution_id uuid,
   mcp_name text,
   tool_name text,
@@ -358,6 +361,7 @@ comment on table public.usage_events is 'One row per model call, made by a task 
 comment on column public.usage_events.step_seq is 'The step in the task''s transcript: the model call, or the tool call that called the model.';
 comment on column public.usage_events.execution_id is 'The tool call that called the model; null for the agent''s own calls. Kept after retention deletes the tool call.';
 comment on column public.usage_events.mcp_name is 'Slug of the tool server that called the model; null for the agent''s own calls. Kept after retention deletes the tool call, like tool_name and tool_version.';
+comment on column public.usage_events.agent_revision is 'The revision with which the agent made the call.';
 comment on column public.usage_events.agent_slug is 'The agent that made the call. Kept after the task is deleted.';
 comment on column public.usage_events.key_source is 'user: the user''s own API key paid. organisation: the organization''s key paid. none: the provider needs no key.';
 comment on column public.usage_events.cached_input_tokens is 'The part of input_tokens that the provider read from its cache.';

@@ -182,6 +182,21 @@ $$;
 comment on function private.lower_budget(jsonb, jsonb) is
   'Two budgets together: of a cap that both have, the lower one. A null in the second removes no cap of the first.';
 
+create function private.agent_fact(p_slug text, p_revision int)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case
+    when p_revision is null then jsonb_build_object('agent', p_slug)
+    else jsonb_build_object('agent', p_slug, 'revision', p_revision)
+  end;
+end;
+$$;
+comment on function private.agent_fact(text, int) is 'The beginning of an event about a new task: {agent, revision}.';
+
 create function private.create_task(
   p_agent text,
   p_input jsonb,
@@ -253,11 +268,11 @@ begin
   end if;
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
+    id, master_task_id, agent_id, agent_slug, agent_revision, input, created_by, idempotency_key, run_after,
     priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, logs
   )
   values (
-    v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     v_budget, p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
     array[private.log_line('created for agent ' || v_agent.slug)]
@@ -277,7 +292,7 @@ begin
   end if;
 
   insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
-  perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));
+  perform private.emit_event(v_id, v_id, 'task.created', private.agent_fact(v_agent.slug, v_agent.revision));
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;

@@ -164,12 +164,12 @@ begin
       else v_used.code_execution_calls * v_price.code_execution_micro_usd_per_call end;
 
   insert into public.usage_events (
-    user_id, task_id, step_seq, agent_slug, execution_id, mcp_name, tool_name, tool_version, provider_id, model, key_source,
+    user_id, task_id, step_seq, agent_slug, agent_revision, execution_id, mcp_name, tool_name, tool_version, provider_id, model, key_source,
     input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, web_search_calls,
     code_execution_calls, cost_micro_usd, is_estimate
   )
   values (
-    v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.execution_id,
+    v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.agent_revision, v_used.execution_id,
     v_used.mcp_name, v_used.tool_name, v_used.tool_version,
     v_used.provider_id, v_used.model, v_used.key_source,
     v_used.input_tokens, v_used.cached_input_tokens, v_used.cache_write_input_tokens,

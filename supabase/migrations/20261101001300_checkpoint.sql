@@ -199,7 +199,8 @@ begin
     end if;
     if v_step.usage is not null then
       perform private.record_usage(v_step.usage || jsonb_build_object(
-        'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug));
+        'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug,
+        'agent_revision', p_task.agent_revision));
     end if;
     v_has_files := v_step.kind = 'tool' and v_step.output ? 'files';
     if v_step.data is not null or v_step.storage_path is not null or v_has_files then

@@ -94,18 +94,23 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_agent_id uuid := (select id from public.agents where slug = p_agent_slug);
+  v_agent_id uuid;
+  v_revision int;
   v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
 begin
+  select id, revision into v_agent_id, v_revision from public.agents where slug = p_agent_slug;
+  if v_revision > 1 then
+    v_revision := private.revision_of_job(v_agent_id, p_parent.master_task_id);
+  end if;
   insert into public.tasks (
-    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, input, created_by,
+    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
     traceparent, tracestate, output_schema, max_attempts, depth, logs
   )
   values (
-    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, p_input,
+    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
@@ -117,7 +122,7 @@ begin
   values
     (
       v_id, p_parent.master_task_id, 'task.created',
-      jsonb_build_object('agent', p_agent_slug, 'parent_id', p_parent.id)
+      private.agent_fact(p_agent_slug, v_revision) || jsonb_build_object('parent_id', p_parent.id)
     ),
     (
       p_parent.id, p_parent.master_task_id, 'subtask.created',

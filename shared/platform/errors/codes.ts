@@ -225,6 +225,7 @@ export const ERROR_CODES = {
   ),
   RESOURCE_NOT_FOUND: tool(404, "List the server's resources and prompts."),
   TOOL_CONFIG_INVALID: config(422, "Ask an operator to correct the tool's config."),
+  REVISION_NOT_FOUND: tool(404, "Read the revisions from operator_agent_revisions."),
   AGENT_INVALID: config(422, "Correct the agent as the message says."),
   PROVIDER_INVALID: config(422, "Correct the provider as the message says."),
   TOOL_ASKS_MORE: config(422, "Call the tool from a client that can answer its questions."),

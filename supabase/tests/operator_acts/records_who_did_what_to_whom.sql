@@ -53,6 +53,7 @@ select results_eq(
       'select * from public.operator_stuck_tasks', 'select * from public.operator_dead_letters',
       'select * from public.operator_servers', 'select * from public.operator_tool_definitions',
       'select * from public.operator_retiring_models', 'select * from public.operator_configuration_problems',
+      'select * from public.operator_agent_revisions',
       'select * from public.operator_acts', 'select * from public.operator_list_jobs()',
       'select * from public.operator_job_counts()', 'select * from public.operator_read_trace(null)',
       'select public.operator_cancel_job(null)', 'select public.operator_retry_task(null)',
