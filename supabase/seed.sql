@@ -1,15 +1,19 @@
 -- Initial data of a new project: model providers, and three agents for trying out the platform.
 -- Running it again does not change existing rows.
 
-insert into public.llm_providers (name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name)
+insert into public.llm_providers (
+  name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name, is_free, is_active
+)
 values
-  ('openai', 'OpenAI', 'openai', null, 'gpt-5.4-mini', true, 'OPENAI_API_KEY'),
-  ('anthropic', 'Anthropic', 'anthropic', null, 'claude-haiku-5-5', true, 'ANTHROPIC_API_KEY'),
-  ('google', 'Google Gemini', 'google', null, 'gemini-3.8-flash', true, 'GOOGLE_API_KEY'),
-  ('openrouter', 'OpenRouter', 'openai', 'https://openrouter.ai/api/v1', 'openai/gpt-5.4-mini', true, 'OPENROUTER_API_KEY'),
-  ('ollama', 'Ollama', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null),
+  ('openai', 'OpenAI', 'openai', null, 'gpt-5.4-mini', true, 'OPENAI_API_KEY', false, true),
+  ('anthropic', 'Anthropic', 'anthropic', null, 'claude-haiku-5-5', true, 'ANTHROPIC_API_KEY', false, true),
+  ('google', 'Google Gemini', 'google', null, 'gemini-3.8-flash', true, 'GOOGLE_API_KEY', false, true),
+  ('openrouter', 'OpenRouter', 'openai', 'https://openrouter.ai/api/v1', 'openai/gpt-5.4-mini', true, 'OPENROUTER_API_KEY', false, true),
+  ('ollama', 'Ollama', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null, true, true),
+  -- The embedded stack sets its address and its model, and activates it, when it finds a model server.
+  ('local-model', 'Local model server', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null, true, false),
   -- Answers for the agents below from a script, without an API key; the embedded stack sets its address.
-  ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false, null)
+  ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false, null, true, true)
 on conflict (name) do nothing;
 
 -- List prices and the dates of retirement, read on 2026-11-23. A change of prices is a new row with its own valid_from.
@@ -35,7 +39,7 @@ from (
     ('google', 'gemini-3.8-flash', 1500000, 150000, null, 7500000, 0, '2027-01-01', null),
     ('google', 'gemini-embedding-001', 150000, 150000, null, 0, 0, '2025-07-14', '2028-05-14'),
     ('google', 'gemini-embedding-2', 200000, 200000, null, 0, 0, '2026-04-22', null),
-    -- Local models.
+    -- Local models; a free provider needs no rows.
     ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01', null),
     ('demo', 'demo', 0, 0, null, 0, 0, '2026-01-01', null)
 ) as price (

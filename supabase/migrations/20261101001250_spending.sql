@@ -18,11 +18,20 @@ begin
     and (price.above_input_tokens = 0 or price.above_input_tokens < p_input_tokens)
   order by price.valid_from desc, price.above_input_tokens desc
   limit 1;
+  if v_price.provider_id is null and exists (select from public.llm_providers where id = p_provider_id and is_free) then
+    v_price.provider_id := p_provider_id;
+    v_price.model := p_model;
+    v_price.input_micro_usd_per_mtok := 0;
+    v_price.cached_input_micro_usd_per_mtok := 0;
+    v_price.output_micro_usd_per_mtok := 0;
+    v_price.web_search_micro_usd_per_call := 0;
+    v_price.code_execution_micro_usd_per_call := 0;
+  end if;
   return v_price;
 end;
 $$;
 comment on function private.price_at(uuid, text, bigint) is
-  'The price of a model that is valid now for a call with this many input tokens, or null.';
+  'The price of a model that is valid now for a call with this many input tokens, or null. A model without a price of a free provider costs 0.';
 
 create function private.is_priced(p_agent_id uuid, p_provider_id uuid, p_model text)
 returns boolean

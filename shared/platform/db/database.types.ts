@@ -149,6 +149,26 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"agent_revisions": {
+                  Row: {
+                    "agent_id": string,"author": string | null,"content_hash": string,"created_at": string,"created_by": string | null,"definition": NonNullable<Json>,"revision": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_id": string,"author"?: string | null,"content_hash": string,"created_at"?: string,"created_by"?: string | null,"definition": NonNullable<Json>,"revision": number
+                  }
+                  Update: {
+                    "agent_id"?: string,"author"?: string | null,"content_hash"?: string,"created_at"?: string,"created_by"?: string | null,"definition"?: NonNullable<Json>,"revision"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "agent_revisions_agent_id_fkey"
+      columns: ["agent_id"]
+isOneToOne: false
+      referencedRelation: "agents"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"agent_skills": {
                   Row: {
                     "agent_id": string,"priority": number,"skill_id": string
@@ -203,14 +223,14 @@ isOneToOne: false
                   ]
                 },"agents": {
                   Row: {
-                    "audience": string,"budget": Json | null,"created_at": string,"description": string | null,"id": string,"input_schema": Json | null,"is_active": boolean,"max_tokens": number | null,"max_turns": number | null,"may_hand_off": boolean,"model": string | null,"must_complete": boolean,"name": string,"output_schema": Json | null,"provider_id": string | null,"provider_tools": (string)[],"reasoning_effort": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
+                    "audience": string,"budget": Json | null,"created_at": string,"description": string | null,"id": string,"input_schema": Json | null,"is_active": boolean,"max_tokens": number | null,"max_turns": number | null,"may_hand_off": boolean,"model": string | null,"must_complete": boolean,"name": string,"output_schema": Json | null,"provider_id": string | null,"provider_tools": (string)[],"reasoning_effort": string | null,"revision": number | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "audience"?: string,"budget"?: Json | null,"created_at"?: string,"description"?: string | null,"id"?: string,"input_schema"?: Json | null,"is_active"?: boolean,"max_tokens"?: number | null,"max_turns"?: number | null,"may_hand_off"?: boolean,"model"?: string | null,"must_complete"?: boolean,"name": string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"budget"?: Json | null,"created_at"?: string,"description"?: string | null,"id"?: string,"input_schema"?: Json | null,"is_active"?: boolean,"max_tokens"?: number | null,"max_turns"?: number | null,"may_hand_off"?: boolean,"model"?: string | null,"must_complete"?: boolean,"name": string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"revision"?: number | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Update: {
-                    "audience"?: string,"budget"?: Json | null,"created_at"?: string,"description"?: string | null,"id"?: string,"input_schema"?: Json | null,"is_active"?: boolean,"max_tokens"?: number | null,"max_turns"?: number | null,"may_hand_off"?: boolean,"model"?: string | null,"must_complete"?: boolean,"name"?: string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"budget"?: Json | null,"created_at"?: string,"description"?: string | null,"id"?: string,"input_schema"?: Json | null,"is_active"?: boolean,"max_tokens"?: number | null,"max_turns"?: number | null,"may_hand_off"?: boolean,"model"?: string | null,"must_complete"?: boolean,"name"?: string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"revision"?: number | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Relationships: [
                     {
@@ -861,14 +881,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_id": string | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
+                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Update: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Relationships: [
                     {
@@ -939,14 +959,14 @@ isOneToOne: false
                   ]
                 },"usage_events": {
                   Row: {
-                    "agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"code_execution_calls": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"mcp_name": string | null,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"tool_name": string | null,"tool_version": string | null,"user_id": string | null,"web_search_calls": number
+                    "agent_revision": number | null,"agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"code_execution_calls": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"mcp_name": string | null,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"tool_name": string | null,"tool_version": string | null,"user_id": string | null,"web_search_calls": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"mcp_name"?: string | null,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"tool_name"?: string | null,"tool_version"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
+                    "agent_revision"?: number | null,"agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"mcp_name"?: string | null,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"tool_name"?: string | null,"tool_version"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
                   }
                   Update: {
-                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"mcp_name"?: string | null,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"tool_name"?: string | null,"tool_version"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
+                    "agent_revision"?: number | null,"agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"mcp_name"?: string | null,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"tool_name"?: string | null,"tool_version"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
                   }
                   Relationships: [
                     {
@@ -1151,6 +1171,14 @@ isOneToOne: false
                 },"operator_acts": {
                   Row: {
                     "act": string | null,"at": string | null,"client_id": string | null,"details": Json | null,"id": number | null,"master_task_id": string | null,"operator_email": string | null,"operator_id": string | null,"owner_email": string | null,"owner_id": string | null,"reason": string | null,"task_id": string | null,"tool_name": string | null,"tool_slug": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_agent_revisions": {
+                  Row: {
+                    "agent_slug": string | null,"author": string | null,"content_hash": string | null,"created_at": string | null,"created_by": string | null,"definition": Json | null,"is_current": boolean | null,"revision": number | null
                   }
                   ComputedFields: never
                   Relationships: [
