@@ -221,7 +221,6 @@ end;
 $$;
 comment on function private.rollback_agent(text, int, text) is
   'Writes an earlier revision of an agent (null: the one before the newest) as its newest, and returns the newest number. Raises AGENT_NOT_FOUND, REVISION_NOT_FOUND, and the codes of id_of() for what the revision names and no longer exists.';
-grant execute on function private.rollback_agent(text, int, text) to service_role;
 
 create function private.operator_agent_revisions()
 returns table (

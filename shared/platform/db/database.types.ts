@@ -377,14 +377,14 @@ isOneToOne: false
                   ]
                 },"llm_providers": {
                   Row: {
-                    "api": string,"api_key_secret_name": string | null,"base_url": string | null,"default_model": string,"display_name": string,"id": string,"is_active": boolean,"name": string,"requires_api_key": boolean
+                    "api": string,"api_key_secret_name": string | null,"base_url": string | null,"default_model": string,"display_name": string,"id": string,"is_active": boolean,"is_free": boolean,"name": string,"requires_api_key": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"default_model": string,"display_name": string,"id"?: string,"is_active"?: boolean,"name": string,"requires_api_key"?: boolean
+                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"default_model": string,"display_name": string,"id"?: string,"is_active"?: boolean,"is_free"?: boolean,"name": string,"requires_api_key"?: boolean
                   }
                   Update: {
-                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"default_model"?: string,"display_name"?: string,"id"?: string,"is_active"?: boolean,"name"?: string,"requires_api_key"?: boolean
+                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"default_model"?: string,"display_name"?: string,"id"?: string,"is_active"?: boolean,"is_free"?: boolean,"name"?: string,"requires_api_key"?: boolean
                   }
                   Relationships: [
                     
@@ -521,14 +521,14 @@ isOneToOne: false
                   ]
                 },"mcp_tool_models": {
                   Row: {
-                    "default_model": string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms": number | null,"tool_name": string
+                    "accepts_compatible": boolean,"default_model": string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms": number | null,"tool_name": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "default_model"?: string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms"?: number | null,"tool_name": string
+                    "accepts_compatible"?: boolean,"default_model"?: string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms"?: number | null,"tool_name": string
                   }
                   Update: {
-                    "default_model"?: string | null,"default_provider"?: string,"mcp_name"?: string,"supported_providers"?: (string)[],"timeout_ms"?: number | null,"tool_name"?: string
+                    "accepts_compatible"?: boolean,"default_model"?: string | null,"default_provider"?: string,"mcp_name"?: string,"supported_providers"?: (string)[],"timeout_ms"?: number | null,"tool_name"?: string
                   }
                   Relationships: [
                     
