@@ -7,7 +7,7 @@ create table public.mcp_tool_models (
   default_model text,
   supported_providers text[] not null,
   timeout_ms int check (timeout_ms between 1 and 600000),
-  accepts_compatible boolean not null default false,
+  accepts_compatible boolean default false,
   primary key (mcp_name, tool_name),
   constraint mcp_tool_models_default_is_supported check (default_provider = any (supported_providers))
 );
@@ -22,7 +22,7 @@ comment on column public.mcp_tool_models.default_model is
 comment on column public.mcp_tool_models.supported_providers is
   'llm_providers.name, in the order in which they are called when one fails. Names without an active row are skipped.';
 comment on column public.mcp_tool_models.accepts_compatible is
-  'True: a caller may also name any other active provider that speaks OpenAI''s wire format at an address of its own.';
+  'True: a caller may also name any other active provider that speaks OpenAI''s wire format at an address of its own. Null is false.';
 comment on column public.mcp_tool_models.timeout_ms is
   'For a whole call of the tool, including several model calls, unless mcp_policies sets a timeout. Null: the gateway''s default.';
 
