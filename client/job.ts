@@ -1,6 +1,6 @@
 import { EventReader } from "./event_reader.ts";
 import type { JobChannels } from "./job_channels.ts";
-import type { JobEvent, JobStatus, TaskError } from "./job_event.ts";
+import type { JobEvent, JobStatus, TaskError, TaskWarning } from "./job_event.ts";
 import { deltaOf, TextAssembly, type TextPart } from "./job_text.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { Queue } from "./queue.ts";
@@ -38,6 +38,7 @@ interface TaskRow {
   readonly status: JobStatus;
   readonly output: Json;
   readonly error: TaskError | null;
+  readonly warnings: readonly TaskWarning[];
 }
 
 /** What a job's handle works with. */
@@ -107,6 +108,15 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
   /** The status of the job now. @throws SwarmClientError */
   async status(options: RequestOptions = {}): Promise<JobStatus> {
     return (await this.#readRow(options)).status;
+  }
+
+  /**
+   * Tools that failed and have not succeeded since: the result may be incomplete or guessed.
+   *
+   * @throws SwarmClientError
+   */
+  async warnings(options: RequestOptions = {}): Promise<readonly TaskWarning[]> {
+    return (await this.#readRow(options)).warnings;
   }
 
   /**
@@ -268,7 +278,7 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
     const [row] = await readRows<TaskRow>(
       this.#context.supabase,
       "tasks",
-      (tasks) => tasks.select("status,output,error").eq("id", this.id).limit(1),
+      (tasks) => tasks.select("status,output,error,warnings").eq("id", this.id).limit(1),
       options,
     );
     if (row !== undefined) return row;

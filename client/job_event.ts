@@ -24,6 +24,16 @@ export interface TaskError {
   readonly details?: Json;
 }
 
+/** A tool that failed in a task and has not succeeded since. */
+export interface TaskWarning {
+  readonly server?: string;
+  /** Missing when the whole server was unavailable. */
+  readonly tool?: string;
+  readonly code?: string;
+  readonly message?: string;
+  readonly step_seq?: number;
+}
+
 /** Tokens of a model call, and what they cost. */
 export interface ModelUsage {
   readonly model: string;
@@ -96,8 +106,8 @@ export interface JobEventData {
     readonly retry_at: string;
     readonly reason: string;
   };
-  "task.completed": { readonly output?: Json };
-  "task.failed": { readonly error: TaskError };
+  "task.completed": { readonly output?: Json; readonly warnings?: readonly TaskWarning[] };
+  "task.failed": { readonly error: TaskError; readonly warnings?: readonly TaskWarning[] };
   "task.cancelled": { readonly error?: TaskError };
   "model.started": ModelStep;
   /** The call was cut; `usage` is an estimate. */

@@ -20,6 +20,7 @@ export type {
   JobStatus,
   ReviewKind,
   TaskError,
+  TaskWarning,
 } from "./job_event.ts";
 export type { TextPart } from "./job_text.ts";
 export type { JobFilters, JobListOptions, JobSummary } from "./jobs.ts";

@@ -24,6 +24,8 @@ export async function readSupabaseJsScript(): Promise<string> {
 }
 /** Writes the declarations of the client. */
 export const loadTypescript = async () => (await import("npm:typescript@5.9.3")).default;
+/** Shows how a text changes. */
+export const loadDiff = () => import("npm:diff@9.0.0");
 export const loadYaml = () => import("npm:yaml@2.9.1");
 export const loadToml = () => import("npm:smol-toml@1.9.1");
 

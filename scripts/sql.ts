@@ -1,35 +1,61 @@
 /** `deno task sql`: runs statements or a prompt on the database of the running stack. */
-import { createSql, type Sql } from "../shared/platform/db/sql_client.ts";
+import { createSql, type Sql, type SqlNotice } from "../shared/platform/db/sql_client.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
 import { readLines } from "../stack/functions/read_lines.ts";
 import { formatTable } from "./sql/format_table.ts";
-import { red, writeError, writeLine, writeText } from "./terminal.ts";
+import { red, writeError, writeLine, writeText, yellow } from "./terminal.ts";
 
 await runCommand({
   name: "deno task sql",
-  summary: "Runs SQL as role postgres: the given statements, or a prompt.",
+  summary:
+    "Runs SQL as role postgres: the given statements, those of a file or of standard input, or a prompt.",
   positionals: '["select …"]',
   options: {
+    file: {
+      type: "string",
+      short: "f",
+      placeholder: "FILE",
+      help: "Run the statements of a file; - is standard input.",
+    },
     db: DATABASE_OPTION,
     json: { type: "boolean", help: "Print each result as one line of JSON." },
   },
 }, async ({ values, positionals }) => {
   const url = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
   const print = values.json ? printJson : printTable;
-  const isInteractive = positionals.length === 0 && Deno.stdin.isTerminal();
+  const given = positionals.join(" ");
+  if (values.file !== undefined && given !== "") {
+    throw new CommandError("Cannot run both --file and statements: pass one of them");
+  }
+  const isInteractive = values.file === undefined && given === "" && Deno.stdin.isTerminal();
   if (isInteractive && !values.json && await runPsql(url)) return;
-  const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm sql" });
+  const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm sql", reportNotice });
   try {
-    if (positionals.length > 0) return await run(sql, positionals.join(" "), print);
     if (isInteractive) return await prompt(sql, print);
-    await run(sql, await new Response(Deno.stdin.readable).text(), print);
+    await run(sql, given === "" ? await readStatements(values.file ?? "-") : given, print);
   } finally {
     await sql.end({ timeout: 1 });
   }
 });
+
+/** @throws CommandError when the file cannot be read. */
+async function readStatements(path: string): Promise<string> {
+  if (path === "-") return await new Response(Deno.stdin.readable).text();
+  try {
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new CommandError(`Cannot read the statements: there is no file ${path}`);
+  }
+}
+
+function reportNotice({ severity, message, hint }: SqlNotice): void {
+  const text = `${severity.toLowerCase()}: ${message}.${hint === undefined ? "" : ` ${hint}`}`;
+  writeError(severity === "WARNING" ? yellow(text, Deno.stderr) : text);
+}
 
 type Result =
   & Readonly<{ command: string; count: number; columns?: unknown }>

@@ -112,6 +112,11 @@ function readyJson(stack: LocalPlatform, consoleUrl: string | null): string {
     functions: stack.functions,
     allowed_hosts: stack.callers.hosts,
     allowed_origins: stack.callers.origins,
+    local_models: stack.localModels === null ? null : {
+      url: stack.localModels.baseUrl,
+      model: stack.localModels.model,
+      source: stack.localModels.source,
+    },
     other_ports: stack.opened,
     function_limits: {
       cpu_soft_ms: cpu?.softMs ?? null,
@@ -135,6 +140,7 @@ function readyText(
     ["Secret key", stack.secretKey],
     ["Functions", stack.functions.join(", ")],
     ["Files", `${files} (for planner and reader)`],
+    ["Local model", describeLocalModels(stack)],
     ["Limits", describeLimits(stack.functionLimits)],
     ...stack.opened.map(({ url, serves }) => ["Also open", `${url} (${serves})`] as const),
     ["Open to", describeCallers(stack)],
@@ -144,6 +150,13 @@ function readyText(
     ...rows.map(([label, value]) => `  ${label.padEnd(16)}${value}`),
     dim("Press Ctrl-C to stop."),
   ].join("\n");
+}
+
+function describeLocalModels({ localModels }: LocalPlatform): string {
+  if (localModels === null) return "none found; set OPENAI_BASE_URL or start a model server";
+  const { baseUrl, model, source } = localModels;
+  const answer = model === null ? "does not answer yet" : model;
+  return `${baseUrl} (${source}: ${answer}), the provider local-model`;
 }
 
 /** Says who may use the ports, and what they can spend. */

@@ -1,15 +1,19 @@
 -- Initial data of a new project: model providers, and three agents for trying out the platform.
 -- Running it again does not change existing rows.
 
-insert into public.llm_providers (name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name)
+insert into public.llm_providers (
+  name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name, is_free, is_active
+)
 values
-  ('openai', 'OpenAI', 'openai', null, 'gpt-5.4-mini', true, 'OPENAI_API_KEY'),
-  ('anthropic', 'Anthropic', 'anthropic', null, 'claude-haiku-5-5', true, 'ANTHROPIC_API_KEY'),
-  ('google', 'Google Gemini', 'google', null, 'gemini-3.8-flash', true, 'GOOGLE_API_KEY'),
-  ('openrouter', 'OpenRouter', 'openai', 'https://openrouter.ai/api/v1', 'openai/gpt-5.4-mini', true, 'OPENROUTER_API_KEY'),
-  ('ollama', 'Ollama', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null),
+  ('openai', 'OpenAI', 'openai', null, 'gpt-5.4-mini', true, 'OPENAI_API_KEY', false, true),
+  ('anthropic', 'Anthropic', 'anthropic', null, 'claude-haiku-5-5', true, 'ANTHROPIC_API_KEY', false, true),
+  ('google', 'Google Gemini', 'google', null, 'gemini-3.8-flash', true, 'GOOGLE_API_KEY', false, true),
+  ('openrouter', 'OpenRouter', 'openai', 'https://openrouter.ai/api/v1', 'openai/gpt-5.4-mini', true, 'OPENROUTER_API_KEY', false, true),
+  ('ollama', 'Ollama', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null, true, true),
+  -- The embedded stack sets its address and its model, and activates it, when it finds a model server.
+  ('local-model', 'Local model server', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null, true, false),
   -- Answers for the agents below from a script, without an API key; the embedded stack sets its address.
-  ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false, null)
+  ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false, null, true, true)
 on conflict (name) do nothing;
 
 -- List prices and the dates of retirement, read on 2026-11-23. A change of prices is a new row with its own valid_from.
@@ -35,7 +39,7 @@ from (
     ('google', 'gemini-3.8-flash', 1500000, 150000, null, 7500000, 0, '2027-01-01', null),
     ('google', 'gemini-embedding-001', 150000, 150000, null, 0, 0, '2025-07-14', '2028-05-14'),
     ('google', 'gemini-embedding-2', 200000, 200000, null, 0, 0, '2026-04-22', null),
-    -- Local models.
+    -- Local models; a free provider needs no rows.
     ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01', null),
     ('demo', 'demo', 0, 0, null, 0, 0, '2026-01-01', null)
 ) as price (
@@ -44,79 +48,66 @@ from (
 join public.llm_providers as provider on provider.name = price.provider
 on conflict do nothing;
 
-insert into public.agents (name, slug, description, system_prompt, provider_id, temperature)
-select agent.name, agent.slug, agent.description, agent.system_prompt, provider.id, 0.2
-from (
-  values
-    (
-      'Planner',
-      'planner',
-      'Plans a report over a folder of Markdown files, hands the reading to readers and writes it up.',
-      'You write a report over a folder of Markdown documents.
-1. Load the skill report-writing and follow it.
-2. Use the file tools to list the Markdown files in the folder that the task names.
-3. Hand each file to the agent reader with create_subtask, all in one turn. The input is {"path": "<path of the file>"}.
-4. When every reader has answered, save their digests with save_intermediate_data under the key digests.
-5. Request a human review of your outline with request_human_review, and follow the answer.
-6. Save the finished report as Markdown with save_intermediate_data under the key report.md.
-7. Finish with complete_task; the output is {"report": "report.md", "files": <number of files>, "summary": "<two sentences>"}.
-If no reader could read a file, mention it in the report and continue without it.'
-    ),
-    (
-      'Reader',
-      'reader',
-      'Reads one Markdown file and answers with its digest.',
-      'You read one Markdown file with the file tools. Its path is in the input.
-Find its title, its headings, its number of words and its first sentence.
-Save them with save_intermediate_data under the key digest, then finish with complete_task with the same object
-{"path", "title", "headings", "words", "first_sentence"} as output.'
-    ),
-    (
-      'Writer',
-      'writer',
-      'Writes a short announcement, asks a person to approve it and answers with the approved text.',
-      'You write a short announcement about the topic in the input.
-1. Write a draft of two sentences.
-2. Ask a person to approve it with request_human_review; the context is {"draft": "<the draft>"}.
-3. If the draft is rejected, finish with complete_task and the output {"announcement": null, "review": "<the comments>"}.
-4. If it is approved, make the changes that the comments request, and finish with complete_task and the output
-{"announcement": "<the text>", "review": "<the comments>"}.'
-    )
-) as agent (name, slug, description, system_prompt)
-cross join public.llm_providers as provider
-where provider.name = 'demo'
-on conflict (slug) do nothing;
-
-insert into public.agent_handoffs (agent_id, target_agent_id)
-select planner.id, reader.id
-from public.agents as planner
-cross join public.agents as reader
-where planner.slug = 'planner' and reader.slug = 'reader'
-on conflict do nothing;
-
-insert into public.skills (skill_id, name, description, instructions, resources)
-values (
-  'report-writing',
-  'report-writing',
-  'How to write a short, checkable report over several documents. Use it whenever the result is a report.',
-  '# Writing a report
-
-1. In the first paragraph, say which documents were read and what the report contains.
-2. Give each document a section with its title, a one-sentence summary and its size in words.
-3. State only facts from the digests. Name each document that could not be read.
-4. End with the section "Review": who approved the report, and their comments.
-
-The resource `outline.md` is the outline to fill in.',
-  '{"outline.md": "# Report: <folder>\n\n<which documents were read>\n\n## <title of a document>\n\n<summary> (<words> words, `<path>`)\n\n## Review\n\n<who approved it, and their comments>\n"}'
-)
-on conflict (skill_id) do nothing;
-
-insert into public.agent_skills (agent_id, skill_id, priority)
-select agent.id, skill.id, 1
-from public.agents as agent
-cross join public.skills as skill
-where agent.slug = 'planner' and skill.skill_id = 'report-writing'
-on conflict do nothing;
+-- Three agents for trying out the platform.
+-- Generated from agents/ by `deno task schemas:generate`.
+select private.seed_definitions($definitions$
+[
+  {
+    "kind": "agent",
+    "slug": "planner",
+    "definition": {
+      "display_name": "Planner",
+      "description": "Plans a report over a folder of Markdown files, hands the reading to readers and writes it up.",
+      "prompt": "You write a report over a folder of Markdown documents.\n1. Load the skill report-writing and follow it.\n2. Use the file tools to list the Markdown files in the folder that the task names.\n3. Hand each file to the agent reader with create_subtask, all in one turn. The input is {\"path\": \"<path of the file>\"}.\n4. When every reader has answered, save their digests with save_intermediate_data under the key digests.\n5. Request a human review of your outline with request_human_review, and follow the answer.\n6. Save the finished report as Markdown with save_intermediate_data under the key report.md.\n7. Finish with complete_task; the output is {\"report\": \"report.md\", \"files\": <number of files>, \"summary\": \"<two sentences>\"}.\nIf no reader could read a file, mention it in the report and continue without it.",
+      "provider": "demo",
+      "temperature": 0.2,
+      "handoffs": [
+        "reader"
+      ],
+      "skills": [
+        "report-writing"
+      ]
+    }
+  },
+  {
+    "kind": "agent",
+    "slug": "reader",
+    "definition": {
+      "display_name": "Reader",
+      "description": "Reads one Markdown file and answers with its digest.",
+      "prompt": "You read one Markdown file with the file tools. Its path is in the input.\nFind its title, its headings, its number of words and its first sentence.\nSave them with save_intermediate_data under the key digest, then finish with complete_task with the same object\n{\"path\", \"title\", \"headings\", \"words\", \"first_sentence\"} as output.",
+      "provider": "demo",
+      "temperature": 0.2
+    }
+  },
+  {
+    "kind": "agent",
+    "slug": "writer",
+    "definition": {
+      "display_name": "Writer",
+      "description": "Writes a short announcement, asks a person to approve it and answers with the approved text.",
+      "prompt": "You write a short announcement about the topic in the input.\n1. Write a draft of two sentences.\n2. Ask a person to approve it with request_human_review; the context is {\"draft\": \"<the draft>\"}.\n3. If the draft is rejected, finish with complete_task and the output {\"announcement\": null, \"review\": \"<the comments>\"}.\n4. If it is approved, make the changes that the comments request, and finish with complete_task and the output\n{\"announcement\": \"<the text>\", \"review\": \"<the comments>\"}.",
+      "provider": "demo",
+      "temperature": 0.2
+    }
+  },
+  {
+    "kind": "skill",
+    "slug": "report-writing",
+    "definition": {
+      "name": "report-writing",
+      "description": "How to write a short, checkable report over several documents. Use it whenever the result is a report.",
+      "version": "1.0.0",
+      "instructions": "# Writing a report\n\n1. In the first paragraph, say which documents were read and what the report contains.\n2. Give each document a section with its title, a one-sentence summary and its size in words.\n3. State only facts from the digests. Name each document that could not be read.\n4. End with the section \"Review\": who approved the report, and their comments.\n\nThe resource `outline.md` is the outline to fill in.",
+      "resources": {
+        "outline.md": "# Report: <folder>\n\n<which documents were read>\n\n## <title of a document>\n\n<summary> (<words> words, `<path>`)\n\n## Review\n\n<who approved it, and their comments>\n"
+      },
+      "metadata": {}
+    }
+  }
+]
+$definitions$);
+-- End of the generated part.
 
 -- Tool servers that are part of the product, so that agents can have their tools immediately. The functions
 -- mcp and mcp-execute add the servers of later versions when they first run.

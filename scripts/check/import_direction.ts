@@ -19,7 +19,7 @@ const FOUNDATION: readonly RegExp[] = [
 
 /** The core makes decisions and does no I/O. It depends on ports, which belong to it anywhere. */
 const CORE: readonly RegExp[] = [
-  /^shared\/engine\/(agent|skills)\//,
+  /^shared\/engine\/(agent|definitions|skills)\//,
   /^shared\/gateway\/tool_contracts\//,
   /^shared\/models\/tool_schemas\//,
   /^shared\/platform\/secrets\//,

@@ -4,6 +4,8 @@ import { nearestNames } from "../../shared/platform/values/nearest_names.ts";
 /** One flag of a command. */
 export interface CommandOption {
   readonly type: "string" | "boolean";
+  /** One letter that stands for the name. @default none */
+  readonly short?: string;
   /** One line for `--help`, with unit and default where they apply. */
   readonly help: string;
   /** The placeholder of the value in `--help`, for example `N`. Only for `string`. */
@@ -53,9 +55,12 @@ export function readCommandLine<const Options extends Record<string, CommandOpti
   }
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
+      args: args.map(asPositional),
       options: Object.fromEntries(
-        Object.entries(spec.options).map(([name, { type }]) => [name, { type }]),
+        Object.entries(spec.options).map(([name, { type, short }]) => [
+          name,
+          short === undefined ? { type } : { type, short },
+        ]),
       ),
       allowPositionals: spec.positionals !== undefined,
       strict: true,
@@ -75,6 +80,11 @@ export function readCommandLine<const Options extends Record<string, CommandOpti
   }
 }
 
+/** No flag has a space or a line break in its name: a text with one may begin with an SQL comment. */
+function asPositional(arg: string): string {
+  return /^--(\s|[^=]*\n)/.test(arg) ? `\n${arg}` : arg;
+}
+
 /** The flag that an unknown one was probably meant to be, as a question; empty if none is similar. */
 function suggestion(spec: CommandSpec<Record<string, CommandOption>>, error: unknown): string {
   if (!(error instanceof Error)) return "";
@@ -86,7 +96,9 @@ function suggestion(spec: CommandSpec<Record<string, CommandOption>>, error: unk
 
 function helpText(spec: CommandSpec<Record<string, CommandOption>>): string {
   const flags = Object.entries(spec.options).map(([name, option]) => ({
-    flag: `--${name}${option.type === "string" ? ` ${option.placeholder ?? "VALUE"}` : ""}`,
+    flag: `${option.short === undefined ? "" : `-${option.short}, `}--${name}${
+      option.type === "string" ? ` ${option.placeholder ?? "VALUE"}` : ""
+    }`,
     help: option.help,
   }));
   flags.push({ flag: "--help", help: "Show this help." });

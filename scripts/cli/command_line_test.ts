@@ -69,3 +69,25 @@ Deno.test("readCommandLine() explains every flag on --help, regardless of other 
 
   assert.match(line.kind === "help" ? line.text : "", /--port N\s+Port of the API\.\n.*--json/s);
 });
+
+Deno.test("readCommandLine() takes a text that begins with an SQL comment as an argument", () => {
+  const spec = { ...SPEC, positionals: "[sql]" };
+
+  const line = readCommandLine(spec, ["-- All jobs\nselect 1;", "--json"]);
+  const short = readCommandLine(spec, ["--all jobs\nselect 1;"]);
+
+  assert.deepEqual(line.kind === "run" && line.positionals, ["\n-- All jobs\nselect 1;"]);
+  assert.equal(line.kind === "run" && line.values.json, true);
+  assert.deepEqual(short.kind === "run" && short.positionals, ["\n--all jobs\nselect 1;"]);
+});
+
+Deno.test("readCommandLine() reads an option by its letter, which the help shows", () => {
+  const file = { type: "string", short: "f", placeholder: "FILE", help: "A file." } as const;
+  const spec = { ...SPEC, options: { file } };
+
+  const line = readCommandLine(spec, ["-f", "a.sql"]);
+  const help = readCommandLine(spec, ["--help"]);
+
+  assert.equal(line.kind === "run" && line.values.file, "a.sql");
+  assert.match(help.kind === "help" ? help.text : "", /-f, --file FILE\s+A file\./);
+});

@@ -12,8 +12,13 @@ export const MODEL_VARIABLES = {
   ANTHROPIC_API_KEY: key("Key of Anthropic, copied to Vault at each start."),
   GOOGLE_API_KEY: key("Key of Google Gemini, copied to Vault at each start."),
   OPENROUTER_API_KEY: key("Key of OpenRouter, copied to Vault at each start."),
+  OPENAI_BASE_URL: {
+    purpose:
+      "Address of a model server in OpenAI's wire format, for the provider local-model. With OPENAI_API_KEY, that key is sent to it.",
+    defaultText: "a server on a usual port of this machine",
+  },
   OLLAMA_HOST: {
-    purpose: "Address of an Ollama server.",
+    purpose: "Address of an Ollama server, for the providers ollama and local-model.",
     defaultText: "http://127.0.0.1:11434",
   },
   GITHUB_TOKEN: key("Token for repositories that Quoth reads, copied to Vault at each start."),

@@ -6,7 +6,8 @@ import { type FileProblem, McpsFileError, type ReadEntry } from "./read_mcps_fil
 import { readRegistry, type Transaction } from "./registry_state.ts";
 import { SECRET_PREFIX, type WantedServer, wantedServer } from "./wanted_server.ts";
 
-interface SyncOptions {
+/** What to sync. */
+export interface SyncOptions {
   /** Name of the file in error messages. */
   readonly fileName: string;
   readonly entries: readonly ReadEntry[];
@@ -28,23 +29,32 @@ const MAX_SECRET_CHARACTERS = 8_192;
  * DATABASE_UNAVAILABLE.
  */
 export async function syncMcps(sql: Sql, options: SyncOptions): Promise<SyncPlan> {
-  const { entries, environment, isDryRun, fileName } = options;
-  const wanted = entries.map(wantedServer);
-  const values = credentialsOf(wanted, environment, fileName);
-  const work = async (transaction: Transaction) => {
-    if (!isDryRun) await waitForTurn(transaction);
-    const state = await readRegistry(transaction, wanted, values);
-    const plan = planSync(wanted, state, new Set(values.keys()));
-    if ("problems" in plan) throw new McpsFileError(fileName, plan.problems);
-    if (!isDryRun) await applyPlan(transaction, plan, values);
-    return plan;
-  };
+  const work = (transaction: Transaction) => syncInTransaction(transaction, options);
   try {
-    return isDryRun ? await sql.begin("read only", work) : await sql.begin(work);
+    return options.isDryRun ? await sql.begin("read only", work) : await sql.begin(work);
   } catch (error) {
     if (error instanceof McpsFileError) throw error;
     throw toSwarmError(error, "sync the external MCP servers");
   }
+}
+
+/**
+ * The same as a part of a transaction of the caller.
+ *
+ * @throws McpsFileError
+ */
+export async function syncInTransaction(
+  transaction: Transaction,
+  { entries, environment, isDryRun, fileName }: SyncOptions,
+): Promise<SyncPlan> {
+  const wanted = entries.map(wantedServer);
+  const values = credentialsOf(wanted, environment, fileName);
+  if (!isDryRun) await waitForTurn(transaction);
+  const state = await readRegistry(transaction, wanted, values);
+  const plan = planSync(wanted, state, new Set(values.keys()));
+  if ("problems" in plan) throw new McpsFileError(fileName, plan.problems);
+  if (!isDryRun) await applyPlan(transaction, plan, values);
+  return plan;
 }
 
 /** Returns the values of the set variables, by name. */

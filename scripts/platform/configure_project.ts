@@ -1,10 +1,14 @@
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import type { LocalModels } from "./find_local_models.ts";
 import { ollamaUrl } from "./ollama_url.ts";
 import { storeSecret } from "./store_secret.ts";
 import type { Environment } from "../../stack/stack_environment.ts";
 
 /** The seeded provider whose models are scripts. */
 const SCRIPTED_PROVIDER = "demo";
+
+/** The seeded provider for the model server of this machine. */
+const LOCAL_PROVIDER = "local-model";
 
 /** The embedder that this machine serves. Its migration sets the name. */
 const LOCAL_EMBEDDER = "minilm-l6-v2+hash384@1";
@@ -19,6 +23,8 @@ export interface ProjectConfiguration {
   /** Origin of the embedding server, which needs no key. */
   readonly embeddingUrl: string;
   readonly environment: Environment;
+  /** The model server that was found; null if there is none. */
+  readonly localModels: LocalModels | null;
 }
 
 /**
@@ -30,7 +36,7 @@ export interface ProjectConfiguration {
  * @returns The names of the copied secrets.
  */
 export async function configureProject(
-  { dbUrl, apiUrl, scriptedModelUrl, embeddingUrl, environment }: ProjectConfiguration,
+  { dbUrl, apiUrl, scriptedModelUrl, embeddingUrl, environment, localModels }: ProjectConfiguration,
 ): Promise<readonly string[]> {
   const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "supaswarm start" });
   try {
@@ -43,6 +49,7 @@ export async function configureProject(
       update public.embedders set base_url = ${`${embeddingUrl}/v1`}, is_active = true
       where name = ${LOCAL_EMBEDDER}
     `;
+    await configureLocalModels(sql, localModels, environment);
     const { OLLAMA_HOST: ollamaHost } = environment;
     if (ollamaHost) {
       await sql`
@@ -62,6 +69,26 @@ export async function configureProject(
   } finally {
     await sql.end({ timeout: 1 });
   }
+}
+
+/** Without a server the provider is inactive, so that an agent's error says so. */
+async function configureLocalModels(
+  sql: Sql,
+  found: LocalModels | null,
+  { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: key }: Environment,
+): Promise<void> {
+  if (found === null) {
+    await sql`update public.llm_providers set is_active = false where name = ${LOCAL_PROVIDER}`;
+    return;
+  }
+  // Only the server of OPENAI_BASE_URL may get that key, and only such a server may cost something.
+  const hasKey = Boolean(baseUrl && key);
+  await sql`
+    update public.llm_providers
+    set base_url = ${found.baseUrl}, default_model = coalesce(${found.model}, default_model),
+      requires_api_key = ${hasKey}, api_key_secret_name = ${hasKey ? "OPENAI_API_KEY" : null},
+      is_free = ${!hasKey}, is_active = true
+    where name = ${LOCAL_PROVIDER}`;
 }
 
 async function namedSecrets(sql: Sql): Promise<readonly string[]> {

@@ -9,7 +9,7 @@ import { DEMO_AGENTS } from "../models/demo_agents.ts";
 import { type ModelServer, startModelServer } from "../models/model_server.ts";
 import { configureProject } from "./configure_project.ts";
 import { checkSettings, functionSettings } from "./function_settings.ts";
-import { ollamaUrl } from "./ollama_url.ts";
+import { findLocalModels, type LocalModels } from "./find_local_models.ts";
 import { registerLocalFiles } from "./register_local_files.ts";
 
 /** A running stack with the platform. */
@@ -20,6 +20,8 @@ export interface LocalPlatform extends Stack {
   readonly opened: readonly OpenedPort[];
   /** Names of the secrets that were copied to Vault, and which jobs use. */
   readonly copiedSecrets: readonly string[];
+  /** The model server of the provider local-model; null if none was found. */
+  readonly localModels: LocalModels | null;
 }
 
 /** A port of this machine. */
@@ -45,7 +47,7 @@ export interface PlatformOptions extends Omit<StackOptions, "functionSettings" |
 export async function startPlatform(options: PlatformOptions): Promise<LocalPlatform> {
   const env = options.env ?? await readEnvironment(options.projectRoot);
   checkSettings(env);
-  if (env.OLLAMA_HOST) ollamaUrl(env.OLLAMA_HOST);
+  const localModels = await findLocalModels(env);
   const models = Promise.withResolvers<ModelServer>();
   const opened: OpenedPort[] = [];
   const copiedSecrets: string[] = [];
@@ -60,7 +62,7 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
       return {
         prepare: async (stack) => {
           copiedSecrets.push(
-            ...await prepareProject({ ...stack, models: server, env, stops, opened }),
+            ...await prepareProject({ ...stack, models: server, env, stops, opened, localModels }),
           );
           await serveFiles(options.filesFolder, { ...stack, stops, opened });
           await publishContext(options, { ...stack, stops });
@@ -68,7 +70,7 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
       };
     },
   });
-  return { ...stack, models: await models.promise, opened, copiedSecrets };
+  return { ...stack, models: await models.promise, opened, copiedSecrets, localModels };
 }
 
 async function startScriptedModels(stops: StopSequence): Promise<ModelServer> {
@@ -78,13 +80,14 @@ async function startScriptedModels(stops: StopSequence): Promise<ModelServer> {
 }
 
 /** @returns The names of the secrets that were copied to Vault. */
-async function prepareProject({ dbUrl, apiUrl, models, env, stops, opened }: {
+async function prepareProject({ dbUrl, apiUrl, models, env, stops, opened, localModels }: {
   readonly dbUrl: string;
   readonly apiUrl: string;
   readonly models: ModelServer;
   readonly env: Environment;
   readonly stops: StopSequence;
   readonly opened: OpenedPort[];
+  readonly localModels: LocalModels | null;
 }): Promise<readonly string[]> {
   const embeddings = startEmbeddingServer();
   opened.push({ url: embeddings.url, serves: "embeddings" });
@@ -95,6 +98,7 @@ async function prepareProject({ dbUrl, apiUrl, models, env, stops, opened }: {
     scriptedModelUrl: models.url,
     embeddingUrl: embeddings.url,
     environment: env,
+    localModels,
   });
 }
 

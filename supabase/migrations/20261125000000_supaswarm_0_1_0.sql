@@ -23,7 +23,8 @@ begin
       select format('the schema %s exists', wanted.name)
       from unnest(array[
         'private', 'supaswarm_growth_guards', 'supaswarm_key_guards', 'supaswarm_number_guards',
-        'supaswarm_search_guards'
+        'supaswarm_search_guards', 'supaswarm_shape_guards', 'supaswarm_text_guards',
+        'supaswarm_word_guards'
       ]) as wanted (name)
       where to_regnamespace(wanted.name) is not null
     )
@@ -32,14 +33,15 @@ begin
       from unnest(array[
         'public.agent_approvals', 'public.agent_audience', 'public.agent_fallbacks',
         'public.agent_guardrails', 'public.agent_handoffs', 'public.agent_mcp_connections',
-        'public.agent_skills', 'public.agent_tool_usage', 'public.agent_tools', 'public.agent_usage',
-        'public.agents', 'public.auth_events', 'public.conversations', 'public.dead_letters',
-        'public.document_embeddings', 'public.document_moves', 'public.documents', 'public.embedders',
-        'public.human_reviews', 'public.job_status_count', 'public.job_summary', 'public.job_usage',
-        'public.llm_providers', 'public.maintenance_failures', 'public.mcp_executions',
+        'public.agent_revisions', 'public.agent_skills', 'public.agent_tool_usage', 'public.agent_tools',
+        'public.agent_usage', 'public.agents', 'public.auth_events', 'public.conversations',
+        'public.dead_letters', 'public.document_embeddings', 'public.document_moves', 'public.documents',
+        'public.embedders', 'public.human_reviews', 'public.job_status_count', 'public.job_summary',
+        'public.job_usage', 'public.llm_providers', 'public.maintenance_failures', 'public.mcp_executions',
         'public.mcp_failures', 'public.mcp_feedback', 'public.mcp_grants', 'public.mcp_policies',
         'public.mcp_tool_models', 'public.mcp_tools_cache', 'public.messages', 'public.model_policies',
         'public.model_prices', 'public.model_windows', 'public.oldest_snapshots', 'public.operator_acts',
+        'public.operator_agent_revisions', 'public.operator_configuration_problems',
         'public.operator_dead_letters', 'public.operator_maintenance_failures',
         'public.operator_queue_health', 'public.operator_releases', 'public.operator_retiring_models',
         'public.operator_servers', 'public.operator_stuck_tasks', 'public.operator_tool_definitions',
@@ -179,6 +181,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('FILE_TYPE_UNSUPPORTED', 422, 'tool_error', false, true),
   ('FILES_TOO_LARGE', 422, 'tool_error', false, true),
   ('SCHEDULE_CRON_INVALID', 400, 'tool_error', false, true),
+  ('SCHEDULE_INVALID', 400, 'tool_error', false, true),
   ('SCHEDULE_ZONE_INVALID', 400, 'tool_error', false, true),
   ('TASK_DELIVERIES_EXCEEDED', 500, 'tool_error', false, true),
   ('LEASE_LOST', 409, 'tool_error', false, true),
@@ -187,6 +190,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('QUOTA_EXCEEDED', 429, 'rate_limited', true, false),
   ('DEPTH_EXCEEDED', 422, 'tool_error', false, true),
   ('CHILDREN_EXCEEDED', 422, 'tool_error', false, true),
+  ('TURNS_EXCEEDED', 422, 'tool_error', false, true),
   ('STEPS_EXCEEDED', 422, 'tool_error', false, true),
   ('TASKS_EXCEEDED', 422, 'tool_error', false, true),
   ('BUDGET_EXCEEDED', 422, 'tool_error', false, true),
@@ -225,6 +229,9 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('TOOL_DEFINITION_CHANGED', 409, 'validation_error', false, true),
   ('RESOURCE_NOT_FOUND', 404, 'tool_error', false, true),
   ('TOOL_CONFIG_INVALID', 422, 'config_error', false, false),
+  ('REVISION_NOT_FOUND', 404, 'tool_error', false, true),
+  ('AGENT_INVALID', 422, 'config_error', false, false),
+  ('PROVIDER_INVALID', 422, 'config_error', false, false),
   ('TOOL_ASKS_MORE', 422, 'config_error', false, false),
   ('TOOL_ARGUMENTS_INVALID', 422, 'validation_error', false, true),
   ('TOOL_RATE_LIMITED', 429, 'rate_limited', true, false),
@@ -355,6 +362,273 @@ comment on function public.schema_version() is
   'The release of this database, such as 0.1.0, which a client compares with its own. For signed-in users and the service.';
 revoke all on function public.schema_version() from public, anon, authenticated, service_role;
 grant execute on function public.schema_version() to authenticated, service_role;
+
+-- platform/nearest_names.sql
+
+-- Names that are similar to a mistyped one, for the hints of errors.
+
+create function private.sorted_letters(p_text text)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select string_agg(letter, '' order by letter) from regexp_split_to_table(lower(sorted_letters.p_text), '') as letter;
+$$;
+comment on function private.sorted_letters(text) is 'The letters of a text in lower case, sorted.';
+revoke all on function private.sorted_letters(text) from public;
+
+create function private.nearest_names(p_name text, p_known text[])
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  with near as (
+    select known.name, case
+      when lower(known.name) = lower(nearest_names.p_name) then 1
+      -- The same letters in another order.
+      when private.sorted_letters(known.name) = private.sorted_letters(nearest_names.p_name) then 0.9
+      else (
+        select count(*) from generate_series(1, length(known.name) - 1) as place
+        where strpos(lower(nearest_names.p_name), substr(lower(known.name), place, 2)) > 0
+      )::numeric / greatest(length(known.name), length(nearest_names.p_name))
+    end as likeness
+    from unnest(nearest_names.p_known) as known (name)
+    where length(nearest_names.p_name) <= 200
+  )
+  select string_agg(format('"%s"', name), ', ' order by likeness desc, name)
+  from (select * from near where likeness >= 0.3 order by likeness desc, name limit 3) as nearest;
+$$;
+comment on function private.nearest_names(text, text[]) is
+  'Up to three of the known names that are similar to a mistyped one, best match first; null when none is similar. Compares pairs of letters, and finds transposed ones.';
+revoke all on function private.nearest_names(text, text[]) from public;
+
+create function private.did_you_mean(p_name text, p_known text[])
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select coalesce('Did you mean ' || private.nearest_names(did_you_mean.p_name, did_you_mean.p_known) || '? ', '');
+$$;
+comment on function private.did_you_mean(text, text[]) is
+  'The question "Did you mean …? " with the known names that are similar to a mistyped one, followed by a space; empty when none is similar.';
+revoke all on function private.did_you_mean(text, text[]) from public;
+
+-- platform/row_problems.sql
+
+-- What is wrong with a row or a value, and the checks that every kind of row needs.
+
+create type private.row_problem as (field text, problem text, hint text);
+comment on type private.row_problem is
+  'What is wrong: the field as a path, the problem, which completes the sentence "<field> …", and what to write instead. All null: nothing.';
+
+create function private.assert_no_problem(p_problem private.row_problem, p_code text, p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_problem.field is not null then
+    perform private.raise_error(p_code,
+      format('Cannot %s: %s %s', p_attempt, p_problem.field, p_problem.problem), p_problem.hint);
+  end if;
+end;
+$$;
+comment on function private.assert_no_problem(private.row_problem, text, text) is
+  'Raises a problem with a code; p_attempt completes the sentence "Cannot …".';
+revoke all on function private.assert_no_problem(private.row_problem, text, text) from public;
+
+create function private.shown_value(p_value text)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case
+    when shown_value.p_value is null then 'is missing'
+    else 'is ' || to_json(left(shown_value.p_value, 200))::text
+  end;
+$$;
+comment on function private.shown_value(text) is 'The beginning of a problem: "is missing", or "is" and the quoted value, 200 characters at most.';
+revoke all on function private.shown_value(text) from public;
+
+create function private.choice_problem(p_field text, p_value text, p_known text[])
+returns private.row_problem
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_value = any (p_known) then
+    return null;
+  end if;
+  return row(p_field, private.shown_value(p_value),
+    private.did_you_mean(coalesce(p_value, ''), p_known)
+      || format('Allowed values are %s.', array_to_string(p_known, ', ')))::private.row_problem;
+end;
+$$;
+comment on function private.choice_problem(text, text, text[]) is
+  'The problem of a value, also a missing one, that is not one of the known values.';
+revoke all on function private.choice_problem(text, text, text[]) from public;
+
+create function private.url_problem(p_field text, p_url text)
+returns private.row_problem
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_url ~* '^https?://[^/?#\s]+' and p_url !~ '\s' then
+    return null;
+  end if;
+  return row(p_field, private.shown_value(p_url),
+    'Write an absolute URL that begins with https:// or http://.')::private.row_problem;
+end;
+$$;
+comment on function private.url_problem(text, text) is 'The problem of a text that is not an absolute http or https URL.';
+revoke all on function private.url_problem(text, text) from public;
+
+create function private.slug_problem(p_field text, p_slug text)
+returns private.row_problem
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_slug ~ '^[a-z0-9][a-z0-9_-]{0,62}$' then
+    return null;
+  end if;
+  return row(p_field, private.shown_value(p_slug),
+    'Write 1 to 63 lowercase letters, digits, - and _, beginning with a letter or digit.')::private.row_problem;
+end;
+$$;
+comment on function private.slug_problem(text, text) is 'The problem of a text that cannot be a slug.';
+revoke all on function private.slug_problem(text, text) from public;
+
+create function private.schema_keyword_problem(p_schema jsonb, p_field text, p_depth int)
+returns private.row_problem
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  c_types constant text[] := array['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
+  v_keyword text;
+  v_value jsonb;
+  v_item jsonb;
+  v_problem private.row_problem;
+  v_wanted text;
+begin
+  for v_keyword, v_value in select * from jsonb_each(p_schema) loop
+    v_wanted := case
+      when v_keyword in ('minimum', 'maximum', 'multipleOf') and jsonb_typeof(v_value) <> 'number' then 'a number'
+      when v_keyword in ('exclusiveMinimum', 'exclusiveMaximum') and jsonb_typeof(v_value) not in ('number', 'boolean')
+        then 'a number'
+      when v_keyword in ('minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties')
+        and v_value::text !~ '^[0-9]+(\.0+)?$' then 'a whole number of zero or more'
+      when v_keyword in ('pattern', 'title', 'description', '$ref') and jsonb_typeof(v_value) <> 'string' then 'a text'
+      when v_keyword = 'enum' and (jsonb_typeof(v_value) <> 'array' or v_value = '[]') then 'a list of at least one value'
+      when v_keyword = 'required' and (jsonb_typeof(v_value) <> 'array'
+        or exists (select from jsonb_array_elements(v_value) as name where jsonb_typeof(name) <> 'string'))
+        then 'the list of the names of the required members, on the schema of the object'
+      when v_keyword in ('properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas')
+        and jsonb_typeof(v_value) <> 'object' then 'an object with a schema for each name'
+      when v_keyword in ('allOf', 'anyOf', 'oneOf', 'prefixItems') and (jsonb_typeof(v_value) <> 'array' or v_value = '[]')
+        then 'a list of at least one schema'
+    end;
+    if v_wanted is not null then
+      return row(p_field || '.' || v_keyword, 'is ' || left(v_value::text, 200), format('Write %s.', v_wanted))::private.row_problem;
+    end if;
+
+    if v_keyword = 'type' then
+      if jsonb_typeof(v_value) not in ('string', 'array') or v_value = '[]' then
+        return row(p_field || '.type', 'is ' || left(v_value::text, 200),
+          format('Write one of %s, or a list of them.', array_to_string(c_types, ', ')))::private.row_problem;
+      end if;
+      for v_item in
+        select * from jsonb_array_elements(case jsonb_typeof(v_value) when 'array' then v_value else jsonb_build_array(v_value) end)
+      loop
+        v_problem := private.choice_problem(p_field || '.type', v_item #>> '{}', c_types);
+        if v_problem.field is not null then
+          return v_problem;
+        end if;
+      end loop;
+    elsif v_keyword in ('properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas') then
+      for v_wanted, v_item in select * from jsonb_each(v_value) loop
+        v_problem := private.schema_document_problem(format('%s.%s.%s', p_field, v_keyword, v_wanted), v_item, p_depth + 1);
+        if v_problem.field is not null then
+          return v_problem;
+        end if;
+      end loop;
+    elsif v_keyword in ('allOf', 'anyOf', 'oneOf', 'prefixItems') or v_keyword = 'items' and jsonb_typeof(v_value) = 'array' then
+      for v_item in select * from jsonb_array_elements(v_value) loop
+        v_problem := private.schema_document_problem(format('%s.%s[]', p_field, v_keyword), v_item, p_depth + 1);
+        if v_problem.field is not null then
+          return v_problem;
+        end if;
+      end loop;
+    elsif v_keyword in ('items', 'additionalProperties', 'additionalItems', 'not', 'if', 'then', 'else', 'contains',
+      'propertyNames', 'unevaluatedProperties', 'unevaluatedItems')
+    then
+      v_problem := private.schema_document_problem(p_field || '.' || v_keyword, v_value, p_depth + 1);
+      if v_problem.field is not null then
+        return v_problem;
+      end if;
+    end if;
+  end loop;
+  return null;
+end;
+$$;
+comment on function private.schema_keyword_problem(jsonb, text, int) is
+  'The first problem of the keywords of a JSON Schema. See schema_document_problem().';
+revoke all on function private.schema_keyword_problem(jsonb, text, int) from public;
+
+create function private.schema_document_problem(p_field text, p_schema jsonb, p_depth int default 0)
+returns private.row_problem
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_schema is null or jsonb_typeof(p_schema) = 'boolean' and p_depth > 0 then
+    return null;
+  end if;
+  if jsonb_typeof(p_schema) <> 'object' then
+    return row(p_field, 'is ' || left(p_schema::text, 200), 'Write a JSON Schema, such as {"type": "string"}.')::private.row_problem;
+  end if;
+  if p_depth > 64 then
+    return row(p_field, 'is nested more than 64 levels deep', 'Write a schema with fewer levels.')::private.row_problem;
+  end if;
+  return private.schema_keyword_problem(p_schema, p_field, p_depth);
+end;
+$$;
+comment on function private.schema_document_problem(text, jsonb, int) is
+  'The problem of a document that is not a valid JSON Schema: names of types, and the form of the keywords that apply schemas. Unknown keywords are allowed, as the standard has it. Null is no problem.';
+revoke all on function private.schema_document_problem(text, jsonb, int) from public;
+
+-- gateway/config_schemas.sql
+
+-- Generated by `deno task schemas:generate` from shared/gateway/tool_contracts/tool_config.ts.
+
+create table private.config_schemas (
+  kind text primary key,
+  schema jsonb not null
+);
+comment on table private.config_schemas is
+  'JSON Schemas of tools.config by kind, generated from the schemas with which the gateway reads it. Written only by migrations.';
+comment on column private.config_schemas.kind is
+  'The type of the tool; for supabase_rpc database_function or edge_function.';
+alter table private.config_schemas enable row level security;
+
+insert into private.config_schemas (kind, schema) values
+  ('mcp_server', '{"type":"object","properties":{"mcp_url":{"type":"string","pattern":"^https?:\\/\\/[^/{}?#]+"},"auth":{"type":"object","properties":{"in":{"type":"string","enum":["header","query"]},"name":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["in","name"],"additionalProperties":false},"oauth":{"type":"object","properties":{"client_id":{"type":"string","minLength":1},"client_secret":{"type":"object","properties":{"secret":{"type":"string","minLength":1}},"required":["secret"],"additionalProperties":false},"issuer":{"type":"string","pattern":"^https?:\\/\\/[^/{}?#]+"},"scope":{"type":"string","minLength":1}},"additionalProperties":false},"headers":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"anyOf":[{"type":"string"},{"type":"object","properties":{"secret":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["secret"],"additionalProperties":false}]}},"query":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"anyOf":[{"type":"string"},{"type":"object","properties":{"secret":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["secret"],"additionalProperties":false}]}},"allowed_tools":{"type":"array","items":{"type":"string","minLength":1}},"docs_url":{"type":"string","pattern":"^https?:\\/\\/[^/{}?#]+"},"capabilities":{"type":"array","items":{"type":"string","minLength":1}},"trust_annotations":{"type":"boolean"},"new_tools":{"type":"string","enum":["approve","hold"]},"trusted":{"type":"boolean"},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["mcp_url"],"additionalProperties":false}'),
+  ('http_api', '{"type":"object","properties":{"allowed_hosts":{"minItems":1,"type":"array","items":{"type":"string","minLength":1}},"method":{"type":"string","enum":["GET","HEAD","POST","PUT","PATCH","DELETE"]},"url":{"type":"string","pattern":"^https?:\\/\\/[^/?#]+"},"parameters":{"type":"object"},"query":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"type":"string"}},"headers":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"type":"string"}},"body":{},"auth":{"type":"object","properties":{"in":{"type":"string","enum":["header","query"]},"name":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["in","name"],"additionalProperties":false},"read_only":{"type":"boolean"},"idempotent":{"type":"boolean"},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["method","url","parameters"],"additionalProperties":false}'),
+  ('database_function', '{"type":"object","properties":{"function":{"type":"string","minLength":1},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["function"],"additionalProperties":false}'),
+  ('edge_function', '{"type":"object","properties":{"edge_function":{"type":"string","pattern":"^[A-Za-z][A-Za-z0-9_-]*$"},"parameters":{"type":"object"},"read_only":{"type":"boolean"},"idempotent":{"type":"boolean"},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["edge_function"],"additionalProperties":false}'),
+  ('internal', '{"type":"object","properties":{"server":{"type":"string","minLength":1},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["server"],"additionalProperties":false}');
 
 -- platform/callers.sql
 
@@ -655,6 +929,7 @@ create table public.llm_providers (
   default_model text not null,
   requires_api_key boolean not null default true,
   api_key_secret_name text,
+  is_free boolean not null default false,
   is_active boolean not null default true,
   check (not requires_api_key or api_key_secret_name is not null)
 );
@@ -663,6 +938,7 @@ comment on table public.llm_providers is 'Model providers. Written by the servic
 comment on column public.llm_providers.name is 'Stable key by which agents and tools refer to the provider.';
 comment on column public.llm_providers.api is 'The wire format of the provider''s API.';
 comment on column public.llm_providers.base_url is 'Null: the address of the vendor that defines the wire format.';
+comment on column public.llm_providers.is_free is 'True: its models cost nothing, such as those of a server of your own. They need no rows in model_prices.';
 comment on column public.llm_providers.api_key_secret_name is 'Name of the organization''s key in Vault; by default the provider''s name followed by _API_KEY. Not readable by users.';
 
 create function private.name_provider_key()
@@ -687,7 +963,7 @@ create policy "signed-in users read providers" on public.llm_providers
   for select to authenticated using (true);
 comment on policy "signed-in users read providers" on public.llm_providers is
   'Users choose a model from this table. The address and the name of the key are not granted.';
-grant select (id, name, display_name, api, default_model, requires_api_key, is_active)
+grant select (id, name, display_name, api, default_model, requires_api_key, is_free, is_active)
   on public.llm_providers to authenticated;
 grant select, insert, update, delete on public.llm_providers to service_role;
 
@@ -876,10 +1152,15 @@ create table public.agents (
     check (reasoning_effort in ('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
   provider_tools text[] not null default '{}'
     check (provider_tools <@ array['web_search', 'code_execution']),
+  input_schema jsonb check (jsonb_typeof(input_schema) = 'object'),
   output_schema jsonb check (jsonb_typeof(output_schema) = 'object'),
   must_complete boolean not null default false,
+  max_turns int check (max_turns > 0),
+  budget jsonb check (jsonb_typeof(budget) = 'object'),
+  may_hand_off boolean not null default true,
   is_active boolean not null default true,
   audience text not null default 'everyone' check (audience in ('everyone', 'named')),
+  revision int,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
@@ -889,7 +1170,12 @@ create index agents_provider_id_idx on public.agents (provider_id);
 comment on table public.agents is 'Reusable agents. Written by the service role; users see the agents that they may use, without their prompts.';
 comment on column public.agents.system_prompt is 'Not readable by users.';
 comment on column public.agents.audience is 'everyone: every user may create tasks for the agent, and every job may hand off to it. named: only the users in agent_audience and their jobs.';
+comment on column public.agents.revision is 'The newest row of agent_revisions. Written at the end of each transaction that changes the agent.';
 comment on column public.agents.model is 'Null: the provider''s default model.';
+comment on column public.agents.input_schema is 'JSON Schema that the input of the agent''s tasks must match. Null: any object or text.';
+comment on column public.agents.max_turns is 'Most model calls of one task; the task then fails with TURNS_EXCEEDED. Null: only the budget limits them.';
+comment on column public.agents.budget is 'Caps of the jobs that start with this agent. A job may have lower caps.';
+comment on column public.agents.may_hand_off is 'False: the agent hands off to nobody, whatever agent_handoffs contains.';
 comment on column public.agents.output_schema is 'JSON Schema for the results of the agent''s tasks; a task may have its own. Null: any text or value.';
 comment on column public.agents.must_complete is 'When true, only complete_task ends a task: an answer without a tool call first gets a reminder.';
 comment on column public.agents.reasoning_effort is 'How much the model reasons before it answers, as the provider defines it. A call with a reasoning effort has no temperature. Null: the provider''s default.';
@@ -930,8 +1216,8 @@ create policy "users read the agents that they may use" on public.agents
 comment on policy "users read the agents that they may use" on public.agents is
   'Users choose an agent for a task from this table. The prompt is not granted.';
 grant select (
-  id, name, slug, description, provider_id, model, temperature, max_tokens, output_schema,
-  reasoning_effort, provider_tools, must_complete, is_active, audience,
+  id, name, slug, description, provider_id, model, temperature, max_tokens, input_schema, output_schema,
+  reasoning_effort, provider_tools, must_complete, max_turns, budget, may_hand_off, is_active, audience, revision,
   created_at, updated_at
 ) on public.agents to authenticated;
 grant select, insert, update, delete on public.agents to service_role;
@@ -986,7 +1272,7 @@ create table public.agent_handoffs (
 revoke all on public.agent_handoffs from anon, authenticated, service_role;
 create index agent_handoffs_target_agent_id_idx on public.agent_handoffs (target_agent_id);
 comment on table public.agent_handoffs is
-  'Restricts handoffs: an agent with rows may hand off only to these agents, an agent without rows to any active agent.';
+  'Restricts handoffs: an agent with rows may hand off only to these agents, an agent without rows to any active agent. agents.may_hand_off forbids all of them.';
 
 alter table public.agent_handoffs enable row level security;
 create policy "users read handoffs between agents that they may use" on public.agent_handoffs
@@ -1338,6 +1624,7 @@ create table public.tasks (
 
   agent_id uuid references public.agents (id),
   agent_slug text,
+  agent_revision int,
 
   status text not null default 'pending' check (status = any (
     '{pending,running,pending_subtask,needs_human_review,completed,failed,cancelled}'
@@ -1346,6 +1633,7 @@ create table public.tasks (
   input jsonb not null,
   output jsonb,
   error jsonb,
+  warnings jsonb not null default '[]',
   logs text[] not null default '{}',
   intermediate_data jsonb not null default '{}',
   storage_paths text[] not null default '{}',
@@ -1435,6 +1723,8 @@ create unique index tasks_child_of_step on public.tasks (parent_id, parent_step_
 comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
+comment on column public.tasks.warnings is 'Tools that failed and have not succeeded since, [{server, tool, code, message, step_seq}], 20 at most. tool and step_seq are missing when the whole server was unavailable.';
+comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with keep_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
@@ -1473,6 +1763,8 @@ declare
   end;
 begin
   if v_column is null then
+    perform private.assert_no_problem(
+      private.schema_document_problem('output_schema', new.output_schema), 'OUTPUT_SCHEMA_INVALID', 'create the task');
     return new;
   end if;
   raise check_violation using
@@ -1487,7 +1779,7 @@ begin
 end;
 $$;
 comment on function private.check_task_values() is
-  'Row trigger: checks the columns that few statements write. Raises check_violation with the column.';
+  'Row trigger: checks the columns that few statements write. Raises check_violation with the column, OUTPUT_SCHEMA_INVALID.';
 revoke all on function private.check_task_values() from public;
 create trigger tasks_check_values
   before insert or update of
@@ -1661,6 +1953,7 @@ create table public.usage_events (
   task_id uuid,
   step_seq int,
   agent_slug text,
+  agent_revision int,
   execution_id uuid,
   mcp_name text,
   tool_name text,
@@ -1691,6 +1984,7 @@ comment on column public.usage_events.task_id is 'Kept after retention deletes t
 comment on column public.usage_events.step_seq is 'The step in the task''s transcript: the model call, or the tool call that called the model.';
 comment on column public.usage_events.execution_id is 'The tool call that called the model; null for the agent''s own calls. Kept after retention deletes the tool call.';
 comment on column public.usage_events.mcp_name is 'Slug of the tool server that called the model; null for the agent''s own calls. Kept after retention deletes the tool call, like tool_name and tool_version.';
+comment on column public.usage_events.agent_revision is 'The revision with which the agent made the call.';
 comment on column public.usage_events.agent_slug is 'The agent that made the call. Kept after the task is deleted.';
 comment on column public.usage_events.key_source is 'user: the user''s own API key paid. organisation: the organization''s key paid. none: the provider needs no key.';
 comment on column public.usage_events.cached_input_tokens is 'The part of input_tokens that the provider read from its cache.';
@@ -3666,20 +3960,14 @@ language sql
 stable
 set search_path = ''
 as $$
-  with near as (
-    select agent.slug,
-      (
-        select count(*) from generate_series(1, length(agent.slug) - 1) as place
-        where strpos(lower(p_slug), substr(agent.slug, place, 2)) > 0
-      )::numeric / greatest(length(agent.slug), length(p_slug)) as likeness
+  select private.nearest_names(nearest_agents.p_slug, array(
+    select agent.slug
     from public.agents as agent
-    where agent.is_active and private.may_use_agent(agent.id, p_user_id)
-  )
-  select string_agg(format('"%s"', slug), ', ' order by likeness desc, slug)
-  from (select * from near where likeness >= 0.3 order by likeness desc, slug limit 3) as nearest;
+    where agent.is_active and private.may_use_agent(agent.id, nearest_agents.p_user_id)
+  ));
 $$;
 comment on function private.nearest_agents(text, uuid) is
-  'Up to three slugs similar to a mistyped one, best match first, of agents that the user may use; null when none is similar. Compares pairs of letters.';
+  'Up to three slugs similar to a mistyped one, best match first, of agents that the user may use; null when none is similar.';
 revoke all on function private.nearest_agents(text, uuid) from public;
 
 create function private.active_agent(p_slug text, p_user_id uuid, p_attempt text default 'create the task')
@@ -3750,6 +4038,64 @@ $$;
 comment on function private.assert_task_is_valid(jsonb, text, timestamptz) is 'Raises TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID.';
 revoke all on function private.assert_task_is_valid(jsonb, text, timestamptz) from public;
 
+create function private.assert_input_fits(p_agent public.agents, p_input jsonb)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- Every agent accepts files.
+  v_input constant jsonb := case
+    when jsonb_typeof(p_input) = 'object' and not coalesce(p_agent.input_schema -> 'properties' ? 'files', false)
+      then p_input - 'files'
+    else p_input
+  end;
+  v_problem constant text := private.schema_problem(p_agent.input_schema, v_input, 'input', false);
+begin
+  if v_problem is not null then
+    perform private.raise_error('TASK_INPUT_INVALID',
+      format('Cannot create the task: %s', v_problem),
+      format('Send an input that matches input_schema of the agent "%s".', p_agent.slug));
+  end if;
+end;
+$$;
+comment on function private.assert_input_fits(public.agents, jsonb) is
+  'Raises TASK_INPUT_INVALID for an input that does not match the agent''s input_schema.';
+revoke all on function private.assert_input_fits(public.agents, jsonb) from public;
+
+create function private.lower_budget(p_first jsonb, p_second jsonb)
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select coalesce(lower_budget.p_second, '{}') || coalesce(jsonb_object_agg(cap.key, to_jsonb(least(
+    cap.value::numeric, (lower_budget.p_second ->> cap.key)::numeric
+  ))), '{}')
+  from jsonb_each_text(lower_budget.p_first) as cap (key, value)
+  where cap.value is not null;
+$$;
+comment on function private.lower_budget(jsonb, jsonb) is
+  'Two budgets together: of a cap that both have, the lower one. A null in the second removes no cap of the first.';
+revoke all on function private.lower_budget(jsonb, jsonb) from public;
+
+create function private.agent_fact(p_slug text, p_revision int)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case
+    when p_revision is null then jsonb_build_object('agent', p_slug)
+    else jsonb_build_object('agent', p_slug, 'revision', p_revision)
+  end;
+end;
+$$;
+comment on function private.agent_fact(text, int) is 'The beginning of an event about a new task: {agent, revision}.';
+revoke all on function private.agent_fact(text, int) from public;
+
 create function private.create_task(
   p_agent text,
   p_input jsonb,
@@ -3806,20 +4152,26 @@ begin
     perform private.assert_files_are_usable(p_input, p_created_by);
   end if;
   v_agent := private.active_agent(p_agent, p_created_by);
+  if v_agent.input_schema is not null then
+    perform private.assert_input_fits(v_agent, p_input);
+  end if;
+  if v_agent.budget is not null then
+    v_budget := private.lower_budget(v_agent.budget, p_budget);
+  end if;
   if p_metadata ? 'conversation_id' then
     perform private.assert_answers_own_conversation(p_metadata, p_created_by);
   end if;
   if p_created_by is not null then
     perform private.take_task_creation(p_created_by, 'create the task');
-    v_budget := private.capped_budget(p_budget, p_created_by);
+    v_budget := private.capped_budget(v_budget, p_created_by);
   end if;
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
+    id, master_task_id, agent_id, agent_slug, agent_revision, input, created_by, idempotency_key, run_after,
     priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, logs
   )
   values (
-    v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     v_budget, p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
     array[private.log_line('created for agent ' || v_agent.slug)]
@@ -3839,12 +4191,12 @@ begin
   end if;
 
   insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
-  perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));
+  perform private.emit_event(v_id, v_id, 'task.created', private.agent_fact(v_agent.slug, v_agent.revision));
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) is
-  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
 revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) from public;
 
 -- engine/concurrency_limits.sql
@@ -3883,6 +4235,7 @@ begin
     select target.id, target.slug, target.description
     from public.agents as target
     where target.is_active
+      and exists (select from public.agents as giving where giving.id = p_agent_id and giving.may_hand_off)
       and (
         not v_is_restricted
         or exists (
@@ -3895,7 +4248,7 @@ begin
 end;
 $$;
 comment on function private.handoff_targets(uuid, uuid) is
-  'The agents that an agent may hand off to: they are active, their audience includes the job''s owner (null: the service), and they are in the agent''s rows of agent_handoffs if it has any.';
+  'The agents that an agent may hand off to: they are active, their audience includes the job''s owner (null: the service), they are in the agent''s rows of agent_handoffs if it has any, and the agent may hand off at all.';
 revoke all on function private.handoff_targets(uuid, uuid) from public;
 
 create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_user_id uuid)
@@ -3940,7 +4293,7 @@ comment on function private.checked_input(public.tasks) is
   'The input of a master task after its guardrails changed it. Its subtasks see only this version.';
 revoke all on function private.checked_input(public.tasks) from public;
 
-create function private.agent_facts(p_agent_id uuid, p_user_id uuid)
+create function private.agent_facts(p_agent_id uuid, p_user_id uuid, p_revision int)
 returns table (
   agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
@@ -3960,6 +4313,10 @@ begin
   -- run it.
   select * into v_agent from public.agents as used where used.id = p_agent_id;
   if not found then
+    return;
+  end if;
+  if p_revision <> v_agent.revision then
+    return query select * from private.agent_facts_of_revision(v_agent, p_user_id, p_revision);
     return;
   end if;
   select * into v_provider
@@ -4027,9 +4384,9 @@ begin
   return next;
 end;
 $$;
-comment on function private.agent_facts(uuid, uuid) is
-  'The parts of a context that depend only on the agent and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
-revoke all on function private.agent_facts(uuid, uuid) from public;
+comment on function private.agent_facts(uuid, uuid, int) is
+  'The parts of a context that depend only on the agent, its revision (null: the agent as it is) and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
+revoke all on function private.agent_facts(uuid, uuid, int) from public;
 
 create function private.task_facts(p_task public.tasks, p_master public.tasks, p_stored_bytes_left bigint)
 returns json
@@ -4083,9 +4440,9 @@ begin
     with
     -- Once for each agent and owner, however many tasks there are.
     staff as materialized (
-      select working.agent_id as id, working.created_by, facts.*
-      from (select distinct task.agent_id, task.created_by from unnest(p_tasks) as task) as working
-      cross join lateral private.agent_facts(working.agent_id, working.created_by) as facts
+      select working.agent_id as id, working.created_by, working.agent_revision, facts.*
+      from (select distinct task.agent_id, task.created_by, task.agent_revision from unnest(p_tasks) as task) as working
+      cross join lateral private.agent_facts(working.agent_id, working.created_by, working.agent_revision) as facts
     )
     select task.id, task.epoch, json_build_object(
       'task', private.task_facts(p_tasks[task.ordinality], master, case
@@ -4140,6 +4497,7 @@ begin
     -- A null id needs no search in the index.
     left join public.tasks as master on master.id = case when task.parent_id is not null then task.master_task_id end
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
+      and staff.agent_revision is not distinct from task.agent_revision
     order by task.ordinality;
 end;
 $$;
@@ -4644,11 +5002,20 @@ begin
     and (price.above_input_tokens = 0 or price.above_input_tokens < p_input_tokens)
   order by price.valid_from desc, price.above_input_tokens desc
   limit 1;
+  if v_price.provider_id is null and exists (select from public.llm_providers where id = p_provider_id and is_free) then
+    v_price.provider_id := p_provider_id;
+    v_price.model := p_model;
+    v_price.input_micro_usd_per_mtok := 0;
+    v_price.cached_input_micro_usd_per_mtok := 0;
+    v_price.output_micro_usd_per_mtok := 0;
+    v_price.web_search_micro_usd_per_call := 0;
+    v_price.code_execution_micro_usd_per_call := 0;
+  end if;
   return v_price;
 end;
 $$;
 comment on function private.price_at(uuid, text, bigint) is
-  'The price of a model that is valid now for a call with this many input tokens, or null.';
+  'The price of a model that is valid now for a call with this many input tokens, or null. A model without a price of a free provider costs 0.';
 revoke all on function private.price_at(uuid, text, bigint) from public;
 
 create function private.is_priced(p_agent_id uuid, p_provider_id uuid, p_model text)
@@ -4795,12 +5162,12 @@ begin
       else v_used.code_execution_calls * v_price.code_execution_micro_usd_per_call end;
 
   insert into public.usage_events (
-    user_id, task_id, step_seq, agent_slug, execution_id, mcp_name, tool_name, tool_version, provider_id, model, key_source,
+    user_id, task_id, step_seq, agent_slug, agent_revision, execution_id, mcp_name, tool_name, tool_version, provider_id, model, key_source,
     input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, web_search_calls,
     code_execution_calls, cost_micro_usd, is_estimate
   )
   values (
-    v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.execution_id,
+    v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.agent_revision, v_used.execution_id,
     v_used.mcp_name, v_used.tool_name, v_used.tool_version,
     v_used.provider_id, v_used.model, v_used.key_source,
     v_used.input_tokens, v_used.cached_input_tokens, v_used.cache_write_input_tokens,
@@ -5110,6 +5477,42 @@ comment on function private.stored_by_step(text, jsonb, text) is
   'The objects that a step stored: a large value, and the files [{path, media_type, bytes}] that a tool returned.';
 revoke all on function private.stored_by_step(text, jsonb, text) from public;
 
+create function private.with_tool_end(p_warnings jsonb, p_step jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  c_most constant int := 20;
+  -- The call names the server: a result may end a step whose intent is already stored.
+  v_server constant text := p_step #>> '{input,server}';
+  v_others constant jsonb := coalesce((
+    select jsonb_agg(warning order by place)
+    from jsonb_array_elements(p_warnings) with ordinality as listed (warning, place)
+    where warning ->> 'server' is distinct from v_server
+      or warning ? 'tool' and warning ->> 'tool' is distinct from p_step ->> 'name'
+  ), '[]');
+begin
+  if p_step ->> 'state' <> 'failed' then
+    return v_others;
+  end if;
+  if jsonb_array_length(v_others) >= c_most then
+    return p_warnings;
+  end if;
+  return v_others || jsonb_strip_nulls(jsonb_build_object(
+    'server', v_server,
+    'tool', p_step ->> 'name',
+    'code', p_step #>> '{output,error_code}',
+    'message', left(p_step #>> '{output,text}', 500),
+    'step_seq', p_step -> 'seq'
+  ));
+end;
+$$;
+comment on function private.with_tool_end(jsonb, jsonb) is
+  'The warnings of a task after a tool call ended: a failure is listed once per tool, with the last error, until the tool succeeds.';
+revoke all on function private.with_tool_end(jsonb, jsonb) from public;
+
 create function private.end_steps(p_task public.tasks, p_steps jsonb)
 returns private.task_event[]
 language plpgsql
@@ -5120,6 +5523,7 @@ declare
   v_type text;
   v_is_skill boolean;
   v_has_files boolean;
+  v_warnings jsonb := p_task.warnings;
   v_events private.task_event[] := '{}'::private.task_event[];
 begin
   for v_step in
@@ -5160,9 +5564,13 @@ begin
     if v_step.kind = 'model' and v_step.output -> 'provider_tool_calls' @> '[{"name": "web_search"}]' then
       perform private.record_data_flows(p_task.master_task_id, '["reads_outside"]');
     end if;
+    if v_step.kind = 'tool' and (v_step.state = 'failed' or v_warnings <> '[]') then
+      v_warnings := private.with_tool_end(v_warnings, to_jsonb(v_step));
+    end if;
     if v_step.usage is not null then
       perform private.record_usage(v_step.usage || jsonb_build_object(
-        'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug));
+        'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug,
+        'agent_revision', p_task.agent_revision));
     end if;
     v_has_files := v_step.kind = 'tool' and v_step.output ? 'files';
     if v_step.data is not null or v_step.storage_path is not null or v_has_files then
@@ -5195,6 +5603,9 @@ begin
       ))::private.task_event);
     end if;
   end loop;
+  if v_warnings <> p_task.warnings then
+    update public.tasks set warnings = v_warnings where id = p_task.id;
+  end if;
   return v_events;
 end;
 $$;
@@ -5490,7 +5901,8 @@ begin
   );
   perform private.end_job_reservations(p_task_id);
   perform private.record_usage(v_usage || jsonb_build_object(
-    'user_id', v_task.created_by, 'task_id', p_task_id, 'step_seq', v_step.seq, 'agent_slug', v_task.agent_slug));
+    'user_id', v_task.created_by, 'task_id', p_task_id, 'step_seq', v_step.seq, 'agent_slug', v_task.agent_slug,
+    'agent_revision', v_task.agent_revision));
   perform private.emit_event(p_task_id, v_task.master_task_id, 'model.interrupted', jsonb_build_object(
     'step_seq', v_step.seq, 'name', v_step.name, 'usage', v_usage));
 end;
@@ -5694,7 +6106,8 @@ declare
       when p_child.status = 'completed'
         then jsonb_build_object('output', coalesce(p_output_reference, p_child.output))
       else jsonb_build_object('error', p_child.error)
-    end;
+    end
+    || case when p_child.warnings = '[]' then '{}' else jsonb_build_object('warnings', p_child.warnings) end;
 begin
   update public.task_steps
   set state = case p_child.status when 'completed' then 'done' else 'failed' end,
@@ -5781,7 +6194,8 @@ begin
   where task_id = p_task_id and answered_at is null;
 
   perform private.emit_event(v_task.id, v_task.master_task_id, 'task.' || p_status,
-    jsonb_build_object('output', coalesce(p_output_reference, p_output), 'error', p_error));
+    jsonb_build_object(
+      'output', coalesce(p_output_reference, p_output), 'error', p_error, 'warnings', nullif(v_task.warnings, '[]')));
   if v_task.parent_id is not null then
     perform private.report_to_parent(v_task, p_output_reference);
   end if;
@@ -6004,12 +6418,13 @@ begin
         logs = task.logs || v_log_line
     from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
     where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch
-    returning task.id, task.master_task_id, task.epoch, task.output
+    returning task.id, task.master_task_id, task.epoch, task.output, task.warnings
   ),
   emitted as (
     insert into public.task_events (task_id, master_task_id, type, payload)
     select ended.id, ended.master_task_id, 'task.completed',
       case when ended.output = 'null' then '{}' else jsonb_build_object('output', ended.output) end
+        || case when ended.warnings = '[]' then '{}' else jsonb_build_object('warnings', ended.warnings) end
     from ended
     order by array_position(v_ids, ended.id)
   )
@@ -6331,7 +6746,7 @@ comment on function private.assert_subtask_caps(public.tasks, int) is
   'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED or QUOTA_EXCEEDED. The caller holds the job''s lock.';
 revoke all on function private.assert_subtask_caps(public.tasks, int) from public;
 
-create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid)
+create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid, p_input jsonb)
 returns jsonb
 language plpgsql
 stable
@@ -6339,8 +6754,12 @@ set search_path = ''
 as $$
 declare
   v_target public.agents;
+  v_problem text;
 begin
   select * into v_target from public.agents where slug = p_target_slug;
+  if v_target.input_schema is not null then
+    v_problem := private.schema_problem(v_target.input_schema, p_input, 'input', false);
+  end if;
   return case
     when v_target.id is null then jsonb_build_object(
       'code', 'AGENT_NOT_FOUND',
@@ -6355,12 +6774,15 @@ begin
     when not private.can_hand_off(p_agent_id, v_target.id, p_user_id) then jsonb_build_object(
       'code', 'AGENT_HANDOFF_FORBIDDEN',
       'message', format('Cannot hand off: this agent may not hand off to %L', p_target_slug))
+    when v_problem is not null then jsonb_build_object(
+      'code', 'TASK_INPUT_INVALID',
+      'message', format('Cannot hand off: %s, as the agent %L requires', v_problem, p_target_slug))
   end;
 end;
 $$;
-comment on function private.handoff_error(uuid, text, uuid) is
-  'Why an agent that works for a user (null: the service) may not hand off to this slug; null when it may.';
-revoke all on function private.handoff_error(uuid, text, uuid) from public;
+comment on function private.handoff_error(uuid, text, uuid, jsonb) is
+  'Why an agent that works for a user (null: the service) may not hand off this input to this slug; null when it may.';
+revoke all on function private.handoff_error(uuid, text, uuid, jsonb) from public;
 
 create function private.spawn_one(
   p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text,
@@ -6371,18 +6793,23 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_agent_id uuid := (select id from public.agents where slug = p_agent_slug);
+  v_agent_id uuid;
+  v_revision int;
   v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
 begin
+  select id, revision into v_agent_id, v_revision from public.agents where slug = p_agent_slug;
+  if v_revision > 1 then
+    v_revision := private.revision_of_job(v_agent_id, p_parent.master_task_id);
+  end if;
   insert into public.tasks (
-    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, input, created_by,
+    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
     traceparent, tracestate, output_schema, max_attempts, depth, logs
   )
   values (
-    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, p_input,
+    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
@@ -6394,7 +6821,7 @@ begin
   values
     (
       v_id, p_parent.master_task_id, 'task.created',
-      jsonb_build_object('agent', p_agent_slug, 'parent_id', p_parent.id)
+      private.agent_fact(p_agent_slug, v_revision) || jsonb_build_object('parent_id', p_parent.id)
     ),
     (
       p_parent.id, p_parent.master_task_id, 'subtask.created',
@@ -6442,7 +6869,8 @@ begin
   end if;
   perform private.assert_task_is_valid(
     p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
-  v_error := private.handoff_error(v_parent.agent_id, p_request ->> 'agent', v_parent.created_by);
+  v_error := private.handoff_error(
+    v_parent.agent_id, p_request ->> 'agent', v_parent.created_by, p_request -> 'input');
   if v_error is not null then
     perform private.raise_error(v_error ->> 'code', v_error ->> 'message',
       'Name an agent that this task may hand off to.');
@@ -6558,7 +6986,8 @@ begin
     v_child_id := v_subtask.child_id;
     v_error := null;
     if v_child_id is null then
-      v_error := private.handoff_error(v_task.agent_id, v_subtask.agent, v_task.created_by);
+      v_error := private.handoff_error(
+        v_task.agent_id, v_subtask.agent, v_task.created_by, v_subtask.input);
       if v_error is null then
         v_child_id := private.spawn_one(
           v_task, v_subtask.seq, v_subtask.agent, v_subtask.input, v_subtask.traceparent
@@ -6659,6 +7088,35 @@ $$;
 comment on function private.number_in(jsonb, text) is 'The number that a keyword of a schema has; null when it has none.';
 revoke all on function private.number_in(jsonb, text) from public;
 
+create function private.declared_names(p_schema jsonb)
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select case jsonb_typeof(declared_names.p_schema -> 'properties')
+    when 'object' then (select jsonb_agg(name) from jsonb_object_keys(declared_names.p_schema -> 'properties') as name)
+  end;
+$$;
+comment on function private.declared_names(jsonb) is 'The list of the members that a schema declares; null when it declares none.';
+revoke all on function private.declared_names(jsonb) from public;
+
+create function private.nearest_question(p_name text, p_known jsonb)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select coalesce('; did you mean ' || private.nearest_names(nearest_question.p_name, array(
+    select known #>> '{}'
+    from jsonb_array_elements(nearest_question.p_known) as known
+    where jsonb_typeof(known) = 'string'
+  )) || '?', '');
+$$;
+comment on function private.nearest_question(text, jsonb) is
+  'The end of a message about a wrong name: "; did you mean …?" with the known names [text] that are similar; empty when none is.';
+revoke all on function private.nearest_question(text, jsonb) from public;
+
 create function private.schema_problem(p_schema jsonb, p_value jsonb, p_path text, p_is_whole boolean default true)
 returns text
 language plpgsql
@@ -6697,7 +7155,8 @@ begin
   if jsonb_typeof(p_schema -> 'enum') = 'array'
     and not exists (select from jsonb_array_elements(p_schema -> 'enum') as member where member = p_value)
   then
-    return format('%s is not one of %s', p_path, left((p_schema -> 'enum')::text, 500));
+    return format('%s is not one of %s', p_path, left((p_schema -> 'enum')::text, 500)) || case v_type
+      when 'string' then private.nearest_question(p_value #>> '{}', p_schema -> 'enum') else '' end;
   end if;
   if p_schema ? 'const' and p_schema -> 'const' <> p_value then
     return format('%s is not %s', p_path, left((p_schema -> 'const')::text, 500));
@@ -6713,7 +7172,8 @@ begin
     if jsonb_typeof(p_schema -> 'required') = 'array' then
       for v_name in select jsonb_array_elements_text(p_schema -> 'required') loop
         if not p_value ? v_name then
-          return format('%s lacks %s', p_path, v_name);
+          return format('%s lacks %s', p_path, v_name) || coalesce(
+            ', one of ' || left((p_schema #> array['properties', v_name, 'enum'])::text, 500), '');
         end if;
       end loop;
     end if;
@@ -6721,9 +7181,12 @@ begin
       if jsonb_typeof(p_schema -> 'properties') = 'object' and p_schema -> 'properties' ? v_name then
         v_problem := private.schema_problem(p_schema #> array['properties', v_name], v_inner, p_path || '.' || v_name);
       elsif p_schema ? 'additionalProperties' and not p_schema ? 'patternProperties' then
-        v_problem := private.schema_problem(p_schema -> 'additionalProperties', v_inner, p_path || '.' || v_name);
+        v_problem := private.schema_problem(p_schema -> 'additionalProperties', v_inner, p_path || '.' || v_name)
+          || case p_schema -> 'additionalProperties'
+            when 'false' then private.nearest_question(v_name, private.declared_names(p_schema)) else '' end;
       elsif v_is_closed and not coalesce(p_schema -> 'required' ? v_name, false) then
-        v_problem := format('%s.%s is not declared', p_path, v_name);
+        v_problem := format('%s.%s is not declared', p_path, v_name)
+          || private.nearest_question(v_name, private.declared_names(p_schema));
       end if;
       if v_problem is not null then
         return v_problem;
@@ -6925,6 +7388,27 @@ comment on function private.assert_may_approve_call(public.human_reviews, uuid) 
   'Raises INSUFFICIENT_SCOPE when an OAuth client approves a call that it may not make itself, and FORBIDDEN when it approves a statement that the SQL policy makes wait for the owner, in a job to which it has contributed.';
 revoke all on function private.assert_may_approve_call(public.human_reviews, uuid) from public;
 
+create function private.has_inexact_number(p_value jsonb)
+returns boolean
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select
+    from jsonb_path_query(p_value, 'strict $.**') as part
+    -- The shortest text of a floating-point number that means the same number.
+    where jsonb_typeof(part) = 'number' and to_jsonb((part #>> '{}')::float8) <> part
+  );
+exception when numeric_value_out_of_range then
+  return true;
+end;
+$$;
+comment on function private.has_inexact_number(jsonb) is
+  'Whether a number of the value is another one in programs, which have floating-point numbers: 9007199254740993, or 1e400.';
+revoke all on function private.has_inexact_number(jsonb) from public;
+
 create function private.approved_arguments(p_review public.human_reviews, p_response jsonb)
 returns jsonb
 language plpgsql
@@ -6946,6 +7430,8 @@ begin
   end if;
   v_problem := case
     when jsonb_typeof(v_arguments) <> 'object' then 'the arguments are not an object'
+    when private.has_inexact_number(v_arguments) then
+      'a number has more digits than a tool receives: what runs would not be what was approved'
     else private.schema_problem(p_review.context -> 'input_schema', v_arguments, '$')
   end;
   if v_problem is not null then
@@ -7281,6 +7767,7 @@ begin
       failing_since = null,
       deliveries = 0,
       rate_limit_waits = 0,
+      agent_revision = (select agent.revision from public.agents as agent where agent.id = tasks.agent_id),
       logs = logs || private.log_line(p_why)
   where id = p_task_id;
 end;
@@ -7743,11 +8230,11 @@ begin
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, input, created_by, priority, concurrency_key,
+    id, master_task_id, agent_id, agent_slug, agent_revision, input, created_by, priority, concurrency_key,
     metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, logs
   )
   select
-    v_id, v_id, v_agent.id, v_agent.slug, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
     v_source.traceparent, v_source.tracestate, v_source.output_schema, v_source.max_attempts,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
@@ -7918,6 +8405,8 @@ begin
   v_seq := private.add_message(v_task, p_input);
   perform private.debit_job(v_task.master_task_id, v_task.created_by, pg_column_size(p_input));
   perform private.requeue_ended(p_task_id, 'continued by a message of its user');
+  -- The failures of earlier tool calls concern the earlier result.
+  update public.tasks set warnings = '[]' where id = p_task_id and warnings <> '[]';
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.resumed',
     jsonb_build_object('reason', 'continued', 'step_seq', v_seq, 'input', p_input));
   return 'pending';
@@ -9873,6 +10362,14 @@ returns void
 language sql
 set search_path = ''
 as $$
+  update public.tasks as task
+  set warnings = task.warnings || coalesce((
+    select jsonb_agg(jsonb_build_object('server', absent.server, 'code', absent.code, 'message', left(absent.message, 500)))
+    from jsonb_to_recordset(p_servers) as absent (server text, code text, message text)
+    where not task.warnings @> jsonb_build_array(jsonb_build_object('server', absent.server, 'code', absent.code))
+  ), '[]')
+  where task.id = report_absent_tools.p_task_id and jsonb_array_length(task.warnings) < 20;
+
   select private.emit_event(task.id, task.master_task_id, 'tool.failed', jsonb_build_object(
     'server', absent.server, 'error_code', absent.code, 'text', absent.message
   ))
@@ -9892,7 +10389,7 @@ as $$
   );
 $$;
 comment on function private.report_absent_tools(uuid, jsonb) is
-  'Writes an event to a task''s trace for each server [{server, code, message}] that could not list its tools. Called by the gateway.';
+  'Adds a warning to a task, and an event to its trace, for each server [{server, code, message}] that could not list its tools. Called by the gateway.';
 revoke all on function private.report_absent_tools(uuid, jsonb) from public;
 
 -- gateway/oauth.sql
@@ -11623,6 +12120,7 @@ create table public.mcp_tool_models (
   default_model text,
   supported_providers text[] not null,
   timeout_ms int check (timeout_ms between 1 and 600000),
+  accepts_compatible boolean default false,
   primary key (mcp_name, tool_name),
   constraint mcp_tool_models_default_is_supported check (default_provider = any (supported_providers))
 );
@@ -11637,6 +12135,8 @@ comment on column public.mcp_tool_models.default_model is
   'A model of default_provider; null: that provider''s default_model.';
 comment on column public.mcp_tool_models.supported_providers is
   'llm_providers.name, in the order in which they are called when one fails. Names without an active row are skipped.';
+comment on column public.mcp_tool_models.accepts_compatible is
+  'True: a caller may also name any other active provider that speaks OpenAI''s wire format at an address of its own. Null is false.';
 comment on column public.mcp_tool_models.timeout_ms is
   'For a whole call of the tool, including several model calls, unless mcp_policies sets a timeout. Null: the gateway''s default.';
 
@@ -11649,11 +12149,28 @@ grant select on public.mcp_tool_models to authenticated;
 grant select, insert, update, delete on public.mcp_tool_models to service_role;
 
 insert into public.mcp_tool_models
-  (mcp_name, tool_name, default_provider, default_model, supported_providers, timeout_ms)
+  (mcp_name, tool_name, default_provider, default_model, supported_providers, timeout_ms, accepts_compatible)
 values
-  ('supabase', 'generate_schema', 'anthropic', 'claude-haiku-5-5', '{anthropic,openai}', 120000),
-  ('supabase', 'generate_sql', 'anthropic', 'claude-sonnet-5-5', '{anthropic,openai,google}', 145000),
-  ('supabase', 'format_results', 'openai', 'gpt-5.4-mini', '{openai,anthropic}', 90000);
+  -- local-model is active where a model server of this machine was found.
+  ('supabase', 'generate_schema', 'anthropic', 'claude-haiku-5-5', '{anthropic,openai,local-model}', 120000, true),
+  ('supabase', 'generate_sql', 'anthropic', 'claude-sonnet-5-5', '{anthropic,openai,google,local-model}', 145000, true),
+  ('supabase', 'format_results', 'openai', 'gpt-5.4-mini', '{openai,anthropic,local-model}', 90000, true);
+
+create function private.is_compatible_provider(p_name text)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select exists (
+    select from public.llm_providers as provider
+    where provider.name = is_compatible_provider.p_name
+      and provider.is_active and provider.api = 'openai' and provider.base_url is not null
+  );
+$$;
+comment on function private.is_compatible_provider(text) is
+  'True for an active provider that speaks OpenAI''s wire format at an address of its own: Ollama, vLLM, OpenRouter and others.';
+revoke all on function private.is_compatible_provider(text) from public;
 
 create function private.named_provider(p_name text, p_tool_name text, p_supported text[])
 returns public.llm_providers
@@ -11667,7 +12184,9 @@ begin
   if p_name <> all (p_supported) then
     perform private.raise_error('TOOL_ARGUMENTS_INVALID',
       format('Cannot call %L with a model of %L: the tool does not support that provider', p_tool_name, p_name),
-      format('Name one of: %s.', array_to_string(p_supported, ', ')));
+      private.did_you_mean(p_name, p_supported) || format(
+        'Name one of: %s. An operator adds others in mcp_tool_models.supported_providers, or all compatible ones with accepts_compatible.',
+        array_to_string(p_supported, ', ')));
   end if;
   select * into v_provider from public.llm_providers where name = p_name and is_active;
   if not found then
@@ -11751,7 +12270,11 @@ begin
         format('Cannot call a model for %L: no model is set for the tool', p_call ->> 'tool_name'),
         'Name a provider with llm_provider, or insert the tool''s row into mcp_tool_models.');
     end if;
-    v_models := row(p_call ->> 'mcp_name', p_call ->> 'tool_name', v_named, null, array[v_named], null);
+    v_models := row(p_call ->> 'mcp_name', p_call ->> 'tool_name', v_named, null, array[v_named], null, false);
+  elsif v_models.accepts_compatible and v_named <> all (v_models.supported_providers)
+    and private.is_compatible_provider(v_named)
+  then
+    v_models.supported_providers := v_named || v_models.supported_providers;
   end if;
   if v_named is not null then
     perform private.named_provider(v_named, p_call ->> 'tool_name', v_models.supported_providers);
@@ -13496,8 +14019,18 @@ comment on schema supaswarm_growth_guards is
 create schema supaswarm_key_guards;
 comment on schema supaswarm_key_guards is
   'The deletion of many keys of a JSON value, whose operator has the name of subtraction, as supaswarm_search_guards.';
+create schema supaswarm_text_guards;
+comment on schema supaswarm_text_guards is
+  'Built-in functions that read a text in a time that can grow with the square of its length, as supaswarm_search_guards.';
+create schema supaswarm_shape_guards;
+comment on schema supaswarm_shape_guards is
+  'Operators that compare each point of a path or polygon with each of another, as supaswarm_search_guards.';
+create schema supaswarm_word_guards;
+comment on schema supaswarm_word_guards is
+  'The conversion of texts to words for full text search, as supaswarm_search_guards. Not used where an index has the words.';
 grant usage on schema
-  supaswarm_search_guards, supaswarm_number_guards, supaswarm_growth_guards, supaswarm_key_guards
+  supaswarm_search_guards, supaswarm_number_guards, supaswarm_growth_guards, supaswarm_key_guards,
+  supaswarm_text_guards, supaswarm_word_guards, supaswarm_shape_guards
   to authenticated;
 
 create function private.guard_size(p_type oid, p_argument int)
@@ -13511,6 +14044,7 @@ as $$
   select replace(
     case
       when type.typname in ('bpchar', 'bytea', 'text', 'varchar') then 'octet_length($n)'
+      when type.typname in ('path', 'polygon') then 'npoints($n)'
       when type.typname in ('bit', 'varbit') then 'length($n)'
       when type.typname = 'numeric' then '(octet_length(numeric_send($n)) + coalesce(scale($n), 0) / 2)'
       when type.typname = 'tsquery' then '(numnode($n) + 1)'
@@ -13610,6 +14144,20 @@ begin
         ('number', 'numeric_power', '({1} + {2} + case when {1} > 100 or {2} > 100 then {1} * {2} else '
           || 'abs($2::float8) * abs(log(greatest(abs($1::float8), 1e-300))) end) ^ 2'),
         ('number', 'width_bucket_numeric', '({1} + {2} + {3}) ^ 2'),
+        ('shape', 'path_distance path_inter poly_contain poly_contained poly_distance poly_overlap poly_same', '{1} * {2} * 10'),
+        -- Combining marks are sorted by insertion.
+        ('text', 'unicode_normalize_func unicode_is_normalized', '{1} ^ 2'),
+        -- The parser of words may look ahead from each of them to the end.
+        ('text', 'phraseto_tsquery plainto_tsquery to_tsquery websearch_to_tsquery', '{1} ^ 2 / 250'),
+        ('text', 'phraseto_tsquery_byid plainto_tsquery_byid to_tsquery_byid websearch_to_tsquery_byid '
+          || 'ts_headline_byid ts_headline_byid_opt ts_headline_json_byid ts_headline_json_byid_opt '
+          || 'ts_headline_jsonb_byid ts_headline_jsonb_byid_opt', '{2} ^ 2 / 250'),
+        ('text', 'ts_headline ts_headline_opt ts_headline_json ts_headline_json_opt ts_headline_jsonb ts_headline_jsonb_opt',
+          '{1} ^ 2 / 250'),
+        ('word', 'to_tsvector json_to_tsvector json_string_to_tsvector jsonb_to_tsvector jsonb_string_to_tsvector',
+          '{1} ^ 2 / 250'),
+        ('word', 'to_tsvector_byid json_to_tsvector_byid json_string_to_tsvector_byid jsonb_to_tsvector_byid '
+          || 'jsonb_string_to_tsvector_byid', '{2} ^ 2 / 250'),
         ('growth', 'array_cat bitcat byteacat jsonb_concat textcat tsvector_concat', '({1} + {2}) * 10'),
         ('growth', 'repeat', '{1} * {2} * 10'),
         ('growth', 'lpad rpad', '{2} * 10')
@@ -13630,8 +14178,30 @@ revoke all on all functions in schema
   supaswarm_search_guards, supaswarm_number_guards, supaswarm_growth_guards, supaswarm_key_guards
   from public;
 grant execute on all functions in schema
-  supaswarm_search_guards, supaswarm_number_guards, supaswarm_growth_guards, supaswarm_key_guards
+  supaswarm_search_guards, supaswarm_number_guards, supaswarm_growth_guards, supaswarm_key_guards,
+  supaswarm_text_guards, supaswarm_word_guards, supaswarm_shape_guards
   to authenticated;
+
+create function private.indexes_words(p_names jsonb)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select exists (
+    select
+    from pg_catalog.pg_index as index
+    join pg_catalog.pg_class as relation on relation.oid = index.indrelid
+    join pg_catalog.pg_namespace as schema on schema.oid = relation.relnamespace
+    where index.indexprs is not null
+      and indexes_words.p_names -> 'schemas' ? schema.nspname::text
+      and indexes_words.p_names -> 'relations' ? relation.relname::text
+      and pg_get_indexdef(index.indexrelid) like '%to_tsvector(%'
+  );
+$$;
+comment on function private.indexes_words(jsonb) is
+  'Whether an index of one of these tables contains to_tsvector(), so that a guard would keep a search from using it, and whoever wrote a row has waited for its words. Takes {schemas, relations}. Called by the SQL tools as the functions'' own role.';
+revoke all on function private.indexes_words(jsonb) from public;
 
 -- gateway/database_functions.sql
 
@@ -14665,7 +15235,9 @@ begin
 exception when invalid_parameter_value then
   perform private.raise_error('SCHEDULE_ZONE_INVALID',
     format('Cannot use the time zone %L: the time zone database has no such name', left(p_time_zone, 100)),
-    'Use UTC or a name such as Europe/Berlin or America/New_York.');
+    private.did_you_mean(left(p_time_zone, 100), array(
+      select zone.name from pg_catalog.pg_timezone_names as zone where zone.name ~ '^[A-Z][a-z]+/'
+    )) || 'Use UTC or a name such as Europe/Berlin or America/New_York.');
 end;
 $$;
 comment on function private.assert_time_zone(text) is
@@ -15037,6 +15609,8 @@ returns void
 language plpgsql
 set search_path = ''
 as $$
+declare
+  v_agent public.agents;
 begin
   perform private.assert_task_is_valid(p_schedule.input, p_schedule.priority, null);
   if p_schedule.input = '""' then
@@ -15047,7 +15621,10 @@ begin
     perform private.assert_budget_is_valid(p_schedule.budget);
     perform private.assert_budget_within_ceilings(p_schedule.budget, p_schedule.created_by);
   end if;
-  perform private.active_agent(p_schedule.agent, p_schedule.created_by, 'save the schedule');
+  v_agent := private.active_agent(p_schedule.agent, p_schedule.created_by, 'save the schedule');
+  if v_agent.input_schema is not null then
+    perform private.assert_input_fits(v_agent, p_schedule.input);
+  end if;
   perform private.assert_active_rows_within_quota(
     'public.schedules', 'active_schedules', p_schedule.created_by, p_schedule.id, 'activate the schedule');
 end;
@@ -15068,6 +15645,8 @@ begin
   if tg_op = 'INSERT' then
     perform private.assert_rows_within_bound('public.schedules', 'active_schedules', new.created_by, 'save the schedule');
   end if;
+  perform private.assert_no_problem(
+    private.choice_problem('overlap', new.overlap, array['skip', 'queue']), 'SCHEDULE_INVALID', 'save the schedule');
   new.cron := btrim(new.cron);
   -- A schedule that can no longer run can still be deactivated.
   if tg_op = 'INSERT' or (old.cron, old.time_zone) is distinct from (new.cron, new.time_zone)
@@ -15087,7 +15666,7 @@ begin
 end;
 $$;
 comment on function private.check_schedule() is
-  'Row trigger of schedules, before an owner''s write: checks the row and sets the next run. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read the data that the check needs.';
+  'Row trigger of schedules, before an owner''s write: checks the row and sets the next run. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, SCHEDULE_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read the data that the check needs.';
 revoke all on function private.check_schedule() from public;
 
 create trigger schedules_check_insert before insert on public.schedules
@@ -15434,17 +16013,23 @@ declare
     'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
     'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered'
   ];
+  v_event text;
 begin
   if p_webhook.url is null or length(p_webhook.url) > 2000 or p_webhook.url !~ '^https?://[^\s/?#@]+([/?#][^\s]*)?$' then
     perform private.raise_error('WEBHOOK_INVALID',
-      'Cannot save the webhook: its url is not an absolute http(s) URL without user name and password',
+      format('Cannot save the webhook: url %s, which is not an absolute http(s) URL without user name and password',
+        private.shown_value(p_webhook.url)),
       'Write an https URL that is reachable on the public internet.');
   end if;
-  if coalesce(cardinality(p_webhook.events), 0) not between 1 and cardinality(v_known) or not p_webhook.events <@ v_known then
+  if coalesce(cardinality(p_webhook.events), 0) not between 1 and cardinality(v_known) then
     perform private.raise_error('WEBHOOK_INVALID',
       format('Cannot save the webhook: its events are %s', coalesce(left(p_webhook.events::text, 200), 'missing')),
       'Name one or more of ' || array_to_string(v_known, ', ') || '.');
   end if;
+  foreach v_event in array p_webhook.events loop
+    perform private.assert_no_problem(
+      private.choice_problem('events', v_event, v_known), 'WEBHOOK_INVALID', 'save the webhook');
+  end loop;
 end;
 $$;
 comment on function private.assert_webhook_is_valid(public.webhooks) is
@@ -16342,6 +16927,410 @@ $$;
 comment on function private.assert_message_files_are_usable(public.tasks, jsonb) is
   'Raises what describe_files() raises for a message that continues a task, for its own files together with those of the whole transcript.';
 revoke all on function private.assert_message_files_are_usable(public.tasks, jsonb) from public;
+
+-- gateway/registry_checks.sql
+
+-- Checks of the registry: whoever writes a row of providers, agents, tools or skills learns at once what is
+-- wrong with it. Each kind has one function that finds the problem, which configuration_problems() calls too.
+
+create function private.names_of_providers()
+returns text[]
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(array_agg(name order by name), '{}') from public.llm_providers where is_active;
+$$;
+comment on function private.names_of_providers() is 'The names of the active providers.';
+revoke all on function private.names_of_providers() from public;
+
+create function private.provider_problem(p_provider public.llm_providers)
+returns private.row_problem
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  v_problem private.row_problem;
+begin
+  v_problem := private.choice_problem('api', p_provider.api, array['openai', 'anthropic', 'google']);
+  if v_problem.field is null and p_provider.base_url is not null then
+    v_problem := private.url_problem('base_url', p_provider.base_url);
+  end if;
+  if v_problem.field is null and btrim(coalesce(p_provider.default_model, '')) = '' then
+    v_problem := row('default_model', private.shown_value(p_provider.default_model),
+      'Write the name of a model as the provider calls it.')::private.row_problem;
+  end if;
+  return v_problem;
+end;
+$$;
+comment on function private.provider_problem(public.llm_providers) is 'What is wrong with a provider.';
+revoke all on function private.provider_problem(public.llm_providers) from public;
+
+create function private.missing_provider(p_agent public.agents)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_agent.provider_id is not null or not p_agent.is_active then
+    return null;
+  end if;
+  return row('provider_id', 'is missing, so every task of the agent fails with PROVIDER_NOT_FOUND',
+    format('Use the id of one of the providers %s.', array_to_string(private.names_of_providers(), ', ')))::private.row_problem;
+end;
+$$;
+comment on function private.missing_provider(public.agents) is
+  'The problem of an active agent without a provider. Such a row is stored with a warning, because the provider may follow.';
+revoke all on function private.missing_provider(public.agents) from public;
+
+create function private.agent_problem(p_agent public.agents)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_tool text;
+  v_problem private.row_problem;
+begin
+  v_problem := private.slug_problem('slug', p_agent.slug);
+  if v_problem.field is null and p_agent.reasoning_effort is not null then
+    v_problem := private.choice_problem('reasoning_effort', p_agent.reasoning_effort,
+      array['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
+  end if;
+  foreach v_tool in array p_agent.provider_tools loop
+    exit when v_problem.field is not null;
+    v_problem := private.choice_problem('provider_tools', v_tool, array['web_search', 'code_execution']);
+  end loop;
+  if v_problem.field is null then
+    v_problem := private.choice_problem('audience', p_agent.audience, array['everyone', 'named']);
+  end if;
+  if v_problem.field is null then
+    v_problem := private.schema_document_problem('input_schema', p_agent.input_schema);
+  end if;
+  if v_problem.field is null then
+    v_problem := private.schema_document_problem('output_schema', p_agent.output_schema);
+  end if;
+  if v_problem.field is null and p_agent.temperature not between 0 and 2 then
+    v_problem := row('temperature', 'is ' || p_agent.temperature, 'Write a number from 0 to 2, or null.')::private.row_problem;
+  end if;
+  return v_problem;
+end;
+$$;
+comment on function private.agent_problem(public.agents) is 'What is wrong with an agent.';
+revoke all on function private.agent_problem(public.agents) from public;
+
+create function private.budget_problem(p_budget jsonb)
+returns private.row_problem
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  c_caps constant text[] := array[
+    'max_input_tokens', 'max_output_tokens', 'max_cost_micro_usd',
+    'max_steps', 'max_depth', 'max_tasks', 'max_wall_seconds'
+  ];
+  v_key text;
+  v_value jsonb;
+  v_problem private.row_problem;
+begin
+  for v_key, v_value in select key, value from jsonb_each(coalesce(p_budget, '{}')) loop
+    v_problem := private.choice_problem('budget', v_key, c_caps);
+    if v_problem.field is null and v_value::text !~ '^[0-9]{1,15}$' then
+      v_problem := row('budget.' || v_key, 'is ' || left(v_value::text, 200), 'Write a whole number of zero or more.')::private.row_problem;
+    end if;
+    exit when v_problem.field is not null;
+  end loop;
+  return v_problem;
+end;
+$$;
+comment on function private.budget_problem(jsonb) is 'What is wrong with the budget of an agent.';
+revoke all on function private.budget_problem(jsonb) from public;
+
+create function private.placeholder_problem(p_config jsonb)
+returns private.row_problem
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  c_placeholder constant text := '\{([A-Za-z_][A-Za-z0-9_.-]*)\}';
+  v_known constant jsonb := private.declared_names(p_config -> 'parameters');
+  v_field text;
+  v_name text;
+begin
+  if v_known is null or p_config -> 'parameters' ?| array['$ref', 'allOf', 'anyOf', 'oneOf', 'patternProperties'] then
+    return null;
+  end if;
+  foreach v_field in array array['url', 'query', 'headers', 'body'] loop
+    for v_name in
+      select placeholder.names[1]
+      from regexp_matches(coalesce(p_config ->> v_field, ''), c_placeholder, 'g') as placeholder (names)
+    loop
+      if not v_known ? v_name then
+        return row('config.' || v_field, format('has the placeholder {%s}, which is not a parameter', v_name),
+          private.did_you_mean(v_name, array(select jsonb_array_elements_text(v_known)))
+            || 'Declare it under config.parameters.properties, or use one of '
+            || array_to_string(array(select jsonb_array_elements_text(v_known)), ', ') || '.')::private.row_problem;
+      end if;
+    end loop;
+  end loop;
+  return null;
+end;
+$$;
+comment on function private.placeholder_problem(jsonb) is
+  'The problem of an HTTP tool with a placeholder that no argument can fill.';
+revoke all on function private.placeholder_problem(jsonb) from public;
+
+create function private.tool_kind(p_type text, p_config jsonb)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case
+    when tool_kind.p_type <> 'supabase_rpc' then tool_kind.p_type
+    when tool_kind.p_config ? 'edge_function' then 'edge_function'
+    else 'database_function'
+  end;
+$$;
+comment on function private.tool_kind(text, jsonb) is 'The kind of a tool in config_schemas.';
+revoke all on function private.tool_kind(text, jsonb) from public;
+
+create function private.tool_urls(p_config jsonb)
+returns table (field text, url text)
+language sql
+immutable
+set search_path = ''
+as $$
+  select 'config.' || part.name, tool_urls.p_config ->> part.name
+  from (values ('mcp_url'), ('url'), ('docs_url')) as part (name)
+  where tool_urls.p_config ? part.name
+  union all
+  select 'config.oauth.issuer', tool_urls.p_config #>> '{oauth,issuer}'
+  where tool_urls.p_config #> '{oauth}' ? 'issuer';
+$$;
+comment on function private.tool_urls(jsonb) is 'The addresses in the config of a tool, with their fields.';
+revoke all on function private.tool_urls(jsonb) from public;
+
+create function private.tool_config_problem(p_type text, p_config jsonb)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_kind constant text := private.tool_kind(p_type, p_config);
+  -- The gateway accepts a method in any case.
+  v_config constant jsonb := case when v_kind = 'http_api' and jsonb_typeof(p_config -> 'method') = 'string'
+    then jsonb_set(p_config, '{method}', to_jsonb(upper(p_config ->> 'method'))) else p_config end;
+  v_schema constant jsonb := (select schema from private.config_schemas where kind = v_kind);
+  v_message constant text := private.schema_problem(v_schema, v_config, 'config');
+  v_field text;
+  v_url text;
+  v_problem private.row_problem;
+begin
+  if v_message is not null then
+    return row(split_part(v_message, ' ', 1), substr(v_message, strpos(v_message, ' ') + 1),
+      format('The config of a tool of type %s has %s.', p_type, case when p_type = 'supabase_rpc' and p_config = '{}'
+        then 'function, or edge_function'
+        else array_to_string(array(select jsonb_array_elements_text(private.declared_names(v_schema))), ', ') end))::private.row_problem;
+  end if;
+  for v_field, v_url in select * from private.tool_urls(v_config) loop
+    v_problem := private.url_problem(v_field, v_url);
+    if v_problem.field is not null then
+      return v_problem;
+    end if;
+  end loop;
+  if v_kind = 'http_api' and not v_config ? 'allowed_hosts' and v_config ->> 'url' ~ '^https?://[^/?#\\]*\{' then
+    return row('config.url', 'has a placeholder in its host', 'List the host names that it may stand for in config.allowed_hosts.')::private.row_problem;
+  end if;
+  if v_kind = 'mcp_server' and v_config #> '{oauth}' ? 'client_secret' and not v_config #> '{oauth}' ? 'client_id' then
+    return row('config.oauth', 'has a client_secret but no client_id', 'Add the client_id that belongs to the secret.')::private.row_problem;
+  end if;
+  if v_kind = 'edge_function' and v_config ->> 'edge_function' !~ '^[A-Za-z][A-Za-z0-9_-]*$' then
+    return row('config.edge_function', private.shown_value(v_config ->> 'edge_function'),
+      'Write the name of an edge function: its folder in supabase/functions.')::private.row_problem;
+  end if;
+  v_problem := private.schema_document_problem('config.parameters', v_config -> 'parameters');
+  if v_problem.field is null and v_kind = 'http_api' then
+    v_problem := private.placeholder_problem(v_config);
+  end if;
+  return v_problem;
+end;
+$$;
+comment on function private.tool_config_problem(text, jsonb) is
+  'What is wrong with the config of a tool of this type: fields and values by config_schemas, then addresses, JSON Schemas and placeholders.';
+revoke all on function private.tool_config_problem(text, jsonb) from public;
+
+create function private.function_problem(p_config jsonb)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.find_tool_function(p_config ->> 'function');
+  return null;
+exception when sqlstate 'PT422' then
+  return row('config.function', format('is "%s", which cannot be a tool: %s', p_config ->> 'function', regexp_replace(sqlerrm, '^.*as a tool: ', '')),
+    private.did_you_mean(p_config ->> 'function', array(
+      select format('%s.%s', namespace.nspname, function.proname)
+      from pg_catalog.pg_proc as function
+      join pg_catalog.pg_namespace as namespace on namespace.oid = function.pronamespace
+      where namespace.nspname !~ '^(pg_|information_schema|private)' and function.prokind = 'f'
+    )) || 'Name one function as schema.name, with named arguments and no overloads.')::private.row_problem;
+end;
+$$;
+comment on function private.function_problem(jsonb) is
+  'The problem of a tool whose database function does not exist or cannot be a tool.';
+revoke all on function private.function_problem(jsonb) from public;
+
+create function private.tool_problem(p_tool public.tools)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_problem private.row_problem;
+begin
+  v_problem := private.slug_problem('slug', p_tool.slug);
+  if v_problem.field is null then
+    v_problem := private.choice_problem('type', p_tool.type, array['internal', 'mcp_server', 'http_api', 'supabase_rpc']);
+  end if;
+  if v_problem.field is null and p_tool.credential_type is not null then
+    v_problem := private.choice_problem('credential_type', p_tool.credential_type,
+      array['api_key', 'bearer_token', 'oauth_refresh_token', 'none']);
+  end if;
+  if v_problem.field is null then
+    v_problem := private.choice_problem('credential_audience', p_tool.credential_audience, array['everyone', 'agents', 'named']);
+  end if;
+  if v_problem.field is null then
+    v_problem := private.tool_config_problem(p_tool.type, p_tool.config);
+  end if;
+  return v_problem;
+end;
+$$;
+comment on function private.tool_problem(public.tools) is
+  'What is wrong with a tool. A database function is looked up by function_problem(), because a migration may replace it later.';
+revoke all on function private.tool_problem(public.tools) from public;
+
+create function private.skill_problem(p_skill public.skills)
+returns private.row_problem
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_skill.skill_id !~ '^[a-z0-9][a-z0-9-]{0,63}$' then
+    return row('skill_id', private.shown_value(p_skill.skill_id),
+      'Write 1 to 64 lowercase letters, digits and -, beginning with a letter or digit.')::private.row_problem;
+  end if;
+  if btrim(p_skill.name) = '' then
+    return row('name', 'is empty', 'Write the name of the skill.')::private.row_problem;
+  end if;
+  if btrim(p_skill.description) = '' then
+    return row('description', 'is empty', 'Write when to use the skill: the model chooses by it.')::private.row_problem;
+  end if;
+  if jsonb_typeof(p_skill.resources) = 'object'
+    and exists (select from jsonb_each(p_skill.resources) where jsonb_typeof(value) <> 'string')
+  then
+    return row('resources', 'has a value that is not a text', 'Write the text of each resource by its relative path.')::private.row_problem;
+  end if;
+  return null;
+end;
+$$;
+comment on function private.skill_problem(public.skills) is 'What is wrong with a skill.';
+revoke all on function private.skill_problem(public.skills) from public;
+
+-- Triggers ----------------------------------------------------------------------------------------
+
+create function private.check_provider()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_no_problem(private.provider_problem(new), 'PROVIDER_INVALID', format('save the provider "%s"', new.name));
+  return new;
+end;
+$$;
+comment on function private.check_provider() is
+  'Row trigger of llm_providers. Raises PROVIDER_INVALID. Definer: the writers may not execute the functions that it calls.';
+revoke all on function private.check_provider() from public;
+create trigger llm_providers_check before insert or update on public.llm_providers
+  for each row execute function private.check_provider();
+
+create function private.check_agent()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the agent "%s"', coalesce(new.slug, new.name));
+  v_missing constant private.row_problem := private.missing_provider(new);
+begin
+  perform private.assert_no_problem(private.agent_problem(new), 'AGENT_INVALID', v_attempt);
+  perform private.assert_no_problem(private.budget_problem(new.budget), 'AGENT_INVALID', v_attempt);
+  if v_missing.field is not null then
+    raise warning using
+      message = format('The agent "%s" is incomplete: %s %s', new.slug, v_missing.field, v_missing.problem),
+      hint = v_missing.hint;
+  end if;
+  return new;
+end;
+$$;
+comment on function private.check_agent() is
+  'Row trigger of agents. Raises AGENT_INVALID, and warns of a missing provider. Definer: the writers may not execute the functions that it calls.';
+revoke all on function private.check_agent() from public;
+create trigger agents_check before insert or update on public.agents
+  for each row execute function private.check_agent();
+
+create function private.check_tool()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the tool "%s"', coalesce(new.slug, new.name));
+begin
+  perform private.assert_no_problem(private.tool_problem(new), 'TOOL_CONFIG_INVALID', v_attempt);
+  if private.tool_kind(new.type, new.config) = 'database_function' then
+    perform private.assert_no_problem(private.function_problem(new.config), 'TOOL_CONFIG_INVALID', v_attempt);
+  end if;
+  return new;
+end;
+$$;
+comment on function private.check_tool() is
+  'Row trigger of tools. Raises TOOL_CONFIG_INVALID. Definer: the writers may not execute the functions that it calls.';
+revoke all on function private.check_tool() from public;
+-- Not on every update: a row whose function was dropped can still be deactivated.
+create trigger tools_check before insert or update of slug, type, config, credential_type, credential_audience on public.tools
+  for each row execute function private.check_tool();
+
+create function private.check_skill()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_no_problem(private.skill_problem(new), 'SKILL_INVALID', format('save the skill "%s"', new.skill_id));
+  return new;
+end;
+$$;
+comment on function private.check_skill() is
+  'Row trigger of skills. Raises SKILL_INVALID. Definer: the writers may not execute the functions that it calls.';
+revoke all on function private.check_skill() from public;
+create trigger skills_check before insert or update on public.skills
+  for each row execute function private.check_skill();
 
 -- engine/operator_views.sql
 
@@ -23267,6 +24256,1149 @@ $$;
 comment on function private.record_definition(uuid, text) is
   'Records a definition that the calling operator runs, and makes the REST API read the schema again after the commit.';
 revoke all on function private.record_definition(uuid, text) from public;
+
+-- engine/configuration_problems.sql
+
+-- What operators should correct although every row is valid by itself: missing scopes, secrets and names.
+
+create function private.scope_problems(p_agent_id uuid default null, p_tool_id uuid default null)
+returns table (kind text, name text, field text, problem text, hint text)
+language sql
+stable
+set search_path = ''
+as $$
+  with given as (
+    select agent.id as agent_id, agent.slug as agent, agent.audience, tool.slug as tool, 'mcp:' || tool.slug as scope
+    from public.agent_tools as granted
+    join public.agents as agent on agent.id = granted.agent_id and agent.is_active
+    join public.tools as tool on tool.id = granted.tool_id and tool.is_active and tool.type <> 'internal'
+    where (scope_problems.p_agent_id is null or granted.agent_id = scope_problems.p_agent_id)
+      and (scope_problems.p_tool_id is null or granted.tool_id = scope_problems.p_tool_id)
+  ),
+  holders as (
+    select grants.user_id, grants.scopes
+    from public.mcp_grants as grants
+    where grants.client_id is null
+  ),
+  counted as (
+    select given.*,
+      coalesce((
+        select holder.scopes && array[given.scope, 'admin:*'] from holders as holder where holder.user_id is null
+      ), false) as is_default,
+      (
+        select count(*) from holders as holder
+        where holder.user_id is not null and holder.scopes && array[given.scope, 'admin:*']
+          and private.may_use_agent(given.agent_id, holder.user_id)
+      ) as with_scope,
+      (
+        select count(*) from holders as holder
+        where holder.user_id is not null and not holder.scopes && array[given.scope, 'admin:*']
+          and private.may_use_agent(given.agent_id, holder.user_id)
+      ) as without_scope,
+      (
+        select count(*) from public.agent_audience as named
+        where given.audience = 'named' and named.agent_id = given.agent_id
+          and not exists (select from holders as holder where holder.user_id = named.user_id)
+      ) as by_default
+    from given
+  )
+  select 'agent', counted.agent, 'tools.' || counted.tool,
+    case
+      when not counted.is_default and counted.with_scope = 0
+        then format('cannot be called by any user: nobody of the agent''s audience has the scope %s', counted.scope)
+      when counted.audience = 'everyone' and not counted.is_default
+        then format('can be called only in jobs of %s users: the default scopes lack %s', counted.with_scope, counted.scope)
+      else format('cannot be called in jobs of %s users, who lack the scope %s',
+        counted.without_scope + case when counted.is_default then 0 else counted.by_default end, counted.scope)
+    end,
+    format('Grant it to everyone with select grant_scopes(null, ''{%s}''), or to one user with select grant_scopes(''<user id>'', ''{%s}'').',
+      counted.scope, counted.scope)
+  from counted
+  where counted.without_scope > 0 or not counted.is_default and (counted.audience = 'everyone' or counted.by_default > 0);
+$$;
+comment on function private.scope_problems(uuid, uuid) is
+  'The tools of agents (null: of all, or of all agents) that users of the agent cannot use because they lack the scope.';
+revoke all on function private.scope_problems(uuid, uuid) from public;
+
+create function private.secret_problems()
+returns table (kind text, name text, field text, problem text, hint text)
+language sql
+stable
+set search_path = ''
+as $$
+  with named as (
+    select 'tool' as kind, tool.slug as name, 'credential_secret_name' as field, tool.credential_secret_name as secret
+    from public.tools as tool
+    where tool.is_active and tool.credential_secret_name is not null
+    union all
+    select 'tool', tool.slug, format('config.%s.%s', part.name, entry.key), entry.value ->> 'secret'
+    from public.tools as tool
+    cross join (values ('headers'), ('query')) as part (name)
+    cross join lateral jsonb_each(
+      case jsonb_typeof(tool.config -> part.name) when 'object' then tool.config -> part.name else '{}' end
+    ) as entry
+    where tool.is_active and tool.type = 'mcp_server' and jsonb_typeof(entry.value) = 'object'
+    union all
+    select 'provider', provider.name, 'api_key_secret_name', provider.api_key_secret_name
+    from public.llm_providers as provider
+    where provider.is_active and provider.requires_api_key
+      and exists (select from public.agents as agent where agent.provider_id = provider.id and agent.is_active)
+  )
+  select named.kind, named.name, named.field, format('is %s, but Vault has no secret with this name', to_json(named.secret)),
+    format('Store it with select vault.create_secret(''…'', %L).', named.secret)
+  from named
+  where not exists (select from vault.secrets as stored where stored.name = named.secret);
+$$;
+comment on function private.secret_problems() is 'Names of secrets in active tools, and in providers of active agents, that Vault does not have.';
+revoke all on function private.secret_problems() from public;
+
+create function private.tool_name_problems()
+returns table (kind text, name text, field text, problem text, hint text)
+language sql
+stable
+set search_path = ''
+as $$
+  with named as (
+    select granted.agent_id, granted.tool_id, 'allowed_tools' as field, allowed.name
+    from public.agent_tools as granted
+    cross join lateral unnest(granted.allowed_tools) as allowed (name)
+    union all
+    select guardrail.agent_id, guardrail.tool_id, 'guardrails', guardrail.tool_name from public.agent_guardrails as guardrail
+    union all
+    select rule.agent_id, rule.tool_id, 'approvals', rule.tool_name
+    from public.agent_approvals as rule
+    where rule.tool_id is not null and rule.tool_name <> '*'
+  ),
+  known as (
+    select connection.tool_id, array_agg(distinct cached.tool_name) as names
+    from public.agent_mcp_connections as connection
+    join public.mcp_tools_cache as cached on cached.connection_id = connection.id
+    group by connection.tool_id
+  )
+  select 'agent', agent.slug, format('%s.%s', named.field, tool.slug),
+    format('names the tool %s, which the server does not list', to_json(named.name)),
+    private.did_you_mean(named.name, known.names) || format('It lists %s.', array_to_string(known.names[:20], ', '))
+  from named
+  join known on known.tool_id = named.tool_id
+  join public.agents as agent on agent.id = named.agent_id and agent.is_active
+  join public.tools as tool on tool.id = named.tool_id
+  where named.name <> all (known.names);
+$$;
+comment on function private.tool_name_problems() is
+  'Names of tools in the rows of agents that the server, once it has listed its tools, does not have.';
+revoke all on function private.tool_name_problems() from public;
+
+create function private.row_problems()
+returns table (kind text, name text, field text, problem text, hint text)
+language sql
+stable
+set search_path = ''
+as $$
+  select checked.kind, checked.name, (checked.found).field, (checked.found).problem, (checked.found).hint
+  from (
+    select 'provider' as kind, provider.name, private.provider_problem(provider) as found from public.llm_providers as provider
+    union all
+    select 'agent', agent.slug, private.agent_problem(agent) from public.agents as agent where agent.is_active
+    union all
+    select 'agent', agent.slug, private.missing_provider(agent) from public.agents as agent
+    union all
+    select 'agent', agent.slug,
+      row('provider', format('is "%s", which is not active', provider.name), 'Set llm_providers.is_active, or use another provider.')::private.row_problem
+    from public.agents as agent
+    join public.llm_providers as provider on provider.id = agent.provider_id and not provider.is_active
+    where agent.is_active
+    union all
+    select 'tool', tool.slug, private.tool_problem(tool) from public.tools as tool where tool.is_active
+    union all
+    select 'tool', tool.slug, private.function_problem(tool.config)
+    from public.tools as tool
+    where tool.is_active and tool.type = 'supabase_rpc' and tool.config ? 'function'
+    union all
+    select 'skill', skill.skill_id, private.skill_problem(skill) from public.skills as skill where skill.is_active
+    union all
+    select 'schedule', coalesce(schedule.name, schedule.id::text),
+      row('agent', format('is "%s", and the last run created no job: %s', schedule.agent, schedule.last_error ->> 'message'),
+        coalesce(schedule.last_error ->> 'hint', 'Correct the schedule.'))::private.row_problem
+    from public.schedules as schedule
+    where schedule.is_active and schedule.last_error is not null
+  ) as checked
+  where (checked.found).field is not null;
+$$;
+comment on function private.row_problems() is
+  'Rows of the registry that are not valid: written before a check existed, or changed by something else, such as a dropped function.';
+revoke all on function private.row_problems() from public;
+
+create function private.configuration_problems()
+returns table (kind text, name text, field text, problem text, hint text)
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.row_problems()
+  union all
+  select * from private.scope_problems()
+  union all
+  select * from private.secret_problems()
+  union all
+  select * from private.tool_name_problems()
+  order by 1, 2, 3;
+$$;
+comment on function private.configuration_problems() is
+  'Everything in the registry that will fail or be missing when a task needs it.';
+revoke all on function private.configuration_problems() from public;
+grant execute on function private.configuration_problems() to service_role;
+
+create function private.operator_configuration_problems()
+returns table (kind text, name text, field text, problem text, hint text)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the problems of the configuration');
+  return query select * from private.configuration_problems();
+end;
+$$;
+comment on function private.operator_configuration_problems() is
+  'configuration_problems() for operators. Definer: it reads all agents, tools and grants; assert_operator() checks the caller.';
+revoke all on function private.operator_configuration_problems() from public;
+
+create view public.operator_configuration_problems with (security_invoker = true) as
+  select * from private.operator_configuration_problems();
+revoke all on public.operator_configuration_problems from anon, authenticated, service_role;
+comment on view public.operator_configuration_problems is
+  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, invalid rows. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_configuration_problems() to authenticated, service_role;
+grant select on public.operator_configuration_problems to authenticated, service_role;
+
+create function private.warn_of_missing_scope()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_found record;
+begin
+  for v_found in
+    select * from private.scope_problems(new.agent_id, new.tool_id)
+  loop
+    raise warning using
+      message = format('The tool "%s" of the agent "%s" %s', substr(v_found.field, 7), v_found.name, v_found.problem),
+      hint = v_found.hint;
+  end loop;
+  return null;
+end;
+$$;
+comment on function private.warn_of_missing_scope() is
+  'Row trigger of agent_tools: warns at once when users of the agent lack the tool''s scope. Definer: the writers may not read the grants.';
+revoke all on function private.warn_of_missing_scope() from public;
+create trigger agent_tools_warn_of_missing_scope after insert or update on public.agent_tools
+  for each row execute function private.warn_of_missing_scope();
+
+-- engine/definitions.sql
+
+-- Definitions: a row of the registry with everything that belongs to it as one JSON document, in the words of the
+-- files in agents/. push writes them, pull reads them, and revisions keep them.
+
+create function private.without_nulls(p_object jsonb)
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select coalesce(jsonb_object_agg(key, value), '{}')
+  from jsonb_each(without_nulls.p_object)
+  where value <> 'null';
+$$;
+comment on function private.without_nulls(jsonb) is 'An object without its own members that are null; unlike jsonb_strip_nulls(), inner values stay.';
+revoke all on function private.without_nulls(jsonb) from public;
+
+create function private.agent_definition(p_agent public.agents)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select private.without_nulls(jsonb_build_object(
+    'display_name', agent.name,
+    'description', agent.description,
+    'prompt', agent.system_prompt,
+    'provider', (select provider.name from public.llm_providers as provider where provider.id = agent.provider_id),
+    'model', agent.model,
+    'temperature', agent.temperature,
+    'max_tokens', agent.max_tokens,
+    'max_turns', agent.max_turns,
+    'reasoning_effort', agent.reasoning_effort,
+    'provider_tools', nullif(to_jsonb(agent.provider_tools), '[]'),
+    'input_schema', agent.input_schema,
+    'output_schema', agent.output_schema,
+    'must_complete', nullif(agent.must_complete, false),
+    'budget', agent.budget,
+    'audience', nullif(agent.audience, 'everyone'),
+    'is_active', nullif(agent.is_active, true),
+    'handoffs', case when not agent.may_hand_off then '"none"'::jsonb else (
+      select jsonb_agg(target.slug order by target.slug)
+      from public.agent_handoffs as handoff
+      join public.agents as target on target.id = handoff.target_agent_id
+      where handoff.agent_id = agent.id
+    ) end,
+    'fallbacks', (
+      select jsonb_agg(private.without_nulls(jsonb_build_object('provider', provider.name, 'model', fallback.model)) order by fallback.priority)
+      from public.agent_fallbacks as fallback
+      join public.llm_providers as provider on provider.id = fallback.provider_id
+      where fallback.agent_id = agent.id
+    ),
+    'skills', (
+      select jsonb_agg(skill.skill_id order by given.priority, skill.skill_id)
+      from public.agent_skills as given
+      join public.skills as skill on skill.id = given.skill_id
+      where given.agent_id = agent.id
+    ),
+    'tools', (
+      select jsonb_agg(private.without_nulls(jsonb_build_object('tool', tool.slug, 'allowed_tools', to_jsonb(granted.allowed_tools))) order by tool.slug)
+      from public.agent_tools as granted
+      join public.tools as tool on tool.id = granted.tool_id
+      where granted.agent_id = agent.id
+    ),
+    'guardrails', (
+      select jsonb_agg(jsonb_build_object('stage', guardrail.stage, 'tool', tool.slug, 'tool_name', guardrail.tool_name)
+        order by guardrail.stage, guardrail.priority)
+      from public.agent_guardrails as guardrail
+      join public.tools as tool on tool.id = guardrail.tool_id
+      where guardrail.agent_id = agent.id
+    ),
+    'approvals', (
+      select jsonb_agg(private.without_nulls(jsonb_build_object(
+        'tool', tool.slug, 'tool_name', rule.tool_name, 'ask', rule.ask, 'conditions', rule.conditions
+      )) order by tool.slug nulls last, rule.tool_name)
+      from public.agent_approvals as rule
+      left join public.tools as tool on tool.id = rule.tool_id
+      where rule.agent_id = agent.id and rule.user_id is null
+    )
+  ))
+  from (select (agent_definition.p_agent).*) as agent;
+$$;
+comment on function private.agent_definition(public.agents) is
+  'An agent as one document: its row, and its tools, skills, handoffs, fallbacks, guardrails and the approvals for everyone. Defaults are missing.';
+revoke all on function private.agent_definition(public.agents) from public;
+
+create function private.definitions()
+returns table (kind text, slug text, definition jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select 'agent', agent.slug, private.agent_definition(agent) from public.agents as agent
+  union all
+  select 'tool', tool.slug, private.without_nulls(jsonb_build_object(
+    'display_name', tool.name,
+    'type', private.tool_kind(tool.type, tool.config),
+    'description', tool.description,
+    'config', tool.config,
+    'credential', nullif(private.without_nulls(jsonb_build_object(
+      'secret', tool.credential_secret_name,
+      'type', tool.credential_type,
+      'description', tool.credential_description,
+      'audience', nullif(tool.credential_audience, 'everyone')
+    )), '{}'),
+    'data_flows', tool.data_flows,
+    'is_active', nullif(tool.is_active, true)
+  ))
+  from public.tools as tool
+  where tool.type in ('http_api', 'supabase_rpc')
+  union all
+  select 'skill', skill.skill_id, private.without_nulls(jsonb_build_object(
+    'name', skill.name,
+    'description', skill.description,
+    'version', skill.version,
+    'instructions', skill.instructions,
+    'resources', nullif(skill.resources, '{}'),
+    'metadata', nullif(skill.metadata, '{}'),
+    'is_active', nullif(skill.is_active, true)
+  ))
+  from public.skills as skill
+  union all
+  select 'schedule', schedule.name, private.without_nulls(jsonb_build_object(
+    'agent', schedule.agent,
+    'input', schedule.input,
+    'cron', schedule.cron,
+    'time_zone', nullif(schedule.time_zone, 'UTC'),
+    'overlap', nullif(schedule.overlap, 'skip'),
+    'priority', nullif(schedule.priority, 'normal'),
+    'budget', schedule.budget,
+    'metadata', nullif(schedule.metadata, '{}'),
+    'is_active', nullif(schedule.is_active, true)
+  ))
+  from public.schedules as schedule
+  where schedule.created_by is null and schedule.name is not null
+  union all
+  select 'webhook', webhook.name, private.without_nulls(jsonb_build_object(
+    'url', webhook.url,
+    'events', to_jsonb(webhook.events),
+    'includes_subtasks', nullif(webhook.includes_subtasks, false),
+    'is_active', nullif(webhook.is_active, true)
+  ))
+  from public.webhooks as webhook
+  where webhook.created_by is null and webhook.name is not null;
+$$;
+comment on function private.definitions() is
+  'The definitions of the registry: agents, HTTP and function tools, skills, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
+revoke all on function private.definitions() from public;
+
+-- Writing -----------------------------------------------------------------------------------------
+
+create function private.id_of(p_kind text, p_slug text, p_attempt text)
+returns uuid
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_id uuid;
+  v_known text[];
+begin
+  case p_kind
+    when 'provider' then
+      select id into v_id from public.llm_providers where name = p_slug;
+      v_known := array(select name from public.llm_providers order by name);
+    when 'tool' then
+      select id into v_id from public.tools where slug = p_slug;
+      v_known := array(select slug from public.tools order by slug);
+    when 'skill' then
+      select id into v_id from public.skills where skill_id = p_slug;
+      v_known := array(select skill_id from public.skills order by skill_id);
+    when 'agent' then
+      select id into v_id from public.agents where slug = p_slug;
+      v_known := array(select slug from public.agents order by slug);
+  end case;
+  if v_id is null then
+    perform private.raise_error(upper(p_kind) || '_NOT_FOUND',
+      format('Cannot %s: there is no %s "%s"', p_attempt, p_kind, p_slug),
+      private.did_you_mean(p_slug, v_known) || case when cardinality(v_known) = 0 then format('Add the %s first.', p_kind)
+        else format('There are %s.', array_to_string(v_known[:20], ', ')) end);
+  end if;
+  return v_id;
+end;
+$$;
+comment on function private.id_of(text, text, text) is
+  'The id of the provider, tool, skill or agent with this name. Raises PROVIDER_NOT_FOUND, TOOL_NOT_FOUND, SKILL_NOT_FOUND or AGENT_NOT_FOUND with the nearest names; p_attempt completes the sentence "Cannot …".';
+revoke all on function private.id_of(text, text, text) from public;
+
+create function private.write_agent_row(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into public.agents as agent (
+    slug, name, description, system_prompt, provider_id, model, temperature, max_tokens, max_turns, reasoning_effort,
+    provider_tools, input_schema, output_schema, must_complete, budget, audience, is_active, may_hand_off
+  )
+  values (
+    p_slug,
+    coalesce(p_definition ->> 'display_name', p_slug),
+    p_definition ->> 'description',
+    coalesce(p_definition ->> 'prompt', ''),
+    case when p_definition ? 'provider'
+      then private.id_of('provider', p_definition ->> 'provider', format('save the agent "%s"', p_slug)) end,
+    p_definition ->> 'model',
+    (p_definition ->> 'temperature')::numeric,
+    (p_definition ->> 'max_tokens')::int,
+    (p_definition ->> 'max_turns')::int,
+    p_definition ->> 'reasoning_effort',
+    coalesce(private.texts_of(p_definition -> 'provider_tools'), '{}'),
+    p_definition -> 'input_schema',
+    p_definition -> 'output_schema',
+    coalesce((p_definition ->> 'must_complete')::boolean, false),
+    p_definition -> 'budget',
+    coalesce(p_definition ->> 'audience', 'everyone'),
+    coalesce((p_definition ->> 'is_active')::boolean, true),
+    coalesce(p_definition -> 'handoffs' <> '"none"', true)
+  )
+  on conflict (slug) do update set
+    name = excluded.name, description = excluded.description, system_prompt = excluded.system_prompt,
+    provider_id = excluded.provider_id, model = excluded.model, temperature = excluded.temperature,
+    max_tokens = excluded.max_tokens, max_turns = excluded.max_turns, reasoning_effort = excluded.reasoning_effort,
+    provider_tools = excluded.provider_tools, input_schema = excluded.input_schema, output_schema = excluded.output_schema,
+    must_complete = excluded.must_complete, budget = excluded.budget, audience = excluded.audience,
+    is_active = excluded.is_active, may_hand_off = excluded.may_hand_off
+  where to_jsonb(agent) - '{id,created_at,updated_at}'::text[] is distinct from
+    to_jsonb(excluded) - '{id,created_at,updated_at}'::text[];
+end;
+$$;
+comment on function private.write_agent_row(text, jsonb) is 'Writes the row of an agent from its definition, before what the agent refers to.';
+revoke all on function private.write_agent_row(text, jsonb) from public;
+
+create function private.write_agent_parts(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the agent "%s"', p_slug);
+  v_agent_id constant uuid := private.id_of('agent', p_slug, v_attempt);
+begin
+  delete from public.agent_handoffs where agent_id = v_agent_id;
+  insert into public.agent_handoffs (agent_id, target_agent_id)
+  select v_agent_id, private.id_of('agent', target, v_attempt)
+  from jsonb_array_elements_text(case jsonb_typeof(p_definition -> 'handoffs') when 'array' then p_definition -> 'handoffs' else '[]' end) as target;
+
+  delete from public.agent_fallbacks where agent_id = v_agent_id;
+  insert into public.agent_fallbacks (agent_id, priority, provider_id, model)
+  select v_agent_id, place, private.id_of('provider', fallback ->> 'provider', v_attempt), fallback ->> 'model'
+  from jsonb_array_elements(coalesce(p_definition -> 'fallbacks', '[]')) with ordinality as listed (fallback, place);
+
+  delete from public.agent_skills where agent_id = v_agent_id;
+  insert into public.agent_skills (agent_id, skill_id, priority)
+  select v_agent_id, private.id_of('skill', skill, v_attempt), place
+  from jsonb_array_elements_text(coalesce(p_definition -> 'skills', '[]')) with ordinality as listed (skill, place);
+
+  delete from public.agent_tools as granted
+  using public.tools as tool
+  where granted.agent_id = v_agent_id and tool.id = granted.tool_id
+    and tool.slug not in (select listed ->> 'tool' from jsonb_array_elements(coalesce(p_definition -> 'tools', '[]')) as listed);
+  insert into public.agent_tools as granted (agent_id, tool_id, allowed_tools)
+  select v_agent_id, private.id_of('tool', listed ->> 'tool', v_attempt),
+    case when listed ? 'allowed_tools' then private.texts_of(listed -> 'allowed_tools') end
+  from jsonb_array_elements(coalesce(p_definition -> 'tools', '[]')) as listed
+  on conflict (agent_id, tool_id) do update set allowed_tools = excluded.allowed_tools
+  where granted.allowed_tools is distinct from excluded.allowed_tools;
+
+  delete from public.agent_guardrails where agent_id = v_agent_id;
+  insert into public.agent_guardrails (agent_id, stage, priority, tool_id, tool_name)
+  select v_agent_id, guardrail ->> 'stage', place, private.id_of('tool', guardrail ->> 'tool', v_attempt), guardrail ->> 'tool_name'
+  from jsonb_array_elements(coalesce(p_definition -> 'guardrails', '[]')) with ordinality as listed (guardrail, place);
+
+  delete from public.agent_approvals where agent_id = v_agent_id and user_id is null;
+  insert into public.agent_approvals (agent_id, tool_id, tool_name, ask, conditions)
+  select v_agent_id, case when rule ? 'tool' then private.id_of('tool', rule ->> 'tool', v_attempt) end,
+    coalesce(rule ->> 'tool_name', '*'), rule ->> 'ask', rule -> 'conditions'
+  from jsonb_array_elements(coalesce(p_definition -> 'approvals', '[]')) as rule;
+exception
+  when check_violation then
+    perform private.raise_error('APPROVAL_RULE_INVALID', format('Cannot %s: one of its approvals is not valid', v_attempt),
+      'ask is never, always or when. when needs conditions: a list of {argument, operator, value} or {data_flow}.');
+end;
+$$;
+comment on function private.write_agent_parts(text, jsonb) is
+  'Writes what an agent refers to from its definition: handoffs, fallbacks, skills, tools, guardrails and the approvals for everyone. Raises the codes of id_of(), APPROVAL_RULE_INVALID.';
+revoke all on function private.write_agent_parts(text, jsonb) from public;
+
+create function private.write_tool(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_kind constant text := p_definition ->> 'type';
+begin
+  insert into public.tools as tool (
+    slug, name, type, description, config, credential_secret_name, credential_type, credential_description,
+    credential_audience, data_flows, is_active
+  )
+  values (
+    p_slug, coalesce(p_definition ->> 'display_name', p_slug),
+    case when v_kind in ('database_function', 'edge_function') then 'supabase_rpc' else v_kind end,
+    p_definition ->> 'description', coalesce(p_definition -> 'config', '{}'),
+    p_definition #>> '{credential,secret}', p_definition #>> '{credential,type}', p_definition #>> '{credential,description}',
+    coalesce(p_definition #>> '{credential,audience}', 'everyone'), p_definition -> 'data_flows',
+    coalesce((p_definition ->> 'is_active')::boolean, true)
+  )
+  on conflict (slug) do update set
+    name = excluded.name, type = excluded.type, description = excluded.description, config = excluded.config,
+    credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
+    credential_description = excluded.credential_description, credential_audience = excluded.credential_audience,
+    data_flows = excluded.data_flows, is_active = excluded.is_active
+  where to_jsonb(tool) - '{id,created_at}'::text[] is distinct from to_jsonb(excluded) - '{id,created_at}'::text[];
+end;
+$$;
+comment on function private.write_tool(text, jsonb) is 'Writes a tool from its definition. Raises TOOL_CONFIG_INVALID.';
+revoke all on function private.write_tool(text, jsonb) from public;
+
+create function private.write_skill(p_skill_id text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into public.skills as skill (skill_id, name, description, version, instructions, resources, metadata, is_active)
+  values (
+    p_skill_id, p_definition ->> 'name', p_definition ->> 'description', coalesce(p_definition ->> 'version', '1.0.0'),
+    p_definition ->> 'instructions', coalesce(p_definition -> 'resources', '{}'), coalesce(p_definition -> 'metadata', '{}'),
+    coalesce((p_definition ->> 'is_active')::boolean, true)
+  )
+  on conflict (skill_id) do update set
+    name = excluded.name, description = excluded.description, version = excluded.version,
+    instructions = excluded.instructions, resources = excluded.resources, metadata = excluded.metadata,
+    is_active = excluded.is_active;
+end;
+$$;
+comment on function private.write_skill(text, jsonb) is 'Writes a skill from its definition. Raises SKILL_INVALID.';
+revoke all on function private.write_skill(text, jsonb) from public;
+
+create function private.write_schedule(p_name text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  update public.schedules
+  set agent = p_definition ->> 'agent', input = p_definition -> 'input', cron = p_definition ->> 'cron',
+      time_zone = coalesce(p_definition ->> 'time_zone', 'UTC'), overlap = coalesce(p_definition ->> 'overlap', 'skip'),
+      priority = coalesce(p_definition ->> 'priority', 'normal'), budget = p_definition -> 'budget',
+      metadata = coalesce(p_definition -> 'metadata', '{}'), is_active = coalesce((p_definition ->> 'is_active')::boolean, true)
+  where created_by is null and name = p_name;
+  if found then
+    return;
+  end if;
+  insert into public.schedules (created_by, name, agent, input, cron, time_zone, overlap, priority, budget, metadata, is_active)
+  values (
+    null, p_name, p_definition ->> 'agent', p_definition -> 'input', p_definition ->> 'cron',
+    coalesce(p_definition ->> 'time_zone', 'UTC'), coalesce(p_definition ->> 'overlap', 'skip'),
+    coalesce(p_definition ->> 'priority', 'normal'), p_definition -> 'budget',
+    coalesce(p_definition -> 'metadata', '{}'), coalesce((p_definition ->> 'is_active')::boolean, true)
+  );
+end;
+$$;
+comment on function private.write_schedule(text, jsonb) is
+  'Writes a schedule of the service from its definition; its name identifies it. Raises what check_schedule() raises.';
+revoke all on function private.write_schedule(text, jsonb) from public;
+
+create function private.write_webhook(p_name text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  update public.webhooks
+  set url = p_definition ->> 'url', events = private.texts_of(p_definition -> 'events'),
+      includes_subtasks = coalesce((p_definition ->> 'includes_subtasks')::boolean, false),
+      is_active = coalesce((p_definition ->> 'is_active')::boolean, true)
+  where created_by is null and name = p_name;
+  if found then
+    return;
+  end if;
+  insert into public.webhooks (created_by, name, url, events, includes_subtasks, is_active)
+  values (
+    null, p_name, p_definition ->> 'url', private.texts_of(p_definition -> 'events'),
+    coalesce((p_definition ->> 'includes_subtasks')::boolean, false), coalesce((p_definition ->> 'is_active')::boolean, true)
+  );
+end;
+$$;
+comment on function private.write_webhook(text, jsonb) is
+  'Writes a webhook of the service from its definition; its name identifies it. Raises WEBHOOK_INVALID.';
+revoke all on function private.write_webhook(text, jsonb) from public;
+
+-- engine/agent_revisions.sql
+
+-- Revisions: every transaction that changes an agent, or what belongs to it, leaves a numbered copy of its
+-- definition. A job runs with the revisions that were current when it began, until it ends; a retry, a continuation
+-- and a fork begin anew.
+--
+-- What an agent may do (its tools, approvals, audience and handoffs) is always as it is now, because taking a right
+-- away has to take effect at once. What an agent is (prompt, models, schemas, skills, guardrails) is pinned.
+
+create table public.agent_revisions (
+  agent_id uuid not null references public.agents (id) on delete cascade,
+  revision int not null check (revision > 0),
+  definition jsonb not null,
+  content_hash text not null,
+  author text,
+  created_by uuid,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (agent_id, revision)
+);
+revoke all on public.agent_revisions from anon, authenticated, service_role;
+comment on table public.agent_revisions is
+  'Definitions of agents as they were after each change. Rows are only added. Readable by operators through operator_agent_revisions and by the service.';
+comment on column public.agent_revisions.content_hash is 'SHA-256 of the definition. Two revisions with the same hash are equal, such as one that was rolled back to.';
+comment on column public.agent_revisions.author is 'Who changed the agent, as deno task push names itself; null for a change in the database.';
+comment on column public.agent_revisions.created_by is 'The account that changed the agent; null for the service.';
+alter table public.agent_revisions enable row level security;
+grant select on public.agent_revisions to service_role;
+
+create function private.record_revision(p_agent_id uuid)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_agent public.agents;
+  v_definition jsonb;
+  v_hash text;
+begin
+  select * into v_agent from public.agents where id = p_agent_id for no key update;
+  if not found then
+    return;
+  end if;
+  v_definition := private.agent_definition(v_agent);
+  v_hash := encode(sha256(convert_to(v_definition::text, 'utf8')), 'hex');
+  if v_hash = (
+    select content_hash from public.agent_revisions where agent_id = p_agent_id and revision = v_agent.revision
+  ) then
+    return;
+  end if;
+  insert into public.agent_revisions (agent_id, revision, definition, content_hash, author, created_by)
+  values (
+    p_agent_id, coalesce(v_agent.revision, 0) + 1, v_definition, v_hash,
+    nullif(current_setting('supaswarm.pushed_by', true), ''), auth.uid()
+  );
+  update public.agents set revision = coalesce(v_agent.revision, 0) + 1 where id = p_agent_id;
+end;
+$$;
+comment on function private.record_revision(uuid) is
+  'Adds a revision if the agent''s definition differs from its newest one.';
+revoke all on function private.record_revision(uuid) from public;
+
+create function private.record_agent_change()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_row constant jsonb := coalesce(to_jsonb(new), to_jsonb(old));
+begin
+  perform private.record_revision((v_row ->> coalesce(tg_argv[0], 'agent_id'))::uuid);
+  return null;
+end;
+$$;
+comment on function private.record_agent_change() is
+  'Row trigger (the column with the agent''s id) at the end of a transaction that changed an agent or what belongs to it. Definer: the writers may not write revisions.';
+revoke all on function private.record_agent_change() from public;
+
+create constraint trigger agents_record_revision after insert or update on public.agents
+  deferrable initially deferred for each row execute function private.record_agent_change('id');
+create constraint trigger agent_tools_record_revision after insert or update or delete on public.agent_tools
+  deferrable initially deferred for each row execute function private.record_agent_change();
+create constraint trigger agent_skills_record_revision after insert or update or delete on public.agent_skills
+  deferrable initially deferred for each row execute function private.record_agent_change();
+create constraint trigger agent_handoffs_record_revision after insert or update or delete on public.agent_handoffs
+  deferrable initially deferred for each row execute function private.record_agent_change();
+create constraint trigger agent_fallbacks_record_revision after insert or update or delete on public.agent_fallbacks
+  deferrable initially deferred for each row execute function private.record_agent_change();
+create constraint trigger agent_guardrails_record_revision after insert or update or delete on public.agent_guardrails
+  deferrable initially deferred for each row execute function private.record_agent_change();
+create constraint trigger agent_approvals_record_revision after insert or update or delete on public.agent_approvals
+  deferrable initially deferred for each row execute function private.record_agent_change();
+
+create function private.revision_of_job(p_agent_id uuid, p_master_task_id uuid)
+returns int
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return coalesce(
+    (
+      select max(revision.revision)
+      from public.agent_revisions as revision
+      join public.tasks as master on master.id = p_master_task_id
+      -- A retried or continued job has started again.
+      where revision.agent_id = p_agent_id and revision.created_at <= greatest(master.created_at, master.started_at)
+    ),
+    -- The agent is younger than the job.
+    1
+  );
+end;
+$$;
+comment on function private.revision_of_job(uuid, uuid) is
+  'The revision of an agent that was current when a job began, for the job''s subtasks.';
+revoke all on function private.revision_of_job(uuid, uuid) from public;
+
+create function private.agent_facts_of_revision(p_agent public.agents, p_user_id uuid, p_revision int)
+returns table (
+  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
+  fallbacks json, guardrails json, skills json, handoffs json
+)
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_definition constant jsonb := (
+    select revision.definition from public.agent_revisions as revision
+    where revision.agent_id = p_agent.id and revision.revision = p_revision
+  );
+  v_agent public.agents := p_agent;
+  v_provider public.llm_providers;
+begin
+  v_agent.system_prompt := v_definition ->> 'prompt';
+  v_agent.model := v_definition ->> 'model';
+  v_agent.temperature := (v_definition ->> 'temperature')::numeric;
+  v_agent.max_tokens := (v_definition ->> 'max_tokens')::int;
+  v_agent.max_turns := (v_definition ->> 'max_turns')::int;
+  v_agent.reasoning_effort := v_definition ->> 'reasoning_effort';
+  v_agent.provider_tools := coalesce(private.texts_of(v_definition -> 'provider_tools'), '{}');
+  v_agent.output_schema := v_definition -> 'output_schema';
+  v_agent.must_complete := coalesce((v_definition ->> 'must_complete')::boolean, false);
+  v_agent.revision := p_revision;
+  select * into v_provider from public.llm_providers as used
+  where used.name = v_definition ->> 'provider' and used.is_active;
+
+  agent := row_to_json(v_agent);
+  if v_provider.id is not null then
+    provider := row_to_json(v_provider);
+  end if;
+  provider_rules := (
+    select json_object_agg(tool, jsonb_path_query_array(private.approval_rules(p_agent.id, null, tool, p_user_id), '$[*].ask'))
+    from unnest(v_agent.provider_tools) as tool
+  );
+  if p_user_id is not null then
+    stored_bytes_left := private.stored_bytes_left(p_user_id);
+  end if;
+  window_tokens := private.model_window(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
+  fallbacks := (
+    select json_agg(
+      json_build_object(
+        'provider', to_jsonb(other) - '{display_name,is_active}'::text[],
+        'model', fallback ->> 'model',
+        'is_priced', private.is_priced(p_agent.id, other.id, coalesce(fallback ->> 'model', other.default_model))
+      )
+      order by place
+    )
+    from jsonb_array_elements(v_definition -> 'fallbacks') with ordinality as listed (fallback, place)
+    join public.llm_providers as other on other.name = fallback ->> 'provider' and other.is_active
+  );
+  guardrails := (
+    select json_agg(
+      json_build_object('stage', guardrail ->> 'stage', 'server', guardrail ->> 'tool', 'tool_name', guardrail ->> 'tool_name')
+      order by place
+    )
+    from jsonb_array_elements(v_definition -> 'guardrails') with ordinality as listed (guardrail, place)
+  );
+  skills := (
+    select json_agg(
+      json_build_object('skill_id', skill.skill_id, 'name', skill.name, 'description', skill.description) order by place
+    )
+    from jsonb_array_elements_text(v_definition -> 'skills') with ordinality as listed (skill_id, place)
+    join public.skills as skill on skill.skill_id = listed.skill_id and skill.is_active
+    -- load_skill() reads only what the agent has now.
+    join public.agent_skills as given on given.skill_id = skill.id and given.agent_id = p_agent.id
+  );
+  handoffs := (
+    select json_agg(
+      json_build_object('slug', target.slug, 'description', target.description) order by target.slug
+    )
+    from private.handoff_targets(p_agent.id, p_user_id) as target
+  );
+  return next;
+end;
+$$;
+comment on function private.agent_facts_of_revision(public.agents, uuid, int) is
+  'What agent_facts() returns, for an older revision: prompt, models, schemas, skills and guardrails as they were; handoffs and rules as they are now.';
+revoke all on function private.agent_facts_of_revision(public.agents, uuid, int) from public;
+
+create function private.rollback_agent(p_slug text, p_revision int, p_author text)
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_agent public.agents;
+  v_definition jsonb;
+  v_revisions int[];
+begin
+  select * into v_agent from public.agents where id = private.id_of('agent', p_slug, 'roll back');
+  select array_agg(revision.revision order by revision.revision) into v_revisions
+  from public.agent_revisions as revision where revision.agent_id = v_agent.id;
+  select revision.definition into v_definition
+  from public.agent_revisions as revision
+  where revision.agent_id = v_agent.id and revision.revision = coalesce(p_revision, v_agent.revision - 1);
+  if v_definition is null then
+    perform private.raise_error('REVISION_NOT_FOUND',
+      format('Cannot roll back the agent "%s": it has no revision %s', p_slug, coalesce(p_revision, v_agent.revision - 1)),
+      format('It has the revisions %s.', array_to_string(v_revisions, ', ')));
+  end if;
+  perform set_config('supaswarm.pushed_by', coalesce(p_author, ''), true);
+  perform private.write_agent_row(p_slug, v_definition);
+  perform private.write_agent_parts(p_slug, v_definition);
+  perform private.record_revision(v_agent.id);
+  return (select revision from public.agents where id = v_agent.id);
+end;
+$$;
+comment on function private.rollback_agent(text, int, text) is
+  'Writes an earlier revision of an agent (null: the one before the newest) as its newest, and returns the newest number. Raises AGENT_NOT_FOUND, REVISION_NOT_FOUND, and the codes of id_of() for what the revision names and no longer exists.';
+revoke all on function private.rollback_agent(text, int, text) from public;
+
+create function private.operator_agent_revisions()
+returns table (
+  agent_slug text, revision int, is_current boolean, content_hash text, author text, created_by uuid, created_at timestamptz,
+  definition jsonb
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the revisions of the agents');
+  return query
+    select agent.slug, kept.revision, kept.revision = agent.revision, kept.content_hash, kept.author, kept.created_by,
+      kept.created_at, kept.definition
+    from public.agent_revisions as kept
+    join public.agents as agent on agent.id = kept.agent_id
+    order by agent.slug, kept.revision desc;
+end;
+$$;
+comment on function private.operator_agent_revisions() is
+  'The revisions of all agents, for operators. Definer: definitions have prompts, which users may not read; assert_operator() checks the caller.';
+revoke all on function private.operator_agent_revisions() from public;
+create view public.operator_agent_revisions with (security_invoker = true) as
+  select * from private.operator_agent_revisions();
+revoke all on public.operator_agent_revisions from anon, authenticated, service_role;
+comment on view public.operator_agent_revisions is
+  'The definitions of agents as they were after each change, newest first. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_agent_revisions() to authenticated, service_role;
+grant select on public.operator_agent_revisions to authenticated, service_role;
+
+-- engine/push.sql
+
+-- Push: writes the definitions of files into the registry, in one transaction, and says what that changes.
+
+create table private.pushed_definitions (
+  kind text not null check (kind in ('agent', 'tool', 'skill', 'schedule', 'webhook')),
+  slug text not null,
+  definition jsonb not null,
+  pushed_at timestamptz not null default clock_timestamp(),
+  pushed_by text,
+  primary key (kind, slug)
+);
+comment on table private.pushed_definitions is
+  'The definitions as the last push left them. A definition that differs now was changed in the database. Written by push_definitions().';
+comment on column private.pushed_definitions.pushed_by is 'Who pushed, as the caller of push_definitions() names itself.';
+alter table private.pushed_definitions enable row level security;
+
+create function private.changed_fields(p_before jsonb, p_after jsonb)
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(name order by name), '[]')
+  from (
+    select jsonb_object_keys(coalesce(changed_fields.p_before, '{}')) as name
+    union
+    select jsonb_object_keys(coalesce(changed_fields.p_after, '{}'))
+  ) as field
+  where changed_fields.p_before -> name is distinct from changed_fields.p_after -> name;
+$$;
+comment on function private.changed_fields(jsonb, jsonb) is 'The names of the members in which two objects differ.';
+revoke all on function private.changed_fields(jsonb, jsonb) from public;
+
+create function private.affected_by(p_kind text, p_slug text)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select private.without_nulls(jsonb_build_object(
+    'agents', (
+      select nullif(jsonb_agg(agent.slug order by agent.slug), '[]')
+      from public.agents as agent
+      where agent.is_active and case affected_by.p_kind
+        when 'tool' then exists (
+          select from public.agent_tools as granted join public.tools as tool on tool.id = granted.tool_id
+          where granted.agent_id = agent.id and tool.slug = affected_by.p_slug)
+        when 'skill' then exists (
+          select from public.agent_skills as given join public.skills as skill on skill.id = given.skill_id
+          where given.agent_id = agent.id and skill.skill_id = affected_by.p_slug)
+        when 'agent' then exists (
+          select from public.agent_handoffs as handoff join public.agents as target on target.id = handoff.target_agent_id
+          where handoff.agent_id = agent.id and target.slug = affected_by.p_slug)
+        else false
+      end
+    ),
+    'schedules', case when affected_by.p_kind = 'agent' then (
+      select nullif(count(*), 0) from public.schedules as schedule where schedule.is_active and schedule.agent = affected_by.p_slug
+    ) end,
+    'unfinished_tasks', case when affected_by.p_kind = 'agent' then (
+      select nullif(count(*), 0)
+      from public.tasks as task
+      join public.agents as agent on agent.id = task.agent_id
+      where agent.slug = affected_by.p_slug and task.finished_at is null
+    ) end
+  ));
+$$;
+comment on function private.affected_by(text, text) is
+  'Who notices a change of a definition: {agents that use it, schedules that start it, unfinished_tasks of it}.';
+revoke all on function private.affected_by(text, text) from public;
+
+create function private.remove_definition(p_kind text, p_slug text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  case p_kind
+    when 'agent' then
+      delete from public.agents as agent
+      where agent.slug = p_slug and not exists (select from public.tasks as task where task.agent_id = agent.id);
+      -- An agent with tasks stays for their history.
+      update public.agents set is_active = false where slug = p_slug;
+    when 'tool' then delete from public.tools where slug = p_slug;
+    when 'skill' then delete from public.skills where skill_id = p_slug;
+    when 'schedule' then delete from public.schedules where created_by is null and name = p_slug;
+    when 'webhook' then delete from public.webhooks where created_by is null and name = p_slug;
+  end case;
+end;
+$$;
+comment on function private.remove_definition(text, text) is
+  'Removes what a definition describes. An agent that has tasks is deactivated instead.';
+revoke all on function private.remove_definition(text, text) from public;
+
+create function private.write_definitions(p_definitions jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_one record;
+begin
+  -- What others refer to comes first; agents may refer to each other.
+  for v_one in
+    select listed.kind, listed.slug, listed.definition
+    from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
+    order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook'], listed.kind), listed.slug
+  loop
+    case v_one.kind
+      when 'tool' then perform private.write_tool(v_one.slug, v_one.definition);
+      when 'skill' then perform private.write_skill(v_one.slug, v_one.definition);
+      when 'agent' then perform private.write_agent_row(v_one.slug, v_one.definition);
+      else null;
+    end case;
+  end loop;
+  for v_one in
+    select listed.kind, listed.slug, listed.definition
+    from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
+    order by array_position(array['agent', 'schedule', 'webhook'], listed.kind), listed.slug
+  loop
+    case v_one.kind
+      when 'agent' then perform private.write_agent_parts(v_one.slug, v_one.definition);
+      when 'schedule' then perform private.write_schedule(v_one.slug, v_one.definition);
+      when 'webhook' then perform private.write_webhook(v_one.slug, v_one.definition);
+      else null;
+    end case;
+  end loop;
+end;
+$$;
+comment on function private.write_definitions(jsonb) is
+  'Writes definitions [{kind, slug, definition}] in the order in which they refer to each other.';
+revoke all on function private.write_definitions(jsonb) from public;
+
+create function private.push_definitions(p_definitions jsonb, p_prune boolean default false, p_pushed_by text default null)
+returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_before jsonb;
+  v_affected jsonb;
+  v_gone record;
+  v_changes jsonb;
+begin
+  -- A concurrent push waits, and then has nothing to do.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
+  perform set_config('supaswarm.pushed_by', coalesce(p_pushed_by, ''), true);
+  select coalesce(jsonb_object_agg(known.kind || '/' || known.slug, known.definition), '{}') into v_before
+  from private.definitions() as known;
+  -- Before a removal, because it also removes what refers to the row.
+  select coalesce(jsonb_object_agg(known.kind || '/' || known.slug, private.affected_by(known.kind, known.slug)), '{}') into v_affected
+  from private.definitions() as known;
+
+  perform private.write_definitions(p_definitions);
+  for v_gone in
+    select pushed.kind, pushed.slug
+    from private.pushed_definitions as pushed
+    where p_prune and not p_definitions @> jsonb_build_array(jsonb_build_object('kind', pushed.kind, 'slug', pushed.slug))
+    order by array_position(array['webhook', 'schedule', 'agent', 'skill', 'tool'], pushed.kind), pushed.slug
+  loop
+    perform private.remove_definition(v_gone.kind, v_gone.slug);
+  end loop;
+
+  with listed as (
+    select wanted.kind, wanted.slug, true as is_wanted
+    from jsonb_to_recordset(p_definitions) as wanted (kind text, slug text)
+    union
+    select pushed.kind, pushed.slug, false
+    from private.pushed_definitions as pushed
+    where not p_definitions @> jsonb_build_array(jsonb_build_object('kind', pushed.kind, 'slug', pushed.slug))
+  ),
+  compared as (
+    select listed.*, v_before -> (listed.kind || '/' || listed.slug) as before, known.definition as after,
+      pushed.definition as pushed, v_affected -> (listed.kind || '/' || listed.slug) as affected
+    from listed
+    left join private.definitions() as known on known.kind = listed.kind and known.slug = listed.slug
+    left join private.pushed_definitions as pushed on pushed.kind = listed.kind and pushed.slug = listed.slug
+  )
+  select coalesce(jsonb_agg(private.without_nulls(jsonb_build_object(
+    'kind', compared.kind,
+    'slug', compared.slug,
+    'change', case
+      when not compared.is_wanted then case when p_prune then 'removed' when compared.before is null then 'gone' else 'left' end
+      when compared.before is null then 'created'
+      when compared.before is distinct from compared.after then 'changed'
+      else 'unchanged'
+    end,
+    'fields', nullif(private.changed_fields(compared.before, compared.after), '[]'),
+    'before', case when compared.before is distinct from compared.after then compared.before end,
+    'after', case when compared.before is distinct from compared.after then compared.after end,
+    'drift', case when compared.pushed is not null
+      then nullif(private.changed_fields(compared.pushed, compared.before), '[]') end,
+    'affected', nullif(compared.affected, '{}')
+  )) order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook'], compared.kind), compared.slug), '[]')
+  into v_changes
+  from compared;
+
+  delete from private.pushed_definitions as pushed
+  where p_prune and not p_definitions @> jsonb_build_array(jsonb_build_object('kind', pushed.kind, 'slug', pushed.slug));
+  insert into private.pushed_definitions (kind, slug, definition, pushed_by)
+  select known.kind, known.slug, known.definition, p_pushed_by
+  from private.definitions() as known
+  where p_definitions @> jsonb_build_array(jsonb_build_object('kind', known.kind, 'slug', known.slug))
+  on conflict (kind, slug) do update
+  set definition = excluded.definition, pushed_at = excluded.pushed_at, pushed_by = excluded.pushed_by;
+
+  return jsonb_build_object(
+    'changes', v_changes,
+    'problems', coalesce((
+      select jsonb_agg(to_jsonb(listed)) from private.configuration_problems() as listed
+      where p_definitions @> jsonb_build_array(jsonb_build_object('kind', listed.kind, 'slug', listed.name))
+    ), '[]')
+  );
+end;
+$$;
+comment on function private.push_definitions(jsonb, boolean, text) is
+  'Writes definitions [{kind, slug, definition}], and with p_prune removes those of earlier pushes that are missing. Returns {changes: [{kind, slug, change, fields, before, after, drift, affected}], problems: those of configuration_problems() that concern them}. change: created, changed, unchanged, removed, left (no file, without p_prune) or gone (no file, no row). drift: fields that were changed in the database since the last push. A caller that rolls back has made a dry run. Called by deno task push and deno task seed:generate.';
+revoke all on function private.push_definitions(jsonb, boolean, text) from public;
+
+create function private.seed_definitions(p_definitions jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_new constant jsonb := coalesce((
+    select jsonb_agg(to_jsonb(listed))
+    from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
+    where not exists (
+      select from private.definitions() as known where known.kind = listed.kind and known.slug = listed.slug
+    )
+  ), '[]');
+begin
+  perform private.write_definitions(v_new);
+  insert into private.pushed_definitions (kind, slug, definition, pushed_by)
+  select known.kind, known.slug, known.definition, 'seed'
+  from private.definitions() as known
+  where v_new @> jsonb_build_array(jsonb_build_object('kind', known.kind, 'slug', known.slug))
+  on conflict (kind, slug) do nothing;
+end;
+$$;
+comment on function private.seed_definitions(jsonb) is
+  'Writes those of the definitions [{kind, slug, definition}] that do not exist yet. Called by supabase/seed.sql.';
+revoke all on function private.seed_definitions(jsonb) from public;
 
 -- engine/usage_report.sql
 

@@ -6,6 +6,7 @@ import { z } from "../../shared/vendor/zod.js";
 import { loadSupabaseJs } from "../deps.ts";
 import { CACHE_DIR, fillDataFolder } from "../e2e/migrated_folder.ts";
 import { type ReadyLine, runStart } from "../stack/start_process.ts";
+import { serveChat } from "./chat_server.ts";
 import { type FreshClone, makeFreshClone } from "./fresh_clone.ts";
 
 /** Variables that this machine may have set for its own user; empty counts as unset. */
@@ -41,12 +42,14 @@ export async function startDocsStack(): Promise<DocsStack> {
   try {
     const clone = stack.use(await makeFreshClone());
     await fillDataFolder(join(clone.root, ".supaswarm"));
+    const chat = stack.use(serveChat());
     const start = stack.use(runStart(["--port", "0", "--json"], {
       root: clone.root,
       env: {
         // The snapshots of this checkout; a new user's first start creates them.
         SUPASWARM_CACHE_DIR: CACHE_DIR,
         ...Object.fromEntries(MACHINE_VARIABLES.map((name) => [name, ""])),
+        OPENAI_BASE_URL: chat.baseUrl,
       },
     }));
     const ready = await start.ready;

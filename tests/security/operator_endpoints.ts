@@ -3,6 +3,8 @@ import type { Project } from "../../scripts/demo/user_client.ts";
 /** Every operator view. */
 export const OPERATOR_VIEWS = [
   "operator_acts",
+  "operator_agent_revisions",
+  "operator_configuration_problems",
   "operator_dead_letters",
   "operator_maintenance_failures",
   "operator_queue_health",

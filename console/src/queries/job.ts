@@ -32,7 +32,7 @@ export function useJobHead(jobId: Ref<string>, version: Ref<unknown>) {
       const client = projectClient();
       const [task, usage, origin] = await Promise.all([
         client.from("tasks").select(
-          "id,master_task_id,agent_slug,status,budget,metadata,priority,error,run_after,created_at," +
+          "id,master_task_id,agent_slug,status,budget,metadata,priority,error,warnings,run_after,created_at," +
             "started_at,finished_at,cancel_requested_at",
         ).eq("id", jobId.value).maybeSingle(),
         client.from("job_usage").select("task_count,input_tokens,output_tokens,cost_micro_usd")
@@ -53,6 +53,15 @@ export function useJobHead(jobId: Ref<string>, version: Ref<unknown>) {
   });
 }
 
+/** A tool that failed in a task and has not succeeded since. */
+export interface TaskWarning {
+  readonly server?: string;
+  readonly tool?: string;
+  readonly code?: string;
+  readonly message?: string;
+  readonly step_seq?: number;
+}
+
 /** The columns of a job's header. */
 export interface JobHead {
   readonly id: string;
@@ -65,6 +74,7 @@ export interface JobHead {
   readonly error:
     | { readonly code?: string; readonly message?: string; readonly hint?: string }
     | null;
+  readonly warnings: readonly TaskWarning[];
   readonly run_after: string | null;
   readonly created_at: string;
   readonly started_at: string | null;
@@ -114,7 +124,7 @@ export function useTaskPayload(taskId: Ref<string>, version: Ref<unknown>, isWan
       dataOf(
         await projectClient().from("tasks")
           .select(
-            "input,output,error,agent_slug,status,logs,input_tokens,output_tokens,cost_micro_usd",
+            "input,output,error,warnings,agent_slug,status,logs,input_tokens,output_tokens,cost_micro_usd",
           )
           .eq("id", taskId.value).single(),
       ),

@@ -15,6 +15,7 @@ export interface StateParts {
   readonly skills?: TaskContext["skills"];
   readonly outputSchema?: JsonObject;
   readonly mustComplete?: boolean;
+  readonly maxTurns?: number;
   readonly windowTokens?: number;
   readonly fileFacts?: Readonly<Record<string, FileFacts>>;
   readonly guardrails?: TaskContext["guardrails"];
@@ -59,6 +60,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
         provider_tools: [...parts.providerTools ?? []],
         output_schema: null,
         must_complete: parts.mustComplete ?? false,
+        max_turns: parts.maxTurns ?? null,
       },
       provider_rules: parts.providerRules ?? {},
       provider: null,

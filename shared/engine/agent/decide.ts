@@ -270,6 +270,9 @@ function callModel(state: AgentState, firstSeq: number): Decision {
   const { context, steps } = state;
   const { agent, window_tokens: windowTokens } = context;
   if (agent === null) return fail("AGENT_NOT_FOUND", AGENT_GONE);
+  if (agent.max_turns !== null && endedTurns(steps) >= agent.max_turns) {
+    return fail("TURNS_EXCEEDED", turnsSpent(agent.max_turns));
+  }
   const seq = afterSummaries(steps, firstSeq);
   const fit = fitPrompt({
     steps,
@@ -299,6 +302,12 @@ function callModel(state: AgentState, firstSeq: number): Decision {
     case "too_large":
       return fail("MODEL_CONTEXT_EXCEEDED", tooLarge(fit.tokens, windowTokens));
   }
+}
+
+/** The answers of the current run: each message of the user starts with no turn used. */
+function endedTurns(steps: readonly Step[]): number {
+  const begunBy = lastMessageSeq(steps);
+  return readTurns(steps).filter((turn) => turn.modelSeq > begunBy && turn.output !== null).length;
 }
 
 /** The first call of a run is made in parallel with the checks of the run's first message. */
@@ -405,6 +414,10 @@ const refusedBy = (
   hint: what === "input"
     ? "Change the input; a later message continues the task."
     : "Change the request or the agent's instructions.",
+});
+const turnsSpent = (maxTurns: number): Reason => ({
+  message: `Cannot continue the task: it has used all of its agent's ${maxTurns} turns`,
+  hint: "Raise the agent's max_turns, or give it a smaller goal.",
 });
 const tooLarge = (tokens: number, windowTokens: number): Reason => ({
   message: `Cannot call the model: after omitting everything that can be omitted, ` +

@@ -584,3 +584,17 @@ Deno.test("decide() runs the other calls of the turn before it asks a person abo
 
   assert.equal(onlyCall(state, "tool").intent.seq, 3);
 });
+
+Deno.test("decide() fails a task whose agent has used its turns, and counts each message's turns anew", () => {
+  const asked = [call("save_intermediate_data", { key: "a", value: 1 })];
+  const steps = [modelDone(1, asked), systemStep(2, "save_intermediate_data")];
+  const message = { kind: "user", seq: 3, state: "done", input: "Go on" } as const;
+
+  const spent = decideKind(stateOf({ steps, maxTurns: 1 }), "fail");
+  const within = decide(stateOf({ steps, maxTurns: 2 }));
+  const continued = decide(stateOf({ steps: [...steps, message], maxTurns: 1 }));
+
+  assert.equal(spent.error.code, "TURNS_EXCEEDED");
+  assert.equal(within.kind, "call_model");
+  assert.equal(continued.kind, "call_model");
+});

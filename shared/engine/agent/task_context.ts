@@ -146,6 +146,8 @@ export const taskContext = z.object({
     output_schema: jsonObject.nullable(),
     /** Its tasks end with `complete_task`, not with a plain answer. */
     must_complete: z.boolean(),
+    /** Most model calls of one run of a task. Null: only the budget limits them. */
+    max_turns: z.int().positive().nullable().default(null),
   }).nullable(),
   /** The rules for the tools that the model's provider runs: their `ask`, by tool. */
   provider_rules: z.partialRecord(

@@ -148,6 +148,18 @@ const internalSchema = z.strictObject({
   timeout_ms: timeoutSchema,
 });
 
+/**
+ * The schemas of `config` by kind. `supabase_rpc` is two kinds: a database function and an edge
+ * function. The database checks rows with the JSON Schemas that are generated from these.
+ */
+export const TOOL_CONFIG_SCHEMAS = {
+  mcp_server: mcpServerSchema,
+  http_api: httpApiSchema,
+  database_function: databaseFunctionSchema,
+  edge_function: edgeFunctionSchema,
+  internal: internalSchema,
+} as const;
+
 /** A registry row's type and its checked config. */
 export type ToolConfig =
   | { readonly type: "mcp_server"; readonly config: McpServerConfig }

@@ -157,7 +157,9 @@ function isInTask({ request }: EndedCall): boolean {
 function exceeded(call: EndedCall, failed: AnsweredCall, failures: number): AnsweredCall {
   const { errorCode, details, text } = failed;
   if (errorCode === "EXCEEDED_RETRIES") return failed;
-  const hint = exceededHint(call, failures);
+  // The reason and what to do about it stay visible.
+  const own = failed.hint ?? (errorCode === undefined ? undefined : traitsOf(errorCode).hint);
+  const hint = [exceededHint(call, failures), ...own === undefined ? [] : [own]].join(" ");
   const textWithHint = `${text}\n\nEXCEEDED_RETRIES: ${hint}`;
   return {
     ...failed,

@@ -149,6 +149,26 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"agent_revisions": {
+                  Row: {
+                    "agent_id": string,"author": string | null,"content_hash": string,"created_at": string,"created_by": string | null,"definition": NonNullable<Json>,"revision": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_id": string,"author"?: string | null,"content_hash": string,"created_at"?: string,"created_by"?: string | null,"definition": NonNullable<Json>,"revision": number
+                  }
+                  Update: {
+                    "agent_id"?: string,"author"?: string | null,"content_hash"?: string,"created_at"?: string,"created_by"?: string | null,"definition"?: NonNullable<Json>,"revision"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "agent_revisions_agent_id_fkey"
+      columns: ["agent_id"]
+isOneToOne: false
+      referencedRelation: "agents"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"agent_skills": {
                   Row: {
                     "agent_id": string,"priority": number,"skill_id": string
@@ -203,14 +223,14 @@ isOneToOne: false
                   ]
                 },"agents": {
                   Row: {
-                    "audience": string,"created_at": string,"description": string | null,"id": string,"is_active": boolean,"max_tokens": number | null,"model": string | null,"must_complete": boolean,"name": string,"output_schema": Json | null,"provider_id": string | null,"provider_tools": (string)[],"reasoning_effort": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
+                    "audience": string,"budget": Json | null,"created_at": string,"description": string | null,"id": string,"input_schema": Json | null,"is_active": boolean,"max_tokens": number | null,"max_turns": number | null,"may_hand_off": boolean,"model": string | null,"must_complete": boolean,"name": string,"output_schema": Json | null,"provider_id": string | null,"provider_tools": (string)[],"reasoning_effort": string | null,"revision": number | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"must_complete"?: boolean,"name": string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"budget"?: Json | null,"created_at"?: string,"description"?: string | null,"id"?: string,"input_schema"?: Json | null,"is_active"?: boolean,"max_tokens"?: number | null,"max_turns"?: number | null,"may_hand_off"?: boolean,"model"?: string | null,"must_complete"?: boolean,"name": string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"revision"?: number | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Update: {
-                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"must_complete"?: boolean,"name"?: string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"budget"?: Json | null,"created_at"?: string,"description"?: string | null,"id"?: string,"input_schema"?: Json | null,"is_active"?: boolean,"max_tokens"?: number | null,"max_turns"?: number | null,"may_hand_off"?: boolean,"model"?: string | null,"must_complete"?: boolean,"name"?: string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"revision"?: number | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Relationships: [
                     {
@@ -357,14 +377,14 @@ isOneToOne: false
                   ]
                 },"llm_providers": {
                   Row: {
-                    "api": string,"api_key_secret_name": string | null,"base_url": string | null,"default_model": string,"display_name": string,"id": string,"is_active": boolean,"name": string,"requires_api_key": boolean
+                    "api": string,"api_key_secret_name": string | null,"base_url": string | null,"default_model": string,"display_name": string,"id": string,"is_active": boolean,"is_free": boolean,"name": string,"requires_api_key": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"default_model": string,"display_name": string,"id"?: string,"is_active"?: boolean,"name": string,"requires_api_key"?: boolean
+                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"default_model": string,"display_name": string,"id"?: string,"is_active"?: boolean,"is_free"?: boolean,"name": string,"requires_api_key"?: boolean
                   }
                   Update: {
-                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"default_model"?: string,"display_name"?: string,"id"?: string,"is_active"?: boolean,"name"?: string,"requires_api_key"?: boolean
+                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"default_model"?: string,"display_name"?: string,"id"?: string,"is_active"?: boolean,"is_free"?: boolean,"name"?: string,"requires_api_key"?: boolean
                   }
                   Relationships: [
                     
@@ -398,6 +418,18 @@ isOneToOne: false
       columns: ["session_id"]
 isOneToOne: false
       referencedRelation: "sessions"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "mcp_executions_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "mcp_executions_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
       referencedColumns: ["id"]
     },{
       foreignKeyName: "mcp_executions_tool_id_fkey"
@@ -489,14 +521,14 @@ isOneToOne: false
                   ]
                 },"mcp_tool_models": {
                   Row: {
-                    "default_model": string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms": number | null,"tool_name": string
+                    "accepts_compatible": boolean,"default_model": string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms": number | null,"tool_name": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "default_model"?: string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms"?: number | null,"tool_name": string
+                    "accepts_compatible"?: boolean,"default_model"?: string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms"?: number | null,"tool_name": string
                   }
                   Update: {
-                    "default_model"?: string | null,"default_provider"?: string,"mcp_name"?: string,"supported_providers"?: (string)[],"timeout_ms"?: number | null,"tool_name"?: string
+                    "accepts_compatible"?: boolean,"default_model"?: string | null,"default_provider"?: string,"mcp_name"?: string,"supported_providers"?: (string)[],"timeout_ms"?: number | null,"tool_name"?: string
                   }
                   Relationships: [
                     
@@ -849,14 +881,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_id": string | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"worker_id": string | null,"works_alone": boolean
+                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Update: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Relationships: [
                     {
@@ -925,36 +957,16 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
-                },"usage_days": {
-                  Row: {
-                    "agent_slug": string | null,"cached_input_tokens": number,"call_count": number,"cost_micro_usd": number | null,"day": string,"input_tokens": number,"key_source": string,"mcp_name": string | null,"model": string,"output_tokens": number,"provider_id": string | null,"task_count": number,"tool_name": string | null,"unpriced_call_count": number,"user_id": string | null
-                  }
-                  ComputedFields: never
-                  Insert: {
-                    "agent_slug"?: string | null,"cached_input_tokens": number,"call_count": number,"cost_micro_usd"?: number | null,"day": string,"input_tokens": number,"key_source": string,"mcp_name"?: string | null,"model": string,"output_tokens": number,"provider_id"?: string | null,"task_count": number,"tool_name"?: string | null,"unpriced_call_count": number,"user_id"?: string | null
-                  }
-                  Update: {
-                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"call_count"?: number,"cost_micro_usd"?: number | null,"day"?: string,"input_tokens"?: number,"key_source"?: string,"mcp_name"?: string | null,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"task_count"?: number,"tool_name"?: string | null,"unpriced_call_count"?: number,"user_id"?: string | null
-                  }
-                  Relationships: [
-                    {
-      foreignKeyName: "usage_days_provider_id_fkey"
-      columns: ["provider_id"]
-isOneToOne: false
-      referencedRelation: "llm_providers"
-      referencedColumns: ["id"]
-    }
-                  ]
                 },"usage_events": {
                   Row: {
-                    "agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"code_execution_calls": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"mcp_name": string | null,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"tool_name": string | null,"tool_version": string | null,"user_id": string | null,"web_search_calls": number
+                    "agent_revision": number | null,"agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"code_execution_calls": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"mcp_name": string | null,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"tool_name": string | null,"tool_version": string | null,"user_id": string | null,"web_search_calls": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"mcp_name"?: string | null,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"tool_name"?: string | null,"tool_version"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
+                    "agent_revision"?: number | null,"agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"mcp_name"?: string | null,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"tool_name"?: string | null,"tool_version"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
                   }
                   Update: {
-                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"mcp_name"?: string | null,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"tool_name"?: string | null,"tool_version"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
+                    "agent_revision"?: number | null,"agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"mcp_name"?: string | null,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"tool_name"?: string | null,"tool_version"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
                   }
                   Relationships: [
                     {
@@ -962,6 +974,18 @@ isOneToOne: false
       columns: ["provider_id"]
 isOneToOne: false
       referencedRelation: "llm_providers"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "usage_events_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "usage_events_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
       referencedColumns: ["id"]
     }
                   ]
@@ -1064,7 +1088,7 @@ isOneToOne: false
                   ]
                 },"agent_usage": {
                   Row: {
-                    "agent_slug": string | null,"cached_input_tokens": number | null,"call_count": number | null,"call_count_in_tools": number | null,"cost_in_tools_micro_usd": number | null,"cost_micro_usd": number | null,"day": string | null,"input_tokens": number | null,"key_source": string | null,"model": string | null,"output_tokens": number | null,"provider": string | null,"task_count": number | null,"unpriced_call_count": number | null
+                    "agent_slug": string | null,"cached_input_tokens": number | null,"call_count": number | null,"call_count_in_tools": number | null,"cost_in_tools_micro_usd": number | null,"cost_micro_usd": number | null,"day": string | null,"input_tokens": number | null,"key_source": string,"model": string,"output_tokens": number | null,"provider": string | null,"task_count": number | null,"unpriced_call_count": number | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1152,6 +1176,22 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_agent_revisions": {
+                  Row: {
+                    "agent_slug": string | null,"author": string | null,"content_hash": string | null,"created_at": string | null,"created_by": string | null,"definition": Json | null,"is_current": boolean | null,"revision": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_configuration_problems": {
+                  Row: {
+                    "field": string | null,"hint": string | null,"kind": string | null,"name": string | null,"problem": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_dead_letters": {
                   Row: {
                     "agent_slug": string | null,"created_at": string | null,"created_by": string | null,"error": Json | null,"id": number | null,"master_task_id": string | null,"owner_email": string | null,"reason": string | null,"retried_at": string | null,"task_id": string | null
@@ -1171,14 +1211,6 @@ isOneToOne: false
                 },"operator_queue_health": {
                   Row: {
                     "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null
-                  }
-                  ComputedFields: never
-                  Relationships: [
-                    
-                  ]
-                },"operator_releases": {
-                  Row: {
-                    "installed_at": string | null,"version": string | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1264,6 +1296,18 @@ isOneToOne: false
 isOneToOne: false
       referencedRelation: "agents"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "mcp_executions_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "mcp_executions_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
     }
                   ]
                 },"tool_usage": {
@@ -1311,9 +1355,6 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
-"keep_job":
-{ Args: { "p_is_kept"?: boolean,"p_task_id": string }; Returns: boolean
-                           },
 "list_forks":
 { Args: { "p_limit"?: number,"p_task_id": string }; Returns: {
               "created_at": string,"fork_id": string,"from_seq": number
@@ -1406,9 +1447,6 @@ isOneToOne: false
                            },
 "rotate_webhook_secret":
 { Args: { "p_secret"?: string,"p_webhook_id": string }; Returns: string
-                           },
-"schema_version":
-{ Args: Record<PropertyKey, never>; Returns: string
                            },
 "search_documents":
 { Args: { "p_embedder"?: string,"p_limit"?: number,"p_path_prefix"?: string,"p_per_document"?: number,"p_project_id": string,"p_query": string,"p_query_embedding"?: string }; Returns: {

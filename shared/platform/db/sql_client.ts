@@ -20,6 +20,15 @@ interface SqlOptions {
   readonly applicationName: string;
   /** @default nothing is reported */
   readonly reportPlainText?: ReportPlainText;
+  /** Gets the warnings and notices of the server. @default they are ignored */
+  readonly reportNotice?: (notice: SqlNotice) => void;
+}
+
+/** A warning or a notice of the server. */
+export interface SqlNotice {
+  readonly severity: string;
+  readonly message: string;
+  readonly hint?: string;
 }
 
 /**
@@ -77,7 +86,7 @@ function settingsOf(options: SqlOptions, onNotify: NotificationHandler = () => {
     backoff: reconnectDelaySeconds,
     prepare: false,
     fetch_types: false,
-    onnotice: () => {},
+    onnotice: (notice: unknown) => options.reportNotice?.(notice as SqlNotice),
     onnotify: onNotify,
     connection: { application_name: options.applicationName },
     types: PARAMETER_TYPES,

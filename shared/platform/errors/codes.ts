@@ -142,6 +142,7 @@ export const ERROR_CODES = {
     400,
     "Write five fields that match at least one date, such as 30 7 * * mon-fri.",
   ),
+  SCHEDULE_INVALID: tool(400, "Correct the schedule as the message says."),
   SCHEDULE_ZONE_INVALID: tool(400, "Use UTC or a name such as Europe/Berlin."),
   TASK_DELIVERIES_EXCEEDED: tool(
     500,
@@ -158,6 +159,7 @@ export const ERROR_CODES = {
   ),
   DEPTH_EXCEEDED: tool(422, "Do the work in this task."),
   CHILDREN_EXCEEDED: tool(422, "Do the rest of the work in this task."),
+  TURNS_EXCEEDED: tool(422, "Raise the agent's max_turns, or give it a smaller goal."),
   STEPS_EXCEEDED: tool(422, "Create a task with a higher max_steps or a smaller goal."),
   TASKS_EXCEEDED: tool(422, "Do the rest of the work in this task."),
   BUDGET_EXCEEDED: tool(422, "Create the task with a larger budget."),
@@ -227,6 +229,9 @@ export const ERROR_CODES = {
   ),
   RESOURCE_NOT_FOUND: tool(404, "List the server's resources and prompts."),
   TOOL_CONFIG_INVALID: config(422, "Ask an operator to correct the tool's config."),
+  REVISION_NOT_FOUND: tool(404, "Read the revisions from operator_agent_revisions."),
+  AGENT_INVALID: config(422, "Correct the agent as the message says."),
+  PROVIDER_INVALID: config(422, "Correct the provider as the message says."),
   TOOL_ASKS_MORE: config(422, "Call the tool from a client that can answer its questions."),
   TOOL_ARGUMENTS_INVALID: validation(
     422,

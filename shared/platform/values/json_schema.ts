@@ -9,8 +9,17 @@ export const jsonObject = z.custom<JsonObject>(isJsonObject, "must be an object"
 
 /** JSON Schema of what a model or a person enters, without keywords that only a validator needs. */
 export function toInputSchema(schema: z.ZodType): JsonObject {
+  return toSchema(schema, "input");
+}
+
+/** JSON Schema of a parsed value, in the same form. */
+export function toOutputSchema(schema: z.ZodType): JsonObject {
+  return toSchema(schema, "output");
+}
+
+function toSchema(schema: z.ZodType, io: "input" | "output"): JsonObject {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
-    io: "input",
+    io,
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema === jsonObject) jsonSchema.type = "object";

@@ -20,6 +20,10 @@ const taskView = taskSummary.extend({
   parent_id: z.string().nullable(),
   started_at: z.string().nullable(),
   output: jsonValue.nullable().describe("The result; a large one is a reference to a file"),
+  warnings: z.array(jsonObject).describe(
+    "Tools that failed and have not succeeded since: {server, tool, code, message, step_seq}. " +
+      "The output may lack what they would have told",
+  ),
   data_keys: z.array(z.string()).describe("Keys that read_data can read"),
   files: z.array(z.string()).describe("Paths that read_file can read"),
   input_tokens: z.number(),

@@ -29,7 +29,7 @@ export async function readJob(
     select
       jsonb_build_object(
         'task_id', task.id, 'master_task_id', task.master_task_id, 'parent_id', task.parent_id,
-        'agent', task.agent_slug, 'status', task.status, 'output', task.output, 'error', task.error,
+        'agent', task.agent_slug, 'status', task.status, 'output', task.output, 'error', task.error, 'warnings', task.warnings,
         'created_at', task.created_at, 'started_at', task.started_at,
         'finished_at', task.finished_at,
         'data_keys', (select coalesce(jsonb_agg(key order by key), '[]')

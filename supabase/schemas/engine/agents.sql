@@ -14,10 +14,15 @@ create table public.agents (
     check (reasoning_effort in ('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
   provider_tools text[] not null default '{}'
     check (provider_tools <@ array['web_search', 'code_execution']),
+  input_schema jsonb check (jsonb_typeof(input_schema) = 'object'),
   output_schema jsonb check (jsonb_typeof(output_schema) = 'object'),
   must_complete boolean not null default false,
+  max_turns int check (max_turns > 0),
+  budget jsonb check (jsonb_typeof(budget) = 'object'),
+  may_hand_off boolean not null default true,
   is_active boolean not null default true,
   audience text not null default 'everyone' check (audience in ('everyone', 'named')),
+  revision int,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
@@ -27,7 +32,12 @@ create index agents_provider_id_idx on public.agents (provider_id);
 comment on table public.agents is 'Reusable agents. Written by the service role; users see the agents that they may use, without their prompts.';
 comment on column public.agents.system_prompt is 'Not readable by users.';
 comment on column public.agents.audience is 'everyone: every user may create tasks for the agent, and every job may hand off to it. named: only the users in agent_audience and their jobs.';
+comment on column public.agents.revision is 'The newest row of agent_revisions. Written at the end of each transaction that changes the agent.';
 comment on column public.agents.model is 'Null: the provider''s default model.';
+comment on column public.agents.input_schema is 'JSON Schema that the input of the agent''s tasks must match. Null: any object or text.';
+comment on column public.agents.max_turns is 'Most model calls of one task; the task then fails with TURNS_EXCEEDED. Null: only the budget limits them.';
+comment on column public.agents.budget is 'Caps of the jobs that start with this agent. A job may have lower caps.';
+comment on column public.agents.may_hand_off is 'False: the agent hands off to nobody, whatever agent_handoffs contains.';
 comment on column public.agents.output_schema is 'JSON Schema for the results of the agent''s tasks; a task may have its own. Null: any text or value.';
 comment on column public.agents.must_complete is 'When true, only complete_task ends a task: an answer without a tool call first gets a reminder.';
 comment on column public.agents.reasoning_effort is 'How much the model reasons before it answers, as the provider defines it. A call with a reasoning effort has no temperature. Null: the provider''s default.';
@@ -68,8 +78,8 @@ create policy "users read the agents that they may use" on public.agents
 comment on policy "users read the agents that they may use" on public.agents is
   'Users choose an agent for a task from this table. The prompt is not granted.';
 grant select (
-  id, name, slug, description, provider_id, model, temperature, max_tokens, output_schema,
-  reasoning_effort, provider_tools, must_complete, is_active, audience,
+  id, name, slug, description, provider_id, model, temperature, max_tokens, input_schema, output_schema,
+  reasoning_effort, provider_tools, must_complete, max_turns, budget, may_hand_off, is_active, audience, revision,
   created_at, updated_at
 ) on public.agents to authenticated;
 grant select, insert, update, delete on public.agents to service_role;
@@ -124,7 +134,7 @@ create table public.agent_handoffs (
 revoke all on public.agent_handoffs from anon, authenticated, service_role;
 create index agent_handoffs_target_agent_id_idx on public.agent_handoffs (target_agent_id);
 comment on table public.agent_handoffs is
-  'Restricts handoffs: an agent with rows may hand off only to these agents, an agent without rows to any active agent.';
+  'Restricts handoffs: an agent with rows may hand off only to these agents, an agent without rows to any active agent. agents.may_hand_off forbids all of them.';
 
 alter table public.agent_handoffs enable row level security;
 create policy "users read handoffs between agents that they may use" on public.agent_handoffs

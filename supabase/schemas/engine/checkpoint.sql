@@ -112,6 +112,42 @@ comment on function private.stored_by_step(text, jsonb, text) is
   'The objects that a step stored: a large value, and the files [{path, media_type, bytes}] that a tool returned.';
 revoke all on function private.stored_by_step(text, jsonb, text) from public;
 
+create function private.with_tool_end(p_warnings jsonb, p_step jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  c_most constant int := 20;
+  -- The call names the server: a result may end a step whose intent is already stored.
+  v_server constant text := p_step #>> '{input,server}';
+  v_others constant jsonb := coalesce((
+    select jsonb_agg(warning order by place)
+    from jsonb_array_elements(p_warnings) with ordinality as listed (warning, place)
+    where warning ->> 'server' is distinct from v_server
+      or warning ? 'tool' and warning ->> 'tool' is distinct from p_step ->> 'name'
+  ), '[]');
+begin
+  if p_step ->> 'state' <> 'failed' then
+    return v_others;
+  end if;
+  if jsonb_array_length(v_others) >= c_most then
+    return p_warnings;
+  end if;
+  return v_others || jsonb_strip_nulls(jsonb_build_object(
+    'server', v_server,
+    'tool', p_step ->> 'name',
+    'code', p_step #>> '{output,error_code}',
+    'message', left(p_step #>> '{output,text}', 500),
+    'step_seq', p_step -> 'seq'
+  ));
+end;
+$$;
+comment on function private.with_tool_end(jsonb, jsonb) is
+  'The warnings of a task after a tool call ended: a failure is listed once per tool, with the last error, until the tool succeeds.';
+revoke all on function private.with_tool_end(jsonb, jsonb) from public;
+
 create function private.end_steps(p_task public.tasks, p_steps jsonb)
 returns private.task_event[]
 language plpgsql
@@ -122,6 +158,7 @@ declare
   v_type text;
   v_is_skill boolean;
   v_has_files boolean;
+  v_warnings jsonb := p_task.warnings;
   v_events private.task_event[] := '{}'::private.task_event[];
 begin
   for v_step in
@@ -162,9 +199,13 @@ begin
     if v_step.kind = 'model' and v_step.output -> 'provider_tool_calls' @> '[{"name": "web_search"}]' then
       perform private.record_data_flows(p_task.master_task_id, '["reads_outside"]');
     end if;
+    if v_step.kind = 'tool' and (v_step.state = 'failed' or v_warnings <> '[]') then
+      v_warnings := private.with_tool_end(v_warnings, to_jsonb(v_step));
+    end if;
     if v_step.usage is not null then
       perform private.record_usage(v_step.usage || jsonb_build_object(
-        'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug));
+        'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug,
+        'agent_revision', p_task.agent_revision));
     end if;
     v_has_files := v_step.kind = 'tool' and v_step.output ? 'files';
     if v_step.data is not null or v_step.storage_path is not null or v_has_files then
@@ -197,6 +238,9 @@ begin
       ))::private.task_event);
     end if;
   end loop;
+  if v_warnings <> p_task.warnings then
+    update public.tasks set warnings = v_warnings where id = p_task.id;
+  end if;
   return v_events;
 end;
 $$;

@@ -121,6 +121,8 @@ begin
   v_seq := private.add_message(v_task, p_input);
   perform private.debit_job(v_task.master_task_id, v_task.created_by, pg_column_size(p_input));
   perform private.requeue_ended(p_task_id, 'continued by a message of its user');
+  -- The failures of earlier tool calls concern the earlier result.
+  update public.tasks set warnings = '[]' where id = p_task_id and warnings <> '[]';
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.resumed',
     jsonb_build_object('reason', 'continued', 'step_seq', v_seq, 'input', p_input));
   return 'pending';

@@ -71,20 +71,14 @@ language sql
 stable
 set search_path = ''
 as $$
-  with near as (
-    select agent.slug,
-      (
-        select count(*) from generate_series(1, length(agent.slug) - 1) as place
-        where strpos(lower(p_slug), substr(agent.slug, place, 2)) > 0
-      )::numeric / greatest(length(agent.slug), length(p_slug)) as likeness
+  select private.nearest_names(nearest_agents.p_slug, array(
+    select agent.slug
     from public.agents as agent
-    where agent.is_active and private.may_use_agent(agent.id, p_user_id)
-  )
-  select string_agg(format('"%s"', slug), ', ' order by likeness desc, slug)
-  from (select * from near where likeness >= 0.3 order by likeness desc, slug limit 3) as nearest;
+    where agent.is_active and private.may_use_agent(agent.id, nearest_agents.p_user_id)
+  ));
 $$;
 comment on function private.nearest_agents(text, uuid) is
-  'Up to three slugs similar to a mistyped one, best match first, of agents that the user may use; null when none is similar. Compares pairs of letters.';
+  'Up to three slugs similar to a mistyped one, best match first, of agents that the user may use; null when none is similar.';
 revoke all on function private.nearest_agents(text, uuid) from public;
 
 create function private.active_agent(p_slug text, p_user_id uuid, p_attempt text default 'create the task')
@@ -155,6 +149,64 @@ $$;
 comment on function private.assert_task_is_valid(jsonb, text, timestamptz) is 'Raises TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID.';
 revoke all on function private.assert_task_is_valid(jsonb, text, timestamptz) from public;
 
+create function private.assert_input_fits(p_agent public.agents, p_input jsonb)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- Every agent accepts files.
+  v_input constant jsonb := case
+    when jsonb_typeof(p_input) = 'object' and not coalesce(p_agent.input_schema -> 'properties' ? 'files', false)
+      then p_input - 'files'
+    else p_input
+  end;
+  v_problem constant text := private.schema_problem(p_agent.input_schema, v_input, 'input', false);
+begin
+  if v_problem is not null then
+    perform private.raise_error('TASK_INPUT_INVALID',
+      format('Cannot create the task: %s', v_problem),
+      format('Send an input that matches input_schema of the agent "%s".', p_agent.slug));
+  end if;
+end;
+$$;
+comment on function private.assert_input_fits(public.agents, jsonb) is
+  'Raises TASK_INPUT_INVALID for an input that does not match the agent''s input_schema.';
+revoke all on function private.assert_input_fits(public.agents, jsonb) from public;
+
+create function private.lower_budget(p_first jsonb, p_second jsonb)
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select coalesce(lower_budget.p_second, '{}') || coalesce(jsonb_object_agg(cap.key, to_jsonb(least(
+    cap.value::numeric, (lower_budget.p_second ->> cap.key)::numeric
+  ))), '{}')
+  from jsonb_each_text(lower_budget.p_first) as cap (key, value)
+  where cap.value is not null;
+$$;
+comment on function private.lower_budget(jsonb, jsonb) is
+  'Two budgets together: of a cap that both have, the lower one. A null in the second removes no cap of the first.';
+revoke all on function private.lower_budget(jsonb, jsonb) from public;
+
+create function private.agent_fact(p_slug text, p_revision int)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case
+    when p_revision is null then jsonb_build_object('agent', p_slug)
+    else jsonb_build_object('agent', p_slug, 'revision', p_revision)
+  end;
+end;
+$$;
+comment on function private.agent_fact(text, int) is 'The beginning of an event about a new task: {agent, revision}.';
+revoke all on function private.agent_fact(text, int) from public;
+
 create function private.create_task(
   p_agent text,
   p_input jsonb,
@@ -211,20 +263,26 @@ begin
     perform private.assert_files_are_usable(p_input, p_created_by);
   end if;
   v_agent := private.active_agent(p_agent, p_created_by);
+  if v_agent.input_schema is not null then
+    perform private.assert_input_fits(v_agent, p_input);
+  end if;
+  if v_agent.budget is not null then
+    v_budget := private.lower_budget(v_agent.budget, p_budget);
+  end if;
   if p_metadata ? 'conversation_id' then
     perform private.assert_answers_own_conversation(p_metadata, p_created_by);
   end if;
   if p_created_by is not null then
     perform private.take_task_creation(p_created_by, 'create the task');
-    v_budget := private.capped_budget(p_budget, p_created_by);
+    v_budget := private.capped_budget(v_budget, p_created_by);
   end if;
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
+    id, master_task_id, agent_id, agent_slug, agent_revision, input, created_by, idempotency_key, run_after,
     priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, logs
   )
   values (
-    v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     v_budget, p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
     array[private.log_line('created for agent ' || v_agent.slug)]
@@ -244,10 +302,10 @@ begin
   end if;
 
   insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
-  perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));
+  perform private.emit_event(v_id, v_id, 'task.created', private.agent_fact(v_agent.slug, v_agent.revision));
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) is
-  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
 revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) from public;

@@ -65,7 +65,8 @@ begin
   );
   perform private.end_job_reservations(p_task_id);
   perform private.record_usage(v_usage || jsonb_build_object(
-    'user_id', v_task.created_by, 'task_id', p_task_id, 'step_seq', v_step.seq, 'agent_slug', v_task.agent_slug));
+    'user_id', v_task.created_by, 'task_id', p_task_id, 'step_seq', v_step.seq, 'agent_slug', v_task.agent_slug,
+    'agent_revision', v_task.agent_revision));
   perform private.emit_event(p_task_id, v_task.master_task_id, 'model.interrupted', jsonb_build_object(
     'step_seq', v_step.seq, 'name', v_step.name, 'usage', v_usage));
 end;

@@ -53,7 +53,8 @@ declare
       when p_child.status = 'completed'
         then jsonb_build_object('output', coalesce(p_output_reference, p_child.output))
       else jsonb_build_object('error', p_child.error)
-    end;
+    end
+    || case when p_child.warnings = '[]' then '{}' else jsonb_build_object('warnings', p_child.warnings) end;
 begin
   update public.task_steps
   set state = case p_child.status when 'completed' then 'done' else 'failed' end,
@@ -140,7 +141,8 @@ begin
   where task_id = p_task_id and answered_at is null;
 
   perform private.emit_event(v_task.id, v_task.master_task_id, 'task.' || p_status,
-    jsonb_build_object('output', coalesce(p_output_reference, p_output), 'error', p_error));
+    jsonb_build_object(
+      'output', coalesce(p_output_reference, p_output), 'error', p_error, 'warnings', nullif(v_task.warnings, '[]')));
   if v_task.parent_id is not null then
     perform private.report_to_parent(v_task, p_output_reference);
   end if;

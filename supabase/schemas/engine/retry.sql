@@ -89,6 +89,7 @@ begin
       failing_since = null,
       deliveries = 0,
       rate_limit_waits = 0,
+      agent_revision = (select agent.revision from public.agents as agent where agent.id = tasks.agent_id),
       logs = logs || private.log_line(p_why)
   where id = p_task_id;
 end;

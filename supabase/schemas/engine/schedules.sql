@@ -131,6 +131,8 @@ returns void
 language plpgsql
 set search_path = ''
 as $$
+declare
+  v_agent public.agents;
 begin
   perform private.assert_task_is_valid(p_schedule.input, p_schedule.priority, null);
   if p_schedule.input = '""' then
@@ -141,7 +143,10 @@ begin
     perform private.assert_budget_is_valid(p_schedule.budget);
     perform private.assert_budget_within_ceilings(p_schedule.budget, p_schedule.created_by);
   end if;
-  perform private.active_agent(p_schedule.agent, p_schedule.created_by, 'save the schedule');
+  v_agent := private.active_agent(p_schedule.agent, p_schedule.created_by, 'save the schedule');
+  if v_agent.input_schema is not null then
+    perform private.assert_input_fits(v_agent, p_schedule.input);
+  end if;
   perform private.assert_active_rows_within_quota(
     'public.schedules', 'active_schedules', p_schedule.created_by, p_schedule.id, 'activate the schedule');
 end;
@@ -162,6 +167,8 @@ begin
   if tg_op = 'INSERT' then
     perform private.assert_rows_within_bound('public.schedules', 'active_schedules', new.created_by, 'save the schedule');
   end if;
+  perform private.assert_no_problem(
+    private.choice_problem('overlap', new.overlap, array['skip', 'queue']), 'SCHEDULE_INVALID', 'save the schedule');
   new.cron := btrim(new.cron);
   -- A schedule that can no longer run can still be deactivated.
   if tg_op = 'INSERT' or (old.cron, old.time_zone) is distinct from (new.cron, new.time_zone)
@@ -181,7 +188,7 @@ begin
 end;
 $$;
 comment on function private.check_schedule() is
-  'Row trigger of schedules, before an owner''s write: checks the row and sets the next run. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read the data that the check needs.';
+  'Row trigger of schedules, before an owner''s write: checks the row and sets the next run. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, SCHEDULE_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read the data that the check needs.';
 revoke all on function private.check_schedule() from public;
 
 create trigger schedules_check_insert before insert on public.schedules

@@ -78,12 +78,13 @@ begin
         logs = task.logs || v_log_line
     from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
     where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch
-    returning task.id, task.master_task_id, task.epoch, task.output
+    returning task.id, task.master_task_id, task.epoch, task.output, task.warnings
   ),
   emitted as (
     insert into public.task_events (task_id, master_task_id, type, payload)
     select ended.id, ended.master_task_id, 'task.completed',
       case when ended.output = 'null' then '{}' else jsonb_build_object('output', ended.output) end
+        || case when ended.warnings = '[]' then '{}' else jsonb_build_object('warnings', ended.warnings) end
     from ended
     order by array_position(v_ids, ended.id)
   )

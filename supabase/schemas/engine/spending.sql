@@ -18,11 +18,20 @@ begin
     and (price.above_input_tokens = 0 or price.above_input_tokens < p_input_tokens)
   order by price.valid_from desc, price.above_input_tokens desc
   limit 1;
+  if v_price.provider_id is null and exists (select from public.llm_providers where id = p_provider_id and is_free) then
+    v_price.provider_id := p_provider_id;
+    v_price.model := p_model;
+    v_price.input_micro_usd_per_mtok := 0;
+    v_price.cached_input_micro_usd_per_mtok := 0;
+    v_price.output_micro_usd_per_mtok := 0;
+    v_price.web_search_micro_usd_per_call := 0;
+    v_price.code_execution_micro_usd_per_call := 0;
+  end if;
   return v_price;
 end;
 $$;
 comment on function private.price_at(uuid, text, bigint) is
-  'The price of a model that is valid now for a call with this many input tokens, or null.';
+  'The price of a model that is valid now for a call with this many input tokens, or null. A model without a price of a free provider costs 0.';
 revoke all on function private.price_at(uuid, text, bigint) from public;
 
 create function private.is_priced(p_agent_id uuid, p_provider_id uuid, p_model text)
@@ -169,12 +178,12 @@ begin
       else v_used.code_execution_calls * v_price.code_execution_micro_usd_per_call end;
 
   insert into public.usage_events (
-    user_id, task_id, step_seq, agent_slug, execution_id, mcp_name, tool_name, tool_version, provider_id, model, key_source,
+    user_id, task_id, step_seq, agent_slug, agent_revision, execution_id, mcp_name, tool_name, tool_version, provider_id, model, key_source,
     input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, web_search_calls,
     code_execution_calls, cost_micro_usd, is_estimate
   )
   values (
-    v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.execution_id,
+    v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.agent_revision, v_used.execution_id,
     v_used.mcp_name, v_used.tool_name, v_used.tool_version,
     v_used.provider_id, v_used.model, v_used.key_source,
     v_used.input_tokens, v_used.cached_input_tokens, v_used.cache_write_input_tokens,

@@ -49,7 +49,7 @@ comment on function private.assert_subtask_caps(public.tasks, int) is
   'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED or QUOTA_EXCEEDED. The caller holds the job''s lock.';
 revoke all on function private.assert_subtask_caps(public.tasks, int) from public;
 
-create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid)
+create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid, p_input jsonb)
 returns jsonb
 language plpgsql
 stable
@@ -57,8 +57,12 @@ set search_path = ''
 as $$
 declare
   v_target public.agents;
+  v_problem text;
 begin
   select * into v_target from public.agents where slug = p_target_slug;
+  if v_target.input_schema is not null then
+    v_problem := private.schema_problem(v_target.input_schema, p_input, 'input', false);
+  end if;
   return case
     when v_target.id is null then jsonb_build_object(
       'code', 'AGENT_NOT_FOUND',
@@ -73,12 +77,15 @@ begin
     when not private.can_hand_off(p_agent_id, v_target.id, p_user_id) then jsonb_build_object(
       'code', 'AGENT_HANDOFF_FORBIDDEN',
       'message', format('Cannot hand off: this agent may not hand off to %L', p_target_slug))
+    when v_problem is not null then jsonb_build_object(
+      'code', 'TASK_INPUT_INVALID',
+      'message', format('Cannot hand off: %s, as the agent %L requires', v_problem, p_target_slug))
   end;
 end;
 $$;
-comment on function private.handoff_error(uuid, text, uuid) is
-  'Why an agent that works for a user (null: the service) may not hand off to this slug; null when it may.';
-revoke all on function private.handoff_error(uuid, text, uuid) from public;
+comment on function private.handoff_error(uuid, text, uuid, jsonb) is
+  'Why an agent that works for a user (null: the service) may not hand off this input to this slug; null when it may.';
+revoke all on function private.handoff_error(uuid, text, uuid, jsonb) from public;
 
 create function private.spawn_one(
   p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text,
@@ -89,18 +96,23 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_agent_id uuid := (select id from public.agents where slug = p_agent_slug);
+  v_agent_id uuid;
+  v_revision int;
   v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
 begin
+  select id, revision into v_agent_id, v_revision from public.agents where slug = p_agent_slug;
+  if v_revision > 1 then
+    v_revision := private.revision_of_job(v_agent_id, p_parent.master_task_id);
+  end if;
   insert into public.tasks (
-    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, input, created_by,
+    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
     traceparent, tracestate, output_schema, max_attempts, depth, logs
   )
   values (
-    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, p_input,
+    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
@@ -112,7 +124,7 @@ begin
   values
     (
       v_id, p_parent.master_task_id, 'task.created',
-      jsonb_build_object('agent', p_agent_slug, 'parent_id', p_parent.id)
+      private.agent_fact(p_agent_slug, v_revision) || jsonb_build_object('parent_id', p_parent.id)
     ),
     (
       p_parent.id, p_parent.master_task_id, 'subtask.created',
@@ -160,7 +172,8 @@ begin
   end if;
   perform private.assert_task_is_valid(
     p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
-  v_error := private.handoff_error(v_parent.agent_id, p_request ->> 'agent', v_parent.created_by);
+  v_error := private.handoff_error(
+    v_parent.agent_id, p_request ->> 'agent', v_parent.created_by, p_request -> 'input');
   if v_error is not null then
     perform private.raise_error(v_error ->> 'code', v_error ->> 'message',
       'Name an agent that this task may hand off to.');
@@ -276,7 +289,8 @@ begin
     v_child_id := v_subtask.child_id;
     v_error := null;
     if v_child_id is null then
-      v_error := private.handoff_error(v_task.agent_id, v_subtask.agent, v_task.created_by);
+      v_error := private.handoff_error(
+        v_task.agent_id, v_subtask.agent, v_task.created_by, v_subtask.input);
       if v_error is null then
         v_child_id := private.spawn_one(
           v_task, v_subtask.seq, v_subtask.agent, v_subtask.input, v_subtask.traceparent

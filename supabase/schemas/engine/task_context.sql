@@ -17,6 +17,7 @@ begin
     select target.id, target.slug, target.description
     from public.agents as target
     where target.is_active
+      and exists (select from public.agents as giving where giving.id = p_agent_id and giving.may_hand_off)
       and (
         not v_is_restricted
         or exists (
@@ -29,7 +30,7 @@ begin
 end;
 $$;
 comment on function private.handoff_targets(uuid, uuid) is
-  'The agents that an agent may hand off to: they are active, their audience includes the job''s owner (null: the service), and they are in the agent''s rows of agent_handoffs if it has any.';
+  'The agents that an agent may hand off to: they are active, their audience includes the job''s owner (null: the service), they are in the agent''s rows of agent_handoffs if it has any, and the agent may hand off at all.';
 revoke all on function private.handoff_targets(uuid, uuid) from public;
 
 create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_user_id uuid)
@@ -74,7 +75,7 @@ comment on function private.checked_input(public.tasks) is
   'The input of a master task after its guardrails changed it. Its subtasks see only this version.';
 revoke all on function private.checked_input(public.tasks) from public;
 
-create function private.agent_facts(p_agent_id uuid, p_user_id uuid)
+create function private.agent_facts(p_agent_id uuid, p_user_id uuid, p_revision int)
 returns table (
   agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
@@ -94,6 +95,10 @@ begin
   -- run it.
   select * into v_agent from public.agents as used where used.id = p_agent_id;
   if not found then
+    return;
+  end if;
+  if p_revision <> v_agent.revision then
+    return query select * from private.agent_facts_of_revision(v_agent, p_user_id, p_revision);
     return;
   end if;
   select * into v_provider
@@ -161,9 +166,9 @@ begin
   return next;
 end;
 $$;
-comment on function private.agent_facts(uuid, uuid) is
-  'The parts of a context that depend only on the agent and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
-revoke all on function private.agent_facts(uuid, uuid) from public;
+comment on function private.agent_facts(uuid, uuid, int) is
+  'The parts of a context that depend only on the agent, its revision (null: the agent as it is) and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
+revoke all on function private.agent_facts(uuid, uuid, int) from public;
 
 create function private.task_facts(p_task public.tasks, p_master public.tasks, p_stored_bytes_left bigint)
 returns json
@@ -217,9 +222,9 @@ begin
     with
     -- Once for each agent and owner, however many tasks there are.
     staff as materialized (
-      select working.agent_id as id, working.created_by, facts.*
-      from (select distinct task.agent_id, task.created_by from unnest(p_tasks) as task) as working
-      cross join lateral private.agent_facts(working.agent_id, working.created_by) as facts
+      select working.agent_id as id, working.created_by, working.agent_revision, facts.*
+      from (select distinct task.agent_id, task.created_by, task.agent_revision from unnest(p_tasks) as task) as working
+      cross join lateral private.agent_facts(working.agent_id, working.created_by, working.agent_revision) as facts
     )
     select task.id, task.epoch, json_build_object(
       'task', private.task_facts(p_tasks[task.ordinality], master, case
@@ -274,6 +279,7 @@ begin
     -- A null id needs no search in the index.
     left join public.tasks as master on master.id = case when task.parent_id is not null then task.master_task_id end
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
+      and staff.agent_revision is not distinct from task.agent_revision
     order by task.ordinality;
 end;
 $$;

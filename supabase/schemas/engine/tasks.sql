@@ -13,6 +13,7 @@ create table public.tasks (
 
   agent_id uuid references public.agents (id),
   agent_slug text,
+  agent_revision int,
 
   status text not null default 'pending' check (status = any (
     '{pending,running,pending_subtask,needs_human_review,completed,failed,cancelled}'
@@ -21,6 +22,7 @@ create table public.tasks (
   input jsonb not null,
   output jsonb,
   error jsonb,
+  warnings jsonb not null default '[]',
   logs text[] not null default '{}',
   intermediate_data jsonb not null default '{}',
   storage_paths text[] not null default '{}',
@@ -110,6 +112,8 @@ create unique index tasks_child_of_step on public.tasks (parent_id, parent_step_
 comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
+comment on column public.tasks.warnings is 'Tools that failed and have not succeeded since, [{server, tool, code, message, step_seq}], 20 at most. tool and step_seq are missing when the whole server was unavailable.';
+comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with keep_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
@@ -148,6 +152,8 @@ declare
   end;
 begin
   if v_column is null then
+    perform private.assert_no_problem(
+      private.schema_document_problem('output_schema', new.output_schema), 'OUTPUT_SCHEMA_INVALID', 'create the task');
     return new;
   end if;
   raise check_violation using
@@ -162,7 +168,7 @@ begin
 end;
 $$;
 comment on function private.check_task_values() is
-  'Row trigger: checks the columns that few statements write. Raises check_violation with the column.';
+  'Row trigger: checks the columns that few statements write. Raises check_violation with the column, OUTPUT_SCHEMA_INVALID.';
 revoke all on function private.check_task_values() from public;
 create trigger tasks_check_values
   before insert or update of
@@ -336,6 +342,7 @@ create table public.usage_events (
   task_id uuid,
   step_seq int,
   agent_slug text,
+  agent_revision int,
   execution_id uuid,
   mcp_name text,
   tool_name text,
@@ -366,6 +373,7 @@ comment on column public.usage_events.task_id is 'Kept after retention deletes t
 comment on column public.usage_events.step_seq is 'The step in the task''s transcript: the model call, or the tool call that called the model.';
 comment on column public.usage_events.execution_id is 'The tool call that called the model; null for the agent''s own calls. Kept after retention deletes the tool call.';
 comment on column public.usage_events.mcp_name is 'Slug of the tool server that called the model; null for the agent''s own calls. Kept after retention deletes the tool call, like tool_name and tool_version.';
+comment on column public.usage_events.agent_revision is 'The revision with which the agent made the call.';
 comment on column public.usage_events.agent_slug is 'The agent that made the call. Kept after the task is deleted.';
 comment on column public.usage_events.key_source is 'user: the user''s own API key paid. organisation: the organization''s key paid. none: the provider needs no key.';
 comment on column public.usage_events.cached_input_tokens is 'The part of input_tokens that the provider read from its cache.';

@@ -67,17 +67,23 @@ declare
     'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
     'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered'
   ];
+  v_event text;
 begin
   if p_webhook.url is null or length(p_webhook.url) > 2000 or p_webhook.url !~ '^https?://[^\s/?#@]+([/?#][^\s]*)?$' then
     perform private.raise_error('WEBHOOK_INVALID',
-      'Cannot save the webhook: its url is not an absolute http(s) URL without user name and password',
+      format('Cannot save the webhook: url %s, which is not an absolute http(s) URL without user name and password',
+        private.shown_value(p_webhook.url)),
       'Write an https URL that is reachable on the public internet.');
   end if;
-  if coalesce(cardinality(p_webhook.events), 0) not between 1 and cardinality(v_known) or not p_webhook.events <@ v_known then
+  if coalesce(cardinality(p_webhook.events), 0) not between 1 and cardinality(v_known) then
     perform private.raise_error('WEBHOOK_INVALID',
       format('Cannot save the webhook: its events are %s', coalesce(left(p_webhook.events::text, 200), 'missing')),
       'Name one or more of ' || array_to_string(v_known, ', ') || '.');
   end if;
+  foreach v_event in array p_webhook.events loop
+    perform private.assert_no_problem(
+      private.choice_problem('events', v_event, v_known), 'WEBHOOK_INVALID', 'save the webhook');
+  end loop;
 end;
 $$;
 comment on function private.assert_webhook_is_valid(public.webhooks) is

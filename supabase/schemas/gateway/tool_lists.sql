@@ -119,6 +119,14 @@ returns void
 language sql
 set search_path = ''
 as $$
+  update public.tasks as task
+  set warnings = task.warnings || coalesce((
+    select jsonb_agg(jsonb_build_object('server', absent.server, 'code', absent.code, 'message', left(absent.message, 500)))
+    from jsonb_to_recordset(p_servers) as absent (server text, code text, message text)
+    where not task.warnings @> jsonb_build_array(jsonb_build_object('server', absent.server, 'code', absent.code))
+  ), '[]')
+  where task.id = report_absent_tools.p_task_id and jsonb_array_length(task.warnings) < 20;
+
   select private.emit_event(task.id, task.master_task_id, 'tool.failed', jsonb_build_object(
     'server', absent.server, 'error_code', absent.code, 'text', absent.message
   ))
@@ -138,5 +146,5 @@ as $$
   );
 $$;
 comment on function private.report_absent_tools(uuid, jsonb) is
-  'Writes an event to a task''s trace for each server [{server, code, message}] that could not list its tools. Called by the gateway.';
+  'Adds a warning to a task, and an event to its trace, for each server [{server, code, message}] that could not list its tools. Called by the gateway.';
 revoke all on function private.report_absent_tools(uuid, jsonb) from public;

@@ -9,6 +9,7 @@ create table public.llm_providers (
   default_model text not null,
   requires_api_key boolean not null default true,
   api_key_secret_name text,
+  is_free boolean not null default false,
   is_active boolean not null default true,
   check (not requires_api_key or api_key_secret_name is not null)
 );
@@ -17,6 +18,7 @@ comment on table public.llm_providers is 'Model providers. Written by the servic
 comment on column public.llm_providers.name is 'Stable key by which agents and tools refer to the provider.';
 comment on column public.llm_providers.api is 'The wire format of the provider''s API.';
 comment on column public.llm_providers.base_url is 'Null: the address of the vendor that defines the wire format.';
+comment on column public.llm_providers.is_free is 'True: its models cost nothing, such as those of a server of your own. They need no rows in model_prices.';
 comment on column public.llm_providers.api_key_secret_name is 'Name of the organization''s key in Vault; by default the provider''s name followed by _API_KEY. Not readable by users.';
 
 create function private.name_provider_key()
@@ -41,7 +43,7 @@ create policy "signed-in users read providers" on public.llm_providers
   for select to authenticated using (true);
 comment on policy "signed-in users read providers" on public.llm_providers is
   'Users choose a model from this table. The address and the name of the key are not granted.';
-grant select (id, name, display_name, api, default_model, requires_api_key, is_active)
+grant select (id, name, display_name, api, default_model, requires_api_key, is_free, is_active)
   on public.llm_providers to authenticated;
 grant select, insert, update, delete on public.llm_providers to service_role;
 

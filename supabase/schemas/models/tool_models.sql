@@ -7,6 +7,7 @@ create table public.mcp_tool_models (
   default_model text,
   supported_providers text[] not null,
   timeout_ms int check (timeout_ms between 1 and 600000),
+  accepts_compatible boolean default false,
   primary key (mcp_name, tool_name),
   constraint mcp_tool_models_default_is_supported check (default_provider = any (supported_providers))
 );
@@ -21,6 +22,8 @@ comment on column public.mcp_tool_models.default_model is
   'A model of default_provider; null: that provider''s default_model.';
 comment on column public.mcp_tool_models.supported_providers is
   'llm_providers.name, in the order in which they are called when one fails. Names without an active row are skipped.';
+comment on column public.mcp_tool_models.accepts_compatible is
+  'True: a caller may also name any other active provider that speaks OpenAI''s wire format at an address of its own. Null is false.';
 comment on column public.mcp_tool_models.timeout_ms is
   'For a whole call of the tool, including several model calls, unless mcp_policies sets a timeout. Null: the gateway''s default.';
 
@@ -33,11 +36,28 @@ grant select on public.mcp_tool_models to authenticated;
 grant select, insert, update, delete on public.mcp_tool_models to service_role;
 
 insert into public.mcp_tool_models
-  (mcp_name, tool_name, default_provider, default_model, supported_providers, timeout_ms)
+  (mcp_name, tool_name, default_provider, default_model, supported_providers, timeout_ms, accepts_compatible)
 values
-  ('supabase', 'generate_schema', 'anthropic', 'claude-haiku-5-5', '{anthropic,openai}', 120000),
-  ('supabase', 'generate_sql', 'anthropic', 'claude-sonnet-5-5', '{anthropic,openai,google}', 145000),
-  ('supabase', 'format_results', 'openai', 'gpt-5.4-mini', '{openai,anthropic}', 90000);
+  -- local-model is active where a model server of this machine was found.
+  ('supabase', 'generate_schema', 'anthropic', 'claude-haiku-5-5', '{anthropic,openai,local-model}', 120000, true),
+  ('supabase', 'generate_sql', 'anthropic', 'claude-sonnet-5-5', '{anthropic,openai,google,local-model}', 145000, true),
+  ('supabase', 'format_results', 'openai', 'gpt-5.4-mini', '{openai,anthropic,local-model}', 90000, true);
+
+create function private.is_compatible_provider(p_name text)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select exists (
+    select from public.llm_providers as provider
+    where provider.name = is_compatible_provider.p_name
+      and provider.is_active and provider.api = 'openai' and provider.base_url is not null
+  );
+$$;
+comment on function private.is_compatible_provider(text) is
+  'True for an active provider that speaks OpenAI''s wire format at an address of its own: Ollama, vLLM, OpenRouter and others.';
+revoke all on function private.is_compatible_provider(text) from public;
 
 create function private.named_provider(p_name text, p_tool_name text, p_supported text[])
 returns public.llm_providers
@@ -51,7 +71,9 @@ begin
   if p_name <> all (p_supported) then
     perform private.raise_error('TOOL_ARGUMENTS_INVALID',
       format('Cannot call %L with a model of %L: the tool does not support that provider', p_tool_name, p_name),
-      format('Name one of: %s.', array_to_string(p_supported, ', ')));
+      private.did_you_mean(p_name, p_supported) || format(
+        'Name one of: %s. An operator adds others in mcp_tool_models.supported_providers, or all compatible ones with accepts_compatible.',
+        array_to_string(p_supported, ', ')));
   end if;
   select * into v_provider from public.llm_providers where name = p_name and is_active;
   if not found then
@@ -135,7 +157,11 @@ begin
         format('Cannot call a model for %L: no model is set for the tool', p_call ->> 'tool_name'),
         'Name a provider with llm_provider, or insert the tool''s row into mcp_tool_models.');
     end if;
-    v_models := row(p_call ->> 'mcp_name', p_call ->> 'tool_name', v_named, null, array[v_named], null);
+    v_models := row(p_call ->> 'mcp_name', p_call ->> 'tool_name', v_named, null, array[v_named], null, false);
+  elsif v_models.accepts_compatible and v_named <> all (v_models.supported_providers)
+    and private.is_compatible_provider(v_named)
+  then
+    v_models.supported_providers := v_named || v_models.supported_providers;
   end if;
   if v_named is not null then
     perform private.named_provider(v_named, p_call ->> 'tool_name', v_models.supported_providers);

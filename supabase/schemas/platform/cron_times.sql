@@ -153,7 +153,9 @@ begin
 exception when invalid_parameter_value then
   perform private.raise_error('SCHEDULE_ZONE_INVALID',
     format('Cannot use the time zone %L: the time zone database has no such name', left(p_time_zone, 100)),
-    'Use UTC or a name such as Europe/Berlin or America/New_York.');
+    private.did_you_mean(left(p_time_zone, 100), array(
+      select zone.name from pg_catalog.pg_timezone_names as zone where zone.name ~ '^[A-Z][a-z]+/'
+    )) || 'Use UTC or a name such as Europe/Berlin or America/New_York.');
 end;
 $$;
 comment on function private.assert_time_zone(text) is

@@ -26,6 +26,35 @@ $$;
 comment on function private.number_in(jsonb, text) is 'The number that a keyword of a schema has; null when it has none.';
 revoke all on function private.number_in(jsonb, text) from public;
 
+create function private.declared_names(p_schema jsonb)
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select case jsonb_typeof(declared_names.p_schema -> 'properties')
+    when 'object' then (select jsonb_agg(name) from jsonb_object_keys(declared_names.p_schema -> 'properties') as name)
+  end;
+$$;
+comment on function private.declared_names(jsonb) is 'The list of the members that a schema declares; null when it declares none.';
+revoke all on function private.declared_names(jsonb) from public;
+
+create function private.nearest_question(p_name text, p_known jsonb)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select coalesce('; did you mean ' || private.nearest_names(nearest_question.p_name, array(
+    select known #>> '{}'
+    from jsonb_array_elements(nearest_question.p_known) as known
+    where jsonb_typeof(known) = 'string'
+  )) || '?', '');
+$$;
+comment on function private.nearest_question(text, jsonb) is
+  'The end of a message about a wrong name: "; did you mean …?" with the known names [text] that are similar; empty when none is.';
+revoke all on function private.nearest_question(text, jsonb) from public;
+
 create function private.schema_problem(p_schema jsonb, p_value jsonb, p_path text, p_is_whole boolean default true)
 returns text
 language plpgsql
@@ -64,7 +93,8 @@ begin
   if jsonb_typeof(p_schema -> 'enum') = 'array'
     and not exists (select from jsonb_array_elements(p_schema -> 'enum') as member where member = p_value)
   then
-    return format('%s is not one of %s', p_path, left((p_schema -> 'enum')::text, 500));
+    return format('%s is not one of %s', p_path, left((p_schema -> 'enum')::text, 500)) || case v_type
+      when 'string' then private.nearest_question(p_value #>> '{}', p_schema -> 'enum') else '' end;
   end if;
   if p_schema ? 'const' and p_schema -> 'const' <> p_value then
     return format('%s is not %s', p_path, left((p_schema -> 'const')::text, 500));
@@ -80,7 +110,8 @@ begin
     if jsonb_typeof(p_schema -> 'required') = 'array' then
       for v_name in select jsonb_array_elements_text(p_schema -> 'required') loop
         if not p_value ? v_name then
-          return format('%s lacks %s', p_path, v_name);
+          return format('%s lacks %s', p_path, v_name) || coalesce(
+            ', one of ' || left((p_schema #> array['properties', v_name, 'enum'])::text, 500), '');
         end if;
       end loop;
     end if;
@@ -88,9 +119,12 @@ begin
       if jsonb_typeof(p_schema -> 'properties') = 'object' and p_schema -> 'properties' ? v_name then
         v_problem := private.schema_problem(p_schema #> array['properties', v_name], v_inner, p_path || '.' || v_name);
       elsif p_schema ? 'additionalProperties' and not p_schema ? 'patternProperties' then
-        v_problem := private.schema_problem(p_schema -> 'additionalProperties', v_inner, p_path || '.' || v_name);
+        v_problem := private.schema_problem(p_schema -> 'additionalProperties', v_inner, p_path || '.' || v_name)
+          || case p_schema -> 'additionalProperties'
+            when 'false' then private.nearest_question(v_name, private.declared_names(p_schema)) else '' end;
       elsif v_is_closed and not coalesce(p_schema -> 'required' ? v_name, false) then
-        v_problem := format('%s.%s is not declared', p_path, v_name);
+        v_problem := format('%s.%s is not declared', p_path, v_name)
+          || private.nearest_question(v_name, private.declared_names(p_schema));
       end if;
       if v_problem is not null then
         return v_problem;

@@ -15,6 +15,10 @@ export async function toolSteps(step: Step, platform: Platform): Promise<void> {
   });
   const parameters = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
   const config = { method: "GET", url: `${api.url}/items`, parameters };
+  const warningsOf = async (taskId: string) => {
+    const [row] = await sql`select warnings from public.tasks where id = ${taskId}`;
+    return row?.warnings as [Record<string, unknown> & { message?: string }];
+  };
   const items = await addTool(sql, { slug: "items", type: "http_api", config });
 
   await step("invalid arguments are returned with advice, and never passed on", async () => {
@@ -87,9 +91,11 @@ export async function toolSteps(step: Step, platform: Platform): Promise<void> {
     assert.ok(end.events.some(({ payload }) => payload.error_code === "SECRET_NOT_FOUND"));
   });
 
-  await step("a tool with an invalid config is omitted, and the agent is informed", async () => {
-    const wrong = { method: "GET", url: "ftp://x", parameters };
-    const id = await addTool(sql, { slug: "twisted", type: "http_api", config: wrong });
+  await step("an unusable tool is omitted, and the agent and the result say so", async () => {
+    await sql`create function public.twisted() returns int language sql as 'select 1'`;
+    const config = { function: "public.twisted" };
+    const id = await addTool(sql, { slug: "twisted", type: "supabase_rpc", config });
+    await sql`drop function public.twisted()`;
     let system = "";
     const end = await runToEnd(platform, {
       slug: "patient",
@@ -102,5 +108,25 @@ export async function toolSteps(step: Step, platform: Platform): Promise<void> {
 
     assert.equal(end.task.output, "without it");
     assert.match(system, /twisted: TOOL_CONFIG_INVALID/);
+    const [{ server, code, message }, ...others] = await warningsOf(end.task.id);
+    assert.deepEqual([server, code, others], ["twisted", "TOOL_CONFIG_INVALID", []]);
+    assert.match(message ?? "", /public\.twisted.*does not exist/);
+  });
+
+  await step("a completed task whose tool failed says so until the tool succeeds", async () => {
+    const tools = [{ id: items }];
+    const wrong = call("items__items", { id: 7 });
+    const right = call("items__items", { id: "x" });
+    const turns = [wrong, complete("a guess")];
+    const guessed = await runToEnd(platform, { slug: "guessing", tools, turns });
+    const corrected = [wrong, right, complete("known")];
+    const known = await runToEnd(platform, { slug: "knowing", tools, turns: corrected });
+
+    assert.equal(guessed.task.status, "completed");
+    const [{ tool, code, step_seq: stepSeq }] = await warningsOf(guessed.task.id);
+    assert.deepEqual([tool, code, stepSeq], ["items", "TOOL_ARGUMENTS_INVALID", 2]);
+    const ended = guessed.events.find(({ type }) => type === "task.completed");
+    assert.deepEqual(ended?.payload.warnings, await warningsOf(guessed.task.id));
+    assert.deepEqual(await warningsOf(known.task.id), []);
   });
 }

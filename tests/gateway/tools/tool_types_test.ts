@@ -205,15 +205,11 @@ async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void
 
   await t.step("an argument can choose only hosts that the operator lists", async () => {
     const parameters = { type: "object", properties: { host: { type: "string" } } };
-    const open = await fixture.createTool({
-      type: "http_api",
-      config: { method: "GET", url: "http://127.0.0.1{host}/x", parameters },
-    });
-    const { unavailable } = await fixture.gateway.listAgentTools(
-      await fixture.createCaller(userId, [open]),
-      noAbort(),
+    const open = { method: "GET", url: "http://127.0.0.1{host}/x", parameters };
+    await assert.rejects(
+      fixture.createTool({ type: "http_api", config: open }),
+      /config\.url has a placeholder in its host/,
     );
-    assert.match(unavailable[0]?.message ?? "", /placeholder in its host and needs allowed_hosts/);
 
     const server = startHttpServer(() => Response.json({}));
     try {
@@ -257,15 +253,14 @@ async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void
     }
   });
 
-  await t.step("an invalid config is reported, and the agent continues without it", async () => {
-    const toolId = await fixture.createTool({ type: "http_api", config: { url: "ftp://x" } });
-    const caller = await fixture.createCaller(userId, [toolId]);
+  await t.step("an invalid config is refused when it is written", async () => {
+    const config = { method: "GET", url: "ftp://x", parameters: {} };
 
-    const { tools, unavailable } = await fixture.gateway.listAgentTools(caller, noAbort());
-
-    assert.deepEqual(tools, []);
-    assert.equal(unavailable[0]?.code, "TOOL_CONFIG_INVALID");
-    assert.match(unavailable[0]?.message ?? "", /url: must be an http\(s\) URL/);
+    await assert.rejects(
+      fixture.createTool({ type: "http_api", config }),
+      (error: Error & { detail?: string }) =>
+        error.detail === "TOOL_CONFIG_INVALID" && /config\.url is "ftp:\/\/x"/.test(error.message),
+    );
   });
 }
 
@@ -378,8 +373,10 @@ async function databaseFunctions(t: Deno.TestContext, fixture: ToolFixture): Pro
     assert.match(outcome.text, /\$\.p_mood/);
   });
 
-  await t.step("a missing function is reported", async () => {
+  await t.step("a function that was dropped is reported", async () => {
+    await sql`create function public.fixture_nothing() returns int language sql as 'select 1'`;
     const caller = await callerOf("public.fixture_nothing");
+    await sql`drop function public.fixture_nothing()`;
 
     const { unavailable } = await fixture.gateway.listAgentTools(caller, noAbort());
 

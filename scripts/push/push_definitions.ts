@@ -1,0 +1,105 @@
+import { z } from "../../shared/vendor/zod.js";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
+import { jsonObject } from "../../shared/platform/values/json_schema.ts";
+import { type Definition, DEFINITION_KINDS } from "../../shared/engine/definitions/definition.ts";
+import { CommandError } from "../cli/run_command.ts";
+import { McpsFileError } from "../mcps/read_mcps_file.ts";
+import type { SyncPlan } from "../mcps/plan_sync.ts";
+import { syncInTransaction, type SyncOptions } from "../mcps/sync_mcps.ts";
+
+const changeSchema = z.object({
+  kind: z.enum(DEFINITION_KINDS),
+  slug: z.string(),
+  change: z.enum(["created", "changed", "unchanged", "removed", "left", "gone"]),
+  /** Fields that the push changes. */
+  fields: z.array(z.string()).default([]),
+  before: jsonObject.optional(),
+  after: jsonObject.optional(),
+  /** Fields that were changed in the database since the last push. */
+  drift: z.array(z.string()).default([]),
+  /** Who notices the change. */
+  affected: z.object({
+    agents: z.array(z.string()).default([]),
+    schedules: z.number().default(0),
+    unfinished_tasks: z.number().default(0),
+  }).prefault({}),
+});
+
+const planSchema = z.object({
+  changes: z.array(changeSchema),
+  /** What the pushed definitions lack: scopes, secrets, names. */
+  problems: z.array(z.object({
+    kind: z.string(),
+    name: z.string(),
+    field: z.string(),
+    problem: z.string(),
+    hint: z.string(),
+  })),
+});
+
+/** The change of one definition. */
+export type DefinitionChange = z.infer<typeof changeSchema>;
+
+/** What a push changed, or would change. */
+export interface PushPlan extends z.infer<typeof planSchema> {
+  /** The changes of external-mcps.yaml; null without that file. */
+  readonly servers: SyncPlan | null;
+}
+
+/** What to push. */
+export interface PushOptions {
+  readonly definitions: readonly Definition[];
+  /** The servers of external-mcps.yaml; null without that file. */
+  readonly servers: Omit<SyncOptions, "isDryRun"> | null;
+  /** Removes what earlier pushes created and the files no longer have. */
+  readonly isPruning: boolean;
+  /** Rolls everything back: the plan is what the push would do. */
+  readonly isDryRun: boolean;
+  /** Who pushes, for the revisions. */
+  readonly pushedBy: string;
+}
+
+/** Ends the transaction of a dry run. */
+class RolledBack extends Error {
+  constructor(readonly plan: PushPlan) {
+    super("Dry run");
+  }
+}
+
+/**
+ * Writes definitions and MCP servers into the registry, in one transaction. A repeated push changes
+ * nothing.
+ *
+ * @throws SwarmError with the code of the row that is not valid, McpsFileError
+ */
+export async function pushDefinitions(sql: Sql, options: PushOptions): Promise<PushPlan> {
+  const { definitions, servers, isPruning, isDryRun, pushedBy } = options;
+  try {
+    return await sql.begin(async (transaction) => {
+      const synced = servers === null
+        ? null
+        : await syncInTransaction(transaction, { ...servers, isDryRun: false });
+      const [row] = await transaction`
+        select private.push_definitions(
+          p_definitions => ${transaction.json(JSON.parse(JSON.stringify(definitions)))},
+          p_prune => ${isPruning},
+          p_pushed_by => ${pushedBy}
+        ) as plan`;
+      const plan = { ...planSchema.parse(row?.plan), servers: synced };
+      if (isDryRun) {
+        // What is checked at the end of a transaction.
+        await transaction`set constraints all immediate`;
+        throw new RolledBack(plan);
+      }
+      return plan;
+    });
+  } catch (error) {
+    if (error instanceof RolledBack) return error.plan;
+    if (error instanceof McpsFileError) throw error;
+    const failure = toSwarmError(error, "push the definitions");
+    // Whoever pushes may read what the database says.
+    if (failure.code !== "INTERNAL" || !(error instanceof Error)) throw failure;
+    throw new CommandError(`Cannot push the definitions: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,30 @@
+import type { JsonObject } from "../../platform/values/json.ts";
+
+/** What files can define, in the order in which definitions refer to each other. */
+export const DEFINITION_KINDS = ["tool", "skill", "agent", "schedule", "webhook"] as const;
+/** See {@linkcode DEFINITION_KINDS}. */
+export type DefinitionKind = (typeof DEFINITION_KINDS)[number];
+
+/** One entry of the registry as the database writes and compares it. */
+export interface Definition {
+  readonly kind: DefinitionKind;
+  readonly slug: string;
+  readonly definition: JsonObject;
+}
+
+/** A file of a project; paths are relative to the folder of the definitions. */
+export interface DefinitionFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** What is wrong with a file. */
+export interface FileProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Parses YAML of the core schema: plain data, no custom tags. Throws if it is malformed. */
+export type ParseYaml = (text: string) => unknown;
+/** Writes plain data as YAML. */
+export type WriteYaml = (value: unknown) => string;

@@ -1,0 +1,194 @@
+import { z } from "../../vendor/zod.js";
+import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
+import { TOOL_CONFIG_SCHEMAS } from "../../gateway/tool_contracts/tool_config.ts";
+import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
+
+const slug = z.string().regex(
+  /^[a-z0-9][a-z0-9_-]{0,62}$/,
+  "must be 1 to 63 lowercase letters, digits, - and _",
+);
+
+/** A list of names, also in the form of coding agents' subagents: one text with commas. */
+const names = z.union([
+  z.string().transform((text) => text.split(",").map((name) => name.trim()).filter(Boolean)),
+  z.array(z.string().trim().min(1)),
+]);
+
+const wholeNumber = z.int().nonnegative();
+
+/** Caps of a job, with the names of the HTTP API. */
+const budget = z.strictObject({
+  max_input_tokens: wholeNumber.optional(),
+  max_output_tokens: wholeNumber.optional(),
+  max_cost_micro_usd: wholeNumber.optional(),
+  max_steps: wholeNumber.optional(),
+  max_depth: wholeNumber.optional(),
+  max_tasks: wholeNumber.optional(),
+  max_wall_seconds: wholeNumber.optional(),
+});
+
+const condition = z.union([
+  z.strictObject({
+    argument: z.string().describe("A JSON Pointer into the arguments; * stands for every item."),
+    operator: z.enum([
+      "equals",
+      "not_equals",
+      "above",
+      "at_least",
+      "below",
+      "at_most",
+      "one_of",
+      "none_of",
+      "contains",
+    ]),
+    value: jsonValue,
+  }),
+  z.strictObject({
+    data_flow: z.enum(["reads_private", "reads_outside", "sends_outside"]),
+  }),
+]);
+
+/** The front matter of `agents/<slug>.md`. */
+export type AgentFile = z.infer<typeof agentFileSchema>;
+/** See {@linkcode AgentFile}. */
+export const agentFileSchema = z.strictObject({
+  name: slug.describe("The agent's slug: the name of the file without .md."),
+  description: z.string().trim().min(1).optional()
+    .describe("When to use the agent. Other agents choose by it whom to hand off to."),
+  tools: names.optional().describe(
+    "Slugs of tools, such as crm; of one tool of a server, such as crm/find. None if omitted.",
+  ),
+  model: z.string().trim().min(1).optional()
+    .describe("Name of the model. inherit, or omitted: the provider's default."),
+  maxTurns: z.int().positive().optional().describe("Most model calls of one task."),
+  skills: names.optional().describe("Ids of skills, the most important first."),
+  provider: z.string().trim().min(1).describe("Name of a row of llm_providers."),
+  fallbacks: z.array(z.string().trim().min(1)).optional()
+    .describe("provider or provider/model, used in this order when the provider is unavailable."),
+  handoffs: z.union([z.enum(["any", "none"]), z.array(slug)]).optional()
+    .describe("none, or the slugs of the agents that it may hand off to. Omitted: any."),
+  input_schema: jsonObject.optional().describe("JSON Schema of the input."),
+  output_schema: jsonObject.optional().describe("JSON Schema of the result."),
+  must_complete: z.boolean().optional().describe("Only complete_task ends a task."),
+  budget: budget.optional().describe("Caps of the jobs that start with this agent."),
+  guardrails: z.strictObject({
+    input: z.array(z.string()).optional(),
+    output: z.array(z.string()).optional(),
+  }).optional().describe("Tools, as server/tool, that check the input and the output."),
+  approvals: z.array(z.strictObject({
+    tool: z.string().trim().min(1).describe("server, server/tool, web_search or code_execution."),
+    ask: z.enum(CLOSED_SETS.agent_approvals.ask),
+    when: z.array(condition).min(1).optional(),
+  })).optional().describe("Before which calls a person is asked."),
+  reasoning_effort: z.enum(CLOSED_SETS.agents.reasoning_effort).optional(),
+  provider_tools: z.array(z.enum(CLOSED_SETS.agents.provider_tools)).optional()
+    .describe("Tools that the model's provider runs."),
+  temperature: z.number().min(0).max(2).optional(),
+  max_tokens: z.int().positive().optional().describe("Most output tokens of one model call."),
+  audience: z.enum(CLOSED_SETS.agents.audience).optional()
+    .describe("named: only the users in agent_audience. Omitted: everyone."),
+  display_name: z.string().trim().min(1).optional().describe("Shown to people. Omitted: the slug."),
+  enabled: z.boolean().optional().describe("false: no new tasks. Omitted: true."),
+});
+
+/**
+ * Keys of coding agents' subagents that have no meaning here. Ignoring them could give an agent
+ * more rights than its author meant.
+ */
+export const FOREIGN_AGENT_KEYS: Readonly<Record<string, string>> = {
+  disallowedTools: "list the allowed ones under tools as server/tool",
+  permissionMode: "use approvals",
+  mcpServers: "add the servers to external-mcps.yaml and name them under tools",
+  hooks: "use guardrails",
+  memory: "give the agent a tool that keeps data",
+  background: "every job runs in the background",
+  isolation: "every tool runs outside of the agent",
+  effort: "use reasoning_effort",
+  color: "agents have no color",
+};
+
+const credential = z.strictObject({
+  secret: z.string().trim().min(1).optional()
+    .describe("Name of the secret in Vault; never the secret itself."),
+  type: z.enum(CLOSED_SETS.tools.credential_type).optional(),
+  description: z.string().optional(),
+  audience: z.enum(CLOSED_SETS.tools.credential_audience).optional(),
+});
+
+const flow = z.enum(["reads_private", "reads_outside", "sends_outside"]);
+
+const toolParts = {
+  display_name: z.string().trim().min(1).optional().describe("Shown to people. Omitted: the slug."),
+  description: z.string().trim().min(1).optional().describe("The model chooses the tool by it."),
+  credential: credential.optional(),
+  data_flows: z.record(z.string(), z.array(flow)).optional()
+    .describe("The data flows of the tool, under * or its name. Omitted: derived from its type."),
+  enabled: z.boolean().optional().describe("false: agents do not get the tool. Omitted: true."),
+};
+
+/** `agents/tools/<slug>.yaml`. */
+export type ToolFile = z.infer<typeof toolFileSchema>;
+/** See {@linkcode ToolFile}. */
+export const toolFileSchema = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("http_api"),
+    ...toolParts,
+    config: TOOL_CONFIG_SCHEMAS.http_api,
+  }),
+  z.strictObject({
+    type: z.literal("database_function"),
+    ...toolParts,
+    config: TOOL_CONFIG_SCHEMAS.database_function,
+  }),
+  z.strictObject({
+    type: z.literal("edge_function"),
+    ...toolParts,
+    config: TOOL_CONFIG_SCHEMAS.edge_function,
+  }),
+]);
+
+/** An entry of `agents/schedules.yaml`. */
+const schedule = z.strictObject({
+  agent: slug,
+  input: z.union([z.string().min(1), jsonObject]).describe("The input of each job."),
+  cron: z.string().trim().min(1).describe("Five fields, or @hourly, @daily, @weekly, …"),
+  time_zone: z.string().optional().describe("Such as Europe/Berlin. Omitted: UTC."),
+  overlap: z.enum(CLOSED_SETS.schedules.overlap).optional(),
+  priority: z.enum(CLOSED_SETS.schedules.priority).optional(),
+  budget: budget.optional(),
+  metadata: jsonObject.optional(),
+  enabled: z.boolean().optional(),
+});
+
+const entryName = z.string().min(1).max(100);
+
+/** `agents/schedules.yaml`: schedules of the service by name. */
+export const schedulesFileSchema = z.record(entryName, schedule);
+
+const webhook = z.strictObject({
+  url: z.string().regex(/^https?:\/\/[^\s/?#@]+([/?#]\S*)?$/, "must be an http(s) URL"),
+  events: z.array(z.enum([
+    "task.created",
+    "task.started",
+    "task.parked",
+    "task.resumed",
+    "task.retried",
+    "task.completed",
+    "task.failed",
+    "task.cancelled",
+    "review.requested",
+    "review.answered",
+  ])).min(1),
+  includes_subtasks: z.boolean().optional(),
+  enabled: z.boolean().optional(),
+});
+
+/** `agents/webhooks.yaml`: webhooks of the service by name. */
+export const webhooksFileSchema = z.record(entryName, webhook);
+
+/** The front matter of `SKILL.md`, as its standard has it; other fields are kept. */
+export const skillFileSchema = z.looseObject({
+  name: z.string().min(1).max(64),
+  description: z.string().min(1).max(4096).describe("When to use the skill."),
+  version: z.union([z.string(), z.number()]).optional(),
+});

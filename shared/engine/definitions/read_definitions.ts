@@ -1,0 +1,208 @@
+import { findSkills } from "../skills/find_skills.ts";
+import { parseSkill } from "../skills/parse_skill.ts";
+import { splitFrontMatter } from "../skills/split_front_matter.ts";
+import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { nearestNames } from "../../platform/values/nearest_names.ts";
+import { agentDefinition, withoutAbsent } from "./agent_definition.ts";
+import type { Definition, DefinitionFile, FileProblem, ParseYaml } from "./definition.ts";
+import {
+  agentFileSchema,
+  FOREIGN_AGENT_KEYS,
+  schedulesFileSchema,
+  toolFileSchema,
+  webhooksFileSchema,
+} from "./file_schemas.ts";
+import { readYaml } from "./read_yaml_file.ts";
+
+/** The definitions of a folder, or what is wrong with its files. */
+export interface ReadDefinitions {
+  readonly definitions: readonly Definition[];
+  readonly problems: readonly FileProblem[];
+}
+
+/** Aliases of coding agents that no provider knows. */
+const MODEL_ALIASES = ["sonnet", "opus", "haiku"];
+const SKILLS = "skills/";
+/** Beside agents: evals, scripts of the scripted model, documentation and schemas. */
+const IGNORED = /(^|\/)(\.|README\.md$|_)|\.(evals|script)\.yaml$|^schemas\//;
+
+/**
+ * Reads the files of a project's folder of definitions: `<slug>.md`, `tools/<slug>.yaml`,
+ * `skills/<name>/`, `schedules.yaml` and `webhooks.yaml`. Reads all of them, also after a problem.
+ */
+export function readDefinitions(
+  files: readonly DefinitionFile[],
+  parseYaml: ParseYaml,
+): ReadDefinitions {
+  const definitions: Definition[] = [];
+  const problems: FileProblem[] = [];
+  const take = ({ path, bytes }: DefinitionFile, read: (text: string) => Definition[]) => {
+    try {
+      definitions.push(...read(textOf(bytes)));
+    } catch (error) {
+      if (!(error instanceof FileProblems)) throw error;
+      problems.push(...error.messages.map((message) => ({ path, message })));
+    }
+  };
+  for (const file of files) {
+    const { path } = file;
+    if (path.startsWith(SKILLS) || IGNORED.test(path)) continue;
+    const tool = /^tools\/([^/]+)\.ya?ml$/.exec(path)?.[1];
+    const agent = /^([^/]+)\.md$/.exec(path)?.[1] ?? /^([^/]+)\/agent\.md$/.exec(path)?.[1];
+    if (agent !== undefined) take(file, (text) => [readAgent(agent, text, parseYaml)]);
+    else if (tool !== undefined) take(file, (text) => [readTool(tool, text, parseYaml)]);
+    else if (/^schedules\.ya?ml$/.test(path)) take(file, (text) => readSchedules(text, parseYaml));
+    else if (/^webhooks\.ya?ml$/.test(path)) take(file, (text) => readWebhooks(text, parseYaml));
+    else problems.push({ path, message: unknownFile(path) });
+  }
+  const skills = readSkills(files, parseYaml);
+  return {
+    definitions: [...definitions, ...skills.definitions],
+    problems: [...problems, ...skills.problems, ...repeated(definitions)],
+  };
+}
+
+class FileProblems extends Error {
+  constructor(readonly messages: readonly string[]) {
+    super(messages.join("; "));
+  }
+}
+
+function readAgent(slug: string, text: string, parseYaml: ParseYaml): Definition {
+  const { yaml, body } = frontMatterOf(text);
+  refuseForeignKeys(yaml, parseYaml);
+  const file = must(readYaml(yaml, agentFileSchema, parseYaml));
+  const problems: string[] = [];
+  if (file.name !== slug) {
+    problems.push(`name: it is "${file.name}", but the file is called ${slug}.md; make them equal`);
+  }
+  if (MODEL_ALIASES.includes(file.model ?? "")) {
+    problems.push(
+      `model: "${file.model}" is an alias of coding agents; write the model's full name`,
+    );
+  }
+  if (body === "") {
+    problems.push("the text after the front matter is empty: it is the system prompt");
+  }
+  for (const { tool, ask, when } of file.approvals ?? []) {
+    if ((ask === "when") === (when !== undefined)) continue;
+    problems.push(`approvals: the rule of ${tool} needs when if and only if ask is when`);
+  }
+  if (problems.length > 0) throw new FileProblems(problems);
+  return { kind: "agent", slug, definition: agentDefinition(file, body) };
+}
+
+/** @throws FileProblems for keys that mean something elsewhere and nothing here. */
+function refuseForeignKeys(yaml: string, parseYaml: ParseYaml): void {
+  let data: unknown;
+  try {
+    data = parseYaml(yaml);
+  } catch {
+    return; // readYaml() reports it.
+  }
+  if (typeof data !== "object" || data === null) return;
+  const foreign = Object.keys(data).filter((key) => Object.hasOwn(FOREIGN_AGENT_KEYS, key));
+  if (foreign.length === 0) return;
+  throw new FileProblems(
+    foreign.map((key) => `remove ${key}, which has no effect here: ${FOREIGN_AGENT_KEYS[key]}`),
+  );
+}
+
+function frontMatterOf(text: string) {
+  try {
+    return splitFrontMatter(text, "the file");
+  } catch (error) {
+    if (!(error instanceof SwarmError)) throw error;
+    throw new FileProblems([
+      "it has no front matter: start with a line ---, then name: and provider:, then a line ---",
+    ]);
+  }
+}
+
+function readTool(slug: string, text: string, parseYaml: ParseYaml): Definition {
+  const { display_name: name = slug, enabled, ...rest } = must(
+    readYaml(text, toolFileSchema, parseYaml),
+  );
+  const definition = withoutAbsent({ ...rest, display_name: name, is_active: enabled });
+  return { kind: "tool", slug, definition };
+}
+
+function readSchedules(text: string, parseYaml: ParseYaml): Definition[] {
+  return Object.entries(must(readYaml(text, schedulesFileSchema, parseYaml))).map(
+    ([slug, { enabled, ...rest }]) => ({
+      kind: "schedule",
+      slug,
+      definition: withoutAbsent({ ...rest, is_active: enabled }),
+    }),
+  );
+}
+
+function readWebhooks(text: string, parseYaml: ParseYaml): Definition[] {
+  return Object.entries(must(readYaml(text, webhooksFileSchema, parseYaml))).map(
+    ([slug, { enabled, ...rest }]) => ({
+      kind: "webhook",
+      slug,
+      definition: withoutAbsent({ ...rest, is_active: enabled }),
+    }),
+  );
+}
+
+function readSkills(files: readonly DefinitionFile[], parseYaml: ParseYaml): ReadDefinitions {
+  const own = files.filter(({ path }) => path.startsWith(SKILLS));
+  if (own.length === 0) return { definitions: [], problems: [] };
+  const definitions: Definition[] = [];
+  const problems: FileProblem[] = [];
+  try {
+    for (const folder of findSkills(own)) {
+      try {
+        const { skillId, ...skill } = parseSkill(folder.files, parseYaml);
+        definitions.push({ kind: "skill", slug: skillId, definition: withoutAbsent({ ...skill }) });
+      } catch (error) {
+        problems.push({ path: `${folder.path}/SKILL.md`, message: messageOf(error) });
+      }
+    }
+  } catch (error) {
+    problems.push({ path: SKILLS, message: messageOf(error) });
+  }
+  return { definitions, problems };
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof SwarmError) return error.message;
+  throw error;
+}
+
+/** Two files of one agent: `writer.md` and `writer/agent.md`. */
+function repeated(definitions: readonly Definition[]): FileProblem[] {
+  const seen = new Set<string>();
+  return definitions.flatMap(({ kind, slug }) => {
+    const key = `${kind} ${slug}`;
+    if (!seen.has(key)) {
+      seen.add(key);
+      return [];
+    }
+    return [{ path: slug, message: `the ${kind} has two files; remove one` }];
+  });
+}
+
+function unknownFile(path: string): string {
+  const known = ["schedules.yaml", "webhooks.yaml", "tools/<slug>.yaml", "skills/<name>/SKILL.md"];
+  const [nearest] = nearestNames(path, known, 1);
+  return `it is no file of definitions${
+    nearest === undefined ? "" : `; did you mean ${nearest}?`
+  } ` +
+    `Files are <slug>.md, ${known.join(", ")}`;
+}
+
+function must<T>(result: ReturnType<typeof readYaml<T>>): T {
+  if (result.kind === "read") return result.value;
+  throw new FileProblems(result.problems);
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new FileProblems(["it is not UTF-8 text"]);
+  }
+}

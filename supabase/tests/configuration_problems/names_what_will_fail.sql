@@ -1,0 +1,38 @@
+begin;
+set local search_path = public, extensions;
+select plan(8);
+
+select tests.create_agent('triager');
+insert into public.tools (slug, name, type, config)
+values ('crm', 'CRM', 'http_api', '{"method": "GET", "url": "https://crm.example.com", "parameters": {"type": "object"}}');
+insert into public.agent_tools (agent_id, tool_id)
+select agent.id, tool.id from public.agents as agent, public.tools as tool where agent.slug = 'triager' and tool.slug = 'crm';
+create function pg_temp.problem(p_kind text, p_name text) returns text language sql as $$
+  select string_agg(field || ' ' || problem, '; ' order by field)
+  from public.operator_configuration_problems where kind = p_kind and name = p_name;
+$$;
+
+select is(pg_temp.problem('agent', 'triager'),
+  'tools.crm cannot be called by any user: nobody of the agent''s audience has the scope mcp:crm', 'a scope that nobody has is listed');
+select public.grant_scopes(tests.create_user('ada'), '{mcp:crm}');
+select is(pg_temp.problem('agent', 'triager'),
+  'tools.crm can be called only in jobs of 1 users: the default scopes lack mcp:crm', 'and who has it');
+select public.grant_scopes(null, '{mcp:crm}');
+select is(pg_temp.problem('agent', 'triager'), null, 'nothing, once everyone has it');
+select public.grant_scopes(tests.create_user('eve'), '{}');
+update public.mcp_grants set scopes = '{swarm:run}' where user_id = tests.user_id('eve');
+select is(pg_temp.problem('agent', 'triager'),
+  'tools.crm cannot be called in jobs of 1 users, who lack the scope mcp:crm', 'users with scopes of their own count');
+
+update public.tools set credential_secret_name = 'CRM_KEY', credential_type = 'api_key' where slug = 'crm';
+select is(pg_temp.problem('tool', 'crm'), 'credential_secret_name is "CRM_KEY", but Vault has no secret with this name', 'a missing secret is listed');
+select vault.create_secret('x', 'CRM_KEY');
+select is(pg_temp.problem('tool', 'crm'), null, 'until Vault has it');
+update public.llm_providers set is_active = false where name = 'test';
+select matches(pg_temp.problem('agent', 'triager'), 'provider is "test", which is not active', 'an inactive provider is listed');
+select tests.act_as_user('eve');
+select is(tests.code_of('select * from public.operator_configuration_problems'), 'INSUFFICIENT_SCOPE', 'only operators read this');
+select tests.act_as_nobody();
+
+select * from finish();
+rollback;

@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { dirname, join } from "node:path";
+import { createSql, type Sql } from "../../../shared/platform/db/sql_client.ts";
+import { openToolDatabase } from "../../gateway/tools/tool_fixture.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+const HELPER = `---
+name: push-helper
+description: Helps.
+provider: push-models
+model: small
+tools: push-crm
+skills: [push-skill]
+handoffs: none
+---
+
+You help.
+`;
+const CRM = `type: http_api
+description: Finds customers.
+config:
+  method: GET
+  url: https://crm.example.com/{id}
+  parameters: { type: object, properties: { id: { type: string } } }
+credential: { secret: PUSH_CRM_KEY, type: bearer_token }
+`;
+const SKILL = "---\nname: push-skill\ndescription: Helps well.\n---\n\nBe kind.\n";
+const SCHEDULES = "push-daily: { agent: push-helper, input: Go, cron: '@daily' }\n";
+const WEBHOOKS = "push-ci: { url: 'https://ci.example.com/hook', events: [task.completed] }\n";
+const FILES: Files = {
+  "push-helper.md": HELPER,
+  "tools/push-crm.yaml": CRM,
+  "skills/push-skill/SKILL.md": SKILL,
+  "schedules.yaml": SCHEDULES,
+  "webhooks.yaml": WEBHOOKS,
+};
+
+type Files = Readonly<Record<string, string | null>>;
+
+/** A folder of definitions, and the commands on it and on the database of the tests. */
+interface Folder extends AsyncDisposable {
+  readonly sql: Sql;
+  write(files: Files): Promise<void>;
+  read(path: string): Promise<string>;
+  push(...args: string[]): Promise<Ended>;
+  pull(...args: string[]): Promise<Ended>;
+}
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function openFolder(): Promise<Folder> {
+  const database = await openToolDatabase();
+  const { url } = database;
+  const sql = createSql(url, { maxConnections: 2, applicationName: "push-test" });
+  await sql`
+    insert into public.llm_providers (name, display_name, default_model, requires_api_key)
+    values ('push-models', 'Models', 'large', false) on conflict do nothing`;
+  const folder = await Deno.makeTempDir();
+  const run = async (script: string, args: readonly string[]): Promise<Ended> => {
+    const mcps = script === "push.ts" ? ["--mcps", join(folder, ".mcps.yaml")] : [];
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "-A",
+        join(ROOT, "scripts", script),
+        "--db",
+        url,
+        "--folder",
+        folder,
+        ...mcps,
+        ...args,
+      ],
+      env: { NO_COLOR: "1" },
+    }).output();
+    const decoder = new TextDecoder();
+    return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  };
+  const write = async (files: Files) => {
+    for (const [path, text] of Object.entries(files)) {
+      await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
+      if (text === null) await Deno.remove(join(folder, path));
+      else await Deno.writeTextFile(join(folder, path), text);
+    }
+  };
+  await write({ ".mcps.yaml": "mcps: {}\n" });
+  return {
+    sql,
+    write,
+    read: (path) => Deno.readTextFile(join(folder, path)),
+    push: (...args) => run("push.ts", args),
+    pull: (...args) => run("pull.ts", args),
+    [Symbol.asyncDispose]: async () => {
+      await sql.end();
+      await database.stop();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+function changesOf({ code, stdout, stderr }: Ended): Record<string, string> {
+  assert.equal(code, 0, stderr);
+  const plan: { changes: { kind: string; slug: string; change: string }[] } = JSON.parse(stdout);
+  return Object.fromEntries(
+    plan.changes.map(({ kind, slug, change }) => [`${kind} ${slug}`, change]),
+  );
+}
+
+Deno.test("push writes files into the registry, and pull writes them back", async (t) => {
+  await using folder = await openFolder();
+  const { sql } = folder;
+  await folder.write(FILES);
+  const stored = async () => {
+    const [row] = await sql`
+      select agent.system_prompt, agent.may_hand_off,
+        (select count(*)::int from public.agent_tools where agent_id = agent.id) as tools,
+        (select count(*)::int from public.agent_skills where agent_id = agent.id) as skills
+      from public.agents as agent where slug = 'push-helper'`;
+    return row;
+  };
+
+  await t.step("a dry run shows what would be created, and changes nothing", async () => {
+    const dry = await folder.push("--dry-run");
+
+    assert.equal(dry.code, 0, dry.stderr);
+    for (const name of ["tool push-crm", "skill push-skill", "agent push-helper"]) {
+      assert.match(dry.stdout, new RegExp(`^created    ${name}`, "m"));
+    }
+    assert.match(dry.stdout, /Dry run: nothing was changed\.$/m);
+    assert.equal(await stored(), undefined);
+  });
+
+  await t.step(
+    "a push creates all of it, and names the secret and the scope that are missing",
+    async () => {
+      const pushed = await folder.push();
+
+      assert.deepEqual(await stored(), {
+        system_prompt: "You help.",
+        may_hand_off: false,
+        tools: 1,
+        skills: 1,
+      });
+      assert.match(
+        pushed.stdout,
+        /^warning {4}tool push-crm: .*"PUSH_CRM_KEY", but Vault has no secret/m,
+      );
+      assert.match(
+        pushed.stdout,
+        /^warning {4}agent push-helper: tools\.push-crm .*scope mcp:push-crm/m,
+      );
+      const [times] = await sql`
+      select (select count(*)::int from public.schedules where name = 'push-daily') as schedules,
+        (select count(*)::int from public.webhooks where name = 'push-ci') as webhooks`;
+      assert.deepEqual({ ...times }, { schedules: 1, webhooks: 1 });
+    },
+  );
+
+  await t.step("a repeated push changes nothing", async () => {
+    const again = await folder.push("--json");
+
+    const own = Object.entries(changesOf(again)).filter(([name]) => name.includes("push-"));
+    assert.deepEqual(new Set(own.map(([, change]) => change)), new Set(["unchanged"]));
+    assert.equal(JSON.parse(again.stdout).is_changed, false);
+  });
+
+  await t.step("a change is shown as a difference of the file, with who is affected", async () => {
+    await folder.write({
+      "push-helper.md": HELPER.replace("You help.", "You help quickly."),
+      "tools/push-crm.yaml": CRM.replace("Finds", "Lists"),
+    });
+
+    const { stdout } = await folder.push();
+
+    assert.match(stdout, /^changed {4}agent push-helper \(prompt\)\n {11}affects 1 schedules/m);
+    assert.match(stdout, /^ +-You help\.\n +\+You help quickly\.$/m);
+    assert.match(
+      stdout,
+      /^changed {4}tool push-crm \(description\)\n {11}affects agents push-helper/m,
+    );
+  });
+
+  await t.step("what was changed in the database shows as drift and is overwritten", async () => {
+    await sql`update public.agents set model = 'other' where slug = 'push-helper'`;
+
+    const { stdout } = await folder.push();
+
+    assert.match(stdout, /agent push-helper \(model; model changed in the database since/);
+    const [row] = await sql`select model from public.agents where slug = 'push-helper'`;
+    assert.equal(row?.model, "small");
+  });
+
+  await t.step("pull writes what was changed in the database into the files", async () => {
+    await sql`update public.agents set model = 'pulled' where slug = 'push-helper'`;
+
+    const pulled = await folder.pull("push-helper", "push-daily");
+
+    assert.match(pulled.stdout, /^changed {4}push-helper\.md$/m, pulled.stderr);
+    assert.match(await folder.read("push-helper.md"), /^model: pulled$/m);
+    assert.match(await folder.read("push-helper.md"), /You help quickly\.\n$/);
+    const after = changesOf(await folder.push("--json"));
+    assert.equal(after["agent push-helper"], "unchanged");
+  });
+
+  await t.step(
+    "an error of the database names the row, and nothing of the push stays",
+    async () => {
+      await folder.write({
+        "push-second.md": HELPER.replace("push-helper", "push-second").replace(
+          "push-crm",
+          "push-crn",
+        ),
+        "tools/push-crm.yaml": CRM.replace("Finds", "Never stored"),
+      });
+
+      const failed = await folder.push();
+
+      assert.equal(failed.code, 1);
+      assert.match(
+        failed.stderr,
+        /Cannot save the agent "push-second": there is no tool "push-crn"\. Did you mean "push-crm"/,
+      );
+      const [row] = await sql`select description from public.tools where slug = 'push-crm'`;
+      assert.equal(row?.description, "Lists customers.");
+      await folder.write({ "push-second.md": null, "tools/push-crm.yaml": CRM });
+    },
+  );
+
+  await t.step("an error of a file names the file and the nearest key", async () => {
+    await folder.write({ "push-helper.md": HELPER.replace("model:", "modle:") });
+
+    const failed = await folder.push();
+
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /push-helper\.md: unknown key "modle"; did you mean "model"\?/);
+  });
+
+  await t.step("what no file defines any more is left, and removed with --prune", async () => {
+    await folder.write({
+      "push-helper.md": null,
+      "schedules.yaml": null,
+      "webhooks.yaml": null,
+      "tools/push-crm.yaml": CRM,
+    });
+
+    const left = changesOf(await folder.push("--json"));
+    const removed = changesOf(await folder.push("--json", "--prune"));
+
+    assert.equal(left["agent push-helper"], "left");
+    assert.equal(left["tool push-crm"], "changed");
+    assert.equal(removed["agent push-helper"], "removed");
+    assert.equal(removed["schedule push-daily"], "removed");
+    assert.equal(await stored(), undefined);
+    const after = changesOf(await folder.push("--json"));
+    assert.deepEqual(Object.keys(after).filter((name) => name.includes("push-helper")), []);
+  });
+});
