@@ -47,7 +47,7 @@ const ALWAYS: Checks = {
      )`,
     `select task_id || ' ' || id from public.human_reviews as review
      where answered_at is null and not exists (
-       select from public.tasks where id = review.task_id and status = 'needs_human_review'
+       select from public.tasks where id = review.task_id and finished_at is null
      )`,
   ],
   "a schedule has one run at a time": [
