@@ -121,8 +121,10 @@ class ComparedRun {
       `session ${number}: ${call.name}(${call.values.join(", ")}) → ${describe(session.answer)}`,
     );
     if (session.answer === null) this.waited++;
+    const isClaim = call.name === "claim_tasks";
+    if (isClaim && session.answer === null) throw new RangeError("a claim waits for others");
     if (isAlone && session.answer === null) throw new RangeError(`${call.name} waits for nobody`);
-    if (isAlone && call.name === "claim_tasks" && must.length > 0 && isEmpty(session.answer)) {
+    if (isAlone && isClaim && must.length > 0 && isEmpty(session.answer)) {
       throw new RangeError(`the claim leaves ${must.map(({ id }) => id).join(", ")}`);
     }
     if (call.isAlone || isRefused(session.answer)) await this.#end(session);

@@ -1,4 +1,4 @@
-import { realNowMs } from "../simulation/virtual_globals.ts";
+import { cpuSeconds } from "../simulation/cpu_seconds.ts";
 import { openWorldDatabase } from "../simulation/open_world_database.ts";
 import { runWorld } from "../simulation/world.ts";
 import { patchOf } from "./apply_sql_mutant.ts";
@@ -6,8 +6,8 @@ import { nameOf, type SqlMutant } from "./mutant.ts";
 import { SQL_MUTANTS } from "./sql_mutants.ts";
 import { writeVerdict } from "./verdict.ts";
 
-const SEEDS = 25;
-const MAX_MS = 45_000;
+const SEEDS = 40;
+const MAX_CPU_SECONDS = 20;
 
 /** Runs worlds with each mutant of the SQL until one notices it. */
 const only = Deno.args[0] ?? "";
@@ -30,8 +30,8 @@ async function noteByWorlds(mutant: SqlMutant): Promise<string | null> {
   await database.run(patch.apply);
   database.keep();
   try {
-    const untilMs = realNowMs() + MAX_MS;
-    for (let seed = 1; seed <= SEEDS && realNowMs() < untilMs; seed++) {
+    const until = cpuSeconds() + MAX_CPU_SECONDS;
+    for (let seed = 1; seed <= SEEDS && cpuSeconds() < until; seed++) {
       const { violations: [violation] } = await runWorld(database, seed);
       if (violation !== undefined) return `seed ${seed}: ${violation.name}`;
     }

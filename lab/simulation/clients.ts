@@ -208,11 +208,13 @@ export class Clients {
   }
 
   async #answer(dice: Dice): Promise<void> {
+    if (!this.#world.journal.mayBeAsking) return;
     const open = await this.#world.transact(
       "select task_id from public.human_reviews where answered_at is null order by id",
       [],
       "look",
     ) as { task_id: string }[];
+    this.#world.journal.mayBeAsking = open.length > 0;
     for (const { task_id } of open) {
       await this.#call(
         "select public.respond_to_review($1::uuid, $2)",

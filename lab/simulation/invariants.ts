@@ -111,6 +111,9 @@ const AT_THE_END: Checks = {
      ) as event
      where event.type <> 'task.' || task.status`,
   ],
+  "a task starts once": [
+    "select task_id from public.task_events where type = 'task.started' group by 1 having count(*) > 1",
+  ],
   "events are in order": [
     `select task_id || ' ' || type from (
        select task_id, type, at, lag(at) over (partition by task_id order by id) as earlier_at
@@ -247,6 +250,20 @@ const SIGHTINGS = `
     if new.worker_id <> old.worker_id and new.epoch = old.epoch then
       insert into witness.sightings values ('a lease has one worker', new.id);
     end if;
+    if new.status = 'running' and old.status <> 'running' then
+      if new.epoch <= old.epoch then
+        insert into witness.sightings values ('a claim raises the epoch', new.id);
+      end if;
+      if new.deliveries <> old.deliveries + 1 then
+        insert into witness.sightings values ('each claim counts', new.id || ' ' || new.deliveries);
+      end if;
+    end if;
+    -- Without faults a worker hears of a cancellation at its next heartbeat.
+    if new.status = 'cancelled' and old.status = 'running'
+      and old.cancel_requested_at < clock_timestamp() - interval '25 seconds'
+    then
+      insert into witness.repairs values ('cancelled late: ' || new.id);
+    end if;
     if current_setting('witness.leases', true) <> '' and witness.has_stale_epoch(new.id, old.epoch) then
       insert into witness.sightings values ('no write by a stale epoch', new.id);
     end if;
@@ -278,6 +295,17 @@ const SIGHTINGS = `
     if old.finished_at is not null and (new.finished_at is null or new.status <> old.status) then
       insert into witness.sightings values ('a message ends once', new.id || ' ' || new.status);
     end if;
+    if new.status = 'running' and (old.epoch, old.worker_id) is distinct from (new.epoch, new.worker_id) then
+      if new.epoch <= old.epoch then
+        insert into witness.sightings values ('a claim raises the epoch', new.id);
+      end if;
+      if old.run_after > clock_timestamp() then
+        insert into witness.sightings values ('a message waits between two attempts', new.id);
+      end if;
+      if old.lease_expires_at > clock_timestamp() then
+        insert into witness.sightings values ('a lease has one worker', new.id);
+      end if;
+    end if;
     if current_setting('witness.leases', true) <> '' and witness.has_stale_epoch(new.id, old.epoch) then
       insert into witness.sightings values ('no write by a stale epoch', new.id);
     end if;
@@ -292,17 +320,18 @@ const SIGHTINGS = `
   declare
     v_name text;
   begin
-    foreach v_name in array array['wake_stranded_tasks'] loop
-      execute format('alter function private.%I() rename to %I', v_name, v_name || '_unseen');
+    foreach v_name in array array['return_expired_task', 'end_expired_task', 'wake_stranded_task'] loop
+      execute format('alter function private.%I(uuid) rename to %I', v_name, v_name || '_unseen');
       execute format($body$
-        create function private.%1$I() returns int language plpgsql set search_path = '' as $$
+        create function private.%1$I(p_task_id uuid) returns boolean
+        language plpgsql security definer set search_path = '' as $$
         declare
-          v_count int := private.%2$I();
+          v_is_done boolean := private.%2$I(p_task_id);
         begin
-          if v_count > 0 then
-            insert into witness.repairs values ('%1$s: ' || v_count);
+          if v_is_done then
+            insert into witness.repairs values ('%1$s: ' || p_task_id);
           end if;
-          return v_count;
+          return v_is_done;
         end $$
       $body$, v_name, v_name || '_unseen');
     end loop;
@@ -319,6 +348,21 @@ export const WITNESS = `${SIGHTINGS}
       (select min(lease_expires_at) from public.tasks where status = 'running')
     )) * 1000;
   end $due$;
+  -- Messages of Realtime are the platform's, which deletes them after three days.
+  create function witness.traces_of(p_ids text) returns table (detail text)
+  language plpgsql as $traces$
+  declare
+    v_table text;
+  begin
+    for v_table in
+      select format('%I.%I', schemaname, tablename) from pg_tables
+      where schemaname in ('auth', 'public', 'private', 'pgmq', 'net', 'vault', 'storage') order by 1
+    loop
+      return query execute format(
+        'select %L || '': '' || left(t::text, 200) from %s as t where t::text ~ $1 limit 1', v_table, v_table
+      ) using p_ids;
+    end loop;
+  end $traces$;
   ${functionOf("always", ALWAYS)}
   ${functionOf("at_the_end", AT_THE_END)}`;
 
@@ -339,6 +383,9 @@ function functionOf(name: string, checks: Checks): string {
 /** Invariants that other parts of the world check, where they can be seen. */
 export const CHECKED_ELSEWHERE: readonly string[] = [
   "an epoch never falls",
+  "a claim raises the epoch",
+  "each claim counts",
+  "a message waits between two attempts",
   "a lease has one worker",
   "an ended step never changes",
   "no write by a stale epoch",

@@ -9,6 +9,8 @@ export class Journal {
   /** The tasks of each user who was deleted. */
   readonly deletedUsers = new Map<string, readonly string[]>();
   modelCalls = 0;
+  /** Whether a question may be open. */
+  mayBeAsking = false;
 
   answer(taskId: string): string {
     const text = `answer ${++this.modelCalls}`;

@@ -28,7 +28,16 @@ const DRAIN_CHECK_MS = 2_000;
 /** Ticks after the end, and the last statements of processes that gave up. */
 const AFTERMATH_MS = 45_000;
 /** Commits between two checks; all worlds check at their end. */
-const CHECK_EVERY = [1, 16, 16, 16];
+const CHECK_EVERY = [1, 32, 32, 32, 32, 32];
+/** What they do makes no task claimable before it was. */
+const QUIET_STATEMENTS: ReadonlySet<string> = new Set([
+  ...["look", "net", "read_events", "events", "watch_task"],
+  ...["begin_steps", "begin_again", "record_steps", "heartbeat", "lose_call", "broadcast_delta"],
+  ...["stalled_ms", "stop_worker", "wake_function"],
+  ...["claim_webhook_messages", "record_webhook_attempt", "renew_webhook_messages"],
+]);
+/** What may open a question to a person. */
+const ASKING_STATEMENTS: ReadonlySet<string> = new Set(["request_review", "retry_task"]);
 
 /** What a world is about. Most have one kind of fault, so that faults do not hide each other. */
 const FOCUSES: readonly Partial<FaultShares>[] = [
@@ -101,6 +110,8 @@ class World {
   #shares: FaultShares;
   readonly #hasFaults: boolean;
   #commits = 0;
+  /** Commits at the last look whether everything has ended. */
+  #lookedAtCommit = -1;
 
   constructor(database: MemoryDatabase, seed: number, options: WorldOptions) {
     this.#database = database;
@@ -168,7 +179,7 @@ class World {
   #planClients(owners: readonly (string | null)[], withinMs: number): ClientPlan {
     const dice = this.#dice;
     return {
-      jobs: dice.pick([1, 1, 1, 2]),
+      jobs: dice.pick([1, 1, 1, 1, 2]),
       acts: dice.pick([0, 0, 1, 2, 4]),
       withinMs,
       owners,
@@ -212,7 +223,9 @@ class World {
       ? text
       : `select set_config('witness.leases', '${leases}', true);\n${text}`;
     const rows = await this.#database.query(named, values, name);
-    if (name !== "claim_tasks" || rows.length > 0) this.#queue.disturb();
+    const isQuiet = name === "claim_tasks" ? rows.length === 0 : QUIET_STATEMENTS.has(name);
+    if (!isQuiet) this.#queue.disturb();
+    if (ASKING_STATEMENTS.has(name)) this.#journal.mayBeAsking = true;
     if (++this.#commits % this.#checkEvery === 0) {
       for (const violation of await this.#read("always")) this.#note(violation);
     }
@@ -245,6 +258,8 @@ class World {
 
   async #isDrained(): Promise<boolean> {
     if (this.#isCircling) return true;
+    if (this.#lookedAtCommit === this.#commits) return false;
+    this.#lookedAtCommit = this.#commits;
     const [row] = await this.#database.query(
       `select not exists (select from public.tasks where finished_at is null)
          and not exists (select from public.webhook_messages where finished_at is null) as is_drained`,
