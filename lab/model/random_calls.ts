@@ -33,7 +33,7 @@ export interface QueueCall {
 export const AGENT = "modeled";
 
 const LEASE_SECONDS = 600;
-const MAX_OPEN_TASKS = 12;
+const MAX_OPEN_TASKS = 5;
 
 /** Creates random calls that make sense, or did a moment ago. */
 export class RandomCalls {
@@ -48,17 +48,31 @@ export class RandomCalls {
     this.#dice = dice;
   }
 
+  /** Few tasks of few jobs, so that calls meet. */
   next(): QueueCall {
-    const open = [...this.#model.tasks.values()].filter((task) => !isEnded(task));
-    const kind = this.#dice.int(0, 99);
-    if (open.length === 0 || (kind < 12 && open.length < MAX_OPEN_TASKS)) return this.#create();
-    if (kind < 30) return this.#claim();
-    if (kind < 36) return this.#cancel();
-    if (kind < 42) return this.#retry();
-    if (kind < 47) return this.#respond();
-    if (kind < 51) return this.#repair();
-    if (kind < 54) return this.#signal();
-    return this.#work();
+    const tasks = [...this.#model.tasks.values()];
+    const open = tasks.filter((task) => !isEnded(task));
+    const isAsking = tasks.some(({ openReview }) => openReview !== null);
+    if (open.length === 0) return this.#create();
+    return this.#choose([
+      [open.length < MAX_OPEN_TASKS ? 6 : 0, () => this.#create()],
+      [this.#model.claimable().may.length > 0 ? 20 : 1, () => this.#claim()],
+      [isAsking ? 12 : 1, () => this.#respond()],
+      [3, () => this.#cancel()],
+      [4, () => this.#retry()],
+      [3, () => this.#repair()],
+      [1, () => this.#signal()],
+      [this.#leases.length > 0 ? 45 : 0, () => this.#work()],
+    ]);
+  }
+
+  #choose(choices: readonly (readonly [weight: number, make: () => QueueCall])[]): QueueCall {
+    let place = this.#dice.number() * choices.reduce((sum, [weight]) => sum + weight, 0);
+    for (const [weight, make] of choices) {
+      place -= weight;
+      if (place < 0) return make();
+    }
+    return this.#create();
   }
 
   #newId(): string {
@@ -164,7 +178,6 @@ export class RandomCalls {
   /** What a worker does with a task that it holds, or held. */
   #work(): QueueCall {
     const held = this.#leases.filter((lease) => this.#model.isHeld(lease));
-    if (this.#leases.length === 0) return this.#claim();
     const lease = held.length > 0 && this.#dice.chance(0.88)
       ? this.#dice.pick(held)
       : this.#dice.pick(this.#leases);
@@ -173,18 +186,23 @@ export class RandomCalls {
     const systemSeqs = started.filter(([, { kind }]) => kind === "system").map(([seq]) => seq);
     const asked = systemSeqs.filter((seq) => this.#model.childOf(task, seq) === undefined);
     const forSubtasks = systemSeqs.filter((seq) => !task.reviews.has(seq));
-    const kind = this.#dice.int(0, 99);
-    if (kind < 34) return this.#record(lease, task);
-    if (kind < 50 && forSubtasks.length > 0) return this.#spawn(lease, forSubtasks);
-    if (kind < 62) return this.#park(lease);
-    if (kind < 68 && asked.length > 0) {
-      return this.#requestReview(lease, task.openReview ?? this.#dice.pick(asked));
-    }
-    if (kind < 76) return this.#finish(lease);
-    if (kind < 84) return this.#finishTogether(held);
-    if (kind < 90) return this.#fail(lease);
-    if (kind < 95) return this.#yield(lease);
-    return this.#expire(lease);
+    return this.#choose([
+      [forSubtasks.length > 0 ? 30 : 0, () => this.#spawn(lease, forSubtasks)],
+      [
+        asked.length > 0 ? 8 : 0,
+        () => this.#requestReview(lease, task.openReview ?? this.#dice.pick(asked)),
+      ],
+      [
+        systemSeqs.length === 0 && task.parentId === null ? 40 : 10,
+        () => this.#record(lease, task),
+      ],
+      [task.pendingChildren > 0 ? 25 : 2, () => this.#park(lease)],
+      [task.parentId === null ? 4 : 25, () => this.#finish(lease)],
+      [5, () => this.#finishTogether(held)],
+      [task.parentId === null ? 4 : 8, () => this.#fail(lease)],
+      [4, () => this.#yield(lease)],
+      [5, () => this.#expire(lease)],
+    ]);
   }
 
   #record(lease: ModelLease, task: ModelTask): QueueCall {
@@ -197,7 +215,8 @@ export class RandomCalls {
     }
     const last = Math.max(0, ...task.steps.keys());
     const next = Array.from({ length: this.#dice.int(0, 2) }, (_, index): StepPart => ({
-      seq: last + index + 1,
+      // Some intents are sent again.
+      seq: this.#dice.chance(0.15) && last > 0 ? this.#dice.int(1, last) : last + index + 1,
       kind: this.#dice.pick(["model", "system", "system"]),
     }));
     return this.#call(

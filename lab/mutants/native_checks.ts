@@ -14,7 +14,8 @@ const STEPS = 250;
 const MAX_MS = 90_000;
 
 /** Runs the model and the pgTAP files that are about each mutant of the SQL on native Postgres. */
-const only = Deno.args[0] ?? "";
+/** Parts of names. */
+const only = Deno.args.length > 0 ? Deno.args : [""];
 const server = await startMigratedServer();
 const pgtap = createSql(server.cluster.url, { maxConnections: 1, applicationName: "pgtap" });
 const files = await pgtapFiles();
@@ -22,7 +23,9 @@ const [factories] = files;
 if (factories !== undefined) await runPgtapFile(pgtap, factories);
 await keepPgtapTables(pgtap);
 await prepareComparisons(server.sql);
-for (const mutant of SQL_MUTANTS.filter((each) => nameOf(each).includes(only))) {
+for (
+  const mutant of SQL_MUTANTS.filter((each) => only.some((part) => nameOf(each).includes(part)))
+) {
   const { sqlFunction, pgtap: folders = [sqlFunction] } = mutant;
   const patch = patchOf(mutant, await definitionOf(server.sql, sqlFunction));
   await server.sql.unsafe(patch.apply);
