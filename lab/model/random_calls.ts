@@ -39,6 +39,8 @@ const MAX_OPEN_TASKS = 5;
 export class RandomCalls {
   readonly #model: QueueModel;
   readonly #dice: Dice;
+  /** Whether there is one job, with many subtasks, whose ends meet. */
+  readonly #isFamily: boolean;
   readonly #leases: ModelLease[] = [];
   #count = 0;
   #invented = 0;
@@ -46,6 +48,7 @@ export class RandomCalls {
   constructor(model: QueueModel, dice: Dice) {
     this.#model = model;
     this.#dice = dice;
+    this.#isFamily = dice.chance(0.6);
   }
 
   /** Few tasks of few jobs, so that calls meet. */
@@ -55,10 +58,10 @@ export class RandomCalls {
     const isAsking = tasks.some(({ openReview }) => openReview !== null);
     if (open.length === 0) return this.#create();
     return this.#choose([
-      [open.length < MAX_OPEN_TASKS ? 6 : 0, () => this.#create()],
+      [open.length < MAX_OPEN_TASKS && !this.#isFamily ? 6 : 0, () => this.#create()],
       [this.#model.claimable().may.length > 0 ? 20 : 1, () => this.#claim()],
       [isAsking ? 12 : 1, () => this.#respond()],
-      [3, () => this.#cancel()],
+      [this.#isFamily ? 1.5 : 3, () => this.#cancel()],
       [4, () => this.#retry()],
       [3, () => this.#repair()],
       [1, () => this.#signal()],
@@ -196,7 +199,7 @@ export class RandomCalls {
         systemSeqs.length === 0 && task.parentId === null ? 40 : 10,
         () => this.#record(lease, task),
       ],
-      [task.pendingChildren > 0 ? 25 : 2, () => this.#park(lease)],
+      [task.pendingChildren > 0 ? this.#isFamily ? 80 : 25 : 2, () => this.#park(lease)],
       [task.parentId === null ? 4 : 25, () => this.#finish(lease)],
       [5, () => this.#finishTogether(held)],
       [task.parentId === null ? 4 : 8, () => this.#fail(lease)],
@@ -214,10 +217,12 @@ export class RandomCalls {
       }
     }
     const last = Math.max(0, ...task.steps.keys());
-    const next = Array.from({ length: this.#dice.int(0, 2) }, (_, index): StepPart => ({
+    const isParent = this.#isFamily && task.parentId === null;
+    const nextCount = isParent ? 3 : this.#dice.int(0, 2);
+    const next = Array.from({ length: nextCount }, (_, index): StepPart => ({
       // Some intents are sent again.
       seq: this.#dice.chance(0.15) && last > 0 ? this.#dice.int(1, last) : last + index + 1,
-      kind: this.#dice.pick(["model", "system", "system"]),
+      kind: isParent ? "system" : this.#dice.pick(["model", "system", "system"]),
     }));
     return this.#call(
       "record_steps",
@@ -238,7 +243,7 @@ export class RandomCalls {
   }
 
   #spawn(lease: ModelLease, open: readonly number[]): QueueCall {
-    const seqs = open.filter(() => this.#dice.chance(0.6));
+    const seqs = open.filter(() => this.#dice.chance(this.#isFamily ? 0.9 : 0.6));
     const wanted = seqs.length > 0 ? seqs : open.slice(0, 1);
     return {
       name: "spawn_subtasks",

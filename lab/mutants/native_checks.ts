@@ -8,7 +8,7 @@ import { nameOf } from "./mutant.ts";
 import { SQL_MUTANTS } from "./sql_mutants.ts";
 import { type Verdict, writeVerdict } from "./verdict.ts";
 
-const PROGRAMS = 3;
+const PROGRAMS = 8;
 const STEPS = 250;
 /** A fault may let a program wait for ever. */
 const MAX_MS = 90_000;

@@ -8,6 +8,8 @@ export class Journal {
   readonly receipts = new Map<string, number[]>();
   /** The tasks of each user who was deleted. */
   readonly deletedUsers = new Map<string, readonly string[]>();
+  /** What workers read of the tasks that they claimed. */
+  readonly contexts: unknown[] = [];
   modelCalls = 0;
   /** Whether a question may be open. */
   mayBeAsking = false;

@@ -39,7 +39,14 @@ function portsOf(
   const { store, assertHeld } = watchLeases(sqlStore, process, world);
   const gateway = createSimulatedGateway(process, world);
   return {
-    store: skipEmptyClaims(store, queue),
+    store: skipEmptyClaims({
+      ...store,
+      async claim(...request) {
+        const tasks = await store.claim(...request);
+        world.journal.contexts.push(...tasks.map(({ context }) => context));
+        return tasks;
+      },
+    }, queue),
     callModel: (call) => {
       // An aborted call is not sent.
       if (!call.signal.aborted) assertHeld(call.context.task.id, "the model");

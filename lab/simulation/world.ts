@@ -82,6 +82,8 @@ export interface WorldReport {
   readonly disturbances: readonly string[];
   readonly figures: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
+  /** What workers read of the tasks that they claimed. */
+  readonly contexts: readonly unknown[];
   readonly hash: string | null;
 }
 
@@ -297,6 +299,7 @@ class World {
         model_calls: this.#journal.modelCalls,
       },
       trace: isTraced ? this.#trace?.render(await this.#readNames()) ?? [] : [],
+      contexts: this.#journal.contexts,
       hash: isHashed ? await hashTables(this.#database) : null,
     };
   }
