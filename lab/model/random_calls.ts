@@ -56,6 +56,7 @@ export class RandomCalls {
     const tasks = [...this.#model.tasks.values()];
     const open = tasks.filter((task) => !isEnded(task));
     const isAsking = tasks.some(({ openReview }) => openReview !== null);
+    const isHolding = this.#leases.some((lease) => this.#model.isHeld(lease));
     if (open.length === 0) return this.#create();
     return this.#choose([
       [open.length < MAX_OPEN_TASKS && !this.#isFamily ? 6 : 0, () => this.#create()],
@@ -65,7 +66,7 @@ export class RandomCalls {
       [4, () => this.#retry()],
       [3, () => this.#repair()],
       [1, () => this.#signal()],
-      [this.#leases.length > 0 ? 45 : 0, () => this.#work()],
+      [isHolding ? 45 : this.#leases.length > 0 ? 4 : 0, () => this.#work()],
     ]);
   }
 
