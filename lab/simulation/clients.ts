@@ -1,7 +1,18 @@
 import type { Dice } from "./dice.ts";
+import { EventReader } from "./event_reader.ts";
 import type { WorldPorts } from "./world_ports.ts";
 
-const ACTS = ["cancels", "retries", "forks", "continues", "answers", "repeats", "watches"] as const;
+const ACTS = [
+  "cancels",
+  "retries",
+  "forks",
+  "continues",
+  "answers",
+  "repeats",
+  "watches",
+  "signals",
+  "deletes the account",
+] as const;
 
 interface KnownTask {
   readonly id: string;
@@ -17,6 +28,8 @@ export interface ClientPlan {
   readonly withinMs: number;
   /** Owners of jobs; null is the service. */
   readonly owners: readonly (string | null)[];
+  /** Whether the events of each job are read while it runs. */
+  readonly areEventsRead: boolean;
 }
 
 /** Clients that create jobs, and do to them what the API allows, at any moment. */
@@ -24,6 +37,7 @@ export class Clients {
   readonly #world: WorldPorts;
   readonly #plan: ClientPlan;
   readonly #dice: Dice;
+  readonly #readers: EventReader[] = [];
   #created = 0;
   #isQuiet = false;
 
@@ -55,6 +69,11 @@ export class Clients {
     this.#isQuiet = true;
   }
 
+  /** Compares what they have read with what is stored. */
+  async end(): Promise<void> {
+    for (const reader of this.#readers) await reader.end();
+  }
+
   async #create(job: number): Promise<void> {
     const dice = this.#world.dice(`client of job${job}`);
     const budget = dice.pick([
@@ -76,8 +95,15 @@ export class Clients {
       ...dice.chance(0.3) && { watch: true },
     };
     const owner = dice.pick(this.#plan.owners);
+    if (owner !== null && this.#world.journal.deletedUsers.has(owner)) return;
     const created = await this.#request(request, owner);
     this.#created++;
+    if (typeof created !== "string") return;
+    if (this.#plan.areEventsRead && this.#created <= this.#plan.jobs) {
+      const reader = new EventReader(created, this.#world);
+      this.#readers.push(reader);
+      reader.start();
+    }
     if (dice.chance(0.2)) {
       const again = await this.#request(request, owner);
       if (again !== created) {
@@ -86,7 +112,7 @@ export class Clients {
     }
   }
 
-  async #request(request: object, owner: string | null): Promise<unknown> {
+  async #request(request: object, owner: string | null): Promise<string | undefined> {
     const actor = owner === null ? "service" : "user";
     const caller = { actor, user_id: owner, client_id: null, task_id: null };
     const [row] = await this.#call(
@@ -147,7 +173,29 @@ export class Clients {
         return;
       case "watches":
         return void await this.#call("select public.watch_task($1::uuid)", [any.id], "watch_task");
+      case "signals":
+        return void await this.#call(
+          "select pgmq.send('agent_tasks', jsonb_build_object('task_id', $1::uuid))",
+          [any.id],
+          "pgmq.send",
+        );
+      case "deletes the account":
+        return await this.#deleteAccount(dice);
     }
+  }
+
+  /** The user is gone, with everything that is theirs, whatever it is doing. */
+  async #deleteAccount(dice: Dice): Promise<void> {
+    const users = this.#plan.owners.filter((owner) => owner !== null);
+    if (users.length === 0) return;
+    const user = dice.pick(users);
+    const rows = await this.#world.transact(
+      "select id from public.tasks where created_by = $1::uuid",
+      [user],
+      "look",
+    ) as { id: string }[];
+    await this.#call("delete from auth.users where id = $1::uuid", [user], "delete user");
+    this.#world.journal.deletedUsers.set(user, rows.map(({ id }) => id));
   }
 
   /** Somebody looks for open questions, soon after the disturbed part of the world. */
@@ -160,11 +208,13 @@ export class Clients {
   }
 
   async #answer(dice: Dice): Promise<void> {
+    if (!this.#world.journal.mayBeAsking) return;
     const open = await this.#world.transact(
       "select task_id from public.human_reviews where answered_at is null order by id",
       [],
       "look",
     ) as { task_id: string }[];
+    this.#world.journal.mayBeAsking = open.length > 0;
     for (const { task_id } of open) {
       await this.#call(
         "select public.respond_to_review($1::uuid, $2)",

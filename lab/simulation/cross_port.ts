@@ -8,6 +8,9 @@ const FREEZES = [
   "freezes past its leases",
 ] as const;
 
+/** More than a quarter of what an isolate has; the last kills it. */
+const COMPUTATIONS = ["computes for long", "computes for long", "computes without end"] as const;
+
 /** Most calls are polls, during which nothing is at stake. */
 const POLLS = /^(claim|fetch|heartbeat)/;
 
@@ -20,7 +23,7 @@ export function crossPort(process: DisturbedProcess, name: string, world: WorldP
   if (process.isDead) return false;
   const { disturbances, trace } = world;
   const { dice } = process;
-  const { death, freeze } = world.shares();
+  const { death, freeze, cpu } = world.shares();
   const weight = POLLS.test(name) ? 0.2 : 2;
   const about = `${process.name} at ${name}`;
   if (disturbances.pick(dice, death * weight, about, ["dies"]) !== null) {
@@ -28,6 +31,10 @@ export function crossPort(process: DisturbedProcess, name: string, world: WorldP
     process.isDead = true;
     return false;
   }
+  const computation = disturbances.pick(dice, cpu * weight, about, COMPUTATIONS);
+  // A poll takes a millisecond or two.
+  process.compute(computation === null ? 1 : computation === "computes for long" ? 600 : 2_000);
+  if (process.isDead) return false;
   const kind = disturbances.pick(dice, freeze * weight, about, FREEZES);
   const frozenMs = kind === "freezes for seconds"
     ? dice.int(1_000, 20_000)

@@ -36,6 +36,31 @@ const ALWAYS: Checks = {
        where status = 'pending' and id::text = message.message ->> 'task_id'
      )`,
   ],
+  "parked work has something that wakes it": [
+    `select id || ' ' || status from public.tasks as task
+     where status = 'pending_subtask' and cancel_requested_at is null and not exists (
+       select from public.tasks as child where child.parent_id = task.id and child.finished_at is null
+     )`,
+    `select id || ' ' || status from public.tasks as task
+     where status = 'needs_human_review' and not exists (
+       select from public.human_reviews where task_id = task.id and answered_at is null
+     )`,
+    `select task_id || ' ' || id from public.human_reviews as review
+     where answered_at is null and not exists (
+       select from public.tasks where id = review.task_id and finished_at is null
+     )`,
+  ],
+  "a schedule has one run at a time": [
+    `select run.metadata #>> '{schedule,id}' from public.tasks as run
+     where run.metadata ? 'schedule' and run.finished_at is null and run.parent_id is null
+       and not exists (
+         select from public.task_events as again
+         where again.task_id = run.id and again.type in ('task.retried', 'task.resumed')
+           and again.payload ->> 'reason' in ('requested', 'continued')
+       )
+       and not exists (select from private.task_forks where fork_id = run.id)
+     group by 1 having count(*) > 1`,
+  ],
   "a job counts its tasks": [
     `select total.master_task_id from private.job_totals as total
      where total.task_count <> (
@@ -59,6 +84,7 @@ const AT_THE_END: Checks = {
   "the queue drains": [
     "select id || ' ' || status from public.tasks where finished_at is null",
     "select message::text from pgmq.q_agent_tasks",
+    "select id || ' ' || status from public.webhook_messages where finished_at is null",
     "select id || ' of ' || task_id from public.human_reviews where answered_at is null",
     `select id::text from public.tasks
      where pending_children <> 0 or lease_expires_at is not null
@@ -84,6 +110,9 @@ const AT_THE_END: Checks = {
        order by id desc limit 1
      ) as event
      where event.type <> 'task.' || task.status`,
+  ],
+  "a task starts once": [
+    "select task_id from public.task_events where type = 'task.started' group by 1 having count(*) > 1",
   ],
   "events are in order": [
     `select task_id || ' ' || type from (
@@ -138,7 +167,7 @@ const AT_THE_END: Checks = {
        where used.task_id = step.task_id and used.step_seq = step.seq and not used.is_estimate
      ) <> 1`,
     `select used.task_id || ' ' || used.step_seq from public.usage_events as used
-     where not used.is_estimate and not exists (
+     where used.task_id is not null and not used.is_estimate and not exists (
        select from public.task_steps as step
        where step.task_id = used.task_id and step.seq = used.step_seq and step.state = 'done'
      )`,
@@ -166,6 +195,32 @@ const AT_THE_END: Checks = {
     `select id || ' ' || (error ->> 'code') || ' ' || (error ->> 'message') from public.tasks
      where error ->> 'code' in
        ('INTERNAL', 'STEP_CONFLICT', 'LEASE_LOST', 'DATABASE_UNAVAILABLE', 'TOOL_STATE_INVALID')`,
+  ],
+  "a webhook gets each event once": [
+    `select webhook.id || ' ' || event.id || ' ' || event.type
+     from public.webhooks as webhook
+     join public.tasks as task on task.owner_key = webhook.owner_key
+     join public.task_events as event on event.task_id = task.id and event.type = any (webhook.events)
+     where webhook.is_active
+       and (task.parent_id is null or webhook.includes_subtasks or event.type like 'review.%')
+       and 1 <> (
+         select count(*) from public.webhook_messages as message
+         where message.webhook_id = webhook.id and (message.payload #>> '{data,seq}')::bigint = event.id
+       )`,
+    "select id || ' ' || error::text from public.webhook_messages where status = 'failed'",
+  ],
+  "a schedule runs once at each time": [
+    `select metadata #>> '{schedule,id}' from public.tasks as run
+     where metadata ? 'schedule' and parent_id is null
+       and not exists (select from private.task_forks where fork_id = run.id)
+     group by metadata #>> '{schedule,id}', metadata #>> '{schedule,scheduled_at}'
+     having count(*) > 1`,
+    `select schedule.id || ' ' || run_count from public.schedules as schedule
+     where run_count <> (
+       select count(*) from public.tasks as run
+       where run.metadata #>> '{schedule,id}' = schedule.id::text and run.parent_id is null
+         and not exists (select from private.task_forks where fork_id = run.id)
+     )`,
   ],
   "maintenance never fails": [
     "select to_jsonb(failure)::text from private.maintenance_failures as failure",
@@ -195,6 +250,20 @@ const SIGHTINGS = `
     if new.worker_id <> old.worker_id and new.epoch = old.epoch then
       insert into witness.sightings values ('a lease has one worker', new.id);
     end if;
+    if new.status = 'running' and old.status <> 'running' then
+      if new.epoch <= old.epoch then
+        insert into witness.sightings values ('a claim raises the epoch', new.id);
+      end if;
+      if new.deliveries <> old.deliveries + 1 then
+        insert into witness.sightings values ('each claim counts', new.id || ' ' || new.deliveries);
+      end if;
+    end if;
+    -- Without faults a worker hears of a cancellation at its next heartbeat.
+    if new.status = 'cancelled' and old.status = 'running'
+      and old.cancel_requested_at < clock_timestamp() - interval '25 seconds'
+    then
+      insert into witness.repairs values ('cancelled late: ' || new.id);
+    end if;
     if current_setting('witness.leases', true) <> '' and witness.has_stale_epoch(new.id, old.epoch) then
       insert into witness.sightings values ('no write by a stale epoch', new.id);
     end if;
@@ -220,23 +289,49 @@ const SIGHTINGS = `
   create trigger witness after insert or update on public.task_steps for each row
     execute function witness.see_step();
 
+  create function witness.see_message() returns trigger
+  language plpgsql security definer set search_path = '' as $$
+  begin
+    if old.finished_at is not null and (new.finished_at is null or new.status <> old.status) then
+      insert into witness.sightings values ('a message ends once', new.id || ' ' || new.status);
+    end if;
+    if new.status = 'running' and (old.epoch, old.worker_id) is distinct from (new.epoch, new.worker_id) then
+      if new.epoch <= old.epoch then
+        insert into witness.sightings values ('a claim raises the epoch', new.id);
+      end if;
+      if old.run_after > clock_timestamp() then
+        insert into witness.sightings values ('a message waits between two attempts', new.id);
+      end if;
+      if old.lease_expires_at > clock_timestamp() then
+        insert into witness.sightings values ('a lease has one worker', new.id);
+      end if;
+    end if;
+    if current_setting('witness.leases', true) <> '' and witness.has_stale_epoch(new.id, old.epoch) then
+      insert into witness.sightings values ('no write by a stale epoch', new.id);
+    end if;
+    return null;
+  end $$;
+  create trigger witness after update on public.webhook_messages for each row
+    execute function witness.see_message();
+
   -- What the reconciler repairs. Faults explain it; without them something was forgotten before.
   create table witness.repairs (detail text not null);
   do $wrap$
   declare
     v_name text;
   begin
-    foreach v_name in array array['wake_stranded_tasks'] loop
-      execute format('alter function private.%I() rename to %I', v_name, v_name || '_unseen');
+    foreach v_name in array array['return_expired_task', 'end_expired_task', 'wake_stranded_task'] loop
+      execute format('alter function private.%I(uuid) rename to %I', v_name, v_name || '_unseen');
       execute format($body$
-        create function private.%1$I() returns int language plpgsql set search_path = '' as $$
+        create function private.%1$I(p_task_id uuid) returns boolean
+        language plpgsql security definer set search_path = '' as $$
         declare
-          v_count int := private.%2$I();
+          v_is_done boolean := private.%2$I(p_task_id);
         begin
-          if v_count > 0 then
-            insert into witness.repairs values ('%1$s: ' || v_count);
+          if v_is_done then
+            insert into witness.repairs values ('%1$s: ' || p_task_id);
           end if;
-          return v_count;
+          return v_is_done;
         end $$
       $body$, v_name, v_name || '_unseen');
     end loop;
@@ -253,6 +348,21 @@ export const WITNESS = `${SIGHTINGS}
       (select min(lease_expires_at) from public.tasks where status = 'running')
     )) * 1000;
   end $due$;
+  -- Messages of Realtime are the platform's, which deletes them after three days.
+  create function witness.traces_of(p_ids text) returns table (detail text)
+  language plpgsql as $traces$
+  declare
+    v_table text;
+  begin
+    for v_table in
+      select format('%I.%I', schemaname, tablename) from pg_tables
+      where schemaname in ('auth', 'public', 'private', 'pgmq', 'net', 'vault', 'storage') order by 1
+    loop
+      return query execute format(
+        'select %L || '': '' || left(t::text, 200) from %s as t where t::text ~ $1 limit 1', v_table, v_table
+      ) using p_ids;
+    end loop;
+  end $traces$;
   ${functionOf("always", ALWAYS)}
   ${functionOf("at_the_end", AT_THE_END)}`;
 
@@ -273,12 +383,19 @@ function functionOf(name: string, checks: Checks): string {
 /** Invariants that other parts of the world check, where they can be seen. */
 export const CHECKED_ELSEWHERE: readonly string[] = [
   "an epoch never falls",
+  "a claim raises the epoch",
+  "each claim counts",
+  "a message waits between two attempts",
   "a lease has one worker",
   "an ended step never changes",
   "no write by a stale epoch",
   "no call after a lost lease",
   "no call fails unexpectedly",
   "an idempotency key makes one task",
+  "a message ends once",
+  "a delivered message was received",
+  "no event is lost to a cursor",
+  "nothing of a deleted user stays",
   "an answer was given",
   "an effect is repeated only with approval",
   "a result has a run",

@@ -1,22 +1,17 @@
 import type { Clock } from "../../shared/platform/isolate/clock.ts";
-import { createLifetime } from "../../shared/platform/isolate/lifetime.ts";
-import { NO_TELEMETRY } from "../../shared/platform/telemetry/telemetry.ts";
-import { createSqlTaskStore } from "../../shared/engine/worker/sql_task_store.ts";
-import { createTaskWorker } from "../../shared/engine/worker/task_worker.ts";
-import type { TaskPorts } from "../../shared/engine/worker/task_ports.ts";
-import { createSupervisor, type Supervisor } from "../../shared/engine/work/supervisor.ts";
+import type { CpuMeter } from "../../shared/platform/isolate/cpu_meter.ts";
+import { createLifetime, type Lifetime } from "../../shared/platform/isolate/lifetime.ts";
+import type { Logger } from "../../shared/platform/log/logger.ts";
+import {
+  createSupervisor,
+  type Supervisor,
+  type Worker,
+} from "../../shared/engine/work/supervisor.ts";
 import type { ListenForWork } from "../../shared/engine/work/work_kind.ts";
 import type { Dice } from "./dice.ts";
-import { watchLeases } from "./lease_watch.ts";
-import { type QuietQueue, skipEmptyClaims } from "./quiet_queue.ts";
-import { createSimulatedGateway } from "./simulated_gateway.ts";
-import { callSimulatedModel } from "./simulated_model.ts";
-import { createSimulatedSql } from "./simulated_sql.ts";
 import { time } from "./virtual_globals.ts";
 import type { DisturbedProcess, WorldPorts } from "./world_ports.ts";
 
-/** The defaults of `SUPASWARM_WORKER_SLOTS` and its neighbors. */
-const SETTINGS = { slots: 8, leaseSeconds: 30, heartbeatSeconds: 10, idleSeconds: 20 };
 /** Lifetimes of a free and of a paid project. */
 const WALL_CLOCKS_MS = [150_000, 400_000];
 /** The platform sends no requests to an isolate after this share of its lifetime. */
@@ -25,6 +20,8 @@ const UNLOAD_SHARE = 0.9;
 const MAX_ISOLATES = 3;
 /** Clocks of machines run a little faster or slower than the database's. */
 const CLOCK_RATES = [1, 1, 1, 0.98, 1.02];
+/** Limits of the platform, in milliseconds of CPU over the life of an isolate. */
+const CPU_LIMITS = { softMs: 1_000, hardMs: 2_000 };
 
 type Listener = (payload: string) => void;
 
@@ -32,29 +29,55 @@ interface Isolate extends DisturbedProcess {
   readonly bornMs: number;
   readonly wallMs: number;
   readonly listeners: Set<Listener>;
+  cpuMs: number;
   supervisor: Supervisor | null;
 }
 
-/** The isolates of the worker's edge function, as the platform starts, retires and ends them. */
+/** What the worker of an isolate gets from it. */
+export interface IsolateParts {
+  readonly process: DisturbedProcess;
+  readonly clock: Clock;
+  readonly lifetime: Lifetime;
+  /** Absent where nothing can listen. */
+  readonly listen?: ListenForWork;
+  readonly log: Logger;
+}
+
+/** An edge function whose isolates run workers. */
+export interface WorkerFunction {
+  /** The last part of its URL. */
+  readonly name: string;
+  /** The beginning of the names of its isolates. */
+  readonly isolateName: string;
+  readonly createWorker: (parts: IsolateParts) => Worker;
+}
+
+/** The isolates of an edge function of workers, as the platform starts, retires and ends them. */
 export class Isolates {
   readonly #world: WorldPorts;
-  readonly #queue: QuietQueue;
+  readonly #function: WorkerFunction;
   readonly #dice: Dice;
   readonly #canListen: boolean;
+  /** A worker as a long-lived process has no limits. */
+  readonly #isCpuLimited: boolean;
   #isolates: Isolate[] = [];
   #count = 0;
 
-  constructor(world: WorldPorts, queue: QuietQueue) {
+  constructor(world: WorldPorts, workerFunction: WorkerFunction) {
     this.#world = world;
-    this.#queue = queue;
-    this.#dice = world.dice("the platform's isolates");
+    this.#function = workerFunction;
+    this.#dice = world.dice(`the platform's isolates of ${workerFunction.name}`);
     this.#canListen = this.#dice.chance(0.5);
+    this.#isCpuLimited = this.#dice.chance(0.7);
   }
 
   /** Routes a wake to an isolate that is not retired, or starts one. */
   wake(): void {
     const alive = this.#isolates.filter(({ isDead }) => !isDead);
-    const open = alive.filter(({ bornMs, wallMs }) => time.ms - bornMs < wallMs * RETIRED_SHARE);
+    const open = alive.filter(({ bornMs, wallMs, cpuMs }) =>
+      time.ms - bornMs < wallMs * RETIRED_SHARE &&
+      (!this.#isCpuLimited || cpuMs < CPU_LIMITS.softMs)
+    );
     const isCrowded = alive.length >= MAX_ISOLATES;
     const isNew = open.length === 0 || (!isCrowded && this.#dice.chance(0.5));
     const isolate = isNew ? this.#start() : this.#dice.pick(open);
@@ -92,38 +115,35 @@ export class Isolates {
   }
 
   #start(): Isolate {
-    const { scheduler, trace, dice } = this.#world;
-    const name = `isolate${++this.#count}`;
-    const own = dice(name);
-    const wallMs = own.pick(WALL_CLOCKS_MS);
-    const isolate: Isolate = {
-      name,
-      dice: own,
-      isDead: false,
-      frozenUntilMs: 0,
-      bornMs: time.ms,
-      wallMs,
-      listeners: new Set(),
-      supervisor: null,
-    };
+    const { scheduler, trace } = this.#world;
+    const isolate = this.#create(`${this.#function.isolateName}${++this.#count}`);
+    const { name, wallMs } = isolate;
     trace?.add(name, `starts, with ${wallMs / 1_000} s to live`);
     const clock = this.#clockOf(isolate);
-    const lifetime = createLifetime(wallMs / 1_000);
-    const ports = this.#portsOf(isolate, clock);
-    const listen = this.#canListen ? { listen: this.#listenTo(isolate) } : {};
+    const meter: CpuMeter = {
+      usedMs: () => isolate.cpuMs,
+      // Exact: nothing shows that it is too high.
+      limitTo: () => {},
+      burn: (durationMs) => isolate.compute(durationMs),
+    };
+    const cpu = this.#isCpuLimited ? { ...CPU_LIMITS, meter } : undefined;
+    const lifetime = createLifetime(wallMs / 1_000, cpu);
+    const log: Logger = (level, event, fields) => {
+      if (level !== "info") trace?.add(name, `logs ${event} ${JSON.stringify(fields ?? {})}`);
+    };
+    const parts: IsolateParts = {
+      process: isolate,
+      clock,
+      lifetime,
+      log,
+      ...this.#canListen && { listen: this.#listenTo(isolate) },
+    };
     isolate.supervisor = createSupervisor({
-      createWorker: () =>
-        createTaskWorker({
-          id: crypto.randomUUID(),
-          ports,
-          settings: SETTINGS,
-          lifetime,
-          ...listen,
-        }),
+      createWorker: () => this.#function.createWorker(parts),
       runInBackground: () => {},
       noteRequest: () => lifetime.noteRequest(clock.nowMs()),
       isOpen: () => lifetime.phaseAt(clock.nowMs()) === "open",
-      log: ports.log,
+      log,
     });
     this.#isolates.push(isolate);
     scheduler.after(wallMs * UNLOAD_SHARE, isolate, () => {
@@ -135,6 +155,29 @@ export class Isolates {
       isolate.isDead = true;
     });
     return isolate;
+  }
+
+  #create(name: string): Isolate {
+    const { dice, trace } = this.#world;
+    const own = dice(name);
+    const isCpuLimited = this.#isCpuLimited;
+    return {
+      name,
+      dice: own,
+      isDead: false,
+      frozenUntilMs: 0,
+      bornMs: time.ms,
+      wallMs: own.pick(WALL_CLOCKS_MS),
+      listeners: new Set(),
+      cpuMs: 0,
+      supervisor: null,
+      compute(durationMs) {
+        this.cpuMs += durationMs;
+        if (!isCpuLimited || this.isDead || this.cpuMs < CPU_LIMITS.hardMs) return;
+        trace?.add(name, "is killed, because it has used up its CPU");
+        this.isDead = true;
+      },
+    };
   }
 
   #clockOf(isolate: Isolate): Clock {
@@ -154,40 +197,6 @@ export class Isolates {
           const cancel = scheduler.after(Math.max(1, Math.ceil(durationMs / rate)), isolate, end);
           signal?.addEventListener("abort", end);
         }),
-    };
-  }
-
-  #portsOf(isolate: Isolate, clock: Clock): TaskPorts {
-    const world = this.#world;
-    const { leaseSeconds } = SETTINGS;
-    const sqlStore = createSqlTaskStore(createSimulatedSql(isolate, world), {
-      leaseSeconds,
-      clock,
-    });
-    const { store, assertHeld } = watchLeases(sqlStore, isolate, world);
-    const gateway = createSimulatedGateway(isolate, world);
-    return {
-      store: skipEmptyClaims(store, this.#queue),
-      callModel: (call) => {
-        // An aborted call is not sent.
-        if (!call.signal.aborted) assertHeld(call.context.task.id, "the model");
-        return callSimulatedModel(isolate, call, world);
-      },
-      gateway: {
-        ...gateway,
-        call: (request, signal) => {
-          if (!signal.aborted) assertHeld(request.caller.taskId ?? "", request.toolName);
-          return gateway.call(request, signal);
-        },
-      },
-      artifacts: { put: () => Promise.resolve() },
-      describeFiles: () => Promise.resolve([]),
-      clock,
-      telemetry: NO_TELEMETRY,
-      log: (level, event, fields) => {
-        if (level === "info" || world.trace === null) return;
-        world.trace.add(isolate.name, `logs ${event} ${JSON.stringify(fields ?? {})}`);
-      },
     };
   }
 

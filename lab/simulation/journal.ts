@@ -4,7 +4,15 @@ export class Journal {
   readonly answers = new Map<string, Set<string>>();
   /** Runs of tool calls by idempotency key. */
   readonly runs = new Map<string, number>();
+  /** When receivers of webhooks stored messages, by id. */
+  readonly receipts = new Map<string, number[]>();
+  /** The tasks of each user who was deleted. */
+  readonly deletedUsers = new Map<string, readonly string[]>();
+  /** What workers read of the tasks that they claimed. */
+  readonly contexts: unknown[] = [];
   modelCalls = 0;
+  /** Whether a question may be open. */
+  mayBeAsking = false;
 
   answer(taskId: string): string {
     const text = `answer ${++this.modelCalls}`;
@@ -15,5 +23,9 @@ export class Journal {
 
   run(key: string): void {
     this.runs.set(key, (this.runs.get(key) ?? 0) + 1);
+  }
+
+  received(messageId: string, atMs: number): void {
+    this.receipts.set(messageId, [...this.receipts.get(messageId) ?? [], atMs]);
   }
 }

@@ -27,22 +27,33 @@ const STEPS = `
 /** Compares what models and tools saw with what the database says. */
 export async function judgeJournal(
   database: MemoryDatabase,
-  { answers, runs }: Journal,
+  { answers, runs, receipts }: Journal,
 ): Promise<Violation[]> {
   const steps = await database.query(STEPS, [], "journal") as Step[];
-  return steps.flatMap(({ task_id, seq, kind, name, text, key, state, approvals }) => {
-    const detail = `${task_id} ${seq} ${name}`;
-    const runCount = runs.get(key) ?? 0;
-    const found: Violation[] = [];
-    if (kind === "model" && state === "done" && !answers.get(task_id)?.has(text ?? "")) {
-      found.push({ name: "an answer was given", detail: `${detail} ${text}` });
-    }
-    if (kind === "tool" && name === "pay" && runCount > 1 + approvals) {
-      found.push({ name: "an effect is repeated only with approval", detail });
-    }
-    if (kind === "tool" && state === "done" && runCount === 0) {
-      found.push({ name: "a result has a run", detail });
-    }
-    return found;
-  });
+  const messages = await database.query(
+    "select id from public.webhook_messages where status = 'delivered'",
+    [],
+    "journal",
+  ) as { id: string }[];
+  const unreceived = messages.filter(({ id }) => !receipts.has(id)).map(({ id }) => ({
+    name: "a delivered message was received",
+    detail: id,
+  }));
+  return unreceived.concat(
+    steps.flatMap(({ task_id, seq, kind, name, text, key, state, approvals }) => {
+      const detail = `${task_id} ${seq} ${name}`;
+      const runCount = runs.get(key) ?? 0;
+      const found: Violation[] = [];
+      if (kind === "model" && state === "done" && !answers.get(task_id)?.has(text ?? "")) {
+        found.push({ name: "an answer was given", detail: `${detail} ${text}` });
+      }
+      if (kind === "tool" && name === "pay" && runCount > 1 + approvals) {
+        found.push({ name: "an effect is repeated only with approval", detail });
+      }
+      if (kind === "tool" && state === "done" && runCount === 0) {
+        found.push({ name: "a result has a run", detail });
+      }
+      return found;
+    }),
+  );
 }

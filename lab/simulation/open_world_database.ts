@@ -6,8 +6,9 @@ import { runWorld, USERS } from "./world.ts";
 const WARM_UP_SEEDS = [900_001, 900_002, 900_003, 900_004, 900_005, 900_006];
 
 const PEOPLE = USERS.map((id, index) => `('${id}', 'user${index}@sim.test')`).join(", ");
+const ADD_USERS = `insert into auth.users (id, email) values ${PEOPLE} on conflict do nothing;`;
 const AGENTS = `
-  insert into auth.users (id, email) values ${PEOPLE};
+  ${ADD_USERS}
   insert into public.llm_providers (name, display_name, api, base_url, default_model, requires_api_key)
   values ('sim', 'Sim', 'openai', 'http://127.0.0.1:9', 'script-1', false);
   insert into public.agents (name, slug, description, system_prompt, provider_id)
@@ -19,6 +20,8 @@ const AGENTS = `
   listen supaswarm_net;`;
 /** Not truncate: it would invalidate the plans that the worlds made. */
 const CLEAN = `
+  delete from public.webhooks;
+  delete from public.schedules;
   delete from public.tasks;
   delete from private.workers;
   delete from private.dead_letters;
@@ -30,7 +33,8 @@ const CLEAN = `
   delete from witness.repairs;
   delete from public.usage_events;
   delete from private.job_totals;
-  update private.wake_gate set last_wake_at = '-infinity';`;
+  update private.wake_gate set last_wake_at = '-infinity';
+  ${ADD_USERS}`;
 
 /** Opens a database for worlds: with agents, users, the checks, and warm caches. */
 export async function openWorldDatabase(patch = ""): Promise<MemoryDatabase> {

@@ -13,6 +13,7 @@ function worldOf(all: readonly string[], fails: (happened: readonly string[]) =>
       disturbances,
       figures: {},
       trace: [],
+      contexts: [],
       hash: null,
     });
   };

@@ -42,6 +42,7 @@ await runCommand(
         placeholder: "FILE",
         help: "Run this SQL before the worlds, to see whether they notice a broken engine.",
       },
+      first: { type: "boolean", help: "Stop at the first seed that fails." },
       trace: { type: "boolean", help: "Print what happens in each world." },
       twice: {
         type: "boolean",
@@ -75,7 +76,7 @@ await runCommand(
       }
       if (!isJson) writeProgress(`${count} worlds, ${failed.length} failed`);
       // One is enough to know that a mutant is noticed.
-      return mutant === "" || failed.length === 0;
+      return failed.length === 0 || (mutant === "" && !values.first);
     };
     for (const seed of seeds) if (!await run(seed)) break;
     const endsAtMs = began.ms + (minutes ?? 0) * 60_000;

@@ -1,3 +1,4 @@
+import type { AgentToolset } from "../../shared/gateway/tool_contracts/agent_tool.ts";
 import { toolNamed } from "../../shared/engine/agent/agent_states.ts";
 import { textBlock } from "../../shared/platform/values/content_block.ts";
 import type { ErrorCode } from "../../shared/platform/errors/codes.ts";
@@ -20,7 +21,7 @@ const FAULTS = [
 ] as const;
 
 /** A tool that only reads, one whose effect must not be repeated, and one that may be repeated. */
-const TOOLSET = {
+export const TOOLSET: AgentToolset = {
   tools: [
     toolNamed("look", { isReadOnly: true }),
     toolNamed("pay"),

@@ -16,8 +16,8 @@ const FAULTS = [
   "is slow",
 ] as const;
 const MAX_DEPTH = 2;
-/** No job goes on forever. */
-const MAX_CALLS = 60;
+/** No job goes on forever, and a small world shows as much as a large one. */
+const MAX_CALLS = 20;
 
 interface ScriptedCall {
   readonly name: string;
@@ -87,7 +87,7 @@ function planTurn(place: string, turn: number, world: WorldPorts): ScriptedCall[
   const { journal, disturbances } = world;
   const dice = world.dice(`model of ${place}, turn ${turn}`);
   const end = dice.chance(0.85) ? [callOf("complete_task", { output: { place } })] : [];
-  const isLast = dice.chance([0.15, 0.5, 0.8][turn] ?? 1);
+  const isLast = dice.chance([0.15, 0.6, 0.85][turn] ?? 1);
   if (isLast || journal.modelCalls > MAX_CALLS) return end;
   const plan = dice.pick(PLANS)(dice, place);
   const kinds = [...new Set(plan.map(({ name }) => name))].join(" and ");

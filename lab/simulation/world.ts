@@ -1,10 +1,12 @@
 import { BIRTH_MS, seedRandomness, settle, time, useTimers } from "./virtual_globals.ts";
 import { createHash } from "node:crypto";
+import { type AutomationPlan, Automations } from "./automations.ts";
 import { type ClientPlan, Clients } from "./clients.ts";
 import { Dice } from "./dice.ts";
 import { Disturbances } from "./disturbances.ts";
 import type { Violation } from "./invariants.ts";
 import { Isolates } from "./isolates.ts";
+import { judgeDeletedUsers } from "./judge_deleted_users.ts";
 import { judgeJournal } from "./judge_journal.ts";
 import { Journal } from "./journal.ts";
 import { leasesOf } from "./leases_of.ts";
@@ -12,7 +14,9 @@ import type { MemoryDatabase } from "./memory_database.ts";
 import { Platform } from "./platform.ts";
 import { QuietQueue } from "./quiet_queue.ts";
 import { Scheduler } from "./scheduler.ts";
+import { createTaskFunction } from "./task_function.ts";
 import { Trace } from "./trace.ts";
+import { createWebhookFunction } from "./webhook_function.ts";
 import { type FaultShares, NO_FAULTS, type WorldPorts } from "./world_ports.ts";
 
 /** A world with more events goes round in a circle. */
@@ -24,7 +28,16 @@ const DRAIN_CHECK_MS = 2_000;
 /** Ticks after the end, and the last statements of processes that gave up. */
 const AFTERMATH_MS = 45_000;
 /** Commits between two checks; all worlds check at their end. */
-const CHECK_EVERY = [1, 16, 16, 16];
+const CHECK_EVERY = [1, 32, 32, 32, 32, 32];
+/** What they do makes no task claimable before it was. */
+const QUIET_STATEMENTS: ReadonlySet<string> = new Set([
+  ...["look", "net", "read_events", "events", "watch_task"],
+  ...["begin_steps", "begin_again", "record_steps", "heartbeat", "lose_call", "broadcast_delta"],
+  ...["stalled_ms", "stop_worker", "wake_function"],
+  ...["claim_webhook_messages", "record_webhook_attempt", "renew_webhook_messages"],
+]);
+/** What may open a question to a person. */
+const ASKING_STATEMENTS: ReadonlySet<string> = new Set(["request_review", "retry_task"]);
 
 /** What a world is about. Most have one kind of fault, so that faults do not hide each other. */
 const FOCUSES: readonly Partial<FaultShares>[] = [
@@ -36,7 +49,17 @@ const FOCUSES: readonly Partial<FaultShares>[] = [
   { model: 0.25 },
   { tool: 0.3 },
   { wake: 0.3, cron: 0.2 },
-  { death: 0.008, freeze: 0.01, database: 0.02, model: 0.08, tool: 0.08, wake: 0.1, cron: 0.1 },
+  { cpu: 0.05 },
+  {
+    death: 0.008,
+    freeze: 0.01,
+    database: 0.02,
+    model: 0.08,
+    tool: 0.08,
+    wake: 0.1,
+    cron: 0.1,
+    cpu: 0.01,
+  },
 ];
 
 /** How to run a world. */
@@ -59,6 +82,8 @@ export interface WorldReport {
   readonly disturbances: readonly string[];
   readonly figures: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
+  /** What workers read of the tasks that they claimed. */
+  readonly contexts: readonly unknown[];
   readonly hash: string | null;
 }
 
@@ -87,6 +112,8 @@ class World {
   #shares: FaultShares;
   readonly #hasFaults: boolean;
   #commits = 0;
+  /** Commits at the last look whether everything has ended. */
+  #lookedAtCommit = -1;
 
   constructor(database: MemoryDatabase, seed: number, options: WorldOptions) {
     this.#database = database;
@@ -107,23 +134,28 @@ class World {
   async run(): Promise<WorldReport> {
     const scheduler = this.#scheduler;
     const world = this.#ports();
-    const isolates = new Isolates(world, this.#queue);
+    const functions = [createTaskFunction(world, this.#queue), createWebhookFunction(world)];
+    const isolates = new Map(functions.map((each) => [each.name, new Isolates(world, each)]));
     const platform = new Platform(world, isolates);
     const withinMs = this.#dice.int(5, 60) * 1_000;
-    const clients = new Clients(world, this.#planClients(withinMs));
+    const owners = this.#dice.pick([[null], [USERS[0]], [null, ...USERS]]);
+    const clients = new Clients(world, this.#planClients(owners, withinMs));
+    const automations = new Automations(world, this.#planAutomations(owners));
     useTimers({ after: (delayMs, run) => scheduler.after(delayMs, null, run) });
     const stopHearing = this.#database.onNotification((channel, payload) =>
       platform.hear(channel, payload)
     );
     try {
       await this.#database.query("select setseed($1)", [this.#dice.number()], "setseed");
+      await automations.start();
       platform.start();
       clients.start();
       const disturbedUntilMs = time.ms + withinMs;
       while (time.ms < disturbedUntilMs && await this.#step());
       this.#shares = NO_FAULTS;
       clients.quiet();
-      isolates.thaw();
+      await automations.quiet();
+      for (const each of isolates.values()) each.thaw();
       this.#trace?.add("world", "nothing more fails from here on");
       const calmSinceMs = time.ms;
       while (time.ms < calmSinceMs + DRAIN_MS && !await this.#isDrained()) {
@@ -134,10 +166,11 @@ class World {
       const endMs = time.ms + AFTERMATH_MS;
       while (time.ms < endMs && await this.#step());
       if (this.#isCircling) this.#note({ name: "the queue drains", detail: "events never end" });
+      await clients.end();
       for (const violation of await this.#judge()) this.#note(violation);
       return await this.#report({ drained_after_s: Math.round(drainedAfterMs / 1_000) });
     } finally {
-      isolates.end();
+      for (const each of isolates.values()) each.end();
       stopHearing();
       scheduler.clear();
       await settle();
@@ -145,13 +178,21 @@ class World {
     }
   }
 
-  #planClients(withinMs: number): ClientPlan {
+  #planClients(owners: readonly (string | null)[], withinMs: number): ClientPlan {
     const dice = this.#dice;
     return {
-      jobs: dice.pick([1, 1, 1, 2]),
+      jobs: dice.pick([1, 1, 1, 1, 2]),
       acts: dice.pick([0, 0, 1, 2, 4]),
       withinMs,
-      owners: dice.pick([[null], [USERS[0]], [null, ...USERS]]),
+      owners,
+      areEventsRead: dice.chance(0.3),
+    };
+  }
+
+  #planAutomations(owners: readonly (string | null)[]): AutomationPlan {
+    return {
+      webhooks: this.#dice.chance(0.2) ? owners : [],
+      schedules: this.#dice.chance(0.15) ? owners.slice(0, 1) : [],
     };
   }
 
@@ -184,7 +225,9 @@ class World {
       ? text
       : `select set_config('witness.leases', '${leases}', true);\n${text}`;
     const rows = await this.#database.query(named, values, name);
-    if (name !== "claim_tasks" || rows.length > 0) this.#queue.disturb();
+    const isQuiet = name === "claim_tasks" ? rows.length === 0 : QUIET_STATEMENTS.has(name);
+    if (!isQuiet) this.#queue.disturb();
+    if (ASKING_STATEMENTS.has(name)) this.#journal.mayBeAsking = true;
     if (++this.#commits % this.#checkEvery === 0) {
       for (const violation of await this.#read("always")) this.#note(violation);
     }
@@ -217,8 +260,11 @@ class World {
 
   async #isDrained(): Promise<boolean> {
     if (this.#isCircling) return true;
+    if (this.#lookedAtCommit === this.#commits) return false;
+    this.#lookedAtCommit = this.#commits;
     const [row] = await this.#database.query(
-      "select not exists (select from public.tasks where finished_at is null) as is_drained",
+      `select not exists (select from public.tasks where finished_at is null)
+         and not exists (select from public.webhook_messages where finished_at is null) as is_drained`,
       [],
       "is drained",
     ) as { is_drained: boolean }[];
@@ -236,6 +282,7 @@ class World {
       ...await this.#read("always"),
       ...await this.#read("at_the_end"),
       ...await judgeJournal(this.#database, this.#journal),
+      ...await judgeDeletedUsers(this.#database, this.#journal),
     ];
   }
 
@@ -252,6 +299,7 @@ class World {
         model_calls: this.#journal.modelCalls,
       },
       trace: isTraced ? this.#trace?.render(await this.#readNames()) ?? [] : [],
+      contexts: this.#journal.contexts,
       hash: isHashed ? await hashTables(this.#database) : null,
     };
   }

@@ -13,6 +13,7 @@ export interface FaultShares {
   readonly tool: number;
   readonly wake: number;
   readonly cron: number;
+  readonly cpu: number;
 }
 
 /** After the disturbed part of a world everything must end. */
@@ -24,6 +25,7 @@ export const NO_FAULTS: FaultShares = {
   tool: 0,
   wake: 0,
   cron: 0,
+  cpu: 0,
 };
 
 /** What the parts of a world share. */
@@ -45,4 +47,6 @@ export interface WorldPorts {
 /** A process whose calls of ports can fail. */
 export interface DisturbedProcess extends Process {
   readonly dice: Dice;
+  /** Uses up CPU, at whose limit the platform kills the process. */
+  readonly compute: (durationMs: number) => void;
 }

@@ -7,6 +7,8 @@ export interface CpuMeter {
   usedMs(): number;
   /** Corrects the meter by a proof that no more than this has been used. */
   limitTo(usedMs: number): void;
+  /** Uses CPU for about this long. */
+  burn(durationMs: number): void;
 }
 
 /**
@@ -40,6 +42,10 @@ export function createCpuMeter(readMs: () => number = threadReader() ?? turnRead
       if (read() <= provenMs) return;
       share = Math.max(LEAST_SHARE, share * provenMs / usedMs);
       usedMs = provenMs;
+    },
+    burn(durationMs) {
+      const endMs = performance.now() + durationMs;
+      while (performance.now() < endMs);
     },
   };
 }

@@ -150,6 +150,7 @@ function divideCpu({ softMs, hardMs, meter }: CpuLimits) {
   const closingMs = CPU_CLOSING_SHARE * hardMs;
   return {
     usedMs: meter.usedMs,
+    burn: meter.burn,
     softMs: Math.min(softMs, closingMs),
     youngMs: CPU_YOUNG_SHARE * softMs,
     openMs: Math.min(softMs, closingMs),
@@ -161,7 +162,7 @@ function divideCpu({ softMs, hardMs, meter }: CpuLimits) {
 const BURN_SLICE_MS = 15;
 
 async function retire(cpu: DividedCpu, reservedMs: number): Promise<void> {
-  const { usedMs, openMs, closingMs } = cpu;
+  const { usedMs, burn, openMs, closingMs } = cpu;
   // Less would not retire the isolate.
   if (openMs > closingMs - reservedMs) return;
   while (usedMs() < openMs) {
@@ -169,9 +170,4 @@ async function retire(cpu: DividedCpu, reservedMs: number): Promise<void> {
     // Streams and heartbeats continue between two slices.
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
-}
-
-function burn(durationMs: number): void {
-  const endMs = performance.now() + durationMs;
-  while (performance.now() < endMs);
 }

@@ -1,3 +1,4 @@
+import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
 import { startModelServer } from "../../../scripts/models/model_server.ts";
 import { inLanes } from "../../postgres/race_fixture.ts";
 import { ChaosDatabase } from "./chaos_database.ts";
@@ -8,6 +9,7 @@ import {
   registerJob,
   startToolApi,
 } from "./chaos_job.ts";
+import { openOldCheckout } from "./old_checkout.ts";
 import { startReferee } from "./referee.ts";
 import { superviseChaos } from "./supervisor.ts";
 import { judgeChaos, type Verdict } from "./verdict.ts";
@@ -20,6 +22,8 @@ export interface ChaosOptions {
   /** Jobs of eight tasks each. */
   readonly masters: number;
   readonly isVerbose: boolean;
+  /** A commit that some of the workers run. @default none */
+  readonly beside?: string | undefined;
 }
 
 const WORKERS = 8;
@@ -43,10 +47,14 @@ const TIMEOUT_MS = 1_800_000;
  *
  * @throws Error if tasks are stuck.
  */
-export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Promise<Verdict> {
+export async function runChaos(
+  { seed, masters, isVerbose, beside }: ChaosOptions,
+): Promise<Verdict> {
   const answers: GivenAnswer[] = [];
   const leaseSeconds = await fittingLeaseSeconds();
   await using cleanUp = new AsyncDisposableStack();
+  const checkouts = [PROJECT_ROOT];
+  if (beside !== undefined) checkouts.push(cleanUp.use(await openOldCheckout(beside)).folder);
   const database = cleanUp.use(await ChaosDatabase.start());
   const model = await startModelServer({ agents: [chaosModel(answers)] });
   cleanUp.defer(() => model.stop());
@@ -70,6 +78,7 @@ export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Prom
   const pool = new WorkerPool({
     workers: WORKERS,
     listeningWorkers: LISTENING_WORKERS,
+    checkouts,
     databaseUrl: database.url,
     refereeUrl: referee.url,
     slots: SLOTS,

@@ -16,6 +16,11 @@ await runCommand(
         help: "Determines the faults. Several seeds run one after the other. Default: 1.",
       },
       masters: { type: "string", placeholder: "N", help: "Jobs of eight tasks. Default: 60." },
+      beside: {
+        type: "string",
+        placeholder: "COMMIT",
+        help: "Each worker runs, at random, this commit or the current sources.",
+      },
       json: { type: "boolean", help: "Prints one line of JSON per seed." },
       verbose: { type: "boolean", help: "Shows the warnings of the workers." },
     },
@@ -27,7 +32,8 @@ await runCommand(
     const masters = readCount("masters", values.masters ?? "60");
     const broken: string[] = [];
     for (const seed of seeds) {
-      const verdict = await runChaos({ seed, masters, isVerbose: values.verbose });
+      const { verbose, beside } = values;
+      const verdict = await runChaos({ seed, masters, isVerbose: verbose, beside });
       if (values.json) writeLine(JSON.stringify(verdict));
       else writeVerdict(verdict);
       const names = Object.entries(verdict.violations).filter(([, count]) => count > 0);

@@ -1,4 +1,4 @@
-import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
+import { join } from "node:path";
 import type { ChaosWorkerOptions } from "./chaos_worker.ts";
 
 /** The common configuration of all workers in a pool. */
@@ -7,6 +7,8 @@ export type PoolOptions = Omit<ChaosWorkerOptions, "workerId" | "isListening"> &
   readonly workers: number;
   /** How many of them listen. */
   readonly listeningWorkers: number;
+  /** Folders with the sources of the workers: each worker runs one of them. */
+  readonly checkouts: readonly string[];
 };
 
 /** A fault of a worker, in milliseconds since the epoch. */
@@ -25,7 +27,7 @@ interface WorkerProcess {
 }
 
 const NEWLINE = new Uint8Array([10]);
-const WORKER = new URL("chaos_worker.ts", import.meta.url).pathname;
+const WORKER = "tests/faults/chaos/chaos_worker.ts";
 
 /** Worker processes; one that ends is immediately replaced by a similar one with another name. */
 export class WorkerPool {
@@ -99,12 +101,13 @@ export class WorkerPool {
   }
 
   #start(isListening: boolean): void {
-    const { workers: _workers, listeningWorkers: _listening, ...common } = this.#options;
+    const { workers: _workers, listeningWorkers: _listening, checkouts, ...common } = this.#options;
+    const checkout = checkouts[Math.floor(Math.random() * checkouts.length)] ?? "";
     const workerId = `chaos-worker-${++this.#startedCount}`;
     const options: ChaosWorkerOptions = { workerId, isListening, ...common };
     const child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-check", WORKER, JSON.stringify(options)],
-      cwd: PROJECT_ROOT,
+      args: ["run", "-A", "--no-check", join(checkout, WORKER), JSON.stringify(options)],
+      cwd: checkout,
       stdin: "piped",
       stdout: "inherit",
       stderr: "inherit",

@@ -1,0 +1,170 @@
+import type { SourceMutant } from "./mutant.ts";
+
+const ENGINE_TESTS = [
+  "tests/engine/worker/faults_test.ts",
+  "tests/engine/worker/run_to_end_test.ts",
+];
+const RUNNER_TESTS = [
+  "shared/engine/work/work_runner_test.ts",
+  "shared/engine/work/held_work_test.ts",
+];
+
+/** Faults of the worker: forgotten checks, stops and writes. */
+export const SOURCE_MUTANTS: readonly SourceMutant[] = [
+  {
+    file: "shared/engine/work/held_work.ts",
+    text: "else held?.stop.abort(new StopReason(state));",
+    replacement: 'else if (state === "cancelled") held?.stop.abort(new StopReason(state));',
+    breaks: "a lost lease does not stop the run",
+    tests: RUNNER_TESTS,
+  },
+  {
+    file: "shared/engine/work/held_work.ts",
+    text: "else held?.stop.abort(new StopReason(state));",
+    replacement: 'else if (state === "lost") held?.stop.abort(new StopReason(state));',
+    breaks: "a cancellation does not stop the run",
+    tests: RUNNER_TESTS,
+  },
+  {
+    file: "shared/engine/work/held_work.ts",
+    text: "const held = this.#pieces.get(keyOf(lease));",
+    replacement: "const held = this.#latest.get(lease.id);",
+    breaks: "the answer for an earlier lease stops the next",
+    tests: RUNNER_TESTS,
+  },
+  {
+    file: "shared/engine/work/heartbeat.ts",
+    text: 'held.stopAll(new StopReason("lost"));',
+    replacement: "void held;",
+    breaks: "a worker without a database goes on after its leases",
+    tests: [...RUNNER_TESTS, ...ENGINE_TESTS],
+  },
+  {
+    file: "shared/engine/work/work_runner.ts",
+    text: "    this.#held.stopAll(this.#releaseReason());\n    await this.#held.allEnded();",
+    replacement: "    await this.#held.allEnded();",
+    breaks: "a worker whose time is up returns nothing",
+    tests: RUNNER_TESTS,
+  },
+  {
+    file: "shared/engine/work/work_runner.ts",
+    text: "if (this.#unloading.signal.aborted) this.#held.stopAll(this.#releaseReason());",
+    replacement: "",
+    breaks: "what is claimed while the isolate ends is not returned",
+    tests: RUNNER_TESTS,
+  },
+  {
+    file: "shared/engine/work/work_runner.ts",
+    text: "settings.slots - this.#runningCount,",
+    replacement: "settings.slots,",
+    breaks: "a worker claims more than it has slots",
+    tests: RUNNER_TESTS,
+  },
+  {
+    file: "shared/engine/work/supervisor.ts",
+    text: "if (!current.wake()) isWakeOwed = true;",
+    replacement: "current.wake();",
+    breaks: "a wake that comes while a worker ends is lost",
+    tests: ["shared/engine/work/supervisor_test.ts"],
+  },
+  {
+    file: "shared/engine/agent/plan_tool_call.ts",
+    text: "if (!isAnswered && isInDoubt) return unknownOutcomeReview(intent);",
+    replacement: "",
+    breaks: "an effect is repeated without approval",
+    tests: ["shared/engine/agent/decide_test.ts"],
+  },
+  {
+    file: "shared/engine/agent/plan_tool_call.ts",
+    text: "if (isAnswered && isInDoubt && review.is_spent) {",
+    replacement: "if (isAnswered && isInDoubt && review.is_spent && false) {",
+    breaks: "an approval is used twice",
+    tests: ["shared/engine/agent/decide_test.ts"],
+  },
+  {
+    file: "shared/engine/worker/run_calls.ts",
+    text: "  await transcript.begin(outside.map(({ intent }) => intent));\n",
+    replacement: "  void transcript.begin(outside.map(({ intent }) => intent)).catch(() => {});\n",
+    breaks: "tools run before their steps are written",
+    tests: ENGINE_TESTS,
+  },
+  {
+    file: "shared/engine/worker/run_calls.ts",
+    text: "await transcript.beginAgain(outside.filter(isRerun).map(({ intent }) => intent.seq));",
+    replacement: "",
+    breaks: "an approved call does not use its approval up",
+    tests: ENGINE_TESTS,
+  },
+  {
+    file: "shared/engine/worker/run_calls.ts",
+    text: "transcript.markTried(outside.map(({ intent }) => intent.seq));",
+    replacement: "",
+    breaks: "calls that were sent count as never sent",
+    tests: ENGINE_TESTS,
+  },
+  {
+    file: "shared/engine/worker/finish_task.ts",
+    text: "  await transcript.flush();\n  run.control.settle();",
+    replacement: "  run.control.settle();",
+    breaks: "the last results are not written",
+    tests: ENGINE_TESTS,
+  },
+  {
+    file: "shared/engine/worker/hand_off.ts",
+    text: "  await transcript.refresh(awaited);\n",
+    replacement: "",
+    breaks: "results of subtasks that ended early are not read",
+    tests: ENGINE_TESTS,
+  },
+  {
+    file: "shared/engine/worker/settle_failure.ts",
+    text: '    case "lost":\n      return "lost";',
+    replacement: '    case "lost":\n      await keepResults(run);\n      return "lost";',
+    breaks: "a worker writes after it has lost its lease",
+    tests: ENGINE_TESTS,
+    isEquivalent: "the database refuses the write",
+  },
+  {
+    file: "shared/engine/worker/settle_failure.ts",
+    text: "      await keepResults(run);\n      await run.ports.store.yield(run.lease, {",
+    replacement: "      await run.ports.store.yield(run.lease, {",
+    breaks: "a returned task loses its last results",
+    tests: [...ENGINE_TESTS, "tests/engine/worker/result_files_faults_test.ts"],
+  },
+  {
+    file: "shared/engine/worker/settle_failure.ts",
+    text: "cutCall: cutCall(run, isFinal),",
+    replacement: "cutCall: null,",
+    breaks: "a model call that was cut off is not booked",
+    tests: ENGINE_TESTS,
+  },
+  {
+    file: "shared/engine/worker/gather.ts",
+    text: "for (const { reject } of batch) reject(error);",
+    replacement: "for (const { reject } of batch.slice(1)) reject(error);",
+    breaks: "a call of a failed batch never ends",
+    tests: ["shared/engine/worker/gather_test.ts"],
+  },
+  {
+    file: "shared/engine/worker/sql_task_store.ts",
+    text: 'statusOf.get(id + held_epoch) ?? "busy"',
+    replacement: 'statusOf.get(id + held_epoch) ?? "completed"',
+    breaks: "the end of a task of a busy job is forgotten",
+    tests: ENGINE_TESTS,
+  },
+  {
+    file: "shared/platform/isolate/query_runner.ts",
+    text: 'error.code === "DATABASE_UNAVAILABLE" && clock.nowMs() + pauseMs < giveUpAtMs;',
+    replacement:
+      'error.code === "DATABASE_UNAVAILABLE" && pauseMs < 150 && clock.nowMs() < giveUpAtMs;',
+    breaks: "a write is tried only twice",
+    tests: ENGINE_TESTS,
+  },
+  {
+    file: "shared/engine/worker/transcript.ts",
+    text: 'if (isCancelled) throw new SwarmError("TASK_CANCELLED", "The task is being cancelled");',
+    replacement: "",
+    breaks: "a checkpoint does not stop a cancelled task",
+    tests: ENGINE_TESTS,
+  },
+];

@@ -1,0 +1,33 @@
+import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
+
+/** The sources of another commit in a folder, which is deleted at the end of its scope. */
+export interface OldCheckout extends AsyncDisposable {
+  readonly folder: string;
+}
+
+/**
+ * Writes the sources of a commit into a temporary folder.
+ *
+ * @throws Error if Git does not know the commit.
+ */
+export async function openOldCheckout(commit: string): Promise<OldCheckout> {
+  const folder = await Deno.makeTempDir({ prefix: "supaswarm_old_checkout_" });
+  const archive = new Deno.Command("git", {
+    args: ["archive", "--format=tar", commit, "deno.json", "scripts", "shared", "stack", "tests"],
+    cwd: PROJECT_ROOT,
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const unpack = new Deno.Command("tar", { args: ["x", "-C", folder], stdin: "piped" }).spawn();
+  const [{ success }, problem] = await Promise.all([
+    archive.status,
+    new Response(archive.stderr).text(),
+    archive.stdout.pipeTo(unpack.stdin),
+    unpack.status,
+  ]);
+  if (!success) throw new Error(`Cannot read the commit "${commit}": ${problem.trim()}`);
+  return {
+    folder,
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
