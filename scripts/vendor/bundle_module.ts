@@ -66,7 +66,7 @@ export async function bundleModules(
 }
 
 /** The CLI finds the files to upload with a pattern that needs a space after `import`. */
-function withFoundImports(code: string): string {
+export function withFoundImports(code: string): string {
   return code.replaceAll(/\bimport(?=(?:\{[^{}]*\}|\*as [\w$]+ )from"\.\/)/g, "import ");
 }
 
