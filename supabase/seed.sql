@@ -7,9 +7,7 @@ values
   ('anthropic', 'Anthropic', 'anthropic', null, 'claude-haiku-5-5', true, 'ANTHROPIC_API_KEY'),
   ('google', 'Google Gemini', 'google', null, 'gemini-3.8-flash', true, 'GOOGLE_API_KEY'),
   ('openrouter', 'OpenRouter', 'openai', 'https://openrouter.ai/api/v1', 'openai/gpt-5.4-mini', true, 'OPENROUTER_API_KEY'),
-  ('ollama', 'Ollama', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null),
-  -- Answers for the agents below from a script, without an API key; the embedded stack sets its address.
-  ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false, null)
+  ('ollama', 'Ollama', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null)
 on conflict (name) do nothing;
 
 -- List prices and the dates of retirement, read on 2026-11-23. A change of prices is a new row with its own valid_from.
@@ -36,12 +34,22 @@ from (
     ('google', 'gemini-embedding-001', 150000, 150000, null, 0, 0, '2025-07-14', '2028-05-14'),
     ('google', 'gemini-embedding-2', 200000, 200000, null, 0, 0, '2026-04-22', null),
     -- Local models.
-    ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01', null),
-    ('demo', 'demo', 0, 0, null, 0, 0, '2026-01-01', null)
+    ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01', null)
 ) as price (
   provider, model, input, cached_input, cache_write, output, above_input_tokens, valid_from, retires_on
 )
 join public.llm_providers as provider on provider.name = price.provider
+on conflict do nothing;
+
+-- Answers for the agents below from a script, without an API key; the embedded stack sets its address.
+insert into public.llm_providers (name, display_name, api, base_url, default_model, requires_api_key)
+values ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false)
+on conflict (name) do nothing;
+
+insert into public.model_prices (
+  provider_id, model, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok, output_micro_usd_per_mtok, valid_from
+)
+select id, 'demo', 0, 0, 0, '2026-01-01' from public.llm_providers where name = 'demo'
 on conflict do nothing;
 
 insert into public.agents (name, slug, description, system_prompt, provider_id, temperature)

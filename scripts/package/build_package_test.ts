@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { loadTypescript } from "../deps.ts";
-import { buildPackage } from "./build_package.ts";
+import { buildClient } from "./build_package.ts";
 
 const USE = `
 import { createSwarm, type JobEvent } from "supaswarm/client";
@@ -30,7 +30,7 @@ Deno.test("the package is a module of its own, whose types find mistakes", async
   const folder = await Deno.makeTempDir({ prefix: "supaswarm-package-" });
   try {
     const installed = join(folder, "node_modules/supaswarm");
-    await buildPackage(installed);
+    await buildClient(installed);
 
     await t.step("its module has the client and its error, and imports nothing", async () => {
       const module = await import(pathToFileURL(join(installed, "client.js")).href);

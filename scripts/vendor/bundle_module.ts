@@ -67,7 +67,7 @@ export async function bundleModules(
 
 /** The CLI finds the files to upload with a pattern that needs a space after `import`. */
 export function withFoundImports(code: string): string {
-  return code.replaceAll(/\bimport(?=(?:\{[^{}]*\}|\*as [\w$]+ )from"\.\/)/g, "import ");
+  return code.replaceAll(/\bimport(?=(?:(?:\{[^{}]*\}|\*as [\w$]+ )from)?"\.\/)/g, "import ");
 }
 
 /** Packages that only unused functions import, but that would become files of their own. */
