@@ -22,6 +22,7 @@ export async function readReleaseObjects(sql: Sql): Promise<ReleaseObjects> {
         ) as object) as names,
         (select jsonb_agg(oid::regprocedure::text order by oid::regprocedure::text) from pg_catalog.pg_proc
           where pronamespace = 'public'::regnamespace) as routines,
+        (select jsonb_agg(nspname order by nspname) from pg_catalog.pg_namespace where nspname ~ '^supaswarm_') as schemas,
         (select jsonb_agg(jobname order by jobname) from cron.job) as "cronJobs",
         (select jsonb_agg(queue_name order by queue_name) from pgmq.meta) as queues,
         (select jsonb_agg(id order by id) from storage.buckets) as buckets,

@@ -1,12 +1,33 @@
 import { type ChosenNames, fillNames } from "./fill_names.ts";
+import { MARKERS } from "./markers.ts";
 
-const CREATE_SCHEMA = `create schema supaswarm;
-comment on schema supaswarm is 'SupaSwarm: what clients may read and call. The REST API exposes it.';
-grant usage on schema supaswarm to anon, authenticated, service_role;
+const CREATE_SCHEMA = `create schema ${MARKERS.public};
+comment on schema ${MARKERS.public} is 'SupaSwarm: what clients may read and call. The REST API exposes it.';
+grant usage on schema ${MARKERS.public} to anon, authenticated, service_role;
+`;
+
+const NOTE_EXTENSIONS = `-- For the removal: which extensions are the project's own.
+create temporary table supaswarm_existing_extensions as select extname::text as name from pg_catalog.pg_extension;
+`;
+
+const RECORD_EXTENSIONS = `create table ${MARKERS.private}.created_extensions (
+  name text primary key
+);
+comment on table ${MARKERS.private}.created_extensions is
+  'Extensions that the installation of the platform created. Its removal drops those that nothing else uses.';
+alter table ${MARKERS.private}.created_extensions enable row level security;
+revoke all on ${MARKERS.private}.created_extensions from anon, authenticated, service_role;
+insert into ${MARKERS.private}.created_extensions
+select extname from pg_catalog.pg_extension
+where extname not in (select name from supaswarm_existing_extensions);
+drop table supaswarm_existing_extensions;
 `;
 
 /** The migration of a release for a project. */
 export function migrationText(migration: string, names: ChosenNames): string {
-  const filled = fillNames(migration, names);
-  return names.schema === "public" ? filled : `${CREATE_SCHEMA}\n${filled}`;
+  const schema = names.schema === "public" ? [] : [CREATE_SCHEMA];
+  return fillNames(
+    [...schema, NOTE_EXTENSIONS, migration, RECORD_EXTENSIONS].join("\n"),
+    names,
+  );
 }

@@ -18,6 +18,8 @@ export interface ReleaseObjects {
   readonly names: readonly string[];
   /** Signatures of the functions among them. */
   readonly routines: readonly string[];
+  /** Further schemas, whose names a project cannot choose. */
+  readonly schemas: readonly string[];
   readonly cronJobs: readonly string[];
   readonly queues: readonly string[];
   readonly buckets: readonly string[];

@@ -1,6 +1,7 @@
 import type { Manifest } from "../project/manifest.ts";
 import { fillNames, privateSchema } from "../release/fill_names.ts";
 import type { ReleaseObjects } from "../release/release.ts";
+import { dropCreatedExtensions, noteCreatedExtensions } from "./drop_extensions.ts";
 
 /**
  * The SQL that removes an installation from a database, in one transaction. It changes nothing if
@@ -26,13 +27,15 @@ export function removalSql(manifest: Manifest, objects: ReleaseObjects): string 
     ...objects.queues.map((queue) => `select pgmq.drop_queue('${queue}');`),
     `delete from storage.objects where bucket_id in (${list(objects.buckets)});`,
     `delete from storage.buckets where id in (${list(objects.buckets)});`,
-    dependentsGuard(schema, privateSchema(schema), objects.names),
+    dependentsGuard(schema, [privateSchema(schema), ...objects.schemas], objects.names),
     dropRole(privateSchema(schema)),
+    noteCreatedExtensions(privateSchema(schema)),
     "delete from vault.secrets",
     "where name in ('supaswarm_wake_token', 'supaswarm_caller_password') or name like 'supaswarm/%';",
     ...schema === "public"
       ? dropFromPublic(objects, fill)
-      : [`drop schema ${schema}, ${privateSchema(schema)} cascade;`],
+      : [`drop schema ${[schema, privateSchema(schema), ...objects.schemas].join(", ")} cascade;`],
+    dropCreatedExtensions(),
     forgetMigrations(versions),
     "commit;",
     "",
@@ -40,9 +43,12 @@ export function removalSql(manifest: Manifest, objects: ReleaseObjects): string 
 }
 
 /** Drops what depends only on the platform itself; the guard has proven that. */
-function dropFromPublic({ names, routines }: ReleaseObjects, fill: (text: string) => string) {
+function dropFromPublic(
+  { names, routines, schemas }: ReleaseObjects,
+  fill: (text: string) => string,
+): string[] {
   return [
-    "drop schema private cascade;",
+    `drop schema ${["private", ...schemas].join(", ")} cascade;`,
     `do $$
 declare
   v_object record;
@@ -53,6 +59,8 @@ begin
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'S') and relname in (${
       list(names)
     })
+    -- Views before tables, and tables before their sequences.
+    order by kind desc
   loop
     execute pg_catalog.format('drop %s if exists public.%I cascade', v_object.kind, v_object.name);
   end loop;
@@ -76,13 +84,19 @@ $$;`,
   ];
 }
 
-function dependentsGuard(schema: string, inner: string, names: readonly string[]): string {
+function dependentsGuard(
+  schema: string,
+  inner: readonly string[],
+  names: readonly string[],
+): string {
+  const schemas = (schema === "public" ? inner : [schema, ...inner])
+    .map((name) => `'${name}'::regnamespace`).join(", ");
   const own = (schemaColumn: string, nameColumn: string) =>
     schema === "public"
-      ? `${schemaColumn} = '${inner}'::regnamespace or ${schemaColumn} = 'public'::regnamespace and ${nameColumn} in (${
+      ? `${schemaColumn} in (${schemas}) or ${schemaColumn} = 'public'::regnamespace and ${nameColumn} in (${
         list(names)
       })`
-      : `${schemaColumn} in ('${schema}'::regnamespace, '${inner}'::regnamespace)`;
+      : `${schemaColumn} in (${schemas})`;
   return `do $$
 declare
   v_dependents text;
@@ -96,6 +110,8 @@ begin
     own("pronamespace", "proname")
   }
     union all
+    select 'pg_catalog.pg_operator'::regclass, oid from pg_catalog.pg_operator where oprnamespace in (${schemas})
+    union all
     select 'pg_catalog.pg_type'::regclass, oid from pg_catalog.pg_type where ${
     own("typnamespace", "ltrim(typname, '_')")
   }
@@ -103,6 +119,7 @@ begin
     select distinct depend.classid, depend.objid, depend.objsubid,
       coalesce(
         (select ev_class from pg_catalog.pg_rewrite where oid = depend.objid),
+        (select indrelid from pg_catalog.pg_index where indexrelid = depend.objid),
         (select adrelid from pg_catalog.pg_attrdef where oid = depend.objid),
         (select nullif(conrelid, 0) from pg_catalog.pg_constraint where oid = depend.objid),
         (select tgrelid from pg_catalog.pg_trigger where oid = depend.objid),
