@@ -23,6 +23,7 @@ import { isCodeProof, untestedCodes } from "./check/untested_codes.ts";
 import { runCommand } from "./cli/run_command.ts";
 import { moduleGraph, type ProjectModule } from "./deploy/module_graph.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
+import { readSources } from "./release/read_sources.ts";
 import { findFunctions } from "../stack/functions/find_functions.ts";
 import { green, red, writeLine } from "./terminal.ts";
 
@@ -72,6 +73,7 @@ await runCommand(
       await list("SQL arguments", argumentProblems),
       await list("log events", logEventProblems),
       await list("exported names", nameProblems),
+      await deno("releases", "run", "-A", "scripts/release.ts", "--check"),
       await deno("generated error codes", "run", "-A", "scripts/errors_generate.ts", "--check"),
       await deno("generated environment", "run", "-A", "scripts/env_generate.ts", "--check"),
       await deno("generated log events", "run", "-A", "scripts/log_events_generate.ts", "--check"),
@@ -141,11 +143,7 @@ async function importChecks(): Promise<boolean[]> {
 }
 
 async function errorCodeProblems(): Promise<string[]> {
-  const folder = join(PROJECT_ROOT, "supabase/migrations");
-  const problems: string[] = [];
-  for await (const { name } of Deno.readDir(folder)) {
-    problems.push(...unknownErrorCodes(name, await Deno.readTextFile(join(folder, name))));
-  }
+  const problems = (await readSources()).flatMap(({ path, sql }) => unknownErrorCodes(path, sql));
   const proofs = (await textFiles(["lab", "scripts", "shared", "stack", "supabase", "tests"]))
     .filter(isCodeProof);
   const texts = await Promise.all(
@@ -156,13 +154,7 @@ async function errorCodeProblems(): Promise<string[]> {
 
 async function argumentProblems(): Promise<string[]> {
   const read = (path: string) => Deno.readTextFile(join(PROJECT_ROOT, path));
-  const migrations = (await textFiles(["supabase"])).filter((path) =>
-    /migrations\/.*sql$/.test(path)
-  );
-  const functions = new Set<string>();
-  for (const path of migrations) {
-    for (const name of sqlFunctions(await read(path))) functions.add(name);
-  }
+  const functions = new Set((await readSources()).flatMap(({ sql }) => sqlFunctions(sql)));
   const problems: string[] = [];
   for (const path of await textFiles(["lab", "scripts", "shared"])) {
     if (!path.endsWith(".ts") || path.endsWith("_test.ts")) continue;

@@ -25,6 +25,7 @@ export async function readSupabaseJsScript(): Promise<string> {
 /** Writes the declarations of the client. */
 export const loadTypescript = async () => (await import("npm:typescript@5.9.3")).default;
 export const loadYaml = () => import("npm:yaml@2.9.1");
+export const loadToml = () => import("npm:smol-toml@1.9.1");
 
 export type {
   ChatCompletionRequest as AimockRequest,

@@ -1,24 +1,24 @@
 /** `deno task errors:generate`: writes the error codes into SQL and the documentation. */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
-import { errorCodesMigration, errorsPage, unexplainedCodes } from "./errors/error_tables.ts";
+import { errorCodesSource, errorsPage, unexplainedCodes } from "./errors/error_tables.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { writeLine } from "./terminal.ts";
 
-const MIGRATION = "supabase/migrations/20261101000150_error_codes.sql";
+const SOURCE = "supabase/schemas/platform/error_codes.sql";
 const PAGE = "docs/errors.md";
 
 await runCommand(
   {
     name: "deno task errors:generate",
-    summary: `Writes ${MIGRATION} and the table of ${PAGE} from shared/platform/errors/codes.ts.`,
+    summary: `Writes ${SOURCE} and the table of ${PAGE} from shared/platform/errors/codes.ts.`,
     options: {
       check: { type: "boolean", help: "Write nothing; fail if a file is not up to date." },
     },
   },
   async ({ values }) => {
     const page = await Deno.readTextFile(join(PROJECT_ROOT, PAGE));
-    const wanted = { [MIGRATION]: errorCodesMigration(), [PAGE]: errorsPage(page) };
+    const wanted = { [SOURCE]: errorCodesSource(), [PAGE]: errorsPage(page) };
     for (const [name, text] of Object.entries(wanted)) {
       const path = join(PROJECT_ROOT, name);
       const current = await Deno.readTextFile(path).catch(() => "");

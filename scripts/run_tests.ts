@@ -5,6 +5,7 @@
  */
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
+import { FIRST_RELEASE, writeFirstRelease } from "./release/first_release.ts";
 import { writeLine, writeText } from "./terminal.ts";
 import { runSuite } from "./test/run_suite.ts";
 import { countTests, failureLines, slowestFiles } from "./test/summarize.ts";
@@ -51,6 +52,7 @@ await runCommand(
   },
   async ({ values, positionals }) => {
     // Report this before the tests start, so that each test does not repeat it.
+    if (await writeFirstRelease()) writeLine(`Wrote ${FIRST_RELEASE}`);
     const database = await chooseTestDatabase(values.postgres ? "native" : values.db);
     writeLine(`Tests run on ${ENGINES[database]}`);
     const paths = values.postgres

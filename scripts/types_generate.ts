@@ -12,7 +12,7 @@ const PAGE = "docs/reference/tables.md";
 await runCommand(
   {
     name: "deno task types:generate",
-    summary: `Writes ${TYPES}, ${SETS} and ${PAGE} from an embedded database with all migrations.`,
+    summary: `Writes ${TYPES}, ${SETS} and ${PAGE} from an embedded database with the release.`,
     options: {
       check: { type: "boolean", help: "Write nothing; fail if a file is not up to date." },
     },
@@ -32,7 +32,7 @@ await runCommand(
         continue;
       }
       if (values.check) {
-        throw new Error(`${name} does not match the migrations. Run deno task types:generate`);
+        throw new Error(`${name} does not match the release. Run deno task types:generate`);
       }
       await Deno.writeTextFile(path, text);
       writeLine(`Wrote ${name}`);

@@ -1,24 +1,30 @@
 /**
- * The product's worker as an isolate runs it, with a model that answers immediately and no tools.
+ * The product's worker with a model that answers immediately and no tools, in isolates with the
+ * platform's CPU limits, which follow each other in this process.
  */
 import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { NO_TELEMETRY } from "../../shared/platform/telemetry/telemetry.ts";
 import { isolateClock } from "../../shared/platform/isolate/clock.ts";
-import { createLifetime } from "../../shared/platform/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../shared/engine/worker/sql_task_store.ts";
 import { createTaskListener } from "../../shared/engine/worker/task_listener.ts";
 import { createTaskWorker } from "../../shared/engine/worker/task_worker.ts";
+import { startWorkerIsolates } from "../../scripts/platform/worker_isolates.ts";
 import { createMomentReporter, readOrder, reportReady, untilStdinEnds } from "./worker_report.ts";
 
 const LEASE_SECONDS = 30;
-const LIFE_SECONDS = 3_600;
+/** As on paid plans. */
+const WALL_CLOCK_SECONDS = 400;
+const IDLE_SECONDS = 3_600;
 
 const order = readOrder();
 const sql = createSql(order.url, { maxConnections: order.poolSize, applicationName: "supaswarm" });
 const reportMoment = createMomentReporter(order);
 const listening = Promise.withResolvers<void>();
 const ports = {
-  store: createSqlTaskStore(sql, { leaseSeconds: LEASE_SECONDS, clock: isolateClock }),
+  store: {
+    ...createSqlTaskStore(sql, { leaseSeconds: LEASE_SECONDS, clock: isolateClock }),
+    wakeSuccessor: () => Promise.resolve(isolates.wake()),
+  },
   callModel: () => {
     reportMoment();
     return Promise.resolve({
@@ -51,22 +57,28 @@ const ports = {
     if (event === "worker.not_listening") listening.reject(new Error("The worker cannot listen"));
   },
 };
-const worker = createTaskWorker({
-  id: crypto.randomUUID(),
-  ports,
-  settings: {
-    slots: order.concurrency,
-    leaseSeconds: LEASE_SECONDS,
-    heartbeatSeconds: 10,
-    idleSeconds: LIFE_SECONDS,
-  },
-  lifetime: createLifetime(LIFE_SECONDS),
-  listen: createTaskListener({ databaseUrl: order.url, sql, clock: isolateClock, log: ports.log }),
+const listen = createTaskListener({
+  databaseUrl: order.url,
+  sql,
+  clock: isolateClock,
+  log: ports.log,
 });
-const ended = worker.run();
+const isolates = startWorkerIsolates(WALL_CLOCK_SECONDS, (lifetime) =>
+  createTaskWorker({
+    id: crypto.randomUUID(),
+    ports,
+    settings: {
+      slots: order.concurrency,
+      leaseSeconds: LEASE_SECONDS,
+      heartbeatSeconds: 10,
+      idleSeconds: IDLE_SECONDS,
+    },
+    lifetime,
+    listen,
+  }));
+isolates.wake();
 await listening.promise;
 reportReady();
 await untilStdinEnds();
-await worker.unload();
-await ended;
+await isolates.unload();
 await sql.end({ timeout: 1 });

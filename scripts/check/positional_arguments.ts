@@ -4,10 +4,10 @@ const CALL = /\b(?:private|public)\.([a-z_0-9]+)\s*\(/g;
 /** Before the columns of a table, or in a comment. */
 const NO_CALL = /\b(insert into|table|references|function|on)\s+$|^\s*(\*|\/\/)/;
 
-/** The names of the functions that migrations create in `private` and `public`. */
-export function sqlFunctions(migration: string): string[] {
+/** The names of the functions that a source creates in `private` and `public`. */
+export function sqlFunctions(source: string): string[] {
   const created = /create (?:or replace )?function (?:private|public)\.([a-z_0-9]+)\s*\(/g;
-  return [...migration.matchAll(created)].map(([, name = ""]) => name);
+  return [...source.matchAll(created)].map(([, name = ""]) => name);
 }
 
 /**

@@ -4,10 +4,10 @@ import { positionalCalls, sqlFunctions } from "./positional_arguments.ts";
 const FUNCTIONS = new Set(["f", "tasks"]);
 const find = (source: string) => positionalCalls("a.ts", source, FUNCTIONS);
 
-Deno.test("sqlFunctions() lists what a migration creates", () => {
-  const migration = "create function private.f(p_a int)\ncreate or replace function public.g()";
+Deno.test("sqlFunctions() lists what a source creates", () => {
+  const source = "create function private.f(p_a int)\ncreate or replace function public.g()";
 
-  assert.deepEqual(sqlFunctions(migration), ["f", "g"]);
+  assert.deepEqual(sqlFunctions(source), ["f", "g"]);
 });
 
 Deno.test("positionalCalls() finds a call of three arguments, be one of them named", () => {

@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorTraits } from "../../shared/platform/errors/codes.ts";
 
-/** Writes the migration with the error codes that TypeScript declares. */
-export function errorCodesMigration(): string {
+/** Writes the source with the error codes that TypeScript declares. */
+export function errorCodesSource(): string {
   const rows = Object.entries<ErrorTraits>(ERROR_CODES).map(([code, traits]) =>
     `  ('${code}', ${traits.status}, '${traits.type}', ${traits.retryable}, ${traits.countsAsFailure})`
   );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ERROR_CODES } from "../../shared/platform/errors/codes.ts";
-import { errorCodesMigration, errorsPage, unexplainedCodes } from "./error_tables.ts";
+import { errorCodesSource, errorsPage, unexplainedCodes } from "./error_tables.ts";
 
 const PAGE = `# Errors
 
@@ -39,8 +39,8 @@ Deno.test("unexplainedCodes() reports each code whose use the page does not expl
   assert.ok(unexplained.includes("docs/errors.md does not explain when `INTERNAL` is used"));
 });
 
-Deno.test("errorCodesMigration() writes each code to SQL once", () => {
-  const sql = errorCodesMigration();
+Deno.test("errorCodesSource() writes each code to SQL once", () => {
+  const sql = errorCodesSource();
 
   assert.match(sql, /\n {2}\('AUTHORIZATION_REQUIRED', 403, 'auth_error', false, false\),\n/);
   for (const code of Object.keys(ERROR_CODES)) {

@@ -5,6 +5,7 @@ import { PROJECT_ROOT } from "../project_root.ts";
 import { buildCommand } from "./build_command.ts";
 import { buildFunctions, functionNames } from "./build_functions.ts";
 import { buildReleaseSql } from "./build_release.ts";
+import { SCHEMA_VERSION } from "../../shared/platform/db/schema_version.ts";
 import { FUNCTION_NAMES } from "../../shared/platform/config/function_names.ts";
 
 const CLIENT_FOLDER = join(PROJECT_ROOT, "client");
@@ -13,7 +14,6 @@ export const PACKAGE_FOLDER = join(CLIENT_FOLDER, "dist");
 
 /** What a page downloads for the client. */
 const MAX_COMPRESSED_BYTES = 12 * 1024;
-const VERSION = "0.1.0";
 
 /** A built package. */
 export interface BuiltPackage {
@@ -71,7 +71,7 @@ async function writeRelease(folder: string): Promise<void> {
   await Deno.writeTextFile(join(folder, "migration.sql"), migration);
   await Deno.writeTextFile(
     join(folder, "release.json"),
-    `${JSON.stringify({ version: VERSION, objects, functions })}\n`,
+    `${JSON.stringify({ version: SCHEMA_VERSION, objects, functions })}\n`,
   );
   for (const [name, text] of await buildFunctions(new Set(objects.names))) {
     await Deno.writeTextFile(join(folder, "functions", name), text);
@@ -127,7 +127,7 @@ function manifest() {
   const client = { types: "./types/mod.d.ts", default: "./client.js" };
   return {
     name: "supaswarm",
-    version: VERSION,
+    version: SCHEMA_VERSION,
     description:
       "SupaSwarm in your own Supabase project: the command that adds it, and its typed client.",
     license: "MIT",

@@ -5,11 +5,13 @@ import { functionMarker, MARKERS } from "../../client/command/release/markers.ts
 const QUALIFIED = /(?<![\w."-])("?)(public|private)\1\.("?)(\w+|%[Is])/g;
 
 /** The places where SQL and prose name only a schema. */
-const SCHEMAS: readonly (readonly [RegExp, string])[] = [
-  [/\b(schema )(public|private)\b/g, ""],
-  [/(')(public|private)(?='::regnamespace)/g, ""],
-  [/(schema = ')(public)(?=', table = )/g, ""],
-  [/(select ')(public)(?=', created\.name)/g, ""],
+const SCHEMAS: readonly RegExp[] = [
+  /\b(schema )(public|private)\b/g,
+  /(')(public|private)(?='::regnamespace)/g,
+  /(schema = ')(public)(?=', table = )/g,
+  /(select ')(public)(?=', created\.name)/g,
+  // The preflight's list of schemas.
+  /(array\[\s*')(private)(?=', 'supaswarm_)/g,
 ];
 
 /**
@@ -28,7 +30,7 @@ export function markNames(text: string, own: ReadonlySet<string>): string {
       return isOwn ? `${quote}${MARKERS[schema]}${quote}.${innerQuote}${name}` : whole;
     },
   );
-  const marked = SCHEMAS.reduce((sql, [pattern]) =>
+  const marked = SCHEMAS.reduce((sql, pattern) =>
     sql.replaceAll(
       pattern,
       (_, before: string, schema: keyof typeof MARKERS) => `${before}${MARKERS[schema]}`,

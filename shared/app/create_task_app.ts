@@ -7,6 +7,7 @@ import { traceparentOf, tracestateOf } from "../platform/http/trace_context.ts";
 import type { Logger } from "../platform/log/logger.ts";
 import { createTask } from "../engine/tasks/create_task.ts";
 import { createTaskRequest } from "../engine/tasks/create_task_request.ts";
+import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
@@ -17,12 +18,13 @@ import type { Caller } from "../platform/http/caller.ts";
 /** Composes `supaswarm-create-task`: authenticates, validates, creates the task, responds. */
 export function createCreateTaskApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-create-task");
+  const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
   const agents = createAgentDirectory(sql);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
 
   const fetch = createHttpHandler(
-    { methods: ["POST"], log, gate },
+    { methods: ["POST"], log, gate, ready },
     async (request, { requestId }) => {
       const caller = await authenticate(request, config.apiKeys, [
         "user",

@@ -11,6 +11,7 @@ import type { Logger } from "../platform/log/logger.ts";
 import { createArtifactStorage } from "../engine/worker/artifact_storage.ts";
 import { isolateClock } from "../platform/isolate/clock.ts";
 import { createSqlTaskStore } from "../engine/worker/sql_task_store.ts";
+import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import { runInBackground } from "../platform/isolate/run_in_background.ts";
@@ -31,6 +32,7 @@ const exportRequest = z.strictObject({
  */
 export function createExportApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-export");
+  const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
   const storage = createArtifactStorage({
     url: config.apiKeys.url,
@@ -49,7 +51,7 @@ export function createExportApp(config: Config, log: Logger): App {
   );
   let due: Promise<void> | null = null;
 
-  const fetch = createHttpHandler({ methods: ["POST"], log, gate }, async (request) => {
+  const fetch = createHttpHandler({ methods: ["POST"], log, gate, ready }, async (request) => {
     if (await guard(request) === "database") {
       due ??= exportDue().finally(() => due = null);
       runInBackground(due);

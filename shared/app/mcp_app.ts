@@ -17,6 +17,7 @@ import { scopeChallenge } from "../gateway/mcp/scope_challenge.ts";
 import { toToolCaller } from "../gateway/mcp/to_tool_caller.ts";
 import { createToolDirectory } from "../gateway/mcp/tool_directory.ts";
 import { withOAuthProtectedResource } from "../vendor/supabase_server_oauth.js";
+import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
@@ -35,6 +36,7 @@ const FUNCTION_NAME = FUNCTION_NAMES.mcp;
 export function createMcpApp(config: Config, log: Logger): App {
   const { apiKeys, publicUrl, allowedOrigins } = config;
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, ["caller", "caller"]);
+  const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
   const gateway = createAppGateway({ config, sql, log, keepAlive: runInBackground });
   const agents = createAgentDirectory(sql);
@@ -72,7 +74,7 @@ export function createMcpApp(config: Config, log: Logger): App {
   }
 
   const endpoint = (request: Request, resourceMetadataUrl: string) =>
-    createHttpHandler({ methods: ["POST"], log, gate }, async (_request, { requestId }) => {
+    createHttpHandler({ methods: ["POST"], log, gate, ready }, async (_request, { requestId }) => {
       try {
         return await answer(request);
       } catch (error) {

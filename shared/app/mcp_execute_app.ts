@@ -16,6 +16,7 @@ import { parseListingQuery } from "../gateway/execute/listing_query.ts";
 import { describeServer, listServers } from "../gateway/execute/server_listing.ts";
 import { toToolCaller } from "../gateway/mcp/to_tool_caller.ts";
 import type { StreamedText } from "../gateway/tool_contracts/tool_call.ts";
+import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
@@ -28,6 +29,7 @@ import { runInBackground } from "../platform/isolate/run_in_background.ts";
 export function createMcpExecuteApp(config: Config, log: Logger): App {
   const { apiKeys } = config;
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAMES.execute, ["caller", "caller"]);
+  const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
   const gateway = createAppGateway({ config, sql, log, keepAlive: runInBackground });
   const agents = createAgentDirectory(sql);
@@ -35,7 +37,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
   const checkSession = createSessionCheck(sql);
 
   const fetch = createHttpHandler(
-    { methods: ["GET", "POST"], log, gate },
+    { methods: ["GET", "POST"], log, gate, ready },
     async (request, context) => {
       const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
       if (request.method === "GET") return Response.json(await list(request, who));

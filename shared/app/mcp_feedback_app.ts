@@ -9,6 +9,7 @@ import { createHttpHandler } from "../platform/http/http_handler.ts";
 import { parseBody } from "../platform/http/parse_body.ts";
 import { FORM_LIMITS } from "../platform/json/json_limits.ts";
 import type { Logger } from "../platform/log/logger.ts";
+import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
@@ -16,8 +17,9 @@ import type { App } from "./app.ts";
 /** Composes `mcp-feedback`: grades one of the caller's own calls and returns the current grade. */
 export function createMcpFeedbackApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAMES.feedback);
+  const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
-  const fetch = createHttpHandler({ methods: ["POST"], log, gate }, async (request) => {
+  const fetch = createHttpHandler({ methods: ["POST"], log, gate, ready }, async (request) => {
     const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
     await assertClientHasScope(sql, caller, "grade the tool call", SWARM_RUN);
     const body = await parseBody(request, feedbackRequest, FORM_LIMITS);

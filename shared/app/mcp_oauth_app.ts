@@ -21,6 +21,7 @@ import { createConnectionStore } from "../gateway/tools/credentials/oauth/connec
 import { endConnection } from "../gateway/tools/credentials/oauth/end_connection.ts";
 import { finishAuthorization } from "../gateway/tools/credentials/oauth/finish_authorization.ts";
 import { answerBrowser } from "../gateway/tools/credentials/oauth/answer_browser.ts";
+import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
@@ -42,12 +43,13 @@ const endRequest = beginRequest.pick({ server: true });
 export function createMcpOAuthApp(config: Config, log: Logger): App {
   const { apiKeys, publicUrl, allowLoopback, allowedOrigins } = config;
   const sql = openIsolatePool(config.databaseUrl, OAUTH_FUNCTION);
+  const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
   const store = createConnectionStore(sql);
   const ports = { store, guardedFetch: createGuardedFetch({ allowLoopback }) };
 
   const fetch = createHttpHandler(
-    { methods: ["GET", "POST", "DELETE"], log, gate },
+    { methods: ["GET", "POST", "DELETE"], log, gate, ready },
     async (request) => {
       const path = new URL(request.url).pathname.split(`/${OAUTH_FUNCTION}`).at(-1) ?? "";
       const ofIssuer = request.method === "GET" ? answerForIssuer(request, path) : null;

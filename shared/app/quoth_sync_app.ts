@@ -16,6 +16,7 @@ import {
 } from "../servers/quoth/sync/receive_webhook.ts";
 import { isolateClock } from "../platform/isolate/clock.ts";
 import { createSqlTaskStore } from "../engine/worker/sql_task_store.ts";
+import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
@@ -41,6 +42,7 @@ const MAX_UNSIGNED_BYTES = 2 * WEBHOOK_LIMITS.bytes;
  */
 export function createQuothSyncApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
+  const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
   const receiving = createSqlReceivingStore(sql);
   const supervisor = createQuothSupervisor(config, sql, log);
@@ -79,7 +81,7 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
     const workerId = supervisor.wake();
     return answer ?? Response.json({ worker_id: workerId }, { status: 202 });
   };
-  const fetch = createHttpHandler({ methods: ["POST"], log }, (request) => {
+  const fetch = createHttpHandler({ methods: ["POST"], log, ready }, (request) => {
     // The budget of bodies limits webhooks: they mostly wait for their bodies.
     const isWebhook = request.headers.has(GITHUB_EVENT_HEADER);
     return isWebhook ? answerOne(request) : gate.admit(() => answerOne(request), request);

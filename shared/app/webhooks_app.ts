@@ -1,6 +1,7 @@
 import type { Config } from "../platform/config/env.ts";
 import { createHttpHandler } from "../platform/http/http_handler.ts";
 import { isolateClock } from "../platform/isolate/clock.ts";
+import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { runInBackground } from "../platform/isolate/run_in_background.ts";
 import type { Logger } from "../platform/log/logger.ts";
@@ -26,6 +27,7 @@ const IDLE_SECONDS = 0.35;
 export function createWebhooksApp(config: Config, log: Logger): App {
   const lifetime = createIsolateLifetime(config);
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
+  const ready = createReleaseCheck(sql, log);
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
   const ports = {
     store: createSqlMessageStore(sql, options),
@@ -50,7 +52,7 @@ export function createWebhooksApp(config: Config, log: Logger): App {
   });
   const guard = createWakeGuard(config.apiKeys, createSqlTaskStore(sql, options));
 
-  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
+  const fetch = createHttpHandler({ methods: ["POST"], log, ready }, async (request) => {
     await guard(request);
     return Response.json({ worker_id: supervisor.wake() }, { status: 202 });
   });

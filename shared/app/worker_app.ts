@@ -8,6 +8,7 @@ import { createSqlTaskStore } from "../engine/worker/sql_task_store.ts";
 import { createSupervisor } from "../engine/work/supervisor.ts";
 import { createTaskListener } from "../engine/worker/task_listener.ts";
 import { createTaskWorker } from "../engine/worker/task_worker.ts";
+import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
@@ -32,6 +33,7 @@ export function createWorkerApp(
   const lent = new LentConnection();
   const beside = ["caller", "listener"] as const;
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", beside, lent);
+  const ready = createReleaseCheck(sql, log);
   const store = createSqlTaskStore(sql, {
     leaseSeconds: config.worker.leaseSeconds,
     clock: isolateClock,
@@ -71,7 +73,7 @@ export function createWorkerApp(
     secretKey: serviceKeyOf(config.apiKeys.secretKeys),
   });
 
-  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
+  const fetch = createHttpHandler({ methods: ["POST"], log, ready }, async (request) => {
     await guard(request);
     const workerId = supervisor.wake();
     tryInBackground(announceProject(), {

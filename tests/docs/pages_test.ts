@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { dirname, join, normalize } from "node:path";
 import { ERROR_CODES, isErrorCode } from "../../shared/platform/errors/codes.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { readSources, SCHEMAS_FOLDER } from "../../scripts/release/read_sources.ts";
 
 const README_LINE_LIMIT = 150;
 /** What one reads in ten minutes. */
@@ -46,28 +47,19 @@ async function codePages(): Promise<string[]> {
   return ["ARCHITECTURE.md", ...await docsPages("docs/decisions")];
 }
 
-/** The paths that a page names as code; `…001200_claim.sql` is a migration. */
+/** The paths that a page names as code; `engine/claim.sql` is a source of the database. */
 function namedPaths(text: string): string[] {
   const words = [...text.matchAll(/`([^`\s]+)`|^ *([^\s`|]+\.(?:ts|sql))\b/gm)];
   return words.map(([, inline, listed]) => inline ?? listed ?? "")
-    .filter((word) => /^(shared|supabase|stack|tests|scripts|lab|console)\/[^<*{]*$|^…/.test(word));
-}
-
-async function migrations(): Promise<{ names: string[]; text: string }> {
-  const folder = join(PROJECT_ROOT, "supabase/migrations");
-  const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
-  const texts = names.map((name) => Deno.readTextFile(join(folder, name)));
-  return { names, text: (await Promise.all(texts)).join("\n") };
+    .map((word) => /^\w+\/\w+\.sql$/.test(word) ? `${SCHEMAS_FOLDER}/${word}` : word)
+    .filter((word) => /^(shared|supabase|stack|tests|scripts|lab|console)\/[^<*{]*$/.test(word));
 }
 
 Deno.test("every file that the architecture and the decisions name exists", async () => {
-  const { names } = await migrations();
   const missing: string[] = [];
   for (const page of await codePages()) {
     for (const path of namedPaths(await read(page))) {
-      const exists = path.startsWith("…")
-        ? names.some((name) => name.endsWith(path.slice(1)))
-        : await Deno.stat(join(PROJECT_ROOT, path)).then(() => true, () => false);
+      const exists = await Deno.stat(join(PROJECT_ROOT, path)).then(() => true, () => false);
       if (!exists) missing.push(`${page}: ${path}`);
     }
   }
@@ -75,7 +67,7 @@ Deno.test("every file that the architecture and the decisions name exists", asyn
 });
 
 Deno.test("every SQL function that the architecture and the decisions name exists", async () => {
-  const { text } = await migrations();
+  const text = (await readSources()).map(({ sql }) => sql).join("\n");
   const kinds = [...text.matchAll(/select private\.create_work_kind\(\s*(?:p_noun => )?'(\w+)'/g)]
     .flatMap(([, noun]) => [`start_${noun}s`, `hold_${noun}`, `renew_${noun}s`, `release_${noun}`]);
   const missing: string[] = [];

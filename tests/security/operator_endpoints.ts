@@ -6,6 +6,7 @@ export const OPERATOR_VIEWS = [
   "operator_dead_letters",
   "operator_maintenance_failures",
   "operator_queue_health",
+  "operator_releases",
   "operator_retiring_models",
   "operator_servers",
   "operator_stuck_tasks",

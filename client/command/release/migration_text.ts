@@ -23,11 +23,21 @@ where extname not in (select name from supaswarm_existing_extensions);
 drop table supaswarm_existing_extensions;
 `;
 
+/** The end of the release's own check, which refuses the whole migration. */
+const END_OF_PREFLIGHT = "$preflight$;\n";
+
 /** The migration of a release for a project. */
 export function migrationText(migration: string, names: ChosenNames): string {
+  const end = migration.indexOf(END_OF_PREFLIGHT) + END_OF_PREFLIGHT.length;
   const schema = names.schema === "public" ? [] : [CREATE_SCHEMA];
   return fillNames(
-    [...schema, NOTE_EXTENSIONS, migration, RECORD_EXTENSIONS].join("\n"),
+    [
+      migration.slice(0, end),
+      ...schema,
+      NOTE_EXTENSIONS,
+      migration.slice(end),
+      RECORD_EXTENSIONS,
+    ].join("\n"),
     names,
   );
 }

@@ -1180,6 +1180,14 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_releases": {
+                  Row: {
+                    "installed_at": string | null,"version": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_retiring_models": {
                   Row: {
                     "model": string | null,"provider": string | null,"retires_on": string | null,"used_by": (string)[] | null
@@ -1411,6 +1419,9 @@ isOneToOne: false
                            },
 "rotate_webhook_secret":
 { Args: { "p_secret"?: string,"p_webhook_id": string }; Returns: string
+                           },
+"schema_version":
+{ Args: Record<PropertyKey, never>; Returns: string
                            },
 "search_documents":
 { Args: { "p_embedder"?: string,"p_limit"?: number,"p_path_prefix"?: string,"p_per_document"?: number,"p_project_id": string,"p_query": string,"p_query_embedding"?: string }; Returns: {

@@ -98,6 +98,10 @@ export const ERROR_CODES = {
   ),
   CONFIG_INVALID: tool(500, "Correct the setting that the message names."),
   ENDPOINT_BUSY: rateLimited(503, "Send the request again in a few seconds."),
+  SCHEMA_OUTDATED: transport(
+    503,
+    "Apply the migrations of the functions' release: supabase db push.",
+  ),
   DATABASE_UNAVAILABLE: transport(503, "Try again in a moment."),
   DATABASE_REFUSED: tool(409, "Name a database that belongs to no Supabase project."),
 

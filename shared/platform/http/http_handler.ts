@@ -25,6 +25,8 @@ export interface HttpOptions {
   readonly methods: readonly string[];
   /** Refuses requests that the isolate has no CPU for. @default all requests start */
   readonly gate?: RequestGate;
+  /** Runs before the handler; throws a `SwarmError` while the function cannot serve requests. */
+  readonly ready?: () => Promise<void>;
   readonly log: Logger;
 }
 
@@ -52,7 +54,10 @@ export function createHttpHandler(
   async function answer(request: Request, context: HttpContext): Promise<Response> {
     try {
       checkMethod(request, options.methods);
-      const run = () => handle(request, context);
+      const run = async () => {
+        await options.ready?.();
+        return await handle(request, context);
+      };
       return await (options.gate?.admit(run, request) ?? run());
     } catch (error) {
       return errorResponse(error, { log: options.log, requestId: context.requestId });

@@ -43,6 +43,12 @@ export const LOG_EVENTS = {
     fields: ["code", "message", "hint"],
     action: "Follow the hint, mostly an environment variable, and deploy again.",
   },
+  "function.outdated": {
+    levels: ["warn"],
+    happened: "The database has a newer release than the function, which goes on.",
+    fields: ["database", "function"],
+    action: "Deploy the functions of the database's release.",
+  },
   "isolate.stray_error": {
     levels: ["error"],
     happened: "An error was caught that belongs to no request or task. The isolate goes on.",

@@ -17,7 +17,7 @@ select set_eq(
       'delete from cron.job_run_details where end_time < now() - interval ''1 day'''),
     ('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()'),
     ('supaswarm-delete-syncs', '43 3 * * *', 'select private.delete_old_syncs()'),
-    ('quoth-finish-switches', '* * * * *', 'select private.finish_switches()')$$,
+    ('supaswarm-quoth-finish-switches', '* * * * *', 'select private.finish_switches()')$$,
   'cron runs every maintenance job, including retention'
 );
 

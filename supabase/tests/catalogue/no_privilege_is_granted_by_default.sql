@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(16);
+select plan(15);
 
 create temp view own_schema as select oid, nspname from pg_namespace where nspname in ('public', 'private');
 create temp view own_relation as
@@ -90,11 +90,6 @@ select is_empty(
       and has_table_privilege(client.name, own_relation.oid, 'truncate, references, trigger')$$,
   'clients hold none of the platform''s default privileges'
 );
-select ok(
-  to_regclass('private.default_privileges') is null,
-  'the migrations restored the default privileges that they changed'
-);
-
 create function public.made_by_the_project() returns void language sql as '';
 select ok(
   has_function_privilege('authenticated', 'public.made_by_the_project()', 'execute'),

@@ -1,0 +1,305 @@
+-- The transcript is the checkpoint: a step is written as started before it runs, and as ended afterwards.
+
+create function private.record_data_flows(p_master_task_id uuid, p_data_flows jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  update private.job_totals as total
+  set data_flows = array(
+    select distinct flow from unnest(
+      total.data_flows || array(select jsonb_array_elements_text(p_data_flows))
+    ) as flow
+  )
+  where total.master_task_id = p_master_task_id
+    and not to_jsonb(total.data_flows) @> p_data_flows;
+end;
+$$;
+comment on function private.record_data_flows(uuid, jsonb) is
+  'Records the data flows of a called tool for the whole job, because the result of a subtask carries the data that it read.';
+revoke all on function private.record_data_flows(uuid, jsonb) from public;
+
+create function private.start_steps(p_task public.tasks, p_steps jsonb)
+returns private.task_event[]
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_step record;
+  v_budget jsonb := p_task.budget;
+  v_max_steps numeric;
+  v_events private.task_event[] := '{}'::private.task_event[];
+begin
+  if jsonb_array_length(p_steps) = 0 then
+    return v_events;
+  end if;
+  if p_task.parent_id is not null then
+    select budget into v_budget from public.tasks where id = p_task.master_task_id;
+  end if;
+  v_max_steps := private.cap(v_budget, 'max_steps', 1000);
+  for v_step in
+    select * from jsonb_to_recordset(p_steps) as step (seq int, kind text, name text, call_id text, input jsonb)
+    order by seq
+  loop
+    if v_step.seq > v_max_steps then
+      perform private.raise_error('STEPS_EXCEEDED',
+        format('Cannot continue task %s: it has used all of its %s steps', p_task.id, v_max_steps),
+        'Create the task with a larger max_steps in its budget, or split the work into subtasks.');
+    end if;
+    if v_step.kind = 'model' then
+      perform private.assert_budget_allows_model_call(p_task);
+    end if;
+    insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, idempotency_key, epoch)
+    values (
+      p_task.id, v_step.seq, v_step.kind, 'started', v_step.name, v_step.call_id, v_step.input,
+      p_task.id || ':' || v_step.seq, p_task.epoch
+    )
+    on conflict (task_id, seq) do nothing;
+    if found and v_step.input -> 'data_flows' <> '[]' then
+      perform private.record_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
+    end if;
+    if found and v_step.kind in ('model', 'tool', 'guardrail') then
+      v_events := array_append(v_events, row(case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
+        'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
+        'server', v_step.input -> 'server', 'arguments', v_step.input -> 'arguments',
+        'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
+        'guardrail', v_step.input -> 'stage'
+      ))::private.task_event);
+    end if;
+  end loop;
+  return v_events;
+end;
+$$;
+comment on function private.start_steps(public.tasks, jsonb) is
+  'Writes intents [{seq, kind, name, call_id, input}] and returns their events for emit_events(). Existing rows are not changed. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
+revoke all on function private.start_steps(public.tasks, jsonb) from public;
+
+create function private.step_ended_event(p_kind text, p_name text, p_state text)
+returns text
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case
+    when p_kind = 'model' then 'model.completed'
+    when p_kind in ('tool', 'guardrail') then case p_state when 'done' then 'tool.completed' else 'tool.failed' end
+    when p_state = 'done' and p_name = 'load_skill' then 'skill.loaded'
+    when p_state = 'done' and p_name = 'save_intermediate_data' then 'data.saved'
+    when p_state = 'failed' then 'tool.failed'
+  end;
+end;
+$$;
+comment on function private.step_ended_event(text, text, text) is
+  'The event for a step that ended, or null when another function emits it.';
+revoke all on function private.step_ended_event(text, text, text) from public;
+
+create function private.stored_by_step(p_kind text, p_output jsonb, p_storage_path text)
+returns table (path text, byte_count bigint)
+language sql
+immutable
+set search_path = ''
+as $$
+  select p_storage_path, (p_output ->> 'bytes')::bigint
+  where p_storage_path is not null
+  union all
+  -- Only tool steps: other steps may repeat the files that a tool returned.
+  select file ->> 'path', (file ->> 'bytes')::bigint
+  from jsonb_array_elements(case when p_kind = 'tool' then p_output -> 'files' end) as file;
+$$;
+comment on function private.stored_by_step(text, jsonb, text) is
+  'The objects that a step stored: a large value, and the files [{path, media_type, bytes}] that a tool returned.';
+revoke all on function private.stored_by_step(text, jsonb, text) from public;
+
+create function private.end_steps(p_task public.tasks, p_steps jsonb)
+returns private.task_event[]
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_step record;
+  v_type text;
+  v_is_skill boolean;
+  v_has_files boolean;
+  v_events private.task_event[] := '{}'::private.task_event[];
+begin
+  for v_step in
+    select *
+    from jsonb_to_recordset(p_steps) as step (
+      seq int, kind text, state text, name text, call_id text, input jsonb, output jsonb,
+      usage jsonb, data jsonb, storage_path text
+    )
+    order by seq
+  loop
+    v_is_skill := v_step.kind = 'system' and v_step.name = 'load_skill' and v_step.state = 'done';
+    insert into public.task_steps as stored (
+      task_id, seq, kind, state, name, call_id, input, output, usage, idempotency_key, epoch, ended_at
+    )
+    values (
+      p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input,
+      -- The text of a skill is visible to its authors, not to the owners of tasks.
+      case when v_is_skill then v_step.output - 'text' else coalesce(v_step.output, 'null') end,
+      v_step.usage, p_task.id || ':' || v_step.seq, p_task.epoch,
+      clock_timestamp()
+    )
+    on conflict (task_id, seq) do update
+    set state = excluded.state,
+        output = excluded.output,
+        usage = excluded.usage,
+        epoch = excluded.epoch,
+        ended_at = excluded.ended_at,
+        -- A call whose prompt was too long may have become a summary, or may have omitted more.
+        input = case stored.kind when 'model' then excluded.input else stored.input end
+    where stored.state = 'started';
+    -- A step that has ended keeps its first result.
+    continue when not found;
+    if v_is_skill then
+      insert into private.hidden_step_outputs (task_id, seq, output)
+      values (p_task.id, v_step.seq, v_step.output);
+    end if;
+
+    if v_step.kind = 'model' and v_step.output -> 'provider_tool_calls' @> '[{"name": "web_search"}]' then
+      perform private.record_data_flows(p_task.master_task_id, '["reads_outside"]');
+    end if;
+    if v_step.usage is not null then
+      perform private.record_usage(v_step.usage || jsonb_build_object(
+        'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug));
+    end if;
+    v_has_files := v_step.kind = 'tool' and v_step.output ? 'files';
+    if v_step.data is not null or v_step.storage_path is not null or v_has_files then
+      update public.tasks
+      set intermediate_data = intermediate_data || coalesce(v_step.data, '{}'),
+          storage_paths = storage_paths || array(
+            select path from private.stored_by_step(v_step.kind, v_step.output, v_step.storage_path)
+            where path <> all (storage_paths)
+          )
+      where id = p_task.id;
+      perform private.record_stored(p_task, 'data:' || entry.key, octet_length(entry.value::text))
+      from jsonb_each(coalesce(v_step.data, '{}')) as entry;
+      perform private.record_stored(p_task, stored.path, stored.byte_count)
+      from private.stored_by_step(v_step.kind, v_step.output, v_step.storage_path) as stored;
+    end if;
+    v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
+    if v_type is not null then
+      v_events := array_append(v_events, row(v_type, jsonb_build_object(
+        'step_seq', v_step.seq,
+        'name', v_step.name,
+        'call_id', v_step.call_id,
+        'left_out', v_step.input -> 'left_out',
+        'guardrail', case v_step.kind when 'guardrail' then v_step.input -> 'stage' end,
+        'summarizes_through', v_step.input -> 'summarizes_through',
+        'text', case when not v_is_skill then v_step.output -> 'text' end,
+        'reasoning', v_step.output -> 'reasoning',
+        'tool_calls', v_step.output -> 'tool_calls',
+        'provider_tool_calls', v_step.output -> 'provider_tool_calls',
+        'error_code', v_step.output -> 'error_code',
+        'skill_id', v_step.output -> 'skill_id',
+        'key', v_step.output -> 'key',
+        'storage_path', v_step.storage_path,
+        'files', case when v_has_files then v_step.output -> 'files' end,
+        'usage', v_step.usage
+      ))::private.task_event);
+    end if;
+  end loop;
+  return v_events;
+end;
+$$;
+comment on function private.end_steps(public.tasks, jsonb) is
+  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], records their usage, data and files, and returns their events for emit_events().';
+revoke all on function private.end_steps(public.tasks, jsonb) from public;
+
+create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
+returns table (seq int, state text, output jsonb)
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
+begin
+  perform private.emit_events(v_task.id, v_task.master_task_id, private.start_steps(v_task, p_steps));
+  perform private.debit_job(v_task.master_task_id, v_task.created_by, pg_column_size(p_steps));
+  return query
+    select step.seq, step.state, coalesce(hidden.output, step.output)
+    from public.task_steps as step
+    left join private.hidden_step_outputs as hidden on hidden.task_id = step.task_id and hidden.seq = step.seq
+    join jsonb_to_recordset(p_steps) as intent (seq int) on intent.seq = step.seq
+    where step.task_id = p_task_id
+    order by step.seq;
+end;
+$$;
+comment on function private.begin_steps(uuid, bigint, int, jsonb) is
+  'Writes intents and returns the stored steps. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
+revoke all on function private.begin_steps(uuid, bigint, int, jsonb) from public;
+
+create function private.begin_again(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_seqs jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform private.hold_task(p_task_id, p_epoch, p_lease_seconds);
+  update public.task_steps as step
+  set epoch = p_epoch, started_at = clock_timestamp()
+  where step.task_id = p_task_id
+    and step.state = 'started'
+    and step.epoch <> p_epoch
+    and p_seqs @> to_jsonb(step.seq);
+end;
+$$;
+comment on function private.begin_again(uuid, bigint, int, jsonb) is
+  'Records that started steps [seq] run again with an approval. This uses the approval up: if this worker dies too, the approval cannot be used again. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.begin_again(uuid, bigint, int, jsonb) from public;
+
+create function private.record_progress(p_task public.tasks, p_goes_on boolean)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  -- The caller has locked the row that it passes.
+  if p_task.deliveries <= 1
+    and not p_task.works_alone
+    and not (p_goes_on and (p_task.attempts > 0 or p_task.rate_limit_waits > 0))
+  then
+    return;
+  end if;
+  update public.tasks
+  set deliveries = 1,
+      works_alone = false,
+      attempts = case when p_goes_on then 0 else attempts end,
+      failing_since = case when p_goes_on then null else failing_since end,
+      rate_limit_waits = case when p_goes_on then 0 else rate_limit_waits end
+  where id = p_task.id;
+end;
+$$;
+comment on function private.record_progress(public.tasks, boolean) is
+  'Resets the counters of a task after a step ended: its earlier deliveries were not a crash loop. When the next step begins (p_goes_on), it begins with all its attempts. A step that has ended never runs again, so the resets are bounded by the number of steps.';
+revoke all on function private.record_progress(public.tasks, boolean) from public;
+
+create function private.record_steps(
+  p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb, p_next jsonb default '[]'
+)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
+  v_events private.task_event[] := private.end_steps(v_task, p_steps);
+begin
+  if jsonb_array_length(p_steps) > 0 then
+    perform private.record_progress(v_task, jsonb_array_length(p_next) > 0);
+  end if;
+  if v_task.cancel_requested_at is null then
+    v_events := v_events || private.start_steps(v_task, p_next);
+  end if;
+  perform private.emit_events(v_task.id, v_task.master_task_id, v_events);
+  perform private.debit_job(v_task.master_task_id, v_task.created_by,
+    pg_column_size(p_steps) + coalesce(pg_column_size(p_next), 0) + coalesce(pg_column_size(v_events), 0));
+  return v_task.cancel_requested_at is not null;
+end;
+$$;
+comment on function private.record_steps(uuid, bigint, int, jsonb, jsonb) is
+  'The checkpoint: stores results and the next intents in one transaction. Returns true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
+revoke all on function private.record_steps(uuid, bigint, int, jsonb, jsonb) from public;

@@ -1,0 +1,301 @@
+-- Claims: the next tasks get a lease and a new epoch.
+--
+-- Owners take turns, so that an owner with ten thousand waiting tasks does not delay an owner with ten, whatever
+-- their priorities: priority only orders the tasks of one owner. Every read is an index probe. Its cost depends
+-- on how many owners wait, up to a bound, and not on how many tasks wait.
+
+create function private.last_owner_waiting()
+returns uuid
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  -- A value, because an index cannot be searched for a volatile function.
+  v_now constant timestamptz := clock_timestamp();
+begin
+  -- Not exists(): without the order, a plan may read entries of ended tasks that an old snapshot keeps.
+  if (
+    select run_after from public.tasks
+    where status = 'pending' and run_after is not null and run_after <= v_now order by run_after limit 1
+  ) is not null then
+    update public.tasks set run_after = null where id in (
+      select id from public.tasks
+      where status = 'pending' and run_after is not null and run_after <= v_now
+      order by run_after limit 200 for no key update skip locked
+    );
+  end if;
+  return (
+    select owner_key from public.tasks where status = 'pending' and run_after is null order by owner_key desc limit 1
+  );
+end;
+$$;
+comment on function private.last_owner_waiting() is
+  'Puts delayed tasks that are due into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
+revoke all on function private.last_owner_waiting() from public;
+
+create function private.owners_in_turn(p_limit int, p_of_users boolean)
+returns table (owner_key uuid, running_count int, room_count int)
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_max_owners constant int := 200;
+  -- Owners with more running tasks than this get equal turns.
+  v_max_counted constant int := 200;
+  v_least constant uuid := uuid '00000000-0000-0000-0000-000000000000';
+  -- A random start, so that every owner has a chance when more owners wait than are read.
+  v_start constant uuid := case when p_of_users then gen_random_uuid() else v_least end;
+begin
+  return query
+    with recursive waiting as (
+      select arm.half, 1 as place, first.owner_key, first.created_by
+      from (values (1, v_start), (2, v_least)) as arm (half, from_key)
+      cross join lateral (
+        select task.owner_key, task.created_by from public.tasks as task
+        where task.status = 'pending' and task.run_after is null and task.owner_key >= arm.from_key
+        order by task.owner_key limit 1
+      ) as first
+      where arm.half = 1 or first.owner_key < v_start
+      union all
+      select waiting.half, waiting.place + 1, following.owner_key, following.created_by
+      from waiting
+      cross join lateral (
+        select task.owner_key, task.created_by from public.tasks as task
+        where task.status = 'pending' and task.run_after is null and task.owner_key > waiting.owner_key
+        order by task.owner_key limit 1
+      ) as following
+      where p_of_users and waiting.place < v_max_owners and (waiting.half = 1 or following.owner_key < v_start)
+    )
+    select waiting.owner_key, busy.running_count,
+      least(p_limit, allowed.max_running - busy.running_count)::int
+    from waiting
+    cross join lateral (
+      select private.quota('running_tasks', waiting.created_by) as max_running offset 0
+    ) as allowed
+    cross join lateral (
+      select count(*)::int as running_count
+      from (
+        select from public.tasks as task where task.status = 'running' and task.owner_key = waiting.owner_key
+        limit coalesce(allowed.max_running, v_max_counted)
+      ) as running
+    ) as busy
+    where (p_of_users or waiting.created_by is null)
+      and busy.running_count < coalesce(allowed.max_running, 2147483647)
+    -- p_limit owners are enough: the first task of each comes before the second task of any other.
+    order by busy.running_count, random()
+    limit p_limit;
+end;
+$$;
+comment on function private.owners_in_turn(int, boolean) is
+  'Up to p_limit owners with waiting tasks, those with the fewest running tasks first, and how many more each may have. Without p_of_users only the service.';
+revoke all on function private.owners_in_turn(int, boolean) from public;
+
+create function private.line_of_owner(p_owner_key uuid, p_limit int, p_is_idle boolean, p_has_key_limits boolean)
+returns table (task_id uuid, works_alone boolean, rank int)
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_max_keys constant int := 100;
+  v_start constant text := md5(random()::text);
+begin
+  if not p_has_key_limits then
+    return query
+      select task.id, task.works_alone, array_position(array['high', 'normal', 'low'], task.priority)
+      from public.tasks as task
+      where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+        and (p_is_idle or not task.works_alone)
+      order by array_position(array['high', 'normal', 'low'], task.priority), task.id
+      limit p_limit;
+    return;
+  end if;
+  return query
+    with recursive line as (
+      select arm.half, 1 as place, first.digest
+      from (values (1, v_start), (2, '')) as arm (half, from_digest)
+      cross join lateral (
+        select coalesce(md5(task.concurrency_key), '') as digest from public.tasks as task
+        where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+          and coalesce(md5(task.concurrency_key), '') >= arm.from_digest
+        order by coalesce(md5(task.concurrency_key), '') limit 1
+      ) as first
+      where arm.half = 1 or first.digest < v_start
+      union all
+      select line.half, line.place + 1, following.digest
+      from line
+      cross join lateral (
+        select coalesce(md5(task.concurrency_key), '') as digest from public.tasks as task
+        where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+          and coalesce(md5(task.concurrency_key), '') > line.digest
+        order by coalesce(md5(task.concurrency_key), '') limit 1
+      ) as following
+      where line.place < v_max_keys and (line.half = 1 or following.digest < v_start)
+    ),
+    busy as materialized (
+      select md5(task.concurrency_key) as digest, count(*) as running_count
+      from public.tasks as task
+      where task.status = 'running' and task.owner_key = p_owner_key and task.concurrency_key is not null
+      group by 1
+    ),
+    -- A key without room is not read, however long its line is.
+    room as materialized (
+      select line.digest,
+        least(p_limit, coalesce(own.max_running, usual.max_running) - coalesce(busy.running_count, 0)) as room_count
+      from line
+      left join busy on busy.digest = line.digest
+      left join private.concurrency_limits as own on md5(own.concurrency_key) = line.digest and own.concurrency_key <> '*'
+      left join private.concurrency_limits as usual on usual.concurrency_key = '*' and line.digest <> ''
+    )
+    select candidate.id, candidate.works_alone, candidate.rank
+    from room
+    cross join lateral (
+      select task.id, task.works_alone, array_position(array['high', 'normal', 'low'], task.priority) as rank
+      from public.tasks as task
+      where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+        and coalesce(md5(task.concurrency_key), '') = room.digest
+        and (p_is_idle or not task.works_alone)
+      order by array_position(array['high', 'normal', 'low'], task.priority), task.id
+      limit greatest(room.room_count, 0)
+    ) as candidate
+    order by candidate.rank, candidate.id
+    limit p_limit;
+end;
+$$;
+comment on function private.line_of_owner(uuid, int, boolean, boolean) is
+  'The first waiting tasks of an owner, by priority and age; with p_has_key_limits those whose concurrency keys are below their limits.';
+revoke all on function private.line_of_owner(uuid, int, boolean, boolean) from public;
+
+create function private.next_tasks(p_limit int, p_is_idle boolean, p_of_users boolean, p_has_key_limits boolean)
+returns setof uuid
+language plpgsql
+set search_path = ''
+-- The plan must follow the indexes, whatever the planner estimates for a growing table.
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  -- Claims of users' tasks come one at a time; others look at the same tasks, so they need more of them.
+  v_wanted constant int := case when p_of_users then p_limit else 4 * p_limit end;
+  v_turn constant uuid[] := array(
+    select task.id
+    from private.owners_in_turn(v_wanted, p_of_users) as owner
+    cross join lateral private.line_of_owner(owner.owner_key, owner.room_count, p_is_idle, p_has_key_limits)
+      with ordinality as task (id, works_alone, rank, place)
+    -- The owner with the fewest running tasks comes first. Ties are random, weighted by priority. If priority
+    -- decided ties, an owner that marks everything urgent would always win.
+    order by task.works_alone desc, owner.running_count + task.place, random() * task.rank
+    limit v_wanted
+  );
+begin
+  return query
+    select task.id from public.tasks as task
+    where task.id = any (v_turn)
+      -- "is true", so that no index of the statuses is read.
+      and (task.status = 'pending') is true and task.cancel_requested_at is null and task.deliveries < task.max_deliveries
+    order by array_position(v_turn, task.id)
+    limit p_limit
+    for no key update skip locked;
+end;
+$$;
+comment on function private.next_tasks(int, boolean, boolean, boolean) is
+  'Locks up to p_limit waiting tasks that run next: in turn among owners, by priority and age within each, within quotas and concurrency_limits. Tasks with works_alone come first, and only with p_is_idle. Without p_of_users only tasks of the service, which have no quota.';
+revoke all on function private.next_tasks(int, boolean, boolean, boolean) from public;
+
+create function private.claim_tasks(p_worker_id text, p_limit int, p_lease_seconds int, p_is_idle boolean default true)
+returns table (task_id uuid, epoch bigint, context json)
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_least constant uuid := uuid '00000000-0000-0000-0000-000000000000';
+  v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
+  v_last_owner constant uuid := private.last_owner_waiting();
+  v_of_users constant boolean := v_has_key_limits or v_last_owner > v_least;
+  v_ids uuid[] := array[]::uuid[];
+  v_new_ids uuid[];
+  v_tasks public.tasks[];
+begin
+  -- A claim that a crash of the server undoes is made again, with a later epoch, so its commit need not wait for
+  -- the disk. The first write that something outside the database follows waits, except for a model call.
+  perform set_config('synchronous_commit', 'off', true);
+  if v_last_owner is not null and p_limit > 0 then
+    if v_of_users then
+      -- One claim at a time: two that count concurrently would both start the last task that a limit allows. A
+      -- claim without the lock ignores tasks that users create meanwhile; the next claim finds them.
+      perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
+    end if;
+    v_ids := array(select private.next_tasks(p_limit, p_is_idle, v_of_users, v_has_key_limits));
+  end if;
+  if cardinality(v_ids) < p_limit then
+    perform private.open_wake_gate('supaswarm_tasks');
+  end if;
+  if cardinality(v_ids) = 0 then
+    return;
+  end if;
+  if (select task.works_alone from public.tasks as task where task.id = v_ids[1]) then
+    v_ids := v_ids[1:1];
+  end if;
+
+  v_new_ids := array(select task.id from public.tasks as task where task.id = any (v_ids) and task.epoch = 0);
+  v_tasks := array(
+    select started
+    from private.start_tasks(v_ids, p_worker_id, p_lease_seconds) as started
+    order by array_position(v_ids, started.id)
+  );
+  with begun as (
+    insert into public.task_steps (task_id, seq, kind, state, name, idempotency_key, epoch)
+    select task.id, 1, 'model', 'started', coalesce(agent.model, provider.default_model), task.id || ':1', task.epoch
+    from unnest(v_tasks) as task
+    join public.agents as agent on agent.id = task.agent_id
+    join public.llm_providers as provider on provider.id = agent.provider_id
+    where provider.is_active
+      -- A job with a budget is left to the worker, which can report a refusal to the task.
+      and case
+        when task.parent_id is null then task.budget
+        else (select master.budget from public.tasks as master where master.id = task.master_task_id)
+      end is null
+      and not exists (select from public.task_steps as step where step.task_id = task.id)
+    returning task_steps.task_id, name
+  )
+  insert into public.task_events (task_id, master_task_id, type, payload)
+  select task.id, task.master_task_id, event.type, event.payload
+  from unnest(v_tasks) with ordinality as task
+  left join begun on begun.task_id = task.id
+  cross join lateral (
+    values
+      (
+        1, case when task.id = any (v_new_ids) then 'task.started' else 'task.resumed' end,
+        jsonb_build_object('worker_id', p_worker_id, 'epoch', task.epoch, 'deliveries', task.deliveries)
+      ),
+      (2, 'model.started', jsonb_strip_nulls(jsonb_build_object('step_seq', 1, 'name', begun.name)))
+  ) as event (place, type, payload)
+  where event.place = 1 or begun.task_id is not null
+  order by task.ordinality, event.place;
+  return query select * from private.task_contexts(v_tasks);
+end;
+$$;
+comment on function private.claim_tasks(text, int, int, boolean) is
+  'Claims up to p_limit tasks for a worker, each with a lease of p_lease_seconds and a new epoch, and writes their first steps, which are always model calls. With p_is_idle, which says that the worker runs nothing and has most of its lifetime left, it may be given one task with works_alone, and then nothing else. Called by workers.';
+revoke all on function private.claim_tasks(text, int, int, boolean) from public;

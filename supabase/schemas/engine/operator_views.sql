@@ -1,0 +1,265 @@
+-- Views for operators, readable over the REST API with the secret key and by a dashboard.
+
+create view public.queue_health with (security_invoker = true) as
+  select
+    line.priority,
+    count(*) filter (where task.status = 'pending' and not due.is_later) as waiting_count,
+    coalesce(extract(epoch from clock_timestamp() - min(due.since)
+      filter (where task.status = 'pending' and not due.is_later)), 0)::numeric(12, 3) as oldest_wait_seconds,
+    count(*) filter (where task.status = 'pending' and due.is_later) as delayed_count,
+    count(*) filter (where task.status = 'running') as running_count,
+    count(*) filter (where task.lease_expires_at <= clock_timestamp()) as expired_lease_count,
+    count(*) filter (where task.status = 'pending_subtask') as waiting_for_subtasks_count,
+    count(*) filter (where task.status = 'needs_human_review') as waiting_for_review_count,
+    (
+      select count(*) from private.workers as worker
+      where worker.stopped_at is null and worker.seen_at > clock_timestamp() - interval '1 minute'
+    ) as live_worker_count
+  from (values ('high'), ('normal'), ('low')) as line (priority)
+  left join public.tasks as task
+    on task.priority = line.priority
+    and task.status in ('pending', 'running', 'pending_subtask', 'needs_human_review')
+  left join lateral (
+    select coalesce(task.run_after, task.updated_at) as since,
+      coalesce(task.run_after > clock_timestamp(), false) as is_later
+  ) as due on true
+  group by line.priority;
+revoke all on public.queue_health from anon, authenticated, service_role;
+comment on view public.queue_health is
+  'One row per priority: how many tasks wait and for how long, how many run, and on how many workers. For the service.';
+
+create view public.stuck_tasks with (security_invoker = true) as
+  with suspect as (
+    select task.*,
+      progress.at as progressed_at,
+      case
+        when task.status = 'running' and task.lease_expires_at <= clock_timestamp() - interval '1 minute'
+          then 'lease_expired'
+        when progress.at <= clock_timestamp() - interval '15 minutes'
+          then 'no_progress'
+        when task.status = 'pending'
+          and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '5 minutes'
+          then 'not_claimed'
+        when task.status = 'pending_subtask' and not exists (
+          select from public.tasks as child where child.parent_id = task.id and child.finished_at is null
+        )
+          then 'nothing_to_wait_for'
+        when task.status = 'needs_human_review' and task.updated_at <= clock_timestamp() - interval '1 day'
+          then 'review_unanswered'
+      end as reason
+    from public.tasks as task
+    -- Use the last event, because a heartbeat also updates the task; claims and steps emit events.
+    left join lateral (
+      select coalesce(
+        (select event.at from public.task_events as event where event.task_id = task.id order by event.id desc limit 1),
+        task.started_at
+      ) as at
+      where task.status = 'running'
+    ) as progress on true
+    where task.status in ('pending', 'running', 'pending_subtask', 'needs_human_review')
+  )
+  select id as task_id, master_task_id, created_by, agent_slug, status, reason,
+    case reason
+      when 'lease_expired' then lease_expires_at
+      when 'no_progress' then progressed_at
+      else coalesce(run_after, updated_at)
+    end as since,
+    worker_id, attempts, deliveries
+  from suspect
+  where reason is not null;
+revoke all on public.stuck_tasks from anon, authenticated, service_role;
+comment on view public.stuck_tasks is
+  'Tasks that have waited longer than they should, and why. The reconciler repairs lease_expired and nothing_to_wait_for; rows that remain indicate a fault. For the service.';
+
+create view public.maintenance_failures with (security_invoker = true) as
+  select failure.routine, failure.failure_count, failure.last_row_id, failure.last_error_code, failure.last_error_message,
+    failure.first_failed_at, failure.last_failed_at
+  from private.maintenance_failures as failure
+  order by failure.last_failed_at desc;
+revoke all on public.maintenance_failures from anon, authenticated, service_role;
+comment on view public.maintenance_failures is
+  'Repairs and other routines of cron that failed in the last seven days, how often, and the last error. last_row_id is what could not be handled; the rows beside it were. For the service.';
+
+create view public.agent_usage with (security_invoker = true) as
+  select
+    date_trunc('day', usage.created_at, 'UTC')::date as day,
+    usage.agent_slug,
+    provider.name as provider,
+    usage.model,
+    usage.key_source,
+    count(*) as call_count,
+    count(distinct usage.task_id) as task_count,
+    sum(usage.input_tokens)::bigint as input_tokens,
+    sum(usage.cached_input_tokens)::bigint as cached_input_tokens,
+    sum(usage.output_tokens)::bigint as output_tokens,
+    sum(usage.cost_micro_usd)::bigint as cost_micro_usd,
+    count(*) filter (where usage.cost_micro_usd is null) as unpriced_call_count,
+    count(*) filter (where usage.execution_id is not null) as call_count_in_tools,
+    (sum(usage.cost_micro_usd) filter (where usage.execution_id is not null))::bigint as cost_in_tools_micro_usd
+  from public.usage_events as usage
+  left join public.llm_providers as provider on provider.id = usage.provider_id
+  group by 1, 2, 3, 4, 5;
+revoke all on public.agent_usage from anon, authenticated, service_role;
+comment on view public.agent_usage is
+  'Model calls, tokens and cost by UTC day, agent, model and key source: the agent''s own calls and the calls inside the tools that it called, with the latter also shown separately. Users see their own, the service all.';
+
+create view public.job_usage with (security_invoker = true) as
+  select
+    task.master_task_id,
+    task.created_by,
+    count(*) as task_count,
+    sum(task.input_tokens)::bigint as input_tokens,
+    sum(task.output_tokens)::bigint as output_tokens,
+    sum(task.cost_micro_usd)::bigint as cost_micro_usd
+  from public.tasks as task
+  group by task.master_task_id, task.created_by;
+revoke all on public.job_usage from anon, authenticated, service_role;
+comment on view public.job_usage is
+  'Tasks, tokens and cost of each job, which its budget limits: the model calls of its agents and those inside their tools. The cost is null when no model with a price was called. Users see their own, the service all.';
+
+create view public.tool_call_costs with (security_invoker = true) as
+  select
+    execution.id as execution_id,
+    execution.created_at as called_at,
+    execution.user_id,
+    execution.agent_id,
+    execution.task_id,
+    execution.mcp_name,
+    execution.tool_name,
+    execution.tool_version,
+    execution.status,
+    execution.attempt,
+    execution.execution_time_ms,
+    coalesce(inside.model_call_count, 0) as model_call_count,
+    inside.cost_micro_usd,
+    coalesce(inside.unpriced_model_call_count, 0) as unpriced_model_call_count,
+    asking.cost_micro_usd as agent_cost_micro_usd
+  from public.mcp_executions as execution
+  left join (
+    select
+      usage.execution_id,
+      count(*) as model_call_count,
+      sum(usage.cost_micro_usd) as cost_micro_usd,
+      count(*) filter (where usage.cost_micro_usd is null) as unpriced_model_call_count
+    from public.usage_events as usage
+    where usage.execution_id is not null
+    group by usage.execution_id
+  ) as inside on inside.execution_id = execution.id
+  left join lateral (
+    select usage.cost_micro_usd / turn.call_count as cost_micro_usd
+    from (
+      select step.task_id, step.seq, case
+        when jsonb_typeof(step.output -> 'tool_calls') = 'array'
+          then greatest(1, jsonb_array_length(step.output -> 'tool_calls'))
+        else 1
+      end as call_count
+      from public.task_steps as step
+      where step.task_id = execution.task_id and step.seq < execution.step_seq and step.kind = 'model'
+      order by step.seq desc
+      limit 1
+    ) as turn
+    join public.usage_events as usage
+      on usage.task_id = turn.task_id and usage.step_seq = turn.seq and usage.execution_id is null
+  ) as asking on true;
+revoke all on public.tool_call_costs from anon, authenticated, service_role;
+comment on view public.tool_call_costs is
+  'Tool calls with their cost: the model calls inside the tool (cost_micro_usd), and the turn in which the agent''s own model requested it, divided evenly among the calls of that turn (agent_cost_micro_usd). Null: no such model call, or none with a price. Users see their own, the service all.';
+
+create view public.tool_usage with (security_invoker = true) as
+  with called as (
+    select
+      date_trunc('day', call.called_at, 'UTC')::date as day,
+      call.mcp_name,
+      call.tool_name,
+      call.tool_version,
+      call.status,
+      exists (
+        select from public.mcp_failures as failure
+        where failure.execution_id = call.execution_id and failure.error_code = 'TOOL_CANCELLED'
+      ) as is_cancelled,
+      call.execution_time_ms,
+      feedback.rating,
+      feedback.rating_score,
+      call.model_call_count,
+      call.cost_micro_usd,
+      call.unpriced_model_call_count,
+      call.agent_cost_micro_usd
+    from public.tool_call_costs as call
+    left join public.mcp_feedback as feedback on feedback.execution_id = call.execution_id
+  )
+  select
+    day,
+    mcp_name,
+    tool_name,
+    tool_version,
+    count(*) as call_count,
+    count(*) filter (where status = 'success') as success_count,
+    count(*) filter (where status = 'error') as error_count,
+    count(*) filter (where status = 'timeout') as timeout_count,
+    (avg((status = 'success')::int) filter (where not is_cancelled))::numeric(5, 4) as success_rate,
+    percentile_disc(0.5) within group (order by execution_time_ms) as p50_ms,
+    percentile_disc(0.95) within group (order by execution_time_ms) as p95_ms,
+    percentile_disc(0.99) within group (order by execution_time_ms) as p99_ms,
+    count(*) filter (where rating = 'up') as up_count,
+    count(*) filter (where rating = 'down') as down_count,
+    avg(rating_score)::numeric(3, 2) as average_score,
+    sum(model_call_count)::bigint as model_call_count,
+    sum(cost_micro_usd)::bigint as cost_micro_usd,
+    sum(unpriced_model_call_count)::bigint as unpriced_model_call_count,
+    sum(agent_cost_micro_usd)::bigint as agent_cost_micro_usd
+  from called
+  group by day, mcp_name, tool_name, tool_version;
+revoke all on public.tool_usage from anon, authenticated, service_role;
+comment on view public.tool_usage is
+  'Tool calls by UTC day, tool and version: how many succeeded, how long they took, their grades, and their cost, as in tool_call_costs. success_rate ignores calls that their caller cancelled. Users see their own, the service all.';
+
+create view public.agent_tool_usage with (security_invoker = true) as
+  with called as (
+    select
+      date_trunc('day', call.called_at, 'UTC')::date as day,
+      agent.slug as agent_slug,
+      call.mcp_name,
+      call.tool_name,
+      call.status,
+      exists (
+        select from public.mcp_failures as failure
+        where failure.execution_id = call.execution_id and failure.error_code = 'TOOL_CANCELLED'
+      ) as is_cancelled,
+      call.attempt,
+      call.execution_time_ms,
+      feedback.rating,
+      call.model_call_count,
+      call.cost_micro_usd,
+      call.unpriced_model_call_count,
+      call.agent_cost_micro_usd
+    from public.tool_call_costs as call
+    left join public.agents as agent on agent.id = call.agent_id
+    left join public.mcp_feedback as feedback on feedback.execution_id = call.execution_id
+  )
+  select
+    day,
+    agent_slug,
+    mcp_name,
+    tool_name,
+    count(*) as call_count,
+    count(*) filter (where status = 'success') as success_count,
+    (avg((status = 'success')::int) filter (where not is_cancelled))::numeric(5, 4) as success_rate,
+    (avg((status = 'success')::int) filter (where attempt = 1 and not is_cancelled))::numeric(5, 4) as first_try_success_rate,
+    percentile_disc(0.5) within group (order by execution_time_ms) as p50_ms,
+    percentile_disc(0.95) within group (order by execution_time_ms) as p95_ms,
+    percentile_disc(0.99) within group (order by execution_time_ms) as p99_ms,
+    count(*) filter (where rating = 'up') as up_count,
+    count(*) filter (where rating = 'down') as down_count,
+    sum(model_call_count)::bigint as model_call_count,
+    sum(cost_micro_usd)::bigint as cost_micro_usd,
+    sum(unpriced_model_call_count)::bigint as unpriced_model_call_count,
+    sum(agent_cost_micro_usd)::bigint as agent_cost_micro_usd
+  from called
+  group by day, agent_slug, mcp_name, tool_name;
+revoke all on public.agent_tool_usage from anon, authenticated, service_role;
+comment on view public.agent_tool_usage is
+  'Tool calls by UTC day and agent, with success and cost, as in tool_call_costs; agent_slug is null for calls that no agent made. agent_usage has all model calls of an agent. Users see their own, the service all.';
+
+grant select on public.queue_health, public.stuck_tasks, public.maintenance_failures, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
+  to service_role;
+grant select on public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage to authenticated;

@@ -1,0 +1,215 @@
+-- The cost of model calls, and the check that a job's budget allows the next one.
+
+create function private.price_at(p_provider_id uuid, p_model text, p_input_tokens bigint default 0)
+returns public.model_prices
+-- Not "language sql", which Postgres would plan again at every call.
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_price public.model_prices;
+begin
+  select * into v_price
+  from public.model_prices as price
+  where price.provider_id = p_provider_id
+    and price.model = p_model
+    and price.valid_from <= now()
+    and (price.above_input_tokens = 0 or price.above_input_tokens < p_input_tokens)
+  order by price.valid_from desc, price.above_input_tokens desc
+  limit 1;
+  return v_price;
+end;
+$$;
+comment on function private.price_at(uuid, text, bigint) is
+  'The price of a model that is valid now for a call with this many input tokens, or null.';
+revoke all on function private.price_at(uuid, text, bigint) from public;
+
+create function private.is_priced(p_agent_id uuid, p_provider_id uuid, p_model text)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_price public.model_prices := private.price_at(p_provider_id, p_model);
+begin
+  return v_price.provider_id is not null and not exists (
+    select
+    from public.agents as agent
+    cross join unnest(agent.provider_tools) as tool
+    where agent.id = p_agent_id
+      and case tool
+        when 'web_search' then v_price.web_search_micro_usd_per_call
+        else v_price.code_execution_micro_usd_per_call
+      end is null
+  );
+end;
+$$;
+comment on function private.is_priced(uuid, uuid, text) is
+  'True when the price of this model is known, including the prices of the provider''s tools that the agent may use.';
+revoke all on function private.is_priced(uuid, uuid, text) from public;
+
+create function private.assert_budget_left(p_task public.tasks)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_master public.tasks := p_task;
+  v_totals private.job_totals;
+  v_budget jsonb;
+  v_budget_job_id uuid;
+  v_exceeded text;
+begin
+  if p_task.parent_id is not null then
+    select * into v_master from public.tasks where id = p_task.master_task_id;
+  end if;
+  if v_master.budget is null then
+    return null;
+  end if;
+  select * into v_totals from private.job_totals where master_task_id = v_master.id;
+
+  v_budget := v_master.budget;
+  v_exceeded := private.spent_cap(v_budget, v_totals);
+  if v_exceeded is null then
+    -- Forks of one job spend its budget together.
+    v_budget_job_id := private.budget_job_of(v_master.id);
+    v_budget := coalesce((select budget from public.tasks where id = v_budget_job_id), '{}');
+    v_exceeded := private.spent_cap(v_budget, private.shared_spending(v_budget_job_id));
+  end if;
+  if v_exceeded is null and extract(epoch from clock_timestamp() - coalesce(v_master.started_at, v_master.created_at))
+      >= private.cap(v_master.budget, 'max_wall_seconds', null)
+  then
+    v_budget := v_master.budget;
+    v_exceeded := 'max_wall_seconds';
+  end if;
+  if v_exceeded is not null then
+    perform private.raise_error('BUDGET_EXCEEDED',
+      format('Cannot call the model: the job has used up its %s of %s',
+        v_exceeded, v_budget ->> v_exceeded),
+      'Create the task with a larger budget, or with null for no cap.');
+  end if;
+  return v_master.budget;
+end;
+$$;
+comment on function private.assert_budget_left(public.tasks) is
+  'Raises BUDGET_EXCEEDED when the job has used up a cap on tokens, cost or time; otherwise returns the job''s budget, or null.';
+revoke all on function private.assert_budget_left(public.tasks) from public;
+
+create function private.assert_price_known(p_is_priced boolean)
+returns void
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if not p_is_priced then
+    perform private.raise_error('PRICE_UNKNOWN',
+      'Cannot call the model: the job has a cost cap, and the model or a tool of its provider has no price',
+      'Insert the model''s price into model_prices, or create the task without max_cost_micro_usd.');
+  end if;
+end;
+$$;
+comment on function private.assert_price_known(boolean) is
+  'Raises PRICE_UNKNOWN for a model without a price. Called for jobs with a cost cap.';
+revoke all on function private.assert_price_known(boolean) from public;
+
+create function private.assert_budget_allows_model_call(p_task public.tasks)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.assert_room_left('trace_bytes', p_task.created_by, 'call the model');
+  if private.cap(private.assert_budget_left(p_task), 'max_cost_micro_usd', null) is not null then
+    perform private.assert_price_known(exists (
+      select from public.agents as agent
+      join public.llm_providers as provider on provider.id = agent.provider_id
+      where agent.id = p_task.agent_id
+        and private.is_priced(agent.id, provider.id, coalesce(agent.model, provider.default_model))
+    ));
+  end if;
+end;
+$$;
+comment on function private.assert_budget_allows_model_call(public.tasks) is
+  'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN when the job''s budget does not allow another model call, and QUOTA_EXCEEDED when its owner''s quota trace_bytes is used up.';
+revoke all on function private.assert_budget_allows_model_call(public.tasks) from public;
+
+create function private.record_usage(p_usage jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_used public.usage_events := jsonb_populate_record(null::public.usage_events, p_usage);
+  v_price public.model_prices := private.price_at(v_used.provider_id, v_used.model, v_used.input_tokens);
+  v_master_task_id uuid;
+begin
+  v_used.input_tokens := coalesce(v_used.input_tokens, 0);
+  v_used.cached_input_tokens := coalesce(v_used.cached_input_tokens, 0);
+  v_used.cache_write_input_tokens := coalesce(v_used.cache_write_input_tokens, 0);
+  v_used.output_tokens := coalesce(v_used.output_tokens, 0);
+  v_used.web_search_calls := coalesce(v_used.web_search_calls, 0);
+  v_used.code_execution_calls := coalesce(v_used.code_execution_calls, 0);
+  v_used.cost_micro_usd := round((
+    (v_used.input_tokens - v_used.cached_input_tokens - v_used.cache_write_input_tokens)
+      * v_price.input_micro_usd_per_mtok::numeric
+    + v_used.cache_write_input_tokens
+      * coalesce(v_price.cache_write_input_micro_usd_per_mtok, v_price.input_micro_usd_per_mtok)
+    + v_used.cached_input_tokens * v_price.cached_input_micro_usd_per_mtok
+    + v_used.output_tokens * v_price.output_micro_usd_per_mtok
+  ) / 1000000)
+    -- Null when a tool was used that has no price, so that a partial cost is not taken for the total.
+    + case v_used.web_search_calls when 0 then 0
+      else v_used.web_search_calls * v_price.web_search_micro_usd_per_call end
+    + case v_used.code_execution_calls when 0 then 0
+      else v_used.code_execution_calls * v_price.code_execution_micro_usd_per_call end;
+
+  insert into public.usage_events (
+    user_id, task_id, step_seq, agent_slug, execution_id, mcp_name, tool_name, tool_version, provider_id, model, key_source,
+    input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, web_search_calls,
+    code_execution_calls, cost_micro_usd, is_estimate
+  )
+  values (
+    v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.execution_id,
+    v_used.mcp_name, v_used.tool_name, v_used.tool_version,
+    v_used.provider_id, v_used.model, v_used.key_source,
+    v_used.input_tokens, v_used.cached_input_tokens, v_used.cache_write_input_tokens,
+    v_used.output_tokens, v_used.web_search_calls, v_used.code_execution_calls, v_used.cost_micro_usd,
+    coalesce(v_used.is_estimate, false)
+  );
+  -- Not by a trigger, which takes twice as long.
+  perform private.debit_model_call(v_used.user_id);
+  if p_usage ->> 'reservation_id' is not null then
+    -- In the transaction that adds the cost to the job.
+    delete from private.job_reservations where id = (p_usage ->> 'reservation_id')::uuid;
+  end if;
+  perform private.settle_spending(v_used, (p_usage ->> 'reservation_id')::uuid);
+  if v_used.task_id is null then
+    return;
+  end if;
+  update public.tasks
+  set input_tokens = input_tokens + v_used.input_tokens,
+      output_tokens = output_tokens + v_used.output_tokens,
+      cost_micro_usd = case
+        when v_used.cost_micro_usd is null then cost_micro_usd
+        else coalesce(cost_micro_usd, 0) + v_used.cost_micro_usd
+      end
+  where id = v_used.task_id
+  returning master_task_id into v_master_task_id;
+  update private.job_totals
+  set input_tokens = input_tokens + v_used.input_tokens,
+      output_tokens = output_tokens + v_used.output_tokens,
+      cost_micro_usd = case
+        when v_used.cost_micro_usd is null then cost_micro_usd
+        else coalesce(cost_micro_usd, 0) + v_used.cost_micro_usd
+      end
+  where master_task_id = v_master_task_id;
+end;
+$$;
+comment on function private.record_usage(jsonb) is
+  'Records a model call at the price that is valid now. p_usage has columns of usage_events by name, and the reservation_id of resolve_provider_secret() if there is one. A call inside a task is also added to the task and its job.';
+revoke all on function private.record_usage(jsonb) from public;

@@ -1,0 +1,282 @@
+-- The data that a worker gets about a claimed task.
+
+create function private.handoff_targets(p_agent_id uuid, p_user_id uuid)
+returns table (id uuid, slug text, description text)
+language plpgsql
+stable
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_is_restricted constant boolean := exists (select from public.agent_handoffs where agent_id = p_agent_id);
+begin
+  return query
+    select target.id, target.slug, target.description
+    from public.agents as target
+    where target.is_active
+      and (
+        not v_is_restricted
+        or exists (
+          select from public.agent_handoffs as handoff
+          where handoff.agent_id = p_agent_id and handoff.target_agent_id = target.id
+        )
+      )
+      -- A call for each agent would take longer than the rest.
+      and (p_user_id is null or target.audience = 'everyone' or private.may_use_agent(target.id, p_user_id));
+end;
+$$;
+comment on function private.handoff_targets(uuid, uuid) is
+  'The agents that an agent may hand off to: they are active, their audience includes the job''s owner (null: the service), and they are in the agent''s rows of agent_handoffs if it has any.';
+revoke all on function private.handoff_targets(uuid, uuid) from public;
+
+create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_user_id uuid)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.handoff_targets(p_agent_id, p_user_id) as target where target.id = p_target_agent_id
+  );
+end;
+$$;
+comment on function private.can_hand_off(uuid, uuid, uuid) is
+  'True when an agent may hand off to the target in a job of this owner.';
+revoke all on function private.can_hand_off(uuid, uuid, uuid) from public;
+
+create function private.checked_input(p_master public.tasks)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return coalesce((
+    select step.output -> 'replacement'
+    from public.task_steps as step
+    where step.task_id = p_master.id
+      and step.kind = 'guardrail'
+      and step.input ->> 'stage' = 'input'
+      and step.input ->> 'message_seq' = '0'
+      and step.output ? 'replacement'
+      -- The guardrails check the input right after the first model call.
+      and step.seq <= 50
+    order by step.seq desc
+    limit 1
+  ), p_master.input);
+end;
+$$;
+comment on function private.checked_input(public.tasks) is
+  'The input of a master task after its guardrails changed it. Its subtasks see only this version.';
+revoke all on function private.checked_input(public.tasks) from public;
+
+create function private.agent_facts(p_agent_id uuid, p_user_id uuid)
+returns table (
+  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
+  fallbacks json, guardrails json, skills json, handoffs json
+)
+language plpgsql
+stable
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_agent public.agents;
+  v_provider public.llm_providers;
+begin
+  -- Small statements, and no joins for lists that most agents lack: to start a statement takes longer than to
+  -- run it.
+  select * into v_agent from public.agents as used where used.id = p_agent_id;
+  if not found then
+    return;
+  end if;
+  select * into v_provider
+  from public.llm_providers as used
+  where used.id = v_agent.provider_id and used.is_active;
+
+  -- All columns: to select some of them as jsonb takes longer than the worker needs to ignore the others.
+  agent := row_to_json(v_agent);
+  if v_provider.id is not null then
+    provider := row_to_json(v_provider);
+  end if;
+  if v_agent.provider_tools <> '{}' then
+    provider_rules := (
+      select json_object_agg(tool, jsonb_path_query_array(private.approval_rules(p_agent_id, null, tool, p_user_id), '$[*].ask'))
+      from unnest(v_agent.provider_tools) as tool
+    );
+  end if;
+  if p_user_id is not null then
+    stored_bytes_left := private.stored_bytes_left(p_user_id);
+  end if;
+  window_tokens := private.model_window(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
+  if exists (select from public.agent_fallbacks where agent_id = p_agent_id) then
+    fallbacks := (
+      select json_agg(
+        json_build_object(
+          'provider', to_jsonb(other) - '{display_name,is_active}'::text[],
+          'model', fallback.model,
+          'is_priced', private.is_priced(p_agent_id, other.id, coalesce(fallback.model, other.default_model))
+        )
+        order by fallback.priority
+      )
+      from public.agent_fallbacks as fallback
+      join public.llm_providers as other on other.id = fallback.provider_id
+      where fallback.agent_id = p_agent_id and other.is_active
+    );
+  end if;
+  if exists (select from public.agent_guardrails where agent_id = p_agent_id) then
+    guardrails := (
+      select json_agg(
+        json_build_object('stage', guardrail.stage, 'server', tool.slug, 'tool_name', guardrail.tool_name)
+        order by guardrail.priority
+      )
+      from public.agent_guardrails as guardrail
+      join public.tools as tool on tool.id = guardrail.tool_id
+      where guardrail.agent_id = p_agent_id
+    );
+  end if;
+  if exists (select from public.agent_skills where agent_id = p_agent_id) then
+    skills := (
+      select json_agg(
+        json_build_object('skill_id', skill.skill_id, 'name', skill.name, 'description', skill.description)
+        order by agent_skill.priority, skill.skill_id
+      )
+      from public.agent_skills as agent_skill
+      join public.skills as skill on skill.id = agent_skill.skill_id
+      where agent_skill.agent_id = p_agent_id and skill.is_active
+    );
+  end if;
+  handoffs := (
+    select json_agg(
+      json_build_object('slug', target.slug, 'description', target.description) order by target.slug
+    )
+    from private.handoff_targets(p_agent_id, p_user_id) as target
+  );
+  return next;
+end;
+$$;
+comment on function private.agent_facts(uuid, uuid) is
+  'The parts of a context that depend only on the agent and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
+revoke all on function private.agent_facts(uuid, uuid) from public;
+
+create function private.task_facts(p_task public.tasks, p_master public.tasks, p_stored_bytes_left bigint)
+returns json
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return json_build_object(
+    'id', p_task.id,
+    'master_task_id', p_task.master_task_id,
+    'parent_id', p_task.parent_id,
+    'created_by', p_task.created_by,
+    'agent_slug', p_task.agent_slug,
+    'input', p_task.input,
+    'depth', p_task.depth,
+    'attempts', p_task.attempts,
+    'deliveries', p_task.deliveries,
+    'works_alone', p_task.works_alone,
+    'intermediate_data', p_task.intermediate_data,
+    'storage_paths', to_jsonb(p_task.storage_paths),
+    'metadata', p_task.metadata,
+    'traceparent', p_task.traceparent,
+    'tracestate', p_task.tracestate,
+    'budget', case when p_task.parent_id is null then p_task.budget else p_master.budget end,
+    'stored_bytes_left', p_stored_bytes_left,
+    'has_cost_cap',
+      p_task.parent_id is not null and private.cap(p_master.budget, 'max_cost_micro_usd', null) is not null,
+    'output_schema', p_task.output_schema,
+    'master_input', case when p_task.parent_id is null then p_task.input else private.checked_input(p_master) end
+  );
+end;
+$$;
+comment on function private.task_facts(public.tasks, public.tasks, bigint) is
+  'The part of a context that describes the task. p_master is used only for a subtask.';
+revoke all on function private.task_facts(public.tasks, public.tasks, bigint) from public;
+
+create function private.task_contexts(p_tasks public.tasks[])
+returns table (task_id uuid, epoch bigint, context json)
+-- Not jsonb, which takes three times as long to build a transcript of a thousand steps.
+language plpgsql
+stable
+set search_path = ''
+-- Planning the statement takes ten times as long as running it.
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
+as $$
+begin
+  return query
+    with
+    -- Once for each agent and owner, however many tasks there are.
+    staff as materialized (
+      select working.agent_id as id, working.created_by, facts.*
+      from (select distinct task.agent_id, task.created_by from unnest(p_tasks) as task) as working
+      cross join lateral private.agent_facts(working.agent_id, working.created_by) as facts
+    )
+    select task.id, task.epoch, json_build_object(
+      'task', private.task_facts(p_tasks[task.ordinality], master, case
+        when staff.id is null then private.stored_bytes_left(task.created_by) else staff.stored_bytes_left
+      end),
+      'agent', staff.agent,
+      'provider', staff.provider,
+      'provider_rules', coalesce(staff.provider_rules, '{}'),
+      'window_tokens', coalesce(staff.window_tokens, 128000),
+      'fallbacks', coalesce(staff.fallbacks, '[]'),
+      'guardrails', coalesce(staff.guardrails, '[]'),
+      'skills', coalesce(staff.skills, '[]'),
+      'handoffs', coalesce(staff.handoffs, '[]'),
+      'steps', coalesce((
+        select json_agg(
+          json_build_object(
+            'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
+            'call_id', step.call_id, 'input', step.input, 'usage', step.usage, 'interruptions', step.interruptions,
+            'output', case when step.name = 'load_skill' then coalesce(
+              (select hidden.output from private.hidden_step_outputs as hidden
+               where hidden.task_id = step.task_id and hidden.seq = step.seq),
+              step.output
+            ) else step.output end
+          )
+          order by step.seq
+        )
+        from public.task_steps as step
+        where step.task_id = task.id
+      ), '[]'),
+      'reviews', coalesce((
+        select json_agg(
+          json_build_object(
+            'seq', review.seq, 'kind', review.kind, 'approved', review.approved, 'response', review.response,
+            'approved_arguments', review.approved_arguments,
+            'reasons', case when review.kind <> 'question' then review.context -> 'reasons' end,
+            'comments', review.comments, 'answered_at', review.answered_at,
+            'is_spent', coalesce(review.answered_at < step.started_at, false)
+          )
+          order by review.seq
+        )
+        from public.human_reviews as review
+        left join public.task_steps as step on step.task_id = review.task_id and step.seq = review.seq
+        where review.task_id = task.id
+      ), '[]'),
+      'job_data_flows', coalesce(to_jsonb(totals.data_flows), '[]'),
+      'first_epoch', (
+        select step.epoch::text from public.task_steps as step where step.task_id = task.id order by step.seq limit 1
+      )
+    )
+    from unnest(p_tasks) with ordinality as task
+    left join private.job_totals as totals on totals.master_task_id = task.master_task_id
+    -- A null id needs no search in the index.
+    left join public.tasks as master on master.id = case when task.parent_id is not null then task.master_task_id end
+    left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
+    order by task.ordinality;
+end;
+$$;
+comment on function private.task_contexts(public.tasks[]) is
+  'Everything a worker needs to continue each task, in the order of the array: the task, its agent, its transcript and its reviews.';
+revoke all on function private.task_contexts(public.tasks[]) from public;

@@ -1,0 +1,109 @@
+-- The trace of a job for display: its steps without their inputs and outputs.
+
+create type public.trace_step as (
+  task_id uuid,
+  seq int,
+  kind text,
+  state text,
+  name text,
+  server text,
+  call_id text,
+  error_code text,
+  usage jsonb,
+  cost_micro_usd bigint,
+  interruptions int,
+  started_at timestamptz,
+  ended_at timestamptz
+);
+comment on type public.trace_step is 'A row of read_trace().';
+
+create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int)
+returns setof public.trace_step
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_after_task_id uuid := '00000000-0000-0000-0000-000000000000'::uuid;
+  v_after_seq int := 0;
+begin
+  perform private.assert_page_limit('read the trace', p_limit);
+  if nullif(p_after, 'null') is not null then
+    begin
+      v_after_task_id := (p_after ->> 'task_id')::uuid;
+      v_after_seq := (p_after ->> 'seq')::int;
+    exception when data_exception then
+      v_after_seq := null;
+    end;
+    if v_after_task_id is null or v_after_seq is null then
+      perform private.raise_query_invalid('read the trace', 'p_after is not a step of an earlier page',
+        'Send the last row of the page before, or its task_id and seq.');
+    end if;
+  end if;
+  return query
+    with page as materialized (
+      select step.*
+      from (
+        select task.id
+        from public.tasks as task
+        where task.master_task_id = p_master_task_id and task.id >= v_after_task_id
+        order by task.id
+      ) as task
+      cross join lateral (
+        select *
+        from public.task_steps as own
+        where own.task_id = task.id
+          and own.seq > case task.id when v_after_task_id then v_after_seq else 0 end
+        order by own.seq
+        limit p_limit
+      ) as step
+      -- In the order in which the tasks are read, so that reading stops at the end of the page.
+      order by task.id, step.seq
+      limit p_limit
+    )
+    select step.task_id, step.seq, step.kind, step.state, step.name, step.input ->> 'server', step.call_id,
+      case when step.state = 'failed' then step.output ->> 'error_code' end,
+      step.usage, spent.cost_micro_usd, step.interruptions, step.started_at, step.ended_at
+    from page as step
+    left join lateral (
+      select sum(usage.cost_micro_usd)::bigint as cost_micro_usd
+      from public.usage_events as usage
+      where usage.task_id = step.task_id and usage.step_seq = step.seq
+    ) as spent on true
+    order by step.task_id, step.seq;
+end;
+$$;
+comment on function private.trace_steps(uuid, jsonb, int) is
+  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. The caller has checked the permissions. Raises QUERY_INVALID.';
+revoke all on function private.trace_steps(uuid, jsonb, int) from public;
+
+create function private.read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
+returns setof public.trace_step
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.own_task(p_master_task_id);
+begin
+  return query select * from private.trace_steps(v_task.master_task_id, p_after, p_limit);
+end;
+$$;
+comment on function private.read_trace(uuid, jsonb, int) is
+  'A page of the trace of a job of the caller. Definer: own_task() checks the caller once, while policies would check each step.';
+revoke all on function private.read_trace(uuid, jsonb, int) from public;
+
+create function public.read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
+returns setof public.trace_step
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.read_trace(p_master_task_id, p_after, p_limit);
+$$;
+comment on function public.read_trace(uuid, jsonb, int) is
+  'The steps of a whole job by task and number, with times, tokens and cost; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+revoke all on function public.read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
+grant execute on function private.read_trace(uuid, jsonb, int), public.read_trace(uuid, jsonb, int)
+  to authenticated, service_role;

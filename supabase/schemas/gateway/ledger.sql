@@ -1,0 +1,88 @@
+-- The ledger: one row for each call through the gateway, and the reasons of failures.
+
+create table public.mcp_executions (
+  id uuid primary key default gen_random_uuid(),
+  mcp_name text not null,
+  tool_name text not null,
+  tool_version text,
+  tool_id uuid references public.tools (id) on delete set null,
+  connection_id uuid references public.agent_mcp_connections (id) on delete set null,
+  agent_id uuid references public.agents (id) on delete set null,
+  user_id uuid references auth.users (id) on delete cascade,
+  session_id uuid references public.sessions (id) on delete set null,
+  task_id uuid references public.tasks (id) on delete set null,
+  step_seq int,
+  attempt int not null default 1 check (attempt > 0),
+  request_data jsonb,
+  learned_sets jsonb,
+  response_data jsonb,
+  llm_provider text,
+  llm_model text,
+  execution_time_ms int not null check (execution_time_ms >= 0),
+  status text not null check (status in ('success', 'error', 'timeout')),
+  error_message text,
+  feedback_token uuid not null unique default gen_random_uuid(),
+  created_at timestamptz not null default now(),
+  constraint mcp_executions_error_has_message check ((status = 'success') = (error_message is null))
+);
+revoke all on public.mcp_executions from anon, authenticated, service_role;
+create index mcp_executions_user_id_idx on public.mcp_executions (user_id, created_at desc);
+create index mcp_executions_task_id_idx on public.mcp_executions (task_id, step_seq);
+create index mcp_executions_tool_id_idx on public.mcp_executions (tool_id);
+create index mcp_executions_connection_id_idx on public.mcp_executions (connection_id);
+create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
+create index mcp_executions_streak_idx on public.mcp_executions (user_id, tool_id, tool_name, created_at desc);
+create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
+create index mcp_executions_tool_name_idx on public.mcp_executions (mcp_name, tool_name, created_at desc);
+comment on table public.mcp_executions is
+  'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
+comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';
+comment on column public.mcp_executions.user_id is 'The user on whose behalf the call ran; null: the service.';
+comment on column public.mcp_executions.step_seq is 'The call''s step in the transcript of its task.';
+comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
+comment on column public.mcp_executions.learned_sets is
+  'The result of private.learned_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
+comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB.';
+comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
+comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';
+
+alter table public.mcp_executions enable row level security;
+create policy "users read their own tool calls" on public.mcp_executions
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
+comment on policy "users read their own tool calls" on public.mcp_executions is
+  'Users read their own calls. The view tool_usage reads this table with the caller''s rights.';
+grant select on public.mcp_executions to authenticated;
+grant select, insert, update, delete on public.mcp_executions to service_role;
+
+create table public.mcp_failures (
+  id uuid primary key default gen_random_uuid(),
+  execution_id uuid not null references public.mcp_executions (id) on delete cascade,
+  error_type text not null check (error_type in (
+    'validation_error', 'tool_error', 'transport_error', 'timeout', 'auth_error',
+    'rate_limited', 'config_error', 'outcome_unknown', 'sql_error', 'llm_timeout', 'cancelled'
+  )),
+  error_code text,
+  error_details jsonb,
+  retry_attempt int not null default 1 check (retry_attempt > 0),
+  created_at timestamptz not null default now()
+);
+revoke all on public.mcp_failures from anon, authenticated, service_role;
+create index mcp_failures_execution_id_idx on public.mcp_failures (execution_id);
+comment on table public.mcp_failures is 'Why a tool call failed, by kind. Suggestions for improvement are made from these rows.';
+comment on column public.mcp_failures.error_code is 'A stable error code of the product, or an error code of the tool.';
+comment on column public.mcp_failures.retry_attempt is 'The call''s position among consecutive calls of this tool.';
+
+alter table public.mcp_failures enable row level security;
+create policy "users read the failures of their own tool calls" on public.mcp_failures
+  for select to authenticated using (
+    execution_id in (
+      select execution.id from public.mcp_executions execution
+      where execution.user_id = (select auth.uid())
+    )
+  );
+comment on policy "users read the failures of their own tool calls" on public.mcp_failures is
+  'Users read the failures of their own calls.';
+grant select on public.mcp_failures to authenticated;
+grant select, insert, update, delete on public.mcp_failures to service_role;

@@ -1,0 +1,339 @@
+-- Secrets are stored only in Vault and are read when a call needs them.
+
+create function private.secret_value(p_name text)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (select decrypted_secret from vault.decrypted_secrets where name = secret_value.p_name);
+end;
+$$;
+comment on function private.secret_value(text) is 'A secret from Vault by name, or null.';
+revoke all on function private.secret_value(text) from public;
+
+create function private.resolve_named_secrets(p_names jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_name text;
+  v_secret text;
+  v_secrets jsonb := '{}'::jsonb;
+begin
+  for v_name in select jsonb_array_elements_text(p_names) loop
+    v_secret := private.secret_value(v_name);
+    if v_secret is null then
+      perform private.raise_error('SECRET_NOT_FOUND',
+        format('Cannot call the tool: Vault holds no secret named %L', v_name),
+        format('Store it with select vault.create_secret(''…'', %L), or run deno task mcps:sync.', v_name));
+    end if;
+    v_secrets := v_secrets || jsonb_build_object(v_name, v_secret);
+  end loop;
+  return v_secrets;
+end;
+$$;
+comment on function private.resolve_named_secrets(jsonb) is
+  'The secrets that a tool''s headers and query parameters name in addition to its credential, {name: value}. Raises SECRET_NOT_FOUND. Called by the tool gateway.';
+revoke all on function private.resolve_named_secrets(jsonb) from public;
+
+create function private.assert_shared_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_tool public.tools;
+begin
+  select * into v_tool from public.tools where id = p_tool_id;
+  if p_user_id is null
+    or v_tool.credential_audience = 'everyone'
+    or (v_tool.credential_audience = 'agents' and p_is_agent)
+    or exists (select from public.tool_credential_audience where tool_id = p_tool_id and user_id = p_user_id)
+  then
+    return;
+  end if;
+  perform private.raise_error('CREDENTIAL_REQUIRED',
+    format('Cannot call the tool %L: its shared credential may not be used for this call', v_tool.slug),
+    format('Store your own credential with set_tool_credential(%L, ''…'')%s, or ask an operator for a row in tool_credential_audience.',
+      v_tool.slug, case when v_tool.type = 'mcp_server' then ' or connect your account with mcp-oauth' else '' end));
+end;
+$$;
+comment on function private.assert_shared_credential(uuid, uuid, boolean) is
+  'Raises CREDENTIAL_REQUIRED when a tool''s shared secrets may not be used for a user''s call; p_is_agent is true when an agent makes the call. The service (null user) may always use them.';
+revoke all on function private.assert_shared_credential(uuid, uuid, boolean) from public;
+
+create function private.resolve_tool_secret(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_name text;
+  v_secret text;
+begin
+  select coalesce(own.vault_secret_name, tool.credential_secret_name)
+  into v_name
+  from public.tools as tool
+  left join public.user_tool_credentials as own on own.tool_id = tool.id and own.user_id = p_user_id
+  where tool.id = p_tool_id and tool.credential_type is distinct from 'none';
+  if v_name is null then
+    return null;
+  end if;
+  if not exists (select from public.user_tool_credentials where tool_id = p_tool_id and user_id = p_user_id) then
+    perform private.assert_shared_credential(p_tool_id, p_user_id, p_is_agent);
+  end if;
+
+  v_secret := private.secret_value(v_name);
+  if v_secret is null then
+    perform private.raise_error('SECRET_NOT_FOUND',
+      format('Cannot call the tool: Vault holds no secret named %L', v_name),
+      format('Store it with select vault.create_secret(''…'', %L), or set your own with set_tool_credential().', v_name));
+  end if;
+  return v_secret;
+end;
+$$;
+comment on function private.resolve_tool_secret(uuid, uuid, boolean) is
+  'The credential for a tool call: the user''s own, else the tool''s; null when the tool names none. Raises SECRET_NOT_FOUND, and CREDENTIAL_REQUIRED when that user may not use the tool''s. Called by the tool gateway.';
+revoke all on function private.resolve_tool_secret(uuid, uuid, boolean) from public;
+
+create function private.model_policy(p_user_id uuid, p_provider_id uuid, p_model text)
+returns public.model_policies
+language sql
+stable
+set search_path = ''
+as $$
+  select policy
+  from public.model_policies as policy
+  where policy.provider_id = model_policy.p_provider_id
+    and (policy.user_id is null or policy.user_id = model_policy.p_user_id)
+    and (policy.model is null or policy.model = model_policy.p_model)
+  order by policy.user_id nulls last, policy.model nulls last
+  limit 1;
+$$;
+comment on function private.model_policy(uuid, uuid, text) is
+  'The policy that applies to a user, provider and model. Null: everything is allowed.';
+revoke all on function private.model_policy(uuid, uuid, text) from public;
+
+create function private.resolve_provider_secret(
+  p_provider_id uuid, p_user_id uuid, p_model text default null,
+  p_input_tokens bigint default null, p_output_tokens bigint default null,
+  p_task_id uuid default null, p_may_wait boolean default false
+)
+returns table (secret text, key_source text, reservation_id uuid, max_output_tokens bigint, must_wait boolean)
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_provider public.llm_providers;
+  v_policy public.model_policies := private.model_policy(p_user_id, p_provider_id, p_model);
+  v_secret text;
+  v_reserved private.job_reservation;
+begin
+  select * into v_provider from public.llm_providers where id = p_provider_id and is_active;
+  if not found then
+    perform private.raise_error('PROVIDER_NOT_FOUND',
+      'Cannot call the model: its provider does not exist or is not active',
+      'Set the agent''s provider_id to an active row of llm_providers.');
+  end if;
+  if not coalesce(v_policy.is_allowed, true) then
+    perform private.raise_error('MODEL_POLICY_DENIED',
+      format('Cannot call the model: a policy forbids %s of provider %L',
+        coalesce(p_model, 'every model'), v_provider.name),
+      'Name another model, or ask the operator to change model_policies.');
+  end if;
+  if p_task_id is not null then
+    v_reserved := private.reserve_job_cost(p_task_id, p_provider_id, coalesce(p_model, v_provider.default_model),
+      p_input_tokens, p_output_tokens, p_may_wait);
+    if v_reserved.must_wait then
+      return query select null::text, 'none'::text, null::uuid, null::bigint, true;
+      return;
+    end if;
+  end if;
+
+  if coalesce(v_policy.allow_own_key, true) then
+    select private.secret_value(own.vault_secret_name)
+    into v_secret
+    from public.user_provider_keys as own
+    where own.user_id = p_user_id and own.provider_id = p_provider_id;
+    if v_secret is not null then
+      return query select v_secret, 'user'::text, v_reserved.id, v_reserved.max_output_tokens, false;
+      return;
+    end if;
+  end if;
+  if coalesce(v_policy.allow_organisation_key, true) then
+    v_secret := private.secret_value(v_provider.api_key_secret_name);
+    if v_secret is not null then
+      return query select v_secret, 'organisation'::text, private.reserve_spending(
+        v_policy, v_provider, coalesce(p_model, v_provider.default_model), p_input_tokens,
+        coalesce(v_reserved.max_output_tokens, p_output_tokens), v_reserved.id), v_reserved.max_output_tokens, false;
+      return;
+    end if;
+  end if;
+  if v_provider.requires_api_key then
+    perform private.raise_error('MODEL_KEY_MISSING',
+      format('Cannot call the model: there is no key for provider %L; Vault holds no secret named %L',
+        v_provider.name, v_provider.api_key_secret_name),
+      format('Put %s into .env of a local stack, store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
+        v_provider.api_key_secret_name, v_provider.api_key_secret_name, v_provider.name));
+  end if;
+  return query select null::text, 'none'::text, v_reserved.id, v_reserved.max_output_tokens, false;
+end;
+$$;
+comment on function private.resolve_provider_secret(uuid, uuid, text, bigint, bigint, uuid, boolean) is
+  'The API key for a model call and its source: the user''s own key if a policy allows it, else the organization''s. Under a spending cap of a policy, or the cost cap of the task''s job, the same statement reserves the cost of the call from the given numbers of tokens: write at most max_output_tokens, and pass the reservation_id to record_usage(). must_wait: ask again when running calls of the job have ended (only with p_may_wait). Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING, PRICE_UNKNOWN, SPENDING_CAP_REACHED, BUDGET_EXCEEDED. Called by the model port.';
+revoke all on function private.resolve_provider_secret(uuid, uuid, text, bigint, bigint, uuid, boolean) from public;
+
+-- Users' own secrets: users set a value, never the name of a secret -----------------------------
+
+create function private.set_secret(p_name text, p_secret text, p_description text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_id uuid := (select id from vault.decrypted_secrets where name = p_name);
+begin
+  if p_secret is null then
+    delete from vault.secrets where id = v_id;
+  elsif v_id is null then
+    perform vault.create_secret(p_secret, p_name, p_description);
+  else
+    perform vault.update_secret(v_id, p_secret);
+  end if;
+end;
+$$;
+comment on function private.set_secret(text, text, text) is 'Creates, replaces or (null) deletes a secret in Vault.';
+revoke all on function private.set_secret(text, text, text) from public;
+
+create function private.calling_user()
+returns uuid
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if auth.uid() is null then
+    perform private.raise_error('CALLER_REQUIRED', 'Cannot store the secret: the caller is not a user',
+      'Sign in and call with the user''s token; the service stores secrets with vault.create_secret().');
+  end if;
+  return auth.uid();
+end;
+$$;
+comment on function private.calling_user() is 'The signed-in user. Raises CALLER_REQUIRED.';
+revoke all on function private.calling_user() from public;
+
+create function private.assert_secret_is_valid(p_secret text)
+returns void
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_secret is not null and (p_secret = '' or length(p_secret) > 8192 or p_secret ~ '[[:cntrl:]]') then
+    perform private.raise_error('SECRET_INVALID',
+      'Cannot store the secret: it is empty, longer than 8,192 characters or contains control characters',
+      'Send the credential itself, without line breaks, or null to delete it.');
+  end if;
+end;
+$$;
+comment on function private.assert_secret_is_valid(text) is 'Raises SECRET_INVALID for a value that cannot be sent in a header.';
+revoke all on function private.assert_secret_is_valid(text) from public;
+
+create function private.set_tool_credential(p_tool_slug text, p_secret text)
+returns void
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_user_id uuid := private.calling_user();
+  v_tool_id uuid := (select id from public.tools where slug = p_tool_slug and is_active);
+  v_name text;
+begin
+  perform private.assert_person_may('store the credential', 'credentials:write');
+  if v_tool_id is null then
+    perform private.raise_error('TOOL_NOT_FOUND',
+      format('Cannot store the credential: there is no active tool %L', p_tool_slug),
+      'Read the slugs from the table tools.');
+  end if;
+  perform private.assert_secret_is_valid(p_secret);
+  v_name := format('supaswarm/user/%s/tool/%s', v_user_id, v_tool_id);
+  perform private.set_secret(v_name, p_secret, 'A user''s own credential for the tool ' || p_tool_slug);
+  if p_secret is null then
+    delete from public.user_tool_credentials where user_id = v_user_id and tool_id = v_tool_id;
+  else
+    insert into public.user_tool_credentials (user_id, tool_id, vault_secret_name)
+    values (v_user_id, v_tool_id, v_name)
+    on conflict (user_id, tool_id) do update
+    set vault_secret_name = excluded.vault_secret_name, type = 'secret', needs_authorization = false, overridden_at = now();
+  end if;
+  perform private.request_listing(v_tool_id, v_user_id);
+end;
+$$;
+comment on function private.set_tool_credential(text, text) is
+  'Stores the caller''s own credential for a tool. Definer: users may not write to Vault.';
+revoke all on function private.set_tool_credential(text, text) from public;
+
+create function public.set_tool_credential(p_tool_slug text, p_secret text)
+returns void
+language sql
+set search_path = ''
+as $$
+  select private.set_tool_credential(p_tool_slug, p_secret);
+$$;
+comment on function public.set_tool_credential(text, text) is
+  'Stores the caller''s own credential for a tool in Vault, which is used instead of the tool''s shared credential; null deletes it. An OAuth client needs the scope credentials:write. Raises TOOL_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.set_tool_credential(text, text) from public, anon, authenticated, service_role;
+grant execute on function private.set_tool_credential(text, text), public.set_tool_credential(text, text)
+  to authenticated;
+
+create function private.set_provider_key(p_provider text, p_secret text)
+returns void
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_user_id uuid := private.calling_user();
+  v_provider_id uuid := (select id from public.llm_providers where name = p_provider and is_active);
+  v_name text;
+begin
+  perform private.assert_person_may('store the key', 'credentials:write');
+  if v_provider_id is null then
+    perform private.raise_error('PROVIDER_NOT_FOUND',
+      format('Cannot store the key: there is no active provider %L', p_provider),
+      'Read the names from the table llm_providers.');
+  end if;
+  perform private.assert_secret_is_valid(p_secret);
+  v_name := format('supaswarm/user/%s/provider/%s', v_user_id, v_provider_id);
+  perform private.set_secret(v_name, p_secret, 'A user''s own key for the provider ' || p_provider);
+  if p_secret is null then
+    delete from public.user_provider_keys where user_id = v_user_id and provider_id = v_provider_id;
+  else
+    insert into public.user_provider_keys (user_id, provider_id, vault_secret_name)
+    values (v_user_id, v_provider_id, v_name)
+    on conflict (user_id, provider_id) do update set updated_at = now();
+  end if;
+end;
+$$;
+comment on function private.set_provider_key(text, text) is
+  'Stores the caller''s own key for a provider. Definer: users may not write to Vault.';
+revoke all on function private.set_provider_key(text, text) from public;
+
+create function public.set_provider_key(p_provider text, p_secret text)
+returns void
+language sql
+set search_path = ''
+as $$
+  select private.set_provider_key(p_provider, p_secret);
+$$;
+comment on function public.set_provider_key(text, text) is
+  'Stores the caller''s own key for a model provider in Vault, which is used instead of the organization''s key if a policy allows it; null deletes it. An OAuth client needs the scope credentials:write. Raises PROVIDER_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.set_provider_key(text, text) from public, anon, authenticated, service_role;
+grant execute on function private.set_provider_key(text, text), public.set_provider_key(text, text) to authenticated;
