@@ -4,12 +4,14 @@ import { CommandError } from "./command_error.ts";
 import { init } from "./init.ts";
 import { readRelease } from "./release/release.ts";
 import { remove } from "./remove.ts";
+import { upgrade } from "./upgrade.ts";
 import { print, styled } from "./terminal.ts";
 
 const HELP = `Usage: supaswarm <command> [options]
 
   init      Adds SupaSwarm to the Supabase project in this folder, or in an empty folder
               --schema NAME   supaswarm (default), or public
+  upgrade   Replaces the installed files by those of this release, and adds the new migrations
   remove    Removes what init added, and prints the SQL that removes it from a database
               --keep-data     keeps the database as it is
               --db URL        runs the SQL on this database, as role postgres
@@ -46,6 +48,7 @@ async function run(args: string[]): Promise<void> {
   if (rest.length === 0 && command === "init") {
     return await init({ ...shared, schema: values.schema });
   }
+  if (rest.length === 0 && command === "upgrade") return await upgrade(shared);
   if (rest.length === 0 && command === "remove") {
     return await remove({ ...shared, keepsData: values["keep-data"], db: values.db ?? null });
   }

@@ -2,14 +2,9 @@ import { CommandError } from "./command_error.ts";
 import { applyPatch, parsePatch, postgres, reversePatch } from "./deps.ts";
 import { withdrawConfig } from "./install/config_edit.ts";
 import { assertCleanTree } from "./project/assert_clean_tree.ts";
+import { installedManifest } from "./project/installed_manifest.ts";
 import { applyChanges, type FileChange } from "./project/file_changes.ts";
-import {
-  changedFiles,
-  hashOf,
-  type Manifest,
-  MANIFEST_PATH,
-  readManifest,
-} from "./project/manifest.ts";
+import { changedFiles, hashOf, type Manifest, MANIFEST_PATH } from "./project/manifest.ts";
 import { CONFIG_PATH, type Project, readProject } from "./project/project.ts";
 import { readRelease } from "./release/release.ts";
 import { removalSql } from "./removal/removal_sql.ts";
@@ -30,7 +25,7 @@ export interface RemoveOptions {
 export async function remove(
   { root, dryRun, yes, force, keepsData, db }: RemoveOptions,
 ): Promise<void> {
-  const manifest = await installedManifest(root);
+  const manifest = await installedManifest(root, "remove SupaSwarm");
   const edited = await changedFiles(root, manifest);
   const changes = planRemoval(await readProject(root), manifest, keepsData);
   heading(`Remove SupaSwarm ${manifest.version}`);
@@ -45,16 +40,6 @@ export async function remove(
   if (sql !== null && db !== null) await runSql(db, sql);
   await applyChanges(root, changes);
   print(`Removed SupaSwarm from this folder${sql !== null && db !== null ? " and database" : ""}.`);
-}
-
-async function installedManifest(root: string): Promise<Manifest> {
-  const manifest = await readManifest(root);
-  if (manifest !== null) return manifest;
-  throw new CommandError(
-    "NOT_INSTALLED",
-    `Cannot remove SupaSwarm: this folder has no ${MANIFEST_PATH}`,
-    "Run the command in the folder that contains supabase/.",
-  );
 }
 
 function assertUnedited(edited: readonly string[]): void {

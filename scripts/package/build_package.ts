@@ -60,7 +60,7 @@ export async function buildClient(folder: string): Promise<BuiltPackage> {
 }
 
 async function writeRelease(folder: string): Promise<void> {
-  const { objects, migration } = await buildReleaseSql();
+  const { objects, migrations } = await buildReleaseSql();
   const renamable: ReadonlySet<string> = new Set(Object.values(FUNCTION_NAMES));
   const functions = (await functionNames()).map((name) => ({
     name,
@@ -68,7 +68,10 @@ async function writeRelease(folder: string): Promise<void> {
   }));
   await Deno.remove(folder, { recursive: true }).catch(() => {});
   await Deno.mkdir(join(folder, "functions"), { recursive: true });
-  await Deno.writeTextFile(join(folder, "migration.sql"), migration);
+  await Deno.mkdir(join(folder, "migrations"));
+  for (const { version, sql } of migrations) {
+    await Deno.writeTextFile(join(folder, "migrations", `${version}.sql`), sql);
+  }
   await Deno.writeTextFile(
     join(folder, "release.json"),
     `${JSON.stringify({ version: SCHEMA_VERSION, objects, functions })}\n`,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ReleaseObjects } from "../../client/command/release/release.ts";
+import type { ReleaseMigration, ReleaseObjects } from "../../client/command/release/release.ts";
 import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { readMigrations } from "../../stack/migrations/read_migrations.ts";
@@ -8,22 +8,30 @@ import { PROJECT_ROOT } from "../project_root.ts";
 import { markRelease } from "./mark_names.ts";
 import { readReleaseObjects } from "./release_objects.ts";
 
-/** A release of the database, with markers where a project chooses names. */
+/** The releases of the database, with markers where a project chooses names. */
 export interface ReleaseSql {
   readonly objects: ReleaseObjects;
-  readonly migration: string;
+  /** Oldest first. */
+  readonly migrations: readonly ReleaseMigration[];
 }
 
-/** Builds the release from the migrations and the initial rows of `supabase/seed.sql`. */
+/** Builds the releases from the migrations; the first also has the initial rows of the seed. */
 export async function buildReleaseSql(): Promise<ReleaseSql> {
   const objects = await databaseObjects();
-  const migrations = await readMigrations(PROJECT_ROOT);
-  const parts = [
-    ...migrations.map(({ sql }) => sql),
-    ...initialRows(await Deno.readTextFile(join(PROJECT_ROOT, "supabase/seed.sql"))),
-  ];
-  const sql = parts.map((part) => part.trim()).join("\n\n");
-  return { objects, migration: `${markRelease(sql, new Set(objects.names))}\n` };
+  const own = new Set(objects.names);
+  const seed = await Deno.readTextFile(join(PROJECT_ROOT, "supabase/seed.sql"));
+  const migrations = (await readMigrations(PROJECT_ROOT)).map(({ name, sql }, place) => ({
+    version: versionOf(name),
+    sql: `${markRelease(place === 0 ? [sql, ...initialRows(seed)].join("\n") : sql, own)}\n`,
+  }));
+  return { objects, migrations };
+}
+
+/** The version in the name of a release's migration, such as `supaswarm_0_1_0`. */
+function versionOf(name: string): string {
+  const [, digits] = /^supaswarm_(\d+_\d+_\d+)$/.exec(name) ?? [];
+  if (digits === undefined) throw new Error(`The migration ${name} names no version`);
+  return digits.replaceAll("_", ".");
 }
 
 /** The rows of the seed that every project needs: providers and prices, without those of the demo. */

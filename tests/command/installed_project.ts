@@ -16,7 +16,7 @@ export function chosenNames(schema: InstalledSchema) {
 /** Writes a project with the release after a migration of its own. */
 export async function writeProject(
   root: string,
-  { migration, objects }: ReleaseSql,
+  { migrations, objects }: ReleaseSql,
   own: string,
   seed: string,
 ): Promise<void> {
@@ -25,7 +25,7 @@ export async function writeProject(
     await Deno.writeTextFile(join(root, "supabase", path), text);
   await Deno.mkdir(join(root, "supabase/migrations"), { recursive: true });
   await write("migrations/20260101000000_own.sql", own);
-  await write("migrations/20260102000000_supaswarm.sql", migrationText(migration, names));
+  await write("migrations/20260102000000_supaswarm.sql", migrationText(migrations, names));
   await write("seed.sql", fillNames(markNames(seed, new Set(objects.names)), names));
 }
 

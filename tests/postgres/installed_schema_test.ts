@@ -71,7 +71,7 @@ Deno.test("a removal leaves the database as it was before the installation", asy
       await using sql = openOne(server);
       await run(sql, schema === "public" ? "create table public.own (id int)" : clashing);
       const before = await readCatalogue(sql);
-      await run(sql, migrationText(release.migration, chosenNames(schema)));
+      await run(sql, migrationText(release.migrations, chosenNames(schema)));
 
       await run(sql, removalSql(manifestFor(schema), release.objects));
 
@@ -82,7 +82,7 @@ Deno.test("a removal leaves the database as it was before the installation", asy
     await t.step(`from schema ${schema}, unless the project uses the platform`, async () => {
       await using server = await startNativeServer();
       await using sql = openOne(server);
-      await run(sql, migrationText(release.migration, chosenNames(schema)));
+      await run(sql, migrationText(release.migrations, chosenNames(schema)));
       await run(
         sql,
         `create view public.own_jobs with (security_invoker) as select id from ${schema}.tasks`,

@@ -29,7 +29,7 @@ export function planInstall(
 ): InstallPlan {
   const migration = {
     path: migrationPath(project.migrations.keys(), release.version, now),
-    text: migrationText(release.migration, names),
+    text: migrationText(release.migrations, names),
   };
   const code = codeFiles(release, names);
   const config = editConfig(

@@ -1,5 +1,6 @@
 import { type ChosenNames, fillNames } from "./fill_names.ts";
 import { MARKERS } from "./markers.ts";
+import type { ReleaseMigration } from "./release.ts";
 
 const CREATE_SCHEMA = `create schema ${MARKERS.public};
 comment on schema ${MARKERS.public} is 'SupaSwarm: what clients may read and call. The REST API exposes it.';
@@ -26,8 +27,12 @@ drop table supaswarm_existing_extensions;
 /** The end of the release's own check, which refuses the whole migration. */
 const END_OF_PREFLIGHT = "$preflight$;\n";
 
-/** The migration of a release for a project. */
-export function migrationText(migration: string, names: ChosenNames): string {
+/** One migration with all releases, for a project that has none of them. */
+export function migrationText(
+  migrations: readonly ReleaseMigration[],
+  names: ChosenNames,
+): string {
+  const migration = migrations.map(({ sql }) => sql).join("\n");
   const end = migration.indexOf(END_OF_PREFLIGHT) + END_OF_PREFLIGHT.length;
   const schema = names.schema === "public" ? [] : [CREATE_SCHEMA];
   return fillNames(

@@ -1,15 +1,23 @@
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compareVersions } from "./compare_versions.ts";
 
 /** A release as the package contains it, with markers where a project chooses names. */
 export interface Release {
   readonly version: string;
   readonly objects: ReleaseObjects;
   readonly functions: readonly ReleaseFunction[];
-  readonly migration: string;
+  /** Of all versions, oldest first. */
+  readonly migrations: readonly ReleaseMigration[];
   /** The built modules of the functions, by file name. */
   readonly modules: ReadonlyMap<string, string>;
+}
+
+/** The change of the database to a version. */
+export interface ReleaseMigration {
+  readonly version: string;
+  readonly sql: string;
 }
 
 /** What a release creates in a database, outside of its private schema. */
@@ -51,9 +59,18 @@ export async function readRelease(folder: string = fileURLToPath(FOLDER)): Promi
   const modules = await Promise.all(
     names.map(async (name): Promise<[string, string]> => [name, await read(`functions/${name}`)]),
   );
+  const versions = (await readdir(join(folder, "migrations"))).map((name) =>
+    basename(name, ".sql")
+  );
+  const migrations = await Promise.all(
+    versions.sort(compareVersions).map(async (version) => ({
+      version,
+      sql: await read(`migrations/${version}.sql`),
+    })),
+  );
   return {
     ...JSON.parse(await read("release.json")),
-    migration: await read("migration.sql"),
+    migrations,
     modules: new Map(modules),
   };
 }
