@@ -1,9 +1,11 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { CommandError } from "./command_error.ts";
+import { doctor } from "./doctor.ts";
 import { init } from "./init.ts";
 import { readRelease } from "./release/release.ts";
 import { remove } from "./remove.ts";
+import { types } from "./types.ts";
 import { upgrade } from "./upgrade.ts";
 import { print, styled } from "./terminal.ts";
 
@@ -16,6 +18,13 @@ const HELP = `Usage: supaswarm <command> [options]
               --keep-data     keeps the database as it is
               --db URL        runs the SQL on this database, as role postgres
 
+  doctor    Checks the files, and the database and functions that are named
+              --db URL        the database, as role postgres
+              --url URL       the project, such as https://<ref>.supabase.co
+              --json          prints one line of JSON
+  types     Prints the TypeScript types of the project's agents
+              --db URL        the database, as role postgres
+
   --dry-run   shows the plan and changes nothing
   --yes       does not ask
   --force     also with uncommitted files, or files that were edited
@@ -27,6 +36,8 @@ const OPTIONS = {
   schema: { type: "string", default: "supaswarm" },
   "keep-data": { type: "boolean", default: false },
   db: { type: "string" },
+  url: { type: "string" },
+  json: { type: "boolean", default: false },
   "dry-run": { type: "boolean", default: false },
   yes: { type: "boolean", short: "y", default: false },
   force: { type: "boolean", default: false },
@@ -51,6 +62,14 @@ async function run(args: string[]): Promise<void> {
   if (rest.length === 0 && command === "upgrade") return await upgrade(shared);
   if (rest.length === 0 && command === "remove") {
     return await remove({ ...shared, keepsData: values["keep-data"], db: values.db ?? null });
+  }
+  if (rest.length === 0 && command === "doctor") {
+    const { url = null, db = null, json } = values;
+    return await doctor({ root: shared.root, url, db, json });
+  }
+  if (rest.length === 0 && command === "types") {
+    if (values.db === undefined) throw usageError("supaswarm types needs --db URL");
+    return await types({ root: shared.root, db: values.db });
   }
   throw usageError(`There is no command "${positionals.join(" ")}"`);
 }

@@ -1,5 +1,6 @@
 import { CommandError } from "./command_error.ts";
-import { applyPatch, parsePatch, postgres, reversePatch } from "./deps.ts";
+import { useDatabase } from "./connect.ts";
+import { applyPatch, parsePatch, reversePatch } from "./deps.ts";
 import { withdrawConfig } from "./install/config_edit.ts";
 import { assertCleanTree } from "./project/assert_clean_tree.ts";
 import { installedManifest } from "./project/installed_manifest.ts";
@@ -37,7 +38,9 @@ export async function remove(
   if (!force) await assertCleanTree(root);
   if (!force) assertUnedited(edited);
   if (!yes) await confirm(db === null ? "Delete the files?" : "Delete the files and all data?");
-  if (sql !== null && db !== null) await runSql(db, sql);
+  if (sql !== null && db !== null) {
+    await useDatabase(db, (connection) => connection.unsafe(sql).simple());
+  }
   await applyChanges(root, changes);
   print(`Removed SupaSwarm from this folder${sql !== null && db !== null ? " and database" : ""}.`);
 }
@@ -75,16 +78,4 @@ function configRemoval(config: string, manifest: Manifest): FileChange {
     path: CONFIG_PATH,
     text: reverted === false ? withdrawConfig(config, schema, Object.values(functions)) : reverted,
   };
-}
-
-async function runSql(url: string, text: string): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    await sql.unsafe(text).simple();
-  } catch (cause) {
-    const { message, hint } = cause as { message: string; hint?: string };
-    throw new CommandError("DATABASE_FAILED", message, hint ?? "Nothing was removed.", { cause });
-  } finally {
-    await sql.end();
-  }
 }

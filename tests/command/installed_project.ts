@@ -1,5 +1,9 @@
 import { join } from "node:path";
-import { fillNames, type InstalledSchema } from "../../client/command/release/fill_names.ts";
+import {
+  type ChosenNames,
+  fillNames,
+  type InstalledSchema,
+} from "../../client/command/release/fill_names.ts";
 import { MARKERS } from "../../client/command/release/markers.ts";
 import { migrationText } from "../../client/command/release/migration_text.ts";
 import { markNames } from "../../scripts/package/mark_names.ts";
@@ -8,7 +12,7 @@ import { FUNCTION_NAMES } from "../../shared/platform/config/function_names.ts";
 import type { PgtapFile } from "../platform/pgtap/pgtap.ts";
 
 /** The names of an installation that renames no function. */
-export function chosenNames(schema: InstalledSchema) {
+export function chosenNames(schema: InstalledSchema): ChosenNames {
   const functions = Object.fromEntries(Object.values(FUNCTION_NAMES).map((name) => [name, name]));
   return { schema, functions };
 }

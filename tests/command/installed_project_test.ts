@@ -4,6 +4,7 @@ import { signUp } from "../../scripts/demo/user_client.ts";
 import { startModelServer } from "../../scripts/models/model_server.ts";
 import { functionSettings } from "../../scripts/platform/function_settings.ts";
 import { TEST_DATABASE } from "../../scripts/test/test_database.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { startStack } from "../../stack/stack.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
@@ -99,9 +100,80 @@ Deno.test("a project with clashing names runs jobs beside its own tables and fun
       assert.equal(cancelled, "mine");
       assert.equal(setting?.mine, "development only");
     });
+    await t.step("doctor finds nothing wrong, and then what an agent lacks", async () => {
+      const doctor = () =>
+        project.run(
+          "npx",
+          "--no-install",
+          "supaswarm",
+          "doctor",
+          "--db",
+          stack.dbUrl,
+          "--url",
+          stack.apiUrl,
+        );
+      // The first tick of cron comes within 15 seconds.
+      await waitFor("cron", async () => {
+        const [run] = await sql`select from cron.job_run_details limit 1`;
+        return run !== undefined;
+      });
+      const healthy = await doctor();
+      await sql`
+        insert into supaswarm.agents (name, slug, system_prompt, provider_id)
+        select 'Keyless', 'keyless', 'Say it.', id from supaswarm.llm_providers where name = 'openai'`;
+      const lacking = await doctor();
+
+      assert.equal(healthy.code, 0, healthy.stdout + healthy.stderr);
+      assert.equal(lacking.code, 1);
+      assert.match(
+        lacking.stdout,
+        /✗ Every agent's provider has its key in Vault: keyless needs OPENAI_API_KEY/,
+      );
+      assert.match(lacking.stderr, /1 of \d+ checks failed/);
+    });
+    await t.step("types prints the types of its agents", async () => {
+      await sql`
+        update supaswarm.agents set output_schema =
+          '{"type": "object", "properties": {"published": {"type": "boolean"}}, "required": ["published"]}'
+        where slug = 'announcer'`;
+
+      const { stdout } = await project.run(
+        "npx",
+        "--no-install",
+        "supaswarm",
+        "types",
+        "--db",
+        stack.dbUrl,
+      );
+
+      assert.match(
+        stdout,
+        /announcer: \{\n\s+input: string \| JsonObject;\n\s+output: \{ published: boolean \};/,
+      );
+    });
     await t.step("no request failed inside the platform", () => {
       const errors = logs.filter((line) => line.includes('"level":"error"'));
       assert.deepEqual(errors, []);
+    });
+    await t.step("remove takes the platform out of the database and the folder", async () => {
+      await project.commit();
+      const { code, stderr } = await project.run(
+        "npx",
+        "--no-install",
+        "supaswarm",
+        "remove",
+        "--yes",
+        "--db",
+        stack.dbUrl,
+      );
+
+      assert.equal(code, 0, stderr);
+      const [found] = await sql`
+        select to_regnamespace('supaswarm') as schema, to_regrole('supaswarm_caller') as login,
+          (select count(*)::int from public.tasks) as tasks,
+          (select count(*)::int from cron.job) as jobs`;
+      assert.deepEqual({ ...found }, { schema: null, login: null, tasks: 1, jobs: 0 });
+      assert.equal((await project.run("git", "diff", "--stat", "HEAD~1")).stdout, "");
     });
   } finally {
     await sql.end();

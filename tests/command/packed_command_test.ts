@@ -9,8 +9,10 @@ const status = async (project: UserProject) =>
   (await project.run("git", "status", "--porcelain")).stdout.trimEnd();
 const read = (project: UserProject, path: string) => Deno.readTextFile(join(project.root, path));
 
+const packed = await packCommand();
+Deno.test.afterAll(async () => await packed[Symbol.asyncDispose]());
+
 Deno.test("the packed command adds the platform to a project and removes it", async (t) => {
-  await using packed = await packCommand();
   await using project = await createUserProject();
   await installPacked(project, packed);
   const config = await read(project, "supabase/config.toml");
@@ -129,3 +131,90 @@ Deno.test("the packed command adds the platform to a project and removes it", as
     await assert.rejects(Deno.stat(join(empty.root, "supabase")), Deno.errors.NotFound);
   });
 });
+
+Deno.test("an upgrade adds the new migrations and replaces the installed files", async (t) => {
+  await using project = await createUserProject();
+  await installPacked(project, packed);
+  await supaswarm(project, "init", "--yes");
+  await project.commit();
+  const worker = "supabase/functions/_supaswarm/supaswarm-worker.js";
+
+  await t.step("of the same release it changes nothing", async () => {
+    const { code, stdout } = await supaswarm(project, "upgrade", "--yes");
+
+    assert.equal(code, 0);
+    assert.match(stdout, /SupaSwarm 0\.1\.0 is installed\. Nothing to change\./);
+    assert.equal(await status(project), "");
+  });
+
+  await releaseNextVersion(project);
+  await t.step("--dry-run names what it would change", async () => {
+    const { code, stdout } = await supaswarm(project, "upgrade", "--dry-run");
+
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      /SupaSwarm 0\.1\.0 → 0\.2\.0\n {2}supabase\/migrations\/\d{14}_supaswarm_0_2_0\.sql/,
+    );
+    assert.equal(await status(project), "");
+  });
+  await t.step("it shows the edits that it would lose, and refuses", async () => {
+    await project.write(worker, `${await read(project, worker)}// mine\n`);
+    await project.commit();
+
+    const { code, stdout, stderr } = await supaswarm(project, "upgrade", "--yes");
+
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /supaswarm-worker\.js was edited\. The upgrade changes it:\n[^]*-\/\/ mine/,
+    );
+    assert.match(stderr, /1 files of SupaSwarm that the upgrade replaces were edited/);
+    await project.run("git", "reset", "--quiet", "--hard", "HEAD~1");
+  });
+  await t.step(
+    "it writes the new migration with the project's names, and no file twice",
+    async () => {
+      const { code, stderr } = await supaswarm(project, "upgrade", "--yes");
+
+      assert.equal(code, 0, stderr);
+      assert.deepEqual(
+        (await status(project)).split("\n").map((line) => line.replace(/\d{14}/, "<time>")),
+        [
+          " M supabase/functions/_supaswarm/manifest.json",
+          " M supabase/functions/_supaswarm/supaswarm-worker.js",
+          "?? supabase/migrations/<time>_supaswarm_0_2_0.sql",
+        ],
+      );
+      const { migrations } = JSON.parse(
+        await read(project, "supabase/functions/_supaswarm/manifest.json"),
+      );
+      assert.equal(migrations.length, 2);
+      assert.equal(
+        await read(project, migrations[1]),
+        "comment on table supaswarm.tasks is 'New.';\n",
+      );
+    },
+  );
+  await t.step("a removal removes both releases", async () => {
+    await project.commit();
+
+    const { code, stderr } = await supaswarm(project, "remove", "--yes");
+
+    assert.equal(code, 0, stderr);
+    assert.equal((await project.run("git", "diff", "--stat", "HEAD~2")).stdout, "");
+  });
+});
+
+/** Makes the installed package a later release. */
+async function releaseNextVersion(project: UserProject): Promise<void> {
+  const folder = "node_modules/supaswarm/release";
+  const release = JSON.parse(await read(project, `${folder}/release.json`));
+  await project.write(`${folder}/release.json`, JSON.stringify({ ...release, version: "0.2.0" }));
+  await project.write(
+    `${folder}/migrations/0.2.0.sql`,
+    "comment on table __supaswarm_public__.tasks is 'New.';\n",
+  );
+  const worker = `${folder}/functions/supaswarm-worker.js`;
+  await project.write(worker, `${await read(project, worker)}// 0.2.0\n`);
+}
