@@ -113,10 +113,10 @@ Deno.test("a project with clashing names runs jobs beside its own tables and fun
           stack.apiUrl,
         );
       // The first tick of cron comes within 15 seconds.
-      await waitFor("cron", async () => {
+      await waitFor(async () => {
         const [run] = await sql`select from cron.job_run_details limit 1`;
-        return run !== undefined;
-      });
+        return run;
+      }, { what: "the first run of cron" });
       const healthy = await doctor();
       await sql`
         insert into supaswarm.agents (name, slug, system_prompt, provider_id)

@@ -8,7 +8,7 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { clashingSql } from "../command/clashing_sql.ts";
 import { chosenNames, installedPgtap, writeProject } from "../command/installed_project.ts";
-import { readCatalogue } from "../command/read_catalogue.ts";
+import { readContents } from "../command/read_contents.ts";
 import { pgtapFiles, runPgtapFiles } from "../platform/pgtap/pgtap.ts";
 import {
   type NativeServer,
@@ -70,12 +70,12 @@ Deno.test("a removal leaves the database as it was before the installation", asy
       await using server = await startNativeServer();
       await using sql = openOne(server);
       await run(sql, schema === "public" ? "create table public.own (id int)" : clashing);
-      const before = await readCatalogue(sql);
+      const before = await readContents(sql);
       await run(sql, migrationText(release.migrations, chosenNames(schema)));
 
       await run(sql, removalSql(manifestFor(schema), release.objects));
 
-      const after = await readCatalogue(sql);
+      const after = await readContents(sql);
       assert.deepEqual(after.filter((line) => !before.includes(line)), []);
       assert.deepEqual(before.filter((line) => !after.includes(line)), []);
     });
@@ -87,7 +87,7 @@ Deno.test("a removal leaves the database as it was before the installation", asy
         sql,
         `create view public.own_jobs with (security_invoker) as select id from ${schema}.tasks`,
       );
-      const before = await readCatalogue(sql);
+      const before = await readContents(sql);
 
       await assert.rejects(
         run(sql, removalSql(manifestFor(schema), release.objects)),
@@ -95,7 +95,7 @@ Deno.test("a removal leaves the database as it was before the installation", asy
       );
 
       await run(sql, "rollback");
-      assert.deepEqual(await readCatalogue(sql), before);
+      assert.deepEqual(await readContents(sql), before);
     });
   }
 });

@@ -1,7 +1,7 @@
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 
 /** What a database contains beside rows, one line for each object with its rights. */
-export async function readCatalogue(sql: Sql): Promise<string[]> {
+export async function readContents(sql: Sql): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
     with object (kind, name, detail) as (
       select 'schema', nspname::text, concat(nspowner::regrole, nspacl) from pg_namespace
