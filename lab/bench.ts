@@ -28,7 +28,6 @@ import { benchSqlContext } from "./bench/sql_context.ts";
 import { benchSoak } from "./bench/soak.ts";
 import { benchSplitter } from "./bench/splitter.ts";
 import { benchSteps } from "./bench/steps.ts";
-import { benchThroughput } from "./bench/throughput.ts";
 import { runCommand } from "../scripts/cli/run_command.ts";
 import { writeLine } from "../scripts/terminal.ts";
 
@@ -67,7 +66,6 @@ const BENCHES: Readonly<
   sql: benchSql,
   sql_context: benchSqlContext,
   steps: benchSteps,
-  throughput: benchThroughput,
 };
 
 await runCommand(

@@ -56,7 +56,7 @@ export async function benchParked(db: string): Promise<BenchResult> {
 
 function startWorker({ url }: QueueDatabase) {
   return startWorkerProcess(
-    { system: "supaswarm_agent", url, concurrency: 8, poolSize: 4, marks: null },
+    { system: "supaswarm", url, concurrency: 8, poolSize: 4, marks: null },
     null,
   );
 }

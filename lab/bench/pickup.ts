@@ -70,7 +70,7 @@ async function besidePeers(db: string, peers: Peers) {
     // No statement has parameters, because a connection that prepares nothing would ask for their
     // types first.
     supaswarm: beside(
-      "supaswarm_agent",
+      "supaswarm",
       () => sql`select task_id from private.create_task('bench', '"now"')`,
     ),
     graphile: beside("graphile", () => sql`select graphile_worker.add_job('noop', '{}')`),

@@ -8,6 +8,8 @@ export interface QueueDatabase extends AsyncDisposable {
   /** A connection as role `postgres`. */
   readonly url: string;
   readonly sql: Sql;
+  /** A connection as `supabase_admin`. */
+  readonly admin: Sql;
   /** Deletes the data of the last measurement and updates the statistics. */
   reset(): Promise<void>;
   /** After a checkpoint, the server writes each changed page once completely to the WAL. */
@@ -60,6 +62,7 @@ export async function openQueueDatabase(db: string): Promise<QueueDatabase> {
   return {
     url: database.url,
     sql,
+    admin,
     async reset() {
       await sql`truncate public.tasks cascade`;
       await sql`delete from pgmq.q_agent_tasks`;

@@ -22,7 +22,7 @@ const HELD_MS = 70_000;
 const SILENCE_MS = 60_000;
 
 const NOTES = [
-  `No-op tasks, created by ${CREATORS} sessions as fast as they are done. ` +
+  `Tasks with one model call, which answers immediately, in isolates with the platform's CPU limits; for graphile-worker no-op jobs. Created by ${CREATORS} sessions as fast as they are done. ` +
   "`before` is the rate of ten seconds, then another session opens a snapshot and keeps it, and " +
   `\`held\` is the rate of ten seconds once it is ${
     HELD_MS / 1_000

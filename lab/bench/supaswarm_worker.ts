@@ -1,11 +1,13 @@
 /**
- * Measures only the queue: the product's runner, whose tasks end without a model. Isolates with the
- * platform's CPU limits follow each other in this process.
+ * The product's worker with a model that answers immediately and no tools, in isolates with the
+ * platform's CPU limits, which follow each other in this process.
  */
-import { createSql, prepareStatements } from "../../shared/platform/db/sql_client.ts";
+import { createSql } from "../../shared/platform/db/sql_client.ts";
+import { NO_TELEMETRY } from "../../shared/platform/telemetry/telemetry.ts";
 import { isolateClock } from "../../shared/platform/isolate/clock.ts";
-import { WorkRunner } from "../../shared/engine/work/work_runner.ts";
 import { createSqlTaskStore } from "../../shared/engine/worker/sql_task_store.ts";
+import { createTaskListener } from "../../shared/engine/worker/task_listener.ts";
+import { createTaskWorker } from "../../shared/engine/worker/task_worker.ts";
 import { startWorkerIsolates } from "../../scripts/platform/worker_isolates.ts";
 import { createMomentReporter, readOrder, reportReady, untilStdinEnds } from "./worker_report.ts";
 
@@ -16,28 +18,55 @@ const IDLE_SECONDS = 3_600;
 
 const order = readOrder();
 const sql = createSql(order.url, { maxConnections: order.poolSize, applicationName: "supaswarm" });
-// Like the worker when it listens.
-prepareStatements(sql);
-const store = createSqlTaskStore(sql, { leaseSeconds: LEASE_SECONDS, clock: isolateClock });
-const begin = createMomentReporter(order);
-const isolates = startWorkerIsolates(WALL_CLOCK_SECONDS, (lifetime) =>
-  new WorkRunner({
-    id: crypto.randomUUID(),
-    kind: {
-      noun: "task",
-      claim: async (workerId, { limit, isIdle }) =>
-        (await store.claim(workerId, limit, isIdle))
-          .map(({ taskId, epoch }) => ({ id: taskId, epoch })),
-      renew: async (workerId, leases) =>
-        (await store.heartbeat(workerId, leases.map(({ id, epoch }) => ({ taskId: id, epoch }))))
-          .map(({ taskId, ...state }) => ({ id: taskId, ...state })),
-      run({ id, epoch }, { settle }) {
-        begin();
-        settle();
-        return store.finish({ taskId: id, epoch }, "done", null);
+const reportMoment = createMomentReporter(order);
+const listening = Promise.withResolvers<void>();
+const ports = {
+  store: {
+    ...createSqlTaskStore(sql, { leaseSeconds: LEASE_SECONDS, clock: isolateClock }),
+    wakeSuccessor: () => Promise.resolve(isolates.wake()),
+  },
+  callModel: () => {
+    reportMoment();
+    return Promise.resolve({
+      answer: {
+        text: "",
+        tool_calls: [{ call_id: "1", name: "complete_task", arguments: { output: "done" } }],
+        finish_reason: "tool_calls" as const,
       },
-      wakeSuccessor: () => Promise.resolve(isolates.wake()),
-    },
+      usage: {
+        provider_id: null,
+        model: "bench",
+        input_tokens: 0,
+        cached_input_tokens: 0,
+        output_tokens: 0,
+        key_source: "none" as const,
+      },
+    });
+  },
+  gateway: {
+    listAgentTools: () => Promise.resolve({ tools: [], unavailable: [] }),
+    call: () => Promise.reject(new TypeError("No tool was expected")),
+    relay: () => Promise.reject(new TypeError("No resource was expected")),
+  },
+  artifacts: { put: () => Promise.reject(new TypeError("No artifact was expected")) },
+  describeFiles: () => Promise.reject(new TypeError("No file was expected")),
+  clock: isolateClock,
+  telemetry: NO_TELEMETRY,
+  log: (_level: string, event: string) => {
+    if (event === "worker.listening") listening.resolve();
+    if (event === "worker.not_listening") listening.reject(new Error("The worker cannot listen"));
+  },
+};
+const listen = createTaskListener({
+  databaseUrl: order.url,
+  sql,
+  clock: isolateClock,
+  log: ports.log,
+});
+const isolates = startWorkerIsolates(WALL_CLOCK_SECONDS, (lifetime) =>
+  createTaskWorker({
+    id: crypto.randomUUID(),
+    ports,
     settings: {
       slots: order.concurrency,
       leaseSeconds: LEASE_SECONDS,
@@ -45,13 +74,11 @@ const isolates = startWorkerIsolates(WALL_CLOCK_SECONDS, (lifetime) =>
       idleSeconds: IDLE_SECONDS,
     },
     lifetime,
-    clock: isolateClock,
-    log: () => {},
+    listen,
   }));
-
-await sql`select 1`;
-reportReady();
 isolates.wake();
+await listening.promise;
+reportReady();
 await untilStdinEnds();
 await isolates.unload();
 await sql.end({ timeout: 1 });

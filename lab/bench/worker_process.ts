@@ -10,7 +10,7 @@ export type PeerSystem = (typeof PEER_SYSTEMS)[number];
 
 /** The settings of a benchmark worker. */
 export interface WorkerOrder {
-  readonly system: PeerSystem | "supaswarm" | "supaswarm_agent" | "pgmq_poll";
+  readonly system: PeerSystem | "supaswarm" | "pgmq_poll";
   readonly url: string;
   readonly concurrency: number;
   /** Maximum number of connections. */

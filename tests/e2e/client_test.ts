@@ -157,18 +157,21 @@ Deno.test("the client follows, answers and steers jobs over the user's own supab
     await t.step(
       "the text of a call that was cut is replaced by the text of the next",
       async () => {
-        const job = await swarm.run("client-cut", "Go", { watch: true });
         let shown = "";
         const states: string[] = [];
-        for await (const { text, restarted } of job.text) {
-          shown = text;
-          states.push(restarted ? "restarted" : "grew");
-          cutModel.cut();
+        // An isolate near its CPU limit asks for the whole answer instead.
+        for (let attempt = 0; attempt < 5 && !cutModel.hasStreamed; attempt++) {
+          const job = await swarm.run("client-cut", "Go", { watch: true });
+          for await (const { text, restarted } of job.text) {
+            shown = text;
+            states.push(restarted ? "restarted" : "grew");
+            cutModel.cut();
+          }
+          assert.equal(await job.result(), "The whole answer.");
         }
 
         assert.equal(shown, "The whole answer.");
         assert.ok(states.includes("restarted"), states.join());
-        assert.equal(await job.result(), "The whole answer.");
       },
     );
 

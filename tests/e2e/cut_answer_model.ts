@@ -1,8 +1,10 @@
-/** A model with the Chat Completions wire format whose first answer loses its connection. */
+/** A model with the Chat Completions wire format whose first streamed answer loses its connection. */
 export interface CutModel extends AsyncDisposable {
   /** For `llm_providers.base_url`. */
   readonly baseUrl: string;
-  /** Cuts the first answer, which otherwise never ends. */
+  /** False while all answers were requested whole, as by an isolate that is short of CPU. */
+  readonly hasStreamed: boolean;
+  /** Cuts the first streamed answer, which otherwise never ends. */
   cut(): void;
 }
 
@@ -13,13 +15,13 @@ export function cutAnswerOnce(
   { first, second }: { readonly first: string; readonly second: string },
 ): CutModel {
   const cut = Promise.withResolvers<void>();
-  let calls = 0;
+  let streamCount = 0;
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (asked) => {
       const { stream } = await asked.json();
-      const isFirst = ++calls === 1;
       if (!stream) return wholeAnswer(second);
+      const isFirst = ++streamCount === 1;
       const body = new ReadableStream({
         async start(controller) {
           controller.enqueue(chunk({ content: isFirst ? first : second }, null));
@@ -38,6 +40,9 @@ export function cutAnswerOnce(
   );
   return {
     baseUrl: `http://127.0.0.1:${server.addr.port}/v1`,
+    get hasStreamed() {
+      return streamCount > 0;
+    },
     cut: cut.resolve,
     async [Symbol.asyncDispose]() {
       cut.resolve();

@@ -157,6 +157,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   async #claimWhileOpen(): Promise<void> {
     const { lifetime, settings } = this.#options;
     while (this.#isOpen()) {
+      const askedAtMs = this.#now();
       const claimedCount = await this.#claim();
       if (claimedCount === null) {
         await this.#signal.wait(CLAIM_RETRY_MS);
@@ -167,7 +168,8 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         // Quick work frees its slots in this turn, so the next claim is larger.
         await nextTurn();
       }
-      const quietMs = this.#now() - this.#activeAtMs;
+      // A claim that began before work ended does not see what that work has queued.
+      const quietMs = Math.max(0, askedAtMs - this.#activeAtMs);
       if (this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000) {
         // Immediately, so that this worker receives no wake-up after its last poll.
         this.#isEnding = true;

@@ -57,6 +57,7 @@ function testRunner(
   parts: Partial<WorkKind> = {},
   lifetime: Lifetime = limitedLifetime(),
   log: Logger = () => {},
+  idleSeconds = 3_600,
 ) {
   const clock = new ManualClock();
   const waiting: string[] = [];
@@ -86,7 +87,7 @@ function testRunner(
   const runner = new WorkRunner({
     id: "runner",
     kind,
-    settings: { slots, leaseSeconds: 30, heartbeatSeconds: 10, idleSeconds: 3_600 },
+    settings: { slots, leaseSeconds: 30, heartbeatSeconds: 10, idleSeconds },
     lifetime,
     clock,
     log,
@@ -127,6 +128,42 @@ Deno.test("a slot is free again as soon as only the end of its work is to be wri
   assert.deepEqual(ended, ["next"]);
   slow.resolve();
   await stop();
+});
+
+Deno.test("a claim that began before work ended does not make a worker idle", async () => {
+  const claims = [
+    Promise.resolve([{ id: "slow", epoch: "1" }]),
+    Promise.withResolvers<ClaimedWork[]>(),
+    Promise.resolve([{ id: "queued by slow", epoch: "1" }]),
+  ] as const;
+  let count = 0;
+  const { clock, ended, slow, running } = testRunner(
+    2,
+    {
+      claim: () => {
+        const claim = claims[count++];
+        return claim === undefined
+          ? Promise.resolve([])
+          : "promise" in claim
+          ? claim.promise
+          : claim;
+      },
+    },
+    limitedLifetime(),
+    () => {},
+    0,
+  );
+  await clock.pass(1);
+
+  await clock.pass(100);
+  slow.resolve();
+  await settle();
+  await clock.pass(1);
+  claims[1].resolve([]);
+  for (let look = 0; look < 10; look++) await clock.pass(100);
+
+  assert.deepEqual(ended, ["slow done", "queued by slow done"]);
+  await running;
 });
 
 Deno.test("work that is claimed while the worker unloads is returned", async () => {
