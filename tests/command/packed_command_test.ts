@@ -114,6 +114,18 @@ Deno.test("the packed command adds the platform to a project and removes it", as
       config.replace("max_rows = 1000", "max_rows = 50"),
     );
   });
+  await t.step("remove --keep-data keeps the migration", async () => {
+    await project.run("git", "reset", "--quiet", "--hard");
+    const { code, stdout } = await supaswarm(project, "remove", "--yes", "--keep-data");
+
+    assert.equal(code, 0);
+    assert.doesNotMatch(stdout, /drop schema/);
+    const { stdout: kept } = await project.run("git", "ls-files", "supabase/migrations");
+    const { stdout: deleted } = await project.run("git", "ls-files", "--deleted");
+    assert.match(kept, /_supaswarm_0_1_0\.sql/);
+    assert.doesNotMatch(deleted, /supabase\/migrations/);
+    assert.match(deleted, /supabase\/functions\/_supaswarm\/manifest\.json/);
+  });
   await t.step("in an empty folder it creates the project, and Deno runs it too", async () => {
     await using empty = await createUserProject({ ".gitignore": "node_modules\n" });
     await installPacked(empty, packed);

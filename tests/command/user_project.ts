@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 /** Files of a Supabase project whose names clash with the platform's. */
 const FILES: Readonly<Record<string, string>> = {
-  ".gitignore": "node_modules\n",
+  ".gitignore": "node_modules\nsupabase/.temp\nsupabase/.branches\n",
   "package.json": '{ "name": "shop", "private": true }\n',
   "deno.json": '{ "imports": {} }\n',
   "supabase/config.toml": `# The shop's settings.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { startManagementApi } from "../../scripts/deploy/management_api.ts";
+import { dirname, join, normalize } from "node:path";
+import { type Deployment, startManagementApi } from "../../scripts/deploy/management_api.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { findFunctions } from "../../stack/functions/find_functions.ts";
 import { readContents } from "../command/read_contents.ts";
@@ -8,6 +8,10 @@ import { installPacked, packCommand } from "../command/packed_command.ts";
 import { createUserProject } from "../command/user_project.ts";
 import { documentedShell, shellBlocks, withoutTls } from "../docs/documented_shell.ts";
 import { startNativeServer } from "./native_server.ts";
+
+/** The platform bundles at most 5 MB of files. */
+const MAX_UPLOAD_BYTES = 4_000_000;
+const RELATIVE_IMPORT = /\b(?:from|import) ?\(?"(\.\.?\/[^"]+)"/g;
 
 const blocksOf = (page: string) => shellBlocks(join(PROJECT_ROOT, "docs/how-to", page));
 
@@ -50,6 +54,10 @@ Deno.test("the pages to add, upgrade and remove, followed literally on a project
       const expected = [...(await findFunctions(project.root)).keys()].sort();
       assert.deepEqual(api.deployments.map(({ slug }) => slug).sort(), expected);
       assert.equal(expected.length, 10);
+      for (const deployment of api.deployments) {
+        assert.deepEqual(await missingModules(deployment), [], deployment.slug);
+        assert.ok(deployment.bytes < MAX_UPLOAD_BYTES, `${deployment.slug}: ${deployment.bytes}`);
+      }
     });
     await t.step("the agent exists", async () => {
       await run(agent);
@@ -87,3 +95,15 @@ Deno.test("the pages to add, upgrade and remove, followed literally on a project
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** Modules that an upload imports, also when they are needed first, and does not contain. */
+async function missingModules({ contents }: Deployment): Promise<string[]> {
+  const missing: string[] = [];
+  for (const [path, blob] of contents) {
+    for (const [, target = ""] of (await blob.text()).matchAll(RELATIVE_IMPORT)) {
+      const module = normalize(join(dirname(path), target));
+      if (!contents.has(module)) missing.push(`${path}: ${module}`);
+    }
+  }
+  return missing;
+}
