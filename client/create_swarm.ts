@@ -1,5 +1,6 @@
 import { Documents } from "./documents.ts";
 import { Files } from "./files.ts";
+import { type InstalledNames, withInstalledNames } from "./installed_names.ts";
 import { Job, type ReadOptions } from "./job.ts";
 import { JobChannels } from "./job_channels.ts";
 import { Jobs, snakeCased } from "./jobs.ts";
@@ -158,6 +159,8 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
 /**
  * Uses the platform with your own `supabase-js` client, as its user.
  *
+ * @param names Where `supaswarm init` has installed the platform, such as `{ schema: "supaswarm" }`.
+ *
  * @example
  * const swarm = createSwarm(createClient(url, publishableKey));
  * const job = await swarm.run("writer", { topic: "webhooks" });
@@ -165,8 +168,9 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
  */
 export function createSwarm<Types extends SwarmTypes = AnyAgents>(
   supabase: SupabaseLike,
+  names: InstalledNames = {},
 ): Swarm<Types> {
-  return new Swarm<Types>(supabase);
+  return new Swarm<Types>(withInstalledNames(supabase, names));
 }
 
 /** Unlike `randomUUID()`, this works on pages without TLS. */

@@ -12,6 +12,7 @@ export {
   type SwarmTypes,
 } from "./create_swarm.ts";
 export type { SearchAnswer, SearchOptions } from "./documents.ts";
+export type { InstalledNames } from "./installed_names.ts";
 export { type ForkOptions, Job, type ReadOptions } from "./job.ts";
 export type {
   JobEvent,

@@ -7,6 +7,7 @@ export interface SupabaseLike {
   readonly storage: { from(bucket: string): object };
   rpc(name: string, args?: object): object;
   from(table: string): object;
+  schema(name: string): object;
   channel(topic: string, options?: object): object;
   getChannels(): readonly unknown[];
   readonly realtime: { disconnect(): unknown };

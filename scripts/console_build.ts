@@ -17,6 +17,11 @@ await runCommand(
         help: "The project's URL, such as https://abc.supabase.co.",
       },
       key: { type: "string", placeholder: "KEY", help: "The project's publishable key." },
+      schema: {
+        type: "string",
+        placeholder: "NAME",
+        help: "The schema that supaswarm init chose. Default: public.",
+      },
       out: {
         type: "string",
         placeholder: "FOLDER",
@@ -24,7 +29,7 @@ await runCommand(
       },
     },
   },
-  async ({ values: { project, key, out } }) => {
+  async ({ values: { project, key, schema, out } }) => {
     if (project === undefined && key === undefined && out === undefined) {
       await build();
       return writeLine(`Built ${CONSOLE_DIST}`);
@@ -36,7 +41,7 @@ await runCommand(
     }
     assertUsable(project, key);
     await build();
-    await writeHostedConsole({ apiUrl: project, publishableKey: key, folder: out });
+    await writeHostedConsole({ apiUrl: project, publishableKey: key, schema, folder: out });
     writeLine(`Wrote the console of ${project} to ${resolve(out)}`);
   },
 );

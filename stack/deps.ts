@@ -12,6 +12,7 @@ export const loadPglitePgcrypto = () => import("npm:@electric-sql/pglite@0.5.14/
 export const loadPglitePgtap = () => import("npm:@electric-sql/pglite-pgtap@0.0.15");
 export const loadPglitePgvector = () => import("npm:@electric-sql/pglite-pgvector@0.0.15");
 export const loadPgliteUuidOssp = () => import("npm:@electric-sql/pglite@0.5.14/contrib/uuid_ossp");
+export const loadToml = () => import("npm:smol-toml@1.9.1");
 export const loadSupabaseLite = () => import("npm:@supabase/lite@0.10.0");
 export const loadSupabaseLitePostgres = () => import("npm:@supabase/lite@0.10.0/postgres");
 

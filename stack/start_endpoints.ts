@@ -9,6 +9,7 @@ import { startRealtime } from "./realtime/realtime.ts";
 import type { LocalCallers } from "./local_callers.ts";
 import { functionEnvironment } from "./function_environment.ts";
 import type { Environment, FunctionLimits } from "./stack_environment.ts";
+import { readApiSchemas } from "./read_api_schemas.ts";
 import type { StopSequence } from "./stop_sequence.ts";
 
 interface EndpointsOptions {
@@ -46,6 +47,7 @@ export async function startEndpoints(options: EndpointsOptions): Promise<Endpoin
   const realtime = Promise.withResolvers<RealtimePort>();
   const gateway = await startGateway({
     ...options,
+    schemas: await readApiSchemas(options.projectRoot),
     functions: { fetch: async (name, request) => (await functions.promise).fetch(name, request) },
     realtime: { fetch: async (request) => (await realtime.promise).fetch(request) },
   });

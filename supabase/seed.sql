@@ -11,9 +11,7 @@ values
   ('openrouter', 'OpenRouter', 'openai', 'https://openrouter.ai/api/v1', 'openai/gpt-5.4-mini', true, 'OPENROUTER_API_KEY', false, true),
   ('ollama', 'Ollama', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null, true, true),
   -- The embedded stack sets its address and its model, and activates it, when it finds a model server.
-  ('local-model', 'Local model server', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null, true, false),
-  -- Answers for the agents below from a script, without an API key; the embedded stack sets its address.
-  ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false, null, true, true)
+  ('local-model', 'Local model server', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null, true, false)
 on conflict (name) do nothing;
 
 -- List prices and the dates of retirement, read on 2026-11-23. A change of prices is a new row with its own valid_from.
@@ -40,13 +38,17 @@ from (
     ('google', 'gemini-embedding-001', 150000, 150000, null, 0, 0, '2025-07-14', '2028-05-14'),
     ('google', 'gemini-embedding-2', 200000, 200000, null, 0, 0, '2026-04-22', null),
     -- Local models; a free provider needs no rows.
-    ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01', null),
-    ('demo', 'demo', 0, 0, null, 0, 0, '2026-01-01', null)
+    ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01', null)
 ) as price (
   provider, model, input, cached_input, cache_write, output, above_input_tokens, valid_from, retires_on
 )
 join public.llm_providers as provider on provider.name = price.provider
 on conflict do nothing;
+
+-- Answers for the agents below from a script, without an API key; the embedded stack sets its address.
+insert into public.llm_providers (name, display_name, api, base_url, default_model, requires_api_key, is_free)
+values ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false, true)
+on conflict (name) do nothing;
 
 -- Three agents for trying out the platform.
 -- Generated from agents/ by `deno task schemas:generate`.

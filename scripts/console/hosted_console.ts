@@ -6,6 +6,8 @@ import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_polic
 interface HostedConsole {
   readonly apiUrl: string;
   readonly publishableKey: string;
+  /** Where the platform is installed. @default public */
+  readonly schema?: string | undefined;
   /** Target folder. Other files in it stay. */
   readonly folder: string;
 }
@@ -17,13 +19,14 @@ interface HostedConsole {
  * @throws Error when the key is a secret key or the URL is invalid.
  */
 export async function writeHostedConsole(hosted: HostedConsole): Promise<void> {
-  const { apiUrl, publishableKey } = parseProjectConfig({
+  const { apiUrl, publishableKey, schema } = parseProjectConfig({
     api_url: hosted.apiUrl,
     publishable_key: hosted.publishableKey,
+    schema: hosted.schema,
   });
   const { folder } = hosted;
   await copyFolder(CONSOLE_DIST, folder);
-  const config = { api_url: apiUrl, publishable_key: publishableKey };
+  const config = { api_url: apiUrl, publishable_key: publishableKey, schema };
   await Deno.writeTextFile(join(folder, "config.json"), `${JSON.stringify(config, null, 2)}\n`);
   await Deno.writeTextFile(join(folder, "_headers"), headersFile(apiUrl));
   const page = join(folder, "index.html");

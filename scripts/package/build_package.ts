@@ -2,6 +2,11 @@ import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { loadEsbuild, loadTypescript, SUPABASE_JS_VERSION } from "../deps.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
+import { buildCommand } from "./build_command.ts";
+import { buildFunctions, functionNames } from "./build_functions.ts";
+import { buildReleaseSql } from "./build_release.ts";
+import { SCHEMA_VERSION } from "../../shared/platform/db/schema_version.ts";
+import { FUNCTION_NAMES } from "../../shared/platform/config/function_names.ts";
 
 const CLIENT_FOLDER = join(PROJECT_ROOT, "client");
 /** Folder of the built package. */
@@ -9,7 +14,6 @@ export const PACKAGE_FOLDER = join(CLIENT_FOLDER, "dist");
 
 /** What a page downloads for the client. */
 const MAX_COMPRESSED_BYTES = 12 * 1024;
-const VERSION = "0.0.0";
 
 /** A built package. */
 export interface BuiltPackage {
@@ -19,11 +23,20 @@ export interface BuiltPackage {
 }
 
 /**
- * Builds the npm package `supaswarm`: one ES module for browsers, Node and Deno, with its types.
+ * Builds the npm package `supaswarm`: the client, one ES module for browsers, Node and Deno with its
+ * types; the command; and the release that the command installs.
  *
  * @throws Error if the client imports another package or has become too large
  */
 export async function buildPackage(folder: string = PACKAGE_FOLDER): Promise<BuiltPackage> {
+  const client = await buildClient(folder);
+  await Deno.writeTextFile(join(folder, "supaswarm.js"), await buildCommand(), { mode: 0o755 });
+  await writeRelease(join(folder, "release"));
+  return client;
+}
+
+/** Builds only the client. @throws Error as {@linkcode buildPackage} */
+export async function buildClient(folder: string): Promise<BuiltPackage> {
   const code = await bundle(false);
   const compressedBytes = gzipSync(await bundle(true)).length;
   if (compressedBytes > MAX_COMPRESSED_BYTES) {
@@ -44,6 +57,28 @@ export async function buildPackage(folder: string = PACKAGE_FOLDER): Promise<Bui
     await Deno.copyFile(join(PROJECT_ROOT, from), join(folder, to));
   }
   return { folder, compressedBytes };
+}
+
+async function writeRelease(folder: string): Promise<void> {
+  const { objects, migrations } = await buildReleaseSql();
+  const renamable: ReadonlySet<string> = new Set(Object.values(FUNCTION_NAMES));
+  const functions = (await functionNames()).map((name) => ({
+    name,
+    isRenamable: renamable.has(name),
+  }));
+  await Deno.remove(folder, { recursive: true }).catch(() => {});
+  await Deno.mkdir(join(folder, "functions"), { recursive: true });
+  await Deno.mkdir(join(folder, "migrations"));
+  for (const { version, sql } of migrations) {
+    await Deno.writeTextFile(join(folder, "migrations", `${version}.sql`), sql);
+  }
+  await Deno.writeTextFile(
+    join(folder, "release.json"),
+    `${JSON.stringify({ version: SCHEMA_VERSION, objects, functions })}\n`,
+  );
+  for (const [name, text] of await buildFunctions(new Set(objects.names))) {
+    await Deno.writeTextFile(join(folder, "functions", name), text);
+  }
 }
 
 async function bundle(minify: boolean): Promise<string> {
@@ -95,15 +130,17 @@ function manifest() {
   const client = { types: "./types/mod.d.ts", default: "./client.js" };
   return {
     name: "supaswarm",
-    version: VERSION,
+    version: SCHEMA_VERSION,
     description:
-      "The typed client of SupaSwarm: durable agent jobs over your own supabase-js client.",
+      "SupaSwarm in your own Supabase project: the command that adds it, and its typed client.",
     license: "MIT",
     type: "module",
     sideEffects: false,
     exports: { "./client": client },
-    files: ["client.js", "types"],
+    bin: { supaswarm: "supaswarm.js" },
+    files: ["client.js", "types", "supaswarm.js", "release"],
     peerDependencies: { "@supabase/supabase-js": `^${SUPABASE_JS_VERSION}` },
-    engines: { node: ">=20" },
+    peerDependenciesMeta: { "@supabase/supabase-js": { optional: true } },
+    engines: { node: ">=22" },
   };
 }

@@ -66,8 +66,8 @@ export async function bundleModules(
 }
 
 /** The CLI finds the files to upload with a pattern that needs a space after `import`. */
-function withFoundImports(code: string): string {
-  return code.replaceAll(/\bimport(?=(?:\{[^{}]*\}|\*as [\w$]+ )from"\.\/)/g, "import ");
+export function withFoundImports(code: string): string {
+  return code.replaceAll(/\bimport(?=(?:(?:\{[^{}]*\}|\*as [\w$]+ )from)?"\.\/)/g, "import ");
 }
 
 /** Packages that only unused functions import, but that would become files of their own. */

@@ -8,14 +8,18 @@ import { VENDORED_PACKAGES } from "./vendored_modules.ts";
  *
  * @throws Error when `deno.lock` lacks a package, or the installation fails.
  */
-export async function installPackages(projectRoot: string, folder: string): Promise<void> {
-  const specifiers = Object.entries(VENDORED_PACKAGES)
+export async function installPackages(
+  projectRoot: string,
+  folder: string,
+  packages: Readonly<Record<string, string>> = VENDORED_PACKAGES,
+): Promise<void> {
+  const specifiers = Object.entries(packages)
     .map(([name, version]) => `npm:${name}@${version}`);
   const lock = lockedClosure(await Deno.readTextFile(join(projectRoot, "deno.lock")), specifiers);
   await Deno.writeTextFile(join(folder, "deno.lock"), lock);
   await Deno.writeTextFile(
     join(folder, "package.json"),
-    JSON.stringify({ dependencies: VENDORED_PACKAGES }),
+    JSON.stringify({ dependencies: packages }),
   );
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["install", "--quiet", "--frozen=false"],
@@ -24,6 +28,6 @@ export async function installPackages(projectRoot: string, folder: string): Prom
     stderr: "piped",
   }).output();
   if (!success) {
-    throw new Error(`Cannot install the vendored packages: ${new TextDecoder().decode(stderr)}`);
+    throw new Error(`Cannot install the packages: ${new TextDecoder().decode(stderr)}`);
   }
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../platform/config/env.ts";
+import { FUNCTION_NAMES } from "../platform/config/function_names.ts";
 import { createAgentDirectory } from "../platform/db/agent_directory.ts";
 import { createSessionCheck } from "../platform/db/session_check.ts";
 import { SwarmError } from "../platform/errors/swarm_error.ts";
@@ -26,7 +27,7 @@ import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "../platform/isolate/run_in_background.ts";
 
 /** Name of the edge function, which is the first part of its paths. */
-const FUNCTION_NAME = "mcp";
+const FUNCTION_NAME = FUNCTION_NAMES.mcp;
 
 /**
  * Composes `mcp`: selects the server, checks origin, caller and scopes, and answers by the

@@ -1,4 +1,5 @@
 import type { Config } from "../platform/config/env.ts";
+import { FUNCTION_NAMES } from "../platform/config/function_names.ts";
 import { createAgentDirectory } from "../platform/db/agent_directory.ts";
 import { createSessionCheck } from "../platform/db/session_check.ts";
 import { authenticate, type Caller } from "../platform/http/authenticate.ts";
@@ -27,7 +28,7 @@ import { runInBackground } from "../platform/isolate/run_in_background.ts";
 /** Composes `mcp-execute`: GET lists servers and tools, POST calls a tool. */
 export function createMcpExecuteApp(config: Config, log: Logger): App {
   const { apiKeys } = config;
-  const sql = openIsolatePool(config.databaseUrl, "mcp-execute", ["caller", "caller"]);
+  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAMES.execute, ["caller", "caller"]);
   const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
   const gateway = createAppGateway({ config, sql, log, keepAlive: runInBackground });

@@ -1,4 +1,5 @@
 import type { Config } from "../platform/config/env.ts";
+import { FUNCTION_NAMES } from "../platform/config/function_names.ts";
 import { assertClientHasScope, SWARM_RUN } from "../platform/db/client_scope.ts";
 import { feedbackRequest } from "../gateway/feedback/feedback_request.ts";
 import { gradingUser } from "../gateway/feedback/grading_user.ts";
@@ -15,7 +16,7 @@ import type { App } from "./app.ts";
 
 /** Composes `mcp-feedback`: grades one of the caller's own calls and returns the current grade. */
 export function createMcpFeedbackApp(config: Config, log: Logger): App {
-  const sql = openIsolatePool(config.databaseUrl, "mcp-feedback");
+  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAMES.feedback);
   const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
   const fetch = createHttpHandler({ methods: ["POST"], log, gate, ready }, async (request) => {

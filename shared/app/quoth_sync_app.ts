@@ -1,4 +1,5 @@
 import type { Config } from "../platform/config/env.ts";
+import { FUNCTION_NAMES } from "../platform/config/function_names.ts";
 import { authenticate } from "../platform/http/authenticate.ts";
 import { BodyBudget, type CountedBody } from "../platform/http/body_budget.ts";
 import { createHttpHandler } from "../platform/http/http_handler.ts";
@@ -26,7 +27,7 @@ import { createWakeGuard, WAKE_TOKEN_HEADER } from "./wake_guard.ts";
 import { tryInBackground } from "./try_in_background.ts";
 
 /** Name of the edge function, which is the first part of its paths. */
-const FUNCTION_NAME = "quoth-sync";
+const FUNCTION_NAME = FUNCTION_NAMES.quothSync;
 const GITHUB_EVENT_HEADER = "x-github-event";
 /** The format of `projects.slug`, or an id. */
 const PROJECT = /^[A-Za-z0-9_-]{1,100}$/;

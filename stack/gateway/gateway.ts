@@ -20,6 +20,8 @@ interface GatewayOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly callers: LocalCallers;
+  /** Schemas that the REST API exposes. @default public */
+  readonly schemas?: readonly string[];
   readonly keys: StackKeys;
   readonly functions: FunctionPort;
   readonly realtime: RealtimePort;
@@ -55,6 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   opening.defer(() => sql.end({ timeout: CLOSE_SECONDS }));
   const lite = createLiteServer({
     databaseUrl: database.adminUrl,
+    schemas: options.schemas ?? ["public"],
     keys,
     storage: storage.adapter,
     onMail: (text) => log("info", "mail_not_delivered", { text }),

@@ -16,6 +16,8 @@ export type StorageAdapter = NonNullable<LiteApp["_storageAdapter"]>;
 /** Options of a service instance. */
 export interface LiteOptions {
   readonly databaseUrl: string;
+  /** Schemas that the REST API exposes; the first is the default. */
+  readonly schemas: readonly string[];
   readonly keys: StackKeys;
   readonly storage: StorageAdapter;
   /** Receives the text of each mail of Auth. The stack delivers no mail. */
@@ -56,7 +58,7 @@ async function openApp(connection: LiteConnection, options: LiteOptions): Promis
   const { keys } = options;
   const app = new lite.App({
     connection,
-    api: { schemas: ["public"] },
+    api: { schemas: [...options.schemas] },
     auth: {
       enabled: true,
       jwt_secret: keys.jwtSecret,

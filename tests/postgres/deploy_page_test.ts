@@ -8,16 +8,11 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { findFunctions } from "../../stack/functions/find_functions.ts";
 import { startPlatform } from "../../scripts/platform/start_platform.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
+import { documentedShell, shellBlocks, withoutTls } from "../docs/documented_shell.ts";
 import { createSql } from "../../shared/platform/db/sql_client.ts";
 
 const PAGE = join(PROJECT_ROOT, "docs/how-to/deploy.md");
 const MODEL_KEY = "sk-stand-in";
-
-/** The page's shell blocks, in order. */
-async function shellBlocks(): Promise<string[]> {
-  const page = await Deno.readTextFile(PAGE);
-  return [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = ""]) => block);
-}
 
 /** The names that a block exports; their values are the reader's. */
 function exportedNames(block: string): string[] {
@@ -34,7 +29,7 @@ Deno.test("the deploy page, followed literally, ends with a completed task", asy
     port: 0,
   });
   const [names = "", push = "", functions = "", model = "", create = "", look = "", ...rest] =
-    await shellBlocks();
+    await shellBlocks(PAGE);
   assert.deepEqual(rest, []);
   const environment: Record<string, string> = {
     SUPABASE_ACCESS_TOKEN: `sbp_${"0".repeat(40)}`,
@@ -44,7 +39,7 @@ Deno.test("the deploy page, followed literally, ends with a completed task", asy
     SECRET_KEY: "",
     OPENAI_API_KEY: MODEL_KEY,
   };
-  const run = await shellOf(folder, api.url, environment);
+  const run = await documentedShell({ folder, cwd: PROJECT_ROOT, apiUrl: api.url, environment });
   try {
     await t.step("the page names everything that its commands use", () => {
       assert.deepEqual(exportedNames(names), Object.keys(environment));
@@ -117,52 +112,3 @@ Deno.test("the deploy page, followed literally, ends with a completed task", asy
     await Deno.remove(folder, { recursive: true });
   }
 });
-
-function withoutTls(databaseUrl: string): string {
-  const url = new URL(databaseUrl);
-  url.searchParams.set("sslmode", "disable");
-  return url.href;
-}
-
-/**
- * A shell that runs a block unchanged and returns its output. Its `npx` calls the real one with
- * the profile of the stand-in API.
- */
-async function shellOf(
-  folder: string,
-  apiUrl: string,
-  environment: Readonly<Record<string, string>>,
-): Promise<(block: string) => Promise<string>> {
-  const profile = join(folder, "profile.yaml");
-  await Deno.writeTextFile(
-    profile,
-    `name: mock\napi_url: ${apiUrl}\ndashboard_url: ${apiUrl}\nproject_host: mock.local\n`,
-  );
-  const bin = join(folder, "bin");
-  await Deno.mkdir(bin);
-  const realPath = Deno.env.get("PATH") ?? "";
-  await Deno.writeTextFile(
-    join(bin, "npx"),
-    `#!/bin/sh\nPATH='${realPath}' exec npx "$@" --profile '${profile}' --agent no\n`,
-    { mode: 0o755 },
-  );
-  return async (block) => {
-    const { success, stdout, stderr } = await new Deno.Command("sh", {
-      args: ["-ec", block],
-      cwd: PROJECT_ROOT,
-      env: {
-        ...environment,
-        PATH: `${bin}:${realPath}`,
-        SUPABASE_HOME: join(folder, "cli"),
-        SUPABASE_TELEMETRY_DISABLED: "1",
-        DO_NOT_TRACK: "1",
-      },
-      stdin: "null",
-    }).output();
-    const decoder = new TextDecoder();
-    const output = decoder.decode(stdout);
-    assert.ok(success, `${block}\n${output}${decoder.decode(stderr)}`);
-    // The CLI reports its progress on stderr.
-    return block.includes("npx") ? output + decoder.decode(stderr) : output;
-  };
-}

@@ -31,6 +31,11 @@ export async function startMigratedServer(): Promise<NativeServer> {
   return await startServer(fillMigrated);
 }
 
+/** Starts one with the migrations and the seed of another project. */
+export async function startProjectServer(projectRoot: string): Promise<NativeServer> {
+  return await startServer((dataDir) => copyMigratedCluster(dataDir, { projectRoot, ...CACHE }));
+}
+
 /** Makes `dataDir` a cluster that `startNativeCluster()` starts with the project's migrations. */
 export async function fillMigrated(dataDir: string): Promise<void> {
   await copyMigratedCluster(dataDir, { projectRoot: PROJECT_ROOT, ...CACHE });

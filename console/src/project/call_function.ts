@@ -16,9 +16,10 @@ export async function callFunction<Answer>(
   path: string,
   { method, query = {}, body, signal }: FunctionRequest = {},
 ): Promise<Answer> {
-  const { apiUrl, publishableKey } = projectConfig();
+  const { apiUrl, publishableKey, functions = {} } = projectConfig();
   const { data } = await projectClient().auth.getSession();
-  const url = new URL(`${apiUrl}/functions/v1/${path}`);
+  const renamed = path.replace(/^[^/?]+/, (name) => functions[name] ?? name);
+  const url = new URL(`${apiUrl}/functions/v1/${renamed}`);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const answer = await watchedFetch(url, {
     method: method ?? (body === undefined ? "GET" : "POST"),

@@ -10,6 +10,8 @@ let opened: { readonly client: ProjectClient; readonly config: ProjectConfig } |
 /** Opens the project once, before the page is shown. */
 export function openProject(config: ProjectConfig): ProjectClient {
   const client = createClient<Database>(config.apiUrl, config.publishableKey, {
+    // The types are those of public, which an installation in another schema has, too.
+    db: { schema: (config.schema ?? "public") as "public" },
     // The code of a magic link arrives in the query; the fragment belongs to the router.
     auth: { flowType: "pkce", detectSessionInUrl: true, persistSession: true },
     global: { fetch: watchedFetch },

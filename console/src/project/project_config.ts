@@ -3,6 +3,10 @@ export interface ProjectConfig {
   /** Such as `https://abc.supabase.co`, without a trailing slash. */
   readonly apiUrl: string;
   readonly publishableKey: string;
+  /** Where the platform is installed. @default public */
+  readonly schema?: string;
+  /** Edge functions that have another name in the project, by the platform's name. */
+  readonly functions?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -22,8 +26,8 @@ export async function readProjectConfig(): Promise<ProjectConfig> {
 
 /** @throws Error that names the problem in the configuration. */
 export function parseProjectConfig(value: unknown): ProjectConfig {
-  const config = value as { api_url?: unknown; publishable_key?: unknown } | null;
-  const { api_url: apiUrl, publishable_key: publishableKey } = config ?? {};
+  const config = value as Readonly<Record<string, unknown>> | null;
+  const { api_url: apiUrl, publishable_key: publishableKey, schema, functions } = config ?? {};
   if (typeof apiUrl !== "string" || !/^https?:\/\/[^/]+/.test(apiUrl)) {
     throw new Error("Cannot use config.json: api_url must be the URL of the Supabase project");
   }
@@ -36,7 +40,23 @@ export function parseProjectConfig(value: unknown): ProjectConfig {
         "Put the publishable key there, and replace the secret key in the project's settings",
     );
   }
-  return { apiUrl: apiUrl.replace(/\/+$/, ""), publishableKey };
+  if (schema !== undefined && (typeof schema !== "string" || schema === "")) {
+    throw new Error("Cannot use config.json: schema must be the name of a schema");
+  }
+  if (functions !== undefined && !isNames(functions)) {
+    throw new Error("Cannot use config.json: functions must map names of functions to names");
+  }
+  return {
+    apiUrl: apiUrl.replace(/\/+$/, ""),
+    publishableKey,
+    ...(schema === undefined ? {} : { schema }),
+    ...(functions === undefined ? {} : { functions }),
+  };
+}
+
+function isNames(value: unknown): value is Readonly<Record<string, string>> {
+  return typeof value === "object" && value !== null &&
+    Object.values(value).every((name) => typeof name === "string");
 }
 
 /** True for a secret key in the new format and for a legacy service role token. */

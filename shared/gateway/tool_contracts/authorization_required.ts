@@ -1,3 +1,4 @@
+import { FUNCTION_NAMES } from "../../platform/config/function_names.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 
 /**
@@ -5,13 +6,13 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
  * connected.
  */
 export function authorizationRequired(server: string): SwarmError {
+  const path = `/functions/v1/${FUNCTION_NAMES.oauth}`;
   return new SwarmError(
     "AUTHORIZATION_REQUIRED",
     `Cannot use the tool server '${server}': the user has to connect their own account first`,
     {
-      hint: `POST {"server": "${server}"} to /functions/v1/mcp-oauth as that user and open ` +
-        "authorization_url.",
-      details: { server, connect_at: "/functions/v1/mcp-oauth" },
+      hint: `POST {"server": "${server}"} to ${path} as that user and open authorization_url.`,
+      details: { server, connect_at: path },
     },
   );
 }

@@ -1,3 +1,4 @@
+import { FUNCTION_NAMES } from "../../platform/config/function_names.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 
 /** Creates the error for a slug without an active registry row. */
@@ -6,7 +7,7 @@ export function unknownServer(server: string): SwarmError {
     "TOOL_NOT_FOUND",
     `Tool server '${server}' not found: no active tool has this slug`,
     {
-      hint: "Use another one; GET /functions/v1/mcp-execute lists them.",
+      hint: `Use another one; GET /functions/v1/${FUNCTION_NAMES.execute} lists them.`,
     },
   );
 }

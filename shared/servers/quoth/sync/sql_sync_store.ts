@@ -1,4 +1,5 @@
 import { z } from "../../../vendor/zod.js";
+import { FUNCTION_NAMES } from "../../../platform/config/function_names.ts";
 import { CLOSED_SETS } from "../../../platform/db/closed_sets.ts";
 import type { Sql } from "../../../platform/db/sql_client.ts";
 import { jsonValue } from "../../../platform/values/json_schema.ts";
@@ -146,7 +147,7 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
     async wakeSuccessor() {
       await once("wake a successor", anyRow, () =>
         sql`
-        select private.wake_function('quoth-sync')`);
+        select private.wake_function(${FUNCTION_NAMES.quothSync})`);
     },
 
     async finish({ syncId, epoch }, headCommit) {

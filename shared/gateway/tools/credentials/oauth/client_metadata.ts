@@ -1,7 +1,8 @@
+import { FUNCTION_NAMES } from "../../../../platform/config/function_names.ts";
 import { sha256Hex } from "../../../../platform/values/sha256_hex.ts";
 
 /** Name of the edge function through which users connect. */
-export const OAUTH_FUNCTION = "mcp-oauth";
+export const OAUTH_FUNCTION = FUNCTION_NAMES.oauth;
 
 /** Addresses of the function for one issuer, as browsers and authorization servers reach it. */
 export interface OAuthAddresses {

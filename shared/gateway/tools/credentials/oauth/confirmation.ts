@@ -1,4 +1,5 @@
 import { z } from "../../../../vendor/zod.js";
+import { FUNCTION_NAMES } from "../../../../platform/config/function_names.ts";
 import { SwarmError } from "../../../../platform/errors/swarm_error.ts";
 import { FORM_LIMITS } from "../../../../platform/json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../../../platform/json/parse_json.ts";
@@ -54,6 +55,9 @@ export function invalidAuthorization(): SwarmError {
   return new SwarmError(
     "AUTHORIZATION_INVALID",
     "Cannot connect: the authorization is not yours, was already used, or has expired",
-    { hint: "Start again with POST /functions/v1/mcp-oauth and open authorization_url yourself." },
+    {
+      hint: `Start again with POST /functions/v1/${FUNCTION_NAMES.oauth} and open ` +
+        "authorization_url yourself.",
+    },
   );
 }

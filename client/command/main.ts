@@ -1,0 +1,93 @@
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { CommandError } from "./command_error.ts";
+import { doctor } from "./doctor.ts";
+import { init } from "./init.ts";
+import { readRelease } from "./release/release.ts";
+import { remove } from "./remove.ts";
+import { types } from "./types.ts";
+import { upgrade } from "./upgrade.ts";
+import { print, styled } from "./terminal.ts";
+
+const HELP = `Usage: supaswarm <command> [options]
+
+  init      Adds SupaSwarm to the Supabase project in this folder, or in an empty folder
+              --schema NAME   supaswarm (default), or public
+  upgrade   Replaces the installed files by those of this release, and adds the new migrations
+  remove    Removes what init added, and prints the SQL that removes it from a database
+              --keep-data     keeps the database as it is
+              --db URL        runs the SQL on this database, as role postgres
+
+  doctor    Checks the files, and the database and functions that are named
+              --db URL        the database, as role postgres
+              --url URL       the project, such as https://<ref>.supabase.co
+              --json          prints one line of JSON
+  types     Prints the TypeScript types of the project's agents
+              --db URL        the database, as role postgres
+
+  --dry-run   shows the plan and changes nothing
+  --yes       does not ask
+  --force     also with uncommitted files, or files that were edited
+  --version   prints the version
+  --help      prints this text
+`;
+
+const OPTIONS = {
+  schema: { type: "string", default: "supaswarm" },
+  "keep-data": { type: "boolean", default: false },
+  db: { type: "string" },
+  url: { type: "string" },
+  json: { type: "boolean", default: false },
+  "dry-run": { type: "boolean", default: false },
+  yes: { type: "boolean", short: "y", default: false },
+  force: { type: "boolean", default: false },
+  version: { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+async function run(args: string[]): Promise<void> {
+  const { values, positionals } = parse(args);
+  if (values.version) return print((await readRelease()).version);
+  const [command, ...rest] = positionals;
+  if (values.help || command === undefined) return print(HELP.trimEnd());
+  const shared = {
+    root: process.cwd(),
+    dryRun: values["dry-run"],
+    yes: values.yes,
+    force: values.force,
+  };
+  if (rest.length === 0 && command === "init") {
+    return await init({ ...shared, schema: values.schema });
+  }
+  if (rest.length === 0 && command === "upgrade") return await upgrade(shared);
+  if (rest.length === 0 && command === "remove") {
+    return await remove({ ...shared, keepsData: values["keep-data"], db: values.db ?? null });
+  }
+  if (rest.length === 0 && command === "doctor") {
+    const { url = null, db = null, json } = values;
+    return await doctor({ root: shared.root, url, db, json });
+  }
+  if (rest.length === 0 && command === "types") {
+    if (values.db === undefined) throw usageError("supaswarm types needs --db URL");
+    return await types({ root: shared.root, db: values.db });
+  }
+  throw usageError(`There is no command "${positionals.join(" ")}"`);
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw usageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function usageError(message: string): CommandError {
+  return new CommandError("USAGE_INVALID", message, "supaswarm --help lists the commands.");
+}
+
+run(process.argv.slice(2)).catch((error: unknown) => {
+  process.exitCode = 1;
+  if (!(error instanceof CommandError)) throw error;
+  process.stderr.write(`${styled("red", "error")}: ${error.message}\n${error.hint}\n`);
+});

@@ -1,0 +1,22 @@
+import { CommandError } from "../command_error.ts";
+import { uncommittedFiles } from "./git_tree.ts";
+
+const MAX_NAMED = 5;
+
+/**
+ * Checks that `git diff` will show the command's own changes and no others.
+ *
+ * @throws CommandError `TREE_DIRTY`
+ */
+export async function assertCleanTree(folder: string): Promise<void> {
+  const files = await uncommittedFiles(folder) ?? [];
+  if (files.length === 0) return;
+  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : "";
+  throw new CommandError(
+    "TREE_DIRTY",
+    `Nothing was changed: the folder has uncommitted files (${
+      files.slice(0, MAX_NAMED).join(", ")
+    }${more})`,
+    "Commit or stash them, so that git shows what this command changes, or add --force.",
+  );
+}
