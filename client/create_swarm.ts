@@ -2,6 +2,7 @@ import { Documents } from "./documents.ts";
 import { Files } from "./files.ts";
 import { Job, type ReadOptions } from "./job.ts";
 import { JobChannels } from "./job_channels.ts";
+import { JobView, type ViewOptions } from "./job_view.ts";
 import { Jobs, snakeCased } from "./jobs.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { Reviews } from "./reviews.ts";
@@ -84,7 +85,7 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
     this.#supabase = supabase;
     this.#channels = new JobChannels(supabase);
     this.jobs = new Jobs(supabase);
-    this.reviews = new Reviews(supabase);
+    this.reviews = new Reviews(supabase, this.#channels);
     this.tools = new Tools(supabase);
     this.files = new Files(supabase);
     this.documents = new Documents(this.tools);
@@ -133,6 +134,15 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
   }
 
   /**
+   * A job as a state for pages; `useJob` of `supaswarm/react` and `supaswarm/vue` returns it.
+   *
+   * @param id Null for no job yet.
+   */
+  view<Output = Json>(id: string | null, options: ViewOptions = {}): JobView<Output> {
+    return new JobView<Output>(id === null ? null : this.job<Output>(id), options);
+  }
+
+  /**
    * Grades a tool call, or changes its grade.
    *
    * @param call The call's result, or its `feedback_token`.
@@ -155,8 +165,12 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
   }
 }
 
+/** A `supabase-js` client joins each channel once, so one swarm per client shares them. */
+const swarms = new WeakMap<SupabaseLike, Swarm<never>>();
+
 /**
- * Uses the platform with your own `supabase-js` client, as its user.
+ * Uses the platform with your own `supabase-js` client, as its user. The same client gets the same
+ * swarm, so a component may call this while it renders.
  *
  * @example
  * const swarm = createSwarm(createClient(url, publishableKey));
@@ -166,7 +180,11 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
 export function createSwarm<Types extends SwarmTypes = AnyAgents>(
   supabase: SupabaseLike,
 ): Swarm<Types> {
-  return new Swarm<Types>(supabase);
+  const known = swarms.get(supabase) as Swarm<Types> | undefined;
+  if (known !== undefined) return known;
+  const swarm = new Swarm<Types>(supabase);
+  swarms.set(supabase, swarm as unknown as Swarm<never>);
+  return swarm;
 }
 
 /** Unlike `randomUUID()`, this works on pages without TLS. */
