@@ -70,7 +70,7 @@ function fakeClient(
   },
 ): { readonly supabase: SupabaseLike; readonly joined: readonly string[] } {
   const joined: string[] = [];
-  const channel = { on: () => channel, subscribe: subscribe ?? (() => channel) };
+  const channel: object = { on: () => channel, subscribe: subscribe ?? (() => channel) };
   const supabase = {
     channel: (topic: string) => {
       joined.push(topic);
