@@ -16,7 +16,7 @@ export type {
   OAuthTokens,
 } from "npm:@modelcontextprotocol/client@2.4.0";
 export type { Arbitrary } from "npm:fast-check@4.10.2";
-export type { Window } from "npm:happy-dom@21.0.4";
+export type { HTMLElement as PageElement, Window } from "npm:happy-dom@21.0.4";
 export type { Browser, Page } from "../scripts/deps.ts";
 export { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../scripts/deps.ts";
 
@@ -55,6 +55,8 @@ export async function resolvePackagesWithSkills(): Promise<readonly string[]> {
     .map((entry) => fileURLToPath(new URL("skills", entry.replace(/(\/\d[^/]*\/).*$/, "$1"))));
 }
 
+/** The official schemas of component registries. */
+export const loadRegistrySchemas = () => import("npm:@shadcn/registry@0.2.1/schema");
 /** The frameworks that the client has hooks for, and a DOM for their pages. */
 export const loadReact = async () => ({
   ...await import("react"),

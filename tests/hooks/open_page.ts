@@ -1,5 +1,5 @@
 import { waitFor } from "../../scripts/wait_for.ts";
-import { loadHappyDom, type Window } from "../deps.ts";
+import { loadHappyDom, type PageElement, type Window } from "../deps.ts";
 
 /** The names that frameworks read from the global object. */
 const GLOBALS = [
@@ -16,7 +16,7 @@ const GLOBALS = [
 
 /** A page without a browser. */
 export interface TestPage extends AsyncDisposable {
-  readonly root: HTMLElement;
+  readonly root: PageElement;
   /** The text of the element with this id; empty without one. */
   text(id: string): string;
   /** Waits until the element with this id has the text. */
@@ -41,7 +41,7 @@ export async function openPage(): Promise<TestPage> {
   document.body.append(root);
   const text = (id: string) => document.getElementById(id)?.textContent ?? "";
   return {
-    root: root as unknown as HTMLElement,
+    root,
     text,
     untilText: async (id, expected) => {
       const isReached = () =>

@@ -8,6 +8,7 @@ import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { readEvents, untilTask } from "../e2e/task_view.ts";
 import { untilJoined } from "../e2e/until_joined.ts";
 import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
+import type { PageElement } from "../deps.ts";
 import { openPage } from "./open_page.ts";
 
 /** What both frameworks' `useJob` and `useReviews` return, as plain values. */
@@ -42,7 +43,7 @@ export interface MountedPage {
 
 /** Mounts a component that renders {@linkcode pageText} of the hooks' values into `root`. */
 export type Mount = (
-  root: HTMLElement,
+  root: PageElement,
   swarm: Swarm,
   id: string | null,
 ) => Promise<MountedPage>;

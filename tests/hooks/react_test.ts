@@ -23,7 +23,7 @@ const mount: Mount = async (root, swarm, id) => {
       ...shown.map(([id, text]) => createElement("p", { id, key: id }, text)),
     );
   }
-  const reactRoot = createRoot(root);
+  const reactRoot = createRoot(root as never);
   const show = (id: string | null) =>
     reactRoot.render(createElement(StrictMode, null, createElement(Page, { id })));
   show(id);

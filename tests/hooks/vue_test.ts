@@ -22,7 +22,7 @@ const mount: Mount = async (root, swarm, id) => {
       return () => pageText(shown as never).map(([id, text]) => h("p", { id }, text));
     },
   });
-  app.mount(root);
+  app.mount(root as never);
   return {
     show: (next) => shownId.value = next,
     get actions() {
