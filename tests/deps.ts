@@ -16,7 +16,7 @@ export type {
   OAuthTokens,
 } from "npm:@modelcontextprotocol/client@2.4.0";
 export type { Arbitrary } from "npm:fast-check@4.10.2";
-export type { HTMLElement as PageElement, Window } from "npm:happy-dom@21.0.4";
+export type { Event as PageEvent, HTMLElement as PageElement, Window } from "npm:happy-dom@21.0.4";
 export type { Browser, Page } from "../scripts/deps.ts";
 export { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../scripts/deps.ts";
 
@@ -63,6 +63,8 @@ export const loadReact = async () => ({
   ...await import("react-dom/client"),
 });
 export const loadVue = () => import("vue");
+/** Compiles the components of Vue. */
+export const loadVueCompiler = () => import("npm:@vue/compiler-sfc@3.5.45");
 export const loadHappyDom = () => import("npm:happy-dom@21.0.4");
 
 /** The source of axe, which finds WCAG violations in a page. */

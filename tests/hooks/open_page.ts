@@ -1,5 +1,5 @@
 import { waitFor } from "../../scripts/wait_for.ts";
-import { loadHappyDom, type PageElement, type Window } from "../deps.ts";
+import { loadHappyDom, type PageElement, type PageEvent, type Window } from "../deps.ts";
 
 /** The names that frameworks read from the global object. */
 const GLOBALS = [
@@ -8,6 +8,8 @@ const GLOBALS = [
   "Element",
   "HTMLElement",
   "HTMLIFrameElement",
+  "localStorage",
+  "location",
   "MathMLElement",
   "Node",
   "ShadowRoot",
@@ -21,6 +23,8 @@ export interface TestPage extends AsyncDisposable {
   text(id: string): string;
   /** Waits until the element with this id has the text. */
   untilText(id: string, expected: string | RegExp): Promise<void>;
+  /** A click of a user, to dispatch. */
+  clickEvent(): PageEvent;
 }
 
 /** One for the process, because frameworks keep the document that they find when they are loaded. */
@@ -34,8 +38,13 @@ async function openWindow(): Promise<Window> {
 /** Opens an empty page whose `document` is global until its end. */
 export async function openPage(): Promise<TestPage> {
   const page = await (opened ??= openWindow());
-  const before = GLOBALS.map((name) => [name, Reflect.get(globalThis, name)] as const);
-  for (const name of GLOBALS) Reflect.set(globalThis, name, Reflect.get(page, name) ?? page);
+  const before = GLOBALS.map((name) =>
+    [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const
+  );
+  for (const name of GLOBALS) {
+    const value = Reflect.get(page, name) ?? page;
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  }
   const { document } = page;
   const root = document.createElement("div");
   document.body.append(root);
@@ -53,12 +62,14 @@ export async function openPage(): Promise<TestPage> {
         throw new Error(`${error.message}; the page is ${root.innerHTML.slice(0, 2_000)}`);
       });
     },
+    clickEvent: () => new page.MouseEvent("click", { bubbles: true }),
     async [Symbol.asyncDispose]() {
       root.remove();
       await page.happyDOM.abort();
-      for (const [name, value] of before) {
-        if (value === undefined) Reflect.deleteProperty(globalThis, name);
-        else Reflect.set(globalThis, name, value);
+      page.localStorage.clear();
+      for (const [name, descriptor] of before) {
+        if (descriptor === undefined) Reflect.deleteProperty(globalThis, name);
+        else Object.defineProperty(globalThis, name, descriptor);
       }
     },
   };

@@ -10,7 +10,7 @@ import { untilTask } from "../e2e/task_view.ts";
 import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { openPage } from "../hooks/open_page.ts";
 import { importComponents, installItems } from "./install_items.ts";
-import { untilShown, write } from "./use_page.ts";
+import { untilShown, write } from "../hooks/use_page.ts";
 
 const COMPONENTS = ["task-chat", "review-inbox", "job-trace"];
 
