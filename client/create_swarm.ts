@@ -3,6 +3,7 @@ import { Files } from "./files.ts";
 import { type InstalledNames, withInstalledNames } from "./installed_names.ts";
 import { Job, type ReadOptions } from "./job.ts";
 import { JobChannels } from "./job_channels.ts";
+import { JobView, type ViewOptions } from "./job_view.ts";
 import { Jobs, snakeCased } from "./jobs.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { Reviews } from "./reviews.ts";
@@ -85,7 +86,7 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
     this.#supabase = supabase;
     this.#channels = new JobChannels(supabase);
     this.jobs = new Jobs(supabase);
-    this.reviews = new Reviews(supabase);
+    this.reviews = new Reviews(supabase, this.#channels);
     this.tools = new Tools(supabase);
     this.files = new Files(supabase);
     this.documents = new Documents(this.tools);
@@ -134,6 +135,15 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
   }
 
   /**
+   * A job as a state for pages; `useJob` of `supaswarm/react` and `supaswarm/vue` returns it.
+   *
+   * @param id Null for no job yet.
+   */
+  view<Output = Json>(id: string | null, options: ViewOptions = {}): JobView<Output> {
+    return new JobView<Output>(id === null ? null : this.job<Output>(id), options);
+  }
+
+  /**
    * Grades a tool call, or changes its grade.
    *
    * @param call The call's result, or its `feedback_token`.
@@ -156,8 +166,12 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
   }
 }
 
+/** A `supabase-js` client joins each channel once, so one swarm per client shares them. */
+const swarms = new WeakMap<SupabaseLike, Map<string, Swarm<never>>>();
+
 /**
- * Uses the platform with your own `supabase-js` client, as its user.
+ * Uses the platform with your own `supabase-js` client, as its user. The same client gets the same
+ * swarm, so a component may call this while it renders.
  *
  * @param names Where `supaswarm init` has installed the platform, such as `{ schema: "supaswarm" }`.
  *
@@ -170,7 +184,12 @@ export function createSwarm<Types extends SwarmTypes = AnyAgents>(
   supabase: SupabaseLike,
   names: InstalledNames = {},
 ): Swarm<Types> {
-  return new Swarm<Types>(withInstalledNames(supabase, names));
+  const key = JSON.stringify([names.schema, names.functions]);
+  const known = swarms.get(supabase) ?? new Map<string, Swarm<never>>();
+  const swarm = known.get(key) as Swarm<Types> | undefined ??
+    new Swarm<Types>(withInstalledNames(supabase, names));
+  swarms.set(supabase, known.set(key, swarm as unknown as Swarm<never>));
+  return swarm;
 }
 
 /** Unlike `randomUUID()`, this works on pages without TLS. */

@@ -150,9 +150,10 @@ export class EventReader {
   }
 }
 
-async function untilAnswered<Data>(
+/** Repeats a request until it is answered. @throws SwarmClientError for what does not pass by itself */
+export async function untilAnswered<Data>(
   request: () => Promise<Data>,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Data> {
   for (let failures = 0;; failures++) {
     try {

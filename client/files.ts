@@ -1,4 +1,4 @@
-import { type SupabaseLike, useBucket, userIdOf } from "./supabase.ts";
+import { type RequestOptions, type SupabaseLike, useBucket, userIdOf } from "./supabase.ts";
 
 const BUCKET = "supaswarm-data";
 
@@ -11,23 +11,34 @@ export class Files {
   }
 
   /**
-   * Uploads a file into the user's own folder, replacing one with the same name.
+   * Uploads a file into the user's own folder, replacing one with the same name. The signal ends the
+   * wait; the upload itself may still complete.
    *
    * @returns Its path, for `files` of a job's input.
    * @throws SwarmClientError
    */
-  async upload(file: Blob, { name }: { readonly name: string }): Promise<string> {
+  async upload(
+    file: Blob,
+    { name, signal }: RequestOptions & { readonly name: string },
+  ): Promise<string> {
+    signal?.throwIfAborted();
     const path = `${await userIdOf(this.#supabase)}/${name}`;
     await useBucket(
       this.#supabase,
       BUCKET,
       (bucket) => bucket.upload(path, file, { upsert: true }),
+      { signal },
     );
     return path;
   }
 
   /** Downloads a file of the user or of the user's jobs. @throws SwarmClientError */
-  async download(path: string): Promise<Blob> {
-    return await useBucket<Blob>(this.#supabase, BUCKET, (bucket) => bucket.download(path));
+  async download(path: string, { signal }: RequestOptions = {}): Promise<Blob> {
+    return await useBucket<Blob>(
+      this.#supabase,
+      BUCKET,
+      (bucket) => bucket.download(path, {}, { signal }),
+      { signal },
+    );
   }
 }

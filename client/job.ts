@@ -1,7 +1,8 @@
-import { EventReader } from "./event_reader.ts";
+import { EventReader, untilAnswered } from "./event_reader.ts";
 import type { JobChannels } from "./job_channels.ts";
+import { jobError } from "./job_error.ts";
 import type { JobEvent, JobStatus, TaskError, TaskWarning } from "./job_event.ts";
-import { deltaOf, TextAssembly, type TextPart } from "./job_text.ts";
+import { deltaOf, TextAssembly, type TextDelta, type TextPart } from "./job_text.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { Queue } from "./queue.ts";
 import { answerReview, type ReviewAnswer, type ReviewedTask } from "./reviews.ts";
@@ -19,6 +20,23 @@ import { backoffMs, ChangeSignal, pause } from "./waiting.ts";
 export interface ReadOptions extends RequestOptions {
   /** A cursor of an earlier read. @default the beginning */
   readonly after?: string | null | undefined;
+}
+
+/** An event with the cursor after it, or progress of the answer that the job's model is writing. */
+export type JobUpdate =
+  | {
+    readonly kind: "event";
+    readonly event: JobEvent;
+    readonly cursor: string;
+    /** With the job's own `task.completed`: its output, also if it is stored as a file. */
+    readonly output?: Json;
+  }
+  | { readonly kind: "text"; readonly part: TextPart };
+
+/** What to read of a job. */
+export interface UpdateOptions extends ReadOptions {
+  /** False if only events are shown: whole answers cost the worker less. @default true */
+  readonly text?: boolean;
 }
 
 /** Changes of a fork; docs/reference/http.md describes them. */
@@ -105,9 +123,19 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
     return { [Symbol.asyncIterator]: () => this.#readText() };
   }
 
+  /** Events and text in one loop, with a cursor of its own; a page shows both. */
+  updates({ after, ...options }: UpdateOptions = {}): AsyncGenerator<JobUpdate, void, undefined> {
+    return this.#readUpdates(this.#readerFrom(after), options);
+  }
+
+  /** What the job was started with. @throws SwarmClientError */
+  async input(options: RequestOptions = {}): Promise<Json> {
+    return (await this.#readRow<{ input: Json }>("input", options)).input;
+  }
+
   /** The status of the job now. @throws SwarmClientError */
   async status(options: RequestOptions = {}): Promise<JobStatus> {
-    return (await this.#readRow(options)).status;
+    return (await this.#readRow<TaskRow>("status", options)).status;
   }
 
   /**
@@ -116,7 +144,7 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
    * @throws SwarmClientError
    */
   async warnings(options: RequestOptions = {}): Promise<readonly TaskWarning[]> {
-    return (await this.#readRow(options)).warnings;
+    return (await this.#readRow<TaskRow>("warnings", options)).warnings;
   }
 
   /**
@@ -143,8 +171,10 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
     try {
       for (let failures = 0;;) {
         try {
-          const row = await this.#readRow({ signal });
-          if (row.status === "completed") return await this.#wholeOutput(row.output) as Output;
+          const row = await this.#readRow<TaskRow>("status,output,error", { signal });
+          if (row.status === "completed") {
+            return await this.#wholeOutput(row.output, signal) as Output;
+          }
           if (row.status === "failed" || row.status === "cancelled") throw jobError(this.id, row);
           failures = 0;
         } catch (error) {
@@ -227,15 +257,59 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
   }
 
   async *#readText(): AsyncGenerator<TextPart, void, undefined> {
-    const { channels } = this.#context;
+    for await (const update of this.#readUpdates(this.#texts)) {
+      if (update.kind === "text") yield update.part;
+    }
+  }
+
+  async *#readUpdates(
+    reader: EventReader,
+    { signal: given, text: isTextWanted = true }: UpdateOptions = {},
+  ): AsyncGenerator<JobUpdate, void, undefined> {
     const stop = new AbortController();
-    const signal = this.#signalWith(stop.signal);
+    const signal = AbortSignal.any([this.#signalWith(given), stop.signal]);
     const assembly = new TextAssembly();
-    const parts = new Queue<TextPart>();
-    const leave = channels.listen(this.id, {
+    const updates = new Queue<JobUpdate>();
+    const addText = (parts: readonly TextPart[]) =>
+      updates.push(...parts.map((part) => ({ kind: "text", part }) as const));
+    const unwatch = isTextWanted
+      ? this.#watchText(signal, (delta) => addText(assembly.add(delta)))
+      : undefined;
+    const reading = (async () => {
+      try {
+        for await (const event of reader.read(signal)) {
+          const { cursor } = reader;
+          const isOwn = event.task_id === this.id;
+          if (isOwn && isTextWanted) addText(assembly.note(event));
+          const output = isOwn && event.type === "task.completed"
+            ? await untilAnswered(
+              () => this.#wholeOutput(event.data.output ?? null, signal),
+              signal,
+            )
+            : undefined;
+          updates.push({ kind: "event", event, cursor, ...output !== undefined && { output } });
+        }
+        updates.close();
+      } catch (error) {
+        if (error === DETACHED) updates.close();
+        else updates.fail(error);
+      }
+    })();
+    try {
+      yield* updates.read();
+    } finally {
+      unwatch?.();
+      stop.abort();
+      await reading;
+    }
+  }
+
+  /** Has the job's text streamed, until the returned function is called. */
+  #watchText(signal: AbortSignal, onDelta: (delta: TextDelta) => void): () => void {
+    const leave = this.#context.channels.listen(this.id, {
       onMessage: (message) => {
         const delta = deltaOf(message, this.id);
-        if (delta !== null) parts.push(...assembly.add(delta));
+        if (delta !== null) onDelta(delta);
       },
     });
     const watch = () => {
@@ -244,25 +318,10 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
     };
     watch();
     const renewal = setInterval(watch, RENEW_WATCH_MS);
-    const reading = (async () => {
-      try {
-        for await (const event of this.#texts.read(signal)) {
-          if (event.task_id === this.id) parts.push(...assembly.note(event));
-        }
-        parts.close();
-      } catch (error) {
-        if (error === DETACHED) parts.close();
-        else parts.fail(error);
-      }
-    })();
-    try {
-      yield* parts.read();
-    } finally {
+    return () => {
       clearInterval(renewal);
       leave();
-      stop.abort();
-      await reading;
-    }
+    };
   }
 
   #signalWith(signal?: AbortSignal): AbortSignal {
@@ -274,11 +333,11 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
     return await callRpc<Data>(this.#context.supabase, name, args, options);
   }
 
-  async #readRow(options: RequestOptions): Promise<TaskRow> {
-    const [row] = await readRows<TaskRow>(
+  async #readRow<Row>(columns: string, options: RequestOptions): Promise<Row> {
+    const [row] = await readRows<Row>(
       this.#context.supabase,
       "tasks",
-      (tasks) => tasks.select("status,output,error,warnings").eq("id", this.id).limit(1),
+      (tasks) => tasks.select(columns).eq("id", this.id).limit(1),
       options,
     );
     if (row !== undefined) return row;
@@ -291,13 +350,14 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
   }
 
   /** A large output is stored as a file, and the row refers to it. */
-  async #wholeOutput(output: Json): Promise<Json> {
+  async #wholeOutput(output: Json, signal: AbortSignal): Promise<Json> {
     const path = (output as { storage_path?: unknown } | null)?.storage_path;
     if (typeof path !== "string" || !/\/_output\.(txt|json)$/.test(path)) return output;
     const file = await useBucket<Blob>(
       this.#context.supabase,
       "supaswarm-data",
-      (bucket) => bucket.download(path),
+      (bucket) => bucket.download(path, {}, { signal }),
+      { signal },
     );
     const text = await file.text();
     return path.endsWith(".json") ? JSON.parse(text) : text;
@@ -309,12 +369,3 @@ const DETACHED = new SwarmClientError({
   message: "This handle was detached from its job",
   hint: "The job goes on; swarm.job(id) returns a new handle.",
 });
-
-function jobError(id: string, { status, error }: TaskRow): SwarmClientError {
-  return new SwarmClientError({
-    code: error?.code ?? "TASK_CANCELLED",
-    message: error?.message ?? `Job ${id} was ${status}`,
-    hint: error?.hint ?? null,
-    details: error?.details,
-  });
-}

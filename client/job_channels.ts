@@ -28,8 +28,8 @@ interface OpenChannel {
 }
 
 /**
- * The socket of the last channel is closed after this time. `supabase-js` alone would keep it, and a
- * program of Node or Deno with it, for 50 seconds.
+ * Outside of pages, the socket of the last channel is closed after this time. `supabase-js` alone
+ * would keep it, and a program of Node or Deno with it, for 50 seconds.
  */
 const DISCONNECT_MS = 500;
 /** A channel that its server closed, as it does when a token expires, is joined again. */
@@ -42,43 +42,55 @@ const REJOIN_MS = 1_000;
 export class JobChannels {
   readonly #supabase: SupabaseLike;
   readonly #open = new Map<string, OpenChannel>();
+  readonly #leaving = new Map<string, Promise<void>>();
+  #disconnecting: Promise<void> | undefined;
 
   constructor(supabase: SupabaseLike) {
     this.#supabase = supabase;
   }
 
-  /** Listens until the returned function is called. */
+  /** Listens to a job until the returned function is called. */
   listen(jobId: string, listener: JobListener): () => void {
-    const channel = this.#open.get(jobId) ?? this.#join(jobId);
+    return this.#listen(`supaswarm:master:${jobId}`, listener);
+  }
+
+  /** Listens to the changes of a user's jobs and reviews. */
+  listenToUser(userId: string, listener: JobListener): () => void {
+    return this.#listen(`supaswarm:user:${userId}`, listener);
+  }
+
+  #listen(topic: string, listener: JobListener): () => void {
+    const channel = this.#open.get(topic) ?? this.#join(topic);
     channel.listeners.add(listener);
     if (channel.isJoined) listener.onJoined?.(true);
     return () => {
       channel.listeners.delete(listener);
-      if (channel.listeners.size > 0 || this.#open.get(jobId) !== channel) return;
-      this.#open.delete(jobId);
+      if (channel.listeners.size > 0 || this.#open.get(topic) !== channel) return;
+      this.#open.delete(topic);
       channel.close();
     };
   }
 
-  #disconnect(): void {
-    if (this.#supabase.getChannels().length === 0) this.#supabase.realtime.disconnect();
-  }
-
-  #join(jobId: string): OpenChannel {
+  #join(topic: string): OpenChannel {
     const supabase = this.#supabase;
+    let channel: Channel | undefined;
     let rejoining: ReturnType<typeof setTimeout> | undefined;
     let hasEnded = false;
     const open: OpenChannel = {
       listeners: new Set(),
       isJoined: false,
-      close() {
+      close: () => {
         hasEnded = true;
         clearTimeout(rejoining);
-        remove();
+        if (channel !== undefined) this.#remove(topic, channel);
       },
     };
-    const subscribe = () =>
-      (supabase.channel(`supaswarm:master:${jobId}`, { config: { private: true } }) as Channel)
+    const subscribe = async () => {
+      // Until then, supabase-js returns the channel that is left, and opens no socket.
+      await this.#leaving.get(topic);
+      await this.#disconnecting;
+      if (hasEnded) return;
+      channel = (supabase.channel(topic, { config: { private: true } }) as Channel)
         .on("broadcast", { event: "*" }, (message) => {
           for (const { onMessage } of [...open.listeners]) onMessage(message);
         })
@@ -89,15 +101,29 @@ export class JobChannels {
           if (status !== "CLOSED") return;
           rejoining ??= setTimeout(() => {
             rejoining = undefined;
-            channel = subscribe();
+            start();
           }, REJOIN_MS);
         });
-    const remove = () => {
-      const leave = supabase.removeChannel(channel).then(undefined, () => {});
-      void leave.then(() => setTimeout(() => this.#disconnect(), DISCONNECT_MS));
     };
-    let channel = subscribe();
-    this.#open.set(jobId, open);
+    // Where there is no WebSocket, listeners never join, and poll.
+    const start = () => void subscribe().catch(() => {});
+    start();
+    this.#open.set(topic, open);
     return open;
+  }
+
+  #remove(topic: string, channel: Channel): void {
+    const leaving = Promise.resolve(this.#supabase.removeChannel(channel)).catch(() => {})
+      .then(() => {
+        if (this.#leaving.get(topic) === leaving) this.#leaving.delete(topic);
+        if (!("document" in globalThis)) setTimeout(() => this.#disconnect(), DISCONNECT_MS);
+      });
+    this.#leaving.set(topic, leaving);
+  }
+
+  #disconnect(): void {
+    if (this.#open.size > 0 || this.#supabase.getChannels().length > 0) return;
+    this.#disconnecting = Promise.resolve(this.#supabase.realtime.disconnect())
+      .then(() => {}, () => {});
   }
 }

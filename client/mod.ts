@@ -13,7 +13,13 @@ export {
 } from "./create_swarm.ts";
 export type { SearchAnswer, SearchOptions } from "./documents.ts";
 export type { InstalledNames } from "./installed_names.ts";
-export { type ForkOptions, Job, type ReadOptions } from "./job.ts";
+export {
+  type ForkOptions,
+  Job,
+  type JobUpdate,
+  type ReadOptions,
+  type UpdateOptions,
+} from "./job.ts";
 export type {
   JobEvent,
   JobEventData,
@@ -24,9 +30,11 @@ export type {
   TaskWarning,
 } from "./job_event.ts";
 export type { TextPart } from "./job_text.ts";
+export { type JobState, JobView, type ViewOptions } from "./job_view.ts";
 export type { JobFilters, JobListOptions, JobSummary } from "./jobs.ts";
 export type { Json, JsonObject } from "./json.ts";
 export type { OpenReview, ReviewAnswer, ReviewedTask } from "./reviews.ts";
+export { type ReviewsState, ReviewsView } from "./reviews_view.ts";
 export type { RequestOptions, SupabaseLike } from "./supabase.ts";
 export { SwarmClientError } from "./swarm_client_error.ts";
 export type { ToolCallOptions, ToolName, ToolResult, ToolServer, ToolText } from "./tools.ts";

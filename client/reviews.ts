@@ -1,6 +1,16 @@
 import type { JobStatus, ReviewKind } from "./job_event.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { callRpc, readRows, type RequestOptions, type SupabaseLike } from "./supabase.ts";
+import { untilAnswered } from "./event_reader.ts";
+import type { JobChannels } from "./job_channels.ts";
+import {
+  callRpc,
+  readRows,
+  type RequestOptions,
+  signedInUserId,
+  type SupabaseLike,
+} from "./supabase.ts";
+import { ReviewsView } from "./reviews_view.ts";
+import { ChangeSignal, pause } from "./waiting.ts";
 
 /** A person's answer to a review. */
 export interface ReviewAnswer {
@@ -28,12 +38,20 @@ export interface OpenReview {
   readonly created_at: string;
 }
 
+const POLL_MS = 5_000;
+/** With a joined channel, polling only repairs the loss of a message. */
+const JOINED_POLL_MS = 60_000;
+/** Changes within this time cause one request. */
+const GATHER_MS = 100;
+
 /** The reviews of the user's jobs. */
 export class Reviews {
   readonly #supabase: SupabaseLike;
+  readonly #channels: JobChannels;
 
-  constructor(supabase: SupabaseLike) {
+  constructor(supabase: SupabaseLike, channels: JobChannels) {
     this.#supabase = supabase;
+    this.#channels = channels;
   }
 
   /** The open reviews of all jobs, oldest first. @throws SwarmClientError */
@@ -46,6 +64,42 @@ export class Reviews {
           .is("answered_at", null).order("created_at"),
       options,
     );
+  }
+
+  /**
+   * The open reviews now, and again after each change, until the loop is left.
+   *
+   * @throws SwarmClientError for what does not pass by itself; the signal's reason
+   */
+  async *watch({ signal }: RequestOptions = {}): AsyncGenerator<OpenReview[], void, undefined> {
+    const change = new ChangeSignal();
+    let isJoined = false;
+    const userId = await signedInUserId(this.#supabase);
+    const leave = userId === null ? undefined : this.#channels.listenToUser(userId, {
+      onMessage: ({ event }) => event.startsWith("review.") && change.notify(),
+      onJoined: (joins) => {
+        isJoined = joins;
+        change.notify();
+      },
+    });
+    let shown: string | undefined;
+    try {
+      for (;;) {
+        const reviews = await untilAnswered(() => this.list({ signal }), signal);
+        const text = JSON.stringify(reviews);
+        if (text !== shown) yield reviews;
+        shown = text;
+        await change.wait(isJoined ? JOINED_POLL_MS : POLL_MS, signal);
+        await pause(GATHER_MS, signal);
+      }
+    } finally {
+      leave?.();
+    }
+  }
+
+  /** The open reviews as a state for pages, such as `useReviews`. */
+  view(): ReviewsView {
+    return new ReviewsView(this);
   }
 
   /** Answers the open review of a task. @throws SwarmClientError */

@@ -49,7 +49,7 @@ export interface Query extends RestRequest {
 
 interface Bucket {
   upload(path: string, body: unknown, options: object): PromiseLike<Answer>;
-  download(path: string): PromiseLike<Answer>;
+  download(path: string, options: object, request: RequestOptions): PromiseLike<Answer>;
 }
 
 /**
@@ -106,13 +106,18 @@ export async function readRows<Row>(
   return await send<Row[]>(() => build(supabase.from(table) as Query), signal);
 }
 
-/** The id of the signed-in user. @throws SwarmClientError `UNAUTHORIZED` */
-export async function userIdOf(supabase: SupabaseLike): Promise<string> {
+/** The id of the signed-in user, or null. */
+export async function signedInUserId(supabase: SupabaseLike): Promise<string | null> {
   const answer = await supabase.auth.getSession() as {
     data: { session: { user: { id: string } } | null };
   };
-  const { session } = answer.data;
-  if (session !== null) return session.user.id;
+  return answer.data.session?.user.id ?? null;
+}
+
+/** The id of the signed-in user. @throws SwarmClientError `UNAUTHORIZED` */
+export async function userIdOf(supabase: SupabaseLike): Promise<string> {
+  const id = await signedInUserId(supabase);
+  if (id !== null) return id;
   throw new SwarmClientError({
     code: "UNAUTHORIZED",
     message: "Cannot upload the file: no user is signed in",
@@ -126,9 +131,15 @@ export async function useBucket<Data>(
   supabase: SupabaseLike,
   bucket: string,
   use: (bucket: Bucket) => PromiseLike<Answer>,
+  { signal }: RequestOptions = {},
 ): Promise<Data> {
-  const { data, error } = await settle(() => use(supabase.storage.from(bucket) as Bucket));
+  signal?.throwIfAborted();
+  const { data, error } = await settle(
+    () => unlessAborted(use(supabase.storage.from(bucket) as Bucket), signal),
+    signal,
+  );
   if (!error) return data as Data;
+  signal?.throwIfAborted();
   const { message, statusCode, status } = error as Record<string, unknown>;
   const httpStatus = Number(statusCode ?? status ?? 0) || 0;
   if (httpStatus === 0) throw unreachable(error);
@@ -170,6 +181,19 @@ async function settle(run: () => PromiseLike<unknown>, signal?: AbortSignal): Pr
   } catch (error) {
     signal?.throwIfAborted();
     throw unreachable(error);
+  }
+}
+
+/** Ends the wait with the signal, for requests that cannot be aborted. */
+async function unlessAborted<Data>(work: PromiseLike<Data>, signal?: AbortSignal): Promise<Data> {
+  if (signal === undefined) return await work;
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => abort = () => reject(signal.reason));
+  signal.addEventListener("abort", abort);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }
 

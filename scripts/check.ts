@@ -40,6 +40,7 @@ const WORD_ROOTS = [
   "client",
   "docs",
   "lab",
+  "registry",
   "scripts",
   "shared",
   "stack",
@@ -64,6 +65,7 @@ await runCommand(
       // Each uses one core.
       ...await Promise.all([
         deno("types", "check", "client", "lab", "scripts", "shared", "stack", "supabase", "tests"),
+        deno("types of the registry", "check", "--config", "registry/deno.json", "registry"),
         deno("types of the console", "task", "--cwd", "console", "types"),
       ]),
       ...await importChecks(),
@@ -81,6 +83,7 @@ await runCommand(
       await deno("generated types and tables", "run", "-A", "scripts/types_generate.ts", "--check"),
       await deno("catalog page", "run", "-A", "scripts/catalog_generate.ts", "--check"),
       await deno("generated index", "run", "-A", "scripts/generate_internal_servers.ts", "--check"),
+      await deno("built registry", "run", "-A", "scripts/registry_build.ts", "--check"),
       await deno("vendored packages", "run", "-A", "scripts/vendor.ts", "--check"),
     ];
     if (results.includes(false)) throw new Error("The check found problems");

@@ -16,6 +16,7 @@ export type {
   OAuthTokens,
 } from "npm:@modelcontextprotocol/client@2.4.0";
 export type { Arbitrary } from "npm:fast-check@4.10.2";
+export type { Event as PageEvent, HTMLElement as PageElement, Window } from "npm:happy-dom@21.0.4";
 export type { Browser, Page } from "../scripts/deps.ts";
 export { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../scripts/deps.ts";
 
@@ -53,6 +54,18 @@ export async function resolvePackagesWithSkills(): Promise<readonly string[]> {
   ]
     .map((entry) => fileURLToPath(new URL("skills", entry.replace(/(\/\d[^/]*\/).*$/, "$1"))));
 }
+
+/** The official schemas of component registries. */
+export const loadRegistrySchemas = () => import("npm:@shadcn/registry@0.2.1/schema");
+/** The frameworks that the client has hooks for, and a DOM for their pages. */
+export const loadReact = async () => ({
+  ...await import("react"),
+  ...await import("react-dom/client"),
+});
+export const loadVue = () => import("vue");
+/** Compiles the components of Vue. */
+export const loadVueCompiler = () => import("npm:@vue/compiler-sfc@3.5.45");
+export const loadHappyDom = () => import("npm:happy-dom@21.0.4");
 
 /** The source of axe, which finds WCAG violations in a page. */
 export async function loadAxeSource(): Promise<string> {

@@ -82,13 +82,18 @@ export function misdirectedStackImports(modules: readonly ImportingModule[]): st
   return [...problems, ...cyclesIn(own)];
 }
 
+/** Frameworks with hooks of the client. */
+const FRAMEWORKS: ReadonlySet<string> = new Set(["react", "vue"]);
+
 /**
  * Finds imports from outside of the client. Users import it into their own projects, so it is
- * complete in itself; a test may compare it with the product.
+ * complete in itself; a test may compare it with the product. The entry for a framework imports the
+ * framework.
  */
 export function foreignImports(path: string, source: string): string[] {
   if (!path.endsWith(".ts") || path.endsWith("_test.ts")) return [];
   return [...source.matchAll(/^(?:import|export)\b[^;]*?from "(?!\.\/)([^"]+)"/gm)]
+    .filter(([, target]) => path !== `client/${target}.ts` || !FRAMEWORKS.has(target ?? ""))
     .map(([, target]) => `${path} (client) imports ${target}`);
 }
 

@@ -114,4 +114,8 @@ Deno.test("foreignImports() reports what the client does not contain, also in se
     "client/job.ts (client) imports npm:supabase",
   ]);
   assert.deepEqual(foreignImports("client/job_test.ts", source), []);
+  const hook = 'import { useMemo } from "react";\nimport { ref } from "vue";';
+  assert.deepEqual(foreignImports("client/react.ts", hook), [
+    "client/react.ts (client) imports vue",
+  ]);
 });

@@ -13,7 +13,15 @@ const CLIENT_FOLDER = join(PROJECT_ROOT, "client");
 export const PACKAGE_FOLDER = join(CLIENT_FOLDER, "dist");
 
 /** What a page downloads for the client. */
-const MAX_COMPRESSED_BYTES = 12 * 1024;
+export const MAX_COMPRESSED_BYTES = 12 * 1024;
+/** Frameworks with hooks, and the oldest version whose features these use. */
+const FRAMEWORKS = { react: ">=18", vue: ">=3.4" } as const;
+type Framework = keyof typeof FRAMEWORKS;
+/** Server components of React may import a module with hooks only if it says where it runs. */
+const BANNERS: Readonly<Record<Framework, object>> = {
+  react: { banner: { js: '"use client";' } },
+  vue: {},
+};
 
 /** A built package. */
 export interface BuiltPackage {
@@ -23,8 +31,8 @@ export interface BuiltPackage {
 }
 
 /**
- * Builds the npm package `supaswarm`: the client, one ES module for browsers, Node and Deno with its
- * types; the command; and the release that the command installs.
+ * Builds the npm package `supaswarm`: the client, one ES module for browsers, Node and Deno, one for
+ * the hooks of each framework, and their types; the command; and the release that it installs.
  *
  * @throws Error if the client imports another package or has become too large
  */
@@ -35,17 +43,20 @@ export async function buildPackage(folder: string = PACKAGE_FOLDER): Promise<Bui
   return client;
 }
 
-/** Builds only the client. @throws Error as {@linkcode buildPackage} */
+/** Builds only the client and the hooks. @throws Error as {@linkcode buildPackage} */
 export async function buildClient(folder: string): Promise<BuiltPackage> {
-  const code = await bundle(false);
-  const compressedBytes = gzipSync(await bundle(true)).length;
+  const compressedBytes = gzipSync(await bundleClient(true)).length;
   if (compressedBytes > MAX_COMPRESSED_BYTES) {
     throw new Error(
       `The client has ${compressedBytes} bytes when compressed; at most ${MAX_COMPRESSED_BYTES} are allowed`,
     );
   }
   await Deno.mkdir(join(folder, "types"), { recursive: true });
-  await Deno.writeTextFile(join(folder, "client.js"), code);
+  await Deno.writeTextFile(join(folder, "client.js"), await bundleClient(false));
+  for (const name of frameworks()) {
+    const hooks = await bundle(name, { external: [name], ...BANNERS[name] });
+    await Deno.writeTextFile(join(folder, `${name}.js`), hooks);
+  }
   for (const [name, text] of await declarations()) {
     await Deno.writeTextFile(join(folder, "types", name), text);
   }
@@ -81,53 +92,80 @@ async function writeRelease(folder: string): Promise<void> {
   }
 }
 
-async function bundle(minify: boolean): Promise<string> {
+function frameworks(): readonly Framework[] {
+  return Object.keys(FRAMEWORKS) as Framework[];
+}
+
+async function bundleClient(minify: boolean): Promise<string> {
+  const text = await bundle("mod", { minify });
+  const imported = /^\s*import\b.*/m.exec(text);
+  if (imported !== null) throw new Error(`The client imports another package: ${imported[0]}`);
+  return text;
+}
+
+async function bundle(entry: string, options: object): Promise<string> {
   const { build } = await loadEsbuild();
   const { outputFiles: [output] } = await build({
-    entryPoints: [join(CLIENT_FOLDER, "mod.ts")],
+    entryPoints: [join(CLIENT_FOLDER, `${entry}.ts`)],
     bundle: true,
     write: false,
     format: "esm",
     target: "es2022",
-    minify,
     legalComments: "none",
+    ...options,
   });
   if (output === undefined) throw new Error("Cannot build the client: esbuild wrote no file");
-  const imported = /^\s*import\b.*/m.exec(output.text);
-  if (imported !== null) throw new Error(`The client imports another package: ${imported[0]}`);
   return output.text;
 }
 
 /** The declarations of each module, which refer to each other as JavaScript modules. */
 async function declarations(): Promise<ReadonlyMap<string, string>> {
   const ts = await loadTypescript();
-  const program = ts.createProgram([join(CLIENT_FOLDER, "mod.ts")], {
+  const options = {
     strict: true,
     declaration: true,
-    emitDeclarationOnly: true,
     allowImportingTsExtensions: true,
+    emitDeclarationOnly: true,
     types: [],
     target: ts.ScriptTarget.ES2022,
     lib: ["lib.es2022.d.ts", "lib.dom.d.ts", "lib.dom.asynciterable.d.ts", "lib.dom.iterable.d.ts"],
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
-  });
-  const problems = ts.getPreEmitDiagnostics(program);
-  if (problems.length > 0) {
-    const texts = problems.map((problem) =>
-      `${problem.file?.fileName}: ${ts.flattenDiagnosticMessageText(problem.messageText, "\n")}`
-    );
-    throw new Error(`Cannot write the client's types:\n${texts.join("\n")}`);
-  }
+  };
+  const program = ts.createProgram([join(CLIENT_FOLDER, "mod.ts")], options);
   const texts = new Map<string, string>();
-  program.emit(undefined, (path, text) => {
-    texts.set(basename(path), text.replaceAll(/(from ")(\.\/\w+)\.ts"/g, '$1$2.js"'));
-  });
-  return texts;
+  assertNoProblems(ts, ts.getPreEmitDiagnostics(program));
+  program.emit(undefined, (path, text) => texts.set(basename(path), text));
+  // A framework's types are those of the user's project, so these modules are written alone.
+  for (const name of frameworks()) {
+    const source = await Deno.readTextFile(join(CLIENT_FOLDER, `${name}.ts`));
+    const { outputText, diagnostics = [] } = ts.transpileDeclaration(source, {
+      compilerOptions: { ...options, isolatedDeclarations: true },
+      reportDiagnostics: true,
+    });
+    assertNoProblems(ts, diagnostics);
+    texts.set(`${name}.d.ts`, outputText);
+  }
+  const asJavaScript = (text: string) => text.replaceAll(/(from ")(\.\/\w+)\.ts"/g, '$1$2.js"');
+  return new Map([...texts].map(([name, text]) => [name, asJavaScript(text)]));
+}
+
+function assertNoProblems(
+  ts: Awaited<ReturnType<typeof loadTypescript>>,
+  problems: Parameters<typeof ts.formatDiagnostics>[0],
+): void {
+  if (problems.length === 0) return;
+  const texts = problems.map((problem) =>
+    `${problem.file?.fileName}: ${ts.flattenDiagnosticMessageText(problem.messageText, "\n")}`
+  );
+  throw new Error(`Cannot write the client's types:\n${texts.join("\n")}`);
 }
 
 function manifest() {
-  const client = { types: "./types/mod.d.ts", default: "./client.js" };
+  const entries = {
+    client: "mod",
+    ...Object.fromEntries(frameworks().map((name) => [name, name])),
+  };
   return {
     name: "supaswarm",
     version: SCHEMA_VERSION,
@@ -136,11 +174,23 @@ function manifest() {
     license: "MIT",
     type: "module",
     sideEffects: false,
-    exports: { "./client": client },
+    exports: Object.fromEntries(
+      Object.entries(entries).map(([name, module]) => [
+        `./${name}`,
+        { types: `./types/${module}.d.ts`, default: `./${name}.js` },
+      ]),
+    ),
     bin: { supaswarm: "supaswarm.js" },
-    files: ["client.js", "types", "supaswarm.js", "release"],
-    peerDependencies: { "@supabase/supabase-js": `^${SUPABASE_JS_VERSION}` },
-    peerDependenciesMeta: { "@supabase/supabase-js": { optional: true } },
+    files: [
+      ...Object.keys(entries).map((name) => `${name}.js`),
+      "types",
+      "supaswarm.js",
+      "release",
+    ],
+    peerDependencies: { "@supabase/supabase-js": `^${SUPABASE_JS_VERSION}`, ...FRAMEWORKS },
+    peerDependenciesMeta: Object.fromEntries(
+      ["@supabase/supabase-js", ...frameworks()].map((name) => [name, { optional: true }]),
+    ),
     engines: { node: ">=22" },
   };
 }

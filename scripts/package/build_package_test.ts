@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { loadTypescript } from "../deps.ts";
 import { typesSource } from "../../client/command/types.ts";
-import { buildClient } from "./build_package.ts";
+import { buildClient, MAX_COMPRESSED_BYTES } from "./build_package.ts";
 
 const USE = `
 import { createSwarm, type JobEvent } from "supaswarm/client";
@@ -52,11 +52,49 @@ Deno.test("the package is a module of its own, whose types find mistakes", async
   const folder = await Deno.makeTempDir({ prefix: "supaswarm-package-" });
   try {
     const installed = join(folder, "node_modules/supaswarm");
-    await buildClient(installed);
+    const { compressedBytes } = await buildClient(installed);
 
     await t.step("its module has the client and its error, and imports nothing", async () => {
       const module = await import(pathToFileURL(join(installed, "client.js")).href);
-      assert.deepEqual(Object.keys(module), ["Job", "Swarm", "SwarmClientError", "createSwarm"]);
+      assert.deepEqual(Object.keys(module), [
+        "Job",
+        "JobView",
+        "ReviewsView",
+        "Swarm",
+        "SwarmClientError",
+        "createSwarm",
+      ]);
+    });
+    await t.step("a page downloads at most 12 KB for it", () => {
+      assert.equal(MAX_COMPRESSED_BYTES, 12 * 1024);
+      assert.ok(compressedBytes <= MAX_COMPRESSED_BYTES, `${compressedBytes} bytes`);
+    });
+    await t.step(
+      "the hooks of a framework import only the framework, which is optional",
+      async () => {
+        const manifest = JSON.parse(await Deno.readTextFile(join(installed, "package.json")));
+        for (const name of ["react", "vue"]) {
+          const code = await Deno.readTextFile(join(installed, `${name}.js`));
+          const types = await Deno.readTextFile(join(installed, `types/${name}.d.ts`));
+          assert.deepEqual(importedModules(code), [name]);
+          assert.deepEqual(importedModules(types).filter((from) => from !== name), ["./mod.js"]);
+          assert.ok(name in manifest.peerDependencies);
+          assert.equal(manifest.peerDependenciesMeta[name].optional, true);
+        }
+        const react = await Deno.readTextFile(join(installed, "react.js"));
+        assert.match(react, /^"use client";/, "server components of React may import it");
+      },
+    );
+    await t.step("the machine's Node imports it", async () => {
+      const program =
+        'import("supaswarm/client").then(({ createSwarm }) => console.log(typeof createSwarm))';
+      const output = await new Deno.Command("node", { args: ["-e", program], cwd: folder }).output()
+        .catch((error) => {
+          if (error instanceof Deno.errors.NotFound) return null;
+          throw error;
+        });
+      if (output === null) return;
+      assert.equal(new TextDecoder().decode(output.stdout), "function\n");
     });
     await t.step("its types accept a correct program and find each planted mistake", async () => {
       const found = await problemLines(folder, `${USE}${MISTAKES.join("\n")}`);
@@ -85,6 +123,10 @@ Deno.test("the package is a module of its own, whose types find mistakes", async
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+function importedModules(source: string): string[] {
+  return [...source.matchAll(/^import\b[^;]*?from "([^"]+)"/gm)].map(([, from = ""]) => from);
+}
 
 /** The lines of a program in which the types find a problem. */
 async function problemLines(folder: string, program: string): Promise<number[]> {

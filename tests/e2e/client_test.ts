@@ -9,6 +9,7 @@ import { addAgent, addProvider } from "./operator.ts";
 import { call, complete, scriptTurns } from "./script.ts";
 import { cutAnswerOnce } from "./cut_answer_model.ts";
 import { readEvents, untilTask } from "./task_view.ts";
+import { untilJoined } from "./until_joined.ts";
 
 const ASKER = scriptTurns(
   "client-asker",
@@ -25,7 +26,12 @@ Deno.test("the client follows, answers and steers jobs over the user's own supab
   stack.models.addAgent(LONG_WRITER);
   await addAgent(sql, { slug: "client-asker" });
   await addAgent(sql, { slug: "client-long" });
-  await using cutModel = cutAnswerOnce({ first: "The cut answer is", second: "The whole answer." });
+  const joined = Promise.withResolvers<void>();
+  await using cutModel = cutAnswerOnce({
+    first: "The cut answer is",
+    second: "The whole answer.",
+    begins: joined.promise,
+  });
   await addProvider(sql, { name: "client-cut", baseUrl: cutModel.baseUrl });
   await addAgent(sql, { slug: "client-cut", provider: "client-cut" });
   const { user } = await platform.addUser("client");
@@ -162,6 +168,7 @@ Deno.test("the client follows, answers and steers jobs over the user's own supab
         // An isolate near its CPU limit asks for the whole answer instead.
         for (let attempt = 0; attempt < 5 && !cutModel.hasStreamed; attempt++) {
           const job = await swarm.run("client-cut", "Go", { watch: true });
+          void untilJoined(supabase, job.id).then(joined.resolve);
           for await (const { text, restarted } of job.text) {
             shown = text;
             states.push(restarted ? "restarted" : "grew");

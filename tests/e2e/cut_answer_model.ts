@@ -10,9 +10,18 @@ export interface CutModel extends AsyncDisposable {
 
 const BASE = { id: "cut", object: "chat.completion.chunk", created: 0, model: "cut" };
 
-/** Serves one on 127.0.0.1. Later answers are whole. */
+/**
+ * Serves one on 127.0.0.1. Later answers are whole.
+ *
+ * @param script The first answer begins when `begins` resolves. Text that is streamed before a client
+ *   has joined the channel does not reach it. @default immediately
+ */
 export function cutAnswerOnce(
-  { first, second }: { readonly first: string; readonly second: string },
+  { first, second, begins }: {
+    readonly first: string;
+    readonly second: string;
+    readonly begins?: Promise<void>;
+  },
 ): CutModel {
   const cut = Promise.withResolvers<void>();
   let streamCount = 0;
@@ -24,6 +33,7 @@ export function cutAnswerOnce(
       const isFirst = ++streamCount === 1;
       const body = new ReadableStream({
         async start(controller) {
+          if (isFirst) await Promise.race([begins, cut.promise]);
           controller.enqueue(chunk({ content: isFirst ? first : second }, null));
           if (isFirst) {
             await cut.promise;

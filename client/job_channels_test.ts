@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { JobChannels } from "./job_channels.ts";
+import type { SupabaseLike } from "./supabase.ts";
+import { ChangeSignal } from "./waiting.ts";
+
+const LISTENER = { onMessage: () => {} };
+
+Deno.test("a job is joined again only when its earlier channel has been left", async () => {
+  const left = Promise.withResolvers<void>();
+  const { supabase, joined } = fakeClient({ removeChannel: () => left.promise });
+  const channels = new JobChannels(supabase);
+  const leave = channels.listen("1", LISTENER);
+  await untilIdle();
+  leave();
+  channels.listen("1", LISTENER);
+  await untilIdle();
+  assert.deepEqual(joined, ["supaswarm:master:1"]);
+
+  left.resolve();
+  await untilIdle();
+  assert.deepEqual(joined, ["supaswarm:master:1", "supaswarm:master:1"]);
+});
+
+Deno.test("a job is joined only when the socket of earlier ones has been closed", async () => {
+  const closing = new ChangeSignal();
+  const closed = Promise.withResolvers<void>();
+  const { supabase, joined } = fakeClient({
+    disconnect: () => {
+      closing.notify();
+      return closed.promise;
+    },
+  });
+  const channels = new JobChannels(supabase);
+  const leave = channels.listen("1", LISTENER);
+  await untilIdle();
+  leave();
+  await closing.wait(60_000);
+  channels.listen("2", LISTENER);
+  await untilIdle();
+  assert.deepEqual(joined, ["supaswarm:master:1"]);
+
+  closed.resolve();
+  await untilIdle();
+  assert.deepEqual(joined, ["supaswarm:master:1", "supaswarm:master:2"]);
+});
+
+Deno.test("without a WebSocket, a listener is never joined", async () => {
+  const { supabase } = fakeClient({
+    subscribe: () => {
+      throw new Error("WebSocket not available");
+    },
+  });
+  const states: boolean[] = [];
+  const leave = new JobChannels(supabase).listen("1", {
+    ...LISTENER,
+    onJoined: (isJoined) => states.push(isJoined),
+  });
+  await untilIdle();
+  leave();
+  await untilIdle();
+  assert.deepEqual(states, []);
+});
+
+/** A client that has the topics of its channels in their order. */
+function fakeClient(
+  { removeChannel = () => Promise.resolve(), disconnect = () => Promise.resolve(), subscribe }: {
+    readonly removeChannel?: () => Promise<void>;
+    readonly disconnect?: () => Promise<void>;
+    readonly subscribe?: () => never;
+  },
+): { readonly supabase: SupabaseLike; readonly joined: readonly string[] } {
+  const joined: string[] = [];
+  const channel: object = { on: () => channel, subscribe: subscribe ?? (() => channel) };
+  const supabase = {
+    channel: (topic: string) => {
+      joined.push(topic);
+      return channel;
+    },
+    getChannels: () => [],
+    removeChannel,
+    realtime: { disconnect },
+  };
+  return { supabase: supabase as unknown as SupabaseLike, joined };
+}
+
+/** Lets everything run that is due. */
+async function untilIdle(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve));
+}
