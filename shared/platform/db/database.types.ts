@@ -420,18 +420,6 @@ isOneToOne: false
       referencedRelation: "sessions"
       referencedColumns: ["id"]
     },{
-      foreignKeyName: "mcp_executions_task_id_fkey"
-      columns: ["task_id"]
-isOneToOne: false
-      referencedRelation: "stuck_tasks"
-      referencedColumns: ["task_id"]
-    },{
-      foreignKeyName: "mcp_executions_task_id_fkey"
-      columns: ["task_id"]
-isOneToOne: false
-      referencedRelation: "tasks"
-      referencedColumns: ["id"]
-    },{
       foreignKeyName: "mcp_executions_tool_id_fkey"
       columns: ["tool_id"]
 isOneToOne: false
@@ -521,14 +509,14 @@ isOneToOne: false
                   ]
                 },"mcp_tool_models": {
                   Row: {
-                    "accepts_compatible": boolean,"default_model": string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms": number | null,"tool_name": string
+                    "accepts_compatible": boolean | null,"default_model": string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms": number | null,"tool_name": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "accepts_compatible"?: boolean,"default_model"?: string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms"?: number | null,"tool_name": string
+                    "accepts_compatible"?: boolean | null,"default_model"?: string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms"?: number | null,"tool_name": string
                   }
                   Update: {
-                    "accepts_compatible"?: boolean,"default_model"?: string | null,"default_provider"?: string,"mcp_name"?: string,"supported_providers"?: (string)[],"timeout_ms"?: number | null,"tool_name"?: string
+                    "accepts_compatible"?: boolean | null,"default_model"?: string | null,"default_provider"?: string,"mcp_name"?: string,"supported_providers"?: (string)[],"timeout_ms"?: number | null,"tool_name"?: string
                   }
                   Relationships: [
                     
@@ -881,14 +869,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
+                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Update: {
-                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Relationships: [
                     {
@@ -957,6 +945,26 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"usage_days": {
+                  Row: {
+                    "agent_slug": string | null,"cached_input_tokens": number,"call_count": number,"cost_micro_usd": number | null,"day": string,"input_tokens": number,"key_source": string,"mcp_name": string | null,"model": string,"output_tokens": number,"provider_id": string | null,"task_count": number,"tool_name": string | null,"unpriced_call_count": number,"user_id": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_slug"?: string | null,"cached_input_tokens": number,"call_count": number,"cost_micro_usd"?: number | null,"day": string,"input_tokens": number,"key_source": string,"mcp_name"?: string | null,"model": string,"output_tokens": number,"provider_id"?: string | null,"task_count": number,"tool_name"?: string | null,"unpriced_call_count": number,"user_id"?: string | null
+                  }
+                  Update: {
+                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"call_count"?: number,"cost_micro_usd"?: number | null,"day"?: string,"input_tokens"?: number,"key_source"?: string,"mcp_name"?: string | null,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"task_count"?: number,"tool_name"?: string | null,"unpriced_call_count"?: number,"user_id"?: string | null
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "usage_days_provider_id_fkey"
+      columns: ["provider_id"]
+isOneToOne: false
+      referencedRelation: "llm_providers"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"usage_events": {
                   Row: {
                     "agent_revision": number | null,"agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"code_execution_calls": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"mcp_name": string | null,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"tool_name": string | null,"tool_version": string | null,"user_id": string | null,"web_search_calls": number
@@ -974,18 +982,6 @@ isOneToOne: false
       columns: ["provider_id"]
 isOneToOne: false
       referencedRelation: "llm_providers"
-      referencedColumns: ["id"]
-    },{
-      foreignKeyName: "usage_events_task_id_fkey"
-      columns: ["task_id"]
-isOneToOne: false
-      referencedRelation: "stuck_tasks"
-      referencedColumns: ["task_id"]
-    },{
-      foreignKeyName: "usage_events_task_id_fkey"
-      columns: ["task_id"]
-isOneToOne: false
-      referencedRelation: "tasks"
       referencedColumns: ["id"]
     }
                   ]
@@ -1088,7 +1084,7 @@ isOneToOne: false
                   ]
                 },"agent_usage": {
                   Row: {
-                    "agent_slug": string | null,"cached_input_tokens": number | null,"call_count": number | null,"call_count_in_tools": number | null,"cost_in_tools_micro_usd": number | null,"cost_micro_usd": number | null,"day": string | null,"input_tokens": number | null,"key_source": string,"model": string,"output_tokens": number | null,"provider": string | null,"task_count": number | null,"unpriced_call_count": number | null
+                    "agent_slug": string | null,"cached_input_tokens": number | null,"call_count": number | null,"call_count_in_tools": number | null,"cost_in_tools_micro_usd": number | null,"cost_micro_usd": number | null,"day": string | null,"input_tokens": number | null,"key_source": string | null,"model": string | null,"output_tokens": number | null,"provider": string | null,"task_count": number | null,"unpriced_call_count": number | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1216,6 +1212,14 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_releases": {
+                  Row: {
+                    "installed_at": string | null,"version": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_retiring_models": {
                   Row: {
                     "model": string | null,"provider": string | null,"retires_on": string | null,"used_by": (string)[] | null
@@ -1296,18 +1300,6 @@ isOneToOne: false
 isOneToOne: false
       referencedRelation: "agents"
       referencedColumns: ["id"]
-    },{
-      foreignKeyName: "mcp_executions_task_id_fkey"
-      columns: ["task_id"]
-isOneToOne: false
-      referencedRelation: "stuck_tasks"
-      referencedColumns: ["task_id"]
-    },{
-      foreignKeyName: "mcp_executions_task_id_fkey"
-      columns: ["task_id"]
-isOneToOne: false
-      referencedRelation: "tasks"
-      referencedColumns: ["id"]
     }
                   ]
                 },"tool_usage": {
@@ -1355,6 +1347,9 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
+"keep_job":
+{ Args: { "p_is_kept"?: boolean,"p_task_id": string }; Returns: boolean
+                           },
 "list_forks":
 { Args: { "p_limit"?: number,"p_task_id": string }; Returns: {
               "created_at": string,"fork_id": string,"from_seq": number
@@ -1447,6 +1442,9 @@ isOneToOne: false
                            },
 "rotate_webhook_secret":
 { Args: { "p_secret"?: string,"p_webhook_id": string }; Returns: string
+                           },
+"schema_version":
+{ Args: Record<PropertyKey, never>; Returns: string
                            },
 "search_documents":
 { Args: { "p_embedder"?: string,"p_limit"?: number,"p_path_prefix"?: string,"p_per_document"?: number,"p_project_id": string,"p_query": string,"p_query_embedding"?: string }; Returns: {
