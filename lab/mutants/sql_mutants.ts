@@ -111,7 +111,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
   renewTasks(
     "work.epoch = lease.epoch and ",
     "",
-    "a stale heartbeat is told that it holds the lease",
+    "a stale heartbeat gets the answer that it holds the lease",
     { pgtap: ["heartbeat"] },
   ),
   renewTasks(

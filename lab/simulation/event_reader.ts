@@ -55,7 +55,7 @@ export class EventReader {
     let page: EventPage;
     try {
       const [row] = await transact(
-        "select public.read_events($1::uuid, $2, $3) as page",
+        "select public.read_events(p_task_id => $1::uuid, p_cursor => $2, p_limit => $3) as page",
         [this.#jobId, this.#cursor, limit],
         "read_events",
       ) as { page: EventPage }[];

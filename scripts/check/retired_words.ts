@@ -17,7 +17,7 @@ const RETIRED_WORDS: readonly RetiredWord[] = [
   { pattern: "isPerhaps\\w*", instead: "may or might" },
   { pattern: "judgement", instead: "judgment" },
   { pattern: "(?:modern|normal)is(?:e|ed|ing|ation)", instead: "modernize, normalize" },
-  { pattern: "private\\.(?:note|keep)_(?!vector)\\w+", instead: "record_" },
+  { pattern: "private\\.(?:note|keep)_(?!vector|job)\\w+", instead: "record_" },
   { pattern: "patiently", instead: "(omit it)" },
   { pattern: "(?:a|the) person'+s leave", instead: "an approval" },
   {
