@@ -12,7 +12,7 @@ export interface LocalModels {
   readonly model: string | null;
 }
 
-/** Where model servers listen unless they are told otherwise, in the order in which they are asked. */
+/** Where model servers listen by default, in the order in which they are asked. */
 const USUAL_PORTS = [
   ["Ollama", 11434],
   ["LM Studio", 1234],
