@@ -521,14 +521,14 @@ isOneToOne: false
                   ]
                 },"mcp_tool_models": {
                   Row: {
-                    "accepts_compatible": boolean,"default_model": string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms": number | null,"tool_name": string
+                    "accepts_compatible": boolean | null,"default_model": string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms": number | null,"tool_name": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "accepts_compatible"?: boolean,"default_model"?: string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms"?: number | null,"tool_name": string
+                    "accepts_compatible"?: boolean | null,"default_model"?: string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms"?: number | null,"tool_name": string
                   }
                   Update: {
-                    "accepts_compatible"?: boolean,"default_model"?: string | null,"default_provider"?: string,"mcp_name"?: string,"supported_providers"?: (string)[],"timeout_ms"?: number | null,"tool_name"?: string
+                    "accepts_compatible"?: boolean | null,"default_model"?: string | null,"default_provider"?: string,"mcp_name"?: string,"supported_providers"?: (string)[],"timeout_ms"?: number | null,"tool_name"?: string
                   }
                   Relationships: [
                     
