@@ -2,7 +2,10 @@ import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
 import { jsonObject } from "../../shared/platform/values/json_schema.ts";
-import { type Definition, DEFINITION_KINDS } from "../../shared/engine/definitions/definition.ts";
+import {
+  DEFINITION_KINDS,
+  type RegistryDefinition,
+} from "../../shared/engine/definitions/definition.ts";
 import { CommandError } from "../cli/run_command.ts";
 import { McpsFileError } from "../mcps/read_mcps_file.ts";
 import type { SyncPlan } from "../mcps/plan_sync.ts";
@@ -49,7 +52,7 @@ export interface PushPlan extends z.infer<typeof planSchema> {
 
 /** What to push. */
 export interface PushOptions {
-  readonly definitions: readonly Definition[];
+  readonly definitions: readonly RegistryDefinition[];
   /** The servers of external-mcps.yaml; null without that file. */
   readonly servers: Omit<SyncOptions, "isDryRun"> | null;
   /** Removes what earlier pushes created and the files no longer have. */

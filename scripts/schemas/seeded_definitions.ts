@@ -1,4 +1,4 @@
-import type { Definition } from "../../shared/engine/definitions/definition.ts";
+import type { RegistryDefinition } from "../../shared/engine/definitions/definition.ts";
 
 const BEGIN = "-- Generated from agents/ by `deno task schemas:generate`.\n";
 const END = "-- End of the generated part.\n";
@@ -8,7 +8,10 @@ const END = "-- End of the generated part.\n";
  *
  * @throws Error when the seed has no such part.
  */
-export function withSeededDefinitions(seed: string, definitions: readonly Definition[]): string {
+export function withSeededDefinitions(
+  seed: string,
+  definitions: readonly RegistryDefinition[],
+): string {
   const from = seed.indexOf(BEGIN);
   const to = seed.indexOf(END);
   if (from < 0 || to < from) throw new Error(`Cannot write the seed: it lacks the line ${BEGIN}`);

@@ -104,6 +104,16 @@ export interface RetiringModel {
   readonly used_by: readonly string[];
 }
 
+/** A setting that will make tasks fail or lack a tool. */
+export interface ConfigurationProblem {
+  readonly kind: string;
+  readonly name: string;
+  readonly field: string;
+  /** Completes the sentence that begins with the field. */
+  readonly problem: string;
+  readonly hint: string;
+}
+
 /** An action of an operator. */
 export interface OperatorAct {
   readonly id: number;
@@ -137,6 +147,7 @@ interface OperatorRows {
   operator_servers: ServerLine;
   operator_tool_definitions: WaitingDefinition;
   operator_retiring_models: RetiringModel;
+  operator_configuration_problems: ConfigurationProblem;
   operator_acts: OperatorAct;
 }
 

@@ -6,7 +6,7 @@ export const DEFINITION_KINDS = ["tool", "skill", "agent", "schedule", "webhook"
 export type DefinitionKind = (typeof DEFINITION_KINDS)[number];
 
 /** One entry of the registry as the database writes and compares it. */
-export interface Definition {
+export interface RegistryDefinition {
   readonly kind: DefinitionKind;
   readonly slug: string;
   readonly definition: JsonObject;
@@ -24,7 +24,5 @@ export interface FileProblem {
   readonly message: string;
 }
 
-/** Parses YAML of the core schema: plain data, no custom tags. Throws if it is malformed. */
-export type ParseYaml = (text: string) => unknown;
 /** Writes plain data as YAML. */
 export type WriteYaml = (value: unknown) => string;

@@ -1,10 +1,10 @@
 import { findSkills } from "../skills/find_skills.ts";
-import { parseSkill } from "../skills/parse_skill.ts";
+import { parseSkill, type ParseYaml } from "../skills/parse_skill.ts";
 import { splitFrontMatter } from "../skills/split_front_matter.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 import { agentDefinition, withoutAbsent } from "./agent_definition.ts";
-import type { Definition, DefinitionFile, FileProblem, ParseYaml } from "./definition.ts";
+import type { DefinitionFile, FileProblem, RegistryDefinition } from "./definition.ts";
 import {
   agentFileSchema,
   FOREIGN_AGENT_KEYS,
@@ -16,7 +16,7 @@ import { readYaml } from "./read_yaml_file.ts";
 
 /** The definitions of a folder, or what is wrong with its files. */
 export interface ReadDefinitions {
-  readonly definitions: readonly Definition[];
+  readonly definitions: readonly RegistryDefinition[];
   readonly problems: readonly FileProblem[];
 }
 
@@ -34,9 +34,9 @@ export function readDefinitions(
   files: readonly DefinitionFile[],
   parseYaml: ParseYaml,
 ): ReadDefinitions {
-  const definitions: Definition[] = [];
+  const definitions: RegistryDefinition[] = [];
   const problems: FileProblem[] = [];
-  const take = ({ path, bytes }: DefinitionFile, read: (text: string) => Definition[]) => {
+  const take = ({ path, bytes }: DefinitionFile, read: (text: string) => RegistryDefinition[]) => {
     try {
       definitions.push(...read(textOf(bytes)));
     } catch (error) {
@@ -68,7 +68,7 @@ class FileProblems extends Error {
   }
 }
 
-function readAgent(slug: string, text: string, parseYaml: ParseYaml): Definition {
+function readAgent(slug: string, text: string, parseYaml: ParseYaml): RegistryDefinition {
   const { yaml, body } = frontMatterOf(text);
   refuseForeignKeys(yaml, parseYaml);
   const file = must(readYaml(yaml, agentFileSchema, parseYaml));
@@ -119,7 +119,7 @@ function frontMatterOf(text: string) {
   }
 }
 
-function readTool(slug: string, text: string, parseYaml: ParseYaml): Definition {
+function readTool(slug: string, text: string, parseYaml: ParseYaml): RegistryDefinition {
   const { display_name: name = slug, enabled, ...rest } = must(
     readYaml(text, toolFileSchema, parseYaml),
   );
@@ -127,7 +127,7 @@ function readTool(slug: string, text: string, parseYaml: ParseYaml): Definition 
   return { kind: "tool", slug, definition };
 }
 
-function readSchedules(text: string, parseYaml: ParseYaml): Definition[] {
+function readSchedules(text: string, parseYaml: ParseYaml): RegistryDefinition[] {
   return Object.entries(must(readYaml(text, schedulesFileSchema, parseYaml))).map(
     ([slug, { enabled, ...rest }]) => ({
       kind: "schedule",
@@ -137,7 +137,7 @@ function readSchedules(text: string, parseYaml: ParseYaml): Definition[] {
   );
 }
 
-function readWebhooks(text: string, parseYaml: ParseYaml): Definition[] {
+function readWebhooks(text: string, parseYaml: ParseYaml): RegistryDefinition[] {
   return Object.entries(must(readYaml(text, webhooksFileSchema, parseYaml))).map(
     ([slug, { enabled, ...rest }]) => ({
       kind: "webhook",
@@ -150,7 +150,7 @@ function readWebhooks(text: string, parseYaml: ParseYaml): Definition[] {
 function readSkills(files: readonly DefinitionFile[], parseYaml: ParseYaml): ReadDefinitions {
   const own = files.filter(({ path }) => path.startsWith(SKILLS));
   if (own.length === 0) return { definitions: [], problems: [] };
-  const definitions: Definition[] = [];
+  const definitions: RegistryDefinition[] = [];
   const problems: FileProblem[] = [];
   try {
     for (const folder of findSkills(own)) {
@@ -173,7 +173,7 @@ function messageOf(error: unknown): string {
 }
 
 /** Two files of one agent: `writer.md` and `writer/agent.md`. */
-function repeated(definitions: readonly Definition[]): FileProblem[] {
+function repeated(definitions: readonly RegistryDefinition[]): FileProblem[] {
   const seen = new Set<string>();
   return definitions.flatMap(({ kind, slug }) => {
     const key = `${kind} ${slug}`;

@@ -1,7 +1,7 @@
 import type { z } from "../../vendor/zod.js";
 import { toOutputSchema } from "../../platform/values/json_schema.ts";
 import { isJsonObject, type JsonValue } from "../../platform/values/json.ts";
-import type { ParseYaml } from "./definition.ts";
+import type { ParseYaml } from "../skills/parse_skill.ts";
 import { describeFileIssues } from "./file_problems.ts";
 
 /** A read value, or what is wrong with its text. */

@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import { isJsonObject } from "../../platform/values/json.ts";
-import type { Definition, DefinitionFile, WriteYaml } from "./definition.ts";
+import type { DefinitionFile, RegistryDefinition, WriteYaml } from "./definition.ts";
 
 /**
  * Writes definitions as the files that define them, the reverse of {@linkcode readDefinitions}:
  * reading the result gives the same definitions.
  */
 export function writeDefinitions(
-  definitions: readonly Definition[],
+  definitions: readonly RegistryDefinition[],
   writeYaml: WriteYaml,
 ): DefinitionFile[] {
   const files = new Map<string, string>();

@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(8);
 
 create temp table made on commit drop as select tests.create_task() as id;
-insert into public.tools (name, slug, type, config) values ('bank', 'bank', 'mcp_server', '{}');
+insert into public.tools (name, slug, type, config) values ('bank', 'bank', 'mcp_server', '{"mcp_url": "https://tools.example"}');
 grant select on made to authenticated;
 select tests.claim((select id from made));
 select private.begin_steps((select id from made), tests.epoch_of((select id from made)), 30, '[{"seq": 1, "kind": "tool", "name": "pay", "call_id": "c1", "input": {"server": "bank", "arguments": {"amount": 5}}}]');

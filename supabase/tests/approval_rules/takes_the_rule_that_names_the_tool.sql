@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(6);
 
 select tests.create_user('owner'), tests.create_user('other'), tests.create_agent('payer'), tests.create_agent('reader');
-insert into public.tools (name, slug, type, config) values ('bank', 'bank', 'mcp_server', '{}'), ('mail', 'mail', 'mcp_server', '{}');
+insert into public.tools (name, slug, type, config) values ('bank', 'bank', 'mcp_server', '{"mcp_url": "https://tools.example"}'), ('mail', 'mail', 'mcp_server', '{"mcp_url": "https://tools.example"}');
 insert into public.agent_approvals (agent_id, tool_id, tool_name, user_id, ask)
 select (select id from public.agents where slug = 'payer'), (select id from public.tools where slug = rule.tool), rule.name, rule.user_id, rule.ask
 from (values

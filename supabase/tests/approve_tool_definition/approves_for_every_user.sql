@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(12);
 
 select tests.create_user('owner'), tests.create_user('other');
-insert into public.tools (name, slug, type, config) values ('files', 'files', 'mcp_server', '{}');
+insert into public.tools (name, slug, type, config) values ('files', 'files', 'mcp_server', '{"mcp_url": "https://tools.example"}');
 create temp table connection on commit drop as
   select person.name, private.ensure_connection((select id from public.tools where slug = 'files'), person.user_id) as id
   from (values ('owner', tests.user_id('owner')), ('other', tests.user_id('other'))) as person (name, user_id);

@@ -2,7 +2,7 @@ begin;
 set local search_path = public, extensions;
 select plan(3);
 
-insert into public.tools (name, slug, type, config) values ('files', 'files', 'mcp_server', '{}');
+insert into public.tools (name, slug, type, config) values ('files', 'files', 'mcp_server', '{"mcp_url": "https://tools.example"}');
 create temp table connection on commit drop as
   select private.ensure_connection((select id from public.tools where slug = 'files'), null) as id;
 create function pg_temp.list(p_words text) returns int language sql as $$

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(9);
+select plan(11);
 
 select tests.create_agent('writer');
 create function pg_temp.refusal(p_change text) returns text language plpgsql as $$
@@ -34,6 +34,9 @@ select throws_ok(
   $$insert into public.llm_providers (name, display_name, api, default_model, requires_api_key) values ('x', 'x', 'opnai', 'm', false)$$,
   'PT422', 'Cannot save the provider "x": api is "opnai"', 'a provider is checked too'
 );
+
+select is(tests.code_of($$update public.agents set audience = 'everybody' where slug = 'writer'$$), 'AGENT_INVALID', 'agents have a code');
+select is(tests.code_of($$update public.llm_providers set base_url = 'x' where name = 'test'$$), 'PROVIDER_INVALID', 'so have providers');
 
 select * from finish();
 rollback;

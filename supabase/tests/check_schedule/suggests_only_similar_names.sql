@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(4);
+select plan(5);
 
 select tests.create_agent('planner');
 create function pg_temp.hint(p_agent text, p_overlap text default 'skip', p_zone text default 'UTC') returns text language plpgsql as $$
@@ -19,6 +19,11 @@ select matches(pg_temp.hint('plannr'), '^Did you mean "planner"\?', 'a similar a
 select matches(pg_temp.hint('zzz'), '^Read the slugs', 'without a similar one there is no question');
 select matches(pg_temp.hint('planner', 'skipp'), '^Did you mean "skip"\? Allowed values are skip, queue', 'overlap is one of two');
 select matches(pg_temp.hint('planner', p_zone => 'Europe/Berln'), '^Did you mean "Europe/Berlin"', 'a similar time zone is suggested');
+
+select is(
+  tests.code_of($$insert into public.schedules (agent, input, cron, overlap) values ('planner', '{}', '@daily', 'later')$$),
+  'SCHEDULE_INVALID', 'with a code'
+);
 
 select * from finish();
 rollback;

@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(9);
 
 select tests.create_user('owner'), tests.create_user('other'), tests.create_user('third');
-insert into public.tools (name, slug, type, config) values ('mail', 'mail', 'mcp_server', '{}'), ('notes', 'notes', 'mcp_server', '{}');
+insert into public.tools (name, slug, type, config) values ('mail', 'mail', 'mcp_server', '{"mcp_url": "https://tools.example"}'), ('notes', 'notes', 'mcp_server', '{"mcp_url": "https://tools.example"}');
 insert into public.user_tool_credentials (user_id, tool_id, vault_secret_name)
 select tests.user_id(person.name), tool.id, 'own'
 from public.tools as tool
@@ -46,7 +46,7 @@ select private.request_listing((select id from public.tools where slug = 'notes'
 select pg_temp.list('notes', 'other', 'write');
 select is(pg_temp.offered('notes', 'other'), '', 'also when the account was listed first, and has been disconnected since');
 
-insert into public.tools (name, slug, type, config) values ('files', 'files', 'mcp_server', '{}');
+insert into public.tools (name, slug, type, config) values ('files', 'files', 'mcp_server', '{"mcp_url": "https://tools.example"}');
 select pg_temp.list('files', 'other', 'read');
 select is(pg_temp.offered('files', 'other'), 'read', 'the first list of a server that needs no account is approved');
 select pg_temp.list('files', 'owner', 'read');

@@ -6,7 +6,7 @@ delete from public.tools where slug in ('alpha', 'beta', 'gamma');
 insert into public.tools (slug, name, type, config, is_active)
 values
   ('alpha', 'Alpha of the operator', 'internal', '{"server": "alpha", "timeout_ms": 5}', false),
-  ('other', 'Beta', 'http_api', '{}', true);
+  ('other', 'Beta', 'http_api', '{"method": "GET", "url": "https://beta.example", "parameters": {}}', true);
 
 select is(
   private.unregistered_servers('["gamma", "alpha", "beta"]'), '["beta", "gamma"]'::jsonb,

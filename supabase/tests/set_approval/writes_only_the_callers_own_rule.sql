@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(18);
 
 select tests.create_user('owner'), tests.create_user('other'), tests.create_agent('payer');
-insert into public.tools (name, slug, type, config) values ('bank', 'bank', 'mcp_server', '{}');
+insert into public.tools (name, slug, type, config) values ('bank', 'bank', 'mcp_server', '{"mcp_url": "https://tools.example"}');
 create function pg_temp.set(p_ask text, p_conditions jsonb) returns text language sql as $$
   select tests.code_of(format('select public.set_approval(%L, %L, %L, %L)', 'payer', 'bank', p_ask, p_conditions));
 $$;

@@ -4,7 +4,7 @@ select plan(9);
 
 select tests.create_user('owner'), tests.create_user('other');
 insert into public.tools (name, slug, type, config, credential_secret_name, credential_type)
-values ('files', 'files', 'mcp_server', '{}', 'FILES_KEY', 'api_key');
+values ('files', 'files', 'mcp_server', '{"mcp_url": "https://tools.example"}', 'FILES_KEY', 'api_key');
 create temp table tool on commit drop as select id from public.tools where slug = 'files';
 
 select is(tests.code_of($$select private.resolve_tool_secret((select id from tool), null)$$), 'SECRET_NOT_FOUND', 'the named secret is missing');

@@ -5,7 +5,7 @@ select plan(3);
 create function pg_temp.add(p_secret_name text) returns text language sql as $$
   select tests.code_of(format(
     'insert into public.tools (name, slug, type, config, credential_type, credential_secret_name) '
-    'values (%L, %L, ''http_api'', ''{"url": "https://api.example.test"}'', ''oauth_refresh_token'', %L)',
+    'values (%L, %L, ''http_api'', ''{"method": "GET", "url": "https://api.example.test", "parameters": {}}'', ''oauth_refresh_token'', %L)',
     'mail', 'mail', p_secret_name));
 $$;
 
