@@ -96,7 +96,9 @@ export async function benchHalfYear(db: string): Promise<BenchResult> {
 /** Copies the jobs of a day. A template keeps its time of day and its order of rows. */
 async function addDay(sql: Sql, daysAgo: number): Promise<void> {
   await sql`
-    select private.make_partition(name, 'week', now() - make_interval(days => ${daysAgo}::int))
+    select private.make_partition(
+      p_table => name, p_unit => 'week', p_at => now() - make_interval(days => ${daysAgo}::int)
+    )
     from unnest('{task_events,task_steps}'::text[]) as name`;
   await sql`drop table if exists made`;
   await sql`

@@ -110,7 +110,7 @@ comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
-comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with keep_job().';
+comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with retain_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
 comment on column public.tasks.owner_key is 'created_by as a key that is never null. The nil UUID, which sorts first, stands for the service.';
 comment on column public.tasks.idempotency_key is 'Set on master tasks: a second request of the same owner with the same key returns the existing task.';
