@@ -330,7 +330,7 @@ const project: MakeArguments = () => ({ p_project_id: SYNCED_PROJECT_ID });
 
 export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   "cancel_task(uuid)": { ...OWNER_AND_SERVICE, arguments: waitingJob },
-  "keep_job(uuid, boolean)": { ...OWNER_AND_SERVICE, arguments: waitingTask },
+  "retain_job(uuid, boolean)": { ...OWNER_AND_SERVICE, arguments: waitingTask },
   "watch_task(uuid)": { ...OWNER_AND_SERVICE, operator: "runs", arguments: waitingTask },
   "respond_to_review(uuid, boolean, jsonb, text)": {
     ...OWNER_AND_SERVICE,
@@ -512,7 +512,6 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "job_counts(jsonb)",
   "join_channel(text)",
   "join_channel_as_operator(text)",
-  "keep_job(uuid, boolean)",
   "list_forks(uuid, integer)",
   "list_jobs(jsonb, jsonb, integer)",
   "log_auth_event(text, jsonb)",
@@ -547,6 +546,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "record_sql_answer(uuid, jsonb)",
   "resend_webhook_message(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
+  "retain_job(uuid, boolean)",
   "retry_task(uuid)",
   "rotate_webhook_secret(uuid, text)",
   "save_ruleset(uuid, text, jsonb, integer)",

@@ -1347,9 +1347,6 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
-"keep_job":
-{ Args: { "p_is_kept"?: boolean,"p_task_id": string }; Returns: boolean
-                           },
 "list_forks":
 { Args: { "p_limit"?: number,"p_task_id": string }; Returns: {
               "created_at": string,"fork_id": string,"from_seq": number
@@ -1436,6 +1433,9 @@ isOneToOne: false
                            },
 "respond_to_review":
 { Args: { "p_approved": boolean,"p_comments"?: string,"p_response"?: Json,"p_task_id": string }; Returns: string
+                           },
+"retain_job":
+{ Args: { "p_is_kept"?: boolean,"p_task_id": string }; Returns: boolean
                            },
 "retry_task":
 { Args: { "p_task_id": string }; Returns: string

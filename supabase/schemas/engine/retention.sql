@@ -36,7 +36,7 @@ comment on function private.retention_days(text) is
   'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days or keep_auth_events_days.';
 revoke all on function private.retention_days(text) from public;
 
-create function private.keep_job(p_task_id uuid, p_is_kept boolean)
+create function private.retain_job(p_task_id uuid, p_is_kept boolean)
 returns boolean
 language plpgsql
 security definer
@@ -53,20 +53,20 @@ begin
   return p_is_kept;
 end;
 $$;
-comment on function private.keep_job(uuid, boolean) is
-  'See public.keep_job(). Definer: users may not write tasks; the function checks the caller.';
-revoke all on function private.keep_job(uuid, boolean) from public;
-create function public.keep_job(p_task_id uuid, p_is_kept boolean default true)
+comment on function private.retain_job(uuid, boolean) is
+  'See public.retain_job(). Definer: users may not write tasks; the function checks the caller.';
+revoke all on function private.retain_job(uuid, boolean) from public;
+create function public.retain_job(p_task_id uuid, p_is_kept boolean default true)
 returns boolean
 language sql
 set search_path = ''
 as $$
-  select private.keep_job(p_task_id, p_is_kept);
+  select private.retain_job(p_task_id, p_is_kept);
 $$;
-comment on function public.keep_job(uuid, boolean) is
+comment on function public.retain_job(uuid, boolean) is
   'Keeps the job of a task, with its steps, events and tool calls, until it is called with false; retention then deletes it like other jobs. A kept job still counts toward its owner''s quotas. Returns whether it is kept. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.keep_job(uuid, boolean) from public, anon, authenticated, service_role;
-grant execute on function private.keep_job(uuid, boolean), public.keep_job(uuid, boolean) to authenticated, service_role;
+revoke all on function public.retain_job(uuid, boolean) from public, anon, authenticated, service_role;
+grant execute on function private.retain_job(uuid, boolean), public.retain_job(uuid, boolean) to authenticated, service_role;
 
 create function private.is_of_kept_job(p_task_id uuid)
 returns boolean

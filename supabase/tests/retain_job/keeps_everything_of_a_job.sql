@@ -8,9 +8,9 @@ select tests.create_user('stranger');
 create function pg_temp.kept() returns uuid language sql as $$ select id from made where n = 1 $$;
 
 select tests.act_as_user('stranger');
-select is(tests.code_of($$select public.keep_job(pg_temp.kept())$$), 'TASK_NOT_FOUND', 'a stranger finds no task');
+select is(tests.code_of($$select public.retain_job(pg_temp.kept())$$), 'TASK_NOT_FOUND', 'a stranger finds no task');
 select tests.act_as_user('owner');
-select ok(public.keep_job(pg_temp.kept()), 'the owner keeps the job');
+select ok(public.retain_job(pg_temp.kept()), 'the owner keeps the job');
 select tests.act_as_nobody();
 
 insert into public.mcp_executions (mcp_name, tool_name, execution_time_ms, status, task_id, created_at)
@@ -27,7 +27,7 @@ select ok(
   'the partitions of its steps and events stay'
 );
 
-select ok(not public.keep_job(pg_temp.kept(), false), 'the job is no longer kept');
+select ok(not public.retain_job(pg_temp.kept(), false), 'the job is no longer kept');
 select private.delete_old();
 select is_empty('select from public.tasks', 'it is deleted like the others');
 
@@ -35,7 +35,7 @@ insert into private.settings (key, value) values ('transcripts_kept_since', cloc
 insert into made select 3, tests.create_task();
 update public.tasks set status = 'completed', finished_at = now() - interval '11 days';
 select is(
-  tests.code_of($$select private.keep_job(id, true) from made where n = 3$$), 'TASK_NOT_RETRYABLE',
+  tests.code_of($$select private.retain_job(id, true) from made where n = 3$$), 'TASK_NOT_RETRYABLE',
   'a job that retention has begun to delete cannot be kept'
 );
 
