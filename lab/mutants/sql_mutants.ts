@@ -346,11 +346,11 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "max_tasks is exceeded by one turn",
     {
       pgtap: ["spawn_subtasks"],
+      isEquivalent: "the cap that a job shares with its forks holds for the job alone as well",
     },
   ),
   subtaskCaps("p_task.depth + 1 > v_max_depth", "false", "max_depth is ignored", {
     pgtap: ["spawn_subtasks"],
-    isEquivalent: "the cap that a job shares with its forks holds for the job alone as well",
   }),
   requestReview("and answered_at is not null", "and false", "an answered question is asked again"),
   requestReview(
