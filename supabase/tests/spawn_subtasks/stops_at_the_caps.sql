@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(4);
+select plan(5);
 
 create temp table made on commit drop as select tests.create_task('{"max_depth": 0}') as id;
 select tests.claim((select id from made));
@@ -14,6 +14,8 @@ $$;
 select is(pg_temp.spawn(), 'DEPTH_EXCEEDED', 'the depth is exceeded');
 update public.tasks set budget = '{"max_tasks": 1, "max_depth": null}';
 select is(pg_temp.spawn(), 'TASKS_EXCEEDED', 'the number of tasks is exceeded');
+update public.tasks set budget = '{"max_tasks": 2, "max_depth": null}';
+select is(pg_temp.spawn(2), 'TASKS_EXCEEDED', 'one turn cannot exceed the number of tasks');
 update public.tasks set budget = '{"max_tasks": null, "max_depth": null}';
 select is(pg_temp.spawn(1001), 'CHILDREN_EXCEEDED', 'the number of children is exceeded');
 select is((select count(*)::int from public.tasks), 1, 'no subtask is created');
