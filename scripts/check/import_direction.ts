@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { ProjectModule } from "../deploy/module_graph.ts";
 
 type ImportingModule = Pick<ProjectModule, "path" | "imports">;
@@ -88,13 +89,26 @@ const FRAMEWORKS: ReadonlySet<string> = new Set(["react", "vue"]);
 /**
  * Finds imports from outside of the client. Users import it into their own projects, so it is
  * complete in itself; a test may compare it with the product. The entry for a framework imports the
- * framework.
+ * framework. Only the command beside it uses Node's modules, and packages, which one file names.
  */
 export function foreignImports(path: string, source: string): string[] {
   if (!path.endsWith(".ts") || path.endsWith("_test.ts")) return [];
-  return [...source.matchAll(/^(?:import|export)\b[^;]*?from "(?!\.\/)([^"]+)"/gm)]
-    .filter(([, target]) => path !== `client/${target}.ts` || !FRAMEWORKS.has(target ?? ""))
-    .map(([, target]) => `${path} (client) imports ${target}`);
+  return [...source.matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"/gm)]
+    .map(([, target = ""]) => target)
+    .filter((target) => !isOpenToClient(path, target))
+    .map((target) => `${path} (client) imports ${target}`);
+}
+
+const COMMAND = "client/command/";
+
+function isOpenToClient(path: string, target: string): boolean {
+  if (FRAMEWORKS.has(target)) return path === `client/${target}.ts`;
+  const isCommand = path.startsWith(COMMAND);
+  if (target.startsWith(".")) {
+    return posix.join(posix.dirname(path), target).startsWith(isCommand ? COMMAND : "client/") &&
+      (isCommand || !target.includes("command/"));
+  }
+  return isCommand && (target.startsWith("node:") || path === `${COMMAND}deps.ts`);
 }
 
 function isOpenToStack(target: string): boolean {

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { functionMarker } from "../../client/command/release/markers.ts";
-import { FUNCTION_NAMES } from "../../shared/platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../../shared/platform/values/function_names.ts";
 import { findFunctions } from "../../stack/functions/find_functions.ts";
 import { type EsbuildPlugin, loadEsbuild } from "../deps.ts";
 import { PROJECT_ROOT } from "../project_root.ts";

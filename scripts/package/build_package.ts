@@ -6,7 +6,7 @@ import { buildCommand } from "./build_command.ts";
 import { buildFunctions, functionNames } from "./build_functions.ts";
 import { buildReleaseSql } from "./build_release.ts";
 import { SCHEMA_VERSION } from "../../shared/platform/db/schema_version.ts";
-import { FUNCTION_NAMES } from "../../shared/platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../../shared/platform/values/function_names.ts";
 
 const CLIENT_FOLDER = join(PROJECT_ROOT, "client");
 /** Folder of the built package. */

@@ -1,4 +1,4 @@
-import { FUNCTION_NAMES } from "../../shared/platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../../shared/platform/values/function_names.ts";
 import { functionMarker, MARKERS } from "../../client/command/release/markers.ts";
 
 /** A name with its schema, quoted or not, which is not a part of a longer name. */

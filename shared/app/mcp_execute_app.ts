@@ -1,5 +1,5 @@
 import type { Config } from "../platform/config/env.ts";
-import { FUNCTION_NAMES } from "../platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../platform/values/function_names.ts";
 import { createAgentDirectory } from "../platform/db/agent_directory.ts";
 import { createSessionCheck } from "../platform/db/session_check.ts";
 import { authenticate, type Caller } from "../platform/http/authenticate.ts";

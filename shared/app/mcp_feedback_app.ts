@@ -1,5 +1,5 @@
 import type { Config } from "../platform/config/env.ts";
-import { FUNCTION_NAMES } from "../platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../platform/values/function_names.ts";
 import { assertClientHasScope, SWARM_RUN } from "../platform/db/client_scope.ts";
 import { feedbackRequest } from "../gateway/feedback/feedback_request.ts";
 import { gradingUser } from "../gateway/feedback/grading_user.ts";

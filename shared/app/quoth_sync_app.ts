@@ -1,5 +1,5 @@
 import type { Config } from "../platform/config/env.ts";
-import { FUNCTION_NAMES } from "../platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../platform/values/function_names.ts";
 import { authenticate } from "../platform/http/authenticate.ts";
 import { BodyBudget, type CountedBody } from "../platform/http/body_budget.ts";
 import { createHttpHandler } from "../platform/http/http_handler.ts";

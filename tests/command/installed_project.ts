@@ -8,7 +8,7 @@ import { MARKERS } from "../../client/command/release/markers.ts";
 import { migrationText } from "../../client/command/release/migration_text.ts";
 import { markNames } from "../../scripts/package/mark_names.ts";
 import type { ReleaseSql } from "../../scripts/package/build_release.ts";
-import { FUNCTION_NAMES } from "../../shared/platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../../shared/platform/values/function_names.ts";
 import type { PgtapFile } from "../platform/pgtap/pgtap.ts";
 
 /** The names of an installation that renames no function. */

@@ -149,6 +149,7 @@ function fakeProject(
     functions: { invoke: refuse },
     auth: { getSession: refuse },
     storage: { from: refuse },
+    schema: refuse,
     rpc: (name: string, args: object = {}) => {
       assert.equal(name, "read_events");
       const { p_task_id, p_cursor, p_limit } = args as Record<string, string>;

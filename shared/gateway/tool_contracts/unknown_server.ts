@@ -1,4 +1,4 @@
-import { FUNCTION_NAMES } from "../../platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../../platform/values/function_names.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 
 /** Creates the error for a slug without an active registry row. */

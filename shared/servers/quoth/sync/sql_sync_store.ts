@@ -1,5 +1,5 @@
 import { z } from "../../../vendor/zod.js";
-import { FUNCTION_NAMES } from "../../../platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../../../platform/values/function_names.ts";
 import { CLOSED_SETS } from "../../../platform/db/closed_sets.ts";
 import type { Sql } from "../../../platform/db/sql_client.ts";
 import { jsonValue } from "../../../platform/values/json_schema.ts";

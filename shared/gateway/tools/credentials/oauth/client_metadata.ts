@@ -1,4 +1,4 @@
-import { FUNCTION_NAMES } from "../../../../platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../../../../platform/values/function_names.ts";
 import { sha256Hex } from "../../../../platform/values/sha256_hex.ts";
 
 /** Name of the edge function through which users connect. */

@@ -1,5 +1,5 @@
 import { z } from "../../../../vendor/zod.js";
-import { FUNCTION_NAMES } from "../../../../platform/config/function_names.ts";
+import { FUNCTION_NAMES } from "../../../../platform/values/function_names.ts";
 import { SwarmError } from "../../../../platform/errors/swarm_error.ts";
 import { FORM_LIMITS } from "../../../../platform/json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../../../platform/json/parse_json.ts";
