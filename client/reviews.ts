@@ -125,6 +125,6 @@ export async function answerReview(
     p_task_id: typeof task === "string" ? task : task.task_id,
     p_approved: approved,
     p_response: { ...response, ...more },
-    p_comments: comments ?? null,
+    ...comments !== undefined && { p_comments: comments },
   }, { signal });
 }

@@ -163,7 +163,10 @@ async function send<Data>(build: () => RestRequest, signal?: AbortSignal): Promi
   if (!error) return data as Data;
   signal?.throwIfAborted();
   if (status === 0) throw unreachable(error);
-  const { message, code, details, hint } = error as Record<string, string | null | undefined>;
+  const { message, code, details, hint, request_id: requestId } = error as Record<
+    string,
+    string | null | undefined
+  >;
   const isStable = STABLE_CODE.test(details ?? "");
   throw new SwarmClientError({
     code: (isStable ? details : code) || `HTTP_${status}`,
@@ -171,6 +174,8 @@ async function send<Data>(build: () => RestRequest, signal?: AbortSignal): Promi
     details: isStable ? null : details,
     hint: hint ?? null,
     status,
+    // The body has it if the project's own fetch adds it; supabase-js drops the headers.
+    requestId: requestId ?? null,
     cause: error,
   });
 }

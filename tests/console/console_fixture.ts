@@ -8,6 +8,14 @@ import { sessionKey } from "../../scripts/console/session_key.ts";
 import type { Project } from "../../scripts/demo/user_client.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 
+declare global {
+  /** What tests use of a page's elements; the types of React declare elements without members. */
+  interface Element {
+    readonly id: string;
+    matches(selector: string): boolean;
+  }
+}
+
 /** A folder for screenshots; without one none are taken. */
 const SCREENSHOTS = Deno.env.get("CONSOLE_SCREENSHOTS");
 const STEP_LIMIT_MS = 60_000;

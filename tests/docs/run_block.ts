@@ -118,7 +118,7 @@ function declaredNames(text: string): string[] {
   return [...single, ...parts].filter((name) => /^\w+$/.test(name));
 }
 
-/** A script has the quickstart's client as `supabase`, signed in, and the names below. */
+/** A script has the quickstart's client as `supabase`, signed in, its `swarm`, and the names below. */
 async function runScript(
   { stack, folder }: PageRun,
   text: string,
@@ -127,6 +127,7 @@ async function runScript(
   const { ready, taskId } = stack;
   const prelude = `
 import { createClient } from "@supabase/supabase-js";
+import { createSwarm } from "supaswarm/client";
 const url = ${JSON.stringify(ready.api_url)};
 const supabase = createClient(url, ${JSON.stringify(ready.publishable_key)}, {
   auth: { autoRefreshToken: false },
@@ -148,7 +149,7 @@ globalThis.fetch = async (...given) => {
   return answer;
 };
 const knownNames = JSON.parse(await Deno.readTextFile("names.json").catch(() => "{}"));
-Object.assign(globalThis, knownNames, { knownNames, supabase, url, taskId: ${
+Object.assign(globalThis, knownNames, { knownNames, supabase, swarm: createSwarm(supabase), url, taskId: ${
     JSON.stringify(taskId)
   },
   secretKey: ${JSON.stringify(ready.secret_key)} });

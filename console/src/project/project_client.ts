@@ -1,4 +1,5 @@
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import { createSwarm, type Swarm } from "../../../client/mod.ts";
 import type { Database } from "../../../shared/platform/db/database.types.ts";
 import { watchedFetch } from "./connection.ts";
 import type { ProjectConfig } from "./project_config.ts";
@@ -22,6 +23,11 @@ export function openProject(config: ProjectConfig): ProjectClient {
 
 export function projectClient(): ProjectClient {
   return open().client;
+}
+
+/** The jobs, reviews and tools of the user. */
+export function projectSwarm(): Swarm {
+  return createSwarm(projectClient());
 }
 
 /** The contents of the open project's `config.json`. */

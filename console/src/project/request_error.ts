@@ -1,29 +1,7 @@
-/** A request that the project refused or did not answer, in the form that pages show. */
-export class RequestError extends Error {
-  override name = "RequestError";
-  readonly code: string;
-  readonly hint: string | null;
-  readonly status: number;
-  readonly requestId: string | null;
-  readonly details: unknown;
+import { SwarmClientError as RequestError } from "../../../client/mod.ts";
 
-  constructor(problem: {
-    readonly code: string;
-    readonly message: string;
-    readonly hint?: string | null;
-    readonly status?: number;
-    readonly requestId?: string | null;
-    readonly details?: unknown;
-    readonly cause?: unknown;
-  }) {
-    super(problem.message, { cause: problem.cause });
-    this.code = problem.code;
-    this.hint = problem.hint ?? null;
-    this.status = problem.status ?? 0;
-    this.requestId = problem.requestId ?? null;
-    this.details = problem.details ?? null;
-  }
-}
+/** A request that the project refused or did not answer, in the form that pages show. */
+export { RequestError };
 
 /** A PostgREST error, with the id that {@linkcode watchedFetch} adds. */
 interface RestFailure {

@@ -1,9 +1,9 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQueryClient } from "@tanstack/vue-query";
+import type { JsonObject } from "../../../client/mod.ts";
 import type { Json } from "../../../shared/platform/db/database.types.ts";
 import { callFunction } from "../project/call_function.ts";
-import { projectClient } from "../project/project_client.ts";
-import { dataOf } from "../project/request_error.ts";
+import { projectSwarm } from "../project/project_client.ts";
 
 /** The request of `supaswarm-create-task`. */
 export interface NewJob {
@@ -40,7 +40,7 @@ export function useCancelJob() {
  * RequestError
  */
 export async function cancelJob(jobId: string): Promise<number> {
-  return dataOf(await projectClient().rpc("cancel_task", { p_master_task_id: jobId }));
+  return await projectSwarm().job(jobId).cancel();
 }
 
 /** Resumes a task that failed or was cancelled. */
@@ -49,8 +49,8 @@ export function useRetryTask() {
 }
 
 /** Like {@linkcode useRetryTask}, for many tasks. @throws RequestError */
-export async function retryTask(taskId: string): Promise<string> {
-  return dataOf(await projectClient().rpc("retry_task", { p_task_id: taskId }));
+export async function retryTask(taskId: string): Promise<void> {
+  await projectSwarm().job(taskId).retry();
 }
 
 /** Where a fork begins, and its changes. */
@@ -63,21 +63,21 @@ export interface ForkRequest {
 
 /** Creates a job from the steps before a step, and returns its id. */
 export function useForkTask() {
-  return useJobMutation(async ({ taskId, seq, changes }: ForkRequest) =>
-    dataOf(
-      await projectClient().rpc("fork_task", {
-        p_task_id: taskId,
-        p_from_seq: seq,
-        ...(changes === null ? {} : { p_changes: { ...changes } }),
-      }),
-    )
-  );
+  return useJobMutation(async ({ taskId, seq, changes }: ForkRequest) => {
+    const fork = await projectSwarm().job(taskId).fork({
+      fromStep: seq,
+      ...changes && { changes },
+    });
+    return fork.id;
+  });
 }
 
 /** Adds a message from the user to a job that has ended. */
 export function useContinueTask() {
-  return useJobMutation(async ({ taskId, input }: { taskId: string; input: Json }) =>
-    dataOf(await projectClient().rpc("continue_task", { p_task_id: taskId, p_input: input }))
+  return useJobMutation(
+    async ({ taskId, input }: { taskId: string; input: string | JsonObject }) => {
+      await projectSwarm().job(taskId).continue(input);
+    },
   );
 }
 

@@ -1,9 +1,10 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
 import { computed } from "vue";
+import type { JsonObject } from "../../../client/mod.ts";
 import type { CLOSED_SETS } from "../../../shared/platform/db/closed_sets.ts";
 import type { Json } from "../../../shared/platform/db/database.types.ts";
-import { projectClient } from "../project/project_client.ts";
+import { projectClient, projectSwarm } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { isSignedIn } from "../project/session.ts";
 import { listPollMs } from "./user_events.ts";
@@ -39,7 +40,7 @@ export interface Review {
 export interface ReviewAnswer {
   readonly taskId: string;
   readonly isApproved: boolean;
-  readonly response: Json;
+  readonly response: JsonObject;
   readonly comments: string | null;
 }
 
@@ -92,15 +93,12 @@ export function useOpenReviewCount() {
 export function useAnswerReview() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: async ({ taskId, isApproved, response, comments }: ReviewAnswer) =>
-      dataOf(
-        await projectClient().rpc("respond_to_review", {
-          p_task_id: taskId,
-          p_approved: isApproved,
-          p_response: response,
-          ...(comments === null ? {} : { p_comments: comments }),
-        }),
-      ),
+    mutationFn: ({ taskId, isApproved, response, comments }: ReviewAnswer) =>
+      projectSwarm().reviews.respond(taskId, {
+        approved: isApproved,
+        response,
+        ...comments !== null && { comments },
+      }),
     onSettled: () => {
       void queries.invalidateQueries({ queryKey: ["reviews"] });
       void queries.invalidateQueries({ queryKey: ["jobs"] });
