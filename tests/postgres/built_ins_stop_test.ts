@@ -15,7 +15,9 @@ const MARGIN = 2;
 /** The unit in which Linux counts the CPU time of a process. */
 const TICK_MS = 10;
 
-const GUARDS = ["search", "number", "growth", "key", "shape", "text", "word"].map((kind) => `supaswarm_${kind}_guards`);
+const GUARDS = ["search", "number", "growth", "key", "shape", "text", "word"].map((kind) =>
+  `supaswarm_${kind}_guards`
+);
 
 interface Session {
   readonly sql: Sql;

@@ -32,6 +32,12 @@ const PROJECT = `
     as 'select exists (select from public.secrets where pin = value)';
   create domain public.code as text check (not public.is_pin(value));
   alter table public.codes add column code public.code default 'a';
+  create table public.code_lists (id int primary key, list public.code[] default '{a}', codes public.codes[]);
+  insert into public.code_lists values (1);
+  create type public.code_range as range (subtype = public.code);
+  create table public.code_ranges (id int primary key, range public.code_range default '[a,b]');
+  insert into public.code_ranges values (1);
+  grant select on public.code_lists, public.code_ranges to authenticated;
   create domain public.box as public.boxes;
   create domain public.sealed as public.box;
   create function public.in_sealed(public.sealed) returns text language sql security definer
@@ -118,6 +124,21 @@ const REFUSED: Readonly<Record<string, readonly (string | Attack)[]>> = {
     `select array_append(array_agg(code), '${SECRET}') from codes`,
     `select array_agg(code) = '{${SECRET}}' from codes`,
     `select '${SECRET}'::code`,
+    `select array[code] = '{${SECRET}}' from codes`,
+    `select array(select code from codes) = '{${SECRET}}'`,
+    `select array[code] || '{${SECRET}}' from codes`,
+    `select array[c] = '{"(1,${SECRET})"}' from codes c`,
+    `select 1 from codes c where array[c, c] && '{"(1,${SECRET})"}'`,
+    `select case array[code] when '{${SECRET}}' then 1 end from codes`,
+    `select list = '{${SECRET}}' from code_lists`,
+    `select nullif(list, '{${SECRET}}') from code_lists`,
+    `select list[1:1] = '{${SECRET}}' from code_lists`,
+    `select coalesce(list, '{${SECRET}}') from code_lists`,
+    `select list from code_lists union select '{${SECRET}}'`,
+    `select codes = '{"(1,${SECRET})"}' from code_lists`,
+    `select range @> '${SECRET}' from code_ranges`,
+    `select range = '[${SECRET},${SECRET}]' from code_ranges`,
+    `select pg_input_is_valid('${SECRET}', 'public.code')`,
     `select jsonb_populate_record(c, '{"code": "${SECRET}"}') from codes c`,
   ],
   "no calculation takes seconds, whatever it is called": [
@@ -215,6 +236,13 @@ const GUARDED: readonly Attack[] = [
   { sql: "select to_tsvector($1)", params: ["a.".repeat(300_000)] },
   { sql: "select \"normalize\"(marks, 'NFC') from shapes" },
   { sql: "select is_normalized(marks, 'NFC') from shapes" },
+  {
+    sql: "select jsonb_pretty($1::text::jsonb)",
+    params: [`${"[".repeat(4_000)}${times("1", 19_000)}${"]".repeat(4_000)}`],
+  },
+  { sql: "select format(replace(left(words, 60000), 'a.', '%1$s'), words) from shapes" },
+  { sql: `select format('${"%1$s".repeat(60)}', words) from shapes` },
+  { sql: "select concat_ws(words, variadic string_to_array(words, '.')) from shapes" },
 ];
 
 /** What people write that looks the same, with the first value of the answer. */
@@ -233,6 +261,11 @@ const TWINS: readonly (readonly [statement: string | Attack, value: unknown])[] 
   ["select coalesce(code, 'none') from codes", "a"],
   ["select lag(id, 1, 0) over (order by id) from boxes", 0],
   ["select max(code) from codes", "a"],
+  ["select code from codes where code in ('a', 'b')", "a"],
+  ["select array[id] from codes", "{1}"],
+  ["select name from cities where id = any(array[1, 2]) and name like 'c%'", "city 1"],
+  ["select list[1] from code_lists where id = 1", "a"],
+  ["select lower(range) from code_ranges", "a"],
   ["select 12.5 * 3", 37.5],
   ["select '1e3'::numeric * 2", 2000],
   ["select round((5 + 3)::numeric / 2, 1)", "4.0"],
@@ -269,6 +302,9 @@ const TWINS: readonly (readonly [statement: string | Attack, value: unknown])[] 
     "select ts_headline('simple', name, plainto_tsquery('simple', 'city')) from cities",
     "<b>city</b> 1",
   ],
+  ["select jsonb_pretty('[1]'::jsonb)", "[\n    1\n]"],
+  ["select format('%s has the id %s', name, id) from cities", "city 1 has the id 1"],
+  ["select concat_ws(', ', name, id) from cities", "city 1, 1"],
   ["select age(timestamp '2026-01-02', timestamp '2026-01-01')::text", "1 day"],
   ["select xmlserialize(content xmlelement(name a) as text)", "<a/>"],
   ["select count(*) from secrets", 0],
@@ -363,6 +399,8 @@ export async function attackSteps(t: Deno.TestContext, db: "pglite" | "native"):
           });
           const { code } = (answer.error ?? {}) as JsonObject;
           const isPlan = /^explain/.test(sql);
+          // The class depends on the text alone.
+          if (answer.statement_class === "forbidden") break;
           if (code !== "SQL_FORBIDDEN" && !(isPlan && dryRun && answer.plan === undefined)) {
             passed.push(
               `${sql.slice(0, 100)} (dry_run ${dryRun}): ${JSON.stringify(answer).slice(0, 300)}`,

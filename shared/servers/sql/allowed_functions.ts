@@ -10,7 +10,7 @@ const VOLATILE = "clock_timestamp gen_random_uuid random random_normal timeofday
  * because a project may have written a secret into them.
  */
 const INFORMATION = "pg_collation_for pg_column_size pg_get_serial_sequence pg_get_userbyid " +
-  "pg_input_is_valid pg_is_in_recovery pg_postmaster_start_time pg_size_bytes pg_size_pretty pg_table_is_visible " +
+  "pg_is_in_recovery pg_postmaster_start_time pg_size_bytes pg_size_pretty pg_table_is_visible " +
   "pg_typeof";
 
 /** Built-in functions that a statement of any class may call. */

@@ -67,7 +67,7 @@ const SHAPE_FUNCTIONS: ReadonlySet<string> = new Set(
 const SHAPE_OPERATORS: ReadonlySet<string> = new Set("&& <-> <@ ?# @> ~=".split(" "));
 /** Functions that read a text in a time that can grow with the square of its length. */
 const READING_FUNCTIONS: ReadonlySet<string> = new Set(
-  ("is_normalized normalize phraseto_tsquery plainto_tsquery to_tsquery ts_headline " +
+  ("is_normalized jsonb_pretty normalize phraseto_tsquery plainto_tsquery to_tsquery ts_headline " +
     "websearch_to_tsquery").split(" "),
 );
 /** The same, which full text search does for each row that no index answers. */
@@ -194,7 +194,33 @@ export function guardsFor(nodes: readonly VisitedNode[]): readonly GuardSchema[]
 
 /** Refuses calls that cannot be replaced by those of the guards. */
 export function unguardedFindings(nodes: readonly VisitedNode[]): readonly NodeFinding[] {
-  return nodes.flatMap(guardedCalls)
+  return [...nodes.flatMap(repeatingCall), ...nodes.flatMap(qualifiedCall)];
+}
+
+/** Functions that take any number of values of any type, which no function of a guard can. */
+const JOINING_ANY_FUNCTIONS: ReadonlySet<string> = new Set(["concat", "concat_ws", "format"]);
+/** Maximum number of values that a pattern of `format()` inserts. */
+const MAX_INSERTED_VALUES = 50;
+
+/** A call that joins as many long values as there are in a list, or as a pattern says. */
+function repeatingCall({ type, node }: VisitedNode): NodeFinding[] {
+  const name = type === "FuncCall" ? lastPart(node.funcname) : "";
+  if (!JOINING_ANY_FUNCTIONS.has(name) || kindOf(node.args) !== "rows") return [];
+  const [pattern] = listOf(node.args);
+  const inserted = name !== "format" || pattern === undefined
+    ? 0
+    : (textConstant(pattern)?.split("%").length ?? Infinity) - 1;
+  return node.func_variadic === true || inserted > MAX_INSERTED_VALUES
+    ? [forbidden(
+      `No timeout interrupts this call of ${name}: use array_to_string(list, separator), or a ` +
+        `constant pattern with at most ${MAX_INSERTED_VALUES} values.`,
+      node.location,
+    )]
+    : [];
+}
+
+function qualifiedCall(visited: VisitedNode): NodeFinding[] {
+  return guardedCalls(visited)
     .filter(({ kind, isQualified, fromRows, parameters }) =>
       isQualified &&
       fromRows + parameters >= Math.max(FEWEST_FROM_ROWS[kind], kind === "number" ? 2 : 1)

@@ -29,6 +29,10 @@ export function nameObjects(nodes: readonly VisitedNode[]): NamedObjects {
     ),
     advanced: unique(advancedSequences(nodes)),
     functions: unique(nodes.flatMap((node) => [...unqualifiedFunction(node), ...keywords(node)])),
+    makesLists: nodes.some(makesList),
+    hasTexts: nodes.some(({ type, node }) =>
+      type === "ParamRef" || type === "A_Const" && isNode(node.sval)
+    ),
     called: unique(
       nodes.flatMap(({ type, node }) => type === "FuncCall" ? lastPart(node.funcname) : []),
     ),
@@ -69,6 +73,15 @@ function relationsOf(
   });
   return [...new Map(relations.map((relation) => [JSON.stringify(relation), relation])).values()];
 }
+
+/** Whether a node makes a list of values from rows, to whose type a constant beside it is converted. */
+function makesList({ type, node }: VisitedNode): boolean {
+  if (type === "SubLink") return textOf(node.subLinkType) === "ARRAY_SUBLINK";
+  return type === "A_ArrayExpr" &&
+    listOf(node.elements).some((element) => !IS_CONSTANT.has(wrappedNode(element)?.type ?? ""));
+}
+
+const IS_CONSTANT: ReadonlySet<string> = new Set(["A_Const", "ParamRef"]);
 
 function unqualifiedFunction({ type, node }: VisitedNode): string[] {
   const parts = type === "FuncCall" ? nameParts(node.funcname) ?? [] : [];

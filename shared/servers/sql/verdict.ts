@@ -57,6 +57,10 @@ export interface NamedObjects {
    * one. Includes keywords of SQL/JSON, which older servers read as names of functions.
    */
   readonly functions: readonly string[];
+  /** Whether it makes lists of values from rows. */
+  readonly makesLists: boolean;
+  /** Whether it has a text or a parameter, which PostgreSQL may convert to the type of another value. */
+  readonly hasTexts: boolean;
   /** All functions, without their schemas. */
   readonly called: readonly string[];
   readonly operators: readonly string[];

@@ -60,6 +60,8 @@ function namesOf(
     types: [...named.types],
     relations: relations.map(({ name }) => name),
     read: relations.flatMap(({ name, isTarget }) => isTarget ? [] : name),
-    makes_rows: named.called.some((name) => MAKES_ROWS.test(name)),
+    has_texts: named.hasTexts,
+    makes_rows: (named.makesLists && named.hasTexts) ||
+      named.called.some((name) => MAKES_ROWS.test(name)),
   };
 }

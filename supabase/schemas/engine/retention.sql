@@ -437,6 +437,31 @@ comment on function private.delete_old_usage(int) is
   'Adds up to p_limit model calls of days that are more than keep_usage_days ago, at least 32, to usage_days, deletes them, and returns how many.';
 revoke all on function private.delete_old_usage(int) from public;
 
+create function private.delete_old_confirmations(p_limit int)
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_used_before constant timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_executions_days'));
+  v_count int;
+begin
+  delete from public.sql_confirmations
+  where id in (
+    select id
+    from public.sql_confirmations
+    where case when used_at is null then expires_at < clock_timestamp() - interval '1 day' else used_at < v_used_before end
+    limit p_limit
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.delete_old_confirmations(int) is
+  'Deletes up to p_limit statements that a dry run has shown: unused ones a day after they expired, used ones after keep_executions_days. Returns how many. Everybody who may write can create any number of them.';
+revoke all on function private.delete_old_confirmations(int) from public;
+
 create function private.delete_old()
 returns jsonb
 language plpgsql
@@ -448,7 +473,8 @@ begin
     'events', private.run_maintenance('delete_old_events', 10000),
     'executions', private.run_maintenance('delete_old_executions', 2000),
     'sessions', private.run_maintenance('delete_old_sessions', 2000),
-    'usage', private.run_maintenance('delete_old_usage', 2000)
+    'usage', private.run_maintenance('delete_old_usage', 2000),
+    'confirmations', private.run_maintenance('delete_old_confirmations', 2000)
   );
 end;
 $$;

@@ -147,6 +147,9 @@ begin
         ('shape', 'path_distance path_inter poly_contain poly_contained poly_distance poly_overlap poly_same', '{1} * {2} * 10'),
         -- Combining marks are sorted by insertion.
         ('text', 'unicode_normalize_func unicode_is_normalized', '{1} ^ 2'),
+        -- Each level indents all that is in it.
+        ('text', 'jsonb_pretty', '4 * (length($1::text) - length(translate($1::text, ''[{'', '''')))::float8 '
+          || '* (length($1::text) - length(translate($1::text, ''[{,'', '''')))'),
         -- The parser of words may look ahead from each of them to the end.
         ('text', 'phraseto_tsquery plainto_tsquery to_tsquery websearch_to_tsquery', '{1} ^ 2 / 250'),
         ('text', 'phraseto_tsquery_byid plainto_tsquery_byid to_tsquery_byid websearch_to_tsquery_byid '

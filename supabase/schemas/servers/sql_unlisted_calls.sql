@@ -195,6 +195,11 @@ begin
     where conversion.oid >= 16384
       and conversion.castfunc <> 0
       and not private.is_listed_function(conversion.castfunc, p_names)
+      -- PostgreSQL makes this cast with each type of ranges.
+      and not exists (
+        select from pg_catalog.pg_range as range
+        where (range.rngtypid, range.rngmultitypid) = (conversion.castsource, conversion.casttarget)
+      )
       and not exists (
         select from unnest(array[conversion.castsource, conversion.casttarget]) as type (id)
         where type.id >= 16384
@@ -224,10 +229,18 @@ as $$
         join pg_catalog.pg_type as type on type.oid = argument.id
         where type.typtype = 'p' and type.typname like 'any_%'
       )
+  ) or (makes_values.p_names ->> 'has_texts')::boolean and exists (
+    select
+    from private.named_types(makes_values.p_names, true) as row_type (id)
+    join pg_catalog.pg_type as type on type.oid = row_type.id
+    join pg_catalog.pg_attribute as attribute
+      on attribute.attrelid = type.typrelid and attribute.attnum > 0 and not attribute.attisdropped
+    join pg_catalog.pg_type as list on list.oid = attribute.atttypid
+    where list.oid >= 16384 and list.typcategory in ('A', 'R')
   );
 $$;
 comment on function private.makes_values(jsonb) is
-  'Whether a statement could convert a value to the type of a column without naming it: by functions that make rows, and by polymorphic ones, which give an unknown text the type of another argument.';
+  'Whether a statement could convert a value to the type of a column without naming it: by functions that make rows or lists, and by polymorphic functions and operators, which give an unknown text the type of another argument. The operators are those of lists and ranges.';
 revoke all on function private.makes_values(jsonb) from public;
 
 create function private.unlisted_checks(p_names jsonb)
@@ -301,5 +314,5 @@ begin
 end;
 $$;
 comment on function private.unlisted_calls(jsonb) is
-  'Everything that a statement could run on this server although the SQL policy does not list it. Takes {schemas, opted_in, functions, called, row_attributes, attributes, built_in, operators, types, relations, read, makes_rows}. Called by the SQL tools as the functions'' own role.';
+  'Everything that a statement could run on this server although the SQL policy does not list it. Takes {schemas, opted_in, functions, called, row_attributes, attributes, built_in, operators, types, relations, read, has_texts, makes_rows}. Called by the SQL tools as the functions'' own role.';
 revoke all on function private.unlisted_calls(jsonb) from public;
