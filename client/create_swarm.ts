@@ -1,7 +1,9 @@
+import type { ChatOptions } from "./chat.ts";
 import { Documents } from "./documents.ts";
 import { Files } from "./files.ts";
 import { Job, type ReadOptions } from "./job.ts";
 import { JobChannels } from "./job_channels.ts";
+import { SwarmChat } from "./lazy_chat.ts";
 import { Jobs, snakeCased } from "./jobs.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { Reviews } from "./reviews.ts";
@@ -130,6 +132,21 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
    */
   job<Output = Json>(id: string, options: ReadOptions = {}): Job<Output> {
     return new Job<Output>({ supabase: this.#supabase, channels: this.#channels }, id, options);
+  }
+
+  /**
+   * A `ChatTransport` for the AI SDK's `useChat`: the agent answers in durable jobs.
+   *
+   * @example
+   * const chat = swarm.chat("writer");
+   * const { messages, sendMessage } = useChat({ id, transport: chat, resume: true });
+   */
+  chat<Slug extends AgentOf<Types>>(agent: Slug, options: ChatOptions = {}): SwarmChat {
+    const context = { supabase: this.#supabase, channels: this.#channels };
+    return new SwarmChat(async () => {
+      const { openChat } = await import("./chat.ts");
+      return openChat(context, { agent, files: this.files, options });
+    });
   }
 
   /**

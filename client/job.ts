@@ -1,9 +1,9 @@
 import { EventReader } from "./event_reader.ts";
+import { followJob } from "./follow_job.ts";
 import type { JobChannels } from "./job_channels.ts";
 import type { JobEvent, JobStatus, TaskError } from "./job_event.ts";
-import { deltaOf, TextAssembly, type TextPart } from "./job_text.ts";
+import { TextAssembly, type TextPart } from "./job_text.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { Queue } from "./queue.ts";
 import { answerReview, type ReviewAnswer, type ReviewedTask } from "./reviews.ts";
 import {
   callRpc,
@@ -46,8 +46,6 @@ export interface JobContext {
   readonly channels: JobChannels;
 }
 
-/** How often watching is renewed; it expires after a minute. */
-const RENEW_WATCH_MS = 25_000;
 const JOINED_POLL_MS = 15_000;
 const POLL_MS = 2_000;
 
@@ -217,41 +215,21 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
   }
 
   async *#readText(): AsyncGenerator<TextPart, void, undefined> {
-    const { channels } = this.#context;
-    const stop = new AbortController();
-    const signal = this.#signalWith(stop.signal);
     const assembly = new TextAssembly();
-    const parts = new Queue<TextPart>();
-    const leave = channels.listen(this.id, {
-      onMessage: (message) => {
-        const delta = deltaOf(message, this.id);
-        if (delta !== null) parts.push(...assembly.add(delta));
-      },
+    const signals = followJob(this.#context, {
+      jobId: this.id,
+      reader: this.#texts,
+      signal: this.#signalWith(),
     });
-    const watch = () => {
-      // Without streamed text, each answer comes whole.
-      this.#rpc("watch_task", { p_task_id: this.id }, { signal }).catch(() => {});
-    };
-    watch();
-    const renewal = setInterval(watch, RENEW_WATCH_MS);
-    const reading = (async () => {
-      try {
-        for await (const event of this.#texts.read(signal)) {
-          if (event.task_id === this.id) parts.push(...assembly.note(event));
-        }
-        parts.close();
-      } catch (error) {
-        if (error === DETACHED) parts.close();
-        else parts.fail(error);
-      }
-    })();
     try {
-      yield* parts.read();
-    } finally {
-      clearInterval(renewal);
-      leave();
-      stop.abort();
-      await reading;
+      for await (const signal of signals) {
+        if (signal.kind === "text") yield* assembly.add(signal.delta);
+        if (signal.kind === "event" && signal.event.task_id === this.id) {
+          yield* assembly.note(signal.event);
+        }
+      }
+    } catch (error) {
+      if (error !== DETACHED) throw error;
     }
   }
 

@@ -14,25 +14,31 @@ const VERSION = "0.0.0";
 /** A built package. */
 export interface BuiltPackage {
   readonly folder: string;
-  /** Of the client, minified and compressed. */
+  /** Of what a page loads for `createSwarm`, minified and compressed. */
   readonly compressedBytes: number;
 }
 
 /**
- * Builds the npm package `supaswarm`: one ES module for browsers, Node and Deno, with its types.
+ * Builds the npm package `supaswarm`: ES modules for browsers, Node and Deno, with their types. What
+ * only some pages use is a module of its own, which is loaded when it is used.
  *
  * @throws Error if the client imports another package or has become too large
  */
 export async function buildPackage(folder: string = PACKAGE_FOLDER): Promise<BuiltPackage> {
-  const code = await bundle(false);
-  const compressedBytes = gzipSync(await bundle(true)).length;
+  const modules = await bundle(false);
+  const compressedBytes = gzipSync(
+    entryModules(await bundle(true)).map(({ text }) => text).join("\n"),
+  ).length;
   if (compressedBytes > MAX_COMPRESSED_BYTES) {
     throw new Error(
       `The client has ${compressedBytes} bytes when compressed; at most ${MAX_COMPRESSED_BYTES} are allowed`,
     );
   }
   await Deno.mkdir(join(folder, "types"), { recursive: true });
-  await Deno.writeTextFile(join(folder, "client.js"), code);
+  for await (const { name } of Deno.readDir(folder)) {
+    if (name.endsWith(".js")) await Deno.remove(join(folder, name));
+  }
+  for (const { name, text } of modules) await Deno.writeTextFile(join(folder, name), text);
   for (const [name, text] of await declarations()) {
     await Deno.writeTextFile(join(folder, "types", name), text);
   }
@@ -46,21 +52,47 @@ export async function buildPackage(folder: string = PACKAGE_FOLDER): Promise<Bui
   return { folder, compressedBytes };
 }
 
-async function bundle(minify: boolean): Promise<string> {
+interface BuiltModule {
+  readonly name: string;
+  readonly text: string;
+}
+
+const ENTRY = "client.js";
+
+async function bundle(minify: boolean): Promise<readonly BuiltModule[]> {
   const { build } = await loadEsbuild();
-  const { outputFiles: [output] } = await build({
-    entryPoints: [join(CLIENT_FOLDER, "mod.ts")],
+  const { outputFiles } = await build({
+    entryPoints: { client: join(CLIENT_FOLDER, "mod.ts") },
+    outdir: PACKAGE_FOLDER,
     bundle: true,
+    splitting: true,
     write: false,
     format: "esm",
     target: "es2022",
     minify,
     legalComments: "none",
   });
-  if (output === undefined) throw new Error("Cannot build the client: esbuild wrote no file");
-  const imported = /^\s*import\b.*/m.exec(output.text);
-  if (imported !== null) throw new Error(`The client imports another package: ${imported[0]}`);
-  return output.text;
+  const modules = outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
+  for (const { text } of modules) {
+    const [imported] = importsOf(text).filter((target) => !target.startsWith("./"));
+    if (imported !== undefined) throw new Error(`The client imports another package: ${imported}`);
+  }
+  return modules;
+}
+
+/** What a module imports when it is loaded. */
+function importsOf(text: string): string[] {
+  return [...text.matchAll(/^\s*import\b(?!\()[^"';]*["']([^"']+)["']/gm)].map(([, target]) =>
+    target ?? ""
+  );
+}
+
+/** The entry and what it imports. */
+function entryModules(modules: readonly BuiltModule[], name = ENTRY): readonly BuiltModule[] {
+  return modules.filter((module) => module.name === name).flatMap((module) => [
+    module,
+    ...importsOf(module.text).flatMap((target) => entryModules(modules, basename(target))),
+  ]);
 }
 
 /** The declarations of each module, which refer to each other as JavaScript modules. */
@@ -102,7 +134,7 @@ function manifest() {
     type: "module",
     sideEffects: false,
     exports: { "./client": client },
-    files: ["client.js", "types"],
+    files: ["*.js", "types"],
     peerDependencies: { "@supabase/supabase-js": `^${SUPABASE_JS_VERSION}` },
     engines: { node: ">=20" },
   };
