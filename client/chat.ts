@@ -67,6 +67,8 @@ export class Chat {
   readonly #onStop: "cancel" | "detach";
   /** How often each chat was read on. */
   readonly #reconnects = new Map<string, number>();
+  /** The chats whose messages were read without the answer that was being written. */
+  readonly #unanswered = new Set<string>();
 
   constructor(
     platform: ChatPlatform,
@@ -105,7 +107,9 @@ export class Chat {
     const count = (this.#reconnects.get(chatId) ?? 0) + 1;
     this.#reconnects.set(chatId, count);
     const chat = await findChat(this.#platform, chatId, abortSignal);
-    if (chat === null || chat.has_ended || chat.is_ending) return null;
+    // It may have ended since the page has read the messages.
+    const isMissing = this.#unanswered.delete(chatId);
+    if (chat === null || !isMissing && (chat.has_ended || chat.is_ending)) return null;
     const { task_id: job_id, step, cursor: after } = chat;
     // A page that resumes again aborts the request before, which is no stop.
     const isStop = () => this.#reconnects.get(chatId) === count;
@@ -119,7 +123,9 @@ export class Chat {
    * @throws SwarmClientError
    */
   async messages(chatId: string, options: RequestOptions = {}): Promise<HistoryMessage[]> {
-    return await readMessages(this.#platform, chatId, options);
+    const messages = await readMessages(this.#platform, chatId, options);
+    if (messages.at(-1)?.role === "user") this.#unanswered.add(chatId);
+    return messages;
   }
 
   /** Ends the job of a chat. @throws SwarmClientError */

@@ -172,6 +172,8 @@ class OpenedChat {
         if (now?.task_id !== before.task_id || now.step !== before.step) return;
       }
       hasFailed = true;
+      // Before the model is called, so that this answer streams too.
+      await this.#call("watch_task", { p_task_id: before.task_id });
       await this.#call(name, args);
     });
   }

@@ -24,7 +24,7 @@ export function clientChatPlatform(context: JobContext, files: Files): ChatPlatf
     follow: (jobId, { after, signal }) =>
       followJob(context, {
         jobId,
-        reader: new EventReader(supabase, channels, { jobId, after }),
+        events: new EventReader(supabase, channels, { jobId, after }),
         signal,
       }),
     async upload({ url, filename, mediaType }) {

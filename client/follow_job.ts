@@ -18,19 +18,29 @@ const RENEW_WATCH_MS = 25_000;
 /** Follows a job until it has ended. Its models stream meanwhile. @throws as EventReader.read() */
 export async function* followJob(
   { supabase, channels }: { readonly supabase: SupabaseLike; readonly channels: JobChannels },
-  { jobId, reader, signal }: {
+  { jobId, events, signal }: {
     readonly jobId: string;
-    readonly reader: EventReader;
+    readonly events: EventReader;
     readonly signal: AbortSignal;
   },
 ): AsyncGenerator<JobSignal, void, undefined> {
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
   const signals = new Queue<JobSignal>();
+  const reader = new TextReader(supabase, { jobId, signal: stopped });
+  const onText = (delta: TextDelta) => {
+    reader.note(delta);
+    signals.push({ kind: "text", delta });
+  };
   const leave = channels.listen(jobId, {
     onMessage: (message) => {
       const delta = deltaOf(message, jobId);
-      if (delta !== null) signals.push({ kind: "text", delta });
+      if (delta === null) return;
+      if (reader.misses(delta)) void reader.read(onText);
+      onText(delta);
+    },
+    onJoined: (isJoined) => {
+      if (isJoined) void reader.read(onText);
     },
   });
   const watch = () => {
@@ -42,7 +52,7 @@ export async function* followJob(
   const reading = (async () => {
     try {
       const caughtUp = () => signals.push({ kind: "caught_up" });
-      for await (const event of reader.read(stopped, caughtUp)) {
+      for await (const event of events.read(stopped, caughtUp)) {
         signals.push({ kind: "event", event });
       }
       signals.close();
@@ -57,5 +67,50 @@ export async function* followJob(
     leave();
     stop.abort();
     await reading;
+  }
+}
+
+/** Reads the text that was streamed before the channel was joined, or that was lost. */
+class TextReader {
+  readonly #supabase: SupabaseLike;
+  readonly #jobId: string;
+  readonly #signal: AbortSignal;
+  #isReading = false;
+  #known = { step: 0, length: 0 };
+
+  constructor(
+    supabase: SupabaseLike,
+    { jobId, signal }: { readonly jobId: string; readonly signal: AbortSignal },
+  ) {
+    this.#supabase = supabase;
+    this.#jobId = jobId;
+    this.#signal = signal;
+  }
+
+  misses({ step, offset }: TextDelta): boolean {
+    return offset > (step === this.#known.step ? this.#known.length : 0);
+  }
+
+  note({ step, offset, text }: TextDelta): void {
+    this.#known = { step, length: offset + text.length };
+  }
+
+  async read(onText: (delta: TextDelta) => void): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      const answer = await callRpc<{ step_seq: number; text: string } | null>(
+        this.#supabase,
+        "read_answer",
+        { p_task_id: this.#jobId },
+        { signal: this.#signal },
+      );
+      if (answer === null) return;
+      onText({ step: answer.step_seq, offset: 0, text: answer.text, isRead: true });
+    } catch {
+      // The end of the answer has all of it.
+    } finally {
+      this.#isReading = false;
+    }
   }
 }

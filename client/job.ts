@@ -218,7 +218,7 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
     const assembly = new TextAssembly();
     const signals = followJob(this.#context, {
       jobId: this.id,
-      reader: this.#texts,
+      events: this.#texts,
       signal: this.#signalWith(),
     });
     try {

@@ -337,6 +337,9 @@ begin
   select v_id, client_id, scopes, noted_at from private.job_clients where job_id = v_source.master_task_id;
   perform private.record_calling_client(v_id, v_source.created_by);
 
+  if private.watched_seconds(p_task_id) > 0 then
+    perform private.watch_job(v_id);
+  end if;
   perform private.copy_steps(p_task_id, p_from_seq, v_changes, v_id);
   perform private.debit_job(v_id, v_source.created_by, coalesce(sum(pg_column_size(step.*)), 0))
   from public.task_steps as step
@@ -360,6 +363,6 @@ as $$
   select private.fork_task(p_task_id, p_from_seq, p_changes);
 $$;
 comment on function public.fork_task(uuid, int, jsonb) is
-  'Creates a new job that continues after the steps of a task before p_from_seq, with its input, agent and owner. p_changes {input, arguments, answer, message} replaces the input of the task, the arguments of the call p_from_seq, the result of that call, which then does not run, or the message of the user that is step p_from_seq. The fork shares what remains of the job''s budget with the job and its other forks. Returns the id of the new master task. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, FORK_CHANGES_INVALID, TASK_INPUT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Creates a new job that continues after the steps of a task before p_from_seq, with its input, agent and owner. p_changes {input, arguments, answer, message} replaces the input of the task, the arguments of the call p_from_seq, the result of that call, which then does not run, or the message of the user that is step p_from_seq. The fork shares what remains of the job''s budget with the job and its other forks. The fork of a watched job is watched. Returns the id of the new master task. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, FORK_CHANGES_INVALID, TASK_INPUT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function private.fork_task(uuid, int, jsonb), public.fork_task(uuid, int, jsonb)
   to authenticated, service_role;
