@@ -74,7 +74,8 @@ export class ChatAssembly {
 
   /** Takes streamed text of the job's own model calls. */
   add(delta: TextDelta): ChatPart[] {
-    return this.#hasEnded
+    // Pieces of an earlier answer may still arrive.
+    return this.#hasEnded || delta.step <= this.#message.step
       ? []
       : this.#texts.add(delta).flatMap(({ step, text }) => this.#show(step, text));
   }

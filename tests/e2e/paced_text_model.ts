@@ -4,12 +4,12 @@ export interface PacedTextModel extends AsyncDisposable {
   readonly baseUrl: string;
   /** How many calls it got. */
   readonly calls: number;
-  /** Lets this many more pieces of the streamed answers go. */
+  /** Whether the newest call asked for a stream; workers with little CPU left do not. */
+  readonly streams: boolean;
+  /** Lets this many more pieces of the answers go. */
   release(count: number): void;
   /** Breaks the connection of the answer that is being written. */
   cut(): void;
-  /** Holds answers that are not streamed, until the returned function is called. */
-  hold(): () => void;
 }
 
 /** The messages of a call. */
@@ -33,7 +33,7 @@ export function startPacedTextModel(
   let allowed = 0;
   let wake = Promise.withResolvers<void>();
   let cuts = 0;
-  let held = Promise.resolve();
+  let streams = false;
   const change = () => {
     wake.resolve();
     wake = Promise.withResolvers<void>();
@@ -43,8 +43,10 @@ export function startPacedTextModel(
     async (asked) => {
       const { stream, messages } = await asked.json();
       const pieces = write(messages, ++calls);
+      streams = stream === true;
       if (!stream) {
-        await held;
+        while (allowed < pieces.length) await wake.promise;
+        allowed -= pieces.length;
         return wholeAnswer(pieces.join(""));
       }
       let isGone = false;
@@ -77,6 +79,9 @@ export function startPacedTextModel(
     get calls() {
       return calls;
     },
+    get streams() {
+      return streams;
+    },
     release(count) {
       allowed += count;
       change();
@@ -84,11 +89,6 @@ export function startPacedTextModel(
     cut() {
       cuts++;
       change();
-    },
-    hold() {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      held = promise;
-      return resolve;
     },
     async [Symbol.asyncDispose]() {
       allowed = Infinity;
