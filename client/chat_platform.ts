@@ -43,6 +43,8 @@ export interface ChatState {
   readonly agent: string;
   readonly status: string;
   readonly has_ended: boolean;
+  /** For how long; null before. */
+  readonly ended_seconds: number | null;
   /** It was cancelled, and its running tasks have not ended yet. */
   readonly is_ending: boolean;
   /** The steps of the messages of the user after the first. */

@@ -25,6 +25,8 @@ import type { App } from "./app.ts";
 /** The end of a response is well before that of its isolate. */
 const RESERVE_MS = 10_000;
 const MIN_STREAM_MS = 5_000;
+/** A page that lost its connection tries again sooner. */
+const REPEAT_SECONDS = 60;
 /** Share of the CPU limit that streams use. */
 const CPU_SHARE = 0.75;
 
@@ -109,10 +111,15 @@ async function answer(agent: string, { request, platform, limits }: ChatCall): P
   return uiMessageStream(platform, asked, { ...limits, canReset: mayReset(request) });
 }
 
-/** Streams the answer that is being written, from its beginning on; 204 if there is none. */
+/**
+ * Streams the answer that is being written, from its beginning on; 204 if there is none. An answer
+ * that has just ended is repeated for a page that lost its connection before the end.
+ */
 async function resume(chatId: string, { request, platform, limits }: ChatCall): Promise<Response> {
   const chat = await findChat(platform, chatId);
-  if (chat === null || chat.has_ended) return new Response(null, { status: 204 });
+  if (chat === null || (chat.ended_seconds ?? 0) > REPEAT_SECONDS) {
+    return new Response(null, { status: 204 });
+  }
   return uiMessageStream(platform, newestAnswer(chat), { ...limits, canReset: mayReset(request) });
 }
 

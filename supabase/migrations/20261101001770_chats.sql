@@ -72,6 +72,7 @@ begin
     'agent', v_job.agent_slug,
     'status', v_job.status,
     'has_ended', v_job.finished_at is not null,
+    'ended_seconds', floor(extract(epoch from clock_timestamp() - v_job.finished_at)),
     'is_ending', v_job.finished_at is null and v_job.cancel_requested_at is not null,
     'user_steps', to_jsonb(v_user_steps),
     'step', v_step,
@@ -107,6 +108,6 @@ as $$
   select private.find_chat(p_chat_id, p_with_messages);
 $$;
 comment on function public.find_chat(text, boolean) is
-  'The caller''s job of a chat {task_id, agent, status, has_ended, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input}] has all of them; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input}] has all of them; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function private.find_chat(text, boolean), public.find_chat(text, boolean)
   to authenticated, service_role;

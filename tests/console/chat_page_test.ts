@@ -7,7 +7,7 @@ import { addAgent, addProvider } from "../e2e/operator.ts";
 import { type PacedTextModel, startPacedTextModel } from "../e2e/paced_text_model.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { descendants } from "../stack/process_tree.ts";
-import { serveChatPage } from "./chat_page/serve_chat_page.ts";
+import { serveChatPage, serveHowToPage } from "./chat_page/serve_chat_page.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting_proxy.ts";
 
 const PIECES = ["The answer ", "comes in ", "three pieces."];
@@ -44,6 +44,18 @@ Deno.test("pages of the stock packages end with the same message whatever happen
   const served = cleanUp.use(await serveChatPage());
   const user = await signUp(platform.project, `page-${crypto.randomUUID()}`);
   cleanUp.defer(async () => void await user.client.realtime.disconnect());
+  await t.step("the page of the how-to sends a message and shows the answer", async () => {
+    await using howTo = await serveHowToPage(AGENT);
+    const page = await browser.newPage();
+    const { accessToken } = user;
+    const settings = { ...platform.project, accessToken };
+    await page.goto(`${howTo.url}#${encodeURIComponent(JSON.stringify(settings))}`);
+    await page.getByLabel("Message").fill("Hello");
+    model.release(PIECES.length);
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText(`assistant: ${WHOLE}`).waitFor({ timeout: 60_000 });
+    await page.close();
+  });
   for (const protocol of ["client", "endpoint", "ag-ui"] as const) {
     const context = await browser.newContext();
     const open = async () => {

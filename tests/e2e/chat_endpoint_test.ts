@@ -81,6 +81,11 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     model.release(2);
     await Promise.all([sending, resuming]);
     assert.deepEqual(other.messages, page.messages);
+    const again = await fetch(`${paced}/${chatId}/stream`, { headers });
+    assert.match((await dataOf(again)).join(), /Answer 2.*DONE/, "it has just ended");
+    await sql`
+      update public.tasks set finished_at = finished_at - interval '2 minutes'
+      where metadata ->> 'chat_id' = ${chatId}`;
     const none = await fetch(`${paced}/${chatId}/stream`, { headers });
     assert.equal(none.status, 204);
   });
