@@ -44,6 +44,12 @@ Deno.test("useChat's own chat speaks to durable jobs", async (t) => {
   try {
     const id = crypto.randomUUID();
     const page = open(id);
+    const newestJob = async () => {
+      const [row] = await sql`
+        select id from public.tasks where metadata ->> 'chat_id' = ${id}
+        order by created_at desc limit 1`;
+      return String(row?.id);
+    };
 
     await t.step("a message starts a job, and its answer streams", async () => {
       const sending = page.sendMessage({ text: "one!" });
@@ -226,13 +232,6 @@ Deno.test("useChat's own chat speaks to durable jobs", async (t) => {
       assert.equal(wrong.status, "error");
       assert.match(wrong.error?.message ?? "", /chat-nobody/);
     });
-
-    async function newestJob(): Promise<string> {
-      const [row] = await sql`
-        select id from public.tasks where metadata ->> 'chat_id' = ${id}
-        order by created_at desc limit 1`;
-      return String(row?.id);
-    }
   } finally {
     await user.client.realtime.disconnect();
   }
