@@ -105,7 +105,7 @@ class OpenedChat {
       idempotency_key: `chat:${chatId}:${message.id}`.slice(-255),
       watch: true,
     };
-    const id = await this.#patiently(() => this.#platform.create(body, this.#options));
+    const id = await this.#retried(() => this.#platform.create(body, this.#options));
     return { job_id: id, step: 0, after: null, known: [] };
   }
 
@@ -148,7 +148,7 @@ class OpenedChat {
   ): Promise<void> {
     // A page that only approves gives its choice as the reason.
     const chosen = choice ?? options?.find((option) => option === comments);
-    await this.#patiently(async () => {
+    await this.#retried(async () => {
       try {
         await this.#call("respond_to_review", {
           p_task_id: taskId,
@@ -166,7 +166,7 @@ class OpenedChat {
   /** Calls a function that changes the chat once, also if its answer is lost. */
   async #once(before: ChatState, name: string, args: JsonObject): Promise<void> {
     let hasFailed = false;
-    await this.#patiently(async () => {
+    await this.#retried(async () => {
       if (hasFailed) {
         const now = await this.#find();
         if (now?.task_id !== before.task_id || now.step !== before.step) return;
@@ -215,7 +215,7 @@ class OpenedChat {
     await this.#platform.call(name, args, this.#options);
   }
 
-  async #patiently<Data>(run: () => Promise<Data>): Promise<Data> {
+  async #retried<Data>(run: () => Promise<Data>): Promise<Data> {
     for (let attempt = 1;; attempt++) {
       try {
         return await run();
