@@ -36,7 +36,6 @@ grant execute on function private.watch_task(uuid), public.watch_task(uuid) to a
 create function private.read_answer(p_task_id uuid)
 returns jsonb
 language plpgsql
-stable
 security definer
 set search_path = ''
 as $$
@@ -45,7 +44,12 @@ declare
   v_step public.task_steps;
   v_text text;
 begin
-  v_task := case when private.is_operator() then private.any_task(p_task_id) else private.own_task(p_task_id) end;
+  if private.is_operator() then
+    v_task := private.any_task(p_task_id);
+    perform private.record_watching_operator(v_task);
+  else
+    v_task := private.own_task(p_task_id);
+  end if;
   select * into v_step
   from public.task_steps
   where task_id = v_task.id and kind = 'model' and state = 'started'
@@ -65,7 +69,6 @@ comment on function private.read_answer(uuid) is
 create function public.read_answer(p_task_id uuid)
 returns jsonb
 language sql
-stable
 set search_path = ''
 as $$
   select private.read_answer(p_task_id);
