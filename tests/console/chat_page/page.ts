@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** A chat page for tests: the stock packages of a protocol, without code of its own for failures. */
 import { HttpAgent } from "npm:@ag-ui/client@1.0.0";
 import { useChat } from "npm:@ai-sdk/react@4.0.177";
@@ -27,7 +26,8 @@ const settings: Settings = JSON.parse(decodeURIComponent(location.hash.slice(1))
 const { agent, apiUrl, chatId, publishableKey, accessToken } = settings;
 const api = `${apiUrl}/functions/v1/supaswarm-chat/${agent}`;
 const headers = { apikey: publishableKey, authorization: `Bearer ${accessToken}` };
-const root = createRoot(document.querySelector("#root") ?? document.body);
+// The types of a page would clash with those of Deno in one check of all files.
+const root = createRoot(Reflect.get(globalThis, "document").querySelector("#root"));
 
 /** Shows messages, a button for each action, and the state. */
 function view(
