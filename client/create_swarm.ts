@@ -1,9 +1,11 @@
+import type { ChatOptions } from "./chat.ts";
 import { Documents } from "./documents.ts";
 import { Files } from "./files.ts";
 import { type InstalledNames, withInstalledNames } from "./installed_names.ts";
 import { Job, type ReadOptions } from "./job.ts";
 import { JobChannels } from "./job_channels.ts";
 import { JobView, type ViewOptions } from "./job_view.ts";
+import { SwarmChat } from "./lazy_chat.ts";
 import { Jobs, snakeCased } from "./jobs.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { Reviews } from "./reviews.ts";
@@ -141,6 +143,21 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
    */
   view<Output = Json>(id: string | null, options: ViewOptions = {}): JobView<Output> {
     return new JobView<Output>(id === null ? null : this.job<Output>(id), options);
+  }
+
+  /**
+   * A `ChatTransport` for the AI SDK's `useChat`: the agent answers in durable jobs.
+   *
+   * @example
+   * const chat = swarm.chat("writer");
+   * const { messages, sendMessage } = useChat({ id, transport: chat, resume: true });
+   */
+  chat<Slug extends AgentOf<Types>>(agent: Slug, options: ChatOptions = {}): SwarmChat {
+    const context = { supabase: this.#supabase, channels: this.#channels };
+    return new SwarmChat(async () => {
+      const { openChat } = await import("./chat.ts");
+      return openChat(context, { agent, files: this.files, options });
+    });
   }
 
   /**

@@ -57,10 +57,14 @@ export class EventReader {
   /**
    * Returns the events after the cursor until every task of the job has ended.
    *
+   * @param onCaughtUp Called whenever every event that was visible has been returned.
    * @throws SwarmClientError for what does not pass by itself, such as `TASK_NOT_FOUND`; the
    *   signal's reason
    */
-  async *read(signal: AbortSignal): AsyncGenerator<JobEvent, void, undefined> {
+  async *read(
+    signal: AbortSignal,
+    onCaughtUp: () => void = () => {},
+  ): AsyncGenerator<JobEvent, void, undefined> {
     const change = new ChangeSignal();
     let isJoined = false;
     const join = () =>
@@ -83,6 +87,7 @@ export class EventReader {
         }
         this.#turn(page);
         if (page.has_more) continue;
+        onCaughtUp();
         if (isLastRead && this.#hasEnded !== false) return;
         // What became visible before the last task ended is in the read after this one.
         isLastRead = this.#hasEnded !== false &&

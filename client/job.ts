@@ -1,10 +1,10 @@
 import { EventReader, untilAnswered } from "./event_reader.ts";
+import { followJob } from "./follow_job.ts";
 import type { JobChannels } from "./job_channels.ts";
 import { jobError } from "./job_error.ts";
 import type { JobEvent, JobStatus, TaskError, TaskWarning } from "./job_event.ts";
-import { deltaOf, TextAssembly, type TextDelta, type TextPart } from "./job_text.ts";
+import { TextAssembly, type TextPart } from "./job_text.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { Queue } from "./queue.ts";
 import { answerReview, type ReviewAnswer, type ReviewedTask } from "./reviews.ts";
 import {
   callRpc,
@@ -65,8 +65,6 @@ export interface JobContext {
   readonly channels: JobChannels;
 }
 
-/** How often watching is renewed; it expires after a minute. */
-const RENEW_WATCH_MS = 25_000;
 const JOINED_POLL_MS = 15_000;
 const POLL_MS = 2_000;
 
@@ -266,62 +264,29 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
     reader: EventReader,
     { signal: given, text: isTextWanted = true }: UpdateOptions = {},
   ): AsyncGenerator<JobUpdate, void, undefined> {
-    const stop = new AbortController();
-    const signal = AbortSignal.any([this.#signalWith(given), stop.signal]);
+    const signal = this.#signalWith(given);
     const assembly = new TextAssembly();
-    const updates = new Queue<JobUpdate>();
-    const addText = (parts: readonly TextPart[]) =>
-      updates.push(...parts.map((part) => ({ kind: "text", part }) as const));
-    const unwatch = isTextWanted
-      ? this.#watchText(signal, (delta) => addText(assembly.add(delta)))
-      : undefined;
-    const reading = (async () => {
-      try {
-        for await (const event of reader.read(signal)) {
-          const { cursor } = reader;
-          const isOwn = event.task_id === this.id;
-          if (isOwn && isTextWanted) addText(assembly.note(event));
-          const output = isOwn && event.type === "task.completed"
-            ? await untilAnswered(
-              () => this.#wholeOutput(event.data.output ?? null, signal),
-              signal,
-            )
-            : undefined;
-          updates.push({ kind: "event", event, cursor, ...output !== undefined && { output } });
-        }
-        updates.close();
-      } catch (error) {
-        if (error === DETACHED) updates.close();
-        else updates.fail(error);
-      }
-    })();
-    try {
-      yield* updates.read();
-    } finally {
-      unwatch?.();
-      stop.abort();
-      await reading;
-    }
-  }
-
-  /** Has the job's text streamed, until the returned function is called. */
-  #watchText(signal: AbortSignal, onDelta: (delta: TextDelta) => void): () => void {
-    const leave = this.#context.channels.listen(this.id, {
-      onMessage: (message) => {
-        const delta = deltaOf(message, this.id);
-        if (delta !== null) onDelta(delta);
-      },
+    const signals = followJob(this.#context, {
+      jobId: this.id,
+      events: reader,
+      isTextWanted,
+      signal,
     });
-    const watch = () => {
-      // Without streamed text, each answer comes whole.
-      this.#rpc("watch_task", { p_task_id: this.id }, { signal }).catch(() => {});
-    };
-    watch();
-    const renewal = setInterval(watch, RENEW_WATCH_MS);
-    return () => {
-      clearInterval(renewal);
-      leave();
-    };
+    try {
+      for await (const next of signals) {
+        if (next.kind === "text") yield* textUpdates(assembly.add(next.delta));
+        if (next.kind !== "event") continue;
+        const { event, cursor } = next;
+        const isOwn = event.task_id === this.id;
+        if (isOwn && isTextWanted) yield* textUpdates(assembly.note(event));
+        const output = isOwn && event.type === "task.completed"
+          ? await untilAnswered(() => this.#wholeOutput(event.data.output ?? null, signal), signal)
+          : undefined;
+        yield { kind: "event", event, cursor, ...output !== undefined && { output } };
+      }
+    } catch (error) {
+      if (error !== DETACHED) throw error;
+    }
   }
 
   #signalWith(signal?: AbortSignal): AbortSignal {
@@ -369,3 +334,7 @@ const DETACHED = new SwarmClientError({
   message: "This handle was detached from its job",
   hint: "The job goes on; swarm.job(id) returns a new handle.",
 });
+
+function textUpdates(parts: readonly TextPart[]): JobUpdate[] {
+  return parts.map((part) => ({ kind: "text", part }));
+}

@@ -44,8 +44,10 @@ export interface ModelUsage {
 
 /** A call that a model requested. */
 export interface RequestedCall {
-  readonly id: string;
+  /** Unique within the answer. */
+  readonly call_id: string;
   readonly name: string;
+  /** Null if the model wrote no JSON object. */
   readonly arguments: Json;
   readonly [key: string]: Json | undefined;
 }
@@ -114,6 +116,8 @@ export interface JobEventData {
   "model.interrupted": {
     readonly step_seq: number;
     readonly name?: string;
+    /** The part of the answer that had arrived. The call is repeated unless the task ends. */
+    readonly text?: string;
     readonly usage: JsonObject;
   };
   "model.completed": ModelStep & {

@@ -19,6 +19,8 @@ export interface TextDelta {
   /** UTF-16 code units of the answer before this text. */
   readonly offset: number;
   readonly text: string;
+  /** It was read instead of received, and may be older than what was received. */
+  readonly isRead?: true;
 }
 
 /** The text of a task's message, or null for another one. */
@@ -49,7 +51,8 @@ export class TextAssembly {
       this.#early.push(delta);
       return [];
     }
-    if (delta.offset > 0 && before.startsWith(delta.text, delta.offset)) return [];
+    const mayBeOld = delta.offset > 0 || delta.isRead === true;
+    if (mayBeOld && before.startsWith(delta.text, delta.offset)) return [];
     // A piece is missing: the event at the end has it.
     if (delta.offset > before.length) return [];
     return this.#set(delta.step, before.slice(0, delta.offset) + delta.text);

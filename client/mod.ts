@@ -1,4 +1,9 @@
 /** The client of the platform: what users import as `supaswarm/client`. */
+export type { ChatOptions, ReconnectRequest } from "./chat.ts";
+export type { ChatRequest } from "./chat_answer.ts";
+export type { HistoryMessage } from "./chat_history.ts";
+export type { ChatMessage, MessageInput } from "./chat_message.ts";
+export type { ChatMetadata, ChatPart, ReviewNote, SubtaskState } from "./chat_part.ts";
 export {
   type AgentOf,
   type AnyAgents,
@@ -36,5 +41,6 @@ export type { Json, JsonObject } from "./json.ts";
 export type { OpenReview, ReviewAnswer, ReviewedTask } from "./reviews.ts";
 export { type ReviewsState, ReviewsView } from "./reviews_view.ts";
 export type { RequestOptions, SupabaseLike } from "./supabase.ts";
+export { SwarmChat } from "./lazy_chat.ts";
 export { SwarmClientError } from "./swarm_client_error.ts";
 export type { ToolCallOptions, ToolName, ToolResult, ToolServer, ToolText } from "./tools.ts";

@@ -39,6 +39,17 @@ export const FOREIGN_CLIENTS = {
   mcporter: "npm:mcporter@0.12.3",
 } as const;
 
+/** The AI SDK, whose transport and stream the chats speak. */
+export const loadAiSdk = () => import("npm:ai@7.0.173");
+export type { ChatTransport, UIMessage, UIMessageChunk } from "npm:ai@7.0.173";
+
+/** AG-UI's own client, and the schemas of its events. */
+export const loadAgUi = async () => ({
+  ...await import("npm:@ag-ui/client@1.0.0"),
+  ...await import("npm:@ag-ui/core@1.0.0/schemas"),
+});
+export type { AgentCapabilities, BaseEvent, RunAgentInput } from "npm:@ag-ui/core@1.0.0";
+
 export const loadAiSdkMcp = () => import("npm:@ai-sdk/mcp@2.0.99");
 export const loadMcpSdkV1 = async () => ({
   ...await import("npm:@modelcontextprotocol/sdk@1.32.2/client/index.js"),

@@ -18,6 +18,9 @@ const FOUNDATION: readonly RegExp[] = [
   /^shared\/platform\/db\/closed_sets\.ts$/,
 ];
 
+/** Users import it into their own projects, so it imports nothing of the product. */
+const CLIENT_FOLDER = "client/";
+
 /** The core makes decisions and does no I/O. It depends on ports, which belong to it anywhere. */
 const CORE: readonly RegExp[] = [
   /^shared\/engine\/(agent|definitions|skills)\//,
@@ -128,15 +131,19 @@ function isIn(places: readonly RegExp[], path: string): boolean {
   return places.some((place) => place.test(path));
 }
 
-/** The number of a module's wing, the outermost being 0; -1 for entries, null outside the wings. */
+/**
+ * The number of a module's wing, the outermost being 0; -1 for entries, the innermost for the
+ * client, null outside the wings.
+ */
 function wingOf(path: string): number | null {
   if (ENTRIES.test(path)) return -1;
+  if (path.startsWith(CLIENT_FOLDER)) return WINGS.length;
   const index = WINGS.findIndex((wing) => wing === SHARED_WING.exec(path)?.[1]);
   return index < 0 ? null : index;
 }
 
 function nameOf(wing: number): string {
-  return WINGS[wing] ?? "entries";
+  return WINGS[wing] ?? (wing < 0 ? "entries" : "client");
 }
 
 function cyclesIn(modules: readonly ImportingModule[]): string[] {

@@ -26,13 +26,13 @@ const BANNERS: Readonly<Record<Framework, object>> = {
 /** A built package. */
 export interface BuiltPackage {
   readonly folder: string;
-  /** Of the client, minified and compressed. */
+  /** Of what a page loads for `createSwarm`, minified and compressed. */
   readonly compressedBytes: number;
 }
 
 /**
- * Builds the npm package `supaswarm`: the client, one ES module for browsers, Node and Deno, one for
- * the hooks of each framework, and their types; the command; and the release that it installs.
+ * Builds the npm package `supaswarm`: the client, ES modules for browsers, Node and Deno, one for the
+ * hooks of each framework, and their types; the command; and the release that it installs.
  *
  * @throws Error if the client imports another package or has become too large
  */
@@ -45,17 +45,24 @@ export async function buildPackage(folder: string = PACKAGE_FOLDER): Promise<Bui
 
 /** Builds only the client and the hooks. @throws Error as {@linkcode buildPackage} */
 export async function buildClient(folder: string): Promise<BuiltPackage> {
-  const compressedBytes = gzipSync(await bundleClient(true)).length;
+  const modules = await bundleClient(false);
+  const compressedBytes = gzipSync(
+    entryModules(await bundleClient(true)).map(({ text }) => text).join("\n"),
+  ).length;
   if (compressedBytes > MAX_COMPRESSED_BYTES) {
     throw new Error(
       `The client has ${compressedBytes} bytes when compressed; at most ${MAX_COMPRESSED_BYTES} are allowed`,
     );
   }
   await Deno.mkdir(join(folder, "types"), { recursive: true });
-  await Deno.writeTextFile(join(folder, "client.js"), await bundleClient(false));
+  for await (const { name } of Deno.readDir(folder)) {
+    if (name.endsWith(".js")) await Deno.remove(join(folder, name));
+  }
+  for (const { name, text } of modules) await Deno.writeTextFile(join(folder, name), text);
   for (const name of frameworks()) {
-    const hooks = await bundle(name, { external: [name], ...BANNERS[name] });
-    await Deno.writeTextFile(join(folder, `${name}.js`), hooks);
+    const options = { external: [name], ...BANNERS[name] };
+    const [hooks] = await bundle({ [name]: `${name}.ts` }, options);
+    await Deno.writeTextFile(join(folder, `${name}.js`), hooks?.text ?? "");
   }
   for (const [name, text] of await declarations()) {
     await Deno.writeTextFile(join(folder, "types", name), text);
@@ -96,17 +103,34 @@ function frameworks(): readonly Framework[] {
   return Object.keys(FRAMEWORKS) as Framework[];
 }
 
-async function bundleClient(minify: boolean): Promise<string> {
-  const text = await bundle("mod", { minify });
-  const imported = /^\s*import\b.*/m.exec(text);
-  if (imported !== null) throw new Error(`The client imports another package: ${imported[0]}`);
-  return text;
+interface BuiltModule {
+  readonly name: string;
+  readonly text: string;
 }
 
-async function bundle(entry: string, options: object): Promise<string> {
+const ENTRY = "client.js";
+
+/** What only some pages use is a module of its own, which is loaded when it is used. */
+async function bundleClient(minify: boolean): Promise<readonly BuiltModule[]> {
+  const modules = await bundle({ client: "mod.ts" }, { minify, splitting: true });
+  for (const { text } of modules) {
+    const [imported] = importsOf(text).filter((target) => !target.startsWith("./"));
+    if (imported !== undefined) throw new Error(`The client imports another package: ${imported}`);
+  }
+  return modules;
+}
+
+/** @param entries Files of the client by the name of their module. */
+async function bundle(
+  entries: Readonly<Record<string, string>>,
+  options: object,
+): Promise<readonly BuiltModule[]> {
   const { build } = await loadEsbuild();
-  const { outputFiles: [output] } = await build({
-    entryPoints: [join(CLIENT_FOLDER, `${entry}.ts`)],
+  const { outputFiles } = await build({
+    entryPoints: Object.fromEntries(
+      Object.entries(entries).map(([name, file]) => [name, join(CLIENT_FOLDER, file)]),
+    ),
+    outdir: PACKAGE_FOLDER,
     bundle: true,
     write: false,
     format: "esm",
@@ -114,8 +138,22 @@ async function bundle(entry: string, options: object): Promise<string> {
     legalComments: "none",
     ...options,
   });
-  if (output === undefined) throw new Error("Cannot build the client: esbuild wrote no file");
-  return output.text;
+  return outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
+}
+
+/** What a module imports when it is loaded. */
+function importsOf(text: string): string[] {
+  return [...text.matchAll(/^\s*import\b(?!\()[^"';]*["']([^"']+)["']/gm)].map(([, target]) =>
+    target ?? ""
+  );
+}
+
+/** The entry and what it imports. */
+function entryModules(modules: readonly BuiltModule[], name = ENTRY): readonly BuiltModule[] {
+  return modules.filter((module) => module.name === name).flatMap((module) => [
+    module,
+    ...importsOf(module.text).flatMap((target) => entryModules(modules, basename(target))),
+  ]);
 }
 
 /** The declarations of each module, which refer to each other as JavaScript modules. */
@@ -181,12 +219,7 @@ function manifest() {
       ]),
     ),
     bin: { supaswarm: "supaswarm.js" },
-    files: [
-      ...Object.keys(entries).map((name) => `${name}.js`),
-      "types",
-      "supaswarm.js",
-      "release",
-    ],
+    files: ["*.js", "types", "release"],
     peerDependencies: { "@supabase/supabase-js": `^${SUPABASE_JS_VERSION}`, ...FRAMEWORKS },
     peerDependenciesMeta: Object.fromEntries(
       ["@supabase/supabase-js", ...frameworks()].map((name) => [name, { optional: true }]),

@@ -12,6 +12,9 @@ export interface ModelCallUnderWayOptions {
   readonly clock: Clock;
 }
 
+/** Of the text of an answer that may be cut. */
+const MAX_KEPT_CHARS = 100_000;
+
 /**
  * A model call without a complete answer. It costs money even if the answer is lost.
  */
@@ -19,6 +22,7 @@ export class ModelCallUnderWay {
   readonly #options: ModelCallUnderWayOptions;
   readonly #beganAtMs: number;
   #receivedChars = 0;
+  #text = "";
 
   constructor(options: ModelCallUnderWayOptions) {
     this.#options = options;
@@ -30,12 +34,13 @@ export class ModelCallUnderWay {
     return this.#receivedChars > 0;
   }
 
-  /** Counts text that has streamed in. */
+  /** Keeps text that has streamed in. */
   receive(text: string): void {
     this.#receivedChars += text.length;
+    if (this.#text.length < MAX_KEPT_CHARS) this.#text += text;
   }
 
-  /** The estimated usage of the call so far. */
+  /** The estimated usage of the call so far, with the text that has arrived. */
   estimate(): CutCall {
     const { seq, prompt, maxTokens, clock } = this.#options;
     const seconds = (clock.nowMs() - this.#beganAtMs) / 1_000;
@@ -47,6 +52,7 @@ export class ModelCallUnderWay {
         seconds,
         maxTokens,
       }),
+      ...this.#text === "" ? {} : { text: this.#text.slice(0, MAX_KEPT_CHARS) },
     };
   }
 }

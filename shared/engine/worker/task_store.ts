@@ -26,6 +26,8 @@ export interface CutCall {
   readonly seq: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
+  /** The part of the answer that had arrived. @default what was broadcast of it */
+  readonly text?: string;
 }
 
 /** The state of a lease. */

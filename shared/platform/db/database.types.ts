@@ -1328,6 +1328,9 @@ isOneToOne: false
 "continue_task":
 { Args: { "p_input": Json,"p_task_id": string }; Returns: string
                            },
+"find_chat":
+{ Args: { "p_chat_id": string,"p_with_messages"?: boolean }; Returns: Json
+                           },
 "fork_task":
 { Args: { "p_changes"?: Json,"p_from_seq": number,"p_task_id": string }; Returns: string
                            },
@@ -1402,6 +1405,9 @@ isOneToOne: false
 { Args: { "p_project_id": string }; Returns: {
               "document_count": number,"embedder": string,"failed_chunks": number,"head_checked_at": string,"head_commit": string,"indexed_at": string,"indexed_commit": string,"is_behind": boolean,"next_embedder": string,"pending_chunks": number
             }[]
+                           },
+"read_answer":
+{ Args: { "p_task_id": string }; Returns: Json
                            },
 "read_document":
 { Args: { "p_file_path": string,"p_project_id": string }; Returns: {

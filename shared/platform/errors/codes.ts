@@ -387,6 +387,7 @@ export const ERROR_CODES = {
   ),
 
   // The tool catalog
+  CHAT_NOT_FOUND: tool(404, "Check the chat's id, and that its user is signed in."),
   CONVERSATION_NOT_FOUND: tool(404, "List your conversations with GET /rest/v1/conversations."),
   MESSAGE_NOT_FOUND: tool(404, "Name a message of the same conversation."),
   RULESET_NOT_FOUND: tool(404, "List the rulesets with list_rulesets."),

@@ -36,6 +36,48 @@ $$;
 comment on function private.key_source_of(uuid, uuid) is 'Whose API key most likely paid for a call, when the call itself did not report it.';
 revoke all on function private.key_source_of(uuid, uuid) from public;
 
+create function private.utf16_length(p_text text)
+returns int
+language sql
+immutable
+set search_path = ''
+as $$
+  select length(p_text) + regexp_count(p_text, '[\U00010000-\U0010FFFF]');
+$$;
+comment on function private.utf16_length(text) is 'The number of UTF-16 code units of a text, in which model.delta counts.';
+revoke all on function private.utf16_length(text) from public;
+
+create function private.cut_text(p_task_id uuid, p_seq int, p_since timestamptz)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- A longer search would cost more than the text is worth.
+  v_max_seconds constant int := 3600;
+  v_text text := '';
+  v_piece record;
+begin
+  for v_piece in
+    select text_offset, text
+    from private.streamed_text(
+      p_task_id, least(v_max_seconds, ceil(extract(epoch from clock_timestamp() - p_since))))
+    where step_seq = p_seq
+  loop
+    if v_piece.text_offset = 0 then
+      v_text := v_piece.text;
+    elsif v_piece.text_offset = private.utf16_length(v_text) then
+      v_text := v_text || v_piece.text;
+    end if;
+  end loop;
+  return nullif(v_text, '');
+end;
+$$;
+comment on function private.cut_text(uuid, int, timestamptz) is
+  'The text that a model call has streamed since it began, from the messages that were sent; null for none.';
+revoke all on function private.cut_text(uuid, int, timestamptz) from public;
+
 create function private.book_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
 language plpgsql
@@ -46,6 +88,7 @@ declare
   v_step public.task_steps;
   v_provider_id uuid;
   v_usage jsonb;
+  v_text text;
 begin
   select * into v_step
   from public.task_steps
@@ -67,12 +110,19 @@ begin
   perform private.record_usage(v_usage || jsonb_build_object(
     'user_id', v_task.created_by, 'task_id', p_task_id, 'step_seq', v_step.seq, 'agent_slug', v_task.agent_slug,
     'agent_revision', v_task.agent_revision));
-  perform private.emit_event(p_task_id, v_task.master_task_id, 'model.interrupted', jsonb_build_object(
-    'step_seq', v_step.seq, 'name', v_step.name, 'usage', v_usage));
+  -- A worker that lives knows the text.
+  v_text := left(coalesce(p_cut_call ->> 'text', private.cut_text(p_task_id, v_step.seq, v_step.started_at)), 100000);
+  if v_text is not null then
+    update public.task_steps
+    set output = jsonb_build_object('text', v_text, 'is_partial', true)
+    where task_id = p_task_id and seq = v_step.seq;
+  end if;
+  perform private.emit_event(p_task_id, v_task.master_task_id, 'model.interrupted', jsonb_strip_nulls(jsonb_build_object(
+    'step_seq', v_step.seq, 'name', v_step.name, 'usage', v_usage, 'text', v_text)));
 end;
 $$;
 comment on function private.book_cut_call(uuid, jsonb) is
-  'Records the estimated usage {seq, input_tokens, output_tokens} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. The caller holds the task.';
+  'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
 revoke all on function private.book_cut_call(uuid, jsonb) from public;
 
 create function private.record_cut_call(p_task_id uuid, p_cut_call jsonb)

@@ -160,10 +160,10 @@ declare
   v_step public.task_steps;
 begin
   if jsonb_typeof(p_changes) <> 'object'
-    or exists (select from jsonb_object_keys(p_changes) as key where key not in ('input', 'arguments', 'answer'))
+    or exists (select from jsonb_object_keys(p_changes) as key where key not in ('input', 'arguments', 'answer', 'message'))
   then
     perform private.raise_fork_changes_invalid('p_changes is not an object of changes',
-      'Send an object with any of input, arguments and answer.');
+      'Send an object with any of input, arguments, answer and message.');
   end if;
   if p_changes ? 'input' then
     perform private.assert_task_input('fork the task', p_changes -> 'input');
@@ -178,6 +178,13 @@ begin
     ) then
       perform private.raise_fork_changes_invalid('the input has to pass the guardrails of the agent',
         'Fork from step 1 to change the input.');
+    end if;
+  end if;
+  if p_changes ? 'message' then
+    perform private.assert_task_input('fork the task', p_changes -> 'message');
+    if not exists (select from public.task_steps where task_id = p_task_id and seq = p_from_seq and kind = 'user') then
+      perform private.raise_fork_changes_invalid(format('step %s is not a message of the user', p_from_seq),
+        'The first message is the input; find_chat() lists the steps of the others as user_steps.');
     end if;
   end if;
   if not private.is_within_limits(p_changes) then
@@ -275,13 +282,21 @@ as $$
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'answer';
 
+  insert into public.task_steps (
+    task_id, seq, kind, state, input, output, idempotency_key, epoch, started_at, ended_at
+  )
+  select p_fork_id, step.seq, 'user', 'done', p_changes -> 'message', '{}',
+    p_fork_id || ':' || step.seq, 0, clock_timestamp(), clock_timestamp()
+  from public.task_steps as step
+  where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'message';
+
   insert into private.hidden_step_outputs (task_id, seq, output)
   select p_fork_id, hidden.seq, hidden.output
   from private.hidden_step_outputs as hidden
   where hidden.task_id = p_task_id and hidden.seq < p_from_seq;
 $$;
 comment on function private.copy_steps(uuid, int, jsonb, uuid) is
-  'Copies the steps before p_from_seq to a fork, with the changes {arguments, answer} of that step.';
+  'Copies the steps before p_from_seq to a fork, with the changes {arguments, answer, message} of that step.';
 revoke all on function private.copy_steps(uuid, int, jsonb, uuid) from public;
 
 create function private.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
@@ -303,6 +318,9 @@ begin
   v_source := private.own_task(p_task_id);
   perform private.assert_fork_point(p_task_id, p_from_seq);
   perform private.assert_fork_changes(p_task_id, p_from_seq, v_changes);
+  if v_changes ? 'message' then
+    perform private.assert_message_files_are_usable(v_source, v_changes -> 'message');
+  end if;
   v_agent := private.active_agent(v_source.agent_slug, v_source.created_by);
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
@@ -328,6 +346,9 @@ begin
   select v_id, client_id, scopes, noted_at from private.job_clients where job_id = v_source.master_task_id;
   perform private.record_calling_client(v_id, v_source.created_by);
 
+  if private.watched_seconds(p_task_id) > 0 then
+    perform private.watch_job(v_id);
+  end if;
   perform private.copy_steps(p_task_id, p_from_seq, v_changes, v_id);
   perform private.debit_job(v_id, v_source.created_by, coalesce(sum(pg_column_size(step.*)), 0))
   from public.task_steps as step
@@ -341,7 +362,7 @@ begin
 end;
 $$;
 comment on function private.fork_task(uuid, int, jsonb) is
-  'Creates a master task that starts with a copy of another task''s first steps, with changes {input, arguments, answer}. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
+  'Creates a master task that starts with a copy of another task''s first steps, with changes {input, arguments, answer, message}. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
 revoke all on function private.fork_task(uuid, int, jsonb) from public;
 
 create function public.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
@@ -352,7 +373,7 @@ as $$
   select private.fork_task(p_task_id, p_from_seq, p_changes);
 $$;
 comment on function public.fork_task(uuid, int, jsonb) is
-  'Creates a new job that continues after the steps of a task before p_from_seq, with its input, agent and owner. p_changes {input, arguments, answer} replaces the input of the task, the arguments of the call p_from_seq, or the result of that call, which then does not run. The fork shares what remains of the job''s budget with the job and its other forks. Returns the id of the new master task. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, FORK_CHANGES_INVALID, TASK_INPUT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Creates a new job that continues after the steps of a task before p_from_seq, with its input, agent and owner. p_changes {input, arguments, answer, message} replaces the input of the task, the arguments of the call p_from_seq, the result of that call, which then does not run, or the message of the user that is step p_from_seq. The fork shares what remains of the job''s budget with the job and its other forks. The fork of a watched job is watched. Returns the id of the new master task. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, FORK_CHANGES_INVALID, TASK_INPUT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.fork_task(uuid, int, jsonb) from public, anon, authenticated, service_role;
 grant execute on function private.fork_task(uuid, int, jsonb), public.fork_task(uuid, int, jsonb)
   to authenticated, service_role;

@@ -247,7 +247,9 @@ begin
               (select hidden.output from private.hidden_step_outputs as hidden
                where hidden.task_id = step.task_id and hidden.seq = step.seq),
               step.output
-            ) else step.output end
+            )
+              -- The part of an answer that was cut is for people.
+              when step.state <> 'started' then step.output end
           )
           order by step.seq
         )

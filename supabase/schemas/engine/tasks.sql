@@ -217,6 +217,7 @@ comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row per model call or tool call. A step that has ended never runs again.';
 comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: a call of one of the five system tools. user: a message that continued the task, stored in input. guardrail: a check of the input or the output through the gateway.';
 comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through). Null when neither applies.';
+comment on column public.task_steps.output is 'The result of the step. While state is started, for a model call that was cut: {text, is_partial: true} with the part of the answer that had arrived; the repeated call replaces it.';
 comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
 comment on column public.task_steps.interruptions is 'How often a worker ended during this model call. usage_events has an estimate for each interruption.';

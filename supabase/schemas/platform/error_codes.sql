@@ -164,6 +164,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('FILE_UNAVAILABLE', 502, 'transport_error', true, true),
   ('USER_NOT_FOUND', 404, 'tool_error', false, true),
   ('SYNC_DELIVERIES_EXCEEDED', 500, 'tool_error', false, true),
+  ('CHAT_NOT_FOUND', 404, 'tool_error', false, true),
   ('CONVERSATION_NOT_FOUND', 404, 'tool_error', false, true),
   ('MESSAGE_NOT_FOUND', 404, 'tool_error', false, true),
   ('RULESET_NOT_FOUND', 404, 'tool_error', false, true),

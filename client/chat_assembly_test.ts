@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { ChatAssembly } from "./chat_assembly.ts";
+import type { ChatPart } from "./chat_part.ts";
+import type { JobEvent, JobEventData, JobEventType } from "./job_event.ts";
+import { MessageParts } from "./message_parts.ts";
+
+const JOB = "00000000-0000-4000-8000-000000000001";
+const CHILD = "00000000-0000-4000-8000-000000000002";
+
+function event<Type extends JobEventType>(
+  type: Type,
+  data: JobEventData[Type],
+  task_id = JOB,
+): JobEvent {
+  return { id: 1, task_id, type, at: "2026-01-01T00:00:00Z", data } as JobEvent;
+}
+
+const BEGIN = [
+  event("task.created", { agent: "writer" }),
+  event("task.started", { worker_id: "w", epoch: 1, deliveries: 1 }),
+  event("model.started", { step_seq: 1 }),
+];
+const END = event("task.completed", { output: "All of it." });
+
+function answered(text: string, more: object = {}): JobEvent {
+  return event("model.completed", { step_seq: 1, text, tool_calls: [], ...more });
+}
+
+/** The parts of the message that a page shows. */
+function shown(parts: readonly ChatPart[]): unknown[] {
+  const message = new MessageParts();
+  for (const part of parts) message.add(part);
+  return message.parts;
+}
+
+function assembly(canReset = false): ChatAssembly {
+  return new ChatAssembly({ job_id: JOB, step: 0, canReset });
+}
+
+Deno.test("streamed text and the same text at once make the same message", () => {
+  const streaming = assembly();
+  const atOnce = assembly();
+
+  const streamed = [
+    ...BEGIN.flatMap((one) => streaming.note(one)),
+    ...streaming.add({ step: 1, offset: 0, text: "All " }),
+    ...streaming.add({ step: 1, offset: 4, text: "of " }),
+    ...streaming.note(answered("All of it.")),
+    ...streaming.note(END),
+  ];
+  const whole = [...BEGIN, answered("All of it."), END].flatMap((one) => atOnce.note(one));
+
+  assert.deepEqual(shown(streamed), shown(whole));
+  assert.deepEqual(shown(whole), [
+    { type: "step-start" },
+    { type: "text", text: "All of it.", state: "done" },
+  ]);
+  assert.deepEqual(streamed.at(-1), { type: "finish", finishReason: "stop" });
+});
+
+Deno.test("a call that is made again and begins with the same text shows no cut", () => {
+  const answer = assembly();
+
+  const parts = [
+    ...BEGIN.flatMap((one) => answer.note(one)),
+    ...answer.add({ step: 1, offset: 0, text: "All of" }),
+    ...answer.note(event("model.interrupted", { step_seq: 1, usage: {}, text: "All of" })),
+    ...answer.add({ step: 1, offset: 0, text: "All " }),
+    ...answer.note(answered("All of it.")),
+    ...answer.note(END),
+  ];
+
+  assert.deepEqual(shown(parts).slice(1), [{ type: "text", text: "All of it.", state: "done" }]);
+});
+
+Deno.test("another text replaces the one that was cut, for readers that can drop it", () => {
+  const partsOf = (answer: ChatAssembly) => [
+    ...BEGIN.flatMap((one) => answer.note(one)),
+    ...answer.add({ step: 1, offset: 0, text: "Other" }),
+    ...answer.note(answered("All of it.")),
+  ];
+
+  const types = partsOf(assembly(true)).map(({ type }) => type);
+  assert.deepEqual(types.slice(3, 5), ["reset-step", "text-start"]);
+  const [, cut, whole] = shown(partsOf(assembly(false))) as { providerMetadata?: unknown }[];
+  assert.deepEqual(cut?.providerMetadata, { supaswarm: { is_partial: true } });
+  assert.equal(whole?.providerMetadata, undefined);
+});
+
+Deno.test("a cancelled answer keeps the part that had arrived", () => {
+  const answer = assembly();
+
+  const parts = [
+    ...BEGIN,
+    event("model.interrupted", { step_seq: 1, usage: {}, text: "Some of" }),
+    event("task.cancelled", {}),
+  ].flatMap((one) => answer.note(one));
+
+  assert.deepEqual(shown(parts).at(-1), {
+    type: "text",
+    text: "Some of",
+    state: "done",
+    providerMetadata: { supaswarm: { is_partial: true } },
+  });
+  assert.equal(parts.at(-1)?.type, "abort");
+});
+
+Deno.test("calls, their results, files and sources are parts of their step", () => {
+  const answer = assembly();
+
+  const parts = [
+    ...BEGIN,
+    answered("", {
+      reasoning: "Let me look.",
+      provider_tool_calls: [{
+        name: "web_search",
+        output: [{ url: "https://a.test", title: "A" }],
+      }],
+      tool_calls: [
+        { call_id: "c", name: "desk__draw", arguments: { what: "a rose" } },
+        { call_id: "d", name: "desk__fail", arguments: {} },
+      ],
+    }),
+    event("tool.started", { step_seq: 2, name: "desk__draw", call_id: "c" }),
+    event("tool.completed", {
+      step_seq: 2,
+      call_id: "c",
+      text: "Drawn.",
+      files: [{ path: "job/rose.png", media_type: "image/png", bytes: 3 }],
+    }),
+    event("tool.failed", { step_seq: 3, call_id: "d", text: "No paper." }),
+  ].flatMap((one) => answer.note(one));
+
+  assert.deepEqual(shown(parts), [
+    { type: "step-start" },
+    { type: "reasoning", id: "reasoning-1", text: "Let me look.", state: "done" },
+    { type: "source-url", sourceId: "source-1-0", url: "https://a.test", title: "A" },
+    {
+      type: "dynamic-tool",
+      toolName: "desk__draw",
+      toolCallId: "c",
+      state: "output-available",
+      input: { what: "a rose" },
+      output: "Drawn.",
+    },
+    {
+      type: "dynamic-tool",
+      toolName: "desk__fail",
+      toolCallId: "d",
+      state: "output-error",
+      input: {},
+      errorText: "No paper.",
+    },
+    {
+      type: "file",
+      url: "/storage/v1/object/authenticated/supaswarm-data/job/rose.png",
+      mediaType: "image/png",
+      providerMetadata: { supaswarm: { path: "job/rose.png" } },
+    },
+  ]);
+});
+
+Deno.test("a job whose only open subtask asks a person waits, until the person answers", () => {
+  const answer = assembly();
+  const parts = [
+    ...BEGIN,
+    answered("", { tool_calls: [{ call_id: "c", name: "create_subtask", arguments: {} }] }),
+    event("subtask.created", { step_seq: 2, subtask_id: CHILD, agent: "critic" }),
+    event("task.parked", { status: "pending_subtask" }),
+    event("task.started", { worker_id: "w", epoch: 1, deliveries: 1 }, CHILD),
+  ].flatMap((one) => answer.note(one));
+  assert.equal(answer.waitsForPerson, false);
+
+  parts.push(
+    ...answer.note(event("review.requested", { step_seq: 4, question: "Well?" }, CHILD)),
+    ...answer.note(event("task.parked", { status: "needs_human_review" }, CHILD)),
+  );
+  assert.equal(answer.waitsForPerson, true);
+  const approval = parts.find(({ type }) => type === "tool-approval-request");
+  assert.ok(approval?.type === "tool-approval-request");
+  assert.equal(approval.approvalId, `${CHILD}:4`);
+  assert.deepEqual(parts.findLast(({ type }) => type === "data-subtask"), {
+    type: "data-subtask",
+    id: CHILD,
+    data: { task_id: CHILD, agent: "critic", status: "needs_human_review" },
+  });
+
+  answer.note(event("review.answered", { step_seq: 4, approved: true }, CHILD));
+  assert.equal(answer.waitsForPerson, false);
+});

@@ -1,0 +1,139 @@
+import { answerId, ChatAssembly } from "./chat_assembly.ts";
+import type { ChatMetadata, ChatPart } from "./chat_part.ts";
+import type { ChatPlatform, ChatState } from "./chat_platform.ts";
+import type { JobEvent } from "./job_event.ts";
+import type { Json } from "./json.ts";
+import { MessageParts } from "./message_parts.ts";
+import type { RequestOptions } from "./supabase.ts";
+
+/** A message of a chat as it is stored, in the form of the AI SDK's `UIMessage`. */
+export interface HistoryMessage {
+  id: string;
+  role: "user" | "assistant";
+  metadata: ChatMetadata;
+  // deno-lint-ignore no-explicit-any -- the parts of a page's own message type
+  parts: any[];
+}
+
+interface EventPage {
+  readonly events: readonly JobEvent[];
+  readonly next_cursor: string;
+  readonly has_more: boolean;
+}
+
+/** Answers of a chat, by the step of the message that they answer. */
+type Answers = Map<number, HistoryMessage>;
+
+/** Reads all messages of a chat; an answer that is being written is left out. */
+export async function readMessages(
+  platform: ChatPlatform,
+  chatId: string,
+  options: RequestOptions,
+): Promise<HistoryMessage[]> {
+  const args = { p_chat_id: chatId, p_with_messages: true };
+  const chat = await platform.call<ChatState | null>("find_chat", args, options);
+  if (chat === null) return [];
+  const { task_id: job_id, messages = [] } = chat;
+  const answers = await readAnswers(platform, { jobId: job_id, steps: messages, options });
+  return messages.flatMap(({ step, input }) => {
+    const answer = answers.get(step);
+    const metadata = { job_id, step };
+    return [
+      { id: `${answerId(metadata)}-user`, role: "user" as const, metadata, parts: partsOf(input) },
+      ...answer === undefined ? [] : [answer],
+    ];
+  });
+}
+
+async function readAnswers(
+  platform: ChatPlatform,
+  { jobId, steps, options }: {
+    readonly jobId: string;
+    readonly steps: readonly { readonly step: number }[];
+    readonly options: RequestOptions;
+  },
+): Promise<Answers> {
+  const events = await readEvents(platform, jobId, options);
+  const created = events.find((event) => event.type === "task.created" && event.task_id === jobId);
+  const source = created?.type === "task.created" ? created.data.forked_from : undefined;
+  // A fork has the steps before its beginning, but not their events.
+  const first = source === undefined
+    ? 0
+    : Math.max(0, ...steps.map(({ step }) => step).filter((step) => step <= source.step_seq));
+  const answers: Answers = source === undefined || first === 0
+    ? new Map()
+    : await readAnswers(platform, { jobId: source.task_id, steps, options });
+  for (const step of answers.keys()) if (step >= first) answers.delete(step);
+  for (const turn of turnsOf(events, { jobId, first })) {
+    const answer = assemble({ job_id: jobId, step: turn.step }, turn.events);
+    if (answer !== null) answers.set(turn.step, answer);
+  }
+  return answers;
+}
+
+/** The events after each message of the user. */
+function turnsOf(
+  events: readonly JobEvent[],
+  { jobId, first }: { readonly jobId: string; readonly first: number },
+): { readonly step: number; readonly events: JobEvent[] }[] {
+  const turns = [{ step: first, events: [] as JobEvent[] }];
+  for (const event of events) {
+    if (
+      event.type === "task.resumed" && event.task_id === jobId &&
+      event.data.reason === "continued"
+    ) {
+      turns.push({ step: event.data.step_seq, events: [] });
+    }
+    turns.at(-1)?.events.push(event);
+  }
+  return turns;
+}
+
+/** An answer that has ended or waits for a person; null for one that is being written. */
+function assemble(message: ChatMetadata, events: readonly JobEvent[]): HistoryMessage | null {
+  const assembly = new ChatAssembly(message);
+  const parts = new MessageParts();
+  const take = (taken: readonly ChatPart[]) => taken.forEach((part) => parts.add(part));
+  for (const event of events) take(assembly.note(event));
+  if (!assembly.hasEnded) {
+    if (!assembly.waitsForPerson) return null;
+    take(assembly.pause());
+  }
+  return { id: answerId(message), role: "assistant", metadata: message, parts: parts.parts };
+}
+
+async function readEvents(
+  platform: ChatPlatform,
+  jobId: string,
+  options: RequestOptions,
+): Promise<JobEvent[]> {
+  const events: JobEvent[] = [];
+  let cursor: string | null = null;
+  for (;;) {
+    const page: EventPage = await platform.call<EventPage>("read_events", {
+      p_task_id: jobId,
+      p_cursor: cursor,
+      p_limit: 500,
+      p_max_data_bytes: 1_048_576,
+    }, options);
+    events.push(...page.events);
+    if (!page.has_more) return events;
+    cursor = page.next_cursor;
+  }
+}
+
+function partsOf(input: Json): object[] {
+  if (typeof input === "string") return [{ type: "text", text: input }];
+  const { message, files, ...rest } = input as Record<string, Json>;
+  const isOwn = typeof message === "string" && Object.keys(rest).length === 0;
+  const text = isOwn ? message : JSON.stringify(input, null, 2);
+  const paths = isOwn && Array.isArray(files) ? files.map(String) : [];
+  return [
+    ...paths.map((path) => ({
+      type: "file",
+      url: `/storage/v1/object/authenticated/supaswarm-data/${path}`,
+      mediaType: "application/octet-stream",
+    })),
+    ...text === "" ? [] : [{ type: "text", text }],
+  ];
+}

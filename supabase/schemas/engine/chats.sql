@@ -1,0 +1,117 @@
+-- Chats: a page's chat is a job whose metadata has its id as chat_id. A regenerated answer is a fork, which keeps
+-- the metadata, so a chat is the newest job with its id.
+
+-- The columns of the query, so that an owner of many jobs finds a chat, or that there is none, with one lookup.
+create index tasks_chat_idx on public.tasks (created_by, (metadata ->> 'chat_id'), created_at desc, id desc)
+  where parent_id is null and metadata ? 'chat_id';
+
+create function private.job_of_chat(p_chat_id text)
+returns public.tasks
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_job public.tasks;
+begin
+  select * into v_job
+  from public.tasks
+  where parent_id is null and metadata ? 'chat_id' and metadata ->> 'chat_id' = p_chat_id
+    and created_by is not distinct from auth.uid()
+  order by created_at desc, id desc
+  limit 1;
+  if not found and p_chat_id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+    select * into v_job
+    from public.tasks
+    where id = p_chat_id::uuid and parent_id is null and created_by is not distinct from auth.uid();
+  end if;
+  return v_job;
+end;
+$$;
+comment on function private.job_of_chat(text) is
+  'The caller''s newest job with this chat_id in its metadata, else the job with this id; null for none.';
+revoke all on function private.job_of_chat(text) from public;
+
+create function private.chat_messages(p_job public.tasks)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return jsonb_build_array(jsonb_build_object('step', 0, 'input', p_job.input)) || (
+    select coalesce(jsonb_agg(jsonb_build_object('step', seq, 'input', input) order by seq), '[]')
+    from public.task_steps
+    where task_id = p_job.id and kind = 'user'
+  );
+end;
+$$;
+comment on function private.chat_messages(public.tasks) is 'The messages of the user of a job: its input, and those that continued it.';
+revoke all on function private.chat_messages(public.tasks) from public;
+
+create function private.find_chat(p_chat_id text, p_with_messages boolean)
+returns jsonb
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_job public.tasks;
+  v_user_steps int[];
+  v_step int;
+begin
+  perform private.assert_person_may('find the chat', 'swarm:run');
+  v_job := private.job_of_chat(p_chat_id);
+  if v_job.id is null then
+    return null;
+  end if;
+  v_user_steps := array(select seq from public.task_steps where task_id = v_job.id and kind = 'user' order by seq);
+  v_step := coalesce(v_user_steps[cardinality(v_user_steps)], 0);
+  return case when p_with_messages then jsonb_build_object('messages', private.chat_messages(v_job)) else '{}' end
+  || jsonb_build_object(
+    'task_id', v_job.id,
+    'agent', v_job.agent_slug,
+    'status', v_job.status,
+    'has_ended', v_job.finished_at is not null,
+    'ended_seconds', floor(extract(epoch from clock_timestamp() - v_job.finished_at)),
+    'is_ending', v_job.finished_at is null and v_job.cancel_requested_at is not null,
+    'user_steps', to_jsonb(v_user_steps),
+    'step', v_step,
+    -- Every earlier event of the job is visible, because only an ended job takes a message.
+    'cursor', (
+      select id - 1
+      from public.task_events
+      where master_task_id = v_job.id and task_id = v_job.id and type = 'task.resumed'
+        and payload ->> 'reason' = 'continued' and (payload ->> 'step_seq')::int = v_step
+      order by id
+      limit 1
+    )::text,
+    'open_reviews', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'task_id', review.task_id, 'seq', review.seq, 'options', review.options
+      ) order by review.created_at), '[]')
+      from public.tasks as asking
+      join public.human_reviews as review on review.task_id = asking.id and review.answered_at is null
+      where asking.master_task_id = v_job.id
+    )
+  );
+end;
+$$;
+comment on function private.find_chat(text, boolean) is
+  'See public.find_chat(). Definer: it checks the caller once, while policies would check each row.';
+revoke all on function private.find_chat(text, boolean) from public;
+
+create function public.find_chat(p_chat_id text, p_with_messages boolean default false)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select private.find_chat(p_chat_id, p_with_messages);
+$$;
+comment on function public.find_chat(text, boolean) is
+  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input}] has all of them; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.find_chat(text, boolean) from public, anon, authenticated, service_role;
+grant execute on function private.find_chat(text, boolean), public.find_chat(text, boolean)
+  to authenticated, service_role;

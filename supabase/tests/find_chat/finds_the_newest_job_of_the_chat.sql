@@ -1,0 +1,30 @@
+begin;
+set local search_path = public, extensions;
+select plan(6);
+
+create temp table made on commit drop as select tests.create_task() as id;
+grant select on made to authenticated;
+update public.tasks set metadata = '{"chat_id": "a chat"}' where id = (select id from made);
+select tests.claim((select id from made));
+select private.fail_task((select id from made), tests.epoch_of((select id from made)), '{"code": "MODEL_REFUSED", "message": "no"}', 'never');
+
+select tests.act_as_user('owner');
+select is(public.find_chat('another chat'), null, 'there is no other chat');
+select is(public.find_chat('a chat') ->> 'task_id', (select id::text from made), 'the chat is found');
+select is(public.find_chat((select id::text from made)) ->> 'task_id', (select id::text from made), 'and by the job''s id');
+select public.continue_task((select id from made), '"Again"');
+select is(
+  public.find_chat('a chat', true) -> 'messages' -> 1, '{"step": 1, "input": "Again"}'::jsonb,
+  'the messages of the user are returned when they are asked for'
+);
+select is(
+  jsonb_path_query_array(
+    public.read_events((select id from made), public.find_chat('a chat') ->> 'cursor'), '$.events[*].type'),
+  '["task.resumed"]'::jsonb, 'the cursor is before the answer to the newest message'
+);
+select tests.act_as_user('stranger');
+select is(public.find_chat('a chat'), null, 'a stranger has no such chat');
+select tests.act_as_nobody();
+
+select * from finish();
+rollback;

@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { waitFor } from "../../scripts/wait_for.ts";
+import {
+  type BaseEvent,
+  type ChatTransport,
+  loadAgUi,
+  loadAiSdk,
+  type UIMessage,
+} from "../deps.ts";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
+import { addAgent, addProvider } from "./operator.ts";
+import { PageChat } from "./page_chat.ts";
+import { type AskedMessage, startPacedTextModel } from "./paced_text_model.ts";
+import { call, complete, scriptTurns } from "./script.ts";
+
+const ASKER = scriptTurns(
+  "endpoint-asker",
+  call("request_human_review", { question: "When?", options: ["now", "later"] }),
+  complete("Published."),
+);
+
+function answerOf(messages: readonly AskedMessage[], calls: number): readonly string[] {
+  const count = messages.filter(({ role }) => role === "user").length;
+  return [`Answer ${count} `, `of call `, `${calls}.`];
+}
+
+Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
+  const { DefaultChatTransport, uiMessageChunkSchema } = await loadAiSdk();
+  const { HttpAgent, EventSchemas, AgentCapabilitiesSchema } = await loadAgUi();
+  await using platform = await sharedPlatform();
+  const { sql, stack, project } = platform;
+  await using model = startPacedTextModel(answerOf);
+  await addProvider(sql, { name: "endpoint-paced", baseUrl: model.baseUrl });
+  await addAgent(sql, { slug: "endpoint-paced", provider: "endpoint-paced" });
+  stack.models.addAgent(ASKER);
+  await addAgent(sql, { slug: "endpoint-asker" });
+  const { user } = await platform.addUser("endpoint");
+  const stranger = (await platform.addUser("endpoint-stranger")).user;
+  const headersOf = ({ accessToken }: { readonly accessToken: string }) => ({
+    apikey: project.publishableKey,
+    authorization: `Bearer ${accessToken}`,
+  });
+  const headers = headersOf(user);
+  const api = (agent: string) => `${project.apiUrl}/functions/v1/supaswarm-chat/${agent}`;
+  const paced = api("endpoint-paced");
+  const transportOf = (agent: string): ChatTransport<UIMessage> =>
+    new DefaultChatTransport({ api: api(agent), headers });
+  const callsOf = (count: number) =>
+    waitFor(() => model.calls === count, { what: `call ${count} of the model` });
+  const firstPiece = (chat: PageChat, text: string) =>
+    waitFor(() => chat.text.startsWith(text) || !model.streams, { what: "the first piece" });
+  const chatId = crypto.randomUUID();
+  const page = new PageChat({ id: chatId, transport: transportOf("endpoint-paced") });
+
+  await t.step("the AI SDK's own transport starts a job, and the answer streams", async () => {
+    const sending = page.sendMessage({ text: "one" });
+    await callsOf(1);
+    model.release(1);
+    await firstPiece(page, "Answer 1");
+    model.release(2);
+    await sending;
+    assert.equal(page.error, undefined);
+    assert.equal(page.text, "Answer 1 of call 1.");
+  });
+
+  await t.step("a second page resumes in the middle, and nothing runs afterwards", async () => {
+    const other = new PageChat({
+      id: chatId,
+      transport: transportOf("endpoint-paced"),
+      messages: page.messages,
+    });
+    const sending = page.sendMessage({ text: "two" });
+    await callsOf(2);
+    model.release(1);
+    await firstPiece(page, "Answer 2");
+    other.messages = page.messages.slice(0, 3);
+    const resuming = other.resumeStream();
+    await waitFor(() => other.text.startsWith("Answer 2") || !model.streams, {
+      what: "the text so far",
+    });
+    model.release(2);
+    await Promise.all([sending, resuming]);
+    assert.deepEqual(other.messages, page.messages);
+    const again = await fetch(`${paced}/${chatId}/stream`, { headers });
+    assert.match((await dataOf(again)).join(), /Answer 2.*DONE/, "it has just ended");
+    await sql`
+      update public.tasks set finished_at = finished_at - interval '2 minutes'
+      where metadata ->> 'chat_id' = ${chatId}`;
+    const none = await fetch(`${paced}/${chatId}/stream`, { headers });
+    assert.equal(none.status, 204);
+  });
+
+  await t.step("each message of the stream is one of the AI SDK's parts", async () => {
+    model.release(3);
+    const response = await fetch(paced, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({
+        id: crypto.randomUUID(),
+        trigger: "submit-message",
+        messages: [{ id: "a", role: "user", parts: [{ type: "text", text: "Hello" }] }],
+      }),
+    });
+    assert.equal(response.headers.get("x-vercel-ai-ui-message-stream"), "v1");
+    assert.equal(response.headers.get("content-type"), "text/event-stream");
+    const data = await dataOf(response);
+    assert.equal(data.at(-1), "[DONE]");
+    const schema = uiMessageChunkSchema();
+    for (const part of data.slice(0, -1)) {
+      const checked = await schema.validate?.(JSON.parse(part));
+      assert.ok(checked?.success, part);
+    }
+  });
+
+  await t.step("an approval of the page answers the review, and the message goes on", async () => {
+    const asking = new PageChat({
+      id: crypto.randomUUID(),
+      transport: transportOf("endpoint-asker"),
+    });
+    await asking.sendMessage({ text: "Publish it" });
+    const part = asking.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
+    assert.ok(part?.type === "dynamic-tool" && part.state === "approval-requested");
+    await asking.addToolApprovalResponse({ id: part.approval.id, approved: true, reason: "later" });
+    await waitFor(() => asking.text === "Published.", { what: "the end of the answer" });
+    assert.equal(asking.messages.length, 2);
+    const stored =
+      await (await fetch(`${api("endpoint-asker")}/${asking.id}/messages`, { headers }))
+        .json();
+    assert.equal(stored.messages.length, 2);
+    assert.equal(stored.messages[1].id, asking.lastMessage?.id);
+  });
+
+  await t.step("DELETE ends the job", async () => {
+    const stopping = new PageChat({
+      id: crypto.randomUUID(),
+      transport: transportOf("endpoint-asker"),
+    });
+    await stopping.sendMessage({ text: "Publish it" });
+    const stopped = await fetch(`${api("endpoint-asker")}/${stopping.id}`, {
+      method: "DELETE",
+      headers,
+    });
+    assert.deepEqual(await stopped.json(), { cancelled: 1 });
+  });
+
+  await t.step("another user's chat, an unknown path and a wrong body are refused", async () => {
+    const foreign = await fetch(`${paced}/${chatId}/stream`, { headers: headersOf(stranger) });
+    assert.equal(foreign.status, 204, "the stranger has no such chat");
+    const anonymous = await fetch(`${paced}/${chatId}/stream`);
+    assert.equal(anonymous.status, 401);
+    await anonymous.body?.cancel();
+    const unknown = await fetch(`${paced}/${chatId}/else`, { headers });
+    assert.deepEqual([unknown.status, (await unknown.json()).error.code], [404, "CHAT_NOT_FOUND"]);
+    const wrong = await fetch(paced, { method: "POST", headers, body: "{}" });
+    assert.deepEqual([wrong.status, (await wrong.json()).error.code], [400, "BODY_INVALID"]);
+    const nobody = await fetch(api("endpoint-nobody"), {
+      method: "POST",
+      headers,
+      body: JSON.stringify({
+        id: crypto.randomUUID(),
+        messages: [{ id: "a", role: "user", parts: [{ type: "text", text: "Hello" }] }],
+      }),
+    });
+    assert.deepEqual([nobody.status, (await nobody.json()).error.code], [404, "AGENT_NOT_FOUND"]);
+  });
+
+  await t.step("AG-UI: the capabilities say that a run can be resumed", async () => {
+    const capabilities = await (await fetch(`${paced}/ag-ui`, { headers })).json();
+    AgentCapabilitiesSchema.parse(capabilities);
+    assert.equal(capabilities.transport.resumable, true);
+  });
+
+  const threadId = crypto.randomUUID();
+  const agentOf = (slug: string, thread: string, events: BaseEvent[] = []) => {
+    const agent = new HttpAgent({ url: `${api(slug)}/ag-ui`, headers, threadId: thread });
+    agent.subscribe({
+      onEvent: ({ event }) => {
+        EventSchemas.parse(event);
+        events.push(event);
+      },
+    });
+    return agent;
+  };
+
+  await t.step("AG-UI: its own client runs the agent, and gets valid events", async () => {
+    const events: BaseEvent[] = [];
+    const agent = agentOf("endpoint-paced", threadId, events);
+    agent.addMessage({ id: "u1", role: "user", content: "Hello" });
+    model.release(3);
+    const { newMessages } = await agent.runAgent();
+    assert.match(String(newMessages.at(-1)?.content), /^Answer 1 of call \d+\.$/);
+    const types = events.map(({ type }) => type);
+    assert.deepEqual([types.at(0), types.at(-1)], ["RUN_STARTED", "RUN_FINISHED"]);
+    assert.equal(agent.state.job_id.length, 36);
+  });
+
+  await t.step("AG-UI: a run of the same messages reads on in the middle", async () => {
+    const first = agentOf("endpoint-paced", threadId);
+    const question = [
+      { id: "u1", role: "user" as const, content: "Hello" },
+      { id: "u2", role: "user" as const, content: "Again" },
+    ];
+    first.setMessages(question);
+    const calls = model.calls;
+    const running = first.runAgent();
+    await callsOf(calls + 1);
+    model.release(1);
+    await waitFor(
+      () => String(first.messages.at(-1)?.content).startsWith("Answer 2") || !model.streams,
+      { what: "the first piece" },
+    );
+    const second = agentOf("endpoint-paced", threadId);
+    second.setMessages(structuredClone(first.messages));
+    const resumed = second.runAgent();
+    await waitFor(() => second.isRunning, { what: "the second reader" });
+    model.release(2);
+    await Promise.all([running, resumed]);
+    assert.deepEqual(second.messages, first.messages);
+    assert.equal(model.calls, calls + 1, "the second run started nothing");
+  });
+
+  await t.step("AG-UI: a review is an interrupt, and its answer resumes the run", async () => {
+    const agent = agentOf("endpoint-asker", crypto.randomUUID());
+    agent.addMessage({ id: "u1", role: "user", content: "Publish it" });
+    await agent.runAgent();
+    const [interrupt] = agent.pendingInterrupts;
+    assert.equal(interrupt?.message, "When?");
+    assert.equal(interrupt.reason, "review:question");
+    await agent.runAgent({
+      resume: [{
+        interruptId: interrupt.id,
+        status: "resolved",
+        payload: { approved: true, choice: "now" },
+      }],
+    });
+    assert.deepEqual(agent.pendingInterrupts, []);
+    assert.equal(agent.messages.at(-1)?.content, "Published.");
+    const result = agent.messages.find(({ role }) => role === "tool");
+    assert.deepEqual(JSON.parse(String(result?.content)), {
+      approved: true,
+      response: { choice: "now" },
+      comments: null,
+    });
+  });
+});
+
+/** The data of each message of a stream. */
+async function dataOf(response: Response): Promise<string[]> {
+  return [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, data]) => data ?? "");
+}
