@@ -60,17 +60,18 @@ begin
       select distinct format('the function %s() exists', wanted.name)
       from unnest(array[
         'public.approve_statement', 'public.approve_tool_definition', 'public.cancel_task',
-        'public.check_head', 'public.continue_task', 'public.fork_task', 'public.get_agent_mcp_tools',
-        'public.grant_scopes', 'public.job_counts', 'public.keep_job', 'public.list_forks',
+        'public.check_head', 'public.continue_task', 'public.find_chat', 'public.fork_task',
+        'public.get_agent_mcp_tools', 'public.grant_scopes', 'public.job_counts', 'public.list_forks',
         'public.list_jobs', 'public.match_documents', 'public.next_schedule_times',
         'public.operator_cancel_job', 'public.operator_job_counts', 'public.operator_list_jobs',
         'public.operator_read_trace', 'public.operator_redrive', 'public.operator_retry_task',
-        'public.project_freshness', 'public.read_document', 'public.read_events', 'public.read_trace',
-        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
-        'public.resend_webhook_message', 'public.respond_to_review', 'public.retry_task',
-        'public.rotate_webhook_secret', 'public.schema_version', 'public.search_documents',
-        'public.set_approval', 'public.set_provider_key', 'public.set_tool_credential',
-        'public.storage_use', 'public.usage_report', 'public.verify_tool_token', 'public.watch_task'
+        'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
+        'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
+        'public.redrive', 'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
+        'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
+        'public.search_documents', 'public.set_approval', 'public.set_provider_key',
+        'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
+        'public.verify_tool_token', 'public.watch_task'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
@@ -291,6 +292,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('FILE_UNAVAILABLE', 502, 'transport_error', true, true),
   ('USER_NOT_FOUND', 404, 'tool_error', false, true),
   ('SYNC_DELIVERIES_EXCEEDED', 500, 'tool_error', false, true),
+  ('CHAT_NOT_FOUND', 404, 'tool_error', false, true),
   ('CONVERSATION_NOT_FOUND', 404, 'tool_error', false, true),
   ('MESSAGE_NOT_FOUND', 404, 'tool_error', false, true),
   ('RULESET_NOT_FOUND', 404, 'tool_error', false, true),
@@ -1726,7 +1728,7 @@ comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask 
 comment on column public.tasks.warnings is 'Tools that failed and have not succeeded since, [{server, tool, code, message, step_seq}], 20 at most. tool and step_seq are missing when the whole server was unavailable.';
 comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
-comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with keep_job().';
+comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with retain_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
 comment on column public.tasks.owner_key is 'created_by as a key that is never null. The nil UUID, which sorts first, stands for the service.';
 comment on column public.tasks.idempotency_key is 'Set on master tasks: a second request of the same owner with the same key returns the existing task.';
@@ -1828,6 +1830,7 @@ comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row per model call or tool call. A step that has ended never runs again.';
 comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: a call of one of the five system tools. user: a message that continued the task, stored in input. guardrail: a check of the input or the output through the gateway.';
 comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through). Null when neither applies.';
+comment on column public.task_steps.output is 'The result of the step. While state is started, for a model call that was cut: {text, is_partial: true} with the part of the answer that had arrived; the repeated call replaces it.';
 comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
 comment on column public.task_steps.interruptions is 'How often a worker ended during this model call. usage_events has an estimate for each interruption.';
@@ -4465,7 +4468,9 @@ begin
               (select hidden.output from private.hidden_step_outputs as hidden
                where hidden.task_id = step.task_id and hidden.seq = step.seq),
               step.output
-            ) else step.output end
+            )
+              -- The part of an answer that was cut is for people.
+              when step.state <> 'started' then step.output end
           )
           order by step.seq
         )
@@ -4547,6 +4552,35 @@ comment on function private.last_owner_waiting() is
   'Puts delayed tasks that are due into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
 revoke all on function private.last_owner_waiting() from public;
 
+create function private.use_of_owner(
+  p_owner_key uuid, p_owner_id uuid, out running_count int, out max_running bigint, out is_idle boolean
+)
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  -- Owners with more running tasks than this get equal turns.
+  v_max_counted constant int := 200;
+begin
+  max_running := private.quota('running_tasks', p_owner_id);
+  running_count := (
+    select count(*)
+    from (
+      select from public.tasks as task where task.status = 'running' and task.owner_key = p_owner_key
+      limit coalesce(max_running, v_max_counted)
+    ) as running
+  );
+  is_idle := running_count = 0 and coalesce(max_running, 1) > 0;
+end;
+$$;
+comment on function private.use_of_owner(uuid, uuid) is
+  'How many tasks of an owner run, counted up to the quota, how many may run (null: no limit), and whether none runs although one may.';
+revoke all on function private.use_of_owner(uuid, uuid) from public;
+
 create function private.owners_in_turn(p_limit int, p_of_users boolean)
 returns table (owner_key uuid, running_count int, room_count int)
 language plpgsql
@@ -4559,49 +4593,43 @@ as $$
 #variable_conflict use_column
 declare
   v_max_owners constant int := 200;
-  -- Owners with more running tasks than this get equal turns.
-  v_max_counted constant int := 200;
   v_least constant uuid := uuid '00000000-0000-0000-0000-000000000000';
   -- A random start, so that every owner has a chance when more owners wait than are read.
   v_start constant uuid := case when p_of_users then gen_random_uuid() else v_least end;
 begin
   return query
     with recursive waiting as (
-      select arm.half, 1 as place, first.owner_key, first.created_by
+      select arm.half, 1 as place, first.owner_key, first.created_by, use.running_count, use.max_running,
+        use.is_idle::int as idle_count
       from (values (1, v_start), (2, v_least)) as arm (half, from_key)
       cross join lateral (
         select task.owner_key, task.created_by from public.tasks as task
         where task.status = 'pending' and task.run_after is null and task.owner_key >= arm.from_key
         order by task.owner_key limit 1
       ) as first
+      cross join lateral private.use_of_owner(first.owner_key, first.created_by) as use
       where arm.half = 1 or first.owner_key < v_start
       union all
-      select waiting.half, waiting.place + 1, following.owner_key, following.created_by
+      select waiting.half, waiting.place + 1, following.owner_key, following.created_by, use.running_count, use.max_running,
+        waiting.idle_count + use.is_idle::int
       from waiting
       cross join lateral (
         select task.owner_key, task.created_by from public.tasks as task
         where task.status = 'pending' and task.run_after is null and task.owner_key > waiting.owner_key
         order by task.owner_key limit 1
       ) as following
+      cross join lateral private.use_of_owner(following.owner_key, following.created_by) as use
       where p_of_users and waiting.place < v_max_owners and (waiting.half = 1 or following.owner_key < v_start)
+        -- No owner can come before those that run nothing, so as many of them as are wanted are enough.
+        and waiting.idle_count < p_limit
     )
-    select waiting.owner_key, busy.running_count,
-      least(p_limit, allowed.max_running - busy.running_count)::int
+    select waiting.owner_key, waiting.running_count,
+      least(p_limit, waiting.max_running - waiting.running_count)::int
     from waiting
-    cross join lateral (
-      select private.quota('running_tasks', waiting.created_by) as max_running offset 0
-    ) as allowed
-    cross join lateral (
-      select count(*)::int as running_count
-      from (
-        select from public.tasks as task where task.status = 'running' and task.owner_key = waiting.owner_key
-        limit coalesce(allowed.max_running, v_max_counted)
-      ) as running
-    ) as busy
     where (p_of_users or waiting.created_by is null)
-      and busy.running_count < coalesce(allowed.max_running, 2147483647)
+      and waiting.running_count < coalesce(waiting.max_running, 2147483647)
     -- p_limit owners are enough: the first task of each comes before the second task of any other.
-    order by busy.running_count, random()
+    order by waiting.running_count, random()
     limit p_limit;
 end;
 $$;
@@ -5872,6 +5900,48 @@ $$;
 comment on function private.key_source_of(uuid, uuid) is 'Whose API key most likely paid for a call, when the call itself did not report it.';
 revoke all on function private.key_source_of(uuid, uuid) from public;
 
+create function private.utf16_length(p_text text)
+returns int
+language sql
+immutable
+set search_path = ''
+as $$
+  select length(p_text) + regexp_count(p_text, '[\U00010000-\U0010FFFF]');
+$$;
+comment on function private.utf16_length(text) is 'The number of UTF-16 code units of a text, in which model.delta counts.';
+revoke all on function private.utf16_length(text) from public;
+
+create function private.cut_text(p_task_id uuid, p_seq int, p_since timestamptz)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- A longer search would cost more than the text is worth.
+  v_max_seconds constant int := 3600;
+  v_text text := '';
+  v_piece record;
+begin
+  for v_piece in
+    select text_offset, text
+    from private.streamed_text(
+      p_task_id, least(v_max_seconds, ceil(extract(epoch from clock_timestamp() - p_since))))
+    where step_seq = p_seq
+  loop
+    if v_piece.text_offset = 0 then
+      v_text := v_piece.text;
+    elsif v_piece.text_offset = private.utf16_length(v_text) then
+      v_text := v_text || v_piece.text;
+    end if;
+  end loop;
+  return nullif(v_text, '');
+end;
+$$;
+comment on function private.cut_text(uuid, int, timestamptz) is
+  'The text that a model call has streamed since it began, from the messages that were sent; null for none.';
+revoke all on function private.cut_text(uuid, int, timestamptz) from public;
+
 create function private.book_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
 language plpgsql
@@ -5882,6 +5952,7 @@ declare
   v_step public.task_steps;
   v_provider_id uuid;
   v_usage jsonb;
+  v_text text;
 begin
   select * into v_step
   from public.task_steps
@@ -5903,12 +5974,19 @@ begin
   perform private.record_usage(v_usage || jsonb_build_object(
     'user_id', v_task.created_by, 'task_id', p_task_id, 'step_seq', v_step.seq, 'agent_slug', v_task.agent_slug,
     'agent_revision', v_task.agent_revision));
-  perform private.emit_event(p_task_id, v_task.master_task_id, 'model.interrupted', jsonb_build_object(
-    'step_seq', v_step.seq, 'name', v_step.name, 'usage', v_usage));
+  -- A worker that lives knows the text.
+  v_text := left(coalesce(p_cut_call ->> 'text', private.cut_text(p_task_id, v_step.seq, v_step.started_at)), 100000);
+  if v_text is not null then
+    update public.task_steps
+    set output = jsonb_build_object('text', v_text, 'is_partial', true)
+    where task_id = p_task_id and seq = v_step.seq;
+  end if;
+  perform private.emit_event(p_task_id, v_task.master_task_id, 'model.interrupted', jsonb_strip_nulls(jsonb_build_object(
+    'step_seq', v_step.seq, 'name', v_step.name, 'usage', v_usage, 'text', v_text)));
 end;
 $$;
 comment on function private.book_cut_call(uuid, jsonb) is
-  'Records the estimated usage {seq, input_tokens, output_tokens} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. The caller holds the task.';
+  'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
 revoke all on function private.book_cut_call(uuid, jsonb) from public;
 
 create function private.record_cut_call(p_task_id uuid, p_cut_call jsonb)
@@ -7674,6 +7752,52 @@ comment on function public.watch_task(uuid) is
 revoke all on function public.watch_task(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.watch_task(uuid), public.watch_task(uuid) to authenticated, service_role;
 
+create function private.read_answer(p_task_id uuid)
+returns jsonb
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+  v_step public.task_steps;
+  v_text text;
+begin
+  if private.is_operator() then
+    v_task := private.any_task(p_task_id);
+    perform private.record_watching_operator(v_task);
+  else
+    v_task := private.own_task(p_task_id);
+  end if;
+  select * into v_step
+  from public.task_steps
+  where task_id = v_task.id and kind = 'model' and state = 'started'
+  order by seq desc
+  limit 1;
+  -- A call that is made again is not streamed again.
+  if not found or v_step.interruptions > 0 then
+    return null;
+  end if;
+  v_text := private.cut_text(v_task.id, v_step.seq, v_step.started_at);
+  return case when v_text is not null then jsonb_build_object('step_seq', v_step.seq, 'text', v_text) end;
+end;
+$$;
+comment on function private.read_answer(uuid) is
+  'See public.read_answer(). Definer: users may not read the messages of channels; the function checks the caller itself.';
+revoke all on function private.read_answer(uuid) from public;
+
+create function public.read_answer(p_task_id uuid)
+returns jsonb
+language sql
+set search_path = ''
+as $$
+  select private.read_answer(p_task_id);
+$$;
+comment on function public.read_answer(uuid) is
+  'What the running model call of a task has streamed so far {step_seq, text}, for a reader that joins the channel in the middle of it; null for nothing. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service. Raises TASK_NOT_FOUND, INSUFFICIENT_SCOPE.';
+revoke all on function public.read_answer(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.read_answer(uuid), public.read_answer(uuid) to authenticated, service_role;
+
 -- engine/retry.sql
 
 -- Retries: a task that failed or was cancelled continues from its checkpoint.
@@ -8083,10 +8207,10 @@ declare
   v_step public.task_steps;
 begin
   if jsonb_typeof(p_changes) <> 'object'
-    or exists (select from jsonb_object_keys(p_changes) as key where key not in ('input', 'arguments', 'answer'))
+    or exists (select from jsonb_object_keys(p_changes) as key where key not in ('input', 'arguments', 'answer', 'message'))
   then
     perform private.raise_fork_changes_invalid('p_changes is not an object of changes',
-      'Send an object with any of input, arguments and answer.');
+      'Send an object with any of input, arguments, answer and message.');
   end if;
   if p_changes ? 'input' then
     perform private.assert_task_input('fork the task', p_changes -> 'input');
@@ -8101,6 +8225,13 @@ begin
     ) then
       perform private.raise_fork_changes_invalid('the input has to pass the guardrails of the agent',
         'Fork from step 1 to change the input.');
+    end if;
+  end if;
+  if p_changes ? 'message' then
+    perform private.assert_task_input('fork the task', p_changes -> 'message');
+    if not exists (select from public.task_steps where task_id = p_task_id and seq = p_from_seq and kind = 'user') then
+      perform private.raise_fork_changes_invalid(format('step %s is not a message of the user', p_from_seq),
+        'The first message is the input; find_chat() lists the steps of the others as user_steps.');
     end if;
   end if;
   if not private.is_within_limits(p_changes) then
@@ -8198,13 +8329,21 @@ as $$
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'answer';
 
+  insert into public.task_steps (
+    task_id, seq, kind, state, input, output, idempotency_key, epoch, started_at, ended_at
+  )
+  select p_fork_id, step.seq, 'user', 'done', p_changes -> 'message', '{}',
+    p_fork_id || ':' || step.seq, 0, clock_timestamp(), clock_timestamp()
+  from public.task_steps as step
+  where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'message';
+
   insert into private.hidden_step_outputs (task_id, seq, output)
   select p_fork_id, hidden.seq, hidden.output
   from private.hidden_step_outputs as hidden
   where hidden.task_id = p_task_id and hidden.seq < p_from_seq;
 $$;
 comment on function private.copy_steps(uuid, int, jsonb, uuid) is
-  'Copies the steps before p_from_seq to a fork, with the changes {arguments, answer} of that step.';
+  'Copies the steps before p_from_seq to a fork, with the changes {arguments, answer, message} of that step.';
 revoke all on function private.copy_steps(uuid, int, jsonb, uuid) from public;
 
 create function private.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
@@ -8226,6 +8365,9 @@ begin
   v_source := private.own_task(p_task_id);
   perform private.assert_fork_point(p_task_id, p_from_seq);
   perform private.assert_fork_changes(p_task_id, p_from_seq, v_changes);
+  if v_changes ? 'message' then
+    perform private.assert_message_files_are_usable(v_source, v_changes -> 'message');
+  end if;
   v_agent := private.active_agent(v_source.agent_slug, v_source.created_by);
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
@@ -8251,6 +8393,9 @@ begin
   select v_id, client_id, scopes, noted_at from private.job_clients where job_id = v_source.master_task_id;
   perform private.record_calling_client(v_id, v_source.created_by);
 
+  if private.watched_seconds(p_task_id) > 0 then
+    perform private.watch_job(v_id);
+  end if;
   perform private.copy_steps(p_task_id, p_from_seq, v_changes, v_id);
   perform private.debit_job(v_id, v_source.created_by, coalesce(sum(pg_column_size(step.*)), 0))
   from public.task_steps as step
@@ -8264,7 +8409,7 @@ begin
 end;
 $$;
 comment on function private.fork_task(uuid, int, jsonb) is
-  'Creates a master task that starts with a copy of another task''s first steps, with changes {input, arguments, answer}. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
+  'Creates a master task that starts with a copy of another task''s first steps, with changes {input, arguments, answer, message}. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
 revoke all on function private.fork_task(uuid, int, jsonb) from public;
 
 create function public.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
@@ -8275,7 +8420,7 @@ as $$
   select private.fork_task(p_task_id, p_from_seq, p_changes);
 $$;
 comment on function public.fork_task(uuid, int, jsonb) is
-  'Creates a new job that continues after the steps of a task before p_from_seq, with its input, agent and owner. p_changes {input, arguments, answer} replaces the input of the task, the arguments of the call p_from_seq, or the result of that call, which then does not run. The fork shares what remains of the job''s budget with the job and its other forks. Returns the id of the new master task. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, FORK_CHANGES_INVALID, TASK_INPUT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Creates a new job that continues after the steps of a task before p_from_seq, with its input, agent and owner. p_changes {input, arguments, answer, message} replaces the input of the task, the arguments of the call p_from_seq, the result of that call, which then does not run, or the message of the user that is step p_from_seq. The fork shares what remains of the job''s budget with the job and its other forks. The fork of a watched job is watched. Returns the id of the new master task. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, FORK_CHANGES_INVALID, TASK_INPUT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.fork_task(uuid, int, jsonb) from public, anon, authenticated, service_role;
 grant execute on function private.fork_task(uuid, int, jsonb), public.fork_task(uuid, int, jsonb)
   to authenticated, service_role;
@@ -8427,6 +8572,126 @@ comment on function public.continue_task(uuid, jsonb) is
   'Adds another message of the user to a master task that completed, failed or was cancelled, which then continues with its whole transcript, and returns its status. Of two concurrent calls, one succeeds. Earlier usage still counts toward the budget, and the message counts as the creation of a task. A message of an OAuth client limits the job to the client''s scopes. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_CONTINUABLE, TASK_INPUT_INVALID, STEPS_EXCEEDED, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.continue_task(uuid, jsonb) from public, anon, authenticated, service_role;
 grant execute on function private.continue_task(uuid, jsonb), public.continue_task(uuid, jsonb)
+  to authenticated, service_role;
+
+-- engine/chats.sql
+
+-- Chats: a page's chat is a job whose metadata has its id as chat_id. A regenerated answer is a fork, which keeps
+-- the metadata, so a chat is the newest job with its id.
+
+-- The columns of the query, so that an owner of many jobs finds a chat, or that there is none, with one lookup.
+create index tasks_chat_idx on public.tasks (created_by, (metadata ->> 'chat_id'), created_at desc, id desc)
+  where parent_id is null and metadata ? 'chat_id';
+
+create function private.job_of_chat(p_chat_id text)
+returns public.tasks
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_job public.tasks;
+begin
+  select * into v_job
+  from public.tasks
+  where parent_id is null and metadata ? 'chat_id' and metadata ->> 'chat_id' = p_chat_id
+    and created_by is not distinct from auth.uid()
+  order by created_at desc, id desc
+  limit 1;
+  if not found and p_chat_id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+    select * into v_job
+    from public.tasks
+    where id = p_chat_id::uuid and parent_id is null and created_by is not distinct from auth.uid();
+  end if;
+  return v_job;
+end;
+$$;
+comment on function private.job_of_chat(text) is
+  'The caller''s newest job with this chat_id in its metadata, else the job with this id; null for none.';
+revoke all on function private.job_of_chat(text) from public;
+
+create function private.chat_messages(p_job public.tasks)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return jsonb_build_array(jsonb_build_object('step', 0, 'input', p_job.input)) || (
+    select coalesce(jsonb_agg(jsonb_build_object('step', seq, 'input', input) order by seq), '[]')
+    from public.task_steps
+    where task_id = p_job.id and kind = 'user'
+  );
+end;
+$$;
+comment on function private.chat_messages(public.tasks) is 'The messages of the user of a job: its input, and those that continued it.';
+revoke all on function private.chat_messages(public.tasks) from public;
+
+create function private.find_chat(p_chat_id text, p_with_messages boolean)
+returns jsonb
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_job public.tasks;
+  v_user_steps int[];
+  v_step int;
+begin
+  perform private.assert_person_may('find the chat', 'swarm:run');
+  v_job := private.job_of_chat(p_chat_id);
+  if v_job.id is null then
+    return null;
+  end if;
+  v_user_steps := array(select seq from public.task_steps where task_id = v_job.id and kind = 'user' order by seq);
+  v_step := coalesce(v_user_steps[cardinality(v_user_steps)], 0);
+  return case when p_with_messages then jsonb_build_object('messages', private.chat_messages(v_job)) else '{}' end
+  || jsonb_build_object(
+    'task_id', v_job.id,
+    'agent', v_job.agent_slug,
+    'status', v_job.status,
+    'has_ended', v_job.finished_at is not null,
+    'ended_seconds', floor(extract(epoch from clock_timestamp() - v_job.finished_at)),
+    'is_ending', v_job.finished_at is null and v_job.cancel_requested_at is not null,
+    'user_steps', to_jsonb(v_user_steps),
+    'step', v_step,
+    -- Every earlier event of the job is visible, because only an ended job takes a message.
+    'cursor', (
+      select id - 1
+      from public.task_events
+      where master_task_id = v_job.id and task_id = v_job.id and type = 'task.resumed'
+        and payload ->> 'reason' = 'continued' and (payload ->> 'step_seq')::int = v_step
+      order by id
+      limit 1
+    )::text,
+    'open_reviews', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'task_id', review.task_id, 'seq', review.seq, 'options', review.options
+      ) order by review.created_at), '[]')
+      from public.tasks as asking
+      join public.human_reviews as review on review.task_id = asking.id and review.answered_at is null
+      where asking.master_task_id = v_job.id
+    )
+  );
+end;
+$$;
+comment on function private.find_chat(text, boolean) is
+  'See public.find_chat(). Definer: it checks the caller once, while policies would check each row.';
+revoke all on function private.find_chat(text, boolean) from public;
+
+create function public.find_chat(p_chat_id text, p_with_messages boolean default false)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select private.find_chat(p_chat_id, p_with_messages);
+$$;
+comment on function public.find_chat(text, boolean) is
+  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input}] has all of them; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.find_chat(text, boolean) from public, anon, authenticated, service_role;
+grant execute on function private.find_chat(text, boolean), public.find_chat(text, boolean)
   to authenticated, service_role;
 
 -- engine/reconcile.sql
@@ -13801,6 +14066,11 @@ begin
     where conversion.oid >= 16384
       and conversion.castfunc <> 0
       and not private.is_listed_function(conversion.castfunc, p_names)
+      -- PostgreSQL makes this cast with each type of ranges.
+      and not exists (
+        select from pg_catalog.pg_range as range
+        where (range.rngtypid, range.rngmultitypid) = (conversion.castsource, conversion.casttarget)
+      )
       and not exists (
         select from unnest(array[conversion.castsource, conversion.casttarget]) as type (id)
         where type.id >= 16384
@@ -13830,10 +14100,18 @@ as $$
         join pg_catalog.pg_type as type on type.oid = argument.id
         where type.typtype = 'p' and type.typname like 'any_%'
       )
+  ) or (makes_values.p_names ->> 'has_texts')::boolean and exists (
+    select
+    from private.named_types(makes_values.p_names, true) as row_type (id)
+    join pg_catalog.pg_type as type on type.oid = row_type.id
+    join pg_catalog.pg_attribute as attribute
+      on attribute.attrelid = type.typrelid and attribute.attnum > 0 and not attribute.attisdropped
+    join pg_catalog.pg_type as list on list.oid = attribute.atttypid
+    where list.oid >= 16384 and list.typcategory in ('A', 'R')
   );
 $$;
 comment on function private.makes_values(jsonb) is
-  'Whether a statement could convert a value to the type of a column without naming it: by functions that make rows, and by polymorphic ones, which give an unknown text the type of another argument.';
+  'Whether a statement could convert a value to the type of a column without naming it: by functions that make rows or lists, and by polymorphic functions and operators, which give an unknown text the type of another argument. The operators are those of lists and ranges.';
 revoke all on function private.makes_values(jsonb) from public;
 
 create function private.unlisted_checks(p_names jsonb)
@@ -13907,7 +14185,7 @@ begin
 end;
 $$;
 comment on function private.unlisted_calls(jsonb) is
-  'Everything that a statement could run on this server although the SQL policy does not list it. Takes {schemas, opted_in, functions, called, row_attributes, attributes, built_in, operators, types, relations, read, makes_rows}. Called by the SQL tools as the functions'' own role.';
+  'Everything that a statement could run on this server although the SQL policy does not list it. Takes {schemas, opted_in, functions, called, row_attributes, attributes, built_in, operators, types, relations, read, has_texts, makes_rows}. Called by the SQL tools as the functions'' own role.';
 revoke all on function private.unlisted_calls(jsonb) from public;
 
 -- servers/sql_write_rights.sql
@@ -14147,6 +14425,9 @@ begin
         ('shape', 'path_distance path_inter poly_contain poly_contained poly_distance poly_overlap poly_same', '{1} * {2} * 10'),
         -- Combining marks are sorted by insertion.
         ('text', 'unicode_normalize_func unicode_is_normalized', '{1} ^ 2'),
+        -- Each level indents all that is in it.
+        ('text', 'jsonb_pretty', '4 * (length($1::text) - length(translate($1::text, ''[{'', '''')))::float8 '
+          || '* (length($1::text) - length(translate($1::text, ''[{,'', '''')))'),
         -- The parser of words may look ahead from each of them to the end.
         ('text', 'phraseto_tsquery plainto_tsquery to_tsquery websearch_to_tsquery', '{1} ^ 2 / 250'),
         ('text', 'phraseto_tsquery_byid plainto_tsquery_byid to_tsquery_byid websearch_to_tsquery_byid '
@@ -17712,7 +17993,7 @@ comment on function private.retention_days(text) is
   'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days or keep_auth_events_days.';
 revoke all on function private.retention_days(text) from public;
 
-create function private.keep_job(p_task_id uuid, p_is_kept boolean)
+create function private.retain_job(p_task_id uuid, p_is_kept boolean)
 returns boolean
 language plpgsql
 security definer
@@ -17729,20 +18010,20 @@ begin
   return p_is_kept;
 end;
 $$;
-comment on function private.keep_job(uuid, boolean) is
-  'See public.keep_job(). Definer: users may not write tasks; the function checks the caller.';
-revoke all on function private.keep_job(uuid, boolean) from public;
-create function public.keep_job(p_task_id uuid, p_is_kept boolean default true)
+comment on function private.retain_job(uuid, boolean) is
+  'See public.retain_job(). Definer: users may not write tasks; the function checks the caller.';
+revoke all on function private.retain_job(uuid, boolean) from public;
+create function public.retain_job(p_task_id uuid, p_is_kept boolean default true)
 returns boolean
 language sql
 set search_path = ''
 as $$
-  select private.keep_job(p_task_id, p_is_kept);
+  select private.retain_job(p_task_id, p_is_kept);
 $$;
-comment on function public.keep_job(uuid, boolean) is
+comment on function public.retain_job(uuid, boolean) is
   'Keeps the job of a task, with its steps, events and tool calls, until it is called with false; retention then deletes it like other jobs. A kept job still counts toward its owner''s quotas. Returns whether it is kept. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.keep_job(uuid, boolean) from public, anon, authenticated, service_role;
-grant execute on function private.keep_job(uuid, boolean), public.keep_job(uuid, boolean) to authenticated, service_role;
+revoke all on function public.retain_job(uuid, boolean) from public, anon, authenticated, service_role;
+grant execute on function private.retain_job(uuid, boolean), public.retain_job(uuid, boolean) to authenticated, service_role;
 
 create function private.is_of_kept_job(p_task_id uuid)
 returns boolean
@@ -18113,6 +18394,31 @@ comment on function private.delete_old_usage(int) is
   'Adds up to p_limit model calls of days that are more than keep_usage_days ago, at least 32, to usage_days, deletes them, and returns how many.';
 revoke all on function private.delete_old_usage(int) from public;
 
+create function private.delete_old_confirmations(p_limit int)
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_used_before constant timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_executions_days'));
+  v_count int;
+begin
+  delete from public.sql_confirmations
+  where id in (
+    select id
+    from public.sql_confirmations
+    where case when used_at is null then expires_at < clock_timestamp() - interval '1 day' else used_at < v_used_before end
+    limit p_limit
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.delete_old_confirmations(int) is
+  'Deletes up to p_limit statements that a dry run has shown: unused ones a day after they expired, used ones after keep_executions_days. Returns how many. Everybody who may write can create any number of them.';
+revoke all on function private.delete_old_confirmations(int) from public;
+
 create function private.delete_old()
 returns jsonb
 language plpgsql
@@ -18124,7 +18430,8 @@ begin
     'events', private.run_maintenance('delete_old_events', 10000),
     'executions', private.run_maintenance('delete_old_executions', 2000),
     'sessions', private.run_maintenance('delete_old_sessions', 2000),
-    'usage', private.run_maintenance('delete_old_usage', 2000)
+    'usage', private.run_maintenance('delete_old_usage', 2000),
+    'confirmations', private.run_maintenance('delete_old_confirmations', 2000)
   );
 end;
 $$;
