@@ -191,8 +191,7 @@ class World {
 
   #planAutomations(owners: readonly (string | null)[]): AutomationPlan {
     return {
-      // Senders wait for something outside virtual time, so worlds that are compared have none.
-      webhooks: this.#dice.chance(0.2) && !this.#options.isHashed ? owners : [],
+      webhooks: this.#dice.chance(0.2) ? owners : [],
       schedules: this.#dice.chance(0.15) ? owners.slice(0, 1) : [],
     };
   }
