@@ -101,3 +101,11 @@ Object.assign(Object.getPrototypeOf(crypto), {
   randomUUID: randomUuid,
 });
 Object.assign(nodeCrypto, { randomFillSync: fillRandomly });
+// The real ones answer from another thread, at a moment that no seed decides.
+Object.assign(Object.getPrototypeOf(crypto.subtle), {
+  importKey: (_format: string, bytes: Uint8Array) => Promise.resolve({ bytes }),
+  sign: (_algorithm: unknown, { bytes }: { bytes: Uint8Array }, data: Uint8Array) =>
+    Promise.resolve(
+      new Uint8Array(nodeCrypto.createHmac("sha256", bytes).update(data).digest()).buffer,
+    ),
+});
