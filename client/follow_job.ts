@@ -7,15 +7,15 @@ import { callRpc, type SupabaseLike } from "./supabase.ts";
 
 /** What happens in a job, with the text that its own models write. */
 export type JobSignal =
-  | {
-    readonly kind: "event";
-    readonly event: JobEvent;
-    /** Everything up to this event. */
-    readonly cursor: string;
-  }
+  | { readonly kind: "event"; readonly event: JobEvent }
   | { readonly kind: "text"; readonly delta: TextDelta }
   /** Every event that was visible has been returned. */
   | { readonly kind: "caught_up" };
+
+/** A signal of {@linkcode followJob}: an event has the cursor of everything up to it. */
+export type FollowedSignal =
+  | Exclude<JobSignal, { readonly kind: "event" }>
+  | { readonly kind: "event"; readonly event: JobEvent; readonly cursor: string };
 
 /** How often watching is renewed; it expires after a minute. */
 const RENEW_WATCH_MS = 25_000;
@@ -30,10 +30,10 @@ export async function* followJob(
     readonly isTextWanted?: boolean;
     readonly signal: AbortSignal;
   },
-): AsyncGenerator<JobSignal, void, undefined> {
+): AsyncGenerator<FollowedSignal, void, undefined> {
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
-  const signals = new Queue<JobSignal>();
+  const signals = new Queue<FollowedSignal>();
   const ignore = isTextWanted
     ? streamText(
       { supabase, channels },
