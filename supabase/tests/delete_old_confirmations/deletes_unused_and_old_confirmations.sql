@@ -14,11 +14,11 @@ from (values
   ('open', interval '-1 minute', null::interval),
   ('just expired', interval '1 hour', null),
   ('long expired', interval '2 days', null),
-  ('used', interval '40 days', interval '40 days')
+  ('used', interval '5 days', interval '5 days')
 ) as shown (name, ago, used_ago);
 
 select is(private.delete_old_confirmations(10), 1, 'a confirmation that nobody used is deleted');
-insert into private.settings (key, value) values ('keep_executions_days', '30');
+insert into private.settings (key, value) values ('keep_executions_days', '3');
 select is((private.delete_old() ->> 'confirmations')::int, 1, 'a used one is deleted after keep_executions_days');
 select is(
   (select string_agg(statement, ', ' order by statement) from public.sql_confirmations),
