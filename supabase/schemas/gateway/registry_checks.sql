@@ -249,7 +249,7 @@ exception when sqlstate 'PT422' then
       select format('%s.%s', namespace.nspname, function.proname)
       from pg_catalog.pg_proc as function
       join pg_catalog.pg_namespace as namespace on namespace.oid = function.pronamespace
-      where namespace.nspname !~ '^(pg_|information_schema)' and namespace.nspname <> 'private' and function.prokind = 'f'
+      where namespace.nspname !~ '^(pg_|information_schema)' and function.pronamespace <> 'private'::regnamespace and function.prokind = 'f'
     )) || 'Name one function as schema.name, with named arguments and no overloads.')::private.row_problem;
 end;
 $$;
