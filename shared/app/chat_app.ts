@@ -16,6 +16,7 @@ import { createHttpHandler } from "../platform/http/http_handler.ts";
 import { parseBody } from "../platform/http/parse_body.ts";
 import { traceparentOf, tracestateOf } from "../platform/http/trace_context.ts";
 import { createCpuMeter } from "../platform/isolate/cpu_meter.ts";
+import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { Logger } from "../platform/log/logger.ts";
@@ -44,6 +45,7 @@ interface ChatCall {
 /** Composes `supaswarm-chat`: the protocols of chat pages over durable jobs. */
 export function createChatApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-chat");
+  const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
   const { cpu, worker: { wallClockSeconds } } = config;
@@ -51,7 +53,7 @@ export function createChatApp(config: Config, log: Logger): App {
   const isOver = () => cpu !== null && meter !== null && meter.usedMs() > CPU_SHARE * cpu.hardMs;
 
   const fetch = createHttpHandler(
-    { methods: ["GET", "POST", "DELETE"], log, gate },
+    { methods: ["GET", "POST", "DELETE"], log, gate, ready },
     async (request, { requestId }) => {
       const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
       if (caller.kind === "agent") throw new SwarmError("AGENT_NOT_ALLOWED", "Cannot open a chat");

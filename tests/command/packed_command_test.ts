@@ -63,6 +63,7 @@ Deno.test("the packed command adds the platform to a project and removes it", as
         "?? supabase/functions/mcp-feedback/",
         "?? supabase/functions/mcp-oauth/",
         "?? supabase/functions/quoth-sync/",
+        "?? supabase/functions/supaswarm-chat/",
         "?? supabase/functions/supaswarm-create-task/",
         "?? supabase/functions/supaswarm-export/",
         "?? supabase/functions/supaswarm-mcp/",
