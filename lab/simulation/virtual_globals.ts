@@ -29,6 +29,10 @@ export interface VirtualTimers {
 
 let random: () => number = seededRandom(0);
 let timers: VirtualTimers | null = null;
+/** The timers of the current world, by id. */
+const cancels = new Map<number, () => void>();
+/** Above the ids of real timers. */
+let lastTimer = 1_000_000_000;
 
 /** Restarts this process's randomness from a seed. */
 export function seedRandomness(seed: number): void {
@@ -45,6 +49,7 @@ export function fillRandomly<View extends ArrayBufferView>(view: View): View {
 /** Lets timers of the code under test run in virtual time, until it is called with null. */
 export function useTimers(virtual: VirtualTimers | null): void {
   timers = virtual;
+  cancels.clear();
 }
 
 /** Lets all code run that waits for nothing but promises. */
@@ -61,9 +66,6 @@ class VirtualDate extends RealDate {
   }
 }
 
-const cancels = new Map<number, () => void>();
-let lastTimer = 0;
-
 function setVirtualTimeout(run: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]) {
   if (timers === null) return real.setTimeout(run, delayMs, ...args);
   const id = ++lastTimer;
@@ -72,9 +74,10 @@ function setVirtualTimeout(run: (...args: unknown[]) => void, delayMs = 0, ...ar
 }
 
 function clearVirtualTimeout(id: unknown): void {
-  if (timers === null) return real.clearTimeout(id as number);
-  cancels.get(id as number)?.();
+  const cancel = cancels.get(id as number);
+  if (cancel === undefined) return real.clearTimeout(id as number);
   cancels.delete(id as number);
+  cancel();
 }
 
 function randomUuid(): string {
