@@ -61,6 +61,7 @@ Deno.test("the package is a module of its own, whose types find mistakes", async
         "JobView",
         "ReviewsView",
         "Swarm",
+        "SwarmChat",
         "SwarmClientError",
         "createSwarm",
       ]);
