@@ -22,11 +22,14 @@ const LEAST_SHARE = 0.75;
  *
  * Newer runtimes report a thread's CPU time. The edge runtime does not: there the meter measures the
  * duration of the isolate's turns, which is too high while other programs compete for the core.
- * Therefore each proof that it is too high also corrects what it measures later.
+ * Therefore each proof that it is too high also corrects what it measures later. The thread's CPU
+ * time needs no correction: a request that arrives after the limit was sent before it.
  *
- * @param readMs Reads milliseconds of CPU. @default the thread's CPU time, or that of its turns
+ * @param given Reads milliseconds of CPU. @default the thread's CPU time, or that of its turns
  */
-export function createCpuMeter(readMs: () => number = threadReader() ?? turnReader()): CpuMeter {
+export function createCpuMeter(given?: () => number): CpuMeter {
+  const ofThread = given === undefined ? threadReader() : null;
+  const readMs = given ?? ofThread ?? turnReader();
   let measuredMs = readMs();
   let usedMs = 0;
   let share = 1;
@@ -39,7 +42,7 @@ export function createCpuMeter(readMs: () => number = threadReader() ?? turnRead
   return {
     usedMs: read,
     limitTo(provenMs) {
-      if (read() <= provenMs) return;
+      if (ofThread !== null || read() <= provenMs) return;
       share = Math.max(LEAST_SHARE, share * provenMs / usedMs);
       usedMs = provenMs;
     },
