@@ -349,7 +349,8 @@ export const WITNESS = `${SIGHTINGS}
     )) * 1000;
   end $due$;
   -- Messages of Realtime are the platform's, which deletes them after three days.
-  create function witness.traces_of(p_ids text) returns table (detail text)
+  -- By decision, a call keeps the id of its task, but not of its user.
+  create function witness.traces_of(p_users text, p_tasks text) returns table (detail text)
   language plpgsql as $traces$
   declare
     v_table text;
@@ -360,7 +361,8 @@ export const WITNESS = `${SIGHTINGS}
     loop
       return query execute format(
         'select %L || '': '' || left(t::text, 200) from %s as t where t::text ~ $1 limit 1', v_table, v_table
-      ) using p_ids;
+      ) using case when v_table = any ('{public.usage_events,public.mcp_executions}') then p_users
+        else concat_ws('|', p_users, nullif(p_tasks, '')) end;
     end loop;
   end $traces$;
   ${functionOf("always", ALWAYS)}

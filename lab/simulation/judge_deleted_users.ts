@@ -8,10 +8,9 @@ export async function judgeDeletedUsers(
   { deletedUsers }: Journal,
 ): Promise<Violation[]> {
   if (deletedUsers.size === 0) return [];
-  const ids = [...deletedUsers].flat(2);
   return await database.query(
-    "select 'nothing of a deleted user stays' as name, detail from witness.traces_of($1)",
-    [ids.join("|")],
+    "select 'nothing of a deleted user stays' as name, detail from witness.traces_of($1, $2)",
+    [[...deletedUsers.keys()].join("|"), [...deletedUsers.values()].flat().join("|")],
     "traces",
   ) as Violation[];
 }

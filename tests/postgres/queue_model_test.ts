@@ -3,8 +3,8 @@ import { compareWithNative, prepareComparisons } from "../../lab/model/compare_w
 import { startMigratedServer } from "./native_server.ts";
 import { assertNoDeadlock, printFigures } from "./race_fixture.ts";
 
-const PROGRAMS = 4;
-const STEPS = 250;
+const PROGRAMS = 3;
+const STEPS = 150;
 
 Deno.test("sessions with held, rolled back and interleaved transactions do what the model does", async () => {
   await using server = await startMigratedServer();
