@@ -140,10 +140,12 @@ class ComparedRun {
     this.trace.push(`session ${number}: ${isCommitted ? "commit" : "rollback"}`);
     if (isCommitted) this.committed++;
     if (isCommitted || isRefused(answer)) this.#apply(call, answer);
-    for (const each of this.#sessions) {
-      if (each.call === null || each.answer !== null) continue;
-      await each.proceed();
-      if (each.answer === null) continue;
+    // An answer may arrive while another session proceeds.
+    const waiting = this.#open.filter(({ answer }) => answer === null);
+    for (const each of waiting) await each.proceed();
+    for (const each of waiting) {
+      // The end of another one may have ended it.
+      if (each.call === null || each.answer === null) continue;
       this.trace.push(`session ${this.#sessions.indexOf(each) + 1}: → ${describe(each.answer)}`);
       if (isRefused(each.answer)) await this.#end(each);
     }
