@@ -165,9 +165,10 @@ async function untilShown({ model }: Scene, page: Page): Promise<void> {
 async function finalMessage(page: Page, count = 2): Promise<unknown> {
   let last: { role?: string; parts?: unknown; content?: unknown } = {};
   await waitFor(async () => {
+    // First: what is read after it is not older.
+    const isReady = await page.locator("[data-state=ready]").count() === 1;
     const messages = JSON.parse(await page.locator("#messages").innerText());
     last = messages.at(-1);
-    const isReady = await page.locator("[data-state=ready]").count() === 1;
     return isReady && messages.length === count && JSON.stringify(last).includes(WHOLE);
   }, { what: "the whole message", timeoutMs: 90_000 });
   const { role, parts, content } = last;
