@@ -101,12 +101,13 @@ function refuseUnknownVersions(
 }
 
 async function applyMigration(sql: Sql, { version, name, path, sql: text }: Migration) {
+  const statements = splitStatements(text);
   await sql.begin(async (tx) => {
-    await runFile(tx, path, splitStatements(text));
+    await runFile(tx, path, statements);
     await tx`
       insert into supabase_migrations.schema_migrations (version, name, statements)
       select ${version}, ${name}, array(
-        select value from jsonb_array_elements_text(${tx.json(statementTexts(text))}::jsonb)
+        select value from jsonb_array_elements_text(${tx.json(statements.map((statement) => statement.text))}::jsonb)
       )
     `;
   });

@@ -16,7 +16,7 @@ const QUOTED = [
 ];
 const WORD = /[\p{L}_][\p{L}\p{N}_$]*/uy;
 const NUMBER = /\d[\p{L}\p{N}_$.]*/uy;
-const ROUTINE = /^create\s+(?:or\s+replace\s+)?(?:function|procedure)\b/i;
+const ROUTINE = /create\s+(?:or\s+replace\s+)?(?:function|procedure)\b/iy;
 
 /**
  * Splits an SQL file at the semicolons that end a statement, but not in strings, quoted names,
@@ -26,10 +26,15 @@ const ROUTINE = /^create\s+(?:or\s+replace\s+)?(?:function|procedure)\b/i;
 export function splitStatements(sql: string): SqlStatement[] {
   const statements: SqlStatement[] = [];
   let start = 0;
+  // Counted on from the last statement: a release has thousands.
+  let counted = { at: 0, line: 1 };
   const add = (end: number) => {
     start = skipBlanks(sql, start);
     const text = sql.slice(start, Math.max(start, end)).trimEnd();
-    if (text !== "") statements.push({ text, line: lineAt(sql, start) });
+    if (text === "") return;
+    const line = counted.line + lineAt(sql.slice(counted.at, start), start - counted.at) - 1;
+    counted = { at: start, line };
+    statements.push({ text, line });
   };
   let parentheses = 0;
   let atomicDepth = 0;
@@ -40,13 +45,18 @@ export function splitStatements(sql: string): SqlStatement[] {
     else if (token === ";" && parentheses === 0 && atomicDepth === 0) {
       add(at);
       start = at + 1;
-    } else if (isAtomicBoundary(token) && ROUTINE.test(sql.slice(skipBlanks(sql, start)))) {
+    } else if (isAtomicBoundary(token) && isRoutine(sql, skipBlanks(sql, start))) {
       atomicDepth = nextAtomicDepth(atomicDepth, token);
     }
     at += token.length;
   }
   add(sql.length);
   return statements;
+}
+
+function isRoutine(sql: string, start: number): boolean {
+  ROUTINE.lastIndex = start;
+  return ROUTINE.test(sql);
 }
 
 /** Returns the line, from 1, of the character at `offset`. */
