@@ -69,10 +69,10 @@ Deno.test("functions open connections in one place", async () => {
   }
 
   assert.deepEqual(openers.sort(), [
+    "shared/engine/worker/task_listener.ts",
     "shared/platform/db/caller_session.ts",
     "shared/platform/db/sql_client.ts",
     "shared/platform/isolate/isolate_pool.ts",
-    "shared/engine/worker/task_listener.ts",
   ]);
 });
 
