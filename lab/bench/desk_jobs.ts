@@ -21,7 +21,7 @@ export const TURNS = CALLS_OF_TURN.length;
 export const STEPS = CALLS_OF_TURN.reduce((sum, calls) => sum + 1 + calls, 0);
 
 /** An HTTP server with a record of 2 KB for each number. */
-export function startDesk() {
+export function startDesk(): AsyncDisposable & { readonly url: string } {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     const order = Number(new URL(request.url).searchParams.get("order"));
     return Response.json({ order, notes: wordsOf(order, RESULT_BYTES - 40) });

@@ -107,7 +107,9 @@ async function applyMigration(sql: Sql, { version, name, path, sql: text }: Migr
     await tx`
       insert into supabase_migrations.schema_migrations (version, name, statements)
       select ${version}, ${name}, array(
-        select value from jsonb_array_elements_text(${tx.json(statements.map((statement) => statement.text))}::jsonb)
+        select value from jsonb_array_elements_text(${
+      tx.json(statements.map((statement) => statement.text))
+    }::jsonb)
       )
     `;
   });

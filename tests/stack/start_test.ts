@@ -122,7 +122,10 @@ Deno.test("a folder or a port in use is reported in one line, and SIGKILL loses 
   assert.match(stopped.stderr, /no stack is running.*deno task start/s);
 
   await using outdated = runStart(["--json", "--port", "0"], kept);
-  assertOneClearLine(await outdated.ended, /_supaswarm_0_1_0\.sql changed after it was applied.*--reset/);
+  assertOneClearLine(
+    await outdated.ended,
+    /_supaswarm_0_1_0\.sql changed after it was applied.*--reset/,
+  );
   await using reset = runStart(["--json", "--port", "0", "--reset"], kept);
   const fresh = await reset.ready;
   assert.deepEqual(await (await agents(fresh.api_url)).json(), []);
