@@ -84,7 +84,10 @@ Deno.test("a job completes however short the lives of its isolates are", async (
 
     const taskId = await start(platform, "victim");
     for (const kill of [1, 2]) {
-      await waitFor(() => asked.length === kill, { what: `model call ${kill}` });
+      await waitFor(() => asked.length === kill, {
+        what: `model call ${kill}`,
+        timeoutMs: LIMIT_MS,
+      });
       await killFunctions();
     }
     const { output } = await untilTask(platform.sql, taskId, "completed", LIMIT_MS);
