@@ -53,7 +53,7 @@ Deno.test("the pages to add, upgrade and remove, followed literally on a project
 
       const expected = [...(await findFunctions(project.root)).keys()].sort();
       assert.deepEqual(api.deployments.map(({ slug }) => slug).sort(), expected);
-      assert.equal(expected.length, 10);
+      assert.equal(expected.length, 11);
       for (const deployment of api.deployments) {
         assert.deepEqual(await missingModules(deployment), [], deployment.slug);
         assert.ok(deployment.bytes < MAX_UPLOAD_BYTES, `${deployment.slug}: ${deployment.bytes}`);
