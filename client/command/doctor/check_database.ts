@@ -77,7 +77,9 @@ async function checkCron(sql: Database, { objects }: Release): Promise<Check[]> 
       problem: age !== null && age <= MAX_TICK_AGE_SECONDS
         ? null
         : `${TICK} ${age === null ? "has never run" : `ran ${Math.round(age)} s ago`}`,
-      remedy: "Look into cron.job_run_details, and restart the project if pg_cron has stopped.",
+      remedy: age === null
+        ? "Its first run comes 15 seconds after the migration: check again then."
+        : "Look into cron.job_run_details, and restart the project if pg_cron has stopped.",
     },
   ];
 }
