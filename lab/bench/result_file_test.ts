@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { judge } from "./bench_result.ts";
+import { join } from "node:path";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { withFigures } from "./result_file.ts";
 
 const MACHINE = { cpu: "cpu", cores: 2, memory_gib: 4, load: 0.1, os: "linux", deno: "2" };
@@ -21,4 +23,10 @@ Deno.test("withFigures() replaces the figures and reports missed targets", () =>
 
 Deno.test("withFigures() refuses a page without its markers", () => {
   assert.throws(() => withFigures("nothing", []), /figures: begin/);
+});
+
+Deno.test("the page of benchmarks has a place for figures", async () => {
+  const page = await Deno.readTextFile(join(PROJECT_ROOT, "docs/benchmarks.md"));
+
+  assert.doesNotThrow(() => withFigures(page, []));
 });

@@ -145,8 +145,10 @@ const OPEN = {
 
 const { create, work } = await OPEN[system]();
 if (enqueueCount > 0) await create(enqueueCount);
+// A full queue is worked on while work() still starts, and its marks come after this line.
+if (marks !== null) report({ ready: true });
 const stop = await work();
-report({ ready: true });
+if (marks === null) report({ ready: true });
 // Each line asks for one more task; the end of them ends the worker.
 process.stdin.on("data", async () => {
   createdAtMs = nowMs();
