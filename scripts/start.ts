@@ -5,11 +5,12 @@ import { endOfRun } from "./cli/end_of_run.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
 import { type LocalPlatform, startPlatform } from "./platform/start_platform.ts";
+import { hasConsole } from "./console/build_console.ts";
 import { consolePort } from "./console/console_port.ts";
 import { serveConsole, type ServedConsole } from "./console/serve_console.ts";
 import { removeConnectionFile, writeConnectionFile } from "./platform/connection_file.ts";
 import { choosePorts } from "./platform/choose_ports.ts";
-import { writeLogLine } from "./platform/log_line.ts";
+import { logWriter } from "./platform/log_line.ts";
 import { resetDataFolder } from "../stack/reset_data_folder.ts";
 import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
 
@@ -31,7 +32,10 @@ await runCommand({
     ephemeral: { type: "boolean", help: "Keep no data after the end." },
     "no-console": { type: "boolean", help: "Do not serve the console." },
     reset: { type: "boolean", help: "First delete the data of earlier starts; keys stay." },
-    json: { type: "boolean", help: "Print one line of JSON when it is ready." },
+    json: {
+      type: "boolean",
+      help: "Print one line of JSON when it is ready, and log lines of JSON.",
+    },
   },
 }, async ({ values }) => {
   const end = endOfRun();
@@ -49,11 +53,12 @@ await runCommand({
     projectRoot: PROJECT_ROOT,
     watch: true,
     env: environment,
-    filesFolder: files,
-    onLog: writeLogLine,
+    ...(files === null ? {} : { filesFolder: files }),
+    onLog: logWriter({ isForProgram: values.json }),
     onFailure: (error) => end.fail(error),
   });
-  const page = values["no-console"] ? null : openConsole(stack, { isForProgram: values.json });
+  const isServed = !values["no-console"] && await hasConsole();
+  const page = isServed ? openConsole(stack, { isForProgram: values.json }) : null;
   try {
     const consoleUrl = page?.url ?? null;
     if (dataDir !== null) await writeConnectionFile(dataDir, stack);
@@ -69,12 +74,23 @@ await runCommand({
   }
 });
 
-/** @throws CommandError when the folder does not exist. */
-async function filesFolder(environment: Environment): Promise<string> {
-  const folder = resolve(environment["SUPASWARM_FILES_DIR"] || join(PROJECT_ROOT, "docs"));
+/**
+ * Returns the folder that agents may read: the one that is set, or the documentation for the demo
+ * agents; null without either.
+ *
+ * @throws CommandError when the folder that is set does not exist.
+ */
+async function filesFolder(environment: Environment): Promise<string | null> {
+  const set = environment["SUPASWARM_FILES_DIR"];
+  if (!set && !await isPresent(join(PROJECT_ROOT, "agents", "reader.md"))) return null;
+  const folder = resolve(set || join(PROJECT_ROOT, "docs"));
   const entry = await Deno.stat(folder).catch(() => null);
   if (entry?.isDirectory) return folder;
   throw new CommandError(`Cannot serve SUPASWARM_FILES_DIR: ${folder} is not a folder`);
+}
+
+async function isPresent(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
 }
 
 /** Serves the console unless its port is in use. The platform does not depend on it. */
@@ -130,7 +146,7 @@ function readyJson(stack: LocalPlatform, consoleUrl: string | null): string {
 
 function readyText(
   stack: LocalPlatform,
-  { files, consoleUrl }: { readonly files: string; readonly consoleUrl: string | null },
+  { files, consoleUrl }: { readonly files: string | null; readonly consoleUrl: string | null },
 ): string {
   const rows = [
     ...(consoleUrl === null ? [] : [["Console", consoleUrl] as const]),
@@ -139,7 +155,7 @@ function readyText(
     ["Publishable key", stack.publishableKey],
     ["Secret key", stack.secretKey],
     ["Functions", stack.functions.join(", ")],
-    ["Files", `${files} (for planner and reader)`],
+    ...(files === null ? [] : [["Files", `${files} (for planner and reader)`] as const]),
     ["Local model", describeLocalModels(stack)],
     ["Limits", describeLimits(stack.functionLimits)],
     ...stack.opened.map(({ url, serves }) => ["Also open", `${url} (${serves})`] as const),

@@ -8,6 +8,7 @@ import type { StackDatabase } from "./database/database_port.ts";
 import { ensureKeys, type StackKeys } from "./keys/keys.ts";
 import { protectProcess } from "./database/protect_process.ts";
 import { applyMigrations } from "./migrations/apply_migrations.ts";
+import { watchMigrations } from "./migrations/watch_migrations.ts";
 import { startCron } from "./scheduler/cron.ts";
 import { startNet } from "./scheduler/net.ts";
 import { assertWritable } from "./assert_writable.ts";
@@ -43,9 +44,9 @@ export interface StackOptions {
   readonly syncsWrites?: boolean;
   /** @default the keys in the folder of the data, or new ones without a folder */
   readonly keys?: StackKeys;
-  /** The folder with `deno.json`, `.env` and `supabase/`. */
+  /** The folder with `.env` and `supabase/`. */
   readonly projectRoot: string;
-  /** Reloads functions when their code changes. */
+  /** Reloads functions when their code changes, and applies migrations that are saved. */
   readonly watch: boolean;
   readonly onLog: StackLog;
   /** Called when the database has ended and cannot be restarted. @default logs the error */
@@ -149,6 +150,9 @@ async function startParts(
     }),
     migrate(database, projectRoot),
   );
+  if (options.watch) {
+    stops.add("migrations", watchMigrations(database, projectRoot, log));
+  }
   const { apiUrl, functions } = endpoints;
   await companion?.prepare({ dbUrl: database.url, apiUrl });
   await inParallel(startSchedulers(database, { log, stops }), endpoints.warm());

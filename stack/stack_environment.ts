@@ -27,14 +27,32 @@ export interface FunctionLimits {
  * counts as unset, because a copy of `.env.example` has empty ones.
  */
 export async function readEnvironment(projectRoot: string): Promise<Environment> {
-  const text = await Deno.readTextFile(join(projectRoot, ".env")).catch((error) => {
+  const fromFile = await readVariables(join(projectRoot, ".env"));
+  return { ...withoutEmpty(fromFile), ...withoutEmpty(Deno.env.toObject()) };
+}
+
+/**
+ * Reads the variables of the project's functions from `supabase/functions/.env`, as the Supabase CLI
+ * does: without names that start with `SUPABASE_`, which belong to the platform.
+ */
+export async function readFunctionVariables(projectRoot: string): Promise<Environment> {
+  const variables = await readVariables(join(projectRoot, "supabase", "functions", ".env"));
+  return Object.fromEntries(
+    Object.entries(variables).filter(([name]) => !name.startsWith("SUPABASE_")),
+  );
+}
+
+/** The variables of a file; none without it. */
+async function readVariables(path: string): Promise<Environment> {
+  const text = await Deno.readTextFile(path).catch((error) => {
     if (error instanceof Deno.errors.NotFound) return "";
     throw error;
   });
-  const fromFile = Object.entries(parseEnv(text)).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]]
+  return Object.fromEntries(
+    Object.entries(parseEnv(text)).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]]
+    ),
   );
-  return { ...withoutEmpty(Object.fromEntries(fromFile)), ...withoutEmpty(Deno.env.toObject()) };
 }
 
 /** Returns the variables that have a value. */

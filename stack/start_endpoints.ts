@@ -8,7 +8,11 @@ import type { StackKeys } from "./keys/keys.ts";
 import { startRealtime } from "./realtime/realtime.ts";
 import type { LocalCallers } from "./local_callers.ts";
 import { functionEnvironment } from "./function_environment.ts";
-import type { Environment, FunctionLimits } from "./stack_environment.ts";
+import {
+  type Environment,
+  type FunctionLimits,
+  readFunctionVariables,
+} from "./stack_environment.ts";
 import { readApiSchemas } from "./read_api_schemas.ts";
 import type { StopSequence } from "./stop_sequence.ts";
 
@@ -63,7 +67,12 @@ export async function startEndpoints(options: EndpointsOptions): Promise<Endpoin
   stops.add("realtime", () => realtimeServer.stop());
   realtime.resolve(realtimeServer);
 
-  const env = functionEnvironment({ apiUrl: gateway.url, dbUrl: database.url, keys, settings });
+  const env = functionEnvironment({
+    apiUrl: gateway.url,
+    dbUrl: database.url,
+    keys,
+    settings: { ...await readFunctionVariables(options.projectRoot), ...settings },
+  });
   const host = await createFunctionHost({
     projectRoot: options.projectRoot,
     env,

@@ -7,6 +7,8 @@ import { readRelease } from "./release/release.ts";
 import { remove } from "./remove.ts";
 import { types } from "./types.ts";
 import { upgrade } from "./upgrade.ts";
+import { PROGRAMS } from "./programs/programs.ts";
+import { runProgram } from "./programs/run_program.ts";
 import { print, styled } from "./terminal.ts";
 
 const HELP = `Usage: supaswarm <command> [options]
@@ -24,6 +26,12 @@ const HELP = `Usage: supaswarm <command> [options]
               --json          prints one line of JSON
   types     Prints the TypeScript types of the project's agents
               --db URL        the database, as role postgres
+
+  dev       Runs the project on this machine, without Docker, and follows its files
+  push      Writes agents/ and external-mcps.yaml into the registry
+  pull      Writes the registry into agents/
+  agents    Shows the revisions of agents, and rolls one back
+              --help after one of these four prints its options; they need Deno, or get it from npm
 
   --dry-run   shows the plan and changes nothing
   --yes       does not ask
@@ -46,6 +54,10 @@ const OPTIONS = {
 } as const;
 
 async function run(args: string[]): Promise<void> {
+  const [program, ...given] = args;
+  if (program !== undefined && Object.hasOwn(PROGRAMS, program)) {
+    return await runProgram(process.cwd(), program, given);
+  }
   const { values, positionals } = parse(args);
   if (values.version) return print((await readRelease()).version);
   const [command, ...rest] = positionals;

@@ -1,9 +1,12 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { CommandError } from "./command_error.ts";
 import { useDatabase } from "./connect.ts";
 import { applyPatch, parsePatch, reversePatch } from "./deps.ts";
 import { withdrawConfig } from "./install/config_edit.ts";
 import { assertCleanTree } from "./project/assert_clean_tree.ts";
 import { installedManifest } from "./project/installed_manifest.ts";
+import { DATA_FOLDER } from "./programs/write_programs.ts";
 import { applyChanges, type FileChange } from "./project/file_changes.ts";
 import { changedFiles, hashOf, type Manifest, MANIFEST_PATH } from "./project/manifest.ts";
 import { CONFIG_PATH, type Project, readProject } from "./project/project.ts";
@@ -42,6 +45,7 @@ export async function remove(
     await useDatabase(db, (connection) => connection.unsafe(sql).simple());
   }
   await applyChanges(root, changes);
+  if (!keepsData) await rm(join(root, DATA_FOLDER), { recursive: true, force: true });
   print(`Removed SupaSwarm from this folder${sql !== null && db !== null ? " and database" : ""}.`);
 }
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { definedOnly } from "../../shared/platform/values/defined_only.ts";
-import { PROJECT_ROOT } from "../project_root.ts";
 
-const CONSOLE_FOLDER = join(PROJECT_ROOT, "console");
+const CONSOLE_FOLDER = fileURLToPath(new URL("../../console", import.meta.url));
 /** Folder of the built files. */
 export const CONSOLE_DIST = join(CONSOLE_FOLDER, "dist");
 
@@ -43,13 +43,23 @@ async function runBuild(signal?: AbortSignal): Promise<void> {
   throw new Error(`Cannot build the console:\n${output.trim()}`);
 }
 
+/** Whether there is a console: its sources, or in a package the built files. */
+export async function hasConsole(): Promise<boolean> {
+  return await hasSources() || await modifiedAt(join(CONSOLE_DIST, "index.html")) !== null;
+}
+
+async function hasSources(): Promise<boolean> {
+  return await modifiedAt(join(CONSOLE_FOLDER, "index.html")) !== null;
+}
+
 /** Whether the console is not built, or a source is newer than the build. */
 export async function isConsoleStale(): Promise<boolean> {
+  if (!await hasSources()) return false;
   const builtAt = await modifiedAt(join(CONSOLE_DIST, "index.html"));
   if (builtAt === null) return true;
   const sources = [
     ...SOURCES.map((path) => join(CONSOLE_FOLDER, path)),
-    ...SHARED_SOURCES.map((path) => join(PROJECT_ROOT, path)),
+    ...SHARED_SOURCES.map((path) => join(CONSOLE_FOLDER, "..", path)),
   ];
   for (const source of sources) {
     if (await newestIn(source) > builtAt) return true;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { parseProjectConfig } from "../../console/src/project/project_config.ts";
+import { copyFolder } from "../files/copy_folder.ts";
 import { CONSOLE_DIST } from "./build_console.ts";
 import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_policy.ts";
 
@@ -55,12 +56,4 @@ function headersFile(apiUrl: string): string {
     "  cache-control: public, max-age=31536000, immutable",
     "",
   ].join("\n");
-}
-
-async function copyFolder(from: string, to: string): Promise<void> {
-  await Deno.mkdir(to, { recursive: true });
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    if (isDirectory) await copyFolder(join(from, name), join(to, name));
-    else await Deno.copyFile(join(from, name), join(to, name));
-  }
 }

@@ -1,6 +1,7 @@
 import { extname, join, normalize } from "node:path";
 import { buildStaleConsole, CONSOLE_DIST, isConsoleStale } from "./build_console.ts";
 import { type LocalCallers, serveLocally } from "../../stack/local_callers.ts";
+import { CHOSEN_NAMES } from "./chosen_names.ts";
 import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_policy.ts";
 
 interface ConsoleOptions {
@@ -50,6 +51,7 @@ export function serveConsole(
   const config = JSON.stringify({
     api_url: options.apiUrl,
     publishable_key: options.publishableKey,
+    ...CHOSEN_NAMES,
   });
   const stopping = new AbortController();
   const build = buildOnce(builder, options.onBuildFailure, stopping.signal);

@@ -90,7 +90,8 @@ function markedSources(names: ReadonlySet<string>): EsbuildPlugin {
   };
 }
 
-function markedFunctionNames(): string {
+/** The module of the functions' names, with markers. */
+export function markedFunctionNames(): string {
   const entries = Object.entries(FUNCTION_NAMES).map(([key, name]) => [key, functionMarker(name)]);
   return `export const FUNCTION_NAMES = ${JSON.stringify(Object.fromEntries(entries))};`;
 }

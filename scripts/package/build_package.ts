@@ -1,9 +1,12 @@
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { loadEsbuild, loadTypescript, SUPABASE_JS_VERSION } from "../deps.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
+import { buildStaleConsole, CONSOLE_DIST } from "../console/build_console.ts";
+import { copyFolder } from "../files/copy_folder.ts";
 import { buildCommand } from "./build_command.ts";
 import { buildFunctions, functionNames } from "./build_functions.ts";
+import { buildPrograms } from "./build_programs.ts";
 import { buildReleaseSql } from "./build_release.ts";
 import { SCHEMA_VERSION } from "../../shared/platform/db/schema_version.ts";
 import { FUNCTION_NAMES } from "../../shared/platform/values/function_names.ts";
@@ -32,14 +35,21 @@ export interface BuiltPackage {
 
 /**
  * Builds the npm package `supaswarm`: the client, ES modules for browsers, Node and Deno, one for the
- * hooks of each framework, and their types; the command; and the release that it installs.
+ * hooks of each framework, and their types; the command; the release that it installs; and the
+ * programs that it runs.
  *
  * @throws Error if the client imports another package or has become too large
  */
-export async function buildPackage(folder: string = PACKAGE_FOLDER): Promise<BuiltPackage> {
+export async function buildPackage(
+  folder: string = PACKAGE_FOLDER,
+  { withConsole = true }: { readonly withConsole?: boolean } = {},
+): Promise<BuiltPackage> {
   const client = await buildClient(folder);
   await Deno.writeTextFile(join(folder, "supaswarm.js"), await buildCommand(), { mode: 0o755 });
-  await writeRelease(join(folder, "release"));
+  const names = await writeRelease(join(folder, "release"));
+  const programs = join(folder, "programs");
+  await writePrograms(programs, names);
+  if (withConsole) await addConsole(join(programs, "console/dist"));
   return client;
 }
 
@@ -77,7 +87,8 @@ export async function buildClient(folder: string): Promise<BuiltPackage> {
   return { folder, compressedBytes };
 }
 
-async function writeRelease(folder: string): Promise<void> {
+/** @returns The names of the platform's objects in `public`. */
+async function writeRelease(folder: string): Promise<ReadonlySet<string>> {
   const { objects, migrations } = await buildReleaseSql();
   const renamable: ReadonlySet<string> = new Set(Object.values(FUNCTION_NAMES));
   const functions = (await functionNames()).map((name) => ({
@@ -94,9 +105,24 @@ async function writeRelease(folder: string): Promise<void> {
     join(folder, "release.json"),
     `${JSON.stringify({ version: SCHEMA_VERSION, objects, functions })}\n`,
   );
-  for (const [name, text] of await buildFunctions(new Set(objects.names))) {
+  const names = new Set(objects.names);
+  for (const [name, text] of await buildFunctions(names)) {
     await Deno.writeTextFile(join(folder, "functions", name), text);
   }
+  return names;
+}
+
+async function writePrograms(folder: string, names: ReadonlySet<string>): Promise<void> {
+  await Deno.remove(folder, { recursive: true }).catch(() => {});
+  for (const [path, text] of await buildPrograms(names)) {
+    await Deno.mkdir(join(folder, dirname(path)), { recursive: true });
+    await Deno.writeTextFile(join(folder, path), text);
+  }
+}
+
+async function addConsole(folder: string): Promise<void> {
+  await buildStaleConsole();
+  await copyFolder(CONSOLE_DIST, folder);
 }
 
 function frameworks(): readonly Framework[] {
@@ -219,7 +245,7 @@ function manifest() {
       ]),
     ),
     bin: { supaswarm: "supaswarm.js" },
-    files: ["*.js", "types", "release"],
+    files: ["*.js", "types", "release", "programs"],
     peerDependencies: { "@supabase/supabase-js": `^${SUPABASE_JS_VERSION}`, ...FRAMEWORKS },
     peerDependenciesMeta: Object.fromEntries(
       ["@supabase/supabase-js", ...frameworks()].map((name) => [name, { optional: true }]),

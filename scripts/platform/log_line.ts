@@ -6,21 +6,16 @@ type LogLine = Readonly<Record<string, JsonValue | undefined>>;
 /** Fields at the start of a line, which are not repeated as `name=value`. */
 const PLACED = new Set(["at", "level", "source", "function", "event"]);
 
-/** Writes a log line to stderr: text on a terminal, one line of JSON in a pipe. */
-export function writeLogLine(line: LogLine): void {
-  writeError(formatLogLine(line, { isTerminal: Deno.stderr.isTerminal() }));
-}
-
-/** Formats a log line: text for a terminal, JSON for a pipe. */
-export function formatLogLine(
-  line: LogLine,
-  { isTerminal }: { readonly isTerminal: boolean },
-): string {
-  return isTerminal ? toText(line) : JSON.stringify(line);
+/** Writes log lines to stderr: as text for people, or as lines of JSON for programs. */
+export function logWriter(
+  { isForProgram }: { readonly isForProgram: boolean },
+): (line: LogLine) => void {
+  const format: (line: LogLine) => string = isForProgram ? JSON.stringify : formatLogLine;
+  return (line) => writeError(format(line));
 }
 
 /** Formats a log line as text: time, level, source, event, then the other fields. */
-function toText(line: LogLine): string {
+export function formatLogLine(line: LogLine): string {
   const { at, level, source, function: name, event } = line;
   const time = typeof at === "string" ? at.slice(11, 23) : "";
   const fields = Object.entries(line)

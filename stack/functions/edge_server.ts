@@ -4,6 +4,13 @@ import type { IsolateActivity } from "./isolate_activity.ts";
 /** How long a loaded function may take to call `Deno.serve`. */
 const SERVE_GRACE_MS = 2_000;
 
+/** Answers when a handler throws. The function's log gets the error with file and line. */
+function reportFailure(error: unknown): Response {
+  // deno-lint-ignore no-console -- the function's console is its log
+  console.error(error);
+  return new Response("Internal Server Error", { status: 500 });
+}
+
 /** Dependencies of {@linkcode EdgeServer}. */
 export interface EdgeServerPorts {
   readonly activity: IsolateActivity;
@@ -36,7 +43,7 @@ export class EdgeServer {
     const { onError, signal } = options;
     return this.#nativeServe({
       // Imports no helper from `shared/`: isolates may read only this folder and their own project.
-      ...(onError === undefined ? {} : { onError }),
+      onError: onError ?? reportFailure,
       ...(signal === undefined ? {} : { signal }),
       hostname: "127.0.0.1",
       port: 0,

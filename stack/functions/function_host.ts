@@ -1,9 +1,9 @@
 import { findFunctions } from "./find_functions.ts";
 import { FunctionFailure } from "./function_failure.ts";
-import type { FunctionLog } from "./function_log.ts";
+import { type FunctionLog, toLogLine } from "./function_log.ts";
 import type { IsolateLimits } from "./isolate.ts";
 import { type FunctionUsage, IsolatePool } from "./isolate_pool.ts";
-import { watchSources } from "./watch_sources.ts";
+import { watchFolders } from "../watch_folders.ts";
 
 /**
  * The hosted platform's limits: 2 s of CPU time with no new requests after 1 s, 400 s of wall clock
@@ -17,9 +17,12 @@ const DEFAULT_LIMITS: IsolateLimits = {
   blockedMs: 10_000,
 };
 
+/** What functions are made of, relative to the project. */
+const SOURCES = ["supabase/functions", "shared", "deno.json"];
+
 /** Options of {@linkcode createFunctionHost}. */
 export interface FunctionHostOptions extends Partial<IsolateLimits> {
-  /** The folder with `deno.json` and `supabase/functions`. */
+  /** The folder with `supabase/`. */
   readonly projectRoot: string;
   /** The complete environment of the functions. */
   readonly env: Readonly<Record<string, string>>;
@@ -53,11 +56,16 @@ export async function createFunctionHost(options: FunctionHostOptions): Promise<
     onLog,
     limits: { ...DEFAULT_LIMITS, ...limits },
   });
+  pool.load(functions.values());
   const reload = async () => {
-    functions = await findFunctions(projectRoot);
-    pool.retireAll();
+    try {
+      functions = await findFunctions(projectRoot);
+      pool.load(functions.values());
+    } catch (error) {
+      onLog(toLogLine("edge-runtime", "error", String(error)));
+    }
   };
-  const stopWatching = watch ? watchSources(projectRoot, () => void reload()) : () => {};
+  const stopWatching = watch ? watchFolders(projectRoot, SOURCES, reload) : async () => {};
   let stopped: Promise<void> | null = null;
 
   return {
@@ -66,19 +74,18 @@ export async function createFunctionHost(options: FunctionHostOptions): Promise<
     },
     async fetch(name, request) {
       try {
-        const entry = functions.get(name);
-        if (entry === undefined) {
+        const found = functions.get(name);
+        if (found === undefined) {
           throw new FunctionFailure("FUNCTION_NOT_FOUND", `Edge function '${name}' not found`);
         }
-        return await pool.acquire(name, entry).fetch(request, functionPath(request));
+        return await pool.acquire(name, found).fetch(request, functionPath(request));
       } catch (error) {
         return toResponse(error, request);
       }
     },
     usageOf: (name) => pool.usageOf(name),
     stop() {
-      stopWatching();
-      return stopped ??= pool.stop();
+      return stopped ??= stopWatching().then(() => pool.stop());
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { FunctionConfig } from "./function_config.ts";
 import { FunctionFailure } from "./function_failure.ts";
 import { type FunctionLog, toLogLine } from "./function_log.ts";
 import { Isolate, type IsolateEnd, type IsolateLimits } from "./isolate.ts";
@@ -20,6 +21,7 @@ const RUNTIME_LOG_NAME = "edge-runtime";
 /** Options that all isolates of a generation share. */
 export interface IsolateGenerationOptions {
   readonly projectRoot: string;
+  readonly config: FunctionConfig | null;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: IsolateLimits;
   readonly onLog: FunctionLog;
@@ -50,6 +52,7 @@ export class IsolateGeneration {
     this.#options = options;
     this.#process = spawnIsolateProcess({
       projectRoot: options.projectRoot,
+      config: options.config,
       env: options.env,
       onEvent: (event) => this.#handle(event),
       onOutput: (line) => options.onLog(toLogLine(RUNTIME_LOG_NAME, "warn", line)),
@@ -98,6 +101,13 @@ export class IsolateGeneration {
   /** Stops sending new requests to its isolates. */
   retire(): void {
     for (const { isolate } of this.#isolates.values()) isolate.retire();
+  }
+
+  /** Starts no more isolates, and ends the process when the running ones have finished. */
+  close(): void {
+    this.#isUsable = false;
+    this.retire();
+    if (this.#isolates.size === 0) void this.#endProcess();
   }
 
   /** Stops all isolates and the process. */

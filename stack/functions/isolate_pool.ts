@@ -1,3 +1,5 @@
+import type { EdgeFunction } from "./find_functions.ts";
+import type { FunctionConfig } from "./function_config.ts";
 import { FunctionFailure } from "./function_failure.ts";
 import type { Isolate } from "./isolate.ts";
 import { IsolateGeneration, type IsolateGenerationOptions } from "./isolate_generation.ts";
@@ -16,23 +18,44 @@ interface IsolateRecord {
   endedCpuMs: number;
 }
 
-/** The isolates that serve the functions' requests. Each function has one current isolate. */
+/** Options of {@linkcode IsolatePool}. */
+export type IsolatePoolOptions = Omit<IsolateGenerationOptions, "config">;
+
+/**
+ * The isolates that serve the functions' requests. Each function has one current isolate; functions
+ * whose imports are resolved alike share a process.
+ */
 export class IsolatePool {
-  readonly #options: IsolateGenerationOptions;
+  readonly #options: IsolatePoolOptions;
   readonly #current = new Map<string, Isolate>();
-  #generation: IsolateGeneration;
+  /** By the key of their configuration. */
+  readonly #generations = new Map<string, IsolateGeneration>();
   /** Generations that get no new isolates but may still be running some. */
   readonly #oldGenerations: IsolateGeneration[] = [];
   readonly #records = new Map<string, IsolateRecord>();
   #isStopped = false;
 
-  constructor(options: IsolateGenerationOptions) {
+  constructor(options: IsolatePoolOptions) {
     this.#options = options;
-    this.#generation = new IsolateGeneration(options);
+  }
+
+  /**
+   * Starts the processes of these functions, and retires all isolates, so that the next requests run
+   * the current code.
+   */
+  load(functions: Iterable<EdgeFunction>): void {
+    if (this.#isStopped) return;
+    const configs = new Map([...functions].map(({ config }) => [keyOf(config), config]));
+    this.#current.clear();
+    for (const [key, generation] of this.#generations) {
+      if (configs.has(key)) generation.retire();
+      else this.#close(key, generation);
+    }
+    for (const config of configs.values()) this.#usableGeneration(config);
   }
 
   /** Returns the isolate for the function's next request, and starts one if needed. */
-  acquire(name: string, entry: string): Isolate {
+  acquire(name: string, { entry, config }: EdgeFunction): Isolate {
     if (this.#isStopped) {
       throw new FunctionFailure(
         "FUNCTION_HOST_STOPPED",
@@ -42,7 +65,7 @@ export class IsolatePool {
     const current = this.#current.get(name);
     if (current?.isAccepting) return current;
     const record = this.#recordOf(name);
-    const isolate = this.#usableGeneration().start({
+    const isolate = this.#usableGeneration(config).start({
       name,
       entry,
       onEnd: (ended) => {
@@ -70,25 +93,31 @@ export class IsolatePool {
     return record;
   }
 
-  /** Retires all isolates, so that the next requests run the current code. */
-  retireAll(): void {
-    this.#current.clear();
-    this.#generation.retire();
-  }
-
   /** Stops all isolates and their processes. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#current.clear();
-    const generations = [this.#generation, ...this.#oldGenerations];
+    const generations = [...this.#generations.values(), ...this.#oldGenerations];
     await Promise.all(generations.map((generation) => generation.stop()));
   }
 
-  #usableGeneration(): IsolateGeneration {
-    if (!this.#generation.isUsable) {
-      this.#oldGenerations.push(this.#generation);
-      this.#generation = new IsolateGeneration(this.#options);
-    }
-    return this.#generation;
+  #usableGeneration(config: FunctionConfig | null): IsolateGeneration {
+    const key = keyOf(config);
+    const found = this.#generations.get(key);
+    if (found?.isUsable) return found;
+    if (found !== undefined) this.#oldGenerations.push(found);
+    const generation = new IsolateGeneration({ ...this.#options, config });
+    this.#generations.set(key, generation);
+    return generation;
   }
+
+  #close(key: string, generation: IsolateGeneration): void {
+    generation.close();
+    this.#generations.delete(key);
+    this.#oldGenerations.push(generation);
+  }
+}
+
+function keyOf(config: FunctionConfig | null): string {
+  return config?.key ?? "";
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { FunctionConfig } from "./function_config.ts";
 import {
   decodeMessage,
   encodeMessage,
@@ -36,6 +37,8 @@ const EXIT_GRACE_MS = 2_000;
 
 interface IsolateProcessOptions {
   readonly projectRoot: string;
+  /** How the imports of all its functions are resolved. */
+  readonly config: FunctionConfig | null;
   /** The functions' environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly onEvent: (event: IsolateEvent) => void;
@@ -64,10 +67,17 @@ export async function spawnIsolateProcess(options: IsolateProcessOptions): Promi
   const temporaryFolder = await Deno.makeTempDir({ prefix: "supaswarm-functions-" });
   const readable = await readableFolders(options.projectRoot);
   const child = new Deno.Command(Deno.execPath(), {
-    args: await denoArguments(options.projectRoot, readable, temporaryFolder),
+    args: denoArguments(options.config, readable, temporaryFolder),
     cwd: options.projectRoot,
     clearEnv: true,
-    env: { ...runtimeEnvironment(), ...options.env, TMPDIR: temporaryFolder, NO_COLOR: "1" },
+    env: {
+      ...runtimeEnvironment(),
+      ...options.env,
+      TMPDIR: temporaryFolder,
+      NO_COLOR: "1",
+      // As on the hosted platform, which does not read it.
+      DENO_NO_PACKAGE_JSON: "1",
+    },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
@@ -87,12 +97,11 @@ export async function spawnIsolateProcess(options: IsolateProcessOptions): Promi
   };
 }
 
-async function denoArguments(
-  projectRoot: string,
+function denoArguments(
+  config: FunctionConfig | null,
   readable: readonly string[],
   temporaryFolder: string,
-): Promise<string[]> {
-  const config = join(projectRoot, "deno.json");
+): string[] {
   const here = fileURLToPath(new URL(".", import.meta.url));
   return [
     "run",
@@ -102,7 +111,8 @@ async function denoArguments(
     // A request's signal aborts when its client disconnects, not after every response.
     "--unstable-no-legacy-abort",
     `--v8-flags=--max-old-space-size=${MAX_HEAP_MEGABYTES}`,
-    ...(await exists(config) ? ["--config", config] : ["--no-config"]),
+    "--no-lock",
+    ...configArguments(config),
     "--allow-net",
     "--allow-env",
     "--allow-sys",
@@ -112,6 +122,12 @@ async function denoArguments(
     JSON.stringify(readable),
     temporaryFolder,
   ];
+}
+
+function configArguments(config: FunctionConfig | null): string[] {
+  if (config === null) return ["--no-config"];
+  if (config.isImportMap) return ["--no-config", `--import-map=${config.path}`];
+  return ["--config", config.path];
 }
 
 /**
@@ -184,8 +200,4 @@ function kill(child: Deno.ChildProcess): void {
   } catch {
     // The process has already ended.
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
 }

@@ -5,10 +5,10 @@ import { sha256Hex } from "../../shared/platform/values/sha256_hex.ts";
 import type { StackDatabase } from "../database/database_port.ts";
 import { type Migration, readMigrations } from "./read_migrations.ts";
 import { runFile } from "./run_file.ts";
+import { findSeedFiles } from "./seed_files.ts";
 import { splitStatements } from "./split_statements.ts";
 
 const BETWEEN_STATEMENTS = /^(?:\s|;|--[^\n]*\n)*$/;
-const SEED_PATH = join("supabase", "seed.sql");
 
 /** The result of {@linkcode applyMigrations}. */
 export interface MigrationReport {
@@ -18,13 +18,13 @@ export interface MigrationReport {
    * Paths of files that were edited after they were applied. If there are any, nothing is applied.
    */
   readonly edited: readonly string[];
-  /** Whether this call applied the seed file. */
-  readonly isSeeded: boolean;
+  /** Paths of the seed files that this call applied. */
+  readonly seeded: readonly string[];
 }
 
 /**
  * Applies the project's pending migrations, each file in one transaction, and records them like the
- * Supabase CLI. Then applies `supabase/seed.sql` unless it was applied before. Runs as role
+ * Supabase CLI. Then applies the seed files that were not applied before. Runs as role
  * `postgres`, as on a hosted project.
  *
  * @throws SwarmError `CONFIG_INVALID` with file and line when a statement fails, or when the
@@ -42,15 +42,15 @@ export async function applyMigrations(
     refuseUnknownVersions(migrations, recorded);
     const edited = migrations.filter((migration) => isEdited(migration, recorded));
     if (edited.length > 0) {
-      return { applied: [], edited: edited.map(({ path }) => path), isSeeded: false };
+      return { applied: [], edited: edited.map(({ path }) => path), seeded: [] };
     }
     const pending = migrations.filter(({ version }) => !recorded.has(version));
     for (const migration of pending) await applyMigration(sql, migration);
-    return {
-      applied: pending.map(({ version }) => version),
-      edited: [],
-      isSeeded: await applySeed(sql, projectRoot),
-    };
+    const seeded: string[] = [];
+    for (const path of await findSeedFiles(projectRoot)) {
+      if (await applySeed(sql, projectRoot, path)) seeded.push(path);
+    }
+    return { applied: pending.map(({ version }) => version), edited: [], seeded };
   } finally {
     await sql.end();
   }
@@ -145,22 +145,19 @@ function statementTexts(text: string): string[] {
   return splitStatements(text).map((statement) => statement.text);
 }
 
-/**
- * Applies the seed file. Returns false when there is none or any version of it was applied before.
- */
-async function applySeed(sql: Sql, projectRoot: string): Promise<boolean> {
-  const text = await Deno.readTextFile(join(projectRoot, SEED_PATH)).catch(() => null);
-  if (text === null) return false;
+/** Applies a seed file. Returns false when any version of it was applied before. */
+async function applySeed(sql: Sql, projectRoot: string, path: string): Promise<boolean> {
+  const text = await Deno.readTextFile(join(projectRoot, path));
   const hash = sha256Hex(text);
   return await sql.begin(async (tx) => {
     const inserted = await tx`
       insert into supabase_migrations.seed_files (path, hash)
-      values (${SEED_PATH}, ${hash})
+      values (${path}, ${hash})
       on conflict (path) do nothing
       returning path
     `;
     if (inserted.length === 0) return false;
-    await runFile(tx, SEED_PATH, splitStatements(text));
+    await runFile(tx, path, splitStatements(text));
     return true;
   });
 }

@@ -11,7 +11,7 @@ export interface PackedCommand extends AsyncDisposable {
 /** Builds and packs the package. */
 export async function packCommand(): Promise<PackedCommand> {
   const folder = await Deno.makeTempDir({ prefix: "supaswarm-packed-" });
-  await buildPackage(join(folder, "package"));
+  await buildPackage(join(folder, "package"), { withConsole: false });
   const { success, stdout } = await new Deno.Command("npm", {
     args: ["pack", "./package", "--json", "--silent"],
     cwd: folder,

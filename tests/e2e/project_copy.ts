@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { copyFolder } from "../../scripts/files/copy_folder.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 
 /** A project folder that is deleted after its test. */
@@ -25,12 +26,4 @@ export async function copyProject(
     await Deno.writeTextFile(join(folder, "index.ts"), code);
   }
   return { root, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
-}
-
-async function copyFolder(from: string, to: string): Promise<void> {
-  await Deno.mkdir(to);
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    const copy = isDirectory ? copyFolder : Deno.copyFile;
-    await copy(join(from, name), join(to, name));
-  }
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { buildPackage, type BuiltPackage } from "../../scripts/package/build_package.ts";
+import { copyFolder } from "../../scripts/files/copy_folder.ts";
+import { buildClient, type BuiltPackage } from "../../scripts/package/build_package.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 
 /** A copy of an example with its packages installed. */
@@ -18,14 +19,14 @@ Deno.test.afterAll(async () => {
   if (built !== undefined) await Deno.remove((await built).folder, { recursive: true });
 });
 
-async function buildClient(): Promise<BuiltPackage> {
-  return await buildPackage(await Deno.makeTempDir({ prefix: "supaswarm-client-" }));
+async function packageOfClient(): Promise<BuiltPackage> {
+  return await buildClient(await Deno.makeTempDir({ prefix: "supaswarm-client-" }));
 }
 
 /** Copies an example, and installs its packages and the client as its README says. */
 export async function copyExample(name: string): Promise<ExampleProject> {
   const folder = await Deno.makeTempDir({ prefix: `supaswarm-${name}-` });
-  await copyFolder(join(PROJECT_ROOT, "examples", name), folder);
+  await copyFolder(join(PROJECT_ROOT, "examples", name), folder, { except: ["node_modules"] });
   const path = join(folder, "package.json");
   const manifest = JSON.parse(await Deno.readTextFile(path)) as Manifest;
   // Built in its place, because Deno installs no package from a folder.
@@ -33,19 +34,10 @@ export async function copyExample(name: string): Promise<ExampleProject> {
   await Deno.writeTextFile(path, JSON.stringify({ ...manifest, dependencies }));
   await runProgram(Deno.execPath(), ["install", "--no-lock"], { cwd: folder });
   await copyFolder(
-    (await (built ??= buildClient())).folder,
+    (await (built ??= packageOfClient())).folder,
     join(folder, "node_modules/supaswarm"),
   );
   return { folder, [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }) };
-}
-
-async function copyFolder(from: string, to: string): Promise<void> {
-  await Deno.mkdir(to, { recursive: true });
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    if (name === "node_modules") continue;
-    if (isDirectory) await copyFolder(join(from, name), join(to, name));
-    else await Deno.copyFile(join(from, name), join(to, name));
-  }
 }
 
 /** How a program runs. */

@@ -5,7 +5,8 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { findFunctions } from "../../stack/functions/find_functions.ts";
 import { readContents } from "../command/read_contents.ts";
 import { installPacked, packCommand } from "../command/packed_command.ts";
-import { createUserProject } from "../command/user_project.ts";
+import { createUserProject, type UserProject } from "../command/user_project.ts";
+import { codeBlocks } from "../docs/code_blocks.ts";
 import { documentedShell, shellBlocks, withoutTls } from "../docs/documented_shell.ts";
 import { startNativeServer } from "./native_server.ts";
 
@@ -60,7 +61,11 @@ Deno.test("the pages to add, upgrade and remove, followed literally on a project
       }
     });
     await t.step("the agent exists", async () => {
-      await run(agent);
+      await savePageFiles(project, "add-to-a-project.md");
+
+      assert.match(await run(agent), /created +agent greeter/);
+      // It belongs to the project, and would stay after the removal.
+      await Deno.remove(join(project.root, "agents"), { recursive: true });
 
       const [row] = await sql`
         select count(*)::int as agents from supaswarm.agents join supaswarm.llm_providers as provider
@@ -95,6 +100,15 @@ Deno.test("the pages to add, upgrade and remove, followed literally on a project
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** Writes the files that a page tells its reader to save. */
+async function savePageFiles(project: UserProject, page: string): Promise<void> {
+  const text = await Deno.readTextFile(join(PROJECT_ROOT, "docs/how-to", page));
+  const blocks = codeBlocks(page, text.replace(/^<!-- blocks not run: .+ -->$/m, ""));
+  for (const { directive, text } of blocks) {
+    if (directive.kind === "save") await project.write(directive.path, text);
+  }
+}
 
 /** Modules that an upload imports, also when they are needed first, and does not contain. */
 async function missingModules({ contents }: Deployment): Promise<string[]> {

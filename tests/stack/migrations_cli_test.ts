@@ -28,7 +28,7 @@ Deno.test("the Supabase CLI finds nothing pending after applyMigrations(), and c
   for (const version of ["20260101000000", "20260102000000"]) {
     assert.match(list, new RegExp(`${version}\\W+${version}`));
   }
-  assert.deepEqual(report, { applied: [], edited: [], isSeeded: false });
+  assert.deepEqual(report, { applied: [], edited: [], seeded: [] });
 });
 
 /** Runs the real CLI and returns its output. */

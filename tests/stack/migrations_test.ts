@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { testsSharing } from "../shared_fixture.ts";
@@ -17,7 +17,9 @@ function projectTest(
     const root = await Deno.makeTempDir();
     await Deno.mkdir(join(root, "supabase", "migrations"), { recursive: true });
     for (const [path, text] of Object.entries(files)) {
-      await Deno.writeTextFile(join(root, "supabase", path), text);
+      const file = join(root, "supabase", path);
+      await Deno.mkdir(dirname(file), { recursive: true });
+      await Deno.writeTextFile(file, text);
     }
     try {
       await test({ root, fixture });
@@ -44,7 +46,11 @@ projectTest(
   async ({ root, fixture }) => {
     const report = await applyMigrations(fixture.database, root);
 
-    assert.deepEqual(report, { applied: ["20260101", "20260102"], edited: [], isSeeded: true });
+    assert.deepEqual(report, {
+      applied: ["20260101", "20260102"],
+      edited: [],
+      seeded: [join("supabase", "seed.sql")],
+    });
     assert.deepEqual([...await fixture.sql`select i from public.first`], [
       { i: 1 },
       { i: 2 },
@@ -76,11 +82,30 @@ projectTest(
 
     const report = await applyMigrations(fixture.database, root);
 
-    assert.deepEqual(report, { applied: [], edited: [second], isSeeded: false });
+    assert.deepEqual(report, { applied: [], edited: [second], seeded: [] });
     const [row] = await fixture.sql`select count(*)::int as count from public.first`;
     assert.deepEqual(row, { count: 3 });
   },
 );
+
+projectTest("applyMigrations() applies the seed files that config.toml names, in their order", {
+  "migrations/1_first.sql": "create table first (i int);",
+  "config.toml": '[db.seed]\nsql_paths = ["./last.sql", "./seeds/*.sql", "./missing.sql"]\n',
+  "last.sql": "insert into first values (1);",
+  "seeds/b.sql": "insert into first select max(i) * 3 from first;",
+  "seeds/a.sql": "insert into first select max(i) + 4 from first;",
+  "seed.sql": "insert into first values (100);",
+}, async ({ root, fixture }) => {
+  const { seeded } = await applyMigrations(fixture.database, root);
+
+  assert.deepEqual(
+    seeded,
+    ["last.sql", "seeds/a.sql", "seeds/b.sql"].map((path) => join("supabase", path)),
+  );
+  const [row] = await fixture
+    .sql`select to_jsonb(array_agg(i order by i)) as all from public.first`;
+  assert.deepEqual(row, { all: [1, 5, 15] });
+});
 
 projectTest("applyMigrations() rolls back a failing file completely and names its line", {
   "migrations/1_good.sql": "create table good (i int);",

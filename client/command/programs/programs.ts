@@ -1,0 +1,15 @@
+/** A program of the package that runs with Deno in a project that has the platform. */
+interface Program {
+  /** Its module in the package's folder of programs. */
+  readonly entry: string;
+  /** The task that runs it in the platform's own repository. */
+  readonly task: string;
+}
+
+/** The programs by the name of their command. */
+export const PROGRAMS: Readonly<Record<string, Program>> = {
+  dev: { entry: "scripts/start.ts", task: "start" },
+  push: { entry: "scripts/push.ts", task: "push" },
+  pull: { entry: "scripts/pull.ts", task: "pull" },
+  agents: { entry: "scripts/agents.ts", task: "agents" },
+};

@@ -1,0 +1,83 @@
+import { execFile, spawn } from "node:child_process";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { CommandError } from "../command_error.ts";
+import { installedManifest } from "../project/installed_manifest.ts";
+import { compareVersions } from "../release/compare_versions.ts";
+import { PROGRAMS } from "./programs.ts";
+import { writePrograms } from "./write_programs.ts";
+
+/** The oldest Deno that runs the programs, and the one that npm gets where there is none. */
+const DENO_VERSION = "2.9.6";
+const SOURCE = fileURLToPath(new URL("./programs", import.meta.url));
+
+/**
+ * Runs a program of the package in a project, with this process's terminal, and ends with its exit
+ * code.
+ *
+ * @throws CommandError `NOT_INSTALLED`, `DENO_MISSING`
+ */
+export async function runProgram(
+  root: string,
+  name: keyof typeof PROGRAMS,
+  args: readonly string[],
+): Promise<void> {
+  const manifest = await installedManifest(root, `run supaswarm ${name}`);
+  const folder = await writePrograms(root, SOURCE, manifest);
+  const [deno, ...before] = await findDeno();
+  const entry = join(folder, PROGRAMS[name]?.entry ?? "");
+  const child = spawn(
+    deno,
+    [
+      ...before,
+      "run",
+      "--allow-all",
+      "--quiet",
+      "--config",
+      join(folder, "deno.json"),
+      entry,
+      ...args,
+    ],
+    { cwd: root, stdio: "inherit", env: { ...process.env, DENO_NO_PACKAGE_JSON: "1" } },
+  );
+  // The terminal sends Ctrl-C to both; the program decides when it ends.
+  process.on("SIGINT", () => {});
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => child.kill(signal));
+  }
+  await new Promise<void>((resolve, reject) => {
+    child.on("error", (cause) => reject(denoMissing(cause)));
+    child.on("exit", (code) => {
+      process.exitCode = code ?? 1;
+      resolve();
+    });
+  });
+}
+
+/** How to start Deno: this process's own, an installed one that is new enough, or npm's. */
+async function findDeno(): Promise<[string, ...string[]]> {
+  if ("Deno" in globalThis) return [process.execPath];
+  const installed = await versionOf("deno");
+  if (installed !== null && compareVersions(installed, DENO_VERSION) >= 0) return ["deno"];
+  return [process.platform === "win32" ? "npx.cmd" : "npx", "--yes", `deno@${DENO_VERSION}`];
+}
+
+async function versionOf(deno: string): Promise<string | null> {
+  try {
+    const { stdout } = await promisify(execFile)(deno, ["--version"]);
+    return /^deno (\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function denoMissing(cause: unknown): CommandError {
+  return new CommandError(
+    "DENO_MISSING",
+    "Cannot start Deno, which runs this command",
+    `Install Deno ${DENO_VERSION} or newer, or npm, which can get it.`,
+    { cause },
+  );
+}

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { createSwarm } from "../../client/mod.ts";
+import { signUp } from "../../scripts/demo/user_client.ts";
+import { startModelServer } from "../../scripts/models/model_server.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { call, complete, scriptTurns } from "../e2e/script.ts";
+import { installPacked, packCommand } from "./packed_command.ts";
+import { startDev } from "./dev_process.ts";
+import { createUserProject } from "./user_project.ts";
+
+const AGENT = scriptTurns(
+  "greeter",
+  call("save_intermediate_data", { key: "note", value: "kept" }),
+  complete({ greeting: "Hello, Ada" }),
+);
+
+const AGENT_FILE = `---
+name: greeter
+provider: local-model
+model: greeter
+handoffs: none
+---
+
+Greet whom the input names.
+`;
+
+const PLANTS = `create table public.plants (name text primary key);
+alter table public.plants enable row level security;
+create policy readable on public.plants for select to anon using (true);
+grant select on public.plants to anon;
+insert into public.plants values ('fern');
+`;
+
+Deno.test("supaswarm dev runs a user's project and follows its files", async (t) => {
+  await using packed = await packCommand();
+  await using project = await createUserProject();
+  await installPacked(project, packed);
+  const supaswarm = (...args: string[]) => project.run("npx", "--no-install", "supaswarm", ...args);
+
+  await t.step("without the platform it says what to do first", async () => {
+    const { code, stderr } = await supaswarm("dev");
+
+    assert.equal(code, 1);
+    assert.match(stderr, /Cannot run supaswarm dev: this folder has no .*\n.*supaswarm init/);
+  });
+
+  const added = await supaswarm("init", "--yes");
+  assert.equal(added.code, 0, added.stderr);
+  await project.write(
+    "supabase/functions/hello/deno.json",
+    '{ "imports": { "#words": "./words.ts" } }',
+  );
+  await project.write("supabase/functions/hello/words.ts", 'export const word = "Hello";\n');
+  await project.write(
+    "supabase/functions/hello/index.ts",
+    `import { word } from "#words";
+
+Deno.serve((request) => {
+  if (new URL(request.url).searchParams.has("fail")) throw new Error("no greeting");
+  return new Response(word + " " + Deno.env.get("NAME"));
+});
+`,
+  );
+  await project.write("supabase/functions/.env", "NAME=Grace\n");
+  await project.commit();
+  const models = await startModelServer({ agents: [AGENT] });
+  try {
+    await using dev = startDev(project.root, { OPENAI_BASE_URL: `${models.url}/v1` });
+    const ready = await dev.ready;
+    const get = (path: string) =>
+      fetch(`${ready.api_url}${path}`, { headers: { apikey: ready.publishable_key } });
+
+    await t.step(
+      "its migrations, seed and functions are served, with their own imports",
+      async () => {
+        const tasks = await get("/rest/v1/tasks?select=title");
+        const hello = await get("/functions/v1/hello");
+
+        assert.deepEqual(await tasks.json(), [{ title: "Water the plants" }]);
+        assert.equal(await hello.text(), "Hello Grace");
+      },
+    );
+    await t.step("an error in a function is shown with file and line", async () => {
+      const answer = await get("/functions/v1/hello?fail");
+
+      assert.equal(answer.status, 500);
+      await answer.body?.cancel();
+      await dev.printed(
+        /"error","function":"hello","message":"Error: no greeting[^"]*index\.ts:4:/,
+      );
+    });
+    await t.step("a saved function is served", async () => {
+      await project.write("supabase/functions/hello/words.ts", 'export const word = "Hi";\n');
+
+      await waitFor(async () => (await (await get("/functions/v1/hello")).text()) === "Hi Grace", {
+        what: "the saved function",
+      });
+    });
+    await t.step("a saved migration is applied", async () => {
+      await project.write("supabase/migrations/20261116000000_plants.sql", PLANTS);
+
+      const rows = await waitFor(async () => {
+        const answer = await get("/rest/v1/plants?select=name");
+        const rows = await answer.json();
+
+        return answer.ok && rows;
+      }, { what: "the new table" });
+      assert.deepEqual(rows, [{ name: "fern" }]);
+    });
+    await t.step(
+      "a migration that fails is shown with file and line, and changes nothing",
+      async () => {
+        const path = "supabase/migrations/20261117000000_pots.sql";
+        await project.write(
+          path,
+          "create table public.pots (id int);\nselect wrong from public.pots;\n",
+        );
+
+        await dev.printed(/20261117000000_pots\.sql, line 2: column \\"wrong\\" does not exist/);
+
+        await project.write(path, "create table public.pots (id int);\n");
+        await dev.printed(/"migration\.applied","version":"20261117000000"/);
+      },
+    );
+    await t.step("push writes the files of agents, and a job runs", async () => {
+      await project.write("agents/greeter.md", AGENT_FILE);
+
+      const pushed = await supaswarm("push");
+
+      assert.equal(pushed.code, 0, pushed.stderr);
+      assert.match(pushed.stdout, /created +agent greeter/);
+      const { client } = await signUp(
+        { apiUrl: ready.api_url, publishableKey: ready.publishable_key },
+        "reader",
+      );
+      const swarm = createSwarm(client, { schema: "supaswarm" });
+      assert.deepEqual(await (await swarm.run("greeter", "Ada")).result(), {
+        greeting: "Hello, Ada",
+      });
+    });
+    await t.step("pull writes what push reads, and agents lists the revision", async () => {
+      await supaswarm("pull", "greeter");
+      const pushed = await supaswarm("push");
+      const agents = await supaswarm("agents", "list");
+
+      assert.match(pushed.stdout, /unchanged +agent greeter\nThe registry matches the files/);
+      assert.match(agents.stdout, /greeter \| 1 /);
+    });
+    await t.step("a mistake in a file is named with what to do", async () => {
+      await project.write("agents/greeter.md", AGENT_FILE.replace("provider:", "providr:"));
+
+      const { code, stderr } = await supaswarm("push");
+
+      assert.equal(code, 1);
+      assert.match(stderr, /agents\/greeter\.md: .*provider/);
+    });
+    await t.step("what it keeps is not for git", async () => {
+      const { stdout } = await project.run("git", "status", "--porcelain");
+
+      assert.doesNotMatch(stdout, /\.supaswarm|deno\.lock/);
+    });
+    dev.stop();
+    assert.equal((await dev.ended).code, 0);
+    await assert.rejects(Deno.stat(join(project.root, "deno.lock")));
+  } finally {
+    await models.stop();
+  }
+});
