@@ -166,8 +166,10 @@ const AT_THE_END: Checks = {
        select count(*) from public.usage_events as used
        where used.task_id = step.task_id and used.step_seq = step.seq and not used.is_estimate
      ) <> 1`,
+    // A deleted account takes its tasks along, but not the calls.
     `select used.task_id || ' ' || used.step_seq from public.usage_events as used
-     where used.task_id is not null and not used.is_estimate and not exists (
+     join public.tasks as task on task.id = used.task_id
+     where not used.is_estimate and not exists (
        select from public.task_steps as step
        where step.task_id = used.task_id and step.seq = used.step_seq and step.state = 'done'
      )`,

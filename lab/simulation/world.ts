@@ -25,8 +25,8 @@ const DAY_MS = 86_400_000;
 /** Without faults everything ends within this time. */
 const DRAIN_MS = 3_600_000;
 const DRAIN_CHECK_MS = 2_000;
-/** Ticks after the end, and the last statements of processes that gave up. */
-const AFTERMATH_MS = 45_000;
+/** A tick after the end, however late, and the last statements of processes that gave up. */
+const AFTERMATH_MS = 95_000;
 /** Commits between two checks; all worlds check at their end. */
 const CHECK_EVERY = [1, 32, 32, 32, 32, 32];
 /** What they do makes no task claimable before it was. */
