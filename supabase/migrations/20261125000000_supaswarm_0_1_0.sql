@@ -42,17 +42,17 @@ begin
         'public.mcp_tool_models', 'public.mcp_tools_cache', 'public.messages', 'public.model_policies',
         'public.model_prices', 'public.model_windows', 'public.oldest_snapshots', 'public.operator_acts',
         'public.operator_agent_revisions', 'public.operator_configuration_problems',
-        'public.operator_dead_letters', 'public.operator_maintenance_failures',
-        'public.operator_queue_health', 'public.operator_releases', 'public.operator_retiring_models',
-        'public.operator_servers', 'public.operator_stuck_tasks', 'public.operator_tool_definitions',
-        'public.operator_workers', 'public.project_members', 'public.projects', 'public.queue_health',
-        'public.quoth_file_errors', 'public.quoth_syncs', 'public.ruleset_versions', 'public.rulesets',
-        'public.schedules', 'public.sessions', 'public.skills', 'public.sql_confirmations',
-        'public.stuck_tasks', 'public.task_events', 'public.task_steps', 'public.tasks',
-        'public.tool_call_costs', 'public.tool_credential_audience', 'public.tool_usage', 'public.tools',
-        'public.trace_step', 'public.usage_days', 'public.usage_events', 'public.usage_line',
-        'public.user_provider_keys', 'public.user_tool_credentials', 'public.webhook_messages',
-        'public.webhooks'
+        'public.operator_dead_letters', 'public.operator_definitions',
+        'public.operator_maintenance_failures', 'public.operator_queue_health', 'public.operator_releases',
+        'public.operator_retiring_models', 'public.operator_servers', 'public.operator_stuck_tasks',
+        'public.operator_tool_definitions', 'public.operator_workers', 'public.project_members',
+        'public.projects', 'public.queue_health', 'public.quoth_file_errors', 'public.quoth_syncs',
+        'public.ruleset_versions', 'public.rulesets', 'public.schedules', 'public.sessions',
+        'public.skills', 'public.sql_confirmations', 'public.stuck_tasks', 'public.task_events',
+        'public.task_steps', 'public.tasks', 'public.tool_call_costs', 'public.tool_credential_audience',
+        'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
+        'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
+        'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
       ]) as wanted (name)
       where to_regclass(wanted.name) is not null or to_regtype(wanted.name) is not null
     )
@@ -65,9 +65,10 @@ begin
         'public.list_jobs', 'public.match_documents', 'public.next_schedule_times',
         'public.operator_cancel_job', 'public.operator_job_counts', 'public.operator_list_jobs',
         'public.operator_read_trace', 'public.operator_redrive', 'public.operator_retry_task',
-        'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
-        'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
-        'public.redrive', 'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
+        'public.operator_rollback_agent', 'public.operator_save_definition', 'public.project_freshness',
+        'public.read_answer', 'public.read_document', 'public.read_events', 'public.read_trace',
+        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
+        'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
         'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
         'public.search_documents', 'public.set_approval', 'public.set_provider_key',
         'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
@@ -230,6 +231,8 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('TOOL_DEFINITION_CHANGED', 409, 'validation_error', false, true),
   ('RESOURCE_NOT_FOUND', 404, 'tool_error', false, true),
   ('TOOL_CONFIG_INVALID', 422, 'config_error', false, false),
+  ('DEFINITION_CHANGED', 409, 'validation_error', false, true),
+  ('DEFINITION_INVALID', 422, 'validation_error', false, true),
   ('REVISION_NOT_FOUND', 404, 'tool_error', false, true),
   ('AGENT_INVALID', 422, 'config_error', false, false),
   ('PROVIDER_INVALID', 422, 'config_error', false, false),
@@ -854,7 +857,7 @@ comment on function private.assert_person_may(text, text) is
   'Allows people, their OAuth clients with this scope, and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
 revoke all on function private.assert_person_may(text, text) from public;
 
-create function private.is_operator()
+create function private.has_own_scope(p_scope text)
 returns boolean
 language plpgsql
 stable
@@ -867,7 +870,7 @@ declare
 begin
   return not private.is_agent_call() and (
     private.is_service_caller()
-    -- The default grant never makes a user an operator, and a user's grant never makes an OAuth client one:
+    -- The default grant never counts here, and a user's grant never counts for an OAuth client:
     -- each needs its own row.
     or not exists (
       select from unnest(array[null, nullif(v_client_id, '')]) as wanted (client_id)
@@ -875,16 +878,50 @@ begin
         select from public.mcp_grants as own
         where own.user_id = v_user_id
           and own.client_id is not distinct from wanted.client_id
-          and own.scopes && array['swarm:operate', 'admin:*']
+          and own.scopes && array[p_scope, 'admin:*']
       )
     )
   );
 end;
 $$;
+comment on function private.has_own_scope(text) is
+  'True for the service and for a user whose own grant has the scope; for an OAuth client, the user''s grant for that client needs the scope too. Never true for an agent. Reads the grant at each call, so that a revoked grant stops counting immediately. Definer: policies call it, and it reads only the caller''s own grants.';
+revoke all on function private.has_own_scope(text) from public;
+grant execute on function private.has_own_scope(text) to authenticated, service_role;
+
+create function private.is_operator()
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.has_own_scope('swarm:operate');
+end;
+$$;
 comment on function private.is_operator() is
-  'True for the service and for a user whose own grant has the scope swarm:operate; for an OAuth client, the user''s grant for that client needs the scope too. Never true for an agent. Reads the grant at each call, so that a revoked grant stops counting immediately. Definer: policies call it, and it reads only the caller''s own grants.';
+  'True for the service and for people with a grant of their own that has the scope swarm:operate, as has_own_scope() says.';
 revoke all on function private.is_operator() from public;
 grant execute on function private.is_operator() to authenticated, service_role;
+
+create function private.assert_has_own_scope(p_attempt text, p_scope text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.assert_not_agent(p_attempt);
+  if not private.has_own_scope(p_scope) then
+    perform private.raise_error('INSUFFICIENT_SCOPE',
+      format('Cannot %s: the caller lacks the scope %s', p_attempt, p_scope),
+      format('Ask an operator of the project to grant it: grant_scopes(user, ''{%s}'').', p_scope));
+  end if;
+end;
+$$;
+comment on function private.assert_has_own_scope(text, text) is
+  'Allows the service and people whose own grant has the scope. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function private.assert_has_own_scope(text, text) from public;
 
 create function private.assert_operator(p_attempt text)
 returns void
@@ -893,12 +930,7 @@ stable
 set search_path = ''
 as $$
 begin
-  perform private.assert_not_agent(p_attempt);
-  if not private.is_operator() then
-    perform private.raise_error('INSUFFICIENT_SCOPE',
-      format('Cannot %s: the caller lacks the scope swarm:operate', p_attempt),
-      'Ask an operator of the project to grant it: grant_scopes(user, ''{swarm:operate}'').');
-  end if;
+  perform private.assert_has_own_scope(p_attempt, 'swarm:operate');
 end;
 $$;
 comment on function private.assert_operator(text) is
@@ -23587,7 +23619,8 @@ create table private.operator_acts (
   operator_id uuid,
   client_id text,
   act text not null check (act in (
-    'job.cancelled', 'job.watched', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed'
+    'job.cancelled', 'job.watched', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
+    'definition.saved', 'definition.removed', 'agent.rolled_back'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -25563,6 +25596,7 @@ set search_path = ''
 as $$
 declare
   v_one record;
+  v_detail text;
 begin
   -- What others refer to comes first; agents may refer to each other.
   for v_one in
@@ -25589,10 +25623,18 @@ begin
       else null;
     end case;
   end loop;
+exception
+  when unique_violation then
+    get stacked diagnostics v_detail = pg_exception_detail;
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot save the %s "%s": %s', v_one.kind, v_one.slug, v_detail),
+      'Use another value.');
+  when check_violation or not_null_violation or invalid_text_representation then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot save the %s "%s": %s', v_one.kind, v_one.slug, sqlerrm),
+      'docs/reference/agent-files.md lists the fields and their values.');
 end;
 $$;
 comment on function private.write_definitions(jsonb) is
-  'Writes definitions [{kind, slug, definition}] in the order in which they refer to each other.';
+  'Writes definitions [{kind, slug, definition}] in the order in which they refer to each other. Raises DEFINITION_INVALID, and what the rows raise.';
 revoke all on function private.write_definitions(jsonb) from public;
 
 create function private.push_definitions(p_definitions jsonb, p_prune boolean default false, p_pushed_by text default null)
@@ -25706,6 +25748,191 @@ $$;
 comment on function private.seed_definitions(jsonb) is
   'Writes those of the definitions [{kind, slug, definition}] that do not exist yet. Called by supabase/seed.sql.';
 revoke all on function private.seed_definitions(jsonb) from public;
+
+-- engine/operator_definitions.sql
+
+-- Definitions over the API: operators read them, and people with the scope swarm:configure change them. What they
+-- change shows as drift from the files of the last push.
+
+create function private.operator_definitions()
+returns table (
+  kind text, slug text, definition jsonb, revision int, is_pushed boolean, pushed_at timestamptz, pushed_by text, drift jsonb
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the definitions');
+  return query
+    select known.kind, known.slug, known.definition,
+      (select agent.revision from public.agents as agent where known.kind = 'agent' and agent.slug = known.slug),
+      pushed.slug is not null, pushed.pushed_at, pushed.pushed_by,
+      case when pushed.slug is not null then private.changed_fields(pushed.definition, known.definition) else '[]' end
+    from private.definitions() as known
+    left join private.pushed_definitions as pushed on pushed.kind = known.kind and pushed.slug = known.slug
+    order by known.kind, known.slug;
+end;
+$$;
+comment on function private.operator_definitions() is
+  'All definitions, for operators. Definer: definitions have prompts, which users may not read; assert_operator() checks the caller.';
+revoke all on function private.operator_definitions() from public;
+create view public.operator_definitions with (security_invoker = true) as
+  select * from private.operator_definitions();
+revoke all on public.operator_definitions from anon, authenticated, service_role;
+comment on view public.operator_definitions is
+  'Agents, HTTP and function tools, skills, schedules and webhooks of the service, in the words of the files in agents/. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+comment on column public.operator_definitions.revision is 'The newest revision of an agent; null for the other kinds.';
+comment on column public.operator_definitions.drift is 'The fields that were changed in the database since the last push.';
+grant execute on function private.operator_definitions() to authenticated, service_role;
+grant select on public.operator_definitions to authenticated, service_role;
+
+create function private.definition_of(p_kind text, p_slug text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (select known.definition from private.definitions() as known where known.kind = p_kind and known.slug = p_slug);
+end;
+$$;
+comment on function private.definition_of(text, text) is 'A definition, or null if there is none.';
+revoke all on function private.definition_of(text, text) from public;
+
+create function private.caller_email()
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (select caller.email from auth.users as caller where caller.id = auth.uid());
+end;
+$$;
+comment on function private.caller_email() is 'The e-mail address of the calling user; null for the service.';
+revoke all on function private.caller_email() from public;
+
+create function private.operator_save_definition(p_kind text, p_slug text, p_definition jsonb, p_base jsonb, p_is_dry_run boolean)
+returns jsonb
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the %s "%s"', p_kind, p_slug);
+  v_before jsonb;
+  v_after jsonb;
+  v_affected jsonb;
+  v_problems jsonb;
+begin
+  perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
+  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook') or p_slug is null then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions need a kind and a slug', v_attempt),
+      'The kinds are agent, tool, skill, schedule and webhook.');
+  end if;
+  -- A concurrent push or save waits.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
+  v_before := private.definition_of(p_kind, p_slug);
+  if v_before is distinct from p_base then
+    perform private.raise_error('DEFINITION_CHANGED', format('Cannot %s: %s', v_attempt, case
+      when p_base is null then 'it exists already'
+      when v_before is null then 'it was removed in the meantime'
+      else 'it was changed in the meantime'
+    end), 'Read it from operator_definitions and repeat your change.');
+  end if;
+  v_affected := private.affected_by(p_kind, p_slug);
+  perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
+  begin
+    if p_definition is null then
+      perform private.remove_definition(p_kind, p_slug);
+    else
+      perform private.write_definitions(
+        jsonb_build_array(jsonb_build_object('kind', p_kind, 'slug', p_slug, 'definition', p_definition))
+      );
+    end if;
+    v_after := private.definition_of(p_kind, p_slug);
+    v_problems := (
+      select coalesce(jsonb_agg(to_jsonb(listed)), '[]') from private.configuration_problems() as listed
+      where listed.kind = p_kind and listed.name = p_slug
+    );
+    if p_is_dry_run then
+      -- Undoes the block's writes; variables keep their values.
+      raise exception using errcode = 'SW001';
+    end if;
+  exception
+    when sqlstate 'SW001' then
+      null;
+  end;
+  if not p_is_dry_run and v_before is distinct from v_after then
+    perform private.record_act(
+      case when p_definition is null then 'definition.removed' else 'definition.saved' end, '{}', null,
+      jsonb_build_object('kind', p_kind, 'slug', p_slug, 'fields', private.changed_fields(v_before, v_after))
+    );
+  end if;
+  return jsonb_build_object(
+    'before', v_before, 'after', v_after, 'fields', private.changed_fields(v_before, v_after),
+    'affected', v_affected, 'problems', v_problems
+  );
+end;
+$$;
+comment on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) is
+  'Writes or removes a definition. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
+revoke all on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) from public;
+
+create function public.operator_save_definition(
+  p_kind text, p_slug text, p_definition jsonb, p_base jsonb default null, p_is_dry_run boolean default false
+)
+returns jsonb
+language sql
+set search_path = ''
+as $$
+  select private.operator_save_definition(
+    p_kind => operator_save_definition.p_kind, p_slug => operator_save_definition.p_slug,
+    p_definition => operator_save_definition.p_definition, p_base => operator_save_definition.p_base,
+    p_is_dry_run => operator_save_definition.p_is_dry_run
+  );
+$$;
+comment on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) is
+  'Writes a definition (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: the definition that the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, and what writing the row raises, such as AGENT_INVALID.';
+revoke all on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) from public, anon, authenticated, service_role;
+grant execute on function private.operator_save_definition(text, text, jsonb, jsonb, boolean),
+  public.operator_save_definition(text, text, jsonb, jsonb, boolean) to authenticated, service_role;
+
+create function private.operator_rollback_agent(p_slug text, p_revision int)
+returns int
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_revision int;
+begin
+  perform private.assert_has_own_scope(format('roll back the agent "%s"', p_slug), 'swarm:configure');
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
+  v_revision := private.rollback_agent(p_slug => p_slug, p_revision => p_revision, p_author => private.caller_email());
+  perform private.record_act('agent.rolled_back', '{}', null,
+    jsonb_build_object('kind', 'agent', 'slug', p_slug, 'to', p_revision, 'revision', v_revision));
+  return v_revision;
+end;
+$$;
+comment on function private.operator_rollback_agent(text, int) is
+  'Rolls back an agent. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
+revoke all on function private.operator_rollback_agent(text, int) from public;
+
+create function public.operator_rollback_agent(p_slug text, p_revision int)
+returns int
+language sql
+set search_path = ''
+as $$
+  select private.operator_rollback_agent(operator_rollback_agent.p_slug, operator_rollback_agent.p_revision);
+$$;
+comment on function public.operator_rollback_agent(text, int) is
+  'Writes an earlier revision of an agent as its newest, and returns the newest number. operator_acts records it. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, AGENT_NOT_FOUND, REVISION_NOT_FOUND, and the codes for what the revision names and no longer exists.';
+revoke all on function public.operator_rollback_agent(text, int) from public, anon, authenticated, service_role;
+grant execute on function private.operator_rollback_agent(text, int), public.operator_rollback_agent(text, int)
+  to authenticated, service_role;
 
 -- engine/usage_report.sql
 

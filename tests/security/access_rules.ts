@@ -162,6 +162,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   operator_agent_revisions: OPERATORS_OWN_VIEW,
   operator_configuration_problems: OPERATORS_OWN_VIEW,
   operator_dead_letters: OPERATORS_OWN_VIEW,
+  operator_definitions: OPERATORS_OWN_VIEW,
   operator_maintenance_failures: OPERATORS_OWN_VIEW,
   operator_queue_health: OPERATORS_OWN_VIEW,
   operator_releases: OPERATORS_OWN_VIEW,
@@ -309,6 +310,8 @@ const OPERATORS_ALONE = {
   client: "INSUFFICIENT_SCOPE",
   operator: "runs",
 } as const;
+/** For people with the scope swarm:configure, which operators do not have. */
+const CONFIGURERS_ALONE = { ...OPERATORS_ALONE, operator: "INSUFFICIENT_SCOPE" } as const;
 const SERVICE_ALONE = {
   owner: NO_RIGHT,
   stranger: NO_RIGHT,
@@ -454,6 +457,15 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   "operator_list_jobs(jsonb, jsonb, integer)": { ...OPERATORS_ALONE, arguments: none },
   "operator_job_counts(jsonb)": { ...OPERATORS_ALONE, arguments: none },
   "operator_read_trace(uuid, jsonb, integer)": { ...OPERATORS_ALONE, arguments: waitingJob },
+  "operator_save_definition(text, text, jsonb, jsonb, boolean)": {
+    ...CONFIGURERS_ALONE,
+    arguments: () => ({ p_kind: "agent", p_slug: "nobody", p_definition: null }),
+  },
+  "operator_rollback_agent(text, integer)": {
+    ...CONFIGURERS_ALONE,
+    service: "AGENT_NOT_FOUND",
+    arguments: () => ({ p_slug: "nobody", p_revision: 1 }),
+  },
   "approve_tool_definition(uuid, text, text)": {
     ...OPERATORS_ALONE,
     arguments: ({ connectionId }) => ({
@@ -514,6 +526,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "describe_schema(jsonb)",
   "find_chat(text, boolean)",
   "fork_task(uuid, integer, jsonb)",
+  "has_own_scope(text)",
   "has_scope(text)",
   "has_write_policy(oid, text)",
   "hides_rows(oid)",
@@ -538,6 +551,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_cancel_job(uuid, text)",
   "operator_configuration_problems()",
   "operator_dead_letters()",
+  "operator_definitions()",
   "operator_job_counts(jsonb)",
   "operator_list_jobs(jsonb, jsonb, integer)",
   "operator_maintenance_failures()",
@@ -547,6 +561,8 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_releases()",
   "operator_retiring_models()",
   "operator_retry_task(uuid, text)",
+  "operator_rollback_agent(text, integer)",
+  "operator_save_definition(text, text, jsonb, jsonb, boolean)",
   "operator_servers()",
   "operator_stuck_tasks()",
   "operator_tool_definitions()",

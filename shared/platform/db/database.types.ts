@@ -1196,6 +1196,14 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_definitions": {
+                  Row: {
+                    "definition": Json | null,"drift": Json | null,"is_pushed": boolean | null,"kind": string | null,"pushed_at": string | null,"pushed_by": string | null,"revision": number | null,"slug": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_maintenance_failures": {
                   Row: {
                     "failure_count": number | null,"first_failed_at": string | null,"last_error_code": string | null,"last_error_message": string | null,"last_failed_at": string | null,"last_row_id": string | null,"routine": string | null
@@ -1400,6 +1408,12 @@ isOneToOne: false
                            },
 "operator_retry_task":
 { Args: { "p_reason"?: string,"p_task_id": string }; Returns: string
+                           },
+"operator_rollback_agent":
+{ Args: { "p_revision": number,"p_slug": string }; Returns: number
+                           },
+"operator_save_definition":
+{ Args: { "p_base"?: Json,"p_definition": Json,"p_is_dry_run"?: boolean,"p_kind": string,"p_slug": string }; Returns: Json
                            },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {

@@ -8,7 +8,8 @@ create table private.operator_acts (
   operator_id uuid,
   client_id text,
   act text not null check (act in (
-    'job.cancelled', 'job.watched', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed'
+    'job.cancelled', 'job.watched', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
+    'definition.saved', 'definition.removed', 'agent.rolled_back'
   )),
   owner_id uuid,
   master_task_id uuid,

@@ -98,6 +98,7 @@ set search_path = ''
 as $$
 declare
   v_one record;
+  v_detail text;
 begin
   -- What others refer to comes first; agents may refer to each other.
   for v_one in
@@ -124,10 +125,18 @@ begin
       else null;
     end case;
   end loop;
+exception
+  when unique_violation then
+    get stacked diagnostics v_detail = pg_exception_detail;
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot save the %s "%s": %s', v_one.kind, v_one.slug, v_detail),
+      'Use another value.');
+  when check_violation or not_null_violation or invalid_text_representation then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot save the %s "%s": %s', v_one.kind, v_one.slug, sqlerrm),
+      'docs/reference/agent-files.md lists the fields and their values.');
 end;
 $$;
 comment on function private.write_definitions(jsonb) is
-  'Writes definitions [{kind, slug, definition}] in the order in which they refer to each other.';
+  'Writes definitions [{kind, slug, definition}] in the order in which they refer to each other. Raises DEFINITION_INVALID, and what the rows raise.';
 revoke all on function private.write_definitions(jsonb) from public;
 
 create function private.push_definitions(p_definitions jsonb, p_prune boolean default false, p_pushed_by text default null)

@@ -218,7 +218,7 @@ comment on function private.assert_person_may(text, text) is
   'Allows people, their OAuth clients with this scope, and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
 revoke all on function private.assert_person_may(text, text) from public;
 
-create function private.is_operator()
+create function private.has_own_scope(p_scope text)
 returns boolean
 language plpgsql
 stable
@@ -231,7 +231,7 @@ declare
 begin
   return not private.is_agent_call() and (
     private.is_service_caller()
-    -- The default grant never makes a user an operator, and a user's grant never makes an OAuth client one:
+    -- The default grant never counts here, and a user's grant never counts for an OAuth client:
     -- each needs its own row.
     or not exists (
       select from unnest(array[null, nullif(v_client_id, '')]) as wanted (client_id)
@@ -239,16 +239,50 @@ begin
         select from public.mcp_grants as own
         where own.user_id = v_user_id
           and own.client_id is not distinct from wanted.client_id
-          and own.scopes && array['swarm:operate', 'admin:*']
+          and own.scopes && array[p_scope, 'admin:*']
       )
     )
   );
 end;
 $$;
+comment on function private.has_own_scope(text) is
+  'True for the service and for a user whose own grant has the scope; for an OAuth client, the user''s grant for that client needs the scope too. Never true for an agent. Reads the grant at each call, so that a revoked grant stops counting immediately. Definer: policies call it, and it reads only the caller''s own grants.';
+revoke all on function private.has_own_scope(text) from public;
+grant execute on function private.has_own_scope(text) to authenticated, service_role;
+
+create function private.is_operator()
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.has_own_scope('swarm:operate');
+end;
+$$;
 comment on function private.is_operator() is
-  'True for the service and for a user whose own grant has the scope swarm:operate; for an OAuth client, the user''s grant for that client needs the scope too. Never true for an agent. Reads the grant at each call, so that a revoked grant stops counting immediately. Definer: policies call it, and it reads only the caller''s own grants.';
+  'True for the service and for people with a grant of their own that has the scope swarm:operate, as has_own_scope() says.';
 revoke all on function private.is_operator() from public;
 grant execute on function private.is_operator() to authenticated, service_role;
+
+create function private.assert_has_own_scope(p_attempt text, p_scope text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.assert_not_agent(p_attempt);
+  if not private.has_own_scope(p_scope) then
+    perform private.raise_error('INSUFFICIENT_SCOPE',
+      format('Cannot %s: the caller lacks the scope %s', p_attempt, p_scope),
+      format('Ask an operator of the project to grant it: grant_scopes(user, ''{%s}'').', p_scope));
+  end if;
+end;
+$$;
+comment on function private.assert_has_own_scope(text, text) is
+  'Allows the service and people whose own grant has the scope. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function private.assert_has_own_scope(text, text) from public;
 
 create function private.assert_operator(p_attempt text)
 returns void
@@ -257,12 +291,7 @@ stable
 set search_path = ''
 as $$
 begin
-  perform private.assert_not_agent(p_attempt);
-  if not private.is_operator() then
-    perform private.raise_error('INSUFFICIENT_SCOPE',
-      format('Cannot %s: the caller lacks the scope swarm:operate', p_attempt),
-      'Ask an operator of the project to grant it: grant_scopes(user, ''{swarm:operate}'').');
-  end if;
+  perform private.assert_has_own_scope(p_attempt, 'swarm:operate');
 end;
 $$;
 comment on function private.assert_operator(text) is

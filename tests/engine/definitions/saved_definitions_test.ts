@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { castOf } from "../../security/cast.ts";
+import { sharedPlatform } from "../../gateway/mcp/shared_platform.ts";
+
+Deno.test("people with the scope swarm:configure change definitions over the API", async (t) => {
+  await using platform = await sharedPlatform();
+  await using cast = await castOf(platform);
+  const { sql } = platform;
+  const { owner: editor, stranger: operator } = cast;
+  await sql`select public.grant_scopes(${editor.id}, '{swarm:operate,swarm:configure}')`;
+  await sql`select public.grant_scopes(${operator.id}, '{swarm:operate}')`;
+  const save = (args: Readonly<Record<string, unknown>>, by = editor) =>
+    by.client.rpc("operator_save_definition", args as never);
+  const read = async (kind: string, slug: string) => {
+    const { data } = await operator.client.from("operator_definitions").select()
+      .eq("kind", kind).eq("slug", slug).maybeSingle();
+    return data;
+  };
+  const agent = { kind: "agent", slug: "saved-writer" };
+  const key = { p_kind: agent.kind, p_slug: agent.slug };
+  const first = { display_name: "Writer of letters", prompt: "Write.", provider: "openai" };
+
+  await t.step("operators read definitions and may not write them", async () => {
+    const { error } = await save({ ...key, p_definition: first }, operator);
+    assert.equal(error?.details, "INSUFFICIENT_SCOPE");
+    assert.match(error.hint, /swarm:configure/);
+  });
+
+  await t.step("a dry run says what would change, and changes nothing", async () => {
+    const { data } = await save({ ...key, p_definition: first, p_is_dry_run: true });
+    assert.deepEqual(data, {
+      before: null,
+      after: first,
+      fields: ["display_name", "prompt", "provider"],
+      affected: {},
+      problems: data?.["problems" as never],
+    });
+    assert.equal(await read(agent.kind, agent.slug), null);
+  });
+
+  await t.step("a new agent is saved with its first revision, by its author", async () => {
+    assert.equal((await save({ ...key, p_definition: first })).error, null);
+    const saved = await read(agent.kind, agent.slug);
+    assert.deepEqual([saved?.definition, saved?.revision, saved?.is_pushed], [first, 1, false]);
+    const [account] = await sql`select email from auth.users where id = ${editor.id}`;
+    const { data: revisions } = await operator.client.from("operator_agent_revisions")
+      .select("revision,author,created_by").eq("agent_slug", agent.slug);
+    assert.deepEqual(revisions, [{
+      revision: 1,
+      author: account?.email,
+      created_by: editor.id,
+    }]);
+  });
+
+  await t.step(
+    "who saves over somebody else's change is told so, and nothing is lost",
+    async () => {
+      const second = { ...first, prompt: "Write well." };
+      const third = { ...first, prompt: "Write briefly." };
+      assert.equal((await save({ ...key, p_definition: second, p_base: first })).error, null);
+      const { error } = await save({ ...key, p_definition: third, p_base: first });
+      assert.equal(error?.details, "DEFINITION_CHANGED");
+      assert.match(error.message, /it was changed in the meantime/);
+      assert.match((await save({ ...key, p_definition: third })).error?.message ?? "", /it exists/);
+      assert.deepEqual((await read(agent.kind, agent.slug))?.definition, second);
+    },
+  );
+
+  await t.step("an earlier revision comes back as the newest", async () => {
+    const { data } = await editor.client.rpc("operator_rollback_agent", {
+      p_slug: agent.slug,
+      p_revision: 1,
+    });
+    assert.equal(data, 3);
+    assert.deepEqual((await read(agent.kind, agent.slug))?.definition, first);
+  });
+
+  await t.step(
+    "what the row does not allow is refused with the field and the nearest name",
+    async () => {
+      const bad = { ...first, provider: "opnai" };
+      const { error } = await save({ ...key, p_definition: bad, p_base: first });
+      assert.equal(error?.details, "PROVIDER_NOT_FOUND");
+      assert.match(error.hint, /openai/);
+      const { error: taken } = await save({
+        ...key,
+        p_definition: { ...first, display_name: "Writer" },
+        p_base: first,
+      });
+      assert.equal(taken?.details, "DEFINITION_INVALID");
+      assert.match(taken.message, /\(name\)=\(Writer\) already exists/);
+      const { error: kindless } = await save({ ...key, p_kind: "robot", p_definition: first });
+      assert.equal(kindless?.details, "DEFINITION_INVALID");
+    },
+  );
+
+  await t.step("a change shows as drift from the files of the last push", async () => {
+    const pushed = { name: "saved-skill", description: "How to save.", instructions: "Save." };
+    await sql`
+      select private.push_definitions(
+        jsonb_build_array(jsonb_build_object(
+          'kind', 'skill', 'slug', 'saved-skill', 'definition', ${sql.json(pushed)}::jsonb)),
+        p_pushed_by => 'ada')`;
+    const before = await read("skill", "saved-skill");
+    assert.deepEqual([before?.pushed_by, before?.drift], ["ada", []]);
+    await save({
+      p_kind: "skill",
+      p_slug: "saved-skill",
+      p_definition: { ...pushed, version: "1.0.0", instructions: "Save often." },
+      p_base: before?.definition,
+    });
+    assert.deepEqual((await read("skill", "saved-skill"))?.drift, ["instructions"]);
+  });
+
+  await t.step("removing is recorded like every change", async () => {
+    await save({ ...key, p_definition: null, p_base: first });
+    assert.equal(await read(agent.kind, agent.slug), null);
+    const { data: acts } = await operator.client.from("operator_acts").select("act,details")
+      .eq("operator_id", editor.id).order("id");
+    assert.deepEqual(acts?.map(({ act, details }) => `${act} ${details.slug}`), [
+      "definition.saved saved-writer",
+      "definition.saved saved-writer",
+      "agent.rolled_back saved-writer",
+      "definition.saved saved-skill",
+      "definition.removed saved-writer",
+    ]);
+    await sql`delete from public.skills where skill_id = 'saved-skill'`;
+  });
+});
