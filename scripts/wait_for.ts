@@ -3,8 +3,8 @@ interface WaitOptions {
   readonly timeoutMs?: number;
   /** @default 25 */
   readonly intervalMs?: number;
-  /** The name of the condition, for the error. */
-  readonly what?: string;
+  /** The name of the condition, for the error; a function also says how far it came. */
+  readonly what?: string | (() => string);
 }
 
 /**
@@ -23,7 +23,8 @@ export async function waitFor<T>(
     const value = await condition();
     if (value !== undefined && value !== null && value !== false) return value;
     if (performance.now() > deadline) {
-      throw new Error(`Timed out after ${timeoutMs} ms waiting for ${what}`);
+      const name = typeof what === "string" ? what : what();
+      throw new Error(`Timed out after ${timeoutMs} ms waiting for ${name}`);
     }
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }

@@ -175,6 +175,7 @@ export class Isolate {
   /** Announces the unload now. The isolate ends itself when its work is done. */
   unload(reason: UnloadReason): void {
     this.#isRetired = true;
+    this.#cpu.sample();
     if (reason !== "termination") this.#logLimit("warn", "isolate.unloading", { reason });
     if (reason === "termination") this.#missedCode = "FUNCTION_HOST_STOPPED";
     this.#options.send({ type: "unload", isolate: this.#options.id, reason });

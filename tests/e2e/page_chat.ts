@@ -1,3 +1,4 @@
+import { waitFor } from "../../scripts/wait_for.ts";
 import { type ChatTransport, loadAiSdk, type UIMessage } from "../deps.ts";
 
 const { AbstractChat, lastAssistantMessageIsCompleteWithApprovalResponses } = await loadAiSdk();
@@ -43,6 +44,15 @@ export class PageChat extends AbstractChat<UIMessage> {
   /** The text of the newest message. */
   get text(): string {
     return textOf(this.lastMessage);
+  }
+
+  /** Waits for a text of the newest message. @throws Error with the state of the chat */
+  async untilText(isWanted: (text: string) => boolean): Promise<void> {
+    const state = () => JSON.stringify([this.status, this.error?.message, this.lastMessage]);
+    await waitFor(() => {
+      if (this.status === "error") throw new Error(`The chat has failed: ${state()}`);
+      return isWanted(this.text);
+    }, { what: () => `a text of the chat ${state()}` });
   }
 }
 

@@ -95,9 +95,11 @@ async function streamsOnTheJobsChannel({ platform, hold, owner }: Scene): Promis
   );
   const seqs = withoutDeltas(job.received);
   assert.equal(new Set(seqs).size, seqs.length, "each event arrives once");
-  // A client that joins later misses only what came before.
+  // The channel that was joined later misses only what came before.
   const ofTask = withoutDeltas(task.received);
-  assert.deepEqual(seqs.slice(-3), ofTask.slice(-3));
+  const both = Math.min(seqs.length, ofTask.length);
+  assert.ok(both >= 2, "the answer and the end come after both were joined");
+  assert.deepEqual(seqs.slice(-both), ofTask.slice(-both));
 }
 
 async function answersWhole({ platform, model, hold, owner }: Scene): Promise<void> {

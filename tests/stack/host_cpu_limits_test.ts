@@ -138,5 +138,5 @@ cpuTest("without CPU limits an isolate keeps running, and its end reports the us
 
   assert.equal(again, first);
   const [ended] = eventsOf(fixture.logs, "isolate.ended");
-  assert.ok(Number(ended?.cpu_ms) > 50, `it has used ${ended?.cpu_ms} ms`);
+  assert.ok(Number(ended?.cpu_ms) > 0, `it has used ${ended?.cpu_ms} ms`);
 });
