@@ -7,6 +7,7 @@ import {
   ListTree,
   ReceiptText,
   Settings,
+  SlidersHorizontal,
   Wrench,
 } from "@lucide/vue";
 import type { Component } from "vue";
@@ -32,5 +33,6 @@ export const PAGES: readonly NavigationPage[] = [
   { path: "/usage", title: "Usage", icon: ChartColumn, key: "u" },
   { path: "/documents", title: "Documents", icon: BookOpenText, key: "d" },
   { path: "/operations", title: "Operations", icon: Activity, key: "o", needs: "operator" },
+  { path: "/setup", title: "Setup", icon: SlidersHorizontal, key: "e", needs: "operator" },
   { path: "/settings", title: "Settings", icon: Settings, key: "s" },
 ];

@@ -71,6 +71,23 @@ export function createConsoleRouter(): Router {
         meta: { title: "Operations" },
       },
       {
+        path: "/setup",
+        component: () => import("../pages/setup/SetupPage.vue"),
+        meta: { title: "Setup" },
+      },
+      {
+        path: "/setup/new/:kind",
+        component: () => import("../pages/setup/DefinitionPage.vue"),
+        meta: { title: "New definition" },
+        props: ({ params }) => ({ kind: params.kind, slug: null }),
+      },
+      {
+        path: "/setup/:kind/:slug",
+        component: () => import("../pages/setup/DefinitionPage.vue"),
+        meta: { title: "Setup" },
+        props: true,
+      },
+      {
         path: "/settings",
         component: () => import("../pages/settings/SettingsPage.vue"),
         meta: { title: "Settings" },

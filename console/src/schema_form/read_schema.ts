@@ -7,7 +7,13 @@ type SchemaObject = { readonly [keyword: string]: unknown };
 export type FieldKind =
   | { readonly kind: "const"; readonly value: Json }
   | { readonly kind: "enum"; readonly values: readonly Json[] }
-  | { readonly kind: "text"; readonly isLong: boolean; readonly format: string | null }
+  | {
+    readonly kind: "text";
+    readonly isLong: boolean;
+    readonly format: string | null;
+    /** Values that the field offers; others are allowed too. */
+    readonly examples: readonly string[];
+  }
   | { readonly kind: "number"; readonly isInteger: boolean }
   | { readonly kind: "boolean" }
   | { readonly kind: "null" }
@@ -101,10 +107,15 @@ function impliedType(schema: SchemaObject): string | undefined {
   return "items" in schema || "minItems" in schema ? "array" : undefined;
 }
 
-function textKind({ maxLength, format, contentMediaType }: SchemaObject): FieldKind {
+function textKind({ maxLength, format, contentMediaType, examples }: SchemaObject): FieldKind {
   const isLong = typeof contentMediaType === "string" ||
     typeof maxLength === "number" && maxLength > LONG_TEXT;
-  return { kind: "text", isLong, format: typeof format === "string" ? format : null };
+  return {
+    kind: "text",
+    isLong,
+    format: typeof format === "string" ? format : null,
+    examples: Array.isArray(examples) ? examples.filter((one) => typeof one === "string") : [],
+  };
 }
 
 function arrayKind({ items, prefixItems }: SchemaObject): FieldKind {

@@ -55,7 +55,7 @@ function toolGrants(tools: readonly string[]): JsonValue {
     const before = allowed.get(server);
     allowed.set(server, tool === null || before === null ? null : [...before ?? [], tool]);
   }
-  return [...allowed].map(([tool, names]) =>
+  return [...allowed].map(([tool, names]): JsonObject =>
     names === null ? { tool } : { tool, allowed_tools: [...new Set(names)] }
   );
 }

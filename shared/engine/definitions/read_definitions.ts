@@ -5,6 +5,7 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 import { agentDefinition, withoutAbsent } from "./agent_definition.ts";
 import type { DefinitionFile, FileProblem, RegistryDefinition } from "./definition.ts";
+import { definitionOf } from "./file_parts.ts";
 import {
   agentFileSchema,
   FOREIGN_AGENT_KEYS,
@@ -120,31 +121,27 @@ function frontMatterOf(text: string) {
 }
 
 function readTool(slug: string, text: string, parseYaml: ParseYaml): RegistryDefinition {
-  const { display_name: name = slug, enabled, ...rest } = must(
-    readYaml(text, toolFileSchema, parseYaml),
-  );
-  const definition = withoutAbsent({ ...rest, display_name: name, is_active: enabled });
-  return { kind: "tool", slug, definition };
+  return defined("tool", slug, must(readYaml(text, toolFileSchema, parseYaml)));
 }
 
 function readSchedules(text: string, parseYaml: ParseYaml): RegistryDefinition[] {
-  return Object.entries(must(readYaml(text, schedulesFileSchema, parseYaml))).map(
-    ([slug, { enabled, ...rest }]) => ({
-      kind: "schedule",
-      slug,
-      definition: withoutAbsent({ ...rest, is_active: enabled }),
-    }),
-  );
+  return Object.entries(must(readYaml(text, schedulesFileSchema, parseYaml)))
+    .map(([slug, fields]) => defined("schedule", slug, fields));
 }
 
 function readWebhooks(text: string, parseYaml: ParseYaml): RegistryDefinition[] {
-  return Object.entries(must(readYaml(text, webhooksFileSchema, parseYaml))).map(
-    ([slug, { enabled, ...rest }]) => ({
-      kind: "webhook",
-      slug,
-      definition: withoutAbsent({ ...rest, is_active: enabled }),
-    }),
-  );
+  return Object.entries(must(readYaml(text, webhooksFileSchema, parseYaml)))
+    .map(([slug, fields]) => defined("webhook", slug, fields));
+}
+
+function defined(
+  kind: "tool" | "schedule" | "webhook",
+  slug: string,
+  fields: Readonly<Record<string, unknown>>,
+): RegistryDefinition {
+  // The fields were read from YAML, whose data is JSON.
+  const parts = { fields: withoutAbsent(fields), text: null };
+  return { kind, slug, definition: definitionOf({ kind, slug }, parts) };
 }
 
 function readSkills(files: readonly DefinitionFile[], parseYaml: ParseYaml): ReadDefinitions {

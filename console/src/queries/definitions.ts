@@ -1,0 +1,142 @@
+// deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
+import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
+import { computed, type Ref } from "vue";
+import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { JsonObject } from "../../../shared/platform/values/json.ts";
+import type { RegistryDefinition } from "../../../shared/engine/definitions/definition.ts";
+import { projectClient } from "../project/project_client.ts";
+import { dataOf } from "../project/request_error.ts";
+
+/** A definition and how it relates to the files of the last push. */
+export interface KnownDefinition extends RegistryDefinition {
+  /** The newest revision of an agent; null for the other kinds. */
+  readonly revision: number | null;
+  readonly is_pushed: boolean;
+  readonly pushed_at: string | null;
+  readonly pushed_by: string | null;
+  /** The fields that were changed in the database since the last push. */
+  readonly drift: readonly string[];
+}
+
+/** An agent as it was after a change. */
+export interface AgentRevision {
+  readonly revision: number;
+  readonly is_current: boolean;
+  readonly author: string | null;
+  readonly created_at: string;
+  readonly definition: JsonObject;
+}
+
+/** What a change does. */
+export interface DefinitionPlan {
+  readonly before: JsonObject | null;
+  readonly after: JsonObject | null;
+  readonly fields: readonly string[];
+  readonly affected: {
+    readonly agents?: readonly string[];
+    readonly schedules?: number;
+    readonly unfinished_tasks?: number;
+  };
+  readonly problems: readonly {
+    readonly field: string;
+    readonly problem: string;
+    readonly hint: string;
+  }[];
+}
+
+/** A change of one definition. */
+export interface DefinitionChange extends Pick<RegistryDefinition, "kind" | "slug"> {
+  /** Null removes it. */
+  readonly definition: JsonObject | null;
+  /** What the editor read; null for a new one. */
+  readonly base: JsonObject | null;
+}
+
+/** All definitions of the project. */
+export function useDefinitions() {
+  return useQuery({
+    queryKey: ["definitions"],
+    queryFn: async () =>
+      dataOf(
+        await projectClient().from("operator_definitions").select("*").order("kind").order("slug"),
+        // In the generated types of views every column is nullable.
+      ) as unknown as readonly KnownDefinition[],
+  });
+}
+
+/** The names of the model providers. */
+export function useProviderNames() {
+  return useQuery({
+    queryKey: ["provider_names"],
+    queryFn: async () =>
+      dataOf(
+        await projectClient().from("llm_providers").select("name").eq("is_active", true)
+          .order("name"),
+      ).map(({ name }) => name),
+  });
+}
+
+/** The slugs of all tools, also of tool servers. */
+export function useToolSlugs() {
+  return useQuery({
+    queryKey: ["tool_slugs"],
+    queryFn: async () =>
+      dataOf(await projectClient().from("tools").select("slug").order("slug"))
+        .map(({ slug }) => slug),
+  });
+}
+
+/** The revisions of an agent, newest first. */
+export function useAgentRevisions(slug: Ref<string>) {
+  return useQuery({
+    queryKey: computed(() => ["definitions", "revisions", slug.value]),
+    queryFn: async () =>
+      dataOf(
+        await projectClient().from("operator_agent_revisions")
+          .select("revision,is_current,author,created_at,definition")
+          .eq("agent_slug", slug.value).order("revision", { ascending: false }),
+      ) as unknown as readonly AgentRevision[],
+  });
+}
+
+/** What a change would do; nothing is written. */
+export async function planChange(change: DefinitionChange): Promise<DefinitionPlan> {
+  return await send(change, true);
+}
+
+/** Writes a change. */
+export function useSaveDefinition() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (change: DefinitionChange) => send(change, false),
+    onSettled: () => queries.invalidateQueries(),
+  });
+}
+
+/** Makes an earlier revision of an agent its newest. */
+export function useRollback() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ slug, revision }: { slug: string; revision: number }) =>
+      dataOf(
+        await projectClient().rpc("operator_rollback_agent", {
+          p_slug: slug,
+          p_revision: revision,
+        }),
+      ),
+    onSettled: () => queries.invalidateQueries(),
+  });
+}
+
+async function send(change: DefinitionChange, isDryRun: boolean): Promise<DefinitionPlan> {
+  const { kind, slug, definition, base } = change;
+  return dataOf(
+    await projectClient().rpc("operator_save_definition", {
+      p_kind: kind,
+      p_slug: slug,
+      p_definition: definition as Json,
+      p_base: base as Json,
+      p_is_dry_run: isDryRun,
+    }),
+  ) as unknown as DefinitionPlan;
+}
