@@ -43,6 +43,8 @@ const PAGES: readonly { readonly path: string; readonly title: string; readonly 
   { path: "/operations?view=jobs", title: "No jobs yet", next: "New job" },
   { path: "/operations?view=servers", title: "No servers yet", next: "Show your tools" },
   { path: "/operations?view=acts", title: "No actions yet", next: "Show stuck tasks" },
+  { path: "/setup", title: "No agents yet", next: "Show your agents" },
+  { path: "/setup?kind=schedule", title: "No schedules yet", next: "Show your agents" },
   { path: "/settings", title: "No provider in this project needs a key", next: "each server" },
 ];
 
@@ -55,6 +57,8 @@ const MISSING: readonly { readonly path: string; readonly text: string }[] = [
   { path: `/jobs/new?from=${JOB}`, text: `Job ${JOB} not found` },
   { path: "/documents?project=gone", text: "Project gone not found" },
   { path: "/reviews?review=gone", text: "This question is no longer open" },
+  { path: "/setup/agent/gone", text: "Agent gone not found" },
+  { path: "/setup/robot/gone", text: "Definition gone not found" },
   { path: "/calls?id=gone", text: "Call not found" },
   { path: "/jobs/no-uuid", text: "Job not found" },
   { path: "/no/such/page", text: "Page not found" },

@@ -99,9 +99,14 @@ export function useAgentRevisions(slug: Ref<string>) {
   });
 }
 
-/** What a change would do; nothing is written. */
-export async function planChange(change: DefinitionChange): Promise<DefinitionPlan> {
-  return await send(change, true);
+/** Asks what a change would do; nothing is written. */
+export function usePlanDefinition() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (change: DefinitionChange) => send(change, true),
+    // Perhaps somebody else has changed it.
+    onError: () => queries.invalidateQueries({ queryKey: ["definitions"] }),
+  });
 }
 
 /** Writes a change. */
@@ -109,7 +114,7 @@ export function useSaveDefinition() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (change: DefinitionChange) => send(change, false),
-    onSettled: () => queries.invalidateQueries(),
+    onSettled: () => void queries.invalidateQueries(),
   });
 }
 
@@ -124,7 +129,7 @@ export function useRollback() {
           p_revision: revision,
         }),
       ),
-    onSettled: () => queries.invalidateQueries(),
+    onSettled: () => void queries.invalidateQueries(),
   });
 }
 
