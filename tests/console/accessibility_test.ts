@@ -65,7 +65,16 @@ async function runTool({ page }: Reader): Promise<void> {
 }
 
 function views(jobId: string, server: string): readonly View[] {
-  const pages = ["/jobs", "/jobs/new", "/reviews", "/calls", "/usage", "/documents", "/settings"];
+  const pages = [
+    "/jobs",
+    "/jobs/new",
+    "/reviews",
+    "/calls",
+    "/usage",
+    "/documents",
+    "/setup",
+    "/settings",
+  ];
   const operations = ["queue", "stuck", "dead", "jobs", "servers", "acts"];
   return [
     ...pages.map((path) => ({ name: path.slice(1).replace("/", "_"), path })),

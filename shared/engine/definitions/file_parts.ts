@@ -15,8 +15,8 @@ export interface FileParts {
 const DERIVED_METADATA = ["scripts", "not_imported"];
 const DEFAULT_SKILL_VERSION = "1.0.0";
 
-/** The parts of the file that defines this; {@linkcode definitionOf} is the reverse. */
-export function filePartsOf({ kind, slug, definition }: RegistryDefinition): FileParts {
+/** The parts of the file that defines this; {@linkcode definitionOfParts} is the reverse. */
+export function partsOfDefinition({ kind, slug, definition }: RegistryDefinition): FileParts {
   switch (kind) {
     case "agent":
       return { fields: agentFields(slug, definition), text: String(definition.prompt ?? "") };
@@ -38,7 +38,7 @@ export function filePartsOf({ kind, slug, definition }: RegistryDefinition): Fil
  * @param parts The parts of a file that matches the schema of its kind.
  * @param before What is defined now. Files beside `SKILL.md` are kept from it.
  */
-export function definitionOf(
+export function definitionOfParts(
   { kind, slug }: Pick<RegistryDefinition, "kind" | "slug">,
   { fields, text }: FileParts,
   before: JsonObject = {},

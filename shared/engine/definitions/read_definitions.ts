@@ -5,7 +5,7 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 import { agentDefinition, withoutAbsent } from "./agent_definition.ts";
 import type { DefinitionFile, FileProblem, RegistryDefinition } from "./definition.ts";
-import { definitionOf } from "./file_parts.ts";
+import { definitionOfParts } from "./file_parts.ts";
 import {
   agentFileSchema,
   FOREIGN_AGENT_KEYS,
@@ -141,7 +141,7 @@ function defined(
 ): RegistryDefinition {
   // The fields were read from YAML, whose data is JSON.
   const parts = { fields: withoutAbsent(fields), text: null };
-  return { kind, slug, definition: definitionOf({ kind, slug }, parts) };
+  return { kind, slug, definition: definitionOfParts({ kind, slug }, parts) };
 }
 
 function readSkills(files: readonly DefinitionFile[], parseYaml: ParseYaml): ReadDefinitions {

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../platform/values/json.ts";
 import type { DefinitionFile, RegistryDefinition, WriteYaml } from "./definition.ts";
-import { type FileParts, filePartsOf } from "./file_parts.ts";
+import { type FileParts, partsOfDefinition } from "./file_parts.ts";
 
 /**
  * Writes definitions as the files that define them, the reverse of {@linkcode readDefinitions}:
@@ -13,7 +13,7 @@ export function writeDefinitions(
   const files = new Map<string, string>();
   for (const one of definitions) {
     const { kind, slug, definition } = one;
-    const text = fileText(filePartsOf(one), writeYaml);
+    const text = fileText(partsOfDefinition(one), writeYaml);
     if (kind === "agent") files.set(`${slug}.md`, text);
     if (kind === "tool") files.set(`tools/${slug}.yaml`, text);
     if (kind !== "skill") continue;
@@ -25,7 +25,7 @@ export function writeDefinitions(
   }
   for (const kind of ["schedule", "webhook"] as const) {
     const entries = definitions.filter((one) => one.kind === kind)
-      .map((one) => [one.slug, filePartsOf(one).fields] as const);
+      .map((one) => [one.slug, partsOfDefinition(one).fields] as const);
     if (entries.length > 0) files.set(`${kind}s.yaml`, writeYaml(Object.fromEntries(entries)));
   }
   const encoder = new TextEncoder();

@@ -53,7 +53,7 @@ Deno.test("people with the scope swarm:configure change definitions over the API
   });
 
   await t.step(
-    "who saves over somebody else's change is told so, and nothing is lost",
+    "who saves over somebody else's change gets an error, and nothing is lost",
     async () => {
       const second = { ...first, prompt: "Write well." };
       const third = { ...first, prompt: "Write briefly." };

@@ -1,5 +1,8 @@
 import type { DefinitionKind } from "../../../../shared/engine/definitions/definition.ts";
-import { definitionOf, filePartsOf } from "../../../../shared/engine/definitions/file_parts.ts";
+import {
+  definitionOfParts,
+  partsOfDefinition,
+} from "../../../../shared/engine/definitions/file_parts.ts";
 import type { JsonObject } from "../../../../shared/platform/values/json.ts";
 
 /** What somebody has typed into the form of a definition. */
@@ -22,12 +25,12 @@ export function draftOf(
 ): Draft {
   if (known === null) return { kind, slug: "", fields: {}, text: "", base: null };
   const { slug, definition } = known;
-  return { kind, slug, ...filePartsOf({ kind, slug, definition }), base: definition };
+  return { kind, slug, ...partsOfDefinition({ kind, slug, definition }), base: definition };
 }
 
 /** The definition that the form describes. */
 export function draftedDefinition({ kind, slug, fields, text, base }: Draft): JsonObject {
-  return definitionOf({ kind, slug }, { fields, text }, base ?? {});
+  return definitionOfParts({ kind, slug }, { fields, text }, base ?? {});
 }
 
 /** Whether somebody has typed something. */

@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import type { RegistryDefinition } from "../../../../shared/engine/definitions/definition.ts";
-import { filePartsOf } from "../../../../shared/engine/definitions/file_parts.ts";
+import { partsOfDefinition } from "../../../../shared/engine/definitions/file_parts.ts";
 import { fileText } from "../../../../shared/engine/definitions/write_definitions.ts";
 import type { JsonObject } from "../../../../shared/platform/values/json.ts";
 
@@ -10,7 +10,7 @@ export function textOfDefinition(
   definition: JsonObject | null,
 ): string {
   if (definition === null) return "";
-  const { fields, text } = filePartsOf({ kind, slug, definition });
+  const { fields, text } = partsOfDefinition({ kind, slug, definition });
   const isEntry = kind === "schedule" || kind === "webhook";
   return fileText(
     { fields: isEntry ? { [slug]: fields } : fields, text },
