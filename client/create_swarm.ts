@@ -11,12 +11,15 @@ import type { Json, JsonObject } from "./json.ts";
 import { Reviews } from "./reviews.ts";
 import { callFunction, type RequestOptions, type SupabaseLike } from "./supabase.ts";
 import { isTransient } from "./swarm_client_error.ts";
-import { type ToolResult, Tools } from "./tools.ts";
+import { type AnyTools, type ToolResult, Tools } from "./tools.ts";
 import { backoffMs, pause } from "./waiting.ts";
 
-/** The types of a project's agents by slug, each `{ input, output }`. */
+/** The types of a project, as `supaswarm types` prints them. */
 export interface SwarmTypes {
+  /** Agents by slug, each `{ input, output }`. */
   readonly agents: object;
+  /** Tools by server and name, each `{ arguments, result }`. @default any */
+  readonly tools?: object;
 }
 
 /** The types without generated ones: any agent, with any input and output. */
@@ -34,6 +37,11 @@ export type InputOf<Types extends SwarmTypes, Slug extends AgentOf<Types>> =
 /** The output of an agent. */
 export type OutputOf<Types extends SwarmTypes, Slug extends AgentOf<Types>> =
   Types["agents"][Slug] extends { output: infer Output } ? Output : Json;
+
+/** The tools of a project. */
+export type ToolsOf<Types extends SwarmTypes> = Types extends
+  { readonly tools: infer Known extends object } ? Known
+  : AnyTools;
 
 /** Caps of a whole job; null removes one. */
 export interface Budget {
@@ -78,7 +86,7 @@ const MAX_RUN_ATTEMPTS = 4;
 export class Swarm<Types extends SwarmTypes = AnyAgents> {
   readonly jobs: Jobs;
   readonly reviews: Reviews;
-  readonly tools: Tools;
+  readonly tools: Tools<ToolsOf<Types>>;
   readonly files: Files;
   readonly documents: Documents;
   readonly #supabase: SupabaseLike;
@@ -91,7 +99,7 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
     this.reviews = new Reviews(supabase, this.#channels);
     this.tools = new Tools(supabase);
     this.files = new Files(supabase);
-    this.documents = new Documents(this.tools);
+    this.documents = new Documents(new Tools(supabase));
   }
 
   /**

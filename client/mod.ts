@@ -15,6 +15,7 @@ export {
   type RunOptions,
   Swarm,
   type SwarmTypes,
+  type ToolsOf,
 } from "./create_swarm.ts";
 export type { SearchAnswer, SearchOptions } from "./documents.ts";
 export type { InstalledNames } from "./installed_names.ts";
@@ -40,7 +41,17 @@ export type { JobFilters, JobListOptions, JobSummary } from "./jobs.ts";
 export type { Json, JsonObject } from "./json.ts";
 export type { OpenReview, ReviewAnswer, ReviewedTask } from "./reviews.ts";
 export { type ReviewsState, ReviewsView } from "./reviews_view.ts";
+export type { FunctionBodies, PlatformSchema, PlatformTools } from "./platform_contract.ts";
 export type { RequestOptions, SupabaseLike } from "./supabase.ts";
 export { SwarmChat } from "./lazy_chat.ts";
 export { SwarmClientError } from "./swarm_client_error.ts";
-export type { ToolCallOptions, ToolName, ToolResult, ToolServer, ToolText } from "./tools.ts";
+export type {
+  AnyTools,
+  ArgumentsOf,
+  ResultOf,
+  ToolCallOptions,
+  ToolName,
+  ToolResult,
+  ToolServer,
+  ToolText,
+} from "./tools.ts";
