@@ -125,3 +125,23 @@ export const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
     { statement: "found.structuredContent?.celsius;", error: /'celsius' does not exist/ },
   ],
 };
+
+/** Types of a project's own tables, as `supabase gen types` writes them. */
+export const OWN_TYPES = `
+export type Database = {
+  public: {
+    Tables: {
+      orders: {
+        Row: { id: number; title: string };
+        Insert: { title: string };
+        Update: { title?: string };
+        Relationships: [];
+      };
+    };
+    Views: { [_ in never]: never };
+    Functions: { [_ in never]: never };
+    Enums: { [_ in never]: never };
+    CompositeTypes: { [_ in never]: never };
+  };
+};
+`;

@@ -15,9 +15,11 @@ import { TEST_DATABASE } from "../../scripts/test/test_database.ts";
 import { installPackages } from "../../scripts/vendor/install_packages.ts";
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { openDatabase } from "../../stack/open_database.ts";
+import { codeBlocks } from "../docs/code_blocks.ts";
 import { chosenNames } from "./installed_project.ts";
-import { CLIENT, MISTAKES, STATEMENTS } from "./typed_programs.ts";
+import { CLIENT, MISTAKES, OWN_TYPES, STATEMENTS } from "./typed_programs.ts";
 
+const PAGE = "docs/how-to/type-your-client.md";
 const AGENT = {
   input: { type: "object", properties: { topic: { type: "string" } }, required: ["topic"] },
   output: { type: "object", properties: { words: { type: "integer" } }, required: ["words"] },
@@ -40,22 +42,27 @@ Deno.test("the printed types of a project find each mistake of a client", async 
     const mistakes = Object.entries(MISTAKES).flatMap(([what, planted]) =>
       planted.map((mistake) => ({ what, ...mistake }))
     );
+    const page = await pageProgram();
     const wrong = mistakes.map(({ statement }) => statement).join("\n");
     for (const schema of INSTALLED_SCHEMAS) {
       const folder = join(root, schema);
       await writeInstalled(folder, schema, migrations);
-      await Deno.writeTextFile(
-        join(folder, "supaswarm.types.ts"),
-        await printedTypes(folder, schema),
-      );
-      await Deno.writeTextFile(join(folder, "right.ts"), `${CLIENT}${STATEMENTS}`);
-      await Deno.writeTextFile(join(folder, "wrong.ts"), `${CLIENT}${wrong}`);
+      const files = {
+        "supaswarm.types.ts": await printedTypes(folder, schema),
+        "database.types.ts": OWN_TYPES,
+        "page.ts": page,
+        "right.ts": `${CLIENT}${STATEMENTS}`,
+        "wrong.ts": `${CLIENT}${wrong}`,
+      };
+      for (const [name, text] of Object.entries(files)) {
+        await Deno.writeTextFile(join(folder, name), text);
+      }
     }
     const problems = await typeProblems(root);
 
     for (const schema of INSTALLED_SCHEMAS) {
       const inSchema = problems.filter(({ path }) => path.startsWith(`${schema}/`));
-      await t.step(`in schema ${schema} none in a correct client`, () => {
+      await t.step(`in schema ${schema} none in a correct client and in the how-to`, () => {
         assert.deepEqual(inSchema.filter(({ path }) => !path.endsWith("/wrong.ts")), []);
       });
       for (const [place, { what, statement, error }] of mistakes.entries()) {
@@ -72,6 +79,13 @@ Deno.test("the printed types of a project find each mistake of a client", async 
     await Deno.remove(root, { recursive: true });
   }
 });
+
+/** The TypeScript of the how-to, whose blocks follow each other. */
+async function pageProgram(): Promise<string> {
+  const text = await Deno.readTextFile(join(PROJECT_ROOT, PAGE));
+  return codeBlocks(PAGE, text).filter(({ language }) => language === "ts")
+    .map((block) => block.text).join("\n");
+}
 
 /** Writes what an installation adds to a project, as far as the command reads it. */
 async function writeInstalled(
@@ -146,9 +160,9 @@ interface TypeProblem {
 /** What the type check finds in the programs of all folders. */
 async function typeProblems(root: string): Promise<TypeProblem[]> {
   await Deno.writeTextFile(join(root, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
-  const programs = INSTALLED_SCHEMAS.flatMap((
-    schema,
-  ) => [`${schema}/right.ts`, `${schema}/wrong.ts`]);
+  const programs = INSTALLED_SCHEMAS.flatMap((schema) =>
+    ["page", "right", "wrong"].map((name) => `${schema}/${name}.ts`)
+  );
   const { stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["check", ...programs],
     cwd: root,
