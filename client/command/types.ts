@@ -107,9 +107,7 @@ export interface Project {
 export type Database = { ${schema}: PlatformSchema };
 
 /** Where the project has the platform. */
-export const names = ${
-    JSON.stringify({ schema, functions: Object.fromEntries(renamed) })
-  } as const;`;
+export const names = { schema: "${schema}", functions: { ${renamed.join(", ")} } } as const;`;
 }
 
 function agentSource({ slug, description, input_schema, output_schema }: TypedAgent): string {

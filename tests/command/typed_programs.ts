@@ -29,6 +29,7 @@ for await (const event of job) {
 export const running = await swarm.jobs.list({ status: ["pending", "running"] });
 export const listed = await swarm.tools.call({ server: "swarm", name: "list_agents" });
 export const degrees: number | undefined = found.structuredContent?.degrees;
+export const endpoint: "supaswarm-mcp" = names.functions.mcp;
 export const { results } = await swarm.documents.search("docs", "webhooks");
 export const { data: tasks } = await supabase.from("tasks")
   .select("id, status, agents (slug)").eq("status", "running").eq("priority", "high");

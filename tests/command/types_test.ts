@@ -93,7 +93,8 @@ async function writeInstalled(
   schema: InstalledSchema,
   migrations: readonly ReleaseMigration[],
 ): Promise<void> {
-  const names = chosenNames(schema);
+  const { functions } = chosenNames(schema);
+  const names = { schema, functions: { ...functions, mcp: "supaswarm-mcp" } };
   const write = async (path: string, text: string) => {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
     await Deno.writeTextFile(join(folder, path), text);
