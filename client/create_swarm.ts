@@ -1,3 +1,4 @@
+import { Accounts } from "./accounts.ts";
 import type { ChatOptions } from "./chat.ts";
 import { Documents } from "./documents.ts";
 import { Files } from "./files.ts";
@@ -79,6 +80,13 @@ export interface Grade {
   readonly comment?: string;
 }
 
+/** The whole grade of a tool call, as it is stored. */
+export interface StoredGrade {
+  readonly rating: "up" | "down" | null;
+  readonly rating_score: number | null;
+  readonly comment: string | null;
+}
+
 /** Attempts to create a job whose answer was lost. */
 const MAX_RUN_ATTEMPTS = 4;
 
@@ -87,6 +95,7 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
   readonly jobs: Jobs;
   readonly reviews: Reviews;
   readonly tools: Tools<ToolsOf<Types>>;
+  readonly accounts: Accounts;
   readonly files: Files;
   readonly documents: Documents;
   readonly #supabase: SupabaseLike;
@@ -95,9 +104,10 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
   constructor(supabase: SupabaseLike) {
     this.#supabase = supabase;
     this.#channels = new JobChannels(supabase);
-    this.jobs = new Jobs(supabase);
+    this.jobs = new Jobs(supabase, this.#channels);
     this.reviews = new Reviews(supabase, this.#channels);
     this.tools = new Tools(supabase);
+    this.accounts = new Accounts(supabase);
     this.files = new Files(supabase);
     this.documents = new Documents(new Tools(supabase));
   }
@@ -169,7 +179,7 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
   }
 
   /**
-   * Grades a tool call, or changes its grade.
+   * Grades a tool call, or changes a part of its grade.
    *
    * @param call The call's result, or its `feedback_token`.
    * @throws SwarmClientError
@@ -178,8 +188,8 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
     call: string | Pick<ToolResult, "_meta">,
     { rating, score, comment }: Grade,
     options: RequestOptions = {},
-  ): Promise<void> {
-    await callFunction(this.#supabase, "mcp-feedback", {
+  ): Promise<StoredGrade> {
+    return await callFunction<StoredGrade>(this.#supabase, "mcp-feedback", {
       ...options,
       body: {
         feedback_token: typeof call === "string" ? call : call._meta.feedback_token,

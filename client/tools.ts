@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "./json.ts";
 import { callFunction, type RequestOptions, type SupabaseLike } from "./supabase.ts";
+import type { DescribedServer, ToolServer } from "./tool_servers.ts";
 import { SwarmClientError } from "./swarm_client_error.ts";
 
 /** Tools by server and name, each `{ arguments, result }`. */
@@ -54,19 +55,10 @@ export interface ToolResult<Structured = Json> {
   };
 }
 
-/** A server with the tools that the user may call. */
-export interface ToolServer {
-  readonly slug: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly type: string;
-  readonly status: string;
-  readonly tools: readonly {
-    readonly name: string;
-    readonly version: string | null;
-    readonly title: string | null;
-    readonly description: string | null;
-  }[];
+/** How to read a server. */
+export interface DescribeOptions extends RequestOptions {
+  /** Asks the server for its tools, instead of reading what it listed last. */
+  readonly refresh?: boolean;
 }
 
 /** The tools that the user may call. */
@@ -85,6 +77,15 @@ export class Tools<Known = AnyTools> {
       { method: "GET", ...options },
     );
     return servers;
+  }
+
+  /** One server with everything that calls of its tools need. @throws SwarmClientError */
+  async describe(
+    server: string,
+    { refresh = false, signal }: DescribeOptions = {},
+  ): Promise<DescribedServer> {
+    const query = new URLSearchParams({ server, ...refresh && { refresh: "true" } });
+    return await callFunction(this.#supabase, `mcp-execute?${query}`, { method: "GET", signal });
   }
 
   /**
