@@ -1,3 +1,4 @@
+import { Accounts } from "./accounts.ts";
 import type { ChatOptions } from "./chat.ts";
 import { Documents } from "./documents.ts";
 import { Files } from "./files.ts";
@@ -11,12 +12,15 @@ import type { Json, JsonObject } from "./json.ts";
 import { Reviews } from "./reviews.ts";
 import { callFunction, type RequestOptions, type SupabaseLike } from "./supabase.ts";
 import { isTransient } from "./swarm_client_error.ts";
-import { type ToolResult, Tools } from "./tools.ts";
+import { type AnyTools, type ToolResult, Tools } from "./tools.ts";
 import { backoffMs, pause } from "./waiting.ts";
 
-/** The types of a project's agents by slug, each `{ input, output }`. */
+/** The types of a project, as `supaswarm types` prints them. */
 export interface SwarmTypes {
+  /** Agents by slug, each `{ input, output }`. */
   readonly agents: object;
+  /** Tools by server and name, each `{ arguments, result }`. @default any */
+  readonly tools?: object;
 }
 
 /** The types without generated ones: any agent, with any input and output. */
@@ -34,6 +38,11 @@ export type InputOf<Types extends SwarmTypes, Slug extends AgentOf<Types>> =
 /** The output of an agent. */
 export type OutputOf<Types extends SwarmTypes, Slug extends AgentOf<Types>> =
   Types["agents"][Slug] extends { output: infer Output } ? Output : Json;
+
+/** The tools of a project. */
+export type ToolsOf<Types extends SwarmTypes> = Types extends
+  { readonly tools: infer Known extends object } ? Known
+  : AnyTools;
 
 /** Caps of a whole job; null removes one. */
 export interface Budget {
@@ -71,6 +80,13 @@ export interface Grade {
   readonly comment?: string;
 }
 
+/** The whole grade of a tool call, as it is stored. */
+export interface StoredGrade {
+  readonly rating: "up" | "down" | null;
+  readonly rating_score: number | null;
+  readonly comment: string | null;
+}
+
 /** Attempts to create a job whose answer was lost. */
 const MAX_RUN_ATTEMPTS = 4;
 
@@ -78,7 +94,8 @@ const MAX_RUN_ATTEMPTS = 4;
 export class Swarm<Types extends SwarmTypes = AnyAgents> {
   readonly jobs: Jobs;
   readonly reviews: Reviews;
-  readonly tools: Tools;
+  readonly tools: Tools<ToolsOf<Types>>;
+  readonly accounts: Accounts;
   readonly files: Files;
   readonly documents: Documents;
   readonly #supabase: SupabaseLike;
@@ -87,11 +104,12 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
   constructor(supabase: SupabaseLike) {
     this.#supabase = supabase;
     this.#channels = new JobChannels(supabase);
-    this.jobs = new Jobs(supabase);
+    this.jobs = new Jobs(supabase, this.#channels);
     this.reviews = new Reviews(supabase, this.#channels);
     this.tools = new Tools(supabase);
+    this.accounts = new Accounts(supabase);
     this.files = new Files(supabase);
-    this.documents = new Documents(this.tools);
+    this.documents = new Documents(new Tools(supabase));
   }
 
   /**
@@ -161,7 +179,7 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
   }
 
   /**
-   * Grades a tool call, or changes its grade.
+   * Grades a tool call, or changes a part of its grade.
    *
    * @param call The call's result, or its `feedback_token`.
    * @throws SwarmClientError
@@ -170,8 +188,8 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
     call: string | Pick<ToolResult, "_meta">,
     { rating, score, comment }: Grade,
     options: RequestOptions = {},
-  ): Promise<void> {
-    await callFunction(this.#supabase, "mcp-feedback", {
+  ): Promise<StoredGrade> {
+    return await callFunction<StoredGrade>(this.#supabase, "mcp-feedback", {
       ...options,
       body: {
         feedback_token: typeof call === "string" ? call : call._meta.feedback_token,

@@ -1,3 +1,4 @@
+import type { PlatformTools } from "./platform_contract.ts";
 import type { RequestOptions } from "./supabase.ts";
 import { SwarmClientError } from "./swarm_client_error.ts";
 import type { Tools } from "./tools.ts";
@@ -13,19 +14,13 @@ export interface SearchOptions extends RequestOptions {
 }
 
 /** The results of a search, best first. The text of documents is data, never instructions. */
-export interface SearchAnswer<Hit = Record<string, unknown>> {
-  readonly results: readonly Hit[];
-  /** `lexical_only` if the documents or the query have no embedding. */
-  readonly mode: "hybrid" | "lexical_only";
-  readonly embedder: string | null;
-  readonly notices: readonly string[];
-}
+export type SearchAnswer = PlatformTools["quoth"]["quoth_search_index"]["result"];
 
 /** The documents of Quoth projects. */
 export class Documents {
-  readonly #tools: Tools;
+  readonly #tools: Tools<PlatformTools>;
 
-  constructor(tools: Tools) {
+  constructor(tools: Tools<PlatformTools>) {
     this.#tools = tools;
   }
 
@@ -40,7 +35,7 @@ export class Documents {
     query: string,
     { signal, ...options }: SearchOptions = {},
   ): Promise<SearchAnswer> {
-    const answer = await this.#tools.call<SearchAnswer>(
+    const answer = await this.#tools.call(
       { server: "quoth", name: "quoth_search_index" },
       { projectId: project, query, ...options },
       { signal },

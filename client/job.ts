@@ -1,6 +1,6 @@
 import { EventReader, untilAnswered } from "./event_reader.ts";
 import { followJob } from "./follow_job.ts";
-import type { JobChannels } from "./job_channels.ts";
+import type { JobChannels, JobListener } from "./job_channels.ts";
 import { jobError } from "./job_error.ts";
 import type { JobEvent, JobStatus, TaskError, TaskWarning } from "./job_event.ts";
 import { TextAssembly, type TextPart } from "./job_text.ts";
@@ -124,6 +124,14 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
   /** Events and text in one loop, with a cursor of its own; a page shows both. */
   updates({ after, ...options }: UpdateOptions = {}): AsyncGenerator<JobUpdate, void, undefined> {
     return this.#readUpdates(this.#readerFrom(after), options);
+  }
+
+  /**
+   * Learns of the job's Realtime messages as they arrive, until the returned function is called.
+   * Messages may be lost; the loops above lose nothing.
+   */
+  listen(listener: JobListener): () => void {
+    return this.#context.channels.listen(this.id, listener);
   }
 
   /** What the job was started with. @throws SwarmClientError */

@@ -1,10 +1,11 @@
 import type { SupabaseLike } from "./supabase.ts";
 
-/** A message of a job's Realtime channel. */
+/** A message of a job's or a user's Realtime channel; docs/reference/events.md describes them. */
 export interface JobMessage {
   readonly event: string;
   readonly payload: {
     readonly task_id: string;
+    readonly at: string;
     readonly data: Readonly<Record<string, unknown>>;
   };
 }
@@ -99,7 +100,9 @@ export class JobChannels {
           open.isJoined = status === "SUBSCRIBED";
           for (const { onJoined } of [...open.listeners]) onJoined?.(open.isJoined);
           if (status !== "CLOSED") return;
-          rejoining ??= setTimeout(() => {
+          rejoining ??= setTimeout(async () => {
+            // Renews a session whose token has expired; the channel is joined with the new token.
+            await supabase.auth.getSession();
             rejoining = undefined;
             start();
           }, REJOIN_MS);

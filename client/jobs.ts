@@ -1,6 +1,7 @@
+import type { JobChannels, JobListener } from "./job_channels.ts";
 import type { JobStatus, TaskError } from "./job_event.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { callRpc, type RequestOptions, type SupabaseLike } from "./supabase.ts";
+import { callRpc, type RequestOptions, signedInUserId, type SupabaseLike } from "./supabase.ts";
 
 /** Which jobs to list; docs/reference/http.md describes the filters. */
 export interface JobFilters {
@@ -45,12 +46,17 @@ export interface JobSummary {
   readonly finished_at: string | null;
 }
 
+/** How many jobs have each status. */
+export type JobCounts = Readonly<Partial<Record<JobStatus, number>>>;
+
 /** The user's jobs. */
 export class Jobs {
   readonly #supabase: SupabaseLike;
+  readonly #channels: JobChannels;
 
-  constructor(supabase: SupabaseLike) {
+  constructor(supabase: SupabaseLike, channels: JobChannels) {
     this.#supabase = supabase;
+    this.#channels = channels;
   }
 
   /** The newest jobs first. @throws SwarmClientError */
@@ -62,6 +68,33 @@ export class Jobs {
       p_before: before,
       p_limit: limit,
     }, { signal });
+  }
+
+  /** The number of jobs by status. @throws SwarmClientError */
+  async count({ signal, ...filters }: JobFilters & RequestOptions = {}): Promise<JobCounts> {
+    const rows = await callRpc<{ status: JobStatus; job_count: number }[]>(
+      this.#supabase,
+      "job_counts",
+      { p_filters: snakeCased(filters) },
+      { signal },
+    );
+    return Object.fromEntries(rows.map(({ status, job_count: count }) => [status, count]));
+  }
+
+  /**
+   * Learns of changes of the user's jobs and reviews until the returned function is called. Messages
+   * may be lost, so a page also reads its list again from time to time.
+   */
+  listen(listener: JobListener): () => void {
+    let hasEnded = false;
+    let leave = () => {};
+    void signedInUserId(this.#supabase).then((userId) => {
+      if (userId !== null && !hasEnded) leave = this.#channels.listenToUser(userId, listener);
+    }, () => {});
+    return () => {
+      hasEnded = true;
+      leave();
+    };
   }
 }
 

@@ -1,14 +1,29 @@
 import type { Json, JsonObject } from "./json.ts";
 import { callFunction, type RequestOptions, type SupabaseLike } from "./supabase.ts";
+import type { DescribedServer, ToolServer } from "./tool_servers.ts";
 import { SwarmClientError } from "./swarm_client_error.ts";
 
-/** A tool of a server. */
-export interface ToolName {
-  /** The server's slug, such as `supabase`. */
-  readonly server: string;
-  /** The tool's name at its server, or `name@version`. */
-  readonly name: string;
+/** Tools by server and name, each `{ arguments, result }`. */
+export interface AnyTools {
+  readonly [server: string]: {
+    readonly [name: string]: { readonly arguments: JsonObject; readonly result: Json };
+  };
 }
+
+/** A tool of a server. */
+export interface ToolName<Server extends string = string, Name extends string = string> {
+  /** The server's slug, such as `supabase`. */
+  readonly server: Server;
+  /** The tool's name at its server, or `name@version`. */
+  readonly name: Name;
+}
+
+/** The arguments of a tool. */
+export type ArgumentsOf<Tool> = Tool extends { readonly arguments: infer Arguments } ? Arguments
+  : JsonObject;
+
+/** The structured content of a tool's result. */
+export type ResultOf<Tool> = Tool extends { readonly result: infer Result } ? Result : Json;
 
 /** How to call a tool. */
 export interface ToolCallOptions extends RequestOptions {
@@ -40,23 +55,14 @@ export interface ToolResult<Structured = Json> {
   };
 }
 
-/** A server with the tools that the user may call. */
-export interface ToolServer {
-  readonly slug: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly type: string;
-  readonly status: string;
-  readonly tools: readonly {
-    readonly name: string;
-    readonly version: string | null;
-    readonly title: string | null;
-    readonly description: string | null;
-  }[];
+/** How to read a server. */
+export interface DescribeOptions extends RequestOptions {
+  /** Asks the server for its tools, instead of reading what it listed last. */
+  readonly refresh?: boolean;
 }
 
 /** The tools that the user may call. */
-export class Tools {
+export class Tools<Known = AnyTools> {
   readonly #supabase: SupabaseLike;
 
   constructor(supabase: SupabaseLike) {
@@ -73,17 +79,25 @@ export class Tools {
     return servers;
   }
 
+  /** One server with everything that calls of its tools need. @throws SwarmClientError */
+  async describe(
+    server: string,
+    { refresh = false, signal }: DescribeOptions = {},
+  ): Promise<DescribedServer> {
+    const query = new URLSearchParams({ server, ...refresh && { refresh: "true" } });
+    return await callFunction(this.#supabase, `mcp-execute?${query}`, { method: "GET", signal });
+  }
+
   /**
    * Calls a tool. A tool that ran and failed is a result with `isError`.
    *
    * @throws SwarmClientError if the call is refused or its server cannot be reached
    */
-  async call<Structured = Json>(
-    { server, name }: ToolName,
-    parameters: JsonObject = {},
-    { sessionId, onText, signal }: ToolCallOptions = {},
-  ): Promise<ToolResult<Structured>> {
-    const answer = await callFunction<ToolResult<Structured> | Response>(
+  async call<Server extends keyof Known & string, Name extends keyof Known[Server] & string>(
+    { server, name }: ToolName<Server, Name>,
+    ...[parameters, { sessionId, onText, signal } = {}]: CallArguments<Known[Server][Name]>
+  ): Promise<ToolResult<ResultOf<Known[Server][Name]>>> {
+    const answer = await callFunction<ToolResult<ResultOf<Known[Server][Name]>> | Response>(
       this.#supabase,
       "mcp-execute",
       {
@@ -92,15 +106,19 @@ export class Tools {
         body: {
           server,
           tool_name: name,
-          parameters,
+          parameters: parameters ?? {},
           ...sessionId === undefined ? {} : { session_id: sessionId },
         },
       },
     );
-    if (!(answer instanceof Response)) return answer;
-    return await readResult<ToolResult<Structured>>(answer, onText);
+    return answer instanceof Response ? await readResult(answer, onText) : answer;
   }
 }
+
+/** The arguments of a call, which may be missing if the tool requires none. */
+type CallArguments<Tool> = Record<never, never> extends ArgumentsOf<Tool>
+  ? [parameters?: ArgumentsOf<Tool>, options?: ToolCallOptions]
+  : [parameters: ArgumentsOf<Tool>, options?: ToolCallOptions];
 
 async function readResult<Result>(
   response: Response,

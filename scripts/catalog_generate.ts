@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
-import { formatMarkdown } from "./markdown/format_markdown.ts";
+import { formatText } from "./markdown/format_text.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { writeLine } from "./terminal.ts";
 import { catalogPage } from "./catalog/catalog_page.ts";
@@ -20,7 +20,7 @@ await runCommand(
     },
   },
   async ({ values: { check } }) => {
-    const page = await formatMarkdown(catalogPage());
+    const page = await formatText(catalogPage(), "md");
     const isCurrent = await Deno.readTextFile(PAGE).catch(() => "") === page;
     if (check === true) {
       if (!isCurrent) {

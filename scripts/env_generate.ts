@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
 import { envExample } from "./environment/env_example.ts";
 import { environmentPage } from "./environment/environment_page.ts";
-import { formatMarkdown } from "./markdown/format_markdown.ts";
+import { formatText } from "./markdown/format_text.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { writeLine } from "./terminal.ts";
 
@@ -18,7 +18,7 @@ await runCommand({
   },
 }, async ({ values }) => {
   const page = await Deno.readTextFile(join(PROJECT_ROOT, PAGE));
-  const wanted = { [EXAMPLE]: envExample(), [PAGE]: await formatMarkdown(environmentPage(page)) };
+  const wanted = { [EXAMPLE]: envExample(), [PAGE]: await formatText(environmentPage(page), "md") };
   for (const [name, text] of Object.entries(wanted)) {
     const path = join(PROJECT_ROOT, name);
     if (await Deno.readTextFile(path).catch(() => "") === text) continue;

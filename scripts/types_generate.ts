@@ -1,4 +1,4 @@
-/** `deno task types:generate`: writes the database's types, closed sets and reference page. */
+/** `deno task types:generate`: writes the types, closed sets and reference page of the database. */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
@@ -7,12 +7,14 @@ import { generateFromDatabase } from "./types/generate_from_database.ts";
 
 const TYPES = "shared/platform/db/database.types.ts";
 const SETS = "shared/platform/db/closed_sets.ts";
+const CONTRACT = "client/platform_contract.ts";
 const PAGE = "docs/reference/tables.md";
 
 await runCommand(
   {
     name: "deno task types:generate",
-    summary: `Writes ${TYPES}, ${SETS} and ${PAGE} from an embedded database with the release.`,
+    summary:
+      `Writes ${TYPES}, ${SETS}, ${CONTRACT} and ${PAGE} from an embedded database with the release.`,
     options: {
       check: { type: "boolean", help: "Write nothing; fail if a file is not up to date." },
     },
@@ -22,6 +24,7 @@ await runCommand(
     const wanted = {
       [TYPES]: generated.types,
       [SETS]: generated.closedSets,
+      [CONTRACT]: generated.clientContract,
       [PAGE]: generated.tablesPage,
     };
     for (const [name, text] of Object.entries(wanted)) {

@@ -43,6 +43,8 @@ export const FOREIGN_CLIENTS = {
 export const loadAiSdk = () => import("npm:ai@7.0.173");
 export type { ChatTransport, UIMessage, UIMessageChunk } from "npm:ai@7.0.173";
 
+export const loadAiSdkVue = () => import("npm:@ai-sdk/vue@4.0.142");
+
 /** AG-UI's own client, and the schemas of its events. */
 export const loadAgUi = async () => ({
   ...await import("npm:@ag-ui/client@1.0.0"),

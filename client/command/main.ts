@@ -24,7 +24,7 @@ const HELP = `Usage: supaswarm <command> [options]
               --db URL        the database, as role postgres
               --url URL       the project, such as https://<ref>.supabase.co
               --json          prints one line of JSON
-  types     Prints the TypeScript types of the project's agents
+  types     Prints TypeScript for clients: the project's agents and tools, and the platform's tables
               --db URL        the database, as role postgres
 
   dev       Runs the project on this machine, without Docker, and follows its files

@@ -1,4 +1,4 @@
-/** Writes an unpadded Markdown table. `formatMarkdown()` pads it. */
+/** Writes an unpadded Markdown table. `formatText()` pads it. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

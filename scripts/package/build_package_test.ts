@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { loadTypescript } from "../deps.ts";
-import { typesSource } from "../../client/command/types.ts";
 import { buildClient, MAX_COMPRESSED_BYTES } from "./build_package.ts";
 
 const USE = `
@@ -15,27 +14,6 @@ export const words: number = (await job.result()).words;
 export const question = (event: JobEvent): string | null =>
   event.type === "review.requested" ? event.data.question : null;
 `;
-
-/** A program with the types that the command generates. */
-const TYPED_USE = `
-import { createSwarm } from "supaswarm/client";
-import type { Project } from "./project.ts";
-declare const supabase: Parameters<typeof createSwarm>[0];
-const swarm = createSwarm<Project>(supabase, { schema: "supaswarm" });
-const job = await swarm.run("writer", { topic: "t" }, { idempotencyKey: "k" });
-export const words: number = (await job.result()).words;
-`;
-
-/** Mistakes of a client in each part that it shares with the platform. */
-const TYPED_MISTAKES = [
-  'await swarm.run("writer", { topic: "t" }, { idempotency_key: "k" });',
-  "(await job.result()).word;",
-  'if ((await job.status()) === "complete") throw 0;',
-  "await job.respond(job.id, { approved: true, comment: 1 });",
-  "await job.cancelTask();",
-  'for await (const event of job) if (event.type === "review.ask") break;',
-  'for await (const event of job) if (event.type === "task.parked") event.data.state;',
-];
 
 /** Mistakes that the types must find, one in each line. */
 const MISTAKES = [
@@ -103,23 +81,6 @@ Deno.test("the package is a module of its own, whose types find mistakes", async
       const first = USE.split("\n").length;
       assert.deepEqual(found, MISTAKES.map((_, index) => first + index));
     });
-    await t.step(
-      "with the generated types of a project they find seven mistakes of seven",
-      async () => {
-        const output = {
-          type: "object",
-          properties: { words: { type: "integer" } },
-          required: ["words"],
-        };
-        const project = typesSource([{ slug: "writer", description: null, output_schema: output }]);
-        await Deno.writeTextFile(join(folder, "project.ts"), project);
-
-        const found = await problemLines(folder, `${TYPED_USE}${TYPED_MISTAKES.join("\n")}`);
-
-        const first = TYPED_USE.split("\n").length;
-        assert.deepEqual(found, TYPED_MISTAKES.map((_, index) => first + index));
-      },
-    );
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

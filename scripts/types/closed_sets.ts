@@ -41,7 +41,7 @@ export function closedSetsSource(rows: readonly ClosedSetRow[]): string {
 }
 
 /** The labels of `ARRAY['…'::text, …]` and of `'{…}'::text[]`, where none needs quotes of its own. */
-function labelsIn(definition: string): string[] {
+export function labelsIn(definition: string): string[] {
   const literal = definition.match(/'\{(.*)\}'::text\[\]/)?.[1];
   if (literal !== undefined) return literal.split(",");
   return [...definition.matchAll(/'((?:[^']|'')*)'::/g)].map(([, label = ""]) =>

@@ -130,17 +130,54 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     assert.equal(stored.messages[1].id, asking.lastMessage?.id);
   });
 
-  await t.step("DELETE ends the job", async () => {
-    const stopping = new PageChat({
+  await t.step("a page that stops reading leaves the job, and can read on", async () => {
+    const left = new PageChat({
       id: crypto.randomUUID(),
-      transport: transportOf("endpoint-asker"),
+      transport: transportOf("endpoint-paced"),
     });
-    await stopping.sendMessage({ text: "Publish it" });
-    const stopped = await fetch(`${api("endpoint-asker")}/${stopping.id}`, {
-      method: "DELETE",
-      headers,
+    const { calls } = model;
+    const sending = left.sendMessage({ text: "one" });
+    await callsOf(calls + 1);
+    model.release(1);
+    await firstPiece(left, "Answer 1");
+    await left.stop();
+    await sending;
+    model.release(2);
+    await left.resumeStream();
+    assert.equal(left.text, `Answer 1 of call ${calls + 1}.`);
+    assert.equal(model.calls, calls + 1);
+  });
+
+  const end = async (chat: string) => {
+    const answer = await fetch(`${api("endpoint-paced")}/${chat}`, { method: "DELETE", headers });
+    return await answer.json();
+  };
+  const statusOf = async (chat: string) => {
+    const [task] = await sql`
+      select status from public.tasks where metadata ->> 'chat_id' = ${chat}`;
+    return task?.status;
+  };
+
+  await t.step("DELETE ends the job in the middle of the answer, and its stream", async () => {
+    const stopped = new PageChat({
+      id: crypto.randomUUID(),
+      transport: transportOf("endpoint-paced"),
     });
-    assert.deepEqual(await stopped.json(), { cancelled: 1 });
+    const { calls } = model;
+    const sending = stopped.sendMessage({ text: "one" });
+    await callsOf(calls + 1);
+    model.release(1);
+    await firstPiece(stopped, "Answer 1");
+
+    assert.deepEqual(await end(stopped.id), { cancelled: 1 });
+    await sending;
+
+    assert.deepEqual([stopped.status, stopped.error], ["ready", undefined]);
+    assert.equal(await statusOf(stopped.id), "cancelled");
+    assert.deepEqual(await end(stopped.id), { cancelled: 0 });
+    model.release(3);
+    await stopped.sendMessage({ text: "two" });
+    assert.equal(stopped.text, `Answer 2 of call ${calls + 2}.`);
   });
 
   await t.step("another user's chat, an unknown path and a wrong body are refused", async () => {
@@ -216,6 +253,36 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     model.release(2);
     await Promise.all([running, resumed]);
     assert.deepEqual(second.messages, first.messages);
+    assert.equal(model.calls, calls + 1, "the second run started nothing");
+  });
+
+  await t.step("AG-UI: a reader that leaves leaves the job, and DELETE ends it", async () => {
+    const thread = crypto.randomUUID();
+    const events: BaseEvent[] = [];
+    const [left, stopped] = [
+      agentOf("endpoint-paced", thread),
+      agentOf("endpoint-paced", thread, events),
+    ];
+    const question = { id: "u1", role: "user" as const, content: "Hello" };
+    const { calls } = model;
+    left.addMessage(question);
+    const leaving = left.runAgent();
+    await callsOf(calls + 1);
+    left.abortRun();
+    await leaving;
+    stopped.addMessage(question);
+    const running = stopped.runAgent();
+    await waitFor(() => events.length > 0, { what: "the second reader" });
+
+    assert.deepEqual(await end(thread), { cancelled: 1 });
+    await running;
+
+    assert.deepEqual(events.at(-1), {
+      type: "RUN_FINISHED",
+      threadId: thread,
+      runId: (events[0] as { runId?: string }).runId,
+      outcome: { type: "cancelled" },
+    });
     assert.equal(model.calls, calls + 1, "the second run started nothing");
   });
 

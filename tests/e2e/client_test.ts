@@ -217,11 +217,53 @@ Deno.test("the client follows, answers and steers jobs over the user's own supab
         onText: () => {},
       });
       assert.deepEqual(streamed.structuredContent, result.structuredContent);
-      await swarm.feedback(result, { rating: "up", score: 5 });
+      await swarm.feedback(result, { rating: "up" });
+      const grade = await swarm.feedback(result, { score: 5 });
+      assert.deepEqual([grade.rating, grade.rating_score, grade.comment], ["up", 5, null]);
       const error = await errorOf(swarm.tools.call({ server: "swarm", name: "list_agent" }));
       assert.equal(error.status, 404);
       const nowhere = await errorOf(swarm.documents.search("no-such-project", "webhooks"));
       assert.match(nowhere.message, /no-such-project/);
+    });
+
+    await t.step("one server is described with its tools' schemas and its connection", async () => {
+      const { server, tools, connection } = await swarm.tools.describe("swarm");
+      const tool = tools.find(({ name }) => name === "get_task");
+
+      assert.equal(server.slug, "swarm");
+      assert.equal((tool?.inputSchema as { type?: string }).type, "object");
+      assert.notEqual(connection.tools_listed_at, null);
+      assert.equal((await errorOf(swarm.tools.describe("swarms"))).code, "TOOL_NOT_FOUND");
+    });
+
+    await t.step("a connection of an account is refused with a reason", async () => {
+      const unavailable = await errorOf(swarm.accounts.connect("swarm"));
+      const invalid = await errorOf(swarm.accounts.confirm("made up"));
+      const missing = await errorOf(swarm.accounts.disconnect("nobody"));
+
+      assert.deepEqual([unavailable.code, invalid.code, missing.code], [
+        "OAUTH_UNAVAILABLE",
+        "AUTHORIZATION_INVALID",
+        "AUTHORIZATION_INVALID",
+      ]);
+    });
+
+    await t.step("jobs are counted, and changes of any are heard", async () => {
+      const heard = new Set<string>();
+      const joined = Promise.withResolvers<void>();
+      const leave = swarm.jobs.listen({
+        onMessage: ({ payload }) => heard.add(payload.task_id),
+        onJoined: (isJoined) => isJoined && joined.resolve(),
+      });
+      await joined.promise;
+      const before = await swarm.jobs.count({ agent: "client-asker" });
+      const job = await swarm.run("client-asker", "Go");
+      await waitFor(() => heard.has(job.id), { what: "a message about the job" });
+      leave();
+      await job.cancel();
+      const after = await swarm.jobs.count({ agent: "client-asker" });
+
+      assert.equal((after.cancelled ?? 0) - (before.cancelled ?? 0), 1);
     });
 
     await t.step("an uploaded file is in the user's own folder", async () => {

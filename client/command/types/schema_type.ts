@@ -23,13 +23,23 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
   boolean: "boolean",
   null: "null",
 };
-/** A schema that contains itself ends here. */
-const MAX_DEPTH = 12;
+/** Parts of a schema that become a type. The rest, and what is nested deeper, is `Json`. */
+const MAX_PARTS = 5_000;
+const MAX_DEPTH = 24;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
-/** The TypeScript type of the values that a JSON Schema accepts; `Json` where it accepts anything. */
+/**
+ * The TypeScript type of the values that a JSON Schema accepts; `Json` where it accepts anything. A
+ * property that an object does not name is no part of its type, so that the type finds a mistyped
+ * name, unless the schema describes such properties.
+ */
 export function schemaType(schema: unknown): string {
-  return typeOf(schema as Schema, schema as Schema, 0);
+  return typeOf(schema as Schema, {
+    root: schema as Schema,
+    depth: 0,
+    open: [],
+    left: { parts: MAX_PARTS },
+  });
 }
 
 /** A property's name, quoted if TypeScript requires it. */
@@ -37,21 +47,41 @@ export function propertyName(name: string): string {
   return IDENTIFIER.test(name) ? name : JSON.stringify(name);
 }
 
-function typeOf(schema: Schema | boolean | undefined, root: Schema, depth: number): string {
-  if (typeof schema !== "object" || schema === null || depth > MAX_DEPTH) return "Json";
-  const inner = (part: Schema) => typeOf(part, root, depth + 1);
-  if (schema.$ref !== undefined) return typeOf(definition(schema.$ref, root), root, depth + 1);
+/** Where a part of a schema is. */
+interface Place {
+  readonly root: Schema;
+  readonly depth: number;
+  /** The references that lead here; a schema that contains itself ends at the second of them. */
+  readonly open: readonly string[];
+  readonly left: { parts: number };
+}
+
+function typeOf(schema: Schema | boolean | undefined, place: Place): string {
+  const { root, open, left, depth } = place;
+  if (typeof schema !== "object" || schema === null) return "Json";
+  if (depth > MAX_DEPTH || left.parts-- <= 0) return "Json";
+  const inner = (part: Schema) => typeOf(part, { ...place, depth: depth + 1 });
+  const { $ref: reference } = schema;
+  if (reference !== undefined) {
+    if (open.includes(reference)) return "Json";
+    return typeOf(definition(reference, root), { ...place, open: [...open, reference] });
+  }
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.enum !== undefined) return union(schema.enum.map(literal));
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined) return union(choices.map(inner));
-  if (schema.allOf !== undefined) {
-    return schema.allOf.map((part) => `(${inner(part)})`).join(" & ");
-  }
+  return intersection([
+    ownType(schema, inner),
+    ...choices === undefined ? [] : [union(choices.map(inner))],
+    ...(schema.allOf ?? []).map(inner),
+  ]);
+}
+
+/** The type without alternatives and further parts. */
+function ownType(schema: Schema, inner: (part: Schema) => string): string {
   const types = schema.type === undefined ? impliedTypes(schema) : [schema.type].flat();
   if (types.length === 0) return "Json";
   return union(types.map((type) => {
-    if (type === "object") return objectType(schema, root, depth);
+    if (type === "object") return objectType(schema, inner);
     if (type === "array") return arrayType(schema, inner);
     return PRIMITIVES[type] ?? "Json";
   }));
@@ -62,26 +92,27 @@ function impliedTypes({ properties, items, prefixItems }: Schema): string[] {
   return items !== undefined || prefixItems !== undefined ? ["array"] : [];
 }
 
-function objectType(schema: Schema, root: Schema, depth: number): string {
+function objectType(schema: Schema, inner: (part: Schema) => string): string {
   const { properties = {}, required = [], additionalProperties } = schema;
   const members = Object.entries(properties).map(([name, property]) => {
     const mark = required.includes(name) ? "" : "?";
-    return `${propertyName(name)}${mark}: ${typeOf(property, root, depth + 1)}`;
+    return `${propertyName(name)}${mark}: ${inner(property)}`;
   });
   if (typeof additionalProperties === "object") {
     // A property may have any of the types, because an index covers all properties.
     members.push(
-      Object.keys(properties).length === 0
-        ? `[name: string]: ${typeOf(additionalProperties, root, depth + 1)}`
+      members.length === 0
+        ? `[name: string]: ${inner(additionalProperties)}`
         : "[name: string]: Json | undefined",
     );
   }
-  return members.length === 0 ? "JsonObject" : `{ ${members.join("; ")} }`;
+  if (members.length > 0) return `{ ${members.join("; ")} }`;
+  return additionalProperties === false ? "Record<string, never>" : "JsonObject";
 }
 
 function arrayType({ items, prefixItems }: Schema, inner: (part: Schema) => string): string {
   if (prefixItems !== undefined) return `[${prefixItems.map(inner).join(", ")}]`;
-  return items === undefined ? "Json[]" : `(${inner(items)})[]`;
+  return `${grouped(items === undefined ? "Json" : inner(items))}[]`;
 }
 
 function literal(value: unknown): string {
@@ -91,14 +122,26 @@ function literal(value: unknown): string {
 }
 
 function union(types: readonly string[]): string {
-  return [...new Set(types)].join(" | ") || "never";
+  return types.includes("Json") ? "Json" : [...new Set(types)].join(" | ") || "never";
 }
 
+/** `Json` excludes nothing, so it is no part of an intersection. */
+function intersection(types: readonly string[]): string {
+  const parts = [...new Set(types.filter((type) => type !== "Json"))];
+  return parts.length > 1 ? parts.map(grouped).join(" & ") : parts[0] ?? "Json";
+}
+
+function grouped(type: string): string {
+  return /^\w+$/.test(type) ? type : `(${type})`;
+}
+
+/** What a reference into the same schema means, such as `#/$defs/person`. */
 function definition(reference: string, root: Schema): Schema | undefined {
-  return reference.startsWith("#/")
-    ? reference.slice(2).split("/").reduce<unknown>(
-      (value, key) => (value as Record<string, unknown> | undefined)?.[key],
-      root,
-    ) as Schema | undefined
-    : undefined;
+  if (!/^#(\/|$)/.test(reference)) return undefined;
+  return reference.split("/").slice(1).reduce<unknown>(
+    (value, key) =>
+      (value as Record<string, unknown> | undefined)
+        ?.[decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~")],
+    root,
+  ) as Schema | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { Json, JsonObject } from "../../../client/mod.ts";
 
 /** Text that was parsed as JSON, or the parse error. */
 export type JsonReading =
@@ -18,4 +18,9 @@ export function readJsonText(text: string): JsonReading {
 /** Formats a value as indented JSON. */
 export function prettyJson(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? "";
+}
+
+/** Whether a value is an object, and no list. */
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

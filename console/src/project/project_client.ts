@@ -1,8 +1,10 @@
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
-import { createSwarm, type Swarm } from "../../../client/mod.ts";
-import type { Database } from "../../../shared/platform/db/database.types.ts";
+import { createSwarm, type PlatformSchema, type Swarm } from "../../../client/mod.ts";
 import { watchedFetch } from "./connection.ts";
 import type { ProjectConfig } from "./project_config.ts";
+
+/** An installation in another schema has the same tables. */
+type Database = { public: PlatformSchema };
 
 export type ProjectClient = SupabaseClient<Database>;
 
@@ -11,7 +13,6 @@ let opened: { readonly client: ProjectClient; readonly config: ProjectConfig } |
 /** Opens the project once, before the page is shown. */
 export function openProject(config: ProjectConfig): ProjectClient {
   const client = createClient<Database>(config.apiUrl, config.publishableKey, {
-    // The types are those of public, which an installation in another schema has, too.
     db: { schema: (config.schema ?? "public") as "public" },
     // The code of a magic link arrives in the query; the fragment belongs to the router.
     auth: { flowType: "pkce", detectSessionInUrl: true, persistSession: true },
@@ -27,7 +28,8 @@ export function projectClient(): ProjectClient {
 
 /** The jobs, reviews and tools of the user. */
 export function projectSwarm(): Swarm {
-  return createSwarm(projectClient());
+  const { client, config } = open();
+  return createSwarm(client, { functions: config.functions ?? {} });
 }
 
 /** The contents of the open project's `config.json`. */

@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { callFunction } from "./call_function.ts";
-import { openProject } from "./project_client.ts";
+import { openProject, projectSwarm } from "./project_client.ts";
 import { parseProjectConfig } from "./project_config.ts";
 
 afterEach(() => void vi.unstubAllGlobals());
@@ -9,7 +8,7 @@ test("a console with a schema reads it, and calls functions by the project's nam
   const requests: Request[] = [];
   vi.stubGlobal("fetch", (input: RequestInfo | URL, init?: RequestInit) => {
     requests.push(new Request(input, init));
-    return Promise.resolve(Response.json([]));
+    return Promise.resolve(Response.json({ servers: [] }));
   });
   const client = openProject(parseProjectConfig({
     api_url: "https://a.supabase.co",
@@ -19,7 +18,7 @@ test("a console with a schema reads it, and calls functions by the project's nam
   }));
 
   await client.from("tasks").select("id");
-  await callFunction("mcp-execute");
+  await projectSwarm().tools.list();
 
   expect(requests[0]?.headers.get("accept-profile")).toBe("supaswarm");
   expect(requests[1]?.url).toBe("https://a.supabase.co/functions/v1/supaswarm-mcp-execute");

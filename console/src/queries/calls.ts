@@ -1,6 +1,7 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useInfiniteQuery, useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
+import type { PlatformSchema } from "../../../client/mod.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { localDayStart } from "./job_filters.ts";
@@ -9,13 +10,16 @@ const PAGE_SIZE = 50;
 const COLUMNS = "id,mcp_name,tool_name,tool_version,status,error_message,execution_time_ms," +
   "created_at,task_id,step_seq,feedback_token,llm_model";
 
+/** How a call ended. */
+type CallStatus = PlatformSchema["Tables"]["mcp_executions"]["Row"]["status"];
+
 /** A row of the call ledger. */
 export interface Call {
   readonly id: string;
   readonly mcp_name: string;
   readonly tool_name: string;
   readonly tool_version: string | null;
-  readonly status: string;
+  readonly status: CallStatus;
   readonly error_message: string | null;
   readonly execution_time_ms: number;
   readonly created_at: string;
@@ -46,7 +50,7 @@ export function useCalls(filters: Ref<CallFilters>) {
         .limit(PAGE_SIZE);
       if (server !== "") request = request.eq("mcp_name", server);
       if (tool !== "") request = request.eq("tool_name", tool);
-      if (status !== "") request = request.eq("status", status);
+      if (status !== "") request = request.eq("status", status as CallStatus);
       if (from !== "") request = request.gte("created_at", localDayStart(from));
       if (to !== "") request = request.lt("created_at", localDayStart(to, 1));
       if (pageParam !== null) {

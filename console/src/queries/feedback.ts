@@ -1,23 +1,9 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
-import { callFunction } from "../project/call_function.ts";
-import { projectClient } from "../project/project_client.ts";
+import type { Grade } from "../../../client/mod.ts";
+import { projectClient, projectSwarm } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
-
-/** A user's grade of a call. */
-export interface Grade {
-  readonly rating: string | null;
-  readonly rating_score: number | null;
-  readonly comment: string | null;
-}
-
-/** The part of a grade that changes; the rest is kept. */
-export interface GradeChange {
-  readonly rating?: "up" | "down";
-  readonly rating_score?: number;
-  readonly comment?: string;
-}
 
 /** The grade of a call. */
 export function useGrade(feedbackToken: Ref<string | null>) {
@@ -34,14 +20,11 @@ export function useGrade(feedbackToken: Ref<string | null>) {
   });
 }
 
-/** Grades a call, or changes its grade. */
+/** Grades a call, or changes a part of its grade. */
 export function useSendGrade(feedbackToken: Ref<string | null>) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (change: GradeChange) =>
-      callFunction<Grade>("mcp-feedback", {
-        body: { feedback_token: feedbackToken.value, ...change },
-      }),
+    mutationFn: (change: Grade) => projectSwarm().feedback(feedbackToken.value ?? "", change),
     onSuccess: (grade) => {
       queries.setQueryData(["grade", feedbackToken.value], grade);
       void queries.invalidateQueries({ queryKey: ["calls"] });

@@ -110,7 +110,9 @@ export function useForksOf(taskId: Ref<string>) {
       const rows = dataOf(
         await projectClient().rpc("list_forks", { p_task_id: taskId.value, p_limit: FORK_LIMIT }),
       );
-      return rows.map(({ fork_id: id, from_seq: seq }) => ({ id, seq }));
+      return rows.flatMap(({ fork_id: id, from_seq: seq }) =>
+        id === null || seq === null ? [] : [{ id, seq }]
+      );
     },
   });
 }

@@ -1,32 +1,20 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQueryClient } from "@tanstack/vue-query";
-import type { JsonObject } from "../../../client/mod.ts";
-import type { Json } from "../../../shared/platform/db/database.types.ts";
-import { callFunction } from "../project/call_function.ts";
+import type { JsonObject, RunOptions } from "../../../client/mod.ts";
+import type { Json } from "../../../client/mod.ts";
 import { projectSwarm } from "../project/project_client.ts";
 
-/** The request of `supaswarm-create-task`. */
+/** A job to create. */
 export interface NewJob {
   readonly agent: string;
-  readonly input: Json;
-  readonly idempotency_key: string;
-  readonly priority?: string;
-  readonly run_after?: string;
-  readonly metadata?: Json;
-  readonly budget?: Json;
-  readonly watch: boolean;
-}
-
-/** The answer of `supaswarm-create-task`. */
-export interface CreatedJob {
-  readonly task_id: string;
-  readonly master_task_id: string;
+  readonly input: string | JsonObject;
+  readonly options: RunOptions;
 }
 
 /** Creates a job. The same key returns the same job, so a repeated click creates no second one. */
 export function useCreateJob() {
-  return useJobMutation((job: NewJob) =>
-    callFunction<CreatedJob>("supaswarm-create-task", { body: job })
+  return useJobMutation(({ agent, input, options }: NewJob) =>
+    projectSwarm().run(agent, input, options)
   );
 }
 

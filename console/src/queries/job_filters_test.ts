@@ -19,29 +19,29 @@ describe("the filters of a list of jobs", () => {
     expect(filtersOf(queryOf(filters) as never)).toEqual(filters);
   });
 
-  test("are sent to the database in its units", () => {
+  test("are sent in the units of the platform", () => {
     expect(requestOf(filtersOf(query))).toMatchObject({
       status: ["failed", "cancelled"],
       agent: "writer",
       metadata: { team: "docs", tries: "5" },
-      id_prefix: "312f3de8",
-      created_from: new Date("2026-11-01T00:00:00").toISOString(),
-      min_cost_micro_usd: 50_000,
-      max_cost_micro_usd: 2_000_000,
+      idPrefix: "312f3de8",
+      createdFrom: new Date("2026-11-01T00:00:00").toISOString(),
+      minCostMicroUsd: 50_000,
+      maxCostMicroUsd: 2_000_000,
     });
   });
 
   test.each([
-    ["019aac3e…9c3f", { id_prefix: "019aac3e", id_suffix: "9c3f" }],
-    ["019AAC3E...9C3F", { id_prefix: "019aac3e", id_suffix: "9c3f" }],
-    ["…9c3f", { id_suffix: "9c3f" }],
-    ["019aac3e…", { id_prefix: "019aac3e" }],
+    ["019aac3e…9c3f", { idPrefix: "019aac3e", idSuffix: "9c3f" }],
+    ["019AAC3E...9C3F", { idPrefix: "019aac3e", idSuffix: "9c3f" }],
+    ["…9c3f", { idSuffix: "9c3f" }],
+    ["019aac3e…", { idPrefix: "019aac3e" }],
     ["…", {}],
     ["9c3f…zz", {}],
   ])("find an ID by its ends in the form that lists show: %s", (id, request) => {
     expect(requestOf(filtersOf({ id }))).toEqual(request);
     expect(requestOf(filtersOf({ id: shortId("019aac3e-0b7f-7c3e-8a51-2f6e1d0b9c3f") }))).toEqual(
-      { id_prefix: "019aac3e", id_suffix: "9c3f" },
+      { idPrefix: "019aac3e", idSuffix: "9c3f" },
     );
   });
 

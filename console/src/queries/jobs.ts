@@ -1,9 +1,8 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useInfiniteQuery, useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
-import type { Json } from "../../../shared/platform/db/database.types.ts";
-import { projectClient } from "../project/project_client.ts";
-import { dataOf } from "../project/request_error.ts";
+import type { JobFilters as RequestedJobs, JobStatus, JobSummary } from "../../../client/mod.ts";
+import { projectSwarm } from "../project/project_client.ts";
 import {
   idEnds,
   type JobFilters,
@@ -16,25 +15,6 @@ import { listPollMs } from "./user_events.ts";
 /** The number of jobs per request. */
 const PAGE_SIZE = 50;
 
-/** A row of the list of jobs. */
-export interface JobSummary {
-  readonly id: string;
-  readonly agent_slug: string | null;
-  readonly status: string;
-  readonly input_head: string | null;
-  readonly metadata: unknown;
-  readonly priority: string;
-  readonly error: unknown;
-  readonly task_count: number;
-  readonly open_review_count: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_micro_usd: number | null;
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly finished_at: string | null;
-}
-
 /** The end of a page. */
 interface Cursor {
   readonly created_at: string;
@@ -45,7 +25,8 @@ interface Cursor {
 export function useJobs(filters: Ref<JobFilters>) {
   return useInfiniteQuery({
     queryKey: computed(() => ["jobs", "list", filters.value]),
-    queryFn: ({ pageParam }) => readJobs(filters.value, pageParam),
+    queryFn: ({ pageParam: before, signal }) =>
+      projectSwarm().jobs.list({ ...requestOf(filters.value), before, limit: PAGE_SIZE, signal }),
     initialPageParam: null as Cursor | null,
     getNextPageParam: (page): Cursor | undefined => {
       const last = page.at(-1);
@@ -61,24 +42,9 @@ export function useJobCounts(filters: Ref<JobFilters>) {
   const others = computed<JobFilters>(() => ({ ...filters.value, status: [] }));
   return useQuery({
     queryKey: computed(() => ["jobs", "counts", others.value]),
-    queryFn: () => countJobs(others.value),
+    queryFn: ({ signal }) => projectSwarm().jobs.count({ ...requestOf(others.value), signal }),
     refetchInterval: listPollMs,
   });
-}
-
-async function countJobs(filters: JobFilters): Promise<Record<string, number>> {
-  const rows = dataOf(await projectClient().rpc("job_counts", { p_filters: requestOf(filters) }));
-  return Object.fromEntries(rows.map(({ status, job_count: count }) => [status, count]));
-}
-
-async function readJobs(filters: JobFilters, before: Cursor | null): Promise<JobSummary[]> {
-  return dataOf(
-    await projectClient().rpc("list_jobs", {
-      p_filters: requestOf(filters),
-      p_limit: PAGE_SIZE,
-      ...(before === null ? {} : { p_before: { ...before } }),
-    }),
-  );
 }
 
 /** The maximum number of jobs in one action; it is the longest page of `list_jobs`. */
@@ -87,33 +53,31 @@ export const BATCH_LIMIT = 1_000;
 /** The newest jobs in any of these statuses that match the filters, at most `BATCH_LIMIT`. */
 export async function readMatchingJobs(
   filters: JobFilters,
-  statuses: readonly string[],
+  statuses: readonly JobStatus[],
 ): Promise<JobSummary[]> {
   const wanted = statuses.filter((status) =>
     filters.status.length === 0 || filters.status.includes(status)
   );
   if (wanted.length === 0) return [];
-  return dataOf(
-    await projectClient().rpc("list_jobs", {
-      p_filters: requestOf({ ...filters, status: wanted }),
-      p_limit: BATCH_LIMIT,
-    }),
-  );
+  return await projectSwarm().jobs.list({
+    ...requestOf({ ...filters, status: wanted }),
+    limit: BATCH_LIMIT,
+  });
 }
 
-/** The filters in the form of `list_jobs` and `job_counts`. */
-export function requestOf(filters: JobFilters): Record<string, Json> {
+/** The filters in the form of the client. The platform refuses a status that it does not have. */
+export function requestOf(filters: JobFilters): RequestedJobs {
   const metadata = metadataPairs(filters.metadata);
   const { prefix, suffix } = idEnds(filters.id);
   return {
-    ...(filters.status.length === 0 ? {} : { status: [...filters.status] }),
+    ...(filters.status.length === 0 ? {} : { status: filters.status as JobStatus[] }),
     ...(filters.agent === "" ? {} : { agent: filters.agent }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-    ...(prefix === "" ? {} : { id_prefix: prefix }),
-    ...(suffix === "" ? {} : { id_suffix: suffix }),
-    ...(filters.from === "" ? {} : { created_from: localDayStart(filters.from) }),
-    ...(filters.to === "" ? {} : { created_to: localDayStart(filters.to, 1) }),
-    ...(filters.minCost === "" ? {} : { min_cost_micro_usd: microUsdOf(filters.minCost) }),
-    ...(filters.maxCost === "" ? {} : { max_cost_micro_usd: microUsdOf(filters.maxCost) }),
+    ...(prefix === "" ? {} : { idPrefix: prefix }),
+    ...(suffix === "" ? {} : { idSuffix: suffix }),
+    ...(filters.from === "" ? {} : { createdFrom: localDayStart(filters.from) }),
+    ...(filters.to === "" ? {} : { createdTo: localDayStart(filters.to, 1) }),
+    ...(filters.minCost === "" ? {} : { minCostMicroUsd: microUsdOf(filters.minCost) }),
+    ...(filters.maxCost === "" ? {} : { maxCostMicroUsd: microUsdOf(filters.maxCost) }),
   };
 }

@@ -1,9 +1,9 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useInfiniteQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
-import { callFunction } from "../project/call_function.ts";
+import { projectSwarm } from "../project/project_client.ts";
 import { RequestError } from "../project/request_error.ts";
-import { factsOf, textIn, type ToolResult } from "../results/tool_result.ts";
+import { factsOf, textIn } from "../results/tool_result.ts";
 
 const PAGE_SIZE = 20;
 /** The limit for each text; the complete text is requested separately. */
@@ -73,15 +73,12 @@ async function readPrompt(
   parameters: Readonly<Record<string, string | number>>,
   signal?: AbortSignal,
 ): Promise<Prompt> {
-  const result = await callFunction<ToolResult>("mcp-execute", {
-    body: {
-      server: "swarm",
-      tool_name: "read_prompt",
-      parameters: { limit: PAGE_SIZE, max_characters: TEXT_CHARACTERS, ...parameters },
-    },
-    signal,
-  });
-  if (result.isError !== true) return result.structuredContent as Prompt;
+  const result = await projectSwarm().tools.call(
+    { server: "swarm", name: "read_prompt" },
+    { limit: PAGE_SIZE, max_characters: TEXT_CHARACTERS, ...parameters },
+    { signal },
+  );
+  if (result.isError !== true) return result.structuredContent as unknown as Prompt;
   throw new RequestError({
     code: factsOf(result).errorCode ?? "TOOL_FAILED",
     message: textIn(result) || "Cannot read what the model saw",

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
 import { computed } from "vue";
 import type { JsonObject } from "../../../client/mod.ts";
 import type { CLOSED_SETS } from "../../../shared/platform/db/closed_sets.ts";
-import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../client/mod.ts";
 import { projectClient, projectSwarm } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { isSignedIn } from "../project/session.ts";

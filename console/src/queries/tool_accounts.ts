@@ -1,8 +1,7 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
 import { computed } from "vue";
-import { callFunction } from "../project/call_function.ts";
-import { projectClient } from "../project/project_client.ts";
+import { projectClient, projectSwarm } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { isSignedIn } from "../project/session.ts";
 
@@ -43,25 +42,11 @@ export function useSetToolCredential() {
 
 /** Opens the page where the user allows the connection; the answer returns to this page. */
 export async function connectAccount(slug: string): Promise<void> {
-  const { authorization_url: url } = await callFunction<{ authorization_url: string }>(
-    "mcp-oauth",
-    { body: { server: slug, return_to: `${location.origin}${location.pathname}` } },
-  );
+  const { authorization_url: url } = await projectSwarm().accounts.connect(slug, {
+    returnTo: `${location.origin}${location.pathname}`,
+  });
   if (!/^https?:\/\//.test(url)) {
     throw new Error("Cannot connect the account: the server returned no sign-in page");
   }
   location.assign(url);
-}
-
-/** Completes a connection with the authorization server's answer. */
-export async function confirmAccount(confirmation: string): Promise<string> {
-  const { server } = await callFunction<{ server: string }>("mcp-oauth/confirm", {
-    body: { confirmation },
-  });
-  return server;
-}
-
-/** Disconnects the user's account. */
-export async function disconnectAccount(slug: string): Promise<void> {
-  await callFunction("mcp-oauth", { method: "DELETE", body: { server: slug } });
 }

@@ -9,8 +9,7 @@ import {
   triggerRef,
   watch,
 } from "vue";
-import { followChannel } from "../project/follow_channel.ts";
-import { projectClient } from "../project/project_client.ts";
+import { projectClient, projectSwarm } from "../project/project_client.ts";
 import { isOnline } from "../project/connection.ts";
 import { dataOf } from "../project/request_error.ts";
 import { jobNotFound } from "./job_not_found.ts";
@@ -175,8 +174,8 @@ export function useTrace(jobId: Ref<string>) {
     error.value = null;
     let wasJoined = false;
     void readAll();
-    const unfollow = followChannel(`supaswarm:master:${id}`, {
-      onMessage: ({ event, payload }) => receive({ type: event, ...payload as object } as JobEvent),
+    const unfollow = projectSwarm().job(id).listen({
+      onMessage: ({ event, payload }) => receive({ type: event, ...payload }),
       onJoined: (joins) => {
         // Reads what happened before the channel was joined, or while it was disconnected.
         if (joins && !isJoined.value) void (wasJoined ? readAll() : catchUp());

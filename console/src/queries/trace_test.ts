@@ -1,17 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type EffectScope, effectScope, ref } from "vue";
-import type { ChannelFollower } from "../project/follow_channel.ts";
+import { Job, type JobListener } from "../../../client/mod.ts";
 import type { TraceStep, TraceTask } from "../pages/job/trace/trace_model.ts";
 import { type FakeProject, json, openFakeProject } from "../testing/fake_project.ts";
 import { useTrace } from "./trace.ts";
 
-const channel = vi.hoisted(() => ({ follower: undefined as ChannelFollower | undefined }));
-vi.mock("../project/follow_channel.ts", () => ({
-  followChannel: (_topic: string, follower: ChannelFollower) => {
-    channel.follower = follower;
-    return () => {};
-  },
-}));
+/** The page's listener to the job's channel, whose messages a test sends. */
+const channel: { follower?: JobListener } = {};
 
 const JOB = "019aac3e-0b7f-7c3e-8a51-2f6e1d0b9c3f";
 const SUBTASK = "019aac3e-1111-7c3e-8a51-2f6e1d0b9c3f";
@@ -40,6 +35,10 @@ beforeEach(() => {
     }
     return json(null);
   });
+  vi.spyOn(Job.prototype, "listen").mockImplementation((listener) => {
+    channel.follower = listener;
+    return () => {};
+  });
   scope = effectScope();
 });
 
@@ -47,6 +46,7 @@ afterEach(() => {
   scope.stop();
   vi.useRealTimers();
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 function task(id: string, change: Partial<TraceTask> = {}): TraceTask {
@@ -94,7 +94,7 @@ function openTrace() {
 describe("the trace of an open job", () => {
   test("is read once, whether its channel is joined earlier or later", async () => {
     const { untilStates } = openTrace();
-    channel.follower?.onJoined(true);
+    channel.follower?.onJoined?.(true);
     await untilStates(["1 done", "2 started"]);
     await vi.waitFor(() => expect(project.count("/rest/v1/task_steps")).toBe(1));
 
@@ -108,7 +108,7 @@ describe("the trace of an open job", () => {
     steps = [step(1), step(2), step(3, { ended_at: null })];
     tasks = [task(JOB), task(SUBTASK)];
 
-    channel.follower?.onJoined(true);
+    channel.follower?.onJoined?.(true);
 
     await untilStates(["1 done", "2 done", "3 started"]);
     await vi.waitFor(() => expect(live.trace.value.tasks.has(SUBTASK)).toBe(true));
@@ -121,7 +121,7 @@ describe("the trace of an open job", () => {
     const { untilStates } = openTrace();
     await untilStates(["1 done", "2 done"]);
 
-    channel.follower?.onJoined(true);
+    channel.follower?.onJoined?.(true);
 
     await vi.waitFor(() => expect(project.count("/rest/v1/tasks")).toBe(2));
     expect(project.count("/rest/v1/task_steps")).toBe(0);
@@ -135,7 +135,7 @@ describe("the trace of an open job", () => {
     tasks = [task(JOB)];
     steps = [step(1), step(2)];
 
-    channel.follower?.onJoined(true);
+    channel.follower?.onJoined?.(true);
 
     await untilStates(["1 done", "2 done"]);
     expect(project.count("/rest/v1/rpc/read_trace")).toBe(2);
@@ -143,12 +143,12 @@ describe("the trace of an open job", () => {
 
   test("is read completely after the channel was lost", async () => {
     const { untilStates } = openTrace();
-    channel.follower?.onJoined(true);
+    channel.follower?.onJoined?.(true);
     await untilStates(["1 done", "2 started"]);
-    channel.follower?.onJoined(false);
+    channel.follower?.onJoined?.(false);
     steps = [step(1), step(2), step(3)];
 
-    channel.follower?.onJoined(true);
+    channel.follower?.onJoined?.(true);
 
     await untilStates(["1 done", "2 done", "3 done"]);
     expect(project.count("/rest/v1/rpc/read_trace")).toBe(2);
@@ -165,12 +165,12 @@ describe("the trace of an open job", () => {
       return json(older);
     };
     const { untilStates } = openTrace();
-    channel.follower?.onJoined(true);
+    channel.follower?.onJoined?.(true);
     await vi.waitFor(() => expect(project.count("/rest/v1/rpc/read_trace")).toBe(1));
     steps = [step(1), step(2)];
     channel.follower?.onMessage({
       event: "tool.completed",
-      payload: { task_id: JOB, seq: 9, at: AT, data: { step_seq: 2 } },
+      payload: { task_id: JOB, at: AT, data: { step_seq: 2 } },
     });
     // Longer than the time in which changed rows are batched.
     await vi.advanceTimersByTimeAsync(700);

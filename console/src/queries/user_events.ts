@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/vue-query";
 import { computed, onScopeDispose, ref, watch } from "vue";
-import { followChannel } from "../project/follow_channel.ts";
+import { projectSwarm } from "../project/project_client.ts";
 import { userId } from "../project/session.ts";
 
 /** Changes within this time cause one request. */
@@ -45,7 +45,7 @@ export function useUserEvents(): void {
 
   watch(userId, (id, _before, onCleanup) => {
     if (id === "") return;
-    const unfollow = followChannel(`supaswarm:user:${id}`, {
+    const unfollow = projectSwarm().jobs.listen({
       onMessage: noteChange,
       onJoined: (isJoined) => {
         // Reads what happened while the channel was disconnected.

@@ -10,13 +10,13 @@ test("FeedbackBar sends a thumb, stars and a comment separately", async () => {
   await bar.find("form").trigger("submit");
   expect(bar.emitted("feedback")).toEqual([
     [{ rating: "down" }],
-    [{ rating_score: 4 }],
+    [{ score: 4 }],
     [{ comment: "too slow" }],
   ]);
 });
 
 test("FeedbackBar shows an earlier grade", () => {
-  const grade = { rating: "up", rating_score: 3, comment: "fine" };
+  const grade = { rating: "up" as const, rating_score: 3, comment: "fine" };
   const bar = mount(FeedbackBar, { props: { grade } });
   expect(bar.find('[aria-label="Good"]').attributes("aria-pressed")).toBe("true");
   expect(bar.find('[aria-label="3 stars"]').attributes("aria-pressed")).toBe("true");

@@ -1,4 +1,4 @@
-import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../client/mod.ts";
 import type { JsonObject, JsonValue } from "../../../shared/platform/values/json.ts";
 import { validateValue } from "../../../shared/models/tool_schemas/validate_value.ts";
 import type { Schema } from "../queries/servers.ts";

@@ -1,6 +1,6 @@
 import { type DOMWrapper, mount, type VueWrapper } from "@vue/test-utils";
 import { shallowRef } from "vue";
-import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../client/mod.ts";
 import type { Schema } from "../queries/servers.ts";
 import { initialValue } from "./initial_value.ts";
 import { pointerTo } from "../format/json_pointer.ts";

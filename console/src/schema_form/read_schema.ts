@@ -1,4 +1,4 @@
-import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../client/mod.ts";
 import type { Schema } from "../queries/servers.ts";
 
 type SchemaObject = { readonly [keyword: string]: unknown };

@@ -3,7 +3,7 @@ import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { INTERNAL_SERVERS } from "../../../shared/app/internal_servers.ts";
-import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../client/mod.ts";
 import { NASTY_SCHEMAS } from "../../../tests/models/tool_schemas/nasty_schemas.ts";
 import { randomSchema } from "../../../tests/models/tool_schemas/random_schema.ts";
 import { createRandom, sampleValue } from "../../../tests/models/tool_schemas/sample_value.ts";

@@ -1,6 +1,6 @@
 import { mount, type VueWrapper } from "@vue/test-utils";
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../client/mod.ts";
 import type { Schema } from "../queries/servers.ts";
 import { valueProblems } from "./check_value.ts";
 import { openForm } from "./form_robot.ts";

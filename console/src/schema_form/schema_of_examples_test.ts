@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../client/mod.ts";
 import { valueProblems } from "./check_value.ts";
 import { fieldKind } from "./read_schema.ts";
 import { schemaOfExamples } from "./schema_of_examples.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../client/mod.ts";
 
 let start: Json | null = null;
 

@@ -1,5 +1,5 @@
-import type { Json } from "../../../shared/platform/db/database.types.ts";
-import { callFunction } from "../project/call_function.ts";
+import type { JsonObject } from "../../../client/mod.ts";
+import { projectSwarm } from "../project/project_client.ts";
 import { toRequestError } from "../project/request_error.ts";
 import { resultOfError, type ToolResult } from "../results/tool_result.ts";
 
@@ -7,7 +7,7 @@ import { resultOfError, type ToolResult } from "../results/tool_result.ts";
 export interface ToolCall {
   readonly server: string;
   readonly toolName: string;
-  readonly parameters: Json;
+  readonly parameters: JsonObject;
   readonly signal?: AbortSignal;
 }
 
@@ -18,8 +18,7 @@ export async function runTool(
   const startedAt = performance.now();
   const took = () => performance.now() - startedAt;
   try {
-    const result = await callFunction<ToolResult>("mcp-execute", {
-      body: { server, tool_name: toolName, parameters },
+    const result = await projectSwarm().tools.call({ server, name: toolName }, parameters, {
       signal,
     });
     return { result, tookMs: took() };

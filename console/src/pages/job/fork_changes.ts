@@ -1,5 +1,5 @@
-import type { Json } from "../../../../shared/platform/db/database.types.ts";
-import { prettyJson, readJsonText } from "../../format/json_text.ts";
+import type { Json, JsonObject } from "../../../../client/mod.ts";
+import { isJsonObject, prettyJson, readJsonText } from "../../format/json_text.ts";
 
 /** How a fork changes the call at which it begins. */
 export type CallChange = "none" | "arguments" | "answer";
@@ -117,13 +117,11 @@ function readAnswer(draft: ForkDraft, { step }: ForkOrigin): ValueReading {
 function readObject(text: string, what: string): ValueReading {
   const reading = readJsonText(text);
   if (reading.kind === "problem") return reading;
-  return Array.isArray(reading.value) || typeof reading.value !== "object" || reading.value === null
-    ? problem(`${what} must be a JSON object`)
-    : reading;
+  return isJsonObject(reading.value) ? reading : problem(`${what} must be a JSON object`);
 }
 
-function objectOf(value: Json | undefined): Readonly<Record<string, Json | undefined>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+function objectOf(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 function problem(message: string) {

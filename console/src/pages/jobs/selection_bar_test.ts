@@ -3,7 +3,8 @@ import { type DOMWrapper, mount, type VueWrapper } from "@vue/test-utils";
 import { QueryClient, VueQueryPlugin } from "@tanstack/vue-query";
 import { createMemoryHistory, createRouter } from "vue-router";
 import { filtersOf } from "../../queries/job_filters.ts";
-import { BATCH_LIMIT, type JobSummary } from "../../queries/jobs.ts";
+import type { JobStatus, JobSummary } from "../../../../client/mod.ts";
+import { BATCH_LIMIT } from "../../queries/jobs.ts";
 import {
   type Answer,
   type FakeProject,
@@ -24,7 +25,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function job(id: string, status: string): JobSummary {
+function job(id: string, status: JobStatus): JobSummary {
   return {
     id,
     status,
@@ -32,12 +33,15 @@ function job(id: string, status: string): JobSummary {
     input_head: "",
     metadata: {},
     priority: "normal",
+    budget: null,
     error: null,
     task_count: 1,
     open_review_count: 0,
     input_tokens: 0,
     output_tokens: 0,
     cost_micro_usd: null,
+    run_after: null,
+    cancel_requested_at: null,
     created_at: "2026-11-23T10:00:00Z",
     started_at: null,
     finished_at: null,

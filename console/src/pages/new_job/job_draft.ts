@@ -1,5 +1,5 @@
-import type { Json } from "../../../../shared/platform/db/database.types.ts";
-import { readJsonText } from "../../format/json_text.ts";
+import { isJsonObject, readJsonText } from "../../format/json_text.ts";
+import type { Budget, Json, JsonObject, RunOptions } from "../../../../client/mod.ts";
 import type { NewJob } from "../../queries/job_actions.ts";
 
 /** A metadata entry of a job: a name and its value as text. */
@@ -14,9 +14,9 @@ export interface JobDraft {
   mode: string;
   text: string;
   /** The input as an object, which the form edits. */
-  form: { [name: string]: Json };
+  form: JsonObject;
   json: string;
-  priority: string;
+  priority: NonNullable<RunOptions["priority"]>;
   /** Local date and time, or empty for now. */
   runAfter: string;
   metadata: Pair[];
@@ -55,7 +55,7 @@ export function fillInput(draft: JobDraft, input: Json): void {
     draft.text = input;
     return;
   }
-  if (!isObject(input)) {
+  if (!isJsonObject(input)) {
     draft.mode = "json";
     return;
   }
@@ -66,7 +66,7 @@ export function fillInput(draft: JobDraft, input: Json): void {
 
 /** Puts an earlier job's metadata into the draft, as far as the values are text. */
 export function fillMetadata(draft: JobDraft, metadata: Json): void {
-  const entries = isObject(metadata) ? Object.entries(metadata) : [];
+  const entries = isJsonObject(metadata) ? Object.entries(metadata) : [];
   draft.metadata = entries.flatMap(([name, value]) =>
     typeof value === "string" ? [{ name, value }] : []
   );
@@ -88,18 +88,20 @@ export function readDraft(draft: JobDraft, idempotencyKey: string): DraftReading
     job: {
       agent: draft.agent,
       input: input.value,
-      idempotency_key: idempotencyKey,
-      priority: draft.priority,
-      watch: true,
-      ...(draft.runAfter === "" ? {} : { run_after: new Date(draft.runAfter).toISOString() }),
-      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-      ...(Object.keys(budget.caps).length === 0 ? {} : { budget: budget.caps }),
+      options: {
+        idempotencyKey,
+        priority: draft.priority,
+        watch: true,
+        ...(draft.runAfter === "" ? {} : { runAfter: new Date(draft.runAfter) }),
+        ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+        ...(Object.keys(budget.caps).length === 0 ? {} : { budget: budget.caps }),
+      },
     },
   };
 }
 
 type InputReading =
-  | { readonly kind: "value"; readonly value: Json }
+  | { readonly kind: "value"; readonly value: string | JsonObject }
   | { readonly kind: "problem"; readonly message: string };
 
 function readInput(draft: JobDraft): InputReading {
@@ -117,22 +119,23 @@ function readInput(draft: JobDraft): InputReading {
   const reading = readJsonText(draft.json);
   if (reading.kind === "problem") return reading;
   const { value } = reading;
-  const isUsable = typeof value === "string" ? value.trim() !== "" : isObject(value);
-  return isUsable ? reading : problem("The input must be an object or non-empty text");
+  const hasText = typeof value === "string" && value.trim() !== "";
+  if (hasText || isJsonObject(value)) return { kind: "value", value };
+  return problem("The input must be an object or non-empty text");
 }
 
 const CAPS = [
-  { field: "maxCostUsd", cap: "max_cost_micro_usd", factor: 1_000_000, label: "cost" },
-  { field: "maxSteps", cap: "max_steps", factor: 1, label: "number of steps" },
-  { field: "maxMinutes", cap: "max_wall_seconds", factor: 60, label: "number of minutes" },
+  { field: "maxCostUsd", cap: "maxCostMicroUsd", factor: 1_000_000, label: "cost" },
+  { field: "maxSteps", cap: "maxSteps", factor: 1, label: "number of steps" },
+  { field: "maxMinutes", cap: "maxWallSeconds", factor: 60, label: "number of minutes" },
 ] as const;
 
 type BudgetReading =
-  | { readonly kind: "caps"; readonly caps: Record<string, number> }
+  | { readonly kind: "caps"; readonly caps: Budget }
   | { readonly kind: "problem"; readonly message: string };
 
 function readBudget(draft: JobDraft): BudgetReading {
-  const caps: Record<string, number> = {};
+  const caps: { -readonly [Cap in keyof Budget]: number } = {};
   for (const { field, cap, factor, label } of CAPS) {
     const text = String(draft[field]).trim();
     if (text === "") continue;
@@ -143,10 +146,6 @@ function readBudget(draft: JobDraft): BudgetReading {
     caps[cap] = amount;
   }
   return { kind: "caps", caps };
-}
-
-function isObject(value: Json): value is { [name: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function problem(message: string) {

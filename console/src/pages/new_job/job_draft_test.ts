@@ -26,10 +26,12 @@ describe("readDraft()", () => {
     });
     expect(readDraft(draft, "k")).toMatchObject({
       job: {
-        priority: "high",
-        run_after: new Date("2026-12-01T08:00").toISOString(),
-        metadata: { team: "docs" },
-        budget: { max_cost_micro_usd: 500_000, max_wall_seconds: 120 },
+        options: {
+          priority: "high",
+          runAfter: new Date("2026-12-01T08:00"),
+          metadata: { team: "docs" },
+          budget: { maxCostMicroUsd: 500_000, maxWallSeconds: 120 },
+        },
       },
     });
   });

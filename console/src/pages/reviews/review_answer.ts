@@ -1,4 +1,5 @@
-import type { Json } from "../../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../../client/mod.ts";
+import { isJsonObject } from "../../format/json_text.ts";
 import type { Review, ReviewAnswer } from "../../queries/reviews.ts";
 import type { Schema } from "../../queries/servers.ts";
 
@@ -21,11 +22,7 @@ export interface AskedCall {
 
 /** The tool call that a review is about, with arguments that the person may change; null if none. */
 export function askedCall({ kind, context }: Pick<Review, "kind" | "context">): AskedCall | null {
-  if (
-    kind !== "call" || typeof context !== "object" || context === null || Array.isArray(context)
-  ) {
-    return null;
-  }
+  if (kind !== "call" || !isJsonObject(context)) return null;
   const { server, tool, destination, arguments: args = {}, input_schema: schema, shown } = context;
   return {
     server: String(server),

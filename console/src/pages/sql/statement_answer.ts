@@ -1,4 +1,4 @@
-import type { Json } from "../../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../../client/mod.ts";
 import type { ToolResult } from "../../results/tool_result.ts";
 
 /** The parts of an `execute_sql` answer that the page shows. */

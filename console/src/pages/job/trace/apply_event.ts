@@ -1,10 +1,9 @@
 import { stepKey, type TraceStep, type TraceTask } from "./trace_model.ts";
 
-/** An event of the job's channel or of `task_events`. */
+/** A message of the job's channel. */
 export interface JobEvent {
   readonly type: string;
   readonly task_id: string;
-  readonly seq: number | null;
   readonly at: string;
   readonly data: Readonly<Record<string, unknown>>;
 }

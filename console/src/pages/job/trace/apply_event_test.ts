@@ -18,7 +18,7 @@ function emptyJob(): LiveTrace {
 }
 
 function event(type: string, data: Record<string, unknown> = {}): JobEvent {
-  return { type, task_id: "job", seq: 1, at: AT, data };
+  return { type, task_id: "job", at: AT, data };
 }
 
 test("applyEvent() writes a repeated delta once", () => {
