@@ -2,12 +2,13 @@ import type { z } from "../../vendor/zod.js";
 import { toOutputSchema } from "../../platform/values/json_schema.ts";
 import { isJsonObject, type JsonValue } from "../../platform/values/json.ts";
 import type { ParseYaml } from "../skills/parse_skill.ts";
+import type { ValueProblem } from "./definition.ts";
 import { describeFileIssues } from "./file_problems.ts";
 
 /** A read value, or what is wrong with its text. */
 export type ReadResult<T> =
   | { readonly kind: "read"; readonly value: T }
-  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+  | { readonly kind: "invalid"; readonly problems: readonly ValueProblem[] };
 
 /** Reads YAML that has to match a schema. Never throws. */
 export function readYaml<T>(
@@ -20,8 +21,13 @@ export function readYaml<T>(
     data = parseYaml(text) ?? {};
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    return { kind: "invalid", problems: [`it is not YAML: ${reason}`] };
+    return { kind: "invalid", problems: [{ message: `it is not YAML: ${reason}` }] };
   }
+  return readValue(data, schema);
+}
+
+/** Checks data of a file against a schema. Never throws. */
+export function readValue<T>(data: unknown, schema: z.ZodType<T>): ReadResult<T> {
   const result = schema.safeParse(data);
   if (result.success) return { kind: "read", value: result.data };
   const document = toOutputSchema(schema);
