@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { StopSequence } from "../../stack/stop_sequence.ts";
 import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";
 import { type Stack, type StackOptions, startStack } from "../../stack/stack.ts";
@@ -5,8 +6,11 @@ import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { watchContext } from "../context/watch_context.ts";
 import { startEmbeddingServer } from "../embedding/embedding_server.ts";
 import { startLocalFileServer } from "../files/local_file_server.ts";
+import { loadYaml } from "../deps.ts";
 import { DEMO_AGENTS } from "../models/demo_agents.ts";
 import { type ModelServer, startModelServer } from "../models/model_server.ts";
+import { agentsWithPrompt } from "../models/script/agents_with_prompt.ts";
+import { createScriptFinder } from "../models/script/script_finder.ts";
 import { configureProject } from "./configure_project.ts";
 import { checkSettings, functionSettings } from "./function_settings.ts";
 import { findLocalModels, type LocalModels } from "./find_local_models.ts";
@@ -14,7 +18,7 @@ import { registerLocalFiles } from "./register_local_files.ts";
 
 /** A running stack with the platform. */
 export interface LocalPlatform extends Stack {
-  /** Plays the seeded demo agents. Its journal has the requests to models. */
+  /** Plays the agents that have a script. Its journal has the requests to models. */
   readonly models: ModelServer;
   /** Ports that the platform opens besides those of the stack. */
   readonly opened: readonly OpenedPort[];
@@ -58,12 +62,13 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
     startCompanion: async (stops) => {
       const server = await startScriptedModels(stops);
       models.resolve(server);
-      opened.push({ url: server.url, serves: "scripted models of the demo agents" });
+      opened.push({ url: server.url, serves: "the scripted model, for agents with a script" });
       return {
         prepare: async (stack) => {
           copiedSecrets.push(
             ...await prepareProject({ ...stack, models: server, env, stops, opened, localModels }),
           );
+          await playScripts(server, { ...options, ...stack, stops });
           await serveFiles(options.filesFolder, { ...stack, stops, opened });
           await publishContext(options, { ...stack, stops });
         },
@@ -74,9 +79,27 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
 }
 
 async function startScriptedModels(stops: StopSequence): Promise<ModelServer> {
-  const server = await startModelServer({ agents: DEMO_AGENTS });
+  const server = await startModelServer();
   stops.add("scripted models", () => server.stop());
   return server;
+}
+
+async function playScripts(
+  server: ModelServer,
+  { projectRoot, dbUrl, stops }: {
+    readonly projectRoot: string;
+    readonly dbUrl: string;
+    readonly stops: StopSequence;
+  },
+): Promise<void> {
+  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "scripted models" });
+  stops.add("connection of the scripts", () => sql.end({ timeout: 1 }));
+  server.useFinder(createScriptFinder({
+    folder: join(projectRoot, "agents"),
+    programs: DEMO_AGENTS,
+    agentsOf: (system) => agentsWithPrompt(sql, system),
+    yaml: await loadYaml(),
+  }));
 }
 
 /** @returns The names of the secrets that were copied to Vault. */

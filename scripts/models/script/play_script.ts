@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../shared/platform/values/json.ts";
+import { ScriptError } from "../script_error.ts";
 import {
   findTool,
   isTool,
@@ -14,11 +15,6 @@ import type { Script, ScriptRule } from "./read_script.ts";
 
 /** Most characters of a message that an error quotes. */
 const MAX_QUOTED_CHARS = 160;
-
-/** A script that does not answer a request. Its message names the file, and the line if it can. */
-export class ScriptError extends Error {
-  override readonly name = "ScriptError";
-}
 
 /**
  * Answers with the first rule that applies to the newest messages: those after the model's last

@@ -12,7 +12,7 @@ const whenSchema = z.strictObject({
     "A JavaScript regular expression for the same text. Answers can quote its captures.",
   ),
   result_of: text.optional().describe(
-    "The newest message is the result of this tool, such as crm/find or complete_task.",
+    "The newest message is the result of this tool, such as crm/find or create_subtask.",
   ),
 });
 
