@@ -13,6 +13,8 @@ import { agentsWithPrompt } from "../models/script/agents_with_prompt.ts";
 import { createScriptFinder } from "../models/script/script_finder.ts";
 import { configureProject } from "./configure_project.ts";
 import { checkSettings, functionSettings } from "./function_settings.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
+import { watchDefinitions } from "../push/watch_definitions.ts";
 import { findLocalModels, type LocalModels } from "./find_local_models.ts";
 import { registerLocalFiles } from "./register_local_files.ts";
 
@@ -70,7 +72,7 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
           );
           await playScripts(server, { ...options, ...stack, stops });
           await serveFiles(options.filesFolder, { ...stack, stops, opened });
-          await publishContext(options, { ...stack, stops });
+          await followFiles(options, { ...stack, stops, env });
         },
       };
     },
@@ -125,21 +127,24 @@ async function prepareProject({ dbUrl, apiUrl, models, env, stops, opened, local
   });
 }
 
-/** Publishes what `generate_sql` has learned, now and whenever its file is saved. */
-async function publishContext(
+/** Pushes the files of agents, and publishes what `generate_sql` has learned, now and when saved. */
+async function followFiles(
   { projectRoot, watch, onLog }: PlatformOptions,
-  { dbUrl, stops }: { readonly dbUrl: string; readonly stops: StopSequence },
+  { dbUrl, stops, env }: {
+    readonly dbUrl: string;
+    readonly stops: StopSequence;
+    readonly env: Environment;
+  },
 ): Promise<void> {
   if (!watch) return;
-  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "context-watch" });
-  stops.add("connection of the context", () => sql.end({ timeout: 1 }));
-  const context = await watchContext({
-    projectRoot,
-    sql,
-    log: (level, event, fields) =>
-      onLog({ at: new Date().toISOString(), level, source: "context", event, ...fields }),
-  });
+  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "supaswarm files" });
+  stops.add("connection of the files", () => sql.end({ timeout: 1 }));
+  const logger = (source: string): Logger => (level, event, fields) =>
+    onLog({ at: new Date().toISOString(), level, source, event, ...fields });
+  const context = await watchContext({ projectRoot, sql, log: logger("context") });
   stops.add("context of SQL", () => context.stop());
+  const options = { projectRoot, sql, environment: env, log: logger("push") };
+  stops.add("files of agents", await watchDefinitions(options));
 }
 
 async function serveFiles(

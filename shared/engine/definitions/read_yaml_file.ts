@@ -20,8 +20,8 @@ export function readYaml<T>(
   try {
     data = parseYaml(text) ?? {};
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    return { kind: "invalid", problems: [{ message: `it is not YAML: ${reason}` }] };
+    const [reason = ""] = String(error instanceof Error ? error.message : error).split("\n");
+    return { kind: "invalid", problems: [{ message: `it is not YAML: ${reason.replace(/ at line \d+, column \d+:?$/, "")}` }] };
   }
   return readValue(data, schema);
 }
