@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createSwarm } from "../../client/mod.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import { signUp } from "../../scripts/demo/user_client.ts";
 import { startModelServer } from "../../scripts/models/model_server.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
@@ -25,12 +26,31 @@ handoffs: none
 Greet whom the input names.
 `;
 
+const HELLO_FILE = `---
+name: hello
+provider: openai
+---
+
+Greet whom the input names.
+Ask for a name if there is none.
+`;
+
+const HELLO_SCRIPT = `- when: { contains: name }
+  output: { greeting: "Hello, {{input.name}}" }
+- say: Who are you?
+`;
+
 const PLANTS = `create table public.plants (name text primary key);
 alter table public.plants enable row level security;
 create policy readable on public.plants for select to anon using (true);
 grant select on public.plants to anon;
 insert into public.plants values ('fern');
 `;
+
+/** The log line of a change that was pushed. */
+function pushed(slug: string, change: string): RegExp {
+  return new RegExp(`"definition\\.pushed","kind":"agent","slug":"${slug}","change":"${change}"`);
+}
 
 Deno.test("supaswarm dev runs a user's project and follows its files", async (t) => {
   await using packed = await packCommand();
@@ -123,29 +143,73 @@ Deno.serve((request) => {
         await dev.printed(/"migration\.applied","version":"20261117000000"/);
       },
     );
-    await t.step("push writes the files of agents, and a job runs", async () => {
+    const { client } = await signUp(
+      { apiUrl: ready.api_url, publishableKey: ready.publishable_key },
+      "reader",
+    );
+    const swarm = createSwarm(client, { schema: "supaswarm" });
+    const run = async (agent: string, input: string | JsonObject) =>
+      await (await swarm.run(agent, input)).result();
+    await t.step("a saved agent is pushed, and a job runs", async () => {
       await project.write("agents/greeter.md", AGENT_FILE);
 
-      const pushed = await supaswarm("push");
+      await dev.printed(pushed("greeter", "created"));
 
-      assert.equal(pushed.code, 0, pushed.stderr);
-      assert.match(pushed.stdout, /created +agent greeter/);
-      const { client } = await signUp(
-        { apiUrl: ready.api_url, publishableKey: ready.publishable_key },
-        "reader",
+      assert.deepEqual(await run("greeter", "Ada"), { greeting: "Hello, Ada" });
+    });
+    await t.step("push writes what is not there yet, and nothing twice", async () => {
+      const { code, stdout } = await supaswarm("push");
+
+      assert.equal(code, 0);
+      assert.match(stdout, /unchanged +agent greeter\nThe registry matches the files/);
+    });
+    await t.step("an agent without a key answers from the script beside it", async () => {
+      await project.write("agents/hello.script.yaml", HELLO_SCRIPT);
+      await project.write("agents/hello.md", HELLO_FILE);
+      await dev.printed(pushed("hello", "created"));
+
+      assert.deepEqual(await run("hello", { name: "Ada" }), { greeting: "Hello, Ada" });
+      assert.equal(await run("hello", "?"), "Who are you?");
+    });
+    await t.step("a saved script answers the next job", async () => {
+      await project.write(
+        "agents/hello.script.yaml",
+        HELLO_SCRIPT.replace("Who are you?", "Your name?"),
       );
-      const swarm = createSwarm(client, { schema: "supaswarm" });
-      assert.deepEqual(await (await swarm.run("greeter", "Ada")).result(), {
-        greeting: "Hello, Ada",
-      });
+
+      assert.equal(await run("hello", "?"), "Your name?");
+    });
+    await t.step("a mistake in a script is shown with file and line", async () => {
+      await project.write("agents/hello.script.yaml", HELLO_SCRIPT.replace("say:", "sya:"));
+
+      await dev.printed(/"script\.refused","error":"agents\/hello\.script\.yaml:3: .*did you mean/);
+
+      await project.write("agents/hello.script.yaml", HELLO_SCRIPT);
+    });
+    await t.step("the scripted model is announced, and no agents that the project has not", () => {
+      const { other_ports: ports } = ready;
+
+      assert.ok(ports.some(({ serves }) => serves.includes("scripted model")));
+      assert.doesNotMatch(JSON.stringify(ports), /demo|planner/);
     });
     await t.step("pull writes what push reads, and agents lists the revision", async () => {
       await supaswarm("pull", "greeter");
       const pushed = await supaswarm("push");
       const agents = await supaswarm("agents", "list");
 
-      assert.match(pushed.stdout, /unchanged +agent greeter\nThe registry matches the files/);
+      assert.match(pushed.stdout, /unchanged +agent greeter[^]*The registry matches the files/);
       assert.match(agents.stdout, /greeter \| 1 /);
+    });
+    await t.step("pull and push leave scripts alone", async () => {
+      await supaswarm("pull");
+      const { code, stdout } = await supaswarm("push");
+
+      assert.equal(code, 0);
+      assert.doesNotMatch(stdout, /script/);
+      assert.equal(
+        await Deno.readTextFile(join(project.root, "agents/hello.script.yaml")),
+        HELLO_SCRIPT,
+      );
     });
     await t.step("a mistake in a file is named with what to do", async () => {
       await project.write("agents/greeter.md", AGENT_FILE.replace("provider:", "providr:"));
@@ -153,7 +217,8 @@ Deno.serve((request) => {
       const { code, stderr } = await supaswarm("push");
 
       assert.equal(code, 1);
-      assert.match(stderr, /agents\/greeter\.md: .*provider/);
+      assert.match(stderr, /agents\/greeter\.md:3: .*provider/);
+      await dev.printed(/"push\.refused","error":".*agents\/greeter\.md:3: .*provider/);
     });
     await t.step("what it keeps is not for git", async () => {
       const { stdout } = await project.run("git", "status", "--porcelain");
