@@ -21,7 +21,12 @@ export function readYaml<T>(
     data = parseYaml(text) ?? {};
   } catch (error) {
     const [reason = ""] = String(error instanceof Error ? error.message : error).split("\n");
-    return { kind: "invalid", problems: [{ message: `it is not YAML: ${reason.replace(/ at line \d+, column \d+:?$/, "")}` }] };
+    return {
+      kind: "invalid",
+      problems: [{
+        message: `it is not YAML: ${reason.replace(/ at line \d+, column \d+:?$/, "")}`,
+      }],
+    };
   }
   return readValue(data, schema);
 }
