@@ -35,7 +35,7 @@ export interface ModelServer {
   addAgent(agent: ScriptedAgent): void;
   /** Asks this for requests that none of the agents plays. */
   useFinder(find: FindAgent): void;
-  /** Makes this agent's next request fail. Several failures happen in order. */
+  /** Makes the next request of an added agent fail. Several failures happen in order. */
   failNext(agentName: string, failure: ScriptedFailure): void;
   stop(): Promise<void>;
 }
@@ -65,19 +65,24 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       model: request.model,
       body: JSON.stringify(request),
     });
+  const findElsewhere = async (request: AimockRequest) => {
+    try {
+      if (!isChat(request)) throw unplayed(agents);
+      return await findOther(parseWireRequest(request));
+    } catch (error) {
+      record(request, undefined);
+      throw error;
+    }
+  };
   const fixtures: AimockFixture[] = [{
     match: { predicate: () => true },
     response: async (request) => {
-      let agent = findAgent(request);
       try {
-        if (!isChat(request)) throw unplayed(agents);
-        const parsed = parseWireRequest(request);
-        agent ??= await findOther(parsed);
-        return toFixtureResponse(request, await agent.answer(parsed));
+        const agent = findAgent(request) ?? await findElsewhere(request);
+        record(request, agent);
+        return toFixtureResponse(request, await agent.answer(parseWireRequest(request)));
       } catch (error) {
         return toRefusal(error);
-      } finally {
-        record(request, agent);
       }
     },
   }];

@@ -1,3 +1,4 @@
+import { yamlProblem } from "../../shared/engine/definitions/read_yaml_file.ts";
 import { CommandError } from "../cli/run_command.ts";
 import type { YamlModule } from "../deps.ts";
 
@@ -36,7 +37,7 @@ export function readLocatedYaml(
   const document = parseDocument(text, { lineCounter: lines });
   const problems = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
     line: lines.linePos(pos[0]).line,
-    message: message.split("\n", 1)[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? "",
+    message: yamlProblem(message),
   }));
   if (problems.length > 0) return { kind: "invalid", problems };
   try {

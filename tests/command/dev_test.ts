@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { codeBlocks } from "../docs/code_blocks.ts";
 import { createSwarm } from "../../client/mod.ts";
 import type { JsonObject } from "../../shared/platform/values/json.ts";
 import { signUp } from "../../scripts/demo/user_client.ts";
@@ -26,19 +28,14 @@ handoffs: none
 Greet whom the input names.
 `;
 
-const HELLO_FILE = `---
-name: hello
-provider: openai
----
-
-Greet whom the input names.
-Ask for a name if there is none.
-`;
-
-const HELLO_SCRIPT = `- when: { contains: name }
-  output: { greeting: "Hello, {{input.name}}" }
-- say: Who are you?
-`;
+/** The page's block in this language: the agent `hello`, or its script. */
+async function pageBlock(language: string): Promise<string> {
+  const page = "docs/how-to/develop-locally.md";
+  const blocks = codeBlocks(page, await Deno.readTextFile(join(PROJECT_ROOT, page)));
+  const found = blocks.find((block) => block.language === language);
+  assert.ok(found);
+  return `${found.text}\n`;
+}
 
 const PLANTS = `create table public.plants (name text primary key);
 alter table public.plants enable row level security;
@@ -83,6 +80,9 @@ Deno.serve((request) => {
 `,
   );
   await project.write("supabase/functions/.env", "NAME=Grace\n");
+  const [helloFile, helloScript] = [await pageBlock("md"), await pageBlock("yaml")];
+  await project.write("agents/hello.md", helloFile);
+  await project.write("agents/hello.script.yaml", helloScript);
   await project.commit();
   const models = await startModelServer({ agents: [AGENT] });
   try {
@@ -150,6 +150,10 @@ Deno.serve((request) => {
     const swarm = createSwarm(client, { schema: "supaswarm" });
     const run = async (agent: string, input: string | JsonObject) =>
       await (await swarm.run(agent, input)).result();
+    await t.step("an agent of the project answers from its script without a key", async () => {
+      assert.deepEqual(await run("hello", { name: "Ada" }), { greeting: "Hello, Ada" });
+      assert.equal(await run("hello", "?"), "Whom should I greet?");
+    });
     await t.step("a saved agent is pushed, and a job runs", async () => {
       await project.write("agents/greeter.md", AGENT_FILE);
 
@@ -157,34 +161,19 @@ Deno.serve((request) => {
 
       assert.deepEqual(await run("greeter", "Ada"), { greeting: "Hello, Ada" });
     });
-    await t.step("push writes what is not there yet, and nothing twice", async () => {
-      const { code, stdout } = await supaswarm("push");
+    await t.step("a saved script answers the next job, and a saved prompt is pushed", async () => {
+      await project.write("agents/hello.script.yaml", helloScript.replace("Whom", "Whom else"));
+      await project.write("agents/hello.md", `${helloFile}Be brief.\n`);
+      await dev.printed(pushed("hello", "changed"));
 
-      assert.equal(code, 0);
-      assert.match(stdout, /unchanged +agent greeter\nThe registry matches the files/);
-    });
-    await t.step("an agent without a key answers from the script beside it", async () => {
-      await project.write("agents/hello.script.yaml", HELLO_SCRIPT);
-      await project.write("agents/hello.md", HELLO_FILE);
-      await dev.printed(pushed("hello", "created"));
-
-      assert.deepEqual(await run("hello", { name: "Ada" }), { greeting: "Hello, Ada" });
-      assert.equal(await run("hello", "?"), "Who are you?");
-    });
-    await t.step("a saved script answers the next job", async () => {
-      await project.write(
-        "agents/hello.script.yaml",
-        HELLO_SCRIPT.replace("Who are you?", "Your name?"),
-      );
-
-      assert.equal(await run("hello", "?"), "Your name?");
+      assert.equal(await run("hello", "?"), "Whom else should I greet?");
     });
     await t.step("a mistake in a script is shown with file and line", async () => {
-      await project.write("agents/hello.script.yaml", HELLO_SCRIPT.replace("say:", "sya:"));
+      await project.write("agents/hello.script.yaml", helloScript.replace("say:", "sya:"));
 
-      await dev.printed(/"script\.refused","error":"agents\/hello\.script\.yaml:3: .*did you mean/);
+      await dev.printed(/"script\.refused","error":"agents\/hello\.script\.yaml:4: .*did you mean/);
 
-      await project.write("agents/hello.script.yaml", HELLO_SCRIPT);
+      await project.write("agents/hello.script.yaml", helloScript);
     });
     await t.step("the scripted model is announced, and no agents that the project has not", () => {
       const { other_ports: ports } = ready;
@@ -208,7 +197,7 @@ Deno.serve((request) => {
       assert.doesNotMatch(stdout, /script/);
       assert.equal(
         await Deno.readTextFile(join(project.root, "agents/hello.script.yaml")),
-        HELLO_SCRIPT,
+        helloScript,
       );
     });
     await t.step("a mistake in a file is named with what to do", async () => {

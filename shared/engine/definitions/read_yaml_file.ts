@@ -10,6 +10,11 @@ export type ReadResult<T> =
   | { readonly kind: "read"; readonly value: T }
   | { readonly kind: "invalid"; readonly problems: readonly ValueProblem[] };
 
+/** The first line of a YAML parser's message, without the position, which counts from another line. */
+export function yamlProblem(message: string): string {
+  return message.split("\n", 1)[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? "";
+}
+
 /** Reads YAML that has to match a schema. Never throws. */
 export function readYaml<T>(
   text: string,
@@ -20,13 +25,8 @@ export function readYaml<T>(
   try {
     data = parseYaml(text) ?? {};
   } catch (error) {
-    const [reason = ""] = String(error instanceof Error ? error.message : error).split("\n");
-    return {
-      kind: "invalid",
-      problems: [{
-        message: `it is not YAML: ${reason.replace(/ at line \d+, column \d+:?$/, "")}`,
-      }],
-    };
+    const message = yamlProblem(error instanceof Error ? error.message : String(error));
+    return { kind: "invalid", problems: [{ message: `it is not YAML: ${message}` }] };
   }
   return readValue(data, schema);
 }
