@@ -171,10 +171,13 @@ test("an agent without a key fails for the key if it has no script, else for its
   await project.addAgent("unmatched", "openai");
   await project.writeScript("unmatched", "- when: { contains: hello }\n  say: Hello\n");
 
-  const codes = await Promise.all(["unscripted", "unmatched"].map(async (slug) => {
-    const { error } = await untilTask(sql, await project.run(slug, "Goodbye"), "failed");
-    return error?.code;
-  }));
+  const [unscripted, unmatched] = await Promise.all(
+    ["unscripted", "unmatched"].map(async (slug) =>
+      (await untilTask(sql, await project.run(slug, "Goodbye"), "failed")).error
+    ),
+  );
 
-  assert.deepEqual(codes, ["MODEL_KEY_MISSING", "MODEL_SCRIPT_FAILED"]);
+  assert.equal(unscripted?.code, "MODEL_KEY_MISSING");
+  assert.match(unscripted?.hint ?? "", /OPENAI_API_KEY .*agents\/<slug>\.script\.yaml/);
+  assert.equal(unmatched?.code, "MODEL_SCRIPT_FAILED");
 });
