@@ -67,10 +67,11 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
       opened.push({ url: server.url, serves: "the scripted model, for agents with a script" });
       return {
         prepare: async (stack) => {
+          // First, because tasks of an earlier start continue as soon as the project is prepared.
+          await playScripts(server, { ...options, ...stack, stops });
           copiedSecrets.push(
             ...await prepareProject({ ...stack, models: server, env, stops, opened, localModels }),
           );
-          await playScripts(server, { ...options, ...stack, stops });
           await serveFiles(options.filesFolder, { ...stack, stops, opened });
           await followFiles(options, { ...stack, stops, env });
         },

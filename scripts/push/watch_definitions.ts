@@ -66,8 +66,13 @@ export async function watchDefinitions(
 
   const registered = keysSchema.parse(await sql`select kind, slug from private.definitions()`);
   const atStart = new Set([...registered.map(keyOf), MCPS_FILE]);
-  await push((key) => atStart.has(key));
-  return watchFolders(projectRoot, [FOLDER, MCPS_FILE], () => push(() => false));
+  const first = push((key) => atStart.has(key));
+  const stop = watchFolders(projectRoot, [FOLDER, MCPS_FILE], async () => {
+    await first;
+    await push(() => false);
+  });
+  await first;
+  return stop;
 }
 
 async function isPresent(path: string): Promise<boolean> {
