@@ -36,7 +36,6 @@ export type {
 
 export type { Browser, Page } from "npm:playwright-core@1.65.1";
 export type { Plugin as EsbuildPlugin } from "npm:esbuild@0.28.2";
-export type { Document as YamlDocument } from "npm:yaml@2.9.1";
 /** The module that {@linkcode loadYaml} imports. */
 export type YamlModule = Awaited<ReturnType<typeof loadYaml>>;
 

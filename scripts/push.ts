@@ -1,16 +1,14 @@
 /** `deno task push`: writes the definitions of files into the registry. */
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { createSql } from "../shared/platform/db/sql_client.ts";
-import { readDefinitions } from "../shared/engine/definitions/read_definitions.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
-import { CommandError, runCommand } from "./cli/run_command.ts";
+import { runCommand } from "./cli/run_command.ts";
 import { loadDiff, loadYaml } from "./deps.ts";
-import { readMcpsFile } from "./mcps/read_mcps_file.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { pushDefinitions } from "./push/push_definitions.ts";
-import { readFolder } from "./push/read_folder.ts";
+import { readPushFiles } from "./push/read_push_files.ts";
 import { pushToJson, pushToText } from "./push/report_push.ts";
-import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
+import { readEnvironment } from "../stack/stack_environment.ts";
 import { writeLine, writeProgress } from "./terminal.ts";
 
 await runCommand({
@@ -34,18 +32,15 @@ await runCommand({
     json: { type: "boolean", help: "Print the result as one line of JSON." },
   },
 }, async ({ values }) => {
-  const folder = values.folder ?? join(PROJECT_ROOT, "agents");
-  const { parse, stringify } = await loadYaml();
-  const { definitions, problems } = readDefinitions(
-    await readFolder(folder),
-    (text) => parse(text),
-  );
-  if (problems.length > 0) {
-    const lines = problems.map(({ path, message }) => `  ${basename(folder)}/${path}: ${message}`);
-    throw new CommandError(`Cannot push: ${problems.length} problems\n${lines.join("\n")}\n`);
-  }
   const environment = await readEnvironment(PROJECT_ROOT);
-  const servers = await readServers(values.mcps, environment);
+  const { definitions, servers } = await readPushFiles({
+    folder: values.folder ?? join(PROJECT_ROOT, "agents"),
+    mcps: {
+      path: values.mcps ?? join(PROJECT_ROOT, "external-mcps.yaml"),
+      isRequired: values.mcps !== undefined,
+    },
+    environment,
+  });
   const url = await findDatabaseUrl(values.db, environment);
   const isDryRun = values["dry-run"];
   writeProgress(`Comparing ${definitions.length} definitions with the registry …`);
@@ -59,6 +54,7 @@ await runCommand({
       pushedBy: values.by ?? environment["USER"] ?? "unknown",
     });
     if (values.json) return writeLine(pushToJson(plan, isDryRun));
+    const { stringify } = await loadYaml();
     const { createTwoFilesPatch } = await loadDiff();
     writeLine(pushToText(plan, isDryRun, {
       writeYaml: (value) => stringify(value),
@@ -71,16 +67,3 @@ await runCommand({
     await sql.end({ timeout: 1 });
   }
 });
-
-async function readServers(given: string | undefined, environment: Environment) {
-  const path = given ?? join(PROJECT_ROOT, "external-mcps.yaml");
-  let text: string;
-  try {
-    text = await Deno.readTextFile(path);
-  } catch (cause) {
-    if (given === undefined && cause instanceof Deno.errors.NotFound) return null;
-    throw new CommandError(`Cannot read ${path}: it does not exist or is not readable`, { cause });
-  }
-  const fileName = basename(path);
-  return { entries: readMcpsFile(text, fileName, await loadYaml()), environment, fileName };
-}

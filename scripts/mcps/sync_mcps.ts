@@ -2,7 +2,8 @@ import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
 import type { Environment } from "../../stack/stack_environment.ts";
 import { planSync, type ServerChange, type SyncPlan } from "./plan_sync.ts";
-import { type FileProblem, McpsFileError, type ReadEntry } from "./read_mcps_file.ts";
+import type { LineProblem } from "../yaml/read_located_yaml.ts";
+import { McpsFileError, type ReadEntry } from "./read_mcps_file.ts";
 import { readRegistry, type Transaction } from "./registry_state.ts";
 import { SECRET_PREFIX, type WantedServer, wantedServer } from "./wanted_server.ts";
 
@@ -64,7 +65,7 @@ function credentialsOf(
   fileName: string,
 ): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
-  const problems: FileProblem[] = [];
+  const problems: LineProblem[] = [];
   for (const { variable, line } of wanted.flatMap(({ secrets }) => secrets)) {
     const value = environment[variable]?.trim() ?? "";
     // deno-lint-ignore no-control-regex -- no header can carry control characters

@@ -1,18 +1,30 @@
 import type { RequestListener, Server } from "node:http";
 import { LOOPBACK_CALLERS, refusalOf } from "../../stack/local_callers.ts";
 import { type AimockFixture, type AimockRequest, loadAimock } from "../deps.ts";
+import { YamlFileError } from "../yaml/read_located_yaml.ts";
 import { ModelJournal } from "./model_journal.ts";
-import type { ScriptedAgent, ScriptedAnswer } from "./scripted_agent.ts";
+import { MissingScript, ScriptError } from "./script_error.ts";
+import type { ScriptedAgent, ScriptedAnswer, ScriptedRequest } from "./scripted_agent.ts";
 import { createFailureFixture, type ScriptedFailure } from "./scripted_failure.ts";
 import { parseWireRequest } from "./wire_request.ts";
 
 type FixtureResponse = Exclude<AimockFixture["response"], (...given: never[]) => unknown>;
+
+/** The provider's code of a {@linkcode ScriptError}. */
+const SCRIPT_FAILED = "script_failed";
 
 interface ModelServerOptions {
   /** 0 takes any free port. @default 0 */
   readonly port?: number;
   readonly agents?: readonly ScriptedAgent[];
 }
+
+/**
+ * Finds who plays a request.
+ *
+ * @throws MissingScript, ScriptError
+ */
+export type FindAgent = (request: ScriptedRequest) => Promise<ScriptedAgent>;
 
 /** A model provider that serves scripted agents in the real wire formats of providers. */
 export interface ModelServer {
@@ -21,7 +33,9 @@ export interface ModelServer {
   readonly journal: ModelJournal;
   /** Adds an agent that takes precedence over the existing ones. */
   addAgent(agent: ScriptedAgent): void;
-  /** Makes this agent's next request fail. Several failures happen in order. */
+  /** Asks this for requests that none of the agents plays. */
+  useFinder(find: FindAgent): void;
+  /** Makes the next request of an added agent fail. Several failures happen in order. */
   failNext(agentName: string, failure: ScriptedFailure): void;
   stop(): Promise<void>;
 }
@@ -30,15 +44,17 @@ export interface ModelServer {
  * Starts a model server on 127.0.0.1 that speaks chat completions (`/v1/chat/completions`),
  * Anthropic messages (`/v1/messages`) and Gemini (`/v1beta/models/…`), streamed or not.
  *
- * It plays only the given agents. Any other request, including one for embeddings, gets the
- * provider's error for an unknown model. The server never returns canned text.
+ * It plays only the given agents, and those that the finder finds. Any other request, including one
+ * for embeddings, gets the provider's error for an unknown model. The server never returns canned
+ * text.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const { createServer } = await loadAimock();
   const agents = [...options.agents ?? []];
+  let findOther: FindAgent = () => Promise.reject(unplayed(agents));
   const journal = new ModelJournal();
   const findAgent = (request: AimockRequest) => {
-    if (request._endpointType !== "chat") return undefined;
+    if (!isChat(request)) return undefined;
     const parsed = parseWireRequest(request);
     return agents.find((agent) => agent.plays(parsed));
   };
@@ -49,12 +65,25 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       model: request.model,
       body: JSON.stringify(request),
     });
+  const findElsewhere = async (request: AimockRequest) => {
+    try {
+      if (!isChat(request)) throw unplayed(agents);
+      return await findOther(parseWireRequest(request));
+    } catch (error) {
+      record(request, undefined);
+      throw error;
+    }
+  };
   const fixtures: AimockFixture[] = [{
     match: { predicate: () => true },
-    response: (request) => {
-      const agent = findAgent(request);
-      record(request, agent);
-      return agent === undefined ? unknownModel(request.model, agents) : play(request, agent);
+    response: async (request) => {
+      try {
+        const agent = findAgent(request) ?? await findElsewhere(request);
+        record(request, agent);
+        return toFixtureResponse(request, await agent.answer(parseWireRequest(request)));
+      } catch (error) {
+        return toRefusal(error);
+      }
     },
   }];
   const { server, url } = await createServer(fixtures, {
@@ -69,6 +98,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     url,
     journal,
     addAgent: (agent) => void agents.unshift(agent),
+    useFinder: (find) => void (findOther = find),
     failNext: (agentName, failure) => {
       const isFor = (request: AimockRequest) => findAgent(request)?.name === agentName;
       const onPlayed = (request: AimockRequest) => record(request, findAgent(request));
@@ -98,32 +128,45 @@ function refuseForeignCallers(server: Server): void {
   });
 }
 
-async function play(request: AimockRequest, agent: ScriptedAgent): Promise<FixtureResponse> {
-  try {
-    return toFixtureResponse(request, await agent.answer(parseWireRequest(request)));
-  } catch (error) {
-    // A script that cannot continue is like a request that the model refuses: a retry fails too.
-    const message = error instanceof Error ? error.message : String(error);
-    return { error: { message, type: "invalid_request_error" }, status: 400 };
-  }
+function isChat(request: AimockRequest): boolean {
+  return request._endpointType === "chat";
 }
 
-function unknownModel(model: string, agents: readonly ScriptedAgent[]): FixtureResponse {
-  const names = agents.map((agent) => agent.name).join(", ") || "none";
-  const message =
-    `Cannot answer with the scripted model '${model}': it only plays the agents of demo and ` +
-    `tests (${names}), and this request is for another agent. Give the agent a real provider.`;
-  return { error: { message, type: "not_found_error", code: "model_not_found" }, status: 404 };
+function unplayed(agents: readonly ScriptedAgent[]): MissingScript {
+  const names = agents.map(({ name }) => name).join(", ") || "none";
+  return new MissingScript(`it only plays ${names}, and this request is for another agent`);
+}
+
+/** A script that cannot continue is like a request that the model refuses: a retry fails too. */
+function toRefusal(error: unknown): FixtureResponse {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof MissingScript) {
+    return { error: { message, type: "not_found_error", code: "model_not_found" }, status: 404 };
+  }
+  const isScripts = error instanceof ScriptError || error instanceof YamlFileError;
+  return {
+    error: {
+      message,
+      type: "invalid_request_error",
+      ...isScripts ? { code: SCRIPT_FAILED } : {},
+    },
+    status: 400,
+  };
 }
 
 function toFixtureResponse(request: AimockRequest, scripted: ScriptedAnswer): FixtureResponse {
-  const { text = "", toolCalls = [] } = scripted;
+  const { text = "", reasoning, toolCalls = [] } = scripted;
   const calls = toolCalls.map((call) => ({
     name: call.name,
     arguments: JSON.stringify(call.arguments),
   }));
   const usage = estimateUsage(request, text + JSON.stringify(calls));
-  return calls.length === 0 ? { content: text, usage } : { content: text, toolCalls: calls, usage };
+  return {
+    content: text,
+    usage,
+    ...reasoning === undefined ? {} : { reasoning },
+    ...calls.length === 0 ? {} : { toolCalls: calls },
+  };
 }
 
 /** Estimates four characters per token, and returns the counts with the names of all three APIs. */

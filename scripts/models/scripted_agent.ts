@@ -31,6 +31,7 @@ export interface ScriptedRequest {
 
 /** The answer of a scripted model: text, tool calls, or both. */
 export interface ScriptedAnswer {
+  readonly reasoning?: string;
   readonly text?: string;
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: JsonObject }[];
 }
@@ -106,7 +107,8 @@ export function findTool(request: ScriptedRequest, toolName: string): string {
   return found;
 }
 
-function isTool(name: string, toolName: string): boolean {
+/** Whether a tool's name in a request is this one, with or without its server. */
+export function isTool(name: string, toolName: string): boolean {
   return name === toolName || name.endsWith(`__${toolName}`);
 }
 
@@ -114,7 +116,7 @@ function isTool(name: string, toolName: string): boolean {
  * Removes the tags around untrusted text, which a scripted agent does not need. Text outside of the
  * tags is the platform's advice on an error of the tool.
  */
-function readResult(result: string): Pick<ToolOutcome, "text" | "isError"> {
+export function readResult(result: string): Pick<ToolOutcome, "text" | "isError"> {
   const fenced = /^([\s\S]*)<untrusted_data[^>]*>\n([\s\S]*)\n<\/untrusted_data>([\s\S]*)$/
     .exec(result);
   if (fenced === null) return { text: result, isError: false };
@@ -122,7 +124,8 @@ function readResult(result: string): Pick<ToolOutcome, "text" | "isError"> {
   return { text, isError: (before + after).trim() !== "" };
 }
 
-function parseJson(text: string): JsonValue | undefined {
+/** Reads a text as JSON; undefined when it is not JSON. */
+export function parseJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text);
   } catch {

@@ -28,6 +28,8 @@ const REPLACED: Readonly<Record<string, string>> = {
   "scripts/project_root.ts":
     "/** The project's folder. */\nexport const PROJECT_ROOT: string = Deno.cwd();\n",
   "scripts/console/chosen_names.ts": chosenNames(),
+  // The demo agents are this repository's.
+  "scripts/models/demo_agents.ts": "export const DEMO_AGENTS = [];\n",
   "shared/platform/values/function_names.ts": markedFunctionNames(),
 };
 

@@ -1,11 +1,9 @@
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { SCRIPTED_PROVIDER } from "../../shared/models/llm/scripted_provider.ts";
 import type { LocalModels } from "./find_local_models.ts";
 import { ollamaUrl } from "./ollama_url.ts";
 import { storeSecret } from "./store_secret.ts";
 import type { Environment } from "../../stack/stack_environment.ts";
-
-/** The seeded provider whose models are scripts. */
-const SCRIPTED_PROVIDER = "demo";
 
 /** The seeded provider for the model server of this machine. */
 const LOCAL_PROVIDER = "local-model";
@@ -18,7 +16,7 @@ export interface ProjectConfiguration {
   readonly dbUrl: string;
   /** The public URL of the project. */
   readonly apiUrl: string;
-  /** Origin of the server that plays the seeded demo agents. */
+  /** Origin of the server that plays agents from their scripts. */
   readonly scriptedModelUrl: string;
   /** Origin of the embedding server, which needs no key. */
   readonly embeddingUrl: string;
@@ -42,8 +40,10 @@ export async function configureProject(
   try {
     await sql`select private.configure_project_url(${apiUrl})`;
     await sql`
-      update public.llm_providers set base_url = ${`${scriptedModelUrl}/v1`}
-      where name = ${SCRIPTED_PROVIDER}
+      insert into public.llm_providers
+        (name, display_name, api, base_url, default_model, requires_api_key, is_free)
+      values (${SCRIPTED_PROVIDER}, 'Scripted model', 'openai', ${`${scriptedModelUrl}/v1`}, 'demo', false, true)
+      on conflict (name) do update set base_url = excluded.base_url
     `;
     await sql`
       update public.embedders set base_url = ${`${embeddingUrl}/v1`}, is_active = true

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { StopSequence } from "../../stack/stop_sequence.ts";
 import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";
 import { type Stack, type StackOptions, startStack } from "../../stack/stack.ts";
@@ -5,16 +6,21 @@ import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { watchContext } from "../context/watch_context.ts";
 import { startEmbeddingServer } from "../embedding/embedding_server.ts";
 import { startLocalFileServer } from "../files/local_file_server.ts";
+import { loadYaml } from "../deps.ts";
 import { DEMO_AGENTS } from "../models/demo_agents.ts";
 import { type ModelServer, startModelServer } from "../models/model_server.ts";
+import { agentsWithPrompt } from "../models/script/agents_with_prompt.ts";
+import { createScriptFinder } from "../models/script/script_finder.ts";
 import { configureProject } from "./configure_project.ts";
 import { checkSettings, functionSettings } from "./function_settings.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
+import { watchDefinitions } from "../push/watch_definitions.ts";
 import { findLocalModels, type LocalModels } from "./find_local_models.ts";
 import { registerLocalFiles } from "./register_local_files.ts";
 
 /** A running stack with the platform. */
 export interface LocalPlatform extends Stack {
-  /** Plays the seeded demo agents. Its journal has the requests to models. */
+  /** Plays the agents that have a script. Its journal has the requests to models. */
   readonly models: ModelServer;
   /** Ports that the platform opens besides those of the stack. */
   readonly opened: readonly OpenedPort[];
@@ -58,14 +64,16 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
     startCompanion: async (stops) => {
       const server = await startScriptedModels(stops);
       models.resolve(server);
-      opened.push({ url: server.url, serves: "scripted models of the demo agents" });
+      opened.push({ url: server.url, serves: "the scripted model, for agents with a script" });
       return {
         prepare: async (stack) => {
+          // First, because tasks of an earlier start continue as soon as the project is prepared.
+          await playScripts(server, { ...options, ...stack, stops });
           copiedSecrets.push(
             ...await prepareProject({ ...stack, models: server, env, stops, opened, localModels }),
           );
           await serveFiles(options.filesFolder, { ...stack, stops, opened });
-          await publishContext(options, { ...stack, stops });
+          await followFiles(options, { ...stack, stops, env });
         },
       };
     },
@@ -74,9 +82,27 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
 }
 
 async function startScriptedModels(stops: StopSequence): Promise<ModelServer> {
-  const server = await startModelServer({ agents: DEMO_AGENTS });
+  const server = await startModelServer();
   stops.add("scripted models", () => server.stop());
   return server;
+}
+
+async function playScripts(
+  server: ModelServer,
+  { projectRoot, dbUrl, stops }: {
+    readonly projectRoot: string;
+    readonly dbUrl: string;
+    readonly stops: StopSequence;
+  },
+): Promise<void> {
+  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "scripted models" });
+  stops.add("connection of the scripts", () => sql.end({ timeout: 1 }));
+  server.useFinder(createScriptFinder({
+    folder: join(projectRoot, "agents"),
+    programs: DEMO_AGENTS,
+    agentsOf: (system) => agentsWithPrompt(sql, system),
+    yaml: await loadYaml(),
+  }));
 }
 
 /** @returns The names of the secrets that were copied to Vault. */
@@ -102,21 +128,24 @@ async function prepareProject({ dbUrl, apiUrl, models, env, stops, opened, local
   });
 }
 
-/** Publishes what `generate_sql` has learned, now and whenever its file is saved. */
-async function publishContext(
+/** Pushes the files of agents, and publishes what `generate_sql` has learned, now and when saved. */
+async function followFiles(
   { projectRoot, watch, onLog }: PlatformOptions,
-  { dbUrl, stops }: { readonly dbUrl: string; readonly stops: StopSequence },
+  { dbUrl, stops, env }: {
+    readonly dbUrl: string;
+    readonly stops: StopSequence;
+    readonly env: Environment;
+  },
 ): Promise<void> {
   if (!watch) return;
-  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "context-watch" });
-  stops.add("connection of the context", () => sql.end({ timeout: 1 }));
-  const context = await watchContext({
-    projectRoot,
-    sql,
-    log: (level, event, fields) =>
-      onLog({ at: new Date().toISOString(), level, source: "context", event, ...fields }),
-  });
+  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "supaswarm files" });
+  stops.add("connection of the files", () => sql.end({ timeout: 1 }));
+  const logger = (source: string): Logger => (level, event, fields) =>
+    onLog({ at: new Date().toISOString(), level, source, event, ...fields });
+  const context = await watchContext({ projectRoot, sql, log: logger("context") });
   stops.add("context of SQL", () => context.stop());
+  const options = { projectRoot, sql, environment: env, log: logger("push") };
+  stops.add("files of agents", await watchDefinitions(options));
 }
 
 async function serveFiles(

@@ -8,6 +8,7 @@ import {
 } from "../../shared/engine/definitions/file_schemas.ts";
 import { toInputSchema } from "../../shared/platform/values/json_schema.ts";
 import { mcpsFileSchema } from "../mcps/mcps_file_schema.ts";
+import { scriptFileSchema } from "../models/script/script_file_schema.ts";
 
 const TITLES = {
   agent: ["agents/<slug>.md, its front matter", agentFileSchema],
@@ -15,6 +16,7 @@ const TITLES = {
   skill: ["agents/skills/<name>/SKILL.md, its front matter", skillFileSchema],
   schedules: ["agents/schedules.yaml", schedulesFileSchema],
   webhooks: ["agents/webhooks.yaml", webhooksFileSchema],
+  script: ["agents/<slug>.script.yaml", scriptFileSchema],
   mcps: ["external-mcps.yaml", mcpsFileSchema],
 } as const satisfies Record<string, readonly [string, z.ZodType]>;
 

@@ -3,6 +3,7 @@ import type { Sql } from "../platform/db/sql_client.ts";
 import { createModelCaller } from "../models/llm/call_model.ts";
 import { createModelAdapter } from "../models/llm/create_model_adapter.ts";
 import { createModelKeyResolver } from "../models/llm/resolve_model_key.ts";
+import { findScriptedProvider } from "../models/llm/scripted_provider.ts";
 import type { Logger } from "../platform/log/logger.ts";
 import { createGuardedFetch } from "../platform/net/guarded_fetch.ts";
 import { NO_TELEMETRY, type Telemetry } from "../platform/telemetry/telemetry.ts";
@@ -38,6 +39,8 @@ export function createWorkerPorts(
   const callModel = createModelCaller({
     resolveKey: createModelKeyResolver(sql),
     createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch }),
+    // Scripts are files of the machine that runs the platform.
+    ...allowLoopback ? { findStandIn: () => findScriptedProvider(sql) } : {},
   });
   const artifacts = createArtifactStorage({
     url: apiKeys.url,

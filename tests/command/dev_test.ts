@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { codeBlocks } from "../docs/code_blocks.ts";
 import { createSwarm } from "../../client/mod.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
 import { signUp } from "../../scripts/demo/user_client.ts";
 import { startModelServer } from "../../scripts/models/model_server.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
@@ -25,12 +28,26 @@ handoffs: none
 Greet whom the input names.
 `;
 
+/** The page's block in this language: the agent `hello`, or its script. */
+async function pageBlock(language: string): Promise<string> {
+  const page = "docs/how-to/develop-locally.md";
+  const blocks = codeBlocks(page, await Deno.readTextFile(join(PROJECT_ROOT, page)));
+  const found = blocks.find((block) => block.language === language);
+  assert.ok(found);
+  return `${found.text}\n`;
+}
+
 const PLANTS = `create table public.plants (name text primary key);
 alter table public.plants enable row level security;
 create policy readable on public.plants for select to anon using (true);
 grant select on public.plants to anon;
 insert into public.plants values ('fern');
 `;
+
+/** The log line of a change that was pushed. */
+function pushed(slug: string, change: string): RegExp {
+  return new RegExp(`"definition\\.pushed","kind":"agent","slug":"${slug}","change":"${change}"`);
+}
 
 Deno.test("supaswarm dev runs a user's project and follows its files", async (t) => {
   await using packed = await packCommand();
@@ -63,6 +80,9 @@ Deno.serve((request) => {
 `,
   );
   await project.write("supabase/functions/.env", "NAME=Grace\n");
+  const [helloFile, helloScript] = [await pageBlock("md"), await pageBlock("yaml")];
+  await project.write("agents/hello.md", helloFile);
+  await project.write("agents/hello.script.yaml", helloScript);
   await project.commit();
   const models = await startModelServer({ agents: [AGENT] });
   try {
@@ -123,29 +143,62 @@ Deno.serve((request) => {
         await dev.printed(/"migration\.applied","version":"20261117000000"/);
       },
     );
-    await t.step("push writes the files of agents, and a job runs", async () => {
+    const { client } = await signUp(
+      { apiUrl: ready.api_url, publishableKey: ready.publishable_key },
+      "reader",
+    );
+    const swarm = createSwarm(client, { schema: "supaswarm" });
+    const run = async (agent: string, input: string | JsonObject) =>
+      await (await swarm.run(agent, input)).result();
+    await t.step("an agent of the project answers from its script without a key", async () => {
+      assert.deepEqual(await run("hello", { name: "Ada" }), { greeting: "Hello, Ada" });
+      assert.equal(await run("hello", "?"), "Whom should I greet?");
+    });
+    await t.step("a saved agent is pushed, and a job runs", async () => {
       await project.write("agents/greeter.md", AGENT_FILE);
 
-      const pushed = await supaswarm("push");
+      await dev.printed(pushed("greeter", "created"));
 
-      assert.equal(pushed.code, 0, pushed.stderr);
-      assert.match(pushed.stdout, /created +agent greeter/);
-      const { client } = await signUp(
-        { apiUrl: ready.api_url, publishableKey: ready.publishable_key },
-        "reader",
-      );
-      const swarm = createSwarm(client, { schema: "supaswarm" });
-      assert.deepEqual(await (await swarm.run("greeter", "Ada")).result(), {
-        greeting: "Hello, Ada",
-      });
+      assert.deepEqual(await run("greeter", "Ada"), { greeting: "Hello, Ada" });
+    });
+    await t.step("a saved script answers the next job, and a saved prompt is pushed", async () => {
+      await project.write("agents/hello.script.yaml", helloScript.replace("Whom", "Whom else"));
+      await project.write("agents/hello.md", `${helloFile}Be brief.\n`);
+      await dev.printed(pushed("hello", "changed"));
+
+      assert.equal(await run("hello", "?"), "Whom else should I greet?");
+    });
+    await t.step("a mistake in a script is shown with file and line", async () => {
+      await project.write("agents/hello.script.yaml", helloScript.replace("say:", "sya:"));
+
+      await dev.printed(/"script\.refused","error":"agents\/hello\.script\.yaml:4: .*did you mean/);
+
+      await project.write("agents/hello.script.yaml", helloScript);
+    });
+    await t.step("the scripted model is announced, and no agents that the project has not", () => {
+      const { other_ports: ports } = ready;
+
+      assert.ok(ports.some(({ serves }) => serves.includes("scripted model")));
+      assert.doesNotMatch(JSON.stringify(ports), /demo|planner/);
     });
     await t.step("pull writes what push reads, and agents lists the revision", async () => {
       await supaswarm("pull", "greeter");
       const pushed = await supaswarm("push");
       const agents = await supaswarm("agents", "list");
 
-      assert.match(pushed.stdout, /unchanged +agent greeter\nThe registry matches the files/);
+      assert.match(pushed.stdout, /unchanged +agent greeter[^]*The registry matches the files/);
       assert.match(agents.stdout, /greeter \| 1 /);
+    });
+    await t.step("pull and push leave scripts alone", async () => {
+      await supaswarm("pull");
+      const { code, stdout } = await supaswarm("push");
+
+      assert.equal(code, 0);
+      assert.doesNotMatch(stdout, /script/);
+      assert.equal(
+        await Deno.readTextFile(join(project.root, "agents/hello.script.yaml")),
+        helloScript,
+      );
     });
     await t.step("a mistake in a file is named with what to do", async () => {
       await project.write("agents/greeter.md", AGENT_FILE.replace("provider:", "providr:"));
@@ -153,7 +206,8 @@ Deno.serve((request) => {
       const { code, stderr } = await supaswarm("push");
 
       assert.equal(code, 1);
-      assert.match(stderr, /agents\/greeter\.md: .*provider/);
+      assert.match(stderr, /agents\/greeter\.md:3: .*provider/);
+      await dev.printed(/"push\.refused","error":".*agents\/greeter\.md:3: .*provider/);
     });
     await t.step("what it keeps is not for git", async () => {
       const { stdout } = await project.run("git", "status", "--porcelain");

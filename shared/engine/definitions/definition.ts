@@ -18,10 +18,16 @@ export interface DefinitionFile {
   readonly bytes: Uint8Array;
 }
 
-/** What is wrong with a file. */
-export interface FileProblem {
-  readonly path: string;
+/** What is wrong with a value of a file, or with the whole file. */
+export interface ValueProblem {
+  /** The keys and indexes that lead to the value. */
+  readonly at?: readonly PropertyKey[];
   readonly message: string;
+}
+
+/** A problem of one of several files. */
+export interface FileProblem extends ValueProblem {
+  readonly path: string;
 }
 
 /** Writes plain data as YAML. */

@@ -1,4 +1,5 @@
 import type { z } from "../../vendor/zod.js";
+import type { ValueProblem } from "./definition.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 
 /**
@@ -11,24 +12,27 @@ export function describeFileIssues(
   issues: readonly z.core.$ZodIssue[],
   value: unknown,
   keysAt: (path: readonly PropertyKey[]) => readonly string[],
-): string[] {
+): ValueProblem[] {
   return issues.flatMap((issue) => {
     const path = issue.path.map(String).join(".");
     const prefix = path === "" ? "" : `${path}: `;
     if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) =>
-        `${prefix}unknown key "${key}"${suggestion(key, keysAt(issue.path))}`
-      );
+      return issue.keys.map((key) => ({
+        at: [...issue.path, key],
+        message: `${prefix}unknown key "${key}"${suggestion(key, keysAt(issue.path))}`,
+      }));
     }
-    const actual = valueAt(value, issue.path);
-    if (actual === undefined) return [`${prefix || "the file: "}it is required but missing`];
-    if (issue.code === "invalid_value") {
-      const known = issue.values.map(String);
-      return [`${prefix}${JSON.stringify(actual)}${suggestion(String(actual), known)}`];
-    }
-    if (issue.code === "invalid_union") return [`${prefix}${unionMessage(issue)}`];
-    return [`${prefix}${issue.message}`];
+    return [{ at: issue.path, message: messageOf(issue, prefix, valueAt(value, issue.path)) }];
   });
+}
+
+function messageOf(issue: z.core.$ZodIssue, prefix: string, actual: unknown): string {
+  if (actual === undefined) return `${prefix || "the file: "}it is required but missing`;
+  if (issue.code === "invalid_value") {
+    const known = issue.values.map(String);
+    return `${prefix}${JSON.stringify(actual)}${suggestion(String(actual), known)}`;
+  }
+  return `${prefix}${issue.code === "invalid_union" ? unionMessage(issue) : issue.message}`;
 }
 
 function suggestion(name: string, known: readonly string[]): string {

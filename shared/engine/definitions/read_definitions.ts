@@ -4,7 +4,12 @@ import { splitFrontMatter } from "../skills/split_front_matter.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 import { agentDefinition, withoutAbsent } from "./agent_definition.ts";
-import type { DefinitionFile, FileProblem, RegistryDefinition } from "./definition.ts";
+import type {
+  DefinitionFile,
+  FileProblem,
+  RegistryDefinition,
+  ValueProblem,
+} from "./definition.ts";
 import { definitionOfParts } from "./file_parts.ts";
 import {
   agentFileSchema,
@@ -42,7 +47,7 @@ export function readDefinitions(
       definitions.push(...read(textOf(bytes)));
     } catch (error) {
       if (!(error instanceof FileProblems)) throw error;
-      problems.push(...error.messages.map((message) => ({ path, message })));
+      problems.push(...error.problems.map((problem) => ({ path, ...problem })));
     }
   };
   for (const file of files) {
@@ -64,8 +69,8 @@ export function readDefinitions(
 }
 
 class FileProblems extends Error {
-  constructor(readonly messages: readonly string[]) {
-    super(messages.join("; "));
+  constructor(readonly problems: readonly ValueProblem[]) {
+    super(problems.map(({ message }) => message).join("; "));
   }
 }
 
@@ -73,21 +78,22 @@ function readAgent(slug: string, text: string, parseYaml: ParseYaml): RegistryDe
   const { yaml, body } = frontMatterOf(text);
   refuseForeignKeys(yaml, parseYaml);
   const file = must(readYaml(yaml, agentFileSchema, parseYaml));
-  const problems: string[] = [];
+  const problems: ValueProblem[] = [];
   if (file.name !== slug) {
-    problems.push(`name: it is "${file.name}", but the file is called ${slug}.md; make them equal`);
+    const message = `it is "${file.name}", but the file is called ${slug}.md; make them equal`;
+    problems.push({ at: ["name"], message: `name: ${message}` });
   }
   if (MODEL_ALIASES.includes(file.model ?? "")) {
-    problems.push(
-      `model: "${file.model}" is an alias of coding agents; write the model's full name`,
-    );
+    const message = `"${file.model}" is an alias of coding agents; write the model's full name`;
+    problems.push({ at: ["model"], message: `model: ${message}` });
   }
   if (body === "") {
-    problems.push("the text after the front matter is empty: it is the system prompt");
+    problems.push({ message: "the text after the front matter is empty: it is the system prompt" });
   }
-  for (const { tool, ask, when } of file.approvals ?? []) {
+  for (const [place, { tool, ask, when }] of (file.approvals ?? []).entries()) {
     if ((ask === "when") === (when !== undefined)) continue;
-    problems.push(`approvals: the rule of ${tool} needs when if and only if ask is when`);
+    const message = `approvals: the rule of ${tool} needs when if and only if ask is when`;
+    problems.push({ at: ["approvals", place], message });
   }
   if (problems.length > 0) throw new FileProblems(problems);
   return { kind: "agent", slug, definition: agentDefinition(file, body) };
@@ -105,7 +111,10 @@ function refuseForeignKeys(yaml: string, parseYaml: ParseYaml): void {
   const foreign = Object.keys(data).filter((key) => Object.hasOwn(FOREIGN_AGENT_KEYS, key));
   if (foreign.length === 0) return;
   throw new FileProblems(
-    foreign.map((key) => `remove ${key}, which has no effect here: ${FOREIGN_AGENT_KEYS[key]}`),
+    foreign.map((key) => ({
+      at: [key],
+      message: `remove ${key}, which has no effect here: ${FOREIGN_AGENT_KEYS[key]}`,
+    })),
   );
 }
 
@@ -114,9 +123,9 @@ function frontMatterOf(text: string) {
     return splitFrontMatter(text, "the file");
   } catch (error) {
     if (!(error instanceof SwarmError)) throw error;
-    throw new FileProblems([
-      "it has no front matter: start with a line ---, then name: and provider:, then a line ---",
-    ]);
+    const message =
+      "it has no front matter: start with a line ---, then name: and provider:, then a line ---";
+    throw new FileProblems([{ message }]);
   }
 }
 
@@ -200,6 +209,6 @@ function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new FileProblems(["it is not UTF-8 text"]);
+    throw new FileProblems([{ message: "it is not UTF-8 text" }]);
   }
 }

@@ -2,12 +2,18 @@ import type { z } from "../../vendor/zod.js";
 import { toOutputSchema } from "../../platform/values/json_schema.ts";
 import { isJsonObject, type JsonValue } from "../../platform/values/json.ts";
 import type { ParseYaml } from "../skills/parse_skill.ts";
+import type { ValueProblem } from "./definition.ts";
 import { describeFileIssues } from "./file_problems.ts";
 
 /** A read value, or what is wrong with its text. */
 export type ReadResult<T> =
   | { readonly kind: "read"; readonly value: T }
-  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+  | { readonly kind: "invalid"; readonly problems: readonly ValueProblem[] };
+
+/** The first line of a YAML parser's message, without the position, which counts from another line. */
+export function yamlProblem(message: string): string {
+  return message.split("\n", 1)[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? "";
+}
 
 /** Reads YAML that has to match a schema. Never throws. */
 export function readYaml<T>(
@@ -19,9 +25,14 @@ export function readYaml<T>(
   try {
     data = parseYaml(text) ?? {};
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    return { kind: "invalid", problems: [`it is not YAML: ${reason}`] };
+    const message = yamlProblem(error instanceof Error ? error.message : String(error));
+    return { kind: "invalid", problems: [{ message: `it is not YAML: ${message}` }] };
   }
+  return readValue(data, schema);
+}
+
+/** Checks data of a file against a schema. Never throws. */
+export function readValue<T>(data: unknown, schema: z.ZodType<T>): ReadResult<T> {
   const result = schema.safeParse(data);
   if (result.success) return { kind: "read", value: result.data };
   const document = toOutputSchema(schema);

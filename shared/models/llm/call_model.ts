@@ -104,6 +104,12 @@ export interface ModelCallResult {
 export interface ModelCallPorts {
   readonly resolveKey: ResolveModelKey;
   readonly createAdapter: CreateModelAdapter;
+  /**
+   * Finds the provider whose scripts answer while an agent's own provider has no key; null for none.
+   *
+   * @default none
+   */
+  readonly findStandIn?: () => Promise<ModelProvider | null>;
 }
 
 /** Calls a model; the only way in which the product does so. */
@@ -144,9 +150,11 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
         if (!(error instanceof SwarmError)) throw error;
         const isPassable = call.isPassable ?? isProvidersFailure;
         // An error of a fallback must not hide the original failure.
-        if (!isPassable(error) && failures.length === 0) throw error;
-        call.signal.throwIfAborted();
         const passed = { provider: candidate.provider.name, model, code: error.code };
+        if (!isPassable(error) && failures.length === 0) {
+          return await callStandIn(call, passed, error, { ...ports, refused });
+        }
+        call.signal.throwIfAborted();
         failures.push({ passed, error });
       }
     }
@@ -155,6 +163,34 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
     const passing = tried.find(({ error }) => error.isRetryable) ?? tried[0];
     throw passing?.error ?? failures[0]?.error ?? providerNotFound();
   };
+}
+
+/**
+ * Has a script answer for a provider without a key.
+ *
+ * @throws SwarmError MODEL_SCRIPT_FAILED; the original error when it has another cause, or when the
+ * agent has no script.
+ */
+async function callStandIn(
+  call: ModelCall,
+  passed: PassedProvider,
+  original: SwarmError,
+  ports: ModelCallPorts & { readonly refused: RefusedOptions },
+): Promise<ModelCallResult> {
+  const provider = passed.code === "MODEL_KEY_MISSING" ? await ports.findStandIn?.() ?? null : null;
+  if (provider === null) throw original;
+  try {
+    const { answer, usage } = await callOne(
+      call,
+      { provider, model: provider.default_model },
+      ports,
+    );
+    return { answer, usage: { ...usage, passed_over: [passed] } };
+  } catch (error) {
+    call.signal.throwIfAborted();
+    if (error instanceof SwarmError && error.code === "MODEL_SCRIPT_FAILED") throw error;
+    throw original;
+  }
 }
 
 async function callOne(

@@ -326,6 +326,48 @@ Deno.test("callModel() skips a fallback whose context window is too small for th
   ]);
 });
 
+const STAND_IN = { ...PROVIDER, id: "p9", name: "scripts", default_model: "script" };
+
+Deno.test("callModel() has a script answer for a provider without a key", async () => {
+  const missing = new SwarmError("MODEL_KEY_MISSING", "no key");
+  const { ports, asked } = failingPorts({ acme: missing });
+  const findStandIn = () => Promise.resolve(STAND_IN);
+
+  const { usage } = await createModelCaller({ ...ports, findStandIn })(call());
+
+  assert.deepEqual(asked, ["acme/acme-large", "scripts/script"]);
+  assert.deepEqual([usage.provider_id, usage.model], ["p9", "script"]);
+  assert.deepEqual(usage.passed_over, [
+    { provider: "acme", model: "acme-large", code: "MODEL_KEY_MISSING" },
+  ]);
+});
+
+Deno.test("callModel() asks no script after another failure", async () => {
+  const { ports, asked } = failingPorts({ acme: new SwarmError("MODEL_AUTH_FAILED", "bad key") });
+  const findStandIn = () => Promise.resolve(STAND_IN);
+
+  await assert.rejects(createModelCaller({ ...ports, findStandIn })(call()), {
+    code: "MODEL_AUTH_FAILED",
+  });
+  assert.deepEqual(asked, ["acme/acme-large"]);
+});
+
+Deno.test("callModel() reports the missing key unless a script failed", async () => {
+  for (
+    const [code, reported] of [
+      ["MODEL_NOT_FOUND", "MODEL_KEY_MISSING"],
+      ["MODEL_UNAVAILABLE", "MODEL_KEY_MISSING"],
+      ["MODEL_SCRIPT_FAILED", "MODEL_SCRIPT_FAILED"],
+    ] as const
+  ) {
+    const missing = new SwarmError("MODEL_KEY_MISSING", "no key");
+    const { ports } = failingPorts({ acme: missing, scripts: new SwarmError(code, "no answer") });
+    const findStandIn = () => Promise.resolve(STAND_IN);
+
+    await assert.rejects(createModelCaller({ ...ports, findStandIn })(call()), { code: reported });
+  }
+});
+
 Deno.test("callModel() uses the fallbacks of an agent whose own provider is inactive", async () => {
   const { ports, asked } = failingPorts({});
 

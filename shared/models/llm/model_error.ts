@@ -27,6 +27,8 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   MODEL_AUTH_FAILED: "Check the provider's key and account, then store the right key in Vault.",
   MODEL_REQUEST_INVALID:
     "Check the agent's model, temperature and max_tokens, and the provider's api and base_url.",
+  MODEL_SCRIPT_FAILED:
+    "Correct the script that the message names; it is read anew with each call. Then retry the task.",
   MODEL_NOT_FOUND:
     "Set the agent's model (null: the provider's default_model) to one that the provider serves, or add agent_fallbacks; if it serves this model, check the provider's api and base_url.",
   MODEL_CONTEXT_EXCEEDED:
@@ -238,6 +240,7 @@ function codeOf(status: number, message: string, types: readonly string[] = []):
   const code = codeOfStatus(status);
   if (code === "MODEL_NOT_FOUND" && SERVED_OTHERWISE.test(message)) return "MODEL_REQUEST_INVALID";
   if (code !== "MODEL_REQUEST_INVALID") return code;
+  if (types.includes("script_failed")) return "MODEL_SCRIPT_FAILED";
   if (types.includes("context_length_exceeded") || TOO_LONG.test(message)) {
     return "MODEL_CONTEXT_EXCEEDED";
   }

@@ -193,6 +193,7 @@ export const ERROR_CODES = {
   MODEL_KEY_MISSING: tool(422, "Store the provider's key in Vault."),
   MODEL_AUTH_FAILED: tool(422, "Check the provider's key and the account's credit."),
   MODEL_REQUEST_INVALID: tool(422, "Check the agent's model and its settings."),
+  MODEL_SCRIPT_FAILED: tool(422, "Correct the script that the message names."),
   MODEL_NOT_FOUND: tool(422, "Name a model that the provider serves."),
   MODEL_CONTEXT_EXCEEDED: tool(422, "Shorten the input, or use a model with a larger window."),
   MODEL_RATE_LIMITED: rateLimited(429, "Wait; the task retries automatically."),

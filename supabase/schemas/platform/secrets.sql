@@ -184,7 +184,7 @@ begin
     perform private.raise_error('MODEL_KEY_MISSING',
       format('Cannot call the model: there is no key for provider %L; Vault holds no secret named %L',
         v_provider.name, v_provider.api_key_secret_name),
-      format('Put %s into .env of a local stack, store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
+      format('Put %s into .env of a local stack (there, agents/<slug>.script.yaml can answer instead), store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
         v_provider.api_key_secret_name, v_provider.api_key_secret_name, v_provider.name));
   end if;
   return query select null::text, 'none'::text, v_reserved.id, v_reserved.max_output_tokens, false;

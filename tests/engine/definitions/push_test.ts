@@ -237,7 +237,12 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
     const failed = await folder.push();
 
     assert.equal(failed.code, 1);
-    assert.match(failed.stderr, /push-helper\.md: unknown key "modle"; did you mean "model"\?/);
+    assert.match(failed.stderr, /push-helper\.md:5: unknown key "modle"; did you mean "model"\?/);
+
+    await folder.write({ "push-helper.md": HELPER, "tools/push-crm.yaml": `${CRM}auth: [` });
+    const unread = await folder.push();
+    assert.match(unread.stderr, /tools\/push-crm\.yaml:8: it is not YAML: /);
+    await folder.write({ "tools/push-crm.yaml": CRM });
   });
 
   await t.step("what no file defines any more is left, and removed with --prune", async () => {

@@ -60,6 +60,16 @@ function listener(isStreamed: boolean, deltas: string[] = []) {
   return isStreamed ? { onDelta: (text: string) => void deltas.push(text) } : {};
 }
 
+forEachMode("answers with the reasoning before the text", async (format, isStreamed) => {
+  const response = await askScript(
+    () => ({ text: "Four.", reasoning: "Two and two." }),
+    (origin) => call(format, origin, request(), listener(isStreamed)),
+  );
+
+  assert.equal(response.text, "Four.");
+  assert.equal(response.reasoning, "Two and two.");
+});
+
 forEachMode(
   "answers text, and streams it in pieces that add up to it",
   async (format, isStreamed) => {

@@ -343,7 +343,7 @@ forEachFormat("passes on the model server's script", async (format) => {
   assert.equal(cut.code, "MODEL_UNAVAILABLE");
   assert.equal(fine.text, "fine");
   assert.equal(unknown.code, "MODEL_NOT_FOUND");
-  assert.match(unknown.message, /only plays the agents of demo and tests/);
+  assert.match(unknown.message, /only plays test-model/);
   assert.equal(server.journal.count("test-model"), 4);
   assert.equal(server.journal.search(TEST_KEY).length, 0);
 });

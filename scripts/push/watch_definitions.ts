@@ -1,0 +1,118 @@
+import { join } from "node:path";
+import { z } from "../../shared/vendor/zod.js";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
+import type { Environment } from "../../stack/stack_environment.ts";
+import { watchFolders } from "../../stack/watch_folders.ts";
+import { isEmptyPlan } from "../mcps/plan_sync.ts";
+import { scriptProblems } from "../models/script/script_problems.ts";
+import { pushDefinitions, type PushOptions, type PushPlan } from "./push_definitions.ts";
+import { readPushFiles } from "./read_push_files.ts";
+
+const FOLDER = "agents";
+const MCPS_FILE = "external-mcps.yaml";
+
+interface DefinitionWatchOptions {
+  readonly projectRoot: string;
+  readonly sql: Sql;
+  readonly environment: Environment;
+  readonly log: Logger;
+}
+
+const keysSchema = z.array(z.object({ kind: z.string(), slug: z.string() }));
+
+/**
+ * Pushes what the registry lacks of a project's files, and then what is saved, until the returned
+ * function is called. Leaves alone what was changed in the database and not in the files. Logs what
+ * was pushed and what is missing, or why nothing was, with file and line; also the mistakes of
+ * scripts, which are not pushed.
+ */
+export async function watchDefinitions(
+  { projectRoot, sql, environment, log }: DefinitionWatchOptions,
+): Promise<() => Promise<void>> {
+  const folder = join(projectRoot, FOLDER);
+  const mcps = { path: join(projectRoot, MCPS_FILE), isRequired: false };
+  /** The contents of what was pushed, or was there at the start. */
+  const known = new Map<string, string>();
+
+  async function push(isLeft: (key: string) => boolean): Promise<void> {
+    if (!await isPresent(folder)) return;
+    for (const problem of await scriptProblems(folder)) {
+      log("error", "script.refused", { error: problem });
+    }
+    try {
+      const { definitions, servers } = await readPushFiles({ folder, mcps, environment });
+      const files = contentsOf(definitions, servers);
+      const changed = new Map(
+        [...files].filter(([key, text]) => !isLeft(key) && known.get(key) !== text),
+      );
+      if (changed.size > 0) {
+        const plan = await pushDefinitions(sql, {
+          definitions: definitions.filter((one) => changed.has(keyOf(one))),
+          servers: changed.has(MCPS_FILE) ? servers : null,
+          isPruning: false,
+          isDryRun: false,
+          pushedBy: environment["USER"] ?? "unknown",
+        });
+        logPlan(plan, log);
+      }
+      for (const [key, text] of files) known.set(key, text);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      const hint = "hint" in error ? String(error.hint) : undefined;
+      log("error", "push.refused", { error: error.message.trim(), hint });
+    }
+  }
+
+  const registered = keysSchema.parse(await sql`select kind, slug from private.definitions()`);
+  const atStart = new Set([...registered.map(keyOf), MCPS_FILE]);
+  const first = push((key) => atStart.has(key));
+  const stop = watchFolders(projectRoot, [FOLDER, MCPS_FILE], async () => {
+    await first;
+    await push(() => false);
+  });
+  await first;
+  return stop;
+}
+
+async function isPresent(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
+function keyOf({ kind, slug }: { readonly kind: string; readonly slug: string }): string {
+  return `${kind} ${slug}`;
+}
+
+function contentsOf(
+  definitions: PushOptions["definitions"],
+  servers: PushOptions["servers"],
+): ReadonlyMap<string, string> {
+  const entries = definitions.map((one) => [keyOf(one), JSON.stringify(one)] as const);
+  return new Map([...entries, [MCPS_FILE, JSON.stringify(servers?.entries ?? null)]]);
+}
+
+function logPlan({ changes, problems, servers }: PushPlan, log: Logger): void {
+  for (const { kind, slug, change, fields, drift } of changes) {
+    if (change !== "created" && change !== "changed") continue;
+    log("info", "definition.pushed", {
+      kind,
+      slug,
+      change,
+      fields,
+      ...drift.length === 0 ? {} : { drift },
+    });
+  }
+  if (servers !== null && !isEmptyPlan(servers)) {
+    for (const { slug, change, fields } of servers.servers) {
+      if (change !== "unchanged") log("info", "server.pushed", { slug, change, fields });
+    }
+  }
+  for (const { kind, name, field, problem, hint } of problems) {
+    log("warn", "definition.incomplete", {
+      kind,
+      slug: name,
+      problem: `${field} ${problem}`,
+      hint,
+    });
+  }
+}
