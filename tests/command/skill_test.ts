@@ -1,18 +1,16 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { SUPABASE_JS_VERSION } from "../../scripts/deps.ts";
-import { startModelServer } from "../../scripts/models/model_server.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { createSql } from "../../shared/platform/db/sql_client.ts";
+import { serveChat } from "../docs/chat_server.ts";
 import { type CodeBlock, codeBlocks } from "../docs/code_blocks.ts";
-import { complete, scriptTurns } from "../e2e/script.ts";
 import { startDev } from "./dev_process.ts";
 import { installPacked, packCommand } from "./packed_command.ts";
 import { createUserProject } from "./user_project.ts";
 
 const SKILL = "plugin/skills/supaswarm/SKILL.md";
-const AGENT = scriptTurns("greeter", complete({ greeting: "Hello, Ada" }));
 
 Deno.test("the skill, followed literally in a project of one's own, ends with an agent's result", async () => {
   const text = await Deno.readTextFile(join(PROJECT_ROOT, SKILL));
@@ -31,39 +29,35 @@ Deno.test("the skill, followed literally in a project of one's own, ends with an
 
   assert.match(await run(init), /Nothing was changed \(--dry-run\)[^]*Added SupaSwarm/);
   await project.commit();
-  const models = await startModelServer({ agents: [AGENT] });
-  try {
-    await using dev = startDev(project.root, { OPENAI_BASE_URL: `${models.url}/v1` });
-    const ready = await dev.ready;
-    for (const { directive, text } of blocks) {
-      if (directive.kind === "save") await project.write(directive.path, `${text}\n`);
-    }
-
-    assert.match(await run(push), /created +agent greeter/);
-    await project.write("import_map.json", importMap(project.root));
-    const greeted = await project.run(
-      "bash",
-      "-euc",
-      `set -a; . .supaswarm/project.env
-      '${Deno.execPath()}' run -A --no-lock --node-modules-dir=none --import-map import_map.json greet.mjs`,
-    );
-    assert.match(greeted.stdout, /greeting: "Hello, Ada"/, greeted.stderr);
-
-    await using sql = operatorOf(ready.db_url);
-    await sql.ticked();
-    assert.match(await run(doctor), /✓ Every agent's provider has its key/);
-    for (const { text } of blocks.filter(({ language }) => language === "sql")) {
-      await sql.run(text);
-    }
-    const { stdout } = await project.run(
-      "bash",
-      "-euc",
-      'set -a; . .supaswarm/project.env; npx supaswarm types --db "$SUPABASE_DB_URL"',
-    );
-    assert.match(stdout, /greeter: \{[^]*output: \{ greeting: string \}/);
-  } finally {
-    await models.stop();
+  await using models = serveChat();
+  await using dev = startDev(project.root, { OPENAI_BASE_URL: models.baseUrl });
+  const ready = await dev.ready;
+  for (const { directive, text } of blocks) {
+    if (directive.kind === "save") await project.write(directive.path, `${text}\n`);
   }
+
+  assert.match(await run(push), /created +agent greeter/);
+  await project.write("import_map.json", importMap(project.root));
+  const greeted = await project.run(
+    "bash",
+    "-euc",
+    `set -a; . .supaswarm/project.env
+      '${Deno.execPath()}' run -A --no-lock --node-modules-dir=none --import-map import_map.json greet.mjs`,
+  );
+  assert.match(greeted.stdout, /greeting: "Hello, Ada"/, greeted.stderr);
+
+  await using sql = operatorOf(ready.db_url);
+  await sql.ticked();
+  assert.match(await run(doctor), /✓ Every agent's provider has its key/);
+  for (const { text } of blocks.filter(({ language }) => language === "sql")) {
+    await sql.run(text);
+  }
+  const { stdout } = await project.run(
+    "bash",
+    "-euc",
+    'set -a; . .supaswarm/project.env; npx supaswarm types --db "$SUPABASE_DB_URL"',
+  );
+  assert.match(stdout, /greeter: \{[^]*output: \{ greeting: string \}/);
 });
 
 /** The packages that a page would install. */
