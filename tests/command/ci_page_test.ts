@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { readCiPage } from "../docs/workflow_steps.ts";
 import { installPacked, packCommand } from "./packed_command.ts";
 import { createUserProject } from "./user_project.ts";
@@ -14,7 +15,7 @@ Deno.test("the workflow's test job passes in a project of one's own, without a k
   assert.equal(added.code, 0, added.stderr);
   for (const { path, text } of files) await project.write(path, text);
   const run = (command: string) =>
-    project.run("bash", "-c", `export MODEL_PORT=${port}; set -e; ${command}`);
+    project.run("bash", "-ec", `export MODEL_PORT=${port}; ${command}`);
   const port = freePort();
   // The runner of a workflow ends what its steps leave in the background.
   const started = await run(`${start}\njobs -p > pids`);
@@ -29,11 +30,14 @@ Deno.test("the workflow's test job passes in a project of one's own, without a k
     await project.write(file?.path ?? "", (file?.text ?? "").replace('"Hello, Ada"', '"Bye"'));
     assert.notEqual((await run(test)).code, 0);
   } finally {
-    const pids = await Deno.readTextFile(`${project.root}/pids`).catch(() => "");
-    for (const pid of pids.split("\n").filter(Boolean)) Deno.kill(Number(pid), "SIGTERM");
-    await project.run("bash", "-c", "while [ -e .supaswarm/project.env ]; do sleep 0.1; done");
+    await run("kill $(cat pids) $(grep -oE '\"pid\":[0-9]+' dev.log | grep -oE '[0-9]+')");
+    await waitFor(async () => !await exists(`${project.root}/.supaswarm/project.env`), {
+      what: "the end of supaswarm dev",
+    });
   }
 });
+
+const exists = (path: string) => Deno.stat(path).then(() => true, () => false);
 
 function freePort(): number {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
