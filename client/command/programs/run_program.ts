@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { CommandError } from "../command_error.ts";
 import { installedManifest } from "../project/installed_manifest.ts";
-import { compareVersions } from "../release/compare_versions.ts";
+import { compareVersions } from "../../compare_versions.ts";
 import { PROGRAMS } from "./programs.ts";
 import { writePrograms } from "./write_programs.ts";
 

@@ -1196,6 +1196,14 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_installation_checks": {
+                  Row: {
+                    "claim": string | null,"problem": string | null,"remedy": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_maintenance_failures": {
                   Row: {
                     "failure_count": number | null,"first_failed_at": string | null,"last_error_code": string | null,"last_error_message": string | null,"last_failed_at": string | null,"last_row_id": string | null,"routine": string | null
