@@ -40,6 +40,7 @@ const WORD_ROOTS = [
   "client",
   "docs",
   "lab",
+  "plugin",
   "registry",
   "scripts",
   "shared",

@@ -9,6 +9,7 @@ import { hasConsole } from "./console/build_console.ts";
 import { consolePort } from "./console/console_port.ts";
 import { serveConsole, type ServedConsole } from "./console/serve_console.ts";
 import { removeConnectionFile, writeConnectionFile } from "./platform/connection_file.ts";
+import { assertNotRunning } from "./platform/assert_not_running.ts";
 import { choosePorts } from "./platform/choose_ports.ts";
 import { logWriter } from "./platform/log_line.ts";
 import { resetDataFolder } from "../stack/reset_data_folder.ts";
@@ -42,6 +43,7 @@ await runCommand({
   const environment = await readEnvironment(PROJECT_ROOT);
   const dataDir = values.ephemeral ? null : dataFolder(environment);
   const ports = choosePorts(values.port);
+  await assertNotRunning(dataFolder(environment), ports.api);
   const files = await filesFolder(environment);
   if (values.reset && dataDir !== null) await resetDataFolder(dataDir);
   writeProgress("Starting the stack …");

@@ -29,7 +29,7 @@ export async function doctor({ root, url, db, json }: DoctorOptions): Promise<vo
   const release = await readRelease();
   const checks = [
     ...await checkProject(await readProject(root), manifest, release),
-    ...db === null ? [] : await useDatabase(db, (sql) => checkDatabase(sql, manifest, release)),
+    ...db === null ? [] : await useDatabase(db, (sql) => checkDatabase(sql, manifest)),
     ...url === null ? [] : await checkEndpoints(url, manifest),
   ];
   const failed = checks.filter(({ problem }) => problem !== null);

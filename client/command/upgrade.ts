@@ -8,7 +8,7 @@ import { applyChanges, type FileChange } from "./project/file_changes.ts";
 import { changedFiles, type Manifest, MANIFEST_PATH, MODULES_PATH } from "./project/manifest.ts";
 import { installedManifest } from "./project/installed_manifest.ts";
 import { type Project, readOptional, readProject } from "./project/project.ts";
-import { compareVersions } from "./release/compare_versions.ts";
+import { compareVersions } from "../compare_versions.ts";
 import { fillNames } from "./release/fill_names.ts";
 import { readRelease, type Release } from "./release/release.ts";
 import { confirm, heading, print, printDiff } from "./terminal.ts";

@@ -108,7 +108,7 @@ function isOpenToClient(path: string, target: string): boolean {
   if (FRAMEWORKS.has(target)) return path === `client/${target}.ts`;
   const isCommand = path.startsWith(COMMAND);
   if (target.startsWith(".")) {
-    return posix.join(posix.dirname(path), target).startsWith(isCommand ? COMMAND : "client/") &&
+    return posix.join(posix.dirname(path), target).startsWith("client/") &&
       (isCommand || !target.includes("command/"));
   }
   return isCommand && (target.startsWith("node:") || path === `${COMMAND}deps.ts`);

@@ -122,11 +122,11 @@ Deno.test("foreignImports() reports what the client does not contain, also in se
 
 Deno.test("foreignImports() lets only the command use Node, and packages of its one list", () => {
   const source = 'import { join } from "node:path";\nimport { a } from "../a.ts";\n' +
-    'import { b } from "npm:b";\nimport { c } from "../../c.ts";';
+    'import { b } from "npm:b";\nimport { c } from "../../../c.ts";';
 
   assert.deepEqual(foreignImports("client/command/doctor/check.ts", source), [
     "client/command/doctor/check.ts (client) imports npm:b",
-    "client/command/doctor/check.ts (client) imports ../../c.ts",
+    "client/command/doctor/check.ts (client) imports ../../../c.ts",
   ]);
   assert.deepEqual(foreignImports("client/command/deps.ts", 'export { b } from "npm:b";'), []);
   assert.deepEqual(foreignImports("client/job.ts", 'import { b } from "./command/init.ts";'), [

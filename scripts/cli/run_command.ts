@@ -1,3 +1,5 @@
+import { DENO_VERSION } from "../../client/command/programs/deno_version.ts";
+import { compareVersions } from "../../client/compare_versions.ts";
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { red, writeError, writeLine } from "../terminal.ts";
 import {
@@ -36,6 +38,7 @@ export async function runCommand<const Options extends Record<string, CommandOpt
       return Deno.exit(2);
     case "run":
       try {
+        assertDenoVersion(Deno.version.deno);
         await main({ values: line.values, positionals: line.positionals });
       } catch (error) {
         writeError(`${red("error", Deno.stderr)}: ${describe(error)}`);
@@ -43,6 +46,15 @@ export async function runCommand<const Options extends Record<string, CommandOpt
       }
       return Deno.exit(0);
   }
+}
+
+/** @throws CommandError for a Deno that is older than the one that the commands are tested with. */
+export function assertDenoVersion(version: string): void {
+  if (compareVersions(version, DENO_VERSION) >= 0) return;
+  throw new CommandError(
+    `Cannot run with Deno ${version}: SupaSwarm needs ${DENO_VERSION} or newer. Run deno upgrade, ` +
+      `or write npx -y deno@${DENO_VERSION} instead of deno`,
+  );
 }
 
 function describe(error: unknown): string {

@@ -1,3 +1,4 @@
+import { compareVersions } from "../../client/compare_versions.ts";
 import { SCHEMA_VERSION } from "../platform/db/schema_version.ts";
 import type { Sql } from "../platform/db/sql_client.ts";
 import { toSwarmError } from "../platform/db/to_swarm_error.ts";
@@ -50,14 +51,4 @@ async function readVersion(sql: Sql): Promise<string | null> {
     if (ABSENT.includes(errorField(error, "code") ?? "")) return null;
     throw toSwarmError(error, "read the release of the database");
   }
-}
-
-/** Compares versions such as 0.10.0: negative if the first is the older one. */
-export function compareVersions(first: string, second: string): number {
-  const [a, b] = [first, second].map((version) => version.split(".").map(Number));
-  for (let place = 0; place < 3; place++) {
-    const difference = (a?.[place] ?? 0) - (b?.[place] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

@@ -11,7 +11,7 @@ const requestSchema = z.object({
   messages: z.array(z.object({ role: z.string(), content: z.unknown() })).min(1),
 });
 
-/** Serves a model that sorts tickets and writes one statement; it refuses everything else. */
+/** Serves a model that sorts tickets, greets and writes one statement; it refuses everything else. */
 export function serveChat(): ChatServer {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   return {
@@ -29,6 +29,8 @@ async function answer(request: Request): Promise<Response> {
   const prompt = JSON.stringify(messages);
   const content = /You sort support tickets/.test(prompt)
     ? JSON.stringify({ team: /charged/.test(prompt) ? "billing" : "product" })
+    : /Greet whom the input names/.test(prompt)
+    ? JSON.stringify({ greeting: "Hello, Ada" })
     : /SQL generator/.test(prompt)
     ? "select region, sum(amount) as revenue from sales group by region order by 2 desc"
     : null;

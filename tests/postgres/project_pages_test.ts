@@ -7,6 +7,7 @@ import { readContents } from "../command/read_contents.ts";
 import { installPacked, packCommand } from "../command/packed_command.ts";
 import { createUserProject, type UserProject } from "../command/user_project.ts";
 import { codeBlocks } from "../docs/code_blocks.ts";
+import { readCiPage } from "../docs/workflow_steps.ts";
 import { documentedShell, shellBlocks, withoutTls } from "../docs/documented_shell.ts";
 import { startNativeServer } from "./native_server.ts";
 
@@ -71,6 +72,16 @@ Deno.test("the pages to add, upgrade and remove, followed literally on a project
         select count(*)::int as agents from supaswarm.agents join supaswarm.llm_providers as provider
         on provider.id = provider_id where slug = 'greeter' and provider.name = 'openai'`;
       assert.equal(row?.agents, 1);
+    });
+    await t.step("the deployment of the page about CI changes only what is new", async () => {
+      const before = api.deployments.length;
+      await savePageFiles(project, "add-to-a-project.md");
+      for (const command of (await readCiPage()).commands("deploy")) await run(command);
+      await Deno.remove(join(project.root, "agents"), { recursive: true });
+
+      assert.equal(api.deployments.length - before, 11);
+      const [seeded] = await sql`select count(*)::int as rows from private.settings`;
+      assert.equal(seeded?.rows, 0, "the seed of the project was not pushed");
     });
     await t.step("doctor misses only what needs running functions", async () => {
       const error = await run(doctor).then(() => assert.fail("doctor found nothing"), String);

@@ -7,6 +7,7 @@ export const OPERATOR_VIEWS = [
   "operator_configuration_problems",
   "operator_dead_letters",
   "operator_definitions",
+  "operator_installation_checks",
   "operator_maintenance_failures",
   "operator_queue_health",
   "operator_releases",

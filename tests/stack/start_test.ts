@@ -96,8 +96,15 @@ Deno.test("a folder or a port in use is reported in one line, and SIGKILL loses 
 
   await using second = runStart(["--json", "--port", "0"], kept);
   assertOneClearLine(await second.ended, new RegExp(`in use.*${ready.pid}`));
-  await using third = runStart(["--ephemeral", "--port", new URL(ready.api_url).port]);
+  const { port } = new URL(ready.api_url);
+  await using third = runStart(["--ephemeral", "--port", port]);
   assertOneClearLine(await third.ended, /port \d+.*in use/);
+
+  await using fourth = runStart(["--ephemeral", "--port", port], kept);
+  assertOneClearLine(
+    await fourth.ended,
+    new RegExp(`this project's own stack already runs at ${ready.api_url}\\. Use it`),
+  );
 
   const body = JSON.stringify({ slug: "kept", name: "Kept", system_prompt: "Be kept." });
   assert.equal((await agents(ready.api_url, { method: "POST", body })).status, 201);

@@ -5,19 +5,19 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { CommandError } from "../command_error.ts";
 import { installedManifest } from "../project/installed_manifest.ts";
-import { compareVersions } from "../release/compare_versions.ts";
+import { compareVersions } from "../../compare_versions.ts";
+import { DENO_VERSION } from "./deno_version.ts";
+import { downloadProblem } from "./download_problem.ts";
 import { PROGRAMS } from "./programs.ts";
 import { writePrograms } from "./write_programs.ts";
 
-/** The oldest Deno that runs the programs, and the one that npm gets where there is none. */
-const DENO_VERSION = "2.9.6";
 const SOURCE = fileURLToPath(new URL("./programs", import.meta.url));
 
 /**
  * Runs a program of the package in a project, with this process's terminal, and ends with its exit
  * code.
  *
- * @throws CommandError `NOT_INSTALLED`, `DENO_MISSING`
+ * @throws CommandError `NOT_INSTALLED`, `DENO_MISSING`, `PACKAGES_UNREACHABLE`
  */
 export async function runProgram(
   root: string,
@@ -25,8 +25,10 @@ export async function runProgram(
   args: readonly string[],
 ): Promise<void> {
   const manifest = await installedManifest(root, `run supaswarm ${name}`);
-  const folder = await writePrograms(root, SOURCE, manifest);
   const [deno, ...before] = await findDeno();
+  const folder = await writePrograms(root, SOURCE, manifest, {
+    prepare: (folder) => downloadPackages([deno, ...before], folder),
+  });
   const entry = join(folder, PROGRAMS[name]?.entry ?? "");
   const child = spawn(
     deno,
@@ -62,6 +64,25 @@ async function findDeno(): Promise<[string, ...string[]]> {
   const installed = await versionOf("deno");
   if (installed !== null && compareVersions(installed, DENO_VERSION) >= 0) return ["deno"];
   return [process.platform === "win32" ? "npx.cmd" : "npx", "--yes", `deno@${DENO_VERSION}`];
+}
+
+/** Downloads what the programs import. @throws CommandError `PACKAGES_UNREACHABLE` */
+async function downloadPackages(
+  [deno = "", ...before]: readonly string[],
+  folder: string,
+): Promise<void> {
+  const entries = Object.values(PROGRAMS).map(({ entry }) => join(folder, entry));
+  const args = [...before, "cache", "--config", join(folder, "deno.json"), ...entries];
+  try {
+    await promisify(execFile)(deno, args, {
+      env: { ...process.env, DENO_NO_PACKAGE_JSON: "1", NO_COLOR: "1" },
+    });
+  } catch (cause) {
+    const { code, stderr = "" } = cause as { code: unknown; stderr?: string };
+    if (code === "ENOENT") throw denoMissing(cause);
+    const { message, hint } = downloadProblem(stderr);
+    throw new CommandError("PACKAGES_UNREACHABLE", message, hint, { cause });
+  }
 }
 
 async function versionOf(deno: string): Promise<string | null> {

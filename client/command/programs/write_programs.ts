@@ -19,12 +19,14 @@ const DENO_JSON = JSON.stringify({
  * already. They cannot run where npm installs them, because Deno resolves imports differently there.
  *
  * @param source The package's folder of programs.
+ * @param prepare Gets the folder of new programs; they are written again until it succeeds.
  * @returns Their folder.
  */
 export async function writePrograms(
   root: string,
   source: string,
   manifest: Manifest,
+  { prepare }: { readonly prepare: (folder: string) => Promise<void> },
 ): Promise<string> {
   const modules = await Promise.all((await filesIn(source)).map(async (path): Promise<File> => {
     const bytes = await readFile(join(source, path));
@@ -43,6 +45,7 @@ export async function writePrograms(
     await writeFile(join(folder, path), contents);
   }
   await writeFile(join(root, DATA_FOLDER, ".gitignore"), "*\n");
+  await prepare(folder);
   await writeFile(stamp, hash);
   return folder;
 }

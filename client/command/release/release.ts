@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compareVersions } from "./compare_versions.ts";
+import { compareVersions } from "../../compare_versions.ts";
 
 /** A release as the package contains it, with markers where a project chooses names. */
 export interface Release {

@@ -104,6 +104,20 @@ export interface RetiringModel {
   readonly used_by: readonly string[];
 }
 
+/** What must hold for the installation to work. */
+export interface InstallationCheck {
+  readonly claim: string;
+  /** Null: it holds. */
+  readonly problem: string | null;
+  readonly remedy: string;
+}
+
+/** A release that was installed in the database. */
+export interface InstalledRelease {
+  readonly version: string;
+  readonly installed_at: string;
+}
+
 /** A setting that will make tasks fail or lack a tool. */
 export interface ConfigurationProblem {
   readonly kind: string;
@@ -141,7 +155,9 @@ export interface OwnedJob {
 interface OperatorRows {
   operator_queue_health: QueueLine;
   operator_workers: WorkerLine;
+  operator_installation_checks: InstallationCheck;
   operator_maintenance_failures: MaintenanceFailure;
+  operator_releases: InstalledRelease;
   operator_stuck_tasks: StuckTask;
   operator_dead_letters: DeadLetter;
   operator_servers: ServerLine;

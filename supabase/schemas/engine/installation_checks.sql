@@ -1,0 +1,136 @@
+-- Whether an installation works, as one reads after a deployment: what the command doctor and the console show.
+
+create function private.installation_checks()
+returns table (claim text, problem text, remedy text)
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- The job that finds what every wake has missed; it runs each 15 seconds.
+  c_tick constant text := 'supaswarm-tick';
+  c_max_tick_age constant interval := '5 minutes';
+  c_max_wait_seconds constant numeric := 120;
+begin
+  claim := 'Its extensions are installed';
+  remedy := 'Enable them under Database, Extensions in the dashboard.';
+  select string_agg(wanted.name || ' is missing', ', ') into problem
+  from unnest(array['pgmq', 'pg_net', 'pg_cron', 'supabase_vault', 'vector']) as wanted (name)
+  where not exists (select from pg_catalog.pg_extension as present where present.extname = wanted.name);
+  return next;
+  -- The other checks read what these extensions provide.
+  if problem is not null then
+    return;
+  end if;
+
+  claim := 'All cron jobs are active';
+  remedy := 'Activate them with cron.alter_job(), or install again.';
+  select string_agg(wanted.name, ', ') into problem
+  from unnest(array[
+    'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
+    'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
+    'supaswarm-quoth-finish-switches', 'supaswarm-quoth-tick', 'supaswarm-schedules', c_tick
+  ]) as wanted (name)
+  where not exists (select from cron.job where job.jobname = wanted.name and job.active);
+  return next;
+
+  claim := 'Cron runs on time';
+  select case
+      when max(run.start_time) is null then c_tick || ' has never run'
+      when max(run.start_time) < clock_timestamp() - c_max_tick_age then
+        format('%s ran %s s ago', c_tick, round(extract(epoch from clock_timestamp() - max(run.start_time))))
+    end,
+    case when max(run.start_time) is null
+      then 'Its first run comes 15 seconds after the migration: check again then.'
+      else 'Look into cron.job_run_details, and restart the project if pg_cron has stopped.'
+    end
+  into problem, remedy
+  from cron.job join cron.job_run_details as run using (jobid)
+  where job.jobname = c_tick;
+  return next;
+
+  claim := 'The database knows the project''s address';
+  remedy := 'Deploy the functions and create one task; that announces the address.';
+  problem := case when not exists (select from private.settings where key = 'project_url')
+    then 'no function has announced it' end;
+  return next;
+
+  claim := 'The last request of the database to a function succeeded';
+  remedy := '401: deploy with verify_jwt = false. 404: deploy the functions. 500: read their logs.';
+  problem := (
+    select case when coalesce(response.status_code, 500) >= 300
+      then coalesce(nullif(concat_ws(' ', response.status_code, response.error_msg), ''), 'it got no answer') end
+    from net._http_response as response
+    order by response.created desc
+    limit 1
+  );
+  return next;
+
+  claim := 'No task waits long for a worker';
+  remedy := 'Read the log of supaswarm-worker; stuck_tasks names each task and the reason.';
+  select case when max(line.oldest_wait_seconds) > c_max_wait_seconds
+    then format('one waits for %s s, and %s workers run', round(max(line.oldest_wait_seconds)), max(line.live_worker_count)) end
+  into problem
+  from public.queue_health as line;
+  return next;
+
+  claim := 'The policies of Realtime and Storage exist';
+  remedy := 'Create them again from the release''s migration.';
+  select string_agg(to_json(wanted.name)::text, ', ') into problem
+  from unnest(array[
+    'operators receive the broadcasts of jobs', 'owners read the files of their jobs',
+    'owners receive the broadcasts of their tasks', 'users delete what they uploaded', 'users read what they uploaded',
+    'users replace what they uploaded', 'users upload into their own folder'
+  ]) as wanted (name)
+  where not exists (
+    select from pg_catalog.pg_policy as present
+    where present.polname = wanted.name
+      and present.polrelid in ('realtime.messages'::regclass, 'storage.objects'::regclass)
+  );
+  return next;
+
+  claim := 'Every agent''s provider has its key in Vault';
+  remedy := 'Store it: select vault.create_secret(''<key>'', ''<name>''). Users with keys of their own do not need it.';
+  select string_agg(format('%s needs %s', agent.slug, provider.api_key_secret_name), ', ' order by agent.slug) into problem
+  from public.agents as agent
+  join public.llm_providers as provider on provider.id = agent.provider_id
+  where agent.is_active and provider.requires_api_key
+    and not exists (select from vault.secrets as stored where stored.name = provider.api_key_secret_name);
+  return next;
+
+  claim := 'The users of each agent may use its tools';
+  remedy := 'Grant the scope: select grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
+  select string_agg(format('%s: %s %s', missing.name, missing.field, missing.problem), '; ' order by missing.name, missing.field)
+  into problem
+  from private.scope_problems() as missing;
+  return next;
+end;
+$$;
+comment on function private.installation_checks() is
+  'What must hold for an installation to work: a row for each check, with the problem (null: it holds) and what to do. Returns only the first row while an extension is missing.';
+revoke all on function private.installation_checks() from public;
+grant execute on function private.installation_checks() to service_role;
+
+create function private.operator_installation_checks()
+returns table (claim text, problem text, remedy text)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('check the installation');
+  return query select * from private.installation_checks();
+end;
+$$;
+comment on function private.operator_installation_checks() is
+  'installation_checks() for operators. Definer: it reads cron, the answers of functions and the names of secrets; assert_operator() checks the caller.';
+revoke all on function private.operator_installation_checks() from public;
+
+create view public.operator_installation_checks with (security_invoker = true) as
+  select * from private.operator_installation_checks();
+revoke all on public.operator_installation_checks from anon, authenticated, service_role;
+comment on view public.operator_installation_checks is
+  'The checks of the command doctor that concern the database: what holds, the problem (null: it holds) and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_installation_checks() to authenticated, service_role;
+grant select on public.operator_installation_checks to authenticated, service_role;

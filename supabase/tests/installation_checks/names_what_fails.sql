@@ -1,0 +1,49 @@
+begin;
+set local search_path = public, extensions;
+select plan(9);
+
+create function pg_temp.problem(p_claim text) returns text language sql as $$
+  select problem from public.operator_installation_checks where claim = p_claim;
+$$;
+
+select is(pg_temp.problem('All cron jobs are active'), null, 'all cron jobs are active after the installation');
+select is(pg_temp.problem('The policies of Realtime and Storage exist'), null, 'and all policies exist');
+
+create temporary table jobs on commit drop as
+select string_agg(jobname, ', ' order by jobname) as names from cron.job where jobname like 'supaswarm-%';
+select cron.unschedule(jobname) from cron.job where jobname like 'supaswarm-%';
+select is(pg_temp.problem('All cron jobs are active'), (select names from jobs), 'each missing job is named');
+
+create temporary table policies on commit drop as
+select polname, polrelid from pg_catalog.pg_policy
+where polrelid in ('realtime.messages'::regclass, 'storage.objects'::regclass);
+do $$
+declare
+  v_policy record;
+begin
+  for v_policy in select * from policies loop
+    execute format('drop policy %I on %s', v_policy.polname, v_policy.polrelid::regclass);
+  end loop;
+end;
+$$;
+select is(pg_temp.problem('The policies of Realtime and Storage exist'),
+  (select string_agg(to_json(polname)::text, ', ' order by polname::text collate "C") from policies), 'each missing policy is named');
+
+select is(pg_temp.problem('Cron runs on time'), 'supaswarm-tick has never run', 'a tick that never ran is named');
+
+select tests.create_agent('keyless');
+update public.llm_providers set requires_api_key = true, api_key_secret_name = 'ABSENT_KEY' where name = 'test';
+select matches(pg_temp.problem('Every agent''s provider has its key in Vault'), 'keyless needs ABSENT_KEY', 'a missing key is named with its agent');
+
+delete from private.settings where key = 'project_url';
+select is(pg_temp.problem('The database knows the project''s address'), 'no function has announced it', 'an unknown address is named');
+
+select is((select count(*)::int from public.operator_installation_checks where remedy is null or claim is null), 0, 'each check says what to do');
+
+select tests.create_user('eve');
+select tests.act_as_user('eve');
+select is(tests.code_of('select * from public.operator_installation_checks'), 'INSUFFICIENT_SCOPE', 'only operators read this');
+select tests.act_as_nobody();
+
+select * from finish();
+rollback;
