@@ -57,3 +57,49 @@ consoleTest("the rows of a trace say what happened, and a chart is a picture", a
   await picture(page, "trace_rows_360_dark");
   assert.deepEqual(reader.offences, []);
 });
+
+consoleTest("an answer given elsewhere keeps what was typed and the focus", async (fixture) => {
+  const { sql, stack, project } = fixture.platform;
+  const context = {
+    words: 1200,
+    author: { name: "Ada", languages: ["English", "العربية"] },
+    changes: [{ line: 3, text: "now" }, { line: 9, text: "later" }],
+  };
+  stack.models.addAgent(
+    scriptTurns(
+      "elsewhere",
+      call("request_human_review", { question: "Publish?", options: ["Now", "Later"], context }),
+      complete("done"),
+    ),
+  );
+  await addAgent(sql, { slug: "elsewhere" });
+  await using reader = await fixture.open({ width: 360 });
+  const { page } = reader;
+  await reader.signUp("twice");
+  const id = await startJob(reader, "elsewhere", "Ask me");
+  await untilChip(reader, "Needs review");
+  await page.getByRole("link", { name: "Answer the review" }).click();
+  await page.getByRole("columnheader", { name: "line" }).waitFor();
+  await assertFits(page, "the context of a review");
+  await assertAccessible(page, "the context of a review");
+  await picture(page, "review_context_360");
+  await page.getByLabel("Comment").fill("Not before noon");
+
+  const response = await fetch(`${project.apiUrl}/rest/v1/rpc/respond_to_review`, {
+    method: "POST",
+    headers: { apikey: stack.secretKey, "content-type": "application/json" },
+    body: JSON.stringify({ p_task_id: id, p_approved: true, p_response: { choice: "Now" } }),
+  });
+  assert.equal(response.status, 200, await response.text());
+  await page.getByText("A secret key of the project approved it with the choice").waitFor();
+  const comment = page.getByLabel("Comment");
+  assert.equal(await comment.inputValue(), "Not before noon");
+  assert.equal(await comment.evaluate((field) => field.matches(":focus")), true);
+  await assertAccessible(page, "a review that was answered elsewhere");
+  await picture(page, "review_elsewhere_360");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await picture(page, "review_elsewhere");
+  await page.getByRole("button", { name: "Next" }).click();
+  await page.getByRole("heading", { name: "No open reviews" }).waitFor();
+  assert.deepEqual(reader.offences, []);
+});
