@@ -103,3 +103,65 @@ consoleTest("an answer given elsewhere keeps what was typed and the focus", asyn
   await page.getByRole("heading", { name: "No open reviews" }).waitFor();
   assert.deepEqual(reader.offences, []);
 });
+
+consoleTest("looking at the SQL page calls no tool, and a read is one call", async (fixture) => {
+  const { sql } = fixture.platform;
+  await sql.unsafe(`
+    create table public.boats (id int primary key, kind text not null, created_at timestamptz);
+    alter table public.boats enable row level security;
+    create policy "everybody" on public.boats for select to authenticated using (true);
+    grant select on public.boats to authenticated;
+    insert into public.boats values (1, 'sail', now()), (2, 'sail', now()), (3, 'row', now())`);
+  await using reader = await fixture.open();
+  const { page } = reader;
+  const userId = await reader.signUp("skipper");
+  await grantScopes(sql, userId, ["sql:read"]);
+  const calls = async () => {
+    const rows = await sql<{ tool_name: string }[]>`
+      select tool_name from public.mcp_executions where user_id = ${userId}`;
+    return rows.map(({ tool_name: name }) => name);
+  };
+
+  await reader.go("/sql");
+  await page.getByLabel("Search tables and columns").fill("boat");
+  await page.locator("summary").getByText("boats", { exact: true }).click();
+  await page.getByRole("term").getByText("created_at").waitFor();
+  const editor = page.locator("[data-editor] .cm-content");
+  await editor.click();
+  await page.keyboard.type("select ki from boats");
+  const list = page.locator("[data-editor] .cm-tooltip-autocomplete");
+  for (let back = 0; back < " from boats".length; back++) await page.keyboard.press("ArrowLeft");
+  await page.keyboard.type("n");
+  await list.locator("li").first().getByText("kind").waitFor();
+  await picture(page, "sql_completion");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await picture(page, "sql_completion_dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.keyboard.press("Escape");
+  await list.waitFor({ state: "detached" });
+  await page.keyboard.type("d");
+  await list.waitFor();
+  await page.getByRole("heading", { name: "SQL", level: 1 }).click();
+  await list.waitFor({ state: "detached" });
+  assert.deepEqual(await calls(), []);
+
+  await page.getByRole("button", { name: "Count by kind" }).click();
+  await editor.click();
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await page.getByRole("cell", { name: "sail" }).waitFor();
+  assert.deepEqual(await calls(), ["execute_sql"]);
+  await assertAccessible(page, "the SQL page with tables");
+  await page.getByText("Saved queries").click();
+  await page.getByLabel("Name of the query").fill("Boats by kind");
+  await page.getByRole("button", { name: "Save the query" }).click();
+  await picture(page, "sql_page");
+  await page.reload();
+  await page.getByText("Saved queries").click();
+  await page.getByRole("button", { name: "Boats by kind", exact: true }).click();
+  await editor.getByText("group").waitFor();
+  await page.setViewportSize({ width: 360, height: 740 });
+  await assertFits(page, "the SQL page at 360 px");
+  await picture(page, "sql_page_360");
+  assert.deepEqual(await calls(), ["execute_sql"]);
+  assert.deepEqual(reader.offences, []);
+});

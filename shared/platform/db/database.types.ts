@@ -1360,6 +1360,11 @@ isOneToOne: false
               "agent_slug": string,"budget": Json,"cancel_requested_at": string,"cost_micro_usd": number,"created_at": string,"error": Json,"finished_at": string,"id": string,"input_head": string,"input_tokens": number,"metadata": Json,"open_review_count": number,"output_tokens": number,"priority": string,"run_after": string,"started_at": string,"status": string,"task_count": number
             }[]
                            },
+"list_tables":
+{ Args: Record<PropertyKey, never>; Returns: {
+              "columns": Json,"comment": string,"kind": string,"name": string,"schema_name": string
+            }[]
+                           },
 "match_documents":
 { Args: { "filter_project_id": string,"match_count": number,"match_threshold": number,"query_embedding": string }; Returns: {
               "content_chunk": string,"document_id": string,"file_path": string,"id": string,"similarity": number,"title": string
