@@ -50,6 +50,10 @@ consoleTest("the rows of a trace say what happened, and a chart is a picture", a
   await rows.getByText("4 steps").waitFor();
   assert.equal(await rows.count(), 1);
   await page.keyboard.press("ArrowRight");
+  await reader.go("/usage");
+  await page.getByRole("img", { name: /^.* by day: 1 bars/ }).waitFor();
+  await picture(page, "usage_one_day");
+  await page.goBack();
   await page.setViewportSize({ width: 360, height: 740 });
   await assertFits(page, "the trace at 360 px");
   await picture(page, "trace_rows_360");
