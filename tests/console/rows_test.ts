@@ -169,3 +169,47 @@ consoleTest("looking at the SQL page calls no tool, and a read is one call", asy
   assert.deepEqual(await calls(), ["execute_sql"]);
   assert.deepEqual(reader.offences, []);
 });
+
+consoleTest(
+  "a part of the page that cannot be loaded waits, and the text stays",
+  async (fixture) => {
+    await using reader = await fixture.open();
+    const { page } = reader;
+    await reader.signUp("patient");
+    await reader.go("/jobs/new");
+    const input = page.getByLabel("Input", { exact: true });
+    await page.getByLabel("Agent", { exact: true }).selectOption("writer");
+    await input.fill("Half a sentence");
+    await page.route(`${fixture.console.url}/**`, (route) => route.abort());
+    await page.getByRole("link", { name: "Usage" }).click();
+    await page.getByText("A part of this page could not be loaded").waitFor();
+    assert.equal(await input.inputValue(), "Half a sentence");
+    await assertAccessible(page, "a page that waits for a part");
+    await picture(page, "part_missing");
+    await page.unroute(`${fixture.console.url}/**`);
+    await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+    await page.getByText("A part of this page could not be loaded").waitFor({ state: "detached" });
+  },
+);
+
+consoleTest("a new release reloads the page, and the text stays", async (fixture) => {
+  await using reader = await fixture.open();
+  const { page } = reader;
+  await reader.signUp("updated");
+  await reader.go("/jobs/new");
+  const input = page.getByLabel("Input", { exact: true });
+  await page.getByLabel("Agent", { exact: true }).selectOption("writer");
+  await input.fill("Half a sentence");
+  await page.route("**/assets/DocumentsPage-*", (route) => route.fulfill({ status: 404 }));
+  await page.route(`${fixture.console.url}/`, async (route) => {
+    // The page asks which release the server has; its own reload gets the files that there are.
+    if (route.request().resourceType() === "document") return await route.continue();
+    await route.fulfill({ body: '<script type="module" src="./assets/index-next.js"></script>' });
+  });
+  const reloaded = page.waitForEvent("load");
+  await page.getByRole("link", { name: "Documents" }).click();
+  await reloaded;
+  await input.waitFor();
+  assert.equal(await input.inputValue(), "Half a sentence");
+  assert.equal(await page.getByLabel("Agent", { exact: true }).inputValue(), "writer");
+});
