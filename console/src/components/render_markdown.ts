@@ -23,7 +23,7 @@ export function renderMarkdown(text: string, level: number): string {
   for (const token of tokens) {
     if (DIRECTED.has(token.type)) token.attrSet("dir", "auto");
     // The policy of the page forbids styles.
-    const alignment = /^text-align:(\w+)$/.exec(token.attrGet("style") ?? "")?.[1];
+    const alignment = /^text-align:(\w+)$/.exec(String(token.attrGet("style")))?.[1];
     if (alignment !== undefined) token.attrSet("align", alignment);
   }
   return sanitizeHtml(markdown.renderer.render(tokens, markdown.options, {}));
