@@ -6,7 +6,6 @@ import { VueQueryPlugin } from "@tanstack/vue-query";
 import App from "./app/App.vue";
 import { createQueries } from "./app/queries.ts";
 import { createConsoleRouter } from "./app/router.ts";
-import { reloadAfterRelease } from "./app/reload_after_release.ts";
 import { applyScheme } from "./app/preferences.ts";
 import StartFailure from "./app/StartFailure.vue";
 import { openProject } from "./project/project_client.ts";
@@ -16,7 +15,6 @@ import { watchConnection } from "./project/connection.ts";
 import { watchSession } from "./project/session.ts";
 
 applyScheme();
-reloadAfterRelease();
 takeReturnedFragment();
 try {
   const config = await readProjectConfig();

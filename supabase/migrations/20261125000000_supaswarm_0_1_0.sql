@@ -43,16 +43,17 @@ begin
         'public.model_prices', 'public.model_windows', 'public.oldest_snapshots', 'public.operator_acts',
         'public.operator_agent_revisions', 'public.operator_configuration_problems',
         'public.operator_dead_letters', 'public.operator_definitions',
-        'public.operator_maintenance_failures', 'public.operator_queue_health', 'public.operator_releases',
-        'public.operator_retiring_models', 'public.operator_servers', 'public.operator_stuck_tasks',
-        'public.operator_tool_definitions', 'public.operator_workers', 'public.project_members',
-        'public.projects', 'public.queue_health', 'public.quoth_file_errors', 'public.quoth_syncs',
-        'public.ruleset_versions', 'public.rulesets', 'public.schedules', 'public.sessions',
-        'public.skills', 'public.sql_confirmations', 'public.stuck_tasks', 'public.task_events',
-        'public.task_steps', 'public.tasks', 'public.tool_call_costs', 'public.tool_credential_audience',
-        'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
-        'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
-        'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
+        'public.operator_installation_checks', 'public.operator_maintenance_failures',
+        'public.operator_queue_health', 'public.operator_releases', 'public.operator_retiring_models',
+        'public.operator_servers', 'public.operator_stuck_tasks', 'public.operator_tool_definitions',
+        'public.operator_workers', 'public.project_members', 'public.projects', 'public.queue_health',
+        'public.quoth_file_errors', 'public.quoth_syncs', 'public.ruleset_versions', 'public.rulesets',
+        'public.schedules', 'public.sessions', 'public.skills', 'public.sql_confirmations',
+        'public.stuck_tasks', 'public.task_events', 'public.task_steps', 'public.tasks',
+        'public.tool_call_costs', 'public.tool_credential_audience', 'public.tool_usage', 'public.tools',
+        'public.trace_step', 'public.usage_days', 'public.usage_events', 'public.usage_line',
+        'public.user_provider_keys', 'public.user_tool_credentials', 'public.webhook_messages',
+        'public.webhooks'
       ]) as wanted (name)
       where to_regclass(wanted.name) is not null or to_regtype(wanted.name) is not null
     )
@@ -62,7 +63,7 @@ begin
         'public.approve_statement', 'public.approve_tool_definition', 'public.cancel_task',
         'public.check_head', 'public.continue_task', 'public.find_chat', 'public.fork_task',
         'public.get_agent_mcp_tools', 'public.grant_scopes', 'public.job_counts', 'public.list_forks',
-        'public.list_jobs', 'public.match_documents', 'public.next_schedule_times',
+        'public.list_jobs', 'public.list_tables', 'public.match_documents', 'public.next_schedule_times',
         'public.operator_cancel_job', 'public.operator_job_counts', 'public.operator_list_jobs',
         'public.operator_read_trace', 'public.operator_redrive', 'public.operator_retry_task',
         'public.operator_rollback_agent', 'public.operator_save_definition', 'public.project_freshness',
@@ -213,6 +214,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('MODEL_KEY_MISSING', 422, 'tool_error', false, true),
   ('MODEL_AUTH_FAILED', 422, 'tool_error', false, true),
   ('MODEL_REQUEST_INVALID', 422, 'tool_error', false, true),
+  ('MODEL_SCRIPT_FAILED', 422, 'tool_error', false, true),
   ('MODEL_NOT_FOUND', 422, 'tool_error', false, true),
   ('MODEL_CONTEXT_EXCEEDED', 422, 'tool_error', false, true),
   ('MODEL_RATE_LIMITED', 429, 'rate_limited', true, false),
@@ -9311,7 +9313,7 @@ begin
     perform private.raise_error('MODEL_KEY_MISSING',
       format('Cannot call the model: there is no key for provider %L; Vault holds no secret named %L',
         v_provider.name, v_provider.api_key_secret_name),
-      format('Put %s into .env of a local stack, store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
+      format('Put %s into .env of a local stack (there, agents/<slug>.script.yaml can answer instead), store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
         v_provider.api_key_secret_name, v_provider.api_key_secret_name, v_provider.name));
   end if;
   return query select null::text, 'none'::text, v_reserved.id, v_reserved.max_output_tokens, false;
@@ -13829,6 +13831,52 @@ comment on function public.approve_statement(uuid, boolean) is
 revoke all on function public.approve_statement(uuid, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.approve_statement(uuid, boolean), public.approve_statement(uuid, boolean)
   to authenticated, service_role;
+
+-- servers/sql_table_list.sql
+
+-- The tables that a person's statements can read, for editors: unlike a call of generate_schema, it is no tool call.
+
+create function private.listed_schemas()
+returns jsonb
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_person_may('list the tables', 'sql:read');
+  return (select to_jsonb(policy.exposed_schemas) from private.sql_policy as policy);
+end;
+$$;
+comment on function private.listed_schemas() is
+  'The schemas whose tables list_tables() lists. Definer: callers may not read the SQL policy; the function checks the caller itself.';
+revoke all on function private.listed_schemas() from public;
+
+create function public.list_tables()
+returns table (schema_name text, name text, kind text, comment text, columns jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  with asked as materialized (
+    select private.listed_schemas() as schemas
+  )
+  select relation.schema_name, relation.name, relation.kind, obj_description(relation.id, 'pg_class'), readable.columns
+  from asked
+  cross join lateral private.visible_relations(asked.schemas) as relation
+  join private.describe_columns((select schemas from asked)) as described on described.relation_id = relation.id
+  cross join lateral (
+    select jsonb_agg(jsonb_build_object('name', given ->> 'name', 'type', given ->> 'type', 'comment', given ->> 'comment')) as columns
+    from json_array_elements(described.columns) as given
+    where (given ->> 'is_readable')::boolean
+  ) as readable
+  where readable.columns is not null
+  order by relation.schema_name collate "C", relation.name collate "C";
+$$;
+comment on function public.list_tables() is
+  'The tables and views that the caller''s statements can read, each with its columns [{name, type, comment}]. For signed-in users and their OAuth clients with the scope sql:read. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.list_tables() from public, anon, authenticated, service_role;
+grant execute on function private.listed_schemas(), public.list_tables() to authenticated;
 
 -- servers/sql_hidden_rows.sql
 
@@ -23279,7 +23327,7 @@ grant execute on function private.job_counts(jsonb), public.job_counts(jsonb) to
 
 -- engine/trace.sql
 
--- The trace of a job for display: its steps without their inputs and outputs.
+-- The trace of a job for display: its steps with the beginning of what they say, without their inputs and outputs.
 
 create type public.trace_step as (
   task_id uuid,
@@ -23294,11 +23342,43 @@ create type public.trace_step as (
   cost_micro_usd bigint,
   interruptions int,
   started_at timestamptz,
-  ended_at timestamptz
+  ended_at timestamptz,
+  summary text
 );
 comment on type public.trace_step is 'A row of read_trace().';
 
-create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int)
+create function private.step_summary(p_step public.task_steps)
+returns text
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  v_most_characters constant int := 200;
+  v_arguments constant jsonb := p_step.input -> 'arguments';
+  v_text text;
+begin
+  if p_step.state = 'failed' or p_step.kind in ('model', 'guardrail') then
+    v_text := p_step.output ->> 'text';
+  elsif p_step.kind = 'user' then
+    v_text := p_step.input #>> '{}';
+  elsif jsonb_typeof(v_arguments) = 'object' then
+    select string_agg(
+      case when (select count(*) from jsonb_object_keys(v_arguments)) > 1 then argument.key || ': ' else '' end
+        || left(argument.value #>> '{}', v_most_characters), ', ' order by argument.place)
+    into v_text
+    from jsonb_each(v_arguments) with ordinality as argument (key, value, place);
+  end if;
+  -- Fences are for models. They may make most of a short text, so more than is returned is read.
+  v_text := regexp_replace(left(v_text, 4 * v_most_characters), '</?untrusted_data\M[^>]*>', '', 'g');
+  return nullif(btrim(left(regexp_replace(v_text, '\s+', ' ', 'g'), v_most_characters)), '');
+end;
+$$;
+comment on function private.step_summary(public.task_steps) is
+  'The first 200 characters of what a step says, in one line: the answer of a model, the arguments of a call, the text of an error or of a message. Null if there is nothing.';
+revoke all on function private.step_summary(public.task_steps) from public;
+
+create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int, p_has_summaries boolean)
 returns setof public.trace_step
 language plpgsql
 stable
@@ -23344,7 +23424,8 @@ begin
     )
     select step.task_id, step.seq, step.kind, step.state, step.name, step.input ->> 'server', step.call_id,
       case when step.state = 'failed' then step.output ->> 'error_code' end,
-      step.usage, spent.cost_micro_usd, step.interruptions, step.started_at, step.ended_at
+      step.usage, spent.cost_micro_usd, step.interruptions, step.started_at, step.ended_at,
+      case when p_has_summaries then private.step_summary(row(step.*)::public.task_steps) end
     from page as step
     left join lateral (
       select sum(usage.cost_micro_usd)::bigint as cost_micro_usd
@@ -23354,9 +23435,9 @@ begin
     order by step.task_id, step.seq;
 end;
 $$;
-comment on function private.trace_steps(uuid, jsonb, int) is
-  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. The caller has checked the permissions. Raises QUERY_INVALID.';
-revoke all on function private.trace_steps(uuid, jsonb, int) from public;
+comment on function private.trace_steps(uuid, jsonb, int, boolean) is
+  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. Without p_has_summaries nothing that a step says is included. The caller has checked the permissions. Raises QUERY_INVALID.';
+revoke all on function private.trace_steps(uuid, jsonb, int, boolean) from public;
 
 create function private.read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
 returns setof public.trace_step
@@ -23368,7 +23449,8 @@ as $$
 declare
   v_task constant public.tasks := private.own_task(p_master_task_id);
 begin
-  return query select * from private.trace_steps(v_task.master_task_id, p_after, p_limit);
+  return query select * from private.trace_steps(
+    p_master_task_id => v_task.master_task_id, p_after => p_after, p_limit => p_limit, p_has_summaries => true);
 end;
 $$;
 comment on function private.read_trace(uuid, jsonb, int) is
@@ -23384,7 +23466,7 @@ as $$
   select * from private.read_trace(p_master_task_id, p_after, p_limit);
 $$;
 comment on function public.read_trace(uuid, jsonb, int) is
-  'The steps of a whole job by task and number, with times, tokens and cost; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The steps of a whole job by task and number, with times, tokens, cost and the beginning of what each says; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.read_trace(uuid, jsonb, int), public.read_trace(uuid, jsonb, int)
   to authenticated, service_role;
@@ -24190,7 +24272,8 @@ declare
 begin
   perform private.assert_operator('read the trace');
   v_task := private.any_task(p_master_task_id);
-  return query select * from private.trace_steps(v_task.master_task_id, p_after, p_limit);
+  return query select * from private.trace_steps(
+    p_master_task_id => v_task.master_task_id, p_after => p_after, p_limit => p_limit, p_has_summaries => false);
 end;
 $$;
 comment on function private.operator_read_trace(uuid, jsonb, int) is
@@ -24206,7 +24289,7 @@ as $$
   select * from private.operator_read_trace(p_master_task_id, p_after, p_limit);
 $$;
 comment on function public.operator_read_trace(uuid, jsonb, int) is
-  'The steps of any job in the form of read_trace(), without inputs and outputs. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
+  'The steps of any job in the form of read_trace(), without inputs, outputs and summaries. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
 revoke all on function public.operator_read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_read_trace(uuid, jsonb, int), public.operator_read_trace(uuid, jsonb, int)
   to authenticated, service_role;
@@ -24836,6 +24919,145 @@ comment on function private.warn_of_missing_scope() is
 revoke all on function private.warn_of_missing_scope() from public;
 create trigger agent_tools_warn_of_missing_scope after insert or update on public.agent_tools
   for each row execute function private.warn_of_missing_scope();
+
+-- engine/installation_checks.sql
+
+-- Whether an installation works, as one reads after a deployment: what the command doctor and the console show.
+
+create function private.installation_checks()
+returns table (claim text, problem text, remedy text)
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- The job that finds what every wake has missed; it runs each 15 seconds.
+  c_tick constant text := 'supaswarm-tick';
+  c_max_tick_age constant interval := '5 minutes';
+  c_max_wait_seconds constant numeric := 120;
+begin
+  claim := 'Its extensions are installed';
+  remedy := 'Enable them under Database, Extensions in the dashboard.';
+  select string_agg(wanted.name || ' is missing', ', ') into problem
+  from unnest(array['pgmq', 'pg_net', 'pg_cron', 'supabase_vault', 'vector']) as wanted (name)
+  where not exists (select from pg_catalog.pg_extension as present where present.extname = wanted.name);
+  return next;
+  -- The other checks read what these extensions provide.
+  if problem is not null then
+    return;
+  end if;
+
+  claim := 'All cron jobs are active';
+  remedy := 'Activate them with cron.alter_job(), or install again.';
+  select string_agg(wanted.name, ', ') into problem
+  from unnest(array[
+    'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
+    'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
+    'supaswarm-quoth-finish-switches', 'supaswarm-quoth-tick', 'supaswarm-schedules', c_tick
+  ]) as wanted (name)
+  where not exists (select from cron.job where job.jobname = wanted.name and job.active);
+  return next;
+
+  claim := 'Cron runs on time';
+  select case
+      when max(run.start_time) is null then c_tick || ' has never run'
+      when max(run.start_time) < clock_timestamp() - c_max_tick_age then
+        format('%s ran %s s ago', c_tick, round(extract(epoch from clock_timestamp() - max(run.start_time))))
+    end,
+    case when max(run.start_time) is null
+      then 'Its first run comes 15 seconds after the migration: check again then.'
+      else 'Look into cron.job_run_details, and restart the project if pg_cron has stopped.'
+    end
+  into problem, remedy
+  from cron.job join cron.job_run_details as run using (jobid)
+  where job.jobname = c_tick;
+  return next;
+
+  claim := 'The database knows the project''s address';
+  remedy := 'Deploy the functions and create one task; that announces the address.';
+  problem := case when not exists (select from private.settings where key = 'project_url')
+    then 'no function has announced it' end;
+  return next;
+
+  claim := 'The last request of the database to a function succeeded';
+  remedy := '401: deploy with verify_jwt = false. 404: deploy the functions. 500: read their logs.';
+  problem := (
+    select case when coalesce(response.status_code, 500) >= 300
+      then coalesce(nullif(concat_ws(' ', response.status_code, response.error_msg), ''), 'it got no answer') end
+    from net._http_response as response
+    order by response.created desc
+    limit 1
+  );
+  return next;
+
+  claim := 'No task waits long for a worker';
+  remedy := 'Read the log of supaswarm-worker; stuck_tasks names each task and the reason.';
+  select case when max(line.oldest_wait_seconds) > c_max_wait_seconds
+    then format('one waits for %s s, and %s workers run', round(max(line.oldest_wait_seconds)), max(line.live_worker_count)) end
+  into problem
+  from public.queue_health as line;
+  return next;
+
+  claim := 'The policies of Realtime and Storage exist';
+  remedy := 'Create them again from the release''s migration.';
+  select string_agg(to_json(wanted.name)::text, ', ') into problem
+  from unnest(array[
+    'operators receive the broadcasts of jobs', 'owners read the files of their jobs',
+    'owners receive the broadcasts of their tasks', 'users delete what they uploaded', 'users read what they uploaded',
+    'users replace what they uploaded', 'users upload into their own folder'
+  ]) as wanted (name)
+  where not exists (
+    select from pg_catalog.pg_policy as present
+    where present.polname = wanted.name
+      and present.polrelid in ('realtime.messages'::regclass, 'storage.objects'::regclass)
+  );
+  return next;
+
+  claim := 'Every agent''s provider has its key in Vault';
+  remedy := 'Store it: select vault.create_secret(''<key>'', ''<name>''). Users with keys of their own do not need it.';
+  select string_agg(format('%s needs %s', agent.slug, provider.api_key_secret_name), ', ' order by agent.slug) into problem
+  from public.agents as agent
+  join public.llm_providers as provider on provider.id = agent.provider_id
+  where agent.is_active and provider.requires_api_key
+    and not exists (select from vault.secrets as stored where stored.name = provider.api_key_secret_name);
+  return next;
+
+  claim := 'The users of each agent may use its tools';
+  remedy := 'Grant the scope: select grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
+  select string_agg(format('%s: %s %s', missing.name, missing.field, missing.problem), '; ' order by missing.name, missing.field)
+  into problem
+  from private.scope_problems() as missing;
+  return next;
+end;
+$$;
+comment on function private.installation_checks() is
+  'What must hold for an installation to work: a row for each check, with the problem (null: it holds) and what to do. Returns only the first row while an extension is missing.';
+revoke all on function private.installation_checks() from public;
+grant execute on function private.installation_checks() to service_role;
+
+create function private.operator_installation_checks()
+returns table (claim text, problem text, remedy text)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('check the installation');
+  return query select * from private.installation_checks();
+end;
+$$;
+comment on function private.operator_installation_checks() is
+  'installation_checks() for operators. Definer: it reads cron, the answers of functions and the names of secrets; assert_operator() checks the caller.';
+revoke all on function private.operator_installation_checks() from public;
+
+create view public.operator_installation_checks with (security_invoker = true) as
+  select * from private.operator_installation_checks();
+revoke all on public.operator_installation_checks from anon, authenticated, service_role;
+comment on view public.operator_installation_checks is
+  'The checks of the command doctor that concern the database: what holds, the problem (null: it holds) and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_installation_checks() to authenticated, service_role;
+grant select on public.operator_installation_checks to authenticated, service_role;
 
 -- engine/definitions.sql
 

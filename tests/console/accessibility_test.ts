@@ -161,6 +161,7 @@ async function assertAccessibleInBothSchemes(
   { what, view }: { readonly what: string; readonly view: string },
 ): Promise<void> {
   await assertAccessible(page, `${what}, light`);
+  await assertAccessible(page, `${what}, headings`, ["heading-order"]);
   await picture(page, `${view}_light`);
   await showScheme(page, "dark");
   try {

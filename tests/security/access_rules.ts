@@ -406,6 +406,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     agent: "runs",
     arguments: () => ({ p_by: "day" }),
   },
+  "list_tables()": { ...EACH_USER, arguments: none },
   "read_trace(uuid, jsonb, integer)": {
     ...OWNER_AND_SERVICE,
     agent: "runs",
@@ -541,6 +542,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "join_channel_as_operator(text)",
   "list_forks(uuid, integer)",
   "list_jobs(jsonb, jsonb, integer)",
+  "listed_schemas()",
   "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",
   "may_delete_upload(text)",

@@ -1,6 +1,7 @@
 import { createRouter, createWebHashHistory, type Router } from "vue-router";
 import { watch } from "vue";
 import { isSessionRead, isSignedIn } from "../project/session.ts";
+import { lazily } from "./lazily.ts";
 import JobsPage from "../pages/jobs/JobsPage.vue";
 
 declare module "vue-router" {
@@ -20,54 +21,54 @@ export function createConsoleRouter(): Router {
       { path: "/", redirect: "/jobs" },
       {
         path: "/sign-in",
-        component: () => import("../pages/sign_in/SignInPage.vue"),
+        component: lazily(() => import("../pages/sign_in/SignInPage.vue")),
         meta: { title: "Sign in", isPublic: true },
       },
       { path: "/jobs", component: JobsPage, meta: { title: "Jobs" } },
       {
         path: "/jobs/new",
-        component: () => import("../pages/new_job/NewJobPage.vue"),
+        component: lazily(() => import("../pages/new_job/NewJobPage.vue")),
         meta: { title: "New job" },
       },
       {
         path: "/jobs/:id",
-        component: () => import("../pages/job/JobPage.vue"),
+        component: lazily(() => import("../pages/job/JobPage.vue")),
         meta: { title: "Job" },
         props: true,
       },
       {
         path: "/reviews",
-        component: () => import("../pages/reviews/ReviewsPage.vue"),
+        component: lazily(() => import("../pages/reviews/ReviewsPage.vue")),
         meta: { title: "Reviews" },
       },
       {
         path: "/tools",
-        component: () => import("../pages/tools/ToolsPage.vue"),
+        component: lazily(() => import("../pages/tools/ToolsPage.vue")),
         meta: { title: "Tools" },
       },
       {
         path: "/sql",
-        component: () => import("../pages/sql/SqlPage.vue"),
+        component: lazily(() => import("../pages/sql/SqlPage.vue")),
         meta: { title: "SQL" },
       },
       {
         path: "/calls",
-        component: () => import("../pages/calls/CallsPage.vue"),
+        component: lazily(() => import("../pages/calls/CallsPage.vue")),
         meta: { title: "Calls" },
       },
       {
         path: "/usage",
-        component: () => import("../pages/usage/UsagePage.vue"),
+        component: lazily(() => import("../pages/usage/UsagePage.vue")),
         meta: { title: "Usage" },
       },
       {
         path: "/documents",
-        component: () => import("../pages/documents/DocumentsPage.vue"),
+        component: lazily(() => import("../pages/documents/DocumentsPage.vue")),
         meta: { title: "Documents" },
       },
       {
         path: "/operations",
-        component: () => import("../pages/operations/OperationsPage.vue"),
+        component: lazily(() => import("../pages/operations/OperationsPage.vue")),
         meta: { title: "Operations" },
       },
       {
@@ -89,12 +90,12 @@ export function createConsoleRouter(): Router {
       },
       {
         path: "/settings",
-        component: () => import("../pages/settings/SettingsPage.vue"),
+        component: lazily(() => import("../pages/settings/SettingsPage.vue")),
         meta: { title: "Settings" },
       },
       {
         path: "/:path(.*)*",
-        component: () => import("../pages/NotFoundPage.vue"),
+        component: lazily(() => import("../pages/NotFoundPage.vue")),
         meta: { title: "Not found", isPublic: true },
       },
     ],

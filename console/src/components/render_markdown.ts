@@ -5,9 +5,28 @@ import { sanitizeHtml } from "./sanitize_html.ts";
 const markdown = new MarkdownIt({ html: false, linkify: false, breaks: true });
 markdown.disable("image");
 
-/** Renders Markdown from untrusted authors as safe HTML. */
-export function renderMarkdown(text: string): string {
-  return sanitizeHtml(markdown.render(withoutFences(text)));
+/** Blocks with text of a direction of their own. */
+const DIRECTED = new Set([
+  ...["paragraph_open", "heading_open", "bullet_list_open", "ordered_list_open"],
+  ...["th_open", "td_open", "blockquote_open"],
+]);
+
+/**
+ * Renders Markdown from untrusted authors as safe HTML. Headings of the text begin at `level` and
+ * skip none, so that they continue those of the page.
+ */
+export function renderMarkdown(text: string, level: number): string {
+  const tokens = markdown.parse(withoutFences(text), {});
+  const headings = tokens.filter(({ type }) => /^heading_/.test(type));
+  const used = [...new Set(headings.map(({ tag }) => tag))].sort();
+  for (const token of headings) token.tag = `h${Math.min(level + used.indexOf(token.tag), 6)}`;
+  for (const token of tokens) {
+    if (DIRECTED.has(token.type)) token.attrSet("dir", "auto");
+    // The policy of the page forbids styles.
+    const alignment = /^text-align:(\w+)$/.exec(String(token.attrGet("style")))?.[1];
+    if (alignment !== undefined) token.attrSet("align", alignment);
+  }
+  return sanitizeHtml(markdown.renderer.render(tokens, markdown.options, {}));
 }
 
 /** The plain text of Markdown in one line, for lists. */

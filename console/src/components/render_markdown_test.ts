@@ -29,7 +29,7 @@ const HOSTILE = [
 describe("renderMarkdown()", () => {
   for (const text of HOSTILE) {
     test(`removes everything that runs, loads or redirects from ${text.slice(0, 40)}`, () => {
-      const host = shown(renderMarkdown(text));
+      const host = shown(renderMarkdown(text, 2));
       expect(host.querySelector("script, img, iframe, svg, style, form, input, base, meta"))
         .toBeNull();
       for (const element of host.querySelectorAll("*")) {
@@ -40,18 +40,40 @@ describe("renderMarkdown()", () => {
   }
 
   test("opens links elsewhere without a referrer", () => {
-    const link = shown(renderMarkdown("[docs](https://example.com)")).querySelector("a");
+    const link = shown(renderMarkdown("[docs](https://example.com)", 2)).querySelector("a");
     expect(link?.getAttribute("rel")).toBe("noopener noreferrer nofollow");
     expect(link?.getAttribute("target")).toBe("_blank");
   });
 
   test("shows the text between fences without the fence tags", () => {
-    const host = shown(renderMarkdown('<untrusted_data id="7">\nhello\n</untrusted_data id="7">'));
+    const host = shown(
+      renderMarkdown('<untrusted_data id="7">\nhello\n</untrusted_data id="7">', 2),
+    );
     expect(host.textContent?.trim()).toBe("hello");
   });
 
+  test("continues the headings of the page without skipping a level", () => {
+    const host = shown(renderMarkdown("### a\n\n# b\n\n### c", 3));
+    expect([...host.querySelectorAll("h3, h4")].map(({ tagName }) => tagName)).toEqual([
+      "H4",
+      "H3",
+      "H4",
+    ]);
+  });
+
+  test("aligns columns as the table says, and each block by its own text", () => {
+    const host = shown(renderMarkdown("| a | b |\n| :-: | --: |\n| שלום | 1 |\n\nمرحبا", 2));
+    expect([...host.querySelectorAll("td")].map((cell) => cell.getAttribute("align"))).toEqual([
+      "center",
+      "right",
+    ]);
+    expect(host.querySelectorAll('td[dir="auto"]')).toHaveLength(2);
+    expect(host.querySelector("p")?.getAttribute("dir")).toBe("auto");
+    expect(host.querySelector("[style]")).toBeNull();
+  });
+
   test("renders tables, code and lists", () => {
-    const host = shown(renderMarkdown("- a\n- b\n\n| x |\n| --- |\n| 1 |\n\n`code`"));
+    const host = shown(renderMarkdown("- a\n- b\n\n| x |\n| --- |\n| 1 |\n\n`code`", 2));
     expect(host.querySelectorAll("li")).toHaveLength(2);
     expect(host.querySelector("td")?.textContent).toBe("1");
     expect(host.querySelector("code")?.textContent).toBe("code");

@@ -32,7 +32,7 @@ const ALLOWED_TAGS = [
   "tr",
   "ul",
 ];
-const ALLOWED_ATTRIBUTES = ["href", "title", "start", "align"];
+const ALLOWED_ATTRIBUTES = ["href", "title", "start", "align", "dir"];
 /** Only pages that a reader opens: no scripts, no data URLs, no URLs of this origin's code. */
 const ALLOWED_ADDRESS = /^(?:https?:|mailto:)/i;
 
@@ -53,6 +53,8 @@ export function sanitizeHtml(html: string): string {
     ALLOWED_TAGS,
     ALLOWED_ATTR: ALLOWED_ATTRIBUTES,
     ALLOWED_URI_REGEXP: ALLOWED_ADDRESS,
+    // Without this their values would have to be addresses.
+    ADD_URI_SAFE_ATTR: ["start", "align", "dir"],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     RETURN_TRUSTED_TYPE: "trustedTypes" in window,

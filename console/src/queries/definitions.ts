@@ -1,7 +1,7 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
-import type { Json } from "../../../shared/platform/db/database.types.ts";
+import type { Json } from "../../../client/mod.ts";
 import type { JsonObject } from "../../../shared/platform/values/json.ts";
 import type { RegistryDefinition } from "../../../shared/engine/definitions/definition.ts";
 import { projectClient } from "../project/project_client.ts";

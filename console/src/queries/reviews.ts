@@ -1,6 +1,6 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
-import { computed } from "vue";
+import { computed, type Ref } from "vue";
 import type { JsonObject } from "../../../client/mod.ts";
 import type { CLOSED_SETS } from "../../../shared/platform/db/closed_sets.ts";
 import type { Json } from "../../../client/mod.ts";
@@ -71,6 +71,32 @@ export function useAnsweredReviews() {
           .not("answered_at", "is", null).order("answered_at", { ascending: false })
           .limit(ANSWERED_LIMIT),
       ) as unknown as Review[],
+  });
+}
+
+/** How a question was closed. */
+export interface ReviewOutcome {
+  /** Null if its task ended first. */
+  readonly approved: boolean | null;
+  readonly response: Json;
+  readonly comments: string | null;
+  readonly created_by: string | null;
+  readonly answered_as: (typeof CLOSED_SETS.human_reviews.answered_as)[number] | null;
+  readonly client_id: string | null;
+  readonly answered_at: string;
+}
+
+/** How a question that is no longer open was closed. */
+export function useReviewOutcome(id: Ref<string>, isClosed: Ref<boolean>) {
+  return useQuery({
+    queryKey: computed(() => ["reviews", "outcome", id.value]),
+    queryFn: async () =>
+      dataOf(
+        await projectClient().from("human_reviews")
+          .select("approved,response,comments,created_by,answered_as,client_id,answered_at")
+          .eq("id", id.value).not("answered_at", "is", null).maybeSingle(),
+      ) as ReviewOutcome | null,
+    enabled: isClosed,
   });
 }
 

@@ -32,6 +32,19 @@ export function useStatementHistory() {
   });
 }
 
+/**
+ * Statements, newest first, without the plan that preceded each run: a person who confirms a write
+ * has run one statement.
+ */
+export function withoutPlansOfRuns(statements: readonly PastStatement[]): PastStatement[] {
+  const runs = new Set<string | null>();
+  return statements.filter(({ sql, is_dry_run: isDryRun }) => {
+    if (isDryRun === "false") runs.add(sql);
+    else return !runs.delete(sql);
+    return true;
+  });
+}
+
 /** Approves a statement that waits for its owner, so that it can run. @throws RequestError */
 export async function approveStatement(confirmationId: string): Promise<void> {
   const answer = await projectClient().rpc("approve_statement", {

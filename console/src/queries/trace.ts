@@ -101,7 +101,7 @@ export function useTrace(jobId: Ref<string>) {
       const wasReopened = moved.some((task) => known.get(task.id)?.finished_at);
       if (wasReopened || moved.length > MAX_SINGLE_TASKS) return await readAll();
       const pages = await Promise.all(
-        moved.map((task) => readStepsFrom(task.id, firstOpenStepOf(trace.value, task.id))),
+        moved.map((task) => readStepsFrom(id, task.id, firstOpenStepOf(trace.value, task.id))),
       );
       if (!mine.signal.aborted) show(tasks, pages.flat());
     } catch (failure) {
@@ -112,14 +112,7 @@ export function useTrace(jobId: Ref<string>) {
   /** The first pages are shown while the next ones load. */
   function show(tasks: readonly TraceTask[], steps: readonly TraceStep[]): void {
     for (const task of tasks) trace.value.tasks.set(task.id, task);
-    for (const step of steps) {
-      const key = stepKey(step);
-      const before = trace.value.steps.get(key);
-      // A step that is read separately lacks the fields of the whole trace.
-      const server = step.server ?? before?.server ?? null;
-      const cost = step.cost_micro_usd ?? before?.cost_micro_usd ?? null;
-      trace.value.steps.set(key, { ...step, server, cost_micro_usd: cost });
-    }
+    for (const step of steps) trace.value.steps.set(stepKey(step), step);
     triggerRef(trace);
   }
 
@@ -159,7 +152,7 @@ export function useTrace(jobId: Ref<string>) {
       // Some steps have no event of their own, such as the one that completes the task.
       const pages = await Promise.all(
         [...tasks].map(([id, from]) =>
-          readStepsFrom(id, from === NEW_STEPS ? lastStepOf(trace.value, id) : from)
+          readStepsFrom(jobId.value, id, from === NEW_STEPS ? lastStepOf(trace.value, id) : from)
         ),
       );
       show([], pages.flat());
@@ -281,9 +274,6 @@ async function readTasksById(ids: readonly string[]): Promise<TraceTask[]> {
   ) as TraceTask[];
 }
 
-const STEP_COLUMNS =
-  "task_id,seq,kind,name,state,usage,interruptions,started_at,ended_at,error_code:output->>error_code";
-
 async function readSteps(
   jobId: string,
   signal: AbortSignal,
@@ -291,29 +281,24 @@ async function readSteps(
 ): Promise<TraceStep[]> {
   const all: TraceStep[] = [];
   for (;;) {
-    const last = all.at(-1);
-    const page = dataOf(
-      await projectClient().rpc("read_trace", {
-        p_master_task_id: jobId,
-        p_limit: PAGE_SIZE,
-        ...(last === undefined ? {} : { p_after: { task_id: last.task_id, seq: last.seq } }),
-      }).abortSignal(signal),
-    ) as unknown as TraceStep[];
+    const request = requestSteps(jobId, all.at(-1)).abortSignal(signal);
+    const page = dataOf(await request) as unknown as TraceStep[];
     all.push(...page);
     onPage(page);
     if (page.length < PAGE_SIZE) return all;
   }
 }
 
-async function readStepsFrom(taskId: string, seq: number): Promise<TraceStep[]> {
-  const rows = dataOf(
-    await projectClient().from("task_steps").select(STEP_COLUMNS)
-      .eq("task_id", taskId).gte("seq", seq).order("seq").limit(PAGE_SIZE),
-  );
-  return rows.map(toStep);
+/** The steps of a task from a number on. */
+async function readStepsFrom(jobId: string, taskId: string, seq: number): Promise<TraceStep[]> {
+  const request = requestSteps(jobId, { task_id: taskId, seq: seq - 1 });
+  return dataOf(await request.eq("task_id", taskId)) as unknown as TraceStep[];
 }
 
-function toStep(row: unknown): TraceStep {
-  const step = row as Omit<TraceStep, "server" | "cost_micro_usd">;
-  return { ...step, server: null, cost_micro_usd: null };
+function requestSteps(jobId: string, after: Pick<TraceStep, "task_id" | "seq"> | undefined) {
+  return projectClient().rpc("read_trace", {
+    p_master_task_id: jobId,
+    p_limit: PAGE_SIZE,
+    ...(after === undefined ? {} : { p_after: { task_id: after.task_id, seq: after.seq } }),
+  });
 }

@@ -1204,6 +1204,14 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_installation_checks": {
+                  Row: {
+                    "claim": string | null,"problem": string | null,"remedy": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_maintenance_failures": {
                   Row: {
                     "failure_count": number | null,"first_failed_at": string | null,"last_error_code": string | null,"last_error_message": string | null,"last_failed_at": string | null,"last_row_id": string | null,"routine": string | null
@@ -1368,6 +1376,11 @@ isOneToOne: false
               "agent_slug": string,"budget": Json,"cancel_requested_at": string,"cost_micro_usd": number,"created_at": string,"error": Json,"finished_at": string,"id": string,"input_head": string,"input_tokens": number,"metadata": Json,"open_review_count": number,"output_tokens": number,"priority": string,"run_after": string,"started_at": string,"status": string,"task_count": number
             }[]
                            },
+"list_tables":
+{ Args: Record<PropertyKey, never>; Returns: {
+              "columns": Json,"comment": string,"kind": string,"name": string,"schema_name": string
+            }[]
+                           },
 "match_documents":
 { Args: { "filter_project_id": string,"match_count": number,"match_threshold": number,"query_embedding": string }; Returns: {
               "content_chunk": string,"document_id": string,"file_path": string,"id": string,"similarity": number,"title": string
@@ -1509,7 +1522,7 @@ isOneToOne: false
                       },"job_summary": {
                         "id": string | null,"created_by": string | null,"owner_email": string | null,"agent_slug": string | null,"status": string | null,"input_head": string | null,"metadata": Json | null,"priority": string | null,"budget": Json | null,"error": Json | null,"task_count": number | null,"open_review_count": number | null,"input_tokens": number | null,"output_tokens": number | null,"cost_micro_usd": number | null,"run_after": string | null,"cancel_requested_at": string | null,"created_at": string | null,"started_at": string | null,"finished_at": string | null
                       },"trace_step": {
-                        "task_id": string | null,"seq": number | null,"kind": string | null,"state": string | null,"name": string | null,"server": string | null,"call_id": string | null,"error_code": string | null,"usage": Json | null,"cost_micro_usd": number | null,"interruptions": number | null,"started_at": string | null,"ended_at": string | null
+                        "task_id": string | null,"seq": number | null,"kind": string | null,"state": string | null,"name": string | null,"server": string | null,"call_id": string | null,"error_code": string | null,"usage": Json | null,"cost_micro_usd": number | null,"interruptions": number | null,"started_at": string | null,"ended_at": string | null,"summary": string | null
                       },"usage_line": {
                         "label": string | null,"name": string | null,"model_call_count": number | null,"input_tokens": number | null,"output_tokens": number | null,"cost_micro_usd": number | null,"model_p50_ms": number | null,"model_p95_ms": number | null,"model_p99_ms": number | null,"tool_call_count": number | null,"tool_success_count": number | null,"tool_cancelled_count": number | null,"tool_p50_ms": number | null,"tool_p95_ms": number | null,"tool_p99_ms": number | null,"up_count": number | null,"down_count": number | null,"average_score": number | null,"task_count": number | null,"completed_count": number | null,"failed_count": number | null
                       }

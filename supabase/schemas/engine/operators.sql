@@ -579,7 +579,8 @@ declare
 begin
   perform private.assert_operator('read the trace');
   v_task := private.any_task(p_master_task_id);
-  return query select * from private.trace_steps(v_task.master_task_id, p_after, p_limit);
+  return query select * from private.trace_steps(
+    p_master_task_id => v_task.master_task_id, p_after => p_after, p_limit => p_limit, p_has_summaries => false);
 end;
 $$;
 comment on function private.operator_read_trace(uuid, jsonb, int) is
@@ -595,7 +596,7 @@ as $$
   select * from private.operator_read_trace(p_master_task_id, p_after, p_limit);
 $$;
 comment on function public.operator_read_trace(uuid, jsonb, int) is
-  'The steps of any job in the form of read_trace(), without inputs and outputs. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
+  'The steps of any job in the form of read_trace(), without inputs, outputs and summaries. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
 revoke all on function public.operator_read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_read_trace(uuid, jsonb, int), public.operator_read_trace(uuid, jsonb, int)
   to authenticated, service_role;

@@ -1,4 +1,4 @@
--- The trace of a job for display: its steps without their inputs and outputs.
+-- The trace of a job for display: its steps with the beginning of what they say, without their inputs and outputs.
 
 create type public.trace_step as (
   task_id uuid,
@@ -13,11 +13,43 @@ create type public.trace_step as (
   cost_micro_usd bigint,
   interruptions int,
   started_at timestamptz,
-  ended_at timestamptz
+  ended_at timestamptz,
+  summary text
 );
 comment on type public.trace_step is 'A row of read_trace().';
 
-create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int)
+create function private.step_summary(p_step public.task_steps)
+returns text
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  v_most_characters constant int := 200;
+  v_arguments constant jsonb := p_step.input -> 'arguments';
+  v_text text;
+begin
+  if p_step.state = 'failed' or p_step.kind in ('model', 'guardrail') then
+    v_text := p_step.output ->> 'text';
+  elsif p_step.kind = 'user' then
+    v_text := p_step.input #>> '{}';
+  elsif jsonb_typeof(v_arguments) = 'object' then
+    select string_agg(
+      case when (select count(*) from jsonb_object_keys(v_arguments)) > 1 then argument.key || ': ' else '' end
+        || left(argument.value #>> '{}', v_most_characters), ', ' order by argument.place)
+    into v_text
+    from jsonb_each(v_arguments) with ordinality as argument (key, value, place);
+  end if;
+  -- Fences are for models. They may make most of a short text, so more than is returned is read.
+  v_text := regexp_replace(left(v_text, 4 * v_most_characters), '</?untrusted_data\M[^>]*>', '', 'g');
+  return nullif(btrim(left(regexp_replace(v_text, '\s+', ' ', 'g'), v_most_characters)), '');
+end;
+$$;
+comment on function private.step_summary(public.task_steps) is
+  'The first 200 characters of what a step says, in one line: the answer of a model, the arguments of a call, the text of an error or of a message. Null if there is nothing.';
+revoke all on function private.step_summary(public.task_steps) from public;
+
+create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int, p_has_summaries boolean)
 returns setof public.trace_step
 language plpgsql
 stable
@@ -63,7 +95,8 @@ begin
     )
     select step.task_id, step.seq, step.kind, step.state, step.name, step.input ->> 'server', step.call_id,
       case when step.state = 'failed' then step.output ->> 'error_code' end,
-      step.usage, spent.cost_micro_usd, step.interruptions, step.started_at, step.ended_at
+      step.usage, spent.cost_micro_usd, step.interruptions, step.started_at, step.ended_at,
+      case when p_has_summaries then private.step_summary(row(step.*)::public.task_steps) end
     from page as step
     left join lateral (
       select sum(usage.cost_micro_usd)::bigint as cost_micro_usd
@@ -73,9 +106,9 @@ begin
     order by step.task_id, step.seq;
 end;
 $$;
-comment on function private.trace_steps(uuid, jsonb, int) is
-  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. The caller has checked the permissions. Raises QUERY_INVALID.';
-revoke all on function private.trace_steps(uuid, jsonb, int) from public;
+comment on function private.trace_steps(uuid, jsonb, int, boolean) is
+  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. Without p_has_summaries nothing that a step says is included. The caller has checked the permissions. Raises QUERY_INVALID.';
+revoke all on function private.trace_steps(uuid, jsonb, int, boolean) from public;
 
 create function private.read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
 returns setof public.trace_step
@@ -87,7 +120,8 @@ as $$
 declare
   v_task constant public.tasks := private.own_task(p_master_task_id);
 begin
-  return query select * from private.trace_steps(v_task.master_task_id, p_after, p_limit);
+  return query select * from private.trace_steps(
+    p_master_task_id => v_task.master_task_id, p_after => p_after, p_limit => p_limit, p_has_summaries => true);
 end;
 $$;
 comment on function private.read_trace(uuid, jsonb, int) is
@@ -103,7 +137,7 @@ as $$
   select * from private.read_trace(p_master_task_id, p_after, p_limit);
 $$;
 comment on function public.read_trace(uuid, jsonb, int) is
-  'The steps of a whole job by task and number, with times, tokens and cost; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The steps of a whole job by task and number, with times, tokens, cost and the beginning of what each says; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.read_trace(uuid, jsonb, int), public.read_trace(uuid, jsonb, int)
   to authenticated, service_role;

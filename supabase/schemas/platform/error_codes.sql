@@ -84,6 +84,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('MODEL_KEY_MISSING', 422, 'tool_error', false, true),
   ('MODEL_AUTH_FAILED', 422, 'tool_error', false, true),
   ('MODEL_REQUEST_INVALID', 422, 'tool_error', false, true),
+  ('MODEL_SCRIPT_FAILED', 422, 'tool_error', false, true),
   ('MODEL_NOT_FOUND', 422, 'tool_error', false, true),
   ('MODEL_CONTEXT_EXCEEDED', 422, 'tool_error', false, true),
   ('MODEL_RATE_LIMITED', 429, 'rate_limited', true, false),

@@ -1,6 +1,6 @@
 import type { Json } from "../../../../client/mod.ts";
 import { isJsonObject } from "../../format/json_text.ts";
-import type { Review, ReviewAnswer } from "../../queries/reviews.ts";
+import type { Review, ReviewAnswer, ReviewOutcome } from "../../queries/reviews.ts";
 import type { Schema } from "../../queries/servers.ts";
 
 /** The answers that a question offers. Approving requires one of them. */
@@ -64,4 +64,22 @@ export function reviewAnswer(
     },
     comments: trimmed === "" ? null : trimmed,
   };
+}
+
+/** A sentence about an answer that was given elsewhere. */
+export function outcomeText(
+  { approved, response, created_by: by, answered_as: as, client_id: client }: ReviewOutcome,
+  userId: string,
+): string {
+  if (approved === null) return "The task ended before this question was answered.";
+  const who = as === "client"
+    ? `The application ${client ?? "of an unknown client"}`
+    : as === "service"
+    ? "A secret key of the project"
+    : by === userId
+    ? "You, in another window,"
+    : "Another user";
+  const { choice } = (response ?? {}) as { choice?: unknown };
+  const chosen = typeof choice === "string" ? ` with the choice “${choice}”` : "";
+  return `${who} ${approved ? "approved" : "rejected"} it${chosen}.`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askedCall, optionsOf, reviewAnswer } from "./review_answer.ts";
+import { askedCall, optionsOf, outcomeText, reviewAnswer } from "./review_answer.ts";
 
 const CALL = {
   task_id: "t1",
@@ -36,4 +36,23 @@ test("askedCall() reads only reviews of calls, and optionsOf() only texts", () =
   expect(askedCall({ kind: "question", context: CALL.context })).toBeNull();
   expect(optionsOf({ options: ["a", "b"] })).toEqual(["a", "b"]);
   expect(optionsOf({ options: null })).toEqual([]);
+});
+
+test("outcomeText() says who answered, and how", () => {
+  const answered = {
+    approved: false,
+    response: {},
+    comments: null,
+    created_by: "ada",
+    answered_as: "user" as const,
+    client_id: null,
+    answered_at: "2026-11-27T09:00:00Z",
+  };
+  expect(outcomeText(answered, "ada")).toBe("You, in another window, rejected it.");
+  expect(outcomeText({ ...answered, answered_as: "service" }, "ada")).toBe(
+    "A secret key of the project rejected it.",
+  );
+  expect(outcomeText({ ...answered, approved: null, answered_as: null }, "ada")).toBe(
+    "The task ended before this question was answered.",
+  );
 });

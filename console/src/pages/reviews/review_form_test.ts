@@ -50,10 +50,10 @@ const CALL: Review = {
 let project: FakeProject;
 let form: VueWrapper;
 
-function open(review: Review): void {
+function open(review: Review, isClosed = false): void {
   form = mount(ReviewForm, {
     attachTo: document.body,
-    props: { review },
+    props: { review, isClosed },
     global: {
       plugins: [[VueQueryPlugin, { queryClient: new QueryClient() }]],
       stubs: { RouterLink: true },
@@ -118,5 +118,35 @@ describe("the review form", () => {
     expect(sent()).toEqual([
       { p_task_id: "t1", p_approved: true, p_response: { arguments: { amount: 5 } } },
     ]);
+  });
+
+  test("keeps what was entered when somebody else answers, says who, and sends nothing", async () => {
+    project.answer = ({ path }) =>
+      json(
+        path === "/rest/v1/human_reviews"
+          ? [{
+            approved: true,
+            response: { choice: "Now" },
+            answered_as: "client",
+            client_id: "app",
+          }]
+          : [],
+      );
+    open(QUESTION);
+    const comment = form.get<HTMLTextAreaElement>("textarea");
+    comment.element.focus();
+    await comment.setValue("Not before noon");
+
+    await form.setProps({ isClosed: true });
+    await vi.waitFor(() =>
+      expect(form.get("[role=status]").text()).toContain(
+        "The application app approved it with the choice “Now”.",
+      )
+    );
+    expect(comment.element.value).toBe("Not before noon");
+    expect(document.activeElement).toBe(comment.element);
+    await form.get("input[value=Later]").setValue();
+    await approve();
+    expect(sent()).toEqual([]);
   });
 });

@@ -46,30 +46,13 @@ export function parameterCount(sql: string): number {
   return Math.max(0, ...numbers);
 }
 
-/** Tables and columns from `generate_schema`, for the editor's completion. */
-export function completionsOf({ structuredContent }: ToolResult): Record<string, string[]> {
-  const found: Record<string, string[]> = {};
-  collectTables(structuredContent, found, 0);
-  return found;
-}
+const COMMENTS = /--.*|\/\*[\s\S]*?\*\//g;
+const WRITING = /\b(insert|update|delete|merge)\b/i;
 
-const MAX_DEPTH = 6;
-
-function collectTables(value: unknown, found: Record<string, string[]>, depth: number): void {
-  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return;
-  if (Array.isArray(value)) {
-    for (const item of value) collectTables(item, found, depth + 1);
-    return;
-  }
-  const { name, columns } = value as { name?: unknown; columns?: unknown };
-  if (typeof name === "string" && Array.isArray(columns)) {
-    found[name] = columns.flatMap((column) => {
-      const columnName = typeof column === "string" ? column : (column as { name?: unknown })?.name;
-      return typeof columnName === "string" ? [columnName] : [];
-    });
-    return;
-  }
-  for (const member of Object.values(value)) collectTables(member, found, depth + 1);
+/** Whether a statement reads by its first words. The server decides; this saves it a planning. */
+export function seemsToRead(sql: string): boolean {
+  const text = sql.replace(COMMENTS, " ");
+  return /^[\s(]*(select|with|values|table|show|explain)\b/i.test(text) && !WRITING.test(text);
 }
 
 /** The statement in a `generate_sql` answer: its field, otherwise its code block. */

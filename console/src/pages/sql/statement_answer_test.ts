@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { Json } from "../../../../client/mod.ts";
 import {
   attemptsOf,
-  completionsOf,
   generatedSql,
   parameterCount,
+  seemsToRead,
   tableNames,
 } from "./statement_answer.ts";
 
@@ -30,9 +30,22 @@ test("attemptsOf() finds the attempts anywhere in a refusal", () => {
   expect(attemptsOf(resultOf(null))).toEqual([]);
 });
 
-test("completionsOf() lists tables with their columns", () => {
-  const schema = { tables: [{ name: "tasks", columns: [{ name: "id" }, { name: "status" }] }] };
-  expect(completionsOf(resultOf(schema))).toEqual({ tasks: ["id", "status"] });
+test("seemsToRead() is true only for statements that begin as reads and name no write", () => {
+  const reads = [
+    "select 1",
+    "-- all\n (Select 1)",
+    "/* a */ with a as (select 1) select 2",
+    "table t",
+  ];
+  const others = [
+    "update t set a = 1",
+    "with gone as (delete from t returning *) select * from gone",
+    "-- select\ninsert into t values (1)",
+    "create table t ()",
+    "",
+  ];
+  expect(reads.map(seemsToRead)).toEqual(reads.map(() => true));
+  expect(others.map(seemsToRead)).toEqual(others.map(() => false));
 });
 
 test("tableNames() reads both names and objects", () => {

@@ -10,6 +10,10 @@ const COLORS = ["#3b6fb6", "#d1733b", "#4d9a5b", "#b64a5c", "#7a62a8", "#8a8a3a"
 const TICKS = 5;
 const MAX_LABELS = 12;
 const LABEL_CHARACTERS = 14;
+/** Wider bars look like areas; a single row would fill the chart. */
+const MAX_BAR_WIDTH = 64;
+/** Lines with at most this many points mark each of them. */
+const MAX_MARKED_POINTS = 31;
 
 /** The scales from values to pixels. */
 interface Scales {
@@ -41,12 +45,14 @@ function scalesOf({ mark, points, xKind }: Chart): Scales {
   const lowest = values.reduce((low, value) => Math.min(low, value), Infinity);
   const highest = values.reduce((high, value) => Math.max(high, value), -Infinity);
   // The length of a bar is its value, so bars start at 0.
-  const low = mark === "bar" ? Math.min(0, lowest) : lowest;
-  const high = mark === "bar" ? Math.max(0, highest) : highest;
+  // A single value is compared with 0 too.
+  const startsAtZero = mark === "bar" || lowest === highest;
+  const low = startsAtZero ? Math.min(0, lowest) : lowest;
+  const high = startsAtZero ? Math.max(0, highest) : highest;
   const range = high - low || 1;
   const xs = points.flatMap(({ x }) => x === null ? [] : [x]);
   const first = xs.reduce((least, x) => Math.min(least, x), Infinity);
-  const span = xs.reduce((most, x) => Math.max(most, x), -Infinity) - first || 1;
+  const span = xs.reduce((most, x) => Math.max(most, x), -Infinity) - first;
   const width = WIDTH - LEFT - RIGHT;
   const step = width / Math.max(1, points.length);
   return {
@@ -57,7 +63,7 @@ function scalesOf({ mark, points, xKind }: Chart): Scales {
     x: ({ x }, index) =>
       xKind === "text" || x === null
         ? LEFT + step * (index + 0.5)
-        : LEFT + 8 + (width - 16) * (x - first) / span,
+        : LEFT + 8 + (width - 16) * (span === 0 ? 0.5 : (x - first) / span),
   };
 }
 
@@ -79,9 +85,9 @@ function marks(chart: Chart, series: number, scales: Scales): string[] {
   });
   switch (chart.mark) {
     case "bar": {
-      const width = scales.step * 0.8 / chart.series.length;
+      const width = Math.min(scales.step * 0.8 / chart.series.length, MAX_BAR_WIDTH);
       return placed.map(({ x, value }) => {
-        const left = x - scales.step * 0.4 + width * series;
+        const left = x + width * (series - chart.series.length / 2);
         const [top, bottom] = [scales.y(Math.max(0, value)), scales.y(Math.min(0, value))];
         return `<rect x="${px(left)}" y="${px(top)}" width="${px(width)}" ` +
           `height="${px(bottom - top)}" fill="${color}"/>`;
@@ -90,13 +96,24 @@ function marks(chart: Chart, series: number, scales: Scales): string[] {
     case "line": {
       const path = placed.toSorted((a, b) => a.x - b.x)
         .map(({ x, value }) => `${px(x)},${px(scales.y(value))}`).join(" ");
-      return [`<polyline points="${path}" fill="none" stroke="${color}" stroke-width="2"/>`];
+      return [
+        `<polyline points="${path}" fill="none" stroke="${color}" stroke-width="2"/>`,
+        ...(placed.length > MAX_MARKED_POINTS ? [] : points(placed, color, scales)),
+      ];
     }
     case "point":
-      return placed.map(({ x, value }) =>
-        `<circle cx="${px(x)}" cy="${px(scales.y(value))}" r="3" fill="${color}"/>`
-      );
+      return points(placed, color, scales);
   }
+}
+
+function points(
+  placed: readonly { readonly x: number; readonly value: number }[],
+  color: string | undefined,
+  scales: Scales,
+): string[] {
+  return placed.map(({ x, value }) =>
+    `<circle cx="${px(x)}" cy="${px(scales.y(value))}" r="3" fill="${color}"/>`
+  );
 }
 
 function labels({ points, xName }: Chart, scales: Scales): string[] {

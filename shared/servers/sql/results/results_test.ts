@@ -104,6 +104,18 @@ Deno.test("the length of a bar is its value, even below zero", () => {
   assert.ok(Math.abs(bonn[0] + bonn[1] - cologne[0]) < 0.2, "both start at zero");
 });
 
+Deno.test("a chart of one day has a point in its middle, and one of one category a narrow bar", () => {
+  const day = resultsChart({ columns: ["day", "jobs"], rows: [["2026-01-01", 3]] });
+  const [, x, y] = /<circle cx="([\d.]+)" cy="([\d.]+)"/.exec(day?.svg ?? "") ?? [];
+  assert.ok(Math.abs(Number(x) - 347) < 1, `x is ${x}`);
+  assert.equal(Number(y), 28, "the value is the top of an axis that begins at 0");
+
+  const category = resultsChart({ columns: ["city", "total"], rows: [["Bonn", 3]] });
+  const widths = [...category?.svg.matchAll(/<rect [^>]*width="([\d.]+)"/g) ?? []]
+    .map(([, width]) => Number(width));
+  assert.ok(Math.max(...widths) <= 64, `the bars are ${widths}`);
+});
+
 Deno.test("describeResults() counts countable values", () => {
   const text = describeResults({
     columns: ["city", "total", "day"],

@@ -110,6 +110,7 @@ function startStep(
     interruptions: 0,
     started_at: at,
     ended_at: null,
+    summary: null,
   });
 }
 

@@ -18,6 +18,7 @@ function step(fromMs: number, toMs: number, name = "read"): TraceStep {
     interruptions: 0,
     started_at: new Date(AT_MS + fromMs).toISOString(),
     ended_at: new Date(AT_MS + toMs).toISOString(),
+    summary: null,
   };
 }
 

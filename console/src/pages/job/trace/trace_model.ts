@@ -24,6 +24,8 @@ export interface TraceStep {
   readonly interruptions: number;
   readonly started_at: string;
   readonly ended_at: string | null;
+  /** The first words of an answer, of a call's arguments or of an error; null if there are none. */
+  readonly summary: string | null;
 }
 
 /** The usage of a model call. */
@@ -50,6 +52,16 @@ export interface TraceRow {
   readonly startMs: number;
   /** Null while it runs. */
   readonly endMs: number | null;
+  /** The steps below a closed row; null for a row that hides none. */
+  readonly hidden: TraceTotals | null;
+}
+
+/** Sums over steps. */
+export interface TraceTotals {
+  readonly stepCount: number;
+  readonly failedCount: number;
+  readonly tokens: number;
+  readonly costMicroUsd: number;
 }
 
 /** Which rows of a trace are visible. */
@@ -112,6 +124,19 @@ export function traceRows(
   const isWanted = isLimited ? wantedRows(tasks, steps, view) : null;
   const rows: TraceRow[] = [];
 
+  /** The sums over all steps of tasks and their subtasks. */
+  function totalsBelow(tasks: readonly TraceTask[]): TraceTotals {
+    let totals = NO_STEPS;
+    const open = [...tasks];
+    for (let task = open.pop(); task !== undefined; task = open.pop()) {
+      const own = stepsOf.get(task.id) ?? [];
+      totals = addSteps(totals, own);
+      open.push(...childrenOf.get(`${task.id}:`) ?? []);
+      for (const step of own) open.push(...childrenOf.get(momentsOf(step).key) ?? []);
+    }
+    return totals;
+  }
+
   // Uses a stack instead of recursion, because subtasks may nest deeper than calls can.
   type Pending = { readonly task: TraceTask; readonly level: number } | TraceRow;
   const pending: Pending[] = roots.map((task) => ({ task, level: 1 })).reverse();
@@ -128,15 +153,19 @@ export function traceRows(
     const unplaced = childrenOf.get(`${task.id}:`) ?? [];
     // Search results are shown even below closed rows.
     const isExpanded = isLimited || !view.collapsed.has(task.id);
-    rows.push(taskRow(task, { level, childCount: own.length + unplaced.length, isExpanded }));
+    const childCount = own.length + unplaced.length;
+    const hidden = isExpanded ? null : totalsBelow([task]);
+    rows.push(taskRow(task, { level, childCount, isExpanded, hidden }));
     if (!isExpanded) continue;
     const children: Pending[] = [];
     for (const step of own) {
       const { key } = momentsOf(step);
       const subtasks = childrenOf.get(key) ?? [];
-      const isOpen = isLimited || !view.collapsed.has(key);
-      children.push(stepRow(step, { task, level: level + 1, childCount: subtasks.length, isOpen }));
-      if (isOpen) {
+      const isExpanded = isLimited || !view.collapsed.has(key);
+      const childCount = subtasks.length;
+      const hidden = isExpanded || childCount === 0 ? null : totalsBelow(subtasks);
+      children.push(stepRow(step, { task, level: level + 1, childCount, isExpanded, hidden }));
+      if (isExpanded) {
         children.push(...subtasks.map((subtask) => ({ task: subtask, level: level + 2 })));
       }
     }
@@ -147,6 +176,24 @@ export function traceRows(
     }
   }
   return rows;
+}
+
+const NO_STEPS: TraceTotals = { stepCount: 0, failedCount: 0, tokens: 0, costMicroUsd: 0 };
+
+/** The tokens and cost of a row: its own, and those that it hides. */
+export function totalsOf({ step, hidden }: Pick<TraceRow, "step" | "hidden">): TraceTotals {
+  return addSteps(hidden ?? NO_STEPS, step === null ? [] : [step]);
+}
+
+function addSteps(totals: TraceTotals, steps: readonly TraceStep[]): TraceTotals {
+  let { stepCount, failedCount, tokens, costMicroUsd } = totals;
+  for (const { state, usage, cost_micro_usd: cost } of steps) {
+    stepCount++;
+    if (state === "failed") failedCount++;
+    tokens += (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
+    costMicroUsd += cost ?? 0;
+  }
+  return { stepCount, failedCount, tokens, costMicroUsd };
 }
 
 /** Keys of the matching rows and of all rows above them. */
@@ -170,7 +217,8 @@ function wantedRows(
 
   for (const step of steps) {
     if (isFailedOnly && step.state !== "failed") continue;
-    if (text !== "" && !stepLabel(step).toLowerCase().includes(text)) continue;
+    const said = `${stepLabel(step)} ${step.summary ?? ""}`;
+    if (text !== "" && !said.toLowerCase().includes(text)) continue;
     wanted.add(stepKey(step));
     keepAbove(byId.get(step.task_id));
   }
@@ -207,22 +255,23 @@ export function stepLabel({ kind, name, usage, server, error_code: code }: Trace
   return code === null ? label : `${label} ${code}`;
 }
 
+/** The models that answered, those with the most answers first. */
+export function modelsOf(steps: readonly TraceStep[]): string[] {
+  const answers = Map.groupBy(steps, ({ usage }) => usage?.model ?? "");
+  answers.delete("");
+  return [...answers].sort(([, a], [, b]) => b.length - a.length).map(([model]) => model);
+}
+
 function taskRow(
   task: TraceTask,
-  { level, childCount, isExpanded }: {
-    readonly level: number;
-    readonly childCount: number;
-    readonly isExpanded: boolean;
-  },
+  parts: Pick<TraceRow, "level" | "childCount" | "isExpanded" | "hidden">,
 ): TraceRow {
   return {
     key: task.id,
     kind: "task",
     task,
     step: null,
-    level,
-    childCount,
-    isExpanded,
+    ...parts,
     isFailed: task.status === "failed",
     isWaiting: false,
     startMs: Date.parse(task.started_at ?? task.created_at),
@@ -236,26 +285,18 @@ function endOf(at: string | null): number | null {
 
 function stepRow(
   step: TraceStep,
-  { task, level, childCount, isOpen }: {
-    readonly task: TraceTask;
-    readonly level: number;
-    readonly childCount: number;
-    readonly isOpen: boolean;
-  },
+  parts: Pick<TraceRow, "task" | "level" | "childCount" | "isExpanded" | "hidden">,
 ): TraceRow {
   const { key, startMs, endMs } = momentsOf(step);
   return {
     key,
     kind: "step",
-    task,
     step,
-    level,
-    childCount,
-    isExpanded: isOpen,
+    ...parts,
     isFailed: step.state === "failed",
     isWaiting: WAITING_STEPS.has(step.name ?? ""),
     startMs,
     // A step that its task abandoned ends no later than the task.
-    endMs: endMs ?? endOf(task.finished_at),
+    endMs: endMs ?? endOf(parts.task.finished_at),
   };
 }

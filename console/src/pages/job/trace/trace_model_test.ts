@@ -1,5 +1,13 @@
 import { describe, expect, test, vi } from "vitest";
-import { keysAbove, traceRows, type TraceStep, type TraceTask } from "./trace_model.ts";
+import { detailOf, titleOf } from "./row_texts.ts";
+import {
+  keysAbove,
+  modelsOf,
+  totalsOf,
+  traceRows,
+  type TraceStep,
+  type TraceTask,
+} from "./trace_model.ts";
 
 const START = "2026-11-01T10:00:00.000Z";
 const EVERYTHING = { collapsed: new Set<string>(), isFailedOnly: false, search: "" };
@@ -32,6 +40,7 @@ function step(taskId: string, seq: number, change: Partial<TraceStep> = {}): Tra
     interruptions: 0,
     started_at: START,
     ended_at: START,
+    summary: null,
     ...change,
   };
 }
@@ -68,6 +77,30 @@ describe("traceRows()", () => {
   test("finds a step by its name, even below a closed row", () => {
     const view = { collapsed: new Set(["job"]), isFailedOnly: false, search: "TOOL_3" };
     expect(traceRows(tasks, steps, view).map(({ key }) => key)).toEqual(["job", "job:3"]);
+  });
+
+  test("finds a step by its first words", () => {
+    const said = step("job", 4, { kind: "model", summary: "The harbor at dawn" });
+    const rows = traceRows(tasks, [...steps, said], { ...EVERYTHING, search: "harbor" });
+    expect(rows.map(({ key }) => key)).toEqual(["job", "job:4"]);
+  });
+
+  test("sums up what a closed row hides, subtasks included", () => {
+    const usage = { input_tokens: 90, output_tokens: 10 };
+    const spending = steps.map((one) => ({ ...one, usage, cost_micro_usd: 5 }));
+    const sumsOf = (closed: string) => {
+      const view = { ...EVERYTHING, collapsed: new Set([closed]) };
+      return traceRows(tasks, spending, view).flatMap((row) =>
+        row.hidden === null ? [] : [{ ...totalsOf(row), hidden: detailOf(row) }]
+      );
+    };
+
+    const totals = { failedCount: 1, tokens: 400, costMicroUsd: 20 };
+    expect(sumsOf("job")).toEqual([{ ...totals, stepCount: 4, hidden: "4 steps, 1 failed" }]);
+    // The step that created the subtask, and the subtask's only step.
+    expect(sumsOf("job:2")).toEqual([
+      { failedCount: 1, tokens: 200, costMicroUsd: 10, stepCount: 2, hidden: "1 step, 1 failed" },
+    ]);
   });
 
   test("ends an abandoned step with its task", () => {
@@ -107,6 +140,30 @@ describe("traceRows()", () => {
     // A quadratic algorithm would take minutes.
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
+});
+
+test("titleOf() names the model only where several answered or nothing is said", () => {
+  const titles = (change: Partial<TraceStep>, hasOneModel: boolean) => {
+    const said = step("job", 1, {
+      kind: "model",
+      usage: { model: "m-1" },
+      summary: "Hi",
+      ...change,
+    });
+    return traceRows([task("job")], [said], EVERYTHING).map((row) => titleOf(row, hasOneModel));
+  };
+  expect(titles({}, true)).toEqual(["planner", ""]);
+  expect(titles({}, false)).toEqual(["planner", "m-1"]);
+  expect(titles({ summary: null }, true)).toEqual(["planner", "Model"]);
+  expect(titles({ state: "failed", error_code: "X" }, true)).toEqual(["planner", "Model X"]);
+});
+
+test("modelsOf() lists the models, the most used first", () => {
+  const models = ["a", "b", "b", undefined];
+  const answers = models.map((model, index) =>
+    step("job", index + 1, { kind: "model", usage: model === undefined ? null : { model } })
+  );
+  expect(modelsOf(answers)).toEqual(["b", "a"]);
 });
 
 test("keysAbove() returns every row that must be open to show a step", () => {

@@ -1,0 +1,65 @@
+import { readonly, ref } from "vue";
+import { storeKeptState } from "./kept_state.ts";
+
+const RETRY_MS = 2_000;
+/** Attempts while the server answers: then the file does not exist. */
+const MAX_ATTEMPTS = 3;
+
+const waiting = ref(0);
+/** How many parts of the page wait for the server of the console. */
+export const waitingParts = readonly(waiting);
+
+/**
+ * Returns a loader of a part of the page that waits while its server cannot be reached. Only a new
+ * release of the console, which lacks the files of this one, reloads the page, and keeps what was
+ * typed.
+ *
+ * @returns a function that throws what `load` throws if the server answers but lacks the file.
+ */
+export function lazily<Part>(load: () => Promise<Part>): () => Promise<Part> {
+  return async () => {
+    try {
+      return await load();
+    } catch {
+      waiting.value++;
+      try {
+        return await loadAgain(load);
+      } finally {
+        waiting.value--;
+      }
+    }
+  };
+}
+
+async function loadAgain<Part>(load: () => Promise<Part>): Promise<Part> {
+  for (let attempts = 1;;) {
+    const release = await askRelease();
+    if (release === "new") return await reload();
+    if (release === "same") attempts++;
+    try {
+      return await load();
+    } catch (error) {
+      if (attempts >= MAX_ATTEMPTS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
+/** Whether the server has another release than this page. */
+async function askRelease(): Promise<"same" | "new" | "unreachable"> {
+  const entry = document.querySelector('script[type="module"][src]')?.getAttribute("src");
+  try {
+    const answer = await fetch(location.pathname, { cache: "no-store" });
+    if (!answer.ok) return "unreachable";
+    return (await answer.text()).includes(`"${entry}"`) ? "same" : "new";
+  } catch {
+    return "unreachable";
+  }
+}
+
+/** Never resolves: the next page replaces this one. */
+function reload(): Promise<never> {
+  storeKeptState();
+  location.reload();
+  return new Promise(() => {});
+}
