@@ -17931,6 +17931,9 @@ declare
 begin
   -- A grade of an earlier call holds this row, see count_grade().
   select * into v_mark from private.tool_days_mark for update;
+  if p_until <= v_mark.summed_until then
+    return;
+  end if;
   insert into public.tool_days as summed
   select * from private.tool_calls_by_day(v_mark.summed_until, p_until)
   on conflict on constraint tool_days_once do update
@@ -17969,13 +17972,12 @@ declare
   -- An isolate ends earlier, so that all models which the call used are recorded.
   c_settled_after constant interval := '10 minutes'::interval;
   v_settled constant timestamptz := clock_timestamp() - c_settled_after;
-  v_snapshot constant pg_snapshot := pg_current_snapshot();
   v_mark private.tool_days_mark;
   v_until timestamptz;
   v_count int;
 begin
   select * into v_mark from private.tool_days_mark for update;
-  if v_mark.next_xid <= pg_snapshot_xmin(v_snapshot) then
+  if v_mark.next_xid <= pg_snapshot_xmin(pg_current_snapshot()) then
     select count(*), max(call.created_at) into v_count, v_until
     from (
       select execution.created_at
@@ -17988,9 +17990,9 @@ begin
     return v_count;
   end if;
   -- An id from before the database was restored elsewhere is larger than all current ones.
-  if (v_mark.next_xid <= pg_snapshot_xmax(v_snapshot)) is not true then
+  if (v_mark.next_xid <= pg_current_xact_id()) is not true then
     update private.tool_days_mark
-    set next_until = v_settled, next_xid = pg_snapshot_xmax(v_snapshot)
+    set next_until = v_settled, next_xid = pg_current_xact_id()
     where exists (
       select from public.mcp_executions as execution
       where execution.created_at > v_mark.summed_until and execution.created_at <= v_settled

@@ -172,6 +172,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   operator_workers: OPERATORS_OWN_VIEW,
   usage_events: owned("user_id = $1", "swarm:run", "reads"),
   usage_days: owned("user_id = $1", "swarm:run", "reads"),
+  tool_days: OPERATORS_VIEW,
 
   sql_confirmations: {
     ...owned("user_id = $1", "sql:read", "writes"),
