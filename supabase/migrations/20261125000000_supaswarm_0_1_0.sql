@@ -1878,7 +1878,10 @@ create table public.task_events (
 ) partition by range (task_id);
 revoke all on public.task_events from anon, authenticated, service_role;
 revoke all on sequence public.task_events_id_seq from anon, authenticated, service_role;
-create index task_events_master_task_id_idx on public.task_events (master_task_id, id);
+-- Without the id, the entries of a job share one copy of its id. read_events() needs the order of ids, for which the
+-- primary key has the master task's own events.
+create index task_events_master_task_id_idx on public.task_events (master_task_id);
+create index task_events_subtasks_idx on public.task_events (master_task_id, id) where task_id <> master_task_id;
 -- For retention. A BRIN index covers many pages with one entry, so it adds no measurable cost to a write.
 create index task_events_at_idx on public.task_events using brin (at);
 create table private.task_events_other partition of public.task_events default;
@@ -2569,17 +2572,19 @@ set search_path = ''
 as $$
 begin
   if p_payload -> 'step_seq' is null
-    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved}')
+    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved,task.completed}')
   then
     return p_payload;
   end if;
   return coalesce((
-    select jsonb_object_agg(field.key, field.value) || p_payload
+    select jsonb_object_agg(field.key, field.value) || case p_type
+      when 'task.completed' then p_payload - 'step_seq' else p_payload end
     from public.task_steps as step
     cross join lateral (
       values
         ('arguments', case when p_type = 'tool.started' then step.input -> 'arguments' end),
-        ('text', case when p_type <> 'tool.started' then step.output -> 'text' end),
+        (case p_type when 'task.completed' then 'output' else 'text' end,
+          case when p_type <> 'tool.started' then step.output -> 'text' end),
         ('reasoning', case when p_type = 'model.completed' then step.output -> 'reasoning' end),
         ('tool_calls', case when p_type = 'model.completed' then step.output -> 'tool_calls' end),
         ('provider_tool_calls', case when p_type = 'model.completed' then step.output -> 'provider_tool_calls' end),
@@ -2591,8 +2596,32 @@ begin
 end;
 $$;
 comment on function private.event_data(uuid, text, jsonb) is
-  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer or the arguments of a call.';
+  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer, the arguments of a call or the output of a task that is its last answer.';
 revoke all on function private.event_data(uuid, text, jsonb) from public;
+
+create function private.output_of_event(p_task_id uuid, p_output jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_answer record;
+begin
+  select step.seq, step.output -> 'text' as text into v_answer
+  from public.task_steps as step
+  where step.task_id = p_task_id and step.kind = 'model'
+  order by step.seq desc
+  limit 1;
+  return case
+    when v_answer.text = p_output then jsonb_build_object('step_seq', v_answer.seq)
+    else jsonb_build_object('output', p_output)
+  end;
+end;
+$$;
+comment on function private.output_of_event(uuid, jsonb) is
+  'What the event task.completed stores of the output of a task: the step whose text it is, for event_data(), or the output.';
+revoke all on function private.output_of_event(uuid, jsonb) from public;
 
 create function private.event_message(
   p_id bigint, p_task_id uuid, p_master_task_id uuid, p_at timestamptz, p_payload jsonb
@@ -6272,8 +6301,8 @@ begin
   where task_id = p_task_id and answered_at is null;
 
   perform private.emit_event(v_task.id, v_task.master_task_id, 'task.' || p_status,
-    jsonb_build_object(
-      'output', coalesce(p_output_reference, p_output), 'error', p_error, 'warnings', nullif(v_task.warnings, '[]')));
+    private.output_of_event(v_task.id, coalesce(p_output_reference, p_output))
+      || jsonb_build_object('error', p_error, 'warnings', nullif(v_task.warnings, '[]')));
   if v_task.parent_id is not null then
     perform private.report_to_parent(v_task, p_output_reference);
   end if;
@@ -6501,7 +6530,7 @@ begin
   emitted as (
     insert into public.task_events (task_id, master_task_id, type, payload)
     select ended.id, ended.master_task_id, 'task.completed',
-      case when ended.output = 'null' then '{}' else jsonb_build_object('output', ended.output) end
+      case when ended.output = 'null' then '{}' else private.output_of_event(ended.id, ended.output) end
         || case when ended.warnings = '[]' then '{}' else jsonb_build_object('warnings', ended.warnings) end
     from ended
     order by array_position(v_ids, ended.id)
@@ -9877,7 +9906,6 @@ create index mcp_executions_connection_id_idx on public.mcp_executions (connecti
 create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
 create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at desc) where task_id is null;
 create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
-create index mcp_executions_tool_name_idx on public.mcp_executions (mcp_name, tool_name, created_at desc);
 comment on table public.mcp_executions is
   'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
 comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';
@@ -16572,14 +16600,19 @@ begin
       'agent', task.agent_slug,
       'seq', event.id,
       'event', case
-        when octet_length(event.payload::text) <= v_max_payload_bytes then event.payload
+        when octet_length(event.data::text) <= v_max_payload_bytes then event.data
         else jsonb_build_object(
           'reference', jsonb_build_object('table', 'task_events', 'id', event.id),
-          'bytes', octet_length(event.payload::text))
+          'bytes', octet_length(event.data::text))
       end
     )
   )
-  from written as event
+  from (
+    select candidate.*, private.event_data(candidate.task_id, candidate.type, candidate.payload) as data
+    from written as candidate
+    where candidate.type like 'task.%' or candidate.type like 'review.%'
+    offset 0
+  ) as event
   join public.tasks as task on task.id = event.task_id
   join public.webhooks as webhook on webhook.owner_key = task.owner_key
   where webhook.is_active
@@ -23718,7 +23751,8 @@ declare
   v_last constant jsonb := (
     select coalesce(jsonb_object_agg(event.task_id, event.id order by event.id), '{}')
     from public.task_events as event
-    where event.master_task_id = p_task.master_task_id and event.id = any (v_cursor.last_ids)
+    where (event.task_id = p_task.id or event.master_task_id = p_task.id and event.task_id <> event.master_task_id)
+      and event.id = any (v_cursor.last_ids)
   );
   v_events jsonb;
   v_has_more boolean;
@@ -23733,11 +23767,14 @@ begin
     from (
       select candidate.id, candidate.task_id, candidate.type, candidate.at,
         private.event_data(candidate.task_id, candidate.type, candidate.payload) as payload
-      from public.task_events as candidate
-      where candidate.master_task_id = p_task.master_task_id
-        and (p_task.parent_id is null or candidate.task_id = p_task.id)
-        and candidate.id > v_cursor.base
-        and candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)
+      from (
+        select own.* from public.task_events as own
+        where own.task_id = p_task.id and own.id > v_cursor.base
+        union all
+        select subtask.* from public.task_events as subtask
+        where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id and subtask.id > v_cursor.base
+      ) as candidate
+      where candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)
       order by candidate.id
       limit p_limit + 1
     ) as event

@@ -265,7 +265,10 @@ create table public.task_events (
 ) partition by range (task_id);
 revoke all on public.task_events from anon, authenticated, service_role;
 revoke all on sequence public.task_events_id_seq from anon, authenticated, service_role;
-create index task_events_master_task_id_idx on public.task_events (master_task_id, id);
+-- Without the id, the entries of a job share one copy of its id. read_events() needs the order of ids, for which the
+-- primary key has the master task's own events.
+create index task_events_master_task_id_idx on public.task_events (master_task_id);
+create index task_events_subtasks_idx on public.task_events (master_task_id, id) where task_id <> master_task_id;
 -- For retention. A BRIN index covers many pages with one entry, so it adds no measurable cost to a write.
 create index task_events_at_idx on public.task_events using brin (at);
 create table private.task_events_other partition of public.task_events default;
