@@ -132,9 +132,6 @@ async function copyStatement(sql: Sql, table: string): Promise<string> {
   const values = columns.map(({ name, type }) => {
     if (name === job || ["master_task_id", "session_id"].includes(name)) return "made.id";
     if (name === "metadata") return `'{"is_copy": true}'`;
-    if (name === "idempotency_key" && table === "public.task_steps") {
-      return "made.id || ':' || source.seq";
-    }
     if (name === "id" || name === "feedback_token") return "gen_random_uuid()";
     return type === "timestamp with time zone" ? `source.${name} + made.shift` : `source.${name}`;
   });

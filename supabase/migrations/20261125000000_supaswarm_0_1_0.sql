@@ -1811,7 +1811,6 @@ create table public.task_steps (
   input jsonb,
   output jsonb,
   usage jsonb,
-  idempotency_key text not null,
   epoch bigint not null,
   interruptions int not null default 0,
   started_at timestamptz not null default clock_timestamp(),
@@ -1832,9 +1831,8 @@ comment on column public.task_steps.kind is 'model: a model call. tool: a call t
 comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through). Null when neither applies.';
 comment on column public.task_steps.output is 'The result of the step. While state is started, for a model call that was cut: {text, is_partial: true} with the part of the answer that had arrived; the repeated call replaces it.';
 comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
-comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
+comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them. usage_events has the provider, the cost, and whose key paid.';
 comment on column public.task_steps.interruptions is 'How often a worker ended during this model call. usage_events has an estimate for each interruption.';
-comment on column public.task_steps.idempotency_key is 'The same for every delivery of this step.';
 
 alter table public.task_steps enable row level security;
 create policy "owners read the steps of their tasks" on public.task_steps
@@ -4831,8 +4829,8 @@ begin
     order by array_position(v_ids, started.id)
   );
   with begun as (
-    insert into public.task_steps (task_id, seq, kind, state, name, idempotency_key, epoch)
-    select task.id, 1, 'model', 'started', coalesce(agent.model, provider.default_model), task.id || ':1', task.epoch
+    insert into public.task_steps (task_id, seq, kind, state, name, epoch)
+    select task.id, 1, 'model', 'started', coalesce(agent.model, provider.default_model), task.epoch
     from unnest(v_tasks) as task
     join public.agents as agent on agent.id = task.agent_id
     join public.llm_providers as provider on provider.id = agent.provider_id
@@ -5472,10 +5470,10 @@ begin
     if v_step.kind = 'model' then
       perform private.assert_budget_allows_model_call(p_task);
     end if;
-    insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, idempotency_key, epoch)
+    insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, epoch)
     values (
       p_task.id, v_step.seq, v_step.kind, 'started', v_step.name, v_step.call_id, v_step.input,
-      p_task.id || ':' || v_step.seq, p_task.epoch
+      p_task.epoch
     )
     on conflict (task_id, seq) do nothing;
     if found and v_step.input -> 'data_flows' <> '[]' then
@@ -5593,13 +5591,13 @@ begin
   loop
     v_is_skill := v_step.kind = 'system' and v_step.name = 'load_skill' and v_step.state = 'done';
     insert into public.task_steps as stored (
-      task_id, seq, kind, state, name, call_id, input, output, usage, idempotency_key, epoch, ended_at
+      task_id, seq, kind, state, name, call_id, input, output, usage, epoch, ended_at
     )
     values (
       p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input,
       -- The text of a skill is visible to its authors, not to the owners of tasks.
       case when v_is_skill then v_step.output - 'text' else coalesce(v_step.output, 'null') end,
-      v_step.usage, p_task.id || ':' || v_step.seq, p_task.epoch,
+      v_step.usage - '{provider_id,key_source}'::text[], p_task.epoch,
       clock_timestamp()
     )
     on conflict (task_id, seq) do update
@@ -8328,7 +8326,7 @@ set search_path = ''
 as $$
   -- Without their usage, which the original job has paid.
   insert into public.task_steps (
-    task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
+    task_id, seq, kind, state, name, call_id, input, output, epoch, started_at, ended_at
   )
   select p_fork_id, step.seq, step.kind, step.state, step.name, step.call_id, step.input,
     case when p_changes ? 'arguments' and step.seq = private.turn_of_call(p_task_id, p_from_seq)
@@ -8341,12 +8339,12 @@ as $$
       )
       else step.output
     end,
-    p_fork_id || ':' || step.seq, 0, step.started_at, step.ended_at
+    0, step.started_at, step.ended_at
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq < p_from_seq;
 
   insert into public.task_steps (
-    task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
+    task_id, seq, kind, state, name, call_id, input, output, epoch, started_at, ended_at
   )
   select p_fork_id, step.seq, step.kind, 'done', step.name, step.call_id,
     case when p_changes ? 'arguments'
@@ -8354,15 +8352,15 @@ as $$
       else step.input
     end,
     private.given_answer(step, p_changes -> 'answer'),
-    p_fork_id || ':' || step.seq, 0, clock_timestamp(), clock_timestamp()
+    0, clock_timestamp(), clock_timestamp()
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'answer';
 
   insert into public.task_steps (
-    task_id, seq, kind, state, input, output, idempotency_key, epoch, started_at, ended_at
+    task_id, seq, kind, state, input, output, epoch, started_at, ended_at
   )
   select p_fork_id, step.seq, 'user', 'done', p_changes -> 'message', '{}',
-    p_fork_id || ':' || step.seq, 0, clock_timestamp(), clock_timestamp()
+    0, clock_timestamp(), clock_timestamp()
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'message';
 
@@ -8540,10 +8538,10 @@ begin
       'Create a task with a larger max_steps in its budget.');
   end if;
   insert into public.task_steps (
-    task_id, seq, kind, state, input, output, idempotency_key, epoch, ended_at
+    task_id, seq, kind, state, input, output, epoch, ended_at
   )
   values (
-    p_task.id, v_seq, 'user', 'done', p_input, '{}', p_task.id || ':' || v_seq, p_task.epoch,
+    p_task.id, v_seq, 'user', 'done', p_input, '{}', p_task.epoch,
     clock_timestamp()
   );
   return v_seq;

@@ -198,7 +198,6 @@ create table public.task_steps (
   input jsonb,
   output jsonb,
   usage jsonb,
-  idempotency_key text not null,
   epoch bigint not null,
   interruptions int not null default 0,
   started_at timestamptz not null default clock_timestamp(),
@@ -219,9 +218,8 @@ comment on column public.task_steps.kind is 'model: a model call. tool: a call t
 comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through). Null when neither applies.';
 comment on column public.task_steps.output is 'The result of the step. While state is started, for a model call that was cut: {text, is_partial: true} with the part of the answer that had arrived; the repeated call replaces it.';
 comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
-comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
+comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them. usage_events has the provider, the cost, and whose key paid.';
 comment on column public.task_steps.interruptions is 'How often a worker ended during this model call. usage_events has an estimate for each interruption.';
-comment on column public.task_steps.idempotency_key is 'The same for every delivery of this step.';
 
 alter table public.task_steps enable row level security;
 create policy "owners read the steps of their tasks" on public.task_steps
