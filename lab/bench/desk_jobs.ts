@@ -1,4 +1,5 @@
 /** Jobs of a user that call a tool, run by the real worker and gateway, for benchmarks of what a job costs. */
+import process from "node:process";
 import { createToolGateway } from "../../shared/gateway/tools/gateway.ts";
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { NO_TELEMETRY } from "../../shared/platform/telemetry/telemetry.ts";
@@ -81,9 +82,11 @@ export async function addDeskAgent(sql: Sql, url: string): Promise<string> {
   return row.id;
 }
 
-/** The processor time of the worker's session, and the WAL of the server. */
+/** The processor time of the worker's session and of this process, and the WAL of the server. */
 export interface DeskCost {
   readonly cpuUs: number;
+  /** The worker, and the tool and the model that it calls. */
+  readonly processCpuUs: number;
   readonly walBytes: number;
 }
 
@@ -95,6 +98,7 @@ export async function runDeskJobs(
   const pool = createSql(url, { maxConnections: 1, applicationName: "bench-worker" });
   const cost = await SessionCost.of(pool);
   const walBefore = await walPosition(sql);
+  const processBefore = process.cpuUsage();
   const cpuUs = await cost.cpuUs(async () => {
     for (let n = 0; n < count; n++) {
       await pool`
@@ -140,8 +144,9 @@ export async function runDeskJobs(
     await worker.unload();
     await ended;
   });
+  const { user, system } = process.cpuUsage(processBefore);
   await pool.end({ timeout: 1 });
-  return { cpuUs, walBytes: await walPosition(sql) - walBefore };
+  return { cpuUs, processCpuUs: user + system, walBytes: await walPosition(sql) - walBefore };
 }
 
 const answerInTurn: CallTaskModel = ({ context, prompt }) => {

@@ -167,7 +167,9 @@ const AT_THE_END: Checks = {
        where used.task_id = step.task_id and used.step_seq = step.seq and not used.is_estimate
      ) <> 1`,
     `select used.task_id || ' ' || used.step_seq from public.usage_events as used
-     where used.task_id is not null and not used.is_estimate and not exists (
+     -- A call stays when the account of its task is deleted.
+     join public.tasks as task on task.id = used.task_id
+     where not used.is_estimate and not exists (
        select from public.task_steps as step
        where step.task_id = used.task_id and step.seq = used.step_seq and step.state = 'done'
      )`,
