@@ -18,8 +18,9 @@ export const RESULT_BYTES = 2_000;
 /** The number of tool calls in each turn of a job. The last turn has none. */
 const CALLS_OF_TURN = [2, 1, 1, 0];
 export const TURNS = CALLS_OF_TURN.length;
+export const CALLS = CALLS_OF_TURN.reduce((sum, calls) => sum + calls, 0);
 /** The model calls and tool calls of a job. */
-export const STEPS = CALLS_OF_TURN.reduce((sum, calls) => sum + 1 + calls, 0);
+export const STEPS = TURNS + CALLS;
 
 /** An HTTP server with a record of 2 KB for each number. */
 export function startDesk(): AsyncDisposable & { readonly url: string } {
