@@ -1,6 +1,6 @@
 import { markdownTable } from "../../scripts/markdown/markdown_table.ts";
 import { fillSection } from "../../scripts/markdown/fill_section.ts";
-import { type JobCost, type MonthlyUse, monthlyUsd, monthlyUse } from "./monthly_use.ts";
+import { type JobCost, monthlyUsd, type MonthlyUse, monthlyUse } from "./monthly_use.ts";
 import { type Plan, PLANS, PLANS_AS_OF, type Resource } from "./plans.ts";
 
 const LOADS = [1_000, 100_000].flatMap((jobsPerDay) =>

@@ -1,10 +1,4 @@
-import {
-  ANSWER_CHARACTERS,
-  CALLS,
-  RESULT_BYTES,
-  STEPS,
-  TURNS,
-} from "../bench/desk_jobs.ts";
+import { ANSWER_CHARACTERS, CALLS, RESULT_BYTES, STEPS, TURNS } from "../bench/desk_jobs.ts";
 import type { JobCost } from "./monthly_use.ts";
 
 /**

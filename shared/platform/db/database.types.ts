@@ -843,14 +843,14 @@ isOneToOne: false
                   ]
                 },"task_steps": {
                   Row: {
-                    "call_id": string | null,"ended_at": string | null,"epoch": number,"idempotency_key": string,"input": Json | null,"interruptions": number,"kind": string,"name": string | null,"output": Json | null,"seq": number,"started_at": string,"state": string,"task_id": string,"usage": Json | null
+                    "call_id": string | null,"ended_at": string | null,"epoch": number,"input": Json | null,"interruptions": number,"kind": string,"name": string | null,"output": Json | null,"seq": number,"started_at": string,"state": string,"task_id": string,"usage": Json | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "call_id"?: string | null,"ended_at"?: string | null,"epoch": number,"idempotency_key": string,"input"?: Json | null,"interruptions"?: number,"kind": string,"name"?: string | null,"output"?: Json | null,"seq": number,"started_at"?: string,"state": string,"task_id": string,"usage"?: Json | null
+                    "call_id"?: string | null,"ended_at"?: string | null,"epoch": number,"input"?: Json | null,"interruptions"?: number,"kind": string,"name"?: string | null,"output"?: Json | null,"seq": number,"started_at"?: string,"state": string,"task_id": string,"usage"?: Json | null
                   }
                   Update: {
-                    "call_id"?: string | null,"ended_at"?: string | null,"epoch"?: number,"idempotency_key"?: string,"input"?: Json | null,"interruptions"?: number,"kind"?: string,"name"?: string | null,"output"?: Json | null,"seq"?: number,"started_at"?: string,"state"?: string,"task_id"?: string,"usage"?: Json | null
+                    "call_id"?: string | null,"ended_at"?: string | null,"epoch"?: number,"input"?: Json | null,"interruptions"?: number,"kind"?: string,"name"?: string | null,"output"?: Json | null,"seq"?: number,"started_at"?: string,"state"?: string,"task_id"?: string,"usage"?: Json | null
                   }
                   Relationships: [
                     {
@@ -930,6 +930,20 @@ isOneToOne: false
       referencedRelation: "tools"
       referencedColumns: ["id"]
     }
+                  ]
+                },"tool_days": {
+                  Row: {
+                    "agent_cost_micro_usd": number | null,"agent_slug": string | null,"call_count": number,"cancelled_count": number,"cost_micro_usd": number | null,"day": string,"down_count": number,"duration_ms": number,"error_count": number,"first_try_count": number,"first_try_success_count": number,"mcp_name": string,"model_call_count": number,"score_count": number,"score_sum": number,"success_count": number,"timeout_count": number,"tool_name": string,"tool_version": string | null,"unpriced_model_call_count": number,"up_count": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_cost_micro_usd"?: number | null,"agent_slug"?: string | null,"call_count"?: number,"cancelled_count"?: number,"cost_micro_usd"?: number | null,"day": string,"down_count"?: number,"duration_ms": number,"error_count"?: number,"first_try_count"?: number,"first_try_success_count"?: number,"mcp_name": string,"model_call_count"?: number,"score_count"?: number,"score_sum"?: number,"success_count"?: number,"timeout_count"?: number,"tool_name": string,"tool_version"?: string | null,"unpriced_model_call_count"?: number,"up_count"?: number
+                  }
+                  Update: {
+                    "agent_cost_micro_usd"?: number | null,"agent_slug"?: string | null,"call_count"?: number,"cancelled_count"?: number,"cost_micro_usd"?: number | null,"day"?: string,"down_count"?: number,"duration_ms"?: number,"error_count"?: number,"first_try_count"?: number,"first_try_success_count"?: number,"mcp_name"?: string,"model_call_count"?: number,"score_count"?: number,"score_sum"?: number,"success_count"?: number,"timeout_count"?: number,"tool_name"?: string,"tool_version"?: string | null,"unpriced_model_call_count"?: number,"up_count"?: number
+                  }
+                  Relationships: [
+                    
                   ]
                 },"tools": {
                   Row: {
@@ -1076,7 +1090,7 @@ isOneToOne: false
           Views: {
             "agent_tool_usage": {
                   Row: {
-                    "agent_cost_micro_usd": number | null,"agent_slug": string | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"first_try_success_rate": number | null,"mcp_name": string,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"tool_name": string,"unpriced_model_call_count": number | null,"up_count": number | null
+                    "agent_cost_micro_usd": number | null,"agent_slug": string | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"first_try_success_rate": number | null,"mcp_name": string | null,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"tool_name": string | null,"unpriced_model_call_count": number | null,"up_count": number | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1304,7 +1318,7 @@ isOneToOne: false
                   ]
                 },"tool_usage": {
                   Row: {
-                    "agent_cost_micro_usd": number | null,"average_score": number | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"error_count": number | null,"mcp_name": string,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"timeout_count": number | null,"tool_name": string,"tool_version": string | null,"unpriced_model_call_count": number | null,"up_count": number | null
+                    "agent_cost_micro_usd": number | null,"average_score": number | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"error_count": number | null,"mcp_name": string | null,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"timeout_count": number | null,"tool_name": string | null,"tool_version": string | null,"unpriced_model_call_count": number | null,"up_count": number | null
                   }
                   ComputedFields: never
                   Relationships: [
