@@ -5,6 +5,7 @@ import { formatMarkdown } from "../scripts/markdown/format_markdown.ts";
 import { PROJECT_ROOT } from "../scripts/project_root.ts";
 import { writeLine } from "../scripts/terminal.ts";
 import { costsPage } from "./hosted_costs/costs_page.ts";
+import { NEW_PROJECT_BYTES } from "./hosted_costs/plans.ts";
 import { figure, type Figures, jobCost } from "./hosted_costs/job_cost.ts";
 
 const PAGE = "docs/reference/costs.md";
@@ -23,7 +24,7 @@ await runCommand({
   const job = jobCost({ jobBytes: figures("job_bytes"), realtime: figures("realtime") });
   const page = await Deno.readTextFile(path);
   const wanted = await formatMarkdown(
-    costsPage(page, job, figure(figures("job_bytes"), "empty_bytes")),
+    costsPage(page, job, NEW_PROJECT_BYTES + figure(figures("job_bytes"), "empty_bytes")),
   );
   if (page === wanted) return;
   if (values.check) throw new Error(`${PAGE} is out of date. Run deno task costs:generate`);

@@ -23,6 +23,9 @@ export interface Limit {
 /** When the limits were read. */
 export const PLANS_AS_OF = "2026-11-27";
 
+/** A new project has 40 to 60 MB before the migrations. */
+export const NEW_PROJECT_BYTES = 50e6;
+
 /** As of {@linkcode PLANS_AS_OF}, from https://supabase.com/pricing and "Manage your usage". */
 export const PLANS: readonly Plan[] = [
   {

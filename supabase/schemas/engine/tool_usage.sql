@@ -81,8 +81,7 @@ comment on column public.tool_days.cancelled_count is 'Calls that their caller c
 comment on column public.tool_days.first_try_count is 'First attempts that were not cancelled.';
 comment on column public.tool_days.agent_cost_micro_usd is 'As in tool_call_costs, like the other costs.';
 alter table public.tool_days enable row level security;
--- Callers' views name this table, and find no row in it: no policy lets them read sums of all users.
-grant select on public.tool_days to authenticated, service_role;
+grant select on public.tool_days to service_role;
 
 create table private.tool_days_mark (
   is_only boolean primary key default true check (is_only),
@@ -269,25 +268,28 @@ comment on function private.count_grade(public.mcp_feedback, public.mcp_feedback
   'Adds the difference between an earlier grade, or null, and a new one to tool_days when the graded call has been added already.';
 revoke all on function private.count_grade(public.mcp_feedback, public.mcp_feedback) from public;
 
-create function private.calls_not_in_tool_days()
+create function private.readable_tool_days()
 returns setof public.tool_days
 language plpgsql
 stable
 set search_path = ''
 as $$
 begin
-  if row_security_active('public.tool_days') then
+  if not has_table_privilege('public.tool_days', 'select') then
     return query select * from private.tool_calls_by_day('-infinity', 'infinity');
-  else
-    return query select * from private.tool_calls_by_day((select mark.summed_until from private.tool_days_mark as mark), 'infinity');
+    return;
   end if;
+  return query
+    select * from public.tool_days
+    union all
+    select * from private.tool_calls_by_day((select mark.summed_until from private.tool_days_mark as mark), 'infinity');
 end;
 $$;
-comment on function private.calls_not_in_tool_days() is
-  'Sums of the calls that the caller may read and does not find in tool_days: all of a user''s own, and for the service the latest.';
-revoke all on function private.calls_not_in_tool_days() from public;
+comment on function private.readable_tool_days() is
+  'Sums of the tool calls that the caller may read: a user''s own as long as they are kept, and for the service tool_days with the calls that are not in it yet.';
+revoke all on function private.readable_tool_days() from public;
 grant execute on function
-  private.rounded_ms(int), private.tool_calls_by_day(timestamptz, timestamptz), private.calls_not_in_tool_days()
+  private.rounded_ms(int), private.tool_calls_by_day(timestamptz, timestamptz), private.readable_tool_days()
   to authenticated, service_role;
 
 create view public.tool_usage with (security_invoker = true) as
@@ -296,7 +298,7 @@ create view public.tool_usage with (security_invoker = true) as
       part.*,
       sum(part.call_count) over (partition by day, mcp_name, tool_name, tool_version) as all_count,
       sum(part.call_count) over (partition by day, mcp_name, tool_name, tool_version order by duration_ms) as reached_count
-    from (select * from public.tool_days union all select * from private.calls_not_in_tool_days()) as part
+    from private.readable_tool_days() as part
   )
   select
     day,
@@ -330,7 +332,7 @@ create view public.agent_tool_usage with (security_invoker = true) as
       part.*,
       sum(part.call_count) over (partition by day, agent_slug, mcp_name, tool_name) as all_count,
       sum(part.call_count) over (partition by day, agent_slug, mcp_name, tool_name order by duration_ms) as reached_count
-    from (select * from public.tool_days union all select * from private.calls_not_in_tool_days()) as part
+    from private.readable_tool_days() as part
   )
   select
     day,
