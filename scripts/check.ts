@@ -80,6 +80,7 @@ await runCommand(
       await deno("generated error codes", "run", "-A", "scripts/errors_generate.ts", "--check"),
       await deno("generated schemas", "run", "-A", "scripts/schemas_generate.ts", "--check"),
       await deno("generated environment", "run", "-A", "scripts/env_generate.ts", "--check"),
+      await deno("generated costs", "run", "-A", "lab/costs_generate.ts", "--check"),
       await deno("generated log events", "run", "-A", "scripts/log_events_generate.ts", "--check"),
       await deno("generated types and tables", "run", "-A", "scripts/types_generate.ts", "--check"),
       await deno("catalog page", "run", "-A", "scripts/catalog_generate.ts", "--check"),

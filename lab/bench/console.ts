@@ -169,18 +169,18 @@ async function fillDatabase(sql: Sql, ownerId: string): Promise<string> {
     )
     insert into private.job_totals (master_task_id, task_count, cost_micro_usd) select id, 1, 5 from job`;
   await sql`
-    insert into public.task_steps (task_id, seq, kind, state, name, output, idempotency_key, epoch, ended_at)
-    select id, 1, 'model', 'done', 'bench', '{"text": "done", "tool_calls": []}', id || ':1', 1, now()
+    insert into public.task_steps (task_id, seq, kind, state, name, output, epoch, ended_at)
+    select id, 1, 'model', 'done', 'bench', '{"text": "done", "tool_calls": []}', 1, now()
     from public.tasks`;
   const [traced] = await sql<{ id: string }[]>`
     select id from public.tasks where created_by = ${ownerId}::uuid order by id limit 1`;
   if (traced === undefined) throw new Error("Cannot find the created job");
   await sql`
     insert into public.task_steps (
-      task_id, seq, kind, state, name, input, output, idempotency_key, epoch, ended_at
+      task_id, seq, kind, state, name, input, output, epoch, ended_at
     )
     select ${traced.id}::uuid, n, 'tool', 'done', 'search', '{"arguments": {}}',
-      jsonb_build_object('text', repeat('x', 2000)), ${traced.id} || ':' || n, 1, now()
+      jsonb_build_object('text', repeat('x', 2000)), 1, now()
     from generate_series(2, ${STEPS}::int) as n`;
   await sql`vacuum analyze public.tasks, public.task_steps, private.job_totals`;
   return traced.id;

@@ -1,4 +1,5 @@
 /** Jobs of a user that call a tool, run by the real worker and gateway, for benchmarks of what a job costs. */
+import process from "node:process";
 import { createToolGateway } from "../../shared/gateway/tools/gateway.ts";
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { NO_TELEMETRY } from "../../shared/platform/telemetry/telemetry.ts";
@@ -17,8 +18,9 @@ export const RESULT_BYTES = 2_000;
 /** The number of tool calls in each turn of a job. The last turn has none. */
 const CALLS_OF_TURN = [2, 1, 1, 0];
 export const TURNS = CALLS_OF_TURN.length;
+export const CALLS = CALLS_OF_TURN.reduce((sum, calls) => sum + calls, 0);
 /** The model calls and tool calls of a job. */
-export const STEPS = CALLS_OF_TURN.reduce((sum, calls) => sum + 1 + calls, 0);
+export const STEPS = TURNS + CALLS;
 
 /** An HTTP server with a record of 2 KB for each number. */
 export function startDesk(): AsyncDisposable & { readonly url: string } {
@@ -81,9 +83,11 @@ export async function addDeskAgent(sql: Sql, url: string): Promise<string> {
   return row.id;
 }
 
-/** The processor time of the worker's session, and the WAL of the server. */
+/** The processor time of the worker's session and of this process, and the WAL of the server. */
 export interface DeskCost {
   readonly cpuUs: number;
+  /** The worker, and the tool and the model that it calls. */
+  readonly processCpuUs: number;
   readonly walBytes: number;
 }
 
@@ -95,6 +99,7 @@ export async function runDeskJobs(
   const pool = createSql(url, { maxConnections: 1, applicationName: "bench-worker" });
   const cost = await SessionCost.of(pool);
   const walBefore = await walPosition(sql);
+  const processBefore = process.cpuUsage();
   const cpuUs = await cost.cpuUs(async () => {
     for (let n = 0; n < count; n++) {
       await pool`
@@ -140,8 +145,9 @@ export async function runDeskJobs(
     await worker.unload();
     await ended;
   });
+  const { user, system } = process.cpuUsage(processBefore);
   await pool.end({ timeout: 1 });
-  return { cpuUs, walBytes: await walPosition(sql) - walBefore };
+  return { cpuUs, processCpuUs: user + system, walBytes: await walPosition(sql) - walBefore };
 }
 
 const answerInTurn: CallTaskModel = ({ context, prompt }) => {

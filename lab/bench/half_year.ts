@@ -28,6 +28,7 @@ const RETENTIONS = [
   "keep_events_days",
   "keep_executions_days",
   "keep_usage_days",
+  "keep_tool_days",
 ] as const;
 
 /**
@@ -57,6 +58,8 @@ export async function benchHalfYear(db: string): Promise<BenchResult> {
       writeProgress(`half_year: day ${day + 1} of ${DAYS}, ${sizesMb.at(-1) ?? 0} MB`);
       await addDay(single as unknown as Sql, daysAgo);
       await moveRetention(single as unknown as Sql, daysAgo);
+      await single`
+        select private.add_tool_calls(p_until => now() - make_interval(days => ${daysAgo}::int))`;
       deleteUs += await cost.cpuUs(async () => {
         deletedCount += await deleteOld(single as unknown as Sql);
       });
@@ -132,9 +135,6 @@ async function copyStatement(sql: Sql, table: string): Promise<string> {
   const values = columns.map(({ name, type }) => {
     if (name === job || ["master_task_id", "session_id"].includes(name)) return "made.id";
     if (name === "metadata") return `'{"is_copy": true}'`;
-    if (name === "idempotency_key" && table === "public.task_steps") {
-      return "made.id || ':' || source.seq";
-    }
     if (name === "id" || name === "feedback_token") return "gen_random_uuid()";
     return type === "timestamp with time zone" ? `source.${name} + made.shift` : `source.${name}`;
   });

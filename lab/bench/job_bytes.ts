@@ -12,8 +12,8 @@ import {
 import { openQueueDatabase } from "./queue_database.ts";
 import { serverVersion } from "./server_version.ts";
 
-/** Jobs of each of two runs. The first warms up the functions' plans. */
-const JOBS = 80;
+/** Jobs of each of two runs: enough that whole pages and the upper levels of indexes add little. */
+const JOBS = 240;
 /** Tables with rows of jobs. */
 const TABLES = [
   "public.tasks",
@@ -41,6 +41,9 @@ export async function benchJobBytes(db: string): Promise<BenchResult> {
   await using desk = startDesk();
   const ownerId = await addDeskAgent(sql, desk.url);
   const empty = await tableBytes(sql);
+  const [size] = await sql<{ bytes: number }[]>`
+    select pg_database_size(current_database())::float8 as bytes`;
+  const emptyBytes = size?.bytes ?? Number.NaN;
   await runDeskJobs(database, { ownerId, count: JOBS });
   const written = await tableBytes(sql);
   const cost = await runDeskJobs(database, { ownerId, count: JOBS });
@@ -62,6 +65,7 @@ export async function benchJobBytes(db: string): Promise<BenchResult> {
   );
   const figures = {
     steps: STEPS,
+    empty_bytes: emptyBytes,
     kept_bytes: keptBytes,
     ...perJob,
     ...values,
@@ -71,12 +75,13 @@ export async function benchJobBytes(db: string): Promise<BenchResult> {
     wal_kib: rounded(cost.walBytes / JOBS / 1_024),
     wal_kib_of_turn: rounded(cost.walBytes / JOBS / TURNS / 1_024),
     server_cpu_ms_of_turn: rounded(cost.cpuUs / JOBS / TURNS / 1_000),
+    worker_cpu_ms_of_turn: rounded(cost.processCpuUs / JOBS / TURNS / 1_000),
   };
   return judge("job_bytes", figures, { kept_bytes: { max: 20_480 } }, {
     versions: await serverVersion(sql),
     notes: [
       `Jobs of ${STEPS} steps of one user: ${TURNS} answers of ${ANSWER_CHARACTERS} characters, and tool calls with results of ${RESULT_BYTES} bytes. \`kept_bytes\` is the sum of the tables with their indexes after a vacuum, except \`realtime_messages_bytes\`, which Realtime deletes after three days. \`…_value_bytes\` is the size of single columns as stored. \`written_bytes\` includes the dead versions.`,
-      "`server_cpu_ms_of_turn` and `wal_kib…` are of all sessions of the worker, with 8 slots, from the creation of the jobs to their ends.",
+      "`server_cpu_ms_of_turn` and `wal_kib…` are of all sessions of the worker, with 8 slots, from the creation of the jobs to their ends. `worker_cpu_ms_of_turn` includes the tool and the model, which run in the worker's process. `empty_bytes`: the whole database before the first job.",
     ],
   });
 }

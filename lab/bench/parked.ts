@@ -75,8 +75,8 @@ async function park(sql: Sql): Promise<void> {
     ),
     step as (
       insert into public.task_steps
-        (task_id, seq, kind, state, name, call_id, idempotency_key, epoch)
-      select id, 1, 'system', 'started', 'request_human_review', 'call_1', id || ':1', 1
+        (task_id, seq, kind, state, name, call_id, epoch)
+      select id, 1, 'system', 'started', 'request_human_review', 'call_1', 1
       from parked
     ),
     total as (

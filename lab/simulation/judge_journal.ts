@@ -16,7 +16,7 @@ interface Step {
 /** Forks copy the steps of another task. */
 const STEPS = `
   select step.task_id, step.seq, step.kind, step.name, step.output ->> 'text' as text,
-    step.idempotency_key as key, step.state, (
+    step.task_id || ':' || step.seq as key, step.state, (
       select count(*)::int from public.human_reviews as review
       where review.task_id = step.task_id and review.seq = step.seq and review.approved
     ) as approvals

@@ -174,6 +174,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   operator_workers: OPERATORS_OWN_VIEW,
   usage_events: owned("user_id = $1", "swarm:run", "reads"),
   usage_days: owned("user_id = $1", "swarm:run", "reads"),
+  tool_days: OPERATORS_VIEW,
 
   sql_confirmations: {
     ...owned("user_id = $1", "sql:read", "writes"),
@@ -576,6 +577,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "read_answer(uuid)",
   "read_events(uuid, text, integer, integer)",
   "read_trace(uuid, jsonb, integer)",
+  "readable_tool_days()",
   "reads_hidden_rows()",
   "record_sql_answer(uuid, jsonb)",
   "resend_webhook_message(uuid)",
@@ -583,6 +585,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "retain_job(uuid, boolean)",
   "retry_task(uuid)",
   "rotate_webhook_secret(uuid, text)",
+  "rounded_ms(integer)",
   "save_ruleset(uuid, text, jsonb, integer)",
   "schema_version()",
   "search_documents(uuid, text, vector, text, integer, text, integer)",
@@ -592,6 +595,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "spend_sql_confirmation(text, text, text, text, text)",
   "storage_use()",
   "task_id_of_channel(text)",
+  "tool_calls_by_day(timestamp with time zone, timestamp with time zone)",
   "usage_report(text, timestamp with time zone, timestamp with time zone, integer)",
   "view_definition(oid, jsonb)",
   "visible_relations(jsonb)",

@@ -148,8 +148,8 @@ async function addTaskRows(
   { ownerId, taskId }: { readonly ownerId: string; readonly taskId: string },
 ): Promise<void> {
   await sql`
-    insert into public.task_steps (task_id, seq, kind, state, idempotency_key, epoch)
-    values (${taskId}, 1, 'system', 'started', 'key', 1)`;
+    insert into public.task_steps (task_id, seq, kind, state, epoch)
+    values (${taskId}, 1, 'system', 'started', 1)`;
   await sql`
     insert into public.usage_events (user_id, task_id, model, key_source, input_tokens, output_tokens)
     values (${ownerId}, ${taskId}, 'model', 'none', 1, 1)`;

@@ -220,8 +220,8 @@ async function createTask({ sql }: McpPlatform, { id }: McpUser): Promise<AgentT
 async function endedTask(platform: McpPlatform, user: McpUser): Promise<string> {
   const { taskId } = await createTask(platform, user);
   await platform.sql`
-    insert into public.task_steps (task_id, seq, kind, state, output, idempotency_key, epoch, ended_at)
-    values (${taskId}, 1, 'model', 'done', '{"text": "private", "tool_calls": []}', 'k', 0, now())`;
+    insert into public.task_steps (task_id, seq, kind, state, output, epoch, ended_at)
+    values (${taskId}, 1, 'model', 'done', '{"text": "private", "tool_calls": []}', 0, now())`;
   await endTask(platform, taskId);
   return taskId;
 }

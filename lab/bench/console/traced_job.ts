@@ -25,10 +25,10 @@ export async function createTracedJob(
   if (job === undefined) throw new Error("Cannot find the created job");
   await sql`
     insert into public.task_steps (
-      task_id, seq, kind, state, name, input, output, idempotency_key, epoch, started_at, ended_at
+      task_id, seq, kind, state, name, input, output, epoch, started_at, ended_at
     )
     select ${job.id}::uuid, n, 'tool', 'done', 'search', '{"arguments": {}}',
-      jsonb_build_object('text', repeat('x', 2000)), ${job.id} || ':' || n, 1,
+      jsonb_build_object('text', repeat('x', 2000)), 1,
       now() - (${steps} - n) * interval '10 ms', now() - (${steps} - n - 1) * interval '10 ms'
     from generate_series(1, ${steps}::int) as n`;
   await sql`analyze public.task_steps`;
@@ -41,9 +41,9 @@ export async function beginSteps(sql: Sql, job: TracedJob, count: number): Promi
   job.lastSeq += count;
   await sql`
     with begun as (
-      insert into public.task_steps (task_id, seq, kind, state, name, input, idempotency_key, epoch)
+      insert into public.task_steps (task_id, seq, kind, state, name, input, epoch)
       select ${job.id}::uuid, n, 'tool', 'started', 'search', '{"arguments": {}}',
-        ${job.id} || ':' || n, 1
+        1
       from generate_series(${first}::int, ${job.lastSeq}::int) as n
       returning seq
     )

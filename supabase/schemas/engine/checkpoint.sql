@@ -50,10 +50,10 @@ begin
     if v_step.kind = 'model' then
       perform private.assert_budget_allows_model_call(p_task);
     end if;
-    insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, idempotency_key, epoch)
+    insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, epoch)
     values (
       p_task.id, v_step.seq, v_step.kind, 'started', v_step.name, v_step.call_id, v_step.input,
-      p_task.id || ':' || v_step.seq, p_task.epoch
+      p_task.epoch
     )
     on conflict (task_id, seq) do nothing;
     if found and v_step.input -> 'data_flows' <> '[]' then
@@ -171,13 +171,13 @@ begin
   loop
     v_is_skill := v_step.kind = 'system' and v_step.name = 'load_skill' and v_step.state = 'done';
     insert into public.task_steps as stored (
-      task_id, seq, kind, state, name, call_id, input, output, usage, idempotency_key, epoch, ended_at
+      task_id, seq, kind, state, name, call_id, input, output, usage, epoch, ended_at
     )
     values (
       p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input,
       -- The text of a skill is visible to its authors, not to the owners of tasks.
       case when v_is_skill then v_step.output - 'text' else coalesce(v_step.output, 'null') end,
-      v_step.usage, p_task.id || ':' || v_step.seq, p_task.epoch,
+      v_step.usage - '{provider_id,key_source}'::text[], p_task.epoch,
       clock_timestamp()
     )
     on conflict (task_id, seq) do update

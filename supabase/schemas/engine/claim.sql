@@ -288,8 +288,8 @@ begin
     order by array_position(v_ids, started.id)
   );
   with begun as (
-    insert into public.task_steps (task_id, seq, kind, state, name, idempotency_key, epoch)
-    select task.id, 1, 'model', 'started', coalesce(agent.model, provider.default_model), task.id || ':1', task.epoch
+    insert into public.task_steps (task_id, seq, kind, state, name, epoch)
+    select task.id, 1, 'model', 'started', coalesce(agent.model, provider.default_model), task.epoch
     from unnest(v_tasks) as task
     join public.agents as agent on agent.id = task.agent_id
     join public.llm_providers as provider on provider.id = agent.provider_id

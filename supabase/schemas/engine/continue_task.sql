@@ -82,10 +82,10 @@ begin
       'Create a task with a larger max_steps in its budget.');
   end if;
   insert into public.task_steps (
-    task_id, seq, kind, state, input, output, idempotency_key, epoch, ended_at
+    task_id, seq, kind, state, input, output, epoch, ended_at
   )
   values (
-    p_task.id, v_seq, 'user', 'done', p_input, '{}', p_task.id || ':' || v_seq, p_task.epoch,
+    p_task.id, v_seq, 'user', 'done', p_input, '{}', p_task.epoch,
     clock_timestamp()
   );
   return v_seq;

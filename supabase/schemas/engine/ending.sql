@@ -141,8 +141,8 @@ begin
   where task_id = p_task_id and answered_at is null;
 
   perform private.emit_event(v_task.id, v_task.master_task_id, 'task.' || p_status,
-    jsonb_build_object(
-      'output', coalesce(p_output_reference, p_output), 'error', p_error, 'warnings', nullif(v_task.warnings, '[]')));
+    private.output_of_event(v_task.id, coalesce(p_output_reference, p_output))
+      || jsonb_build_object('error', p_error, 'warnings', nullif(v_task.warnings, '[]')));
   if v_task.parent_id is not null then
     perform private.report_to_parent(v_task, p_output_reference);
   end if;

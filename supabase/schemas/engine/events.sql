@@ -146,17 +146,19 @@ set search_path = ''
 as $$
 begin
   if p_payload -> 'step_seq' is null
-    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved}')
+    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved,task.completed}')
   then
     return p_payload;
   end if;
   return coalesce((
-    select jsonb_object_agg(field.key, field.value) || p_payload
+    select jsonb_object_agg(field.key, field.value) || case p_type
+      when 'task.completed' then p_payload - 'step_seq' else p_payload end
     from public.task_steps as step
     cross join lateral (
       values
         ('arguments', case when p_type = 'tool.started' then step.input -> 'arguments' end),
-        ('text', case when p_type <> 'tool.started' then step.output -> 'text' end),
+        (case p_type when 'task.completed' then 'output' else 'text' end,
+          case when p_type <> 'tool.started' then step.output -> 'text' end),
         ('reasoning', case when p_type = 'model.completed' then step.output -> 'reasoning' end),
         ('tool_calls', case when p_type = 'model.completed' then step.output -> 'tool_calls' end),
         ('provider_tool_calls', case when p_type = 'model.completed' then step.output -> 'provider_tool_calls' end),
@@ -168,8 +170,32 @@ begin
 end;
 $$;
 comment on function private.event_data(uuid, text, jsonb) is
-  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer or the arguments of a call.';
+  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer, the arguments of a call or the output of a task that is its last answer.';
 revoke all on function private.event_data(uuid, text, jsonb) from public;
+
+create function private.output_of_event(p_task_id uuid, p_output jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_answer record;
+begin
+  select step.seq, step.output -> 'text' as text into v_answer
+  from public.task_steps as step
+  where step.task_id = p_task_id and step.kind = 'model'
+  order by step.seq desc
+  limit 1;
+  return case
+    when v_answer.text = p_output then jsonb_build_object('step_seq', v_answer.seq)
+    else jsonb_build_object('output', p_output)
+  end;
+end;
+$$;
+comment on function private.output_of_event(uuid, jsonb) is
+  'What the event task.completed stores of the output of a task: the step whose text it is, for event_data(), or the output.';
+revoke all on function private.output_of_event(uuid, jsonb) from public;
 
 create function private.event_message(
   p_id bigint, p_task_id uuid, p_master_task_id uuid, p_at timestamptz, p_payload jsonb

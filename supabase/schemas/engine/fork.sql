@@ -252,7 +252,7 @@ set search_path = ''
 as $$
   -- Without their usage, which the original job has paid.
   insert into public.task_steps (
-    task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
+    task_id, seq, kind, state, name, call_id, input, output, epoch, started_at, ended_at
   )
   select p_fork_id, step.seq, step.kind, step.state, step.name, step.call_id, step.input,
     case when p_changes ? 'arguments' and step.seq = private.turn_of_call(p_task_id, p_from_seq)
@@ -265,12 +265,12 @@ as $$
       )
       else step.output
     end,
-    p_fork_id || ':' || step.seq, 0, step.started_at, step.ended_at
+    0, step.started_at, step.ended_at
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq < p_from_seq;
 
   insert into public.task_steps (
-    task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
+    task_id, seq, kind, state, name, call_id, input, output, epoch, started_at, ended_at
   )
   select p_fork_id, step.seq, step.kind, 'done', step.name, step.call_id,
     case when p_changes ? 'arguments'
@@ -278,15 +278,15 @@ as $$
       else step.input
     end,
     private.given_answer(step, p_changes -> 'answer'),
-    p_fork_id || ':' || step.seq, 0, clock_timestamp(), clock_timestamp()
+    0, clock_timestamp(), clock_timestamp()
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'answer';
 
   insert into public.task_steps (
-    task_id, seq, kind, state, input, output, idempotency_key, epoch, started_at, ended_at
+    task_id, seq, kind, state, input, output, epoch, started_at, ended_at
   )
   select p_fork_id, step.seq, 'user', 'done', p_changes -> 'message', '{}',
-    p_fork_id || ':' || step.seq, 0, clock_timestamp(), clock_timestamp()
+    0, clock_timestamp(), clock_timestamp()
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'message';
 

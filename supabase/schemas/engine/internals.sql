@@ -17,14 +17,14 @@ declare
     when new.key = 'project_url' then '^https?://[^/ ]+'
     when new.key = 'transcripts_kept_since' then '^\d{4}-'
     when new.key in (
-      'keep_jobs_days', 'keep_events_days', 'keep_executions_days', 'keep_usage_days', 'keep_auth_events_days') then '^\d{1,5}$'
+      'keep_jobs_days', 'keep_events_days', 'keep_executions_days', 'keep_usage_days', 'keep_auth_events_days', 'keep_tool_days') then '^\d{1,5}$'
     when new.key in ('realtime_messages_per_second', 'watch_seconds') then '^\d{1,9}$'
   end;
 begin
   if v_wanted is null then
     perform private.raise_error('CONFIG_INVALID',
       format('Cannot write the setting %L: no setting has that name', new.key),
-      'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days, keep_auth_events_days, realtime_messages_per_second and watch_seconds.');
+      'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days, keep_auth_events_days, keep_tool_days, realtime_messages_per_second and watch_seconds.');
   end if;
   if new.value !~ v_wanted then
     perform private.raise_error('CONFIG_INVALID',

@@ -114,7 +114,8 @@ declare
   v_last constant jsonb := (
     select coalesce(jsonb_object_agg(event.task_id, event.id order by event.id), '{}')
     from public.task_events as event
-    where event.master_task_id = p_task.master_task_id and event.id = any (v_cursor.last_ids)
+    where (event.task_id = p_task.id or event.master_task_id = p_task.id and event.task_id <> event.master_task_id)
+      and event.id = any (v_cursor.last_ids)
   );
   v_events jsonb;
   v_has_more boolean;
@@ -129,11 +130,14 @@ begin
     from (
       select candidate.id, candidate.task_id, candidate.type, candidate.at,
         private.event_data(candidate.task_id, candidate.type, candidate.payload) as payload
-      from public.task_events as candidate
-      where candidate.master_task_id = p_task.master_task_id
-        and (p_task.parent_id is null or candidate.task_id = p_task.id)
-        and candidate.id > v_cursor.base
-        and candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)
+      from (
+        select own.* from public.task_events as own
+        where own.task_id = p_task.id and own.id > v_cursor.base
+        union all
+        select subtask.* from public.task_events as subtask
+        where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id and subtask.id > v_cursor.base
+      ) as candidate
+      where candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)
       order by candidate.id
       limit p_limit + 1
     ) as event

@@ -222,6 +222,7 @@ begin
     -- Last, because it locks tasks without locking their jobs, and the steps above lock jobs.
     v_resent := private.run_maintenance('repair_queue');
     perform private.run_maintenance('sum_stored_debits', 100000);
+    perform private.run_maintenance('sum_tool_calls', 5000);
   end if;
   return jsonb_build_object('ended', v_ended, 'resent', v_resent, 'woken', v_woken);
 end;

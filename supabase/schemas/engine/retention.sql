@@ -28,12 +28,13 @@ begin
       when 'keep_executions_days' then 10
       when 'keep_usage_days' then 35
       when 'keep_auth_events_days' then 90
+      when 'keep_tool_days' then 400
     end
   );
 end;
 $$;
 comment on function private.retention_days(text) is
-  'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days or keep_auth_events_days.';
+  'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days, keep_auth_events_days or keep_tool_days.';
 revoke all on function private.retention_days(text) from public;
 
 create function private.retain_job(p_task_id uuid, p_is_kept boolean)
@@ -315,6 +316,7 @@ begin
     select execution.id
     from public.mcp_executions as execution
     where execution.created_at < v_before
+      and execution.created_at <= (select summed_until from private.tool_days_mark)
       and not private.awaits_export(execution.id)
       and not private.is_of_kept_job(execution.task_id)
     order by execution.created_at
@@ -330,7 +332,7 @@ begin
 end;
 $$;
 comment on function private.delete_old_executions(int) is
-  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet, and those of kept jobs.';
+  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet or that are not in tool_days, and those of kept jobs.';
 revoke all on function private.delete_old_executions(int) from public;
 
 create index sessions_last_seen_at_idx on public.sessions (last_seen_at);
@@ -437,6 +439,25 @@ comment on function private.delete_old_usage(int) is
   'Adds up to p_limit model calls of days that are more than keep_usage_days ago, at least 32, to usage_days, deletes them, and returns how many.';
 revoke all on function private.delete_old_usage(int) from public;
 
+create function private.delete_old_tool_days(p_limit int)
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_before constant date := (clock_timestamp() at time zone 'utc')::date - private.retention_days('keep_tool_days');
+  v_count int;
+begin
+  delete from public.tool_days
+  where ctid = any (array(select ctid from public.tool_days where day < v_before limit p_limit));
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.delete_old_tool_days(int) is
+  'Deletes up to p_limit sums of tool calls of days that are more than keep_tool_days ago, and returns how many.';
+revoke all on function private.delete_old_tool_days(int) from public;
+
 create function private.delete_old_confirmations(p_limit int)
 returns int
 language plpgsql
@@ -474,6 +495,7 @@ begin
     'executions', private.run_maintenance('delete_old_executions', 2000),
     'sessions', private.run_maintenance('delete_old_sessions', 2000),
     'usage', private.run_maintenance('delete_old_usage', 2000),
+    'tool_days', private.run_maintenance('delete_old_tool_days', 2000),
     'confirmations', private.run_maintenance('delete_old_confirmations', 2000)
   );
 end;

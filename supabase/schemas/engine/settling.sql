@@ -83,7 +83,7 @@ begin
   emitted as (
     insert into public.task_events (task_id, master_task_id, type, payload)
     select ended.id, ended.master_task_id, 'task.completed',
-      case when ended.output = 'null' then '{}' else jsonb_build_object('output', ended.output) end
+      case when ended.output = 'null' then '{}' else private.output_of_event(ended.id, ended.output) end
         || case when ended.warnings = '[]' then '{}' else jsonb_build_object('warnings', ended.warnings) end
     from ended
     order by array_position(v_ids, ended.id)

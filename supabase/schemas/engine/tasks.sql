@@ -198,7 +198,6 @@ create table public.task_steps (
   input jsonb,
   output jsonb,
   usage jsonb,
-  idempotency_key text not null,
   epoch bigint not null,
   interruptions int not null default 0,
   started_at timestamptz not null default clock_timestamp(),
@@ -219,9 +218,8 @@ comment on column public.task_steps.kind is 'model: a model call. tool: a call t
 comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through). Null when neither applies.';
 comment on column public.task_steps.output is 'The result of the step. While state is started, for a model call that was cut: {text, is_partial: true} with the part of the answer that had arrived; the repeated call replaces it.';
 comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
-comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
+comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them. usage_events has the provider, the cost, and whose key paid.';
 comment on column public.task_steps.interruptions is 'How often a worker ended during this model call. usage_events has an estimate for each interruption.';
-comment on column public.task_steps.idempotency_key is 'The same for every delivery of this step.';
 
 alter table public.task_steps enable row level security;
 create policy "owners read the steps of their tasks" on public.task_steps
@@ -265,7 +263,10 @@ create table public.task_events (
 ) partition by range (task_id);
 revoke all on public.task_events from anon, authenticated, service_role;
 revoke all on sequence public.task_events_id_seq from anon, authenticated, service_role;
-create index task_events_master_task_id_idx on public.task_events (master_task_id, id);
+-- Without the id, the entries of a job share one copy of its id. read_events() needs the order of ids, for which the
+-- primary key has the master task's own events.
+create index task_events_master_task_id_idx on public.task_events (master_task_id);
+create index task_events_subtasks_idx on public.task_events (master_task_id, id) where task_id <> master_task_id;
 -- For retention. A BRIN index covers many pages with one entry, so it adds no measurable cost to a write.
 create index task_events_at_idx on public.task_events using brin (at);
 create table private.task_events_other partition of public.task_events default;

@@ -84,14 +84,19 @@ begin
       'agent', task.agent_slug,
       'seq', event.id,
       'event', case
-        when octet_length(event.payload::text) <= v_max_payload_bytes then event.payload
+        when octet_length(event.data::text) <= v_max_payload_bytes then event.data
         else jsonb_build_object(
           'reference', jsonb_build_object('table', 'task_events', 'id', event.id),
-          'bytes', octet_length(event.payload::text))
+          'bytes', octet_length(event.data::text))
       end
     )
   )
-  from written as event
+  from (
+    select candidate.*, private.event_data(candidate.task_id, candidate.type, candidate.payload) as data
+    from written as candidate
+    where candidate.type like 'task.%' or candidate.type like 'review.%'
+    offset 0
+  ) as event
   join public.tasks as task on task.id = event.task_id
   join public.webhooks as webhook on webhook.owner_key = task.owner_key
   where webhook.is_active

@@ -86,6 +86,7 @@ begin
       comment = coalesce(excluded.comment, feedback.comment),
       updated_at = excluded.updated_at
   returning feedback.* into v_new;
+  perform private.count_grade(p_old => v_old, p_new => v_new);
 
   if v_new.rating = 'down' and v_old.rating is distinct from 'down' then
     perform private.delete_parameters(v_execution_id);

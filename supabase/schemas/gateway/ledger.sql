@@ -34,7 +34,6 @@ create index mcp_executions_connection_id_idx on public.mcp_executions (connecti
 create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
 create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at desc) where task_id is null;
 create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
-create index mcp_executions_tool_name_idx on public.mcp_executions (mcp_name, tool_name, created_at desc);
 comment on table public.mcp_executions is
   'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
 comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';

@@ -32,8 +32,8 @@ select is(
 select tests.act_as_nobody();
 
 update public.tasks set status = 'cancelled', error = '{}', finished_at = now();
-insert into public.task_steps (task_id, seq, kind, state, output, idempotency_key, epoch, ended_at)
-select id, 2, 'model', 'done', '{"text": "x", "tool_calls": []}', 'k', 0, now() from made;
+insert into public.task_steps (task_id, seq, kind, state, output, epoch, ended_at)
+select id, 2, 'model', 'done', '{"text": "x", "tool_calls": []}', 0, now() from made;
 select tests.act_as_user('owner');
 select is(
   tests.code_of($$select public.continue_task((select id from made), '"More"')$$),

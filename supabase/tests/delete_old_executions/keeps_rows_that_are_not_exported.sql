@@ -21,6 +21,7 @@ returns text language sql as $$
 $$;
 
 update private.exports set exported_until = (now() - interval '50 days')::date;
+select private.add_tool_calls(now());
 insert into private.settings (key, value) values ('keep_executions_days', '99999');
 select is(private.delete_old_executions(10), 0, 'a long setting keeps everything');
 update private.settings set value = '30' where key = 'keep_executions_days';

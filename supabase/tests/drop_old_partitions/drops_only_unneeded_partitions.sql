@@ -15,7 +15,7 @@ begin
   from public.tasks where id = v_id;
   perform private.make_partition('task_events', 'week', p_at), private.make_partition('task_steps', 'month', p_at);
   insert into public.task_events (task_id, master_task_id, type, at) values (v_old_id, v_old_id, 'task.created', p_at);
-  insert into public.task_steps (task_id, seq, kind, state, idempotency_key, epoch) values (v_old_id, 1, 'model', 'started', 'k', 1);
+  insert into public.task_steps (task_id, seq, kind, state, epoch) values (v_old_id, 1, 'model', 'started', 1);
   perform private.cancel_task(v_id);
   return v_old_id;
 end;

@@ -3,8 +3,8 @@ set local search_path = public, extensions;
 select plan(5);
 create temp table family on commit drop as select tests.create_family(3) as id;
 grant select on family to authenticated;
-insert into public.task_steps (task_id, seq, kind, state, idempotency_key, epoch)
-select task.id, place, 'model', 'started', task.id || ':' || place, 1
+insert into public.task_steps (task_id, seq, kind, state, epoch)
+select task.id, place, 'model', 'started', 1
 from public.tasks as task, generate_series(20, 24) as place
 where task.master_task_id = (select id from family);
 select tests.create_family(2);

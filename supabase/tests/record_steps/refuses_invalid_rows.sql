@@ -17,8 +17,8 @@ end $$;
 create function pg_temp.step_refused_by(p_seq int, p_kind text, p_state text, p_output text, p_ended_at text, p_interruptions int default 0)
 returns text language sql as $$
   select pg_temp.refused_by(format(
-    'insert into public.task_steps (task_id, seq, kind, state, output, ended_at, interruptions, idempotency_key, epoch)
-     select id, %L, %L, %L, %L, %L, %L, ''key'', 1 from task',
+    'insert into public.task_steps (task_id, seq, kind, state, output, ended_at, interruptions, epoch)
+     select id, %L, %L, %L, %L, %L, %L, 1 from task',
     p_seq, p_kind, p_state, p_output, p_ended_at, p_interruptions));
 $$;
 

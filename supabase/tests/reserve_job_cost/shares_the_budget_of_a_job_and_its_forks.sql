@@ -18,7 +18,7 @@ select is(pg_temp.reserve(2), 100::bigint, 'its fork reserves');
 select is(tests.code_of('select pg_temp.reserve(1)'), 'BUDGET_EXCEEDED', 'together they stay within the cap');
 select private.book_cut_call((select id from made where n = 2), '{"seq": 1, "input_tokens": 1, "output_tokens": 1}');
 select is(tests.code_of('select pg_temp.reserve(1)'), 'BUDGET_EXCEEDED', 'a step that never began releases nothing');
-insert into public.task_steps (task_id, seq, kind, state, epoch, idempotency_key) select id, 1, 'model', 'started', 1, id || ':1' from made where n = 2;
+insert into public.task_steps (task_id, seq, kind, state, epoch) select id, 1, 'model', 'started', 1 from made where n = 2;
 select private.book_cut_call((select id from made where n = 2), '{"seq": 1, "input_tokens": 1, "output_tokens": 1}');
 select is(pg_temp.reserve(1), 100::bigint, 'the reservation of a call that was cut off is released');
 

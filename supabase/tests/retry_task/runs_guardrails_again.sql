@@ -6,9 +6,9 @@ select tests.create_user('owner');
 create temp table made on commit drop as select tests.create_task() as id;
 grant select on made to authenticated;
 create function pg_temp.add(p_seq int, p_kind text, p_state text, p_input jsonb default null) returns void language sql as $$
-  insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, ended_at)
+  insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, output, epoch, ended_at)
   select id, p_seq, p_kind, p_state, 'check', case p_kind when 'guardrail' then 'g' || p_seq end, p_input,
-    case p_state when 'started' then null else '{}'::jsonb end, id || ':' || p_seq, 1,
+    case p_state when 'started' then null else '{}'::jsonb end, 1,
     case p_state when 'started' then null else now() end
   from made
 $$;

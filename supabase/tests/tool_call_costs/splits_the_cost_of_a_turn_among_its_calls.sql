@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(6);
+select plan(7);
 
 create temp table made on commit drop as select tests.create_task(p_owner => 'owner') as id;
 select tests.claim((select id from made));
@@ -51,6 +51,14 @@ select results_eq(
 select tests.act_as_nobody();
 select is((select array[input_tokens, output_tokens, cost_micro_usd] from public.tasks), array[192, 20, 207]::bigint[], 'the task''s totals include it');
 select is((select array[input_tokens, output_tokens, cost_micro_usd] from private.job_totals), array[192, 20, 207]::bigint[], 'it counts against the job''s budget');
+
+insert into public.usage_events (task_id, step_seq, model, key_source, input_tokens, output_tokens, cost_micro_usd, is_estimate)
+select id, 4, 'm', 'none', 30, 0, 30, true from made;
+select results_eq(
+  $$select agent_cost_micro_usd::int from public.tool_call_costs as cost
+    join public.mcp_executions as call on call.id = cost.execution_id where call.step_seq = 5$$,
+  'values (130)', 'a call is listed once when the turn that requested it was cut off before, with the cost of both calls'
+);
 
 select * from finish();
 rollback;

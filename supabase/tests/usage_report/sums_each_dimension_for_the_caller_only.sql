@@ -5,8 +5,8 @@ select plan(10);
 create temp table made on commit drop as select tests.create_task() as id;
 grant select on made to authenticated;
 select tests.create_task(p_owner => 'stranger');
-insert into public.task_steps (task_id, seq, kind, state, output, idempotency_key, epoch, started_at, ended_at)
-select id, n, 'model', 'done', '{"text": "x", "tool_calls": [], "finish_reason": "stop"}', id || ':' || n, 0,
+insert into public.task_steps (task_id, seq, kind, state, output, epoch, started_at, ended_at)
+select id, n, 'model', 'done', '{"text": "x", "tool_calls": [], "finish_reason": "stop"}', 0,
   now() - interval '1 hour', now() - interval '1 hour' + n * interval '1 second'
 from made, generate_series(1, 4) as n;
 insert into public.usage_events (user_id, task_id, step_seq, agent_slug, model, key_source, input_tokens, output_tokens, cost_micro_usd)

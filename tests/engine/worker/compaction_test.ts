@@ -102,7 +102,7 @@ Deno.test("a follow-up after a thousand steps has all of them", async () => {
   assert.equal(claimed?.taskId, taskId);
   await swarm.sql`
     insert into public.task_steps
-      (task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, ended_at)
+      (task_id, seq, kind, state, name, call_id, input, output, epoch, ended_at)
     select ${taskId}::uuid, seq, case seq % 2 when 1 then 'model' else 'tool' end, 'done',
       case seq % 2 when 1 then 'script-1' else 'read' end,
       case seq % 2 when 0 then 'c' || seq end,
@@ -113,7 +113,7 @@ Deno.test("a follow-up after a thousand steps has all of them", async () => {
         else jsonb_build_object('execution_id', 'e', 'text', 'page ' || seq || ' of 1000. '
           || case seq when 500 then 'The needle 815 is here. ' else '' end || repeat('lorem ', 60))
       end,
-      ${taskId} || ':' || seq, 1, now()
+      1, now()
     from generate_series(1, 1000) as seq`;
   await swarm.store.finish(claimed ?? { taskId, epoch: "1" }, "Read", null);
   const seen: TaskModelCall[] = [];

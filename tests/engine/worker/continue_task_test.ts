@@ -95,7 +95,7 @@ Deno.test("a follow-up continues the task's transcript", async (t) => {
           where id = ${taskId}::uuid returning id
         )
         insert into public.task_steps
-          (task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, ended_at)
+          (task_id, seq, kind, state, name, call_id, input, output, epoch, ended_at)
         select id, seq,
           case seq % 2 when 1 then 'model' else 'tool' end, 'done', 'look', 'call-' || (seq - seq % 2),
           '{"server": "files"}',
@@ -103,7 +103,7 @@ Deno.test("a follow-up continues the task's transcript", async (t) => {
             'text', '', 'finish_reason', 'tool_calls', 'tool_calls', jsonb_build_array(jsonb_build_object(
               'call_id', 'call-' || seq + 1, 'name', 'look', 'arguments', '{}'::jsonb)))
           else jsonb_build_object('text', 'result ' || seq, 'execution_id', 'e', 'is_error', false) end,
-          id || ':' || seq, 0, now()
+          0, now()
         from ended, generate_series(1, 1000) as seq`;
       let asked: readonly ModelMessage[] = [];
       const worker = swarm.startWorker({

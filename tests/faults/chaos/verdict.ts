@@ -243,7 +243,7 @@ async function judgeTools(
   lost: ReadonlyMap<string, number>,
 ): Promise<Omit<Verdict, "failures">> {
   const steps = await sql`
-    select step.idempotency_key as key, step.name, step.state,
+    select step.task_id || ':' || step.seq as key, step.name, step.state,
       task.input ->> 'position' as position,
       coalesce(review.approved, false)::int as leave_count
     from public.task_steps as step
