@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { FileProblem } from "./read_mcps_file.ts";
+import type { LineProblem } from "../yaml/lined_yaml.ts";
 import type { ServerRow, WantedServer } from "./wanted_server.ts";
 
 /** The part of the registry that a file can change. */
@@ -56,7 +56,7 @@ export function planSync(
   wanted: readonly WantedServer[],
   state: RegistryState,
   variables: SetVariables,
-): SyncPlan | { readonly problems: readonly FileProblem[] } {
+): SyncPlan | { readonly problems: readonly LineProblem[] } {
   const problems = [
     ...wanted.flatMap((server) => conflicts(server, wanted, state)),
     ...wanted.flatMap((server) => missingSecrets(server, state, variables)),
@@ -85,7 +85,7 @@ function conflicts(
   { slug, line, row }: WantedServer,
   wanted: readonly WantedServer[],
   { tools }: RegistryState,
-): FileProblem[] {
+): LineProblem[] {
   const own = tools.find((tool) => tool.slug === slug);
   if (own !== undefined && own.source !== "yaml") {
     const message =
@@ -108,7 +108,7 @@ function missingSecrets(
   { slug, secrets }: WantedServer,
   state: RegistryState,
   variables: SetVariables,
-): FileProblem[] {
+): LineProblem[] {
   return secrets.filter(({ name, variable }) =>
     !variables.has(variable) && !state.secrets.has(name)
   )

@@ -1,11 +1,8 @@
 import type { z } from "../../shared/vendor/zod.js";
 import { nearestNames } from "../../shared/platform/values/nearest_names.ts";
-import { CommandError } from "../cli/run_command.ts";
-import type { YamlDocument, YamlModule } from "../deps.ts";
+import type { YamlModule } from "../deps.ts";
+import { type LineProblem, readLinedYaml, YamlFileError } from "../yaml/lined_yaml.ts";
 import { knownKeysAt, type McpEntry, mcpsFileSchema } from "./mcps_file_schema.ts";
-
-/** Maximum size of the file; a larger one is not a list of servers. */
-const MAX_FILE_CHARACTERS = 1024 * 1024;
 
 /** An entry, with the lines at which its problems are reported. */
 export interface ReadEntry {
@@ -17,44 +14,19 @@ export interface ReadEntry {
   credentialLine(key: string): number;
 }
 
-/** A problem at a position in the file. */
-export interface FileProblem {
-  readonly line: number;
-  readonly message: string;
-}
-
-/** The entries of a file that may contain problems. */
-export class McpsFileError extends CommandError {
-  constructor(readonly fileName: string, readonly problems: readonly FileProblem[]) {
-    const lines = [...problems].sort((a, b) => a.line - b.line)
-      .map(({ line, message }) => `${fileName}:${line}: ${message}`);
-    super(lines.join("\n"));
-  }
-}
-
 /**
  * Reads the text of an `external-mcps.yaml`. A file with any problem is rejected as a whole.
  *
- * @throws McpsFileError with every problem and its line.
+ * @throws YamlFileError with every problem and its line.
  */
 export function readMcpsFile(
   text: string,
   fileName: string,
-  { parseDocument, LineCounter, isMap, isNode }: YamlModule,
+  yaml: YamlModule,
 ): readonly ReadEntry[] {
-  if (text.length > MAX_FILE_CHARACTERS) {
-    throw new McpsFileError(fileName, [{ line: 1, message: "is larger than a list of servers" }]);
-  }
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const syntax = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
-    line: lines.linePos(pos[0]).line,
-    message: message.split("\n", 1)[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? "",
-  }));
-  if (syntax.length > 0) throw new McpsFileError(fileName, syntax);
-
-  const parsed = mcpsFileSchema.safeParse(plainValue(document, fileName));
-  if (!parsed.success) throw new McpsFileError(fileName, parsed.error.issues.flatMap(problemsOf));
+  const { value, lineOf } = readLinedYaml(text, fileName, yaml);
+  const parsed = mcpsFileSchema.safeParse(value);
+  if (!parsed.success) throw new YamlFileError(fileName, parsed.error.issues.flatMap(problemsOf));
   return Object.entries(parsed.data.mcps).map(([slug, entry]) => ({
     slug,
     entry,
@@ -62,7 +34,7 @@ export function readMcpsFile(
     credentialLine: (key) => lineOf(["mcps", slug, "credentials", key]),
   }));
 
-  function problemsOf(issue: z.core.$ZodIssue): FileProblem[] {
+  function problemsOf(issue: z.core.$ZodIssue): LineProblem[] {
     const path = issue.path;
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => ({
@@ -74,30 +46,6 @@ export function readMcpsFile(
       ? issue.issues[0]?.message ?? issue.message
       : issue.message;
     return [{ line: lineOf(path), message: `${nameOf(path)}: ${message}` }];
-  }
-
-  /** The line of the key at the end of the path, or of its nearest existing parent. */
-  function lineOf(path: readonly PropertyKey[]): number {
-    let line = 1;
-    let at: unknown = document.contents;
-    for (const step of path) {
-      if (!isMap(at)) break;
-      const pair = at.items.find(({ key }) => String(key) === String(step));
-      if (pair === undefined || !isNode(pair.key) || !pair.key.range) break;
-      line = lines.linePos(pair.key.range[0]).line;
-      at = pair.value;
-    }
-    return line;
-  }
-}
-
-function plainValue(document: YamlDocument, fileName: string): unknown {
-  try {
-    return document.toJS();
-  } catch (error) {
-    // The parser throws for aliases that expand to an implausible size.
-    const message = error instanceof Error ? error.message : String(error);
-    throw new McpsFileError(fileName, [{ line: 1, message }]);
   }
 }
 
