@@ -15,7 +15,7 @@ export interface JobRecord {
   /** Null if the job did not complete. */
   readonly output: JsonValue;
   /** Why the job did not complete. */
-  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly error: string | null;
   /** The calls of the job's own task, in order, without the `complete_task` that ends it. */
   readonly calls: readonly RecordedCall[];
   /** The questions to a person in the whole job, in order. */

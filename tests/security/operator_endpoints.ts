@@ -6,6 +6,8 @@ export const OPERATOR_VIEWS = [
   "operator_agent_revisions",
   "operator_configuration_problems",
   "operator_dead_letters",
+  "operator_eval_results",
+  "operator_eval_runs",
   "operator_maintenance_failures",
   "operator_queue_health",
   "operator_releases",

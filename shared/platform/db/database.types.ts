@@ -349,6 +349,58 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"eval_results": {
+                  Row: {
+                    "assertions": NonNullable<Json>,"cost_micro_usd": number | null,"created_at": string,"error": string | null,"latency_ms": number | null,"passed": boolean,"repeat": number,"run_id": string,"score": number,"task_id": string | null,"test": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "assertions": NonNullable<Json>,"cost_micro_usd"?: number | null,"created_at"?: string,"error"?: string | null,"latency_ms"?: number | null,"passed": boolean,"repeat": number,"run_id": string,"score": number,"task_id"?: string | null,"test": string
+                  }
+                  Update: {
+                    "assertions"?: NonNullable<Json>,"cost_micro_usd"?: number | null,"created_at"?: string,"error"?: string | null,"latency_ms"?: number | null,"passed"?: boolean,"repeat"?: number,"run_id"?: string,"score"?: number,"task_id"?: string | null,"test"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "eval_results_run_id_fkey"
+      columns: ["run_id"]
+isOneToOne: false
+      referencedRelation: "eval_runs"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "eval_results_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "eval_results_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"eval_runs": {
+                  Row: {
+                    "agent_id": string,"agent_revision": number | null,"agent_slug": string,"created_at": string,"created_by": string,"finished_at": string | null,"id": string,"model": string | null,"provider": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_id": string,"agent_revision"?: number | null,"agent_slug": string,"created_at"?: string,"created_by": string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"provider"?: string | null
+                  }
+                  Update: {
+                    "agent_id"?: string,"agent_revision"?: number | null,"agent_slug"?: string,"created_at"?: string,"created_by"?: string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"provider"?: string | null
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "eval_runs_agent_id_fkey"
+      columns: ["agent_id"]
+isOneToOne: false
+      referencedRelation: "agents"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"human_reviews": {
                   Row: {
                     "answered_as": string | null,"answered_at": string | null,"answered_through": string | null,"approved": boolean | null,"approved_arguments": Json | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"kind": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
@@ -1191,6 +1243,22 @@ isOneToOne: false
                 },"operator_dead_letters": {
                   Row: {
                     "agent_slug": string | null,"created_at": string | null,"created_by": string | null,"error": Json | null,"id": number | null,"master_task_id": string | null,"owner_email": string | null,"reason": string | null,"retried_at": string | null,"task_id": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_eval_results": {
+                  Row: {
+                    "assertions": Json | null,"cost_micro_usd": number | null,"created_at": string | null,"error": string | null,"latency_ms": number | null,"passed": boolean | null,"repeat": number | null,"run_id": string | null,"score": number | null,"task_id": string | null,"test": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_eval_runs": {
+                  Row: {
+                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"created_at": string | null,"created_by": string | null,"finished_at": string | null,"id": string | null,"model": string | null,"provider": string | null
                   }
                   ComputedFields: never
                   Relationships: [

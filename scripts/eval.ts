@@ -1,0 +1,121 @@
+/** `deno task eval`: runs the tests of agents as jobs. */
+import { join } from "node:path";
+import { createSwarm } from "../client/create_swarm.ts";
+import { withInstalledNames } from "../client/installed_names.ts";
+import { SwarmClientError } from "../client/swarm_client_error.ts";
+import { createSql, type Sql } from "../shared/platform/db/sql_client.ts";
+import { DATABASE_OPTION, findDatabaseUrl, findProject } from "./cli/find_database.ts";
+import { CommandError, runCommand } from "./cli/run_command.ts";
+import { CHOSEN_NAMES } from "./console/chosen_names.ts";
+import { loadYaml } from "./deps.ts";
+import { signInEvalUser } from "./evals/eval_user.ts";
+import { findRun } from "./evals/eval_store.ts";
+import { readEvals } from "./evals/read_evals.ts";
+import { isPassed, type ReportedRun, runsToJson, runToText } from "./evals/report_run.ts";
+import type { EvalClient } from "./evals/run_job.ts";
+import { type AgentEvals, runEvals } from "./evals/run_evals.ts";
+import type { TestResult } from "./evals/test_result.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
+import { writeLine, writeProgress } from "./terminal.ts";
+
+/** Exit codes: a failed test or a regression is a result, and anything else a failure to run. */
+const FAILED = 1;
+const NOT_RUN = 2;
+const DEFAULT_JOB_COUNT = 4;
+
+await runCommand(
+  {
+    name: "deno task eval",
+    summary:
+      "Runs the tests in agents/<slug>.evals.yaml as jobs: of the named agents, or of all. Exits with 1 if a " +
+      "job failed its test or a test regressed, with 2 if the tests could not run.",
+    positionals: "[agent …]",
+    options: {
+      repeat: { type: "string", placeholder: "N", help: "Jobs of each test. Default: its own." },
+      against: {
+        type: "string",
+        placeholder: "RUN",
+        help: "Compare with a run: last, the number of a revision, or the id of a run.",
+      },
+      jobs: {
+        type: "string",
+        placeholder: "N",
+        help: `Jobs at a time. Default: ${DEFAULT_JOB_COUNT}.`,
+      },
+      folder: { type: "string", placeholder: "PATH", help: "The files. Default: agents." },
+      db: DATABASE_OPTION,
+      json: { type: "boolean", help: "Print the result as one line of JSON." },
+    },
+  },
+  async ({ values, positionals }) => {
+    const repeatCount = values.repeat === undefined ? null : readCount("--repeat", values.repeat);
+    const jobCount = readCount("--jobs", values.jobs ?? String(DEFAULT_JOB_COUNT));
+    const folder = values.folder ?? join(PROJECT_ROOT, "agents");
+    const evals = (await readEvals(folder, positionals, await loadYaml())).map((one) => ({
+      ...one,
+      tests: one.tests.map((test) => repeatCount === null ? test : { ...test, repeatCount }),
+    }));
+    const environment = await readEnvironment(PROJECT_ROOT);
+    const url = await findDatabaseUrl(values.db, environment);
+    const sql = createSql(url, { maxConnections: 2, applicationName: "supaswarm eval" });
+    try {
+      const runs = await runAll(sql, environment, { evals, jobCount, against: values.against });
+      writeLine(values.json ? runsToJson(runs) : runs.map(runToText).join("\n\n"));
+      return runs.every(isPassed) ? 0 : FAILED;
+    } catch (error) {
+      if (!(error instanceof SwarmClientError)) throw error;
+      const { message, hint, code } = error;
+      throw new CommandError(`Cannot run the evals: ${message}. ${hint ?? ""} [${code}]`, {
+        cause: error,
+      });
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+  },
+  NOT_RUN,
+);
+
+async function runAll(
+  sql: Sql,
+  environment: Environment,
+  { evals, jobCount, against }: {
+    readonly evals: readonly AgentEvals[];
+    readonly jobCount: number;
+    readonly against: string | undefined;
+  },
+): Promise<readonly ReportedRun[]> {
+  // Before anything runs: a wrong name should not cost a run.
+  const earlier = await Promise.all(
+    evals.map(({ agent }) => against === undefined ? null : findRun(sql, agent, against)),
+  );
+  using user = await signInEvalUser(await findProject(environment), sql);
+  const client: EvalClient = {
+    userId: user.id,
+    swarm: createSwarm(user.client, CHOSEN_NAMES),
+    supabase: withInstalledNames(user.client, CHOSEN_NAMES),
+  };
+  const interrupted = new AbortController();
+  Deno.addSignalListener("SIGINT", () => {
+    interrupted.abort(new CommandError("The evals were interrupted, and their jobs cancelled"));
+  });
+  const runs: ReportedRun[] = [];
+  for (const [index, one] of evals.entries()) {
+    const finished = await runEvals(sql, client, one, {
+      jobCount,
+      signal: interrupted.signal,
+      onResult: (result) => writeProgress(progressLine(one.agent, result)),
+    });
+    runs.push({ ...finished, against: earlier[index] ?? null });
+  }
+  return runs;
+}
+
+function progressLine(agent: string, { test, repeat, passed }: TestResult): string {
+  return `${agent}: ${test}, job ${repeat}: ${passed ? "passed" : "failed"}`;
+}
+
+function readCount(option: string, text: string): number {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new CommandError(`Cannot use ${option} "${text}": write a whole number from 1 to 999`);
+}
