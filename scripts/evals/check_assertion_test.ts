@@ -177,10 +177,15 @@ const FAILING: readonly (readonly [
     type: "budget",
     value: { max_steps: 6, max_tasks: 1, max_input_tokens: 1_000 },
   }, /^max_steps is 6, the job used 7; max_tasks is 1, the job used 2$/],
-  ["budget without a price", {
-    type: "budget",
-    value: { max_cost_micro_usd: 9 },
-  }, /unknown cost/, { usage: { ...RECORD.usage, costMicroUsd: null } }],
+  [
+    "budget without a price",
+    {
+      type: "budget",
+      value: { max_cost_micro_usd: 9 },
+    },
+    /unknown cost/,
+    { usage: { ...RECORD.usage, costMicroUsd: null } },
+  ],
   ["review with another question", {
     type: "review",
     value: { approved: true, question: "Delete" },
@@ -229,7 +234,8 @@ Deno.test("a sql assertion passes the job's ids as parameters, and compares the 
     return Promise.resolve<JsonRow[]>([{ count: 2 }]);
   };
   const value = {
-    query: "select count(*) from notes where task = {{task_id}} and owner = {{ user_id }} or {{task_id}} is null",
+    query:
+      "select count(*) from notes where task = {{task_id}} and owner = {{ user_id }} or {{task_id}} is null",
     equals: 2,
   };
 

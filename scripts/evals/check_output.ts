@@ -67,7 +67,8 @@ function checkJson(
       const problem = result.errors.at(-1);
       return {
         passed: false,
-        reason: `the output does not match the schema: ${problem?.instanceLocation} ${problem?.error}`,
+        reason:
+          `the output does not match the schema: ${problem?.instanceLocation} ${problem?.error}`,
       };
     }
     case "undecided":

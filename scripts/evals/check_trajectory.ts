@@ -15,7 +15,10 @@ export function checkTrajectory(
   const missing = firstMissing(expected, calls, mode);
   const made = calls.map(({ tool }) => tool).join(", ") || "none";
   if (missing !== undefined) {
-    return { passed: false, reason: `expected the call ${nameOf(missing)} (${mode}); calls: ${made}` };
+    return {
+      passed: false,
+      reason: `expected the call ${nameOf(missing)} (${mode}); calls: ${made}`,
+    };
   }
   const isExact = mode !== "exact" || calls.length === expected.length;
   return { passed: isExact, reason: `expected ${expected.length} calls; calls: ${made}` };
@@ -32,7 +35,9 @@ function firstMissing(
   const left = [...calls];
   return expected.find((call) => {
     const index = left.findIndex((made) => isMadeBy(call, made));
-    if (index >= 0) left.splice(mode === "in-order" ? 0 : index, mode === "in-order" ? index + 1 : 1);
+    if (index >= 0) {
+      left.splice(mode === "in-order" ? 0 : index, mode === "in-order" ? index + 1 : 1);
+    }
     return index < 0;
   });
 }

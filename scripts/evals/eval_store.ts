@@ -80,7 +80,11 @@ export async function findRun(sql: Sql, agent: string, wanted: string): Promise<
     order by run.created_at desc
     limit 1`;
   if (row === undefined) {
-    const what = revision !== null ? ` at revision ${revision}` : id !== null ? ` with this id` : "";
+    const what = revision !== null
+      ? ` at revision ${revision}`
+      : id !== null
+      ? ` with this id`
+      : "";
     throw new CommandError(`Cannot compare: ${agent} has no finished run${what}`);
   }
   const run = runSchema.parse(row);

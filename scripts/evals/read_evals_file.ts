@@ -78,8 +78,6 @@ function problemsOf({ name, input, assertions, judge }: EvalTest, before: readon
       : [],
     ...input === "" ? ["vars are missing: they are the job's input"] : [],
     ...assertions.length === 0 ? ["assert is missing: a test has to check something"] : [],
-    ...isUnjudged
-      ? ["llm-rubric needs options.provider, the slug of the agent that judges"]
-      : [],
+    ...isUnjudged ? ["llm-rubric needs options.provider, the slug of the agent that judges"] : [],
   ];
 }

@@ -129,7 +129,9 @@ function comparisonLines({ test, comparison }: TestReport): string[] {
 }
 
 function nameOf({ agent_slug, agent_revision, provider, model }: FinishedRun["run"]): string {
-  return `${agent_slug}, revision ${agent_revision}, ${model ?? "no model"} of ${provider ?? "no provider"}`;
+  return `${agent_slug}, revision ${agent_revision}, ${model ?? "no model"} of ${
+    provider ?? "no provider"
+  }`;
 }
 
 function percent(share: number): string {

@@ -49,8 +49,12 @@ export async function runJob(
     const { output, error } = await resultOf(job);
     const [summary] = await swarm.jobs.list({ idPrefix: job.id, limit: 1, signal });
     const steps = stepsSchema.parse(
-      await readRows(supabase, "task_steps", (rows) =>
-        rows.select("kind,name,input").eq("task_id", job.id).order("seq"), { signal }),
+      await readRows(
+        supabase,
+        "task_steps",
+        (rows) => rows.select("kind,name,input").eq("task_id", job.id).order("seq"),
+        { signal },
+      ),
     );
     return {
       taskId: job.id,
@@ -103,7 +107,9 @@ async function answer(
     await job.respond(event, given);
     return null;
   } catch (error) {
-    if (!(error instanceof SwarmClientError) || error.status < 400 || error.status >= 500) throw error;
+    if (!(error instanceof SwarmClientError) || error.status < 400 || error.status >= 500) {
+      throw error;
+    }
     return `the answer to "${event.data.question}" was refused: ${error.message}`;
   }
 }

@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
+import type { Platform } from "./platform.ts";
+
+const SCRIPT = fileURLToPath(new URL("../../scripts/eval.ts", import.meta.url));
+
+const GOOD = `
+defaultTest:
+  assert:
+    - { type: budget, value: { max_steps: 20, max_tasks: 1 } }
+tests:
+  - description: publishes what a person approves
+    vars: { topic: our API has webhooks }
+    assert:
+      - type: review
+        value: { question: Publish, approved: true, comments: Go ahead. }
+      - { type: contains, value: Our API has webhooks }
+      - { type: regex, value: 'Try it today' }
+      - type: is-json
+        value: { type: object, required: [announcement, review] }
+      - { type: javascript, value: 'output.review === "Go ahead." && context.vars.topic.length > 3' }
+      - type: trajectory
+        mode: exact
+        value: [{ tool: request_human_review, arguments: { question: Publish this announcement? } }]
+      - { type: sql, value: "select status = 'completed' from public.tasks where id = {{task_id}}" }
+      - type: sql
+        value:
+          query: select approved, tasks.created_by = {{user_id}} as is_own from public.human_reviews
+            join public.tasks on tasks.id = task_id where task_id = {{task_id}};
+          equals: [{ approved: true, is_own: true }]
+      - { type: latency, threshold: 60000 }
+      - { type: cost, threshold: 1 }
+  - description: keeps what a person rejects
+    vars: { topic: our API has webhooks }
+    assert:
+      - { type: review, value: { approved: false, comments: Too short. } }
+      - { type: equals, value: { announcement: null, review: Too short. } }
+`;
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Report {
+  readonly passed: boolean;
+  readonly runs: readonly {
+    readonly id: string;
+    readonly revision: number;
+    readonly tests: readonly {
+      readonly test: string;
+      readonly passed: number;
+      readonly total: number;
+      readonly failures: readonly { readonly task_id: string; readonly reasons: string[] }[];
+    }[];
+  }[];
+}
+
+/** A folder with the evals of the seeded agent writer, and the command on it. */
+async function openFolder({ stack, project }: Platform) {
+  const folder = await Deno.makeTempDir();
+  return {
+    write: (text: string, agent = "writer") =>
+      Deno.writeTextFile(join(folder, `${agent}.evals.yaml`), text),
+    run: async (...args: string[]): Promise<Ended> => {
+      const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", SCRIPT, "--folder", folder, "--db", stack.dbUrl, ...args],
+        env: {
+          NO_COLOR: "1",
+          SUPABASE_URL: project.apiUrl,
+          SUPABASE_PUBLISHABLE_KEY: project.publishableKey,
+          SUPABASE_SECRET_KEY: stack.secretKey,
+        },
+      }).output();
+      const decoder = new TextDecoder();
+      return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+    },
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
+function reportOf({ stdout, stderr }: Ended): Report {
+  assert.notEqual(stdout, "", stderr);
+  return JSON.parse(stdout);
+}
+
+Deno.test("eval runs an agent's tests as jobs of a user, and its results are rows", async (t) => {
+  await using platform = await sharedPlatform();
+  await using folder = await openFolder(platform);
+  const { sql } = platform;
+  await folder.write(GOOD);
+
+  await t.step("all tests pass, and the exit code is 0", async () => {
+    const ended = await folder.run("writer", "--repeat", "2", "--json");
+
+    const { passed, runs: [run] } = reportOf(ended);
+    assert.deepEqual(
+      run?.tests.map(({ test, passed, total, failures }) => [test, passed, total, failures]),
+      [["publishes what a person approves", 2, 2, []], ["keeps what a person rejects", 2, 2, []]],
+    );
+    assert.deepEqual([ended.code, passed], [0, true]);
+    const [stored] = await sql`
+      select run.agent_slug, run.finished_at is not null as is_finished,
+        run.agent_revision = ${run?.revision ?? 0} as has_revision,
+        count(result.task_id)::int as jobs,
+        bool_and(task.metadata @> ${sql.json({ tag: `eval:${run?.id}` })}) as are_tagged,
+        bool_and(task.created_by = run.created_by) as are_the_users
+      from public.eval_runs as run
+      join public.eval_results as result on result.run_id = run.id
+      join public.tasks as task on task.id = result.task_id
+      where run.id = ${run?.id ?? ""}
+      group by run.id`;
+    assert.deepEqual({ ...stored }, {
+      agent_slug: "writer",
+      is_finished: true,
+      has_revision: true,
+      jobs: 4,
+      are_tagged: true,
+      are_the_users: true,
+    });
+  });
+
+  await t.step("a failing assertion ends with 1, and the report says why", async () => {
+    await folder.write(GOOD.replace("Too short. } }", "Too long. } }"));
+
+    const { code, stdout } = await folder.run();
+
+    assert.equal(code, 1);
+    assert.match(stdout, /^publishes what a person approves \| 1\/1 {4}\| 100 % \| 21 % to 100 %/m);
+    assert.match(stdout, /^keeps what a person rejects +\| 0\/1 /m);
+    assert.match(stdout, /^total +\| 1\/2 {4}\| 50 % /m);
+    assert.match(
+      stdout,
+      /^failed +keeps what a person rejects, job 1 \(.{36}\): equals: the output is/m,
+    );
+  });
+
+  await t.step(
+    "a difference of single jobs is undecided, and the report says how many it needs",
+    async () => {
+      await folder.write(GOOD);
+      assert.equal((await folder.run()).code, 0);
+      await folder.write(GOOD.replace("Too short. } }", "Too long. } }"));
+
+      const { stdout } = await folder.run("--against", "last");
+
+      assert.match(stdout, /^compared with writer, revision \d+, demo of demo, run .{36}$/m);
+      assert.match(
+        stdout,
+        /^undecided {2}keeps what a person rejects: 1\/1 before, 0\/1 now, p = 1\.0; 5 jobs a run would/m,
+      );
+    },
+  );
+
+  await t.step("twelve jobs of each run show a regression, which ends with 1", async () => {
+    await folder.write(GOOD);
+    const before = reportOf(await folder.run("--repeat", "12", "--json")).runs[0]?.id ?? "";
+    await folder.write(GOOD.replace("Too short. } }", "Too long. } }"));
+
+    const { code, stdout } = await folder.run("--repeat", "12", "--against", before);
+
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /^regression keeps what a person rejects: 12\/12 before, 0\/12 now, p = /m,
+    );
+    assert.doesNotMatch(stdout, /^(regression|undecided) +publishes/m);
+  });
+
+  await t.step(
+    "a review that no assertion answers fails the test and cancels the job",
+    async () => {
+      await folder.write(`
+tests:
+  - { description: no answer, vars: { topic: x }, assert: [{ type: latency, threshold: 60000 }] }
+`);
+
+      const { code, stdout } = await folder.run("--json");
+
+      const [failure] = reportOf({ code, stdout, stderr: "" }).runs[0]?.tests[0]?.failures ?? [];
+      assert.equal(code, 1);
+      assert.match(failure?.reasons[0] ?? "", /asked "Publish.*no assertion of the type review/);
+      const [task] = await sql`select status from public.tasks where id = ${
+        failure?.task_id ?? ""
+      }`;
+      assert.equal(task?.status, "cancelled");
+    },
+  );
+
+  await t.step("a statement that writes changes nothing and fails its test", async () => {
+    await folder.write(`
+tests:
+  - description: a write
+    vars: { topic: x }
+    assert:
+      - { type: review, value: { approved: true } }
+      - type: sql
+        value: "with gone as (delete from public.eval_runs returning 1) select count(*) from gone"
+      - { type: sql, value: "select true) as result; delete from public.eval_runs; --" }
+`);
+
+    const { code, stdout } = await folder.run("--json");
+
+    const [failure] = reportOf({ code, stdout, stderr: "" }).runs[0]?.tests[0]?.failures ?? [];
+    assert.equal(code, 1);
+    assert.deepEqual(
+      failure?.reasons.map((reason) => /^sql: the statement failed: /.test(reason)),
+      [true, true],
+    );
+    const [row] = await sql`select count(*)::int as runs from public.eval_runs`;
+    assert.ok(row?.runs > 4);
+  });
+
+  await t.step("a weighted threshold passes a test with a failed assertion", async () => {
+    await folder.write(`
+tests:
+  - description: mostly
+    vars: { topic: x }
+    threshold: 0.75
+    assert:
+      - { type: review, value: { approved: true }, weight: 3 }
+      - { type: contains, value: nowhere }
+`);
+
+    assert.equal((await folder.run()).code, 0);
+  });
+});
+
+Deno.test("eval ends with 2 and says what is wrong when it cannot run", async (t) => {
+  await using platform = await sharedPlatform();
+  await using folder = await openFolder(platform);
+  const cases: readonly (readonly [string, string, RegExp, string[]])[] = [
+    [
+      "a wrong type of assertion",
+      GOOD.replace("type: regex", "type: regexp"),
+      /writer\.evals\.yaml:12: tests\.0\.assert\.2\.type: "regexp".*did you mean "regex"/,
+      [],
+    ],
+    ["a missing file", GOOD, /no writr\.evals\.yaml\. Did you mean writer\?/, ["writr"]],
+    ["an unknown run", GOOD, /writer has no finished run at revision 999/, ["--against", "999"]],
+    ["a malformed run", GOOD, /Cannot compare with "yesterday"/, ["--against", "yesterday"]],
+    ["a malformed number", GOOD, /Cannot use --repeat "many"/, ["--repeat", "many"]],
+  ];
+  for (const [claim, text, message, args] of cases) {
+    await t.step(claim, async () => {
+      await folder.write(text);
+
+      const { code, stderr } = await folder.run(...args);
+
+      assert.match(stderr, message);
+      assert.equal(code, 2);
+    });
+  }
+
+  await t.step("an agent that does not exist", async () => {
+    await folder.write(GOOD, "wrier");
+
+    const { code, stderr } = await folder.run("wrier");
+
+    assert.match(stderr, /there is no agent "wrier".*writer.*\[AGENT_NOT_FOUND\]/);
+    assert.equal(code, 2);
+  });
+});
