@@ -7,13 +7,15 @@ import { createSql, type Sql } from "../shared/platform/db/sql_client.ts";
 import { DATABASE_OPTION, findDatabaseUrl, findProject } from "./cli/find_database.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { CHOSEN_NAMES } from "./console/chosen_names.ts";
-import { loadYaml } from "./deps.ts";
+import { loadYaml, type YamlModule } from "./deps.ts";
+import { addTest } from "./evals/add_test.ts";
 import { signInEvalUser } from "./evals/eval_user.ts";
 import { findRun } from "./evals/eval_store.ts";
-import { readEvals } from "./evals/read_evals.ts";
+import { evalsFileName, readEvals } from "./evals/read_evals.ts";
 import { isPassed, type ReportedRun, runsToJson, runToText } from "./evals/report_run.ts";
 import type { EvalClient } from "./evals/run_job.ts";
 import { type AgentEvals, runEvals } from "./evals/run_evals.ts";
+import { testOfJob } from "./evals/test_of_job.ts";
 import type { TestResult } from "./evals/test_result.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
@@ -23,14 +25,16 @@ import { writeLine, writeProgress } from "./terminal.ts";
 const FAILED = 1;
 const NOT_RUN = 2;
 const DEFAULT_JOB_COUNT = 4;
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 await runCommand(
   {
     name: "deno task eval",
     summary:
-      "Runs the tests in agents/<slug>.evals.yaml as jobs: of the named agents, or of all. Exits with 1 if a " +
-      "job failed its test or a test regressed, with 2 if the tests could not run.",
-    positionals: "[agent …]",
+      "Runs the tests in agents/<slug>.evals.yaml as jobs: of the named agents, or of all. Exits with " +
+      "1 if a job failed its test or a test regressed, with 2 if the tests could not run. " +
+      "add <job>: adds a test that is made of a completed job.",
+    positionals: "[agent …] | add <job>",
     options: {
       repeat: { type: "string", placeholder: "N", help: "Jobs of each test. Default: its own." },
       against: {
@@ -43,6 +47,7 @@ await runCommand(
         placeholder: "N",
         help: `Jobs at a time. Default: ${DEFAULT_JOB_COUNT}.`,
       },
+      name: { type: "string", placeholder: "TEXT", help: "With add: the name of the test." },
       folder: { type: "string", placeholder: "PATH", help: "The files. Default: agents." },
       db: DATABASE_OPTION,
       json: { type: "boolean", help: "Print the result as one line of JSON." },
@@ -52,7 +57,9 @@ await runCommand(
     const repeatCount = values.repeat === undefined ? null : readCount("--repeat", values.repeat);
     const jobCount = readCount("--jobs", values.jobs ?? String(DEFAULT_JOB_COUNT));
     const folder = values.folder ?? join(PROJECT_ROOT, "agents");
-    const evals = (await readEvals(folder, positionals, await loadYaml())).map((one) => ({
+    const yaml = await loadYaml();
+    const isAdding = positionals[0] === "add";
+    const evals = isAdding ? [] : (await readEvals(folder, positionals, yaml)).map((one) => ({
       ...one,
       tests: one.tests.map((test) => repeatCount === null ? test : { ...test, repeatCount }),
     }));
@@ -60,6 +67,9 @@ await runCommand(
     const url = await findDatabaseUrl(values.db, environment);
     const sql = createSql(url, { maxConnections: 2, applicationName: "supaswarm eval" });
     try {
+      if (isAdding) {
+        return await add(sql, { folder, taskIds: positionals.slice(1), name: values.name, yaml });
+      }
       const runs = await runAll(sql, environment, { evals, jobCount, against: values.against });
       writeLine(values.json ? runsToJson(runs) : runs.map(runToText).join("\n\n"));
       return runs.every(isPassed) ? 0 : FAILED;
@@ -75,6 +85,32 @@ await runCommand(
   },
   NOT_RUN,
 );
+
+async function add(
+  sql: Sql,
+  { folder, taskIds: [taskId, ...others], name, yaml }: {
+    readonly folder: string;
+    readonly taskIds: readonly string[];
+    readonly name: string | undefined;
+    readonly yaml: YamlModule;
+  },
+): Promise<void> {
+  if (taskId === undefined || others.length > 0 || !UUID.test(taskId)) {
+    throw new CommandError(
+      "Cannot add a test: write the id of one job, such as eval add 01a21c31-…",
+    );
+  }
+  const { agent, test } = await testOfJob(sql, taskId, name);
+  const path = join(folder, evalsFileName(agent));
+  const text = await Deno.readTextFile(path).catch((error) => {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw error;
+  });
+  await Deno.writeTextFile(path, addTest(text, evalsFileName(agent), test, yaml));
+  writeLine(
+    `Added "${test.description}" to ${path}. Read it before you commit it: only patterns of sensitive values were replaced.`,
+  );
+}
 
 async function runAll(
   sql: Sql,

@@ -162,7 +162,7 @@ export const evalsFileSchema = z.strictObject({
     description: z.string().trim().min(1).max(200)
       .describe("The name of the test, under which runs are compared."),
     ...testParts,
-  })).min(1),
+  })).min(1, "has no test"),
 });
 
 /** One assertion of a test. */

@@ -1,5 +1,3 @@
-import { z } from "../../shared/vendor/zod.js";
-import { jsonObject } from "../../shared/platform/values/json_schema.ts";
 import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
 import type { Job } from "../../client/job.ts";
 import type { JobEvent } from "../../client/job_event.ts";
@@ -7,7 +5,8 @@ import type { Swarm } from "../../client/create_swarm.ts";
 import type { ReviewAnswer } from "../../client/reviews.ts";
 import { readRows, type SupabaseLike } from "../../client/supabase.ts";
 import { SwarmClientError } from "../../client/swarm_client_error.ts";
-import type { JobRecord, RecordedCall } from "./job_record.ts";
+import type { JobRecord } from "./job_record.ts";
+import { callOf, stepsSchema } from "./job_steps.ts";
 
 /** The client of the user of evals. */
 export interface EvalClient {
@@ -26,12 +25,6 @@ export interface JobRequest {
   readonly answers: readonly ReviewAnswer[];
   readonly signal: AbortSignal;
 }
-
-const stepsSchema = z.array(z.object({
-  kind: z.string(),
-  name: z.string(),
-  input: z.object({ server: z.string().optional(), arguments: jsonObject.catch({}) }).nullable(),
-}));
 
 /**
  * Runs a job to its end, answers its reviews, and returns what it did. A job that fails or asks more
@@ -125,12 +118,4 @@ export async function resultOf(
     if (!(error instanceof SwarmClientError) || error.status !== 0) throw error;
     return { output: null, error: `${error.message} [${error.code}]` };
   }
-}
-
-/** The tool call of a step. The call that ends the task is its output. */
-function callOf({ kind, name, input }: z.infer<typeof stepsSchema>[number]): RecordedCall[] {
-  const isCall = (kind === "tool" || kind === "system") && name !== "complete_task";
-  if (!isCall || input === null) return [];
-  const tool = input.server === undefined ? name : `${input.server}/${name}`;
-  return [{ tool, arguments: input.arguments }];
 }

@@ -7,6 +7,7 @@ import {
   webhooksFileSchema,
 } from "../../shared/engine/definitions/file_schemas.ts";
 import { toInputSchema } from "../../shared/platform/values/json_schema.ts";
+import { evalsFileSchema } from "../evals/evals_file_schema.ts";
 import { mcpsFileSchema } from "../mcps/mcps_file_schema.ts";
 
 const TITLES = {
@@ -15,6 +16,7 @@ const TITLES = {
   skill: ["agents/skills/<name>/SKILL.md, its front matter", skillFileSchema],
   schedules: ["agents/schedules.yaml", schedulesFileSchema],
   webhooks: ["agents/webhooks.yaml", webhooksFileSchema],
+  evals: ["agents/<slug>.evals.yaml", evalsFileSchema],
   mcps: ["external-mcps.yaml", mcpsFileSchema],
 } as const satisfies Record<string, readonly [string, z.ZodType]>;
 

@@ -155,17 +155,17 @@ Deno.test("eval runs an agent's tests as jobs of a user, and its results are row
     },
   );
 
-  await t.step("twelve jobs of each run show a regression, which ends with 1", async () => {
+  await t.step("six jobs of each run show a regression, which ends with 1", async () => {
     await folder.write(GOOD);
-    const before = reportOf(await folder.run("--repeat", "12", "--json")).runs[0]?.id ?? "";
+    const before = reportOf(await folder.run("--repeat", "6", "--json")).runs[0]?.id ?? "";
     await folder.write(GOOD.replace("Too short. } }", "Too long. } }"));
 
-    const { code, stdout } = await folder.run("--repeat", "12", "--against", before);
+    const { code, stdout } = await folder.run("--repeat", "6", "--against", before);
 
     assert.equal(code, 1);
     assert.match(
       stdout,
-      /^regression keeps what a person rejects: 12\/12 before, 0\/12 now, p = /m,
+      /^regression keeps what a person rejects: 6\/6 before, 0\/6 now, p = /m,
     );
     assert.doesNotMatch(stdout, /^(regression|undecided) +publishes/m);
   });
