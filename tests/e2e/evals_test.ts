@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { createSwarm } from "../../client/mod.ts";
 import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
+import { addAgent } from "./operator.ts";
 import type { Platform } from "./platform.ts";
+import { call, complete, scriptTurns } from "./script.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../scripts/eval.ts", import.meta.url));
 
@@ -65,6 +68,7 @@ async function openFolder({ stack, project }: Platform) {
   return {
     write: (text: string, agent = "writer") =>
       Deno.writeTextFile(join(folder, `${agent}.evals.yaml`), text),
+    read: (agent: string) => Deno.readTextFile(join(folder, `${agent}.evals.yaml`)),
     run: async (...args: string[]): Promise<Ended> => {
       const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
         args: ["run", "-A", SCRIPT, "--folder", folder, "--db", stack.dbUrl, ...args],
@@ -227,6 +231,158 @@ tests:
 
     assert.equal((await folder.run()).code, 0);
   });
+});
+
+Deno.test("eval compares the meaning of an output, and lets an agent judge it", async (t) => {
+  await using platform = await sharedPlatform();
+  await using folder = await openFolder(platform);
+  const { sql, stack: { models } } = platform;
+  for (const slug of ["evals-answer", "evals-judge", "evals-mute-judge"]) {
+    await addAgent(sql, { slug });
+  }
+  models.addAgent(scriptTurns("evals-answer", complete("Webhooks notify your server.")));
+  models.addAgent(scriptTurns("evals-judge", ({ messages }) => {
+    const asked = messages.map(({ text }) => text).join();
+    const isPraise = asked.includes("rubric") && asked.includes("notify your server") &&
+      asked.includes("It says what webhooks do.");
+    return complete({ pass: isPraise, score: isPraise ? 0.9 : 0.2, reason: "As the rubric says." });
+  }));
+  models.addAgent(scriptTurns("evals-mute-judge", complete("No comment.")));
+  const evalsWith = (...assertions: string[]) => `
+defaultTest: { vars: What do webhooks do?, options: { provider: evals-judge } }
+tests:
+  - description: answers
+    assert: [${assertions.join(", ")}]
+`;
+
+  await t.step("a similar text and a satisfied judge pass", async () => {
+    await folder.write(
+      evalsWith(
+        "{ type: similar, value: 'Your server: webhooks notify', threshold: 0.9, provider: hash768@1 }",
+        "{ type: llm-rubric, value: It says what webhooks do., threshold: 0.9 }",
+      ),
+      "evals-answer",
+    );
+
+    const { code, stdout } = await folder.run();
+
+    assert.equal(code, 0, stdout);
+  });
+
+  await t.step("another text and an unsatisfied judge fail, each with its reason", async () => {
+    await folder.write(
+      evalsWith(
+        "{ type: similar, value: 'A recipe for bread', provider: hash768@1 }",
+        "{ type: llm-rubric, value: It is a poem. }",
+        "{ type: llm-rubric, value: It says what webhooks do., threshold: 0.95 }",
+        "{ type: llm-rubric, value: It is short., provider: evals-mute-judge }",
+      ),
+      "evals-answer",
+    );
+
+    const ended = await folder.run("--json");
+
+    const [failure] = reportOf(ended).runs[0]?.tests[0]?.failures ?? [];
+    assert.equal(ended.code, 1);
+    for (
+      const [index, reason] of [
+        /^similar: the similarity is -?0\.\d+, less than 0\.75$/,
+        /^llm-rubric: As the rubric says\.$/,
+        /^llm-rubric: As the rubric says\. \(score 0\.9\)$/,
+        /^llm-rubric: evals-mute-judge did not judge/,
+      ].entries()
+    ) {
+      assert.match(failure?.reasons[index] ?? "", reason);
+    }
+  });
+
+  await t.step("a judge that does not exist cannot judge", async () => {
+    await folder.write(
+      evalsWith("{ type: llm-rubric, value: short, provider: evals-nobody }"),
+      "evals-answer",
+    );
+
+    const { code, stderr } = await folder.run();
+
+    assert.equal(code, 2);
+    assert.match(stderr, /evals-nobody.*\[AGENT_NOT_FOUND\]/);
+  });
+});
+
+Deno.test("a job that fails, fails its test with the job's error", async () => {
+  await using platform = await sharedPlatform();
+  await using folder = await openFolder(platform);
+  await addAgent(platform.sql, { slug: "evals-failing" });
+  await platform.sql`
+    update public.agents set max_turns = 1 where slug = 'evals-failing'`;
+  platform.stack.models.addAgent(
+    scriptTurns("evals-failing", call("save_intermediate_data", { key: "a", value: 1 })),
+  );
+  await folder.write(
+    "tests: [{ description: a, vars: x, assert: [{ type: not-contains, value: y }] }]",
+    "evals-failing",
+  );
+
+  const ended = await folder.run("--json");
+
+  const [failure] = reportOf(ended).runs[0]?.tests[0]?.failures ?? [];
+  assert.match(failure?.reasons[0] ?? "", /\[TURNS_EXCEEDED\]$/);
+  assert.equal(ended.code, 1);
+});
+
+Deno.test("eval add makes a test of a job, without what is sensitive, and the job's agent passes it", async (t) => {
+  await using platform = await sharedPlatform();
+  await using folder = await openFolder(platform);
+  const { user } = await platform.addUser("evals-owner");
+  const swarm = createSwarm(user.client);
+  const job = await swarm.run("writer", { topic: "ada@corp.example has webhooks" });
+  for await (const event of job) {
+    if (event.type !== "review.requested") continue;
+    await job.respond(event, { approved: true, comments: "Call +49 30 1234567 first." });
+  }
+  await folder.write(`# Ours.\n${GOOD.trimStart()}`);
+
+  await t.step(
+    "the test has the input, the answers, the calls and the form of the output",
+    async () => {
+      const { code, stdout } = await folder.run("add", job.id, "--name", "from production");
+
+      assert.equal(code, 0);
+      assert.match(stdout, /^Added "from production" to .*writer\.evals\.yaml/);
+      const text = await folder.read("writer");
+      assert.ok(text.startsWith("# Ours.\n"));
+      assert.doesNotMatch(text, /corp|1234567/);
+      assert.match(text, /topic: person1@example\.com has webhooks/);
+      assert.match(text, /question: Publish this announcement\?\n +approved: true/);
+      assert.match(text, /type: trajectory\n +value:\n +- request_human_review\n/);
+      assert.match(text, /type: is-json\n +value:\n +type: object/);
+    },
+  );
+
+  await t.step("the agent passes its own test", async () => {
+    const ended = await folder.run("--json");
+
+    assert.deepEqual(
+      reportOf(ended).runs[0]?.tests.map(({ test, passed }) => [test, passed]).at(-1),
+      ["from production", 1],
+    );
+    assert.equal(ended.code, 0);
+  });
+
+  for (
+    const [claim, args, message] of [
+      ["the same name", ["add", job.id, "--name", "from production"], /has a test of this name/],
+      ["a job that does not exist", ["add", crypto.randomUUID()], /there is no such job/],
+      ["what is no id", ["add", "writer"], /write the id of one job/],
+    ] as const
+  ) {
+    await t.step(`it refuses ${claim}`, async () => {
+      const { code, stderr } = await folder.run(...args);
+
+      assert.match(stderr, message);
+      assert.equal(code, 2);
+    });
+  }
 });
 
 Deno.test("eval ends with 2 and says what is wrong when it cannot run", async (t) => {
