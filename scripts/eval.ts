@@ -125,7 +125,12 @@ async function runAll(
   const earlier = await Promise.all(
     evals.map(({ agent }) => against === undefined ? null : findRun(sql, agent, against)),
   );
-  using user = await signInEvalUser(await findProject(environment), sql);
+  const email = environment["SUPASWARM_EVALS_EMAIL"];
+  const password = environment["SUPASWARM_EVALS_PASSWORD"] ?? "";
+  using user = await signInEvalUser({
+    ...await findProject(environment),
+    person: email === undefined ? null : { email, password },
+  }, sql);
   const client: EvalClient = {
     userId: user.id,
     swarm: createSwarm(user.client, CHOSEN_NAMES),

@@ -59,6 +59,14 @@ export const STACK_VARIABLES = {
     purpose: "With SUPABASE_URL: lets deno task eval create its user.",
     defaultText: "the running stack",
   },
+  SUPASWARM_EVALS_EMAIL: {
+    purpose: "Email address of the user whose jobs deno task eval runs.",
+    defaultText: "evals@supaswarm.internal, which the first run creates",
+  },
+  SUPASWARM_EVALS_PASSWORD: {
+    purpose: "Password of the user of SUPASWARM_EVALS_EMAIL.",
+    defaultText: null,
+  },
   SUPASWARM_DEBUG: {
     purpose: "When set, commands print the stack of an error; set it in the process's environment.",
     defaultText: null,

@@ -1,8 +1,12 @@
 import { formatTable } from "../sql/format_table.ts";
-import { compareRuns, passCounts, type TestComparison } from "./compare_runs.ts";
+import {
+  compareRuns,
+  passCounts,
+  type TestComparison,
+} from "../../shared/engine/evals/compare_runs.ts";
 import type { EarlierRun } from "./eval_store.ts";
 import type { FinishedRun } from "./run_evals.ts";
-import { type PassCount, wilsonInterval } from "./statistics.ts";
+import { type PassCount, wilsonInterval } from "../../shared/engine/evals/statistics.ts";
 import type { TestResult } from "./test_result.ts";
 
 /** A run and, if one was named, the run with which it is compared. */

@@ -9,6 +9,8 @@ create table public.eval_runs (
   agent_revision int,
   provider text,
   model text,
+  result_count int not null default 0,
+  passed_count int not null default 0,
   created_at timestamptz not null default clock_timestamp(),
   finished_at timestamptz
 );
@@ -20,6 +22,7 @@ comment on table public.eval_runs is
 comment on column public.eval_runs.created_by is 'The user whose jobs they are.';
 comment on column public.eval_runs.agent_revision is 'The newest revision when the run began.';
 comment on column public.eval_runs.model is 'The agent''s model, or its provider''s default, when the run began.';
+comment on column public.eval_runs.result_count is 'Jobs that have ended, of which passed_count passed.';
 comment on column public.eval_runs.finished_at is 'Null while it runs, and if it was interrupted.';
 alter table public.eval_runs enable row level security;
 create policy "owners read their eval runs" on public.eval_runs
@@ -87,12 +90,19 @@ returns void
 language sql
 set search_path = ''
 as $$
-  insert into public.eval_results (
-    run_id, test, repeat, task_id, passed, score, assertions, error, cost_micro_usd, latency_ms
+  with recorded as (
+    insert into public.eval_results (
+      run_id, test, repeat, task_id, passed, score, assertions, error, cost_micro_usd, latency_ms
+    )
+    select record_eval_result.p_run_id, result.test, result.repeat, result.task_id, result.passed, result.score,
+      result.assertions, result.error, result.cost_micro_usd, result.latency_ms
+    from jsonb_populate_record(null::public.eval_results, record_eval_result.p_result) as result
+    returning passed
   )
-  select record_eval_result.p_run_id, result.test, result.repeat, result.task_id, result.passed, result.score,
-    result.assertions, result.error, result.cost_micro_usd, result.latency_ms
-  from jsonb_populate_record(null::public.eval_results, record_eval_result.p_result) as result;
+  update public.eval_runs as run
+  set result_count = run.result_count + 1, passed_count = run.passed_count + recorded.passed::int
+  from recorded
+  where run.id = record_eval_result.p_run_id;
 $$;
 comment on function private.record_eval_result(uuid, jsonb) is
   'Records the result of one job, an object with the columns of eval_results.';
