@@ -61,6 +61,17 @@ export function createConsoleRouter(): Router {
         meta: { title: "Usage" },
       },
       {
+        path: "/evals",
+        component: () => import("../pages/evals/EvalsPage.vue"),
+        meta: { title: "Evals" },
+      },
+      {
+        path: "/evals/:id",
+        component: () => import("../pages/evals/EvalRunPage.vue"),
+        meta: { title: "Eval run" },
+        props: true,
+      },
+      {
         path: "/documents",
         component: () => import("../pages/documents/DocumentsPage.vue"),
         meta: { title: "Documents" },
