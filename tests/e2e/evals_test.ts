@@ -63,7 +63,10 @@ interface Report {
 }
 
 /** A folder with the evals of the seeded agent writer, and the command on it. */
-async function openFolder({ stack, project }: Platform) {
+async function openFolder(
+  { stack, project }: Platform,
+  variables: Readonly<Record<string, string>> = {},
+) {
   const folder = await Deno.makeTempDir();
   return {
     write: (text: string, agent = "writer") =>
@@ -77,6 +80,7 @@ async function openFolder({ stack, project }: Platform) {
           SUPABASE_URL: project.apiUrl,
           SUPABASE_PUBLISHABLE_KEY: project.publishableKey,
           SUPABASE_SECRET_KEY: stack.secretKey,
+          ...variables,
         },
       }).output();
       const decoder = new TextDecoder();
@@ -307,6 +311,35 @@ tests:
     assert.equal(code, 2);
     assert.match(stderr, /evals-nobody.*\[AGENT_NOT_FOUND\]/);
   });
+});
+
+Deno.test("the jobs are those of the person who is named, who reads the run over the REST API", async () => {
+  await using platform = await sharedPlatform();
+  const { id, user: { client } } = await platform.addUser("evals-person");
+  const password = "correct horse battery";
+  await client.auth.updateUser({ password });
+  const { data: { user } } = await client.auth.getUser();
+  const person = { SUPASWARM_EVALS_EMAIL: user?.email ?? "", SUPASWARM_EVALS_PASSWORD: password };
+  await using folder = await openFolder(platform, person);
+  await folder.write(GOOD);
+
+  const ended = await folder.run("--json");
+
+  assert.equal(ended.code, 0, ended.stderr);
+  const { data, error } = await client.from("eval_runs")
+    .select("id,created_by,result_count,passed_count,eval_results(test,passed,task_id)");
+  assert.equal(error, null);
+  const [run] = data ?? [];
+  assert.deepEqual(
+    [run?.id, run?.created_by, run?.result_count, run?.passed_count, run?.eval_results.length],
+    [reportOf(ended).runs[0]?.id, id, 2, 2, 2],
+  );
+
+  await using wrong = await openFolder(platform, { ...person, SUPASWARM_EVALS_PASSWORD: "wrong" });
+  await wrong.write(GOOD);
+  const refused = await wrong.run();
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /Cannot sign in evals-person-.*SUPASWARM_EVALS_PASSWORD/);
 });
 
 Deno.test("a job that fails, fails its test with the job's error", async () => {
