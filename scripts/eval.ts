@@ -14,7 +14,7 @@ import { findRun } from "./evals/eval_store.ts";
 import { evalsFileName, readEvals } from "./evals/read_evals.ts";
 import { isPassed, type ReportedRun, runsToJson, runToText } from "./evals/report_run.ts";
 import type { EvalClient } from "./evals/run_job.ts";
-import { type AgentEvals, runEvals } from "./evals/run_evals.ts";
+import { type AgentEvals, runEvals, type RunSettings } from "./evals/run_evals.ts";
 import { testOfJob } from "./evals/test_of_job.ts";
 import type { TestResult } from "./evals/test_result.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
@@ -25,6 +25,8 @@ import { writeLine, writeProgress } from "./terminal.ts";
 const FAILED = 1;
 const NOT_RUN = 2;
 const DEFAULT_JOB_COUNT = 4;
+/** Long enough for an agent that hands off to others. */
+const DEFAULT_LIMIT_SECONDS = 900;
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 await runCommand(
@@ -47,6 +49,11 @@ await runCommand(
         placeholder: "N",
         help: `Jobs at a time. Default: ${DEFAULT_JOB_COUNT}.`,
       },
+      timeout: {
+        type: "string",
+        placeholder: "SECONDS",
+        help: `Cancel a job that takes longer; its test fails. Default: ${DEFAULT_LIMIT_SECONDS}.`,
+      },
       name: { type: "string", placeholder: "TEXT", help: "With add: the name of the test." },
       folder: { type: "string", placeholder: "PATH", help: "The files. Default: agents." },
       db: DATABASE_OPTION,
@@ -54,23 +61,27 @@ await runCommand(
     },
   },
   async ({ values, positionals }) => {
-    const repeatCount = values.repeat === undefined ? null : readCount("--repeat", values.repeat);
-    const jobCount = readCount("--jobs", values.jobs ?? String(DEFAULT_JOB_COUNT));
+    const environment = await readEnvironment(PROJECT_ROOT);
     const folder = values.folder ?? join(PROJECT_ROOT, "agents");
     const yaml = await loadYaml();
-    const isAdding = positionals[0] === "add";
-    const evals = isAdding ? [] : (await readEvals(folder, positionals, yaml)).map((one) => ({
-      ...one,
-      tests: one.tests.map((test) => repeatCount === null ? test : { ...test, repeatCount }),
-    }));
-    const environment = await readEnvironment(PROJECT_ROOT);
-    const url = await findDatabaseUrl(values.db, environment);
-    const sql = createSql(url, { maxConnections: 2, applicationName: "supaswarm eval" });
+    const [first, ...others] = positionals;
+    const isAdding = first === "add";
+    // What is wrong with the arguments and the files is found before anything runs.
+    const evals = isAdding ? [] : await readEvals(folder, positionals, yaml);
+    const repeatCount = values.repeat === undefined ? null : readCount("--repeat", values.repeat);
+    const jobCount = readCount("--jobs", values.jobs ?? String(DEFAULT_JOB_COUNT));
+    const limitSeconds = readCount("--timeout", values.timeout ?? String(DEFAULT_LIMIT_SECONDS));
+    const sql = createSql(await findDatabaseUrl(values.db, environment), {
+      maxConnections: 2,
+      applicationName: "supaswarm eval",
+    });
     try {
-      if (isAdding) {
-        return await add(sql, { folder, taskIds: positionals.slice(1), name: values.name, yaml });
-      }
-      const runs = await runAll(sql, environment, { evals, jobCount, against: values.against });
+      if (isAdding) return await add(sql, { taskIds: others, name: values.name, folder, yaml });
+      const runs = await runAll(sql, environment, {
+        evals: repeatCount === null ? evals : evals.map((one) => withRepeats(one, repeatCount)),
+        against: values.against,
+        settings: { jobCount, limitMs: limitSeconds * 1_000 },
+      });
       writeLine(values.json ? runsToJson(runs) : runs.map(runToText).join("\n\n"));
       return runs.every(isPassed) ? 0 : FAILED;
     } catch (error) {
@@ -86,12 +97,17 @@ await runCommand(
   NOT_RUN,
 );
 
+function withRepeats({ agent, tests }: AgentEvals, repeatCount: number): AgentEvals {
+  return { agent, tests: tests.map((test) => ({ ...test, repeatCount })) };
+}
+
+/** Adds a test that is made of a job to the file of the job's agent. */
 async function add(
   sql: Sql,
-  { folder, taskIds: [taskId, ...others], name, yaml }: {
-    readonly folder: string;
+  { taskIds: [taskId, ...others], name, folder, yaml }: {
     readonly taskIds: readonly string[];
     readonly name: string | undefined;
+    readonly folder: string;
     readonly yaml: YamlModule;
   },
 ): Promise<void> {
@@ -101,23 +117,25 @@ async function add(
     );
   }
   const { agent, test } = await testOfJob(sql, taskId, name);
-  const path = join(folder, evalsFileName(agent));
+  const fileName = evalsFileName(agent);
+  const path = join(folder, fileName);
   const text = await Deno.readTextFile(path).catch((error) => {
     if (error instanceof Deno.errors.NotFound) return "";
     throw error;
   });
-  await Deno.writeTextFile(path, addTest(text, evalsFileName(agent), test, yaml));
+  await Deno.writeTextFile(path, addTest(text, fileName, test, yaml));
   writeLine(
-    `Added "${test.description}" to ${path}. Read it before you commit it: only patterns of sensitive values were replaced.`,
+    `Added "${test.description}" to ${path}. Read it before you commit it: only patterns of ` +
+      "sensitive values were replaced.",
   );
 }
 
 async function runAll(
   sql: Sql,
   environment: Environment,
-  { evals, jobCount, against }: {
+  { evals, settings, against }: {
     readonly evals: readonly AgentEvals[];
-    readonly jobCount: number;
+    readonly settings: Pick<RunSettings, "jobCount" | "limitMs">;
     readonly against: string | undefined;
   },
 ): Promise<readonly ReportedRun[]> {
@@ -143,7 +161,7 @@ async function runAll(
   const runs: ReportedRun[] = [];
   for (const [index, one] of evals.entries()) {
     const finished = await runEvals(sql, client, one, {
-      jobCount,
+      ...settings,
       signal: interrupted.signal,
       onResult: (result) => writeProgress(progressLine(one.agent, result)),
     });
@@ -157,6 +175,6 @@ function progressLine(agent: string, { test, repeat, passed }: TestResult): stri
 }
 
 function readCount(option: string, text: string): number {
-  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  throw new CommandError(`Cannot use ${option} "${text}": write a whole number from 1 to 999`);
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new CommandError(`Cannot use ${option} "${text}": write a whole number from 1 to 9999`);
 }

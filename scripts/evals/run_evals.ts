@@ -25,6 +25,8 @@ export interface FinishedRun {
 export interface RunSettings {
   /** Jobs at a time. */
   readonly jobCount: number;
+  /** A job that takes longer is cancelled, and its test fails. */
+  readonly limitMs: number;
   readonly signal: AbortSignal;
   readonly onResult: (result: TestResult) => void;
 }
@@ -39,7 +41,7 @@ export async function runEvals(
   sql: Sql,
   client: EvalClient,
   { agent, tests }: AgentEvals,
-  { jobCount, signal, onResult }: RunSettings,
+  { jobCount, limitMs, signal, onResult }: RunSettings,
 ): Promise<FinishedRun> {
   const run = await beginRun(sql, agent, client.userId);
   const tag = `eval:${run.id}`;
@@ -59,6 +61,7 @@ export async function runEvals(
         input: test.input,
         metadata: { tag, test: test.name, repeat },
         answers: test.assertions.flatMap(answersOf),
+        limitMs,
         signal: stopped,
       });
       const result = await checkRecord(test, repeat, record, ports);

@@ -23,6 +23,8 @@ export interface JobRequest {
   readonly metadata: JsonObject;
   /** Answers of a person, in the order of the reviews of the whole job. */
   readonly answers: readonly ReviewAnswer[];
+  /** A job that takes longer is cancelled. */
+  readonly limitMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -34,11 +36,11 @@ export interface JobRequest {
  */
 export async function runJob(
   { swarm, supabase, userId }: EvalClient,
-  { agent, input, metadata, answers, signal }: JobRequest,
+  { agent, input, metadata, answers, limitMs, signal }: JobRequest,
 ): Promise<JobRecord> {
   const job = await swarm.run(agent, input, { metadata, signal });
   try {
-    const { questions, problem } = await followReviews(job, answers);
+    const { questions, problem } = await followReviews(job, answers, limitMs);
     const { output, error } = await resultOf(job);
     const [summary] = await swarm.jobs.list({ idPrefix: job.id, limit: 1, signal });
     const steps = stepsSchema.parse(
@@ -74,15 +76,24 @@ export async function runJob(
   }
 }
 
-/** Answers reviews until the job has ended. Cancels a job that asks more, or refuses an answer. */
-async function followReviews(job: Job, answers: readonly ReviewAnswer[]) {
+/** Answers reviews until the job has ended. Cancels a job that asks more, or takes too long. */
+async function followReviews(job: Job, answers: readonly ReviewAnswer[], limitMs: number) {
   const questions: string[] = [];
   let problem: string | null = null;
-  for await (const event of job) {
-    if (event.type !== "review.requested") continue;
-    problem ??= await answer(job, event, answers[questions.length]);
-    questions.push(event.data.question);
-    if (problem !== null) await job.cancel();
+  const timer = setTimeout(() => {
+    problem ??= `it did not end within ${limitMs / 1_000} s`;
+    // The events say whether it has ended.
+    job.cancel().catch(() => {});
+  }, limitMs);
+  try {
+    for await (const event of job) {
+      if (event.type !== "review.requested") continue;
+      problem ??= await answer(job, event, answers[questions.length]);
+      questions.push(event.data.question);
+      if (problem !== null) await job.cancel();
+    }
+  } finally {
+    clearTimeout(timer);
   }
   return { questions, problem };
 }

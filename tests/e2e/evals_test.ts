@@ -363,6 +363,28 @@ Deno.test("a job that fails, fails its test with the job's error", async () => {
   assert.equal(ended.code, 1);
 });
 
+Deno.test("a job that takes too long is cancelled and fails its test", async () => {
+  await using platform = await sharedPlatform();
+  await using folder = await openFolder(platform);
+  await addAgent(platform.sql, { slug: "evals-slow" });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  platform.stack.models.addAgent(scriptTurns("evals-slow", async () => {
+    await released;
+    return complete("Late.");
+  }));
+  await folder.write(
+    "tests: [{ description: a, vars: x, assert: [{ type: equals, value: Late. }] }]",
+    "evals-slow",
+  );
+
+  const ended = await folder.run("--timeout", "1", "--json");
+  release();
+
+  const [failure] = reportOf(ended).runs[0]?.tests[0]?.failures ?? [];
+  assert.deepEqual(failure?.reasons, ["it did not end within 1 s"]);
+  assert.equal(ended.code, 1);
+});
+
 Deno.test("eval add makes a test of a job, without what is sensitive, and the job's agent passes it", async (t) => {
   await using platform = await sharedPlatform();
   await using folder = await openFolder(platform);
