@@ -31,7 +31,8 @@ const HELP = `Usage: supaswarm <command> [options]
   push      Writes agents/ and external-mcps.yaml into the registry
   pull      Writes the registry into agents/
   agents    Shows the revisions of agents, and rolls one back
-              --help after one of these four prints its options; they need Deno, or get it from npm
+  eval      Runs the tests of agents in agents/<slug>.evals.yaml
+              --help after one of these five prints its options; they need Deno, or get it from npm
 
   --dry-run   shows the plan and changes nothing
   --yes       does not ask

@@ -32,12 +32,49 @@ export async function findDatabaseUrl(
 }
 
 async function urlOfRunningStack(environment: Environment): Promise<string | undefined> {
+  return (await connectionOfRunningStack(environment))["SUPABASE_DB_URL"];
+}
+
+async function connectionOfRunningStack(environment: Environment): Promise<Partial<Environment>> {
   const path = connectionFilePath(dataFolder(environment));
   const text = await Deno.readTextFile(path).catch((error) => {
     if (error instanceof Deno.errors.NotFound) return "";
     throw error;
   });
-  return parseEnv(text)["SUPABASE_DB_URL"];
+  return parseEnv(text);
+}
+
+/** Address and keys of a project, for commands that act as a user. */
+export interface ProjectKeys {
+  readonly apiUrl: string;
+  readonly publishableKey: string;
+  readonly secretKey: string;
+}
+
+/**
+ * Finds the project of a command: that of `SUPABASE_URL`, `SUPABASE_PUBLISHABLE_KEY` and
+ * `SUPABASE_SECRET_KEY`, or the stack that `deno task start` serves from this checkout.
+ *
+ * @throws CommandError when there is none, or when one of the variables is missing.
+ */
+export async function findProject(environment: Environment): Promise<ProjectKeys> {
+  const isNamed = environment["SUPABASE_URL"] !== undefined;
+  const variables = isNamed ? environment : await connectionOfRunningStack(environment);
+  const valueOf = (name: string): string => {
+    const value = variables[name];
+    if (value !== undefined) return value;
+    throw new CommandError(
+      isNamed
+        ? `Cannot use the project of SUPABASE_URL: ${name} is not set`
+        : "Cannot find a project: no stack is running from this checkout. Run deno task start in " +
+          "another terminal, or set SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY and SUPABASE_SECRET_KEY",
+    );
+  };
+  return {
+    apiUrl: valueOf("SUPABASE_URL"),
+    publishableKey: valueOf("SUPABASE_PUBLISHABLE_KEY"),
+    secretKey: valueOf("SUPABASE_SECRET_KEY"),
+  };
 }
 
 /** Returns the folder of data, keys and files of `deno task start`. */

@@ -21,12 +21,16 @@ export class CommandError extends Error {
 }
 
 /**
- * Runs a command and ends the process: 0 on success, 1 when `main` throws (one line on stderr, with
- * the stack when `SUPASWARM_DEBUG` is set), 2 when the arguments cannot be read.
+ * Runs a command and ends the process: with the exit code that `main` returns, or 0; 1 when it throws
+ * (one line on stderr, with the stack when `SUPASWARM_DEBUG` is set), 2 when the arguments cannot be
+ * read.
+ *
+ * @param failureCode Exit code when `main` throws. @default 1
  */
 export async function runCommand<const Options extends Record<string, CommandOption>>(
   spec: CommandSpec<Options>,
-  main: (input: CommandInput<Options>) => Promise<void>,
+  main: (input: CommandInput<Options>) => Promise<number | void>,
+  failureCode = 1,
 ): Promise<never> {
   const line = readCommandLine(spec, Deno.args);
   switch (line.kind) {
@@ -39,12 +43,12 @@ export async function runCommand<const Options extends Record<string, CommandOpt
     case "run":
       try {
         assertDenoVersion(Deno.version.deno);
-        await main({ values: line.values, positionals: line.positionals });
+        const code = await main({ values: line.values, positionals: line.positionals });
+        return Deno.exit(code ?? 0);
       } catch (error) {
         writeError(`${red("error", Deno.stderr)}: ${describe(error)}`);
-        return Deno.exit(1);
+        return Deno.exit(failureCode);
       }
-      return Deno.exit(0);
   }
 }
 

@@ -51,6 +51,22 @@ export const STACK_VARIABLES = {
     purpose: "Maximum lifetime of a function instance in the stack, in seconds.",
     defaultText: "400",
   },
+  SUPABASE_PUBLISHABLE_KEY: {
+    purpose: "With SUPABASE_URL: the project in which deno task eval runs its jobs.",
+    defaultText: "the running stack",
+  },
+  SUPABASE_SECRET_KEY: {
+    purpose: "With SUPABASE_URL: lets deno task eval create its user.",
+    defaultText: "the running stack",
+  },
+  SUPASWARM_EVALS_EMAIL: {
+    purpose: "Email address of the user whose jobs deno task eval runs.",
+    defaultText: "evals@supaswarm.internal, which the first run creates",
+  },
+  SUPASWARM_EVALS_PASSWORD: {
+    purpose: "Password of the user of SUPASWARM_EVALS_EMAIL.",
+    defaultText: null,
+  },
   SUPASWARM_DEBUG: {
     purpose: "When set, commands print the stack of an error; set it in the process's environment.",
     defaultText: null,

@@ -1,11 +1,8 @@
 import type { z } from "../../shared/vendor/zod.js";
 import { nearestNames } from "../../shared/platform/values/nearest_names.ts";
 import type { YamlModule } from "../deps.ts";
-import { type LineProblem, readLocatedYaml, YamlFileError } from "../yaml/read_located_yaml.ts";
+import { type LineProblem, readYamlFile, YamlFileError } from "../yaml/read_located_yaml.ts";
 import { knownKeysAt, type McpEntry, mcpsFileSchema } from "./mcps_file_schema.ts";
-
-/** Maximum size of the file; a larger one is not a list of servers. */
-const MAX_FILE_CHARACTERS = 1024 * 1024;
 
 /** An entry, with the lines at which its problems are reported. */
 export interface ReadEntry {
@@ -17,27 +14,19 @@ export interface ReadEntry {
   credentialLine(key: string): number;
 }
 
-/** The entries of a file that may contain problems. */
-export class McpsFileError extends YamlFileError {}
-
 /**
  * Reads the text of an `external-mcps.yaml`. A file with any problem is rejected as a whole.
  *
- * @throws McpsFileError with every problem and its line.
+ * @throws YamlFileError with every problem and its line.
  */
 export function readMcpsFile(
   text: string,
   fileName: string,
   yaml: YamlModule,
 ): readonly ReadEntry[] {
-  if (text.length > MAX_FILE_CHARACTERS) {
-    throw new McpsFileError(fileName, [{ line: 1, message: "is larger than a list of servers" }]);
-  }
-  const located = readLocatedYaml(text, yaml);
-  if (located.kind === "invalid") throw new McpsFileError(fileName, located.problems);
-  const { lineOf } = located;
-  const parsed = mcpsFileSchema.safeParse(located.value);
-  if (!parsed.success) throw new McpsFileError(fileName, parsed.error.issues.flatMap(problemsOf));
+  const { value, lineOf } = readYamlFile(text, fileName, yaml);
+  const parsed = mcpsFileSchema.safeParse(value);
+  if (!parsed.success) throw new YamlFileError(fileName, parsed.error.issues.flatMap(problemsOf));
   return Object.entries(parsed.data.mcps).map(([slug, entry]) => ({
     slug,
     entry,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadYaml } from "../deps.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
-import { McpsFileError, readMcpsFile } from "./read_mcps_file.ts";
+import { YamlFileError } from "../yaml/read_located_yaml.ts";
+import { readMcpsFile } from "./read_mcps_file.ts";
 import { wantedServer } from "./wanted_server.ts";
 
 const yaml = await loadYaml();
@@ -13,7 +14,7 @@ function problemsOf(text: string): string {
   try {
     read(text);
   } catch (error) {
-    if (error instanceof McpsFileError) return error.message;
+    if (error instanceof YamlFileError) return error.message;
     throw error;
   }
   return "";

@@ -2,8 +2,8 @@ import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
 import type { Environment } from "../../stack/stack_environment.ts";
 import { planSync, type ServerChange, type SyncPlan } from "./plan_sync.ts";
-import type { LineProblem } from "../yaml/read_located_yaml.ts";
-import { McpsFileError, type ReadEntry } from "./read_mcps_file.ts";
+import { type LineProblem, YamlFileError } from "../yaml/read_located_yaml.ts";
+import type { ReadEntry } from "./read_mcps_file.ts";
 import { readRegistry, type Transaction } from "./registry_state.ts";
 import { SECRET_PREFIX, type WantedServer, wantedServer } from "./wanted_server.ts";
 
@@ -26,7 +26,7 @@ const MAX_SECRET_CHARACTERS = 8_192;
  * the first and then has nothing to do. Never changes rows that the file did not create.
  *
  * @returns The changes that were made, or would be.
- * @throws McpsFileError for a conflict with the registry or a missing variable, with its line;
+ * @throws YamlFileError for a conflict with the registry or a missing variable, with its line;
  * DATABASE_UNAVAILABLE.
  */
 export async function syncMcps(sql: Sql, options: SyncOptions): Promise<SyncPlan> {
@@ -34,7 +34,7 @@ export async function syncMcps(sql: Sql, options: SyncOptions): Promise<SyncPlan
   try {
     return options.isDryRun ? await sql.begin("read only", work) : await sql.begin(work);
   } catch (error) {
-    if (error instanceof McpsFileError) throw error;
+    if (error instanceof YamlFileError) throw error;
     throw toSwarmError(error, "sync the external MCP servers");
   }
 }
@@ -42,7 +42,7 @@ export async function syncMcps(sql: Sql, options: SyncOptions): Promise<SyncPlan
 /**
  * The same as a part of a transaction of the caller.
  *
- * @throws McpsFileError
+ * @throws YamlFileError
  */
 export async function syncInTransaction(
   transaction: Transaction,
@@ -53,7 +53,7 @@ export async function syncInTransaction(
   if (!isDryRun) await waitForTurn(transaction);
   const state = await readRegistry(transaction, wanted, values);
   const plan = planSync(wanted, state, new Set(values.keys()));
-  if ("problems" in plan) throw new McpsFileError(fileName, plan.problems);
+  if ("problems" in plan) throw new YamlFileError(fileName, plan.problems);
   if (!isDryRun) await applyPlan(transaction, plan, values);
   return plan;
 }
@@ -76,7 +76,7 @@ function credentialsOf(
       problems.push({ line, message });
     } else if (value !== "") values.set(variable, value);
   }
-  if (problems.length > 0) throw new McpsFileError(fileName, problems);
+  if (problems.length > 0) throw new YamlFileError(fileName, problems);
   return values;
 }
 

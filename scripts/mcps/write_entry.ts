@@ -14,7 +14,7 @@ export function entryToYaml({ slug, entry }: ImportedEntry, yaml: YamlModule): s
 /**
  * Adds an entry to the file's text. Keeps comments and order.
  *
- * @throws CommandError when the file has an entry with that key; McpsFileError when either is
+ * @throws CommandError when the file has an entry with that key; YamlFileError when either is
  * invalid.
  */
 export function addEntry(

@@ -10,6 +10,7 @@ import { markNames } from "./mark_names.ts";
 /** What the programs start as a process or a thread, and thus do not import. */
 const CHILDREN = [
   "scripts/embedding/minilm_child.ts",
+  "scripts/evals/javascript_worker.ts",
   "stack/database/pglite_child.ts",
   "stack/functions/isolate_process.ts",
   "stack/functions/isolate_worker.ts",

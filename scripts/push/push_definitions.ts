@@ -7,7 +7,7 @@ import {
   type RegistryDefinition,
 } from "../../shared/engine/definitions/definition.ts";
 import { CommandError } from "../cli/run_command.ts";
-import { McpsFileError } from "../mcps/read_mcps_file.ts";
+import { YamlFileError } from "../yaml/read_located_yaml.ts";
 import type { SyncPlan } from "../mcps/plan_sync.ts";
 import { syncInTransaction, type SyncOptions } from "../mcps/sync_mcps.ts";
 
@@ -74,7 +74,7 @@ class RolledBack extends Error {
  * Writes definitions and MCP servers into the registry, in one transaction. A repeated push changes
  * nothing.
  *
- * @throws SwarmError with the code of the row that is not valid, McpsFileError
+ * @throws SwarmError with the code of the row that is not valid, YamlFileError
  */
 export async function pushDefinitions(sql: Sql, options: PushOptions): Promise<PushPlan> {
   const { definitions, servers, isPruning, isDryRun, pushedBy } = options;
@@ -99,7 +99,7 @@ export async function pushDefinitions(sql: Sql, options: PushOptions): Promise<P
     });
   } catch (error) {
     if (error instanceof RolledBack) return error.plan;
-    if (error instanceof McpsFileError) throw error;
+    if (error instanceof YamlFileError) throw error;
     const failure = toSwarmError(error, "push the definitions");
     // Whoever pushes may read what the database says.
     if (failure.code !== "INTERNAL" || !(error instanceof Error)) throw failure;

@@ -23,7 +23,7 @@ export interface PushFiles {
 /**
  * Reads what a push writes.
  *
- * @throws CommandError with every problem of the definitions, its file and line; McpsFileError
+ * @throws CommandError with every problem of the definitions, its file and line; YamlFileError
  */
 export async function readPushFiles(
   { folder, mcps, environment }: PushFiles,

@@ -7,6 +7,7 @@ import {
   webhooksFileSchema,
 } from "../../shared/engine/definitions/file_schemas.ts";
 import { toInputSchema } from "../../shared/platform/values/json_schema.ts";
+import { evalsFileSchema } from "../evals/evals_file_schema.ts";
 import { mcpsFileSchema } from "../mcps/mcps_file_schema.ts";
 import { scriptFileSchema } from "../models/script/script_file_schema.ts";
 
@@ -17,6 +18,7 @@ const TITLES = {
   schedules: ["agents/schedules.yaml", schedulesFileSchema],
   webhooks: ["agents/webhooks.yaml", webhooksFileSchema],
   script: ["agents/<slug>.script.yaml", scriptFileSchema],
+  evals: ["agents/<slug>.evals.yaml", evalsFileSchema],
   mcps: ["external-mcps.yaml", mcpsFileSchema],
 } as const satisfies Record<string, readonly [string, z.ZodType]>;
 

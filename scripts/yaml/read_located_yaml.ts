@@ -1,4 +1,5 @@
 import { yamlProblem } from "../../shared/engine/definitions/read_yaml_file.ts";
+import type { ValueProblem } from "../../shared/engine/definitions/definition.ts";
 import { CommandError } from "../cli/run_command.ts";
 import type { YamlModule } from "../deps.ts";
 
@@ -27,6 +28,37 @@ export type LocatedYaml =
  * root.
  */
 export type LineOf = (path: readonly PropertyKey[]) => number;
+
+/** Maximum size of a file; people do not write larger ones. */
+const MAX_FILE_CHARACTERS = 1024 * 1024;
+
+/** A file that people write, whose YAML can be read. */
+export interface YamlFile {
+  readonly value: unknown;
+  readonly lineOf: LineOf;
+  /** The error for problems of its values. */
+  problems(found: readonly ValueProblem[]): YamlFileError;
+}
+
+/**
+ * Reads the text of a file that people write.
+ *
+ * @throws YamlFileError with each problem of its syntax and its line.
+ */
+export function readYamlFile(text: string, fileName: string, yaml: YamlModule): YamlFile {
+  if (text.length > MAX_FILE_CHARACTERS) {
+    throw new YamlFileError(fileName, [{ line: 1, message: "is larger than a file of this kind" }]);
+  }
+  const located = readLocatedYaml(text, yaml);
+  if (located.kind === "invalid") throw new YamlFileError(fileName, located.problems);
+  const { value, lineOf } = located;
+  const problems = (found: readonly ValueProblem[]) =>
+    new YamlFileError(
+      fileName,
+      found.map(({ at = [], message }) => ({ line: lineOf(at), message })),
+    );
+  return { value, lineOf, problems };
+}
 
 /** Reads one YAML document. Never throws. */
 export function readLocatedYaml(

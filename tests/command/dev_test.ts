@@ -37,6 +37,15 @@ async function pageBlock(language: string): Promise<string> {
   return `${found.text}\n`;
 }
 
+const EVALS = `tests:
+  - description: greets
+    vars: Ada
+    assert:
+      - { type: javascript, value: 'output.greeting.endsWith(context.vars)' }
+      - { type: trajectory, value: [save_intermediate_data] }
+      - { type: sql, value: "select status = 'completed' from supaswarm.tasks where id = {{task_id}}" }
+`;
+
 const PLANTS = `create table public.plants (name text primary key);
 alter table public.plants enable row level security;
 create policy readable on public.plants for select to anon using (true);
@@ -214,6 +223,18 @@ Deno.serve((request) => {
         await Deno.readTextFile(join(project.root, "agents/hello.script.yaml")),
         helloScript,
       );
+    });
+    await t.step("eval runs the tests of an agent, and its exit code is their result", async () => {
+      await project.write("agents/greeter.evals.yaml", EVALS);
+      const passed = await supaswarm("eval", "greeter");
+      await project.write("agents/greeter.evals.yaml", EVALS.replace("vars: Ada", "vars: Grace"));
+      const failed = await supaswarm("eval", "--against", "last");
+
+      assert.equal(passed.code, 0, passed.stderr);
+      assert.match(passed.stdout, /^greets \| 1\/1 /m);
+      assert.equal(failed.code, 1, failed.stderr);
+      assert.match(failed.stdout, /^failed +greets, job 1 .*: javascript: /m);
+      assert.match(failed.stdout, /^undecided +greets: 1\/1 before, 0\/1 now/m);
     });
     await t.step("a mistake in a file is named with what to do", async () => {
       await project.write("agents/greeter.md", AGENT_FILE.replace("provider:", "providr:"));

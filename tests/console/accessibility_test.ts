@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Page } from "../deps.ts";
 import { startExternalServer } from "../gateway/mcp/external_server.ts";
 import { grantScopes } from "../gateway/mcp/mcp_platform.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { buryJob } from "./bury_job.ts";
@@ -30,11 +31,19 @@ interface View {
   readonly open?: (reader: Reader) => Promise<void>;
 }
 
+/** What addresses name. */
+interface OpenedReader {
+  readonly reader: Reader;
+  readonly jobId: string;
+  /** Two runs of the reader's evals. */
+  readonly evalRunIds: readonly string[];
+}
+
 /** An operator with a job that waits for a review, and with every kind of row. */
 async function openReaderWithJob(
   { platform: { sql, stack }, open }: ConsoleFixture,
   { name, serverUrl }: { readonly name: string; readonly serverUrl: string },
-): Promise<{ readonly reader: Reader; readonly jobId: string }> {
+): Promise<OpenedReader> {
   stack.models.addAgent(
     scriptTurns(
       name,
@@ -56,7 +65,42 @@ async function openReaderWithJob(
   await page.waitForURL(/#\/jobs\/[0-9a-f-]{36}/);
   await page.locator("header .chip").getByText("Needs review").waitFor();
   await buryJob(sql, { agent: name, ownerId: userId, error: { code: "MODEL_UNAVAILABLE" } });
-  return { reader, jobId: page.url().split("/jobs/")[1]?.slice(0, 36) ?? "" };
+  const jobId = page.url().split("/jobs/")[1]?.slice(0, 36) ?? "";
+  const evalRunIds = await Promise.all([
+    addEvalRun(sql, { agent: name, userId, jobId, passed: true }),
+    addEvalRun(sql, { agent: name, userId, jobId, passed: false }),
+  ]);
+  return { reader, jobId, evalRunIds };
+}
+
+/** Adds a run of one test with two jobs, the second of which passes or not. */
+async function addEvalRun(
+  sql: Sql,
+  { agent, userId, jobId, passed }: {
+    readonly agent: string;
+    readonly userId: string;
+    readonly jobId: string;
+    readonly passed: boolean;
+  },
+): Promise<string> {
+  const [run] = await sql`
+    select id from private.begin_eval_run(p_agent => ${agent}, p_user_id => ${userId})`;
+  const runId = String(run?.id);
+  for (const [index, hasPassed] of [true, passed].entries()) {
+    const reason = hasPassed ? null : 'the output is "published"; expected equals "announced"';
+    const result = {
+      test: "publishes what a person approves",
+      repeat: index + 1,
+      task_id: jobId,
+      passed: hasPassed,
+      score: Number(hasPassed),
+      assertions: [{ type: "equals", passed: hasPassed, score: 0, weight: 1, reason }],
+    };
+    await sql`
+      select private.record_eval_result(p_run_id => ${runId}, p_result => ${sql.json(result)})`;
+  }
+  await sql`select private.end_eval_run(p_run_id => ${runId})`;
+  return runId;
 }
 
 async function runTool({ page }: Reader): Promise<void> {
@@ -64,8 +108,12 @@ async function runTool({ page }: Reader): Promise<void> {
   await page.locator("[data-result]").waitFor();
 }
 
-function views(jobId: string, server: string): readonly View[] {
+function views(
+  { jobId, evalRunIds: [evalRunId, otherRunId] }: OpenedReader,
+  server: string,
+): readonly View[] {
   const pages = [
+    "/evals",
     "/jobs",
     "/jobs/new",
     "/reviews",
@@ -80,6 +128,8 @@ function views(jobId: string, server: string): readonly View[] {
     ...pages.map((path) => ({ name: path.slice(1).replace("/", "_"), path })),
     { name: "not_found", path: "/no/such/page" },
     { name: "job_not_found", path: `/jobs/${"0".repeat(8)}-0000-4000-8000-${"0".repeat(12)}` },
+    { name: "eval_run", path: `/evals/${evalRunId}` },
+    { name: "eval_runs_compared", path: `/evals/${otherRunId}?against=${evalRunId}` },
     {
       name: "job_step",
       path: `/jobs/${jobId}`,
@@ -188,12 +238,13 @@ consoleTest(
   async (fixture) => {
     await using server = await startExternalServer();
     const name = "visitor";
-    const { reader, jobId } = await openReaderWithJob(fixture, { name, serverUrl: server.url });
+    const opened = await openReaderWithJob(fixture, { name, serverUrl: server.url });
+    const { reader } = opened;
     await using _reader = reader;
     const { page } = reader;
     const untilIdle = createIdleWait(page);
     const problems: string[] = [];
-    for (const { name: view, path, open } of views(jobId, `${name}-notes`)) {
+    for (const { name: view, path, open } of views(opened, `${name}-notes`)) {
       await page.setViewportSize({ width: 1280, height: 800 });
       await reader.go(path);
       await page.getByRole("heading").first().waitFor();

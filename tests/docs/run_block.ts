@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { readEvalsFile } from "../../scripts/evals/read_evals_file.ts";
 import { readMcpsFile } from "../../scripts/mcps/read_mcps_file.ts";
 import { loadYaml } from "../../scripts/deps.ts";
 import type { CodeBlock } from "./code_blocks.ts";
@@ -52,12 +53,18 @@ async function runOther(
     case "json":
       return void JSON.parse(text);
     case "yaml":
-      return void readMcpsFile(text, page, await loadYaml());
+      return await readYamlBlock(text, page);
     default:
       throw new Error(
         `Cannot run a block in "${language}": use sh, sql, js, ts, json, yaml or md`,
       );
   }
+}
+
+/** A file of tests, or the list of MCP servers. */
+async function readYamlBlock(text: string, page: string): Promise<void> {
+  const read = /^tests:/m.test(text) ? readEvalsFile : readMcpsFile;
+  read(text, page, await loadYaml());
 }
 
 async function save(path: string, text: string): Promise<void> {

@@ -8,6 +8,8 @@ export const OPERATOR_VIEWS = [
   "operator_dead_letters",
   "operator_definitions",
   "operator_installation_checks",
+  "operator_eval_results",
+  "operator_eval_runs",
   "operator_maintenance_failures",
   "operator_queue_health",
   "operator_releases",

@@ -12,4 +12,5 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   push: { entry: "scripts/push.ts", task: "push" },
   pull: { entry: "scripts/pull.ts", task: "pull" },
   agents: { entry: "scripts/agents.ts", task: "agents" },
+  eval: { entry: "scripts/eval.ts", task: "eval" },
 };

@@ -32,6 +32,8 @@ const PAGES: readonly { readonly path: string; readonly title: string; readonly 
   { path: "/sql", title: "You cannot use the supabase server", next: "Show your tools" },
   { path: "/calls", title: "No calls yet", next: "Run a tool" },
   { path: "/usage", title: "No usage in this period", next: "New job" },
+  { path: "/evals", title: "No eval runs yet", next: "Go to jobs" },
+  { path: `/evals/${JOB}`, title: "Eval run not found", next: "Show all runs" },
   { path: "/documents", title: "You have no indexed repositories", next: "Refresh" },
   {
     path: "/operations?view=queue",

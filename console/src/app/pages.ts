@@ -3,6 +3,7 @@ import {
   BookOpenText,
   ChartColumn,
   Database,
+  FlaskConical,
   Inbox,
   ListTree,
   ReceiptText,
@@ -20,7 +21,7 @@ export interface NavigationPage {
   /** Second key after `g`. */
   readonly key: string;
   /** The condition for showing the page. @default always shown */
-  readonly needs?: "supabase_server" | "operator";
+  readonly needs?: "supabase_server" | "operator" | "eval_runs";
 }
 
 /** All pages, in the order of the navigation. */
@@ -31,6 +32,7 @@ export const PAGES: readonly NavigationPage[] = [
   { path: "/sql", title: "SQL", icon: Database, key: "q", needs: "supabase_server" },
   { path: "/calls", title: "Calls", icon: ReceiptText, key: "c" },
   { path: "/usage", title: "Usage", icon: ChartColumn, key: "u" },
+  { path: "/evals", title: "Evals", icon: FlaskConical, key: "e", needs: "eval_runs" },
   { path: "/documents", title: "Documents", icon: BookOpenText, key: "d" },
   { path: "/operations", title: "Operations", icon: Activity, key: "o", needs: "operator" },
   { path: "/setup", title: "Setup", icon: SlidersHorizontal, key: "e", needs: "operator" },

@@ -62,6 +62,17 @@ export function createConsoleRouter(): Router {
         meta: { title: "Usage" },
       },
       {
+        path: "/evals",
+        component: () => import("../pages/evals/EvalsPage.vue"),
+        meta: { title: "Evals" },
+      },
+      {
+        path: "/evals/:id",
+        component: () => import("../pages/evals/EvalRunPage.vue"),
+        meta: { title: "Eval run" },
+        props: true,
+      },
+      {
         path: "/documents",
         component: lazily(() => import("../pages/documents/DocumentsPage.vue")),
         meta: { title: "Documents" },

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../../shared/platform/values/json
 import { readValue } from "../../../shared/engine/definitions/read_yaml_file.ts";
 import type { ValueProblem } from "../../../shared/engine/definitions/definition.ts";
 import type { YamlModule } from "../../deps.ts";
-import { readLocatedYaml, YamlFileError } from "../../yaml/read_located_yaml.ts";
+import { readYamlFile } from "../../yaml/read_located_yaml.ts";
 import { placeholdersOf } from "./placeholders.ts";
 import { type ScriptFile, scriptFileSchema } from "./script_file_schema.ts";
 
@@ -38,22 +38,15 @@ const SOURCES = ["input", "message"];
  * placeholders without a value, and rules that never apply.
  */
 export function readScript(text: string, fileName: string, yaml: YamlModule): Script {
-  const located = readLocatedYaml(text, yaml);
-  if (located.kind === "invalid") throw new YamlFileError(fileName, located.problems);
-  const { lineOf } = located;
-  const fail = (problems: readonly ValueProblem[]) =>
-    new YamlFileError(
-      fileName,
-      problems.map(({ at = [], message }) => ({ line: lineOf(at), message })),
-    );
-  const file = readValue(located.value ?? [], scriptFileSchema);
-  if (file.kind === "invalid") throw fail(file.problems);
+  const { value, lineOf, problems: failure } = readYamlFile(text, fileName, yaml);
+  const file = readValue(value ?? [], scriptFileSchema);
+  if (file.kind === "invalid") throw failure(file.problems);
   const rules = file.value;
   const problems = [
     ...rules.flatMap(problemsOfRule),
     ...unreachableRules(rules, (place) => lineOf([place])),
   ];
-  if (problems.length > 0) throw fail(problems);
+  if (problems.length > 0) throw failure(problems);
   return { fileName, rules: rules.map((rule, place) => toRule(rule, lineOf([place]))) };
 }
 

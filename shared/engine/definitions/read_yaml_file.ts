@@ -47,7 +47,11 @@ export function readValue<T>(data: unknown, schema: z.ZodType<T>): ReadResult<T>
 }
 
 /** The keys that a JSON Schema declares at a path of a value. */
-function keysAt(document: JsonValue, path: readonly PropertyKey[], value: unknown): string[] {
+export function keysAt(
+  document: JsonValue,
+  path: readonly PropertyKey[],
+  value: unknown,
+): string[] {
   let at: JsonValue | undefined = document;
   let actual = value;
   for (const step of path) {
@@ -75,7 +79,7 @@ function alternativeFor(schema: JsonValue | undefined, value: unknown): JsonValu
   const type = typeof value === "object" && value !== null ? Reflect.get(value, "type") : undefined;
   const isOfType = (one: JsonValue) =>
     isJsonObject(one) && isJsonObject(one.properties) && isJsonObject(one.properties.type) &&
-    one.properties.type.const === type;
+    [one.properties.type.const, one.properties.type.enum].flat().includes(type);
   return alternatives.find(isOfType) ??
     alternatives.find((one) => isJsonObject(one) && isJsonObject(one.properties));
 }

@@ -1,0 +1,71 @@
+import { compareRuns, type TestComparison } from "../../../../shared/engine/evals/compare_runs.ts";
+import { type PassCount, wilsonInterval } from "../../../../shared/engine/evals/statistics.ts";
+import { formatShare } from "../../format/numbers.ts";
+import type { EvalResult } from "../../queries/evals.ts";
+
+/** A test with its jobs, in one run or in two. */
+export interface EvalRow {
+  readonly test: string;
+  readonly jobs: readonly EvalResult[];
+  /** The jobs of the run with which it is compared. */
+  readonly earlierJobs: readonly EvalResult[];
+  /** Such as `3 of 4, 30% to 95%`. */
+  readonly rate: string;
+  /** The difference, in words; empty without a comparison. */
+  readonly difference: string;
+  /** The color of the difference, as of a chip. */
+  readonly tone: "good" | "bad" | "warn" | "";
+}
+
+/** The rows of a run's grid: its tests in order, then those that only the earlier run has. */
+export function evalRows(
+  results: readonly EvalResult[],
+  earlier: readonly EvalResult[] | null,
+): EvalRow[] {
+  const comparisons = compareRuns(earlier ?? [], results);
+  const tests = new Set([...results, ...earlier ?? []].map(({ test }) => test));
+  return [...tests].map((test) => {
+    const jobs = results.filter((result) => result.test === test);
+    const comparison = comparisons.get(test);
+    return {
+      test,
+      jobs,
+      earlierJobs: (earlier ?? []).filter((result) => result.test === test),
+      rate: jobs.length === 0 ? "–" : rateText(countOf(jobs)),
+      difference: comparison === undefined
+        ? earlier === null ? "" : "only in one run"
+        : differenceText(comparison),
+      tone: TONES[comparison?.verdict ?? "equal"],
+    };
+  });
+}
+
+const TONES = { regression: "bad", improvement: "good", undecided: "warn", equal: "" } as const;
+
+/** A pass rate with the range of the true one at 95 %. */
+export function rateText(count: PassCount): string {
+  const { low, high } = wilsonInterval(count);
+  return `${count.passed} of ${count.total}, ${whole(low)} to ${whole(high)}`;
+}
+
+function whole(share: number): string {
+  return formatShare(Math.round(share * 100) / 100);
+}
+
+function countOf(jobs: readonly EvalResult[]): PassCount {
+  return { passed: jobs.filter(({ passed }) => passed).length, total: jobs.length };
+}
+
+function differenceText({ verdict, pValue, neededRepeats }: TestComparison): string {
+  if (verdict === "equal") return "equal";
+  if (verdict !== "undecided") return `${verdict}, p = ${pValue.toPrecision(2)}`;
+  return `undecided: needs ${neededRepeats ?? "more than 1000"} jobs a run`;
+}
+
+/** Why a job did not pass; empty if it did. */
+export function reasonOf({ error, assertions }: EvalResult): string {
+  const reasons = assertions.flatMap(({ type, reason }) =>
+    reason === null ? [] : [`${type}: ${reason}`]
+  );
+  return error ?? reasons.join("; ");
+}
