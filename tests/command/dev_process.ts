@@ -33,7 +33,11 @@ export function startDev(root: string, env: Readonly<Record<string, string>>): D
   ]);
   const ended = Promise.all([child.status, reading]).then(([status]) => status);
   const first = async () => {
-    const line = waitFor(() => /^\{.*\}\n/.exec(stdout)?.[0], { what: "supaswarm dev" });
+    const line = waitFor(() => /^\{.*\}\n/.exec(stdout)?.[0], {
+      what: "supaswarm dev",
+      // The first start runs all migrations.
+      timeoutMs: 180_000,
+    });
     const early = ended.then(() => {
       throw new Error(`supaswarm dev ended: ${stderr}`);
     });
