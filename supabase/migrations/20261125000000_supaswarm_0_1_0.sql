@@ -36,12 +36,12 @@ begin
         'public.agent_revisions', 'public.agent_skills', 'public.agent_tool_usage', 'public.agent_tools',
         'public.agent_usage', 'public.agents', 'public.auth_events', 'public.conversations',
         'public.dead_letters', 'public.document_embeddings', 'public.document_moves', 'public.documents',
-        'public.embedders', 'public.human_reviews', 'public.job_status_count', 'public.job_summary',
-        'public.job_usage', 'public.llm_providers', 'public.maintenance_failures', 'public.mcp_executions',
-        'public.mcp_failures', 'public.mcp_feedback', 'public.mcp_grants', 'public.mcp_policies',
-        'public.mcp_tool_models', 'public.mcp_tools_cache', 'public.messages', 'public.model_policies',
-        'public.model_prices', 'public.model_windows', 'public.oldest_snapshots', 'public.operator_acts',
-        'public.operator_agent_revisions', 'public.operator_configuration_problems',
+        'public.embedders', 'public.failure_group', 'public.human_reviews', 'public.job_status_count',
+        'public.job_summary', 'public.job_usage', 'public.llm_providers', 'public.maintenance_failures',
+        'public.mcp_executions', 'public.mcp_failures', 'public.mcp_feedback', 'public.mcp_grants',
+        'public.mcp_policies', 'public.mcp_tool_models', 'public.mcp_tools_cache', 'public.messages',
+        'public.model_policies', 'public.model_prices', 'public.model_windows', 'public.oldest_snapshots',
+        'public.operator_acts', 'public.operator_agent_revisions', 'public.operator_configuration_problems',
         'public.operator_dead_letters', 'public.operator_maintenance_failures',
         'public.operator_queue_health', 'public.operator_releases', 'public.operator_retiring_models',
         'public.operator_servers', 'public.operator_stuck_tasks', 'public.operator_tool_definitions',
@@ -62,12 +62,14 @@ begin
         'public.approve_statement', 'public.approve_tool_definition', 'public.cancel_task',
         'public.check_head', 'public.continue_task', 'public.find_chat', 'public.fork_task',
         'public.get_agent_mcp_tools', 'public.grant_scopes', 'public.job_counts', 'public.list_forks',
-        'public.list_jobs', 'public.match_documents', 'public.next_schedule_times',
-        'public.operator_cancel_job', 'public.operator_job_counts', 'public.operator_list_jobs',
-        'public.operator_read_trace', 'public.operator_redrive', 'public.operator_retry_task',
-        'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
-        'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
-        'public.redrive', 'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
+        'public.list_jobs', 'public.list_operator_acts', 'public.match_documents',
+        'public.next_schedule_times', 'public.operator_cancel_job', 'public.operator_events',
+        'public.operator_failure_groups', 'public.operator_job_counts', 'public.operator_list_jobs',
+        'public.operator_open_job', 'public.operator_redrive', 'public.operator_retry_task',
+        'public.operator_steps', 'public.operator_tasks', 'public.project_freshness', 'public.read_answer',
+        'public.read_document', 'public.read_events', 'public.read_trace',
+        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
+        'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
         'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
         'public.search_documents', 'public.set_approval', 'public.set_provider_key',
         'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
@@ -162,6 +164,8 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('AGENT_INACTIVE', 409, 'tool_error', false, true),
   ('AGENT_HANDOFF_FORBIDDEN', 403, 'auth_error', false, false),
   ('TASK_NOT_FOUND', 404, 'tool_error', false, true),
+  ('JOB_NOT_OPENED', 403, 'auth_error', false, false),
+  ('REASON_INVALID', 400, 'tool_error', false, true),
   ('TASK_NOT_MASTER', 409, 'tool_error', false, true),
   ('TASK_NOT_CONTINUABLE', 409, 'tool_error', false, true),
   ('TASK_NOT_RETRYABLE', 409, 'tool_error', false, true),
@@ -1668,6 +1672,7 @@ create table public.tasks (
   lease_expires_at timestamptz,
   worker_id text,
   cancel_requested_at timestamptz,
+  cancel_reason text,
 
   input_tokens bigint not null default 0,
   output_tokens bigint not null default 0,
@@ -1745,6 +1750,7 @@ comment on column public.tasks.failing_since is 'When the current step first fai
 comment on column public.tasks.deliveries is 'Claims since the last checkpoint. More than one means that workers died or returned the task before a step ended.';
 comment on column public.tasks.works_alone is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
+comment on column public.tasks.cancel_reason is 'Why an operator cancelled the job; null when nobody or its owner did.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
 
 create function private.check_task_values()
@@ -6234,6 +6240,20 @@ $$;
 comment on function private.cancelled_error() is 'The error of a cancelled task.';
 revoke all on function private.cancelled_error() from public;
 
+create function private.by_operator(p_reason text)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case when p_reason is null then '{}' else jsonb_build_object('by', 'operator', 'reason', p_reason) end;
+end;
+$$;
+comment on function private.by_operator(text) is
+  'The part of an event''s payload that says that an operator acted, and why; empty without a reason, because operators always give one.';
+revoke all on function private.by_operator(text) from public;
+
 create function private.end_task(
   p_task_id uuid, p_status text, p_output jsonb default null, p_error jsonb default null,
   p_output_reference jsonb default null
@@ -6273,7 +6293,8 @@ begin
 
   perform private.emit_event(v_task.id, v_task.master_task_id, 'task.' || p_status,
     jsonb_build_object(
-      'output', coalesce(p_output_reference, p_output), 'error', p_error, 'warnings', nullif(v_task.warnings, '[]')));
+      'output', coalesce(p_output_reference, p_output), 'error', p_error, 'warnings', nullif(v_task.warnings, '[]'))
+    || private.by_operator(case p_status when 'cancelled' then v_task.cancel_reason end));
   if v_task.parent_id is not null then
     perform private.report_to_parent(v_task, p_output_reference);
   end if;
@@ -6323,7 +6344,7 @@ begin
   from public.tasks as child
   cross join lateral (
     values
-      (1, child.id, 'task.cancelled', jsonb_build_object('error', child.error)),
+      (1, child.id, 'task.cancelled', jsonb_build_object('error', child.error) || private.by_operator(child.cancel_reason)),
       (2, child.parent_id, 'subtask.finished', jsonb_build_object(
         'step_seq', child.parent_step_seq,
         'subtask_id', child.id,
@@ -6340,7 +6361,7 @@ comment on function private.end_waiting_as_cancelled(uuid[]) is
   'Does what end_task() does for many waiting tasks, with one statement for each part. No parent needs a wake: each is one of these tasks, is marked as cancelled, or has ended. The caller holds the job''s lock and the tasks.';
 revoke all on function private.end_waiting_as_cancelled(uuid[]) from public;
 
-create function private.cancel_tasks(p_task_ids uuid[])
+create function private.cancel_tasks(p_task_ids uuid[], p_reason text default null)
 returns int
 language plpgsql
 set search_path = ''
@@ -6352,7 +6373,8 @@ begin
   -- Mark the tasks first: from then on no other session changes them, and marked tasks are not queued.
   with marked as (
     update public.tasks
-    set cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
+    set cancel_reason = case when cancel_requested_at is null then p_reason else cancel_reason end,
+        cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
     where id = any (p_task_ids) and finished_at is null
     returning id, status
   )
@@ -6364,9 +6386,9 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.cancel_tasks(uuid[]) is
-  'Ends those of the tasks that wait, marks those that run, and returns how many of both. The list must include all waiting descendants of each task. The caller holds the job''s lock.';
-revoke all on function private.cancel_tasks(uuid[]) from public;
+comment on function private.cancel_tasks(uuid[], text) is
+  'Ends those of the tasks that wait, marks those that run, and returns how many of both. p_reason: why an operator cancels. The list must include all waiting descendants of each task. The caller holds the job''s lock.';
+revoke all on function private.cancel_tasks(uuid[], text) from public;
 
 create function private.cancel_descendants(p_task_id uuid)
 returns void
@@ -7647,7 +7669,7 @@ grant execute on function
 
 -- Cancelling a job: waiting tasks end immediately, running tasks when their workers notice.
 
-create function private.cancel_job(p_master public.tasks)
+create function private.cancel_job(p_master public.tasks, p_reason text default null)
 returns int
 language plpgsql
 set search_path = ''
@@ -7663,9 +7685,10 @@ begin
   if not exists (select from public.tasks where id = p_master.id and finished_at is null) then
     return 0;
   end if;
-  v_count := private.cancel_tasks(array(
-    select id from public.tasks where master_task_id = p_master.id and finished_at is null
-  ));
+  v_count := private.cancel_tasks(
+    array(select id from public.tasks where master_task_id = p_master.id and finished_at is null),
+    p_reason => p_reason
+  );
 
   if exists (select from public.tasks where master_task_id = p_master.id and status = 'running') then
     -- A worker that gets a wake sends a heartbeat immediately, whose answer names the cancelled tasks.
@@ -7675,9 +7698,9 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.cancel_job(public.tasks) is
-  'Cancels a job and returns how many tasks that ends; 0 when the job had already ended. The caller has checked the permissions. Raises TASK_NOT_MASTER.';
-revoke all on function private.cancel_job(public.tasks) from public;
+comment on function private.cancel_job(public.tasks, text) is
+  'Cancels a job and returns how many tasks that ends; 0 when the job had already ended. p_reason: why an operator cancels. The caller has checked the permissions. Raises TASK_NOT_MASTER.';
+revoke all on function private.cancel_job(public.tasks, text) from public;
 
 create function private.cancel_task(p_master_task_id uuid)
 returns int
@@ -7715,7 +7738,7 @@ grant execute on function private.cancel_task(uuid), public.cancel_task(uuid) to
 
 -- engine/watch_task.sql
 
--- Watching a job: its owner or an operator requests streamed text for a limited time.
+-- Watching a job: its owner, or an operator who opened it, requests streamed text for a limited time.
 
 create function private.watch_task(p_task_id uuid)
 returns timestamptz
@@ -7726,11 +7749,8 @@ as $$
 declare
   v_task public.tasks;
 begin
-  if private.is_operator() then
-    v_task := private.any_task(p_task_id);
-    perform private.record_watching_operator(v_task);
-  else
-    v_task := private.own_task(p_task_id);
+  v_task := private.readable_task(p_task_id);
+  if not private.is_operator() then
     perform private.assert_person_may('watch the job', 'swarm:run');
   end if;
   return private.watch_job(v_task.master_task_id);
@@ -7748,7 +7768,7 @@ as $$
   select private.watch_task(p_task_id);
 $$;
 comment on function public.watch_task(uuid) is
-  'Streams the model text of the task''s whole job as model.delta on the job''s channel, and returns until when. Call it again before then to keep watching. A model call that began before does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service, never for an agent. When an operator watches another user''s job, operator_acts records it. Raises TASK_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Streams the model text of the task''s whole job as model.delta on the job''s channel, and returns until when. Call it again before then to keep watching. A model call that began before does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service, never for an agent. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.watch_task(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.watch_task(uuid), public.watch_task(uuid) to authenticated, service_role;
 
@@ -7759,16 +7779,10 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_task constant public.tasks := private.readable_task(p_task_id);
   v_step public.task_steps;
   v_text text;
 begin
-  if private.is_operator() then
-    v_task := private.any_task(p_task_id);
-    perform private.record_watching_operator(v_task);
-  else
-    v_task := private.own_task(p_task_id);
-  end if;
   select * into v_step
   from public.task_steps
   where task_id = v_task.id and kind = 'model' and state = 'started'
@@ -7794,7 +7808,7 @@ as $$
   select private.read_answer(p_task_id);
 $$;
 comment on function public.read_answer(uuid) is
-  'What the running model call of a task has streamed so far {step_seq, text}, for a reader that joins the channel in the middle of it; null for nothing. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service. Raises TASK_NOT_FOUND, INSUFFICIENT_SCOPE.';
+  'What the running model call of a task has streamed so far {step_seq, text}, for a reader that joins the channel in the middle of it; null for nothing. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_answer(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.read_answer(uuid), public.read_answer(uuid) to authenticated, service_role;
 
@@ -7887,6 +7901,7 @@ begin
       finished_at = null,
       started_at = null,
       cancel_requested_at = null,
+      cancel_reason = null,
       attempts = 0,
       failing_since = null,
       deliveries = 0,
@@ -7922,7 +7937,7 @@ comment on function private.delete_verdicts(uuid) is
   'Makes the guardrails of an ended task check again the content whose verdict was not used yet: the guardrails or their data may have changed. The trace keeps the old verdicts.';
 revoke all on function private.delete_verdicts(uuid) from public;
 
-create function private.reopen_task(p_task_id uuid)
+create function private.reopen_task(p_task_id uuid, p_reason text default null)
 returns text
 language plpgsql
 set search_path = ''
@@ -7953,13 +7968,14 @@ begin
   perform private.delete_verdicts(p_task_id);
   perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
-    jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested'));
+    jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested')
+    || private.by_operator(p_reason));
   return 'pending';
 end;
 $$;
-comment on function private.reopen_task(uuid) is
-  'Makes an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. Raises TASK_NOT_RETRYABLE.';
-revoke all on function private.reopen_task(uuid) from public;
+comment on function private.reopen_task(uuid, text) is
+  'Makes an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. p_reason: why an operator retries it. Raises TASK_NOT_RETRYABLE.';
+revoke all on function private.reopen_task(uuid, text) from public;
 
 create function private.retry_task(p_task_id uuid)
 returns text
@@ -7998,7 +8014,7 @@ grant execute on function private.retry_task(uuid), public.retry_task(uuid) to a
 
 -- Dead letters --------------------------------------------------------------------------------
 
-create function private.redrive(p_dead_letter_id bigint)
+create function private.redrive(p_dead_letter_id bigint, p_reason text default null)
 returns uuid
 language plpgsql
 security definer
@@ -8013,13 +8029,13 @@ begin
       format('Cannot redrive dead letter %s: it does not exist', coalesce(p_dead_letter_id::text, 'null')),
       'Read the ids from the view dead_letters.');
   end if;
-  perform private.reopen_task(v_task_id);
+  perform private.reopen_task(v_task_id, p_reason);
   return v_task_id;
 end;
 $$;
-comment on function private.redrive(bigint) is
+comment on function private.redrive(bigint, text) is
   'Retries the task of a dead letter. Definer: the service may not write tasks or queues; only the service may execute this function.';
-revoke all on function private.redrive(bigint) from public;
+revoke all on function private.redrive(bigint, text) from public;
 
 create function public.redrive(p_dead_letter_id bigint)
 returns uuid
@@ -8031,7 +8047,7 @@ $$;
 comment on function public.redrive(bigint) is
   'Retries the task of a dead letter and returns the task''s id. For the service. Raises DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED.';
 revoke all on function public.redrive(bigint) from public, anon, authenticated, service_role;
-grant execute on function private.redrive(bigint), public.redrive(bigint) to service_role;
+grant execute on function private.redrive(bigint, text), public.redrive(bigint) to service_role;
 
 create view public.dead_letters with (security_invoker = true) as
   select letter.id, letter.task_id, task.master_task_id, task.agent_slug, task.created_by,
@@ -22877,6 +22893,7 @@ create type private.job_filters as (
   owner_id uuid,
   statuses text[],
   agents text[],
+  error_codes text[],
   metadata jsonb,
   created_from timestamptz,
   created_to timestamptz,
@@ -22955,7 +22972,7 @@ set search_path = ''
 as $$
 declare
   v_known constant text[] := array[
-    'status', 'agent', 'metadata', 'created_from', 'created_to', 'id_prefix', 'id_suffix',
+    'status', 'agent', 'error_code', 'metadata', 'created_from', 'created_to', 'id_prefix', 'id_suffix',
     'min_cost_micro_usd', 'max_cost_micro_usd'
   ];
   v_given constant jsonb := coalesce(jsonb_strip_nulls(nullif(p_filters, 'null')), '{}');
@@ -22981,6 +22998,7 @@ begin
   begin
     v_filters.statuses := private.texts_of(v_given -> 'status');
     v_filters.agents := private.texts_of(v_given -> 'agent');
+    v_filters.error_codes := private.texts_of(v_given -> 'error_code');
     v_filters.metadata := v_given -> 'metadata';
     v_filters.created_from := (v_given ->> 'created_from')::timestamptz;
     v_filters.created_to := (v_given ->> 'created_to')::timestamptz;
@@ -22993,9 +23011,11 @@ begin
     perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
       'Send times as ISO 8601, costs as whole numbers of millionths of a US dollar.');
   end;
-  if v_given ? 'status' and v_filters.statuses is null or v_given ? 'agent' and v_filters.agents is null then
+  if v_given ? 'status' and v_filters.statuses is null or v_given ? 'agent' and v_filters.agents is null
+    or v_given ? 'error_code' and v_filters.error_codes is null
+  then
     perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
-      'status and agent are a text or an array of texts.');
+      'status, agent and error_code are a text or an array of texts.');
   end if;
   return v_filters;
 end;
@@ -23062,6 +23082,7 @@ as $function$
     and (($1).owner_id is null or job.created_by = ($1).owner_id)
     and (($1).statuses is null or job.status = any (($1).statuses))
     and (($1).agents is null or job.agent_slug = any (($1).agents))
+    and (($1).error_codes is null or job.error ->> 'code' = any (($1).error_codes))
     and (($1).created_from is null or job.created_at >= ($1).created_from)
     and (($1).created_to is null or job.created_at < ($1).created_to)
     and (($1).first_id is null or job.id between ($1).first_id and ($1).last_id)
@@ -23082,7 +23103,7 @@ as $function$
   $sql$;
 $function$;
 comment on function private.job_conditions() is
-  'The conditions of a list of jobs on public.tasks as job, where $1 is private.job_filters. For "execute", which plans each list again, so that unset filters are not in the plan and a list without metadata and costs is an index-only scan.';
+  'The conditions of a list of jobs on public.tasks as job, where $1 is private.job_filters. For "execute", which plans each list again, so that unset filters are not in the plan and a list without error codes, metadata and costs is an index-only scan.';
 revoke all on function private.job_conditions() from public;
 
 create function private.job_summaries(p_filters private.job_filters, p_before jsonb, p_limit int)
@@ -23213,7 +23234,7 @@ as $$
   from private.list_jobs(p_filters, p_before, p_limit) as job;
 $$;
 comment on function public.list_jobs(jsonb, jsonb, int) is
-  'The caller''s jobs, newest first, with the cost of each and the number of its open reviews. Filters: status and agent (a text or several), metadata (an object), created_from, created_to, id_prefix, id_suffix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the previous page. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The caller''s jobs, newest first, with the cost of each and the number of its open reviews. Filters: status, agent and error_code (a text or several), metadata (an object), created_from, created_to, id_prefix, id_suffix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the previous page. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.list_jobs(jsonb, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.list_jobs(jsonb, jsonb, int), public.list_jobs(jsonb, jsonb, int) to authenticated;
 
@@ -23334,13 +23355,13 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task constant public.tasks := private.own_task(p_master_task_id);
+  v_task constant public.tasks := private.readable_task(p_master_task_id);
 begin
   return query select * from private.trace_steps(v_task.master_task_id, p_after, p_limit);
 end;
 $$;
 comment on function private.read_trace(uuid, jsonb, int) is
-  'A page of the trace of a job of the caller. Definer: own_task() checks the caller once, while policies would check each step.';
+  'See public.read_trace(). Definer: readable_task() checks the caller once, while policies would check each step.';
 revoke all on function private.read_trace(uuid, jsonb, int) from public;
 
 create function public.read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
@@ -23352,7 +23373,7 @@ as $$
   select * from private.read_trace(p_master_task_id, p_after, p_limit);
 $$;
 comment on function public.read_trace(uuid, jsonb, int) is
-  'The steps of a whole job by task and number, with times, tokens and cost; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The steps of a whole job by task and number, with times, tokens and cost; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.read_trace(uuid, jsonb, int), public.read_trace(uuid, jsonb, int)
   to authenticated, service_role;
@@ -23540,14 +23561,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_task constant public.tasks := private.readable_task(p_task_id);
 begin
-  if private.is_operator() then
-    v_task := private.any_task(p_task_id);
-    perform private.record_watching_operator(v_task);
-  else
-    v_task := private.own_task(p_task_id);
-  end if;
   perform private.assert_page_limit('read the events', p_limit);
   if p_max_data_bytes is null or p_max_data_bytes not between 0 and 1048576 then
     perform private.raise_query_invalid('read the events', 'p_max_data_bytes is not from 0 to 1048576',
@@ -23570,7 +23585,7 @@ as $$
   select private.read_events(p_task_id, p_cursor, p_limit, p_max_data_bytes);
 $$;
 comment on function public.read_events(uuid, text, int, int) is
-  'The events {id, task_id, type, at, data} of a job, or of a subtask only, that follow the cursor: {events, next_cursor, has_more}. Pass next_cursor of one page to the next, for the same task; no event is lost or repeated, and those of one task are in order. A page has at most 1 MiB; longer data becomes {cut: its beginning}. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The events {id, task_id, type, at, data} of a job, or of a subtask only, that follow the cursor: {events, next_cursor, has_more}. Pass next_cursor of one page to the next, for the same task; no event is lost or repeated, and those of one task are in order. A page has at most 1 MiB; longer data becomes {cut: its beginning}. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_events(uuid, text, int, int) from public, anon, authenticated, service_role;
 grant execute on function private.read_events(uuid, text, int, int), public.read_events(uuid, text, int, int)
   to authenticated, service_role;
@@ -23587,7 +23602,7 @@ create table private.operator_acts (
   operator_id uuid,
   client_id text,
   act text not null check (act in (
-    'job.cancelled', 'job.watched', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed'
+    'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -23597,13 +23612,13 @@ create table private.operator_acts (
   reason text check (length(reason) between 1 and 2000),
   details jsonb not null default '{}' check (jsonb_typeof(details) = 'object')
 );
-create index operator_acts_watched_idx on private.operator_acts (master_task_id, operator_id, at) where act = 'job.watched';
+create index operator_acts_master_task_id_idx on private.operator_acts (master_task_id) where master_task_id is not null;
 comment on table private.operator_acts is 'The actions of operators: who, what, and for which owner. Rows are only added.';
 comment on column private.operator_acts.operator_id is 'The operator; null for the service.';
 comment on column private.operator_acts.client_id is 'OAuth client of the operator''s token.';
 comment on column private.operator_acts.owner_id is 'The owner of the affected job or connection; null for the service.';
 comment on column private.operator_acts.reason is 'The reason that the operator gave.';
-comment on column private.operator_acts.details is 'The result, such as how many tasks ended.';
+comment on column private.operator_acts.details is 'The result, such as how many tasks ended; of job.opened {open_until}.';
 alter table private.operator_acts enable row level security;
 
 create function private.record_act(p_act text, p_object jsonb, p_reason text, p_details jsonb)
@@ -23638,29 +23653,6 @@ $$;
 comment on function private.record_act_on_task(text, public.tasks, text, jsonb) is
   'Records what the calling operator does to a task.';
 revoke all on function private.record_act_on_task(text, public.tasks, text, jsonb) from public;
-
-create function private.record_watching_operator(p_task public.tasks)
-returns void
-language plpgsql
-set search_path = ''
-as $$
-begin
-  if private.is_service_caller() or p_task.created_by is not distinct from auth.uid() then
-    return;
-  end if;
-  -- A client renews watching every 30 seconds; record it once an hour.
-  if not exists (
-    select from private.operator_acts as noted
-    where noted.act = 'job.watched' and noted.operator_id = auth.uid()
-      and noted.master_task_id = p_task.master_task_id and noted.at > clock_timestamp() - interval '1 hour'
-  ) then
-    perform private.record_act_on_task('job.watched', p_task);
-  end if;
-end;
-$$;
-comment on function private.record_watching_operator(public.tasks) is
-  'Records that an operator watches another user''s job, at most once an hour.';
-revoke all on function private.record_watching_operator(public.tasks) from public;
 
 create function private.record_approved_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns void
@@ -24092,13 +24084,19 @@ stable
 security definer
 set search_path = ''
 as $$
+declare
+  v_filters constant private.job_filters := private.operator_job_filters('list all jobs', p_filters);
+  v_job public.job_summary;
 begin
-  return query
-    select * from private.job_summaries(private.operator_job_filters('list all jobs', p_filters), p_before, p_limit);
+  for v_job in select * from private.job_summaries(v_filters, p_before, p_limit) loop
+    -- The content of a job is only for operators who open it.
+    v_job.input_head := null;
+    return next v_job;
+  end loop;
 end;
 $$;
 comment on function private.operator_list_jobs(jsonb, jsonb, int) is
-  'A page of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
+  'A page of all jobs, without their inputs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
 revoke all on function private.operator_list_jobs(jsonb, jsonb, int) from public;
 
 create function public.operator_list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
@@ -24110,7 +24108,7 @@ as $$
   select * from private.operator_list_jobs(p_filters, p_before, p_limit);
 $$;
 comment on function public.operator_list_jobs(jsonb, jsonb, int) is
-  'All jobs with their owners, in the form of list_jobs(); the filter owner takes the id or email address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'All jobs with their owners, in the form of list_jobs(), without the beginnings of inputs; the filter owner takes the id or email address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 revoke all on function public.operator_list_jobs(jsonb, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_list_jobs(jsonb, jsonb, int), public.operator_list_jobs(jsonb, jsonb, int)
   to authenticated, service_role;
@@ -24145,37 +24143,347 @@ revoke all on function public.operator_job_counts(jsonb) from public, anon, auth
 grant execute on function private.operator_job_counts(jsonb), public.operator_job_counts(jsonb)
   to authenticated, service_role;
 
-create function private.operator_read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
-returns setof public.trace_step
+create type public.failure_group as (
+  agent_slug text,
+  error_code text,
+  job_count bigint,
+  last_failed_at timestamptz,
+  days jsonb
+);
+comment on type public.failure_group is
+  'A row of operator_failure_groups(): failed jobs of one agent with one error code. days is {"2026-11-27": 3}, by UTC day of the failure.';
+
+create function private.operator_failure_groups(p_filters jsonb)
+returns setof public.failure_group
 language plpgsql
 stable
 security definer
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_filters private.job_filters := private.operator_job_filters('group the failures', p_filters);
 begin
-  perform private.assert_operator('read the trace');
-  v_task := private.any_task(p_master_task_id);
-  return query select * from private.trace_steps(v_task.master_task_id, p_after, p_limit);
+  v_filters.statuses := '{failed}';
+  return query execute format(
+    $sql$
+      with failures_of_day as (
+        select job.agent_slug, job.error ->> 'code' as error_code,
+          (job.finished_at at time zone 'UTC')::date as day,
+          count(*) as job_count, max(job.finished_at) as last_failed_at
+        from public.tasks as job
+        where %s
+        group by 1, 2, 3
+      )
+      select agent_slug, error_code, sum(job_count)::bigint, max(last_failed_at), jsonb_object_agg(day, job_count)
+      from failures_of_day
+      group by agent_slug, error_code
+      order by 3 desc, 4 desc
+      limit 200
+    $sql$,
+    private.job_conditions()
+  )
+  using v_filters;
 end;
 $$;
-comment on function private.operator_read_trace(uuid, jsonb, int) is
-  'A page of the trace of any job. Definer: it reads the steps of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_read_trace(uuid, jsonb, int) from public;
+comment on function private.operator_failure_groups(jsonb) is
+  'Groups of failed jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
+revoke all on function private.operator_failure_groups(jsonb) from public;
 
-create function public.operator_read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
-returns setof public.trace_step
+create function public.operator_failure_groups(p_filters jsonb default '{}')
+returns setof public.failure_group
 language sql
 stable
 set search_path = ''
 as $$
-  select * from private.operator_read_trace(p_master_task_id, p_after, p_limit);
+  select * from private.operator_failure_groups(p_filters);
 $$;
-comment on function public.operator_read_trace(uuid, jsonb, int) is
-  'The steps of any job in the form of read_trace(), without inputs and outputs. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
-revoke all on function public.operator_read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
-grant execute on function private.operator_read_trace(uuid, jsonb, int), public.operator_read_trace(uuid, jsonb, int)
+comment on function public.operator_failure_groups(jsonb) is
+  'The failed jobs of all owners that match the filters of operator_list_jobs(), grouped by agent and error code, the 200 largest groups first, with the number of each day. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+revoke all on function public.operator_failure_groups(jsonb) from public, anon, authenticated, service_role;
+grant execute on function private.operator_failure_groups(jsonb), public.operator_failure_groups(jsonb)
+  to authenticated, service_role;
+
+-- engine/opened_jobs.sql
+
+-- Operators read the content of another user's job only after they opened it with a reason. The record of that
+-- act is the permission, and the owner can read it.
+
+create function private.given_reason(p_attempt text, p_reason text)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_reason constant text := btrim(p_reason, E' \t\r\n');
+begin
+  if coalesce(length(v_reason), 0) not between 1 and 2000 then
+    perform private.raise_error('REASON_INVALID',
+      format('Cannot %s: p_reason has %s characters, not 1 to 2,000', p_attempt, coalesce(length(v_reason), 0)),
+      'Say why in p_reason; the owner of the job can read it.');
+  end if;
+  return v_reason;
+end;
+$$;
+comment on function private.given_reason(text, text) is
+  'The reason of an operator, without blanks around it. Raises REASON_INVALID unless it has 1 to 2,000 characters.';
+revoke all on function private.given_reason(text, text) from public;
+
+create function private.operator_open_job(p_task_id uuid, p_reason text)
+returns timestamptz
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_open_until constant timestamptz := clock_timestamp() + interval '1 hour';
+  v_reason text;
+begin
+  perform private.assert_operator('open the job');
+  v_reason := private.given_reason('open the job', p_reason);
+  perform private.record_act_on_task(
+    'job.opened', private.any_task(p_task_id), v_reason, jsonb_build_object('open_until', v_open_until));
+  return v_open_until;
+end;
+$$;
+comment on function private.operator_open_job(uuid, text) is
+  'See public.operator_open_job(). Definer: no role may write operator_acts; assert_operator() checks the caller.';
+revoke all on function private.operator_open_job(uuid, text) from public;
+
+create function public.operator_open_job(p_task_id uuid, p_reason text)
+returns timestamptz
+language sql
+set search_path = ''
+as $$
+  select private.operator_open_job(p_task_id, p_reason);
+$$;
+comment on function public.operator_open_job(uuid, text) is
+  'Lets the calling operator read the whole job of a task for one hour, and returns until when. operator_acts records the reason, of 1 to 2,000 characters, and the owner reads it with list_operator_acts(). For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, REASON_INVALID.';
+revoke all on function public.operator_open_job(uuid, text) from public, anon, authenticated, service_role;
+grant execute on function private.operator_open_job(uuid, text), public.operator_open_job(uuid, text)
+  to authenticated, service_role;
+
+create function private.may_read_as_operator(p_task public.tasks)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.is_operator() and (
+    private.is_service_caller()
+    or p_task.created_by is not distinct from auth.uid()
+    or exists (
+      select from private.operator_acts as opening
+      where opening.act = 'job.opened'
+        and opening.master_task_id = p_task.master_task_id
+        and opening.operator_id = auth.uid()
+        and opening.client_id is not distinct from private.request_claims() ->> 'client_id'
+        and (opening.details ->> 'open_until')::timestamptz > clock_timestamp()
+    )
+  );
+end;
+$$;
+comment on function private.may_read_as_operator(public.tasks) is
+  'True for an operator who owns the job of the task or has opened it within the last hour, with the same OAuth client, and for the service.';
+revoke all on function private.may_read_as_operator(public.tasks) from public;
+
+create function private.opened_task(p_attempt text, p_task_id uuid)
+returns public.tasks
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  perform private.assert_operator(p_attempt);
+  v_task := private.any_task(p_task_id);
+  if not private.may_read_as_operator(v_task) then
+    perform private.raise_error('JOB_NOT_OPENED',
+      format('Cannot %s: job %s belongs to another user, and you have not opened it in the last hour', p_attempt, v_task.master_task_id),
+      'Call operator_open_job(p_task_id, p_reason).');
+  end if;
+  return v_task;
+end;
+$$;
+comment on function private.opened_task(text, uuid) is
+  'Returns a task whose job the calling operator may read. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
+revoke all on function private.opened_task(text, uuid) from public;
+
+create function private.readable_task(p_task_id uuid)
+returns public.tasks
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return case
+    when private.is_operator() then private.opened_task('read the task', p_task_id)
+    else private.own_task(p_task_id)
+  end;
+end;
+$$;
+comment on function private.readable_task(uuid) is
+  'Returns a task that the caller owns or, as an operator, has opened. The first statement of functions that read a job. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
+revoke all on function private.readable_task(uuid) from public;
+
+-- Rows of an opened job -------------------------------------------------------------------------
+
+create function private.operator_tasks(p_task_id uuid)
+returns setof public.tasks
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.opened_task('read the tasks', p_task_id);
+begin
+  return query select * from public.tasks where master_task_id = v_task.master_task_id;
+end;
+$$;
+comment on function private.operator_tasks(uuid) is
+  'See public.operator_tasks(). Definer: it reads tasks of all owners; opened_task() checks the caller.';
+revoke all on function private.operator_tasks(uuid) from public;
+
+create function public.operator_tasks(p_task_id uuid)
+returns setof public.tasks
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_tasks(p_task_id);
+$$;
+comment on function public.operator_tasks(uuid) is
+  'The rows of tasks of the task''s whole job, which the caller has opened. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
+revoke all on function public.operator_tasks(uuid) from public, anon, authenticated, service_role;
+
+create function private.operator_steps(p_task_id uuid)
+returns setof public.task_steps
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.opened_task('read the steps', p_task_id);
+begin
+  return query select * from public.task_steps where task_id = v_task.id;
+end;
+$$;
+comment on function private.operator_steps(uuid) is
+  'See public.operator_steps(). Definer: it reads steps of all owners; opened_task() checks the caller.';
+revoke all on function private.operator_steps(uuid) from public;
+
+create function public.operator_steps(p_task_id uuid)
+returns setof public.task_steps
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_steps(p_task_id);
+$$;
+comment on function public.operator_steps(uuid) is
+  'The rows of task_steps of one task, whose job the caller has opened. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
+revoke all on function public.operator_steps(uuid) from public, anon, authenticated, service_role;
+
+create function private.operator_events(p_task_id uuid)
+returns setof public.task_events
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.opened_task('read the events', p_task_id);
+begin
+  return query select * from public.task_events where master_task_id = v_task.master_task_id;
+end;
+$$;
+comment on function private.operator_events(uuid) is
+  'See public.operator_events(). Definer: it reads events of all owners; opened_task() checks the caller.';
+revoke all on function private.operator_events(uuid) from public;
+
+create function public.operator_events(p_task_id uuid)
+returns setof public.task_events
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_events(p_task_id);
+$$;
+comment on function public.operator_events(uuid) is
+  'The rows of task_events of the task''s whole job, which the caller has opened. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
+revoke all on function public.operator_events(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.operator_tasks(uuid), public.operator_tasks(uuid), private.operator_steps(uuid),
+  public.operator_steps(uuid), private.operator_events(uuid), public.operator_events(uuid)
+  to authenticated, service_role;
+
+create function private.is_opened_job_file(p_object_name text)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  return private.is_operator() and exists (
+    select from public.tasks as task
+    where task.storage_paths @> array[p_object_name] and task.storage_paths <> '{}'
+      and private.may_read_as_operator(task)
+  );
+end;
+$$;
+comment on function private.is_opened_job_file(text) is
+  'True when a task of a job that the calling operator has opened refers to the object. Definer, like is_own_job_file().';
+revoke all on function private.is_opened_job_file(text) from public;
+grant execute on function private.is_opened_job_file(text) to authenticated;
+
+create policy "operators read the files of the jobs that they opened" on storage.objects
+  for select to authenticated
+  using (bucket_id = 'supaswarm-data' and private.is_opened_job_file(name));
+
+-- Who looked ------------------------------------------------------------------------------------
+
+create function private.list_operator_acts(p_task_id uuid)
+returns table (
+  id bigint, at timestamptz, operator_email text, act text, task_id uuid, reason text, open_until timestamptz
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.readable_task(p_task_id);
+begin
+  return query
+    select noted.id, noted.at, private.email_of(noted.operator_id), noted.act, noted.task_id, noted.reason,
+      (noted.details ->> 'open_until')::timestamptz
+    from private.operator_acts as noted
+    where noted.master_task_id = v_task.master_task_id
+    order by noted.id desc;
+end;
+$$;
+comment on function private.list_operator_acts(uuid) is
+  'See public.list_operator_acts(). Definer: no role has a right to the table; readable_task() checks the caller.';
+revoke all on function private.list_operator_acts(uuid) from public;
+
+create function public.list_operator_acts(p_task_id uuid)
+returns table (
+  id bigint, at timestamptz, operator_email text, act text, task_id uuid, reason text, open_until timestamptz
+)
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.list_operator_acts(p_task_id);
+$$;
+comment on function public.list_operator_acts(uuid) is
+  'What operators did with the job of a task, newest first: who opened, cancelled or retried it, when and why, and until when it is open. operator_email is null for the service and for a deleted account. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
+revoke all on function public.list_operator_acts(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.list_operator_acts(uuid), public.list_operator_acts(uuid)
   to authenticated, service_role;
 
 -- engine/operator_acts.sql
@@ -24190,12 +24498,14 @@ set search_path = ''
 as $$
 declare
   v_task public.tasks;
+  v_reason text;
   v_count int;
 begin
   perform private.assert_operator('cancel the job');
+  v_reason := private.given_reason('cancel the job', p_reason);
   v_task := private.any_task(p_master_task_id);
-  v_count := private.cancel_job(v_task);
-  perform private.record_act_on_task('job.cancelled', v_task, p_reason, jsonb_build_object('ended_tasks', v_count));
+  v_count := private.cancel_job(v_task, v_reason);
+  perform private.record_act_on_task('job.cancelled', v_task, v_reason, jsonb_build_object('ended_tasks', v_count));
   return v_count;
 end;
 $$;
@@ -24203,7 +24513,7 @@ comment on function private.operator_cancel_job(uuid, text) is
   'Cancels any job. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
 revoke all on function private.operator_cancel_job(uuid, text) from public;
 
-create function public.operator_cancel_job(p_master_task_id uuid, p_reason text default null)
+create function public.operator_cancel_job(p_master_task_id uuid, p_reason text)
 returns int
 language sql
 set search_path = ''
@@ -24211,7 +24521,7 @@ as $$
   select private.operator_cancel_job(p_master_task_id, p_reason);
 $$;
 comment on function public.operator_cancel_job(uuid, text) is
-  'Cancels a job of any owner, as cancel_task() does for the caller''s own, and returns how many tasks that ends. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, TASK_NOT_MASTER.';
+  'Cancels a job of any owner, as cancel_task() does for the caller''s own, and returns how many tasks that ends. The reason, of 1 to 2,000 characters, is in operator_acts and in the event. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, REASON_INVALID, TASK_NOT_FOUND, TASK_NOT_MASTER.';
 revoke all on function public.operator_cancel_job(uuid, text) from public, anon, authenticated, service_role;
 grant execute on function private.operator_cancel_job(uuid, text), public.operator_cancel_job(uuid, text)
   to authenticated, service_role;
@@ -24224,12 +24534,14 @@ set search_path = ''
 as $$
 declare
   v_task public.tasks;
+  v_reason text;
   v_status text;
 begin
   perform private.assert_operator('retry the task');
+  v_reason := private.given_reason('retry the task', p_reason);
   v_task := private.any_task(p_task_id);
-  v_status := private.reopen_task(p_task_id);
-  perform private.record_act_on_task('task.retried', v_task, p_reason, jsonb_build_object('was', v_task.status));
+  v_status := private.reopen_task(p_task_id, v_reason);
+  perform private.record_act_on_task('task.retried', v_task, v_reason, jsonb_build_object('was', v_task.status));
   return v_status;
 end;
 $$;
@@ -24237,7 +24549,7 @@ comment on function private.operator_retry_task(uuid, text) is
   'Retries any failed or cancelled task. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
 revoke all on function private.operator_retry_task(uuid, text) from public;
 
-create function public.operator_retry_task(p_task_id uuid, p_reason text default null)
+create function public.operator_retry_task(p_task_id uuid, p_reason text)
 returns text
 language sql
 set search_path = ''
@@ -24245,7 +24557,7 @@ as $$
   select private.operator_retry_task(p_task_id, p_reason);
 $$;
 comment on function public.operator_retry_task(uuid, text) is
-  'Retries a failed or cancelled task of any owner from its checkpoint, without counting toward the owner''s quota, and returns its status. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, TASK_NOT_RETRYABLE.';
+  'Retries a failed or cancelled task of any owner from its checkpoint, without counting toward the owner''s quota, and returns its status. The reason, of 1 to 2,000 characters, is in operator_acts and in the event. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, REASON_INVALID, TASK_NOT_FOUND, TASK_NOT_RETRYABLE.';
 revoke all on function public.operator_retry_task(uuid, text) from public, anon, authenticated, service_role;
 grant execute on function private.operator_retry_task(uuid, text), public.operator_retry_task(uuid, text)
   to authenticated, service_role;
@@ -24257,11 +24569,13 @@ security definer
 set search_path = ''
 as $$
 declare
+  v_reason text;
   v_task_id uuid;
 begin
   perform private.assert_operator('redrive the dead letter');
-  v_task_id := private.redrive(p_dead_letter_id);
-  perform private.record_act_on_task('dead_letter.redriven', private.any_task(v_task_id), p_reason,
+  v_reason := private.given_reason('redrive the dead letter', p_reason);
+  v_task_id := private.redrive(p_dead_letter_id, v_reason);
+  perform private.record_act_on_task('dead_letter.redriven', private.any_task(v_task_id), v_reason,
     jsonb_build_object('dead_letter_id', p_dead_letter_id));
   return v_task_id;
 end;
@@ -24270,7 +24584,7 @@ comment on function private.operator_redrive(bigint, text) is
   'Retries the task of any dead letter. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
 revoke all on function private.operator_redrive(bigint, text) from public;
 
-create function public.operator_redrive(p_dead_letter_id bigint, p_reason text default null)
+create function public.operator_redrive(p_dead_letter_id bigint, p_reason text)
 returns uuid
 language sql
 set search_path = ''
@@ -24278,7 +24592,7 @@ as $$
   select private.operator_redrive(p_dead_letter_id, p_reason);
 $$;
 comment on function public.operator_redrive(bigint, text) is
-  'Retries the task of a dead letter and returns the task''s id. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE.';
+  'Retries the task of a dead letter and returns the task''s id. The reason, of 1 to 2,000 characters, is in operator_acts and in the event. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, REASON_INVALID, DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE.';
 revoke all on function public.operator_redrive(bigint, text) from public, anon, authenticated, service_role;
 grant execute on function private.operator_redrive(bigint, text), public.operator_redrive(bigint, text)
   to authenticated, service_role;
@@ -24292,10 +24606,11 @@ security definer
 set search_path = ''
 as $$
 begin
-  if private.task_id_of_channel(p_topic) is null or not private.is_operator() or not exists (
+  if private.task_id_of_channel(p_topic) is null or not exists (
     select from public.tasks as task
     where task.id = private.task_id_of_channel(p_topic)
       and (split_part(p_topic, ':', 2) = 'task' or task.parent_id is null)
+      and private.may_read_as_operator(task)
   ) then
     return false;
   end if;
@@ -24304,11 +24619,11 @@ begin
 end;
 $$;
 comment on function private.join_channel_as_operator(text) is
-  'True when the topic is the channel of a job and the caller is an operator; operators may not join the channels of other users. Realtime calls it when a client joins and again with each new token. Definer, like join_channel().';
+  'True when the topic is the channel of a job that the calling operator has opened; operators may not join the channels of other users. Realtime calls it when a client joins and again with each new token. Definer, like join_channel().';
 revoke all on function private.join_channel_as_operator(text) from public;
 grant execute on function private.join_channel_as_operator(text) to authenticated;
 
-create policy "operators receive the broadcasts of jobs" on realtime.messages
+create policy "operators receive the broadcasts of the jobs that they opened" on realtime.messages
   for select to authenticated
   using (extension = 'broadcast' and private.join_channel_as_operator((select realtime.topic())));
 
@@ -26016,7 +26331,7 @@ grant execute on function
 
 -- engine/fork_list.sql
 
--- The forks of a task, for its owner.
+-- The forks of a task, for its owner and for operators who opened its job.
 
 create function private.list_forks(p_task_id uuid, p_limit int)
 returns setof private.task_forks
@@ -26026,7 +26341,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task constant public.tasks := private.own_task(p_task_id);
+  v_task constant public.tasks := private.readable_task(p_task_id);
 begin
   perform private.assert_page_limit('list the forks', p_limit);
   return query
@@ -26034,7 +26349,7 @@ begin
 end;
 $$;
 comment on function private.list_forks(uuid, int) is
-  'The forks of a task of the caller''s. Definer: users may not read task_forks; own_task() checks the caller.';
+  'See public.list_forks(). Definer: users may not read task_forks; readable_task() checks the caller.';
 revoke all on function private.list_forks(uuid, int) from public;
 
 create function public.list_forks(p_task_id uuid, p_limit int default 100)
@@ -26046,7 +26361,7 @@ as $$
   select fork.fork_id, fork.from_seq, fork.created_at from private.list_forks(p_task_id, p_limit) as fork;
 $$;
 comment on function public.list_forks(uuid, int) is
-  'The jobs that are forks of a task, oldest first, with the step before which each of them begins. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The jobs that are forks of a task, oldest first, with the step before which each of them begins. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.list_forks(uuid, int) from public, anon, authenticated, service_role;
 grant execute on function private.list_forks(uuid, int), public.list_forks(uuid, int) to authenticated, service_role;
 

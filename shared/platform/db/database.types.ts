@@ -869,14 +869,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
+                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_reason": string | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Update: {
-                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Relationships: [
                     {
@@ -1360,6 +1360,11 @@ isOneToOne: false
               "agent_slug": string,"budget": Json,"cancel_requested_at": string,"cost_micro_usd": number,"created_at": string,"error": Json,"finished_at": string,"id": string,"input_head": string,"input_tokens": number,"metadata": Json,"open_review_count": number,"output_tokens": number,"priority": string,"run_after": string,"started_at": string,"status": string,"task_count": number
             }[]
                            },
+"list_operator_acts":
+{ Args: { "p_task_id": string }; Returns: {
+              "act": string,"at": string,"id": number,"open_until": string,"operator_email": string,"reason": string,"task_id": string
+            }[]
+                           },
 "match_documents":
 { Args: { "filter_project_id": string,"match_count": number,"match_threshold": number,"query_embedding": string }; Returns: {
               "content_chunk": string,"document_id": string,"file_path": string,"id": string,"similarity": number,"title": string
@@ -1369,8 +1374,31 @@ isOneToOne: false
 { Args: { "p_after"?: string,"p_count"?: number,"p_cron": string,"p_time_zone"?: string }; Returns: string[]
                            },
 "operator_cancel_job":
-{ Args: { "p_master_task_id": string,"p_reason"?: string }; Returns: number
+{ Args: { "p_master_task_id": string,"p_reason": string }; Returns: number
                            },
+"operator_events":
+{ Args: { "p_task_id": string }; Returns: {
+              "at": string,
+"id": number,
+"master_task_id": string,
+"payload": NonNullable<Json>,
+"task_id": string,
+"type": string
+            }[]
+                          SetofOptions: {
+        from: "*"
+        to: "task_events"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
+"operator_failure_groups":
+{ Args: { "p_filters"?: Json }; Returns: Database["public"]['CompositeTypes']["failure_group"][]
+                          SetofOptions: {
+        from: "*"
+        to: "failure_group"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "operator_job_counts":
 { Args: { "p_filters"?: Json }; Returns: Database["public"]['CompositeTypes']["job_status_count"][]
                           SetofOptions: {
@@ -1387,20 +1415,95 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
-"operator_read_trace":
-{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: Database["public"]['CompositeTypes']["trace_step"][]
+"operator_open_job":
+{ Args: { "p_reason": string,"p_task_id": string }; Returns: string
+                           },
+"operator_redrive":
+{ Args: { "p_dead_letter_id": number,"p_reason": string }; Returns: string
+                           },
+"operator_retry_task":
+{ Args: { "p_reason": string,"p_task_id": string }; Returns: string
+                           },
+"operator_steps":
+{ Args: { "p_task_id": string }; Returns: {
+              "call_id": string | null,
+"ended_at": string | null,
+"epoch": number,
+"idempotency_key": string,
+"input": Json | null,
+"interruptions": number,
+"kind": string,
+"name": string | null,
+"output": Json | null,
+"seq": number,
+"started_at": string,
+"state": string,
+"task_id": string,
+"usage": Json | null
+            }[]
                           SetofOptions: {
         from: "*"
-        to: "trace_step"
+        to: "task_steps"
         isOneToOne: false
         isSetofReturn: true
       } },
-"operator_redrive":
-{ Args: { "p_dead_letter_id": number,"p_reason"?: string }; Returns: string
-                           },
-"operator_retry_task":
-{ Args: { "p_reason"?: string,"p_task_id": string }; Returns: string
-                           },
+"operator_tasks":
+{ Args: { "p_task_id": string }; Returns: {
+              "agent_id": string | null,
+"agent_revision": number | null,
+"agent_slug": string | null,
+"attempts": number,
+"budget": Json | null,
+"cancel_reason": string | null,
+"cancel_requested_at": string | null,
+"concurrency_key": string | null,
+"cost_micro_usd": number | null,
+"created_at": string,
+"created_by": string | null,
+"deliveries": number,
+"depth": number,
+"epoch": number,
+"error": Json | null,
+"failing_since": string | null,
+"finished_at": string | null,
+"id": string,
+"idempotency_key": string | null,
+"input": NonNullable<Json>,
+"input_tokens": number,
+"intermediate_data": NonNullable<Json>,
+"is_kept": boolean,
+"lease_expires_at": string | null,
+"logs": (string)[],
+"master_task_id": string,
+"max_attempts": number | null,
+"max_deliveries": number,
+"metadata": NonNullable<Json>,
+"output": Json | null,
+"output_schema": Json | null,
+"output_tokens": number,
+"owner_key": string,
+"parent_id": string | null,
+"parent_step_seq": number | null,
+"pending_children": number,
+"priority": string,
+"rate_limit_waits": number,
+"run_after": string | null,
+"started_at": string | null,
+"status": string,
+"storage_paths": (string)[],
+"traceparent": string | null,
+"tracestate": string | null,
+"updated_at": string,
+"warnings": NonNullable<Json>,
+"worker_id": string | null,
+"works_alone": boolean
+            }[]
+                          SetofOptions: {
+        from: "*"
+        to: "tasks"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {
               "document_count": number,"embedder": string,"failed_chunks": number,"head_checked_at": string,"head_commit": string,"indexed_at": string,"indexed_commit": string,"is_behind": boolean,"next_embedder": string,"pending_chunks": number
@@ -1490,7 +1593,9 @@ isOneToOne: false
             [_ in never]: never
           }
           CompositeTypes: {
-            "job_status_count": {
+            "failure_group": {
+                        "agent_slug": string | null,"error_code": string | null,"job_count": number | null,"last_failed_at": string | null,"days": Json | null
+                      },"job_status_count": {
                         "status": string | null,"job_count": number | null
                       },"job_summary": {
                         "id": string | null,"created_by": string | null,"owner_email": string | null,"agent_slug": string | null,"status": string | null,"input_head": string | null,"metadata": Json | null,"priority": string | null,"budget": Json | null,"error": Json | null,"task_count": number | null,"open_review_count": number | null,"input_tokens": number | null,"output_tokens": number | null,"cost_micro_usd": number | null,"run_after": string | null,"cancel_requested_at": string | null,"created_at": string | null,"started_at": string | null,"finished_at": string | null

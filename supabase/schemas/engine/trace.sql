@@ -85,13 +85,13 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task constant public.tasks := private.own_task(p_master_task_id);
+  v_task constant public.tasks := private.readable_task(p_master_task_id);
 begin
   return query select * from private.trace_steps(v_task.master_task_id, p_after, p_limit);
 end;
 $$;
 comment on function private.read_trace(uuid, jsonb, int) is
-  'A page of the trace of a job of the caller. Definer: own_task() checks the caller once, while policies would check each step.';
+  'See public.read_trace(). Definer: readable_task() checks the caller once, while policies would check each step.';
 revoke all on function private.read_trace(uuid, jsonb, int) from public;
 
 create function public.read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
@@ -103,7 +103,7 @@ as $$
   select * from private.read_trace(p_master_task_id, p_after, p_limit);
 $$;
 comment on function public.read_trace(uuid, jsonb, int) is
-  'The steps of a whole job by task and number, with times, tokens and cost; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The steps of a whole job by task and number, with times, tokens and cost; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.read_trace(uuid, jsonb, int), public.read_trace(uuid, jsonb, int)
   to authenticated, service_role;
