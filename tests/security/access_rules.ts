@@ -283,6 +283,12 @@ const OWNER_AND_SERVICE = {
   agent: "AGENT_NOT_ALLOWED",
   client: "INSUFFICIENT_SCOPE",
 } as const;
+/** An operator opens the job first. */
+const OWNER_AND_OPENER = {
+  ...OWNER_AND_SERVICE,
+  agent: "runs",
+  operator: "JOB_NOT_OPENED",
+} as const;
 const OF_MEMBERS = {
   ...OWNER_AND_SERVICE,
   stranger: "PROJECT_NOT_FOUND",
@@ -309,6 +315,7 @@ const OPERATORS_ALONE = {
   client: "INSUFFICIENT_SCOPE",
   operator: "runs",
 } as const;
+const OF_OPENERS = { ...OPERATORS_ALONE, operator: "JOB_NOT_OPENED" } as const;
 const SERVICE_ALONE = {
   owner: NO_RIGHT,
   stranger: NO_RIGHT,
@@ -326,12 +333,16 @@ const waitingJob: MakeArguments = async (world) => ({
 const waitingTask: MakeArguments = async (world) => ({ p_task_id: await world.waitingTask() });
 const failedTask: MakeArguments = async (world) => ({ p_task_id: await world.failedTask() });
 const deadLetter: MakeArguments = async (world) => ({ p_dead_letter_id: await world.deadLetter() });
+/** The arguments of an act of an operator. */
+function because(make: MakeArguments): MakeArguments {
+  return async (world) => ({ ...await make(world), p_reason: "a test" });
+}
 const project: MakeArguments = () => ({ p_project_id: SYNCED_PROJECT_ID });
 
 export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   "cancel_task(uuid)": { ...OWNER_AND_SERVICE, arguments: waitingJob },
   "retain_job(uuid, boolean)": { ...OWNER_AND_SERVICE, arguments: waitingTask },
-  "watch_task(uuid)": { ...OWNER_AND_SERVICE, operator: "runs", arguments: waitingTask },
+  "watch_task(uuid)": { ...OWNER_AND_OPENER, agent: "AGENT_NOT_ALLOWED", arguments: waitingTask },
   "respond_to_review(uuid, boolean, jsonb, text)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
@@ -402,30 +413,17 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     agent: "runs",
     arguments: () => ({ p_by: "day" }),
   },
-  "read_trace(uuid, jsonb, integer)": {
-    ...OWNER_AND_SERVICE,
-    agent: "runs",
-    arguments: waitingJob,
-  },
-  "read_events(uuid, text, integer, integer)": {
-    ...OWNER_AND_SERVICE,
-    agent: "runs",
-    operator: "runs",
-    arguments: waitingTask,
-  },
-  "read_answer(uuid)": {
-    ...OWNER_AND_SERVICE,
-    agent: "runs",
-    operator: "runs",
-    arguments: waitingTask,
-  },
+  "read_trace(uuid, jsonb, integer)": { ...OWNER_AND_OPENER, arguments: waitingJob },
+  "read_events(uuid, text, integer, integer)": { ...OWNER_AND_OPENER, arguments: waitingTask },
+  "read_answer(uuid)": { ...OWNER_AND_OPENER, arguments: waitingTask },
+  "list_operator_acts(uuid)": { ...OWNER_AND_OPENER, arguments: waitingTask },
   // A stranger has no chat of this id.
   "find_chat(text, boolean)": {
     ...OWNER_AND_SERVICE,
     stranger: "runs",
     arguments: async (world) => ({ p_chat_id: await world.waitingTask() }),
   },
-  "list_forks(uuid, integer)": { ...OWNER_AND_SERVICE, agent: "runs", arguments: waitingTask },
+  "list_forks(uuid, integer)": { ...OWNER_AND_OPENER, arguments: waitingTask },
   "check_head(uuid)": { ...OF_MEMBERS, arguments: project },
   "project_freshness(uuid)": { ...OF_MEMBERS, arguments: project },
   "search_documents(uuid, text, vector, text, integer, text, integer)": {
@@ -448,12 +446,16 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID, p_file_path: "install.md" }),
   },
   "redrive(bigint)": { ...SERVICE_ALONE, arguments: deadLetter },
-  "operator_cancel_job(uuid, text)": { ...OPERATORS_ALONE, arguments: waitingJob },
-  "operator_retry_task(uuid, text)": { ...OPERATORS_ALONE, arguments: failedTask },
-  "operator_redrive(bigint, text)": { ...OPERATORS_ALONE, arguments: deadLetter },
+  "operator_cancel_job(uuid, text)": { ...OPERATORS_ALONE, arguments: because(waitingJob) },
+  "operator_retry_task(uuid, text)": { ...OPERATORS_ALONE, arguments: because(failedTask) },
+  "operator_redrive(bigint, text)": { ...OPERATORS_ALONE, arguments: because(deadLetter) },
+  "operator_open_job(uuid, text)": { ...OPERATORS_ALONE, arguments: because(waitingTask) },
+  "operator_tasks(uuid)": { ...OF_OPENERS, arguments: waitingTask },
+  "operator_steps(uuid)": { ...OF_OPENERS, arguments: waitingTask },
+  "operator_events(uuid)": { ...OF_OPENERS, arguments: waitingTask },
   "operator_list_jobs(jsonb, jsonb, integer)": { ...OPERATORS_ALONE, arguments: none },
   "operator_job_counts(jsonb)": { ...OPERATORS_ALONE, arguments: none },
-  "operator_read_trace(uuid, jsonb, integer)": { ...OPERATORS_ALONE, arguments: waitingJob },
+  "operator_failure_groups(jsonb)": { ...OPERATORS_ALONE, arguments: none },
   "approve_tool_definition(uuid, text, text)": {
     ...OPERATORS_ALONE,
     arguments: ({ connectionId }) => ({
@@ -518,6 +520,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "has_write_policy(oid, text)",
   "hides_rows(oid)",
   "hides_rows_by_policy(oid)",
+  "is_opened_job_file(text)",
   "is_operator()",
   "is_own_channel(text)",
   "is_own_job_file(text)",
@@ -527,6 +530,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "join_channel_as_operator(text)",
   "list_forks(uuid, integer)",
   "list_jobs(jsonb, jsonb, integer)",
+  "list_operator_acts(uuid)",
   "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",
   "may_delete_upload(text)",
@@ -538,17 +542,21 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_cancel_job(uuid, text)",
   "operator_configuration_problems()",
   "operator_dead_letters()",
+  "operator_events(uuid)",
+  "operator_failure_groups(jsonb)",
   "operator_job_counts(jsonb)",
   "operator_list_jobs(jsonb, jsonb, integer)",
   "operator_maintenance_failures()",
+  "operator_open_job(uuid, text)",
   "operator_queue_health()",
-  "operator_read_trace(uuid, jsonb, integer)",
   "operator_redrive(bigint, text)",
   "operator_releases()",
   "operator_retiring_models()",
   "operator_retry_task(uuid, text)",
   "operator_servers()",
+  "operator_steps(uuid)",
   "operator_stuck_tasks()",
+  "operator_tasks(uuid)",
   "operator_tool_definitions()",
   "operator_workers()",
   "project_freshness(uuid)",
