@@ -3,7 +3,8 @@ import { useMutation, useQueryClient } from "@tanstack/vue-query";
 import type { JsonObject } from "../../../client/mod.ts";
 import type { Json } from "../../../shared/platform/db/database.types.ts";
 import { callFunction } from "../project/call_function.ts";
-import { projectSwarm } from "../project/project_client.ts";
+import { projectClient, projectSwarm } from "../project/project_client.ts";
+import { dataOf } from "../project/request_error.ts";
 
 /** The request of `supaswarm-create-task`. */
 export interface NewJob {
@@ -51,6 +52,22 @@ export function useRetryTask() {
 /** Like {@linkcode useRetryTask}, for many tasks. @throws RequestError */
 export async function retryTask(taskId: string): Promise<void> {
   await projectSwarm().job(taskId).retry();
+}
+
+/**
+ * Cancels another user's job, as an operator; the owner reads the reason. @throws RequestError
+ */
+export async function cancelForeignJob(jobId: string, reason: string): Promise<number> {
+  return dataOf(
+    await projectClient().rpc("operator_cancel_job", { p_master_task_id: jobId, p_reason: reason }),
+  );
+}
+
+/** Retries another user's task, as {@linkcode cancelForeignJob}. @throws RequestError */
+export async function retryForeignTask(taskId: string, reason: string): Promise<void> {
+  dataOf(
+    await projectClient().rpc("operator_retry_task", { p_task_id: taskId, p_reason: reason }),
+  );
 }
 
 /** Where a fork begins, and its changes. */

@@ -10,15 +10,26 @@ import {
   localDayStart,
   metadataPairs,
   microUsdOf,
+  type Whose,
 } from "./job_filters.ts";
 import { listPollMs } from "./user_events.ts";
 
 /** The number of jobs per request. */
 const PAGE_SIZE = 50;
+/** No channel reports the jobs of all users. */
+const ALL_JOBS_POLL_MS = 10_000;
+
+/** The functions that list and count the jobs of one owner or of all. */
+const FUNCTIONS = {
+  own: { list: "list_jobs", counts: "job_counts" },
+  all: { list: "operator_list_jobs", counts: "operator_job_counts" },
+} as const;
 
 /** A row of the list of jobs. */
 export interface JobSummary {
   readonly id: string;
+  /** Only in the list of all jobs; null for the service. */
+  readonly owner_email?: string | null;
   readonly agent_slug: string | null;
   readonly status: string;
   readonly input_head: string | null;
@@ -42,40 +53,47 @@ interface Cursor {
 }
 
 /** The matching jobs, newest first, page by page. */
-export function useJobs(filters: Ref<JobFilters>) {
+export function useJobs(whose: Whose, filters: Ref<JobFilters>) {
   return useInfiniteQuery({
-    queryKey: computed(() => ["jobs", "list", filters.value]),
-    queryFn: ({ pageParam }) => readJobs(filters.value, pageParam),
+    queryKey: computed(() => ["jobs", "list", whose, filters.value]),
+    queryFn: ({ pageParam }) => readJobs(whose, filters.value, PAGE_SIZE, pageParam),
     initialPageParam: null as Cursor | null,
     getNextPageParam: (page): Cursor | undefined => {
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE_SIZE) return undefined;
       return { created_at: last.created_at, id: last.id };
     },
-    refetchInterval: listPollMs,
+    refetchInterval: whose === "own" ? listPollMs : ALL_JOBS_POLL_MS,
   });
 }
 
 /** The number of jobs by status, ignoring the status filter. */
-export function useJobCounts(filters: Ref<JobFilters>) {
+export function useJobCounts(whose: Whose, filters: Ref<JobFilters>) {
   const others = computed<JobFilters>(() => ({ ...filters.value, status: [] }));
   return useQuery({
-    queryKey: computed(() => ["jobs", "counts", others.value]),
-    queryFn: () => countJobs(others.value),
-    refetchInterval: listPollMs,
+    queryKey: computed(() => ["jobs", "counts", whose, others.value]),
+    queryFn: () => countJobs(whose, others.value),
+    refetchInterval: whose === "own" ? listPollMs : ALL_JOBS_POLL_MS,
   });
 }
 
-async function countJobs(filters: JobFilters): Promise<Record<string, number>> {
-  const rows = dataOf(await projectClient().rpc("job_counts", { p_filters: requestOf(filters) }));
+async function countJobs(whose: Whose, filters: JobFilters): Promise<Record<string, number>> {
+  const rows = dataOf(
+    await projectClient().rpc(FUNCTIONS[whose].counts, { p_filters: requestOf(filters) }),
+  );
   return Object.fromEntries(rows.map(({ status, job_count: count }) => [status, count]));
 }
 
-async function readJobs(filters: JobFilters, before: Cursor | null): Promise<JobSummary[]> {
+async function readJobs(
+  whose: Whose,
+  filters: JobFilters,
+  limit: number,
+  before: Cursor | null = null,
+): Promise<JobSummary[]> {
   return dataOf(
-    await projectClient().rpc("list_jobs", {
+    await projectClient().rpc(FUNCTIONS[whose].list, {
       p_filters: requestOf(filters),
-      p_limit: PAGE_SIZE,
+      p_limit: limit,
       ...(before === null ? {} : { p_before: { ...before } }),
     }),
   );
@@ -86,6 +104,7 @@ export const BATCH_LIMIT = 1_000;
 
 /** The newest jobs in any of these statuses that match the filters, at most `BATCH_LIMIT`. */
 export async function readMatchingJobs(
+  whose: Whose,
   filters: JobFilters,
   statuses: readonly string[],
 ): Promise<JobSummary[]> {
@@ -93,21 +112,18 @@ export async function readMatchingJobs(
     filters.status.length === 0 || filters.status.includes(status)
   );
   if (wanted.length === 0) return [];
-  return dataOf(
-    await projectClient().rpc("list_jobs", {
-      p_filters: requestOf({ ...filters, status: wanted }),
-      p_limit: BATCH_LIMIT,
-    }),
-  );
+  return await readJobs(whose, { ...filters, status: wanted }, BATCH_LIMIT);
 }
 
-/** The filters in the form of `list_jobs` and `job_counts`. */
+/** The filters in the form of `list_jobs`, `operator_list_jobs` and the functions that count. */
 export function requestOf(filters: JobFilters): Record<string, Json> {
   const metadata = metadataPairs(filters.metadata);
   const { prefix, suffix } = idEnds(filters.id);
   return {
     ...(filters.status.length === 0 ? {} : { status: [...filters.status] }),
     ...(filters.agent === "" ? {} : { agent: filters.agent }),
+    ...(filters.owner === "" ? {} : { owner: filters.owner }),
+    ...(filters.errorCode === "" ? {} : { error_code: filters.errorCode }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     ...(prefix === "" ? {} : { id_prefix: prefix }),
     ...(suffix === "" ? {} : { id_suffix: suffix }),

@@ -3,6 +3,7 @@ import { type EffectScope, effectScope, ref } from "vue";
 import type { ChannelFollower } from "../project/follow_channel.ts";
 import type { TraceStep, TraceTask } from "../pages/job/trace/trace_model.ts";
 import { type FakeProject, json, openFakeProject } from "../testing/fake_project.ts";
+import { ownRows } from "./job_rows.ts";
 import { useTrace } from "./trace.ts";
 
 const channel = vi.hoisted(() => ({ follower: undefined as ChannelFollower | undefined }));
@@ -82,7 +83,7 @@ function step(seq: number, change: Partial<TraceStep> = {}): TraceStep {
 }
 
 function openTrace() {
-  const live = scope.run(() => useTrace(ref(JOB)));
+  const live = scope.run(() => useTrace(ref(JOB), ownRows));
   if (live === undefined) throw new Error("The scope has ended");
   const statesOf = () =>
     [...live.trace.value.steps.values()].map((one) => `${one.seq} ${one.state}`);

@@ -1362,7 +1362,7 @@ isOneToOne: false
                            },
 "list_operator_acts":
 { Args: { "p_task_id": string }; Returns: {
-              "act": string,"at": string,"id": number,"open_until": string,"operator_email": string,"reason": string,"task_id": string
+              "act": string,"at": string,"id": number,"open_until": string,"operator_email": string,"operator_id": string,"reason": string,"task_id": string
             }[]
                            },
 "match_documents":

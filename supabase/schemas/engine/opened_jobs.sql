@@ -241,7 +241,8 @@ create policy "operators read the files of the jobs that they opened" on storage
 
 create function private.list_operator_acts(p_task_id uuid)
 returns table (
-  id bigint, at timestamptz, operator_email text, act text, task_id uuid, reason text, open_until timestamptz
+  id bigint, at timestamptz, operator_id uuid, operator_email text, act text, task_id uuid, reason text,
+  open_until timestamptz
 )
 language plpgsql
 stable
@@ -252,7 +253,7 @@ declare
   v_task constant public.tasks := private.readable_task(p_task_id);
 begin
   return query
-    select noted.id, noted.at, private.email_of(noted.operator_id), noted.act, noted.task_id, noted.reason,
+    select noted.id, noted.at, noted.operator_id, private.email_of(noted.operator_id), noted.act, noted.task_id, noted.reason,
       (noted.details ->> 'open_until')::timestamptz
     from private.operator_acts as noted
     where noted.master_task_id = v_task.master_task_id
@@ -265,7 +266,8 @@ revoke all on function private.list_operator_acts(uuid) from public;
 
 create function public.list_operator_acts(p_task_id uuid)
 returns table (
-  id bigint, at timestamptz, operator_email text, act text, task_id uuid, reason text, open_until timestamptz
+  id bigint, at timestamptz, operator_id uuid, operator_email text, act text, task_id uuid, reason text,
+  open_until timestamptz
 )
 language sql
 stable
@@ -274,7 +276,7 @@ as $$
   select * from private.list_operator_acts(p_task_id);
 $$;
 comment on function public.list_operator_acts(uuid) is
-  'What operators did with the job of a task, newest first: who opened, cancelled or retried it, when and why, and until when it is open. operator_email is null for the service and for a deleted account. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
+  'What operators did with the job of a task, newest first: who opened, cancelled or retried it, when and why, and until when it is open. operator_id is null for the service, operator_email also for a deleted account. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
 revoke all on function public.list_operator_acts(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.list_operator_acts(uuid), public.list_operator_acts(uuid)
   to authenticated, service_role;

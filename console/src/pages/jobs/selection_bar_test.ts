@@ -55,6 +55,7 @@ function show(
   bar = mount(SelectionBar, {
     attachTo: document.body,
     props: {
+      whose: "own",
       chosen,
       shownCount: chosen.length,
       matchCount: chosen.length,
