@@ -32,7 +32,8 @@ Deno.test("only operators manage the jobs of all users", async (t) => {
   await t.step("an operator reads a job, with its channels, only after opening it", async () => {
     const topic = `supaswarm:master:${jobId}`;
     assert.equal(await tryToListen(operator.client, topic), "REFUSED");
-    const rows = () => operator.client.rpc("operator_tasks", { p_task_id: jobId }).select("id,input");
+    const rows = () =>
+      operator.client.rpc("operator_tasks", { p_task_id: jobId }).select("id,input");
     const { error: closed, status } = await rows();
     assert.deepEqual([status, closed?.details], [403, "JOB_NOT_OPENED"]);
     const { error: hasty } = await operator.client.rpc("operator_open_job", {
@@ -51,17 +52,20 @@ Deno.test("only operators manage the jobs of all users", async (t) => {
     assert.deepEqual(owned, [], "the tables of owners stay closed");
   });
 
-  await t.step("an operator can join the channels of an open job, but no user channel", async () => {
-    const listener = await listen(operator.client, `supaswarm:master:${jobId}`);
-    const { error, data } = await operator.client.rpc("operator_cancel_job", {
-      p_master_task_id: jobId,
-      p_reason: "It is not needed",
-    });
-    assert.deepEqual([error, data], [null, 1]);
-    await listener.until("task.cancelled");
-    const theirs = `supaswarm:user:${owner.id}`;
-    assert.equal(await tryToListen(operator.client, theirs), "REFUSED");
-  });
+  await t.step(
+    "an operator can join the channels of an open job, but no user channel",
+    async () => {
+      const listener = await listen(operator.client, `supaswarm:master:${jobId}`);
+      const { error, data } = await operator.client.rpc("operator_cancel_job", {
+        p_master_task_id: jobId,
+        p_reason: "It is not needed",
+      });
+      assert.deepEqual([error, data], [null, 1]);
+      await listener.until("task.cancelled");
+      const theirs = `supaswarm:user:${owner.id}`;
+      assert.equal(await tryToListen(operator.client, theirs), "REFUSED");
+    },
+  );
 
   await t.step("the record names operator, action, target and reason", async () => {
     const { data: acts } = await operator.client.from("operator_acts")

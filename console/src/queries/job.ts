@@ -262,12 +262,11 @@ const STEP_TEXT_CHARACTERS = 600;
 
 /** The work of a task before a step, with the beginning of each text. */
 export function useLastSteps(taskId: Ref<string>, beforeSeq: Ref<number>) {
-  const rows = useJobRows();
   return useQuery({
     queryKey: computed(() => ["job", taskId.value, "before", beforeSeq.value]),
     queryFn: async () => {
       const rows = dataOf(
-        await rows.steps(taskId.value).select("seq,kind,name,text:output->>text")
+        await projectClient().from("task_steps").select("seq,kind,name,text:output->>text")
           .eq("task_id", taskId.value).lt("seq", beforeSeq.value)
           .order("seq", { ascending: false }).limit(LAST_STEPS),
       ) as unknown as { seq: number; kind: string; name: string | null; text: string | null }[];

@@ -1,4 +1,3 @@
-// deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { inject, type InjectionKey } from "vue";
 import { projectClient } from "../project/project_client.ts";
 

@@ -84,19 +84,21 @@ async function countJobs(whose: Whose, filters: JobFilters): Promise<Record<stri
   return Object.fromEntries(rows.map(({ status, job_count: count }) => [status, count]));
 }
 
-async function readJobs(
+/** A page of the matching jobs, newest first. @throws RequestError */
+export async function readJobs(
   whose: Whose,
   filters: JobFilters,
   limit: number,
   before: Cursor | null = null,
 ): Promise<JobSummary[]> {
+  // In the generated type of all jobs every column is nullable.
   return dataOf(
     await projectClient().rpc(FUNCTIONS[whose].list, {
       p_filters: requestOf(filters),
       p_limit: limit,
       ...(before === null ? {} : { p_before: { ...before } }),
     }),
-  );
+  ) as JobSummary[];
 }
 
 /** The maximum number of jobs in one action; it is the longest page of `list_jobs`. */

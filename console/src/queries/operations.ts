@@ -4,7 +4,8 @@ import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { cancelForeignJob, retryForeignTask } from "./job_actions.ts";
-import type { JobSummary } from "./jobs.ts";
+import { filtersOf } from "./job_filters.ts";
+import { readJobs } from "./jobs.ts";
 
 /** Hidden pages send no requests: the query client pauses their intervals. */
 const POLL_MS = 10_000;
@@ -169,11 +170,9 @@ export function useOperatorRows<View extends keyof OperatorRows>(
 export function useForeignJob(jobId: Ref<string>) {
   return useQuery({
     queryKey: computed(() => ["operations", "job", jobId.value]),
-    queryFn: async (): Promise<JobSummary | null> => {
-      const rows = dataOf(
-        await projectClient().rpc("operator_list_jobs", { p_filters: { id_prefix: jobId.value } }),
-      );
-      return rows[0] ?? null;
+    queryFn: async () => {
+      const [job] = await readJobs("all", filtersOf({ id: jobId.value }), 1);
+      return job ?? null;
     },
   });
 }
