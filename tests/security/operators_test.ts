@@ -36,6 +36,12 @@ Deno.test("only operators manage the jobs of all users", async (t) => {
       operator.client.rpc("operator_tasks", { p_task_id: jobId }).select("id,input");
     const { error: closed, status } = await rows();
     assert.deepEqual([status, closed?.details], [403, "JOB_NOT_OPENED"]);
+    const path = `${jobId}/${jobId}/report.md`;
+    const stored = await cast.service.storage.from("supaswarm-data").upload(path, "All is well");
+    assert.equal(stored.error, null);
+    await sql`update public.tasks set storage_paths = array[${path}] where id = ${jobId}`;
+    const download = () => operator.client.storage.from("supaswarm-data").download(path);
+    assert.notEqual((await download()).error, null, "its files are closed too");
     const { error: hasty } = await operator.client.rpc("operator_open_job", {
       p_task_id: jobId,
       p_reason: " ",
@@ -48,6 +54,7 @@ Deno.test("only operators manage the jobs of all users", async (t) => {
     assert.ok(Date.parse(openUntil) > Date.now());
     const { data } = await rows().eq("id", jobId);
     assert.deepEqual(data, [{ id: jobId, input: {} }]);
+    assert.equal(await (await download()).data?.text(), "All is well");
     const { data: owned } = await operator.client.from("tasks").select("id");
     assert.deepEqual(owned, [], "the tables of owners stay closed");
   });
