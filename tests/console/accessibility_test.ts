@@ -66,7 +66,7 @@ async function runTool({ page }: Reader): Promise<void> {
 
 function views(jobId: string, server: string): readonly View[] {
   const pages = ["/jobs", "/jobs/new", "/reviews", "/calls", "/usage", "/documents", "/settings"];
-  const operations = ["queue", "stuck", "dead", "jobs", "servers", "acts"];
+  const operations = ["queue", "stuck", "failures", "dead", "jobs", "servers", "acts"];
   return [
     ...pages.map((path) => ({ name: path.slice(1).replace("/", "_"), path })),
     { name: "not_found", path: "/no/such/page" },

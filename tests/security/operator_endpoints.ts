@@ -24,6 +24,7 @@ const FUNCTIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   operator_redrive: { p_dead_letter_id: 0, p_reason: "" },
   operator_tasks: { p_task_id: NOTHING },
   operator_steps: { p_task_id: NOTHING },
+  operator_calls: { p_task_id: NOTHING },
   operator_events: { p_task_id: NOTHING },
   operator_list_jobs: {},
   operator_job_counts: {},

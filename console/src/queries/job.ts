@@ -160,19 +160,19 @@ export function useStepPayload(
   });
 }
 
-/** The ledger row of the call that a step of an own job made, with its grade. */
+/** The ledger row of the call that a step made. */
 export function useStepCall(taskId: Ref<string>, seq: Ref<number>, isWanted: Ref<boolean>) {
   const rows = useJobRows();
   return useQuery({
     queryKey: computed(() => ["job", taskId.value, "call", seq.value]),
     queryFn: async () => {
-      const { data } = await projectClient().from("mcp_executions")
+      const { data } = await rows.calls(taskId.value)
         .select("id,mcp_name,tool_name,feedback_token,execution_time_ms,created_at")
         .eq("task_id", taskId.value).eq("step_seq", seq.value)
         .order("created_at", { ascending: false }).limit(1);
       return data?.[0] ?? null;
     },
-    enabled: computed(() => rows.isOwn && isWanted.value),
+    enabled: isWanted,
   });
 }
 

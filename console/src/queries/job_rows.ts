@@ -15,6 +15,8 @@ export const ownRows = {
   steps: (_taskId: string) => projectClient().from("task_steps"),
   /** The events of the job of a task. */
   events: (_taskId: string) => projectClient().from("task_events"),
+  /** The calls of a task in the ledger. */
+  calls: (_taskId: string) => projectClient().from("mcp_executions"),
   /** The totals of a job. */
   usage: (jobId: string) =>
     projectClient().from("job_usage").select(TOTALS).eq("master_task_id", jobId).maybeSingle(),
@@ -38,6 +40,10 @@ export const openedRows: JobRows = {
   events: (taskId) =>
     projectClient().rpc("operator_events", { p_task_id: taskId }) as unknown as ReturnType<
       JobRows["events"]
+    >,
+  calls: (taskId) =>
+    projectClient().rpc("operator_calls", { p_task_id: taskId }) as unknown as ReturnType<
+      JobRows["calls"]
     >,
   usage: (jobId) =>
     projectClient().rpc("operator_list_jobs", { p_filters: { id_prefix: jobId } })

@@ -1373,6 +1373,37 @@ isOneToOne: false
 "next_schedule_times":
 { Args: { "p_after"?: string,"p_count"?: number,"p_cron": string,"p_time_zone"?: string }; Returns: string[]
                            },
+"operator_calls":
+{ Args: { "p_task_id": string }; Returns: {
+              "agent_id": string | null,
+"attempt": number,
+"connection_id": string | null,
+"created_at": string,
+"error_message": string | null,
+"execution_time_ms": number,
+"feedback_token": string,
+"id": string,
+"learned_sets": Json | null,
+"llm_model": string | null,
+"llm_provider": string | null,
+"mcp_name": string,
+"request_data": Json | null,
+"response_data": Json | null,
+"session_id": string | null,
+"status": string,
+"step_seq": number | null,
+"task_id": string | null,
+"tool_id": string | null,
+"tool_name": string,
+"tool_version": string | null,
+"user_id": string | null
+            }[]
+                          SetofOptions: {
+        from: "*"
+        to: "mcp_executions"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "operator_cancel_job":
 { Args: { "p_master_task_id": string,"p_reason": string }; Returns: number
                            },

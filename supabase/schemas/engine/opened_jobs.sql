@@ -209,8 +209,43 @@ $$;
 comment on function public.operator_events(uuid) is
   'The rows of task_events of the task''s whole job, which the caller has opened. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
 revoke all on function public.operator_events(uuid) from public, anon, authenticated, service_role;
+
+create function private.operator_calls(p_task_id uuid)
+returns setof public.mcp_executions
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.opened_task('read the calls', p_task_id);
+  v_call public.mcp_executions;
+begin
+  for v_call in select * from public.mcp_executions where task_id = v_task.id loop
+    -- Whoever has the token may grade the call.
+    v_call.feedback_token := null;
+    return next v_call;
+  end loop;
+end;
+$$;
+comment on function private.operator_calls(uuid) is
+  'See public.operator_calls(). Definer: it reads calls of all users; opened_task() checks the caller.';
+revoke all on function private.operator_calls(uuid) from public;
+
+create function public.operator_calls(p_task_id uuid)
+returns setof public.mcp_executions
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_calls(p_task_id);
+$$;
+comment on function public.operator_calls(uuid) is
+  'The rows of mcp_executions of one task, whose job the caller has opened, without their feedback tokens. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
+revoke all on function public.operator_calls(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.operator_tasks(uuid), public.operator_tasks(uuid), private.operator_steps(uuid),
-  public.operator_steps(uuid), private.operator_events(uuid), public.operator_events(uuid)
+  public.operator_steps(uuid), private.operator_events(uuid), public.operator_events(uuid),
+  private.operator_calls(uuid), public.operator_calls(uuid)
   to authenticated, service_role;
 
 create function private.is_opened_job_file(p_object_name text)

@@ -61,6 +61,7 @@ select results_eq(
       'select * from public.operator_job_counts()', 'select * from public.operator_failure_groups()',
       'select public.operator_open_job(null, null)', 'select * from public.operator_tasks(null)',
       'select * from public.operator_steps(null)', 'select * from public.operator_events(null)',
+      'select * from public.operator_calls(null)',
       'select public.operator_cancel_job(null, null)', 'select public.operator_retry_task(null, null)',
       'select public.operator_redrive(1, null)', 'select public.approve_tool_definition(null, '''')'
     ]) as attempt (statement)

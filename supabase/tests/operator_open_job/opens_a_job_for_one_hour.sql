@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(19);
+select plan(20);
 select tests.create_user(name) from unnest(array['operator', 'colleague', 'stranger']) as name;
 select public.grant_scopes(tests.user_id(name), '{swarm:operate}') from unnest(array['operator', 'colleague']) as name;
 insert into public.mcp_grants (user_id, client_id, scopes) values (tests.user_id('operator'), 'an-app', '{swarm:operate}');
@@ -9,6 +9,8 @@ create temp table child on commit drop as select id from public.tasks where pare
 create temp table other on commit drop as select tests.create_task() as id;
 grant select on made, child, other to authenticated, service_role;
 update public.tasks set storage_paths = array[(select id from made) || '/' || id || '/report.md'] where id = (select id from child);
+insert into public.mcp_executions (mcp_name, tool_name, user_id, task_id, execution_time_ms, status)
+  select 'notes', 'find', tests.user_id('owner'), id, 5, 'success' from child;
 create function pg_temp.path() returns text language sql as $$
   select format('%s/%s/report.md', made.id, child.id) from pg_temp.made, pg_temp.child
 $$;
@@ -17,7 +19,7 @@ create function pg_temp.codes() returns text[] language sql as $$
   select array_agg(distinct tests.code_of(format(way.statement, child.id)))
   from pg_temp.child, unnest(array[
     'select * from public.operator_tasks(%L)', 'select * from public.operator_steps(%L)',
-    'select * from public.operator_events(%L)', 'select public.read_events(%L)', 'select * from public.read_trace(%L)',
+    'select * from public.operator_events(%L)', 'select * from public.operator_calls(%L)', 'select public.read_events(%L)', 'select * from public.read_trace(%L)',
     'select * from public.list_forks(%L)', 'select * from public.list_operator_acts(%L)',
     'select public.read_answer(%L)', 'select public.watch_task(%L)'
   ]) as way (statement)
@@ -43,6 +45,10 @@ select is(pg_temp.codes(), '{none}', 'the operator reads all of it');
 select set_eq('select id from public.operator_tasks((select id from child))', 'select id from made union select id from child', 'every task');
 select isnt_empty('select from public.operator_steps((select id from made))', 'the steps of a task');
 select isnt_empty('select from public.operator_events((select id from made))', 'the events');
+select results_eq(
+  'select mcp_name, feedback_token from public.operator_calls((select id from child))', $$values ('notes', null::uuid)$$,
+  'the calls of a task, without the tokens to grade them'
+);
 select ok(private.is_opened_job_file(pg_temp.path()), 'and the files');
 select is_empty('select from public.tasks', 'the owners'' tables remain unavailable');
 select is(
