@@ -53,7 +53,7 @@ consoleTest(
     await page.getByRole("button", { name: "Open this job" }).click();
     await page.getByText("This job belongs to owner@example.test").waitFor();
     await page.getByText(DOWN.message).first().waitFor();
-    for (const name of ["Run again", "Fork from here", "Send"]) {
+    for (const name of ["Run again", "Send"]) {
       assert.equal(
         await page.getByText(name, { exact: true }).count(),
         0,
@@ -74,6 +74,11 @@ consoleTest(
     await dialog.getByLabel("Reason").fill("The model is back");
     await dialog.getByRole("button", { name: "Retry the task" }).click();
     await page.locator("header .chip").getByText("Completed").waitFor();
+    await page.getByRole("tab", { name: "Trace" }).click();
+    await page.getByRole("treeitem").getByText("complete_task").click();
+    await page.getByRole("heading", { name: "Arguments" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Fork from here" }).count(), 0);
+    await picture(page, "foreign_job_step");
     assert.deepEqual(operator.offences, []);
 
     await owner.go(`/jobs/${id}`);
