@@ -24463,7 +24463,7 @@ security definer
 set search_path = ''
 as $$
 begin
-  return private.is_operator() and exists (
+  return exists (
     select from public.tasks as task
     where task.storage_paths @> array[p_object_name] and task.storage_paths <> '{}'
       and private.may_read_as_operator(task)
@@ -24477,7 +24477,10 @@ grant execute on function private.is_opened_job_file(text) to authenticated;
 
 create policy "operators read the files of the jobs that they opened" on storage.objects
   for select to authenticated
-  using (bucket_id = 'supaswarm-data' and private.is_opened_job_file(name));
+  using (
+    -- For other users, one check of the caller a statement.
+    bucket_id = 'supaswarm-data' and (select private.is_operator()) and private.is_opened_job_file(name)
+  );
 
 -- Who looked ------------------------------------------------------------------------------------
 
