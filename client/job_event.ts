@@ -106,11 +106,18 @@ export interface JobEventData {
   "task.retried": {
     readonly error?: TaskError;
     readonly retry_at: string;
+    /** With `by`, the words of the operator who retried the task. */
     readonly reason: string;
+    readonly by?: "operator";
   };
   "task.completed": { readonly output?: Json; readonly warnings?: readonly TaskWarning[] };
   "task.failed": { readonly error: TaskError; readonly warnings?: readonly TaskWarning[] };
-  "task.cancelled": { readonly error?: TaskError };
+  "task.cancelled": {
+    readonly error?: TaskError;
+    /** Set when an operator of the project cancelled the job, with the operator's `reason`. */
+    readonly by?: "operator";
+    readonly reason?: string;
+  };
   "model.started": ModelStep;
   /** The call was cut; `usage` is an estimate. */
   "model.interrupted": {

@@ -7,6 +7,7 @@ import { callRpc, type RequestOptions, signedInUserId, type SupabaseLike } from 
 export interface JobFilters {
   readonly status?: JobStatus | readonly JobStatus[];
   readonly agent?: string | readonly string[];
+  readonly errorCode?: string | readonly string[];
   readonly metadata?: JsonObject;
   readonly createdFrom?: string;
   readonly createdTo?: string;

@@ -353,6 +353,60 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    eval_results: {
+      Row: {
+        run_id: string;
+        test: string;
+        repeat: number;
+        task_id: string | null;
+        passed: boolean;
+        score: number;
+        assertions: Json;
+        error: string | null;
+        cost_micro_usd: number | null;
+        latency_ms: number | null;
+        created_at: string;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [{
+        foreignKeyName: "eval_results_run_id_fkey";
+        columns: ["run_id"];
+        isOneToOne: false;
+        referencedRelation: "eval_runs";
+        referencedColumns: ["id"];
+      }, {
+        foreignKeyName: "eval_results_task_id_fkey";
+        columns: ["task_id"];
+        isOneToOne: false;
+        referencedRelation: "tasks";
+        referencedColumns: ["id"];
+      }];
+    };
+    eval_runs: {
+      Row: {
+        id: string;
+        created_by: string;
+        agent_id: string;
+        agent_slug: string;
+        agent_revision: number | null;
+        provider: string | null;
+        model: string | null;
+        result_count: number;
+        passed_count: number;
+        created_at: string;
+        finished_at: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [{
+        foreignKeyName: "eval_runs_agent_id_fkey";
+        columns: ["agent_id"];
+        isOneToOne: false;
+        referencedRelation: "agents";
+        referencedColumns: ["id"];
+      }];
+    };
     human_reviews: {
       Row: {
         id: string;
@@ -960,7 +1014,6 @@ export type PlatformSchema = {
         input: Json | null;
         output: Json | null;
         usage: Json | null;
-        idempotency_key: string;
         epoch: number;
         interruptions: number;
         started_at: string;
@@ -1025,6 +1078,7 @@ export type PlatformSchema = {
         lease_expires_at: string | null;
         worker_id: string | null;
         cancel_requested_at: string | null;
+        cancel_reason: string | null;
         input_tokens: number;
         output_tokens: number;
         cost_micro_usd: number | null;
@@ -1398,6 +1452,42 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    operator_eval_results: {
+      Row: {
+        run_id: string | null;
+        test: string | null;
+        repeat: number | null;
+        task_id: string | null;
+        passed: boolean | null;
+        score: number | null;
+        assertions: Json | null;
+        error: string | null;
+        cost_micro_usd: number | null;
+        latency_ms: number | null;
+        created_at: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_eval_runs: {
+      Row: {
+        id: string | null;
+        created_by: string | null;
+        agent_id: string | null;
+        agent_slug: string | null;
+        agent_revision: number | null;
+        provider: string | null;
+        model: string | null;
+        result_count: number | null;
+        passed_count: number | null;
+        created_at: string | null;
+        finished_at: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
     operator_installation_checks: {
       Row: {
         claim: string | null;
@@ -1650,6 +1740,21 @@ export type PlatformSchema = {
       };
       Returns: JobSummary[];
     };
+    list_operator_acts: {
+      Args: {
+        p_task_id: string;
+      };
+      Returns: ({
+        id: number | null;
+        at: string | null;
+        operator_id: string | null;
+        operator_email: string | null;
+        act: string | null;
+        task_id: string | null;
+        reason: string | null;
+        open_until: string | null;
+      })[];
+    };
     list_tables: {
       Args: Record<PropertyKey, never>;
       Returns: ({
@@ -1685,12 +1790,66 @@ export type PlatformSchema = {
       };
       Returns: (string)[];
     };
+    operator_calls: {
+      Args: {
+        p_task_id: string;
+      };
+      Returns: ({
+        id: string | null;
+        mcp_name: string | null;
+        tool_name: string | null;
+        tool_version: string | null;
+        tool_id: string | null;
+        connection_id: string | null;
+        agent_id: string | null;
+        user_id: string | null;
+        session_id: string | null;
+        task_id: string | null;
+        step_seq: number | null;
+        attempt: number | null;
+        request_data: Json | null;
+        learned_sets: Json | null;
+        response_data: Json | null;
+        llm_provider: string | null;
+        llm_model: string | null;
+        execution_time_ms: number | null;
+        status: string | null;
+        error_message: string | null;
+        feedback_token: string | null;
+        created_at: string | null;
+      })[];
+    };
     operator_cancel_job: {
       Args: {
         p_master_task_id: string;
-        p_reason?: string;
+        p_reason: string;
       };
       Returns: number;
+    };
+    operator_events: {
+      Args: {
+        p_task_id: string;
+      };
+      Returns: ({
+        id: number | null;
+        task_id: string | null;
+        master_task_id: string | null;
+        type: string | null;
+        payload: Json | null;
+        at: string | null;
+      })[];
+    };
+    operator_failure_groups: {
+      Args: {
+        p_filters?: Json;
+      };
+      Returns: ({
+        agent_slug: string | null;
+        error_code: string | null;
+        job_count: number | null;
+        last_failed_at: string | null;
+        days: Json | null;
+      })[];
     };
     operator_job_counts: {
       Args: {
@@ -1730,40 +1889,24 @@ export type PlatformSchema = {
         finished_at: string | null;
       })[];
     };
-    operator_read_trace: {
+    operator_open_job: {
       Args: {
-        p_master_task_id: string;
-        p_after?: Json;
-        p_limit?: number;
+        p_task_id: string;
+        p_reason: string;
       };
-      Returns: ({
-        task_id: string | null;
-        seq: number | null;
-        kind: string | null;
-        state: string | null;
-        name: string | null;
-        server: string | null;
-        call_id: string | null;
-        error_code: string | null;
-        usage: Json | null;
-        cost_micro_usd: number | null;
-        interruptions: number | null;
-        started_at: string | null;
-        ended_at: string | null;
-        summary: string | null;
-      })[];
+      Returns: string;
     };
     operator_redrive: {
       Args: {
         p_dead_letter_id: number;
-        p_reason?: string;
+        p_reason: string;
       };
       Returns: string;
     };
     operator_retry_task: {
       Args: {
         p_task_id: string;
-        p_reason?: string;
+        p_reason: string;
       };
       Returns: string;
     };
@@ -1783,6 +1926,81 @@ export type PlatformSchema = {
         p_is_dry_run?: boolean;
       };
       Returns: Json;
+    };
+    operator_steps: {
+      Args: {
+        p_task_id: string;
+      };
+      Returns: ({
+        task_id: string | null;
+        seq: number | null;
+        kind: string | null;
+        state: string | null;
+        name: string | null;
+        call_id: string | null;
+        input: Json | null;
+        output: Json | null;
+        usage: Json | null;
+        epoch: number | null;
+        interruptions: number | null;
+        started_at: string | null;
+        ended_at: string | null;
+      })[];
+    };
+    operator_tasks: {
+      Args: {
+        p_task_id: string;
+      };
+      Returns: ({
+        id: string | null;
+        master_task_id: string | null;
+        parent_id: string | null;
+        parent_step_seq: number | null;
+        agent_id: string | null;
+        agent_slug: string | null;
+        agent_revision: number | null;
+        status: string | null;
+        input: Json | null;
+        output: Json | null;
+        error: Json | null;
+        warnings: Json | null;
+        logs: string[] | null;
+        intermediate_data: Json | null;
+        storage_paths: string[] | null;
+        is_kept: boolean | null;
+        metadata: Json | null;
+        created_by: string | null;
+        owner_key: string | null;
+        idempotency_key: string | null;
+        priority: string | null;
+        concurrency_key: string | null;
+        run_after: string | null;
+        budget: Json | null;
+        output_schema: Json | null;
+        traceparent: string | null;
+        tracestate: string | null;
+        depth: number | null;
+        pending_children: number | null;
+        epoch: number | null;
+        attempts: number | null;
+        max_attempts: number | null;
+        failing_since: string | null;
+        deliveries: number | null;
+        max_deliveries: number | null;
+        works_alone: boolean | null;
+        rate_limit_waits: number | null;
+        lease_expires_at: string | null;
+        worker_id: string | null;
+        cancel_requested_at: string | null;
+        cancel_reason: string | null;
+        input_tokens: number | null;
+        output_tokens: number | null;
+        cost_micro_usd: number | null;
+        created_at: string | null;
+        updated_at: string | null;
+        started_at: string | null;
+        finished_at: string | null;
+      })[];
     };
     project_freshness: {
       Args: {

@@ -36,24 +36,25 @@ begin
         'public.agent_revisions', 'public.agent_skills', 'public.agent_tool_usage', 'public.agent_tools',
         'public.agent_usage', 'public.agents', 'public.auth_events', 'public.conversations',
         'public.dead_letters', 'public.document_embeddings', 'public.document_moves', 'public.documents',
-        'public.embedders', 'public.human_reviews', 'public.job_status_count', 'public.job_summary',
-        'public.job_usage', 'public.llm_providers', 'public.maintenance_failures', 'public.mcp_executions',
+        'public.embedders', 'public.eval_results', 'public.eval_runs', 'public.failure_group',
+        'public.human_reviews', 'public.job_status_count', 'public.job_summary', 'public.job_usage',
+        'public.llm_providers', 'public.maintenance_failures', 'public.mcp_executions',
         'public.mcp_failures', 'public.mcp_feedback', 'public.mcp_grants', 'public.mcp_policies',
         'public.mcp_tool_models', 'public.mcp_tools_cache', 'public.messages', 'public.model_policies',
         'public.model_prices', 'public.model_windows', 'public.oldest_snapshots', 'public.operator_acts',
         'public.operator_agent_revisions', 'public.operator_configuration_problems',
-        'public.operator_dead_letters', 'public.operator_definitions',
-        'public.operator_installation_checks', 'public.operator_maintenance_failures',
-        'public.operator_queue_health', 'public.operator_releases', 'public.operator_retiring_models',
-        'public.operator_servers', 'public.operator_stuck_tasks', 'public.operator_tool_definitions',
-        'public.operator_workers', 'public.project_members', 'public.projects', 'public.queue_health',
-        'public.quoth_file_errors', 'public.quoth_syncs', 'public.ruleset_versions', 'public.rulesets',
-        'public.schedules', 'public.sessions', 'public.skills', 'public.sql_confirmations',
-        'public.stuck_tasks', 'public.task_events', 'public.task_steps', 'public.tasks',
-        'public.tool_call_costs', 'public.tool_credential_audience', 'public.tool_usage', 'public.tools',
-        'public.trace_step', 'public.usage_days', 'public.usage_events', 'public.usage_line',
-        'public.user_provider_keys', 'public.user_tool_credentials', 'public.webhook_messages',
-        'public.webhooks'
+        'public.operator_dead_letters', 'public.operator_definitions', 'public.operator_eval_results',
+        'public.operator_eval_runs', 'public.operator_installation_checks',
+        'public.operator_maintenance_failures', 'public.operator_queue_health', 'public.operator_releases',
+        'public.operator_retiring_models', 'public.operator_servers', 'public.operator_stuck_tasks',
+        'public.operator_tool_definitions', 'public.operator_workers', 'public.project_members',
+        'public.projects', 'public.queue_health', 'public.quoth_file_errors', 'public.quoth_syncs',
+        'public.ruleset_versions', 'public.rulesets', 'public.schedules', 'public.sessions',
+        'public.skills', 'public.sql_confirmations', 'public.stuck_tasks', 'public.task_events',
+        'public.task_steps', 'public.tasks', 'public.tool_call_costs', 'public.tool_credential_audience',
+        'public.tool_days', 'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
+        'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
+        'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
       ]) as wanted (name)
       where to_regclass(wanted.name) is not null or to_regtype(wanted.name) is not null
     )
@@ -63,11 +64,13 @@ begin
         'public.approve_statement', 'public.approve_tool_definition', 'public.cancel_task',
         'public.check_head', 'public.continue_task', 'public.find_chat', 'public.fork_task',
         'public.get_agent_mcp_tools', 'public.grant_scopes', 'public.job_counts', 'public.list_forks',
-        'public.list_jobs', 'public.list_tables', 'public.match_documents', 'public.next_schedule_times',
-        'public.operator_cancel_job', 'public.operator_job_counts', 'public.operator_list_jobs',
-        'public.operator_read_trace', 'public.operator_redrive', 'public.operator_retry_task',
-        'public.operator_rollback_agent', 'public.operator_save_definition', 'public.project_freshness',
-        'public.read_answer', 'public.read_document', 'public.read_events', 'public.read_trace',
+        'public.list_jobs', 'public.list_operator_acts', 'public.list_tables', 'public.match_documents',
+        'public.next_schedule_times', 'public.operator_calls', 'public.operator_cancel_job',
+        'public.operator_events', 'public.operator_failure_groups', 'public.operator_job_counts',
+        'public.operator_list_jobs', 'public.operator_open_job', 'public.operator_redrive',
+        'public.operator_retry_task', 'public.operator_rollback_agent', 'public.operator_save_definition',
+        'public.operator_steps', 'public.operator_tasks', 'public.project_freshness', 'public.read_answer',
+        'public.read_document', 'public.read_events', 'public.read_trace',
         'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
         'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
         'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
@@ -164,6 +167,8 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('AGENT_INACTIVE', 409, 'tool_error', false, true),
   ('AGENT_HANDOFF_FORBIDDEN', 403, 'auth_error', false, false),
   ('TASK_NOT_FOUND', 404, 'tool_error', false, true),
+  ('JOB_NOT_OPENED', 403, 'auth_error', false, false),
+  ('REASON_INVALID', 400, 'tool_error', false, true),
   ('TASK_NOT_MASTER', 409, 'tool_error', false, true),
   ('TASK_NOT_CONTINUABLE', 409, 'tool_error', false, true),
   ('TASK_NOT_RETRYABLE', 409, 'tool_error', false, true),
@@ -1702,6 +1707,7 @@ create table public.tasks (
   lease_expires_at timestamptz,
   worker_id text,
   cancel_requested_at timestamptz,
+  cancel_reason text,
 
   input_tokens bigint not null default 0,
   output_tokens bigint not null default 0,
@@ -1779,6 +1785,7 @@ comment on column public.tasks.failing_since is 'When the current step first fai
 comment on column public.tasks.deliveries is 'Claims since the last checkpoint. More than one means that workers died or returned the task before a step ended.';
 comment on column public.tasks.works_alone is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
+comment on column public.tasks.cancel_reason is 'Why an operator cancelled the job; null when nobody or its owner did.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
 
 create function private.check_task_values()
@@ -1845,7 +1852,6 @@ create table public.task_steps (
   input jsonb,
   output jsonb,
   usage jsonb,
-  idempotency_key text not null,
   epoch bigint not null,
   interruptions int not null default 0,
   started_at timestamptz not null default clock_timestamp(),
@@ -1866,9 +1872,8 @@ comment on column public.task_steps.kind is 'model: a model call. tool: a call t
 comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through). Null when neither applies.';
 comment on column public.task_steps.output is 'The result of the step. While state is started, for a model call that was cut: {text, is_partial: true} with the part of the answer that had arrived; the repeated call replaces it.';
 comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
-comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
+comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them. usage_events has the provider, the cost, and whose key paid.';
 comment on column public.task_steps.interruptions is 'How often a worker ended during this model call. usage_events has an estimate for each interruption.';
-comment on column public.task_steps.idempotency_key is 'The same for every delivery of this step.';
 
 alter table public.task_steps enable row level security;
 create policy "owners read the steps of their tasks" on public.task_steps
@@ -1912,7 +1917,10 @@ create table public.task_events (
 ) partition by range (task_id);
 revoke all on public.task_events from anon, authenticated, service_role;
 revoke all on sequence public.task_events_id_seq from anon, authenticated, service_role;
-create index task_events_master_task_id_idx on public.task_events (master_task_id, id);
+-- Without the id, the entries of a job share one copy of its id. read_events() needs the order of ids, for which the
+-- primary key has the master task's own events.
+create index task_events_master_task_id_idx on public.task_events (master_task_id);
+create index task_events_subtasks_idx on public.task_events (master_task_id, id) where task_id <> master_task_id;
 -- For retention. A BRIN index covers many pages with one entry, so it adds no measurable cost to a write.
 create index task_events_at_idx on public.task_events using brin (at);
 create table private.task_events_other partition of public.task_events default;
@@ -2097,14 +2105,14 @@ declare
     when new.key = 'project_url' then '^https?://[^/ ]+'
     when new.key = 'transcripts_kept_since' then '^\d{4}-'
     when new.key in (
-      'keep_jobs_days', 'keep_events_days', 'keep_executions_days', 'keep_usage_days', 'keep_auth_events_days') then '^\d{1,5}$'
+      'keep_jobs_days', 'keep_events_days', 'keep_executions_days', 'keep_usage_days', 'keep_auth_events_days', 'keep_tool_days') then '^\d{1,5}$'
     when new.key in ('realtime_messages_per_second', 'watch_seconds') then '^\d{1,9}$'
   end;
 begin
   if v_wanted is null then
     perform private.raise_error('CONFIG_INVALID',
       format('Cannot write the setting %L: no setting has that name', new.key),
-      'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days, keep_auth_events_days, realtime_messages_per_second and watch_seconds.');
+      'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days, keep_auth_events_days, keep_tool_days, realtime_messages_per_second and watch_seconds.');
   end if;
   if new.value !~ v_wanted then
     perform private.raise_error('CONFIG_INVALID',
@@ -2603,17 +2611,19 @@ set search_path = ''
 as $$
 begin
   if p_payload -> 'step_seq' is null
-    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved}')
+    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved,task.completed}')
   then
     return p_payload;
   end if;
   return coalesce((
-    select jsonb_object_agg(field.key, field.value) || p_payload
+    select jsonb_object_agg(field.key, field.value) || case p_type
+      when 'task.completed' then p_payload - 'step_seq' else p_payload end
     from public.task_steps as step
     cross join lateral (
       values
         ('arguments', case when p_type = 'tool.started' then step.input -> 'arguments' end),
-        ('text', case when p_type <> 'tool.started' then step.output -> 'text' end),
+        (case p_type when 'task.completed' then 'output' else 'text' end,
+          case when p_type <> 'tool.started' then step.output -> 'text' end),
         ('reasoning', case when p_type = 'model.completed' then step.output -> 'reasoning' end),
         ('tool_calls', case when p_type = 'model.completed' then step.output -> 'tool_calls' end),
         ('provider_tool_calls', case when p_type = 'model.completed' then step.output -> 'provider_tool_calls' end),
@@ -2625,8 +2635,32 @@ begin
 end;
 $$;
 comment on function private.event_data(uuid, text, jsonb) is
-  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer or the arguments of a call.';
+  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer, the arguments of a call or the output of a task that is its last answer.';
 revoke all on function private.event_data(uuid, text, jsonb) from public;
+
+create function private.output_of_event(p_task_id uuid, p_output jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_answer record;
+begin
+  select step.seq, step.output -> 'text' as text into v_answer
+  from public.task_steps as step
+  where step.task_id = p_task_id and step.kind = 'model'
+  order by step.seq desc
+  limit 1;
+  return case
+    when v_answer.text = p_output then jsonb_build_object('step_seq', v_answer.seq)
+    else jsonb_build_object('output', p_output)
+  end;
+end;
+$$;
+comment on function private.output_of_event(uuid, jsonb) is
+  'What the event task.completed stores of the output of a task: the step whose text it is, for event_data(), or the output.';
+revoke all on function private.output_of_event(uuid, jsonb) from public;
 
 create function private.event_message(
   p_id bigint, p_task_id uuid, p_master_task_id uuid, p_at timestamptz, p_payload jsonb
@@ -4836,8 +4870,8 @@ begin
     order by array_position(v_ids, started.id)
   );
   with begun as (
-    insert into public.task_steps (task_id, seq, kind, state, name, idempotency_key, epoch)
-    select task.id, 1, 'model', 'started', coalesce(agent.model, provider.default_model), task.id || ':1', task.epoch
+    insert into public.task_steps (task_id, seq, kind, state, name, epoch)
+    select task.id, 1, 'model', 'started', coalesce(agent.model, provider.default_model), task.epoch
     from unnest(v_tasks) as task
     join public.agents as agent on agent.id = task.agent_id
     join public.llm_providers as provider on provider.id = agent.provider_id
@@ -5477,10 +5511,10 @@ begin
     if v_step.kind = 'model' then
       perform private.assert_budget_allows_model_call(p_task);
     end if;
-    insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, idempotency_key, epoch)
+    insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, epoch)
     values (
       p_task.id, v_step.seq, v_step.kind, 'started', v_step.name, v_step.call_id, v_step.input,
-      p_task.id || ':' || v_step.seq, p_task.epoch
+      p_task.epoch
     )
     on conflict (task_id, seq) do nothing;
     if found and v_step.input -> 'data_flows' <> '[]' then
@@ -5598,13 +5632,13 @@ begin
   loop
     v_is_skill := v_step.kind = 'system' and v_step.name = 'load_skill' and v_step.state = 'done';
     insert into public.task_steps as stored (
-      task_id, seq, kind, state, name, call_id, input, output, usage, idempotency_key, epoch, ended_at
+      task_id, seq, kind, state, name, call_id, input, output, usage, epoch, ended_at
     )
     values (
       p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input,
       -- The text of a skill is visible to its authors, not to the owners of tasks.
       case when v_is_skill then v_step.output - 'text' else coalesce(v_step.output, 'null') end,
-      v_step.usage, p_task.id || ':' || v_step.seq, p_task.epoch,
+      v_step.usage - '{provider_id,key_source}'::text[], p_task.epoch,
       clock_timestamp()
     )
     on conflict (task_id, seq) do update
@@ -6268,6 +6302,20 @@ $$;
 comment on function private.cancelled_error() is 'The error of a cancelled task.';
 revoke all on function private.cancelled_error() from public;
 
+create function private.by_operator(p_reason text)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case when p_reason is null then '{}' else jsonb_build_object('by', 'operator', 'reason', p_reason) end;
+end;
+$$;
+comment on function private.by_operator(text) is
+  'The part of an event''s payload that says that an operator acted, and why; empty without a reason, because operators always give one.';
+revoke all on function private.by_operator(text) from public;
+
 create function private.end_task(
   p_task_id uuid, p_status text, p_output jsonb default null, p_error jsonb default null,
   p_output_reference jsonb default null
@@ -6306,8 +6354,9 @@ begin
   where task_id = p_task_id and answered_at is null;
 
   perform private.emit_event(v_task.id, v_task.master_task_id, 'task.' || p_status,
-    jsonb_build_object(
-      'output', coalesce(p_output_reference, p_output), 'error', p_error, 'warnings', nullif(v_task.warnings, '[]')));
+    private.output_of_event(v_task.id, coalesce(p_output_reference, p_output))
+      || jsonb_build_object('error', p_error, 'warnings', nullif(v_task.warnings, '[]'))
+      || private.by_operator(case p_status when 'cancelled' then v_task.cancel_reason end));
   if v_task.parent_id is not null then
     perform private.report_to_parent(v_task, p_output_reference);
   end if;
@@ -6357,7 +6406,7 @@ begin
   from public.tasks as child
   cross join lateral (
     values
-      (1, child.id, 'task.cancelled', jsonb_build_object('error', child.error)),
+      (1, child.id, 'task.cancelled', jsonb_build_object('error', child.error) || private.by_operator(child.cancel_reason)),
       (2, child.parent_id, 'subtask.finished', jsonb_build_object(
         'step_seq', child.parent_step_seq,
         'subtask_id', child.id,
@@ -6374,7 +6423,7 @@ comment on function private.end_waiting_as_cancelled(uuid[]) is
   'Does what end_task() does for many waiting tasks, with one statement for each part. No parent needs a wake: each is one of these tasks, is marked as cancelled, or has ended. The caller holds the job''s lock and the tasks.';
 revoke all on function private.end_waiting_as_cancelled(uuid[]) from public;
 
-create function private.cancel_tasks(p_task_ids uuid[])
+create function private.cancel_tasks(p_task_ids uuid[], p_reason text default null)
 returns int
 language plpgsql
 set search_path = ''
@@ -6386,7 +6435,8 @@ begin
   -- Mark the tasks first: from then on no other session changes them, and marked tasks are not queued.
   with marked as (
     update public.tasks
-    set cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
+    set cancel_reason = case when cancel_requested_at is null then p_reason else cancel_reason end,
+        cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
     where id = any (p_task_ids) and finished_at is null
     returning id, status
   )
@@ -6398,9 +6448,9 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.cancel_tasks(uuid[]) is
-  'Ends those of the tasks that wait, marks those that run, and returns how many of both. The list must include all waiting descendants of each task. The caller holds the job''s lock.';
-revoke all on function private.cancel_tasks(uuid[]) from public;
+comment on function private.cancel_tasks(uuid[], text) is
+  'Ends those of the tasks that wait, marks those that run, and returns how many of both. p_reason: why an operator cancels. The list must include all waiting descendants of each task. The caller holds the job''s lock.';
+revoke all on function private.cancel_tasks(uuid[], text) from public;
 
 create function private.cancel_descendants(p_task_id uuid)
 returns void
@@ -6535,7 +6585,7 @@ begin
   emitted as (
     insert into public.task_events (task_id, master_task_id, type, payload)
     select ended.id, ended.master_task_id, 'task.completed',
-      case when ended.output = 'null' then '{}' else jsonb_build_object('output', ended.output) end
+      case when ended.output = 'null' then '{}' else private.output_of_event(ended.id, ended.output) end
         || case when ended.warnings = '[]' then '{}' else jsonb_build_object('warnings', ended.warnings) end
     from ended
     order by array_position(v_ids, ended.id)
@@ -7681,7 +7731,7 @@ grant execute on function
 
 -- Cancelling a job: waiting tasks end immediately, running tasks when their workers notice.
 
-create function private.cancel_job(p_master public.tasks)
+create function private.cancel_job(p_master public.tasks, p_reason text default null)
 returns int
 language plpgsql
 set search_path = ''
@@ -7697,9 +7747,10 @@ begin
   if not exists (select from public.tasks where id = p_master.id and finished_at is null) then
     return 0;
   end if;
-  v_count := private.cancel_tasks(array(
-    select id from public.tasks where master_task_id = p_master.id and finished_at is null
-  ));
+  v_count := private.cancel_tasks(
+    array(select id from public.tasks where master_task_id = p_master.id and finished_at is null),
+    p_reason => p_reason
+  );
 
   if exists (select from public.tasks where master_task_id = p_master.id and status = 'running') then
     -- A worker that gets a wake sends a heartbeat immediately, whose answer names the cancelled tasks.
@@ -7709,9 +7760,9 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.cancel_job(public.tasks) is
-  'Cancels a job and returns how many tasks that ends; 0 when the job had already ended. The caller has checked the permissions. Raises TASK_NOT_MASTER.';
-revoke all on function private.cancel_job(public.tasks) from public;
+comment on function private.cancel_job(public.tasks, text) is
+  'Cancels a job and returns how many tasks that ends; 0 when the job had already ended. p_reason: why an operator cancels. The caller has checked the permissions. Raises TASK_NOT_MASTER.';
+revoke all on function private.cancel_job(public.tasks, text) from public;
 
 create function private.cancel_task(p_master_task_id uuid)
 returns int
@@ -7749,7 +7800,7 @@ grant execute on function private.cancel_task(uuid), public.cancel_task(uuid) to
 
 -- engine/watch_task.sql
 
--- Watching a job: its owner or an operator requests streamed text for a limited time.
+-- Watching a job: its owner, or an operator who opened it, requests streamed text for a limited time.
 
 create function private.watch_task(p_task_id uuid)
 returns timestamptz
@@ -7760,11 +7811,8 @@ as $$
 declare
   v_task public.tasks;
 begin
-  if private.is_operator() then
-    v_task := private.any_task(p_task_id);
-    perform private.record_watching_operator(v_task);
-  else
-    v_task := private.own_task(p_task_id);
+  v_task := private.readable_task(p_task_id);
+  if not private.is_operator() then
     perform private.assert_person_may('watch the job', 'swarm:run');
   end if;
   return private.watch_job(v_task.master_task_id);
@@ -7782,7 +7830,7 @@ as $$
   select private.watch_task(p_task_id);
 $$;
 comment on function public.watch_task(uuid) is
-  'Streams the model text of the task''s whole job as model.delta on the job''s channel, and returns until when. Call it again before then to keep watching. A model call that began before does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service, never for an agent. When an operator watches another user''s job, operator_acts records it. Raises TASK_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Streams the model text of the task''s whole job as model.delta on the job''s channel, and returns until when. Call it again before then to keep watching. A model call that began before does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service, never for an agent. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.watch_task(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.watch_task(uuid), public.watch_task(uuid) to authenticated, service_role;
 
@@ -7793,16 +7841,10 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_task constant public.tasks := private.readable_task(p_task_id);
   v_step public.task_steps;
   v_text text;
 begin
-  if private.is_operator() then
-    v_task := private.any_task(p_task_id);
-    perform private.record_watching_operator(v_task);
-  else
-    v_task := private.own_task(p_task_id);
-  end if;
   select * into v_step
   from public.task_steps
   where task_id = v_task.id and kind = 'model' and state = 'started'
@@ -7828,7 +7870,7 @@ as $$
   select private.read_answer(p_task_id);
 $$;
 comment on function public.read_answer(uuid) is
-  'What the running model call of a task has streamed so far {step_seq, text}, for a reader that joins the channel in the middle of it; null for nothing. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service. Raises TASK_NOT_FOUND, INSUFFICIENT_SCOPE.';
+  'What the running model call of a task has streamed so far {step_seq, text}, for a reader that joins the channel in the middle of it; null for nothing. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_answer(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.read_answer(uuid), public.read_answer(uuid) to authenticated, service_role;
 
@@ -7921,6 +7963,7 @@ begin
       finished_at = null,
       started_at = null,
       cancel_requested_at = null,
+      cancel_reason = null,
       attempts = 0,
       failing_since = null,
       deliveries = 0,
@@ -7956,7 +7999,7 @@ comment on function private.delete_verdicts(uuid) is
   'Makes the guardrails of an ended task check again the content whose verdict was not used yet: the guardrails or their data may have changed. The trace keeps the old verdicts.';
 revoke all on function private.delete_verdicts(uuid) from public;
 
-create function private.reopen_task(p_task_id uuid)
+create function private.reopen_task(p_task_id uuid, p_reason text default null)
 returns text
 language plpgsql
 set search_path = ''
@@ -7987,13 +8030,14 @@ begin
   perform private.delete_verdicts(p_task_id);
   perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
-    jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested'));
+    jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested')
+    || private.by_operator(p_reason));
   return 'pending';
 end;
 $$;
-comment on function private.reopen_task(uuid) is
-  'Makes an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. Raises TASK_NOT_RETRYABLE.';
-revoke all on function private.reopen_task(uuid) from public;
+comment on function private.reopen_task(uuid, text) is
+  'Makes an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. p_reason: why an operator retries it. Raises TASK_NOT_RETRYABLE.';
+revoke all on function private.reopen_task(uuid, text) from public;
 
 create function private.retry_task(p_task_id uuid)
 returns text
@@ -8032,7 +8076,7 @@ grant execute on function private.retry_task(uuid), public.retry_task(uuid) to a
 
 -- Dead letters --------------------------------------------------------------------------------
 
-create function private.redrive(p_dead_letter_id bigint)
+create function private.redrive(p_dead_letter_id bigint, p_reason text default null)
 returns uuid
 language plpgsql
 security definer
@@ -8047,13 +8091,13 @@ begin
       format('Cannot redrive dead letter %s: it does not exist', coalesce(p_dead_letter_id::text, 'null')),
       'Read the ids from the view dead_letters.');
   end if;
-  perform private.reopen_task(v_task_id);
+  perform private.reopen_task(v_task_id, p_reason);
   return v_task_id;
 end;
 $$;
-comment on function private.redrive(bigint) is
+comment on function private.redrive(bigint, text) is
   'Retries the task of a dead letter. Definer: the service may not write tasks or queues; only the service may execute this function.';
-revoke all on function private.redrive(bigint) from public;
+revoke all on function private.redrive(bigint, text) from public;
 
 create function public.redrive(p_dead_letter_id bigint)
 returns uuid
@@ -8065,7 +8109,7 @@ $$;
 comment on function public.redrive(bigint) is
   'Retries the task of a dead letter and returns the task''s id. For the service. Raises DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED.';
 revoke all on function public.redrive(bigint) from public, anon, authenticated, service_role;
-grant execute on function private.redrive(bigint), public.redrive(bigint) to service_role;
+grant execute on function private.redrive(bigint, text), public.redrive(bigint) to service_role;
 
 create view public.dead_letters with (security_invoker = true) as
   select letter.id, letter.task_id, task.master_task_id, task.agent_slug, task.created_by,
@@ -8333,7 +8377,7 @@ set search_path = ''
 as $$
   -- Without their usage, which the original job has paid.
   insert into public.task_steps (
-    task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
+    task_id, seq, kind, state, name, call_id, input, output, epoch, started_at, ended_at
   )
   select p_fork_id, step.seq, step.kind, step.state, step.name, step.call_id, step.input,
     case when p_changes ? 'arguments' and step.seq = private.turn_of_call(p_task_id, p_from_seq)
@@ -8346,12 +8390,12 @@ as $$
       )
       else step.output
     end,
-    p_fork_id || ':' || step.seq, 0, step.started_at, step.ended_at
+    0, step.started_at, step.ended_at
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq < p_from_seq;
 
   insert into public.task_steps (
-    task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
+    task_id, seq, kind, state, name, call_id, input, output, epoch, started_at, ended_at
   )
   select p_fork_id, step.seq, step.kind, 'done', step.name, step.call_id,
     case when p_changes ? 'arguments'
@@ -8359,15 +8403,15 @@ as $$
       else step.input
     end,
     private.given_answer(step, p_changes -> 'answer'),
-    p_fork_id || ':' || step.seq, 0, clock_timestamp(), clock_timestamp()
+    0, clock_timestamp(), clock_timestamp()
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'answer';
 
   insert into public.task_steps (
-    task_id, seq, kind, state, input, output, idempotency_key, epoch, started_at, ended_at
+    task_id, seq, kind, state, input, output, epoch, started_at, ended_at
   )
   select p_fork_id, step.seq, 'user', 'done', p_changes -> 'message', '{}',
-    p_fork_id || ':' || step.seq, 0, clock_timestamp(), clock_timestamp()
+    0, clock_timestamp(), clock_timestamp()
   from public.task_steps as step
   where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'message';
 
@@ -8545,10 +8589,10 @@ begin
       'Create a task with a larger max_steps in its budget.');
   end if;
   insert into public.task_steps (
-    task_id, seq, kind, state, input, output, idempotency_key, epoch, ended_at
+    task_id, seq, kind, state, input, output, epoch, ended_at
   )
   values (
-    p_task.id, v_seq, 'user', 'done', p_input, '{}', p_task.id || ':' || v_seq, p_task.epoch,
+    p_task.id, v_seq, 'user', 'done', p_input, '{}', p_task.epoch,
     clock_timestamp()
   );
   return v_seq;
@@ -8954,6 +8998,7 @@ begin
     -- Last, because it locks tasks without locking their jobs, and the steps above lock jobs.
     v_resent := private.run_maintenance('repair_queue');
     perform private.run_maintenance('sum_stored_debits', 100000);
+    perform private.run_maintenance('sum_tool_calls', 5000);
   end if;
   return jsonb_build_object('ended', v_ended, 'resent', v_resent, 'woken', v_woken);
 end;
@@ -9910,7 +9955,6 @@ create index mcp_executions_connection_id_idx on public.mcp_executions (connecti
 create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
 create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at desc) where task_id is null;
 create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
-create index mcp_executions_tool_name_idx on public.mcp_executions (mcp_name, tool_name, created_at desc);
 comment on table public.mcp_executions is
   'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
 comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';
@@ -15093,6 +15137,7 @@ begin
       comment = coalesce(excluded.comment, feedback.comment),
       updated_at = excluded.updated_at
   returning feedback.* into v_new;
+  perform private.count_grade(p_old => v_old, p_new => v_new);
 
   if v_new.rating = 'down' and v_old.rating is distinct from 'down' then
     perform private.delete_parameters(v_execution_id);
@@ -16650,14 +16695,19 @@ begin
       'agent', task.agent_slug,
       'seq', event.id,
       'event', case
-        when octet_length(event.payload::text) <= v_max_payload_bytes then event.payload
+        when octet_length(event.data::text) <= v_max_payload_bytes then event.data
         else jsonb_build_object(
           'reference', jsonb_build_object('table', 'task_events', 'id', event.id),
-          'bytes', octet_length(event.payload::text))
+          'bytes', octet_length(event.data::text))
       end
     )
   )
-  from written as event
+  from (
+    select candidate.*, private.event_data(candidate.task_id, candidate.type, candidate.payload) as data
+    from written as candidate
+    where candidate.type like 'task.%' or candidate.type like 'review.%'
+    offset 0
+  ) as event
   join public.tasks as task on task.id = event.task_id
   join public.webhooks as webhook on webhook.owner_key = task.owner_key
   where webhook.is_active
@@ -17840,6 +17890,14 @@ revoke all on public.job_usage from anon, authenticated, service_role;
 comment on view public.job_usage is
   'Tasks, tokens and cost of each job, which its budget limits: the model calls of its agents and those inside their tools. The cost is null when no model with a price was called. Users see their own, the service all.';
 
+grant select on public.queue_health, public.stuck_tasks, public.maintenance_failures, public.agent_usage, public.job_usage
+  to service_role;
+grant select on public.agent_usage, public.job_usage to authenticated;
+
+-- engine/tool_usage.sql
+
+-- Tool calls by day. Cron adds ended calls to tool_days, so that operators' views do not read each of them.
+
 create view public.tool_call_costs with (security_invoker = true) as
   select
     execution.id as execution_id,
@@ -17853,23 +17911,21 @@ create view public.tool_call_costs with (security_invoker = true) as
     execution.status,
     execution.attempt,
     execution.execution_time_ms,
-    coalesce(inside.model_call_count, 0) as model_call_count,
+    inside.model_call_count,
     inside.cost_micro_usd,
-    coalesce(inside.unpriced_model_call_count, 0) as unpriced_model_call_count,
+    inside.unpriced_model_call_count,
     asking.cost_micro_usd as agent_cost_micro_usd
   from public.mcp_executions as execution
-  left join (
+  cross join lateral (
     select
-      usage.execution_id,
       count(*) as model_call_count,
       sum(usage.cost_micro_usd) as cost_micro_usd,
       count(*) filter (where usage.cost_micro_usd is null) as unpriced_model_call_count
     from public.usage_events as usage
-    where usage.execution_id is not null
-    group by usage.execution_id
-  ) as inside on inside.execution_id = execution.id
+    where usage.execution_id = execution.id
+  ) as inside
   left join lateral (
-    select usage.cost_micro_usd / turn.call_count as cost_micro_usd
+    select sum(usage.cost_micro_usd)::bigint / turn.call_count as cost_micro_usd
     from (
       select step.task_id, step.seq, case
         when jsonb_typeof(step.output -> 'tool_calls') = 'array'
@@ -17881,111 +17937,326 @@ create view public.tool_call_costs with (security_invoker = true) as
       order by step.seq desc
       limit 1
     ) as turn
+    -- Several rows, if the model call was cut off before.
     join public.usage_events as usage
       on usage.task_id = turn.task_id and usage.step_seq = turn.seq and usage.execution_id is null
+    group by turn.call_count
   ) as asking on true;
 revoke all on public.tool_call_costs from anon, authenticated, service_role;
 comment on view public.tool_call_costs is
   'Tool calls with their cost: the model calls inside the tool (cost_micro_usd), and the turn in which the agent''s own model requested it, divided evenly among the calls of that turn (agent_cost_micro_usd). Null: no such model call, or none with a price. Users see their own, the service all.';
 
-create view public.tool_usage with (security_invoker = true) as
-  with called as (
+create table public.tool_days (
+  day date not null,
+  agent_slug text,
+  mcp_name text not null,
+  tool_name text not null,
+  tool_version text,
+  duration_ms int not null,
+  call_count bigint not null default 0,
+  success_count bigint not null default 0,
+  error_count bigint not null default 0,
+  timeout_count bigint not null default 0,
+  cancelled_count bigint not null default 0,
+  first_try_count bigint not null default 0,
+  first_try_success_count bigint not null default 0,
+  up_count bigint not null default 0,
+  down_count bigint not null default 0,
+  score_count bigint not null default 0,
+  score_sum bigint not null default 0,
+  model_call_count bigint not null default 0,
+  cost_micro_usd bigint,
+  unpriced_model_call_count bigint not null default 0,
+  agent_cost_micro_usd bigint,
+  constraint tool_days_once unique nulls not distinct (day, mcp_name, tool_name, tool_version, agent_slug, duration_ms)
+);
+revoke all on public.tool_days from anon, authenticated, service_role;
+comment on table public.tool_days is
+  'Tool calls of all users by UTC day, agent, tool, version and duration, from about ten minutes after their end. They remain when retention deletes the calls. Written by cron and by grades of summed calls.';
+comment on column public.tool_days.agent_slug is 'The agent that made the calls; null for calls that no agent made.';
+comment on column public.tool_days.duration_ms is 'The duration of these calls, rounded by private.rounded_ms(), so that percentiles can be computed.';
+comment on column public.tool_days.cancelled_count is 'Calls that their caller cancelled, which success rates ignore.';
+comment on column public.tool_days.first_try_count is 'First attempts that were not cancelled.';
+comment on column public.tool_days.agent_cost_micro_usd is 'As in tool_call_costs, like the other costs.';
+alter table public.tool_days enable row level security;
+grant select on public.tool_days to service_role;
+
+create table private.tool_days_mark (
+  is_only boolean primary key default true check (is_only),
+  summed_until timestamptz not null default '-infinity',
+  next_until timestamptz,
+  next_xid xid8
+);
+comment on table private.tool_days_mark is
+  'One row: tool_days has the calls until summed_until. Those until next_until follow when all transactions before next_xid have ended, because such a transaction may still commit a call.';
+alter table private.tool_days_mark enable row level security;
+grant select on private.tool_days_mark to service_role;
+insert into private.tool_days_mark default values;
+
+create function private.rounded_ms(p_ms int)
+returns int
+language sql
+immutable
+set search_path = ''
+as $$
+  select round(exp(round(ln(greatest(rounded_ms.p_ms, 1)) * 10) / 10))::int * sign(rounded_ms.p_ms)::int;
+$$;
+comment on function private.rounded_ms(int) is
+  'A duration as a power of e^0.1, which is at most 5 percent more or less; up to 13 ms it is exact.';
+revoke all on function private.rounded_ms(int) from public;
+
+create function private.tool_calls_by_day(p_after timestamptz, p_until timestamptz)
+returns setof public.tool_days
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query
     select
-      date_trunc('day', call.called_at, 'UTC')::date as day,
-      call.mcp_name,
-      call.tool_name,
-      call.tool_version,
-      call.status,
-      exists (
+      date_trunc('day', call.called_at, 'UTC')::date, agent.slug, call.mcp_name, call.tool_name, call.tool_version,
+      private.rounded_ms(call.execution_time_ms),
+      count(*),
+      count(*) filter (where call.status = 'success'),
+      count(*) filter (where call.status = 'error'),
+      count(*) filter (where call.status = 'timeout'),
+      count(*) filter (where ended.is_cancelled),
+      count(*) filter (where call.attempt = 1 and not ended.is_cancelled),
+      count(*) filter (where call.attempt = 1 and call.status = 'success' and not ended.is_cancelled),
+      count(*) filter (where feedback.rating = 'up'),
+      count(*) filter (where feedback.rating = 'down'),
+      count(feedback.rating_score),
+      coalesce(sum(feedback.rating_score), 0),
+      sum(call.model_call_count)::bigint,
+      sum(call.cost_micro_usd)::bigint,
+      sum(call.unpriced_model_call_count)::bigint,
+      sum(call.agent_cost_micro_usd)::bigint
+    from public.tool_call_costs as call
+    cross join lateral (
+      select exists (
         select from public.mcp_failures as failure
         where failure.execution_id = call.execution_id and failure.error_code = 'TOOL_CANCELLED'
-      ) as is_cancelled,
-      call.execution_time_ms,
-      feedback.rating,
-      feedback.rating_score,
-      call.model_call_count,
-      call.cost_micro_usd,
-      call.unpriced_model_call_count,
-      call.agent_cost_micro_usd
-    from public.tool_call_costs as call
+      ) as is_cancelled
+    ) as ended
+    left join public.agents as agent on agent.id = call.agent_id
     left join public.mcp_feedback as feedback on feedback.execution_id = call.execution_id
+    where call.called_at > p_after and call.called_at <= p_until
+    group by 1, 2, 3, 4, 5, 6;
+end;
+$$;
+comment on function private.tool_calls_by_day(timestamptz, timestamptz) is
+  'Sums of the tool calls that the caller may read and that ended after one time and until another.';
+revoke all on function private.tool_calls_by_day(timestamptz, timestamptz) from public;
+
+create function private.add_tool_calls(p_until timestamptz)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_mark private.tool_days_mark;
+begin
+  -- A grade of an earlier call holds this row, see count_grade().
+  select * into v_mark from private.tool_days_mark for update;
+  if p_until <= v_mark.summed_until then
+    return;
+  end if;
+  insert into public.tool_days as summed
+  select * from private.tool_calls_by_day(v_mark.summed_until, p_until)
+  on conflict on constraint tool_days_once do update
+  set call_count = summed.call_count + excluded.call_count,
+      success_count = summed.success_count + excluded.success_count,
+      error_count = summed.error_count + excluded.error_count,
+      timeout_count = summed.timeout_count + excluded.timeout_count,
+      cancelled_count = summed.cancelled_count + excluded.cancelled_count,
+      first_try_count = summed.first_try_count + excluded.first_try_count,
+      first_try_success_count = summed.first_try_success_count + excluded.first_try_success_count,
+      up_count = summed.up_count + excluded.up_count,
+      down_count = summed.down_count + excluded.down_count,
+      score_count = summed.score_count + excluded.score_count,
+      score_sum = summed.score_sum + excluded.score_sum,
+      model_call_count = summed.model_call_count + excluded.model_call_count,
+      cost_micro_usd = coalesce(summed.cost_micro_usd + excluded.cost_micro_usd, summed.cost_micro_usd, excluded.cost_micro_usd),
+      unpriced_model_call_count = summed.unpriced_model_call_count + excluded.unpriced_model_call_count,
+      agent_cost_micro_usd = coalesce(
+        summed.agent_cost_micro_usd + excluded.agent_cost_micro_usd, summed.agent_cost_micro_usd, excluded.agent_cost_micro_usd);
+  update private.tool_days_mark
+  set summed_until = p_until,
+      next_until = case when next_until > p_until then next_until end,
+      next_xid = case when next_until > p_until then next_xid end;
+end;
+$$;
+comment on function private.add_tool_calls(timestamptz) is
+  'Adds the calls that ended until a time to tool_days. A call with an earlier time that appears later is not added.';
+revoke all on function private.add_tool_calls(timestamptz) from public;
+
+create function private.sum_tool_calls(p_limit int)
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  -- An isolate ends earlier, so that all models which the call used are recorded.
+  c_settled_after constant interval := '10 minutes'::interval;
+  v_settled constant timestamptz := clock_timestamp() - c_settled_after;
+  v_mark private.tool_days_mark;
+  v_until timestamptz;
+  v_count int;
+begin
+  select * into v_mark from private.tool_days_mark for update;
+  if v_mark.next_xid <= pg_snapshot_xmin(pg_current_snapshot()) then
+    select count(*), max(call.created_at) into v_count, v_until
+    from (
+      select execution.created_at
+      from public.mcp_executions as execution
+      where execution.created_at > v_mark.summed_until and execution.created_at <= v_mark.next_until
+      order by execution.created_at
+      limit p_limit
+    ) as call;
+    perform private.add_tool_calls(case when v_count < p_limit then v_mark.next_until else v_until end);
+    return v_count;
+  end if;
+  -- An id from before the database was restored elsewhere is larger than all current ones.
+  if (v_mark.next_xid <= pg_current_xact_id()) is not true then
+    update private.tool_days_mark
+    set next_until = v_settled, next_xid = pg_current_xact_id()
+    where exists (
+      select from public.mcp_executions as execution
+      where execution.created_at > v_mark.summed_until and execution.created_at <= v_settled
+    );
+  end if;
+  return 0;
+end;
+$$;
+comment on function private.sum_tool_calls(int) is
+  'Adds about p_limit tool calls that ended ten minutes ago or earlier to tool_days, and returns how many. Called by cron, through reconcile(): one call notes until when, the next one that finds no older transaction open adds them.';
+revoke all on function private.sum_tool_calls(int) from public;
+
+create function private.count_grade(p_old public.mcp_feedback, p_new public.mcp_feedback)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_summed_until timestamptz;
+begin
+  -- Until the grade is committed, its call is not added without it.
+  select mark.summed_until into v_summed_until from private.tool_days_mark as mark for share;
+  insert into public.tool_days as summed (
+    day, agent_slug, mcp_name, tool_name, tool_version, duration_ms, up_count, down_count, score_count, score_sum
+  )
+  select
+    date_trunc('day', call.created_at, 'UTC')::date, agent.slug, call.mcp_name, call.tool_name, call.tool_version,
+    private.rounded_ms(call.execution_time_ms),
+    coalesce((p_new.rating = 'up')::int, 0) - coalesce((p_old.rating = 'up')::int, 0),
+    coalesce((p_new.rating = 'down')::int, 0) - coalesce((p_old.rating = 'down')::int, 0),
+    num_nonnulls(p_new.rating_score) - num_nonnulls(p_old.rating_score),
+    coalesce(p_new.rating_score, 0) - coalesce(p_old.rating_score, 0)
+  from public.mcp_executions as call
+  left join public.agents as agent on agent.id = call.agent_id
+  where call.id = p_new.execution_id and call.created_at <= v_summed_until
+  on conflict on constraint tool_days_once do update
+  set up_count = summed.up_count + excluded.up_count,
+      down_count = summed.down_count + excluded.down_count,
+      score_count = summed.score_count + excluded.score_count,
+      score_sum = summed.score_sum + excluded.score_sum;
+end;
+$$;
+comment on function private.count_grade(public.mcp_feedback, public.mcp_feedback) is
+  'Adds the difference between an earlier grade, or null, and a new one to tool_days when the graded call has been added already.';
+revoke all on function private.count_grade(public.mcp_feedback, public.mcp_feedback) from public;
+
+create function private.readable_tool_days()
+returns setof public.tool_days
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if not has_table_privilege('public.tool_days', 'select') then
+    return query select * from private.tool_calls_by_day('-infinity', 'infinity');
+    return;
+  end if;
+  return query
+    select * from public.tool_days
+    union all
+    select * from private.tool_calls_by_day((select mark.summed_until from private.tool_days_mark as mark), 'infinity');
+end;
+$$;
+comment on function private.readable_tool_days() is
+  'Sums of the tool calls that the caller may read: a user''s own as long as they are kept, and for the service tool_days with the calls that are not in it yet.';
+revoke all on function private.readable_tool_days() from public;
+grant execute on function
+  private.rounded_ms(int), private.tool_calls_by_day(timestamptz, timestamptz), private.readable_tool_days()
+  to authenticated, service_role;
+
+create view public.tool_usage with (security_invoker = true) as
+  with counted as (
+    select
+      part.*,
+      sum(part.call_count) over (partition by day, mcp_name, tool_name, tool_version) as all_count,
+      sum(part.call_count) over (partition by day, mcp_name, tool_name, tool_version order by duration_ms) as reached_count
+    from private.readable_tool_days() as part
   )
   select
     day,
     mcp_name,
     tool_name,
     tool_version,
-    count(*) as call_count,
-    count(*) filter (where status = 'success') as success_count,
-    count(*) filter (where status = 'error') as error_count,
-    count(*) filter (where status = 'timeout') as timeout_count,
-    (avg((status = 'success')::int) filter (where not is_cancelled))::numeric(5, 4) as success_rate,
-    percentile_disc(0.5) within group (order by execution_time_ms) as p50_ms,
-    percentile_disc(0.95) within group (order by execution_time_ms) as p95_ms,
-    percentile_disc(0.99) within group (order by execution_time_ms) as p99_ms,
-    count(*) filter (where rating = 'up') as up_count,
-    count(*) filter (where rating = 'down') as down_count,
-    avg(rating_score)::numeric(3, 2) as average_score,
+    sum(call_count)::bigint as call_count,
+    sum(success_count)::bigint as success_count,
+    sum(error_count)::bigint as error_count,
+    sum(timeout_count)::bigint as timeout_count,
+    (sum(success_count) / nullif(sum(call_count) - sum(cancelled_count), 0))::numeric(5, 4) as success_rate,
+    min(duration_ms) filter (where reached_count >= 0.5 * all_count) as p50_ms,
+    min(duration_ms) filter (where reached_count >= 0.95 * all_count) as p95_ms,
+    min(duration_ms) filter (where reached_count >= 0.99 * all_count) as p99_ms,
+    sum(up_count)::bigint as up_count,
+    sum(down_count)::bigint as down_count,
+    (sum(score_sum) / nullif(sum(score_count), 0))::numeric(3, 2) as average_score,
     sum(model_call_count)::bigint as model_call_count,
     sum(cost_micro_usd)::bigint as cost_micro_usd,
     sum(unpriced_model_call_count)::bigint as unpriced_model_call_count,
     sum(agent_cost_micro_usd)::bigint as agent_cost_micro_usd
-  from called
+  from counted
   group by day, mcp_name, tool_name, tool_version;
 revoke all on public.tool_usage from anon, authenticated, service_role;
 comment on view public.tool_usage is
-  'Tool calls by UTC day, tool and version: how many succeeded, how long they took, their grades, and their cost, as in tool_call_costs. success_rate ignores calls that their caller cancelled. Users see their own, the service all.';
+  'Tool calls by UTC day, tool and version: how many succeeded, how long they took (percentiles within 5 percent), their grades, and their cost, as in tool_call_costs. success_rate ignores calls that their caller cancelled. Users see their own calls while retention keeps them; the service sees all, also the deleted ones.';
 
 create view public.agent_tool_usage with (security_invoker = true) as
-  with called as (
+  with counted as (
     select
-      date_trunc('day', call.called_at, 'UTC')::date as day,
-      agent.slug as agent_slug,
-      call.mcp_name,
-      call.tool_name,
-      call.status,
-      exists (
-        select from public.mcp_failures as failure
-        where failure.execution_id = call.execution_id and failure.error_code = 'TOOL_CANCELLED'
-      ) as is_cancelled,
-      call.attempt,
-      call.execution_time_ms,
-      feedback.rating,
-      call.model_call_count,
-      call.cost_micro_usd,
-      call.unpriced_model_call_count,
-      call.agent_cost_micro_usd
-    from public.tool_call_costs as call
-    left join public.agents as agent on agent.id = call.agent_id
-    left join public.mcp_feedback as feedback on feedback.execution_id = call.execution_id
+      part.*,
+      sum(part.call_count) over (partition by day, agent_slug, mcp_name, tool_name) as all_count,
+      sum(part.call_count) over (partition by day, agent_slug, mcp_name, tool_name order by duration_ms) as reached_count
+    from private.readable_tool_days() as part
   )
   select
     day,
     agent_slug,
     mcp_name,
     tool_name,
-    count(*) as call_count,
-    count(*) filter (where status = 'success') as success_count,
-    (avg((status = 'success')::int) filter (where not is_cancelled))::numeric(5, 4) as success_rate,
-    (avg((status = 'success')::int) filter (where attempt = 1 and not is_cancelled))::numeric(5, 4) as first_try_success_rate,
-    percentile_disc(0.5) within group (order by execution_time_ms) as p50_ms,
-    percentile_disc(0.95) within group (order by execution_time_ms) as p95_ms,
-    percentile_disc(0.99) within group (order by execution_time_ms) as p99_ms,
-    count(*) filter (where rating = 'up') as up_count,
-    count(*) filter (where rating = 'down') as down_count,
+    sum(call_count)::bigint as call_count,
+    sum(success_count)::bigint as success_count,
+    (sum(success_count) / nullif(sum(call_count) - sum(cancelled_count), 0))::numeric(5, 4) as success_rate,
+    (sum(first_try_success_count) / nullif(sum(first_try_count), 0))::numeric(5, 4) as first_try_success_rate,
+    min(duration_ms) filter (where reached_count >= 0.5 * all_count) as p50_ms,
+    min(duration_ms) filter (where reached_count >= 0.95 * all_count) as p95_ms,
+    min(duration_ms) filter (where reached_count >= 0.99 * all_count) as p99_ms,
+    sum(up_count)::bigint as up_count,
+    sum(down_count)::bigint as down_count,
     sum(model_call_count)::bigint as model_call_count,
     sum(cost_micro_usd)::bigint as cost_micro_usd,
     sum(unpriced_model_call_count)::bigint as unpriced_model_call_count,
     sum(agent_cost_micro_usd)::bigint as agent_cost_micro_usd
-  from called
+  from counted
   group by day, agent_slug, mcp_name, tool_name;
 revoke all on public.agent_tool_usage from anon, authenticated, service_role;
 comment on view public.agent_tool_usage is
-  'Tool calls by UTC day and agent, with success and cost, as in tool_call_costs; agent_slug is null for calls that no agent made. agent_usage has all model calls of an agent. Users see their own, the service all.';
+  'Tool calls by UTC day and agent, with success and cost, as in tool_usage; agent_slug is null for calls that no agent made. agent_usage has all model calls of an agent. Users see their own, the service all.';
 
-grant select on public.queue_health, public.stuck_tasks, public.maintenance_failures, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
-  to service_role;
-grant select on public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage to authenticated;
+grant select on public.tool_call_costs, public.tool_usage, public.agent_tool_usage to authenticated, service_role;
 
 -- platform/oldest_snapshots.sql
 
@@ -18065,12 +18336,13 @@ begin
       when 'keep_executions_days' then 10
       when 'keep_usage_days' then 35
       when 'keep_auth_events_days' then 90
+      when 'keep_tool_days' then 400
     end
   );
 end;
 $$;
 comment on function private.retention_days(text) is
-  'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days or keep_auth_events_days.';
+  'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days, keep_auth_events_days or keep_tool_days.';
 revoke all on function private.retention_days(text) from public;
 
 create function private.retain_job(p_task_id uuid, p_is_kept boolean)
@@ -18352,6 +18624,7 @@ begin
     select execution.id
     from public.mcp_executions as execution
     where execution.created_at < v_before
+      and execution.created_at <= (select summed_until from private.tool_days_mark)
       and not private.awaits_export(execution.id)
       and not private.is_of_kept_job(execution.task_id)
     order by execution.created_at
@@ -18367,7 +18640,7 @@ begin
 end;
 $$;
 comment on function private.delete_old_executions(int) is
-  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet, and those of kept jobs.';
+  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet or that are not in tool_days, and those of kept jobs.';
 revoke all on function private.delete_old_executions(int) from public;
 
 create index sessions_last_seen_at_idx on public.sessions (last_seen_at);
@@ -18474,6 +18747,25 @@ comment on function private.delete_old_usage(int) is
   'Adds up to p_limit model calls of days that are more than keep_usage_days ago, at least 32, to usage_days, deletes them, and returns how many.';
 revoke all on function private.delete_old_usage(int) from public;
 
+create function private.delete_old_tool_days(p_limit int)
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_before constant date := (clock_timestamp() at time zone 'utc')::date - private.retention_days('keep_tool_days');
+  v_count int;
+begin
+  delete from public.tool_days
+  where ctid = any (array(select ctid from public.tool_days where day < v_before limit p_limit));
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.delete_old_tool_days(int) is
+  'Deletes up to p_limit sums of tool calls of days that are more than keep_tool_days ago, and returns how many.';
+revoke all on function private.delete_old_tool_days(int) from public;
+
 create function private.delete_old_confirmations(p_limit int)
 returns int
 language plpgsql
@@ -18511,6 +18803,7 @@ begin
     'executions', private.run_maintenance('delete_old_executions', 2000),
     'sessions', private.run_maintenance('delete_old_sessions', 2000),
     'usage', private.run_maintenance('delete_old_usage', 2000),
+    'tool_days', private.run_maintenance('delete_old_tool_days', 2000),
     'confirmations', private.run_maintenance('delete_old_confirmations', 2000)
   );
 end;
@@ -22957,6 +23250,7 @@ create type private.job_filters as (
   owner_id uuid,
   statuses text[],
   agents text[],
+  error_codes text[],
   metadata jsonb,
   created_from timestamptz,
   created_to timestamptz,
@@ -23035,7 +23329,7 @@ set search_path = ''
 as $$
 declare
   v_known constant text[] := array[
-    'status', 'agent', 'metadata', 'created_from', 'created_to', 'id_prefix', 'id_suffix',
+    'status', 'agent', 'error_code', 'metadata', 'created_from', 'created_to', 'id_prefix', 'id_suffix',
     'min_cost_micro_usd', 'max_cost_micro_usd'
   ];
   v_given constant jsonb := coalesce(jsonb_strip_nulls(nullif(p_filters, 'null')), '{}');
@@ -23061,6 +23355,7 @@ begin
   begin
     v_filters.statuses := private.texts_of(v_given -> 'status');
     v_filters.agents := private.texts_of(v_given -> 'agent');
+    v_filters.error_codes := private.texts_of(v_given -> 'error_code');
     v_filters.metadata := v_given -> 'metadata';
     v_filters.created_from := (v_given ->> 'created_from')::timestamptz;
     v_filters.created_to := (v_given ->> 'created_to')::timestamptz;
@@ -23073,9 +23368,11 @@ begin
     perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
       'Send times as ISO 8601, costs as whole numbers of millionths of a US dollar.');
   end;
-  if v_given ? 'status' and v_filters.statuses is null or v_given ? 'agent' and v_filters.agents is null then
+  if v_given ? 'status' and v_filters.statuses is null or v_given ? 'agent' and v_filters.agents is null
+    or v_given ? 'error_code' and v_filters.error_codes is null
+  then
     perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
-      'status and agent are a text or an array of texts.');
+      'status, agent and error_code are a text or an array of texts.');
   end if;
   return v_filters;
 end;
@@ -23142,6 +23439,7 @@ as $function$
     and (($1).owner_id is null or job.created_by = ($1).owner_id)
     and (($1).statuses is null or job.status = any (($1).statuses))
     and (($1).agents is null or job.agent_slug = any (($1).agents))
+    and (($1).error_codes is null or job.error ->> 'code' = any (($1).error_codes))
     and (($1).created_from is null or job.created_at >= ($1).created_from)
     and (($1).created_to is null or job.created_at < ($1).created_to)
     and (($1).first_id is null or job.id between ($1).first_id and ($1).last_id)
@@ -23162,7 +23460,7 @@ as $function$
   $sql$;
 $function$;
 comment on function private.job_conditions() is
-  'The conditions of a list of jobs on public.tasks as job, where $1 is private.job_filters. For "execute", which plans each list again, so that unset filters are not in the plan and a list without metadata and costs is an index-only scan.';
+  'The conditions of a list of jobs on public.tasks as job, where $1 is private.job_filters. For "execute", which plans each list again, so that unset filters are not in the plan and a list without error codes, metadata and costs is an index-only scan.';
 revoke all on function private.job_conditions() from public;
 
 create function private.job_summaries(p_filters private.job_filters, p_before jsonb, p_limit int)
@@ -23293,7 +23591,7 @@ as $$
   from private.list_jobs(p_filters, p_before, p_limit) as job;
 $$;
 comment on function public.list_jobs(jsonb, jsonb, int) is
-  'The caller''s jobs, newest first, with the cost of each and the number of its open reviews. Filters: status and agent (a text or several), metadata (an object), created_from, created_to, id_prefix, id_suffix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the previous page. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The caller''s jobs, newest first, with the cost of each and the number of its open reviews. Filters: status, agent and error_code (a text or several), metadata (an object), created_from, created_to, id_prefix, id_suffix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the previous page. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.list_jobs(jsonb, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.list_jobs(jsonb, jsonb, int), public.list_jobs(jsonb, jsonb, int) to authenticated;
 
@@ -23378,7 +23676,7 @@ comment on function private.step_summary(public.task_steps) is
   'The first 200 characters of what a step says, in one line: the answer of a model, the arguments of a call, the text of an error or of a message. Null if there is nothing.';
 revoke all on function private.step_summary(public.task_steps) from public;
 
-create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int, p_has_summaries boolean)
+create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int)
 returns setof public.trace_step
 language plpgsql
 stable
@@ -23425,7 +23723,7 @@ begin
     select step.task_id, step.seq, step.kind, step.state, step.name, step.input ->> 'server', step.call_id,
       case when step.state = 'failed' then step.output ->> 'error_code' end,
       step.usage, spent.cost_micro_usd, step.interruptions, step.started_at, step.ended_at,
-      case when p_has_summaries then private.step_summary(row(step.*)::public.task_steps) end
+      private.step_summary(row(step.*)::public.task_steps)
     from page as step
     left join lateral (
       select sum(usage.cost_micro_usd)::bigint as cost_micro_usd
@@ -23435,9 +23733,9 @@ begin
     order by step.task_id, step.seq;
 end;
 $$;
-comment on function private.trace_steps(uuid, jsonb, int, boolean) is
-  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. Without p_has_summaries nothing that a step says is included. The caller has checked the permissions. Raises QUERY_INVALID.';
-revoke all on function private.trace_steps(uuid, jsonb, int, boolean) from public;
+comment on function private.trace_steps(uuid, jsonb, int) is
+  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. The caller has checked the permissions. Raises QUERY_INVALID.';
+revoke all on function private.trace_steps(uuid, jsonb, int) from public;
 
 create function private.read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
 returns setof public.trace_step
@@ -23447,14 +23745,14 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task constant public.tasks := private.own_task(p_master_task_id);
+  v_task constant public.tasks := private.readable_task(p_master_task_id);
 begin
   return query select * from private.trace_steps(
-    p_master_task_id => v_task.master_task_id, p_after => p_after, p_limit => p_limit, p_has_summaries => true);
+    p_master_task_id => v_task.master_task_id, p_after => p_after, p_limit => p_limit);
 end;
 $$;
 comment on function private.read_trace(uuid, jsonb, int) is
-  'A page of the trace of a job of the caller. Definer: own_task() checks the caller once, while policies would check each step.';
+  'See public.read_trace(). Definer: readable_task() checks the caller once, while policies would check each step.';
 revoke all on function private.read_trace(uuid, jsonb, int) from public;
 
 create function public.read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
@@ -23466,7 +23764,7 @@ as $$
   select * from private.read_trace(p_master_task_id, p_after, p_limit);
 $$;
 comment on function public.read_trace(uuid, jsonb, int) is
-  'The steps of a whole job by task and number, with times, tokens, cost and the beginning of what each says; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The steps of a whole job by task and number, with times, tokens, cost and the beginning of what each says; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.read_trace(uuid, jsonb, int), public.read_trace(uuid, jsonb, int)
   to authenticated, service_role;
@@ -23589,7 +23887,8 @@ declare
   v_last constant jsonb := (
     select coalesce(jsonb_object_agg(event.task_id, event.id order by event.id), '{}')
     from public.task_events as event
-    where event.master_task_id = p_task.master_task_id and event.id = any (v_cursor.last_ids)
+    where (event.task_id = p_task.id or event.master_task_id = p_task.id and event.task_id <> event.master_task_id)
+      and event.id = any (v_cursor.last_ids)
   );
   v_events jsonb;
   v_has_more boolean;
@@ -23604,11 +23903,14 @@ begin
     from (
       select candidate.id, candidate.task_id, candidate.type, candidate.at,
         private.event_data(candidate.task_id, candidate.type, candidate.payload) as payload
-      from public.task_events as candidate
-      where candidate.master_task_id = p_task.master_task_id
-        and (p_task.parent_id is null or candidate.task_id = p_task.id)
-        and candidate.id > v_cursor.base
-        and candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)
+      from (
+        select own.* from public.task_events as own
+        where own.task_id = p_task.id and own.id > v_cursor.base
+        union all
+        select subtask.* from public.task_events as subtask
+        where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id and subtask.id > v_cursor.base
+      ) as candidate
+      where candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)
       order by candidate.id
       limit p_limit + 1
     ) as event
@@ -23654,14 +23956,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_task constant public.tasks := private.readable_task(p_task_id);
 begin
-  if private.is_operator() then
-    v_task := private.any_task(p_task_id);
-    perform private.record_watching_operator(v_task);
-  else
-    v_task := private.own_task(p_task_id);
-  end if;
   perform private.assert_page_limit('read the events', p_limit);
   if p_max_data_bytes is null or p_max_data_bytes not between 0 and 1048576 then
     perform private.raise_query_invalid('read the events', 'p_max_data_bytes is not from 0 to 1048576',
@@ -23684,7 +23980,7 @@ as $$
   select private.read_events(p_task_id, p_cursor, p_limit, p_max_data_bytes);
 $$;
 comment on function public.read_events(uuid, text, int, int) is
-  'The events {id, task_id, type, at, data} of a job, or of a subtask only, that follow the cursor: {events, next_cursor, has_more}. Pass next_cursor of one page to the next, for the same task; no event is lost or repeated, and those of one task are in order. A page has at most 1 MiB; longer data becomes {cut: its beginning}. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The events {id, task_id, type, at, data} of a job, or of a subtask only, that follow the cursor: {events, next_cursor, has_more}. Pass next_cursor of one page to the next, for the same task; no event is lost or repeated, and those of one task are in order. A page has at most 1 MiB; longer data becomes {cut: its beginning}. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_events(uuid, text, int, int) from public, anon, authenticated, service_role;
 grant execute on function private.read_events(uuid, text, int, int), public.read_events(uuid, text, int, int)
   to authenticated, service_role;
@@ -23701,7 +23997,7 @@ create table private.operator_acts (
   operator_id uuid,
   client_id text,
   act text not null check (act in (
-    'job.cancelled', 'job.watched', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
+    'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
     'definition.saved', 'definition.removed', 'agent.rolled_back'
   )),
   owner_id uuid,
@@ -23712,13 +24008,13 @@ create table private.operator_acts (
   reason text check (length(reason) between 1 and 2000),
   details jsonb not null default '{}' check (jsonb_typeof(details) = 'object')
 );
-create index operator_acts_watched_idx on private.operator_acts (master_task_id, operator_id, at) where act = 'job.watched';
+create index operator_acts_master_task_id_idx on private.operator_acts (master_task_id) where master_task_id is not null;
 comment on table private.operator_acts is 'The actions of operators: who, what, and for which owner. Rows are only added.';
 comment on column private.operator_acts.operator_id is 'The operator; null for the service.';
 comment on column private.operator_acts.client_id is 'OAuth client of the operator''s token.';
 comment on column private.operator_acts.owner_id is 'The owner of the affected job or connection; null for the service.';
 comment on column private.operator_acts.reason is 'The reason that the operator gave.';
-comment on column private.operator_acts.details is 'The result, such as how many tasks ended.';
+comment on column private.operator_acts.details is 'The result, such as how many tasks ended; of job.opened {open_until}.';
 alter table private.operator_acts enable row level security;
 
 create function private.record_act(p_act text, p_object jsonb, p_reason text, p_details jsonb)
@@ -23753,29 +24049,6 @@ $$;
 comment on function private.record_act_on_task(text, public.tasks, text, jsonb) is
   'Records what the calling operator does to a task.';
 revoke all on function private.record_act_on_task(text, public.tasks, text, jsonb) from public;
-
-create function private.record_watching_operator(p_task public.tasks)
-returns void
-language plpgsql
-set search_path = ''
-as $$
-begin
-  if private.is_service_caller() or p_task.created_by is not distinct from auth.uid() then
-    return;
-  end if;
-  -- A client renews watching every 30 seconds; record it once an hour.
-  if not exists (
-    select from private.operator_acts as noted
-    where noted.act = 'job.watched' and noted.operator_id = auth.uid()
-      and noted.master_task_id = p_task.master_task_id and noted.at > clock_timestamp() - interval '1 hour'
-  ) then
-    perform private.record_act_on_task('job.watched', p_task);
-  end if;
-end;
-$$;
-comment on function private.record_watching_operator(public.tasks) is
-  'Records that an operator watches another user''s job, at most once an hour.';
-revoke all on function private.record_watching_operator(public.tasks) from public;
 
 create function private.record_approved_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns void
@@ -24207,13 +24480,19 @@ stable
 security definer
 set search_path = ''
 as $$
+declare
+  v_filters constant private.job_filters := private.operator_job_filters('list all jobs', p_filters);
+  v_job public.job_summary;
 begin
-  return query
-    select * from private.job_summaries(private.operator_job_filters('list all jobs', p_filters), p_before, p_limit);
+  for v_job in select * from private.job_summaries(v_filters, p_before, p_limit) loop
+    -- The content of a job is only for operators who open it.
+    v_job.input_head := null;
+    return next v_job;
+  end loop;
 end;
 $$;
 comment on function private.operator_list_jobs(jsonb, jsonb, int) is
-  'A page of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
+  'A page of all jobs, without their inputs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
 revoke all on function private.operator_list_jobs(jsonb, jsonb, int) from public;
 
 create function public.operator_list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
@@ -24225,7 +24504,7 @@ as $$
   select * from private.operator_list_jobs(p_filters, p_before, p_limit);
 $$;
 comment on function public.operator_list_jobs(jsonb, jsonb, int) is
-  'All jobs with their owners, in the form of list_jobs(); the filter owner takes the id or email address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'All jobs with their owners, in the form of list_jobs(), without the beginnings of inputs; the filter owner takes the id or email address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 revoke all on function public.operator_list_jobs(jsonb, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_list_jobs(jsonb, jsonb, int), public.operator_list_jobs(jsonb, jsonb, int)
   to authenticated, service_role;
@@ -24260,38 +24539,387 @@ revoke all on function public.operator_job_counts(jsonb) from public, anon, auth
 grant execute on function private.operator_job_counts(jsonb), public.operator_job_counts(jsonb)
   to authenticated, service_role;
 
-create function private.operator_read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
-returns setof public.trace_step
+create type public.failure_group as (
+  agent_slug text,
+  error_code text,
+  job_count bigint,
+  last_failed_at timestamptz,
+  days jsonb
+);
+comment on type public.failure_group is
+  'A row of operator_failure_groups(): failed jobs of one agent with one error code. days is {"2026-11-27": 3}, by UTC day of the failure.';
+
+create function private.operator_failure_groups(p_filters jsonb)
+returns setof public.failure_group
 language plpgsql
 stable
 security definer
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_filters private.job_filters := private.operator_job_filters('group the failures', p_filters);
 begin
-  perform private.assert_operator('read the trace');
-  v_task := private.any_task(p_master_task_id);
-  return query select * from private.trace_steps(
-    p_master_task_id => v_task.master_task_id, p_after => p_after, p_limit => p_limit, p_has_summaries => false);
+  v_filters.statuses := '{failed}';
+  return query execute format(
+    $sql$
+      with failures_of_day as (
+        select job.agent_slug, job.error ->> 'code' as error_code,
+          (job.finished_at at time zone 'UTC')::date as day,
+          count(*) as job_count, max(job.finished_at) as last_failed_at
+        from public.tasks as job
+        where %s
+        group by 1, 2, 3
+      )
+      select agent_slug, error_code, sum(job_count)::bigint, max(last_failed_at), jsonb_object_agg(day, job_count)
+      from failures_of_day
+      group by agent_slug, error_code
+      order by 3 desc, 4 desc
+      limit 200
+    $sql$,
+    private.job_conditions()
+  )
+  using v_filters;
 end;
 $$;
-comment on function private.operator_read_trace(uuid, jsonb, int) is
-  'A page of the trace of any job. Definer: it reads the steps of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_read_trace(uuid, jsonb, int) from public;
+comment on function private.operator_failure_groups(jsonb) is
+  'Groups of failed jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
+revoke all on function private.operator_failure_groups(jsonb) from public;
 
-create function public.operator_read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
-returns setof public.trace_step
+create function public.operator_failure_groups(p_filters jsonb default '{}')
+returns setof public.failure_group
 language sql
 stable
 set search_path = ''
 as $$
-  select * from private.operator_read_trace(p_master_task_id, p_after, p_limit);
+  select * from private.operator_failure_groups(p_filters);
 $$;
-comment on function public.operator_read_trace(uuid, jsonb, int) is
-  'The steps of any job in the form of read_trace(), without inputs, outputs and summaries. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
-revoke all on function public.operator_read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
-grant execute on function private.operator_read_trace(uuid, jsonb, int), public.operator_read_trace(uuid, jsonb, int)
+comment on function public.operator_failure_groups(jsonb) is
+  'The failed jobs of all owners that match the filters of operator_list_jobs(), grouped by agent and error code, the 200 largest groups first, with the number of each day. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+revoke all on function public.operator_failure_groups(jsonb) from public, anon, authenticated, service_role;
+grant execute on function private.operator_failure_groups(jsonb), public.operator_failure_groups(jsonb)
+  to authenticated, service_role;
+
+-- engine/opened_jobs.sql
+
+-- Operators read the content of another user's job only after they opened it with a reason. The record of that
+-- act is the permission, and the owner can read it.
+
+create function private.given_reason(p_attempt text, p_reason text)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_reason constant text := btrim(p_reason, E' \t\r\n');
+begin
+  if coalesce(length(v_reason), 0) not between 1 and 2000 then
+    perform private.raise_error('REASON_INVALID',
+      format('Cannot %s: p_reason has %s characters, not 1 to 2,000', p_attempt, coalesce(length(v_reason), 0)),
+      'Say why in p_reason; the owner of the job can read it.');
+  end if;
+  return v_reason;
+end;
+$$;
+comment on function private.given_reason(text, text) is
+  'The reason of an operator, without blanks around it. Raises REASON_INVALID unless it has 1 to 2,000 characters.';
+revoke all on function private.given_reason(text, text) from public;
+
+create function private.operator_open_job(p_task_id uuid, p_reason text)
+returns timestamptz
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_open_until constant timestamptz := clock_timestamp() + interval '1 hour';
+  v_reason text;
+begin
+  perform private.assert_operator('open the job');
+  v_reason := private.given_reason('open the job', p_reason);
+  perform private.record_act_on_task(
+    'job.opened', private.any_task(p_task_id), v_reason, jsonb_build_object('open_until', v_open_until));
+  return v_open_until;
+end;
+$$;
+comment on function private.operator_open_job(uuid, text) is
+  'See public.operator_open_job(). Definer: no role may write operator_acts; assert_operator() checks the caller.';
+revoke all on function private.operator_open_job(uuid, text) from public;
+
+create function public.operator_open_job(p_task_id uuid, p_reason text)
+returns timestamptz
+language sql
+set search_path = ''
+as $$
+  select private.operator_open_job(p_task_id, p_reason);
+$$;
+comment on function public.operator_open_job(uuid, text) is
+  'Lets the calling operator read the whole job of a task for one hour, and returns until when. operator_acts records the reason, of 1 to 2,000 characters, and the owner reads it with list_operator_acts(). For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, REASON_INVALID.';
+revoke all on function public.operator_open_job(uuid, text) from public, anon, authenticated, service_role;
+grant execute on function private.operator_open_job(uuid, text), public.operator_open_job(uuid, text)
+  to authenticated, service_role;
+
+create function private.may_read_as_operator(p_task public.tasks)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.is_operator() and (
+    private.is_service_caller()
+    or p_task.created_by is not distinct from auth.uid()
+    or exists (
+      select from private.operator_acts as opening
+      where opening.act = 'job.opened'
+        and opening.master_task_id = p_task.master_task_id
+        and opening.operator_id = auth.uid()
+        and opening.client_id is not distinct from private.request_claims() ->> 'client_id'
+        and (opening.details ->> 'open_until')::timestamptz > clock_timestamp()
+    )
+  );
+end;
+$$;
+comment on function private.may_read_as_operator(public.tasks) is
+  'True for an operator who owns the job of the task or has opened it within the last hour, with the same OAuth client, and for the service.';
+revoke all on function private.may_read_as_operator(public.tasks) from public;
+
+create function private.opened_task(p_attempt text, p_task_id uuid)
+returns public.tasks
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  perform private.assert_operator(p_attempt);
+  v_task := private.any_task(p_task_id);
+  if not private.may_read_as_operator(v_task) then
+    perform private.raise_error('JOB_NOT_OPENED',
+      format('Cannot %s: job %s belongs to another user, and you have not opened it in the last hour', p_attempt, v_task.master_task_id),
+      'Call operator_open_job(p_task_id, p_reason).');
+  end if;
+  return v_task;
+end;
+$$;
+comment on function private.opened_task(text, uuid) is
+  'Returns a task whose job the calling operator may read. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
+revoke all on function private.opened_task(text, uuid) from public;
+
+create function private.readable_task(p_task_id uuid)
+returns public.tasks
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return case
+    when private.is_operator() then private.opened_task('read the task', p_task_id)
+    else private.own_task(p_task_id)
+  end;
+end;
+$$;
+comment on function private.readable_task(uuid) is
+  'Returns a task that the caller owns or, as an operator, has opened. The first statement of functions that read a job. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
+revoke all on function private.readable_task(uuid) from public;
+
+-- Rows of an opened job -------------------------------------------------------------------------
+
+create function private.operator_tasks(p_task_id uuid)
+returns setof public.tasks
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.opened_task('read the tasks', p_task_id);
+begin
+  return query select * from public.tasks where master_task_id = v_task.master_task_id;
+end;
+$$;
+comment on function private.operator_tasks(uuid) is
+  'See public.operator_tasks(). Definer: it reads tasks of all owners; opened_task() checks the caller.';
+revoke all on function private.operator_tasks(uuid) from public;
+
+create function public.operator_tasks(p_task_id uuid)
+returns setof public.tasks
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_tasks(p_task_id);
+$$;
+comment on function public.operator_tasks(uuid) is
+  'The rows of tasks of the task''s whole job, which the caller has opened. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
+revoke all on function public.operator_tasks(uuid) from public, anon, authenticated, service_role;
+
+create function private.operator_steps(p_task_id uuid)
+returns setof public.task_steps
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.opened_task('read the steps', p_task_id);
+begin
+  return query select * from public.task_steps where task_id = v_task.id;
+end;
+$$;
+comment on function private.operator_steps(uuid) is
+  'See public.operator_steps(). Definer: it reads steps of all owners; opened_task() checks the caller.';
+revoke all on function private.operator_steps(uuid) from public;
+
+create function public.operator_steps(p_task_id uuid)
+returns setof public.task_steps
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_steps(p_task_id);
+$$;
+comment on function public.operator_steps(uuid) is
+  'The rows of task_steps of one task, whose job the caller has opened. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
+revoke all on function public.operator_steps(uuid) from public, anon, authenticated, service_role;
+
+create function private.operator_events(p_task_id uuid)
+returns setof public.task_events
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.opened_task('read the events', p_task_id);
+begin
+  return query select * from public.task_events where master_task_id = v_task.master_task_id;
+end;
+$$;
+comment on function private.operator_events(uuid) is
+  'See public.operator_events(). Definer: it reads events of all owners; opened_task() checks the caller.';
+revoke all on function private.operator_events(uuid) from public;
+
+create function public.operator_events(p_task_id uuid)
+returns setof public.task_events
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_events(p_task_id);
+$$;
+comment on function public.operator_events(uuid) is
+  'The rows of task_events of the task''s whole job, which the caller has opened. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
+revoke all on function public.operator_events(uuid) from public, anon, authenticated, service_role;
+
+create function private.operator_calls(p_task_id uuid)
+returns setof public.mcp_executions
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.opened_task('read the calls', p_task_id);
+  v_call public.mcp_executions;
+begin
+  for v_call in select * from public.mcp_executions where task_id = v_task.id loop
+    -- Whoever has the token may grade the call.
+    v_call.feedback_token := null;
+    return next v_call;
+  end loop;
+end;
+$$;
+comment on function private.operator_calls(uuid) is
+  'See public.operator_calls(). Definer: it reads calls of all users; opened_task() checks the caller.';
+revoke all on function private.operator_calls(uuid) from public;
+
+create function public.operator_calls(p_task_id uuid)
+returns setof public.mcp_executions
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_calls(p_task_id);
+$$;
+comment on function public.operator_calls(uuid) is
+  'The rows of mcp_executions of one task, whose job the caller has opened, without their feedback tokens. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
+revoke all on function public.operator_calls(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.operator_tasks(uuid), public.operator_tasks(uuid), private.operator_steps(uuid),
+  public.operator_steps(uuid), private.operator_events(uuid), public.operator_events(uuid),
+  private.operator_calls(uuid), public.operator_calls(uuid)
+  to authenticated, service_role;
+
+create function private.is_opened_job_file(p_object_name text)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.tasks as task
+    where task.storage_paths @> array[p_object_name] and task.storage_paths <> '{}'
+      and private.may_read_as_operator(task)
+  );
+end;
+$$;
+comment on function private.is_opened_job_file(text) is
+  'True when a task of a job that the calling operator has opened refers to the object. Definer, like is_own_job_file().';
+revoke all on function private.is_opened_job_file(text) from public;
+grant execute on function private.is_opened_job_file(text) to authenticated;
+
+create policy "operators read the files of the jobs that they opened" on storage.objects
+  for select to authenticated
+  using (
+    -- For other users, one check of the caller a statement.
+    bucket_id = 'supaswarm-data' and (select private.is_operator()) and private.is_opened_job_file(name)
+  );
+
+-- Who looked ------------------------------------------------------------------------------------
+
+create function private.list_operator_acts(p_task_id uuid)
+returns table (
+  id bigint, at timestamptz, operator_id uuid, operator_email text, act text, task_id uuid, reason text,
+  open_until timestamptz
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.readable_task(p_task_id);
+begin
+  return query
+    select noted.id, noted.at, noted.operator_id, private.email_of(noted.operator_id), noted.act, noted.task_id, noted.reason,
+      (noted.details ->> 'open_until')::timestamptz
+    from private.operator_acts as noted
+    where noted.master_task_id = v_task.master_task_id
+    order by noted.id desc;
+end;
+$$;
+comment on function private.list_operator_acts(uuid) is
+  'See public.list_operator_acts(). Definer: no role has a right to the table; readable_task() checks the caller.';
+revoke all on function private.list_operator_acts(uuid) from public;
+
+create function public.list_operator_acts(p_task_id uuid)
+returns table (
+  id bigint, at timestamptz, operator_id uuid, operator_email text, act text, task_id uuid, reason text,
+  open_until timestamptz
+)
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.list_operator_acts(p_task_id);
+$$;
+comment on function public.list_operator_acts(uuid) is
+  'What operators did with the job of a task, newest first: who opened, cancelled or retried it, when and why, and until when it is open. operator_id is null for the service, operator_email also for a deleted account. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
+revoke all on function public.list_operator_acts(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.list_operator_acts(uuid), public.list_operator_acts(uuid)
   to authenticated, service_role;
 
 -- engine/operator_acts.sql
@@ -24306,12 +24934,14 @@ set search_path = ''
 as $$
 declare
   v_task public.tasks;
+  v_reason text;
   v_count int;
 begin
   perform private.assert_operator('cancel the job');
+  v_reason := private.given_reason('cancel the job', p_reason);
   v_task := private.any_task(p_master_task_id);
-  v_count := private.cancel_job(v_task);
-  perform private.record_act_on_task('job.cancelled', v_task, p_reason, jsonb_build_object('ended_tasks', v_count));
+  v_count := private.cancel_job(v_task, v_reason);
+  perform private.record_act_on_task('job.cancelled', v_task, v_reason, jsonb_build_object('ended_tasks', v_count));
   return v_count;
 end;
 $$;
@@ -24319,7 +24949,7 @@ comment on function private.operator_cancel_job(uuid, text) is
   'Cancels any job. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
 revoke all on function private.operator_cancel_job(uuid, text) from public;
 
-create function public.operator_cancel_job(p_master_task_id uuid, p_reason text default null)
+create function public.operator_cancel_job(p_master_task_id uuid, p_reason text)
 returns int
 language sql
 set search_path = ''
@@ -24327,7 +24957,7 @@ as $$
   select private.operator_cancel_job(p_master_task_id, p_reason);
 $$;
 comment on function public.operator_cancel_job(uuid, text) is
-  'Cancels a job of any owner, as cancel_task() does for the caller''s own, and returns how many tasks that ends. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, TASK_NOT_MASTER.';
+  'Cancels a job of any owner, as cancel_task() does for the caller''s own, and returns how many tasks that ends. The reason, of 1 to 2,000 characters, is in operator_acts and in the event. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, REASON_INVALID, TASK_NOT_FOUND, TASK_NOT_MASTER.';
 revoke all on function public.operator_cancel_job(uuid, text) from public, anon, authenticated, service_role;
 grant execute on function private.operator_cancel_job(uuid, text), public.operator_cancel_job(uuid, text)
   to authenticated, service_role;
@@ -24340,12 +24970,14 @@ set search_path = ''
 as $$
 declare
   v_task public.tasks;
+  v_reason text;
   v_status text;
 begin
   perform private.assert_operator('retry the task');
+  v_reason := private.given_reason('retry the task', p_reason);
   v_task := private.any_task(p_task_id);
-  v_status := private.reopen_task(p_task_id);
-  perform private.record_act_on_task('task.retried', v_task, p_reason, jsonb_build_object('was', v_task.status));
+  v_status := private.reopen_task(p_task_id, v_reason);
+  perform private.record_act_on_task('task.retried', v_task, v_reason, jsonb_build_object('was', v_task.status));
   return v_status;
 end;
 $$;
@@ -24353,7 +24985,7 @@ comment on function private.operator_retry_task(uuid, text) is
   'Retries any failed or cancelled task. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
 revoke all on function private.operator_retry_task(uuid, text) from public;
 
-create function public.operator_retry_task(p_task_id uuid, p_reason text default null)
+create function public.operator_retry_task(p_task_id uuid, p_reason text)
 returns text
 language sql
 set search_path = ''
@@ -24361,7 +24993,7 @@ as $$
   select private.operator_retry_task(p_task_id, p_reason);
 $$;
 comment on function public.operator_retry_task(uuid, text) is
-  'Retries a failed or cancelled task of any owner from its checkpoint, without counting toward the owner''s quota, and returns its status. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, TASK_NOT_RETRYABLE.';
+  'Retries a failed or cancelled task of any owner from its checkpoint, without counting toward the owner''s quota, and returns its status. The reason, of 1 to 2,000 characters, is in operator_acts and in the event. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, REASON_INVALID, TASK_NOT_FOUND, TASK_NOT_RETRYABLE.';
 revoke all on function public.operator_retry_task(uuid, text) from public, anon, authenticated, service_role;
 grant execute on function private.operator_retry_task(uuid, text), public.operator_retry_task(uuid, text)
   to authenticated, service_role;
@@ -24373,11 +25005,13 @@ security definer
 set search_path = ''
 as $$
 declare
+  v_reason text;
   v_task_id uuid;
 begin
   perform private.assert_operator('redrive the dead letter');
-  v_task_id := private.redrive(p_dead_letter_id);
-  perform private.record_act_on_task('dead_letter.redriven', private.any_task(v_task_id), p_reason,
+  v_reason := private.given_reason('redrive the dead letter', p_reason);
+  v_task_id := private.redrive(p_dead_letter_id, v_reason);
+  perform private.record_act_on_task('dead_letter.redriven', private.any_task(v_task_id), v_reason,
     jsonb_build_object('dead_letter_id', p_dead_letter_id));
   return v_task_id;
 end;
@@ -24386,7 +25020,7 @@ comment on function private.operator_redrive(bigint, text) is
   'Retries the task of any dead letter. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
 revoke all on function private.operator_redrive(bigint, text) from public;
 
-create function public.operator_redrive(p_dead_letter_id bigint, p_reason text default null)
+create function public.operator_redrive(p_dead_letter_id bigint, p_reason text)
 returns uuid
 language sql
 set search_path = ''
@@ -24394,7 +25028,7 @@ as $$
   select private.operator_redrive(p_dead_letter_id, p_reason);
 $$;
 comment on function public.operator_redrive(bigint, text) is
-  'Retries the task of a dead letter and returns the task''s id. operator_acts records the action. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE.';
+  'Retries the task of a dead letter and returns the task''s id. The reason, of 1 to 2,000 characters, is in operator_acts and in the event. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, REASON_INVALID, DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE.';
 revoke all on function public.operator_redrive(bigint, text) from public, anon, authenticated, service_role;
 grant execute on function private.operator_redrive(bigint, text), public.operator_redrive(bigint, text)
   to authenticated, service_role;
@@ -24408,10 +25042,11 @@ security definer
 set search_path = ''
 as $$
 begin
-  if private.task_id_of_channel(p_topic) is null or not private.is_operator() or not exists (
+  if private.task_id_of_channel(p_topic) is null or not exists (
     select from public.tasks as task
     where task.id = private.task_id_of_channel(p_topic)
       and (split_part(p_topic, ':', 2) = 'task' or task.parent_id is null)
+      and private.may_read_as_operator(task)
   ) then
     return false;
   end if;
@@ -24420,11 +25055,11 @@ begin
 end;
 $$;
 comment on function private.join_channel_as_operator(text) is
-  'True when the topic is the channel of a job and the caller is an operator; operators may not join the channels of other users. Realtime calls it when a client joins and again with each new token. Definer, like join_channel().';
+  'True when the topic is the channel of a job that the calling operator has opened; operators may not join the channels of other users. Realtime calls it when a client joins and again with each new token. Definer, like join_channel().';
 revoke all on function private.join_channel_as_operator(text) from public;
 grant execute on function private.join_channel_as_operator(text) to authenticated;
 
-create policy "operators receive the broadcasts of jobs" on realtime.messages
+create policy "operators receive the broadcasts of the jobs that they opened" on realtime.messages
   for select to authenticated
   using (extension = 'broadcast' and private.join_channel_as_operator((select realtime.topic())));
 
@@ -26156,6 +26791,175 @@ revoke all on function public.operator_rollback_agent(text, int) from public, an
 grant execute on function private.operator_rollback_agent(text, int), public.operator_rollback_agent(text, int)
   to authenticated, service_role;
 
+-- engine/evals.sql
+
+-- Evals: runs of the tests of an agent, each test in one or more jobs. deno task eval writes them and reads them
+-- again to compare runs.
+
+create table public.eval_runs (
+  id uuid primary key default gen_random_uuid(),
+  created_by uuid not null references auth.users (id) on delete cascade,
+  agent_id uuid not null references public.agents (id) on delete cascade,
+  agent_slug text not null,
+  agent_revision int,
+  provider text,
+  model text,
+  result_count int not null default 0,
+  passed_count int not null default 0,
+  created_at timestamptz not null default clock_timestamp(),
+  finished_at timestamptz
+);
+revoke all on public.eval_runs from anon, authenticated, service_role;
+create index eval_runs_created_by_idx on public.eval_runs (created_by, created_at);
+create index eval_runs_agent_id_idx on public.eval_runs (agent_id, created_at);
+comment on table public.eval_runs is
+  'Runs of the tests in agents/<slug>.evals.yaml. The jobs of a run have {"tag": "eval:<id>"} in their metadata. Written by deno task eval.';
+comment on column public.eval_runs.created_by is 'The user whose jobs they are.';
+comment on column public.eval_runs.agent_revision is 'The newest revision when the run began.';
+comment on column public.eval_runs.model is 'The agent''s model, or its provider''s default, when the run began.';
+comment on column public.eval_runs.result_count is 'Jobs that have ended, of which passed_count passed.';
+comment on column public.eval_runs.finished_at is 'Null while it runs, and if it was interrupted.';
+alter table public.eval_runs enable row level security;
+create policy "owners read their eval runs" on public.eval_runs
+  for select to authenticated using (created_by = (select auth.uid()) and (select private.has_scope('swarm:run')));
+comment on policy "owners read their eval runs" on public.eval_runs is
+  'The owner of a run''s jobs reads the run; operators read operator_eval_runs.';
+grant select on public.eval_runs to authenticated, service_role;
+
+create table public.eval_results (
+  run_id uuid not null references public.eval_runs (id) on delete cascade,
+  test text not null check (length(test) between 1 and 200),
+  repeat int not null check (repeat > 0),
+  task_id uuid references public.tasks (id) on delete set null,
+  passed boolean not null,
+  score real not null check (score between 0 and 1),
+  assertions jsonb not null check (jsonb_typeof(assertions) = 'array'),
+  error text,
+  cost_micro_usd bigint,
+  latency_ms int,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (run_id, test, repeat)
+);
+revoke all on public.eval_results from anon, authenticated, service_role;
+create index eval_results_task_id_idx on public.eval_results (task_id);
+comment on table public.eval_results is 'The results of the jobs of eval runs.';
+comment on column public.eval_results.test is 'The test''s description, under which runs are compared.';
+comment on column public.eval_results.repeat is 'Which job of the test this is, counted from 1.';
+comment on column public.eval_results.task_id is 'The job; null when it was deleted.';
+comment on column public.eval_results.score is 'The scores of the assertions, weighted: 0 to 1.';
+comment on column public.eval_results.assertions is 'A list of {type, passed, score, weight, reason}; empty for a job that did not complete.';
+comment on column public.eval_results.error is 'Why the job did not complete.';
+comment on column public.eval_results.cost_micro_usd is 'Of the job with its subtasks, in millionths of a US dollar; null for a model without a price.';
+comment on column public.eval_results.latency_ms is 'From the start of the job to its end.';
+alter table public.eval_results enable row level security;
+create policy "owners read the results of their eval runs" on public.eval_results
+  for select to authenticated using (exists (select from public.eval_runs as run where run.id = run_id));
+comment on policy "owners read the results of their eval runs" on public.eval_results is
+  'Whoever reads a run reads its results.';
+grant select on public.eval_results to authenticated, service_role;
+
+create function private.begin_eval_run(p_agent text, p_user_id uuid)
+returns public.eval_runs
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_agent_id constant uuid := private.id_of('agent', p_agent, format('run the evals of "%s"', p_agent));
+  v_run public.eval_runs;
+begin
+  insert into public.eval_runs (created_by, agent_id, agent_slug, agent_revision, provider, model)
+  select p_user_id, agent.id, agent.slug, agent.revision, provider.name, coalesce(agent.model, provider.default_model)
+  from public.agents as agent
+  left join public.llm_providers as provider on provider.id = agent.provider_id
+  where agent.id = v_agent_id
+  returning * into v_run;
+  return v_run;
+end;
+$$;
+comment on function private.begin_eval_run(text, uuid) is
+  'Begins a run of an agent''s tests with jobs of this user. Raises AGENT_NOT_FOUND.';
+revoke all on function private.begin_eval_run(text, uuid) from public;
+
+create function private.record_eval_result(p_run_id uuid, p_result jsonb)
+returns void
+language sql
+set search_path = ''
+as $$
+  with recorded as (
+    insert into public.eval_results (
+      run_id, test, repeat, task_id, passed, score, assertions, error, cost_micro_usd, latency_ms
+    )
+    select record_eval_result.p_run_id, result.test, result.repeat, result.task_id, result.passed, result.score,
+      result.assertions, result.error, result.cost_micro_usd, result.latency_ms
+    from jsonb_populate_record(null::public.eval_results, record_eval_result.p_result) as result
+    returning passed
+  )
+  update public.eval_runs as run
+  set result_count = run.result_count + 1, passed_count = run.passed_count + recorded.passed::int
+  from recorded
+  where run.id = record_eval_result.p_run_id;
+$$;
+comment on function private.record_eval_result(uuid, jsonb) is
+  'Records the result of one job, an object with the columns of eval_results.';
+revoke all on function private.record_eval_result(uuid, jsonb) from public;
+
+create function private.end_eval_run(p_run_id uuid)
+returns void
+language sql
+set search_path = ''
+as $$
+  update public.eval_runs set finished_at = clock_timestamp()
+  where id = end_eval_run.p_run_id and finished_at is null;
+$$;
+comment on function private.end_eval_run(uuid) is 'Ends a run whose jobs all have results.';
+revoke all on function private.end_eval_run(uuid) from public;
+
+-- For operators -----------------------------------------------------------------------------------
+
+create function private.operator_eval_runs()
+returns setof public.eval_runs
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the eval runs');
+  return query select * from public.eval_runs order by created_at desc;
+end;
+$$;
+comment on function private.operator_eval_runs() is
+  'The eval runs of all users, for operators. Definer: rows of other users are hidden; assert_operator() checks the caller.';
+revoke all on function private.operator_eval_runs() from public;
+create view public.operator_eval_runs with (security_invoker = true) as select * from private.operator_eval_runs();
+revoke all on public.operator_eval_runs from anon, authenticated, service_role;
+comment on view public.operator_eval_runs is
+  'The eval runs of all users, newest first. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_eval_runs() to authenticated, service_role;
+grant select on public.operator_eval_runs to authenticated, service_role;
+
+create function private.operator_eval_results()
+returns setof public.eval_results
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('read the results of evals');
+  return query select * from public.eval_results;
+end;
+$$;
+comment on function private.operator_eval_results() is
+  'The results of all eval runs, for operators. Definer: rows of other users are hidden; assert_operator() checks the caller.';
+revoke all on function private.operator_eval_results() from public;
+create view public.operator_eval_results with (security_invoker = true) as select * from private.operator_eval_results();
+revoke all on public.operator_eval_results from anon, authenticated, service_role;
+comment on view public.operator_eval_results is
+  'The results of the eval runs of all users. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_eval_results() to authenticated, service_role;
+grant select on public.operator_eval_results to authenticated, service_role;
+
 -- engine/usage_report.sql
 
 -- Usage reports of an account, by day, agent, model, tool or job, with percentiles over the whole period.
@@ -26465,7 +27269,7 @@ grant execute on function
 
 -- engine/fork_list.sql
 
--- The forks of a task, for its owner.
+-- The forks of a task, for its owner and for operators who opened its job.
 
 create function private.list_forks(p_task_id uuid, p_limit int)
 returns setof private.task_forks
@@ -26475,7 +27279,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task constant public.tasks := private.own_task(p_task_id);
+  v_task constant public.tasks := private.readable_task(p_task_id);
 begin
   perform private.assert_page_limit('list the forks', p_limit);
   return query
@@ -26483,7 +27287,7 @@ begin
 end;
 $$;
 comment on function private.list_forks(uuid, int) is
-  'The forks of a task of the caller''s. Definer: users may not read task_forks; own_task() checks the caller.';
+  'See public.list_forks(). Definer: users may not read task_forks; readable_task() checks the caller.';
 revoke all on function private.list_forks(uuid, int) from public;
 
 create function public.list_forks(p_task_id uuid, p_limit int default 100)
@@ -26495,7 +27299,7 @@ as $$
   select fork.fork_id, fork.from_seq, fork.created_at from private.list_forks(p_task_id, p_limit) as fork;
 $$;
 comment on function public.list_forks(uuid, int) is
-  'The jobs that are forks of a task, oldest first, with the step before which each of them begins. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The jobs that are forks of a task, oldest first, with the step before which each of them begins. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.list_forks(uuid, int) from public, anon, authenticated, service_role;
 grant execute on function private.list_forks(uuid, int), public.list_forks(uuid, int) to authenticated, service_role;
 

@@ -209,7 +209,9 @@ consoleTest(
       await assertInertAt(`the result of ${statement.slice(-12)}`);
     }
     for (const path of ["/usage", "/documents?project=hostile"]) await assertInertText(path);
-    for (const view of ["dead", "acts"]) await assertInertText(`/operations?view=${view}`);
+    for (const view of ["failures", "dead", "acts"]) {
+      await assertInertText(`/operations?view=${view}`);
+    }
     for (const view of ["queue", "stuck", "jobs", "servers"]) {
       await assertInertPage(`/operations?view=${view}`);
     }

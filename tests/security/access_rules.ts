@@ -294,6 +294,12 @@ const OWNER_AND_SERVICE = {
   agent: "AGENT_NOT_ALLOWED",
   client: "INSUFFICIENT_SCOPE",
 } as const;
+/** An operator opens the job first. */
+const OWNER_AND_OPENER = {
+  ...OWNER_AND_SERVICE,
+  agent: "runs",
+  operator: "JOB_NOT_OPENED",
+} as const;
 const OF_MEMBERS = {
   ...OWNER_AND_SERVICE,
   stranger: "PROJECT_NOT_FOUND",
@@ -322,6 +328,7 @@ const OPERATORS_ALONE = {
 } as const;
 /** For people with the scope swarm:configure, which operators do not have. */
 const CONFIGURERS_ALONE = { ...OPERATORS_ALONE, operator: "INSUFFICIENT_SCOPE" } as const;
+const OF_OPENERS = { ...OPERATORS_ALONE, operator: "JOB_NOT_OPENED" } as const;
 const SERVICE_ALONE = {
   owner: NO_RIGHT,
   stranger: NO_RIGHT,
@@ -339,12 +346,16 @@ const waitingJob: MakeArguments = async (world) => ({
 const waitingTask: MakeArguments = async (world) => ({ p_task_id: await world.waitingTask() });
 const failedTask: MakeArguments = async (world) => ({ p_task_id: await world.failedTask() });
 const deadLetter: MakeArguments = async (world) => ({ p_dead_letter_id: await world.deadLetter() });
+/** The arguments of an act of an operator. */
+function because(make: MakeArguments): MakeArguments {
+  return async (world) => ({ ...await make(world), p_reason: "a test" });
+}
 const project: MakeArguments = () => ({ p_project_id: SYNCED_PROJECT_ID });
 
 export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   "cancel_task(uuid)": { ...OWNER_AND_SERVICE, arguments: waitingJob },
   "retain_job(uuid, boolean)": { ...OWNER_AND_SERVICE, arguments: waitingTask },
-  "watch_task(uuid)": { ...OWNER_AND_SERVICE, operator: "runs", arguments: waitingTask },
+  "watch_task(uuid)": { ...OWNER_AND_OPENER, agent: "AGENT_NOT_ALLOWED", arguments: waitingTask },
   "respond_to_review(uuid, boolean, jsonb, text)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
@@ -433,13 +444,17 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     operator: "runs",
     arguments: waitingTask,
   },
+  "read_trace(uuid, jsonb, integer)": { ...OWNER_AND_OPENER, arguments: waitingJob },
+  "read_events(uuid, text, integer, integer)": { ...OWNER_AND_OPENER, arguments: waitingTask },
+  "read_answer(uuid)": { ...OWNER_AND_OPENER, arguments: waitingTask },
+  "list_operator_acts(uuid)": { ...OWNER_AND_OPENER, arguments: waitingTask },
   // A stranger has no chat of this id.
   "find_chat(text, boolean)": {
     ...OWNER_AND_SERVICE,
     stranger: "runs",
     arguments: async (world) => ({ p_chat_id: await world.waitingTask() }),
   },
-  "list_forks(uuid, integer)": { ...OWNER_AND_SERVICE, agent: "runs", arguments: waitingTask },
+  "list_forks(uuid, integer)": { ...OWNER_AND_OPENER, arguments: waitingTask },
   "check_head(uuid)": { ...OF_MEMBERS, arguments: project },
   "project_freshness(uuid)": { ...OF_MEMBERS, arguments: project },
   "search_documents(uuid, text, vector, text, integer, text, integer)": {
@@ -462,9 +477,14 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID, p_file_path: "install.md" }),
   },
   "redrive(bigint)": { ...SERVICE_ALONE, arguments: deadLetter },
-  "operator_cancel_job(uuid, text)": { ...OPERATORS_ALONE, arguments: waitingJob },
-  "operator_retry_task(uuid, text)": { ...OPERATORS_ALONE, arguments: failedTask },
-  "operator_redrive(bigint, text)": { ...OPERATORS_ALONE, arguments: deadLetter },
+  "operator_cancel_job(uuid, text)": { ...OPERATORS_ALONE, arguments: because(waitingJob) },
+  "operator_retry_task(uuid, text)": { ...OPERATORS_ALONE, arguments: because(failedTask) },
+  "operator_redrive(bigint, text)": { ...OPERATORS_ALONE, arguments: because(deadLetter) },
+  "operator_open_job(uuid, text)": { ...OPERATORS_ALONE, arguments: because(waitingTask) },
+  "operator_tasks(uuid)": { ...OF_OPENERS, arguments: waitingTask },
+  "operator_steps(uuid)": { ...OF_OPENERS, arguments: waitingTask },
+  "operator_calls(uuid)": { ...OF_OPENERS, arguments: waitingTask },
+  "operator_events(uuid)": { ...OF_OPENERS, arguments: waitingTask },
   "operator_list_jobs(jsonb, jsonb, integer)": { ...OPERATORS_ALONE, arguments: none },
   "operator_job_counts(jsonb)": { ...OPERATORS_ALONE, arguments: none },
   "operator_read_trace(uuid, jsonb, integer)": { ...OPERATORS_ALONE, arguments: waitingJob },
@@ -477,6 +497,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     service: "AGENT_NOT_FOUND",
     arguments: () => ({ p_slug: "nobody", p_revision: 1 }),
   },
+  "operator_failure_groups(jsonb)": { ...OPERATORS_ALONE, arguments: none },
   "approve_tool_definition(uuid, text, text)": {
     ...OPERATORS_ALONE,
     arguments: ({ connectionId }) => ({
@@ -542,6 +563,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "has_write_policy(oid, text)",
   "hides_rows(oid)",
   "hides_rows_by_policy(oid)",
+  "is_opened_job_file(text)",
   "is_operator()",
   "is_own_channel(text)",
   "is_own_job_file(text)",
@@ -552,6 +574,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "list_forks(uuid, integer)",
   "list_jobs(jsonb, jsonb, integer)",
   "listed_schemas()",
+  "list_operator_acts(uuid)",
   "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",
   "may_delete_upload(text)",
@@ -560,6 +583,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "next_schedule_times(text, text, integer, timestamp with time zone)",
   "operator_acts()",
   "operator_agent_revisions()",
+  "operator_calls(uuid)",
   "operator_cancel_job(uuid, text)",
   "operator_configuration_problems()",
   "operator_dead_letters()",
@@ -567,11 +591,13 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_installation_checks()",
   "operator_eval_results()",
   "operator_eval_runs()",
+  "operator_events(uuid)",
+  "operator_failure_groups(jsonb)",
   "operator_job_counts(jsonb)",
   "operator_list_jobs(jsonb, jsonb, integer)",
   "operator_maintenance_failures()",
+  "operator_open_job(uuid, text)",
   "operator_queue_health()",
-  "operator_read_trace(uuid, jsonb, integer)",
   "operator_redrive(bigint, text)",
   "operator_releases()",
   "operator_retiring_models()",
@@ -579,7 +605,9 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_rollback_agent(text, integer)",
   "operator_save_definition(text, text, jsonb, jsonb, boolean)",
   "operator_servers()",
+  "operator_steps(uuid)",
   "operator_stuck_tasks()",
+  "operator_tasks(uuid)",
   "operator_tool_definitions()",
   "operator_workers()",
   "project_freshness(uuid)",

@@ -22,12 +22,17 @@ export const OPERATOR_VIEWS = [
 const NOTHING = "00000000-0000-4000-8000-000000000000";
 /** Every operator function, with arguments that match nothing. */
 const FUNCTIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  operator_cancel_job: { p_master_task_id: NOTHING },
-  operator_retry_task: { p_task_id: NOTHING },
-  operator_redrive: { p_dead_letter_id: 0 },
+  operator_open_job: { p_task_id: NOTHING, p_reason: "" },
+  operator_cancel_job: { p_master_task_id: NOTHING, p_reason: "" },
+  operator_retry_task: { p_task_id: NOTHING, p_reason: "" },
+  operator_redrive: { p_dead_letter_id: 0, p_reason: "" },
+  operator_tasks: { p_task_id: NOTHING },
+  operator_steps: { p_task_id: NOTHING },
+  operator_calls: { p_task_id: NOTHING },
+  operator_events: { p_task_id: NOTHING },
   operator_list_jobs: {},
   operator_job_counts: {},
-  operator_read_trace: { p_master_task_id: NOTHING },
+  operator_failure_groups: {},
   approve_tool_definition: { p_connection_id: NOTHING, p_tool_name: "" },
 };
 

@@ -37,10 +37,11 @@ const PAGES: readonly { readonly path: string; readonly title: string; readonly 
   { path: "/documents", title: "You have no indexed repositories", next: "Refresh" },
   {
     path: "/operations?view=queue",
-    title: "No worker has run in the last 24 hours",
+    title: "No worker runs",
     next: "New job",
   },
   { path: "/operations?view=stuck", title: "Nothing is stuck", next: "Show the queue" },
+  { path: "/operations?view=failures", title: "No failures", next: "Show all jobs" },
   { path: "/operations?view=dead", title: "No dead letters", next: "Show failed jobs" },
   { path: "/operations?view=jobs", title: "No jobs yet", next: "New job" },
   { path: "/operations?view=servers", title: "No servers yet", next: "Show your tools" },

@@ -4,6 +4,7 @@ import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { jobNotFound } from "./job_not_found.ts";
+import { useJobRows } from "./job_rows.ts";
 import { withoutFences } from "../format/untrusted_text.ts";
 
 /** Steps of one request when their inputs and outputs are read as well. */
@@ -25,19 +26,18 @@ function earlierVersion(key: Ref<readonly unknown[]>) {
 
 /** A job's row and totals, without input and output; a new `version` reads it again. */
 export function useJobHead(jobId: Ref<string>, version: Ref<unknown>) {
+  const rows = useJobRows();
   const queryKey = computed(() => ["job", jobId.value, "head", version.value]);
   return useQuery({
     queryKey,
     queryFn: async () => {
-      const client = projectClient();
       const [task, usage, origin] = await Promise.all([
-        client.from("tasks").select(
+        rows.tasks(jobId.value).select(
           "id,master_task_id,agent_slug,status,budget,metadata,priority,error,warnings,run_after,created_at," +
             "started_at,finished_at,cancel_requested_at",
         ).eq("id", jobId.value).maybeSingle(),
-        client.from("job_usage").select("task_count,input_tokens,output_tokens,cost_micro_usd")
-          .eq("master_task_id", jobId.value).maybeSingle(),
-        client.from("task_events").select("payload").eq("task_id", jobId.value)
+        rows.usage(jobId.value),
+        rows.events(jobId.value).select("payload").eq("task_id", jobId.value)
           .eq("type", "task.created").limit(1).maybeSingle(),
       ]);
       const row = dataOf({ ...task, data: task.data ?? false }) as unknown as JobHead | false;
@@ -119,12 +119,13 @@ export function useForksOf(taskId: Ref<string>) {
 
 /** The input and output of a task. */
 export function useTaskPayload(taskId: Ref<string>, version: Ref<unknown>, isWanted: Ref<boolean>) {
+  const rows = useJobRows();
   const queryKey = computed(() => ["job", taskId.value, "payload", version.value]);
   return useQuery({
     queryKey,
     queryFn: async () =>
       dataOf(
-        await projectClient().from("tasks")
+        await rows.tasks(taskId.value)
           .select(
             "input,output,error,warnings,agent_slug,status,logs,input_tokens,output_tokens,cost_micro_usd",
           )
@@ -143,12 +144,13 @@ export function useStepPayload(
   version: Ref<unknown>,
   isWanted: Ref<boolean>,
 ) {
+  const rows = useJobRows();
   const queryKey = computed(() => ["job", taskId.value, "step", seq.value, version.value]);
   return useQuery({
     queryKey,
     queryFn: async () =>
       dataOf(
-        await projectClient().from("task_steps")
+        await rows.steps(taskId.value)
           .select(
             "seq,kind,name,state,input,output,usage,started_at,ended_at,interruptions,call_id",
           )
@@ -160,12 +162,13 @@ export function useStepPayload(
   });
 }
 
-/** The ledger row of the call that a step made, with its grade. */
+/** The ledger row of the call that a step made. */
 export function useStepCall(taskId: Ref<string>, seq: Ref<number>, isWanted: Ref<boolean>) {
+  const rows = useJobRows();
   return useQuery({
     queryKey: computed(() => ["job", taskId.value, "call", seq.value]),
     queryFn: async () => {
-      const { data } = await projectClient().from("mcp_executions")
+      const { data } = await rows.calls(taskId.value)
         .select("id,mcp_name,tool_name,feedback_token,execution_time_ms,created_at")
         .eq("task_id", taskId.value).eq("step_seq", seq.value)
         .order("created_at", { ascending: false }).limit(1);
@@ -177,6 +180,7 @@ export function useStepCall(taskId: Ref<string>, seq: Ref<number>, isWanted: Ref
 
 /** The complete transcript of a task. */
 export function useConversation(taskId: Ref<string>, version: Ref<unknown>) {
+  const rows = useJobRows();
   const queryKey = computed(() => ["job", taskId.value, "conversation", version.value]);
   return useQuery({
     queryKey,
@@ -184,7 +188,7 @@ export function useConversation(taskId: Ref<string>, version: Ref<unknown>) {
       const steps = [];
       for (let after = 0;;) {
         const page = dataOf(
-          await projectClient().from("task_steps")
+          await rows.steps(taskId.value)
             .select("seq,kind,name,state,input,output,started_at,ended_at,usage")
             .eq("task_id", taskId.value).gt("seq", after).order("seq").limit(CONVERSATION_PAGE),
         );
@@ -198,14 +202,40 @@ export function useConversation(taskId: Ref<string>, version: Ref<unknown>) {
   });
 }
 
+/** What operators did with a job. */
+export interface OperatorAct {
+  readonly id: number;
+  readonly at: string;
+  readonly operator_id: string | null;
+  readonly operator_email: string | null;
+  readonly act: string;
+  readonly reason: string | null;
+  /** Of an act that opened the job. */
+  readonly open_until: string | null;
+}
+
+/** What operators did with a job, newest first; a new `version` reads it again. */
+export function useOperatorActs(jobId: Ref<string>, version: Ref<unknown>) {
+  const queryKey = computed(() => ["job", jobId.value, "acts", version.value]);
+  return useQuery({
+    queryKey,
+    queryFn: async () =>
+      dataOf(
+        await projectClient().rpc("list_operator_acts", { p_task_id: jobId.value }),
+      ) as readonly OperatorAct[],
+    placeholderData: earlierVersion(queryKey),
+  });
+}
+
 /** The latest stored events of a job. */
 export function useJobEvents(jobId: Ref<string>, version: Ref<unknown>) {
+  const rows = useJobRows();
   const queryKey = computed(() => ["job", jobId.value, "events", version.value]);
   return useQuery({
     queryKey,
     queryFn: async () =>
       dataOf(
-        await projectClient().from("task_events").select("id,task_id,type,at,payload")
+        await rows.events(jobId.value).select("id,task_id,type,at,payload")
           .eq("master_task_id", jobId.value).order("id", { ascending: false }).limit(EVENT_PAGE),
       ),
     placeholderData: earlierVersion(queryKey),
@@ -215,12 +245,13 @@ export function useJobEvents(jobId: Ref<string>, version: Ref<unknown>) {
 
 /** The data that the tasks of a job saved. */
 export function useJobData(jobId: Ref<string>, version: Ref<unknown>) {
+  const rows = useJobRows();
   const queryKey = computed(() => ["job", jobId.value, "data", version.value]);
   return useQuery({
     queryKey,
     queryFn: async () =>
       dataOf(
-        await projectClient().from("tasks").select("id,agent_slug,storage_paths,intermediate_data")
+        await rows.tasks(jobId.value).select("id,agent_slug,storage_paths,intermediate_data")
           .eq("master_task_id", jobId.value).order("id").limit(EVENT_PAGE),
       ),
     placeholderData: earlierVersion(queryKey),

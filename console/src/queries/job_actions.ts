@@ -1,8 +1,8 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQueryClient } from "@tanstack/vue-query";
-import type { JsonObject, RunOptions } from "../../../client/mod.ts";
-import type { Json } from "../../../client/mod.ts";
-import { projectSwarm } from "../project/project_client.ts";
+import type { Json, JsonObject, RunOptions } from "../../../client/mod.ts";
+import { projectClient, projectSwarm } from "../project/project_client.ts";
+import { dataOf } from "../project/request_error.ts";
 
 /** A job to create. */
 export interface NewJob {
@@ -39,6 +39,22 @@ export function useRetryTask() {
 /** Like {@linkcode useRetryTask}, for many tasks. @throws RequestError */
 export async function retryTask(taskId: string): Promise<void> {
   await projectSwarm().job(taskId).retry();
+}
+
+/**
+ * Cancels another user's job, as an operator; the owner reads the reason. @throws RequestError
+ */
+export async function cancelForeignJob(jobId: string, reason: string): Promise<number> {
+  return dataOf(
+    await projectClient().rpc("operator_cancel_job", { p_master_task_id: jobId, p_reason: reason }),
+  );
+}
+
+/** Retries another user's task, as {@linkcode cancelForeignJob}. @throws RequestError */
+export async function retryForeignTask(taskId: string, reason: string): Promise<void> {
+  dataOf(
+    await projectClient().rpc("operator_retry_task", { p_task_id: taskId, p_reason: reason }),
+  );
 }
 
 /** Where a fork begins, and its changes. */

@@ -1,10 +1,16 @@
 import type { LocationQuery, LocationQueryRaw } from "vue-router";
 import { text } from "./address.ts";
 
+/** Whose jobs a list shows: the user's own, or those of all users, to an operator. */
+export type Whose = "own" | "all";
+
 /** The filters of a list of jobs. */
 export interface JobFilters {
   readonly status: readonly string[];
   readonly agent: string;
+  /** The id or email address of an account, in the list of all jobs. */
+  readonly owner: string;
+  readonly errorCode: string;
   /** `key=value`, several separated by commas. */
   readonly metadata: string;
   /** The beginning of an id, its end after `…`, or both, as lists show ids. */
@@ -20,13 +26,15 @@ export interface JobFilters {
 const ID_PART = /^(?=.)([0-9a-f-]{0,36})(?:…([0-9a-f]{0,12}))?$/;
 const MICRO = 1_000_000;
 
-/** Reads the filters from an address; a malformed filter is ignored. */
-export function filtersOf(query: LocationQuery): JobFilters {
+/** Reads the filters from an address; a malformed filter is ignored, as is an owner among `own` jobs. */
+export function filtersOf(query: LocationQuery, whose: Whose = "own"): JobFilters {
   // Three dots are easier to type than an ellipsis.
   const id = text(query.id).toLowerCase().replace("...", "…");
   return {
     status: text(query.status).split(",").filter(Boolean),
     agent: text(query.agent),
+    owner: whose === "all" ? text(query.owner) : "",
+    errorCode: text(query.errorCode),
     metadata: text(query.metadata),
     id: ID_PART.test(id) ? id : "",
     from: dayOf(query.from),

@@ -7,6 +7,7 @@ describe("the filters of a list of jobs", () => {
   const query = {
     status: "failed,cancelled",
     agent: "writer",
+    errorCode: "MODEL_TIMEOUT",
     metadata: "team=docs, tries=5",
     id: "312F3DE8",
     from: "2026-11-01",
@@ -23,6 +24,7 @@ describe("the filters of a list of jobs", () => {
     expect(requestOf(filtersOf(query))).toMatchObject({
       status: ["failed", "cancelled"],
       agent: "writer",
+      error_code: "MODEL_TIMEOUT",
       metadata: { team: "docs", tries: "5" },
       idPrefix: "312f3de8",
       createdFrom: new Date("2026-11-01T00:00:00").toISOString(),
@@ -43,6 +45,12 @@ describe("the filters of a list of jobs", () => {
     expect(requestOf(filtersOf({ id: shortId("019aac3e-0b7f-7c3e-8a51-2f6e1d0b9c3f") }))).toEqual(
       { idPrefix: "019aac3e", idSuffix: "9c3f" },
     );
+  });
+
+  test("name an owner only in the list of all jobs", () => {
+    const owned = { owner: "ada@example.test" };
+    expect(requestOf(filtersOf(owned))).toEqual({});
+    expect(requestOf(filtersOf(owned, "all"))).toEqual(owned);
   });
 
   test("are ignored if they are malformed", () => {

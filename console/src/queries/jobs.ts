@@ -1,19 +1,36 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useInfiniteQuery, useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
-import type { JobFilters as RequestedJobs, JobStatus, JobSummary } from "../../../client/mod.ts";
-import { projectSwarm } from "../project/project_client.ts";
+import { snakeCased } from "../../../client/jobs.ts";
+import type {
+  JobCounts,
+  JobFilters as RequestedJobs,
+  JobStatus,
+  JobSummary as OwnJob,
+  JsonObject,
+} from "../../../client/mod.ts";
+import { projectClient, projectSwarm } from "../project/project_client.ts";
+import { dataOf } from "../project/request_error.ts";
 import {
   idEnds,
   type JobFilters,
   localDayStart,
   metadataPairs,
   microUsdOf,
+  type Whose,
 } from "./job_filters.ts";
 import { listPollMs } from "./user_events.ts";
 
 /** The number of jobs per request. */
 const PAGE_SIZE = 50;
+/** No channel reports the jobs of all users. */
+const ALL_JOBS_POLL_MS = 10_000;
+
+/** A row of the list of jobs. */
+export interface JobSummary extends OwnJob {
+  /** Only in the list of all jobs; null for the service. */
+  readonly owner_email?: string | null;
+}
 
 /** The end of a page. */
 interface Cursor {
@@ -21,30 +38,72 @@ interface Cursor {
   readonly id: string;
 }
 
+interface Page {
+  readonly before?: Cursor | null;
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** The matching jobs, newest first, page by page. */
-export function useJobs(filters: Ref<JobFilters>) {
+export function useJobs(whose: Whose, filters: Ref<JobFilters>) {
   return useInfiniteQuery({
-    queryKey: computed(() => ["jobs", "list", filters.value]),
-    queryFn: ({ pageParam: before, signal }) =>
-      projectSwarm().jobs.list({ ...requestOf(filters.value), before, limit: PAGE_SIZE, signal }),
+    queryKey: computed(() => ["jobs", "list", whose, filters.value]),
+    queryFn: ({ pageParam: before, signal }) => readJobs(whose, filters.value, { before, signal }),
     initialPageParam: null as Cursor | null,
     getNextPageParam: (page): Cursor | undefined => {
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE_SIZE) return undefined;
       return { created_at: last.created_at, id: last.id };
     },
-    refetchInterval: listPollMs,
+    refetchInterval: whose === "own" ? listPollMs : ALL_JOBS_POLL_MS,
   });
 }
 
 /** The number of jobs by status, ignoring the status filter. */
-export function useJobCounts(filters: Ref<JobFilters>) {
+export function useJobCounts(whose: Whose, filters: Ref<JobFilters>) {
   const others = computed<JobFilters>(() => ({ ...filters.value, status: [] }));
   return useQuery({
-    queryKey: computed(() => ["jobs", "counts", others.value]),
-    queryFn: ({ signal }) => projectSwarm().jobs.count({ ...requestOf(others.value), signal }),
-    refetchInterval: listPollMs,
+    queryKey: computed(() => ["jobs", "counts", whose, others.value]),
+    queryFn: ({ signal }) => countJobs(whose, others.value, signal),
+    refetchInterval: whose === "own" ? listPollMs : ALL_JOBS_POLL_MS,
   });
+}
+
+async function countJobs(
+  whose: Whose,
+  filters: JobFilters,
+  signal: AbortSignal,
+): Promise<JobCounts> {
+  const wanted = requestOf(filters);
+  if (whose === "own") return await projectSwarm().jobs.count({ ...wanted, signal });
+  const rows = dataOf(
+    await projectClient().rpc("operator_job_counts", { p_filters: filtersOfAll(filters) })
+      .abortSignal(signal),
+  );
+  return Object.fromEntries(rows.map(({ status, job_count: count }) => [status, count]));
+}
+
+/** A page of the matching jobs, newest first. @throws RequestError */
+export async function readJobs(
+  whose: Whose,
+  filters: JobFilters,
+  { before = null, limit = PAGE_SIZE, signal }: Page = {},
+): Promise<JobSummary[]> {
+  if (whose === "own") {
+    return await projectSwarm().jobs.list({ ...requestOf(filters), before, limit, signal });
+  }
+  const request = projectClient().rpc("operator_list_jobs", {
+    p_filters: filtersOfAll(filters),
+    p_limit: limit,
+    ...(before === null ? {} : { p_before: { ...before } }),
+  });
+  // In the generated type of all jobs every column is nullable.
+  return dataOf(await (signal ? request.abortSignal(signal) : request)) as unknown as JobSummary[];
+}
+
+function filtersOfAll(filters: JobFilters): JsonObject {
+  const owner = filters.owner === "" ? {} : { owner: filters.owner };
+  return { ...snakeCased(requestOf(filters)) as JsonObject, ...owner };
 }
 
 /** The maximum number of jobs in one action; it is the longest page of `list_jobs`. */
@@ -52,6 +111,7 @@ export const BATCH_LIMIT = 1_000;
 
 /** The newest jobs in any of these statuses that match the filters, at most `BATCH_LIMIT`. */
 export async function readMatchingJobs(
+  whose: Whose,
   filters: JobFilters,
   statuses: readonly JobStatus[],
 ): Promise<JobSummary[]> {
@@ -59,10 +119,7 @@ export async function readMatchingJobs(
     filters.status.length === 0 || filters.status.includes(status)
   );
   if (wanted.length === 0) return [];
-  return await projectSwarm().jobs.list({
-    ...requestOf({ ...filters, status: wanted }),
-    limit: BATCH_LIMIT,
-  });
+  return await readJobs(whose, { ...filters, status: wanted }, { limit: BATCH_LIMIT });
 }
 
 /** The filters in the form of the client. The platform refuses a status that it does not have. */
@@ -72,6 +129,7 @@ export function requestOf(filters: JobFilters): RequestedJobs {
   return {
     ...(filters.status.length === 0 ? {} : { status: filters.status as JobStatus[] }),
     ...(filters.agent === "" ? {} : { agent: filters.agent }),
+    ...(filters.errorCode === "" ? {} : { errorCode: filters.errorCode }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     ...(prefix === "" ? {} : { idPrefix: prefix }),
     ...(suffix === "" ? {} : { idSuffix: suffix }),

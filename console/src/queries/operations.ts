@@ -1,10 +1,12 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
+import { cancelForeignJob, retryForeignTask } from "./job_actions.ts";
+import { filtersOf } from "./job_filters.ts";
+import { readJobs } from "./jobs.ts";
 
-const PAGE_SIZE = 50;
 /** Hidden pages send no requests: the query client pauses their intervals. */
 const POLL_MS = 10_000;
 const MAX_ROWS = 200;
@@ -21,13 +23,11 @@ export interface QueueLine {
   readonly waiting_for_review_count: number;
 }
 
-/** A worker that ran in the last 24 hours. */
+/** A running worker. */
 export interface WorkerLine {
   readonly id: string;
   readonly started_at: string;
   readonly seen_at: string;
-  readonly stopped_at: string | null;
-  readonly is_live: boolean;
   readonly running_task_count: number;
 }
 
@@ -128,8 +128,8 @@ export interface ConfigurationProblem {
   readonly hint: string;
 }
 
-/** An action of an operator. */
-export interface OperatorAct {
+/** An action of an operator, as operators see it. */
+export interface RecordedAct {
   readonly id: number;
   readonly at: string;
   readonly operator_email: string | null;
@@ -141,15 +141,14 @@ export interface OperatorAct {
   readonly reason: string | null;
 }
 
-/** A job of any owner. */
-export interface OwnedJob {
-  readonly id: string;
-  readonly owner_email: string | null;
+/** Failed jobs of one agent with one error code. */
+export interface FailureGroup {
   readonly agent_slug: string | null;
-  readonly status: string;
-  readonly input_head: string | null;
-  readonly cost_micro_usd: number | null;
-  readonly created_at: string;
+  readonly error_code: string | null;
+  readonly job_count: number;
+  readonly last_failed_at: string;
+  /** The number of failures by UTC day, such as `2026-11-27`. */
+  readonly days: Readonly<Record<string, number>>;
 }
 
 interface OperatorRows {
@@ -164,43 +163,57 @@ interface OperatorRows {
   operator_tool_definitions: WaitingDefinition;
   operator_retiring_models: RetiringModel;
   operator_configuration_problems: ConfigurationProblem;
-  operator_acts: OperatorAct;
+  operator_acts: RecordedAct;
 }
 
-/** The rows of one of the operator views; other users' requests are refused. */
-export function useOperatorRows<View extends keyof OperatorRows>(view: View) {
+/** The matching rows of one of the operator views; other users' requests are refused. */
+export function useOperatorRows<View extends keyof OperatorRows>(
+  view: View,
+  wanted: Readonly<Record<string, boolean>> = {},
+) {
   return useQuery({
-    queryKey: ["operations", view],
+    queryKey: ["operations", view, wanted],
     queryFn: async () =>
       // In the generated types of views every column is nullable.
       dataOf(
-        await projectClient().from(view).select("*").limit(MAX_ROWS),
+        await projectClient().from(view).select("*").match(wanted).limit(MAX_ROWS),
       ) as unknown as readonly OperatorRows[View][],
     refetchInterval: POLL_MS,
   });
 }
 
-/** All jobs, newest first, page by page; `owner` is an account's id or email. */
-export function useAllJobs(filters: Ref<{ readonly owner: string; readonly status: string }>) {
-  return useInfiniteQuery({
-    queryKey: computed(() => ["operations", "jobs", filters.value]),
-    queryFn: async ({ pageParam }) => {
-      const { owner, status } = filters.value;
-      return dataOf(
-        await projectClient().rpc("operator_list_jobs", {
-          p_filters: { ...(owner === "" ? {} : { owner }), ...(status === "" ? {} : { status }) },
-          p_limit: PAGE_SIZE,
-          ...(pageParam === null ? {} : { p_before: { ...pageParam } }),
+/** What the list of all jobs shows of one job; null if it is a subtask or does not exist. */
+export function useForeignJob(jobId: Ref<string>) {
+  return useQuery({
+    queryKey: computed(() => ["operations", "job", jobId.value]),
+    queryFn: async () => {
+      const [job] = await readJobs("all", filtersOf({ id: jobId.value }), { limit: 1 });
+      return job ?? null;
+    },
+  });
+}
+
+/** The failed jobs of all users since a moment, grouped by agent and error code. */
+export function useFailureGroups(since: Ref<string>) {
+  return useQuery({
+    queryKey: computed(() => ["operations", "failures", since.value]),
+    queryFn: async () =>
+      dataOf(
+        await projectClient().rpc("operator_failure_groups", {
+          p_filters: { created_from: since.value },
         }),
-      ) as OwnedJob[];
-    },
-    initialPageParam: null as { created_at: string; id: string } | null,
-    getNextPageParam: (page) => {
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE_SIZE) return undefined;
-      return { created_at: last.created_at, id: last.id };
-    },
+      ) as unknown as readonly FailureGroup[],
     refetchInterval: POLL_MS,
+  });
+}
+
+/** Opens another user's job for an hour; its owner reads the reason. */
+export function useOpenJob() {
+  return useMutation({
+    mutationFn: async ({ taskId, reason }: { readonly taskId: string; readonly reason: string }) =>
+      dataOf(
+        await projectClient().rpc("operator_open_job", { p_task_id: taskId, p_reason: reason }),
+      ),
   });
 }
 
@@ -217,23 +230,27 @@ export function useOperatorAct() {
   return useMutation({
     mutationFn: ({ act, reason }: { readonly act: Act; readonly reason: string }) =>
       carryOut(act, reason.trim()),
-    onSettled: () => void queries.invalidateQueries({ queryKey: ["operations"] }),
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: ["operations"] });
+      void queries.invalidateQueries({ queryKey: ["job"] });
+      void queries.invalidateQueries({ queryKey: ["jobs"] });
+    },
   });
 }
 
 async function carryOut(act: Act, reason: string): Promise<unknown> {
   const client = projectClient();
-  const why = reason === "" ? {} : { p_reason: reason };
   switch (act.kind) {
     case "cancel":
-      return dataOf(
-        await client.rpc("operator_cancel_job", { p_master_task_id: act.jobId, ...why }),
-      );
+      return await cancelForeignJob(act.jobId, reason);
     case "retry":
-      return dataOf(await client.rpc("operator_retry_task", { p_task_id: act.taskId, ...why }));
+      return await retryForeignTask(act.taskId, reason);
     case "redrive":
       return dataOf(
-        await client.rpc("operator_redrive", { p_dead_letter_id: act.deadLetterId, ...why }),
+        await client.rpc("operator_redrive", {
+          p_dead_letter_id: act.deadLetterId,
+          p_reason: reason,
+        }),
       );
     case "approve":
       return dataOf(

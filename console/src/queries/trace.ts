@@ -13,6 +13,7 @@ import { projectClient, projectSwarm } from "../project/project_client.ts";
 import { isOnline } from "../project/connection.ts";
 import { dataOf } from "../project/request_error.ts";
 import { jobNotFound } from "./job_not_found.ts";
+import type { JobRows } from "./job_rows.ts";
 import { applyEvent, type JobEvent, type LiveTrace } from "../pages/job/trace/apply_event.ts";
 import { stepKey, type TraceStep, type TraceTask } from "../pages/job/trace/trace_model.ts";
 
@@ -33,7 +34,7 @@ const TASK_COLUMNS =
  * A job's tasks and steps, read once and then kept up to date by its channel: events change the
  * next frame, and the changed rows are read shortly after.
  */
-export function useTrace(jobId: Ref<string>) {
+export function useTrace(jobId: Ref<string>, rows: JobRows) {
   const trace = shallowRef<LiveTrace>(emptyTrace());
   const error = shallowRef<unknown>(null);
   const updatedAtMs = ref(0);
@@ -60,7 +61,7 @@ export function useTrace(jobId: Ref<string>) {
 
   async function readWhole(id: string, mine: AbortController): Promise<void> {
     try {
-      const tasks = await readTasks(id, mine.signal, (page) => show(page, []));
+      const tasks = await readTasks(rows, id, mine.signal, (page) => show(page, []));
       const steps = await readSteps(id, mine.signal, (page) => show(tasks, page));
       if (mine.signal.aborted) return;
       // Text that is being written is not stored in any row.
@@ -96,7 +97,7 @@ export function useTrace(jobId: Ref<string>) {
     if (mine === undefined || mine.signal.aborted || error.value !== null) return;
     try {
       const known = trace.value.tasks;
-      const tasks = await readTasks(id, mine.signal, () => {});
+      const tasks = await readTasks(rows, id, mine.signal, () => {});
       const moved = tasks.filter((task) => hasMoved(known.get(task.id), task));
       const wasReopened = moved.some((task) => known.get(task.id)?.finished_at);
       if (wasReopened || moved.length > MAX_SINGLE_TASKS) return await readAll();
@@ -148,7 +149,7 @@ export function useTrace(jobId: Ref<string>) {
     changed = new Map();
     if (tasks.size > MAX_SINGLE_TASKS) return await readAll();
     try {
-      show(await readTasksById([...tasks.keys()]), []);
+      show(await readTasksById(rows, jobId.value, [...tasks.keys()]), []);
       // Some steps have no event of their own, such as the one that completes the task.
       const pages = await Promise.all(
         [...tasks].map(([id, from]) =>
@@ -250,13 +251,14 @@ function lastStepOf({ steps }: LiveTrace, taskId: string): number {
 }
 
 async function readTasks(
+  rows: JobRows,
   jobId: string,
   signal: AbortSignal,
   onPage: (page: readonly TraceTask[]) => void,
 ): Promise<TraceTask[]> {
   const all: TraceTask[] = [];
   for (;;) {
-    let request = projectClient().from("tasks").select(TASK_COLUMNS)
+    let request = rows.tasks(jobId).select(TASK_COLUMNS)
       .eq("master_task_id", jobId).order("id").limit(PAGE_SIZE).abortSignal(signal);
     const last = all.at(-1);
     if (last !== undefined) request = request.gt("id", last.id);
@@ -268,9 +270,13 @@ async function readTasks(
   }
 }
 
-async function readTasksById(ids: readonly string[]): Promise<TraceTask[]> {
+async function readTasksById(
+  rows: JobRows,
+  jobId: string,
+  ids: readonly string[],
+): Promise<TraceTask[]> {
   return dataOf(
-    await projectClient().from("tasks").select(TASK_COLUMNS).in("id", ids),
+    await rows.tasks(jobId).select(TASK_COLUMNS).in("id", ids),
   ) as TraceTask[];
 }
 

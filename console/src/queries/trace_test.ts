@@ -3,6 +3,7 @@ import { type EffectScope, effectScope, ref } from "vue";
 import { Job, type JobListener } from "../../../client/mod.ts";
 import type { TraceStep, TraceTask } from "../pages/job/trace/trace_model.ts";
 import { type FakeProject, json, openFakeProject } from "../testing/fake_project.ts";
+import { ownRows } from "./job_rows.ts";
 import { useTrace } from "./trace.ts";
 
 /** The page's listener to the job's channel, whose messages a test sends. */
@@ -93,7 +94,7 @@ function readsOf(what: "trace" | "steps"): unknown[] {
 }
 
 function openTrace() {
-  const live = scope.run(() => useTrace(ref(JOB)));
+  const live = scope.run(() => useTrace(ref(JOB), ownRows));
   if (live === undefined) throw new Error("The scope has ended");
   const statesOf = () =>
     [...live.trace.value.steps.values()].map((one) => `${one.seq} ${one.state}`);

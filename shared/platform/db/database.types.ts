@@ -349,6 +349,58 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"eval_results": {
+                  Row: {
+                    "assertions": NonNullable<Json>,"cost_micro_usd": number | null,"created_at": string,"error": string | null,"latency_ms": number | null,"passed": boolean,"repeat": number,"run_id": string,"score": number,"task_id": string | null,"test": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "assertions": NonNullable<Json>,"cost_micro_usd"?: number | null,"created_at"?: string,"error"?: string | null,"latency_ms"?: number | null,"passed": boolean,"repeat": number,"run_id": string,"score": number,"task_id"?: string | null,"test": string
+                  }
+                  Update: {
+                    "assertions"?: NonNullable<Json>,"cost_micro_usd"?: number | null,"created_at"?: string,"error"?: string | null,"latency_ms"?: number | null,"passed"?: boolean,"repeat"?: number,"run_id"?: string,"score"?: number,"task_id"?: string | null,"test"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "eval_results_run_id_fkey"
+      columns: ["run_id"]
+isOneToOne: false
+      referencedRelation: "eval_runs"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "eval_results_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "eval_results_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"eval_runs": {
+                  Row: {
+                    "agent_id": string,"agent_revision": number | null,"agent_slug": string,"created_at": string,"created_by": string,"finished_at": string | null,"id": string,"model": string | null,"passed_count": number,"provider": string | null,"result_count": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_id": string,"agent_revision"?: number | null,"agent_slug": string,"created_at"?: string,"created_by": string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"passed_count"?: number,"provider"?: string | null,"result_count"?: number
+                  }
+                  Update: {
+                    "agent_id"?: string,"agent_revision"?: number | null,"agent_slug"?: string,"created_at"?: string,"created_by"?: string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"passed_count"?: number,"provider"?: string | null,"result_count"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "eval_runs_agent_id_fkey"
+      columns: ["agent_id"]
+isOneToOne: false
+      referencedRelation: "agents"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"human_reviews": {
                   Row: {
                     "answered_as": string | null,"answered_at": string | null,"answered_through": string | null,"approved": boolean | null,"approved_arguments": Json | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"kind": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
@@ -843,14 +895,14 @@ isOneToOne: false
                   ]
                 },"task_steps": {
                   Row: {
-                    "call_id": string | null,"ended_at": string | null,"epoch": number,"idempotency_key": string,"input": Json | null,"interruptions": number,"kind": string,"name": string | null,"output": Json | null,"seq": number,"started_at": string,"state": string,"task_id": string,"usage": Json | null
+                    "call_id": string | null,"ended_at": string | null,"epoch": number,"input": Json | null,"interruptions": number,"kind": string,"name": string | null,"output": Json | null,"seq": number,"started_at": string,"state": string,"task_id": string,"usage": Json | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "call_id"?: string | null,"ended_at"?: string | null,"epoch": number,"idempotency_key": string,"input"?: Json | null,"interruptions"?: number,"kind": string,"name"?: string | null,"output"?: Json | null,"seq": number,"started_at"?: string,"state": string,"task_id": string,"usage"?: Json | null
+                    "call_id"?: string | null,"ended_at"?: string | null,"epoch": number,"input"?: Json | null,"interruptions"?: number,"kind": string,"name"?: string | null,"output"?: Json | null,"seq": number,"started_at"?: string,"state": string,"task_id": string,"usage"?: Json | null
                   }
                   Update: {
-                    "call_id"?: string | null,"ended_at"?: string | null,"epoch"?: number,"idempotency_key"?: string,"input"?: Json | null,"interruptions"?: number,"kind"?: string,"name"?: string | null,"output"?: Json | null,"seq"?: number,"started_at"?: string,"state"?: string,"task_id"?: string,"usage"?: Json | null
+                    "call_id"?: string | null,"ended_at"?: string | null,"epoch"?: number,"input"?: Json | null,"interruptions"?: number,"kind"?: string,"name"?: string | null,"output"?: Json | null,"seq"?: number,"started_at"?: string,"state"?: string,"task_id"?: string,"usage"?: Json | null
                   }
                   Relationships: [
                     {
@@ -869,14 +921,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
+                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_reason": string | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Update: {
-                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Relationships: [
                     {
@@ -930,6 +982,20 @@ isOneToOne: false
       referencedRelation: "tools"
       referencedColumns: ["id"]
     }
+                  ]
+                },"tool_days": {
+                  Row: {
+                    "agent_cost_micro_usd": number | null,"agent_slug": string | null,"call_count": number,"cancelled_count": number,"cost_micro_usd": number | null,"day": string,"down_count": number,"duration_ms": number,"error_count": number,"first_try_count": number,"first_try_success_count": number,"mcp_name": string,"model_call_count": number,"score_count": number,"score_sum": number,"success_count": number,"timeout_count": number,"tool_name": string,"tool_version": string | null,"unpriced_model_call_count": number,"up_count": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_cost_micro_usd"?: number | null,"agent_slug"?: string | null,"call_count"?: number,"cancelled_count"?: number,"cost_micro_usd"?: number | null,"day": string,"down_count"?: number,"duration_ms": number,"error_count"?: number,"first_try_count"?: number,"first_try_success_count"?: number,"mcp_name": string,"model_call_count"?: number,"score_count"?: number,"score_sum"?: number,"success_count"?: number,"timeout_count"?: number,"tool_name": string,"tool_version"?: string | null,"unpriced_model_call_count"?: number,"up_count"?: number
+                  }
+                  Update: {
+                    "agent_cost_micro_usd"?: number | null,"agent_slug"?: string | null,"call_count"?: number,"cancelled_count"?: number,"cost_micro_usd"?: number | null,"day"?: string,"down_count"?: number,"duration_ms"?: number,"error_count"?: number,"first_try_count"?: number,"first_try_success_count"?: number,"mcp_name"?: string,"model_call_count"?: number,"score_count"?: number,"score_sum"?: number,"success_count"?: number,"timeout_count"?: number,"tool_name"?: string,"tool_version"?: string | null,"unpriced_model_call_count"?: number,"up_count"?: number
+                  }
+                  Relationships: [
+                    
                   ]
                 },"tools": {
                   Row: {
@@ -1076,7 +1142,7 @@ isOneToOne: false
           Views: {
             "agent_tool_usage": {
                   Row: {
-                    "agent_cost_micro_usd": number | null,"agent_slug": string | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"first_try_success_rate": number | null,"mcp_name": string,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"tool_name": string,"unpriced_model_call_count": number | null,"up_count": number | null
+                    "agent_cost_micro_usd": number | null,"agent_slug": string | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"first_try_success_rate": number | null,"mcp_name": string | null,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"tool_name": string | null,"unpriced_model_call_count": number | null,"up_count": number | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1204,6 +1270,22 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_eval_results": {
+                  Row: {
+                    "assertions": Json | null,"cost_micro_usd": number | null,"created_at": string | null,"error": string | null,"latency_ms": number | null,"passed": boolean | null,"repeat": number | null,"run_id": string | null,"score": number | null,"task_id": string | null,"test": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_eval_runs": {
+                  Row: {
+                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"created_at": string | null,"created_by": string | null,"finished_at": string | null,"id": string | null,"model": string | null,"passed_count": number | null,"provider": string | null,"result_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_installation_checks": {
                   Row: {
                     "claim": string | null,"problem": string | null,"remedy": string | null
@@ -1320,7 +1402,7 @@ isOneToOne: false
                   ]
                 },"tool_usage": {
                   Row: {
-                    "agent_cost_micro_usd": number | null,"average_score": number | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"error_count": number | null,"mcp_name": string,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"timeout_count": number | null,"tool_name": string,"tool_version": string | null,"unpriced_model_call_count": number | null,"up_count": number | null
+                    "agent_cost_micro_usd": number | null,"average_score": number | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"error_count": number | null,"mcp_name": string | null,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"timeout_count": number | null,"tool_name": string | null,"tool_version": string | null,"unpriced_model_call_count": number | null,"up_count": number | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1376,6 +1458,11 @@ isOneToOne: false
               "agent_slug": string,"budget": Json,"cancel_requested_at": string,"cost_micro_usd": number,"created_at": string,"error": Json,"finished_at": string,"id": string,"input_head": string,"input_tokens": number,"metadata": Json,"open_review_count": number,"output_tokens": number,"priority": string,"run_after": string,"started_at": string,"status": string,"task_count": number
             }[]
                            },
+"list_operator_acts":
+{ Args: { "p_task_id": string }; Returns: {
+              "act": string,"at": string,"id": number,"open_until": string,"operator_email": string,"operator_id": string,"reason": string,"task_id": string
+            }[]
+                           },
 "list_tables":
 { Args: Record<PropertyKey, never>; Returns: {
               "columns": Json,"comment": string,"kind": string,"name": string,"schema_name": string
@@ -1389,9 +1476,63 @@ isOneToOne: false
 "next_schedule_times":
 { Args: { "p_after"?: string,"p_count"?: number,"p_cron": string,"p_time_zone"?: string }; Returns: string[]
                            },
+"operator_calls":
+{ Args: { "p_task_id": string }; Returns: {
+              "agent_id": string | null,
+"attempt": number,
+"connection_id": string | null,
+"created_at": string,
+"error_message": string | null,
+"execution_time_ms": number,
+"feedback_token": string,
+"id": string,
+"learned_sets": Json | null,
+"llm_model": string | null,
+"llm_provider": string | null,
+"mcp_name": string,
+"request_data": Json | null,
+"response_data": Json | null,
+"session_id": string | null,
+"status": string,
+"step_seq": number | null,
+"task_id": string | null,
+"tool_id": string | null,
+"tool_name": string,
+"tool_version": string | null,
+"user_id": string | null
+            }[]
+                          SetofOptions: {
+        from: "*"
+        to: "mcp_executions"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "operator_cancel_job":
-{ Args: { "p_master_task_id": string,"p_reason"?: string }; Returns: number
+{ Args: { "p_master_task_id": string,"p_reason": string }; Returns: number
                            },
+"operator_events":
+{ Args: { "p_task_id": string }; Returns: {
+              "at": string,
+"id": number,
+"master_task_id": string,
+"payload": NonNullable<Json>,
+"task_id": string,
+"type": string
+            }[]
+                          SetofOptions: {
+        from: "*"
+        to: "task_events"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
+"operator_failure_groups":
+{ Args: { "p_filters"?: Json }; Returns: Database["public"]['CompositeTypes']["failure_group"][]
+                          SetofOptions: {
+        from: "*"
+        to: "failure_group"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "operator_job_counts":
 { Args: { "p_filters"?: Json }; Returns: Database["public"]['CompositeTypes']["job_status_count"][]
                           SetofOptions: {
@@ -1408,19 +1549,14 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
-"operator_read_trace":
-{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: Database["public"]['CompositeTypes']["trace_step"][]
-                          SetofOptions: {
-        from: "*"
-        to: "trace_step"
-        isOneToOne: false
-        isSetofReturn: true
-      } },
+"operator_open_job":
+{ Args: { "p_reason": string,"p_task_id": string }; Returns: string
+                           },
 "operator_redrive":
-{ Args: { "p_dead_letter_id": number,"p_reason"?: string }; Returns: string
+{ Args: { "p_dead_letter_id": number,"p_reason": string }; Returns: string
                            },
 "operator_retry_task":
-{ Args: { "p_reason"?: string,"p_task_id": string }; Returns: string
+{ Args: { "p_reason": string,"p_task_id": string }; Returns: string
                            },
 "operator_rollback_agent":
 { Args: { "p_revision": number,"p_slug": string }; Returns: number
@@ -1428,6 +1564,85 @@ isOneToOne: false
 "operator_save_definition":
 { Args: { "p_base"?: Json,"p_definition": Json,"p_is_dry_run"?: boolean,"p_kind": string,"p_slug": string }; Returns: Json
                            },
+"operator_steps":
+{ Args: { "p_task_id": string }; Returns: {
+              "call_id": string | null,
+"ended_at": string | null,
+"epoch": number,
+"input": Json | null,
+"interruptions": number,
+"kind": string,
+"name": string | null,
+"output": Json | null,
+"seq": number,
+"started_at": string,
+"state": string,
+"task_id": string,
+"usage": Json | null
+            }[]
+                          SetofOptions: {
+        from: "*"
+        to: "task_steps"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
+"operator_tasks":
+{ Args: { "p_task_id": string }; Returns: {
+              "agent_id": string | null,
+"agent_revision": number | null,
+"agent_slug": string | null,
+"attempts": number,
+"budget": Json | null,
+"cancel_reason": string | null,
+"cancel_requested_at": string | null,
+"concurrency_key": string | null,
+"cost_micro_usd": number | null,
+"created_at": string,
+"created_by": string | null,
+"deliveries": number,
+"depth": number,
+"epoch": number,
+"error": Json | null,
+"failing_since": string | null,
+"finished_at": string | null,
+"id": string,
+"idempotency_key": string | null,
+"input": NonNullable<Json>,
+"input_tokens": number,
+"intermediate_data": NonNullable<Json>,
+"is_kept": boolean,
+"lease_expires_at": string | null,
+"logs": (string)[],
+"master_task_id": string,
+"max_attempts": number | null,
+"max_deliveries": number,
+"metadata": NonNullable<Json>,
+"output": Json | null,
+"output_schema": Json | null,
+"output_tokens": number,
+"owner_key": string,
+"parent_id": string | null,
+"parent_step_seq": number | null,
+"pending_children": number,
+"priority": string,
+"rate_limit_waits": number,
+"run_after": string | null,
+"started_at": string | null,
+"status": string,
+"storage_paths": (string)[],
+"traceparent": string | null,
+"tracestate": string | null,
+"updated_at": string,
+"warnings": NonNullable<Json>,
+"worker_id": string | null,
+"works_alone": boolean
+            }[]
+                          SetofOptions: {
+        from: "*"
+        to: "tasks"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {
               "document_count": number,"embedder": string,"failed_chunks": number,"head_checked_at": string,"head_commit": string,"indexed_at": string,"indexed_commit": string,"is_behind": boolean,"next_embedder": string,"pending_chunks": number
@@ -1517,7 +1732,9 @@ isOneToOne: false
             [_ in never]: never
           }
           CompositeTypes: {
-            "job_status_count": {
+            "failure_group": {
+                        "agent_slug": string | null,"error_code": string | null,"job_count": number | null,"last_failed_at": string | null,"days": Json | null
+                      },"job_status_count": {
                         "status": string | null,"job_count": number | null
                       },"job_summary": {
                         "id": string | null,"created_by": string | null,"owner_email": string | null,"agent_slug": string | null,"status": string | null,"input_head": string | null,"metadata": Json | null,"priority": string | null,"budget": Json | null,"error": Json | null,"task_count": number | null,"open_review_count": number | null,"input_tokens": number | null,"output_tokens": number | null,"cost_micro_usd": number | null,"run_after": string | null,"cancel_requested_at": string | null,"created_at": string | null,"started_at": string | null,"finished_at": string | null

@@ -110,6 +110,8 @@ export const ERROR_CODES = {
   AGENT_INACTIVE: tool(409, "Activate the agent or name another one."),
   AGENT_HANDOFF_FORBIDDEN: auth(403, "Hand off to an agent that agent_handoffs allows."),
   TASK_NOT_FOUND: tool(404, "Check the id and sign in as the task's owner."),
+  JOB_NOT_OPENED: auth(403, "Open the job first: operator_open_job(p_task_id, p_reason)."),
+  REASON_INVALID: tool(400, "Say why in 1 to 2,000 characters."),
   TASK_NOT_MASTER: tool(409, "Name the job's master task."),
   TASK_NOT_CONTINUABLE: tool(409, "Wait until the task has ended, or continue its master task."),
   TASK_NOT_RETRYABLE: tool(409, "Create a new task or fork one."),

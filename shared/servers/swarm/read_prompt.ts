@@ -4,6 +4,7 @@ import { buildMessages } from "../../engine/agent/build_messages.ts";
 import { completionTerms } from "../../engine/agent/completion.ts";
 import { systemModelTools } from "../../engine/agent/system_tools.ts";
 import { taskContext } from "../../engine/agent/task_context.ts";
+import { attempt } from "../../platform/db/to_swarm_error.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
 import type { ModelMessage } from "../../models/llm/model_port.ts";
@@ -71,7 +72,10 @@ export const readPromptTool = defineTool({
     servers: z.array(z.string()).describe("The agent's current registered tools"),
   }),
   async run({ task_id, seq, after_message, limit, max_characters }, context) {
-    const row = await asOwner(context, "read", (sql) => readRow(sql, task_id, seq));
+    const row = await attempt(
+      "read what the model saw",
+      () => asOwner(context, "read", (sql) => readRow(sql, task_id, seq)),
+    );
     if (row === undefined) throw taskNotFound(task_id);
     const { task, agent, system, servers, is_model_step, steps } = rowSchema.parse(row);
     if (!is_model_step) throw notAModelStep(seq);
@@ -97,6 +101,14 @@ export const readPromptTool = defineTool({
  * no such task.
  */
 async function readRow(sql: TransactionSql, taskId: string, seq: number): Promise<unknown> {
+  const [caller] = await sql`
+    select private.is_operator() and not exists (
+      select from public.tasks where id = ${taskId}::uuid
+    ) as reads_as_operator`;
+  // Of other users' jobs, an operator reads those that the operator has opened.
+  const [tasks, steps] = caller?.reads_as_operator === true
+    ? [sql`public.operator_tasks(${taskId}::uuid)`, sql`public.operator_steps(${taskId}::uuid)`]
+    : [sql`public.tasks`, sql`public.task_steps`];
   const [row] = await sql`
     select
       jsonb_build_object(
@@ -112,7 +124,7 @@ async function readRow(sql: TransactionSql, taskId: string, seq: number): Promis
         where own.agent_id = task.agent_id order by tool.slug
       )) as servers,
       exists (
-        select from public.task_steps as step
+        select from ${steps} as step
         where step.task_id = task.id and step.seq = ${seq}::int and step.kind = 'model'
       ) as is_model_step,
       coalesce((
@@ -126,10 +138,10 @@ async function readRow(sql: TransactionSql, taskId: string, seq: number): Promis
             end
           ) order by step.seq
         )
-        from public.task_steps as step
+        from ${steps} as step
         where step.task_id = task.id and step.seq < ${seq}::int
       ), '[]') as steps
-    from public.tasks as task
+    from ${tasks} as task
     where task.id = ${taskId}::uuid`;
   if (row === undefined) return undefined;
   return { ...row, system: await readSystemPrompt(sql, taskId) };

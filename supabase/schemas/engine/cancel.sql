@@ -1,6 +1,6 @@
 -- Cancelling a job: waiting tasks end immediately, running tasks when their workers notice.
 
-create function private.cancel_job(p_master public.tasks)
+create function private.cancel_job(p_master public.tasks, p_reason text default null)
 returns int
 language plpgsql
 set search_path = ''
@@ -16,9 +16,10 @@ begin
   if not exists (select from public.tasks where id = p_master.id and finished_at is null) then
     return 0;
   end if;
-  v_count := private.cancel_tasks(array(
-    select id from public.tasks where master_task_id = p_master.id and finished_at is null
-  ));
+  v_count := private.cancel_tasks(
+    array(select id from public.tasks where master_task_id = p_master.id and finished_at is null),
+    p_reason => p_reason
+  );
 
   if exists (select from public.tasks where master_task_id = p_master.id and status = 'running') then
     -- A worker that gets a wake sends a heartbeat immediately, whose answer names the cancelled tasks.
@@ -28,9 +29,9 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.cancel_job(public.tasks) is
-  'Cancels a job and returns how many tasks that ends; 0 when the job had already ended. The caller has checked the permissions. Raises TASK_NOT_MASTER.';
-revoke all on function private.cancel_job(public.tasks) from public;
+comment on function private.cancel_job(public.tasks, text) is
+  'Cancels a job and returns how many tasks that ends; 0 when the job had already ended. p_reason: why an operator cancels. The caller has checked the permissions. Raises TASK_NOT_MASTER.';
+revoke all on function private.cancel_job(public.tasks, text) from public;
 
 create function private.cancel_task(p_master_task_id uuid)
 returns int

@@ -103,6 +103,20 @@ $$;
 comment on function private.cancelled_error() is 'The error of a cancelled task.';
 revoke all on function private.cancelled_error() from public;
 
+create function private.by_operator(p_reason text)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case when p_reason is null then '{}' else jsonb_build_object('by', 'operator', 'reason', p_reason) end;
+end;
+$$;
+comment on function private.by_operator(text) is
+  'The part of an event''s payload that says that an operator acted, and why; empty without a reason, because operators always give one.';
+revoke all on function private.by_operator(text) from public;
+
 create function private.end_task(
   p_task_id uuid, p_status text, p_output jsonb default null, p_error jsonb default null,
   p_output_reference jsonb default null
@@ -142,7 +156,8 @@ begin
 
   perform private.emit_event(v_task.id, v_task.master_task_id, 'task.' || p_status,
     private.output_of_event(v_task.id, coalesce(p_output_reference, p_output))
-      || jsonb_build_object('error', p_error, 'warnings', nullif(v_task.warnings, '[]')));
+      || jsonb_build_object('error', p_error, 'warnings', nullif(v_task.warnings, '[]'))
+      || private.by_operator(case p_status when 'cancelled' then v_task.cancel_reason end));
   if v_task.parent_id is not null then
     perform private.report_to_parent(v_task, p_output_reference);
   end if;
@@ -192,7 +207,7 @@ begin
   from public.tasks as child
   cross join lateral (
     values
-      (1, child.id, 'task.cancelled', jsonb_build_object('error', child.error)),
+      (1, child.id, 'task.cancelled', jsonb_build_object('error', child.error) || private.by_operator(child.cancel_reason)),
       (2, child.parent_id, 'subtask.finished', jsonb_build_object(
         'step_seq', child.parent_step_seq,
         'subtask_id', child.id,
@@ -209,7 +224,7 @@ comment on function private.end_waiting_as_cancelled(uuid[]) is
   'Does what end_task() does for many waiting tasks, with one statement for each part. No parent needs a wake: each is one of these tasks, is marked as cancelled, or has ended. The caller holds the job''s lock and the tasks.';
 revoke all on function private.end_waiting_as_cancelled(uuid[]) from public;
 
-create function private.cancel_tasks(p_task_ids uuid[])
+create function private.cancel_tasks(p_task_ids uuid[], p_reason text default null)
 returns int
 language plpgsql
 set search_path = ''
@@ -221,7 +236,8 @@ begin
   -- Mark the tasks first: from then on no other session changes them, and marked tasks are not queued.
   with marked as (
     update public.tasks
-    set cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
+    set cancel_reason = case when cancel_requested_at is null then p_reason else cancel_reason end,
+        cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
     where id = any (p_task_ids) and finished_at is null
     returning id, status
   )
@@ -233,9 +249,9 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.cancel_tasks(uuid[]) is
-  'Ends those of the tasks that wait, marks those that run, and returns how many of both. The list must include all waiting descendants of each task. The caller holds the job''s lock.';
-revoke all on function private.cancel_tasks(uuid[]) from public;
+comment on function private.cancel_tasks(uuid[], text) is
+  'Ends those of the tasks that wait, marks those that run, and returns how many of both. p_reason: why an operator cancels. The list must include all waiting descendants of each task. The caller holds the job''s lock.';
+revoke all on function private.cancel_tasks(uuid[], text) from public;
 
 create function private.cancel_descendants(p_task_id uuid)
 returns void

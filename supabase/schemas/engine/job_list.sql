@@ -4,6 +4,7 @@ create type private.job_filters as (
   owner_id uuid,
   statuses text[],
   agents text[],
+  error_codes text[],
   metadata jsonb,
   created_from timestamptz,
   created_to timestamptz,
@@ -82,7 +83,7 @@ set search_path = ''
 as $$
 declare
   v_known constant text[] := array[
-    'status', 'agent', 'metadata', 'created_from', 'created_to', 'id_prefix', 'id_suffix',
+    'status', 'agent', 'error_code', 'metadata', 'created_from', 'created_to', 'id_prefix', 'id_suffix',
     'min_cost_micro_usd', 'max_cost_micro_usd'
   ];
   v_given constant jsonb := coalesce(jsonb_strip_nulls(nullif(p_filters, 'null')), '{}');
@@ -108,6 +109,7 @@ begin
   begin
     v_filters.statuses := private.texts_of(v_given -> 'status');
     v_filters.agents := private.texts_of(v_given -> 'agent');
+    v_filters.error_codes := private.texts_of(v_given -> 'error_code');
     v_filters.metadata := v_given -> 'metadata';
     v_filters.created_from := (v_given ->> 'created_from')::timestamptz;
     v_filters.created_to := (v_given ->> 'created_to')::timestamptz;
@@ -120,9 +122,11 @@ begin
     perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
       'Send times as ISO 8601, costs as whole numbers of millionths of a US dollar.');
   end;
-  if v_given ? 'status' and v_filters.statuses is null or v_given ? 'agent' and v_filters.agents is null then
+  if v_given ? 'status' and v_filters.statuses is null or v_given ? 'agent' and v_filters.agents is null
+    or v_given ? 'error_code' and v_filters.error_codes is null
+  then
     perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
-      'status and agent are a text or an array of texts.');
+      'status, agent and error_code are a text or an array of texts.');
   end if;
   return v_filters;
 end;
@@ -189,6 +193,7 @@ as $function$
     and (($1).owner_id is null or job.created_by = ($1).owner_id)
     and (($1).statuses is null or job.status = any (($1).statuses))
     and (($1).agents is null or job.agent_slug = any (($1).agents))
+    and (($1).error_codes is null or job.error ->> 'code' = any (($1).error_codes))
     and (($1).created_from is null or job.created_at >= ($1).created_from)
     and (($1).created_to is null or job.created_at < ($1).created_to)
     and (($1).first_id is null or job.id between ($1).first_id and ($1).last_id)
@@ -209,7 +214,7 @@ as $function$
   $sql$;
 $function$;
 comment on function private.job_conditions() is
-  'The conditions of a list of jobs on public.tasks as job, where $1 is private.job_filters. For "execute", which plans each list again, so that unset filters are not in the plan and a list without metadata and costs is an index-only scan.';
+  'The conditions of a list of jobs on public.tasks as job, where $1 is private.job_filters. For "execute", which plans each list again, so that unset filters are not in the plan and a list without error codes, metadata and costs is an index-only scan.';
 revoke all on function private.job_conditions() from public;
 
 create function private.job_summaries(p_filters private.job_filters, p_before jsonb, p_limit int)
@@ -340,7 +345,7 @@ as $$
   from private.list_jobs(p_filters, p_before, p_limit) as job;
 $$;
 comment on function public.list_jobs(jsonb, jsonb, int) is
-  'The caller''s jobs, newest first, with the cost of each and the number of its open reviews. Filters: status and agent (a text or several), metadata (an object), created_from, created_to, id_prefix, id_suffix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the previous page. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The caller''s jobs, newest first, with the cost of each and the number of its open reviews. Filters: status, agent and error_code (a text or several), metadata (an object), created_from, created_to, id_prefix, id_suffix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the previous page. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.list_jobs(jsonb, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.list_jobs(jsonb, jsonb, int), public.list_jobs(jsonb, jsonb, int) to authenticated;
 

@@ -8,7 +8,7 @@ create table private.operator_acts (
   operator_id uuid,
   client_id text,
   act text not null check (act in (
-    'job.cancelled', 'job.watched', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
+    'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
     'definition.saved', 'definition.removed', 'agent.rolled_back'
   )),
   owner_id uuid,
@@ -19,13 +19,13 @@ create table private.operator_acts (
   reason text check (length(reason) between 1 and 2000),
   details jsonb not null default '{}' check (jsonb_typeof(details) = 'object')
 );
-create index operator_acts_watched_idx on private.operator_acts (master_task_id, operator_id, at) where act = 'job.watched';
+create index operator_acts_master_task_id_idx on private.operator_acts (master_task_id) where master_task_id is not null;
 comment on table private.operator_acts is 'The actions of operators: who, what, and for which owner. Rows are only added.';
 comment on column private.operator_acts.operator_id is 'The operator; null for the service.';
 comment on column private.operator_acts.client_id is 'OAuth client of the operator''s token.';
 comment on column private.operator_acts.owner_id is 'The owner of the affected job or connection; null for the service.';
 comment on column private.operator_acts.reason is 'The reason that the operator gave.';
-comment on column private.operator_acts.details is 'The result, such as how many tasks ended.';
+comment on column private.operator_acts.details is 'The result, such as how many tasks ended; of job.opened {open_until}.';
 alter table private.operator_acts enable row level security;
 
 create function private.record_act(p_act text, p_object jsonb, p_reason text, p_details jsonb)
@@ -60,29 +60,6 @@ $$;
 comment on function private.record_act_on_task(text, public.tasks, text, jsonb) is
   'Records what the calling operator does to a task.';
 revoke all on function private.record_act_on_task(text, public.tasks, text, jsonb) from public;
-
-create function private.record_watching_operator(p_task public.tasks)
-returns void
-language plpgsql
-set search_path = ''
-as $$
-begin
-  if private.is_service_caller() or p_task.created_by is not distinct from auth.uid() then
-    return;
-  end if;
-  -- A client renews watching every 30 seconds; record it once an hour.
-  if not exists (
-    select from private.operator_acts as noted
-    where noted.act = 'job.watched' and noted.operator_id = auth.uid()
-      and noted.master_task_id = p_task.master_task_id and noted.at > clock_timestamp() - interval '1 hour'
-  ) then
-    perform private.record_act_on_task('job.watched', p_task);
-  end if;
-end;
-$$;
-comment on function private.record_watching_operator(public.tasks) is
-  'Records that an operator watches another user''s job, at most once an hour.';
-revoke all on function private.record_watching_operator(public.tasks) from public;
 
 create function private.record_approved_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns void
@@ -514,13 +491,19 @@ stable
 security definer
 set search_path = ''
 as $$
+declare
+  v_filters constant private.job_filters := private.operator_job_filters('list all jobs', p_filters);
+  v_job public.job_summary;
 begin
-  return query
-    select * from private.job_summaries(private.operator_job_filters('list all jobs', p_filters), p_before, p_limit);
+  for v_job in select * from private.job_summaries(v_filters, p_before, p_limit) loop
+    -- The content of a job is only for operators who open it.
+    v_job.input_head := null;
+    return next v_job;
+  end loop;
 end;
 $$;
 comment on function private.operator_list_jobs(jsonb, jsonb, int) is
-  'A page of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
+  'A page of all jobs, without their inputs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
 revoke all on function private.operator_list_jobs(jsonb, jsonb, int) from public;
 
 create function public.operator_list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
@@ -532,7 +515,7 @@ as $$
   select * from private.operator_list_jobs(p_filters, p_before, p_limit);
 $$;
 comment on function public.operator_list_jobs(jsonb, jsonb, int) is
-  'All jobs with their owners, in the form of list_jobs(); the filter owner takes the id or email address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'All jobs with their owners, in the form of list_jobs(), without the beginnings of inputs; the filter owner takes the id or email address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 revoke all on function public.operator_list_jobs(jsonb, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_list_jobs(jsonb, jsonb, int), public.operator_list_jobs(jsonb, jsonb, int)
   to authenticated, service_role;
@@ -567,36 +550,62 @@ revoke all on function public.operator_job_counts(jsonb) from public, anon, auth
 grant execute on function private.operator_job_counts(jsonb), public.operator_job_counts(jsonb)
   to authenticated, service_role;
 
-create function private.operator_read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
-returns setof public.trace_step
+create type public.failure_group as (
+  agent_slug text,
+  error_code text,
+  job_count bigint,
+  last_failed_at timestamptz,
+  days jsonb
+);
+comment on type public.failure_group is
+  'A row of operator_failure_groups(): failed jobs of one agent with one error code. days is {"2026-11-27": 3}, by UTC day of the failure.';
+
+create function private.operator_failure_groups(p_filters jsonb)
+returns setof public.failure_group
 language plpgsql
 stable
 security definer
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_filters private.job_filters := private.operator_job_filters('group the failures', p_filters);
 begin
-  perform private.assert_operator('read the trace');
-  v_task := private.any_task(p_master_task_id);
-  return query select * from private.trace_steps(
-    p_master_task_id => v_task.master_task_id, p_after => p_after, p_limit => p_limit, p_has_summaries => false);
+  v_filters.statuses := '{failed}';
+  return query execute format(
+    $sql$
+      with failures_of_day as (
+        select job.agent_slug, job.error ->> 'code' as error_code,
+          (job.finished_at at time zone 'UTC')::date as day,
+          count(*) as job_count, max(job.finished_at) as last_failed_at
+        from public.tasks as job
+        where %s
+        group by 1, 2, 3
+      )
+      select agent_slug, error_code, sum(job_count)::bigint, max(last_failed_at), jsonb_object_agg(day, job_count)
+      from failures_of_day
+      group by agent_slug, error_code
+      order by 3 desc, 4 desc
+      limit 200
+    $sql$,
+    private.job_conditions()
+  )
+  using v_filters;
 end;
 $$;
-comment on function private.operator_read_trace(uuid, jsonb, int) is
-  'A page of the trace of any job. Definer: it reads the steps of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_read_trace(uuid, jsonb, int) from public;
+comment on function private.operator_failure_groups(jsonb) is
+  'Groups of failed jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
+revoke all on function private.operator_failure_groups(jsonb) from public;
 
-create function public.operator_read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
-returns setof public.trace_step
+create function public.operator_failure_groups(p_filters jsonb default '{}')
+returns setof public.failure_group
 language sql
 stable
 set search_path = ''
 as $$
-  select * from private.operator_read_trace(p_master_task_id, p_after, p_limit);
+  select * from private.operator_failure_groups(p_filters);
 $$;
-comment on function public.operator_read_trace(uuid, jsonb, int) is
-  'The steps of any job in the form of read_trace(), without inputs, outputs and summaries. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
-revoke all on function public.operator_read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
-grant execute on function private.operator_read_trace(uuid, jsonb, int), public.operator_read_trace(uuid, jsonb, int)
+comment on function public.operator_failure_groups(jsonb) is
+  'The failed jobs of all owners that match the filters of operator_list_jobs(), grouped by agent and error code, the 200 largest groups first, with the number of each day. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+revoke all on function public.operator_failure_groups(jsonb) from public, anon, authenticated, service_role;
+grant execute on function private.operator_failure_groups(jsonb), public.operator_failure_groups(jsonb)
   to authenticated, service_role;

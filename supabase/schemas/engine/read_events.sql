@@ -183,14 +183,8 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_task constant public.tasks := private.readable_task(p_task_id);
 begin
-  if private.is_operator() then
-    v_task := private.any_task(p_task_id);
-    perform private.record_watching_operator(v_task);
-  else
-    v_task := private.own_task(p_task_id);
-  end if;
   perform private.assert_page_limit('read the events', p_limit);
   if p_max_data_bytes is null or p_max_data_bytes not between 0 and 1048576 then
     perform private.raise_query_invalid('read the events', 'p_max_data_bytes is not from 0 to 1048576',
@@ -213,7 +207,7 @@ as $$
   select private.read_events(p_task_id, p_cursor, p_limit, p_max_data_bytes);
 $$;
 comment on function public.read_events(uuid, text, int, int) is
-  'The events {id, task_id, type, at, data} of a job, or of a subtask only, that follow the cursor: {events, next_cursor, has_more}. Pass next_cursor of one page to the next, for the same task; no event is lost or repeated, and those of one task are in order. A page has at most 1 MiB; longer data becomes {cut: its beginning}. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The events {id, task_id, type, at, data} of a job, or of a subtask only, that follow the cursor: {events, next_cursor, has_more}. Pass next_cursor of one page to the next, for the same task; no event is lost or repeated, and those of one task are in order. A page has at most 1 MiB; longer data becomes {cut: its beginning}. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_events(uuid, text, int, int) from public, anon, authenticated, service_role;
 grant execute on function private.read_events(uuid, text, int, int), public.read_events(uuid, text, int, int)
   to authenticated, service_role;

@@ -85,6 +85,7 @@ begin
       finished_at = null,
       started_at = null,
       cancel_requested_at = null,
+      cancel_reason = null,
       attempts = 0,
       failing_since = null,
       deliveries = 0,
@@ -120,7 +121,7 @@ comment on function private.delete_verdicts(uuid) is
   'Makes the guardrails of an ended task check again the content whose verdict was not used yet: the guardrails or their data may have changed. The trace keeps the old verdicts.';
 revoke all on function private.delete_verdicts(uuid) from public;
 
-create function private.reopen_task(p_task_id uuid)
+create function private.reopen_task(p_task_id uuid, p_reason text default null)
 returns text
 language plpgsql
 set search_path = ''
@@ -151,13 +152,14 @@ begin
   perform private.delete_verdicts(p_task_id);
   perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
-    jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested'));
+    jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested')
+    || private.by_operator(p_reason));
   return 'pending';
 end;
 $$;
-comment on function private.reopen_task(uuid) is
-  'Makes an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. Raises TASK_NOT_RETRYABLE.';
-revoke all on function private.reopen_task(uuid) from public;
+comment on function private.reopen_task(uuid, text) is
+  'Makes an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. p_reason: why an operator retries it. Raises TASK_NOT_RETRYABLE.';
+revoke all on function private.reopen_task(uuid, text) from public;
 
 create function private.retry_task(p_task_id uuid)
 returns text
@@ -196,7 +198,7 @@ grant execute on function private.retry_task(uuid), public.retry_task(uuid) to a
 
 -- Dead letters --------------------------------------------------------------------------------
 
-create function private.redrive(p_dead_letter_id bigint)
+create function private.redrive(p_dead_letter_id bigint, p_reason text default null)
 returns uuid
 language plpgsql
 security definer
@@ -211,13 +213,13 @@ begin
       format('Cannot redrive dead letter %s: it does not exist', coalesce(p_dead_letter_id::text, 'null')),
       'Read the ids from the view dead_letters.');
   end if;
-  perform private.reopen_task(v_task_id);
+  perform private.reopen_task(v_task_id, p_reason);
   return v_task_id;
 end;
 $$;
-comment on function private.redrive(bigint) is
+comment on function private.redrive(bigint, text) is
   'Retries the task of a dead letter. Definer: the service may not write tasks or queues; only the service may execute this function.';
-revoke all on function private.redrive(bigint) from public;
+revoke all on function private.redrive(bigint, text) from public;
 
 create function public.redrive(p_dead_letter_id bigint)
 returns uuid
@@ -229,7 +231,7 @@ $$;
 comment on function public.redrive(bigint) is
   'Retries the task of a dead letter and returns the task''s id. For the service. Raises DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED.';
 revoke all on function public.redrive(bigint) from public, anon, authenticated, service_role;
-grant execute on function private.redrive(bigint), public.redrive(bigint) to service_role;
+grant execute on function private.redrive(bigint, text), public.redrive(bigint) to service_role;
 
 create view public.dead_letters with (security_invoker = true) as
   select letter.id, letter.task_id, task.master_task_id, task.agent_slug, task.created_by,

@@ -55,6 +55,7 @@ create table public.tasks (
   lease_expires_at timestamptz,
   worker_id text,
   cancel_requested_at timestamptz,
+  cancel_reason text,
 
   input_tokens bigint not null default 0,
   output_tokens bigint not null default 0,
@@ -132,6 +133,7 @@ comment on column public.tasks.failing_since is 'When the current step first fai
 comment on column public.tasks.deliveries is 'Claims since the last checkpoint. More than one means that workers died or returned the task before a step ended.';
 comment on column public.tasks.works_alone is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
+comment on column public.tasks.cancel_reason is 'Why an operator cancelled the job; null when nobody or its owner did.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
 
 create function private.check_task_values()

@@ -49,7 +49,7 @@ comment on function private.step_summary(public.task_steps) is
   'The first 200 characters of what a step says, in one line: the answer of a model, the arguments of a call, the text of an error or of a message. Null if there is nothing.';
 revoke all on function private.step_summary(public.task_steps) from public;
 
-create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int, p_has_summaries boolean)
+create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int)
 returns setof public.trace_step
 language plpgsql
 stable
@@ -96,7 +96,7 @@ begin
     select step.task_id, step.seq, step.kind, step.state, step.name, step.input ->> 'server', step.call_id,
       case when step.state = 'failed' then step.output ->> 'error_code' end,
       step.usage, spent.cost_micro_usd, step.interruptions, step.started_at, step.ended_at,
-      case when p_has_summaries then private.step_summary(row(step.*)::public.task_steps) end
+      private.step_summary(row(step.*)::public.task_steps)
     from page as step
     left join lateral (
       select sum(usage.cost_micro_usd)::bigint as cost_micro_usd
@@ -106,9 +106,9 @@ begin
     order by step.task_id, step.seq;
 end;
 $$;
-comment on function private.trace_steps(uuid, jsonb, int, boolean) is
-  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. Without p_has_summaries nothing that a step says is included. The caller has checked the permissions. Raises QUERY_INVALID.';
-revoke all on function private.trace_steps(uuid, jsonb, int, boolean) from public;
+comment on function private.trace_steps(uuid, jsonb, int) is
+  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. The caller has checked the permissions. Raises QUERY_INVALID.';
+revoke all on function private.trace_steps(uuid, jsonb, int) from public;
 
 create function private.read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
 returns setof public.trace_step
@@ -118,14 +118,14 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task constant public.tasks := private.own_task(p_master_task_id);
+  v_task constant public.tasks := private.readable_task(p_master_task_id);
 begin
   return query select * from private.trace_steps(
-    p_master_task_id => v_task.master_task_id, p_after => p_after, p_limit => p_limit, p_has_summaries => true);
+    p_master_task_id => v_task.master_task_id, p_after => p_after, p_limit => p_limit);
 end;
 $$;
 comment on function private.read_trace(uuid, jsonb, int) is
-  'A page of the trace of a job of the caller. Definer: own_task() checks the caller once, while policies would check each step.';
+  'See public.read_trace(). Definer: readable_task() checks the caller once, while policies would check each step.';
 revoke all on function private.read_trace(uuid, jsonb, int) from public;
 
 create function public.read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
@@ -137,7 +137,7 @@ as $$
   select * from private.read_trace(p_master_task_id, p_after, p_limit);
 $$;
 comment on function public.read_trace(uuid, jsonb, int) is
-  'The steps of a whole job by task and number, with times, tokens, cost and the beginning of what each says; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The steps of a whole job by task and number, with times, tokens, cost and the beginning of what each says; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.read_trace(uuid, jsonb, int), public.read_trace(uuid, jsonb, int)
   to authenticated, service_role;

@@ -1,4 +1,4 @@
--- Watching a job: its owner or an operator requests streamed text for a limited time.
+-- Watching a job: its owner, or an operator who opened it, requests streamed text for a limited time.
 
 create function private.watch_task(p_task_id uuid)
 returns timestamptz
@@ -9,11 +9,8 @@ as $$
 declare
   v_task public.tasks;
 begin
-  if private.is_operator() then
-    v_task := private.any_task(p_task_id);
-    perform private.record_watching_operator(v_task);
-  else
-    v_task := private.own_task(p_task_id);
+  v_task := private.readable_task(p_task_id);
+  if not private.is_operator() then
     perform private.assert_person_may('watch the job', 'swarm:run');
   end if;
   return private.watch_job(v_task.master_task_id);
@@ -31,7 +28,7 @@ as $$
   select private.watch_task(p_task_id);
 $$;
 comment on function public.watch_task(uuid) is
-  'Streams the model text of the task''s whole job as model.delta on the job''s channel, and returns until when. Call it again before then to keep watching. A model call that began before does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service, never for an agent. When an operator watches another user''s job, operator_acts records it. Raises TASK_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Streams the model text of the task''s whole job as model.delta on the job''s channel, and returns until when. Call it again before then to keep watching. A model call that began before does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service, never for an agent. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.watch_task(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.watch_task(uuid), public.watch_task(uuid) to authenticated, service_role;
 
@@ -42,16 +39,10 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_task constant public.tasks := private.readable_task(p_task_id);
   v_step public.task_steps;
   v_text text;
 begin
-  if private.is_operator() then
-    v_task := private.any_task(p_task_id);
-    perform private.record_watching_operator(v_task);
-  else
-    v_task := private.own_task(p_task_id);
-  end if;
   select * into v_step
   from public.task_steps
   where task_id = v_task.id and kind = 'model' and state = 'started'
@@ -77,6 +68,6 @@ as $$
   select private.read_answer(p_task_id);
 $$;
 comment on function public.read_answer(uuid) is
-  'What the running model call of a task has streamed so far {step_seq, text}, for a reader that joins the channel in the middle of it; null for nothing. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service. Raises TASK_NOT_FOUND, INSUFFICIENT_SCOPE.';
+  'What the running model call of a task has streamed so far {step_seq, text}, for a reader that joins the channel in the middle of it; null for nothing. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_answer(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.read_answer(uuid), public.read_answer(uuid) to authenticated, service_role;

@@ -34,6 +34,8 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('AGENT_INACTIVE', 409, 'tool_error', false, true),
   ('AGENT_HANDOFF_FORBIDDEN', 403, 'auth_error', false, false),
   ('TASK_NOT_FOUND', 404, 'tool_error', false, true),
+  ('JOB_NOT_OPENED', 403, 'auth_error', false, false),
+  ('REASON_INVALID', 400, 'tool_error', false, true),
   ('TASK_NOT_MASTER', 409, 'tool_error', false, true),
   ('TASK_NOT_CONTINUABLE', 409, 'tool_error', false, true),
   ('TASK_NOT_RETRYABLE', 409, 'tool_error', false, true),

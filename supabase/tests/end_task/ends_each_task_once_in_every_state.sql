@@ -16,7 +16,7 @@ insert into way (name, prepare, act) values
     $$private.reconcile()$$),
   ('past its deadline', 'budget = ''{"max_wall_seconds": 1}'', started_at = now() - interval ''1 day''', $$private.reconcile()$$),
   ('cancelled by its owner', default, $$public.cancel_task($1)$$),
-  ('cancelled by an operator', default, $$public.operator_cancel_job($1)$$),
+  ('cancelled by an operator', default, $$public.operator_cancel_job($1, 'It runs wild')$$),
   ('cancelled with its job', default, $$public.cancel_task((select master_task_id from public.tasks where id = $1))$$),
   ('completed after a cancellation', 'cancel_requested_at = now()', $$private.finish_task($1, $2, '"done"')$$),
   ('failed after a cancellation', 'cancel_requested_at = now()', $$private.fail_task($1, $2, '{"code": "X"}', 'backoff')$$),

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(20);
+select plan(21);
 create temp table job (name text, id uuid) on commit drop;
 grant select on job to authenticated;
 insert into job select name, tests.create_task() from unnest(array['cheap', 'dear', 'failed', 'old']) as name;
@@ -24,6 +24,7 @@ select is(pg_temp.found('{"status": "failed"}'), 'failed', 'one status can be li
 select is(pg_temp.found('{"status": ["failed", "pending"]}'), 'cheap dear failed old', 'several statuses can be listed');
 select is(pg_temp.found('{"status": null}'), 'cheap dear failed old', 'null does not filter');
 select is(pg_temp.found('{"agent": "other-agent"}'), 'failed', 'an agent can be given');
+select is(pg_temp.found('{"error_code": ["X", "Y"]}'), 'failed', 'error codes can be given');
 select is(pg_temp.found('{"metadata": {"customer": "acme", "tries": "5"}}'), 'old', 'metadata matches numbers written as text');
 select is(pg_temp.found('{"metadata": {"tries": 5, "tags": ["a"]}}'), 'old', 'metadata matches values of any type');
 select is(pg_temp.found('{"metadata": {"customer": "acme", "tries": 6}}'), null, 'every metadata value must match');

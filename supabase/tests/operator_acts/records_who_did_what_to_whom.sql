@@ -1,10 +1,10 @@
 begin;
 set local search_path = public, extensions;
-select plan(17);
+select plan(19);
 select tests.create_user(name) from unnest(array['operator', 'stranger']) as name;
 select public.grant_scopes(tests.user_id('operator'), '{swarm:operate}');
 create temp table made on commit drop as
-  select name, tests.create_task() as id from unnest(array['cancelled', 'failed', 'dead', 'watched']) as name;
+  select name, tests.create_task() as id from unnest(array['cancelled', 'failed', 'dead', 'opened']) as name;
 grant select on made to authenticated;
 create function pg_temp.job(p_name text) returns uuid language sql as $$ select id from pg_temp.made where name = p_name $$;
 update public.tasks set status = 'failed', error = '{"code": "X"}', finished_at = now()
@@ -15,28 +15,31 @@ grant select on letter to authenticated;
 
 select tests.act_as_user('operator');
 select is(public.operator_cancel_job(pg_temp.job('cancelled'), 'It runs wild'), 1, 'an operator cancels a job');
-select is(public.operator_retry_task(pg_temp.job('failed')), 'pending', 'an operator retries a task');
-select is(public.operator_redrive((select id from letter)), pg_temp.job('dead'), 'redrives a dead letter');
-select isnt(public.watch_task(pg_temp.job('watched')), null, 'an operator watches a job');
-select public.watch_task(pg_temp.job('watched'));
+select is(public.operator_retry_task(pg_temp.job('failed'), 'The model is back'), 'pending', 'an operator retries a task');
+select is(public.operator_redrive((select id from letter), 'It is repaired'), pg_temp.job('dead'), 'redrives a dead letter');
+select isnt(public.operator_open_job(pg_temp.job('opened'), 'Its owner asked'), null, 'opens a job');
 select results_eq(
   'select act, operator_email, owner_email, master_task_id, reason from public.operator_acts order by id',
   $$values ('job.cancelled', 'operator@example.test', 'owner@example.test', pg_temp.job('cancelled'), 'It runs wild'),
-    ('task.retried', 'operator@example.test', 'owner@example.test', pg_temp.job('failed'), null),
-    ('dead_letter.redriven', 'operator@example.test', 'owner@example.test', pg_temp.job('dead'), null),
-    ('job.watched', 'operator@example.test', 'owner@example.test', pg_temp.job('watched'), null)$$,
-  'each action records who did what and to whom; watching is recorded once an hour'
+    ('task.retried', 'operator@example.test', 'owner@example.test', pg_temp.job('failed'), 'The model is back'),
+    ('dead_letter.redriven', 'operator@example.test', 'owner@example.test', pg_temp.job('dead'), 'It is repaired'),
+    ('job.opened', 'operator@example.test', 'owner@example.test', pg_temp.job('opened'), 'Its owner asked')$$,
+  'each action records who did what, to whom and why'
 );
 select is(
   (select details from public.operator_acts where act = 'job.cancelled'), '{"ended_tasks": 1}', 'the record contains the result'
 );
 select is(
-  tests.code_of(format('select public.operator_retry_task(%L)', pg_temp.job('watched'))), 'TASK_NOT_RETRYABLE',
+  tests.code_of(format('select public.operator_retry_task(%L, ''why'')', pg_temp.job('opened'))), 'TASK_NOT_RETRYABLE',
   'impossible actions are refused'
+);
+select is(
+  tests.code_of(format('select public.operator_cancel_job(%L, '''')', pg_temp.job('opened'))), 'REASON_INVALID',
+  'an action needs a reason'
 );
 select is((select count(*) from public.operator_acts), 4::bigint, 'a refused action is not recorded');
 select is(
-  tests.code_of(format('select public.cancel_task(%L)', pg_temp.job('watched'))), 'TASK_NOT_FOUND',
+  tests.code_of(format('select public.cancel_task(%L)', pg_temp.job('opened'))), 'TASK_NOT_FOUND',
   'the owners'' functions remain unavailable to operators'
 );
 select is_empty('select from public.tasks', 'the owners'' tables remain unavailable to operators');
@@ -55,20 +58,24 @@ select results_eq(
       'select * from public.operator_retiring_models', 'select * from public.operator_configuration_problems',
       'select * from public.operator_agent_revisions',
       'select * from public.operator_acts', 'select * from public.operator_list_jobs()',
-      'select * from public.operator_job_counts()', 'select * from public.operator_read_trace(null)',
-      'select public.operator_cancel_job(null)', 'select public.operator_retry_task(null)',
-      'select public.operator_redrive(1)', 'select public.approve_tool_definition(null, '''')'
+      'select * from public.operator_job_counts()', 'select * from public.operator_failure_groups()',
+      'select public.operator_open_job(null, null)', 'select * from public.operator_tasks(null)',
+      'select * from public.operator_steps(null)', 'select * from public.operator_events(null)',
+      'select * from public.operator_calls(null)',
+      'select public.operator_cancel_job(null, null)', 'select public.operator_retry_task(null, null)',
+      'select public.operator_redrive(1, null)', 'select public.approve_tool_definition(null, '''')'
     ]) as attempt (statement)
     where tests.code_of(attempt.statement) <> 'INSUFFICIENT_SCOPE'$$,
   'select null::text where false',
   'a user who is not an operator is always refused'
 );
-select is(tests.code_of(format('select public.watch_task(%L)', pg_temp.job('watched'))), 'TASK_NOT_FOUND', 'a stranger cannot watch another user''s job');
+select is(tests.code_of(format('select public.watch_task(%L)', pg_temp.job('opened'))), 'TASK_NOT_FOUND', 'a stranger cannot watch another user''s job');
 select tests.act_as_nobody();
 
 select tests.quiet_realtime();
-select ok(tests.join_channel('operator', 'supaswarm:master:' || pg_temp.job('watched')), 'an operator joins the channel of a job');
-select ok(not tests.join_channel('stranger', 'supaswarm:master:' || pg_temp.job('watched')), 'a stranger does not');
+select ok(tests.join_channel('operator', 'supaswarm:master:' || pg_temp.job('opened')), 'an operator joins the channel of a job that is open');
+select ok(not tests.join_channel('operator', 'supaswarm:master:' || pg_temp.job('failed')), 'but not that of another job');
+select ok(not tests.join_channel('stranger', 'supaswarm:master:' || pg_temp.job('opened')), 'a stranger does not');
 select ok(
   not tests.join_channel('operator', 'supaswarm:user:' || tests.user_id('owner')), 'only its user can join a user channel'
 );

@@ -5,7 +5,7 @@ import { asJsonObject } from "../../../shared/platform/values/json.ts";
 import { waitFor } from "../../../scripts/wait_for.ts";
 import { addAgent } from "../../e2e/operator.ts";
 import { call, complete, newestResults, scriptTurns } from "../../e2e/script.ts";
-import type { McpUser } from "./mcp_platform.ts";
+import { grantScopes, type McpUser } from "./mcp_platform.ts";
 import { sharedPlatform } from "./shared_platform.ts";
 import { errorOf } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
@@ -141,6 +141,20 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
     const noModelStep = await attempt(ada, "read_prompt", { task_id, seq: 2 });
     const others = await attempt(eve, "read_prompt", { task_id, seq: 1 });
     assert.deepEqual([noModelStep.code, others.code], ["STEP_NOT_FOUND", "TASK_NOT_FOUND"]);
+
+    const operator = await platform.addUser("operator");
+    await grantScopes(sql, operator.id, ["swarm:operate", "swarm:run"]);
+    const closed = await attempt(operator, "read_prompt", { task_id, seq: 3 });
+    await sql.begin(async (session) => {
+      await session`select set_config('request.jwt.claims', ${
+        JSON.stringify({ sub: operator.id })
+      }, true)`;
+      await session`set local role authenticated`;
+      await session`select public.operator_open_job(${task_id}::uuid, 'Its owner asked')`;
+    });
+    const opened = promptSchema.parse(await use(operator, "read_prompt", { task_id, seq: 3 }));
+    assert.equal(closed.code, "JOB_NOT_OPENED");
+    assert.deepEqual(opened.messages, second.messages, "as its owner, once the job is open");
   });
 
   await t.step("a fork's files can be read after the original job is deleted", async () => {

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DOMWrapper, mount, type VueWrapper } from "@vue/test-utils";
 import { QueryClient, VueQueryPlugin } from "@tanstack/vue-query";
 import { createMemoryHistory, createRouter } from "vue-router";
-import { filtersOf } from "../../queries/job_filters.ts";
-import type { JobStatus, JobSummary } from "../../../../client/mod.ts";
-import { BATCH_LIMIT } from "../../queries/jobs.ts";
+import { filtersOf, type Whose } from "../../queries/job_filters.ts";
+import type { JobStatus } from "../../../../client/mod.ts";
+import { BATCH_LIMIT, type JobSummary } from "../../queries/jobs.ts";
 import {
   type Answer,
   type FakeProject,
@@ -50,7 +50,11 @@ function job(id: string, status: JobStatus): JobSummary {
 
 function show(
   chosen: readonly JobSummary[],
-  more: { readonly matchCount?: number; readonly counts?: Readonly<Record<string, number>> } = {},
+  more: {
+    readonly whose?: Whose;
+    readonly matchCount?: number;
+    readonly counts?: Readonly<Record<string, number>>;
+  } = {},
 ): void {
   const router = createRouter({
     history: createMemoryHistory(),
@@ -59,6 +63,7 @@ function show(
   bar = mount(SelectionBar, {
     attachTo: document.body,
     props: {
+      whose: "own",
       chosen,
       shownCount: chosen.length,
       matchCount: chosen.length,
@@ -158,5 +163,24 @@ describe("the bar of the selected jobs", () => {
     const limit = BATCH_LIMIT.toLocaleString("en");
     await vi.waitFor(() => expect(dialog()?.textContent ?? "").toContain(`Retry ${limit} jobs?`));
     expect(dialog()?.textContent).toContain("5,000 jobs match");
+  });
+
+  test("cancels jobs of other users only with a reason", async () => {
+    show([job("a", "running")], { whose: "all" });
+    await button(/^Cancel 1$/).trigger("click");
+    await vi.waitFor(() => expect(dialog()).not.toBeNull());
+    expect(inDialog("Cancel the jobs").disabled).toBe(true);
+    const input = dialog()?.querySelector("input");
+    if (input) input.value = "It runs wild";
+    input?.dispatchEvent(new Event("input"));
+    await vi.waitFor(() => expect(inDialog("Cancel the jobs").disabled).toBe(false));
+
+    inDialog("Cancel the jobs").click();
+
+    await vi.waitFor(() => expect(bar.emitted("failed")).toEqual([[[]]]));
+    expect(project.requests.map(({ path, body }) => ({ path, body }))).toEqual([{
+      path: "/rest/v1/rpc/operator_cancel_job",
+      body: { p_master_task_id: "a", p_reason: "It runs wild" },
+    }]);
   });
 });

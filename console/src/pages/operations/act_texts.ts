@@ -1,0 +1,9 @@
+/** What an operator did, as the predicate of a sentence about the operator. */
+export const ACT_TEXTS: Readonly<Record<string, string>> = {
+  "job.opened": "opened the job",
+  "job.cancelled": "cancelled the job",
+  "task.retried": "retried a task of the job",
+  "dead_letter.redriven": "redrove a task of the job",
+  "tool_definition.approved": "approved the definition of",
+  "schema.changed": "changed the schema",
+};
