@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { createSwarm } from "../../client/mod.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { addAgent } from "./operator.ts";
 import type { Platform } from "./platform.ts";
@@ -68,24 +69,31 @@ async function openFolder(
   variables: Readonly<Record<string, string>> = {},
 ) {
   const folder = await Deno.makeTempDir();
+  const start = (...args: string[]) =>
+    new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", SCRIPT, "--folder", folder, "--db", stack.dbUrl, ...args],
+      env: {
+        NO_COLOR: "1",
+        SUPABASE_URL: project.apiUrl,
+        SUPABASE_PUBLISHABLE_KEY: project.publishableKey,
+        SUPABASE_SECRET_KEY: stack.secretKey,
+        ...variables,
+      },
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+  const ended = async (process: Deno.ChildProcess): Promise<Ended> => {
+    const { code, stdout, stderr } = await process.output();
+    const decoder = new TextDecoder();
+    return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  };
   return {
     write: (text: string, agent = "writer") =>
       Deno.writeTextFile(join(folder, `${agent}.evals.yaml`), text),
     read: (agent: string) => Deno.readTextFile(join(folder, `${agent}.evals.yaml`)),
-    run: async (...args: string[]): Promise<Ended> => {
-      const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", SCRIPT, "--folder", folder, "--db", stack.dbUrl, ...args],
-        env: {
-          NO_COLOR: "1",
-          SUPABASE_URL: project.apiUrl,
-          SUPABASE_PUBLISHABLE_KEY: project.publishableKey,
-          SUPABASE_SECRET_KEY: stack.secretKey,
-          ...variables,
-        },
-      }).output();
-      const decoder = new TextDecoder();
-      return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
-    },
+    start,
+    ended,
+    run: (...args: string[]) => ended(start(...args)),
     [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
   };
 }
@@ -383,6 +391,43 @@ Deno.test("a job that takes too long is cancelled and fails its test", async () 
   const [failure] = reportOf(ended).runs[0]?.tests[0]?.failures ?? [];
   assert.deepEqual(failure?.reasons, ["it did not end within 1 s"]);
   assert.equal(ended.code, 1);
+});
+
+Deno.test("Ctrl-C cancels the jobs, and the run stays unfinished", async () => {
+  await using platform = await sharedPlatform();
+  await using folder = await openFolder(platform);
+  const { sql } = platform;
+  await addAgent(sql, { slug: "evals-stopped" });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  platform.stack.models.addAgent(scriptTurns("evals-stopped", async () => {
+    await released;
+    return complete("Late.");
+  }));
+  await folder.write(
+    "tests: [{ description: a, vars: x, assert: [{ type: equals, value: Late. }] }]",
+    "evals-stopped",
+  );
+  const process = folder.start();
+  const jobIn = (status: string) =>
+    waitFor(
+      async () =>
+        (await sql`
+          select from public.tasks where agent_slug = 'evals-stopped' and status = ${status}`)
+          .length > 0,
+      { what: `a job to be ${status}` },
+    );
+  await jobIn("running");
+
+  process.kill("SIGINT");
+
+  const { code, stderr } = await folder.ended(process);
+  assert.equal(code, 2);
+  assert.match(stderr, /The evals were interrupted, and their jobs cancelled/);
+  await jobIn("cancelled");
+  release();
+  const runs = await sql`
+    select finished_at from public.eval_runs where agent_slug = 'evals-stopped'`;
+  assert.deepEqual(runs.map(({ finished_at }) => finished_at), [null]);
 });
 
 Deno.test("eval add makes a test of a job, without what is sensitive, and the job's agent passes it", async (t) => {
