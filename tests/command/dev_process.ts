@@ -2,6 +2,9 @@ import { dirname } from "node:path";
 import type { ReadyLine } from "../stack/start_process.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
+/** A first start writes the programs and migrates; long, because only a failure waits this long. */
+const START_LIMIT_MS = 180_000;
+
 /** A running `supaswarm dev`. */
 export interface DevProcess extends AsyncDisposable {
   /** Rejects if the process ends before it is ready. */
@@ -35,8 +38,7 @@ export function startDev(root: string, env: Readonly<Record<string, string>>): D
   const first = async () => {
     const line = waitFor(() => /^\{.*\}\n/.exec(stdout)?.[0], {
       what: "supaswarm dev",
-      // The first start runs all migrations.
-      timeoutMs: 180_000,
+      timeoutMs: START_LIMIT_MS,
     });
     const early = ended.then(() => {
       throw new Error(`supaswarm dev ended: ${stderr}`);

@@ -5,7 +5,9 @@ const FAILED = 'error: Failed loading https://npm.example/yaml for package "yaml
   "sending request for url (https://npm.example/yaml): client error (Connect): ";
 
 Deno.test("downloadProblem() names the server, and tells a missing network from a certificate", () => {
-  for (const cause of ["dns error: failed to lookup address", "tcp connect error: Connection refused"]) {
+  for (
+    const cause of ["dns error: failed to lookup address", "tcp connect error: Connection refused"]
+  ) {
     const { message, hint } = downloadProblem(FAILED + cause);
 
     assert.equal(message, "Cannot download the packages: https://npm.example does not answer");
