@@ -19,6 +19,9 @@ const SUBTASKS = 50;
 const EVENTS = 10_000;
 const EVENTS_PER_TRANSACTION = 5;
 const CUTS = 1_000;
+const MAX_PAGE_SIZE = 40;
+/** So often another transaction, which has written, begins; the cursors' base moves only then. */
+const CUTS_PER_FOREIGN_TRANSACTION = 100;
 
 Deno.test("1,000 cuts of the connection while 50 subtasks write 10,000 events lose none", async () => {
   await using track = await openRaceTrack({ connections: 12 });
@@ -31,25 +34,24 @@ Deno.test("1,000 cuts of the connection while 50 subtasks write 10,000 events lo
   const received: JobEvent[] = [];
   let longestCursor = 0;
 
-  // Another transaction of the database, which has written, stays open meanwhile.
-  const cuts = await track.admin.begin(async (foreign) => {
-    await foreign`select pg_current_xact_id()`;
-    const reading = readWithCuts(project, {
-      jobId: parent.taskId,
-      random,
-      onEvent: (event, cursor) => {
-        received.push(event);
-        longestCursor = Math.max(longestCursor, cursor.length);
-      },
-    });
-    const writing = inLanes(
-      8,
-      shuffledRounds(children, random),
-      (child) => writeEvents(sql, child, random),
-    );
-    const [number] = await Promise.all([reading, writing.then(() => project.endJob())]);
-    return number;
+  await using foreign = await openForeignTransactions(sql);
+  const reading = readWithCuts(project, {
+    jobId: parent.taskId,
+    random,
+    onEvent: (event, cursor) => {
+      received.push(event);
+      longestCursor = Math.max(longestCursor, cursor.length);
+    },
+    onCut: async (cut) => {
+      if (cut % CUTS_PER_FOREIGN_TRANSACTION === 0) await foreign.beginNext();
+    },
   });
+  const writing = inLanes(
+    8,
+    shuffledRounds(children, random),
+    (child) => writeEvents(sql, child, random),
+  );
+  const [cuts] = await Promise.all([reading, writing.then(() => project.endJob())]);
 
   const stored = await storedIds(sql, parent.taskId);
   const { lostAnswers } = project;
@@ -70,14 +72,16 @@ Deno.test("1,000 cuts of the connection while 50 subtasks write 10,000 events lo
  */
 async function readWithCuts(
   project: SupabaseLike,
-  { jobId, random, onEvent }: {
+  { jobId, random, onEvent, onCut }: {
     readonly jobId: string;
     readonly random: () => number;
     readonly onEvent: (event: JobEvent, cursor: string) => void;
+    readonly onCut: (cut: number) => Promise<void>;
   },
 ): Promise<number> {
   let after: string | null = null;
   for (let cuts = 0;; cuts++) {
+    await onCut(cuts);
     const reader: EventReader = new EventReader(project, new JobChannels(project), {
       jobId,
       after,
@@ -98,6 +102,33 @@ async function readWithCuts(
     }
     after = reader.cursor;
   }
+}
+
+interface ForeignTransactions extends AsyncDisposable {
+  /** Ends the open transaction, and begins one more that writes and stays open. */
+  beginNext(): Promise<void>;
+}
+
+/** Transactions of the database that have nothing to do with the job; one is always open. */
+async function openForeignTransactions(sql: Sql): Promise<ForeignTransactions> {
+  const session = await sql.reserve();
+  const begin = async () => {
+    // Nobody analyzes the tables of this server meanwhile.
+    await session`analyze public.task_events`;
+    await session`begin`;
+    await session`select pg_current_xact_id()`;
+  };
+  await begin();
+  return {
+    async beginNext() {
+      await session`commit`;
+      await begin();
+    },
+    async [Symbol.asyncDispose]() {
+      await session`commit`;
+      session.release();
+    },
+  };
 }
 
 /** Each subtask's transactions, in random order. */
@@ -152,12 +183,14 @@ function fakeProject(
     schema: refuse,
     rpc: (name: string, args: object = {}) => {
       assert.equal(name, "read_events");
-      const { p_task_id, p_cursor, p_limit } = args as Record<string, string>;
+      const { p_task_id, p_cursor } = args as Record<string, string>;
+      // A cut reader uses few events of a page, and the pages of one job end at other events.
+      const limit = Math.ceil(MAX_PAGE_SIZE * random());
       return answered(async () => {
         const [row] = await sql`
-          select public.read_events(${p_task_id ?? ""}::uuid, ${p_cursor ?? null}, ${
-          p_limit ?? ""
-        }::text::int) as page`;
+          select public.read_events(${p_task_id ?? ""}::uuid, ${
+          p_cursor ?? null
+        }, ${limit}) as page`;
         if (random() < 0.02) {
           lost++;
           throw new TypeError("fetch failed");
