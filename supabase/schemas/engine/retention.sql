@@ -28,7 +28,7 @@ begin
       when 'keep_executions_days' then 10
       when 'keep_usage_days' then 35
       when 'keep_auth_events_days' then 90
-      when 'keep_tool_days' then 400
+      when 'keep_tool_days' then 90
     end
   );
 end;
