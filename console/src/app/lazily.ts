@@ -37,12 +37,28 @@ async function loadAgain<Part>(load: () => Promise<Part>): Promise<Part> {
     if (release === "new") return await reload();
     if (release === "same") attempts++;
     try {
+      await loadStylesAgain();
       return await load();
     } catch (error) {
       if (attempts >= MAX_ATTEMPTS) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
+}
+
+/** Vite requests the styles of a part once, even if they could not be loaded. */
+async function loadStylesAgain(): Promise<void> {
+  const links = document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]');
+  const missing = [...links].filter(({ sheet }) => sheet === null);
+  await Promise.all(missing.map((link) => {
+    const again = link.cloneNode() as HTMLLinkElement;
+    const isLoaded = new Promise((resolve, reject) => {
+      again.addEventListener("load", resolve);
+      again.addEventListener("error", () => reject(new Error(`Cannot load ${again.href}`)));
+    });
+    link.replaceWith(again);
+    return isLoaded;
+  }));
 }
 
 /** Whether the server has another release than this page. */
