@@ -12,8 +12,6 @@ export default defineConfig({
     // No `data:` scripts or styles: the policy allows only files of this origin.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // Vite never loads a style again that could not be loaded.
-    cssCodeSplit: false,
     target: "es2023",
   },
   server: { host: "127.0.0.1", proxy: { "/config.json": LOCAL_CONSOLE_URL } },

@@ -189,6 +189,8 @@ consoleTest(
     await page.unroute(`${fixture.console.url}/**`);
     await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
     await page.getByText("A part of this page could not be loaded").waitFor({ state: "detached" });
+    const styles = '[...document.querySelectorAll("link[rel=stylesheet]")]';
+    assert.equal(await page.evaluate(`${styles}.every(({ sheet }) => sheet !== null)`), true);
   },
 );
 

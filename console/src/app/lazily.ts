@@ -2,6 +2,9 @@ import { readonly, ref } from "vue";
 import { storeKeptState } from "./kept_state.ts";
 
 const RETRY_MS = 2_000;
+const RELOADED_KEY = "supaswarm.reloaded_at";
+/** A file that is still missing this soon after a reload is not in the new release either. */
+const RELOAD_INTERVAL_MS = 30_000;
 /** Attempts while the server answers: then the file does not exist. */
 const MAX_ATTEMPTS = 3;
 
@@ -34,15 +37,31 @@ export function lazily<Part>(load: () => Promise<Part>): () => Promise<Part> {
 async function loadAgain<Part>(load: () => Promise<Part>): Promise<Part> {
   for (let attempts = 1;;) {
     const release = await askRelease();
-    if (release === "new") return await reload();
-    if (release === "same") attempts++;
+    if (release === "new" && !wasJustReloaded()) return await reload();
+    if (release !== "unreachable") attempts++;
     try {
+      await loadStylesAgain();
       return await load();
     } catch (error) {
       if (attempts >= MAX_ATTEMPTS) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
+}
+
+/** Vite requests the styles of a part once, even if they could not be loaded. */
+async function loadStylesAgain(): Promise<void> {
+  const links = document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]');
+  const missing = [...links].filter(({ sheet }) => sheet === null);
+  await Promise.all(missing.map((link) => {
+    const again = link.cloneNode() as HTMLLinkElement;
+    const isLoaded = new Promise((resolve, reject) => {
+      again.addEventListener("load", resolve);
+      again.addEventListener("error", () => reject(new Error(`Cannot load ${again.href}`)));
+    });
+    link.replaceWith(again);
+    return isLoaded;
+  }));
 }
 
 /** Whether the server has another release than this page. */
@@ -57,9 +76,15 @@ async function askRelease(): Promise<"same" | "new" | "unreachable"> {
   }
 }
 
+/** A cache may still serve the page of the earlier release, which must not reload forever. */
+function wasJustReloaded(): boolean {
+  return Date.now() - Number(sessionStorage.getItem(RELOADED_KEY) ?? 0) < RELOAD_INTERVAL_MS;
+}
+
 /** Never resolves: the next page replaces this one. */
 function reload(): Promise<never> {
   storeKeptState();
+  sessionStorage.setItem(RELOADED_KEY, String(Date.now()));
   location.reload();
   return new Promise(() => {});
 }

@@ -41,11 +41,11 @@ select is(tests.code_of(format('select * from public.read_trace(%L)', (select id
 
 select tests.act_as_nobody();
 update public.task_steps
-set state = 'done', input = jsonb_build_object('arguments', jsonb_build_object('q', repeat('word ', 100), 'limit', 5))
+set state = 'done', input = jsonb_build_object('arguments', jsonb_build_object('query', repeat('word ', 100), 'limit', 5))
 where seq = 2 and task_id = (select id from job);
 select is(
-  private.step_summary(step), left('q: ' || repeat('word ', 100), 200),
-  'a call has the beginning of its arguments'
+  private.step_summary(step), left('query: ' || repeat('word ', 100), 200),
+  'a call has the beginning of its arguments, texts first'
 ) from public.task_steps as step where seq = 2 and task_id = (select id from job);
 select is(
   (select count(summary) from private.trace_steps(
