@@ -94,6 +94,7 @@ consoleTest("a review is answered on a phone, and the job resumes", async (fixtu
   await page.keyboard.press("Enter");
   const panel = page.getByRole("complementary");
   await panel.getByRole("button", { name: "Fork from here" }).waitFor();
+  await page.waitForURL(/step=/);
   await picture(page, "job_step_360_opened");
   await waitFor(async () => {
     const box = await panel.boundingBox();

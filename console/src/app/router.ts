@@ -16,7 +16,8 @@ declare module "vue-router" {
 export function createConsoleRouter(): Router {
   const router = createRouter({
     history: createWebHashHistory(),
-    scrollBehavior: (_to, _from, saved) => saved ?? { top: 0 },
+    // A page that only changes its address, such as to name the open step, stays where it is.
+    scrollBehavior: (to, from, saved) => saved ?? (to.path === from.path ? false : { top: 0 }),
     routes: [
       { path: "/", redirect: "/jobs" },
       {
