@@ -18336,7 +18336,7 @@ begin
       when 'keep_executions_days' then 10
       when 'keep_usage_days' then 35
       when 'keep_auth_events_days' then 90
-      when 'keep_tool_days' then 400
+      when 'keep_tool_days' then 90
     end
   );
 end;
@@ -23661,9 +23661,11 @@ begin
   elsif p_step.kind = 'user' then
     v_text := p_step.input #>> '{}';
   elsif jsonb_typeof(v_arguments) = 'object' then
+    -- Texts first: they say more than the lists and objects with which they come.
     select string_agg(
       case when (select count(*) from jsonb_object_keys(v_arguments)) > 1 then argument.key || ': ' else '' end
-        || left(argument.value #>> '{}', v_most_characters), ', ' order by argument.place)
+        || left(argument.value #>> '{}', v_most_characters), ', '
+      order by jsonb_typeof(argument.value) <> 'string', argument.place)
     into v_text
     from jsonb_each(v_arguments) with ordinality as argument (key, value, place);
   end if;
