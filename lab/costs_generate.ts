@@ -1,7 +1,7 @@
 /** `deno task costs:generate`: writes what jobs cost on hosted Supabase into the documentation. */
 import { join } from "node:path";
 import { runCommand } from "../scripts/cli/run_command.ts";
-import { formatMarkdown } from "../scripts/markdown/format_markdown.ts";
+import { formatText } from "../scripts/markdown/format_text.ts";
 import { PROJECT_ROOT } from "../scripts/project_root.ts";
 import { writeLine } from "../scripts/terminal.ts";
 import { costsPage } from "./hosted_costs/costs_page.ts";
@@ -23,8 +23,9 @@ await runCommand({
   const figures = (name: string): Figures => saved[name]?.figures ?? {};
   const job = jobCost({ jobBytes: figures("job_bytes"), realtime: figures("realtime") });
   const page = await Deno.readTextFile(path);
-  const wanted = await formatMarkdown(
+  const wanted = await formatText(
     costsPage(page, job, NEW_PROJECT_BYTES + figure(figures("job_bytes"), "empty_bytes")),
+    "md",
   );
   if (page === wanted) return;
   if (values.check) throw new Error(`${PAGE} is out of date. Run deno task costs:generate`);

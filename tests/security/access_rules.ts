@@ -427,23 +427,6 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     arguments: () => ({ p_by: "day" }),
   },
   "list_tables()": { ...EACH_USER, arguments: none },
-  "read_trace(uuid, jsonb, integer)": {
-    ...OWNER_AND_SERVICE,
-    agent: "runs",
-    arguments: waitingJob,
-  },
-  "read_events(uuid, text, integer, integer)": {
-    ...OWNER_AND_SERVICE,
-    agent: "runs",
-    operator: "runs",
-    arguments: waitingTask,
-  },
-  "read_answer(uuid)": {
-    ...OWNER_AND_SERVICE,
-    agent: "runs",
-    operator: "runs",
-    arguments: waitingTask,
-  },
   "read_trace(uuid, jsonb, integer)": { ...OWNER_AND_OPENER, arguments: waitingJob },
   "read_events(uuid, text, integer, integer)": { ...OWNER_AND_OPENER, arguments: waitingTask },
   "read_answer(uuid)": { ...OWNER_AND_OPENER, arguments: waitingTask },
