@@ -54,6 +54,7 @@ consoleTest("the rows of a trace say what happened, and a chart is a picture", a
   await page.getByRole("img", { name: /^.* by day: 1 bars/ }).waitFor();
   await picture(page, "usage_one_day");
   await page.goBack();
+  await rows.getByText("Tuesday has the most").waitFor();
   await page.setViewportSize({ width: 360, height: 740 });
   await assertFits(page, "the trace at 360 px");
   await picture(page, "trace_rows_360");
