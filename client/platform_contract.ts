@@ -2267,21 +2267,22 @@ export interface PlatformTools {
     validate_prompt: {
       arguments: { text: string };
       result: {
-        issues: ({
-          code:
-            | "VAGUE_WORD"
-            | "CONTRADICTION"
-            | "MISSING_OUTPUT_FORMAT"
-            | "UNBOUNDED_LENGTH"
-            | "BIASED_TERM"
-            | "INJECTION_PRONE_PLACEHOLDER"
-            | "VERBOSE_PHRASE"
-            | "REPEATED_SENTENCE"
-            | "LONG_SENTENCE";
-          message: string;
-          start?: number;
-          end?: number;
-        })[];
+        issues:
+          ({
+            code:
+              | "VAGUE_WORD"
+              | "CONTRADICTION"
+              | "MISSING_OUTPUT_FORMAT"
+              | "UNBOUNDED_LENGTH"
+              | "BIASED_TERM"
+              | "INJECTION_PRONE_PLACEHOLDER"
+              | "VERBOSE_PHRASE"
+              | "REPEATED_SENTENCE"
+              | "LONG_SENTENCE";
+            message: string;
+            start?: number;
+            end?: number;
+          })[];
         suggestions: string[];
       };
     };
@@ -2326,12 +2327,13 @@ export interface PlatformTools {
         id?: string;
         name?: string;
         content: {
-          rules?: (string | {
-            text: string;
-            kind?: "must" | "must_not" | "prefer";
-            id?: string;
-            [name: string]: Json | undefined;
-          })[];
+          rules?:
+            (string | {
+              text: string;
+              kind?: "must" | "must_not" | "prefer";
+              id?: string;
+              [name: string]: Json | undefined;
+            })[];
           tone?: string;
           audience?: string;
           language?: string;
@@ -2365,24 +2367,25 @@ export interface PlatformTools {
         pathPrefix?: string;
       };
       result: {
-        results: ({
-          file: string;
-          topic: string;
-          snippet: string;
-          relevance: string;
-          heading_path: string[];
-          start_line: number | null;
-          end_line: number | null;
-          permalink: string | null;
-          why: {
-            matched_terms: string[];
-            score: number;
-            similarity: number | null;
-            vector_rank: number | null;
-            text_score: number;
-            text_rank: number | null;
-          };
-        })[];
+        results:
+          ({
+            file: string;
+            topic: string;
+            snippet: string;
+            relevance: string;
+            heading_path: string[];
+            start_line: number | null;
+            end_line: number | null;
+            permalink: string | null;
+            why: {
+              matched_terms: string[];
+              score: number;
+              similarity: number | null;
+              vector_rank: number | null;
+              text_score: number;
+              text_rank: number | null;
+            };
+          })[];
         freshness: {
           indexed_commit: string | null;
           indexed_at: string | null;
@@ -2433,16 +2436,17 @@ export interface PlatformTools {
     quoth_list_projects: {
       arguments: Record<string, never>;
       result: {
-        projects: ({
-          slug: string;
-          id: string;
-          github_repo: string | null;
-          default_branch: string;
-          language: string;
-          document_count: number;
-          indexed_at: string | null;
-          is_behind: boolean;
-        })[];
+        projects:
+          ({
+            slug: string;
+            id: string;
+            github_repo: string | null;
+            default_branch: string;
+            language: string;
+            document_count: number;
+            indexed_at: string | null;
+            is_behind: boolean;
+          })[];
         is_cut: boolean;
       };
     };
@@ -2470,14 +2474,15 @@ export interface PlatformTools {
         unknown_tables?: string[];
         analysis: string | null;
         analysis_note: string | null;
-        advisories: ({
-          kind: string;
-          table: string;
-          object: string | null;
-          columns: string[];
-          message: string;
-          fix: string | null;
-        })[];
+        advisories:
+          ({
+            kind: string;
+            table: string;
+            object: string | null;
+            columns: string[];
+            message: string;
+            fix: string | null;
+          })[];
         tables?: Json[];
         views?: Json[];
         relationships?: Json[];
@@ -2701,15 +2706,16 @@ export interface PlatformTools {
           cost_micro_usd: number | null;
         };
         has_ended: boolean;
-        open_reviews: ({
-          task_id: string;
-          agent: string | null;
-          kind: "question" | "call" | "rerun" | "provider_tools";
-          question: string;
-          options: Json;
-          context: Json;
-          asked_at: string;
-        })[];
+        open_reviews:
+          ({
+            task_id: string;
+            agent: string | null;
+            kind: "question" | "call" | "rerun" | "provider_tools";
+            question: string;
+            options: Json;
+            context: Json;
+            asked_at: string;
+          })[];
         subtasks: { [name: string]: number };
         events: ({ id: number; task_id: string; type: string; at: string; data: Json })[];
         next_cursor: string;
@@ -2719,14 +2725,15 @@ export interface PlatformTools {
     list_agents: {
       arguments: Record<string, never>;
       result: {
-        agents: ({
-          slug: string;
-          name: string;
-          description: string | null;
-          tools: string[];
-          skills: string[];
-          hands_off_to: string[];
-        })[];
+        agents:
+          ({
+            slug: string;
+            name: string;
+            description: string | null;
+            tools: string[];
+            skills: string[];
+            hands_off_to: string[];
+          })[];
       };
     };
     list_tasks: {
@@ -2744,21 +2751,22 @@ export interface PlatformTools {
         before?: string;
       };
       result: {
-        tasks: ({
-          task_id: string;
-          agent: string | null;
-          status:
-            | "pending"
-            | "running"
-            | "pending_subtask"
-            | "needs_human_review"
-            | "completed"
-            | "failed"
-            | "cancelled";
-          created_at: string;
-          finished_at: string | null;
-          error: Json;
-        })[];
+        tasks:
+          ({
+            task_id: string;
+            agent: string | null;
+            status:
+              | "pending"
+              | "running"
+              | "pending_subtask"
+              | "needs_human_review"
+              | "completed"
+              | "failed"
+              | "cancelled";
+            created_at: string;
+            finished_at: string | null;
+            error: Json;
+          })[];
         next_before: string | null;
       };
     };
@@ -2782,15 +2790,16 @@ export interface PlatformTools {
         agent: string;
         system: string | null;
         message_count: number;
-        messages: ({
-          role: "user" | "assistant" | "tool";
-          text: string;
-          characters: number;
-          name?: string;
-          call_id?: string;
-          is_error?: boolean;
-          tool_calls?: ({ call_id: string; name: string; arguments: Json })[];
-        })[];
+        messages:
+          ({
+            role: "user" | "assistant" | "tool";
+            text: string;
+            characters: number;
+            name?: string;
+            call_id?: string;
+            is_error?: boolean;
+            tool_calls?: ({ call_id: string; name: string; arguments: Json })[];
+          })[];
         system_tools: string[];
         servers: string[];
       };
@@ -2798,16 +2807,17 @@ export interface PlatformTools {
     read_steps: {
       arguments: { task_id: string; after_step?: number; limit?: number };
       result: {
-        steps: ({
-          step: number;
-          kind: "model" | "tool" | "system" | "user" | "guardrail";
-          state: "started" | "done" | "failed";
-          name: string | null;
-          input: Json;
-          output: Json;
-          started_at: string;
-          ended_at: string | null;
-        })[];
+        steps:
+          ({
+            step: number;
+            kind: "model" | "tool" | "system" | "user" | "guardrail";
+            state: "started" | "done" | "failed";
+            name: string | null;
+            input: Json;
+            output: Json;
+            started_at: string;
+            ended_at: string | null;
+          })[];
       };
     };
     retry_task: {
