@@ -25,7 +25,7 @@ begin
 
   claim := 'All cron jobs are active';
   remedy := 'Activate them with cron.alter_job(), or install again.';
-  select string_agg(wanted.name, ', ') into problem
+  select string_agg(wanted.name, ', ' order by wanted.name) into problem
   from unnest(array[
     'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
     'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
@@ -76,11 +76,11 @@ begin
 
   claim := 'The policies of Realtime and Storage exist';
   remedy := 'Create them again from the release''s migration.';
-  select string_agg(to_json(wanted.name)::text, ', ') into problem
+  select string_agg(to_json(wanted.name)::text, ', ' order by wanted.name collate "C") into problem
   from unnest(array[
-    'operators receive the broadcasts of jobs', 'owners read the files of their jobs',
-    'owners receive the broadcasts of their tasks', 'users delete what they uploaded', 'users read what they uploaded',
-    'users replace what they uploaded', 'users upload into their own folder'
+    'operators read the files of the jobs that they opened', 'operators receive the broadcasts of the jobs that they opened',
+    'owners read the files of their jobs', 'owners receive the broadcasts of their tasks', 'users delete what they uploaded',
+    'users read what they uploaded', 'users replace what they uploaded', 'users upload into their own folder'
   ]) as wanted (name)
   where not exists (
     select from pg_catalog.pg_policy as present
