@@ -36,7 +36,8 @@ Deno.test("the skill, followed literally in a project of one's own, ends with an
     if (directive.kind === "save") await project.write(directive.path, `${text}\n`);
   }
 
-  assert.match(await run(push), /created +agent greeter/);
+  // The running stack pushes saved files too, and may be first.
+  assert.match(await run(push), /(created|unchanged) +agent greeter/);
   await project.write("import_map.json", importMap(project.root));
   const greeted = await project.run(
     "bash",

@@ -17,7 +17,7 @@ export async function copyProject(
   for (const name of ["deno.json", "deno.lock"]) {
     await Deno.copyFile(join(PROJECT_ROOT, name), join(root, name));
   }
-  for (const name of ["shared", "supabase"]) {
+  for (const name of ["client", "shared", "supabase"]) {
     await copyFolder(join(PROJECT_ROOT, name), join(root, name));
   }
   for (const [name, code] of Object.entries(functions)) {
