@@ -1,4 +1,4 @@
-import { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../deps.ts";
+import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 import { createSwarm, type Job } from "../../client/mod.ts";
 import { type TraceEvent, traceEventSchema } from "./trace_event.ts";
 
@@ -37,10 +37,9 @@ export interface FollowedJob {
   readonly received: readonly TraceEvent[];
   /** Resolves with the first event that satisfies `isWanted`, received before or after the call. */
   until(isWanted: (event: TraceEvent) => boolean, what: string): Promise<TraceEvent>;
-  leave(): Promise<void>;
 }
 
-/** Starts a job and subscribes to its private channel, because the demo proves what Realtime sends. */
+/** Starts a job and listens to its channel, because the demo proves what Realtime sends. */
 export async function createJob(
   { client }: DemoUser,
   { input, onEvent }: {
@@ -49,24 +48,26 @@ export async function createJob(
   },
 ): Promise<FollowedJob> {
   const job = await createSwarm(client).run("planner", input);
-  return await follow(client, job, onEvent);
+  return await follow(job, onEvent);
 }
 
 async function follow(
-  client: SupabaseClient,
   job: Job,
   onEvent: ((event: TraceEvent) => void) | undefined,
 ): Promise<FollowedJob> {
   const received: TraceEvent[] = [];
   const waiting = new Set<() => void>();
-  const channel = client.channel(`supaswarm:master:${job.id}`, { config: { private: true } })
-    .on("broadcast", { event: "*" }, ({ event, payload }) => {
+  const joined = Promise.withResolvers<void>();
+  job.listen({
+    onMessage: ({ event, payload }) => {
       const traced = { type: event, ...traceEventSchema.parse(payload) };
       received.push(traced);
       onEvent?.(traced);
       for (const check of waiting) check();
-    });
-  await subscribed(channel);
+    },
+    onJoined: (isJoined) => isJoined && joined.resolve(),
+  });
+  await joined.promise;
   return {
     job,
     taskId: job.id,
@@ -92,30 +93,22 @@ async function follow(
         waiting.add(check);
         check();
       }),
-    leave: async () => void await client.removeChannel(channel),
   };
 }
 
 /** Long enough for a real reasoning model. */
 const EVENT_LIMIT_MS = 300_000;
 
-async function subscribed(channel: RealtimeChannel): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    channel.subscribe((status, error) => {
-      if (status === "SUBSCRIBED") resolve();
-      if (status === "CHANNEL_ERROR" || status === "TIMED_OUT") reject(error ?? new Error(status));
-    });
-  });
-}
-
 /** Whether Realtime refuses the user the channel of another user's job. */
 export async function isRefused(user: DemoUser, taskId: string): Promise<boolean> {
   const channel = user.client.channel(`supaswarm:master:${taskId}`, { config: { private: true } });
   try {
-    await subscribed(channel);
-    return false;
-  } catch {
-    return true;
+    return await new Promise((resolve) => {
+      channel.subscribe((status) => {
+        if (status === "SUBSCRIBED") resolve(false);
+        if (status === "CHANNEL_ERROR" || status === "TIMED_OUT") resolve(true);
+      });
+    });
   } finally {
     await user.client.removeChannel(channel);
   }
