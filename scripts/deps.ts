@@ -39,7 +39,7 @@ export type { Plugin as EsbuildPlugin } from "npm:esbuild@0.28.2";
 /** The module that {@linkcode loadYaml} imports. */
 export type YamlModule = Awaited<ReturnType<typeof loadYaml>>;
 
-export type { SupabaseClient } from "npm:@supabase/supabase-js@2.119.1";
+export type { RealtimeChannel, SupabaseClient } from "npm:@supabase/supabase-js@2.119.1";
 
 /** Programs of the demo, which Deno runs as separate processes. */
 export const DEMO_FILE_SERVER = {
