@@ -15,7 +15,8 @@ import { evalsFileName, readEvals } from "./evals/read_evals.ts";
 import { isPassed, type ReportedRun, runsToJson, runToText } from "./evals/report_run.ts";
 import type { EvalClient } from "./evals/run_job.ts";
 import { type AgentEvals, runEvals, type RunSettings } from "./evals/run_evals.ts";
-import { testOfJob } from "./evals/test_of_job.ts";
+import { testOfJob } from "../shared/engine/evals/test_of_job.ts";
+import { readCompletedJob } from "./evals/read_completed_job.ts";
 import type { TestResult } from "./evals/test_result.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
@@ -116,7 +117,8 @@ async function add(
       "Cannot add a test: write the id of one job, such as eval add 01a21c31-…",
     );
   }
-  const { agent, test } = await testOfJob(sql, taskId, name);
+  const { agent, job } = await readCompletedJob(sql, taskId);
+  const test = testOfJob(job, name ?? `job ${taskId}`);
   const fileName = evalsFileName(agent);
   const path = join(folder, fileName);
   const text = await Deno.readTextFile(path).catch((error) => {

@@ -1,3 +1,4 @@
+import type { JobTest } from "../../shared/engine/evals/test_of_job.ts";
 import { CommandError } from "../cli/run_command.ts";
 import type { YamlModule } from "../deps.ts";
 import type { EvalsFile } from "./evals_file_schema.ts";
@@ -12,7 +13,7 @@ import { readEvalsFile } from "./read_evals_file.ts";
 export function addTest(
   text: string,
   fileName: string,
-  test: EvalsFile["tests"][number],
+  test: EvalsFile["tests"][number] | JobTest,
   yaml: YamlModule,
 ): string {
   const isNew = text.trim() === "";

@@ -2,7 +2,7 @@ import { canonicalJson } from "../../shared/platform/values/canonical_json.ts";
 import { isJsonObject, type JsonValue } from "../../shared/platform/values/json.ts";
 import { type Finding, shown } from "./assertion_result.ts";
 import type { Assertion } from "./evals_file_schema.ts";
-import type { RecordedCall } from "./job_record.ts";
+import type { RecordedCall } from "../../shared/engine/evals/test_of_job.ts";
 
 type TrajectoryAssertion = Extract<Assertion, { type: "trajectory" }>;
 type ExpectedCall = TrajectoryAssertion["value"][number];

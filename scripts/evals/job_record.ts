@@ -1,11 +1,5 @@
+import type { RecordedCall } from "../../shared/engine/evals/test_of_job.ts";
 import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
-
-/** A call of a tool, or of a function of the platform such as `create_subtask`. */
-export interface RecordedCall {
-  /** `server/tool`, or the function's name. */
-  readonly tool: string;
-  readonly arguments: JsonObject;
-}
 
 /** What a job of a test did. */
 export interface JobRecord {

@@ -5,8 +5,9 @@ import type { Swarm } from "../../client/create_swarm.ts";
 import type { ReviewAnswer } from "../../client/reviews.ts";
 import { readRows, type SupabaseLike } from "../../client/supabase.ts";
 import { SwarmClientError } from "../../client/swarm_client_error.ts";
+import { callOf } from "../../shared/engine/evals/test_of_job.ts";
 import type { JobRecord } from "./job_record.ts";
-import { callOf, stepsSchema } from "./job_steps.ts";
+import { stepsSchema } from "./job_steps.ts";
 
 /** The client of the user of evals. */
 export interface EvalClient {

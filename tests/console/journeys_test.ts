@@ -103,6 +103,16 @@ consoleTest("a review is answered on a phone, and the job resumes", async (fixtu
   assert.equal(await panel.evaluate((element) => element.matches(":focus")), true);
   await page.keyboard.press("Escape");
   assert.equal(await page.getByRole("tree").evaluate((tree) => tree.matches(":focus")), true);
+  await page.getByRole("button", { name: "Make a test" }).click();
+  const test = page.getByRole("dialog").getByLabel("Test", { exact: true });
+  await test.getByText("type: review").waitFor();
+  assert.match(
+    await test.innerText(),
+    /vars: Ask me\n[^]*choice: Tomorrow[^]*value: published\n?$/,
+  );
+  await assertFits(page, "a test of a job");
+  await picture(page, "job_test_360");
+  await page.getByRole("button", { name: "Close" }).first().click();
   const [review] = await fixture.platform.sql`
     select approved, response, comments from public.human_reviews where task_id = ${id}`;
   assert.deepEqual(review, {

@@ -1,6 +1,8 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
+import type { JsonObject } from "../../../shared/platform/values/json.ts";
+import { type CompletedJob, isStoredOutput } from "../../../shared/engine/evals/test_of_job.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { jobNotFound } from "./job_not_found.ts";
@@ -276,6 +278,39 @@ export function useLastSteps(taskId: Ref<string>, beforeSeq: Ref<number>) {
         ...row,
         text: withoutFences(row.text ?? "").slice(0, STEP_TEXT_CHARACTERS),
       }));
+    },
+  });
+}
+
+/** What a test of a completed job is made of; null if its output is too large to show. */
+export function useCompletedJob(jobId: Ref<string>) {
+  return useQuery({
+    queryKey: computed(() => ["job", jobId.value, "completed"]),
+    queryFn: async (): Promise<CompletedJob | null> => {
+      const client = projectClient();
+      const [task, steps, reviews] = await Promise.all([
+        client.from("tasks").select("input,output").eq("id", jobId.value).maybeSingle(),
+        client.from("task_steps").select("kind,name,input").eq("task_id", jobId.value).order("seq"),
+        client.from("human_reviews").select(
+          "question,approved,comments,response,task:tasks!inner(master_task_id)",
+        ).eq("task.master_task_id", jobId.value).not("answered_at", "is", null)
+          .order("answered_at"),
+      ]);
+      const row = dataOf({ ...task, data: task.data ?? false }) as unknown as
+        | Pick<CompletedJob, "input" | "output">
+        | false;
+      if (row === false) throw jobNotFound(jobId.value);
+      if (isStoredOutput(row.output)) return null;
+      return {
+        ...row,
+        steps: dataOf(steps) as unknown as CompletedJob["steps"],
+        reviews: dataOf(reviews).map(({ question, approved, comments, response }) => ({
+          question,
+          approved: approved === true,
+          comments,
+          response: response as JsonObject,
+        })),
+      };
     },
   });
 }

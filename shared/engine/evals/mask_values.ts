@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from "../../shared/platform/values/json.ts";
+import { isJsonObject, type JsonValue } from "../../platform/values/json.ts";
 
 /** What is replaced, in this order, and by what: `#` is a number. */
 const RULES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
