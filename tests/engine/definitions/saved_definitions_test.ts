@@ -68,6 +68,22 @@ Deno.test("people with the scope swarm:configure change definitions over the API
     },
   );
 
+  await t.step("of several saves at the same time one is written", async () => {
+    const slug = "saved-together";
+    const saves = await Promise.all(
+      ["one", "two", "three", "four"].map((prompt) =>
+        save({ p_kind: "agent", p_slug: slug, p_definition: { prompt } })
+      ),
+    );
+    assert.deepEqual(saves.map(({ error }) => error?.details ?? "saved").sort(), [
+      ...Array(3).fill("DEFINITION_CHANGED"),
+      "saved",
+    ]);
+    const written = saves.find(({ error }) => error === null)?.data as { after: unknown };
+    assert.deepEqual((await read("agent", slug))?.definition, written.after);
+    await save({ p_kind: "agent", p_slug: slug, p_definition: null, p_base: written.after });
+  });
+
   await t.step("an earlier revision comes back as the newest", async () => {
     const { data } = await editor.client.rpc("operator_rollback_agent", {
       p_slug: agent.slug,
@@ -205,6 +221,8 @@ Deno.test("people with the scope swarm:configure change definitions over the API
     assert.deepEqual(acts?.map(({ act, details }) => `${act} ${details.slug}`), [
       "definition.saved saved-writer",
       "definition.saved saved-writer",
+      "definition.saved saved-together",
+      "definition.removed saved-together",
       "agent.rolled_back saved-writer",
       "definition.saved saved-reader",
       "definition.saved saved-reader",
