@@ -111,16 +111,20 @@ async function checkJavascript(
   if (answer.kind === "failed") return { passed: false, reason: answer.message };
   const { value } = answer;
   if (typeof value === "boolean") return { passed: value, reason: `${code.trim()} is false` };
-  if (typeof value === "number") return scored(value, threshold);
+  if (isScore(value)) return scored(value, threshold);
   if (typeof value === "object" && value !== null && "pass" in value) {
     const { pass, score, reason } = value as Record<string, unknown>;
     return {
       passed: pass === true,
       reason: typeof reason === "string" ? reason : `${shown(value)} does not pass`,
-      ...typeof score === "number" ? { score } : {},
+      ...isScore(score) ? { score } : {},
     };
   }
   return { passed: false, reason: `it is ${shown(value)}, not true, false, a number or {pass}` };
+}
+
+function isScore(value: unknown): value is number {
+  return typeof value === "number" && !Number.isNaN(value);
 }
 
 function scored(score: number, threshold: number | undefined): Finding {

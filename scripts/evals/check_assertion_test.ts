@@ -216,6 +216,7 @@ const FAILING: readonly (readonly [
     mode: "exact",
     value: ["files/list_directory", "create_subtask"],
   }, /expected the call create_subtask/],
+  ["javascript without a number", { type: "javascript", value: "0 / 0" }, /not true, false, a num/],
 ];
 
 for (const [claim, assertion, reason, record = {}] of FAILING) {
@@ -281,7 +282,10 @@ Deno.test("a sql assertion without an expected result needs true, and names what
 Deno.test("a score counts with its weight and stays between 0 and 1", async () => {
   const high = await check({ type: "javascript", value: "7", weight: 3 });
 
+  const unknown = await check({ type: "javascript", value: "({ pass: true, score: NaN })" });
+
   assert.deepEqual([high.score, high.weight], [1, 3]);
+  assert.deepEqual([unknown.passed, unknown.score], [true, 1]);
 });
 
 Deno.test("each review assertion looks at the question that it answered", async () => {

@@ -1,5 +1,6 @@
 import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { toStorableJson } from "../../shared/platform/values/storable_json.ts";
 import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
 import { CommandError } from "../cli/run_command.ts";
 import type { TestResult } from "./test_result.ts";
@@ -43,7 +44,7 @@ export async function recordResult(sql: Sql, runId: string, result: TestResult):
   };
   await sql`
     select private.record_eval_result(
-      p_run_id => ${runId}, p_result => ${sql.json(JSON.parse(JSON.stringify(row)))}
+      p_run_id => ${runId}, p_result => ${sql.json(toStorableJson(JSON.parse(JSON.stringify(row))))}
     )`;
 }
 

@@ -5,6 +5,8 @@ import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 
 /** Owns the jobs of evals unless a person does; an operator grants it what the agents' users may do. */
 const OWN_EMAIL = "evals@supaswarm.internal";
+/** In the metadata of its account, which only a secret key can write. */
+const OWN_PURPOSE = "evals";
 
 /** A signed-in user. */
 export interface EvalUser extends Disposable {
@@ -23,7 +25,7 @@ export interface EvalProject extends ProjectKeys {
  * follows from the secret key, so that nothing has to store it and runs at the same time do not
  * disturb each other.
  *
- * @throws CommandError when the project refuses.
+ * @throws CommandError when the project refuses, or somebody else has registered the address.
  */
 export async function signInEvalUser(project: EvalProject, sql: Sql): Promise<EvalUser> {
   const { createClient } = await loadSupabaseJs();
@@ -58,9 +60,22 @@ async function saveOwnUser(
   const { auth: { admin } } = createClient(apiUrl, secretKey, {
     auth: { persistSession: false, autoRefreshToken: false },
   });
-  const [known] = await sql`select id from auth.users where email = ${credentials.email}`;
+  const [known] = await sql`
+    select id, raw_app_meta_data ->> 'supaswarm' as purpose
+    from auth.users where email = ${credentials.email}`;
+  if (known !== undefined && known.purpose !== OWN_PURPOSE) {
+    // Whoever registered it has sessions, which would have the rights that operators grant to evals.
+    throw new CommandError(
+      `Cannot sign in ${credentials.email}: somebody else has registered this address. Delete the ` +
+        "account, or set SUPASWARM_EVALS_EMAIL and SUPASWARM_EVALS_PASSWORD",
+    );
+  }
   const { error } = known === undefined
-    ? await admin.createUser({ ...credentials, email_confirm: true })
+    ? await admin.createUser({
+      ...credentials,
+      email_confirm: true,
+      app_metadata: { supaswarm: OWN_PURPOSE },
+    })
     // The secret key has changed.
     : await admin.updateUserById(String(known.id), { password: credentials.password });
   if (error !== null) throw refused(credentials.email, error);

@@ -25971,14 +25971,16 @@ begin
   from jsonb_array_elements(coalesce(p_definition -> 'guardrails', '[]')) with ordinality as listed (guardrail, place);
 
   delete from public.agent_approvals where agent_id = v_agent_id and user_id is null;
-  insert into public.agent_approvals (agent_id, tool_id, tool_name, ask, conditions)
-  select v_agent_id, case when rule ? 'tool' then private.id_of('tool', rule ->> 'tool', v_attempt) end,
-    coalesce(rule ->> 'tool_name', '*'), rule ->> 'ask', rule -> 'conditions'
-  from jsonb_array_elements(coalesce(p_definition -> 'approvals', '[]')) as rule;
-exception
-  when check_violation then
-    perform private.raise_error('APPROVAL_RULE_INVALID', format('Cannot %s: one of its approvals is not valid', v_attempt),
-      'ask is never, always or when. when needs conditions: a list of {argument, operator, value} or {data_flow}.');
+  begin
+    insert into public.agent_approvals (agent_id, tool_id, tool_name, ask, conditions)
+    select v_agent_id, case when rule ? 'tool' then private.id_of('tool', rule ->> 'tool', v_attempt) end,
+      coalesce(rule ->> 'tool_name', '*'), rule ->> 'ask', rule -> 'conditions'
+    from jsonb_array_elements(coalesce(p_definition -> 'approvals', '[]')) as rule;
+  exception
+    when check_violation then
+      perform private.raise_error('APPROVAL_RULE_INVALID', format('Cannot %s: one of its approvals is not valid', v_attempt),
+        'ask is never, always or when. when needs conditions: a list of {argument, operator, value} or {data_flow}.');
+  end;
 end;
 $$;
 comment on function private.write_agent_parts(text, jsonb) is
@@ -25992,7 +25994,16 @@ set search_path = ''
 as $$
 declare
   v_kind constant text := p_definition ->> 'type';
+  v_is_server constant boolean := exists (
+    select from public.tools as tool where tool.slug = p_slug and tool.type in ('internal', 'mcp_server')
+  );
 begin
+  if v_is_server or v_kind in ('internal', 'mcp_server') then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot save the tool "%s": %s', p_slug, case
+      when v_is_server then 'a tool server has this slug'
+      else format('its type is %s', v_kind)
+    end), 'Definitions describe the types http_api, database_function and edge_function. Add an MCP server to external-mcps.yaml.');
+  end if;
   insert into public.tools as tool (
     slug, name, type, description, config, credential_secret_name, credential_type, credential_description,
     credential_audience, data_flows, is_active
@@ -26013,7 +26024,7 @@ begin
   where to_jsonb(tool) - '{id,created_at}'::text[] is distinct from to_jsonb(excluded) - '{id,created_at}'::text[];
 end;
 $$;
-comment on function private.write_tool(text, jsonb) is 'Writes a tool from its definition. Raises TOOL_CONFIG_INVALID.';
+comment on function private.write_tool(text, jsonb) is 'Writes an HTTP or function tool from its definition. Raises DEFINITION_INVALID for a server, TOOL_CONFIG_INVALID.';
 revoke all on function private.write_tool(text, jsonb) from public;
 
 create function private.write_skill(p_skill_id text, p_definition jsonb)
@@ -26300,6 +26311,8 @@ declare
   v_definition jsonb;
   v_revisions int[];
 begin
+  -- A concurrent push or save waits.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
   select * into v_agent from public.agents where id = private.id_of('agent', p_slug, 'roll back');
   select array_agg(revision.revision order by revision.revision) into v_revisions
   from public.agent_revisions as revision where revision.agent_id = v_agent.id;
@@ -26312,14 +26325,15 @@ begin
       format('It has the revisions %s.', array_to_string(v_revisions, ', ')));
   end if;
   perform set_config('supaswarm.pushed_by', coalesce(p_author, ''), true);
-  perform private.write_agent_row(p_slug, v_definition);
-  perform private.write_agent_parts(p_slug, v_definition);
+  perform private.write_definitions(
+    jsonb_build_array(jsonb_build_object('kind', 'agent', 'slug', p_slug, 'definition', v_definition))
+  );
   perform private.record_revision(v_agent.id);
   return (select revision from public.agents where id = v_agent.id);
 end;
 $$;
 comment on function private.rollback_agent(text, int, text) is
-  'Writes an earlier revision of an agent (null: the one before the newest) as its newest, and returns the newest number. Raises AGENT_NOT_FOUND, REVISION_NOT_FOUND, and the codes of id_of() for what the revision names and no longer exists.';
+  'Writes an earlier revision of an agent (null: the one before the newest) as its newest, and returns the newest number. Raises AGENT_NOT_FOUND, REVISION_NOT_FOUND, DEFINITION_INVALID, and the codes of id_of() for what the revision names and no longer exists.';
 revoke all on function private.rollback_agent(text, int, text) from public;
 
 create function private.operator_agent_revisions()
@@ -26437,7 +26451,7 @@ begin
       where agent.slug = p_slug and not exists (select from public.tasks as task where task.agent_id = agent.id);
       -- An agent with tasks stays for their history.
       update public.agents set is_active = false where slug = p_slug;
-    when 'tool' then delete from public.tools where slug = p_slug;
+    when 'tool' then delete from public.tools where slug = p_slug and type in ('http_api', 'supabase_rpc');
     when 'skill' then delete from public.skills where skill_id = p_slug;
     when 'schedule' then delete from public.schedules where created_by is null and name = p_slug;
     when 'webhook' then delete from public.webhooks where created_by is null and name = p_slug;
@@ -26487,7 +26501,7 @@ exception
     get stacked diagnostics v_detail = pg_exception_detail;
     perform private.raise_error('DEFINITION_INVALID', format('Cannot save the %s "%s": %s', v_one.kind, v_one.slug, v_detail),
       'Use another value.');
-  when check_violation or not_null_violation or invalid_text_representation then
+  when check_violation or not_null_violation or data_exception then
     perform private.raise_error('DEFINITION_INVALID', format('Cannot save the %s "%s": %s', v_one.kind, v_one.slug, sqlerrm),
       'docs/reference/agent-files.md lists the fields and their values.');
 end;
@@ -26687,8 +26701,10 @@ declare
   v_problems jsonb;
 begin
   perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
-  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook') or p_slug is null then
-    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions need a kind and a slug', v_attempt),
+  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook') or p_slug is null
+    or jsonb_typeof(p_definition) <> 'object'
+  then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions are objects with a kind and a slug', v_attempt),
       'The kinds are agent, tool, skill, schedule and webhook.');
   end if;
   -- A concurrent push or save waits.
@@ -26724,7 +26740,7 @@ begin
     when sqlstate 'SW001' then
       null;
   end;
-  if not p_is_dry_run and v_before is distinct from v_after then
+  if p_is_dry_run is not true and v_before is distinct from v_after then
     perform private.record_act(
       case when p_definition is null then 'definition.removed' else 'definition.saved' end, '{}', null,
       jsonb_build_object('kind', p_kind, 'slug', p_slug, 'fields', private.changed_fields(v_before, v_after))
@@ -26769,7 +26785,6 @@ declare
   v_revision int;
 begin
   perform private.assert_has_own_scope(format('roll back the agent "%s"', p_slug), 'swarm:configure');
-  perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
   v_revision := private.rollback_agent(p_slug => p_slug, p_revision => p_revision, p_author => private.caller_email());
   perform private.record_act('agent.rolled_back', '{}', null,
     jsonb_build_object('kind', 'agent', 'slug', p_slug, 'to', p_revision, 'revision', v_revision));
@@ -26788,7 +26803,7 @@ as $$
   select private.operator_rollback_agent(operator_rollback_agent.p_slug, operator_rollback_agent.p_revision);
 $$;
 comment on function public.operator_rollback_agent(text, int) is
-  'Writes an earlier revision of an agent as its newest, and returns the newest number. operator_acts records it. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, AGENT_NOT_FOUND, REVISION_NOT_FOUND, and the codes for what the revision names and no longer exists.';
+  'Writes an earlier revision of an agent as its newest, and returns the newest number. operator_acts records it. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, AGENT_NOT_FOUND, REVISION_NOT_FOUND, DEFINITION_INVALID, and the codes for what the revision names and no longer exists.';
 revoke all on function public.operator_rollback_agent(text, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_rollback_agent(text, int), public.operator_rollback_agent(text, int)
   to authenticated, service_role;

@@ -5,7 +5,7 @@ import { createSwarm } from "../../client/mod.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
 import { addAgent } from "./operator.ts";
-import type { Platform } from "./platform.ts";
+import { bootPlatform, type Platform } from "./platform.ts";
 import { call, complete, scriptTurns } from "./script.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../scripts/eval.ts", import.meta.url));
@@ -230,6 +230,27 @@ tests:
     assert.ok(row?.runs > 4);
   });
 
+  await t.step(
+    "a reason that the database cannot store as it is does not end the run",
+    async () => {
+      await folder.write(`
+tests:
+  - description: half a character
+    vars: { topic: x }
+    assert:
+      - { type: review, value: { approved: true } }
+      - { type: javascript, value: '({ pass: false, reason: "cut \\ud83d and \\0" })' }
+`);
+
+      const ended = await folder.run("--json");
+
+      const id = reportOf(ended).runs[0]?.id ?? "";
+      const [stored] = await sql`
+      select assertions -> 1 ->> 'reason' as reason from public.eval_results where run_id = ${id}`;
+      assert.deepEqual([ended.code, stored?.reason], [1, "cut \uFFFD and \uFFFD"]);
+    },
+  );
+
   await t.step("a weighted threshold passes a test with a failed assertion", async () => {
     await folder.write(`
 tests:
@@ -243,6 +264,26 @@ tests:
 
     assert.equal((await folder.run()).code, 0);
   });
+});
+
+Deno.test("eval does not use an account that somebody else registered with its address", async () => {
+  await using platform = await bootPlatform();
+  await using folder = await openFolder(platform);
+  await folder.write(GOOD);
+  const { apiUrl, publishableKey } = platform.project;
+  const registration = await fetch(`${apiUrl}/auth/v1/signup`, {
+    method: "POST",
+    headers: { apikey: publishableKey, "content-type": "application/json" },
+    body: JSON.stringify({ email: "evals@supaswarm.internal", password: "correct horse battery" }),
+  });
+  assert.ok((await registration.json()).access_token);
+
+  const { code, stderr } = await folder.run();
+
+  assert.equal(code, 2);
+  assert.match(stderr, /somebody else has registered this address/);
+  const [row] = await platform.sql`select count(*)::int as runs from public.eval_runs`;
+  assert.equal(row?.runs, 0);
 });
 
 Deno.test("eval compares the meaning of an output, and lets an agent judge it", async (t) => {

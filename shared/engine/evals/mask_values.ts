@@ -7,7 +7,7 @@ const RULES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, "token-#"],
   // Known prefixes of keys, and texts as random as a key is.
   [/\b(?:sk|pk|rk|sb|gh[opsu]|xox[abps]|AKIA|AIza|Bearer)[-_ ]?[\w-]{16,}/g, "key-#"],
-  [/\b[\da-f]{32,}\b/g, "key-#"],
+  [/\b[\da-f]{32,}\b/gi, "key-#"],
   [/\b(?=[\w-]{0,99}\d)(?=[\w-]{0,99}[a-z])(?=[\w-]{0,99}[A-Z])[\w-]{24,}/g, "key-#"],
   [/\+\d[\d ()/.-]{6,18}\d\b/g, "+1 555 010 #"],
   [/\b0\d[\d ()/-]{5,16}\d\b/g, "0555 010 #"],

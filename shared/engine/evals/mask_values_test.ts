@@ -10,6 +10,7 @@ for (
     ["a key with a known prefix", `sk-proj-${"aB3".repeat(8)}`],
     ["a random key", "q7Hn2LxPz0VbT5mWk9RcYd3A"],
     ["a hash", "9f86d081884c7d659a2feaa0c55ad015"],
+    ["a hash in capitals", "9F86D081884C7D659A2FEAA0C55AD015"],
     ["a token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"],
     ["a card number", "4111 1111 1111 1111"],
     ["an account number", "1234567890"],

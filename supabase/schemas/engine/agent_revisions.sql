@@ -206,6 +206,8 @@ declare
   v_definition jsonb;
   v_revisions int[];
 begin
+  -- A concurrent push or save waits.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
   select * into v_agent from public.agents where id = private.id_of('agent', p_slug, 'roll back');
   select array_agg(revision.revision order by revision.revision) into v_revisions
   from public.agent_revisions as revision where revision.agent_id = v_agent.id;
@@ -218,14 +220,15 @@ begin
       format('It has the revisions %s.', array_to_string(v_revisions, ', ')));
   end if;
   perform set_config('supaswarm.pushed_by', coalesce(p_author, ''), true);
-  perform private.write_agent_row(p_slug, v_definition);
-  perform private.write_agent_parts(p_slug, v_definition);
+  perform private.write_definitions(
+    jsonb_build_array(jsonb_build_object('kind', 'agent', 'slug', p_slug, 'definition', v_definition))
+  );
   perform private.record_revision(v_agent.id);
   return (select revision from public.agents where id = v_agent.id);
 end;
 $$;
 comment on function private.rollback_agent(text, int, text) is
-  'Writes an earlier revision of an agent (null: the one before the newest) as its newest, and returns the newest number. Raises AGENT_NOT_FOUND, REVISION_NOT_FOUND, and the codes of id_of() for what the revision names and no longer exists.';
+  'Writes an earlier revision of an agent (null: the one before the newest) as its newest, and returns the newest number. Raises AGENT_NOT_FOUND, REVISION_NOT_FOUND, DEFINITION_INVALID, and the codes of id_of() for what the revision names and no longer exists.';
 revoke all on function private.rollback_agent(text, int, text) from public;
 
 create function private.operator_agent_revisions()

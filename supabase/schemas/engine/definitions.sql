@@ -271,14 +271,16 @@ begin
   from jsonb_array_elements(coalesce(p_definition -> 'guardrails', '[]')) with ordinality as listed (guardrail, place);
 
   delete from public.agent_approvals where agent_id = v_agent_id and user_id is null;
-  insert into public.agent_approvals (agent_id, tool_id, tool_name, ask, conditions)
-  select v_agent_id, case when rule ? 'tool' then private.id_of('tool', rule ->> 'tool', v_attempt) end,
-    coalesce(rule ->> 'tool_name', '*'), rule ->> 'ask', rule -> 'conditions'
-  from jsonb_array_elements(coalesce(p_definition -> 'approvals', '[]')) as rule;
-exception
-  when check_violation then
-    perform private.raise_error('APPROVAL_RULE_INVALID', format('Cannot %s: one of its approvals is not valid', v_attempt),
-      'ask is never, always or when. when needs conditions: a list of {argument, operator, value} or {data_flow}.');
+  begin
+    insert into public.agent_approvals (agent_id, tool_id, tool_name, ask, conditions)
+    select v_agent_id, case when rule ? 'tool' then private.id_of('tool', rule ->> 'tool', v_attempt) end,
+      coalesce(rule ->> 'tool_name', '*'), rule ->> 'ask', rule -> 'conditions'
+    from jsonb_array_elements(coalesce(p_definition -> 'approvals', '[]')) as rule;
+  exception
+    when check_violation then
+      perform private.raise_error('APPROVAL_RULE_INVALID', format('Cannot %s: one of its approvals is not valid', v_attempt),
+        'ask is never, always or when. when needs conditions: a list of {argument, operator, value} or {data_flow}.');
+  end;
 end;
 $$;
 comment on function private.write_agent_parts(text, jsonb) is
@@ -292,7 +294,16 @@ set search_path = ''
 as $$
 declare
   v_kind constant text := p_definition ->> 'type';
+  v_is_server constant boolean := exists (
+    select from public.tools as tool where tool.slug = p_slug and tool.type in ('internal', 'mcp_server')
+  );
 begin
+  if v_is_server or v_kind in ('internal', 'mcp_server') then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot save the tool "%s": %s', p_slug, case
+      when v_is_server then 'a tool server has this slug'
+      else format('its type is %s', v_kind)
+    end), 'Definitions describe the types http_api, database_function and edge_function. Add an MCP server to external-mcps.yaml.');
+  end if;
   insert into public.tools as tool (
     slug, name, type, description, config, credential_secret_name, credential_type, credential_description,
     credential_audience, data_flows, is_active
@@ -313,7 +324,7 @@ begin
   where to_jsonb(tool) - '{id,created_at}'::text[] is distinct from to_jsonb(excluded) - '{id,created_at}'::text[];
 end;
 $$;
-comment on function private.write_tool(text, jsonb) is 'Writes a tool from its definition. Raises TOOL_CONFIG_INVALID.';
+comment on function private.write_tool(text, jsonb) is 'Writes an HTTP or function tool from its definition. Raises DEFINITION_INVALID for a server, TOOL_CONFIG_INVALID.';
 revoke all on function private.write_tool(text, jsonb) from public;
 
 create function private.write_skill(p_skill_id text, p_definition jsonb)

@@ -75,8 +75,10 @@ declare
   v_problems jsonb;
 begin
   perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
-  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook') or p_slug is null then
-    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions need a kind and a slug', v_attempt),
+  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook') or p_slug is null
+    or jsonb_typeof(p_definition) <> 'object'
+  then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions are objects with a kind and a slug', v_attempt),
       'The kinds are agent, tool, skill, schedule and webhook.');
   end if;
   -- A concurrent push or save waits.
@@ -112,7 +114,7 @@ begin
     when sqlstate 'SW001' then
       null;
   end;
-  if not p_is_dry_run and v_before is distinct from v_after then
+  if p_is_dry_run is not true and v_before is distinct from v_after then
     perform private.record_act(
       case when p_definition is null then 'definition.removed' else 'definition.saved' end, '{}', null,
       jsonb_build_object('kind', p_kind, 'slug', p_slug, 'fields', private.changed_fields(v_before, v_after))
@@ -157,7 +159,6 @@ declare
   v_revision int;
 begin
   perform private.assert_has_own_scope(format('roll back the agent "%s"', p_slug), 'swarm:configure');
-  perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
   v_revision := private.rollback_agent(p_slug => p_slug, p_revision => p_revision, p_author => private.caller_email());
   perform private.record_act('agent.rolled_back', '{}', null,
     jsonb_build_object('kind', 'agent', 'slug', p_slug, 'to', p_revision, 'revision', v_revision));
@@ -176,7 +177,7 @@ as $$
   select private.operator_rollback_agent(operator_rollback_agent.p_slug, operator_rollback_agent.p_revision);
 $$;
 comment on function public.operator_rollback_agent(text, int) is
-  'Writes an earlier revision of an agent as its newest, and returns the newest number. operator_acts records it. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, AGENT_NOT_FOUND, REVISION_NOT_FOUND, and the codes for what the revision names and no longer exists.';
+  'Writes an earlier revision of an agent as its newest, and returns the newest number. operator_acts records it. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, AGENT_NOT_FOUND, REVISION_NOT_FOUND, DEFINITION_INVALID, and the codes for what the revision names and no longer exists.';
 revoke all on function public.operator_rollback_agent(text, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_rollback_agent(text, int), public.operator_rollback_agent(text, int)
   to authenticated, service_role;

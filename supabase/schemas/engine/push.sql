@@ -80,7 +80,7 @@ begin
       where agent.slug = p_slug and not exists (select from public.tasks as task where task.agent_id = agent.id);
       -- An agent with tasks stays for their history.
       update public.agents set is_active = false where slug = p_slug;
-    when 'tool' then delete from public.tools where slug = p_slug;
+    when 'tool' then delete from public.tools where slug = p_slug and type in ('http_api', 'supabase_rpc');
     when 'skill' then delete from public.skills where skill_id = p_slug;
     when 'schedule' then delete from public.schedules where created_by is null and name = p_slug;
     when 'webhook' then delete from public.webhooks where created_by is null and name = p_slug;
@@ -130,7 +130,7 @@ exception
     get stacked diagnostics v_detail = pg_exception_detail;
     perform private.raise_error('DEFINITION_INVALID', format('Cannot save the %s "%s": %s', v_one.kind, v_one.slug, v_detail),
       'Use another value.');
-  when check_violation or not_null_violation or invalid_text_representation then
+  when check_violation or not_null_violation or data_exception then
     perform private.raise_error('DEFINITION_INVALID', format('Cannot save the %s "%s": %s', v_one.kind, v_one.slug, sqlerrm),
       'docs/reference/agent-files.md lists the fields and their values.');
 end;

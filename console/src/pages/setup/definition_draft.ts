@@ -4,6 +4,7 @@ import {
   partsOfDefinition,
 } from "../../../../shared/engine/definitions/file_parts.ts";
 import type { JsonObject } from "../../../../shared/platform/values/json.ts";
+import { userId } from "../../project/session.ts";
 
 /** What somebody has typed into the form of a definition. */
 export interface Draft {
@@ -15,7 +16,7 @@ export interface Draft {
   readonly base: JsonObject | null;
 }
 
-/** Drafts whose pages were left. They last as long as the console is open. */
+/** Drafts whose pages were left, by user. They last as long as the console is open. */
 const left = new Map<string, Draft>();
 
 /** The form of a definition, or of a new one. */
@@ -45,12 +46,16 @@ export function isChanged({ kind, slug, fields, text, base }: Draft): boolean {
 
 /** Keeps a changed draft until its form is opened again. */
 export function keepDraft(slug: string | null, draft: Draft): void {
-  const key = `${draft.kind} ${slug}`;
+  const key = keyOf(draft.kind, slug);
   if (isChanged(draft)) left.set(key, draft);
   else left.delete(key);
 }
 
-/** The draft that was left, if there is one. */
+/** The draft that the user left, if there is one. */
 export function draftLeft(kind: DefinitionKind, slug: string | null): Draft | undefined {
-  return left.get(`${kind} ${slug}`);
+  return left.get(keyOf(kind, slug));
+}
+
+function keyOf(kind: DefinitionKind, slug: string | null): string {
+  return `${userId.value} ${kind} ${slug}`;
 }
