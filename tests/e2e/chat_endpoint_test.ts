@@ -121,7 +121,7 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     const part = asking.lastMessage?.parts.find(({ type }) => type === "dynamic-tool");
     assert.ok(part?.type === "dynamic-tool" && part.state === "approval-requested");
     await asking.addToolApprovalResponse({ id: part.approval.id, approved: true, reason: "later" });
-    await waitFor(() => asking.text === "Published.", { what: "the end of the answer" });
+    await asking.untilText((text) => text === "Published.");
     assert.equal(asking.messages.length, 2);
     const stored =
       await (await fetch(`${api("endpoint-asker")}/${asking.id}/messages`, { headers }))
