@@ -1,5 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
-import { type CompletedJob, isStoredOutput } from "../../shared/engine/evals/test_of_job.ts";
+import { type CompletedJob, obstacleOf } from "../../shared/engine/evals/test_of_job.ts";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { jsonObject, jsonValue } from "../../shared/platform/values/json_schema.ts";
 import { CommandError } from "../cli/run_command.ts";
@@ -22,7 +22,7 @@ const reviewsSchema = z.array(z.object({
 /**
  * Reads what a test of a job is made of.
  *
- * @throws CommandError when the job does not exist, did not complete, or has an output in a file.
+ * @throws CommandError when the job does not exist, did not complete, or no test can be made of it.
  */
 export async function readCompletedJob(
   sql: Sql,
@@ -37,14 +37,13 @@ export async function readCompletedJob(
   if (row === undefined) throw refuse("there is no such job");
   const { agent_slug: agent, status, input, output } = taskSchema.parse(row);
   if (status !== "completed") throw refuse(`it is ${status}, not completed`);
-  if (isStoredOutput(output)) {
-    throw refuse("its output is stored as a file; write the test by hand");
-  }
   const steps = stepsSchema.parse([
     ...await sql`
       select step.kind, step.name, step.input from public.task_steps as step
       where step.task_id = ${taskId} order by step.seq`,
   ]);
+  const obstacle = obstacleOf(output, steps.map(({ kind }) => kind));
+  if (obstacle !== null) throw refuse(`${obstacle}; write the test by hand`);
   const reviews = reviewsSchema.parse([
     ...await sql`
       select review.question, review.approved, review.comments, review.response

@@ -524,6 +524,17 @@ Deno.test("eval add makes a test of a job, without what is sensitive, and the jo
       assert.equal(code, 2);
     });
   }
+
+  await t.step("it refuses a job that its user continued", async () => {
+    await job.continue("And once more");
+    for await (const event of job) {
+      if (event.type === "review.requested") await job.respond(event, { approved: true });
+    }
+    const { code, stderr } = await folder.run("add", job.id, "--name", "continued");
+
+    assert.match(stderr, /its user continued it, and a test has one input; write the test by hand/);
+    assert.equal(code, 2);
+  });
 });
 
 Deno.test("eval ends with 2 and says what is wrong when it cannot run", async (t) => {

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
 import type { JsonObject } from "../../../shared/platform/values/json.ts";
-import { type CompletedJob, isStoredOutput } from "../../../shared/engine/evals/test_of_job.ts";
+import { type CompletedJob, obstacleOf } from "../../../shared/engine/evals/test_of_job.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { jobNotFound } from "./job_not_found.ts";
@@ -282,13 +282,18 @@ export function useLastSteps(taskId: Ref<string>, beforeSeq: Ref<number>) {
   });
 }
 
-/** What a test of a completed job is made of; null if its output is too large to show. */
-export function useCompletedJob(jobId: Ref<string>) {
+/** What a test of a completed job is made of, or why none can be made. */
+export type TestableJob =
+  | { readonly kind: "job"; readonly job: CompletedJob }
+  | { readonly kind: "none"; readonly obstacle: string };
+
+/** What a test of a completed job is made of. */
+export function useTestableJob(jobId: Ref<string>) {
   return useQuery({
-    queryKey: computed(() => ["job", jobId.value, "completed"]),
-    queryFn: async (): Promise<CompletedJob | null> => {
+    queryKey: computed(() => ["job", jobId.value, "testable"]),
+    queryFn: async (): Promise<TestableJob> => {
       const client = projectClient();
-      const [task, steps, reviews] = await Promise.all([
+      const [task, answers, reviews] = await Promise.all([
         client.from("tasks").select("input,output").eq("id", jobId.value).maybeSingle(),
         client.from("task_steps").select("kind,name,input").eq("task_id", jobId.value).order("seq"),
         client.from("human_reviews").select(
@@ -300,17 +305,16 @@ export function useCompletedJob(jobId: Ref<string>) {
         | Pick<CompletedJob, "input" | "output">
         | false;
       if (row === false) throw jobNotFound(jobId.value);
-      if (isStoredOutput(row.output)) return null;
-      return {
-        ...row,
-        steps: dataOf(steps) as unknown as CompletedJob["steps"],
-        reviews: dataOf(reviews).map(({ question, approved, comments, response }) => ({
-          question,
-          approved: approved === true,
-          comments,
-          response: response as JsonObject,
-        })),
-      };
+      const steps = dataOf(answers) as unknown as CompletedJob["steps"];
+      const obstacle = obstacleOf(row.output, steps.map(({ kind }) => kind));
+      if (obstacle !== null) return { kind: "none", obstacle };
+      const given = dataOf(reviews).map(({ question, approved, comments, response }) => ({
+        question,
+        approved: approved === true,
+        comments,
+        response: response as JsonObject,
+      }));
+      return { kind: "job", job: { ...row, steps, reviews: given } };
     },
   });
 }

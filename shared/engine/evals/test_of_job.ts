@@ -42,9 +42,17 @@ export interface JobTest {
 /** Names of the files in which a large output is stored. */
 const STORED_OUTPUT = /\/_output\.(txt|json)$/;
 
-/** Whether the platform has stored an output as a file because it is large. */
-export function isStoredOutput(output: JsonValue): boolean {
-  return isJsonObject(output) && STORED_OUTPUT.test(String(output.storage_path));
+/**
+ * Why no test can be made of a job, or null.
+ *
+ * @param output The output of the job.
+ * @param kinds The kinds of its steps.
+ */
+export function obstacleOf(output: JsonValue, kinds: readonly string[]): string | null {
+  if (isJsonObject(output) && STORED_OUTPUT.test(String(output.storage_path))) {
+    return "its output is stored as a file";
+  }
+  return kinds.includes("user") ? "its user continued it, and a test has one input" : null;
 }
 
 /** The call of a step, or none. The call that ends the task is its output. */
