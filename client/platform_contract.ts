@@ -1452,24 +1452,6 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
-    operator_eval_results: {
-      Row: {
-        run_id: string | null;
-        test: string | null;
-        repeat: number | null;
-        task_id: string | null;
-        passed: boolean | null;
-        score: number | null;
-        assertions: Json | null;
-        error: string | null;
-        cost_micro_usd: number | null;
-        latency_ms: number | null;
-        created_at: string | null;
-      };
-      Insert: never;
-      Update: never;
-      Relationships: [];
-    };
     operator_eval_runs: {
       Row: {
         id: string | null;
@@ -1825,6 +1807,24 @@ export type PlatformSchema = {
         p_reason: string;
       };
       Returns: number;
+    };
+    operator_eval_results: {
+      Args: {
+        p_run_id: string;
+      };
+      Returns: ({
+        run_id: string | null;
+        test: string | null;
+        repeat: number | null;
+        task_id: string | null;
+        passed: boolean | null;
+        score: number | null;
+        assertions: Json | null;
+        error: string | null;
+        cost_micro_usd: number | null;
+        latency_ms: number | null;
+        created_at: string | null;
+      })[];
     };
     operator_events: {
       Args: {

@@ -43,16 +43,16 @@ begin
         'public.mcp_tool_models', 'public.mcp_tools_cache', 'public.messages', 'public.model_policies',
         'public.model_prices', 'public.model_windows', 'public.oldest_snapshots', 'public.operator_acts',
         'public.operator_agent_revisions', 'public.operator_configuration_problems',
-        'public.operator_dead_letters', 'public.operator_definitions', 'public.operator_eval_results',
-        'public.operator_eval_runs', 'public.operator_installation_checks',
-        'public.operator_maintenance_failures', 'public.operator_queue_health', 'public.operator_releases',
-        'public.operator_retiring_models', 'public.operator_servers', 'public.operator_stuck_tasks',
-        'public.operator_tool_definitions', 'public.operator_workers', 'public.project_members',
-        'public.projects', 'public.queue_health', 'public.quoth_file_errors', 'public.quoth_syncs',
-        'public.ruleset_versions', 'public.rulesets', 'public.schedules', 'public.sessions',
-        'public.skills', 'public.sql_confirmations', 'public.stuck_tasks', 'public.task_events',
-        'public.task_steps', 'public.tasks', 'public.tool_call_costs', 'public.tool_credential_audience',
-        'public.tool_days', 'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
+        'public.operator_dead_letters', 'public.operator_definitions', 'public.operator_eval_runs',
+        'public.operator_installation_checks', 'public.operator_maintenance_failures',
+        'public.operator_queue_health', 'public.operator_releases', 'public.operator_retiring_models',
+        'public.operator_servers', 'public.operator_stuck_tasks', 'public.operator_tool_definitions',
+        'public.operator_workers', 'public.project_members', 'public.projects', 'public.queue_health',
+        'public.quoth_file_errors', 'public.quoth_syncs', 'public.ruleset_versions', 'public.rulesets',
+        'public.schedules', 'public.sessions', 'public.skills', 'public.sql_confirmations',
+        'public.stuck_tasks', 'public.task_events', 'public.task_steps', 'public.tasks',
+        'public.tool_call_costs', 'public.tool_credential_audience', 'public.tool_days',
+        'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
         'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
         'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
       ]) as wanted (name)
@@ -66,13 +66,13 @@ begin
         'public.get_agent_mcp_tools', 'public.grant_scopes', 'public.job_counts', 'public.list_forks',
         'public.list_jobs', 'public.list_operator_acts', 'public.list_tables', 'public.match_documents',
         'public.next_schedule_times', 'public.operator_calls', 'public.operator_cancel_job',
-        'public.operator_events', 'public.operator_failure_groups', 'public.operator_job_counts',
-        'public.operator_list_jobs', 'public.operator_open_job', 'public.operator_redrive',
-        'public.operator_retry_task', 'public.operator_rollback_agent', 'public.operator_save_definition',
-        'public.operator_steps', 'public.operator_tasks', 'public.project_freshness', 'public.read_answer',
-        'public.read_document', 'public.read_events', 'public.read_trace',
-        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
-        'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
+        'public.operator_eval_results', 'public.operator_events', 'public.operator_failure_groups',
+        'public.operator_job_counts', 'public.operator_list_jobs', 'public.operator_open_job',
+        'public.operator_redrive', 'public.operator_retry_task', 'public.operator_rollback_agent',
+        'public.operator_save_definition', 'public.operator_steps', 'public.operator_tasks',
+        'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
+        'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
+        'public.redrive', 'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
         'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
         'public.search_documents', 'public.set_approval', 'public.set_provider_key',
         'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
@@ -26955,7 +26955,8 @@ comment on view public.operator_eval_runs is
 grant execute on function private.operator_eval_runs() to authenticated, service_role;
 grant select on public.operator_eval_runs to authenticated, service_role;
 
-create function private.operator_eval_results()
+-- A function, because a view would read the results of all runs before it is filtered.
+create function private.operator_eval_results(p_run_id uuid)
 returns setof public.eval_results
 language plpgsql
 stable
@@ -26964,18 +26965,26 @@ set search_path = ''
 as $$
 begin
   perform private.assert_operator('read the results of evals');
-  return query select * from public.eval_results;
+  return query select * from public.eval_results where run_id = p_run_id;
 end;
 $$;
-comment on function private.operator_eval_results() is
-  'The results of all eval runs, for operators. Definer: rows of other users are hidden; assert_operator() checks the caller.';
-revoke all on function private.operator_eval_results() from public;
-create view public.operator_eval_results with (security_invoker = true) as select * from private.operator_eval_results();
-revoke all on public.operator_eval_results from anon, authenticated, service_role;
-comment on view public.operator_eval_results is
-  'The results of the eval runs of all users. For operators and the service; INSUFFICIENT_SCOPE for all others.';
-grant execute on function private.operator_eval_results() to authenticated, service_role;
-grant select on public.operator_eval_results to authenticated, service_role;
+comment on function private.operator_eval_results(uuid) is
+  'See public.operator_eval_results(). Definer: rows of other users are hidden; assert_operator() checks the caller.';
+revoke all on function private.operator_eval_results(uuid) from public;
+
+create function public.operator_eval_results(p_run_id uuid)
+returns setof public.eval_results
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_eval_results(p_run_id);
+$$;
+comment on function public.operator_eval_results(uuid) is
+  'The results of an eval run of any user. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED.';
+revoke all on function public.operator_eval_results(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.operator_eval_results(uuid), public.operator_eval_results(uuid)
+  to authenticated, service_role;
 
 -- engine/usage_report.sql
 

@@ -170,7 +170,6 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   operator_dead_letters: OPERATORS_OWN_VIEW,
   operator_definitions: OPERATORS_OWN_VIEW,
   operator_installation_checks: OPERATORS_OWN_VIEW,
-  operator_eval_results: OPERATORS_OWN_VIEW,
   operator_eval_runs: OPERATORS_OWN_VIEW,
   operator_maintenance_failures: OPERATORS_OWN_VIEW,
   operator_queue_health: OPERATORS_OWN_VIEW,
@@ -480,6 +479,10 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     arguments: () => ({ p_slug: "nobody", p_revision: 1 }),
   },
   "operator_failure_groups(jsonb)": { ...OPERATORS_ALONE, arguments: none },
+  "operator_eval_results(uuid)": {
+    ...OPERATORS_ALONE,
+    arguments: () => ({ p_run_id: crypto.randomUUID() }),
+  },
   "approve_tool_definition(uuid, text, text)": {
     ...OPERATORS_ALONE,
     arguments: ({ connectionId }) => ({
@@ -570,7 +573,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_configuration_problems()",
   "operator_dead_letters()",
   "operator_definitions()",
-  "operator_eval_results()",
+  "operator_eval_results(uuid)",
   "operator_eval_runs()",
   "operator_events(uuid)",
   "operator_failure_groups(jsonb)",

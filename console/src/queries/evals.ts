@@ -39,12 +39,12 @@ export interface EvalResult {
 
 /** The runs that the user may read, newest first: operators all, others their own. */
 export function useEvalRuns() {
-  const views = useEvalViews();
+  const source = useEvalSource();
   return useQuery({
-    queryKey: computed(() => ["evals", views.value.runs]),
+    queryKey: computed(() => ["evals", source.value.runs]),
     queryFn: async () =>
       dataOf(
-        await projectClient().from(views.value.runs).select("*")
+        await projectClient().from(source.value.runs).select("*")
           .order("created_at", { ascending: false }).limit(MAX_RUNS),
       ) as unknown as readonly EvalRun[],
   });
@@ -52,15 +52,14 @@ export function useEvalRuns() {
 
 /** A run with its results, or null if there is none for the user. */
 export function useEvalRun(id: Ref<string>) {
-  const views = useEvalViews();
+  const source = useEvalSource();
   return useQuery({
-    queryKey: computed(() => ["evals", views.value.runs, id.value]),
+    queryKey: computed(() => ["evals", source.value.runs, id.value]),
     queryFn: async () => {
-      const client = projectClient();
+      const { runs: view, resultsOf } = source.value;
       const [runs, results] = await Promise.all([
-        client.from(views.value.runs).select("*").eq("id", id.value).limit(1),
-        client.from(views.value.results).select("*").eq("run_id", id.value)
-          .order("test").order("repeat").limit(MAX_RESULTS),
+        projectClient().from(view).select("*").eq("id", id.value).limit(1),
+        resultsOf(id.value).order("test").order("repeat").limit(MAX_RESULTS),
       ]);
       const [run] = dataOf(runs) as unknown as readonly EvalRun[];
       const rows = dataOf(results) as unknown as readonly EvalResult[];
@@ -71,14 +70,23 @@ export function useEvalRun(id: Ref<string>) {
   });
 }
 
-/** Operators read views, which have the columns of the tables. */
-function useEvalViews() {
+/** Where the user reads runs and their results: operators those of all users. */
+function useEvalSource() {
   const { data: isOperator } = useIsOperator();
-  return computed(() => {
-    const prefix = isOperator.value === true ? "operator_" : "";
-    return {
-      runs: `${prefix}eval_runs` as "eval_runs",
-      results: `${prefix}eval_results` as "eval_results",
-    };
-  });
+  return computed(() =>
+    isOperator.value === true
+      // In the form of the user's own, which they have.
+      ? { runs: "operator_eval_runs" as "eval_runs", resultsOf: anyResults }
+      : { runs: "eval_runs" as const, resultsOf: ownResults }
+  );
+}
+
+function ownResults(runId: string) {
+  return projectClient().from("eval_results").select("*").eq("run_id", runId);
+}
+
+function anyResults(runId: string): ReturnType<typeof ownResults> {
+  return projectClient().rpc("operator_eval_results", { p_run_id: runId }) as unknown as ReturnType<
+    typeof ownResults
+  >;
 }

@@ -1270,14 +1270,6 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
-                },"operator_eval_results": {
-                  Row: {
-                    "assertions": Json | null,"cost_micro_usd": number | null,"created_at": string | null,"error": string | null,"latency_ms": number | null,"passed": boolean | null,"repeat": number | null,"run_id": string | null,"score": number | null,"task_id": string | null,"test": string | null
-                  }
-                  ComputedFields: never
-                  Relationships: [
-                    
-                  ]
                 },"operator_eval_runs": {
                   Row: {
                     "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"created_at": string | null,"created_by": string | null,"finished_at": string | null,"id": string | null,"model": string | null,"passed_count": number | null,"provider": string | null,"result_count": number | null
@@ -1510,6 +1502,26 @@ isOneToOne: false
 "operator_cancel_job":
 { Args: { "p_master_task_id": string,"p_reason": string }; Returns: number
                            },
+"operator_eval_results":
+{ Args: { "p_run_id": string }; Returns: {
+              "assertions": NonNullable<Json>,
+"cost_micro_usd": number | null,
+"created_at": string,
+"error": string | null,
+"latency_ms": number | null,
+"passed": boolean,
+"repeat": number,
+"run_id": string,
+"score": number,
+"task_id": string | null,
+"test": string
+            }[]
+                          SetofOptions: {
+        from: "*"
+        to: "eval_results"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "operator_events":
 { Args: { "p_task_id": string }; Returns: {
               "at": string,

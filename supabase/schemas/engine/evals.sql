@@ -143,7 +143,8 @@ comment on view public.operator_eval_runs is
 grant execute on function private.operator_eval_runs() to authenticated, service_role;
 grant select on public.operator_eval_runs to authenticated, service_role;
 
-create function private.operator_eval_results()
+-- A function, because a view would read the results of all runs before it is filtered.
+create function private.operator_eval_results(p_run_id uuid)
 returns setof public.eval_results
 language plpgsql
 stable
@@ -152,15 +153,23 @@ set search_path = ''
 as $$
 begin
   perform private.assert_operator('read the results of evals');
-  return query select * from public.eval_results;
+  return query select * from public.eval_results where run_id = p_run_id;
 end;
 $$;
-comment on function private.operator_eval_results() is
-  'The results of all eval runs, for operators. Definer: rows of other users are hidden; assert_operator() checks the caller.';
-revoke all on function private.operator_eval_results() from public;
-create view public.operator_eval_results with (security_invoker = true) as select * from private.operator_eval_results();
-revoke all on public.operator_eval_results from anon, authenticated, service_role;
-comment on view public.operator_eval_results is
-  'The results of the eval runs of all users. For operators and the service; INSUFFICIENT_SCOPE for all others.';
-grant execute on function private.operator_eval_results() to authenticated, service_role;
-grant select on public.operator_eval_results to authenticated, service_role;
+comment on function private.operator_eval_results(uuid) is
+  'See public.operator_eval_results(). Definer: rows of other users are hidden; assert_operator() checks the caller.';
+revoke all on function private.operator_eval_results(uuid) from public;
+
+create function public.operator_eval_results(p_run_id uuid)
+returns setof public.eval_results
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_eval_results(p_run_id);
+$$;
+comment on function public.operator_eval_results(uuid) is
+  'The results of an eval run of any user. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED.';
+revoke all on function public.operator_eval_results(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.operator_eval_results(uuid), public.operator_eval_results(uuid)
+  to authenticated, service_role;

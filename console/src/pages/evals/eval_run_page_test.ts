@@ -42,19 +42,21 @@ afterEach(() => {
 });
 
 function answer(isOperator: boolean, owner: string) {
-  return ({ path, query }: FakeRequest): Response => {
+  return ({ path, query, body }: FakeRequest): Response => {
     const valueOf = (column: string) => query.get(column)?.replace("eq.", "") ?? "";
-    const prefix = isOperator ? "operator_" : "";
+    const [runs, results] = isOperator
+      ? ["operator_eval_runs", "rpc/operator_eval_results"]
+      : ["eval_runs", "eval_results"];
     switch (path) {
       case "/rest/v1/mcp_grants":
         return json(isOperator ? [{ scopes: ["swarm:operate"] }] : []);
-      case `/rest/v1/${prefix}eval_runs`:
+      case `/rest/v1/${runs}`:
         return json(
           RUNS.filter(({ id }) => !query.has("id") || id === valueOf("id"))
             .map((run) => ({ ...run, created_by: owner })),
         );
-      case `/rest/v1/${prefix}eval_results`:
-        return json(resultsOf(valueOf("run_id")));
+      case `/rest/v1/${results}`:
+        return json(resultsOf(isOperator ? String(body["p_run_id"]) : valueOf("run_id")));
       default:
         return json([]);
     }
