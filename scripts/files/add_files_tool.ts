@@ -9,6 +9,21 @@ export interface FilesTool {
   readonly secretName: string;
 }
 
+/**
+ * Gives the tool `files` to the seeded agents `planner` and `reader`, unless an agent has it. Their
+ * files do not name it, so a push takes it away.
+ */
+export async function giveFilesTool(sql: Sql): Promise<void> {
+  await sql`
+    insert into public.agent_tools (agent_id, tool_id, allowed_tools)
+    select agent.id, tool.id, case agent.slug
+      when 'planner' then array['list_directory'] else array['read_text_file'] end
+    from public.agents as agent
+    cross join public.tools as tool
+    where agent.slug in ('planner', 'reader') and tool.slug = 'files'
+      and not exists (select from public.agent_tools as given where given.tool_id = tool.id)`;
+}
+
 /** Registers a file server as the tool `files` of the seeded agents `planner` and `reader`. */
 export async function addFilesTool(
   sql: Sql,
@@ -21,13 +36,7 @@ export async function addFilesTool(
         'Files', 'files', 'mcp_server', ${description}, ${transaction.json(config)}, ${secretName},
         'api_key'
       )`;
-    await transaction`
-      insert into public.agent_tools (agent_id, tool_id, allowed_tools)
-      select agent.id, tool.id, case agent.slug
-        when 'planner' then array['list_directory'] else array['read_text_file'] end
-      from public.agents as agent
-      cross join public.tools as tool
-      where agent.slug in ('planner', 'reader') and tool.slug = 'files'`;
+    await giveFilesTool(transaction);
     // The agents act for users, who also need the server's scope.
     await transaction`select public.grant_scopes(null, '{mcp:files}')`;
   });
