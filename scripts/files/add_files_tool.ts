@@ -1,6 +1,9 @@
 import type { JsonObject } from "../../shared/platform/values/json.ts";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 
+/** The connection of a transaction. */
+type Transaction = Parameters<Parameters<Sql["begin"]>[1]>[0];
+
 /** A file server as a row of `tools`. */
 export interface FilesTool {
   readonly description: string;
@@ -13,7 +16,7 @@ export interface FilesTool {
  * Gives the tool `files` to the seeded agents `planner` and `reader`, unless an agent has it. Their
  * files do not name it, so a push takes it away.
  */
-export async function giveFilesTool(sql: Sql): Promise<void> {
+export async function giveFilesTool(sql: Sql | Transaction): Promise<void> {
   await sql`
     insert into public.agent_tools (agent_id, tool_id, allowed_tools)
     select agent.id, tool.id, case agent.slug
