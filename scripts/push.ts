@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { createSql } from "../shared/platform/db/sql_client.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
-import { runCommand } from "./cli/run_command.ts";
+import { CommandError, runCommand } from "./cli/run_command.ts";
 import { loadDiff, loadYaml } from "./deps.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { pushDefinitions } from "./push/push_definitions.ts";
@@ -14,7 +14,9 @@ import { writeLine, writeProgress } from "./terminal.ts";
 await runCommand({
   name: "deno task push",
   summary:
-    "Writes agents/, and external-mcps.yaml, into the registry in one transaction. Safe to repeat.",
+    "Writes agents/, and external-mcps.yaml, into the registry in one transaction: all, or only the " +
+    "named definitions. Safe to repeat.",
+  positionals: "[slug …]",
   options: {
     "dry-run": { type: "boolean", help: "Show what would change, and change nothing." },
     prune: {
@@ -31,9 +33,13 @@ await runCommand({
     db: DATABASE_OPTION,
     json: { type: "boolean", help: "Print the result as one line of JSON." },
   },
-}, async ({ values }) => {
+}, async ({ values, positionals: slugs }) => {
   const environment = await readEnvironment(PROJECT_ROOT);
-  const { definitions, servers } = await readPushFiles({
+  const isPartial = slugs.length > 0;
+  if (isPartial && values.prune) {
+    throw new CommandError("Cannot push with --prune and names: it compares all files");
+  }
+  const files = await readPushFiles({
     folder: values.folder ?? join(PROJECT_ROOT, "agents"),
     mcps: {
       path: values.mcps ?? join(PROJECT_ROOT, "external-mcps.yaml"),
@@ -41,18 +47,26 @@ await runCommand({
     },
     environment,
   });
+  const unknown = slugs.filter((slug) => !files.definitions.some((one) => one.slug === slug));
+  if (unknown.length > 0) {
+    throw new CommandError(`Cannot push ${unknown.join(", ")}: no file defines it`);
+  }
+  const definitions = files.definitions.filter(({ slug }) => !isPartial || slugs.includes(slug));
   const url = await findDatabaseUrl(values.db, environment);
   const isDryRun = values["dry-run"];
   writeProgress(`Comparing ${definitions.length} definitions with the registry …`);
   const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm push" });
   try {
-    const plan = await pushDefinitions(sql, {
+    const whole = await pushDefinitions(sql, {
       definitions,
-      servers,
+      servers: isPartial ? null : files.servers,
       isPruning: values.prune,
       isDryRun,
       pushedBy: values.by ?? environment["USER"] ?? "unknown",
     });
+    // What was not named is not left behind by the files.
+    const changes = whole.changes.filter(({ change }) => !isPartial || change !== "left");
+    const plan = { ...whole, changes };
     if (values.json) return writeLine(pushToJson(plan, isDryRun));
     const { stringify } = await loadYaml();
     const { createTwoFilesPatch } = await loadDiff();

@@ -1,6 +1,6 @@
 import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
-import { jsonObject } from "../../shared/platform/values/json_schema.ts";
+import { jsonObject, toInputSchema } from "../../shared/platform/values/json_schema.ts";
 import { createEmbedderResolver } from "../../shared/servers/quoth/embedders/resolve_embedder.ts";
 import type { AssertionPorts, JudgeQuestion, Judgment } from "./check_assertion.ts";
 import { type EvalClient, resultOf } from "./run_job.ts";
@@ -13,17 +13,6 @@ const judgmentSchema = z.object({
   score: z.number().min(0).max(1),
   reason: z.string(),
 });
-
-/** The same for the judge's model. */
-const JUDGMENT_SCHEMA = {
-  type: "object",
-  properties: {
-    pass: { type: "boolean" },
-    score: { type: "number", minimum: 0, maximum: 1 },
-    reason: { type: "string" },
-  },
-  required: ["pass", "score", "reason"],
-};
 
 /**
  * The ports of a project: statements run with the connection of the command, embeddings come from the
@@ -64,7 +53,7 @@ export function createAssertionPorts(
 
   async function askJudge(judge: string, question: JudgeQuestion): Promise<Judgment> {
     const job = await swarm.run(judge, { ...question }, {
-      outputSchema: JUDGMENT_SCHEMA,
+      outputSchema: toInputSchema(judgmentSchema),
       metadata: { tag },
       signal,
     });

@@ -5,6 +5,7 @@ import {
   type TestComparison,
 } from "../../shared/engine/evals/compare_runs.ts";
 import type { EarlierRun } from "./eval_store.ts";
+import { failureReasons } from "../../shared/engine/evals/failure_reasons.ts";
 import type { FinishedRun } from "./run_evals.ts";
 import { type PassCount, wilsonInterval } from "../../shared/engine/evals/statistics.ts";
 import type { TestResult } from "./test_result.ts";
@@ -87,7 +88,13 @@ function testReports({ results, against }: ReportedRun): TestReport[] {
     return {
       test,
       ...summaryOf(own),
-      failures: own.flatMap((result) => result.passed ? [] : [failureOf(result)]),
+      failures: own.flatMap((result) =>
+        result.passed ? [] : [{
+          repeat: result.repeat,
+          task_id: result.taskId,
+          reasons: failureReasons(result),
+        }]
+      ),
       comparison: comparisons.get(test) ?? null,
     };
   });
@@ -107,13 +114,6 @@ function summaryOf(results: readonly TestResult[]) {
   };
 }
 
-function failureOf({ repeat, taskId, error, assertions }: TestResult): Failure {
-  const reasons = assertions.flatMap(({ type, reason }) =>
-    reason === null ? [] : [`${type}: ${reason}`]
-  );
-  return { repeat, task_id: taskId, reasons: error === null ? reasons : [error] };
-}
-
 function failureLines({ test, failures }: TestReport): string[] {
   return failures.flatMap(({ repeat, task_id, reasons }) =>
     reasons.map((reason) => `failed     ${test}, job ${repeat} (${task_id}): ${reason}`)
@@ -127,7 +127,7 @@ function comparisonLines({ test, comparison }: TestReport): string[] {
   const evidence = `p = ${pValue.toPrecision(2)}`;
   if (verdict !== "undecided") return [`${verdict.padEnd(10)} ${test}: ${change}, ${evidence}`];
   const need = neededRepeats === null
-    ? "more than 1000 jobs a run would show a difference of this size"
+    ? "more than 1,000 jobs a run would show a difference of this size"
     : `${neededRepeats} jobs a run would show a difference of this size`;
   return [`undecided  ${test}: ${change}, ${evidence}; ${need}`];
 }

@@ -1,7 +1,7 @@
 import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { FILE_SERVER_KEY_HEADER, type LocalFileServer } from "../files/local_file_server.ts";
 import { storeSecret } from "./store_secret.ts";
-import { addFilesTool } from "../files/add_files_tool.ts";
+import { addFilesTool, giveFilesTool } from "../files/add_files_tool.ts";
 
 /** The name of the file server's key in Vault. It also marks the row of `tools` as created here. */
 const KEY_SECRET = "LOCAL_FILES_KEY";
@@ -9,8 +9,8 @@ const KEY_SECRET = "LOCAL_FILES_KEY";
 /**
  * Registers the file server as the tool `files` and stores its key only in Vault. The first call
  * gives the tool to `planner` and `reader`, and its scope to signed-in users. Later starts update
- * only the address, so that an operator's changes stay. Does not change a tool `files` that an
- * operator registered.
+ * the address, and give the tool again only if no agent has it, so that an operator's changes stay.
+ * Does not change a tool `files` that an operator registered.
  */
 export async function registerLocalFiles(
   dbUrl: string,
@@ -28,9 +28,10 @@ export async function registerLocalFiles(
         secretName: KEY_SECRET,
       });
     }
-    await sql`
+    const { count } = await sql`
       update public.tools set config = ${sql.json(config)}
       where slug = 'files' and credential_secret_name = ${KEY_SECRET}`;
+    if (count > 0) await giveFilesTool(sql);
   } finally {
     await sql.end({ timeout: 1 });
   }

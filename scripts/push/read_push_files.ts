@@ -35,7 +35,7 @@ export async function readPushFiles(
     const lines = problems.map((problem) =>
       `  ${basename(folder)}/${placeOf(problem, files, yaml)}: ${problem.message}`
     );
-    throw new CommandError(`Cannot push: ${problems.length} problems\n${lines.join("\n")}\n`);
+    throw new CommandError(`Cannot push, because of these problems:\n${lines.join("\n")}`);
   }
   const text = await readMcps(mcps);
   if (text === null) return { definitions, servers: null };

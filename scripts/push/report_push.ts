@@ -58,10 +58,10 @@ function noteOf({ change, fields, drift }: DefinitionChange): string {
 function affectedLines({ change, affected }: DefinitionChange): string[] {
   if (change === "unchanged" || change === "left" || change === "gone") return [];
   const parts = [
-    ...affected.agents.length > 0 ? [`agents ${affected.agents.join(", ")}`] : [],
-    ...affected.schedules > 0 ? [`${affected.schedules} schedules`] : [],
+    ...affected.agents.length > 0 ? [`agents: ${affected.agents.join(", ")}`] : [],
+    ...affected.schedules > 0 ? [`schedules: ${affected.schedules}`] : [],
     ...affected.unfinished_tasks > 0
-      ? [`${affected.unfinished_tasks} unfinished tasks, which keep their revision`]
+      ? [`unfinished tasks, which keep their revision: ${affected.unfinished_tasks}`]
       : [],
   ];
   return parts.length === 0 ? [] : [`           affects ${parts.join("; ")}`];

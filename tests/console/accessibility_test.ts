@@ -123,7 +123,7 @@ function views(
     "/setup",
     "/settings",
   ];
-  const operations = ["queue", "stuck", "failures", "dead", "jobs", "servers", "acts"];
+  const operations = ["queue", "stuck", "failures", "dead", "jobs", "servers", "checks", "acts"];
   return [
     ...pages.map((path) => ({ name: path.slice(1).replace("/", "_"), path })),
     { name: "not_found", path: "/no/such/page" },

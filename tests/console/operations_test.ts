@@ -160,7 +160,7 @@ consoleTest("a user sees no operations page, and each endpoint answers 403", asy
   await page.getByRole("link", { name: "Usage" }).waitFor();
   assert.equal(await page.getByRole("link", { name: "Operations" }).count(), 0);
 
-  for (const view of ["queue", "stuck", "failures", "dead", "jobs", "servers", "acts"]) {
+  for (const view of ["queue", "stuck", "failures", "dead", "jobs", "servers", "checks", "acts"]) {
     const refused = page.waitForResponse((answer) =>
       /operator_/.test(answer.url()) && answer.status() === 403
     );

@@ -139,6 +139,8 @@ export interface RecordedAct {
   readonly tool_slug: string | null;
   readonly tool_name: string | null;
   readonly reason: string | null;
+  /** Of a definition: which one. */
+  readonly details: { readonly kind?: string; readonly slug?: string };
 }
 
 /** Failed jobs of one agent with one error code. */

@@ -192,12 +192,13 @@ function repeated(definitions: readonly RegistryDefinition[]): FileProblem[] {
 }
 
 function unknownFile(path: string): string {
-  const known = ["schedules.yaml", "webhooks.yaml", "tools/<slug>.yaml", "skills/<name>/SKILL.md"];
-  const [nearest] = nearestNames(path, known, 1);
+  const slug = path.split(".", 1)[0] ?? "";
+  const ofAgent = [".md", ".script.yaml", ".evals.yaml"];
+  const others = ["schedules.yaml", "webhooks.yaml", "tools/<slug>.yaml", "skills/<name>/SKILL.md"];
+  const [nearest] = nearestNames(path, [...others, ...ofAgent.map((end) => `${slug}${end}`)], 1);
   return `it is no file of definitions${
-    nearest === undefined ? "" : `; did you mean ${nearest}?`
-  } ` +
-    `Files are <slug>.md, ${known.join(", ")}`;
+    nearest === undefined ? "." : `; did you mean ${nearest}?`
+  } Files are ${[...ofAgent.map((end) => `<slug>${end}`), ...others].join(", ")}`;
 }
 
 function must<T>(result: ReturnType<typeof readYaml<T>>): T {

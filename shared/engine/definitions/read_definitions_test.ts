@@ -115,6 +115,7 @@ Deno.test("readDefinitions() reports every problem of every file", () => {
     "other.md": agent(""),
     "tools/crm.yaml": "type: http_api\nconfig: { metod: GET, url: 'ftp://x', parameters: {} }\n",
     "schedule.yaml": "",
+    "other.scrpt.yaml": "",
     "webhooks.yaml": "ci: { url: 'https://x.test', events: [task.complete] }\n",
   });
 
@@ -124,6 +125,7 @@ Deno.test("readDefinitions() reports every problem of every file", () => {
   assert.match(lines, /tools\/crm\.yaml: config\.method: it is required but missing/);
   assert.match(lines, /tools\/crm\.yaml: config: unknown key "metod"; did you mean "method"/);
   assert.match(lines, /schedule\.yaml: .*did you mean schedules\.yaml/);
+  assert.match(lines, /other\.scrpt\.yaml: .*did you mean other\.script\.yaml\?/);
   assert.match(
     lines,
     /webhooks\.yaml: ci\.events\.0: "task\.complete"; did you mean "task\.completed"/,

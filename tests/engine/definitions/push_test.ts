@@ -169,6 +169,25 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
     assert.equal(JSON.parse(again.stdout).is_changed, false);
   });
 
+  await t.step("a push of one name leaves the other definitions alone", async () => {
+    await folder.write({
+      "push-helper.md": HELPER.replace("You help.", "You help first."),
+      "tools/push-crm.yaml": CRM.replace("Finds", "Counts"),
+    });
+
+    const changes = changesOf(await folder.push("push-helper", "--json"));
+    const unknown = await folder.push("push-hleper");
+    const pruning = await folder.push("push-helper", "--prune");
+
+    assert.deepEqual(changes, { "agent push-helper": "changed" });
+    const [tool] = await sql`select description from public.tools where slug = 'push-crm'`;
+    assert.equal(tool?.description, "Finds customers.");
+    assert.match(unknown.stderr, /Cannot push push-hleper: no file defines it/);
+    assert.match(pruning.stderr, /Cannot push with --prune and names/);
+    await folder.write({ "push-helper.md": HELPER, "tools/push-crm.yaml": CRM });
+    await folder.push();
+  });
+
   await t.step("a change is shown as a difference of the file, with who is affected", async () => {
     await folder.write({
       "push-helper.md": HELPER.replace("You help.", "You help quickly."),
@@ -177,11 +196,11 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
 
     const { stdout } = await folder.push();
 
-    assert.match(stdout, /^changed {4}agent push-helper \(prompt\)\n {11}affects 1 schedules/m);
+    assert.match(stdout, /^changed {4}agent push-helper \(prompt\)\n {11}affects schedules: 1$/m);
     assert.match(stdout, /^ +-You help\.\n +\+You help quickly\.$/m);
     assert.match(
       stdout,
-      /^changed {4}tool push-crm \(description\)\n {11}affects agents push-helper/m,
+      /^changed {4}tool push-crm \(description\)\n {11}affects agents: push-helper/m,
     );
   });
 

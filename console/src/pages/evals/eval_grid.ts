@@ -1,4 +1,9 @@
-import { compareRuns, type TestComparison } from "../../../../shared/engine/evals/compare_runs.ts";
+import {
+  compareRuns,
+  passCounts,
+  type TestComparison,
+} from "../../../../shared/engine/evals/compare_runs.ts";
+import { failureReasons } from "../../../../shared/engine/evals/failure_reasons.ts";
 import { type PassCount, wilsonInterval } from "../../../../shared/engine/evals/statistics.ts";
 import { formatShare } from "../../format/numbers.ts";
 import type { EvalResult } from "../../queries/evals.ts";
@@ -23,15 +28,16 @@ export function evalRows(
   earlier: readonly EvalResult[] | null,
 ): EvalRow[] {
   const comparisons = compareRuns(earlier ?? [], results);
+  const counts = passCounts(results);
   const tests = new Set([...results, ...earlier ?? []].map(({ test }) => test));
   return [...tests].map((test) => {
-    const jobs = results.filter((result) => result.test === test);
+    const count = counts.get(test);
     const comparison = comparisons.get(test);
     return {
       test,
-      jobs,
+      jobs: results.filter((result) => result.test === test),
       earlierJobs: (earlier ?? []).filter((result) => result.test === test),
-      rate: jobs.length === 0 ? "–" : rateText(countOf(jobs)),
+      rate: count === undefined ? "–" : rateText(count),
       difference: comparison === undefined
         ? earlier === null ? "" : "only in one run"
         : differenceText(comparison),
@@ -52,20 +58,13 @@ function whole(share: number): string {
   return formatShare(Math.round(share * 100) / 100);
 }
 
-function countOf(jobs: readonly EvalResult[]): PassCount {
-  return { passed: jobs.filter(({ passed }) => passed).length, total: jobs.length };
-}
-
 function differenceText({ verdict, pValue, neededRepeats }: TestComparison): string {
   if (verdict === "equal") return "equal";
   if (verdict !== "undecided") return `${verdict}, p = ${pValue.toPrecision(2)}`;
-  return `undecided: needs ${neededRepeats ?? "more than 1000"} jobs a run`;
+  return `undecided: needs ${neededRepeats ?? "more than 1,000"} jobs a run`;
 }
 
 /** Why a job did not pass; empty if it did. */
-export function reasonOf({ error, assertions }: EvalResult): string {
-  const reasons = assertions.flatMap(({ type, reason }) =>
-    reason === null ? [] : [`${type}: ${reason}`]
-  );
-  return error ?? reasons.join("; ");
+export function reasonOf(job: EvalResult): string {
+  return failureReasons(job).join("; ");
 }
