@@ -566,6 +566,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "missing_write_right(oid, text, jsonb)",
   "next_schedule_times(text, text, integer, timestamp with time zone)",
   "operator_acts()",
+  "operator_alerts()",
   "operator_agent_revisions()",
   "operator_calls(uuid)",
   "operator_cancel_job(uuid, text)",
