@@ -1246,7 +1246,7 @@ export type PlatformSchema = {
       Row: {
         id: string;
         webhook_id: string;
-        task_id: string;
+        task_id: string | null;
         type: string;
         payload: Json;
         status: "pending" | "running" | "delivered" | "failed";
@@ -1403,6 +1403,23 @@ export type PlatformSchema = {
         created_by: string | null;
         created_at: string | null;
         definition: Json | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_alerts: {
+      Row: {
+        name: string | null;
+        measure: string | null;
+        above: number | null;
+        minutes: number | null;
+        agent: string | null;
+        at_least: number | null;
+        is_active: boolean | null;
+        value: number | null;
+        checked_at: string | null;
+        raised_at: string | null;
       };
       Insert: never;
       Update: never;

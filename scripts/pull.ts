@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { z } from "../shared/vendor/zod.js";
 import { createSql } from "../shared/platform/db/sql_client.ts";
-import { DEFINITION_KINDS } from "../shared/engine/definitions/definition.ts";
+import { DEFINITION_KINDS, isEntryKind } from "../shared/engine/definitions/definition.ts";
 import { readDefinitions } from "../shared/engine/definitions/read_definitions.ts";
 import { writeDefinitions } from "../shared/engine/definitions/write_definitions.ts";
 import { jsonObject } from "../shared/platform/values/json_schema.ts";
@@ -22,7 +22,7 @@ const rowsSchema = z.array(z.object({
 await runCommand({
   name: "deno task pull",
   summary:
-    "Writes agents, HTTP and function tools, skills, and the service's schedules and webhooks as files.",
+    "Writes agents, HTTP and function tools, skills, alerts, and the service's schedules and webhooks as files.",
   positionals: "[slug …]",
   options: {
     folder: { type: "string", placeholder: "PATH", help: "Where to. Default: agents." },
@@ -47,11 +47,11 @@ await runCommand({
     }
     const wanted = positionals.length === 0
       ? rows
-      // A file holds all schedules, or all webhooks.
+      // A file has all definitions of such a kind.
       : rows.filter(({ kind, slug }) =>
         positionals.includes(slug) ||
         rows.some((other) =>
-          other.kind === kind && positionals.includes(other.slug) && isShared(kind)
+          other.kind === kind && positionals.includes(other.slug) && isEntryKind(kind)
         )
       );
     const files = writeDefinitions(wanted, (value) => stringify(value));
@@ -77,7 +77,3 @@ await runCommand({
     await sql.end({ timeout: 1 });
   }
 });
-
-function isShared(kind: (typeof DEFINITION_KINDS)[number]): boolean {
-  return kind === "schedule" || kind === "webhook";
-}

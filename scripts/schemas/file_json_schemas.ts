@@ -1,6 +1,7 @@
 import type { z } from "../../shared/vendor/zod.js";
 import {
   agentFileSchema,
+  alertsFileSchema,
   schedulesFileSchema,
   skillFileSchema,
   toolFileSchema,
@@ -17,6 +18,7 @@ const TITLES = {
   skill: ["agents/skills/<name>/SKILL.md, its front matter", skillFileSchema],
   schedules: ["agents/schedules.yaml", schedulesFileSchema],
   webhooks: ["agents/webhooks.yaml", webhooksFileSchema],
+  alerts: ["agents/alerts.yaml", alertsFileSchema],
   script: ["agents/<slug>.script.yaml", scriptFileSchema],
   evals: ["agents/<slug>.evals.yaml", evalsFileSchema],
   mcps: ["external-mcps.yaml", mcpsFileSchema],

@@ -34,25 +34,25 @@ begin
         'public.agent_approvals', 'public.agent_audience', 'public.agent_fallbacks',
         'public.agent_guardrails', 'public.agent_handoffs', 'public.agent_mcp_connections',
         'public.agent_revisions', 'public.agent_skills', 'public.agent_tool_usage', 'public.agent_tools',
-        'public.agent_usage', 'public.agents', 'public.auth_events', 'public.conversations',
-        'public.dead_letters', 'public.document_embeddings', 'public.document_moves', 'public.documents',
-        'public.embedders', 'public.eval_results', 'public.eval_runs', 'public.failure_group',
-        'public.human_reviews', 'public.job_status_count', 'public.job_summary', 'public.job_usage',
-        'public.llm_providers', 'public.maintenance_failures', 'public.mcp_executions',
-        'public.mcp_failures', 'public.mcp_feedback', 'public.mcp_grants', 'public.mcp_policies',
-        'public.mcp_tool_models', 'public.mcp_tools_cache', 'public.messages', 'public.model_policies',
-        'public.model_prices', 'public.model_windows', 'public.oldest_snapshots', 'public.operator_acts',
-        'public.operator_agent_revisions', 'public.operator_configuration_problems',
-        'public.operator_dead_letters', 'public.operator_definitions', 'public.operator_eval_runs',
-        'public.operator_installation_checks', 'public.operator_maintenance_failures',
-        'public.operator_queue_health', 'public.operator_releases', 'public.operator_retiring_models',
-        'public.operator_servers', 'public.operator_stuck_tasks', 'public.operator_tool_definitions',
-        'public.operator_workers', 'public.project_members', 'public.projects', 'public.queue_health',
-        'public.quoth_file_errors', 'public.quoth_syncs', 'public.ruleset_versions', 'public.rulesets',
-        'public.schedules', 'public.sessions', 'public.skills', 'public.sql_confirmations',
-        'public.stuck_tasks', 'public.task_events', 'public.task_steps', 'public.tasks',
-        'public.tool_call_costs', 'public.tool_credential_audience', 'public.tool_days',
-        'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
+        'public.agent_usage', 'public.agents', 'public.alerts', 'public.auth_events',
+        'public.conversations', 'public.dead_letters', 'public.document_embeddings',
+        'public.document_moves', 'public.documents', 'public.embedders', 'public.eval_results',
+        'public.eval_runs', 'public.failure_group', 'public.human_reviews', 'public.job_status_count',
+        'public.job_summary', 'public.job_usage', 'public.llm_providers', 'public.maintenance_failures',
+        'public.mcp_executions', 'public.mcp_failures', 'public.mcp_feedback', 'public.mcp_grants',
+        'public.mcp_policies', 'public.mcp_tool_models', 'public.mcp_tools_cache', 'public.messages',
+        'public.model_policies', 'public.model_prices', 'public.model_windows', 'public.oldest_snapshots',
+        'public.operator_acts', 'public.operator_agent_revisions', 'public.operator_alerts',
+        'public.operator_configuration_problems', 'public.operator_dead_letters',
+        'public.operator_definitions', 'public.operator_eval_runs', 'public.operator_installation_checks',
+        'public.operator_maintenance_failures', 'public.operator_queue_health', 'public.operator_releases',
+        'public.operator_retiring_models', 'public.operator_servers', 'public.operator_stuck_tasks',
+        'public.operator_tool_definitions', 'public.operator_workers', 'public.project_members',
+        'public.projects', 'public.queue_health', 'public.quoth_file_errors', 'public.quoth_syncs',
+        'public.ruleset_versions', 'public.rulesets', 'public.schedules', 'public.sessions',
+        'public.skills', 'public.sql_confirmations', 'public.stuck_tasks', 'public.task_events',
+        'public.task_steps', 'public.tasks', 'public.tool_call_costs', 'public.tool_credential_audience',
+        'public.tool_days', 'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
         'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
         'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
       ]) as wanted (name)
@@ -180,6 +180,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('TASK_BUDGET_INVALID', 400, 'tool_error', false, true),
   ('TASK_PRIORITY_INVALID', 400, 'tool_error', false, true),
   ('TASK_RUN_AFTER_INVALID', 400, 'tool_error', false, true),
+  ('ALERT_INVALID', 400, 'tool_error', false, true),
   ('WEBHOOK_INVALID', 400, 'tool_error', false, true),
   ('WEBHOOK_NOT_FOUND', 404, 'tool_error', false, true),
   ('WEBHOOK_INACTIVE', 409, 'tool_error', false, true),
@@ -2024,6 +2025,8 @@ revoke all on sequence public.usage_events_id_seq from anon, authenticated, serv
 create index usage_events_user_id_idx on public.usage_events (user_id, created_at desc);
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
+-- For alerts; BRIN for the reason given at task_events_at_idx.
+create index usage_events_created_at_idx on public.usage_events using brin (created_at);
 comment on table public.usage_events is 'One row per model call, made by a task or by a tool.';
 comment on column public.usage_events.task_id is 'Kept after retention deletes the task.';
 comment on column public.usage_events.step_seq is 'The step in the task''s transcript: the model call, or the tool call that called the model.';
@@ -2156,6 +2159,7 @@ create table private.dead_letters (
   retried_at timestamptz
 );
 create index dead_letters_task_id_idx on private.dead_letters (task_id);
+create index dead_letters_created_at_idx on private.dead_letters (created_at);
 comment on table private.dead_letters is 'One row for each time a task failed because it ran out of attempts or deliveries.';
 comment on column private.dead_letters.retried_at is 'When the task was retried.';
 
@@ -2193,7 +2197,7 @@ comment on table private.maintenance_failures is
   'Routines of cron that failed, for operators. A row is deleted seven days after its last failure.';
 comment on column private.maintenance_failures.routine is 'The function in schema private that failed.';
 comment on column private.maintenance_failures.last_row_id is
-  'The task, job, schedule, project or kind of work that could not be handled; null when the whole routine failed.';
+  'The task, job, schedule, project, alert or kind of work that could not be handled; null when the whole routine failed.';
 comment on column private.maintenance_failures.last_error_code is 'SQLSTATE.';
 alter table private.maintenance_failures enable row level security;
 grant select on private.maintenance_failures to service_role;
@@ -9019,10 +9023,11 @@ begin
     perform private.record_maintenance_failure('reconcile', null, sqlstate, sqlerrm);
   end;
   perform private.run_maintenance('end_late_statements');
+  perform private.run_maintenance('check_alerts');
   perform private.wake_for_due_work();
 end;
 $$;
-comment on function private.tick() is 'Runs every 15 seconds: reconciles, ends statements of callers that are past their time, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';
+comment on function private.tick() is 'Runs every 15 seconds: reconciles, ends statements of callers that are past their time, checks the alerts, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';
 revoke all on function private.tick() from public;
 
 -- engine/agent_tasks.sql
@@ -16374,10 +16379,10 @@ create index webhooks_created_by_idx on public.webhooks (created_by);
 create index webhooks_listening_idx on public.webhooks (owner_key) where is_active;
 comment on table public.webhooks is
   'URLs that receive events of their owner''s jobs. Owners insert, update and delete their own rows; the platform writes client_id and the columns after it.';
-comment on column public.webhooks.created_by is 'The owner; null: the service, whose webhooks receive events of jobs without an owner.';
+comment on column public.webhooks.created_by is 'The owner; null: the service, whose webhooks receive events of jobs without an owner, and of alerts.';
 comment on column public.webhooks.owner_key is 'created_by as a key that is never null, as in tasks.';
 comment on column public.webhooks.url is 'An https URL on the public internet. The address that it resolves to is checked with every request.';
-comment on column public.webhooks.events is 'Types of task_events: those of tasks and of reviews.';
+comment on column public.webhooks.events is 'Types of task_events: those of tasks and of reviews. For webhooks of the service also alert.raised and alert.cleared.';
 comment on column public.webhooks.includes_subtasks is 'True: task events of subtasks are sent too. Review events of subtasks are always sent.';
 comment on column public.webhooks.is_active is 'False when the owner, or the receiver''s answer 410, has stopped the webhook.';
 comment on column public.webhooks.client_id is 'OAuth client that wrote the row. The webhook receives nothing once that client lacks swarm:run.';
@@ -16418,7 +16423,7 @@ declare
   v_known constant text[] := array[
     'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
     'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered'
-  ];
+  ] || case when p_webhook.created_by is null then array['alert.raised', 'alert.cleared'] else '{}'::text[] end;
   v_event text;
 begin
   if p_webhook.url is null or length(p_webhook.url) > 2000 or p_webhook.url !~ '^https?://[^\s/?#@]+([/?#][^\s]*)?$' then
@@ -16614,7 +16619,7 @@ grant select, insert, update, delete on public.webhooks to service_role;
 create table public.webhook_messages (
   id uuid primary key default private.new_id(),
   webhook_id uuid not null references public.webhooks (id) on delete cascade,
-  task_id uuid not null references public.tasks (id) on delete cascade,
+  task_id uuid references public.tasks (id) on delete cascade,
   type text not null,
   payload jsonb not null,
   status text not null default 'pending' check (status in ('pending', 'running', 'delivered', 'failed')),
@@ -16644,7 +16649,8 @@ create index webhook_messages_finished_at_idx on public.webhook_messages (finish
 comment on table public.webhook_messages is
   'Messages of webhooks, one row for each event and webhook, with the result of sending. A failed message is a dead letter, which resend_webhook_message() sends again. Kept for 30 days after it ends.';
 comment on column public.webhook_messages.id is 'Sent as the header webhook-id, which is the same for each attempt, so that receivers recognize a repeated message.';
-comment on column public.webhook_messages.type is 'As in task_events.';
+comment on column public.webhook_messages.task_id is 'Null for messages of alerts.';
+comment on column public.webhook_messages.type is 'As in task_events, or alert.raised or alert.cleared.';
 comment on column public.webhook_messages.payload is 'The body that is sent.';
 comment on column public.webhook_messages.attempts is 'Failed requests since the message was written or last resent.';
 comment on column public.webhook_messages.log is 'The last 20 attempts, [{at, duration_ms, status, error}], oldest first. status is the receiver''s HTTP status, error is {code, message}.';
@@ -25696,6 +25702,320 @@ comment on view public.operator_installation_checks is
 grant execute on function private.operator_installation_checks() to authenticated, service_role;
 grant select on public.operator_installation_checks to authenticated, service_role;
 
+-- engine/alerts.sql
+
+-- Alerts: measures of the platform that raise an alert above a limit. Each change is a message to webhooks of the
+-- service, and operators see what is raised.
+
+create table public.alerts (
+  id uuid primary key default gen_random_uuid(),
+  name text not null unique check (length(name) between 1 and 100),
+  measure text not null check (
+    measure in ('failure_rate', 'cost_usd', 'oldest_waiting_seconds', 'dead_letters', 'late_cron_seconds')
+  ),
+  above numeric not null,
+  minutes int not null default 60,
+  agent text,
+  at_least int not null default 10,
+  is_active boolean not null default true,
+  value numeric,
+  checked_at timestamptz,
+  raised_at timestamptz,
+  below_since timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint alerts_state_check check (
+    (is_active or coalesce(checked_at, raised_at) is null) and (below_since is null or raised_at is not null)
+  )
+);
+revoke all on public.alerts from anon, authenticated, service_role;
+comment on table public.alerts is
+  'Limits of measures of the whole platform, checked once a minute. The service writes the rows, mostly by a push of alerts.yaml; the platform writes the columns from value to below_since. Operators read operator_alerts.';
+comment on column public.alerts.measure is
+  'failure_rate: failed jobs / (completed + failed), 0 to 1. cost_usd: the cost of model calls. oldest_waiting_seconds: the longest wait of a task that is due. dead_letters: dead letters that were not retried. late_cron_seconds: the delay of the most overdue schedule, or of this check itself.';
+comment on column public.alerts.above is 'The alert is raised while the value is greater than this.';
+comment on column public.alerts.minutes is 'The window of failure_rate, cost_usd and dead_letters: the last minutes before a check.';
+comment on column public.alerts.agent is 'Slug of the agent whose jobs (failure_rate) or model calls (cost_usd) count; null: all.';
+comment on column public.alerts.at_least is 'failure_rate has no value while fewer jobs than this ended in the window.';
+comment on column public.alerts.value is 'The value of the last check; null when there was too little to measure.';
+comment on column public.alerts.raised_at is 'When the alert was raised; null: it is not raised.';
+comment on column public.alerts.below_since is 'The first check of a raised alert that was not above. The next one, if it is not above either, clears the alert.';
+alter table public.alerts enable row level security;
+grant select, insert, update, delete on public.alerts to service_role;
+
+create function private.alert_problem(p_alert public.alerts)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  c_measures_of_agents constant text[] := array['failure_rate', 'cost_usd'];
+  v_problem private.row_problem := private.choice_problem('measure', p_alert.measure, array[
+    'failure_rate', 'cost_usd', 'oldest_waiting_seconds', 'dead_letters', 'late_cron_seconds'
+  ]);
+begin
+  return case
+    when v_problem.field is not null then v_problem
+    when p_alert.above is null or p_alert.above < 0 or p_alert.above = 'NaN' then
+      row('above', private.shown_value(p_alert.above::text), 'Write a number that is not negative.')::private.row_problem
+    when p_alert.measure = 'failure_rate' and p_alert.above >= 1 then
+      row('above', private.shown_value(p_alert.above::text), 'Write a share of the jobs below 1, such as 0.2 for 20%.')::private.row_problem
+    when p_alert.minutes is null or p_alert.minutes not between 1 and 10080 then
+      row('minutes', private.shown_value(p_alert.minutes::text), 'Write 1 to 10080, which is a week.')::private.row_problem
+    when p_alert.at_least is null or p_alert.at_least < 1 then
+      row('at_least', private.shown_value(p_alert.at_least::text), 'Write a positive number of jobs.')::private.row_problem
+    when p_alert.agent is not null and p_alert.measure <> all (c_measures_of_agents) then
+      row('agent', private.shown_value(p_alert.agent),
+        format('Remove it: %s is a measure of the whole platform.', p_alert.measure))::private.row_problem
+  end;
+end;
+$$;
+comment on function private.alert_problem(public.alerts) is 'The first problem of an alert''s fields; null if there is none.';
+revoke all on function private.alert_problem(public.alerts) from public;
+
+create function private.queue_alert_messages(p_alert public.alerts, p_type text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into public.webhook_messages (webhook_id, type, payload)
+  select webhook.id, p_type, jsonb_build_object(
+    'type', p_type,
+    'timestamp', clock_timestamp(),
+    'data', jsonb_build_object(
+      'alert', p_alert.name,
+      'measure', p_alert.measure,
+      'value', p_alert.value,
+      'above', p_alert.above,
+      'agent', p_alert.agent
+    )
+  )
+  from public.webhooks as webhook
+  where webhook.created_by is null and webhook.is_active and p_type = any (webhook.events);
+end;
+$$;
+comment on function private.queue_alert_messages(public.alerts, text) is
+  'Writes a message of the type alert.raised or alert.cleared for each webhook of the service that wants it.';
+revoke all on function private.queue_alert_messages(public.alerts, text) from public;
+
+create function private.check_alert()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_no_problem(
+    private.alert_problem(new), 'ALERT_INVALID', format('save the alert "%s"', new.name));
+  if new.agent is not null then
+    perform private.id_of('agent', new.agent, format('save the alert "%s"', new.name));
+  end if;
+  new.updated_at := clock_timestamp();
+  return new;
+end;
+$$;
+comment on function private.check_alert() is
+  'Row trigger of alerts, before a write of the service. Raises ALERT_INVALID, AGENT_NOT_FOUND. Definer: the service may not execute what it calls.';
+revoke all on function private.check_alert() from public;
+create trigger alerts_check before insert or update of name, measure, above, minutes, agent, at_least on public.alerts
+  for each row execute function private.check_alert();
+
+create function private.stop_alert()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  if old.raised_at is not null then
+    perform private.queue_alert_messages(old, 'alert.cleared');
+  end if;
+  if tg_op = 'DELETE' then
+    return old;
+  end if;
+  new.value := null;
+  new.checked_at := null;
+  new.raised_at := null;
+  new.below_since := null;
+  return new;
+end;
+$$;
+comment on function private.stop_alert() is
+  'Row trigger of alerts, before one is deactivated or deleted: clears it. Definer: the service may not write messages.';
+revoke all on function private.stop_alert() from public;
+create trigger alerts_stop before update of is_active on public.alerts
+  for each row when (old.is_active and not new.is_active) execute function private.stop_alert();
+create trigger alerts_delete before delete on public.alerts
+  for each row execute function private.stop_alert();
+
+-- Measuring ---------------------------------------------------------------------------------------
+
+create function private.failure_rate_since(p_since timestamptz, p_agent text, p_at_least int)
+returns numeric
+language sql
+stable
+set search_path = ''
+as $$
+  -- Two parts, because the index of the jobs that ended leaves out those that are kept.
+  select case when count(*) >= p_at_least
+    then round(count(*) filter (where job.status = 'failed')::numeric / count(*), 4) end
+  from (
+    select status, agent_slug from public.tasks
+    where parent_id is null and finished_at >= p_since and not is_kept
+    union all
+    select status, agent_slug from public.tasks
+    where parent_id is null and finished_at >= p_since and is_kept
+  ) as job
+  where job.status in ('completed', 'failed') and (p_agent is null or job.agent_slug = p_agent);
+$$;
+comment on function private.failure_rate_since(timestamptz, text, int) is
+  'The share of jobs [of an agent] that failed among those that completed or failed since a time; null for fewer than p_at_least.';
+revoke all on function private.failure_rate_since(timestamptz, text, int) from public;
+
+create function private.cost_usd_since(p_since timestamptz, p_agent text)
+returns numeric
+language sql
+stable
+set search_path = ''
+as $$
+  select round(coalesce(sum(usage.cost_micro_usd), 0) / 1000000, 6)
+  from public.usage_events as usage
+  where usage.created_at >= p_since and (p_agent is null or usage.agent_slug = p_agent);
+$$;
+comment on function private.cost_usd_since(timestamptz, text) is 'The cost of model calls [of an agent] since a time.';
+revoke all on function private.cost_usd_since(timestamptz, text) from public;
+
+create function private.alert_value(p_alert public.alerts)
+returns numeric
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  c_check_seconds constant int := 60;
+  v_now constant timestamptz := clock_timestamp();
+  v_since constant timestamptz := v_now - make_interval(mins => p_alert.minutes);
+begin
+  case p_alert.measure
+    when 'failure_rate' then
+      return private.failure_rate_since(p_since => v_since, p_agent => p_alert.agent, p_at_least => p_alert.at_least);
+    when 'cost_usd' then
+      return private.cost_usd_since(v_since, p_alert.agent);
+    when 'oldest_waiting_seconds' then
+      return (
+        select coalesce(round(extract(epoch from v_now - min(coalesce(task.run_after, task.updated_at)))), 0)
+        from public.tasks as task
+        where task.status = 'pending' and (task.run_after is null or task.run_after <= v_now)
+      );
+    when 'dead_letters' then
+      return (
+        select count(*) from private.dead_letters as letter
+        where letter.created_at >= v_since and letter.retried_at is null
+      );
+    when 'late_cron_seconds' then
+      return (
+        select round(greatest(0, extract(epoch from v_now - min(schedule.next_run_at)),
+          extract(epoch from v_now - p_alert.checked_at) - c_check_seconds))
+        from public.schedules as schedule
+        where schedule.is_active
+      );
+  end case;
+end;
+$$;
+comment on function private.alert_value(public.alerts) is
+  'The current value of an alert''s measure; null when there is too little to measure. Reads by index, and only what is open or in the window.';
+revoke all on function private.alert_value(public.alerts) from public;
+
+create function private.measure_alert(p_alert_id uuid)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_alert public.alerts;
+  v_was_raised boolean;
+begin
+  select * into v_alert from public.alerts where id = p_alert_id and is_active for no key update skip locked;
+  if not found then
+    return false;
+  end if;
+  v_was_raised := v_alert.raised_at is not null;
+  v_alert.value := private.alert_value(v_alert);
+  if v_alert.value > v_alert.above then
+    v_alert.raised_at := coalesce(v_alert.raised_at, v_now);
+    v_alert.below_since := null;
+  elsif v_alert.below_since is not null then
+    v_alert.raised_at := null;
+    v_alert.below_since := null;
+  elsif v_was_raised then
+    v_alert.below_since := v_now;
+  end if;
+  update public.alerts
+  set value = v_alert.value, checked_at = v_now, raised_at = v_alert.raised_at, below_since = v_alert.below_since
+  where id = p_alert_id;
+  if v_was_raised = (v_alert.raised_at is not null) then
+    return false;
+  end if;
+  perform private.queue_alert_messages(v_alert, case when v_was_raised then 'alert.cleared' else 'alert.raised' end);
+  return true;
+end;
+$$;
+comment on function private.measure_alert(uuid) is
+  'Measures an alert, raises it above its limit, and clears it at the second check in a row that is not above, so that a value at the limit does not send a message a minute. True when it was raised or cleared.';
+revoke all on function private.measure_alert(uuid) from public;
+
+create function private.check_alerts()
+returns int
+language sql
+set search_path = ''
+as $$
+  select private.run_for_each('measure_alert', array(
+    select id
+    from public.alerts
+    -- A tick comes every 15 seconds, and rarely to the second.
+    where is_active and (checked_at is null or checked_at <= clock_timestamp() - interval '55 seconds')
+    order by checked_at nulls first
+  ));
+$$;
+comment on function private.check_alerts() is
+  'Measures the active alerts that were not checked for a minute, and returns how many were raised or cleared. Called by cron, through tick().';
+revoke all on function private.check_alerts() from public;
+
+-- Reading -----------------------------------------------------------------------------------------
+
+create function private.operator_alerts()
+returns table (
+  name text, measure text, above numeric, minutes int, agent text, at_least int, is_active boolean, value numeric,
+  checked_at timestamptz, raised_at timestamptz
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the alerts');
+  return query
+    select alert.name, alert.measure, alert.above, alert.minutes, alert.agent, alert.at_least, alert.is_active,
+      alert.value, alert.checked_at, alert.raised_at
+    from public.alerts as alert
+    order by alert.raised_at, alert.name;
+end;
+$$;
+comment on function private.operator_alerts() is
+  'All alerts, for operators. Definer: users may not read alerts; assert_operator() checks the caller.';
+revoke all on function private.operator_alerts() from public;
+create view public.operator_alerts with (security_invoker = true) as
+  select * from private.operator_alerts();
+revoke all on public.operator_alerts from anon, authenticated, service_role;
+comment on view public.operator_alerts is
+  'The alerts, with the value of the last check and since when each is raised; raised ones come first. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_alerts() to authenticated, service_role;
+grant select on public.operator_alerts to authenticated, service_role;
+
 -- engine/definitions.sql
 
 -- Definitions: a row of the registry with everything that belongs to it as one JSON document, in the words of the
@@ -25840,10 +26160,20 @@ as $$
     'is_active', nullif(webhook.is_active, true)
   ))
   from public.webhooks as webhook
-  where webhook.created_by is null and webhook.name is not null;
+  where webhook.created_by is null and webhook.name is not null
+  union all
+  select 'alert', alert.name, private.without_nulls(jsonb_build_object(
+    'measure', alert.measure,
+    'above', alert.above,
+    'minutes', nullif(alert.minutes, 60),
+    'agent', alert.agent,
+    'at_least', nullif(alert.at_least, 10),
+    'is_active', nullif(alert.is_active, true)
+  ))
+  from public.alerts as alert;
 $$;
 comment on function private.definitions() is
-  'The definitions of the registry: agents, HTTP and function tools, skills, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
+  'The definitions of the registry: agents, HTTP and function tools, skills, alerts, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
 revoke all on function private.definitions() from public;
 
 -- Writing -----------------------------------------------------------------------------------------
@@ -26100,6 +26430,27 @@ $$;
 comment on function private.write_webhook(text, jsonb) is
   'Writes a webhook of the service from its definition; its name identifies it. Raises WEBHOOK_INVALID.';
 revoke all on function private.write_webhook(text, jsonb) from public;
+
+create function private.write_alert(p_name text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into public.alerts as alert (name, measure, above, minutes, agent, at_least, is_active)
+  values (
+    p_name, p_definition ->> 'measure', (p_definition ->> 'above')::numeric,
+    coalesce((p_definition ->> 'minutes')::int, 60), p_definition ->> 'agent',
+    coalesce((p_definition ->> 'at_least')::int, 10), coalesce((p_definition ->> 'is_active')::boolean, true)
+  )
+  on conflict (name) do update set
+    measure = excluded.measure, above = excluded.above, minutes = excluded.minutes, agent = excluded.agent,
+    at_least = excluded.at_least, is_active = excluded.is_active;
+end;
+$$;
+comment on function private.write_alert(text, jsonb) is
+  'Writes an alert from its definition; what it measured stays. Raises ALERT_INVALID, AGENT_NOT_FOUND.';
+revoke all on function private.write_alert(text, jsonb) from public;
 
 -- engine/agent_revisions.sql
 
@@ -26372,7 +26723,7 @@ grant select on public.operator_agent_revisions to authenticated, service_role;
 -- Push: writes the definitions of files into the registry, in one transaction, and says what that changes.
 
 create table private.pushed_definitions (
-  kind text not null check (kind in ('agent', 'tool', 'skill', 'schedule', 'webhook')),
+  kind text not null check (kind in ('agent', 'tool', 'skill', 'schedule', 'webhook', 'alert')),
   slug text not null,
   definition jsonb not null,
   pushed_at timestamptz not null default clock_timestamp(),
@@ -26455,6 +26806,7 @@ begin
     when 'skill' then delete from public.skills where skill_id = p_slug;
     when 'schedule' then delete from public.schedules where created_by is null and name = p_slug;
     when 'webhook' then delete from public.webhooks where created_by is null and name = p_slug;
+    when 'alert' then delete from public.alerts where name = p_slug;
   end case;
 end;
 $$;
@@ -26475,7 +26827,7 @@ begin
   for v_one in
     select listed.kind, listed.slug, listed.definition
     from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
-    order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook'], listed.kind), listed.slug
+    order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook', 'alert'], listed.kind), listed.slug
   loop
     case v_one.kind
       when 'tool' then perform private.write_tool(v_one.slug, v_one.definition);
@@ -26487,12 +26839,13 @@ begin
   for v_one in
     select listed.kind, listed.slug, listed.definition
     from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
-    order by array_position(array['agent', 'schedule', 'webhook'], listed.kind), listed.slug
+    order by array_position(array['agent', 'schedule', 'webhook', 'alert'], listed.kind), listed.slug
   loop
     case v_one.kind
       when 'agent' then perform private.write_agent_parts(v_one.slug, v_one.definition);
       when 'schedule' then perform private.write_schedule(v_one.slug, v_one.definition);
       when 'webhook' then perform private.write_webhook(v_one.slug, v_one.definition);
+      when 'alert' then perform private.write_alert(v_one.slug, v_one.definition);
       else null;
     end case;
   end loop;
@@ -26535,7 +26888,7 @@ begin
     select pushed.kind, pushed.slug
     from private.pushed_definitions as pushed
     where p_prune and not p_definitions @> jsonb_build_array(jsonb_build_object('kind', pushed.kind, 'slug', pushed.slug))
-    order by array_position(array['webhook', 'schedule', 'agent', 'skill', 'tool'], pushed.kind), pushed.slug
+    order by array_position(array['alert', 'webhook', 'schedule', 'agent', 'skill', 'tool'], pushed.kind), pushed.slug
   loop
     perform private.remove_definition(v_gone.kind, v_gone.slug);
   end loop;
@@ -26570,7 +26923,7 @@ begin
     'drift', case when compared.pushed is not null
       then nullif(private.changed_fields(compared.pushed, compared.before), '[]') end,
     'affected', nullif(compared.affected, '{}')
-  )) order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook'], compared.kind), compared.slug), '[]')
+  )) order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook', 'alert'], compared.kind), compared.slug), '[]')
   into v_changes
   from compared;
 
@@ -26655,7 +27008,7 @@ create view public.operator_definitions with (security_invoker = true) as
   select * from private.operator_definitions();
 revoke all on public.operator_definitions from anon, authenticated, service_role;
 comment on view public.operator_definitions is
-  'Agents, HTTP and function tools, skills, schedules and webhooks of the service, in the words of the files in agents/. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'Agents, HTTP and function tools, skills, alerts, and schedules and webhooks of the service, in the words of the files in agents/. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_definitions.revision is 'The newest revision of an agent; null for the other kinds.';
 comment on column public.operator_definitions.drift is 'The fields that were changed in the database since the last push.';
 grant execute on function private.operator_definitions() to authenticated, service_role;
@@ -26701,11 +27054,11 @@ declare
   v_problems jsonb;
 begin
   perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
-  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook') or p_slug is null
+  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook', 'alert') or p_slug is null
     or jsonb_typeof(p_definition) <> 'object'
   then
     perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions are objects with a kind and a slug', v_attempt),
-      'The kinds are agent, tool, skill, schedule and webhook.');
+      'The kinds are agent, tool, skill, schedule, webhook and alert.');
   end if;
   -- A concurrent push or save waits.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));

@@ -123,13 +123,23 @@ consoleTest("each kind of definition is created and removed by a form", async (f
   );
   await save("nightly");
 
+  await create("alert", "spending");
+  await page.getByLabel("measure *").selectOption({ label: "cost_usd" });
+  await page.getByLabel("above *").fill("5");
+  await picture(page, "setup_alert");
+  await save("spending");
+  await editor.go("/setup?kind=alert");
+  await page.getByText("cost_usd above 5").waitFor();
+
+  await editor.go("/setup/schedule/nightly");
   await page.getByRole("button", { name: "Remove" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await page.getByText("No schedules yet").waitFor();
   const kept = await sql`
-    select kind, slug from private.definitions() where slug in ('deliveries', 'saving', 'nightly')
+    select kind, slug from private.definitions() where slug in ('deliveries', 'saving', 'nightly', 'spending')
     order by kind`;
   assert.deepEqual([...kept], [
+    { kind: "alert", slug: "spending" },
     { kind: "skill", slug: "saving" },
     { kind: "webhook", slug: "deliveries" },
   ]);

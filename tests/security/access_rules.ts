@@ -139,6 +139,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   tasks: owned("created_by = $1", "swarm:run", "reads"),
   schedules: { ...owned("created_by = $1", "swarm:run", "writes"), usersWrite: "agent" },
   webhooks: { ...owned("created_by = $1", "swarm:run", "writes"), usersWrite: "url" },
+  alerts: { usersRead: null, service: "writes" },
   webhook_messages: owned(
     "webhook_id in (select id from public.webhooks where created_by = $1)",
     "swarm:run",
@@ -165,6 +166,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   queue_health: OPERATORS_VIEW,
   stuck_tasks: OPERATORS_VIEW,
   operator_acts: OPERATORS_OWN_VIEW,
+  operator_alerts: OPERATORS_OWN_VIEW,
   operator_agent_revisions: OPERATORS_OWN_VIEW,
   operator_configuration_problems: OPERATORS_OWN_VIEW,
   operator_dead_letters: OPERATORS_OWN_VIEW,
@@ -567,6 +569,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "missing_write_right(oid, text, jsonb)",
   "next_schedule_times(text, text, integer, timestamp with time zone)",
   "operator_acts()",
+  "operator_alerts()",
   "operator_agent_revisions()",
   "operator_calls(uuid)",
   "operator_cancel_job(uuid, text)",

@@ -280,6 +280,7 @@ async function addOperatorRows(
     values (${connectionId}, 'waiting', '{}', '{}', 'pending', '{"hash": "hash", "schema": {}}')`;
   await sql`
     select private.record_maintenance_failure('end_overdue_job', ${taskId}, '23514', 'a row is broken')`;
+  await sql`insert into public.alerts (name, measure, above) values ('matrix', 'cost_usd', 5)`;
   await sql`
     insert into private.operator_acts (act, owner_id, master_task_id)
     values ('job.cancelled', ${ownerId}, ${taskId})`;

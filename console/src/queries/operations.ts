@@ -1,6 +1,7 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
+import type { CLOSED_SETS } from "../../../shared/platform/db/closed_sets.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { cancelForeignJob, retryForeignTask } from "./job_actions.ts";
@@ -153,6 +154,18 @@ export interface FailureGroup {
   readonly days: Readonly<Record<string, number>>;
 }
 
+/** An alert after its last check. */
+export interface Alert {
+  readonly name: string;
+  readonly measure: (typeof CLOSED_SETS.alerts.measure)[number];
+  readonly above: number;
+  readonly agent: string | null;
+  /** Null: too little to measure. */
+  readonly value: number | null;
+  /** Null: it is not raised. */
+  readonly raised_at: string | null;
+}
+
 interface OperatorRows {
   operator_queue_health: QueueLine;
   operator_workers: WorkerLine;
@@ -166,6 +179,7 @@ interface OperatorRows {
   operator_retiring_models: RetiringModel;
   operator_configuration_problems: ConfigurationProblem;
   operator_acts: RecordedAct;
+  operator_alerts: Alert;
 }
 
 /** The matching rows of one of the operator views; other users' requests are refused. */

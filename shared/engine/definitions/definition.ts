@@ -1,9 +1,19 @@
 import type { JsonObject } from "../../platform/values/json.ts";
 
 /** What files can define, in the order in which definitions refer to each other. */
-export const DEFINITION_KINDS = ["tool", "skill", "agent", "schedule", "webhook"] as const;
+export const DEFINITION_KINDS = ["tool", "skill", "agent", "schedule", "webhook", "alert"] as const;
 /** See {@linkcode DEFINITION_KINDS}. */
 export type DefinitionKind = (typeof DEFINITION_KINDS)[number];
+
+/** Kinds of which one file, `<kind>s.yaml`, has all definitions by name. */
+export const ENTRY_KINDS = ["schedule", "webhook", "alert"] as const;
+/** See {@linkcode ENTRY_KINDS}. */
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** True if all definitions of the kind are in one file. */
+export function isEntryKind(kind: DefinitionKind): kind is EntryKind {
+  return (ENTRY_KINDS as readonly DefinitionKind[]).includes(kind);
+}
 
 /** One entry of the registry as the database writes and compares it. */
 export interface RegistryDefinition {

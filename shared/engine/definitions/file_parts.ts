@@ -5,7 +5,7 @@ import type { AgentFile } from "./file_schemas.ts";
 
 /** A definition in the words of its file. */
 export interface FileParts {
-  /** The YAML of the file, its front matter, or its entry in `schedules.yaml` or `webhooks.yaml`. */
+  /** The YAML of the file, its front matter, or its entry in the file of an `EntryKind`. */
   readonly fields: JsonObject;
   /** What stands below the front matter: a prompt or instructions. Null if there is none. */
   readonly text: string | null;
@@ -28,6 +28,7 @@ export function partsOfDefinition({ kind, slug, definition }: RegistryDefinition
     }
     case "schedule":
     case "webhook":
+    case "alert":
       return { fields: withEnabled(definition), text: null };
   }
 }
@@ -65,6 +66,7 @@ export function definitionOfParts(
     }
     case "schedule":
     case "webhook":
+    case "alert":
       return withIsActive(fields);
   }
 }

@@ -178,6 +178,8 @@ const webhook = z.strictObject({
     "task.cancelled",
     "review.requested",
     "review.answered",
+    "alert.raised",
+    "alert.cleared",
   ])).min(1),
   includes_subtasks: z.boolean().optional(),
   enabled: z.boolean().optional(),
@@ -185,6 +187,20 @@ const webhook = z.strictObject({
 
 /** `agents/webhooks.yaml`: webhooks of the service by name. */
 export const webhooksFileSchema = z.record(entryName, webhook);
+
+const alert = z.strictObject({
+  measure: z.enum(CLOSED_SETS.alerts.measure),
+  above: z.number().min(0).describe("Raised above this. failure_rate: a share such as 0.2."),
+  minutes: z.int().min(1).max(10_080).optional()
+    .describe("Window of failure_rate, cost_usd and dead_letters. Omitted: 60."),
+  agent: slug.optional().describe("failure_rate and cost_usd of one agent. Omitted: of all."),
+  at_least: z.int().positive().optional()
+    .describe("failure_rate needs this many ended jobs. Omitted: 10."),
+  enabled: z.boolean().optional(),
+});
+
+/** `agents/alerts.yaml`: alerts by name. */
+export const alertsFileSchema = z.record(entryName, alert);
 
 /** The front matter of `SKILL.md`, as its standard has it; other fields are kept. */
 export const skillFileSchema = z.looseObject({

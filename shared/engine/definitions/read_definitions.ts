@@ -4,15 +4,18 @@ import { splitFrontMatter } from "../skills/split_front_matter.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 import { agentDefinition, withoutAbsent } from "./agent_definition.ts";
-import type {
-  DefinitionFile,
-  FileProblem,
-  RegistryDefinition,
-  ValueProblem,
+import {
+  type DefinitionFile,
+  ENTRY_KINDS,
+  type EntryKind,
+  type FileProblem,
+  type RegistryDefinition,
+  type ValueProblem,
 } from "./definition.ts";
 import { definitionOfParts } from "./file_parts.ts";
 import {
   agentFileSchema,
+  alertsFileSchema,
   FOREIGN_AGENT_KEYS,
   schedulesFileSchema,
   toolFileSchema,
@@ -29,12 +32,17 @@ export interface ReadDefinitions {
 /** Aliases of coding agents that no provider knows. */
 const MODEL_ALIASES = ["sonnet", "opus", "haiku"];
 const SKILLS = "skills/";
+const ENTRY_SCHEMAS = {
+  schedule: schedulesFileSchema,
+  webhook: webhooksFileSchema,
+  alert: alertsFileSchema,
+} as const;
 /** Beside agents: evals, scripts of the scripted model, documentation and schemas. */
 const IGNORED = /(^|\/)(\.|README\.md$|_)|\.(evals|script)\.yaml$|^schemas\//;
 
 /**
  * Reads the files of a project's folder of definitions: `<slug>.md`, `tools/<slug>.yaml`,
- * `skills/<name>/`, `schedules.yaml` and `webhooks.yaml`. Reads all of them, also after a problem.
+ * `skills/<name>/`, and those of {@linkcode ENTRY_KINDS}. Reads all of them, also after a problem.
  */
 export function readDefinitions(
   files: readonly DefinitionFile[],
@@ -55,10 +63,10 @@ export function readDefinitions(
     if (path.startsWith(SKILLS) || IGNORED.test(path)) continue;
     const tool = /^tools\/([^/]+)\.ya?ml$/.exec(path)?.[1];
     const agent = /^([^/]+)\.md$/.exec(path)?.[1] ?? /^([^/]+)\/agent\.md$/.exec(path)?.[1];
+    const entry = ENTRY_KINDS.find((kind) => path === `${kind}s.yaml` || path === `${kind}s.yml`);
     if (agent !== undefined) take(file, (text) => [readAgent(agent, text, parseYaml)]);
     else if (tool !== undefined) take(file, (text) => [readTool(tool, text, parseYaml)]);
-    else if (/^schedules\.ya?ml$/.test(path)) take(file, (text) => readSchedules(text, parseYaml));
-    else if (/^webhooks\.ya?ml$/.test(path)) take(file, (text) => readWebhooks(text, parseYaml));
+    else if (entry !== undefined) take(file, (text) => readEntries(entry, text, parseYaml));
     else problems.push({ path, message: unknownFile(path) });
   }
   const skills = readSkills(files, parseYaml);
@@ -133,18 +141,13 @@ function readTool(slug: string, text: string, parseYaml: ParseYaml): RegistryDef
   return defined("tool", slug, must(readYaml(text, toolFileSchema, parseYaml)));
 }
 
-function readSchedules(text: string, parseYaml: ParseYaml): RegistryDefinition[] {
-  return Object.entries(must(readYaml(text, schedulesFileSchema, parseYaml)))
-    .map(([slug, fields]) => defined("schedule", slug, fields));
-}
-
-function readWebhooks(text: string, parseYaml: ParseYaml): RegistryDefinition[] {
-  return Object.entries(must(readYaml(text, webhooksFileSchema, parseYaml)))
-    .map(([slug, fields]) => defined("webhook", slug, fields));
+function readEntries(kind: EntryKind, text: string, parseYaml: ParseYaml): RegistryDefinition[] {
+  return Object.entries(must(readYaml<object>(text, ENTRY_SCHEMAS[kind], parseYaml)))
+    .map(([slug, fields]) => defined(kind, slug, fields));
 }
 
 function defined(
-  kind: "tool" | "schedule" | "webhook",
+  kind: "tool" | EntryKind,
   slug: string,
   fields: Readonly<Record<string, unknown>>,
 ): RegistryDefinition {
@@ -194,7 +197,11 @@ function repeated(definitions: readonly RegistryDefinition[]): FileProblem[] {
 function unknownFile(path: string): string {
   const slug = path.split(".", 1)[0] ?? "";
   const ofAgent = [".md", ".script.yaml", ".evals.yaml"];
-  const others = ["schedules.yaml", "webhooks.yaml", "tools/<slug>.yaml", "skills/<name>/SKILL.md"];
+  const others = [
+    ...ENTRY_KINDS.map((kind) => `${kind}s.yaml`),
+    "tools/<slug>.yaml",
+    "skills/<name>/SKILL.md",
+  ];
   const [nearest] = nearestNames(path, [...others, ...ofAgent.map((end) => `${slug}${end}`)], 1);
   return `it is no file of definitions${
     nearest === undefined ? "." : `; did you mean ${nearest}?`

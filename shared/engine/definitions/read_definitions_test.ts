@@ -150,6 +150,7 @@ enabled: false
     "skills/report-writing/outline.md": "# Outline\n",
     "schedules.yaml": "daily: { agent: helper, input: Go, cron: '@daily', enabled: false }\n",
     "webhooks.yaml": "ci: { url: 'https://x.test/a', events: [task.completed] }\n",
+    "alerts.yaml": "failing: { measure: failure_rate, above: 0.2, enabled: false }\n",
   });
 
   const again = readDefinitions(

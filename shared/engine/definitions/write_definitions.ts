@@ -1,5 +1,10 @@
 import { isJsonObject } from "../../platform/values/json.ts";
-import type { DefinitionFile, RegistryDefinition, WriteYaml } from "./definition.ts";
+import {
+  type DefinitionFile,
+  ENTRY_KINDS,
+  type RegistryDefinition,
+  type WriteYaml,
+} from "./definition.ts";
 import { type FileParts, partsOfDefinition } from "./file_parts.ts";
 
 /**
@@ -23,7 +28,7 @@ export function writeDefinitions(
       files.set(`skills/${slug}/${path}`, String(content));
     }
   }
-  for (const kind of ["schedule", "webhook"] as const) {
+  for (const kind of ENTRY_KINDS) {
     const entries = definitions.filter((one) => one.kind === kind)
       .map((one) => [one.slug, partsOfDefinition(one).fields] as const);
     if (entries.length > 0) files.set(`${kind}s.yaml`, writeYaml(Object.fromEntries(entries)));

@@ -15,6 +15,9 @@ export const CLOSED_SETS = {
     provider_tools: ["web_search", "code_execution"],
     reasoning_effort: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
   },
+  alerts: {
+    measure: ["failure_rate", "cost_usd", "oldest_waiting_seconds", "dead_letters", "late_cron_seconds"],
+  },
   auth_events: {
     event: ["SIGNED_IN", "SIGNED_OUT", "TOKEN_REFRESHED", "SESSION_RESTORED", "USER_UPDATED"],
   },

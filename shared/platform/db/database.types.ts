@@ -241,6 +241,20 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"alerts": {
+                  Row: {
+                    "above": number,"agent": string | null,"at_least": number,"below_since": string | null,"checked_at": string | null,"created_at": string,"id": string,"is_active": boolean,"measure": string,"minutes": number,"name": string,"raised_at": string | null,"updated_at": string,"value": number | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "above": number,"agent"?: string | null,"at_least"?: number,"below_since"?: string | null,"checked_at"?: string | null,"created_at"?: string,"id"?: string,"is_active"?: boolean,"measure": string,"minutes"?: number,"name": string,"raised_at"?: string | null,"updated_at"?: string,"value"?: number | null
+                  }
+                  Update: {
+                    "above"?: number,"agent"?: string | null,"at_least"?: number,"below_since"?: string | null,"checked_at"?: string | null,"created_at"?: string,"id"?: string,"is_active"?: boolean,"measure"?: string,"minutes"?: number,"name"?: string,"raised_at"?: string | null,"updated_at"?: string,"value"?: number | null
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"auth_events": {
                   Row: {
                     "created_at": string,"event": string,"id": number,"metadata": NonNullable<Json>,"user_id": string
@@ -1093,14 +1107,14 @@ isOneToOne: false
                   ]
                 },"webhook_messages": {
                   Row: {
-                    "attempts": number,"created_at": string,"deliveries": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"lease_expires_at": string | null,"log": NonNullable<Json>,"payload": NonNullable<Json>,"run_after": string | null,"started_at": string | null,"status": string,"task_id": string,"type": string,"webhook_id": string,"worker_id": string | null
+                    "attempts": number,"created_at": string,"deliveries": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"lease_expires_at": string | null,"log": NonNullable<Json>,"payload": NonNullable<Json>,"run_after": string | null,"started_at": string | null,"status": string,"task_id": string | null,"type": string,"webhook_id": string,"worker_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "attempts"?: number,"created_at"?: string,"deliveries"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"lease_expires_at"?: string | null,"log"?: NonNullable<Json>,"payload": NonNullable<Json>,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"task_id": string,"type": string,"webhook_id": string,"worker_id"?: string | null
+                    "attempts"?: number,"created_at"?: string,"deliveries"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"lease_expires_at"?: string | null,"log"?: NonNullable<Json>,"payload": NonNullable<Json>,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"task_id"?: string | null,"type": string,"webhook_id": string,"worker_id"?: string | null
                   }
                   Update: {
-                    "attempts"?: number,"created_at"?: string,"deliveries"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"lease_expires_at"?: string | null,"log"?: NonNullable<Json>,"payload"?: NonNullable<Json>,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"task_id"?: string,"type"?: string,"webhook_id"?: string,"worker_id"?: string | null
+                    "attempts"?: number,"created_at"?: string,"deliveries"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"lease_expires_at"?: string | null,"log"?: NonNullable<Json>,"payload"?: NonNullable<Json>,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"task_id"?: string | null,"type"?: string,"webhook_id"?: string,"worker_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -1241,6 +1255,14 @@ isOneToOne: false
                 },"operator_agent_revisions": {
                   Row: {
                     "agent_slug": string | null,"author": string | null,"content_hash": string | null,"created_at": string | null,"created_by": string | null,"definition": Json | null,"is_current": boolean | null,"revision": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_alerts": {
+                  Row: {
+                    "above": number | null,"agent": string | null,"at_least": number | null,"checked_at": string | null,"is_active": boolean | null,"measure": string | null,"minutes": number | null,"name": string | null,"raised_at": string | null,"value": number | null
                   }
                   ComputedFields: never
                   Relationships: [

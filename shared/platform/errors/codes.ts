@@ -129,6 +129,7 @@ export const ERROR_CODES = {
   ),
   TASK_PRIORITY_INVALID: tool(400, "Send high, normal or low."),
   TASK_RUN_AFTER_INVALID: tool(400, "Choose a time within a year."),
+  ALERT_INVALID: tool(400, "Correct the field that the message names."),
   WEBHOOK_INVALID: tool(400, "Send an https URL and known events."),
   WEBHOOK_NOT_FOUND: tool(404, "Read the ids of your own webhooks and messages."),
   WEBHOOK_INACTIVE: tool(409, "Activate the webhook first."),

@@ -140,10 +140,20 @@ as $$
     'is_active', nullif(webhook.is_active, true)
   ))
   from public.webhooks as webhook
-  where webhook.created_by is null and webhook.name is not null;
+  where webhook.created_by is null and webhook.name is not null
+  union all
+  select 'alert', alert.name, private.without_nulls(jsonb_build_object(
+    'measure', alert.measure,
+    'above', alert.above,
+    'minutes', nullif(alert.minutes, 60),
+    'agent', alert.agent,
+    'at_least', nullif(alert.at_least, 10),
+    'is_active', nullif(alert.is_active, true)
+  ))
+  from public.alerts as alert;
 $$;
 comment on function private.definitions() is
-  'The definitions of the registry: agents, HTTP and function tools, skills, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
+  'The definitions of the registry: agents, HTTP and function tools, skills, alerts, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
 revoke all on function private.definitions() from public;
 
 -- Writing -----------------------------------------------------------------------------------------
@@ -400,3 +410,24 @@ $$;
 comment on function private.write_webhook(text, jsonb) is
   'Writes a webhook of the service from its definition; its name identifies it. Raises WEBHOOK_INVALID.';
 revoke all on function private.write_webhook(text, jsonb) from public;
+
+create function private.write_alert(p_name text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into public.alerts as alert (name, measure, above, minutes, agent, at_least, is_active)
+  values (
+    p_name, p_definition ->> 'measure', (p_definition ->> 'above')::numeric,
+    coalesce((p_definition ->> 'minutes')::int, 60), p_definition ->> 'agent',
+    coalesce((p_definition ->> 'at_least')::int, 10), coalesce((p_definition ->> 'is_active')::boolean, true)
+  )
+  on conflict (name) do update set
+    measure = excluded.measure, above = excluded.above, minutes = excluded.minutes, agent = excluded.agent,
+    at_least = excluded.at_least, is_active = excluded.is_active;
+end;
+$$;
+comment on function private.write_alert(text, jsonb) is
+  'Writes an alert from its definition; what it measured stays. Raises ALERT_INVALID, AGENT_NOT_FOUND.';
+revoke all on function private.write_alert(text, jsonb) from public;

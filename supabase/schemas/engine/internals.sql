@@ -68,6 +68,7 @@ create table private.dead_letters (
   retried_at timestamptz
 );
 create index dead_letters_task_id_idx on private.dead_letters (task_id);
+create index dead_letters_created_at_idx on private.dead_letters (created_at);
 comment on table private.dead_letters is 'One row for each time a task failed because it ran out of attempts or deliveries.';
 comment on column private.dead_letters.retried_at is 'When the task was retried.';
 

@@ -29,7 +29,7 @@ create view public.operator_definitions with (security_invoker = true) as
   select * from private.operator_definitions();
 revoke all on public.operator_definitions from anon, authenticated, service_role;
 comment on view public.operator_definitions is
-  'Agents, HTTP and function tools, skills, schedules and webhooks of the service, in the words of the files in agents/. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'Agents, HTTP and function tools, skills, alerts, and schedules and webhooks of the service, in the words of the files in agents/. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_definitions.revision is 'The newest revision of an agent; null for the other kinds.';
 comment on column public.operator_definitions.drift is 'The fields that were changed in the database since the last push.';
 grant execute on function private.operator_definitions() to authenticated, service_role;
@@ -75,11 +75,11 @@ declare
   v_problems jsonb;
 begin
   perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
-  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook') or p_slug is null
+  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook', 'alert') or p_slug is null
     or jsonb_typeof(p_definition) <> 'object'
   then
     perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions are objects with a kind and a slug', v_attempt),
-      'The kinds are agent, tool, skill, schedule and webhook.');
+      'The kinds are agent, tool, skill, schedule, webhook and alert.');
   end if;
   -- A concurrent push or save waits.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));

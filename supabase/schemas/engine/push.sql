@@ -1,7 +1,7 @@
 -- Push: writes the definitions of files into the registry, in one transaction, and says what that changes.
 
 create table private.pushed_definitions (
-  kind text not null check (kind in ('agent', 'tool', 'skill', 'schedule', 'webhook')),
+  kind text not null check (kind in ('agent', 'tool', 'skill', 'schedule', 'webhook', 'alert')),
   slug text not null,
   definition jsonb not null,
   pushed_at timestamptz not null default clock_timestamp(),
@@ -84,6 +84,7 @@ begin
     when 'skill' then delete from public.skills where skill_id = p_slug;
     when 'schedule' then delete from public.schedules where created_by is null and name = p_slug;
     when 'webhook' then delete from public.webhooks where created_by is null and name = p_slug;
+    when 'alert' then delete from public.alerts where name = p_slug;
   end case;
 end;
 $$;
@@ -104,7 +105,7 @@ begin
   for v_one in
     select listed.kind, listed.slug, listed.definition
     from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
-    order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook'], listed.kind), listed.slug
+    order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook', 'alert'], listed.kind), listed.slug
   loop
     case v_one.kind
       when 'tool' then perform private.write_tool(v_one.slug, v_one.definition);
@@ -116,12 +117,13 @@ begin
   for v_one in
     select listed.kind, listed.slug, listed.definition
     from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
-    order by array_position(array['agent', 'schedule', 'webhook'], listed.kind), listed.slug
+    order by array_position(array['agent', 'schedule', 'webhook', 'alert'], listed.kind), listed.slug
   loop
     case v_one.kind
       when 'agent' then perform private.write_agent_parts(v_one.slug, v_one.definition);
       when 'schedule' then perform private.write_schedule(v_one.slug, v_one.definition);
       when 'webhook' then perform private.write_webhook(v_one.slug, v_one.definition);
+      when 'alert' then perform private.write_alert(v_one.slug, v_one.definition);
       else null;
     end case;
   end loop;
@@ -164,7 +166,7 @@ begin
     select pushed.kind, pushed.slug
     from private.pushed_definitions as pushed
     where p_prune and not p_definitions @> jsonb_build_array(jsonb_build_object('kind', pushed.kind, 'slug', pushed.slug))
-    order by array_position(array['webhook', 'schedule', 'agent', 'skill', 'tool'], pushed.kind), pushed.slug
+    order by array_position(array['alert', 'webhook', 'schedule', 'agent', 'skill', 'tool'], pushed.kind), pushed.slug
   loop
     perform private.remove_definition(v_gone.kind, v_gone.slug);
   end loop;
@@ -199,7 +201,7 @@ begin
     'drift', case when compared.pushed is not null
       then nullif(private.changed_fields(compared.pushed, compared.before), '[]') end,
     'affected', nullif(compared.affected, '{}')
-  )) order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook'], compared.kind), compared.slug), '[]')
+  )) order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook', 'alert'], compared.kind), compared.slug), '[]')
   into v_changes
   from compared;
 

@@ -372,6 +372,8 @@ revoke all on sequence public.usage_events_id_seq from anon, authenticated, serv
 create index usage_events_user_id_idx on public.usage_events (user_id, created_at desc);
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
+-- For alerts; BRIN for the reason given at task_events_at_idx.
+create index usage_events_created_at_idx on public.usage_events using brin (created_at);
 comment on table public.usage_events is 'One row per model call, made by a task or by a tool.';
 comment on column public.usage_events.task_id is 'Kept after retention deletes the task.';
 comment on column public.usage_events.step_seq is 'The step in the task''s transcript: the model call, or the tool call that called the model.';

@@ -3,7 +3,7 @@
 create table public.webhook_messages (
   id uuid primary key default private.new_id(),
   webhook_id uuid not null references public.webhooks (id) on delete cascade,
-  task_id uuid not null references public.tasks (id) on delete cascade,
+  task_id uuid references public.tasks (id) on delete cascade,
   type text not null,
   payload jsonb not null,
   status text not null default 'pending' check (status in ('pending', 'running', 'delivered', 'failed')),
@@ -33,7 +33,8 @@ create index webhook_messages_finished_at_idx on public.webhook_messages (finish
 comment on table public.webhook_messages is
   'Messages of webhooks, one row for each event and webhook, with the result of sending. A failed message is a dead letter, which resend_webhook_message() sends again. Kept for 30 days after it ends.';
 comment on column public.webhook_messages.id is 'Sent as the header webhook-id, which is the same for each attempt, so that receivers recognize a repeated message.';
-comment on column public.webhook_messages.type is 'As in task_events.';
+comment on column public.webhook_messages.task_id is 'Null for messages of alerts.';
+comment on column public.webhook_messages.type is 'As in task_events, or alert.raised or alert.cleared.';
 comment on column public.webhook_messages.payload is 'The body that is sent.';
 comment on column public.webhook_messages.attempts is 'Failed requests since the message was written or last resent.';
 comment on column public.webhook_messages.log is 'The last 20 attempts, [{at, duration_ms, status, error}], oldest first. status is the receiver''s HTTP status, error is {code, message}.';

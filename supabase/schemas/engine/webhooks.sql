@@ -22,10 +22,10 @@ create index webhooks_created_by_idx on public.webhooks (created_by);
 create index webhooks_listening_idx on public.webhooks (owner_key) where is_active;
 comment on table public.webhooks is
   'URLs that receive events of their owner''s jobs. Owners insert, update and delete their own rows; the platform writes client_id and the columns after it.';
-comment on column public.webhooks.created_by is 'The owner; null: the service, whose webhooks receive events of jobs without an owner.';
+comment on column public.webhooks.created_by is 'The owner; null: the service, whose webhooks receive events of jobs without an owner, and of alerts.';
 comment on column public.webhooks.owner_key is 'created_by as a key that is never null, as in tasks.';
 comment on column public.webhooks.url is 'An https URL on the public internet. The address that it resolves to is checked with every request.';
-comment on column public.webhooks.events is 'Types of task_events: those of tasks and of reviews.';
+comment on column public.webhooks.events is 'Types of task_events: those of tasks and of reviews. For webhooks of the service also alert.raised and alert.cleared.';
 comment on column public.webhooks.includes_subtasks is 'True: task events of subtasks are sent too. Review events of subtasks are always sent.';
 comment on column public.webhooks.is_active is 'False when the owner, or the receiver''s answer 410, has stopped the webhook.';
 comment on column public.webhooks.client_id is 'OAuth client that wrote the row. The webhook receives nothing once that client lacks swarm:run.';
@@ -66,7 +66,7 @@ declare
   v_known constant text[] := array[
     'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
     'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered'
-  ];
+  ] || case when p_webhook.created_by is null then array['alert.raised', 'alert.cleared'] else '{}'::text[] end;
   v_event text;
 begin
   if p_webhook.url is null or length(p_webhook.url) > 2000 or p_webhook.url !~ '^https?://[^\s/?#@]+([/?#][^\s]*)?$' then

@@ -47,6 +47,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('TASK_BUDGET_INVALID', 400, 'tool_error', false, true),
   ('TASK_PRIORITY_INVALID', 400, 'tool_error', false, true),
   ('TASK_RUN_AFTER_INVALID', 400, 'tool_error', false, true),
+  ('ALERT_INVALID', 400, 'tool_error', false, true),
   ('WEBHOOK_INVALID', 400, 'tool_error', false, true),
   ('WEBHOOK_NOT_FOUND', 404, 'tool_error', false, true),
   ('WEBHOOK_INACTIVE', 409, 'tool_error', false, true),

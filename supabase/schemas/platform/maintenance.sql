@@ -16,7 +16,7 @@ comment on table private.maintenance_failures is
   'Routines of cron that failed, for operators. A row is deleted seven days after its last failure.';
 comment on column private.maintenance_failures.routine is 'The function in schema private that failed.';
 comment on column private.maintenance_failures.last_row_id is
-  'The task, job, schedule, project or kind of work that could not be handled; null when the whole routine failed.';
+  'The task, job, schedule, project, alert or kind of work that could not be handled; null when the whole routine failed.';
 comment on column private.maintenance_failures.last_error_code is 'SQLSTATE.';
 alter table private.maintenance_failures enable row level security;
 grant select on private.maintenance_failures to service_role;

@@ -29,12 +29,14 @@ credential: { secret: PUSH_CRM_KEY, type: bearer_token }
 const SKILL = "---\nname: push-skill\ndescription: Helps well.\n---\n\nBe kind.\n";
 const SCHEDULES = "push-daily: { agent: push-helper, input: Go, cron: '@daily' }\n";
 const WEBHOOKS = "push-ci: { url: 'https://ci.example.com/hook', events: [task.completed] }\n";
+const ALERTS = "push-spend: { measure: cost_usd, above: 5, agent: push-helper }\n";
 const FILES: Files = {
   "push-helper.md": HELPER,
   "tools/push-crm.yaml": CRM,
   "skills/push-skill/SKILL.md": SKILL,
   "schedules.yaml": SCHEDULES,
   "webhooks.yaml": WEBHOOKS,
+  "alerts.yaml": ALERTS,
 };
 
 type Files = Readonly<Record<string, string | null>>;
@@ -156,8 +158,9 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
       );
       const [times] = await sql`
       select (select count(*)::int from public.schedules where name = 'push-daily') as schedules,
-        (select count(*)::int from public.webhooks where name = 'push-ci') as webhooks`;
-      assert.deepEqual({ ...times }, { schedules: 1, webhooks: 1 });
+        (select count(*)::int from public.webhooks where name = 'push-ci') as webhooks,
+        (select above::float8 from public.alerts where name = 'push-spend') as alert_above`;
+      assert.deepEqual({ ...times }, { schedules: 1, webhooks: 1, alert_above: 5 });
     },
   );
 
@@ -216,12 +219,14 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
 
   await t.step("pull writes what was changed in the database into the files", async () => {
     await sql`update public.agents set model = 'pulled' where slug = 'push-helper'`;
+    await sql`update public.alerts set minutes = 30 where name = 'push-spend'`;
 
-    const pulled = await folder.pull("push-helper", "push-daily");
+    const pulled = await folder.pull("push-helper", "push-daily", "push-spend");
 
     assert.match(pulled.stdout, /^changed {4}push-helper\.md$/m, pulled.stderr);
     assert.match(await folder.read("push-helper.md"), /^model: pulled$/m);
     assert.match(await folder.read("push-helper.md"), /You help quickly\.\n$/);
+    assert.match(await folder.read("alerts.yaml"), /^ {2}minutes: 30$/m);
     const after = changesOf(await folder.push("--json"));
     assert.equal(after["agent push-helper"], "unchanged");
   });
@@ -269,6 +274,7 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
       "push-helper.md": null,
       "schedules.yaml": null,
       "webhooks.yaml": null,
+      "alerts.yaml": null,
       "tools/push-crm.yaml": CRM,
     });
 
@@ -279,6 +285,7 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
     assert.equal(left["tool push-crm"], "changed");
     assert.equal(removed["agent push-helper"], "removed");
     assert.equal(removed["schedule push-daily"], "removed");
+    assert.equal(removed["alert push-spend"], "removed");
     assert.equal(await stored(), undefined);
     const after = changesOf(await folder.push("--json"));
     assert.deepEqual(Object.keys(after).filter((name) => name.includes("push-helper")), []);

@@ -1,4 +1,5 @@
 import agentSchema from "../../../../agents/schemas/agent.schema.json";
+import alertsSchema from "../../../../agents/schemas/alerts.schema.json";
 import schedulesSchema from "../../../../agents/schemas/schedules.schema.json";
 import skillSchema from "../../../../agents/schemas/skill.schema.json";
 import toolSchema from "../../../../agents/schemas/tool.schema.json";
@@ -55,6 +56,13 @@ export const KINDS: readonly KindLooks[] = [
     text: null,
     file: () => "agents/webhooks.yaml",
   },
+  {
+    kind: "alert",
+    one: "Alert",
+    many: "Alerts",
+    text: null,
+    file: () => "agents/alerts.yaml",
+  },
 ];
 
 /** Names that exist, which fields offer. */
@@ -74,14 +82,21 @@ export function fieldsSchema(kind: DefinitionKind, names: KnownNames): Schema {
       return toolSchema;
     case "skill":
       return skillSchema;
-    case "schedule": {
-      const { properties, ...rest } = schedulesSchema.additionalProperties;
-      const agent = withExamples(properties.agent, names.agents);
-      return { ...rest, properties: { ...properties, agent } };
-    }
+    case "schedule":
+      return withAgents(schedulesSchema.additionalProperties, names);
     case "webhook":
       return webhooksSchema.additionalProperties;
+    case "alert":
+      return withAgents(alertsSchema.additionalProperties, names);
   }
+}
+
+function withAgents(
+  { properties, ...rest }: SchemaObject & { readonly properties: { readonly agent: SchemaObject } },
+  { agents }: KnownNames,
+): Schema {
+  const agent = withExamples(properties.agent, agents);
+  return { ...rest, properties: { ...properties, agent } };
 }
 
 /** The name is the slug, which is not a field of the form. Lists are shown as lists only. */

@@ -1,5 +1,8 @@
 import { stringify } from "yaml";
-import type { RegistryDefinition } from "../../../../shared/engine/definitions/definition.ts";
+import {
+  isEntryKind,
+  type RegistryDefinition,
+} from "../../../../shared/engine/definitions/definition.ts";
 import { partsOfDefinition } from "../../../../shared/engine/definitions/file_parts.ts";
 import { fileText } from "../../../../shared/engine/definitions/write_definitions.ts";
 import type { JsonObject } from "../../../../shared/platform/values/json.ts";
@@ -11,9 +14,8 @@ export function textOfDefinition(
 ): string {
   if (definition === null) return "";
   const { fields, text } = partsOfDefinition({ kind, slug, definition });
-  const isEntry = kind === "schedule" || kind === "webhook";
   return fileText(
-    { fields: isEntry ? { [slug]: fields } : fields, text },
+    { fields: isEntryKind(kind) ? { [slug]: fields } : fields, text },
     (value) => stringify(value, { lineWidth: 0 }),
   );
 }
