@@ -37,7 +37,8 @@ const STORED_OUTPUT = /\/_output\.(txt|json)$/;
  * access is replaced.
  *
  * @param name The test's description. @default the job's id
- * @throws CommandError when the job does not exist, did not complete, or has an output in a file.
+ * @throws CommandError when the job does not exist, did not complete, was continued, or has an output
+ * in a file.
  */
 export async function testOfJob(
   sql: Sql,
@@ -56,11 +57,15 @@ export async function testOfJob(
   if (isJsonObject(output) && STORED_OUTPUT.test(String(output.storage_path))) {
     throw refuse("its output is stored as a file; write the test by hand");
   }
-  const calls = stepsSchema.parse([
+  const steps = stepsSchema.parse([
     ...await sql`
       select step.kind, step.name, step.input from public.task_steps as step
       where step.task_id = ${taskId} order by step.seq`,
-  ]).flatMap(callOf);
+  ]);
+  if (steps.some(({ kind }) => kind === "user")) {
+    throw refuse("it was continued with another message, and a test has only one input");
+  }
+  const calls = steps.flatMap(callOf);
   const reviews = reviewsSchema.parse([
     ...await sql`
       select review.question, review.approved, review.comments, review.response

@@ -469,8 +469,17 @@ Deno.test("eval add makes a test of a job, without what is sensitive, and the jo
     assert.equal(ended.code, 0);
   });
 
+  const { sql, stack: { models } } = platform;
+  await addAgent(sql, { slug: "evals-continued" });
+  models.addAgent(scriptTurns("evals-continued", complete("One."), complete("Two.")));
+  const continued = await swarm.run("evals-continued", "Count.");
+  await continued.result();
+  await continued.continue("Go on.");
+  await continued.result();
+
   for (
     const [claim, args, message] of [
+      ["a job with a second message", ["add", continued.id], /it was continued with another/],
       ["the same name", ["add", job.id, "--name", "from production"], /has a test of this name/],
       ["a job that does not exist", ["add", crypto.randomUUID()], /there is no such job/],
       ["what is no id", ["add", "writer"], /write the id of one job/],
