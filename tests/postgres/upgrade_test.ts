@@ -15,9 +15,12 @@ const NEXT = "0.2.0";
 const DELAYED = 2_000;
 const EACH_SIDE = 15;
 
-/** A later release as they are written: one transaction that waits at most a second for a lock. */
+/**
+ * A later release as they are written: one transaction. It waits for a lock longer than
+ * deadlock_timeout, a second, after which Postgres ends an autovacuum that holds the lock.
+ */
 const RELEASE = `
-set local lock_timeout = '1s';
+set local lock_timeout = '1500ms';
 do $preflight$
 begin
   if private.schema_version() <> '${SCHEMA_VERSION}' then
@@ -145,6 +148,34 @@ Deno.test("an upgrade under load is applied as a whole or not at all, and loses 
       by_new_workers: await completed(NEXT),
     });
   });
+});
+
+Deno.test("an upgrade does not wait until an autovacuum of a large table has ended", async () => {
+  await using server = await startMigratedServer();
+  const { admin, sql } = server;
+  await admin`alter system set autovacuum_naptime = '1s'`;
+  await admin`select pg_reload_conf()`;
+  // As slow as on a table of many gigabytes.
+  await sql`
+    alter table public.tasks set (
+      autovacuum_vacuum_insert_threshold = 0, autovacuum_vacuum_insert_scale_factor = 0,
+      autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1
+    )`;
+  await sql`
+    select from generate_series(1, ${DELAYED}::int) as n, lateral private.create_task(
+      'writer', jsonb_build_object('n', n), p_run_after => now() + interval '1 day')`;
+  await waitFor(async () => {
+    const [vacuum] = await admin`
+      select from pg_stat_progress_vacuum where relid = 'public.tasks'::regclass`;
+    return vacuum;
+  }, { what: "an autovacuum of tasks" });
+
+  await waitFor(() => apply(sql, RELEASE).then(() => true, isLockTimeout), { what: "the upgrade" });
+
+  const [tasks] = await admin`
+    select autovacuum_count::int as completed from pg_stat_user_tables
+    where relid = 'public.tasks'::regclass`;
+  assert.equal(tasks?.completed, 0);
 });
 
 function isLockTimeout(error: unknown): false {
