@@ -261,9 +261,11 @@ Deno.test("the client follows, answers and steers jobs over the user's own supab
       await waitFor(() => heard.has(job.id), { what: "a message about the job" });
       leave();
       await job.cancel();
-      const after = await swarm.jobs.count({ agent: "client-asker" });
-
-      assert.equal((after.cancelled ?? 0) - (before.cancelled ?? 0), 1);
+      // A task that runs ends at its next checkpoint.
+      await waitFor(async () => {
+        const { cancelled = 0 } = await swarm.jobs.count({ agent: "client-asker" });
+        return cancelled === (before.cancelled ?? 0) + 1;
+      }, { what: "one more cancelled job" });
     });
 
     await t.step("an uploaded file is in the user's own folder", async () => {
