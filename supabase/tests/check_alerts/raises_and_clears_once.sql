@@ -18,7 +18,7 @@ create function pg_temp.set_dead_letters(p_count int) returns int language sql a
   select private.check_alerts();
 $$;
 create function pg_temp.messages() returns text language sql as $$
-  select string_agg(message.type, ' ' order by message.id) from public.webhook_messages as message where message.task_id is null
+  select string_agg(message.type, ' ' order by message.created_at, message.id) from public.webhook_messages as message where message.task_id is null
 $$;
 
 select is(pg_temp.set_dead_letters(1), 0, 'a value at the limit raises nothing');

@@ -6,6 +6,13 @@ comment on table public.shelves is 'Shelves of a library';
 comment on column public.shelves.label is 'As printed';
 grant select (id, label), insert (secret) on public.shelves to authenticated;
 create table public.cellars (id int);
+create schema attic;
+create table attic.boxes (id int);
+grant usage on schema attic to authenticated;
+grant select on attic.boxes to authenticated;
+create temporary table exposed on commit drop as
+select unnest(policy.exposed_schemas) as name from private.sql_policy as policy;
+grant select on exposed to authenticated;
 
 select tests.act_as_user('owner');
 select results_eq(
@@ -15,7 +22,7 @@ select results_eq(
   'a table has the columns that the caller can read, with types and comments'
 );
 select is_empty($$select from public.list_tables() where name = 'cellars'$$, 'a table without rights is not listed');
-select is_empty($$select from public.list_tables() where schema_name <> 'public'$$, 'only schemas that statements may name are listed');
+select is_empty($$select from public.list_tables() where schema_name not in (select name from exposed)$$, 'only schemas that statements may name are listed');
 select is_empty(
   $$select from public.mcp_executions where user_id = (select tests.user_id('owner'))$$,
   'reading the list is no tool call'
