@@ -7701,7 +7701,8 @@ stable
 set search_path = ''
 as $$
 begin
-  if exists (select from public.human_reviews where task_id = p_task_id) then
+  -- One that is open was requested only now.
+  if exists (select from public.human_reviews where task_id = p_task_id and answered_at is not null) then
     perform private.raise_error('REVIEW_ALREADY_ANSWERED',
       format('Cannot answer the review of task %s: it has been answered or the task has ended', p_task_id),
       'Read the answer from the table human_reviews.');
@@ -25576,7 +25577,7 @@ as $$
 declare
   -- The job that finds what every wake has missed; it runs each 15 seconds.
   c_tick constant text := 'supaswarm-tick';
-  c_max_tick_age constant interval := '5 minutes';
+  c_max_tick_age constant interval := '5 minutes'::interval;
   c_max_wait_seconds constant numeric := 120;
 begin
   claim := 'Its extensions are installed';
@@ -25898,30 +25899,26 @@ declare
   v_now constant timestamptz := clock_timestamp();
   v_since constant timestamptz := v_now - make_interval(mins => p_alert.minutes);
 begin
-  case p_alert.measure
+  return case p_alert.measure
     when 'failure_rate' then
-      return private.failure_rate_since(p_since => v_since, p_agent => p_alert.agent, p_at_least => p_alert.at_least);
-    when 'cost_usd' then
-      return private.cost_usd_since(v_since, p_alert.agent);
-    when 'oldest_waiting_seconds' then
-      return (
-        select coalesce(round(extract(epoch from v_now - min(coalesce(task.run_after, task.updated_at)))), 0)
-        from public.tasks as task
-        where task.status = 'pending' and (task.run_after is null or task.run_after <= v_now)
-      );
-    when 'dead_letters' then
-      return (
-        select count(*) from private.dead_letters as letter
-        where letter.created_at >= v_since and letter.retried_at is null
-      );
-    when 'late_cron_seconds' then
-      return (
-        select round(greatest(0, extract(epoch from v_now - min(schedule.next_run_at)),
-          extract(epoch from v_now - p_alert.checked_at) - c_check_seconds))
-        from public.schedules as schedule
-        where schedule.is_active
-      );
-  end case;
+      private.failure_rate_since(p_since => v_since, p_agent => p_alert.agent, p_at_least => p_alert.at_least)
+    when 'cost_usd' then private.cost_usd_since(v_since, p_alert.agent)
+    when 'oldest_waiting_seconds' then (
+      select coalesce(round(extract(epoch from v_now - min(coalesce(task.run_after, task.updated_at)))), 0)
+      from public.tasks as task
+      where task.status = 'pending' and (task.run_after is null or task.run_after <= v_now)
+    )
+    when 'dead_letters' then (
+      select count(*) from private.dead_letters as letter
+      where letter.created_at >= v_since and letter.retried_at is null
+    )
+    when 'late_cron_seconds' then (
+      select round(greatest(0, extract(epoch from v_now - min(schedule.next_run_at)),
+        extract(epoch from v_now - p_alert.checked_at) - c_check_seconds))
+      from public.schedules as schedule
+      where schedule.is_active
+    )
+  end;
 end;
 $$;
 comment on function private.alert_value(public.alerts) is

@@ -192,30 +192,26 @@ declare
   v_now constant timestamptz := clock_timestamp();
   v_since constant timestamptz := v_now - make_interval(mins => p_alert.minutes);
 begin
-  case p_alert.measure
+  return case p_alert.measure
     when 'failure_rate' then
-      return private.failure_rate_since(p_since => v_since, p_agent => p_alert.agent, p_at_least => p_alert.at_least);
-    when 'cost_usd' then
-      return private.cost_usd_since(v_since, p_alert.agent);
-    when 'oldest_waiting_seconds' then
-      return (
-        select coalesce(round(extract(epoch from v_now - min(coalesce(task.run_after, task.updated_at)))), 0)
-        from public.tasks as task
-        where task.status = 'pending' and (task.run_after is null or task.run_after <= v_now)
-      );
-    when 'dead_letters' then
-      return (
-        select count(*) from private.dead_letters as letter
-        where letter.created_at >= v_since and letter.retried_at is null
-      );
-    when 'late_cron_seconds' then
-      return (
-        select round(greatest(0, extract(epoch from v_now - min(schedule.next_run_at)),
-          extract(epoch from v_now - p_alert.checked_at) - c_check_seconds))
-        from public.schedules as schedule
-        where schedule.is_active
-      );
-  end case;
+      private.failure_rate_since(p_since => v_since, p_agent => p_alert.agent, p_at_least => p_alert.at_least)
+    when 'cost_usd' then private.cost_usd_since(v_since, p_alert.agent)
+    when 'oldest_waiting_seconds' then (
+      select coalesce(round(extract(epoch from v_now - min(coalesce(task.run_after, task.updated_at)))), 0)
+      from public.tasks as task
+      where task.status = 'pending' and (task.run_after is null or task.run_after <= v_now)
+    )
+    when 'dead_letters' then (
+      select count(*) from private.dead_letters as letter
+      where letter.created_at >= v_since and letter.retried_at is null
+    )
+    when 'late_cron_seconds' then (
+      select round(greatest(0, extract(epoch from v_now - min(schedule.next_run_at)),
+        extract(epoch from v_now - p_alert.checked_at) - c_check_seconds))
+      from public.schedules as schedule
+      where schedule.is_active
+    )
+  end;
 end;
 $$;
 comment on function private.alert_value(public.alerts) is

@@ -9,7 +9,7 @@ as $$
 declare
   -- The job that finds what every wake has missed; it runs each 15 seconds.
   c_tick constant text := 'supaswarm-tick';
-  c_max_tick_age constant interval := '5 minutes';
+  c_max_tick_age constant interval := '5 minutes'::interval;
   c_max_wait_seconds constant numeric := 120;
 begin
   claim := 'Its extensions are installed';

@@ -306,7 +306,8 @@ stable
 set search_path = ''
 as $$
 begin
-  if exists (select from public.human_reviews where task_id = p_task_id) then
+  -- One that is open was requested only now.
+  if exists (select from public.human_reviews where task_id = p_task_id and answered_at is not null) then
     perform private.raise_error('REVIEW_ALREADY_ANSWERED',
       format('Cannot answer the review of task %s: it has been answered or the task has ended', p_task_id),
       'Read the answer from the table human_reviews.');
