@@ -25,15 +25,14 @@ export async function runProgram(
   args: readonly string[],
 ): Promise<void> {
   const manifest = await installedManifest(root, `run supaswarm ${name}`);
-  const [deno, ...before] = await findDeno();
+  const deno = await findDeno();
   const folder = await writePrograms(root, SOURCE, manifest, {
-    prepare: (folder) => downloadPackages([deno, ...before], folder),
+    prepare: (folder) => downloadPackages(deno, folder),
   });
   const entry = join(folder, PROGRAMS[name]?.entry ?? "");
   const child = spawn(
     deno,
     [
-      ...before,
       "run",
       "--allow-all",
       "--quiet",
@@ -58,25 +57,34 @@ export async function runProgram(
   });
 }
 
-/** How to start Deno: this process's own, an installed one that is new enough, or npm's. */
-async function findDeno(): Promise<[string, ...string[]]> {
-  if ("Deno" in globalThis) return [process.execPath];
+/**
+ * The executable of Deno: this process's own, an installed one that is new enough, or npm's. npx
+ * itself would not pass signals on, so that Deno would outlive this command.
+ *
+ * @throws CommandError `DENO_MISSING`, `PACKAGES_UNREACHABLE`
+ */
+async function findDeno(): Promise<string> {
+  if ("Deno" in globalThis) return process.execPath;
   const installed = await versionOf("deno");
-  if (installed !== null && compareVersions(installed, DENO_VERSION) >= 0) return ["deno"];
-  return [process.platform === "win32" ? "npx.cmd" : "npx", "--yes", `deno@${DENO_VERSION}`];
+  if (installed !== null && compareVersions(installed, DENO_VERSION) >= 0) return "deno";
+  const npx = process.platform === "win32" ? "npx.cmd" : "npx";
+  const printed = ["eval", "console.log(Deno.execPath())"];
+  return (await outputOf(npx, ["--yes", `deno@${DENO_VERSION}`, ...printed])).trim();
 }
 
 /** Downloads what the programs import. @throws CommandError `PACKAGES_UNREACHABLE` */
-async function downloadPackages(
-  [deno = "", ...before]: readonly string[],
-  folder: string,
-): Promise<void> {
+async function downloadPackages(deno: string, folder: string): Promise<void> {
   const entries = Object.values(PROGRAMS).map(({ entry }) => join(folder, entry));
-  const args = [...before, "cache", "--config", join(folder, "deno.json"), ...entries];
+  await outputOf(deno, ["cache", "--config", join(folder, "deno.json"), ...entries]);
+}
+
+/** What a command prints that may download. @throws CommandError */
+async function outputOf(command: string, args: readonly string[]): Promise<string> {
   try {
-    await promisify(execFile)(deno, args, {
+    const { stdout } = await promisify(execFile)(command, args, {
       env: { ...process.env, DENO_NO_PACKAGE_JSON: "1", NO_COLOR: "1" },
     });
+    return stdout;
   } catch (cause) {
     const { code, stderr = "" } = cause as { code: unknown; stderr?: string };
     if (code === "ENOENT") throw denoMissing(cause);
