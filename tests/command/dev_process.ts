@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import type { ReadyLine } from "../stack/start_process.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
@@ -15,14 +14,13 @@ export interface DevProcess extends AsyncDisposable {
   stop(): void;
 }
 
-/** Starts the installed command in a project, with this process's Deno. */
+/** Starts the installed command in a project, with the Deno that it finds. */
 export function startDev(root: string, env: Readonly<Record<string, string>>): DevProcess {
   const child = new Deno.Command("node_modules/.bin/supaswarm", {
     args: ["dev", "--port", "0", "--no-console", "--json"],
     cwd: root,
     env: {
       ...env,
-      PATH: `${dirname(Deno.execPath())}:${Deno.env.get("PATH")}`,
       NO_COLOR: "1",
     },
     stdin: "null",

@@ -11,6 +11,11 @@ import { downloadProblem } from "./download_problem.ts";
 import { PROGRAMS } from "./programs.ts";
 import { writePrograms } from "./write_programs.ts";
 
+/** Prints which Deno this is, and where. */
+const ASK_DENO = [
+  "eval",
+  "console.log(JSON.stringify({ version: Deno.version.deno, path: Deno.execPath() }))",
+];
 const SOURCE = fileURLToPath(new URL("./programs", import.meta.url));
 
 /**
@@ -58,18 +63,19 @@ export async function runProgram(
 }
 
 /**
- * The executable of Deno: this process's own, an installed one that is new enough, or npm's. npx
- * itself would not pass signals on, so that Deno would outlive this command.
+ * The executable of Deno: this process's own, an installed one that is new enough, or npm's. npx and
+ * the scripts of npm's packages would not pass signals on, so that Deno would outlive this command.
  *
  * @throws CommandError `DENO_MISSING`, `PACKAGES_UNREACHABLE`
  */
 async function findDeno(): Promise<string> {
   if ("Deno" in globalThis) return process.execPath;
-  const installed = await versionOf("deno");
-  if (installed !== null && compareVersions(installed, DENO_VERSION) >= 0) return "deno";
+  const installed = await installedDeno();
+  if (installed !== null && compareVersions(installed.version, DENO_VERSION) >= 0) {
+    return installed.path;
+  }
   const npx = process.platform === "win32" ? "npx.cmd" : "npx";
-  const printed = ["eval", "console.log(Deno.execPath())"];
-  return (await outputOf(npx, ["--yes", `deno@${DENO_VERSION}`, ...printed])).trim();
+  return readDeno(await outputOf(npx, ["--yes", `deno@${DENO_VERSION}`, ...ASK_DENO])).path;
 }
 
 /** Downloads what the programs import. @throws CommandError `PACKAGES_UNREACHABLE` */
@@ -93,13 +99,16 @@ async function outputOf(command: string, args: readonly string[]): Promise<strin
   }
 }
 
-async function versionOf(deno: string): Promise<string | null> {
+async function installedDeno(): Promise<ReturnType<typeof readDeno> | null> {
   try {
-    const { stdout } = await promisify(execFile)(deno, ["--version"]);
-    return /^deno (\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? null;
+    return readDeno((await promisify(execFile)("deno", ASK_DENO)).stdout);
   } catch {
     return null;
   }
+}
+
+function readDeno(printed: string): { readonly version: string; readonly path: string } {
+  return JSON.parse(printed);
 }
 
 function denoMissing(cause: unknown): CommandError {
