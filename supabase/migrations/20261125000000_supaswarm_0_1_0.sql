@@ -26018,6 +26018,17 @@ grant select on public.operator_alerts to authenticated, service_role;
 -- Definitions: a row of the registry with everything that belongs to it as one JSON document, in the words of the
 -- files in agents/. push writes them, pull reads them, and revisions keep them.
 
+create function private.definition_kinds()
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select '{tool,skill,agent,schedule,webhook,alert}'::text[];
+$$;
+comment on function private.definition_kinds() is 'The kinds of definitions, in the order in which they refer to each other.';
+revoke all on function private.definition_kinds() from public;
+
 create function private.without_nulls(p_object jsonb)
 returns jsonb
 language sql
@@ -26720,7 +26731,7 @@ grant select on public.operator_agent_revisions to authenticated, service_role;
 -- Push: writes the definitions of files into the registry, in one transaction, and says what that changes.
 
 create table private.pushed_definitions (
-  kind text not null check (kind in ('agent', 'tool', 'skill', 'schedule', 'webhook', 'alert')),
+  kind text not null check (kind = any (private.definition_kinds())),
   slug text not null,
   definition jsonb not null,
   pushed_at timestamptz not null default clock_timestamp(),
@@ -26824,7 +26835,7 @@ begin
   for v_one in
     select listed.kind, listed.slug, listed.definition
     from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
-    order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook', 'alert'], listed.kind), listed.slug
+    order by array_position(private.definition_kinds(), listed.kind), listed.slug
   loop
     case v_one.kind
       when 'tool' then perform private.write_tool(v_one.slug, v_one.definition);
@@ -26836,7 +26847,7 @@ begin
   for v_one in
     select listed.kind, listed.slug, listed.definition
     from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
-    order by array_position(array['agent', 'schedule', 'webhook', 'alert'], listed.kind), listed.slug
+    order by array_position(private.definition_kinds(), listed.kind), listed.slug
   loop
     case v_one.kind
       when 'agent' then perform private.write_agent_parts(v_one.slug, v_one.definition);
@@ -26885,7 +26896,7 @@ begin
     select pushed.kind, pushed.slug
     from private.pushed_definitions as pushed
     where p_prune and not p_definitions @> jsonb_build_array(jsonb_build_object('kind', pushed.kind, 'slug', pushed.slug))
-    order by array_position(array['alert', 'webhook', 'schedule', 'agent', 'skill', 'tool'], pushed.kind), pushed.slug
+    order by array_position(private.definition_kinds(), pushed.kind) desc, pushed.slug
   loop
     perform private.remove_definition(v_gone.kind, v_gone.slug);
   end loop;
@@ -26920,7 +26931,7 @@ begin
     'drift', case when compared.pushed is not null
       then nullif(private.changed_fields(compared.pushed, compared.before), '[]') end,
     'affected', nullif(compared.affected, '{}')
-  )) order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook', 'alert'], compared.kind), compared.slug), '[]')
+  )) order by array_position(private.definition_kinds(), compared.kind), compared.slug), '[]')
   into v_changes
   from compared;
 
@@ -27051,11 +27062,9 @@ declare
   v_problems jsonb;
 begin
   perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
-  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook', 'alert') or p_slug is null
-    or jsonb_typeof(p_definition) <> 'object'
-  then
+  if p_slug is null or (p_kind = any (private.definition_kinds())) is not true or jsonb_typeof(p_definition) <> 'object' then
     perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions are objects with a kind and a slug', v_attempt),
-      'The kinds are agent, tool, skill, schedule, webhook and alert.');
+      format('The kinds are %s.', array_to_string(private.definition_kinds(), ', ')));
   end if;
   -- A concurrent push or save waits.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));

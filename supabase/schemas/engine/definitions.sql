@@ -1,6 +1,17 @@
 -- Definitions: a row of the registry with everything that belongs to it as one JSON document, in the words of the
 -- files in agents/. push writes them, pull reads them, and revisions keep them.
 
+create function private.definition_kinds()
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select '{tool,skill,agent,schedule,webhook,alert}'::text[];
+$$;
+comment on function private.definition_kinds() is 'The kinds of definitions, in the order in which they refer to each other.';
+revoke all on function private.definition_kinds() from public;
+
 create function private.without_nulls(p_object jsonb)
 returns jsonb
 language sql

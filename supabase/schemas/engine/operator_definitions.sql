@@ -75,11 +75,9 @@ declare
   v_problems jsonb;
 begin
   perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
-  if p_kind is null or p_kind not in ('agent', 'tool', 'skill', 'schedule', 'webhook', 'alert') or p_slug is null
-    or jsonb_typeof(p_definition) <> 'object'
-  then
+  if p_slug is null or (p_kind = any (private.definition_kinds())) is not true or jsonb_typeof(p_definition) <> 'object' then
     perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions are objects with a kind and a slug', v_attempt),
-      'The kinds are agent, tool, skill, schedule, webhook and alert.');
+      format('The kinds are %s.', array_to_string(private.definition_kinds(), ', ')));
   end if;
   -- A concurrent push or save waits.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));

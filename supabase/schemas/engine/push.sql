@@ -1,7 +1,7 @@
 -- Push: writes the definitions of files into the registry, in one transaction, and says what that changes.
 
 create table private.pushed_definitions (
-  kind text not null check (kind in ('agent', 'tool', 'skill', 'schedule', 'webhook', 'alert')),
+  kind text not null check (kind = any (private.definition_kinds())),
   slug text not null,
   definition jsonb not null,
   pushed_at timestamptz not null default clock_timestamp(),
@@ -105,7 +105,7 @@ begin
   for v_one in
     select listed.kind, listed.slug, listed.definition
     from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
-    order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook', 'alert'], listed.kind), listed.slug
+    order by array_position(private.definition_kinds(), listed.kind), listed.slug
   loop
     case v_one.kind
       when 'tool' then perform private.write_tool(v_one.slug, v_one.definition);
@@ -117,7 +117,7 @@ begin
   for v_one in
     select listed.kind, listed.slug, listed.definition
     from jsonb_to_recordset(p_definitions) as listed (kind text, slug text, definition jsonb)
-    order by array_position(array['agent', 'schedule', 'webhook', 'alert'], listed.kind), listed.slug
+    order by array_position(private.definition_kinds(), listed.kind), listed.slug
   loop
     case v_one.kind
       when 'agent' then perform private.write_agent_parts(v_one.slug, v_one.definition);
@@ -166,7 +166,7 @@ begin
     select pushed.kind, pushed.slug
     from private.pushed_definitions as pushed
     where p_prune and not p_definitions @> jsonb_build_array(jsonb_build_object('kind', pushed.kind, 'slug', pushed.slug))
-    order by array_position(array['alert', 'webhook', 'schedule', 'agent', 'skill', 'tool'], pushed.kind), pushed.slug
+    order by array_position(private.definition_kinds(), pushed.kind) desc, pushed.slug
   loop
     perform private.remove_definition(v_gone.kind, v_gone.slug);
   end loop;
@@ -201,7 +201,7 @@ begin
     'drift', case when compared.pushed is not null
       then nullif(private.changed_fields(compared.pushed, compared.before), '[]') end,
     'affected', nullif(compared.affected, '{}')
-  )) order by array_position(array['tool', 'skill', 'agent', 'schedule', 'webhook', 'alert'], compared.kind), compared.slug), '[]')
+  )) order by array_position(private.definition_kinds(), compared.kind), compared.slug), '[]')
   into v_changes
   from compared;
 
