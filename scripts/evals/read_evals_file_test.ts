@@ -1,21 +1,12 @@
 import assert from "node:assert/strict";
 import { loadYaml } from "../deps.ts";
-import { YamlFileError } from "../yaml/read_located_yaml.ts";
+import { fileProblems } from "../yaml/file_problems.ts";
 import { addTest } from "./add_test.ts";
 import { readEvalsFile } from "./read_evals_file.ts";
 
 const yaml = await loadYaml();
 const read = (text: string) => readEvalsFile(text, "writer.evals.yaml", yaml);
-
-function problemsOf(text: string): string {
-  try {
-    read(text);
-  } catch (error) {
-    if (error instanceof YamlFileError) return error.message;
-    throw error;
-  }
-  return "";
-}
+const problemsOf = (text: string) => fileProblems(() => read(text));
 
 /** A file with one test that has these assertions, the first in its fifth line. */
 const asserting = (...lines: string[]) =>

@@ -2,23 +2,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadYaml } from "../deps.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
-import { YamlFileError } from "../yaml/read_located_yaml.ts";
+import { fileProblems } from "../yaml/file_problems.ts";
 import { readMcpsFile } from "./read_mcps_file.ts";
 import { wantedServer } from "./wanted_server.ts";
 
 const yaml = await loadYaml();
 const read = (text: string) => readMcpsFile(text, "mcps.yaml", yaml);
-
-/** The problems of a text, as they are printed. */
-function problemsOf(text: string): string {
-  try {
-    read(text);
-  } catch (error) {
-    if (error instanceof YamlFileError) return error.message;
-    throw error;
-  }
-  return "";
-}
+const problemsOf = (text: string) => fileProblems(() => read(text));
 
 /** A file with one entry, starting at its third line. */
 const entry = (...lines: string[]) =>

@@ -1,20 +1,11 @@
 import assert from "node:assert/strict";
 import { loadYaml } from "../../deps.ts";
-import { YamlFileError } from "../../yaml/read_located_yaml.ts";
+import { fileProblems } from "../../yaml/file_problems.ts";
 import { readScript } from "./read_script.ts";
 
 const yaml = await loadYaml();
-
-/** The problems of a text, as they are printed. */
-function problemsOf(text: string): string[] {
-  try {
-    readScript(text, "hello.script.yaml", yaml);
-  } catch (error) {
-    if (error instanceof YamlFileError) return error.message.split("\n");
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (text: string) =>
+  fileProblems(() => readScript(text, "hello.script.yaml", yaml));
 
 Deno.test("readScript() accepts every kind of rule", () => {
   const problems = problemsOf(`
@@ -28,7 +19,7 @@ Deno.test("readScript() accepts every kind of rule", () => {
 - say: Name a customer.
 `);
 
-  assert.deepEqual(problems, []);
+  assert.equal(problems, "");
 });
 
 const REFUSED: readonly (readonly [claim: string, text: string, expected: RegExp])[] = [
@@ -83,16 +74,15 @@ for (const [claim, text, expected] of REFUSED) {
   Deno.test(`readScript() refuses ${claim} and names the line`, () => {
     const problems = problemsOf(text);
 
-    assert.match(problems.join("\n"), expected);
-    assert.equal(problems.length, 1);
+    assert.match(problems, expected);
+    assert.equal(problems.split("\n").length, 1);
   });
 }
 
 Deno.test("readScript() accepts a result with a text that was asked of the user before", () => {
-  assert.deepEqual(
-    problemsOf(
-      "- say: a\n  when: { contains: x }\n- say: b\n  when: { contains: x, result_of: find }",
-    ),
-    [],
+  const problems = problemsOf(
+    "- say: a\n  when: { contains: x }\n- say: b\n  when: { contains: x, result_of: find }",
   );
+
+  assert.equal(problems, "");
 });
