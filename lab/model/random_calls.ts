@@ -264,7 +264,9 @@ export class RandomCalls {
           (seq) => String(rows?.find((row) => row.seq === seq)?.id ?? this.#newId()),
         );
         const task = this.#model.tasks.get(lease.id) as ModelTask;
-        return wanted.map((seq) => ({ seq, id: this.#model.childOf(task, seq)?.id }));
+        // Intents that are sent again can begin steps out of order; the answer is in order.
+        return wanted.toSorted((one, other) => one - other)
+          .map((seq) => ({ seq, id: this.#model.childOf(task, seq)?.id }));
       },
     };
   }
