@@ -282,16 +282,17 @@ export class QueueModel {
     return true;
   }
 
-  /** The task of a dead worker ends, because it is to be cancelled. @returns false if not. */
+  /** The task of a dead worker ends, because it may not be claimed again. @returns false if it may. */
   endExpired(id: string): boolean {
     const task = this.#get(id);
-    if (task.status !== "running" || !task.isExpired || !task.isCancelRequested) return false;
+    const isLast = task.isCancelRequested || task.deliveries >= MAX_DELIVERIES;
+    if (task.status !== "running" || !task.isExpired || !isLast) return false;
     if (
       [...task.steps.values()].some(({ kind, state }) => kind === "model" && state === "started")
     ) {
       task.events.push("model.interrupted");
     }
-    this.#end(task, "cancelled");
+    this.#end(task, task.isCancelRequested ? "cancelled" : "failed");
     return true;
   }
 

@@ -448,6 +448,12 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     pgtap: ["reconcile"],
   }),
   endExpired(
+    "and (cancel_requested_at is not null or deliveries >= max_deliveries)",
+    "",
+    "a task that may be claimed again is ended",
+    { pgtap: ["reconcile"] },
+  ),
+  endExpired(
     "if v_task.cancel_requested_at is not null then",
     "if false then",
     "a cancelled task of a dead worker fails",

@@ -8793,10 +8793,13 @@ begin
   if not private.try_lock_job((select master_task_id from public.tasks where id = p_task_id)) then
     return false;
   end if;
-  -- Read again under the lock: a slow but living worker may have renewed its lease.
+  -- Read again under the lock: a slow but living worker may have gone on.
   select * into v_task
   from public.tasks
-  where id = p_task_id and status = 'running' and lease_expires_at <= clock_timestamp()
+  where id = p_task_id
+    and status = 'running'
+    and lease_expires_at <= clock_timestamp()
+    and (cancel_requested_at is not null or deliveries >= max_deliveries)
   for no key update;
   if not found then
     return false;
@@ -8817,7 +8820,7 @@ begin
 end;
 $$;
 comment on function private.end_expired_task(uuid) is
-  'Ends a task if its lease has expired; the caller has checked that it may not be claimed again. False when its lease was renewed or its job is busy.';
+  'Ends a task if its lease has expired and it may not be claimed again. False when it is not to be ended or its job is busy.';
 revoke all on function private.end_expired_task(uuid) from public;
 
 create function private.end_expired_tasks()
