@@ -115,7 +115,8 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
   /**
    * Starts a job. If the answer is lost, it asks again with the same key, so it starts one job.
    *
-   * @param options Its signal also ends the loops of the job's handle.
+   * @param options Its signal also ends the loops of the job's handle. A job may have started
+   *   although the signal ended the request.
    * @throws SwarmClientError such as `AGENT_NOT_FOUND`
    */
   async run<Slug extends AgentOf<Types>>(

@@ -4,6 +4,7 @@ import { createSwarm } from "../client/create_swarm.ts";
 import { withInstalledNames } from "../client/installed_names.ts";
 import { SwarmClientError } from "../client/swarm_client_error.ts";
 import { createSql, type Sql } from "../shared/platform/db/sql_client.ts";
+import { INTERRUPTED_EXIT_CODE } from "./cli/end_of_run.ts";
 import { DATABASE_OPTION, findDatabaseUrl, findProject } from "./cli/find_database.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { CHOSEN_NAMES } from "./console/chosen_names.ts";
@@ -20,7 +21,7 @@ import { readCompletedJob } from "./evals/read_completed_job.ts";
 import type { TestResult } from "./evals/test_result.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
-import { writeLine, writeProgress } from "./terminal.ts";
+import { writeError, writeLine, writeProgress } from "./terminal.ts";
 
 /** Exit codes: a failed test or a regression is a result, and anything else a failure to run. */
 const FAILED = 1;
@@ -158,7 +159,9 @@ async function runAll(
   };
   const interrupted = new AbortController();
   Deno.addSignalListener("SIGINT", () => {
-    interrupted.abort(new CommandError("The evals were interrupted, and their jobs cancelled"));
+    if (interrupted.signal.aborted) Deno.exit(INTERRUPTED_EXIT_CODE);
+    writeError("Interrupted: the jobs are cancelled. Ctrl-C again ends without waiting for that.");
+    interrupted.abort(new CommandError("The evals were interrupted"));
   });
   const runs: ReportedRun[] = [];
   for (const [index, one] of evals.entries()) {

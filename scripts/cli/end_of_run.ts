@@ -1,7 +1,7 @@
 import { fstatSync } from "node:fs";
 
 /** Exit code of a process that was ended by Ctrl-C. */
-const INTERRUPTED_EXIT_CODE = 130;
+export const INTERRUPTED_EXIT_CODE = 130;
 
 /** When a serving command must end. */
 export interface EndOfRun {

@@ -6,6 +6,7 @@ import type { ReviewAnswer } from "../../client/reviews.ts";
 import { readRows, type SupabaseLike } from "../../client/supabase.ts";
 import { SwarmClientError } from "../../client/swarm_client_error.ts";
 import { callOf } from "../../shared/engine/evals/test_of_job.ts";
+import { writeError } from "../terminal.ts";
 import type { JobRecord } from "./job_record.ts";
 import { stepsSchema } from "./job_steps.ts";
 
@@ -39,8 +40,11 @@ export async function runJob(
   { swarm, supabase, userId }: EvalClient,
   { agent, input, metadata, answers, limitMs, signal }: JobRequest,
 ): Promise<JobRecord> {
-  const job = await swarm.run(agent, input, { metadata, signal });
+  // Without the signal: a request that is cut may have started a job that nobody would cancel.
+  const { id } = await swarm.run(agent, input, { metadata });
+  const job = swarm.job(id, { signal });
   try {
+    signal.throwIfAborted();
     const { questions, problem } = await followReviews(job, answers, limitMs);
     const { output, error } = await resultOf(job);
     const [summary] = await swarm.jobs.list({ idPrefix: job.id, limit: 1, signal });
@@ -72,7 +76,9 @@ export async function runJob(
     };
   } catch (error) {
     // Nobody waits for it any more.
-    await swarm.job(job.id).cancel().catch(() => {});
+    await job.cancel().catch((problem) =>
+      writeError(`Cannot cancel job ${id}, which goes on: ${problem.message}`)
+    );
     throw error;
   }
 }

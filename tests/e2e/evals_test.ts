@@ -434,41 +434,78 @@ Deno.test("a job that takes too long is cancelled and fails its test", async () 
   assert.equal(ended.code, 1);
 });
 
-Deno.test("Ctrl-C cancels the jobs, and the run stays unfinished", async () => {
+Deno.test("Ctrl-C cancels the jobs, and the run stays unfinished", async (t) => {
   await using platform = await sharedPlatform();
-  await using folder = await openFolder(platform);
   const { sql } = platform;
-  await addAgent(sql, { slug: "evals-stopped" });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  platform.stack.models.addAgent(scriptTurns("evals-stopped", async () => {
-    await released;
-    return complete("Late.");
-  }));
-  await folder.write(
-    "tests: [{ description: a, vars: x, assert: [{ type: equals, value: Late. }] }]",
-    "evals-stopped",
-  );
-  const process = folder.start();
-  const jobIn = (status: string) =>
+
+  /** Starts a job of a new agent, interrupts the command, and awaits that the job is cancelled. */
+  async function interrupt(
+    agent: string,
+    variables: Readonly<Record<string, string>>,
+    whenToInterrupt: () => Promise<unknown>,
+    onNotice = () => {},
+  ) {
+    await using folder = await openFolder(platform, variables);
+    await addAgent(sql, { slug: agent });
+    platform.stack.models.addAgent(scriptTurns(agent, async () => {
+      await released;
+      return complete("Late.");
+    }));
+    await folder.write(
+      "tests: [{ description: a, vars: x, assert: [{ type: equals, value: Late. }] }]",
+      agent,
+    );
+    const process = folder.start();
+    await whenToInterrupt();
+    process.kill("SIGINT");
+    let stderr = "";
+    for await (const text of process.stderr.pipeThrough(new TextDecoderStream())) {
+      stderr += text;
+      if (stderr.includes("the jobs are cancelled")) onNotice();
+    }
+    assert.match(stderr, /The evals were interrupted/);
+    assert.equal((await process.status).code, 2);
+    await process.stdout.cancel();
+    await hasJob(agent, "cancelled");
+    const runs = await sql`select finished_at from public.eval_runs where agent_slug = ${agent}`;
+    assert.deepEqual(runs.map(({ finished_at }) => finished_at), [null]);
+  }
+  const hasJob = (agent: string, status: string) =>
     waitFor(
       async () =>
         (await sql`
-          select from public.tasks where agent_slug = 'evals-stopped' and status = ${status}`)
-          .length > 0,
+          select from public.tasks where agent_slug = ${agent} and status = ${status}`).length > 0,
       { what: `a job to be ${status}` },
     );
-  await jobIn("running");
 
-  process.kill("SIGINT");
+  await t.step(
+    "while a job runs",
+    () => interrupt("evals-stopped", {}, () => hasJob("evals-stopped", "running")),
+  );
 
-  const { code, stderr } = await folder.ended(process);
-  assert.equal(code, 2);
-  assert.match(stderr, /The evals were interrupted, and their jobs cancelled/);
-  await jobIn("cancelled");
+  await t.step("while the answer that a job was started is on its way", async () => {
+    const started = Promise.withResolvers<void>();
+    const noticed = Promise.withResolvers<void>();
+    await using proxy = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen() {} },
+      async (request) => {
+        const { pathname, search } = new URL(request.url);
+        const answer = await fetch(`${platform.project.apiUrl}${pathname}${search}`, request);
+        if (!pathname.endsWith("/supaswarm-create-task")) return answer;
+        started.resolve();
+        await noticed.promise;
+        return answer;
+      },
+    );
+    await interrupt(
+      "evals-stopped-early",
+      { SUPABASE_URL: `http://127.0.0.1:${proxy.addr.port}` },
+      () => started.promise,
+      noticed.resolve,
+    );
+  });
   release();
-  const runs = await sql`
-    select finished_at from public.eval_runs where agent_slug = 'evals-stopped'`;
-  assert.deepEqual(runs.map(({ finished_at }) => finished_at), [null]);
 });
 
 Deno.test("eval add makes a test of a job, without what is sensitive, and the job's agent passes it", async (t) => {
