@@ -17,7 +17,9 @@ Deno.test("each request of a burst is answered, at once or when it is sent again
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
     });
-    const text = await response.text();
+    // On a busy machine an isolate may reach its hard limit, which cuts what it is writing.
+    const text = await response.text().catch(() => null);
+    if (text === null) return { isAnswered: false };
     if (response.status === 200) return { isAnswered: text.includes("execute_sql") };
     assert.equal(response.status, 503, text);
     assert.equal(JSON.parse(text).error.code, "ENDPOINT_BUSY");
