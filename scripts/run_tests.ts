@@ -20,6 +20,8 @@ const NATIVE_TESTS = ["tests/faults", "tests/postgres"];
 const FLEET_TESTS = "tests/fleet";
 /** These tests need a browser. Only `deno task test:browser` runs them. */
 const BROWSER_TESTS = "tests/console";
+/** These tests follow a newcomer through whole commands. Only `deno task test:command` runs them. */
+const COMMAND_TESTS = "tests/command";
 
 await runCommand(
   {
@@ -99,9 +101,13 @@ async function embeddedTestFolders(): Promise<string[]> {
   const folders: string[] = [];
   for await (const entry of Deno.readDir(`${PROJECT_ROOT}/tests`)) {
     const path = `tests/${entry.name}`;
-    const isElsewhere = [...NATIVE_TESTS, FLEET_TESTS, BROWSER_TESTS, "tests/fixtures"].includes(
-      path,
-    );
+    const isElsewhere = [
+      ...NATIVE_TESTS,
+      FLEET_TESTS,
+      BROWSER_TESTS,
+      COMMAND_TESTS,
+      "tests/fixtures",
+    ].includes(path);
     if (entry.isDirectory && !isElsewhere) folders.push(path);
   }
   return folders.sort();

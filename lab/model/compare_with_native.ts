@@ -67,6 +67,8 @@ class ComparedRun {
   readonly #model = new QueueModel();
   readonly #calls: RandomCalls;
   readonly #sessions: NativeSession[] = [];
+  /** Those whose calls wait, or have just stopped waiting. */
+  readonly #waiting = new Set<NativeSession>();
   readonly #readers = new Map<string, { cursor: string; readonly ids: number[] }>();
   readonly trace: string[] = [];
   committed = 0;
@@ -120,7 +122,10 @@ class ComparedRun {
     this.trace.push(
       `session ${number}: ${call.name}(${call.values.join(", ")}) → ${describe(session.answer)}`,
     );
-    if (session.answer === null) this.waited++;
+    if (session.answer === null) {
+      this.waited++;
+      this.#waiting.add(session);
+    }
     const isClaim = call.name === "claim_tasks";
     if (isClaim && session.answer === null) throw new RangeError("a claim waits for others");
     if (isAlone && session.answer === null) throw new RangeError(`${call.name} waits for nobody`);
@@ -128,6 +133,7 @@ class ComparedRun {
       throw new RangeError(`the claim leaves ${must.map(({ id }) => id).join(", ")}`);
     }
     if (call.isAlone || isRefused(session.answer)) await this.#end(session);
+    else await this.#followWaiting();
   }
 
   /** Ends a transaction. The model makes the calls in this order. */
@@ -140,16 +146,28 @@ class ComparedRun {
     this.trace.push(`session ${number}: ${isCommitted ? "commit" : "rollback"}`);
     if (isCommitted) this.committed++;
     if (isCommitted || isRefused(answer)) this.#apply(call, answer);
-    // An answer may arrive while another session proceeds.
-    const waiting = this.#open.filter(({ answer }) => answer === null);
-    for (const each of waiting) await each.proceed();
-    for (const each of waiting) {
-      // The end of another one may have ended it.
-      if (each.call === null || each.answer === null) continue;
-      this.trace.push(`session ${this.#sessions.indexOf(each) + 1}: → ${describe(each.answer)}`);
-      if (isRefused(each.answer)) await this.#end(each);
-    }
+    await this.#followWaiting();
     if (this.#open.length === 0) await this.#compareState();
+  }
+
+  /**
+   * Follows calls that waited until each has an answer or waits for an open transaction. Ends what
+   * was refused before anything else is committed: a refused call has left its locks.
+   */
+  async #followWaiting(): Promise<void> {
+    // A call that gets an answer may have let others go on before, by what it took back.
+    for (let before = Infinity; this.#waiting.size < before;) {
+      before = this.#waiting.size;
+      for (const session of this.#waiting) {
+        await session.proceed();
+        if (session.answer === null) continue;
+        this.#waiting.delete(session);
+        this.trace.push(
+          `session ${this.#sessions.indexOf(session) + 1}: → ${describe(session.answer)}`,
+        );
+        if (isRefused(session.answer)) await this.#end(session);
+      }
+    }
   }
 
   #apply(call: QueueCall, answer: Answer): void {

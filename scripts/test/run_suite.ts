@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { CommandError } from "../cli/run_command.ts";
 import { fileDurations, readFileDurations, writeFileDurations } from "./file_durations.ts";
 import { readFileGroups } from "./file_groups.ts";
+import { createRunFolder } from "./once_per_run.ts";
 import { planBatches, planRepetitions, type TestBatch } from "./plan_batches.ts";
 import { type BatchReport, runBatch } from "./run_batch.ts";
 import { batchLine } from "./summarize.ts";
@@ -39,7 +40,6 @@ export async function runSuite(given: TestSuite): Promise<readonly BatchReport[]
   const pgtapFiles = found.filter((file) => file.endsWith(".sql"));
   const files = found.filter((file) => !file.endsWith(".sql"));
   if (pgtapFiles.length > 0) files.push(PGTAP_RUNNER);
-  const suite = { ...given, env: { ...given.env, ...pgtapFilesEnv(pgtapFiles) } };
   const batches = repetitions === undefined
     ? planBatches(
       files,
@@ -47,6 +47,8 @@ export async function runSuite(given: TestSuite): Promise<readonly BatchReport[]
       await readFileGroups(projectRoot, files),
     )
     : planRepetitions(files, repetitions);
+  await using runFolder = await createRunFolder();
+  const suite = { ...given, env: { ...given.env, ...pgtapFilesEnv(pgtapFiles), ...runFolder.env } };
   const reports: BatchReport[] = [];
   const queue = batches.values();
   const lanes = Array.from({ length: Math.min(jobs, batches.length) }, async () => {

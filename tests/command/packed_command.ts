@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { buildPackage } from "../../scripts/package/build_package.ts";
+import { oncePerRun } from "../../scripts/test/once_per_run.ts";
 import type { UserProject } from "./user_project.ts";
 
 /** The file that `npm pack` makes of the package. */
@@ -8,20 +9,24 @@ export interface PackedCommand extends AsyncDisposable {
   readonly file: string;
 }
 
-/** Builds and packs the package. */
+/** Builds and packs the package, once in a run of the suite. */
 export async function packCommand(): Promise<PackedCommand> {
-  const folder = await Deno.makeTempDir({ prefix: "supaswarm-packed-" });
-  await buildPackage(join(folder, "package"), { withConsole: false });
-  const { success, stdout } = await new Deno.Command("npm", {
-    args: ["pack", "./package", "--json", "--silent"],
-    cwd: folder,
-    stderr: "null",
-  }).output();
-  assert.ok(success, "npm pack failed");
-  const [packed] = JSON.parse(new TextDecoder().decode(stdout));
+  const packed = await oncePerRun("packed", async (folder) => {
+    await buildPackage(join(folder, "package"), { withConsole: false });
+    const { success } = await new Deno.Command("npm", {
+      args: ["pack", "./package", "--silent"],
+      cwd: folder,
+      stdout: "null",
+      stderr: "null",
+    }).output();
+    assert.ok(success, "npm pack failed");
+  });
+  const { version } = JSON.parse(
+    await Deno.readTextFile(join(packed.folder, "package/package.json")),
+  );
   return {
-    file: join(folder, packed.filename),
-    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+    file: join(packed.folder, `supaswarm-${version}.tgz`),
+    [Symbol.asyncDispose]: () => packed[Symbol.asyncDispose](),
   };
 }
 

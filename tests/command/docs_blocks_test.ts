@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { type CodeBlock, codeBlocks } from "./code_blocks.ts";
-import { makeShims, startDocsStack } from "./docs_stack.ts";
-import { runBlock } from "./run_block.ts";
+import { type CodeBlock, codeBlocks } from "../docs/code_blocks.ts";
+import { makeShims, startDocsStack } from "../docs/docs_stack.ts";
+import { runBlock } from "../docs/run_block.ts";
 
 /**
  * The pages that a new user follows, in the order in which the README names them; or those
