@@ -102,8 +102,11 @@ export async function readJobs(
 }
 
 function filtersOfAll(filters: JobFilters): JsonObject {
-  const owner = filters.owner === "" ? {} : { owner: filters.owner };
-  return { ...snakeCased(requestOf(filters)) as JsonObject, ...owner };
+  return {
+    ...snakeCased(requestOf(filters)) as JsonObject,
+    ...(filters.owner === "" ? {} : { owner: filters.owner }),
+    ...(filters.cause === "" ? {} : { cause: filters.cause }),
+  };
 }
 
 /** The maximum number of jobs in one action; it is the longest page of `list_jobs`. */
