@@ -24959,7 +24959,7 @@ set search_path = ''
 as $$
 declare
   -- Percentiles of an interval are those of its newest jobs.
-  c_measured_jobs constant int := 200;
+  c_measured_jobs constant int := 100;
   -- Longer waits from before the first interval are only seen while they last.
   c_longest_wait constant interval := '1 day'::interval;
   v_attempt constant text := 'show the activity of the queue';
@@ -25066,7 +25066,7 @@ as $$
   select * from private.operator_activity(p_seconds => p_seconds, p_count => p_count);
 $$;
 comment on function public.operator_activity(int, int) is
-  'The last p_count intervals of p_seconds, oldest first: how many jobs were created and ended, how many waited at the end, and how long it took until their first model call (of the newest 200 of an interval). The last interval has not ended. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'The last p_count intervals of p_seconds, oldest first: how many jobs were created and ended, how many waited at the end, and how long it took until their first model call (of the newest 100 of an interval). The last interval has not ended. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 revoke all on function public.operator_activity(int, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_activity(int, int), public.operator_activity(int, int)
   to authenticated, service_role;

@@ -91,6 +91,12 @@ export function dayOf(value: LocationQuery[string] | undefined): string {
   return /^\d{4}-\d\d-\d\d$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : "";
 }
 
+/** A local minute from an address; empty for anything else. */
+export function minuteOf(value: LocationQuery[string] | undefined): string {
+  const given = text(value);
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : "";
+}
+
 function amountOf(value: LocationQuery[string] | undefined): string {
   const given = text(value).replace(/^\$/, "");
   return /^\d{1,9}(\.\d{1,6})?$/.test(given) ? given : "";
