@@ -34,7 +34,8 @@ consoleTest(
       buryJob(sql, { agent: "summarizer", ownerId, error });
     const group = [await bury(refused(7)), await bury(refused(8))];
     const alone = await bury({ ...refused(9), message: "The answer is empty" });
-    await using operator = await fixture.open();
+    // Pictures show colors that do not move.
+    await using operator = await fixture.open({ reducedMotion: "reduce" });
     const { page, go } = operator;
     const untilIdle = createIdleWait(page);
     const scopes = ["swarm:operate", "swarm:configure"];
