@@ -16,6 +16,12 @@ const consoleTest = testsSharing(openConsoleFixture);
 
 const WIDTHS = [390, 768, 1280] as const;
 const SCHEMES = ["light", "dark"] as const;
+/** Whether the first chart has pixels that are bright, as on a dark page. */
+const DRAWS_BRIGHT = `(() => {
+  const chart = document.querySelector("main canvas");
+  const { data } = chart.getContext("2d").getImageData(0, 0, chart.width, chart.height);
+  return data.some((value, at) => at % 4 === 1 && value > 150 && data[at + 2] > 200);
+})()`;
 const refused = (id: number) => ({
   code: "OUTPUT_INVALID",
   message: `The answer ${id} has no field "summary"`,
@@ -123,6 +129,12 @@ consoleTest(
           await picture(page, `operator_${name}_${width}_${colorScheme}`);
         }
         await assertAccessible(page, `${name}, ${colorScheme}`);
+        if (name === "usage" && colorScheme === "dark") {
+          assert.ok(
+            await page.evaluate<boolean>(DRAWS_BRIGHT),
+            "a chart is redrawn for its scheme",
+          );
+        }
       }
     }
     assert.deepEqual(operator.offences, []);
