@@ -1425,6 +1425,21 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    operator_budgets: {
+      Row: {
+        provider: string | null;
+        model: string | null;
+        user_id: string | null;
+        owner_email: string | null;
+        cap_micro_usd: number | null;
+        cap_period: string | null;
+        spent_micro_usd: number | null;
+        reserved_micro_usd: number | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
     operator_configuration_problems: {
       Row: {
         kind: string | null;
@@ -1511,6 +1526,24 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    operator_pulse: {
+      Row: {
+        last_tick_at: string | null;
+        cron_run_count: number | null;
+        cron_failure_count: number | null;
+        last_cron_failure: string | null;
+        last_wake_at: string | null;
+        request_count: number | null;
+        request_failure_count: number | null;
+        last_request_failure: string | null;
+        realtime_message_count: number | null;
+        realtime_messages_per_second: number | null;
+        database_bytes: number | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
     operator_queue_health: {
       Row: {
         priority: string | null;
@@ -1578,6 +1611,16 @@ export type PlatformSchema = {
         worker_id: string | null;
         attempts: number | null;
         deliveries: number | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_table_sizes: {
+      Row: {
+        name: string | null;
+        bytes: number | null;
+        row_estimate: number | null;
       };
       Insert: never;
       Update: never;
@@ -1789,6 +1832,22 @@ export type PlatformSchema = {
       };
       Returns: (string)[];
     };
+    operator_activity: {
+      Args: {
+        p_seconds?: number;
+        p_count?: number;
+      };
+      Returns: ({
+        began_at: string | null;
+        created_count: number | null;
+        completed_count: number | null;
+        failed_count: number | null;
+        cancelled_count: number | null;
+        waiting_count: number | null;
+        first_call_p50_ms: number | null;
+        first_call_p95_ms: number | null;
+      })[];
+    };
     operator_calls: {
       Args: {
         p_task_id: string;
@@ -1863,6 +1922,7 @@ export type PlatformSchema = {
       Returns: ({
         agent_slug: string | null;
         error_code: string | null;
+        cause: string | null;
         job_count: number | null;
         last_failed_at: string | null;
         days: Json | null;
@@ -2017,6 +2077,35 @@ export type PlatformSchema = {
         updated_at: string | null;
         started_at: string | null;
         finished_at: string | null;
+      })[];
+    };
+    operator_usage_report: {
+      Args: {
+        p_by: string;
+        p_from?: string;
+        p_to?: string;
+        p_limit?: number;
+      };
+      Returns: ({
+        label: string | null;
+        name: string | null;
+        model_call_count: number | null;
+        input_tokens: number | null;
+        output_tokens: number | null;
+        cost_micro_usd: number | null;
+        unpriced_call_count: number | null;
+        tool_call_count: number | null;
+        tool_success_count: number | null;
+        tool_cancelled_count: number | null;
+        tool_p50_ms: number | null;
+        tool_p95_ms: number | null;
+        tool_p99_ms: number | null;
+        up_count: number | null;
+        down_count: number | null;
+        average_score: number | null;
+        job_count: number | null;
+        completed_count: number | null;
+        failed_count: number | null;
       })[];
     };
     project_freshness: {

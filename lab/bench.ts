@@ -12,6 +12,7 @@ import { benchFanout } from "./bench/fanout.ts";
 import { benchHalfYear } from "./bench/half_year.ts";
 import { benchJobBytes } from "./bench/job_bytes.ts";
 import { benchLearning } from "./bench/learning.ts";
+import { benchLive } from "./bench/live.ts";
 import { describeMachine, readMachine } from "./bench/machine.ts";
 import { benchMcp } from "./bench/mcp.ts";
 import { benchMemory } from "./bench/memory.ts";
@@ -55,6 +56,7 @@ const BENCHES: Readonly<
   half_year: benchHalfYear,
   job_bytes: benchJobBytes,
   learning: benchLearning,
+  live: benchLive,
   mcp: benchMcp,
   memory: benchMemory,
   nl2sql: benchNl2sql,

@@ -31,7 +31,7 @@ begin
     || array(
       select format('%s exists', wanted.name)
       from unnest(array[
-        'public.agent_approvals', 'public.agent_audience', 'public.agent_fallbacks',
+        'public.activity_line', 'public.agent_approvals', 'public.agent_audience', 'public.agent_fallbacks',
         'public.agent_guardrails', 'public.agent_handoffs', 'public.agent_mcp_connections',
         'public.agent_revisions', 'public.agent_skills', 'public.agent_tool_usage', 'public.agent_tools',
         'public.agent_usage', 'public.agents', 'public.alerts', 'public.auth_events',
@@ -43,11 +43,12 @@ begin
         'public.mcp_policies', 'public.mcp_tool_models', 'public.mcp_tools_cache', 'public.messages',
         'public.model_policies', 'public.model_prices', 'public.model_windows', 'public.oldest_snapshots',
         'public.operator_acts', 'public.operator_agent_revisions', 'public.operator_alerts',
-        'public.operator_configuration_problems', 'public.operator_dead_letters',
+        'public.operator_budgets', 'public.operator_configuration_problems', 'public.operator_dead_letters',
         'public.operator_definitions', 'public.operator_eval_runs', 'public.operator_installation_checks',
-        'public.operator_maintenance_failures', 'public.operator_queue_health', 'public.operator_releases',
-        'public.operator_retiring_models', 'public.operator_servers', 'public.operator_stuck_tasks',
-        'public.operator_tool_definitions', 'public.operator_workers', 'public.project_members',
+        'public.operator_maintenance_failures', 'public.operator_pulse', 'public.operator_queue_health',
+        'public.operator_releases', 'public.operator_retiring_models', 'public.operator_servers',
+        'public.operator_stuck_tasks', 'public.operator_table_sizes', 'public.operator_tool_definitions',
+        'public.operator_usage_line', 'public.operator_workers', 'public.project_members',
         'public.projects', 'public.queue_health', 'public.quoth_file_errors', 'public.quoth_syncs',
         'public.ruleset_versions', 'public.rulesets', 'public.schedules', 'public.sessions',
         'public.skills', 'public.sql_confirmations', 'public.stuck_tasks', 'public.task_events',
@@ -65,14 +66,15 @@ begin
         'public.check_head', 'public.continue_task', 'public.find_chat', 'public.fork_task',
         'public.get_agent_mcp_tools', 'public.grant_scopes', 'public.job_counts', 'public.list_forks',
         'public.list_jobs', 'public.list_operator_acts', 'public.list_tables', 'public.match_documents',
-        'public.next_schedule_times', 'public.operator_calls', 'public.operator_cancel_job',
-        'public.operator_eval_results', 'public.operator_events', 'public.operator_failure_groups',
-        'public.operator_job_counts', 'public.operator_list_jobs', 'public.operator_open_job',
-        'public.operator_redrive', 'public.operator_retry_task', 'public.operator_rollback_agent',
-        'public.operator_save_definition', 'public.operator_steps', 'public.operator_tasks',
-        'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
-        'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
-        'public.redrive', 'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
+        'public.next_schedule_times', 'public.operator_activity', 'public.operator_calls',
+        'public.operator_cancel_job', 'public.operator_eval_results', 'public.operator_events',
+        'public.operator_failure_groups', 'public.operator_job_counts', 'public.operator_list_jobs',
+        'public.operator_open_job', 'public.operator_redrive', 'public.operator_retry_task',
+        'public.operator_rollback_agent', 'public.operator_save_definition', 'public.operator_steps',
+        'public.operator_tasks', 'public.operator_usage_report', 'public.project_freshness',
+        'public.read_answer', 'public.read_document', 'public.read_events', 'public.read_trace',
+        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
+        'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
         'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
         'public.search_documents', 'public.set_approval', 'public.set_provider_key',
         'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
@@ -23261,6 +23263,7 @@ create type private.job_filters as (
   statuses text[],
   agents text[],
   error_codes text[],
+  causes text[],
   metadata jsonb,
   created_from timestamptz,
   created_to timestamptz,
@@ -23438,6 +23441,22 @@ create type public.job_summary as (
 );
 comment on type public.job_summary is 'A row of operator_list_jobs(). list_jobs() omits the owner.';
 
+create function private.cause_of(p_error jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return left(regexp_replace(
+    regexp_replace(p_error ->> 'message', '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', '…', 'gi'), '[0-9]+([.,][0-9]+)*', '#', 'g'
+  ), 200);
+end;
+$$;
+comment on function private.cause_of(jsonb) is
+  'The message of a task''s error without what differs between equal failures: ids are … and numbers #. Null without a message.';
+revoke all on function private.cause_of(jsonb) from public;
+
 create function private.job_conditions()
 returns text
 language sql
@@ -23450,6 +23469,7 @@ as $function$
     and (($1).statuses is null or job.status = any (($1).statuses))
     and (($1).agents is null or job.agent_slug = any (($1).agents))
     and (($1).error_codes is null or job.error ->> 'code' = any (($1).error_codes))
+    and (($1).causes is null or private.cause_of(job.error) = any (($1).causes))
     and (($1).created_from is null or job.created_at >= ($1).created_from)
     and (($1).created_to is null or job.created_at < ($1).created_to)
     and (($1).first_id is null or job.id between ($1).first_id and ($1).last_id)
@@ -24466,11 +24486,18 @@ stable
 set search_path = ''
 as $$
 declare
-  v_owner constant text := case jsonb_typeof(p_filters) when 'object' then p_filters ->> 'owner' end;
+  v_is_object constant boolean := jsonb_typeof(p_filters) is not distinct from 'object';
+  v_owner constant text := case when v_is_object then p_filters ->> 'owner' end;
   v_filters private.job_filters;
 begin
   perform private.assert_operator(p_attempt);
-  v_filters := private.job_filters_of(p_attempt, case when v_owner is null then p_filters else p_filters - 'owner' end);
+  v_filters := private.job_filters_of(p_attempt, case when v_is_object then p_filters - '{owner,cause}'::text[] else p_filters end);
+  if v_is_object and coalesce(p_filters -> 'cause', 'null') <> 'null' then
+    v_filters.causes := private.texts_of(p_filters -> 'cause');
+    if v_filters.causes is null then
+      perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form', 'cause is a text or an array of texts.');
+    end if;
+  end if;
   if v_owner is not null then
     v_filters.owner_id := coalesce(
       (select account.id from auth.users as account where account.id::text = lower(v_owner) or lower(account.email) = lower(v_owner) limit 1),
@@ -24482,7 +24509,7 @@ begin
 end;
 $$;
 comment on function private.operator_job_filters(text, jsonb) is
-  'The filters of a list of all jobs; owner, the id or email address of an account, limits it to that owner. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'The filters of a list of all jobs; owner, the id or email address of an account, limits it to that owner, cause to failures with that cause_of(). Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 revoke all on function private.operator_job_filters(text, jsonb) from public;
 
 create function private.operator_list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
@@ -24516,7 +24543,7 @@ as $$
   select * from private.operator_list_jobs(p_filters, p_before, p_limit);
 $$;
 comment on function public.operator_list_jobs(jsonb, jsonb, int) is
-  'All jobs with their owners, in the form of list_jobs(), without the beginnings of inputs; the filter owner takes the id or email address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'All jobs with their owners, in the form of list_jobs(), without the beginnings of inputs; the filter owner takes the id or email address of an account, cause one of operator_failure_groups(). For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 revoke all on function public.operator_list_jobs(jsonb, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_list_jobs(jsonb, jsonb, int), public.operator_list_jobs(jsonb, jsonb, int)
   to authenticated, service_role;
@@ -24554,12 +24581,13 @@ grant execute on function private.operator_job_counts(jsonb), public.operator_jo
 create type public.failure_group as (
   agent_slug text,
   error_code text,
+  cause text,
   job_count bigint,
   last_failed_at timestamptz,
   days jsonb
 );
 comment on type public.failure_group is
-  'A row of operator_failure_groups(): failed jobs of one agent with one error code. days is {"2026-11-27": 3}, by UTC day of the failure.';
+  'A row of operator_failure_groups(): failed jobs of one agent with one error code and cause, which is the message with … for ids and # for numbers. days is {"2026-11-27": 3}, by UTC day of the failure.';
 
 create function private.operator_failure_groups(p_filters jsonb)
 returns setof public.failure_group
@@ -24575,17 +24603,17 @@ begin
   return query execute format(
     $sql$
       with failures_of_day as (
-        select job.agent_slug, job.error ->> 'code' as error_code,
+        select job.agent_slug, job.error ->> 'code' as error_code, private.cause_of(job.error) as cause,
           (job.finished_at at time zone 'UTC')::date as day,
           count(*) as job_count, max(job.finished_at) as last_failed_at
         from public.tasks as job
         where %s
-        group by 1, 2, 3
+        group by 1, 2, 3, 4
       )
-      select agent_slug, error_code, sum(job_count)::bigint, max(last_failed_at), jsonb_object_agg(day, job_count)
+      select agent_slug, error_code, cause, sum(job_count)::bigint, max(last_failed_at), jsonb_object_agg(day, job_count)
       from failures_of_day
-      group by agent_slug, error_code
-      order by 3 desc, 4 desc
+      group by agent_slug, error_code, cause
+      order by 4 desc, 5 desc
       limit 200
     $sql$,
     private.job_conditions()
@@ -24606,10 +24634,530 @@ as $$
   select * from private.operator_failure_groups(p_filters);
 $$;
 comment on function public.operator_failure_groups(jsonb) is
-  'The failed jobs of all owners that match the filters of operator_list_jobs(), grouped by agent and error code, the 200 largest groups first, with the number of each day. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'The failed jobs of all owners that match the filters of operator_list_jobs(), grouped by agent, error code and cause, the 200 largest groups first, with the number of each day. The filter cause of operator_list_jobs() lists a group. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 revoke all on function public.operator_failure_groups(jsonb) from public, anon, authenticated, service_role;
 grant execute on function private.operator_failure_groups(jsonb), public.operator_failure_groups(jsonb)
   to authenticated, service_role;
+
+-- engine/operator_usage.sql
+
+-- The usage of all accounts, for operators, by day, owner, agent, revision, model or tool. Model calls are summed from
+-- their narrow rows, tool calls are read from tool_days, which has them summed.
+
+create type public.operator_usage_line as (
+  label text,
+  name text,
+  model_call_count bigint,
+  input_tokens bigint,
+  output_tokens bigint,
+  cost_micro_usd bigint,
+  unpriced_call_count bigint,
+  tool_call_count bigint,
+  tool_success_count bigint,
+  tool_cancelled_count bigint,
+  tool_p50_ms int,
+  tool_p95_ms int,
+  tool_p99_ms int,
+  up_count bigint,
+  down_count bigint,
+  average_score numeric,
+  job_count bigint,
+  completed_count bigint,
+  failed_count bigint
+);
+comment on type public.operator_usage_line is
+  'A row of operator_usage_report(). A count is null where it is not known by that dimension.';
+
+create function private.model_sums(p_by text, p_from date, p_to date)
+returns table (
+  label text, call_count bigint, input_tokens bigint, output_tokens bigint, cost_micro_usd bigint, unpriced_call_count bigint
+)
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_day constant text := '(usage.created_at at time zone ''UTC'')::date';
+  -- The label of calls that are still rows, and of those that retention has summed.
+  v_label constant text := case p_by
+    when 'day' then v_day
+    when 'owner' then 'usage.user_id'
+    when 'agent' then 'usage.agent_slug'
+    when 'revision' then 'usage.agent_slug || ''@'' || usage.agent_revision'
+    when 'model' then 'usage.model'
+    when 'tool' then 'usage.mcp_name || ''.'' || usage.tool_name'
+  end;
+  v_earlier_label constant text := case p_by
+    when 'day' then 'usage.day'
+    when 'revision' then 'null::text'
+    else v_label
+  end;
+  v_wanted constant text := case p_by when 'tool' then 'usage.mcp_name is not null' else 'true' end;
+begin
+  -- Planned again at each call, so that it groups by the one column that is asked for.
+  return query execute format(
+    $sql$
+      with part as (
+        select %1$s as label, count(*) as call_count, sum(usage.input_tokens) as input_tokens,
+          sum(usage.output_tokens) as output_tokens, sum(usage.cost_micro_usd) as cost_micro_usd,
+          count(*) filter (where usage.cost_micro_usd is null) as unpriced_call_count
+        from public.usage_events as usage
+        where usage.created_at >= $1::timestamp at time zone 'UTC' and usage.created_at < $2::timestamp at time zone 'UTC'
+          and %3$s
+        group by 1
+        union all
+        select %2$s, sum(usage.call_count), sum(usage.input_tokens), sum(usage.output_tokens),
+          sum(usage.cost_micro_usd), sum(usage.unpriced_call_count)
+        from public.usage_days as usage
+        where usage.day >= $1 and usage.day < $2 and %3$s
+        group by 1
+      )
+      select coalesce(part.label::text, ''), sum(part.call_count)::bigint, sum(part.input_tokens)::bigint,
+        sum(part.output_tokens)::bigint, sum(part.cost_micro_usd)::bigint, sum(part.unpriced_call_count)::bigint
+      from part
+      group by part.label
+    $sql$,
+    v_label, v_earlier_label, v_wanted
+  )
+  using p_from, p_to;
+end;
+$$;
+comment on function private.model_sums(text, date, date) is
+  'Model calls of all accounts from one UTC day until before another, by a dimension of operator_usage_report(). A revision is agent@3. The label is empty for the service, for calls without an agent, and for the unknown revisions of calls that retention has summed.';
+revoke all on function private.model_sums(text, date, date) from public;
+
+create function private.tool_sums(p_by text, p_from date, p_to date)
+returns table (
+  label text, call_count bigint, success_count bigint, cancelled_count bigint, p50_ms int, p95_ms int, p99_ms int,
+  up_count bigint, down_count bigint, average_score numeric
+)
+language plpgsql
+stable
+set search_path = ''
+as $$
+#variable_conflict use_column
+begin
+  if p_by = 'owner' then
+    -- tool_days has no owners. This reads only an index, which has no results of calls.
+    return query
+      select coalesce(call.user_id::text, ''), count(*), null::bigint, null::bigint, null::int, null::int, null::int,
+        null::bigint, null::bigint, null::numeric
+      from public.mcp_executions as call
+      where call.created_at >= p_from::timestamp at time zone 'UTC' and call.created_at < p_to::timestamp at time zone 'UTC'
+      group by call.user_id;
+    return;
+  end if;
+  return query
+    with part as (
+      select
+        case p_by when 'day' then day::text when 'agent' then coalesce(agent_slug, '') else mcp_name || '.' || tool_name end as label,
+        summed.*
+      from (
+        select * from public.tool_days
+        union all
+        select * from private.tool_calls_by_day((select mark.summed_until from private.tool_days_mark as mark), 'infinity')
+      ) as summed
+      where summed.day >= p_from and summed.day < p_to and p_by in ('day', 'agent', 'tool')
+    ),
+    counted as (
+      select part.*,
+        sum(part.call_count) over (partition by label) as all_count,
+        sum(part.call_count) over (partition by label order by duration_ms) as reached_count
+      from part
+    )
+    select label, sum(call_count)::bigint, sum(success_count)::bigint, sum(cancelled_count)::bigint,
+      min(duration_ms) filter (where reached_count >= 0.5 * all_count),
+      min(duration_ms) filter (where reached_count >= 0.95 * all_count),
+      min(duration_ms) filter (where reached_count >= 0.99 * all_count),
+      sum(up_count)::bigint, sum(down_count)::bigint, (sum(score_sum) / nullif(sum(score_count), 0))::numeric(3, 2)
+    from counted
+    group by label;
+end;
+$$;
+comment on function private.tool_sums(text, date, date) is
+  'Tool calls of all accounts from one UTC day until before another, by day, agent or tool with grades and percentiles within 5 percent; by owner only the number of calls, while retention keeps them; no rows by revision and model.';
+revoke all on function private.tool_sums(text, date, date) from public;
+
+create function private.job_sums(p_by text, p_from date, p_to date)
+returns table (label text, job_count bigint, completed_count bigint, failed_count bigint)
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_label constant text := case p_by
+    when 'day' then '(job.created_at at time zone ''UTC'')::date'
+    when 'owner' then 'job.created_by'
+    when 'agent' then 'job.agent_slug'
+    when 'revision' then 'job.agent_slug || ''@'' || job.agent_revision'
+  end;
+begin
+  if v_label is null then
+    return;
+  end if;
+  return query execute format(
+    $sql$
+      select coalesce((%1$s)::text, ''), count(*), count(*) filter (where job.status = 'completed'),
+        count(*) filter (where job.status = 'failed')
+      from public.tasks as job
+      where job.parent_id is null
+        and job.created_at >= $1::timestamp at time zone 'UTC' and job.created_at < $2::timestamp at time zone 'UTC'
+      group by %1$s
+    $sql$,
+    v_label
+  )
+  using p_from, p_to;
+end;
+$$;
+comment on function private.job_sums(text, date, date) is
+  'Jobs of all accounts that were created from one UTC day until before another, by day, owner, agent or revision; no rows by model and tool.';
+revoke all on function private.job_sums(text, date, date) from public;
+
+create function private.operator_usage_report(p_by text, p_from date, p_to date, p_limit int)
+returns setof public.operator_usage_line
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := 'report the usage of all users';
+  v_to constant date := coalesce(p_to, (clock_timestamp() at time zone 'UTC')::date + 1);
+  v_from constant date := coalesce(p_from, v_to - 30);
+begin
+  perform private.assert_operator(v_attempt);
+  if p_by is null or p_by not in ('day', 'owner', 'agent', 'revision', 'model', 'tool') then
+    perform private.raise_query_invalid(v_attempt, 'p_by is not a dimension of usage',
+      'Send day, owner, agent, revision, model or tool.');
+  end if;
+  perform private.assert_page_limit(v_attempt, p_limit);
+  if v_from >= v_to or v_to - v_from > 366 then
+    perform private.raise_query_invalid(v_attempt, 'the time is empty or longer than 366 days',
+      'Send days: p_from before p_to, at most a year apart.');
+  end if;
+  return query
+    select label,
+      case p_by
+        when 'owner' then private.email_of(nullif(label, '')::uuid)
+        when 'agent' then (select agent.name from public.agents as agent where agent.slug = label)
+      end,
+      coalesce(model.call_count, 0), coalesce(model.input_tokens, 0), coalesce(model.output_tokens, 0),
+      model.cost_micro_usd, coalesce(model.unpriced_call_count, 0),
+      case when p_by not in ('revision', 'model') then coalesce(tool.call_count, 0) end,
+      case when p_by in ('day', 'agent', 'tool') then coalesce(tool.success_count, 0) end,
+      case when p_by in ('day', 'agent', 'tool') then coalesce(tool.cancelled_count, 0) end,
+      tool.p50_ms, tool.p95_ms, tool.p99_ms,
+      case when p_by in ('day', 'agent', 'tool') then coalesce(tool.up_count, 0) end,
+      case when p_by in ('day', 'agent', 'tool') then coalesce(tool.down_count, 0) end,
+      tool.average_score,
+      case when p_by not in ('model', 'tool') then coalesce(job.job_count, 0) end,
+      case when p_by not in ('model', 'tool') then coalesce(job.completed_count, 0) end,
+      case when p_by not in ('model', 'tool') then coalesce(job.failed_count, 0) end
+    from private.model_sums(p_by => p_by, p_from => v_from, p_to => v_to) as model
+    full join private.tool_sums(p_by => p_by, p_from => v_from, p_to => v_to) as tool using (label)
+    full join private.job_sums(p_by => p_by, p_from => v_from, p_to => v_to) as job using (label)
+    order by
+      case when p_by = 'day' then label end desc,
+      model.cost_micro_usd desc nulls last,
+      coalesce(model.call_count, 0) + coalesce(tool.call_count, 0) desc,
+      label
+    limit p_limit;
+end;
+$$;
+comment on function private.operator_usage_report(text, date, date, int) is
+  'The usage of all accounts. Definer: it reads the calls and jobs of all owners; assert_operator() checks the caller.';
+revoke all on function private.operator_usage_report(text, date, date, int) from public;
+
+create function public.operator_usage_report(
+  p_by text, p_from date default null, p_to date default null, p_limit int default 200
+)
+returns setof public.operator_usage_line
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_usage_report(p_by => p_by, p_from => p_from, p_to => p_to, p_limit => p_limit);
+$$;
+comment on function public.operator_usage_report(text, date, date, int) is
+  'The usage of all users from one UTC day until before another (default: the last 30 days), by day, owner, agent, revision, model or tool. By revision and model it has no tool calls, by owner only their number; by model and tool it has no jobs. Days are newest first, all other lines ordered by cost. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+revoke all on function public.operator_usage_report(text, date, date, int) from public, anon, authenticated, service_role;
+grant execute on function
+  private.operator_usage_report(text, date, date, int), public.operator_usage_report(text, date, date, int)
+  to authenticated, service_role;
+
+-- Budgets -----------------------------------------------------------------------------------------
+
+create function private.operator_budgets()
+returns table (
+  provider text, model text, user_id uuid, owner_email text, cap_micro_usd bigint, cap_period text,
+  spent_micro_usd bigint, reserved_micro_usd bigint
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the spending caps');
+  return query
+    select provider.name, policy.model, policy.user_id, private.email_of(policy.user_id), policy.spending_cap_micro_usd,
+      policy.cap_period,
+      -- Null until the first call under the cap, which counts what was spent before it.
+      case when spending.policy_id is not null then
+        case when spending.period_start = period.start_at then spending.spent_micro_usd else 0 end
+          + coalesce(reserved.settled_micro_usd, 0)
+      end::bigint,
+      coalesce(reserved.open_micro_usd, 0)::bigint
+    from public.model_policies as policy
+    join public.llm_providers as provider on provider.id = policy.provider_id
+    cross join lateral (select private.cap_period_start(policy.cap_period) as start_at) as period
+    left join private.model_spending as spending on spending.policy_id = policy.id
+    left join lateral (
+      select sum(one.amount_micro_usd) filter (where one.is_settled) as settled_micro_usd,
+        sum(one.amount_micro_usd) filter (where not one.is_settled and one.expires_at >= clock_timestamp()) as open_micro_usd
+      from private.model_reservations as one
+      where one.policy_id = policy.id and one.period_start = period.start_at
+    ) as reserved on true
+    where policy.spending_cap_micro_usd is not null
+    order by provider.name, policy.model nulls first, policy.user_id nulls first;
+end;
+$$;
+comment on function private.operator_budgets() is
+  'The spending caps of model_policies and what was spent, for operators. Definer: it reads the spending of all users; assert_operator() checks the caller.';
+revoke all on function private.operator_budgets() from public;
+create view public.operator_budgets with (security_invoker = true) as
+  select * from private.operator_budgets();
+revoke all on public.operator_budgets from anon, authenticated, service_role;
+comment on view public.operator_budgets is
+  'The spending caps of model_policies, with what was spent in the current day or month (null: no call under the cap yet) and what running calls have reserved. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_budgets() to authenticated, service_role;
+grant select on public.operator_budgets to authenticated, service_role;
+
+-- engine/operator_activity.sql
+
+-- The queue over time, the pulse of what drives it, and what fills the database, for operators.
+
+create type public.activity_line as (
+  began_at timestamptz,
+  created_count bigint,
+  completed_count bigint,
+  failed_count bigint,
+  cancelled_count bigint,
+  waiting_count bigint,
+  first_call_p50_ms int,
+  first_call_p95_ms int
+);
+comment on type public.activity_line is
+  'A row of operator_activity(): the jobs of an interval. waiting_count were due and not yet started at its end; first_call_* is the time from when a job was due until its first model call began.';
+
+create function private.operator_activity(p_seconds int, p_count int)
+returns setof public.activity_line
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  -- Percentiles of an interval are those of its newest jobs.
+  c_measured_jobs constant int := 100;
+  -- Longer waits from before the first interval are only seen while they last.
+  c_longest_wait constant interval := '1 day'::interval;
+  v_attempt constant text := 'show the activity of the queue';
+  v_now constant timestamptz := clock_timestamp();
+  v_first timestamptz;
+begin
+  perform private.assert_operator(v_attempt);
+  if (p_seconds between 60 and 86400 and p_count between 1 and 200 and p_seconds::bigint * p_count <= 7 * 86400) is not true then
+    perform private.raise_query_invalid(v_attempt, 'the intervals are not from a minute to a day, at most 200 and a week together',
+      'Send p_seconds and p_count, such as 300 and 24.');
+  end if;
+  -- Intervals begin at the same times in each call; the last one has not ended.
+  v_first := to_timestamp((floor(extract(epoch from v_now) / p_seconds) - p_count + 1) * p_seconds);
+  return query
+    with job as materialized (
+      select task.id, task.created_at, task.started_at, task.finished_at,
+        greatest(task.created_at, task.run_after) as due_at
+      from public.tasks as task
+      where task.parent_id is null and task.created_at >= v_first - c_longest_wait
+      union all
+      select task.id, task.created_at, task.started_at, task.finished_at, greatest(task.created_at, task.run_after)
+      from public.tasks as task
+      where task.parent_id is null and task.status = 'pending' and task.created_at < v_first - c_longest_wait
+    ),
+    -- A job waits from when it is due until its first claim, or until it is cancelled before.
+    change as (
+      select due_at as at, 1 as step from job where due_at <= v_now
+      union all
+      select coalesce(started_at, finished_at), -1 from job
+      where due_at <= v_now and coalesce(started_at, finished_at) is not null
+    ),
+    changed as (
+      select greatest(-1, floor(extract(epoch from at - v_first) / p_seconds))::int as place, sum(step) as step
+      from change
+      group by 1
+    ),
+    created as (
+      select floor(extract(epoch from created_at - v_first) / p_seconds)::int as place, count(*) as job_count
+      from job
+      where created_at >= v_first
+      group by 1
+    ),
+    ended as (
+      -- Two parts, because the index of the jobs that ended leaves out those that are kept.
+      select floor(extract(epoch from task.finished_at - v_first) / p_seconds)::int as place, task.status
+      from public.tasks as task
+      where task.parent_id is null and task.finished_at >= v_first and not task.is_kept
+      union all
+      select floor(extract(epoch from task.finished_at - v_first) / p_seconds)::int, task.status
+      from public.tasks as task
+      where task.parent_id is null and task.finished_at >= v_first and task.is_kept
+    ),
+    ended_count as (
+      select place, count(*) filter (where status = 'completed') as completed,
+        count(*) filter (where status = 'failed') as failed, count(*) filter (where status = 'cancelled') as cancelled
+      from ended
+      group by place
+    ),
+    latest as (
+      select id, due_at, floor(extract(epoch from created_at - v_first) / p_seconds)::int as place,
+        row_number() over (
+          partition by floor(extract(epoch from created_at - v_first) / p_seconds) order by created_at desc
+        ) as nth
+      from job
+      where created_at >= v_first and started_at is not null
+    ),
+    latency as (
+      select latest.place,
+        percentile_disc(array[0.5, 0.95]) within group (
+          order by (extract(epoch from greatest(step.started_at - latest.due_at, interval '0')) * 1000)::int
+        ) as percentiles_ms
+      from latest
+      cross join lateral (
+        select call.started_at from public.task_steps as call
+        where call.task_id = latest.id and call.kind = 'model'
+        order by call.seq
+        limit 1
+      ) as step
+      where latest.nth <= c_measured_jobs
+      group by latest.place
+    )
+    select v_first + line.place * make_interval(secs => p_seconds),
+      coalesce(created.job_count, 0), coalesce(ended_count.completed, 0), coalesce(ended_count.failed, 0),
+      coalesce(ended_count.cancelled, 0),
+      (select coalesce(sum(changed.step), 0) from changed where changed.place <= line.place)::bigint,
+      latency.percentiles_ms[1], latency.percentiles_ms[2]
+    from generate_series(0, p_count - 1) as line (place)
+    left join created on created.place = line.place
+    left join ended_count on ended_count.place = line.place
+    left join latency on latency.place = line.place
+    order by line.place;
+end;
+$$;
+comment on function private.operator_activity(int, int) is
+  'The jobs of all owners over time. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
+revoke all on function private.operator_activity(int, int) from public;
+
+create function public.operator_activity(p_seconds int default 300, p_count int default 24)
+returns setof public.activity_line
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_activity(p_seconds => p_seconds, p_count => p_count);
+$$;
+comment on function public.operator_activity(int, int) is
+  'The last p_count intervals of p_seconds, oldest first: how many jobs were created and ended, how many waited at the end, and how long it took until their first model call (of the newest 100 of an interval). The last interval has not ended. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+revoke all on function public.operator_activity(int, int) from public, anon, authenticated, service_role;
+grant execute on function private.operator_activity(int, int), public.operator_activity(int, int)
+  to authenticated, service_role;
+
+-- Pulse -------------------------------------------------------------------------------------------
+
+create function private.operator_pulse()
+returns table (
+  last_tick_at timestamptz, cron_run_count bigint, cron_failure_count bigint, last_cron_failure text,
+  last_wake_at timestamptz, request_count bigint, request_failure_count bigint, last_request_failure text,
+  realtime_message_count bigint, realtime_messages_per_second numeric, database_bytes bigint
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_hour_ago constant timestamptz := clock_timestamp() - interval '1 hour';
+begin
+  perform private.assert_operator('read the pulse of the platform');
+  select max(run.start_time) filter (where job.jobname = 'supaswarm-tick'), count(*) filter (where run.start_time >= v_hour_ago),
+    count(*) filter (where run.start_time >= v_hour_ago and run.status = 'failed'),
+    (array_agg(job.jobname || ': ' || run.return_message order by run.start_time desc)
+      filter (where run.start_time >= v_hour_ago and run.status = 'failed'))[1]
+  into last_tick_at, cron_run_count, cron_failure_count, last_cron_failure
+  from cron.job_run_details as run
+  join cron.job as job using (jobid);
+
+  -- A gate that was opened again has no time.
+  last_wake_at := (select max(gate.last_wake_at) from private.wake_gate as gate where gate.last_wake_at > '-infinity');
+  select count(*), count(*) filter (where coalesce(response.status_code, 500) >= 300),
+    (array_agg(coalesce(nullif(concat_ws(' ', response.status_code, response.error_msg), ''), 'no answer') order by response.created desc)
+      filter (where coalesce(response.status_code, 500) >= 300))[1]
+  into request_count, request_failure_count, last_request_failure
+  from net._http_response as response
+  where response.created >= v_hour_ago;
+
+  -- Realtime counts the row and the message to a receiver; the condition is that of its index.
+  realtime_message_count := 2 * (
+    select count(*) from realtime.messages as message
+    where message.extension = 'broadcast' and message.private
+      and message.inserted_at >= (clock_timestamp() at time zone 'UTC') - interval '1 minute'
+  );
+  realtime_messages_per_second := private.setting_number('realtime_messages_per_second', 80);
+  database_bytes := pg_database_size(current_database());
+  return next;
+end;
+$$;
+comment on function private.operator_pulse() is
+  'One row: cron and requests of the database in the last hour, Realtime messages of the last minute, and the size of the database. Definer: it reads tables of extensions; assert_operator() checks the caller.';
+revoke all on function private.operator_pulse() from public;
+create view public.operator_pulse with (security_invoker = true) as
+  select * from private.operator_pulse();
+revoke all on public.operator_pulse from anon, authenticated, service_role;
+comment on view public.operator_pulse is
+  'One row: when cron last ran supaswarm-tick, runs of cron and how many failed in the last hour, the requests with which the database wakes functions and how many failed in the last hour, the messages that Realtime counted in the last minute beside the budget per second, and the bytes of the database. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+
+create function private.operator_table_sizes()
+returns table (name text, bytes bigint, row_estimate bigint)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list what fills the database');
+  return query
+    select format('%I.%I', space.nspname, whole.relname), sum(pg_total_relation_size(part.oid))::bigint,
+      -- -1 stands for a table that was never analyzed.
+      sum(greatest(part.reltuples, 0))::bigint
+    from pg_catalog.pg_class as part
+    left join pg_catalog.pg_inherits as child on child.inhrelid = part.oid
+    join pg_catalog.pg_class as whole on whole.oid = coalesce(child.inhparent, part.oid)
+    join pg_catalog.pg_namespace as space on space.oid = whole.relnamespace
+    where part.relkind in ('r', 'm') and space.nspname not in ('pg_catalog', 'information_schema')
+    group by space.nspname, whole.relname
+    order by 2 desc
+    limit 15;
+end;
+$$;
+comment on function private.operator_table_sizes() is
+  'The largest tables with their indexes, partitions together, for operators. Definer: as for the other views of operators; assert_operator() checks the caller.';
+revoke all on function private.operator_table_sizes() from public;
+create view public.operator_table_sizes with (security_invoker = true) as
+  select * from private.operator_table_sizes();
+revoke all on public.operator_table_sizes from anon, authenticated, service_role;
+comment on view public.operator_table_sizes is
+  'The 15 largest tables of the database with their indexes, and about how many rows each has; partitions count as their table. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_pulse(), private.operator_table_sizes() to authenticated, service_role;
+grant select on public.operator_pulse, public.operator_table_sizes to authenticated, service_role;
 
 -- engine/opened_jobs.sql
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { buildStaleConsole, CONSOLE_DIST } from "../../scripts/console/build_console.ts";
 import { writeHostedConsole } from "../../scripts/console/hosted_console.ts";
 import { serveTestConsole } from "./console_fixture.ts";
@@ -7,6 +8,9 @@ import { serveTestConsole } from "./console_fixture.ts";
 const PROJECT = { apiUrl: "https://abc.example.test", publishableKey: "sb_publishable_test" };
 /** A secret key in Supabase's format, or the service role token of an older project. */
 const SECRET = /sb_secret_[A-Za-z0-9_-]{8,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}/;
+
+/** The limit of what the first page loads, compressed. */
+const FIRST_PAGE_BYTES = 150_000;
 
 /** The built files and their contents by path. */
 async function builtFiles(folder: string, below = ""): Promise<Map<string, string>> {
@@ -91,6 +95,20 @@ Deno.test("built files contain no secret key, no foreign address to load and no 
   const page = files.get("index.html") ?? "";
   assert.doesNotMatch(page, /(?:src|href)="(?:https?:)?\/\//);
   assert.doesNotMatch(page, /<script(?![^>]*src=)|<style|\sstyle=|\son\w+=/);
+});
+
+Deno.test("the first page loads at most 150 kB, compressed, in few files", async () => {
+  await buildStaleConsole();
+  const page = await Deno.readTextFile(join(CONSOLE_DIST, "index.html"));
+  const loaded = [...page.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, path = ""]) => path);
+  const sizes = await Promise.all(
+    ["index.html", ...loaded].map(async (path) =>
+      gzipSync(await Deno.readFile(join(CONSOLE_DIST, path)), { level: 9 }).byteLength
+    ),
+  );
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(bytes > 50_000 && bytes <= FIRST_PAGE_BYTES, `the first page has ${bytes} bytes`);
+  assert.ok(loaded.length <= 10, `the first page loads ${loaded.length} files`);
 });
 
 Deno.test("a hosted console is a folder for any static host, and refuses secret keys", async (t) => {

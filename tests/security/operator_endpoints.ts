@@ -4,17 +4,21 @@ import type { Project } from "../../scripts/demo/user_client.ts";
 export const OPERATOR_VIEWS = [
   "operator_acts",
   "operator_agent_revisions",
+  "operator_alerts",
+  "operator_budgets",
   "operator_configuration_problems",
   "operator_dead_letters",
   "operator_definitions",
   "operator_installation_checks",
   "operator_eval_runs",
   "operator_maintenance_failures",
+  "operator_pulse",
   "operator_queue_health",
   "operator_releases",
   "operator_retiring_models",
   "operator_servers",
   "operator_stuck_tasks",
+  "operator_table_sizes",
   "operator_tool_definitions",
   "operator_workers",
 ];
@@ -33,6 +37,8 @@ const FUNCTIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   operator_list_jobs: {},
   operator_job_counts: {},
   operator_failure_groups: {},
+  operator_activity: {},
+  operator_usage_report: { p_by: "day" },
   approve_tool_definition: { p_connection_id: NOTHING, p_tool_name: "" },
 };
 

@@ -64,7 +64,7 @@ const MISSING: readonly { readonly path: string; readonly text: string }[] = [
   { path: "/setup/robot/gone", text: "Definition gone not found" },
   { path: "/calls?id=gone", text: "Call not found" },
   { path: "/jobs/no-uuid", text: "Job not found" },
-  { path: "/no/such/page", text: "Page not found" },
+  { path: "/no/such/page", text: "This page does not exist" },
 ];
 
 const router = createConsoleRouter();

@@ -35,6 +35,6 @@ export const PAGES: readonly NavigationPage[] = [
   { path: "/evals", title: "Evals", icon: FlaskConical, key: "e", needs: "eval_runs" },
   { path: "/documents", title: "Documents", icon: BookOpenText, key: "d" },
   { path: "/operations", title: "Operations", icon: Activity, key: "o", needs: "operator" },
-  { path: "/setup", title: "Setup", icon: SlidersHorizontal, key: "e", needs: "operator" },
+  { path: "/setup", title: "Setup", icon: SlidersHorizontal, key: "x", needs: "operator" },
   { path: "/settings", title: "Settings", icon: Settings, key: "s" },
 ];

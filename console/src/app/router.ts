@@ -64,12 +64,12 @@ export function createConsoleRouter(): Router {
       },
       {
         path: "/evals",
-        component: () => import("../pages/evals/EvalsPage.vue"),
+        component: lazily(() => import("../pages/evals/EvalsPage.vue")),
         meta: { title: "Evals" },
       },
       {
         path: "/evals/:id",
-        component: () => import("../pages/evals/EvalRunPage.vue"),
+        component: lazily(() => import("../pages/evals/EvalRunPage.vue")),
         meta: { title: "Eval run" },
         props: true,
       },
@@ -85,18 +85,18 @@ export function createConsoleRouter(): Router {
       },
       {
         path: "/setup",
-        component: () => import("../pages/setup/SetupPage.vue"),
+        component: lazily(() => import("../pages/setup/SetupPage.vue")),
         meta: { title: "Setup" },
       },
       {
         path: "/setup/new/:kind",
-        component: () => import("../pages/setup/DefinitionPage.vue"),
+        component: lazily(() => import("../pages/setup/DefinitionPage.vue")),
         meta: { title: "New definition" },
         props: ({ params }) => ({ kind: params.kind, slug: null }),
       },
       {
         path: "/setup/:kind/:slug",
-        component: () => import("../pages/setup/DefinitionPage.vue"),
+        component: lazily(() => import("../pages/setup/DefinitionPage.vue")),
         meta: { title: "Setup" },
         props: true,
       },

@@ -11,6 +11,8 @@ export interface JobFilters {
   /** The id or email address of an account, in the list of all jobs. */
   readonly owner: string;
   readonly errorCode: string;
+  /** The cause of a failure as the groups of failures name it, in the list of all jobs. */
+  readonly cause: string;
   /** `key=value`, several separated by commas. */
   readonly metadata: string;
   /** The beginning of an id, its end after `…`, or both, as lists show ids. */
@@ -26,7 +28,7 @@ export interface JobFilters {
 const ID_PART = /^(?=.)([0-9a-f-]{0,36})(?:…([0-9a-f]{0,12}))?$/;
 const MICRO = 1_000_000;
 
-/** Reads the filters from an address; a malformed filter is ignored, as is an owner among `own` jobs. */
+/** Reads the filters from an address; a malformed filter is ignored, as are an owner and a cause among `own` jobs. */
 export function filtersOf(query: LocationQuery, whose: Whose = "own"): JobFilters {
   // Three dots are easier to type than an ellipsis.
   const id = text(query.id).toLowerCase().replace("...", "…");
@@ -35,6 +37,7 @@ export function filtersOf(query: LocationQuery, whose: Whose = "own"): JobFilter
     agent: text(query.agent),
     owner: whose === "all" ? text(query.owner) : "",
     errorCode: text(query.errorCode),
+    cause: whose === "all" ? text(query.cause) : "",
     metadata: text(query.metadata),
     id: ID_PART.test(id) ? id : "",
     from: dayOf(query.from),
@@ -86,6 +89,12 @@ export function localDayStart(localDay: string, addDays = 0): string {
 export function dayOf(value: LocationQuery[string] | undefined): string {
   const given = text(value);
   return /^\d{4}-\d\d-\d\d$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : "";
+}
+
+/** A local minute from an address; empty for anything else. */
+export function minuteOf(value: LocationQuery[string] | undefined): string {
+  const given = text(value);
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : "";
 }
 
 function amountOf(value: LocationQuery[string] | undefined): string {

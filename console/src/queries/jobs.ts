@@ -23,6 +23,9 @@ import { listPollMs } from "./user_events.ts";
 
 /** The number of jobs per request. */
 const PAGE_SIZE = 50;
+const MINUTE_MS = 60_000;
+/** The least id: no job created at a moment comes before it. */
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 /** No channel reports the jobs of all users. */
 const ALL_JOBS_POLL_MS = 10_000;
 
@@ -44,11 +47,16 @@ interface Page {
   readonly signal?: AbortSignal;
 }
 
-/** The matching jobs, newest first, page by page. */
-export function useJobs(whose: Whose, filters: Ref<JobFilters>) {
+/**
+ * The matching jobs, newest first, page by page.
+ *
+ * @param until a local time, such as `2026-11-27T10:30`, at which the list begins; empty for now.
+ */
+export function useJobs(whose: Whose, filters: Ref<JobFilters>, until: Ref<string>) {
   return useInfiniteQuery({
-    queryKey: computed(() => ["jobs", "list", whose, filters.value]),
-    queryFn: ({ pageParam: before, signal }) => readJobs(whose, filters.value, { before, signal }),
+    queryKey: computed(() => ["jobs", "list", whose, filters.value, until.value]),
+    queryFn: ({ pageParam, signal }) =>
+      readJobs(whose, filters.value, { before: pageParam ?? cursorAt(until.value), signal }),
     initialPageParam: null as Cursor | null,
     getNextPageParam: (page): Cursor | undefined => {
       const last = page.at(-1);
@@ -57,6 +65,13 @@ export function useJobs(whose: Whose, filters: Ref<JobFilters>) {
     },
     refetchInterval: whose === "own" ? listPollMs : ALL_JOBS_POLL_MS,
   });
+}
+
+/** Where a list begins that shows the jobs until the end of a minute. */
+function cursorAt(minute: string): Cursor | null {
+  if (minute === "") return null;
+  const end = new Date(Date.parse(minute) + MINUTE_MS);
+  return { created_at: end.toISOString(), id: FIRST_ID };
 }
 
 /** The number of jobs by status, ignoring the status filter. */
@@ -102,8 +117,11 @@ export async function readJobs(
 }
 
 function filtersOfAll(filters: JobFilters): JsonObject {
-  const owner = filters.owner === "" ? {} : { owner: filters.owner };
-  return { ...snakeCased(requestOf(filters)) as JsonObject, ...owner };
+  return {
+    ...snakeCased(requestOf(filters)) as JsonObject,
+    ...(filters.owner === "" ? {} : { owner: filters.owner }),
+    ...(filters.cause === "" ? {} : { cause: filters.cause }),
+  };
 }
 
 /** The maximum number of jobs in one action; it is the longest page of `list_jobs`. */

@@ -144,10 +144,12 @@ export interface RecordedAct {
   readonly details: { readonly kind?: string; readonly slug?: string };
 }
 
-/** Failed jobs of one agent with one error code. */
+/** Failed jobs of one agent with one error code and cause. */
 export interface FailureGroup {
   readonly agent_slug: string | null;
   readonly error_code: string | null;
+  /** The message of the error, with `…` for ids and `#` for numbers. */
+  readonly cause: string | null;
   readonly job_count: number;
   readonly last_failed_at: string;
   /** The number of failures by UTC day, such as `2026-11-27`. */
@@ -159,11 +161,59 @@ export interface Alert {
   readonly name: string;
   readonly measure: (typeof CLOSED_SETS.alerts.measure)[number];
   readonly above: number;
+  /** The window that is measured. */
+  readonly minutes: number;
   readonly agent: string | null;
   /** Null: too little to measure. */
   readonly value: number | null;
   /** Null: it is not raised. */
   readonly raised_at: string | null;
+}
+
+/** The jobs of all users in one interval. */
+export interface ActivityLine {
+  readonly began_at: string;
+  readonly created_count: number;
+  readonly completed_count: number;
+  readonly failed_count: number;
+  readonly cancelled_count: number;
+  /** At the end of the interval. */
+  readonly waiting_count: number;
+  /** Null: no job called a model. */
+  readonly first_call_p50_ms: number | null;
+  readonly first_call_p95_ms: number | null;
+}
+
+/** Times that the activity can show; a longer one is read less often. */
+export const ACTIVITY_SPANS = {
+  hour: { hours: 1, seconds: 60, count: 60, pollMs: POLL_MS },
+  day: { hours: 24, seconds: 1_800, count: 48, pollMs: 60_000 },
+  week: { hours: 168, seconds: 10_800, count: 56, pollMs: 600_000 },
+} as const;
+export type ActivitySpan = keyof typeof ACTIVITY_SPANS;
+
+/** What drives the platform. */
+export interface Pulse {
+  readonly last_tick_at: string | null;
+  /** In the last hour, as the other counts of runs and requests. */
+  readonly cron_run_count: number;
+  readonly cron_failure_count: number;
+  readonly last_cron_failure: string | null;
+  readonly last_wake_at: string | null;
+  readonly request_count: number;
+  readonly request_failure_count: number;
+  readonly last_request_failure: string | null;
+  /** In the last minute. */
+  readonly realtime_message_count: number;
+  readonly realtime_messages_per_second: number;
+  readonly database_bytes: number;
+}
+
+/** A table with its indexes and partitions. */
+export interface TableSize {
+  readonly name: string;
+  readonly bytes: number;
+  readonly row_estimate: number;
 }
 
 interface OperatorRows {
@@ -180,6 +230,8 @@ interface OperatorRows {
   operator_configuration_problems: ConfigurationProblem;
   operator_acts: RecordedAct;
   operator_alerts: Alert;
+  operator_pulse: Pulse;
+  operator_table_sizes: TableSize;
 }
 
 /** The matching rows of one of the operator views; other users' requests are refused. */
@@ -209,7 +261,7 @@ export function useForeignJob(jobId: Ref<string>) {
   });
 }
 
-/** The failed jobs of all users since a moment, grouped by agent and error code. */
+/** The failed jobs of all users since a moment, grouped by agent, error code and cause. */
 export function useFailureGroups(since: Ref<string>) {
   return useQuery({
     queryKey: computed(() => ["operations", "failures", since.value]),
@@ -220,6 +272,20 @@ export function useFailureGroups(since: Ref<string>) {
         }),
       ) as unknown as readonly FailureGroup[],
     refetchInterval: POLL_MS,
+  });
+}
+
+/** The activity of the queue until now, oldest interval first. */
+export function useActivity(span: Ref<ActivitySpan>) {
+  return useQuery({
+    queryKey: computed(() => ["operations", "activity", span.value]),
+    queryFn: async () => {
+      const { seconds, count } = ACTIVITY_SPANS[span.value];
+      return dataOf(
+        await projectClient().rpc("operator_activity", { p_seconds: seconds, p_count: count }),
+      ) as unknown as readonly ActivityLine[];
+    },
+    refetchInterval: () => ACTIVITY_SPANS[span.value].pollMs,
   });
 }
 
@@ -254,6 +320,16 @@ export function useOperatorAct() {
   });
 }
 
+/** Resumes the task of a dead letter, which has as many attempts as a new one. @throws RequestError */
+export async function redrive(deadLetterId: number, reason: string): Promise<unknown> {
+  return dataOf(
+    await projectClient().rpc("operator_redrive", {
+      p_dead_letter_id: deadLetterId,
+      p_reason: reason,
+    }),
+  );
+}
+
 async function carryOut(act: Act, reason: string): Promise<unknown> {
   const client = projectClient();
   switch (act.kind) {
@@ -262,12 +338,7 @@ async function carryOut(act: Act, reason: string): Promise<unknown> {
     case "retry":
       return await retryForeignTask(act.taskId, reason);
     case "redrive":
-      return dataOf(
-        await client.rpc("operator_redrive", {
-          p_dead_letter_id: act.deadLetterId,
-          p_reason: reason,
-        }),
-      );
+      return await redrive(act.deadLetterId, reason);
     case "approve":
       return dataOf(
         await client.rpc("approve_tool_definition", {

@@ -1268,6 +1268,14 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_budgets": {
+                  Row: {
+                    "cap_micro_usd": number | null,"cap_period": string | null,"model": string | null,"owner_email": string | null,"provider": string | null,"reserved_micro_usd": number | null,"spent_micro_usd": number | null,"user_id": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_configuration_problems": {
                   Row: {
                     "field": string | null,"hint": string | null,"kind": string | null,"name": string | null,"problem": string | null
@@ -1316,6 +1324,14 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_pulse": {
+                  Row: {
+                    "cron_failure_count": number | null,"cron_run_count": number | null,"database_bytes": number | null,"last_cron_failure": string | null,"last_request_failure": string | null,"last_tick_at": string | null,"last_wake_at": string | null,"realtime_message_count": number | null,"realtime_messages_per_second": number | null,"request_count": number | null,"request_failure_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_queue_health": {
                   Row: {
                     "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null
@@ -1351,6 +1367,14 @@ isOneToOne: false
                 },"operator_stuck_tasks": {
                   Row: {
                     "agent_slug": string | null,"attempts": number | null,"created_by": string | null,"deliveries": number | null,"master_task_id": string | null,"owner_email": string | null,"reason": string | null,"since": string | null,"status": string | null,"task_id": string | null,"worker_id": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_table_sizes": {
+                  Row: {
+                    "bytes": number | null,"name": string | null,"row_estimate": number | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1490,6 +1514,14 @@ isOneToOne: false
 "next_schedule_times":
 { Args: { "p_after"?: string,"p_count"?: number,"p_cron": string,"p_time_zone"?: string }; Returns: string[]
                            },
+"operator_activity":
+{ Args: { "p_count"?: number,"p_seconds"?: number }; Returns: Database["public"]['CompositeTypes']["activity_line"][]
+                          SetofOptions: {
+        from: "*"
+        to: "activity_line"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "operator_calls":
 { Args: { "p_task_id": string }; Returns: {
               "agent_id": string | null,
@@ -1677,6 +1709,14 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
+"operator_usage_report":
+{ Args: { "p_by": string,"p_from"?: string,"p_limit"?: number,"p_to"?: string }; Returns: Database["public"]['CompositeTypes']["operator_usage_line"][]
+                          SetofOptions: {
+        from: "*"
+        to: "operator_usage_line"
+        isOneToOne: false
+        isSetofReturn: true
+      } },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {
               "document_count": number,"embedder": string,"failed_chunks": number,"head_checked_at": string,"head_commit": string,"indexed_at": string,"indexed_commit": string,"is_behind": boolean,"next_embedder": string,"pending_chunks": number
@@ -1766,12 +1806,16 @@ isOneToOne: false
             [_ in never]: never
           }
           CompositeTypes: {
-            "failure_group": {
-                        "agent_slug": string | null,"error_code": string | null,"job_count": number | null,"last_failed_at": string | null,"days": Json | null
+            "activity_line": {
+                        "began_at": string | null,"created_count": number | null,"completed_count": number | null,"failed_count": number | null,"cancelled_count": number | null,"waiting_count": number | null,"first_call_p50_ms": number | null,"first_call_p95_ms": number | null
+                      },"failure_group": {
+                        "agent_slug": string | null,"error_code": string | null,"cause": string | null,"job_count": number | null,"last_failed_at": string | null,"days": Json | null
                       },"job_status_count": {
                         "status": string | null,"job_count": number | null
                       },"job_summary": {
                         "id": string | null,"created_by": string | null,"owner_email": string | null,"agent_slug": string | null,"status": string | null,"input_head": string | null,"metadata": Json | null,"priority": string | null,"budget": Json | null,"error": Json | null,"task_count": number | null,"open_review_count": number | null,"input_tokens": number | null,"output_tokens": number | null,"cost_micro_usd": number | null,"run_after": string | null,"cancel_requested_at": string | null,"created_at": string | null,"started_at": string | null,"finished_at": string | null
+                      },"operator_usage_line": {
+                        "label": string | null,"name": string | null,"model_call_count": number | null,"input_tokens": number | null,"output_tokens": number | null,"cost_micro_usd": number | null,"unpriced_call_count": number | null,"tool_call_count": number | null,"tool_success_count": number | null,"tool_cancelled_count": number | null,"tool_p50_ms": number | null,"tool_p95_ms": number | null,"tool_p99_ms": number | null,"up_count": number | null,"down_count": number | null,"average_score": number | null,"job_count": number | null,"completed_count": number | null,"failed_count": number | null
                       },"trace_step": {
                         "task_id": string | null,"seq": number | null,"kind": string | null,"state": string | null,"name": string | null,"server": string | null,"call_id": string | null,"error_code": string | null,"usage": Json | null,"cost_micro_usd": number | null,"interruptions": number | null,"started_at": string | null,"ended_at": string | null,"summary": string | null
                       },"usage_line": {

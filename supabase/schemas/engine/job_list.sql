@@ -5,6 +5,7 @@ create type private.job_filters as (
   statuses text[],
   agents text[],
   error_codes text[],
+  causes text[],
   metadata jsonb,
   created_from timestamptz,
   created_to timestamptz,
@@ -182,6 +183,22 @@ create type public.job_summary as (
 );
 comment on type public.job_summary is 'A row of operator_list_jobs(). list_jobs() omits the owner.';
 
+create function private.cause_of(p_error jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return left(regexp_replace(
+    regexp_replace(p_error ->> 'message', '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', '…', 'gi'), '[0-9]+([.,][0-9]+)*', '#', 'g'
+  ), 200);
+end;
+$$;
+comment on function private.cause_of(jsonb) is
+  'The message of a task''s error without what differs between equal failures: ids are … and numbers #. Null without a message.';
+revoke all on function private.cause_of(jsonb) from public;
+
 create function private.job_conditions()
 returns text
 language sql
@@ -194,6 +211,7 @@ as $function$
     and (($1).statuses is null or job.status = any (($1).statuses))
     and (($1).agents is null or job.agent_slug = any (($1).agents))
     and (($1).error_codes is null or job.error ->> 'code' = any (($1).error_codes))
+    and (($1).causes is null or private.cause_of(job.error) = any (($1).causes))
     and (($1).created_from is null or job.created_at >= ($1).created_from)
     and (($1).created_to is null or job.created_at < ($1).created_to)
     and (($1).first_id is null or job.id between ($1).first_id and ($1).last_id)

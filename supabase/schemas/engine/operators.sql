@@ -465,11 +465,18 @@ stable
 set search_path = ''
 as $$
 declare
-  v_owner constant text := case jsonb_typeof(p_filters) when 'object' then p_filters ->> 'owner' end;
+  v_is_object constant boolean := jsonb_typeof(p_filters) is not distinct from 'object';
+  v_owner constant text := case when v_is_object then p_filters ->> 'owner' end;
   v_filters private.job_filters;
 begin
   perform private.assert_operator(p_attempt);
-  v_filters := private.job_filters_of(p_attempt, case when v_owner is null then p_filters else p_filters - 'owner' end);
+  v_filters := private.job_filters_of(p_attempt, case when v_is_object then p_filters - '{owner,cause}'::text[] else p_filters end);
+  if v_is_object and coalesce(p_filters -> 'cause', 'null') <> 'null' then
+    v_filters.causes := private.texts_of(p_filters -> 'cause');
+    if v_filters.causes is null then
+      perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form', 'cause is a text or an array of texts.');
+    end if;
+  end if;
   if v_owner is not null then
     v_filters.owner_id := coalesce(
       (select account.id from auth.users as account where account.id::text = lower(v_owner) or lower(account.email) = lower(v_owner) limit 1),
@@ -481,7 +488,7 @@ begin
 end;
 $$;
 comment on function private.operator_job_filters(text, jsonb) is
-  'The filters of a list of all jobs; owner, the id or email address of an account, limits it to that owner. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'The filters of a list of all jobs; owner, the id or email address of an account, limits it to that owner, cause to failures with that cause_of(). Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 revoke all on function private.operator_job_filters(text, jsonb) from public;
 
 create function private.operator_list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
@@ -515,7 +522,7 @@ as $$
   select * from private.operator_list_jobs(p_filters, p_before, p_limit);
 $$;
 comment on function public.operator_list_jobs(jsonb, jsonb, int) is
-  'All jobs with their owners, in the form of list_jobs(), without the beginnings of inputs; the filter owner takes the id or email address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'All jobs with their owners, in the form of list_jobs(), without the beginnings of inputs; the filter owner takes the id or email address of an account, cause one of operator_failure_groups(). For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 revoke all on function public.operator_list_jobs(jsonb, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_list_jobs(jsonb, jsonb, int), public.operator_list_jobs(jsonb, jsonb, int)
   to authenticated, service_role;
@@ -553,12 +560,13 @@ grant execute on function private.operator_job_counts(jsonb), public.operator_jo
 create type public.failure_group as (
   agent_slug text,
   error_code text,
+  cause text,
   job_count bigint,
   last_failed_at timestamptz,
   days jsonb
 );
 comment on type public.failure_group is
-  'A row of operator_failure_groups(): failed jobs of one agent with one error code. days is {"2026-11-27": 3}, by UTC day of the failure.';
+  'A row of operator_failure_groups(): failed jobs of one agent with one error code and cause, which is the message with … for ids and # for numbers. days is {"2026-11-27": 3}, by UTC day of the failure.';
 
 create function private.operator_failure_groups(p_filters jsonb)
 returns setof public.failure_group
@@ -574,17 +582,17 @@ begin
   return query execute format(
     $sql$
       with failures_of_day as (
-        select job.agent_slug, job.error ->> 'code' as error_code,
+        select job.agent_slug, job.error ->> 'code' as error_code, private.cause_of(job.error) as cause,
           (job.finished_at at time zone 'UTC')::date as day,
           count(*) as job_count, max(job.finished_at) as last_failed_at
         from public.tasks as job
         where %s
-        group by 1, 2, 3
+        group by 1, 2, 3, 4
       )
-      select agent_slug, error_code, sum(job_count)::bigint, max(last_failed_at), jsonb_object_agg(day, job_count)
+      select agent_slug, error_code, cause, sum(job_count)::bigint, max(last_failed_at), jsonb_object_agg(day, job_count)
       from failures_of_day
-      group by agent_slug, error_code
-      order by 3 desc, 4 desc
+      group by agent_slug, error_code, cause
+      order by 4 desc, 5 desc
       limit 200
     $sql$,
     private.job_conditions()
@@ -605,7 +613,7 @@ as $$
   select * from private.operator_failure_groups(p_filters);
 $$;
 comment on function public.operator_failure_groups(jsonb) is
-  'The failed jobs of all owners that match the filters of operator_list_jobs(), grouped by agent and error code, the 200 largest groups first, with the number of each day. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+  'The failed jobs of all owners that match the filters of operator_list_jobs(), grouped by agent, error code and cause, the 200 largest groups first, with the number of each day. The filter cause of operator_list_jobs() lists a group. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
 revoke all on function public.operator_failure_groups(jsonb) from public, anon, authenticated, service_role;
 grant execute on function private.operator_failure_groups(jsonb), public.operator_failure_groups(jsonb)
   to authenticated, service_role;

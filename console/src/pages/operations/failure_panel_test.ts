@@ -5,6 +5,7 @@ import { createMemoryHistory, createRouter } from "vue-router";
 import type { FailureGroup } from "../../queries/operations.ts";
 import { type FakeProject, json, openFakeProject } from "../../testing/fake_project.ts";
 import FailurePanel from "./FailurePanel.vue";
+import { trendOf } from "./failure_trend.ts";
 import { lastDays } from "./last_days.ts";
 
 let project: FakeProject;
@@ -31,6 +32,7 @@ function group(change: Partial<FailureGroup> = {}): FailureGroup {
   return {
     agent_slug: "writer",
     error_code: "MODEL_TIMEOUT",
+    cause: "No answer for # s",
     job_count: 2,
     last_failed_at: today,
     days: { [today.slice(0, 10)]: 2 },
@@ -63,6 +65,7 @@ describe("the groups of failures", () => {
       status: "failed",
       agent: "writer",
       errorCode: "MODEL_TIMEOUT",
+      cause: "No answer for # s",
       from: lastDays(Date.now(), 14)[0],
     });
   });
@@ -89,10 +92,21 @@ describe("the groups of failures", () => {
   });
 
   test("are not redriven if no filter finds exactly their jobs", async () => {
-    await show([group({ error_code: null }), group({ agent_slug: null })]);
+    await show([group({ error_code: null }), group({ agent_slug: null }), group({ cause: null })]);
 
     expect(panel.findAll("tbody button")).toEqual([]);
     expect(panel.findAll("tbody a")).toEqual([]);
+  });
+
+  test.each([
+    [{ "2026-11-03": 1 }, "new"],
+    [{ "2026-11-01": 1 }, "none for 2 days"],
+    [{ "2026-11-01": 1, "2026-11-04": 3 }, "+2 in 2 days"],
+    [{ "2026-11-02": 4, "2026-11-04": 3 }, "−1 in 2 days"],
+    [{ "2026-11-02": 3, "2026-11-04": 3 }, "unchanged"],
+  ])("have a trend: %o is %s", (counts, text) => {
+    const days = ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04"];
+    expect(trendOf(days, counts).text).toBe(text);
   });
 
   test("have a bar for each of the last days, until today", () => {

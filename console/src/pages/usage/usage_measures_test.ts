@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { UsageLine } from "../../queries/usage.ts";
+import type { UsageDimension, UsageLine } from "../../queries/usage.ts";
 import { measuresOf } from "./usage_measures.ts";
 
 const LINE: UsageLine = {
@@ -26,9 +26,9 @@ const LINE: UsageLine = {
   failed_count: 1,
 };
 
-function shown(dimension: Parameters<typeof measuresOf>[0], line: UsageLine) {
+function shown(dimension: UsageDimension, line: UsageLine) {
   return Object.fromEntries(
-    measuresOf(dimension).map(({ key, of, format }) => [key, format(of(line))]),
+    measuresOf("own", dimension).map(({ key, of, format }) => [key, format(of(line))]),
   );
 }
 
@@ -52,6 +52,23 @@ test("a measure without attempts has no success rate", () => {
 });
 
 test("models and tools have no task counts", () => {
-  expect(measuresOf("tool").map(({ key }) => key)).not.toContain("tasks");
-  expect(measuresOf("day").map(({ key }) => key)).toContain("tasks");
+  expect(measuresOf("own", "tool").map(({ key }) => key)).not.toContain("tasks");
+  expect(measuresOf("own", "day").map(({ key }) => key)).toContain("tasks");
+});
+
+test("the report of all users shows only what is known by its dimension", () => {
+  const keys = (dimension: UsageDimension) => measuresOf("all", dimension).map(({ key }) => key);
+  expect(keys("revision")).toEqual([
+    "cost_micro_usd",
+    "input_tokens",
+    "output_tokens",
+    "model_calls",
+    "unpriced_calls",
+    "jobs",
+    "job_success",
+  ]);
+  expect(keys("owner")).toContain("tool_calls");
+  expect(keys("owner")).not.toContain("tool_success");
+  expect(keys("tool")).toContain("tool_p95_ms");
+  expect(keys("day")).not.toContain("tasks");
 });
