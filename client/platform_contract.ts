@@ -1487,6 +1487,18 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    operator_grants: {
+      Row: {
+        user_id: string | null;
+        email: string | null;
+        client_id: string | null;
+        scopes: string[] | null;
+        created_at: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
     operator_installation_checks: {
       Row: {
         claim: string | null;
@@ -1547,6 +1559,28 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    operator_scopes: {
+      Row: {
+        scope: string | null;
+        allows: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_secrets: {
+      Row: {
+        name: string | null;
+        is_set: boolean | null;
+        set_at: string | null;
+        set_by: string | null;
+        is_from_file: boolean | null;
+        used_by: string[] | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
     operator_servers: {
       Row: {
         tool_id: string | null;
@@ -1560,6 +1594,26 @@ export type PlatformSchema = {
         retry_at: string | null;
         listing_failed_at: string | null;
         listing_error_code: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_setting_kinds: {
+      Row: {
+        kind: string | null;
+        schema: Json | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_settings: {
+      Row: {
+        kind: string | null;
+        slug: string | null;
+        definition: Json | null;
+        facts: Json | null;
       };
       Insert: never;
       Update: never;
@@ -1594,6 +1648,23 @@ export type PlatformSchema = {
         definition_hash: string | null;
         approved_definition: Json | null;
         waiting_definition: Json | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_webhook_messages: {
+      Row: {
+        id: string | null;
+        webhook: string | null;
+        type: string | null;
+        status: string | null;
+        attempts: number | null;
+        log: Json | null;
+        error: Json | null;
+        payload: Json | null;
+        created_at: string | null;
+        finished_at: string | null;
       };
       Insert: never;
       Update: never;
@@ -1920,6 +1991,12 @@ export type PlatformSchema = {
       };
       Returns: string;
     };
+    operator_resend_webhook_message: {
+      Args: {
+        p_message_id: string;
+      };
+      Returns: string;
+    };
     operator_retry_task: {
       Args: {
         p_task_id: string;
@@ -1943,6 +2020,23 @@ export type PlatformSchema = {
         p_is_dry_run?: boolean;
       };
       Returns: Json;
+    };
+    operator_set_scopes: {
+      Args: {
+        p_account: string;
+        p_scopes: string[];
+        p_reason: string;
+        p_base?: string[];
+        p_client_id?: string;
+      };
+      Returns: string[];
+    };
+    operator_set_secret: {
+      Args: {
+        p_name: string;
+        p_secret: string;
+      };
+      Returns: string;
     };
     operator_steps: {
       Args: {
@@ -2018,6 +2112,12 @@ export type PlatformSchema = {
         started_at: string | null;
         finished_at: string | null;
       })[];
+    };
+    operator_test_webhook: {
+      Args: {
+        p_name: string;
+      };
+      Returns: string;
     };
     project_freshness: {
       Args: {

@@ -44,17 +44,20 @@ begin
         'public.model_policies', 'public.model_prices', 'public.model_windows', 'public.oldest_snapshots',
         'public.operator_acts', 'public.operator_agent_revisions', 'public.operator_alerts',
         'public.operator_configuration_problems', 'public.operator_dead_letters',
-        'public.operator_definitions', 'public.operator_eval_runs', 'public.operator_installation_checks',
-        'public.operator_maintenance_failures', 'public.operator_queue_health', 'public.operator_releases',
-        'public.operator_retiring_models', 'public.operator_servers', 'public.operator_stuck_tasks',
-        'public.operator_tool_definitions', 'public.operator_workers', 'public.project_members',
-        'public.projects', 'public.queue_health', 'public.quoth_file_errors', 'public.quoth_syncs',
-        'public.ruleset_versions', 'public.rulesets', 'public.schedules', 'public.sessions',
-        'public.skills', 'public.sql_confirmations', 'public.stuck_tasks', 'public.task_events',
-        'public.task_steps', 'public.tasks', 'public.tool_call_costs', 'public.tool_credential_audience',
-        'public.tool_days', 'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
-        'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
-        'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
+        'public.operator_definitions', 'public.operator_eval_runs', 'public.operator_grants',
+        'public.operator_installation_checks', 'public.operator_maintenance_failures',
+        'public.operator_queue_health', 'public.operator_releases', 'public.operator_retiring_models',
+        'public.operator_scopes', 'public.operator_secrets', 'public.operator_servers',
+        'public.operator_setting_kinds', 'public.operator_settings', 'public.operator_stuck_tasks',
+        'public.operator_tool_definitions', 'public.operator_webhook_messages', 'public.operator_workers',
+        'public.project_members', 'public.projects', 'public.queue_health', 'public.quoth_file_errors',
+        'public.quoth_syncs', 'public.ruleset_versions', 'public.rulesets', 'public.schedules',
+        'public.sessions', 'public.skills', 'public.sql_confirmations', 'public.stuck_tasks',
+        'public.task_events', 'public.task_steps', 'public.tasks', 'public.tool_call_costs',
+        'public.tool_credential_audience', 'public.tool_days', 'public.tool_usage', 'public.tools',
+        'public.trace_step', 'public.usage_days', 'public.usage_events', 'public.usage_line',
+        'public.user_provider_keys', 'public.user_tool_credentials', 'public.webhook_messages',
+        'public.webhooks'
       ]) as wanted (name)
       where to_regclass(wanted.name) is not null or to_regtype(wanted.name) is not null
     )
@@ -68,11 +71,13 @@ begin
         'public.next_schedule_times', 'public.operator_calls', 'public.operator_cancel_job',
         'public.operator_eval_results', 'public.operator_events', 'public.operator_failure_groups',
         'public.operator_job_counts', 'public.operator_list_jobs', 'public.operator_open_job',
-        'public.operator_redrive', 'public.operator_retry_task', 'public.operator_rollback_agent',
-        'public.operator_save_definition', 'public.operator_steps', 'public.operator_tasks',
-        'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
-        'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
-        'public.redrive', 'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
+        'public.operator_redrive', 'public.operator_resend_webhook_message', 'public.operator_retry_task',
+        'public.operator_rollback_agent', 'public.operator_save_definition', 'public.operator_set_scopes',
+        'public.operator_set_secret', 'public.operator_steps', 'public.operator_tasks',
+        'public.operator_test_webhook', 'public.project_freshness', 'public.read_answer',
+        'public.read_document', 'public.read_events', 'public.read_trace',
+        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
+        'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
         'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
         'public.search_documents', 'public.set_approval', 'public.set_provider_key',
         'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
@@ -240,6 +245,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('RESOURCE_NOT_FOUND', 404, 'tool_error', false, true),
   ('TOOL_CONFIG_INVALID', 422, 'config_error', false, false),
   ('DEFINITION_CHANGED', 409, 'validation_error', false, true),
+  ('SCOPES_INVALID', 403, 'auth_error', false, false),
   ('DEFINITION_INVALID', 422, 'validation_error', false, true),
   ('REVISION_NOT_FOUND', 404, 'tool_error', false, true),
   ('AGENT_INVALID', 422, 'config_error', false, false),
@@ -1175,6 +1181,50 @@ $$;
 comment on function private.model_window(uuid, text) is
   'The context window of a model in tokens, from model_windows; null when no row matches.';
 revoke all on function private.model_window(uuid, text) from public;
+
+-- models/model_catalog.sql
+
+-- The catalog of models: list prices as the vendors publish them, which a new project starts with and the console shows
+-- beside the prices of the project.
+
+create table private.model_catalog (
+  provider text not null,
+  model text not null,
+  input_micro_usd_per_mtok bigint not null,
+  cached_input_micro_usd_per_mtok bigint not null,
+  cache_write_input_micro_usd_per_mtok bigint,
+  output_micro_usd_per_mtok bigint not null,
+  above_input_tokens bigint not null,
+  valid_from timestamptz not null,
+  retires_on date,
+  primary key (provider, model, valid_from, above_input_tokens)
+);
+comment on table private.model_catalog is
+  'List prices of models, with the columns of model_prices. Calls cost what model_prices says. Written only by migrations.';
+comment on column private.model_catalog.provider is 'The name in llm_providers.';
+alter table private.model_catalog enable row level security;
+
+-- Read on 2026-11-23:
+--   OpenAI     developers.openai.com/api/docs/pricing and /deprecations (none of these is deprecated)
+--   Anthropic  platform.claude.com/docs/en/about-claude/pricing and /model-deprecations ("not sooner than")
+--   Google     ai.google.dev/gemini-api/docs/pricing and /deprecations ("earliest possible date")
+insert into private.model_catalog (
+  provider, model, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok,
+  cache_write_input_micro_usd_per_mtok, output_micro_usd_per_mtok, above_input_tokens, valid_from, retires_on
+) values
+  ('openai', 'gpt-5.4-mini', 750000, 75000, null, 4500000, 0, '2026-03-17T00:00Z', null),
+  ('openai', 'text-embedding-3-small', 20000, 20000, null, 0, 0, '2024-01-25T00:00Z', null),
+  ('openrouter', 'openai/gpt-5.4-mini', 750000, 75000, null, 4500000, 0, '2026-03-17T00:00Z', null),
+  ('anthropic', 'claude-haiku-5-5', 100000, 10000, 125000, 500000, 0, '2026-10-07T00:00Z', '2027-10-07'),
+  ('anthropic', 'claude-haiku-5-5', 500000, 50000, 625000, 2500000, 100000, '2026-10-07T00:00Z', '2027-10-07'),
+  ('anthropic', 'claude-sonnet-5-5', 2000000, 100000, 2500000, 10000000, 0, '2026-10-07T00:00Z', '2027-09-28'),
+  ('anthropic', 'claude-haiku-4-5', 1000000, 100000, 1250000, 5000000, 0, '2025-10-15T00:00Z', '2026-10-15'),
+  ('google', 'gemini-3.8-flash', 750000, 75000, null, 3750000, 0, '2026-09-02T00:00Z', null),
+  ('google', 'gemini-3.8-flash', 1500000, 150000, null, 7500000, 0, '2027-01-01T00:00Z', null),
+  ('google', 'gemini-embedding-001', 150000, 150000, null, 0, 0, '2025-07-14T00:00Z', '2028-05-14'),
+  ('google', 'gemini-embedding-2', 200000, 200000, null, 0, 0, '2026-04-22T00:00Z', null),
+  -- Local models; a free provider needs no rows.
+  ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01T00:00Z', null);
 
 -- engine/agents.sql
 
@@ -3180,14 +3230,25 @@ create constraint trigger tasks_wake_on_update after update of status on public.
 -- Quotas: how much of the shared resources one user may use. Tasks of the service, which have no owner,
 -- have no quota.
 
-create table private.quotas (
-  name text not null check (name in (
+create function private.quota_names()
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select array[
     'running_tasks', 'waiting_tasks', 'task_creations_per_minute', 'stored_bytes',
     'trace_bytes', 'ledger_bytes', 'conversation_bytes', 'ruleset_bytes',
     'tool_list_refreshes_per_minute', 'active_schedules', 'active_webhooks',
     'max_input_tokens', 'max_output_tokens', 'max_cost_micro_usd', 'max_steps', 'max_depth',
     'max_tasks', 'max_wall_seconds'
-  )),
+  ];
+$$;
+comment on function private.quota_names() is 'The names of all quotas.';
+revoke all on function private.quota_names() from public;
+
+create table private.quotas (
+  name text not null check (name = any (private.quota_names())),
   user_id uuid references auth.users (id) on delete cascade,
   amount bigint check (amount >= 0),
   unique nulls not distinct (name, user_id)
@@ -16972,6 +17033,33 @@ create trigger webhooks_bury_messages after update of is_active on public.webhoo
 
 -- Sending them again --------------------------------------------------------------------------------
 
+create function private.send_message_again(p_message_id uuid)
+returns text
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_status text;
+begin
+  if not exists (
+    select from public.webhook_messages as message
+    join public.webhooks as webhook on webhook.id = message.webhook_id
+    where message.id = p_message_id and webhook.is_active
+  ) then
+    perform private.raise_error('WEBHOOK_INACTIVE', 'Cannot send the message again: its webhook is not active',
+      'Set webhooks.is_active first.');
+  end if;
+  update public.webhook_messages
+  set status = 'pending', attempts = 0, deliveries = 0, finished_at = null, run_after = null
+  where id = p_message_id and status <> 'running';
+  select status into v_status from public.webhook_messages where id = p_message_id;
+  return v_status;
+end;
+$$;
+comment on function private.send_message_again(uuid) is
+  'Queues a message of an active webhook again, unless it is being sent, and returns its status. Raises WEBHOOK_INACTIVE.';
+revoke all on function private.send_message_again(uuid) from public;
+
 create function private.resend_webhook_message(p_message_id uuid)
 returns text
 language plpgsql
@@ -16980,7 +17068,6 @@ set search_path = ''
 as $$
 declare
   v_webhook public.webhooks;
-  v_status text;
 begin
   perform private.assert_person_may('send the message again', 'swarm:run');
   select webhook.* into v_webhook
@@ -16993,15 +17080,7 @@ begin
       format('Cannot send the message again: no message of your webhooks has the id %s', p_message_id),
       'Read the ids from the table webhook_messages.');
   end if;
-  if not v_webhook.is_active then
-    perform private.raise_error('WEBHOOK_INACTIVE', 'Cannot send the message again: its webhook is not active',
-      'Set webhooks.is_active first.');
-  end if;
-  update public.webhook_messages
-  set status = 'pending', attempts = 0, deliveries = 0, finished_at = null, run_after = null
-  where id = p_message_id and status <> 'running';
-  select status into v_status from public.webhook_messages where id = p_message_id;
-  return v_status;
+  return private.send_message_again(p_message_id);
 end;
 $$;
 comment on function private.resend_webhook_message(uuid) is
@@ -18330,6 +18409,21 @@ comment on table private.deleted_files is
   'Objects in the bucket supaswarm-data whose jobs were deleted. Workers remove them through the Storage API: deleting a row of storage.objects would leave the file.';
 alter table private.deleted_files enable row level security;
 
+create function private.default_retention()
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  -- 1,000 jobs a day of eight steps then stay within the 500 MB of the Free plan.
+  select '{
+    "keep_jobs_days": 10, "keep_events_days": 7, "keep_executions_days": 10,
+    "keep_usage_days": 35, "keep_auth_events_days": 90, "keep_tool_days": 90
+  }'::jsonb;
+$$;
+comment on function private.default_retention() is 'The retention settings with their defaults in days.';
+revoke all on function private.default_retention() from public;
+
 create function private.retention_days(p_key text)
 returns int
 language plpgsql
@@ -18339,20 +18433,12 @@ as $$
 begin
   return coalesce(
     (select value::int from private.settings where key = p_key),
-    -- 1,000 jobs a day of eight steps then stay within the 500 MB of the Free plan.
-    case p_key
-      when 'keep_jobs_days' then 10
-      when 'keep_events_days' then 7
-      when 'keep_executions_days' then 10
-      when 'keep_usage_days' then 35
-      when 'keep_auth_events_days' then 90
-      when 'keep_tool_days' then 90
-    end
+    (private.default_retention() ->> p_key)::int
   );
 end;
 $$;
 comment on function private.retention_days(text) is
-  'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days, keep_auth_events_days or keep_tool_days.';
+  'The value of a retention setting in days, or its default. See default_retention().';
 revoke all on function private.retention_days(text) from public;
 
 create function private.retain_job(p_task_id uuid, p_is_kept boolean)
@@ -24010,7 +24096,8 @@ create table private.operator_acts (
   client_id text,
   act text not null check (act in (
     'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
-    'definition.saved', 'definition.removed', 'agent.rolled_back'
+    'definition.saved', 'definition.removed', 'agent.rolled_back', 'secret.set', 'secret.removed', 'scopes.changed',
+    'webhook.tested', 'webhook_message.resent'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -26986,10 +27073,806 @@ comment on function private.seed_definitions(jsonb) is
   'Writes those of the definitions [{kind, slug, definition}] that do not exist yet. Called by supabase/seed.sql.';
 revoke all on function private.seed_definitions(jsonb) from public;
 
+-- engine/setting_schemas.sql
+
+-- Settings: what a project has beside the definitions of agents/ as one JSON document each. This file has their kinds
+-- and the JSON Schemas of the documents, by which they are checked and from which the console makes its forms.
+
+create function private.setting_kinds()
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select '{server,provider,model,policy,quota,retention,documents}'::text[];
+$$;
+comment on function private.setting_kinds() is
+  'The kinds of settings: external MCP servers, model providers, prices of models, policies of models, quotas, retention, and projects with documents.';
+revoke all on function private.setting_kinds() from public;
+
+create function private.closed_schema(p_properties jsonb, p_required jsonb default '[]')
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select jsonb_build_object('type', 'object', 'additionalProperties', false, 'required', p_required, 'properties', p_properties);
+$$;
+comment on function private.closed_schema(jsonb, jsonb) is 'The JSON Schema of an object that has only these members.';
+revoke all on function private.closed_schema(jsonb, jsonb) from public;
+
+create function private.provider_schema()
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "display_name": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The name that people read."},
+    "api": {"enum": ["openai", "anthropic", "google"], "description": "The wire format of its API."},
+    "base_url": {"type": "string", "format": "uri", "description": "Its address. Without it, that of the vendor who defines the wire format."},
+    "default_model": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The model of agents that name none, as the provider calls it."},
+    "requires_api_key": {"type": "boolean", "default": true, "description": "Whether calls without a key are refused."},
+    "api_key_secret_name": {"type": "string", "minLength": 1, "maxLength": 100, "description": "Name of the project''s key, which is set under Keys. Without it, the name of the provider followed by _API_KEY."},
+    "is_free": {"type": "boolean", "default": false, "description": "Its models cost nothing, such as those of your own server. They need no prices."},
+    "is_active": {"type": "boolean", "default": true}
+  }', '["display_name", "api", "default_model"]');
+$$;
+comment on function private.provider_schema() is 'The JSON Schema of a provider.';
+revoke all on function private.provider_schema() from public;
+
+create function private.model_schema()
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema(jsonb_build_object(
+    'retires_on', '{"type": "string", "format": "date", "description": "First day on which the provider may stop serving the model."}'::jsonb,
+    'prices', jsonb_build_object(
+      'type', 'array', 'minItems', 1, 'maxItems', 100,
+      'description', 'A change of prices is an entry with a later valid_from; the entries before remain.',
+      'items', private.closed_schema('{
+        "valid_from": {"type": "string", "minLength": 10, "maxLength": 40, "description": "A day, such as 2026-12-01, or a time in UTC, such as 2026-12-01T09:00:00Z."},
+        "input_usd_per_mtok": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "US dollars per million tokens of input."},
+        "output_usd_per_mtok": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "US dollars per million tokens of output."},
+        "cached_input_usd_per_mtok": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "For input that the provider has cached. Without it, the price of other input."},
+        "cache_write_input_usd_per_mtok": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "For input that the provider writes to its cache. Without it, the price of other input."},
+        "above_input_tokens": {"type": "integer", "minimum": 0, "default": 0, "description": "Prices whole calls with more input tokens than this."},
+        "web_search_usd_per_call": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "For one search that the provider runs. Without it, the cost of such a call is unknown."},
+        "code_execution_usd_per_call": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "For one program that the provider runs. Without it, the cost of such a call is unknown."}
+      }', '["valid_from", "input_usd_per_mtok", "output_usd_per_mtok"]')
+    )
+  ), '["prices"]');
+$$;
+comment on function private.model_schema() is 'The JSON Schema of the prices of a model.';
+revoke all on function private.model_schema() from public;
+
+create function private.policy_schema()
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "is_allowed": {"type": "boolean", "default": true, "description": "Whether the models may be called."},
+    "allow_own_key": {"type": "boolean", "default": true, "description": "Whether users may call them with their own key."},
+    "allow_organisation_key": {"type": "boolean", "default": true, "description": "Whether users may call them with the project''s key."},
+    "spending_cap_usd": {"type": "number", "minimum": 0, "maximum": 1000000000, "description": "The most that all calls with the project''s key may cost together in a period, in US dollars."},
+    "cap_period": {"enum": ["day", "month"], "default": "month", "description": "A calendar day or month in UTC."}
+  }');
+$$;
+comment on function private.policy_schema() is 'The JSON Schema of a policy of models.';
+revoke all on function private.policy_schema() from public;
+
+create function private.quota_schema()
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema(jsonb_object_agg(name, jsonb_build_object('anyOf', jsonb_build_array(
+    '{"title": "At most", "type": "integer", "minimum": 0, "maximum": 9007199254740991}'::jsonb,
+    '{"title": "No limit", "type": "null"}'::jsonb
+  ))))
+  from unnest(private.quota_names()) as name;
+$$;
+comment on function private.quota_schema() is 'The JSON Schema of the quotas of everyone or of an account.';
+revoke all on function private.quota_schema() from public;
+
+create function private.retention_schema()
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema(jsonb_object_agg(key, jsonb_build_object(
+    'type', 'integer', 'minimum', 1, 'maximum', 99999, 'default', value, 'description', format('In days. Default %s.', value)
+  )))
+  from jsonb_each(private.default_retention());
+$$;
+comment on function private.retention_schema() is 'The JSON Schema of the retention of a project.';
+revoke all on function private.retention_schema() from public;
+
+create function private.server_schema()
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.closed_schema(jsonb_build_object(
+    'display_name', '{"type": "string", "minLength": 1, "maxLength": 200, "description": "The name that people read."}'::jsonb,
+    'description', '{"type": "string", "maxLength": 2000}'::jsonb,
+    'config', (select known.schema from private.config_schemas as known where known.kind = 'mcp_server')
+      || '{"required": ["mcp_url"], "description": "Where the server is, and what is used of it."}',
+    'credential', private.closed_schema('{
+      "secret": {"type": "string", "minLength": 1, "maxLength": 100, "description": "Name of the shared credential, which is set under Keys."},
+      "type": {"enum": ["api_key", "bearer_token"]},
+      "description": {"type": "string", "maxLength": 2000},
+      "audience": {"enum": ["everyone", "agents", "named"], "default": "everyone", "description": "Whose calls may use the shared credential."}
+    }', '["secret", "type"]'),
+    'data_flows', '{"type": "object", "description": "Of a tool, or of all tools (*).", "additionalProperties":
+      {"type": "array", "items": {"enum": ["reads_private", "reads_outside", "sends_outside"]}}}'::jsonb,
+    'is_active', '{"type": "boolean", "default": true}'::jsonb
+  ), '["config"]');
+end;
+$$;
+comment on function private.server_schema() is 'The JSON Schema of an external MCP server.';
+revoke all on function private.server_schema() from public;
+
+create function private.documents_schema()
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "github_repo": {"type": "string", "minLength": 3, "maxLength": 200, "description": "The repository on GitHub, as owner/name."},
+    "default_branch": {"type": "string", "minLength": 1, "maxLength": 255, "default": "main", "description": "The branch to follow."},
+    "include_globs": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 200},
+      "description": "Glob patterns of the paths to index; !… excludes. Default **/*.md and **/*.mdx."},
+    "language": {"type": "string", "minLength": 1, "maxLength": 63, "default": "english", "description": "Text-search configuration of Postgres."},
+    "embedder": {"type": "string", "minLength": 1, "maxLength": 100, "description": "A name from embedders. Another than before starts a switch in the background."},
+    "members": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1, "maxLength": 320},
+      "description": "Email addresses or ids of the accounts that may read the documents."}
+  }', '["github_repo"]');
+$$;
+comment on function private.documents_schema() is 'The JSON Schema of a project with documents.';
+revoke all on function private.documents_schema() from public;
+
+create function private.setting_schema(p_kind text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return case p_kind
+    when 'server' then private.server_schema()
+    when 'provider' then private.provider_schema()
+    when 'model' then private.model_schema()
+    when 'policy' then private.policy_schema()
+    when 'quota' then private.quota_schema()
+    when 'retention' then private.retention_schema()
+    when 'documents' then private.documents_schema()
+  end;
+end;
+$$;
+comment on function private.setting_schema(text) is 'The JSON Schema of the documents of a kind of setting; null for another kind.';
+revoke all on function private.setting_schema(text) from public;
+
+-- engine/settings.sql
+
+-- Settings as documents: how they are read from the tables, checked and written. See setting_schemas.sql.
+
+create function private.usd_of(p_micro_usd bigint)
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select to_jsonb(trim_scale(p_micro_usd::numeric / 1000000));
+$$;
+comment on function private.usd_of(bigint) is 'Millionths of a US dollar as US dollars.';
+revoke all on function private.usd_of(bigint) from public;
+
+create function private.micro_usd_of(p_usd jsonb)
+returns bigint
+language sql
+immutable
+set search_path = ''
+as $$
+  select round((p_usd #>> '{}')::numeric * 1000000)::bigint;
+$$;
+comment on function private.micro_usd_of(jsonb) is 'US dollars as millionths of a US dollar.';
+revoke all on function private.micro_usd_of(jsonb) from public;
+
+create function private.utc_text(p_at timestamptz)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select case
+    when p_at at time zone 'UTC' = date_trunc('day', p_at at time zone 'UTC') then to_char(p_at at time zone 'UTC', 'YYYY-MM-DD')
+    else regexp_replace(to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '\.0+$', '') || 'Z'
+  end;
+$$;
+comment on function private.utc_text(timestamptz) is 'A time in UTC as text: the day alone at its beginning.';
+revoke all on function private.utc_text(timestamptz) from public;
+
+create function private.utc_time(p_text text)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_text !~ '^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?Z)?$' then
+    return null;
+  end if;
+  return rtrim(replace(p_text, 'T', ' '), 'Z')::timestamp at time zone 'UTC';
+exception when datetime_field_overflow then
+  return null;
+end;
+$$;
+comment on function private.utc_time(text) is 'The time that a text in the form of utc_text() names; null for any other text.';
+revoke all on function private.utc_time(text) from public;
+
+create function private.account_name(p_user_id uuid)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(private.email_of(p_user_id), p_user_id::text);
+$$;
+comment on function private.account_name(uuid) is 'How settings name an account: by its email address, or by its id if it has none.';
+revoke all on function private.account_name(uuid) from public;
+
+create function private.account_of(p_account text, p_attempt text)
+returns uuid
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_user_id constant uuid := (
+    select account.id from auth.users as account
+    where lower(account.email) = lower(p_account) or account.id::text = lower(p_account)
+    order by account.created_at
+    limit 1
+  );
+begin
+  if v_user_id is null then
+    perform private.raise_error('USER_NOT_FOUND', format('Cannot %s: no account has the email address or id "%s"', p_attempt, p_account),
+      'Let the person sign up first, or name another account.');
+  end if;
+  return v_user_id;
+end;
+$$;
+comment on function private.account_of(text, text) is
+  'The account with this email address or id. p_attempt completes the sentence "Cannot …". Raises USER_NOT_FOUND.';
+revoke all on function private.account_of(text, text) from public;
+
+-- Reading -----------------------------------------------------------------------------------------
+
+create function private.price_document(p_price jsonb)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select private.without_nulls(jsonb_build_object(
+    'valid_from', private.utc_text((p_price ->> 'valid_from')::timestamptz),
+    'above_input_tokens', nullif(p_price -> 'above_input_tokens', '0'),
+    'input_usd_per_mtok', private.usd_of((p_price ->> 'input_micro_usd_per_mtok')::bigint),
+    'cached_input_usd_per_mtok', private.usd_of((p_price ->> 'cached_input_micro_usd_per_mtok')::bigint),
+    'cache_write_input_usd_per_mtok', private.usd_of((p_price ->> 'cache_write_input_micro_usd_per_mtok')::bigint),
+    'output_usd_per_mtok', private.usd_of((p_price ->> 'output_micro_usd_per_mtok')::bigint),
+    'web_search_usd_per_call', private.usd_of((p_price ->> 'web_search_micro_usd_per_call')::bigint),
+    'code_execution_usd_per_call', private.usd_of((p_price ->> 'code_execution_micro_usd_per_call')::bigint)
+  ));
+$$;
+comment on function private.price_document(jsonb) is 'A row of model_prices or of model_catalog as an entry of a model''s document.';
+revoke all on function private.price_document(jsonb) from public;
+
+create function private.catalog_document(p_slug text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (
+    select private.without_nulls(jsonb_build_object(
+      'retires_on', min(listed.retires_on),
+      'prices', jsonb_agg(private.price_document(to_jsonb(listed)) order by listed.valid_from, listed.above_input_tokens)
+    ))
+    from private.model_catalog as listed
+    where listed.provider || '/' || listed.model = p_slug
+    having count(*) > 0
+  );
+end;
+$$;
+comment on function private.catalog_document(text) is 'The document of a model (provider/model) as the catalog has it; null if it has none.';
+revoke all on function private.catalog_document(text) from public;
+
+create function private.policy_slug(p_policy public.model_policies)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select provider.name || coalesce('/' || p_policy.model, '') || coalesce(' for ' || private.account_name(p_policy.user_id), '')
+  from public.llm_providers as provider
+  where provider.id = p_policy.provider_id;
+$$;
+comment on function private.policy_slug(public.model_policies) is
+  'How settings name a policy: the provider, then the model, then the account, such as openai/gpt-5.4-mini for ada@example.com.';
+revoke all on function private.policy_slug(public.model_policies) from public;
+
+create function private.setting_documents()
+returns table (kind text, slug text, definition jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select 'server', tool.slug, private.without_nulls(jsonb_build_object(
+    'display_name', nullif(tool.name, tool.slug),
+    'description', tool.description,
+    'config', tool.config,
+    'credential', nullif(private.without_nulls(jsonb_build_object(
+      'secret', tool.credential_secret_name,
+      'type', tool.credential_type,
+      'description', tool.credential_description,
+      'audience', nullif(tool.credential_audience, 'everyone')
+    )), '{}'),
+    'data_flows', tool.data_flows,
+    'is_active', nullif(tool.is_active, true)
+  ))
+  from public.tools as tool
+  where tool.type = 'mcp_server'
+  union all
+  select 'provider', provider.name, private.without_nulls(jsonb_build_object(
+    'display_name', provider.display_name,
+    'api', provider.api,
+    'base_url', provider.base_url,
+    'default_model', provider.default_model,
+    'requires_api_key', nullif(provider.requires_api_key, true),
+    'api_key_secret_name', provider.api_key_secret_name,
+    'is_free', nullif(provider.is_free, false),
+    'is_active', nullif(provider.is_active, true)
+  ))
+  from public.llm_providers as provider
+  union all
+  select 'model', provider.name || '/' || price.model, private.without_nulls(jsonb_build_object(
+    'retires_on', min(price.retires_on),
+    'prices', jsonb_agg(private.price_document(to_jsonb(price)) order by price.valid_from, price.above_input_tokens)
+  ))
+  from public.model_prices as price
+  join public.llm_providers as provider on provider.id = price.provider_id
+  group by provider.name, price.model
+  union all
+  select 'policy', private.policy_slug(policy), private.without_nulls(jsonb_build_object(
+    'is_allowed', nullif(policy.is_allowed, true),
+    'allow_own_key', nullif(policy.allow_own_key, true),
+    'allow_organisation_key', nullif(policy.allow_organisation_key, true),
+    'spending_cap_usd', private.usd_of(policy.spending_cap_micro_usd),
+    'cap_period', nullif(policy.cap_period, 'month')
+  ))
+  from public.model_policies as policy
+  union all
+  select 'quota', coalesce(private.account_name(quota.user_id), 'everyone'), jsonb_object_agg(quota.name, quota.amount)
+  from private.quotas as quota
+  group by quota.user_id
+  union all
+  select 'retention', 'project', coalesce(jsonb_object_agg(setting.key, setting.value::int) filter (where setting.key is not null), '{}')
+  from (values (true)) as always (exist)
+  left join private.settings as setting on private.default_retention() ? setting.key
+  union all
+  select 'documents', project.slug, private.without_nulls(jsonb_build_object(
+    'github_repo', project.github_repo,
+    'default_branch', nullif(project.default_branch, 'main'),
+    'include_globs', nullif(to_jsonb(project.include_globs), '["**/*.md", "**/*.mdx"]'),
+    'language', nullif(project.language, 'english'),
+    'embedder', coalesce(project.next_embedder, project.embedder),
+    'members', (
+      select jsonb_agg(private.account_name(member.user_id) order by private.account_name(member.user_id))
+      from public.project_members as member
+      where member.project_id = project.id
+    )
+  ))
+  from public.projects as project;
+$$;
+comment on function private.setting_documents() is 'All settings as documents. Defaults are missing.';
+revoke all on function private.setting_documents() from public;
+
+create function private.secrets_named_in(p_document jsonb)
+returns setof text
+language sql
+immutable
+set search_path = ''
+as $$
+  select distinct named #>> '{}'
+  from jsonb_path_query(p_document, '$.** ? (@.secret.type() == "string").secret') as named
+  union
+  select p_document ->> 'api_key_secret_name'
+  where p_document ->> 'api_key_secret_name' is not null;
+$$;
+comment on function private.secrets_named_in(jsonb) is 'The names of the secrets that a definition or setting uses.';
+revoke all on function private.secrets_named_in(jsonb) from public;
+
+create function private.assert_secrets_may_be_named(p_definition jsonb, p_before jsonb, p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_name text;
+begin
+  for v_name in
+    select * from private.secrets_named_in(p_definition) as named (name)
+    where lower(named.name) ~ '^supaswarm' and named.name not in (select * from private.secrets_named_in(coalesce(p_before, '{}')))
+  loop
+    perform private.raise_error('SECRET_INVALID', format('Cannot %s: the secret "%s" belongs to the platform or to a user', p_attempt, v_name),
+      'Name a key of the project; names that begin with supaswarm are not keys of the project.');
+  end loop;
+end;
+$$;
+comment on function private.assert_secrets_may_be_named(jsonb, jsonb, text) is
+  'Raises SECRET_INVALID when a document newly names a secret of the platform or of a user''s own, which would let its author send it to any address.';
+revoke all on function private.assert_secrets_may_be_named(jsonb, jsonb, text) from public;
+
+-- Writing -----------------------------------------------------------------------------------------
+
+create function private.setting_problem(p_kind text, p_slug text, p_definition jsonb)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_schema constant jsonb := private.setting_schema(p_kind);
+  v_message constant text := private.schema_problem(v_schema, p_definition, p_kind);
+  v_price jsonb;
+  v_repo text := p_definition ->> 'github_repo';
+begin
+  if v_message is not null then
+    return row(split_part(v_message, ' ', 1), substr(v_message, strpos(v_message, ' ') + 1),
+      format('The fields are %s.', array_to_string(array(select jsonb_object_keys(v_schema -> 'properties')), ', ')))::private.row_problem;
+  end if;
+  case p_kind
+    when 'server', 'documents' then
+      if p_kind = 'documents' and v_repo !~ '^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$' then
+        return row('documents.github_repo', private.shown_value(v_repo), 'Write owner/name.')::private.row_problem;
+      end if;
+      return private.slug_problem('name', p_slug);
+    when 'provider' then
+      return private.slug_problem('name', p_slug);
+    when 'model' then
+      for v_price in select * from jsonb_array_elements(p_definition -> 'prices') loop
+        if private.utc_time(v_price ->> 'valid_from') is null then
+          return row('model.prices.valid_from', private.shown_value(v_price ->> 'valid_from'),
+            'Write a day, such as 2026-12-01, or a time in UTC, such as 2026-12-01T09:00:00Z.')::private.row_problem;
+        end if;
+      end loop;
+    when 'retention' then
+      if p_slug <> 'project' then
+        return row('name', private.shown_value(p_slug), 'The retention of a project has the name project.')::private.row_problem;
+      end if;
+    else null;
+  end case;
+  return null;
+end;
+$$;
+comment on function private.setting_problem(text, text, jsonb) is 'What is wrong with the document of a setting: its fields by its schema, then its name.';
+revoke all on function private.setting_problem(text, text, jsonb) from public;
+
+create function private.write_server(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_other constant text := (
+    select case when tool.type <> 'mcp_server' then 'the tool of this name is not an MCP server' else 'it comes from external-mcps.yaml' end
+    from public.tools as tool
+    where tool.slug = p_slug and (tool.type <> 'mcp_server' or tool.source = 'yaml')
+  );
+begin
+  if v_other is not null then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot save the server "%s": %s', p_slug, v_other),
+      'Change the file and synchronize it (mcps:sync), or use another name.');
+  end if;
+  if p_definition is null then
+    delete from public.tools where slug = p_slug;
+    return;
+  end if;
+  insert into public.tools as tool (
+    slug, name, type, description, config, credential_secret_name, credential_type, credential_description,
+    credential_audience, data_flows, is_active
+  )
+  values (
+    p_slug, coalesce(p_definition ->> 'display_name', p_slug), 'mcp_server', p_definition ->> 'description', p_definition -> 'config',
+    p_definition #>> '{credential,secret}', p_definition #>> '{credential,type}', p_definition #>> '{credential,description}',
+    coalesce(p_definition #>> '{credential,audience}', 'everyone'), p_definition -> 'data_flows',
+    coalesce((p_definition ->> 'is_active')::boolean, true)
+  )
+  on conflict (slug) do update set
+    name = excluded.name, description = excluded.description, config = excluded.config,
+    credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
+    credential_description = excluded.credential_description, credential_audience = excluded.credential_audience,
+    data_flows = excluded.data_flows, is_active = excluded.is_active;
+end;
+$$;
+comment on function private.write_server(text, jsonb) is
+  'Writes or (null) removes an external MCP server. Raises DEFINITION_INVALID for one of external-mcps.yaml, TOOL_CONFIG_INVALID.';
+revoke all on function private.write_server(text, jsonb) from public;
+
+create function private.write_provider(p_name text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if p_definition is null then
+    delete from public.llm_providers where name = p_name;
+    return;
+  end if;
+  insert into public.llm_providers as provider (
+    name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name, is_free, is_active
+  )
+  values (
+    p_name, p_definition ->> 'display_name', p_definition ->> 'api', p_definition ->> 'base_url', p_definition ->> 'default_model',
+    coalesce((p_definition ->> 'requires_api_key')::boolean, true), p_definition ->> 'api_key_secret_name',
+    coalesce((p_definition ->> 'is_free')::boolean, false), coalesce((p_definition ->> 'is_active')::boolean, true)
+  )
+  on conflict (name) do update set
+    display_name = excluded.display_name, api = excluded.api, base_url = excluded.base_url,
+    default_model = excluded.default_model, requires_api_key = excluded.requires_api_key,
+    api_key_secret_name = excluded.api_key_secret_name, is_free = excluded.is_free, is_active = excluded.is_active;
+end;
+$$;
+comment on function private.write_provider(text, jsonb) is
+  'Writes or (null) removes a model provider, with its prices, policies and the users'' own keys. Raises PROVIDER_INVALID.';
+revoke all on function private.write_provider(text, jsonb) from public;
+
+create function private.write_model(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_model constant text := nullif(substr(p_slug, strpos(p_slug || '/', '/') + 1), '');
+  v_provider_id constant uuid := private.id_of('provider', split_part(p_slug, '/', 1), format('save the model "%s"', p_slug));
+begin
+  if v_model is null then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot save the model "%s": the name lacks the model', p_slug),
+      'Write the provider and the model as the provider calls it, such as openai/gpt-5.4-mini.');
+  end if;
+  delete from public.model_prices where provider_id = v_provider_id and model = v_model;
+  insert into public.model_prices (
+    provider_id, model, valid_from, above_input_tokens, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok,
+    cache_write_input_micro_usd_per_mtok, output_micro_usd_per_mtok, web_search_micro_usd_per_call,
+    code_execution_micro_usd_per_call, retires_on
+  )
+  select v_provider_id, v_model, private.utc_time(price ->> 'valid_from'), coalesce((price ->> 'above_input_tokens')::bigint, 0),
+    private.micro_usd_of(price -> 'input_usd_per_mtok'),
+    private.micro_usd_of(coalesce(price -> 'cached_input_usd_per_mtok', price -> 'input_usd_per_mtok')),
+    private.micro_usd_of(price -> 'cache_write_input_usd_per_mtok'), private.micro_usd_of(price -> 'output_usd_per_mtok'),
+    private.micro_usd_of(price -> 'web_search_usd_per_call'), private.micro_usd_of(price -> 'code_execution_usd_per_call'),
+    (p_definition ->> 'retires_on')::date
+  from jsonb_array_elements(p_definition -> 'prices') as price;
+end;
+$$;
+comment on function private.write_model(text, jsonb) is
+  'Writes the prices of a model (provider/model), or (null) removes them. Raises PROVIDER_NOT_FOUND, DEFINITION_INVALID.';
+revoke all on function private.write_model(text, jsonb) from public;
+
+create function private.write_policy(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the policy "%s"', p_slug);
+  v_parts constant text[] := regexp_match(p_slug, '^([^/ ]+)(?:/(\S+))?(?: for (\S+))?$');
+  v_policy public.model_policies;
+begin
+  if v_parts is null then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: the name has another form', v_attempt),
+      'Write a provider, then if wanted a model and an account: openai, openai/gpt-5.4-mini, openai for ada@example.com.');
+  end if;
+  v_policy.provider_id := private.id_of('provider', v_parts[1], v_attempt);
+  v_policy.model := v_parts[2];
+  v_policy.user_id := case when v_parts[3] is not null then private.account_of(v_parts[3], v_attempt) end;
+  if p_definition is null then
+    delete from public.model_policies as known
+    where known.provider_id = v_policy.provider_id and known.model is not distinct from v_policy.model
+      and known.user_id is not distinct from v_policy.user_id;
+    return;
+  end if;
+  insert into public.model_policies as known (
+    user_id, provider_id, model, is_allowed, allow_own_key, allow_organisation_key, spending_cap_micro_usd, cap_period
+  )
+  values (
+    v_policy.user_id, v_policy.provider_id, v_policy.model,
+    coalesce((p_definition ->> 'is_allowed')::boolean, true), coalesce((p_definition ->> 'allow_own_key')::boolean, true),
+    coalesce((p_definition ->> 'allow_organisation_key')::boolean, true),
+    private.micro_usd_of(p_definition -> 'spending_cap_usd'), coalesce(p_definition ->> 'cap_period', 'month')
+  )
+  on conflict (user_id, provider_id, model) do update set
+    is_allowed = excluded.is_allowed, allow_own_key = excluded.allow_own_key,
+    allow_organisation_key = excluded.allow_organisation_key,
+    spending_cap_micro_usd = excluded.spending_cap_micro_usd, cap_period = excluded.cap_period;
+end;
+$$;
+comment on function private.write_policy(text, jsonb) is
+  'Writes or (null) removes a policy of models; see policy_slug(). Raises PROVIDER_NOT_FOUND, USER_NOT_FOUND, DEFINITION_INVALID.';
+revoke all on function private.write_policy(text, jsonb) from public;
+
+create function private.write_quota(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_user_id constant uuid := case when p_slug <> 'everyone'
+    then private.account_of(p_slug, format('save the quotas of "%s"', p_slug)) end;
+begin
+  delete from private.quotas where user_id is not distinct from v_user_id;
+  insert into private.quotas (name, user_id, amount)
+  select key, v_user_id, value::bigint from jsonb_each_text(p_definition);
+end;
+$$;
+comment on function private.write_quota(text, jsonb) is
+  'Writes or (null) removes the quotas of everyone or of an account. Raises USER_NOT_FOUND.';
+revoke all on function private.write_quota(text, jsonb) from public;
+
+create function private.write_retention(p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  delete from private.settings as setting
+  where private.default_retention() ? setting.key and not coalesce(p_definition, '{}') ? setting.key;
+  insert into private.settings as setting (key, value)
+  select key, value from jsonb_each_text(p_definition)
+  on conflict (key) do update set value = excluded.value, updated_at = now()
+  where setting.value <> excluded.value;
+end;
+$$;
+comment on function private.write_retention(jsonb) is 'Writes the retention settings; those that are missing have their defaults again.';
+revoke all on function private.write_retention(jsonb) from public;
+
+create function private.write_documents(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the project "%s"', p_slug);
+  v_project_id uuid;
+  v_embedder constant text := p_definition ->> 'embedder';
+begin
+  if p_definition is null then
+    perform private.delete_project(p_slug);
+    return;
+  end if;
+  if v_embedder is not null and not exists (select from public.embedders as known where known.name = v_embedder) then
+    perform private.assert_no_problem(
+      private.choice_problem('documents.embedder', v_embedder, array(select name from public.embedders order by name)), 'DEFINITION_INVALID', v_attempt);
+  end if;
+  if not exists (select from pg_catalog.pg_ts_config as known where known.cfgname = coalesce(p_definition ->> 'language', 'english')) then
+    perform private.assert_no_problem(private.choice_problem('documents.language', p_definition ->> 'language',
+      array(select cfgname::text from pg_catalog.pg_ts_config order by cfgname)), 'DEFINITION_INVALID', v_attempt);
+  end if;
+  v_project_id := (private.add_project(
+    p_slug => p_slug, p_github_repo => p_definition ->> 'github_repo',
+    p_branch => coalesce(p_definition ->> 'default_branch', 'main'),
+    p_globs => coalesce(p_definition -> 'include_globs', '["**/*.md", "**/*.mdx"]'),
+    p_language => coalesce(p_definition ->> 'language', 'english'), p_embedder => v_embedder,
+    p_secret => encode(extensions.gen_random_bytes(32), 'hex')
+  ) ->> 'project_id')::uuid;
+  delete from public.project_members as member
+  where member.project_id = v_project_id
+    and member.user_id not in (
+      select private.account_of(name, v_attempt) from jsonb_array_elements_text(coalesce(p_definition -> 'members', '[]')) as name
+    );
+  perform private.add_project_member(v_project_id, name)
+  from jsonb_array_elements_text(coalesce(p_definition -> 'members', '[]')) as name;
+  perform private.request_sync(p_slug);
+end;
+$$;
+comment on function private.write_documents(text, jsonb) is
+  'Writes a project with documents and its members, and requests a sync; null removes the project with its documents. Raises DEFINITION_INVALID, USER_NOT_FOUND, PROJECT_NOT_FOUND.';
+revoke all on function private.write_documents(text, jsonb) from public;
+
+create function private.write_setting(p_kind text, p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('%s the %s "%s"', case when p_definition is null then 'remove' else 'save' end, p_kind, p_slug);
+  v_detail text;
+begin
+  if p_definition is not null then
+    perform private.assert_no_problem(private.setting_problem(p_kind, p_slug, p_definition), 'DEFINITION_INVALID', v_attempt);
+  end if;
+  case p_kind
+    when 'server' then perform private.write_server(p_slug, p_definition);
+    when 'provider' then perform private.write_provider(p_slug, p_definition);
+    when 'model' then perform private.write_model(p_slug, p_definition);
+    when 'policy' then perform private.write_policy(p_slug, p_definition);
+    when 'quota' then perform private.write_quota(p_slug, p_definition);
+    when 'retention' then perform private.write_retention(p_definition);
+    when 'documents' then perform private.write_documents(p_slug, p_definition);
+  end case;
+exception
+  when unique_violation or foreign_key_violation then
+    get stacked diagnostics v_detail = pg_exception_detail;
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: %s', v_attempt, v_detail),
+      case when p_definition is null then 'Change what uses it first, or set is_active to false.' else 'Use another value.' end);
+  when check_violation or not_null_violation or data_exception then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: %s', v_attempt, sqlerrm), 'Correct the value.');
+end;
+$$;
+comment on function private.write_setting(text, text, jsonb) is
+  'Writes or (null) removes a setting. Raises DEFINITION_INVALID, and what the rows raise.';
+revoke all on function private.write_setting(text, text, jsonb) from public;
+
+create function private.affected_by_setting(p_kind text, p_slug text, p_definition jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_days constant int := coalesce((p_definition ->> 'keep_jobs_days')::int, (private.default_retention() ->> 'keep_jobs_days')::int);
+begin
+  return private.without_nulls(jsonb_build_object(
+    'used_by', case p_kind
+      when 'provider' then (
+        select nullif(jsonb_agg(distinct used.used_by), '[]')
+        from private.models_in_use() as used
+        join public.llm_providers as provider on provider.id = used.provider_id
+        where provider.name = p_slug and used.used_by not like 'provider %'
+      )
+      when 'model' then (
+        select nullif(jsonb_agg(distinct used.used_by), '[]')
+        from private.models_in_use() as used
+        join public.llm_providers as provider on provider.id = used.provider_id
+        where provider.name || '/' || used.model = p_slug
+      )
+      when 'server' then (
+        select nullif(jsonb_agg('agent ' || agent.slug order by agent.slug), '[]')
+        from public.agent_tools as granted
+        join public.agents as agent on agent.id = granted.agent_id and agent.is_active
+        join public.tools as tool on tool.id = granted.tool_id
+        where tool.slug = p_slug
+      )
+    end,
+    'jobs_to_delete', case when p_kind = 'retention' then (
+      select nullif(count(*), 0)
+      from public.tasks as job
+      where job.parent_id is null and job.finished_at < clock_timestamp() - make_interval(days => v_days) and not job.is_kept
+    ) end
+  ));
+end;
+$$;
+comment on function private.affected_by_setting(text, text, jsonb) is
+  'Who notices a change of a setting: {used_by: what uses a provider, model or server, jobs_to_delete: how many ended jobs are older than the new retention}.';
+revoke all on function private.affected_by_setting(text, text, jsonb) from public;
+
 -- engine/operator_definitions.sql
 
--- Definitions over the API: operators read them, and people with the scope swarm:configure change them. What they
--- change shows as drift from the files of the last push.
+-- Definitions and settings over the API: operators read them, and people with the scope swarm:configure change them.
+-- What they change of a definition shows as drift from the files of the last push.
 
 create function private.operator_definitions()
 returns table (
@@ -27032,10 +27915,13 @@ stable
 set search_path = ''
 as $$
 begin
+  if p_kind = any (private.setting_kinds()) then
+    return (select known.definition from private.setting_documents() as known where known.kind = p_kind and known.slug = p_slug);
+  end if;
   return (select known.definition from private.definitions() as known where known.kind = p_kind and known.slug = p_slug);
 end;
 $$;
-comment on function private.definition_of(text, text) is 'A definition, or null if there is none.';
+comment on function private.definition_of(text, text) is 'A definition or setting, or null if there is none.';
 revoke all on function private.definition_of(text, text) from public;
 
 create function private.caller_email()
@@ -27059,15 +27945,17 @@ set search_path = ''
 as $$
 declare
   v_attempt constant text := format('save the %s "%s"', p_kind, p_slug);
+  v_kinds constant text[] := private.definition_kinds() || private.setting_kinds();
+  v_is_setting constant boolean := p_kind = any (private.setting_kinds());
   v_before jsonb;
   v_after jsonb;
   v_affected jsonb;
   v_problems jsonb;
 begin
   perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
-  if p_slug is null or (p_kind = any (private.definition_kinds())) is not true or jsonb_typeof(p_definition) <> 'object' then
+  if p_slug is null or (p_kind = any (v_kinds)) is not true or jsonb_typeof(p_definition) <> 'object' then
     perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions are objects with a kind and a slug', v_attempt),
-      format('The kinds are %s.', array_to_string(private.definition_kinds(), ', ')));
+      format('The kinds are %s.', array_to_string(v_kinds, ', ')));
   end if;
   -- A concurrent push or save waits.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
@@ -27079,10 +27967,14 @@ begin
       else 'it was changed in the meantime'
     end), 'Read it from operator_definitions and repeat your change.');
   end if;
-  v_affected := private.affected_by(p_kind, p_slug);
+  perform private.assert_secrets_may_be_named(p_definition, v_before, v_attempt);
+  v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
+    else private.affected_by(p_kind, p_slug) end;
   perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
   begin
-    if p_definition is null then
+    if v_is_setting then
+      perform private.write_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition);
+    elsif p_definition is null then
       perform private.remove_definition(p_kind, p_slug);
     else
       perform private.write_definitions(
@@ -27115,7 +28007,7 @@ begin
 end;
 $$;
 comment on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) is
-  'Writes or removes a definition. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
+  'Writes or removes a definition or setting. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
 revoke all on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) from public;
 
 create function public.operator_save_definition(
@@ -27132,7 +28024,7 @@ as $$
   );
 $$;
 comment on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) is
-  'Writes a definition (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: the definition that the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, and what writing the row raises, such as AGENT_INVALID.';
+  'Writes a definition or setting (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: what the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, SECRET_INVALID for the secret of a user or of the platform, and what writing the row raises, such as AGENT_INVALID.';
 revoke all on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.operator_save_definition(text, text, jsonb, jsonb, boolean),
   public.operator_save_definition(text, text, jsonb, jsonb, boolean) to authenticated, service_role;
@@ -27169,6 +28061,608 @@ comment on function public.operator_rollback_agent(text, int) is
 revoke all on function public.operator_rollback_agent(text, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_rollback_agent(text, int), public.operator_rollback_agent(text, int)
   to authenticated, service_role;
+
+-- engine/operator_settings.sql
+
+-- Settings over the API, for operators to read. People with the scope swarm:configure change them by
+-- operator_save_definition().
+
+create function private.setting_facts(p_kind text, p_slug text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.without_nulls(case p_kind
+    when 'provider' then (
+      select jsonb_build_object('has_key', case when provider.api_key_secret_name is not null
+        then exists (select from vault.secrets as stored where stored.name = provider.api_key_secret_name) end)
+      from public.llm_providers as provider
+      where provider.name = p_slug
+    )
+    when 'model' then jsonb_build_object('catalog', private.catalog_document(p_slug))
+    when 'policy' then (
+      select jsonb_build_object('spent_usd', private.usd_of(spending.spent_micro_usd))
+      from public.model_policies as policy
+      join private.model_spending as spending on spending.policy_id = policy.id
+        and spending.period_start = private.cap_period_start(policy.cap_period)
+      where policy.spending_cap_micro_usd is not null and private.policy_slug(policy) = p_slug
+    )
+    when 'server' then (
+      select jsonb_build_object('is_from_file', tool.source = 'yaml', 'is_listed', exists (
+        select from public.agent_mcp_connections as connection where connection.tool_id = tool.id and connection.was_listed
+      ))
+      from public.tools as tool
+      where tool.slug = p_slug
+    )
+    when 'documents' then (
+      select jsonb_build_object(
+        'indexed_at', project.indexed_at,
+        'indexed_commit', project.indexed_commit,
+        'document_count', (select count(*) from public.documents as document where document.project_id = project.id),
+        'last_sync', (
+          select jsonb_build_object('status', sync.status, 'at', coalesce(sync.finished_at, sync.created_at), 'error', sync.error)
+          from public.quoth_syncs as sync
+          where sync.project_id = project.id
+          order by sync.created_at desc
+          limit 1
+        ),
+        'webhook_path', '/functions/v1/quoth-sync/' || project.slug
+      )
+      from public.projects as project
+      where project.slug = p_slug
+    )
+    else '{}'
+  end);
+end;
+$$;
+comment on function private.setting_facts(text, text) is 'What operators see beside a setting, such as whether a provider has its key. Never a secret.';
+revoke all on function private.setting_facts(text, text) from public;
+
+create function private.operator_settings()
+returns table (kind text, slug text, definition jsonb, facts jsonb)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the settings');
+  return query
+    select known.kind, known.slug, known.definition, coalesce(private.setting_facts(known.kind, known.slug), '{}')
+    from private.setting_documents() as known
+    order by known.kind, known.slug;
+end;
+$$;
+comment on function private.operator_settings() is
+  'All settings, for operators. Definer: it reads addresses, names of secrets and quotas, which users may not; assert_operator() checks the caller.';
+revoke all on function private.operator_settings() from public;
+
+create function private.operator_setting_kinds()
+returns table (kind text, schema jsonb)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the kinds of settings');
+  return query select known.kind, private.setting_schema(known.kind) from unnest(private.setting_kinds()) as known (kind);
+end;
+$$;
+comment on function private.operator_setting_kinds() is
+  'The kinds of settings, for operators. Definer: the schemas are private; assert_operator() checks the caller.';
+revoke all on function private.operator_setting_kinds() from public;
+
+create view public.operator_settings with (security_invoker = true) as
+  select * from private.operator_settings();
+revoke all on public.operator_settings from anon, authenticated, service_role;
+comment on view public.operator_settings is
+  'What the project has beside its definitions, one document each: external MCP servers, model providers, prices, policies of models, quotas, retention, and projects with documents. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+comment on column public.operator_settings.facts is
+  'What is shown beside the document: of a provider has_key, of a model its prices in the catalog, of a policy spent_usd in the current period, of a server is_from_file, of documents the last sync.';
+create view public.operator_setting_kinds with (security_invoker = true) as
+  select * from private.operator_setting_kinds();
+revoke all on public.operator_setting_kinds from anon, authenticated, service_role;
+comment on view public.operator_setting_kinds is
+  'The kinds of settings, each with the JSON Schema of its documents. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_settings(), private.operator_setting_kinds() to authenticated, service_role;
+grant select on public.operator_settings, public.operator_setting_kinds to authenticated, service_role;
+
+-- engine/operator_access.sql
+
+-- Who may do what, and the keys of the project. Only people in their own session and the service change them.
+
+create function private.assert_may_administer(p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.assert_has_own_scope(p_attempt, 'swarm:configure');
+  if coalesce(private.request_claims() ->> 'client_id', '') <> '' then
+    perform private.raise_error('FORBIDDEN', format('Cannot %s: an OAuth client may not do this for its user', p_attempt),
+      'Sign in to the console and do it there.');
+  end if;
+end;
+$$;
+comment on function private.assert_may_administer(text) is
+  'Allows the service and people with the scope swarm:configure in their own session. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE, FORBIDDEN.';
+revoke all on function private.assert_may_administer(text) from public;
+
+-- Keys ------------------------------------------------------------------------------------------
+
+create function private.used_secrets()
+returns table (name text, used_by text)
+language sql
+stable
+set search_path = ''
+as $$
+  select provider.api_key_secret_name, 'provider ' || provider.name
+  from public.llm_providers as provider
+  where provider.api_key_secret_name is not null
+  union all
+  select private.secrets_named_in(jsonb_build_object('secret', tool.credential_secret_name, 'config', tool.config)),
+    case tool.type when 'mcp_server' then 'server ' else 'tool ' end || tool.slug
+  from public.tools as tool
+  union all
+  select 'GITHUB_TOKEN', 'documents ' || project.slug
+  from public.projects as project
+  where project.github_repo is not null and project.github_token_secret_name is null;
+$$;
+comment on function private.used_secrets() is 'The names of the secrets that the project uses, and what uses each.';
+revoke all on function private.used_secrets() from public;
+
+create function private.operator_secrets()
+returns table (name text, is_set boolean, set_at timestamptz, set_by text, is_from_file boolean, used_by text[])
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the keys of the project');
+  return query
+    with named as (
+      select used.name, array_agg(used.used_by order by used.used_by) as used_by
+      from private.used_secrets() as used
+      group by used.name
+      union all
+      select done.details ->> 'name', '{}'
+      from private.operator_acts as done
+      where done.act = 'secret.set'
+        and not exists (select from private.used_secrets() as used where used.name = done.details ->> 'name')
+      group by 1
+    )
+    select named.name, stored.id is not null, stored.updated_at, case when stored.id is not null then last_set.email end,
+      starts_with(named.name, 'supaswarm/mcp/'), named.used_by
+    from named
+    left join vault.secrets as stored on stored.name = named.name
+    left join lateral (
+      select private.email_of(done.operator_id) as email
+      from private.operator_acts as done
+      where done.act = 'secret.set' and done.details ->> 'name' = named.name
+      order by done.id desc
+      limit 1
+    ) as last_set on true
+    where stored.id is not null or named.used_by <> '{}'
+    order by named.name;
+end;
+$$;
+comment on function private.operator_secrets() is
+  'Names of the project''s keys, for operators. Never a value. Definer: no role may read Vault; assert_operator() checks the caller.';
+revoke all on function private.operator_secrets() from public;
+
+create view public.operator_secrets with (security_invoker = true) as
+  select * from private.operator_secrets();
+revoke all on public.operator_secrets from anon, authenticated, service_role;
+comment on view public.operator_secrets is
+  'The keys that the project uses or that operator_set_secret() stored: names, when and by whom they were set, and what uses them. Never a value. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+comment on column public.operator_secrets.is_from_file is 'Stored by mcps:sync from the environment; operator_set_secret() refuses it.';
+grant execute on function private.operator_secrets() to authenticated, service_role;
+grant select on public.operator_secrets to authenticated, service_role;
+
+create function private.operator_set_secret(p_name text, p_secret text)
+returns timestamptz
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('store the key "%s"', left(p_name, 100));
+  v_at timestamptz;
+begin
+  perform private.assert_may_administer(v_attempt);
+  if p_name is null or p_name !~ '^[A-Za-z_][A-Za-z0-9_.-]{0,99}$' or lower(p_name) ~ '^supaswarm' then
+    perform private.raise_error('SECRET_INVALID', format('Cannot %s: this is not the name of a key of the project', v_attempt),
+      'Write letters, digits, _, . and -, at most 100, beginning with a letter or _ and not with supaswarm.');
+  end if;
+  perform private.assert_secret_is_valid(p_secret);
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:secrets', 0));
+  -- A project may have secrets of other programs in Vault.
+  if exists (select from vault.secrets as stored where stored.name = p_name)
+    and not exists (select from private.operator_secrets() as known where known.name = p_name)
+  then
+    perform private.raise_error('SECRET_INVALID', format('Cannot %s: Vault has a secret of this name that the platform does not use', v_attempt),
+      'Choose another name, or name it in a provider, tool or server first.');
+  end if;
+  perform private.set_secret(p_name => p_name, p_secret => p_secret, p_description => 'A key of the project, for SupaSwarm');
+  perform private.record_act(case when p_secret is null then 'secret.removed' else 'secret.set' end, '{}', null,
+    jsonb_build_object('name', p_name));
+  select stored.updated_at into v_at from vault.secrets as stored where stored.name = p_name;
+  return v_at;
+end;
+$$;
+comment on function private.operator_set_secret(text, text) is
+  'Stores a key of the project. Definer: users may not write to Vault; assert_may_administer() checks the caller.';
+revoke all on function private.operator_set_secret(text, text) from public;
+
+create function public.operator_set_secret(p_name text, p_secret text)
+returns timestamptz
+language sql
+set search_path = ''
+as $$
+  select private.operator_set_secret(p_name, p_secret);
+$$;
+comment on function public.operator_set_secret(text, text) is
+  'Stores a key of the project in Vault under a name, or (null) deletes it, and returns when it was set. No function returns the value. operator_acts records the name. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, SECRET_INVALID.';
+revoke all on function public.operator_set_secret(text, text) from public, anon, authenticated, service_role;
+grant execute on function private.operator_set_secret(text, text), public.operator_set_secret(text, text)
+  to authenticated, service_role;
+
+-- Scopes ----------------------------------------------------------------------------------------
+
+create function private.operator_grants()
+returns table (user_id uuid, email text, client_id text, scopes text[], created_at timestamptz)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the scopes');
+  return query
+    select given.user_id, private.email_of(given.user_id), given.client_id, given.scopes, given.created_at
+    from public.mcp_grants as given
+    order by given.user_id is not null, private.email_of(given.user_id), given.client_id nulls first;
+end;
+$$;
+comment on function private.operator_grants() is
+  'The scopes of all accounts, for operators. Definer: users read only their own; assert_operator() checks the caller.';
+revoke all on function private.operator_grants() from public;
+
+create view public.operator_grants with (security_invoker = true) as
+  select * from private.operator_grants();
+revoke all on public.operator_grants from anon, authenticated, service_role;
+comment on view public.operator_grants is
+  'Who has which scopes: the default (null user_id and client_id), accounts, and their OAuth clients. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_grants() to authenticated, service_role;
+grant select on public.operator_grants to authenticated, service_role;
+
+create function private.known_scopes()
+returns table (scope text, allows text)
+language sql
+stable
+set search_path = ''
+as $$
+  select known.scope, known.allows
+  from (
+    values
+      ('admin:*', 'everything; covers every other scope'),
+      ('swarm:configure', 'changing definitions, settings, keys and the scopes of others'),
+      ('swarm:operate', 'the pages and functions of operators'),
+      ('swarm:run', 'creating and answering jobs'),
+      ('sql:read', 'reading the database with SQL'),
+      ('sql:write', 'changing the database with SQL'),
+      ('quoth:read', 'searching and reading documents'),
+      ('chat:read', 'reading conversations'),
+      ('chat:write', 'calling models in conversations'),
+      ('conv:write', 'storing conversations'),
+      ('ruleset:read', 'reading rulesets'),
+      ('ruleset:write', 'storing rulesets'),
+      ('credentials:write', 'storing own credentials, for an OAuth client')
+  ) as known (scope, allows)
+  union all
+  select 'mcp:' || tool.slug, 'calling ' || tool.name from public.tools as tool where tool.type <> 'internal';
+$$;
+comment on function private.known_scopes() is
+  'The scopes for which tools, tables and functions ask, and what each allows.';
+revoke all on function private.known_scopes() from public;
+
+create function private.operator_scopes()
+returns table (scope text, allows text)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the scopes');
+  return query select known.scope, known.allows from private.known_scopes() as known;
+end;
+$$;
+comment on function private.operator_scopes() is
+  'The known scopes, for operators. Definer: the list is private; assert_operator() checks the caller.';
+revoke all on function private.operator_scopes() from public;
+create view public.operator_scopes with (security_invoker = true) as
+  select * from private.operator_scopes();
+revoke all on public.operator_scopes from anon, authenticated, service_role;
+comment on view public.operator_scopes is
+  'The scopes that can be granted, and what each allows. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_scopes() to authenticated, service_role;
+grant select on public.operator_scopes to authenticated, service_role;
+
+create function private.sorted(p_texts text[])
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select case when p_texts is not null then array(select distinct member from unnest(p_texts) as member order by member) end;
+$$;
+comment on function private.sorted(text[]) is 'The members of an array without repetitions, in order; null for null.';
+revoke all on function private.sorted(text[]) from public;
+
+create function private.scopes_that_differ(p_before text[], p_after text[])
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select array(
+    (select unnest(p_before) except select unnest(p_after)) union (select unnest(p_after) except select unnest(p_before)) order by 1
+  );
+$$;
+comment on function private.scopes_that_differ(text[], text[]) is 'The scopes that only one of two lists has.';
+revoke all on function private.scopes_that_differ(text[], text[]) from public;
+
+create function private.scopes_without_row(p_user_id uuid, p_client_id text)
+returns text[]
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce((
+    select given.scopes
+    from public.mcp_grants as given
+    where given.client_id is null and (given.user_id is null or given.user_id = p_user_id and p_client_id is not null)
+    order by given.user_id nulls last
+    limit 1
+  ), '{}');
+$$;
+comment on function private.scopes_without_row(uuid, text) is
+  'The scopes that an account, or its client, has once its row is removed: the account''s, or the default.';
+revoke all on function private.scopes_without_row(uuid, text) from public;
+
+create function private.operator_set_scopes(p_account text, p_scopes text[], p_base text[], p_client_id text, p_reason text)
+returns text[]
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('change the scopes of %s', coalesce(p_account, 'everyone'));
+  c_of_operators constant text[] := array['admin:*', 'swarm:configure', 'swarm:operate'];
+  v_is_service constant boolean := private.is_service_caller();
+  v_reason text;
+  v_user_id uuid;
+  v_wanted constant text[] := coalesce(private.sorted(p_scopes), '{}');
+  v_before text[];
+  v_changed text[];
+  v_own text[];
+  v_scope text;
+begin
+  perform private.assert_may_administer(v_attempt);
+  -- Two people who withdraw each other's scopes: the second has none by then.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:scopes', 0));
+  perform private.assert_may_administer(v_attempt);
+  v_reason := private.given_reason(v_attempt, p_reason);
+  v_user_id := case when p_account is not null then private.account_of(p_account, v_attempt) end;
+  if p_account is null and p_client_id is not null or p_client_id = '' then
+    perform private.raise_error('SCOPES_INVALID', format('Cannot %s: a client needs the account that uses it', v_attempt),
+      'Name the account, or leave out the client.');
+  end if;
+  if v_user_id = auth.uid() and not v_is_service then
+    perform private.raise_error('SCOPES_INVALID', format('Cannot %s: nobody changes their own scopes', v_attempt),
+      'Another person with the scope swarm:configure, or the service with grant_scopes(), does it.');
+  end if;
+  select given.scopes into v_before
+  from public.mcp_grants as given
+  where given.user_id is not distinct from v_user_id and given.client_id is not distinct from p_client_id;
+  if private.sorted(v_before) is distinct from private.sorted(p_base) then
+    perform private.raise_error('DEFINITION_CHANGED', format('Cannot %s: they were changed in the meantime', v_attempt),
+      'Read them from operator_grants and repeat your change.');
+  end if;
+
+  -- Without a row, or without it from now on, the default applies.
+  v_changed := private.scopes_that_differ(
+    coalesce(v_before, private.granted_scopes(v_user_id, p_client_id)),
+    case when p_scopes is null then private.scopes_without_row(v_user_id, p_client_id) else v_wanted end
+  );
+  if p_account is null and p_scopes is null then
+    perform private.raise_error('SCOPES_INVALID', format('Cannot %s: the default cannot be removed', v_attempt), 'Send an empty list.');
+  end if;
+  foreach v_scope in array v_changed loop
+    if v_scope = any (v_wanted) then
+      perform private.assert_no_problem(
+        private.choice_problem('scopes', v_scope, array(select known.scope from private.known_scopes() as known)), 'SCOPES_INVALID', v_attempt);
+    end if;
+    if p_account is null and v_scope = any (c_of_operators) then
+      perform private.raise_error('SCOPES_INVALID', format('Cannot %s: %s is only for named accounts', v_attempt, v_scope),
+        'Grant it to each account that needs it.');
+    end if;
+  end loop;
+  if not v_is_service then
+    v_own := private.granted_scopes(auth.uid(), null);
+    foreach v_scope in array v_changed loop
+      if not v_own && array[v_scope, 'admin:*'] then
+        perform private.raise_error('SCOPES_INVALID', format('Cannot %s: you do not have the scope %s yourself', v_attempt, v_scope),
+          'Nobody gives or takes a scope that they lack. Ask somebody who has it or admin:*, or the service.');
+      end if;
+    end loop;
+  end if;
+
+  if p_scopes is null then
+    delete from public.mcp_grants as given
+    where given.user_id = v_user_id and given.client_id is not distinct from p_client_id;
+  else
+    insert into public.mcp_grants as given (user_id, client_id, scopes)
+    values (v_user_id, p_client_id, v_wanted)
+    on conflict (user_id, client_id) do update set scopes = excluded.scopes;
+  end if;
+  if p_scopes is null and v_before is not null or v_changed <> '{}' or v_before is null then
+    perform private.record_act('scopes.changed', jsonb_build_object('owner_id', v_user_id), v_reason,
+      jsonb_build_object('client', p_client_id, 'before', v_before, 'after', case when p_scopes is not null then v_wanted end));
+  end if;
+  return case when p_scopes is not null then v_wanted end;
+end;
+$$;
+comment on function private.operator_set_scopes(text, text[], text[], text, text) is
+  'Changes the scopes of an account. Definer: users may not write grants; assert_may_administer() checks the caller.';
+revoke all on function private.operator_set_scopes(text, text[], text[], text, text) from public;
+
+create function public.operator_set_scopes(
+  p_account text, p_scopes text[], p_reason text, p_base text[] default null, p_client_id text default null
+)
+returns text[]
+language sql
+set search_path = ''
+as $$
+  select private.operator_set_scopes(
+    p_account => operator_set_scopes.p_account, p_scopes => operator_set_scopes.p_scopes, p_base => operator_set_scopes.p_base,
+    p_client_id => operator_set_scopes.p_client_id, p_reason => operator_set_scopes.p_reason
+  );
+$$;
+comment on function public.operator_set_scopes(text, text[], text, text[], text) is
+  'Replaces the scopes of an account (its email address or id; null: the default), or of one of its OAuth clients, and returns them. Null scopes remove the row, so that the default applies. p_base: the scopes that the caller read, null for no row; they must still be current. Nobody changes their own scopes, or gives or takes a scope that they lack; admin:* covers all. operator_acts records the change and the reason. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, REASON_INVALID, USER_NOT_FOUND, DEFINITION_CHANGED, SCOPES_INVALID.';
+revoke all on function public.operator_set_scopes(text, text[], text, text[], text) from public, anon, authenticated, service_role;
+grant execute on function private.operator_set_scopes(text, text[], text[], text, text),
+  public.operator_set_scopes(text, text[], text, text[], text) to authenticated, service_role;
+
+-- engine/operator_webhooks.sql
+
+-- Webhooks of the service over the API: operators see what was sent, and people with the scope swarm:configure send
+-- messages again and try a receiver.
+
+create function private.operator_webhook_messages()
+returns table (
+  id uuid, webhook text, type text, status text, attempts int, log jsonb, error jsonb, payload jsonb,
+  created_at timestamptz, finished_at timestamptz
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the messages of webhooks');
+  return query
+    select message.id, webhook.name, message.type, message.status, message.attempts, message.log, message.error, message.payload,
+      message.created_at, message.finished_at
+    from public.webhook_messages as message
+    join public.webhooks as webhook on webhook.id = message.webhook_id
+    where webhook.created_by is null and webhook.name is not null
+    order by message.created_at desc;
+end;
+$$;
+comment on function private.operator_webhook_messages() is
+  'Messages of the service''s webhooks, for operators. Definer: users read only those of their own; assert_operator() checks the caller.';
+revoke all on function private.operator_webhook_messages() from public;
+
+create view public.operator_webhook_messages with (security_invoker = true) as
+  select * from private.operator_webhook_messages();
+revoke all on public.operator_webhook_messages from anon, authenticated, service_role;
+comment on view public.operator_webhook_messages is
+  'Messages of the service''s webhooks that have a name, with the attempts to send them, newest first. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_webhook_messages() to authenticated, service_role;
+grant select on public.operator_webhook_messages to authenticated, service_role;
+
+create function private.operator_test_webhook(p_name text)
+returns uuid
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_webhook public.webhooks;
+  v_message_id uuid;
+begin
+  perform private.assert_has_own_scope(format('send a test message to the webhook "%s"', p_name), 'swarm:configure');
+  select * into v_webhook from public.webhooks as webhook where webhook.created_by is null and webhook.name = p_name;
+  if not found then
+    perform private.raise_error('WEBHOOK_NOT_FOUND', format('Cannot send a test message: the service has no webhook "%s"', p_name),
+      'Read the names from operator_definitions.');
+  elsif not v_webhook.is_active then
+    perform private.raise_error('WEBHOOK_INACTIVE', format('Cannot send a test message: the webhook "%s" is not active', p_name),
+      'Activate it first.');
+  end if;
+  insert into public.webhook_messages (webhook_id, type, payload)
+  values (v_webhook.id, 'webhook.test', jsonb_build_object(
+    'type', 'webhook.test', 'timestamp', clock_timestamp(), 'data', jsonb_build_object('webhook', p_name)
+  ))
+  returning id into v_message_id;
+  perform private.record_act('webhook.tested', '{}', null, jsonb_build_object('kind', 'webhook', 'slug', p_name, 'message_id', v_message_id));
+  return v_message_id;
+end;
+$$;
+comment on function private.operator_test_webhook(text) is
+  'Queues a test message. Definer: users may not write messages; assert_has_own_scope() checks the caller.';
+revoke all on function private.operator_test_webhook(text) from public;
+
+create function public.operator_test_webhook(p_name text)
+returns uuid
+language sql
+set search_path = ''
+as $$
+  select private.operator_test_webhook(p_name);
+$$;
+comment on function public.operator_test_webhook(text) is
+  'Sends a message of the type webhook.test, signed like all others, to a webhook of the service and returns its id; operator_webhook_messages shows the result. operator_acts records it. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, WEBHOOK_NOT_FOUND, WEBHOOK_INACTIVE.';
+revoke all on function public.operator_test_webhook(text) from public, anon, authenticated, service_role;
+
+create function private.operator_resend_webhook_message(p_message_id uuid)
+returns text
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_name text;
+  v_status text;
+begin
+  perform private.assert_has_own_scope('send the message again', 'swarm:configure');
+  select webhook.name into v_name
+  from public.webhook_messages as message
+  join public.webhooks as webhook on webhook.id = message.webhook_id
+  where message.id = p_message_id and webhook.created_by is null;
+  if not found then
+    perform private.raise_error('WEBHOOK_NOT_FOUND', format('Cannot send the message again: no message of the service has the id %s', p_message_id),
+      'Read the ids from operator_webhook_messages.');
+  end if;
+  v_status := private.send_message_again(p_message_id);
+  perform private.record_act('webhook_message.resent', '{}', null,
+    jsonb_build_object('kind', 'webhook', 'slug', v_name, 'message_id', p_message_id));
+  return v_status;
+end;
+$$;
+comment on function private.operator_resend_webhook_message(uuid) is
+  'Sends a message of the service''s webhooks again. Definer: users may not write messages; assert_has_own_scope() checks the caller.';
+revoke all on function private.operator_resend_webhook_message(uuid) from public;
+
+create function public.operator_resend_webhook_message(p_message_id uuid)
+returns text
+language sql
+set search_path = ''
+as $$
+  select private.operator_resend_webhook_message(p_message_id);
+$$;
+comment on function public.operator_resend_webhook_message(uuid) is
+  'As resend_webhook_message(), for messages of the service''s webhooks. operator_acts records it. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, WEBHOOK_NOT_FOUND, WEBHOOK_INACTIVE.';
+revoke all on function public.operator_resend_webhook_message(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.operator_test_webhook(text), public.operator_test_webhook(text),
+  private.operator_resend_webhook_message(uuid), public.operator_resend_webhook_message(uuid) to authenticated, service_role;
 
 -- engine/evals.sql
 

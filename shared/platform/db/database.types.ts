@@ -1300,6 +1300,14 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_grants": {
+                  Row: {
+                    "client_id": string | null,"created_at": string | null,"email": string | null,"scopes": (string)[] | null,"user_id": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_installation_checks": {
                   Row: {
                     "claim": string | null,"problem": string | null,"remedy": string | null
@@ -1340,9 +1348,41 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_scopes": {
+                  Row: {
+                    "allows": string | null,"scope": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_secrets": {
+                  Row: {
+                    "is_from_file": boolean | null,"is_set": boolean | null,"name": string | null,"set_at": string | null,"set_by": string | null,"used_by": (string)[] | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_servers": {
                   Row: {
                     "connection_count": number | null,"failing_count": number | null,"is_active": boolean | null,"last_success_at": string | null,"listing_error_code": string | null,"listing_failed_at": string | null,"retry_at": string | null,"slug": string | null,"tool_id": string | null,"type": string | null,"waiting_definition_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_setting_kinds": {
+                  Row: {
+                    "kind": string | null,"schema": Json | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_settings": {
+                  Row: {
+                    "definition": Json | null,"facts": Json | null,"kind": string | null,"slug": string | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1359,6 +1399,14 @@ isOneToOne: false
                 },"operator_tool_definitions": {
                   Row: {
                     "approved_definition": Json | null,"connection_id": string | null,"definition_hash": string | null,"owner_email": string | null,"server": string | null,"state": string | null,"tool_name": string | null,"user_id": string | null,"waiting_definition": Json | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_webhook_messages": {
+                  Row: {
+                    "attempts": number | null,"created_at": string | null,"error": Json | null,"finished_at": string | null,"id": string | null,"log": Json | null,"payload": Json | null,"status": string | null,"type": string | null,"webhook": string | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1589,6 +1637,9 @@ isOneToOne: false
 "operator_redrive":
 { Args: { "p_dead_letter_id": number,"p_reason": string }; Returns: string
                            },
+"operator_resend_webhook_message":
+{ Args: { "p_message_id": string }; Returns: string
+                           },
 "operator_retry_task":
 { Args: { "p_reason": string,"p_task_id": string }; Returns: string
                            },
@@ -1597,6 +1648,12 @@ isOneToOne: false
                            },
 "operator_save_definition":
 { Args: { "p_base"?: Json,"p_definition": Json,"p_is_dry_run"?: boolean,"p_kind": string,"p_slug": string }; Returns: Json
+                           },
+"operator_set_scopes":
+{ Args: { "p_account": string,"p_base"?: (string)[],"p_client_id"?: string,"p_reason": string,"p_scopes": (string)[] }; Returns: (string)[]
+                           },
+"operator_set_secret":
+{ Args: { "p_name": string,"p_secret": string }; Returns: string
                            },
 "operator_steps":
 { Args: { "p_task_id": string }; Returns: {
@@ -1677,6 +1734,9 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
+"operator_test_webhook":
+{ Args: { "p_name": string }; Returns: string
+                           },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {
               "document_count": number,"embedder": string,"failed_chunks": number,"head_checked_at": string,"head_commit": string,"indexed_at": string,"indexed_commit": string,"is_behind": boolean,"next_embedder": string,"pending_chunks": number
