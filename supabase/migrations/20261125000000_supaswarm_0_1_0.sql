@@ -25468,7 +25468,7 @@ as $$
       else format('cannot be called in jobs of %s users, who lack the scope %s',
         counted.without_scope + case when counted.is_default then 0 else counted.by_default end, counted.scope)
     end,
-    format('Grant it to everyone with select grant_scopes(null, ''{%s}''), or to one user with select grant_scopes(''<user id>'', ''{%s}'').',
+    format('Grant it in the console under Setup, Access, Scopes, to everyone with select grant_scopes(null, ''{%s}''), or to one user with select grant_scopes(''<user id>'', ''{%s}'').',
       counted.scope, counted.scope)
   from counted
   where counted.without_scope > 0 or not counted.is_default and (counted.audience = 'everyone' or counted.by_default > 0);
@@ -25502,7 +25502,7 @@ as $$
       and exists (select from public.agents as agent where agent.provider_id = provider.id and agent.is_active)
   )
   select named.kind, named.name, named.field, format('is %s, but Vault has no secret with this name', to_json(named.secret)),
-    format('Store it with select vault.create_secret(''…'', %L).', named.secret)
+    format('Store it in the console under Setup, Access, Keys, or with select vault.create_secret(''…'', %L).', named.secret)
   from named
   where not exists (select from vault.secrets as stored where stored.name = named.secret);
 $$;
@@ -27076,7 +27076,8 @@ revoke all on function private.seed_definitions(jsonb) from public;
 -- engine/setting_schemas.sql
 
 -- Settings: what a project has beside the definitions of agents/ as one JSON document each. This file has their kinds
--- and the JSON Schemas of the documents, by which they are checked and from which the console makes its forms.
+-- and the JSON Schemas of the documents, by which they are checked and from which the console makes its forms. They are
+-- json and not jsonb, which would change the order of the fields.
 
 create function private.setting_kinds()
 returns text[]
@@ -27090,19 +27091,19 @@ comment on function private.setting_kinds() is
   'The kinds of settings: external MCP servers, model providers, prices of models, policies of models, quotas, retention, and projects with documents.';
 revoke all on function private.setting_kinds() from public;
 
-create function private.closed_schema(p_properties jsonb, p_required jsonb default '[]')
-returns jsonb
+create function private.closed_schema(p_properties json, p_required json default '[]')
+returns json
 language sql
 immutable
 set search_path = ''
 as $$
-  select jsonb_build_object('type', 'object', 'additionalProperties', false, 'required', p_required, 'properties', p_properties);
+  select json_build_object('type', 'object', 'additionalProperties', false, 'required', p_required, 'properties', p_properties);
 $$;
-comment on function private.closed_schema(jsonb, jsonb) is 'The JSON Schema of an object that has only these members.';
-revoke all on function private.closed_schema(jsonb, jsonb) from public;
+comment on function private.closed_schema(json, json) is 'The JSON Schema of an object that has only these members.';
+revoke all on function private.closed_schema(json, json) from public;
 
 create function private.provider_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
@@ -27122,14 +27123,14 @@ comment on function private.provider_schema() is 'The JSON Schema of a provider.
 revoke all on function private.provider_schema() from public;
 
 create function private.model_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
 as $$
-  select private.closed_schema(jsonb_build_object(
-    'retires_on', '{"type": "string", "format": "date", "description": "First day on which the provider may stop serving the model."}'::jsonb,
-    'prices', jsonb_build_object(
+  select private.closed_schema(json_build_object(
+    'retires_on', '{"type": "string", "format": "date", "description": "First day on which the provider may stop serving the model."}'::json,
+    'prices', json_build_object(
       'type', 'array', 'minItems', 1, 'maxItems', 100,
       'description', 'A change of prices is an entry with a later valid_from; the entries before remain.',
       'items', private.closed_schema('{
@@ -27149,7 +27150,7 @@ comment on function private.model_schema() is 'The JSON Schema of the prices of 
 revoke all on function private.model_schema() from public;
 
 create function private.policy_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
@@ -27166,14 +27167,14 @@ comment on function private.policy_schema() is 'The JSON Schema of a policy of m
 revoke all on function private.policy_schema() from public;
 
 create function private.quota_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
 as $$
-  select private.closed_schema(jsonb_object_agg(name, jsonb_build_object('anyOf', jsonb_build_array(
-    '{"title": "At most", "type": "integer", "minimum": 0, "maximum": 9007199254740991}'::jsonb,
-    '{"title": "No limit", "type": "null"}'::jsonb
+  select private.closed_schema(json_object_agg(name, json_build_object('anyOf', json_build_array(
+    '{"title": "At most", "type": "integer", "minimum": 0, "maximum": 9007199254740991}'::json,
+    '{"title": "No limit", "type": "null"}'::json
   ))))
   from unnest(private.quota_names()) as name;
 $$;
@@ -27181,12 +27182,12 @@ comment on function private.quota_schema() is 'The JSON Schema of the quotas of 
 revoke all on function private.quota_schema() from public;
 
 create function private.retention_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
 as $$
-  select private.closed_schema(jsonb_object_agg(key, jsonb_build_object(
+  select private.closed_schema(json_object_agg(key, json_build_object(
     'type', 'integer', 'minimum', 1, 'maximum', 99999, 'default', value, 'description', format('In days. Default %s.', value)
   )))
   from jsonb_each(private.default_retention());
@@ -27195,17 +27196,17 @@ comment on function private.retention_schema() is 'The JSON Schema of the retent
 revoke all on function private.retention_schema() from public;
 
 create function private.server_schema()
-returns jsonb
+returns json
 language plpgsql
 stable
 set search_path = ''
 as $$
 begin
-  return private.closed_schema(jsonb_build_object(
-    'display_name', '{"type": "string", "minLength": 1, "maxLength": 200, "description": "The name that people read."}'::jsonb,
-    'description', '{"type": "string", "maxLength": 2000}'::jsonb,
-    'config', (select known.schema from private.config_schemas as known where known.kind = 'mcp_server')
-      || '{"required": ["mcp_url"], "description": "Where the server is, and what is used of it."}',
+  return private.closed_schema(json_build_object(
+    'display_name', '{"type": "string", "minLength": 1, "maxLength": 200, "description": "The name that people read."}'::json,
+    'description', '{"type": "string", "maxLength": 2000}'::json,
+    'config', ((select known.schema from private.config_schemas as known where known.kind = 'mcp_server')
+      || '{"required": ["mcp_url"], "description": "Where the server is, and what is used of it."}')::json,
     'credential', private.closed_schema('{
       "secret": {"type": "string", "minLength": 1, "maxLength": 100, "description": "Name of the shared credential, which is set under Keys."},
       "type": {"enum": ["api_key", "bearer_token"]},
@@ -27213,8 +27214,8 @@ begin
       "audience": {"enum": ["everyone", "agents", "named"], "default": "everyone", "description": "Whose calls may use the shared credential."}
     }', '["secret", "type"]'),
     'data_flows', '{"type": "object", "description": "Of a tool, or of all tools (*).", "additionalProperties":
-      {"type": "array", "items": {"enum": ["reads_private", "reads_outside", "sends_outside"]}}}'::jsonb,
-    'is_active', '{"type": "boolean", "default": true}'::jsonb
+      {"type": "array", "items": {"enum": ["reads_private", "reads_outside", "sends_outside"]}}}'::json,
+    'is_active', '{"type": "boolean", "default": true}'::json
   ), '["config"]');
 end;
 $$;
@@ -27222,19 +27223,19 @@ comment on function private.server_schema() is 'The JSON Schema of an external M
 revoke all on function private.server_schema() from public;
 
 create function private.documents_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
 as $$
   select private.closed_schema('{
     "github_repo": {"type": "string", "minLength": 3, "maxLength": 200, "description": "The repository on GitHub, as owner/name."},
-    "default_branch": {"type": "string", "minLength": 1, "maxLength": 255, "default": "main", "description": "The branch to follow."},
+    "default_branch": {"type": "string", "minLength": 1, "maxLength": 200, "default": "main", "description": "The branch to follow."},
     "include_globs": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 200},
       "description": "Glob patterns of the paths to index; !… excludes. Default **/*.md and **/*.mdx."},
     "language": {"type": "string", "minLength": 1, "maxLength": 63, "default": "english", "description": "Text-search configuration of Postgres."},
     "embedder": {"type": "string", "minLength": 1, "maxLength": 100, "description": "A name from embedders. Another than before starts a switch in the background."},
-    "members": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1, "maxLength": 320},
+    "members": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1, "maxLength": 200},
       "description": "Email addresses or ids of the accounts that may read the documents."}
   }', '["github_repo"]');
 $$;
@@ -27242,7 +27243,7 @@ comment on function private.documents_schema() is 'The JSON Schema of a project 
 revoke all on function private.documents_schema() from public;
 
 create function private.setting_schema(p_kind text)
-returns jsonb
+returns json
 language plpgsql
 stable
 set search_path = ''
@@ -27535,7 +27536,7 @@ stable
 set search_path = ''
 as $$
 declare
-  v_schema constant jsonb := private.setting_schema(p_kind);
+  v_schema constant jsonb := private.setting_schema(p_kind)::jsonb;
   v_message constant text := private.schema_problem(v_schema, p_definition, p_kind);
   v_price jsonb;
   v_repo text := p_definition ->> 'github_repo';
@@ -27756,6 +27757,8 @@ set search_path = ''
 as $$
 declare
   v_attempt constant text := format('save the project "%s"', p_slug);
+  v_before constant public.projects := (select known from public.projects as known where known.slug = p_slug);
+  v_after public.projects;
   v_project_id uuid;
   v_embedder constant text := p_definition ->> 'embedder';
 begin
@@ -27785,11 +27788,17 @@ begin
     );
   perform private.add_project_member(v_project_id, name)
   from jsonb_array_elements_text(coalesce(p_definition -> 'members', '[]')) as name;
-  perform private.request_sync(p_slug);
+  select * into v_after from public.projects where id = v_project_id;
+  if v_before.id is null
+    or (v_before.default_branch, v_before.include_globs) is distinct from (v_after.default_branch, v_after.include_globs)
+    or v_before.github_repo <> v_after.github_repo
+  then
+    perform private.request_sync(p_slug);
+  end if;
 end;
 $$;
 comment on function private.write_documents(text, jsonb) is
-  'Writes a project with documents and its members, and requests a sync; null removes the project with its documents. Raises DEFINITION_INVALID, USER_NOT_FOUND, PROJECT_NOT_FOUND.';
+  'Writes a project with documents and its members, and requests a sync if what is indexed changes; null removes the project with its documents. Raises DEFINITION_INVALID, USER_NOT_FOUND, PROJECT_NOT_FOUND.';
 revoke all on function private.write_documents(text, jsonb) from public;
 
 create function private.write_setting(p_kind text, p_slug text, p_definition jsonb)
@@ -28140,7 +28149,7 @@ comment on function private.operator_settings() is
 revoke all on function private.operator_settings() from public;
 
 create function private.operator_setting_kinds()
-returns table (kind text, schema jsonb)
+returns table (kind text, schema json)
 language plpgsql
 stable
 security definer
@@ -28497,7 +28506,8 @@ begin
   if not v_is_service then
     v_own := private.granted_scopes(auth.uid(), null);
     foreach v_scope in array v_changed loop
-      if not v_own && array[v_scope, 'admin:*'] then
+      -- Whoever may register servers may say who uses them.
+      if v_scope not like 'mcp:%' and not v_own && array[v_scope, 'admin:*'] then
         perform private.raise_error('SCOPES_INVALID', format('Cannot %s: you do not have the scope %s yourself', v_attempt, v_scope),
           'Nobody gives or takes a scope that they lack. Ask somebody who has it or admin:*, or the service.');
       end if;
@@ -28536,7 +28546,7 @@ as $$
   );
 $$;
 comment on function public.operator_set_scopes(text, text[], text, text[], text) is
-  'Replaces the scopes of an account (its email address or id; null: the default), or of one of its OAuth clients, and returns them. Null scopes remove the row, so that the default applies. p_base: the scopes that the caller read, null for no row; they must still be current. Nobody changes their own scopes, or gives or takes a scope that they lack; admin:* covers all. operator_acts records the change and the reason. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, REASON_INVALID, USER_NOT_FOUND, DEFINITION_CHANGED, SCOPES_INVALID.';
+  'Replaces the scopes of an account (its email address or id; null: the default), or of one of its OAuth clients, and returns them. Null scopes remove the row, so that the default applies. p_base: the scopes that the caller read, null for no row; they must still be current. Nobody changes their own scopes, or gives or takes a scope that they lack, except mcp:<server>; admin:* covers all. operator_acts records the change and the reason. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, REASON_INVALID, USER_NOT_FOUND, DEFINITION_CHANGED, SCOPES_INVALID.';
 revoke all on function public.operator_set_scopes(text, text[], text, text[], text) from public, anon, authenticated, service_role;
 grant execute on function private.operator_set_scopes(text, text[], text[], text, text),
   public.operator_set_scopes(text, text[], text, text[], text) to authenticated, service_role;

@@ -323,7 +323,8 @@ begin
   if not v_is_service then
     v_own := private.granted_scopes(auth.uid(), null);
     foreach v_scope in array v_changed loop
-      if not v_own && array[v_scope, 'admin:*'] then
+      -- Whoever may register servers may say who uses them.
+      if v_scope not like 'mcp:%' and not v_own && array[v_scope, 'admin:*'] then
         perform private.raise_error('SCOPES_INVALID', format('Cannot %s: you do not have the scope %s yourself', v_attempt, v_scope),
           'Nobody gives or takes a scope that they lack. Ask somebody who has it or admin:*, or the service.');
       end if;
@@ -362,7 +363,7 @@ as $$
   );
 $$;
 comment on function public.operator_set_scopes(text, text[], text, text[], text) is
-  'Replaces the scopes of an account (its email address or id; null: the default), or of one of its OAuth clients, and returns them. Null scopes remove the row, so that the default applies. p_base: the scopes that the caller read, null for no row; they must still be current. Nobody changes their own scopes, or gives or takes a scope that they lack; admin:* covers all. operator_acts records the change and the reason. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, REASON_INVALID, USER_NOT_FOUND, DEFINITION_CHANGED, SCOPES_INVALID.';
+  'Replaces the scopes of an account (its email address or id; null: the default), or of one of its OAuth clients, and returns them. Null scopes remove the row, so that the default applies. p_base: the scopes that the caller read, null for no row; they must still be current. Nobody changes their own scopes, or gives or takes a scope that they lack, except mcp:<server>; admin:* covers all. operator_acts records the change and the reason. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, REASON_INVALID, USER_NOT_FOUND, DEFINITION_CHANGED, SCOPES_INVALID.';
 revoke all on function public.operator_set_scopes(text, text[], text, text[], text) from public, anon, authenticated, service_role;
 grant execute on function private.operator_set_scopes(text, text[], text[], text, text),
   public.operator_set_scopes(text, text[], text, text[], text) to authenticated, service_role;

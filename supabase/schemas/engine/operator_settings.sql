@@ -74,7 +74,7 @@ comment on function private.operator_settings() is
 revoke all on function private.operator_settings() from public;
 
 create function private.operator_setting_kinds()
-returns table (kind text, schema jsonb)
+returns table (kind text, schema json)
 language plpgsql
 stable
 security definer

@@ -1,5 +1,6 @@
 -- Settings: what a project has beside the definitions of agents/ as one JSON document each. This file has their kinds
--- and the JSON Schemas of the documents, by which they are checked and from which the console makes its forms.
+-- and the JSON Schemas of the documents, by which they are checked and from which the console makes its forms. They are
+-- json and not jsonb, which would change the order of the fields.
 
 create function private.setting_kinds()
 returns text[]
@@ -13,19 +14,19 @@ comment on function private.setting_kinds() is
   'The kinds of settings: external MCP servers, model providers, prices of models, policies of models, quotas, retention, and projects with documents.';
 revoke all on function private.setting_kinds() from public;
 
-create function private.closed_schema(p_properties jsonb, p_required jsonb default '[]')
-returns jsonb
+create function private.closed_schema(p_properties json, p_required json default '[]')
+returns json
 language sql
 immutable
 set search_path = ''
 as $$
-  select jsonb_build_object('type', 'object', 'additionalProperties', false, 'required', p_required, 'properties', p_properties);
+  select json_build_object('type', 'object', 'additionalProperties', false, 'required', p_required, 'properties', p_properties);
 $$;
-comment on function private.closed_schema(jsonb, jsonb) is 'The JSON Schema of an object that has only these members.';
-revoke all on function private.closed_schema(jsonb, jsonb) from public;
+comment on function private.closed_schema(json, json) is 'The JSON Schema of an object that has only these members.';
+revoke all on function private.closed_schema(json, json) from public;
 
 create function private.provider_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
@@ -45,14 +46,14 @@ comment on function private.provider_schema() is 'The JSON Schema of a provider.
 revoke all on function private.provider_schema() from public;
 
 create function private.model_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
 as $$
-  select private.closed_schema(jsonb_build_object(
-    'retires_on', '{"type": "string", "format": "date", "description": "First day on which the provider may stop serving the model."}'::jsonb,
-    'prices', jsonb_build_object(
+  select private.closed_schema(json_build_object(
+    'retires_on', '{"type": "string", "format": "date", "description": "First day on which the provider may stop serving the model."}'::json,
+    'prices', json_build_object(
       'type', 'array', 'minItems', 1, 'maxItems', 100,
       'description', 'A change of prices is an entry with a later valid_from; the entries before remain.',
       'items', private.closed_schema('{
@@ -72,7 +73,7 @@ comment on function private.model_schema() is 'The JSON Schema of the prices of 
 revoke all on function private.model_schema() from public;
 
 create function private.policy_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
@@ -89,14 +90,14 @@ comment on function private.policy_schema() is 'The JSON Schema of a policy of m
 revoke all on function private.policy_schema() from public;
 
 create function private.quota_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
 as $$
-  select private.closed_schema(jsonb_object_agg(name, jsonb_build_object('anyOf', jsonb_build_array(
-    '{"title": "At most", "type": "integer", "minimum": 0, "maximum": 9007199254740991}'::jsonb,
-    '{"title": "No limit", "type": "null"}'::jsonb
+  select private.closed_schema(json_object_agg(name, json_build_object('anyOf', json_build_array(
+    '{"title": "At most", "type": "integer", "minimum": 0, "maximum": 9007199254740991}'::json,
+    '{"title": "No limit", "type": "null"}'::json
   ))))
   from unnest(private.quota_names()) as name;
 $$;
@@ -104,12 +105,12 @@ comment on function private.quota_schema() is 'The JSON Schema of the quotas of 
 revoke all on function private.quota_schema() from public;
 
 create function private.retention_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
 as $$
-  select private.closed_schema(jsonb_object_agg(key, jsonb_build_object(
+  select private.closed_schema(json_object_agg(key, json_build_object(
     'type', 'integer', 'minimum', 1, 'maximum', 99999, 'default', value, 'description', format('In days. Default %s.', value)
   )))
   from jsonb_each(private.default_retention());
@@ -118,17 +119,17 @@ comment on function private.retention_schema() is 'The JSON Schema of the retent
 revoke all on function private.retention_schema() from public;
 
 create function private.server_schema()
-returns jsonb
+returns json
 language plpgsql
 stable
 set search_path = ''
 as $$
 begin
-  return private.closed_schema(jsonb_build_object(
-    'display_name', '{"type": "string", "minLength": 1, "maxLength": 200, "description": "The name that people read."}'::jsonb,
-    'description', '{"type": "string", "maxLength": 2000}'::jsonb,
-    'config', (select known.schema from private.config_schemas as known where known.kind = 'mcp_server')
-      || '{"required": ["mcp_url"], "description": "Where the server is, and what is used of it."}',
+  return private.closed_schema(json_build_object(
+    'display_name', '{"type": "string", "minLength": 1, "maxLength": 200, "description": "The name that people read."}'::json,
+    'description', '{"type": "string", "maxLength": 2000}'::json,
+    'config', ((select known.schema from private.config_schemas as known where known.kind = 'mcp_server')
+      || '{"required": ["mcp_url"], "description": "Where the server is, and what is used of it."}')::json,
     'credential', private.closed_schema('{
       "secret": {"type": "string", "minLength": 1, "maxLength": 100, "description": "Name of the shared credential, which is set under Keys."},
       "type": {"enum": ["api_key", "bearer_token"]},
@@ -136,8 +137,8 @@ begin
       "audience": {"enum": ["everyone", "agents", "named"], "default": "everyone", "description": "Whose calls may use the shared credential."}
     }', '["secret", "type"]'),
     'data_flows', '{"type": "object", "description": "Of a tool, or of all tools (*).", "additionalProperties":
-      {"type": "array", "items": {"enum": ["reads_private", "reads_outside", "sends_outside"]}}}'::jsonb,
-    'is_active', '{"type": "boolean", "default": true}'::jsonb
+      {"type": "array", "items": {"enum": ["reads_private", "reads_outside", "sends_outside"]}}}'::json,
+    'is_active', '{"type": "boolean", "default": true}'::json
   ), '["config"]');
 end;
 $$;
@@ -145,19 +146,19 @@ comment on function private.server_schema() is 'The JSON Schema of an external M
 revoke all on function private.server_schema() from public;
 
 create function private.documents_schema()
-returns jsonb
+returns json
 language sql
 immutable
 set search_path = ''
 as $$
   select private.closed_schema('{
     "github_repo": {"type": "string", "minLength": 3, "maxLength": 200, "description": "The repository on GitHub, as owner/name."},
-    "default_branch": {"type": "string", "minLength": 1, "maxLength": 255, "default": "main", "description": "The branch to follow."},
+    "default_branch": {"type": "string", "minLength": 1, "maxLength": 200, "default": "main", "description": "The branch to follow."},
     "include_globs": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 200},
       "description": "Glob patterns of the paths to index; !… excludes. Default **/*.md and **/*.mdx."},
     "language": {"type": "string", "minLength": 1, "maxLength": 63, "default": "english", "description": "Text-search configuration of Postgres."},
     "embedder": {"type": "string", "minLength": 1, "maxLength": 100, "description": "A name from embedders. Another than before starts a switch in the background."},
-    "members": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1, "maxLength": 320},
+    "members": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1, "maxLength": 200},
       "description": "Email addresses or ids of the accounts that may read the documents."}
   }', '["github_repo"]');
 $$;
@@ -165,7 +166,7 @@ comment on function private.documents_schema() is 'The JSON Schema of a project 
 revoke all on function private.documents_schema() from public;
 
 create function private.setting_schema(p_kind text)
-returns jsonb
+returns json
 language plpgsql
 stable
 set search_path = ''

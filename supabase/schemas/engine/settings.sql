@@ -269,7 +269,7 @@ stable
 set search_path = ''
 as $$
 declare
-  v_schema constant jsonb := private.setting_schema(p_kind);
+  v_schema constant jsonb := private.setting_schema(p_kind)::jsonb;
   v_message constant text := private.schema_problem(v_schema, p_definition, p_kind);
   v_price jsonb;
   v_repo text := p_definition ->> 'github_repo';
@@ -490,6 +490,8 @@ set search_path = ''
 as $$
 declare
   v_attempt constant text := format('save the project "%s"', p_slug);
+  v_before constant public.projects := (select known from public.projects as known where known.slug = p_slug);
+  v_after public.projects;
   v_project_id uuid;
   v_embedder constant text := p_definition ->> 'embedder';
 begin
@@ -519,11 +521,17 @@ begin
     );
   perform private.add_project_member(v_project_id, name)
   from jsonb_array_elements_text(coalesce(p_definition -> 'members', '[]')) as name;
-  perform private.request_sync(p_slug);
+  select * into v_after from public.projects where id = v_project_id;
+  if v_before.id is null
+    or (v_before.default_branch, v_before.include_globs) is distinct from (v_after.default_branch, v_after.include_globs)
+    or v_before.github_repo <> v_after.github_repo
+  then
+    perform private.request_sync(p_slug);
+  end if;
 end;
 $$;
 comment on function private.write_documents(text, jsonb) is
-  'Writes a project with documents and its members, and requests a sync; null removes the project with its documents. Raises DEFINITION_INVALID, USER_NOT_FOUND, PROJECT_NOT_FOUND.';
+  'Writes a project with documents and its members, and requests a sync if what is indexed changes; null removes the project with its documents. Raises DEFINITION_INVALID, USER_NOT_FOUND, PROJECT_NOT_FOUND.';
 revoke all on function private.write_documents(text, jsonb) from public;
 
 create function private.write_setting(p_kind text, p_slug text, p_definition jsonb)

@@ -1,11 +1,12 @@
 begin;
 set local search_path = public, extensions;
-select plan(24);
+select plan(26);
 select tests.create_user(name) from unnest(array['holder', 'second', 'looker', 'admin', 'person']) as name;
 select public.grant_scopes(tests.user_id('holder'), '{swarm:operate, swarm:configure}');
 select public.grant_scopes(tests.user_id('second'), '{swarm:operate, swarm:configure}');
 select public.grant_scopes(tests.user_id('looker'), '{swarm:operate}');
 select public.grant_scopes(tests.user_id('admin'), '{admin:*}');
+insert into public.tools (name, slug, type, config) values ('wiki', 'wiki', 'mcp_server', '{"mcp_url": "https://wiki.test"}');
 create function pg_temp.now_of(p_name text) returns text[] language sql security definer as $$
   select scopes from public.mcp_grants where user_id = tests.user_id(p_name) and client_id is null
 $$;
@@ -32,6 +33,9 @@ select is(pg_temp.code('holder', '{swarm:configure,swarm:operate}', 'editor'), '
 select is(pg_temp.code('person', '{admin:*}'), 'SCOPES_INVALID', 'a holder does not grant admin:*, which they lack, to a second account');
 select is(pg_temp.code('person', '{sql:write}'), 'SCOPES_INVALID', 'nor another scope that they lack');
 select is(pg_temp.code('admin', '{sql:read}'), 'SCOPES_INVALID', 'nor withdraw admin:* from somebody who has it');
+select is(pg_temp.code('person', '{mcp:wikki}'), 'SCOPES_INVALID', 'nor that of a server that does not exist');
+select is(pg_temp.code('person', '{mcp:wiki,chat:read,chat:write,conv:write,quoth:read,ruleset:read,ruleset:write,sql:read,swarm:run}', 'some-client'),
+  'none', 'a holder gives access to a server, which they could register as well');
 select is(pg_temp.code('person', '{swarm:runn}'), 'SCOPES_INVALID', 'an unknown scope is refused');
 select is(pg_temp.code('nobody', '{sql:read}'), 'USER_NOT_FOUND', 'an unknown account is refused');
 select is(
@@ -54,7 +58,7 @@ select is(
 );
 select results_eq(
   $$select act, operator_email, owner_email, reason, details -> 'before', details -> 'after' ? 'swarm:configure'
-    from public.operator_acts$$,
+    from public.operator_acts where details ->> 'client' is null$$,
   $$values ('scopes.changed', 'holder@example.test', 'person@example.test', 'They deploy too', null::jsonb, true)$$,
   'which is recorded once, with the reason; what was refused is not'
 );
