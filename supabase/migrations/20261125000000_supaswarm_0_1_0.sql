@@ -27085,10 +27085,10 @@ language sql
 immutable
 set search_path = ''
 as $$
-  select '{server,provider,model,policy,quota,retention,documents}'::text[];
+  select '{server,limit,provider,model,policy,quota,audience,retention,documents}'::text[];
 $$;
 comment on function private.setting_kinds() is
-  'The kinds of settings: external MCP servers, model providers, prices of models, policies of models, quotas, retention, and projects with documents.';
+  'The kinds of settings: external MCP servers, limits of tool calls, model providers, prices of models, policies of models, quotas, the accounts that agents and shared credentials are for, retention, and projects with documents.';
 revoke all on function private.setting_kinds() from public;
 
 create function private.closed_schema(p_properties json, p_required json default '[]')
@@ -27165,6 +27165,37 @@ as $$
 $$;
 comment on function private.policy_schema() is 'The JSON Schema of a policy of models.';
 revoke all on function private.policy_schema() from public;
+
+create function private.limit_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "is_allowed": {"type": "boolean", "default": true, "description": "Whether the tools may be called."},
+    "calls_per_minute": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 600, "description": "Sustained calls of each user."},
+    "burst_calls": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 200, "description": "Calls that each user may make at once."},
+    "timeout_ms": {"type": "integer", "minimum": 1, "maximum": 600000, "description": "Instead of the timeout of the tool."},
+    "max_input_bytes": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "The most bytes of a call''s arguments as JSON."}
+  }');
+$$;
+comment on function private.limit_schema() is 'The JSON Schema of a limit of tool calls.';
+revoke all on function private.limit_schema() from public;
+
+create function private.audience_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "accounts": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1, "maxLength": 200},
+      "description": "Email addresses or ids of accounts."}
+  }', '["accounts"]');
+$$;
+comment on function private.audience_schema() is 'The JSON Schema of the accounts that an agent or a shared credential is for.';
+revoke all on function private.audience_schema() from public;
 
 create function private.quota_schema()
 returns json
@@ -27251,10 +27282,12 @@ as $$
 begin
   return case p_kind
     when 'server' then private.server_schema()
+    when 'limit' then private.limit_schema()
     when 'provider' then private.provider_schema()
     when 'model' then private.model_schema()
     when 'policy' then private.policy_schema()
     when 'quota' then private.quota_schema()
+    when 'audience' then private.audience_schema()
     when 'retention' then private.retention_schema()
     when 'documents' then private.documents_schema()
   end;
@@ -27263,9 +27296,9 @@ $$;
 comment on function private.setting_schema(text) is 'The JSON Schema of the documents of a kind of setting; null for another kind.';
 revoke all on function private.setting_schema(text) from public;
 
--- engine/settings.sql
+-- engine/setting_documents.sql
 
--- Settings as documents: how they are read from the tables, checked and written. See setting_schemas.sql.
+-- Settings as documents: how they are read from the tables. See setting_schemas.sql.
 
 create function private.usd_of(p_micro_usd bigint)
 returns jsonb
@@ -27414,6 +27447,30 @@ comment on function private.policy_slug(public.model_policies) is
   'How settings name a policy: the provider, then the model, then the account, such as openai/gpt-5.4-mini for ada@example.com.';
 revoke all on function private.policy_slug(public.model_policies) from public;
 
+create function private.audience_documents()
+returns table (slug text, definition jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select named.slug, jsonb_build_object('accounts', coalesce(jsonb_agg(named.account order by named.account) filter (where named.account is not null), '[]'))
+  from (
+    select 'agent/' || agent.slug, private.account_name(audience.user_id)
+    from public.agents as agent
+    left join public.agent_audience as audience on audience.agent_id = agent.id
+    where agent.audience = 'named'
+    union all
+    select 'tool/' || tool.slug, private.account_name(audience.user_id)
+    from public.tools as tool
+    left join public.tool_credential_audience as audience on audience.tool_id = tool.id
+    where tool.credential_audience <> 'everyone'
+  ) as named (slug, account)
+  group by named.slug;
+$$;
+comment on function private.audience_documents() is
+  'The accounts of agents whose audience is named, and of tools whose shared credential is not for everyone.';
+revoke all on function private.audience_documents() from public;
+
 create function private.setting_documents()
 returns table (kind text, slug text, definition jsonb)
 language sql
@@ -27464,6 +27521,18 @@ as $$
     'cap_period', nullif(policy.cap_period, 'month')
   ))
   from public.model_policies as policy
+  union all
+  select 'limit', policy.mcp_name || coalesce('/' || policy.tool_name, '') || coalesce(' for ' || private.account_name(policy.user_id), ''),
+    private.without_nulls(jsonb_build_object(
+      'is_allowed', nullif(policy.is_allowed, true),
+      'calls_per_minute', nullif(policy.calls_per_minute, 600),
+      'burst_calls', nullif(policy.burst_calls, 200),
+      'timeout_ms', policy.timeout_ms,
+      'max_input_bytes', policy.max_input_bytes
+    ))
+  from public.mcp_policies as policy
+  union all
+  select 'audience', known.slug, known.definition from private.audience_documents() as known
   union all
   select 'quota', coalesce(private.account_name(quota.user_id), 'everyone'), jsonb_object_agg(quota.name, quota.amount)
   from private.quotas as quota
@@ -27527,7 +27596,9 @@ comment on function private.assert_secrets_may_be_named(jsonb, jsonb, text) is
   'Raises SECRET_INVALID when a document newly names a secret of the platform or of a user''s own, which would let its author send it to any address.';
 revoke all on function private.assert_secrets_may_be_named(jsonb, jsonb, text) from public;
 
--- Writing -----------------------------------------------------------------------------------------
+-- engine/setting_writing.sql
+
+-- Settings as documents: how they are checked and written to the tables. See setting_schemas.sql.
 
 create function private.setting_problem(p_kind text, p_slug text, p_definition jsonb)
 returns private.row_problem
@@ -27673,6 +27744,89 @@ comment on function private.write_model(text, jsonb) is
   'Writes the prices of a model (provider/model), or (null) removes them. Raises PROVIDER_NOT_FOUND, DEFINITION_INVALID.';
 revoke all on function private.write_model(text, jsonb) from public;
 
+create function private.parts_of_name(p_slug text, p_attempt text, p_example text)
+returns text[]
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_parts constant text[] := regexp_match(p_slug, '^([^/ ]+)(?:/(\S+))?(?: for (\S+))?$');
+begin
+  if v_parts is null then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: the name has another form', p_attempt), p_example);
+  end if;
+  return v_parts;
+end;
+$$;
+comment on function private.parts_of_name(text, text, text) is
+  'The parts of a name such as openai/gpt-5.4-mini for ada@example.com; the last two may be null. Raises DEFINITION_INVALID, with the example as its hint.';
+revoke all on function private.parts_of_name(text, text, text) from public;
+
+create function private.write_limit(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the limit "%s"', p_slug);
+  v_parts constant text[] := private.parts_of_name(p_slug => p_slug, p_attempt => v_attempt,
+    p_example => 'Write a server or tool, then if wanted one of its tools and an account: notes, notes/search, notes for ada@example.com.');
+  v_user_id constant uuid := case when v_parts[3] is not null then private.account_of(v_parts[3], v_attempt) end;
+begin
+  perform private.id_of('tool', v_parts[1], v_attempt);
+  if p_definition is null then
+    delete from public.mcp_policies as known
+    where known.mcp_name = v_parts[1] and known.tool_name is not distinct from v_parts[2] and known.user_id is not distinct from v_user_id;
+    return;
+  end if;
+  insert into public.mcp_policies as known (
+    mcp_name, tool_name, user_id, is_allowed, calls_per_minute, burst_calls, timeout_ms, max_input_bytes
+  )
+  values (
+    v_parts[1], v_parts[2], v_user_id, coalesce((p_definition ->> 'is_allowed')::boolean, true),
+    coalesce((p_definition ->> 'calls_per_minute')::int, 600), coalesce((p_definition ->> 'burst_calls')::int, 200),
+    (p_definition ->> 'timeout_ms')::int, (p_definition ->> 'max_input_bytes')::int
+  )
+  on conflict (mcp_name, tool_name, user_id) do update set
+    is_allowed = excluded.is_allowed, calls_per_minute = excluded.calls_per_minute, burst_calls = excluded.burst_calls,
+    timeout_ms = excluded.timeout_ms, max_input_bytes = excluded.max_input_bytes;
+end;
+$$;
+comment on function private.write_limit(text, jsonb) is
+  'Writes or (null) removes a limit of tool calls. Raises TOOL_NOT_FOUND, USER_NOT_FOUND, DEFINITION_INVALID.';
+revoke all on function private.write_limit(text, jsonb) from public;
+
+create function private.write_audience(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the audience "%s"', p_slug);
+  v_slug constant text := substr(p_slug, strpos(p_slug, '/') + 1);
+begin
+  if not exists (select from private.audience_documents() as known where known.slug = p_slug) then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: no agent or tool has an audience of this name', v_attempt),
+      'Write agent/<slug> for an agent whose audience is named, or tool/<slug> for a tool whose credential is not for everyone.');
+  end if;
+  if starts_with(p_slug, 'agent/') then
+    delete from public.agent_audience where agent_id = private.id_of('agent', v_slug, v_attempt);
+    insert into public.agent_audience (agent_id, user_id)
+    select distinct private.id_of('agent', v_slug, v_attempt), private.account_of(name, v_attempt)
+    from jsonb_array_elements_text(p_definition -> 'accounts') as name;
+  else
+    delete from public.tool_credential_audience where tool_id = private.id_of('tool', v_slug, v_attempt);
+    insert into public.tool_credential_audience (tool_id, user_id)
+    select distinct private.id_of('tool', v_slug, v_attempt), private.account_of(name, v_attempt)
+    from jsonb_array_elements_text(p_definition -> 'accounts') as name;
+  end if;
+end;
+$$;
+comment on function private.write_audience(text, jsonb) is
+  'Writes the accounts that an agent or a shared credential is for; null is none. Raises DEFINITION_INVALID, USER_NOT_FOUND.';
+revoke all on function private.write_audience(text, jsonb) from public;
+
 create function private.write_policy(p_slug text, p_definition jsonb)
 returns void
 language plpgsql
@@ -27680,13 +27834,10 @@ set search_path = ''
 as $$
 declare
   v_attempt constant text := format('save the policy "%s"', p_slug);
-  v_parts constant text[] := regexp_match(p_slug, '^([^/ ]+)(?:/(\S+))?(?: for (\S+))?$');
+  v_parts constant text[] := private.parts_of_name(p_slug => p_slug, p_attempt => v_attempt,
+    p_example => 'Write a provider, then if wanted a model and an account: openai, openai/gpt-5.4-mini, openai for ada@example.com.');
   v_policy public.model_policies;
 begin
-  if v_parts is null then
-    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: the name has another form', v_attempt),
-      'Write a provider, then if wanted a model and an account: openai, openai/gpt-5.4-mini, openai for ada@example.com.');
-  end if;
   v_policy.provider_id := private.id_of('provider', v_parts[1], v_attempt);
   v_policy.model := v_parts[2];
   v_policy.user_id := case when v_parts[3] is not null then private.account_of(v_parts[3], v_attempt) end;
@@ -27815,10 +27966,12 @@ begin
   end if;
   case p_kind
     when 'server' then perform private.write_server(p_slug, p_definition);
+    when 'limit' then perform private.write_limit(p_slug, p_definition);
     when 'provider' then perform private.write_provider(p_slug, p_definition);
     when 'model' then perform private.write_model(p_slug, p_definition);
     when 'policy' then perform private.write_policy(p_slug, p_definition);
     when 'quota' then perform private.write_quota(p_slug, p_definition);
+    when 'audience' then perform private.write_audience(p_slug, p_definition);
     when 'retention' then perform private.write_retention(p_definition);
     when 'documents' then perform private.write_documents(p_slug, p_definition);
   end case;
@@ -28168,7 +28321,7 @@ create view public.operator_settings with (security_invoker = true) as
   select * from private.operator_settings();
 revoke all on public.operator_settings from anon, authenticated, service_role;
 comment on view public.operator_settings is
-  'What the project has beside its definitions, one document each: external MCP servers, model providers, prices, policies of models, quotas, retention, and projects with documents. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'What the project has beside its definitions, one document each: external MCP servers, limits of tool calls, model providers, prices, policies of models, quotas, audiences, retention, and projects with documents. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_settings.facts is
   'What is shown beside the document: of a provider has_key, of a model its prices in the catalog, of a policy spent_usd in the current period, of a server is_from_file, of documents the last sync.';
 create view public.operator_setting_kinds with (security_invoker = true) as

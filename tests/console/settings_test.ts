@@ -235,6 +235,22 @@ consoleTest("a server is added, and shows who may use it", async (fixture) => {
   await picture(page, "settings_server_access");
   await holder.go("/setup?kind=key");
   await page.getByRole("button", { name: "Set WIKI_TOKEN" }).waitFor();
+
+  await holder.go("/setup/new/limit");
+  await page.getByLabel("Name *", { exact: true }).fill("wiki");
+  await page.getByLabel("calls_per_minute").fill("30");
+  await page.getByRole("button", { name: "Review changes" }).click();
+  await confirm(holder);
+  await page.getByRole("heading", { name: "wiki", level: 1 }).waitFor();
+  await sql`update public.agents set audience = 'named' where slug = 'wiki-reader'`;
+  await holder.go("/setup?kind=audience");
+  await page.reload();
+  await page.getByRole("link", { name: "agent/wiki-reader" }).click();
+  await saveJson(holder, { accounts: ["server-holder@example.test"] });
+  const [named] = await sql`
+    select count(*)::int as count from public.agent_audience as audience
+    join public.agents as agent on agent.id = audience.agent_id where agent.slug = 'wiki-reader'`;
+  assert.equal(named?.count, 1);
   assert.deepEqual(holder.offences, []);
 });
 
@@ -283,12 +299,14 @@ consoleTest("a webhook is tried, and a schedule shows its next runs", async (fix
 
 const AREAS = [
   "server",
+  "limit",
   "provider",
   "model",
   "policy",
   "key",
   "scope",
   "quota",
+  "audience",
   "documents",
   "retention",
 ];

@@ -10,10 +10,12 @@ import { dataOf } from "../project/request_error.ts";
 /** What a project has beside the definitions of files. */
 export const SETTING_KINDS = [
   "server",
+  "limit",
   "provider",
   "model",
   "policy",
   "quota",
+  "audience",
   "retention",
   "documents",
 ] as const;

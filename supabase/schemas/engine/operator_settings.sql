@@ -93,7 +93,7 @@ create view public.operator_settings with (security_invoker = true) as
   select * from private.operator_settings();
 revoke all on public.operator_settings from anon, authenticated, service_role;
 comment on view public.operator_settings is
-  'What the project has beside its definitions, one document each: external MCP servers, model providers, prices, policies of models, quotas, retention, and projects with documents. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'What the project has beside its definitions, one document each: external MCP servers, limits of tool calls, model providers, prices, policies of models, quotas, audiences, retention, and projects with documents. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_settings.facts is
   'What is shown beside the document: of a provider has_key, of a model its prices in the catalog, of a policy spent_usd in the current period, of a server is_from_file, of documents the last sync.';
 create view public.operator_setting_kinds with (security_invoker = true) as

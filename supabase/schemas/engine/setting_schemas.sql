@@ -8,10 +8,10 @@ language sql
 immutable
 set search_path = ''
 as $$
-  select '{server,provider,model,policy,quota,retention,documents}'::text[];
+  select '{server,limit,provider,model,policy,quota,audience,retention,documents}'::text[];
 $$;
 comment on function private.setting_kinds() is
-  'The kinds of settings: external MCP servers, model providers, prices of models, policies of models, quotas, retention, and projects with documents.';
+  'The kinds of settings: external MCP servers, limits of tool calls, model providers, prices of models, policies of models, quotas, the accounts that agents and shared credentials are for, retention, and projects with documents.';
 revoke all on function private.setting_kinds() from public;
 
 create function private.closed_schema(p_properties json, p_required json default '[]')
@@ -88,6 +88,37 @@ as $$
 $$;
 comment on function private.policy_schema() is 'The JSON Schema of a policy of models.';
 revoke all on function private.policy_schema() from public;
+
+create function private.limit_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "is_allowed": {"type": "boolean", "default": true, "description": "Whether the tools may be called."},
+    "calls_per_minute": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 600, "description": "Sustained calls of each user."},
+    "burst_calls": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 200, "description": "Calls that each user may make at once."},
+    "timeout_ms": {"type": "integer", "minimum": 1, "maximum": 600000, "description": "Instead of the timeout of the tool."},
+    "max_input_bytes": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "The most bytes of a call''s arguments as JSON."}
+  }');
+$$;
+comment on function private.limit_schema() is 'The JSON Schema of a limit of tool calls.';
+revoke all on function private.limit_schema() from public;
+
+create function private.audience_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "accounts": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1, "maxLength": 200},
+      "description": "Email addresses or ids of accounts."}
+  }', '["accounts"]');
+$$;
+comment on function private.audience_schema() is 'The JSON Schema of the accounts that an agent or a shared credential is for.';
+revoke all on function private.audience_schema() from public;
 
 create function private.quota_schema()
 returns json
@@ -174,10 +205,12 @@ as $$
 begin
   return case p_kind
     when 'server' then private.server_schema()
+    when 'limit' then private.limit_schema()
     when 'provider' then private.provider_schema()
     when 'model' then private.model_schema()
     when 'policy' then private.policy_schema()
     when 'quota' then private.quota_schema()
+    when 'audience' then private.audience_schema()
     when 'retention' then private.retention_schema()
     when 'documents' then private.documents_schema()
   end;

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(27);
+select plan(30);
 select tests.create_user(name) from unnest(array['holder', 'looker', 'ada']) as name;
 select public.grant_scopes(tests.user_id('holder'), '{swarm:operate, swarm:configure}');
 select public.grant_scopes(tests.user_id('looker'), '{swarm:operate}');
@@ -19,9 +19,16 @@ $$;
 create function pg_temp.document(p_kind text, p_slug text) returns jsonb language sql as $$
   select definition from public.operator_settings where kind = p_kind and slug = p_slug
 $$;
+select tests.create_agent('closed');
+update public.agents set audience = 'named' where slug = 'closed';
+insert into public.tools (name, slug, type, config, credential_audience)
+values ('guarded', 'guarded', 'mcp_server', '{"mcp_url": "https://guarded.test"}', 'agents');
 create table pg_temp.written (kind text, slug text, definition jsonb);
 insert into pg_temp.written values
   ('server', 'files', '{"config": {"mcp_url": "https://files.test/mcp"}, "credential": {"secret": "FILES_TOKEN", "type": "bearer_token"}}'),
+  ('limit', 'files for ada@example.test', '{"calls_per_minute": 5, "timeout_ms": 1000}'),
+  ('audience', 'agent/closed', '{"accounts": ["ada@example.test"]}'),
+  ('audience', 'tool/guarded', '{"accounts": ["ada@example.test", "looker@example.test"]}'),
   ('provider', 'acme', '{"display_name": "Acme", "api": "openai", "base_url": "https://acme.test/v1", "default_model": "acme/small-1", "api_key_secret_name": "ACME_API_KEY"}'),
   ('model', 'acme/acme/small-1', '{"retires_on": "2027-05-01", "prices": [
     {"valid_from": "2026-11-01", "input_usd_per_mtok": 0.75, "cached_input_usd_per_mtok": 0.075, "output_usd_per_mtok": 4.5},
@@ -40,7 +47,7 @@ select results_eq(
 );
 select results_eq(
   $$select kind, schema ->> 'type' from public.operator_setting_kinds order by kind$$,
-  $$select kind, 'object' from unnest(array['documents', 'model', 'policy', 'provider', 'quota', 'retention', 'server']) as kind$$,
+  $$select kind, 'object' from unnest(array['audience', 'documents', 'limit', 'model', 'policy', 'provider', 'quota', 'retention', 'server']) as kind$$,
   'but reads the schema of each kind'
 );
 select tests.act_as_nobody();
@@ -58,7 +65,7 @@ select results_eq(
   $$select kind, slug, definition from pg_temp.written$$, 'and read in the same words'
 );
 select is(
-  (select count(*) from public.operator_acts where act = 'definition.saved' and operator_email = 'holder@example.test'), 8::bigint,
+  (select count(*) from public.operator_acts where act = 'definition.saved' and operator_email = 'holder@example.test'), 11::bigint,
   'each change is recorded'
 );
 select is(
@@ -83,6 +90,9 @@ select matches(pg_temp.problem('quota', 'everyone', '{"runing_tasks": 1}'), 'quo
 select matches(pg_temp.problem('retention', 'project', '{"keep_jobs_days": 0}'), 'keep_jobs_days is outside', 'no setting deletes every job at once');
 select matches(pg_temp.problem('documents', 'bad', '{"github_repo": "acme", "embedder": "space"}'), 'github_repo is "acme"', 'a repository is checked');
 select matches(pg_temp.problem('documents', 'bad', '{"github_repo": "acme/x", "embedder": "nowhere"}'), 'documents.embedder is "nowhere"', 'an embedder is checked');
+select matches(pg_temp.problem('limit', 'fils', '{}'), 'there is no tool "fils"', 'the server of a limit is checked');
+select matches(pg_temp.problem('audience', 'agent/open', '{"accounts": []}'), 'no agent or tool has an audience', 'an audience that nobody reads is refused');
+select matches(pg_temp.problem('audience', 'agent/closed', '{"accounts": ["nobody"]}'), 'no account has the email', 'the accounts of an audience are checked');
 select matches(pg_temp.problem('server', 'bad', '{"config": {"mcp_url": "https://x.test", "headers": 3}}'), 'server.config.headers', 'the config of a server is checked');
 select tests.act_as_nobody();
 update public.tools set source = 'yaml' where slug = 'files';
@@ -93,8 +103,8 @@ select matches(pg_temp.problem('server', 'files', null), 'comes from external-mc
 select matches(pg_temp.problem('provider', 'acme', null), 'still referenced', 'a provider that an agent uses stays');
 select is(pg_temp.save('provider', 'acme', pg_temp.document('provider', 'acme'), true) #> '{affected,used_by}', '["agent acme-user"]', 'a plan says who uses a provider');
 select results_eq(
-  $$select slug, pg_temp.save(kind, slug, null) -> 'after' from pg_temp.written where kind in ('model', 'policy', 'quota', 'documents')$$,
-  $$select slug, 'null'::jsonb from pg_temp.written where kind in ('model', 'policy', 'quota', 'documents')$$, 'the others are removed'
+  $$select slug, pg_temp.save(kind, slug, null) -> 'after' from pg_temp.written where kind in ('limit', 'model', 'policy', 'quota', 'documents')$$,
+  $$select slug, 'null'::jsonb from pg_temp.written where kind in ('limit', 'model', 'policy', 'quota', 'documents')$$, 'the others are removed'
 );
 select is(pg_temp.save('retention', 'project', null) -> 'after', '{}', 'retention returns to its defaults');
 select tests.act_as_nobody();

@@ -21,8 +21,8 @@ export interface KindLooks {
   readonly file: ((slug: string) => string) | null;
   /** How the name of a new one is written, where it is not free. */
   readonly nameHelp?: string;
-  /** The only name that there can be. */
-  readonly onlyName?: string;
+  /** True if each exists with something else, so that none is created or removed. */
+  readonly isFixed?: boolean;
 }
 
 /** The kinds that the page shows beside each other. */
@@ -93,6 +93,16 @@ export const KINDS: readonly KindLooks[] = [
     file: null,
   },
   {
+    kind: "limit",
+    group: "agents",
+    one: "Limit of calls",
+    many: "Limits",
+    text: null,
+    file: null,
+    nameHelp: "A server or tool, then if wanted one of its tools and an account: notes, " +
+      "notes/search, notes for ada@example.com.",
+  },
+  {
     kind: "provider",
     group: "models",
     one: "Provider",
@@ -130,6 +140,15 @@ export const KINDS: readonly KindLooks[] = [
       "that of everyone.",
   },
   {
+    kind: "audience",
+    group: "access",
+    one: "Audience",
+    many: "Audiences",
+    text: null,
+    file: null,
+    isFixed: true,
+  },
+  {
     kind: "documents",
     group: "data",
     one: "Document project",
@@ -144,7 +163,7 @@ export const KINDS: readonly KindLooks[] = [
     many: "Retention",
     text: null,
     file: null,
-    onlyName: "project",
+    isFixed: true,
   },
 ];
 
