@@ -14,35 +14,16 @@ values
   ('local-model', 'Local model server', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null, true, false)
 on conflict (name) do nothing;
 
--- List prices and the dates of retirement, read on 2026-11-23. A change of prices is a new row with its own valid_from.
---   OpenAI     developers.openai.com/api/docs/pricing and /deprecations (none of these is deprecated)
---   Anthropic  platform.claude.com/docs/en/about-claude/pricing and /model-deprecations ("not sooner than")
---   Google     ai.google.dev/gemini-api/docs/pricing and /deprecations ("earliest possible date")
+-- The prices of private.model_catalog. A change of prices is a new row with its own valid_from.
 insert into public.model_prices (
   provider_id, model, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok,
   cache_write_input_micro_usd_per_mtok, output_micro_usd_per_mtok, above_input_tokens, valid_from, retires_on
 )
-select provider.id, price.model, price.input, price.cached_input, price.cache_write, price.output,
-  price.above_input_tokens, price.valid_from::timestamptz, price.retires_on::date
-from (
-  values
-    ('openai', 'gpt-5.4-mini', 750000, 75000, null, 4500000, 0, '2026-03-17', null),
-    ('openai', 'text-embedding-3-small', 20000, 20000, null, 0, 0, '2024-01-25', null),
-    ('openrouter', 'openai/gpt-5.4-mini', 750000, 75000, null, 4500000, 0, '2026-03-17', null),
-    ('anthropic', 'claude-haiku-5-5', 100000, 10000, 125000, 500000, 0, '2026-10-07', '2027-10-07'),
-    ('anthropic', 'claude-haiku-5-5', 500000, 50000, 625000, 2500000, 100000, '2026-10-07', '2027-10-07'),
-    ('anthropic', 'claude-sonnet-5-5', 2000000, 100000, 2500000, 10000000, 0, '2026-10-07', '2027-09-28'),
-    ('anthropic', 'claude-haiku-4-5', 1000000, 100000, 1250000, 5000000, 0, '2025-10-15', '2026-10-15'),
-    ('google', 'gemini-3.8-flash', 750000, 75000, null, 3750000, 0, '2026-09-02', null),
-    ('google', 'gemini-3.8-flash', 1500000, 150000, null, 7500000, 0, '2027-01-01', null),
-    ('google', 'gemini-embedding-001', 150000, 150000, null, 0, 0, '2025-07-14', '2028-05-14'),
-    ('google', 'gemini-embedding-2', 200000, 200000, null, 0, 0, '2026-04-22', null),
-    -- Local models; a free provider needs no rows.
-    ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01', null)
-) as price (
-  provider, model, input, cached_input, cache_write, output, above_input_tokens, valid_from, retires_on
-)
-join public.llm_providers as provider on provider.name = price.provider
+select provider.id, listed.model, listed.input_micro_usd_per_mtok, listed.cached_input_micro_usd_per_mtok,
+  listed.cache_write_input_micro_usd_per_mtok, listed.output_micro_usd_per_mtok, listed.above_input_tokens,
+  listed.valid_from, listed.retires_on
+from private.model_catalog as listed
+join public.llm_providers as provider on provider.name = listed.provider
 on conflict do nothing;
 
 -- Answers for the agents below from a script, without an API key; the embedded stack sets its address.

@@ -284,6 +284,13 @@ async function addOperatorRows(
   await sql`
     insert into private.operator_acts (act, owner_id, master_task_id)
     values ('job.cancelled', ${ownerId}, ${taskId})`;
+  await sql`
+    with webhook as (
+      insert into public.webhooks (created_by, name, url, events)
+      values (null, 'matrix', 'https://hooks.example/in', '{task.retried}') returning id
+    )
+    insert into public.webhook_messages (webhook_id, type, payload, status, finished_at)
+    select id, 'task.retried', '{}', 'delivered', now() from webhook`;
 }
 
 /** Rules that name a user exist twice: for the owner and for everyone. */

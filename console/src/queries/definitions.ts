@@ -7,8 +7,32 @@ import type { RegistryDefinition } from "../../../shared/engine/definitions/defi
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 
-/** A definition and how it relates to the files of the last push. */
-export interface KnownDefinition extends RegistryDefinition {
+/** What a project has beside the definitions of files. */
+export const SETTING_KINDS = [
+  "server",
+  "limit",
+  "provider",
+  "model",
+  "policy",
+  "quota",
+  "audience",
+  "retention",
+  "documents",
+] as const;
+/** See {@linkcode SETTING_KINDS}. */
+export type SettingKind = (typeof SETTING_KINDS)[number];
+/** What the console edits as a document. */
+export type EditedKind = RegistryDefinition["kind"] | SettingKind;
+
+/** A definition or setting as a document. */
+export interface EditedDocument {
+  readonly kind: EditedKind;
+  readonly slug: string;
+  readonly definition: JsonObject;
+}
+
+/** A document and, of a definition, how it relates to the files of the last push. */
+export interface KnownDefinition extends EditedDocument {
   /** The newest revision of an agent; null for the other kinds. */
   readonly revision: number | null;
   readonly is_pushed: boolean;
@@ -16,6 +40,8 @@ export interface KnownDefinition extends RegistryDefinition {
   readonly pushed_by: string | null;
   /** The fields that were changed in the database since the last push. */
   readonly drift: readonly string[];
+  /** What is shown beside a setting; empty for a definition. */
+  readonly facts: JsonObject;
 }
 
 /** An agent as it was after a change. */
@@ -36,6 +62,9 @@ export interface DefinitionPlan {
     readonly agents?: readonly string[];
     readonly schedules?: number;
     readonly unfinished_tasks?: number;
+    /** Of a setting. */
+    readonly used_by?: readonly string[];
+    readonly jobs_to_delete?: number;
   };
   readonly problems: readonly {
     readonly field: string;
@@ -45,34 +74,39 @@ export interface DefinitionPlan {
 }
 
 /** A change of one definition. */
-export interface DefinitionChange extends Pick<RegistryDefinition, "kind" | "slug"> {
+export interface DefinitionChange extends Pick<EditedDocument, "kind" | "slug"> {
   /** Null removes it. */
   readonly definition: JsonObject | null;
   /** What the editor read; null for a new one. */
   readonly base: JsonObject | null;
 }
 
-/** All definitions of the project. */
+/** All definitions and settings of the project. */
 export function useDefinitions() {
   return useQuery({
     queryKey: ["definitions"],
-    queryFn: async () =>
-      dataOf(
-        await projectClient().from("operator_definitions").select("*").order("kind").order("slug"),
-        // In the generated types of views every column is nullable.
-      ) as unknown as readonly KnownDefinition[],
-  });
-}
-
-/** The names of the model providers. */
-export function useProviderNames() {
-  return useQuery({
-    queryKey: ["provider_names"],
-    queryFn: async () =>
-      dataOf(
-        await projectClient().from("llm_providers").select("name").eq("is_active", true)
-          .order("name"),
-      ).map(({ name }) => name),
+    queryFn: async () => {
+      const client = projectClient();
+      const [definitions, settings] = await Promise.all([
+        client.from("operator_definitions").select("*").order("kind").order("slug"),
+        client.from("operator_settings").select("*").order("kind").order("slug"),
+      ]);
+      // In the generated types of views every column is nullable.
+      return [
+        ...(dataOf(definitions) as unknown as readonly KnownDefinition[]).map((one) => ({
+          ...one,
+          facts: {},
+        })),
+        ...(dataOf(settings) as unknown as readonly KnownDefinition[]).map((one) => ({
+          ...one,
+          revision: null,
+          is_pushed: false,
+          pushed_at: null,
+          pushed_by: null,
+          drift: [],
+        })),
+      ] as readonly KnownDefinition[];
+    },
   });
 }
 

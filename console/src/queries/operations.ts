@@ -140,8 +140,14 @@ export interface RecordedAct {
   readonly tool_slug: string | null;
   readonly tool_name: string | null;
   readonly reason: string | null;
-  /** Of a definition: which one. */
-  readonly details: { readonly kind?: string; readonly slug?: string };
+  /** Of a definition: which one. Of a key: its name. Of scopes: what they were and are. */
+  readonly details: {
+    readonly kind?: string;
+    readonly slug?: string;
+    readonly name?: string;
+    readonly before?: readonly string[];
+    readonly after?: readonly string[];
+  };
 }
 
 /** Failed jobs of one agent with one error code and cause. */

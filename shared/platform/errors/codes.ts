@@ -234,6 +234,7 @@ export const ERROR_CODES = {
   RESOURCE_NOT_FOUND: tool(404, "List the server's resources and prompts."),
   TOOL_CONFIG_INVALID: config(422, "Ask an operator to correct the tool's config."),
   DEFINITION_CHANGED: validation(409, "Read the definition again and repeat your change."),
+  SCOPES_INVALID: auth(403, "Ask somebody who has the scope, or the service, to change it."),
   DEFINITION_INVALID: validation(422, "Correct the definition as the message says."),
   REVISION_NOT_FOUND: tool(404, "Read the revisions from operator_agent_revisions."),
   AGENT_INVALID: config(422, "Correct the agent as the message says."),

@@ -50,7 +50,7 @@ as $$
       else format('cannot be called in jobs of %s users, who lack the scope %s',
         counted.without_scope + case when counted.is_default then 0 else counted.by_default end, counted.scope)
     end,
-    format('Grant it to everyone with select grant_scopes(null, ''{%s}''), or to one user with select grant_scopes(''<user id>'', ''{%s}'').',
+    format('Grant it in the console under Setup, Access, Scopes, to everyone with select grant_scopes(null, ''{%s}''), or to one user with select grant_scopes(''<user id>'', ''{%s}'').',
       counted.scope, counted.scope)
   from counted
   where counted.without_scope > 0 or not counted.is_default and (counted.audience = 'everyone' or counted.by_default > 0);
@@ -84,7 +84,7 @@ as $$
       and exists (select from public.agents as agent where agent.provider_id = provider.id and agent.is_active)
   )
   select named.kind, named.name, named.field, format('is %s, but Vault has no secret with this name', to_json(named.secret)),
-    format('Store it with select vault.create_secret(''…'', %L).', named.secret)
+    format('Store it in the console under Setup, Access, Keys, or with select vault.create_secret(''…'', %L).', named.secret)
   from named
   where not exists (select from vault.secrets as stored where stored.name = named.secret);
 $$;

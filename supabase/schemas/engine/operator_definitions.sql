@@ -1,5 +1,5 @@
--- Definitions over the API: operators read them, and people with the scope swarm:configure change them. What they
--- change shows as drift from the files of the last push.
+-- Definitions and settings over the API: operators read them, and people with the scope swarm:configure change them.
+-- What they change of a definition shows as drift from the files of the last push.
 
 create function private.operator_definitions()
 returns table (
@@ -42,10 +42,13 @@ stable
 set search_path = ''
 as $$
 begin
+  if p_kind = any (private.setting_kinds()) then
+    return (select known.definition from private.setting_documents() as known where known.kind = p_kind and known.slug = p_slug);
+  end if;
   return (select known.definition from private.definitions() as known where known.kind = p_kind and known.slug = p_slug);
 end;
 $$;
-comment on function private.definition_of(text, text) is 'A definition, or null if there is none.';
+comment on function private.definition_of(text, text) is 'A definition or setting, or null if there is none.';
 revoke all on function private.definition_of(text, text) from public;
 
 create function private.caller_email()
@@ -69,15 +72,17 @@ set search_path = ''
 as $$
 declare
   v_attempt constant text := format('save the %s "%s"', p_kind, p_slug);
+  v_kinds constant text[] := private.definition_kinds() || private.setting_kinds();
+  v_is_setting constant boolean := p_kind = any (private.setting_kinds());
   v_before jsonb;
   v_after jsonb;
   v_affected jsonb;
   v_problems jsonb;
 begin
   perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
-  if p_slug is null or (p_kind = any (private.definition_kinds())) is not true or jsonb_typeof(p_definition) <> 'object' then
+  if p_slug is null or (p_kind = any (v_kinds)) is not true or jsonb_typeof(p_definition) <> 'object' then
     perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions are objects with a kind and a slug', v_attempt),
-      format('The kinds are %s.', array_to_string(private.definition_kinds(), ', ')));
+      format('The kinds are %s.', array_to_string(v_kinds, ', ')));
   end if;
   -- A concurrent push or save waits.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
@@ -89,10 +94,14 @@ begin
       else 'it was changed in the meantime'
     end), 'Read it from operator_definitions and repeat your change.');
   end if;
-  v_affected := private.affected_by(p_kind, p_slug);
+  perform private.assert_secrets_may_be_named(p_definition, v_before, v_attempt);
+  v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
+    else private.affected_by(p_kind, p_slug) end;
   perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
   begin
-    if p_definition is null then
+    if v_is_setting then
+      perform private.write_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition);
+    elsif p_definition is null then
       perform private.remove_definition(p_kind, p_slug);
     else
       perform private.write_definitions(
@@ -125,7 +134,7 @@ begin
 end;
 $$;
 comment on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) is
-  'Writes or removes a definition. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
+  'Writes or removes a definition or setting. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
 revoke all on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) from public;
 
 create function public.operator_save_definition(
@@ -142,7 +151,7 @@ as $$
   );
 $$;
 comment on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) is
-  'Writes a definition (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: the definition that the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, and what writing the row raises, such as AGENT_INVALID.';
+  'Writes a definition or setting (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: what the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, SECRET_INVALID for the secret of a user or of the platform, and what writing the row raises, such as AGENT_INVALID.';
 revoke all on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.operator_save_definition(text, text, jsonb, jsonb, boolean),
   public.operator_save_definition(text, text, jsonb, jsonb, boolean) to authenticated, service_role;

@@ -9,7 +9,8 @@ create table private.operator_acts (
   client_id text,
   act text not null check (act in (
     'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
-    'definition.saved', 'definition.removed', 'agent.rolled_back'
+    'definition.saved', 'definition.removed', 'agent.rolled_back', 'secret.set', 'secret.removed', 'scopes.changed',
+    'webhook.tested', 'webhook_message.resent'
   )),
   owner_id uuid,
   master_task_id uuid,

@@ -12,6 +12,21 @@ comment on table private.deleted_files is
   'Objects in the bucket supaswarm-data whose jobs were deleted. Workers remove them through the Storage API: deleting a row of storage.objects would leave the file.';
 alter table private.deleted_files enable row level security;
 
+create function private.default_retention()
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  -- 1,000 jobs a day of eight steps then stay within the 500 MB of the Free plan.
+  select '{
+    "keep_jobs_days": 10, "keep_events_days": 7, "keep_executions_days": 10,
+    "keep_usage_days": 35, "keep_auth_events_days": 90, "keep_tool_days": 90
+  }'::jsonb;
+$$;
+comment on function private.default_retention() is 'The retention settings with their defaults in days.';
+revoke all on function private.default_retention() from public;
+
 create function private.retention_days(p_key text)
 returns int
 language plpgsql
@@ -21,20 +36,12 @@ as $$
 begin
   return coalesce(
     (select value::int from private.settings where key = p_key),
-    -- 1,000 jobs a day of eight steps then stay within the 500 MB of the Free plan.
-    case p_key
-      when 'keep_jobs_days' then 10
-      when 'keep_events_days' then 7
-      when 'keep_executions_days' then 10
-      when 'keep_usage_days' then 35
-      when 'keep_auth_events_days' then 90
-      when 'keep_tool_days' then 90
-    end
+    (private.default_retention() ->> p_key)::int
   );
 end;
 $$;
 comment on function private.retention_days(text) is
-  'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days, keep_auth_events_days or keep_tool_days.';
+  'The value of a retention setting in days, or its default. See default_retention().';
 revoke all on function private.retention_days(text) from public;
 
 create function private.retain_job(p_task_id uuid, p_is_kept boolean)

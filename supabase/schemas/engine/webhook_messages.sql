@@ -352,6 +352,33 @@ create trigger webhooks_bury_messages after update of is_active on public.webhoo
 
 -- Sending them again --------------------------------------------------------------------------------
 
+create function private.send_message_again(p_message_id uuid)
+returns text
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_status text;
+begin
+  if not exists (
+    select from public.webhook_messages as message
+    join public.webhooks as webhook on webhook.id = message.webhook_id
+    where message.id = p_message_id and webhook.is_active
+  ) then
+    perform private.raise_error('WEBHOOK_INACTIVE', 'Cannot send the message again: its webhook is not active',
+      'Set webhooks.is_active first.');
+  end if;
+  update public.webhook_messages
+  set status = 'pending', attempts = 0, deliveries = 0, finished_at = null, run_after = null
+  where id = p_message_id and status <> 'running';
+  select status into v_status from public.webhook_messages where id = p_message_id;
+  return v_status;
+end;
+$$;
+comment on function private.send_message_again(uuid) is
+  'Queues a message of an active webhook again, unless it is being sent, and returns its status. Raises WEBHOOK_INACTIVE.';
+revoke all on function private.send_message_again(uuid) from public;
+
 create function private.resend_webhook_message(p_message_id uuid)
 returns text
 language plpgsql
@@ -360,7 +387,6 @@ set search_path = ''
 as $$
 declare
   v_webhook public.webhooks;
-  v_status text;
 begin
   perform private.assert_person_may('send the message again', 'swarm:run');
   select webhook.* into v_webhook
@@ -373,15 +399,7 @@ begin
       format('Cannot send the message again: no message of your webhooks has the id %s', p_message_id),
       'Read the ids from the table webhook_messages.');
   end if;
-  if not v_webhook.is_active then
-    perform private.raise_error('WEBHOOK_INACTIVE', 'Cannot send the message again: its webhook is not active',
-      'Set webhooks.is_active first.');
-  end if;
-  update public.webhook_messages
-  set status = 'pending', attempts = 0, deliveries = 0, finished_at = null, run_after = null
-  where id = p_message_id and status <> 'running';
-  select status into v_status from public.webhook_messages where id = p_message_id;
-  return v_status;
+  return private.send_message_again(p_message_id);
 end;
 $$;
 comment on function private.resend_webhook_message(uuid) is

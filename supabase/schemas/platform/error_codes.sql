@@ -107,6 +107,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('RESOURCE_NOT_FOUND', 404, 'tool_error', false, true),
   ('TOOL_CONFIG_INVALID', 422, 'config_error', false, false),
   ('DEFINITION_CHANGED', 409, 'validation_error', false, true),
+  ('SCOPES_INVALID', 403, 'auth_error', false, false),
   ('DEFINITION_INVALID', 422, 'validation_error', false, true),
   ('REVISION_NOT_FOUND', 404, 'tool_error', false, true),
   ('AGENT_INVALID', 422, 'config_error', false, false),

@@ -1,14 +1,25 @@
 -- Quotas: how much of the shared resources one user may use. Tasks of the service, which have no owner,
 -- have no quota.
 
-create table private.quotas (
-  name text not null check (name in (
+create function private.quota_names()
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select array[
     'running_tasks', 'waiting_tasks', 'task_creations_per_minute', 'stored_bytes',
     'trace_bytes', 'ledger_bytes', 'conversation_bytes', 'ruleset_bytes',
     'tool_list_refreshes_per_minute', 'active_schedules', 'active_webhooks',
     'max_input_tokens', 'max_output_tokens', 'max_cost_micro_usd', 'max_steps', 'max_depth',
     'max_tasks', 'max_wall_seconds'
-  )),
+  ];
+$$;
+comment on function private.quota_names() is 'The names of all quotas.';
+revoke all on function private.quota_names() from public;
+
+create table private.quotas (
+  name text not null check (name = any (private.quota_names())),
   user_id uuid references auth.users (id) on delete cascade,
   amount bigint check (amount >= 0),
   unique nulls not distinct (name, user_id)

@@ -9,4 +9,9 @@ export const ACT_TEXTS: Readonly<Record<string, string>> = {
   "definition.saved": "saved the",
   "definition.removed": "removed the",
   "agent.rolled_back": "rolled back the",
+  "secret.set": "set the key",
+  "secret.removed": "deleted the key",
+  "scopes.changed": "changed the scopes of",
+  "webhook.tested": "sent a test message to the",
+  "webhook_message.resent": "sent a message again to the",
 };

@@ -1,14 +1,11 @@
-import type { DefinitionKind } from "../../../../shared/engine/definitions/definition.ts";
-import {
-  definitionOfParts,
-  partsOfDefinition,
-} from "../../../../shared/engine/definitions/file_parts.ts";
 import type { JsonObject } from "../../../../shared/platform/values/json.ts";
 import { userId } from "../../project/session.ts";
+import type { EditedKind } from "../../queries/definitions.ts";
+import { documentOfParts, partsOfDocument } from "./document_parts.ts";
 
 /** What somebody has typed into the form of a definition. */
 export interface Draft {
-  readonly kind: DefinitionKind;
+  readonly kind: EditedKind;
   readonly slug: string;
   readonly fields: JsonObject;
   readonly text: string | null;
@@ -21,17 +18,17 @@ const left = new Map<string, Draft>();
 
 /** The form of a definition, or of a new one. */
 export function draftOf(
-  kind: DefinitionKind,
+  kind: EditedKind,
   known: { readonly slug: string; readonly definition: JsonObject } | null,
 ): Draft {
   if (known === null) return { kind, slug: "", fields: {}, text: "", base: null };
   const { slug, definition } = known;
-  return { kind, slug, ...partsOfDefinition({ kind, slug, definition }), base: definition };
+  return { kind, slug, ...partsOfDocument({ kind, slug, definition }), base: definition };
 }
 
 /** The definition that the form describes. */
 export function draftedDefinition({ kind, slug, fields, text, base }: Draft): JsonObject {
-  return definitionOfParts({ kind, slug }, { fields, text }, base ?? {});
+  return documentOfParts({ kind, slug }, { fields, text }, base ?? {});
 }
 
 /** Whether somebody has typed something. */
@@ -52,10 +49,10 @@ export function keepDraft(slug: string | null, draft: Draft): void {
 }
 
 /** The draft that the user left, if there is one. */
-export function draftLeft(kind: DefinitionKind, slug: string | null): Draft | undefined {
+export function draftLeft(kind: EditedKind, slug: string | null): Draft | undefined {
   return left.get(keyOf(kind, slug));
 }
 
-function keyOf(kind: DefinitionKind, slug: string | null): string {
+function keyOf(kind: EditedKind, slug: string | null): string {
   return `${userId.value} ${kind} ${slug}`;
 }

@@ -4,25 +4,41 @@ import schedulesSchema from "../../../../agents/schemas/schedules.schema.json";
 import skillSchema from "../../../../agents/schemas/skill.schema.json";
 import toolSchema from "../../../../agents/schemas/tool.schema.json";
 import webhooksSchema from "../../../../agents/schemas/webhooks.schema.json";
-import type { DefinitionKind } from "../../../../shared/engine/definitions/definition.ts";
+import type { EditedKind } from "../../queries/definitions.ts";
 import type { Schema } from "../../queries/servers.ts";
 
 type SchemaObject = { readonly [keyword: string]: unknown };
 
 /** How a kind of definition is shown. */
 export interface KindLooks {
-  readonly kind: DefinitionKind;
+  readonly kind: EditedKind;
+  readonly group: KindGroup;
   readonly one: string;
   readonly many: string;
   /** What stands below the fields; null if nothing does. */
   readonly text: string | null;
-  /** The file of a definition. */
-  readonly file: (slug: string) => string;
+  /** The file of a definition; null for a setting. */
+  readonly file: ((slug: string) => string) | null;
+  /** How the name of a new one is written, where it is not free. */
+  readonly nameHelp?: string;
+  /** True if each exists with something else, so that none is created or removed. */
+  readonly isFixed?: boolean;
 }
+
+/** The kinds that the page shows beside each other. */
+export const KIND_GROUPS = [
+  { value: "agents", text: "Agents and tools" },
+  { value: "models", text: "Models" },
+  { value: "access", text: "Access" },
+  { value: "data", text: "Data" },
+] as const;
+/** See {@linkcode KIND_GROUPS}. */
+export type KindGroup = (typeof KIND_GROUPS)[number]["value"];
 
 export const KINDS: readonly KindLooks[] = [
   {
     kind: "agent",
+    group: "agents",
     one: "Agent",
     many: "Agents",
     text: "System prompt",
@@ -30,6 +46,7 @@ export const KINDS: readonly KindLooks[] = [
   },
   {
     kind: "tool",
+    group: "agents",
     one: "Tool",
     many: "Tools",
     text: null,
@@ -37,6 +54,7 @@ export const KINDS: readonly KindLooks[] = [
   },
   {
     kind: "skill",
+    group: "agents",
     one: "Skill",
     many: "Skills",
     text: "Instructions",
@@ -44,6 +62,7 @@ export const KINDS: readonly KindLooks[] = [
   },
   {
     kind: "schedule",
+    group: "agents",
     one: "Schedule",
     many: "Schedules",
     text: null,
@@ -51,6 +70,7 @@ export const KINDS: readonly KindLooks[] = [
   },
   {
     kind: "webhook",
+    group: "agents",
     one: "Webhook",
     many: "Webhooks",
     text: null,
@@ -58,10 +78,92 @@ export const KINDS: readonly KindLooks[] = [
   },
   {
     kind: "alert",
+    group: "agents",
     one: "Alert",
     many: "Alerts",
     text: null,
     file: () => "agents/alerts.yaml",
+  },
+  {
+    kind: "server",
+    group: "agents",
+    one: "Server",
+    many: "Servers",
+    text: null,
+    file: null,
+  },
+  {
+    kind: "limit",
+    group: "agents",
+    one: "Limit of calls",
+    many: "Limits",
+    text: null,
+    file: null,
+    nameHelp: "A server or tool, then if wanted one of its tools and an account: notes, " +
+      "notes/search, notes for ada@example.com.",
+  },
+  {
+    kind: "provider",
+    group: "models",
+    one: "Provider",
+    many: "Providers",
+    text: null,
+    file: null,
+  },
+  {
+    kind: "model",
+    group: "models",
+    one: "Model price",
+    many: "Prices",
+    text: null,
+    file: null,
+    nameHelp: "The provider and the model as the provider calls it, such as openai/gpt-5.4-mini.",
+  },
+  {
+    kind: "policy",
+    group: "models",
+    one: "Policy",
+    many: "Policies and caps",
+    text: null,
+    file: null,
+    nameHelp: "A provider, then if wanted a model and an account: openai, openai/gpt-5.4-mini, " +
+      "openai for ada@example.com.",
+  },
+  {
+    kind: "quota",
+    group: "access",
+    one: "Quota",
+    many: "Quotas",
+    text: null,
+    file: null,
+    nameHelp: "everyone, or the email address of an account. A quota of an account overrides " +
+      "that of everyone.",
+  },
+  {
+    kind: "audience",
+    group: "access",
+    one: "Audience",
+    many: "Audiences",
+    text: null,
+    file: null,
+    isFixed: true,
+  },
+  {
+    kind: "documents",
+    group: "data",
+    one: "Document project",
+    many: "Document projects",
+    text: null,
+    file: null,
+  },
+  {
+    kind: "retention",
+    group: "data",
+    one: "Retention",
+    many: "Retention",
+    text: null,
+    file: null,
+    isFixed: true,
   },
 ];
 
@@ -74,7 +176,11 @@ export interface KnownNames {
 }
 
 /** The schema of the fields of a kind, for a form: names that exist are its examples. */
-export function fieldsSchema(kind: DefinitionKind, names: KnownNames): Schema {
+export function fieldsSchema(
+  kind: EditedKind,
+  names: KnownNames,
+  settings: ReadonlyMap<string, Schema>,
+): Schema {
   switch (kind) {
     case "agent":
       return agentFields(names);
@@ -88,6 +194,8 @@ export function fieldsSchema(kind: DefinitionKind, names: KnownNames): Schema {
       return webhooksSchema.additionalProperties;
     case "alert":
       return withAgents(alertsSchema.additionalProperties, names);
+    default:
+      return settings.get(kind) ?? {};
   }
 }
 

@@ -1,21 +1,18 @@
 import { stringify } from "yaml";
-import {
-  isEntryKind,
-  type RegistryDefinition,
-} from "../../../../shared/engine/definitions/definition.ts";
-import { partsOfDefinition } from "../../../../shared/engine/definitions/file_parts.ts";
+import { isEntryKind } from "../../../../shared/engine/definitions/definition.ts";
 import { fileText } from "../../../../shared/engine/definitions/write_definitions.ts";
 import type { JsonObject } from "../../../../shared/platform/values/json.ts";
+import type { EditedDocument } from "../../queries/definitions.ts";
+import { isSetting, partsOfDocument } from "./document_parts.ts";
 
-/** The text of the file that defines this; empty if there is no definition. */
+/** The text of the file that defines this, or a setting as YAML; empty if there is none. */
 export function textOfDefinition(
-  { kind, slug }: Pick<RegistryDefinition, "kind" | "slug">,
+  { kind, slug }: Pick<EditedDocument, "kind" | "slug">,
   definition: JsonObject | null,
 ): string {
   if (definition === null) return "";
-  const { fields, text } = partsOfDefinition({ kind, slug, definition });
-  return fileText(
-    { fields: isEntryKind(kind) ? { [slug]: fields } : fields, text },
-    (value) => stringify(value, { lineWidth: 0 }),
-  );
+  const write = (value: unknown) => stringify(value, { lineWidth: 0 });
+  const { fields, text } = partsOfDocument({ kind, slug, definition });
+  if (isSetting(kind)) return write(fields);
+  return fileText({ fields: isEntryKind(kind) ? { [slug]: fields } : fields, text }, write);
 }

@@ -1,0 +1,297 @@
+-- Settings as documents: how they are read from the tables. See setting_schemas.sql.
+
+create function private.usd_of(p_micro_usd bigint)
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select to_jsonb(trim_scale(p_micro_usd::numeric / 1000000));
+$$;
+comment on function private.usd_of(bigint) is 'Millionths of a US dollar as US dollars.';
+revoke all on function private.usd_of(bigint) from public;
+
+create function private.micro_usd_of(p_usd jsonb)
+returns bigint
+language sql
+immutable
+set search_path = ''
+as $$
+  select round((p_usd #>> '{}')::numeric * 1000000)::bigint;
+$$;
+comment on function private.micro_usd_of(jsonb) is 'US dollars as millionths of a US dollar.';
+revoke all on function private.micro_usd_of(jsonb) from public;
+
+create function private.utc_text(p_at timestamptz)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select case
+    when p_at at time zone 'UTC' = date_trunc('day', p_at at time zone 'UTC') then to_char(p_at at time zone 'UTC', 'YYYY-MM-DD')
+    else regexp_replace(to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '\.0+$', '') || 'Z'
+  end;
+$$;
+comment on function private.utc_text(timestamptz) is 'A time in UTC as text: the day alone at its beginning.';
+revoke all on function private.utc_text(timestamptz) from public;
+
+create function private.utc_time(p_text text)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_text !~ '^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?Z)?$' then
+    return null;
+  end if;
+  return rtrim(replace(p_text, 'T', ' '), 'Z')::timestamp at time zone 'UTC';
+exception when datetime_field_overflow then
+  return null;
+end;
+$$;
+comment on function private.utc_time(text) is 'The time that a text in the form of utc_text() names; null for any other text.';
+revoke all on function private.utc_time(text) from public;
+
+create function private.account_name(p_user_id uuid)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(private.email_of(p_user_id), p_user_id::text);
+$$;
+comment on function private.account_name(uuid) is 'How settings name an account: by its email address, or by its id if it has none.';
+revoke all on function private.account_name(uuid) from public;
+
+create function private.account_of(p_account text, p_attempt text)
+returns uuid
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_user_id constant uuid := (
+    select account.id from auth.users as account
+    where lower(account.email) = lower(p_account) or account.id::text = lower(p_account)
+    order by account.created_at
+    limit 1
+  );
+begin
+  if v_user_id is null then
+    perform private.raise_error('USER_NOT_FOUND', format('Cannot %s: no account has the email address or id "%s"', p_attempt, p_account),
+      'Let the person sign up first, or name another account.');
+  end if;
+  return v_user_id;
+end;
+$$;
+comment on function private.account_of(text, text) is
+  'The account with this email address or id. p_attempt completes the sentence "Cannot …". Raises USER_NOT_FOUND.';
+revoke all on function private.account_of(text, text) from public;
+
+-- Reading -----------------------------------------------------------------------------------------
+
+create function private.price_document(p_price jsonb)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select private.without_nulls(jsonb_build_object(
+    'valid_from', private.utc_text((p_price ->> 'valid_from')::timestamptz),
+    'above_input_tokens', nullif(p_price -> 'above_input_tokens', '0'),
+    'input_usd_per_mtok', private.usd_of((p_price ->> 'input_micro_usd_per_mtok')::bigint),
+    'cached_input_usd_per_mtok', private.usd_of((p_price ->> 'cached_input_micro_usd_per_mtok')::bigint),
+    'cache_write_input_usd_per_mtok', private.usd_of((p_price ->> 'cache_write_input_micro_usd_per_mtok')::bigint),
+    'output_usd_per_mtok', private.usd_of((p_price ->> 'output_micro_usd_per_mtok')::bigint),
+    'web_search_usd_per_call', private.usd_of((p_price ->> 'web_search_micro_usd_per_call')::bigint),
+    'code_execution_usd_per_call', private.usd_of((p_price ->> 'code_execution_micro_usd_per_call')::bigint)
+  ));
+$$;
+comment on function private.price_document(jsonb) is 'A row of model_prices or of model_catalog as an entry of a model''s document.';
+revoke all on function private.price_document(jsonb) from public;
+
+create function private.catalog_document(p_slug text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (
+    select private.without_nulls(jsonb_build_object(
+      'retires_on', min(listed.retires_on),
+      'prices', jsonb_agg(private.price_document(to_jsonb(listed)) order by listed.valid_from, listed.above_input_tokens)
+    ))
+    from private.model_catalog as listed
+    where listed.provider || '/' || listed.model = p_slug
+    having count(*) > 0
+  );
+end;
+$$;
+comment on function private.catalog_document(text) is 'The document of a model (provider/model) as the catalog has it; null if it has none.';
+revoke all on function private.catalog_document(text) from public;
+
+create function private.policy_slug(p_policy public.model_policies)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select provider.name || coalesce('/' || p_policy.model, '') || coalesce(' for ' || private.account_name(p_policy.user_id), '')
+  from public.llm_providers as provider
+  where provider.id = p_policy.provider_id;
+$$;
+comment on function private.policy_slug(public.model_policies) is
+  'How settings name a policy: the provider, then the model, then the account, such as openai/gpt-5.4-mini for ada@example.com.';
+revoke all on function private.policy_slug(public.model_policies) from public;
+
+create function private.audience_documents()
+returns table (slug text, definition jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select named.slug, jsonb_build_object('accounts', coalesce(jsonb_agg(named.account order by named.account) filter (where named.account is not null), '[]'))
+  from (
+    select 'agent/' || agent.slug, private.account_name(audience.user_id)
+    from public.agents as agent
+    left join public.agent_audience as audience on audience.agent_id = agent.id
+    where agent.audience = 'named'
+    union all
+    select 'tool/' || tool.slug, private.account_name(audience.user_id)
+    from public.tools as tool
+    left join public.tool_credential_audience as audience on audience.tool_id = tool.id
+    where tool.credential_audience <> 'everyone'
+  ) as named (slug, account)
+  group by named.slug;
+$$;
+comment on function private.audience_documents() is
+  'The accounts of agents whose audience is named, and of tools whose shared credential is not for everyone.';
+revoke all on function private.audience_documents() from public;
+
+create function private.setting_documents()
+returns table (kind text, slug text, definition jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select 'server', tool.slug, private.without_nulls(jsonb_build_object(
+    'display_name', nullif(tool.name, tool.slug),
+    'description', tool.description,
+    'config', tool.config,
+    'credential', nullif(private.without_nulls(jsonb_build_object(
+      'secret', tool.credential_secret_name,
+      'type', tool.credential_type,
+      'description', tool.credential_description,
+      'audience', nullif(tool.credential_audience, 'everyone')
+    )), '{}'),
+    'data_flows', tool.data_flows,
+    'is_active', nullif(tool.is_active, true)
+  ))
+  from public.tools as tool
+  where tool.type = 'mcp_server'
+  union all
+  select 'provider', provider.name, private.without_nulls(jsonb_build_object(
+    'display_name', provider.display_name,
+    'api', provider.api,
+    'base_url', provider.base_url,
+    'default_model', provider.default_model,
+    'requires_api_key', nullif(provider.requires_api_key, true),
+    'api_key_secret_name', provider.api_key_secret_name,
+    'is_free', nullif(provider.is_free, false),
+    'is_active', nullif(provider.is_active, true)
+  ))
+  from public.llm_providers as provider
+  union all
+  select 'model', provider.name || '/' || price.model, private.without_nulls(jsonb_build_object(
+    'retires_on', min(price.retires_on),
+    'prices', jsonb_agg(private.price_document(to_jsonb(price)) order by price.valid_from, price.above_input_tokens)
+  ))
+  from public.model_prices as price
+  join public.llm_providers as provider on provider.id = price.provider_id
+  group by provider.name, price.model
+  union all
+  select 'policy', private.policy_slug(policy), private.without_nulls(jsonb_build_object(
+    'is_allowed', nullif(policy.is_allowed, true),
+    'allow_own_key', nullif(policy.allow_own_key, true),
+    'allow_organisation_key', nullif(policy.allow_organisation_key, true),
+    'spending_cap_usd', private.usd_of(policy.spending_cap_micro_usd),
+    'cap_period', nullif(policy.cap_period, 'month')
+  ))
+  from public.model_policies as policy
+  union all
+  select 'limit', policy.mcp_name || coalesce('/' || policy.tool_name, '') || coalesce(' for ' || private.account_name(policy.user_id), ''),
+    private.without_nulls(jsonb_build_object(
+      'is_allowed', nullif(policy.is_allowed, true),
+      'calls_per_minute', nullif(policy.calls_per_minute, 600),
+      'burst_calls', nullif(policy.burst_calls, 200),
+      'timeout_ms', policy.timeout_ms,
+      'max_input_bytes', policy.max_input_bytes
+    ))
+  from public.mcp_policies as policy
+  union all
+  select 'audience', known.slug, known.definition from private.audience_documents() as known
+  union all
+  select 'quota', coalesce(private.account_name(quota.user_id), 'everyone'), jsonb_object_agg(quota.name, quota.amount)
+  from private.quotas as quota
+  group by quota.user_id
+  union all
+  select 'retention', 'project', coalesce(jsonb_object_agg(setting.key, setting.value::int) filter (where setting.key is not null), '{}')
+  from (values (true)) as always (exist)
+  left join private.settings as setting on private.default_retention() ? setting.key
+  union all
+  select 'documents', project.slug, private.without_nulls(jsonb_build_object(
+    'github_repo', project.github_repo,
+    'default_branch', nullif(project.default_branch, 'main'),
+    'include_globs', nullif(to_jsonb(project.include_globs), '["**/*.md", "**/*.mdx"]'),
+    'language', nullif(project.language, 'english'),
+    'embedder', coalesce(project.next_embedder, project.embedder),
+    'members', (
+      select jsonb_agg(private.account_name(member.user_id) order by private.account_name(member.user_id))
+      from public.project_members as member
+      where member.project_id = project.id
+    )
+  ))
+  from public.projects as project;
+$$;
+comment on function private.setting_documents() is 'All settings as documents. Defaults are missing.';
+revoke all on function private.setting_documents() from public;
+
+create function private.secrets_named_in(p_document jsonb)
+returns setof text
+language sql
+immutable
+set search_path = ''
+as $$
+  select distinct named #>> '{}'
+  from jsonb_path_query(p_document, '$.** ? (@.secret.type() == "string").secret') as named
+  union
+  select p_document ->> 'api_key_secret_name'
+  where p_document ->> 'api_key_secret_name' is not null;
+$$;
+comment on function private.secrets_named_in(jsonb) is 'The names of the secrets that a definition or setting uses.';
+revoke all on function private.secrets_named_in(jsonb) from public;
+
+create function private.assert_secrets_may_be_named(p_definition jsonb, p_before jsonb, p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_name text;
+begin
+  for v_name in
+    select * from private.secrets_named_in(p_definition) as named (name)
+    where lower(named.name) ~ '^supaswarm' and named.name not in (select * from private.secrets_named_in(coalesce(p_before, '{}')))
+  loop
+    perform private.raise_error('SECRET_INVALID', format('Cannot %s: the secret "%s" belongs to the platform or to a user', p_attempt, v_name),
+      'Name a key of the project; names that begin with supaswarm are not keys of the project.');
+  end loop;
+end;
+$$;
+comment on function private.assert_secrets_may_be_named(jsonb, jsonb, text) is
+  'Raises SECRET_INVALID when a document newly names a secret of the platform or of a user''s own, which would let its author send it to any address.';
+revoke all on function private.assert_secrets_may_be_named(jsonb, jsonb, text) from public;
