@@ -140,9 +140,8 @@ class ComparedRun {
     this.trace.push(`session ${number}: ${isCommitted ? "commit" : "rollback"}`);
     if (isCommitted) this.committed++;
     if (isCommitted || isRefused(answer)) this.#apply(call, answer);
-    // An answer may arrive while another session proceeds.
-    const waiting = this.#open.filter(({ answer }) => answer === null);
-    for (const each of waiting) await each.proceed();
+    const waiting = this.#waiting;
+    await this.#proceed();
     for (const each of waiting) {
       // The end of another one may have ended it.
       if (each.call === null || each.answer === null) continue;
@@ -150,6 +149,21 @@ class ComparedRun {
       if (isRefused(each.answer)) await this.#end(each);
     }
     if (this.#open.length === 0) await this.#compareState();
+  }
+
+  /**
+   * Returns when each session has an answer or waits for one whose transaction is open. A call that
+   * gets its answer may have given up locks before, with what it took back (`finish_tasks`).
+   */
+  async #proceed(): Promise<void> {
+    for (let before = Infinity; this.#waiting.length < before;) {
+      before = this.#waiting.length;
+      for (const each of this.#waiting) await each.proceed();
+    }
+  }
+
+  get #waiting(): NativeSession[] {
+    return this.#open.filter(({ answer }) => answer === null);
   }
 
   #apply(call: QueueCall, answer: Answer): void {
