@@ -400,7 +400,7 @@ export class QueueModel {
       throw new Refusal("TASK_NOT_RETRYABLE");
     }
     const step = task.parentSeq === null ? undefined : parent.steps.get(task.parentSeq);
-    if (step !== undefined) step.state = "started";
+    if (step !== undefined) Object.assign(step, { state: "started", text: null });
     parent.pendingChildren++;
   }
 }
