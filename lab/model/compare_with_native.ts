@@ -135,12 +135,13 @@ class ComparedRun {
     const { call, answer } = session;
     if (call === null || answer === null) return;
     const number = this.#sessions.indexOf(session) + 1;
+    // Their answers may arrive with the answer to this end.
+    const waiting = this.#waiting;
     const isCommitted = !isRefused(answer) && (call.isAlone || this.#dice.chance(COMMIT_SHARE));
     await session.end(isCommitted ? "commit" : "rollback");
     this.trace.push(`session ${number}: ${isCommitted ? "commit" : "rollback"}`);
     if (isCommitted) this.committed++;
     if (isCommitted || isRefused(answer)) this.#apply(call, answer);
-    const waiting = this.#waiting;
     await this.#proceed();
     for (const each of waiting) {
       // The end of another one may have ended it.

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { startMigratedServer } from "../../tests/postgres/native_server.ts";
+import { testDatabaseEnv } from "../../scripts/test/test_database.ts";
 import { patchOf } from "./apply_sql_mutant.ts";
 import { definitionOf } from "./definition_of.ts";
 import { nameOf, type SourceMutant, type SqlMutant } from "./mutant.ts";
@@ -13,10 +14,14 @@ import { SQL_MUTANTS } from "./sql_mutants.ts";
 import { askedFor, writeVerdict } from "./verdict.ts";
 
 /** What the worlds and the tests import. */
-const COPIED = ["deno.json", "deno.lock", "lab", "scripts", "shared", "stack", "supabase", "tests"];
+const COPIED = [
+  ...["deno.json", "deno.lock", "client", "lab", "scripts", "shared", "stack", "supabase", "tests"],
+];
 const WORLDS = ["run", "-A", "--no-check", "lab/mutants/worlds_of_sources.ts"];
 /** A fault may let a program wait for ever. */
-const MAX_MS = 180_000;
+const MAX_MS = 300_000;
+/** All tests one after the other, without a mutant. */
+const MAX_SOUND_MS = 1_800_000;
 /** After all others, so that a function of it replaces theirs. */
 const MUTANT_MIGRATION = "supabase/migrations/99990101000000_mutant.sql";
 
@@ -28,8 +33,14 @@ try {
   for (const name of ["cache", "native"]) {
     await Deno.symlink(join(PROJECT_ROOT, ".supaswarm", name), join(folder, ".supaswarm", name));
   }
-  for (const mutant of askedFor(SOURCE_MUTANTS)) await judge(mutant, await writeSource(mutant));
-  for (const mutant of askedFor(SQL_MUTANTS)) await judge(mutant, await writeMigration(mutant));
+  const sources = askedFor(SOURCE_MUTANTS);
+  const schemas = askedFor(SQL_MUTANTS);
+  const sound = check === "simulation" ? WORLDS : testsOf([...sources, ...schemas]);
+  if (!(await run(Deno.execPath(), sound, MAX_SOUND_MS)).isDone) {
+    throw new Error("The check fails without a mutant");
+  }
+  for (const mutant of sources) await judge(mutant, await writeSource(mutant));
+  for (const mutant of schemas) await judge(mutant, await writeMigration(mutant));
 } finally {
   await Deno.remove(folder, { recursive: true });
 }
@@ -66,7 +77,7 @@ async function judge(
   takeBack: () => Promise<void>,
 ): Promise<void> {
   const { tests = [] } = mutant;
-  const args = check === "simulation" ? WORLDS : ["test", "-A", "--no-check", ...tests];
+  const args = check === "simulation" ? WORLDS : testsOf([mutant]);
   const { isDone, output } = tests.length === 0 && check === "tests"
     ? { isDone: true, output: "" }
     : await run(Deno.execPath(), args);
@@ -76,14 +87,19 @@ async function judge(
   writeVerdict({ name: nameOf(mutant), check, noticedBy: isDone ? null : reason });
 }
 
-async function run(command: string, args: readonly string[]) {
+function testsOf(mutants: readonly (SourceMutant | SqlMutant)[]): string[] {
+  const files = new Set(mutants.flatMap(({ tests = [] }) => tests));
+  return ["test", "-A", "--no-check", "--fail-fast", ...files];
+}
+
+async function run(command: string, args: readonly string[], maxMs = MAX_MS) {
   const { success, stdout } = await new Deno.Command(command, {
     args: [...args],
     cwd: folder,
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...testDatabaseEnv("native") },
     stdout: "piped",
     stderr: "null",
-    signal: AbortSignal.timeout(MAX_MS),
+    signal: AbortSignal.timeout(maxMs),
   }).output();
   return { isDone: success, output: new TextDecoder().decode(stdout) };
 }
