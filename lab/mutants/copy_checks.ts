@@ -27,6 +27,8 @@ const MUTANT_MIGRATION = "supabase/migrations/99990101000000_mutant.sql";
 
 const check = Deno.args[0] === "simulation" ? "simulation" : "tests";
 const folder = await Deno.makeTempDir({ prefix: "supaswarm_mutants_" });
+// The user of native Postgres enters it.
+await Deno.chmod(folder, 0o755);
 try {
   await run("cp", ["-r", ...COPIED.map((name) => join(PROJECT_ROOT, name)), folder]);
   await Deno.mkdir(join(folder, ".supaswarm"));
@@ -36,9 +38,8 @@ try {
   const sources = askedFor(SOURCE_MUTANTS);
   const schemas = askedFor(SQL_MUTANTS);
   const sound = check === "simulation" ? WORLDS : testsOf([...sources, ...schemas]);
-  if (!(await run(Deno.execPath(), sound, MAX_SOUND_MS)).isDone) {
-    throw new Error("The check fails without a mutant");
-  }
+  const { isDone, output } = await run(Deno.execPath(), sound, MAX_SOUND_MS);
+  if (!isDone) throw new Error(`The check fails without a mutant: ${output.slice(-2_000)}`);
   for (const mutant of sources) await judge(mutant, await writeSource(mutant));
   for (const mutant of schemas) await judge(mutant, await writeMigration(mutant));
 } finally {
