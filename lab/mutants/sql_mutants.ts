@@ -206,10 +206,6 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "seq = p_child.parent_step_seq and state = 'started'",
     "seq = p_child.parent_step_seq",
     "a child's result replaces a stored one",
-    {
-      isEquivalent:
-        "a child ends once, and a retry takes its result back first, so its step is always open",
-    },
   ),
   reportToParent("and pending_children = 1 ", "", "the first child wakes its parent"),
   reportToParent(
