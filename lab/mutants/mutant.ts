@@ -10,6 +10,8 @@ export interface SqlMutant {
   readonly breaks: string;
   /** Folders of `supabase/tests/` that are about it. @default the function's own */
   readonly pgtap?: readonly string[];
+  /** Test files on native Postgres that are about it, mostly races. @default none */
+  readonly tests?: readonly string[];
   /** Why no check can see it, for one that changes nothing that anybody could notice. */
   readonly isEquivalent?: string;
 }
@@ -27,8 +29,10 @@ export interface SourceMutant {
   readonly isEquivalent?: string;
 }
 
+export type Mutant = SqlMutant | SourceMutant;
+
 /** The name of a mutant, for people and for `--only`. */
-export function nameOf(mutant: SqlMutant | SourceMutant): string {
+export function nameOf(mutant: Mutant): string {
   const place = "sqlFunction" in mutant
     ? mutant.sqlFunction
     : mutant.file.split("/").at(-1)?.replace(/\.ts$/, "");

@@ -1,81 +1,77 @@
-import { type PgtapFile, pgtapFiles, runPgtapFile } from "../../tests/platform/pgtap/pgtap.ts";
-import { keepPgtapTables } from "../../tests/platform/pgtap/pgtap.ts";
+/**
+ * `native_checks.ts pgtap|model NAMES`: runs the pgTAP files that are about them, or programs of the
+ * model, on mutants of the SQL. One native Postgres serves all of them.
+ */
+import { createSql } from "../../shared/platform/db/sql_client.ts";
+import { keepPgtapTables, pgtapFiles, runPgtapFile } from "../../tests/platform/pgtap/pgtap.ts";
 import { startMigratedServer } from "../../tests/postgres/native_server.ts";
-import { definedOnly } from "../../shared/platform/values/defined_only.ts";
-import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { compareWithNative, prepareComparisons } from "../model/compare_with_native.ts";
 import { patchOf } from "./apply_sql_mutant.ts";
+import { definitionOf } from "./definition_of.ts";
 import { nameOf } from "./mutant.ts";
 import { SQL_MUTANTS } from "./sql_mutants.ts";
-import { writeVerdict } from "./verdict.ts";
+import { askedFor, writeVerdict } from "./verdict.ts";
 
 const PROGRAMS = 8;
 const STEPS = 250;
-/** A fault may let a program wait for ever. */
-const MAX_MS = 300_000;
+/** A fault may let a check wait for ever. */
+const MAX_MS = 180_000;
 
-/** Runs the model and the pgTAP files that are about each mutant of the SQL on native Postgres. */
-/** Parts of names. */
-const only = Deno.args.length > 0 ? Deno.args : [""];
+const check = Deno.args[0] === "model" ? "model" : "pgtap";
 const server = await startMigratedServer();
-const pgtap = createSql(server.cluster.url, { maxConnections: 1, applicationName: "pgtap" });
-const files = await pgtapFiles();
-const [factories] = files;
-if (factories !== undefined) await runPgtapFile(pgtap, factories);
-await keepPgtapTables(pgtap);
-await prepareComparisons(server.sql);
-for (
-  const mutant of SQL_MUTANTS.filter((each) => only.some((part) => nameOf(each).includes(part)))
-) {
+const note = check === "model" ? await prepareModel() : await preparePgtap();
+const problem = await note([]);
+if (problem !== null) throw new Error(`The check fails without a mutant: ${problem}`);
+for (const mutant of askedFor(SQL_MUTANTS)) {
   const { sqlFunction, pgtap: folders = [sqlFunction] } = mutant;
   const patch = patchOf(mutant, await definitionOf(server.sql, sqlFunction));
   await server.sql.unsafe(patch.apply);
-  const related = files.filter(({ folder }) => folders.includes(folder));
-  const tests = await inTime(() => noteByTests(related));
-  const model = await inTime(noteByModel);
+  const noticedBy = await inTime(() => note(folders));
   await server.sql.unsafe(patch.undo);
-  writeVerdict({ name: nameOf(mutant), ...definedOnly({ tests, model }) });
+  writeVerdict({ name: nameOf(mutant), check, noticedBy });
 }
-await pgtap.end({ timeout: 1 });
 await server[Symbol.asyncDispose]();
 Deno.exit(0);
 
-async function definitionOf(sql: Sql, name: string): Promise<string> {
-  const [row] = await sql`
-    select pg_get_functiondef(oid) as definition from pg_proc
-    where pronamespace = 'private'::regnamespace and proname = ${name}`;
-  return String(row?.definition);
-}
-
-async function noteByModel(): Promise<string | null> {
+async function prepareModel() {
   const { cluster: { url }, sql, admin } = server;
-  for (let seed = 1; seed <= PROGRAMS; seed++) {
-    const { difference } = await compareWithNative({ url, sql, admin, seed, steps: STEPS });
-    if (difference !== null) return `seed ${seed}: ${difference}`;
-  }
-  return null;
-}
-
-async function noteByTests(related: readonly PgtapFile[]): Promise<string | null> {
-  await server.sql`delete from public.tasks`;
-  for (const file of related) {
-    try {
-      await runPgtapFile(pgtap, file);
-    } catch {
-      return file.claim;
+  await prepareComparisons(sql);
+  return async () => {
+    for (let seed = 1; seed <= PROGRAMS; seed++) {
+      const { difference } = await compareWithNative({ url, sql, admin, seed, steps: STEPS });
+      if (difference !== null) return `seed ${seed}: ${difference}`;
     }
-  }
-  return null;
+    return null;
+  };
 }
 
-/** @returns undefined, which is no verdict, if the check takes too long: the machine may be busy. */
-async function inTime(check: () => Promise<string | null>): Promise<string | null | undefined> {
+async function preparePgtap() {
+  const [factories, ...files] = await pgtapFiles();
+  if (factories === undefined) throw new Error("There are no pgTAP files");
+  const url = server.cluster.url;
+  return async (folders: readonly string[]) => {
+    const sql = createSql(url, { maxConnections: 1, applicationName: "session" });
+    try {
+      await runPgtapFile(sql, factories);
+      await keepPgtapTables(sql);
+      for (const file of files.filter(({ folder }) => folders.includes(folder))) {
+        const isPassed = await runPgtapFile(sql, file).then(() => true, () => false);
+        if (!isPassed) return file.claim;
+      }
+      return null;
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+  };
+}
+
+async function inTime(run: () => Promise<string | null>): Promise<string | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), MAX_MS);
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve("it waits for ever"), MAX_MS);
   });
   try {
-    return await Promise.race([late, check().catch((error) => `fails: ${error.message}`)]);
+    return await Promise.race([late, run().catch((error) => `fails: ${error.message}`)]);
   } finally {
     clearTimeout(timer);
     await server.admin`

@@ -37,7 +37,7 @@ export const SOURCE_MUTANTS: readonly SourceMutant[] = [
     text: 'held.stopAll(new StopReason("lost"));',
     replacement: "void held;",
     breaks: "a worker without a database goes on after its leases",
-    tests: [...RUNNER_TESTS, ...ENGINE_TESTS],
+    tests: ["shared/engine/work/heartbeat_test.ts"],
   },
   {
     file: "shared/engine/work/work_runner.ts",

@@ -5,7 +5,7 @@ const of = (sqlFunction: string) =>
   text: string,
   replacement: string,
   breaks: string,
-  more: Pick<SqlMutant, "pgtap" | "isEquivalent"> = {},
+  more: Pick<SqlMutant, "pgtap" | "tests" | "isEquivalent"> = {},
 ): SqlMutant => ({ sqlFunction, text, replacement, breaks, ...more });
 
 const holdTask = of("hold_task");
@@ -48,6 +48,18 @@ const claimMessages = of("claim_webhook_messages");
 const recordAttempt = of("record_webhook_attempt");
 const takeDueRun = of("take_due_run");
 
+const race = (name: string) => `tests/postgres/${name}_test.ts`;
+const CLAIM_RACE = race("claim_race");
+const LAST_CHILD_RACE = race("last_child_race");
+const CANCEL_RACE = race("cancel_race");
+const REVIEW_RACE = race("review_race");
+const CONTINUE_RACE = race("continue_race");
+const REPAIR_RACE = race("repair_race");
+const RETRY_RACE = race("retry_race");
+const LEASE_RACE = race("lease_race");
+const EVENTS_RACE = race("read_events_race");
+const FAIRNESS = race("fairness");
+
 /** Faults of the SQL: dropped fences, locks, conditions and counts. */
 export const SQL_MUTANTS: readonly SqlMutant[] = [
   holdTask("v_work.epoch is distinct from p_epoch or ", "", "a stale epoch may write"),
@@ -56,7 +68,9 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "",
     "a task that does not run may be written to",
   ),
-  holdTask(" for no key update", "", "a writer does not lock its task"),
+  holdTask(" for no key update", "", "a writer does not lock its task", {
+    tests: [LEASE_RACE, CANCEL_RACE],
+  }),
   holdTask(
     "update public.tasks set lease_expires_at = v_work.lease_expires_at where id = p_task_id;",
     "null;",
@@ -73,12 +87,15 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "claims are not counted",
     { pgtap: ["claim_tasks", "reconcile"] },
   ),
-  nextTasks("for no key update skip locked", "", "a claim does not lock what it takes"),
-  nextTasks(" skip locked", "", "claims wait for each other"),
+  nextTasks("for no key update skip locked", "", "a claim does not lock what it takes", {
+    tests: [CLAIM_RACE],
+  }),
+  nextTasks(" skip locked", "", "claims wait for each other", { tests: [CLAIM_RACE] }),
   nextTasks(
     "(task.status = 'pending') is true and ",
     "",
     "a claim does not look again at what it has locked",
+    { tests: [CLAIM_RACE] },
   ),
   nextTasks("task.cancel_requested_at is null and ", "", "a cancelled task is claimed", {
     pgtap: ["claim_tasks"],
@@ -95,6 +112,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));",
     "null;",
     "claims count the tasks of users at the same time",
+    { tests: [FAIRNESS] },
   ),
   claimTasks(
     "perform private.open_wake_gate('supaswarm_tasks');",
@@ -179,6 +197,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_master_task_id, 0));",
     "null;",
     "nothing serializes what changes a job",
+    { tests: [LAST_CHILD_RACE, CANCEL_RACE] },
   ),
   reportToParent("for no key update", "", "a parent is not locked before its count is read", {
     isEquivalent: "the caller holds the job's lock, which everything that ends a child takes first",
@@ -187,23 +206,26 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "seq = p_child.parent_step_seq and state = 'started'",
     "seq = p_child.parent_step_seq",
     "a child's result replaces a stored one",
-    {
-      isEquivalent:
-        "a child ends once, and a retry takes its result back first, so its step is always open",
-    },
   ),
   reportToParent("and pending_children = 1 ", "", "the first child wakes its parent"),
   reportToParent(
     " and cancel_requested_at is null as is_due",
     " as is_due",
     "the last child of a cancelled parent wakes it",
+    {
+      isEquivalent:
+        "cancel_tasks() ends a task that waits in the call that marks it, so no marked " +
+        "parent waits when a child reports",
+    },
   ),
   reportToParent(
     "set pending_children = parent.pending_children - 1",
     "set pending_children = greatest(parent.pending_children - 2, 0)",
     "a child counts twice",
   ),
-  endTask(" and finished_at is null", "", "an ended task ends again"),
+  endTask(" and finished_at is null", "", "an ended task ends again", {
+    tests: [CANCEL_RACE, LAST_CHILD_RACE],
+  }),
   endTask(
     "perform private.cancel_descendants(p_task_id);",
     "null;",
@@ -244,6 +266,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "perform private.lock_job(p_master.id);",
     "null;",
     "a cancellation does not lock its job",
+    { tests: [CANCEL_RACE] },
   ),
   cancelJob("and finished_at is null) then", ") then", "an ended job is cancelled", {
     pgtap: ["cancel_task"],
@@ -252,6 +275,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "perform private.lock_job_of(p_task_id);",
     "null;",
     "the end of a hold does not lock the job",
+    { tests: [LAST_CHILD_RACE, CANCEL_RACE] },
   ),
   holdOrCancel(
     "if v_task.cancel_requested_at is not null then",
@@ -294,7 +318,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "and private.try_lock_job(task.master_task_id)",
     "",
     "tasks of a busy job finish together with others",
-    { pgtap: ["finish_tasks"] },
+    { tests: [LAST_CHILD_RACE, CANCEL_RACE], pgtap: ["finish_tasks"] },
   ),
   finishUndisturbed(
     "and task.worker_id is not null\n      and task.lease_expires_at is not null",
@@ -319,6 +343,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "perform private.lock_job_of(p_task_id);",
     "null;",
     "subtasks are created without the job's lock",
+    { tests: [CANCEL_RACE] },
   ),
   spawnSubtasks(
     "v_child_id := v_subtask.child_id;",
@@ -362,14 +387,13 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "where id = v_review.id and answered_at is null",
     "where id = v_review.id",
     "a question is answered twice",
-    {
-      pgtap: ["respond_to_review"],
-    },
+    { tests: [REVIEW_RACE], pgtap: ["respond_to_review"] },
   ),
   respond(
     "perform private.lock_job(v_task.master_task_id);",
     "null;",
     "an answer does not lock the job",
+    { tests: [REVIEW_RACE, CANCEL_RACE] },
   ),
   respond(
     "where id = p_task_id and status = 'needs_human_review';",
@@ -474,7 +498,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "where task.id in (select task_id from private.stranded_tasks(p_task_id))\n    and task.status",
     "where task.id = p_task_id and task.status",
     "a waiting parent is woken by the reconciler",
-    { pgtap: ["reconcile"] },
+    { tests: [REPAIR_RACE], pgtap: ["reconcile"] },
   ),
   of("wake_stranded_tasks")("limit 200", "limit 0", "a stranded parent is never woken", {
     pgtap: ["reconcile"],
@@ -527,9 +551,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "v_parent.status not in ('pending', 'pending_subtask') or ",
     "",
     "a result is taken back while its parent reads it",
-    {
-      pgtap: ["retry_task"],
-    },
+    { tests: [RETRY_RACE], pgtap: ["retry_task"] },
   ),
   withdraw(
     "set state = 'started', output = null, ended_at = null",
@@ -568,6 +590,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "perform private.lock_job(v_task.master_task_id);",
     "null;",
     "two messages continue a task",
+    { tests: [CONTINUE_RACE] },
   ),
   of("assert_continuable")(
     "if p_task.finished_at is null then",
@@ -586,31 +609,29 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "return pg_try_advisory_xact_lock",
     "perform pg_try_advisory_xact_lock",
     "a job is never locked",
-    {
-      pgtap: ["reconcile"],
-    },
+    { tests: [REPAIR_RACE], pgtap: ["reconcile"] },
   ),
-  eventPage("candidate.id > v_cursor.base\n        and ", "", "a page begins before its cursor", {
+  eventPage(" and own.id > v_cursor.base", "", "a page begins before its cursor", {
     pgtap: ["read_events"],
-    isEquivalent: "the condition only lets the index skip what the last ids of tasks skip as well",
+    tests: [EVENTS_RACE],
   }),
   eventPage(
-    "and candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)",
-    "",
+    "candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)",
+    "true",
     "an event is returned twice",
-    { pgtap: ["read_events"] },
+    { pgtap: ["read_events"], tests: [EVENTS_RACE] },
   ),
   settleCursor(
     "if v_cursor.transaction < pg_snapshot_xmin(p_snapshot) then",
     "if true then",
     "a cursor passes events that are not committed",
-    { pgtap: ["read_events"] },
+    { tests: [EVENTS_RACE], pgtap: ["read_events"] },
   ),
   settleCursor(
     "least(v_cursor.settling, p_read_until)",
     "v_cursor.settling",
     "a cursor passes events that were not read",
-    { pgtap: ["read_events"] },
+    { tests: [EVENTS_RACE], pgtap: ["read_events"] },
   ),
   of("hold_webhook_message")(
     "v_work.epoch is distinct from p_epoch or ",

@@ -24,13 +24,15 @@ function heldLeases(epochs: readonly string[]) {
   return { held, apply, reasons };
 }
 
-Deno.test("apply() stops work whose lease is lost", async () => {
-  const { held, apply, reasons } = heldLeases(["1"]);
+Deno.test("apply() stops work whose lease is lost, and cancelled work", async () => {
+  for (const state of ["lost", "cancelled"] as const) {
+    const { held, apply, reasons } = heldLeases(["1"]);
 
-  apply("1", "lost");
+    apply("1", state);
 
-  assert.deepEqual(await reasons(), ["lost"]);
-  assert.deepEqual(held.leases, []);
+    assert.deepEqual(await reasons(), [state]);
+    assert.deepEqual(held.leases, []);
+  }
 });
 
 Deno.test("apply() keeps work running when a late answer concerns an earlier lease", async () => {

@@ -191,6 +191,16 @@ Deno.test("work that is claimed while the worker unloads is returned", async () 
   assert.equal(reason.kind, "yield");
 });
 
+Deno.test("work that runs when the worker unloads is returned", async () => {
+  const { add, ended, stop } = testRunner(1);
+  await settle();
+  await add("slow");
+
+  await stop();
+
+  assert.deepEqual(ended, ["slow done"]);
+});
+
 Deno.test("a worker claims as much as its CPU can end, however many slots it has", async () => {
   const { add, requests, slow, stop } = limitedRunner(1_000);
   await settle();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
 import { writeLine } from "../../../scripts/terminal.ts";
 import { printFigures } from "../../postgres/race_fixture.ts";
+import { findCommitOfSchema } from "./old_checkout.ts";
 import type { Verdict } from "./verdict.ts";
 
 const JOBS = 40;
@@ -9,7 +10,8 @@ const COMMAND = new URL("run_chaos.ts", import.meta.url).pathname;
 const seed = await seedOfCommit();
 
 Deno.test(`every job is complete after the faults of seed ${seed}`, async () => {
-  const { figures, violations, failures } = await runChaos(seed);
+  const beside = await findCommitOfSchema();
+  const { figures, violations, failures } = await runChaos(seed, beside);
   printFigures(figures);
   for (const failure of failures) writeLine(failure);
 
@@ -25,11 +27,13 @@ Deno.test(`every job is complete after the faults of seed ${seed}`, async () => 
     lost_messages: 6,
     lost_deliveries: 60,
     stale_writes_refused: 7,
+    ...beside !== undefined && { deliveries_to_old_workers: 40, tasks_of_both_versions: 10 },
   });
 });
 
 /**
  * Every commit explores other faults than the one before, and a repeated run of a commit the same.
+ * Half of the workers run an older commit, whose database is the same.
  * `deno task chaos --seed N --masters 40` repeats it elsewhere.
  */
 async function seedOfCommit(): Promise<number> {
@@ -47,7 +51,7 @@ async function seedOfCommit(): Promise<number> {
 /**
  * Runs in a separate process, as by hand: the Postgres client throws where no test can catch it.
  */
-async function runChaos(seed: number): Promise<Verdict> {
+async function runChaos(seed: number, beside: string | undefined): Promise<Verdict> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
@@ -59,6 +63,7 @@ async function runChaos(seed: number): Promise<Verdict> {
       "--masters",
       `${JOBS}`,
       "--json",
+      ...beside === undefined ? [] : ["--beside", beside],
     ],
     cwd: PROJECT_ROOT,
     stdin: "null",

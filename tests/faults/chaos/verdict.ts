@@ -1,7 +1,7 @@
 import type { Sql } from "../../../shared/platform/db/sql_client.ts";
 import type { SeenHttpRequest } from "../../gateway/tools/http_fixture.ts";
 import { type GivenAnswer, positionsBelow } from "./chaos_job.ts";
-import type { Disturbance } from "./worker_pool.ts";
+import { type Disturbance, isOld } from "./worker_pool.ts";
 
 /** Observations that no table contains. */
 export interface Testimony {
@@ -39,6 +39,7 @@ export async function judgeChaos(sql: Sql, testimony: Testimony): Promise<Verdic
     figures: {
       ...await readFigures(sql),
       deliveries: deliveries.length,
+      ...versionFigures(deliveries),
       lost_deliveries: deliveries.filter(({ isLost }) => isLost).length,
       lost_without_a_fault:
         deliveries.filter((delivery) => delivery.isLost && !wasDisturbed(delivery, testimony))
@@ -171,6 +172,16 @@ async function readDeliveries(sql: Sql): Promise<Delivery[]> {
     endedAtMs: row.ended_at_ms === null ? null : Number(row.ended_at_ms),
     isLost: row.next_type === "task.resumed",
   }));
+}
+
+/** What workers of another commit have claimed, and what both have worked on. */
+function versionFigures(deliveries: readonly Delivery[]): Verdict["figures"] {
+  const old = deliveries.filter(({ workerId }) => isOld(workerId));
+  const current = new Set(
+    deliveries.filter(({ workerId }) => !isOld(workerId)).map(({ taskId }) => taskId),
+  );
+  const both = new Set(old.map(({ taskId }) => taskId).filter((taskId) => current.has(taskId)));
+  return { deliveries_to_old_workers: old.length, tasks_of_both_versions: both.size };
 }
 
 function lostByTask(deliveries: readonly Delivery[]): ReadonlyMap<string, number> {

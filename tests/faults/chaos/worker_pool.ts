@@ -7,7 +7,7 @@ export type PoolOptions = Omit<ChaosWorkerOptions, "workerId" | "isListening"> &
   readonly workers: number;
   /** How many of them listen. */
   readonly listeningWorkers: number;
-  /** Folders with the sources of the workers: each worker runs one of them. */
+  /** Folders with the sources of the workers, the current ones first: each worker runs one of them. */
   readonly checkouts: readonly string[];
 };
 
@@ -28,6 +28,12 @@ interface WorkerProcess {
 
 const NEWLINE = new Uint8Array([10]);
 const WORKER = "tests/faults/chaos/chaos_worker.ts";
+const OLD_NAME = "old-chaos-worker";
+
+/** Whether a worker runs the sources of another commit. */
+export function isOld(workerId: string): boolean {
+  return workerId.startsWith(OLD_NAME);
+}
 
 /** Worker processes; one that ends is immediately replaced by a similar one with another name. */
 export class WorkerPool {
@@ -102,8 +108,9 @@ export class WorkerPool {
 
   #start(isListening: boolean): void {
     const { workers: _workers, listeningWorkers: _listening, checkouts, ...common } = this.#options;
-    const checkout = checkouts[Math.floor(Math.random() * checkouts.length)] ?? "";
-    const workerId = `chaos-worker-${++this.#startedCount}`;
+    const index = Math.floor(Math.random() * checkouts.length);
+    const checkout = checkouts[index] ?? "";
+    const workerId = `${index > 0 ? OLD_NAME : "chaos-worker"}-${++this.#startedCount}`;
     const options: ChaosWorkerOptions = { workerId, isListening, ...common };
     const child = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", join(checkout, WORKER), JSON.stringify(options)],
