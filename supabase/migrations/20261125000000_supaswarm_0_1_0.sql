@@ -5787,6 +5787,7 @@ create function private.record_steps(
 returns boolean
 language plpgsql
 set search_path = ''
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
@@ -9973,7 +9974,7 @@ comment on column public.mcp_executions.step_seq is 'The call''s step in the tra
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
 comment on column public.mcp_executions.learned_sets is
   'The result of private.learned_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
-comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB. For a result of more than 300 characters in a task {stored_in: "task_steps", characters, head}: the step (task_id, step_seq) has it.';
+comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB. For a result of more than 300 characters in a task {stored_in: "task_steps", characters}: the step (task_id, step_seq) has it.';
 comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
 comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';
 
@@ -11558,8 +11559,20 @@ begin
   if not found or v_tool.user_id is null then
     return;
   end if;
-  v_service_id := private.ensure_connection(v_tool.tool_id, null);
+  v_service_id := coalesce(
+    (private.connection_of(v_tool.tool_id, null)).id, private.ensure_connection(v_tool.tool_id, null));
   v_shape := jsonb_build_array(private.parameter_shape(p_parameters, v_tool.tool_schema -> 'inputSchema'));
+  -- Calls of all users write this row. While it knows the shape, one a second is enough, so that they do not wait for
+  -- one another.
+  if exists (
+    select from public.mcp_tools_cache as shared
+    where shared.connection_id = v_service_id and shared.tool_name = p_tool_name
+      and shared.last_successful_call > clock_timestamp() - interval '1 second'
+      and shared.successful_parameters -> -1 = v_shape -> 0
+      and shared.tool_schema -> 'inputSchema' = v_tool.tool_schema -> 'inputSchema'
+  ) then
+    return;
+  end if;
   insert into public.mcp_tools_cache as cached (
     connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, is_own, scopes,
     successful_parameters, last_successful_call, success_count
@@ -11585,7 +11598,7 @@ begin
 end;
 $$;
 comment on function private.learn_parameters(uuid, text, jsonb) is
-  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user. Called by the gateway.';
+  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user, which counts calls of a known shape at most once a second. Called by the gateway.';
 revoke all on function private.learn_parameters(uuid, text, jsonb) from public;
 grant execute on function private.learn_parameters(uuid, text, jsonb) to service_role;
 
@@ -12219,6 +12232,7 @@ create function private.begin_tool_call(p_call jsonb)
 returns jsonb
 language plpgsql
 set search_path = ''
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_caller jsonb := p_call -> 'caller';
@@ -12835,17 +12849,15 @@ set search_path = ''
 as $$
 declare
   c_max_characters constant int := 300;
-  c_head_characters constant int := 80;
 begin
   if length(p_response::text) <= c_max_characters then
     return p_response;
   end if;
-  return jsonb_build_object(
-    'stored_in', 'task_steps', 'characters', length(p_response::text), 'head', left(p_response::text, c_head_characters));
+  return jsonb_build_object('stored_in', 'task_steps', 'characters', length(p_response::text));
 end;
 $$;
 comment on function private.referenced_response(jsonb) is
-  'What the ledger stores of the result of a task''s call: all of a short one, or its beginning, because the step has it.';
+  'What the ledger stores of the result of a task''s call: all of a short one, otherwise where it is, because the step has it.';
 revoke all on function private.referenced_response(jsonb) from public;
 
 create function private.response_of_call(p_execution public.mcp_executions)
@@ -12873,6 +12885,7 @@ create function private.record_execution(p_execution jsonb)
 returns int
 language plpgsql
 set search_path = ''
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_execution public.mcp_executions := jsonb_populate_record(null::public.mcp_executions, p_execution);

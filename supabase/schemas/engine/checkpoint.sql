@@ -322,6 +322,7 @@ create function private.record_steps(
 returns boolean
 language plpgsql
 set search_path = ''
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
