@@ -1,7 +1,7 @@
 /** Jobs of a user that call a tool, run by the real worker and gateway, for benchmarks of what a job costs. */
 import process from "node:process";
 import { createToolGateway } from "../../shared/gateway/tools/gateway.ts";
-import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { createSql, prepareStatements, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { NO_TELEMETRY } from "../../shared/platform/telemetry/telemetry.ts";
 import { isolateClock } from "../../shared/platform/isolate/clock.ts";
 import { createCpuMeter } from "../../shared/platform/isolate/cpu_meter.ts";
@@ -97,6 +97,7 @@ export async function runDeskJobs(
   { ownerId, count }: { readonly ownerId: string; readonly count: number },
 ): Promise<DeskCost> {
   const pool = createSql(url, { maxConnections: 1, applicationName: "bench-worker" });
+  prepareStatements(pool);
   const cost = await SessionCost.of(pool);
   const walBefore = await walPosition(sql);
   const processBefore = process.cpuUsage();
