@@ -22,6 +22,9 @@ export const CALLS = CALLS_OF_TURN.reduce((sum, calls) => sum + calls, 0);
 /** The model calls and tool calls of a job. */
 export const STEPS = TURNS + CALLS;
 
+/** The tool in the name that a model uses. */
+export const DESK_TOOL = "orders__orders";
+
 /** An HTTP server with a record of 2 KB for each number. */
 export function startDesk(): AsyncDisposable & { readonly url: string } {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
@@ -39,7 +42,7 @@ const WORDS =
     .split(" ");
 
 /** Text that compresses like prose. */
-function wordsOf(seed: number, characters: number): string {
+export function wordsOf(seed: number, characters: number): string {
   let state = seed * 2_654_435_761 % 4_294_967_296;
   let text = "";
   while (text.length < characters) {
@@ -83,6 +86,18 @@ export async function addDeskAgent(sql: Sql, url: string): Promise<string> {
   return row.id;
 }
 
+/** The gateway of a worker whose jobs call the tool. */
+export function createDeskGateway(sql: Sql) {
+  return createToolGateway({
+    sql,
+    internalServers: {},
+    supabaseUrl: "http://127.0.0.1:9",
+    secretKey: "sb_secret_bench",
+    allowLoopback: true,
+    log: () => {},
+  });
+}
+
 /** The processor time of the worker's session and of this process, and the WAL of the server. */
 export interface DeskCost {
   readonly cpuUs: number;
@@ -110,14 +125,7 @@ export async function runDeskJobs(
     const ports = {
       store: createSqlTaskStore(pool, { leaseSeconds: 60, clock: isolateClock }),
       callModel: answerInTurn,
-      gateway: createToolGateway({
-        sql: pool,
-        internalServers: {},
-        supabaseUrl: "http://127.0.0.1:9",
-        secretKey: "sb_secret_bench",
-        allowLoopback: true,
-        log: () => {},
-      }),
+      gateway: createDeskGateway(pool),
       artifacts: { put: () => Promise.reject(new TypeError("No artifact was expected")) },
       describeFiles: () => Promise.reject(new TypeError("No file was expected")),
       clock: isolateClock,
@@ -159,7 +167,7 @@ const answerInTurn: CallTaskModel = ({ context, prompt }) => {
       text: wordsOf(seed, ANSWER_CHARACTERS),
       tool_calls: Array.from({ length: CALLS_OF_TURN[turn] ?? 0 }, (_, place) => ({
         call_id: `call_${turn}_${place}`,
-        name: "orders__orders",
+        name: DESK_TOOL,
         arguments: { order: seed * 10 + place },
       })),
       finish_reason: CALLS_OF_TURN[turn] === 0 ? "stop" as const : "tool_calls" as const,

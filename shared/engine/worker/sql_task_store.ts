@@ -69,8 +69,8 @@ function isClaimedContext(value: unknown): value is ClaimedContext {
 /** As many as a large claim. Outputs of 64 KiB each make a message of 12 MiB. */
 const MAX_FINISHED_TOGETHER = 200;
 
-/** Fewer than ends, because a transaction holds each of its tasks. */
-const MAX_RECORDED_TOGETHER = 50;
+/** Fewer than ends: the first of them waits for the last, and a transaction holds each of its tasks. */
+const MAX_RECORDED_TOGETHER = 20;
 
 /** A task's checkpoint in the form for `private.record_checkpoints()`. */
 interface TaskCheckpoint {
