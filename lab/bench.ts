@@ -31,17 +31,23 @@ import { benchSqlContext } from "./bench/sql_context.ts";
 import { benchSoak } from "./bench/soak.ts";
 import { benchSplitter } from "./bench/splitter.ts";
 import { benchSteps } from "./bench/steps.ts";
+import { benchTurns } from "./bench/turns.ts";
 import { runCommand } from "../scripts/cli/run_command.ts";
 import { writeLine } from "../scripts/terminal.ts";
 
 /**
  * The benchmarks. Each takes the kind of database or its URL; `quoth` also takes the embedder, and
- * what to measure.
+ * what to measure, and `turns` a copy of absurd.
  */
 const BENCHES: Readonly<
   Record<
     string,
-    (db: string, embedder: string | undefined, measured: MeasuredFigures) => Promise<BenchResult>
+    (
+      db: string,
+      embedder: string | undefined,
+      measured: MeasuredFigures,
+      absurd: string | undefined,
+    ) => Promise<BenchResult>
   >
 > = {
   cancel: benchCancel,
@@ -72,6 +78,7 @@ const BENCHES: Readonly<
   sql: benchSql,
   sql_context: benchSqlContext,
   steps: benchSteps,
+  turns: (db, _embedder, _measured, absurd) => benchTurns(db, absurd),
 };
 
 await runCommand(
@@ -84,6 +91,11 @@ await runCommand(
         type: "string",
         placeholder: "minilm|hash",
         help: "The embedder for quoth. Default: minilm.",
+      },
+      absurd: {
+        type: "string",
+        placeholder: "folder",
+        help: "A clone of earendil-works/absurd at 0.4.0, for turns. Default: without it.",
       },
       json: { type: "boolean", help: "Print one line of JSON for each benchmark." },
       save: { type: "boolean", help: "Write docs/benchmarks.json and the page of figures." },
@@ -101,7 +113,7 @@ await runCommand(
       if (!values.json) writeLine(describeMachine(machine));
       const db = values.db ?? "native";
       const measured = values.gate && !values.save ? "targets" : "all";
-      const result = await BENCHES[name]?.(db, values.embedder, measured);
+      const result = await BENCHES[name]?.(db, values.embedder, measured, values.absurd);
       if (result === undefined) continue;
       if (!result.met) missed.push(name);
       if (values.save) {

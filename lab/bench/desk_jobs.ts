@@ -1,7 +1,7 @@
 /** Jobs of a user that call a tool, run by the real worker and gateway, for benchmarks of what a job costs. */
 import process from "node:process";
 import { createToolGateway } from "../../shared/gateway/tools/gateway.ts";
-import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { createSql, prepareStatements, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { NO_TELEMETRY } from "../../shared/platform/telemetry/telemetry.ts";
 import { isolateClock } from "../../shared/platform/isolate/clock.ts";
 import { createCpuMeter } from "../../shared/platform/isolate/cpu_meter.ts";
@@ -22,6 +22,9 @@ export const CALLS = CALLS_OF_TURN.reduce((sum, calls) => sum + calls, 0);
 /** The model calls and tool calls of a job. */
 export const STEPS = TURNS + CALLS;
 
+/** The tool in the name that a model uses. */
+export const DESK_TOOL = "orders__orders";
+
 /** An HTTP server with a record of 2 KB for each number. */
 export function startDesk(): AsyncDisposable & { readonly url: string } {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
@@ -39,7 +42,7 @@ const WORDS =
     .split(" ");
 
 /** Text that compresses like prose. */
-function wordsOf(seed: number, characters: number): string {
+export function wordsOf(seed: number, characters: number): string {
   let state = seed * 2_654_435_761 % 4_294_967_296;
   let text = "";
   while (text.length < characters) {
@@ -83,6 +86,18 @@ export async function addDeskAgent(sql: Sql, url: string): Promise<string> {
   return row.id;
 }
 
+/** The gateway of a worker whose jobs call the tool. */
+export function createDeskGateway(sql: Sql) {
+  return createToolGateway({
+    sql,
+    internalServers: {},
+    supabaseUrl: "http://127.0.0.1:9",
+    secretKey: "sb_secret_bench",
+    allowLoopback: true,
+    log: () => {},
+  });
+}
+
 /** The processor time of the worker's session and of this process, and the WAL of the server. */
 export interface DeskCost {
   readonly cpuUs: number;
@@ -97,6 +112,7 @@ export async function runDeskJobs(
   { ownerId, count }: { readonly ownerId: string; readonly count: number },
 ): Promise<DeskCost> {
   const pool = createSql(url, { maxConnections: 1, applicationName: "bench-worker" });
+  prepareStatements(pool);
   const cost = await SessionCost.of(pool);
   const walBefore = await walPosition(sql);
   const processBefore = process.cpuUsage();
@@ -109,14 +125,7 @@ export async function runDeskJobs(
     const ports = {
       store: createSqlTaskStore(pool, { leaseSeconds: 60, clock: isolateClock }),
       callModel: answerInTurn,
-      gateway: createToolGateway({
-        sql: pool,
-        internalServers: {},
-        supabaseUrl: "http://127.0.0.1:9",
-        secretKey: "sb_secret_bench",
-        allowLoopback: true,
-        log: () => {},
-      }),
+      gateway: createDeskGateway(pool),
       artifacts: { put: () => Promise.reject(new TypeError("No artifact was expected")) },
       describeFiles: () => Promise.reject(new TypeError("No file was expected")),
       clock: isolateClock,
@@ -158,7 +167,7 @@ const answerInTurn: CallTaskModel = ({ context, prompt }) => {
       text: wordsOf(seed, ANSWER_CHARACTERS),
       tool_calls: Array.from({ length: CALLS_OF_TURN[turn] ?? 0 }, (_, place) => ({
         call_id: `call_${turn}_${place}`,
-        name: "orders__orders",
+        name: DESK_TOOL,
         arguments: { order: seed * 10 + place },
       })),
       finish_reason: CALLS_OF_TURN[turn] === 0 ? "stop" as const : "tool_calls" as const,

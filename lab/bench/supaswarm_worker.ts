@@ -1,12 +1,14 @@
 /**
- * The product's worker with a model that answers immediately and no tools, in isolates with the
- * platform's CPU limits, which follow each other in this process.
+ * The product's worker with a model that answers immediately, in isolates with the platform's CPU
+ * limits, which follow each other in this process. Without tools, unless its jobs have several turns.
  */
+import { createDeskGateway, DESK_TOOL } from "./desk_jobs.ts";
 import { createSql } from "../../shared/platform/db/sql_client.ts";
 import { NO_TELEMETRY } from "../../shared/platform/telemetry/telemetry.ts";
 import { isolateClock } from "../../shared/platform/isolate/clock.ts";
 import { createSqlTaskStore } from "../../shared/engine/worker/sql_task_store.ts";
 import { createTaskListener } from "../../shared/engine/worker/task_listener.ts";
+import type { CallTaskModel } from "../../shared/engine/worker/task_ports.ts";
 import { createTaskWorker } from "../../shared/engine/worker/task_worker.ts";
 import { startWorkerIsolates } from "../../scripts/platform/worker_isolates.ts";
 import { createMomentReporter, readOrder, reportReady, untilStdinEnds } from "./worker_report.ts";
@@ -25,14 +27,10 @@ const ports = {
     ...createSqlTaskStore(sql, { leaseSeconds: LEASE_SECONDS, clock: isolateClock }),
     wakeSuccessor: () => Promise.resolve(isolates.wake()),
   },
-  callModel: () => {
+  callModel: ({ prompt }: Pick<Parameters<CallTaskModel>[0], "prompt">) => {
     reportMoment();
     return Promise.resolve({
-      answer: {
-        text: "",
-        tool_calls: [{ call_id: "1", name: "complete_task", arguments: { output: "done" } }],
-        finish_reason: "tool_calls" as const,
-      },
+      answer: answerTo(prompt.messages.filter(({ role }) => role === "assistant").length + 1),
       usage: {
         provider_id: null,
         model: "bench",
@@ -43,11 +41,13 @@ const ports = {
       },
     });
   },
-  gateway: {
-    listAgentTools: () => Promise.resolve({ tools: [], unavailable: [] }),
-    call: () => Promise.reject(new TypeError("No tool was expected")),
-    relay: () => Promise.reject(new TypeError("No resource was expected")),
-  },
+  gateway: order.desk === undefined
+    ? {
+      listAgentTools: () => Promise.resolve({ tools: [], unavailable: [] }),
+      call: () => Promise.reject(new TypeError("No tool was expected")),
+      relay: () => Promise.reject(new TypeError("No resource was expected")),
+    }
+    : createDeskGateway(sql),
   artifacts: { put: () => Promise.reject(new TypeError("No artifact was expected")) },
   describeFiles: () => Promise.reject(new TypeError("No file was expected")),
   clock: isolateClock,
@@ -57,6 +57,23 @@ const ports = {
     if (event === "worker.not_listening") listening.reject(new Error("The worker cannot listen"));
   },
 };
+function answerTo(turn: number) {
+  const { desk } = order;
+  const name = desk === undefined ? "complete_task" : DESK_TOOL;
+  if (desk !== undefined && turn >= desk.turns) {
+    return { text: desk.answer, tool_calls: [], finish_reason: "stop" as const };
+  }
+  return {
+    text: desk?.answer ?? "",
+    tool_calls: [{
+      call_id: String(turn),
+      name,
+      arguments: desk === undefined ? { output: "done" } : { order: turn },
+    }],
+    finish_reason: "tool_calls" as const,
+  };
+}
+
 const listen = createTaskListener({
   databaseUrl: order.url,
   sql,

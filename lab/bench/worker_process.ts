@@ -10,7 +10,7 @@ export type PeerSystem = (typeof PEER_SYSTEMS)[number];
 
 /** The settings of a benchmark worker. */
 export interface WorkerOrder {
-  readonly system: PeerSystem | "supaswarm" | "pgmq_poll";
+  readonly system: PeerSystem | "supaswarm" | "pgmq_poll" | "absurd";
   readonly url: string;
   readonly concurrency: number;
   /** Maximum number of connections. */
@@ -19,6 +19,20 @@ export interface WorkerOrder {
   readonly marks: readonly number[] | number | null;
   /** Peers only: tasks to add to their queue before they start. @default 0 */
   readonly enqueueCount?: number;
+  /** Jobs that call a tool. Only the product and absurd have them. @default none */
+  readonly desk?: DeskOrder;
+}
+
+/** What jobs of several turns do. */
+export interface DeskOrder {
+  /** The tool. */
+  readonly url: string;
+  /** Model calls of a job. Each but the last asks for one tool call. */
+  readonly turns: number;
+  /** The text of each answer. */
+  readonly answer: string;
+  /** absurd only. */
+  readonly queue?: string;
 }
 
 /** The time at which a worker started its n-th task. */
@@ -91,7 +105,7 @@ export async function startWorkerProcess(
 function commandOf(order: WorkerOrder, peers: Peers | null): Deno.Command {
   const argument = JSON.stringify(order);
   const streams = { stdin: "piped", stdout: "piped", stderr: "inherit" } as const;
-  if (PEER_SYSTEMS.some((system) => system === order.system)) {
+  if (order.system === "absurd" || PEER_SYSTEMS.some((system) => system === order.system)) {
     if (peers === null) throw new Error(`The peer ${order.system} is not installed`);
     return new Deno.Command(peers.nodePath, {
       args: [peers.workerPath, argument],

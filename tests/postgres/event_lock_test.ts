@@ -126,6 +126,11 @@ async function callEveryWriter(track: RaceTrack): Promise<void> {
   await cutModelCall(track, answering);
   for (const child of await claimAll(store)) await store.finish(child, "done", null);
 
+  // Two jobs at once.
+  const [child] = waiting.children;
+  assert.ok(child);
+  await Promise.all([alone, child].map((lease) => store.record(lease, [modelResult(1, "a")], [])));
+
   // The subtasks wait.
   for (const child of waiting.children) await store.yield(child);
   await sql`select public.cancel_task(${waiting.parent.taskId})`;

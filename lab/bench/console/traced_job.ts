@@ -48,10 +48,8 @@ export async function beginSteps(sql: Sql, job: TracedJob, count: number): Promi
       returning seq
     )
     select private.emit_events(
-      p_task_id => ${job.id}::uuid,
-      p_master_task_id => ${job.id}::uuid,
-      p_events => array_agg(
-        row('tool.started', jsonb_build_object('step_seq', seq, 'name', 'search'))::private.task_event
+      array_agg(
+        row(${job.id}::uuid, ${job.id}::uuid, 'tool.started', jsonb_build_object('step_seq', seq, 'name', 'search'))::private.task_event
         order by seq
       )
     )
@@ -68,10 +66,8 @@ export async function endSteps(sql: Sql, job: TracedJob, seqs: readonly number[]
       returning seq
     )
     select private.emit_events(
-      p_task_id => ${job.id}::uuid,
-      p_master_task_id => ${job.id}::uuid,
-      p_events => array_agg(
-        row('tool.completed', jsonb_build_object('step_seq', seq, 'name', 'search'))::private.task_event
+      array_agg(
+        row(${job.id}::uuid, ${job.id}::uuid, 'tool.completed', jsonb_build_object('step_seq', seq, 'name', 'search'))::private.task_event
         order by seq
       )
     )

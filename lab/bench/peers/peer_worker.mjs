@@ -2,7 +2,9 @@
 // Started by ../worker_process.ts with one JSON argument; writes what ../worker_report.ts reads.
 import process from "node:process";
 
-const { system, url, concurrency, poolSize, marks, enqueueCount = 0 } = JSON.parse(process.argv[2]);
+const { system, url, concurrency, poolSize, marks, enqueueCount = 0, desk } = JSON.parse(
+  process.argv[2],
+);
 /** Only what is measured is loaded; Deno, which checks this file, has neither package. */
 const load = (name) => import(name);
 let count = 0;
@@ -129,6 +131,31 @@ async function openDbos() {
   return { create, work };
 }
 
+/** Jobs of several turns: a step for each model call, and one for the tool call that it asks for. */
+async function openAbsurd() {
+  const { Absurd } = await load("absurd-sdk");
+  const { Pool } = await load("pg");
+  const db = new Pool({ connectionString: url, max: poolSize });
+  const absurd = new Absurd({ db, queueName: desk.queue });
+  await absurd.createQueue();
+  absurd.registerTask({ name: "desk" }, async (_params, ctx) => {
+    for (let turn = 1;; turn++) {
+      const answer = await ctx.step("model", () => {
+        handle();
+        return Promise.resolve({ text: desk.answer, order: turn < desk.turns ? turn : null });
+      });
+      if (answer.order === null) return answer.text;
+      await ctx.step("tool", async () => await (await fetch(`${desk.url}?order=${turn}`)).text());
+    }
+  });
+  const create = (taskCount) => repeat(taskCount, () => absurd.spawn("desk", {}));
+  const work = async () => {
+    await absurd.startWorker({ concurrency });
+    return () => absurd.close();
+  };
+  return { create, work };
+}
+
 /** For those that create one at a time: some side by side. */
 async function repeat(times, act) {
   for (let left = times; left > 0; left -= poolSize) {
@@ -141,6 +168,7 @@ const OPEN = {
   pgboss: openPgBoss,
   openworkflow: openOpenWorkflow,
   dbos: openDbos,
+  absurd: openAbsurd,
 };
 
 const { create, work } = await OPEN[system]();

@@ -7,7 +7,8 @@ import { toStorableJson, toStorableText } from "../../platform/values/storable_j
 import type { Clock } from "../../platform/isolate/clock.ts";
 import { gather } from "./gather.ts";
 import { createQueryRunner } from "../../platform/isolate/query_runner.ts";
-import type { ClaimedTask, TaskStore } from "./task_store.ts";
+import type { StepIntent } from "../agent/planned_call.ts";
+import type { Checkpoint, ClaimedTask, StepRecord, TaskStore } from "./task_store.ts";
 
 /** Lease and retry options of a store. */
 export interface SqlTaskStoreOptions {
@@ -34,6 +35,7 @@ const stepRow = z.object({
   output: jsonValue.nullable(),
 });
 const recordRow = z.object({ is_cancelled: z.boolean(), watched_seconds: z.number() });
+const recordedRow = recordRow.extend({ place: z.int() });
 const deltaRow = z.object({ is_sent: z.boolean() });
 const spawnRow = z.object({ seq: z.int(), error: jsonValue.nullable() });
 const parkRow = z.object({ outcome: z.enum(["parked", "continue", "cancelled"]) });
@@ -67,6 +69,17 @@ function isClaimedContext(value: unknown): value is ClaimedContext {
 /** As many as a large claim. Outputs of 64 KiB each make a message of 12 MiB. */
 const MAX_FINISHED_TOGETHER = 200;
 
+/** Fewer than ends: the first of them waits for the last, and a transaction holds each of its tasks. */
+const MAX_RECORDED_TOGETHER = 20;
+
+/** A task's checkpoint in the form for `private.record_checkpoints()`. */
+interface TaskCheckpoint {
+  readonly id: string;
+  readonly held_epoch: string;
+  readonly steps: readonly StepRecord[];
+  readonly next: readonly StepIntent[];
+}
+
 /** A task's end in the form for `private.finish_tasks()`. */
 interface Finish {
   readonly id: string;
@@ -79,6 +92,7 @@ interface Finish {
 export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): TaskStore {
   const { leaseSeconds } = options;
   const { once, withRetries } = createQueryRunner(options);
+  const recordTogether = gather(recordAll, MAX_RECORDED_TOGETHER);
   const finishTogether = gather(finishAll, MAX_FINISHED_TOGETHER);
 
   return {
@@ -138,21 +152,9 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         )`);
     },
 
-    async record({ taskId, epoch }, results, next) {
-      const [row] = await withRetries("record steps", recordRow, () =>
-        sql`
-        select private.record_steps(
-          p_task_id => ${taskId}::uuid,
-          p_epoch => ${epoch}::bigint,
-          p_lease_seconds => ${leaseSeconds}::int,
-          p_steps => ${json(results)},
-          p_next => ${json(next)}
-        ) as is_cancelled,
-          private.watched_seconds(${taskId}::uuid)::float8 as watched_seconds`);
-      return {
-        isCancelled: row?.is_cancelled ?? false,
-        watchedSeconds: row?.watched_seconds ?? 0,
-      };
+    async record({ taskId, epoch }, steps, next) {
+      const checkpoint = { id: taskId, held_epoch: epoch, steps, next };
+      return await recordTogether(checkpoint) ?? await recordAlone(checkpoint);
     },
 
     spawn({ taskId, epoch }, subtasks) {
@@ -315,6 +317,40 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
   };
 
+  async function recordAlone(
+    { id, held_epoch, steps, next }: TaskCheckpoint,
+  ): Promise<Checkpoint> {
+    const rows = await withRetries("record steps", recordRow, () =>
+      sql`
+      select private.record_steps(
+        p_task_id => ${id}::uuid,
+        p_epoch => ${held_epoch}::bigint,
+        p_lease_seconds => ${leaseSeconds}::int,
+        p_steps => ${json(steps)},
+        p_next => ${json(next)}
+      ) as is_cancelled,
+        private.watched_seconds(${id}::uuid)::float8 as watched_seconds`);
+    return toCheckpoint(first(rows));
+  }
+
+  /** Null for a checkpoint that has to be recorded alone, which then reports what is wrong with it. */
+  async function recordAll(
+    checkpoints: readonly TaskCheckpoint[],
+  ): Promise<(Checkpoint | null)[]> {
+    const [only] = checkpoints;
+    if (only !== undefined && checkpoints.length === 1) return [await recordAlone(only)];
+    const rows = await once("record steps of tasks", recordedRow, () =>
+      sql`
+      select recorded.place::int, recorded.is_cancelled,
+        private.watched_seconds(recorded.task_id)::float8 as watched_seconds
+      from private.record_checkpoints(
+        p_checkpoints => ${json(checkpoints)},
+        p_lease_seconds => ${leaseSeconds}::int
+      ) as recorded`).catch(() => []);
+    const recorded = new Map(rows.map((row) => [row.place, toCheckpoint(row)]));
+    return checkpoints.map((_, index) => recorded.get(index + 1) ?? null);
+  }
+
   async function finishAll(finishes: readonly Finish[]): Promise<string[]> {
     const rows = await once("finish tasks", finishedRow, () =>
       sql`
@@ -331,6 +367,10 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
   function nullable(value: unknown) {
     return value === null ? null : json(value);
   }
+}
+
+function toCheckpoint({ is_cancelled, watched_seconds }: z.infer<typeof recordRow>): Checkpoint {
+  return { isCancelled: is_cancelled, watchedSeconds: watched_seconds };
 }
 
 function toClaimedTask(

@@ -60,7 +60,7 @@ begin
       perform private.record_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
     end if;
     if found and v_step.kind in ('model', 'tool', 'guardrail') then
-      v_events := array_append(v_events, row(case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
+      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
         'server', v_step.input -> 'server',
         'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
@@ -223,7 +223,7 @@ begin
     end if;
     v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
     if v_type is not null then
-      v_events := array_append(v_events, row(v_type, jsonb_build_object(
+      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, v_type, jsonb_build_object(
         'step_seq', v_step.seq,
         'name', v_step.name,
         'call_id', v_step.call_id,
@@ -256,7 +256,7 @@ as $$
 declare
   v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
 begin
-  perform private.emit_events(v_task.id, v_task.master_task_id, private.start_steps(v_task, p_steps));
+  perform private.emit_events(private.start_steps(v_task, p_steps));
   perform private.debit_job(v_task.master_task_id, v_task.created_by, pg_column_size(p_steps));
   return query
     select step.seq, step.state, coalesce(hidden.output, step.output)
@@ -316,29 +316,79 @@ comment on function private.record_progress(public.tasks, boolean) is
   'Resets the counters of a task after a step ended: its earlier deliveries were not a crash loop. When the next step begins (p_goes_on), it begins with all its attempts. A step that has ended never runs again, so the resets are bounded by the number of steps.';
 revoke all on function private.record_progress(public.tasks, boolean) from public;
 
+create function private.write_checkpoint(p_task public.tasks, p_steps jsonb, p_next jsonb)
+returns private.task_event[]
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_events private.task_event[] := private.end_steps(p_task, p_steps);
+begin
+  if jsonb_array_length(p_steps) > 0 then
+    perform private.record_progress(p_task, jsonb_array_length(p_next) > 0);
+  end if;
+  if p_task.cancel_requested_at is null then
+    v_events := v_events || private.start_steps(p_task, p_next);
+  end if;
+  perform private.debit_job(p_task.master_task_id, p_task.created_by,
+    pg_column_size(p_steps) + coalesce(pg_column_size(p_next), 0) + coalesce(pg_column_size(v_events), 0));
+  return v_events;
+end;
+$$;
+comment on function private.write_checkpoint(public.tasks, jsonb, jsonb) is
+  'Stores results and the next intents of a task, and returns their events for emit_events(). The caller holds the task. Raises the codes of start_steps().';
+revoke all on function private.write_checkpoint(public.tasks, jsonb, jsonb) from public;
+
 create function private.record_steps(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb, p_next jsonb default '[]'
 )
 returns boolean
 language plpgsql
 set search_path = ''
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
-  v_events private.task_event[] := private.end_steps(v_task, p_steps);
 begin
-  if jsonb_array_length(p_steps) > 0 then
-    perform private.record_progress(v_task, jsonb_array_length(p_next) > 0);
-  end if;
-  if v_task.cancel_requested_at is null then
-    v_events := v_events || private.start_steps(v_task, p_next);
-  end if;
-  perform private.emit_events(v_task.id, v_task.master_task_id, v_events);
-  perform private.debit_job(v_task.master_task_id, v_task.created_by,
-    pg_column_size(p_steps) + coalesce(pg_column_size(p_next), 0) + coalesce(pg_column_size(v_events), 0));
+  perform private.emit_events(private.write_checkpoint(v_task, p_steps, p_next));
   return v_task.cancel_requested_at is not null;
 end;
 $$;
 comment on function private.record_steps(uuid, bigint, int, jsonb, jsonb) is
   'The checkpoint: stores results and the next intents in one transaction. Returns true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
 revoke all on function private.record_steps(uuid, bigint, int, jsonb, jsonb) from public;
+
+create function private.record_checkpoints(p_checkpoints jsonb, p_lease_seconds int)
+returns table (place bigint, task_id uuid, is_cancelled boolean)
+language plpgsql
+set search_path = ''
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_checkpoint record;
+  v_task public.tasks;
+  v_events private.task_event[] := '{}'::private.task_event[];
+begin
+  for v_checkpoint in
+    -- One of a job, and jobs in one order: a transaction that held the totals of a job and then waited for another
+    -- of its tasks could deadlock.
+    select distinct on (task.master_task_id) checkpoint.*
+    from rows from (
+      jsonb_to_recordset(p_checkpoints) as (id uuid, held_epoch bigint, steps jsonb, next jsonb)
+    ) with ordinality as checkpoint (id, held_epoch, steps, next, place)
+    join public.tasks as task on task.id = checkpoint.id
+    order by task.master_task_id, checkpoint.place
+  loop
+    v_task := private.hold_task(v_checkpoint.id, v_checkpoint.held_epoch, p_lease_seconds);
+    v_events := v_events || private.write_checkpoint(v_task, v_checkpoint.steps, v_checkpoint.next);
+    place := v_checkpoint.place;
+    task_id := v_task.id;
+    is_cancelled := v_task.cancel_requested_at is not null;
+    return next;
+  end loop;
+  perform private.emit_events(v_events);
+end;
+$$;
+comment on function private.record_checkpoints(jsonb, int) is
+  'Does what record_steps() does for many tasks [{id, held_epoch, steps, next}] in one transaction: all of it, or nothing when one of them raises. The result names each that was recorded by its place in the array, from 1. The others, such as the second one of a job, have to be recorded alone. Called by workers.';
+revoke all on function private.record_checkpoints(jsonb, int) from public;

@@ -1,20 +1,22 @@
 -- The trace: one row per event, broadcast in the same transaction.
 
-create type private.task_event as (type text, payload jsonb);
+create type private.task_event as (task_id uuid, master_task_id uuid, type text, payload jsonb);
 comment on type private.task_event is
-  'An event that is not written yet. A transaction collects its events of one task and writes them together.';
+  'An event that is not written yet. A transaction collects its events and writes them together.';
 
-create function private.emit_events(p_task_id uuid, p_master_task_id uuid, p_events private.task_event[])
+create function private.emit_events(p_events private.task_event[])
 returns void
 language plpgsql
 set search_path = ''
+-- Postgres would plan the statement again for each array.
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   if cardinality(p_events) = 0 then
     return;
   end if;
   insert into public.task_events (task_id, master_task_id, type, payload)
-  select p_task_id, p_master_task_id, event.type, case
+  select event.task_id, event.master_task_id, event.type, case
     when event.payload @? '$.* ? (@ == null)' then (
       select coalesce(jsonb_object_agg(field.key, field.value), '{}')
       from jsonb_each(event.payload) as field
@@ -26,9 +28,9 @@ begin
   from unnest(p_events) as event;
 end;
 $$;
-comment on function private.emit_events(uuid, uuid, private.task_event[]) is
-  'Appends events to a task''s trace in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all.';
-revoke all on function private.emit_events(uuid, uuid, private.task_event[]) from public;
+comment on function private.emit_events(private.task_event[]) is
+  'Appends events to the traces of tasks in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all. The caller has locked the tasks.';
+revoke all on function private.emit_events(private.task_event[]) from public;
 
 create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
 returns void
@@ -36,7 +38,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  perform private.emit_events(p_task_id, p_master_task_id, array[row(p_type, p_payload)::private.task_event]);
+  perform private.emit_events(array[row(p_task_id, p_master_task_id, p_type, p_payload)::private.task_event]);
 end;
 $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';

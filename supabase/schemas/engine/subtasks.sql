@@ -297,7 +297,7 @@ begin
         );
         v_created := v_created + 1;
       else
-        perform private.emit_events(v_task.id, v_task.master_task_id,
+        perform private.emit_events(
           private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
             'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
             'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)

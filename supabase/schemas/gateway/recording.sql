@@ -65,17 +65,15 @@ set search_path = ''
 as $$
 declare
   c_max_characters constant int := 300;
-  c_head_characters constant int := 80;
 begin
   if length(p_response::text) <= c_max_characters then
     return p_response;
   end if;
-  return jsonb_build_object(
-    'stored_in', 'task_steps', 'characters', length(p_response::text), 'head', left(p_response::text, c_head_characters));
+  return jsonb_build_object('stored_in', 'task_steps', 'characters', length(p_response::text));
 end;
 $$;
 comment on function private.referenced_response(jsonb) is
-  'What the ledger stores of the result of a task''s call: all of a short one, or its beginning, because the step has it.';
+  'What the ledger stores of the result of a task''s call: all of a short one, otherwise where it is, because the step has it.';
 revoke all on function private.referenced_response(jsonb) from public;
 
 create function private.response_of_call(p_execution public.mcp_executions)
@@ -103,6 +101,7 @@ create function private.record_execution(p_execution jsonb)
 returns int
 language plpgsql
 set search_path = ''
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_execution public.mcp_executions := jsonb_populate_record(null::public.mcp_executions, p_execution);

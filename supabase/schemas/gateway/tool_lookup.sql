@@ -239,6 +239,7 @@ create function private.begin_tool_call(p_call jsonb)
 returns jsonb
 language plpgsql
 set search_path = ''
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_caller jsonb := p_call -> 'caller';
