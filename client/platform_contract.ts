@@ -2819,6 +2819,7 @@ export interface PlatformTools {
           })[];
         system_tools: string[];
         servers: string[];
+        offered_tools: string[] | null;
       };
     };
     read_steps: {

@@ -99,7 +99,7 @@ export const readPromptTool = defineTool({
         searched: offered === null ? null : servers,
       }).map(({ name }) => name),
       servers,
-      offered_tools: offered,
+      offered_tools: offered === null ? null : [...offered],
     };
   },
 });
