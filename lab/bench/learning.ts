@@ -97,7 +97,7 @@ function toResult(
     notes: [
       "The model is a script that guesses one of four names for each of two arguments, follows what it reads in a tool's description or a retry message, and corrects what an error names.",
       "`with_…` includes the first tasks, when nothing was learned yet; `new_user_…` are users who have never called a tool and see the shapes of other users' arguments.",
-      `\`many_…\`: the same tools among those of an external server, ${TOOL_COUNT} in all. \`whole\`: with every definition in each prompt; \`search\`: with the default setting, by a user of whom nothing is known and without anything learned; \`search_known\`: by one user, who learns. The input does not name the tool; the model searches with words for it. A prompt is the body of the whole request.`,
+      `\`many_…\`: the same tools among those of an external server, ${TOOL_COUNT} in all. \`whole\`: with every definition in each prompt; \`search\`: with the default setting, without anything learned; \`search_known\`: by a user who learns. The input does not name the tool; the model searches with words for it. A prompt is the body of the whole request.`,
     ],
   });
 }

@@ -1,9 +1,10 @@
 import { createMcpHandler, McpServer } from "../../../shared/vendor/mcp_server.js";
-import { z } from "../../../shared/vendor/zod.js";
+import type { Sql } from "../../../shared/platform/db/sql_client.ts";
 import { byteLength } from "../../../shared/platform/values/byte_length.ts";
 import { rounded } from "../bench_result.ts";
 import { type MeasuredStack, startMeasuredStack } from "../measured_stack.ts";
-import { answerByGuessing } from "./guessing_agent.ts";
+import { waitFor } from "../../../scripts/wait_for.ts";
+import { answerByGuessing, type GuessingTask } from "./guessing_agent.ts";
 import { PICKY_APIS } from "./picky_apis.ts";
 import {
   addPickyTools,
@@ -18,6 +19,7 @@ export const TOOL_COUNT = 500;
 
 const AGENT = "bench-many-tools";
 const ROUNDS = 3;
+const LIST_TIMEOUT_MS = 120_000;
 
 /** Things of an office and what is done with them; some share words with the needed tools. */
 const THINGS = ("order invoice shift visit refund meter ticket contract customer supplier parcel " +
@@ -73,24 +75,17 @@ async function onStack<Result>(
   return await run(measured);
 }
 
-/** Chooses the user of each round. */
-type UserOfRound = (measured: MeasuredStack) => () => Promise<string>;
+/** Prepares a round. */
+type BeforeRound = (sql: Sql) => Promise<void>;
 
-const nothingKnown: UserOfRound = ({ sql }) => async () => {
-  await deleteEverything(sql);
-  return await addUser(sql);
-};
-
-const learning: UserOfRound = ({ sql }) => {
-  const user = addUser(sql);
-  return () => user;
-};
+const nothingKnown: BeforeRound = deleteEverything;
+const learning: BeforeRound = () => Promise.resolve();
 
 async function measure(
   measured: MeasuredStack,
   serverUrl: string,
   apisUrl: string,
-  kinds: readonly UserOfRound[],
+  kinds: readonly BeforeRound[],
 ): Promise<ManyToolsFigures[]> {
   const { sql, stack } = measured;
   await measured.addAgent(AGENT, answerByGuessing);
@@ -104,19 +99,56 @@ async function measure(
     insert into public.agent_tools (agent_id, tool_id)
     select agent.id, tool.id from tool, public.agents as agent where agent.slug = ${AGENT}`;
   await sql`select public.grant_scopes(null, '{mcp:office}')`;
+  const user = await addUser(sql);
+  const listedTasks = await listTools(measured, user);
   const figures: ManyToolsFigures[] = [];
-  for (const userOfRound of kinds) {
+  for (const beforeRound of kinds) {
     const callsBefore = stack.models.journal.count(AGENT);
     const tasks = await runRounds(
       { measured, agent: AGENT, count: ROUNDS },
-      userOfRound(measured),
+      async () => {
+        await beforeRound(sql);
+        return user;
+      },
     );
+    await assertListed(sql, listedTasks);
     const calls = stack.models.journal.count(AGENT) - callsBefore;
     const bodies = stack.models.journal.entries().filter(({ agent }) => agent === AGENT)
       .slice(-calls).map(({ body }) => byteLength(body));
     figures.push(toFigures(tasks, bodies));
   }
   return figures;
+}
+
+/**
+ * Lets the gateway list the server's tools for the user, which may take longer than a first task
+ * waits. Returns that task.
+ */
+async function listTools(measured: MeasuredStack, ownerId: string): Promise<string> {
+  const task: GuessingTask = { api: 0, round: 0 };
+  const taskId = await measured.createTask(AGENT, { input: { ...task }, ownerId });
+  await measured.untilCompleted(taskId, LIST_TIMEOUT_MS);
+  await waitFor(async () => {
+    const [row] = await measured.sql`
+      select exists (
+        select from public.agent_mcp_connections as connection
+        join public.tools as tool on tool.id = connection.tool_id
+        where tool.slug = 'office' and connection.user_id = ${ownerId}::uuid
+          and connection.tools_listed_at is not null
+      ) as is_listed`;
+    return row?.is_listed === true;
+  }, { timeoutMs: LIST_TIMEOUT_MS, what: "the list of the other tools" });
+  return taskId;
+}
+
+/** Without the other tools, the figures would be those of an agent with few tools. */
+async function assertListed(sql: Sql, firstTaskId: string): Promise<void> {
+  const [row] = await sql<{ absent: number }[]>`
+    select count(*)::int as absent from public.tasks
+    where agent_slug = ${AGENT} and id <> ${firstTaskId}::uuid
+      and warnings @> '[{"server": "office"}]'`;
+  if (row?.absent === 0) return;
+  throw new Error(`Cannot measure many tools: ${row?.absent} tasks began before they were listed`);
 }
 
 function toFigures(
@@ -131,24 +163,38 @@ function toFigures(
   };
 }
 
-/** A server with the other tools, whose definitions have the usual size. */
+/** The other tools, whose definitions have the usual size. */
+const OFFICE_TOOLS = THINGS.flatMap((thing) => VERBS.map((verb) => toolFor(verb, thing)))
+  .slice(0, TOOL_COUNT - PICKY_APIS.length);
+
+function toolFor(verb: string, thing: string) {
+  const text = (description: string) => ({ type: "string", description });
+  return {
+    name: `${verb}_${thing}`,
+    description: `Lets a member of the office ${verb.replaceAll("_", " ")} a ${thing}. The ` +
+      `${thing} is named by its number; the change is written to its history and can be undone ` +
+      "on the same day by whoever made it.",
+    inputSchema: {
+      type: "object" as const,
+      properties: {
+        number: text(`Number of the ${thing}, as its page shows it`),
+        comment: text("Why, for the history"),
+        notify: { type: "boolean", description: "Whether everyone concerned gets a message" },
+      },
+      required: ["number"],
+      additionalProperties: false,
+    },
+  };
+}
+
+/** A server that lists the other tools; no task needs one of them. */
 function startOfficeServer(): AsyncDisposable & { readonly url: string } {
   const handler = createMcpHandler(() => {
-    const server = new McpServer({ name: "Office", version: "1.0.0" });
-    const names = THINGS.flatMap((thing) => VERBS.map((verb) => [verb, thing] as const));
-    for (const [verb, thing] of names.slice(0, TOOL_COUNT - PICKY_APIS.length)) {
-      server.registerTool(`${verb}_${thing}`, {
-        description: `Lets a member of the office ${verb.replaceAll("_", " ")} a ${thing}. The ` +
-          `${thing} is named by its number; the change is written to its history and can be ` +
-          "undone on the same day by whoever made it.",
-        inputSchema: z.object({
-          number: z.string().describe(`Number of the ${thing}, as its page shows it`),
-          comment: z.string().optional().describe("Why, for the history"),
-          notify: z.boolean().optional().describe("Whether everyone concerned gets a message"),
-        }),
-      }, ({ number }) => ({ content: [{ type: "text" as const, text: `Done: ${number}` }] }));
-    }
-    return server;
+    const mcp = new McpServer({ name: "Office", version: "1.0.0" }, {
+      capabilities: { tools: {} },
+    });
+    mcp.server.setRequestHandler("tools/list", () => ({ tools: OFFICE_TOOLS }));
+    return mcp;
   });
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },

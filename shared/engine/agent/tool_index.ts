@@ -9,7 +9,7 @@ import {
   type WeightedWords,
   type WordIndex,
 } from "../../platform/values/rank_by_words.ts";
-import { wordsOf } from "../../platform/values/words_of.ts";
+import { stemmedWords } from "../../platform/values/stemmed_words.ts";
 import { isSystemTool } from "./system_tools.ts";
 
 /** Weight of a word by its place. */
@@ -63,7 +63,7 @@ export function indexTools(toolset: AgentToolset): ToolIndex {
 export function matchTools(text: string, index: ToolIndex, limit: number): readonly IndexedTool[] {
   const words = wordsOfTools(index);
   const scores = new Map<number, number>();
-  for (const word of questionWords(wordsOf(text, STOP_WORDS))) {
+  for (const word of questionWords(stemmedWords(text, STOP_WORDS))) {
     for (const [place, gain] of gainsOf(word, words)) {
       scores.set(place, (scores.get(place) ?? 0) + gain);
     }
@@ -84,7 +84,10 @@ function wordsOfTools(index: ToolIndex): WordIndex {
 }
 
 function partsOf(tool: AgentTool): readonly WeightedWords[] {
-  const weighted = (text: string, weight: number) => ({ words: wordsOf(text, STOP_WORDS), weight });
+  const weighted = (text: string, weight: number) => ({
+    words: stemmedWords(text, STOP_WORDS),
+    weight,
+  });
   return [
     weighted(tool.toolName, NAME_WEIGHT),
     weighted(tool.server, SERVER_WEIGHT),

@@ -1,4 +1,4 @@
-import { wordsOf as stemmedWordsOf } from "../../../platform/values/words_of.ts";
+import { stemmedWords } from "../../../platform/values/stemmed_words.ts";
 
 /** Stop words of questions. */
 const QUESTION_WORDS: ReadonlySet<string> = new Set(
@@ -15,5 +15,5 @@ const QUESTION_WORDS: ReadonlySet<string> = new Set(
  * give the same ones. Stop words are dropped.
  */
 export function wordsOf(text: string): string[] {
-  return stemmedWordsOf(text, QUESTION_WORDS);
+  return stemmedWords(text, QUESTION_WORDS);
 }

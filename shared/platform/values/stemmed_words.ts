@@ -4,7 +4,7 @@
  *
  * @param stopWords Words to drop, before they are stemmed.
  */
-export function wordsOf(text: string, stopWords: ReadonlySet<string>): string[] {
+export function stemmedWords(text: string, stopWords: ReadonlySet<string>): string[] {
   return text
     .normalize("NFKC")
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
