@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { decide } from "../../shared/engine/agent/decide.ts";
+import { TOOL_SEARCH_BYTES } from "../../shared/engine/agent/offer_tools.ts";
 import { taskContext } from "../../shared/engine/agent/task_context.ts";
 import { TOOLSET } from "../simulation/simulated_gateway.ts";
 
@@ -41,6 +42,7 @@ export function decisionFor(context: unknown): { readonly summary: string; reado
     context: parsed,
     steps: parsed.steps,
     toolset: TOOLSET,
+    toolSearchBytes: TOOL_SEARCH_BYTES,
     fileFacts: new Map(),
     untried: new Set(),
     asked: new Map(),

@@ -56,6 +56,7 @@ export function createWorkerPorts(
     gateway: createAppGateway({ config, sql, log, callModel }),
     artifacts,
     describeFiles,
+    toolSearchBytes: worker.toolSearchBytes,
     clock: isolateClock,
     telemetry,
     log,

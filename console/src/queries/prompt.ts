@@ -34,6 +34,8 @@ export interface Prompt {
   readonly messages: readonly PromptMessage[];
   readonly system_tools: readonly string[];
   readonly servers: readonly string[];
+  /** The tools of these servers that the model saw; null if it saw all. */
+  readonly offered_tools: readonly string[] | null;
 }
 
 /** The prompt of a step's model, message by message, read when the user opens it. */

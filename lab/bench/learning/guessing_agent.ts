@@ -3,18 +3,20 @@ import {
   findOutcomes,
   findTool,
   isObject,
+  isTool,
   readInput,
   type ScriptedAnswer,
   type ScriptedRequest,
 } from "../../../scripts/models/scripted_agent.ts";
-import { SYNONYMS } from "./picky_apis.ts";
+import { PICKY_APIS, SYNONYMS } from "./picky_apis.ts";
 
 const VALUES = ["ada", "2026-11-22"] as const;
 const MAX_CALLS = 3;
 
 /** The input of a task. */
 export interface GuessingTask {
-  readonly tool: string;
+  /** Index of the API. The input does not name it, so only the model's own words find its tool. */
+  readonly api: number;
   /** Makes the guesses of each task different. */
   readonly round: number;
 }
@@ -22,14 +24,20 @@ export interface GuessingTask {
 /**
  * A model that knows the values but not the names of arguments. It guesses one of four names for
  * each, unless the tool's description or a retry message shows names that worked. It fixes the
- * argument that an error names.
+ * argument that an error names. It searches once for a tool that is not offered; without it, the task
+ * fails.
  */
 export function answerByGuessing(request: ScriptedRequest): ScriptedAnswer {
-  const { tool, round } = readTask(request);
+  const { api, round } = readTask(request);
+  const tool = PICKY_APIS[api]?.slug ?? "";
   const outcomes = findOutcomes(request, tool);
   const last = outcomes.at(-1);
   if (last !== undefined && (!last.isError || outcomes.length >= MAX_CALLS)) {
     return { toolCalls: [{ name: "complete_task", arguments: { output: last.text } }] };
+  }
+  if (!request.toolNames.some((name) => isTool(name, tool)) && mayStillSearch(request)) {
+    const query = `find entries of a day in the ${tool}`;
+    return { toolCalls: [{ name: "search_tools", arguments: { query } }] };
   }
   const name = findTool(request, tool);
   const names = last === undefined
@@ -43,10 +51,16 @@ export function answerByGuessing(request: ScriptedRequest): ScriptedAnswer {
 
 function readTask(request: ScriptedRequest): GuessingTask {
   const input = readInput(request);
-  if (!isObject(input) || typeof input.tool !== "string" || typeof input.round !== "number") {
-    throw new Error("Cannot read the task: its input needs a tool and a round");
+  if (!isObject(input) || typeof input.api !== "number" || typeof input.round !== "number") {
+    throw new Error("Cannot read the task: its input needs an api and a round");
   }
-  return { tool: input.tool, round: input.round };
+  return { api: input.api, round: input.round };
+}
+
+/** It searches once, where the agent has too many tools for a prompt. */
+function mayStillSearch(request: ScriptedRequest): boolean {
+  return request.toolNames.includes("search_tools") &&
+    findOutcomes(request, "search_tools").length === 0;
 }
 
 /** Finds the names of arguments that worked, according to a text. */

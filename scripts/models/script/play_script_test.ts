@@ -9,11 +9,19 @@ const yaml = await loadYaml();
 
 /** The answer of a script to a conversation. */
 function play(script: string, ...messages: readonly ScriptedMessage[]): ScriptedAnswer {
+  return playWith(["crm__find", "complete_task"], script, messages);
+}
+
+function playWith(
+  toolNames: readonly string[],
+  script: string,
+  messages: readonly ScriptedMessage[],
+): ScriptedAnswer {
   return playScript(readScript(script, "hello.script.yaml", yaml), {
     model: "demo",
     system: "You greet.",
     messages,
-    toolNames: ["crm__find", "complete_task"],
+    toolNames,
     toolDescriptions: new Map(),
   });
 }
@@ -48,6 +56,15 @@ Deno.test("playScript() calls a tool with captures, text and whole values of the
       arguments: { query: "Ada", deep: true, given: { name: "Ada", ask: "customer Ada" } },
     }],
   });
+});
+
+Deno.test("playScript() calls a tool that an agent with many tools does not see", () => {
+  const messages = [user('{"name": "Ada", "ask": "customer Ada"}')];
+
+  const answer = playWith(["complete_task", "search_tools"], CRM, messages);
+
+  assert.deepEqual(answer.toolCalls?.map(({ name }) => name), ["crm__find"]);
+  assert.throws(() => playWith(["complete_task"], CRM, messages), /crm__find/);
 });
 
 Deno.test("playScript() ends the task with a field of a tool's result", () => {

@@ -11,6 +11,8 @@ export interface AgentState {
   readonly steps: readonly Step[];
   /** Tools the agent may use in addition to the system tools. */
   readonly toolset: AgentToolset;
+  /** Bytes of tool definitions above which the agent searches for tools. */
+  readonly toolSearchBytes: number;
   /** Type and size of the user's files, by path. */
   readonly fileFacts: ReadonlyMap<string, FileFacts>;
   /**

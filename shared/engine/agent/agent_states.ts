@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import type { FileFacts } from "../../models/llm/file_tokens.ts";
 import type { ModelToolCall, ProviderTool } from "../../models/llm/model_port.ts";
 import type { ApprovalQuestion } from "../../gateway/tool_contracts/approval.ts";
+import { TOOL_SEARCH_BYTES } from "./offer_tools.ts";
 import type { AgentTool } from "../../gateway/tool_contracts/agent_tool.ts";
 
 /** Properties in which a test's state differs from the default one. */
@@ -12,6 +13,7 @@ export interface StateParts {
   readonly steps?: readonly Step[];
   readonly reviews?: readonly Review[];
   readonly tools?: readonly AgentTool[];
+  readonly toolSearchBytes?: number;
   readonly skills?: TaskContext["skills"];
   readonly outputSchema?: JsonObject;
   readonly mustComplete?: boolean;
@@ -76,6 +78,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
     },
     steps,
     toolset: { tools, unavailable: [] },
+    toolSearchBytes: parts.toolSearchBytes ?? TOOL_SEARCH_BYTES,
     fileFacts: new Map(Object.entries(parts.fileFacts ?? {})),
     untried: new Set(parts.untried ?? []),
     asked: new Map(Object.entries(parts.asked ?? {}).map(([seq, asked]) => [Number(seq), asked])),

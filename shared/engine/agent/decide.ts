@@ -21,6 +21,7 @@ import type { MeasuredPrompt } from "./estimate_tokens.ts";
 import { fitOutput } from "./fit_output.ts";
 import { fitPrompt, type SummarySpan } from "./fit_prompt.ts";
 import { checkedMessage, type GuardrailCheck, judge } from "./guardrails.ts";
+import { offerTools, type ToolOffer } from "./offer_tools.ts";
 import { planTurn } from "./plan_turn.ts";
 import type {
   CallIntent,
@@ -31,7 +32,7 @@ import type {
 } from "./planned_call.ts";
 import { chooseProviderTools } from "./provider_tools_review.ts";
 import { isRejected } from "./step_result.ts";
-import { isSystemTool, systemModelTools } from "./system_tools.ts";
+import { systemModelTools } from "./system_tools.ts";
 import { systemPrompt } from "./system_prompt.ts";
 import { summaryPrompt } from "./summary_prompt.ts";
 import type { Agent, LeftOut, Step } from "./task_context.ts";
@@ -73,6 +74,8 @@ export type Decision =
     readonly seq: number;
     readonly prompt: Prompt;
     readonly leftOut: LeftOut;
+    /** The first offer of a task that searches for tools, to be recorded with this call. */
+    readonly firstOffer?: readonly string[];
     /** Tools that the model's provider runs. */
     readonly providerTools: readonly ProviderTool[];
     /**
@@ -274,11 +277,12 @@ function callModel(state: AgentState, firstSeq: number): Decision {
     return fail("TURNS_EXCEEDED", turnsSpent(agent.max_turns));
   }
   const seq = afterSummaries(steps, firstSeq);
+  const offer = offerTools(state);
   const fit = fitPrompt({
     steps,
     windowTokens,
     maxTokens: agent.max_tokens,
-    promptWithout: (leftOut) => promptWithout(state, agent, leftOut),
+    promptWithout: (leftOut) => promptWithout(state, agent, offer, leftOut),
     summaryOf: (span) => summaryOf(state, span),
   });
   switch (fit.kind) {
@@ -290,6 +294,7 @@ function callModel(state: AgentState, firstSeq: number): Decision {
         seq,
         prompt: fit.prompt,
         leftOut: fit.leftOut,
+        ...definedOnly({ firstOffer: offer.firstOffer }),
         providerTools: choice.tools,
         checks: [],
       });
@@ -358,25 +363,24 @@ function summaryOf({ context, steps }: AgentState, span: SummarySpan): MeasuredP
   return summaryPrompt({ task, messages, maxWords });
 }
 
-function promptWithout(state: AgentState, agent: Agent, leftOut: LeftOut): Prompt {
+function promptWithout(
+  state: AgentState,
+  agent: Agent,
+  { tools, searched }: ToolOffer,
+  leftOut: LeftOut,
+): Prompt {
   const { context, toolset, steps, fileFacts } = state;
   const terms = completionTerms(context);
   const canRecall = leftOut.results_through > 0 || leftOut.summary_seq !== null;
-  const ownTools = toolset.tools.filter(({ modelName }) => !isSystemTool(modelName));
   return {
     system: systemPrompt(agent, context, toolset.unavailable, terms),
     messages: buildMessages(context.task.input, steps, terms, { leftOut, fileFacts }),
-    tools: [
-      ...systemModelTools(terms.outputSchema, canRecall),
-      ...ownTools.map(({ modelName, description, inputSchema }) => (
-        { name: modelName, description, inputSchema }
-      )),
-    ],
+    tools: [...systemModelTools(terms.outputSchema, { canRecall, searched }), ...tools],
     streamedArgument: FINAL_ANSWER,
     cacheKey: context.task.id,
     ...definedOnly({ api: context.provider?.api }),
     ...(terms.outputSchema === null || terms.mustComplete ? {} : {
-      output: { schema: terms.outputSchema, isBesideTools: ownTools.length > 0 },
+      output: { schema: terms.outputSchema, isBesideTools: searched !== null || tools.length > 0 },
     }),
   };
 }

@@ -3,6 +3,7 @@ import type { AgentState } from "./agent_state.ts";
 import { completionTerms, misfitResult } from "./completion.ts";
 import { fitOutput } from "./fit_output.ts";
 import { malformedArgumentsResult, unfitArgumentsResult } from "./malformed_call.ts";
+import { searchTools } from "./offer_tools.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 import type { CallIntent, PlannedCall } from "./planned_call.ts";
 import { resultFilesOf } from "./result_files.ts";
@@ -59,6 +60,13 @@ export function planSystemCall(request: SystemCallInTurn): PlannedCall {
         if (unknown !== null) return settle(unknown);
         return { kind: "skill", intent, skillId: skill_id, resource: resource ?? null };
       });
+    case "search_tools":
+      return withArguments(
+        name,
+        entry,
+        settle,
+        ({ query }) => settle(searchTools(query, request.state.toolset)),
+      );
     case "recall_result":
       return withArguments(name, entry, settle, (asked) => settle(recall(asked, request)));
     case "complete_task":

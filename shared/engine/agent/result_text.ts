@@ -19,6 +19,8 @@ export function resultText(step: CallStep, shorten = (text: string): string => t
     return adviceOf(step.output) ?? fenceData(own, sourceOf(step));
   }
   if (step.name === "recall_result") return fenceData(own, "recalled result");
+  // Servers wrote the descriptions.
+  if (step.name === "search_tools" && step.state === "done") return fenceData(own, "tools");
   if (step.name === "create_subtask" && !hasText(step.output)) return fenceData(own, "subtask");
   return own;
 }

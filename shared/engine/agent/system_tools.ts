@@ -6,7 +6,7 @@ import { schemaOfProperty } from "./fit_output.ts";
 
 const KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** Arguments of the five tools that every agent has, and of `recall_result`. */
+/** Arguments of the five tools that every agent has, of `recall_result` and of `search_tools`. */
 export const SYSTEM_TOOL_ARGUMENTS = {
   create_subtask: z.strictObject({
     agent: z.string().min(1).describe("Slug of the agent that gets the work."),
@@ -39,6 +39,11 @@ export const SYSTEM_TOOL_ARGUMENTS = {
       "Characters to skip. Omit it to read from the beginning.",
     ),
   }),
+  search_tools: z.strictObject({
+    query: z.string().min(1).max(1_000).describe(
+      "What the tool does and with what, such as `refund a payment`.",
+    ),
+  }),
 } as const;
 
 /** Name of a tool that every agent has. */
@@ -60,6 +65,9 @@ const DESCRIPTIONS: Readonly<Record<SystemToolName, string>> = {
   complete_task: "Ends the task with its result. Call it once, when everything is done.",
   load_skill: "Reads the instructions of one of your skills, or one of its resources.",
   recall_result: "Reads the result of an earlier step that is omitted above.",
+  search_tools:
+    "Finds tools that you may call but do not see yet. From the next turn on you can call those " +
+    "that it finds.",
 };
 
 /** True when `name` is one of the system tools. */
@@ -67,13 +75,23 @@ export function isSystemTool(name: string): name is SystemToolName {
   return Object.hasOwn(SYSTEM_TOOL_ARGUMENTS, name);
 }
 
+/** What decides which system tools a model gets. */
+export interface SystemToolOptions {
+  /** Part of the conversation is omitted, so `recall_result` is offered too. @default false */
+  readonly canRecall?: boolean;
+  /** The servers whose tools `search_tools` finds; null if every tool is offered. @default null */
+  readonly searched?: readonly string[] | null;
+}
+
 /**
- * The five system tools as they are offered to a model.
+ * The five system tools as they are offered to a model, and those of the others that it needs.
  *
  * @param outputSchema Schema of the result that `complete_task` takes; null for any JSON value.
- * @param canRecall Part of the conversation is omitted, so `recall_result` is offered too.
  */
-export function systemModelTools(outputSchema: JsonObject | null, canRecall = false): ModelTool[] {
+export function systemModelTools(
+  outputSchema: JsonObject | null,
+  { canRecall = false, searched = null }: SystemToolOptions = {},
+): ModelTool[] {
   defaultTools ??= Object.entries(SYSTEM_TOOL_ARGUMENTS).map(([name, schema]) => ({
     name,
     description: DESCRIPTIONS[name as SystemToolName],
@@ -81,11 +99,21 @@ export function systemModelTools(outputSchema: JsonObject | null, canRecall = fa
   }));
   return defaultTools
     .filter(({ name }) => canRecall || name !== "recall_result")
-    .map((tool) =>
-      tool.name === "complete_task" && outputSchema !== null
-        ? { ...tool, inputSchema: schemaOfProperty("output", outputSchema) }
-        : tool
-    );
+    .filter(({ name }) => searched !== null || name !== "search_tools")
+    .map((tool) => {
+      if (tool.name === "complete_task" && outputSchema !== null) {
+        return { ...tool, inputSchema: schemaOfProperty("output", outputSchema) };
+      }
+      return tool.name === "search_tools" ? withServers(tool, searched ?? []) : tool;
+    });
+}
+
+function withServers(tool: ModelTool, servers: readonly string[]): ModelTool {
+  return {
+    ...tool,
+    description: `${tool.description} Search before you say that you have no tool for something. ` +
+      `Your tools are of these servers: ${servers.join(", ")}.`,
+  };
 }
 
 /** Kept, because converting the schemas takes longer than the rest of a decision. */

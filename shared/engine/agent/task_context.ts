@@ -14,12 +14,14 @@ const leftOut = z.object({
   summary_seq: seq.nullable(),
 });
 
-/** Null for a call whose prompt contained the whole transcript. */
+/** Null for a call whose prompt contained the whole transcript and all tools. */
 const modelInput = z.object({
   /** For a summary: the last step it covers. */
   summarizes_through: seq.exactOptional(),
   /** What the prompt omitted from the transcript. */
   left_out: leftOut.exactOptional(),
+  /** The registry tools of the first call, if it did not offer all; later calls add to them. */
+  offered_tools: z.array(z.string()).exactOptional(),
 }).nullable().default(null);
 
 const modelStep = z.object({

@@ -17,7 +17,7 @@ type Summary = Extract<Decision, { kind: "summarize" }>;
 /**
  * The model step `seq` as recorded before the call.
  *
- * @param input What the call omits or summarizes; null for neither. @default null
+ * @param input What the call omits, summarizes or offers first; null for none of it. @default null
  */
 export function modelIntent(
   seq: number,
@@ -55,11 +55,15 @@ export async function runSummary({ seq, prompt, through }: Summary, run: TaskRun
  * @throws errors of `CallTaskModel`.
  */
 export async function runModelCall(
-  { seq, prompt, leftOut, providerTools, checks }: ModelCall,
+  { seq, prompt, leftOut, firstOffer, providerTools, checks }: ModelCall,
   run: TaskRun,
 ): Promise<void> {
   const isWhole = leftOut.results_through === 0 && leftOut.summary_seq === null;
-  const intent = modelIntent(seq, run, isWhole ? null : { left_out: { ...leftOut } });
+  const input = {
+    ...isWhole ? {} : { left_out: { ...leftOut } },
+    ...firstOffer === undefined ? {} : { offered_tools: [...firstOffer] },
+  };
+  const intent = modelIntent(seq, run, Object.keys(input).length === 0 ? null : input);
   const { transcript } = run;
   const { agent } = run.context;
   const context = {

@@ -3,6 +3,7 @@ import type { AgentState } from "../agent/agent_state.ts";
 import { userFilePaths } from "../agent/build_messages.ts";
 import { decide, type Decision } from "../agent/decide.ts";
 import { estimatePromptTokens } from "../agent/estimate_tokens.ts";
+import { TOOL_SEARCH_BYTES } from "../agent/offer_tools.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
 import { type TaskContext, taskContext } from "../agent/task_context.ts";
 import { describeIssues } from "../../platform/values/describe_issues.ts";
@@ -68,12 +69,22 @@ async function runToEnd(
 
 async function advance(run: TaskRun): Promise<TaskEnd> {
   const { toolset, fileFacts } = await openTask(run);
+  const { toolSearchBytes = TOOL_SEARCH_BYTES } = run.ports;
   const spawned = new Set<number>();
   let { context } = run;
   while (true) {
     const { steps, untried } = run.transcript;
     const { asked } = run;
-    const decision = decide({ context, steps, toolset, fileFacts, untried, asked, spawned });
+    const decision = decide({
+      context,
+      steps,
+      toolset,
+      toolSearchBytes,
+      fileFacts,
+      untried,
+      asked,
+      spawned,
+    });
     if (isNewStep(decision) && run.control.isClosing()) throw new StopReason("yield");
     try {
       const end = await carryOut(decision, run, spawned);

@@ -37,6 +37,8 @@ export interface TaskPorts {
   readonly gateway: Pick<ToolGateway, "listAgentTools" | "call" | "relay">;
   readonly artifacts: ArtifactStorage;
   readonly describeFiles: FilePorts["describeFiles"];
+  /** Bytes of tool definitions above which an agent searches. @default TOOL_SEARCH_BYTES */
+  readonly toolSearchBytes?: number;
   readonly clock: Clock;
   readonly telemetry: Pick<Telemetry, "isOn" | "add">;
   readonly log: Logger;

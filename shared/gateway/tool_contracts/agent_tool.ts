@@ -29,6 +29,8 @@ export interface AgentTool {
   readonly dataFlows: readonly DataFlow[];
   /** Host it sends data to; null if nothing leaves the project. */
   readonly destination: string | null;
+  /** Successful calls of the user, or of everyone if the user has none. @default 0 */
+  readonly successCount?: number;
   /** Absent before the first success; `description` already includes its shape. */
   readonly knownGood?: KnownGoodParameters;
 }

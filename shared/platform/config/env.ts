@@ -26,6 +26,7 @@ export interface WorkerSettings {
   readonly wallClockSeconds: number;
   readonly idleSeconds: number;
   readonly modelTimeoutSeconds: number;
+  readonly toolSearchBytes: number;
 }
 
 /** The whole configuration from the environment. */
@@ -112,6 +113,10 @@ function readWorkerSettings(values: Values): WorkerSettings {
     modelTimeoutSeconds: required(
       "SUPASWARM_MODEL_TIMEOUT_SECONDS",
       values.SUPASWARM_MODEL_TIMEOUT_SECONDS,
+    ),
+    toolSearchBytes: required(
+      "SUPASWARM_TOOL_SEARCH_BYTES",
+      values.SUPASWARM_TOOL_SEARCH_BYTES,
     ),
   };
   if (settings.heartbeatSeconds * 2 > settings.leaseSeconds) {

@@ -124,6 +124,12 @@ export const ENV_VARIABLES = {
     defaultText: "90",
     ...wholeNumber("a whole number of seconds", 1, 3_600),
   }),
+  SUPASWARM_TOOL_SEARCH_BYTES: variable({
+    purpose:
+      "Bytes of an agent's tool definitions above which models get a search tool and the likely tools instead of all.",
+    defaultText: "40000",
+    ...wholeNumber("a whole number of bytes", 0, 1_000_000_000),
+  }),
   OTEL_EXPORTER_OTLP_ENDPOINT: variable({
     purpose: "Base address of an OTLP/HTTP collector. Without it no traces are exported.",
     wanted: "an http or https address",

@@ -2,6 +2,7 @@ import { z } from "../../vendor/zod.js";
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { buildMessages } from "../../engine/agent/build_messages.ts";
 import { completionTerms } from "../../engine/agent/completion.ts";
+import { offeredNames } from "../../engine/agent/offer_tools.ts";
 import { systemModelTools } from "../../engine/agent/system_tools.ts";
 import { taskContext } from "../../engine/agent/task_context.ts";
 import { attempt } from "../../platform/db/to_swarm_error.ts";
@@ -70,6 +71,9 @@ export const readPromptTool = defineTool({
     messages: z.array(messageSchema),
     system_tools: z.array(z.string()),
     servers: z.array(z.string()).describe("The agent's current registered tools"),
+    offered_tools: z.array(z.string()).nullable().describe(
+      "The tools of these servers that the model saw, if it had to search for the others",
+    ),
   }),
   async run({ task_id, seq, after_message, limit, max_characters }, context) {
     const row = await attempt(
@@ -79,19 +83,23 @@ export const readPromptTool = defineTool({
     if (row === undefined) throw taskNotFound(task_id);
     const { task, agent, system, servers, is_model_step, steps } = rowSchema.parse(row);
     if (!is_model_step) throw notAModelStep(seq);
+    const offered = offeredNames(steps);
     const terms = completionTerms({
       task: { output_schema: task.output_schema },
       agent,
     });
-    const messages = buildMessages(task.input, steps, terms);
+    const messages = buildMessages(task.input, steps.filter((step) => step.seq < seq), terms);
     return {
       agent: task.agent_slug,
       system,
       message_count: messages.length,
       messages: messages.slice(after_message, after_message + limit)
         .map((message) => toShown(message, max_characters)),
-      system_tools: systemModelTools(terms.outputSchema).map(({ name }) => name),
+      system_tools: systemModelTools(terms.outputSchema, {
+        searched: offered === null ? null : servers,
+      }).map(({ name }) => name),
       servers,
+      offered_tools: offered === null ? null : [...offered],
     };
   },
 });
@@ -139,7 +147,7 @@ async function readRow(sql: TransactionSql, taskId: string, seq: number): Promis
           ) order by step.seq
         )
         from ${steps} as step
-        where step.task_id = task.id and step.seq < ${seq}::int
+        where step.task_id = task.id and step.seq <= ${seq}::int
       ), '[]') as steps
     from ${tasks} as task
     where task.id = ${taskId}::uuid`;

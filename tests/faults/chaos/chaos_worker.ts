@@ -9,6 +9,7 @@ import { createWorkerPorts } from "../../../shared/app/worker_ports.ts";
 import { createSql } from "../../../shared/platform/db/sql_client.ts";
 import { createLogger, type Logger } from "../../../shared/platform/log/logger.ts";
 import { isolateClock } from "../../../shared/platform/isolate/clock.ts";
+import { TOOL_SEARCH_BYTES } from "../../../shared/engine/agent/offer_tools.ts";
 import { createSqlTaskStore } from "../../../shared/engine/worker/sql_task_store.ts";
 import { createTaskListener } from "../../../shared/engine/worker/task_listener.ts";
 import { createTaskWorker } from "../../../shared/engine/worker/task_worker.ts";
@@ -51,6 +52,7 @@ async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
     wallClockSeconds: 86_400,
     idleSeconds: 3_600,
     modelTimeoutSeconds: 30,
+    toolSearchBytes: TOOL_SEARCH_BYTES,
   };
   const sql = createSql(databaseUrl, { maxConnections: 4, applicationName: workerId });
   const store = reportingStore(createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock }), {

@@ -110,6 +110,7 @@ function toAgentTools(cached: readonly CachedTool[]): AgentTool[] {
         stated: tool.data_flows,
       }),
       destination: tool.destination,
+      successCount: tool.success_count,
       ...definedOnly({ knownGood }),
     };
   });
