@@ -393,6 +393,7 @@ export type PlatformSchema = {
         provider: string | null;
         model: string | null;
         agent_changes: Json | null;
+        answered_by: Json | null;
         result_count: number;
         passed_count: number;
         created_at: string;
@@ -1481,6 +1482,7 @@ export type PlatformSchema = {
         provider: string | null;
         model: string | null;
         agent_changes: Json | null;
+        answered_by: Json | null;
         result_count: number | null;
         passed_count: number | null;
         created_at: string | null;

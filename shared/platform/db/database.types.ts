@@ -397,14 +397,14 @@ isOneToOne: false
                   ]
                 },"eval_runs": {
                   Row: {
-                    "agent_changes": Json | null,"agent_id": string,"agent_revision": number | null,"agent_slug": string,"created_at": string,"created_by": string,"finished_at": string | null,"id": string,"model": string | null,"passed_count": number,"provider": string | null,"result_count": number
+                    "agent_changes": Json | null,"agent_id": string,"agent_revision": number | null,"agent_slug": string,"answered_by": Json | null,"created_at": string,"created_by": string,"finished_at": string | null,"id": string,"model": string | null,"passed_count": number,"provider": string | null,"result_count": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_changes"?: Json | null,"agent_id": string,"agent_revision"?: number | null,"agent_slug": string,"created_at"?: string,"created_by": string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"passed_count"?: number,"provider"?: string | null,"result_count"?: number
+                    "agent_changes"?: Json | null,"agent_id": string,"agent_revision"?: number | null,"agent_slug": string,"answered_by"?: Json | null,"created_at"?: string,"created_by": string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"passed_count"?: number,"provider"?: string | null,"result_count"?: number
                   }
                   Update: {
-                    "agent_changes"?: Json | null,"agent_id"?: string,"agent_revision"?: number | null,"agent_slug"?: string,"created_at"?: string,"created_by"?: string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"passed_count"?: number,"provider"?: string | null,"result_count"?: number
+                    "agent_changes"?: Json | null,"agent_id"?: string,"agent_revision"?: number | null,"agent_slug"?: string,"answered_by"?: Json | null,"created_at"?: string,"created_by"?: string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"passed_count"?: number,"provider"?: string | null,"result_count"?: number
                   }
                   Relationships: [
                     {
@@ -1294,7 +1294,7 @@ isOneToOne: false
                   ]
                 },"operator_eval_runs": {
                   Row: {
-                    "agent_changes": Json | null,"agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"created_at": string | null,"created_by": string | null,"finished_at": string | null,"id": string | null,"model": string | null,"passed_count": number | null,"provider": string | null,"result_count": number | null
+                    "agent_changes": Json | null,"agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"answered_by": Json | null,"created_at": string | null,"created_by": string | null,"finished_at": string | null,"id": string | null,"model": string | null,"passed_count": number | null,"provider": string | null,"result_count": number | null
                   }
                   ComputedFields: never
                   Relationships: [

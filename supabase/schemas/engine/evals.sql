@@ -10,6 +10,7 @@ create table public.eval_runs (
   provider text,
   model text,
   agent_changes jsonb,
+  answered_by jsonb,
   result_count int not null default 0,
   passed_count int not null default 0,
   created_at timestamptz not null default clock_timestamp(),
@@ -24,6 +25,7 @@ comment on column public.eval_runs.created_by is 'The user whose jobs they are.'
 comment on column public.eval_runs.agent_revision is 'The newest revision when the run began.';
 comment on column public.eval_runs.model is 'The model that the run tests: the one of agent_changes, else the agent''s, or its provider''s default, when the run began.';
 comment on column public.eval_runs.agent_changes is 'What the jobs of the run change of the agent, as in tasks.agent_changes. Null: nothing.';
+comment on column public.eval_runs.answered_by is 'A list of the models that answered the agent''s calls in the jobs of the run, such as "demo of demo" while a script stands in for a provider without a key. Null before the run ends.';
 comment on column public.eval_runs.result_count is 'Jobs that have ended, of which passed_count passed.';
 comment on column public.eval_runs.finished_at is 'Null while it runs, and if it was interrupted.';
 alter table public.eval_runs enable row level security;
@@ -139,14 +141,25 @@ comment on function private.record_eval_result(uuid, jsonb) is
 revoke all on function private.record_eval_result(uuid, jsonb) from public;
 
 create function private.end_eval_run(p_run_id uuid)
-returns void
+returns public.eval_runs
 language sql
 set search_path = ''
 as $$
-  update public.eval_runs set finished_at = clock_timestamp()
-  where id = end_eval_run.p_run_id and finished_at is null;
+  update public.eval_runs as run
+  set finished_at = clock_timestamp(),
+    answered_by = (
+      select coalesce(jsonb_agg(distinct format('%s of %s', usage.model, provider.name)), '[]')
+      from public.eval_results as result
+      join public.tasks as task on task.master_task_id = result.task_id
+      join public.usage_events as usage on usage.task_id = task.id
+      join public.llm_providers as provider on provider.id = usage.provider_id
+      where result.run_id = run.id and usage.agent_slug = run.agent_slug and usage.mcp_name is null
+    )
+  where id = end_eval_run.p_run_id and finished_at is null
+  returning run.*;
 $$;
-comment on function private.end_eval_run(uuid) is 'Ends a run whose jobs all have results.';
+comment on function private.end_eval_run(uuid) is
+  'Ends a run whose jobs all have results, and records which models answered. No row for a run that has ended.';
 revoke all on function private.end_eval_run(uuid) from public;
 
 -- For operators -----------------------------------------------------------------------------------

@@ -197,6 +197,7 @@ begin
     'stored_bytes_left', p_stored_bytes_left,
     'has_cost_cap',
       p_task.parent_id is not null and private.cap(p_master.budget, 'max_cost_micro_usd', null) is not null,
+    'has_changed_model', coalesce(p_task.agent_changes ? 'model', false),
     'output_schema', p_task.output_schema,
     'master_input', case when p_task.parent_id is null then p_task.input else private.checked_input(p_master) end
   );
