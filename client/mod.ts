@@ -6,6 +6,7 @@ export type { HistoryMessage } from "./chat_history.ts";
 export type { ChatMessage, MessageInput } from "./chat_message.ts";
 export type { ChatMetadata, ChatPart, ReviewNote, SubtaskState } from "./chat_part.ts";
 export {
+  type AgentChanges,
   type AgentOf,
   type AnyAgents,
   type Budget,

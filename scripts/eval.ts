@@ -11,11 +11,12 @@ import { CHOSEN_NAMES } from "./console/chosen_names.ts";
 import { loadYaml, type YamlModule } from "./deps.ts";
 import { addTest } from "./evals/add_test.ts";
 import { signInEvalUser } from "./evals/eval_user.ts";
-import { findRun } from "./evals/eval_store.ts";
+import { type ChosenModel, findRun } from "./evals/eval_store.ts";
 import { evalsFileName, readEvals } from "./evals/read_evals.ts";
 import { isPassed, type ReportedRun, runsToJson, runToText } from "./evals/report_run.ts";
 import type { EvalClient } from "./evals/run_job.ts";
 import { type AgentEvals, runEvals, type RunSettings } from "./evals/run_evals.ts";
+import { definedOnly } from "../shared/platform/values/defined_only.ts";
 import { testOfJob } from "../shared/engine/evals/test_of_job.ts";
 import { readCompletedJob } from "./evals/read_completed_job.ts";
 import type { TestResult } from "./evals/test_result.ts";
@@ -44,7 +45,20 @@ await runCommand(
       against: {
         type: "string",
         placeholder: "RUN",
-        help: "Compare with a run: last, the number of a revision, or the id of a run.",
+        help:
+          "Compare with a run: last, the number of a revision, a model (its last run), or the id of a run.",
+      },
+      model: {
+        type: "string",
+        placeholder: "NAME",
+        help: "Test with this model. The agents stay as they are. Default: the agent's own.",
+      },
+      provider: {
+        type: "string",
+        placeholder: "NAME",
+        help:
+          "The model's provider. Default: the one that lists the model, else the agent's. Alone: with " +
+          "its default model.",
       },
       jobs: {
         type: "string",
@@ -82,7 +96,11 @@ await runCommand(
       const runs = await runAll(sql, environment, {
         evals: repeatCount === null ? evals : evals.map((one) => withRepeats(one, repeatCount)),
         against: values.against,
-        settings: { jobCount, limitMs: limitSeconds * 1_000 },
+        settings: {
+          jobCount,
+          limitMs: limitSeconds * 1_000,
+          model: readModel(values.model, values.provider),
+        },
       });
       writeLine(values.json ? runsToJson(runs) : runs.map(runToText).join("\n\n"));
       return runs.every(isPassed) ? 0 : FAILED;
@@ -138,7 +156,7 @@ async function runAll(
   environment: Environment,
   { evals, settings, against }: {
     readonly evals: readonly AgentEvals[];
-    readonly settings: Pick<RunSettings, "jobCount" | "limitMs">;
+    readonly settings: Pick<RunSettings, "jobCount" | "limitMs" | "model">;
     readonly against: string | undefined;
   },
 ): Promise<readonly ReportedRun[]> {
@@ -177,6 +195,14 @@ async function runAll(
 
 function progressLine(agent: string, { test, repeat, passed }: TestResult): string {
   return `${agent}: ${test}, job ${repeat}: ${passed ? "passed" : "failed"}`;
+}
+
+function readModel(model: string | undefined, provider: string | undefined): ChosenModel {
+  if (model === undefined && provider === undefined) return null;
+  if (model === "" || provider === "") {
+    throw new CommandError("Cannot use an empty --model or --provider: write its name");
+  }
+  return definedOnly({ model, provider });
 }
 
 function readCount(option: string, text: string): number {

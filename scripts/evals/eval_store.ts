@@ -1,4 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
+import type { AgentChanges } from "../../client/create_swarm.ts";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { toStorableJson } from "../../shared/platform/values/storable_json.ts";
 import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
@@ -13,16 +14,45 @@ const runSchema = z.object({
   agent_revision: z.number().nullable(),
   provider: z.string().nullable(),
   model: z.string().nullable(),
+  /** What the jobs change of the agent. */
+  agent_changes: z.object({ provider: z.string(), model: z.string() }).nullable(),
+  /** The models that answered; null before the end. */
+  answered_by: z.array(z.string()).nullable(),
 });
+const RUN_COLUMNS = [
+  "id",
+  "agent_slug",
+  "agent_revision",
+  "provider",
+  "model",
+  "agent_changes",
+  "answered_by",
+];
 
 const resultsSchema = z.array(z.object({ test: z.string(), passed: z.boolean() }));
 
-/** Begins a run. @throws SwarmError AGENT_NOT_FOUND, DATABASE_UNAVAILABLE */
-export async function beginRun(sql: Sql, agent: string, userId: string): Promise<EvalRun> {
+/** Another model than the agent's; null for the agent's own. */
+export type ChosenModel = Pick<AgentChanges, "provider" | "model"> | null;
+
+/**
+ * Begins a run.
+ *
+ * @throws SwarmError AGENT_NOT_FOUND, PROVIDER_NOT_FOUND, AGENT_CHANGES_INVALID,
+ * DATABASE_UNAVAILABLE
+ */
+export async function beginRun(
+  sql: Sql,
+  agent: string,
+  userId: string,
+  model: ChosenModel,
+): Promise<EvalRun> {
   try {
     const [row] = await sql`
-      select run.id, run.agent_slug, run.agent_revision, run.provider, run.model
-      from private.begin_eval_run(p_agent => ${agent}, p_user_id => ${userId}) as run`;
+      select ${sql(RUN_COLUMNS)}
+      from private.begin_eval_run(
+        p_agent => ${agent}, p_user_id => ${userId},
+        p_agent_changes => ${model === null ? null : sql.json({ ...model })}
+      ) as run`;
     return runSchema.parse(row);
   } catch (error) {
     throw toSwarmError(error, "run the evals");
@@ -49,8 +79,10 @@ export async function recordResult(sql: Sql, runId: string, result: TestResult):
 }
 
 /** Ends a run whose jobs all have results. */
-export async function endRun(sql: Sql, runId: string): Promise<void> {
-  await sql`select private.end_eval_run(p_run_id => ${runId})`;
+export async function endRun(sql: Sql, runId: string): Promise<EvalRun> {
+  const [row] = await sql`
+    select ${sql(RUN_COLUMNS)} from private.end_eval_run(p_run_id => ${runId}) as run`;
+  return runSchema.parse(row);
 }
 
 /** A run with which another one is compared. */
@@ -59,38 +91,53 @@ export interface EarlierRun extends EvalRun {
 }
 
 /**
- * Finds an ended run of an agent: `last`, the number of a revision (its last run), or the id of a
- * run.
+ * Finds an ended run of an agent: `last`, the number of a revision (its last run), the name of a
+ * model (its last run), or the id of a run.
  *
  * @throws CommandError if there is none.
  */
 export async function findRun(sql: Sql, agent: string, wanted: string): Promise<EarlierRun> {
   const revision = /^\d{1,9}$/.test(wanted) ? Number(wanted) : null;
   const id = z.uuid().safeParse(wanted).success ? wanted : null;
-  if (revision === null && id === null && wanted !== "last") {
-    throw new CommandError(
-      `Cannot compare with "${wanted}": write last, the number of a revision or the id of a run`,
-    );
-  }
+  const model = wanted === "last" || revision !== null || id !== null ? null : wanted;
   const [row] = await sql`
-    select run.id, run.agent_slug, run.agent_revision, run.provider, run.model
+    select ${sql(RUN_COLUMNS)}
     from public.eval_runs as run
     where run.agent_slug = ${agent} and run.finished_at is not null
       and (${revision}::int is null or run.agent_revision = ${revision}::int)
       and (${id}::uuid is null or run.id = ${id}::uuid)
+      and (${model}::text is null or run.model = ${model}::text)
     order by run.created_at desc
     limit 1`;
-  if (row === undefined) {
-    const what = revision !== null
-      ? ` at revision ${revision}`
-      : id !== null
-      ? ` with this id`
-      : "";
-    throw new CommandError(`Cannot compare: ${agent} has no finished run${what}`);
-  }
+  if (row === undefined) throw await noSuchRun(sql, agent, { revision, id, model });
   const run = runSchema.parse(row);
   const results = await sql`
     select result.test, result.passed from public.eval_results as result
     where result.run_id = ${run.id}`;
   return { ...run, results: resultsSchema.parse([...results]) };
+}
+
+async function noSuchRun(
+  sql: Sql,
+  agent: string,
+  { revision, id, model }: {
+    readonly revision: number | null;
+    readonly id: string | null;
+    readonly model: string | null;
+  },
+): Promise<CommandError> {
+  if (revision !== null) {
+    return new CommandError(`Cannot compare: ${agent} has no finished run at revision ${revision}`);
+  }
+  if (id !== null) return new CommandError(`Cannot compare: ${agent} has no finished run ${id}`);
+  if (model === null) return new CommandError(`Cannot compare: ${agent} has no finished run`);
+  const models = await sql`
+    select distinct run.model from public.eval_runs as run
+    where run.agent_slug = ${agent} and run.finished_at is not null and run.model is not null
+    order by 1 limit 20`;
+  const known = models.map((row) => row.model).join(", ") || "none";
+  return new CommandError(
+    `Cannot compare with "${model}": write last, the number of a revision, the id of a run, or a ` +
+      `model with which ${agent} has a finished run (${known})`,
+  );
 }

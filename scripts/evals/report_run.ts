@@ -53,6 +53,8 @@ export function runsToJson(runs: readonly ReportedRun[]): string {
       revision: reported.run.agent_revision,
       provider: reported.run.provider,
       model: reported.run.model,
+      agent_changes: reported.run.agent_changes,
+      answered_by: reported.run.answered_by,
       against: reported.against?.id ?? null,
       tests: testReports(reported),
     })),
@@ -67,7 +69,9 @@ export function runToText(reported: ReportedRun): string {
   const notes = tests.flatMap((report) => [...failureLines(report), ...comparisonLines(report)]);
   return [
     `${nameOf(run)}, run ${run.id}`,
+    ...otherAnswers(run),
     ...against === null ? [] : [`compared with ${nameOf(against)}, run ${against.id}`],
+    ...against === null ? [] : otherAnswers(against),
     "",
     formatTable([...tests, total].map((line) => ({
       test: line.test,
@@ -132,10 +136,20 @@ function comparisonLines({ test, comparison }: TestReport): string[] {
   return [`undecided  ${test}: ${change}, ${evidence}; ${need}`];
 }
 
-function nameOf({ agent_slug, agent_revision, provider, model }: FinishedRun["run"]): string {
-  return `${agent_slug}, revision ${agent_revision}, ${model ?? "no model"} of ${
-    provider ?? "no provider"
-  }`;
+function nameOf(run: FinishedRun["run"]): string {
+  const place = run.agent_changes === null ? "" : " in place of the agent's model";
+  return `${run.agent_slug}, revision ${run.agent_revision}, ${modelOf(run)}${place}`;
+}
+
+function modelOf({ provider, model }: FinishedRun["run"]): string {
+  return `${model ?? "no model"} of ${provider ?? "no provider"}`;
+}
+
+/** Says so if others answered than the run's model: a script without a key, or fallbacks. */
+function otherAnswers(run: FinishedRun["run"]): string[] {
+  const models = run.answered_by ?? [];
+  if (models.every((model) => model === modelOf(run))) return [];
+  return [`answered by ${models.join(", ")}`];
 }
 
 function percent(share: number): string {

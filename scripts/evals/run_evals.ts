@@ -3,7 +3,7 @@ import type { ReviewAnswer } from "../../client/reviews.ts";
 import { definedOnly } from "../../shared/platform/values/defined_only.ts";
 import { createAssertionPorts } from "./assertion_ports.ts";
 import { checkRecord } from "./check_record.ts";
-import { beginRun, endRun, type EvalRun, recordResult } from "./eval_store.ts";
+import { beginRun, type ChosenModel, endRun, type EvalRun, recordResult } from "./eval_store.ts";
 import type { Assertion } from "./evals_file_schema.ts";
 import type { EvalTest } from "./read_evals_file.ts";
 import { type EvalClient, runJob } from "./run_job.ts";
@@ -27,6 +27,7 @@ export interface RunSettings {
   readonly jobCount: number;
   /** A job that takes longer is cancelled, and its test fails. */
   readonly limitMs: number;
+  readonly model: ChosenModel;
   readonly signal: AbortSignal;
   readonly onResult: (result: TestResult) => void;
 }
@@ -41,9 +42,9 @@ export async function runEvals(
   sql: Sql,
   client: EvalClient,
   { agent, tests }: AgentEvals,
-  { jobCount, limitMs, signal, onResult }: RunSettings,
+  { jobCount, limitMs, model, signal, onResult }: RunSettings,
 ): Promise<FinishedRun> {
-  const run = await beginRun(sql, agent, client.userId);
+  const run = await beginRun(sql, agent, client.userId, model);
   const tag = `eval:${run.id}`;
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
@@ -60,6 +61,7 @@ export async function runEvals(
         agent,
         input: test.input,
         metadata: { tag, test: test.name, repeat },
+        ...run.agent_changes === null ? {} : { agentChanges: run.agent_changes },
         answers: test.assertions.flatMap(answersOf),
         limitMs,
         signal: stopped,
@@ -81,8 +83,7 @@ export async function runEvals(
   });
   const [failure] = (await Promise.allSettled(workers)).filter((one) => one.status === "rejected");
   if (failure !== undefined) throw stop.signal.reason;
-  await endRun(sql, run.id);
-  return { run, results };
+  return { run: await endRun(sql, run.id), results };
 }
 
 function answersOf(assertion: Assertion): ReviewAnswer[] {

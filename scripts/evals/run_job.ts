@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "../../shared/platform/values/json.ts";
 import type { Job } from "../../client/job.ts";
 import type { JobEvent } from "../../client/job_event.ts";
-import type { Swarm } from "../../client/create_swarm.ts";
+import type { AgentChanges, Swarm } from "../../client/create_swarm.ts";
+import { definedOnly } from "../../shared/platform/values/defined_only.ts";
 import type { ReviewAnswer } from "../../client/reviews.ts";
 import { readRows, type SupabaseLike } from "../../client/supabase.ts";
 import { SwarmClientError } from "../../client/swarm_client_error.ts";
@@ -23,6 +24,8 @@ export interface JobRequest {
   readonly agent: string;
   readonly input: string | JsonObject;
   readonly metadata: JsonObject;
+  /** @default none */
+  readonly agentChanges?: AgentChanges;
   /** Answers of a person, in the order of the reviews of the whole job. */
   readonly answers: readonly ReviewAnswer[];
   /** A job that takes longer is cancelled. */
@@ -38,10 +41,10 @@ export interface JobRequest {
  */
 export async function runJob(
   { swarm, supabase, userId }: EvalClient,
-  { agent, input, metadata, answers, limitMs, signal }: JobRequest,
+  { agent, input, metadata, agentChanges, answers, limitMs, signal }: JobRequest,
 ): Promise<JobRecord> {
   // Without the signal: a request that is cut may have started a job that nobody would cancel.
-  const { id } = await swarm.run(agent, input, { metadata });
+  const { id } = await swarm.run(agent, input, { metadata, ...definedOnly({ agentChanges }) });
   const job = swarm.job(id, { signal });
   try {
     signal.throwIfAborted();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createSwarm } from "../../client/mod.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
-import { addAgent } from "./operator.ts";
+import { addAgent, addProvider } from "./operator.ts";
 import { bootPlatform, type Platform } from "./platform.ts";
 import { call, complete, scriptTurns } from "./script.ts";
 
@@ -54,10 +54,16 @@ interface Report {
   readonly runs: readonly {
     readonly id: string;
     readonly revision: number;
+    readonly model: string | null;
+    readonly provider: string | null;
+    readonly agent_changes: unknown;
+    readonly answered_by: readonly string[] | null;
     readonly tests: readonly {
       readonly test: string;
       readonly passed: number;
       readonly total: number;
+      readonly cost_micro_usd: number | null;
+      readonly comparison: { readonly verdict: string } | null;
       readonly failures: readonly { readonly task_id: string; readonly reasons: string[] }[];
     }[];
   }[];
@@ -263,6 +269,105 @@ tests:
 `);
 
     assert.equal((await folder.run()).code, 0);
+  });
+});
+
+Deno.test("eval tests an agent with another model, which nobody else's jobs get", async (t) => {
+  await using platform = await sharedPlatform();
+  await using folder = await openFolder(platform);
+  const { sql, stack: { models } } = platform;
+  const agent = `tried-${crypto.randomUUID().slice(0, 8)}`;
+  const other = `${agent}-other`;
+  await addAgent(sql, { slug: agent });
+  await addProvider(sql, { name: other, baseUrl: `${models.url}/v1` });
+  await addProvider(sql, {
+    name: `${other}-keyless`,
+    baseUrl: `${models.url}/v1`,
+    secretName: "NOT_STORED",
+  });
+  await sql`
+    insert into public.agent_fallbacks (agent_id, priority, provider_id, model)
+    select agent.id, 1, provider.id, ${agent}
+    from public.agents as agent, public.llm_providers as provider
+    where agent.slug = ${agent} and provider.name = 'demo'`;
+  await sql`
+    insert into public.model_prices (provider_id, model, input_micro_usd_per_mtok,
+      cached_input_micro_usd_per_mtok, output_micro_usd_per_mtok)
+    select id, ${other}, 1000000, 1000000, 1000000
+    from public.llm_providers where name = ${other}`;
+  models.addAgent(scriptTurns(agent, complete("From its own model.")));
+  models.addAgent(scriptTurns(other, complete("From another model.")));
+  await folder.write(
+    "tests: [{ description: own, vars: Go, assert: [{ type: contains, value: its own }] }]",
+    agent,
+  );
+  const runs = (...args: string[]) => folder.run(agent, "--repeat", "6", "--json", ...args);
+
+  await t.step("its own model passes", async () => {
+    const ended = await runs();
+
+    const [run] = reportOf(ended).runs;
+    assert.deepEqual(
+      [ended.code, run?.model, run?.provider, run?.agent_changes, run?.answered_by],
+      [0, agent, "demo", null, [`${agent} of demo`]],
+    );
+  });
+
+  await t.step(
+    "another model is found by its price, answers, and shows the regression",
+    async () => {
+      const ended = await runs("--model", other, "--against", agent);
+
+      const [run] = reportOf(ended).runs;
+      const changes = { provider: other, model: other };
+      assert.deepEqual(
+        [ended.code, run?.model, run?.provider, run?.agent_changes, run?.answered_by],
+        [1, other, other, changes, [`${other} of ${other}`]],
+      );
+      assert.equal(run?.tests[0]?.comparison?.verdict, "regression");
+      assert.ok(Number(run?.tests[0]?.cost_micro_usd) > 0);
+      const [stored] = await sql`
+      select bool_and(task.agent_changes = run.agent_changes) as are_changed,
+        bool_and(step.name = run.model) as has_steps_of_it, max(run.agent_changes::text) as changes
+      from public.eval_runs as run
+      join public.eval_results as result on result.run_id = run.id
+      join public.tasks as task on task.id = result.task_id
+      join public.task_steps as step on step.task_id = task.id and step.kind = 'model'
+      where run.id = ${run?.id ?? ""}`;
+      assert.deepEqual([stored?.are_changed, stored?.has_steps_of_it], [true, true]);
+      assert.deepEqual(JSON.parse(stored?.changes), { ...changes, fallbacks: [] });
+    },
+  );
+
+  await t.step("the agent stays as it is", async () => {
+    const [row] = await sql`
+      select agent.model, agent.revision from public.agents as agent where agent.slug = ${agent}`;
+    assert.equal(row?.model, agent);
+    assert.equal((await runs("--against", other)).code, 0);
+    const { stdout } = await folder.run(agent, "--model", other, "--against", "last");
+    assert.match(stdout, new RegExp(`^${agent}, .*, ${other} of ${other} in place of`, "m"));
+  });
+
+  await t.step("nothing answers in place of a model without a key", async () => {
+    const ended = await folder.run(agent, "--provider", `${other}-keyless`, "--json");
+
+    const [run] = reportOf(ended).runs;
+    assert.deepEqual([ended.code, run?.model, run?.answered_by], [1, "some-model", []]);
+    assert.match(run?.tests[0]?.failures[0]?.reasons[0] ?? "", /\[MODEL_KEY_MISSING\]/);
+  });
+
+  await t.step("a wrong name runs nothing", async () => {
+    for (
+      const [args, message] of [
+        [["--provider", `${other}x`], /Did you mean/],
+        [["--model", ""], /Cannot use an empty --model/],
+        [["--against", "gpt-2"], /write last, .* has a finished run \(.*tried-/],
+      ] as const
+    ) {
+      const { code, stderr } = await folder.run(agent, ...args);
+      assert.equal(code, 2);
+      assert.match(stderr, message);
+    }
   });
 });
 

@@ -18,6 +18,10 @@ export interface EvalRun {
   readonly agent_revision: number | null;
   readonly provider: string | null;
   readonly model: string | null;
+  /** What the jobs change of the agent; null for the agent as it is. */
+  readonly agent_changes: Readonly<Record<string, unknown>> | null;
+  /** The models that answered, such as `demo of demo`; null before the run ends. */
+  readonly answered_by: readonly string[] | null;
   readonly result_count: number;
   readonly passed_count: number;
   readonly created_at: string;

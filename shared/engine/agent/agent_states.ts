@@ -48,6 +48,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
         traceparent: null,
         tracestate: null,
         has_cost_cap: false,
+        has_changed_model: false,
         output_schema: parts.outputSchema ?? null,
         master_input: "Write a poem",
       },

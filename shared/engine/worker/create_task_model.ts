@@ -21,6 +21,8 @@ export function createTaskModel(
         provider,
         fallbacks: fallbacks.filter(({ is_priced }) => is_priced || !task.has_cost_cap),
         onFallback,
+        // Whoever tries a model wants its answers.
+        mayStandIn: !task.has_changed_model,
         settings: {
           model: agent?.model ?? null,
           temperature: agent?.temperature ?? null,

@@ -62,6 +62,8 @@ export interface ModelCall {
   readonly fallbacks?: readonly FallbackModel[];
   /** Whether a failure moves on to the next fallback. @default outages, quotas, missing models */
   readonly isPassable?: (error: SwarmError) => boolean;
+  /** Whether a script may answer while the provider has no key. @default true */
+  readonly mayStandIn?: boolean;
   /** Called when a call failed and the next provider is used: discard the streamed text. */
   readonly onFallback?: () => void;
   readonly settings: ModelSettings;
@@ -177,7 +179,8 @@ async function callStandIn(
   original: SwarmError,
   ports: ModelCallPorts & { readonly refused: RefusedOptions },
 ): Promise<ModelCallResult> {
-  const provider = passed.code === "MODEL_KEY_MISSING" ? await ports.findStandIn?.() ?? null : null;
+  const mayStandIn = passed.code === "MODEL_KEY_MISSING" && (call.mayStandIn ?? true);
+  const provider = mayStandIn ? await ports.findStandIn?.() ?? null : null;
   if (provider === null) throw original;
   try {
     const { answer, usage } = await callOne(

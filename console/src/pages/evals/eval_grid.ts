@@ -6,7 +6,7 @@ import {
 import { failureReasons } from "../../../../shared/engine/evals/failure_reasons.ts";
 import { type PassCount, wilsonInterval } from "../../../../shared/engine/evals/statistics.ts";
 import { formatShare } from "../../format/numbers.ts";
-import type { EvalResult } from "../../queries/evals.ts";
+import type { EvalResult, EvalRun } from "../../queries/evals.ts";
 
 /** A test with its jobs, in one run or in two. */
 export interface EvalRow {
@@ -62,6 +62,17 @@ function differenceText({ verdict, pValue, neededRepeats }: TestComparison): str
   if (verdict === "equal") return "equal";
   if (verdict !== "undecided") return `${verdict}, p = ${pValue.toPrecision(2)}`;
   return `undecided: needs ${neededRepeats ?? "more than 1,000"} jobs a run`;
+}
+
+/** The model of a run, whether it replaces the agent's, and who answered if others did. */
+export function modelText({ provider, model, agent_changes, answered_by }: EvalRun): string {
+  const own = `${model ?? "no model"} of ${provider ?? "no provider"}`;
+  const others = (answered_by ?? []).every((answering) => answering === own) ? [] : answered_by;
+  return [
+    own,
+    ...agent_changes === null ? [] : ["not the agent's"],
+    ...others?.length ? [`answered by ${others.join(", ")}`] : [],
+  ].join("; ");
 }
 
 /** Why a job did not pass; empty if it did. */

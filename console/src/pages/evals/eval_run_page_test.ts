@@ -18,6 +18,8 @@ const RUNS = ["new", "old"].map((id, index) => ({
   agent_revision: 2 - index,
   provider: "demo",
   model: "small",
+  agent_changes: index === 0 ? { provider: "demo", model: "small", fallbacks: [] } : null,
+  answered_by: [index === 0 ? "small of demo" : "demo of demo"],
   result_count: 2,
   passed_count: index + 1,
   created_at: "2026-11-27T08:00:00Z",
@@ -103,6 +105,8 @@ test("two runs are side by side", async () => {
   await vi.waitFor(() => expect(links(page)).toContain("/jobs/old-1"));
   expect(links(page)).toEqual(["/jobs/old-1", "/jobs/old-2", "/jobs/new-1", "/jobs/new-2"]);
   expect(page.text()).toContain("undecided: needs");
+  expect(page.text()).toContain("small of demo; not the agent's");
+  expect(page.find("select").text()).toContain("small of demo; answered by demo of demo");
   page.unmount();
 });
 
