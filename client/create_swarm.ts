@@ -55,6 +55,15 @@ export interface Budget {
   readonly maxWallSeconds?: number | null;
 }
 
+/** Parts of an agent, as its file names them. */
+export interface AgentChanges {
+  /** @default the provider that lists the model */
+  readonly provider?: string;
+  /** @default the default model of the provider */
+  readonly model?: string;
+  readonly prompt?: string;
+}
+
 /** How a job runs. */
 export interface RunOptions extends RequestOptions {
   /** A repeated key returns the existing job. @default a new key */
@@ -68,6 +77,8 @@ export interface RunOptions extends RequestOptions {
   /** JSON Schema of the output, instead of the agent's. */
   readonly outputSchema?: JsonObject;
   readonly budget?: Budget;
+  /** Parts of the agent that this job replaces. For callers with the scope `swarm:configure`. */
+  readonly agentChanges?: AgentChanges;
   /** Streams the first answer's text too; for `job.text`. */
   readonly watch?: boolean;
 }

@@ -97,6 +97,8 @@ export interface JobEventData {
     readonly parent_id?: string;
     readonly forked_from?: { readonly task_id: string; readonly step_seq: number };
     readonly changes?: readonly string[];
+    /** The parts of the agent that this job changes. */
+    readonly agent_changes?: readonly string[];
   };
   "task.started": Start;
   "task.resumed":

@@ -8,6 +8,7 @@ export type { ChatMetadata, ChatPart, ReviewNote, SubtaskState } from "./chat_pa
 export {
   type AgentOf,
   type AnyAgents,
+  type AgentChanges,
   type Budget,
   createSwarm,
   type Grade,

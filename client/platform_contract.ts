@@ -392,6 +392,7 @@ export type PlatformSchema = {
         agent_revision: number | null;
         provider: string | null;
         model: string | null;
+        agent_changes: Json | null;
         result_count: number;
         passed_count: number;
         created_at: string;
@@ -1038,6 +1039,7 @@ export type PlatformSchema = {
         agent_id: string | null;
         agent_slug: string | null;
         agent_revision: number | null;
+        agent_changes: Json | null;
         status:
           | "pending"
           | "running"
@@ -1478,6 +1480,7 @@ export type PlatformSchema = {
         agent_revision: number | null;
         provider: string | null;
         model: string | null;
+        agent_changes: Json | null;
         result_count: number | null;
         passed_count: number | null;
         created_at: string | null;
@@ -1976,6 +1979,7 @@ export type PlatformSchema = {
         agent_id: string | null;
         agent_slug: string | null;
         agent_revision: number | null;
+        agent_changes: Json | null;
         status: string | null;
         input: Json | null;
         output: Json | null;
@@ -2665,6 +2669,7 @@ export interface PlatformTools {
         };
         max_attempts?: number;
         output_schema?: JsonObject;
+        agent_changes?: { provider?: string; model?: string; prompt?: string };
         watch?: boolean;
       };
       result: {
@@ -2869,6 +2874,7 @@ export interface FunctionBodies {
     };
     max_attempts?: number;
     output_schema?: JsonObject;
+    agent_changes?: { provider?: string; model?: string; prompt?: string };
     watch?: boolean;
   };
   "mcp-execute": {

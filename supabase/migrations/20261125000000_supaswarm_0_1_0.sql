@@ -175,6 +175,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('STEP_NOT_FOUND', 404, 'tool_error', false, true),
   ('FORK_POINT_INVALID', 422, 'tool_error', false, true),
   ('FORK_CHANGES_INVALID', 422, 'tool_error', false, true),
+  ('AGENT_CHANGES_INVALID', 422, 'tool_error', false, true),
   ('DEAD_LETTER_NOT_FOUND', 404, 'tool_error', false, true),
   ('TASK_INPUT_INVALID', 400, 'tool_error', false, true),
   ('TASK_BUDGET_INVALID', 400, 'tool_error', false, true),
@@ -865,6 +866,30 @@ comment on function private.assert_person_may(text, text) is
   'Allows people, their OAuth clients with this scope, and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
 revoke all on function private.assert_person_may(text, text) from public;
 
+create function private.grants_own_scope(p_user_id uuid, p_client_id text, p_scope text)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  -- The default grant never counts here, and a user's grant never counts for an OAuth client:
+  -- each needs its own row.
+  return not exists (
+    select from unnest(array[null, nullif(p_client_id, '')]) as wanted (client_id)
+    where not exists (
+      select from public.mcp_grants as own
+      where own.user_id = p_user_id
+        and own.client_id is not distinct from wanted.client_id
+        and own.scopes && array[p_scope, 'admin:*']
+    )
+  );
+end;
+$$;
+comment on function private.grants_own_scope(uuid, text, text) is
+  'True when the user''s own grant has the scope and, for an OAuth client, the user''s grant for that client too.';
+revoke all on function private.grants_own_scope(uuid, text, text) from public;
+
 create function private.has_own_scope(p_scope text)
 returns boolean
 language plpgsql
@@ -872,23 +897,10 @@ stable
 security definer
 set search_path = ''
 as $$
-declare
-  v_client_id constant text := coalesce(private.request_claims() ->> 'client_id', '');
-  v_user_id constant uuid := auth.uid();
 begin
   return not private.is_agent_call() and (
     private.is_service_caller()
-    -- The default grant never counts here, and a user's grant never counts for an OAuth client:
-    -- each needs its own row.
-    or not exists (
-      select from unnest(array[null, nullif(v_client_id, '')]) as wanted (client_id)
-      where not exists (
-        select from public.mcp_grants as own
-        where own.user_id = v_user_id
-          and own.client_id is not distinct from wanted.client_id
-          and own.scopes && array[p_scope, 'admin:*']
-      )
-    )
+    or private.grants_own_scope(auth.uid(), private.request_claims() ->> 'client_id', p_scope)
   );
 end;
 $$;
@@ -1667,6 +1679,7 @@ create table public.tasks (
   agent_id uuid references public.agents (id),
   agent_slug text,
   agent_revision int,
+  agent_changes jsonb,
 
   status text not null default 'pending' check (status = any (
     '{pending,running,pending_subtask,needs_human_review,completed,failed,cancelled}'
@@ -1768,6 +1781,7 @@ comment on table public.tasks is
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
 comment on column public.tasks.warnings is 'Tools that failed and have not succeeded since, [{server, tool, code, message, step_seq}], 20 at most. tool and step_seq are missing when the whole server was unavailable.';
 comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
+comment on column public.tasks.agent_changes is 'What the agent has in this task in place of its revision''s {provider, model, fallbacks, prompt}, with which it runs until the job is deleted; subtasks of the same agent inherit it. Null: nothing.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with retain_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
@@ -3960,6 +3974,174 @@ comment on function private.scopes_of_task(uuid, uuid) is
   'The scopes of a task''s tool calls: the scopes of its owner, limited to those of every OAuth client that contributed to the job.';
 revoke all on function private.scopes_of_task(uuid, uuid) from public;
 
+-- engine/agent_changes.sql
+
+-- Changes of an agent for one job, so that a model or a prompt can be tried without a change of what runs for others.
+-- They are stored with the task, in the words of agents/<slug>.md, and replace those parts of the agent's revision.
+
+create function private.provider_of_model(p_agent public.agents, p_provider text, p_model text, p_attempt text)
+returns public.llm_providers
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_providers public.llm_providers[];
+  v_provider public.llm_providers;
+begin
+  if p_provider is not null then
+    select * into v_provider from public.llm_providers where id = private.id_of('provider', p_provider, p_attempt);
+  else
+    v_providers := array(
+      select provider
+      from public.llm_providers as provider
+      where provider.is_active and private.knows_model(provider, p_model)
+      order by provider.id is not distinct from p_agent.provider_id desc, provider.name
+    );
+    -- Any provider can have models that nobody listed, such as a server of your own.
+    select * into v_provider from public.llm_providers
+    where id = coalesce((v_providers[1]).id, p_agent.provider_id);
+    if cardinality(v_providers) > 1 and v_provider.id is distinct from p_agent.provider_id then
+      perform private.raise_error('AGENT_CHANGES_INVALID',
+        format('Cannot %s: several providers have the model "%s"', p_attempt, p_model),
+        format('Name its provider: %s.', (select string_agg(one.name, ', ') from unnest(v_providers) as one)));
+    end if;
+  end if;
+  if v_provider.id is null then
+    perform private.raise_error('AGENT_CHANGES_INVALID',
+      format('Cannot %s: no provider lists the model "%s"', p_attempt, p_model),
+      'Name its provider too.');
+  end if;
+  if not v_provider.is_active then
+    perform private.raise_error('AGENT_CHANGES_INVALID',
+      format('Cannot %s: the provider "%s" is not active', p_attempt, v_provider.name),
+      'Set llm_providers.is_active, or name another provider.');
+  end if;
+  return v_provider;
+end;
+$$;
+comment on function private.provider_of_model(public.agents, text, text, text) is
+  'The provider that an agent is to use for a model: the named one; else the agent''s own if it lists the model as its default or with a price; else the only active one that lists it; else the agent''s own. Raises PROVIDER_NOT_FOUND, AGENT_CHANGES_INVALID.';
+revoke all on function private.provider_of_model(public.agents, text, text, text) from public;
+
+create function private.resolved_agent_changes(p_agent public.agents, p_changes jsonb, p_attempt text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_known constant text[] := '{provider,model,prompt}';
+  v_wrong text;
+  v_provider public.llm_providers;
+begin
+  if p_changes is null or p_changes in ('null', '{}') then
+    return null;
+  end if;
+  if jsonb_typeof(p_changes) <> 'object' then
+    perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: agent_changes is not an object', p_attempt),
+      format('Send an object with any of %s.', array_to_string(v_known, ', ')));
+  end if;
+  select key into v_wrong from jsonb_object_keys(p_changes) as key where key <> all (v_known) limit 1;
+  if v_wrong is not null then
+    perform private.raise_error('AGENT_CHANGES_INVALID',
+      format('Cannot %s: an agent has no "%s" that a job can change', p_attempt, left(v_wrong, 100)),
+      private.did_you_mean(v_wrong, v_known) || format('A job can change %s.', array_to_string(v_known, ', ')));
+  end if;
+  select key into v_wrong from jsonb_each(p_changes)
+  where jsonb_typeof(value) <> 'string' or value = '""' or key <> 'prompt' and length(value #>> '{}') > 200
+  limit 1;
+  if v_wrong is not null then
+    perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: %s is not a usable text', p_attempt, v_wrong),
+      'Send a text that is not empty; the name of a provider or a model has at most 200 characters.');
+  end if;
+  if not private.is_within_limits(p_changes) then
+    perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: the changes are larger than 1 MiB', p_attempt),
+      'Send less.');
+  end if;
+  if not p_changes ?| '{provider,model}' then
+    return p_changes;
+  end if;
+  v_provider := private.provider_of_model(
+    p_agent => p_agent, p_provider => p_changes ->> 'provider', p_model => p_changes ->> 'model', p_attempt => p_attempt);
+  return p_changes || jsonb_build_object(
+    'provider', v_provider.name,
+    'model', coalesce(p_changes ->> 'model', v_provider.default_model),
+    -- The agent's fallbacks would answer in place of the model that is tried.
+    'fallbacks', '[]'::jsonb
+  );
+end;
+$$;
+comment on function private.resolved_agent_changes(public.agents, jsonb, text) is
+  'Checks the changes {provider, model, prompt} of an agent for one job and completes them: a model gets its provider, a provider its default model, and both have no fallbacks. Null for no changes. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND.';
+revoke all on function private.resolved_agent_changes(public.agents, jsonb, text) from public;
+
+create function private.assert_may_change_agent(p_caller jsonb, p_request jsonb)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_user_id constant uuid := (p_caller ->> 'user_id')::uuid;
+begin
+  if p_caller ->> 'actor' = 'service'
+    or private.grants_own_scope(v_user_id, p_caller ->> 'client_id', 'swarm:configure')
+    or private.is_change_of_eval_run(v_user_id, p_request)
+  then
+    return;
+  end if;
+  -- Others choose neither the models that the project pays for nor an agent's prompt.
+  perform private.raise_error('INSUFFICIENT_SCOPE',
+    'Cannot change the agent for a job: the caller lacks the scope swarm:configure',
+    'Omit agent_changes, or ask an operator of the project to grant it: grant_scopes(user, ''{swarm:configure}'').');
+end;
+$$;
+comment on function private.assert_may_change_agent(jsonb, jsonb) is
+  'Allows a request with agent_changes to the service, to callers {actor, user_id, client_id} with a grant of their own that has the scope swarm:configure, who may also change the agent for everybody, and to the user of an eval run with these changes. Raises INSUFFICIENT_SCOPE.';
+revoke all on function private.assert_may_change_agent(jsonb, jsonb) from public;
+
+create function private.assert_may_reuse_changes(p_task public.tasks, p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  -- An owner who may not change agents got the changes for that job alone.
+  if p_task.agent_changes is not null then
+    perform private.assert_has_own_scope(p_attempt || ', which runs with a changed agent', 'swarm:configure');
+  end if;
+end;
+$$;
+comment on function private.assert_may_reuse_changes(public.tasks, text) is
+  'Lets only those who may configure agents give more work to a task whose agent is changed. Raises INSUFFICIENT_SCOPE.';
+revoke all on function private.assert_may_reuse_changes(public.tasks, text) from public;
+
+create function private.model_of_task(p_task public.tasks)
+returns table (provider_id uuid, model text)
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_provider text := p_task.agent_changes ->> 'provider';
+begin
+  if v_provider is not null then
+    return query select used.id, p_task.agent_changes ->> 'model' from public.llm_providers as used where used.name = v_provider;
+  else
+    return query
+      select used.id, coalesce(agent.model, used.default_model)
+      from public.agents as agent
+      join public.llm_providers as used on used.id = agent.provider_id
+      where agent.id = p_task.agent_id;
+  end if;
+end;
+$$;
+comment on function private.model_of_task(public.tasks) is
+  'The model that a task calls and its provider; no row when its agent has none.';
+revoke all on function private.model_of_task(public.tasks) from public;
+
 -- engine/create_task.sql
 
 -- Creating a master task: row, event and message in one transaction.
@@ -4155,7 +4337,7 @@ comment on function private.lower_budget(jsonb, jsonb) is
   'Two budgets together: of a cap that both have, the lower one. A null in the second removes no cap of the first.';
 revoke all on function private.lower_budget(jsonb, jsonb) from public;
 
-create function private.agent_fact(p_slug text, p_revision int)
+create function private.agent_fact(p_slug text, p_revision int, p_changes jsonb)
 returns jsonb
 language plpgsql
 immutable
@@ -4165,11 +4347,14 @@ begin
   return case
     when p_revision is null then jsonb_build_object('agent', p_slug)
     else jsonb_build_object('agent', p_slug, 'revision', p_revision)
+  end || case
+    when p_changes is null then '{}'
+    else jsonb_build_object('agent_changes', (select jsonb_agg(key order by key) from jsonb_object_keys(p_changes) as key))
   end;
 end;
 $$;
-comment on function private.agent_fact(text, int) is 'The beginning of an event about a new task: {agent, revision}.';
-revoke all on function private.agent_fact(text, int) from public;
+comment on function private.agent_fact(text, int, jsonb) is 'The beginning of an event about a new task: {agent, revision}, and agent_changes, the names of what the job changes.';
+revoke all on function private.agent_fact(text, int, jsonb) from public;
 
 create function private.create_task(
   p_agent text,
@@ -4184,7 +4369,8 @@ create function private.create_task(
   p_traceparent text default null,
   p_tracestate text default null,
   p_output_schema jsonb default null,
-  p_max_attempts int default null
+  p_max_attempts int default null,
+  p_agent_changes jsonb default null
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
@@ -4197,6 +4383,7 @@ declare
   v_agent public.agents;
   v_id uuid := private.new_id();
   v_budget jsonb := p_budget;
+  v_changes jsonb;
 begin
   -- Look for the key before the checks: a repeated request returns its task even if the agent no longer
   -- exists.
@@ -4230,6 +4417,9 @@ begin
   if v_agent.input_schema is not null then
     perform private.assert_input_fits(v_agent, p_input);
   end if;
+  if p_agent_changes is not null then
+    v_changes := private.resolved_agent_changes(v_agent, p_agent_changes, 'create the task');
+  end if;
   if v_agent.budget is not null then
     v_budget := private.lower_budget(v_agent.budget, p_budget);
   end if;
@@ -4242,11 +4432,11 @@ begin
   end if;
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, agent_revision, input, created_by, idempotency_key, run_after,
+    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, input, created_by, idempotency_key, run_after,
     priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, logs
   )
   values (
-    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, p_input, p_created_by, p_idempotency_key, p_run_after,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_changes, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     v_budget, p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
     array[private.log_line('created for agent ' || v_agent.slug)]
@@ -4266,13 +4456,13 @@ begin
   end if;
 
   insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
-  perform private.emit_event(v_id, v_id, 'task.created', private.agent_fact(v_agent.slug, v_agent.revision));
+  perform private.emit_event(v_id, v_id, 'task.created', private.agent_fact(v_agent.slug, v_agent.revision, v_changes));
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
-comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) is
-  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
-revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) from public;
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) is
+  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes {provider, model, prompt} applies to this job alone; callers check who may give it. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) from public;
 
 -- engine/concurrency_limits.sql
 
@@ -4368,7 +4558,7 @@ comment on function private.checked_input(public.tasks) is
   'The input of a master task after its guardrails changed it. Its subtasks see only this version.';
 revoke all on function private.checked_input(public.tasks) from public;
 
-create function private.agent_facts(p_agent_id uuid, p_user_id uuid, p_revision int)
+create function private.agent_facts(p_agent_id uuid, p_user_id uuid, p_revision int, p_changes jsonb)
 returns table (
   agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
@@ -4390,8 +4580,8 @@ begin
   if not found then
     return;
   end if;
-  if p_revision <> v_agent.revision then
-    return query select * from private.agent_facts_of_revision(v_agent, p_user_id, p_revision);
+  if p_revision <> v_agent.revision or p_changes is not null then
+    return query select * from private.agent_facts_of_revision(v_agent, p_user_id, p_revision, p_changes);
     return;
   end if;
   select * into v_provider
@@ -4459,9 +4649,9 @@ begin
   return next;
 end;
 $$;
-comment on function private.agent_facts(uuid, uuid, int) is
-  'The parts of a context that depend only on the agent, its revision (null: the agent as it is) and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
-revoke all on function private.agent_facts(uuid, uuid, int) from public;
+comment on function private.agent_facts(uuid, uuid, int, jsonb) is
+  'The parts of a context that depend only on the agent, its revision (null: the agent as it is), the task''s changes of it (null: none) and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
+revoke all on function private.agent_facts(uuid, uuid, int, jsonb) from public;
 
 create function private.task_facts(p_task public.tasks, p_master public.tasks, p_stored_bytes_left bigint)
 returns json
@@ -4515,9 +4705,13 @@ begin
     with
     -- Once for each agent and owner, however many tasks there are.
     staff as materialized (
-      select working.agent_id as id, working.created_by, working.agent_revision, facts.*
-      from (select distinct task.agent_id, task.created_by, task.agent_revision from unnest(p_tasks) as task) as working
-      cross join lateral private.agent_facts(working.agent_id, working.created_by, working.agent_revision) as facts
+      select working.agent_id as id, working.created_by, working.agent_revision, working.agent_changes, facts.*
+      from (
+        select distinct task.agent_id, task.created_by, task.agent_revision, task.agent_changes from unnest(p_tasks) as task
+      ) as working
+      cross join lateral private.agent_facts(
+        working.agent_id, working.created_by, working.agent_revision, working.agent_changes
+      ) as facts
     )
     select task.id, task.epoch, json_build_object(
       'task', private.task_facts(p_tasks[task.ordinality], master, case
@@ -4575,6 +4769,7 @@ begin
     left join public.tasks as master on master.id = case when task.parent_id is not null then task.master_task_id end
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
       and staff.agent_revision is not distinct from task.agent_revision
+      and staff.agent_changes is not distinct from task.agent_changes
     order by task.ordinality;
 end;
 $$;
@@ -4880,6 +5075,8 @@ begin
     join public.agents as agent on agent.id = task.agent_id
     join public.llm_providers as provider on provider.id = agent.provider_id
     where provider.is_active
+      -- The worker knows which model a changed agent has.
+      and task.agent_changes is null
       -- A job with a budget is left to the worker, which can report a refusal to the task.
       and case
         when task.parent_id is null then task.budget
@@ -5219,10 +5416,8 @@ begin
   perform private.assert_room_left('trace_bytes', p_task.created_by, 'call the model');
   if private.cap(private.assert_budget_left(p_task), 'max_cost_micro_usd', null) is not null then
     perform private.assert_price_known(exists (
-      select from public.agents as agent
-      join public.llm_providers as provider on provider.id = agent.provider_id
-      where agent.id = p_task.agent_id
-        and private.is_priced(agent.id, provider.id, coalesce(agent.model, provider.default_model))
+      select from private.model_of_task(p_task) as called
+      where private.is_priced(p_task.agent_id, called.provider_id, called.model)
     ));
   end if;
 end;
@@ -6964,18 +7159,22 @@ declare
   v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
+  v_changes jsonb;
 begin
   select id, revision into v_agent_id, v_revision from public.agents where slug = p_agent_slug;
+  if v_agent_id = p_parent.agent_id then
+    v_changes := p_parent.agent_changes;
+  end if;
   if v_revision > 1 then
     v_revision := private.revision_of_job(v_agent_id, p_parent.master_task_id);
   end if;
   insert into public.tasks (
-    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, input, created_by,
+    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, agent_changes, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
     traceparent, tracestate, output_schema, max_attempts, depth, logs
   )
   values (
-    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, p_input,
+    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, v_changes, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
@@ -6987,7 +7186,7 @@ begin
   values
     (
       v_id, p_parent.master_task_id, 'task.created',
-      private.agent_fact(p_agent_slug, v_revision) || jsonb_build_object('parent_id', p_parent.id)
+      private.agent_fact(p_agent_slug, v_revision, v_changes) || jsonb_build_object('parent_id', p_parent.id)
     ),
     (
       p_parent.id, p_parent.master_task_id, 'subtask.created',
@@ -7033,6 +7232,10 @@ begin
       'Cannot create the task: a task that an agent creates cannot have its own budget',
       'Omit budget: the task uses the rest of its job''s budget.');
   end if;
+  if jsonb_typeof(p_request -> 'agent_changes') = 'object' then
+    perform private.raise_error('AGENT_NOT_ALLOWED', 'Cannot create the task: an agent cannot change an agent',
+      'Omit agent_changes.');
+  end if;
   perform private.assert_task_is_valid(
     p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
   v_error := private.handoff_error(
@@ -7055,7 +7258,7 @@ begin
 end;
 $$;
 comment on function private.create_child_task(uuid, jsonb, text) is
-  'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job. Its result is not reported to the parent. A repeated idempotency key in the same job returns the existing task. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
+  'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job. Its result is not reported to the parent. A repeated idempotency key in the same job returns the existing task. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, AGENT_NOT_ALLOWED, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
 revoke all on function private.create_child_task(uuid, jsonb, text) from public;
 
 create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
@@ -7086,6 +7289,9 @@ begin
     return query select * from private.create_child_task(v_parent_id, p_request, p_traceparent);
     return;
   end if;
+  if jsonb_typeof(p_request -> 'agent_changes') = 'object' then
+    perform private.assert_may_change_agent(p_caller, p_request);
+  end if;
   select * into v_created from private.create_task(
     p_agent => p_request ->> 'agent',
     p_input => p_request -> 'input',
@@ -7099,7 +7305,8 @@ begin
     p_traceparent => p_traceparent,
     p_tracestate => p_tracestate,
     p_output_schema => p_request -> 'output_schema',
-    p_max_attempts => (p_request ->> 'max_attempts')::int
+    p_max_attempts => (p_request ->> 'max_attempts')::int,
+    p_agent_changes => p_request -> 'agent_changes'
   );
   if v_created.is_new then
     perform private.record_job_client(v_created.task_id, v_client_id, v_user_id);
@@ -7108,7 +7315,7 @@ begin
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
 revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
 
 create function private.spawn_subtasks(
@@ -8446,6 +8653,7 @@ begin
   -- the fork takes them over.
   perform private.lock_job(v_source.master_task_id);
   v_source := private.own_task(p_task_id);
+  perform private.assert_may_reuse_changes(v_source, 'fork the task');
   perform private.assert_fork_point(p_task_id, p_from_seq);
   perform private.assert_fork_changes(p_task_id, p_from_seq, v_changes);
   if v_changes ? 'message' then
@@ -8455,11 +8663,11 @@ begin
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, agent_revision, input, created_by, priority, concurrency_key,
+    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, input, created_by, priority, concurrency_key,
     metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, logs
   )
   select
-    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_source.agent_changes, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
     v_source.traceparent, v_source.tracestate, v_source.output_schema, v_source.max_attempts,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
@@ -8625,6 +8833,7 @@ begin
   perform private.lock_job(v_task.master_task_id);
   select * into v_task from public.tasks where id = p_task_id for no key update;
   perform private.assert_continuable(p_task_id, v_task, p_input);
+  perform private.assert_may_reuse_changes(v_task, 'continue the task');
   perform private.assert_transcript_is_kept(v_task.master_task_id);
   perform private.assert_message_files_are_usable(v_task, p_input);
   perform private.take_task_creation(v_task.created_by, 'continue the task');
@@ -12614,7 +12823,13 @@ begin
   from public.mcp_tool_models
   where mcp_name = p_call ->> 'mcp_name' and tool_name = p_call ->> 'tool_name';
   select * into v_agent from public.agents where id = (p_call ->> 'agent_id')::uuid;
+  if p_call ->> 'task_id' is not null then
+    select * into v_task from public.tasks where id = (p_call ->> 'task_id')::uuid;
+  end if;
   if v_models.mcp_name is null then
+    if v_task.agent_id = v_agent.id then
+      select called.provider_id, called.model into v_agent.provider_id, v_agent.model from private.model_of_task(v_task) as called;
+    end if;
     v_named := coalesce(v_named, (select name from public.llm_providers where id = v_agent.provider_id and is_active));
     v_model := coalesce(v_model, case when p_call ->> 'provider' is null then v_agent.model end);
     if v_named is null then
@@ -12632,8 +12847,7 @@ begin
     perform private.named_provider(v_named, p_call ->> 'tool_name', v_models.supported_providers);
   end if;
 
-  if p_call ->> 'task_id' is not null then
-    select * into v_task from public.tasks where id = (p_call ->> 'task_id')::uuid;
+  if v_task.id is not null then
     v_has_cost_cap := private.cap(private.assert_budget_left(v_task), 'max_cost_micro_usd', null) is not null;
   end if;
   select jsonb_agg(jsonb_build_object(
@@ -26580,7 +26794,7 @@ comment on function private.revision_of_job(uuid, uuid) is
   'The revision of an agent that was current when a job began, for the job''s subtasks.';
 revoke all on function private.revision_of_job(uuid, uuid) from public;
 
-create function private.agent_facts_of_revision(p_agent public.agents, p_user_id uuid, p_revision int)
+create function private.agent_facts_of_revision(p_agent public.agents, p_user_id uuid, p_revision int, p_changes jsonb)
 returns table (
   agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
@@ -26590,10 +26804,13 @@ stable
 set search_path = ''
 as $$
 declare
-  v_definition constant jsonb := (
-    select revision.definition from public.agent_revisions as revision
-    where revision.agent_id = p_agent.id and revision.revision = p_revision
-  );
+  v_definition constant jsonb := coalesce(
+    (
+      select revision.definition from public.agent_revisions as revision
+      where revision.agent_id = p_agent.id and revision.revision = p_revision
+    ),
+    private.agent_definition(p_agent)
+  ) || coalesce(p_changes, '{}');
   v_agent public.agents := p_agent;
   v_provider public.llm_providers;
 begin
@@ -26659,9 +26876,9 @@ begin
   return next;
 end;
 $$;
-comment on function private.agent_facts_of_revision(public.agents, uuid, int) is
-  'What agent_facts() returns, for an older revision: prompt, models, schemas, skills and guardrails as they were; handoffs and rules as they are now.';
-revoke all on function private.agent_facts_of_revision(public.agents, uuid, int) from public;
+comment on function private.agent_facts_of_revision(public.agents, uuid, int, jsonb) is
+  'What agent_facts() returns, for an older revision or with changes: prompt, models, schemas, skills and guardrails as they were or are changed; handoffs and rules as they are now.';
+revoke all on function private.agent_facts_of_revision(public.agents, uuid, int, jsonb) from public;
 
 create function private.rollback_agent(p_slug text, p_revision int, p_author text)
 returns int
@@ -27183,6 +27400,7 @@ create table public.eval_runs (
   agent_revision int,
   provider text,
   model text,
+  agent_changes jsonb,
   result_count int not null default 0,
   passed_count int not null default 0,
   created_at timestamptz not null default clock_timestamp(),
@@ -27195,7 +27413,8 @@ comment on table public.eval_runs is
   'Runs of the tests in agents/<slug>.evals.yaml. The jobs of a run have {"tag": "eval:<id>"} in their metadata. Written by deno task eval.';
 comment on column public.eval_runs.created_by is 'The user whose jobs they are.';
 comment on column public.eval_runs.agent_revision is 'The newest revision when the run began.';
-comment on column public.eval_runs.model is 'The agent''s model, or its provider''s default, when the run began.';
+comment on column public.eval_runs.model is 'The model that the run tests: the one of agent_changes, else the agent''s, or its provider''s default, when the run began.';
+comment on column public.eval_runs.agent_changes is 'What the jobs of the run change of the agent, as in tasks.agent_changes. Null: nothing.';
 comment on column public.eval_runs.result_count is 'Jobs that have ended, of which passed_count passed.';
 comment on column public.eval_runs.finished_at is 'Null while it runs, and if it was interrupted.';
 alter table public.eval_runs enable row level security;
@@ -27237,27 +27456,55 @@ comment on policy "owners read the results of their eval runs" on public.eval_re
   'Whoever reads a run reads its results.';
 grant select on public.eval_results to authenticated, service_role;
 
-create function private.begin_eval_run(p_agent text, p_user_id uuid)
+create function private.begin_eval_run(p_agent text, p_user_id uuid, p_agent_changes jsonb default null)
 returns public.eval_runs
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_agent_id constant uuid := private.id_of('agent', p_agent, format('run the evals of "%s"', p_agent));
+  v_attempt constant text := format('run the evals of "%s"', p_agent);
+  v_agent_id constant uuid := private.id_of('agent', p_agent, v_attempt);
   v_run public.eval_runs;
 begin
-  insert into public.eval_runs (created_by, agent_id, agent_slug, agent_revision, provider, model)
-  select p_user_id, agent.id, agent.slug, agent.revision, provider.name, coalesce(agent.model, provider.default_model)
+  insert into public.eval_runs (created_by, agent_id, agent_slug, agent_revision, provider, model, agent_changes)
+  select p_user_id, agent.id, agent.slug, agent.revision,
+    coalesce(changed.parts ->> 'provider', provider.name),
+    coalesce(changed.parts ->> 'model', agent.model, provider.default_model),
+    changed.parts
   from public.agents as agent
   left join public.llm_providers as provider on provider.id = agent.provider_id
+  cross join lateral private.resolved_agent_changes(agent, p_agent_changes, v_attempt) as changed (parts)
   where agent.id = v_agent_id
   returning * into v_run;
   return v_run;
 end;
 $$;
-comment on function private.begin_eval_run(text, uuid) is
-  'Begins a run of an agent''s tests with jobs of this user. Raises AGENT_NOT_FOUND.';
-revoke all on function private.begin_eval_run(text, uuid) from public;
+comment on function private.begin_eval_run(text, uuid, jsonb) is
+  'Begins a run of an agent''s tests with jobs of this user, who may create jobs with these changes of the agent until the run ends. Raises AGENT_NOT_FOUND, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND.';
+revoke all on function private.begin_eval_run(text, uuid, jsonb) from public;
+
+create function private.is_change_of_eval_run(p_user_id uuid, p_request jsonb)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.eval_runs as run
+    where run.created_by = p_user_id
+      and run.agent_slug = p_request ->> 'agent'
+      and run.agent_changes - 'fallbacks' = p_request -> 'agent_changes'
+      and 'eval:' || run.id = p_request #>> '{metadata,tag}'
+      and run.finished_at is null
+      -- A run that was interrupted never ends.
+      and run.created_at > clock_timestamp() - interval '1 day'
+  );
+end;
+$$;
+comment on function private.is_change_of_eval_run(uuid, jsonb) is
+  'True when a request for a task changes the agent as an eval run of this user does, which only the service begins.';
+revoke all on function private.is_change_of_eval_run(uuid, jsonb) from public;
 
 create function private.record_eval_result(p_run_id uuid, p_result jsonb)
 returns void

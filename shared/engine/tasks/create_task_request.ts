@@ -28,6 +28,13 @@ const budget = z.object({
   max_wall_seconds: cap,
 }).catchall(z.number().nullable()).meta({ additionalProperties: false });
 
+/** In the words of agents/<slug>.md. The database says what is wrong with them. */
+const agentChanges = z.strictObject({
+  provider: z.string().optional().describe("Default: the provider that lists the model"),
+  model: z.string().optional().describe("Default: the default model of the provider"),
+  prompt: z.string().optional(),
+});
+
 /**
  * A request for a task: the body of `POST /functions/v1/supaswarm-create-task` and the arguments of
  * the tool `create_task`.
@@ -56,6 +63,11 @@ export const createTaskRequest = z.strictObject({
       type: "object",
       description: "JSON Schema that the output must match, instead of the agent's own",
     }),
+  agent_changes: agentChanges.optional()
+    .describe(
+      "Parts of the agent that this job replaces, to try them; the agent stays as it is. Only for " +
+        "callers who may configure agents; agents must omit it",
+    ),
   watch: z.boolean().optional().meta({
     default: false,
     description: "Streams the models' text to the job's channel, for the first minute",

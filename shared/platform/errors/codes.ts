@@ -121,6 +121,10 @@ export const ERROR_CODES = {
     422,
     "Change the input of the task, or the arguments or the answer of the call to fork from.",
   ),
+  AGENT_CHANGES_INVALID: tool(
+    422,
+    "Change the provider, the model or the prompt of the agent.",
+  ),
   DEAD_LETTER_NOT_FOUND: tool(404, "List the dead letters with GET /rest/v1/dead_letters."),
   TASK_INPUT_INVALID: tool(400, "Send the input as an object or as text."),
   TASK_BUDGET_INVALID: tool(

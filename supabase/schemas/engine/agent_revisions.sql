@@ -113,7 +113,7 @@ comment on function private.revision_of_job(uuid, uuid) is
   'The revision of an agent that was current when a job began, for the job''s subtasks.';
 revoke all on function private.revision_of_job(uuid, uuid) from public;
 
-create function private.agent_facts_of_revision(p_agent public.agents, p_user_id uuid, p_revision int)
+create function private.agent_facts_of_revision(p_agent public.agents, p_user_id uuid, p_revision int, p_changes jsonb)
 returns table (
   agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
@@ -123,10 +123,13 @@ stable
 set search_path = ''
 as $$
 declare
-  v_definition constant jsonb := (
-    select revision.definition from public.agent_revisions as revision
-    where revision.agent_id = p_agent.id and revision.revision = p_revision
-  );
+  v_definition constant jsonb := coalesce(
+    (
+      select revision.definition from public.agent_revisions as revision
+      where revision.agent_id = p_agent.id and revision.revision = p_revision
+    ),
+    private.agent_definition(p_agent)
+  ) || coalesce(p_changes, '{}');
   v_agent public.agents := p_agent;
   v_provider public.llm_providers;
 begin
@@ -192,9 +195,9 @@ begin
   return next;
 end;
 $$;
-comment on function private.agent_facts_of_revision(public.agents, uuid, int) is
-  'What agent_facts() returns, for an older revision: prompt, models, schemas, skills and guardrails as they were; handoffs and rules as they are now.';
-revoke all on function private.agent_facts_of_revision(public.agents, uuid, int) from public;
+comment on function private.agent_facts_of_revision(public.agents, uuid, int, jsonb) is
+  'What agent_facts() returns, for an older revision or with changes: prompt, models, schemas, skills and guardrails as they were or are changed; handoffs and rules as they are now.';
+revoke all on function private.agent_facts_of_revision(public.agents, uuid, int, jsonb) from public;
 
 create function private.rollback_agent(p_slug text, p_revision int, p_author text)
 returns int

@@ -294,6 +294,8 @@ begin
     join public.agents as agent on agent.id = task.agent_id
     join public.llm_providers as provider on provider.id = agent.provider_id
     where provider.is_active
+      -- The worker knows which model a changed agent has.
+      and task.agent_changes is null
       -- A job with a budget is left to the worker, which can report a refusal to the task.
       and case
         when task.parent_id is null then task.budget

@@ -113,6 +113,7 @@ begin
   perform private.lock_job(v_task.master_task_id);
   select * into v_task from public.tasks where id = p_task_id for no key update;
   perform private.assert_continuable(p_task_id, v_task, p_input);
+  perform private.assert_may_reuse_changes(v_task, 'continue the task');
   perform private.assert_transcript_is_kept(v_task.master_task_id);
   perform private.assert_message_files_are_usable(v_task, p_input);
   perform private.take_task_creation(v_task.created_by, 'continue the task');

@@ -191,7 +191,7 @@ comment on function private.lower_budget(jsonb, jsonb) is
   'Two budgets together: of a cap that both have, the lower one. A null in the second removes no cap of the first.';
 revoke all on function private.lower_budget(jsonb, jsonb) from public;
 
-create function private.agent_fact(p_slug text, p_revision int)
+create function private.agent_fact(p_slug text, p_revision int, p_changes jsonb)
 returns jsonb
 language plpgsql
 immutable
@@ -201,11 +201,14 @@ begin
   return case
     when p_revision is null then jsonb_build_object('agent', p_slug)
     else jsonb_build_object('agent', p_slug, 'revision', p_revision)
+  end || case
+    when p_changes is null then '{}'
+    else jsonb_build_object('agent_changes', (select jsonb_agg(key order by key) from jsonb_object_keys(p_changes) as key))
   end;
 end;
 $$;
-comment on function private.agent_fact(text, int) is 'The beginning of an event about a new task: {agent, revision}.';
-revoke all on function private.agent_fact(text, int) from public;
+comment on function private.agent_fact(text, int, jsonb) is 'The beginning of an event about a new task: {agent, revision}, and agent_changes, the names of what the job changes.';
+revoke all on function private.agent_fact(text, int, jsonb) from public;
 
 create function private.create_task(
   p_agent text,
@@ -220,7 +223,8 @@ create function private.create_task(
   p_traceparent text default null,
   p_tracestate text default null,
   p_output_schema jsonb default null,
-  p_max_attempts int default null
+  p_max_attempts int default null,
+  p_agent_changes jsonb default null
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
@@ -233,6 +237,7 @@ declare
   v_agent public.agents;
   v_id uuid := private.new_id();
   v_budget jsonb := p_budget;
+  v_changes jsonb;
 begin
   -- Look for the key before the checks: a repeated request returns its task even if the agent no longer
   -- exists.
@@ -266,6 +271,9 @@ begin
   if v_agent.input_schema is not null then
     perform private.assert_input_fits(v_agent, p_input);
   end if;
+  if p_agent_changes is not null then
+    v_changes := private.resolved_agent_changes(v_agent, p_agent_changes, 'create the task');
+  end if;
   if v_agent.budget is not null then
     v_budget := private.lower_budget(v_agent.budget, p_budget);
   end if;
@@ -278,11 +286,11 @@ begin
   end if;
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, agent_revision, input, created_by, idempotency_key, run_after,
+    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, input, created_by, idempotency_key, run_after,
     priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, logs
   )
   values (
-    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, p_input, p_created_by, p_idempotency_key, p_run_after,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_changes, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     v_budget, p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
     array[private.log_line('created for agent ' || v_agent.slug)]
@@ -302,10 +310,10 @@ begin
   end if;
 
   insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
-  perform private.emit_event(v_id, v_id, 'task.created', private.agent_fact(v_agent.slug, v_agent.revision));
+  perform private.emit_event(v_id, v_id, 'task.created', private.agent_fact(v_agent.slug, v_agent.revision, v_changes));
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
-comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) is
-  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
-revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) from public;
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) is
+  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes {provider, model, prompt} applies to this job alone; callers check who may give it. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) from public;

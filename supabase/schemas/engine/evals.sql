@@ -9,6 +9,7 @@ create table public.eval_runs (
   agent_revision int,
   provider text,
   model text,
+  agent_changes jsonb,
   result_count int not null default 0,
   passed_count int not null default 0,
   created_at timestamptz not null default clock_timestamp(),
@@ -21,7 +22,8 @@ comment on table public.eval_runs is
   'Runs of the tests in agents/<slug>.evals.yaml. The jobs of a run have {"tag": "eval:<id>"} in their metadata. Written by deno task eval.';
 comment on column public.eval_runs.created_by is 'The user whose jobs they are.';
 comment on column public.eval_runs.agent_revision is 'The newest revision when the run began.';
-comment on column public.eval_runs.model is 'The agent''s model, or its provider''s default, when the run began.';
+comment on column public.eval_runs.model is 'The model that the run tests: the one of agent_changes, else the agent''s, or its provider''s default, when the run began.';
+comment on column public.eval_runs.agent_changes is 'What the jobs of the run change of the agent, as in tasks.agent_changes. Null: nothing.';
 comment on column public.eval_runs.result_count is 'Jobs that have ended, of which passed_count passed.';
 comment on column public.eval_runs.finished_at is 'Null while it runs, and if it was interrupted.';
 alter table public.eval_runs enable row level security;
@@ -63,27 +65,55 @@ comment on policy "owners read the results of their eval runs" on public.eval_re
   'Whoever reads a run reads its results.';
 grant select on public.eval_results to authenticated, service_role;
 
-create function private.begin_eval_run(p_agent text, p_user_id uuid)
+create function private.begin_eval_run(p_agent text, p_user_id uuid, p_agent_changes jsonb default null)
 returns public.eval_runs
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_agent_id constant uuid := private.id_of('agent', p_agent, format('run the evals of "%s"', p_agent));
+  v_attempt constant text := format('run the evals of "%s"', p_agent);
+  v_agent_id constant uuid := private.id_of('agent', p_agent, v_attempt);
   v_run public.eval_runs;
 begin
-  insert into public.eval_runs (created_by, agent_id, agent_slug, agent_revision, provider, model)
-  select p_user_id, agent.id, agent.slug, agent.revision, provider.name, coalesce(agent.model, provider.default_model)
+  insert into public.eval_runs (created_by, agent_id, agent_slug, agent_revision, provider, model, agent_changes)
+  select p_user_id, agent.id, agent.slug, agent.revision,
+    coalesce(changed.parts ->> 'provider', provider.name),
+    coalesce(changed.parts ->> 'model', agent.model, provider.default_model),
+    changed.parts
   from public.agents as agent
   left join public.llm_providers as provider on provider.id = agent.provider_id
+  cross join lateral private.resolved_agent_changes(agent, p_agent_changes, v_attempt) as changed (parts)
   where agent.id = v_agent_id
   returning * into v_run;
   return v_run;
 end;
 $$;
-comment on function private.begin_eval_run(text, uuid) is
-  'Begins a run of an agent''s tests with jobs of this user. Raises AGENT_NOT_FOUND.';
-revoke all on function private.begin_eval_run(text, uuid) from public;
+comment on function private.begin_eval_run(text, uuid, jsonb) is
+  'Begins a run of an agent''s tests with jobs of this user, who may create jobs with these changes of the agent until the run ends. Raises AGENT_NOT_FOUND, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND.';
+revoke all on function private.begin_eval_run(text, uuid, jsonb) from public;
+
+create function private.is_change_of_eval_run(p_user_id uuid, p_request jsonb)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.eval_runs as run
+    where run.created_by = p_user_id
+      and run.agent_slug = p_request ->> 'agent'
+      and run.agent_changes - 'fallbacks' = p_request -> 'agent_changes'
+      and 'eval:' || run.id = p_request #>> '{metadata,tag}'
+      and run.finished_at is null
+      -- A run that was interrupted never ends.
+      and run.created_at > clock_timestamp() - interval '1 day'
+  );
+end;
+$$;
+comment on function private.is_change_of_eval_run(uuid, jsonb) is
+  'True when a request for a task changes the agent as an eval run of this user does, which only the service begins.';
+revoke all on function private.is_change_of_eval_run(uuid, jsonb) from public;
 
 create function private.record_eval_result(p_run_id uuid, p_result jsonb)
 returns void

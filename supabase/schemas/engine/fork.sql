@@ -316,6 +316,7 @@ begin
   -- the fork takes them over.
   perform private.lock_job(v_source.master_task_id);
   v_source := private.own_task(p_task_id);
+  perform private.assert_may_reuse_changes(v_source, 'fork the task');
   perform private.assert_fork_point(p_task_id, p_from_seq);
   perform private.assert_fork_changes(p_task_id, p_from_seq, v_changes);
   if v_changes ? 'message' then
@@ -325,11 +326,11 @@ begin
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, agent_revision, input, created_by, priority, concurrency_key,
+    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, input, created_by, priority, concurrency_key,
     metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, logs
   )
   select
-    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_source.agent_changes, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
     v_source.traceparent, v_source.tracestate, v_source.output_schema, v_source.max_attempts,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,

@@ -135,10 +135,8 @@ begin
   perform private.assert_room_left('trace_bytes', p_task.created_by, 'call the model');
   if private.cap(private.assert_budget_left(p_task), 'max_cost_micro_usd', null) is not null then
     perform private.assert_price_known(exists (
-      select from public.agents as agent
-      join public.llm_providers as provider on provider.id = agent.provider_id
-      where agent.id = p_task.agent_id
-        and private.is_priced(agent.id, provider.id, coalesce(agent.model, provider.default_model))
+      select from private.model_of_task(p_task) as called
+      where private.is_priced(p_task.agent_id, called.provider_id, called.model)
     ));
   end if;
 end;

@@ -101,18 +101,22 @@ declare
   v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
+  v_changes jsonb;
 begin
   select id, revision into v_agent_id, v_revision from public.agents where slug = p_agent_slug;
+  if v_agent_id = p_parent.agent_id then
+    v_changes := p_parent.agent_changes;
+  end if;
   if v_revision > 1 then
     v_revision := private.revision_of_job(v_agent_id, p_parent.master_task_id);
   end if;
   insert into public.tasks (
-    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, input, created_by,
+    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, agent_changes, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
     traceparent, tracestate, output_schema, max_attempts, depth, logs
   )
   values (
-    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, p_input,
+    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, v_changes, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
@@ -124,7 +128,7 @@ begin
   values
     (
       v_id, p_parent.master_task_id, 'task.created',
-      private.agent_fact(p_agent_slug, v_revision) || jsonb_build_object('parent_id', p_parent.id)
+      private.agent_fact(p_agent_slug, v_revision, v_changes) || jsonb_build_object('parent_id', p_parent.id)
     ),
     (
       p_parent.id, p_parent.master_task_id, 'subtask.created',
@@ -170,6 +174,10 @@ begin
       'Cannot create the task: a task that an agent creates cannot have its own budget',
       'Omit budget: the task uses the rest of its job''s budget.');
   end if;
+  if jsonb_typeof(p_request -> 'agent_changes') = 'object' then
+    perform private.raise_error('AGENT_NOT_ALLOWED', 'Cannot create the task: an agent cannot change an agent',
+      'Omit agent_changes.');
+  end if;
   perform private.assert_task_is_valid(
     p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
   v_error := private.handoff_error(
@@ -192,7 +200,7 @@ begin
 end;
 $$;
 comment on function private.create_child_task(uuid, jsonb, text) is
-  'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job. Its result is not reported to the parent. A repeated idempotency key in the same job returns the existing task. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
+  'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job. Its result is not reported to the parent. A repeated idempotency key in the same job returns the existing task. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, AGENT_NOT_ALLOWED, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
 revoke all on function private.create_child_task(uuid, jsonb, text) from public;
 
 create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
@@ -223,6 +231,9 @@ begin
     return query select * from private.create_child_task(v_parent_id, p_request, p_traceparent);
     return;
   end if;
+  if jsonb_typeof(p_request -> 'agent_changes') = 'object' then
+    perform private.assert_may_change_agent(p_caller, p_request);
+  end if;
   select * into v_created from private.create_task(
     p_agent => p_request ->> 'agent',
     p_input => p_request -> 'input',
@@ -236,7 +247,8 @@ begin
     p_traceparent => p_traceparent,
     p_tracestate => p_tracestate,
     p_output_schema => p_request -> 'output_schema',
-    p_max_attempts => (p_request ->> 'max_attempts')::int
+    p_max_attempts => (p_request ->> 'max_attempts')::int,
+    p_agent_changes => p_request -> 'agent_changes'
   );
   if v_created.is_new then
     perform private.record_job_client(v_created.task_id, v_client_id, v_user_id);
@@ -245,7 +257,7 @@ begin
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
 revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
 
 create function private.spawn_subtasks(

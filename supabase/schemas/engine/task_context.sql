@@ -75,7 +75,7 @@ comment on function private.checked_input(public.tasks) is
   'The input of a master task after its guardrails changed it. Its subtasks see only this version.';
 revoke all on function private.checked_input(public.tasks) from public;
 
-create function private.agent_facts(p_agent_id uuid, p_user_id uuid, p_revision int)
+create function private.agent_facts(p_agent_id uuid, p_user_id uuid, p_revision int, p_changes jsonb)
 returns table (
   agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
@@ -97,8 +97,8 @@ begin
   if not found then
     return;
   end if;
-  if p_revision <> v_agent.revision then
-    return query select * from private.agent_facts_of_revision(v_agent, p_user_id, p_revision);
+  if p_revision <> v_agent.revision or p_changes is not null then
+    return query select * from private.agent_facts_of_revision(v_agent, p_user_id, p_revision, p_changes);
     return;
   end if;
   select * into v_provider
@@ -166,9 +166,9 @@ begin
   return next;
 end;
 $$;
-comment on function private.agent_facts(uuid, uuid, int) is
-  'The parts of a context that depend only on the agent, its revision (null: the agent as it is) and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
-revoke all on function private.agent_facts(uuid, uuid, int) from public;
+comment on function private.agent_facts(uuid, uuid, int, jsonb) is
+  'The parts of a context that depend only on the agent, its revision (null: the agent as it is), the task''s changes of it (null: none) and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
+revoke all on function private.agent_facts(uuid, uuid, int, jsonb) from public;
 
 create function private.task_facts(p_task public.tasks, p_master public.tasks, p_stored_bytes_left bigint)
 returns json
@@ -222,9 +222,13 @@ begin
     with
     -- Once for each agent and owner, however many tasks there are.
     staff as materialized (
-      select working.agent_id as id, working.created_by, working.agent_revision, facts.*
-      from (select distinct task.agent_id, task.created_by, task.agent_revision from unnest(p_tasks) as task) as working
-      cross join lateral private.agent_facts(working.agent_id, working.created_by, working.agent_revision) as facts
+      select working.agent_id as id, working.created_by, working.agent_revision, working.agent_changes, facts.*
+      from (
+        select distinct task.agent_id, task.created_by, task.agent_revision, task.agent_changes from unnest(p_tasks) as task
+      ) as working
+      cross join lateral private.agent_facts(
+        working.agent_id, working.created_by, working.agent_revision, working.agent_changes
+      ) as facts
     )
     select task.id, task.epoch, json_build_object(
       'task', private.task_facts(p_tasks[task.ordinality], master, case
@@ -282,6 +286,7 @@ begin
     left join public.tasks as master on master.id = case when task.parent_id is not null then task.master_task_id end
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
       and staff.agent_revision is not distinct from task.agent_revision
+      and staff.agent_changes is not distinct from task.agent_changes
     order by task.ordinality;
 end;
 $$;

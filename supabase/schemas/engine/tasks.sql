@@ -14,6 +14,7 @@ create table public.tasks (
   agent_id uuid references public.agents (id),
   agent_slug text,
   agent_revision int,
+  agent_changes jsonb,
 
   status text not null default 'pending' check (status = any (
     '{pending,running,pending_subtask,needs_human_review,completed,failed,cancelled}'
@@ -115,6 +116,7 @@ comment on table public.tasks is
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
 comment on column public.tasks.warnings is 'Tools that failed and have not succeeded since, [{server, tool, code, message, step_seq}], 20 at most. tool and step_seq are missing when the whole server was unavailable.';
 comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
+comment on column public.tasks.agent_changes is 'What the agent has in this task in place of its revision''s {provider, model, fallbacks, prompt}, with which it runs until the job is deleted; subtasks of the same agent inherit it. Null: nothing.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with retain_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';

@@ -149,7 +149,13 @@ begin
   from public.mcp_tool_models
   where mcp_name = p_call ->> 'mcp_name' and tool_name = p_call ->> 'tool_name';
   select * into v_agent from public.agents where id = (p_call ->> 'agent_id')::uuid;
+  if p_call ->> 'task_id' is not null then
+    select * into v_task from public.tasks where id = (p_call ->> 'task_id')::uuid;
+  end if;
   if v_models.mcp_name is null then
+    if v_task.agent_id = v_agent.id then
+      select called.provider_id, called.model into v_agent.provider_id, v_agent.model from private.model_of_task(v_task) as called;
+    end if;
     v_named := coalesce(v_named, (select name from public.llm_providers where id = v_agent.provider_id and is_active));
     v_model := coalesce(v_model, case when p_call ->> 'provider' is null then v_agent.model end);
     if v_named is null then
@@ -167,8 +173,7 @@ begin
     perform private.named_provider(v_named, p_call ->> 'tool_name', v_models.supported_providers);
   end if;
 
-  if p_call ->> 'task_id' is not null then
-    select * into v_task from public.tasks where id = (p_call ->> 'task_id')::uuid;
+  if v_task.id is not null then
     v_has_cost_cap := private.cap(private.assert_budget_left(v_task), 'max_cost_micro_usd', null) is not null;
   end if;
   select jsonb_agg(jsonb_build_object(

@@ -218,6 +218,30 @@ comment on function private.assert_person_may(text, text) is
   'Allows people, their OAuth clients with this scope, and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
 revoke all on function private.assert_person_may(text, text) from public;
 
+create function private.grants_own_scope(p_user_id uuid, p_client_id text, p_scope text)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  -- The default grant never counts here, and a user's grant never counts for an OAuth client:
+  -- each needs its own row.
+  return not exists (
+    select from unnest(array[null, nullif(p_client_id, '')]) as wanted (client_id)
+    where not exists (
+      select from public.mcp_grants as own
+      where own.user_id = p_user_id
+        and own.client_id is not distinct from wanted.client_id
+        and own.scopes && array[p_scope, 'admin:*']
+    )
+  );
+end;
+$$;
+comment on function private.grants_own_scope(uuid, text, text) is
+  'True when the user''s own grant has the scope and, for an OAuth client, the user''s grant for that client too.';
+revoke all on function private.grants_own_scope(uuid, text, text) from public;
+
 create function private.has_own_scope(p_scope text)
 returns boolean
 language plpgsql
@@ -225,23 +249,10 @@ stable
 security definer
 set search_path = ''
 as $$
-declare
-  v_client_id constant text := coalesce(private.request_claims() ->> 'client_id', '');
-  v_user_id constant uuid := auth.uid();
 begin
   return not private.is_agent_call() and (
     private.is_service_caller()
-    -- The default grant never counts here, and a user's grant never counts for an OAuth client:
-    -- each needs its own row.
-    or not exists (
-      select from unnest(array[null, nullif(v_client_id, '')]) as wanted (client_id)
-      where not exists (
-        select from public.mcp_grants as own
-        where own.user_id = v_user_id
-          and own.client_id is not distinct from wanted.client_id
-          and own.scopes && array[p_scope, 'admin:*']
-      )
-    )
+    or private.grants_own_scope(auth.uid(), private.request_claims() ->> 'client_id', p_scope)
   );
 end;
 $$;

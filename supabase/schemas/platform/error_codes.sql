@@ -42,6 +42,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('STEP_NOT_FOUND', 404, 'tool_error', false, true),
   ('FORK_POINT_INVALID', 422, 'tool_error', false, true),
   ('FORK_CHANGES_INVALID', 422, 'tool_error', false, true),
+  ('AGENT_CHANGES_INVALID', 422, 'tool_error', false, true),
   ('DEAD_LETTER_NOT_FOUND', 404, 'tool_error', false, true),
   ('TASK_INPUT_INVALID', 400, 'tool_error', false, true),
   ('TASK_BUDGET_INVALID', 400, 'tool_error', false, true),
