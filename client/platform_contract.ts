@@ -427,6 +427,9 @@ export type PlatformSchema = {
         client_id: string | null;
         created_at: string;
         answered_at: string | null;
+        answered_epoch: number | null;
+        reopened_at: string | null;
+        reopened_by: string | null;
       };
       Insert: never;
       Update: never;
@@ -989,6 +992,7 @@ export type PlatformSchema = {
           | "subtask.finished"
           | "review.requested"
           | "review.answered"
+          | "review.reopened"
           | "skill.loaded"
           | "data.saved";
         payload: Json;
@@ -2094,6 +2098,12 @@ export type PlatformSchema = {
         summary: string | null;
       })[];
     };
+    reopen_review: {
+      Args: {
+        p_task_id: string;
+      };
+      Returns: string;
+    };
     resend_webhook_message: {
       Args: {
         p_message_id: string;
@@ -2106,6 +2116,7 @@ export type PlatformSchema = {
         p_approved: boolean;
         p_response?: Json;
         p_comments?: string;
+        p_hold_seconds?: number;
       };
       Returns: string;
     };
@@ -2669,7 +2680,14 @@ export interface PlatformTools {
         };
         max_attempts?: number;
         output_schema?: JsonObject;
-        agent_changes?: { provider?: string; model?: string; prompt?: string };
+        agent_changes?: {
+          provider?: string;
+          model?: string;
+          prompt?: string;
+          temperature?: number | null;
+          reasoning_effort?: string | null;
+          tools?: ({ tool: string; allowed_tools?: string[] })[];
+        };
         watch?: boolean;
       };
       result: {
@@ -2874,7 +2892,14 @@ export interface FunctionBodies {
     };
     max_attempts?: number;
     output_schema?: JsonObject;
-    agent_changes?: { provider?: string; model?: string; prompt?: string };
+    agent_changes?: {
+      provider?: string;
+      model?: string;
+      prompt?: string;
+      temperature?: number | null;
+      reasoning_effort?: string | null;
+      tools?: ({ tool: string; allowed_tools?: string[] })[];
+    };
     watch?: boolean;
   };
   "mcp-execute": {

@@ -72,11 +72,11 @@ begin
         'public.operator_save_definition', 'public.operator_steps', 'public.operator_tasks',
         'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
         'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
-        'public.redrive', 'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
-        'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
-        'public.search_documents', 'public.set_approval', 'public.set_provider_key',
-        'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
-        'public.verify_tool_token', 'public.watch_task'
+        'public.redrive', 'public.reopen_review', 'public.resend_webhook_message',
+        'public.respond_to_review', 'public.retain_job', 'public.retry_task',
+        'public.rotate_webhook_secret', 'public.schema_version', 'public.search_documents',
+        'public.set_approval', 'public.set_provider_key', 'public.set_tool_credential',
+        'public.storage_use', 'public.usage_report', 'public.verify_tool_token', 'public.watch_task'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
@@ -210,6 +210,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('OUTPUT_TOO_LARGE', 422, 'config_error', false, false),
   ('REVIEW_NOT_FOUND', 404, 'tool_error', false, true),
   ('REVIEW_ALREADY_ANSWERED', 409, 'tool_error', false, true),
+  ('REVIEW_NOT_REOPENABLE', 409, 'tool_error', false, true),
   ('REVIEW_ANSWER_INVALID', 400, 'tool_error', false, true),
   ('REVIEW_CHOICE_INVALID', 422, 'tool_error', false, true),
   ('REVIEW_ARGUMENTS_INVALID', 422, 'tool_error', false, true),
@@ -1923,7 +1924,7 @@ create table public.task_events (
     model.started,model.interrupted,model.completed,
     tool.started,tool.completed,tool.failed,
     subtask.created,subtask.finished,
-    review.requested,review.answered,
+    review.requested,review.answered,review.reopened,
     skill.loaded,data.saved
   }')),
   payload jsonb not null default '{}' check (jsonb_typeof(payload) = 'object'),
@@ -1973,6 +1974,9 @@ create table public.human_reviews (
   client_id text,
   created_at timestamptz not null default now(),
   answered_at timestamptz,
+  answered_epoch bigint,
+  reopened_at timestamptz,
+  reopened_by uuid references auth.users (id) on delete set null,
   unique (task_id, seq),
   constraint human_reviews_calls_have_approved_arguments
     check ((approved_arguments is not null) = (kind in ('call', 'rerun') and approved is true))
@@ -1980,8 +1984,9 @@ create table public.human_reviews (
 revoke all on public.human_reviews from anon, authenticated, service_role;
 create unique index human_reviews_one_open on public.human_reviews (task_id) where answered_at is null;
 create index human_reviews_created_by_idx on public.human_reviews (created_by);
+create index human_reviews_reopened_by_idx on public.human_reviews (reopened_by) where reopened_by is not null;
 comment on table public.human_reviews is
-  'Questions to a person. A review is open while answered_at is null; only respond_to_review() answers it.';
+  'Questions to a person. A review is open while answered_at is null; only respond_to_review() answers it, and reopen_review() takes the answer back.';
 comment on column public.human_reviews.seq is 'The step that asked the question.';
 comment on column public.human_reviews.kind is
   'question: an agent asks. call: a tool call needs an approval. rerun: the outcome of a tool call is unknown, and making it again needs an approval. provider_tools: the use of tools that the model''s provider runs needs an approval, which holds for the rest of the task.';
@@ -1995,6 +2000,9 @@ comment on column public.human_reviews.created_by is 'The user who answered; nul
 comment on column public.human_reviews.answered_as is 'user: the user''s own session. client: an OAuth client, named in client_id. service: a secret key, including on behalf of the user in created_by. Null while open, and when the task ended first.';
 comment on column public.human_reviews.answered_through is 'rest: an RPC over the REST API. tool: the tool answer_review of the server swarm, over MCP or mcp-execute. database: a direct database session.';
 comment on column public.human_reviews.client_id is 'The OAuth client whose token answered.';
+comment on column public.human_reviews.answered_epoch is 'tasks.epoch when the review was answered. While the task is pending with this epoch, its agent has not read the answer, and reopen_review() takes it back.';
+comment on column public.human_reviews.reopened_at is 'When an answer was last taken back; null if none was. The events of the task have the answer.';
+comment on column public.human_reviews.reopened_by is 'The user who took it back; null for the service.';
 
 alter table public.human_reviews enable row level security;
 create policy "owners read the reviews of their tasks" on public.human_reviews
@@ -2768,7 +2776,7 @@ begin
     )
   into v_task_ids, v_master_task_ids, v_types, v_payloads
   from written as event
-  where event.type in ('review.requested', 'review.answered')
+  where event.type in ('review.requested', 'review.answered', 'review.reopened')
     or (event.task_id = event.master_task_id and event.type like 'task.%');
   if v_types is not null and private.can_broadcast() then
     perform private.broadcast_to_owners(v_task_ids, v_master_task_ids, v_types, v_payloads);
@@ -4024,6 +4032,38 @@ comment on function private.provider_of_model(public.agents, text, text, text) i
   'The provider that an agent is to use for a model: the named one; else the agent''s own if it lists the model as its default or with a price; else the only active one that lists it; else the agent''s own. Raises PROVIDER_NOT_FOUND, AGENT_CHANGES_INVALID.';
 revoke all on function private.provider_of_model(public.agents, text, text, text) from public;
 
+create function private.assert_changed_tools(p_tools jsonb, p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_listed jsonb;
+begin
+  for v_listed in select * from jsonb_array_elements(case jsonb_typeof(p_tools) when 'array' then p_tools else '[null]' end) loop
+    if jsonb_typeof(v_listed -> 'tool') is distinct from 'string'
+      or v_listed - '{tool,allowed_tools}'::text[] <> '{}'
+      or v_listed ? 'allowed_tools' and (
+        jsonb_typeof(v_listed -> 'allowed_tools') <> 'array'
+        or jsonb_path_exists(v_listed -> 'allowed_tools', '$[*] ? (@.type() != "string")')
+      )
+    then
+      perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: tools is not a list of tools', p_attempt),
+        'Send all tools that the agent is to have: [{"tool": slug, "allowed_tools": [names of a server''s tools]}].');
+    end if;
+    perform private.id_of('tool', v_listed ->> 'tool', p_attempt);
+  end loop;
+  if jsonb_array_length(p_tools) > (select count(distinct listed ->> 'tool') from jsonb_array_elements(p_tools) as listed) then
+    perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: tools lists a tool twice', p_attempt),
+      'List each tool once, with all its allowed_tools.');
+  end if;
+end;
+$$;
+comment on function private.assert_changed_tools(jsonb, text) is
+  'Checks the tools [{tool, allowed_tools}] that replace those of an agent for one job. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, TOOL_NOT_FOUND.';
+revoke all on function private.assert_changed_tools(jsonb, text) from public;
+
 create function private.resolved_agent_changes(p_agent public.agents, p_changes jsonb, p_attempt text)
 returns jsonb
 language plpgsql
@@ -4031,7 +4071,7 @@ stable
 set search_path = ''
 as $$
 declare
-  v_known constant text[] := '{provider,model,prompt}';
+  v_known constant text[] := '{provider,model,prompt,temperature,reasoning_effort,tools}';
   v_wrong text;
   v_provider public.llm_providers;
 begin
@@ -4049,15 +4089,26 @@ begin
       private.did_you_mean(v_wrong, v_known) || format('A job can change %s.', array_to_string(v_known, ', ')));
   end if;
   select key into v_wrong from jsonb_each(p_changes)
-  where jsonb_typeof(value) <> 'string' or value = '""' or key <> 'prompt' and length(value #>> '{}') > 200
+  where key <> all ('{temperature,reasoning_effort,tools}')
+    and (jsonb_typeof(value) <> 'string' or value = '""' or key <> 'prompt' and length(value #>> '{}') > 200)
   limit 1;
   if v_wrong is not null then
     perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: %s is not a usable text', p_attempt, v_wrong),
       'Send a text that is not empty; the name of a provider or a model has at most 200 characters.');
   end if;
+  if jsonb_typeof(p_changes -> 'temperature') not in ('number', 'null')
+    or (p_changes -> 'reasoning_effort' in ('null', '"none"', '"minimal"', '"low"', '"medium"', '"high"', '"xhigh"', '"max"')) is false
+  then
+    perform private.raise_error('AGENT_CHANGES_INVALID',
+      format('Cannot %s: the temperature or the reasoning effort is not one that an agent has', p_attempt),
+      'A temperature is a number; a reasoning_effort is none, minimal, low, medium, high, xhigh or max. Null is the provider''s default.');
+  end if;
   if not private.is_within_limits(p_changes) then
     perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: the changes are larger than 1 MiB', p_attempt),
       'Send less.');
+  end if;
+  if p_changes ? 'tools' then
+    perform private.assert_changed_tools(p_changes -> 'tools', p_attempt);
   end if;
   if not p_changes ?| '{provider,model}' then
     return p_changes;
@@ -4073,7 +4124,7 @@ begin
 end;
 $$;
 comment on function private.resolved_agent_changes(public.agents, jsonb, text) is
-  'Checks the changes {provider, model, prompt} of an agent for one job and completes them: a model gets its provider, a provider its default model, and both have no fallbacks. Null for no changes. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND.';
+  'Checks the changes {provider, model, prompt, temperature, reasoning_effort, tools} of an agent for one job and completes them: a model gets its provider, a provider its default model, and both have no fallbacks. Null for no changes. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TOOL_NOT_FOUND.';
 revoke all on function private.resolved_agent_changes(public.agents, jsonb, text) from public;
 
 create function private.assert_may_change_agent(p_caller jsonb, p_request jsonb)
@@ -7818,7 +7869,9 @@ comment on function private.approved_arguments(public.human_reviews, jsonb) is
   'The arguments with which an approved call runs: response.arguments, otherwise those that were asked for. Raises REVIEW_ARGUMENTS_INVALID when they do not match the tool''s schema.';
 revoke all on function private.approved_arguments(public.human_reviews, jsonb) from public;
 
-create function private.respond_to_review(p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text)
+create function private.respond_to_review(
+  p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text, p_hold_seconds int default 0
+)
 returns text
 language plpgsql
 security definer
@@ -7829,8 +7882,13 @@ declare
   v_response constant jsonb := coalesce(nullif(p_response, 'null'), '{}');
   v_review public.human_reviews;
   v_arguments jsonb;
+  v_epoch bigint;
 begin
   perform private.assert_person_may('answer the review', 'swarm:run');
+  if coalesce(p_hold_seconds, -1) not between 0 and 60 then
+    perform private.raise_answer_invalid('REVIEW_ANSWER_INVALID', format('p_hold_seconds is %s', coalesce(p_hold_seconds::text, 'null')),
+      'Send 0 to 60 seconds.');
+  end if;
   if p_approved is null then
     perform private.raise_answer_invalid('REVIEW_ANSWER_INVALID', 'p_approved is null', 'Send true or false.');
   end if;
@@ -7855,7 +7913,7 @@ begin
   end if;
   perform private.lock_job(v_task.master_task_id);
   -- Its event is written under its lock, also when its status does not change.
-  perform from public.tasks where id = p_task_id for no key update;
+  select epoch into v_epoch from public.tasks where id = p_task_id for no key update;
 
   update public.human_reviews
   set approved = p_approved,
@@ -7866,7 +7924,8 @@ begin
       answered_as = private.calling_actor(),
       answered_through = private.calling_way(),
       client_id = private.request_claims() ->> 'client_id',
-      answered_at = clock_timestamp()
+      answered_at = clock_timestamp(),
+      answered_epoch = v_epoch
   where id = v_review.id and answered_at is null
   returning * into v_review;
   if not found then
@@ -7889,17 +7948,18 @@ begin
   where task_id = p_task_id and seq = v_review.seq and kind = 'tool' and v_arguments is not null;
   update public.tasks
   set status = 'pending',
+      run_after = case when p_hold_seconds > 0 then clock_timestamp() + make_interval(secs => p_hold_seconds) end,
       logs = logs || private.log_line('review answered: ' || case when p_approved then 'approved' else 'not approved' end)
   where id = p_task_id and status = 'needs_human_review';
   perform private.emit_event(p_task_id, v_task.master_task_id, 'review.answered', jsonb_build_object(
     'step_seq', v_review.seq, 'approved', p_approved, 'response', v_review.response,
-    'approved_arguments', v_arguments, 'comments', p_comments));
+    'approved_arguments', v_arguments, 'comments', p_comments, 'hold_seconds', nullif(p_hold_seconds, 0)));
   return (select status from public.tasks where id = p_task_id);
 end;
 $$;
-comment on function private.respond_to_review(uuid, boolean, jsonb, text) is
+comment on function private.respond_to_review(uuid, boolean, jsonb, text, int) is
   'Answers the open review of a task and queues the task again. The only place that decides what a valid answer is. Definer: users may not write tasks or queues; the function checks the caller itself.';
-revoke all on function private.respond_to_review(uuid, boolean, jsonb, text) from public;
+revoke all on function private.respond_to_review(uuid, boolean, jsonb, text, int) from public;
 
 create function private.raise_no_open_review(p_task_id uuid)
 returns void
@@ -7923,21 +7983,132 @@ comment on function private.raise_no_open_review(uuid) is 'Raises REVIEW_ALREADY
 revoke all on function private.raise_no_open_review(uuid) from public;
 
 create function public.respond_to_review(
-  p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null
+  p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null, p_hold_seconds int default 0
 )
 returns text
 language sql
 set search_path = ''
 as $$
-  select private.respond_to_review(p_task_id, p_approved, p_response, p_comments);
+  select private.respond_to_review(
+    p_task_id => respond_to_review.p_task_id, p_approved => respond_to_review.p_approved,
+    p_response => respond_to_review.p_response, p_comments => respond_to_review.p_comments,
+    p_hold_seconds => respond_to_review.p_hold_seconds
+  );
 $$;
-comment on function public.respond_to_review(uuid, boolean, jsonb, text) is
-  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.respond_to_review(uuid, boolean, jsonb, text) from public, anon, authenticated, service_role;
+comment on function public.respond_to_review(uuid, boolean, jsonb, text, int) is
+  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. p_hold_seconds (0 to 60): the agent continues only after this time, until which reopen_review() takes the answer back. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.respond_to_review(uuid, boolean, jsonb, text, int) from public, anon, authenticated, service_role;
 grant execute on function
-  private.respond_to_review(uuid, boolean, jsonb, text),
-  public.respond_to_review(uuid, boolean, jsonb, text)
+  private.respond_to_review(uuid, boolean, jsonb, text, int),
+  public.respond_to_review(uuid, boolean, jsonb, text, int)
   to authenticated, service_role;
+
+-- Taking an answer back ---------------------------------------------------------------------------
+
+create function private.raise_not_reopenable(p_task_id uuid, p_problem text, p_hint text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.raise_error('REVIEW_NOT_REOPENABLE',
+    format('Cannot take back the answer to the review of task %s: %s', p_task_id, p_problem), p_hint);
+end;
+$$;
+comment on function private.raise_not_reopenable(uuid, text, text) is 'Raises REVIEW_NOT_REOPENABLE.';
+revoke all on function private.raise_not_reopenable(uuid, text, text) from public;
+
+create function private.assert_reopenable(p_task public.tasks, p_review public.human_reviews)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_review.id is null then
+    perform private.raise_error('REVIEW_NOT_FOUND',
+      format('Cannot take back an answer: the task %s has not requested a review', p_task.id),
+      'human_reviews has the reviews of your tasks.');
+  end if;
+  if p_review.answered_at is null then
+    perform private.raise_not_reopenable(p_task.id, 'nobody has answered the open question', 'Answer it with respond_to_review().');
+  end if;
+  -- Each claim raises the epoch.
+  if p_task.status <> 'pending' or p_task.epoch is distinct from p_review.answered_epoch then
+    perform private.raise_not_reopenable(p_task.id, 'its agent has read the answer, or the task has ended',
+      'Cancel the job with cancel_task(), or send the agent a message when it has ended.');
+  end if;
+  if private.calling_actor() = 'client'
+    and p_review.client_id is distinct from private.request_claims() ->> 'client_id'
+  then
+    perform private.raise_error('FORBIDDEN', 'Cannot take back the answer: a client takes back only its own answers',
+      'Let the owner take it back in their own session.');
+  end if;
+end;
+$$;
+comment on function private.assert_reopenable(public.tasks, public.human_reviews) is
+  'Checks that the answer to the newest review of a task can be taken back. Raises REVIEW_NOT_FOUND, REVIEW_NOT_REOPENABLE, and FORBIDDEN for a client that did not give the answer.';
+revoke all on function private.assert_reopenable(public.tasks, public.human_reviews) from public;
+
+create function private.reopen_review(p_task_id uuid)
+returns text
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_task public.tasks := private.own_task(p_task_id);
+  v_review public.human_reviews;
+begin
+  perform private.assert_person_may('take back the answer', 'swarm:run');
+  perform private.lock_job(v_task.master_task_id);
+  -- A claim that comes first has the lock, and then a later epoch.
+  select * into v_task from public.tasks where id = p_task_id for no key update;
+  select * into v_review from public.human_reviews
+  where task_id = p_task_id
+  order by answered_at desc nulls first limit 1;
+  if v_review.answered_at is null and v_review.reopened_at is not null then
+    return v_task.status;
+  end if;
+  perform private.assert_reopenable(v_task, v_review);
+
+  update public.human_reviews
+  set approved = null, response = '{}', approved_arguments = null, comments = null, created_by = null,
+      answered_as = null, answered_through = null, client_id = null, answered_at = null, answered_epoch = null,
+      reopened_at = clock_timestamp(), reopened_by = auth.uid()
+  where id = v_review.id;
+  update public.task_steps
+  set state = 'started', output = null, ended_at = null
+  where task_id = p_task_id and seq = v_review.seq and kind = 'system' and state = 'done';
+  update public.task_steps
+  set input = input - 'approved_arguments'
+  where task_id = p_task_id and seq = v_review.seq and kind = 'tool' and input ? 'approved_arguments';
+  update public.tasks
+  set status = 'needs_human_review', run_after = null, logs = logs || private.log_line('answer taken back')
+  where id = p_task_id;
+  perform private.emit_events(p_task_id, v_task.master_task_id, array[
+    row('review.reopened', jsonb_build_object('step_seq', v_review.seq, 'by', auth.uid()))::private.task_event,
+    row('task.parked', jsonb_build_object('status', 'needs_human_review'))::private.task_event
+  ]);
+  return 'needs_human_review';
+end;
+$$;
+comment on function private.reopen_review(uuid) is
+  'See public.reopen_review(). Definer: users may not write tasks or queues; the function checks the caller itself.';
+revoke all on function private.reopen_review(uuid) from public;
+
+create function public.reopen_review(p_task_id uuid)
+returns text
+language sql
+set search_path = ''
+as $$
+  select private.reopen_review(p_task_id);
+$$;
+comment on function public.reopen_review(uuid) is
+  'Takes back the answer to the last review of a task as long as its agent has not read it, which is until a worker claims the task: the review is open again. respond_to_review() with p_hold_seconds gives time for it. Returns the task''s status; a repeated call changes nothing. The answer stays in the events. For the owner, the OAuth client that answered and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_NOT_REOPENABLE, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.reopen_review(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.reopen_review(uuid), public.reopen_review(uuid) to authenticated, service_role;
 
 -- engine/cancel.sql
 
@@ -12189,7 +12360,33 @@ grant execute on function
 
 -- The tools that an agent may use, and the data that one call needs.
 
-create function public.get_agent_mcp_tools(p_agent_id uuid, p_user_id uuid default null)
+create function private.tools_of_agent(p_agent_id uuid, p_task_id uuid)
+returns table (tool_id uuid, allowed_tools text[])
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_changed constant jsonb := (
+    select task.agent_changes -> 'tools' from public.tasks as task where task.id = p_task_id and task.agent_id = p_agent_id
+  );
+begin
+  if v_changed is null then
+    return query
+      select granted.tool_id, granted.allowed_tools from public.agent_tools as granted where granted.agent_id = p_agent_id;
+  else
+    return query
+      select tool.id, case when listed ? 'allowed_tools' then private.texts_of(listed -> 'allowed_tools') end
+      from jsonb_array_elements(v_changed) as listed
+      join public.tools as tool on tool.slug = listed ->> 'tool';
+  end if;
+end;
+$$;
+comment on function private.tools_of_agent(uuid, uuid) is
+  'The tools of an agent, as agent_tools has them or, in a task (null: none) that changes the agent''s tools, as the task has them. allowed_tools as in agent_tools. Calls also need the scopes of the task''s owner.';
+revoke all on function private.tools_of_agent(uuid, uuid) from public;
+
+create function public.get_agent_mcp_tools(p_agent_id uuid, p_user_id uuid default null, p_task_id uuid default null)
 returns table (
   tool_id uuid,
   server text,
@@ -12232,22 +12429,21 @@ begin
       end,
       tool.data_flows,
       substring(coalesce(tool.config ->> 'mcp_url', tool.config ->> 'url') from '^https?://([^/?#]+)')
-    from public.agent_tools granted
+    from private.tools_of_agent(p_agent_id, p_task_id) as granted
     join public.tools tool on tool.id = granted.tool_id and tool.is_active
     join public.agent_mcp_connections connection
       on connection.id = (private.connection_of(tool.id, p_user_id)).id
     cross join lateral private.learned_parameters(connection.id) as learned
     join public.mcp_tools_cache cached on cached.id = learned.cached_id and cached.state = 'approved'
-    where granted.agent_id = p_agent_id
-      and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
+    where (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
       and coalesce((private.find_mcp_policy(tool.slug, cached.tool_name, p_user_id)).is_allowed, true)
     order by tool.slug, cached.tool_name;
 end;
 $$;
-comment on function public.get_agent_mcp_tools(uuid, uuid) is
-  'The cached tools of an agent that acts for a user (null: the service), without tools that a policy forbids, and with arguments of earlier successful calls: the user''s own, or else (is_shape) the shapes from all users. Called by the gateway.';
-revoke all on function public.get_agent_mcp_tools(uuid, uuid) from public, anon, authenticated, service_role;
-grant execute on function public.get_agent_mcp_tools(uuid, uuid) to service_role;
+comment on function public.get_agent_mcp_tools(uuid, uuid, uuid) is
+  'The cached tools of an agent that acts for a user (null: the service) in a task (null: in none), without tools that a policy forbids, and with arguments of earlier successful calls: the user''s own, or else (is_shape) the shapes from all users. Called by the gateway.';
+revoke all on function public.get_agent_mcp_tools(uuid, uuid, uuid) from public, anon, authenticated, service_role;
+grant execute on function public.get_agent_mcp_tools(uuid, uuid, uuid) to service_role;
 
 create function private.breaker_state(p_connection public.agent_mcp_connections)
 returns text
@@ -12321,7 +12517,9 @@ comment on function private.is_listing_due(jsonb, int) is
   'True when a server (as returned by connect_tool_server()) should list its tools: its list is missing or old, and listing did not just fail.';
 revoke all on function private.is_listing_due(jsonb, int) from public;
 
-create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
+create function private.agent_tool_servers(
+  p_agent_id uuid, p_user_id uuid, p_max_age_seconds int, p_task_id uuid default null
+)
 returns table (server jsonb, is_due boolean)
 language plpgsql
 set search_path = ''
@@ -12329,16 +12527,15 @@ as $$
 begin
   return query
     select found.server, private.is_listing_due(found.server, p_max_age_seconds)
-    from public.agent_tools granted
+    from private.tools_of_agent(p_agent_id, p_task_id) as granted
     join public.tools tool on tool.id = granted.tool_id and tool.is_active
     cross join lateral (select private.connect_tool_server(tool.id, p_user_id) as server) as found
-    where granted.agent_id = p_agent_id
     order by tool.slug;
 end;
 $$;
-comment on function private.agent_tool_servers(uuid, uuid, int) is
-  'The active tool servers of an agent, and which of them should list their tools. Called by the gateway.';
-revoke all on function private.agent_tool_servers(uuid, uuid, int) from public;
+comment on function private.agent_tool_servers(uuid, uuid, int, uuid) is
+  'The active tool servers of an agent in a task (null: in none), and which of them should list their tools. Called by the gateway.';
+revoke all on function private.agent_tool_servers(uuid, uuid, int, uuid) from public;
 
 create function private.tool_call_user(p_caller jsonb)
 returns uuid
@@ -12487,8 +12684,8 @@ begin
     where guardrail.tool_id = v_tool.id and guardrail.agent_id = v_agent_id and guardrail.tool_name = v_name
   );
   v_is_granted := v_agent_id is null or v_is_guardrail or exists (
-    select 1 from public.agent_tools granted
-    where granted.tool_id = v_tool.id and granted.agent_id = v_agent_id
+    select 1 from private.tools_of_agent(v_agent_id, (v_caller ->> 'task_id')::uuid) as granted
+    where granted.tool_id = v_tool.id
       and (granted.allowed_tools is null or v_name = any (granted.allowed_tools))
   );
   -- Only existing names get a bucket, so that invented names cannot fill the table.
@@ -12571,10 +12768,10 @@ begin
   from public.tools tool
   left join public.agent_mcp_connections connection
     on connection.id = (private.connection_of(tool.id, v_user_id)).id
-  left join public.agent_tools granted on granted.tool_id = tool.id and granted.agent_id = v_agent_id
+  left join private.tools_of_agent(v_agent_id, (p_caller ->> 'task_id')::uuid) as granted on granted.tool_id = tool.id
   where tool.is_active
     and (p_server is null or tool.slug = p_server)
-    and (v_agent_id is null or granted.agent_id is not null)
+    and (v_agent_id is null or granted.tool_id is not null)
   order by tool.slug;
 end;
 $$;
@@ -16640,7 +16837,7 @@ as $$
 declare
   v_known constant text[] := array[
     'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
-    'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered'
+    'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered', 'review.reopened'
   ] || case when p_webhook.created_by is null then array['alert.raised', 'alert.cleared'] else '{}'::text[] end;
   v_event text;
 begin

@@ -417,14 +417,14 @@ isOneToOne: false
                   ]
                 },"human_reviews": {
                   Row: {
-                    "answered_as": string | null,"answered_at": string | null,"answered_through": string | null,"approved": boolean | null,"approved_arguments": Json | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"kind": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as": string | null,"answered_at": string | null,"answered_epoch": number | null,"answered_through": string | null,"approved": boolean | null,"approved_arguments": Json | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"kind": string,"options": Json | null,"question": string,"reopened_at": string | null,"reopened_by": string | null,"response": NonNullable<Json>,"seq": number,"task_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"approved_arguments"?: Json | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"kind"?: string,"options"?: Json | null,"question": string,"response"?: NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_epoch"?: number | null,"answered_through"?: string | null,"approved"?: boolean | null,"approved_arguments"?: Json | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"kind"?: string,"options"?: Json | null,"question": string,"reopened_at"?: string | null,"reopened_by"?: string | null,"response"?: NonNullable<Json>,"seq": number,"task_id": string
                   }
                   Update: {
-                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"approved_arguments"?: Json | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"kind"?: string,"options"?: Json | null,"question"?: string,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_epoch"?: number | null,"answered_through"?: string | null,"approved"?: boolean | null,"approved_arguments"?: Json | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"kind"?: string,"options"?: Json | null,"question"?: string,"reopened_at"?: string | null,"reopened_by"?: string | null,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
                   }
                   Relationships: [
                     {
@@ -1447,7 +1447,7 @@ isOneToOne: false
 { Args: { "p_changes"?: Json,"p_from_seq": number,"p_task_id": string }; Returns: string
                            },
 "get_agent_mcp_tools":
-{ Args: { "p_agent_id": string,"p_user_id"?: string }; Returns: {
+{ Args: { "p_agent_id": string,"p_task_id"?: string,"p_user_id"?: string }; Returns: {
               "connection_id": string,"data_flows": Json,"destination": string,"is_shape": boolean,"last_successful_call": string,"openai_schema": Json,"parameter_shape": Json,"server": string,"success_count": number,"successful_parameters": Json,"tool_id": string,"tool_name": string,"tool_schema": Json,"tool_type": string,"tool_version": string
             }[]
                            },
@@ -1711,11 +1711,14 @@ isOneToOne: false
 "redrive":
 { Args: { "p_dead_letter_id": number }; Returns: string
                            },
+"reopen_review":
+{ Args: { "p_task_id": string }; Returns: string
+                           },
 "resend_webhook_message":
 { Args: { "p_message_id": string }; Returns: string
                            },
 "respond_to_review":
-{ Args: { "p_approved": boolean,"p_comments"?: string,"p_response"?: Json,"p_task_id": string }; Returns: string
+{ Args: { "p_approved": boolean,"p_comments"?: string,"p_hold_seconds"?: number,"p_response"?: Json,"p_task_id": string }; Returns: string
                            },
 "retain_job":
 { Args: { "p_is_kept"?: boolean,"p_task_id": string }; Returns: boolean

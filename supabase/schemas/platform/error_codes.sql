@@ -77,6 +77,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('OUTPUT_TOO_LARGE', 422, 'config_error', false, false),
   ('REVIEW_NOT_FOUND', 404, 'tool_error', false, true),
   ('REVIEW_ALREADY_ANSWERED', 409, 'tool_error', false, true),
+  ('REVIEW_NOT_REOPENABLE', 409, 'tool_error', false, true),
   ('REVIEW_ANSWER_INVALID', 400, 'tool_error', false, true),
   ('REVIEW_CHOICE_INVALID', 422, 'tool_error', false, true),
   ('REVIEW_ARGUMENTS_INVALID', 422, 'tool_error', false, true),
