@@ -62,6 +62,19 @@ export interface AgentChanges {
   /** @default the default model of the provider */
   readonly model?: string;
   readonly prompt?: string;
+  /** Null for the provider's default. */
+  readonly temperature?: number | null;
+  /** Null for the provider's default. */
+  readonly reasoning_effort?: string | null;
+  /** All tools that the agent has in this job. */
+  readonly tools?: readonly AgentToolChange[];
+}
+
+/** A tool of an agent. */
+export interface AgentToolChange {
+  readonly tool: string;
+  /** Names of a server's tools. @default all */
+  readonly allowed_tools?: readonly string[];
 }
 
 /** How a job runs. */

@@ -162,6 +162,14 @@ export interface JobEventData {
     /** The arguments of the call as a person approved it. */
     readonly approved_arguments?: JsonObject;
     readonly comments?: string;
+    /** How long the agent does not read the answer, which can be taken back meanwhile. */
+    readonly hold_seconds?: number;
+  };
+  /** The answer was taken back; `task.parked` follows. */
+  "review.reopened": {
+    readonly step_seq: number;
+    /** The user who took it back; absent for the service. */
+    readonly by?: string;
   };
   "skill.loaded": {
     readonly step_seq: number;

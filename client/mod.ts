@@ -9,6 +9,7 @@ export {
   type AgentChanges,
   type AgentOf,
   type AnyAgents,
+  type AgentChanges,
   type Budget,
   createSwarm,
   type Grade,

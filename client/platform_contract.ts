@@ -392,6 +392,8 @@ export type PlatformSchema = {
         agent_revision: number | null;
         provider: string | null;
         model: string | null;
+        agent_changes: Json | null;
+        answered_by: Json | null;
         result_count: number;
         passed_count: number;
         created_at: string;
@@ -426,6 +428,9 @@ export type PlatformSchema = {
         client_id: string | null;
         created_at: string;
         answered_at: string | null;
+        answered_epoch: number | null;
+        reopened_at: string | null;
+        reopened_by: string | null;
       };
       Insert: never;
       Update: never;
@@ -988,6 +993,7 @@ export type PlatformSchema = {
           | "subtask.finished"
           | "review.requested"
           | "review.answered"
+          | "review.reopened"
           | "skill.loaded"
           | "data.saved";
         payload: Json;
@@ -1038,6 +1044,7 @@ export type PlatformSchema = {
         agent_id: string | null;
         agent_slug: string | null;
         agent_revision: number | null;
+        agent_changes: Json | null;
         status:
           | "pending"
           | "running"
@@ -1493,10 +1500,24 @@ export type PlatformSchema = {
         agent_revision: number | null;
         provider: string | null;
         model: string | null;
+        agent_changes: Json | null;
+        answered_by: Json | null;
         result_count: number | null;
         passed_count: number | null;
         created_at: string | null;
         finished_at: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_grants: {
+      Row: {
+        user_id: string | null;
+        email: string | null;
+        client_id: string | null;
+        scopes: string[] | null;
+        created_at: string | null;
       };
       Insert: never;
       Update: never;
@@ -1580,6 +1601,28 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    operator_scopes: {
+      Row: {
+        scope: string | null;
+        allows: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_secrets: {
+      Row: {
+        name: string | null;
+        is_set: boolean | null;
+        set_at: string | null;
+        set_by: string | null;
+        is_from_file: boolean | null;
+        used_by: string[] | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
     operator_servers: {
       Row: {
         tool_id: string | null;
@@ -1593,6 +1636,26 @@ export type PlatformSchema = {
         retry_at: string | null;
         listing_failed_at: string | null;
         listing_error_code: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_setting_kinds: {
+      Row: {
+        kind: string | null;
+        schema: Json | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_settings: {
+      Row: {
+        kind: string | null;
+        slug: string | null;
+        definition: Json | null;
+        facts: Json | null;
       };
       Insert: never;
       Update: never;
@@ -1637,6 +1700,23 @@ export type PlatformSchema = {
         definition_hash: string | null;
         approved_definition: Json | null;
         waiting_definition: Json | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    operator_webhook_messages: {
+      Row: {
+        id: string | null;
+        webhook: string | null;
+        type: string | null;
+        status: string | null;
+        attempts: number | null;
+        log: Json | null;
+        error: Json | null;
+        payload: Json | null;
+        created_at: string | null;
+        finished_at: string | null;
       };
       Insert: never;
       Update: never;
@@ -1980,6 +2060,12 @@ export type PlatformSchema = {
       };
       Returns: string;
     };
+    operator_resend_webhook_message: {
+      Args: {
+        p_message_id: string;
+      };
+      Returns: string;
+    };
     operator_retry_task: {
       Args: {
         p_task_id: string;
@@ -2003,6 +2089,23 @@ export type PlatformSchema = {
         p_is_dry_run?: boolean;
       };
       Returns: Json;
+    };
+    operator_set_scopes: {
+      Args: {
+        p_account: string;
+        p_scopes: string[];
+        p_reason: string;
+        p_base?: string[];
+        p_client_id?: string;
+      };
+      Returns: string[];
+    };
+    operator_set_secret: {
+      Args: {
+        p_name: string;
+        p_secret: string;
+      };
+      Returns: string;
     };
     operator_steps: {
       Args: {
@@ -2036,6 +2139,7 @@ export type PlatformSchema = {
         agent_id: string | null;
         agent_slug: string | null;
         agent_revision: number | null;
+        agent_changes: Json | null;
         status: string | null;
         input: Json | null;
         output: Json | null;
@@ -2078,6 +2182,12 @@ export type PlatformSchema = {
         started_at: string | null;
         finished_at: string | null;
       })[];
+    };
+    operator_test_webhook: {
+      Args: {
+        p_name: string;
+      };
+      Returns: string;
     };
     operator_usage_report: {
       Args: {
@@ -2179,6 +2289,12 @@ export type PlatformSchema = {
         summary: string | null;
       })[];
     };
+    reopen_review: {
+      Args: {
+        p_task_id: string;
+      };
+      Returns: string;
+    };
     resend_webhook_message: {
       Args: {
         p_message_id: string;
@@ -2191,6 +2307,7 @@ export type PlatformSchema = {
         p_approved: boolean;
         p_response?: Json;
         p_comments?: string;
+        p_hold_seconds?: number;
       };
       Returns: string;
     };
@@ -2754,6 +2871,14 @@ export interface PlatformTools {
         };
         max_attempts?: number;
         output_schema?: JsonObject;
+        agent_changes?: {
+          provider?: string;
+          model?: string;
+          prompt?: string;
+          temperature?: number | null;
+          reasoning_effort?: string | null;
+          tools?: ({ tool: string; allowed_tools?: string[] })[];
+        };
         watch?: boolean;
       };
       result: {
@@ -2908,6 +3033,7 @@ export interface PlatformTools {
           })[];
         system_tools: string[];
         servers: string[];
+        offered_tools: string[] | null;
       };
     };
     read_steps: {
@@ -2958,6 +3084,14 @@ export interface FunctionBodies {
     };
     max_attempts?: number;
     output_schema?: JsonObject;
+    agent_changes?: {
+      provider?: string;
+      model?: string;
+      prompt?: string;
+      temperature?: number | null;
+      reasoning_effort?: string | null;
+      tools?: ({ tool: string; allowed_tools?: string[] })[];
+    };
     watch?: boolean;
   };
   "mcp-execute": {

@@ -22,6 +22,8 @@ export interface ReviewAnswer {
   readonly comments?: string;
   /** Other data for the agent. */
   readonly response?: JsonObject;
+  /** The agent reads the answer only after this time, until which `reopen()` takes it back. @default 0 */
+  readonly holdSeconds?: number;
 }
 
 /** The task whose review is answered. */
@@ -110,6 +112,25 @@ export class Reviews {
   ): Promise<JobStatus> {
     return await answerReview(this.#supabase, { task, answer, ...options });
   }
+
+  /**
+   * Takes back the last answer to a task's review, as long as the agent has not read it: the review is
+   * open again.
+   *
+   * @throws SwarmClientError such as `REVIEW_NOT_REOPENABLE`
+   */
+  async reopen(task: ReviewedTask, options: RequestOptions = {}): Promise<JobStatus> {
+    return await callRpc<JobStatus>(
+      this.#supabase,
+      "reopen_review",
+      { p_task_id: idOf(task) },
+      options,
+    );
+  }
+}
+
+function idOf(task: ReviewedTask): string {
+  return typeof task === "string" ? task : task.task_id;
 }
 
 /** Answers the open review of a task, and returns the task's status. @throws SwarmClientError */
@@ -120,11 +141,12 @@ export async function answerReview(
     readonly answer: ReviewAnswer;
   },
 ): Promise<JobStatus> {
-  const { approved, comments, response, ...more } = answer;
+  const { approved, comments, response, holdSeconds, ...more } = answer;
   return await callRpc<JobStatus>(supabase, "respond_to_review", {
-    p_task_id: typeof task === "string" ? task : task.task_id,
+    p_task_id: idOf(task),
     p_approved: approved,
     p_response: { ...response, ...more },
     ...comments !== undefined && { p_comments: comments },
+    ...holdSeconds !== undefined && { p_hold_seconds: holdSeconds },
   }, { signal });
 }

@@ -44,18 +44,21 @@ begin
         'public.model_policies', 'public.model_prices', 'public.model_windows', 'public.oldest_snapshots',
         'public.operator_acts', 'public.operator_agent_revisions', 'public.operator_alerts',
         'public.operator_budgets', 'public.operator_configuration_problems', 'public.operator_dead_letters',
-        'public.operator_definitions', 'public.operator_eval_runs', 'public.operator_installation_checks',
-        'public.operator_maintenance_failures', 'public.operator_pulse', 'public.operator_queue_health',
-        'public.operator_releases', 'public.operator_retiring_models', 'public.operator_servers',
+        'public.operator_definitions', 'public.operator_eval_runs', 'public.operator_grants',
+        'public.operator_installation_checks', 'public.operator_maintenance_failures',
+        'public.operator_pulse', 'public.operator_queue_health', 'public.operator_releases',
+        'public.operator_retiring_models', 'public.operator_scopes', 'public.operator_secrets',
+        'public.operator_servers', 'public.operator_setting_kinds', 'public.operator_settings',
         'public.operator_stuck_tasks', 'public.operator_table_sizes', 'public.operator_tool_definitions',
-        'public.operator_usage_line', 'public.operator_workers', 'public.project_members',
-        'public.projects', 'public.queue_health', 'public.quoth_file_errors', 'public.quoth_syncs',
-        'public.ruleset_versions', 'public.rulesets', 'public.schedules', 'public.sessions',
-        'public.skills', 'public.sql_confirmations', 'public.stuck_tasks', 'public.task_events',
-        'public.task_steps', 'public.tasks', 'public.tool_call_costs', 'public.tool_credential_audience',
-        'public.tool_days', 'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
-        'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
-        'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
+        'public.operator_usage_line', 'public.operator_webhook_messages', 'public.operator_workers',
+        'public.project_members', 'public.projects', 'public.queue_health', 'public.quoth_file_errors',
+        'public.quoth_syncs', 'public.ruleset_versions', 'public.rulesets', 'public.schedules',
+        'public.sessions', 'public.skills', 'public.sql_confirmations', 'public.stuck_tasks',
+        'public.task_events', 'public.task_steps', 'public.tasks', 'public.tool_call_costs',
+        'public.tool_credential_audience', 'public.tool_days', 'public.tool_usage', 'public.tools',
+        'public.trace_step', 'public.usage_days', 'public.usage_events', 'public.usage_line',
+        'public.user_provider_keys', 'public.user_tool_credentials', 'public.webhook_messages',
+        'public.webhooks'
       ]) as wanted (name)
       where to_regclass(wanted.name) is not null or to_regtype(wanted.name) is not null
     )
@@ -69,16 +72,17 @@ begin
         'public.next_schedule_times', 'public.operator_activity', 'public.operator_calls',
         'public.operator_cancel_job', 'public.operator_eval_results', 'public.operator_events',
         'public.operator_failure_groups', 'public.operator_job_counts', 'public.operator_list_jobs',
-        'public.operator_open_job', 'public.operator_redrive', 'public.operator_retry_task',
-        'public.operator_rollback_agent', 'public.operator_save_definition', 'public.operator_steps',
-        'public.operator_tasks', 'public.operator_usage_report', 'public.project_freshness',
-        'public.read_answer', 'public.read_document', 'public.read_events', 'public.read_trace',
-        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
-        'public.resend_webhook_message', 'public.respond_to_review', 'public.retain_job',
-        'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
-        'public.search_documents', 'public.set_approval', 'public.set_provider_key',
-        'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
-        'public.verify_tool_token', 'public.watch_task'
+        'public.operator_open_job', 'public.operator_redrive', 'public.operator_resend_webhook_message',
+        'public.operator_retry_task', 'public.operator_rollback_agent', 'public.operator_save_definition',
+        'public.operator_set_scopes', 'public.operator_set_secret', 'public.operator_steps',
+        'public.operator_tasks', 'public.operator_test_webhook', 'public.operator_usage_report',
+        'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
+        'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
+        'public.redrive', 'public.reopen_review', 'public.resend_webhook_message',
+        'public.respond_to_review', 'public.retain_job', 'public.retry_task',
+        'public.rotate_webhook_secret', 'public.schema_version', 'public.search_documents',
+        'public.set_approval', 'public.set_provider_key', 'public.set_tool_credential',
+        'public.storage_use', 'public.usage_report', 'public.verify_tool_token', 'public.watch_task'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
@@ -177,6 +181,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('STEP_NOT_FOUND', 404, 'tool_error', false, true),
   ('FORK_POINT_INVALID', 422, 'tool_error', false, true),
   ('FORK_CHANGES_INVALID', 422, 'tool_error', false, true),
+  ('AGENT_CHANGES_INVALID', 422, 'tool_error', false, true),
   ('DEAD_LETTER_NOT_FOUND', 404, 'tool_error', false, true),
   ('TASK_INPUT_INVALID', 400, 'tool_error', false, true),
   ('TASK_BUDGET_INVALID', 400, 'tool_error', false, true),
@@ -211,6 +216,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('OUTPUT_TOO_LARGE', 422, 'config_error', false, false),
   ('REVIEW_NOT_FOUND', 404, 'tool_error', false, true),
   ('REVIEW_ALREADY_ANSWERED', 409, 'tool_error', false, true),
+  ('REVIEW_NOT_REOPENABLE', 409, 'tool_error', false, true),
   ('REVIEW_ANSWER_INVALID', 400, 'tool_error', false, true),
   ('REVIEW_CHOICE_INVALID', 422, 'tool_error', false, true),
   ('REVIEW_ARGUMENTS_INVALID', 422, 'tool_error', false, true),
@@ -242,6 +248,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('RESOURCE_NOT_FOUND', 404, 'tool_error', false, true),
   ('TOOL_CONFIG_INVALID', 422, 'config_error', false, false),
   ('DEFINITION_CHANGED', 409, 'validation_error', false, true),
+  ('SCOPES_INVALID', 403, 'auth_error', false, false),
   ('DEFINITION_INVALID', 422, 'validation_error', false, true),
   ('REVISION_NOT_FOUND', 404, 'tool_error', false, true),
   ('AGENT_INVALID', 422, 'config_error', false, false),
@@ -867,6 +874,30 @@ comment on function private.assert_person_may(text, text) is
   'Allows people, their OAuth clients with this scope, and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
 revoke all on function private.assert_person_may(text, text) from public;
 
+create function private.grants_own_scope(p_user_id uuid, p_client_id text, p_scope text)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  -- The default grant never counts here, and a user's grant never counts for an OAuth client:
+  -- each needs its own row.
+  return not exists (
+    select from unnest(array[null, nullif(p_client_id, '')]) as wanted (client_id)
+    where not exists (
+      select from public.mcp_grants as own
+      where own.user_id = p_user_id
+        and own.client_id is not distinct from wanted.client_id
+        and own.scopes && array[p_scope, 'admin:*']
+    )
+  );
+end;
+$$;
+comment on function private.grants_own_scope(uuid, text, text) is
+  'True when the user''s own grant has the scope and, for an OAuth client, the user''s grant for that client too.';
+revoke all on function private.grants_own_scope(uuid, text, text) from public;
+
 create function private.has_own_scope(p_scope text)
 returns boolean
 language plpgsql
@@ -874,23 +905,10 @@ stable
 security definer
 set search_path = ''
 as $$
-declare
-  v_client_id constant text := coalesce(private.request_claims() ->> 'client_id', '');
-  v_user_id constant uuid := auth.uid();
 begin
   return not private.is_agent_call() and (
     private.is_service_caller()
-    -- The default grant never counts here, and a user's grant never counts for an OAuth client:
-    -- each needs its own row.
-    or not exists (
-      select from unnest(array[null, nullif(v_client_id, '')]) as wanted (client_id)
-      where not exists (
-        select from public.mcp_grants as own
-        where own.user_id = v_user_id
-          and own.client_id is not distinct from wanted.client_id
-          and own.scopes && array[p_scope, 'admin:*']
-      )
-    )
+    or private.grants_own_scope(auth.uid(), private.request_claims() ->> 'client_id', p_scope)
   );
 end;
 $$;
@@ -1177,6 +1195,50 @@ $$;
 comment on function private.model_window(uuid, text) is
   'The context window of a model in tokens, from model_windows; null when no row matches.';
 revoke all on function private.model_window(uuid, text) from public;
+
+-- models/model_catalog.sql
+
+-- The catalog of models: list prices as the vendors publish them, which a new project starts with and the console shows
+-- beside the prices of the project.
+
+create table private.model_catalog (
+  provider text not null,
+  model text not null,
+  input_micro_usd_per_mtok bigint not null,
+  cached_input_micro_usd_per_mtok bigint not null,
+  cache_write_input_micro_usd_per_mtok bigint,
+  output_micro_usd_per_mtok bigint not null,
+  above_input_tokens bigint not null,
+  valid_from timestamptz not null,
+  retires_on date,
+  primary key (provider, model, valid_from, above_input_tokens)
+);
+comment on table private.model_catalog is
+  'List prices of models, with the columns of model_prices. Calls cost what model_prices says. Written only by migrations.';
+comment on column private.model_catalog.provider is 'The name in llm_providers.';
+alter table private.model_catalog enable row level security;
+
+-- Read on 2026-11-23:
+--   OpenAI     developers.openai.com/api/docs/pricing and /deprecations (none of these is deprecated)
+--   Anthropic  platform.claude.com/docs/en/about-claude/pricing and /model-deprecations ("not sooner than")
+--   Google     ai.google.dev/gemini-api/docs/pricing and /deprecations ("earliest possible date")
+insert into private.model_catalog (
+  provider, model, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok,
+  cache_write_input_micro_usd_per_mtok, output_micro_usd_per_mtok, above_input_tokens, valid_from, retires_on
+) values
+  ('openai', 'gpt-5.4-mini', 750000, 75000, null, 4500000, 0, '2026-03-17T00:00Z', null),
+  ('openai', 'text-embedding-3-small', 20000, 20000, null, 0, 0, '2024-01-25T00:00Z', null),
+  ('openrouter', 'openai/gpt-5.4-mini', 750000, 75000, null, 4500000, 0, '2026-03-17T00:00Z', null),
+  ('anthropic', 'claude-haiku-5-5', 100000, 10000, 125000, 500000, 0, '2026-10-07T00:00Z', '2027-10-07'),
+  ('anthropic', 'claude-haiku-5-5', 500000, 50000, 625000, 2500000, 100000, '2026-10-07T00:00Z', '2027-10-07'),
+  ('anthropic', 'claude-sonnet-5-5', 2000000, 100000, 2500000, 10000000, 0, '2026-10-07T00:00Z', '2027-09-28'),
+  ('anthropic', 'claude-haiku-4-5', 1000000, 100000, 1250000, 5000000, 0, '2025-10-15T00:00Z', '2026-10-15'),
+  ('google', 'gemini-3.8-flash', 750000, 75000, null, 3750000, 0, '2026-09-02T00:00Z', null),
+  ('google', 'gemini-3.8-flash', 1500000, 150000, null, 7500000, 0, '2027-01-01T00:00Z', null),
+  ('google', 'gemini-embedding-001', 150000, 150000, null, 0, 0, '2025-07-14T00:00Z', '2028-05-14'),
+  ('google', 'gemini-embedding-2', 200000, 200000, null, 0, 0, '2026-04-22T00:00Z', null),
+  -- Local models; a free provider needs no rows.
+  ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01T00:00Z', null);
 
 -- engine/agents.sql
 
@@ -1669,6 +1731,7 @@ create table public.tasks (
   agent_id uuid references public.agents (id),
   agent_slug text,
   agent_revision int,
+  agent_changes jsonb,
 
   status text not null default 'pending' check (status = any (
     '{pending,running,pending_subtask,needs_human_review,completed,failed,cancelled}'
@@ -1770,6 +1833,7 @@ comment on table public.tasks is
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
 comment on column public.tasks.warnings is 'Tools that failed and have not succeeded since, [{server, tool, code, message, step_seq}], 20 at most. tool and step_seq are missing when the whole server was unavailable.';
 comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
+comment on column public.tasks.agent_changes is 'What the agent has in this task in place of its revision''s {provider, model, fallbacks, prompt}, with which it runs until the job is deleted; subtasks of the same agent inherit it. Null: nothing.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with retain_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
@@ -1911,7 +1975,7 @@ create table public.task_events (
     model.started,model.interrupted,model.completed,
     tool.started,tool.completed,tool.failed,
     subtask.created,subtask.finished,
-    review.requested,review.answered,
+    review.requested,review.answered,review.reopened,
     skill.loaded,data.saved
   }')),
   payload jsonb not null default '{}' check (jsonb_typeof(payload) = 'object'),
@@ -1961,6 +2025,9 @@ create table public.human_reviews (
   client_id text,
   created_at timestamptz not null default now(),
   answered_at timestamptz,
+  answered_epoch bigint,
+  reopened_at timestamptz,
+  reopened_by uuid references auth.users (id) on delete set null,
   unique (task_id, seq),
   constraint human_reviews_calls_have_approved_arguments
     check ((approved_arguments is not null) = (kind in ('call', 'rerun') and approved is true))
@@ -1968,8 +2035,9 @@ create table public.human_reviews (
 revoke all on public.human_reviews from anon, authenticated, service_role;
 create unique index human_reviews_one_open on public.human_reviews (task_id) where answered_at is null;
 create index human_reviews_created_by_idx on public.human_reviews (created_by);
+create index human_reviews_reopened_by_idx on public.human_reviews (reopened_by) where reopened_by is not null;
 comment on table public.human_reviews is
-  'Questions to a person. A review is open while answered_at is null; only respond_to_review() answers it.';
+  'Questions to a person. A review is open while answered_at is null; only respond_to_review() answers it, and reopen_review() takes the answer back.';
 comment on column public.human_reviews.seq is 'The step that asked the question.';
 comment on column public.human_reviews.kind is
   'question: an agent asks. call: a tool call needs an approval. rerun: the outcome of a tool call is unknown, and making it again needs an approval. provider_tools: the use of tools that the model''s provider runs needs an approval, which holds for the rest of the task.';
@@ -1983,6 +2051,9 @@ comment on column public.human_reviews.created_by is 'The user who answered; nul
 comment on column public.human_reviews.answered_as is 'user: the user''s own session. client: an OAuth client, named in client_id. service: a secret key, including on behalf of the user in created_by. Null while open, and when the task ended first.';
 comment on column public.human_reviews.answered_through is 'rest: an RPC over the REST API. tool: the tool answer_review of the server swarm, over MCP or mcp-execute. database: a direct database session.';
 comment on column public.human_reviews.client_id is 'The OAuth client whose token answered.';
+comment on column public.human_reviews.answered_epoch is 'tasks.epoch when the review was answered. While the task is pending with this epoch, its agent has not read the answer, and reopen_review() takes it back.';
+comment on column public.human_reviews.reopened_at is 'When an answer was last taken back; null if none was. The events of the task have the answer.';
+comment on column public.human_reviews.reopened_by is 'The user who took it back; null for the service.';
 
 alter table public.human_reviews enable row level security;
 create policy "owners read the reviews of their tasks" on public.human_reviews
@@ -2471,21 +2542,23 @@ revoke all on function private.expect_receiver(text, timestamptz) from public;
 
 -- The trace: one row per event, broadcast in the same transaction.
 
-create type private.task_event as (type text, payload jsonb);
+create type private.task_event as (task_id uuid, master_task_id uuid, type text, payload jsonb);
 comment on type private.task_event is
-  'An event that is not written yet. A transaction collects its events of one task and writes them together.';
+  'An event that is not written yet. A transaction collects its events and writes them together.';
 
-create function private.emit_events(p_task_id uuid, p_master_task_id uuid, p_events private.task_event[])
+create function private.emit_events(p_events private.task_event[])
 returns void
 language plpgsql
 set search_path = ''
+-- Postgres would plan the statement again for each array.
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   if cardinality(p_events) = 0 then
     return;
   end if;
   insert into public.task_events (task_id, master_task_id, type, payload)
-  select p_task_id, p_master_task_id, event.type, case
+  select event.task_id, event.master_task_id, event.type, case
     when event.payload @? '$.* ? (@ == null)' then (
       select coalesce(jsonb_object_agg(field.key, field.value), '{}')
       from jsonb_each(event.payload) as field
@@ -2497,9 +2570,9 @@ begin
   from unnest(p_events) as event;
 end;
 $$;
-comment on function private.emit_events(uuid, uuid, private.task_event[]) is
-  'Appends events to a task''s trace in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all.';
-revoke all on function private.emit_events(uuid, uuid, private.task_event[]) from public;
+comment on function private.emit_events(private.task_event[]) is
+  'Appends events to the traces of tasks in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all. The caller has locked the tasks.';
+revoke all on function private.emit_events(private.task_event[]) from public;
 
 create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
 returns void
@@ -2507,7 +2580,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  perform private.emit_events(p_task_id, p_master_task_id, array[row(p_type, p_payload)::private.task_event]);
+  perform private.emit_events(array[row(p_task_id, p_master_task_id, p_type, p_payload)::private.task_event]);
 end;
 $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
@@ -2756,7 +2829,7 @@ begin
     )
   into v_task_ids, v_master_task_ids, v_types, v_payloads
   from written as event
-  where event.type in ('review.requested', 'review.answered')
+  where event.type in ('review.requested', 'review.answered', 'review.reopened')
     or (event.task_id = event.master_task_id and event.type like 'task.%');
   if v_types is not null and private.can_broadcast() then
     perform private.broadcast_to_owners(v_task_ids, v_master_task_ids, v_types, v_payloads);
@@ -3182,14 +3255,25 @@ create constraint trigger tasks_wake_on_update after update of status on public.
 -- Quotas: how much of the shared resources one user may use. Tasks of the service, which have no owner,
 -- have no quota.
 
-create table private.quotas (
-  name text not null check (name in (
+create function private.quota_names()
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select array[
     'running_tasks', 'waiting_tasks', 'task_creations_per_minute', 'stored_bytes',
     'trace_bytes', 'ledger_bytes', 'conversation_bytes', 'ruleset_bytes',
     'tool_list_refreshes_per_minute', 'active_schedules', 'active_webhooks',
     'max_input_tokens', 'max_output_tokens', 'max_cost_micro_usd', 'max_steps', 'max_depth',
     'max_tasks', 'max_wall_seconds'
-  )),
+  ];
+$$;
+comment on function private.quota_names() is 'The names of all quotas.';
+revoke all on function private.quota_names() from public;
+
+create table private.quotas (
+  name text not null check (name = any (private.quota_names())),
   user_id uuid references auth.users (id) on delete cascade,
   amount bigint check (amount >= 0),
   unique nulls not distinct (name, user_id)
@@ -3962,6 +4046,217 @@ comment on function private.scopes_of_task(uuid, uuid) is
   'The scopes of a task''s tool calls: the scopes of its owner, limited to those of every OAuth client that contributed to the job.';
 revoke all on function private.scopes_of_task(uuid, uuid) from public;
 
+-- engine/agent_changes.sql
+
+-- Changes of an agent for one job, so that a model or a prompt can be tried without a change of what runs for others.
+-- They are stored with the task, in the words of agents/<slug>.md, and replace those parts of the agent's revision.
+
+create function private.provider_of_model(p_agent public.agents, p_provider text, p_model text, p_attempt text)
+returns public.llm_providers
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_providers public.llm_providers[];
+  v_provider public.llm_providers;
+begin
+  if p_provider is not null then
+    select * into v_provider from public.llm_providers where id = private.id_of('provider', p_provider, p_attempt);
+  else
+    v_providers := array(
+      select provider
+      from public.llm_providers as provider
+      where provider.is_active and private.knows_model(provider, p_model)
+      order by provider.id is not distinct from p_agent.provider_id desc, provider.name
+    );
+    -- Any provider can have models that nobody listed, such as a server of your own.
+    select * into v_provider from public.llm_providers
+    where id = coalesce((v_providers[1]).id, p_agent.provider_id);
+    if cardinality(v_providers) > 1 and v_provider.id is distinct from p_agent.provider_id then
+      perform private.raise_error('AGENT_CHANGES_INVALID',
+        format('Cannot %s: several providers have the model "%s"', p_attempt, p_model),
+        format('Name its provider: %s.', (select string_agg(one.name, ', ') from unnest(v_providers) as one)));
+    end if;
+  end if;
+  if v_provider.id is null then
+    perform private.raise_error('AGENT_CHANGES_INVALID',
+      format('Cannot %s: no provider lists the model "%s"', p_attempt, p_model),
+      'Name its provider too.');
+  end if;
+  if not v_provider.is_active then
+    perform private.raise_error('AGENT_CHANGES_INVALID',
+      format('Cannot %s: the provider "%s" is not active', p_attempt, v_provider.name),
+      'Set llm_providers.is_active, or name another provider.');
+  end if;
+  return v_provider;
+end;
+$$;
+comment on function private.provider_of_model(public.agents, text, text, text) is
+  'The provider that an agent is to use for a model: the named one; else the agent''s own if it lists the model as its default or with a price; else the only active one that lists it; else the agent''s own. Raises PROVIDER_NOT_FOUND, AGENT_CHANGES_INVALID.';
+revoke all on function private.provider_of_model(public.agents, text, text, text) from public;
+
+create function private.assert_changed_tools(p_tools jsonb, p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_listed jsonb;
+begin
+  for v_listed in select * from jsonb_array_elements(case jsonb_typeof(p_tools) when 'array' then p_tools else '[null]' end) loop
+    if jsonb_typeof(v_listed -> 'tool') is distinct from 'string'
+      or v_listed - '{tool,allowed_tools}'::text[] <> '{}'
+      or v_listed ? 'allowed_tools' and (
+        jsonb_typeof(v_listed -> 'allowed_tools') <> 'array'
+        or jsonb_path_exists(v_listed -> 'allowed_tools', '$[*] ? (@.type() != "string")')
+      )
+    then
+      perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: tools is not a list of tools', p_attempt),
+        'Send all tools that the agent is to have: [{"tool": slug, "allowed_tools": [names of a server''s tools]}].');
+    end if;
+    perform private.id_of('tool', v_listed ->> 'tool', p_attempt);
+  end loop;
+  if jsonb_array_length(p_tools) > (select count(distinct listed ->> 'tool') from jsonb_array_elements(p_tools) as listed) then
+    perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: tools lists a tool twice', p_attempt),
+      'List each tool once, with all its allowed_tools.');
+  end if;
+end;
+$$;
+comment on function private.assert_changed_tools(jsonb, text) is
+  'Checks the tools [{tool, allowed_tools}] that replace those of an agent for one job. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, TOOL_NOT_FOUND.';
+revoke all on function private.assert_changed_tools(jsonb, text) from public;
+
+create function private.resolved_agent_changes(p_agent public.agents, p_changes jsonb, p_attempt text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_known constant text[] := '{provider,model,prompt,temperature,reasoning_effort,tools}';
+  v_wrong text;
+  v_provider public.llm_providers;
+begin
+  if p_changes is null or p_changes in ('null', '{}') then
+    return null;
+  end if;
+  if jsonb_typeof(p_changes) <> 'object' then
+    perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: agent_changes is not an object', p_attempt),
+      format('Send an object with any of %s.', array_to_string(v_known, ', ')));
+  end if;
+  select key into v_wrong from jsonb_object_keys(p_changes) as key where key <> all (v_known) limit 1;
+  if v_wrong is not null then
+    perform private.raise_error('AGENT_CHANGES_INVALID',
+      format('Cannot %s: an agent has no "%s" that a job can change', p_attempt, left(v_wrong, 100)),
+      private.did_you_mean(v_wrong, v_known) || format('A job can change %s.', array_to_string(v_known, ', ')));
+  end if;
+  select key into v_wrong from jsonb_each(p_changes)
+  where key <> all ('{temperature,reasoning_effort,tools}')
+    and (jsonb_typeof(value) <> 'string' or value = '""' or key <> 'prompt' and length(value #>> '{}') > 200)
+  limit 1;
+  if v_wrong is not null then
+    perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: %s is not a usable text', p_attempt, v_wrong),
+      'Send a text that is not empty; the name of a provider or a model has at most 200 characters.');
+  end if;
+  if jsonb_typeof(p_changes -> 'temperature') not in ('number', 'null')
+    or (p_changes -> 'reasoning_effort' in ('null', '"none"', '"minimal"', '"low"', '"medium"', '"high"', '"xhigh"', '"max"')) is false
+  then
+    perform private.raise_error('AGENT_CHANGES_INVALID',
+      format('Cannot %s: the temperature or the reasoning effort is not one that an agent has', p_attempt),
+      'A temperature is a number; a reasoning_effort is none, minimal, low, medium, high, xhigh or max. Null is the provider''s default.');
+  end if;
+  if not private.is_within_limits(p_changes) then
+    perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: the changes are larger than 1 MiB', p_attempt),
+      'Send less.');
+  end if;
+  if p_changes ? 'tools' then
+    perform private.assert_changed_tools(p_changes -> 'tools', p_attempt);
+  end if;
+  if not p_changes ?| '{provider,model}' then
+    return p_changes;
+  end if;
+  v_provider := private.provider_of_model(
+    p_agent => p_agent, p_provider => p_changes ->> 'provider', p_model => p_changes ->> 'model', p_attempt => p_attempt);
+  return p_changes || jsonb_build_object(
+    'provider', v_provider.name,
+    'model', coalesce(p_changes ->> 'model', v_provider.default_model),
+    -- The agent's fallbacks would answer in place of the model that is tried.
+    'fallbacks', '[]'::jsonb
+  );
+end;
+$$;
+comment on function private.resolved_agent_changes(public.agents, jsonb, text) is
+  'Checks the changes {provider, model, prompt, temperature, reasoning_effort, tools} of an agent for one job and completes them: a model gets its provider, a provider its default model, and both have no fallbacks. Null for no changes. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TOOL_NOT_FOUND.';
+revoke all on function private.resolved_agent_changes(public.agents, jsonb, text) from public;
+
+create function private.assert_may_change_agent(p_caller jsonb, p_request jsonb)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_user_id constant uuid := (p_caller ->> 'user_id')::uuid;
+begin
+  if p_caller ->> 'actor' = 'service'
+    or private.grants_own_scope(v_user_id, p_caller ->> 'client_id', 'swarm:configure')
+    or private.is_change_of_eval_run(v_user_id, p_request)
+  then
+    return;
+  end if;
+  -- Others choose neither the models that the project pays for nor an agent's prompt.
+  perform private.raise_error('INSUFFICIENT_SCOPE',
+    'Cannot change the agent for a job: the caller lacks the scope swarm:configure',
+    'Omit agent_changes, or ask an operator of the project to grant it: grant_scopes(user, ''{swarm:configure}'').');
+end;
+$$;
+comment on function private.assert_may_change_agent(jsonb, jsonb) is
+  'Allows a request with agent_changes to the service, to callers {actor, user_id, client_id} with a grant of their own that has the scope swarm:configure, who may also change the agent for everybody, and to the user of an eval run with these changes. Raises INSUFFICIENT_SCOPE.';
+revoke all on function private.assert_may_change_agent(jsonb, jsonb) from public;
+
+create function private.assert_may_reuse_changes(p_task public.tasks, p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  -- An owner who may not change agents got the changes for that job alone.
+  if p_task.agent_changes is not null then
+    perform private.assert_has_own_scope(p_attempt || ', which runs with a changed agent', 'swarm:configure');
+  end if;
+end;
+$$;
+comment on function private.assert_may_reuse_changes(public.tasks, text) is
+  'Lets only those who may configure agents give more work to a task whose agent is changed. Raises INSUFFICIENT_SCOPE.';
+revoke all on function private.assert_may_reuse_changes(public.tasks, text) from public;
+
+create function private.model_of_task(p_task public.tasks)
+returns table (provider_id uuid, model text)
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_provider text := p_task.agent_changes ->> 'provider';
+begin
+  if v_provider is not null then
+    return query select used.id, p_task.agent_changes ->> 'model' from public.llm_providers as used where used.name = v_provider;
+  else
+    return query
+      select used.id, coalesce(agent.model, used.default_model)
+      from public.agents as agent
+      join public.llm_providers as used on used.id = agent.provider_id
+      where agent.id = p_task.agent_id;
+  end if;
+end;
+$$;
+comment on function private.model_of_task(public.tasks) is
+  'The model that a task calls and its provider; no row when its agent has none.';
+revoke all on function private.model_of_task(public.tasks) from public;
+
 -- engine/create_task.sql
 
 -- Creating a master task: row, event and message in one transaction.
@@ -4157,7 +4452,7 @@ comment on function private.lower_budget(jsonb, jsonb) is
   'Two budgets together: of a cap that both have, the lower one. A null in the second removes no cap of the first.';
 revoke all on function private.lower_budget(jsonb, jsonb) from public;
 
-create function private.agent_fact(p_slug text, p_revision int)
+create function private.agent_fact(p_slug text, p_revision int, p_changes jsonb)
 returns jsonb
 language plpgsql
 immutable
@@ -4167,11 +4462,14 @@ begin
   return case
     when p_revision is null then jsonb_build_object('agent', p_slug)
     else jsonb_build_object('agent', p_slug, 'revision', p_revision)
+  end || case
+    when p_changes is null then '{}'
+    else jsonb_build_object('agent_changes', (select jsonb_agg(key order by key) from jsonb_object_keys(p_changes) as key))
   end;
 end;
 $$;
-comment on function private.agent_fact(text, int) is 'The beginning of an event about a new task: {agent, revision}.';
-revoke all on function private.agent_fact(text, int) from public;
+comment on function private.agent_fact(text, int, jsonb) is 'The beginning of an event about a new task: {agent, revision}, and agent_changes, the names of what the job changes.';
+revoke all on function private.agent_fact(text, int, jsonb) from public;
 
 create function private.create_task(
   p_agent text,
@@ -4186,7 +4484,8 @@ create function private.create_task(
   p_traceparent text default null,
   p_tracestate text default null,
   p_output_schema jsonb default null,
-  p_max_attempts int default null
+  p_max_attempts int default null,
+  p_agent_changes jsonb default null
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
@@ -4199,6 +4498,7 @@ declare
   v_agent public.agents;
   v_id uuid := private.new_id();
   v_budget jsonb := p_budget;
+  v_changes jsonb;
 begin
   -- Look for the key before the checks: a repeated request returns its task even if the agent no longer
   -- exists.
@@ -4232,6 +4532,9 @@ begin
   if v_agent.input_schema is not null then
     perform private.assert_input_fits(v_agent, p_input);
   end if;
+  if p_agent_changes is not null then
+    v_changes := private.resolved_agent_changes(v_agent, p_agent_changes, 'create the task');
+  end if;
   if v_agent.budget is not null then
     v_budget := private.lower_budget(v_agent.budget, p_budget);
   end if;
@@ -4244,11 +4547,11 @@ begin
   end if;
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, agent_revision, input, created_by, idempotency_key, run_after,
+    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, input, created_by, idempotency_key, run_after,
     priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, logs
   )
   values (
-    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, p_input, p_created_by, p_idempotency_key, p_run_after,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_changes, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     v_budget, p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
     array[private.log_line('created for agent ' || v_agent.slug)]
@@ -4268,13 +4571,13 @@ begin
   end if;
 
   insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
-  perform private.emit_event(v_id, v_id, 'task.created', private.agent_fact(v_agent.slug, v_agent.revision));
+  perform private.emit_event(v_id, v_id, 'task.created', private.agent_fact(v_agent.slug, v_agent.revision, v_changes));
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
-comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) is
-  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
-revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) from public;
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) is
+  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes {provider, model, prompt} applies to this job alone; callers check who may give it. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) from public;
 
 -- engine/concurrency_limits.sql
 
@@ -4370,7 +4673,7 @@ comment on function private.checked_input(public.tasks) is
   'The input of a master task after its guardrails changed it. Its subtasks see only this version.';
 revoke all on function private.checked_input(public.tasks) from public;
 
-create function private.agent_facts(p_agent_id uuid, p_user_id uuid, p_revision int)
+create function private.agent_facts(p_agent_id uuid, p_user_id uuid, p_revision int, p_changes jsonb)
 returns table (
   agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
@@ -4392,8 +4695,8 @@ begin
   if not found then
     return;
   end if;
-  if p_revision <> v_agent.revision then
-    return query select * from private.agent_facts_of_revision(v_agent, p_user_id, p_revision);
+  if p_revision <> v_agent.revision or p_changes is not null then
+    return query select * from private.agent_facts_of_revision(v_agent, p_user_id, p_revision, p_changes);
     return;
   end if;
   select * into v_provider
@@ -4461,9 +4764,9 @@ begin
   return next;
 end;
 $$;
-comment on function private.agent_facts(uuid, uuid, int) is
-  'The parts of a context that depend only on the agent, its revision (null: the agent as it is) and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
-revoke all on function private.agent_facts(uuid, uuid, int) from public;
+comment on function private.agent_facts(uuid, uuid, int, jsonb) is
+  'The parts of a context that depend only on the agent, its revision (null: the agent as it is), the task''s changes of it (null: none) and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
+revoke all on function private.agent_facts(uuid, uuid, int, jsonb) from public;
 
 create function private.task_facts(p_task public.tasks, p_master public.tasks, p_stored_bytes_left bigint)
 returns json
@@ -4492,6 +4795,7 @@ begin
     'stored_bytes_left', p_stored_bytes_left,
     'has_cost_cap',
       p_task.parent_id is not null and private.cap(p_master.budget, 'max_cost_micro_usd', null) is not null,
+    'has_changed_model', coalesce(p_task.agent_changes ? 'model', false),
     'output_schema', p_task.output_schema,
     'master_input', case when p_task.parent_id is null then p_task.input else private.checked_input(p_master) end
   );
@@ -4517,9 +4821,13 @@ begin
     with
     -- Once for each agent and owner, however many tasks there are.
     staff as materialized (
-      select working.agent_id as id, working.created_by, working.agent_revision, facts.*
-      from (select distinct task.agent_id, task.created_by, task.agent_revision from unnest(p_tasks) as task) as working
-      cross join lateral private.agent_facts(working.agent_id, working.created_by, working.agent_revision) as facts
+      select working.agent_id as id, working.created_by, working.agent_revision, working.agent_changes, facts.*
+      from (
+        select distinct task.agent_id, task.created_by, task.agent_revision, task.agent_changes from unnest(p_tasks) as task
+      ) as working
+      cross join lateral private.agent_facts(
+        working.agent_id, working.created_by, working.agent_revision, working.agent_changes
+      ) as facts
     )
     select task.id, task.epoch, json_build_object(
       'task', private.task_facts(p_tasks[task.ordinality], master, case
@@ -4577,6 +4885,7 @@ begin
     left join public.tasks as master on master.id = case when task.parent_id is not null then task.master_task_id end
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
       and staff.agent_revision is not distinct from task.agent_revision
+      and staff.agent_changes is not distinct from task.agent_changes
     order by task.ordinality;
 end;
 $$;
@@ -4882,6 +5191,8 @@ begin
     join public.agents as agent on agent.id = task.agent_id
     join public.llm_providers as provider on provider.id = agent.provider_id
     where provider.is_active
+      -- The worker knows which model a changed agent has.
+      and task.agent_changes is null
       -- A job with a budget is left to the worker, which can report a refusal to the task.
       and case
         when task.parent_id is null then task.budget
@@ -5221,10 +5532,8 @@ begin
   perform private.assert_room_left('trace_bytes', p_task.created_by, 'call the model');
   if private.cap(private.assert_budget_left(p_task), 'max_cost_micro_usd', null) is not null then
     perform private.assert_price_known(exists (
-      select from public.agents as agent
-      join public.llm_providers as provider on provider.id = agent.provider_id
-      where agent.id = p_task.agent_id
-        and private.is_priced(agent.id, provider.id, coalesce(agent.model, provider.default_model))
+      select from private.model_of_task(p_task) as called
+      where private.is_priced(p_task.agent_id, called.provider_id, called.model)
     ));
   end if;
 end;
@@ -5527,7 +5836,7 @@ begin
       perform private.record_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
     end if;
     if found and v_step.kind in ('model', 'tool', 'guardrail') then
-      v_events := array_append(v_events, row(case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
+      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
         'server', v_step.input -> 'server',
         'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
@@ -5690,7 +5999,7 @@ begin
     end if;
     v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
     if v_type is not null then
-      v_events := array_append(v_events, row(v_type, jsonb_build_object(
+      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, v_type, jsonb_build_object(
         'step_seq', v_step.seq,
         'name', v_step.name,
         'call_id', v_step.call_id,
@@ -5723,7 +6032,7 @@ as $$
 declare
   v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
 begin
-  perform private.emit_events(v_task.id, v_task.master_task_id, private.start_steps(v_task, p_steps));
+  perform private.emit_events(private.start_steps(v_task, p_steps));
   perform private.debit_job(v_task.master_task_id, v_task.created_by, pg_column_size(p_steps));
   return query
     select step.seq, step.state, coalesce(hidden.output, step.output)
@@ -5783,32 +6092,82 @@ comment on function private.record_progress(public.tasks, boolean) is
   'Resets the counters of a task after a step ended: its earlier deliveries were not a crash loop. When the next step begins (p_goes_on), it begins with all its attempts. A step that has ended never runs again, so the resets are bounded by the number of steps.';
 revoke all on function private.record_progress(public.tasks, boolean) from public;
 
+create function private.write_checkpoint(p_task public.tasks, p_steps jsonb, p_next jsonb)
+returns private.task_event[]
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_events private.task_event[] := private.end_steps(p_task, p_steps);
+begin
+  if jsonb_array_length(p_steps) > 0 then
+    perform private.record_progress(p_task, jsonb_array_length(p_next) > 0);
+  end if;
+  if p_task.cancel_requested_at is null then
+    v_events := v_events || private.start_steps(p_task, p_next);
+  end if;
+  perform private.debit_job(p_task.master_task_id, p_task.created_by,
+    pg_column_size(p_steps) + coalesce(pg_column_size(p_next), 0) + coalesce(pg_column_size(v_events), 0));
+  return v_events;
+end;
+$$;
+comment on function private.write_checkpoint(public.tasks, jsonb, jsonb) is
+  'Stores results and the next intents of a task, and returns their events for emit_events(). The caller holds the task. Raises the codes of start_steps().';
+revoke all on function private.write_checkpoint(public.tasks, jsonb, jsonb) from public;
+
 create function private.record_steps(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb, p_next jsonb default '[]'
 )
 returns boolean
 language plpgsql
 set search_path = ''
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
-  v_events private.task_event[] := private.end_steps(v_task, p_steps);
 begin
-  if jsonb_array_length(p_steps) > 0 then
-    perform private.record_progress(v_task, jsonb_array_length(p_next) > 0);
-  end if;
-  if v_task.cancel_requested_at is null then
-    v_events := v_events || private.start_steps(v_task, p_next);
-  end if;
-  perform private.emit_events(v_task.id, v_task.master_task_id, v_events);
-  perform private.debit_job(v_task.master_task_id, v_task.created_by,
-    pg_column_size(p_steps) + coalesce(pg_column_size(p_next), 0) + coalesce(pg_column_size(v_events), 0));
+  perform private.emit_events(private.write_checkpoint(v_task, p_steps, p_next));
   return v_task.cancel_requested_at is not null;
 end;
 $$;
 comment on function private.record_steps(uuid, bigint, int, jsonb, jsonb) is
   'The checkpoint: stores results and the next intents in one transaction. Returns true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
 revoke all on function private.record_steps(uuid, bigint, int, jsonb, jsonb) from public;
+
+create function private.record_checkpoints(p_checkpoints jsonb, p_lease_seconds int)
+returns table (place bigint, task_id uuid, is_cancelled boolean)
+language plpgsql
+set search_path = ''
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_checkpoint record;
+  v_task public.tasks;
+  v_events private.task_event[] := '{}'::private.task_event[];
+begin
+  for v_checkpoint in
+    -- One of a job, and jobs in one order: a transaction that held the totals of a job and then waited for another
+    -- of its tasks could deadlock.
+    select distinct on (task.master_task_id) checkpoint.*
+    from rows from (
+      jsonb_to_recordset(p_checkpoints) as (id uuid, held_epoch bigint, steps jsonb, next jsonb)
+    ) with ordinality as checkpoint (id, held_epoch, steps, next, place)
+    join public.tasks as task on task.id = checkpoint.id
+    order by task.master_task_id, checkpoint.place
+  loop
+    v_task := private.hold_task(v_checkpoint.id, v_checkpoint.held_epoch, p_lease_seconds);
+    v_events := v_events || private.write_checkpoint(v_task, v_checkpoint.steps, v_checkpoint.next);
+    place := v_checkpoint.place;
+    task_id := v_task.id;
+    is_cancelled := v_task.cancel_requested_at is not null;
+    return next;
+  end loop;
+  perform private.emit_events(v_events);
+end;
+$$;
+comment on function private.record_checkpoints(jsonb, int) is
+  'Does what record_steps() does for many tasks [{id, held_epoch, steps, next}] in one transaction: all of it, or nothing when one of them raises. The result names each that was recorded by its place in the array, from 1. The others, such as the second one of a job, have to be recorded alone. Called by workers.';
+revoke all on function private.record_checkpoints(jsonb, int) from public;
 
 -- engine/watching.sql
 
@@ -6966,18 +7325,22 @@ declare
   v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
+  v_changes jsonb;
 begin
   select id, revision into v_agent_id, v_revision from public.agents where slug = p_agent_slug;
+  if v_agent_id = p_parent.agent_id then
+    v_changes := p_parent.agent_changes;
+  end if;
   if v_revision > 1 then
     v_revision := private.revision_of_job(v_agent_id, p_parent.master_task_id);
   end if;
   insert into public.tasks (
-    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, input, created_by,
+    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, agent_changes, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
     traceparent, tracestate, output_schema, max_attempts, depth, logs
   )
   values (
-    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, p_input,
+    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, v_changes, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
@@ -6989,7 +7352,7 @@ begin
   values
     (
       v_id, p_parent.master_task_id, 'task.created',
-      private.agent_fact(p_agent_slug, v_revision) || jsonb_build_object('parent_id', p_parent.id)
+      private.agent_fact(p_agent_slug, v_revision, v_changes) || jsonb_build_object('parent_id', p_parent.id)
     ),
     (
       p_parent.id, p_parent.master_task_id, 'subtask.created',
@@ -7035,6 +7398,10 @@ begin
       'Cannot create the task: a task that an agent creates cannot have its own budget',
       'Omit budget: the task uses the rest of its job''s budget.');
   end if;
+  if jsonb_typeof(p_request -> 'agent_changes') = 'object' then
+    perform private.raise_error('AGENT_NOT_ALLOWED', 'Cannot create the task: an agent cannot change an agent',
+      'Omit agent_changes.');
+  end if;
   perform private.assert_task_is_valid(
     p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
   v_error := private.handoff_error(
@@ -7057,7 +7424,7 @@ begin
 end;
 $$;
 comment on function private.create_child_task(uuid, jsonb, text) is
-  'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job. Its result is not reported to the parent. A repeated idempotency key in the same job returns the existing task. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
+  'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job. Its result is not reported to the parent. A repeated idempotency key in the same job returns the existing task. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, AGENT_NOT_ALLOWED, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
 revoke all on function private.create_child_task(uuid, jsonb, text) from public;
 
 create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
@@ -7088,6 +7455,9 @@ begin
     return query select * from private.create_child_task(v_parent_id, p_request, p_traceparent);
     return;
   end if;
+  if jsonb_typeof(p_request -> 'agent_changes') = 'object' then
+    perform private.assert_may_change_agent(p_caller, p_request);
+  end if;
   select * into v_created from private.create_task(
     p_agent => p_request ->> 'agent',
     p_input => p_request -> 'input',
@@ -7101,7 +7471,8 @@ begin
     p_traceparent => p_traceparent,
     p_tracestate => p_tracestate,
     p_output_schema => p_request -> 'output_schema',
-    p_max_attempts => (p_request ->> 'max_attempts')::int
+    p_max_attempts => (p_request ->> 'max_attempts')::int,
+    p_agent_changes => p_request -> 'agent_changes'
   );
   if v_created.is_new then
     perform private.record_job_client(v_created.task_id, v_client_id, v_user_id);
@@ -7110,7 +7481,7 @@ begin
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
 revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
 
 create function private.spawn_subtasks(
@@ -7162,7 +7533,7 @@ begin
         );
         v_created := v_created + 1;
       else
-        perform private.emit_events(v_task.id, v_task.master_task_id,
+        perform private.emit_events(
           private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
             'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
             'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)
@@ -7613,7 +7984,9 @@ comment on function private.approved_arguments(public.human_reviews, jsonb) is
   'The arguments with which an approved call runs: response.arguments, otherwise those that were asked for. Raises REVIEW_ARGUMENTS_INVALID when they do not match the tool''s schema.';
 revoke all on function private.approved_arguments(public.human_reviews, jsonb) from public;
 
-create function private.respond_to_review(p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text)
+create function private.respond_to_review(
+  p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text, p_hold_seconds int default 0
+)
 returns text
 language plpgsql
 security definer
@@ -7624,8 +7997,13 @@ declare
   v_response constant jsonb := coalesce(nullif(p_response, 'null'), '{}');
   v_review public.human_reviews;
   v_arguments jsonb;
+  v_epoch bigint;
 begin
   perform private.assert_person_may('answer the review', 'swarm:run');
+  if coalesce(p_hold_seconds, -1) not between 0 and 60 then
+    perform private.raise_answer_invalid('REVIEW_ANSWER_INVALID', format('p_hold_seconds is %s', coalesce(p_hold_seconds::text, 'null')),
+      'Send 0 to 60 seconds.');
+  end if;
   if p_approved is null then
     perform private.raise_answer_invalid('REVIEW_ANSWER_INVALID', 'p_approved is null', 'Send true or false.');
   end if;
@@ -7650,7 +8028,7 @@ begin
   end if;
   perform private.lock_job(v_task.master_task_id);
   -- Its event is written under its lock, also when its status does not change.
-  perform from public.tasks where id = p_task_id for no key update;
+  select epoch into v_epoch from public.tasks where id = p_task_id for no key update;
 
   update public.human_reviews
   set approved = p_approved,
@@ -7661,7 +8039,8 @@ begin
       answered_as = private.calling_actor(),
       answered_through = private.calling_way(),
       client_id = private.request_claims() ->> 'client_id',
-      answered_at = clock_timestamp()
+      answered_at = clock_timestamp(),
+      answered_epoch = v_epoch
   where id = v_review.id and answered_at is null
   returning * into v_review;
   if not found then
@@ -7684,17 +8063,18 @@ begin
   where task_id = p_task_id and seq = v_review.seq and kind = 'tool' and v_arguments is not null;
   update public.tasks
   set status = 'pending',
+      run_after = case when p_hold_seconds > 0 then clock_timestamp() + make_interval(secs => p_hold_seconds) end,
       logs = logs || private.log_line('review answered: ' || case when p_approved then 'approved' else 'not approved' end)
   where id = p_task_id and status = 'needs_human_review';
   perform private.emit_event(p_task_id, v_task.master_task_id, 'review.answered', jsonb_build_object(
     'step_seq', v_review.seq, 'approved', p_approved, 'response', v_review.response,
-    'approved_arguments', v_arguments, 'comments', p_comments));
+    'approved_arguments', v_arguments, 'comments', p_comments, 'hold_seconds', nullif(p_hold_seconds, 0)));
   return (select status from public.tasks where id = p_task_id);
 end;
 $$;
-comment on function private.respond_to_review(uuid, boolean, jsonb, text) is
+comment on function private.respond_to_review(uuid, boolean, jsonb, text, int) is
   'Answers the open review of a task and queues the task again. The only place that decides what a valid answer is. Definer: users may not write tasks or queues; the function checks the caller itself.';
-revoke all on function private.respond_to_review(uuid, boolean, jsonb, text) from public;
+revoke all on function private.respond_to_review(uuid, boolean, jsonb, text, int) from public;
 
 create function private.raise_no_open_review(p_task_id uuid)
 returns void
@@ -7718,21 +8098,132 @@ comment on function private.raise_no_open_review(uuid) is 'Raises REVIEW_ALREADY
 revoke all on function private.raise_no_open_review(uuid) from public;
 
 create function public.respond_to_review(
-  p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null
+  p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null, p_hold_seconds int default 0
 )
 returns text
 language sql
 set search_path = ''
 as $$
-  select private.respond_to_review(p_task_id, p_approved, p_response, p_comments);
+  select private.respond_to_review(
+    p_task_id => respond_to_review.p_task_id, p_approved => respond_to_review.p_approved,
+    p_response => respond_to_review.p_response, p_comments => respond_to_review.p_comments,
+    p_hold_seconds => respond_to_review.p_hold_seconds
+  );
 $$;
-comment on function public.respond_to_review(uuid, boolean, jsonb, text) is
-  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.respond_to_review(uuid, boolean, jsonb, text) from public, anon, authenticated, service_role;
+comment on function public.respond_to_review(uuid, boolean, jsonb, text, int) is
+  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. p_hold_seconds (0 to 60): the agent continues only after this time, until which reopen_review() takes the answer back. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.respond_to_review(uuid, boolean, jsonb, text, int) from public, anon, authenticated, service_role;
 grant execute on function
-  private.respond_to_review(uuid, boolean, jsonb, text),
-  public.respond_to_review(uuid, boolean, jsonb, text)
+  private.respond_to_review(uuid, boolean, jsonb, text, int),
+  public.respond_to_review(uuid, boolean, jsonb, text, int)
   to authenticated, service_role;
+
+-- Taking an answer back ---------------------------------------------------------------------------
+
+create function private.raise_not_reopenable(p_task_id uuid, p_problem text, p_hint text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.raise_error('REVIEW_NOT_REOPENABLE',
+    format('Cannot take back the answer to the review of task %s: %s', p_task_id, p_problem), p_hint);
+end;
+$$;
+comment on function private.raise_not_reopenable(uuid, text, text) is 'Raises REVIEW_NOT_REOPENABLE.';
+revoke all on function private.raise_not_reopenable(uuid, text, text) from public;
+
+create function private.assert_reopenable(p_task public.tasks, p_review public.human_reviews)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_review.id is null then
+    perform private.raise_error('REVIEW_NOT_FOUND',
+      format('Cannot take back an answer: the task %s has not requested a review', p_task.id),
+      'human_reviews has the reviews of your tasks.');
+  end if;
+  if p_review.answered_at is null then
+    perform private.raise_not_reopenable(p_task.id, 'nobody has answered the open question', 'Answer it with respond_to_review().');
+  end if;
+  -- Each claim raises the epoch.
+  if p_task.status <> 'pending' or p_task.epoch is distinct from p_review.answered_epoch then
+    perform private.raise_not_reopenable(p_task.id, 'its agent has read the answer, or the task has ended',
+      'Cancel the job with cancel_task(), or send the agent a message when it has ended.');
+  end if;
+  if private.calling_actor() = 'client'
+    and p_review.client_id is distinct from private.request_claims() ->> 'client_id'
+  then
+    perform private.raise_error('FORBIDDEN', 'Cannot take back the answer: a client takes back only its own answers',
+      'Let the owner take it back in their own session.');
+  end if;
+end;
+$$;
+comment on function private.assert_reopenable(public.tasks, public.human_reviews) is
+  'Checks that the answer to the newest review of a task can be taken back. Raises REVIEW_NOT_FOUND, REVIEW_NOT_REOPENABLE, and FORBIDDEN for a client that did not give the answer.';
+revoke all on function private.assert_reopenable(public.tasks, public.human_reviews) from public;
+
+create function private.reopen_review(p_task_id uuid)
+returns text
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_task public.tasks := private.own_task(p_task_id);
+  v_review public.human_reviews;
+begin
+  perform private.assert_person_may('take back the answer', 'swarm:run');
+  perform private.lock_job(v_task.master_task_id);
+  -- A claim that comes first has the lock, and then a later epoch.
+  select * into v_task from public.tasks where id = p_task_id for no key update;
+  select * into v_review from public.human_reviews
+  where task_id = p_task_id
+  order by answered_at desc nulls first limit 1;
+  if v_review.answered_at is null and v_review.reopened_at is not null then
+    return v_task.status;
+  end if;
+  perform private.assert_reopenable(v_task, v_review);
+
+  update public.human_reviews
+  set approved = null, response = '{}', approved_arguments = null, comments = null, created_by = null,
+      answered_as = null, answered_through = null, client_id = null, answered_at = null, answered_epoch = null,
+      reopened_at = clock_timestamp(), reopened_by = auth.uid()
+  where id = v_review.id;
+  update public.task_steps
+  set state = 'started', output = null, ended_at = null
+  where task_id = p_task_id and seq = v_review.seq and kind = 'system' and state = 'done';
+  update public.task_steps
+  set input = input - 'approved_arguments'
+  where task_id = p_task_id and seq = v_review.seq and kind = 'tool' and input ? 'approved_arguments';
+  update public.tasks
+  set status = 'needs_human_review', run_after = null, logs = logs || private.log_line('answer taken back')
+  where id = p_task_id;
+  perform private.emit_events(p_task_id, v_task.master_task_id, array[
+    row('review.reopened', jsonb_build_object('step_seq', v_review.seq, 'by', auth.uid()))::private.task_event,
+    row('task.parked', jsonb_build_object('status', 'needs_human_review'))::private.task_event
+  ]);
+  return 'needs_human_review';
+end;
+$$;
+comment on function private.reopen_review(uuid) is
+  'See public.reopen_review(). Definer: users may not write tasks or queues; the function checks the caller itself.';
+revoke all on function private.reopen_review(uuid) from public;
+
+create function public.reopen_review(p_task_id uuid)
+returns text
+language sql
+set search_path = ''
+as $$
+  select private.reopen_review(p_task_id);
+$$;
+comment on function public.reopen_review(uuid) is
+  'Takes back the answer to the last review of a task as long as its agent has not read it, which is until a worker claims the task: the review is open again. respond_to_review() with p_hold_seconds gives time for it. Returns the task''s status; a repeated call changes nothing. The answer stays in the events. For the owner, the OAuth client that answered and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_NOT_REOPENABLE, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.reopen_review(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.reopen_review(uuid), public.reopen_review(uuid) to authenticated, service_role;
 
 -- engine/cancel.sql
 
@@ -8448,6 +8939,7 @@ begin
   -- the fork takes them over.
   perform private.lock_job(v_source.master_task_id);
   v_source := private.own_task(p_task_id);
+  perform private.assert_may_reuse_changes(v_source, 'fork the task');
   perform private.assert_fork_point(p_task_id, p_from_seq);
   perform private.assert_fork_changes(p_task_id, p_from_seq, v_changes);
   if v_changes ? 'message' then
@@ -8457,11 +8949,11 @@ begin
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, agent_revision, input, created_by, priority, concurrency_key,
+    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, input, created_by, priority, concurrency_key,
     metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, logs
   )
   select
-    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_source.agent_changes, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
     v_source.traceparent, v_source.tracestate, v_source.output_schema, v_source.max_attempts,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
@@ -8627,6 +9119,7 @@ begin
   perform private.lock_job(v_task.master_task_id);
   select * into v_task from public.tasks where id = p_task_id for no key update;
   perform private.assert_continuable(p_task_id, v_task, p_input);
+  perform private.assert_may_reuse_changes(v_task, 'continue the task');
   perform private.assert_transcript_is_kept(v_task.master_task_id);
   perform private.assert_message_files_are_usable(v_task, p_input);
   perform private.take_task_creation(v_task.created_by, 'continue the task');
@@ -9975,7 +10468,7 @@ comment on column public.mcp_executions.step_seq is 'The call''s step in the tra
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
 comment on column public.mcp_executions.learned_sets is
   'The result of private.learned_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
-comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB. For a result of more than 300 characters in a task {stored_in: "task_steps", characters, head}: the step (task_id, step_seq) has it.';
+comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB. For a result of more than 300 characters in a task {stored_in: "task_steps", characters}: the step (task_id, step_seq) has it.';
 comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
 comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';
 
@@ -11560,8 +12053,20 @@ begin
   if not found or v_tool.user_id is null then
     return;
   end if;
-  v_service_id := private.ensure_connection(v_tool.tool_id, null);
+  v_service_id := coalesce(
+    (private.connection_of(v_tool.tool_id, null)).id, private.ensure_connection(v_tool.tool_id, null));
   v_shape := jsonb_build_array(private.parameter_shape(p_parameters, v_tool.tool_schema -> 'inputSchema'));
+  -- Calls of all users write this row. While it knows the shape, one a second is enough, so that they do not wait for
+  -- one another.
+  if exists (
+    select from public.mcp_tools_cache as shared
+    where shared.connection_id = v_service_id and shared.tool_name = p_tool_name
+      and shared.last_successful_call > clock_timestamp() - interval '1 second'
+      and shared.successful_parameters -> -1 = v_shape -> 0
+      and shared.tool_schema -> 'inputSchema' = v_tool.tool_schema -> 'inputSchema'
+  ) then
+    return;
+  end if;
   insert into public.mcp_tools_cache as cached (
     connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, is_own, scopes,
     successful_parameters, last_successful_call, success_count
@@ -11587,7 +12092,7 @@ begin
 end;
 $$;
 comment on function private.learn_parameters(uuid, text, jsonb) is
-  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user. Called by the gateway.';
+  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user, which counts calls of a known shape at most once a second. Called by the gateway.';
 revoke all on function private.learn_parameters(uuid, text, jsonb) from public;
 grant execute on function private.learn_parameters(uuid, text, jsonb) to service_role;
 
@@ -11982,7 +12487,33 @@ grant execute on function
 
 -- The tools that an agent may use, and the data that one call needs.
 
-create function public.get_agent_mcp_tools(p_agent_id uuid, p_user_id uuid default null)
+create function private.tools_of_agent(p_agent_id uuid, p_task_id uuid)
+returns table (tool_id uuid, allowed_tools text[])
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_changed constant jsonb := (
+    select task.agent_changes -> 'tools' from public.tasks as task where task.id = p_task_id and task.agent_id = p_agent_id
+  );
+begin
+  if v_changed is null then
+    return query
+      select granted.tool_id, granted.allowed_tools from public.agent_tools as granted where granted.agent_id = p_agent_id;
+  else
+    return query
+      select tool.id, case when listed ? 'allowed_tools' then private.texts_of(listed -> 'allowed_tools') end
+      from jsonb_array_elements(v_changed) as listed
+      join public.tools as tool on tool.slug = listed ->> 'tool';
+  end if;
+end;
+$$;
+comment on function private.tools_of_agent(uuid, uuid) is
+  'The tools of an agent, as agent_tools has them or, in a task (null: none) that changes the agent''s tools, as the task has them. allowed_tools as in agent_tools. Calls also need the scopes of the task''s owner.';
+revoke all on function private.tools_of_agent(uuid, uuid) from public;
+
+create function public.get_agent_mcp_tools(p_agent_id uuid, p_user_id uuid default null, p_task_id uuid default null)
 returns table (
   tool_id uuid,
   server text,
@@ -12025,22 +12556,21 @@ begin
       end,
       tool.data_flows,
       substring(coalesce(tool.config ->> 'mcp_url', tool.config ->> 'url') from '^https?://([^/?#]+)')
-    from public.agent_tools granted
+    from private.tools_of_agent(p_agent_id, p_task_id) as granted
     join public.tools tool on tool.id = granted.tool_id and tool.is_active
     join public.agent_mcp_connections connection
       on connection.id = (private.connection_of(tool.id, p_user_id)).id
     cross join lateral private.learned_parameters(connection.id) as learned
     join public.mcp_tools_cache cached on cached.id = learned.cached_id and cached.state = 'approved'
-    where granted.agent_id = p_agent_id
-      and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
+    where (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
       and coalesce((private.find_mcp_policy(tool.slug, cached.tool_name, p_user_id)).is_allowed, true)
     order by tool.slug, cached.tool_name;
 end;
 $$;
-comment on function public.get_agent_mcp_tools(uuid, uuid) is
-  'The cached tools of an agent that acts for a user (null: the service), without tools that a policy forbids, and with arguments of earlier successful calls: the user''s own, or else (is_shape) the shapes from all users. Called by the gateway.';
-revoke all on function public.get_agent_mcp_tools(uuid, uuid) from public, anon, authenticated, service_role;
-grant execute on function public.get_agent_mcp_tools(uuid, uuid) to service_role;
+comment on function public.get_agent_mcp_tools(uuid, uuid, uuid) is
+  'The cached tools of an agent that acts for a user (null: the service) in a task (null: in none), without tools that a policy forbids, and with arguments of earlier successful calls: the user''s own, or else (is_shape) the shapes from all users. Called by the gateway.';
+revoke all on function public.get_agent_mcp_tools(uuid, uuid, uuid) from public, anon, authenticated, service_role;
+grant execute on function public.get_agent_mcp_tools(uuid, uuid, uuid) to service_role;
 
 create function private.breaker_state(p_connection public.agent_mcp_connections)
 returns text
@@ -12114,7 +12644,9 @@ comment on function private.is_listing_due(jsonb, int) is
   'True when a server (as returned by connect_tool_server()) should list its tools: its list is missing or old, and listing did not just fail.';
 revoke all on function private.is_listing_due(jsonb, int) from public;
 
-create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
+create function private.agent_tool_servers(
+  p_agent_id uuid, p_user_id uuid, p_max_age_seconds int, p_task_id uuid default null
+)
 returns table (server jsonb, is_due boolean)
 language plpgsql
 set search_path = ''
@@ -12122,16 +12654,15 @@ as $$
 begin
   return query
     select found.server, private.is_listing_due(found.server, p_max_age_seconds)
-    from public.agent_tools granted
+    from private.tools_of_agent(p_agent_id, p_task_id) as granted
     join public.tools tool on tool.id = granted.tool_id and tool.is_active
     cross join lateral (select private.connect_tool_server(tool.id, p_user_id) as server) as found
-    where granted.agent_id = p_agent_id
     order by tool.slug;
 end;
 $$;
-comment on function private.agent_tool_servers(uuid, uuid, int) is
-  'The active tool servers of an agent, and which of them should list their tools. Called by the gateway.';
-revoke all on function private.agent_tool_servers(uuid, uuid, int) from public;
+comment on function private.agent_tool_servers(uuid, uuid, int, uuid) is
+  'The active tool servers of an agent in a task (null: in none), and which of them should list their tools. Called by the gateway.';
+revoke all on function private.agent_tool_servers(uuid, uuid, int, uuid) from public;
 
 create function private.tool_call_user(p_caller jsonb)
 returns uuid
@@ -12221,6 +12752,7 @@ create function private.begin_tool_call(p_call jsonb)
 returns jsonb
 language plpgsql
 set search_path = ''
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_caller jsonb := p_call -> 'caller';
@@ -12280,8 +12812,8 @@ begin
     where guardrail.tool_id = v_tool.id and guardrail.agent_id = v_agent_id and guardrail.tool_name = v_name
   );
   v_is_granted := v_agent_id is null or v_is_guardrail or exists (
-    select 1 from public.agent_tools granted
-    where granted.tool_id = v_tool.id and granted.agent_id = v_agent_id
+    select 1 from private.tools_of_agent(v_agent_id, (v_caller ->> 'task_id')::uuid) as granted
+    where granted.tool_id = v_tool.id
       and (granted.allowed_tools is null or v_name = any (granted.allowed_tools))
   );
   -- Only existing names get a bucket, so that invented names cannot fill the table.
@@ -12364,10 +12896,10 @@ begin
   from public.tools tool
   left join public.agent_mcp_connections connection
     on connection.id = (private.connection_of(tool.id, v_user_id)).id
-  left join public.agent_tools granted on granted.tool_id = tool.id and granted.agent_id = v_agent_id
+  left join private.tools_of_agent(v_agent_id, (p_caller ->> 'task_id')::uuid) as granted on granted.tool_id = tool.id
   where tool.is_active
     and (p_server is null or tool.slug = p_server)
-    and (v_agent_id is null or granted.agent_id is not null)
+    and (v_agent_id is null or granted.tool_id is not null)
   order by tool.slug;
 end;
 $$;
@@ -12616,7 +13148,13 @@ begin
   from public.mcp_tool_models
   where mcp_name = p_call ->> 'mcp_name' and tool_name = p_call ->> 'tool_name';
   select * into v_agent from public.agents where id = (p_call ->> 'agent_id')::uuid;
+  if p_call ->> 'task_id' is not null then
+    select * into v_task from public.tasks where id = (p_call ->> 'task_id')::uuid;
+  end if;
   if v_models.mcp_name is null then
+    if v_task.agent_id = v_agent.id then
+      select called.provider_id, called.model into v_agent.provider_id, v_agent.model from private.model_of_task(v_task) as called;
+    end if;
     v_named := coalesce(v_named, (select name from public.llm_providers where id = v_agent.provider_id and is_active));
     v_model := coalesce(v_model, case when p_call ->> 'provider' is null then v_agent.model end);
     if v_named is null then
@@ -12634,8 +13172,7 @@ begin
     perform private.named_provider(v_named, p_call ->> 'tool_name', v_models.supported_providers);
   end if;
 
-  if p_call ->> 'task_id' is not null then
-    select * into v_task from public.tasks where id = (p_call ->> 'task_id')::uuid;
+  if v_task.id is not null then
     v_has_cost_cap := private.cap(private.assert_budget_left(v_task), 'max_cost_micro_usd', null) is not null;
   end if;
   select jsonb_agg(jsonb_build_object(
@@ -12837,17 +13374,15 @@ set search_path = ''
 as $$
 declare
   c_max_characters constant int := 300;
-  c_head_characters constant int := 80;
 begin
   if length(p_response::text) <= c_max_characters then
     return p_response;
   end if;
-  return jsonb_build_object(
-    'stored_in', 'task_steps', 'characters', length(p_response::text), 'head', left(p_response::text, c_head_characters));
+  return jsonb_build_object('stored_in', 'task_steps', 'characters', length(p_response::text));
 end;
 $$;
 comment on function private.referenced_response(jsonb) is
-  'What the ledger stores of the result of a task''s call: all of a short one, or its beginning, because the step has it.';
+  'What the ledger stores of the result of a task''s call: all of a short one, otherwise where it is, because the step has it.';
 revoke all on function private.referenced_response(jsonb) from public;
 
 create function private.response_of_call(p_execution public.mcp_executions)
@@ -12875,6 +13410,7 @@ create function private.record_execution(p_execution jsonb)
 returns int
 language plpgsql
 set search_path = ''
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_execution public.mcp_executions := jsonb_populate_record(null::public.mcp_executions, p_execution);
@@ -16428,7 +16964,7 @@ as $$
 declare
   v_known constant text[] := array[
     'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
-    'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered'
+    'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered', 'review.reopened'
   ] || case when p_webhook.created_by is null then array['alert.raised', 'alert.cleared'] else '{}'::text[] end;
   v_event text;
 begin
@@ -16974,6 +17510,33 @@ create trigger webhooks_bury_messages after update of is_active on public.webhoo
 
 -- Sending them again --------------------------------------------------------------------------------
 
+create function private.send_message_again(p_message_id uuid)
+returns text
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_status text;
+begin
+  if not exists (
+    select from public.webhook_messages as message
+    join public.webhooks as webhook on webhook.id = message.webhook_id
+    where message.id = p_message_id and webhook.is_active
+  ) then
+    perform private.raise_error('WEBHOOK_INACTIVE', 'Cannot send the message again: its webhook is not active',
+      'Set webhooks.is_active first.');
+  end if;
+  update public.webhook_messages
+  set status = 'pending', attempts = 0, deliveries = 0, finished_at = null, run_after = null
+  where id = p_message_id and status <> 'running';
+  select status into v_status from public.webhook_messages where id = p_message_id;
+  return v_status;
+end;
+$$;
+comment on function private.send_message_again(uuid) is
+  'Queues a message of an active webhook again, unless it is being sent, and returns its status. Raises WEBHOOK_INACTIVE.';
+revoke all on function private.send_message_again(uuid) from public;
+
 create function private.resend_webhook_message(p_message_id uuid)
 returns text
 language plpgsql
@@ -16982,7 +17545,6 @@ set search_path = ''
 as $$
 declare
   v_webhook public.webhooks;
-  v_status text;
 begin
   perform private.assert_person_may('send the message again', 'swarm:run');
   select webhook.* into v_webhook
@@ -16995,15 +17557,7 @@ begin
       format('Cannot send the message again: no message of your webhooks has the id %s', p_message_id),
       'Read the ids from the table webhook_messages.');
   end if;
-  if not v_webhook.is_active then
-    perform private.raise_error('WEBHOOK_INACTIVE', 'Cannot send the message again: its webhook is not active',
-      'Set webhooks.is_active first.');
-  end if;
-  update public.webhook_messages
-  set status = 'pending', attempts = 0, deliveries = 0, finished_at = null, run_after = null
-  where id = p_message_id and status <> 'running';
-  select status into v_status from public.webhook_messages where id = p_message_id;
-  return v_status;
+  return private.send_message_again(p_message_id);
 end;
 $$;
 comment on function private.resend_webhook_message(uuid) is
@@ -18332,6 +18886,21 @@ comment on table private.deleted_files is
   'Objects in the bucket supaswarm-data whose jobs were deleted. Workers remove them through the Storage API: deleting a row of storage.objects would leave the file.';
 alter table private.deleted_files enable row level security;
 
+create function private.default_retention()
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  -- 1,000 jobs a day of eight steps then stay within the 500 MB of the Free plan.
+  select '{
+    "keep_jobs_days": 10, "keep_events_days": 7, "keep_executions_days": 10,
+    "keep_usage_days": 35, "keep_auth_events_days": 90, "keep_tool_days": 90
+  }'::jsonb;
+$$;
+comment on function private.default_retention() is 'The retention settings with their defaults in days.';
+revoke all on function private.default_retention() from public;
+
 create function private.retention_days(p_key text)
 returns int
 language plpgsql
@@ -18341,20 +18910,12 @@ as $$
 begin
   return coalesce(
     (select value::int from private.settings where key = p_key),
-    -- 1,000 jobs a day of eight steps then stay within the 500 MB of the Free plan.
-    case p_key
-      when 'keep_jobs_days' then 10
-      when 'keep_events_days' then 7
-      when 'keep_executions_days' then 10
-      when 'keep_usage_days' then 35
-      when 'keep_auth_events_days' then 90
-      when 'keep_tool_days' then 90
-    end
+    (private.default_retention() ->> p_key)::int
   );
 end;
 $$;
 comment on function private.retention_days(text) is
-  'The value of a retention setting in days, or its default: keep_jobs_days, keep_events_days, keep_executions_days, keep_usage_days, keep_auth_events_days or keep_tool_days.';
+  'The value of a retention setting in days, or its default. See default_retention().';
 revoke all on function private.retention_days(text) from public;
 
 create function private.retain_job(p_task_id uuid, p_is_kept boolean)
@@ -24030,7 +24591,8 @@ create table private.operator_acts (
   client_id text,
   act text not null check (act in (
     'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
-    'definition.saved', 'definition.removed', 'agent.rolled_back'
+    'definition.saved', 'definition.removed', 'agent.rolled_back', 'secret.set', 'secret.removed', 'scopes.changed',
+    'webhook.tested', 'webhook_message.resent'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -25929,7 +26491,7 @@ as $$
       else format('cannot be called in jobs of %s users, who lack the scope %s',
         counted.without_scope + case when counted.is_default then 0 else counted.by_default end, counted.scope)
     end,
-    format('Grant it to everyone with select grant_scopes(null, ''{%s}''), or to one user with select grant_scopes(''<user id>'', ''{%s}'').',
+    format('Grant it in the console under Setup, Access, Scopes, to everyone with select grant_scopes(null, ''{%s}''), or to one user with select grant_scopes(''<user id>'', ''{%s}'').',
       counted.scope, counted.scope)
   from counted
   where counted.without_scope > 0 or not counted.is_default and (counted.audience = 'everyone' or counted.by_default > 0);
@@ -25963,7 +26525,7 @@ as $$
       and exists (select from public.agents as agent where agent.provider_id = provider.id and agent.is_active)
   )
   select named.kind, named.name, named.field, format('is %s, but Vault has no secret with this name', to_json(named.secret)),
-    format('Store it with select vault.create_secret(''…'', %L).', named.secret)
+    format('Store it in the console under Setup, Access, Keys, or with select vault.create_secret(''…'', %L).', named.secret)
   from named
   where not exists (select from vault.secrets as stored where stored.name = named.secret);
 $$;
@@ -27128,7 +27690,7 @@ comment on function private.revision_of_job(uuid, uuid) is
   'The revision of an agent that was current when a job began, for the job''s subtasks.';
 revoke all on function private.revision_of_job(uuid, uuid) from public;
 
-create function private.agent_facts_of_revision(p_agent public.agents, p_user_id uuid, p_revision int)
+create function private.agent_facts_of_revision(p_agent public.agents, p_user_id uuid, p_revision int, p_changes jsonb)
 returns table (
   agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
@@ -27138,10 +27700,13 @@ stable
 set search_path = ''
 as $$
 declare
-  v_definition constant jsonb := (
-    select revision.definition from public.agent_revisions as revision
-    where revision.agent_id = p_agent.id and revision.revision = p_revision
-  );
+  v_definition constant jsonb := coalesce(
+    (
+      select revision.definition from public.agent_revisions as revision
+      where revision.agent_id = p_agent.id and revision.revision = p_revision
+    ),
+    private.agent_definition(p_agent)
+  ) || coalesce(p_changes, '{}');
   v_agent public.agents := p_agent;
   v_provider public.llm_providers;
 begin
@@ -27207,9 +27772,9 @@ begin
   return next;
 end;
 $$;
-comment on function private.agent_facts_of_revision(public.agents, uuid, int) is
-  'What agent_facts() returns, for an older revision: prompt, models, schemas, skills and guardrails as they were; handoffs and rules as they are now.';
-revoke all on function private.agent_facts_of_revision(public.agents, uuid, int) from public;
+comment on function private.agent_facts_of_revision(public.agents, uuid, int, jsonb) is
+  'What agent_facts() returns, for an older revision or with changes: prompt, models, schemas, skills and guardrails as they were or are changed; handoffs and rules as they are now.';
+revoke all on function private.agent_facts_of_revision(public.agents, uuid, int, jsonb) from public;
 
 create function private.rollback_agent(p_slug text, p_revision int, p_author text)
 returns int
@@ -27534,10 +28099,968 @@ comment on function private.seed_definitions(jsonb) is
   'Writes those of the definitions [{kind, slug, definition}] that do not exist yet. Called by supabase/seed.sql.';
 revoke all on function private.seed_definitions(jsonb) from public;
 
+-- engine/setting_schemas.sql
+
+-- Settings: what a project has beside the definitions of agents/ as one JSON document each. This file has their kinds
+-- and the JSON Schemas of the documents, by which they are checked and from which the console makes its forms. They are
+-- json and not jsonb, which would change the order of the fields.
+
+create function private.setting_kinds()
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select '{server,limit,provider,model,policy,quota,audience,retention,documents}'::text[];
+$$;
+comment on function private.setting_kinds() is
+  'The kinds of settings: external MCP servers, limits of tool calls, model providers, prices of models, policies of models, quotas, the accounts that agents and shared credentials are for, retention, and projects with documents.';
+revoke all on function private.setting_kinds() from public;
+
+create function private.closed_schema(p_properties json, p_required json default '[]')
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select json_build_object('type', 'object', 'additionalProperties', false, 'required', p_required, 'properties', p_properties);
+$$;
+comment on function private.closed_schema(json, json) is 'The JSON Schema of an object that has only these members.';
+revoke all on function private.closed_schema(json, json) from public;
+
+create function private.provider_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "display_name": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The name that people read."},
+    "api": {"enum": ["openai", "anthropic", "google"], "description": "The wire format of its API."},
+    "base_url": {"type": "string", "format": "uri", "description": "Its address. Without it, that of the vendor who defines the wire format."},
+    "default_model": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The model of agents that name none, as the provider calls it."},
+    "requires_api_key": {"type": "boolean", "default": true, "description": "Whether calls without a key are refused."},
+    "api_key_secret_name": {"type": "string", "minLength": 1, "maxLength": 100, "description": "Name of the project''s key, which is set under Keys. Without it, the name of the provider followed by _API_KEY."},
+    "is_free": {"type": "boolean", "default": false, "description": "Its models cost nothing, such as those of your own server. They need no prices."},
+    "is_active": {"type": "boolean", "default": true}
+  }', '["display_name", "api", "default_model"]');
+$$;
+comment on function private.provider_schema() is 'The JSON Schema of a provider.';
+revoke all on function private.provider_schema() from public;
+
+create function private.model_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema(json_build_object(
+    'retires_on', '{"type": "string", "format": "date", "description": "First day on which the provider may stop serving the model."}'::json,
+    'prices', json_build_object(
+      'type', 'array', 'minItems', 1, 'maxItems', 100,
+      'description', 'A change of prices is an entry with a later valid_from; the entries before remain.',
+      'items', private.closed_schema('{
+        "valid_from": {"type": "string", "minLength": 10, "maxLength": 40, "description": "A day, such as 2026-12-01, or a time in UTC, such as 2026-12-01T09:00:00Z."},
+        "input_usd_per_mtok": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "US dollars per million tokens of input."},
+        "output_usd_per_mtok": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "US dollars per million tokens of output."},
+        "cached_input_usd_per_mtok": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "For input that the provider has cached. Without it, the price of other input."},
+        "cache_write_input_usd_per_mtok": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "For input that the provider writes to its cache. Without it, the price of other input."},
+        "above_input_tokens": {"type": "integer", "minimum": 0, "default": 0, "description": "Prices whole calls with more input tokens than this."},
+        "web_search_usd_per_call": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "For one search that the provider runs. Without it, the cost of such a call is unknown."},
+        "code_execution_usd_per_call": {"type": "number", "minimum": 0, "maximum": 1000000, "description": "For one program that the provider runs. Without it, the cost of such a call is unknown."}
+      }', '["valid_from", "input_usd_per_mtok", "output_usd_per_mtok"]')
+    )
+  ), '["prices"]');
+$$;
+comment on function private.model_schema() is 'The JSON Schema of the prices of a model.';
+revoke all on function private.model_schema() from public;
+
+create function private.policy_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "is_allowed": {"type": "boolean", "default": true, "description": "Whether the models may be called."},
+    "allow_own_key": {"type": "boolean", "default": true, "description": "Whether users may call them with their own key."},
+    "allow_organisation_key": {"type": "boolean", "default": true, "description": "Whether users may call them with the project''s key."},
+    "spending_cap_usd": {"type": "number", "minimum": 0, "maximum": 1000000000, "description": "The most that all calls with the project''s key may cost together in a period, in US dollars."},
+    "cap_period": {"enum": ["day", "month"], "default": "month", "description": "A calendar day or month in UTC."}
+  }');
+$$;
+comment on function private.policy_schema() is 'The JSON Schema of a policy of models.';
+revoke all on function private.policy_schema() from public;
+
+create function private.limit_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "is_allowed": {"type": "boolean", "default": true, "description": "Whether the tools may be called."},
+    "calls_per_minute": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 600, "description": "Sustained calls of each user."},
+    "burst_calls": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 200, "description": "Calls that each user may make at once."},
+    "timeout_ms": {"type": "integer", "minimum": 1, "maximum": 600000, "description": "Instead of the timeout of the tool."},
+    "max_input_bytes": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "The most bytes of a call''s arguments as JSON."}
+  }');
+$$;
+comment on function private.limit_schema() is 'The JSON Schema of a limit of tool calls.';
+revoke all on function private.limit_schema() from public;
+
+create function private.audience_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "accounts": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1, "maxLength": 200},
+      "description": "Email addresses or ids of accounts."}
+  }', '["accounts"]');
+$$;
+comment on function private.audience_schema() is 'The JSON Schema of the accounts that an agent or a shared credential is for.';
+revoke all on function private.audience_schema() from public;
+
+create function private.quota_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema(json_object_agg(name, json_build_object('anyOf', json_build_array(
+    '{"title": "At most", "type": "integer", "minimum": 0, "maximum": 9007199254740991}'::json,
+    '{"title": "No limit", "type": "null"}'::json
+  ))))
+  from unnest(private.quota_names()) as name;
+$$;
+comment on function private.quota_schema() is 'The JSON Schema of the quotas of everyone or of an account.';
+revoke all on function private.quota_schema() from public;
+
+create function private.retention_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema(json_object_agg(key, json_build_object(
+    'type', 'integer', 'minimum', 1, 'maximum', 99999, 'default', value, 'description', format('In days. Default %s.', value)
+  )))
+  from jsonb_each(private.default_retention());
+$$;
+comment on function private.retention_schema() is 'The JSON Schema of the retention of a project.';
+revoke all on function private.retention_schema() from public;
+
+create function private.server_schema()
+returns json
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.closed_schema(json_build_object(
+    'display_name', '{"type": "string", "minLength": 1, "maxLength": 200, "description": "The name that people read."}'::json,
+    'description', '{"type": "string", "maxLength": 2000}'::json,
+    'config', ((select known.schema from private.config_schemas as known where known.kind = 'mcp_server')
+      || '{"required": ["mcp_url"], "description": "Where the server is, and what is used of it."}')::json,
+    'credential', private.closed_schema('{
+      "secret": {"type": "string", "minLength": 1, "maxLength": 100, "description": "Name of the shared credential, which is set under Keys."},
+      "type": {"enum": ["api_key", "bearer_token"]},
+      "description": {"type": "string", "maxLength": 2000},
+      "audience": {"enum": ["everyone", "agents", "named"], "default": "everyone", "description": "Whose calls may use the shared credential."}
+    }', '["secret", "type"]'),
+    'data_flows', '{"type": "object", "description": "Of a tool, or of all tools (*).", "additionalProperties":
+      {"type": "array", "items": {"enum": ["reads_private", "reads_outside", "sends_outside"]}}}'::json,
+    'is_active', '{"type": "boolean", "default": true}'::json
+  ), '["config"]');
+end;
+$$;
+comment on function private.server_schema() is 'The JSON Schema of an external MCP server.';
+revoke all on function private.server_schema() from public;
+
+create function private.documents_schema()
+returns json
+language sql
+immutable
+set search_path = ''
+as $$
+  select private.closed_schema('{
+    "github_repo": {"type": "string", "minLength": 3, "maxLength": 200, "description": "The repository on GitHub, as owner/name."},
+    "default_branch": {"type": "string", "minLength": 1, "maxLength": 200, "default": "main", "description": "The branch to follow."},
+    "include_globs": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"type": "string", "minLength": 1, "maxLength": 200},
+      "description": "Glob patterns of the paths to index; !… excludes. Default **/*.md and **/*.mdx."},
+    "language": {"type": "string", "minLength": 1, "maxLength": 63, "default": "english", "description": "Text-search configuration of Postgres."},
+    "embedder": {"type": "string", "minLength": 1, "maxLength": 100, "description": "A name from embedders. Another than before starts a switch in the background."},
+    "members": {"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1, "maxLength": 200},
+      "description": "Email addresses or ids of the accounts that may read the documents."}
+  }', '["github_repo"]');
+$$;
+comment on function private.documents_schema() is 'The JSON Schema of a project with documents.';
+revoke all on function private.documents_schema() from public;
+
+create function private.setting_schema(p_kind text)
+returns json
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return case p_kind
+    when 'server' then private.server_schema()
+    when 'limit' then private.limit_schema()
+    when 'provider' then private.provider_schema()
+    when 'model' then private.model_schema()
+    when 'policy' then private.policy_schema()
+    when 'quota' then private.quota_schema()
+    when 'audience' then private.audience_schema()
+    when 'retention' then private.retention_schema()
+    when 'documents' then private.documents_schema()
+  end;
+end;
+$$;
+comment on function private.setting_schema(text) is 'The JSON Schema of the documents of a kind of setting; null for another kind.';
+revoke all on function private.setting_schema(text) from public;
+
+-- engine/setting_documents.sql
+
+-- Settings as documents: how they are read from the tables. See setting_schemas.sql.
+
+create function private.usd_of(p_micro_usd bigint)
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select to_jsonb(trim_scale(p_micro_usd::numeric / 1000000));
+$$;
+comment on function private.usd_of(bigint) is 'Millionths of a US dollar as US dollars.';
+revoke all on function private.usd_of(bigint) from public;
+
+create function private.micro_usd_of(p_usd jsonb)
+returns bigint
+language sql
+immutable
+set search_path = ''
+as $$
+  select round((p_usd #>> '{}')::numeric * 1000000)::bigint;
+$$;
+comment on function private.micro_usd_of(jsonb) is 'US dollars as millionths of a US dollar.';
+revoke all on function private.micro_usd_of(jsonb) from public;
+
+create function private.utc_text(p_at timestamptz)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select case
+    when p_at at time zone 'UTC' = date_trunc('day', p_at at time zone 'UTC') then to_char(p_at at time zone 'UTC', 'YYYY-MM-DD')
+    else regexp_replace(to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '\.0+$', '') || 'Z'
+  end;
+$$;
+comment on function private.utc_text(timestamptz) is 'A time in UTC as text: the day alone at its beginning.';
+revoke all on function private.utc_text(timestamptz) from public;
+
+create function private.utc_time(p_text text)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_text !~ '^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?Z)?$' then
+    return null;
+  end if;
+  return rtrim(replace(p_text, 'T', ' '), 'Z')::timestamp at time zone 'UTC';
+exception when datetime_field_overflow then
+  return null;
+end;
+$$;
+comment on function private.utc_time(text) is 'The time that a text in the form of utc_text() names; null for any other text.';
+revoke all on function private.utc_time(text) from public;
+
+create function private.account_name(p_user_id uuid)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(private.email_of(p_user_id), p_user_id::text);
+$$;
+comment on function private.account_name(uuid) is 'How settings name an account: by its email address, or by its id if it has none.';
+revoke all on function private.account_name(uuid) from public;
+
+create function private.account_of(p_account text, p_attempt text)
+returns uuid
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_user_id constant uuid := (
+    select account.id from auth.users as account
+    where lower(account.email) = lower(p_account) or account.id::text = lower(p_account)
+    order by account.created_at
+    limit 1
+  );
+begin
+  if v_user_id is null then
+    perform private.raise_error('USER_NOT_FOUND', format('Cannot %s: no account has the email address or id "%s"', p_attempt, p_account),
+      'Let the person sign up first, or name another account.');
+  end if;
+  return v_user_id;
+end;
+$$;
+comment on function private.account_of(text, text) is
+  'The account with this email address or id. p_attempt completes the sentence "Cannot …". Raises USER_NOT_FOUND.';
+revoke all on function private.account_of(text, text) from public;
+
+-- Reading -----------------------------------------------------------------------------------------
+
+create function private.price_document(p_price jsonb)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select private.without_nulls(jsonb_build_object(
+    'valid_from', private.utc_text((p_price ->> 'valid_from')::timestamptz),
+    'above_input_tokens', nullif(p_price -> 'above_input_tokens', '0'),
+    'input_usd_per_mtok', private.usd_of((p_price ->> 'input_micro_usd_per_mtok')::bigint),
+    'cached_input_usd_per_mtok', private.usd_of((p_price ->> 'cached_input_micro_usd_per_mtok')::bigint),
+    'cache_write_input_usd_per_mtok', private.usd_of((p_price ->> 'cache_write_input_micro_usd_per_mtok')::bigint),
+    'output_usd_per_mtok', private.usd_of((p_price ->> 'output_micro_usd_per_mtok')::bigint),
+    'web_search_usd_per_call', private.usd_of((p_price ->> 'web_search_micro_usd_per_call')::bigint),
+    'code_execution_usd_per_call', private.usd_of((p_price ->> 'code_execution_micro_usd_per_call')::bigint)
+  ));
+$$;
+comment on function private.price_document(jsonb) is 'A row of model_prices or of model_catalog as an entry of a model''s document.';
+revoke all on function private.price_document(jsonb) from public;
+
+create function private.catalog_document(p_slug text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (
+    select private.without_nulls(jsonb_build_object(
+      'retires_on', min(listed.retires_on),
+      'prices', jsonb_agg(private.price_document(to_jsonb(listed)) order by listed.valid_from, listed.above_input_tokens)
+    ))
+    from private.model_catalog as listed
+    where listed.provider || '/' || listed.model = p_slug
+    having count(*) > 0
+  );
+end;
+$$;
+comment on function private.catalog_document(text) is 'The document of a model (provider/model) as the catalog has it; null if it has none.';
+revoke all on function private.catalog_document(text) from public;
+
+create function private.policy_slug(p_policy public.model_policies)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select provider.name || coalesce('/' || p_policy.model, '') || coalesce(' for ' || private.account_name(p_policy.user_id), '')
+  from public.llm_providers as provider
+  where provider.id = p_policy.provider_id;
+$$;
+comment on function private.policy_slug(public.model_policies) is
+  'How settings name a policy: the provider, then the model, then the account, such as openai/gpt-5.4-mini for ada@example.com.';
+revoke all on function private.policy_slug(public.model_policies) from public;
+
+create function private.audience_documents()
+returns table (slug text, definition jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select named.slug, jsonb_build_object('accounts', coalesce(jsonb_agg(named.account order by named.account) filter (where named.account is not null), '[]'))
+  from (
+    select 'agent/' || agent.slug, private.account_name(audience.user_id)
+    from public.agents as agent
+    left join public.agent_audience as audience on audience.agent_id = agent.id
+    where agent.audience = 'named'
+    union all
+    select 'tool/' || tool.slug, private.account_name(audience.user_id)
+    from public.tools as tool
+    left join public.tool_credential_audience as audience on audience.tool_id = tool.id
+    where tool.credential_audience <> 'everyone'
+  ) as named (slug, account)
+  group by named.slug;
+$$;
+comment on function private.audience_documents() is
+  'The accounts of agents whose audience is named, and of tools whose shared credential is not for everyone.';
+revoke all on function private.audience_documents() from public;
+
+create function private.setting_documents()
+returns table (kind text, slug text, definition jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select 'server', tool.slug, private.without_nulls(jsonb_build_object(
+    'display_name', nullif(tool.name, tool.slug),
+    'description', tool.description,
+    'config', tool.config,
+    'credential', nullif(private.without_nulls(jsonb_build_object(
+      'secret', tool.credential_secret_name,
+      'type', tool.credential_type,
+      'description', tool.credential_description,
+      'audience', nullif(tool.credential_audience, 'everyone')
+    )), '{}'),
+    'data_flows', tool.data_flows,
+    'is_active', nullif(tool.is_active, true)
+  ))
+  from public.tools as tool
+  where tool.type = 'mcp_server'
+  union all
+  select 'provider', provider.name, private.without_nulls(jsonb_build_object(
+    'display_name', provider.display_name,
+    'api', provider.api,
+    'base_url', provider.base_url,
+    'default_model', provider.default_model,
+    'requires_api_key', nullif(provider.requires_api_key, true),
+    'api_key_secret_name', provider.api_key_secret_name,
+    'is_free', nullif(provider.is_free, false),
+    'is_active', nullif(provider.is_active, true)
+  ))
+  from public.llm_providers as provider
+  union all
+  select 'model', provider.name || '/' || price.model, private.without_nulls(jsonb_build_object(
+    'retires_on', min(price.retires_on),
+    'prices', jsonb_agg(private.price_document(to_jsonb(price)) order by price.valid_from, price.above_input_tokens)
+  ))
+  from public.model_prices as price
+  join public.llm_providers as provider on provider.id = price.provider_id
+  group by provider.name, price.model
+  union all
+  select 'policy', private.policy_slug(policy), private.without_nulls(jsonb_build_object(
+    'is_allowed', nullif(policy.is_allowed, true),
+    'allow_own_key', nullif(policy.allow_own_key, true),
+    'allow_organisation_key', nullif(policy.allow_organisation_key, true),
+    'spending_cap_usd', private.usd_of(policy.spending_cap_micro_usd),
+    'cap_period', nullif(policy.cap_period, 'month')
+  ))
+  from public.model_policies as policy
+  union all
+  select 'limit', policy.mcp_name || coalesce('/' || policy.tool_name, '') || coalesce(' for ' || private.account_name(policy.user_id), ''),
+    private.without_nulls(jsonb_build_object(
+      'is_allowed', nullif(policy.is_allowed, true),
+      'calls_per_minute', nullif(policy.calls_per_minute, 600),
+      'burst_calls', nullif(policy.burst_calls, 200),
+      'timeout_ms', policy.timeout_ms,
+      'max_input_bytes', policy.max_input_bytes
+    ))
+  from public.mcp_policies as policy
+  union all
+  select 'audience', known.slug, known.definition from private.audience_documents() as known
+  union all
+  select 'quota', coalesce(private.account_name(quota.user_id), 'everyone'), jsonb_object_agg(quota.name, quota.amount)
+  from private.quotas as quota
+  group by quota.user_id
+  union all
+  select 'retention', 'project', coalesce(jsonb_object_agg(setting.key, setting.value::int) filter (where setting.key is not null), '{}')
+  from (values (true)) as always (exist)
+  left join private.settings as setting on private.default_retention() ? setting.key
+  union all
+  select 'documents', project.slug, private.without_nulls(jsonb_build_object(
+    'github_repo', project.github_repo,
+    'default_branch', nullif(project.default_branch, 'main'),
+    'include_globs', nullif(to_jsonb(project.include_globs), '["**/*.md", "**/*.mdx"]'),
+    'language', nullif(project.language, 'english'),
+    'embedder', coalesce(project.next_embedder, project.embedder),
+    'members', (
+      select jsonb_agg(private.account_name(member.user_id) order by private.account_name(member.user_id))
+      from public.project_members as member
+      where member.project_id = project.id
+    )
+  ))
+  from public.projects as project;
+$$;
+comment on function private.setting_documents() is 'All settings as documents. Defaults are missing.';
+revoke all on function private.setting_documents() from public;
+
+create function private.secrets_named_in(p_document jsonb)
+returns setof text
+language sql
+immutable
+set search_path = ''
+as $$
+  select distinct named #>> '{}'
+  from jsonb_path_query(p_document, '$.** ? (@.secret.type() == "string").secret') as named
+  union
+  select p_document ->> 'api_key_secret_name'
+  where p_document ->> 'api_key_secret_name' is not null;
+$$;
+comment on function private.secrets_named_in(jsonb) is 'The names of the secrets that a definition or setting uses.';
+revoke all on function private.secrets_named_in(jsonb) from public;
+
+create function private.assert_secrets_may_be_named(p_definition jsonb, p_before jsonb, p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_name text;
+begin
+  for v_name in
+    select * from private.secrets_named_in(p_definition) as named (name)
+    where lower(named.name) ~ '^supaswarm' and named.name not in (select * from private.secrets_named_in(coalesce(p_before, '{}')))
+  loop
+    perform private.raise_error('SECRET_INVALID', format('Cannot %s: the secret "%s" belongs to the platform or to a user', p_attempt, v_name),
+      'Name a key of the project; names that begin with supaswarm are not keys of the project.');
+  end loop;
+end;
+$$;
+comment on function private.assert_secrets_may_be_named(jsonb, jsonb, text) is
+  'Raises SECRET_INVALID when a document newly names a secret of the platform or of a user''s own, which would let its author send it to any address.';
+revoke all on function private.assert_secrets_may_be_named(jsonb, jsonb, text) from public;
+
+-- engine/setting_writing.sql
+
+-- Settings as documents: how they are checked and written to the tables. See setting_schemas.sql.
+
+create function private.setting_problem(p_kind text, p_slug text, p_definition jsonb)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_schema constant jsonb := private.setting_schema(p_kind)::jsonb;
+  v_message constant text := private.schema_problem(v_schema, p_definition, p_kind);
+  v_price jsonb;
+  v_repo text := p_definition ->> 'github_repo';
+begin
+  if v_message is not null then
+    return row(split_part(v_message, ' ', 1), substr(v_message, strpos(v_message, ' ') + 1),
+      format('The fields are %s.', array_to_string(array(select jsonb_object_keys(v_schema -> 'properties')), ', ')))::private.row_problem;
+  end if;
+  case p_kind
+    when 'server', 'documents' then
+      if p_kind = 'documents' and v_repo !~ '^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$' then
+        return row('documents.github_repo', private.shown_value(v_repo), 'Write owner/name.')::private.row_problem;
+      end if;
+      return private.slug_problem('name', p_slug);
+    when 'provider' then
+      return private.slug_problem('name', p_slug);
+    when 'model' then
+      for v_price in select * from jsonb_array_elements(p_definition -> 'prices') loop
+        if private.utc_time(v_price ->> 'valid_from') is null then
+          return row('model.prices.valid_from', private.shown_value(v_price ->> 'valid_from'),
+            'Write a day, such as 2026-12-01, or a time in UTC, such as 2026-12-01T09:00:00Z.')::private.row_problem;
+        end if;
+      end loop;
+    when 'retention' then
+      if p_slug <> 'project' then
+        return row('name', private.shown_value(p_slug), 'The retention of a project has the name project.')::private.row_problem;
+      end if;
+    else null;
+  end case;
+  return null;
+end;
+$$;
+comment on function private.setting_problem(text, text, jsonb) is 'What is wrong with the document of a setting: its fields by its schema, then its name.';
+revoke all on function private.setting_problem(text, text, jsonb) from public;
+
+create function private.write_server(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_other constant text := (
+    select case when tool.type <> 'mcp_server' then 'the tool of this name is not an MCP server' else 'it comes from external-mcps.yaml' end
+    from public.tools as tool
+    where tool.slug = p_slug and (tool.type <> 'mcp_server' or tool.source = 'yaml')
+  );
+begin
+  if v_other is not null then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot save the server "%s": %s', p_slug, v_other),
+      'Change the file and synchronize it (mcps:sync), or use another name.');
+  end if;
+  if p_definition is null then
+    delete from public.tools where slug = p_slug;
+    return;
+  end if;
+  insert into public.tools as tool (
+    slug, name, type, description, config, credential_secret_name, credential_type, credential_description,
+    credential_audience, data_flows, is_active
+  )
+  values (
+    p_slug, coalesce(p_definition ->> 'display_name', p_slug), 'mcp_server', p_definition ->> 'description', p_definition -> 'config',
+    p_definition #>> '{credential,secret}', p_definition #>> '{credential,type}', p_definition #>> '{credential,description}',
+    coalesce(p_definition #>> '{credential,audience}', 'everyone'), p_definition -> 'data_flows',
+    coalesce((p_definition ->> 'is_active')::boolean, true)
+  )
+  on conflict (slug) do update set
+    name = excluded.name, description = excluded.description, config = excluded.config,
+    credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
+    credential_description = excluded.credential_description, credential_audience = excluded.credential_audience,
+    data_flows = excluded.data_flows, is_active = excluded.is_active;
+end;
+$$;
+comment on function private.write_server(text, jsonb) is
+  'Writes or (null) removes an external MCP server. Raises DEFINITION_INVALID for one of external-mcps.yaml, TOOL_CONFIG_INVALID.';
+revoke all on function private.write_server(text, jsonb) from public;
+
+create function private.write_provider(p_name text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if p_definition is null then
+    delete from public.llm_providers where name = p_name;
+    return;
+  end if;
+  insert into public.llm_providers as provider (
+    name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name, is_free, is_active
+  )
+  values (
+    p_name, p_definition ->> 'display_name', p_definition ->> 'api', p_definition ->> 'base_url', p_definition ->> 'default_model',
+    coalesce((p_definition ->> 'requires_api_key')::boolean, true), p_definition ->> 'api_key_secret_name',
+    coalesce((p_definition ->> 'is_free')::boolean, false), coalesce((p_definition ->> 'is_active')::boolean, true)
+  )
+  on conflict (name) do update set
+    display_name = excluded.display_name, api = excluded.api, base_url = excluded.base_url,
+    default_model = excluded.default_model, requires_api_key = excluded.requires_api_key,
+    api_key_secret_name = excluded.api_key_secret_name, is_free = excluded.is_free, is_active = excluded.is_active;
+end;
+$$;
+comment on function private.write_provider(text, jsonb) is
+  'Writes or (null) removes a model provider, with its prices, policies and the users'' own keys. Raises PROVIDER_INVALID.';
+revoke all on function private.write_provider(text, jsonb) from public;
+
+create function private.write_model(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_model constant text := nullif(substr(p_slug, strpos(p_slug || '/', '/') + 1), '');
+  v_provider_id constant uuid := private.id_of('provider', split_part(p_slug, '/', 1), format('save the model "%s"', p_slug));
+begin
+  if v_model is null then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot save the model "%s": the name lacks the model', p_slug),
+      'Write the provider and the model as the provider calls it, such as openai/gpt-5.4-mini.');
+  end if;
+  delete from public.model_prices where provider_id = v_provider_id and model = v_model;
+  insert into public.model_prices (
+    provider_id, model, valid_from, above_input_tokens, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok,
+    cache_write_input_micro_usd_per_mtok, output_micro_usd_per_mtok, web_search_micro_usd_per_call,
+    code_execution_micro_usd_per_call, retires_on
+  )
+  select v_provider_id, v_model, private.utc_time(price ->> 'valid_from'), coalesce((price ->> 'above_input_tokens')::bigint, 0),
+    private.micro_usd_of(price -> 'input_usd_per_mtok'),
+    private.micro_usd_of(coalesce(price -> 'cached_input_usd_per_mtok', price -> 'input_usd_per_mtok')),
+    private.micro_usd_of(price -> 'cache_write_input_usd_per_mtok'), private.micro_usd_of(price -> 'output_usd_per_mtok'),
+    private.micro_usd_of(price -> 'web_search_usd_per_call'), private.micro_usd_of(price -> 'code_execution_usd_per_call'),
+    (p_definition ->> 'retires_on')::date
+  from jsonb_array_elements(p_definition -> 'prices') as price;
+end;
+$$;
+comment on function private.write_model(text, jsonb) is
+  'Writes the prices of a model (provider/model), or (null) removes them. Raises PROVIDER_NOT_FOUND, DEFINITION_INVALID.';
+revoke all on function private.write_model(text, jsonb) from public;
+
+create function private.parts_of_name(p_slug text, p_attempt text, p_example text)
+returns text[]
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_parts constant text[] := regexp_match(p_slug, '^([^/ ]+)(?:/(\S+))?(?: for (\S+))?$');
+begin
+  if v_parts is null then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: the name has another form', p_attempt), p_example);
+  end if;
+  return v_parts;
+end;
+$$;
+comment on function private.parts_of_name(text, text, text) is
+  'The parts of a name such as openai/gpt-5.4-mini for ada@example.com; the last two may be null. Raises DEFINITION_INVALID, with the example as its hint.';
+revoke all on function private.parts_of_name(text, text, text) from public;
+
+create function private.write_limit(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the limit "%s"', p_slug);
+  v_parts constant text[] := private.parts_of_name(p_slug => p_slug, p_attempt => v_attempt,
+    p_example => 'Write a server or tool, then if wanted one of its tools and an account: notes, notes/search, notes for ada@example.com.');
+  v_user_id constant uuid := case when v_parts[3] is not null then private.account_of(v_parts[3], v_attempt) end;
+begin
+  perform private.id_of('tool', v_parts[1], v_attempt);
+  if p_definition is null then
+    delete from public.mcp_policies as known
+    where known.mcp_name = v_parts[1] and known.tool_name is not distinct from v_parts[2] and known.user_id is not distinct from v_user_id;
+    return;
+  end if;
+  insert into public.mcp_policies as known (
+    mcp_name, tool_name, user_id, is_allowed, calls_per_minute, burst_calls, timeout_ms, max_input_bytes
+  )
+  values (
+    v_parts[1], v_parts[2], v_user_id, coalesce((p_definition ->> 'is_allowed')::boolean, true),
+    coalesce((p_definition ->> 'calls_per_minute')::int, 600), coalesce((p_definition ->> 'burst_calls')::int, 200),
+    (p_definition ->> 'timeout_ms')::int, (p_definition ->> 'max_input_bytes')::int
+  )
+  on conflict (mcp_name, tool_name, user_id) do update set
+    is_allowed = excluded.is_allowed, calls_per_minute = excluded.calls_per_minute, burst_calls = excluded.burst_calls,
+    timeout_ms = excluded.timeout_ms, max_input_bytes = excluded.max_input_bytes;
+end;
+$$;
+comment on function private.write_limit(text, jsonb) is
+  'Writes or (null) removes a limit of tool calls. Raises TOOL_NOT_FOUND, USER_NOT_FOUND, DEFINITION_INVALID.';
+revoke all on function private.write_limit(text, jsonb) from public;
+
+create function private.write_audience(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the audience "%s"', p_slug);
+  v_slug constant text := substr(p_slug, strpos(p_slug, '/') + 1);
+begin
+  if not exists (select from private.audience_documents() as known where known.slug = p_slug) then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: no agent or tool has an audience of this name', v_attempt),
+      'Write agent/<slug> for an agent whose audience is named, or tool/<slug> for a tool whose credential is not for everyone.');
+  end if;
+  if starts_with(p_slug, 'agent/') then
+    delete from public.agent_audience where agent_id = private.id_of('agent', v_slug, v_attempt);
+    insert into public.agent_audience (agent_id, user_id)
+    select distinct private.id_of('agent', v_slug, v_attempt), private.account_of(name, v_attempt)
+    from jsonb_array_elements_text(p_definition -> 'accounts') as name;
+  else
+    delete from public.tool_credential_audience where tool_id = private.id_of('tool', v_slug, v_attempt);
+    insert into public.tool_credential_audience (tool_id, user_id)
+    select distinct private.id_of('tool', v_slug, v_attempt), private.account_of(name, v_attempt)
+    from jsonb_array_elements_text(p_definition -> 'accounts') as name;
+  end if;
+end;
+$$;
+comment on function private.write_audience(text, jsonb) is
+  'Writes the accounts that an agent or a shared credential is for; null is none. Raises DEFINITION_INVALID, USER_NOT_FOUND.';
+revoke all on function private.write_audience(text, jsonb) from public;
+
+create function private.write_policy(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the policy "%s"', p_slug);
+  v_parts constant text[] := private.parts_of_name(p_slug => p_slug, p_attempt => v_attempt,
+    p_example => 'Write a provider, then if wanted a model and an account: openai, openai/gpt-5.4-mini, openai for ada@example.com.');
+  v_policy public.model_policies;
+begin
+  v_policy.provider_id := private.id_of('provider', v_parts[1], v_attempt);
+  v_policy.model := v_parts[2];
+  v_policy.user_id := case when v_parts[3] is not null then private.account_of(v_parts[3], v_attempt) end;
+  if p_definition is null then
+    delete from public.model_policies as known
+    where known.provider_id = v_policy.provider_id and known.model is not distinct from v_policy.model
+      and known.user_id is not distinct from v_policy.user_id;
+    return;
+  end if;
+  insert into public.model_policies as known (
+    user_id, provider_id, model, is_allowed, allow_own_key, allow_organisation_key, spending_cap_micro_usd, cap_period
+  )
+  values (
+    v_policy.user_id, v_policy.provider_id, v_policy.model,
+    coalesce((p_definition ->> 'is_allowed')::boolean, true), coalesce((p_definition ->> 'allow_own_key')::boolean, true),
+    coalesce((p_definition ->> 'allow_organisation_key')::boolean, true),
+    private.micro_usd_of(p_definition -> 'spending_cap_usd'), coalesce(p_definition ->> 'cap_period', 'month')
+  )
+  on conflict (user_id, provider_id, model) do update set
+    is_allowed = excluded.is_allowed, allow_own_key = excluded.allow_own_key,
+    allow_organisation_key = excluded.allow_organisation_key,
+    spending_cap_micro_usd = excluded.spending_cap_micro_usd, cap_period = excluded.cap_period;
+end;
+$$;
+comment on function private.write_policy(text, jsonb) is
+  'Writes or (null) removes a policy of models; see policy_slug(). Raises PROVIDER_NOT_FOUND, USER_NOT_FOUND, DEFINITION_INVALID.';
+revoke all on function private.write_policy(text, jsonb) from public;
+
+create function private.write_quota(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_user_id constant uuid := case when p_slug <> 'everyone'
+    then private.account_of(p_slug, format('save the quotas of "%s"', p_slug)) end;
+begin
+  delete from private.quotas where user_id is not distinct from v_user_id;
+  insert into private.quotas (name, user_id, amount)
+  select key, v_user_id, value::bigint from jsonb_each_text(p_definition);
+end;
+$$;
+comment on function private.write_quota(text, jsonb) is
+  'Writes or (null) removes the quotas of everyone or of an account. Raises USER_NOT_FOUND.';
+revoke all on function private.write_quota(text, jsonb) from public;
+
+create function private.write_retention(p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  delete from private.settings as setting
+  where private.default_retention() ? setting.key and not coalesce(p_definition, '{}') ? setting.key;
+  insert into private.settings as setting (key, value)
+  select key, value from jsonb_each_text(p_definition)
+  on conflict (key) do update set value = excluded.value, updated_at = now()
+  where setting.value <> excluded.value;
+end;
+$$;
+comment on function private.write_retention(jsonb) is 'Writes the retention settings; those that are missing have their defaults again.';
+revoke all on function private.write_retention(jsonb) from public;
+
+create function private.write_documents(p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the project "%s"', p_slug);
+  v_before constant public.projects := (select known from public.projects as known where known.slug = p_slug);
+  v_after public.projects;
+  v_project_id uuid;
+  v_embedder constant text := p_definition ->> 'embedder';
+begin
+  if p_definition is null then
+    perform private.delete_project(p_slug);
+    return;
+  end if;
+  if v_embedder is not null and not exists (select from public.embedders as known where known.name = v_embedder) then
+    perform private.assert_no_problem(
+      private.choice_problem('documents.embedder', v_embedder, array(select name from public.embedders order by name)), 'DEFINITION_INVALID', v_attempt);
+  end if;
+  if not exists (select from pg_catalog.pg_ts_config as known where known.cfgname = coalesce(p_definition ->> 'language', 'english')) then
+    perform private.assert_no_problem(private.choice_problem('documents.language', p_definition ->> 'language',
+      array(select cfgname::text from pg_catalog.pg_ts_config order by cfgname)), 'DEFINITION_INVALID', v_attempt);
+  end if;
+  v_project_id := (private.add_project(
+    p_slug => p_slug, p_github_repo => p_definition ->> 'github_repo',
+    p_branch => coalesce(p_definition ->> 'default_branch', 'main'),
+    p_globs => coalesce(p_definition -> 'include_globs', '["**/*.md", "**/*.mdx"]'),
+    p_language => coalesce(p_definition ->> 'language', 'english'), p_embedder => v_embedder,
+    p_secret => encode(extensions.gen_random_bytes(32), 'hex')
+  ) ->> 'project_id')::uuid;
+  delete from public.project_members as member
+  where member.project_id = v_project_id
+    and member.user_id not in (
+      select private.account_of(name, v_attempt) from jsonb_array_elements_text(coalesce(p_definition -> 'members', '[]')) as name
+    );
+  perform private.add_project_member(v_project_id, name)
+  from jsonb_array_elements_text(coalesce(p_definition -> 'members', '[]')) as name;
+  select * into v_after from public.projects where id = v_project_id;
+  if v_before.id is null
+    or (v_before.default_branch, v_before.include_globs) is distinct from (v_after.default_branch, v_after.include_globs)
+    or v_before.github_repo <> v_after.github_repo
+  then
+    perform private.request_sync(p_slug);
+  end if;
+end;
+$$;
+comment on function private.write_documents(text, jsonb) is
+  'Writes a project with documents and its members, and requests a sync if what is indexed changes; null removes the project with its documents. Raises DEFINITION_INVALID, USER_NOT_FOUND, PROJECT_NOT_FOUND.';
+revoke all on function private.write_documents(text, jsonb) from public;
+
+create function private.write_setting(p_kind text, p_slug text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('%s the %s "%s"', case when p_definition is null then 'remove' else 'save' end, p_kind, p_slug);
+  v_detail text;
+begin
+  if p_definition is not null then
+    perform private.assert_no_problem(private.setting_problem(p_kind, p_slug, p_definition), 'DEFINITION_INVALID', v_attempt);
+  end if;
+  case p_kind
+    when 'server' then perform private.write_server(p_slug, p_definition);
+    when 'limit' then perform private.write_limit(p_slug, p_definition);
+    when 'provider' then perform private.write_provider(p_slug, p_definition);
+    when 'model' then perform private.write_model(p_slug, p_definition);
+    when 'policy' then perform private.write_policy(p_slug, p_definition);
+    when 'quota' then perform private.write_quota(p_slug, p_definition);
+    when 'audience' then perform private.write_audience(p_slug, p_definition);
+    when 'retention' then perform private.write_retention(p_definition);
+    when 'documents' then perform private.write_documents(p_slug, p_definition);
+  end case;
+exception
+  when unique_violation or foreign_key_violation then
+    get stacked diagnostics v_detail = pg_exception_detail;
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: %s', v_attempt, v_detail),
+      case when p_definition is null then 'Change what uses it first, or set is_active to false.' else 'Use another value.' end);
+  when check_violation or not_null_violation or data_exception then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: %s', v_attempt, sqlerrm), 'Correct the value.');
+end;
+$$;
+comment on function private.write_setting(text, text, jsonb) is
+  'Writes or (null) removes a setting. Raises DEFINITION_INVALID, and what the rows raise.';
+revoke all on function private.write_setting(text, text, jsonb) from public;
+
+create function private.affected_by_setting(p_kind text, p_slug text, p_definition jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_days constant int := coalesce((p_definition ->> 'keep_jobs_days')::int, (private.default_retention() ->> 'keep_jobs_days')::int);
+begin
+  return private.without_nulls(jsonb_build_object(
+    'used_by', case p_kind
+      when 'provider' then (
+        select nullif(jsonb_agg(distinct used.used_by), '[]')
+        from private.models_in_use() as used
+        join public.llm_providers as provider on provider.id = used.provider_id
+        where provider.name = p_slug and used.used_by not like 'provider %'
+      )
+      when 'model' then (
+        select nullif(jsonb_agg(distinct used.used_by), '[]')
+        from private.models_in_use() as used
+        join public.llm_providers as provider on provider.id = used.provider_id
+        where provider.name || '/' || used.model = p_slug
+      )
+      when 'server' then (
+        select nullif(jsonb_agg('agent ' || agent.slug order by agent.slug), '[]')
+        from public.agent_tools as granted
+        join public.agents as agent on agent.id = granted.agent_id and agent.is_active
+        join public.tools as tool on tool.id = granted.tool_id
+        where tool.slug = p_slug
+      )
+    end,
+    'jobs_to_delete', case when p_kind = 'retention' then (
+      select nullif(count(*), 0)
+      from public.tasks as job
+      where job.parent_id is null and job.finished_at < clock_timestamp() - make_interval(days => v_days) and not job.is_kept
+    ) end
+  ));
+end;
+$$;
+comment on function private.affected_by_setting(text, text, jsonb) is
+  'Who notices a change of a setting: {used_by: what uses a provider, model or server, jobs_to_delete: how many ended jobs are older than the new retention}.';
+revoke all on function private.affected_by_setting(text, text, jsonb) from public;
+
 -- engine/operator_definitions.sql
 
--- Definitions over the API: operators read them, and people with the scope swarm:configure change them. What they
--- change shows as drift from the files of the last push.
+-- Definitions and settings over the API: operators read them, and people with the scope swarm:configure change them.
+-- What they change of a definition shows as drift from the files of the last push.
 
 create function private.operator_definitions()
 returns table (
@@ -27580,10 +29103,13 @@ stable
 set search_path = ''
 as $$
 begin
+  if p_kind = any (private.setting_kinds()) then
+    return (select known.definition from private.setting_documents() as known where known.kind = p_kind and known.slug = p_slug);
+  end if;
   return (select known.definition from private.definitions() as known where known.kind = p_kind and known.slug = p_slug);
 end;
 $$;
-comment on function private.definition_of(text, text) is 'A definition, or null if there is none.';
+comment on function private.definition_of(text, text) is 'A definition or setting, or null if there is none.';
 revoke all on function private.definition_of(text, text) from public;
 
 create function private.caller_email()
@@ -27607,15 +29133,17 @@ set search_path = ''
 as $$
 declare
   v_attempt constant text := format('save the %s "%s"', p_kind, p_slug);
+  v_kinds constant text[] := private.definition_kinds() || private.setting_kinds();
+  v_is_setting constant boolean := p_kind = any (private.setting_kinds());
   v_before jsonb;
   v_after jsonb;
   v_affected jsonb;
   v_problems jsonb;
 begin
   perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
-  if p_slug is null or (p_kind = any (private.definition_kinds())) is not true or jsonb_typeof(p_definition) <> 'object' then
+  if p_slug is null or (p_kind = any (v_kinds)) is not true or jsonb_typeof(p_definition) <> 'object' then
     perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: definitions are objects with a kind and a slug', v_attempt),
-      format('The kinds are %s.', array_to_string(private.definition_kinds(), ', ')));
+      format('The kinds are %s.', array_to_string(v_kinds, ', ')));
   end if;
   -- A concurrent push or save waits.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
@@ -27627,10 +29155,14 @@ begin
       else 'it was changed in the meantime'
     end), 'Read it from operator_definitions and repeat your change.');
   end if;
-  v_affected := private.affected_by(p_kind, p_slug);
+  perform private.assert_secrets_may_be_named(p_definition, v_before, v_attempt);
+  v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
+    else private.affected_by(p_kind, p_slug) end;
   perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
   begin
-    if p_definition is null then
+    if v_is_setting then
+      perform private.write_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition);
+    elsif p_definition is null then
       perform private.remove_definition(p_kind, p_slug);
     else
       perform private.write_definitions(
@@ -27663,7 +29195,7 @@ begin
 end;
 $$;
 comment on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) is
-  'Writes or removes a definition. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
+  'Writes or removes a definition or setting. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
 revoke all on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) from public;
 
 create function public.operator_save_definition(
@@ -27680,7 +29212,7 @@ as $$
   );
 $$;
 comment on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) is
-  'Writes a definition (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: the definition that the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, and what writing the row raises, such as AGENT_INVALID.';
+  'Writes a definition or setting (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: what the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, SECRET_INVALID for the secret of a user or of the platform, and what writing the row raises, such as AGENT_INVALID.';
 revoke all on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.operator_save_definition(text, text, jsonb, jsonb, boolean),
   public.operator_save_definition(text, text, jsonb, jsonb, boolean) to authenticated, service_role;
@@ -27718,6 +29250,609 @@ revoke all on function public.operator_rollback_agent(text, int) from public, an
 grant execute on function private.operator_rollback_agent(text, int), public.operator_rollback_agent(text, int)
   to authenticated, service_role;
 
+-- engine/operator_settings.sql
+
+-- Settings over the API, for operators to read. People with the scope swarm:configure change them by
+-- operator_save_definition().
+
+create function private.setting_facts(p_kind text, p_slug text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.without_nulls(case p_kind
+    when 'provider' then (
+      select jsonb_build_object('has_key', case when provider.api_key_secret_name is not null
+        then exists (select from vault.secrets as stored where stored.name = provider.api_key_secret_name) end)
+      from public.llm_providers as provider
+      where provider.name = p_slug
+    )
+    when 'model' then jsonb_build_object('catalog', private.catalog_document(p_slug))
+    when 'policy' then (
+      select jsonb_build_object('spent_usd', private.usd_of(spending.spent_micro_usd))
+      from public.model_policies as policy
+      join private.model_spending as spending on spending.policy_id = policy.id
+        and spending.period_start = private.cap_period_start(policy.cap_period)
+      where policy.spending_cap_micro_usd is not null and private.policy_slug(policy) = p_slug
+    )
+    when 'server' then (
+      select jsonb_build_object('is_from_file', tool.source = 'yaml', 'is_listed', exists (
+        select from public.agent_mcp_connections as connection where connection.tool_id = tool.id and connection.was_listed
+      ))
+      from public.tools as tool
+      where tool.slug = p_slug
+    )
+    when 'documents' then (
+      select jsonb_build_object(
+        'indexed_at', project.indexed_at,
+        'indexed_commit', project.indexed_commit,
+        'document_count', (select count(*) from public.documents as document where document.project_id = project.id),
+        'last_sync', (
+          select jsonb_build_object('status', sync.status, 'at', coalesce(sync.finished_at, sync.created_at), 'error', sync.error)
+          from public.quoth_syncs as sync
+          where sync.project_id = project.id
+          order by sync.created_at desc
+          limit 1
+        ),
+        'webhook_path', '/functions/v1/quoth-sync/' || project.slug
+      )
+      from public.projects as project
+      where project.slug = p_slug
+    )
+    else '{}'
+  end);
+end;
+$$;
+comment on function private.setting_facts(text, text) is 'What operators see beside a setting, such as whether a provider has its key. Never a secret.';
+revoke all on function private.setting_facts(text, text) from public;
+
+create function private.operator_settings()
+returns table (kind text, slug text, definition jsonb, facts jsonb)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the settings');
+  return query
+    select known.kind, known.slug, known.definition, coalesce(private.setting_facts(known.kind, known.slug), '{}')
+    from private.setting_documents() as known
+    order by known.kind, known.slug;
+end;
+$$;
+comment on function private.operator_settings() is
+  'All settings, for operators. Definer: it reads addresses, names of secrets and quotas, which users may not; assert_operator() checks the caller.';
+revoke all on function private.operator_settings() from public;
+
+create function private.operator_setting_kinds()
+returns table (kind text, schema json)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the kinds of settings');
+  return query select known.kind, private.setting_schema(known.kind) from unnest(private.setting_kinds()) as known (kind);
+end;
+$$;
+comment on function private.operator_setting_kinds() is
+  'The kinds of settings, for operators. Definer: the schemas are private; assert_operator() checks the caller.';
+revoke all on function private.operator_setting_kinds() from public;
+
+create view public.operator_settings with (security_invoker = true) as
+  select * from private.operator_settings();
+revoke all on public.operator_settings from anon, authenticated, service_role;
+comment on view public.operator_settings is
+  'What the project has beside its definitions, one document each: external MCP servers, limits of tool calls, model providers, prices, policies of models, quotas, audiences, retention, and projects with documents. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+comment on column public.operator_settings.facts is
+  'What is shown beside the document: of a provider has_key, of a model its prices in the catalog, of a policy spent_usd in the current period, of a server is_from_file, of documents the last sync.';
+create view public.operator_setting_kinds with (security_invoker = true) as
+  select * from private.operator_setting_kinds();
+revoke all on public.operator_setting_kinds from anon, authenticated, service_role;
+comment on view public.operator_setting_kinds is
+  'The kinds of settings, each with the JSON Schema of its documents. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_settings(), private.operator_setting_kinds() to authenticated, service_role;
+grant select on public.operator_settings, public.operator_setting_kinds to authenticated, service_role;
+
+-- engine/operator_access.sql
+
+-- Who may do what, and the keys of the project. Only people in their own session and the service change them.
+
+create function private.assert_may_administer(p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.assert_has_own_scope(p_attempt, 'swarm:configure');
+  if coalesce(private.request_claims() ->> 'client_id', '') <> '' then
+    perform private.raise_error('FORBIDDEN', format('Cannot %s: an OAuth client may not do this for its user', p_attempt),
+      'Sign in to the console and do it there.');
+  end if;
+end;
+$$;
+comment on function private.assert_may_administer(text) is
+  'Allows the service and people with the scope swarm:configure in their own session. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE, FORBIDDEN.';
+revoke all on function private.assert_may_administer(text) from public;
+
+-- Keys ------------------------------------------------------------------------------------------
+
+create function private.used_secrets()
+returns table (name text, used_by text)
+language sql
+stable
+set search_path = ''
+as $$
+  select provider.api_key_secret_name, 'provider ' || provider.name
+  from public.llm_providers as provider
+  where provider.api_key_secret_name is not null
+  union all
+  select private.secrets_named_in(jsonb_build_object('secret', tool.credential_secret_name, 'config', tool.config)),
+    case tool.type when 'mcp_server' then 'server ' else 'tool ' end || tool.slug
+  from public.tools as tool
+  union all
+  select 'GITHUB_TOKEN', 'documents ' || project.slug
+  from public.projects as project
+  where project.github_repo is not null and project.github_token_secret_name is null;
+$$;
+comment on function private.used_secrets() is 'The names of the secrets that the project uses, and what uses each.';
+revoke all on function private.used_secrets() from public;
+
+create function private.operator_secrets()
+returns table (name text, is_set boolean, set_at timestamptz, set_by text, is_from_file boolean, used_by text[])
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the keys of the project');
+  return query
+    with named as (
+      select used.name, array_agg(used.used_by order by used.used_by) as used_by
+      from private.used_secrets() as used
+      group by used.name
+      union all
+      select done.details ->> 'name', '{}'
+      from private.operator_acts as done
+      where done.act = 'secret.set'
+        and not exists (select from private.used_secrets() as used where used.name = done.details ->> 'name')
+      group by 1
+    )
+    select named.name, stored.id is not null, stored.updated_at, case when stored.id is not null then last_set.email end,
+      starts_with(named.name, 'supaswarm/mcp/'), named.used_by
+    from named
+    left join vault.secrets as stored on stored.name = named.name
+    left join lateral (
+      select private.email_of(done.operator_id) as email
+      from private.operator_acts as done
+      where done.act = 'secret.set' and done.details ->> 'name' = named.name
+      order by done.id desc
+      limit 1
+    ) as last_set on true
+    where stored.id is not null or named.used_by <> '{}'
+    order by named.name;
+end;
+$$;
+comment on function private.operator_secrets() is
+  'Names of the project''s keys, for operators. Never a value. Definer: no role may read Vault; assert_operator() checks the caller.';
+revoke all on function private.operator_secrets() from public;
+
+create view public.operator_secrets with (security_invoker = true) as
+  select * from private.operator_secrets();
+revoke all on public.operator_secrets from anon, authenticated, service_role;
+comment on view public.operator_secrets is
+  'The keys that the project uses or that operator_set_secret() stored: names, when and by whom they were set, and what uses them. Never a value. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+comment on column public.operator_secrets.is_from_file is 'Stored by mcps:sync from the environment; operator_set_secret() refuses it.';
+grant execute on function private.operator_secrets() to authenticated, service_role;
+grant select on public.operator_secrets to authenticated, service_role;
+
+create function private.operator_set_secret(p_name text, p_secret text)
+returns timestamptz
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('store the key "%s"', left(p_name, 100));
+  v_at timestamptz;
+begin
+  perform private.assert_may_administer(v_attempt);
+  if p_name is null or p_name !~ '^[A-Za-z_][A-Za-z0-9_.-]{0,99}$' or lower(p_name) ~ '^supaswarm' then
+    perform private.raise_error('SECRET_INVALID', format('Cannot %s: this is not the name of a key of the project', v_attempt),
+      'Write letters, digits, _, . and -, at most 100, beginning with a letter or _ and not with supaswarm.');
+  end if;
+  perform private.assert_secret_is_valid(p_secret);
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:secrets', 0));
+  -- A project may have secrets of other programs in Vault.
+  if exists (select from vault.secrets as stored where stored.name = p_name)
+    and not exists (select from private.operator_secrets() as known where known.name = p_name)
+  then
+    perform private.raise_error('SECRET_INVALID', format('Cannot %s: Vault has a secret of this name that the platform does not use', v_attempt),
+      'Choose another name, or name it in a provider, tool or server first.');
+  end if;
+  perform private.set_secret(p_name => p_name, p_secret => p_secret, p_description => 'A key of the project, for SupaSwarm');
+  perform private.record_act(case when p_secret is null then 'secret.removed' else 'secret.set' end, '{}', null,
+    jsonb_build_object('name', p_name));
+  select stored.updated_at into v_at from vault.secrets as stored where stored.name = p_name;
+  return v_at;
+end;
+$$;
+comment on function private.operator_set_secret(text, text) is
+  'Stores a key of the project. Definer: users may not write to Vault; assert_may_administer() checks the caller.';
+revoke all on function private.operator_set_secret(text, text) from public;
+
+create function public.operator_set_secret(p_name text, p_secret text)
+returns timestamptz
+language sql
+set search_path = ''
+as $$
+  select private.operator_set_secret(p_name, p_secret);
+$$;
+comment on function public.operator_set_secret(text, text) is
+  'Stores a key of the project in Vault under a name, or (null) deletes it, and returns when it was set. No function returns the value. operator_acts records the name. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, SECRET_INVALID.';
+revoke all on function public.operator_set_secret(text, text) from public, anon, authenticated, service_role;
+grant execute on function private.operator_set_secret(text, text), public.operator_set_secret(text, text)
+  to authenticated, service_role;
+
+-- Scopes ----------------------------------------------------------------------------------------
+
+create function private.operator_grants()
+returns table (user_id uuid, email text, client_id text, scopes text[], created_at timestamptz)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the scopes');
+  return query
+    select given.user_id, private.email_of(given.user_id), given.client_id, given.scopes, given.created_at
+    from public.mcp_grants as given
+    order by given.user_id is not null, private.email_of(given.user_id), given.client_id nulls first;
+end;
+$$;
+comment on function private.operator_grants() is
+  'The scopes of all accounts, for operators. Definer: users read only their own; assert_operator() checks the caller.';
+revoke all on function private.operator_grants() from public;
+
+create view public.operator_grants with (security_invoker = true) as
+  select * from private.operator_grants();
+revoke all on public.operator_grants from anon, authenticated, service_role;
+comment on view public.operator_grants is
+  'Who has which scopes: the default (null user_id and client_id), accounts, and their OAuth clients. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_grants() to authenticated, service_role;
+grant select on public.operator_grants to authenticated, service_role;
+
+create function private.known_scopes()
+returns table (scope text, allows text)
+language sql
+stable
+set search_path = ''
+as $$
+  select known.scope, known.allows
+  from (
+    values
+      ('admin:*', 'everything; covers every other scope'),
+      ('swarm:configure', 'changing definitions, settings, keys and the scopes of others'),
+      ('swarm:operate', 'the pages and functions of operators'),
+      ('swarm:run', 'creating and answering jobs'),
+      ('sql:read', 'reading the database with SQL'),
+      ('sql:write', 'changing the database with SQL'),
+      ('quoth:read', 'searching and reading documents'),
+      ('chat:read', 'reading conversations'),
+      ('chat:write', 'calling models in conversations'),
+      ('conv:write', 'storing conversations'),
+      ('ruleset:read', 'reading rulesets'),
+      ('ruleset:write', 'storing rulesets'),
+      ('credentials:write', 'storing own credentials, for an OAuth client')
+  ) as known (scope, allows)
+  union all
+  select 'mcp:' || tool.slug, 'calling ' || tool.name from public.tools as tool where tool.type <> 'internal';
+$$;
+comment on function private.known_scopes() is
+  'The scopes for which tools, tables and functions ask, and what each allows.';
+revoke all on function private.known_scopes() from public;
+
+create function private.operator_scopes()
+returns table (scope text, allows text)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the scopes');
+  return query select known.scope, known.allows from private.known_scopes() as known;
+end;
+$$;
+comment on function private.operator_scopes() is
+  'The known scopes, for operators. Definer: the list is private; assert_operator() checks the caller.';
+revoke all on function private.operator_scopes() from public;
+create view public.operator_scopes with (security_invoker = true) as
+  select * from private.operator_scopes();
+revoke all on public.operator_scopes from anon, authenticated, service_role;
+comment on view public.operator_scopes is
+  'The scopes that can be granted, and what each allows. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_scopes() to authenticated, service_role;
+grant select on public.operator_scopes to authenticated, service_role;
+
+create function private.sorted(p_texts text[])
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select case when p_texts is not null then array(select distinct member from unnest(p_texts) as member order by member) end;
+$$;
+comment on function private.sorted(text[]) is 'The members of an array without repetitions, in order; null for null.';
+revoke all on function private.sorted(text[]) from public;
+
+create function private.scopes_that_differ(p_before text[], p_after text[])
+returns text[]
+language sql
+immutable
+set search_path = ''
+as $$
+  select array(
+    (select unnest(p_before) except select unnest(p_after)) union (select unnest(p_after) except select unnest(p_before)) order by 1
+  );
+$$;
+comment on function private.scopes_that_differ(text[], text[]) is 'The scopes that only one of two lists has.';
+revoke all on function private.scopes_that_differ(text[], text[]) from public;
+
+create function private.scopes_without_row(p_user_id uuid, p_client_id text)
+returns text[]
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce((
+    select given.scopes
+    from public.mcp_grants as given
+    where given.client_id is null and (given.user_id is null or given.user_id = p_user_id and p_client_id is not null)
+    order by given.user_id nulls last
+    limit 1
+  ), '{}');
+$$;
+comment on function private.scopes_without_row(uuid, text) is
+  'The scopes that an account, or its client, has once its row is removed: the account''s, or the default.';
+revoke all on function private.scopes_without_row(uuid, text) from public;
+
+create function private.operator_set_scopes(p_account text, p_scopes text[], p_base text[], p_client_id text, p_reason text)
+returns text[]
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('change the scopes of %s', coalesce(p_account, 'everyone'));
+  c_of_operators constant text[] := array['admin:*', 'swarm:configure', 'swarm:operate'];
+  v_is_service constant boolean := private.is_service_caller();
+  v_reason text;
+  v_user_id uuid;
+  v_wanted constant text[] := coalesce(private.sorted(p_scopes), '{}');
+  v_before text[];
+  v_changed text[];
+  v_own text[];
+  v_scope text;
+begin
+  perform private.assert_may_administer(v_attempt);
+  -- Two people who withdraw each other's scopes: the second has none by then.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:scopes', 0));
+  perform private.assert_may_administer(v_attempt);
+  v_reason := private.given_reason(v_attempt, p_reason);
+  v_user_id := case when p_account is not null then private.account_of(p_account, v_attempt) end;
+  if p_account is null and p_client_id is not null or p_client_id = '' then
+    perform private.raise_error('SCOPES_INVALID', format('Cannot %s: a client needs the account that uses it', v_attempt),
+      'Name the account, or leave out the client.');
+  end if;
+  if v_user_id = auth.uid() and not v_is_service then
+    perform private.raise_error('SCOPES_INVALID', format('Cannot %s: nobody changes their own scopes', v_attempt),
+      'Another person with the scope swarm:configure, or the service with grant_scopes(), does it.');
+  end if;
+  select given.scopes into v_before
+  from public.mcp_grants as given
+  where given.user_id is not distinct from v_user_id and given.client_id is not distinct from p_client_id;
+  if private.sorted(v_before) is distinct from private.sorted(p_base) then
+    perform private.raise_error('DEFINITION_CHANGED', format('Cannot %s: they were changed in the meantime', v_attempt),
+      'Read them from operator_grants and repeat your change.');
+  end if;
+
+  -- Without a row, or without it from now on, the default applies.
+  v_changed := private.scopes_that_differ(
+    coalesce(v_before, private.granted_scopes(v_user_id, p_client_id)),
+    case when p_scopes is null then private.scopes_without_row(v_user_id, p_client_id) else v_wanted end
+  );
+  if p_account is null and p_scopes is null then
+    perform private.raise_error('SCOPES_INVALID', format('Cannot %s: the default cannot be removed', v_attempt), 'Send an empty list.');
+  end if;
+  foreach v_scope in array v_changed loop
+    if v_scope = any (v_wanted) then
+      perform private.assert_no_problem(
+        private.choice_problem('scopes', v_scope, array(select known.scope from private.known_scopes() as known)), 'SCOPES_INVALID', v_attempt);
+    end if;
+    if p_account is null and v_scope = any (c_of_operators) then
+      perform private.raise_error('SCOPES_INVALID', format('Cannot %s: %s is only for named accounts', v_attempt, v_scope),
+        'Grant it to each account that needs it.');
+    end if;
+  end loop;
+  if not v_is_service then
+    v_own := private.granted_scopes(auth.uid(), null);
+    foreach v_scope in array v_changed loop
+      -- Whoever may register servers may say who uses them.
+      if v_scope not like 'mcp:%' and not v_own && array[v_scope, 'admin:*'] then
+        perform private.raise_error('SCOPES_INVALID', format('Cannot %s: you do not have the scope %s yourself', v_attempt, v_scope),
+          'Nobody gives or takes a scope that they lack. Ask somebody who has it or admin:*, or the service.');
+      end if;
+    end loop;
+  end if;
+
+  if p_scopes is null then
+    delete from public.mcp_grants as given
+    where given.user_id = v_user_id and given.client_id is not distinct from p_client_id;
+  else
+    insert into public.mcp_grants as given (user_id, client_id, scopes)
+    values (v_user_id, p_client_id, v_wanted)
+    on conflict (user_id, client_id) do update set scopes = excluded.scopes;
+  end if;
+  if p_scopes is null and v_before is not null or v_changed <> '{}' or v_before is null then
+    perform private.record_act('scopes.changed', jsonb_build_object('owner_id', v_user_id), v_reason,
+      jsonb_build_object('client', p_client_id, 'before', v_before, 'after', case when p_scopes is not null then v_wanted end));
+  end if;
+  return case when p_scopes is not null then v_wanted end;
+end;
+$$;
+comment on function private.operator_set_scopes(text, text[], text[], text, text) is
+  'Changes the scopes of an account. Definer: users may not write grants; assert_may_administer() checks the caller.';
+revoke all on function private.operator_set_scopes(text, text[], text[], text, text) from public;
+
+create function public.operator_set_scopes(
+  p_account text, p_scopes text[], p_reason text, p_base text[] default null, p_client_id text default null
+)
+returns text[]
+language sql
+set search_path = ''
+as $$
+  select private.operator_set_scopes(
+    p_account => operator_set_scopes.p_account, p_scopes => operator_set_scopes.p_scopes, p_base => operator_set_scopes.p_base,
+    p_client_id => operator_set_scopes.p_client_id, p_reason => operator_set_scopes.p_reason
+  );
+$$;
+comment on function public.operator_set_scopes(text, text[], text, text[], text) is
+  'Replaces the scopes of an account (its email address or id; null: the default), or of one of its OAuth clients, and returns them. Null scopes remove the row, so that the default applies. p_base: the scopes that the caller read, null for no row; they must still be current. Nobody changes their own scopes, or gives or takes a scope that they lack, except mcp:<server>; admin:* covers all. operator_acts records the change and the reason. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, REASON_INVALID, USER_NOT_FOUND, DEFINITION_CHANGED, SCOPES_INVALID.';
+revoke all on function public.operator_set_scopes(text, text[], text, text[], text) from public, anon, authenticated, service_role;
+grant execute on function private.operator_set_scopes(text, text[], text[], text, text),
+  public.operator_set_scopes(text, text[], text, text[], text) to authenticated, service_role;
+
+-- engine/operator_webhooks.sql
+
+-- Webhooks of the service over the API: operators see what was sent, and people with the scope swarm:configure send
+-- messages again and try a receiver.
+
+create function private.operator_webhook_messages()
+returns table (
+  id uuid, webhook text, type text, status text, attempts int, log jsonb, error jsonb, payload jsonb,
+  created_at timestamptz, finished_at timestamptz
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the messages of webhooks');
+  return query
+    select message.id, webhook.name, message.type, message.status, message.attempts, message.log, message.error, message.payload,
+      message.created_at, message.finished_at
+    from public.webhook_messages as message
+    join public.webhooks as webhook on webhook.id = message.webhook_id
+    where webhook.created_by is null and webhook.name is not null
+    order by message.created_at desc;
+end;
+$$;
+comment on function private.operator_webhook_messages() is
+  'Messages of the service''s webhooks, for operators. Definer: users read only those of their own; assert_operator() checks the caller.';
+revoke all on function private.operator_webhook_messages() from public;
+
+create view public.operator_webhook_messages with (security_invoker = true) as
+  select * from private.operator_webhook_messages();
+revoke all on public.operator_webhook_messages from anon, authenticated, service_role;
+comment on view public.operator_webhook_messages is
+  'Messages of the service''s webhooks that have a name, with the attempts to send them, newest first. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+grant execute on function private.operator_webhook_messages() to authenticated, service_role;
+grant select on public.operator_webhook_messages to authenticated, service_role;
+
+create function private.operator_test_webhook(p_name text)
+returns uuid
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_webhook public.webhooks;
+  v_message_id uuid;
+begin
+  perform private.assert_has_own_scope(format('send a test message to the webhook "%s"', p_name), 'swarm:configure');
+  select * into v_webhook from public.webhooks as webhook where webhook.created_by is null and webhook.name = p_name;
+  if not found then
+    perform private.raise_error('WEBHOOK_NOT_FOUND', format('Cannot send a test message: the service has no webhook "%s"', p_name),
+      'Read the names from operator_definitions.');
+  elsif not v_webhook.is_active then
+    perform private.raise_error('WEBHOOK_INACTIVE', format('Cannot send a test message: the webhook "%s" is not active', p_name),
+      'Activate it first.');
+  end if;
+  insert into public.webhook_messages (webhook_id, type, payload)
+  values (v_webhook.id, 'webhook.test', jsonb_build_object(
+    'type', 'webhook.test', 'timestamp', clock_timestamp(), 'data', jsonb_build_object('webhook', p_name)
+  ))
+  returning id into v_message_id;
+  perform private.record_act('webhook.tested', '{}', null, jsonb_build_object('kind', 'webhook', 'slug', p_name, 'message_id', v_message_id));
+  return v_message_id;
+end;
+$$;
+comment on function private.operator_test_webhook(text) is
+  'Queues a test message. Definer: users may not write messages; assert_has_own_scope() checks the caller.';
+revoke all on function private.operator_test_webhook(text) from public;
+
+create function public.operator_test_webhook(p_name text)
+returns uuid
+language sql
+set search_path = ''
+as $$
+  select private.operator_test_webhook(p_name);
+$$;
+comment on function public.operator_test_webhook(text) is
+  'Sends a message of the type webhook.test, signed like all others, to a webhook of the service and returns its id; operator_webhook_messages shows the result. operator_acts records it. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, WEBHOOK_NOT_FOUND, WEBHOOK_INACTIVE.';
+revoke all on function public.operator_test_webhook(text) from public, anon, authenticated, service_role;
+
+create function private.operator_resend_webhook_message(p_message_id uuid)
+returns text
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_name text;
+  v_status text;
+begin
+  perform private.assert_has_own_scope('send the message again', 'swarm:configure');
+  select webhook.name into v_name
+  from public.webhook_messages as message
+  join public.webhooks as webhook on webhook.id = message.webhook_id
+  where message.id = p_message_id and webhook.created_by is null;
+  if not found then
+    perform private.raise_error('WEBHOOK_NOT_FOUND', format('Cannot send the message again: no message of the service has the id %s', p_message_id),
+      'Read the ids from operator_webhook_messages.');
+  end if;
+  v_status := private.send_message_again(p_message_id);
+  perform private.record_act('webhook_message.resent', '{}', null,
+    jsonb_build_object('kind', 'webhook', 'slug', v_name, 'message_id', p_message_id));
+  return v_status;
+end;
+$$;
+comment on function private.operator_resend_webhook_message(uuid) is
+  'Sends a message of the service''s webhooks again. Definer: users may not write messages; assert_has_own_scope() checks the caller.';
+revoke all on function private.operator_resend_webhook_message(uuid) from public;
+
+create function public.operator_resend_webhook_message(p_message_id uuid)
+returns text
+language sql
+set search_path = ''
+as $$
+  select private.operator_resend_webhook_message(p_message_id);
+$$;
+comment on function public.operator_resend_webhook_message(uuid) is
+  'As resend_webhook_message(), for messages of the service''s webhooks. operator_acts records it. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, WEBHOOK_NOT_FOUND, WEBHOOK_INACTIVE.';
+revoke all on function public.operator_resend_webhook_message(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.operator_test_webhook(text), public.operator_test_webhook(text),
+  private.operator_resend_webhook_message(uuid), public.operator_resend_webhook_message(uuid) to authenticated, service_role;
+
 -- engine/evals.sql
 
 -- Evals: runs of the tests of an agent, each test in one or more jobs. deno task eval writes them and reads them
@@ -27731,6 +29866,8 @@ create table public.eval_runs (
   agent_revision int,
   provider text,
   model text,
+  agent_changes jsonb,
+  answered_by jsonb,
   result_count int not null default 0,
   passed_count int not null default 0,
   created_at timestamptz not null default clock_timestamp(),
@@ -27743,7 +29880,9 @@ comment on table public.eval_runs is
   'Runs of the tests in agents/<slug>.evals.yaml. The jobs of a run have {"tag": "eval:<id>"} in their metadata. Written by deno task eval.';
 comment on column public.eval_runs.created_by is 'The user whose jobs they are.';
 comment on column public.eval_runs.agent_revision is 'The newest revision when the run began.';
-comment on column public.eval_runs.model is 'The agent''s model, or its provider''s default, when the run began.';
+comment on column public.eval_runs.model is 'The model that the run tests: the one of agent_changes, else the agent''s, or its provider''s default, when the run began.';
+comment on column public.eval_runs.agent_changes is 'What the jobs of the run change of the agent, as in tasks.agent_changes. Null: nothing.';
+comment on column public.eval_runs.answered_by is 'A list of the models that answered the agent''s calls in the jobs of the run, such as "demo of demo" while a script stands in for a provider without a key. Null before the run ends.';
 comment on column public.eval_runs.result_count is 'Jobs that have ended, of which passed_count passed.';
 comment on column public.eval_runs.finished_at is 'Null while it runs, and if it was interrupted.';
 alter table public.eval_runs enable row level security;
@@ -27785,27 +29924,55 @@ comment on policy "owners read the results of their eval runs" on public.eval_re
   'Whoever reads a run reads its results.';
 grant select on public.eval_results to authenticated, service_role;
 
-create function private.begin_eval_run(p_agent text, p_user_id uuid)
+create function private.begin_eval_run(p_agent text, p_user_id uuid, p_agent_changes jsonb default null)
 returns public.eval_runs
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_agent_id constant uuid := private.id_of('agent', p_agent, format('run the evals of "%s"', p_agent));
+  v_attempt constant text := format('run the evals of "%s"', p_agent);
+  v_agent_id constant uuid := private.id_of('agent', p_agent, v_attempt);
   v_run public.eval_runs;
 begin
-  insert into public.eval_runs (created_by, agent_id, agent_slug, agent_revision, provider, model)
-  select p_user_id, agent.id, agent.slug, agent.revision, provider.name, coalesce(agent.model, provider.default_model)
+  insert into public.eval_runs (created_by, agent_id, agent_slug, agent_revision, provider, model, agent_changes)
+  select p_user_id, agent.id, agent.slug, agent.revision,
+    coalesce(changed.parts ->> 'provider', provider.name),
+    coalesce(changed.parts ->> 'model', agent.model, provider.default_model),
+    changed.parts
   from public.agents as agent
   left join public.llm_providers as provider on provider.id = agent.provider_id
+  cross join lateral private.resolved_agent_changes(agent, p_agent_changes, v_attempt) as changed (parts)
   where agent.id = v_agent_id
   returning * into v_run;
   return v_run;
 end;
 $$;
-comment on function private.begin_eval_run(text, uuid) is
-  'Begins a run of an agent''s tests with jobs of this user. Raises AGENT_NOT_FOUND.';
-revoke all on function private.begin_eval_run(text, uuid) from public;
+comment on function private.begin_eval_run(text, uuid, jsonb) is
+  'Begins a run of an agent''s tests with jobs of this user, who may create jobs with these changes of the agent until the run ends. Raises AGENT_NOT_FOUND, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND.';
+revoke all on function private.begin_eval_run(text, uuid, jsonb) from public;
+
+create function private.is_change_of_eval_run(p_user_id uuid, p_request jsonb)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from public.eval_runs as run
+    where run.created_by = p_user_id
+      and run.agent_slug = p_request ->> 'agent'
+      and run.agent_changes - 'fallbacks' = p_request -> 'agent_changes'
+      and 'eval:' || run.id = p_request #>> '{metadata,tag}'
+      and run.finished_at is null
+      -- A run that was interrupted never ends.
+      and run.created_at > clock_timestamp() - interval '1 day'
+  );
+end;
+$$;
+comment on function private.is_change_of_eval_run(uuid, jsonb) is
+  'True when a request for a task changes the agent as an eval run of this user does, which only the service begins.';
+revoke all on function private.is_change_of_eval_run(uuid, jsonb) from public;
 
 create function private.record_eval_result(p_run_id uuid, p_result jsonb)
 returns void
@@ -27831,14 +29998,25 @@ comment on function private.record_eval_result(uuid, jsonb) is
 revoke all on function private.record_eval_result(uuid, jsonb) from public;
 
 create function private.end_eval_run(p_run_id uuid)
-returns void
+returns public.eval_runs
 language sql
 set search_path = ''
 as $$
-  update public.eval_runs set finished_at = clock_timestamp()
-  where id = end_eval_run.p_run_id and finished_at is null;
+  update public.eval_runs as run
+  set finished_at = clock_timestamp(),
+    answered_by = (
+      select coalesce(jsonb_agg(distinct format('%s of %s', usage.model, provider.name)), '[]')
+      from public.eval_results as result
+      join public.tasks as task on task.master_task_id = result.task_id
+      join public.usage_events as usage on usage.task_id = task.id
+      join public.llm_providers as provider on provider.id = usage.provider_id
+      where result.run_id = run.id and usage.agent_slug = run.agent_slug and usage.mcp_name is null
+    )
+  where id = end_eval_run.p_run_id and finished_at is null
+  returning run.*;
 $$;
-comment on function private.end_eval_run(uuid) is 'Ends a run whose jobs all have results.';
+comment on function private.end_eval_run(uuid) is
+  'Ends a run whose jobs all have results, and records which models answered. No row for a run that has ended.';
 revoke all on function private.end_eval_run(uuid) from public;
 
 -- For operators -----------------------------------------------------------------------------------

@@ -71,6 +71,38 @@ Deno.test("a review has one answer, and the task gets it once", async (t) => {
     },
   );
 
+  await t.step(
+    "an answer is taken back or read by the agent, never both: 100 rounds",
+    async () => {
+      const rounds = 100;
+      const leases = await createRunning(track, rounds);
+      await inLanes(8, leases, (lease) => store.requestReview(lease, { seq: 1, ...QUESTION }));
+
+      const read: string[] = [];
+      const reopened: string[] = [];
+      await inLanes(6, leases, async ({ taskId }) => {
+        await answer(taskId, "yes");
+        const reopen = sql`select public.reopen_review(${taskId}::uuid)`
+          .then(() => reopened.push(taskId), (error) => {
+            assert.equal(error.detail, "REVIEW_NOT_REOPENABLE");
+          });
+        const [claimed] = await Promise.all([store.claim("racer", 5), reopen]);
+        read.push(...claimed.map((claim) => claim.taskId));
+      });
+      read.push(...(await claimAll(store)).map(({ taskId }) => taskId));
+
+      printFigures({ rounds, read: read.length, reopened: reopened.length });
+      assert.equal(new Set([...read, ...reopened]).size, read.length + reopened.length);
+      assert.equal(read.length + reopened.length, rounds);
+      const open = await sql`
+        select review.task_id from public.human_reviews as review
+        join public.tasks as task on task.id = review.task_id
+        where review.answered_at is null and task.status = 'needs_human_review'`;
+      assert.deepEqual(open.map(({ task_id }) => String(task_id)).sort(), reopened.sort());
+      await assertConsistent(sql);
+    },
+  );
+
   await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
 });
 

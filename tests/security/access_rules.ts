@@ -280,6 +280,8 @@ export interface CallWorld {
   waitingTask(): Promise<string>;
   /** A master task with an open review. */
   taskInReview(): Promise<string>;
+  /** A master task whose agent has not read the answer of its owner. */
+  answeredTask(): Promise<string>;
   failedTask(): Promise<string>;
   /** The dead letter of a failed task. */
   deadLetter(): Promise<number>;
@@ -366,9 +368,13 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   "cancel_task(uuid)": { ...OWNER_AND_SERVICE, arguments: waitingJob },
   "retain_job(uuid, boolean)": { ...OWNER_AND_SERVICE, arguments: waitingTask },
   "watch_task(uuid)": { ...OWNER_AND_OPENER, agent: "AGENT_NOT_ALLOWED", arguments: waitingTask },
-  "respond_to_review(uuid, boolean, jsonb, text)": {
+  "respond_to_review(uuid, boolean, jsonb, text, integer)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
+  },
+  "reopen_review(uuid)": {
+    ...OWNER_AND_SERVICE,
+    arguments: async (world) => ({ p_task_id: await world.answeredTask() }),
   },
   // It reads no table, so every signed-in user may call it.
   "next_schedule_times(text, text, integer, timestamp with time zone)": {
@@ -536,7 +542,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...SERVICE_ALONE,
     arguments: () => ({ p_user_id: null, p_scopes: ["sql:read"] }),
   },
-  "get_agent_mcp_tools(uuid, uuid)": {
+  "get_agent_mcp_tools(uuid, uuid, uuid)": {
     ...SERVICE_ALONE,
     arguments: ({ agentId }) => ({ p_agent_id: agentId }),
   },
@@ -655,7 +661,8 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "reads_hidden_rows()",
   "record_sql_answer(uuid, jsonb)",
   "resend_webhook_message(uuid)",
-  "respond_to_review(uuid, boolean, jsonb, text)",
+  "reopen_review(uuid)",
+  "respond_to_review(uuid, boolean, jsonb, text, integer)",
   "retain_job(uuid, boolean)",
   "retry_task(uuid)",
   "rotate_webhook_secret(uuid, text)",

@@ -91,6 +91,13 @@ function taskFactories(sql: Sql, ownerId: string) {
     await sql`update public.tasks set status = 'needs_human_review' where id = ${taskId}`;
     return taskId;
   };
+  const answeredTask = async () => {
+    const taskId = await waitingTask();
+    await sql`
+      insert into public.human_reviews (task_id, seq, question, approved, answered_at, answered_epoch)
+      values (${taskId}, 1, 'May I?', true, now(), 0)`;
+    return taskId;
+  };
   const failedTask = async () => {
     const taskId = await waitingTask();
     await sql`
@@ -118,7 +125,7 @@ function taskFactories(sql: Sql, ownerId: string) {
     if (row === undefined) throw new Error("No statement waits for approval");
     return row.id;
   };
-  return { waitingTask, taskInReview, failedTask, deadLetter, waitingStatement };
+  return { waitingTask, taskInReview, answeredTask, failedTask, deadLetter, waitingStatement };
 }
 
 /** No task of the fixture emits its event, so this is the only message. */

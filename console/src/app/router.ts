@@ -38,6 +38,12 @@ export function createConsoleRouter(): Router {
         props: true,
       },
       {
+        path: "/jobs/compare/:first/:second",
+        component: lazily(() => import("../pages/compare/ComparePage.vue")),
+        meta: { title: "Compare jobs" },
+        props: true,
+      },
+      {
         path: "/reviews",
         component: lazily(() => import("../pages/reviews/ReviewsPage.vue")),
         meta: { title: "Reviews" },

@@ -11,7 +11,8 @@ import { listPollMs } from "./user_events.ts";
 
 const REVIEW_COLUMNS =
   "id,task_id,seq,kind,question,context,options,created_at,answered_at,approved,response,comments," +
-  "task:tasks!inner(id,master_task_id,agent_slug,status,parent_id)";
+  "answered_epoch,reopened_at,reopened_by," +
+  "task:tasks!inner(id,master_task_id,agent_slug,status,parent_id,epoch,run_after)";
 
 /** A question that a job asks a person. */
 export interface Review {
@@ -27,13 +28,23 @@ export interface Review {
   readonly approved: boolean | null;
   readonly response: Json;
   readonly comments: string | null;
+  readonly answered_epoch: number | null;
+  readonly reopened_at: string | null;
+  readonly reopened_by: string | null;
   readonly task: {
     readonly id: string;
     readonly master_task_id: string;
     readonly agent_slug: string | null;
     readonly status: string;
     readonly parent_id: string | null;
+    readonly epoch: number;
+    readonly run_after: string | null;
   };
+}
+
+/** Whether the agent has not read the answer yet. A worker that claims the task raises its epoch. */
+export function isUnread({ answered_at: at, answered_epoch: epoch, task }: Review): boolean {
+  return at !== null && task.status === "pending" && task.epoch === epoch;
 }
 
 /** A person's answer. */
@@ -42,11 +53,14 @@ export interface ReviewAnswer {
   readonly isApproved: boolean;
   readonly response: JsonObject;
   readonly comments: string | null;
+  /** How long the agent does not get the answer, so that it can be taken back. */
+  readonly holdSeconds: number;
 }
 
 /** The maximum number of open questions in the list. */
 const REVIEW_LIMIT = 200;
 const ANSWERED_LIMIT = 20;
+const UNREAD_POLL_MS = 1_000;
 
 /** The open questions, oldest first. */
 export function useOpenReviews() {
@@ -71,6 +85,8 @@ export function useAnsweredReviews() {
           .not("answered_at", "is", null).order("answered_at", { ascending: false })
           .limit(ANSWERED_LIMIT),
       ) as unknown as Review[],
+    // The agent may read one at any moment.
+    refetchInterval: ({ state }) => state.data?.some(isUnread) ? UNREAD_POLL_MS : false,
   });
 }
 
@@ -117,14 +133,26 @@ export function useOpenReviewCount() {
 
 /** Sends an answer. */
 export function useAnswerReview() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: ({ taskId, isApproved, response, comments }: ReviewAnswer) =>
+  return useReviewMutation(
+    ({ taskId, isApproved, response, comments, holdSeconds }: ReviewAnswer) =>
       projectSwarm().reviews.respond(taskId, {
         approved: isApproved,
         response,
         ...comments !== null && { comments },
+        ...holdSeconds > 0 && { holdSeconds },
       }),
+  );
+}
+
+/** Takes back the answer to the last question of a task. */
+export function useReopenReview() {
+  return useReviewMutation((taskId: string) => projectSwarm().reviews.reopen(taskId));
+}
+
+function useReviewMutation<Variables, Answer>(mutationFn: (given: Variables) => Promise<Answer>) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn,
     onSettled: () => {
       void queries.invalidateQueries({ queryKey: ["reviews"] });
       void queries.invalidateQueries({ queryKey: ["jobs"] });

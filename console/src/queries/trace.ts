@@ -250,6 +250,19 @@ function lastStepOf({ steps }: LiveTrace, taskId: string): number {
   return last;
 }
 
+/** The tasks and steps of a job, read once. @throws RequestError */
+export async function readTrace(
+  jobId: string,
+  rows: JobRows,
+  signal: AbortSignal,
+): Promise<{ readonly tasks: readonly TraceTask[]; readonly steps: readonly TraceStep[] }> {
+  const [tasks, steps] = await Promise.all([
+    readTasks(rows, jobId, signal, () => {}),
+    readSteps(jobId, signal, () => {}),
+  ]);
+  return { tasks, steps };
+}
+
 async function readTasks(
   rows: JobRows,
   jobId: string,

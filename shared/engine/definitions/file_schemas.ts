@@ -178,6 +178,7 @@ const webhook = z.strictObject({
     "task.cancelled",
     "review.requested",
     "review.answered",
+    "review.reopened",
     "alert.raised",
     "alert.cleared",
   ])).min(1),

@@ -33,6 +33,12 @@ const agentChanges = z.strictObject({
   provider: z.string().optional().describe("Default: the provider that lists the model"),
   model: z.string().optional().describe("Default: the default model of the provider"),
   prompt: z.string().optional(),
+  temperature: z.number().nullable().optional(),
+  reasoning_effort: z.string().nullable().optional(),
+  tools: z.array(z.strictObject({
+    tool: z.string().describe("The slug"),
+    allowed_tools: z.array(z.string()).optional().describe("Names of a server's tools"),
+  })).optional().describe("All tools of the agent"),
 });
 
 /**

@@ -80,12 +80,8 @@ export interface SecretSource {
 
 /** Registry, connections, cache and ledger. Every method throws `SwarmError`. */
 export interface ToolStore extends SecretSource {
-  agentServers(
-    agentId: string,
-    userId: string | null,
-    maxAgeSeconds: number,
-  ): Promise<readonly AgentServer[]>;
-  agentTools(agentId: string, userId: string | null): Promise<CachedTool[]>;
+  agentServers(caller: ToolCaller, maxAgeSeconds: number): Promise<readonly AgentServer[]>;
+  agentTools(caller: ToolCaller): Promise<CachedTool[]>;
   /** The active servers, or only the named one; null scopes mean every scope. */
   usableServers(
     caller: ToolCaller,

@@ -31,23 +31,27 @@ export function createToolStore(sql: Sql): ToolStore {
 
 function serverMethods(sql: Sql) {
   return {
-    agentServers: (agentId: string, userId: string | null, maxAgeSeconds: number) =>
+    agentServers: ({ agentId, userId, taskId }: ToolCaller, maxAgeSeconds: number) =>
       attempt("find the agent's tool servers", async () => {
         const rows = await sql`
           select server, is_due
           from private.agent_tool_servers(
             p_agent_id => ${agentId},
             p_user_id => ${userId},
-            p_max_age_seconds => ${maxAgeSeconds}
+            p_max_age_seconds => ${maxAgeSeconds},
+            p_task_id => ${taskId}
           )`;
         return rows.map((row) => ({
           server: serverSchema.parse(row.server),
           isDue: row.is_due === true,
         }));
       }),
-    agentTools: (agentId: string, userId: string | null) =>
+    agentTools: ({ agentId, userId, taskId }: ToolCaller) =>
       attempt("read the agent's tools", async () => {
-        const rows = await sql`select * from public.get_agent_mcp_tools(${agentId}, ${userId})`;
+        const rows = await sql`
+          select * from public.get_agent_mcp_tools(
+            p_agent_id => ${agentId}, p_user_id => ${userId}, p_task_id => ${taskId}
+          )`;
         return z.array(agentToolSchema).parse(rows);
       }),
     usableServers: (caller: ToolCaller, server: string | null) =>

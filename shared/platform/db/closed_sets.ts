@@ -63,7 +63,7 @@ export const CLOSED_SETS = {
     statement_class: ["write", "ddl"],
   },
   task_events: {
-    type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.interrupted", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "skill.loaded", "data.saved"],
+    type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.interrupted", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "review.reopened", "skill.loaded", "data.saved"],
   },
   task_steps: {
     kind: ["model", "tool", "system", "user", "guardrail"],

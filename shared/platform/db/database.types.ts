@@ -397,14 +397,14 @@ isOneToOne: false
                   ]
                 },"eval_runs": {
                   Row: {
-                    "agent_id": string,"agent_revision": number | null,"agent_slug": string,"created_at": string,"created_by": string,"finished_at": string | null,"id": string,"model": string | null,"passed_count": number,"provider": string | null,"result_count": number
+                    "agent_changes": Json | null,"agent_id": string,"agent_revision": number | null,"agent_slug": string,"answered_by": Json | null,"created_at": string,"created_by": string,"finished_at": string | null,"id": string,"model": string | null,"passed_count": number,"provider": string | null,"result_count": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id": string,"agent_revision"?: number | null,"agent_slug": string,"created_at"?: string,"created_by": string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"passed_count"?: number,"provider"?: string | null,"result_count"?: number
+                    "agent_changes"?: Json | null,"agent_id": string,"agent_revision"?: number | null,"agent_slug": string,"answered_by"?: Json | null,"created_at"?: string,"created_by": string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"passed_count"?: number,"provider"?: string | null,"result_count"?: number
                   }
                   Update: {
-                    "agent_id"?: string,"agent_revision"?: number | null,"agent_slug"?: string,"created_at"?: string,"created_by"?: string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"passed_count"?: number,"provider"?: string | null,"result_count"?: number
+                    "agent_changes"?: Json | null,"agent_id"?: string,"agent_revision"?: number | null,"agent_slug"?: string,"answered_by"?: Json | null,"created_at"?: string,"created_by"?: string,"finished_at"?: string | null,"id"?: string,"model"?: string | null,"passed_count"?: number,"provider"?: string | null,"result_count"?: number
                   }
                   Relationships: [
                     {
@@ -417,14 +417,14 @@ isOneToOne: false
                   ]
                 },"human_reviews": {
                   Row: {
-                    "answered_as": string | null,"answered_at": string | null,"answered_through": string | null,"approved": boolean | null,"approved_arguments": Json | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"kind": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as": string | null,"answered_at": string | null,"answered_epoch": number | null,"answered_through": string | null,"approved": boolean | null,"approved_arguments": Json | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"kind": string,"options": Json | null,"question": string,"reopened_at": string | null,"reopened_by": string | null,"response": NonNullable<Json>,"seq": number,"task_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"approved_arguments"?: Json | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"kind"?: string,"options"?: Json | null,"question": string,"response"?: NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_epoch"?: number | null,"answered_through"?: string | null,"approved"?: boolean | null,"approved_arguments"?: Json | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"kind"?: string,"options"?: Json | null,"question": string,"reopened_at"?: string | null,"reopened_by"?: string | null,"response"?: NonNullable<Json>,"seq": number,"task_id": string
                   }
                   Update: {
-                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"approved_arguments"?: Json | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"kind"?: string,"options"?: Json | null,"question"?: string,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_epoch"?: number | null,"answered_through"?: string | null,"approved"?: boolean | null,"approved_arguments"?: Json | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"kind"?: string,"options"?: Json | null,"question"?: string,"reopened_at"?: string | null,"reopened_by"?: string | null,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
                   }
                   Relationships: [
                     {
@@ -935,14 +935,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_reason": string | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
+                    "agent_changes": Json | null,"agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_reason": string | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"works_alone": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_changes"?: Json | null,"agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Update: {
-                    "agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_changes"?: Json | null,"agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Relationships: [
                     {
@@ -1302,7 +1302,15 @@ isOneToOne: false
                   ]
                 },"operator_eval_runs": {
                   Row: {
-                    "agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"created_at": string | null,"created_by": string | null,"finished_at": string | null,"id": string | null,"model": string | null,"passed_count": number | null,"provider": string | null,"result_count": number | null
+                    "agent_changes": Json | null,"agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"answered_by": Json | null,"created_at": string | null,"created_by": string | null,"finished_at": string | null,"id": string | null,"model": string | null,"passed_count": number | null,"provider": string | null,"result_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_grants": {
+                  Row: {
+                    "client_id": string | null,"created_at": string | null,"email": string | null,"scopes": (string)[] | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1356,9 +1364,41 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_scopes": {
+                  Row: {
+                    "allows": string | null,"scope": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_secrets": {
+                  Row: {
+                    "is_from_file": boolean | null,"is_set": boolean | null,"name": string | null,"set_at": string | null,"set_by": string | null,"used_by": (string)[] | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"operator_servers": {
                   Row: {
                     "connection_count": number | null,"failing_count": number | null,"is_active": boolean | null,"last_success_at": string | null,"listing_error_code": string | null,"listing_failed_at": string | null,"retry_at": string | null,"slug": string | null,"tool_id": string | null,"type": string | null,"waiting_definition_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_setting_kinds": {
+                  Row: {
+                    "kind": string | null,"schema": Json | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_settings": {
+                  Row: {
+                    "definition": Json | null,"facts": Json | null,"kind": string | null,"slug": string | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1383,6 +1423,14 @@ isOneToOne: false
                 },"operator_tool_definitions": {
                   Row: {
                     "approved_definition": Json | null,"connection_id": string | null,"definition_hash": string | null,"owner_email": string | null,"server": string | null,"state": string | null,"tool_name": string | null,"user_id": string | null,"waiting_definition": Json | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_webhook_messages": {
+                  Row: {
+                    "attempts": number | null,"created_at": string | null,"error": Json | null,"finished_at": string | null,"id": string | null,"log": Json | null,"payload": Json | null,"status": string | null,"type": string | null,"webhook": string | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1471,7 +1519,7 @@ isOneToOne: false
 { Args: { "p_changes"?: Json,"p_from_seq": number,"p_task_id": string }; Returns: string
                            },
 "get_agent_mcp_tools":
-{ Args: { "p_agent_id": string,"p_user_id"?: string }; Returns: {
+{ Args: { "p_agent_id": string,"p_task_id"?: string,"p_user_id"?: string }; Returns: {
               "connection_id": string,"data_flows": Json,"destination": string,"is_shape": boolean,"last_successful_call": string,"openai_schema": Json,"parameter_shape": Json,"server": string,"success_count": number,"successful_parameters": Json,"tool_id": string,"tool_name": string,"tool_schema": Json,"tool_type": string,"tool_version": string
             }[]
                            },
@@ -1621,6 +1669,9 @@ isOneToOne: false
 "operator_redrive":
 { Args: { "p_dead_letter_id": number,"p_reason": string }; Returns: string
                            },
+"operator_resend_webhook_message":
+{ Args: { "p_message_id": string }; Returns: string
+                           },
 "operator_retry_task":
 { Args: { "p_reason": string,"p_task_id": string }; Returns: string
                            },
@@ -1629,6 +1680,12 @@ isOneToOne: false
                            },
 "operator_save_definition":
 { Args: { "p_base"?: Json,"p_definition": Json,"p_is_dry_run"?: boolean,"p_kind": string,"p_slug": string }; Returns: Json
+                           },
+"operator_set_scopes":
+{ Args: { "p_account": string,"p_base"?: (string)[],"p_client_id"?: string,"p_reason": string,"p_scopes": (string)[] }; Returns: (string)[]
+                           },
+"operator_set_secret":
+{ Args: { "p_name": string,"p_secret": string }; Returns: string
                            },
 "operator_steps":
 { Args: { "p_task_id": string }; Returns: {
@@ -1654,7 +1711,8 @@ isOneToOne: false
       } },
 "operator_tasks":
 { Args: { "p_task_id": string }; Returns: {
-              "agent_id": string | null,
+              "agent_changes": Json | null,
+"agent_id": string | null,
 "agent_revision": number | null,
 "agent_slug": string | null,
 "attempts": number,
@@ -1709,6 +1767,9 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
+"operator_test_webhook":
+{ Args: { "p_name": string }; Returns: string
+                           },
 "operator_usage_report":
 { Args: { "p_by": string,"p_from"?: string,"p_limit"?: number,"p_to"?: string }; Returns: Database["public"]['CompositeTypes']["operator_usage_line"][]
                           SetofOptions: {
@@ -1750,11 +1811,14 @@ isOneToOne: false
 "redrive":
 { Args: { "p_dead_letter_id": number }; Returns: string
                            },
+"reopen_review":
+{ Args: { "p_task_id": string }; Returns: string
+                           },
 "resend_webhook_message":
 { Args: { "p_message_id": string }; Returns: string
                            },
 "respond_to_review":
-{ Args: { "p_approved": boolean,"p_comments"?: string,"p_response"?: Json,"p_task_id": string }; Returns: string
+{ Args: { "p_approved": boolean,"p_comments"?: string,"p_hold_seconds"?: number,"p_response"?: Json,"p_task_id": string }; Returns: string
                            },
 "retain_job":
 { Args: { "p_is_kept"?: boolean,"p_task_id": string }; Returns: boolean

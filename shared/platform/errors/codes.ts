@@ -123,7 +123,7 @@ export const ERROR_CODES = {
   ),
   AGENT_CHANGES_INVALID: tool(
     422,
-    "Change the provider, the model or the prompt of the agent.",
+    "Change the provider, model, prompt, temperature, reasoning effort or tools of the agent.",
   ),
   DEAD_LETTER_NOT_FOUND: tool(404, "List the dead letters with GET /rest/v1/dead_letters."),
   TASK_INPUT_INVALID: tool(400, "Send the input as an object or as text."),
@@ -178,6 +178,7 @@ export const ERROR_CODES = {
   // Reviews
   REVIEW_NOT_FOUND: tool(404, "List the open reviews with GET /rest/v1/human_reviews."),
   REVIEW_ALREADY_ANSWERED: tool(409, "Read the existing answer of the review."),
+  REVIEW_NOT_REOPENABLE: tool(409, "Cancel the job, or send the agent a message when it has ended."),
   REVIEW_ANSWER_INVALID: tool(400, "Answer with p_approved true or false."),
   REVIEW_CHOICE_INVALID: tool(422, "Send one of the review's options as response.choice."),
   REVIEW_ARGUMENTS_INVALID: tool(

@@ -126,11 +126,14 @@ async function readRow(sql: TransactionSql, taskId: string, seq: number): Promis
         select jsonb_build_object('output_schema', agent.output_schema, 'must_complete', agent.must_complete)
         from public.agents as agent where agent.id = task.agent_id
       ) as agent,
-      to_jsonb(array(
-        select tool.slug from public.agent_tools as own
-        join public.tools as tool on tool.id = own.tool_id
-        where own.agent_id = task.agent_id order by tool.slug
-      )) as servers,
+      case
+        when task.agent_changes ? 'tools' then jsonb_path_query_array(task.agent_changes, '$.tools[*].tool')
+        else to_jsonb(array(
+          select tool.slug from public.agent_tools as own
+          join public.tools as tool on tool.id = own.tool_id
+          where own.agent_id = task.agent_id order by tool.slug
+        ))
+      end as servers,
       exists (
         select from ${steps} as step
         where step.task_id = task.id and step.seq = ${seq}::int and step.kind = 'model'
@@ -161,7 +164,7 @@ async function readSystemPrompt(sql: TransactionSql, taskId: string): Promise<st
     select has_column_privilege('public.agents', 'system_prompt', 'select') as is_held`;
   if (right?.is_held !== true) return null;
   const [row] = await sql`
-    select agent.system_prompt from public.tasks as task
+    select coalesce(task.agent_changes ->> 'prompt', agent.system_prompt) as system_prompt from public.tasks as task
     join public.agents as agent on agent.id = task.agent_id
     where task.id = ${taskId}::uuid`;
   return z.string().nullable().parse(row?.system_prompt ?? null);

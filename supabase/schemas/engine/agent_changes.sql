@@ -46,6 +46,38 @@ comment on function private.provider_of_model(public.agents, text, text, text) i
   'The provider that an agent is to use for a model: the named one; else the agent''s own if it lists the model as its default or with a price; else the only active one that lists it; else the agent''s own. Raises PROVIDER_NOT_FOUND, AGENT_CHANGES_INVALID.';
 revoke all on function private.provider_of_model(public.agents, text, text, text) from public;
 
+create function private.assert_changed_tools(p_tools jsonb, p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_listed jsonb;
+begin
+  for v_listed in select * from jsonb_array_elements(case jsonb_typeof(p_tools) when 'array' then p_tools else '[null]' end) loop
+    if jsonb_typeof(v_listed -> 'tool') is distinct from 'string'
+      or v_listed - '{tool,allowed_tools}'::text[] <> '{}'
+      or v_listed ? 'allowed_tools' and (
+        jsonb_typeof(v_listed -> 'allowed_tools') <> 'array'
+        or jsonb_path_exists(v_listed -> 'allowed_tools', '$[*] ? (@.type() != "string")')
+      )
+    then
+      perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: tools is not a list of tools', p_attempt),
+        'Send all tools that the agent is to have: [{"tool": slug, "allowed_tools": [names of a server''s tools]}].');
+    end if;
+    perform private.id_of('tool', v_listed ->> 'tool', p_attempt);
+  end loop;
+  if jsonb_array_length(p_tools) > (select count(distinct listed ->> 'tool') from jsonb_array_elements(p_tools) as listed) then
+    perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: tools lists a tool twice', p_attempt),
+      'List each tool once, with all its allowed_tools.');
+  end if;
+end;
+$$;
+comment on function private.assert_changed_tools(jsonb, text) is
+  'Checks the tools [{tool, allowed_tools}] that replace those of an agent for one job. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, TOOL_NOT_FOUND.';
+revoke all on function private.assert_changed_tools(jsonb, text) from public;
+
 create function private.resolved_agent_changes(p_agent public.agents, p_changes jsonb, p_attempt text)
 returns jsonb
 language plpgsql
@@ -53,7 +85,7 @@ stable
 set search_path = ''
 as $$
 declare
-  v_known constant text[] := '{provider,model,prompt}';
+  v_known constant text[] := '{provider,model,prompt,temperature,reasoning_effort,tools}';
   v_wrong text;
   v_provider public.llm_providers;
 begin
@@ -71,15 +103,26 @@ begin
       private.did_you_mean(v_wrong, v_known) || format('A job can change %s.', array_to_string(v_known, ', ')));
   end if;
   select key into v_wrong from jsonb_each(p_changes)
-  where jsonb_typeof(value) <> 'string' or value = '""' or key <> 'prompt' and length(value #>> '{}') > 200
+  where key <> all ('{temperature,reasoning_effort,tools}')
+    and (jsonb_typeof(value) <> 'string' or value = '""' or key <> 'prompt' and length(value #>> '{}') > 200)
   limit 1;
   if v_wrong is not null then
     perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: %s is not a usable text', p_attempt, v_wrong),
       'Send a text that is not empty; the name of a provider or a model has at most 200 characters.');
   end if;
+  if jsonb_typeof(p_changes -> 'temperature') not in ('number', 'null')
+    or (p_changes -> 'reasoning_effort' in ('null', '"none"', '"minimal"', '"low"', '"medium"', '"high"', '"xhigh"', '"max"')) is false
+  then
+    perform private.raise_error('AGENT_CHANGES_INVALID',
+      format('Cannot %s: the temperature or the reasoning effort is not one that an agent has', p_attempt),
+      'A temperature is a number; a reasoning_effort is none, minimal, low, medium, high, xhigh or max. Null is the provider''s default.');
+  end if;
   if not private.is_within_limits(p_changes) then
     perform private.raise_error('AGENT_CHANGES_INVALID', format('Cannot %s: the changes are larger than 1 MiB', p_attempt),
       'Send less.');
+  end if;
+  if p_changes ? 'tools' then
+    perform private.assert_changed_tools(p_changes -> 'tools', p_attempt);
   end if;
   if not p_changes ?| '{provider,model}' then
     return p_changes;
@@ -95,7 +138,7 @@ begin
 end;
 $$;
 comment on function private.resolved_agent_changes(public.agents, jsonb, text) is
-  'Checks the changes {provider, model, prompt} of an agent for one job and completes them: a model gets its provider, a provider its default model, and both have no fallbacks. Null for no changes. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND.';
+  'Checks the changes {provider, model, prompt, temperature, reasoning_effort, tools} of an agent for one job and completes them: a model gets its provider, a provider its default model, and both have no fallbacks. Null for no changes. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TOOL_NOT_FOUND.';
 revoke all on function private.resolved_agent_changes(public.agents, jsonb, text) from public;
 
 create function private.assert_may_change_agent(p_caller jsonb, p_request jsonb)

@@ -287,7 +287,7 @@ begin
     )
   into v_task_ids, v_master_task_ids, v_types, v_payloads
   from written as event
-  where event.type in ('review.requested', 'review.answered')
+  where event.type in ('review.requested', 'review.answered', 'review.reopened')
     or (event.task_id = event.master_task_id and event.type like 'task.%');
   if v_types is not null and private.can_broadcast() then
     perform private.broadcast_to_owners(v_task_ids, v_master_task_ids, v_types, v_payloads);

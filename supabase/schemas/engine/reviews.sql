@@ -216,7 +216,9 @@ comment on function private.approved_arguments(public.human_reviews, jsonb) is
   'The arguments with which an approved call runs: response.arguments, otherwise those that were asked for. Raises REVIEW_ARGUMENTS_INVALID when they do not match the tool''s schema.';
 revoke all on function private.approved_arguments(public.human_reviews, jsonb) from public;
 
-create function private.respond_to_review(p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text)
+create function private.respond_to_review(
+  p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text, p_hold_seconds int default 0
+)
 returns text
 language plpgsql
 security definer
@@ -227,8 +229,13 @@ declare
   v_response constant jsonb := coalesce(nullif(p_response, 'null'), '{}');
   v_review public.human_reviews;
   v_arguments jsonb;
+  v_epoch bigint;
 begin
   perform private.assert_person_may('answer the review', 'swarm:run');
+  if coalesce(p_hold_seconds, -1) not between 0 and 60 then
+    perform private.raise_answer_invalid('REVIEW_ANSWER_INVALID', format('p_hold_seconds is %s', coalesce(p_hold_seconds::text, 'null')),
+      'Send 0 to 60 seconds.');
+  end if;
   if p_approved is null then
     perform private.raise_answer_invalid('REVIEW_ANSWER_INVALID', 'p_approved is null', 'Send true or false.');
   end if;
@@ -253,7 +260,7 @@ begin
   end if;
   perform private.lock_job(v_task.master_task_id);
   -- Its event is written under its lock, also when its status does not change.
-  perform from public.tasks where id = p_task_id for no key update;
+  select epoch into v_epoch from public.tasks where id = p_task_id for no key update;
 
   update public.human_reviews
   set approved = p_approved,
@@ -264,7 +271,8 @@ begin
       answered_as = private.calling_actor(),
       answered_through = private.calling_way(),
       client_id = private.request_claims() ->> 'client_id',
-      answered_at = clock_timestamp()
+      answered_at = clock_timestamp(),
+      answered_epoch = v_epoch
   where id = v_review.id and answered_at is null
   returning * into v_review;
   if not found then
@@ -287,17 +295,18 @@ begin
   where task_id = p_task_id and seq = v_review.seq and kind = 'tool' and v_arguments is not null;
   update public.tasks
   set status = 'pending',
+      run_after = case when p_hold_seconds > 0 then clock_timestamp() + make_interval(secs => p_hold_seconds) end,
       logs = logs || private.log_line('review answered: ' || case when p_approved then 'approved' else 'not approved' end)
   where id = p_task_id and status = 'needs_human_review';
   perform private.emit_event(p_task_id, v_task.master_task_id, 'review.answered', jsonb_build_object(
     'step_seq', v_review.seq, 'approved', p_approved, 'response', v_review.response,
-    'approved_arguments', v_arguments, 'comments', p_comments));
+    'approved_arguments', v_arguments, 'comments', p_comments, 'hold_seconds', nullif(p_hold_seconds, 0)));
   return (select status from public.tasks where id = p_task_id);
 end;
 $$;
-comment on function private.respond_to_review(uuid, boolean, jsonb, text) is
+comment on function private.respond_to_review(uuid, boolean, jsonb, text, int) is
   'Answers the open review of a task and queues the task again. The only place that decides what a valid answer is. Definer: users may not write tasks or queues; the function checks the caller itself.';
-revoke all on function private.respond_to_review(uuid, boolean, jsonb, text) from public;
+revoke all on function private.respond_to_review(uuid, boolean, jsonb, text, int) from public;
 
 create function private.raise_no_open_review(p_task_id uuid)
 returns void
@@ -321,18 +330,129 @@ comment on function private.raise_no_open_review(uuid) is 'Raises REVIEW_ALREADY
 revoke all on function private.raise_no_open_review(uuid) from public;
 
 create function public.respond_to_review(
-  p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null
+  p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null, p_hold_seconds int default 0
 )
 returns text
 language sql
 set search_path = ''
 as $$
-  select private.respond_to_review(p_task_id, p_approved, p_response, p_comments);
+  select private.respond_to_review(
+    p_task_id => respond_to_review.p_task_id, p_approved => respond_to_review.p_approved,
+    p_response => respond_to_review.p_response, p_comments => respond_to_review.p_comments,
+    p_hold_seconds => respond_to_review.p_hold_seconds
+  );
 $$;
-comment on function public.respond_to_review(uuid, boolean, jsonb, text) is
-  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.respond_to_review(uuid, boolean, jsonb, text) from public, anon, authenticated, service_role;
+comment on function public.respond_to_review(uuid, boolean, jsonb, text, int) is
+  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. p_hold_seconds (0 to 60): the agent continues only after this time, until which reopen_review() takes the answer back. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.respond_to_review(uuid, boolean, jsonb, text, int) from public, anon, authenticated, service_role;
 grant execute on function
-  private.respond_to_review(uuid, boolean, jsonb, text),
-  public.respond_to_review(uuid, boolean, jsonb, text)
+  private.respond_to_review(uuid, boolean, jsonb, text, int),
+  public.respond_to_review(uuid, boolean, jsonb, text, int)
   to authenticated, service_role;
+
+-- Taking an answer back ---------------------------------------------------------------------------
+
+create function private.raise_not_reopenable(p_task_id uuid, p_problem text, p_hint text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.raise_error('REVIEW_NOT_REOPENABLE',
+    format('Cannot take back the answer to the review of task %s: %s', p_task_id, p_problem), p_hint);
+end;
+$$;
+comment on function private.raise_not_reopenable(uuid, text, text) is 'Raises REVIEW_NOT_REOPENABLE.';
+revoke all on function private.raise_not_reopenable(uuid, text, text) from public;
+
+create function private.assert_reopenable(p_task public.tasks, p_review public.human_reviews)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_review.id is null then
+    perform private.raise_error('REVIEW_NOT_FOUND',
+      format('Cannot take back an answer: the task %s has not requested a review', p_task.id),
+      'human_reviews has the reviews of your tasks.');
+  end if;
+  if p_review.answered_at is null then
+    perform private.raise_not_reopenable(p_task.id, 'nobody has answered the open question', 'Answer it with respond_to_review().');
+  end if;
+  -- Each claim raises the epoch.
+  if p_task.status <> 'pending' or p_task.epoch is distinct from p_review.answered_epoch then
+    perform private.raise_not_reopenable(p_task.id, 'its agent has read the answer, or the task has ended',
+      'Cancel the job with cancel_task(), or send the agent a message when it has ended.');
+  end if;
+  if private.calling_actor() = 'client'
+    and p_review.client_id is distinct from private.request_claims() ->> 'client_id'
+  then
+    perform private.raise_error('FORBIDDEN', 'Cannot take back the answer: a client takes back only its own answers',
+      'Let the owner take it back in their own session.');
+  end if;
+end;
+$$;
+comment on function private.assert_reopenable(public.tasks, public.human_reviews) is
+  'Checks that the answer to the newest review of a task can be taken back. Raises REVIEW_NOT_FOUND, REVIEW_NOT_REOPENABLE, and FORBIDDEN for a client that did not give the answer.';
+revoke all on function private.assert_reopenable(public.tasks, public.human_reviews) from public;
+
+create function private.reopen_review(p_task_id uuid)
+returns text
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_task public.tasks := private.own_task(p_task_id);
+  v_review public.human_reviews;
+begin
+  perform private.assert_person_may('take back the answer', 'swarm:run');
+  perform private.lock_job(v_task.master_task_id);
+  -- A claim that comes first has the lock, and then a later epoch.
+  select * into v_task from public.tasks where id = p_task_id for no key update;
+  select * into v_review from public.human_reviews
+  where task_id = p_task_id
+  order by answered_at desc nulls first limit 1;
+  if v_review.answered_at is null and v_review.reopened_at is not null then
+    return v_task.status;
+  end if;
+  perform private.assert_reopenable(v_task, v_review);
+
+  update public.human_reviews
+  set approved = null, response = '{}', approved_arguments = null, comments = null, created_by = null,
+      answered_as = null, answered_through = null, client_id = null, answered_at = null, answered_epoch = null,
+      reopened_at = clock_timestamp(), reopened_by = auth.uid()
+  where id = v_review.id;
+  update public.task_steps
+  set state = 'started', output = null, ended_at = null
+  where task_id = p_task_id and seq = v_review.seq and kind = 'system' and state = 'done';
+  update public.task_steps
+  set input = input - 'approved_arguments'
+  where task_id = p_task_id and seq = v_review.seq and kind = 'tool' and input ? 'approved_arguments';
+  update public.tasks
+  set status = 'needs_human_review', run_after = null, logs = logs || private.log_line('answer taken back')
+  where id = p_task_id;
+  perform private.emit_events(p_task_id, v_task.master_task_id, array[
+    row('review.reopened', jsonb_build_object('step_seq', v_review.seq, 'by', auth.uid()))::private.task_event,
+    row('task.parked', jsonb_build_object('status', 'needs_human_review'))::private.task_event
+  ]);
+  return 'needs_human_review';
+end;
+$$;
+comment on function private.reopen_review(uuid) is
+  'See public.reopen_review(). Definer: users may not write tasks or queues; the function checks the caller itself.';
+revoke all on function private.reopen_review(uuid) from public;
+
+create function public.reopen_review(p_task_id uuid)
+returns text
+language sql
+set search_path = ''
+as $$
+  select private.reopen_review(p_task_id);
+$$;
+comment on function public.reopen_review(uuid) is
+  'Takes back the answer to the last review of a task as long as its agent has not read it, which is until a worker claims the task: the review is open again. respond_to_review() with p_hold_seconds gives time for it. Returns the task''s status; a repeated call changes nothing. The answer stays in the events. For the owner, the OAuth client that answered and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_NOT_REOPENABLE, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.reopen_review(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.reopen_review(uuid), public.reopen_review(uuid) to authenticated, service_role;

@@ -258,7 +258,7 @@ create table public.task_events (
     model.started,model.interrupted,model.completed,
     tool.started,tool.completed,tool.failed,
     subtask.created,subtask.finished,
-    review.requested,review.answered,
+    review.requested,review.answered,review.reopened,
     skill.loaded,data.saved
   }')),
   payload jsonb not null default '{}' check (jsonb_typeof(payload) = 'object'),
@@ -308,6 +308,9 @@ create table public.human_reviews (
   client_id text,
   created_at timestamptz not null default now(),
   answered_at timestamptz,
+  answered_epoch bigint,
+  reopened_at timestamptz,
+  reopened_by uuid references auth.users (id) on delete set null,
   unique (task_id, seq),
   constraint human_reviews_calls_have_approved_arguments
     check ((approved_arguments is not null) = (kind in ('call', 'rerun') and approved is true))
@@ -315,8 +318,9 @@ create table public.human_reviews (
 revoke all on public.human_reviews from anon, authenticated, service_role;
 create unique index human_reviews_one_open on public.human_reviews (task_id) where answered_at is null;
 create index human_reviews_created_by_idx on public.human_reviews (created_by);
+create index human_reviews_reopened_by_idx on public.human_reviews (reopened_by) where reopened_by is not null;
 comment on table public.human_reviews is
-  'Questions to a person. A review is open while answered_at is null; only respond_to_review() answers it.';
+  'Questions to a person. A review is open while answered_at is null; only respond_to_review() answers it, and reopen_review() takes the answer back.';
 comment on column public.human_reviews.seq is 'The step that asked the question.';
 comment on column public.human_reviews.kind is
   'question: an agent asks. call: a tool call needs an approval. rerun: the outcome of a tool call is unknown, and making it again needs an approval. provider_tools: the use of tools that the model''s provider runs needs an approval, which holds for the rest of the task.';
@@ -330,6 +334,9 @@ comment on column public.human_reviews.created_by is 'The user who answered; nul
 comment on column public.human_reviews.answered_as is 'user: the user''s own session. client: an OAuth client, named in client_id. service: a secret key, including on behalf of the user in created_by. Null while open, and when the task ended first.';
 comment on column public.human_reviews.answered_through is 'rest: an RPC over the REST API. tool: the tool answer_review of the server swarm, over MCP or mcp-execute. database: a direct database session.';
 comment on column public.human_reviews.client_id is 'The OAuth client whose token answered.';
+comment on column public.human_reviews.answered_epoch is 'tasks.epoch when the review was answered. While the task is pending with this epoch, its agent has not read the answer, and reopen_review() takes it back.';
+comment on column public.human_reviews.reopened_at is 'When an answer was last taken back; null if none was. The events of the task have the answer.';
+comment on column public.human_reviews.reopened_by is 'The user who took it back; null for the service.';
 
 alter table public.human_reviews enable row level security;
 create policy "owners read the reviews of their tasks" on public.human_reviews

@@ -65,7 +65,7 @@ as $$
 declare
   v_known constant text[] := array[
     'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
-    'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered'
+    'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered', 'review.reopened'
   ] || case when p_webhook.created_by is null then array['alert.raised', 'alert.cleared'] else '{}'::text[] end;
   v_event text;
 begin

@@ -1,6 +1,32 @@
 -- The tools that an agent may use, and the data that one call needs.
 
-create function public.get_agent_mcp_tools(p_agent_id uuid, p_user_id uuid default null)
+create function private.tools_of_agent(p_agent_id uuid, p_task_id uuid)
+returns table (tool_id uuid, allowed_tools text[])
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_changed constant jsonb := (
+    select task.agent_changes -> 'tools' from public.tasks as task where task.id = p_task_id and task.agent_id = p_agent_id
+  );
+begin
+  if v_changed is null then
+    return query
+      select granted.tool_id, granted.allowed_tools from public.agent_tools as granted where granted.agent_id = p_agent_id;
+  else
+    return query
+      select tool.id, case when listed ? 'allowed_tools' then private.texts_of(listed -> 'allowed_tools') end
+      from jsonb_array_elements(v_changed) as listed
+      join public.tools as tool on tool.slug = listed ->> 'tool';
+  end if;
+end;
+$$;
+comment on function private.tools_of_agent(uuid, uuid) is
+  'The tools of an agent, as agent_tools has them or, in a task (null: none) that changes the agent''s tools, as the task has them. allowed_tools as in agent_tools. Calls also need the scopes of the task''s owner.';
+revoke all on function private.tools_of_agent(uuid, uuid) from public;
+
+create function public.get_agent_mcp_tools(p_agent_id uuid, p_user_id uuid default null, p_task_id uuid default null)
 returns table (
   tool_id uuid,
   server text,
@@ -43,22 +69,21 @@ begin
       end,
       tool.data_flows,
       substring(coalesce(tool.config ->> 'mcp_url', tool.config ->> 'url') from '^https?://([^/?#]+)')
-    from public.agent_tools granted
+    from private.tools_of_agent(p_agent_id, p_task_id) as granted
     join public.tools tool on tool.id = granted.tool_id and tool.is_active
     join public.agent_mcp_connections connection
       on connection.id = (private.connection_of(tool.id, p_user_id)).id
     cross join lateral private.learned_parameters(connection.id) as learned
     join public.mcp_tools_cache cached on cached.id = learned.cached_id and cached.state = 'approved'
-    where granted.agent_id = p_agent_id
-      and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
+    where (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
       and coalesce((private.find_mcp_policy(tool.slug, cached.tool_name, p_user_id)).is_allowed, true)
     order by tool.slug, cached.tool_name;
 end;
 $$;
-comment on function public.get_agent_mcp_tools(uuid, uuid) is
-  'The cached tools of an agent that acts for a user (null: the service), without tools that a policy forbids, and with arguments of earlier successful calls: the user''s own, or else (is_shape) the shapes from all users. Called by the gateway.';
-revoke all on function public.get_agent_mcp_tools(uuid, uuid) from public, anon, authenticated, service_role;
-grant execute on function public.get_agent_mcp_tools(uuid, uuid) to service_role;
+comment on function public.get_agent_mcp_tools(uuid, uuid, uuid) is
+  'The cached tools of an agent that acts for a user (null: the service) in a task (null: in none), without tools that a policy forbids, and with arguments of earlier successful calls: the user''s own, or else (is_shape) the shapes from all users. Called by the gateway.';
+revoke all on function public.get_agent_mcp_tools(uuid, uuid, uuid) from public, anon, authenticated, service_role;
+grant execute on function public.get_agent_mcp_tools(uuid, uuid, uuid) to service_role;
 
 create function private.breaker_state(p_connection public.agent_mcp_connections)
 returns text
@@ -132,7 +157,9 @@ comment on function private.is_listing_due(jsonb, int) is
   'True when a server (as returned by connect_tool_server()) should list its tools: its list is missing or old, and listing did not just fail.';
 revoke all on function private.is_listing_due(jsonb, int) from public;
 
-create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
+create function private.agent_tool_servers(
+  p_agent_id uuid, p_user_id uuid, p_max_age_seconds int, p_task_id uuid default null
+)
 returns table (server jsonb, is_due boolean)
 language plpgsql
 set search_path = ''
@@ -140,16 +167,15 @@ as $$
 begin
   return query
     select found.server, private.is_listing_due(found.server, p_max_age_seconds)
-    from public.agent_tools granted
+    from private.tools_of_agent(p_agent_id, p_task_id) as granted
     join public.tools tool on tool.id = granted.tool_id and tool.is_active
     cross join lateral (select private.connect_tool_server(tool.id, p_user_id) as server) as found
-    where granted.agent_id = p_agent_id
     order by tool.slug;
 end;
 $$;
-comment on function private.agent_tool_servers(uuid, uuid, int) is
-  'The active tool servers of an agent, and which of them should list their tools. Called by the gateway.';
-revoke all on function private.agent_tool_servers(uuid, uuid, int) from public;
+comment on function private.agent_tool_servers(uuid, uuid, int, uuid) is
+  'The active tool servers of an agent in a task (null: in none), and which of them should list their tools. Called by the gateway.';
+revoke all on function private.agent_tool_servers(uuid, uuid, int, uuid) from public;
 
 create function private.tool_call_user(p_caller jsonb)
 returns uuid
@@ -299,8 +325,8 @@ begin
     where guardrail.tool_id = v_tool.id and guardrail.agent_id = v_agent_id and guardrail.tool_name = v_name
   );
   v_is_granted := v_agent_id is null or v_is_guardrail or exists (
-    select 1 from public.agent_tools granted
-    where granted.tool_id = v_tool.id and granted.agent_id = v_agent_id
+    select 1 from private.tools_of_agent(v_agent_id, (v_caller ->> 'task_id')::uuid) as granted
+    where granted.tool_id = v_tool.id
       and (granted.allowed_tools is null or v_name = any (granted.allowed_tools))
   );
   -- Only existing names get a bucket, so that invented names cannot fill the table.
@@ -383,10 +409,10 @@ begin
   from public.tools tool
   left join public.agent_mcp_connections connection
     on connection.id = (private.connection_of(tool.id, v_user_id)).id
-  left join public.agent_tools granted on granted.tool_id = tool.id and granted.agent_id = v_agent_id
+  left join private.tools_of_agent(v_agent_id, (p_caller ->> 'task_id')::uuid) as granted on granted.tool_id = tool.id
   where tool.is_active
     and (p_server is null or tool.slug = p_server)
-    and (v_agent_id is null or granted.agent_id is not null)
+    and (v_agent_id is null or granted.tool_id is not null)
   order by tool.slug;
 end;
 $$;

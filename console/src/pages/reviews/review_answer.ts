@@ -34,6 +34,9 @@ export function askedCall({ kind, context }: Pick<Review, "kind" | "context">): 
   };
 }
 
+/** Approving or rejecting a call can have effects, so the agent gets the answer only after this time. */
+const HOLD_SECONDS = 5;
+
 /** What a person has entered. */
 export interface GivenAnswer {
   readonly isApproved: boolean;
@@ -63,6 +66,7 @@ export function reviewAnswer(
       ...(isChanged ? { arguments: args } : {}),
     },
     comments: trimmed === "" ? null : trimmed,
+    holdSeconds: review.kind === "question" ? 0 : HOLD_SECONDS,
   };
 }
 

@@ -27,7 +27,13 @@ test("reviewAnswer() sends the chosen option and the comment", () => {
     isApproved: false,
     response: { choice: "Later" },
     comments: "Not yet",
+    holdSeconds: 0,
   });
+});
+
+test("reviewAnswer() holds the answer to a call, so that it can be taken back", () => {
+  expect(reviewAnswer(CALL, GIVEN).holdSeconds).toBeGreaterThan(0);
+  expect(reviewAnswer(CALL, { ...GIVEN, isApproved: false }).holdSeconds).toBeGreaterThan(0);
 });
 
 test("askedCall() reads only reviews of calls, and optionsOf() only texts", () => {

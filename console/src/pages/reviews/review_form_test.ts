@@ -19,12 +19,17 @@ const QUESTION: Review = {
   approved: null,
   response: {},
   comments: null,
+  answered_epoch: null,
+  reopened_at: null,
+  reopened_by: null,
   task: {
     id: "t1",
     master_task_id: "t1",
     agent_slug: "a",
     status: "needs_human_review",
     parent_id: null,
+    epoch: 1,
+    run_after: null,
   },
 };
 const CALL: Review = {
@@ -116,7 +121,12 @@ describe("the review form", () => {
     await amount.setValue("5");
     await approve();
     expect(sent()).toEqual([
-      { p_task_id: "t1", p_approved: true, p_response: { arguments: { amount: 5 } } },
+      {
+        p_task_id: "t1",
+        p_approved: true,
+        p_response: { arguments: { amount: 5 } },
+        p_hold_seconds: 5,
+      },
     ]);
   });
 

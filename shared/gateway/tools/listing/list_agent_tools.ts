@@ -29,11 +29,11 @@ export async function listAgentTools(
 ): Promise<AgentToolset> {
   const { agentId, userId, taskId } = caller;
   if (agentId === null) return { tools: [], unavailable: [] };
-  const servers = await ports.store.agentServers(agentId, userId, MAX_LIST_AGE_SECONDS);
+  const servers = await ports.store.agentServers(caller, MAX_LIST_AGE_SECONDS);
   const problems = await Promise.all(
     servers.map((server) => problemsOf(server, userId, ports, signal)),
   );
-  const cached = await ports.store.agentTools(agentId, userId);
+  const cached = await ports.store.agentTools(caller);
   const cachedServers = new Set(cached.map(({ server }) => server));
   const unavailable = problems.flat()
     .filter((problem) => !problem.isWholeServer || !cachedServers.has(problem.server))
