@@ -9,7 +9,6 @@ export {
   type AgentChanges,
   type AgentOf,
   type AnyAgents,
-  type AgentChanges,
   type Budget,
   createSwarm,
   type Grade,
