@@ -1,6 +1,7 @@
 /** Jobs of a user that call a tool, run by the real worker and gateway, for benchmarks of what a job costs. */
 import process from "node:process";
 import { createToolGateway } from "../../shared/gateway/tools/gateway.ts";
+import type { ToolGateway } from "../../shared/gateway/tool_contracts/tool_gateway.ts";
 import { createSql, prepareStatements, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { NO_TELEMETRY } from "../../shared/platform/telemetry/telemetry.ts";
 import { isolateClock } from "../../shared/platform/isolate/clock.ts";
@@ -87,7 +88,7 @@ export async function addDeskAgent(sql: Sql, url: string): Promise<string> {
 }
 
 /** The gateway of a worker whose jobs call the tool. */
-export function createDeskGateway(sql: Sql) {
+export function createDeskGateway(sql: Sql): ToolGateway {
   return createToolGateway({
     sql,
     internalServers: {},

@@ -28,7 +28,8 @@ create table public.mcp_executions (
 );
 revoke all on public.mcp_executions from anon, authenticated, service_role;
 create index mcp_executions_user_id_idx on public.mcp_executions (user_id, created_at desc);
-create index mcp_executions_task_id_idx on public.mcp_executions (task_id, step_seq);
+-- Without the step, the entries of a task share its id.
+create index mcp_executions_task_id_idx on public.mcp_executions (task_id);
 create index mcp_executions_tool_id_idx on public.mcp_executions (tool_id);
 create index mcp_executions_connection_id_idx on public.mcp_executions (connection_id);
 create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
