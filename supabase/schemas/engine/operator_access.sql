@@ -20,27 +20,6 @@ revoke all on function private.assert_may_administer(text) from public;
 
 -- Keys ------------------------------------------------------------------------------------------
 
-create function private.used_secrets()
-returns table (name text, used_by text)
-language sql
-stable
-set search_path = ''
-as $$
-  select provider.api_key_secret_name, 'provider ' || provider.name
-  from public.llm_providers as provider
-  where provider.api_key_secret_name is not null
-  union all
-  select private.secrets_named_in(jsonb_build_object('secret', tool.credential_secret_name, 'config', tool.config)),
-    case tool.type when 'mcp_server' then 'server ' else 'tool ' end || tool.slug
-  from public.tools as tool
-  union all
-  select 'GITHUB_TOKEN', 'documents ' || project.slug
-  from public.projects as project
-  where project.github_repo is not null and project.github_token_secret_name is null;
-$$;
-comment on function private.used_secrets() is 'The names of the secrets that the project uses, and what uses each.';
-revoke all on function private.used_secrets() from public;
-
 create function private.operator_secrets()
 returns table (name text, is_set boolean, set_at timestamptz, set_by text, is_from_file boolean, used_by text[])
 language plpgsql
@@ -52,15 +31,10 @@ begin
   perform private.assert_operator('list the keys of the project');
   return query
     with named as (
-      select used.name, array_agg(used.used_by order by used.used_by) as used_by
-      from private.used_secrets() as used
-      group by used.name
-      union all
-      select done.details ->> 'name', '{}'
-      from private.operator_acts as done
-      where done.act = 'secret.set'
-        and not exists (select from private.used_secrets() as used where used.name = done.details ->> 'name')
-      group by 1
+      select known.name, array(
+        select used.used_by from private.used_secrets() as used where used.name = known.name order by used.used_by
+      ) as used_by
+      from private.project_secrets() as known (name)
     )
     select named.name, stored.id is not null, stored.updated_at, case when stored.id is not null then last_set.email end,
       starts_with(named.name, 'supaswarm/mcp/'), named.used_by
@@ -109,10 +83,10 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:secrets', 0));
   -- A project may have secrets of other programs in Vault.
   if exists (select from vault.secrets as stored where stored.name = p_name)
-    and not exists (select from private.operator_secrets() as known where known.name = p_name)
+    and p_name not in (select private.project_secrets())
   then
     perform private.raise_error('SECRET_INVALID', format('Cannot %s: Vault has a secret of this name that the platform does not use', v_attempt),
-      'Choose another name, or name it in a provider, tool or server first.');
+      'Choose another name.');
   end if;
   perform private.set_secret(p_name => p_name, p_secret => p_secret, p_description => 'A key of the project, for SupaSwarm');
   perform private.record_act(case when p_secret is null then 'secret.removed' else 'secret.set' end, '{}', null,

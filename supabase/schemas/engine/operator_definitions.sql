@@ -74,6 +74,7 @@ declare
   v_attempt constant text := format('save the %s "%s"', p_kind, p_slug);
   v_kinds constant text[] := private.definition_kinds() || private.setting_kinds();
   v_is_setting constant boolean := p_kind = any (private.setting_kinds());
+  v_known_secrets constant text[] := array(select private.project_secrets());
   v_before jsonb;
   v_after jsonb;
   v_affected jsonb;
@@ -94,7 +95,6 @@ begin
       else 'it was changed in the meantime'
     end), 'Read it from operator_definitions and repeat your change.');
   end if;
-  perform private.assert_secrets_may_be_named(p_definition, v_before, v_attempt);
   v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
     else private.affected_by(p_kind, p_slug) end;
   perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
@@ -109,6 +109,9 @@ begin
       );
     end if;
     v_after := private.definition_of(p_kind, p_slug);
+    if p_kind in ('tool', 'server', 'provider') and v_after is not null then
+      perform private.assert_secrets_may_be_named(p_definition => v_after, p_known => v_known_secrets, p_attempt => v_attempt);
+    end if;
     v_problems := (
       select coalesce(jsonb_agg(to_jsonb(listed)), '[]') from private.configuration_problems() as listed
       where listed.kind = p_kind and listed.name = p_slug
@@ -151,7 +154,7 @@ as $$
   );
 $$;
 comment on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) is
-  'Writes a definition or setting (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: what the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, SECRET_INVALID for the secret of a user or of the platform, and what writing the row raises, such as AGENT_INVALID.';
+  'Writes a definition or setting (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: what the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, SECRET_INVALID for a secret that is not a key of the project, and what writing the row raises, such as AGENT_INVALID.';
 revoke all on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.operator_save_definition(text, text, jsonb, jsonb, boolean),
   public.operator_save_definition(text, text, jsonb, jsonb, boolean) to authenticated, service_role;

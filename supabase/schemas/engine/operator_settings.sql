@@ -42,7 +42,7 @@ begin
           order by sync.created_at desc
           limit 1
         ),
-        'webhook_path', '/functions/v1/quoth-sync/' || project.slug
+        'webhook_path', '/functions/v1/' || 'quoth-sync' || '/' || project.slug
       )
       from public.projects as project
       where project.slug = p_slug

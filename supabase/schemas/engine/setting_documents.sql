@@ -274,7 +274,42 @@ $$;
 comment on function private.secrets_named_in(jsonb) is 'The names of the secrets that a definition or setting uses.';
 revoke all on function private.secrets_named_in(jsonb) from public;
 
-create function private.assert_secrets_may_be_named(p_definition jsonb, p_before jsonb, p_attempt text)
+create function private.used_secrets()
+returns table (name text, used_by text)
+language sql
+stable
+set search_path = ''
+as $$
+  select provider.api_key_secret_name, 'provider ' || provider.name
+  from public.llm_providers as provider
+  where provider.api_key_secret_name is not null
+  union all
+  select private.secrets_named_in(jsonb_build_object('secret', tool.credential_secret_name, 'config', tool.config)),
+    case tool.type when 'mcp_server' then 'server ' else 'tool ' end || tool.slug
+  from public.tools as tool
+  union all
+  select 'GITHUB_TOKEN', 'documents ' || project.slug
+  from public.projects as project
+  where project.github_repo is not null and project.github_token_secret_name is null;
+$$;
+comment on function private.used_secrets() is 'The names of the secrets that the project uses, and what uses each.';
+revoke all on function private.used_secrets() from public;
+
+create function private.project_secrets()
+returns setof text
+language sql
+stable
+set search_path = ''
+as $$
+  select used.name from private.used_secrets() as used
+  union
+  select done.details ->> 'name' from private.operator_acts as done where done.act = 'secret.set';
+$$;
+comment on function private.project_secrets() is
+  'The names of the project''s keys: those that it uses, and those that operator_set_secret() stored.';
+revoke all on function private.project_secrets() from public;
+
+create function private.assert_secrets_may_be_named(p_definition jsonb, p_known text[], p_attempt text)
 returns void
 language plpgsql
 stable
@@ -284,14 +319,17 @@ declare
   v_name text;
 begin
   for v_name in
-    select * from private.secrets_named_in(p_definition) as named (name)
-    where lower(named.name) ~ '^supaswarm' and named.name not in (select * from private.secrets_named_in(coalesce(p_before, '{}')))
+    select named.name from private.secrets_named_in(p_definition) as named (name)
+    where named.name <> all (p_known) and (
+      lower(named.name) ~ '^supaswarm'
+      or exists (select from vault.secrets as stored where stored.name = named.name)
+    )
   loop
-    perform private.raise_error('SECRET_INVALID', format('Cannot %s: the secret "%s" belongs to the platform or to a user', p_attempt, v_name),
-      'Name a key of the project; names that begin with supaswarm are not keys of the project.');
+    perform private.raise_error('SECRET_INVALID', format('Cannot %s: the secret "%s" is not a key of the project', p_attempt, v_name),
+      'It belongs to a user, to the platform or to another program. Set a key under another name with operator_set_secret(), or in the console under Setup, Access, Keys.');
   end loop;
 end;
 $$;
-comment on function private.assert_secrets_may_be_named(jsonb, jsonb, text) is
-  'Raises SECRET_INVALID when a document newly names a secret of the platform or of a user''s own, which would let its author send it to any address.';
-revoke all on function private.assert_secrets_may_be_named(jsonb, jsonb, text) from public;
+comment on function private.assert_secrets_may_be_named(jsonb, text[], text) is
+  'Raises SECRET_INVALID when a document names a secret that exists, or is reserved for users and the platform, and was not one of the known keys of the project: its author could send it to any address.';
+revoke all on function private.assert_secrets_may_be_named(jsonb, text[], text) from public;
