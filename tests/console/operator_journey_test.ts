@@ -68,6 +68,13 @@ consoleTest(
     assert.equal(await page.locator("tr[data-job]").count(), 2, "a saved filter filters");
     await assertAccessible(page, "a list with a saved filter");
 
+    // Begin the list at a time.
+    await page.getByLabel("Jump to").fill("2026-01-01T10:00");
+    await page.getByText("No jobs until then").waitFor();
+    assert.match(page.url(), /errorCode=OUTPUT_INVALID.*until=2026-01-01T10/, "filters stay");
+    await page.getByRole("button", { name: "Show the newest" }).first().click();
+    await page.locator("tr[data-job]").nth(1).waitFor();
+
     // Read why.
     await page.getByRole("link", { name: "summarizer" }).first().click();
     await page.getByLabel("Reason").fill("Many jobs fail like this");

@@ -324,6 +324,6 @@ async function addRegistryRows(
           cached_input_micro_usd_per_mtok, output_micro_usd_per_mtok, retires_on)
         select id, default_model, 1, 1, 1, current_date from provider
       )
-    insert into public.model_policies (user_id, provider_id)
-    select whose, id from provider, unnest(array[${ownerId}::uuid, null]) as whose`;
+    insert into public.model_policies (user_id, provider_id, spending_cap_micro_usd)
+    select whose, id, 1000000 from provider, unnest(array[${ownerId}::uuid, null]) as whose`;
 }

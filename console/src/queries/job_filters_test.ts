@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { filtersOf, metadataPairs, queryOf } from "./job_filters.ts";
+import { filtersOf, metadataPairs, minuteOf, queryOf } from "./job_filters.ts";
 import { shortId } from "../format/numbers.ts";
 import { requestOf } from "./jobs.ts";
 
@@ -58,4 +58,20 @@ describe("the filters of a list of jobs", () => {
     expect(requestOf(filtersOf(wrong))).toEqual({});
     expect(metadataPairs("a=b=c")).toEqual({ a: "b=c" });
   });
+});
+
+test.each([
+  ["2026-11-27T10:30", "2026-11-27T10:30"],
+  ["2026-11-27", ""],
+  ["2026-13-27T10:30", ""],
+  [["2026-11-27T10:30", "2026-11-27T10:31"], ""],
+  [undefined, ""],
+])("a list begins at a minute, and not at %j", (given, minute) => {
+  expect(minuteOf(given)).toBe(minute);
+});
+
+test("only the list of all jobs has an owner and a cause", () => {
+  const query = { owner: "ada@example.test", cause: "No answer for # s" };
+  expect(filtersOf(query, "all")).toMatchObject(query);
+  expect(filtersOf(query)).toMatchObject({ owner: "", cause: "" });
 });
