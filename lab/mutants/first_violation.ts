@@ -3,7 +3,7 @@ import type { MemoryDatabase } from "../simulation/memory_database.ts";
 import { runWorld } from "../simulation/world.ts";
 
 const SEEDS = 60;
-const MAX_CPU_SECONDS = 6;
+const MAX_CPU_SECONDS = 10;
 
 /** Runs worlds until one notices that the engine is broken. */
 export async function firstViolation(database: MemoryDatabase): Promise<string | null> {

@@ -114,7 +114,7 @@ export const SOURCE_MUTANTS: readonly SourceMutant[] = [
     text: "  await transcript.refresh(awaited);\n",
     replacement: "",
     breaks: "results of subtasks that ended early are not read",
-    tests: ENGINE_TESTS,
+    tests: ["shared/engine/worker/hand_off_test.ts"],
   },
   {
     file: "shared/engine/worker/settle_failure.ts",
@@ -136,7 +136,7 @@ export const SOURCE_MUTANTS: readonly SourceMutant[] = [
     text: "cutCall: cutCall(run, isFinal),",
     replacement: "cutCall: null,",
     breaks: "a model call that was cut off is not booked",
-    tests: ENGINE_TESTS,
+    tests: ["shared/engine/worker/settle_failure_test.ts"],
   },
   {
     file: "shared/engine/worker/gather.ts",
@@ -150,7 +150,7 @@ export const SOURCE_MUTANTS: readonly SourceMutant[] = [
     text: 'statusOf.get(id + held_epoch) ?? "busy"',
     replacement: 'statusOf.get(id + held_epoch) ?? "completed"',
     breaks: "the end of a task of a busy job is forgotten",
-    tests: ENGINE_TESTS,
+    tests: ["tests/postgres/last_child_race_test.ts"],
   },
   {
     file: "shared/platform/isolate/query_runner.ts",
@@ -158,13 +158,13 @@ export const SOURCE_MUTANTS: readonly SourceMutant[] = [
     replacement:
       'error.code === "DATABASE_UNAVAILABLE" && pauseMs < 150 && clock.nowMs() < giveUpAtMs;',
     breaks: "a write is tried only twice",
-    tests: ENGINE_TESTS,
+    tests: ["shared/platform/isolate/query_runner_test.ts"],
   },
   {
     file: "shared/engine/worker/transcript.ts",
     text: 'if (isCancelled) throw new SwarmError("TASK_CANCELLED", "The task is being cancelled");',
     replacement: "",
     breaks: "a checkpoint does not stop a cancelled task",
-    tests: ENGINE_TESTS,
+    tests: ["shared/engine/worker/transcript_test.ts"],
   },
 ];

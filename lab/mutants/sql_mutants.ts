@@ -631,7 +631,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "least(v_cursor.settling, p_read_until)",
     "v_cursor.settling",
     "a cursor passes events that were not read",
-    { tests: [EVENTS_RACE], pgtap: ["read_events"] },
+    { tests: [EVENTS_RACE], pgtap: ["read_events", "settle_event_cursor"] },
   ),
   of("hold_webhook_message")(
     "v_work.epoch is distinct from p_epoch or ",

@@ -246,6 +246,9 @@ const SIGHTINGS = `
     if old.finished_at is not null and new.status not in (old.status, 'pending') then
       insert into witness.sightings values ('a task ends once, with one event', new.id || ' ' || new.status);
     end if;
+    if old.status = 'pending_subtask' and new.status = 'pending' and new.pending_children > 0 then
+      insert into witness.sightings values ('a parent waits for its open children', new.id || ' is woken');
+    end if;
     if new.epoch < old.epoch then
       insert into witness.sightings values ('an epoch never falls', new.id);
     end if;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import type { Lease } from "../../shared/engine/worker/task_store.ts";
 import { seededRandom } from "../../scripts/seeded_random.ts";
@@ -164,6 +165,34 @@ Deno.test("a cancelled job ends, whatever happens at the same time", async (t) =
     await inLanes(1, claimed, obey);
     const ended = await endedJobs(masterIds.map((masterId) => ({ masterId, leases: [] })));
     printFigures({ ...ended, claimed: claimed.length });
+  });
+
+  await t.step("a cancellation that waits for the creation of subtasks ends them too", async () => {
+    const [lease] = await createRunning(track, 1);
+    assert.ok(lease !== undefined);
+    await store.begin(lease, SUBTASKS);
+    const waiting = () =>
+      track.admin`
+        select from pg_stat_activity
+        where application_name = 'racers' and wait_event_type = 'Lock'`;
+
+    let cancelling: Promise<unknown> = Promise.resolve();
+    await sql.begin(async (worker) => {
+      await worker`
+        select from private.spawn_subtasks(p_task_id => ${lease.taskId}, p_epoch => ${lease.epoch},
+          p_lease_seconds => 60, p_subtasks => ${
+        sql.json(SUBTASKS.map((intent) => ({ ...subtaskOf(intent) })))
+      })`;
+      cancelling = cancel(lease.taskId).execute();
+      await waitFor(async () => (await waiting()).length > 0, { what: "the cancellation to wait" });
+    });
+    await cancelling;
+
+    const statuses = await sql`
+      select distinct status from public.tasks where parent_id = ${lease.taskId}::uuid`;
+    assert.deepEqual(statuses.map(({ status }) => status), ["cancelled"]);
+    await obey(lease);
+    await assertAllSettled(sql);
   });
 
   await t.step("no statement was a deadlock victim", () => assertNoDeadlock(track));
