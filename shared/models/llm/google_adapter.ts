@@ -1,7 +1,7 @@
 import { GoogleGenAI } from "../../vendor/google_genai.js";
 import { GoogleAnswerReader } from "./google_answer.ts";
 import { toContentRequest } from "./google_contents.ts";
-import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
+import type { ModelAdapter, ModelEndpoint, ModelRequest } from "./model_port.ts";
 import { AnswerDeltas } from "./answer_deltas.ts";
 import { fromNativeOutput, nativeOutput } from "./native_output.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
@@ -18,8 +18,8 @@ export function createGoogleAdapter(
         const { signal, onDelta } = asked;
         const { models } = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "gemini");
-        // Gemini does not accept an answer schema together with functions.
-        const output = functions.definitions.length === 0 ? nativeOutput(request) : null;
+        const takesForm = functions.definitions.length === 0 || takesFormBesideTools(request);
+        const output = takesForm ? nativeOutput(request) : null;
         const body = toContentRequest(request, { functions, output, signal });
         const deltas = new AnswerDeltas({ request, onDelta, isDocument: output !== null });
         const reader = new GoogleAnswerReader(endpoint, deltas);
@@ -31,6 +31,11 @@ export function createGoogleAdapter(
         return fromNativeOutput(functions.toOriginal(reader.finish()), output);
       }),
   };
+}
+
+/** Gemini takes an answer schema beside functions since version 3, and still calls them. */
+function takesFormBesideTools({ model }: ModelRequest): boolean {
+  return !/\bgemini-[12]\b/.test(model);
 }
 
 /** The bundled client has only this module; see `scripts/vendor/unused_code.ts`. */

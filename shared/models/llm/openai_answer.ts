@@ -69,15 +69,17 @@ export class OpenAiAnswerReader {
     const { choices: [choice], usage } = completionSchema.parse(raw);
     this.#readMessage(choice?.message, (_, position) => position);
     this.#usage = usage;
-    // Some compatible servers omit it; a non-streamed answer is complete anyway.
-    this.#finishReason = choice?.finish_reason ?? "stop";
+    // Some compatible servers omit it or send an empty one; a whole answer is complete anyway.
+    this.#finishReason = choice?.finish_reason || "stop";
   }
 
   readChunk(raw: unknown): void {
     const { choices: [choice], usage } = chunkSchema.parse(raw);
     this.#readMessage(choice?.delta, this.#numberOf);
     this.#usage = usage ?? this.#usage;
-    this.#finishReason = choice?.finish_reason ?? this.#finishReason;
+    this.#finishReason = choice?.finish_reason || this.#finishReason;
+    // The last chunk has the usage and no choice: the answer is complete, also without a reason.
+    if (usage && choice === undefined) this.#finishReason ||= "stop";
   }
 
   /** @throws SwarmError MODEL_UNAVAILABLE if the answer is cut off. */

@@ -87,7 +87,7 @@ const DOWNGRADES: readonly Downgrade[] = [
     },
   },
   {
-    isAbout: /response_?format|output_config|json_?schema|structured|guided/i,
+    isAbout: /response_?format|response[_ ]?mime|output_config|json_?schema|structured|guided/i,
     dependsOn: ({ output }) => JSON.stringify(output?.schema ?? null),
     apply({ output, ...request }) {
       return output === undefined ? undefined : request;

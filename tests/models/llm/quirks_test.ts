@@ -197,6 +197,40 @@ Deno.test("openai: calls without ids, or with a duplicate id, get distinct ids",
   assert.deepEqual(response.tool_calls.map((toolCall) => toolCall.arguments), [{}, {}, {}]);
 });
 
+Deno.test("openai: an answer with an empty reason is complete, whole and streamed", async () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2 };
+  const toolCall = {
+    index: 0,
+    id: "a",
+    type: "function",
+    function: { name: "add", arguments: "" },
+  };
+  const server = playback([
+    { choices: [{ message: { content: "Four" }, finish_reason: "" }], usage },
+    [
+      data({ choices: [{ delta: { content: "Fo" } }] }),
+      data({ choices: [{ delta: { content: "ur", tool_calls: [toolCall] }, finish_reason: "" }] }),
+      data({ choices: [], usage }),
+      "data: [DONE]\n\n",
+    ],
+    [data({ choices: [{ delta: { content: "Fo" }, finish_reason: "" }] })],
+  ]);
+  const format = formatOf("openai");
+
+  const whole = await call(format, server.origin);
+  const streamed = await call(format, server.origin, request(), { onDelta: () => {} });
+  await assert.rejects(
+    call(format, server.origin, request(), { onDelta: () => {} }),
+    { code: "MODEL_UNAVAILABLE" },
+    "a stream that ends before its usage is cut off",
+  );
+  await server.stop();
+
+  assert.deepEqual([whole.text, whole.finish_reason], ["Four", "stop"]);
+  assert.deepEqual([streamed.text, streamed.finish_reason], ["Four", "tool_calls"]);
+  assert.equal(streamed.usage.output_tokens, 2);
+});
+
 Deno.test("openai: an error object in a 200 answer is an error", async () => {
   const server = playback([{ error: { code: 429, message: "Rate limited upstream" } }]);
 

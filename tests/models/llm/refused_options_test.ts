@@ -218,3 +218,40 @@ Deno.test("a refusal that depends on one conversation does not change others", a
   const [healthy] = bodiesOf(server).slice(broken);
   assert.deepEqual(healthy?.output_config, { effort: "low" });
 });
+
+Deno.test("a model that takes no schema beside functions is asked without it, also at the next turn", async () => {
+  const hasForm = (body: JsonObject) => {
+    const { responseMimeType } = body.generationConfig as JsonObject ?? {};
+    return responseMimeType !== undefined;
+  };
+  const server = serverRefusing(
+    "google",
+    (body) =>
+      hasForm(body)
+        ? "Function calling with a response mime type: 'application/json' is unsupported"
+        : undefined,
+  );
+  const schema = {
+    type: "object",
+    properties: { name: { type: "string" } },
+    required: ["name"],
+    additionalProperties: false,
+  };
+  const call = newCaller();
+  const asked = callOf(server, "google", {
+    prompt: {
+      system: "",
+      messages: [{ role: "user", text: "Hello" }],
+      tools: [ADD_TOOL],
+      output: { schema, isBesideTools: true },
+    },
+  });
+
+  const { answer } = await call(asked);
+  await call(asked);
+  await server.stop();
+
+  assert.equal(answer.text, "ok");
+  assert.deepEqual(bodiesOf(server).map(hasForm), [true, false, false]);
+  assert.ok(bodiesOf(server).every((body) => Array.isArray(body.tools)));
+});

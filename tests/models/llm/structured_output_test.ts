@@ -55,6 +55,32 @@ function enforcedSchema(body: JsonObject): JsonObject | undefined {
     | undefined;
 }
 
+Deno.test("google: a model before Gemini 3 gets no schema beside tools, but one without tools", async () => {
+  const format = formatOf("google");
+  const output = { schema: SCHEMA, isBesideTools: true };
+  for (const model of ["gemini-2.5-flash", "models/gemini-2.0-flash"]) {
+    const beside = await ask(format, { model, output, tools: [ADD_TOOL] }, { text: "{}" });
+    const alone = await ask(format, { model, output }, { text: JSON.stringify(ENFORCED) });
+
+    assert.equal(enforcedSchema(beside.body), undefined);
+    assert.ok(enforcedSchema(alone.body) !== undefined);
+  }
+});
+
+Deno.test("google: Gemini 3 gets a schema beside tools, calls them, and its result has its original form", async () => {
+  const format = formatOf("google");
+  const parts = { output: { schema: SCHEMA, isBesideTools: true }, tools: [ADD_TOOL] };
+  const model = "gemini-3.8-flash";
+  const calls = [{ name: "add", argumentsText: '{"n":1}' }];
+
+  const calling = await ask(format, { model, ...parts }, { text: "", calls });
+  const ending = await ask(format, { model, ...parts }, { text: JSON.stringify(ENFORCED) });
+
+  assert.ok(enforcedSchema(calling.body) !== undefined);
+  assert.deepEqual(calling.response.tool_calls.map(({ name }) => name), ["add"]);
+  assert.deepEqual(JSON.parse(ending.response.text), { name: "Bern" });
+});
+
 for (const format of WIRE_FORMATS) {
   for (const isStreamed of [false, true]) {
     const mode = `${format.api} (${isStreamed ? "streamed" : "whole"})`;
@@ -80,8 +106,8 @@ for (const format of WIRE_FORMATS) {
 
     const { body } = await ask(format, { output, tools: [ADD_TOOL] }, { text: "{}" });
 
-    // Gemini and compatible servers would apply the schema to every answer.
-    assert.equal(enforcedSchema(body) !== undefined, format.api === "anthropic");
+    // Compatible servers would apply the schema to every answer.
+    assert.equal(enforcedSchema(body) !== undefined, format.api !== "openai");
   });
 
   Deno.test(`${format.api}: requests no schema that it cannot enforce`, async () => {
