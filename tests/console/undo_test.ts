@@ -26,6 +26,9 @@ consoleTest("an answer is undone until the agent has read it", async (fixture) =
   await sql`update public.human_reviews set kind = 'provider_tools' where task_id = ${id}::uuid`;
   await page.getByRole("link", { name: "Answer the review" }).click();
   await page.getByRole("button", { name: "Reject" }).click();
+  await page.getByText("The agent reads it in").waitFor();
+  // As long as this test needs.
+  await sql`update public.tasks set run_after = now() + interval '9 minutes' where id = ${id}::uuid`;
 
   const unread = page.getByRole("list", { name: "Answers that can be undone" });
   await unread.getByText("Publish it?").waitFor();

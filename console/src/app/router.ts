@@ -107,6 +107,12 @@ export function createConsoleRouter(): Router {
         props: true,
       },
       {
+        path: "/playground/:agent",
+        component: () => import("../pages/playground/PlaygroundPage.vue"),
+        meta: { title: "Playground" },
+        props: true,
+      },
+      {
         path: "/settings",
         component: lazily(() => import("../pages/settings/SettingsPage.vue")),
         meta: { title: "Settings" },

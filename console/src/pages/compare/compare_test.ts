@@ -38,6 +38,8 @@ function job(
       id,
       agent_slug: "writer",
       agent_revision: 1,
+      agent_changes: null,
+      master_task_id: id,
       status: "completed",
       error: null,
       input: "Write",
