@@ -10453,7 +10453,8 @@ create table public.mcp_executions (
 );
 revoke all on public.mcp_executions from anon, authenticated, service_role;
 create index mcp_executions_user_id_idx on public.mcp_executions (user_id, created_at desc);
-create index mcp_executions_task_id_idx on public.mcp_executions (task_id, step_seq);
+-- Without the step, the entries of a task share its id.
+create index mcp_executions_task_id_idx on public.mcp_executions (task_id);
 create index mcp_executions_tool_id_idx on public.mcp_executions (tool_id);
 create index mcp_executions_connection_id_idx on public.mcp_executions (connection_id);
 create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
@@ -28600,7 +28601,42 @@ $$;
 comment on function private.secrets_named_in(jsonb) is 'The names of the secrets that a definition or setting uses.';
 revoke all on function private.secrets_named_in(jsonb) from public;
 
-create function private.assert_secrets_may_be_named(p_definition jsonb, p_before jsonb, p_attempt text)
+create function private.used_secrets()
+returns table (name text, used_by text)
+language sql
+stable
+set search_path = ''
+as $$
+  select provider.api_key_secret_name, 'provider ' || provider.name
+  from public.llm_providers as provider
+  where provider.api_key_secret_name is not null
+  union all
+  select private.secrets_named_in(jsonb_build_object('secret', tool.credential_secret_name, 'config', tool.config)),
+    case tool.type when 'mcp_server' then 'server ' else 'tool ' end || tool.slug
+  from public.tools as tool
+  union all
+  select 'GITHUB_TOKEN', 'documents ' || project.slug
+  from public.projects as project
+  where project.github_repo is not null and project.github_token_secret_name is null;
+$$;
+comment on function private.used_secrets() is 'The names of the secrets that the project uses, and what uses each.';
+revoke all on function private.used_secrets() from public;
+
+create function private.project_secrets()
+returns setof text
+language sql
+stable
+set search_path = ''
+as $$
+  select used.name from private.used_secrets() as used
+  union
+  select done.details ->> 'name' from private.operator_acts as done where done.act = 'secret.set';
+$$;
+comment on function private.project_secrets() is
+  'The names of the project''s keys: those that it uses, and those that operator_set_secret() stored.';
+revoke all on function private.project_secrets() from public;
+
+create function private.assert_secrets_may_be_named(p_definition jsonb, p_known text[], p_attempt text)
 returns void
 language plpgsql
 stable
@@ -28610,17 +28646,20 @@ declare
   v_name text;
 begin
   for v_name in
-    select * from private.secrets_named_in(p_definition) as named (name)
-    where lower(named.name) ~ '^supaswarm' and named.name not in (select * from private.secrets_named_in(coalesce(p_before, '{}')))
+    select named.name from private.secrets_named_in(p_definition) as named (name)
+    where named.name <> all (p_known) and (
+      lower(named.name) ~ '^supaswarm'
+      or exists (select from vault.secrets as stored where stored.name = named.name)
+    )
   loop
-    perform private.raise_error('SECRET_INVALID', format('Cannot %s: the secret "%s" belongs to the platform or to a user', p_attempt, v_name),
-      'Name a key of the project; names that begin with supaswarm are not keys of the project.');
+    perform private.raise_error('SECRET_INVALID', format('Cannot %s: the secret "%s" is not a key of the project', p_attempt, v_name),
+      'It belongs to a user, to the platform or to another program. Set a key under another name with operator_set_secret(), or in the console under Setup, Access, Keys.');
   end loop;
 end;
 $$;
-comment on function private.assert_secrets_may_be_named(jsonb, jsonb, text) is
-  'Raises SECRET_INVALID when a document newly names a secret of the platform or of a user''s own, which would let its author send it to any address.';
-revoke all on function private.assert_secrets_may_be_named(jsonb, jsonb, text) from public;
+comment on function private.assert_secrets_may_be_named(jsonb, text[], text) is
+  'Raises SECRET_INVALID when a document names a secret that exists, or is reserved for users and the platform, and was not one of the known keys of the project: its author could send it to any address.';
+revoke all on function private.assert_secrets_may_be_named(jsonb, text[], text) from public;
 
 -- engine/setting_writing.sql
 
@@ -29135,6 +29174,7 @@ declare
   v_attempt constant text := format('save the %s "%s"', p_kind, p_slug);
   v_kinds constant text[] := private.definition_kinds() || private.setting_kinds();
   v_is_setting constant boolean := p_kind = any (private.setting_kinds());
+  v_known_secrets constant text[] := array(select private.project_secrets());
   v_before jsonb;
   v_after jsonb;
   v_affected jsonb;
@@ -29155,7 +29195,6 @@ begin
       else 'it was changed in the meantime'
     end), 'Read it from operator_definitions and repeat your change.');
   end if;
-  perform private.assert_secrets_may_be_named(p_definition, v_before, v_attempt);
   v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
     else private.affected_by(p_kind, p_slug) end;
   perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
@@ -29170,6 +29209,9 @@ begin
       );
     end if;
     v_after := private.definition_of(p_kind, p_slug);
+    if p_kind in ('tool', 'server', 'provider') and v_after is not null then
+      perform private.assert_secrets_may_be_named(p_definition => v_after, p_known => v_known_secrets, p_attempt => v_attempt);
+    end if;
     v_problems := (
       select coalesce(jsonb_agg(to_jsonb(listed)), '[]') from private.configuration_problems() as listed
       where listed.kind = p_kind and listed.name = p_slug
@@ -29212,7 +29254,7 @@ as $$
   );
 $$;
 comment on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) is
-  'Writes a definition or setting (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: what the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, SECRET_INVALID for the secret of a user or of the platform, and what writing the row raises, such as AGENT_INVALID.';
+  'Writes a definition or setting (null removes it; an agent that has tasks is deactivated instead) and returns {before, after, fields, affected, problems}, as push does. p_base: what the caller read, null for a new one; it must still be current. p_is_dry_run: change nothing, and return what would change. operator_acts records the change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, SECRET_INVALID for a secret that is not a key of the project, and what writing the row raises, such as AGENT_INVALID.';
 revoke all on function public.operator_save_definition(text, text, jsonb, jsonb, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.operator_save_definition(text, text, jsonb, jsonb, boolean),
   public.operator_save_definition(text, text, jsonb, jsonb, boolean) to authenticated, service_role;
@@ -29296,7 +29338,7 @@ begin
           order by sync.created_at desc
           limit 1
         ),
-        'webhook_path', '/functions/v1/quoth-sync/' || project.slug
+        'webhook_path', '/functions/v1/' || 'quoth-sync' || '/' || project.slug
       )
       from public.projects as project
       where project.slug = p_slug
@@ -29382,27 +29424,6 @@ revoke all on function private.assert_may_administer(text) from public;
 
 -- Keys ------------------------------------------------------------------------------------------
 
-create function private.used_secrets()
-returns table (name text, used_by text)
-language sql
-stable
-set search_path = ''
-as $$
-  select provider.api_key_secret_name, 'provider ' || provider.name
-  from public.llm_providers as provider
-  where provider.api_key_secret_name is not null
-  union all
-  select private.secrets_named_in(jsonb_build_object('secret', tool.credential_secret_name, 'config', tool.config)),
-    case tool.type when 'mcp_server' then 'server ' else 'tool ' end || tool.slug
-  from public.tools as tool
-  union all
-  select 'GITHUB_TOKEN', 'documents ' || project.slug
-  from public.projects as project
-  where project.github_repo is not null and project.github_token_secret_name is null;
-$$;
-comment on function private.used_secrets() is 'The names of the secrets that the project uses, and what uses each.';
-revoke all on function private.used_secrets() from public;
-
 create function private.operator_secrets()
 returns table (name text, is_set boolean, set_at timestamptz, set_by text, is_from_file boolean, used_by text[])
 language plpgsql
@@ -29414,15 +29435,10 @@ begin
   perform private.assert_operator('list the keys of the project');
   return query
     with named as (
-      select used.name, array_agg(used.used_by order by used.used_by) as used_by
-      from private.used_secrets() as used
-      group by used.name
-      union all
-      select done.details ->> 'name', '{}'
-      from private.operator_acts as done
-      where done.act = 'secret.set'
-        and not exists (select from private.used_secrets() as used where used.name = done.details ->> 'name')
-      group by 1
+      select known.name, array(
+        select used.used_by from private.used_secrets() as used where used.name = known.name order by used.used_by
+      ) as used_by
+      from private.project_secrets() as known (name)
     )
     select named.name, stored.id is not null, stored.updated_at, case when stored.id is not null then last_set.email end,
       starts_with(named.name, 'supaswarm/mcp/'), named.used_by
@@ -29471,10 +29487,10 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:secrets', 0));
   -- A project may have secrets of other programs in Vault.
   if exists (select from vault.secrets as stored where stored.name = p_name)
-    and not exists (select from private.operator_secrets() as known where known.name = p_name)
+    and p_name not in (select private.project_secrets())
   then
     perform private.raise_error('SECRET_INVALID', format('Cannot %s: Vault has a secret of this name that the platform does not use', v_attempt),
-      'Choose another name, or name it in a provider, tool or server first.');
+      'Choose another name.');
   end if;
   perform private.set_secret(p_name => p_name, p_secret => p_secret, p_description => 'A key of the project, for SupaSwarm');
   perform private.record_act(case when p_secret is null then 'secret.removed' else 'secret.set' end, '{}', null,
