@@ -118,7 +118,11 @@ async function callEveryWriter(track: RaceTrack): Promise<void> {
   await store.park(family.parent);
   await store.record(answering, [modelResult(1, "text")], []);
   await sql`select private.request_review(${answering.taskId}, ${answering.epoch}, 2, 'May I?')`;
-  await sql`select public.respond_to_review(${answering.taskId}, true)`;
+  for (
+    const act of ["respond_to_review($1, true)", "reopen_review($1)", "respond_to_review($1, true)"]
+  ) {
+    await sql.unsafe(`select public.${act}`, [answering.taskId]);
+  }
   await sql`
     select private.report_absent_tools(${answering.taskId}, '[{"server": "s", "code": "X", "message": "m"}]')`;
   await sql`

@@ -379,6 +379,9 @@ begin
     join public.tasks as task on task.id = checkpoint.id
     order by task.master_task_id, checkpoint.place
   loop
+    -- A task that another session holds keeps no other one waiting: it is recorded alone.
+    perform from public.tasks where id = v_checkpoint.id for no key update skip locked;
+    continue when not found;
     v_task := private.hold_task(v_checkpoint.id, v_checkpoint.held_epoch, p_lease_seconds);
     v_events := v_events || private.write_checkpoint(v_task, v_checkpoint.steps, v_checkpoint.next);
     place := v_checkpoint.place;
@@ -390,5 +393,5 @@ begin
 end;
 $$;
 comment on function private.record_checkpoints(jsonb, int) is
-  'Does what record_steps() does for many tasks [{id, held_epoch, steps, next}] in one transaction: all of it, or nothing when one of them raises. The result names each that was recorded by its place in the array, from 1. The others, such as the second one of a job, have to be recorded alone. Called by workers.';
+  'Does what record_steps() does for many tasks [{id, held_epoch, steps, next}] in one transaction: all of it, or nothing when one of them raises. The result names each that was recorded by its place in the array, from 1. The others have to be recorded alone: the second one of a job, and a task that another session holds. Called by workers.';
 revoke all on function private.record_checkpoints(jsonb, int) from public;

@@ -434,9 +434,11 @@ begin
   update public.tasks
   set status = 'needs_human_review', run_after = null, logs = logs || private.log_line('answer taken back')
   where id = p_task_id;
-  perform private.emit_events(p_task_id, v_task.master_task_id, array[
-    row('review.reopened', jsonb_build_object('step_seq', v_review.seq, 'by', auth.uid()))::private.task_event,
-    row('task.parked', jsonb_build_object('status', 'needs_human_review'))::private.task_event
+  perform private.emit_events(array[
+    row(p_task_id, v_task.master_task_id, 'review.reopened',
+      jsonb_build_object('step_seq', v_review.seq, 'by', auth.uid()))::private.task_event,
+    row(p_task_id, v_task.master_task_id, 'task.parked',
+      jsonb_build_object('status', 'needs_human_review'))::private.task_event
   ]);
   return 'needs_human_review';
 end;
