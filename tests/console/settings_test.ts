@@ -254,6 +254,46 @@ consoleTest("a server is added, and shows who may use it", async (fixture) => {
   assert.deepEqual(holder.offences, []);
 });
 
+consoleTest("a definition that a server changed is compared and approved", async (fixture) => {
+  const { sql } = fixture.platform;
+  const [tool] = await sql`
+    insert into public.tools (name, slug, type, config)
+    values ('mail', 'mail', 'mcp_server', '{"mcp_url": "https://mail.test/mcp"}') returning id`;
+  await sql`
+    insert into public.mcp_tools_cache
+      (connection_id, tool_name, tool_schema, openai_schema, state, held_definition)
+    values (private.ensure_connection(${String(tool?.id)}::uuid, null), 'search',
+      '{"description": "Searches mail."}', '{}', 'quarantined', ${
+    sql.json({
+      hash: "changed",
+      schema: { description: "Searches and sends mail." },
+      openai_schema: {},
+      schema_losses: {},
+    })
+  })`;
+  await using operator = await fixture.open();
+  const { page } = operator;
+  await grantScopes(sql, await operator.signUp("approver"), ["swarm:operate"]);
+  await operator.go("/operations?view=servers");
+  await page.getByRole("row").filter({ hasText: "mail" })
+    .getByRole("button", { name: "Compare and approve" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.locator("del").getByText("Searches mail.").waitFor();
+  await dialog.locator("ins").getByText("Searches and sends mail.").waitFor();
+  await picture(page, "settings_approval");
+  await assertAccessible(page, "the difference of a definition");
+  await confirm(operator, "Approve for all users");
+  const [cached] = await sql`
+    select state, tool_schema from public.mcp_tools_cache as cached
+    join public.agent_mcp_connections as connection on connection.id = cached.connection_id
+    where connection.tool_id = ${String(tool?.id)}::uuid`;
+  assert.deepEqual(cached, {
+    state: "approved",
+    tool_schema: { description: "Searches and sends mail." },
+  });
+  assert.deepEqual(operator.offences, []);
+});
+
 consoleTest("a webhook is tried, and a schedule shows its next runs", async (fixture) => {
   const { sql } = fixture.platform;
   await addAgent(sql, { slug: "paged" });
