@@ -45,7 +45,8 @@ export function offerTools(state: AgentState): ToolOffer {
   const { toolset, toolSearchBytes, steps } = state;
   const index = indexTools(toolset);
   const recorded = firstOfferOf(steps);
-  if (recorded === null && index.bytes <= toolSearchBytes) {
+  const isSmall = recorded === null && index.bytes <= toolSearchBytes;
+  if (isSmall || index.tools.size === 0) {
     return { tools: [...index.tools.values().map(({ offered }) => offered)], searched: null };
   }
   const first = recorded ?? likelyTools(state, index, toolSearchBytes);

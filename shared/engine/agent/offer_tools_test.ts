@@ -63,6 +63,11 @@ Deno.test("a large toolset is offered by a search, in a prompt below the limit",
   assert.equal(promptTools({ toolSearchBytes: 1_000_000 }).includes("search_tools"), false);
 });
 
+Deno.test("an agent that has lost all its tools has nothing to search", () => {
+  const steps = [firstTurn(["read_meter"], "read_meter"), callStep(2, "read_meter")];
+  assert.ok(!promptTools({ tools: [], steps }).includes("search_tools"));
+});
+
 Deno.test("the first offer has the tools that worked most and those that match the input", () => {
   const tools = TOOLS.map((tool, place) => ({
     ...tool,

@@ -18,6 +18,10 @@ const SERVER_WEIGHT = 2;
 const DESCRIPTION_WEIGHT = 1;
 const ARGUMENT_WEIGHT = 0.7;
 
+/** What is read of a description and of the arguments: servers write them as long as they like. */
+const MAX_DESCRIPTION_CHARS = 1_000;
+const MAX_ARGUMENTS = 50;
+
 /** Verbs are not among them: `list_orders` and `get_order` differ by nothing else. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   "an and are as at be by can for from how in into is it its me my of on or our that the their them this to use what when which with you your"
@@ -91,11 +95,11 @@ function partsOf(tool: AgentTool): readonly WeightedWords[] {
   return [
     weighted(tool.toolName, NAME_WEIGHT),
     weighted(tool.server, SERVER_WEIGHT),
-    weighted(tool.description, DESCRIPTION_WEIGHT),
+    weighted(tool.description.slice(0, MAX_DESCRIPTION_CHARS), DESCRIPTION_WEIGHT),
     weighted(argumentNames(tool.inputSchema).join(" "), ARGUMENT_WEIGHT),
   ];
 }
 
 function argumentNames({ properties }: JsonObject): readonly string[] {
-  return isJsonObject(properties) ? Object.keys(properties) : [];
+  return isJsonObject(properties) ? Object.keys(properties).slice(0, MAX_ARGUMENTS) : [];
 }
