@@ -247,17 +247,6 @@ begin
   v_service_id := coalesce(
     (private.connection_of(v_tool.tool_id, null)).id, private.ensure_connection(v_tool.tool_id, null));
   v_shape := jsonb_build_array(private.parameter_shape(p_parameters, v_tool.tool_schema -> 'inputSchema'));
-  -- Calls of all users write this row. While it knows the shape, one a second is enough, so that they do not wait for
-  -- one another.
-  if exists (
-    select from public.mcp_tools_cache as shared
-    where shared.connection_id = v_service_id and shared.tool_name = p_tool_name
-      and shared.last_successful_call > clock_timestamp() - interval '1 second'
-      and shared.successful_parameters -> -1 = v_shape -> 0
-      and shared.tool_schema -> 'inputSchema' = v_tool.tool_schema -> 'inputSchema'
-  ) then
-    return;
-  end if;
   insert into public.mcp_tools_cache as cached (
     connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, is_own, scopes,
     successful_parameters, last_successful_call, success_count
@@ -283,7 +272,7 @@ begin
 end;
 $$;
 comment on function private.learn_parameters(uuid, text, jsonb) is
-  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user, which counts calls of a known shape at most once a second. Called by the gateway.';
+  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user. Called by the gateway.';
 revoke all on function private.learn_parameters(uuid, text, jsonb) from public;
 grant execute on function private.learn_parameters(uuid, text, jsonb) to service_role;
 
