@@ -1,6 +1,6 @@
 /**
  * `deno task mutants`: breaks the engine in many ways, one at a time, and says which checks notice
- * it. It takes half an hour and is not part of the checks of a change.
+ * it. It takes up to an hour and is not part of the checks of a change.
  */
 import { CommandError, runCommand } from "../scripts/cli/run_command.ts";
 import { PROJECT_ROOT } from "../scripts/project_root.ts";

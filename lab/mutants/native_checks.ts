@@ -8,7 +8,7 @@ import { startMigratedServer } from "../../tests/postgres/native_server.ts";
 import { compareWithNative, prepareComparisons } from "../model/compare_with_native.ts";
 import { patchOf } from "./apply_sql_mutant.ts";
 import { definitionOf } from "./definition_of.ts";
-import { nameOf } from "./mutant.ts";
+import { nameOf, type SqlMutant } from "./mutant.ts";
 import { SQL_MUTANTS } from "./sql_mutants.ts";
 import { askedFor, writeVerdict } from "./verdict.ts";
 
@@ -20,18 +20,22 @@ const MAX_MS = 180_000;
 const check = Deno.args[0] === "model" ? "model" : "pgtap";
 const server = await startMigratedServer();
 const note = check === "model" ? await prepareModel() : await preparePgtap();
-const problem = await note([]);
+const mutants = askedFor(SQL_MUTANTS);
+const problem = await note(mutants.flatMap(foldersOf));
 if (problem !== null) throw new Error(`The check fails without a mutant: ${problem}`);
-for (const mutant of askedFor(SQL_MUTANTS)) {
-  const { sqlFunction, pgtap: folders = [sqlFunction] } = mutant;
-  const patch = patchOf(mutant, await definitionOf(server.sql, sqlFunction));
+for (const mutant of mutants) {
+  const patch = patchOf(mutant, await definitionOf(server.sql, mutant.sqlFunction));
   await server.sql.unsafe(patch.apply);
-  const noticedBy = await inTime(() => note(folders));
+  const noticedBy = await inTime(() => note(foldersOf(mutant)));
   await server.sql.unsafe(patch.undo);
   writeVerdict({ name: nameOf(mutant), check, noticedBy });
 }
 await server[Symbol.asyncDispose]();
 Deno.exit(0);
+
+function foldersOf({ sqlFunction, pgtap = [sqlFunction] }: SqlMutant): readonly string[] {
+  return pgtap;
+}
 
 async function prepareModel() {
   const { cluster: { url }, sql, admin } = server;

@@ -7,6 +7,8 @@ import { SQL_MUTANTS } from "./sql_mutants.ts";
 import { askedFor, writeVerdict } from "./verdict.ts";
 
 const database = await openWorldDatabase();
+const problem = await firstViolation(database);
+if (problem !== null) throw new Error(`The check fails without a mutant: ${problem}`);
 for (const mutant of askedFor(SQL_MUTANTS)) {
   const patch = patchOf(mutant, await definitionOf(mutant));
   await write(patch.apply);
