@@ -128,7 +128,7 @@ export const taskContext = z.object({
     /** True if the job's budget limits its cost. */
     has_cost_cap: z.boolean(),
     /** True if the task tries another model than the agent's. */
-    has_changed_model: z.boolean(),
+    has_changed_model: z.boolean().default(false),
     /** JSON Schema of this task's result; null uses the agent's. */
     output_schema: jsonObject.nullable(),
     /** The input of the master task. */

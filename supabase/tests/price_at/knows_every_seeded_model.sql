@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(6);
+select plan(7);
 
 create temp table seeded on commit drop as
   select provider.name, provider.requires_api_key, used.*
@@ -44,6 +44,13 @@ select results_eq(
 select is_empty(
   'select model from public.model_prices group by provider_id, model having count(distinct retires_on) > 1',
   'all prices of a model name the same retirement'
+);
+
+select is_empty(
+  $$select distinct seeded.model, price.retires_on from seeded
+    join public.model_prices as price using (provider_id, model)
+    where price.retires_on <= current_date + 60$$,
+  'no seeded model retires within 60 days: seed another one, or the date that its provider publishes now'
 );
 
 select * from finish();
