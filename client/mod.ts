@@ -6,9 +6,10 @@ export type { HistoryMessage } from "./chat_history.ts";
 export type { ChatMessage, MessageInput } from "./chat_message.ts";
 export type { ChatMetadata, ChatPart, ReviewNote, SubtaskState } from "./chat_part.ts";
 export {
-  type AgentOf,
-  type AnyAgents,
   type AgentChanges,
+  type AgentOf,
+  type AgentToolChange,
+  type AnyAgents,
   type Budget,
   createSwarm,
   type Grade,
