@@ -12062,17 +12062,6 @@ begin
   v_service_id := coalesce(
     (private.connection_of(v_tool.tool_id, null)).id, private.ensure_connection(v_tool.tool_id, null));
   v_shape := jsonb_build_array(private.parameter_shape(p_parameters, v_tool.tool_schema -> 'inputSchema'));
-  -- Calls of all users write this row. While it knows the shape, one a second is enough, so that they do not wait for
-  -- one another.
-  if exists (
-    select from public.mcp_tools_cache as shared
-    where shared.connection_id = v_service_id and shared.tool_name = p_tool_name
-      and shared.last_successful_call > clock_timestamp() - interval '1 second'
-      and shared.successful_parameters -> -1 = v_shape -> 0
-      and shared.tool_schema -> 'inputSchema' = v_tool.tool_schema -> 'inputSchema'
-  ) then
-    return;
-  end if;
   insert into public.mcp_tools_cache as cached (
     connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, is_own, scopes,
     successful_parameters, last_successful_call, success_count
@@ -12098,7 +12087,7 @@ begin
 end;
 $$;
 comment on function private.learn_parameters(uuid, text, jsonb) is
-  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user, which counts calls of a known shape at most once a second. Called by the gateway.';
+  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user. Called by the gateway.';
 revoke all on function private.learn_parameters(uuid, text, jsonb) from public;
 grant execute on function private.learn_parameters(uuid, text, jsonb) to service_role;
 
@@ -12509,7 +12498,7 @@ begin
       select granted.tool_id, granted.allowed_tools from public.agent_tools as granted where granted.agent_id = p_agent_id;
   else
     return query
-      select tool.id, case when listed ? 'allowed_tools' then private.texts_of(listed -> 'allowed_tools') end
+      select tool.id, case when listed ? 'allowed_tools' then array(select jsonb_array_elements_text(listed -> 'allowed_tools')) end
       from jsonb_array_elements(v_changed) as listed
       join public.tools as tool on tool.slug = listed ->> 'tool';
   end if;
@@ -12518,6 +12507,8 @@ $$;
 comment on function private.tools_of_agent(uuid, uuid) is
   'The tools of an agent, as agent_tools has them or, in a task (null: none) that changes the agent''s tools, as the task has them. allowed_tools as in agent_tools. Calls also need the scopes of the task''s owner.';
 revoke all on function private.tools_of_agent(uuid, uuid) from public;
+-- get_agent_mcp_tools() runs with the rights of its caller.
+grant execute on function private.tools_of_agent(uuid, uuid) to service_role;
 
 create function public.get_agent_mcp_tools(p_agent_id uuid, p_user_id uuid default null, p_task_id uuid default null)
 returns table (

@@ -178,7 +178,10 @@ export const ERROR_CODES = {
   // Reviews
   REVIEW_NOT_FOUND: tool(404, "List the open reviews with GET /rest/v1/human_reviews."),
   REVIEW_ALREADY_ANSWERED: tool(409, "Read the existing answer of the review."),
-  REVIEW_NOT_REOPENABLE: tool(409, "Cancel the job, or send the agent a message when it has ended."),
+  REVIEW_NOT_REOPENABLE: tool(
+    409,
+    "Cancel the job, or send the agent a message when it has ended.",
+  ),
   REVIEW_ANSWER_INVALID: tool(400, "Answer with p_approved true or false."),
   REVIEW_CHOICE_INVALID: tool(422, "Send one of the review's options as response.choice."),
   REVIEW_ARGUMENTS_INVALID: tool(

@@ -16,7 +16,7 @@ begin
       select granted.tool_id, granted.allowed_tools from public.agent_tools as granted where granted.agent_id = p_agent_id;
   else
     return query
-      select tool.id, case when listed ? 'allowed_tools' then private.texts_of(listed -> 'allowed_tools') end
+      select tool.id, case when listed ? 'allowed_tools' then array(select jsonb_array_elements_text(listed -> 'allowed_tools')) end
       from jsonb_array_elements(v_changed) as listed
       join public.tools as tool on tool.slug = listed ->> 'tool';
   end if;
@@ -25,6 +25,8 @@ $$;
 comment on function private.tools_of_agent(uuid, uuid) is
   'The tools of an agent, as agent_tools has them or, in a task (null: none) that changes the agent''s tools, as the task has them. allowed_tools as in agent_tools. Calls also need the scopes of the task''s owner.';
 revoke all on function private.tools_of_agent(uuid, uuid) from public;
+-- get_agent_mcp_tools() runs with the rights of its caller.
+grant execute on function private.tools_of_agent(uuid, uuid) to service_role;
 
 create function public.get_agent_mcp_tools(p_agent_id uuid, p_user_id uuid default null, p_task_id uuid default null)
 returns table (
