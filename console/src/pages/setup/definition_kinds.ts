@@ -207,8 +207,11 @@ function withAgents(
   return { ...rest, properties: { ...properties, agent } };
 }
 
-/** The name is the slug, which is not a field of the form. Lists are shown as lists only. */
-function agentFields({ providers, tools, skills, agents }: KnownNames): Schema {
+/**
+ * The fields of an agent. The name is the slug, which is not a field of the form. Lists are shown as
+ * lists only.
+ */
+export function agentFields({ providers, tools, skills, agents }: KnownNames): Schema {
   const { name: _name, ...properties } = agentSchema.properties;
   return {
     type: "object",
