@@ -32,6 +32,7 @@ const spawnSubtasks = of("spawn_subtasks");
 const subtaskCaps = of("assert_subtask_caps");
 const requestReview = of("request_review");
 const respond = of("respond_to_review");
+const assertReopenable = of("assert_reopenable");
 const failTask = of("fail_task");
 const yieldTask = of("yield_task");
 const deleteUntried = of("delete_untried");
@@ -394,6 +395,14 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "null;",
     "an answer does not lock the job",
     { tests: [REVIEW_RACE, CANCEL_RACE] },
+  ),
+  assertReopenable(
+    " or p_task.epoch is distinct from p_review.answered_epoch",
+    "",
+    "an answer that the agent has read is taken back",
+    {
+      pgtap: ["reopen_review"],
+    },
   ),
   respond(
     "where id = p_task_id and status = 'needs_human_review';",
