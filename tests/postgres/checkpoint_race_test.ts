@@ -1,25 +1,134 @@
 import assert from "node:assert/strict";
-import { assertNoDeadlock, createRunning, modelResult, openRaceTrack } from "./race_fixture.ts";
+import { seededRandom } from "../../scripts/seeded_random.ts";
+import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import { createSqlTaskStore } from "../../shared/engine/worker/sql_task_store.ts";
+import {
+  assertConsistent,
+  assertNoDeadlock,
+  createFamilies,
+  modelResult,
+  openRaceTrack,
+  shuffled,
+} from "./race_fixture.ts";
 
-Deno.test("a task that another session holds delays no other checkpoint of its worker", async () => {
+const FAMILIES = 3;
+const CHILDREN = 10;
+const WORKERS = 2;
+const ROUNDS = 40;
+const TOOLS = 9;
+
+const USAGE = {
+  provider_id: null,
+  model: "script-1",
+  key_source: "none",
+  input_tokens: 10,
+  cached_input_tokens: 0,
+  output_tokens: 1,
+};
+
+Deno.test("checkpoints of many tasks at once", async (t) => {
   await using track = await openRaceTrack();
-  const { sql, store } = track;
-  const [held, ...others] = await createRunning(track, 4);
-  assert.ok(held);
-  const isRecorded = async (taskId: string) =>
-    (await sql`select from public.task_steps where task_id = ${taskId}::uuid`).length === 1;
+  const { sql } = track;
+  const families = await createFamilies(track, FAMILIES, CHILDREN);
+  const leases = families.flatMap(({ children }) => children);
+  const stores = Array.from(
+    { length: WORKERS },
+    () => createSqlTaskStore(sql, { leaseSeconds: 60, clock: isolateClock }),
+  );
+  const random = seededRandom(11);
 
-  let blocked: Promise<unknown> = Promise.resolve();
-  await sql.begin(async (holder) => {
-    await holder`select from public.tasks where id = ${held.taskId}::uuid for no key update`;
-    blocked = store.record(held, [modelResult(1, "late")], []);
-    await Promise.all(others.map((lease) => store.record(lease, [modelResult(1, "in time")], [])));
+  await t.step("workers that share jobs record all of their steps", async () => {
+    // Tools call models for tasks of the same jobs, which locks the task and then the totals of its job.
+    let isOver = false;
+    let usageCount = 0;
+    const callModels = async () => {
+      while (!isOver) {
+        const [lease] = shuffled(leases, random);
+        await sql`select private.record_usage(${
+          JSON.stringify({ ...USAGE, task_id: lease?.taskId ?? null })
+        }::text::jsonb)`;
+        usageCount++;
+      }
+    };
+    const calling = Promise.all(Array.from({ length: TOOLS }, callModels));
+    for (let seq = 1; seq <= ROUNDS; seq++) {
+      // Each worker has some tasks of each job.
+      await Promise.all(
+        shuffled(leases, random).map((lease, index) =>
+          stores[index % WORKERS]?.record(lease, [{ ...modelResult(seq, "a"), usage: USAGE }], [])
+        ),
+      );
+    }
+    isOver = true;
+    await calling;
 
-    for (const { taskId } of others) assert.ok(await isRecorded(taskId));
-    assert.ok(!await isRecorded(held.taskId));
+    const [row] = await sql`
+      select
+        (select count(*)::int from public.task_steps where kind = 'model' and state = 'done') as steps,
+        (select count(*)::int from public.task_events where type = 'model.completed') as events,
+        (select sum(input_tokens)::int from private.job_totals) as tokens`;
+    const count = FAMILIES * CHILDREN * ROUNDS;
+    assert.deepEqual({ ...row }, {
+      steps: count,
+      events: count,
+      tokens: 10 * (count + usageCount),
+    });
+    await assertConsistent(sql);
   });
 
-  await blocked;
-  assert.ok(await isRecorded(held.taskId));
-  await assertNoDeadlock(track);
+  await t.step("a lost lease affects only its own task", async () => {
+    const [store] = stores;
+    const [lost, held] = [families[0]?.children[0], families[1]?.children[0]];
+    assert.ok(store && lost && held);
+
+    const [refused, recorded] = await Promise.allSettled([
+      store.record({ ...lost, epoch: "1" }, [modelResult(ROUNDS + 1, "a")], []),
+      store.record(held, [modelResult(ROUNDS + 1, "a")], []),
+    ]);
+
+    assert.equal(refused.status, "rejected");
+    assert.equal(refused.reason.code, "LEASE_LOST");
+    assert.equal(recorded.status, "fulfilled");
+    const rows = await sql`select task_id from public.task_steps where seq = ${ROUNDS + 1}`;
+    assert.deepEqual(rows.map(({ task_id }) => task_id), [held.taskId]);
+  });
+
+  await t.step("two checkpoints of one task are both recorded", async () => {
+    const [store] = stores;
+    const [lease] = leases;
+    assert.ok(store && lease);
+    const seqs = [ROUNDS + 2, ROUNDS + 3];
+
+    await Promise.all(seqs.map((seq) => store.record(lease, [modelResult(seq, "a")], [])));
+
+    const rows = await sql`
+      select seq from public.task_steps where task_id = ${lease.taskId} and seq > ${
+      ROUNDS + 1
+    } order by seq`;
+    assert.deepEqual(rows.map(({ seq }) => seq), seqs);
+  });
+
+  await t.step("a task that another session holds delays no other one", async () => {
+    const [store] = stores;
+    const [held, other] = [families[0]?.children[1], families[1]?.children[1]];
+    assert.ok(store && held && other);
+    const seq = ROUNDS + 4;
+    const recorded = async () =>
+      (await sql`select task_id from public.task_steps where seq = ${seq}`)
+        .map(({ task_id }) => task_id);
+
+    let blocked: Promise<unknown> = Promise.resolve();
+    await sql.begin(async (holder) => {
+      await holder`select from public.tasks where id = ${held.taskId}::uuid for no key update`;
+      blocked = store.record(held, [modelResult(seq, "late")], []);
+      await store.record(other, [modelResult(seq, "in time")], []);
+
+      assert.deepEqual(await recorded(), [other.taskId]);
+    });
+
+    await blocked;
+    assert.equal((await recorded()).length, 2);
+  });
+
+  await t.step("no deadlock", () => assertNoDeadlock(track));
 });
