@@ -16971,10 +16971,12 @@ begin
         private.shown_value(p_webhook.url)),
       'Write an https URL that is reachable on the public internet.');
   end if;
-  if coalesce(cardinality(p_webhook.events), 0) not between 1 and cardinality(v_known) then
+  if coalesce(cardinality(p_webhook.events), 0) = 0
+    or cardinality(p_webhook.events) > (select count(distinct event) from unnest(p_webhook.events) as event)
+  then
     perform private.raise_error('WEBHOOK_INVALID',
       format('Cannot save the webhook: its events are %s', coalesce(left(p_webhook.events::text, 200), 'missing')),
-      'Name one or more of ' || array_to_string(v_known, ', ') || '.');
+      format('Name one or more of %s, each once.', array_to_string(v_known, ', ')));
   end if;
   foreach v_event in array p_webhook.events loop
     perform private.assert_no_problem(

@@ -35,7 +35,7 @@ select is(
 delete from public.webhooks where url = 'https://example.com/1';
 select is(
   tests.code_of($$insert into public.webhooks (url, events, is_active)
-    values ('https://example.com', array_fill('task.failed'::text, array[11]), false)$$),
+    values ('https://example.com', '{task.failed,task.failed}', false)$$),
   'WEBHOOK_INVALID', 'an event can be named only once'
 );
 
