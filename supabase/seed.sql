@@ -14,16 +14,17 @@ values
   ('local-model', 'Local model server', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null, true, false)
 on conflict (name) do nothing;
 
--- The prices of private.model_catalog. A change of prices is a new row with its own valid_from.
+-- The list prices of the catalog.
 insert into public.model_prices (
   provider_id, model, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok,
   cache_write_input_micro_usd_per_mtok, output_micro_usd_per_mtok, above_input_tokens, valid_from, retires_on
 )
-select provider.id, listed.model, listed.input_micro_usd_per_mtok, listed.cached_input_micro_usd_per_mtok,
-  listed.cache_write_input_micro_usd_per_mtok, listed.output_micro_usd_per_mtok, listed.above_input_tokens,
-  listed.valid_from, listed.retires_on
-from private.model_catalog as listed
-join public.llm_providers as provider on provider.name = listed.provider
+select provider.id, price.model, price.input_micro_usd_per_mtok, price.cached_input_micro_usd_per_mtok,
+  price.cache_write_input_micro_usd_per_mtok, price.output_micro_usd_per_mtok, price.above_input_tokens,
+  price.valid_from, listed.retires_on
+from private.model_catalog_prices as price
+join private.model_catalog as listed using (provider, model)
+join public.llm_providers as provider on provider.name = price.provider
 on conflict do nothing;
 
 -- Answers for the agents below from a script, without an API key; the embedded stack sets its address.

@@ -1140,8 +1140,122 @@ comment on policy "signed-in users read windows" on public.model_windows is
 grant select on public.model_windows to authenticated;
 grant select, insert, update, delete on public.model_windows to service_role;
 
--- Read on 2026-11-23: developers.openai.com/api/docs/models, platform.claude.com/docs/en/about-claude/models/overview,
--- ai.google.dev/gemini-api/docs/models.
+create function private.model_window(p_provider_id uuid, p_model text)
+returns int
+-- Not "language sql", which Postgres would plan again at every call.
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- Once, not for each row.
+  v_model constant text := regexp_replace(coalesce(p_model, ''), '^.*/', '');
+begin
+  return (
+    select known.window_tokens
+    from public.model_windows as known
+    where (known.provider_id is null or known.provider_id = p_provider_id)
+      and starts_with(v_model, known.model_prefix)
+    order by known.provider_id nulls last, length(known.model_prefix) desc
+    limit 1
+  );
+end;
+$$;
+comment on function private.model_window(uuid, text) is
+  'The context window of a model in tokens, from model_windows; null when no row matches.';
+revoke all on function private.model_window(uuid, text) from public;
+
+-- models/model_catalog.sql
+
+-- The catalog of models: what vendors publish about the models that a new project starts with, and the context windows
+-- of families of models. The console shows it beside the prices of the project.
+
+create table private.model_catalog (
+  provider text not null,
+  model text not null,
+  window_tokens int not null,
+  abilities text[] not null check (
+    abilities <@ '{tools,reasoning,output_schema,output_schema_beside_tools,images,documents,embeddings}'),
+  retires_on date,
+  sources text[] not null check (sources <> '{}'),
+  read_on date not null,
+  primary key (provider, model)
+);
+comment on table private.model_catalog is
+  'Models as their vendors describe them. Calls do not depend on it: windows come from model_windows, costs from model_prices, and what a model refuses is learned from its answers. Written only by migrations.';
+comment on column private.model_catalog.provider is 'The name in llm_providers.';
+comment on column private.model_catalog.window_tokens is 'Tokens of prompt and answer together; of an embedding model, of one text.';
+comment on column private.model_catalog.abilities is
+  'What the model can do over the API that the provider''s adapter uses: tools, reasoning (an effort can be chosen), output_schema (alone) and output_schema_beside_tools (enforced), images and documents as input, embeddings.';
+comment on column private.model_catalog.retires_on is
+  'First day on which the vendor may stop serving the model; null: none is published.';
+comment on column private.model_catalog.sources is 'Pages of the vendor from which the row and its prices were read, on read_on.';
+alter table private.model_catalog enable row level security;
+
+create table private.model_catalog_prices (
+  provider text not null,
+  model text not null,
+  input_micro_usd_per_mtok bigint not null,
+  cached_input_micro_usd_per_mtok bigint not null,
+  cache_write_input_micro_usd_per_mtok bigint,
+  output_micro_usd_per_mtok bigint not null,
+  above_input_tokens bigint not null default 0,
+  valid_from timestamptz not null,
+  primary key (provider, model, valid_from, above_input_tokens),
+  foreign key (provider, model) references private.model_catalog (provider, model)
+);
+comment on table private.model_catalog_prices is
+  'List prices of the models of model_catalog, with the columns of model_prices.';
+alter table private.model_catalog_prices enable row level security;
+
+insert into private.model_catalog (provider, model, window_tokens, abilities, retires_on, sources, read_on) values
+  ('openai', 'gpt-5.4-mini', 400000,
+    '{tools,reasoning,output_schema,output_schema_beside_tools,images,documents}', null,
+    '{developers.openai.com/api/docs/models/gpt-5.4-mini,developers.openai.com/api/docs/pricing,developers.openai.com/api/docs/deprecations}', '2026-11-23'),
+  ('openai', 'text-embedding-3-small', 8192, '{embeddings}', null,
+    '{developers.openai.com/api/docs/pricing,developers.openai.com/api/docs/deprecations}', '2026-11-23'),
+  ('openrouter', 'openai/gpt-5.4-mini', 400000,
+    '{tools,reasoning,output_schema,output_schema_beside_tools,images}', null,
+    '{openrouter.ai/openai/gpt-5.4-mini}', '2026-11-23'),
+  ('anthropic', 'claude-haiku-5-5', 1000000,
+    '{tools,reasoning,output_schema,output_schema_beside_tools,images,documents}', '2027-10-07',
+    '{platform.claude.com/docs/en/models/haiku-5-5/overview,platform.claude.com/docs/en/about-claude/model-deprecations}', '2026-11-27'),
+  ('anthropic', 'claude-sonnet-5-5', 1000000,
+    '{tools,reasoning,output_schema,output_schema_beside_tools,images,documents}', '2027-09-28',
+    '{platform.claude.com/docs/en/models/sonnet-5-5/overview,platform.claude.com/docs/en/about-claude/model-deprecations}', '2026-11-27'),
+  ('anthropic', 'claude-haiku-4-5', 200000,
+    '{tools,output_schema,output_schema_beside_tools,images,documents}', '2026-10-15',
+    '{platform.claude.com/docs/en/about-claude/pricing,platform.claude.com/docs/en/about-claude/model-deprecations}', '2026-11-23'),
+  ('google', 'gemini-3.8-flash', 1048576,
+    '{tools,reasoning,output_schema,output_schema_beside_tools,images,documents}', null,
+    '{ai.google.dev/gemini-api/docs/models/gemini-3.8-flash,ai.google.dev/gemini-api/docs/pricing,ai.google.dev/gemini-api/docs/deprecations}', '2026-11-23'),
+  ('google', 'gemini-embedding-001', 2048, '{embeddings}', '2028-05-14',
+    '{ai.google.dev/gemini-api/docs/pricing,ai.google.dev/gemini-api/docs/deprecations}', '2026-11-23'),
+  ('google', 'gemini-embedding-2', 8192, '{embeddings}', null,
+    '{ai.google.dev/gemini-api/docs/pricing,ai.google.dev/gemini-api/docs/deprecations}', '2026-11-23'),
+  ('ollama', 'llama3.2', 128000, '{tools,output_schema}', null, '{ollama.com/library/llama3.2}', '2026-11-23');
+
+-- A change of prices is a set of new rows with a later valid_from.
+insert into private.model_catalog_prices (
+  provider, model, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok,
+  cache_write_input_micro_usd_per_mtok, output_micro_usd_per_mtok, above_input_tokens, valid_from
+) values
+  ('openai', 'gpt-5.4-mini', 750000, 75000, null, 4500000, 0, '2026-03-17T00:00Z'),
+  ('openai', 'text-embedding-3-small', 20000, 20000, null, 0, 0, '2024-01-25T00:00Z'),
+  ('openrouter', 'openai/gpt-5.4-mini', 750000, 75000, null, 4500000, 0, '2026-03-17T00:00Z'),
+  ('anthropic', 'claude-haiku-5-5', 100000, 10000, 125000, 500000, 0, '2026-10-07T00:00Z'),
+  ('anthropic', 'claude-haiku-5-5', 500000, 50000, 625000, 2500000, 100000, '2026-10-07T00:00Z'),
+  ('anthropic', 'claude-sonnet-5-5', 2000000, 100000, 2500000, 10000000, 0, '2026-10-07T00:00Z'),
+  ('anthropic', 'claude-haiku-4-5', 1000000, 100000, 1250000, 5000000, 0, '2025-10-15T00:00Z'),
+  ('google', 'gemini-3.8-flash', 750000, 75000, null, 3750000, 0, '2026-09-02T00:00Z'),
+  ('google', 'gemini-3.8-flash', 1500000, 150000, null, 7500000, 0, '2027-01-01T00:00Z'),
+  ('google', 'gemini-embedding-001', 150000, 150000, null, 0, 0, '2025-07-14T00:00Z'),
+  ('google', 'gemini-embedding-2', 200000, 200000, null, 0, 0, '2026-04-22T00:00Z'),
+  -- A local model; a free provider needs no prices.
+  ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01T00:00Z');
+
+-- Families, for models that the catalog does not have. Read on 2026-11-23: developers.openai.com/api/docs/models,
+-- platform.claude.com/docs/en/about-claude/models/overview, ai.google.dev/gemini-api/docs/models.
 insert into public.model_windows (provider_id, model_prefix, window_tokens) values
   (null, '', 128000),
   (null, 'gpt-3.5', 16385),
@@ -1170,75 +1284,6 @@ insert into public.model_windows (provider_id, model_prefix, window_tokens) valu
   (null, 'deepseek', 128000),
   (null, 'demo', 128000),
   (null, 'phi3', 128000);
-
-create function private.model_window(p_provider_id uuid, p_model text)
-returns int
--- Not "language sql", which Postgres would plan again at every call.
-language plpgsql
-stable
-set search_path = ''
-as $$
-declare
-  -- Once, not for each row.
-  v_model constant text := regexp_replace(coalesce(p_model, ''), '^.*/', '');
-begin
-  return (
-    select known.window_tokens
-    from public.model_windows as known
-    where (known.provider_id is null or known.provider_id = p_provider_id)
-      and starts_with(v_model, known.model_prefix)
-    order by known.provider_id nulls last, length(known.model_prefix) desc
-    limit 1
-  );
-end;
-$$;
-comment on function private.model_window(uuid, text) is
-  'The context window of a model in tokens, from model_windows; null when no row matches.';
-revoke all on function private.model_window(uuid, text) from public;
-
--- models/model_catalog.sql
-
--- The catalog of models: list prices as the vendors publish them, which a new project starts with and the console shows
--- beside the prices of the project.
-
-create table private.model_catalog (
-  provider text not null,
-  model text not null,
-  input_micro_usd_per_mtok bigint not null,
-  cached_input_micro_usd_per_mtok bigint not null,
-  cache_write_input_micro_usd_per_mtok bigint,
-  output_micro_usd_per_mtok bigint not null,
-  above_input_tokens bigint not null,
-  valid_from timestamptz not null,
-  retires_on date,
-  primary key (provider, model, valid_from, above_input_tokens)
-);
-comment on table private.model_catalog is
-  'List prices of models, with the columns of model_prices. Calls cost what model_prices says. Written only by migrations.';
-comment on column private.model_catalog.provider is 'The name in llm_providers.';
-alter table private.model_catalog enable row level security;
-
--- Read on 2026-11-23:
---   OpenAI     developers.openai.com/api/docs/pricing and /deprecations (none of these is deprecated)
---   Anthropic  platform.claude.com/docs/en/about-claude/pricing and /model-deprecations ("not sooner than")
---   Google     ai.google.dev/gemini-api/docs/pricing and /deprecations ("earliest possible date")
-insert into private.model_catalog (
-  provider, model, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok,
-  cache_write_input_micro_usd_per_mtok, output_micro_usd_per_mtok, above_input_tokens, valid_from, retires_on
-) values
-  ('openai', 'gpt-5.4-mini', 750000, 75000, null, 4500000, 0, '2026-03-17T00:00Z', null),
-  ('openai', 'text-embedding-3-small', 20000, 20000, null, 0, 0, '2024-01-25T00:00Z', null),
-  ('openrouter', 'openai/gpt-5.4-mini', 750000, 75000, null, 4500000, 0, '2026-03-17T00:00Z', null),
-  ('anthropic', 'claude-haiku-5-5', 100000, 10000, 125000, 500000, 0, '2026-10-07T00:00Z', '2027-10-07'),
-  ('anthropic', 'claude-haiku-5-5', 500000, 50000, 625000, 2500000, 100000, '2026-10-07T00:00Z', '2027-10-07'),
-  ('anthropic', 'claude-sonnet-5-5', 2000000, 100000, 2500000, 10000000, 0, '2026-10-07T00:00Z', '2027-09-28'),
-  ('anthropic', 'claude-haiku-4-5', 1000000, 100000, 1250000, 5000000, 0, '2025-10-15T00:00Z', '2026-10-15'),
-  ('google', 'gemini-3.8-flash', 750000, 75000, null, 3750000, 0, '2026-09-02T00:00Z', null),
-  ('google', 'gemini-3.8-flash', 1500000, 150000, null, 7500000, 0, '2027-01-01T00:00Z', null),
-  ('google', 'gemini-embedding-001', 150000, 150000, null, 0, 0, '2025-07-14T00:00Z', '2028-05-14'),
-  ('google', 'gemini-embedding-2', 200000, 200000, null, 0, 0, '2026-04-22T00:00Z', null),
-  -- Local models; a free provider needs no rows.
-  ('ollama', 'llama3.2', 0, 0, null, 0, 0, '2026-01-01T00:00Z', null);
 
 -- engine/agents.sql
 
@@ -28434,7 +28479,7 @@ as $$
     'code_execution_usd_per_call', private.usd_of((p_price ->> 'code_execution_micro_usd_per_call')::bigint)
   ));
 $$;
-comment on function private.price_document(jsonb) is 'A row of model_prices or of model_catalog as an entry of a model''s document.';
+comment on function private.price_document(jsonb) is 'A row of model_prices or of model_catalog_prices as an entry of a model''s document.';
 revoke all on function private.price_document(jsonb) from public;
 
 create function private.catalog_document(p_slug text)
@@ -28446,12 +28491,15 @@ as $$
 begin
   return (
     select private.without_nulls(jsonb_build_object(
-      'retires_on', min(listed.retires_on),
-      'prices', jsonb_agg(private.price_document(to_jsonb(listed)) order by listed.valid_from, listed.above_input_tokens)
+      'retires_on', listed.retires_on,
+      'prices', (
+        select jsonb_agg(private.price_document(to_jsonb(price)) order by price.valid_from, price.above_input_tokens)
+        from private.model_catalog_prices as price
+        where price.provider = listed.provider and price.model = listed.model
+      )
     ))
     from private.model_catalog as listed
     where listed.provider || '/' || listed.model = p_slug
-    having count(*) > 0
   );
 end;
 $$;
@@ -29309,7 +29357,13 @@ begin
       from public.llm_providers as provider
       where provider.name = p_slug
     )
-    when 'model' then jsonb_build_object('catalog', private.catalog_document(p_slug))
+    when 'model' then jsonb_build_object('catalog', private.catalog_document(p_slug), 'about', (
+      select jsonb_build_object('window_tokens', listed.window_tokens,
+        'abilities', (select jsonb_agg(replace(ability, '_', ' ')) from unnest(listed.abilities) as ability),
+        'sources', listed.sources, 'read_on', listed.read_on)
+      from private.model_catalog as listed
+      where listed.provider || '/' || listed.model = p_slug
+    ))
     when 'policy' then (
       select jsonb_build_object('spent_usd', private.usd_of(spending.spent_micro_usd))
       from public.model_policies as policy
@@ -29389,7 +29443,7 @@ revoke all on public.operator_settings from anon, authenticated, service_role;
 comment on view public.operator_settings is
   'What the project has beside its definitions, one document each: external MCP servers, limits of tool calls, model providers, prices, policies of models, quotas, audiences, retention, and projects with documents. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_settings.facts is
-  'What is shown beside the document: of a provider has_key, of a model its prices in the catalog, of a policy spent_usd in the current period, of a server is_from_file, of documents the last sync.';
+  'What is shown beside the document: of a provider has_key, of a model its prices in the catalog and what it can do, of a policy spent_usd in the current period, of a server is_from_file, of documents the last sync.';
 create view public.operator_setting_kinds with (security_invoker = true) as
   select * from private.operator_setting_kinds();
 revoke all on public.operator_setting_kinds from anon, authenticated, service_role;

@@ -15,7 +15,13 @@ begin
       from public.llm_providers as provider
       where provider.name = p_slug
     )
-    when 'model' then jsonb_build_object('catalog', private.catalog_document(p_slug))
+    when 'model' then jsonb_build_object('catalog', private.catalog_document(p_slug), 'about', (
+      select jsonb_build_object('window_tokens', listed.window_tokens,
+        'abilities', (select jsonb_agg(replace(ability, '_', ' ')) from unnest(listed.abilities) as ability),
+        'sources', listed.sources, 'read_on', listed.read_on)
+      from private.model_catalog as listed
+      where listed.provider || '/' || listed.model = p_slug
+    ))
     when 'policy' then (
       select jsonb_build_object('spent_usd', private.usd_of(spending.spent_micro_usd))
       from public.model_policies as policy
@@ -95,7 +101,7 @@ revoke all on public.operator_settings from anon, authenticated, service_role;
 comment on view public.operator_settings is
   'What the project has beside its definitions, one document each: external MCP servers, limits of tool calls, model providers, prices, policies of models, quotas, audiences, retention, and projects with documents. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_settings.facts is
-  'What is shown beside the document: of a provider has_key, of a model its prices in the catalog, of a policy spent_usd in the current period, of a server is_from_file, of documents the last sync.';
+  'What is shown beside the document: of a provider has_key, of a model its prices in the catalog and what it can do, of a policy spent_usd in the current period, of a server is_from_file, of documents the last sync.';
 create view public.operator_setting_kinds with (security_invoker = true) as
   select * from private.operator_setting_kinds();
 revoke all on public.operator_setting_kinds from anon, authenticated, service_role;

@@ -109,7 +109,7 @@ as $$
     'code_execution_usd_per_call', private.usd_of((p_price ->> 'code_execution_micro_usd_per_call')::bigint)
   ));
 $$;
-comment on function private.price_document(jsonb) is 'A row of model_prices or of model_catalog as an entry of a model''s document.';
+comment on function private.price_document(jsonb) is 'A row of model_prices or of model_catalog_prices as an entry of a model''s document.';
 revoke all on function private.price_document(jsonb) from public;
 
 create function private.catalog_document(p_slug text)
@@ -121,12 +121,15 @@ as $$
 begin
   return (
     select private.without_nulls(jsonb_build_object(
-      'retires_on', min(listed.retires_on),
-      'prices', jsonb_agg(private.price_document(to_jsonb(listed)) order by listed.valid_from, listed.above_input_tokens)
+      'retires_on', listed.retires_on,
+      'prices', (
+        select jsonb_agg(private.price_document(to_jsonb(price)) order by price.valid_from, price.above_input_tokens)
+        from private.model_catalog_prices as price
+        where price.provider = listed.provider and price.model = listed.model
+      )
     ))
     from private.model_catalog as listed
     where listed.provider || '/' || listed.model = p_slug
-    having count(*) > 0
   );
 end;
 $$;

@@ -158,37 +158,6 @@ comment on policy "signed-in users read windows" on public.model_windows is
 grant select on public.model_windows to authenticated;
 grant select, insert, update, delete on public.model_windows to service_role;
 
--- Read on 2026-11-23: developers.openai.com/api/docs/models, platform.claude.com/docs/en/about-claude/models/overview,
--- ai.google.dev/gemini-api/docs/models.
-insert into public.model_windows (provider_id, model_prefix, window_tokens) values
-  (null, '', 128000),
-  (null, 'gpt-3.5', 16385),
-  (null, 'gpt-4', 8192),
-  (null, 'gpt-4-turbo', 128000),
-  (null, 'gpt-4o', 128000),
-  (null, 'gpt-4.1', 1047576),
-  (null, 'gpt-5', 400000),
-  (null, 'gpt-5.6', 1050000),
-  (null, 'gpt-6', 1050000),
-  (null, 'o1', 200000),
-  (null, 'o3', 200000),
-  (null, 'o4', 200000),
-  (null, 'claude', 1000000),
-  (null, 'claude-3', 200000),
-  (null, 'claude-haiku-4', 200000),
-  (null, 'claude-opus-4', 200000),
-  (null, 'claude-sonnet-4', 200000),
-  (null, 'gemini', 1048576),
-  (null, 'llama-3', 128000),
-  (null, 'llama3', 128000),
-  (null, 'mistral', 32000),
-  (null, 'mistral-large', 128000),
-  (null, 'qwen2.5', 32768),
-  (null, 'qwen3', 32768),
-  (null, 'deepseek', 128000),
-  (null, 'demo', 128000),
-  (null, 'phi3', 128000);
-
 create function private.model_window(p_provider_id uuid, p_model text)
 returns int
 -- Not "language sql", which Postgres would plan again at every call.

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(7);
+select plan(9);
 
 create temp table seeded on commit drop as
   select provider.name, provider.requires_api_key, used.*
@@ -46,6 +46,20 @@ select is_empty(
   'all prices of a model name the same retirement'
 );
 
+select is_empty(
+  $$select seeded.name, seeded.model from seeded
+    where seeded.name <> 'demo' and not exists (
+      select from private.model_catalog as listed where (listed.provider, listed.model) = (seeded.name, seeded.model)
+    )$$,
+  'the catalog describes each, with its source and the day on which it was read'
+);
+select is_empty(
+  $$select listed.model, listed.window_tokens, private.model_window(provider.id, listed.model)
+    from private.model_catalog as listed join public.llm_providers as provider on provider.name = listed.provider
+    where listed.abilities <> '{embeddings}'
+      and listed.window_tokens <> private.model_window(provider.id, listed.model)$$,
+  'its windows are those that calls use'
+);
 select is_empty(
   $$select distinct seeded.model, price.retires_on from seeded
     join public.model_prices as price using (provider_id, model)
