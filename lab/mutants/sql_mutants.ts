@@ -17,6 +17,7 @@ const heartbeat = of("heartbeat");
 const endSteps = of("end_steps");
 const startSteps = of("start_steps");
 const recordSteps = of("record_steps");
+const recordCheckpoints = of("record_checkpoints");
 const recordProgress = of("record_progress");
 const reportToParent = of("report_to_parent");
 const endTask = of("end_task");
@@ -57,6 +58,7 @@ const REVIEW_RACE = race("review_race");
 const CONTINUE_RACE = race("continue_race");
 const REPAIR_RACE = race("repair_race");
 const RETRY_RACE = race("retry_race");
+const CHECKPOINT_RACE = race("checkpoint_race");
 const LEASE_RACE = race("lease_race");
 const EVENTS_RACE = race("read_events_race");
 const FAIRNESS = race("fairness");
@@ -170,10 +172,23 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "a model call is made without budget",
     { pgtap: ["begin_steps", "record_steps"] },
   ),
-  recordSteps(
-    "if v_task.cancel_requested_at is null then",
+  of("write_checkpoint")(
+    "if p_task.cancel_requested_at is null then",
     "if true then",
     "the next step of a cancelled task begins",
+    { pgtap: ["record_steps"] },
+  ),
+  recordCheckpoints(
+    " skip locked",
+    "",
+    "a held task delays the checkpoints of others",
+    { tests: [CHECKPOINT_RACE] },
+  ),
+  recordCheckpoints(
+    "select distinct on (task.master_task_id) checkpoint.*",
+    "select checkpoint.*",
+    "a transaction holds the totals of a job and waits for another of its tasks",
+    { tests: [CHECKPOINT_RACE] },
   ),
   recordSteps(
     "return v_task.cancel_requested_at is not null;",

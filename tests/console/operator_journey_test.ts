@@ -29,7 +29,7 @@ const refused = (id: number) => ({
 });
 
 consoleTest(
-  "an operator finds a failure, reads why, fixes the prompt, redrives the group and sets an alert",
+  "an operator finds a failure, reads why, tries a prompt, keeps it, redrives the group and sets an alert",
   async (fixture) => {
     const { sql, stack } = fixture.platform;
     stack.models.addAgent(scriptTurns("summarizer", complete("saved")));
@@ -44,7 +44,7 @@ consoleTest(
     await using operator = await fixture.open({ reducedMotion: "reduce" });
     const { page, go } = operator;
     const untilIdle = createIdleWait(page);
-    const scopes = ["swarm:operate", "swarm:configure"];
+    const scopes = ["swarm:run", "swarm:operate", "swarm:configure"];
     await grantScopes(sql, await operator.signUp("summary-operator"), scopes);
 
     // Find it by its error code: failures with equal causes are one group.
@@ -82,10 +82,14 @@ consoleTest(
     await page.getByText("Tell the agent which fields its output needs.").first().waitFor();
     const jobAddress = new URL(page.url()).hash.slice(1);
 
-    // Fix the agent's prompt.
-    await go("/setup/agent/summarizer");
+    // Replay it with another prompt beside the failure, and keep that prompt as a revision.
+    await page.locator("header").getByRole("link", { name: "Playground" }).click();
     await page.getByLabel("System prompt").fill("Always fill the field summary.");
-    await page.getByRole("button", { name: "Review changes" }).click();
+    await page.getByRole("button", { name: "Try it" }).click();
+    const tries = page.getByRole("region", { name: "Tries" });
+    await tries.getByRole("button", { name: /Try 1.*Completed/ }).waitFor();
+    const playground = new URL(page.url()).hash.slice(1);
+    await page.getByRole("button", { name: "Keep this try as a revision" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.locator("ins").getByText("Always fill the field summary.").waitFor();
     await dialog.getByRole("button", { name: "Save" }).click();
@@ -119,6 +123,7 @@ consoleTest(
       failures: "/operations?view=failures",
       jobs: "/operations?view=jobs&errorCode=OUTPUT_INVALID",
       job: jobAddress,
+      playground,
       prompt: "/setup/agent/summarizer",
       alert: "/setup/alert/summaries-fail",
       queue: "/operations?view=queue",
