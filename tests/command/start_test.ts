@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import { consolePort } from "../../scripts/console/console_port.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { fillDataFolder } from "../e2e/migrated_folder.ts";
-import { freePorts } from "./free_ports.ts";
-import { areGone, descendants } from "./process_tree.ts";
-import { type ReadyLine, runStart, type StartEnd } from "./start_process.ts";
+import { freePorts } from "../stack/free_ports.ts";
+import { areGone, descendants } from "../stack/process_tree.ts";
+import { type ReadyLine, runStart, type StartEnd } from "../stack/start_process.ts";
 
 const EPHEMERAL = ["--ephemeral", "--json", "--port", String(freePorts())];
 

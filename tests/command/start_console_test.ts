@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { freePorts } from "./free_ports.ts";
-import { runStart } from "./start_process.ts";
+import { freePorts } from "../stack/free_ports.ts";
+import { runStart } from "../stack/start_process.ts";
 
 Deno.test("start for a person prints no address of a console that is left out", async () => {
   await using start = runStart(["--ephemeral", "--port", "0", "--no-console"]);

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { createSwarm } from "../../client/mod.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
-import { addAgent, addProvider } from "./operator.ts";
-import { bootPlatform, type Platform } from "./platform.ts";
-import { call, complete, scriptTurns } from "./script.ts";
+import { addAgent, addProvider } from "../e2e/operator.ts";
+import { bootPlatform, type Platform } from "../e2e/platform.ts";
+import { call, complete, scriptTurns } from "../e2e/script.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../scripts/eval.ts", import.meta.url));
 
