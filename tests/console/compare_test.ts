@@ -57,6 +57,7 @@ consoleTest("a user compares two jobs of the list, with exact figures", async (f
   await tokens.getByRole("cell", { name: exact(usage?.first), exact: true }).waitFor();
   await tokens.getByRole("cell", { name: exact(usage?.second), exact: true }).waitFor();
   const output = page.getByRole("group", { name: "Differences of the output" });
+  await output.locator("ins").first().waitFor();
   assert.deepEqual(await output.locator("del").allTextContents(), ["sail"]);
   assert.deepEqual(await output.locator("ins").allTextContents(), ["row"]);
   const saved = page.locator("[data-step-pair]").filter({ hasText: "save_intermediate_data" });

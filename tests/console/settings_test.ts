@@ -329,6 +329,7 @@ consoleTest("a webhook is tried, and a schedule shows its next runs", async (fix
     await page.getByRole("heading", { name: "Next 10 runs" }).waitFor();
     await page.getByLabel("time_zone").fill("Europe/Berlin");
     await page.getByRole("columnheader", { name: "Europe/Berlin" }).waitFor();
+    await page.locator("time").nth(9).waitFor();
     assert.equal(await page.locator("time").count(), 10);
     await picture(page, "settings_schedule");
     assert.deepEqual(holder.offences, []);
