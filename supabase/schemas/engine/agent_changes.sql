@@ -85,7 +85,7 @@ stable
 set search_path = ''
 as $$
 declare
-  v_known constant text[] := '{provider,model,prompt,temperature,reasoning_effort,tools}';
+  v_known constant text[] := array['provider', 'model', 'prompt', 'temperature', 'reasoning_effort', 'tools'];
   v_wrong text;
   v_provider public.llm_providers;
 begin

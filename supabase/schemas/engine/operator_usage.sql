@@ -52,7 +52,7 @@ declare
   v_wanted constant text := case p_by when 'tool' then 'usage.mcp_name is not null' else 'true' end;
 begin
   -- Planned again at each call, so that it groups by the one column that is asked for.
-  return query execute format(
+  for label, call_count, input_tokens, output_tokens, cost_micro_usd, unpriced_call_count in execute format(
     $sql$
       with part as (
         select %1$s as label, count(*) as call_count, sum(usage.input_tokens) as input_tokens,
@@ -76,7 +76,10 @@ begin
     $sql$,
     v_label, v_earlier_label, v_wanted
   )
-  using p_from, p_to;
+  using p_from, p_to
+  loop
+    return next;
+  end loop;
 end;
 $$;
 comment on function private.model_sums(text, date, date) is
@@ -152,7 +155,7 @@ begin
   if v_label is null then
     return;
   end if;
-  return query execute format(
+  for label, job_count, completed_count, failed_count in execute format(
     $sql$
       select coalesce((%1$s)::text, ''), count(*), count(*) filter (where job.status = 'completed'),
         count(*) filter (where job.status = 'failed')
@@ -163,7 +166,10 @@ begin
     $sql$,
     v_label
   )
-  using p_from, p_to;
+  using p_from, p_to
+  loop
+    return next;
+  end loop;
 end;
 $$;
 comment on function private.job_sums(text, date, date) is
