@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { nextTurn } from "../../platform/isolate/next_turn.ts";
 import { gather } from "./gather.ts";
 
 /** A run that the test ends, and its items. */
@@ -11,50 +12,48 @@ function heldRuns() {
       ends.push(() => resolve(items.map((item) => item * 10)));
     });
   };
-  return { batches, ends, run };
+  /** Waits until a run has begun, and ends it. */
+  const end = async (index: number) => {
+    while (ends.length <= index) await nextTurn();
+    ends[index]?.();
+  };
+  return { batches, end, run };
 }
 
-/** Runs everything that waits only for its turn. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
-
 Deno.test("gather() runs the first call immediately and batches those that arrive meanwhile", async () => {
-  const { batches, ends, run } = heldRuns();
+  const { batches, end, run } = heldRuns();
   const call = gather(run, 10);
 
   const first = call(1);
-  await settled();
+  while (batches.length === 0) await nextTurn();
   const others = [call(2), call(3)];
-  ends[0]?.();
-  await settled();
-  ends[1]?.();
+  await end(0);
+  await end(1);
 
   assert.deepEqual([await first, ...await Promise.all(others)], [10, 20, 30]);
   assert.deepEqual(batches, [[1], [2, 3]]);
 });
 
 Deno.test("gather() batches the calls of one turn, however many promises they wait for", async () => {
-  const { batches, ends, run } = heldRuns();
+  const { batches, end, run } = heldRuns();
   const call = gather(run, 10);
 
   const first = call(1);
   for (let step = 0; step < 20; step++) await Promise.resolve();
   const second = call(2);
-  await settled();
-  ends[0]?.();
+  await end(0);
 
   assert.deepEqual([await first, await second], [10, 20]);
   assert.deepEqual(batches, [[1, 2]]);
 });
 
 Deno.test("gather() limits the number of concurrent runs", async () => {
-  const { batches, ends, run } = heldRuns();
+  const { batches, end, run } = heldRuns();
   const call = gather(run, 2);
 
   const all = [call(1), call(2), call(3)];
-  await settled();
-  ends[0]?.();
-  await settled();
-  ends[1]?.();
+  await end(0);
+  await end(1);
 
   assert.deepEqual(await Promise.all(all), [10, 20, 30]);
   assert.deepEqual(batches, [[1, 2], [3]]);
