@@ -91,6 +91,8 @@ consoleTest(
     assert.deepEqual(await readAgent(), ["Be brief.", "tried-2", revision + 1]);
 
     await reader.go("/setup/agent/tried");
+    // The page that is left has a field of this name too.
+    await page.getByRole("heading", { name: "tried", exact: true, level: 1 }).waitFor();
     await page.getByLabel("System prompt").fill("Be very brief.");
     await page.getByRole("link", { name: "Try it" }).click();
     await page.getByText("Changes for the try: prompt.").waitFor();
