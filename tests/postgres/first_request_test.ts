@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { createMcpApp } from "../../../shared/app/mcp_app.ts";
-import { createMcpExecuteApp } from "../../../shared/app/mcp_execute_app.ts";
-import type { JsonObject } from "../../../shared/platform/values/json.ts";
-import { withDeadline } from "../../../shared/platform/values/with_deadline.ts";
-import { sendRequest } from "../../e2e/create_task_endpoint.ts";
-import { type FreshFunction, startFreshFunction } from "./fresh_function.ts";
-import { addHeldTable, holdTable, untilHeld } from "./held_table.ts";
-import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
-import { rawClient } from "./raw_message.ts";
+import { createMcpApp } from "../../shared/app/mcp_app.ts";
+import { createMcpExecuteApp } from "../../shared/app/mcp_execute_app.ts";
+import type { JsonObject } from "../../shared/platform/values/json.ts";
+import { withDeadline } from "../../shared/platform/values/with_deadline.ts";
+import { sendRequest } from "../e2e/create_task_endpoint.ts";
+import { type FreshFunction, startFreshFunction } from "../gateway/mcp/fresh_function.ts";
+import { addHeldTable, holdTable, untilHeld } from "../gateway/mcp/held_table.ts";
+import { bootMcpPlatform, grantScopes, type McpUser } from "../gateway/mcp/mcp_platform.ts";
+import { rawClient } from "../gateway/mcp/raw_message.ts";
 
 /** Its tool runs nothing as the caller. */
 const CATALOG_CALL = { server: "catalog", tool: "validate_prompt", args: { text: "Sum up." } };
