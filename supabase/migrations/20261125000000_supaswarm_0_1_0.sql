@@ -27274,6 +27274,23 @@ comment on function private.agent_definition(public.agents) is
   'An agent as one document: its row, and its tools, skills, handoffs, fallbacks, guardrails and the approvals for everyone. Defaults are missing.';
 revoke all on function private.agent_definition(public.agents) from public;
 
+create function private.credential_definition(p_tool public.tools)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select nullif(private.without_nulls(jsonb_build_object(
+    'secret', p_tool.credential_secret_name,
+    'type', p_tool.credential_type,
+    'description', p_tool.credential_description,
+    'audience', nullif(p_tool.credential_audience, 'everyone')
+  )), '{}');
+$$;
+comment on function private.credential_definition(public.tools) is
+  'The member credential of a tool''s or server''s document; null when it has none.';
+revoke all on function private.credential_definition(public.tools) from public;
+
 create function private.definitions()
 returns table (kind text, slug text, definition jsonb)
 language sql
@@ -27287,12 +27304,7 @@ as $$
     'type', private.tool_kind(tool.type, tool.config),
     'description', tool.description,
     'config', tool.config,
-    'credential', nullif(private.without_nulls(jsonb_build_object(
-      'secret', tool.credential_secret_name,
-      'type', tool.credential_type,
-      'description', tool.credential_description,
-      'audience', nullif(tool.credential_audience, 'everyone')
-    )), '{}'),
+    'credential', private.credential_definition(tool),
     'data_flows', tool.data_flows,
     'is_active', nullif(tool.is_active, true)
   ))
@@ -28560,12 +28572,7 @@ as $$
     'display_name', nullif(tool.name, tool.slug),
     'description', tool.description,
     'config', tool.config,
-    'credential', nullif(private.without_nulls(jsonb_build_object(
-      'secret', tool.credential_secret_name,
-      'type', tool.credential_type,
-      'description', tool.credential_description,
-      'audience', nullif(tool.credential_audience, 'everyone')
-    )), '{}'),
+    'credential', private.credential_definition(tool),
     'data_flows', tool.data_flows,
     'is_active', nullif(tool.is_active, true)
   ))

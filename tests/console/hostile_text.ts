@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import { loadMcpServer, type Page } from "../deps.ts";
+import { type ServedMcp, serveMcp } from "../gateway/mcp/serve_mcp.ts";
 
 /** The address to which hostile text links, and from which it loads. */
 export const HOST = "evil.example";
@@ -36,7 +37,7 @@ export const POLLUTING: unknown = JSON.parse(
 );
 
 /** An MCP server whose every text is hostile. */
-export async function startHostileServer(): Promise<AsyncDisposable & { readonly url: string }> {
+export async function startHostileServer(): Promise<ServedMcp> {
   const { createMcpHandler, McpServer } = await loadMcpServer();
   const drawing = btoa(
     `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="alert(30)">` +
@@ -82,17 +83,7 @@ export async function startHostileServer(): Promise<AsyncDisposable & { readonly
     }, () => answer);
     return server;
   });
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request) => handler.fetch(request),
-  );
-  return {
-    url: `http://127.0.0.1:${server.addr.port}/`,
-    async [Symbol.asyncDispose]() {
-      await handler.close();
-      await server.shutdown();
-    },
-  };
+  return serveMcp(handler);
 }
 
 /** Asserts that no part of a page can run, load or redirect without the user. */

@@ -4,6 +4,7 @@ import { byteLength } from "../../../shared/platform/values/byte_length.ts";
 import { rounded } from "../bench_result.ts";
 import { type MeasuredStack, startMeasuredStack } from "../measured_stack.ts";
 import { waitFor } from "../../../scripts/wait_for.ts";
+import { type ServedMcp, serveMcp } from "../../../tests/gateway/mcp/serve_mcp.ts";
 import { answerByGuessing, type GuessingTask } from "./guessing_agent.ts";
 import { PICKY_APIS } from "./picky_apis.ts";
 import {
@@ -188,7 +189,7 @@ function toolFor(verb: string, thing: string) {
 }
 
 /** A server that lists the other tools; no task needs one of them. */
-function startOfficeServer(): AsyncDisposable & { readonly url: string } {
+function startOfficeServer(): ServedMcp {
   const handler = createMcpHandler(() => {
     const mcp = new McpServer({ name: "Office", version: "1.0.0" }, {
       capabilities: { tools: {} },
@@ -196,15 +197,5 @@ function startOfficeServer(): AsyncDisposable & { readonly url: string } {
     mcp.server.setRequestHandler("tools/list", () => ({ tools: OFFICE_TOOLS }));
     return mcp;
   });
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request) => handler.fetch(request),
-  );
-  return {
-    url: `http://127.0.0.1:${server.addr.port}/`,
-    async [Symbol.asyncDispose]() {
-      await handler.close();
-      await server.shutdown();
-    },
-  };
+  return serveMcp(handler);
 }

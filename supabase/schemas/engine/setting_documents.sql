@@ -184,12 +184,7 @@ as $$
     'display_name', nullif(tool.name, tool.slug),
     'description', tool.description,
     'config', tool.config,
-    'credential', nullif(private.without_nulls(jsonb_build_object(
-      'secret', tool.credential_secret_name,
-      'type', tool.credential_type,
-      'description', tool.credential_description,
-      'audience', nullif(tool.credential_audience, 'everyone')
-    )), '{}'),
+    'credential', private.credential_definition(tool),
     'data_flows', tool.data_flows,
     'is_active', nullif(tool.is_active, true)
   ))

@@ -1,9 +1,9 @@
 import { z } from "../../../shared/vendor/zod.js";
 import { loadMcpServer } from "../../deps.ts";
+import { type ServedMcp, serveMcp } from "./serve_mcp.ts";
 
 /** An external server that uses everything that is passed through. */
-export interface ExternalServer extends AsyncDisposable {
-  readonly url: string;
+export interface ExternalServer extends ServedMcp {
   /** `authorization` and `apikey` of every request. */
   readonly credentials: readonly string[];
   /** The number of running and aborted calls of `wait`. */
@@ -16,25 +16,17 @@ export async function startExternalServer(): Promise<ExternalServer> {
   const credentials: string[] = [];
   const waits = { running: 0, aborted: 0 };
   const handler = createMcpHandler(() => build(waits));
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request) => {
+  const served = serveMcp({
+    fetch(request) {
       for (const name of ["authorization", "apikey"]) {
         const value = request.headers.get(name);
         if (value !== null) credentials.push(value);
       }
       return handler.fetch(request);
     },
-  );
-  return {
-    url: `http://127.0.0.1:${server.addr.port}/`,
-    credentials,
-    waits,
-    async [Symbol.asyncDispose]() {
-      await handler.close();
-      await server.shutdown();
-    },
-  };
+    close: () => handler.close(),
+  });
+  return { ...served, credentials, waits };
 }
 
 async function build(waits: ExternalServer["waits"]) {

@@ -8,6 +8,7 @@ import { loadMcpServer } from "../../deps.ts";
 import { addAgent, addTool } from "../../e2e/operator.ts";
 import { call, complete, completeWithResults, scriptTurns } from "../../e2e/script.ts";
 import { grantScopes } from "./mcp_platform.ts";
+import { type ServedMcp, serveMcp } from "./serve_mcp.ts";
 import { sharedPlatform } from "./shared_platform.ts";
 
 const THINGS = 60;
@@ -109,7 +110,7 @@ Deno.test("an agent finds the tools that it needs among the hundreds of an exter
   });
 });
 
-async function startLargeServer(): Promise<AsyncDisposable & { readonly url: string }> {
+async function startLargeServer(): Promise<ServedMcp> {
   const { createMcpHandler, McpServer } = await loadMcpServer();
   const handler = createMcpHandler(() => {
     const server = new McpServer({ name: "Warehouse", version: "1.0.0" });
@@ -125,15 +126,5 @@ async function startLargeServer(): Promise<AsyncDisposable & { readonly url: str
     }
     return server;
   });
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request) => handler.fetch(request),
-  );
-  return {
-    url: `http://127.0.0.1:${server.addr.port}/`,
-    async [Symbol.asyncDispose]() {
-      await handler.close();
-      await server.shutdown();
-    },
-  };
+  return serveMcp(handler);
 }
