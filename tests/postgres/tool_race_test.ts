@@ -8,23 +8,19 @@ Deno.test("many connections use one tool concurrently", async (t) => {
   await using track = await openRaceTrack();
   const { sql } = track;
 
-  await t.step("50 concurrent successes: all are counted, the newest ten are kept", async () => {
+  await t.step("of 50 concurrent successes, the first teach until there is no room", async () => {
     const { connectionId, toolId } = await connect(sql);
     await recordTools(sql, connectionId);
-    for (let n = 0; n < 40; n++) await record(sql, connectionId, { n });
 
-    await Promise.all(
-      Array.from({ length: 50 }, (_, n) => record(sql, connectionId, { n: 100 + n })),
-    );
+    await Promise.all(Array.from({ length: 50 }, (_, n) => record(sql, connectionId, { n })));
 
     const own = await learned(sql, connectionId);
-    assert.equal(own.count, 90);
     assert.equal(new Set(own.sets.map(({ n }) => n)).size, 10);
-    assert.ok(own.sets.every(({ n }) => Number(n) >= 100), JSON.stringify(own.sets));
+    assert.ok(own.count >= 10 && own.count <= 50, String(own.count));
     const [shared] = await sql<{ id: string }[]>`
       select id from public.agent_mcp_connections where tool_id = ${toolId} and user_id is null`;
     const shape = await learned(sql, shared?.id ?? "");
-    assert.deepEqual(shape, { count: 90, sets: [{ n: "<integer>" }] });
+    assert.deepEqual(shape, { count: own.count, sets: [{ n: "<integer>" }] });
   });
 
   await t.step("users who learn, list and rate concurrently do not block each other", async () => {

@@ -94,6 +94,8 @@ comment on column public.mcp_tools_cache.held_definition is
 comment on column public.mcp_tools_cache.scopes is 'Scopes that a caller outside tasks needs, for tools of internal servers.';
 comment on column public.mcp_tools_cache.successful_parameters is
   'The ten most recent distinct sets of arguments of successful calls, newest last. On the connection without a user: their shapes, never their values.';
+comment on column public.mcp_tools_cache.success_count is
+  'Successful calls that were learned from: of a busy tool at most one a second. tool_usage counts all.';
 comment on column public.mcp_tools_cache.last_updated is 'When the definition last changed.';
 
 alter table public.mcp_tools_cache enable row level security;

@@ -134,6 +134,18 @@ comment on function private.example_parameters(jsonb) is
 revoke all on function private.example_parameters(jsonb) from public;
 grant execute on function private.example_parameters(jsonb) to service_role;
 
+create function private.max_examples()
+returns int
+language sql
+immutable
+set search_path = ''
+as $$
+  select 10;
+$$;
+comment on function private.max_examples() is 'How many sets of arguments that worked are kept for a tool.';
+revoke all on function private.max_examples() from public;
+grant execute on function private.max_examples() to service_role;
+
 create function private.append_parameters(p_sets jsonb, p_set jsonb)
 returns jsonb
 language plpgsql
@@ -150,7 +162,7 @@ begin
       from jsonb_array_elements(p_sets) with ordinality as item (value, place)
       where item.value <> p_set
       order by item.place desc
-      limit 9
+      limit private.max_examples() - 1
     )
     select coalesce(jsonb_agg(kept.value order by kept.place), '[]') || jsonb_build_array(p_set)
     from kept
@@ -216,6 +228,8 @@ language plpgsql
 set search_path = ''
 as $$
 declare
+  v_known record;
+  v_set jsonb;
   v_tool record;
   v_service_id uuid;
   v_shape jsonb;
@@ -223,14 +237,25 @@ begin
   if jsonb_typeof(p_parameters) is distinct from 'object' then
     return;
   end if;
+  select connection.user_id, cached.tool_schema, cached.successful_parameters as sets, cached.last_successful_call
+  into v_known
+  from public.mcp_tools_cache as cached
+  join public.agent_mcp_connections as connection on connection.id = cached.connection_id
+  where cached.connection_id = p_connection_id and cached.tool_name = p_tool_name;
+  v_set := case when v_known.user_id is null
+    then private.parameter_shape(p_parameters, v_known.tool_schema -> 'inputSchema')
+    else private.example_parameters(p_parameters)
+  end;
+  -- At most once a second when there is nothing new or no room: else all callers of a busy tool would wait
+  -- for the same two rows.
+  if v_known.last_successful_call > clock_timestamp() - interval '1 second'
+    and (jsonb_array_length(v_known.sets) = private.max_examples()
+      or v_set in (select known.value from jsonb_array_elements(v_known.sets) as known)) then
+    return;
+  end if;
   -- One statement, so that a concurrent success waits for the row and then appends to the updated list.
   update public.mcp_tools_cache cached
-  set successful_parameters = private.append_parameters(
-        cached.successful_parameters,
-        case when connection.user_id is null
-          then private.parameter_shape(p_parameters, cached.tool_schema -> 'inputSchema')
-          else private.example_parameters(p_parameters)
-        end),
+  set successful_parameters = private.append_parameters(cached.successful_parameters, v_set),
       last_successful_call = clock_timestamp(),
       success_count = cached.success_count + 1
   from public.agent_mcp_connections connection
@@ -272,7 +297,7 @@ begin
 end;
 $$;
 comment on function private.learn_parameters(uuid, text, jsonb) is
-  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user. Called by the gateway.';
+  'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user. Calls within a second after another teach only new arguments, while there are fewer than max_examples(). Called by the gateway.';
 revoke all on function private.learn_parameters(uuid, text, jsonb) from public;
 grant execute on function private.learn_parameters(uuid, text, jsonb) to service_role;
 

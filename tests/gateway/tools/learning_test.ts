@@ -169,27 +169,53 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     assert.deepEqual(rows.map((row) => row.tool_name), ["a"]);
   });
 
+  /** As if the last call had been more than a second ago. */
+  async function waitASecond(connectionId: string) {
+    await sql`
+      update public.mcp_tools_cache
+      set last_successful_call = last_successful_call - interval '1 second'
+      where connection_id = ${connectionId}`;
+  }
+
   await t.step("the ten newest distinct sets are kept, a repeated one as the newest", async () => {
     const id = await connect();
     await store(id, ["a"]);
 
-    for (let n = 1; n <= 12; n++) await record(id, { n });
-    await record(id, { n: 5 });
+    for (const n of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 5]) {
+      await record(id, { n });
+      await waitASecond(id);
+    }
 
     const { successful_parameters: sets, success_count: count } = await learned(id);
     assert.deepEqual(sets.map(({ n }) => n), [3, 4, 6, 7, 8, 9, 10, 11, 12, 5]);
     assert.equal(count, 13);
   });
 
-  await t.step("fifty concurrent successes are all counted", async () => {
+  await t.step("calls within a second teach only what is new, while there is room", async () => {
     const id = await connect();
     await store(id, ["a"]);
 
-    await Promise.all(Array.from({ length: 50 }, (_, n) => record(id, { n: n % 20 })));
+    for (const n of [1, 2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11]) await record(id, { n });
+    const busy = await learned(id);
+    await waitASecond(id);
+    await record(id, { n: 11 });
 
-    const { successful_parameters: sets, success_count: count } = await learned(id);
-    assert.equal(count, 50);
-    assert.equal(new Set(sets.map(({ n }) => n)).size, 10);
+    assert.deepEqual(busy.successful_parameters.map(({ n }) => n), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    assert.equal(busy.success_count, 10);
+    const later = await learned(id);
+    assert.deepEqual(later.successful_parameters.map(({ n }) => n), [
+      2,
+      3,
+      4,
+      5,
+      6,
+      7,
+      8,
+      9,
+      10,
+      11,
+    ]);
+    assert.equal(later.success_count, 11);
   });
 
   await t.step(
