@@ -51,6 +51,7 @@ export async function runTask(
   const asked = new Map();
   const base = { lease, transcript, asked, underWay, trace, ports, control, watch, deltaPace };
   const end = await runToEnd(parsed, base);
+  await transcript.otherWrites();
   await trace.end(end);
   return end;
 }

@@ -121,7 +121,7 @@ async function withDeltas<T>(
   }
 }
 
-function requestOf(call: ToolCall, { lease, context }: TaskRun) {
+function requestOf(call: ToolCall, { lease, context, transcript }: TaskRun) {
   return {
     server: call.tool.server,
     toolName: call.tool.toolName,
@@ -131,6 +131,7 @@ function requestOf(call: ToolCall, { lease, context }: TaskRun) {
     attempt: call.attempt,
     idempotencyKey: `${lease.taskId}:${call.intent.seq}`,
     approval: { readFlows: call.readFlows, toolFlows: call.tool.dataFlows },
+    onRecording: (recorded: Promise<void>) => transcript.waitFor(recorded),
   };
 }
 

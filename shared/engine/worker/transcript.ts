@@ -23,6 +23,7 @@ export class Transcript {
   readonly #watch: Watch;
   readonly #unrecorded: string[] = [];
   #unsaved: StepRecord[] = [];
+  #otherWrites: Promise<void>[] = [];
   #savedBytes = 0;
 
   /** @param watch Updated by each checkpoint with how long the job is watched. */
@@ -99,6 +100,16 @@ export class Transcript {
     if (record.data !== undefined) this.#savedBytes += byteLength(JSON.stringify(record.data));
   }
 
+  /** Lets the next write, and the end of the run, wait for a write that somebody else has begun. */
+  waitFor(write: Promise<void>): void {
+    this.#otherWrites.push(write);
+  }
+
+  /** Waits for the writes that others have begun. */
+  async otherWrites(): Promise<void> {
+    await Promise.all(this.#otherWrites.splice(0));
+  }
+
   /** Applies a step that the store itself has written. */
   adopt(intent: StepIntent, { state, output }: StoredStep): void {
     this.#steps.set(intent.seq, toStep({ ...intent, state, output }));
@@ -131,7 +142,10 @@ export class Transcript {
   async #record(next: readonly StepIntent[]): Promise<void> {
     const results = this.#unsaved;
     this.#unsaved = [];
-    const { isCancelled, watchedSeconds = 0 } = await this.#recordOrKeep(results, next);
+    const [{ isCancelled, watchedSeconds = 0 }] = await Promise.all([
+      this.#recordOrKeep(results, next),
+      this.otherWrites(),
+    ]);
     this.#watch.note(watchedSeconds);
     if (isCancelled) throw new SwarmError("TASK_CANCELLED", "The task is being cancelled");
   }

@@ -31,6 +31,11 @@ export interface ToolCallRequest extends CallTarget {
   /** Receives the tool's log messages, in order; absent if the caller wants none. */
   readonly logs?: ToolLogSink;
   readonly input?: InputOffer;
+  /**
+   * Receives the write of a successful call's ledger row, which never rejects, so that the caller can
+   * write its own result meanwhile. Absent: the answer waits for it.
+   */
+  readonly onRecording?: (recorded: Promise<void>) => void;
   /** Only from a caller that can ask a person, so the call may throw `ApprovalRequired`. */
   readonly approval?: {
     /** The data flows of the calls before the one that the model requested. */

@@ -39,7 +39,7 @@ export async function endCall(call: EndedCall): Promise<ToolCallOutcome> {
 
 async function endAnswered(call: EndedCall, raw: Answered): Promise<AnsweredCall> {
   const answer = await withoutSecrets(raw, call.redactor);
-  const failures = await recordEnding(
+  const recording = recordEnding(
     call,
     answer.isError
       ? {
@@ -53,6 +53,12 @@ async function endAnswered(call: EndedCall, raw: Answered): Promise<AnsweredCall
         ...definedOnly({ structured: answer.structured }),
       },
   );
+  const { onRecording } = call.request;
+  // What models cost is booked before the caller's next step is checked against its budget.
+  const isRecordedLater = onRecording !== undefined && !answer.isError &&
+    call.modelUses.length === 0;
+  if (isRecordedLater) onRecording(recording.then(() => {}));
+  const failures = isRecordedLater ? 0 : await recording;
   const { text, content = [textBlock(text)], structured, meta } = answer;
   const outcome: AnsweredCall = {
     kind: "answered",
