@@ -26,6 +26,7 @@ import { benchQuoth, type MeasuredFigures } from "./bench/quoth.ts";
 import { benchQuothSearch } from "./bench/quoth_search.ts";
 import { benchRealtime } from "./bench/realtime.ts";
 import { benchRecovery } from "./bench/recovery.ts";
+import { benchResponse } from "./bench/response.ts";
 import { benchSql } from "./bench/sql.ts";
 import { benchSqlContext } from "./bench/sql_context.ts";
 import { benchSoak } from "./bench/soak.ts";
@@ -73,6 +74,7 @@ const BENCHES: Readonly<
   quoth_search: benchQuothSearch,
   realtime: benchRealtime,
   recovery: benchRecovery,
+  response: benchResponse,
   soak: benchSoak,
   splitter: benchSplitter,
   sql: benchSql,

@@ -53,8 +53,8 @@ export function wordsOf(seed: number, characters: number): string {
   return text.slice(0, characters);
 }
 
-/** Adds a user, and the tool to the agent. Returns the user's id. */
-export async function addDeskAgent(sql: Sql, url: string): Promise<string> {
+/** Adds the tool, and offers it to an agent. */
+export async function addDeskTool(sql: Sql, agent: string, url: string): Promise<void> {
   const config = {
     method: "GET",
     url,
@@ -66,16 +66,20 @@ export async function addDeskAgent(sql: Sql, url: string): Promise<string> {
     },
     read_only: true,
   };
-  const [row] = await sql<{ id: string }[]>`
+  await sql`
     with tool as (
       insert into public.tools (name, slug, type, description, config)
       values ('Orders', 'orders', 'http_api', 'Reads an order.', ${sql.json(config)})
       returning id
-    ),
-    granted as (
-      insert into public.agent_tools (agent_id, tool_id)
-      select agent.id, tool.id from public.agents as agent, tool where agent.slug = ${AGENT}
     )
+    insert into public.agent_tools (agent_id, tool_id)
+    select agent.id, tool.id from public.agents as agent, tool where agent.slug = ${agent}`;
+}
+
+/** Adds a user, and the tool to the agent. Returns the user's id. */
+export async function addDeskAgent(sql: Sql, url: string): Promise<string> {
+  await addDeskTool(sql, AGENT, url);
+  const [row] = await sql<{ id: string }[]>`
     insert into auth.users (id, email) values (gen_random_uuid(), 'bench@example.com') returning id`;
   if (row === undefined) throw new Error("Cannot add the user: the database returned no row");
   await sql`select public.grant_scopes(${row.id}, '{swarm:run,mcp:orders}')`;
