@@ -76,14 +76,13 @@ export async function benchLive(db: string): Promise<BenchResult> {
 /** Begins and ends steps that have ended, as a worker does that repeats them. */
 async function emitBatch(sql: Sql, job: TracedJob, from: number): Promise<void> {
   await sql`
-    select private.emit_events(
-      p_task_id => ${job.id}::uuid,
-      p_master_task_id => ${job.id}::uuid,
-      p_events => array_agg(
-        row(event.type, jsonb_build_object('step_seq', (${from}::int + n) % ${STEPS}::int + 1, 'name', 'search'))::private.task_event
-        order by n, place
-      )
-    )
+    select private.emit_events(array_agg(
+      row(
+        ${job.id}::uuid, ${job.id}::uuid, event.type,
+        jsonb_build_object('step_seq', (${from}::int + n) % ${STEPS}::int + 1, 'name', 'search')
+      )::private.task_event
+      order by n, place
+    ))
     from generate_series(1, ${BATCH_EVENTS / 2}::int) as n
     cross join (values ('tool.started', 1), ('tool.completed', 2)) as event (type, place)`;
 }
