@@ -12835,6 +12835,7 @@ declare
   v_is_due boolean;
   v_is_granted boolean;
   v_is_guardrail boolean;
+  v_call jsonb;
   v_retry_after_ms int := 0;
 begin
   -- A server crash may lose these writes, so their commit need not wait for the disk. The commit of the
@@ -12885,15 +12886,7 @@ begin
     where granted.tool_id = v_tool.id
       and (granted.allowed_tools is null or v_name = any (granted.allowed_tools))
   );
-  -- Only existing names get a bucket, so that invented names cannot fill the table.
-  if (p_call ->> 'is_charged')::boolean and v_cached.id is not null and not v_is_due
-    and coalesce(v_policy.is_allowed, true) and (v_user_id is not null or v_policy.id is not null) then
-    v_retry_after_ms := private.take_tool_call(
-      v_tool.id, v_name, v_user_id,
-      coalesce(v_policy.calls_per_minute, 600), coalesce(v_policy.burst_calls, 200));
-  end if;
-
-  return v_server || jsonb_build_object(
+  v_call := v_server || jsonb_build_object(
     'user_id', v_user_id,
     'session_id', private.session_of_call(v_caller, v_user_id),
     'client_id', coalesce(
@@ -12909,9 +12902,9 @@ begin
       select models.timeout_ms from public.mcp_tool_models as models
       where models.mcp_name = v_tool.slug and models.tool_name = v_name)),
     'max_input_bytes', v_policy.max_input_bytes,
-    'retry_after_ms', v_retry_after_ms,
+    'retry_after_ms', 0,
     'secrets', case
-      when v_tool.type <> 'internal' and v_is_granted and coalesce(v_policy.is_allowed, true) and v_retry_after_ms = 0
+      when v_tool.type <> 'internal' and v_is_granted and coalesce(v_policy.is_allowed, true)
         then private.tool_call_secrets(v_tool, v_user_id, coalesce((v_caller ->> 'is_agent')::boolean, false))
     end,
     'cached', case when v_cached.id is not null then jsonb_build_object(
@@ -12924,6 +12917,18 @@ begin
       where cached.connection_id = (v_server #>> '{connection,id}')::uuid
     ) else '[]' end
   );
+  -- Last, because a user's concurrent calls wait for the bucket until this transaction ends. Only existing
+  -- names get one, so that invented names cannot fill the table.
+  if (p_call ->> 'is_charged')::boolean and v_cached.id is not null and not v_is_due
+    and coalesce(v_policy.is_allowed, true) and (v_user_id is not null or v_policy.id is not null) then
+    v_retry_after_ms := private.take_tool_call(
+      v_tool.id, v_name, v_user_id,
+      coalesce(v_policy.calls_per_minute, 600), coalesce(v_policy.burst_calls, 200));
+  end if;
+  if v_retry_after_ms > 0 then
+    return v_call || jsonb_build_object('retry_after_ms', v_retry_after_ms, 'secrets', null);
+  end if;
+  return v_call;
 end;
 $$;
 comment on function private.begin_tool_call(jsonb) is
