@@ -3,6 +3,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { functionMarker, MARKERS } from "../../client/command/release/markers.ts";
 import { FUNCTION_NAMES } from "../../shared/platform/values/function_names.ts";
 import { PROGRAMS } from "../../client/command/programs/programs.ts";
+import { FULL_LOCK } from "../locks/lock_files.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 import { markedFunctionNames } from "./build_functions.ts";
 import { markNames } from "./mark_names.ts";
@@ -77,7 +78,8 @@ async function modulesOf(entries: readonly string[]): Promise<readonly string[]>
     await Deno.writeTextFile(file, imports.join("\n"));
     const config = join(PROJECT_ROOT, "deno.json");
     const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["info", "--json", "--config", config, file],
+      // The graph includes types.
+      args: ["info", "--json", "--config", config, `--lock=${join(PROJECT_ROOT, FULL_LOCK)}`, file],
     }).output();
     if (!success) throw new Error(new TextDecoder().decode(stderr));
     const { modules } = JSON.parse(new TextDecoder().decode(stdout)) as {
