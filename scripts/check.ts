@@ -22,6 +22,7 @@ import { unknownErrorCodes } from "./check/error_codes.ts";
 import { isCodeProof, untestedCodes } from "./check/untested_codes.ts";
 import { runCommand } from "./cli/run_command.ts";
 import { moduleGraph, type ProjectModule } from "./deploy/module_graph.ts";
+import { FULL_LOCK } from "./locks/lock_files.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { readSources } from "./release/read_sources.ts";
 import { findFunctions } from "../stack/functions/find_functions.ts";
@@ -35,6 +36,7 @@ const STACK_ENTRIES = [
   "stack/functions/isolate_worker.ts",
 ];
 
+const TYPED_FOLDERS = ["client", "lab", "scripts", "shared", "stack", "supabase", "tests"];
 /** Folders with text that this project wrote. */
 const WORD_ROOTS = [
   "client",
@@ -65,7 +67,7 @@ await runCommand(
       await deno("lint", "lint"),
       // Each uses one core.
       ...await Promise.all([
-        deno("types", "check", "client", "lab", "scripts", "shared", "stack", "supabase", "tests"),
+        deno("types", "check", `--lock=${FULL_LOCK}`, ...TYPED_FOLDERS),
         deno("types of the registry", "check", "--config", "registry/deno.json", "registry"),
         deno("types of the console", "task", "--cwd", "console", "types"),
       ]),
@@ -87,6 +89,7 @@ await runCommand(
       await deno("generated index", "run", "-A", "scripts/generate_internal_servers.ts", "--check"),
       await deno("built registry", "run", "-A", "scripts/registry_build.ts", "--check"),
       await deno("vendored packages", "run", "-A", "scripts/vendor.ts", "--check"),
+      await deno("lock files", "run", "-A", "scripts/locks_generate.ts", "--check"),
     ];
     if (results.includes(false)) throw new Error("The check found problems");
   },

@@ -1,6 +1,7 @@
 /** `deno task vendor`: bundles the npm packages that functions use into `shared/vendor/`. */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
+import { FULL_LOCK } from "./locks/lock_files.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { writeLine } from "./terminal.ts";
 import { declarationFiles, VENDOR_FOLDER, vendorFiles } from "./vendor/vendor_files.ts";
@@ -38,7 +39,7 @@ await runCommand(
   },
 );
 
-/** Adds the imports of the declarations to `deno.lock`, which decides the installed versions. */
+/** Adds the imports of the declarations to the full lock file, which decides the installed versions. */
 async function lockPackages(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
   const declarations = declarationFiles();
@@ -46,7 +47,12 @@ async function lockPackages(folder: string): Promise<void> {
     await Deno.writeTextFile(join(folder, name), content);
   }
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["check", "--quiet", ...[...declarations.keys()].map((name) => join(folder, name))],
+    args: [
+      "check",
+      "--quiet",
+      `--lock=${FULL_LOCK}`,
+      ...[...declarations.keys()].map((name) => join(folder, name)),
+    ],
     cwd: PROJECT_ROOT,
     stdout: "null",
     stderr: "piped",

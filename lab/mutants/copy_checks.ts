@@ -3,6 +3,7 @@
  * worlds, or the test files that are about it, there.
  */
 import { join } from "node:path";
+import { FULL_LOCK } from "../../scripts/locks/lock_files.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { startMigratedServer } from "../../tests/postgres/native_server.ts";
 import { testDatabaseEnv } from "../../scripts/test/test_database.ts";
@@ -90,7 +91,7 @@ async function judge(
 
 function testsOf(mutants: readonly (SourceMutant | SqlMutant)[]): string[] {
   const files = new Set(mutants.flatMap(({ tests = [] }) => tests));
-  return ["test", "-A", "--no-check", "--fail-fast", ...files];
+  return ["test", "-A", "--no-check", `--lock=${FULL_LOCK}`, "--fail-fast", ...files];
 }
 
 async function run(command: string, args: readonly string[], maxMs = MAX_MS) {

@@ -88,7 +88,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const [user, stranger] = await Promise.all([signUp(project, "ada"), signUp(project, "eve")]);
   cleanUp.defer(() => void user.client.realtime.disconnect());
   cleanUp.defer(() => void stranger.client.realtime.disconnect());
-  const context = { user, folder, view };
+  const context = { user, folder, models: stack.models, view };
   view?.begin(`A report on ${folder}`);
   const reportJob = await runReportJob(context);
   view?.begin("The same job again, cancelled in the middle");

@@ -1,14 +1,21 @@
+import type { JobEvent } from "../../client/mod.ts";
+import type { ModelServer } from "../models/model_server.ts";
+import { plannerAgent } from "../models/planner_agent.ts";
+import { readerAgent } from "../models/reader_agent.ts";
 import { waitFor } from "../wait_for.ts";
+import { holdAgent } from "./hold_agent.ts";
 import type { TraceView } from "./trace_view.ts";
 import { createJob, type DemoUser, type FollowedJob } from "./user_client.ts";
 
 /** The comment of the demo's reviewer. */
 export const REVIEW_WORDS = "Looks right, go ahead.";
 
-/** The user and the trace view of the jobs. */
+/** What the jobs need of the demo. */
 export interface JobContext {
   readonly user: DemoUser;
   readonly folder: string;
+  /** Plays the scripted agents. */
+  readonly models: ModelServer;
   /** Prints the trace; null prints nothing. */
   readonly view: TraceView | null;
 }
@@ -19,12 +26,12 @@ export interface JobContext {
  * @throws Error when the job fails or does not finish in time.
  */
 export async function runReportJob(context: JobContext): Promise<FollowedJob> {
-  const followed = await startJob(context);
+  const followed = await startWatchedJob(context);
   const asked = await followed.until(
     ({ type }) => type === "review.requested" || type === "task.failed",
     "the question to a person",
   );
-  refuseFailure(asked.type, asked.data);
+  refuseFailure(asked);
   await followed.job.respond(followed.taskId, {
     approved: true,
     choice: "Write it",
@@ -35,27 +42,38 @@ export async function runReportJob(context: JobContext): Promise<FollowedJob> {
       task_id === followed.taskId && /^task\.(completed|failed|cancelled)$/.test(type),
     "the end of the job",
   );
-  refuseFailure(ended.type, ended.data);
+  refuseFailure(ended);
+  await waitFor(() => followed.received.some(({ seq }) => seq === ended.id), {
+    what: "the Realtime message of the job's end",
+  });
+  await followed.shown;
   return followed;
 }
 
-/** Starts the same job again and cancels it after the first handoff. */
+/** Starts the same job again, and cancels it while its readers wait for their models. */
 export async function runCancelledJob(context: JobContext): Promise<FollowedJob> {
-  const followed = await startJob(context);
+  using _held = holdAgent(context.models, readerAgent);
+  const followed = await startWatchedJob(context);
   await followed.until(({ type }) => type === "subtask.created", "the first handoff");
   await followed.job.cancel();
   await waitFor(() => hasEnded(context.user, followed.taskId), {
     timeoutMs: 30_000,
     what: "the end of every task of the cancelled job",
   });
+  await followed.shown;
   return followed;
 }
 
-async function startJob({ user, folder, view }: JobContext): Promise<FollowedJob> {
-  return await createJob(user, {
+/** Starts a job whose planner answers only when the job's channel is joined. */
+async function startWatchedJob(context: JobContext): Promise<FollowedJob> {
+  using _held = holdAgent(context.models, plannerAgent);
+  const { user, folder, view } = context;
+  const followed = await createJob(user, {
     input: { folder },
     ...view === null ? {} : { onEvent: (event) => view.show(event) },
   });
+  await followed.joined;
+  return followed;
 }
 
 /** Checks as the user, through the API, whether all tasks of the job have ended. */
@@ -66,6 +84,7 @@ async function hasEnded({ client }: DemoUser, jobId: string): Promise<boolean> {
   return data.length > 0 && data.every(({ finished_at }) => finished_at !== null);
 }
 
-function refuseFailure(type: string, data: Readonly<Record<string, unknown>>): void {
-  if (type === "task.failed") throw new Error(`The job failed: ${JSON.stringify(data.error)}`);
+function refuseFailure(event: JobEvent): void {
+  if (event.type !== "task.failed") return;
+  throw new Error(`The job failed: ${JSON.stringify(event.data.error)}`);
 }

@@ -1,5 +1,5 @@
+import type { JobEvent } from "../../client/mod.ts";
 import { bold, cyan, dim, green, red, writeLine, yellow } from "../terminal.ts";
-import type { TraceEvent } from "./trace_event.ts";
 
 const MAX_TEXT_LENGTH = 100;
 
@@ -9,13 +9,14 @@ export class TraceView {
   readonly #names = new Map<string, string>();
   readonly #counts = new Map<string, number>();
 
-  show(event: TraceEvent): void {
-    const { type, data, task_id } = event;
-    if (type === "task.created") this.#name(task_id, String(data.agent));
-    const line = describe(type, data);
+  show(event: JobEvent): void {
+    const { task_id } = event;
+    if (event.type === "task.created") this.#name(task_id, event.data.agent);
+    const line = describe(event);
     if (line === null) return;
     const seconds = ((performance.now() - this.#startedAtMs) / 1000).toFixed(2).padStart(6);
-    writeLine(`${dim(`${seconds}s`)}  ${cyan(this.#nameOf(event).padEnd(9))}  ${line}`);
+    const name = this.#names.get(task_id) ?? "task";
+    writeLine(`${dim(`${seconds}s`)}  ${cyan(name.padEnd(9))}  ${line}`);
   }
 
   say(text: string): void {
@@ -28,13 +29,6 @@ export class TraceView {
     this.#startedAtMs = performance.now();
   }
 
-  /**
-   * Prints the master's first event, which is sent before a client can subscribe to its channel.
-   */
-  #nameOf({ task_id, master_task_id }: TraceEvent): string {
-    return this.#names.get(task_id) ?? (task_id === master_task_id ? "planner" : "task");
-  }
-
   /** Agents that work on several tasks are numbered: reader 1, reader 2, … */
   #name(taskId: string, agent: string): void {
     if (this.#names.has(taskId)) return;
@@ -44,14 +38,18 @@ export class TraceView {
   }
 }
 
-function describe(type: string, data: TraceEvent["data"]): string | null {
+/** Describes an event in one line; null for those that say nothing to a reader. */
+export function describe({ type, data }: JobEvent): string | null {
   switch (type) {
     case "model.completed":
       return data.text ? `${dim("thinks")}  ${short(data.text)}` : null;
     case "tool.started":
       return `${dim("calls")}   ${data.name} ${short(JSON.stringify(data.arguments ?? {}))}`;
     case "tool.completed":
-      return `${green("has")}     ${data.name}: ${short(data.text)}`;
+      // The data of a result above 1 MiB is neither sent nor read with its event.
+      return `${green("has")}     ${data.name ?? "a result"}: ${
+        data.text === undefined ? "stored with its step" : short(data.text)
+      }`;
     case "tool.failed":
       return `${red("fails")}   ${data.name ?? data.server}: ${
         short(data.error_code ?? data.text)

@@ -1,5 +1,5 @@
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
-import { createSwarm, type Job } from "../../client/mod.ts";
+import { createSwarm, type Job, type JobEvent } from "../../client/mod.ts";
 import { type TraceEvent, traceEventSchema } from "./trace_event.ts";
 
 /** The platform's addresses and key for a client. */
@@ -33,67 +33,74 @@ export async function signUp(project: Project, name: string): Promise<DemoUser> 
 export interface FollowedJob {
   readonly job: Job;
   readonly taskId: string;
+  /** Resolves when the job's channel is joined; Realtime sends what happens from then on. */
+  readonly joined: Promise<void>;
   /** Events received over Realtime, in order of arrival. */
   readonly received: readonly TraceEvent[];
-  /** Resolves with the first event that satisfies `isWanted`, received before or after the call. */
-  until(isWanted: (event: TraceEvent) => boolean, what: string): Promise<TraceEvent>;
+  /** Resolves when the job has ended and each of its events was passed to `onEvent`. */
+  readonly shown: Promise<void>;
+  /**
+   * Resolves with the first event of the job that satisfies `isWanted`, at whatever time it happens.
+   *
+   * @throws Error when the job ends without it, or it does not happen in time.
+   */
+  until(isWanted: (event: JobEvent) => boolean, what: string): Promise<JobEvent>;
 }
 
-/** Starts a job and listens to its channel, because the demo proves what Realtime sends. */
+/**
+ * Starts a job and follows it in two ways: Realtime sends what happens after its channel is joined,
+ * which the demo proves, and the client reads all events.
+ *
+ * @param options `onEvent` gets each event of the job once, from the first on.
+ */
 export async function createJob(
   { client }: DemoUser,
   { input, onEvent }: {
     readonly input: Readonly<Record<string, string>>;
-    readonly onEvent?: (event: TraceEvent) => void;
+    readonly onEvent?: (event: JobEvent) => void;
   },
 ): Promise<FollowedJob> {
   const job = await createSwarm(client).run("planner", input);
-  return await follow(job, onEvent);
-}
-
-async function follow(
-  job: Job,
-  onEvent: ((event: TraceEvent) => void) | undefined,
-): Promise<FollowedJob> {
   const received: TraceEvent[] = [];
-  const waiting = new Set<() => void>();
   const joined = Promise.withResolvers<void>();
   job.listen({
     onMessage: ({ event, payload }) => {
-      const traced = { type: event, ...traceEventSchema.parse(payload) };
-      received.push(traced);
-      onEvent?.(traced);
-      for (const check of waiting) check();
+      received.push({ type: event, ...traceEventSchema.parse(payload) });
     },
     onJoined: (isJoined) => isJoined && joined.resolve(),
   });
-  await joined.promise;
+  const shown = onEvent === undefined ? Promise.resolve() : showEvents(job, onEvent);
+  // An error reaches the caller when it awaits this, also if that is later.
+  shown.catch(() => {});
   return {
     job,
     taskId: job.id,
+    joined: joined.promise,
     received,
-    until: (isWanted, what) =>
-      new Promise((resolve, reject) => {
-        const end = (settle: () => void) => {
-          clearTimeout(timer);
-          waiting.delete(check);
-          settle();
-        };
-        const check = () => {
-          const found = received.find(isWanted);
-          if (found !== undefined) end(() => resolve(found));
-        };
-        const timer = setTimeout(
-          () =>
-            end(() =>
-              reject(new Error(`Timed out after ${EVENT_LIMIT_MS} ms waiting for ${what}`))
-            ),
-          EVENT_LIMIT_MS,
-        );
-        waiting.add(check);
-        check();
-      }),
+    shown,
+    until: (isWanted, what) => findEvent(job, isWanted, what),
   };
+}
+
+async function showEvents(job: Job, onEvent: (event: JobEvent) => void): Promise<void> {
+  for await (const event of job.events()) onEvent(event);
+}
+
+async function findEvent(
+  job: Job,
+  isWanted: (event: JobEvent) => boolean,
+  what: string,
+): Promise<JobEvent> {
+  const signal = AbortSignal.timeout(EVENT_LIMIT_MS);
+  try {
+    for await (const event of job.events({ signal })) {
+      if (isWanted(event)) return event;
+    }
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    throw new Error(`Timed out after ${EVENT_LIMIT_MS} ms waiting for ${what}`, { cause });
+  }
+  throw new Error(`The job ended without ${what}`);
 }
 
 /** Long enough for a real reasoning model. */

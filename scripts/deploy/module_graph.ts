@@ -1,6 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { z } from "../../shared/vendor/zod.js";
+import { FULL_LOCK } from "../locks/lock_files.ts";
+import { PROJECT_ROOT } from "../project_root.ts";
 
 const RESOLVED = z.object({ specifier: z.string().optional() });
 
@@ -45,7 +47,8 @@ export interface ProjectModule {
  */
 export async function moduleGraph(projectRoot: string, entry: string): Promise<ProjectModule[]> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", entry],
+    // The graph includes the packages of types.
+    args: ["info", "--json", `--lock=${join(PROJECT_ROOT, FULL_LOCK)}`, entry],
     cwd: projectRoot,
   }).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));

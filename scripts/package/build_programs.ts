@@ -3,6 +3,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { functionMarker, MARKERS } from "../../client/command/release/markers.ts";
 import { FUNCTION_NAMES } from "../../shared/platform/values/function_names.ts";
 import { PROGRAMS } from "../../client/command/programs/programs.ts";
+import { FULL_LOCK } from "../locks/lock_files.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 import { markedFunctionNames } from "./build_functions.ts";
 import { markNames } from "./mark_names.ts";
@@ -23,6 +24,12 @@ const RESOURCES = [
   "stack/platform/extensions",
   "stack/platform/sql",
 ];
+
+/**
+ * Before the programs run, a project downloads what they import, and Deno includes the packages that
+ * declare types. Nothing checks the programs' types there.
+ */
+const TYPES_OF_VENDORED = /^\/\/ @ts-self-types=.*\n/m;
 
 /** Modules with other contents in a project than here. */
 const REPLACED: Readonly<Record<string, string>> = {
@@ -56,7 +63,9 @@ export async function buildPrograms(
     const text = REPLACED[path] ?? await Deno.readTextFile(join(PROJECT_ROOT, path));
     files.set(
       path,
-      path.startsWith("shared/vendor/") ? text : withCommands(markNames(text, names)),
+      path.startsWith("shared/vendor/")
+        ? text.replace(TYPES_OF_VENDORED, "")
+        : withCommands(markNames(text, names)),
     );
   }
   for (const resource of RESOURCES) {
@@ -77,7 +86,8 @@ async function modulesOf(entries: readonly string[]): Promise<readonly string[]>
     await Deno.writeTextFile(file, imports.join("\n"));
     const config = join(PROJECT_ROOT, "deno.json");
     const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["info", "--json", "--config", config, file],
+      // The graph includes types.
+      args: ["info", "--json", "--config", config, `--lock=${join(PROJECT_ROOT, FULL_LOCK)}`, file],
     }).output();
     if (!success) throw new Error(new TextDecoder().decode(stderr));
     const { modules } = JSON.parse(new TextDecoder().decode(stdout)) as {
@@ -86,7 +96,7 @@ async function modulesOf(entries: readonly string[]): Promise<readonly string[]>
     return modules
       .filter(({ specifier }) => specifier.startsWith("file:"))
       .map(({ specifier }) => relative(PROJECT_ROOT, fileURLToPath(specifier)))
-      .filter((path) => !path.startsWith(".."));
+      .filter((path) => !path.startsWith("..") && !path.endsWith(".d.ts"));
   } finally {
     await Deno.remove(file);
   }

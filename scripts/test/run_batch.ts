@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { FULL_LOCK } from "../locks/lock_files.ts";
 import type { TestBatch } from "./plan_batches.ts";
 import { testEnvironment } from "./test_environment.ts";
 import { isOwnFailure, readTestReport, type TestCase } from "./test_report.ts";
@@ -73,6 +74,7 @@ async function runProcess(batch: TestBatch, options: BatchOptions): Promise<Batc
         "test",
         "-A",
         "--no-check",
+        `--lock=${FULL_LOCK}`,
         `--junit-path=${reportPath}`,
         ...options.filter === undefined ? [] : [`--filter=${options.filter}`],
         await entryOf(batch, options.projectRoot, folder),

@@ -1,12 +1,13 @@
 import { join } from "node:path";
-import { lockedClosure } from "./locked_closure.ts";
+import { FULL_LOCK } from "../locks/lock_files.ts";
+import { lockedClosure } from "../locks/locked_closure.ts";
 import { VENDORED_PACKAGES } from "./vendored_modules.ts";
 
 /**
  * Installs the pinned packages and their dependencies as `node_modules` in an empty folder, in the
- * versions of `deno.lock`. Runs no install scripts.
+ * versions of {@linkcode FULL_LOCK}. Runs no install scripts.
  *
- * @throws Error when `deno.lock` lacks a package, or the installation fails.
+ * @throws Error when the lock file lacks a package, or the installation fails.
  */
 export async function installPackages(
   projectRoot: string,
@@ -15,7 +16,7 @@ export async function installPackages(
 ): Promise<void> {
   const specifiers = Object.entries(packages)
     .map(([name, version]) => `npm:${name}@${version}`);
-  const lock = lockedClosure(await Deno.readTextFile(join(projectRoot, "deno.lock")), specifiers);
+  const lock = lockedClosure(await Deno.readTextFile(join(projectRoot, FULL_LOCK)), specifiers);
   await Deno.writeTextFile(join(folder, "deno.lock"), lock);
   await Deno.writeTextFile(
     join(folder, "package.json"),

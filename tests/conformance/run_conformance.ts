@@ -1,14 +1,18 @@
 /** `deno task conformance`: the official suite against the endpoint, the proxy and the client. */
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "../../shared/vendor/zod.js";
 import { runCommand } from "../../scripts/cli/run_command.ts";
 import { loadYaml } from "../../scripts/deps.ts";
+import { FULL_LOCK } from "../../scripts/locks/lock_files.ts";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { green, red, writeLine, writeProgress } from "../../scripts/terminal.ts";
 import { CONFORMANCE_SUITE } from "../deps.ts";
 import { bootConformancePlatform } from "./conformance_platform.ts";
 import { REVISIONS, runConformanceSuite, type SuiteRun } from "./conformance_suite.ts";
 
 const EXPECTED_FAILURES = new URL("expected_failures.yaml", import.meta.url);
+const LOCK = join(PROJECT_ROOT, FULL_LOCK);
 const CLIENT = fileURLToPath(new URL("client.ts", import.meta.url));
 
 /** Names of scenarios by run, and those that may pass unchecked. */
@@ -45,7 +49,7 @@ await runCommand(
 async function runAll(only: string): Promise<Record<string, SuiteRun>> {
   await using platform = await bootConformancePlatform();
   const runs: Record<string, SuiteRun> = {};
-  const command = `${Deno.execPath()} run -A --quiet ${CLIENT}`;
+  const command = `${Deno.execPath()} run -A --quiet --lock=${LOCK} ${CLIENT}`;
   for (const revision of REVISIONS) {
     const targets = {
       direct: { kind: "server", url: platform.directUrl },

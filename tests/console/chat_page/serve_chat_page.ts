@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { FULL_LOCK } from "../../../scripts/locks/lock_files.ts";
 import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
 import { codeBlocks } from "../../docs/code_blocks.ts";
 
@@ -54,8 +55,10 @@ export async function serveHowToPage(agent: string): Promise<ServedChatPage> {
 }
 
 async function bundle(entry: string, cwd = PROJECT_ROOT): Promise<string> {
+  // The folder of the how-to gets a lock file of its own.
+  const lock = cwd === PROJECT_ROOT ? [`--lock=${FULL_LOCK}`] : [];
   const built = await new Deno.Command(Deno.execPath(), {
-    args: ["bundle", "--quiet", "--platform", "browser", "--minify", entry],
+    args: ["bundle", "--quiet", ...lock, "--platform", "browser", "--minify", entry],
     cwd,
   }).output();
   if (built.success) return new TextDecoder().decode(built.stdout);

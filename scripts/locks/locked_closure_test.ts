@@ -23,6 +23,8 @@ Deno.test("lockedClosure() keeps only a package and its dependencies", () => {
     "twice@1.0.0",
   ]);
   assert.equal(closure.npm["twice@1.0.0"].integrity, "sha512-d");
+  // As Deno writes it, because the other version is not kept.
+  assert.deepEqual(closure.npm["@a/sdk@1.0.0_zod@4.0.0"].dependencies, ["@a/core", "twice"]);
 });
 
 Deno.test("lockedClosure() refuses a version that is not in the lock file", () => {

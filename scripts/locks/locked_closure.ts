@@ -11,8 +11,8 @@ interface LockedPackage {
 }
 
 /**
- * Returns the part of a `deno.lock` with these packages and their dependencies, each with its
- * version and checksum.
+ * Returns the part of a lock file with these packages and their dependencies, each with its version
+ * and checksum.
  *
  * @param specifiers For example `npm:zod@4.6.7`.
  * @throws Error when the lock file has no entry for one of them.
@@ -32,14 +32,30 @@ export function lockedClosure(lockText: string, specifiers: readonly string[]): 
   return JSON.stringify({
     version: lock.version,
     specifiers: Object.fromEntries(specifiers.map((name) => [name, lock.specifiers[name]])),
-    npm: Object.fromEntries([...kept].sort(([a], [b]) => a < b ? -1 : 1)),
+    npm: Object.fromEntries(
+      [...kept].sort(([a], [b]) => a < b ? -1 : 1)
+        .map(([key, locked]) => [key, withShortNames(locked, [...kept.keys()])]),
+    ),
   });
+}
+
+/** Names a dependency without its version if only one version of it is kept, as Deno does. */
+function withShortNames(locked: LockedPackage, keys: readonly string[]): LockedPackage {
+  const shorten = (dependency: string) => {
+    if (!keys.includes(dependency)) return dependency;
+    const name = dependency.slice(0, dependency.indexOf("@", 1));
+    return keys.some((key) => key !== dependency && key.startsWith(`${name}@`)) ? dependency : name;
+  };
+  const lists = ["dependencies", "optionalDependencies"] as const;
+  const shortened = lists.filter((list) => locked[list] !== undefined)
+    .map((list) => [list, locked[list]?.map(shorten)]);
+  return { ...locked, ...Object.fromEntries(shortened) };
 }
 
 function rootOf(lock: LockFile, specifier: string): string {
   const version = lock.specifiers[specifier];
   if (version === undefined) {
-    throw new Error(`deno.lock has no entry for ${specifier}. Run deno task vendor`);
+    throw new Error(`The lock file has no entry for ${specifier}. Run deno task vendor`);
   }
   return `${nameOf(specifier.slice("npm:".length))}@${version}`;
 }
@@ -49,7 +65,7 @@ function keyOf(lock: LockFile, dependency: string): string {
   if (lock.npm[dependency] !== undefined) return dependency;
   const prefix = `${dependency}@`;
   const key = Object.keys(lock.npm).find((candidate) => candidate.startsWith(prefix));
-  if (key === undefined) throw new Error(`deno.lock has no version of ${dependency}`);
+  if (key === undefined) throw new Error(`The lock file has no version of ${dependency}`);
   return key;
 }
 
