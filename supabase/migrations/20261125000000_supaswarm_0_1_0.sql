@@ -932,6 +932,22 @@ comment on function private.is_operator() is
 revoke all on function private.is_operator() from public;
 grant execute on function private.is_operator() to authenticated, service_role;
 
+create function private.raise_missing_own_scope(p_attempt text, p_scope text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.raise_error('INSUFFICIENT_SCOPE',
+    format('Cannot %s: the caller lacks the scope %s', p_attempt, p_scope),
+    format('Ask an operator of the project to grant it: grant_scopes(user, ''{%s}'').', p_scope));
+end;
+$$;
+comment on function private.raise_missing_own_scope(text, text) is
+  'Raises INSUFFICIENT_SCOPE for a scope that a person''s own grant must have.';
+revoke all on function private.raise_missing_own_scope(text, text) from public;
+
 create function private.assert_has_own_scope(p_attempt text, p_scope text)
 returns void
 language plpgsql
@@ -941,9 +957,7 @@ as $$
 begin
   perform private.assert_not_agent(p_attempt);
   if not private.has_own_scope(p_scope) then
-    perform private.raise_error('INSUFFICIENT_SCOPE',
-      format('Cannot %s: the caller lacks the scope %s', p_attempt, p_scope),
-      format('Ask an operator of the project to grant it: grant_scopes(user, ''{%s}'').', p_scope));
+    perform private.raise_missing_own_scope(p_attempt, p_scope);
   end if;
 end;
 $$;
@@ -10498,6 +10512,7 @@ create table public.mcp_executions (
   status text not null check (status in ('success', 'error', 'timeout')),
   error_message text,
   feedback_token uuid not null unique default gen_random_uuid(),
+  is_try boolean not null default false,
   created_at timestamptz not null default now(),
   constraint mcp_executions_error_has_message check ((status = 'success') = (error_message is null))
 );
@@ -10521,6 +10536,8 @@ comment on column public.mcp_executions.learned_sets is
   'The result of private.learned_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
 comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB. For a result of more than 300 characters in a task {stored_in: "task_steps", characters}: the step (task_id, step_seq) has it.';
 comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
+comment on column public.mcp_executions.is_try is
+  'True for a call of a draft that was not saved: mcp_name is the name in the draft, and tool_id and connection_id are null.';
 comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';
 
 alter table public.mcp_executions enable row level security;
@@ -12766,7 +12783,7 @@ comment on function private.caller_scopes(jsonb, uuid) is
   'The scopes of a caller {task_id, client_id, is_service} who acts for that user; null: every scope. Called by the gateway.';
 revoke all on function private.caller_scopes(jsonb, uuid) from public;
 
-create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
+create function private.required_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
 returns jsonb
 language plpgsql
 stable
@@ -12782,12 +12799,26 @@ begin
     'credential', private.resolve_tool_credential(p_tool.id, p_user_id, p_is_agent),
     'named', private.resolve_named_secrets(v_named)
   );
+end;
+$$;
+comment on function private.required_call_secrets(public.tools, uuid, boolean) is
+  'Everything that a tool call needs from Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Raises what these two raise when a secret is missing or may not be used for this call.';
+revoke all on function private.required_call_secrets(public.tools, uuid, boolean) from public;
+
+create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.required_call_secrets(p_tool, p_user_id, p_is_agent);
 exception when sqlstate 'PT422' or sqlstate 'PT403' then
   return null;
 end;
 $$;
 comment on function private.tool_call_secrets(public.tools, uuid, boolean) is
-  'Everything that a tool call needs from Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Null when a secret is missing or may not be used for this call; the two functions then raise the error.';
+  'The result of required_call_secrets(), or null if it raises; the gateway then resolves the secrets itself and gets the error.';
 revoke all on function private.tool_call_secrets(public.tools, uuid, boolean) from public;
 
 create function private.begin_tool_call(p_call jsonb)
@@ -13460,6 +13491,7 @@ declare
   v_failures int := 0;
 begin
   v_execution.created_at := clock_timestamp();
+  v_execution.is_try := coalesce(v_execution.is_try, false);
   if v_execution.task_id is null and v_execution.tool_id is not null then
     -- In a task, the agent loop counts the failures in the transcript.
     v_failures := private.failures_in_a_row(v_execution.user_id, v_execution.tool_id, v_execution.tool_name);
@@ -24636,7 +24668,7 @@ create table private.operator_acts (
   act text not null check (act in (
     'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
     'definition.saved', 'definition.removed', 'agent.rolled_back', 'secret.set', 'secret.removed', 'scopes.changed',
-    'webhook.tested', 'webhook_message.resent'
+    'webhook.tested', 'webhook_message.resent', 'tool.tried'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -29223,6 +29255,36 @@ $$;
 comment on function private.caller_email() is 'The e-mail address of the calling user; null for the service.';
 revoke all on function private.caller_email() from public;
 
+create function private.write_document(p_kind text, p_slug text, p_definition jsonb, p_attempt text)
+returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_known_secrets constant text[] := array(select private.project_secrets());
+  v_after jsonb;
+begin
+  perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
+  if p_kind = any (private.setting_kinds()) then
+    perform private.write_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition);
+  elsif p_definition is null then
+    perform private.remove_definition(p_kind, p_slug);
+  else
+    perform private.write_definitions(
+      jsonb_build_array(jsonb_build_object('kind', p_kind, 'slug', p_slug, 'definition', p_definition))
+    );
+  end if;
+  v_after := private.definition_of(p_kind, p_slug);
+  if p_kind in ('tool', 'server', 'provider') and v_after is not null then
+    perform private.assert_secrets_may_be_named(p_definition => v_after, p_known => v_known_secrets, p_attempt => p_attempt);
+  end if;
+  return v_after;
+end;
+$$;
+comment on function private.write_document(text, text, jsonb, text) is
+  'Writes or (null) removes a definition or setting for a caller of the API, who may only name keys of the project, and returns it as it is now. p_attempt completes the sentence "Cannot …". Raises SECRET_INVALID and what writing raises.';
+revoke all on function private.write_document(text, text, jsonb, text) from public;
+
 create function private.operator_save_definition(p_kind text, p_slug text, p_definition jsonb, p_base jsonb, p_is_dry_run boolean)
 returns jsonb
 language plpgsql
@@ -29233,7 +29295,6 @@ declare
   v_attempt constant text := format('save the %s "%s"', p_kind, p_slug);
   v_kinds constant text[] := private.definition_kinds() || private.setting_kinds();
   v_is_setting constant boolean := p_kind = any (private.setting_kinds());
-  v_known_secrets constant text[] := array(select private.project_secrets());
   v_before jsonb;
   v_after jsonb;
   v_affected jsonb;
@@ -29256,21 +29317,9 @@ begin
   end if;
   v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
     else private.affected_by(p_kind, p_slug) end;
-  perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
   begin
-    if v_is_setting then
-      perform private.write_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition);
-    elsif p_definition is null then
-      perform private.remove_definition(p_kind, p_slug);
-    else
-      perform private.write_definitions(
-        jsonb_build_array(jsonb_build_object('kind', p_kind, 'slug', p_slug, 'definition', p_definition))
-      );
-    end if;
-    v_after := private.definition_of(p_kind, p_slug);
-    if p_kind in ('tool', 'server', 'provider') and v_after is not null then
-      perform private.assert_secrets_may_be_named(p_definition => v_after, p_known => v_known_secrets, p_attempt => v_attempt);
-    end if;
+    v_after := private.write_document(
+      p_kind => p_kind, p_slug => p_slug, p_definition => p_definition, p_attempt => v_attempt);
     v_problems := (
       select coalesce(jsonb_agg(to_jsonb(listed)), '[]') from private.configuration_problems() as listed
       where listed.kind = p_kind and listed.name = p_slug
@@ -29350,6 +29399,67 @@ comment on function public.operator_rollback_agent(text, int) is
 revoke all on function public.operator_rollback_agent(text, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_rollback_agent(text, int), public.operator_rollback_agent(text, int)
   to authenticated, service_role;
+
+-- engine/tool_tries.sql
+
+-- Tries: a draft of a tool or server runs before it is saved, for people who may save it.
+
+create function private.begin_tool_try(p_try jsonb)
+returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_caller constant jsonb := p_try -> 'caller';
+  v_kind constant text := p_try ->> 'kind';
+  v_slug constant text := p_try ->> 'server';
+  v_attempt constant text := format('try the %s "%s"', v_kind, v_slug);
+  v_user_id constant uuid := private.tool_call_user(v_caller);
+  v_tool public.tools;
+  v_call jsonb;
+begin
+  perform set_config('request.jwt.claims', jsonb_strip_nulls(jsonb_build_object(
+    'sub', v_user_id, 'client_id', v_caller ->> 'client_id',
+    'supaswarm_actor', case when (v_caller ->> 'is_agent')::boolean then 'agent' end
+  ))::text, true);
+  perform private.assert_not_agent(v_attempt);
+  if not (v_caller ->> 'is_service')::boolean
+    and not private.grants_own_scope(v_user_id, v_caller ->> 'client_id', 'swarm:configure') then
+    perform private.raise_missing_own_scope(v_attempt, 'swarm:configure');
+  end if;
+  perform private.take_from_minute(
+    p_name => 'tool_list_refreshes_per_minute', p_user_id => v_user_id, p_action => v_attempt);
+  begin
+    -- An inactive draft can be tried too.
+    perform private.write_document(
+      p_kind => v_kind, p_slug => v_slug, p_definition => (p_try -> 'definition') - 'is_active', p_attempt => v_attempt);
+    select tool.* into v_tool from public.tools as tool where tool.slug = v_slug;
+    v_call := private.begin_tool_call(jsonb_build_object(
+      'server', v_slug, 'tool_name', coalesce(p_try ->> 'tool_name', ''), 'caller', v_caller, 'is_charged', true));
+    if (v_call ->> 'is_allowed')::boolean then
+      v_call := v_call || jsonb_build_object(
+        'secrets', private.required_call_secrets(p_tool => v_tool, p_user_id => v_user_id, p_is_agent => false));
+    end if;
+    -- Undoes the block's writes; variables keep their values.
+    raise exception using errcode = 'SW001';
+  exception
+    when sqlstate 'SW001' then
+      null;
+  end;
+  perform private.record_act('tool.tried',
+    jsonb_build_object('tool_slug', v_slug, 'tool_name', p_try ->> 'tool_name'), null, jsonb_build_object('kind', v_kind));
+  -- Nothing that is known of a saved tool of this name describes the draft. Its author decides what it does,
+  -- so no scope of its name protects anything.
+  return v_call || jsonb_build_object(
+    'session_id', null, 'scopes', null, 'cached', null, 'tools_listed_at', null, 'listing_error', null,
+    'breaker', 'closed', 'retry_at', null,
+    'connection', (v_call -> 'connection') || '{"protocol": null, "discovery": null, "session": null, "are_instructions_approved": false}'
+  );
+end;
+$$;
+comment on function private.begin_tool_try(jsonb) is
+  'The result of begin_tool_call() for a draft {kind (tool or server), server, definition, tool_name, caller} as if it were saved. The draft is written with the checks of a save and undone in the same statement, so no other transaction sees it. Counts as tool_list_refreshes_per_minute, and operator_acts records it. Only for the service and people whose own grant has swarm:configure. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE, QUOTA_EXCEEDED, SECRET_NOT_FOUND, CREDENTIAL_REQUIRED and what operator_save_definition() raises. Called by the gateway.';
+revoke all on function private.begin_tool_try(jsonb) from public;
 
 -- engine/operator_settings.sql
 
