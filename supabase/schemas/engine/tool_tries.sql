@@ -42,8 +42,8 @@ begin
     when sqlstate 'SW001' then
       null;
   end;
-  perform private.record_act('tool.tried',
-    jsonb_build_object('tool_slug', v_slug, 'tool_name', p_try ->> 'tool_name'), null, jsonb_build_object('kind', v_kind));
+  perform private.record_act('tool.tried', '{}', null,
+    jsonb_build_object('kind', v_kind, 'slug', v_slug, 'tool', p_try ->> 'tool_name'));
   -- Nothing that is known of a saved tool of this name describes the draft. Its author decides what it does,
   -- so no scope of its name protects anything.
   return v_call || jsonb_build_object(

@@ -94,13 +94,11 @@ Deno.test("a draft of a tool is tried without being saved", async (t) => {
       request_data: { q: "tea" },
     });
     const [act] = await sql`
-      select act, tool_slug, tool_name, details from private.operator_acts
+      select act, details from private.operator_acts
       where operator_id = ${author.id}::uuid`;
     assert.deepEqual({ ...act }, {
       act: "tool.tried",
-      tool_slug: "try-lookup",
-      tool_name: "try-lookup",
-      details: { kind: "tool" },
+      details: { kind: "tool", slug: "try-lookup", tool: "try-lookup" },
     });
   });
 
