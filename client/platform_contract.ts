@@ -2129,6 +2129,16 @@ export type PlatformSchema = {
         ended_at: string | null;
       })[];
     };
+    operator_sync_servers: {
+      Args: {
+        p_servers: Json;
+        p_is_file?: boolean;
+        p_secrets?: Json;
+        p_state?: string;
+        p_is_dry_run?: boolean;
+      };
+      Returns: Json;
+    };
     operator_tasks: {
       Args: {
         p_task_id: string;

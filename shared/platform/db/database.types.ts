@@ -1710,6 +1710,9 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
+"operator_sync_servers":
+{ Args: { "p_is_dry_run"?: boolean,"p_is_file"?: boolean,"p_secrets"?: Json,"p_servers": Json,"p_state"?: string }; Returns: Json
+                           },
 "operator_tasks":
 { Args: { "p_task_id": string }; Returns: {
               "agent_changes": Json | null,
