@@ -480,6 +480,7 @@ export type PlatformSchema = {
         status: "success" | "error" | "timeout";
         error_message: string | null;
         feedback_token: string;
+        is_try: boolean;
         created_at: string;
       };
       Insert: never;
@@ -1954,6 +1955,7 @@ export type PlatformSchema = {
         status: string | null;
         error_message: string | null;
         feedback_token: string | null;
+        is_try: boolean | null;
         created_at: string | null;
       })[];
     };
@@ -2126,6 +2128,16 @@ export type PlatformSchema = {
         started_at: string | null;
         ended_at: string | null;
       })[];
+    };
+    operator_sync_servers: {
+      Args: {
+        p_servers: Json;
+        p_is_file?: boolean;
+        p_secrets?: Json;
+        p_state?: string;
+        p_is_dry_run?: boolean;
+      };
+      Returns: Json;
     };
     operator_tasks: {
       Args: {
@@ -3097,12 +3109,13 @@ export interface FunctionBodies {
   "mcp-execute": {
     connection_id?: string;
     server?: string;
-    tool_name: string;
+    tool_name?: string;
     parameters?: Json;
     session_id?: string;
     agent_id?: string;
     on_behalf_of?: string;
     task_id?: string;
+    draft?: { kind: "tool" | "server"; definition: Json };
   };
   "mcp-feedback": {
     feedback_token: string;

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "./json.ts";
 import { callFunction, type RequestOptions, type SupabaseLike } from "./supabase.ts";
-import type { DescribedServer, ToolServer } from "./tool_servers.ts";
+import type { DescribedServer, DescribedTool, ToolServer } from "./tool_servers.ts";
 import { SwarmClientError } from "./swarm_client_error.ts";
 
 /** Tools by server and name, each `{ arguments, result }`. */
@@ -29,8 +29,28 @@ export type ResultOf<Tool> = Tool extends { readonly result: infer Result } ? Re
 export interface ToolCallOptions extends RequestOptions {
   /** Groups calls that belong together; a UUID. */
   readonly sessionId?: string;
+  /** Calls the tool as if this definition of its server were saved. */
+  readonly draft?: ToolDraft;
   /** Gets the tool's text as it arrives, if the tool streams it. */
   readonly onText?: (piece: ToolText) => void;
+}
+
+/** A definition that is not saved; only people with the scope `swarm:configure` may try one. */
+export interface ToolDraft {
+  /** `tool`: a definition of `agents/tools`; `server`: the setting of an external MCP server. */
+  readonly kind: "tool" | "server";
+  /** As `operator_save_definition` takes it. */
+  readonly definition: JsonObject;
+}
+
+/** The tools that a draft would have. */
+export interface DraftTools {
+  readonly tools: readonly Pick<
+    DescribedTool,
+    "name" | "title" | "description" | "inputSchema" | "outputSchema" | "annotations"
+  >[];
+  /** Definitions that cannot be used, each with the reason. */
+  readonly dropped: readonly { readonly name: string; readonly reason: string }[];
 }
 
 /** A piece of a tool's text. */
@@ -88,6 +108,15 @@ export class Tools<Known = AnyTools> {
     return await callFunction(this.#supabase, `mcp-execute?${query}`, { method: "GET", signal });
   }
 
+  /** The tools that a draft would have, from its server now. @throws SwarmClientError */
+  async listDraft(
+    server: string,
+    draft: ToolDraft,
+    { signal }: RequestOptions = {},
+  ): Promise<DraftTools> {
+    return await callFunction(this.#supabase, "mcp-execute", { signal, body: { server, draft } });
+  }
+
   /**
    * Calls a tool. A tool that ran and failed is a result with `isError`.
    *
@@ -95,7 +124,7 @@ export class Tools<Known = AnyTools> {
    */
   async call<Server extends keyof Known & string, Name extends keyof Known[Server] & string>(
     { server, name }: ToolName<Server, Name>,
-    ...[parameters, { sessionId, onText, signal } = {}]: CallArguments<Known[Server][Name]>
+    ...[parameters, { sessionId, draft, onText, signal } = {}]: CallArguments<Known[Server][Name]>
   ): Promise<ToolResult<ResultOf<Known[Server][Name]>>> {
     const answer = await callFunction<ToolResult<ResultOf<Known[Server][Name]>> | Response>(
       this.#supabase,
@@ -108,6 +137,7 @@ export class Tools<Known = AnyTools> {
           tool_name: name,
           parameters: parameters ?? {},
           ...sessionId === undefined ? {} : { session_id: sessionId },
+          ...draft && { draft },
         },
       },
     );

@@ -1,6 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { LineProblem } from "../yaml/read_located_yaml.ts";
-import type { ServerRow, WantedServer } from "./wanted_server.ts";
+import type {
+  ServerRow,
+  WantedSecret,
+  WantedServer,
+} from "../../shared/gateway/mcps_file/wanted_server.ts";
+
+/** What an entry makes, with the lines at which its problems are reported. */
+export interface LocatedServer extends WantedServer {
+  readonly line: number;
+  readonly secrets: readonly (WantedSecret & { readonly line: number })[];
+}
 
 /** The part of the registry that a file can change. */
 export interface RegistryState {
@@ -53,7 +63,7 @@ export type SetVariables = ReadonlySet<string>;
 
 /** Compares the file with the registry, or reports why it cannot be applied. */
 export function planSync(
-  wanted: readonly WantedServer[],
+  wanted: readonly LocatedServer[],
   state: RegistryState,
   variables: SetVariables,
 ): SyncPlan | { readonly problems: readonly LineProblem[] } {
@@ -82,8 +92,8 @@ export function isEmptyPlan({ servers, secrets }: SyncPlan): boolean {
 }
 
 function conflicts(
-  { slug, line, row }: WantedServer,
-  wanted: readonly WantedServer[],
+  { slug, line, row }: LocatedServer,
+  wanted: readonly LocatedServer[],
   { tools }: RegistryState,
 ): LineProblem[] {
   const own = tools.find((tool) => tool.slug === slug);
@@ -105,7 +115,7 @@ function conflicts(
 }
 
 function missingSecrets(
-  { slug, secrets }: WantedServer,
+  { slug, secrets }: LocatedServer,
   state: RegistryState,
   variables: SetVariables,
 ): LineProblem[] {
@@ -134,7 +144,7 @@ function serverChange({ slug, row }: WantedServer, { tools }: RegistryState): Se
 }
 
 function secretChanges(
-  wanted: readonly WantedServer[],
+  wanted: readonly LocatedServer[],
   { secrets }: RegistryState,
   variables: SetVariables,
 ): SecretChange[] {

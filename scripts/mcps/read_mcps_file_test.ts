@@ -4,7 +4,7 @@ import { loadYaml } from "../deps.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 import { fileProblems } from "../yaml/file_problems.ts";
 import { readMcpsFile } from "./read_mcps_file.ts";
-import { wantedServer } from "./wanted_server.ts";
+import { wantedServer } from "../../shared/gateway/mcps_file/wanted_server.ts";
 
 const yaml = await loadYaml();
 const read = (text: string) => readMcpsFile(text, "mcps.yaml", yaml);

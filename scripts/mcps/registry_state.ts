@@ -1,7 +1,7 @@
 import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import type { RegistryState } from "./plan_sync.ts";
-import { SECRET_PREFIX, type WantedServer } from "./wanted_server.ts";
+import { SECRET_PREFIX, type WantedServer } from "../../shared/gateway/mcps_file/wanted_server.ts";
 
 /** A transaction of postgres.js. */
 export type Transaction = Parameters<Parameters<Sql["begin"]>[1]>[0];

@@ -1,11 +1,15 @@
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
 import type { Environment } from "../../stack/stack_environment.ts";
-import { planSync, type ServerChange, type SyncPlan } from "./plan_sync.ts";
+import { type LocatedServer, planSync, type SyncPlan } from "./plan_sync.ts";
 import { type LineProblem, YamlFileError } from "../yaml/read_located_yaml.ts";
 import type { ReadEntry } from "./read_mcps_file.ts";
 import { readRegistry, type Transaction } from "./registry_state.ts";
-import { SECRET_PREFIX, type WantedServer, wantedServer } from "./wanted_server.ts";
+import {
+  SECRET_PREFIX,
+  serverDocument,
+  wantedServer,
+} from "../../shared/gateway/mcps_file/wanted_server.ts";
 
 /** What to sync. */
 export interface SyncOptions {
@@ -48,7 +52,7 @@ export async function syncInTransaction(
   transaction: Transaction,
   { entries, environment, isDryRun, fileName }: SyncOptions,
 ): Promise<SyncPlan> {
-  const wanted = entries.map(wantedServer);
+  const wanted = entries.map(located);
   const values = credentialsOf(wanted, environment, fileName);
   if (!isDryRun) await waitForTurn(transaction);
   const state = await readRegistry(transaction, wanted, values);
@@ -58,9 +62,16 @@ export async function syncInTransaction(
   return plan;
 }
 
+function located(entry: ReadEntry): LocatedServer {
+  const wanted = wantedServer(entry);
+  const secrets = wanted.secrets
+    .map((secret) => ({ ...secret, line: entry.credentialLine(secret.key) }));
+  return { ...wanted, line: entry.line, secrets };
+}
+
 /** Returns the values of the set variables, by name. */
 function credentialsOf(
-  wanted: readonly WantedServer[],
+  wanted: readonly LocatedServer[],
   environment: Environment,
   fileName: string,
 ): ReadonlyMap<string, string> {
@@ -100,14 +111,10 @@ async function applyPlan(
       )`;
     }
   }
-  for (const { slug, change } of servers) {
-    if (change === "removed") {
-      // This also deletes the users' credentials for it, including those in Vault.
-      await sql`delete from public.tools where slug = ${slug} and source = 'yaml'`;
-    }
-  }
-  await clearNames(sql, servers);
-  for (const server of servers) await write(sql, server);
+  const documents = servers
+    .filter(({ change }) => change !== "removed")
+    .map(({ slug, row }) => [slug, row === null ? null : serverDocument(row)] as const);
+  await sql`select private.sync_file_servers(${sql.json(Object.fromEntries(documents))})`;
   for (const { name, change } of secrets) {
     if (change === "removed" && name.startsWith(SECRET_PREFIX)) {
       await sql`select private.set_secret(
@@ -117,39 +124,4 @@ async function applyPlan(
       )`;
     }
   }
-}
-
-/** Two entries may swap their names, which are always unique. */
-async function clearNames(sql: Transaction, servers: readonly ServerChange[]): Promise<void> {
-  for (const { slug, fields } of servers) {
-    if (fields.includes("name")) {
-      await sql`update public.tools set name = id::text where slug = ${slug} and source = 'yaml'`;
-    }
-  }
-}
-
-async function write(sql: Transaction, { slug, change, row }: ServerChange): Promise<void> {
-  if (change === "switched_off") {
-    await sql`update public.tools set is_active = false where slug = ${slug} and source = 'yaml'`;
-    return;
-  }
-  if (row === null || change === "unchanged") return;
-  const config = sql.json(JSON.parse(JSON.stringify(row.config)));
-  await sql`
-    insert into public.tools
-      (slug, name, type, description, config, credential_secret_name, credential_type,
-        credential_description, is_active, source)
-    values (
-      ${slug}, ${row.name}, 'mcp_server', ${row.description}, ${config},
-      ${row.credential_secret_name}, ${row.credential_type}, ${row.credential_description},
-      ${row.is_active}, 'yaml')
-    on conflict (slug) do update set
-      name = excluded.name,
-      description = excluded.description,
-      config = excluded.config,
-      credential_secret_name = excluded.credential_secret_name,
-      credential_type = excluded.credential_type,
-      credential_description = excluded.credential_description,
-      is_active = excluded.is_active
-    where tools.source = 'yaml'`;
 }

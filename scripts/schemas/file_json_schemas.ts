@@ -9,7 +9,7 @@ import {
 } from "../../shared/engine/definitions/file_schemas.ts";
 import { toInputSchema } from "../../shared/platform/values/json_schema.ts";
 import { evalsFileSchema } from "../evals/evals_file_schema.ts";
-import { mcpsFileSchema } from "../mcps/mcps_file_schema.ts";
+import { mcpsFileSchema } from "../../shared/gateway/mcps_file/mcps_file_schema.ts";
 import { scriptFileSchema } from "../models/script/script_file_schema.ts";
 
 const TITLES = {

@@ -33,7 +33,7 @@ export {
 } from "./schemas.js";
 export { ZodError } from "./errors.js";
 export { safeParse } from "./parse.js";
-export { NEVER, prettifyError } from "../core/index.js";
+export { config, NEVER, prettifyError } from "../core/index.js";
 export { toJSONSchema } from "../core/json-schema-processors.js";
 `;
 

@@ -3,12 +3,12 @@
 //   zod@4.6.7 (MIT)
 // @ts-self-types="./zod.d.ts"
 var zu=Object.defineProperty;var Ye=(e,t)=>{for(var r in t)zu(e,r,{get:t[r],enumerable:!0})};var yu={};Ye(yu,{NEVER:()=>Vn,ZodError:()=>Tc,ZodISODate:()=>pe,ZodISODateTime:()=>le,ZodISODuration:()=>de,ZodISOTime:()=>fe,
-ZodNever:()=>vn,ZodType:()=>$,any:()=>tu,array:()=>Ct,boolean:()=>yn,coerce:()=>In,custom:()=>gu,date:()=>ru,discriminatedUnion:()=>cu,
-email:()=>Gc,enum:()=>Zn,guid:()=>Yc,int:()=>It,intersection:()=>wn,iso:()=>On,json:()=>_u,lazy:()=>Sn,literal:()=>lu,looseObject:()=>iu,
-never:()=>Nt,null:()=>bn,nullable:()=>Et,number:()=>_n,object:()=>nu,optional:()=>At,partialRecord:()=>au,preprocess:()=>xu,
-prettifyError:()=>Hn,record:()=>kn,safeParse:()=>Ot,strictObject:()=>ou,string:()=>We,toJSONSchema:()=>Oc,tuple:()=>uu,union:()=>Rt,
-unknown:()=>Ge,url:()=>Qc,uuid:()=>qc});var x={};Ye(x,{BIGINT_FORMAT_RANGES:()=>et,CONSTANT_CATCH:()=>Un,Class:()=>Mt,NUMBER_FORMAT_RANGES:()=>Oe,aborted:()=>J,
-allowsEval:()=>Wt,assert:()=>Su,assertEqual:()=>$u,assertIs:()=>Zu,assertNever:()=>Pu,assertNotEqual:()=>wu,assignProp:()=>B,
+ZodNever:()=>vn,ZodType:()=>$,any:()=>tu,array:()=>Ct,boolean:()=>yn,coerce:()=>In,config:()=>M,custom:()=>gu,date:()=>ru,
+discriminatedUnion:()=>cu,email:()=>Gc,enum:()=>Zn,guid:()=>Yc,int:()=>It,intersection:()=>wn,iso:()=>On,json:()=>_u,lazy:()=>Sn,
+literal:()=>lu,looseObject:()=>iu,never:()=>Nt,null:()=>bn,nullable:()=>Et,number:()=>_n,object:()=>nu,optional:()=>At,partialRecord:()=>au,
+preprocess:()=>xu,prettifyError:()=>Hn,record:()=>kn,safeParse:()=>Ot,strictObject:()=>ou,string:()=>We,toJSONSchema:()=>Oc,
+tuple:()=>uu,union:()=>Rt,unknown:()=>Ge,url:()=>Qc,uuid:()=>qc});var x={};Ye(x,{BIGINT_FORMAT_RANGES:()=>et,CONSTANT_CATCH:()=>Un,Class:()=>Mt,NUMBER_FORMAT_RANGES:()=>Oe,aborted:()=>K,
+allowsEval:()=>Wt,assert:()=>Su,assertEqual:()=>$u,assertIs:()=>Zu,assertNever:()=>Pu,assertNotEqual:()=>wu,assignProp:()=>J,
 attachSchema:()=>Ie,base64ToUint8Array:()=>Fn,base64urlToUint8Array:()=>Wu,cached:()=>_e,captureStackTrace:()=>He,cleanEnum:()=>Vu,
 cleanRegex:()=>Se,clone:()=>W,cloneDef:()=>Au,codePointLength:()=>Ae,constantCatch:()=>Bn,createTransparentProxy:()=>Du,
 defineLazy:()=>Jt,defineLazyInternal:()=>b,derived:()=>qu,esc:()=>Kt,escapeRegex:()=>ee,explicitlyAborted:()=>Yt,extend:()=>Fu,
@@ -27,10 +27,10 @@ _value}};function _e(e){return new Ft(e)}function Ut(e){return e==null}function 
 "$")?e.length-1:e.length;return e.slice(t,r)}function Bt(e,t){let r=e/t,n=Math.round(r),o=4*Number.EPSILON*Math.max(Math.
 abs(r),1);return Math.abs(r-n)<o?0:r-n}var Tn=Symbol("evaluating");function Jt(e,t,r){let n;Object.defineProperty(e,t,{get(){
 if(n!==Tn)return n===void 0&&(n=Tn,n=r()),n},set(o){Object.defineProperty(e,t,{value:o})},configurable:!0})}function Ou(e){
-return Object.create(Object.getPrototypeOf(e),Object.getOwnPropertyDescriptors(e))}function B(e,t,r){Object.defineProperty(
+return Object.create(Object.getPrototypeOf(e),Object.getOwnPropertyDescriptors(e))}function J(e,t,r){Object.defineProperty(
 e,t,{value:r,writable:!0,enumerable:!0,configurable:!0})}function xe(e){let t=Object.getOwnPropertyDescriptor(e,"shape");
 return t?.get?t.get.raw:t?.value}function H(e){return xe(e._zod.def)??e._zod.def.shape}function Nn(e,t,r){Object.defineProperty(
-e,t,{get(){let n=r();return B(this,t,n),n},enumerable:!0,configurable:!0})}function Cn(e,t,r){t in e?B(e,t,r):e[t]=r}function ce(e,t,r,n){
+e,t,{get(){let n=r();return J(this,t,n),n},enumerable:!0,configurable:!0})}function Cn(e,t,r){t in e?J(e,t,r):e[t]=r}function ce(e,t,r,n){
 let o=H(t);for(let i of r){let s=Object.getOwnPropertyDescriptor(o,i);s.enumerable&&(s.get?Nn(e,i,()=>{let c=t._zod.def.
 shape[i];return n?n(c,i):c}):Cn(e,i,n?n(s.value,i):s.value))}}function Iu(e,t){for(let r of Reflect.ownKeys(t)){let n=Object.
 getOwnPropertyDescriptor(t,r);n.enumerable&&(n.get?Nn(e,r,()=>t[r]):Cn(e,r,n.value))}}function Q(...e){let t={};for(let r of e){
@@ -80,7 +80,7 @@ return t._zod.def.catchall},checks:t._zod.def.checks??[]});return W(e,n)}functio
 checks;if(i&&i.length>0)throw new Error(`.${n}() cannot be used on object schemas containing refinements`);let c=r?new Set(
 tt(t,r)):void 0,u={};return ce(u,t,Reflect.ownKeys(H(t)),e&&((a,l)=>c&&!c.has(l)?a:new e({type:"optional",innerType:a}))),
 W(t,Q(t._zod.def,{shape:u,checks:[]}))}function Ju(e,t,r){let n=r?new Set(tt(t,r)):void 0,o={};return ce(o,t,Reflect.ownKeys(
-H(t)),(i,s)=>n&&!n.has(s)?i:new e({type:"nonoptional",innerType:i})),W(t,Q(t._zod.def,{shape:o}))}function J(e,t=0){if(e.
+H(t)),(i,s)=>n&&!n.has(s)?i:new e({type:"nonoptional",innerType:i})),W(t,Q(t._zod.def,{shape:o}))}function K(e,t=0){if(e.
 aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue!==!0)return!0;return!1}function Yt(e,t=0){
 if(e.aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue===!1)return!0;return!1}function G(e,t){
 return t.map(r=>{var n;return(n=r).path??(n.path=[]),r.path.unshift(e),r})}function me(e){return typeof e=="string"?e:e?.
@@ -121,7 +121,7 @@ let t=Kn;if(t){let r=t.stackTraceLimit;if(typeof r=="number"){try{t.stackTraceLi
 t.stackTraceLimit=r}}}return new e}function p(e,t,r,n){let o={};function i(m){this.def=m,this.constr=f,this.traits=new Set}
 i.prototype=o;let s=r,c=s&&new WeakSet;function u(m,d){if(m._zod){if(m._zod.traits.has(e))return}else{Qt.value=new i(d);
 try{Object.defineProperty(m,"_zod",Qt)}finally{Qt.value=void 0}}if(m._zod.traits.add(e),t(m,d),c){let g=Object.getPrototypeOf(
-m),y=m._zod.constr.prototype,v=g;for(;v&&v!==y;)v=Object.getPrototypeOf(v);let U=v??g;c.has(U)||(c.add(U),Ht(U,s))}let h=f.
+m),y=m._zod.constr.prototype,v=g;for(;v&&v!==y;)v=Object.getPrototypeOf(v);let B=v??g;c.has(B)||(c.add(B),Ht(B,s))}let h=f.
 prototype;for(let g in h)Object.prototype.hasOwnProperty.call(h,g)&&(g in m||(m[g]=h[g].bind(m)))}let a=n?.Parent??Object;
 class l extends a{static name="Definition"}Object.defineProperty(l,"name",{value:e});function f(m){let d=n?.Parent?ra(l):
 this;u(d,m);let h=d._zod.deferred;if(h){for(let y of h)y();d._zod.deferred=void 0}let g=globalThis.__zod_globalConfig?.postProcessor;
@@ -129,7 +129,7 @@ return g&&g(d),d}return Object.defineProperty(f,"init",{value:u}),Object.defineP
 Parent&&m instanceof n.Parent?!0:m?._zod?.traits?.has(e)}),Object.defineProperty(f,"name",{value:e}),f}var Y=class extends Error{static name="$ZodAsyncError";constructor(){super("Encountered Promise during synchronous parse\
 . Use .parseAsync() instead.")}},be=class extends Error{static name="$ZodEncodeError";constructor(t){super(`Encountered \
 unidirectional transform during encode: ${t}`),this.name="ZodEncodeError"}};(Jn=globalThis).__zod_globalConfig??(Jn.__zod_globalConfig=
-{});var F=globalThis.__zod_globalConfig;function K(e){return e&&Object.assign(F,e),F}function na(){let e=this._zod;return e.message??(e.message=JSON.stringify(e.def,ge,2)),e.message}function oa(e){this._zod.
+{});var F=globalThis.__zod_globalConfig;function M(e){return e&&Object.assign(F,e),F}function na(){let e=this._zod;return e.message??(e.message=JSON.stringify(e.def,ge,2)),e.message}function oa(e){this._zod.
 message=e}var ia={get:na,set:oa,enumerable:!0,configurable:!0},tr={value:void 0,enumerable:!1},Wn=new WeakSet([Object.prototype,
 Error.prototype]),Gn=(e,t)=>{e.name="$ZodError",tr.value=t,Object.defineProperty(e,"issues",tr),tr.value=void 0,Object.defineProperty(
 e,"message",ia);let r=Object.getPrototypeOf(e);Wn.has(r)||(Wn.add(r),Object.defineProperty(r,"toString",{configurable:!0,
@@ -149,10 +149,10 @@ t.push(n));return t.join("")}function Hn(e){let t=[],r=[...e.issues].sort((n,o)=
 for(let n of r)t.push(`✖ ${n.message}`),n.path?.length&&t.push(`  → at ${ca(n.path)}`);return t.join(`
 `)}function ot(e,t){return{callee:t?.callee??e,Err:t?.Err}}var it=e=>{let t=(r,n,o,i)=>{let s=o?{...o,async:!1}:{async:!1},
 c=r._zod.run({value:n,issues:[]},s);if(c instanceof Promise)throw new Y;if(c.issues.length){let u=new(i?.Err??e)(c.issues.
-map(a=>X(a,s,K())));throw He(u,i?.callee??t),u}return c.value};return t};var st=e=>{let t=async(r,n,o,i)=>{let s=o?{...o,async:!0}:{async:!0},c=r._zod.run({value:n,issues:[]},s);if(c instanceof
-Promise&&(c=await c),c.issues.length){let u=new(i?.Err??e)(c.issues.map(a=>X(a,s,K())));throw He(u,i?.callee??t),u}return c.
+map(a=>X(a,s,M())));throw He(u,i?.callee??t),u}return c.value};return t};var st=e=>{let t=async(r,n,o,i)=>{let s=o?{...o,async:!0}:{async:!0},c=r._zod.run({value:n,issues:[]},s);if(c instanceof
+Promise&&(c=await c),c.issues.length){let u=new(i?.Err??e)(c.issues.map(a=>X(a,s,M())));throw He(u,i?.callee??t),u}return c.
 value};return t};var ct=e=>(t,r,n)=>{let o=n?{...n,async:!1}:{async:!1},i=t._zod.run({value:r,issues:[]},o);if(i instanceof Promise)throw new Y;
-return i.issues.length?Qn(e,i.issues,o):{success:!0,data:i.value}};function Qn(e,t,r){let n;return{success:!1,get error(){return n||(n=new e(t.map(o=>X(o,r,K()))),t=void 0,r=void 0),n},set error(o){
+return i.issues.length?Qn(e,i.issues,o):{success:!0,data:i.value}};function Qn(e,t,r){let n;return{success:!1,get error(){return n||(n=new e(t.map(o=>X(o,r,M()))),t=void 0,r=void 0),n},set error(o){
 n=o,t=void 0,r=void 0}}}var ut=e=>async(t,r,n)=>{let o=n?{...n,async:!0}:{async:!0},i=t._zod.run({value:r,issues:[]},o);
 return i instanceof Promise&&(i=await i),i.issues.length?Qn(e,i.issues,o):{success:!0,data:i.value}};var ua=Symbol.for("zod.compile.invalid"),aa=Symbol.for("zod.compile.fallback"),rr=((e,t,r)=>{let n=e._zod.bag.validator;
 if(n!==void 0){if(n(t)!==ua)return!0;if(n.definite===!0&&r===void 0)return!1}return la(e,t,r)});function la(e,t,r){let n=r?
@@ -222,15 +222,15 @@ ${r.join(`
 };`)(...Object.values(this.closed))}};var qo={major:4,minor:6,patch:7};var z=p("$ZodType",(e,t)=>{var r;e??(e={}),e._zod.def=t,e._zod.bag=e._zod.bag||{},e._zod.version=qo;let n=e._zod.def.checks,
 o=e._zod.traits.has("$ZodCheck")?[e,...n??[]]:n?.length?[...n]:[];for(let i of o)for(let s of i._zod.onattach)s(e);if(o.
 length===0)(r=e._zod).deferred??(r.deferred=[]),e._zod.deferred?.push(()=>{e._zod.run=e._zod.parse});else{let i=(c,u,a)=>{
-if(c.memo)return c;let l=J(c),f;for(let m of u){if(m._zod.def.when){if(Yt(c)||!m._zod.def.when(c))continue}else if(l)continue;
+if(c.memo)return c;let l=K(c),f;for(let m of u){if(m._zod.def.when){if(Yt(c)||!m._zod.def.when(c))continue}else if(l)continue;
 let d=c.issues.length,h=m._zod.check(c);if(h instanceof Promise&&a?.async===!1)throw new Y;if(f||h instanceof Promise)f=
-(f??Promise.resolve()).then(async()=>{await h,c.issues.length!==d&&(Ie(c.issues,d,e),l||(l=J(c,d)))});else{if(c.issues.length===
-d)continue;Ie(c.issues,d,e),l||(l=J(c,d))}}return f?f.then(()=>c):c},s=(c,u,a)=>{if(J(c))return c.aborted=!0,c;let l=i(u,
+(f??Promise.resolve()).then(async()=>{await h,c.issues.length!==d&&(Ie(c.issues,d,e),l||(l=K(c,d)))});else{if(c.issues.length===
+d)continue;Ie(c.issues,d,e),l||(l=K(c,d))}}return f?f.then(()=>c):c},s=(c,u,a)=>{if(K(c))return c.aborted=!0,c;let l=i(u,
 o,a);if(l instanceof Promise){if(a.async===!1)throw new Y;return l.then(f=>e._zod.parse(f,a))}return e._zod.parse(l,a)};
 e._zod.run=(c,u)=>{if(u.skipChecks)return e._zod.parse(c,u);if(u.direction==="backward"){let l=e._zod.parse({value:c.value,
 issues:[]},{...u,skipChecks:!0});return l instanceof Promise?l.then(f=>s(f,c,u)):s(l,c,u)}let a=e._zod.parse(c,u);if(a instanceof
 Promise){if(u.async===!1)throw new Y;return a.then(l=>i(l,o,u))}return i(a,o,u)}}},{get"~standard"(){return nt(this,"~st\
-andard",pr(this))},set"~standard"(e){oe(this,"~standard",e)}}),pi=(e,t)=>e.issues.length?{issues:e.issues.map(r=>X(r,t,K()))}:
+andard",pr(this))},set"~standard"(e){oe(this,"~standard",e)}}),pi=(e,t)=>e.issues.length?{issues:e.issues.map(r=>X(r,t,M()))}:
 {value:e.value};async function da(e,t){let r={async:!0};return pi(await e._zod.run({value:t,issues:[]},r),r)}function pr(e){
 return{validate:t=>{let r={async:!1};try{let n=e._zod.run({value:t,issues:[]},r);if(!(n instanceof Promise))return pi(n,
 r)}catch{}return da(e,t)},vendor:"zod",version:1}}var mt=p("$ZodString",(e,t)=>{z.init(e,t),e._zod.pattern=t.pattern??Eo,
@@ -292,7 +292,7 @@ continue=!1,Ie(i.issues,l,e),i}}return o(i,s)}}var wa=e=>Array.isArray(e)?e.leng
 e,t);let r=F.memoizer;r?.attach(e),e._zod.parse=(n,o)=>{let i=n.value;if(!Array.isArray(i))return n.issues.push({expected:"\
 array",code:"invalid_type",input:i,inst:e}),n;n.value=r?r.alloc(e,n,Array(i.length),o):Array(i.length);let s=[],c=o?.abortEarly;
 for(let u=0;u<i.length;u++){let a=i[u],l=t.element._zod.run({value:a,issues:[]},o);if(l instanceof Promise)s.push(l.then(
-f=>Qo(f,n,u)));else if(Qo(l,n,u),c&&l.issues.length!==0&&J(l))break}return s.length?Promise.all(s).then(()=>n):n},$a(e,wa)});
+f=>Qo(f,n,u)));else if(Qo(l,n,u),c&&l.issues.length!==0&&K(l))break}return s.length?Promise.all(s).then(()=>n):n},$a(e,wa)});
 function dt(e,t,r,n,o,i){let s=r in n,c=i==="optional";if(!(!s&&c&&o==="optional")){if(e.issues.length){if(o!==void 0&&c&&
 !s)return;t.issues.push(...G(r,e.issues))}if(!s&&o===void 0){e.issues.length||t.issues.push({code:"invalid_type",expected:"\
 nonoptional",input:void 0,path:[r]});return}e.value===void 0?(s||o==="defaulted"&&!c)&&(t.value[r]=void 0):t.value[r]=e.
@@ -300,21 +300,21 @@ value}}var ka=[];function Gi(e){let t=Object.keys(e.shape),r=Object.getOwnProper
 [...t,...n]:t;for(let s of o)if(!e.shape?.[s]?._zod?.traits?.has("$ZodType"))throw new Error(`Invalid element at key "${String(
 s)}": expected a Zod schema`);let i=Xt(e.shape);return{...e,allKeys:o,symbolKeys:n,keySet:new Set(t),numKeys:t.length,optionalKeys:new Set(
 i)}}function Xi(e,t,r,n,o,i,s){let c=[],u=o.keySet,a=o.catchall._zod,l=a.def.type,f=a.optin,m=a.optout,d=0;for(let h in t){
-if(s&&r.issues.length!==d){if(J(r,d))break;d=r.issues.length}if(u.has(h))continue;if(h==="__proto__"){l==="never"&&c.push(
+if(s&&r.issues.length!==d){if(K(r,d))break;d=r.issues.length}if(u.has(h))continue;if(h==="__proto__"){l==="never"&&c.push(
 h);continue}if(l==="never"){c.push(h);continue}let g=a.run({value:t[h],issues:[]},n);g instanceof Promise?e.push(g.then(
 y=>dt(y,r,h,t,f,m))):dt(g,r,h,t,f,m)}return c.length&&r.issues.push({code:"unrecognized_keys",keys:c,input:t,inst:i,continue:!0}),
 e.length?Promise.all(e).then(()=>r):r}var Za=p("$ZodObject",(e,t)=>{z.init(e,t);let r=Object.getOwnPropertyDescriptor(t,
 "shape"),n=r?.get?r.get.raw:t.shape??{};if(n){let a=()=>{let l={...n};return Object.defineProperty(t,"shape",{value:l}),
 a.raw=l,l};a.raw=n,Object.defineProperty(t,"shape",{get:a})}let o=_e(()=>Gi(t));b(e,"propValues",a=>{let l=a.def.shape,f={};
-for(let m in l){let d=l[m]._zod;if(d.values){Object.prototype.hasOwnProperty.call(f,m)||B(f,m,new Set);for(let h of d.values)
+for(let m in l){let d=l[m]._zod;if(d.values){Object.prototype.hasOwnProperty.call(f,m)||J(f,m,new Set);for(let h of d.values)
 f[m].add(h);d.optin!==void 0&&f[m].add(void 0)}}return f});let i=ue,s=t.catchall,c,u=F.memoizer;u?.attach(e),e._zod.parse=
 (a,l)=>{c??(c=o.value);let f=a.value;if(!i(f))return a.issues.push({expected:"object",code:"invalid_type",input:f,inst:e}),
 a;a.value=u?u.alloc(e,a,{},l):{};let m=[],d=c.shape,h=l?.abortEarly,g=a.issues.length;for(let y of c.allKeys){if(h&&a.issues.
-length!==g){if(J(a,g))break;g=a.issues.length}if(y==="__proto__")continue;let v=d[y],U=v._zod.optin,Ze=v._zod.optout,Pe=v.
-_zod.run({value:f[y],issues:[]},l);Pe instanceof Promise?m.push(Pe.then(R=>dt(R,a,y,f,U,Ze))):dt(Pe,a,y,f,U,Ze)}return s?
+length!==g){if(K(a,g))break;g=a.issues.length}if(y==="__proto__")continue;let v=d[y],B=v._zod.optin,Ze=v._zod.optout,Pe=v.
+_zod.run({value:f[y],issues:[]},l);Pe instanceof Promise?m.push(Pe.then(R=>dt(R,a,y,f,B,Ze))):dt(Pe,a,y,f,B,Ze)}return s?
 Xi(m,f,a,l,o.value,e,h===!0):m.length?Promise.all(m).then(()=>a):a}}),Yi=p("$ZodObjectJIT",(e,t)=>{Za.init(e,t);let r=e.
 _zod.parse,n=_e(()=>Gi(t)),o=F.memoizer,i=d=>{let h=n.value,g=h.symbolKeys,y=new lt(["payload","ctx"],{shape:d,inst:e,memo:o,
-syms:g}),v=R=>`shape[${R}]._zod.run({ value: input[${R}], issues: [] }, ctx)`,U=(R,k)=>`
+syms:g}),v=R=>`shape[${R}]._zod.run({ value: input[${R}], issues: [] }, ctx)`,B=(R,k)=>`
           let ${R}_ab = false;
           for (let i = 0; i < ${R}.issues.length; i++) {
             const iss = ${R}.issues[i];
@@ -332,7 +332,7 @@ optin,En=jt!==void 0,bu=An?._zod?.optout==="optional";if(y.write(`const ${k} = $
 `${k}_present`:`${k}.value !== undefined || ${k}_present`;y.write(`
         const ${k}_present = ${Dt};
         if (!${k}.issues.length || ${k}_present) {
-          if (${k}.issues.length) {${U(k,q)}
+          if (${k}.issues.length) {${B(k,q)}
           }
 
           if (${vu}) {
@@ -341,7 +341,7 @@ optin,En=jt!==void 0,bu=An?._zod?.optout==="optional";if(y.write(`const ${k} = $
         }
 
       `)}else En?(y.write(`
-        if (${k}.issues.length) {${U(k,q)}
+        if (${k}.issues.length) {${B(k,q)}
         }
       `),jt==="defaulted"?y.write(`newResult[${q}] = ${k}.value;`):y.write(`
         if (${k}.value !== undefined || ${Dt}) {
@@ -349,7 +349,7 @@ optin,En=jt!==void 0,bu=An?._zod?.optout==="optional";if(y.write(`const ${k} = $
         }
       `)):y.write(`
         const ${k}_present = ${Dt};
-        if (${k}.issues.length) {${U(k,q)}
+        if (${k}.issues.length) {${B(k,q)}
         }
         if (!${k}_present && !${k}.issues.length) {
           payload.issues.push({
@@ -372,8 +372,8 @@ optin,En=jt!==void 0,bu=An?._zod?.optout==="optional";if(y.write(`const ${k} = $
 value,f=t.catchall,m;e._zod.parse=(d,h)=>{m??(m=n.value);let g=d.value;return c(g)?u&&l&&h?.async===!1&&h.jitless!==!0?(s||
 (s=i(t.shape)),d=s(d,h),f?Xi([],g,d,h,m,e,h?.abortEarly===!0):d):r(d,h):(d.issues.push({expected:"object",code:"invalid_\
 type",input:g,inst:e}),d)}});function ei(e,t,r,n){for(let i of e)if(i.issues.length===0)return t.value=i.value,t;let o=e.
-filter(i=>!J(i));return o.length===1?(t.value=o[0].value,o[0]):(t.issues.push({code:"invalid_union",input:t.value,inst:r,
-errors:e.map(i=>i.issues.map(s=>X(s,n,K())))}),t)}var mr=p("$ZodUnion",(e,t)=>{z.init(e,t),b(e,"optin",n=>n.def.options.
+filter(i=>!K(i));return o.length===1?(t.value=o[0].value,o[0]):(t.issues.push({code:"invalid_union",input:t.value,inst:r,
+errors:e.map(i=>i.issues.map(s=>X(s,n,M())))}),t)}var mr=p("$ZodUnion",(e,t)=>{z.init(e,t),b(e,"optin",n=>n.def.options.
 some(o=>o._zod.optin==="defaulted")?"defaulted":n.def.options.some(o=>o._zod.optin!==void 0)?"optional":void 0),b(e,"opt\
 out",n=>n.def.options.some(o=>o._zod.optout==="optional")?"optional":void 0),b(e,"values",n=>{if(n.def.options.every(o=>o.
 _zod.values))return new Set(n.def.options.flatMap(o=>Array.from(o._zod.values)))}),b(e,"pattern",n=>{if(n.def.options.every(
@@ -386,7 +386,7 @@ options){let u=c._zod.run({value:n.value,issues:[]},o);if(u instanceof Promise)s
 (e,t)=>{t.inclusive=!1,mr.init(e,t);let r=e._zod.parse;b(e,"propValues",o=>{let i={},s=0;for(let c of o.def.options){let u=c.
 _zod.propValues;if(!u||Object.keys(u).length===0)throw new Error(`Invalid discriminated union option at index "${o.def.options.
 indexOf(c)}"`);u[o.def.discriminator]?.has(void 0)&&s++;for(let[a,l]of Object.entries(u)){Object.prototype.hasOwnProperty.
-call(i,a)||B(i,a,new Set);for(let f of l)i[a].add(f)}}return!o.def.unionFallback&&s>1&&i[o.def.discriminator]?.delete(void 0),
+call(i,a)||J(i,a,new Set);for(let f of l)i[a].add(f)}}return!o.def.unionFallback&&s>1&&i[o.def.discriminator]?.delete(void 0),
 i}),t.options.forEach((o,i)=>{let s=xe(o._zod.def);if(s&&!Object.prototype.hasOwnProperty.call(s,t.discriminator))throw new Error(
 `Invalid discriminated union option at index "${i}"`)});let n=_e(()=>Pa(t));e._zod.parse=(o,i)=>{let s=o.value;if(!ue(s))
 return o.issues.push({code:"invalid_type",expected:"object",input:s,inst:e}),o;let c=s?.[t.discriminator],u=n.value.get(
@@ -406,16 +406,16 @@ valid:!1,mergeErrorPath:[]}}function ti(e,t,r){let n=new Map,o,i=new Map,s=(a,l)
 a.path[0]);i.has(m)||i.set(m,a),f=[m]}else return!1;for(let m of f)n.has(m)||n.set(m,{}),n.get(m)[l]=!0;return!0};for(let a of t.
 issues)s(a,"l")||e.issues.push(a);for(let a of r.issues)s(a,"r")||e.issues.push(a);let c=[...n].filter(([,a])=>a.l&&a.r).
 map(([a])=>a);if(c.length){let a=o?c.filter(l=>o.keys.includes(l)):[];a.length&&e.issues.push({...o,keys:a});for(let l of c)
-!a.includes(l)&&i.has(l)&&e.issues.push(i.get(l))}let u=lr(t.value,r.value);if(!u.valid){if(J(e))return e;throw new Error(
+!a.includes(l)&&i.has(l)&&e.issues.push(i.get(l))}let u=lr(t.value,r.value);if(!u.valid){if(K(e))return e;throw new Error(
 `Unmergable intersection. Error path: ${JSON.stringify(u.mergeErrorPath)}`)}return e.value=u.data,e}var Qi=p("$ZodTuple",
 (e,t)=>{z.init(e,t);let r=t.items,n=F.memoizer;n?.attach(e),e._zod.parse=(o,i)=>{let s=o.value;if(!Array.isArray(s))return o.
 issues.push({input:s,inst:e,expected:"tuple",code:"invalid_type"}),o;o.value=n?n.alloc(e,o,[],i):[];let c=[],u=ri(r,"opt\
 in"),a=ri(r,"optout");if(!t.rest){if(s.length<u)return o.issues.push({code:"too_small",minimum:u,inclusive:!0,input:s,inst:e,
 origin:"array"}),o;s.length>r.length&&o.issues.push({code:"too_big",maximum:r.length,inclusive:!0,input:s,inst:e,origin:"\
 array"})}let l=new Array(r.length),f=t.rest?i?.abortEarly:void 0,m=!1;for(let d=0;d<r.length;d++){let h=r[d]._zod.run({value:s[d],
-issues:[]},i);h instanceof Promise?c.push(h.then(g=>{l[d]=g})):(l[d]=h,f&&!m&&h.issues.length&&(m=J(h)))}if(t.rest&&!m){
-let d=r.length-1,h=s.slice(r.length),g=o.issues.length;for(let y of h){if(f&&o.issues.length!==g){if(J(o,g))break;g=o.issues.
-length}d++;let v=t.rest._zod.run({value:y,issues:[]},i);v instanceof Promise?c.push(v.then(U=>ni(U,o,d))):ni(v,o,d)}}return c.
+issues:[]},i);h instanceof Promise?c.push(h.then(g=>{l[d]=g})):(l[d]=h,f&&!m&&h.issues.length&&(m=K(h)))}if(t.rest&&!m){
+let d=r.length-1,h=s.slice(r.length),g=o.issues.length;for(let y of h){if(f&&o.issues.length!==g){if(K(o,g))break;g=o.issues.
+length}d++;let v=t.rest._zod.run({value:y,issues:[]},i);v instanceof Promise?c.push(v.then(B=>ni(B,o,d))):ni(v,o,d)}}return c.
 length?Promise.all(c).then(()=>oi(l,o,r,s,a)):oi(l,o,r,s,a)}});function ri(e,t){for(let r=e.length-1;r>=0;r--)if(!(t==="\
 optin"?e[r]._zod.optin!==void 0:e[r]._zod.optout==="optional"))return r+1;return 0}function ni(e,t,r){e.issues.length&&t.
 issues.push(...G(r,e.issues)),t.value[r]=e.value}function oi(e,t,r,n,o){for(let i=0;i<r.length;i++){let s=e[i],c=i<n.length;
@@ -426,7 +426,7 @@ e),e._zod.parse=(n,o)=>{let i=n.value;if(!ie(i))return n.issues.push({expected:"
 n;let s=[],c=t.keyType._zod.values;if(c&&!t.partial){n.value=r?r.alloc(e,n,{},o):{};let u=new Set;for(let l of c)if(typeof l==
 "string"||typeof l=="number"||typeof l=="symbol"){if(u.add(typeof l=="number"?l.toString():l),l==="__proto__")continue;let f=t.
 keyType._zod.run({value:l,issues:[]},o);if(f instanceof Promise)throw new Error("Async schemas not supported in object k\
-eys currently");if(f.issues.length){n.issues.push({code:"invalid_key",origin:"record",issues:f.issues.map(h=>X(h,o,K())),
+eys currently");if(f.issues.length){n.issues.push({code:"invalid_key",origin:"record",issues:f.issues.map(h=>X(h,o,M())),
 input:l,path:[l],inst:e});continue}let m=f.value;if(m==="__proto__")continue;let d=t.valueType._zod.run({value:i[l],issues:[]},
 o);d instanceof Promise?s.push(d.then(h=>{h.issues.length&&n.issues.push(...G(l,h.issues)),n.value[m]=h.value})):(d.issues.
 length&&n.issues.push(...G(l,d.issues)),n.value[m]=d.value)}let a;for(let l in i)if(!u.has(l))if(t.mode==="loose"){if(l===
@@ -436,7 +436,7 @@ inst:e,keys:a,continue:!0})}else{n.value=r?r.alloc(e,n,{},o):{};let u;for(let a 
 Promise)throw new Error("Async schemas not supported in object keys currently");if(typeof a=="string"&&Te.test(a)&&l.issues.
 length){let h=t.keyType._zod.run({value:Number(a),issues:[]},o);if(h instanceof Promise)throw new Error("Async schemas n\
 ot supported in object keys currently");h.issues.length===0&&(l=h)}if(l.issues.length){t.mode==="loose"?n.value[a]=i[a]:
-c?(u=u??[],u.push(a)):n.issues.push({code:"invalid_key",origin:"record",issues:l.issues.map(h=>X(h,o,K())),input:a,path:[
+c?(u=u??[],u.push(a)):n.issues.push({code:"invalid_key",origin:"record",issues:l.issues.map(h=>X(h,o,M())),input:a,path:[
 a],inst:e});continue}let m=l.value;if(m==="__proto__")continue;let d=t.valueType._zod.run({value:i[a],issues:[]},o);d instanceof
 Promise?s.push(d.then(h=>{h.issues.length&&n.issues.push(...G(a,h.issues)),n.value[m]=h.value})):(d.issues.length&&n.issues.
 push(...G(a,d.issues)),n.value[m]=d.value)}u&&u.length>0&&n.issues.push({code:"unrecognized_keys",input:i,inst:e,keys:u,
@@ -467,7 +467,7 @@ run(r,n))}),us=p("$ZodNonOptional",(e,t)=>{z.init(e,t),b(e,"values",r=>{let n=r.
 [...n].filter(o=>o!==void 0)):void 0}),e._zod.parse=(r,n)=>{let o=t.innerType._zod.run(r,n);return o instanceof Promise?
 o.then(i=>ci(i,e)):ci(o,e)}});function ci(e,t){return!e.issues.length&&e.value===void 0&&e.issues.push({code:"invalid_ty\
 pe",expected:"nonoptional",input:e.value,inst:t}),e}function ui(e,t,r,n){return t.issues.length?(e.value=r.catchValue({...t,value:e.value,error:{issues:t.issues.map(o=>X(o,
-n,K()))},input:e.value}),e):(e.value=t.value,t.memo&&(e.memo=!0),e)}var as=p("$ZodCatch",(e,t)=>{z.init(e,t),b(e,"optin",
+n,M()))},input:e.value}),e):(e.value=t.value,t.memo&&(e.memo=!0),e)}var as=p("$ZodCatch",(e,t)=>{z.init(e,t),b(e,"optin",
 r=>r.def.innerType._zod.optin==="defaulted"?"defaulted":"optional"),b(e,"optout",r=>r.def.innerType._zod.optout),b(e,"va\
 lues",r=>r.def.innerType._zod.values),e._zod.parse=(r,n)=>{if(n.direction==="backward")return t.innerType._zod.run(r,n);
 let o=t.innerType._zod.run({value:r.value,issues:[]},n);return o instanceof Promise?o.then(i=>ui(r,i,t,n)):ui(r,o,t,n)}});var gr=p("$ZodPipe",(e,t)=>{z.init(e,t),b(e,"values",r=>r.def.in._zod.values),b(e,"optin",r=>r.def.in._zod.optin),b(e,"o\
@@ -552,7 +552,7 @@ e=>Vt(e))}function qs(e,t,r){return new e({type:"array",element:t,..._(r)})}func
 return new e({type:"custom",check:"custom",fn:t,..._(r)})}function ec(e,t){let r=Ta(n=>(n.addIssue=o=>{if(typeof o=="str\
 ing")n.issues.push(ye(o,n.value,r._zod.def));else{let i=o;i.fatal&&(i.continue=!1),i.code??(i.code="custom"),"input"in i||
 (i.input=n.value),i.inst??(i.inst=r),i.continue??(i.continue=!r._zod.def.abort),n.issues.push(ye(i))}},e(n.value,n)),t);
-return r}function Ta(e,t){let r=new L({check:"custom",..._(t)});return r._zod.check=e,r}function Le(e,...t){for(let r of t)for(let n of Reflect.ownKeys(r))Object.prototype.propertyIsEnumerable.call(r,n)&&B(e,
+return r}function Ta(e,t){let r=new L({check:"custom",..._(t)});return r._zod.check=e,r}function Le(e,...t){for(let r of t)for(let n of Reflect.ownKeys(r))Object.prototype.propertyIsEnumerable.call(r,n)&&J(e,
 n,r[n]);return e}function Me(e){let t=e?.target??"draft-2020-12";return t==="draft-4"&&(t="draft-04"),t==="draft-7"&&(t=
 "draft-07"),{processors:e.processors??{},metadataRegistry:e?.metadata??ae,target:t,unrepresentable:e?.unrepresentable??"\
 throw",override:e?.override??(()=>{}),io:e?.io??"output",counter:0,seen:new Map,sharedDefsExtractedFor:void 0,sharedEmitDoneFor:void 0,
@@ -564,7 +564,7 @@ schema:{},count:1,cycle:void 0,path:r.path};t.seen.set(e,s),t.sharedDefsExtracte
 _zod.toJSONSchema?.();if(c)s.schema=c;else{let l={...r,schemaPath:[...r.schemaPath,e],path:r.path};if(e._zod.processJSONSchema)
 e._zod.processJSONSchema(t,s.schema,l);else{let m=s.schema,d=t.processors[o.type];if(!d)throw new Error(`[toJSONSchema]:\
  Non-representable type encountered: ${o.type}`);d(e,t,m,l)}let f=e._zod.parent;f&&(s.ref||(s.ref=f),w(f,t,l),t.seen.get(
-f).isParent=!0)}let u=t.metadataRegistry.get(e);return u&&Le(s.schema,u),t.io==="input"&&M(e)&&(delete s.schema.examples,
+f).isParent=!0)}let u=t.metadataRegistry.get(e);return u&&Le(s.schema,u),t.io==="input"&&U(e)&&(delete s.schema.examples,
 delete s.schema.default),t.io==="input"&&"_prefault"in s.schema&&((n=s.schema).default??(n.default=s.schema._prefault)),
 delete s.schema._prefault,t.seen.get(e).schema}function tc(e){return e.replace(/~/g,"~0").replace(/\//g,"~1")}function Ue(e,t){let r=e.seen.get(t);if(!r)throw new Error(
 "Unprocessed schema. This is a bug in Zod.");if(e.external&&e.sharedDefsExtractedFor===e.external)return;let n=new Map;for(let s of e.
@@ -589,7 +589,7 @@ return t===void 0||t===!1||typeof t!="object"||t===null?null:Object.keys(t).leng
 if(typeof i!="object"||i.type!=="object")return null;for(let s in i)if(!ic.has(s))return null;t.push(i)}let r={},n=new Set;
 for(let i of t){for(let s in i.properties){if(Object.prototype.hasOwnProperty.call(r,s))continue;let c=[];for(let a of t){
 let l=a.properties?.[s]??nc(a);l!=null&&(c.some(f=>JSON.stringify(f)===JSON.stringify(l))||c.push(l))}let u=c.length===1?
-c[0]:Rr(c)??{allOf:c};B(r,s,u)}for(let s of i.required??[])n.add(s)}let o={type:"object",properties:r};if(n.size&&(o.required=
+c[0]:Rr(c)??{allOf:c};J(r,s,u)}for(let s of i.required??[])n.add(s)}let o={type:"object",properties:r};if(n.size&&(o.required=
 [...n]),t.every(i=>i.additionalProperties===!1))o.additionalProperties=!1;else{let i=[];for(let s of t){let c=nc(s);c&&!i.
 some(u=>JSON.stringify(u)===JSON.stringify(c))&&i.push(c)}i.length===1?o.additionalProperties=i[0]:i.length>1&&(o.additionalProperties=
 {allOf:i})}return o}function Na(e){let t=e.allOf;if(!Array.isArray(t)||t.length<2)return;for(let o of ic)if(o in e)return;
@@ -611,18 +611,18 @@ get(u)??[])Na(a)}}let o={};if(e.target==="draft-2020-12"?o.$schema="https://json
 raft-04/schema#":e.target,e.external?.uri){let c=e.external.registry.get(t)?.id;if(!c)throw new Error("Schema is missing\
  an `id` property");o.$id=e.external.uri(c)}Le(o,r.defId?r.schema:r.def??r.schema);let i=e.metadataRegistry.get(t)?.id;i!==
 void 0&&o.id===i&&delete o.id;let s=e.external?.defs??{};if(!e.external||e.sharedEmitDoneFor!==e.external)for(let c of e.
-seen.entries()){let u=c[1];u.def&&u.defId&&(u.def.id===u.defId&&delete u.def.id,B(s,u.defId,u.def))}e.external&&(e.sharedEmitDoneFor=
+seen.entries()){let u=c[1];u.def&&u.defId&&(u.def.id===u.defId&&delete u.def.id,J(s,u.defId,u.def))}e.external&&(e.sharedEmitDoneFor=
 e.external),e.external||Object.keys(s).length>0&&(e.target==="draft-2020-12"?o.$defs=s:o.definitions=s);try{let c=JSON.parse(
 JSON.stringify(o));return Object.defineProperty(c,"~standard",{value:{...t["~standard"],jsonSchema:{input:Fe(t,"input",e.
 processors),output:Fe(t,"output",e.processors)}},enumerable:!1,writable:!1}),c}catch{throw new Error("Error converting s\
-chema to JSON.")}}function M(e,t){let r=t??{seen:new Set};if(r.seen.has(e))return!1;r.seen.add(e);let n=e._zod.def;if(n.
-type==="transform")return!0;if(n.type==="array")return M(n.element,r);if(n.type==="set")return M(n.valueType,r);if(n.type===
-"lazy")return M(n.getter(),r);if(n.type==="promise"||n.type==="optional"||n.type==="nonoptional"||n.type==="nullable"||n.
-type==="readonly"||n.type==="default"||n.type==="prefault"||n.type==="catch")return M(n.innerType,r);if(n.type==="inters\
-ection")return M(n.left,r)||M(n.right,r);if(n.type==="record"||n.type==="map")return M(n.keyType,r)||M(n.valueType,r);if(n.
-type==="pipe")return e._zod.traits.has("$ZodCodec")?!0:M(n.in,r)||M(n.out,r);if(n.type==="object"){for(let o in n.shape)
-if(M(n.shape[o],r))return!0;return!1}if(n.type==="union"){for(let o of n.options)if(M(o,r))return!0;return!1}if(n.type===
-"tuple"){for(let o of n.items)if(M(o,r))return!0;return!!(n.rest&&M(n.rest,r))}return!1}var sc=(e,t={})=>r=>{let n=Me({...r,
+chema to JSON.")}}function U(e,t){let r=t??{seen:new Set};if(r.seen.has(e))return!1;r.seen.add(e);let n=e._zod.def;if(n.
+type==="transform")return!0;if(n.type==="array")return U(n.element,r);if(n.type==="set")return U(n.valueType,r);if(n.type===
+"lazy")return U(n.getter(),r);if(n.type==="promise"||n.type==="optional"||n.type==="nonoptional"||n.type==="nullable"||n.
+type==="readonly"||n.type==="default"||n.type==="prefault"||n.type==="catch")return U(n.innerType,r);if(n.type==="inters\
+ection")return U(n.left,r)||U(n.right,r);if(n.type==="record"||n.type==="map")return U(n.keyType,r)||U(n.valueType,r);if(n.
+type==="pipe")return e._zod.traits.has("$ZodCodec")?!0:U(n.in,r)||U(n.out,r);if(n.type==="object"){for(let o in n.shape)
+if(U(n.shape[o],r))return!0;return!1}if(n.type==="union"){for(let o of n.options)if(U(o,r))return!0;return!1}if(n.type===
+"tuple"){for(let o of n.items)if(U(o,r))return!0;return!!(n.rest&&U(n.rest,r))}return!1}var sc=(e,t={})=>r=>{let n=Me({...r,
 processors:t});return w(e,n),Ue(n,e),Be(n,e)},Fe=(e,t,r={})=>n=>{let{libraryOptions:o,target:i}=n??{},s=Me({...o??{},target:i,
 io:t,processors:r});return w(e,s),Ue(s,e),Be(s,e)};var we=(e,t,r)=>{(e[t]===void 0||r>e[t])&&(e[t]=r)},ke=(e,t,r)=>{(e[t]===void 0||r<e[t])&&(e[t]=r)},cc=(e,t)=>{we(e,"min\
 imum",t),ke(e,"maximum",t)},fc=(e,t)=>{e.multipleOf??(e.multipleOf=[]),e.multipleOf.includes(t)||e.multipleOf.push(t)},dc=(e,t)=>{
@@ -672,7 +672,7 @@ t be represented in JSON Schema")},Hr=(e,t,r,n)=>{let o=r,i=e._zod.def,{minimum:
 minItems=s),typeof c=="number"&&(o.maxItems=c),o.type="array",o.items=w(i.element,t,{...n,path:[...n.path,"items"]})};function Je(e){
 let t=e._zod.def;return t.type==="pipe"&&t.in._zod.traits.has("$ZodTransform")?Je(t.out):t.type==="catch"?Je(t.innerType):
 e._zod.optin}var Qr=(e,t,r,n)=>{let o=r,i=e._zod.def,s=i.shape;if(Object.getOwnPropertySymbols(s).length&&j(e,t,o,n,"Sym\
-bol keys cannot be represented in JSON Schema"))return;o.type="object",o.properties={};for(let a in s)B(o.properties,a,w(
+bol keys cannot be represented in JSON Schema"))return;o.type="object",o.properties={};for(let a in s)J(o.properties,a,w(
 s[a],t,{...n,path:[...n.path,"properties",a]}));let u=[];for(let a of Object.keys(s)){let l=i.shape[a];(t.io==="input"?Je(
 l)===void 0:l._zod.optout===void 0)&&u.push(a)}u.length>0&&(o.required=u),i.catchall?._zod.def.type==="never"?o.additionalProperties=
 !1:i.catchall?i.catchall&&(o.additionalProperties=w(i.catchall,t,{...n,path:[...n.path,"additionalProperties"]})):t.io===
@@ -688,8 +688,8 @@ u,m?o.items=!1:a&&(o.items=a),l>0&&(o.minItems=l),m&&(o.maxItems=f)):t.target===
 anyOf.push(a),l>0&&(o.minItems=l),m&&(o.maxItems=f)):(o.items=u,m?o.additionalItems=!1:a&&(o.additionalItems=a),l>0&&(o.
 minItems=l),m&&(o.maxItems=f));let{minimum:d,maximum:h}=D(e);typeof d=="number"&&(o.minItems=d),typeof h=="number"&&(o.maxItems=
 h)};function Dr(e,t,r){if(t.$ref){if(r.has(t))return t;r.add(t);let h=e.get(t)?.def;if(!h)return t;let g=Dr(e,h,r);return g===
-h?t:g}for(let h of["anyOf","oneOf"]){let g=t[h];if(!Array.isArray(g))continue;let y=g.map(v=>Dr(e,v,r));y.some((v,U)=>v!==
-g[U])&&(t={...t,[h]:y})}let n=Array.isArray(t.type)?t.type:[t.type],o=!n.includes("string")&&n.some(h=>h==="number"||h===
+h?t:g}for(let h of["anyOf","oneOf"]){let g=t[h];if(!Array.isArray(g))continue;let y=g.map(v=>Dr(e,v,r));y.some((v,B)=>v!==
+g[B])&&(t={...t,[h]:y})}let n=Array.isArray(t.type)?t.type:[t.type],o=!n.includes("string")&&n.some(h=>h==="number"||h===
 "integer"),i=t.enum??(t.const!==void 0?[t.const]:void 0);if(!o&&!i?.some(h=>typeof h=="number"))return t;let{minimum:s,maximum:c,
 exclusiveMinimum:u,exclusiveMaximum:a,multipleOf:l,format:f,id:m,...d}=t;return d.enum?d.enum=d.enum.map(h=>typeof h=="n\
 umber"?String(h):h):typeof d.const=="number"&&(d.const=String(d.const)),o&&(d.type="string",i||(d.pattern=(n.includes("n\
@@ -698,7 +698,7 @@ t.set(n.schema,n);let r=new Map;for(let n of jr.get(e)??[]){let o=e.seen.get(n),
 i===!0||r.has(i))continue;let s=Dr(t,i,new Set);s!==i&&r.set(i,s)}if(r.size)for(let n of e.seen.values())for(let o of[n.
 schema,n.def]){let i=o&&r.get(o.propertyNames);i&&(o.propertyNames=i)}}var nn=(e,t,r,n)=>{let o=r,i=e._zod.def;o.type="o\
 bject";let s=i.keyType,c=D(s).patterns;if(i.mode==="loose"&&c&&c.size>0){let l=w(i.valueType,t,{...n,path:[...n.path,"pa\
-tternProperties","*"]});o.patternProperties={};for(let f of c)B(o.patternProperties,gc(f).source,l)}else{if(t.target==="\
+tternProperties","*"]});o.patternProperties={};for(let f of c)J(o.patternProperties,gc(f).source,l)}else{if(t.target==="\
 draft-07"||t.target==="draft-2020-12"){o.propertyNames=w(i.keyType,t,{...n,path:[...n.path,"propertyNames"]});let l=jr.get(
 t);l||(l=[],jr.set(t,l),t.deferred.push(()=>ja(t))),l.push(e)}o.additionalProperties=w(i.valueType,t,{...n,path:[...n.path,
 "additionalProperties"]})}let u=s._zod.values,a=t.io==="input"&&Je(i.valueType)!==void 0;if(u&&!i.partial&&!a){let l=[...u].
@@ -720,7 +720,7 @@ template_literal:vc,file:zc,success:$c,custom:Yr,function:wc,transform:qr,map:kc
 tuple:rn,record:nn,nullable:on,nonoptional:sn,default:un,prefault:an,catch:ln,pipe:pn,readonly:fn,promise:Sc,optional:Pt,
 lazy:dn};function Oc(e,t){if("_idmap"in e){let n=e,o=Me({...t,processors:pc}),i={};for(let u of n._idmap.entries()){let[
 a,l]=u;w(l,o)}let s={},c={registry:n,uri:t?.uri,defs:i};o.external=c;for(let u of n._idmap.entries()){let[a,l]=u;Ue(o,l),
-B(s,a,Be(o,l))}if(Object.keys(i).length>0){let u=o.target==="draft-2020-12"?"$defs":"definitions";s.__shared={[u]:i}}return{
+J(s,a,Be(o,l))}if(Object.keys(i).length>0){let u=o.target==="draft-2020-12"?"$defs":"definitions";s.__shared={[u]:i}}return{
 schemas:s}}let r=Me({...t,processors:pc});return w(e,r),Ue(r,e),Be(r,e)}var Fa=()=>{let e={string:{unit:"characters",verb:"to have"},file:{unit:"bytes",verb:"to have"},array:{unit:"items",verb:"\
 to have"},set:{unit:"items",verb:"to have"},map:{unit:"entries",verb:"to have"}};function t(i){return e[i]??null}let r={
 regex:"input",email:"email address",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",
@@ -749,7 +749,7 @@ this,t,{value:n,configurable:!0,writable:!0})}})}var Ec=(e,t)=>{Xn.init(e,t),e.n
 e);Ac.has(r)||(Ac.add(r),St(r,"format",n=>o=>qn(n,o)),St(r,"flatten",n=>o=>Yn(n,o)),St(r,"addIssue",n=>o=>{n.issues.push(
 o),n.message=JSON.stringify(n.issues,ge,2)}),St(r,"addIssues",n=>o=>{n.issues.push(...o),n.message=JSON.stringify(n.issues,
 ge,2)}),Object.defineProperty(r,"isEmpty",{configurable:!0,enumerable:!1,get(){return this.issues.length===0}}))},Tc=p("\
-ZodError",Ec),V=p("ZodError",Ec,void 0,{Parent:Error});var Nc=it(V),Cc=st(V),Ot=ct(V),Rc=ut(V),Dc=eo(V),jc=to(V),Lc=ro(V),Fc=no(V),Mc=oo(V),Uc=io(V),Bc=so(V),Jc=co(V);function Ga(){F.localeError||K(Ic())}function Xe(){F.memoizer||K({memoizer:_s()})}var $=p("ZodType",(e,t)=>(Ga(),z.init(
+ZodError",Ec),V=p("ZodError",Ec,void 0,{Parent:Error});var Nc=it(V),Cc=st(V),Ot=ct(V),Rc=ut(V),Dc=eo(V),jc=to(V),Lc=ro(V),Fc=no(V),Mc=oo(V),Uc=io(V),Bc=so(V),Jc=co(V);function Ga(){F.localeError||M(Ic())}function Xe(){F.memoizer||M({memoizer:_s()})}var $=p("ZodType",(e,t)=>(Ga(),z.init(
 e,t),e.def=t,e.type=t.type,e),{check(...e){let t=this.def;return this.clone(x.mergeDefs(t,{checks:[...t.checks??[],...e.
 map(r=>typeof r=="function"?{_zod:{check:r,def:{check:"custom"},onattach:[]}}:r)]}),{parent:!0})},with(...e){return this.
 check(...e)},clone(e,t){return W(this,e,t)},brand(){return this},register(e,t){return e.add(this,t),this},refine(e,t){return this.
@@ -866,8 +866,8 @@ pipe",in:pu(e),out:t})}var On={};Ye(On,{ZodISODate:()=>pe,ZodISODateTime:()=>le,
 duration:()=>Ll,time:()=>jl});function Rl(e){return vt(le,e)}function Dl(e){return zt(pe,e)}function jl(e){return $t(fe,e)}function Ll(e){return wt(de,
 e)}var In={};Ye(In,{bigint:()=>Bl,boolean:()=>Ul,date:()=>Jl,number:()=>Ml,string:()=>Fl});function Fl(e){return bs(gn,e)}function Ml(e){return Fs(Tt,e)}function Ul(e){return Bs(xn,e)}function Bl(e){return Js(eu,
 e)}function Jl(e){return Ys(zn,e)}export{Vn as NEVER,Tc as ZodError,pe as ZodISODate,le as ZodISODateTime,de as ZodISODuration,fe as ZodISOTime,vn as ZodNever,
-$ as ZodType,tu as any,Ct as array,yn as boolean,In as coerce,gu as custom,ru as date,cu as discriminatedUnion,Gc as email,
-Zn as enum,Yc as guid,It as int,wn as intersection,On as iso,_u as json,Sn as lazy,lu as literal,iu as looseObject,Nt as never,
-bn as null,Et as nullable,_n as number,nu as object,At as optional,au as partialRecord,xu as preprocess,Hn as prettifyError,
+$ as ZodType,tu as any,Ct as array,yn as boolean,In as coerce,M as config,gu as custom,ru as date,cu as discriminatedUnion,
+Gc as email,Zn as enum,Yc as guid,It as int,wn as intersection,On as iso,_u as json,Sn as lazy,lu as literal,iu as looseObject,
+Nt as never,bn as null,Et as nullable,_n as number,nu as object,At as optional,au as partialRecord,xu as preprocess,Hn as prettifyError,
 kn as record,Ot as safeParse,ou as strictObject,We as string,Oc as toJSONSchema,uu as tuple,Rt as union,Ge as unknown,Qc as url,
 qc as uuid,yu as z};

@@ -240,3 +240,18 @@ export async function picture(page: Page, name: string): Promise<void> {
   await Deno.mkdir(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
+
+/** Takes screenshots of a page in three widths and both schemes if they are enabled. */
+export async function pictures(page: Page, name: string): Promise<void> {
+  if (SCREENSHOTS === undefined) return;
+  const before = page.viewportSize();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [360, 768, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await picture(page, `${name}_${width}_${colorScheme}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  if (before !== null) await page.setViewportSize(before);
+}

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { addAgent } from "../e2e/operator.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { testsSharing } from "../shared_fixture.ts";
-import { assertAccessible, assertFits, openConsoleFixture, picture } from "./console_fixture.ts";
+import {
+  assertAccessible,
+  assertFits,
+  openConsoleFixture,
+  picture,
+  pictures,
+} from "./console_fixture.ts";
 import { startJob, untilChip } from "./job_steps.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
@@ -48,6 +54,17 @@ consoleTest("an answer is undone until the agent has read it", async (fixture) =
   const [task] = await sql`select status from public.tasks where id = ${id}::uuid`;
   assert.equal(task?.status, "needs_human_review");
 
+  await page.getByRole("button", { name: "Approve" }).click();
+  await unread.getByText("Publish it?").waitFor();
+  await sql`update public.tasks set run_after = now() + interval '9 minutes' where id = ${id}::uuid`;
+  await reader.go(`/jobs/${id}`);
+  await unread.getByText("The agent reads it in").waitFor();
+  await assertAccessible(page, "an answer that can be undone, on the page of its job");
+  await assertFits(page, "an answer that can be undone, on the page of its job");
+  await pictures(page, "undo_job");
+  await unread.getByRole("button", { name: "Undo" }).click();
+  await unread.waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Answer the review" }).click();
   await page.getByRole("button", { name: "Approve" }).click();
   await unread.getByText("Publish it?").waitFor();
   // The hold ends, and a worker claims the task.

@@ -499,6 +499,10 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...CONFIGURERS_ALONE,
     arguments: () => ({ p_name: "MATRIX_KEY", p_secret: null }),
   },
+  "operator_sync_servers(jsonb, boolean, jsonb, text, boolean)": {
+    ...CONFIGURERS_ALONE,
+    arguments: () => ({ p_servers: {}, p_is_dry_run: true }),
+  },
   "operator_set_scopes(text, text[], text, text[], text)": {
     ...CONFIGURERS_ALONE,
     service: "USER_NOT_FOUND",
@@ -645,6 +649,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_settings()",
   "operator_steps(uuid)",
   "operator_stuck_tasks()",
+  "operator_sync_servers(jsonb, boolean, jsonb, text, boolean)",
   "operator_table_sizes()",
   "operator_tasks(uuid)",
   "operator_test_webhook(text)",

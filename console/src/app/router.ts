@@ -101,6 +101,11 @@ export function createConsoleRouter(): Router {
         props: ({ params }) => ({ kind: params.kind, slug: null }),
       },
       {
+        path: "/setup/import-servers",
+        component: lazily(() => import("../pages/setup/ServerSyncPage.vue")),
+        meta: { title: "Import servers" },
+      },
+      {
         path: "/setup/:kind/:slug",
         component: lazily(() => import("../pages/setup/DefinitionPage.vue")),
         meta: { title: "Setup" },

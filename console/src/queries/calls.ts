@@ -8,7 +8,7 @@ import { localDayStart } from "./job_filters.ts";
 
 const PAGE_SIZE = 50;
 const COLUMNS = "id,mcp_name,tool_name,tool_version,status,error_message,execution_time_ms," +
-  "created_at,task_id,step_seq,feedback_token,llm_model";
+  "created_at,task_id,step_seq,feedback_token,llm_model,is_try";
 
 /** How a call ended. */
 type CallStatus = PlatformSchema["Tables"]["mcp_executions"]["Row"]["status"];
@@ -27,6 +27,8 @@ export interface Call {
   readonly step_seq: number | null;
   readonly feedback_token: string;
   readonly llm_model: string | null;
+  /** A call of a draft that was not saved. */
+  readonly is_try: boolean;
 }
 
 /** The filters of the ledger. */

@@ -75,16 +75,19 @@ export function useOpenReviews() {
   });
 }
 
-/** The latest answers. */
-export function useAnsweredReviews() {
+/** The user's latest answers, or those of one job. @param version Changes with the job's events */
+export function useAnsweredReviews(jobId: Ref<string | null>, version: Ref<unknown>) {
+  const queryKey = computed(() => ["reviews", "answered", jobId.value, version.value]);
   return useQuery({
-    queryKey: ["reviews", "answered"],
-    queryFn: async () =>
-      dataOf(
-        await projectClient().from("human_reviews").select(REVIEW_COLUMNS)
-          .not("answered_at", "is", null).order("answered_at", { ascending: false })
-          .limit(ANSWERED_LIMIT),
-      ) as unknown as Review[],
+    queryKey,
+    queryFn: async () => {
+      let request = projectClient().from("human_reviews").select(REVIEW_COLUMNS)
+        .not("answered_at", "is", null).order("answered_at", { ascending: false })
+        .limit(ANSWERED_LIMIT);
+      if (jobId.value !== null) request = request.eq("task.master_task_id", jobId.value);
+      return dataOf(await request) as unknown as Review[];
+    },
+    placeholderData: (earlier, query) => query?.queryKey[2] === jobId.value ? earlier : undefined,
     // The agent may read one at any moment.
     refetchInterval: ({ state }) => state.data?.some(isUnread) ? UNREAD_POLL_MS : false,
   });

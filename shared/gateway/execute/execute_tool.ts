@@ -6,10 +6,11 @@ import type {
   AnsweredCall,
   StreamedText,
   ToolCallOutcome,
+  ToolCallRequest,
   UnknownCall,
 } from "../tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
-import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
+import type { DraftTools, ToolGateway } from "../tool_contracts/tool_gateway.ts";
 import {
   externalMeta,
   failureOf,
@@ -32,18 +33,23 @@ export interface ExecuteOptions {
 }
 
 /**
- * Calls a tool and returns its result, even if the tool itself failed or rejected its arguments.
+ * Calls a tool and returns its result, even if the tool itself failed or rejected its arguments; or
+ * lists the tools of a draft.
  *
  * @throws SwarmError if the gateway refused the call; `details` contain the call's ids.
  */
 export async function executeTool(
   request: ExecuteRequest,
   { gateway, caller, traceparent, tracestate, signal, onText }: ExecuteOptions,
-): Promise<ToolCallResult & JsonObject> {
+): Promise<ToolCallResult | DraftTools> {
   const server = await serverOf(request, gateway, caller);
-  const outcome = await gateway.call({
+  const { draft, tool_name: toolName } = request;
+  if (draft !== undefined && toolName === undefined) {
+    return await gateway.listDraft(draft, { server, caller }, signal);
+  }
+  const call: ToolCallRequest = {
     server,
-    toolName: request.tool_name,
+    toolName: toolName ?? "",
     arguments: request.parameters,
     caller,
     stepSeq: null,
@@ -52,7 +58,9 @@ export async function executeTool(
     traceparent,
     tracestate,
     ...definedOnly({ onText }),
-  }, signal);
+  };
+  const outcome =
+    await (draft === undefined ? gateway.call(call, signal) : gateway.tryCall(draft, call, signal));
   if (outcome.kind === "unknown") throw lost(outcome);
   if (outcome.kind === "input_required") {
     throw new SwarmError(

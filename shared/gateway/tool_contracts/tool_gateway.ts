@@ -3,6 +3,9 @@ import type { AgentToolset } from "./agent_tool.ts";
 import type { ListedTool, ServerFeatures, ServerSummary, ServerTools } from "./server_tools.ts";
 import type { CallTarget, InputOffer, ToolCallOutcome, ToolCallRequest } from "./tool_call.ts";
 import type { ToolCaller } from "./tool_caller.ts";
+import type { ToolDefinition } from "./tool_definition.ts";
+import type { DroppedTool } from "./tool_server.ts";
+import type { ToolDraft } from "./tool_store.ts";
 
 /** A request for resources or prompts, forwarded to a server unchanged. */
 export interface RelayRequest {
@@ -43,6 +46,12 @@ export interface PreparedCall {
     details: Omit<ToolCallRequest, keyof CallTarget>,
     signal: AbortSignal,
   ): Promise<ToolCallOutcome>;
+}
+
+/** The tools of a draft. */
+export interface DraftTools {
+  readonly tools: readonly ToolDefinition[];
+  readonly dropped: readonly DroppedTool[];
 }
 
 /** Options of {@linkcode ToolGateway.listServerTools}. */
@@ -88,6 +97,27 @@ export interface ToolGateway {
    */
   findConnection(connectionId: string, caller: ToolCaller): Promise<string | null>;
   call(request: ToolCallRequest, signal: AbortSignal): Promise<ToolCallOutcome>;
+  /**
+   * Calls a tool of a draft as {@linkcode call} would if the draft were saved. The ledger marks the
+   * call as a try, and nothing else remains of it.
+   *
+   * @throws SwarmError like `call`; also `INSUFFICIENT_SCOPE`, and what saving the draft would raise.
+   */
+  tryCall(
+    draft: ToolDraft,
+    request: ToolCallRequest,
+    signal: AbortSignal,
+  ): Promise<ToolCallOutcome>;
+  /**
+   * The tools that a draft would have, from its server now.
+   *
+   * @throws SwarmError like `tryCall`, or the reason why the server cannot be listed.
+   */
+  listDraft(
+    draft: ToolDraft,
+    target: Omit<CallTarget, "toolName">,
+    signal: AbortSignal,
+  ): Promise<DraftTools>;
   /**
    * Looks up everything that a call needs, for a caller that must know the tool before the call:
    * one database query for both.

@@ -58,6 +58,21 @@ export interface CallKey {
   readonly maxAgeSeconds?: number;
 }
 
+/** A definition that may differ from the saved one, or that is not saved. */
+export interface ToolDraft {
+  /** How it would be saved: as a definition of agents/tools or as the setting of an MCP server. */
+  readonly kind: "tool" | "server";
+  /** As `operator_save_definition()` takes it. */
+  readonly definition: JsonObject;
+}
+
+/** The draft of a server that is tried, and by whom. */
+export interface TryKey extends Pick<CallKey, "server" | "caller"> {
+  readonly draft: ToolDraft;
+  /** Null if its tools are only listed. */
+  readonly toolName: string | null;
+}
+
 /** The tool call and user that secrets are read for. */
 export interface CredentialUse {
   readonly toolId: string;
@@ -109,6 +124,14 @@ export interface ToolStore extends SecretSource {
    * @returns Null if no such server is registered and active.
    */
   beginCall(call: CallKey): Promise<CallRecord | null>;
+  /**
+   * Reads everything that a call of a draft needs, as if the draft were saved, and records who tries
+   * what. Nothing of the draft is stored.
+   *
+   * @throws SwarmError `INSUFFICIENT_SCOPE`, `AGENT_NOT_ALLOWED`, `QUOTA_EXCEEDED`, and what saving
+   * the draft would raise.
+   */
+  beginTry(key: TryKey): Promise<CallRecord>;
   recordConnectionState(connectionId: string, state: ConnectionState): Promise<void>;
   /**
    * True for the one caller that may list the server's tools; it must store or fail the listing.

@@ -17,6 +17,7 @@ import { prepareCall } from "./prepare_call.ts";
 import { relay } from "./relay.ts";
 import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
 import { createToolStore } from "./sql_tool_store.ts";
+import { listDraft, tryDraft } from "./try_draft.ts";
 
 /** The dependencies of the gateway. */
 export interface ToolGatewayPorts {
@@ -88,6 +89,8 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     findConnection: (connectionId, caller) =>
       serverPorts.store.connectionServer(connectionId, caller),
     call: (request, signal) => callTool(request, serverPorts, signal),
+    tryCall: (draft, request, signal) => tryDraft(draft, request, serverPorts, signal),
+    listDraft: (draft, target, signal) => listDraft(draft, target, serverPorts, signal),
     prepare: (target) => prepareCall(target, serverPorts),
     relay: (request, signal) => relay(request, serverPorts, signal),
   };

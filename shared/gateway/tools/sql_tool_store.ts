@@ -22,6 +22,7 @@ import type {
   CredentialUse,
   ListingToStore,
   ToolStore,
+  TryKey,
 } from "../tool_contracts/tool_store.ts";
 
 /** The store on a database connection as role postgres. */
@@ -180,6 +181,12 @@ function callMethods(sql: Sql) {
         };
         const [row] = await sql`select private.begin_tool_call(${sql.json(call)}) as call`;
         return callSchema.nullable().parse(row?.call ?? null);
+      }),
+    beginTry: ({ server, toolName, caller, draft }: TryKey) =>
+      attempt(`try the ${draft.kind}`, async () => {
+        const tried = { ...draft, server, tool_name: toolName, caller: toRow(caller) };
+        const [row] = await sql`select private.begin_tool_try(${sql.json(tried)}) as call`;
+        return callSchema.parse(row?.call);
       }),
     learnedParameters: (connectionId: string, toolName: string) =>
       attempt("read what worked before", async () => {

@@ -457,14 +457,14 @@ isOneToOne: false
                   ]
                 },"mcp_executions": {
                   Row: {
-                    "agent_id": string | null,"attempt": number,"connection_id": string | null,"created_at": string,"error_message": string | null,"execution_time_ms": number,"feedback_token": string,"id": string,"learned_sets": Json | null,"llm_model": string | null,"llm_provider": string | null,"mcp_name": string,"request_data": Json | null,"response_data": Json | null,"session_id": string | null,"status": string,"step_seq": number | null,"task_id": string | null,"tool_id": string | null,"tool_name": string,"tool_version": string | null,"user_id": string | null
+                    "agent_id": string | null,"attempt": number,"connection_id": string | null,"created_at": string,"error_message": string | null,"execution_time_ms": number,"feedback_token": string,"id": string,"is_try": boolean,"learned_sets": Json | null,"llm_model": string | null,"llm_provider": string | null,"mcp_name": string,"request_data": Json | null,"response_data": Json | null,"session_id": string | null,"status": string,"step_seq": number | null,"task_id": string | null,"tool_id": string | null,"tool_name": string,"tool_version": string | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms": number,"feedback_token"?: string,"id"?: string,"learned_sets"?: Json | null,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name": string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status": string,"step_seq"?: number | null,"task_id"?: string | null,"tool_id"?: string | null,"tool_name": string,"tool_version"?: string | null,"user_id"?: string | null
+                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms": number,"feedback_token"?: string,"id"?: string,"is_try"?: boolean,"learned_sets"?: Json | null,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name": string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status": string,"step_seq"?: number | null,"task_id"?: string | null,"tool_id"?: string | null,"tool_name": string,"tool_version"?: string | null,"user_id"?: string | null
                   }
                   Update: {
-                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms"?: number,"feedback_token"?: string,"id"?: string,"learned_sets"?: Json | null,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name"?: string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status"?: string,"step_seq"?: number | null,"task_id"?: string | null,"tool_id"?: string | null,"tool_name"?: string,"tool_version"?: string | null,"user_id"?: string | null
+                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms"?: number,"feedback_token"?: string,"id"?: string,"is_try"?: boolean,"learned_sets"?: Json | null,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name"?: string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status"?: string,"step_seq"?: number | null,"task_id"?: string | null,"tool_id"?: string | null,"tool_name"?: string,"tool_version"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -1580,6 +1580,7 @@ isOneToOne: false
 "execution_time_ms": number,
 "feedback_token": string,
 "id": string,
+"is_try": boolean,
 "learned_sets": Json | null,
 "llm_model": string | null,
 "llm_provider": string | null,
@@ -1709,6 +1710,9 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
+"operator_sync_servers":
+{ Args: { "p_is_dry_run"?: boolean,"p_is_file"?: boolean,"p_secrets"?: Json,"p_servers": Json,"p_state"?: string }; Returns: Json
+                           },
 "operator_tasks":
 { Args: { "p_task_id": string }; Returns: {
               "agent_changes": Json | null,

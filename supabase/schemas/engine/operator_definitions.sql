@@ -64,6 +64,36 @@ $$;
 comment on function private.caller_email() is 'The e-mail address of the calling user; null for the service.';
 revoke all on function private.caller_email() from public;
 
+create function private.write_document(p_kind text, p_slug text, p_definition jsonb, p_attempt text)
+returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_known_secrets constant text[] := array(select private.project_secrets());
+  v_after jsonb;
+begin
+  perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
+  if p_kind = any (private.setting_kinds()) then
+    perform private.write_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition);
+  elsif p_definition is null then
+    perform private.remove_definition(p_kind, p_slug);
+  else
+    perform private.write_definitions(
+      jsonb_build_array(jsonb_build_object('kind', p_kind, 'slug', p_slug, 'definition', p_definition))
+    );
+  end if;
+  v_after := private.definition_of(p_kind, p_slug);
+  if p_kind in ('tool', 'server', 'provider') and v_after is not null then
+    perform private.assert_secrets_may_be_named(p_definition => v_after, p_known => v_known_secrets, p_attempt => p_attempt);
+  end if;
+  return v_after;
+end;
+$$;
+comment on function private.write_document(text, text, jsonb, text) is
+  'Writes or (null) removes a definition or setting for a caller of the API, who may only name keys of the project, and returns it as it is now. p_attempt completes the sentence "Cannot …". Raises SECRET_INVALID and what writing raises.';
+revoke all on function private.write_document(text, text, jsonb, text) from public;
+
 create function private.operator_save_definition(p_kind text, p_slug text, p_definition jsonb, p_base jsonb, p_is_dry_run boolean)
 returns jsonb
 language plpgsql
@@ -74,7 +104,6 @@ declare
   v_attempt constant text := format('save the %s "%s"', p_kind, p_slug);
   v_kinds constant text[] := private.definition_kinds() || private.setting_kinds();
   v_is_setting constant boolean := p_kind = any (private.setting_kinds());
-  v_known_secrets constant text[] := array(select private.project_secrets());
   v_before jsonb;
   v_after jsonb;
   v_affected jsonb;
@@ -97,21 +126,9 @@ begin
   end if;
   v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
     else private.affected_by(p_kind, p_slug) end;
-  perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
   begin
-    if v_is_setting then
-      perform private.write_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition);
-    elsif p_definition is null then
-      perform private.remove_definition(p_kind, p_slug);
-    else
-      perform private.write_definitions(
-        jsonb_build_array(jsonb_build_object('kind', p_kind, 'slug', p_slug, 'definition', p_definition))
-      );
-    end if;
-    v_after := private.definition_of(p_kind, p_slug);
-    if p_kind in ('tool', 'server', 'provider') and v_after is not null then
-      perform private.assert_secrets_may_be_named(p_definition => v_after, p_known => v_known_secrets, p_attempt => v_attempt);
-    end if;
+    v_after := private.write_document(
+      p_kind => p_kind, p_slug => p_slug, p_definition => p_definition, p_attempt => v_attempt);
     v_problems := (
       select coalesce(jsonb_agg(to_jsonb(listed)), '[]') from private.configuration_problems() as listed
       where listed.kind = p_kind and listed.name = p_slug

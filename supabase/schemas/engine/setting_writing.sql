@@ -84,6 +84,48 @@ comment on function private.write_server(text, jsonb) is
   'Writes or (null) removes an external MCP server. Raises DEFINITION_INVALID for one of external-mcps.yaml, TOOL_CONFIG_INVALID.';
 revoke all on function private.write_server(text, jsonb) from public;
 
+create function private.sync_file_servers(p_servers jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_slug text;
+  v_definition jsonb;
+begin
+  -- This also deletes the users' credentials for it, including those in Vault.
+  delete from public.tools where source = 'yaml' and not p_servers ? slug;
+  -- Two entries may swap their names, which are always unique.
+  update public.tools as tool
+  set name = tool.id::text
+  where tool.source = 'yaml' and p_servers -> tool.slug ->> 'display_name' <> tool.name;
+  for v_slug, v_definition in select key, nullif(value, 'null') from jsonb_each(p_servers) loop
+    if v_definition is null then
+      update public.tools set is_active = false where slug = v_slug and source = 'yaml';
+      continue;
+    end if;
+    insert into public.tools as tool (
+      slug, name, type, description, config, credential_secret_name, credential_type, credential_description, source
+    )
+    values (
+      v_slug, coalesce(v_definition ->> 'display_name', v_slug), 'mcp_server', v_definition ->> 'description', v_definition -> 'config',
+      v_definition #>> '{credential,secret}', v_definition #>> '{credential,type}', v_definition #>> '{credential,description}', 'yaml'
+    )
+    on conflict (slug) do update set
+      name = excluded.name, description = excluded.description, config = excluded.config,
+      credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
+      credential_description = excluded.credential_description, is_active = excluded.is_active
+    where tool.source = 'yaml' and (
+      to_jsonb(tool) - '{id,created_at,credential_audience,data_flows}'::text[]
+      is distinct from to_jsonb(excluded) - '{id,created_at,credential_audience,data_flows}'::text[]
+    );
+  end loop;
+end;
+$$;
+comment on function private.sync_file_servers(jsonb) is
+  'Makes the servers of external-mcps.yaml {slug: document as for write_server(), or null for a disabled one} the only ones that come from it. Servers from elsewhere, audiences and data flows stay. Called by mcps:sync and operator_sync_servers().';
+revoke all on function private.sync_file_servers(jsonb) from public;
+
 create function private.write_provider(p_name text, p_definition jsonb)
 returns void
 language plpgsql

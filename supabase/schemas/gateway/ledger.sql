@@ -23,6 +23,7 @@ create table public.mcp_executions (
   status text not null check (status in ('success', 'error', 'timeout')),
   error_message text,
   feedback_token uuid not null unique default gen_random_uuid(),
+  is_try boolean not null default false,
   created_at timestamptz not null default now(),
   constraint mcp_executions_error_has_message check ((status = 'success') = (error_message is null))
 );
@@ -46,6 +47,8 @@ comment on column public.mcp_executions.learned_sets is
   'The result of private.learned_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
 comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB. For a result of more than 300 characters in a task {stored_in: "task_steps", characters}: the step (task_id, step_seq) has it.';
 comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
+comment on column public.mcp_executions.is_try is
+  'True for a call of a draft that was not saved: mcp_name is the name in the draft, and tool_id and connection_id are null.';
 comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';
 
 alter table public.mcp_executions enable row level security;

@@ -109,6 +109,7 @@ declare
   v_failures int := 0;
 begin
   v_execution.created_at := clock_timestamp();
+  v_execution.is_try := coalesce(v_execution.is_try, false);
   if v_execution.task_id is null and v_execution.tool_id is not null then
     -- In a task, the agent loop counts the failures in the transcript.
     v_failures := private.failures_in_a_row(v_execution.user_id, v_execution.tool_id, v_execution.tool_name);

@@ -239,7 +239,7 @@ comment on function private.caller_scopes(jsonb, uuid) is
   'The scopes of a caller {task_id, client_id, is_service} who acts for that user; null: every scope. Called by the gateway.';
 revoke all on function private.caller_scopes(jsonb, uuid) from public;
 
-create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
+create function private.required_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
 returns jsonb
 language plpgsql
 stable
@@ -255,12 +255,26 @@ begin
     'credential', private.resolve_tool_credential(p_tool.id, p_user_id, p_is_agent),
     'named', private.resolve_named_secrets(v_named)
   );
+end;
+$$;
+comment on function private.required_call_secrets(public.tools, uuid, boolean) is
+  'Everything that a tool call needs from Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Raises what these two raise when a secret is missing or may not be used for this call.';
+revoke all on function private.required_call_secrets(public.tools, uuid, boolean) from public;
+
+create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.required_call_secrets(p_tool, p_user_id, p_is_agent);
 exception when sqlstate 'PT422' or sqlstate 'PT403' then
   return null;
 end;
 $$;
 comment on function private.tool_call_secrets(public.tools, uuid, boolean) is
-  'Everything that a tool call needs from Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Null when a secret is missing or may not be used for this call; the two functions then raise the error.';
+  'The result of required_call_secrets(), or null if it raises; the gateway then resolves the secrets itself and gets the error.';
 revoke all on function private.tool_call_secrets(public.tools, uuid, boolean) from public;
 
 create function private.begin_tool_call(p_call jsonb)

@@ -276,6 +276,22 @@ comment on function private.is_operator() is
 revoke all on function private.is_operator() from public;
 grant execute on function private.is_operator() to authenticated, service_role;
 
+create function private.raise_missing_own_scope(p_attempt text, p_scope text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.raise_error('INSUFFICIENT_SCOPE',
+    format('Cannot %s: the caller lacks the scope %s', p_attempt, p_scope),
+    format('Ask an operator of the project to grant it: grant_scopes(user, ''{%s}'').', p_scope));
+end;
+$$;
+comment on function private.raise_missing_own_scope(text, text) is
+  'Raises INSUFFICIENT_SCOPE for a scope that a person''s own grant must have.';
+revoke all on function private.raise_missing_own_scope(text, text) from public;
+
 create function private.assert_has_own_scope(p_attempt text, p_scope text)
 returns void
 language plpgsql
@@ -285,9 +301,7 @@ as $$
 begin
   perform private.assert_not_agent(p_attempt);
   if not private.has_own_scope(p_scope) then
-    perform private.raise_error('INSUFFICIENT_SCOPE',
-      format('Cannot %s: the caller lacks the scope %s', p_attempt, p_scope),
-      format('Ask an operator of the project to grant it: grant_scopes(user, ''{%s}'').', p_scope));
+    perform private.raise_missing_own_scope(p_attempt, p_scope);
   end if;
 end;
 $$;

@@ -6,6 +6,7 @@ export const ACT_TEXTS: Readonly<Record<string, string>> = {
   "dead_letter.redriven": "redrove a task of the job",
   "tool_definition.approved": "approved the definition of",
   "schema.changed": "changed the schema",
+  "tool.tried": "tried the",
   "definition.saved": "saved the",
   "definition.removed": "removed the",
   "agent.rolled_back": "rolled back the",

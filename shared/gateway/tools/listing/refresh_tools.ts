@@ -5,7 +5,11 @@ import { toCachedForms } from "../../../models/tool_schemas/cached_forms.ts";
 import { modelNames } from "../../../models/tool_schemas/model_names.ts";
 import { validateValue } from "../../../models/tool_schemas/validate_value.ts";
 import { definitionHash } from "./definition_pin.ts";
-import { openToolServer, type ToolServerPorts } from "../kinds/open_tool_server.ts";
+import {
+  type OpenedServer,
+  openToolServer,
+  type ToolServerPorts,
+} from "../kinds/open_tool_server.ts";
 import { parseToolConfig, type ToolConfig } from "../../tool_contracts/tool_config.ts";
 import {
   descriptionOf,
@@ -21,11 +25,18 @@ import type { ToolToStore } from "../../tool_contracts/tool_store.ts";
  * A server that takes longer to list its tools is omitted, so that the agent can start. A shorter
  * timeout in the tool's config applies here too.
  */
-const LISTING_TIMEOUT_MS = 15_000;
+export const LISTING_TIMEOUT = { timeoutMs: null, maxTimeoutMs: 15_000 } as const;
 /** Maximum number of reported dropped tools, and maximum length of each reason. */
 const MAX_DROPPED = 100;
 const MAX_NAME_CHARACTERS = 128;
 const MAX_REASON_CHARACTERS = 500;
+
+/** The tools of a server, ready for the cache. */
+export interface ReadTools {
+  readonly tools: readonly ToolToStore[];
+  /** The dropped tools, each with the reason. */
+  readonly dropped: readonly DroppedTool[];
+}
 
 /**
  * Lists a server's tools and stores them in the cache.
@@ -40,8 +51,25 @@ export async function refreshTools(
   signal: AbortSignal,
 ): Promise<readonly DroppedTool[]> {
   const { tool, connection } = registered;
-  const options = { userId, timeoutMs: null, maxTimeoutMs: LISTING_TIMEOUT_MS };
-  const opened = await openToolServer(registered, options, ports);
+  const opened = await openToolServer(registered, { userId, ...LISTING_TIMEOUT }, ports);
+  const read = await readTools(registered, opened, ports, signal);
+  const config = parseToolConfig(tool.slug, tool.type, tool.config);
+  await ports.store.recordTools(connection.id, { ...read, ...policyOf(config) });
+  return read.dropped;
+}
+
+/**
+ * Lists the tools of an opened server without secrets, and checks each definition.
+ *
+ * @throws SwarmError if the server cannot be reached.
+ */
+export async function readTools(
+  registered: RegisteredServer,
+  opened: OpenedServer,
+  ports: ToolServerPorts,
+  signal: AbortSignal,
+): Promise<ReadTools> {
+  const { tool } = registered;
   const listing = await opened.server.listTools(signal);
   const redactor = opened.redactor();
   const dropped = listing.dropped.map(({ name, reason }): DroppedTool => ({
@@ -65,10 +93,7 @@ export async function refreshTools(
       tools.set(name, { ...stored, hash, scopes: scopes.get(name) ?? [] });
     }
   }
-  const leftOut = toStorableDropped(dropped);
-  const kept = { tools: [...tools.values()], dropped: leftOut, ...policyOf(config) };
-  await ports.store.recordTools(connection.id, kept);
-  return leftOut;
+  return { tools: [...tools.values()], dropped: toStorableDropped(dropped) };
 }
 
 /** Limits the reported tools to a useful number, in a form that can be stored and shown. */

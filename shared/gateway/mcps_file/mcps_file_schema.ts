@@ -1,5 +1,5 @@
-import { z } from "../../shared/vendor/zod.js";
-import { mcpServerSchema } from "../../shared/gateway/tool_contracts/tool_config.ts";
+import { z } from "../../vendor/zod.js";
+import { mcpServerSchema } from "../tool_contracts/tool_config.ts";
 import { placeholderIn } from "./placeholder.ts";
 
 /** An entry of `external-mcps.yaml`: an external MCP server. */
