@@ -75,14 +75,15 @@ begin
         'public.operator_open_job', 'public.operator_redrive', 'public.operator_resend_webhook_message',
         'public.operator_retry_task', 'public.operator_rollback_agent', 'public.operator_save_definition',
         'public.operator_set_scopes', 'public.operator_set_secret', 'public.operator_steps',
-        'public.operator_tasks', 'public.operator_test_webhook', 'public.operator_usage_report',
-        'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
-        'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
-        'public.redrive', 'public.reopen_review', 'public.resend_webhook_message',
-        'public.respond_to_review', 'public.retain_job', 'public.retry_task',
-        'public.rotate_webhook_secret', 'public.schema_version', 'public.search_documents',
-        'public.set_approval', 'public.set_provider_key', 'public.set_tool_credential',
-        'public.storage_use', 'public.usage_report', 'public.verify_tool_token', 'public.watch_task'
+        'public.operator_sync_servers', 'public.operator_tasks', 'public.operator_test_webhook',
+        'public.operator_usage_report', 'public.project_freshness', 'public.read_answer',
+        'public.read_document', 'public.read_events', 'public.read_trace',
+        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
+        'public.reopen_review', 'public.resend_webhook_message', 'public.respond_to_review',
+        'public.retain_job', 'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
+        'public.search_documents', 'public.set_approval', 'public.set_provider_key',
+        'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
+        'public.verify_tool_token', 'public.watch_task'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
@@ -932,6 +933,22 @@ comment on function private.is_operator() is
 revoke all on function private.is_operator() from public;
 grant execute on function private.is_operator() to authenticated, service_role;
 
+create function private.raise_missing_own_scope(p_attempt text, p_scope text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.raise_error('INSUFFICIENT_SCOPE',
+    format('Cannot %s: the caller lacks the scope %s', p_attempt, p_scope),
+    format('Ask an operator of the project to grant it: grant_scopes(user, ''{%s}'').', p_scope));
+end;
+$$;
+comment on function private.raise_missing_own_scope(text, text) is
+  'Raises INSUFFICIENT_SCOPE for a scope that a person''s own grant must have.';
+revoke all on function private.raise_missing_own_scope(text, text) from public;
+
 create function private.assert_has_own_scope(p_attempt text, p_scope text)
 returns void
 language plpgsql
@@ -941,9 +958,7 @@ as $$
 begin
   perform private.assert_not_agent(p_attempt);
   if not private.has_own_scope(p_scope) then
-    perform private.raise_error('INSUFFICIENT_SCOPE',
-      format('Cannot %s: the caller lacks the scope %s', p_attempt, p_scope),
-      format('Ask an operator of the project to grant it: grant_scopes(user, ''{%s}'').', p_scope));
+    perform private.raise_missing_own_scope(p_attempt, p_scope);
   end if;
 end;
 $$;
@@ -10500,6 +10515,7 @@ create table public.mcp_executions (
   status text not null check (status in ('success', 'error', 'timeout')),
   error_message text,
   feedback_token uuid not null unique default gen_random_uuid(),
+  is_try boolean not null default false,
   created_at timestamptz not null default now(),
   constraint mcp_executions_error_has_message check ((status = 'success') = (error_message is null))
 );
@@ -10523,6 +10539,8 @@ comment on column public.mcp_executions.learned_sets is
   'The result of private.learned_sets() when request_data does not have the complete arguments. A bad grade uses it to find the examples to delete.';
 comment on column public.mcp_executions.response_data is 'The result that the model received, at most 32 KB. For a result of more than 300 characters in a task {stored_in: "task_steps", characters}: the step (task_id, step_seq) has it.';
 comment on column public.mcp_executions.llm_provider is 'The provider of the model that the tool called, if any.';
+comment on column public.mcp_executions.is_try is
+  'True for a call of a draft that was not saved: mcp_name is the name in the draft, and tool_id and connection_id are null.';
 comment on column public.mcp_executions.feedback_token is 'A random token whose holder may grade the call.';
 
 alter table public.mcp_executions enable row level security;
@@ -12793,7 +12811,7 @@ comment on function private.caller_scopes(jsonb, uuid) is
   'The scopes of a caller {task_id, client_id, is_service} who acts for that user; null: every scope. Called by the gateway.';
 revoke all on function private.caller_scopes(jsonb, uuid) from public;
 
-create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
+create function private.required_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
 returns jsonb
 language plpgsql
 stable
@@ -12809,12 +12827,26 @@ begin
     'credential', private.resolve_tool_credential(p_tool.id, p_user_id, p_is_agent),
     'named', private.resolve_named_secrets(v_named)
   );
+end;
+$$;
+comment on function private.required_call_secrets(public.tools, uuid, boolean) is
+  'Everything that a tool call needs from Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Raises what these two raise when a secret is missing or may not be used for this call.';
+revoke all on function private.required_call_secrets(public.tools, uuid, boolean) from public;
+
+create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.required_call_secrets(p_tool, p_user_id, p_is_agent);
 exception when sqlstate 'PT422' or sqlstate 'PT403' then
   return null;
 end;
 $$;
 comment on function private.tool_call_secrets(public.tools, uuid, boolean) is
-  'Everything that a tool call needs from Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Null when a secret is missing or may not be used for this call; the two functions then raise the error.';
+  'The result of required_call_secrets(), or null if it raises; the gateway then resolves the secrets itself and gets the error.';
 revoke all on function private.tool_call_secrets(public.tools, uuid, boolean) from public;
 
 create function private.begin_tool_call(p_call jsonb)
@@ -13492,6 +13524,7 @@ declare
   v_failures int := 0;
 begin
   v_execution.created_at := clock_timestamp();
+  v_execution.is_try := coalesce(v_execution.is_try, false);
   if v_execution.task_id is null and v_execution.tool_id is not null then
     -- In a task, the agent loop counts the failures in the transcript.
     v_failures := private.failures_in_a_row(v_execution.user_id, v_execution.tool_id, v_execution.tool_name);
@@ -24668,7 +24701,7 @@ create table private.operator_acts (
   act text not null check (act in (
     'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
     'definition.saved', 'definition.removed', 'agent.rolled_back', 'secret.set', 'secret.removed', 'scopes.changed',
-    'webhook.tested', 'webhook_message.resent'
+    'webhook.tested', 'webhook_message.resent', 'tool.tried'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -28840,6 +28873,48 @@ comment on function private.write_server(text, jsonb) is
   'Writes or (null) removes an external MCP server. Raises DEFINITION_INVALID for one of external-mcps.yaml, TOOL_CONFIG_INVALID.';
 revoke all on function private.write_server(text, jsonb) from public;
 
+create function private.sync_file_servers(p_servers jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_slug text;
+  v_definition jsonb;
+begin
+  -- This also deletes the users' credentials for it, including those in Vault.
+  delete from public.tools where source = 'yaml' and not p_servers ? slug;
+  -- Two entries may swap their names, which are always unique.
+  update public.tools as tool
+  set name = tool.id::text
+  where tool.source = 'yaml' and p_servers -> tool.slug ->> 'display_name' <> tool.name;
+  for v_slug, v_definition in select key, nullif(value, 'null') from jsonb_each(p_servers) loop
+    if v_definition is null then
+      update public.tools set is_active = false where slug = v_slug and source = 'yaml';
+      continue;
+    end if;
+    insert into public.tools as tool (
+      slug, name, type, description, config, credential_secret_name, credential_type, credential_description, source
+    )
+    values (
+      v_slug, coalesce(v_definition ->> 'display_name', v_slug), 'mcp_server', v_definition ->> 'description', v_definition -> 'config',
+      v_definition #>> '{credential,secret}', v_definition #>> '{credential,type}', v_definition #>> '{credential,description}', 'yaml'
+    )
+    on conflict (slug) do update set
+      name = excluded.name, description = excluded.description, config = excluded.config,
+      credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
+      credential_description = excluded.credential_description, is_active = excluded.is_active
+    where tool.source = 'yaml' and (
+      to_jsonb(tool) - '{id,created_at,credential_audience,data_flows}'::text[]
+      is distinct from to_jsonb(excluded) - '{id,created_at,credential_audience,data_flows}'::text[]
+    );
+  end loop;
+end;
+$$;
+comment on function private.sync_file_servers(jsonb) is
+  'Makes the servers of external-mcps.yaml {slug: document as for write_server(), or null for a disabled one} the only ones that come from it. Servers from elsewhere, audiences and data flows stay. Called by mcps:sync and operator_sync_servers().';
+revoke all on function private.sync_file_servers(jsonb) from public;
+
 create function private.write_provider(p_name text, p_definition jsonb)
 returns void
 language plpgsql
@@ -29255,6 +29330,36 @@ $$;
 comment on function private.caller_email() is 'The e-mail address of the calling user; null for the service.';
 revoke all on function private.caller_email() from public;
 
+create function private.write_document(p_kind text, p_slug text, p_definition jsonb, p_attempt text)
+returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_known_secrets constant text[] := array(select private.project_secrets());
+  v_after jsonb;
+begin
+  perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
+  if p_kind = any (private.setting_kinds()) then
+    perform private.write_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition);
+  elsif p_definition is null then
+    perform private.remove_definition(p_kind, p_slug);
+  else
+    perform private.write_definitions(
+      jsonb_build_array(jsonb_build_object('kind', p_kind, 'slug', p_slug, 'definition', p_definition))
+    );
+  end if;
+  v_after := private.definition_of(p_kind, p_slug);
+  if p_kind in ('tool', 'server', 'provider') and v_after is not null then
+    perform private.assert_secrets_may_be_named(p_definition => v_after, p_known => v_known_secrets, p_attempt => p_attempt);
+  end if;
+  return v_after;
+end;
+$$;
+comment on function private.write_document(text, text, jsonb, text) is
+  'Writes or (null) removes a definition or setting for a caller of the API, who may only name keys of the project, and returns it as it is now. p_attempt completes the sentence "Cannot …". Raises SECRET_INVALID and what writing raises.';
+revoke all on function private.write_document(text, text, jsonb, text) from public;
+
 create function private.operator_save_definition(p_kind text, p_slug text, p_definition jsonb, p_base jsonb, p_is_dry_run boolean)
 returns jsonb
 language plpgsql
@@ -29265,7 +29370,6 @@ declare
   v_attempt constant text := format('save the %s "%s"', p_kind, p_slug);
   v_kinds constant text[] := private.definition_kinds() || private.setting_kinds();
   v_is_setting constant boolean := p_kind = any (private.setting_kinds());
-  v_known_secrets constant text[] := array(select private.project_secrets());
   v_before jsonb;
   v_after jsonb;
   v_affected jsonb;
@@ -29288,21 +29392,9 @@ begin
   end if;
   v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
     else private.affected_by(p_kind, p_slug) end;
-  perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
   begin
-    if v_is_setting then
-      perform private.write_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition);
-    elsif p_definition is null then
-      perform private.remove_definition(p_kind, p_slug);
-    else
-      perform private.write_definitions(
-        jsonb_build_array(jsonb_build_object('kind', p_kind, 'slug', p_slug, 'definition', p_definition))
-      );
-    end if;
-    v_after := private.definition_of(p_kind, p_slug);
-    if p_kind in ('tool', 'server', 'provider') and v_after is not null then
-      perform private.assert_secrets_may_be_named(p_definition => v_after, p_known => v_known_secrets, p_attempt => v_attempt);
-    end if;
+    v_after := private.write_document(
+      p_kind => p_kind, p_slug => p_slug, p_definition => p_definition, p_attempt => v_attempt);
     v_problems := (
       select coalesce(jsonb_agg(to_jsonb(listed)), '[]') from private.configuration_problems() as listed
       where listed.kind = p_kind and listed.name = p_slug
@@ -29382,6 +29474,309 @@ comment on function public.operator_rollback_agent(text, int) is
 revoke all on function public.operator_rollback_agent(text, int) from public, anon, authenticated, service_role;
 grant execute on function private.operator_rollback_agent(text, int), public.operator_rollback_agent(text, int)
   to authenticated, service_role;
+
+-- engine/tool_tries.sql
+
+-- Tries: a draft of a tool or server runs before it is saved, for people who may save it.
+
+create function private.begin_tool_try(p_try jsonb)
+returns jsonb
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_caller constant jsonb := p_try -> 'caller';
+  v_kind constant text := p_try ->> 'kind';
+  v_slug constant text := p_try ->> 'server';
+  v_attempt constant text := format('try the %s "%s"', v_kind, v_slug);
+  v_user_id constant uuid := private.tool_call_user(v_caller);
+  v_tool public.tools;
+  v_call jsonb;
+begin
+  perform set_config('request.jwt.claims', jsonb_strip_nulls(jsonb_build_object(
+    'sub', v_user_id, 'client_id', v_caller ->> 'client_id',
+    'supaswarm_actor', case when (v_caller ->> 'is_agent')::boolean then 'agent' end
+  ))::text, true);
+  perform private.assert_not_agent(v_attempt);
+  if not (v_caller ->> 'is_service')::boolean
+    and not private.grants_own_scope(v_user_id, v_caller ->> 'client_id', 'swarm:configure') then
+    perform private.raise_missing_own_scope(v_attempt, 'swarm:configure');
+  end if;
+  perform private.take_from_minute(
+    p_name => 'tool_list_refreshes_per_minute', p_user_id => v_user_id, p_action => v_attempt);
+  begin
+    -- An inactive draft can be tried too.
+    perform private.write_document(
+      p_kind => v_kind, p_slug => v_slug, p_definition => (p_try -> 'definition') - 'is_active', p_attempt => v_attempt);
+    select tool.* into v_tool from public.tools as tool where tool.slug = v_slug;
+    v_call := private.begin_tool_call(jsonb_build_object(
+      'server', v_slug, 'tool_name', coalesce(p_try ->> 'tool_name', ''), 'caller', v_caller, 'is_charged', true));
+    if (v_call ->> 'is_allowed')::boolean then
+      v_call := v_call || jsonb_build_object(
+        'secrets', private.required_call_secrets(p_tool => v_tool, p_user_id => v_user_id, p_is_agent => false));
+    end if;
+    -- Undoes the block's writes; variables keep their values.
+    raise exception using errcode = 'SW001';
+  exception
+    when sqlstate 'SW001' then
+      null;
+  end;
+  perform private.record_act('tool.tried', '{}', null,
+    jsonb_build_object('kind', v_kind, 'slug', v_slug, 'tool', p_try ->> 'tool_name'));
+  -- Nothing that is known of a saved tool of this name describes the draft. Its author decides what it does,
+  -- so no scope of its name protects anything.
+  return v_call || jsonb_build_object(
+    'session_id', null, 'scopes', null, 'cached', null, 'tools_listed_at', null, 'listing_error', null,
+    'breaker', 'closed', 'retry_at', null,
+    'connection', (v_call -> 'connection') || '{"protocol": null, "discovery": null, "session": null, "are_instructions_approved": false}'
+  );
+end;
+$$;
+comment on function private.begin_tool_try(jsonb) is
+  'The result of begin_tool_call() for a draft {kind (tool or server), server, definition, tool_name, caller} as if it were saved. The draft is written with the checks of a save and undone in the same statement, so no other transaction sees it. Counts as tool_list_refreshes_per_minute, and operator_acts records it. Only for the service and people whose own grant has swarm:configure. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE, QUOTA_EXCEEDED, SECRET_NOT_FOUND, CREDENTIAL_REQUIRED and what operator_save_definition() raises. Called by the gateway.';
+revoke all on function private.begin_tool_try(jsonb) from public;
+
+-- engine/operator_servers.sql
+
+-- Several external MCP servers at once over the API: what a change of them would do, and the change.
+
+create function private.server_documents(p_is_file boolean)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(jsonb_object_agg(known.slug, known.definition), '{}')
+  from private.setting_documents() as known
+  join public.tools as tool on tool.slug = known.slug
+  where known.kind = 'server' and (not p_is_file or tool.source = 'yaml');
+$$;
+comment on function private.server_documents(boolean) is
+  'The documents of the external MCP servers by slug: all of them, or only those of external-mcps.yaml.';
+revoke all on function private.server_documents(boolean) from public;
+
+create function private.change_of_server(p_is_listed boolean, p_wanted jsonb, p_before jsonb, p_after jsonb)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case
+    when not p_is_listed then 'removed'
+    when p_wanted is null then case when p_before is distinct from p_after then 'switched_off' else 'disabled' end
+    when p_before is null then 'added'
+    when p_before is distinct from p_after then 'changed'
+    else 'unchanged'
+  end;
+$$;
+comment on function private.change_of_server(boolean, jsonb, jsonb, jsonb) is
+  'What a sync does to a server, in the words of mcps:sync.';
+revoke all on function private.change_of_server(boolean, jsonb, jsonb, jsonb) from public;
+
+create function private.write_servers(p_servers jsonb, p_is_file boolean, p_attempt text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_known constant text[] := array(select private.project_secrets());
+  v_foreign constant text := (
+    select string_agg(tool.slug, ', ' order by tool.slug) from public.tools as tool
+    where p_servers ? tool.slug and (tool.type <> 'mcp_server' or (tool.source = 'yaml') <> p_is_file)
+  );
+  v_slug text;
+  v_definition jsonb;
+begin
+  if v_foreign is not null then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: %s', p_attempt, case
+      when p_is_file then v_foreign || ' exists already and did not come from external-mcps.yaml'
+      else v_foreign || ' comes from external-mcps.yaml, or is not an MCP server' end), 'Give the entry another name.');
+  end if;
+  for v_slug, v_definition in select key, nullif(value, 'null') from jsonb_each(p_servers) loop
+    if p_is_file and v_definition is not null then
+      perform private.assert_no_problem(private.setting_problem('server', v_slug, v_definition), 'DEFINITION_INVALID', p_attempt);
+    elsif not p_is_file and v_definition is not null then
+      perform private.write_setting(p_kind => 'server', p_slug => v_slug, p_definition => v_definition);
+    end if;
+    -- The secrets of an entry of the file have its slug in their names.
+    perform private.assert_secrets_may_be_named(p_definition => v_definition, p_known => v_known || case when p_is_file then array(
+      select named.name from private.secrets_named_in(v_definition) as named (name)
+      where starts_with(named.name, format('supaswarm/mcp/%s/', v_slug))
+    ) end, p_attempt => p_attempt);
+  end loop;
+  if p_is_file then
+    perform private.sync_file_servers(p_servers);
+  end if;
+exception when unique_violation then
+  perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: another tool has the display name of one of the servers', p_attempt),
+    'Give the entry another display name.');
+end;
+$$;
+comment on function private.write_servers(jsonb, boolean, text) is
+  'Writes the servers {slug: document, or null for a disabled one}; those of a file become the only ones from external-mcps.yaml. Raises DEFINITION_INVALID, SECRET_INVALID, TOOL_CONFIG_INVALID.';
+revoke all on function private.write_servers(jsonb, boolean, text) from public;
+
+create function private.store_server_secrets(p_secrets jsonb, p_named text[], p_is_file boolean, p_attempt text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_name text;
+  v_secret text;
+begin
+  for v_name, v_secret in select key, value from jsonb_each_text(p_secrets) loop
+    if v_name <> all (p_named) then
+      perform private.raise_error('SECRET_INVALID', format('Cannot %s: no server of it names the secret "%s"', p_attempt, v_name),
+        'Send only the secrets that the servers name.');
+    elsif p_is_file and starts_with(v_name, 'supaswarm/mcp/') then
+      perform private.assert_may_administer(p_attempt);
+      perform private.assert_secret_is_valid(v_secret);
+      perform private.set_secret(p_name => v_name, p_secret => v_secret, p_description => 'By external-mcps.yaml');
+      perform private.record_act('secret.set', '{}', null, jsonb_build_object('name', v_name));
+    else
+      perform private.operator_set_secret(v_name, v_secret);
+    end if;
+  end loop;
+  v_name := (
+    select named.name from unnest(p_named) as named (name)
+    where not exists (select from vault.secrets as stored where stored.name = named.name)
+    order by named.name
+    limit 1
+  );
+  if v_name is not null then
+    perform private.raise_error('SECRET_NOT_FOUND', format('Cannot %s: Vault has no secret "%s"', p_attempt, v_name),
+      'Send its value in p_secrets, or disable the entry.');
+  end if;
+end;
+$$;
+comment on function private.store_server_secrets(jsonb, text[], boolean, text) is
+  'Stores the secrets {name: value} that the servers of a sync name. Raises SECRET_INVALID, SECRET_NOT_FOUND for a named one that is still missing, INSUFFICIENT_SCOPE for callers who may not store keys.';
+revoke all on function private.store_server_secrets(jsonb, text[], boolean, text) from public;
+
+create function private.operator_sync_servers(
+  p_servers jsonb, p_is_file boolean, p_secrets jsonb, p_state text, p_is_dry_run boolean
+)
+returns jsonb
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := 'sync the MCP servers';
+  v_before jsonb;
+  v_after jsonb;
+  v_state text;
+  v_changes jsonb;
+  v_named text[];
+  v_gone text[];
+begin
+  perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
+  if jsonb_typeof(p_servers) is distinct from 'object' or jsonb_typeof(p_secrets) is distinct from 'object' or exists (
+    select from jsonb_each(p_servers) as listed where jsonb_typeof(listed.value) not in ('object', 'null')
+  ) then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: the servers are an object of documents by name', v_attempt),
+      'Send {"notes": {"config": {"mcp_url": "https://…"}}}; null is a disabled server.');
+  end if;
+  -- A concurrent save, push or sync waits.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:mcps-sync', 0));
+  v_before := private.server_documents(p_is_file);
+  v_state := md5(v_before::text);
+  if not p_is_dry_run and p_state is distinct from v_state then
+    perform private.raise_error('DEFINITION_CHANGED', format('Cannot %s: the servers were changed since the plan', v_attempt),
+      'Plan again, and send the state of that plan.');
+  end if;
+  v_named := array(
+    select distinct named.name
+    from jsonb_each(p_servers) as listed, private.secrets_named_in(nullif(listed.value, 'null')) as named (name)
+  );
+  -- A disabled entry keeps its secrets.
+  v_gone := array(
+    select stored.name from vault.secrets as stored
+    where p_is_file and starts_with(stored.name, 'supaswarm/mcp/') and stored.name <> all (v_named)
+      and p_servers -> split_part(stored.name, '/', 3) is distinct from 'null'
+  );
+  begin
+    perform private.write_servers(p_servers => p_servers, p_is_file => p_is_file, p_attempt => v_attempt);
+    v_after := private.server_documents(p_is_file);
+    v_changes := (
+      select coalesce(jsonb_agg(private.without_nulls(jsonb_build_object(
+        'slug', listed.slug,
+        'change', private.change_of_server(
+          p_servers ? listed.slug, nullif(p_servers -> listed.slug, 'null'), v_before -> listed.slug, v_after -> listed.slug),
+        'fields', nullif(private.changed_fields(v_before -> listed.slug, v_after -> listed.slug), '[]'),
+        'before', v_before -> listed.slug,
+        'after', v_after -> listed.slug
+      )) order by listed.slug), '[]')
+      from (
+        select jsonb_object_keys(p_servers) as slug
+        union
+        select jsonb_object_keys(v_before) where p_is_file
+      ) as listed
+    );
+    if p_is_dry_run then
+      -- Undoes the block's writes; variables keep their values.
+      raise exception using errcode = 'SW001';
+    end if;
+    perform private.store_server_secrets(
+      p_secrets => p_secrets, p_named => v_named, p_is_file => p_is_file, p_attempt => v_attempt);
+    perform private.set_secret(p_name => gone.name, p_secret => null, p_description => null),
+      private.record_act('secret.removed', '{}', null, jsonb_build_object('name', gone.name))
+    from unnest(v_gone) as gone (name);
+    perform private.record_act(
+      case when one.value -> 'after' is null then 'definition.removed' else 'definition.saved' end, '{}', null,
+      jsonb_build_object('kind', 'server', 'slug', one.value -> 'slug', 'fields', one.value -> 'fields')
+    )
+    from jsonb_array_elements(v_changes) as one
+    where one.value ? 'fields';
+  exception
+    when sqlstate 'SW001' then
+      null;
+  end;
+  return jsonb_build_object(
+    'state', v_state,
+    'servers', (
+      select coalesce(jsonb_agg(one.value || jsonb_build_object('used_by', coalesce(private.affected_by_setting(
+        p_kind => 'server', p_slug => one.value ->> 'slug', p_definition => null) -> 'used_by', '[]'))), '[]')
+      from jsonb_array_elements(v_changes) as one
+    ),
+    'secrets', (
+      select coalesce(jsonb_agg(jsonb_build_object('name', listed.name, 'state', listed.state) order by listed.name), '[]')
+      from (
+        select named.name, case when exists (select from vault.secrets as stored where stored.name = named.name)
+          then 'stored' else 'missing' end
+        from unnest(v_named) as named (name)
+        union all
+        select gone.name, 'removed' from unnest(v_gone) as gone (name)
+      ) as listed (name, state)
+    )
+  );
+end;
+$$;
+comment on function private.operator_sync_servers(jsonb, boolean, jsonb, text, boolean) is
+  'Writes several MCP servers. Definer: users may not write the registry or Vault; assert_has_own_scope() checks the caller.';
+revoke all on function private.operator_sync_servers(jsonb, boolean, jsonb, text, boolean) from public;
+
+create function public.operator_sync_servers(
+  p_servers jsonb, p_is_file boolean default false, p_secrets jsonb default '{}', p_state text default null,
+  p_is_dry_run boolean default false
+)
+returns jsonb
+language sql
+set search_path = ''
+as $$
+  select private.operator_sync_servers(
+    p_servers => operator_sync_servers.p_servers, p_is_file => operator_sync_servers.p_is_file,
+    p_secrets => operator_sync_servers.p_secrets, p_state => operator_sync_servers.p_state,
+    p_is_dry_run => operator_sync_servers.p_is_dry_run
+  );
+$$;
+comment on function public.operator_sync_servers(jsonb, boolean, jsonb, text, boolean) is
+  'Writes external MCP servers {slug: document as in operator_settings, or null for a disabled one} in one transaction, and returns {state, servers: [{slug, change, fields, before, after, used_by}], secrets: [{name, state: stored, missing or removed}]}. p_is_file: the servers are those of external-mcps.yaml, so that its other servers are removed; otherwise they are added to the settings, and nothing is removed. p_secrets: values of secrets that the servers name, for people who may store keys. p_is_dry_run: change nothing, and return what would change; a change needs p_state of that plan. operator_acts records each change. For people with the scope swarm:configure and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, DEFINITION_CHANGED, DEFINITION_INVALID, SECRET_INVALID, SECRET_NOT_FOUND, TOOL_CONFIG_INVALID.';
+revoke all on function public.operator_sync_servers(jsonb, boolean, jsonb, text, boolean) from public, anon, authenticated, service_role;
+grant execute on function private.operator_sync_servers(jsonb, boolean, jsonb, text, boolean),
+  public.operator_sync_servers(jsonb, boolean, jsonb, text, boolean) to authenticated, service_role;
 
 -- engine/operator_settings.sql
 
