@@ -242,7 +242,7 @@ function afterCalls(state: AgentState, turns: readonly Turn[], turn: Turn): Deci
 
 function isRunnable(call: PlannedCall): call is RunnableCall {
   return call.kind === "settled" || call.kind === "tool" || call.kind === "skill" ||
-    call.kind === "save";
+    call.kind === "recall" || call.kind === "save";
 }
 
 /**
