@@ -4850,6 +4850,109 @@ comment on function private.task_facts(public.tasks, public.tasks, bigint) is
   'The part of a context that describes the task. p_master is used only for a subtask.';
 revoke all on function private.task_facts(public.tasks, public.tasks, bigint) from public;
 
+create function private.steps_to_send(p_task_id uuid, out steps json, out unsent_turns int)
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- The last step that the newest summary covers; 0 without one.
+  v_covered constant int := coalesce((
+    select (step.input ->> 'summarizes_through')::int
+    from public.task_steps as step
+    where step.task_id = p_task_id and step.kind = 'model' and step.state = 'done' and step.input ? 'summarizes_through'
+    order by step.seq desc limit 1
+  ), 0);
+  v_sent int[];
+begin
+  unsent_turns := 0;
+  if v_covered > 0 then
+    with
+    -- The current run begins with the last message.
+    message as (
+      select coalesce(max(step.seq), 0) as seq
+      from public.task_steps as step
+      where step.task_id = p_task_id and step.kind = 'user'
+    ),
+    covered as materialized (
+      select step.seq, step.kind, step.state, step.name, step.input,
+        step.kind = 'model' and step.state = 'done' and not coalesce(step.input ? 'summarizes_through', false) as is_turn,
+        case when step.kind = 'model' then step.output end as answer
+      from public.task_steps as step
+      where step.task_id = p_task_id and step.seq <= v_covered
+    ),
+    sent (seq) as (
+      select covered.seq from covered
+      where covered.kind = any ('{user,guardrail}') or covered.state <> 'done' or covered.name = 'search_tools'
+      union
+      -- When a tool was called first and succeeded last: for the tools that are offered, what the job has read,
+      -- and how often a tool has failed since.
+      select unnest(array[min(covered.seq), max(covered.seq)]) from covered
+      where covered.kind = 'tool' and covered.state = 'done'
+      group by covered.name, covered.input ->> 'server', covered.input ->> 'model_name', covered.input -> 'data_flows'
+      union
+      -- The task fails after three turns in a row without a valid call.
+      (select covered.seq from covered where covered.is_turn order by covered.seq desc limit 3)
+      union
+      -- The results that the model has returned in this run, of which it may correct a few.
+      select covered.seq from covered
+      where covered.is_turn and covered.seq > (select message.seq from message)
+        and (
+          covered.answer -> 'tool_calls' = '[]' or covered.answer @> '{"tool_calls": [{"name": "complete_task"}]}'
+        )
+      union
+      select unnest(array[
+        min(covered.seq) filter (where covered.input ? 'offered_tools'),
+        max(covered.seq) filter (where covered.input ? 'left_out'),
+        min(covered.seq) filter (where covered.answer @> '{"provider_tool_calls": [{"name": "web_search"}]}')
+      ])
+      from covered
+    )
+    select array_agg(covered.seq) filter (where sent.seq is not null),
+      count(*) filter (where sent.seq is null and covered.is_turn and covered.seq > (select message.seq from message))
+    into v_sent, unsent_turns
+    from covered left join sent on sent.seq = covered.seq;
+  end if;
+  steps := (
+    select coalesce(json_agg(
+      json_build_object(
+        'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
+        'call_id', step.call_id, 'interruptions', step.interruptions,
+        'input', case
+          when step.seq <= v_covered and step.kind = any ('{tool,system,guardrail}') then step.input - 'arguments'
+          else step.input
+        end,
+        'output', case
+          -- The part of an answer that was cut is for people.
+          when step.state = 'started' then null
+          when step.seq <= v_covered and step.kind = any ('{tool,system}') then case
+            when step.state = 'failed' or step.name = 'search_tools' then jsonb_strip_nulls(jsonb_build_object(
+              'rejected', step.output -> 'rejected', 'error_code', step.output -> 'error_code',
+              'tools', step.output -> 'tools'
+            ))
+          end
+          when step.name = 'load_skill' then coalesce(
+            (select hidden.output from private.hidden_step_outputs as hidden
+             where hidden.task_id = p_task_id and hidden.seq = step.seq),
+            step.output
+          )
+          else step.output
+        end
+      )
+      order by step.seq
+    ), '[]')
+    from (
+      select * from public.task_steps as after where after.task_id = p_task_id and after.seq > v_covered
+      union all
+      select * from public.task_steps as before where before.task_id = p_task_id and before.seq = any (v_sent)
+    ) as step
+  );
+end;
+$$;
+comment on function private.steps_to_send(uuid) is
+  'The part of a transcript from which decide() computes the same as from all of it: the steps that no summary covers, and of the others, without arguments and results, those that later decisions read. unsent_turns is the number of turns of the current run that are missing.';
+revoke all on function private.steps_to_send(uuid) from public;
+
 create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
 -- Not jsonb, which takes three times as long to build a transcript of a thousand steps.
@@ -4886,24 +4989,8 @@ begin
       'guardrails', coalesce(staff.guardrails, '[]'),
       'skills', coalesce(staff.skills, '[]'),
       'handoffs', coalesce(staff.handoffs, '[]'),
-      'steps', coalesce((
-        select json_agg(
-          json_build_object(
-            'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
-            'call_id', step.call_id, 'input', step.input, 'usage', step.usage, 'interruptions', step.interruptions,
-            'output', case when step.name = 'load_skill' then coalesce(
-              (select hidden.output from private.hidden_step_outputs as hidden
-               where hidden.task_id = step.task_id and hidden.seq = step.seq),
-              step.output
-            )
-              -- The part of an answer that was cut is for people.
-              when step.state <> 'started' then step.output end
-          )
-          order by step.seq
-        )
-        from public.task_steps as step
-        where step.task_id = task.id
-      ), '[]'),
+      'steps', transcript.steps,
+      'unsent_turns', transcript.unsent_turns,
       'reviews', coalesce((
         select json_agg(
           json_build_object(
@@ -4928,6 +5015,7 @@ begin
     left join private.job_totals as totals on totals.master_task_id = task.master_task_id
     -- A null id needs no search in the index.
     left join public.tasks as master on master.id = case when task.parent_id is not null then task.master_task_id end
+    cross join lateral private.steps_to_send(task.id) as transcript
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
       and staff.agent_revision is not distinct from task.agent_revision
       and staff.agent_changes is not distinct from task.agent_changes
@@ -4935,7 +5023,7 @@ begin
 end;
 $$;
 comment on function private.task_contexts(public.tasks[]) is
-  'Everything a worker needs to continue each task, in the order of the array: the task, its agent, its transcript and its reviews.';
+  'Everything a worker needs to continue each task, in the order of the array: the task, its agent, its transcript without what no decision reads, and its reviews.';
 revoke all on function private.task_contexts(public.tasks[]) from public;
 
 -- engine/claim.sql
