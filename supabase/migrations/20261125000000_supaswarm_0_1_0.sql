@@ -4850,23 +4850,14 @@ comment on function private.task_facts(public.tasks, public.tasks, bigint) is
   'The part of a context that describes the task. p_master is used only for a subtask.';
 revoke all on function private.task_facts(public.tasks, public.tasks, bigint) from public;
 
-create function private.steps_to_send(p_task_id uuid, out steps json, out unsent_turns int)
+create function private.covered_steps(p_task_id uuid, p_through int)
+returns table (seq int, step json, unsent_turns bigint)
 language plpgsql
 stable
 set search_path = ''
 as $$
-declare
-  -- The last step that the newest summary covers; 0 without one.
-  v_covered constant int := coalesce((
-    select (step.input ->> 'summarizes_through')::int
-    from public.task_steps as step
-    where step.task_id = p_task_id and step.kind = 'model' and step.state = 'done' and step.input ? 'summarizes_through'
-    order by step.seq desc limit 1
-  ), 0);
-  v_sent int[];
 begin
-  unsent_turns := 0;
-  if v_covered > 0 then
+  return query
     with
     -- The current run begins with the last message.
     message as (
@@ -4875,11 +4866,14 @@ begin
       where step.task_id = p_task_id and step.kind = 'user'
     ),
     covered as materialized (
-      select step.seq, step.kind, step.state, step.name, step.input,
+      select step.seq, step.kind, step.state, step.name, step.call_id, step.input,
         step.kind = 'model' and step.state = 'done' and not coalesce(step.input ? 'summarizes_through', false) as is_turn,
-        case when step.kind = 'model' then step.output end as answer
+        -- Large, and of a success nothing is read but what a search found.
+        case
+          when step.kind = any ('{model,guardrail}') or step.state = 'failed' or step.name = 'search_tools' then step.output
+        end as output
       from public.task_steps as step
-      where step.task_id = p_task_id and step.seq <= v_covered
+      where step.task_id = p_task_id and step.seq <= p_through
     ),
     sent (seq) as (
       select covered.seq from covered
@@ -4891,67 +4885,51 @@ begin
       where covered.kind = 'tool' and covered.state = 'done'
       group by covered.name, covered.input ->> 'server', covered.input ->> 'model_name', covered.input -> 'data_flows'
       union
-      -- The task fails after three turns in a row without a valid call.
+      -- The task fails after three turns in a row without a valid call. The last call also records what its prompt
+      -- left out, which stays left out.
       (select covered.seq from covered where covered.is_turn order by covered.seq desc limit 3)
       union
       -- The results that the model has returned in this run, of which it may correct a few.
       select covered.seq from covered
       where covered.is_turn and covered.seq > (select message.seq from message)
         and (
-          covered.answer -> 'tool_calls' = '[]' or covered.answer @> '{"tool_calls": [{"name": "complete_task"}]}'
+          covered.output -> 'tool_calls' = '[]' or covered.output @> '{"tool_calls": [{"name": "complete_task"}]}'
         )
       union
       select unnest(array[
         min(covered.seq) filter (where covered.input ? 'offered_tools'),
-        max(covered.seq) filter (where covered.input ? 'left_out'),
-        min(covered.seq) filter (where covered.answer @> '{"provider_tool_calls": [{"name": "web_search"}]}')
+        min(covered.seq) filter (where covered.output @> '{"provider_tool_calls": [{"name": "web_search"}]}')
       ])
       from covered
     )
-    select array_agg(covered.seq) filter (where sent.seq is not null),
-      count(*) filter (where sent.seq is null and covered.is_turn and covered.seq > (select message.seq from message))
-    into v_sent, unsent_turns
-    from covered left join sent on sent.seq = covered.seq;
-  end if;
-  steps := (
-    select coalesce(json_agg(
+    select covered.seq,
       json_build_object(
-        'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
-        'call_id', step.call_id, 'interruptions', step.interruptions,
+        'seq', covered.seq, 'kind', covered.kind, 'state', covered.state, 'name', covered.name, 'call_id', covered.call_id,
         'input', case
-          when step.seq <= v_covered and step.kind = any ('{tool,system,guardrail}') then step.input - 'arguments'
-          else step.input
+          when covered.kind = any ('{model,user}') then covered.input
+          else covered.input - 'arguments'
         end,
         'output', case
-          -- The part of an answer that was cut is for people.
-          when step.state = 'started' then null
-          when step.seq <= v_covered and step.kind = any ('{tool,system}') then case
-            when step.state = 'failed' or step.name = 'search_tools' then jsonb_strip_nulls(jsonb_build_object(
-              'rejected', step.output -> 'rejected', 'error_code', step.output -> 'error_code',
-              'tools', step.output -> 'tools'
-            ))
-          end
-          when step.name = 'load_skill' then coalesce(
-            (select hidden.output from private.hidden_step_outputs as hidden
-             where hidden.task_id = p_task_id and hidden.seq = step.seq),
-            step.output
-          )
-          else step.output
+          when covered.state = 'started' then null
+          when covered.kind = any ('{model,guardrail}') then covered.output
+          when covered.output is not null then jsonb_strip_nulls(jsonb_build_object(
+            'rejected', covered.output -> 'rejected', 'error_code', covered.output -> 'error_code',
+            'tools', covered.output -> 'tools'
+          ))
         end
+      ),
+      (
+        select count(*) from covered as turn
+        where turn.is_turn and turn.seq > (select message.seq from message)
+          and not exists (select from sent where sent.seq = turn.seq)
       )
-      order by step.seq
-    ), '[]')
-    from (
-      select * from public.task_steps as after where after.task_id = p_task_id and after.seq > v_covered
-      union all
-      select * from public.task_steps as before where before.task_id = p_task_id and before.seq = any (v_sent)
-    ) as step
-  );
+    from covered
+    join sent on sent.seq = covered.seq;
 end;
 $$;
-comment on function private.steps_to_send(uuid) is
-  'The part of a transcript from which decide() computes the same as from all of it: the steps that no summary covers, and of the others, without arguments and results, those that later decisions read. unsent_turns is the number of turns of the current run that are missing.';
-revoke all on function private.steps_to_send(uuid) from public;
+comment on function private.covered_steps(uuid, int) is
+  'What decide() reads of the steps that the newest summary covers, which end with p_through: it decides the same without their arguments and results, and without most of them. unsent_turns is the number of turns of the current run that are left out.';
+revoke all on function private.covered_steps(uuid, int) from public;
 
 create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
@@ -5015,7 +4993,36 @@ begin
     left join private.job_totals as totals on totals.master_task_id = task.master_task_id
     -- A null id needs no search in the index.
     left join public.tasks as master on master.id = case when task.parent_id is not null then task.master_task_id end
-    cross join lateral private.steps_to_send(task.id) as transcript
+    cross join lateral (
+      select coalesce((
+        select (step.input ->> 'summarizes_through')::int
+        from public.task_steps as step
+        where step.task_id = task.id and step.kind = 'model' and step.state = 'done' and step.input ? 'summarizes_through'
+        order by step.seq desc limit 1
+      ), 0) as through
+    ) as summary
+    cross join lateral (
+      select coalesce(json_agg(sent.step order by sent.seq), '[]') as steps, coalesce(max(sent.unsent_turns), 0) as unsent_turns
+      from (
+        select step.seq,
+          json_build_object(
+            'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
+            'call_id', step.call_id, 'input', step.input, 'interruptions', step.interruptions,
+            'output', case when step.name = 'load_skill' then coalesce(
+              (select hidden.output from private.hidden_step_outputs as hidden
+               where hidden.task_id = step.task_id and hidden.seq = step.seq),
+              step.output
+            )
+              -- The part of an answer that was cut is for people.
+              when step.state <> 'started' then step.output end
+          ) as step,
+          null::bigint as unsent_turns
+        from public.task_steps as step
+        where step.task_id = task.id and step.seq > summary.through
+        union all
+        select covered.* from private.covered_steps(task.id, summary.through) as covered where summary.through > 0
+      ) as sent
+    ) as transcript
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
       and staff.agent_revision is not distinct from task.agent_revision
       and staff.agent_changes is not distinct from task.agent_changes

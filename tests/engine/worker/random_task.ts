@@ -51,14 +51,14 @@ const TEXT_CHARS = [10, 300, 1_400, 1_600, 4_000];
 /** The settings of a random task, which an operator may change between two claims. */
 export function randomState({ pick, chance }: Choices): AgentState {
   return stateOf({
-    tools: TOOLS,
+    tools: TOOLS.map((tool) => chance(20) ? { ...tool, dataFlows: [] } : tool),
     toolSearchBytes: pick([0, 100_000]),
     windowTokens: pick([6_000, 8_000, 12_000]),
     mustComplete: chance(30),
     guardrails: GUARDRAILS.filter(() => chance(30)),
     providerTools: chance(40) ? ["web_search"] : [],
     providerRules: pick([{}, { web_search: ["always"] }]),
-    ...(chance(30) ? { outputSchema: RESULT_SCHEMA } : {}),
+    ...(chance(60) ? { outputSchema: RESULT_SCHEMA } : {}),
     ...(chance(30) ? { maxTurns: pick([5, 12, 30]) } : {}),
   });
 }
@@ -73,6 +73,7 @@ export class RandomTask {
   readonly #reviews: Review[] = [];
   readonly #spawned = new Set<number>();
   #isTaken = false;
+  #isConfused = false;
 
   constructor(choices: Choices) {
     this.#choices = choices;
@@ -158,11 +159,9 @@ export class RandomTask {
       return this.#continue();
     }
     const isPlain = chance(12);
-    const calls = isPlain
-      ? []
-      : pick([1, 1, 2, 3]) === 1
-      ? [this.#call()]
-      : [this.#call(), this.#call()];
+    // Turns without a valid call come in rows.
+    this.#isConfused = chance(this.#isConfused ? 60 : 10);
+    const calls = isPlain ? [] : pick([[1], [1], [1, 2]]).map(() => this.#call());
     const text = isPlain ? pick(["", "Done", '{"ok": true}', this.#text()]) : "";
     this.#end(intent, { state: "done", output: this.#answer(calls, text) });
   }
@@ -180,14 +179,21 @@ export class RandomTask {
 
   #call(): ModelToolCall {
     const { pick, chance } = this.#choices;
+    if (this.#isConfused) {
+      return pick([
+        call("unknown_tool"),
+        call("read_mail", null, "{"),
+        call("complete_task", null),
+      ]);
+    }
     if (chance(60)) return call(pick(TOOLS).modelName, { text: chance(20) ? this.#text() : "" });
     return pick([
       call("unknown_tool"),
-      call("unknown_tool"),
-      call("read_mail", null, "{"),
       call("search_tools", { query: pick(["mail", "pages", "nothing"]) }),
       call("recall_result", { step: pick([2, 4, 9]) }),
-      call("complete_task", { output: pick<JsonValue>([{ ok: true }, { ok: 1 }, "text"]) }),
+      ...[{ ok: 1 }, { ok: 2 }, { ok: 3 }, { ok: true }].map((output) =>
+        call("complete_task", { output })
+      ),
       call("create_subtask", { agent: "helper", input: "Help" }),
       call("request_human_review", { question: "Which?" }),
       call("save_intermediate_data", { key: "note", value: 1 }),
