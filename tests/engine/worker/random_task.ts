@@ -72,11 +72,14 @@ export class RandomTask {
   readonly #choices: Choices;
   readonly #reviews: Review[] = [];
   readonly #spawned = new Set<number>();
+  /** How often the model tries to end the task. */
+  readonly #endsPercent: number;
   #isTaken = false;
   #isConfused = false;
 
   constructor(choices: Choices) {
     this.#choices = choices;
+    this.#endsPercent = choices.pick([4, 12]);
   }
 
   /** The whole transcript, as a claim without a summary sends it. */
@@ -158,7 +161,7 @@ export class RandomTask {
       this.#begin(intent);
       return this.#continue();
     }
-    const isPlain = chance(12);
+    const isPlain = chance(this.#endsPercent);
     // Turns without a valid call come in rows.
     this.#isConfused = chance(this.#isConfused ? 60 : 10);
     const calls = isPlain ? [] : pick([[1], [1], [1, 2]]).map(() => this.#call());
@@ -186,14 +189,14 @@ export class RandomTask {
         call("complete_task", null),
       ]);
     }
+    if (chance(this.#endsPercent)) {
+      return call("complete_task", { output: pick([{ ok: 1 }, { ok: 2 }, { ok: true }]) });
+    }
     if (chance(60)) return call(pick(TOOLS).modelName, { text: chance(20) ? this.#text() : "" });
     return pick([
       call("unknown_tool"),
       call("search_tools", { query: pick(["mail", "pages", "nothing"]) }),
       call("recall_result", { step: pick([2, 4, 9]) }),
-      ...[{ ok: 1 }, { ok: 2 }, { ok: 3 }, { ok: true }].map((output) =>
-        call("complete_task", { output })
-      ),
       call("create_subtask", { agent: "helper", input: "Help" }),
       call("request_human_review", { question: "Which?" }),
       call("save_intermediate_data", { key: "note", value: 1 }),
