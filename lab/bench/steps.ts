@@ -103,7 +103,8 @@ async function takeManySteps(sql: Sql, store: TaskStore, usage: JsonObject): Pro
   const records = longTranscript(MANY_STEPS, usage);
   await sql`
     select private.create_task(
-      ${AGENT}, '"now"', p_budget => ${sql.json({ max_steps: MANY_STEPS + BATCH_STEPS })}
+      p_agent => ${AGENT}, p_input => '"now"',
+      p_budget => ${sql.json({ max_steps: MANY_STEPS + BATCH_STEPS })}
     )`;
   const lease = await claimOne(store);
   for (let from = 0; from < records.length; from += BATCH_STEPS) {

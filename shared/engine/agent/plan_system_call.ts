@@ -7,7 +7,7 @@ import { searchTools } from "./offer_tools.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 import type { CallIntent, PlannedCall } from "./planned_call.ts";
 import { nothingToRecall } from "./recalled_result.ts";
-import { errorResult, type StepResult, textResult } from "./step_result.ts";
+import { errorResult, type StepResult } from "./step_result.ts";
 import {
   SYSTEM_TOOL_ARGUMENTS,
   type SystemToolArguments,
