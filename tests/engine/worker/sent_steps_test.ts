@@ -8,7 +8,7 @@ import { loadFastCheck } from "../../deps.ts";
 import { type Choices, randomState, RandomTask, type StepRow } from "./random_task.ts";
 import { Swarm } from "./swarm_fixture.ts";
 
-const RUNS = 60;
+const RUNS = 40;
 const DECISIONS = 80;
 
 Deno.test("decide() reads the same from the steps that a claim sends as from all of them", async () => {
