@@ -23,8 +23,8 @@ const LATE = [451, 500] as const;
 
 /**
  * Steps: the cost of a checkpoint early and late in one task, and of resuming a task with 500 steps
- * and one with 5,000. Uses the worker's store with turns of a model call with its usage and a tool call with a
- * result of 4 KB. Each is written with the intent of the next.
+ * and one with 5,000. Uses the worker's store with turns of a model call with its usage and a tool
+ * call with a result of 4 KB. Each of the 500 is written with the intent of the next.
  *
  * @param db `pglite`, `native` or a URL.
  */
