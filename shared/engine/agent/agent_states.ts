@@ -73,6 +73,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
       skills: [...skills],
       handoffs: [],
       steps: [],
+      unsent_turns: 0,
       reviews: [...reviews],
       job_data_flows: [],
       first_epoch: null,

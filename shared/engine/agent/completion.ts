@@ -72,7 +72,9 @@ export function returnedResults(turns: readonly Turn[], terms: CompletionTerms):
   return turns.filter((turn) =>
     isPlainAnswer(turn)
       ? judgePlainAnswer(turn.output?.text ?? "", terms).kind === "returned"
-      : turn.calls.some(({ step }) => isMisfit(step?.output ?? null))
+      : turn.calls.some(({ call, step }) =>
+        call.name === "complete_task" && isMisfit(step?.output ?? null)
+      )
   ).length;
 }
 

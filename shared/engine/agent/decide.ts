@@ -242,7 +242,7 @@ function afterCalls(state: AgentState, turns: readonly Turn[], turn: Turn): Deci
 
 function isRunnable(call: PlannedCall): call is RunnableCall {
   return call.kind === "settled" || call.kind === "tool" || call.kind === "skill" ||
-    call.kind === "save";
+    call.kind === "recall" || call.kind === "save";
 }
 
 /**
@@ -273,7 +273,7 @@ function callModel(state: AgentState, firstSeq: number): Decision {
   const { context, steps } = state;
   const { agent, window_tokens: windowTokens } = context;
   if (agent === null) return fail("AGENT_NOT_FOUND", AGENT_GONE);
-  if (agent.max_turns !== null && endedTurns(steps) >= agent.max_turns) {
+  if (agent.max_turns !== null && endedTurns(state) >= agent.max_turns) {
     return fail("TURNS_EXCEEDED", turnsSpent(agent.max_turns));
   }
   const seq = afterSummaries(steps, firstSeq);
@@ -310,9 +310,10 @@ function callModel(state: AgentState, firstSeq: number): Decision {
 }
 
 /** The answers of the current run: each message of the user starts with no turn used. */
-function endedTurns(steps: readonly Step[]): number {
+function endedTurns({ context, steps }: AgentState): number {
   const begunBy = lastMessageSeq(steps);
-  return readTurns(steps).filter((turn) => turn.modelSeq > begunBy && turn.output !== null).length;
+  const ended = readTurns(steps).filter((turn) => turn.modelSeq > begunBy && turn.output !== null);
+  return context.unsent_turns + ended.length;
 }
 
 /** The first call of a run is made in parallel with the checks of the run's first message. */

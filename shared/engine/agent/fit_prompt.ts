@@ -59,9 +59,12 @@ export function fitPrompt<P extends MeasuredPrompt>(options: FitOptions<P>): Fit
   if (estimatePromptTokens(prompt) <= limit) return { kind: "fits", prompt, leftOut: current };
 
   const ends = turnEnds(steps);
-  const shortened = shorten(options, current, ends.slice(0, -1), limit);
+  const covered = coveredThrough(steps, current);
+  const shortened = shorten(options, current, ends.slice(0, -1).filter(isAfter(covered)), limit);
   if (shortened !== null) return shortened;
-  const summary = summarize(options, current, ends, limit);
+  // The current turn stays, unless a user message has closed it.
+  const closed = lastMessageSeq(steps) > (ends.at(-1) ?? 0) ? ends : ends.slice(0, -1);
+  const summary = summarize(options, current, closed.filter(isAfter(covered)), limit);
   if (summary !== null) return summary;
   const leftOut = { ...current, results_through: ends.at(-1) ?? 0 };
   const shortest = promptWithout(leftOut);
@@ -84,6 +87,14 @@ function leftOutSoFar(steps: readonly Step[]): LeftOut {
   };
 }
 
+/** The last step that the newest summary covers; 0 without one. Prompts contain no turn before it. */
+function coveredThrough(steps: readonly Step[], { summary_seq }: LeftOut): number {
+  const summary = steps.find(({ seq }) => seq === summary_seq);
+  return summary?.kind === "model" ? summary.input?.summarizes_through ?? 0 : 0;
+}
+
+const isAfter = (covered: number) => (end: number) => end > covered;
+
 function promptLimit(
   { windowTokens, maxTokens }: Pick<FitOptions<MeasuredPrompt>, "windowTokens" | "maxTokens">,
 ) {
@@ -102,7 +113,7 @@ function shorten<P extends MeasuredPrompt>(
   ends: readonly number[],
   limit: number,
 ): Fit<P> | null {
-  const candidates = ends.filter((end) => end > current.results_through);
+  const candidates = ends.filter(isAfter(current.results_through));
   const attempt = (through: number) => {
     const leftOut = { ...current, results_through: through };
     const prompt = promptWithout(leftOut);
@@ -118,16 +129,11 @@ function shorten<P extends MeasuredPrompt>(
 }
 
 function summarize<P extends MeasuredPrompt>(
-  { steps, promptWithout, summaryOf }: FitOptions<P>,
+  { promptWithout, summaryOf }: FitOptions<P>,
   current: LeftOut,
-  ends: readonly number[],
+  candidates: readonly number[],
   limit: number,
 ): Fit<P> | null {
-  const last = steps.find(({ seq }) => seq === current.summary_seq);
-  const covered = last?.kind === "model" ? last.input?.summarizes_through ?? 0 : 0;
-  // The current turn stays, unless a user message has closed it.
-  const closed = lastMessageSeq(steps) > (ends.at(-1) ?? 0) ? ends : ends.slice(0, -1);
-  const candidates = closed.filter((end) => end > covered);
   const summaryTokens = Math.min(MAX_SUMMARY_TOKENS, Math.floor(limit * SUMMARY_SHARE));
   const maxWords = Math.floor(summaryTokens * WORDS_PER_TOKEN);
   const whole = estimatePromptTokens(promptWithout(current));

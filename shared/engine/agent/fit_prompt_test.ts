@@ -144,29 +144,6 @@ Deno.test("a started summary is repeated under the same number", () => {
   assert.deepEqual([again.seq, again.through], [begun.seq, begun.through]);
 });
 
-Deno.test("recall_result reads a result again in parts, but not the contents of a skill", () => {
-  const read = `${"a".repeat(12_000)}needle`;
-  const asked = (args: Record<string, number>) =>
-    decide(stateOf({
-      steps: [
-        modelDone(1, [call("read"), call("load_skill", { skill_id: "s" })]),
-        callStep(2, "read", { output: { text: read, execution_id: "e1" } }),
-        callStep(3, "load_skill", { kind: "system", output: { text: "secret" } }),
-        modelDone(4, [call("recall_result", args)]),
-      ],
-    }));
-  const resultOf = (args: Record<string, number>) => {
-    const decision = asked(args);
-    assert.equal(decision.kind, "run_calls");
-    const [planned] = decision.kind === "run_calls" ? decision.calls : [];
-    return planned?.kind === "settled" ? planned.result : null;
-  };
-
-  assert.match(String(resultOf({ step: 2 })?.output.text), /6 more characters from offset 12000/);
-  assert.equal(resultOf({ step: 2, offset: 12_000 })?.output.text, "needle");
-  for (const step of [1, 3, 5, 99]) assert.equal(resultOf({ step })?.state, "failed", `${step}`);
-});
-
 Deno.test("tokens are estimated from bytes, whatever the script", () => {
   const tokens = (text: string) =>
     estimatePromptTokens({ system: "", messages: [{ role: "user", text }], tools: [] }) - 8;

@@ -6,9 +6,8 @@ import { malformedArgumentsResult, unfitArgumentsResult } from "./malformed_call
 import { searchTools } from "./offer_tools.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 import type { CallIntent, PlannedCall } from "./planned_call.ts";
-import { resultFilesOf } from "./result_files.ts";
-import { plainResultText } from "./result_text.ts";
-import { errorResult, type StepResult, textResult } from "./step_result.ts";
+import { nothingToRecall } from "./recalled_result.ts";
+import { errorResult, type StepResult } from "./step_result.ts";
 import {
   SYSTEM_TOOL_ARGUMENTS,
   type SystemToolArguments,
@@ -68,7 +67,11 @@ export function planSystemCall(request: SystemCallInTurn): PlannedCall {
         ({ query }) => settle(searchTools(query, request.state.toolset)),
       );
     case "recall_result":
-      return withArguments(name, entry, settle, (asked) => settle(recall(asked, request)));
+      return withArguments(name, entry, settle, ({ step, offset = 0 }) => (
+        step < request.turn.modelSeq
+          ? { kind: "recall", intent, step, offset }
+          : settle(nothingToRecall(step))
+      ));
     case "complete_task":
       return withArguments(name, entry, settle, ({ output }) => {
         const conflict = completionConflict(request);
@@ -98,34 +101,6 @@ function withArguments<Name extends SystemToolName>(
   if (!parsed.success) return settle(unfitArgumentsResult(name, describeIssues(parsed.error)));
   // The schema with this name parsed the value; TypeScript cannot narrow the union here.
   return plan(parsed.data as SystemToolArguments<Name>);
-}
-
-/** Characters of a result that one call reads again. */
-const MAX_RECALLED_CHARS = 12_000;
-
-/** Reads the result of an earlier step that the prompt omitted, from an offset. */
-function recall(
-  { step: seq, offset = 0 }: SystemToolArguments<"recall_result">,
-  { entry, state }: SystemCallInTurn,
-): StepResult {
-  const step = state.steps.find((candidate) => candidate.seq === seq);
-  const isResult = step !== undefined && (step.kind === "tool" || step.kind === "system") &&
-    step.state !== "started" && seq < entry.seq;
-  if (!isResult) {
-    return errorResult("TOOL_ARGUMENTS_INVALID", `Step ${seq} is not a call with a result.`);
-  }
-  // The task's owner can read recalled results but must not read a skill's text.
-  if (step.name === "load_skill") {
-    return errorResult("TOOL_ARGUMENTS_INVALID", `Step ${seq} loaded a skill: load it again.`);
-  }
-  const text = plainResultText(step);
-  const end = offset + MAX_RECALLED_CHARS;
-  const more = end < text.length
-    ? `\n[${text.length - end} more characters from offset ${end}]`
-    : "";
-  const files = offset === 0 ? resultFilesOf(step.output).map((file) => ({ ...file })) : [];
-  const extra = files.length === 0 ? { step: seq } : { step: seq, files };
-  return textResult(`${text.slice(offset, end)}${more}`, extra);
 }
 
 function unknownSkillResult(skillId: string, { context }: AgentState): StepResult | null {

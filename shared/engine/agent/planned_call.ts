@@ -52,6 +52,15 @@ export interface SkillCall {
   readonly resource: string | null;
 }
 
+/** Reads a stored result again, which may be missing in the transcript that the worker has. */
+export interface RecallCall {
+  readonly kind: "recall";
+  readonly intent: CallIntent;
+  readonly step: number;
+  /** Characters to skip. */
+  readonly offset: number;
+}
+
 /** Keeps a value with the task. */
 export interface SaveCall {
   readonly kind: "save";
@@ -89,7 +98,7 @@ export interface CompletionCall {
 }
 
 /** A call that can run now, independently of others. */
-export type RunnableCall = SettledCall | ToolCall | SkillCall | SaveCall;
+export type RunnableCall = SettledCall | ToolCall | SkillCall | RecallCall | SaveCall;
 
 /** An unfinished call of a turn and its next action. */
 export type PlannedCall = RunnableCall | SubtaskCall | ReviewCall | CompletionCall;

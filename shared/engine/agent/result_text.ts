@@ -47,7 +47,7 @@ function sourceOf(step: CallStep): string {
 }
 
 /** The result of a call without a fence, for callers that add their own. */
-export function plainResultText({ output }: CallStep): string {
+export function plainResultText({ output }: Pick<CallStep, "output">): string {
   return textOf(output);
 }
 

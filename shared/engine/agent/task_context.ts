@@ -43,7 +43,7 @@ const callStep = z.object({
   name: z.string(),
   call_id: z.string(),
   input: jsonObject.nullable(),
-  /** Null until the step has ended. */
+  /** Null until the step has ended, and for a success that a summary covers. */
   output: jsonValue.nullable(),
 });
 
@@ -177,7 +177,10 @@ export const taskContext = z.object({
   })).default([]),
   skills: z.array(z.object({ skill_id: z.string(), name: z.string(), description: z.string() })),
   handoffs: z.array(z.object({ slug: z.string(), description: z.string().nullable() })),
+  /** Of those that the newest summary covers only what decisions read, without arguments and results. */
   steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep, messageStep, guardrailStep])),
+  /** Ended turns of the current run that `steps` lacks, because a summary covers them. */
+  unsent_turns: z.int().nonnegative().default(0),
   reviews: z.array(review),
   /** The data flows of the tools that the job has called so far. */
   job_data_flows: z.array(z.string()),

@@ -1,4 +1,5 @@
-import type { RunnableCall, SaveCall, SkillCall } from "../agent/planned_call.ts";
+import type { RecallCall, RunnableCall, SaveCall, SkillCall } from "../agent/planned_call.ts";
+import { nothingToRecall, recalledResult } from "../agent/recalled_result.ts";
 import { errorResult, textResult } from "../agent/step_result.ts";
 import type { ErrorCode } from "../../platform/errors/codes.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
@@ -78,6 +79,8 @@ function runOne(call: RunnableCall, run: TaskRun): Promise<StepRecord | null> {
       return runTool(call, run);
     case "skill":
       return readSkill(call, run);
+    case "recall":
+      return recall(call, run);
     case "save":
       return saveObject(call, run);
   }
@@ -105,6 +108,15 @@ async function readSkill(call: SkillCall, { lease, ports }: TaskRun): Promise<St
   const known = (nearest.length > 0 ? nearest : paths).join(", ") || "none";
   const message = `The skill ${skillId} has no resource "${resource}". It has: ${known}.`;
   return { ...intent, ...errorResult("SKILL_RESOURCE_NOT_FOUND", message) };
+}
+
+async function recall(
+  { intent, step, offset }: RecallCall,
+  { lease, ports }: TaskRun,
+): Promise<StepRecord> {
+  const stored = await ports.store.readResult(lease, step);
+  const result = stored === null ? nothingToRecall(step) : recalledResult(stored, step, offset);
+  return { ...intent, ...result };
 }
 
 /** Errors that the model can act on; other failures of Storage are retried. */

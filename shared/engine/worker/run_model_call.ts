@@ -55,15 +55,10 @@ export async function runSummary({ seq, prompt, through }: Summary, run: TaskRun
  * @throws errors of `CallTaskModel`.
  */
 export async function runModelCall(
-  { seq, prompt, leftOut, firstOffer, providerTools, checks }: ModelCall,
+  { seq, prompt, providerTools, checks, ...recorded }: ModelCall,
   run: TaskRun,
 ): Promise<void> {
-  const isWhole = leftOut.results_through === 0 && leftOut.summary_seq === null;
-  const input = {
-    ...isWhole ? {} : { left_out: { ...leftOut } },
-    ...firstOffer === undefined ? {} : { offered_tools: [...firstOffer] },
-  };
-  const intent = modelIntent(seq, run, Object.keys(input).length === 0 ? null : input);
+  const intent = modelIntent(seq, run, modelInputOf(recorded));
   const { transcript } = run;
   const { agent } = run.context;
   const context = {
@@ -75,6 +70,18 @@ export async function runModelCall(
   const asking = { intent, prompt, context, mayStream };
   if (checks.length === 0) transcript.end(await ask(asking, run));
   else await askBesideChecks(asking, checks, run);
+}
+
+/** What a step records of its model call for later decisions; null for none of it. */
+export function modelInputOf(
+  { leftOut, firstOffer }: Pick<ModelCall, "leftOut" | "firstOffer">,
+): JsonObject | null {
+  const isWhole = leftOut.results_through === 0 && leftOut.summary_seq === null;
+  const input = {
+    ...isWhole ? {} : { left_out: { ...leftOut } },
+    ...firstOffer === undefined ? {} : { offered_tools: [...firstOffer] },
+  };
+  return Object.keys(input).length === 0 ? null : input;
 }
 
 /** An answer that guardrails must allow first is not streamed. */

@@ -34,6 +34,7 @@ const stepRow = z.object({
   state: z.enum(CLOSED_SETS.task_steps.state),
   output: jsonValue.nullable(),
 });
+const resultRow = z.object({ name: z.string(), output: jsonValue });
 const recordRow = z.object({ is_cancelled: z.boolean(), watched_seconds: z.number() });
 const recordedRow = recordRow.extend({ place: z.int() });
 const deltaRow = z.object({ is_sent: z.boolean() });
@@ -286,6 +287,16 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         resources: skill.resources ?? {},
         scripts: skill.metadata?.scripts.map(({ path }) => path) ?? [],
       };
+    },
+
+    async readResult({ taskId, epoch }, seq) {
+      const [row] = await withRetries("read a result", resultRow, () =>
+        sql`
+        select name, output
+        from private.read_result(
+          p_task_id => ${taskId}::uuid, p_epoch => ${epoch}::bigint, p_seq => ${seq}::int
+        )`);
+      return row ?? null;
     },
 
     async stopWorker(workerId) {

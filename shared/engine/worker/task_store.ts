@@ -1,4 +1,5 @@
 import type { StepIntent } from "../agent/planned_call.ts";
+import type { StoredResult } from "../agent/recalled_result.ts";
 import type { StepResult } from "../agent/step_result.ts";
 import type { Review, Step } from "../agent/task_context.ts";
 import type { ErrorBody } from "../../platform/errors/swarm_error.ts";
@@ -190,6 +191,8 @@ export interface TaskStore {
   broadcastDelta(lease: Lease, seq: number, delta: Delta): Promise<boolean>;
   /** One of the agent's own active skills, or null. */
   loadSkill(taskId: string, skillId: string): Promise<Skill | null>;
+  /** The result of an ended call of the task, or null if the step is none. */
+  readResult(lease: Lease, seq: number): Promise<StoredResult | null>;
   /**
    * Checks whether the task's owner may store this many more bytes.
    *

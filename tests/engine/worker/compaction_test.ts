@@ -95,6 +95,32 @@ Deno.test("a summary keeps a needle that a later turn needs", async () => {
   assert.ok(kept.some(({ output: result }) => String(result.text).includes("needle 4711")));
 });
 
+Deno.test("a result that a summary covers can be read again by a later worker", async () => {
+  await using swarm = await setUp();
+  readPages = new Set();
+  const first = swarm.startWorker({ model: reader(WINDOW_TOKENS, []), tools, callTool });
+  const taskId = await swarm.createTask("Read all pages");
+  await swarm.until(taskId, "completed");
+  await first.stop();
+
+  const second = swarm.startWorker({
+    model: (call) => {
+      if (isSummary(call)) return { text: "Pages were read." };
+      const recalled = call.prompt.messages.findLast(({ role, text }) =>
+        role === "tool" && text.includes("needle 4711")
+      );
+      return recalled === undefined
+        ? { calls: [ask("recall_result", { step: 4 })] }
+        : { text: recalled.text };
+    },
+  });
+  await swarm.sql`select public.continue_task(${taskId}::uuid, '"What stands on page 2?"')`;
+  const { output } = await swarm.until(taskId, "completed");
+  await second.stop();
+
+  assert.match(String(output), /page 2 of 24\. The needle 4711 is here/);
+});
+
 Deno.test("a follow-up after a thousand steps has all of them", async () => {
   await using swarm = await setUp();
   const taskId = await swarm.createTask("Read all pages", "test-planner", { max_steps: null });
