@@ -1,16 +1,25 @@
 import { signUp } from "../../scripts/demo/user_client.ts";
 import { type BenchResult, judge, percentile } from "./bench_result.ts";
-import { type McpEndpoint, toEndpoint } from "./mcp_endpoint.ts";
+import { type McpEndpoint, sendTo, toEndpoint } from "./mcp_endpoint.ts";
+import { McpIsolates } from "./mcp_isolates.ts";
 import { type MeasuredStack, startMeasuredStack } from "./measured_stack.ts";
 import { startReportingProcess } from "./reporting_process.ts";
 import { mediansOf, ratioIn, type Rounds, runRounds, spreadIn } from "./rounds.ts";
 import { serverVersion } from "./server_version.ts";
+import { startStatementCounter } from "./statement_counter.ts";
 
 const ROUNDS = 5;
 const SERIAL_CALLS = 40;
 const CALLERS = 50;
-const CALLS_PER_CALLER = 6;
+const FEW_CALLERS = 10;
+/** Several isolates use up their CPU time in a round. */
+const CROWD_CALLS = 600;
 const WARM_UP_CALLS = 100;
+/** An isolate has CPU time for them, and for its first request. */
+const ISOLATE_WARM_UP = 10;
+const ISOLATE_CALLS = 20;
+/** The function writes its records after the answer. */
+const SETTLE_MS = 300;
 /** Typical time of an external tool that calls a database or an API. */
 const WORK_MS = 100;
 const LIMIT_PER_MINUTE = 1_000_000;
@@ -25,14 +34,22 @@ const SLUG = "timed";
 export async function benchMcp(db: string): Promise<BenchResult> {
   await using server = startReportingProcess<{ url: string }>("mcp_tool_server.ts");
   await using measured = await startMeasuredStack(db);
+  const { cpu, isCpuEnforced } = measured.stack.functionLimits;
+  if (cpu === null || !isCpuEnforced) {
+    throw new Error(
+      "Cannot run the function within CPU limits: they are off, or not measured here",
+    );
+  }
   const { url } = await server.ask();
   const registered = await register(measured, url);
-  const { jwks, credentials } = registered;
-  await using mcp = startFunction(measured, jwks);
+  const { credentials } = registered;
+  const openIsolates = (databaseUrl = measured.stack.dbUrl) =>
+    new McpIsolates(environment(measured, registered, databaseUrl), cpu);
+  await using isolates = openIsolates();
   const endpoints = {
-    direct: toEndpoint(url, {}),
-    proxied: toEndpoint(`${(await mcp.ask()).url}/${SLUG}`, credentials),
-    stack: toEndpoint(`${measured.stack.apiUrl}/functions/v1/mcp/${SLUG}`, credentials),
+    direct: toEndpoint(sendTo(url), {}),
+    proxied: throughFunction(isolates, registered),
+    stack: toEndpoint(sendTo(`${measured.stack.apiUrl}/functions/v1/mcp/${SLUG}`), credentials),
   };
   for (const endpoint of Object.values(endpoints)) {
     for (let call = 0; call < WARM_UP_CALLS; call++) await endpoint.call(0);
@@ -49,14 +66,18 @@ export async function benchMcp(db: string): Promise<BenchResult> {
     bench: "mcp, a tool that answers at once",
     count: ROUNDS,
   });
-  const crowds = await runRounds(
-    ofEach(endpoints, (endpoint) => measureCrowd(endpoint, async () => (await mcp.ask()).cpu_ms)),
-    { bench: `mcp, ${CALLERS} callers`, count: ROUNDS },
-  );
-  const cold = await runRounds({ function: () => measureColdStart(measured, registered) }, {
-    bench: "mcp, cold",
-    count: ROUNDS,
-  });
+  const crowdOf = (callers: number) =>
+    runRounds(ofEach(endpoints, (endpoint) => measureCrowd(endpoint, callers, isolates)), {
+      bench: `mcp, ${callers} callers`,
+      count: ROUNDS,
+    });
+  const few = await crowdOf(FEW_CALLERS);
+  const crowds = await crowdOf(CALLERS);
+  const single = await runRounds({
+    function: () => measureColdStart(openIsolates(), registered),
+    calls: () => measureIsolate(openIsolates, registered, measured, (endpoint) => endpoint.call(0)),
+    lists: () => measureIsolate(openIsolates, registered, measured, (endpoint) => endpoint.list()),
+  }, { bench: "mcp, one isolate", count: ROUNDS });
 
   const spreads = {
     ...latenciesOf(working, ""),
@@ -64,12 +85,16 @@ export async function benchMcp(db: string): Promise<BenchResult> {
     p95_to_direct: ratioIn(working, "p95_ms", "proxied", "direct"),
     stack_p50_to_direct: ratioIn(working, "p50_ms", "stack", "direct"),
     ...latenciesOf(idle, "_idle"),
-    calls_per_second: spreadIn(crowds, "proxied", "calls_per_second"),
-    direct_calls_per_second: spreadIn(crowds, "direct", "calls_per_second"),
-    stack_calls_per_second: spreadIn(crowds, "stack", "calls_per_second"),
-    calls_to_direct: ratioIn(crowds, "calls_per_second", "proxied", "direct"),
+    ...crowdFigures(few, "ten_"),
+    ...crowdFigures(crowds, ""),
     cpu_ms_a_call: spreadIn(crowds, "proxied", "cpu_ms_a_call"),
-    cold_start_ms: spreadIn(cold, "function", "cold_start_ms"),
+    cold_start_ms: spreadIn(single, "function", "cold_start_ms"),
+    first_call_cpu_ms: spreadIn(single, "calls", "first_cpu_ms"),
+    warm_call_cpu_ms: spreadIn(single, "calls", "cpu_ms"),
+    warm_list_cpu_ms: spreadIn(single, "lists", "cpu_ms"),
+    first_call_statements: spreadIn(single, "calls", "first_statements"),
+    call_statements: spreadIn(single, "calls", "statements"),
+    list_statements: spreadIn(single, "lists", "statements"),
   };
   return judge("mcp", { work_ms: WORK_MS, callers: CALLERS, ...mediansOf(spreads) }, {
     p50_to_direct: { max: 1.15 },
@@ -80,17 +105,26 @@ export async function benchMcp(db: string): Promise<BenchResult> {
   }, {
     spreads,
     versions: await serverVersion(measured.sql),
-    notes: [
-      "`proxied_`: only the function, in a Deno process, as in an isolate of a hosted project. " +
-      "`stack_`: through the embedded stack, whose gateway hands each request to another process.",
-      `One caller, a signed-in user, and a tool that takes ${WORK_MS} ms; \`idle_\`: a tool that ` +
-      "answers immediately, so that the difference is only the proxy.",
-      `\`calls_per_second\`: ${CALLERS} concurrent callers of a tool that answers immediately; ` +
-      "`cpu_ms_a_call`: the function's processor time for each of these calls.",
-      "`cold_start_ms`: from the start of the function's process to its first answer of a call.",
-    ],
+    notes: NOTES,
   });
 }
+
+const NOTES = [
+  "`proxied_`: only the function, in processes that are replaced as isolates of a hosted project " +
+  "are: with new requests up to the soft CPU limit. `stack_`: through the embedded stack, whose " +
+  "gateway hands each request to another process.",
+  `One caller, a signed-in user, and a tool that takes ${WORK_MS} ms; \`idle_\`: a tool that ` +
+  "answers immediately, so that the difference is only the proxy.",
+  `\`calls_per_second\`: ${CALLERS} concurrent callers of a tool that answers immediately; ` +
+  `\`ten_\`: ${FEW_CALLERS} callers. They send a refused request again after \`Retry-After\`, and ` +
+  "the time of refusals and of the starts of isolates counts. `cpu_ms_a_call`: CPU time of the " +
+  "isolates' threads, imports not counted, for each of these calls.",
+  "`isolates_a_thousand`, `refusals_a_thousand`: isolates that started, and requests that were " +
+  "refused, for a thousand calls through the function.",
+  "`cold_start_ms`: from the start of an isolate's process to its first answer of a call. " +
+  "`first_call_cpu_ms`: CPU time of the first call; `warm_`: of those after " +
+  `${ISOLATE_WARM_UP} others, as \`_statements\`, with those that begin and end transactions.`,
+];
 
 interface Registered {
   /** The keys that verify a user's token. */
@@ -118,15 +152,23 @@ async function register({ sql, stack }: MeasuredStack, url: string): Promise<Reg
   };
 }
 
-/** Starts the function with the variables that the platform sets. */
-function startFunction({ stack }: MeasuredStack, jwks: string) {
-  return startReportingProcess<{ url: string; cpu_ms: number }>("mcp_function.ts", {
+/** The variables that the platform sets. */
+function environment(
+  { stack }: MeasuredStack,
+  { jwks }: Registered,
+  databaseUrl: string,
+): Record<string, string> {
+  return {
     SUPABASE_URL: stack.apiUrl,
-    SUPABASE_DB_URL: stack.dbUrl,
+    SUPABASE_DB_URL: databaseUrl,
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: stack.secretKey }),
     SUPABASE_JWKS: jwks,
     SUPASWARM_ALLOW_LOOPBACK: "true",
-  });
+  };
+}
+
+function throughFunction(isolates: McpIsolates, { credentials }: Registered): McpEndpoint {
+  return toEndpoint((request) => isolates.send(SLUG, request), credentials);
 }
 
 function ofEach<Name extends string, T>(
@@ -148,25 +190,67 @@ async function measureSerial(endpoint: McpEndpoint, workMs: number) {
   return { p50_ms: percentile(latenciesMs, 0.5), p95_ms: percentile(latenciesMs, 0.95) };
 }
 
-async function measureCrowd(endpoint: McpEndpoint, functionCpuMs: () => Promise<number>) {
-  const calls = CALLERS * CALLS_PER_CALLER;
-  const before = await functionCpuMs();
+async function measureCrowd(endpoint: McpEndpoint, callers: number, isolates: McpIsolates) {
+  const before = { ...isolates.usage, refusals: endpoint.refusalCount };
   const tookMs = await timeOf(() =>
-    Promise.all(Array.from({ length: CALLERS }, async () => {
-      for (let call = 0; call < CALLS_PER_CALLER; call++) await endpoint.call(0);
+    Promise.all(Array.from({ length: callers }, async () => {
+      for (let call = 0; call < CROWD_CALLS / callers; call++) await endpoint.call(0);
     }))
   );
+  const { cpuMs, startedCount } = isolates.usage;
   return {
-    calls_per_second: calls / tookMs * 1_000,
-    cpu_ms_a_call: (await functionCpuMs() - before) / calls,
+    calls_per_second: CROWD_CALLS / tookMs * 1_000,
+    cpu_ms_a_call: (cpuMs - before.cpuMs) / CROWD_CALLS,
+    isolates_a_thousand: (startedCount - before.startedCount) / CROWD_CALLS * 1_000,
+    refusals_a_thousand: (endpoint.refusalCount - before.refusals) / CROWD_CALLS * 1_000,
   };
 }
 
-async function measureColdStart(measured: MeasuredStack, { jwks, credentials }: Registered) {
-  const beganAtMs = performance.now();
-  await using cold = startFunction(measured, jwks);
-  await toEndpoint(`${(await cold.ask()).url}/${SLUG}`, credentials).call(0);
-  return { cold_start_ms: performance.now() - beganAtMs };
+function crowdFigures(rounds: Rounds, prefix: string) {
+  return {
+    [`${prefix}calls_per_second`]: spreadIn(rounds, "proxied", "calls_per_second"),
+    [`${prefix}direct_calls_per_second`]: spreadIn(rounds, "direct", "calls_per_second"),
+    [`${prefix}stack_calls_per_second`]: spreadIn(rounds, "stack", "calls_per_second"),
+    [`${prefix}calls_to_direct`]: ratioIn(rounds, "calls_per_second", "proxied", "direct"),
+    [`${prefix}isolates_a_thousand`]: spreadIn(rounds, "proxied", "isolates_a_thousand"),
+    [`${prefix}refusals_a_thousand`]: spreadIn(rounds, "proxied", "refusals_a_thousand"),
+  };
+}
+
+async function measureColdStart(opened: McpIsolates, registered: Registered) {
+  await using isolates = opened;
+  return { cold_start_ms: await timeOf(() => throughFunction(isolates, registered).call(0)) };
+}
+
+/** What the first and the later requests of an isolate cost. */
+async function measureIsolate(
+  open: (databaseUrl: string) => McpIsolates,
+  registered: Registered,
+  { stack }: MeasuredStack,
+  ask: (endpoint: McpEndpoint) => Promise<void>,
+) {
+  await using counter = startStatementCounter(stack.dbUrl);
+  await using isolates = open(counter.url);
+  const endpoint = throughFunction(isolates, registered);
+  const costOf = async (requests: number) => {
+    const before = { cpuMs: isolates.usage.cpuMs, statements: counter.count };
+    for (let request = 0; request < requests; request++) await ask(endpoint);
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    return {
+      cpuMs: (isolates.usage.cpuMs - before.cpuMs) / requests,
+      statements: (counter.count - before.statements) / requests,
+    };
+  };
+  await isolates.start();
+  const first = await costOf(1);
+  await costOf(ISOLATE_WARM_UP);
+  const warm = await costOf(ISOLATE_CALLS);
+  return {
+    first_cpu_ms: first.cpuMs,
+    first_statements: first.statements,
+    cpu_ms: warm.cpuMs,
+    statements: warm.statements,
+  };
 }
 
 async function timeOf(work: () => Promise<unknown>): Promise<number> {

@@ -3,6 +3,7 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 
 /** A program of this folder in a separate process. It answers each line with a line of JSON. */
 export interface ReportingProcess<Report> extends AsyncDisposable {
+  readonly pid: number;
   /** Returns a report of the program. The first call waits until it serves. */
   ask(): Promise<Report>;
 }
@@ -37,6 +38,7 @@ export function startReportingProcess<Report>(
   const input = child.stdin.getWriter();
   const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   return {
+    pid: child.pid,
     async ask() {
       await input.write(new TextEncoder().encode("\n"));
       const { value } = await output.read();
