@@ -24,8 +24,10 @@ await runCommand(
     if (await read(COMMANDS_LOCK).catch(() => "") === wanted) return;
     if (values.check) {
       throw new Error(
-        `${COMMANDS_LOCK} is not the part of ${FULL_LOCK} that ${PINS.join(", ")} import. ` +
-          "Run deno task locks:generate",
+        `${COMMANDS_LOCK} is not the part of ${FULL_LOCK} that ${
+          PINS.join(", ")
+        } import. Deno adds ` +
+          `what it meets unless a command has --lock=${FULL_LOCK}. Run deno task locks:generate`,
       );
     }
     await Deno.writeTextFile(join(PROJECT_ROOT, COMMANDS_LOCK), wanted);

@@ -102,6 +102,10 @@ export async function benchMcp(db: string): Promise<BenchResult> {
     stack_p50_to_direct: { max: 1.3 },
     calls_to_direct: { min: 0.1 },
     cpu_ms_a_call: { max: 3 },
+    warm_call_cpu_ms: { max: 5 },
+    warm_list_cpu_ms: { max: 3 },
+    call_statements: { max: 2 },
+    list_statements: { max: 2 },
   }, {
     spreads,
     versions: await serverVersion(measured.sql),
