@@ -4865,6 +4865,87 @@ comment on function private.task_facts(public.tasks, public.tasks, bigint) is
   'The part of a context that describes the task. p_master is used only for a subtask.';
 revoke all on function private.task_facts(public.tasks, public.tasks, bigint) from public;
 
+create function private.covered_steps(p_task_id uuid, p_through int)
+returns table (seq int, step json, unsent_turns bigint)
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query
+    with
+    -- The current run begins with the last message.
+    message as (
+      select coalesce(max(step.seq), 0) as seq
+      from public.task_steps as step
+      where step.task_id = p_task_id and step.kind = 'user'
+    ),
+    covered as materialized (
+      select step.seq, step.kind, step.state, step.name, step.call_id, step.input,
+        step.kind = 'model' and step.state = 'done' and not coalesce(step.input ? 'summarizes_through', false) as is_turn,
+        -- Large, and of a success nothing is read but what a search found.
+        case
+          when step.kind = any ('{model,guardrail}') or step.state = 'failed' or step.name = 'search_tools' then step.output
+        end as output
+      from public.task_steps as step
+      where step.task_id = p_task_id and step.seq <= p_through
+    ),
+    sent (seq) as (
+      select covered.seq from covered
+      where covered.kind = any ('{user,guardrail}') or covered.state <> 'done' or covered.name = 'search_tools'
+      union
+      -- When a tool was called first and succeeded last: for the tools that are offered, what the job has read,
+      -- and how often a tool has failed since.
+      select unnest(array[min(covered.seq), max(covered.seq)]) from covered
+      where covered.kind = 'tool' and covered.state = 'done'
+      group by covered.name, covered.input ->> 'server', covered.input ->> 'model_name', covered.input -> 'data_flows'
+      union
+      -- The task fails after three turns in a row without a valid call. The last call also records what its prompt
+      -- left out, which stays left out.
+      (select covered.seq from covered where covered.is_turn order by covered.seq desc limit 3)
+      union
+      -- The results that the model has returned in this run, of which it may correct a few.
+      select covered.seq from covered
+      where covered.is_turn and covered.seq > (select message.seq from message)
+        and (
+          covered.output -> 'tool_calls' = '[]' or covered.output @> '{"tool_calls": [{"name": "complete_task"}]}'
+        )
+      union
+      select unnest(array[
+        min(covered.seq) filter (where covered.input ? 'offered_tools'),
+        min(covered.seq) filter (where covered.output @> '{"provider_tool_calls": [{"name": "web_search"}]}')
+      ])
+      from covered
+    )
+    select covered.seq,
+      json_build_object(
+        'seq', covered.seq, 'kind', covered.kind, 'state', covered.state, 'name', covered.name, 'call_id', covered.call_id,
+        'input', case
+          when covered.kind = any ('{model,user}') then covered.input
+          else covered.input - 'arguments'
+        end,
+        'output', case
+          when covered.state = 'started' then null
+          when covered.kind = any ('{model,guardrail}') then covered.output
+          when covered.output is not null then jsonb_strip_nulls(jsonb_build_object(
+            'rejected', covered.output -> 'rejected', 'error_code', covered.output -> 'error_code',
+            'tools', covered.output -> 'tools'
+          ))
+        end
+      ),
+      (
+        select count(*) from covered as turn
+        where turn.is_turn and turn.seq > (select message.seq from message)
+          and not exists (select from sent where sent.seq = turn.seq)
+      )
+    from covered
+    join sent on sent.seq = covered.seq;
+end;
+$$;
+comment on function private.covered_steps(uuid, int) is
+  'What decide() reads of the steps that the newest summary covers, which end with p_through: it decides the same without their arguments and results, and without most of them. unsent_turns is the number of turns of the current run that are left out.';
+revoke all on function private.covered_steps(uuid, int) from public;
+
 create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
 -- Not jsonb, which takes three times as long to build a transcript of a thousand steps.
@@ -4901,24 +4982,8 @@ begin
       'guardrails', coalesce(staff.guardrails, '[]'),
       'skills', coalesce(staff.skills, '[]'),
       'handoffs', coalesce(staff.handoffs, '[]'),
-      'steps', coalesce((
-        select json_agg(
-          json_build_object(
-            'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
-            'call_id', step.call_id, 'input', step.input, 'usage', step.usage, 'interruptions', step.interruptions,
-            'output', case when step.name = 'load_skill' then coalesce(
-              (select hidden.output from private.hidden_step_outputs as hidden
-               where hidden.task_id = step.task_id and hidden.seq = step.seq),
-              step.output
-            )
-              -- The part of an answer that was cut is for people.
-              when step.state <> 'started' then step.output end
-          )
-          order by step.seq
-        )
-        from public.task_steps as step
-        where step.task_id = task.id
-      ), '[]'),
+      'steps', transcript.steps,
+      'unsent_turns', transcript.unsent_turns,
       'reviews', coalesce((
         select json_agg(
           json_build_object(
@@ -4943,6 +5008,36 @@ begin
     left join private.job_totals as totals on totals.master_task_id = task.master_task_id
     -- A null id needs no search in the index.
     left join public.tasks as master on master.id = case when task.parent_id is not null then task.master_task_id end
+    cross join lateral (
+      select coalesce((
+        select (step.input ->> 'summarizes_through')::int
+        from public.task_steps as step
+        where step.task_id = task.id and step.kind = 'model' and step.state = 'done' and step.input ? 'summarizes_through'
+        order by step.seq desc limit 1
+      ), 0) as through
+    ) as summary
+    cross join lateral (
+      select coalesce(json_agg(sent.step order by sent.seq), '[]') as steps, coalesce(max(sent.unsent_turns), 0) as unsent_turns
+      from (
+        select step.seq,
+          json_build_object(
+            'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
+            'call_id', step.call_id, 'input', step.input, 'interruptions', step.interruptions,
+            'output', case when step.name = 'load_skill' then coalesce(
+              (select hidden.output from private.hidden_step_outputs as hidden
+               where hidden.task_id = step.task_id and hidden.seq = step.seq),
+              step.output
+            )
+              -- The part of an answer that was cut is for people.
+              when step.state <> 'started' then step.output end
+          ) as step,
+          null::bigint as unsent_turns
+        from public.task_steps as step
+        where step.task_id = task.id and step.seq > summary.through
+        union all
+        select covered.* from private.covered_steps(task.id, summary.through) as covered where summary.through > 0
+      ) as sent
+    ) as transcript
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
       and staff.agent_revision is not distinct from task.agent_revision
       and staff.agent_changes is not distinct from task.agent_changes
@@ -4950,7 +5045,7 @@ begin
 end;
 $$;
 comment on function private.task_contexts(public.tasks[]) is
-  'Everything a worker needs to continue each task, in the order of the array: the task, its agent, its transcript and its reviews.';
+  'Everything a worker needs to continue each task, in the order of the array: the task, its agent, its transcript without what no decision reads, and its reviews.';
 revoke all on function private.task_contexts(public.tasks[]) from public;
 
 -- engine/claim.sql
@@ -16078,6 +16173,36 @@ $$;
 comment on function private.load_skill(uuid, text) is
   'A complete skill if the task''s agent has it and it is active, else null. Called by workers.';
 revoke all on function private.load_skill(uuid, text) from public;
+
+-- engine/result_reading.sql
+
+-- Reading a stored result again: a claim does not send the results that a summary covers.
+
+create function private.read_result(p_task_id uuid, p_epoch bigint, p_seq int)
+returns table (name text, output jsonb)
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if not exists (
+    select from public.tasks as task
+    where task.id = p_task_id and task.epoch = p_epoch and task.status = 'running'
+  ) then
+    perform private.raise_error('LEASE_LOST',
+      format('Cannot read a result of task %s: epoch %s does not hold its lease', p_task_id, p_epoch),
+      'Stop working on the task: another worker has it, or it has ended.');
+  end if;
+  return query
+    select step.name, step.output
+    from public.task_steps as step
+    where step.task_id = p_task_id and step.seq = p_seq
+      and step.kind = any ('{tool,system}') and step.state <> 'started';
+end;
+$$;
+comment on function private.read_result(uuid, bigint, int) is
+  'The result of an ended call of a task as its owner may read it, so without the text of a skill; no row for another step. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.read_result(uuid, bigint, int) from public;
 
 -- platform/storage.sql
 
