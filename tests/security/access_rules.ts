@@ -454,6 +454,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     arguments: async (world) => ({ p_chat_id: await world.waitingTask() }),
   },
   "list_forks(uuid, integer)": { ...OWNER_AND_OPENER, arguments: waitingTask },
+  "list_repeats(uuid, integer)": { ...OWNER_AND_OPENER, arguments: waitingTask },
   "check_head(uuid)": { ...OF_MEMBERS, arguments: project },
   "project_freshness(uuid)": { ...OF_MEMBERS, arguments: project },
   "search_documents(uuid, text, vector, text, integer, text, integer)": {
@@ -602,6 +603,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "join_channel(text)",
   "join_channel_as_operator(text)",
   "list_forks(uuid, integer)",
+  "list_repeats(uuid, integer)",
   "list_jobs(jsonb, jsonb, integer)",
   "list_operator_acts(uuid)",
   "listed_schemas()",

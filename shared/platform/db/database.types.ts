@@ -1549,6 +1549,11 @@ isOneToOne: false
               "act": string,"at": string,"id": number,"open_until": string,"operator_email": string,"operator_id": string,"reason": string,"task_id": string
             }[]
                            },
+"list_repeats":
+{ Args: { "p_limit"?: number,"p_task_id": string }; Returns: {
+              "created_at": string,"repeat_id": string,"source_task_id": string
+            }[]
+                           },
 "list_tables":
 { Args: Record<PropertyKey, never>; Returns: {
               "columns": Json,"comment": string,"kind": string,"name": string,"schema_name": string
