@@ -2458,6 +2458,12 @@ export type PlatformSchema = {
       };
       Returns: string;
     };
+    write_hash: {
+      Args: {
+        p_call: string;
+      };
+      Returns: string;
+    };
   };
   Enums: { [_ in never]: never };
   CompositeTypes: { [_ in never]: never };

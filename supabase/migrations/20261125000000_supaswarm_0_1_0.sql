@@ -83,7 +83,8 @@ begin
         'public.respond_to_review', 'public.retain_job', 'public.retry_task',
         'public.rotate_webhook_secret', 'public.schema_version', 'public.search_documents',
         'public.set_approval', 'public.set_provider_key', 'public.set_tool_credential',
-        'public.storage_use', 'public.usage_report', 'public.verify_tool_token', 'public.watch_task'
+        'public.storage_use', 'public.usage_report', 'public.verify_tool_token', 'public.watch_task',
+        'public.write_hash'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
@@ -10559,6 +10560,22 @@ comment on policy "users read their own tool calls" on public.mcp_executions is
   'Users read their own calls. The view tool_usage reads this table with the caller''s rights.';
 grant select on public.mcp_executions to authenticated;
 grant select, insert, update, delete on public.mcp_executions to service_role;
+
+create function public.write_hash(p_call public.mcp_executions)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case when p_call.request_data ?| '{sql,data}' then md5(jsonb_build_array(
+    p_call.mcp_name, p_call.tool_name, p_call.request_data -> 'sql', coalesce(nullif(p_call.request_data -> 'params', 'null'), '[]'),
+    p_call.request_data -> 'table', p_call.request_data -> 'data'
+  )::text) end;
+$$;
+comment on function public.write_hash(public.mcp_executions) is
+  'Fingerprint of the statement or records of a call, the same for the plan of a write and its run; null for calls of other tools. The API reads it as a column of mcp_executions, and the console shows plan and run as one row.';
+revoke all on function public.write_hash(public.mcp_executions) from public, anon, authenticated, service_role;
+grant execute on function public.write_hash(public.mcp_executions) to authenticated, service_role;
 
 create table public.mcp_failures (
   id uuid primary key default gen_random_uuid(),
