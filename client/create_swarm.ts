@@ -92,6 +92,8 @@ export interface RunOptions extends RequestOptions {
   readonly budget?: Budget;
   /** Parts of the agent that this job replaces. For callers with the scope `swarm:configure`. */
   readonly agentChanges?: AgentChanges;
+  /** The id of a task of the user that this job repeats. */
+  readonly repeatOf?: string;
   /** Streams the first answer's text too; for `job.text`. */
   readonly watch?: boolean;
 }

@@ -1878,6 +1878,17 @@ export type PlatformSchema = {
         open_until: string | null;
       })[];
     };
+    list_repeats: {
+      Args: {
+        p_task_id: string;
+        p_limit?: number;
+      };
+      Returns: ({
+        repeat_id: string | null;
+        source_task_id: string | null;
+        created_at: string | null;
+      })[];
+    };
     list_tables: {
       Args: Record<PropertyKey, never>;
       Returns: ({
@@ -2447,6 +2458,12 @@ export type PlatformSchema = {
       };
       Returns: string;
     };
+    write_hash: {
+      Args: {
+        p_call: string;
+      };
+      Returns: string;
+    };
   };
   Enums: { [_ in never]: never };
   CompositeTypes: { [_ in never]: never };
@@ -2891,6 +2908,7 @@ export interface PlatformTools {
           reasoning_effort?: string | null;
           tools?: ({ tool: string; allowed_tools?: string[] })[];
         };
+        repeat_of?: string;
         watch?: boolean;
       };
       result: {
@@ -3104,6 +3122,7 @@ export interface FunctionBodies {
       reasoning_effort?: string | null;
       tools?: ({ tool: string; allowed_tools?: string[] })[];
     };
+    repeat_of?: string;
     watch?: boolean;
   };
   "mcp-execute": {

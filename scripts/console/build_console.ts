@@ -9,7 +9,7 @@ export const CONSOLE_DIST = join(CONSOLE_FOLDER, "dist");
 /** Lock file of a build. Two concurrent builds would delete each other's files. */
 const BUILD_LOCK = join(CONSOLE_FOLDER, ".build.lock");
 const SOURCES = ["src", "public", "index.html", "vite.config.ts", "deno.json", "deno.lock"];
-const SHARED_SOURCES = ["shared/platform/db/database.types.ts"];
+const SHARED_SOURCES = ["agents/schemas", "client", "shared"];
 
 /** Builds the console, one process at a time. @throws Error with the output */
 export async function buildConsole(): Promise<void> {

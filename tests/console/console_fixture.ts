@@ -246,12 +246,12 @@ export async function pictures(page: Page, name: string): Promise<void> {
   if (SCREENSHOTS === undefined) return;
   const before = page.viewportSize();
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     for (const width of [360, 768, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       await picture(page, `${name}_${width}_${colorScheme}`);
     }
   }
-  await page.emulateMedia({ colorScheme: "light" });
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: "no-preference" });
   if (before !== null) await page.setViewportSize(before);
 }

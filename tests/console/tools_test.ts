@@ -6,7 +6,13 @@ import { startProtectedServer } from "../gateway/mcp/protected_server.ts";
 import { addTool } from "../e2e/operator.ts";
 import { scriptTurns } from "../e2e/script.ts";
 import { testsSharing } from "../shared_fixture.ts";
-import { assertAccessible, openConsoleFixture, picture, type Reader } from "./console_fixture.ts";
+import {
+  assertAccessible,
+  openConsoleFixture,
+  picture,
+  pictures,
+  type Reader,
+} from "./console_fixture.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
 
@@ -175,6 +181,15 @@ consoleTest("a question becomes SQL, and its write runs after confirmation", asy
   await page.locator("[data-result]").getByText("Succeeded").waitFor();
   await page.getByText("Running …").waitFor({ state: "detached" });
   assert.deepEqual(await labels(), ["new", "new", "old"]);
+
+  // Two plans and one run: the plan that was confirmed is in the row of its run.
+  await reader.go("/calls?tool=execute_sql");
+  const calls = page.getByRole("link", { name: "supabase · execute_sql" });
+  await calls.first().waitFor();
+  assert.equal(await calls.count(), 2);
+  await pictures(page, "calls_with_plan");
+  await page.getByRole("link", { name: "its plan" }).click();
+  await page.getByRole("region", { name: "Call" }).getByText("dry_run").first().waitFor();
   assert.deepEqual(reader.offences, []);
 });
 

@@ -435,6 +435,14 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     client: "runs",
     arguments: none,
   },
+  // Computed from the row that it gets.
+  "write_hash(mcp_executions)": {
+    ...EACH_USER,
+    service: "runs",
+    agent: "runs",
+    client: "runs",
+    arguments: () => ({ p_call: null }),
+  },
   "storage_use()": { ...EACH_USER, agent: "runs", arguments: none },
   "job_counts(jsonb)": { ...EACH_USER, agent: "runs", arguments: none },
   "usage_report(text, timestamp with time zone, timestamp with time zone, integer)": {
@@ -454,6 +462,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     arguments: async (world) => ({ p_chat_id: await world.waitingTask() }),
   },
   "list_forks(uuid, integer)": { ...OWNER_AND_OPENER, arguments: waitingTask },
+  "list_repeats(uuid, integer)": { ...OWNER_AND_OPENER, arguments: waitingTask },
   "check_head(uuid)": { ...OF_MEMBERS, arguments: project },
   "project_freshness(uuid)": { ...OF_MEMBERS, arguments: project },
   "search_documents(uuid, text, vector, text, integer, text, integer)": {
@@ -604,6 +613,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "list_forks(uuid, integer)",
   "list_jobs(jsonb, jsonb, integer)",
   "list_operator_acts(uuid)",
+  "list_repeats(uuid, integer)",
   "listed_schemas()",
   "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",

@@ -4,7 +4,7 @@ import { SwarmClientError as RequestError } from "../../../client/mod.ts";
 export { RequestError };
 
 /** A PostgREST error, with the id that {@linkcode watchedFetch} adds. */
-interface RestFailure {
+export interface RestFailure {
   readonly message: string;
   readonly code?: string;
   readonly details?: string | null;

@@ -5,16 +5,18 @@ import type { PlatformSchema } from "../../../client/mod.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { localDayStart } from "./job_filters.ts";
+import { PLAN_COLUMNS, type PlannedCall } from "./plans_of_runs.ts";
 
 const PAGE_SIZE = 50;
 const COLUMNS = "id,mcp_name,tool_name,tool_version,status,error_message,execution_time_ms," +
-  "created_at,task_id,step_seq,feedback_token,llm_model,is_try";
+  "created_at,task_id,step_seq,feedback_token,llm_model,is_try," +
+  PLAN_COLUMNS;
 
 /** How a call ended. */
 type CallStatus = PlatformSchema["Tables"]["mcp_executions"]["Row"]["status"];
 
 /** A row of the call ledger. */
-export interface Call {
+export interface Call extends PlannedCall {
   readonly id: string;
   readonly mcp_name: string;
   readonly tool_name: string;

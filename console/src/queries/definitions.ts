@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../shared/platform/values/json.ts";
 import type { RegistryDefinition } from "../../../shared/engine/definitions/definition.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
+import { allRows } from "./all_rows.ts";
 
 /** What a project has beside the definitions of files. */
 export const SETTING_KINDS = [
@@ -87,17 +88,18 @@ export function useDefinitions() {
     queryKey: ["definitions"],
     queryFn: async () => {
       const client = projectClient();
+      const all = (view: "operator_definitions" | "operator_settings") =>
+        allRows<KnownDefinition>((from, to) =>
+          client.from(view).select("*", { count: "exact" }).order("kind").order("slug")
+            .range(from, to)
+        );
       const [definitions, settings] = await Promise.all([
-        client.from("operator_definitions").select("*").order("kind").order("slug"),
-        client.from("operator_settings").select("*").order("kind").order("slug"),
+        all("operator_definitions"),
+        all("operator_settings"),
       ]);
-      // In the generated types of views every column is nullable.
       return [
-        ...(dataOf(definitions) as unknown as readonly KnownDefinition[]).map((one) => ({
-          ...one,
-          facts: {},
-        })),
-        ...(dataOf(settings) as unknown as readonly KnownDefinition[]).map((one) => ({
+        ...definitions.map((one) => ({ ...one, facts: {} })),
+        ...settings.map((one) => ({
           ...one,
           revision: null,
           is_pushed: false,
@@ -114,9 +116,13 @@ export function useDefinitions() {
 export function useToolSlugs() {
   return useQuery({
     queryKey: ["tool_slugs"],
-    queryFn: async () =>
-      dataOf(await projectClient().from("tools").select("slug").order("slug"))
-        .map(({ slug }) => slug),
+    queryFn: async () => {
+      const client = projectClient();
+      const tools = await allRows<{ readonly slug: string }>((from, to) =>
+        client.from("tools").select("slug", { count: "exact" }).order("slug").range(from, to)
+      );
+      return tools.map(({ slug }) => slug);
+    },
   });
 }
 

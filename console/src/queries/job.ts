@@ -119,6 +119,30 @@ export function useForksOf(taskId: Ref<string>) {
   });
 }
 
+/** What a job repeats, and the jobs that repeat it. */
+export interface JobRepeats {
+  readonly source: string | null;
+  readonly repeats: readonly string[];
+}
+
+/** How "Run again" links a job with others. */
+export function useRepeatsOf(jobId: Ref<string>) {
+  return useQuery({
+    queryKey: computed(() => ["job", jobId.value, "repeats"]),
+    queryFn: async (): Promise<JobRepeats> => {
+      const rows = dataOf(
+        await projectClient().rpc("list_repeats", { p_task_id: jobId.value, p_limit: FORK_LIMIT }),
+      );
+      return {
+        source: rows.find(({ repeat_id: id }) => id === jobId.value)?.source_task_id ?? null,
+        repeats: rows.flatMap(({ repeat_id: id, source_task_id: source }) =>
+          source === jobId.value && id !== null ? [id] : []
+        ),
+      };
+    },
+  });
+}
+
 /** The input and output of a task. */
 export function useTaskPayload(taskId: Ref<string>, version: Ref<unknown>, isWanted: Ref<boolean>) {
   const rows = useJobRows();

@@ -124,20 +124,31 @@ function filtersOfAll(filters: JobFilters): JsonObject {
   };
 }
 
-/** The maximum number of jobs in one action; it is the longest page of `list_jobs`. */
-export const BATCH_LIMIT = 1_000;
+/** The longest page of `list_jobs`. */
+const LONGEST_PAGE = 1_000;
 
-/** The newest jobs in any of these statuses that match the filters, at most `BATCH_LIMIT`. */
-export async function readMatchingJobs(
+/** The ids of the jobs in any of these statuses that match the filters, newest first, by page. */
+export async function* matchingJobs(
   whose: Whose,
   filters: JobFilters,
   statuses: readonly JobStatus[],
-): Promise<JobSummary[]> {
-  const wanted = statuses.filter((status) =>
-    filters.status.length === 0 || filters.status.includes(status)
+): AsyncGenerator<readonly string[]> {
+  const status = statuses.filter((one) =>
+    filters.status.length === 0 || filters.status.includes(one)
   );
-  if (wanted.length === 0) return [];
-  return await readJobs(whose, { ...filters, status: wanted }, { limit: BATCH_LIMIT });
+  if (status.length === 0) return;
+  let before: Cursor | null = null;
+  while (true) {
+    const page: JobSummary[] = await readJobs(whose, { ...filters, status }, {
+      before,
+      limit: LONGEST_PAGE,
+    });
+    const last = page.at(-1);
+    // A project may answer with fewer rows than requested, so only an empty page is the end.
+    if (last === undefined) return;
+    yield page.map(({ id }) => id);
+    before = { created_at: last.created_at, id: last.id };
+  }
 }
 
 /** The filters in the form of the client. The platform refuses a status that it does not have. */

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
+import { allRows } from "./all_rows.ts";
 import type { Schema } from "./servers.ts";
 
 const OPEN_MESSAGE_POLL_MS = 1_000;
@@ -77,10 +78,13 @@ export function useSettingSchemas() {
 export function useProjectKeys() {
   return useQuery({
     queryKey: ["project_keys"],
-    queryFn: async () =>
-      dataOf(
-        await projectClient().from("operator_secrets").select("*").order("name"),
-      ) as unknown as readonly ProjectKey[],
+    queryFn: () => {
+      const client = projectClient();
+      return allRows<ProjectKey>((from, to) =>
+        client.from("operator_secrets").select("*", { count: "exact" }).order("name")
+          .range(from, to)
+      );
+    },
   });
 }
 
@@ -103,10 +107,15 @@ export function useSetProjectKey() {
 export function useGrants() {
   return useQuery({
     queryKey: ["grants"],
-    queryFn: async () =>
-      dataOf(
-        await projectClient().from("operator_grants").select("*"),
-      ) as unknown as readonly Grant[],
+    queryFn: () => {
+      const client = projectClient();
+      // The default first, then by account; a client's scopes follow those of its account.
+      return allRows<Grant>((from, to) =>
+        client.from("operator_grants").select("*", { count: "exact" })
+          .order("email", { nullsFirst: true }).order("user_id", { nullsFirst: true })
+          .order("client_id", { nullsFirst: true }).range(from, to)
+      );
+    },
   });
 }
 

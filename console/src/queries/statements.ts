@@ -2,14 +2,14 @@
 import { useQuery } from "@tanstack/vue-query";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
+import { PLAN_COLUMNS, type PlannedCall } from "./plans_of_runs.ts";
 
 const HISTORY_LIMIT = 50;
 
 /** A statement that the user ran or planned. */
-export interface PastStatement {
+export interface PastStatement extends PlannedCall {
   readonly id: string;
   readonly sql: string | null;
-  readonly is_dry_run: string | null;
   readonly status: string;
   readonly error_message: string | null;
   readonly execution_time_ms: number;
@@ -24,24 +24,11 @@ export function useStatementHistory() {
       dataOf(
         await projectClient().from("mcp_executions").select(
           "id,status,error_message,execution_time_ms,created_at," +
-            "sql:request_data->>sql,is_dry_run:request_data->>dry_run",
+            `sql:request_data->>sql,${PLAN_COLUMNS}`,
         ).eq("mcp_name", "supabase").eq("tool_name", "execute_sql")
           .order("created_at", { ascending: false }).order("id", { ascending: false })
           .limit(HISTORY_LIMIT),
       ) as unknown as PastStatement[],
-  });
-}
-
-/**
- * Statements, newest first, without the plan that preceded each run: a person who confirms a write
- * has run one statement.
- */
-export function withoutPlansOfRuns(statements: readonly PastStatement[]): PastStatement[] {
-  const runs = new Set<string | null>();
-  return statements.filter(({ sql, is_dry_run: isDryRun }) => {
-    if (isDryRun === "false") runs.add(sql);
-    else return !runs.delete(sql);
-    return true;
   });
 }
 

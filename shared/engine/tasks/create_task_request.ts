@@ -74,6 +74,8 @@ export const createTaskRequest = z.strictObject({
       "Parts of the agent that this job replaces, to try them; the agent stays as it is. Only for " +
         "callers who may configure agents; agents must omit it",
     ),
+  repeat_of: z.guid().optional()
+    .describe("The task that this job repeats, which links to it. Agents must omit it"),
   watch: z.boolean().optional().meta({
     default: false,
     description: "Streams the models' text to the job's channel, for the first minute",

@@ -4,7 +4,6 @@ import type { ListedTool, ServerFeatures, ServerSummary, ServerTools } from "./s
 import type { CallTarget, InputOffer, ToolCallOutcome, ToolCallRequest } from "./tool_call.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
-import type { DroppedTool } from "./tool_server.ts";
 import type { ToolDraft } from "./tool_store.ts";
 
 /** A request for resources or prompts, forwarded to a server unchanged. */
@@ -49,9 +48,8 @@ export interface PreparedCall {
 }
 
 /** The tools of a draft. */
-export interface DraftTools {
+export interface DraftTools extends Pick<ServerTools, "dropped"> {
   readonly tools: readonly ToolDefinition[];
-  readonly dropped: readonly DroppedTool[];
 }
 
 /** Options of {@linkcode ToolGateway.listServerTools}. */

@@ -457,9 +457,9 @@ isOneToOne: false
                   ]
                 },"mcp_executions": {
                   Row: {
-                    "agent_id": string | null,"attempt": number,"connection_id": string | null,"created_at": string,"error_message": string | null,"execution_time_ms": number,"feedback_token": string,"id": string,"is_try": boolean,"learned_sets": Json | null,"llm_model": string | null,"llm_provider": string | null,"mcp_name": string,"request_data": Json | null,"response_data": Json | null,"session_id": string | null,"status": string,"step_seq": number | null,"task_id": string | null,"tool_id": string | null,"tool_name": string,"tool_version": string | null,"user_id": string | null
+                    "agent_id": string | null,"attempt": number,"connection_id": string | null,"created_at": string,"error_message": string | null,"execution_time_ms": number,"feedback_token": string,"id": string,"is_try": boolean,"learned_sets": Json | null,"llm_model": string | null,"llm_provider": string | null,"mcp_name": string,"request_data": Json | null,"response_data": Json | null,"session_id": string | null,"status": string,"step_seq": number | null,"task_id": string | null,"tool_id": string | null,"tool_name": string,"tool_version": string | null,"user_id": string | null,"write_hash": string | null
                   }
-                  ComputedFields: never
+                  ComputedFields: "write_hash"
                   Insert: {
                     "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms": number,"feedback_token"?: string,"id"?: string,"is_try"?: boolean,"learned_sets"?: Json | null,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name": string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status": string,"step_seq"?: number | null,"task_id"?: string | null,"tool_id"?: string | null,"tool_name": string,"tool_version"?: string | null,"user_id"?: string | null
                   }
@@ -1549,6 +1549,11 @@ isOneToOne: false
               "act": string,"at": string,"id": number,"open_until": string,"operator_email": string,"operator_id": string,"reason": string,"task_id": string
             }[]
                            },
+"list_repeats":
+{ Args: { "p_limit"?: number,"p_task_id": string }; Returns: {
+              "created_at": string,"repeat_id": string,"source_task_id": string
+            }[]
+                           },
 "list_tables":
 { Args: Record<PropertyKey, never>; Returns: {
               "columns": Json,"comment": string,"kind": string,"name": string,"schema_name": string
@@ -1868,6 +1873,9 @@ isOneToOne: false
                            },
 "watch_task":
 { Args: { "p_task_id": string }; Returns: string
+                           },
+"write_hash":
+{ Args: { "p_call": Omit<Database["public"]['Tables']["mcp_executions"]['Row'], Database["public"]['Tables']["mcp_executions"]['ComputedFields']> }; Returns: string
                            }
           }
           Enums: {

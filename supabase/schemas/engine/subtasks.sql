@@ -169,6 +169,10 @@ begin
     return;
   end if;
 
+  if p_request ? 'repeat_of' then
+    perform private.raise_error('AGENT_NOT_ALLOWED', 'Cannot create the task: a task that an agent creates repeats no other one',
+      'Omit repeat_of.');
+  end if;
   if jsonb_typeof(p_request -> 'budget') = 'object' then
     perform private.raise_error('TASK_BUDGET_INVALID',
       'Cannot create the task: a task that an agent creates cannot have its own budget',
@@ -234,6 +238,9 @@ begin
   if jsonb_typeof(p_request -> 'agent_changes') = 'object' then
     perform private.assert_may_change_agent(p_caller, p_request);
   end if;
+  if p_request ? 'repeat_of' then
+    perform private.assert_may_repeat(v_user_id, (p_request ->> 'repeat_of')::uuid);
+  end if;
   select * into v_created from private.create_task(
     p_agent => p_request ->> 'agent',
     p_input => p_request -> 'input',
@@ -252,6 +259,8 @@ begin
   );
   if v_created.is_new then
     perform private.record_job_client(v_created.task_id, v_client_id, v_user_id);
+    insert into private.task_repeats (repeat_id, source_task_id)
+    select v_created.task_id, (p_request ->> 'repeat_of')::uuid where p_request ? 'repeat_of';
   end if;
   return query select v_created.task_id, v_created.master_task_id, v_created.status, v_created.is_new;
 end;

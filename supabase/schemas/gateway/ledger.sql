@@ -61,6 +61,22 @@ comment on policy "users read their own tool calls" on public.mcp_executions is
 grant select on public.mcp_executions to authenticated;
 grant select, insert, update, delete on public.mcp_executions to service_role;
 
+create function public.write_hash(p_call public.mcp_executions)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case when p_call.request_data ?| '{sql,data}' then md5(jsonb_build_array(
+    p_call.mcp_name, p_call.tool_name, p_call.request_data -> 'sql', coalesce(nullif(p_call.request_data -> 'params', 'null'), '[]'),
+    p_call.request_data -> 'table', p_call.request_data -> 'data'
+  )::text) end;
+$$;
+comment on function public.write_hash(public.mcp_executions) is
+  'Fingerprint of the statement or records of a call, the same for the plan of a write and its run; null for calls of other tools. The API reads it as a column of mcp_executions, and the console shows plan and run as one row.';
+revoke all on function public.write_hash(public.mcp_executions) from public, anon, authenticated, service_role;
+grant execute on function public.write_hash(public.mcp_executions) to authenticated, service_role;
+
 create table public.mcp_failures (
   id uuid primary key default gen_random_uuid(),
   execution_id uuid not null references public.mcp_executions (id) on delete cascade,

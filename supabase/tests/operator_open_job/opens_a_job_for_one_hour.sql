@@ -20,7 +20,7 @@ create function pg_temp.codes() returns text[] language sql as $$
   from pg_temp.child, unnest(array[
     'select * from public.operator_tasks(%L)', 'select * from public.operator_steps(%L)',
     'select * from public.operator_events(%L)', 'select * from public.operator_calls(%L)', 'select public.read_events(%L)', 'select * from public.read_trace(%L)',
-    'select * from public.list_forks(%L)', 'select * from public.list_operator_acts(%L)',
+    'select * from public.list_forks(%L)', 'select * from public.list_repeats(%L)', 'select * from public.list_operator_acts(%L)',
     'select public.read_answer(%L)', 'select public.watch_task(%L)'
   ]) as way (statement)
 $$;

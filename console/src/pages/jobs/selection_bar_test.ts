@@ -4,7 +4,7 @@ import { QueryClient, VueQueryPlugin } from "@tanstack/vue-query";
 import { createMemoryHistory, createRouter } from "vue-router";
 import { filtersOf, type Whose } from "../../queries/job_filters.ts";
 import type { JobStatus } from "../../../../client/mod.ts";
-import { BATCH_LIMIT, type JobSummary } from "../../queries/jobs.ts";
+import { type JobSummary } from "../../queries/jobs.ts";
 import {
   type Answer,
   type FakeProject,
@@ -93,8 +93,10 @@ function inDialog(name: string): HTMLButtonElement {
 }
 
 /** Lists three running jobs; every action succeeds. */
-const matchingJobs: Answer = ({ path }) =>
-  path.endsWith("/list_jobs") ? json(["a", "b", "c"].map((id) => job(id, "running"))) : json(1);
+const matchingJobs: Answer = ({ path, body }) => {
+  if (!path.endsWith("/list_jobs")) return json(1);
+  return json(body.p_before ? [] : ["a", "b", "c"].map((id) => job(id, "running")));
+};
 
 describe("the bar of the selected jobs", () => {
   test("counts what can be cancelled and retried, and acts on these alone", async () => {
@@ -154,15 +156,27 @@ describe("the bar of the selected jobs", () => {
     expect(cancelled.map(({ body }) => body.p_master_task_id)).toEqual(["a", "b", "c"]);
   });
 
-  test("says how many are processed if more match than one action takes", async () => {
-    show([job("a", "failed")], { matchCount: 5_000, counts: { failed: 5_000 } });
-    await button(/^Select all 5,000 that match$/).trigger("click");
+  test("reads more jobs than one answer has page by page", async () => {
+    const pages = [["a", "b"], ["c"], []];
+    project.answer = ({ path }) =>
+      path.endsWith("/list_jobs")
+        ? json((pages.shift() ?? []).map((id) => job(id, "failed")))
+        : json("pending");
+    show([job("a", "failed")], { matchCount: 3, counts: { failed: 3 } });
+    await button(/^Select all 3 that match$/).trigger("click");
+    await button(/^Retry 3$/).trigger("click");
+    await vi.waitFor(() => expect(dialog()?.textContent ?? "").toContain("Retry 3 jobs?"));
 
-    await button(/^Retry 5,000$/).trigger("click");
+    inDialog("Retry the jobs").click();
 
-    const limit = BATCH_LIMIT.toLocaleString("en");
-    await vi.waitFor(() => expect(dialog()?.textContent ?? "").toContain(`Retry ${limit} jobs?`));
-    expect(dialog()?.textContent).toContain("5,000 jobs match");
+    await vi.waitFor(() => expect(bar.emitted("failed")).toEqual([[[]]]));
+    const bodies = (path: string) =>
+      project.requests.filter((one) => one.path.endsWith(path)).map(({ body }) => body);
+    expect(bodies("/retry_task").map(({ p_task_id: id }) => id)).toEqual(["a", "b", "c"]);
+    const cursors = bodies("/list_jobs").map(({ p_before: cursor }) =>
+      (cursor as { id: string } | undefined)?.id
+    );
+    expect(cursors).toEqual([undefined, "b", "c"]);
   });
 
   test("cancels jobs of other users only with a reason", async () => {

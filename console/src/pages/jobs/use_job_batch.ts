@@ -7,7 +7,10 @@ import { actOnJobs, type BatchProgress } from "./act_on_jobs.ts";
 
 /** An action on many jobs. */
 export interface JobBatch {
-  readonly readIds: () => Promise<readonly string[]>;
+  /** Their ids; the next page is read when the one before is done. */
+  readonly pages: Iterable<readonly string[]> | AsyncIterable<readonly string[]>;
+  /** How many there are, as the page shows it. */
+  readonly expected: number;
   readonly act: (id: string) => Promise<unknown>;
   /** What was done, such as `Retried`. */
   readonly done: string;
@@ -22,11 +25,12 @@ export function useJobBatch() {
   onScopeDispose(() => running.value?.abort());
 
   /** Returns the IDs of the jobs on which the action failed; null if it could not begin. */
-  async function run({ readIds, act, done }: JobBatch): Promise<readonly string[] | null> {
+  async function run({ pages, expected, act, done }: JobBatch): Promise<readonly string[] | null> {
     const abort = running.value = new AbortController();
     progress.value = null;
     try {
-      const end = await actOnJobs(await readIds(), act, {
+      const end = await actOnJobs(pages, act, {
+        expected,
         onProgress: (step) => (progress.value = step),
         signal: abort.signal,
       });

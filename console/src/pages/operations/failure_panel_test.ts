@@ -14,11 +14,10 @@ let groups: readonly FailureGroup[];
 
 beforeEach(() => {
   groups = [];
-  project = openFakeProject(({ path }) => {
+  project = openFakeProject(({ path, body }) => {
     if (path.endsWith("/operator_failure_groups")) return json(groups);
-    return path.endsWith("/operator_list_jobs")
-      ? json([{ id: "a" }, { id: "b" }])
-      : json("pending");
+    if (!path.endsWith("/operator_list_jobs")) return json("pending");
+    return json(body.p_before ? [] : [{ id: "a" }, { id: "b" }]);
   });
 });
 
