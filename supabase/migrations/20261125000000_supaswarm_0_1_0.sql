@@ -68,22 +68,23 @@ begin
         'public.approve_statement', 'public.approve_tool_definition', 'public.cancel_task',
         'public.check_head', 'public.continue_task', 'public.find_chat', 'public.fork_task',
         'public.get_agent_mcp_tools', 'public.grant_scopes', 'public.job_counts', 'public.list_forks',
-        'public.list_jobs', 'public.list_operator_acts', 'public.list_tables', 'public.match_documents',
-        'public.next_schedule_times', 'public.operator_activity', 'public.operator_calls',
-        'public.operator_cancel_job', 'public.operator_eval_results', 'public.operator_events',
-        'public.operator_failure_groups', 'public.operator_job_counts', 'public.operator_list_jobs',
-        'public.operator_open_job', 'public.operator_redrive', 'public.operator_resend_webhook_message',
-        'public.operator_retry_task', 'public.operator_rollback_agent', 'public.operator_save_definition',
-        'public.operator_set_scopes', 'public.operator_set_secret', 'public.operator_steps',
-        'public.operator_sync_servers', 'public.operator_tasks', 'public.operator_test_webhook',
-        'public.operator_usage_report', 'public.project_freshness', 'public.read_answer',
-        'public.read_document', 'public.read_events', 'public.read_trace',
-        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
-        'public.reopen_review', 'public.resend_webhook_message', 'public.respond_to_review',
-        'public.retain_job', 'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
-        'public.search_documents', 'public.set_approval', 'public.set_provider_key',
-        'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
-        'public.verify_tool_token', 'public.watch_task'
+        'public.list_jobs', 'public.list_operator_acts', 'public.list_repeats', 'public.list_tables',
+        'public.match_documents', 'public.next_schedule_times', 'public.operator_activity',
+        'public.operator_calls', 'public.operator_cancel_job', 'public.operator_eval_results',
+        'public.operator_events', 'public.operator_failure_groups', 'public.operator_job_counts',
+        'public.operator_list_jobs', 'public.operator_open_job', 'public.operator_redrive',
+        'public.operator_resend_webhook_message', 'public.operator_retry_task',
+        'public.operator_rollback_agent', 'public.operator_save_definition', 'public.operator_set_scopes',
+        'public.operator_set_secret', 'public.operator_steps', 'public.operator_sync_servers',
+        'public.operator_tasks', 'public.operator_test_webhook', 'public.operator_usage_report',
+        'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
+        'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
+        'public.redrive', 'public.reopen_review', 'public.resend_webhook_message',
+        'public.respond_to_review', 'public.retain_job', 'public.retry_task',
+        'public.rotate_webhook_secret', 'public.schema_version', 'public.search_documents',
+        'public.set_approval', 'public.set_provider_key', 'public.set_tool_credential',
+        'public.storage_use', 'public.usage_report', 'public.verify_tool_token', 'public.watch_task',
+        'public.write_hash'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
@@ -7551,6 +7552,10 @@ begin
     return;
   end if;
 
+  if p_request ? 'repeat_of' then
+    perform private.raise_error('AGENT_NOT_ALLOWED', 'Cannot create the task: a task that an agent creates repeats no other one',
+      'Omit repeat_of.');
+  end if;
   if jsonb_typeof(p_request -> 'budget') = 'object' then
     perform private.raise_error('TASK_BUDGET_INVALID',
       'Cannot create the task: a task that an agent creates cannot have its own budget',
@@ -7616,6 +7621,9 @@ begin
   if jsonb_typeof(p_request -> 'agent_changes') = 'object' then
     perform private.assert_may_change_agent(p_caller, p_request);
   end if;
+  if p_request ? 'repeat_of' then
+    perform private.assert_may_repeat(v_user_id, (p_request ->> 'repeat_of')::uuid);
+  end if;
   select * into v_created from private.create_task(
     p_agent => p_request ->> 'agent',
     p_input => p_request -> 'input',
@@ -7634,6 +7642,8 @@ begin
   );
   if v_created.is_new then
     perform private.record_job_client(v_created.task_id, v_client_id, v_user_id);
+    insert into private.task_repeats (repeat_id, source_task_id)
+    select v_created.task_id, (p_request ->> 'repeat_of')::uuid where p_request ? 'repeat_of';
   end if;
   return query select v_created.task_id, v_created.master_task_id, v_created.status, v_created.is_new;
 end;
@@ -10647,6 +10657,22 @@ comment on policy "users read their own tool calls" on public.mcp_executions is
   'Users read their own calls. The view tool_usage reads this table with the caller''s rights.';
 grant select on public.mcp_executions to authenticated;
 grant select, insert, update, delete on public.mcp_executions to service_role;
+
+create function public.write_hash(p_call public.mcp_executions)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case when p_call.request_data ?| '{sql,data}' then md5(jsonb_build_array(
+    p_call.mcp_name, p_call.tool_name, p_call.request_data -> 'sql', coalesce(nullif(p_call.request_data -> 'params', 'null'), '[]'),
+    p_call.request_data -> 'table', p_call.request_data -> 'data'
+  )::text) end;
+$$;
+comment on function public.write_hash(public.mcp_executions) is
+  'Fingerprint of the statement or records of a call, the same for the plan of a write and its run; null for calls of other tools. The API reads it as a column of mcp_executions, and the console shows plan and run as one row.';
+revoke all on function public.write_hash(public.mcp_executions) from public, anon, authenticated, service_role;
+grant execute on function public.write_hash(public.mcp_executions) to authenticated, service_role;
 
 create table public.mcp_failures (
   id uuid primary key default gen_random_uuid(),
@@ -31049,6 +31075,74 @@ comment on function public.list_forks(uuid, int) is
   'The jobs that are forks of a task, oldest first, with the step before which each of them begins. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.list_forks(uuid, int) from public, anon, authenticated, service_role;
 grant execute on function private.list_forks(uuid, int), public.list_forks(uuid, int) to authenticated, service_role;
+
+-- engine/repeats.sql
+
+-- Jobs that were created to do what an earlier one did, each with its source.
+
+create table private.task_repeats (
+  repeat_id uuid primary key references public.tasks (id) on delete cascade,
+  -- No foreign key: a repeat can outlive its source.
+  source_task_id uuid not null,
+  created_at timestamptz not null default now()
+);
+create index task_repeats_source_task_id_idx on private.task_repeats (source_task_id, repeat_id);
+comment on table private.task_repeats is 'Jobs that repeat another task with its input, or a changed one. Written by request_task().';
+alter table private.task_repeats enable row level security;
+
+create function private.assert_may_repeat(p_user_id uuid, p_source_task_id uuid)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if not exists (
+    select from public.tasks as source where source.id = p_source_task_id and source.created_by is not distinct from p_user_id
+  ) then
+    perform private.raise_error('TASK_NOT_FOUND', format('Cannot create the task: the task %s of repeat_of does not exist', p_source_task_id),
+      'Name one of your own tasks, or omit repeat_of.');
+  end if;
+end;
+$$;
+comment on function private.assert_may_repeat(uuid, uuid) is
+  'Raises TASK_NOT_FOUND unless the task belongs to the user (null: the service).';
+revoke all on function private.assert_may_repeat(uuid, uuid) from public;
+
+create function private.list_repeats(p_task_id uuid, p_limit int)
+returns setof private.task_repeats
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.readable_task(p_task_id);
+begin
+  perform private.assert_page_limit('list the repeats', p_limit);
+  return query
+    select known.* from private.task_repeats as known
+    where v_task.id in (known.source_task_id, known.repeat_id)
+    order by known.repeat_id <> v_task.id, known.repeat_id
+    limit p_limit;
+end;
+$$;
+comment on function private.list_repeats(uuid, int) is
+  'See public.list_repeats(). Definer: users may not read task_repeats; readable_task() checks the caller.';
+revoke all on function private.list_repeats(uuid, int) from public;
+
+create function public.list_repeats(p_task_id uuid, p_limit int default 100)
+returns table (repeat_id uuid, source_task_id uuid, created_at timestamptz)
+language sql
+stable
+set search_path = ''
+as $$
+  select known.repeat_id, known.source_task_id, known.created_at from private.list_repeats(p_task_id, p_limit) as known;
+$$;
+comment on function public.list_repeats(uuid, int) is
+  'What a job repeats, first, and the jobs that repeat it, oldest first: each names the repeat and its source. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+revoke all on function public.list_repeats(uuid, int) from public, anon, authenticated, service_role;
+grant execute on function private.list_repeats(uuid, int), public.list_repeats(uuid, int) to authenticated, service_role;
 
 -- servers/quoth_folders.sql
 
