@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import type { StepIntent } from "./planned_call.ts";
 import type { GuardrailStep, Step, TaskContext } from "./task_context.ts";
+import { isSummary } from "./turns.ts";
 
 type Guardrail = TaskContext["guardrails"][number];
 type Stage = Guardrail["stage"];
@@ -65,9 +66,10 @@ export function judge(question: GuardrailQuestion): GuardrailVerdict {
   return { kind: "allowed", content: replacements.at(-1) ?? content };
 }
 
-/** The step numbers from `firstSeq` on that no check has taken. */
+/** The step numbers from `firstSeq` on that no check, and no summary before a further call, has taken. */
 function* freeNumbers(steps: readonly Step[], firstSeq: number): Generator<number, never> {
-  const taken = new Set(steps.flatMap(({ kind, seq }) => kind === "guardrail" ? [seq] : []));
+  const isOther = (step: Step) => step.kind === "guardrail" || isSummary(step);
+  const taken = new Set(steps.filter(isOther).map(({ seq }) => seq));
   for (let seq = firstSeq;; seq++) if (!taken.has(seq)) yield seq;
 }
 

@@ -7,6 +7,7 @@ import {
   modelStarted,
   stateOf,
   type StateParts,
+  summaryDone,
 } from "./agent_states.ts";
 import { userFilePaths } from "./build_messages.ts";
 import { decide, type Decision } from "./decide.ts";
@@ -74,6 +75,15 @@ Deno.test("a started check is repeated under its number, a finished one is not",
     { guardrails, steps: [modelStarted(1), verdict(2, "input"), begun] },
     "call_model",
   );
+
+  assert.deepEqual(checks.map(({ intent }) => intent.seq), [3]);
+});
+
+Deno.test("a check of the result gets the number after a summary that was made before it", () => {
+  // The answer needed a further call, until the agent's settings were changed.
+  const steps = [modelDone(1, [], "A poem"), summaryDone(2, 1, "The user wants a poem.")];
+
+  const { checks } = decideKind({ guardrails: [OUTPUT], steps }, "check");
 
   assert.deepEqual(checks.map(({ intent }) => intent.seq), [3]);
 });
