@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { CommandError } from "../cli/run_command.ts";
 import { fileDurations, readFileDurations, writeFileDurations } from "./file_durations.ts";
 import { readFileGroups } from "./file_groups.ts";
+import { findMemoryFolder } from "./memory_folder.ts";
 import { createRunFolder } from "./once_per_run.ts";
 import { planBatches, planRepetitions, type TestBatch } from "./plan_batches.ts";
 import { type BatchReport, runBatch } from "./run_batch.ts";
@@ -47,7 +48,7 @@ export async function runSuite(given: TestSuite): Promise<readonly BatchReport[]
       await readFileGroups(projectRoot, files),
     )
     : planRepetitions(files, repetitions);
-  await using runFolder = await createRunFolder();
+  await using runFolder = await createRunFolder(await findMemoryFolder());
   const suite = { ...given, env: { ...given.env, ...pgtapFilesEnv(pgtapFiles), ...runFolder.env } };
   const reports: BatchReport[] = [];
   const queue = batches.values();
