@@ -7,9 +7,9 @@ const UNIT_FOLDERS = /^tests\/(conformance|docs|models)\//;
 
 /** A file under `tests/` joins a group by importing the module of a shared fixture. */
 const SHARED_FIXTURES: readonly TestGroup[] = [
-  { name: "shared_platform", filesPerProcess: 7 },
-  { name: "shared_database", filesPerProcess: 9 },
-  { name: "shared_sync", filesPerProcess: 6 },
+  { name: "shared_platform", filesPerProcess: 12 },
+  { name: "shared_database", filesPerProcess: 14 },
+  { name: "shared_sync", filesPerProcess: 12 },
 ];
 
 /**
