@@ -7,6 +7,7 @@ import { CommandError, runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { FIRST_RELEASE, writeFirstRelease } from "./release/first_release.ts";
 import { writeLine, writeText } from "./terminal.ts";
+import { findMemoryFolder } from "./test/memory_folder.ts";
 import { runSuite } from "./test/run_suite.ts";
 import { countTests, failureLines, slowestFiles } from "./test/summarize.ts";
 import { chooseTestDatabase, type TestDatabase, testDatabaseEnv } from "./test/test_database.ts";
@@ -22,6 +23,7 @@ const FLEET_TESTS = "tests/fleet";
 const BROWSER_TESTS = "tests/console";
 /** These tests follow a newcomer through whole commands. Only `deno task test:command` runs them. */
 const COMMAND_TESTS = "tests/command";
+const OTHER_SUITES = [...NATIVE_TESTS, FLEET_TESTS, BROWSER_TESTS, COMMAND_TESTS];
 
 await runCommand(
   {
@@ -57,12 +59,18 @@ await runCommand(
     if (await writeFirstRelease()) writeLine(`Wrote ${FIRST_RELEASE}`);
     const database = await chooseTestDatabase(values.postgres ? "native" : values.db);
     writeLine(`Tests run on ${ENGINES[database]}`);
-    const paths = values.postgres
+    const all = values.postgres
       ? NATIVE_TESTS
       : ["client", "lab", "scripts", "shared", "stack", ...await embeddedTestFolders()];
+    const paths = positionals.length > 0 ? positionals : all;
+    const isOtherSuite = paths.some((path) =>
+      OTHER_SUITES.some((folder) => path.startsWith(folder))
+    );
     const reports = await runSuite({
       projectRoot: PROJECT_ROOT,
-      paths: positionals.length > 0 ? positionals : paths,
+      paths,
+      // Deno restricts programs in /dev, and other suites run whole projects in temporary folders.
+      temporaryFolder: isOtherSuite ? undefined : await findMemoryFolder(),
       // Tests wait too, so as many processes as cores would not keep all cores busy.
       jobs: readCount("jobs", values.jobs) ?? navigator.hardwareConcurrency + 1,
       repetitions: readCount("repeat", values.repeat),
@@ -101,13 +109,7 @@ async function embeddedTestFolders(): Promise<string[]> {
   const folders: string[] = [];
   for await (const entry of Deno.readDir(`${PROJECT_ROOT}/tests`)) {
     const path = `tests/${entry.name}`;
-    const isElsewhere = [
-      ...NATIVE_TESTS,
-      FLEET_TESTS,
-      BROWSER_TESTS,
-      COMMAND_TESTS,
-      "tests/fixtures",
-    ].includes(path);
+    const isElsewhere = [...OTHER_SUITES, "tests/fixtures"].includes(path);
     if (entry.isDirectory && !isElsewhere) folders.push(path);
   }
   return folders.sort();

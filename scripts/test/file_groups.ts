@@ -3,14 +3,23 @@ import type { FileGroups, TestGroup } from "./plan_batches.ts";
 
 /** These tests need no platform, so starting a process takes longer than they do. */
 const UNITS: TestGroup = { name: "units", filesPerProcess: 24 };
-const UNIT_FOLDERS = /^tests\/(conformance|models)\//;
+const UNIT_FOLDERS = /^tests\/(conformance|docs|models)\//;
 
 /** A file under `tests/` joins a group by importing the module of a shared fixture. */
 const SHARED_FIXTURES: readonly TestGroup[] = [
-  { name: "shared_platform", filesPerProcess: 7 },
-  { name: "shared_database", filesPerProcess: 9 },
-  { name: "shared_sync", filesPerProcess: 6 },
+  { name: "shared_platform", filesPerProcess: 12 },
+  { name: "shared_database", filesPerProcess: 14 },
+  { name: "shared_sync", filesPerProcess: 12 },
 ];
+
+/**
+ * These files share only the modules that they import, which are loaded and optimized once: each
+ * opens a database or a platform of its own.
+ */
+const OWN_FIXTURES = /^tests\/(engine|gateway|security|servers)\//;
+const OWN_FIXTURES_PER_PROCESS = 6;
+/** A file has a process of its own if it changes the process, or measures its CPU time. */
+const NEEDS_PROCESS = /cpu_time\.ts|blocked_loop\.ts|Deno\.env\.(set|delete)|Deno\.chdir/;
 
 /** Reads which of the files may run in one process. */
 export async function readFileGroups(
@@ -30,5 +39,9 @@ async function groupOf(projectRoot: string, file: string): Promise<TestGroup | u
   const fixture = SHARED_FIXTURES.find(({ name }) =>
     new RegExp(`^(import|\\}) .*"[./\\w]*/${name}\\.ts";$`, "m").test(source)
   );
-  return fixture ?? (UNIT_FOLDERS.test(file) ? UNITS : undefined);
+  if (fixture !== undefined) return fixture;
+  if (UNIT_FOLDERS.test(file)) return UNITS;
+  const [, folder] = OWN_FIXTURES.exec(file) ?? [];
+  if (folder === undefined || NEEDS_PROCESS.test(source)) return undefined;
+  return { name: folder, filesPerProcess: OWN_FIXTURES_PER_PROCESS };
 }

@@ -1,20 +1,40 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { isProcessAlive } from "../../stack/database/folder_lock.ts";
 
 const VARIABLE = "SUPASWARM_TEST_RUN_FOLDER";
+/** Followed by the id of the process that deletes the folder. */
+const PREFIX = "supaswarm-run-";
 
 /** The folder of a run of the suite, which is deleted at its end. */
 export interface RunFolder extends AsyncDisposable {
-  /** The environment with which test processes find the folder. */
+  /** The environment with which test processes find the folder, and create temporary files in it. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Creates the folder of a run of the suite. */
-export async function createRunFolder(): Promise<RunFolder> {
-  const path = await Deno.makeTempDir({ prefix: "supaswarm-run-" });
+/**
+ * Creates the folder of a run of the suite, and removes those of runs that were killed.
+ *
+ * @param dir Where to create it. @default the folder for temporary files
+ */
+export async function createRunFolder(dir?: string): Promise<RunFolder> {
+  const path = await Deno.makeTempDir({
+    prefix: `${PREFIX}${Deno.pid}-`,
+    ...dir === undefined ? {} : { dir },
+  });
+  await removeAbandoned(dirname(path));
   return {
-    env: { [VARIABLE]: path },
+    env: { [VARIABLE]: path, TMPDIR: path },
     [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
   };
+}
+
+async function removeAbandoned(parent: string): Promise<void> {
+  for await (const { name } of Deno.readDir(parent)) {
+    const [, pid] = name.match(new RegExp(`^${PREFIX}(\\d+)-`)) ?? [];
+    if (pid === undefined || isProcessAlive(Number(pid))) continue;
+    // Another run may remove it at the same time.
+    await Deno.remove(join(parent, name), { recursive: true }).catch(() => {});
+  }
 }
 
 /**

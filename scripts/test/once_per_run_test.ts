@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createRunFolder, oncePerRun } from "./once_per_run.ts";
 
 Deno.test("what several processes need in a run is made once, and again after a failure", async () => {
@@ -22,5 +22,26 @@ Deno.test("what several processes need in a run is made once, and again after a 
   } finally {
     if (outer === undefined) Deno.env.delete(name);
     else Deno.env.set(name, outer);
+  }
+});
+
+Deno.test("a run creates temporary files in its folder, and removes what a killed run left behind", async () => {
+  const dir = await Deno.makeTempDir();
+  try {
+    const { pid, status } = new Deno.Command("true").spawn();
+    await status;
+    await Deno.mkdir(join(dir, `supaswarm-run-${pid}-killed`));
+    await Deno.mkdir(join(dir, `supaswarm-run-${Deno.ppid}-running`));
+    const entries = async () => (await Array.fromAsync(Deno.readDir(dir))).map(({ name }) => name);
+
+    const run = await createRunFolder(dir);
+
+    assert.equal(dirname(run.env.TMPDIR ?? ""), dir);
+    const left = [basename(run.env.TMPDIR ?? ""), `supaswarm-run-${Deno.ppid}-running`];
+    assert.deepEqual((await entries()).sort(), left.sort());
+    await run[Symbol.asyncDispose]();
+    assert.deepEqual(await entries(), [`supaswarm-run-${Deno.ppid}-running`]);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
   }
 });

@@ -91,11 +91,16 @@ function sharedProcesses(files: readonly string[], groups: FileGroups): string[]
   );
 }
 
-/** Parts of nearly the same size, none longer than `longest`. */
+/**
+ * Parts of nearly the same size, none longer than `longest`. Neighbors go to different parts, because
+ * the long files of a folder are often next to each other.
+ */
 function evenParts(files: readonly string[], longest: number): string[][] {
   const count = Math.ceil(files.length / longest);
-  const edge = (part: number) => Math.round(part * files.length / count);
-  return Array.from({ length: count }, (_, part) => files.slice(edge(part), edge(part + 1)));
+  return Array.from(
+    { length: count },
+    (_, part) => files.filter((_, index) => index % count === part),
+  );
 }
 
 function unknownMs(file: string): number {

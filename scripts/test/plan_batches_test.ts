@@ -31,7 +31,7 @@ Deno.test("planBatches() starts with the usually longest files of a checkout tha
   for (const file of longest) await Deno.stat(join(PROJECT_ROOT, file));
 });
 
-Deno.test("planBatches() runs the files of a group together, in processes of nearly the same size", () => {
+Deno.test("planBatches() runs the files of a group together, neighbors apart, in processes of nearly the same size", () => {
   const units = Array.from({ length: 5 }, (_, number) => `shared/u${number}_test.ts`);
   const group = { name: "units", filesPerProcess: 3 };
   const groups = Object.fromEntries(units.map((file) => [file, group]));
@@ -40,8 +40,8 @@ Deno.test("planBatches() runs the files of a group together, in processes of nea
 
   assert.deepEqual(filesOf(batches), [
     ["tests/e2e/new_test.ts"],
-    units.slice(0, 3),
-    units.slice(3),
+    ["shared/u0_test.ts", "shared/u2_test.ts", "shared/u4_test.ts"],
+    ["shared/u1_test.ts", "shared/u3_test.ts"],
   ]);
 });
 

@@ -23,6 +23,8 @@ export interface TestSuite {
   readonly filter: string | undefined;
   /** Variables of every test process in addition to those of {@linkcode testEnvironment}. */
   readonly env: Readonly<Record<string, string>>;
+  /** Where tests create temporary files. Undefined: the system's folder for them. */
+  readonly temporaryFolder: string | undefined;
   /** How many processes run at a time. */
   readonly jobs: number;
   /** How many times each file runs. Undefined: once. */
@@ -47,7 +49,7 @@ export async function runSuite(given: TestSuite): Promise<readonly BatchReport[]
       await readFileGroups(projectRoot, files),
     )
     : planRepetitions(files, repetitions);
-  await using runFolder = await createRunFolder();
+  await using runFolder = await createRunFolder(given.temporaryFolder);
   const suite = { ...given, env: { ...given.env, ...pgtapFilesEnv(pgtapFiles), ...runFolder.env } };
   const reports: BatchReport[] = [];
   const queue = batches.values();

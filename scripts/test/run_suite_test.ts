@@ -185,7 +185,15 @@ function batchOf(...files: string[]): TestBatch {
 }
 
 function suiteIn(projectRoot: string) {
-  return { projectRoot, paths: ["tests"], filter: undefined, env: {}, jobs: 1, write: () => {} };
+  return {
+    projectRoot,
+    paths: ["tests"],
+    filter: undefined,
+    env: {},
+    temporaryFolder: undefined,
+    jobs: 1,
+    write: () => {},
+  };
 }
 
 /** A project whose folder `tests` contains these files. */

@@ -22,6 +22,13 @@ const REQUEST_CHARACTERS = 4_000_000;
 const PARSED_CHARACTERS = 1_000_000;
 /** Texts up to this length get one shape: even a quadratic algorithm is fast for them. */
 const SHORT_CHARACTERS = 1_024;
+/** Texts with these names are parsed by their tools, and get every shape. */
+const PARSED = ["content", "data", "prompt", "query", "sql", "text"];
+/**
+ * Other texts, and the arguments as a whole, are only read by code that all tools share: a tool tries
+ * one of this many shapes, and other tools try the others.
+ */
+const TURNS = 4;
 const UUID = "00000000-0000-4000-8000-000000000000";
 
 /**
@@ -29,17 +36,23 @@ const UUID = "00000000-0000-4000-8000-000000000000";
  * with the values of the options beside it, and the arguments as a whole.
  *
  * @param known Valid values of arguments by name, such as the id of a row of the test.
+ * @param turn The number of the tool, which decides the shapes that tools try in turn.
  */
-export function* worstCalls(tool: ToolDefinition, known: JsonObject): Generator<WorstCall> {
+export function* worstCalls(
+  tool: ToolDefinition,
+  known: JsonObject,
+  turn: number,
+): Generator<WorstCall> {
   const schema = tool.inputSchema;
   const properties = objectOf(schema.properties);
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
   const base = Object.fromEntries(
     required.map((name) => [name, known[name] ?? smallValue(objectOf(properties[name]))]),
   );
-  for (const [name, property] of Object.entries(properties)) {
+  for (const [place, [name, property]] of Object.entries(properties).entries()) {
     const { needed, optional } = optionsBeside(name, properties, required);
-    for (const [number, [shape, value]] of [...shapesOf(objectOf(property))].entries()) {
+    const texts = textsFor(name, turn + place);
+    for (const [number, [shape, value]] of [...shapesOf(objectOf(property), texts)].entries()) {
       const inTurn = (options: readonly JsonObject[]) => options[number % options.length] ?? {};
       // What can be read as rows comes with every value of a required option, such as a format;
       // everything else, which is refused or copied alike with each of them, with one in turn.
@@ -52,9 +65,16 @@ export function* worstCalls(tool: ToolDefinition, known: JsonObject): Generator<
       }
     }
   }
-  for (const [shape, value] of Object.entries(worstValues())) {
-    if (isJsonObject(value)) yield { name: `all, ${shape}`, args: { ...base, ...value } };
-  }
+  const objects = Object.entries(worstValues()).filter(([, value]) => isJsonObject(value));
+  const [shape, value] = objects[turn % objects.length] ?? ["", {}];
+  yield { name: `all, ${shape}`, args: { ...base, ...objectOf(value) } };
+}
+
+/** The shapes of a text: all of them, or the first and those whose turn it is. */
+function textsFor(name: string, turn: number): [string, (characters: number) => string][] {
+  const all = Object.entries(WORST_TEXTS);
+  if (PARSED.includes(name)) return all;
+  return all.filter((_, number) => number === 0 || number % TURNS === turn % TURNS);
 }
 
 /** The values of the options and switches beside an argument. */
@@ -72,18 +92,24 @@ function valuesOf(property: JsonObject): readonly JsonValue[] {
   return property.type === "boolean" ? [property.default !== true] : [];
 }
 
-function* shapesOf(property: JsonObject): Generator<[string, JsonValue]> {
+function* shapesOf(
+  property: JsonObject,
+  texts: ReturnType<typeof textsFor>,
+): Generator<[string, JsonValue]> {
   for (const part of [property, ...listOf(property.anyOf).map(objectOf)]) {
     if (part.enum !== undefined || part.format !== undefined) continue;
-    if (isOf(part, "string")) yield* textsOf(part);
+    if (isOf(part, "string")) yield* textsOf(part, texts);
     if (isOf(part, "array")) yield* listsOf(part);
     if (isOf(part, "object")) yield* Object.entries(worstValues());
   }
 }
 
-function* textsOf({ maxLength }: JsonObject): Generator<[string, JsonValue]> {
+function* textsOf(
+  { maxLength }: JsonObject,
+  texts: ReturnType<typeof textsFor>,
+): Generator<[string, JsonValue]> {
   const characters = Math.min(Number(maxLength ?? Infinity), REQUEST_CHARACTERS);
-  for (const [shape, textOf] of Object.entries(WORST_TEXTS)) {
+  for (const [shape, textOf] of texts) {
     const most = shape in PLAIN_TEXTS ? characters : Math.min(characters, PARSED_CHARACTERS);
     yield [shape, textOf(most)];
     if (characters <= SHORT_CHARACTERS) return;

@@ -15,6 +15,9 @@ function probes(code: Readonly<Record<string, string>>): string {
   });`;
 }
 
+// The runner may have chosen a folder in /dev, where Deno lets functions read no files.
+Deno.env.delete("TMPDIR");
+
 Deno.test("a function sees only the variables of its environment, not the stack's", async () => {
   Deno.env.set("HOST_TEST_STACK_KEY", "hidden");
   await using fixture = await startHost(
