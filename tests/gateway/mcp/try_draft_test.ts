@@ -184,12 +184,12 @@ Deno.test("a draft of a tool is tried without being saved", async (t) => {
       kind: "tool",
       definition: { type: "database_function", config: { function: "public.try_who" } },
     };
-    const answer = await post({
-      server: "try-who",
-      tool_name: "try-who",
-      parameters: { p_word: "I am" },
-      draft,
-    });
+    const run = (name: string) =>
+      post({ server: "try-who", tool_name: name, parameters: { p_word: "I am" }, draft });
+    const missing = refused(await run("try-who"));
+    assert.deepEqual([missing.code, missing.hint], ["TOOL_NOT_FOUND", "It has: try_who."]);
+    const answer = await run("try_who");
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
     const { structuredContent } = answerSchema.parse(answer.body);
     assert.match(JSON.stringify(structuredContent), new RegExp(`I am authenticated ${author.id}`));
   });
