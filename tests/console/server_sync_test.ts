@@ -100,7 +100,7 @@ consoleTest(
     await page.getByRole("button", { name: "Show the plan" }).click();
     await page.getByText("the servers were changed since the plan").waitFor({ state: "detached" });
     await plan.getByRole("button", { name: "Apply" }).click();
-    await page.getByText("1 servers are changed").waitFor();
+    await page.getByText("1 server is changed").waitFor();
 
     const [tool] = await sql`
     select source, credential_secret_name, credential_type,

@@ -72,7 +72,10 @@ export async function executeTool(
     );
   }
   if (outcome.status !== 200) {
-    throw await nameNearestServers(refused(outcome), { server, gateway, caller, signal });
+    const refusal = refused(outcome);
+    throw draft === undefined
+      ? await nameNearestServers(refusal, { server, gateway, caller, signal })
+      : refusal;
   }
   const result = resultOfAnswer(outcome, { hasOutputSchema: false });
   return { ...result, ...failureOf(outcome) };

@@ -4,7 +4,7 @@ import type { ListedTool, ServerFeatures, ServerSummary, ServerTools } from "./s
 import type { CallTarget, InputOffer, ToolCallOutcome, ToolCallRequest } from "./tool_call.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
-import type { ToolDraft } from "./tool_store.ts";
+import type { ToolDraft } from "./tool_draft.ts";
 
 /** A request for resources or prompts, forwarded to a server unchanged. */
 export interface RelayRequest {

@@ -4,6 +4,7 @@ import type { UnavailableTool } from "./agent_tool.ts";
 import type { ConnectionState } from "./connection_state.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
+import type { ToolDraft } from "./tool_draft.ts";
 import type {
   CachedTool,
   CallRecord,
@@ -56,14 +57,6 @@ export interface CallKey {
   readonly isCharged: boolean;
   /** Of the server's list; see `is_due`. @default any age */
   readonly maxAgeSeconds?: number;
-}
-
-/** A definition that may differ from the saved one, or that is not saved. */
-export interface ToolDraft {
-  /** How it would be saved: as a definition of agents/tools or as the setting of an MCP server. */
-  readonly kind: "tool" | "server";
-  /** As `operator_save_definition()` takes it. */
-  readonly definition: JsonObject;
 }
 
 /** The draft of a server that is tried, and by whom. */

@@ -175,6 +175,25 @@ Deno.test("a draft of a tool is tried without being saved", async (t) => {
     assert.deepEqual(await remains("try-lookup"), before);
   });
 
+  await t.step("a database function runs with the author's own rights", async () => {
+    await sql.unsafe(`
+      create function public.try_who(p_word text) returns text language sql stable
+        as $$ select p_word || ' ' || current_user || ' ' || auth.uid() $$;
+      grant execute on function public.try_who to authenticated`);
+    const draft = {
+      kind: "tool",
+      definition: { type: "database_function", config: { function: "public.try_who" } },
+    };
+    const run = (name: string) =>
+      post({ server: "try-who", tool_name: name, parameters: { p_word: "I am" }, draft });
+    const missing = refused(await run("try-who"));
+    assert.deepEqual([missing.code, missing.hint], ["TOOL_NOT_FOUND", "It has: try_who."]);
+    const answer = await run("try_who");
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    const { structuredContent } = answerSchema.parse(answer.body);
+    assert.match(JSON.stringify(structuredContent), new RegExp(`I am authenticated ${author.id}`));
+  });
+
   await t.step("the draft of an MCP server lists its tools, and one of them runs", async () => {
     const draft = { kind: "server", definition: { config: { mcp_url: external.url } } };
     const listed = await post({ server: "try-notes", draft });
