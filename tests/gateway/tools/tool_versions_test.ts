@@ -111,7 +111,7 @@ Deno.test("several versions of a tool coexist", async (t) => {
       tool_name: "greet",
       tool_version: "2",
       successful_parameters: [{ person: "Ada" }],
-      success_count: 3,
+      success_count: before?.success_count,
       xmin: before?.xmin,
     });
     assert.equal(await listedAt(fixture, caller), listed);
