@@ -25,12 +25,6 @@ const RESOURCES = [
   "stack/platform/sql",
 ];
 
-/**
- * Before the programs run, a project downloads what they import, and Deno includes the packages that
- * declare types. Nothing checks the programs' types there.
- */
-const TYPES_OF_VENDORED = /^\/\/ @ts-self-types=.*\n/m;
-
 /** Modules with other contents in a project than here. */
 const REPLACED: Readonly<Record<string, string>> = {
   "scripts/project_root.ts":
@@ -63,9 +57,7 @@ export async function buildPrograms(
     const text = REPLACED[path] ?? await Deno.readTextFile(join(PROJECT_ROOT, path));
     files.set(
       path,
-      path.startsWith("shared/vendor/")
-        ? text.replace(TYPES_OF_VENDORED, "")
-        : withCommands(markNames(text, names)),
+      path.startsWith("shared/vendor/") ? text : withCommands(markNames(text, names)),
     );
   }
   for (const resource of RESOURCES) {
@@ -96,7 +88,7 @@ async function modulesOf(entries: readonly string[]): Promise<readonly string[]>
     return modules
       .filter(({ specifier }) => specifier.startsWith("file:"))
       .map(({ specifier }) => relative(PROJECT_ROOT, fileURLToPath(specifier)))
-      .filter((path) => !path.startsWith("..") && !path.endsWith(".d.ts"));
+      .filter((path) => !path.startsWith(".."));
   } finally {
     await Deno.remove(file);
   }
