@@ -46,11 +46,15 @@ export interface ProjectModule {
  * @throws Error when Deno cannot resolve a module.
  */
 export async function moduleGraph(projectRoot: string, entry: string): Promise<ProjectModule[]> {
+  // The graph includes the packages of types. A copy of their lock file, because Deno removes from it
+  // what the configuration nearest to the entry does not name.
+  const lock = await Deno.makeTempFile();
+  await Deno.copyFile(join(PROJECT_ROOT, FULL_LOCK), lock);
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    // The graph includes the packages of types.
-    args: ["info", "--json", `--lock=${join(PROJECT_ROOT, FULL_LOCK)}`, entry],
+    args: ["info", "--json", `--lock=${lock}`, entry],
     cwd: projectRoot,
   }).output();
+  await Deno.remove(lock);
   if (!success) throw new Error(new TextDecoder().decode(stderr));
   const { modules } = DENO_INFO.parse(JSON.parse(new TextDecoder().decode(stdout)));
   const broken = modules.find((module) => module.error !== undefined);

@@ -5,6 +5,9 @@ import type { FileGroups, TestGroup } from "./plan_batches.ts";
 const UNITS: TestGroup = { name: "units", filesPerProcess: 24 };
 const UNIT_FOLDERS = /^tests\/(conformance|docs|models)\//;
 
+/** The simulation replaces the clock, the randomness and the keys of its process. */
+const REPLACES_GLOBALS = /^lab\/simulation\//;
+
 /** A file under `tests/` joins a group by importing the module of a shared fixture. */
 const SHARED_FIXTURES: readonly TestGroup[] = [
   { name: "shared_platform", filesPerProcess: 12 },
@@ -34,6 +37,7 @@ export async function readFileGroups(
 }
 
 async function groupOf(projectRoot: string, file: string): Promise<TestGroup | undefined> {
+  if (REPLACES_GLOBALS.test(file)) return undefined;
   if (!file.startsWith("tests/")) return UNITS;
   const source = await Deno.readTextFile(join(projectRoot, file));
   const fixture = SHARED_FIXTURES.find(({ name }) =>

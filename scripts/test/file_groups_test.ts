@@ -14,6 +14,8 @@ Deno.test("readFileGroups() groups units, files with the same shared fixture, an
       `import { timed } from "../../../scripts/test/cpu_time.ts";\n`,
     "tests/security/settings_test.ts": `Deno.env.set("A", "b");\n`,
     "tests/stack/own_test.ts": "",
+    "lab/simulation/world_test.ts": "",
+    "lab/bench/rounds_test.ts": "",
     "tests/models/llm/pure_test.ts": "",
     "tests/servers/quoth/sync_test.ts": `import { openSharedSync } from "./shared_sync.ts";\n`,
   };
@@ -29,6 +31,7 @@ Deno.test("readFileGroups() groups units, files with the same shared fixture, an
       Object.entries(groups).map(([file, { name }]) => [file, name]),
     );
     assert.deepEqual(names, {
+      "lab/bench/rounds_test.ts": "units",
       "shared/platform/values/unit_test.ts": "units",
       "tests/a/sharing_test.ts": "shared_platform",
       "tests/engine/worker/own_test.ts": "engine",

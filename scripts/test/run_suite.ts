@@ -107,12 +107,16 @@ function isTestFile(path: string): boolean {
   return path.endsWith("_test.ts") || /^supabase\/tests\/.*\.sql$/.test(path);
 }
 
+/** The packed programs have copies of tests. */
+const BUILT = "client/dist";
+
 async function filesIn(projectRoot: string, path: string): Promise<string[]> {
   const place = await Deno.stat(join(projectRoot, path)).catch(() => null);
   if (place === null || place.isFile) return place !== null && isTestFile(path) ? [path] : [];
   const files: string[] = [];
   for await (const entry of Deno.readDir(join(projectRoot, path))) {
     const inner = `${path}/${entry.name}`;
+    if (inner === BUILT) continue;
     if (entry.isDirectory) files.push(...await filesIn(projectRoot, inner));
     else if (isTestFile(inner)) files.push(inner);
   }
