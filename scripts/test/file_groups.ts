@@ -5,8 +5,9 @@ import type { FileGroups, TestGroup } from "./plan_batches.ts";
 const UNITS: TestGroup = { name: "units", filesPerProcess: 24 };
 const UNIT_FOLDERS = /^tests\/(conformance|docs|models)\//;
 
-/** The simulation replaces the clock, the randomness and the keys of its process. */
-const REPLACES_GLOBALS = /^lab\/simulation\//;
+/** The simulation, which these tests import, replaces the clock, randomness and keys of its process. */
+const SIMULATED: TestGroup = { name: "simulated", filesPerProcess: 12 };
+const SIMULATED_FOLDERS = /^lab\/(model|mutants|simulation|versions)\//;
 
 /** A file under `tests/` joins a group by importing the module of a shared fixture. */
 const SHARED_FIXTURES: readonly TestGroup[] = [
@@ -37,7 +38,7 @@ export async function readFileGroups(
 }
 
 async function groupOf(projectRoot: string, file: string): Promise<TestGroup | undefined> {
-  if (REPLACES_GLOBALS.test(file)) return undefined;
+  if (SIMULATED_FOLDERS.test(file)) return SIMULATED;
   if (!file.startsWith("tests/")) return UNITS;
   const source = await Deno.readTextFile(join(projectRoot, file));
   const fixture = SHARED_FIXTURES.find(({ name }) =>

@@ -32,6 +32,7 @@ Deno.test("readFileGroups() groups units, files with the same shared fixture, an
     );
     assert.deepEqual(names, {
       "lab/bench/rounds_test.ts": "units",
+      "lab/simulation/world_test.ts": "simulated",
       "shared/platform/values/unit_test.ts": "units",
       "tests/a/sharing_test.ts": "shared_platform",
       "tests/engine/worker/own_test.ts": "engine",
