@@ -157,8 +157,14 @@ Deno.test("a job's spans form one tree from the request to tools and subtasks", 
     allowLoopback: true,
     log: () => {},
   });
+  /** The reader is slower than its parent, which therefore parks. */
+  const slowReader: ModelScript = async (call) => {
+    const { parent_id: parentId } = call.context.task;
+    if (parentId !== null) await swarm.until(parentId, "pending_subtask");
+    return await model(call);
+  };
   const workers = telemetries.map((telemetry) =>
-    swarm.startWorker({ model, gateway, telemetry, slots: 1 })
+    swarm.startWorker({ model: slowReader, gateway, telemetry, slots: 1 })
   );
   try {
     const taskId = await endpoint.create({ traceparent: TRACEPARENT, tracestate: TRACESTATE });
