@@ -485,31 +485,7 @@ export type PlatformSchema = {
       };
       Insert: never;
       Update: never;
-      Relationships: [{
-        foreignKeyName: "mcp_executions_agent_id_fkey";
-        columns: ["agent_id"];
-        isOneToOne: false;
-        referencedRelation: "agents";
-        referencedColumns: ["id"];
-      }, {
-        foreignKeyName: "mcp_executions_connection_id_fkey";
-        columns: ["connection_id"];
-        isOneToOne: false;
-        referencedRelation: "agent_mcp_connections";
-        referencedColumns: ["id"];
-      }, {
-        foreignKeyName: "mcp_executions_session_id_fkey";
-        columns: ["session_id"];
-        isOneToOne: false;
-        referencedRelation: "sessions";
-        referencedColumns: ["id"];
-      }, {
-        foreignKeyName: "mcp_executions_tool_id_fkey";
-        columns: ["tool_id"];
-        isOneToOne: false;
-        referencedRelation: "tools";
-        referencedColumns: ["id"];
-      }];
+      Relationships: [];
     };
     mcp_failures: {
       Row: {

@@ -2049,8 +2049,9 @@ revoke all on sequence public.task_events_id_seq from anon, authenticated, servi
 -- primary key has the master task's own events.
 create index task_events_master_task_id_idx on public.task_events (master_task_id);
 create index task_events_subtasks_idx on public.task_events (master_task_id, id) where task_id <> master_task_id;
--- For retention. A BRIN index covers many pages with one entry, so it adds no measurable cost to a write.
-create index task_events_at_idx on public.task_events using brin (at);
+-- For retention. A BRIN index covers many pages with one entry. The first range of a table is summarized from the
+-- start, so each row in it writes WAL: a short range ends that soon.
+create index task_events_at_idx on public.task_events using brin (at) with (pages_per_range = 8);
 create table private.task_events_other partition of public.task_events default;
 comment on table private.task_events_other is
   'Default partition of public.task_events: rows of tasks whose partition did not exist yet.';
@@ -2160,7 +2161,7 @@ create index usage_events_user_id_idx on public.usage_events (user_id, created_a
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
 -- For alerts; BRIN for the reason given at task_events_at_idx.
-create index usage_events_created_at_idx on public.usage_events using brin (created_at);
+create index usage_events_created_at_idx on public.usage_events using brin (created_at) with (pages_per_range = 8);
 comment on table public.usage_events is 'One row per model call, made by a task or by a tool.';
 comment on column public.usage_events.task_id is 'Kept after retention deletes the task.';
 comment on column public.usage_events.step_seq is 'The step in the task''s transcript: the model call, or the tool call that called the model.';
@@ -3698,7 +3699,8 @@ comment on table private.stored_uses is 'How many bytes each user has stored tow
 comment on column private.stored_uses.name is 'The name of the quota.';
 alter table private.stored_uses enable row level security;
 
-create table private.stored_debits (
+-- Unlogged: a crash loses the bytes of the last seconds, which is less than the work under way may exceed a quota by.
+create unlogged table private.stored_debits (
   user_id uuid,
   job_id uuid,
   name text not null,
@@ -5982,16 +5984,17 @@ begin
     if v_step.kind = 'model' then
       perform private.assert_budget_allows_model_call(p_task);
     end if;
+    -- The caller holds the task, so no other session writes a step of it. "On conflict" would write more WAL.
+    continue when exists (select from public.task_steps where task_id = p_task.id and seq = v_step.seq);
     insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, epoch)
     values (
       p_task.id, v_step.seq, v_step.kind, 'started', v_step.name, v_step.call_id, v_step.input,
       p_task.epoch
-    )
-    on conflict (task_id, seq) do nothing;
-    if found and v_step.input -> 'data_flows' <> '[]' then
+    );
+    if v_step.input -> 'data_flows' <> '[]' then
       perform private.record_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
     end if;
-    if found and v_step.kind in ('model', 'tool', 'guardrail') then
+    if v_step.kind in ('model', 'tool', 'guardrail') then
       v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
         'server', v_step.input -> 'server',
@@ -6090,6 +6093,8 @@ declare
   v_type text;
   v_is_skill boolean;
   v_has_files boolean;
+  v_output jsonb;
+  v_usage jsonb;
   v_warnings jsonb := p_task.warnings;
   v_events private.task_event[] := '{}'::private.task_event[];
 begin
@@ -6102,27 +6107,27 @@ begin
     order by seq
   loop
     v_is_skill := v_step.kind = 'system' and v_step.name = 'load_skill' and v_step.state = 'done';
-    insert into public.task_steps as stored (
-      task_id, seq, kind, state, name, call_id, input, output, usage, epoch, ended_at
-    )
-    values (
-      p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input,
-      -- The text of a skill is visible to its authors, not to the owners of tasks.
-      case when v_is_skill then v_step.output - 'text' else coalesce(v_step.output, 'null') end,
-      v_step.usage - '{provider_id,key_source}'::text[], p_task.epoch,
-      clock_timestamp()
-    )
-    on conflict (task_id, seq) do update
-    set state = excluded.state,
-        output = excluded.output,
-        usage = excluded.usage,
-        epoch = excluded.epoch,
-        ended_at = excluded.ended_at,
+    -- The text of a skill is visible to its authors, not to the owners of tasks.
+    v_output := case when v_is_skill then v_step.output - 'text' else coalesce(v_step.output, 'null') end;
+    v_usage := v_step.usage - '{provider_id,key_source}'::text[];
+    update public.task_steps
+    set state = v_step.state,
+        output = v_output,
+        usage = v_usage,
+        epoch = p_task.epoch,
+        ended_at = clock_timestamp(),
         -- A call whose prompt was too long may have become a summary, or may have omitted more.
-        input = case stored.kind when 'model' then excluded.input else stored.input end
-    where stored.state = 'started';
-    -- A step that has ended keeps its first result.
-    continue when not found;
+        input = case kind when 'model' then v_step.input else input end
+    where task_id = p_task.id and seq = v_step.seq and state = 'started';
+    if not found then
+      -- A step that has ended keeps its first result.
+      continue when exists (select from public.task_steps where task_id = p_task.id and seq = v_step.seq);
+      insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, output, usage, epoch, ended_at)
+      values (
+        p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input, v_output, v_usage,
+        p_task.epoch, clock_timestamp()
+      );
+    end if;
     if v_is_skill then
       insert into private.hidden_step_outputs (task_id, seq, output)
       values (p_task.id, v_step.seq, v_step.output);
@@ -10354,7 +10359,8 @@ comment on function public.grant_scopes(uuid, text[], text) is
 revoke all on function public.grant_scopes(uuid, text[], text) from public, anon, authenticated, service_role;
 grant execute on function public.grant_scopes(uuid, text[], text) to service_role;
 
-create table private.tool_call_allowances (
+-- Unlogged: after a crash, the buckets are full.
+create unlogged table private.tool_call_allowances (
   tool_id uuid not null references public.tools (id) on delete cascade,
   tool_name text not null,
   user_id uuid references auth.users (id) on delete cascade,
@@ -10602,12 +10608,13 @@ create table public.mcp_executions (
   mcp_name text not null,
   tool_name text not null,
   tool_version text,
-  tool_id uuid references public.tools (id) on delete set null,
-  connection_id uuid references public.agent_mcp_connections (id) on delete set null,
-  agent_id uuid references public.agents (id) on delete set null,
+  -- Only the user is a foreign key: each call would lock each row that it references, and a deleted tool or task
+  -- would write a new version of each of its calls.
+  tool_id uuid,
+  connection_id uuid,
+  agent_id uuid,
   user_id uuid references auth.users (id) on delete cascade,
-  session_id uuid references public.sessions (id) on delete set null,
-  -- No foreign key, as for usage_events.
+  session_id uuid,
   task_id uuid,
   step_seq int,
   attempt int not null default 1 check (attempt > 0),
@@ -10628,16 +10635,12 @@ revoke all on public.mcp_executions from anon, authenticated, service_role;
 create index mcp_executions_user_id_idx on public.mcp_executions (user_id, created_at desc);
 -- Without the step, the entries of a task share its id.
 create index mcp_executions_task_id_idx on public.mcp_executions (task_id);
-create index mcp_executions_tool_id_idx on public.mcp_executions (tool_id);
-create index mcp_executions_connection_id_idx on public.mcp_executions (connection_id);
-create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
 create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at desc) where task_id is null;
-create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
 comment on table public.mcp_executions is
   'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
 comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';
 comment on column public.mcp_executions.user_id is 'The user on whose behalf the call ran; null: the service.';
-comment on column public.mcp_executions.task_id is 'Kept after retention deletes the task.';
+comment on column public.mcp_executions.task_id is 'Kept after retention deletes the task, as are the ids of tools, connections, agents and sessions that were deleted.';
 comment on column public.mcp_executions.step_seq is 'The call''s step in the transcript of its task.';
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
 comment on column public.mcp_executions.learned_sets is
@@ -19492,7 +19495,6 @@ begin
     select session.id
     from public.sessions as session
     where session.last_seen_at < v_before
-      and not exists (select from public.mcp_executions as execution where execution.session_id = session.id)
       -- A job has the session of its id as long as it exists.
       and not exists (select from public.tasks as job where job.id = session.id)
     order by session.last_seen_at
@@ -19504,7 +19506,7 @@ begin
 end;
 $$;
 comment on function private.delete_old_sessions(int) is
-  'Deletes up to p_limit sessions that were last used more than keep_executions_days ago and have no tool calls left, and returns how many. Callers choose the ids of sessions, so they can create any number of them.';
+  'Deletes up to p_limit sessions that were last used more than keep_executions_days ago, and returns how many. Callers choose the ids of sessions, so they can create any number of them.';
 revoke all on function private.delete_old_sessions(int) from public;
 
 create function private.delete_old_usage(p_limit int)

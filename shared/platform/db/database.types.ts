@@ -467,31 +467,7 @@ isOneToOne: false
                     "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms"?: number,"feedback_token"?: string,"id"?: string,"is_try"?: boolean,"learned_sets"?: Json | null,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name"?: string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status"?: string,"step_seq"?: number | null,"task_id"?: string | null,"tool_id"?: string | null,"tool_name"?: string,"tool_version"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
-                    {
-      foreignKeyName: "mcp_executions_agent_id_fkey"
-      columns: ["agent_id"]
-isOneToOne: false
-      referencedRelation: "agents"
-      referencedColumns: ["id"]
-    },{
-      foreignKeyName: "mcp_executions_connection_id_fkey"
-      columns: ["connection_id"]
-isOneToOne: false
-      referencedRelation: "agent_mcp_connections"
-      referencedColumns: ["id"]
-    },{
-      foreignKeyName: "mcp_executions_session_id_fkey"
-      columns: ["session_id"]
-isOneToOne: false
-      referencedRelation: "sessions"
-      referencedColumns: ["id"]
-    },{
-      foreignKeyName: "mcp_executions_tool_id_fkey"
-      columns: ["tool_id"]
-isOneToOne: false
-      referencedRelation: "tools"
-      referencedColumns: ["id"]
-    }
+                    
                   ]
                 },"mcp_failures": {
                   Row: {
@@ -1478,13 +1454,7 @@ isOneToOne: false
                   }
                   ComputedFields: never
                   Relationships: [
-                    {
-      foreignKeyName: "mcp_executions_agent_id_fkey"
-      columns: ["agent_id"]
-isOneToOne: false
-      referencedRelation: "agents"
-      referencedColumns: ["id"]
-    }
+                    
                   ]
                 },"tool_usage": {
                   Row: {

@@ -358,7 +358,6 @@ begin
     select session.id
     from public.sessions as session
     where session.last_seen_at < v_before
-      and not exists (select from public.mcp_executions as execution where execution.session_id = session.id)
       -- A job has the session of its id as long as it exists.
       and not exists (select from public.tasks as job where job.id = session.id)
     order by session.last_seen_at
@@ -370,7 +369,7 @@ begin
 end;
 $$;
 comment on function private.delete_old_sessions(int) is
-  'Deletes up to p_limit sessions that were last used more than keep_executions_days ago and have no tool calls left, and returns how many. Callers choose the ids of sessions, so they can create any number of them.';
+  'Deletes up to p_limit sessions that were last used more than keep_executions_days ago, and returns how many. Callers choose the ids of sessions, so they can create any number of them.';
 revoke all on function private.delete_old_sessions(int) from public;
 
 create function private.delete_old_usage(p_limit int)

@@ -271,8 +271,9 @@ revoke all on sequence public.task_events_id_seq from anon, authenticated, servi
 -- primary key has the master task's own events.
 create index task_events_master_task_id_idx on public.task_events (master_task_id);
 create index task_events_subtasks_idx on public.task_events (master_task_id, id) where task_id <> master_task_id;
--- For retention. A BRIN index covers many pages with one entry, so it adds no measurable cost to a write.
-create index task_events_at_idx on public.task_events using brin (at);
+-- For retention. A BRIN index covers many pages with one entry. The first range of a table is summarized from the
+-- start, so each row in it writes WAL: a short range ends that soon.
+create index task_events_at_idx on public.task_events using brin (at) with (pages_per_range = 8);
 create table private.task_events_other partition of public.task_events default;
 comment on table private.task_events_other is
   'Default partition of public.task_events: rows of tasks whose partition did not exist yet.';
@@ -382,7 +383,7 @@ create index usage_events_user_id_idx on public.usage_events (user_id, created_a
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
 -- For alerts; BRIN for the reason given at task_events_at_idx.
-create index usage_events_created_at_idx on public.usage_events using brin (created_at);
+create index usage_events_created_at_idx on public.usage_events using brin (created_at) with (pages_per_range = 8);
 comment on table public.usage_events is 'One row per model call, made by a task or by a tool.';
 comment on column public.usage_events.task_id is 'Kept after retention deletes the task.';
 comment on column public.usage_events.step_seq is 'The step in the task''s transcript: the model call, or the tool call that called the model.';

@@ -159,7 +159,8 @@ comment on function public.grant_scopes(uuid, text[], text) is
 revoke all on function public.grant_scopes(uuid, text[], text) from public, anon, authenticated, service_role;
 grant execute on function public.grant_scopes(uuid, text[], text) to service_role;
 
-create table private.tool_call_allowances (
+-- Unlogged: after a crash, the buckets are full.
+create unlogged table private.tool_call_allowances (
   tool_id uuid not null references public.tools (id) on delete cascade,
   tool_name text not null,
   user_id uuid references auth.users (id) on delete cascade,

@@ -5,12 +5,13 @@ create table public.mcp_executions (
   mcp_name text not null,
   tool_name text not null,
   tool_version text,
-  tool_id uuid references public.tools (id) on delete set null,
-  connection_id uuid references public.agent_mcp_connections (id) on delete set null,
-  agent_id uuid references public.agents (id) on delete set null,
+  -- Only the user is a foreign key: each call would lock each row that it references, and a deleted tool or task
+  -- would write a new version of each of its calls.
+  tool_id uuid,
+  connection_id uuid,
+  agent_id uuid,
   user_id uuid references auth.users (id) on delete cascade,
-  session_id uuid references public.sessions (id) on delete set null,
-  -- No foreign key, as for usage_events.
+  session_id uuid,
   task_id uuid,
   step_seq int,
   attempt int not null default 1 check (attempt > 0),
@@ -31,16 +32,12 @@ revoke all on public.mcp_executions from anon, authenticated, service_role;
 create index mcp_executions_user_id_idx on public.mcp_executions (user_id, created_at desc);
 -- Without the step, the entries of a task share its id.
 create index mcp_executions_task_id_idx on public.mcp_executions (task_id);
-create index mcp_executions_tool_id_idx on public.mcp_executions (tool_id);
-create index mcp_executions_connection_id_idx on public.mcp_executions (connection_id);
-create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
 create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at desc) where task_id is null;
-create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
 comment on table public.mcp_executions is
   'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
 comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';
 comment on column public.mcp_executions.user_id is 'The user on whose behalf the call ran; null: the service.';
-comment on column public.mcp_executions.task_id is 'Kept after retention deletes the task.';
+comment on column public.mcp_executions.task_id is 'Kept after retention deletes the task, as are the ids of tools, connections, agents and sessions that were deleted.';
 comment on column public.mcp_executions.step_seq is 'The call''s step in the transcript of its task.';
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
 comment on column public.mcp_executions.learned_sets is

@@ -10,7 +10,8 @@ comment on table private.stored_uses is 'How many bytes each user has stored tow
 comment on column private.stored_uses.name is 'The name of the quota.';
 alter table private.stored_uses enable row level security;
 
-create table private.stored_debits (
+-- Unlogged: a crash loses the bytes of the last seconds, which is less than the work under way may exceed a quota by.
+create unlogged table private.stored_debits (
   user_id uuid,
   job_id uuid,
   name text not null,
