@@ -5093,35 +5093,6 @@ comment on function private.last_owner_waiting() is
   'Puts delayed tasks that are due into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
 revoke all on function private.last_owner_waiting() from public;
 
-create function private.use_of_owner(
-  p_owner_key uuid, p_owner_id uuid, out running_count int, out max_running bigint, out is_idle boolean
-)
-language plpgsql
-set search_path = ''
-set enable_seqscan = off
-set enable_bitmapscan = off
-set jit = off
-set plan_cache_mode = force_generic_plan
-as $$
-declare
-  -- Owners with more running tasks than this get equal turns.
-  v_max_counted constant int := 200;
-begin
-  max_running := private.quota('running_tasks', p_owner_id);
-  running_count := (
-    select count(*)
-    from (
-      select from public.tasks as task where task.status = 'running' and task.owner_key = p_owner_key
-      limit coalesce(max_running, v_max_counted)
-    ) as running
-  );
-  is_idle := running_count = 0 and coalesce(max_running, 1) > 0;
-end;
-$$;
-comment on function private.use_of_owner(uuid, uuid) is
-  'How many tasks of an owner run, counted up to the quota, how many may run (null: no limit), and whether none runs although one may.';
-revoke all on function private.use_of_owner(uuid, uuid) from public;
-
 create function private.owners_in_turn(p_limit int, p_of_users boolean)
 returns table (owner_key uuid, running_count int, room_count int)
 language plpgsql
@@ -5133,42 +5104,61 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_max_owners constant int := 200;
-  v_least constant uuid := uuid '00000000-0000-0000-0000-000000000000';
-  -- A random start, so that every owner has a chance when more owners wait than are read.
-  v_start constant uuid := case when p_of_users then gen_random_uuid() else v_least end;
+  v_max_owners constant int := 100;
+  -- Owners with more running tasks than this get equal turns.
+  v_max_counted constant int := 200;
+  v_usual_quota constant bigint := (
+    select usual.amount from private.quotas as usual where usual.name = 'running_tasks' and usual.user_id is null);
+  -- A random start, so that every owner has a chance when more owners wait than are read. From this one, only the
+  -- service follows.
+  v_start constant uuid := case
+    when p_of_users then gen_random_uuid() else uuid '00000000-0000-0000-0000-000000000001' end;
 begin
   return query
-    with recursive waiting as (
-      select arm.half, 1 as place, first.owner_key, first.created_by, use.running_count, use.max_running,
-        use.is_idle::int as idle_count
-      from (values (1, v_start), (2, v_least)) as arm (half, from_key)
-      cross join lateral (
-        select task.owner_key, task.created_by from public.tasks as task
-        where task.status = 'pending' and task.run_after is null and task.owner_key >= arm.from_key
-        order by task.owner_key limit 1
-      ) as first
-      cross join lateral private.use_of_owner(first.owner_key, first.created_by) as use
-      where arm.half = 1 or first.owner_key < v_start
+    with recursive waiting (place, has_wrapped, owner_key, running_count, max_running, idle_count) as (
+      values (0, false, v_start, 0, null::bigint, 0)
       union all
-      select waiting.half, waiting.place + 1, following.owner_key, following.created_by, use.running_count, use.max_running,
-        waiting.idle_count + use.is_idle::int
+      select waiting.place + 1, following.has_wrapped, following.owner_key, use.running_count, quota.amount,
+        waiting.idle_count + (use.running_count = 0 and coalesce(quota.amount, 1) > 0)::int
       from waiting
       cross join lateral (
-        select task.owner_key, task.created_by from public.tasks as task
-        where task.status = 'pending' and task.run_after is null and task.owner_key > waiting.owner_key
-        order by task.owner_key limit 1
+        (
+          select waiting.has_wrapped, task.owner_key, task.created_by from public.tasks as task
+          where task.status = 'pending' and task.run_after is null and task.owner_key < waiting.owner_key
+            and (not waiting.has_wrapped or task.owner_key >= v_start)
+          order by task.owner_key desc limit 1
+        )
+        union all
+        (
+          select true, task.owner_key, task.created_by from public.tasks as task
+          where p_of_users and not waiting.has_wrapped
+            and task.status = 'pending' and task.run_after is null and task.owner_key >= v_start
+          order by task.owner_key desc limit 1
+        )
+        limit 1
       ) as following
-      cross join lateral private.use_of_owner(following.owner_key, following.created_by) as use
-      where p_of_users and waiting.place < v_max_owners and (waiting.half = 1 or following.owner_key < v_start)
+      left join private.quotas as own on own.name = 'running_tasks' and own.user_id = following.created_by
+      -- Written out, as calls of quota() and of other functions took most of the time of a claim.
+      cross join lateral (
+        select case
+          when own.name is not null then own.amount when following.created_by is not null then v_usual_quota
+        end as amount
+      ) as quota
+      cross join lateral (
+        select count(*)::int as running_count
+        from (
+          select from public.tasks as task where task.status = 'running' and task.owner_key = following.owner_key
+          limit coalesce(quota.amount, v_max_counted)
+        ) as running
+      ) as use
+      where waiting.place < v_max_owners
         -- No owner can come before those that run nothing, so as many of them as are wanted are enough.
         and waiting.idle_count < p_limit
     )
     select waiting.owner_key, waiting.running_count,
       least(p_limit, waiting.max_running - waiting.running_count)::int
     from waiting
-    where (p_of_users or waiting.created_by is null)
-      and waiting.running_count < coalesce(waiting.max_running, 2147483647)
+    where waiting.place > 0 and waiting.running_count < coalesce(waiting.max_running, 2147483647)
     -- p_limit owners are enough: the first task of each comes before the second task of any other.
     order by waiting.running_count, random()
     limit p_limit;
