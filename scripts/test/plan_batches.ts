@@ -34,7 +34,6 @@ export const LONGEST_MS: FileDurations = {
   "tests/postgres/checked_crash_test.ts": 25_000,
   "tests/postgres/deploy_page_test.ts": 25_000,
   "tests/postgres/pgmq_versions_test.ts": 35_000,
-  "tests/postgres/pgtap_test.ts": 25_000,
   "tests/postgres/quoth_large_project_test.ts": 50_000,
   "tests/postgres/sync_crash_test.ts": 30_000,
   "tests/postgres/worker_crash_test.ts": 25_000,
