@@ -142,21 +142,19 @@ export function worstRecords(maxItems: number): Readonly<Record<string, JsonValu
   };
 }
 
-/** Values of any type at the limits of a request. */
-export function worstValues(): Readonly<Record<string, JsonValue>> {
-  return {
-    "many members": record(names(MEMBERS, "k"), 1),
-    "members with similar names": record(names(MEMBERS, "agent_id_"), "x"),
-    "many items": many(ITEMS, () => 1),
-    "many lists": many(ITEMS, () => []),
-    "many objects": many(ITEMS, () => ({})),
-    "deep lists": JSON.parse("[".repeat(190) + "]".repeat(190)),
-    "deep objects": JSON.parse('{"a":'.repeat(190) + "1" + "}".repeat(190)),
-    "a long number": 10 ** 300,
-    "a long text": "a@".repeat(450_000),
-    "long names": record(many(14, (number) => `${number}${"n".repeat(64_000)}`), 1),
-  };
-}
+/** Values of any type at the limits of a request. Made once: that takes as long as several calls. */
+export const WORST_VALUES: Readonly<Record<string, JsonValue>> = {
+  "many members": record(names(MEMBERS, "k"), 1),
+  "members with similar names": record(names(MEMBERS, "agent_id_"), "x"),
+  "many items": many(ITEMS, () => 1),
+  "many lists": many(ITEMS, () => []),
+  "many objects": many(ITEMS, () => ({})),
+  "deep lists": JSON.parse("[".repeat(190) + "]".repeat(190)),
+  "deep objects": JSON.parse('{"a":'.repeat(190) + "1" + "}".repeat(190)),
+  "a long number": 10 ** 300,
+  "a long text": "a@".repeat(450_000),
+  "long names": record(many(14, (number) => `${number}${"n".repeat(64_000)}`), 1),
+};
 
 /** A table with as many columns as PostgreSQL allows, and large enums. */
 export const WIDE_TABLE = `
