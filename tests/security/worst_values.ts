@@ -176,14 +176,14 @@ export const WIDE_TABLE = `
 const columns = (count: number, column: string) => many(count, () => column).join();
 const rows = (count: number) => `from generate_series(1, ${count})`;
 
-/** Reads with results that could be slow to encode. */
+/** Reads with results that could be slow to encode: more rows than an answer or a file may have. */
 export const WORST_READS: Readonly<Record<string, string>> = {
   "columns with one name": `select ${columns(1_600, "1")}`,
-  "rows of empty columns": `select ${columns(1_600, "null")} ${rows(100_000)}`,
-  "rows of wide columns": `select ${columns(300, "1.5")} ${rows(100_000)}`,
-  "many rows": `select 1 ${rows(1_000_000)}`,
+  "rows of empty columns": `select ${columns(1_600, "null")} ${rows(20_000)}`,
+  "rows of wide columns": `select ${columns(300, "1.5")} ${rows(20_000)}`,
+  "many rows": `select 1 ${rows(110_000)}`,
   "long texts": `select repeat('=', 500000) ${rows(100)}`,
-  "formulas": `select '=a' ${rows(1_000_000)}`,
+  "formulas": `select '=a' ${rows(110_000)}`,
   "wide documents": `select (select jsonb_object_agg(n, n) from generate_series(1, 20000) as n) ${
     rows(20)
   }`,
