@@ -44,7 +44,7 @@ await runCommand(
       jobs: {
         type: "string",
         placeholder: "N",
-        help: "Processes at a time. Default: one more than cores.",
+        help: "Processes at a time. Default: two more than cores, one more in the other suites.",
       },
       repeat: {
         type: "string",
@@ -71,8 +71,10 @@ await runCommand(
       paths,
       // Deno restricts programs in /dev, and other suites run whole projects in temporary folders.
       temporaryFolder: isOtherSuite ? undefined : await findMemoryFolder(),
-      // Tests wait too, so as many processes as cores would not keep all cores busy.
-      jobs: readCount("jobs", values.jobs) ?? navigator.hardwareConcurrency + 1,
+      // Tests wait too, so as many processes as cores would not keep all cores busy. Those of other
+      // suites start several processes each.
+      jobs: readCount("jobs", values.jobs) ??
+        navigator.hardwareConcurrency + (isOtherSuite ? 1 : 2),
       repetitions: readCount("repeat", values.repeat),
       filter: values.filter,
       env: testDatabaseEnv(database),

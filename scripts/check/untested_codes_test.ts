@@ -15,7 +15,7 @@ Deno.test("untestedCodes() does not accept a longer name in place of the code", 
 Deno.test("isCodeProof() accepts tests and their steps, but not the list of codes or fixtures", () => {
   const proofs = [
     "shared/platform/http/authenticate_test.ts",
-    "tests/security/execute_sql_steps.ts",
+    "tests/security/caller_login_steps.ts",
     "supabase/tests/cancel_task/refuses.sql",
   ];
 

@@ -20,7 +20,7 @@ const SHARED_FIXTURES: readonly TestGroup[] = [
  * These files share only the modules that they import, which are loaded and optimized once: each
  * opens a database or a platform of its own.
  */
-const OWN_FIXTURES = /^tests\/(engine|gateway|security|servers)\//;
+const OWN_FIXTURES = /^tests\/(e2e|engine|gateway|platform|security|servers|stack)\//;
 const OWN_FIXTURES_PER_PROCESS = 6;
 /** A file has a process of its own if it changes the process, or measures its CPU time. */
 const NEEDS_PROCESS = /cpu_time\.ts|blocked_loop\.ts|Deno\.env\.(set|delete)|Deno\.chdir/;

@@ -13,6 +13,7 @@ Deno.test("readFileGroups() groups units, files with the same shared fixture, an
     "tests/engine/worker/cpu_test.ts":
       `import { timed } from "../../../scripts/test/cpu_time.ts";\n`,
     "tests/security/settings_test.ts": `Deno.env.set("A", "b");\n`,
+    "tests/simulation/own_test.ts": "",
     "tests/stack/own_test.ts": "",
     "lab/simulation/world_test.ts": "",
     "lab/bench/rounds_test.ts": "",
@@ -40,6 +41,7 @@ Deno.test("readFileGroups() groups units, files with the same shared fixture, an
       "tests/gateway/mcp/near_test.ts": "shared_platform",
       "tests/models/llm/pure_test.ts": "units",
       "tests/servers/quoth/sync_test.ts": "shared_sync",
+      "tests/stack/own_test.ts": "stack",
     });
   } finally {
     await Deno.remove(root, { recursive: true });

@@ -34,7 +34,6 @@ export const LONGEST_MS: FileDurations = {
   "tests/postgres/checked_crash_test.ts": 25_000,
   "tests/postgres/deploy_page_test.ts": 25_000,
   "tests/postgres/pgmq_versions_test.ts": 35_000,
-  "tests/postgres/pgtap_test.ts": 25_000,
   "tests/postgres/quoth_large_project_test.ts": 50_000,
   "tests/postgres/sync_crash_test.ts": 30_000,
   "tests/postgres/worker_crash_test.ts": 25_000,
@@ -48,7 +47,7 @@ export const LONGEST_MS: FileDurations = {
   "tests/security/access_matrix_test.ts": 45_000,
   "tests/security/blocked_by_servers_test.ts": 50_000,
   "tests/security/blocked_loop_test.ts": 35_000,
-  "tests/platform/pgtap/pgtap_test.ts": 65_000,
+  "tests/platform/pgtap/pgtap_test.ts": 25_000,
   "tests/command/evals_test.ts": 40_000,
   "tests/command/start_test.ts": 30_000,
 };

@@ -99,7 +99,7 @@ async function runProcess(batch: TestBatch, options: BatchOptions): Promise<Batc
     clearTimeout(timer);
     const durationMs = performance.now() - startedAt;
     const report = await readTestReport(await Deno.readTextFile(reportPath).catch(() => ""));
-    const cases = report.map((test) => withOwnFile(test, batch));
+    const cases = await withOwnFiles(report, batch, options.projectRoot);
     const outside = isLate
       ? `The run was ended after ${options.timeoutMs / 1_000} s`
       : failureOutside(success, cases, output);
@@ -132,10 +132,26 @@ async function entryOf(
   return entry;
 }
 
-/** `deno test` reports a test that a fixture registered under the fixture's file. */
-function withOwnFile(test: TestCase, { files }: TestBatch): TestCase {
-  const [only] = files;
-  return files.length === 1 && only !== undefined ? { ...test, file: only } : test;
+/**
+ * `deno test` reports a test that a fixture registered under the fixture's file. It belongs to the
+ * file that names it.
+ */
+async function withOwnFiles(
+  cases: readonly TestCase[],
+  { files }: TestBatch,
+  projectRoot: string,
+): Promise<TestCase[]> {
+  if (cases.every(({ file }) => files.includes(file))) return [...cases];
+  const sources = await Promise.all(
+    files.map(async (file) => [file, await Deno.readTextFile(join(projectRoot, file))] as const),
+  );
+  const ownFile = ({ file, name }: TestCase) => {
+    if (files.includes(file)) return file;
+    const [test = name] = name.split(" > ");
+    const own = sources.find(([, source]) => files.length === 1 || source.includes(`"${test}"`));
+    return own?.[0] ?? file;
+  };
+  return cases.map((test) => ({ ...test, file: ownFile(test) }));
 }
 
 /**

@@ -145,16 +145,24 @@ Deno.test("runBatch() reports a test that a fixture registered under the file th
   await using folder = await folderWith({
     "fixture.ts": `export const sharedTest = (name) => Deno.test(name, () => {});`,
     "a_test.ts": `import { sharedTest } from "./fixture.ts"; sharedTest("passes");`,
+    "b_test.ts": `import { sharedTest } from "./fixture.ts"; sharedTest("passes too");`,
+    "c_test.ts": `import { sharedTest } from "./fixture.ts"; sharedTest(["pass", "es"].join(""));`,
   });
+  const run = async (...files: string[]) => {
+    const { cases } = await runBatch(batchOf(...files), {
+      projectRoot: folder.path,
+      filter: undefined,
+      env: {},
+      timeoutMs: 60_000,
+    });
+    return cases.map(({ file }) => file);
+  };
 
-  const { cases } = await runBatch(batchOf("tests/a_test.ts"), {
-    projectRoot: folder.path,
-    filter: undefined,
-    env: {},
-    timeoutMs: 60_000,
-  });
-
-  assert.deepEqual(cases.map(({ file }) => file), ["tests/a_test.ts"]);
+  assert.deepEqual(await run("tests/b_test.ts", "tests/a_test.ts"), [
+    "tests/b_test.ts",
+    "tests/a_test.ts",
+  ]);
+  assert.deepEqual(await run("tests/c_test.ts"), ["tests/c_test.ts"]);
 });
 
 Deno.test("runBatch() ends a file that hangs, and reports it", async () => {

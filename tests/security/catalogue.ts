@@ -7,6 +7,8 @@ export interface Relation {
   readonly columns: readonly string[];
   /** A column that accepts a value in an insert, and for a table does not accept null. */
   readonly requiredColumn: string;
+  /** The clients' roles that hold a privilege to change it, or one of its columns. */
+  readonly writers: readonly Right["role"][];
 }
 
 /** Every table and view of `public` that does not belong to an extension, by name. */
@@ -28,7 +30,13 @@ export async function readRelations(sql: Sql): Promise<readonly Relation[]> {
           and not attribute.attisdropped and attribute.attidentity = ''
         order by not attribute.attnotnull, attribute.attnum
         limit 1
-      ) as "requiredColumn"
+      ) as "requiredColumn",
+      (
+        select coalesce(jsonb_agg(role), '[]')
+        from unnest(array['anon', 'authenticated']) as role
+        where has_table_privilege(role, relation.oid, 'insert, update, delete, truncate')
+          or has_any_column_privilege(role, relation.oid, 'insert, update')
+      ) as writers
     from pg_class as relation
     where relation.relnamespace = 'public'::regnamespace
       and relation.relkind in ('r', 'p', 'f', 'v', 'm')

@@ -4,7 +4,7 @@ import {
   type JsonValue,
 } from "../../shared/platform/values/json.ts";
 import type { ToolDefinition } from "../../shared/gateway/tool_contracts/tool_definition.ts";
-import { PLAIN_TEXTS, TABLES, WORST_TEXTS, worstRecords, worstValues } from "./worst_values.ts";
+import { PLAIN_TEXTS, TABLES, WORST_TEXTS, WORST_VALUES, worstRecords } from "./worst_values.ts";
 
 /** A call of a tool with one argument in its worst shape. */
 export interface WorstCall {
@@ -65,7 +65,7 @@ export function* worstCalls(
       }
     }
   }
-  const objects = Object.entries(worstValues()).filter(([, value]) => isJsonObject(value));
+  const objects = Object.entries(WORST_VALUES).filter(([, value]) => isJsonObject(value));
   const [shape, value] = objects[turn % objects.length] ?? ["", {}];
   yield { name: `all, ${shape}`, args: { ...base, ...objectOf(value) } };
 }
@@ -100,7 +100,7 @@ function* shapesOf(
     if (part.enum !== undefined || part.format !== undefined) continue;
     if (isOf(part, "string")) yield* textsOf(part, texts);
     if (isOf(part, "array")) yield* listsOf(part);
-    if (isOf(part, "object")) yield* Object.entries(worstValues());
+    if (isOf(part, "object")) yield* Object.entries(WORST_VALUES);
   }
 }
 
@@ -119,7 +119,7 @@ function* textsOf(
 function* listsOf({ items, maxItems }: JsonObject): Generator<[string, JsonValue]> {
   const count = Number(maxItems ?? Infinity);
   if (isOf(objectOf(items), "object")) yield* Object.entries(worstRecords(count));
-  for (const [shape, value] of Object.entries(worstValues())) {
+  for (const [shape, value] of Object.entries(WORST_VALUES)) {
     if (Array.isArray(value)) yield [shape, value.slice(0, count)];
   }
   if (isOf(objectOf(items), "string")) {

@@ -1,5 +1,8 @@
-/** The system gives these ports to nobody who does not ask for them. */
-const FIRST_PORT = 10_000;
+/**
+ * The system gives these ports to nobody who does not ask for them, and `fetch()` blocks none of them
+ * as it blocks 10080.
+ */
+const FIRST_PORT = 11_000;
 const LAST_PORT = 32_000;
 
 /** Returns a free port; the next two are free as well, for the database and the console of a stack. */

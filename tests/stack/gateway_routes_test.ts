@@ -117,7 +117,7 @@ Deno.test("each path leads to its service", async (t) => {
 Deno.test("requests get 503 while the database restarts, and succeed afterwards", async () => {
   await using fixture = await startGatewayFixture(
     `create table public.things (id int); grant all on public.things to service_role;`,
-    { statementLimitMs: 4_000 },
+    { statementLimitMs: 2_000 },
   );
   const things = `${fixture.url}/rest/v1/things`;
   const headers = { apikey: fixture.keys.secretKey };

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { createSql } from "../../../shared/platform/db/sql_client.ts";
 import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
+import { TEST_DATABASE } from "../../../scripts/test/test_database.ts";
 import { openDatabase } from "../../../stack/open_database.ts";
 import { pgtapFiles, runPgtapFile, runPgtapFiles } from "./pgtap.ts";
 
-Deno.test("SQL on the embedded database", async (test) => {
+Deno.test(`SQL on ${TEST_DATABASE}, as the role that runs the migrations`, async (test) => {
   const database = await openDatabase({
-    db: "pglite",
+    db: TEST_DATABASE,
     dataDir: null,
     projectRoot: PROJECT_ROOT,
     // A file is one statement, and a restart would fail all files after it.
