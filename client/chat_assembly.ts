@@ -1,6 +1,12 @@
 import type { ChatMetadata, ChatPart } from "./chat_part.ts";
 import type { JobEvent, RequestedCall } from "./job_event.ts";
-import { TextAssembly, type TextDelta } from "./job_text.ts";
+import {
+  type AnswerText,
+  answerText,
+  FINAL_TOOL,
+  TextAssembly,
+  type TextDelta,
+} from "./job_text.ts";
 import { reviewId } from "./review_id.ts";
 
 /** The message that is assembled. */
@@ -13,9 +19,6 @@ export interface AssembledMessage extends ChatMetadata {
 export function answerId({ job_id, step }: ChatMetadata): string {
   return `${job_id}-${step}`;
 }
-
-/** The tool that ends a task with an output. */
-const FINAL_TOOL = "complete_task";
 
 /**
  * Turns the events of a job, from a message of its user on, into the parts of the answer. The same
@@ -39,6 +42,8 @@ export class ChatAssembly {
   /** What is known of an answer that was cut. */
   #partial = "";
   #lastText = "";
+  /** The answer whose output the task has not accepted yet, so that its text may still be replaced. */
+  #proposed: AnswerText | null = null;
   #hasEnded = false;
 
   constructor(message: AssembledMessage) {
@@ -243,16 +248,20 @@ export class ChatAssembly {
   #noteAnswer(event: Extract<JobEvent, { type: "model.completed" }>): ChatPart[] {
     const {
       step_seq: seq,
-      text = "",
       reasoning,
       tool_calls: calls,
       provider_tool_calls: searches,
     } = event.data;
-    const parts = [...this.#openModelStep(seq), ...this.#show(seq, text, true)];
+    const answer = answerText(event.data);
+    const parts = [...this.#openModelStep(seq)];
+    const isOutputShown = answer.output !== null &&
+      (this.#text?.shown.length ?? 0) > answer.text.length;
+    parts.push(...this.#show(seq, isOutputShown ? answer.streamed : answer.text, true));
     this.#texts.note(event);
     this.#partial = "";
-    this.#lastText = text;
-    parts.push(...this.#closeText());
+    this.#lastText = answer.text;
+    if (answer.output === null) parts.push(...this.#closeText());
+    else this.#proposed = answer;
     if (typeof reasoning === "string" && reasoning !== "") {
       const id = `reasoning-${seq}`;
       parts.push({ type: "reasoning-start", id }, {
@@ -284,7 +293,9 @@ export class ChatAssembly {
   #closeStep(): ChatPart[] {
     if (this.#openStep === null) return [];
     this.#openStep = null;
-    return [...this.#closeText(this.#partial !== ""), { type: "finish-step" }];
+    const isRefused = this.#proposed !== null && this.#text?.shown !== this.#proposed.text;
+    this.#proposed = null;
+    return [...this.#closeText(this.#partial !== "" || isRefused), { type: "finish-step" }];
   }
 
   /** Shows the text of a model call so far. */
@@ -323,6 +334,11 @@ export class ChatAssembly {
 
   /** An output that is not the text of the last answer. */
   #showOutput(data: unknown): ChatPart[] {
+    if (this.#openStep !== null && this.#proposed !== null && data === this.#proposed.output) {
+      const { streamed } = this.#proposed;
+      this.#proposed = null;
+      return [...this.#show(this.#openStep, streamed, true), ...this.#closeText()];
+    }
     if (data === undefined || data === this.#lastText) return [];
     if (typeof data !== "string") return [{ type: "data-output", id: "output", data }];
     const id = "output";
@@ -336,7 +352,7 @@ export class ChatAssembly {
     this.#hasEnded = true;
     // An answer that is cut and not repeated keeps what came of it.
     const { step_seq: seq, text } = { step_seq: this.#openStep, text: this.#partial };
-    const isCut = seq !== null && (text !== "" || this.#text !== null);
+    const isCut = seq !== null && this.#proposed === null && (text !== "" || this.#text !== null);
     const parts = seq !== null && text !== "" ? this.#show(seq, text) : [];
     if (isCut) this.#partial ||= this.#text?.shown ?? "";
     return [...parts, ...this.#closeStep(), last];

@@ -58,6 +58,71 @@ Deno.test("streamed text and the same text at once make the same message", () =>
   assert.deepEqual(streamed.at(-1), { type: "finish", finishReason: "stop" });
 });
 
+const FINAL = answered("Done:", {
+  tool_calls: [{ call_id: "end", name: "complete_task", arguments: { output: "All of it." } }],
+});
+
+Deno.test("an output that streams is shown once, and as it is without streaming", () => {
+  const streaming = assembly();
+  const atOnce = assembly();
+
+  const streamed = [
+    ...BEGIN.flatMap((one) => streaming.note(one)),
+    ...streaming.add({ step: 1, offset: 0, text: "Done:" }),
+    ...streaming.add({ step: 1, offset: 5, text: "\n\nAll of" }),
+    ...[FINAL, END].flatMap((one) => streaming.note(one)),
+  ];
+  const whole = [...BEGIN, FINAL, END].flatMap((one) => atOnce.note(one));
+
+  assert.deepEqual(shown(streamed), shown(whole));
+  assert.deepEqual(shown(whole).slice(1), [
+    { type: "text", text: "Done:\n\nAll of it.", state: "done" },
+  ]);
+});
+
+Deno.test("an output that a guardrail has changed follows the text of its answer", () => {
+  const answer = assembly();
+
+  const parts = [...BEGIN, FINAL, event("task.completed", { output: "Some of it." })]
+    .flatMap((one) => answer.note(one));
+
+  assert.deepEqual(shown(parts).slice(1), [
+    { type: "text", text: "Done:", state: "done" },
+    { type: "text", text: "Some of it.", state: "done" },
+  ]);
+});
+
+Deno.test("an output that the task refuses is shown as partial only where it has streamed", () => {
+  const again = [
+    event("model.started", { step_seq: 3 }),
+    event("model.completed", { step_seq: 3, text: "Again." }),
+    event("task.completed", { output: "Again." }),
+  ];
+  const textsOf = (parts: readonly ChatPart[]) =>
+    shown(parts).filter((part) => (part as { type: string }).type === "text");
+  const streaming = assembly();
+  const atOnce = assembly();
+
+  const streamed = textsOf([
+    ...BEGIN.flatMap((one) => streaming.note(one)),
+    ...streaming.add({ step: 1, offset: 0, text: "Done:\n\nAll" }),
+    ...[FINAL, ...again].flatMap((one) => streaming.note(one)),
+  ]);
+  const whole = textsOf([...BEGIN, FINAL, ...again].flatMap((one) => atOnce.note(one)));
+
+  const last = { type: "text", text: "Again.", state: "done" };
+  assert.deepEqual(streamed, [
+    {
+      type: "text",
+      text: "Done:\n\nAll of it.",
+      state: "done",
+      providerMetadata: { supaswarm: { is_partial: true } },
+    },
+    last,
+  ]);
+  assert.deepEqual(whole, [{ type: "text", text: "Done:", state: "done" }, last]);
+});
+
 Deno.test("a call that is made again and begins with the same text shows no cut", () => {
   const answer = assembly();
 

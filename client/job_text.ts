@@ -1,5 +1,5 @@
 import type { JobMessage } from "./job_channels.ts";
-import type { JobEvent } from "./job_event.ts";
+import type { JobEvent, JobEventData } from "./job_event.ts";
 
 /** Progress of the answer that a model is writing. */
 export interface TextPart {
@@ -21,6 +21,30 @@ export interface TextDelta {
   readonly text: string;
   /** It was read instead of received, and may be older than what was received. */
   readonly isRead?: true;
+}
+
+/** The text of a model's whole answer. */
+export interface AnswerText {
+  /** What the model says. */
+  readonly text: string;
+  /** The text that becomes the task's output; null if the answer does not end the task with a text. */
+  readonly output: string | null;
+  /** Both, as they stream. */
+  readonly streamed: string;
+}
+
+/** The tool that ends a task with an output. */
+export const FINAL_TOOL = "complete_task";
+
+/** The text of an answer that has ended. */
+export function answerText({ text = "", tool_calls }: JobEventData["model.completed"]): AnswerText {
+  const final = tool_calls?.find(({ name }) => name === FINAL_TOOL)?.arguments;
+  const argument = typeof final === "object" && final !== null && !Array.isArray(final)
+    ? (final as { readonly output?: unknown }).output
+    : undefined;
+  const output = typeof argument === "string" ? argument : null;
+  const streamed = [text, output ?? ""].filter((part) => part !== "").join("\n\n");
+  return { text, output, streamed };
 }
 
 /** The text of a task's message, or null for another one. */
@@ -68,8 +92,8 @@ export class TextAssembly {
       return early.flatMap((delta) => this.add(delta));
     }
     if (event.type !== "model.completed") return [];
-    const { step_seq: step, text = "", summarizes_through: summary } = event.data;
-    const parts = summary === undefined ? this.#set(step, text) : [];
+    const { step_seq: step, summarizes_through: summary } = event.data;
+    const parts = summary === undefined ? this.#set(step, answerText(event.data).streamed) : [];
     this.#texts.delete(step);
     this.#lastEnded = Math.max(this.#lastEnded, step);
     return parts;

@@ -17,6 +17,27 @@ Deno.test("streamed pieces grow into the answer, whose end comes with the event"
   assert.ok(parts.every(({ restarted }) => !restarted));
 });
 
+Deno.test("an answer that ends the task keeps the output that has streamed", () => {
+  const text = new TextAssembly();
+
+  const parts = [
+    ...text.note(started(1)),
+    ...text.add({ step: 1, offset: 0, text: "Three" }),
+    ...text.note({
+      ...completed(1, ""),
+      data: {
+        step_seq: 1,
+        tool_calls: [{ call_id: "a", name: "complete_task", arguments: { output: "Three." } }],
+      },
+    } as JobEvent),
+  ];
+
+  assert.deepEqual(parts.map(({ delta, restarted }) => ({ delta, restarted })), [
+    { delta: "Three", restarted: false },
+    { delta: ".", restarted: false },
+  ]);
+});
+
 Deno.test("a call that starts again replaces its text", () => {
   const text = new TextAssembly();
 
