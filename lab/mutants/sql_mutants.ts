@@ -151,23 +151,15 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "when false then 'cancelled'",
     "a heartbeat does not report a cancellation",
   ),
-  endSteps(
-    "and seq = v_step.seq and state = 'started'",
-    "and seq = v_step.seq",
-    "a second result replaces the first",
-    {
-      pgtap: ["record_steps"],
-    },
-  ),
-  endSteps(
-    "if not found then",
-    "if not exists (select from public.task_steps where task_id = p_task.id and seq = v_step.seq) then",
-    "a repeated result is booked again",
-    { pgtap: ["record_steps"] },
-  ),
+  endSteps("where stored.state = 'started'", "", "a second result replaces the first", {
+    pgtap: ["record_steps"],
+  }),
+  endSteps("continue when not found;", "", "a repeated result is booked again", {
+    pgtap: ["record_steps"],
+  }),
   startSteps(
-    "continue when exists (select from public.task_steps where",
-    "delete from public.task_steps where (",
+    "on conflict (task_id, seq) do nothing",
+    "on conflict (task_id, seq) do update set state = 'started', output = null, ended_at = null",
     "an ended step starts again",
     { pgtap: ["begin_steps", "record_steps"] },
   ),

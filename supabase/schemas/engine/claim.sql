@@ -49,7 +49,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_max_owners constant int := 100;
+  v_max_owners constant int := 64;
   -- Owners with more running tasks than this get equal turns.
   v_max_counted constant int := 200;
   v_usual_quota constant bigint := (
