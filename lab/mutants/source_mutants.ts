@@ -103,9 +103,9 @@ export const SOURCE_MUTANTS: readonly SourceMutant[] = [
     tests: ENGINE_TESTS,
   },
   {
-    file: "shared/engine/worker/finish_task.ts",
-    text: "  await transcript.flush();\n  run.control.settle();",
-    replacement: "  run.control.settle();",
+    file: "shared/engine/worker/transcript.ts",
+    text: "this.#store.finish(this.#lease, output, reference, written)",
+    replacement: "this.#store.finish(this.#lease, output, reference)",
     breaks: "the last results are not written",
     tests: ENGINE_TESTS,
   },

@@ -334,13 +334,37 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "and private.try_lock_job(task.master_task_id)",
     "",
     "tasks of a busy job finish together with others",
-    { tests: [LAST_CHILD_RACE, CANCEL_RACE], pgtap: ["finish_tasks"] },
+    { tests: [CHECKPOINT_RACE], pgtap: ["finish_tasks"] },
+  ),
+  finishUndisturbed(
+    "task.input_tokens + coalesce(last.input_tokens, 0)",
+    "task.input_tokens",
+    "the tokens of a last answer do not count",
+    { pgtap: ["finish_tasks"] },
+  ),
+  finishUndisturbed(
+    "total.cost_micro_usd + last.cost_micro_usd, total.cost_micro_usd, last.cost_micro_usd",
+    "total.cost_micro_usd + last.cost_micro_usd",
+    "a first cost does not count toward the job",
+    { pgtap: ["finish_tasks"] },
+  ),
+  finishUndisturbed(
+    "perform private.emit_events(v_events);",
+    "null;",
+    "the trace lacks the last answer",
+    { pgtap: ["finish_tasks"] },
   ),
   finishUndisturbed(
     "and task.worker_id is not null\n      and task.lease_expires_at is not null",
     "",
     "a task that does not run finishes",
     { pgtap: ["finish_tasks"] },
+  ),
+  finishTask(
+    "if jsonb_array_length(p_steps) > 0 then",
+    "if false then",
+    "a task that ends alone loses its last results",
+    { pgtap: ["finish_task"] },
   ),
   finishTasks(
     "exception when sqlstate 'PT409' then",

@@ -5690,15 +5690,14 @@ comment on function private.assert_budget_allows_model_call(public.tasks) is
   'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN when the job''s budget does not allow another model call, and QUOTA_EXCEEDED when its owner''s quota trace_bytes is used up.';
 revoke all on function private.assert_budget_allows_model_call(public.tasks) from public;
 
-create function private.record_usage(p_usage jsonb)
-returns void
+create function private.insert_usage(p_usage jsonb)
+returns public.usage_events
 language plpgsql
 set search_path = ''
 as $$
 declare
   v_used public.usage_events := jsonb_populate_record(null::public.usage_events, p_usage);
   v_price public.model_prices := private.price_at(v_used.provider_id, v_used.model, v_used.input_tokens);
-  v_master_task_id uuid;
 begin
   v_used.input_tokens := coalesce(v_used.input_tokens, 0);
   v_used.cached_input_tokens := coalesce(v_used.cached_input_tokens, 0);
@@ -5740,26 +5739,51 @@ begin
     delete from private.job_reservations where id = (p_usage ->> 'reservation_id')::uuid;
   end if;
   perform private.settle_spending(v_used, (p_usage ->> 'reservation_id')::uuid);
-  if v_used.task_id is null then
-    return;
-  end if;
+  return v_used;
+end;
+$$;
+comment on function private.insert_usage(jsonb) is
+  'Does what record_usage() does, except that the caller adds the call to its task and job in the same transaction. Returns the call with its price.';
+revoke all on function private.insert_usage(jsonb) from public;
+
+create function private.add_usage(
+  p_task_id uuid, p_input_tokens bigint, p_output_tokens bigint, p_cost_micro_usd bigint
+)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_master_task_id uuid;
+begin
   update public.tasks
-  set input_tokens = input_tokens + v_used.input_tokens,
-      output_tokens = output_tokens + v_used.output_tokens,
-      cost_micro_usd = case
-        when v_used.cost_micro_usd is null then cost_micro_usd
-        else coalesce(cost_micro_usd, 0) + v_used.cost_micro_usd
-      end
-  where id = v_used.task_id
+  set input_tokens = input_tokens + p_input_tokens,
+      output_tokens = output_tokens + p_output_tokens,
+      cost_micro_usd = coalesce(cost_micro_usd + p_cost_micro_usd, cost_micro_usd, p_cost_micro_usd)
+  where id = p_task_id
   returning master_task_id into v_master_task_id;
   update private.job_totals
-  set input_tokens = input_tokens + v_used.input_tokens,
-      output_tokens = output_tokens + v_used.output_tokens,
-      cost_micro_usd = case
-        when v_used.cost_micro_usd is null then cost_micro_usd
-        else coalesce(cost_micro_usd, 0) + v_used.cost_micro_usd
-      end
+  set input_tokens = input_tokens + p_input_tokens,
+      output_tokens = output_tokens + p_output_tokens,
+      cost_micro_usd = coalesce(cost_micro_usd + p_cost_micro_usd, cost_micro_usd, p_cost_micro_usd)
   where master_task_id = v_master_task_id;
+end;
+$$;
+comment on function private.add_usage(uuid, bigint, bigint, bigint) is
+  'Adds model calls to a task and its job. p_cost_micro_usd: null when none of them has a price.';
+revoke all on function private.add_usage(uuid, bigint, bigint, bigint) from public;
+
+create function private.record_usage(p_usage jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_used constant public.usage_events := private.insert_usage(p_usage);
+begin
+  if v_used.task_id is not null then
+    perform private.add_usage(v_used.task_id, v_used.input_tokens, v_used.output_tokens, v_used.cost_micro_usd);
+  end if;
 end;
 $$;
 comment on function private.record_usage(jsonb) is
@@ -6072,8 +6096,19 @@ comment on function private.with_tool_end(jsonb, jsonb) is
   'The warnings of a task after a tool call ended: a failure is listed once per tool, with the last error, until the tool succeeds.';
 revoke all on function private.with_tool_end(jsonb, jsonb) from public;
 
+create type private.ended_steps as (
+  task_id uuid,
+  master_task_id uuid,
+  events private.task_event[],
+  input_tokens bigint,
+  output_tokens bigint,
+  cost_micro_usd bigint
+);
+comment on type private.ended_steps is
+  'What ended steps of a task leave to the transaction: their events, and the sums of their model calls, which are null when there was none. A null cost: none of them has a price.';
+
 create function private.end_steps(p_task public.tasks, p_steps jsonb)
-returns private.task_event[]
+returns private.ended_steps
 language plpgsql
 set search_path = ''
 as $$
@@ -6083,7 +6118,8 @@ declare
   v_is_skill boolean;
   v_has_files boolean;
   v_warnings jsonb := p_task.warnings;
-  v_events private.task_event[] := '{}'::private.task_event[];
+  v_used public.usage_events;
+  v_ended private.ended_steps := row(p_task.id, p_task.master_task_id, '{}', null, null, null);
 begin
   for v_step in
     select *
@@ -6127,9 +6163,13 @@ begin
       v_warnings := private.with_tool_end(v_warnings, to_jsonb(v_step));
     end if;
     if v_step.usage is not null then
-      perform private.record_usage(v_step.usage || jsonb_build_object(
+      v_used := private.insert_usage(v_step.usage || jsonb_build_object(
         'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug,
         'agent_revision', p_task.agent_revision));
+      v_ended.input_tokens := coalesce(v_ended.input_tokens, 0) + v_used.input_tokens;
+      v_ended.output_tokens := coalesce(v_ended.output_tokens, 0) + v_used.output_tokens;
+      v_ended.cost_micro_usd := coalesce(
+        v_ended.cost_micro_usd + v_used.cost_micro_usd, v_ended.cost_micro_usd, v_used.cost_micro_usd);
     end if;
     v_has_files := v_step.kind = 'tool' and v_step.output ? 'files';
     if v_step.data is not null or v_step.storage_path is not null or v_has_files then
@@ -6147,7 +6187,7 @@ begin
     end if;
     v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
     if v_type is not null then
-      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, v_type, jsonb_build_object(
+      v_ended.events := array_append(v_ended.events, row(p_task.id, p_task.master_task_id, v_type, jsonb_build_object(
         'step_seq', v_step.seq,
         'name', v_step.name,
         'call_id', v_step.call_id,
@@ -6165,11 +6205,11 @@ begin
   if v_warnings <> p_task.warnings then
     update public.tasks set warnings = v_warnings where id = p_task.id;
   end if;
-  return v_events;
+  return v_ended;
 end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
-  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], records their usage, data and files, and returns their events for emit_events().';
+  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], and records their usage, data and files. The caller writes the events, and adds the usage to the task and its job.';
 revoke all on function private.end_steps(public.tasks, jsonb) from public;
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
@@ -6246,8 +6286,12 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_events private.task_event[] := private.end_steps(p_task, p_steps);
+  v_ended constant private.ended_steps := private.end_steps(p_task, p_steps);
+  v_events private.task_event[] := v_ended.events;
 begin
+  if v_ended.input_tokens is not null then
+    perform private.add_usage(p_task.id, v_ended.input_tokens, v_ended.output_tokens, v_ended.cost_micro_usd);
+  end if;
   if jsonb_array_length(p_steps) > 0 then
     perform private.record_progress(p_task, jsonb_array_length(p_next) > 0);
   end if;
@@ -7019,15 +7063,21 @@ revoke all on function private.hold_or_cancel(uuid, bigint) from public;
 -- How a worker ends its hold on a task: it completes, fails, retries or returns the task.
 
 create function private.finish_task(
-  p_task_id uuid, p_epoch bigint, p_output jsonb, p_output_reference jsonb default null
+  p_task_id uuid, p_epoch bigint, p_output jsonb, p_output_reference jsonb default null, p_steps jsonb default '[]'
 )
 returns text
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_task constant public.tasks := private.hold_or_cancel(p_task_id, p_epoch);
+  v_task public.tasks;
 begin
+  if jsonb_array_length(p_steps) > 0 then
+    -- Also of a task that is to be cancelled: its model calls cost money.
+    perform private.lock_job_of(p_task_id);
+    perform private.emit_events(private.write_checkpoint(private.hold_task(p_task_id, p_epoch, null), p_steps, '[]'));
+  end if;
+  v_task := private.hold_or_cancel(p_task_id, p_epoch);
   if v_task.id is null then
     return 'cancelled';
   end if;
@@ -7048,9 +7098,9 @@ begin
   return 'completed';
 end;
 $$;
-comment on function private.finish_task(uuid, bigint, jsonb, jsonb) is
-  'Completes a task, cancels it when cancellation was requested, or parks it while it has running subtasks (parked), after which its worker finishes it again. The parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb) from public;
+comment on function private.finish_task(uuid, bigint, jsonb, jsonb, jsonb) is
+  'Records the last results (p_steps, as for record_steps()) and completes a task, cancels it when cancellation was requested, or parks it while it has running subtasks (parked), after which its worker finishes it again. The parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb, jsonb) from public;
 
 create function private.finish_undisturbed(p_finishes jsonb)
 returns jsonb
@@ -7081,11 +7131,29 @@ declare
     order by task.master_task_id
     for no key update of task
   );
+  v_held record;
+  v_steps private.ended_steps;
+  v_last private.ended_steps[] := '{}'::private.ended_steps[];
+  v_events private.task_event[] := '{}'::private.task_event[];
   v_finished jsonb;
 begin
   if cardinality(v_ids) = 0 then
     return '{}'::jsonb;
   end if;
+  for v_held in
+    select task, finish.steps
+    from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, steps jsonb)
+    join public.tasks as task on task.id = finish.id and task.epoch = finish.held_epoch
+    where task.id = any (v_ids) and jsonb_array_length(finish.steps) > 0
+    order by task.master_task_id
+  loop
+    v_steps := private.end_steps(v_held.task, v_held.steps);
+    v_last := array_append(v_last, v_steps);
+    v_events := v_events || v_steps.events;
+    perform private.debit_job(v_steps.master_task_id, (v_held.task).created_by,
+      pg_column_size(v_held.steps) + coalesce(pg_column_size(v_steps.events), 0));
+  end loop;
+  perform private.emit_events(v_events);
   with ended as (
     update public.tasks as task
     set status = 'completed',
@@ -7093,10 +7161,25 @@ begin
         finished_at = clock_timestamp(),
         lease_expires_at = null,
         worker_id = null,
-        logs = task.logs || v_log_line
+        logs = task.logs || v_log_line,
+        -- What add_usage() and record_progress() do, so that the row is written once.
+        deliveries = case when last is null then task.deliveries else 1 end,
+        works_alone = last is null and task.works_alone,
+        input_tokens = task.input_tokens + coalesce(last.input_tokens, 0),
+        output_tokens = task.output_tokens + coalesce(last.output_tokens, 0),
+        cost_micro_usd = coalesce(task.cost_micro_usd + last.cost_micro_usd, task.cost_micro_usd, last.cost_micro_usd)
     from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
+    left join unnest(v_last) as last on last.task_id = finish.id
     where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch
     returning task.id, task.master_task_id, task.epoch, task.output, task.warnings
+  ),
+  added as (
+    update private.job_totals as total
+    set input_tokens = total.input_tokens + last.input_tokens,
+        output_tokens = total.output_tokens + last.output_tokens,
+        cost_micro_usd = coalesce(total.cost_micro_usd + last.cost_micro_usd, total.cost_micro_usd, last.cost_micro_usd)
+    from unnest(v_last) as last
+    where total.master_task_id = last.master_task_id and last.input_tokens is not null
   ),
   emitted as (
     insert into public.task_events (task_id, master_task_id, type, payload)
@@ -7111,7 +7194,7 @@ begin
 end;
 $$;
 comment on function private.finish_undisturbed(jsonb) is
-  'Does what finish_task() does for many tasks, with one statement for each part. Only for tasks whose lease is held and whose end requires nothing else to be ended, notified or stored; a running task has no open review. Returns the epoch of each task that it ended, by id, and does not change the others.';
+  'Does what finish_task() does for many tasks, with one statement for each part but their last results. Only for tasks whose lease is held and whose end requires nothing else to be ended, notified or stored; a running task has no open review. Returns the epoch of each task that it ended, by id, and does not change the others.';
 revoke all on function private.finish_undisturbed(jsonb) from public;
 
 create function private.finish_tasks(p_finishes jsonb)
@@ -7135,7 +7218,8 @@ begin
   end if;
   for v_finish in
     select finish.*, task.master_task_id
-    from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb, reference jsonb)
+    from jsonb_to_recordset(p_finishes)
+      as finish (id uuid, held_epoch bigint, output jsonb, reference jsonb, steps jsonb)
     left join public.tasks as task on task.id = finish.id
     where not v_finished @> jsonb_build_object(finish.id, finish.held_epoch)
     order by task.master_task_id, finish.id
@@ -7146,7 +7230,8 @@ begin
     continue when v_finish.master_task_id is not null and not private.try_lock_job(v_finish.master_task_id);
     begin
       status := private.finish_task(
-        v_finish.id, v_finish.held_epoch, coalesce(v_finish.output, 'null'), nullif(v_finish.reference, 'null')
+        v_finish.id, v_finish.held_epoch, coalesce(v_finish.output, 'null'), nullif(v_finish.reference, 'null'),
+        coalesce(v_finish.steps, '[]')
       );
     exception when sqlstate 'PT409' then
       status := 'lost';
@@ -7156,7 +7241,7 @@ begin
 end;
 $$;
 comment on function private.finish_tasks(jsonb) is
-  'Finishes tasks [{id, held_epoch, output, reference}] in one transaction. A task whose lease is lost gets the status lost and does not affect the others. Tasks of busy jobs are missing from the result: finish them one by one. Called by workers.';
+  'Finishes tasks [{id, held_epoch, output, reference, steps}] in one transaction. A task whose lease is lost gets the status lost and does not affect the others. Tasks of busy jobs are missing from the result: finish them one by one. Called by workers.';
 revoke all on function private.finish_tasks(jsonb) from public;
 
 create function private.bury_task(p_task public.tasks, p_reason text, p_error jsonb)
@@ -7693,11 +7778,11 @@ begin
         );
         v_created := v_created + 1;
       else
-        perform private.emit_events(
+        perform private.emit_events((
           private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
             'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
             'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)
-          ))));
+          )))).events);
       end if;
     end if;
     return query select v_subtask.seq, v_child_id, v_error;

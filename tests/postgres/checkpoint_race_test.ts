@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { seededRandom } from "../../scripts/seeded_random.ts";
 import { isolateClock } from "../../shared/platform/isolate/clock.ts";
+import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { createSqlTaskStore } from "../../shared/engine/worker/sql_task_store.ts";
+import type { Lease } from "../../shared/engine/worker/task_store.ts";
 import {
   assertConsistent,
   assertNoDeadlock,
   createFamilies,
+  createRunning,
   modelResult,
   openRaceTrack,
   shuffled,
@@ -16,6 +19,7 @@ const CHILDREN = 10;
 const WORKERS = 2;
 const ROUNDS = 40;
 const TOOLS = 9;
+const ENDS = 120;
 
 const USAGE = {
   provider_id: null,
@@ -38,19 +42,7 @@ Deno.test("checkpoints of many tasks at once", async (t) => {
   const random = seededRandom(11);
 
   await t.step("workers that share jobs record all of their steps", async () => {
-    // Tools call models for tasks of the same jobs, which locks the task and then the totals of its job.
-    let isOver = false;
-    let usageCount = 0;
-    const callModels = async () => {
-      while (!isOver) {
-        const [lease] = shuffled(leases, random);
-        await sql`select private.record_usage(${
-          JSON.stringify({ ...USAGE, task_id: lease?.taskId ?? null })
-        }::text::jsonb)`;
-        usageCount++;
-      }
-    };
-    const calling = Promise.all(Array.from({ length: TOOLS }, callModels));
+    const tools = callModels(sql, leases, random);
     for (let seq = 1; seq <= ROUNDS; seq++) {
       // Each worker has some tasks of each job.
       await Promise.all(
@@ -59,8 +51,7 @@ Deno.test("checkpoints of many tasks at once", async (t) => {
         ),
       );
     }
-    isOver = true;
-    await calling;
+    const usageCount = await tools.stop();
 
     const [row] = await sql`
       select
@@ -133,5 +124,71 @@ Deno.test("checkpoints of many tasks at once", async (t) => {
     });
   });
 
+  await t.step("ends record all of their last results", async () => {
+    const ending = await createRunning(track, ENDS);
+    const tools = callModels(sql, ending, random);
+    const ends = await Promise.all(
+      shuffled(ending, random).map((lease, index) =>
+        stores[index % WORKERS]?.finish(lease, "a", null, [{
+          ...modelResult(1, "a"),
+          usage: USAGE,
+        }])
+      ),
+    );
+    const usageCount = await tools.stop();
+
+    assert.deepEqual(new Set(ends), new Set(["completed"]));
+    const [row] = await sql`
+      select sum(task.input_tokens)::int as of_tasks, sum(total.input_tokens)::int as of_jobs
+      from public.tasks as task join private.job_totals as total using (master_task_id)
+      where task.status = 'completed'`;
+    const tokens = 10 * (ENDS + usageCount);
+    assert.deepEqual({ ...row }, { of_tasks: tokens, of_jobs: tokens });
+    await assertConsistent(sql);
+  });
+
+  await t.step("a busy job delays no other end", async () => {
+    const running = await createRunning(track, 2);
+    const [busy, free] = running.map(({ taskId }) => taskId);
+    const ends = running.map(({ taskId, epoch }) => ({
+      id: taskId,
+      held_epoch: epoch,
+      output: "a",
+    }));
+
+    await sql.begin(async (holder) => {
+      await holder`select private.lock_job_of(${busy ?? null}::uuid)`;
+      const ended = await sql.begin(async (worker) => {
+        await worker`set local lock_timeout = '5s'`;
+        return await worker`
+          select task_id from private.finish_tasks(${JSON.stringify(ends)}::text::jsonb)`;
+      });
+
+      assert.deepEqual(ended.map(({ task_id }) => task_id), [free]);
+    });
+  });
+
   await t.step("no deadlock", () => assertNoDeadlock(track));
 });
+
+/** Tools that call models for tasks, which locks the task and then the totals of its job. */
+function callModels(sql: Sql, leases: readonly Lease[], random: () => number) {
+  let isOver = false;
+  let callCount = 0;
+  const calling = Promise.all(Array.from({ length: TOOLS }, async () => {
+    while (!isOver) {
+      const [lease] = shuffled(leases, random);
+      await sql`select private.record_usage(${
+        JSON.stringify({ ...USAGE, task_id: lease?.taskId ?? null })
+      }::text::jsonb)`;
+      callCount++;
+    }
+  }));
+  return {
+    async stop(): Promise<number> {
+      isOver = true;
+      await calling;
+      return callCount;
+    },
+  };
+}

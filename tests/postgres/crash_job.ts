@@ -111,10 +111,11 @@ function watched(
       tell(lease.taskId, ["asked"]);
       return outcome;
     },
-    async finish(lease, output, reference) {
-      tell(lease.taskId, ["about to finish"]);
-      const outcome = await store.finish(lease, output, reference);
-      tell(lease.taskId, ["finished"]);
+    async finish(...end) {
+      const [{ taskId }] = end;
+      tell(taskId, ["about to finish"]);
+      const outcome = await store.finish(...end);
+      tell(taskId, ["finished"]);
       return outcome;
     },
   };

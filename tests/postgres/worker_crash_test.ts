@@ -30,7 +30,11 @@ const CRASHES: readonly Crash[] = [
   { after: "it parked", moment: "parked" },
   { after: "it recorded a question", moment: "intended 9" },
   { after: "it asked a person", moment: "asked" },
-  { after: "it stored the completion", moment: "about to finish" },
+  {
+    after: "the model answered with the completion",
+    moment: "about to finish",
+    again: "planner 4",
+  },
   { after: "it finished", moment: "finished" },
 ];
 

@@ -24,15 +24,14 @@ export async function finishTask(
   { output, completion }: Finish,
   run: TaskRun,
 ): Promise<TaskEnd> {
-  const { lease, transcript, ports } = run;
+  const { transcript, control } = run;
   const reference = await storeLargeOutput(output, run);
   if (completion !== null) {
     transcript.end({ ...completion, ...textResult("The task is complete.") });
   }
   if (reference !== null) transcript.attachPath(reference.storage_path);
-  await transcript.flush();
-  run.control.settle();
-  return await ports.store.finish(lease, reference ?? output, reference);
+  control.settle();
+  return await transcript.finish(reference ?? output, reference);
 }
 
 async function storeLargeOutput(

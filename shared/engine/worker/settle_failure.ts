@@ -94,7 +94,7 @@ async function keepResults({ transcript }: FailedRun): Promise<void> {
 /** Finishing a task that is being cancelled records it as cancelled. */
 async function cancel(run: FailedRun): Promise<TaskEnd> {
   await bookLostCall(run);
-  return await run.ports.store.finish(run.lease, null, null);
+  return await run.transcript.finish(null, null);
 }
 
 function endOfLease(error: SwarmError, { lease, ports }: FailedRun): TaskEnd {

@@ -67,8 +67,8 @@ function isClaimedContext(value: unknown): value is ClaimedContext {
   return typeof task?.works_alone === "boolean";
 }
 
-/** As many as a large claim. Outputs of 64 KiB each make a message of 12 MiB. */
-const MAX_FINISHED_TOGETHER = 200;
+/** A last answer and an output of 64 KiB each make a message of 12 MiB. */
+const MAX_FINISHED_TOGETHER = 100;
 
 /** Fewer than ends: the first of them waits for the last, and a transaction holds each of its tasks. */
 const MAX_RECORDED_TOGETHER = 20;
@@ -87,6 +87,7 @@ interface Finish {
   readonly held_epoch: string;
   readonly output: JsonValue;
   readonly reference: JsonObject | null;
+  readonly steps: readonly StepRecord[];
 }
 
 /** The task store over the functions of schema `private`, each one call and one transaction. */
@@ -196,12 +197,13 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       return first(rows).outcome;
     },
 
-    async finish({ taskId, epoch }, output, reference) {
+    async finish({ taskId, epoch }, output, reference, lastResults = []) {
       const together = await finishTogether({
         id: taskId,
         held_epoch: epoch,
         output: toStorableJson(output),
         reference,
+        steps: lastResults,
       }).catch(() => "failed");
       if (together === "completed" || together === "cancelled" || together === "parked") {
         return together;
@@ -214,7 +216,8 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
           p_task_id => ${taskId}::uuid,
           p_epoch => ${epoch}::bigint,
           p_output => ${json(output)}::jsonb,
-          p_output_reference => ${nullable(reference)}::jsonb
+          p_output_reference => ${nullable(reference)}::jsonb,
+          p_steps => ${json(lastResults)}
         ) as status`);
       return first(rows).status;
     },

@@ -100,6 +100,9 @@ export interface ReviewRequest {
 /** `continue`: the event that the task would wait for has already happened. */
 export type ParkOutcome = "parked" | "continue" | "cancelled";
 
+/** How the end of a task that has an output went. */
+export type FinishOutcome = "completed" | "cancelled" | "parked";
+
 /** Whether and how a failed task is retried. */
 export interface RetryPolicy {
   /**
@@ -167,12 +170,19 @@ export interface TaskStore {
   requestReview(lease: Lease, review: ReviewRequest): Promise<ParkOutcome>;
   /** Waits for subtasks. */
   park(lease: Lease): Promise<ParkOutcome>;
-  /** `reference` replaces a large output for the parent. */
+  /**
+   * Records the last results, and ends the task: as cancelled if that was requested. A task with
+   * running subtasks parks.
+   *
+   * @param reference Replaces a large output for the parent.
+   * @param lastResults @default none
+   */
   finish(
     lease: Lease,
     output: JsonValue,
     reference: JsonObject | null,
-  ): Promise<"completed" | "cancelled" | "parked">;
+    lastResults?: readonly StepRecord[],
+  ): Promise<FinishOutcome>;
   /** @returns the task's new status. */
   fail(lease: Lease, error: ErrorBody, policy: RetryPolicy): Promise<string>;
   /**

@@ -1,11 +1,11 @@
 import type { StepIntent } from "../agent/planned_call.ts";
 import { readGuardrailStep, readModelInput, type Step } from "../agent/task_context.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
-import type { JsonValue } from "../../platform/values/json.ts";
+import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import { modelAnswer } from "../../models/llm/model_port.ts";
 import { createRedactor } from "../../platform/secrets/redact.ts";
 import { byteLength } from "../../platform/values/byte_length.ts";
-import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
+import type { FinishOutcome, Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
 import { Watch } from "../work/watch.ts";
 
 /**
@@ -139,15 +139,36 @@ export class Transcript {
     if (this.#unsaved.length > 0) await this.#record([]);
   }
 
+  /** Ends the task, and writes the results not yet written with it. */
+  async finish(output: JsonValue, reference: JsonObject | null): Promise<FinishOutcome> {
+    const results = this.#takeUnsaved();
+    const [outcome] = await Promise.all([
+      this.#writeOrKeep(
+        results,
+        (written) => this.#store.finish(this.#lease, output, reference, written),
+      ),
+      this.otherWrites(),
+    ]);
+    return outcome;
+  }
+
   async #record(next: readonly StepIntent[]): Promise<void> {
-    const results = this.#unsaved;
-    this.#unsaved = [];
+    const results = this.#takeUnsaved();
     const [{ isCancelled, watchedSeconds = 0 }] = await Promise.all([
-      this.#recordOrKeep(results, next),
+      this.#writeOrKeep(
+        results,
+        (written) => this.#store.record(this.#lease, written, this.#withoutHidden(next)),
+      ),
       this.otherWrites(),
     ]);
     this.#watch.note(watchedSeconds);
     if (isCancelled) throw new SwarmError("TASK_CANCELLED", "The task is being cancelled");
+  }
+
+  #takeUnsaved(): readonly StepRecord[] {
+    const results = this.#unsaved;
+    this.#unsaved = [];
+    return results;
   }
 
   #withoutHidden<Written extends StepIntent>(steps: readonly Written[]): readonly Written[] {
@@ -156,17 +177,17 @@ export class Transcript {
     return redactor.json(steps as unknown as JsonValue) as unknown as readonly Written[];
   }
 
-  /** A cap that forbids the next step must not lose the results of the last. */
-  async #recordOrKeep(results: readonly StepRecord[], next: readonly StepIntent[]) {
+  /** A cap that forbids the next step or the end must not lose the results of the last step. */
+  async #writeOrKeep<Outcome>(
+    results: readonly StepRecord[],
+    write: (results: readonly StepRecord[]) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const written = this.#withoutHidden(results);
     try {
-      return await this.#store.record(
-        this.#lease,
-        this.#withoutHidden(results),
-        this.#withoutHidden(next),
-      );
+      return await write(written);
     } catch (error) {
-      if (next.length > 0 && isRefusal(error)) {
-        await this.#store.record(this.#lease, this.#withoutHidden(results), []);
+      if (results.length > 0 && isRefusal(error)) {
+        await this.#store.record(this.#lease, written, []);
       }
       throw error;
     }

@@ -148,8 +148,19 @@ comment on function private.with_tool_end(jsonb, jsonb) is
   'The warnings of a task after a tool call ended: a failure is listed once per tool, with the last error, until the tool succeeds.';
 revoke all on function private.with_tool_end(jsonb, jsonb) from public;
 
+create type private.ended_steps as (
+  task_id uuid,
+  master_task_id uuid,
+  events private.task_event[],
+  input_tokens bigint,
+  output_tokens bigint,
+  cost_micro_usd bigint
+);
+comment on type private.ended_steps is
+  'What ended steps of a task leave to the transaction: their events, and the sums of their model calls, which are null when there was none. A null cost: none of them has a price.';
+
 create function private.end_steps(p_task public.tasks, p_steps jsonb)
-returns private.task_event[]
+returns private.ended_steps
 language plpgsql
 set search_path = ''
 as $$
@@ -159,7 +170,8 @@ declare
   v_is_skill boolean;
   v_has_files boolean;
   v_warnings jsonb := p_task.warnings;
-  v_events private.task_event[] := '{}'::private.task_event[];
+  v_used public.usage_events;
+  v_ended private.ended_steps := row(p_task.id, p_task.master_task_id, '{}', null, null, null);
 begin
   for v_step in
     select *
@@ -203,9 +215,13 @@ begin
       v_warnings := private.with_tool_end(v_warnings, to_jsonb(v_step));
     end if;
     if v_step.usage is not null then
-      perform private.record_usage(v_step.usage || jsonb_build_object(
+      v_used := private.insert_usage(v_step.usage || jsonb_build_object(
         'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug,
         'agent_revision', p_task.agent_revision));
+      v_ended.input_tokens := coalesce(v_ended.input_tokens, 0) + v_used.input_tokens;
+      v_ended.output_tokens := coalesce(v_ended.output_tokens, 0) + v_used.output_tokens;
+      v_ended.cost_micro_usd := coalesce(
+        v_ended.cost_micro_usd + v_used.cost_micro_usd, v_ended.cost_micro_usd, v_used.cost_micro_usd);
     end if;
     v_has_files := v_step.kind = 'tool' and v_step.output ? 'files';
     if v_step.data is not null or v_step.storage_path is not null or v_has_files then
@@ -223,7 +239,7 @@ begin
     end if;
     v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
     if v_type is not null then
-      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, v_type, jsonb_build_object(
+      v_ended.events := array_append(v_ended.events, row(p_task.id, p_task.master_task_id, v_type, jsonb_build_object(
         'step_seq', v_step.seq,
         'name', v_step.name,
         'call_id', v_step.call_id,
@@ -241,11 +257,11 @@ begin
   if v_warnings <> p_task.warnings then
     update public.tasks set warnings = v_warnings where id = p_task.id;
   end if;
-  return v_events;
+  return v_ended;
 end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
-  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], records their usage, data and files, and returns their events for emit_events().';
+  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], and records their usage, data and files. The caller writes the events, and adds the usage to the task and its job.';
 revoke all on function private.end_steps(public.tasks, jsonb) from public;
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
@@ -322,8 +338,12 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_events private.task_event[] := private.end_steps(p_task, p_steps);
+  v_ended constant private.ended_steps := private.end_steps(p_task, p_steps);
+  v_events private.task_event[] := v_ended.events;
 begin
+  if v_ended.input_tokens is not null then
+    perform private.add_usage(p_task.id, v_ended.input_tokens, v_ended.output_tokens, v_ended.cost_micro_usd);
+  end if;
   if jsonb_array_length(p_steps) > 0 then
     perform private.record_progress(p_task, jsonb_array_length(p_next) > 0);
   end if;

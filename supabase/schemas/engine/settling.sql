@@ -1,15 +1,21 @@
 -- How a worker ends its hold on a task: it completes, fails, retries or returns the task.
 
 create function private.finish_task(
-  p_task_id uuid, p_epoch bigint, p_output jsonb, p_output_reference jsonb default null
+  p_task_id uuid, p_epoch bigint, p_output jsonb, p_output_reference jsonb default null, p_steps jsonb default '[]'
 )
 returns text
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_task constant public.tasks := private.hold_or_cancel(p_task_id, p_epoch);
+  v_task public.tasks;
 begin
+  if jsonb_array_length(p_steps) > 0 then
+    -- Also of a task that is to be cancelled: its model calls cost money.
+    perform private.lock_job_of(p_task_id);
+    perform private.emit_events(private.write_checkpoint(private.hold_task(p_task_id, p_epoch, null), p_steps, '[]'));
+  end if;
+  v_task := private.hold_or_cancel(p_task_id, p_epoch);
   if v_task.id is null then
     return 'cancelled';
   end if;
@@ -30,9 +36,9 @@ begin
   return 'completed';
 end;
 $$;
-comment on function private.finish_task(uuid, bigint, jsonb, jsonb) is
-  'Completes a task, cancels it when cancellation was requested, or parks it while it has running subtasks (parked), after which its worker finishes it again. The parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb) from public;
+comment on function private.finish_task(uuid, bigint, jsonb, jsonb, jsonb) is
+  'Records the last results (p_steps, as for record_steps()) and completes a task, cancels it when cancellation was requested, or parks it while it has running subtasks (parked), after which its worker finishes it again. The parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb, jsonb) from public;
 
 create function private.finish_undisturbed(p_finishes jsonb)
 returns jsonb
@@ -63,11 +69,29 @@ declare
     order by task.master_task_id
     for no key update of task
   );
+  v_held record;
+  v_steps private.ended_steps;
+  v_last private.ended_steps[] := '{}'::private.ended_steps[];
+  v_events private.task_event[] := '{}'::private.task_event[];
   v_finished jsonb;
 begin
   if cardinality(v_ids) = 0 then
     return '{}'::jsonb;
   end if;
+  for v_held in
+    select task, finish.steps
+    from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, steps jsonb)
+    join public.tasks as task on task.id = finish.id and task.epoch = finish.held_epoch
+    where task.id = any (v_ids) and jsonb_array_length(finish.steps) > 0
+    order by task.master_task_id
+  loop
+    v_steps := private.end_steps(v_held.task, v_held.steps);
+    v_last := array_append(v_last, v_steps);
+    v_events := v_events || v_steps.events;
+    perform private.debit_job(v_steps.master_task_id, (v_held.task).created_by,
+      pg_column_size(v_held.steps) + coalesce(pg_column_size(v_steps.events), 0));
+  end loop;
+  perform private.emit_events(v_events);
   with ended as (
     update public.tasks as task
     set status = 'completed',
@@ -75,10 +99,25 @@ begin
         finished_at = clock_timestamp(),
         lease_expires_at = null,
         worker_id = null,
-        logs = task.logs || v_log_line
+        logs = task.logs || v_log_line,
+        -- What add_usage() and record_progress() do, so that the row is written once.
+        deliveries = case when last is null then task.deliveries else 1 end,
+        works_alone = last is null and task.works_alone,
+        input_tokens = task.input_tokens + coalesce(last.input_tokens, 0),
+        output_tokens = task.output_tokens + coalesce(last.output_tokens, 0),
+        cost_micro_usd = coalesce(task.cost_micro_usd + last.cost_micro_usd, task.cost_micro_usd, last.cost_micro_usd)
     from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
+    left join unnest(v_last) as last on last.task_id = finish.id
     where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch
     returning task.id, task.master_task_id, task.epoch, task.output, task.warnings
+  ),
+  added as (
+    update private.job_totals as total
+    set input_tokens = total.input_tokens + last.input_tokens,
+        output_tokens = total.output_tokens + last.output_tokens,
+        cost_micro_usd = coalesce(total.cost_micro_usd + last.cost_micro_usd, total.cost_micro_usd, last.cost_micro_usd)
+    from unnest(v_last) as last
+    where total.master_task_id = last.master_task_id and last.input_tokens is not null
   ),
   emitted as (
     insert into public.task_events (task_id, master_task_id, type, payload)
@@ -93,7 +132,7 @@ begin
 end;
 $$;
 comment on function private.finish_undisturbed(jsonb) is
-  'Does what finish_task() does for many tasks, with one statement for each part. Only for tasks whose lease is held and whose end requires nothing else to be ended, notified or stored; a running task has no open review. Returns the epoch of each task that it ended, by id, and does not change the others.';
+  'Does what finish_task() does for many tasks, with one statement for each part but their last results. Only for tasks whose lease is held and whose end requires nothing else to be ended, notified or stored; a running task has no open review. Returns the epoch of each task that it ended, by id, and does not change the others.';
 revoke all on function private.finish_undisturbed(jsonb) from public;
 
 create function private.finish_tasks(p_finishes jsonb)
@@ -117,7 +156,8 @@ begin
   end if;
   for v_finish in
     select finish.*, task.master_task_id
-    from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb, reference jsonb)
+    from jsonb_to_recordset(p_finishes)
+      as finish (id uuid, held_epoch bigint, output jsonb, reference jsonb, steps jsonb)
     left join public.tasks as task on task.id = finish.id
     where not v_finished @> jsonb_build_object(finish.id, finish.held_epoch)
     order by task.master_task_id, finish.id
@@ -128,7 +168,8 @@ begin
     continue when v_finish.master_task_id is not null and not private.try_lock_job(v_finish.master_task_id);
     begin
       status := private.finish_task(
-        v_finish.id, v_finish.held_epoch, coalesce(v_finish.output, 'null'), nullif(v_finish.reference, 'null')
+        v_finish.id, v_finish.held_epoch, coalesce(v_finish.output, 'null'), nullif(v_finish.reference, 'null'),
+        coalesce(v_finish.steps, '[]')
       );
     exception when sqlstate 'PT409' then
       status := 'lost';
@@ -138,7 +179,7 @@ begin
 end;
 $$;
 comment on function private.finish_tasks(jsonb) is
-  'Finishes tasks [{id, held_epoch, output, reference}] in one transaction. A task whose lease is lost gets the status lost and does not affect the others. Tasks of busy jobs are missing from the result: finish them one by one. Called by workers.';
+  'Finishes tasks [{id, held_epoch, output, reference, steps}] in one transaction. A task whose lease is lost gets the status lost and does not affect the others. Tasks of busy jobs are missing from the result: finish them one by one. Called by workers.';
 revoke all on function private.finish_tasks(jsonb) from public;
 
 create function private.bury_task(p_task public.tasks, p_reason text, p_error jsonb)

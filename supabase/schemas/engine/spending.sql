@@ -145,15 +145,14 @@ comment on function private.assert_budget_allows_model_call(public.tasks) is
   'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN when the job''s budget does not allow another model call, and QUOTA_EXCEEDED when its owner''s quota trace_bytes is used up.';
 revoke all on function private.assert_budget_allows_model_call(public.tasks) from public;
 
-create function private.record_usage(p_usage jsonb)
-returns void
+create function private.insert_usage(p_usage jsonb)
+returns public.usage_events
 language plpgsql
 set search_path = ''
 as $$
 declare
   v_used public.usage_events := jsonb_populate_record(null::public.usage_events, p_usage);
   v_price public.model_prices := private.price_at(v_used.provider_id, v_used.model, v_used.input_tokens);
-  v_master_task_id uuid;
 begin
   v_used.input_tokens := coalesce(v_used.input_tokens, 0);
   v_used.cached_input_tokens := coalesce(v_used.cached_input_tokens, 0);
@@ -195,26 +194,51 @@ begin
     delete from private.job_reservations where id = (p_usage ->> 'reservation_id')::uuid;
   end if;
   perform private.settle_spending(v_used, (p_usage ->> 'reservation_id')::uuid);
-  if v_used.task_id is null then
-    return;
-  end if;
+  return v_used;
+end;
+$$;
+comment on function private.insert_usage(jsonb) is
+  'Does what record_usage() does, except that the caller adds the call to its task and job in the same transaction. Returns the call with its price.';
+revoke all on function private.insert_usage(jsonb) from public;
+
+create function private.add_usage(
+  p_task_id uuid, p_input_tokens bigint, p_output_tokens bigint, p_cost_micro_usd bigint
+)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_master_task_id uuid;
+begin
   update public.tasks
-  set input_tokens = input_tokens + v_used.input_tokens,
-      output_tokens = output_tokens + v_used.output_tokens,
-      cost_micro_usd = case
-        when v_used.cost_micro_usd is null then cost_micro_usd
-        else coalesce(cost_micro_usd, 0) + v_used.cost_micro_usd
-      end
-  where id = v_used.task_id
+  set input_tokens = input_tokens + p_input_tokens,
+      output_tokens = output_tokens + p_output_tokens,
+      cost_micro_usd = coalesce(cost_micro_usd + p_cost_micro_usd, cost_micro_usd, p_cost_micro_usd)
+  where id = p_task_id
   returning master_task_id into v_master_task_id;
   update private.job_totals
-  set input_tokens = input_tokens + v_used.input_tokens,
-      output_tokens = output_tokens + v_used.output_tokens,
-      cost_micro_usd = case
-        when v_used.cost_micro_usd is null then cost_micro_usd
-        else coalesce(cost_micro_usd, 0) + v_used.cost_micro_usd
-      end
+  set input_tokens = input_tokens + p_input_tokens,
+      output_tokens = output_tokens + p_output_tokens,
+      cost_micro_usd = coalesce(cost_micro_usd + p_cost_micro_usd, cost_micro_usd, p_cost_micro_usd)
   where master_task_id = v_master_task_id;
+end;
+$$;
+comment on function private.add_usage(uuid, bigint, bigint, bigint) is
+  'Adds model calls to a task and its job. p_cost_micro_usd: null when none of them has a price.';
+revoke all on function private.add_usage(uuid, bigint, bigint, bigint) from public;
+
+create function private.record_usage(p_usage jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_used constant public.usage_events := private.insert_usage(p_usage);
+begin
+  if v_used.task_id is not null then
+    perform private.add_usage(v_used.task_id, v_used.input_tokens, v_used.output_tokens, v_used.cost_micro_usd);
+  end if;
 end;
 $$;
 comment on function private.record_usage(jsonb) is

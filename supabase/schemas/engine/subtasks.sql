@@ -318,11 +318,11 @@ begin
         );
         v_created := v_created + 1;
       else
-        perform private.emit_events(
+        perform private.emit_events((
           private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
             'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
             'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)
-          ))));
+          )))).events);
       end if;
     end if;
     return query select v_subtask.seq, v_child_id, v_error;

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(4);
+select plan(5);
 
 create temp table made on commit drop as
   select name, tests.create_task() as id from unnest(array['held', 'lost', 'cancelled']) as name;
@@ -29,6 +29,13 @@ select is(
 select is(
   (select status from public.tasks where id = (select id from made where name = 'lost')), 'running',
   'a task whose lease is lost is unchanged'
+);
+create temp table family on commit drop as select tests.create_family(1) as id;
+select results_eq(
+  $$select status from private.finish_tasks((
+    select jsonb_build_array(jsonb_build_object('id', id, 'held_epoch', tests.epoch_of(id), 'output', 'early', 'reference', null))
+    from family))$$,
+  array['parked'], 'a task with a running subtask waits for it'
 );
 select is_empty(
   $$select * from private.finish_tasks(jsonb_build_array(jsonb_build_object(

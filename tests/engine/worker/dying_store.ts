@@ -26,7 +26,7 @@ function dyingAt(fatal: number, store: TaskStore, onDeath: () => void): TaskStor
     heartbeat: (id, leases) => read(() => store.heartbeat(id, leases)),
     begin: (lease, intents) => write(() => store.begin(lease, intents)),
     record: (lease, results, next) => write(() => store.record(lease, results, next)),
-    finish: (lease, output, reference) => write(() => store.finish(lease, output, reference)),
+    finish: (...end) => write(() => store.finish(...end)),
   };
 }
 

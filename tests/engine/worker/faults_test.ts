@@ -45,7 +45,7 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
     return doomed;
   };
   try {
-    for (const fatal of [0, 1, 2, 3, 4, 5]) {
+    for (const fatal of [0, 1, 2, 3, 4]) {
       await t.step(`a worker that dies at write ${fatal + 1} costs at most one step`, async () => {
         const { ran, parts } = job();
         const { died } = startDoomed(parts, fatal);
@@ -191,8 +191,8 @@ Deno.test("no fault loses a task or repeats a finished step", async (t) => {
         },
         store: (store) => ({
           ...store,
-          record: (lease, results, next) =>
-            store.record(lease, results, next).catch((error) => {
+          finish: (...end) =>
+            store.finish(...end).catch((error) => {
               if (error instanceof SwarmError && error.code === "LEASE_LOST") refusals++;
               throw error;
             }),

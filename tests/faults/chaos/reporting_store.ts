@@ -26,7 +26,6 @@ const claimedContext = z.object({
 /** The same store, which stops at both points of every step, and reports refused writes. */
 export function reportingStore(store: TaskStore, { meet, refused }: Haunting): TaskStore {
   const positions = new Map<string, string>();
-  const completions = new Map<string, number>();
 
   async function arrive(lease: Lease, point: Point, seqs: readonly number[]): Promise<void> {
     const { taskId, epoch } = lease;
@@ -65,13 +64,7 @@ export function reportingStore(store: TaskStore, { meet, refused }: Haunting): T
       return stored;
     },
     async record(lease, results, next) {
-      // A completion is written when it is planned, so nothing of it runs in between.
-      const completion = results.find(({ name }) => name === "complete_task");
-      if (completion !== undefined) {
-        completions.set(lease.taskId, completion.seq);
-        await arrive(lease, "before", [completion.seq]);
-      }
-      await arrive(lease, "after", seqsOf(results.filter((result) => result !== completion)));
+      await arrive(lease, "after", seqsOf(results));
       const outcome = await write(lease, store.record(lease, results, next));
       await arrive(lease, "before", seqsOf(next));
       return outcome;
@@ -81,10 +74,12 @@ export function reportingStore(store: TaskStore, { meet, refused }: Haunting): T
       await arrive(lease, "after", seqsOf(subtasks));
       return outcomes;
     },
-    async finish(lease, output, reference) {
-      const completion = completions.get(lease.taskId);
-      if (completion !== undefined) await arrive(lease, "after", [completion]);
-      return await write(lease, store.finish(lease, output, reference));
+    async finish(lease, output, reference, results = []) {
+      // A completion is written when it is planned, so nothing of it runs in between.
+      const completion = results.filter(({ name }) => name === "complete_task");
+      await arrive(lease, "before", seqsOf(completion));
+      await arrive(lease, "after", seqsOf(results));
+      return await write(lease, store.finish(lease, output, reference, results));
     },
     beginAgain: (lease, seqs) => write(lease, store.beginAgain(lease, seqs)),
     requestReview: (lease, review) => write(lease, store.requestReview(lease, review)),
