@@ -1871,7 +1871,6 @@ create index tasks_jobs_of_owner_idx on public.tasks (created_by, created_at des
 create index tasks_jobs_idx on public.tasks (created_at desc, id desc)
   include (created_by, status, agent_slug) where parent_id is null;
 create index tasks_in_review_idx on public.tasks (created_by, master_task_id) where status = 'needs_human_review';
-create index tasks_lease_expires_at_idx on public.tasks (lease_expires_at) where status = 'running';
 -- The lines: the due tasks of each owner, and of each key of an owner, by priority and then by age. The service
 -- counts as an owner.
 create index tasks_line_idx on public.tasks (
@@ -1882,7 +1881,8 @@ create index tasks_key_line_idx on public.tasks (
   array_position(array['high', 'normal', 'low'], priority), id
 ) where status = 'pending' and run_after is null;
 create index tasks_delayed_idx on public.tasks (run_after) where status = 'pending' and run_after is not null;
--- Claims count the running tasks of one owner at a time.
+-- Claims count the running tasks of one owner at a time. Expired leases are found here too: in an index of their own,
+-- each renewal of a lease would write the task into all indexes.
 create index tasks_running_idx on public.tasks (owner_key) where status = 'running';
 create unique index tasks_master_idempotency_key on public.tasks (created_by, idempotency_key)
   nulls not distinct where parent_id is null and idempotency_key is not null;
@@ -3186,7 +3186,7 @@ begin
           format('Cannot write to %1$s %%s: epoch %%s does not hold its lease', p_%1$s_id, p_epoch),
           'Stop working on the %1$s: another worker has it, or it has ended.');
       end if;
-      -- A renewal rewrites the row and its index entries, so a recently renewed lease is kept as it is.
+      -- A renewal rewrites the row, so a recently renewed lease is kept as it is.
       if v_work.lease_expires_at < v_now + make_interval(secs => p_lease_seconds * 5 / 6.0) then
         v_work.lease_expires_at := v_now + make_interval(secs => p_lease_seconds);
         update %2$s set lease_expires_at = v_work.lease_expires_at where id = p_%1$s_id;
@@ -7119,7 +7119,7 @@ declare
       on finish.id = task.id and finish.held_epoch = task.epoch
     where task.id = any (array(select listed.id from jsonb_to_recordset(p_finishes) as listed (id uuid)))
       -- A task that runs, and no other, has both. Named by its status, it could be looked up in the
-      -- index of leases, among all that ran lately.
+      -- index of running tasks, among all that ran lately.
       and task.worker_id is not null
       and task.lease_expires_at is not null
       and task.cancel_requested_at is null

@@ -57,7 +57,7 @@ declare
       on finish.id = task.id and finish.held_epoch = task.epoch
     where task.id = any (array(select listed.id from jsonb_to_recordset(p_finishes) as listed (id uuid)))
       -- A task that runs, and no other, has both. Named by its status, it could be looked up in the
-      -- index of leases, among all that ran lately.
+      -- index of running tasks, among all that ran lately.
       and task.worker_id is not null
       and task.lease_expires_at is not null
       and task.cancel_requested_at is null

@@ -93,7 +93,6 @@ create index tasks_jobs_of_owner_idx on public.tasks (created_by, created_at des
 create index tasks_jobs_idx on public.tasks (created_at desc, id desc)
   include (created_by, status, agent_slug) where parent_id is null;
 create index tasks_in_review_idx on public.tasks (created_by, master_task_id) where status = 'needs_human_review';
-create index tasks_lease_expires_at_idx on public.tasks (lease_expires_at) where status = 'running';
 -- The lines: the due tasks of each owner, and of each key of an owner, by priority and then by age. The service
 -- counts as an owner.
 create index tasks_line_idx on public.tasks (
@@ -104,7 +103,8 @@ create index tasks_key_line_idx on public.tasks (
   array_position(array['high', 'normal', 'low'], priority), id
 ) where status = 'pending' and run_after is null;
 create index tasks_delayed_idx on public.tasks (run_after) where status = 'pending' and run_after is not null;
--- Claims count the running tasks of one owner at a time.
+-- Claims count the running tasks of one owner at a time. Expired leases are found here too: in an index of their own,
+-- each renewal of a lease would write the task into all indexes.
 create index tasks_running_idx on public.tasks (owner_key) where status = 'running';
 create unique index tasks_master_idempotency_key on public.tasks (created_by, idempotency_key)
   nulls not distinct where parent_id is null and idempotency_key is not null;

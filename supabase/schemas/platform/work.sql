@@ -69,7 +69,7 @@ begin
           format('Cannot write to %1$s %%s: epoch %%s does not hold its lease', p_%1$s_id, p_epoch),
           'Stop working on the %1$s: another worker has it, or it has ended.');
       end if;
-      -- A renewal rewrites the row and its index entries, so a recently renewed lease is kept as it is.
+      -- A renewal rewrites the row, so a recently renewed lease is kept as it is.
       if v_work.lease_expires_at < v_now + make_interval(secs => p_lease_seconds * 5 / 6.0) then
         v_work.lease_expires_at := v_now + make_interval(secs => p_lease_seconds);
         update %2$s set lease_expires_at = v_work.lease_expires_at where id = p_%1$s_id;

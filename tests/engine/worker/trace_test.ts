@@ -138,6 +138,7 @@ function dyingStore(store: TaskStore): TaskStore {
     heartbeat: (id, leases) => writes > 2 ? never() : store.heartbeat(id, leases),
     begin: (lease, intents) => step(() => store.begin(lease, intents)),
     record: (lease, results, next) => step(() => store.record(lease, results, next)),
+    finish: (...end) => step(() => store.finish(...end)),
   };
 }
 
