@@ -1866,9 +1866,9 @@ create index tasks_agent_id_idx on public.tasks (agent_id);
 create index tasks_created_by_idx on public.tasks (created_by);
 -- Job lists, newest first, of one owner and of all owners. The included columns let an index-only scan
 -- filter and count by status and agent.
-create index tasks_jobs_of_owner_idx on public.tasks (created_by, created_at desc, id desc)
+create index tasks_jobs_of_owner_idx on public.tasks (created_by, created_at, id)
   include (status, agent_slug) where parent_id is null;
-create index tasks_jobs_idx on public.tasks (created_at desc, id desc)
+create index tasks_jobs_idx on public.tasks (created_at, id)
   include (created_by, status, agent_slug) where parent_id is null;
 create index tasks_in_review_idx on public.tasks (created_by, master_task_id) where status = 'needs_human_review';
 -- The lines: the due tasks of each owner, and of each key of an owner, by priority and then by age. The service
@@ -2157,7 +2157,7 @@ create table public.usage_events (
 );
 revoke all on public.usage_events from anon, authenticated, service_role;
 revoke all on sequence public.usage_events_id_seq from anon, authenticated, service_role;
-create index usage_events_user_id_idx on public.usage_events (user_id, created_at desc);
+create index usage_events_user_id_idx on public.usage_events (user_id, created_at);
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
 -- For alerts; BRIN for the reason given at task_events_at_idx.
@@ -9405,7 +9405,7 @@ grant execute on function private.continue_task(uuid, jsonb), public.continue_ta
 -- the metadata, so a chat is the newest job with its id.
 
 -- The columns of the query, so that an owner of many jobs finds a chat, or that there is none, with one lookup.
-create index tasks_chat_idx on public.tasks (created_by, (metadata ->> 'chat_id'), created_at desc, id desc)
+create index tasks_chat_idx on public.tasks (created_by, (metadata ->> 'chat_id'), created_at, id)
   where parent_id is null and metadata ? 'chat_id';
 
 create function private.job_of_chat(p_chat_id text)
@@ -10281,7 +10281,7 @@ create table public.sessions (
   last_seen_at timestamptz not null default now()
 );
 revoke all on public.sessions from anon, authenticated, service_role;
-create index sessions_user_id_idx on public.sessions (user_id, last_seen_at desc);
+create index sessions_user_id_idx on public.sessions (user_id, last_seen_at);
 create index sessions_agent_id_idx on public.sessions (agent_id);
 comment on table public.sessions is
   'Groups tool calls that belong together, such as one conversation of an MCP client. Created by the gateway. Unrelated to auth.sessions.';
@@ -10704,10 +10704,10 @@ create table public.mcp_executions (
   constraint mcp_executions_error_has_message check ((status = 'success') = (error_message is null))
 );
 revoke all on public.mcp_executions from anon, authenticated, service_role;
-create index mcp_executions_user_id_idx on public.mcp_executions (user_id, created_at desc);
+create index mcp_executions_user_id_idx on public.mcp_executions (user_id, created_at);
 -- Without the step, the entries of a task share its id.
 create index mcp_executions_task_id_idx on public.mcp_executions (task_id);
-create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at desc) where task_id is null;
+create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at) where task_id is null;
 comment on table public.mcp_executions is
   'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
 comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';
@@ -14517,7 +14517,7 @@ create table public.sql_confirmations (
   constraint sql_confirmations_answer_after_use check (answer is null or used_at is not null)
 );
 revoke all on public.sql_confirmations from anon, authenticated, service_role;
-create index sql_confirmations_user_id_idx on public.sql_confirmations (user_id, created_at desc);
+create index sql_confirmations_user_id_idx on public.sql_confirmations (user_id, created_at);
 create unique index sql_confirmations_idempotency_key_idx on public.sql_confirmations (user_id, idempotency_key);
 comment on table public.sql_confirmations is
   'Writes that a dry run has shown. Each can run once, by its user, with the token whose hash is stored here.';
@@ -15916,7 +15916,7 @@ create table public.mcp_feedback (
 );
 revoke all on public.mcp_feedback from anon, authenticated, service_role;
 create index mcp_feedback_execution_id_idx on public.mcp_feedback (execution_id);
-create index mcp_feedback_user_id_idx on public.mcp_feedback (user_id, created_at desc);
+create index mcp_feedback_user_id_idx on public.mcp_feedback (user_id, created_at);
 create index mcp_feedback_updated_at_idx on public.mcp_feedback (updated_at, id);
 create index mcp_failures_created_at_idx on public.mcp_failures (created_at, id);
 create index mcp_executions_created_at_idx on public.mcp_executions (created_at);
@@ -17518,7 +17518,7 @@ create table public.webhook_messages (
   constraint webhook_messages_error_check check (status <> 'failed' or error is not null)
 );
 revoke all on public.webhook_messages from anon, authenticated, service_role;
-create index webhook_messages_webhook_id_idx on public.webhook_messages (webhook_id, created_at desc);
+create index webhook_messages_webhook_id_idx on public.webhook_messages (webhook_id, created_at);
 create index webhook_messages_task_id_idx on public.webhook_messages (task_id);
 create index webhook_messages_open_idx on public.webhook_messages (webhook_id, coalesce(run_after, created_at), id)
   where finished_at is null;
@@ -20392,8 +20392,8 @@ create table public.document_moves (
 );
 revoke all on public.document_moves from anon, authenticated, service_role;
 revoke all on sequence public.document_moves_id_seq from anon, authenticated, service_role;
-create index document_moves_old_path_idx on public.document_moves (project_id, old_path, id desc);
-create index document_moves_document_id_idx on public.document_moves (document_id, id desc);
+create index document_moves_old_path_idx on public.document_moves (project_id, old_path, id);
+create index document_moves_document_id_idx on public.document_moves (document_id, id);
 comment on table public.document_moves is
   'Moved and deleted paths: an old path leads to the new one, or to the answer that the document was deleted.';
 comment on column public.document_moves.document_id is 'No foreign key, because the document may be deleted.';
@@ -23412,7 +23412,7 @@ create table public.conversations (
   updated_at timestamptz not null default now()
 );
 revoke all on public.conversations from anon, authenticated, service_role;
-create index conversations_user_id_idx on public.conversations (user_id, updated_at desc);
+create index conversations_user_id_idx on public.conversations (user_id, updated_at);
 comment on table public.conversations is
   'A user''s conversations. Written by private functions that the tools of the server catalog call.';
 comment on column public.conversations.user_id is 'The owner.';
@@ -23888,7 +23888,7 @@ create table public.auth_events (
 );
 revoke all on public.auth_events from anon, authenticated, service_role;
 revoke all on sequence public.auth_events_id_seq from anon, authenticated, service_role;
-create index auth_events_user_id_idx on public.auth_events (user_id, created_at desc);
+create index auth_events_user_id_idx on public.auth_events (user_id, created_at);
 create index auth_events_created_at_idx on public.auth_events (created_at);
 comment on table public.auth_events is
   'Session changes that users'' clients report with log_auth_event. For support, not for audits: use auth.audit_log_entries for those.';

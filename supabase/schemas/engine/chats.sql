@@ -2,7 +2,7 @@
 -- the metadata, so a chat is the newest job with its id.
 
 -- The columns of the query, so that an owner of many jobs finds a chat, or that there is none, with one lookup.
-create index tasks_chat_idx on public.tasks (created_by, (metadata ->> 'chat_id'), created_at desc, id desc)
+create index tasks_chat_idx on public.tasks (created_by, (metadata ->> 'chat_id'), created_at, id)
   where parent_id is null and metadata ? 'chat_id';
 
 create function private.job_of_chat(p_chat_id text)

@@ -88,9 +88,9 @@ create index tasks_agent_id_idx on public.tasks (agent_id);
 create index tasks_created_by_idx on public.tasks (created_by);
 -- Job lists, newest first, of one owner and of all owners. The included columns let an index-only scan
 -- filter and count by status and agent.
-create index tasks_jobs_of_owner_idx on public.tasks (created_by, created_at desc, id desc)
+create index tasks_jobs_of_owner_idx on public.tasks (created_by, created_at, id)
   include (status, agent_slug) where parent_id is null;
-create index tasks_jobs_idx on public.tasks (created_at desc, id desc)
+create index tasks_jobs_idx on public.tasks (created_at, id)
   include (created_by, status, agent_slug) where parent_id is null;
 create index tasks_in_review_idx on public.tasks (created_by, master_task_id) where status = 'needs_human_review';
 -- The lines: the due tasks of each owner, and of each key of an owner, by priority and then by age. The service
@@ -379,7 +379,7 @@ create table public.usage_events (
 );
 revoke all on public.usage_events from anon, authenticated, service_role;
 revoke all on sequence public.usage_events_id_seq from anon, authenticated, service_role;
-create index usage_events_user_id_idx on public.usage_events (user_id, created_at desc);
+create index usage_events_user_id_idx on public.usage_events (user_id, created_at);
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
 -- For alerts; BRIN for the reason given at task_events_at_idx.

@@ -25,7 +25,7 @@ create table public.webhook_messages (
   constraint webhook_messages_error_check check (status <> 'failed' or error is not null)
 );
 revoke all on public.webhook_messages from anon, authenticated, service_role;
-create index webhook_messages_webhook_id_idx on public.webhook_messages (webhook_id, created_at desc);
+create index webhook_messages_webhook_id_idx on public.webhook_messages (webhook_id, created_at);
 create index webhook_messages_task_id_idx on public.webhook_messages (task_id);
 create index webhook_messages_open_idx on public.webhook_messages (webhook_id, coalesce(run_after, created_at), id)
   where finished_at is null;

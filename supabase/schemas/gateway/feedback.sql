@@ -15,7 +15,7 @@ create table public.mcp_feedback (
 );
 revoke all on public.mcp_feedback from anon, authenticated, service_role;
 create index mcp_feedback_execution_id_idx on public.mcp_feedback (execution_id);
-create index mcp_feedback_user_id_idx on public.mcp_feedback (user_id, created_at desc);
+create index mcp_feedback_user_id_idx on public.mcp_feedback (user_id, created_at);
 create index mcp_feedback_updated_at_idx on public.mcp_feedback (updated_at, id);
 create index mcp_failures_created_at_idx on public.mcp_failures (created_at, id);
 create index mcp_executions_created_at_idx on public.mcp_executions (created_at);

@@ -9,7 +9,7 @@ create table public.sessions (
   last_seen_at timestamptz not null default now()
 );
 revoke all on public.sessions from anon, authenticated, service_role;
-create index sessions_user_id_idx on public.sessions (user_id, last_seen_at desc);
+create index sessions_user_id_idx on public.sessions (user_id, last_seen_at);
 create index sessions_agent_id_idx on public.sessions (agent_id);
 comment on table public.sessions is
   'Groups tool calls that belong together, such as one conversation of an MCP client. Created by the gateway. Unrelated to auth.sessions.';

@@ -29,10 +29,10 @@ create table public.mcp_executions (
   constraint mcp_executions_error_has_message check ((status = 'success') = (error_message is null))
 );
 revoke all on public.mcp_executions from anon, authenticated, service_role;
-create index mcp_executions_user_id_idx on public.mcp_executions (user_id, created_at desc);
+create index mcp_executions_user_id_idx on public.mcp_executions (user_id, created_at);
 -- Without the step, the entries of a task share its id.
 create index mcp_executions_task_id_idx on public.mcp_executions (task_id);
-create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at desc) where task_id is null;
+create index mcp_executions_streak_idx on public.mcp_executions (tool_id, tool_name, created_at) where task_id is null;
 comment on table public.mcp_executions is
   'Every tool call, for tools of every type, with secrets redacted. Written only by the gateway.';
 comment on column public.mcp_executions.mcp_name is 'Slug of the called server (tools.slug); for an unknown server, the name that the caller used.';

@@ -16,7 +16,7 @@ create table public.auth_events (
 );
 revoke all on public.auth_events from anon, authenticated, service_role;
 revoke all on sequence public.auth_events_id_seq from anon, authenticated, service_role;
-create index auth_events_user_id_idx on public.auth_events (user_id, created_at desc);
+create index auth_events_user_id_idx on public.auth_events (user_id, created_at);
 create index auth_events_created_at_idx on public.auth_events (created_at);
 comment on table public.auth_events is
   'Session changes that users'' clients report with log_auth_event. For support, not for audits: use auth.audit_log_entries for those.';

@@ -9,7 +9,7 @@ create table public.conversations (
   updated_at timestamptz not null default now()
 );
 revoke all on public.conversations from anon, authenticated, service_role;
-create index conversations_user_id_idx on public.conversations (user_id, updated_at desc);
+create index conversations_user_id_idx on public.conversations (user_id, updated_at);
 comment on table public.conversations is
   'A user''s conversations. Written by private functions that the tools of the server catalog call.';
 comment on column public.conversations.user_id is 'The owner.';

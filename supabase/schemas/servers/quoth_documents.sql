@@ -84,8 +84,8 @@ create table public.document_moves (
 );
 revoke all on public.document_moves from anon, authenticated, service_role;
 revoke all on sequence public.document_moves_id_seq from anon, authenticated, service_role;
-create index document_moves_old_path_idx on public.document_moves (project_id, old_path, id desc);
-create index document_moves_document_id_idx on public.document_moves (document_id, id desc);
+create index document_moves_old_path_idx on public.document_moves (project_id, old_path, id);
+create index document_moves_document_id_idx on public.document_moves (document_id, id);
 comment on table public.document_moves is
   'Moved and deleted paths: an old path leads to the new one, or to the answer that the document was deleted.';
 comment on column public.document_moves.document_id is 'No foreign key, because the document may be deleted.';

@@ -97,7 +97,7 @@ create table public.sql_confirmations (
   constraint sql_confirmations_answer_after_use check (answer is null or used_at is not null)
 );
 revoke all on public.sql_confirmations from anon, authenticated, service_role;
-create index sql_confirmations_user_id_idx on public.sql_confirmations (user_id, created_at desc);
+create index sql_confirmations_user_id_idx on public.sql_confirmations (user_id, created_at);
 create unique index sql_confirmations_idempotency_key_idx on public.sql_confirmations (user_id, idempotency_key);
 comment on table public.sql_confirmations is
   'Writes that a dry run has shown. Each can run once, by its user, with the token whose hash is stored here.';
