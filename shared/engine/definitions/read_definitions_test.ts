@@ -84,6 +84,7 @@ for (
       "maxturns: 3\n",
       /unknown key "maxturns"; did you mean "maxTurns"\? Allowed/,
     ],
+    ["a key that others contain", "tool: crm\n", /unknown key "tool"; did you mean "tools"\?/],
     ["an unknown value", "reasoning_effort: lo\n", /reasoning_effort: "lo"; did you mean "low"\?/],
     ["a missing key", "provider:\n", /provider: /],
     ["a key of coding agents", "permissionMode: plan\n", /remove permissionMode.*use approvals/],
