@@ -32,7 +32,8 @@ const HELP = `Usage: supaswarm <command> [options]
   pull      Writes the registry into agents/
   agents    Shows the revisions of agents, and rolls one back
   eval      Runs the tests of agents in agents/<slug>.evals.yaml
-              --help after one of these five prints its options; they need Deno, or get it from npm
+  sql       Runs SQL as role postgres: the given statements, or a prompt
+              --help after one of these six prints its options; they need Deno, or get it from npm
 
   --dry-run   shows the plan and changes nothing
   --yes       does not ask

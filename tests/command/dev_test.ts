@@ -43,7 +43,7 @@ const EVALS = `tests:
     assert:
       - { type: javascript, value: 'output.greeting.endsWith(context.vars)' }
       - { type: trajectory, value: [save_intermediate_data] }
-      - { type: sql, value: "select status = 'completed' from supaswarm.tasks where id = {{task_id}}" }
+      - { type: sql, value: "select count(*) > 0 from task_steps where task_id = {{task_id}}" }
 `;
 
 const PLANTS = `create table public.plants (name text primary key);
@@ -234,6 +234,16 @@ Deno.serve((request) => {
       assert.equal(failed.code, 1, failed.stderr);
       assert.match(failed.stdout, /^failed +greets, job 1 .*: javascript: /m);
       assert.match(failed.stdout, /^undecided +greets: 1\/1 before, 0\/1 now/m);
+    });
+    await t.step("sql finds the platform's tables, and the project's own before them", async () => {
+      const { stdout, stderr } = await supaswarm(
+        "sql",
+        "--json",
+        "select slug, (select min(title) from tasks) as title from agents where slug = 'greeter'",
+      );
+
+      assert.equal(stderr, "");
+      assert.deepEqual(JSON.parse(stdout).rows, [{ slug: "greeter", title: "Water the plants" }]);
     });
     await t.step("a mistake in a file is named with what to do", async () => {
       await project.write("agents/greeter.md", AGENT_FILE.replace("provider:", "providr:"));

@@ -12,5 +12,6 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   push: { entry: "scripts/push.ts", task: "push" },
   pull: { entry: "scripts/pull.ts", task: "pull" },
   agents: { entry: "scripts/agents.ts", task: "agents" },
+  sql: { entry: "scripts/sql.ts", task: "sql" },
   eval: { entry: "scripts/eval.ts", task: "eval" },
 };
