@@ -63,7 +63,7 @@ export function assertApproved({ cached, connection, tool }: CallRecord): void {
       ? `Cannot call '${name}': it is new on '${tool.slug}' and not approved`
       : `Cannot call '${name}': '${tool.slug}' has changed its definition, and the change is not approved`,
     {
-      hint: "Ask an operator to review it and run select approve_tool_definition(" +
+      hint: "Ask an operator to review it and run select public.approve_tool_definition(" +
         `'${connection.id}', '${name.replaceAll("'", "''")}', '${definitionHash(current)}').`,
       details: {
         connection_id: connection.id,
