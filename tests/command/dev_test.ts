@@ -46,6 +46,14 @@ const EVALS = `tests:
       - { type: sql, value: "select count(*) > 0 from task_steps where task_id = {{task_id}}" }
 `;
 
+const MCPS = `mcps:
+  desk:
+    name: Desk
+    url: https://desk.example.com/mcp
+    credentials:
+      token_env: DESK_TOKEN
+`;
+
 const PLANTS = `create table public.plants (name text primary key);
 alter table public.plants enable row level security;
 create policy readable on public.plants for select to anon using (true);
@@ -262,6 +270,28 @@ Deno.serve((request) => {
     dev.stop();
     assert.equal((await dev.ended).code, 0);
     await assert.rejects(Deno.stat(join(project.root, "deno.lock")));
+
+    await t.step(
+      "a start adds missing servers before the agents that use them",
+      async () => {
+        await project.write("external-mcps.yaml", MCPS);
+        await project.write("agents/greeter.md", AGENT_FILE);
+        await project.write(
+          "agents/clerk.md",
+          AGENT_FILE.replace("handoffs: none", "tools: desk/find").replace("greeter", "clerk"),
+        );
+        {
+          await using dev = startDev(project.root, {});
+          await dev.ready;
+          await dev.printed(/external-mcps\.yaml:6: .*DESK_TOKEN is not set/);
+          await dev.printed(/"push\.refused".*there is no tool \\"desk\\"/);
+        }
+        await using dev = startDev(project.root, { DESK_TOKEN: "token" });
+        await dev.printed(/"server\.pushed","slug":"desk","change":"added"/);
+        await dev.printed(pushed("clerk", "created"));
+        await dev.ready;
+      },
+    );
   } finally {
     await models.stop();
   }
