@@ -243,6 +243,12 @@ Deno.serve((request) => {
       assert.match(failed.stdout, /^failed +greets, job 1 .*: javascript: /m);
       assert.match(failed.stdout, /^undecided +greets: 1\/1 before, 0\/1 now/m);
     });
+    await t.step("types reads the running database", async () => {
+      const { stdout, stderr } = await supaswarm("types");
+
+      assert.equal(stderr, "");
+      assert.match(stdout, /agents: \{[^]*greeter: \{/);
+    });
     await t.step("sql finds the platform's tables, and the project's own before them", async () => {
       const { stdout, stderr } = await supaswarm(
         "sql",
@@ -292,6 +298,17 @@ Deno.serve((request) => {
         await dev.ready;
       },
     );
+    await t.step("without the platform's migration it says which file to restore", async () => {
+      await project.run("bash", "-c", "rm supabase/migrations/*_supaswarm_0_1_0.sql");
+
+      const { code, stderr } = await supaswarm("dev", "--ephemeral", "--port", "0");
+
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /no file in supabase\/migrations creates the platform.*_supaswarm_0_1_0/,
+      );
+    });
   } finally {
     await models.stop();
   }
