@@ -104,6 +104,12 @@ function usageError(message: string): CommandError {
   return new CommandError("USAGE_INVALID", message, "supaswarm --help lists the commands.");
 }
 
+// A reader such as head may end first.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+});
+
 run(process.argv.slice(2)).catch((error: unknown) => {
   process.exitCode = 1;
   if (!(error instanceof CommandError)) throw error;
