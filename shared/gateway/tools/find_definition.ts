@@ -50,7 +50,7 @@ export async function findTool(
  *
  * @throws SwarmError `TOOL_DEFINITION_CHANGED` with what differs.
  */
-export function assertApproved({ cached, connection, tool }: CallRecord): void {
+export function assertDefinitionApproved({ cached, connection, tool }: CallRecord): void {
   if (cached === null || cached.state === "approved") return;
   const { name, state, schema, held } = cached;
   const isNew = state === "pending";
