@@ -9,7 +9,7 @@ import { randomSchema } from "../../../tests/models/tool_schemas/random_schema.t
 import { createRandom, sampleValue } from "../../../tests/models/tool_schemas/sample_value.ts";
 import type { Schema } from "../queries/servers.ts";
 import { valueProblems } from "./check_value.ts";
-import { enterValue, openForm, same, Unsayable } from "./form_robot.ts";
+import { enterValue, openForm, same, Unsayable } from "../testing/form_robot.ts";
 
 const SAMPLES = 2;
 /** The test DOM takes minutes for thousands of options, which browsers show immediately. */

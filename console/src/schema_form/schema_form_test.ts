@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../../../client/mod.ts";
 import type { Schema } from "../queries/servers.ts";
 import { valueProblems } from "./check_value.ts";
-import { openForm } from "./form_robot.ts";
+import { openForm } from "../testing/form_robot.ts";
 import { fieldKind } from "./read_schema.ts";
 import SchemaForm from "./SchemaForm.vue";
 
