@@ -64,7 +64,8 @@ export function assertDefinitionApproved({ cached, connection, tool }: CallRecor
       : `Cannot call '${name}': '${tool.slug}' has changed its definition, and the change is not approved`,
     {
       hint: "Ask an operator to review it and run select public.approve_tool_definition(" +
-        `'${connection.id}', '${name.replaceAll("'", "''")}', '${definitionHash(current)}').`,
+        `p_connection_id => '${connection.id}', p_tool_name => '${name.replaceAll("'", "''")}', ` +
+        `p_definition_hash => '${definitionHash(current)}').`,
       details: {
         connection_id: connection.id,
         definition_hash: definitionHash(current),
