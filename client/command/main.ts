@@ -34,7 +34,9 @@ const HELP = `Usage: supaswarm <command> [options]
   agents    Shows the revisions of agents, and rolls one back
   eval      Runs the tests of agents in agents/<slug>.evals.yaml
   sql       Runs SQL as role postgres: the given statements, or a prompt
-              --help after one of these six prints its options; they need Deno, or get it from npm
+  skills:import, mcps:sync, mcps:import, quoth:add, quoth:remove
+            Import skills, MCP servers and documents
+              --help after one from dev on prints its options; they need Deno, or get it from npm
 
   --dry-run   shows the plan and changes nothing
   --yes       does not ask

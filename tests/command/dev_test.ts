@@ -259,6 +259,14 @@ Deno.serve((request) => {
       assert.equal(stderr, "");
       assert.deepEqual(JSON.parse(stdout).rows, [{ slug: "greeter", title: "Water the plants" }]);
     });
+    await t.step("quoth:add indexes a folder of the project", async () => {
+      await project.write("docs/plants.md", "# Plants\n\nWater the fern.\n");
+
+      const { stdout, stderr } = await supaswarm("quoth:add", "--slug", "own", "--folder", "docs");
+
+      assert.equal(stderr, "");
+      assert.match(stdout, /1 to index/);
+    });
     await t.step("a mistake in a file is named with what to do", async () => {
       await project.write("agents/greeter.md", AGENT_FILE.replace("provider:", "providr:"));
 
