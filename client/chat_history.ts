@@ -122,12 +122,14 @@ async function readEvents(
   }
 }
 
+/** An input with one text, whatever the field's name, is shown as this text. */
 function partsOf(input: Json): object[] {
   if (typeof input === "string") return [{ type: "text", text: input }];
-  const { message, files, ...rest } = input as Record<string, Json>;
-  const isOwn = typeof message === "string" && Object.keys(rest).length === 0;
-  const text = isOwn ? message : JSON.stringify(input, null, 2);
-  const paths = isOwn && Array.isArray(files) ? files.map(String) : [];
+  const { files, ...fields } = input as Record<string, Json>;
+  const [message, ...others] = Object.values(fields);
+  const isMessage = typeof message === "string" && others.length === 0;
+  const text = isMessage ? message : JSON.stringify(input, null, 2);
+  const paths = isMessage && Array.isArray(files) ? files.map(String) : [];
   return [
     ...paths.map((path) => ({
       type: "file",

@@ -1,6 +1,9 @@
 import { type RequestOptions, type SupabaseLike, useBucket, userIdOf } from "./supabase.ts";
 
 const BUCKET = "supaswarm-data";
+const UPLOAD_HINT =
+  "Give the name an extension that tasks accept, such as .pdf, .png, .txt, .md, .csv or .json. " +
+  "Otherwise the quota stored_bytes has no room.";
 
 /** The files that a user gives to jobs, and those of the user's jobs. */
 export class Files {
@@ -27,7 +30,7 @@ export class Files {
       this.#supabase,
       BUCKET,
       (bucket) => bucket.upload(path, file, { upsert: true }),
-      { signal },
+      { signal, forbiddenHint: UPLOAD_HINT },
     );
     return path;
   }

@@ -126,12 +126,18 @@ export async function userIdOf(supabase: SupabaseLike): Promise<string> {
   });
 }
 
-/** Uses a bucket of Storage. @throws SwarmClientError */
+/**
+ * Uses a bucket of Storage.
+ *
+ * @param forbiddenHint For a refusal by a policy, whose message never says why.
+ * @throws SwarmClientError
+ */
 export async function useBucket<Data>(
   supabase: SupabaseLike,
   bucket: string,
   use: (bucket: Bucket) => PromiseLike<Answer>,
-  { signal }: RequestOptions = {},
+  { signal, forbiddenHint = null }: RequestOptions & { readonly forbiddenHint?: string | null } =
+    {},
 ): Promise<Data> {
   signal?.throwIfAborted();
   const { data, error } = await settle(
@@ -146,6 +152,7 @@ export async function useBucket<Data>(
   throw new SwarmClientError({
     code: `HTTP_${httpStatus}`,
     message: String(message),
+    hint: httpStatus === 403 ? forbiddenHint : null,
     status: httpStatus,
     cause: error,
   });
@@ -153,6 +160,10 @@ export async function useBucket<Data>(
 
 /** A code that the platform's database functions raise. */
 const STABLE_CODE = /^[A-Z][A-Z0-9_]{2,}$/;
+/** PostgREST's codes for a schema, a function or a table that it does not serve. */
+const NOT_SERVED = new Set<unknown>(["PGRST106", "PGRST202", "PGRST205"]);
+const SCHEMA_HINT = "Name the schema that supaswarm init printed, as in " +
+  'createSwarm(supabase, { schema: "supaswarm" }), and expose it to the API.';
 
 async function send<Data>(build: () => RestRequest, signal?: AbortSignal): Promise<Data> {
   signal?.throwIfAborted();
@@ -172,7 +183,7 @@ async function send<Data>(build: () => RestRequest, signal?: AbortSignal): Promi
     code: (isStable ? details : code) || `HTTP_${status}`,
     message: message || `The project answered ${status}`,
     details: isStable ? null : details,
-    hint: hint ?? null,
+    hint: NOT_SERVED.has(code) ? SCHEMA_HINT : hint ?? null,
     status,
     // The body has it if the project's own fetch adds it; supabase-js drops the headers.
     requestId: requestId ?? null,

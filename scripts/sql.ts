@@ -1,7 +1,8 @@
-/** `deno task sql`: runs statements or a prompt on the database of the running stack. */
+/** `deno task sql`: runs statements or a prompt on a project's database. */
 import { createSql, type Sql, type SqlNotice } from "../shared/platform/db/sql_client.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
+import { SEARCH_PATH } from "./cli/search_path.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
 import { readLines } from "../stack/functions/read_lines.ts";
@@ -34,6 +35,7 @@ await runCommand({
   if (isInteractive && !values.json && await runPsql(url)) return;
   const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm sql", reportNotice });
   try {
+    await sql`select set_config('search_path', ${SEARCH_PATH}, false)`;
     if (isInteractive) return await prompt(sql, print);
     await run(sql, given === "" ? await readStatements(values.file ?? "-") : given, print);
   } finally {
@@ -80,7 +82,10 @@ function printJson(result: Result): void {
 /** Runs psql. @returns false when this machine has no psql. */
 async function runPsql(url: string): Promise<boolean> {
   try {
-    const { success } = await new Deno.Command("psql", { args: [url] }).spawn().status;
+    const { success } = await new Deno.Command("psql", {
+      args: [url],
+      env: { PGOPTIONS: `-c search_path=${SEARCH_PATH.replaceAll(" ", "")}` },
+    }).spawn().status;
     if (!success) throw new CommandError("psql ended with an error");
     return true;
   } catch (error) {

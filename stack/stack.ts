@@ -215,8 +215,8 @@ async function migrate(database: StackDatabase, projectRoot: string): Promise<vo
     `Cannot start on this database: ${first}${others} changed after it was applied`,
     {
       hint:
-        "Start once with --reset, which deletes this stack's data, or choose another data folder " +
-        "with SUPASWARM_DATA_DIR.",
+        "Restore the file and write a new migration, start once with --reset, which deletes this " +
+        "stack's data, or choose another data folder with SUPASWARM_DATA_DIR.",
     },
   );
 }

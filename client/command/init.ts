@@ -106,6 +106,7 @@ function summarize(paths: readonly string[]): string[] {
 
 function showNextSteps({ manifest }: InstallPlan): void {
   print(`\nAdded SupaSwarm ${manifest.version}. Next:`);
+  print("  npx supaswarm dev                           runs the project on this machine");
   print("  npx supabase db push                        the database");
   print("  npx supabase functions deploy --use-api     the edge functions");
   if (manifest.schema !== "public") {

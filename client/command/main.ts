@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { CommandError } from "./command_error.ts";
 import { doctor } from "./doctor.ts";
 import { init } from "./init.ts";
+import { runningDatabase } from "./project/running_database.ts";
 import { readRelease } from "./release/release.ts";
 import { remove } from "./remove.ts";
 import { types } from "./types.ts";
@@ -25,14 +26,17 @@ const HELP = `Usage: supaswarm <command> [options]
               --url URL       the project, such as https://<ref>.supabase.co
               --json          prints one line of JSON
   types     Prints TypeScript for clients: the project's agents and tools, and the platform's tables
-              --db URL        the database, as role postgres
+              --db URL        the database, as role postgres (default: that of supaswarm dev)
 
   dev       Runs the project on this machine, without Docker, and follows its files
   push      Writes agents/ and external-mcps.yaml into the registry
   pull      Writes the registry into agents/
   agents    Shows the revisions of agents, and rolls one back
   eval      Runs the tests of agents in agents/<slug>.evals.yaml
-              --help after one of these five prints its options; they need Deno, or get it from npm
+  sql       Runs SQL as role postgres: the given statements, or a prompt
+  skills:import, mcps:sync, mcps:import, quoth:add, quoth:remove
+            Import skills, MCP servers and documents
+              --help after one from dev on prints its options; they need Deno, or get it from npm
 
   --dry-run   shows the plan and changes nothing
   --yes       does not ask
@@ -81,8 +85,11 @@ async function run(args: string[]): Promise<void> {
     return await doctor({ root: shared.root, url, db, json });
   }
   if (rest.length === 0 && command === "types") {
-    if (values.db === undefined) throw usageError("supaswarm types needs --db URL");
-    return await types({ root: shared.root, db: values.db });
+    const db = values.db ?? await runningDatabase(shared.root);
+    if (db === undefined) {
+      throw usageError("supaswarm types needs --db URL or a running supaswarm dev");
+    }
+    return await types({ root: shared.root, db });
   }
   throw usageError(`There is no command "${positionals.join(" ")}"`);
 }
@@ -98,6 +105,12 @@ function parse(args: string[]) {
 function usageError(message: string): CommandError {
   return new CommandError("USAGE_INVALID", message, "supaswarm --help lists the commands.");
 }
+
+// A reader such as head may end first.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+});
 
 run(process.argv.slice(2)).catch((error: unknown) => {
   process.exitCode = 1;

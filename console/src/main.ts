@@ -4,7 +4,7 @@ import "./design/controls.css";
 import { createApp, h } from "vue";
 import { VueQueryPlugin } from "@tanstack/vue-query";
 import App from "./app/App.vue";
-import { createQueries } from "./app/queries.ts";
+import { createQueryClient } from "./app/query_client.ts";
 import { createConsoleRouter } from "./app/router.ts";
 import { applyScheme } from "./app/preferences.ts";
 import StartFailure from "./app/StartFailure.vue";
@@ -20,7 +20,7 @@ try {
   const config = await readProjectConfig();
   openProject(config);
   watchConnection(`${config.apiUrl}/auth/v1/settings?apikey=${config.publishableKey}`);
-  const queries = createQueries();
+  const queries = createQueryClient();
   await watchSession(queries);
   createApp(App)
     .use(VueQueryPlugin, { queryClient: queries })

@@ -15,7 +15,7 @@ export const DATABASE_OPTION = {
 
 /**
  * Finds the database of a command: `--db`, `SUPABASE_DB_URL`, or the database of the stack that
- * `deno task start` serves from this checkout.
+ * `deno task start` serves in this folder.
  *
  * @throws CommandError when there is none.
  */
@@ -26,7 +26,7 @@ export async function findDatabaseUrl(
   const url = given ?? environment["SUPABASE_DB_URL"] ?? await urlOfRunningStack(environment);
   if (url !== undefined) return url;
   throw new CommandError(
-    "Cannot find a database: no stack is running from this checkout. Run deno task start in another " +
+    "Cannot find a database: no stack is running in this folder. Run deno task start in another " +
       "terminal, set SUPABASE_DB_URL or pass --db",
   );
 }
@@ -53,7 +53,7 @@ export interface ProjectKeys {
 
 /**
  * Finds the project of a command: that of `SUPABASE_URL`, `SUPABASE_PUBLISHABLE_KEY` and
- * `SUPABASE_SECRET_KEY`, or the stack that `deno task start` serves from this checkout.
+ * `SUPABASE_SECRET_KEY`, or the stack that `deno task start` serves in this folder.
  *
  * @throws CommandError when there is none, or when one of the variables is missing.
  */
@@ -66,7 +66,7 @@ export async function findProject(environment: Environment): Promise<ProjectKeys
     throw new CommandError(
       isNamed
         ? `Cannot use the project of SUPABASE_URL: ${name} is not set`
-        : "Cannot find a project: no stack is running from this checkout. Run deno task start in " +
+        : "Cannot find a project: no stack is running in this folder. Run deno task start in " +
           "another terminal, or set SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY and SUPABASE_SECRET_KEY",
     );
   };

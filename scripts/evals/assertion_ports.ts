@@ -1,5 +1,6 @@
 import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { SEARCH_PATH } from "../cli/search_path.ts";
 import { jsonObject, toInputSchema } from "../../shared/platform/values/json_schema.ts";
 import { createEmbedderResolver } from "../../shared/servers/quoth/embedders/resolve_embedder.ts";
 import type { AssertionPorts, JudgeQuestion, Judgment } from "./check_assertion.ts";
@@ -31,7 +32,9 @@ export function createAssertionPorts(
   return {
     readSql: async (statement, params) =>
       await sql.begin("read only", async (transaction) => {
-        await transaction`select set_config('statement_timeout', ${STATEMENT_LIMIT}, true)`;
+        await transaction`
+          select set_config('statement_timeout', ${STATEMENT_LIMIT}, true),
+            set_config('search_path', ${SEARCH_PATH}, true)`;
         const query = statement.trim().replace(/;$/, "");
         // One statement only, and its values as JSON.
         const rows = await transaction.unsafe(

@@ -95,6 +95,11 @@ const PASSING: readonly Case[] = [
     type: "trajectory",
     value: ["files/list_directory", "create_subtask"],
   }],
+  ["trajectory names a server for any of its tools", {
+    type: "trajectory",
+    mode: "exact",
+    value: ["files", { tool: "files", arguments: { options: { head: 5 } } }, "create_subtask"],
+  }],
   ["trajectory compares the arguments that are named", {
     type: "trajectory",
     value: [{ tool: "files/read_file", arguments: { options: { head: 5 } } }],
@@ -197,6 +202,10 @@ const FAILING: readonly (readonly [
     type: "trajectory",
     value: ["create_subtask", "files/list_directory"],
   }, /expected the call files\/list_directory \(in-order\); calls: files\/list_directory, /],
+  ["trajectory with the beginning of a name", {
+    type: "trajectory",
+    value: ["files/read"],
+  }, /expected the call files\/read \(in-order\)/],
   ["trajectory with other arguments", {
     type: "trajectory",
     value: [{ tool: "files/read_file", arguments: { path: "b.md" } }],

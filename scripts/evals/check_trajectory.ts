@@ -44,8 +44,13 @@ function firstMissing(
 
 function isMadeBy(expected: ExpectedCall, made: RecordedCall | undefined): boolean {
   if (made === undefined) return false;
-  if (typeof expected === "string") return expected === made.tool;
-  return expected.tool === made.tool && isPartOf(expected.arguments ?? {}, made.arguments);
+  if (typeof expected === "string") return isNameOf(expected, made.tool);
+  return isNameOf(expected.tool, made.tool) && isPartOf(expected.arguments ?? {}, made.arguments);
+}
+
+/** As in an agent's file, a server without a tool stands for each of its tools. */
+function isNameOf(expected: string, tool: string): boolean {
+  return tool === expected || tool.startsWith(`${expected}/`);
 }
 
 /** Whether an object has at least these members, and any other value is equal. */

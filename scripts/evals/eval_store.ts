@@ -2,6 +2,7 @@ import { z } from "../../shared/vendor/zod.js";
 import type { AgentChanges } from "../../client/create_swarm.ts";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { toStorableJson } from "../../shared/platform/values/storable_json.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
 import { CommandError } from "../cli/run_command.ts";
 import type { TestResult } from "./test_result.ts";
@@ -55,7 +56,10 @@ export async function beginRun(
       ) as run`;
     return runSchema.parse(row);
   } catch (error) {
-    throw toSwarmError(error, "run the evals");
+    const failure = toSwarmError(error, "run the evals");
+    if (failure.code !== "AGENT_NOT_FOUND") throw failure;
+    const hint = `${failure.hint} deno task push writes its file, or says why it is refused.`;
+    throw new SwarmError(failure.code, failure.message, { hint, cause: failure });
   }
 }
 

@@ -19,7 +19,9 @@ const pattern = z.string().min(1).superRefine((text, context) => {
 const expectedCall = z.union([
   z.string().min(1),
   z.strictObject({
-    tool: z.string().min(1).describe("server/tool, or the name of a tool of the platform."),
+    tool: z.string().min(1).describe(
+      "server/tool, a server for any of its tools, or a tool of the platform.",
+    ),
     arguments: jsonObject.optional().describe("Arguments that the call has; it may have others."),
   }),
 ]);

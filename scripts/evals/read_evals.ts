@@ -29,7 +29,10 @@ export async function readEvals(
       if (isFile && name.endsWith(SUFFIX)) known.push(name.slice(0, -SUFFIX.length));
     }
   } catch (cause) {
-    throw new CommandError(`Cannot read ${folder}: it is not a readable folder`, { cause });
+    throw new CommandError(
+      `Cannot read ${folder}: it is not a readable folder. Run the command in the project's folder`,
+      { cause },
+    );
   }
   if (known.length === 0) {
     throw new CommandError(

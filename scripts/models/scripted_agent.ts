@@ -84,8 +84,13 @@ export function findOutcomes(request: ScriptedRequest, toolName: string): ToolOu
 
 /** Reads the task's input from the first message, as JSON if possible. */
 export function readInput(request: ScriptedRequest): JsonValue {
-  const text = request.messages.find((message) => message.role === "user")?.text ?? "";
-  return parseJson(text) ?? text;
+  return readMessage(request.messages.find((message) => message.role === "user")?.text ?? "");
+}
+
+/** Reads a message of the user, as JSON if possible. Its text files follow as untrusted text. */
+export function readMessage(text: string): JsonValue {
+  const [own = ""] = text.split("\n\n<untrusted_data ", 1);
+  return parseJson(own) ?? text;
 }
 
 /** Whether a value is a JSON object. */

@@ -1,4 +1,5 @@
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { SCRIPTED_PROVIDER } from "../../shared/models/llm/scripted_provider.ts";
 import type { LocalModels } from "./find_local_models.ts";
 import { ollamaUrl } from "./ollama_url.ts";
@@ -32,12 +33,14 @@ export interface ProjectConfiguration {
  * lacks. Then wakes a worker if there is work. Safe to repeat.
  *
  * @returns The names of the copied secrets.
+ * @throws SwarmError `CONFIG_INVALID` without the platform's migration
  */
 export async function configureProject(
   { dbUrl, apiUrl, scriptedModelUrl, embeddingUrl, environment, localModels }: ProjectConfiguration,
 ): Promise<readonly string[]> {
   const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "supaswarm start" });
   try {
+    await assertInstalled(sql);
     await sql`select private.configure_project_url(${apiUrl})`;
     await sql`
       insert into public.llm_providers
@@ -69,6 +72,17 @@ export async function configureProject(
   } finally {
     await sql.end({ timeout: 1 });
   }
+}
+
+async function assertInstalled(sql: Sql): Promise<void> {
+  const [row] =
+    await sql`select to_regproc('private.configure_project_url') is not null as "isInstalled"`;
+  if (row?.isInstalled) return;
+  throw new SwarmError(
+    "CONFIG_INVALID",
+    "Cannot start: no file in supabase/migrations creates the platform",
+    { hint: "Restore the file that ends with _supaswarm_0_1_0.sql, for example with git." },
+  );
 }
 
 /** Without a server the provider is inactive, so that an agent's error says so. */

@@ -35,44 +35,73 @@ export async function watchDefinitions(
   /** The contents of what was pushed, or was there at the start. */
   const known = new Map<string, string>();
 
-  async function push(isLeft: (key: string) => boolean): Promise<void> {
+  async function push(): Promise<void> {
+    const { definitions, servers } = await readPushFiles({ folder, mcps, environment });
+    const files = contentsOf(definitions, servers);
+    const isSaved = (key: string) => known.get(key) !== files.get(key);
+    await write(
+      definitions.filter((one) => isSaved(keyOf(one))),
+      isSaved(MCPS_FILE) ? servers : null,
+    );
+    for (const [key, text] of files) known.set(key, text);
+  }
+
+  async function pushMissing(): Promise<void> {
+    const registered = await registeredKeys(sql);
+    const { definitions, servers } = await readPushFiles({ folder, mcps, environment });
+    const lacksServer = servers?.entries.some(({ slug, entry }) =>
+      entry.enabled && !registered.has(keyOf({ kind: "server", slug }))
+    );
+    // Apart from the definitions: those may not need the server whose credential is missing.
+    if (lacksServer) await logRefusal(log, () => write([], servers));
+    await write(definitions.filter((one) => !registered.has(keyOf(one))), null);
+    for (const [key, text] of contentsOf(definitions, servers)) known.set(key, text);
+  }
+
+  async function write(
+    definitions: PushOptions["definitions"],
+    servers: PushOptions["servers"],
+  ): Promise<void> {
+    if (definitions.length === 0 && servers === null) return;
+    const pushedBy = environment["USER"] ?? "unknown";
+    const options = { definitions, servers, isPruning: false, isDryRun: false, pushedBy };
+    logPlan(await pushDefinitions(sql, options), log);
+  }
+
+  async function run(work: () => Promise<void>): Promise<void> {
     if (!await isPresent(folder)) return;
     for (const problem of await scriptProblems(folder)) {
       log("error", "script.refused", { error: problem });
     }
-    try {
-      const { definitions, servers } = await readPushFiles({ folder, mcps, environment });
-      const files = contentsOf(definitions, servers);
-      const changed = new Map(
-        [...files].filter(([key, text]) => !isLeft(key) && known.get(key) !== text),
-      );
-      if (changed.size > 0) {
-        const plan = await pushDefinitions(sql, {
-          definitions: definitions.filter((one) => changed.has(keyOf(one))),
-          servers: changed.has(MCPS_FILE) ? servers : null,
-          isPruning: false,
-          isDryRun: false,
-          pushedBy: environment["USER"] ?? "unknown",
-        });
-        logPlan(plan, log);
-      }
-      for (const [key, text] of files) known.set(key, text);
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      const hint = "hint" in error ? String(error.hint) : undefined;
-      log("error", "push.refused", { error: error.message.trim(), hint });
-    }
+    await logRefusal(log, work);
   }
 
-  const registered = keysSchema.parse(await sql`select kind, slug from private.definitions()`);
-  const atStart = new Set([...registered.map(keyOf), MCPS_FILE]);
-  const first = push((key) => atStart.has(key));
+  const first = run(pushMissing);
   const stop = watchFolders(projectRoot, [FOLDER, MCPS_FILE], async () => {
     await first;
-    await push(() => false);
+    await run(push);
   });
   await first;
   return stop;
+}
+
+async function registeredKeys(sql: Sql): Promise<ReadonlySet<string>> {
+  const rows = await sql`
+    select kind, slug from private.definitions()
+    union all
+    select 'server', slug from public.tools where type = 'mcp_server'`;
+  return new Set(keysSchema.parse(rows).map(keyOf));
+}
+
+/** Logs why nothing was pushed. */
+async function logRefusal(log: Logger, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const hint = "hint" in error ? String(error.hint) : undefined;
+    log("error", "push.refused", { error: error.message.trim(), hint });
+  }
 }
 
 async function isPresent(path: string): Promise<boolean> {

@@ -43,7 +43,15 @@ const EVALS = `tests:
     assert:
       - { type: javascript, value: 'output.greeting.endsWith(context.vars)' }
       - { type: trajectory, value: [save_intermediate_data] }
-      - { type: sql, value: "select status = 'completed' from supaswarm.tasks where id = {{task_id}}" }
+      - { type: sql, value: "select count(*) > 0 from task_steps where task_id = {{task_id}}" }
+`;
+
+const MCPS = `mcps:
+  desk:
+    name: Desk
+    url: https://desk.example.com/mcp
+    credentials:
+      token_env: DESK_TOKEN
 `;
 
 const PLANTS = `create table public.plants (name text primary key);
@@ -235,6 +243,30 @@ Deno.serve((request) => {
       assert.match(failed.stdout, /^failed +greets, job 1 .*: javascript: /m);
       assert.match(failed.stdout, /^undecided +greets: 1\/1 before, 0\/1 now/m);
     });
+    await t.step("types reads the running database", async () => {
+      const { stdout, stderr } = await supaswarm("types");
+
+      assert.equal(stderr, "");
+      assert.match(stdout, /agents: \{[^]*greeter: \{/);
+    });
+    await t.step("sql finds the platform's tables, and the project's own before them", async () => {
+      const { stdout, stderr } = await supaswarm(
+        "sql",
+        "--json",
+        "select slug, (select min(title) from tasks) as title from agents where slug = 'greeter'",
+      );
+
+      assert.equal(stderr, "");
+      assert.deepEqual(JSON.parse(stdout).rows, [{ slug: "greeter", title: "Water the plants" }]);
+    });
+    await t.step("quoth:add indexes a folder of the project", async () => {
+      await project.write("docs/plants.md", "# Plants\n\nWater the fern.\n");
+
+      const { stdout, stderr } = await supaswarm("quoth:add", "--slug", "own", "--folder", "docs");
+
+      assert.equal(stderr, "");
+      assert.match(stdout, /1 to index/);
+    });
     await t.step("a mistake in a file is named with what to do", async () => {
       await project.write("agents/greeter.md", AGENT_FILE.replace("provider:", "providr:"));
 
@@ -252,6 +284,39 @@ Deno.serve((request) => {
     dev.stop();
     assert.equal((await dev.ended).code, 0);
     await assert.rejects(Deno.stat(join(project.root, "deno.lock")));
+
+    await t.step(
+      "a start adds missing servers before the agents that use them",
+      async () => {
+        await project.write("external-mcps.yaml", MCPS);
+        await project.write("agents/greeter.md", AGENT_FILE);
+        await project.write(
+          "agents/clerk.md",
+          AGENT_FILE.replace("handoffs: none", "tools: desk/find").replace("greeter", "clerk"),
+        );
+        {
+          await using dev = startDev(project.root, {});
+          await dev.ready;
+          await dev.printed(/external-mcps\.yaml:6: .*DESK_TOKEN is not set/);
+          await dev.printed(/"push\.refused".*there is no tool \\"desk\\"/);
+        }
+        await using dev = startDev(project.root, { DESK_TOKEN: "token" });
+        await dev.printed(/"server\.pushed","slug":"desk","change":"added"/);
+        await dev.printed(pushed("clerk", "created"));
+        await dev.ready;
+      },
+    );
+    await t.step("without the platform's migration it says which file to restore", async () => {
+      await project.run("bash", "-c", "rm supabase/migrations/*_supaswarm_0_1_0.sql");
+
+      const { code, stderr } = await supaswarm("dev", "--ephemeral", "--port", "0");
+
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /no file in supabase\/migrations creates the platform.*_supaswarm_0_1_0/,
+      );
+    });
   } finally {
     await models.stop();
   }

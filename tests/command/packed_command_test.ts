@@ -33,13 +33,18 @@ Deno.test("the packed command adds the platform to a project and removes it", as
     assert.match(stderr, /no terminal on which to ask\nAdd --yes/);
     assert.equal(await status(project), "");
   });
-  await t.step("it refuses a folder with uncommitted files", async () => {
+  await t.step("it refuses uncommitted files in supabase/", async () => {
     await project.write("notes.txt", "unsaved");
+    await project.write("supabase/notes.txt", "unsaved");
 
     const { code, stderr } = await supaswarm(project, "init", "--yes");
 
     assert.equal(code, 1);
-    assert.match(stderr, /uncommitted files \(notes\.txt\)/);
+    assert.match(stderr, /supabase has uncommitted files \(supabase\/notes\.txt\)/);
+    await Deno.remove(join(project.root, "supabase/notes.txt"));
+    // Files elsewhere do not matter: npm install has changed package.json.
+    const elsewhere = await supaswarm(project, "init");
+    assert.match(elsewhere.stderr, /no terminal on which to ask/);
     await Deno.remove(join(project.root, "notes.txt"));
   });
   await t.step("--schema public refuses names that the project has", async () => {

@@ -13,10 +13,12 @@ export interface DocumentedShellOptions {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The shell blocks of a page, in order. */
+/** The shell blocks of a page, in order, without those that say why they are not run. */
 export async function shellBlocks(page: string): Promise<string[]> {
   const text = await Deno.readTextFile(page);
-  return [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = ""]) => block);
+  return [...text.matchAll(/(?<!^<!-- not run: .+ -->\n\n)^```sh\n([^]*?)^```$/gm)].map((
+    [, block = ""],
+  ) => block);
 }
 
 /**

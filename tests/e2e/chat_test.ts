@@ -227,6 +227,21 @@ Deno.test("useChat's own chat speaks to durable jobs", async (t) => {
       assert.equal(textOf(messages.at(-1)), "All.", "the stored message has only the whole answer");
     });
 
+    await t.step("an input with one text is stored as this text", async () => {
+      stack.models.addAgent(scriptTurns("chat-questions", complete("Yes.")));
+      await addAgent(sql, { slug: "chat-questions" });
+      const questions = swarm.chat("chat-questions", {
+        input: (message) => ({ question: textOf(message as UIMessage) }),
+      });
+      const chat = new PageChat({
+        id: crypto.randomUUID(),
+        transport: questions as ChatTransport<UIMessage>,
+      });
+      await chat.sendMessage({ text: "Is it open?" });
+      const messages = await questions.messages(chat.id) as UIMessage[];
+      assert.deepEqual(messages.map(textOf), ["Is it open?", "Yes."]);
+    });
+
     await t.step("a failed job is an error of the chat", async () => {
       const failing = open(crypto.randomUUID());
       const wrong = new PageChat({

@@ -12,5 +12,11 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   push: { entry: "scripts/push.ts", task: "push" },
   pull: { entry: "scripts/pull.ts", task: "pull" },
   agents: { entry: "scripts/agents.ts", task: "agents" },
+  sql: { entry: "scripts/sql.ts", task: "sql" },
+  "skills:import": { entry: "scripts/skills_import.ts", task: "skills:import" },
+  "mcps:sync": { entry: "scripts/mcps_sync.ts", task: "mcps:sync" },
+  "mcps:import": { entry: "scripts/mcps_import.ts", task: "mcps:import" },
+  "quoth:add": { entry: "scripts/quoth_add.ts", task: "quoth:add" },
+  "quoth:remove": { entry: "scripts/quoth_remove.ts", task: "quoth:remove" },
   eval: { entry: "scripts/eval.ts", task: "eval" },
 };

@@ -12,7 +12,7 @@ import {
   openFakeProject,
 } from "../testing/fake_project.ts";
 import App from "./App.vue";
-import { createQueries } from "./queries.ts";
+import { createQueryClient } from "./query_client.ts";
 import { createConsoleRouter } from "./router.ts";
 
 const JOB = "019aac3e-0b7f-7c3e-8a51-2f6e1d0b9c3f";
@@ -68,7 +68,7 @@ const MISSING: readonly { readonly path: string; readonly text: string }[] = [
 ];
 
 const router = createConsoleRouter();
-const queries = createQueries();
+const queries = createQueryClient();
 let project: FakeProject;
 let app: VueWrapper;
 

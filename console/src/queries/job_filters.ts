@@ -1,5 +1,5 @@
 import type { LocationQuery, LocationQueryRaw } from "vue-router";
-import { text } from "./address.ts";
+import { queryText } from "./query_text.ts";
 
 /** Whose jobs a list shows: the user's own, or those of all users, to an operator. */
 export type Whose = "own" | "all";
@@ -31,14 +31,14 @@ const MICRO = 1_000_000;
 /** Reads the filters from an address; a malformed filter is ignored, as are an owner and a cause among `own` jobs. */
 export function filtersOf(query: LocationQuery, whose: Whose = "own"): JobFilters {
   // Three dots are easier to type than an ellipsis.
-  const id = text(query.id).toLowerCase().replace("...", "…");
+  const id = queryText(query.id).toLowerCase().replace("...", "…");
   return {
-    status: text(query.status).split(",").filter(Boolean),
-    agent: text(query.agent),
-    owner: whose === "all" ? text(query.owner) : "",
-    errorCode: text(query.errorCode),
-    cause: whose === "all" ? text(query.cause) : "",
-    metadata: text(query.metadata),
+    status: queryText(query.status).split(",").filter(Boolean),
+    agent: queryText(query.agent),
+    owner: whose === "all" ? queryText(query.owner) : "",
+    errorCode: queryText(query.errorCode),
+    cause: whose === "all" ? queryText(query.cause) : "",
+    metadata: queryText(query.metadata),
     id: ID_PART.test(id) ? id : "",
     from: dayOf(query.from),
     to: dayOf(query.to),
@@ -87,17 +87,17 @@ export function localDayStart(localDay: string, addDays = 0): string {
 
 /** A day from an address; empty for anything else. */
 export function dayOf(value: LocationQuery[string] | undefined): string {
-  const given = text(value);
+  const given = queryText(value);
   return /^\d{4}-\d\d-\d\d$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : "";
 }
 
 /** A local minute from an address; empty for anything else. */
 export function minuteOf(value: LocationQuery[string] | undefined): string {
-  const given = text(value);
+  const given = queryText(value);
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : "";
 }
 
 function amountOf(value: LocationQuery[string] | undefined): string {
-  const given = text(value).replace(/^\$/, "");
+  const given = queryText(value).replace(/^\$/, "");
   return /^\d{1,9}(\.\d{1,6})?$/.test(given) ? given : "";
 }

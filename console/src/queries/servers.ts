@@ -1,14 +1,10 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
-import type { JsonSchema } from "../../../client/mod.ts";
 import { projectSwarm } from "../project/project_client.ts";
 import { isSignedIn } from "../project/session.ts";
 
 const MINUTE_MS = 60_000;
-
-/** A JSON Schema of unknown form. */
-export type Schema = JsonSchema;
 
 /** The tool servers with tools that the user may use. */
 export function useServers() {

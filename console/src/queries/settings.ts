@@ -4,7 +4,7 @@ import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { allRows } from "./all_rows.ts";
-import type { Schema } from "./servers.ts";
+import type { JsonSchema } from "../../../client/mod.ts";
 
 const OPEN_MESSAGE_POLL_MS = 1_000;
 const MESSAGE_POLL_MS = 15_000;
@@ -67,7 +67,7 @@ export function useSettingSchemas() {
       new Map(
         (dataOf(await projectClient().from("operator_setting_kinds").select("*")) as unknown as {
           readonly kind: string;
-          readonly schema: Schema;
+          readonly schema: JsonSchema;
         }[]).map(({ kind, schema }) => [kind, schema]),
       ),
     staleTime: Infinity,

@@ -1,7 +1,6 @@
-import type { Json } from "../../../client/mod.ts";
+import type { Json, JsonSchema } from "../../../client/mod.ts";
 import type { JsonObject, JsonValue } from "../../../shared/platform/values/json.ts";
 import { validateValue } from "../../../shared/models/tool_schemas/validate_value.ts";
-import type { Schema } from "../queries/servers.ts";
 
 /** A part of a value that does not match its schema. */
 export interface ValueProblem {
@@ -18,7 +17,7 @@ const MAX_PROBLEMS = 20;
  * The problems of a value, as the gateway will report them, in a bounded number of steps for any
  * pattern in a foreign schema. Undecidable parts are left to the tool.
  */
-export function valueProblems(schema: Schema, value: Json): ValueProblem[] {
+export function valueProblems(schema: JsonSchema, value: Json): ValueProblem[] {
   if (schema === true) return [];
   const rules = schema === false ? { not: {} } : schema;
   const validation = validateValue(value as JsonValue, rules as JsonObject);
@@ -35,8 +34,8 @@ export function valueProblems(schema: Schema, value: Json): ValueProblem[] {
 
 /** The first variant that a value matches; null if it matches none. */
 export function fittingVariant(
-  variants: readonly Schema[],
-  root: Schema,
+  variants: readonly JsonSchema[],
+  root: JsonSchema,
   value: Json | undefined,
 ): number | null {
   if (value === undefined) return null;

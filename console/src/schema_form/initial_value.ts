@@ -1,5 +1,4 @@
-import type { Json } from "../../../client/mod.ts";
-import type { Schema } from "../queries/servers.ts";
+import type { Json, JsonSchema } from "../../../client/mod.ts";
 import { defaultOf, fieldKind, resolveSchema } from "./read_schema.ts";
 
 /** Depth of required parts; a schema that requires itself has no value. */
@@ -12,17 +11,17 @@ const MAX_ITEMS = 20;
  * The initial value of a form: everything that the schema determines. Text and numbers stay
  * absent until the user enters them, because an invented value could be sent unnoticed.
  */
-export function initialValue(schema: Schema, root: Schema): Json | undefined {
+export function initialValue(schema: JsonSchema, root: JsonSchema): Json | undefined {
   return initialPart(schema, { root, depth: 0, budget: { parts: MAX_PARTS } });
 }
 
 interface Place {
-  readonly root: Schema;
+  readonly root: JsonSchema;
   readonly depth: number;
   readonly budget: { parts: number };
 }
 
-function initialPart(schema: Schema, place: Place): Json | undefined {
+function initialPart(schema: JsonSchema, place: Place): Json | undefined {
   const { root, depth, budget } = place;
   if (depth > MAX_DEPTH || budget.parts-- <= 0) return undefined;
   const inner = { ...place, depth: depth + 1 };
@@ -57,7 +56,7 @@ function initialPart(schema: Schema, place: Place): Json | undefined {
   }
 }
 
-function initialItems(schema: Schema, items: Schema, place: Place): Json {
+function initialItems(schema: JsonSchema, items: JsonSchema, place: Place): Json {
   const { minItems } = resolveSchema(schema, place.root) as { minItems?: unknown };
   const count = typeof minItems === "number" ? Math.min(minItems, MAX_ITEMS) : 0;
   const values: Json[] = [];
@@ -69,7 +68,7 @@ function initialItems(schema: Schema, items: Schema, place: Place): Json {
 }
 
 /** A new item or named member starts with a value that can be edited. */
-export function emptyValue(schema: Schema, root: Schema, depth = 0): Json {
+export function emptyValue(schema: JsonSchema, root: JsonSchema, depth = 0): Json {
   const kind = fieldKind(schema, root);
   if (kind.kind === "number") return 0;
   if (kind.kind === "enum") return kind.values[0] ?? null;

@@ -1,5 +1,4 @@
-import type { Json } from "../../../client/mod.ts";
-import type { Schema } from "../queries/servers.ts";
+import type { Json, JsonSchema } from "../../../client/mod.ts";
 
 type SchemaObject = { readonly [keyword: string]: unknown };
 
@@ -17,15 +16,15 @@ export type FieldKind =
   | { readonly kind: "number"; readonly isInteger: boolean }
   | { readonly kind: "boolean" }
   | { readonly kind: "null" }
-  | { readonly kind: "array"; readonly items: Schema }
+  | { readonly kind: "array"; readonly items: JsonSchema }
   | {
     readonly kind: "object";
-    readonly properties: Readonly<Record<string, Schema>>;
+    readonly properties: Readonly<Record<string, JsonSchema>>;
     readonly required: readonly string[];
     /** The schema for undeclared names; false if they are not allowed. */
-    readonly others: Schema;
+    readonly others: JsonSchema;
   }
-  | { readonly kind: "variants"; readonly variants: readonly Schema[] }
+  | { readonly kind: "variants"; readonly variants: readonly JsonSchema[] }
   /** A schema without a field: it is edited as JSON. */
   | { readonly kind: "json" };
 
@@ -35,7 +34,7 @@ const MAX_DEPTH = 32;
 const LONG_TEXT = 200;
 
 /** The resolved schema: references followed, `allOf` merged. */
-export function resolveSchema(schema: Schema, root: Schema, depth = 0): Schema {
+export function resolveSchema(schema: JsonSchema, root: JsonSchema, depth = 0): JsonSchema {
   if (!isObject(schema)) return schema;
   if (depth > MAX_DEPTH) return {};
   if (typeof schema.$ref === "string") {
@@ -49,11 +48,11 @@ export function resolveSchema(schema: Schema, root: Schema, depth = 0): Schema {
   }
   if (!Array.isArray(schema.allOf)) return schema;
   const { allOf, ...siblings } = schema;
-  const parts = (allOf as Schema[]).map((part) => resolveSchema(part, root, depth + 1));
+  const parts = (allOf as JsonSchema[]).map((part) => resolveSchema(part, root, depth + 1));
   return resolveSchema(merged([...parts, siblings]), root, depth + 1);
 }
 
-export function fieldKind(given: Schema, root: Schema): FieldKind {
+export function fieldKind(given: JsonSchema, root: JsonSchema): FieldKind {
   const schema = resolveSchema(given, root);
   if (!isObject(schema)) return { kind: "json" };
   if ("const" in schema) return { kind: "const", value: schema.const as Json };
@@ -81,7 +80,7 @@ export function fieldKind(given: Schema, root: Schema): FieldKind {
 }
 
 /** The alternatives of a schema, each with the keywords beside them; null if there are none. */
-function variantsOf(schema: SchemaObject): readonly Schema[] | null {
+function variantsOf(schema: SchemaObject): readonly JsonSchema[] | null {
   for (const keyword of ["anyOf", "oneOf"] as const) {
     const list = schema[keyword];
     if (!Array.isArray(list)) continue;
@@ -92,7 +91,7 @@ function variantsOf(schema: SchemaObject): readonly Schema[] | null {
       default: _default,
       ...rest
     } = schema;
-    return list.map((variant: Schema) =>
+    return list.map((variant: JsonSchema) =>
       isObject(variant) && Object.keys(rest).length > 0 ? { allOf: [rest, variant] } : variant
     );
   }
@@ -121,7 +120,7 @@ function textKind({ maxLength, format, contentMediaType, examples }: SchemaObjec
 function arrayKind({ items, prefixItems }: SchemaObject): FieldKind {
   // Lists with a different schema per index are rare enough to be edited as JSON.
   if (Array.isArray(prefixItems) || Array.isArray(items)) return { kind: "json" };
-  return { kind: "array", items: (items ?? true) as Schema };
+  return { kind: "array", items: (items ?? true) as JsonSchema };
 }
 
 function objectKind(schema: SchemaObject): FieldKind {
@@ -129,13 +128,13 @@ function objectKind(schema: SchemaObject): FieldKind {
   const patterns = isObject(patternProperties) ? Object.values(patternProperties) : [];
   return {
     kind: "object",
-    properties: isObject(properties) ? properties as Record<string, Schema> : {},
+    properties: isObject(properties) ? properties as Record<string, JsonSchema> : {},
     required: Array.isArray(required) ? required.filter((name) => typeof name === "string") : [],
-    others: (additionalProperties ?? (patterns[0] as Schema | undefined) ?? true) as Schema,
+    others: (additionalProperties ?? (patterns[0] as JsonSchema | undefined) ?? true) as JsonSchema,
   };
 }
 
-function follow(reference: string, root: Schema): Schema | undefined {
+function follow(reference: string, root: JsonSchema): JsonSchema | undefined {
   if (reference === "#") return root;
   if (!reference.startsWith("#/")) return undefined;
   let at: unknown = root;
@@ -143,10 +142,10 @@ function follow(reference: string, root: Schema): Schema | undefined {
     const name = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
     at = (at as Record<string, unknown> | undefined)?.[name];
   }
-  return at as Schema | undefined;
+  return at as JsonSchema | undefined;
 }
 
-function merged(parts: readonly Schema[]): SchemaObject {
+function merged(parts: readonly JsonSchema[]): SchemaObject {
   const result: Record<string, unknown> = {};
   for (const part of parts) {
     if (!isObject(part)) continue;
@@ -160,9 +159,9 @@ function merged(parts: readonly Schema[]): SchemaObject {
 }
 
 /** A member that several parts describe must match all of them. */
-function mergedMembers(before: unknown, next: unknown): Readonly<Record<string, Schema>> {
-  const all = new Map(Object.entries((before ?? {}) as Record<string, Schema>));
-  for (const [name, member] of Object.entries((next ?? {}) as Record<string, Schema>)) {
+function mergedMembers(before: unknown, next: unknown): Readonly<Record<string, JsonSchema>> {
+  const all = new Map(Object.entries((before ?? {}) as Record<string, JsonSchema>));
+  for (const [name, member] of Object.entries((next ?? {}) as Record<string, JsonSchema>)) {
     const earlier = all.get(name);
     all.set(name, earlier === undefined ? member : { allOf: [earlier, member] });
   }
@@ -173,7 +172,11 @@ function isObject(value: unknown): value is SchemaObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function textOf(schema: Schema, root: Schema, keyword: "title" | "description"): string {
+export function textOf(
+  schema: JsonSchema,
+  root: JsonSchema,
+  keyword: "title" | "description",
+): string {
   const own = isObject(schema) ? schema[keyword] : undefined;
   if (typeof own === "string") return own;
   const resolved = resolveSchema(schema, root);
@@ -182,7 +185,7 @@ export function textOf(schema: Schema, root: Schema, keyword: "title" | "descrip
 }
 
 /** The default that the tool uses. */
-export function defaultOf(schema: Schema, root: Schema): Json | undefined {
+export function defaultOf(schema: JsonSchema, root: JsonSchema): Json | undefined {
   const resolved = resolveSchema(schema, root);
   return isObject(resolved) ? resolved.default as Json | undefined : undefined;
 }
@@ -211,7 +214,7 @@ export function isShownBy({ kind }: FieldKind, value: Json): boolean {
 }
 
 /** The label of an alternative: its title, its constant, or the constant that distinguishes it. */
-export function variantName(variant: Schema, index: number, root: Schema): string {
+export function variantName(variant: JsonSchema, index: number, root: JsonSchema): string {
   const title = textOf(variant, root, "title");
   if (title !== "") return title;
   const kind = fieldKind(variant, root);

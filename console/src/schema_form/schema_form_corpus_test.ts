@@ -3,20 +3,19 @@ import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { INTERNAL_SERVERS } from "../../../shared/app/internal_servers.ts";
-import type { Json } from "../../../client/mod.ts";
+import type { Json, JsonSchema } from "../../../client/mod.ts";
 import { NASTY_SCHEMAS } from "../../../tests/models/tool_schemas/nasty_schemas.ts";
 import { randomSchema } from "../../../tests/models/tool_schemas/random_schema.ts";
 import { createRandom, sampleValue } from "../../../tests/models/tool_schemas/sample_value.ts";
-import type { Schema } from "../queries/servers.ts";
 import { valueProblems } from "./check_value.ts";
-import { enterValue, openForm, same, Unsayable } from "./form_robot.ts";
+import { enterValue, openForm, same, Unsayable } from "../testing/form_robot.ts";
 
 const SAMPLES = 2;
 /** The test DOM takes minutes for thousands of options, which browsers show immediately. */
 const MAX_SCHEMA_CHARACTERS = 20_000;
 
 /** A validator other than the form's; null for a schema that it cannot compile. */
-function ajvOf(schema: Schema): ((value: Json) => boolean) | null {
+function ajvOf(schema: JsonSchema): ((value: Json) => boolean) | null {
   const ajv = new Ajv2020({ strict: false, validateFormats: true, logger: false });
   addFormats.default(ajv);
   try {
@@ -46,7 +45,7 @@ function withFormats<Part>(part: Part): Part {
 }
 
 /** Valid values of a schema, in the order of their seeds. */
-function samplesOf(schema: Schema, isValid: (value: Json) => boolean): Json[] {
+function samplesOf(schema: JsonSchema, isValid: (value: Json) => boolean): Json[] {
   const samples: Json[] = [];
   const sampled = withFormats(schema);
   for (let seed = 1; seed < 200 && samples.length < SAMPLES; seed++) {
@@ -57,7 +56,7 @@ function samplesOf(schema: Schema, isValid: (value: Json) => boolean): Json[] {
 }
 
 /** Switching between both tabs does not change a value. */
-async function assertSurvives(schema: Schema, value: Json): Promise<void> {
+async function assertSurvives(schema: JsonSchema, value: Json): Promise<void> {
   const { form, value: now } = openForm(schema, value);
   expect(now()).toEqual(value);
   const [formTab, jsonTab] = form.findAll('[role="tab"]');
@@ -74,7 +73,7 @@ async function assertSurvives(schema: Schema, value: Json): Promise<void> {
 }
 
 /** Enters the value with the form, otherwise as JSON; in both cases it must be valid. */
-async function assertCanBeMade(schema: Schema, value: Json): Promise<"form" | "json"> {
+async function assertCanBeMade(schema: JsonSchema, value: Json): Promise<"form" | "json"> {
   const { form, value: now } = openForm(schema);
   try {
     await enterValue(form, value);
@@ -108,7 +107,7 @@ function containsAll(whole: Json, part: Json): boolean {
 describe("every tool of this project", async () => {
   for (const [slug, load] of Object.entries(INTERNAL_SERVERS)) {
     for (const { definition } of (await load()).tools) {
-      const schema = definition.inputSchema as Schema;
+      const schema = definition.inputSchema as JsonSchema;
       test(`${slug}.${definition.name} can be run with its form`, { timeout: 60_000 }, async () => {
         const isValid = ajvOf(schema);
         expect(isValid, "Ajv compiles the schema").not.toBeNull();
@@ -129,28 +128,28 @@ describe("schemas of external servers", () => {
     test(`${what}: valid arguments can be entered and are kept`, { timeout: 60_000 }, async () => {
       if (JSON.stringify(schema).length > MAX_SCHEMA_CHARACTERS) {
         for (const value of valid as readonly Json[]) {
-          expect(valueProblems(schema as Schema, value)).toEqual([]);
+          expect(valueProblems(schema as JsonSchema, value)).toEqual([]);
         }
         return;
       }
-      openForm(schema as Schema).form.unmount();
+      openForm(schema as JsonSchema).form.unmount();
       for (const value of valid as readonly Json[]) {
-        await assertSurvives(schema as Schema, value);
-        await assertCanBeMade(schema as Schema, value);
+        await assertSurvives(schema as JsonSchema, value);
+        await assertCanBeMade(schema as JsonSchema, value);
       }
       // The server validates schemas that Ajv cannot compile.
-      if (ajvOf(schema as Schema) === null) return;
+      if (ajvOf(schema as JsonSchema) === null) return;
       for (const value of valid as readonly Json[]) {
-        expect(valueProblems(schema as Schema, value), JSON.stringify(value)).toEqual([]);
+        expect(valueProblems(schema as JsonSchema, value), JSON.stringify(value)).toEqual([]);
       }
       for (const value of invalid as readonly Json[]) {
-        expect(valueProblems(schema as Schema, value), JSON.stringify(value)).not.toEqual([]);
+        expect(valueProblems(schema as JsonSchema, value), JSON.stringify(value)).not.toEqual([]);
       }
     });
   }
 });
 
-const CONSTRUCTS: Readonly<Record<string, Schema>> = {
+const CONSTRUCTS: Readonly<Record<string, JsonSchema>> = {
   "an empty schema": {},
   "anything": true,
   "nothing": false,
@@ -264,7 +263,7 @@ describe("constructs", () => {
   }
 
   for (
-    const [what, schema] of Object.entries<Schema>({
+    const [what, schema] of Object.entries<JsonSchema>({
       "a schema that is all of itself": { allOf: [{ $ref: "#" }] },
       "two that refer to each other": {
         $ref: "#/$defs/a",
@@ -298,7 +297,7 @@ describe("constructs", () => {
 test("any schema: the form opens, and values that it finds valid are valid", async () => {
   await fc.assert(
     fc.asyncProperty(randomSchema(fc as never) as never, fc.integer(), async (given, seed) => {
-      const schema = given as Schema;
+      const schema = given as JsonSchema;
       const isValid = ajvOf(schema);
       fc.pre(isValid !== null);
       const value = sampleValue(schema as never, schema as never, createRandom(seed)) as Json;

@@ -1,9 +1,8 @@
 import { mount, type VueWrapper } from "@vue/test-utils";
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../../client/mod.ts";
-import type { Schema } from "../queries/servers.ts";
+import type { Json, JsonSchema } from "../../../client/mod.ts";
 import { valueProblems } from "./check_value.ts";
-import { openForm } from "./form_robot.ts";
+import { openForm } from "../testing/form_robot.ts";
 import { fieldKind } from "./read_schema.ts";
 import SchemaForm from "./SchemaForm.vue";
 
@@ -12,7 +11,7 @@ function inputAt(form: VueWrapper, path: string, selector = ":is(input, textarea
 }
 
 /** JSON Schema constructs, each with the user's input and the resulting value. */
-const CONSTRUCTS: Record<string, { schema: Schema; fill: [string, string][]; made: Json }> = {
+const CONSTRUCTS: Record<string, { schema: JsonSchema; fill: [string, string][]; made: Json }> = {
   "texts and numbers": {
     schema: {
       type: "object",
@@ -101,7 +100,7 @@ describe("SchemaForm", () => {
   }
 
   test("offers the alternatives of a union at the root, and produces a value of the chosen one", async () => {
-    const schema: Schema = {
+    const schema: JsonSchema = {
       oneOf: [
         {
           title: "By id",
@@ -127,7 +126,7 @@ describe("SchemaForm", () => {
   });
 
   test("adds and removes items of a list", async () => {
-    const schema: Schema = {
+    const schema: JsonSchema = {
       type: "object",
       properties: { tags: { type: "array", items: { type: "string" } } },
     };
@@ -141,7 +140,7 @@ describe("SchemaForm", () => {
   });
 
   test("adds members to an open map", async () => {
-    const schema: Schema = { type: "object", additionalProperties: { type: "number" } };
+    const schema: JsonSchema = { type: "object", additionalProperties: { type: "number" } };
     const { form, value } = openForm(schema);
     await form.find(".new-name").setValue("weight");
     await form.find(".new-name").trigger("keydown.enter");
@@ -150,7 +149,7 @@ describe("SchemaForm", () => {
   });
 
   test("terminates for a schema that refers to itself", async () => {
-    const schema: Schema = {
+    const schema: JsonSchema = {
       $ref: "#/$defs/node",
       $defs: {
         node: {
@@ -169,7 +168,7 @@ describe("SchemaForm", () => {
   });
 
   test("shows a problem beside its field, whatever the field's name", () => {
-    const schema: Schema = {
+    const schema: JsonSchema = {
       type: "object",
       properties: { "a/b c": { type: "integer", minimum: 5 } },
       required: ["a/b c"],
@@ -182,14 +181,14 @@ describe("SchemaForm", () => {
   });
 
   test("keeps values that it cannot show while other fields change", async () => {
-    const schema: Schema = { type: "object", properties: { name: { type: "string" } } };
+    const schema: JsonSchema = { type: "object", properties: { name: { type: "string" } } };
     const { form, value } = openForm(schema, { name: "a", extra: { deep: [1, { x: null }] } });
     await inputAt(form, "/name").setValue("b");
     expect(value()).toEqual({ name: "b", extra: { deep: [1, { x: null }] } });
   });
 
   test("shows a value of another type as JSON instead of removing it", () => {
-    const schema: Schema = { type: "object", properties: { name: { type: "string" } } };
+    const schema: JsonSchema = { type: "object", properties: { name: { type: "string" } } };
     const { form } = openForm(schema, { name: { first: "Ada" } });
     expect((inputAt(form, "/name").element as HTMLTextAreaElement).value).toContain('"first"');
   });

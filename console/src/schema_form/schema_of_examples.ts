@@ -1,5 +1,4 @@
-import type { Json } from "../../../client/mod.ts";
-import type { Schema } from "../queries/servers.ts";
+import type { Json, JsonSchema } from "../../../client/mod.ts";
 
 /** Nested parts of an example are edited as JSON. */
 const MAX_DEPTH = 6;
@@ -8,7 +7,7 @@ const MAX_DEPTH = 6;
  * A schema that matches the given values, so that a form can be derived from them. Nothing in it is
  * required and more fields may be added: examples show what was sent, not what is allowed.
  */
-export function schemaOfExamples(examples: readonly Json[], depth = 0): Schema {
+export function schemaOfExamples(examples: readonly Json[], depth = 0): JsonSchema {
   const given = examples.filter((example) => example !== null);
   if (given.length === 0 || depth > MAX_DEPTH) return {};
   const kinds = new Set(given.map(kindOf));
@@ -28,7 +27,7 @@ export function schemaOfExamples(examples: readonly Json[], depth = 0): Schema {
   }
 }
 
-function objectSchema(examples: readonly { [key: string]: Json }[], depth: number): Schema {
+function objectSchema(examples: readonly { [key: string]: Json }[], depth: number): JsonSchema {
   const names = [...new Set(examples.flatMap((example) => Object.keys(example)))];
   const properties = names.map((name) => {
     const values = examples.flatMap((example) => {

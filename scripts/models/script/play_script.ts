@@ -3,8 +3,8 @@ import { ScriptError } from "../script_error.ts";
 import {
   findTool,
   isTool,
-  parseJson,
   readInput,
+  readMessage,
   readResult,
   type ScriptedAnswer,
   type ScriptedMessage,
@@ -80,7 +80,7 @@ function answer(
   const values: PlaceholderValues = new Map<string, JsonValue>([
     ...captures,
     ["input", readInput(request)],
-    ["message", parseJson(text) ?? text],
+    ["message", readMessage(text)],
   ]);
   try {
     return {

@@ -36,6 +36,19 @@ function called(name: string, result: string, callId = "1"): ScriptedMessage[] {
   ];
 }
 
+Deno.test("playScript() reads the fields of an input whose text files follow it", () => {
+  const input = `{"ask": "Sum up", "files": ["1/notes.md"]}\n\n${
+    fenceData("# Notes", "1/notes.md")
+  }`;
+
+  const answer = play(
+    '- when: { contains: "# Notes" }\n  say: "{{input.ask}}, {{message.ask}}"',
+    user(input),
+  );
+
+  assert.deepEqual(answer, { text: "Sum up, Sum up", toolCalls: [] });
+});
+
 const CRM = `
 - when: { result_of: crm/find, contains: '"tier"' }
   output: { tier: "{{message.tier}}", name: "{{input.name}}" }

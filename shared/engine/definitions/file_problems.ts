@@ -28,11 +28,18 @@ export function describeFileIssues(
 
 function messageOf(issue: z.core.$ZodIssue, prefix: string, actual: unknown): string {
   if (actual === undefined) return `${prefix || "the file: "}it is required but missing`;
-  if (issue.code === "invalid_value") {
-    const known = issue.values.map(String);
-    return `${prefix}${JSON.stringify(actual)}${suggestion(String(actual), known)}`;
+  const allowed = allowedValues(issue);
+  if (allowed !== null) {
+    return `${prefix}${JSON.stringify(actual)}${suggestion(String(actual), allowed)}`;
   }
   return `${prefix}${issue.code === "invalid_union" ? unionMessage(issue) : issue.message}`;
+}
+
+/** The values of an enum, or those that choose one of several forms; null for other issues. */
+function allowedValues(issue: z.core.$ZodIssue): readonly string[] | null {
+  if (issue.code === "invalid_value") return issue.values.map(String);
+  if (issue.code === "invalid_union" && "options" in issue) return issue.options.map(String);
+  return null;
 }
 
 function suggestion(name: string, known: readonly string[]): string {

@@ -84,6 +84,7 @@ for (
       "maxturns: 3\n",
       /unknown key "maxturns"; did you mean "maxTurns"\? Allowed/,
     ],
+    ["a key that others contain", "tool: crm\n", /unknown key "tool"; did you mean "tools"\?/],
     ["an unknown value", "reasoning_effort: lo\n", /reasoning_effort: "lo"; did you mean "low"\?/],
     ["a missing key", "provider:\n", /provider: /],
     ["a key of coding agents", "permissionMode: plan\n", /remove permissionMode.*use approvals/],
@@ -114,6 +115,7 @@ Deno.test("readDefinitions() reports every problem of every file", () => {
     "helper.md": agent("maxturns: 3\n"),
     "other.md": agent(""),
     "tools/crm.yaml": "type: http_api\nconfig: { metod: GET, url: 'ftp://x', parameters: {} }\n",
+    "tools/web.yaml": "type: http\n",
     "schedule.yaml": "",
     "other.scrpt.yaml": "",
     "webhooks.yaml": "ci: { url: 'https://x.test', events: [task.complete] }\n",
@@ -124,6 +126,7 @@ Deno.test("readDefinitions() reports every problem of every file", () => {
   assert.match(lines, /other\.md: name: it is "helper", but the file is called other\.md/);
   assert.match(lines, /tools\/crm\.yaml: config\.method: it is required but missing/);
   assert.match(lines, /tools\/crm\.yaml: config: unknown key "metod"; did you mean "method"/);
+  assert.match(lines, /tools\/web\.yaml: type: "http"; did you mean "http_api"\?/);
   assert.match(lines, /schedule\.yaml: .*did you mean schedules\.yaml/);
   assert.match(lines, /other\.scrpt\.yaml: .*did you mean other\.script\.yaml\?/);
   assert.match(

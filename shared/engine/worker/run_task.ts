@@ -46,10 +46,17 @@ export async function runTask(
   const trace = parsed.success
     ? openRun(ports.telemetry, parsed.data, lease.epoch)
     : untraced({ traceparent: null, tracestate: null });
-  const deltaPace = new DeltaPace(ports.clock);
-  const underWay = { modelCall: null };
-  const asked = new Map();
-  const base = { lease, transcript, asked, underWay, trace, ports, control, watch, deltaPace };
+  const base: FailedRun = {
+    lease,
+    transcript,
+    asked: new Map(),
+    underWay: { modelCall: null },
+    trace,
+    ports,
+    control,
+    watch,
+    deltaPace: new DeltaPace(ports.clock),
+  };
   const end = await runToEnd(parsed, base);
   await transcript.otherWrites();
   await trace.end(end);

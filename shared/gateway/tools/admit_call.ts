@@ -4,7 +4,7 @@ import { scopesOf } from "../tool_contracts/tool_scopes.ts";
 import { onlyDeclared } from "../../models/tool_schemas/only_declared.ts";
 import { assertInputFits, assertMayCall } from "./call_policy.ts";
 import { type AdmittedCall, endedUnsent, type LookedUpCall, type Staged } from "./call_stages.ts";
-import { assertApproved, findTool } from "./find_definition.ts";
+import { assertDefinitionApproved, findTool } from "./find_definition.ts";
 import { describeProblems, findArgumentProblems } from "./learning/argument_problems.ts";
 import { definitionHash } from "./listing/definition_pin.ts";
 import { renewListing } from "./listing/renew_listing.ts";
@@ -32,7 +32,7 @@ export async function admitCall(lookedUp: LookedUpCall): Promise<Staged<Admitted
       assertMayCall(call.record, request.toolName, needed);
     }
     if (isOlder) call = asOlderVersion(call, definition);
-    assertApproved(call.record);
+    assertDefinitionApproved(call.record);
     assertArgumentsFit(request.arguments, definition);
     const { declared, notice } = withoutUndeclared(request.arguments, definition);
     if (notice !== null && call.record.approval?.approved_arguments) {

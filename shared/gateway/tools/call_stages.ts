@@ -8,10 +8,10 @@ import type { ModelUse, ServerAnswer } from "../tool_contracts/tool_server.ts";
 import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
 
 /**
- * The stages of a call: asked → looked up → admitted → approved → sent. From any stage it ends as an
+ * The stages of a call: requested → looked up → admitted → approved → sent. From any stage it ends as an
  * {@linkcode EndedCall}, which is recorded and answered.
  */
-export interface AskedCall {
+export interface RequestedCall {
   readonly request: ToolCallRequest;
   readonly ports: ToolServerPorts;
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface AskedCall {
 }
 
 /** The call's data was read from the database. */
-export interface LookedUpCall extends AskedCall {
+export interface LookedUpCall extends RequestedCall {
   readonly record: CallRecord;
   /** The identity that the call acts as; inside a task its owner. */
   readonly caller: ToolCaller;
@@ -69,7 +69,7 @@ export type CallResult =
   | { readonly kind: "error"; readonly error: unknown };
 
 /** A finished call, from any stage. */
-export interface EndedCall extends AskedCall, Sending {
+export interface EndedCall extends RequestedCall, Sending {
   /** Null if its data was not read. */
   readonly record: CallRecord | null;
   readonly caller: ToolCaller;
@@ -81,7 +81,7 @@ export type Staged<Next> =
   | { readonly kind: "ended"; readonly call: EndedCall };
 
 /** Ends a call with an error before it was sent. */
-export function endedUnsent(call: AskedCall | LookedUpCall, error: unknown): Staged<never> {
+export function endedUnsent(call: RequestedCall | LookedUpCall, error: unknown): Staged<never> {
   const { record = null, caller = call.request.caller } = "record" in call ? call : {};
   return {
     kind: "ended",

@@ -5,7 +5,7 @@ import type { ToolCallOutcome, ToolCallRequest } from "../tool_contracts/tool_ca
 import type { CallRecord } from "../tool_contracts/tool_records.ts";
 import { admitCall } from "./admit_call.ts";
 import { approveCall } from "./approve_call.ts";
-import type { AskedCall, EndedCall } from "./call_stages.ts";
+import type { EndedCall, RequestedCall } from "./call_stages.ts";
 import { endCall } from "./end_call.ts";
 import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
 import { lookUpCall } from "./look_up_call.ts";
@@ -39,7 +39,7 @@ export async function callTool(
   signal: AbortSignal,
   read?: ReadCall,
 ): Promise<ToolCallOutcome> {
-  const asked = {
+  const requested = {
     request,
     ports,
     signal,
@@ -47,14 +47,14 @@ export async function callTool(
     feedbackToken: crypto.randomUUID(),
     startedAtMs: read?.startedAtMs ?? performance.now(),
   };
-  const ended = await runCall(asked, read?.record);
+  const ended = await runCall(requested, read?.record);
   const { result, record } = ended;
   if (result.kind === "error" && record === null && isUnrecorded(result.error)) throw result.error;
   return await endCall(ended);
 }
 
-async function runCall(asked: AskedCall, read?: CallRecord): Promise<EndedCall> {
-  const lookedUp = await lookUpCall(asked, read);
+async function runCall(requested: RequestedCall, read?: CallRecord): Promise<EndedCall> {
+  const lookedUp = await lookUpCall(requested, read);
   if (lookedUp.kind === "ended") return lookedUp.call;
   const admitted = await admitCall(lookedUp.call);
   if (admitted.kind === "ended") return admitted.call;

@@ -50,24 +50,29 @@ export async function findTool(
  *
  * @throws SwarmError `TOOL_DEFINITION_CHANGED` with what differs.
  */
-export function assertApproved({ cached, connection, tool }: CallRecord): void {
+export function assertDefinitionApproved({ cached, connection, tool }: CallRecord): void {
   if (cached === null || cached.state === "approved") return;
   const { name, state, schema, held } = cached;
   const isNew = state === "pending";
   // An unapproved tool always has a held definition; only the type does not express it.
   const current = held ?? schema;
   const difference = definitionDifference(isNew ? null : schema, current);
+  const hash = definitionHash(current);
+  const args = [
+    `p_connection_id => '${connection.id}'`,
+    `p_tool_name => '${name.replaceAll("'", "''")}'`,
+    `p_definition_hash => '${hash}'`,
+  ].join(", ");
   throw new SwarmError(
     "TOOL_DEFINITION_CHANGED",
     isNew
       ? `Cannot call '${name}': it is new on '${tool.slug}' and not approved`
       : `Cannot call '${name}': '${tool.slug}' has changed its definition, and the change is not approved`,
     {
-      hint: "Ask an operator to review it and run select approve_tool_definition(" +
-        `'${connection.id}', '${name.replaceAll("'", "''")}', '${definitionHash(current)}').`,
+      hint: `Ask an operator to review it and run select public.approve_tool_definition(${args}).`,
       details: {
         connection_id: connection.id,
-        definition_hash: definitionHash(current),
+        definition_hash: hash,
         changed: difference.map(({ member }) => member),
       },
     },

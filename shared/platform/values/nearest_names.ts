@@ -14,13 +14,15 @@ export class NameHints {
 
   /**
    * The known names most similar to a wrong one, best first: equal except for case and separators,
-   * containing one another, or a few typos apart. Names that the limit excludes are not compared.
+   * containing one another, or a few typos apart. Of equally near names, the one with the most
+   * similar length comes first. Names that the limit excludes are not compared.
    *
    * @param limit Maximum number of names. @default 3
    */
   nearest(name: string, known: Iterable<string>, limit = 3): string[] {
     if (name.length > MAX_NAME_CHARACTERS) return [];
     const wanted = plain(name);
+    const lengthGap = (candidate: string) => Math.abs(candidate.length - name.length);
     const near: { readonly candidate: string; readonly distance: number }[] = [];
     for (const candidate of known) {
       if (this.#pairsLeft < 0) break;
@@ -29,7 +31,10 @@ export class NameHints {
       if (distance !== null) near.push({ candidate, distance });
     }
     return near
-      .sort((a, b) => a.distance - b.distance || a.candidate.localeCompare(b.candidate))
+      .sort((a, b) =>
+        a.distance - b.distance || lengthGap(a.candidate) - lengthGap(b.candidate) ||
+        a.candidate.localeCompare(b.candidate)
+      )
       .slice(0, limit)
       .map(({ candidate }) => candidate);
   }

@@ -159,7 +159,7 @@ begin
   -- Others choose neither the models that the project pays for nor an agent's prompt.
   perform private.raise_error('INSUFFICIENT_SCOPE',
     'Cannot change the agent for a job: the caller lacks the scope swarm:configure',
-    'Omit agent_changes, or ask an operator of the project to grant it: grant_scopes(user, ''{swarm:configure}'').');
+    'Omit agent_changes, or ask an operator of the project to grant it: select public.grant_scopes(<user>, ''{swarm:configure}'').');
 end;
 $$;
 comment on function private.assert_may_change_agent(jsonb, jsonb) is

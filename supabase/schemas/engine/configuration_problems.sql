@@ -50,7 +50,7 @@ as $$
       else format('cannot be called in jobs of %s users, who lack the scope %s',
         counted.without_scope + case when counted.is_default then 0 else counted.by_default end, counted.scope)
     end,
-    format('Grant it in the console under Setup, Access, Scopes, to everyone with select grant_scopes(null, ''{%s}''), or to one user with select grant_scopes(''<user id>'', ''{%s}'').',
+    format('Grant it in the console under Setup, Access, Scopes, to everyone with select public.grant_scopes(null, ''{%s}''), or to one user with select public.grant_scopes(''<user id>'', ''{%s}'').',
       counted.scope, counted.scope)
   from counted
   where counted.without_scope > 0 or not counted.is_default and (counted.audience = 'everyone' or counted.by_default > 0);
@@ -98,14 +98,17 @@ stable
 set search_path = ''
 as $$
   with named as (
-    select granted.agent_id, granted.tool_id, 'allowed_tools' as field, allowed.name
+    select granted.agent_id, granted.tool_id, 'allowed_tools' as field, allowed.name, null::text[] as callable
     from public.agent_tools as granted
     cross join lateral unnest(granted.allowed_tools) as allowed (name)
     union all
-    select guardrail.agent_id, guardrail.tool_id, 'guardrails', guardrail.tool_name from public.agent_guardrails as guardrail
+    select guardrail.agent_id, guardrail.tool_id, 'guardrails', guardrail.tool_name, null
+    from public.agent_guardrails as guardrail
     union all
-    select rule.agent_id, rule.tool_id, 'approvals', rule.tool_name
+    -- Also before the server has listed its tools: a mistyped rule would ask nobody.
+    select rule.agent_id, rule.tool_id, 'approvals', rule.tool_name, granted.allowed_tools
     from public.agent_approvals as rule
+    left join public.agent_tools as granted on granted.agent_id = rule.agent_id and granted.tool_id = rule.tool_id
     where rule.tool_id is not null and rule.tool_name <> '*'
   ),
   known as (
@@ -115,16 +118,19 @@ as $$
     group by connection.tool_id
   )
   select 'agent', agent.slug, format('%s.%s', named.field, tool.slug),
-    format('names the tool %s, which the server does not list', to_json(named.name)),
-    private.did_you_mean(named.name, known.names) || format('It lists %s.', array_to_string(known.names[:20], ', '))
+    format('names the tool %s, which the %s', to_json(named.name),
+      case when named.callable is null then 'server does not list' else 'agent may not call' end),
+    private.did_you_mean(named.name, valid.names)
+      || format('It %s %s.', case when named.callable is null then 'lists' else 'may call' end, array_to_string(valid.names[:20], ', '))
   from named
-  join known on known.tool_id = named.tool_id
+  left join known on known.tool_id = named.tool_id
+  cross join lateral (select coalesce(named.callable, known.names) as names) as valid
   join public.agents as agent on agent.id = named.agent_id and agent.is_active
   join public.tools as tool on tool.id = named.tool_id
-  where named.name <> all (known.names);
+  where named.name <> all (valid.names);
 $$;
 comment on function private.tool_name_problems() is
-  'Names of tools in the rows of agents that the server, once it has listed its tools, does not have.';
+  'Names of tools in the rows of agents that the server, once it has listed its tools, does not have, and in rules for approvals that the agent may not call.';
 revoke all on function private.tool_name_problems() from public;
 
 create function private.row_problems()

@@ -99,7 +99,7 @@ begin
   return next;
 
   claim := 'The users of each agent may use its tools';
-  remedy := 'Grant the scope: select grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
+  remedy := 'Grant the scope: select public.grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
   select string_agg(format('%s: %s %s', missing.name, missing.field, missing.problem), '; ' order by missing.name, missing.field)
   into problem
   from private.scope_problems() as missing;

@@ -57,56 +57,6 @@ comment on table private.schedule_clients is
   'OAuth clients that wrote a schedule, with the scopes that they had. Each job of the schedule is limited to them, as in private.job_clients.';
 alter table private.schedule_clients enable row level security;
 
-create function private.assert_active_rows_within_quota(p_table regclass, p_quota text, p_owner uuid, p_id uuid, p_attempt text)
-returns void
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_amount constant bigint := private.quota(p_quota, p_owner);
-  v_count bigint;
-begin
-  if v_amount is null then
-    return;
-  end if;
-  -- Serialize the checks of one owner, so that the count is exact.
-  perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_quota || ':' || p_owner, 0));
-  execute format('select count(*) from %s where created_by = $1 and is_active and id <> $2', p_table)
-    into v_count using p_owner, p_id;
-  if v_count >= v_amount then
-    perform private.raise_quota_exceeded(p_attempt, p_quota, v_amount, 60, ', when another has been deactivated or deleted');
-  end if;
-end;
-$$;
-comment on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) is
-  'Raises QUOTA_EXCEEDED when an owner (null: the service, which has no quota) may have no further active row of a table with the columns id, created_by and is_active.';
-revoke all on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) from public;
-
-create function private.assert_rows_within_bound(p_table regclass, p_quota text, p_owner uuid, p_attempt text)
-returns void
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_bound constant bigint := 10 * private.quota(p_quota, p_owner);
-  v_count bigint;
-begin
-  if v_bound is null then
-    return;
-  end if;
-  perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_quota || ':' || p_owner, 0));
-  execute format('select count(*) from %s where created_by = $1', p_table) into v_count using p_owner;
-  if v_count >= v_bound then
-    perform private.raise_error('QUOTA_EXCEEDED',
-      format('Cannot %s: you have %s rows, ten times the quota %s, which counts active ones', p_attempt, v_count, p_quota),
-      'Delete rows that you no longer need.');
-  end if;
-end;
-$$;
-comment on function private.assert_rows_within_bound(regclass, text, uuid, text) is
-  'Raises QUOTA_EXCEEDED when an owner has ten times as many rows of a table, active or not, as the quota allows active ones. Called before a row is added.';
-revoke all on function private.assert_rows_within_bound(regclass, text, uuid, text) from public;
-
 create function private.assert_schedule_is_small(p_schedule public.schedules)
 returns void
 language plpgsql

@@ -285,7 +285,7 @@ as $$
 begin
   perform private.raise_error('INSUFFICIENT_SCOPE',
     format('Cannot %s: the caller lacks the scope %s', p_attempt, p_scope),
-    format('Ask an operator of the project to grant it: grant_scopes(user, ''{%s}'').', p_scope));
+    format('Ask an operator of the project to grant it: select public.grant_scopes(<user>, ''{%s}'').', p_scope));
 end;
 $$;
 comment on function private.raise_missing_own_scope(text, text) is

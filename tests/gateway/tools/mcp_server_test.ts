@@ -407,7 +407,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       assert.ok(next.kind === "answered" && next.errorCode === "TOOL_DEFINITION_CHANGED");
       assert.equal(next.status, 409);
       const { definition_hash: hash } = asJsonObject(next.details);
-      assert.match(String(next.hint), new RegExp(`, 'search', '${hash}'\\)`));
+      assert.match(String(next.hint), new RegExp(`'search', p_definition_hash => '${hash}'\\)`));
       assert.deepEqual(offered.tools.map(({ toolName }) => toolName), ["fail", "write_note"]);
 
       const [connection] = await sql<{ id: string }[]>`

@@ -1,7 +1,6 @@
-import type { Json } from "../../../../client/mod.ts";
+import type { Json, JsonSchema } from "../../../../client/mod.ts";
 import { isJsonObject } from "../../format/json_text.ts";
 import type { Review, ReviewAnswer, ReviewOutcome } from "../../queries/reviews.ts";
-import type { Schema } from "../../queries/servers.ts";
 
 /** The answers that a question offers. Approving requires one of them. */
 export function optionsOf({ options }: Pick<Review, "options">): string[] {
@@ -15,7 +14,7 @@ export interface AskedCall {
   /** Null if nothing leaves the project. */
   readonly destination: string | null;
   readonly arguments: Json;
-  readonly schema: Schema;
+  readonly schema: JsonSchema;
   /** Further facts, such as the plan of a statement; null if there are none. */
   readonly shown: Json;
 }
@@ -29,7 +28,7 @@ export function askedCall({ kind, context }: Pick<Review, "kind" | "context">): 
     tool: String(tool),
     destination: typeof destination === "string" ? destination : null,
     arguments: args,
-    schema: (typeof schema === "object" && schema !== null ? schema : {}) as Schema,
+    schema: (typeof schema === "object" && schema !== null ? schema : {}) as JsonSchema,
     shown: shown ?? null,
   };
 }

@@ -5,7 +5,7 @@ import skillSchema from "../../../../agents/schemas/skill.schema.json";
 import toolSchema from "../../../../agents/schemas/tool.schema.json";
 import webhooksSchema from "../../../../agents/schemas/webhooks.schema.json";
 import type { EditedKind } from "../../queries/definitions.ts";
-import type { Schema } from "../../queries/servers.ts";
+import type { JsonSchema } from "../../../../client/mod.ts";
 
 type SchemaObject = { readonly [keyword: string]: unknown };
 
@@ -179,8 +179,8 @@ export interface KnownNames {
 export function fieldsSchema(
   kind: EditedKind,
   names: KnownNames,
-  settings: ReadonlyMap<string, Schema>,
-): Schema {
+  settings: ReadonlyMap<string, JsonSchema>,
+): JsonSchema {
   switch (kind) {
     case "agent":
       return agentFields(names);
@@ -202,7 +202,7 @@ export function fieldsSchema(
 function withAgents(
   { properties, ...rest }: SchemaObject & { readonly properties: { readonly agent: SchemaObject } },
   { agents }: KnownNames,
-): Schema {
+): JsonSchema {
   const agent = withExamples(properties.agent, agents);
   return { ...rest, properties: { ...properties, agent } };
 }
@@ -211,7 +211,7 @@ function withAgents(
  * The fields of an agent. The name is the slug, which is not a field of the form. Lists are shown as
  * lists only.
  */
-export function agentFields({ providers, tools, skills, agents }: KnownNames): Schema {
+export function agentFields({ providers, tools, skills, agents }: KnownNames): JsonSchema {
   const { name: _name, ...properties } = agentSchema.properties;
   return {
     type: "object",
@@ -236,7 +236,7 @@ export function agentFields({ providers, tools, skills, agents }: KnownNames): S
 function listOf(
   { description, anyOf }: { description: string; anyOf: readonly SchemaObject[] },
   examples: readonly string[],
-): Schema {
+): JsonSchema {
   return { description, ...itemsFrom(anyOf.find((one) => "items" in one) ?? {}, examples) };
 }
 

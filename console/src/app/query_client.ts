@@ -1,8 +1,8 @@
 import { QueryClient } from "@tanstack/vue-query";
 import { RequestError } from "../project/request_error.ts";
 
-/** The cache of the project's responses. No requests are sent while the page is hidden. */
-export function createQueries(): QueryClient {
+/** Creates the cache of the project's responses. No requests are sent while the page is hidden. */
+export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {

@@ -1,13 +1,15 @@
 import { type DOMWrapper, mount, type VueWrapper } from "@vue/test-utils";
 import { shallowRef } from "vue";
-import type { Json } from "../../../client/mod.ts";
-import type { Schema } from "../queries/servers.ts";
-import { initialValue } from "./initial_value.ts";
+import type { Json, JsonSchema } from "../../../client/mod.ts";
+import { initialValue } from "../schema_form/initial_value.ts";
 import { pointerTo } from "../format/json_pointer.ts";
-import SchemaForm from "./SchemaForm.vue";
+import SchemaForm from "../schema_form/SchemaForm.vue";
 
 /** For tests: a form and the value that it produced. */
-export function openForm(schema: Schema, start?: Json): { form: VueWrapper; value: () => Json } {
+export function openForm(
+  schema: JsonSchema,
+  start?: Json,
+): { form: VueWrapper; value: () => Json } {
   const value = shallowRef<Json>(start ?? initialValue(schema, schema) ?? {});
   const form = mount(SchemaForm, {
     props: {

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { callRpc, type SupabaseLike, useBucket } from "./supabase.ts";
+
+/** A client of a project whose REST API and Storage give these answers. */
+function answering(answer: object): SupabaseLike {
+  return {
+    rpc: () => Promise.resolve(answer),
+    storage: { from: () => ({ upload: () => Promise.resolve(answer) }) },
+  } as unknown as SupabaseLike;
+}
+
+Deno.test("callRpc() names the schema when the REST API does not serve the function", async () => {
+  const error = { code: "PGRST202", message: "Could not find public.read_events", hint: null };
+  const supabase = answering({ error, status: 404 });
+
+  await assert.rejects(callRpc(supabase, "read_events", {}), {
+    code: "PGRST202",
+    hint: /createSwarm\(supabase, \{ schema: "supaswarm" \}\)/,
+  });
+});
+
+Deno.test("useBucket() explains a refusal by a policy, and no other error", async () => {
+  const upload = (statusCode: string) =>
+    useBucket(
+      answering({ error: { message: "refused", statusCode } }),
+      "files",
+      (bucket) => bucket.upload("a.exe", "", {}),
+      { forbiddenHint: "Use another extension." },
+    );
+
+  await assert.rejects(upload("403"), { code: "HTTP_403", hint: "Use another extension." });
+  await assert.rejects(upload("500"), { code: "HTTP_500", hint: null });
+});
