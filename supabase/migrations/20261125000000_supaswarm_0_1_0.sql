@@ -943,7 +943,7 @@ as $$
 begin
   perform private.raise_error('INSUFFICIENT_SCOPE',
     format('Cannot %s: the caller lacks the scope %s', p_attempt, p_scope),
-    format('Ask an operator of the project to grant it: grant_scopes(user, ''{%s}'').', p_scope));
+    format('Ask an operator of the project to grant it: select public.grant_scopes(<user>, ''{%s}'').', p_scope));
 end;
 $$;
 comment on function private.raise_missing_own_scope(text, text) is
@@ -3523,6 +3523,58 @@ comment on function private.take_task_creation(uuid, text) is
   'Counts the creation of a master task by a user, or the continuation of one that ended. Raises QUOTA_EXCEEDED.';
 revoke all on function private.take_task_creation(uuid, text) from public;
 
+-- Active rows -----------------------------------------------------------------------------------
+
+create function private.assert_active_rows_within_quota(p_table regclass, p_quota text, p_owner uuid, p_id uuid, p_attempt text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_amount constant bigint := private.quota(p_quota, p_owner);
+  v_count bigint;
+begin
+  if v_amount is null then
+    return;
+  end if;
+  -- Serialize the checks of one owner, so that the count is exact.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_quota || ':' || p_owner, 0));
+  execute format('select count(*) from %s where created_by = $1 and is_active and id <> $2', p_table)
+    into v_count using p_owner, p_id;
+  if v_count >= v_amount then
+    perform private.raise_quota_exceeded(p_attempt, p_quota, v_amount, 60, ', when another has been deactivated or deleted');
+  end if;
+end;
+$$;
+comment on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) is
+  'Raises QUOTA_EXCEEDED when an owner (null: the service, which has no quota) may have no further active row of a table with the columns id, created_by and is_active.';
+revoke all on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) from public;
+
+create function private.assert_rows_within_bound(p_table regclass, p_quota text, p_owner uuid, p_attempt text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_bound constant bigint := 10 * private.quota(p_quota, p_owner);
+  v_count bigint;
+begin
+  if v_bound is null then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_quota || ':' || p_owner, 0));
+  execute format('select count(*) from %s where created_by = $1', p_table) into v_count using p_owner;
+  if v_count >= v_bound then
+    perform private.raise_error('QUOTA_EXCEEDED',
+      format('Cannot %s: you have %s rows, ten times the quota %s, which counts active ones', p_attempt, v_count, p_quota),
+      'Delete rows that you no longer need.');
+  end if;
+end;
+$$;
+comment on function private.assert_rows_within_bound(regclass, text, uuid, text) is
+  'Raises QUOTA_EXCEEDED when an owner has ten times as many rows of a table, active or not, as the quota allows active ones. Called before a row is added.';
+revoke all on function private.assert_rows_within_bound(regclass, text, uuid, text) from public;
+
 -- Budgets ---------------------------------------------------------------------------------------
 
 create function private.assert_budget_within_ceilings(p_budget jsonb, p_user_id uuid)
@@ -4272,7 +4324,7 @@ begin
   -- Others choose neither the models that the project pays for nor an agent's prompt.
   perform private.raise_error('INSUFFICIENT_SCOPE',
     'Cannot change the agent for a job: the caller lacks the scope swarm:configure',
-    'Omit agent_changes, or ask an operator of the project to grant it: grant_scopes(user, ''{swarm:configure}'').');
+    'Omit agent_changes, or ask an operator of the project to grant it: select public.grant_scopes(<user>, ''{swarm:configure}'').');
 end;
 $$;
 comment on function private.assert_may_change_agent(jsonb, jsonb) is
@@ -16821,56 +16873,6 @@ comment on table private.schedule_clients is
   'OAuth clients that wrote a schedule, with the scopes that they had. Each job of the schedule is limited to them, as in private.job_clients.';
 alter table private.schedule_clients enable row level security;
 
-create function private.assert_active_rows_within_quota(p_table regclass, p_quota text, p_owner uuid, p_id uuid, p_attempt text)
-returns void
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_amount constant bigint := private.quota(p_quota, p_owner);
-  v_count bigint;
-begin
-  if v_amount is null then
-    return;
-  end if;
-  -- Serialize the checks of one owner, so that the count is exact.
-  perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_quota || ':' || p_owner, 0));
-  execute format('select count(*) from %s where created_by = $1 and is_active and id <> $2', p_table)
-    into v_count using p_owner, p_id;
-  if v_count >= v_amount then
-    perform private.raise_quota_exceeded(p_attempt, p_quota, v_amount, 60, ', when another has been deactivated or deleted');
-  end if;
-end;
-$$;
-comment on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) is
-  'Raises QUOTA_EXCEEDED when an owner (null: the service, which has no quota) may have no further active row of a table with the columns id, created_by and is_active.';
-revoke all on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) from public;
-
-create function private.assert_rows_within_bound(p_table regclass, p_quota text, p_owner uuid, p_attempt text)
-returns void
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_bound constant bigint := 10 * private.quota(p_quota, p_owner);
-  v_count bigint;
-begin
-  if v_bound is null then
-    return;
-  end if;
-  perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_quota || ':' || p_owner, 0));
-  execute format('select count(*) from %s where created_by = $1', p_table) into v_count using p_owner;
-  if v_count >= v_bound then
-    perform private.raise_error('QUOTA_EXCEEDED',
-      format('Cannot %s: you have %s rows, ten times the quota %s, which counts active ones', p_attempt, v_count, p_quota),
-      'Delete rows that you no longer need.');
-  end if;
-end;
-$$;
-comment on function private.assert_rows_within_bound(regclass, text, uuid, text) is
-  'Raises QUOTA_EXCEEDED when an owner has ten times as many rows of a table, active or not, as the quota allows active ones. Called before a row is added.';
-revoke all on function private.assert_rows_within_bound(regclass, text, uuid, text) from public;
-
 create function private.assert_schedule_is_small(p_schedule public.schedules)
 returns void
 language plpgsql
@@ -26831,7 +26833,7 @@ as $$
       else format('cannot be called in jobs of %s users, who lack the scope %s',
         counted.without_scope + case when counted.is_default then 0 else counted.by_default end, counted.scope)
     end,
-    format('Grant it in the console under Setup, Access, Scopes, to everyone with select grant_scopes(null, ''{%s}''), or to one user with select grant_scopes(''<user id>'', ''{%s}'').',
+    format('Grant it in the console under Setup, Access, Scopes, to everyone with select public.grant_scopes(null, ''{%s}''), or to one user with select public.grant_scopes(''<user id>'', ''{%s}'').',
       counted.scope, counted.scope)
   from counted
   where counted.without_scope > 0 or not counted.is_default and (counted.audience = 'everyone' or counted.by_default > 0);
@@ -26879,14 +26881,17 @@ stable
 set search_path = ''
 as $$
   with named as (
-    select granted.agent_id, granted.tool_id, 'allowed_tools' as field, allowed.name
+    select granted.agent_id, granted.tool_id, 'allowed_tools' as field, allowed.name, null::text[] as callable
     from public.agent_tools as granted
     cross join lateral unnest(granted.allowed_tools) as allowed (name)
     union all
-    select guardrail.agent_id, guardrail.tool_id, 'guardrails', guardrail.tool_name from public.agent_guardrails as guardrail
+    select guardrail.agent_id, guardrail.tool_id, 'guardrails', guardrail.tool_name, null
+    from public.agent_guardrails as guardrail
     union all
-    select rule.agent_id, rule.tool_id, 'approvals', rule.tool_name
+    -- Also before the server has listed its tools: a mistyped rule would ask nobody.
+    select rule.agent_id, rule.tool_id, 'approvals', rule.tool_name, granted.allowed_tools
     from public.agent_approvals as rule
+    left join public.agent_tools as granted on granted.agent_id = rule.agent_id and granted.tool_id = rule.tool_id
     where rule.tool_id is not null and rule.tool_name <> '*'
   ),
   known as (
@@ -26896,16 +26901,19 @@ as $$
     group by connection.tool_id
   )
   select 'agent', agent.slug, format('%s.%s', named.field, tool.slug),
-    format('names the tool %s, which the server does not list', to_json(named.name)),
-    private.did_you_mean(named.name, known.names) || format('It lists %s.', array_to_string(known.names[:20], ', '))
+    format('names the tool %s, which the %s', to_json(named.name),
+      case when named.callable is null then 'server does not list' else 'agent may not call' end),
+    private.did_you_mean(named.name, valid.names)
+      || format('It %s %s.', case when named.callable is null then 'lists' else 'may call' end, array_to_string(valid.names[:20], ', '))
   from named
-  join known on known.tool_id = named.tool_id
+  left join known on known.tool_id = named.tool_id
+  cross join lateral (select coalesce(named.callable, known.names) as names) as valid
   join public.agents as agent on agent.id = named.agent_id and agent.is_active
   join public.tools as tool on tool.id = named.tool_id
-  where named.name <> all (known.names);
+  where named.name <> all (valid.names);
 $$;
 comment on function private.tool_name_problems() is
-  'Names of tools in the rows of agents that the server, once it has listed its tools, does not have.';
+  'Names of tools in the rows of agents that the server, once it has listed its tools, does not have, and in rules for approvals that the agent may not call.';
 revoke all on function private.tool_name_problems() from public;
 
 create function private.row_problems()
@@ -27120,7 +27128,7 @@ begin
   return next;
 
   claim := 'The users of each agent may use its tools';
-  remedy := 'Grant the scope: select grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
+  remedy := 'Grant the scope: select public.grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
   select string_agg(format('%s: %s %s', missing.name, missing.field, missing.problem), '; ' order by missing.name, missing.field)
   into problem
   from private.scope_problems() as missing;
