@@ -238,6 +238,25 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
     }
   });
 
+  await t.step("a call is recorded although its arguments are cut within a character", async () => {
+    const { server, slug } = await register({});
+    try {
+      for (const before of ["", "x"]) {
+        await call(slug, "write_note", { text: before + "😀".repeat(20_000) });
+      }
+
+      const recorded = await fixture.sql`
+        select request_data ->> 'truncated' as is_cut, status
+        from public.mcp_executions where mcp_name = ${slug}`;
+      assert.deepEqual(recorded.map((row) => ({ ...row })), [
+        { is_cut: "true", status: "success" },
+        { is_cut: "true", status: "success" },
+      ]);
+    } finally {
+      await server.stop();
+    }
+  });
+
   await t.step("a list with too many broken definitions is refused", async () => {
     const broken = Array.from({ length: 20_000 }, () => ({ name: "broken", inputSchema: {} }));
     const { server, slug } = await register({ intercept: withTools(broken) });
