@@ -1,8 +1,9 @@
 -- Chats: a page's chat is a job whose metadata has its id as chat_id. A regenerated answer is a fork, which keeps
 -- the metadata, so a chat is the newest job with its id.
 
--- The columns of the query, so that an owner of many jobs finds a chat, or that there is none, with one lookup.
-create index tasks_chat_idx on public.tasks (created_by, (metadata ->> 'chat_id'), created_at desc, id desc)
+-- The columns of the query, so that an owner of many jobs finds a chat, or that there is none, with one lookup. The
+-- hash, because an index takes no long value.
+create index tasks_chat_idx on public.tasks (created_by, md5(metadata ->> 'chat_id'), created_at desc, id desc)
   where parent_id is null and metadata ? 'chat_id';
 
 create function private.job_of_chat(p_chat_id text)
@@ -16,7 +17,7 @@ declare
 begin
   select * into v_job
   from public.tasks
-  where parent_id is null and metadata ? 'chat_id' and metadata ->> 'chat_id' = p_chat_id
+  where parent_id is null and metadata ? 'chat_id' and md5(metadata ->> 'chat_id') = md5(p_chat_id)
     and created_by is not distinct from auth.uid()
   order by created_at desc, id desc
   limit 1;

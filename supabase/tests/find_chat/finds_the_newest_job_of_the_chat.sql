@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(6);
+select plan(7);
 
 create temp table made on commit drop as select tests.create_task() as id;
 grant select on made to authenticated;
@@ -24,6 +24,15 @@ select is(
 );
 select tests.act_as_user('stranger');
 select is(public.find_chat('a chat'), null, 'a stranger has no such chat');
+select tests.act_as_nobody();
+
+-- Longer than an index takes, and it cannot be compressed.
+create temp table long_id on commit drop as
+  select string_agg(md5(n::text), '') as id from generate_series(1, 1000) as n;
+grant select on long_id to authenticated;
+update public.tasks set metadata = jsonb_build_object('chat_id', (select id from long_id)) where id = (select id from made);
+select tests.act_as_user('owner');
+select is(public.find_chat((select id from long_id)) ->> 'task_id', (select id::text from made), 'the id may be long');
 select tests.act_as_nobody();
 
 select * from finish();
