@@ -112,6 +112,30 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     }
   });
 
+  await t.step("a request that is sent again reads the answer of the first one", async () => {
+    const id = crypto.randomUUID();
+    const said = (text: string) => ({ id: text, role: "user", parts: [{ type: "text", text }] });
+    const send = async (...texts: string[]) => {
+      const messages = texts.map(said);
+      const body = JSON.stringify({ id, trigger: "submit-message", messages });
+      const data = await dataOf(await fetch(paced, { method: "POST", headers, body }));
+      const parts = data.slice(0, -1).map((part) => JSON.parse(part));
+      return parts.map(({ type, delta }) => type === "text-delta" ? delta : "").join("");
+    };
+    const { calls } = model;
+
+    model.release(3);
+    const first = await send("one");
+    assert.equal(await send("one"), first);
+    model.release(3);
+    const second = await send("one", "two");
+    assert.equal(await send("one", "two"), second);
+    assert.equal(model.calls, calls + 2);
+
+    model.release(3);
+    assert.match(await send("one", "two", "two"), /Answer 3/, "the same words as a new message");
+  });
+
   await t.step("an approval of the page answers the review, and the message goes on", async () => {
     const asking = new PageChat({
       id: crypto.randomUUID(),
