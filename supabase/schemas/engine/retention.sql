@@ -9,7 +9,7 @@ create table private.deleted_files (
   listed_at timestamptz not null default now()
 );
 comment on table private.deleted_files is
-  'Objects in the bucket supaswarm-data whose jobs were deleted. Workers remove them through the Storage API: deleting a row of storage.objects would leave the file.';
+  'Objects in the bucket supaswarm-data whose jobs or owners were deleted. Workers remove them through the Storage API: deleting a row of storage.objects would leave the file.';
 alter table private.deleted_files enable row level security;
 
 create function private.default_retention()
@@ -111,27 +111,51 @@ comment on function private.has_kept_job(uuid, uuid) is
   'True when a job that its owner keeps has a task with an id from p_first_id to before p_next_id, so that the partition must stay.';
 revoke all on function private.has_kept_job(uuid, uuid) from public;
 
-create function private.list_files_of_job(p_master_task_id uuid)
-returns void
-language sql
+create function private.list_files_of_task()
+returns trigger
+language plpgsql
+security definer
 set search_path = ''
 as $$
+begin
   insert into private.deleted_files (path)
   select distinct file.path
-  from public.tasks as task, unnest(task.storage_paths) as file (path)
-  where task.master_task_id = list_files_of_job.p_master_task_id
-    -- A fork refers to files of its original job.
-    and not exists (
-      select from public.tasks as other
-      where other.storage_paths @> array[file.path]
-        and other.storage_paths <> '{}'
-        and other.master_task_id <> list_files_of_job.p_master_task_id
-    )
+  from unnest(old.storage_paths) as file (path)
+  -- A fork refers to files of its original job.
+  where not exists (
+    select from public.tasks as other
+    where other.storage_paths @> array[file.path] and other.storage_paths <> '{}'
+  )
   on conflict (path) do nothing;
+  return null;
+end;
 $$;
-comment on function private.list_files_of_job(uuid) is
-  'Adds the files that no other job refers to to the list of files to remove.';
-revoke all on function private.list_files_of_job(uuid) from public;
+comment on function private.list_files_of_task() is
+  'Row trigger: adds the files of a deleted task to the list of files to remove, unless another task refers to them. Definer: whoever may delete tasks or their owner need not write that list.';
+revoke all on function private.list_files_of_task() from public;
+create trigger tasks_list_files after delete on public.tasks
+  for each row when (old.storage_paths <> '{}') execute function private.list_files_of_task();
+
+create function private.list_files_of_user()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  insert into private.deleted_files (path)
+  select object.name
+  from storage.objects as object
+  where object.bucket_id = 'supaswarm-data' and object.name like old.id || '/%'
+  on conflict (path) do nothing;
+  return null;
+end;
+$$;
+comment on function private.list_files_of_user() is
+  'Row trigger of auth.users: adds the uploads of a deleted user to the list of files to remove; those of the user''s jobs are listed with their tasks. Definer: the role of Auth may not write that list.';
+revoke all on function private.list_files_of_user() from public;
+create trigger users_list_files after delete on auth.users
+  for each row execute function private.list_files_of_user();
 
 create function private.delete_old_job(p_master_task_id uuid)
 returns boolean
@@ -146,7 +170,6 @@ begin
   ) then
     return false;
   end if;
-  perform private.list_files_of_job(p_master_task_id);
   delete from public.tasks where id = p_master_task_id;
   return true;
 end;
