@@ -106,7 +106,7 @@ export class JsonMeter {
     if (this.#items > this.#limits.items) this.#exceeded("items", this.#items);
   }
 
-  #exceeded(limit: JsonLimit, found: number): JsonExcess {
+  #exceeded(limit: Exclude<JsonLimit, "events">, found: number): JsonExcess {
     const allowed = limit === "name_bytes" ? MAX_NAME_BYTES : this.#limits[limit];
     return this.#excess ??= { limit, allowed, found };
   }

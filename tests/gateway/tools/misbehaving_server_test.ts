@@ -238,6 +238,28 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
     }
   });
 
+  await t.step("a flood of notifications is cut off before it uses up the isolate", async () => {
+    const progress = {
+      method: "notifications/progress",
+      params: { progressToken: 1, progress: 1 },
+    };
+    const { server, slug } = await register({
+      intercept: async ({ method }, answer) =>
+        method === "tools/call"
+          ? await streamMessages(Array(60_000).fill(progress), await answer())
+          : await answer(),
+    }, { timeoutMs: 60_000 });
+    try {
+      await gateway.listServerTools(slug, nobody(), {}, noAbort());
+      const outcome = await call(slug, "search", { searchValue: "x" });
+
+      assert.ok(outcome.kind === "answered" && outcome.errorCode === "OUTPUT_TOO_LARGE");
+      assert.match(outcome.text, /more than 10000 events/);
+    } finally {
+      await server.stop();
+    }
+  });
+
   await t.step("a call is recorded although its arguments are cut within a character", async () => {
     const { server, slug } = await register({});
     try {
