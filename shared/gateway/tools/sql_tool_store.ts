@@ -3,6 +3,7 @@ import { answerInTime } from "../../platform/db/answer_in_time.ts";
 import type { Sql } from "../../platform/db/sql_client.ts";
 import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
 import { toStorableJson } from "../../platform/values/storable_json.ts";
 import type { UnavailableTool } from "../tool_contracts/agent_tool.ts";
 import type { ConnectionState } from "../tool_contracts/connection_state.ts";
@@ -124,7 +125,8 @@ function connectionMethods(sql: Sql) {
       }),
     recordConnectionState: (connectionId: string, state: ConnectionState) =>
       attempt("remember the connection", async () => {
-        await sql`select private.record_connection_state(${connectionId}, ${sql.json(state)})`;
+        const storable = sql.json(toStorableJson(jsonValue.parse(state)));
+        await sql`select private.record_connection_state(${connectionId}, ${storable})`;
       }),
     beginListing: (connectionId: string) =>
       attempt("begin to list the server's tools", async () => {

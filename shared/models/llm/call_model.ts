@@ -3,7 +3,7 @@ import { definedOnly } from "../../platform/values/defined_only.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { isJsonObject } from "../../platform/values/json.ts";
 import { jsonValue } from "../../platform/values/json_schema.ts";
-import { toStorableJson } from "../../platform/values/storable_json.ts";
+import { toStorableJson, toStorableText } from "../../platform/values/storable_json.ts";
 import { generateWithDowngrades } from "./request_downgrades.ts";
 import {
   type CreateModelAdapter,
@@ -309,7 +309,12 @@ function withOwnData(request: ModelRequest, { name }: ModelProvider): ModelReque
   return { ...request, messages };
 }
 
-/** @param maxCoveredTokens The output that the reservation under a cost cap covers. */
+/**
+ * Texts as they are stored: providers refuse a lone surrogate, which tools send and which a shortened
+ * text can end with.
+ *
+ * @param maxCoveredTokens The output that the reservation under a cost cap covers.
+ */
 function toRequest(
   { prompt, settings }: ModelCall,
   model: string,
@@ -323,8 +328,11 @@ function toRequest(
     (reasoningEffort === null || reasoningEffort === "none");
   return {
     ...prompt,
-    system: prompt.system.toWellFormed(),
-    messages: prompt.messages.map(toWellFormed),
+    system: toStorableText(prompt.system),
+    messages: prompt.messages.map((message) => ({
+      ...message,
+      text: toStorableText(message.text),
+    })),
     model,
     ...(hasTemperature ? { temperature } : {}),
     ...(reasoningEffort === null ? {} : { reasoningEffort }),
@@ -334,12 +342,6 @@ function toRequest(
       ? { hasOptionalLimit: true }
       : {}),
   };
-}
-
-/** Providers refuse a lone surrogate, which tools send and which a shortened text can end with. */
-function toWellFormed(message: ModelMessage): ModelMessage {
-  const { text } = message;
-  return text.isWellFormed() ? message : { ...message, text: text.toWellFormed() };
 }
 
 async function withoutKey(

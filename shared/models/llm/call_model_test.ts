@@ -96,7 +96,7 @@ Deno.test("callModel() sends no half of a surrogate pair, and returns an answer 
   }));
   const messages = [
     { role: "user", text: half },
-    { role: "tool", call_id: "c0", name: "search", text: `cut ${half}`, is_error: false },
+    { role: "tool", call_id: "c0", name: "search", text: `cut \0${half}`, is_error: false },
   ] as const;
 
   const { answer } = await createModelCaller(ports)(
@@ -106,7 +106,7 @@ Deno.test("callModel() sends no half of a surrogate pair, and returns an answer 
   const sent = requests.map((
     { system, messages },
   ) => [system, ...messages.map(({ text }) => text)]);
-  assert.deepEqual(sent, [["\ufffd", "\ufffd", "cut \ufffd"]]);
+  assert.deepEqual(sent, [["\ufffd", "\ufffd", "cut \ufffd\ufffd"]]);
   assert.equal(answer.text, "\ufffd");
   assert.deepEqual(answer.tool_calls[0]?.arguments, { q: "\ufffd\ufffd" });
 });

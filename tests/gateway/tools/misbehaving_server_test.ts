@@ -238,6 +238,36 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
     }
   });
 
+  await t.step("a server's description of itself is kept, whatever its text", async () => {
+    const { server, slug } = await register({
+      era: "legacy",
+      intercept: async ({ method }, answer) => {
+        const response = await answer();
+        if (method !== "initialize") return response;
+        const isStream = response.headers.get("content-type")?.includes("event-stream") ?? false;
+        const text = await response.text();
+        const body = JSON.parse(isStream ? text.slice(text.indexOf("{")) : text);
+        body.result.instructions = "Ask\0 \ud800";
+        const session = response.headers.get("mcp-session-id");
+        return Response.json(body, {
+          headers: session === null ? {} : { "mcp-session-id": session },
+        });
+      },
+    });
+    try {
+      await gateway.listServerTools(slug, nobody(), {}, noAbort());
+
+      const [row] = await fixture.sql`
+        select connection.session ->> 'instructions' as instructions
+        from public.agent_mcp_connections as connection
+        join public.tools as tool on tool.id = connection.tool_id
+        where tool.slug = ${slug}`;
+      assert.equal(row?.instructions, "Ask\ufffd \ufffd");
+    } finally {
+      await server.stop();
+    }
+  });
+
   await t.step("a flood of notifications is cut off before it uses up the isolate", async () => {
     const progress = {
       method: "notifications/progress",
