@@ -123,11 +123,7 @@ async function readEvents(
 }
 
 function partsOf(input: Json): object[] {
-  if (typeof input === "string") return [{ type: "text", text: input }];
-  const { message, files, ...rest } = input as Record<string, Json>;
-  const isOwn = typeof message === "string" && Object.keys(rest).length === 0;
-  const text = isOwn ? message : JSON.stringify(input, null, 2);
-  const paths = isOwn && Array.isArray(files) ? files.map(String) : [];
+  const { text, paths } = readInput(input);
   return [
     ...paths.map((path) => ({
       type: "file",
@@ -136,4 +132,16 @@ function partsOf(input: Json): object[] {
     })),
     ...text === "" ? [] : [{ type: "text", text }],
   ];
+}
+
+/** The text and the files of a stored message of the user. */
+export function readInput(
+  input: Json,
+): { readonly text: string; readonly paths: readonly string[] } {
+  if (typeof input === "string") return { text: input, paths: [] };
+  const { message, files, ...rest } = input as Record<string, Json>;
+  const isOwn = typeof message === "string" && Object.keys(rest).length === 0;
+  return isOwn
+    ? { text: message, paths: Array.isArray(files) ? files.map(String) : [] }
+    : { text: JSON.stringify(input, null, 2), paths: [] };
 }

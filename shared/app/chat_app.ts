@@ -137,7 +137,7 @@ async function cancel(chatId: string, platform: ChatPlatform): Promise<Response>
 async function run(agent: string, { request, platform, limits }: ChatCall): Promise<Response> {
   const body = await parseBody(request, agUiRequest);
   const { threadId, runId, state, messages, resume: resumed } = body;
-  const chat = await findChat(platform, threadId);
+  const chat = await findChat(platform, threadId, undefined, { p_with_messages: true });
   const asked = askedOf(body, chat);
   if (asked === null) throw noChat(threadId);
   const found = asked === "read" && chat !== null

@@ -280,6 +280,23 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     assert.equal(model.calls, calls + 1, "the second run started nothing");
   });
 
+  await t.step("AG-UI: another last message replaces the one of the thread", async () => {
+    const thread = crypto.randomUUID();
+    const [first, second] = [agentOf("endpoint-paced", thread), agentOf("endpoint-paced", thread)];
+    first.addMessage({ id: "u1", role: "user", content: "Hello" });
+    model.release(3);
+    await first.runAgent();
+    const { calls } = model;
+
+    second.addMessage({ id: "u1", role: "user", content: "Good bye" });
+    model.release(3);
+    const { newMessages } = await second.runAgent();
+
+    assert.equal(newMessages.at(-1)?.content, `Answer 1 of call ${calls + 1}.`);
+    const stored = await (await fetch(`${paced}/${thread}/messages`, { headers })).json();
+    assert.equal(stored.messages[0].parts[0].text, "Good bye");
+  });
+
   await t.step("AG-UI: a reader that leaves leaves the job, and DELETE ends it", async () => {
     const thread = crypto.randomUUID();
     const events: BaseEvent[] = [];
