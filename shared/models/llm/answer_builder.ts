@@ -149,7 +149,6 @@ export class AnswerBuilder {
   }
 }
 
-/** A tool call's arguments; an empty text, as some models send it, means none. */
 /** A server that reports more miscounts; the limit keeps sums within what the database stores. */
 const MAX_COUNT = 1_000_000_000;
 
@@ -168,6 +167,7 @@ function toPlausibleUsage(usage: ModelUsage): ModelUsage {
   return { ...counts, input_tokens: Math.max(counts.input_tokens, cached + written) };
 }
 
+/** A tool call's arguments; an empty text, as some models send it, means none. */
 function parseArguments(text: string): Pick<ModelToolCall, "arguments" | "malformed"> {
   if (text.trim() === "") return { arguments: {} };
   const value = parseJsonOrUndefined(text, ARGUMENTS_LIMITS);

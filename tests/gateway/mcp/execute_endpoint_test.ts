@@ -103,6 +103,13 @@ Deno.test("mcp-execute follows its contract", async (t) => {
     const other = { tool_name: "picture", parameters: {} };
     const cases: readonly (readonly [unknown, Record<string, string>, number, string, RegExp])[] = [
       ["{", ada.headers, 400, "BODY_INVALID", /JSON/],
+      [
+        '{"server": "swarm", "parameters": {"id": 9007199254740993}}',
+        ada.headers,
+        400,
+        "BODY_INVALID",
+        /round/,
+      ],
       [{ tool_name: "x" }, ada.headers, 400, "BODY_INVALID", /server/],
       [{ ...picture, extra: 1 }, ada.headers, 400, "BODY_INVALID", /extra/],
       [picture, {}, 401, "UNAUTHORIZED", /./],
