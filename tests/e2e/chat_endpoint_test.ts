@@ -210,6 +210,8 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     const anonymous = await fetch(`${paced}/${chatId}/stream`);
     assert.equal(anonymous.status, 401);
     await anonymous.body?.cancel();
+    const unstorable = await fetch(`${paced}/%00/stream`, { headers });
+    assert.equal(unstorable.status, 204, "there is no such chat");
     const unknown = await fetch(`${paced}/${chatId}/else`, { headers });
     assert.deepEqual([unknown.status, (await unknown.json()).error.code], [404, "CHAT_NOT_FOUND"]);
     const wrong = await fetch(paced, { method: "POST", headers, body: "{}" });

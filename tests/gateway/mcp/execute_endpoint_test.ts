@@ -278,8 +278,10 @@ Deno.test("mcp-execute follows its contract", async (t) => {
 
       assert.deepEqual([answer.status, refused(answer).code], [400, "QUERY_INVALID"], query);
     }
-    const unknown = await get("?server=sketchs");
-    assert.deepEqual([unknown.status, refused(unknown).code], [404, "TOOL_NOT_FOUND"]);
+    for (const query of ["?server=sketchs", "?server=%00"]) {
+      const unknown = await get(query);
+      assert.deepEqual([unknown.status, refused(unknown).code], [404, "TOOL_NOT_FOUND"], query);
+    }
   });
 
   await t.step("only GET and POST are answered", async () => {
