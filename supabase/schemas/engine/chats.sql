@@ -33,6 +33,40 @@ comment on function private.job_of_chat(text) is
   'The caller''s newest job with this chat_id in its metadata, else the job with this id; null for none.';
 revoke all on function private.job_of_chat(text) from public;
 
+create function private.answer_in_transcript(p_task_id uuid, p_after_seq int, p_before_seq int)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_answer constant jsonb := (
+    select coalesce(
+      jsonb_path_query_first(step.output, '$.tool_calls[*] ? (@.name == "complete_task").arguments.output'),
+      step.output -> 'text')
+    from public.task_steps as step
+    where step.task_id = p_task_id and step.seq > p_after_seq and step.seq < p_before_seq
+      and step.kind = 'model' and step.state = 'done' and not coalesce(step.input ? 'summarizes_through', false)
+    order by step.seq desc
+    limit 1
+  );
+begin
+  -- What a guardrail has refused or replaced was not the answer.
+  if exists (
+    select from public.task_steps as step
+    where step.task_id = p_task_id and step.seq > p_after_seq and step.seq < p_before_seq
+      and step.kind = 'guardrail' and step.input ->> 'stage' = 'output'
+      and (step.state <> 'done' or step.output ? 'replacement')
+  ) then
+    return null;
+  end if;
+  return nullif(case jsonb_typeof(v_answer) when 'string' then v_answer #>> '{}' else jsonb_pretty(v_answer) end, '');
+end;
+$$;
+comment on function private.answer_in_transcript(uuid, int, int) is
+  'The text with which a task has answered between two steps, as its model wrote it; null if there is none.';
+revoke all on function private.answer_in_transcript(uuid, int, int) from public;
+
 create function private.chat_messages(p_job public.tasks)
 returns jsonb
 language plpgsql
@@ -40,14 +74,39 @@ stable
 set search_path = ''
 as $$
 begin
-  return jsonb_build_array(jsonb_build_object('step', 0, 'input', p_job.input)) || (
-    select coalesce(jsonb_agg(jsonb_build_object('step', seq, 'input', input) order by seq), '[]')
-    from public.task_steps
-    where task_id = p_job.id and kind = 'user'
+  return (
+    with message as (
+      select 0 as seq, p_job.input as input
+      union all
+      select seq, input from public.task_steps where task_id = p_job.id and kind = 'user'
+    ),
+    turn as (
+      select seq, input, lead(seq, 1, 2147483647) over (order by seq) as next_seq from message
+    ),
+    begun as (
+      select case when type = 'task.created' then 0 else (payload ->> 'step_seq')::int end as seq
+      from public.task_events
+      where master_task_id = p_job.id and task_id = p_job.id
+        and (
+          type = 'task.created' and not payload ? 'forked_from'
+          or type = 'task.resumed' and payload ->> 'reason' = 'continued'
+        )
+    )
+    select jsonb_agg(
+      jsonb_build_object('step', turn.seq, 'input', turn.input)
+        || case when old.answer is null then '{}' else jsonb_build_object('answer', old.answer) end
+      order by turn.seq)
+    from turn
+    left join lateral (
+      -- The transcript is kept longer than the events, and a fork has the steps of its original but not the events.
+      select private.answer_in_transcript(p_job.id, turn.seq, turn.next_seq) as answer
+      where turn.seq not in (select seq from begun)
+    ) as old on true
   );
 end;
 $$;
-comment on function private.chat_messages(public.tasks) is 'The messages of the user of a job: its input, and those that continued it.';
+comment on function private.chat_messages(public.tasks) is
+  'The messages of the user of a job, its input and those that continued it, [{step, input, answer}]. answer is the text of an answer whose events the job does not have.';
 revoke all on function private.chat_messages(public.tasks) from public;
 
 create function private.find_chat(p_chat_id text, p_with_messages boolean)
@@ -112,7 +171,7 @@ as $$
   select private.find_chat(p_chat_id, p_with_messages);
 $$;
 comment on function public.find_chat(text, boolean) is
-  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input}] has all of them; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input, answer}] has all of them, with the text of each answer whose events the job does not have; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.find_chat(text, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.find_chat(text, boolean), public.find_chat(text, boolean)
   to authenticated, service_role;
