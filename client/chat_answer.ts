@@ -37,6 +37,8 @@ export interface ChatAnswer {
   readonly after: string | null;
   /** Reviews up to which the page has the answer. */
   readonly known: readonly string[];
+  /** The whole text of an answer whose events are gone; null if it had none. @default not gone */
+  readonly text?: string | null;
 }
 
 const MAX_ATTEMPTS = 4;
@@ -88,17 +90,23 @@ class OpenedChat {
     if (before === null) return await this.#create(last);
     const input = await this.#inputOf(last);
     if (messageId !== undefined) return await this.#fork(before, input);
-    if (await this.#has(before, input)) return newestAnswer(before);
+    const found = await this.#withMessage(before, input);
+    if (found !== null) return newestAnswer(found);
     await this.#untilEnded(before);
     await this.#once(before, "continue_task", { p_task_id: before.task_id, p_input: input });
     return await this.#newest();
   }
 
-  /** Whether the chat has the newest message already: the request was sent before. */
-  async #has({ user_steps: steps }: ChatState, input: string | JsonObject): Promise<boolean> {
-    if (this.#request.messages.filter(isOfUser).length !== steps.length + 1) return false;
-    const { messages = [] } = this.#known(await this.#find({ p_with_messages: true }));
-    return messages.length === steps.length + 1 && isSame(messages.at(-1)?.input, input);
+  /** The chat, if it has the newest message already: the request was sent before. */
+  async #withMessage(
+    { user_steps: steps }: ChatState,
+    input: string | JsonObject,
+  ): Promise<ChatState | null> {
+    if (this.#request.messages.filter(isOfUser).length !== steps.length + 1) return null;
+    const chat = this.#known(await this.#find({ p_with_messages: true }));
+    const { messages = [] } = chat;
+    const hasIt = messages.length === steps.length + 1 && isSame(messages.at(-1)?.input, input);
+    return hasIt ? chat : null;
   }
 
   async #create(message: ChatMessage): Promise<ChatAnswer> {
@@ -243,8 +251,11 @@ class OpenedChat {
 }
 
 /** The answer to the newest message of a chat. */
-export function newestAnswer({ task_id: job_id, step, cursor: after }: ChatState): ChatAnswer {
-  return { job_id, step, after, known: [] };
+export function newestAnswer(
+  { task_id: job_id, step, cursor: after, has_ended: hasEnded, messages }: ChatState,
+): ChatAnswer {
+  const text = hasEnded ? messages?.at(-1)?.answer : undefined;
+  return { job_id, step, after, known: [], ...text !== undefined && { text } };
 }
 
 function isOfUser({ role }: ChatMessage): boolean {
@@ -300,11 +311,12 @@ export interface ReadAnswerOptions {
  */
 export async function* readAnswer(
   platform: ChatPlatform,
-  { job_id, step, after, known }: ChatAnswer,
+  { job_id, step, after, known, text }: ChatAnswer,
   { signal, canReset = false }: ReadAnswerOptions,
 ): AsyncGenerator<ChatPart, void, undefined> {
   const assembly = new ChatAssembly({ job_id, step, canReset });
   yield assembly.start();
+  if (text !== undefined) return yield* assembly.whole(text);
   const isNew = () => known.every((id) => assembly.requestedReviews.has(id));
   for await (const one of platform.follow(job_id, { after, signal })) {
     const wasNew = isNew();

@@ -46,8 +46,8 @@ export async function readMessages(
 }
 
 /** An answer whose events are gone. */
-function textAnswer(metadata: ChatMetadata, text: string | undefined): HistoryMessage | null {
-  if (text === undefined) return null;
+function textAnswer(metadata: ChatMetadata, text: string | null = null): HistoryMessage | null {
+  if (text === null) return null;
   const parts = [{ type: "text", text, state: "done" }];
   return { id: answerId(metadata), role: "assistant", metadata, parts };
 }

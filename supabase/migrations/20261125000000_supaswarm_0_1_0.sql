@@ -9408,29 +9408,30 @@ begin
       select seq, input, lead(seq, 1, 2147483647) over (order by seq) as next_seq from message
     ),
     begun as (
-      select case when type = 'task.created' then 0 else (payload ->> 'step_seq')::int end as seq
+      select case type
+        when 'task.resumed' then (payload ->> 'step_seq')::int
+        -- A fork goes on with the last message that it has taken over.
+        else (select max(seq) from message where seq <= coalesce((payload #>> '{forked_from,step_seq}')::int, 0))
+      end as seq
       from public.task_events
       where master_task_id = p_job.id and task_id = p_job.id
-        and (
-          type = 'task.created' and not payload ? 'forked_from'
-          or type = 'task.resumed' and payload ->> 'reason' = 'continued'
-        )
+        and (type = 'task.created' or type = 'task.resumed' and payload ->> 'reason' = 'continued')
     )
     select jsonb_agg(
       jsonb_build_object('step', turn.seq, 'input', turn.input)
-        || case when old.answer is null then '{}' else jsonb_build_object('answer', old.answer) end
+        || coalesce(old.answer, '{}')
       order by turn.seq)
     from turn
     left join lateral (
       -- The transcript is kept longer than the events, and a fork has the steps of its original but not the events.
-      select private.answer_in_transcript(p_job.id, turn.seq, turn.next_seq) as answer
+      select jsonb_build_object('answer', private.answer_in_transcript(p_job.id, turn.seq, turn.next_seq)) as answer
       where turn.seq not in (select seq from begun)
     ) as old on true
   );
 end;
 $$;
 comment on function private.chat_messages(public.tasks) is
-  'The messages of the user of a job, its input and those that continued it, [{step, input, answer}]. answer is the text of an answer whose events the job does not have.';
+  'The messages of the user of a job, its input and those that continued it, [{step, input, answer}]. answer, only of one whose events the job does not have, is its text, or null if it had none.';
 revoke all on function private.chat_messages(public.tasks) from public;
 
 create function private.find_chat(p_chat_id text, p_with_messages boolean)
@@ -9495,7 +9496,7 @@ as $$
   select private.find_chat(p_chat_id, p_with_messages);
 $$;
 comment on function public.find_chat(text, boolean) is
-  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input, answer}] has all of them, with the text of each answer whose events the job does not have; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input, answer}] has all of them, with the text (or null) of each answer whose events the job does not have; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.find_chat(text, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.find_chat(text, boolean), public.find_chat(text, boolean)
   to authenticated, service_role;

@@ -58,4 +58,27 @@ Deno.test("a chat shows its answers although retention has deleted their events 
     await sql`delete from public.task_events where task_id = ${fork}::uuid`;
     assert.deepEqual(await shown(), all);
   });
+
+  await t.step("an AG-UI run that reads on gets the text, and ends", async () => {
+    const { project: { apiUrl, publishableKey } } = platform;
+    const said = ["one", "two", "three"];
+    const run = await fetch(`${apiUrl}/functions/v1/supaswarm-chat/old-chat/ag-ui`, {
+      method: "POST",
+      headers: {
+        apikey: publishableKey,
+        authorization: `Bearer ${user.accessToken}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({
+        threadId: id,
+        runId: "again",
+        state: null,
+        messages: said.map((content) => ({ id: content, role: "user", content })),
+      }),
+      signal: AbortSignal.timeout(20_000),
+    });
+    const events = await run.text();
+    assert.match(events, /"delta":"Answer 4\."/);
+    assert.match(events, /RUN_FINISHED/);
+  });
 });
