@@ -71,8 +71,10 @@ export const WEBHOOK_LIMITS: JsonLimits = {
 export const ANSWER_LIMITS: JsonLimits = { ...VALUE, bytes: 5 * MIB, events: 10_000 };
 /** A page of a server's tools, whose schemas have many members. */
 export const LISTING_LIMITS: JsonLimits = { ...ANSWER_LIMITS, members: 60_000 };
+/** A result that a model wrote as text, or a guardrail's verdict. */
+export const RESULT_LIMITS: JsonLimits = { ...VALUE, bytes: 5_000_000 };
 /** The arguments of one call, written by a model. */
-export const ARGUMENTS_LIMITS: JsonLimits = { ...VALUE, ...EXACT, bytes: 5_000_000 };
+export const ARGUMENTS_LIMITS: JsonLimits = { ...RESULT_LIMITS, ...EXACT };
 /** One document of a model's answer: the whole of it, or an event of a stream. */
 export const MODEL_LIMITS: JsonLimits = { ...VALUE, depth: 220, bytes: 8 * MIB };
 /** Details in a server's error. */
