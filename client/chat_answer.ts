@@ -93,7 +93,14 @@ class OpenedChat {
     const found = await this.#withMessage(before, input);
     if (found !== null) return newestAnswer(found);
     await this.#untilEnded(before);
-    await this.#once(before, "continue_task", { p_task_id: before.task_id, p_input: input });
+    try {
+      await this.#once(before, "continue_task", { p_task_id: before.task_id, p_input: input });
+    } catch (error) {
+      // Of two equal requests at the same time, one has continued the job.
+      const now = await this.#withMessage(this.#known(await this.#find()), input);
+      if (now === null) throw error;
+      return newestAnswer(now);
+    }
     return await this.#newest();
   }
 

@@ -128,7 +128,8 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     const first = await send("one");
     assert.equal(await send("one"), first);
     model.release(3);
-    const second = await send("one", "two");
+    const [second, beside] = await Promise.all([send("one", "two"), send("one", "two")]);
+    assert.equal(beside, second, "also at the same time");
     assert.equal(await send("one", "two"), second);
     assert.equal(model.calls, calls + 2);
 
