@@ -3,6 +3,7 @@ import {
   type ChatRequest,
   type ChatStart,
   findChat,
+  newestAnswer,
   readAnswer,
   requestAnswer,
 } from "./chat_answer.ts";
@@ -110,10 +111,9 @@ export class Chat {
     // It may have ended since the page has read the messages.
     const isMissing = this.#unanswered.delete(chatId);
     if (chat === null || !isMissing && (chat.has_ended || chat.is_ending)) return null;
-    const { task_id: job_id, step, cursor: after } = chat;
     // A page that resumes again aborts the request before, which is no stop.
     const isStop = () => this.#reconnects.get(chatId) === count;
-    return this.#stream({ job_id, step, after, known: [] }, abortSignal, isStop);
+    return this.#stream(newestAnswer(chat), abortSignal, isStop);
   };
 
   /**

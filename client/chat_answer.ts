@@ -8,7 +8,7 @@ import {
 } from "./chat_message.ts";
 import type { ChatPart } from "./chat_part.ts";
 import type { ChatPlatform, ChatState } from "./chat_platform.ts";
-import type { JsonObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 import { reviewId } from "./review_id.ts";
 
 /** What a page asks for, as the AI SDK's `ChatTransport` has it. */
@@ -37,6 +37,8 @@ export interface ChatAnswer {
   readonly after: string | null;
   /** Reviews up to which the page has the answer. */
   readonly known: readonly string[];
+  /** The whole text of an answer whose events are gone; null if it had none. @default not gone */
+  readonly text?: string | null;
 }
 
 const MAX_ATTEMPTS = 4;
@@ -88,9 +90,30 @@ class OpenedChat {
     if (before === null) return await this.#create(last);
     const input = await this.#inputOf(last);
     if (messageId !== undefined) return await this.#fork(before, input);
+    const found = await this.#withMessage(before, input);
+    if (found !== null) return newestAnswer(found);
     await this.#untilEnded(before);
-    await this.#once(before, "continue_task", { p_task_id: before.task_id, p_input: input });
+    try {
+      await this.#once(before, "continue_task", { p_task_id: before.task_id, p_input: input });
+    } catch (error) {
+      // Of two equal requests at the same time, one has continued the job.
+      const now = await this.#withMessage(this.#known(await this.#find()), input);
+      if (now === null) throw error;
+      return newestAnswer(now);
+    }
     return await this.#newest();
+  }
+
+  /** The chat, if it has the newest message already: the request was sent before. */
+  async #withMessage(
+    { user_steps: steps }: ChatState,
+    input: string | JsonObject,
+  ): Promise<ChatState | null> {
+    if (this.#request.messages.filter(isOfUser).length !== steps.length + 1) return null;
+    const chat = this.#known(await this.#find({ p_with_messages: true }));
+    const { messages = [] } = chat;
+    const hasIt = messages.length === steps.length + 1 && isSame(messages.at(-1)?.input, input);
+    return hasIt ? chat : null;
   }
 
   async #create(message: ChatMessage): Promise<ChatAnswer> {
@@ -112,7 +135,7 @@ class OpenedChat {
   /** Replaces the newest messages: from the answer on, or from the message of the user on. */
   async #fork(before: ChatState, input: string | JsonObject | null): Promise<ChatAnswer> {
     const { messages } = this.#request;
-    const turn = messages.filter(({ role }) => role === "user").length - 1;
+    const turn = messages.filter(isOfUser).length - 1;
     const step = [0, ...before.user_steps][turn];
     if (step === undefined) throw this.#refuse("the chat does not have these messages");
     if (!before.has_ended) {
@@ -187,12 +210,11 @@ class OpenedChat {
   }
 
   async #newest(): Promise<ChatAnswer> {
-    const { task_id: job_id, step, cursor: after } = this.#known(await this.#find());
-    return { job_id, step, after, known: [] };
+    return newestAnswer(this.#known(await this.#find()));
   }
 
-  async #find(): Promise<ChatState | null> {
-    return await findChat(this.#platform, this.#request.chatId, this.#signal);
+  async #find(more: JsonObject = {}): Promise<ChatState | null> {
+    return await findChat(this.#platform, this.#request.chatId, this.#signal, more);
   }
 
   #known(chat: ChatState | null): ChatState {
@@ -235,15 +257,39 @@ class OpenedChat {
   }
 }
 
-/** The job of a chat; null if it has none. */
+/** The answer to the newest message of a chat. */
+export function newestAnswer(
+  { task_id: job_id, step, cursor: after, has_ended: hasEnded, messages }: ChatState,
+): ChatAnswer {
+  const text = hasEnded ? messages?.at(-1)?.answer : undefined;
+  return { job_id, step, after, known: [], ...text !== undefined && { text } };
+}
+
+function isOfUser({ role }: ChatMessage): boolean {
+  return role === "user";
+}
+
+/** PostgreSQL changes the order of the keys. */
+function isSame(stored: Json | undefined, input: Json): boolean {
+  if (typeof stored !== "object" || stored === null) return stored === input;
+  if (typeof input !== "object" || input === null) return false;
+  const one = Object.entries(stored);
+  const other = new Map(Object.entries(input));
+  return Array.isArray(stored) === Array.isArray(input) && one.length === other.size &&
+    one.every(([key, value]) => other.has(key) && isSame(value, other.get(key) ?? null));
+}
+
+/** The job of a chat; null if it has none. @param more Further arguments. @default none */
 export async function findChat(
   platform: ChatPlatform,
   chatId: string,
   signal?: AbortSignal,
+  more: JsonObject = {},
 ): Promise<ChatState | null> {
+  const args = { p_chat_id: chatId, ...more };
   for (let attempt = 1;; attempt++) {
     try {
-      return await platform.call<ChatState | null>("find_chat", { p_chat_id: chatId }, { signal });
+      return await platform.call<ChatState | null>("find_chat", args, { signal });
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !platform.isTransient(error)) throw error;
       await platform.pause(RETRY_MS * attempt, signal);
@@ -272,11 +318,12 @@ export interface ReadAnswerOptions {
  */
 export async function* readAnswer(
   platform: ChatPlatform,
-  { job_id, step, after, known }: ChatAnswer,
+  { job_id, step, after, known, text }: ChatAnswer,
   { signal, canReset = false }: ReadAnswerOptions,
 ): AsyncGenerator<ChatPart, void, undefined> {
   const assembly = new ChatAssembly({ job_id, step, canReset });
   yield assembly.start();
+  if (text !== undefined) return yield* assembly.whole(text);
   const isNew = () => known.every((id) => assembly.requestedReviews.has(id));
   for await (const one of platform.follow(job_id, { after, signal })) {
     const wasNew = isNew();

@@ -95,6 +95,14 @@ export class ChatAssembly {
     ];
   }
 
+  /** Takes a whole answer, of which nothing but its text is known. */
+  whole(text: string | null): ChatPart[] {
+    return [
+      ...text === null ? [] : this.#showOutput(text),
+      ...this.#end({ type: "finish", finishReason: "stop" }),
+    ];
+  }
+
   /** Ends an answer that goes on when a person has answered. */
   pause(): ChatPart[] {
     return this.#end({ type: "finish", finishReason: "tool-calls" });

@@ -21,8 +21,8 @@ interface EventPage {
   readonly has_more: boolean;
 }
 
-/** Answers of a chat, by the step of the message that they answer. */
-type Answers = Map<number, HistoryMessage>;
+/** Answers of a chat, by the step of the message that they answer; null for one being written. */
+type Answers = Map<number, HistoryMessage | null>;
 
 /** Reads all messages of a chat; an answer that is being written is left out. */
 export async function readMessages(
@@ -35,14 +35,21 @@ export async function readMessages(
   if (chat === null) return [];
   const { task_id: job_id, messages = [] } = chat;
   const answers = await readAnswers(platform, { jobId: job_id, steps: messages, options });
-  return messages.flatMap(({ step, input }) => {
-    const answer = answers.get(step);
+  return messages.flatMap(({ step, input, answer: text }) => {
     const metadata = { job_id, step };
+    const answer = answers.has(step) ? answers.get(step) : textAnswer(metadata, text);
     return [
       { id: `${answerId(metadata)}-user`, role: "user" as const, metadata, parts: partsOf(input) },
-      ...answer === undefined ? [] : [answer],
+      ...answer ? [answer] : [],
     ];
   });
+}
+
+/** An answer whose events are gone. */
+function textAnswer(metadata: ChatMetadata, text: string | null = null): HistoryMessage | null {
+  if (text === null) return null;
+  const parts = [{ type: "text", text, state: "done" }];
+  return { id: answerId(metadata), role: "assistant", metadata, parts };
 }
 
 async function readAnswers(
@@ -53,7 +60,7 @@ async function readAnswers(
     readonly options: RequestOptions;
   },
 ): Promise<Answers> {
-  const events = await readEvents(platform, jobId, options);
+  const events = await eventsIfKept(platform, jobId, options);
   const created = events.find((event) => event.type === "task.created" && event.task_id === jobId);
   const source = created?.type === "task.created" ? created.data.forked_from : undefined;
   // A fork has the steps before its beginning, but not their events.
@@ -64,9 +71,9 @@ async function readAnswers(
     ? new Map()
     : await readAnswers(platform, { jobId: source.task_id, steps, options });
   for (const step of answers.keys()) if (step >= first) answers.delete(step);
-  for (const turn of turnsOf(events, { jobId, first })) {
-    const answer = assemble({ job_id: jobId, step: turn.step }, turn.events);
-    if (answer !== null) answers.set(turn.step, answer);
+  // Without the first event, those up to the next message belong to an unknown one.
+  for (const turn of turnsOf(events, { jobId, first: created === undefined ? null : first })) {
+    answers.set(turn.step, assemble({ job_id: jobId, step: turn.step }, turn.events));
   }
   return answers;
 }
@@ -74,9 +81,9 @@ async function readAnswers(
 /** The events after each message of the user. */
 function turnsOf(
   events: readonly JobEvent[],
-  { jobId, first }: { readonly jobId: string; readonly first: number },
+  { jobId, first }: { readonly jobId: string; readonly first: number | null },
 ): { readonly step: number; readonly events: JobEvent[] }[] {
-  const turns = [{ step: first, events: [] as JobEvent[] }];
+  const turns = first === null ? [] : [{ step: first, events: [] as JobEvent[] }];
   for (const event of events) {
     if (
       event.type === "task.resumed" && event.task_id === jobId &&
@@ -102,6 +109,20 @@ function assemble(message: ChatMetadata, events: readonly JobEvent[]): HistoryMe
   return { id: answerId(message), role: "assistant", metadata: message, parts: parts.parts };
 }
 
+/** The events of a job; none if it was deleted, as the original of an old fork. */
+async function eventsIfKept(
+  platform: ChatPlatform,
+  jobId: string,
+  options: RequestOptions,
+): Promise<JobEvent[]> {
+  try {
+    return await readEvents(platform, jobId, options);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "TASK_NOT_FOUND") return [];
+    throw error;
+  }
+}
+
 async function readEvents(
   platform: ChatPlatform,
   jobId: string,
@@ -122,14 +143,8 @@ async function readEvents(
   }
 }
 
-/** An input with one text, whatever the field's name, is shown as this text. */
 function partsOf(input: Json): object[] {
-  if (typeof input === "string") return [{ type: "text", text: input }];
-  const { files, ...fields } = input as Record<string, Json>;
-  const [message, ...others] = Object.values(fields);
-  const isMessage = typeof message === "string" && others.length === 0;
-  const text = isMessage ? message : JSON.stringify(input, null, 2);
-  const paths = isMessage && Array.isArray(files) ? files.map(String) : [];
+  const { text, paths } = readInput(input);
   return [
     ...paths.map((path) => ({
       type: "file",
@@ -138,4 +153,19 @@ function partsOf(input: Json): object[] {
     })),
     ...text === "" ? [] : [{ type: "text", text }],
   ];
+}
+
+/**
+ * The text and the files of a stored message of the user. An input with one text, whatever the
+ * field's name, has this text.
+ */
+export function readInput(
+  input: Json,
+): { readonly text: string; readonly paths: readonly string[] } {
+  if (typeof input === "string") return { text: input, paths: [] };
+  const { files, ...fields } = input as Record<string, Json>;
+  const [text, ...others] = Object.values(fields);
+  return typeof text === "string" && others.length === 0
+    ? { text, paths: Array.isArray(files) ? files.map(String) : [] }
+    : { text: JSON.stringify(input, null, 2), paths: [] };
 }

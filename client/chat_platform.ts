@@ -49,8 +49,15 @@ export interface ChatState {
   readonly is_ending: boolean;
   /** The steps of the messages of the user after the first. */
   readonly user_steps: readonly number[];
-  /** All of them, if they were asked for. */
-  readonly messages?: readonly { readonly step: number; readonly input: Json }[];
+  /**
+   * All of them, if they were asked for, with the text of each answer whose events are gone; null if
+   * it had none.
+   */
+  readonly messages?: readonly {
+    readonly step: number;
+    readonly input: Json;
+    readonly answer?: string | null;
+  }[];
   /** The step of the newest message of the user; 0 for the first. */
   readonly step: number;
   /** Before the answer to the newest message. */

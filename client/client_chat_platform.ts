@@ -30,7 +30,8 @@ export function clientChatPlatform(context: JobContext, files: Files): ChatPlatf
     async upload({ url, filename, mediaType }) {
       const file = await (await fetch(url)).blob();
       const [, subtype = "txt"] = mediaType.split("/");
-      const name = filename ?? `message.${subtype}`;
+      // Storage takes few characters besides those of ASCII, and files of people have all kinds of names.
+      const name = (filename ?? `message.${subtype}`).replaceAll(/[^\w.-]+/g, "_").slice(-100);
       const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16));
       return await files.upload(file, { name: `${id.join("")}-${name}` });
     },

@@ -67,7 +67,8 @@ export function catalogPage(): string {
     'A task that is created with `metadata: {"conversation_id": "…"}` adds its output to that ' +
     "conversation as a message of the assistant, in the transaction that completes it, once each " +
     "time it completes. The task's owner must own the conversation (`CONVERSATION_NOT_FOUND`), " +
-    "and an OAuth client needs `conv:write`. If the conversation is deleted before, the task " +
+    "and an OAuth client needs `conv:write`. If the conversation is deleted before, or a client " +
+    "without that scope has continued or forked the task or written its schedule, the task " +
     "completes without adding an answer.",
   ].join("\n\n") + "\n";
 }

@@ -34,7 +34,7 @@ export async function readReleaseObjects(sql: Sql): Promise<ReleaseObjects> {
           join pg_catalog.pg_class as relation on relation.oid = tgrelid
           join pg_catalog.pg_proc as routine on routine.oid = tgfoid
           where not tgisinternal and pronamespace = 'private'::regnamespace
-            and relnamespace in ('storage'::regnamespace, 'realtime'::regnamespace)) as triggers`;
+            and relnamespace in ('auth'::regnamespace, 'storage'::regnamespace, 'realtime'::regnamespace)) as triggers`;
     return row;
   });
   if (objects === undefined) throw new Error("Cannot read the objects of the platform");

@@ -1,7 +1,6 @@
-import type { ChatAnswer } from "../../client/chat_answer.ts";
-import { findChat, requestAnswer } from "../../client/chat_answer.ts";
+import { findChat, newestAnswer, requestAnswer } from "../../client/chat_answer.ts";
 import { readMessages } from "../../client/chat_history.ts";
-import type { ChatPlatform, ChatState } from "../../client/chat_platform.ts";
+import type { ChatPlatform } from "../../client/chat_platform.ts";
 import type { AgUiRun } from "../engine/chat/ag_ui_events.ts";
 import { agUiCapabilities } from "../engine/chat/ag_ui_events.ts";
 import { agUiRequest, askedOf } from "../engine/chat/ag_ui_request.ts";
@@ -138,7 +137,7 @@ async function cancel(chatId: string, platform: ChatPlatform): Promise<Response>
 async function run(agent: string, { request, platform, limits }: ChatCall): Promise<Response> {
   const body = await parseBody(request, agUiRequest);
   const { threadId, runId, state, messages, resume: resumed } = body;
-  const chat = await findChat(platform, threadId);
+  const chat = await findChat(platform, threadId, undefined, { p_with_messages: true });
   const asked = askedOf(body, chat);
   if (asked === null) throw noChat(threadId);
   const found = asked === "read" && chat !== null
@@ -157,10 +156,6 @@ async function run(agent: string, { request, platform, limits }: ChatCall): Prom
     jobId: found.job_id,
   };
   return agUiStream(platform, found, { ...limits, run: described });
-}
-
-function newestAnswer({ task_id: job_id, step, cursor: after }: ChatState): ChatAnswer {
-  return { job_id, step, after, known: [] };
 }
 
 /** Whether the reader understands the part `reset-step`. */

@@ -2113,7 +2113,7 @@ comment on column public.human_reviews.created_by is 'The user who answered; nul
 comment on column public.human_reviews.answered_as is 'user: the user''s own session. client: an OAuth client, named in client_id. service: a secret key, including on behalf of the user in created_by. Null while open, and when the task ended first.';
 comment on column public.human_reviews.answered_through is 'rest: an RPC over the REST API. tool: the tool answer_review of the server swarm, over MCP or mcp-execute. database: a direct database session.';
 comment on column public.human_reviews.client_id is 'The OAuth client whose token answered.';
-comment on column public.human_reviews.answered_epoch is 'tasks.epoch when the review was answered. While the task is pending with this epoch, its agent has not read the answer, and reopen_review() takes it back.';
+comment on column public.human_reviews.answered_epoch is 'tasks.epoch when the review was answered; null if a worker had the task. While the task is pending with this epoch, its agent has not read the answer, and reopen_review() takes it back.';
 comment on column public.human_reviews.reopened_at is 'When an answer was last taken back; null if none was. The events of the task have the answer.';
 comment on column public.human_reviews.reopened_by is 'The user who took it back; null for the service.';
 
@@ -4390,6 +4390,10 @@ declare
   v_key text;
   v_value jsonb;
 begin
+  if jsonb_typeof(p_budget) <> 'object' then
+    perform private.raise_error('TASK_BUDGET_INVALID', 'Cannot create the task: the budget is not an object',
+      'Caps are ' || array_to_string(v_known, ', ') || '.');
+  end if;
   for v_key, v_value in select key, value from jsonb_each(coalesce(p_budget, '{}')) loop
     if v_key <> all (v_known) then
       perform private.raise_error('TASK_BUDGET_INVALID',
@@ -8325,7 +8329,9 @@ begin
   end if;
   perform private.lock_job(v_task.master_task_id);
   -- Its event is written under its lock, also when its status does not change.
-  select epoch into v_epoch from public.tasks where id = p_task_id for no key update;
+  -- A worker that has the task, as after a retry, may read the answer under this epoch.
+  select case when status <> 'running' then epoch end into v_epoch
+  from public.tasks where id = p_task_id for no key update;
 
   update public.human_reviews
   set approved = p_approved,
@@ -8706,7 +8712,7 @@ begin
   if p_child.parent_step_seq is not null and (
     v_parent.status not in ('pending', 'pending_subtask') or exists (
       select from public.task_steps
-      where task_id = v_parent.id and kind = 'model' and seq > p_child.parent_step_seq
+      where task_id = v_parent.id and kind in ('model', 'user') and seq > p_child.parent_step_seq
     )
   ) then
     perform private.raise_not_retryable(p_child.id, 'its parent has gone on with its result',
@@ -9245,6 +9251,10 @@ begin
     perform private.assert_message_files_are_usable(v_source, v_changes -> 'message');
   end if;
   v_agent := private.active_agent(v_source.agent_slug, v_source.created_by);
+  if v_changes ? 'input' then
+    perform private.assert_files_are_usable(v_changes -> 'input', v_source.created_by);
+    perform private.assert_input_fits(v_agent, v_changes -> 'input');
+  end if;
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
   insert into public.tasks (
@@ -9456,8 +9466,9 @@ grant execute on function private.continue_task(uuid, jsonb), public.continue_ta
 -- Chats: a page's chat is a job whose metadata has its id as chat_id. A regenerated answer is a fork, which keeps
 -- the metadata, so a chat is the newest job with its id.
 
--- The columns of the query, so that an owner of many jobs finds a chat, or that there is none, with one lookup.
-create index tasks_chat_idx on public.tasks (created_by, (metadata ->> 'chat_id'), created_at, id)
+-- The columns of the query, so that an owner of many jobs finds a chat, or that there is none, with one lookup. The
+-- hash, because an index takes no long value.
+create index tasks_chat_idx on public.tasks (created_by, md5(metadata ->> 'chat_id'), created_at, id)
   where parent_id is null and metadata ? 'chat_id';
 
 create function private.job_of_chat(p_chat_id text)
@@ -9471,7 +9482,7 @@ declare
 begin
   select * into v_job
   from public.tasks
-  where parent_id is null and metadata ? 'chat_id' and metadata ->> 'chat_id' = p_chat_id
+  where parent_id is null and metadata ? 'chat_id' and md5(metadata ->> 'chat_id') = md5(p_chat_id)
     and created_by is not distinct from auth.uid()
   order by created_at desc, id desc
   limit 1;
@@ -9487,6 +9498,40 @@ comment on function private.job_of_chat(text) is
   'The caller''s newest job with this chat_id in its metadata, else the job with this id; null for none.';
 revoke all on function private.job_of_chat(text) from public;
 
+create function private.answer_in_transcript(p_task_id uuid, p_after_seq int, p_before_seq int)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_answer constant jsonb := (
+    select coalesce(
+      jsonb_path_query_first(step.output, '$.tool_calls[*] ? (@.name == "complete_task").arguments.output'),
+      step.output -> 'text')
+    from public.task_steps as step
+    where step.task_id = p_task_id and step.seq > p_after_seq and step.seq < p_before_seq
+      and step.kind = 'model' and step.state = 'done' and not coalesce(step.input ? 'summarizes_through', false)
+    order by step.seq desc
+    limit 1
+  );
+begin
+  -- What a guardrail has refused or replaced was not the answer.
+  if exists (
+    select from public.task_steps as step
+    where step.task_id = p_task_id and step.seq > p_after_seq and step.seq < p_before_seq
+      and step.kind = 'guardrail' and step.input ->> 'stage' = 'output'
+      and (step.state <> 'done' or step.output ? 'replacement')
+  ) then
+    return null;
+  end if;
+  return nullif(case jsonb_typeof(v_answer) when 'string' then v_answer #>> '{}' else jsonb_pretty(v_answer) end, '');
+end;
+$$;
+comment on function private.answer_in_transcript(uuid, int, int) is
+  'The text with which a task has answered between two steps, as its model wrote it; null if there is none.';
+revoke all on function private.answer_in_transcript(uuid, int, int) from public;
+
 create function private.chat_messages(p_job public.tasks)
 returns jsonb
 language plpgsql
@@ -9494,14 +9539,40 @@ stable
 set search_path = ''
 as $$
 begin
-  return jsonb_build_array(jsonb_build_object('step', 0, 'input', p_job.input)) || (
-    select coalesce(jsonb_agg(jsonb_build_object('step', seq, 'input', input) order by seq), '[]')
-    from public.task_steps
-    where task_id = p_job.id and kind = 'user'
+  return (
+    with message as (
+      select 0 as seq, p_job.input as input
+      union all
+      select seq, input from public.task_steps where task_id = p_job.id and kind = 'user'
+    ),
+    turn as (
+      select seq, input, lead(seq, 1, 2147483647) over (order by seq) as next_seq from message
+    ),
+    begun as (
+      select case type
+        when 'task.resumed' then (payload ->> 'step_seq')::int
+        -- A fork goes on with the last message that it has taken over.
+        else (select max(seq) from message where seq <= coalesce((payload #>> '{forked_from,step_seq}')::int, 0))
+      end as seq
+      from public.task_events
+      where master_task_id = p_job.id and task_id = p_job.id
+        and (type = 'task.created' or type = 'task.resumed' and payload ->> 'reason' = 'continued')
+    )
+    select jsonb_agg(
+      jsonb_build_object('step', turn.seq, 'input', turn.input)
+        || coalesce(old.answer, '{}')
+      order by turn.seq)
+    from turn
+    left join lateral (
+      -- The transcript is kept longer than the events, and a fork has the steps of its original but not the events.
+      select jsonb_build_object('answer', private.answer_in_transcript(p_job.id, turn.seq, turn.next_seq)) as answer
+      where turn.seq not in (select seq from begun)
+    ) as old on true
   );
 end;
 $$;
-comment on function private.chat_messages(public.tasks) is 'The messages of the user of a job: its input, and those that continued it.';
+comment on function private.chat_messages(public.tasks) is
+  'The messages of the user of a job, its input and those that continued it, [{step, input, answer}]. answer, only of one whose events the job does not have, is its text, or null if it had none.';
 revoke all on function private.chat_messages(public.tasks) from public;
 
 create function private.find_chat(p_chat_id text, p_with_messages boolean)
@@ -9566,7 +9637,7 @@ as $$
   select private.find_chat(p_chat_id, p_with_messages);
 $$;
 comment on function public.find_chat(text, boolean) is
-  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input}] has all of them; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input, answer}] has all of them, with the text (or null) of each answer whose events the job does not have; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.find_chat(text, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.find_chat(text, boolean), public.find_chat(text, boolean)
   to authenticated, service_role;
@@ -18050,7 +18121,9 @@ begin
     and length(p_object_name) <= 500
     and p_object_name !~ '(^|/)\.{0,2}(/|$)'
     and private.media_type_of(p_object_name) is not null
-    and (v_left is null or v_left > 0);
+    and (v_left is null or v_left > 0)
+    -- A token outlives its account, whose files have been listed for removal.
+    and exists (select from auth.users where id = auth.uid());
 end;
 $$;
 comment on function private.may_upload(text) is
@@ -19220,7 +19293,7 @@ create table private.deleted_files (
   listed_at timestamptz not null default now()
 );
 comment on table private.deleted_files is
-  'Objects in the bucket supaswarm-data whose jobs were deleted. Workers remove them through the Storage API: deleting a row of storage.objects would leave the file.';
+  'Objects in the bucket supaswarm-data whose jobs or owners were deleted. Workers remove them through the Storage API: deleting a row of storage.objects would leave the file.';
 alter table private.deleted_files enable row level security;
 
 create function private.default_retention()
@@ -19322,27 +19395,51 @@ comment on function private.has_kept_job(uuid, uuid) is
   'True when a job that its owner keeps has a task with an id from p_first_id to before p_next_id, so that the partition must stay.';
 revoke all on function private.has_kept_job(uuid, uuid) from public;
 
-create function private.list_files_of_job(p_master_task_id uuid)
-returns void
-language sql
+create function private.list_files_of_task()
+returns trigger
+language plpgsql
+security definer
 set search_path = ''
 as $$
+begin
   insert into private.deleted_files (path)
   select distinct file.path
-  from public.tasks as task, unnest(task.storage_paths) as file (path)
-  where task.master_task_id = list_files_of_job.p_master_task_id
-    -- A fork refers to files of its original job.
-    and not exists (
-      select from public.tasks as other
-      where other.storage_paths @> array[file.path]
-        and other.storage_paths <> '{}'
-        and other.master_task_id <> list_files_of_job.p_master_task_id
-    )
+  from unnest(old.storage_paths) as file (path)
+  -- A fork refers to files of its original job.
+  where not exists (
+    select from public.tasks as other
+    where other.storage_paths @> array[file.path] and other.storage_paths <> '{}'
+  )
   on conflict (path) do nothing;
+  return null;
+end;
 $$;
-comment on function private.list_files_of_job(uuid) is
-  'Adds the files that no other job refers to to the list of files to remove.';
-revoke all on function private.list_files_of_job(uuid) from public;
+comment on function private.list_files_of_task() is
+  'Row trigger: adds the files of a deleted task to the list of files to remove, unless another task refers to them. Definer: whoever may delete tasks or their owner need not write that list.';
+revoke all on function private.list_files_of_task() from public;
+create trigger tasks_list_files after delete on public.tasks
+  for each row when (old.storage_paths <> '{}') execute function private.list_files_of_task();
+
+create function private.list_files_of_user()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  insert into private.deleted_files (path)
+  select object.name
+  from storage.objects as object
+  where object.bucket_id = 'supaswarm-data' and object.name like old.id || '/%'
+  on conflict (path) do nothing;
+  return null;
+end;
+$$;
+comment on function private.list_files_of_user() is
+  'Row trigger of auth.users: adds the uploads of a deleted user to the list of files to remove; those of the user''s jobs are listed with their tasks. Definer: the role of Auth may not write that list.';
+revoke all on function private.list_files_of_user() from public;
+create trigger users_list_files after delete on auth.users
+  for each row execute function private.list_files_of_user();
 
 create function private.delete_old_job(p_master_task_id uuid)
 returns boolean
@@ -19357,7 +19454,6 @@ begin
   ) then
     return false;
   end if;
-  perform private.list_files_of_job(p_master_task_id);
   delete from public.tasks where id = p_master_task_id;
   return true;
 end;
@@ -19386,6 +19482,33 @@ comment on function private.delete_old_jobs(int) is
   'Deletes up to p_limit jobs that ended more than keep_jobs_days ago and are not kept, and returns how many.';
 revoke all on function private.delete_old_jobs(int) from public;
 
+create view private.reviewed_jobs with (security_invoker = true) as
+  select distinct asking.master_task_id
+  from public.human_reviews as review
+  join public.tasks as asking on asking.id = review.task_id
+  where review.answered_at is null;
+comment on view private.reviewed_jobs is
+  'Jobs that wait for the answer of a person. Their events are kept, because pages read the question and the state of the job from them, also after weeks.';
+revoke all on private.reviewed_jobs from public, anon, authenticated, service_role;
+
+create function private.has_reviewed_job(p_first_id uuid, p_next_id uuid)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.reviewed_jobs as job
+    join public.tasks as task using (master_task_id)
+    where task.id >= p_first_id and task.id < p_next_id
+  );
+end;
+$$;
+comment on function private.has_reviewed_job(uuid, uuid) is
+  'True when a job that waits for a person has a task with an id from p_first_id to before p_next_id, so that the partition of its events must stay.';
+revoke all on function private.has_reviewed_job(uuid, uuid) from public;
+
 create function private.drop_old_events(p_before timestamptz)
 returns int
 language plpgsql
@@ -19400,7 +19523,8 @@ begin
   for v_old in select * from private.partitions_before('task_events', p_before) loop
     -- A task may live longer than the retention of its events.
     execute format('select exists (select from %s where at >= $1)', v_old.partition) into v_is_young using p_before;
-    continue when v_is_young or private.has_kept_job(v_old.first_id, v_old.next_id);
+    continue when v_is_young or private.has_kept_job(v_old.first_id, v_old.next_id)
+      or private.has_reviewed_job(v_old.first_id, v_old.next_id);
     execute format('drop table %s', v_old.partition);
     v_count := v_count + 1;
   end loop;
@@ -19408,7 +19532,7 @@ begin
 end;
 $$;
 comment on function private.drop_old_events(timestamptz) is
-  'Drops the partitions of task_events in which every event is older than p_before and of no kept job, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
+  'Drops the partitions of task_events in which every event is older than p_before and of no job that is kept or waits for a person, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
 revoke all on function private.drop_old_events(timestamptz) from public;
 
 create function private.delete_old_events(p_limit int)
@@ -19422,7 +19546,8 @@ declare
   v_count int;
 begin
   -- A partition is dropped as a whole once all its events are old. This deletes old events in other partitions:
-  -- those of long-lived tasks, those beside a kept job, and those in the default partition.
+  -- those of long-lived tasks, those beside a job that is kept or waits for a person, and those in the default
+  -- partition.
   delete from public.task_events as event
   using (
     select task_id, id
@@ -19432,6 +19557,7 @@ begin
         task_id < private.first_id_of(v_week at time zone 'utc')
         or task_id >= private.first_id_of((v_week + interval '1 week') at time zone 'utc')
       )
+      and master_task_id not in (select master_task_id from private.reviewed_jobs)
       and not private.is_of_kept_job(task_id)
     limit p_limit
   ) as old
@@ -19441,7 +19567,7 @@ begin
 end;
 $$;
 comment on function private.delete_old_events(int) is
-  'Deletes up to p_limit events older than keep_events_days that are not in a partition to be dropped, and returns how many. Tasks do not need them: their transcript is task_steps.';
+  'Deletes up to p_limit events older than keep_events_days that are not in a partition to be dropped and whose job is not kept and waits for no person, and returns how many. Tasks do not need them: their transcript is task_steps.';
 revoke all on function private.delete_old_events(int) from public;
 
 create function private.drop_old_transcripts(p_before timestamptz)
@@ -23666,6 +23792,13 @@ as $$
 declare
   c_max_characters constant int := 1000000;
 begin
+  -- A client may have continued or forked the job, or written its schedule, after somebody else named the conversation.
+  if not private.scopes_of_clients(new.id, new.created_by) && array['conv:write', 'admin:*'] then
+    update public.tasks
+    set logs = logs || private.log_line('not added to its conversation: a client of the job lacks the scope conv:write')
+    where id = new.id;
+    return null;
+  end if;
   -- If the conversation was deleted in the meantime, or its owner's quota is used up, nothing is added and the
   -- task still completes.
   perform private.append_message(
@@ -23683,7 +23816,7 @@ exception when sqlstate 'PT429' then
 end;
 $$;
 comment on function private.answer_conversation() is
-  'Row trigger: adds the output of a job to the conversation that its metadata names, in the transaction that completes the job. The key is the task and its epoch, so that each completion adds one message.';
+  'Row trigger: adds the output of a job to the conversation that its metadata names, in the transaction that completes the job, if every OAuth client that contributed to the job has the scope conv:write. The key is the task and its epoch, so that each completion adds one message.';
 revoke all on function private.answer_conversation() from public;
 
 create trigger answer_conversation after update of status on public.tasks

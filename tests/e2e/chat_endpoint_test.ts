@@ -112,6 +112,31 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     }
   });
 
+  await t.step("a request that is sent again reads the answer of the first one", async () => {
+    const id = crypto.randomUUID();
+    const said = (text: string) => ({ id: text, role: "user", parts: [{ type: "text", text }] });
+    const send = async (...texts: string[]) => {
+      const messages = texts.map(said);
+      const body = JSON.stringify({ id, trigger: "submit-message", messages });
+      const data = await dataOf(await fetch(paced, { method: "POST", headers, body }));
+      const parts = data.slice(0, -1).map((part) => JSON.parse(part));
+      return parts.map(({ type, delta }) => type === "text-delta" ? delta : "").join("");
+    };
+    const { calls } = model;
+
+    model.release(3);
+    const first = await send("one");
+    assert.equal(await send("one"), first);
+    model.release(3);
+    const [second, beside] = await Promise.all([send("one", "two"), send("one", "two")]);
+    assert.equal(beside, second, "also at the same time");
+    assert.equal(await send("one", "two"), second);
+    assert.equal(model.calls, calls + 2);
+
+    model.release(3);
+    assert.match(await send("one", "two", "two"), /Answer 3/, "the same words as a new message");
+  });
+
   await t.step("an approval of the page answers the review, and the message goes on", async () => {
     const asking = new PageChat({
       id: crypto.randomUUID(),
@@ -186,6 +211,8 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     const anonymous = await fetch(`${paced}/${chatId}/stream`);
     assert.equal(anonymous.status, 401);
     await anonymous.body?.cancel();
+    const unstorable = await fetch(`${paced}/%00/stream`, { headers });
+    assert.equal(unstorable.status, 204, "there is no such chat");
     const unknown = await fetch(`${paced}/${chatId}/else`, { headers });
     assert.deepEqual([unknown.status, (await unknown.json()).error.code], [404, "CHAT_NOT_FOUND"]);
     const wrong = await fetch(paced, { method: "POST", headers, body: "{}" });
@@ -254,6 +281,23 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     await Promise.all([running, resumed]);
     assert.deepEqual(second.messages, first.messages);
     assert.equal(model.calls, calls + 1, "the second run started nothing");
+  });
+
+  await t.step("AG-UI: another last message replaces the one of the thread", async () => {
+    const thread = crypto.randomUUID();
+    const [first, second] = [agentOf("endpoint-paced", thread), agentOf("endpoint-paced", thread)];
+    first.addMessage({ id: "u1", role: "user", content: "Hello" });
+    model.release(3);
+    await first.runAgent();
+    const { calls } = model;
+
+    second.addMessage({ id: "u1", role: "user", content: "Good bye" });
+    model.release(3);
+    const { newMessages } = await second.runAgent();
+
+    assert.equal(newMessages.at(-1)?.content, `Answer 1 of call ${calls + 1}.`);
+    const stored = await (await fetch(`${paced}/${thread}/messages`, { headers })).json();
+    assert.equal(stored.messages[0].parts[0].text, "Good bye");
   });
 
   await t.step("AG-UI: a reader that leaves leaves the job, and DELETE ends it", async () => {

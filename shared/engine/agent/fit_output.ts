@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
-import { ARGUMENTS_LIMITS } from "../../platform/json/json_limits.ts";
+import { RESULT_LIMITS } from "../../platform/json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../platform/json/parse_json.ts";
 import { validateValue } from "../../models/tool_schemas/validate_value.ts";
 
@@ -72,7 +72,7 @@ function withReferencesBelow(prefix: string, schema: JsonObject): JsonObject {
 
 function parseFenced(text: string): JsonValue | undefined {
   const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(text);
-  return parseJsonOrUndefined(fenced?.[1] ?? text, ARGUMENTS_LIMITS);
+  return parseJsonOrUndefined(fenced?.[1] ?? text, RESULT_LIMITS);
 }
 
 function toPath(instanceLocation: string): string {

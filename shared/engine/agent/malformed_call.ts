@@ -1,13 +1,24 @@
 import type { AgentToolset, UnavailableTool } from "../../gateway/tool_contracts/agent_tool.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
+import { ARGUMENTS_LIMITS } from "../../platform/json/json_limits.ts";
+import { describeExcess, measureJson } from "../../platform/json/parse_json.ts";
 import { fenceData } from "../../gateway/tool_contracts/fence_data.ts";
 import { rejectedResult, type StepResult } from "./step_result.ts";
 import { SYSTEM_TOOL_ARGUMENTS } from "./system_tools.ts";
 import type { ModelToolCall } from "../../models/llm/model_port.ts";
 
-/** The result of a call whose arguments are not a JSON object. */
+/** The result of a call whose arguments are not a JSON object, or exceed its limits. */
 export function malformedArgumentsResult(call: ModelToolCall): StepResult {
-  const start = (call.malformed ?? "").slice(0, 200);
+  const { malformed = "" } = call;
+  const excess = measureJson(malformed, ARGUMENTS_LIMITS);
+  if (excess?.limit === "digits") {
+    return rejectedResult(
+      "TOOL_ARGUMENTS_INVALID",
+      `Cannot read the arguments of ${call.name}: ${describeExcess(excess)}.\n` +
+        "Call the tool again with such a number as text, if its schema takes text.",
+    );
+  }
+  const start = malformed.slice(0, 200);
   return rejectedResult(
     "TOOL_ARGUMENTS_INVALID",
     `The arguments of ${call.name} are not a JSON object; they begin with: ${start}\n` +

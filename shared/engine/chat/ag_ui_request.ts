@@ -1,4 +1,5 @@
 import type { ChatRequest } from "../../../client/chat_answer.ts";
+import { readInput } from "../../../client/chat_history.ts";
 import type { ChatMessage } from "../../../client/chat_message.ts";
 import type { ChatState } from "../../../client/chat_platform.ts";
 import { z } from "../../vendor/zod.js";
@@ -32,7 +33,10 @@ export type AgUiBody = z.infer<typeof agUiRequest>;
 
 /**
  * What a run asks of the chat: a new answer, the answers to its interrupts, or, if the thread has no
- * message that the job does not have, to read on.
+ * message that the job does not have, to read on. Fewer messages, or another last one, replace those
+ * of the job.
+ *
+ * @param chat With its messages.
  */
 export function askedOf(run: AgUiBody, chat: ChatState | null): ChatRequest | "read" | null {
   const messages = run.messages.flatMap(toMessage);
@@ -47,8 +51,17 @@ export function askedOf(run: AgUiBody, chat: ChatState | null): ChatRequest | "r
   const upToLast = messages.slice(0, messages.lastIndexOf(last) + 1);
   const known = chat === null ? 0 : chat.user_steps.length + 1;
   if (asked.length > known) return { ...request, messages: upToLast };
-  if (asked.length === known) return "read";
+  if (asked.length === known && textOf(last) === newestText(chat)) return "read";
   return { ...request, messages: upToLast, messageId: last.id };
+}
+
+function newestText(chat: ChatState | null): string | null {
+  const newest = chat?.messages?.at(-1);
+  return newest === undefined ? null : readInput(newest.input).text;
+}
+
+function textOf({ parts }: ChatMessage): string {
+  return (parts as readonly { readonly text?: string }[]).map(({ text }) => text ?? "").join("\n");
 }
 
 function toMessage({ id, role, content }: z.infer<typeof agUiMessage>): ChatMessage[] {

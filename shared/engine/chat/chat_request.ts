@@ -1,5 +1,6 @@
 import { z } from "../../vendor/zod.js";
 import { jsonObject } from "../../platform/values/json_schema.ts";
+import { toStorableText } from "../../platform/values/storable_json.ts";
 
 /** Longer ids would not fit in a path. */
 const MAX_ID_CHARACTERS = 200;
@@ -48,7 +49,7 @@ export function parseChatRoute(pathname: string): ChatRoute | null {
 
 function decoded(segment: string): string {
   try {
-    return decodeURIComponent(segment);
+    return toStorableText(decodeURIComponent(segment));
   } catch {
     return "";
   }

@@ -1,6 +1,6 @@
 import type { GuardrailCheck } from "../agent/guardrails.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
-import { ARGUMENTS_LIMITS } from "../../platform/json/json_limits.ts";
+import { RESULT_LIMITS } from "../../platform/json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../platform/json/parse_json.ts";
 import { jsonValue } from "../../platform/values/json_schema.ts";
 import { z } from "../../vendor/zod.js";
@@ -68,7 +68,7 @@ async function runCheck(check: GuardrailCheck, run: TaskRun): Promise<StepRecord
 
 /** Database functions return a value or rows, APIs a text. */
 function readAnswer({ structured, text }: AnsweredCall): z.infer<typeof answerSchema> | undefined {
-  const given: readonly unknown[] = [structured, parseJsonOrUndefined(text, ARGUMENTS_LIMITS)];
+  const given: readonly unknown[] = [structured, parseJsonOrUndefined(text, RESULT_LIMITS)];
   const candidates = given.flatMap((value) => [value, innerOf(value)]);
   return candidates.map((value) => answerSchema.safeParse(value).data)
     .find((answer) => answer !== undefined);

@@ -1,6 +1,7 @@
 import { z } from "../../vendor/zod.js";
 import { describeIssues } from "../../platform/values/describe_issues.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { toStorableText } from "../../platform/values/storable_json.ts";
 
 const listingQuery = z.strictObject({
   server: z.string().min(1).optional(),
@@ -18,7 +19,7 @@ const listingQuery = z.strictObject({
 export function parseListingQuery(
   url: URL,
 ): { readonly server: string | null; readonly refresh: boolean } {
-  const entries = [...url.searchParams];
+  const entries = [...url.searchParams].map(([name, value]) => [name, toStorableText(value)]);
   const query = Object.fromEntries(entries);
   const parsed = listingQuery.safeParse(query);
   const isRepeated = Object.keys(query).length < entries.length;

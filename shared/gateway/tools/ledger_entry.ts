@@ -1,7 +1,6 @@
 import { type ErrorCode, type ErrorType, traitsOf } from "../../platform/errors/codes.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import { createRedactor } from "../../platform/secrets/redact.ts";
-import { toStorableJson, toStorableText } from "../../platform/values/storable_json.ts";
 import { type EndedCall, toolNameOf } from "./call_stages.ts";
 import type { ModelUse } from "../tool_contracts/tool_server.ts";
 import { findByName } from "../tool_contracts/tool_versions.ts";
@@ -46,9 +45,7 @@ export async function ledgerEntry(
   const { request, record, caller, redactor } = call;
   const unrecorded = createRedactor(call.unrecordedValues);
   // Redacted before truncation: a truncated secret would escape redaction.
-  const parameters = toStorableJson(
-    unrecorded.json(await redactor.jsonInTurns(await recordedArguments(call))),
-  );
+  const parameters = unrecorded.json(await redactor.jsonInTurns(await recordedArguments(call)));
   return {
     id: call.executionId,
     feedback_token: call.feedbackToken,
@@ -96,11 +93,11 @@ function toUsage(use: ModelUse): JsonObject {
 function columnsOf(ending: CallEnding): JsonObject {
   switch (ending.kind) {
     case "success":
-      return successColumns(toStorableJson(ending.structured ?? { text: ending.text }));
+      return successColumns(ending.structured ?? { text: ending.text });
     case "asking":
-      return successColumns(toStorableJson({ input_required: ending.inputRequests }));
+      return successColumns({ input_required: ending.inputRequests });
     case "failure":
-      return failureColumns(ending, toStorableText(ending.message));
+      return failureColumns(ending);
   }
 }
 
@@ -109,8 +106,8 @@ function successColumns(response: JsonValue): JsonObject {
 }
 
 function failureColumns(
-  { code, causeCode, isTimeout = isOfTime(traitsOf(code).type), isUnknown = false }: Failure,
-  message: string,
+  { code, causeCode, isTimeout = isOfTime(traitsOf(code).type), isUnknown = false, message }:
+    Failure,
 ): JsonObject {
   const { type } = traitsOf(causeCode ?? code);
   const head = message.slice(0, HEAD_CHARACTERS);

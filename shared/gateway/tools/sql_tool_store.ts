@@ -3,6 +3,8 @@ import { answerInTime } from "../../platform/db/answer_in_time.ts";
 import type { Sql } from "../../platform/db/sql_client.ts";
 import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
+import { toStorableJson } from "../../platform/values/storable_json.ts";
 import type { UnavailableTool } from "../tool_contracts/agent_tool.ts";
 import type { ConnectionState } from "../tool_contracts/connection_state.ts";
 import { actorOfCall, type ToolCaller } from "../tool_contracts/tool_caller.ts";
@@ -123,7 +125,8 @@ function connectionMethods(sql: Sql) {
       }),
     recordConnectionState: (connectionId: string, state: ConnectionState) =>
       attempt("remember the connection", async () => {
-        await sql`select private.record_connection_state(${connectionId}, ${sql.json(state)})`;
+        const storable = sql.json(toStorableJson(jsonValue.parse(state)));
+        await sql`select private.record_connection_state(${connectionId}, ${storable})`;
       }),
     beginListing: (connectionId: string) =>
       attempt("begin to list the server's tools", async () => {
@@ -144,7 +147,7 @@ function connectionMethods(sql: Sql) {
         await sql`
           select private.fail_listing(
             p_connection_id => ${connectionId},
-            p_error => ${sql.json(error)},
+            p_error => ${sql.json(toStorableJson(error))},
             p_is_unreachable => ${isUnreachable}
           )`;
       }),
@@ -197,7 +200,7 @@ function callMethods(sql: Sql) {
     recordExecution: (execution: JsonObject) =>
       attempt("record the tool call", async () => {
         const [row] = await sql<{ failures: number }[]>`
-          select private.record_execution(${sql.json(execution)}) as failures`;
+          select private.record_execution(${sql.json(toStorableJson(execution))}) as failures`;
         return row?.failures ?? 0;
       }),
   };

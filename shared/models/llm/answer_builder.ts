@@ -118,7 +118,7 @@ export class AnswerBuilder {
       text: this.#text,
       tool_calls: toolCalls,
       finish_reason: stopped === "length" || stopped === "refused" ? stopped : ended,
-      usage: { ...usage, ...this.#countProviderCalls(usage) },
+      usage: toPlausibleUsage({ ...usage, ...this.#countProviderCalls(usage) }),
       ...definedOnly({
         reasoning: this.#reasoning === "" ? undefined : this.#reasoning,
         provider_tool_calls: this.#providerCalls.length === 0 ? undefined : this.#providerCalls,
@@ -147,6 +147,24 @@ export class AnswerBuilder {
   #invalid(message: string): SwarmError {
     return createModelError(this.#endpoint, { code: "MODEL_OUTPUT_INVALID", message });
   }
+}
+
+/** A server that reports more miscounts; the limit keeps sums within what the database stores. */
+const MAX_COUNT = 1_000_000_000;
+
+/**
+ * Counts as the ledger takes them, whatever a server reports: whole, not negative, and with the
+ * cached tokens among those of the input, of which a negative cost would give a job money back.
+ */
+function toPlausibleUsage(usage: ModelUsage): ModelUsage {
+  const counts = Object.fromEntries(
+    Object.entries(usage).map(([name, count]) => [
+      name,
+      Math.ceil(Math.min(Math.max(count, 0), MAX_COUNT)),
+    ]),
+  ) as unknown as ModelUsage;
+  const { cached_input_tokens: cached, cache_write_input_tokens: written = 0 } = counts;
+  return { ...counts, input_tokens: Math.max(counts.input_tokens, cached + written) };
 }
 
 /** A tool call's arguments; an empty text, as some models send it, means none. */

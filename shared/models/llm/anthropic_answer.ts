@@ -1,6 +1,6 @@
 import { definedOnly } from "../../platform/values/defined_only.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
-import { ARGUMENTS_LIMITS } from "../../platform/json/json_limits.ts";
+import { RESULT_LIMITS } from "../../platform/json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../platform/json/parse_json.ts";
 import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
 import { z } from "../../vendor/zod.js";
@@ -216,7 +216,7 @@ export class AnthropicAnswerReader {
 function withInput(
   { block, inputText }: { readonly block: JsonObject; readonly inputText: string },
 ): JsonObject {
-  const input = parseJsonOrUndefined(inputText, ARGUMENTS_LIMITS);
+  const input = parseJsonOrUndefined(inputText, RESULT_LIMITS);
   return isJsonObject(input) ? { ...block, input } : block;
 }
 

@@ -2,18 +2,21 @@ import type { ErrorCode } from "../../platform/errors/codes.ts";
 import { definedOnly } from "../../platform/values/defined_only.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { isJsonObject } from "../../platform/values/json.ts";
+import { jsonValue } from "../../platform/values/json_schema.ts";
+import { toStorableJson, toStorableText } from "../../platform/values/storable_json.ts";
 import { generateWithDowngrades } from "./request_downgrades.ts";
-import type {
-  CreateModelAdapter,
-  GenerateOptions,
-  ModelAnswer,
-  ModelApi,
-  ModelMessage,
-  ModelRequest,
-  ModelResponse,
-  ModelUsage,
-  ProviderTool,
-  ReasoningEffort,
+import {
+  type CreateModelAdapter,
+  type GenerateOptions,
+  type ModelAnswer,
+  modelAnswer,
+  type ModelApi,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelResponse,
+  type ModelUsage,
+  type ProviderTool,
+  type ReasoningEffort,
 } from "./model_port.ts";
 import { estimatedInputTokens, estimatedOutputTokens } from "./estimated_tokens.ts";
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
@@ -245,7 +248,9 @@ async function callOne(
       { signal, ...definedOnly({ onDelta }) },
       generate,
     );
-    return { answer: withOrigin(answer, provider), usage: { ...usage, ...bill } };
+    // As it will be stored, because the next request repeats it.
+    const storable = modelAnswer.parse(toStorableJson(jsonValue.parse(answer)));
+    return { answer: withOrigin(storable, provider), usage: { ...usage, ...bill } };
   } catch (error) {
     if (signal.aborted) {
       call.onCut?.({
@@ -304,7 +309,12 @@ function withOwnData(request: ModelRequest, { name }: ModelProvider): ModelReque
   return { ...request, messages };
 }
 
-/** @param maxCoveredTokens The output that the reservation under a cost cap covers. */
+/**
+ * Texts as they are stored: providers refuse a lone surrogate, which tools send and which a shortened
+ * text can end with.
+ *
+ * @param maxCoveredTokens The output that the reservation under a cost cap covers.
+ */
 function toRequest(
   { prompt, settings }: ModelCall,
   model: string,
@@ -318,6 +328,11 @@ function toRequest(
     (reasoningEffort === null || reasoningEffort === "none");
   return {
     ...prompt,
+    system: toStorableText(prompt.system),
+    messages: prompt.messages.map((message) => ({
+      ...message,
+      text: toStorableText(message.text),
+    })),
     model,
     ...(hasTemperature ? { temperature } : {}),
     ...(reasoningEffort === null ? {} : { reasoningEffort }),

@@ -88,6 +88,29 @@ Deno.test("callModel() resolves the key at call time and reports the usage", asy
   });
 });
 
+Deno.test("callModel() sends no half of a surrogate pair, and returns an answer that can be stored and sent", async () => {
+  const half = "\ud83d";
+  const { ports, requests } = fakePorts(response({
+    text: half,
+    tool_calls: [{ call_id: "c1", name: "search", arguments: { q: `${half}\0` } }],
+  }));
+  const messages = [
+    { role: "user", text: half },
+    { role: "tool", call_id: "c0", name: "search", text: `cut \0${half}`, is_error: false },
+  ] as const;
+
+  const { answer } = await createModelCaller(ports)(
+    call({ prompt: { system: half, messages, tools: [] } }),
+  );
+
+  const sent = requests.map((
+    { system, messages },
+  ) => [system, ...messages.map(({ text }) => text)]);
+  assert.deepEqual(sent, [["\ufffd", "\ufffd", "cut \ufffd\ufffd"]]);
+  assert.equal(answer.text, "\ufffd");
+  assert.deepEqual(answer.tool_calls[0]?.arguments, { q: "\ufffd\ufffd" });
+});
+
 Deno.test("callModel() settles a reservation with the usage, releases it after a failure, and keeps it after an abort", async () => {
   const released: string[] = [];
   const portsOf = (generate: ModelAdapter["generate"]): ModelCallPorts => ({

@@ -5,7 +5,7 @@ import {
 } from "../tool_schemas/function_definition.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { isJsonObject } from "../../platform/values/json.ts";
-import { ARGUMENTS_LIMITS } from "../../platform/json/json_limits.ts";
+import { RESULT_LIMITS } from "../../platform/json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../platform/json/parse_json.ts";
 import type { ModelRequest, ModelResponse } from "./model_port.ts";
 
@@ -32,7 +32,7 @@ export function fromNativeOutput(
   definition: FunctionDefinition | null,
 ): ModelResponse {
   if (definition === null || response.finish_reason !== "stop") return response;
-  const value = parseJsonOrUndefined(response.text, ARGUMENTS_LIMITS);
+  const value = parseJsonOrUndefined(response.text, RESULT_LIMITS);
   if (!isJsonObject(value)) return response;
   return { ...response, text: JSON.stringify(definition.toOriginal(value)) };
 }

@@ -6,7 +6,8 @@ const MAX_VALUE_CHARACTERS = 300;
 /** A keyword's value as a description shows it. */
 export function ruleText(value: JsonValue): string {
   const text = JSON.stringify(value);
-  return text.length <= MAX_VALUE_CHARACTERS ? text : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`;
+  if (text.length <= MAX_VALUE_CHARACTERS) return text;
+  return `${text.slice(0, MAX_VALUE_CHARACTERS).toWellFormed()}…`;
 }
 
 /** A description with one more sentence. */

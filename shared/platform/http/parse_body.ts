@@ -50,7 +50,9 @@ function parseBytes(bytes: Uint8Array, limits: JsonLimits): JsonValue {
 /** Creates the error for a body that exceeds the limits. */
 export function bodyTooLarge(what: string, excess: JsonExcess): SwarmError {
   return new SwarmError("BODY_INVALID", `Cannot read ${what}: ${describeExcess(excess)}`, {
-    hint: "Send less or flatter data, or put it in Storage and pass its path.",
+    hint: excess.limit === "digits"
+      ? "Send such a number as text."
+      : "Send less or flatter data, or put it in Storage and pass its path.",
     details: { ...excess },
   });
 }

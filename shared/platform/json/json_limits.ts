@@ -8,6 +8,13 @@ export interface JsonLimits {
   readonly members: number;
   /** Values in all arrays together. */
   readonly items: number;
+  /**
+   * Digits of a whole number. Longer ones are accepted only if programs, which have floating-point
+   * numbers, do not round them: a rounded id is another one. @default no limit
+   */
+  readonly digits?: number;
+  /** Events of a stream together; each is a document of its own. @default no limit */
+  readonly events?: number;
 }
 
 /** A limit of {@linkcode JsonLimits}, or the length of one name. */
@@ -31,13 +38,15 @@ const MIB = 1_048_576;
  * below 200 ms. Deeper values also break recursive code: our own and the parser of Postgres.
  */
 const VALUE = { depth: 200, members: 20_000, items: 50_000 };
+/** All whole numbers of so many digits are exact. */
+const EXACT = { digits: 15 };
 
 /** Bodies with one value of a caller: the input of a task, the arguments of a tool. */
-export const REQUEST_LIMITS: JsonLimits = { ...VALUE, bytes: MIB };
+export const REQUEST_LIMITS: JsonLimits = { ...VALUE, ...EXACT, bytes: MIB };
 /** Bodies of a few short fields: grades, OAuth, dates. */
 export const FORM_LIMITS: JsonLimits = { bytes: 65_536, depth: 8, members: 100, items: 100 };
 /** A message of the Model Context Protocol: the value plus its envelope. */
-export const MESSAGE_LIMITS: JsonLimits = { ...VALUE, bytes: 4 * MIB };
+export const MESSAGE_LIMITS: JsonLimits = { ...VALUE, ...EXACT, bytes: 4 * MIB };
 /** Files that the holder of a secret key sends to `quoth-sync`. */
 export const FILES_LIMITS: JsonLimits = {
   bytes: 25 * MIB,
@@ -55,12 +64,17 @@ export const WEBHOOK_LIMITS: JsonLimits = {
   items: 200_000,
 };
 
-/** A tool's answer, over HTTP, MCP or from the database. */
-export const ANSWER_LIMITS: JsonLimits = { ...VALUE, bytes: 5 * MIB };
+/**
+ * A tool's answer, over HTTP, MCP or from the database. Ten thousand notifications on its way take
+ * an isolate about 300 ms.
+ */
+export const ANSWER_LIMITS: JsonLimits = { ...VALUE, bytes: 5 * MIB, events: 10_000 };
 /** A page of a server's tools, whose schemas have many members. */
-export const LISTING_LIMITS: JsonLimits = { ...VALUE, members: 60_000, bytes: 5 * MIB };
+export const LISTING_LIMITS: JsonLimits = { ...ANSWER_LIMITS, members: 60_000 };
+/** A result that a model wrote as text, or a guardrail's verdict. */
+export const RESULT_LIMITS: JsonLimits = { ...VALUE, bytes: 5_000_000 };
 /** The arguments of one call, written by a model. */
-export const ARGUMENTS_LIMITS: JsonLimits = { ...VALUE, bytes: 5_000_000 };
+export const ARGUMENTS_LIMITS: JsonLimits = { ...RESULT_LIMITS, ...EXACT };
 /** One document of a model's answer: the whole of it, or an event of a stream. */
 export const MODEL_LIMITS: JsonLimits = { ...VALUE, depth: 220, bytes: 8 * MIB };
 /** Details in a server's error. */

@@ -9,6 +9,13 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const BLANK = 0x20;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const UPPER_E = 0x45;
+const LOWER_E = 0x65;
+/** No number has so many digits, and reading them all would take long. */
+const MAX_DIGITS = 400;
 
 /**
  * Measures JSON while it arrives, byte by byte and without building anything: its size, its depth,
@@ -28,6 +35,9 @@ export class JsonMeter {
   #isEscaped = false;
   /** An array was opened and is still empty. */
   #isEmptyArray = false;
+  /** The digits of a number so far, if the limits count them. */
+  #digits = "";
+  #isWhole = true;
   #excess: JsonExcess | null = null;
 
   constructor(limits: JsonLimits) {
@@ -46,6 +56,7 @@ export class JsonMeter {
         continue;
       }
       const byte = bytes[place] ?? 0;
+      if (this.#limits.digits !== undefined) this.#countDigit(byte, this.#limits.digits);
       if (byte <= BLANK) continue;
       if (this.#isEmptyArray && byte !== CLOSE_ARRAY) this.#items++;
       this.#isEmptyArray = false;
@@ -106,8 +117,27 @@ export class JsonMeter {
     if (this.#items > this.#limits.items) this.#exceeded("items", this.#items);
   }
 
-  #exceeded(limit: JsonLimit, found: number): JsonExcess {
-    const allowed = limit === "name_bytes" ? MAX_NAME_BYTES : this.#limits[limit];
+  #countDigit(byte: number, limit: number): void {
+    if (byte >= ZERO && byte <= NINE) {
+      if (this.#digits === "") this.#isWhole = true;
+      if (this.#digits.length <= MAX_DIGITS) this.#digits += String.fromCharCode(byte);
+    } else if (byte === POINT || byte === LOWER_E || byte === UPPER_E) {
+      this.#isWhole = false;
+    } else if (this.#digits !== "") {
+      const isRounded = this.#isWhole && this.#digits.length > limit && !isExact(this.#digits);
+      if (isRounded) this.#exceeded("digits", this.#digits.length);
+      this.#digits = "";
+    }
+  }
+
+  #exceeded(limit: Exclude<JsonLimit, "events">, found: number): JsonExcess {
+    const allowed = limit === "name_bytes" ? MAX_NAME_BYTES : this.#limits[limit] ?? 0;
     return this.#excess ??= { limit, allowed, found };
   }
+}
+
+function isExact(digits: string): boolean {
+  const number = Number(digits);
+  return digits.length <= MAX_DIGITS && Number.isFinite(number) &&
+    BigInt(number) === BigInt(digits);
 }

@@ -56,6 +56,8 @@ const COUNTED: Readonly<Record<JsonLimit, (count: number) => string>> = {
   depth: (count) => `more than ${count} levels of nesting`,
   members: (count) => `more than ${count} members in its objects`,
   items: (count) => `more than ${count} items in its arrays`,
+  digits: (count) => `a whole number of more than ${count} digits that programs round`,
+  events: (count) => `more than ${count} events`,
   name_bytes: (count) => `a member name of more than ${count} bytes`,
 };
 

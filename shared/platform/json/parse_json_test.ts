@@ -48,6 +48,31 @@ Deno.test("parseJson() parses everything within the limits like JSON.parse()", (
   assert.equal(parseJsonOrUndefined("nonsense", LIMITS), undefined);
 });
 
+Deno.test("parseJson() refuses whole numbers that programs round, where the limits say so", () => {
+  const limitOf = (number: string) => {
+    const bytes = new TextEncoder().encode(`{"of":[true,${number}],"text":"${number}"}`);
+    const limits = [1, 2, 7, bytes.byteLength].map((size) => {
+      const meter = new JsonMeter({ ...LIMITS, digits: 15 });
+      for (let place = 0; place < bytes.byteLength; place += size) {
+        const excess = meter.feed(bytes.subarray(place, place + size));
+        if (excess !== null) return excess.limit;
+      }
+      return null;
+    });
+    assert.equal(new Set(limits).size, 1, number);
+    return limits[0];
+  };
+  for (const rounded of ["9007199254740993", "-1234567890123456789", "9".repeat(500)]) {
+    assert.equal(limitOf(rounded), "digits", rounded);
+    assert.equal(exceeded(`[${rounded}]`), null);
+  }
+  for (
+    const exact of ["999999999999999", "9007199254740992", "1500000000000000000", "1e300", "0"]
+  ) assert.equal(limitOf(exact), null, exact);
+  assert.equal(limitOf("3.14159265358979323846"), null, "a fraction is near enough");
+  assert.equal(limitOf("1,2,3"), null);
+});
+
 Deno.test("JsonMeter counts a document's contents, in whatever pieces it arrives", () => {
   const document: JsonValue = {
     "a\\": ['"', "\\", "[,]", { 'k"': [] }],

@@ -19,6 +19,7 @@ export class SseMeter {
   readonly #limits: JsonLimits;
   #meter: JsonMeter;
   #eventBytes = 0;
+  #eventCount = 0;
   #strayLevels = 0;
   /** The first bytes of a line, until it is clear whether they are `data:`. */
   #linePlace = 0;
@@ -32,7 +33,7 @@ export class SseMeter {
     this.#meter = new JsonMeter(limits);
   }
 
-  /** Counts more of the stream. Returns the limit that an event exceeds; null if none. */
+  /** Counts more of the stream. Returns the limit that an event or all together exceed; null if none. */
   feed(bytes: Uint8Array): JsonExcess | null {
     let place = this.#isFirstLine ? this.#skipMark(bytes) : 0;
     while (place < bytes.byteLength) {
@@ -42,7 +43,9 @@ export class SseMeter {
       if (end < bytes.byteLength) this.#endLine(bytes[end] === CR);
       place = end + 1;
     }
-    return null;
+    const { events = Infinity } = this.#limits;
+    if (this.#eventCount <= events) return null;
+    return { limit: "events", allowed: events, found: this.#eventCount };
   }
 
   /** A byte order mark at the start does not belong to a field. */
@@ -86,6 +89,7 @@ export class SseMeter {
     if (this.#isBlankLine && this.#eventBytes > 0) {
       this.#meter = new JsonMeter(this.#limits);
       this.#eventBytes = 0;
+      this.#eventCount++;
     }
     this.#wasCr = isCr;
     this.#linePlace = 0;

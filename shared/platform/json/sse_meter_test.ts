@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonLimits } from "./json_limits.ts";
 import { SseMeter } from "./sse_meter.ts";
 
-const LIMITS: JsonLimits = { bytes: 1_000, depth: 3, members: 4, items: 4 };
+const LIMITS: JsonLimits = { bytes: 1_000, depth: 3, members: 4, items: 4, events: 25 };
 
 /** The limit that a stream exceeds, in whatever pieces it arrives. */
 function exceeded(text: string): string | null {
@@ -26,6 +26,11 @@ Deno.test("SseMeter measures each event separately, whatever ends its lines", ()
     assert.equal(exceeded(`${event}data: [[[[1]]]]${end}${end}`), "depth", JSON.stringify(end));
     assert.equal(exceeded(`data:[1,2,${end}data:3,4,5]${end}${end}`), "items", JSON.stringify(end));
   }
+});
+
+Deno.test("SseMeter counts the events of a stream", () => {
+  assert.equal(exceeded("data: 1\n\n".repeat(25)), null);
+  assert.equal(exceeded("data: 1\n\n".repeat(26)), "events");
 });
 
 Deno.test("SseMeter ignores quotes and brackets outside the data", () => {

@@ -14,6 +14,10 @@ declare
   v_key text;
   v_value jsonb;
 begin
+  if jsonb_typeof(p_budget) <> 'object' then
+    perform private.raise_error('TASK_BUDGET_INVALID', 'Cannot create the task: the budget is not an object',
+      'Caps are ' || array_to_string(v_known, ', ') || '.');
+  end if;
   for v_key, v_value in select key, value from jsonb_each(coalesce(p_budget, '{}')) loop
     if v_key <> all (v_known) then
       perform private.raise_error('TASK_BUDGET_INVALID',

@@ -323,6 +323,10 @@ begin
     perform private.assert_message_files_are_usable(v_source, v_changes -> 'message');
   end if;
   v_agent := private.active_agent(v_source.agent_slug, v_source.created_by);
+  if v_changes ? 'input' then
+    perform private.assert_files_are_usable(v_changes -> 'input', v_source.created_by);
+    perform private.assert_input_fits(v_agent, v_changes -> 'input');
+  end if;
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
   insert into public.tasks (

@@ -9,7 +9,7 @@ create table private.deleted_files (
   listed_at timestamptz not null default now()
 );
 comment on table private.deleted_files is
-  'Objects in the bucket supaswarm-data whose jobs were deleted. Workers remove them through the Storage API: deleting a row of storage.objects would leave the file.';
+  'Objects in the bucket supaswarm-data whose jobs or owners were deleted. Workers remove them through the Storage API: deleting a row of storage.objects would leave the file.';
 alter table private.deleted_files enable row level security;
 
 create function private.default_retention()
@@ -111,27 +111,51 @@ comment on function private.has_kept_job(uuid, uuid) is
   'True when a job that its owner keeps has a task with an id from p_first_id to before p_next_id, so that the partition must stay.';
 revoke all on function private.has_kept_job(uuid, uuid) from public;
 
-create function private.list_files_of_job(p_master_task_id uuid)
-returns void
-language sql
+create function private.list_files_of_task()
+returns trigger
+language plpgsql
+security definer
 set search_path = ''
 as $$
+begin
   insert into private.deleted_files (path)
   select distinct file.path
-  from public.tasks as task, unnest(task.storage_paths) as file (path)
-  where task.master_task_id = list_files_of_job.p_master_task_id
-    -- A fork refers to files of its original job.
-    and not exists (
-      select from public.tasks as other
-      where other.storage_paths @> array[file.path]
-        and other.storage_paths <> '{}'
-        and other.master_task_id <> list_files_of_job.p_master_task_id
-    )
+  from unnest(old.storage_paths) as file (path)
+  -- A fork refers to files of its original job.
+  where not exists (
+    select from public.tasks as other
+    where other.storage_paths @> array[file.path] and other.storage_paths <> '{}'
+  )
   on conflict (path) do nothing;
+  return null;
+end;
 $$;
-comment on function private.list_files_of_job(uuid) is
-  'Adds the files that no other job refers to to the list of files to remove.';
-revoke all on function private.list_files_of_job(uuid) from public;
+comment on function private.list_files_of_task() is
+  'Row trigger: adds the files of a deleted task to the list of files to remove, unless another task refers to them. Definer: whoever may delete tasks or their owner need not write that list.';
+revoke all on function private.list_files_of_task() from public;
+create trigger tasks_list_files after delete on public.tasks
+  for each row when (old.storage_paths <> '{}') execute function private.list_files_of_task();
+
+create function private.list_files_of_user()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  insert into private.deleted_files (path)
+  select object.name
+  from storage.objects as object
+  where object.bucket_id = 'supaswarm-data' and object.name like old.id || '/%'
+  on conflict (path) do nothing;
+  return null;
+end;
+$$;
+comment on function private.list_files_of_user() is
+  'Row trigger of auth.users: adds the uploads of a deleted user to the list of files to remove; those of the user''s jobs are listed with their tasks. Definer: the role of Auth may not write that list.';
+revoke all on function private.list_files_of_user() from public;
+create trigger users_list_files after delete on auth.users
+  for each row execute function private.list_files_of_user();
 
 create function private.delete_old_job(p_master_task_id uuid)
 returns boolean
@@ -146,7 +170,6 @@ begin
   ) then
     return false;
   end if;
-  perform private.list_files_of_job(p_master_task_id);
   delete from public.tasks where id = p_master_task_id;
   return true;
 end;
@@ -175,6 +198,33 @@ comment on function private.delete_old_jobs(int) is
   'Deletes up to p_limit jobs that ended more than keep_jobs_days ago and are not kept, and returns how many.';
 revoke all on function private.delete_old_jobs(int) from public;
 
+create view private.reviewed_jobs with (security_invoker = true) as
+  select distinct asking.master_task_id
+  from public.human_reviews as review
+  join public.tasks as asking on asking.id = review.task_id
+  where review.answered_at is null;
+comment on view private.reviewed_jobs is
+  'Jobs that wait for the answer of a person. Their events are kept, because pages read the question and the state of the job from them, also after weeks.';
+revoke all on private.reviewed_jobs from public, anon, authenticated, service_role;
+
+create function private.has_reviewed_job(p_first_id uuid, p_next_id uuid)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.reviewed_jobs as job
+    join public.tasks as task using (master_task_id)
+    where task.id >= p_first_id and task.id < p_next_id
+  );
+end;
+$$;
+comment on function private.has_reviewed_job(uuid, uuid) is
+  'True when a job that waits for a person has a task with an id from p_first_id to before p_next_id, so that the partition of its events must stay.';
+revoke all on function private.has_reviewed_job(uuid, uuid) from public;
+
 create function private.drop_old_events(p_before timestamptz)
 returns int
 language plpgsql
@@ -189,7 +239,8 @@ begin
   for v_old in select * from private.partitions_before('task_events', p_before) loop
     -- A task may live longer than the retention of its events.
     execute format('select exists (select from %s where at >= $1)', v_old.partition) into v_is_young using p_before;
-    continue when v_is_young or private.has_kept_job(v_old.first_id, v_old.next_id);
+    continue when v_is_young or private.has_kept_job(v_old.first_id, v_old.next_id)
+      or private.has_reviewed_job(v_old.first_id, v_old.next_id);
     execute format('drop table %s', v_old.partition);
     v_count := v_count + 1;
   end loop;
@@ -197,7 +248,7 @@ begin
 end;
 $$;
 comment on function private.drop_old_events(timestamptz) is
-  'Drops the partitions of task_events in which every event is older than p_before and of no kept job, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
+  'Drops the partitions of task_events in which every event is older than p_before and of no job that is kept or waits for a person, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
 revoke all on function private.drop_old_events(timestamptz) from public;
 
 create function private.delete_old_events(p_limit int)
@@ -211,7 +262,8 @@ declare
   v_count int;
 begin
   -- A partition is dropped as a whole once all its events are old. This deletes old events in other partitions:
-  -- those of long-lived tasks, those beside a kept job, and those in the default partition.
+  -- those of long-lived tasks, those beside a job that is kept or waits for a person, and those in the default
+  -- partition.
   delete from public.task_events as event
   using (
     select task_id, id
@@ -221,6 +273,7 @@ begin
         task_id < private.first_id_of(v_week at time zone 'utc')
         or task_id >= private.first_id_of((v_week + interval '1 week') at time zone 'utc')
       )
+      and master_task_id not in (select master_task_id from private.reviewed_jobs)
       and not private.is_of_kept_job(task_id)
     limit p_limit
   ) as old
@@ -230,7 +283,7 @@ begin
 end;
 $$;
 comment on function private.delete_old_events(int) is
-  'Deletes up to p_limit events older than keep_events_days that are not in a partition to be dropped, and returns how many. Tasks do not need them: their transcript is task_steps.';
+  'Deletes up to p_limit events older than keep_events_days that are not in a partition to be dropped and whose job is not kept and waits for no person, and returns how many. Tasks do not need them: their transcript is task_steps.';
 revoke all on function private.delete_old_events(int) from public;
 
 create function private.drop_old_transcripts(p_before timestamptz)

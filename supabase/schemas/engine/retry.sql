@@ -31,7 +31,7 @@ begin
   if p_child.parent_step_seq is not null and (
     v_parent.status not in ('pending', 'pending_subtask') or exists (
       select from public.task_steps
-      where task_id = v_parent.id and kind = 'model' and seq > p_child.parent_step_seq
+      where task_id = v_parent.id and kind in ('model', 'user') and seq > p_child.parent_step_seq
     )
   ) then
     perform private.raise_not_retryable(p_child.id, 'its parent has gone on with its result',

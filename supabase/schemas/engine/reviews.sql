@@ -260,7 +260,9 @@ begin
   end if;
   perform private.lock_job(v_task.master_task_id);
   -- Its event is written under its lock, also when its status does not change.
-  select epoch into v_epoch from public.tasks where id = p_task_id for no key update;
+  -- A worker that has the task, as after a retry, may read the answer under this epoch.
+  select case when status <> 'running' then epoch end into v_epoch
+  from public.tasks where id = p_task_id for no key update;
 
   update public.human_reviews
   set approved = p_approved,

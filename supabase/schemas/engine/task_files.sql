@@ -108,7 +108,9 @@ begin
     and length(p_object_name) <= 500
     and p_object_name !~ '(^|/)\.{0,2}(/|$)'
     and private.media_type_of(p_object_name) is not null
-    and (v_left is null or v_left > 0);
+    and (v_left is null or v_left > 0)
+    -- A token outlives its account, whose files have been listed for removal.
+    and exists (select from auth.users where id = auth.uid());
 end;
 $$;
 comment on function private.may_upload(text) is

@@ -335,7 +335,7 @@ comment on column public.human_reviews.created_by is 'The user who answered; nul
 comment on column public.human_reviews.answered_as is 'user: the user''s own session. client: an OAuth client, named in client_id. service: a secret key, including on behalf of the user in created_by. Null while open, and when the task ended first.';
 comment on column public.human_reviews.answered_through is 'rest: an RPC over the REST API. tool: the tool answer_review of the server swarm, over MCP or mcp-execute. database: a direct database session.';
 comment on column public.human_reviews.client_id is 'The OAuth client whose token answered.';
-comment on column public.human_reviews.answered_epoch is 'tasks.epoch when the review was answered. While the task is pending with this epoch, its agent has not read the answer, and reopen_review() takes it back.';
+comment on column public.human_reviews.answered_epoch is 'tasks.epoch when the review was answered; null if a worker had the task. While the task is pending with this epoch, its agent has not read the answer, and reopen_review() takes it back.';
 comment on column public.human_reviews.reopened_at is 'When an answer was last taken back; null if none was. The events of the task have the answer.';
 comment on column public.human_reviews.reopened_by is 'The user who took it back; null for the service.';
 

@@ -261,6 +261,13 @@ as $$
 declare
   c_max_characters constant int := 1000000;
 begin
+  -- A client may have continued or forked the job, or written its schedule, after somebody else named the conversation.
+  if not private.scopes_of_clients(new.id, new.created_by) && array['conv:write', 'admin:*'] then
+    update public.tasks
+    set logs = logs || private.log_line('not added to its conversation: a client of the job lacks the scope conv:write')
+    where id = new.id;
+    return null;
+  end if;
   -- If the conversation was deleted in the meantime, or its owner's quota is used up, nothing is added and the
   -- task still completes.
   perform private.append_message(
@@ -278,7 +285,7 @@ exception when sqlstate 'PT429' then
 end;
 $$;
 comment on function private.answer_conversation() is
-  'Row trigger: adds the output of a job to the conversation that its metadata names, in the transaction that completes the job. The key is the task and its epoch, so that each completion adds one message.';
+  'Row trigger: adds the output of a job to the conversation that its metadata names, in the transaction that completes the job, if every OAuth client that contributed to the job has the scope conv:write. The key is the task and its epoch, so that each completion adds one message.';
 revoke all on function private.answer_conversation() from public;
 
 create trigger answer_conversation after update of status on public.tasks

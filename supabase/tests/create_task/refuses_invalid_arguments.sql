@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(8);
+select plan(9);
 
 select tests.create_agent('worker-agent');
 insert into public.agents (name, slug, system_prompt, is_active) values ('asleep', 'asleep', '', false);
@@ -12,6 +12,7 @@ select is(tests.code_of($$select private.create_task('worker-agent', null)$$), '
 select is(tests.code_of($$select private.create_task('worker-agent', '{}', p_priority => 'urgent')$$), 'TASK_PRIORITY_INVALID', 'an unknown priority is refused');
 select is(tests.code_of($$select private.create_task('worker-agent', '{}', p_budget => '{"max_depth": -1}')$$), 'TASK_BUDGET_INVALID', 'a negative cap is refused');
 select is(tests.code_of($$select private.create_task('worker-agent', '{}', p_budget => '{"max_dept": 1}')$$), 'TASK_BUDGET_INVALID', 'an unknown cap is refused');
+select is(tests.code_of($$select private.create_task('worker-agent', '{}', p_budget => '[]')$$), 'TASK_BUDGET_INVALID', 'a list is refused');
 select is(tests.code_of($$select private.create_task('worker-agent', '{}', gen_random_uuid())$$), 'FORBIDDEN', 'an owner whose account is deleted is refused');
 
 select * from finish();

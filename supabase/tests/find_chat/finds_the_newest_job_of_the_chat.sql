@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(6);
+select plan(9);
 
 create temp table made on commit drop as select tests.create_task() as id;
 grant select on made to authenticated;
@@ -24,6 +24,36 @@ select is(
 );
 select tests.act_as_user('stranger');
 select is(public.find_chat('a chat'), null, 'a stranger has no such chat');
+select tests.act_as_nobody();
+
+-- A fork has its own events for the message that it answers, and none for those before.
+select tests.claim((select id from made));
+select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, '[
+  {"seq": 2, "kind": "model", "state": "done", "output": {"text": "Hello", "tool_calls": [], "finish_reason": "stop"}}]');
+select private.finish_task((select id from made), tests.epoch_of((select id from made)), '"Hello"');
+create temp table fork on commit drop as select public.fork_task((select id from made), 2) as id;
+grant select on fork to authenticated;
+select tests.act_as_user('owner');
+select is(
+  public.find_chat('a chat', true) -> 'messages', '[{"step": 0, "input": {"question": "?"}, "answer": null}, {"step": 1, "input": "Again"}]'::jsonb,
+  'an answer whose events the job does not have comes with its text, here none'
+);
+select tests.act_as_nobody();
+delete from public.task_events where task_id = (select id from made);
+update public.tasks set metadata = '{}' where id = (select id from fork);
+select tests.act_as_user('owner');
+select is(
+  public.find_chat('a chat', true) #>> '{messages,1,answer}', 'Hello', 'also after retention has deleted its events'
+);
+select tests.act_as_nobody();
+
+-- Longer than an index takes, and it cannot be compressed.
+create temp table long_id on commit drop as
+  select string_agg(md5(n::text), '') as id from generate_series(1, 1000) as n;
+grant select on long_id to authenticated;
+update public.tasks set metadata = jsonb_build_object('chat_id', (select id from long_id)) where id = (select id from made);
+select tests.act_as_user('owner');
+select is(public.find_chat((select id from long_id)) ->> 'task_id', (select id::text from made), 'the id may be long');
 select tests.act_as_nobody();
 
 select * from finish();

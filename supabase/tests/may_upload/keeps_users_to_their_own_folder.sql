@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(9);
+select plan(10);
 
 select tests.create_user('owner'), tests.create_user('stranger');
 create function pg_temp.may(p_name text, p_owner text default 'owner') returns boolean language sql as $$
@@ -26,6 +26,12 @@ select tests.act_as_user('owner');
 select ok(not pg_temp.may('report.pdf'), 'uploads above the quota are refused');
 select tests.act_as_user('stranger');
 select ok(pg_temp.may('report.pdf', 'stranger'), 'each user''s quota is counted separately');
+
+select tests.act_as_nobody();
+delete from auth.users where id = tests.user_id('stranger');
+select tests.act_as_user('stranger');
+select ok(not pg_temp.may('report.pdf', 'stranger'), 'a deleted user, whose token is still valid, uploads nothing');
+select tests.act_as_nobody();
 
 select * from finish();
 rollback;

@@ -103,6 +103,13 @@ Deno.test("mcp-execute follows its contract", async (t) => {
     const other = { tool_name: "picture", parameters: {} };
     const cases: readonly (readonly [unknown, Record<string, string>, number, string, RegExp])[] = [
       ["{", ada.headers, 400, "BODY_INVALID", /JSON/],
+      [
+        '{"server": "swarm", "parameters": {"id": 9007199254740993}}',
+        ada.headers,
+        400,
+        "BODY_INVALID",
+        /round/,
+      ],
       [{ tool_name: "x" }, ada.headers, 400, "BODY_INVALID", /server/],
       [{ ...picture, extra: 1 }, ada.headers, 400, "BODY_INVALID", /extra/],
       [picture, {}, 401, "UNAUTHORIZED", /./],
@@ -271,8 +278,10 @@ Deno.test("mcp-execute follows its contract", async (t) => {
 
       assert.deepEqual([answer.status, refused(answer).code], [400, "QUERY_INVALID"], query);
     }
-    const unknown = await get("?server=sketchs");
-    assert.deepEqual([unknown.status, refused(unknown).code], [404, "TOOL_NOT_FOUND"]);
+    for (const query of ["?server=sketchs", "?server=%00"]) {
+      const unknown = await get(query);
+      assert.deepEqual([unknown.status, refused(unknown).code], [404, "TOOL_NOT_FOUND"], query);
+    }
   });
 
   await t.step("only GET and POST are answered", async () => {

@@ -238,6 +238,77 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
     }
   });
 
+  await t.step("a server's description of itself is kept, whatever its text", async () => {
+    const { server, slug } = await register({
+      era: "legacy",
+      intercept: async ({ method }, answer) => {
+        const response = await answer();
+        if (method !== "initialize") return response;
+        const isStream = response.headers.get("content-type")?.includes("event-stream") ?? false;
+        const text = await response.text();
+        const body = JSON.parse(isStream ? text.slice(text.indexOf("{")) : text);
+        body.result.instructions = "Ask\0 \ud800";
+        const session = response.headers.get("mcp-session-id");
+        return Response.json(body, {
+          headers: session === null ? {} : { "mcp-session-id": session },
+        });
+      },
+    });
+    try {
+      await gateway.listServerTools(slug, nobody(), {}, noAbort());
+
+      const [row] = await fixture.sql`
+        select connection.session ->> 'instructions' as instructions
+        from public.agent_mcp_connections as connection
+        join public.tools as tool on tool.id = connection.tool_id
+        where tool.slug = ${slug}`;
+      assert.equal(row?.instructions, "Ask\ufffd \ufffd");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a flood of notifications is cut off before it uses up the isolate", async () => {
+    const progress = {
+      method: "notifications/progress",
+      params: { progressToken: 1, progress: 1 },
+    };
+    const { server, slug } = await register({
+      intercept: async ({ method }, answer) =>
+        method === "tools/call"
+          ? await streamMessages(Array(60_000).fill(progress), await answer())
+          : await answer(),
+    }, { timeoutMs: 60_000 });
+    try {
+      await gateway.listServerTools(slug, nobody(), {}, noAbort());
+      const outcome = await call(slug, "search", { searchValue: "x" });
+
+      assert.ok(outcome.kind === "answered" && outcome.errorCode === "OUTPUT_TOO_LARGE");
+      assert.match(outcome.text, /more than 10000 events/);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a call is recorded although its arguments are cut within a character", async () => {
+    const { server, slug } = await register({});
+    try {
+      for (const before of ["", "x"]) {
+        await call(slug, "write_note", { text: before + "😀".repeat(20_000) });
+      }
+
+      const recorded = await fixture.sql`
+        select request_data ->> 'truncated' as is_cut, status
+        from public.mcp_executions where mcp_name = ${slug}`;
+      assert.deepEqual(recorded.map((row) => ({ ...row })), [
+        { is_cut: "true", status: "success" },
+        { is_cut: "true", status: "success" },
+      ]);
+    } finally {
+      await server.stop();
+    }
+  });
+
   await t.step("a list with too many broken definitions is refused", async () => {
     const broken = Array.from({ length: 20_000 }, () => ({ name: "broken", inputSchema: {} }));
     const { server, slug } = await register({ intercept: withTools(broken) });

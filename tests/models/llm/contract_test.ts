@@ -203,8 +203,9 @@ forEachMode("reads tool calls without arguments", async (format, isStreamed) => 
 });
 
 for (const format of WIRE_FORMATS.filter(({ api }) => api !== "google")) {
-  Deno.test(`${format.api}: keeps arguments that are not a JSON object as malformed text`, async () => {
-    const calls = ['{"n": 1', "[1]", "plain"].map((argumentsText) => ({
+  Deno.test(`${format.api}: keeps arguments that are not a JSON object, or that programs round, as malformed text`, async () => {
+    const rounded = '{"n":9007199254740993}';
+    const calls = ['{"n": 1', "[1]", "plain", rounded].map((argumentsText) => ({
       name: "add",
       argumentsText,
     }));
@@ -213,7 +214,7 @@ for (const format of WIRE_FORMATS.filter(({ api }) => api !== "google")) {
 
     assert.deepEqual(
       response.tool_calls.map(({ arguments: given, malformed }) => [given, malformed]),
-      [[null, '{"n": 1'], [null, "[1]"], [null, "plain"]],
+      [[null, '{"n": 1'], [null, "[1]"], [null, "plain"], [null, rounded]],
     );
   });
 }

@@ -40,6 +40,34 @@ function asHistory({ text, tool_calls, provider_data }: ModelResponse): ModelMes
   ];
 }
 
+Deno.test("openai: impossible counts of tokens become possible ones", async () => {
+  const format = formatOf("openai");
+  const usages = [
+    { prompt_tokens: -5, completion_tokens: 1.5 },
+    { prompt_tokens: 1e300, completion_tokens: 0 },
+    // Some servers do not count cached tokens as input.
+    { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 500 } },
+  ];
+  const server = playback(
+    usages.map((usage) => ({
+      choices: [{ message: { content: "Four" }, finish_reason: "stop" }],
+      usage,
+    })),
+  );
+  try {
+    const counted = [];
+    for (const _ of usages) counted.push((await call(format, server.origin)).usage);
+
+    assert.deepEqual(counted, [
+      { input_tokens: 0, cached_input_tokens: 0, output_tokens: 2 },
+      { input_tokens: 1_000_000_000, cached_input_tokens: 0, output_tokens: 0 },
+      { input_tokens: 500, cached_input_tokens: 500, output_tokens: 1 },
+    ]);
+  } finally {
+    await server.stop();
+  }
+});
+
 Deno.test("anthropic: thinking is returned unchanged and in its place", async () => {
   const format = formatOf("anthropic");
   const server = playback([
