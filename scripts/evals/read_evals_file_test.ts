@@ -56,8 +56,8 @@ tests:
 for (
   const [claim, text, problem] of [
     ["a type that does not exist", asserting("      - { type: contans, value: y }"), [
-      'writer.evals.yaml:5: tests.0.assert.0.type: "contans" is not a type of assertion;',
-      'did you mean "contains"? Types are contains, ',
+      'writer.evals.yaml:5: tests.0.assert.0.type: "contans"; did you mean "contains"? ',
+      "Allowed are contains, ",
     ]],
     ["an unknown key", asserting("      - type: contains", "        valu: y", "        value: y"), [
       'writer.evals.yaml:6: tests.0.assert.0: unknown key "valu"; did you mean "value"?',
