@@ -33,8 +33,13 @@ export function sharedMcpCore(installFolder: string): EsbuildPlugin {
       );
       build.onLoad({ filter: /\/dist\/src-.+\.mjs$/ }, ({ path }) => {
         if (path === client) return { contents: withClassNames(merged.client) };
-        return path === server ? { contents: withClassNames(merged.server) } : undefined;
+        return path === server
+          ? { contents: withClassNames(withLazySchemas(merged.server)) }
+          : undefined;
       });
+      build.onLoad({ filter: /\/core\/dist\/(?:auth|schemas)-.+\.mjs$/ }, async ({ path }) => ({
+        contents: withLazySchemas(await Deno.readTextFile(path)),
+      }));
     },
   };
 }
@@ -91,4 +96,39 @@ function declarationsOf({ source }: McpCore): Declaration[] {
 /** Where several files of a package declare a name, its bundler numbers them. */
 function withoutNumbers(source: string): string {
   return source.replaceAll(/\$\d+\b/g, "");
+}
+
+/** A schema, or a set of its names, at the top level or in the function that makes a version's. */
+const SCHEMA =
+  /^(\t?)const ([A-Z]\w*Schema(?:\$\d+)?|ROOT_KEYS|SUPPORTED_STRING_FORMATS) = ([^]+?);\n(?=\n|\1(?:const|let|return|function|export|\/))/gm;
+/** A function that returns one. */
+const SCHEMA_MAKER =
+  /^(\t?)(function (?:wire\w+|dispatch\w+|shapeKeys)\(.*\) \{\n\1\treturn )([^]+?);\n\1\}/gm;
+
+/** Stands for a schema until something reads from it. */
+const LAZY_SCHEMA = `
+function lazySchema(make) {
+  let schema;
+  const made = () => schema ??= make();
+  return new Proxy({}, {
+    get(_, name) {
+      const value = made()[name];
+      return typeof value === "function" ? value.bind(made()) : value;
+    },
+    has: (_, name) => name in made(),
+  });
+}
+`;
+
+/**
+ * Makes each schema when it is first used. The protocol has hundreds of them; making all takes most
+ * of the time of an import, and a call uses ten.
+ *
+ * @throws Error when the source declares no schema in the expected form.
+ */
+export function withLazySchemas(source: string): string {
+  if (source.search(SCHEMA) < 0) throw new Error("Cannot find the schemas of the MCP core");
+  return source
+    .replaceAll(SCHEMA, "$1const $2 = lazySchema(() => $3);\n")
+    .replaceAll(SCHEMA_MAKER, "$1$2lazySchema(() => $3);\n$1}") + LAZY_SCHEMA;
 }

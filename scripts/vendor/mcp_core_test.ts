@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mergeCores } from "./mcp_core.ts";
+import { mergeCores, withLazySchemas } from "./mcp_core.ts";
 
 const CLIENT = `//#region src/names.ts
 /** Whether it is a name. */
@@ -44,4 +44,42 @@ Deno.test("mergeCores() refuses packages whose common code differs", () => {
       ),
     /^Error: Cannot share the MCP core: isName differs in \/client\/src-1\.mjs$/,
   );
+});
+
+Deno.test("withLazySchemas() makes a schema once, when something reads from it", async () => {
+  const source = `
+const log = [];
+const BaseSchema = made("base", {
+	shape: { name: 1 }
+});
+/** Has those of the base. */
+const ItemSchema = made("item", { shape: { ...BaseSchema.shape, size: 2 } });
+function build() {
+	const PageSchema$1 = made("page", { parse() {
+		return "a page";
+	} });
+	return PageSchema$1;
+}
+function wireResult(name) {
+	return made(name, { name });
+}
+function made(name, schema) {
+	log.push(name);
+	return schema;
+}
+export { BaseSchema, ItemSchema, build, log, wireResult };
+`;
+  const url = `data:text/javascript,${encodeURIComponent(withLazySchemas(source))}`;
+  const module = await import(url);
+
+  const page = module.build();
+  const result = module.wireResult("result");
+  assert.deepEqual(module.log, []);
+  assert.deepEqual(module.ItemSchema.shape, { name: 1, size: 2 });
+  assert.ok("shape" in module.BaseSchema && !("parse" in module.BaseSchema));
+  assert.deepEqual(module.log, ["base", "item"]);
+  assert.equal(page.parse(), "a page");
+  assert.equal(result.name, "result");
+  assert.deepEqual(module.log, ["base", "item", "page", "result"]);
+  assert.throws(() => withLazySchemas("const one = 1;\n"), /Cannot find the schemas/);
 });

@@ -2,200 +2,212 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   @modelcontextprotocol/core@2.4.0 (Apache-2.0)
 //   @modelcontextprotocol/server@2.4.0 (Apache-2.0)
-import{clearImmediate as at,clearInterval as st,clearTimeout as Z,setImmediate as nt,setInterval as it,setTimeout as te}from"node:timers";var Er=Object.create,Ta=Object.defineProperty,Nr=Object.getOwnPropertyDescriptor,Mr=Object.getOwnPropertyNames,Or=Object.
-getPrototypeOf,Ir=Object.prototype.hasOwnProperty,Ci=(e,o)=>()=>(o||e((o={exports:{}}).exports,o),o.exports),Ei=(e,o)=>{
-let s={};for(var n in e)Ta(s,n,{get:e[n],enumerable:!0});return o&&Ta(s,Symbol.toStringTag,{value:"Module"}),s},jr=(e,o,s,n)=>{
-if(o&&typeof o=="object"||typeof o=="function")for(var i=Mr(o),c=0,l=i.length,m;c<l;c++)m=i[c],!Ir.call(e,m)&&m!==s&&Ta(
-e,m,{get:(u=>o[u]).bind(null,m),enumerable:!(n=Nr(o,m))||n.enumerable});return e},Ni=(e,o,s)=>(s=e!=null?Er(Or(e)):{},jr(
-o||!e||!e.__esModule?Ta(s,"default",{value:e,enumerable:!0}):s,e));var kr=new Set(["https://json-schema.org/draft/2020-12/schema","http://json-schema.org/draft/2020-12/schema"]),Mi=new Set(
-["https://json-schema.org/draft/2019-09/schema","http://json-schema.org/draft/2019-09/schema"]),wr=new Set(["https://jso\
-n-schema.org/draft-07/schema","http://json-schema.org/draft-07/schema"]),Lr=new Set(["https://json-schema.org/draft-06/s\
-chema","http://json-schema.org/draft-06/schema"]);function Oi(e){return typeof e=="string"&&Mi.has(e.replace(/#$/,""))}function Wl(e,o){
-if(!("$schema"in e)||typeof e.$schema!="string")return"2020-12";let s=e.$schema.replace(/#$/,"");if(kr.has(s))return"202\
-0-12";if(Mi.has(s))return"2019-09";if(wr.has(s)||Lr.has(s))return"draft-7";throw new Error(`JSON Schema declares an unsu\
+import{clearImmediate as it,clearInterval as rt,clearTimeout as te,setImmediate as ct,setInterval as lt,setTimeout as se}from"node:timers";var Or=Object.create,qa=Object.defineProperty,Ir=Object.getOwnPropertyDescriptor,jr=Object.getOwnPropertyNames,kr=Object.
+getPrototypeOf,wr=Object.prototype.hasOwnProperty,Mi=(e,o)=>()=>(o||e((o={exports:{}}).exports,o),o.exports),Oi=(e,o)=>{
+let s={};for(var n in e)qa(s,n,{get:e[n],enumerable:!0});return o&&qa(s,Symbol.toStringTag,{value:"Module"}),s},Lr=(e,o,s,n)=>{
+if(o&&typeof o=="object"||typeof o=="function")for(var r=jr(o),m=0,u=r.length,p;m<u;m++)p=r[m],!wr.call(e,p)&&p!==s&&qa(
+e,p,{get:(h=>o[h]).bind(null,p),enumerable:!(n=Ir(o,p))||n.enumerable});return e},Ii=(e,o,s)=>(s=e!=null?Or(kr(e)):{},Lr(
+o||!e||!e.__esModule?qa(s,"default",{value:e,enumerable:!0}):s,e));var xr=new Set(["https://json-schema.org/draft/2020-12/schema","http://json-schema.org/draft/2020-12/schema"]),ji=new Set(
+["https://json-schema.org/draft/2019-09/schema","http://json-schema.org/draft/2019-09/schema"]),$r=new Set(["https://jso\
+n-schema.org/draft-07/schema","http://json-schema.org/draft-07/schema"]),Ar=new Set(["https://json-schema.org/draft-06/s\
+chema","http://json-schema.org/draft-06/schema"]);function ki(e){return typeof e=="string"&&ji.has(e.replace(/#$/,""))}function Zl(e,o){
+if(!("$schema"in e)||typeof e.$schema!="string")return"2020-12";let s=e.$schema.replace(/#$/,"");if(xr.has(s))return"202\
+0-12";if(ji.has(s))return"2019-09";if($r.has(s)||Ar.has(s))return"draft-7";throw new Error(`JSON Schema declares an unsu\
 pported dialect ("$schema": "${e.$schema.slice(0,200)}"). The default validator supports JSON Schema 2020-12, 2019-09, d\
-raft-07, and draft-06; ${o}`)}import *as a from"./zod.js";var bn="2025-11-25",Ii="2025-03-26",yn=[bn,"2025-06-18","2025-03-26","2024-11-05","2024-10-07"],
-_n="io.modelcontextprotocol/related-task",K="io.modelcontextprotocol/protocolVersion",vo="io.modelcontextprotocol/client\
-Info",Le="io.modelcontextprotocol/serverInfo",rt="io.modelcontextprotocol/clientCapabilities",Tn="io.modelcontextprotoco\
-l/subscriptionId",Po="io.modelcontextprotocol/logLevel";var ct="2.0";var pe=a.lazy(()=>a.union([a.string(),a.number(),a.boolean(),a.null(),a.record(a.string(),pe),a.array(pe)])),C=a.record(
-a.string(),pe),vn=a.array(pe),qo=a.union([a.string(),a.number().int()]),Co=a.string(),va=a.object({ttl:a.number().optional()}),
-Pa=a.object({taskId:a.string()}),Eo=a.looseObject({progressToken:qo.optional(),[_n]:Pa.optional()}),O=a.object({_meta:Eo.
-optional()}),xe=O.extend({task:va.optional()}),E=a.object({method:a.string(),params:O.loose().optional()}),L=a.object({_meta:Eo.
-optional()}),x=a.object({method:a.string(),params:L.loose().optional()}),No=a.looseObject({get[Le](){return ut.optional().
-catch(void 0)}}),N=a.looseObject({_meta:No.optional()}),he=a.union([a.string(),a.number().int()]),Mo=a.object({jsonrpc:a.literal(
-ct),id:he,...E.shape}).strict(),Oo=a.object({jsonrpc:a.literal(ct),...x.shape}).strict(),lt=a.object({jsonrpc:a.literal(
-ct),id:he,result:N}).strict(),mt=a.object({jsonrpc:a.literal(ct),id:he.optional(),error:a.object({code:a.number().int(),
-message:a.string(),data:a.unknown().optional()})}).strict(),Pn=a.union([Mo,Oo,lt,mt]),qn=a.union([lt,mt]),Io=N.strict(),
-qa=L.extend({requestId:he.optional(),reason:a.string().optional()}),jo=x.extend({method:a.literal("notifications/cancell\
-ed"),params:qa}),Ca=a.object({src:a.string(),mimeType:a.string().optional(),sizes:a.array(a.string()).optional(),theme:a.enum(
-["light","dark"]).optional()}),de=a.object({icons:a.array(Ca).optional()}),oe=a.object({name:a.string(),title:a.string().
-optional()}),ut=oe.extend({...oe.shape,...de.shape,version:a.string(),websiteUrl:a.string().optional(),description:a.string().
-optional()}),xr=a.intersection(a.object({applyDefaults:a.boolean().optional()}),C),$r=a.preprocess(e=>e&&typeof e=="obje\
-ct"&&!Array.isArray(e)&&Object.keys(e).length===0?{form:{}}:e,a.intersection(a.object({form:xr.optional(),url:C.optional()}),
-C.optional())),Ea=a.looseObject({list:C.optional(),cancel:C.optional(),requests:a.looseObject({sampling:a.looseObject({createMessage:C.
-optional()}).optional(),elicitation:a.looseObject({create:C.optional()}).optional()}).optional()}),Na=a.looseObject({list:C.
-optional(),cancel:C.optional(),requests:a.looseObject({tools:a.looseObject({call:C.optional()}).optional()}).optional()}),
-Ma=a.object({experimental:a.record(a.string(),C).optional(),sampling:a.object({context:C.optional(),tools:C.optional()}).
-optional(),elicitation:$r.optional(),roots:a.object({listChanged:a.boolean().optional()}).optional(),tasks:Ea.optional(),
-extensions:a.record(a.string(),C).optional()}),Oa=O.extend({protocolVersion:a.string(),capabilities:Ma,clientInfo:ut}),ko=E.
-extend({method:a.literal("initialize"),params:Oa}),wo=a.object({experimental:a.record(a.string(),C).optional(),logging:C.
-optional(),completions:C.optional(),prompts:a.object({listChanged:a.boolean().optional()}).optional(),resources:a.object(
-{subscribe:a.boolean().optional(),listChanged:a.boolean().optional()}).optional(),tools:a.object({listChanged:a.boolean().
-optional()}).optional(),tasks:Na.optional(),extensions:a.record(a.string(),C).optional()}),Ia=N.extend({protocolVersion:a.string(),
-capabilities:wo,serverInfo:ut,instructions:a.string().optional()}),Lo=x.extend({method:a.literal("notifications/initiali\
-zed"),params:L.optional()}),ja=E.extend({method:a.literal("server/discover"),params:O.optional()}),ka=N.extend({supportedVersions:a.array(
-a.string()),capabilities:wo,instructions:a.string().optional()}),xo=E.extend({method:a.literal("ping"),params:O.optional()}),
-wa=a.object({progress:a.number(),total:a.optional(a.number()),message:a.optional(a.string())}),La=a.object({...L.shape,...wa.
-shape,progressToken:qo}),$o=x.extend({method:a.literal("notifications/progress"),params:La}),xa=O.extend({cursor:Co.optional()}),
-Se=E.extend({params:xa.optional()}),ge=N.extend({nextCursor:Co.optional()}),Ao=a.object({uri:a.string(),mimeType:a.optional(
-a.string()),_meta:a.record(a.string(),a.unknown()).optional()}),Uo=Ao.extend({text:a.string()}),Cn=a.string().refine(e=>{
-try{return atob(e),!0}catch{return!1}},{message:"Invalid Base64 string"}),Do=Ao.extend({blob:Cn}),fe=a.enum(["user","ass\
-istant"]),ae=a.object({audience:a.array(fe).optional(),priority:a.number().min(0).max(1).optional(),lastModified:a.iso.datetime(
-{offset:!0}).optional()}),Ho=a.object({...oe.shape,...de.shape,uri:a.string(),description:a.optional(a.string()),mimeType:a.optional(
-a.string()),size:a.optional(a.number()),annotations:ae.optional(),_meta:a.optional(a.looseObject({}))}),$a=a.object({...oe.
-shape,...de.shape,uriTemplate:a.string(),description:a.optional(a.string()),mimeType:a.optional(a.string()),annotations:ae.
-optional(),_meta:a.optional(a.looseObject({}))}),Aa=Se.extend({method:a.literal("resources/list")}),Ua=ge.extend({resources:a.array(
-Ho)}),Da=Se.extend({method:a.literal("resources/templates/list")}),Ha=ge.extend({resourceTemplates:a.array($a)}),pt=O.extend(
-{uri:a.string()}),Va=pt,Ba=E.extend({method:a.literal("resources/read"),params:Va}),Fa=N.extend({contents:a.array(a.union(
-[Uo,Do]))}),Ja=x.extend({method:a.literal("notifications/resources/list_changed"),params:L.optional()}),Ga=pt,Ka=E.extend(
-{method:a.literal("resources/subscribe"),params:Ga}),Wa=pt,Ya=E.extend({method:a.literal("resources/unsubscribe"),params:Wa}),
-Vo=a.object({toolsListChanged:a.boolean().optional(),promptsListChanged:a.boolean().optional(),resourcesListChanged:a.boolean().
-optional(),resourceSubscriptions:a.array(a.string()).optional()}),Xa=O.extend({notifications:Vo}),Za=E.extend({method:a.literal(
-"subscriptions/listen"),params:Xa}),Qa=L.extend({notifications:Vo}),es=x.extend({method:a.literal("notifications/subscri\
-ptions/acknowledged"),params:Qa}),ts=No.extend({[Tn]:he}),os=N.extend({_meta:ts}),as=L.extend({uri:a.string()}),ss=x.extend(
-{method:a.literal("notifications/resources/updated"),params:as}),ns=a.object({name:a.string(),description:a.optional(a.string()),
-required:a.optional(a.boolean())}),is=a.object({...oe.shape,...de.shape,description:a.optional(a.string()),arguments:a.optional(
-a.array(ns)),_meta:a.optional(a.looseObject({}))}),rs=Se.extend({method:a.literal("prompts/list")}),cs=ge.extend({prompts:a.array(
-is)}),ls=O.extend({name:a.string(),arguments:a.record(a.string(),a.string()).optional()}),ms=E.extend({method:a.literal(
-"prompts/get"),params:ls}),ht=a.object({type:a.literal("text"),text:a.string(),annotations:ae.optional(),_meta:a.record(
-a.string(),a.unknown()).optional()}),dt=a.object({type:a.literal("image"),data:Cn,mimeType:a.string(),annotations:ae.optional(),
-_meta:a.record(a.string(),a.unknown()).optional()}),St=a.object({type:a.literal("audio"),data:Cn,mimeType:a.string(),annotations:ae.
-optional(),_meta:a.record(a.string(),a.unknown()).optional()}),us=a.object({type:a.literal("tool_use"),name:a.string(),id:a.string(),
-input:a.record(a.string(),a.unknown()),_meta:a.record(a.string(),a.unknown()).optional()}),ps=a.object({type:a.literal("\
-resource"),resource:a.union([Uo,Do]),annotations:ae.optional(),_meta:a.record(a.string(),a.unknown()).optional()}),hs=Ho.
-extend({type:a.literal("resource_link")}),gt=a.union([ht,dt,St,hs,ps]),ds=a.object({role:fe,content:gt}),Ss=N.extend({description:a.string().
-optional(),messages:a.array(ds)}),gs=x.extend({method:a.literal("notifications/prompts/list_changed"),params:L.optional()}),
-fs=a.object({title:a.string().optional(),readOnlyHint:a.boolean().optional(),destructiveHint:a.boolean().optional(),idempotentHint:a.boolean().
-optional(),openWorldHint:a.boolean().optional()}),zs=a.object({taskSupport:a.enum(["required","optional","forbidden"]).optional()}),
-Bo=a.object({...oe.shape,...de.shape,description:a.string().optional(),inputSchema:a.object({type:a.literal("object"),properties:a.record(
-a.string(),pe).optional(),required:a.array(a.string()).optional()}).catchall(a.unknown()),outputSchema:a.looseObject({$schema:a.string().
-optional()}).optional(),annotations:fs.optional(),execution:zs.optional(),_meta:a.record(a.string(),a.unknown()).optional()}),
-Rs=Se.extend({method:a.literal("tools/list")}),bs=ge.extend({tools:a.array(Bo)}),Fo=N.extend({content:a.array(gt).default(
-[]),structuredContent:a.unknown().optional(),isError:a.boolean().optional()}),En=Fo.or(N.extend({toolResult:a.unknown()})),
-ys=xe.extend({name:a.string(),arguments:a.record(a.string(),a.unknown()).optional()}),_s=E.extend({method:a.literal("too\
-ls/call"),params:ys}),Ts=x.extend({method:a.literal("notifications/tools/list_changed"),params:L.optional()}),Nn=a.object(
-{autoRefresh:a.boolean().default(!0),debounceMs:a.number().int().nonnegative().default(300)}),Jo=a.enum(["debug","info",
-"notice","warning","error","critical","alert","emergency"]),vs=O.extend({level:Jo}),Ps=E.extend({method:a.literal("loggi\
-ng/setLevel"),params:vs}),qs=L.extend({level:Jo,logger:a.string().optional(),data:a.unknown()}),Cs=x.extend({method:a.literal(
-"notifications/message"),params:qs}),Es=a.object({name:a.string().optional()}),Ns=a.object({hints:a.array(Es).optional(),
-costPriority:a.number().min(0).max(1).optional(),speedPriority:a.number().min(0).max(1).optional(),intelligencePriority:a.number().
-min(0).max(1).optional()}),Ms=a.object({mode:a.enum(["auto","required","none"]).optional()}),Os=a.object({type:a.literal(
-"tool_result"),toolUseId:a.string().describe("The unique identifier for the corresponding tool call."),content:a.array(gt),
-structuredContent:a.unknown().optional(),isError:a.boolean().optional(),_meta:a.record(a.string(),a.unknown()).optional()}),
-Is=a.discriminatedUnion("type",[ht,dt,St]),we=a.discriminatedUnion("type",[ht,dt,St,us,Os]),js=a.object({role:fe,content:a.union(
-[we,a.array(we)]),_meta:a.record(a.string(),a.unknown()).optional()}),ks=xe.extend({messages:a.array(js),modelPreferences:Ns.
-optional(),systemPrompt:a.string().optional(),includeContext:a.enum(["none","thisServer","allServers"]).optional(),temperature:a.number().
-optional(),maxTokens:a.number().int(),stopSequences:a.array(a.string()).optional(),metadata:C.optional(),tools:a.array(Bo).
-optional(),toolChoice:Ms.optional()}),ws=E.extend({method:a.literal("sampling/createMessage"),params:ks}),Ls=N.extend({model:a.string(),
-stopReason:a.optional(a.enum(["endTurn","stopSequence","maxTokens"]).or(a.string())),role:fe,content:Is}),xs=N.extend({model:a.string(),
-stopReason:a.optional(a.enum(["endTurn","stopSequence","maxTokens","toolUse"]).or(a.string())),role:fe,content:a.union([
-we,a.array(we)])}),Go=a.object({type:a.literal("boolean"),title:a.string().optional(),description:a.string().optional(),
-default:a.boolean().optional()}),ft=a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().
-optional(),minLength:a.number().optional(),maxLength:a.number().optional(),format:a.enum(["email","uri","date","date-tim\
-e"]).optional(),default:a.string().optional()}),zt=a.object({type:a.enum(["number","integer"]),title:a.string().optional(),
-description:a.string().optional(),minimum:a.number().optional(),maximum:a.number().optional(),default:a.number().optional()}),
-Ko=a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().optional(),enum:a.array(a.string()),
-default:a.string().optional()}),Wo=a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().
-optional(),oneOf:a.array(a.object({const:a.string(),title:a.string()})),default:a.string().optional()}),Yo=a.object({type:a.literal(
-"string"),title:a.string().optional(),description:a.string().optional(),enum:a.array(a.string()),enumNames:a.array(a.string()).
-optional(),default:a.string().optional()}),$s=a.union([Ko,Wo]),Xo=a.object({type:a.literal("array"),title:a.string().optional(),
-description:a.string().optional(),minItems:a.number().optional(),maxItems:a.number().optional(),items:a.object({type:a.literal(
-"string"),enum:a.array(a.string())}),default:a.array(a.string()).optional()}),Zo=a.object({type:a.literal("array"),title:a.string().
+raft-07, and draft-06; ${o}`)}import *as a from"./zod.js";var Tn="2025-11-25",wi="2025-03-26",vn=[Tn,"2025-06-18","2025-03-26","2024-11-05","2024-10-07"],
+Pn="io.modelcontextprotocol/related-task",X="io.modelcontextprotocol/protocolVersion",Co="io.modelcontextprotocol/client\
+Info",Ae="io.modelcontextprotocol/serverInfo",mt="io.modelcontextprotocol/clientCapabilities",qn="io.modelcontextprotoco\
+l/subscriptionId",Eo="io.modelcontextprotocol/logLevel";var ut="2.0";var Se=c(()=>a.lazy(()=>a.union([a.string(),a.number(),a.boolean(),a.null(),a.record(a.string(),Se),a.array(Se)]))),N=c(
+()=>a.record(a.string(),Se)),Cn=c(()=>a.array(Se)),No=c(()=>a.union([a.string(),a.number().int()])),Mo=c(()=>a.string()),
+Ca=c(()=>a.object({ttl:a.number().optional()})),Ea=c(()=>a.object({taskId:a.string()})),Oo=c(()=>a.looseObject({progressToken:No.
+optional(),[Pn]:Ea.optional()})),j=c(()=>a.object({_meta:Oo.optional()})),Ue=c(()=>j.extend({task:Ca.optional()})),M=c(()=>a.object(
+{method:a.string(),params:j.loose().optional()})),$=c(()=>a.object({_meta:Oo.optional()})),A=c(()=>a.object({method:a.string(),
+params:$.loose().optional()})),Io=c(()=>a.looseObject({get[Ae](){return dt.optional().catch(void 0)}})),O=c(()=>a.looseObject(
+{_meta:Io.optional()})),ge=c(()=>a.union([a.string(),a.number().int()])),jo=c(()=>a.object({jsonrpc:a.literal(ut),id:ge,
+...M.shape}).strict()),ko=c(()=>a.object({jsonrpc:a.literal(ut),...A.shape}).strict()),pt=c(()=>a.object({jsonrpc:a.literal(
+ut),id:ge,result:O}).strict()),ht=c(()=>a.object({jsonrpc:a.literal(ut),id:ge.optional(),error:a.object({code:a.number().
+int(),message:a.string(),data:a.unknown().optional()})}).strict()),En=c(()=>a.union([jo,ko,pt,ht])),Nn=c(()=>a.union([pt,
+ht])),wo=c(()=>O.strict()),Na=c(()=>$.extend({requestId:ge.optional(),reason:a.string().optional()})),Lo=c(()=>A.extend(
+{method:a.literal("notifications/cancelled"),params:Na})),Ma=c(()=>a.object({src:a.string(),mimeType:a.string().optional(),
+sizes:a.array(a.string()).optional(),theme:a.enum(["light","dark"]).optional()})),fe=c(()=>a.object({icons:a.array(Ma).optional()})),
+ne=c(()=>a.object({name:a.string(),title:a.string().optional()})),dt=c(()=>ne.extend({...ne.shape,...fe.shape,version:a.string(),
+websiteUrl:a.string().optional(),description:a.string().optional()})),Ur=c(()=>a.intersection(a.object({applyDefaults:a.boolean().
+optional()}),N)),Dr=c(()=>a.preprocess(e=>e&&typeof e=="object"&&!Array.isArray(e)&&Object.keys(e).length===0?{form:{}}:
+e,a.intersection(a.object({form:Ur.optional(),url:N.optional()}),N.optional()))),Oa=c(()=>a.looseObject({list:N.optional(),
+cancel:N.optional(),requests:a.looseObject({sampling:a.looseObject({createMessage:N.optional()}).optional(),elicitation:a.looseObject(
+{create:N.optional()}).optional()}).optional()})),Ia=c(()=>a.looseObject({list:N.optional(),cancel:N.optional(),requests:a.looseObject(
+{tools:a.looseObject({call:N.optional()}).optional()}).optional()})),ja=c(()=>a.object({experimental:a.record(a.string(),
+N).optional(),sampling:a.object({context:N.optional(),tools:N.optional()}).optional(),elicitation:Dr.optional(),roots:a.object(
+{listChanged:a.boolean().optional()}).optional(),tasks:Oa.optional(),extensions:a.record(a.string(),N).optional()})),ka=c(
+()=>j.extend({protocolVersion:a.string(),capabilities:ja,clientInfo:dt})),xo=c(()=>M.extend({method:a.literal("initializ\
+e"),params:ka})),$o=c(()=>a.object({experimental:a.record(a.string(),N).optional(),logging:N.optional(),completions:N.optional(),
+prompts:a.object({listChanged:a.boolean().optional()}).optional(),resources:a.object({subscribe:a.boolean().optional(),listChanged:a.boolean().
+optional()}).optional(),tools:a.object({listChanged:a.boolean().optional()}).optional(),tasks:Ia.optional(),extensions:a.record(
+a.string(),N).optional()})),wa=c(()=>O.extend({protocolVersion:a.string(),capabilities:$o,serverInfo:dt,instructions:a.string().
+optional()})),Ao=c(()=>A.extend({method:a.literal("notifications/initialized"),params:$.optional()})),La=c(()=>M.extend(
+{method:a.literal("server/discover"),params:j.optional()})),xa=c(()=>O.extend({supportedVersions:a.array(a.string()),capabilities:$o,
+instructions:a.string().optional()})),Uo=c(()=>M.extend({method:a.literal("ping"),params:j.optional()})),$a=c(()=>a.object(
+{progress:a.number(),total:a.optional(a.number()),message:a.optional(a.string())})),Aa=c(()=>a.object({...$.shape,...$a.
+shape,progressToken:No})),Do=c(()=>A.extend({method:a.literal("notifications/progress"),params:Aa})),Ua=c(()=>j.extend({
+cursor:Mo.optional()})),ze=c(()=>M.extend({params:Ua.optional()})),Re=c(()=>O.extend({nextCursor:Mo.optional()})),Ho=c(()=>a.object(
+{uri:a.string(),mimeType:a.optional(a.string()),_meta:a.record(a.string(),a.unknown()).optional()})),Vo=c(()=>Ho.extend(
+{text:a.string()})),Mn=c(()=>a.string().refine(e=>{try{return atob(e),!0}catch{return!1}},{message:"Invalid Base64 strin\
+g"})),Bo=c(()=>Ho.extend({blob:Mn})),be=c(()=>a.enum(["user","assistant"])),ie=c(()=>a.object({audience:a.array(be).optional(),
+priority:a.number().min(0).max(1).optional(),lastModified:a.iso.datetime({offset:!0}).optional()})),Fo=c(()=>a.object({...ne.
+shape,...fe.shape,uri:a.string(),description:a.optional(a.string()),mimeType:a.optional(a.string()),size:a.optional(a.number()),
+annotations:ie.optional(),_meta:a.optional(a.looseObject({}))})),Da=c(()=>a.object({...ne.shape,...fe.shape,uriTemplate:a.string(),
+description:a.optional(a.string()),mimeType:a.optional(a.string()),annotations:ie.optional(),_meta:a.optional(a.looseObject(
+{}))})),Ha=c(()=>ze.extend({method:a.literal("resources/list")})),Va=c(()=>Re.extend({resources:a.array(Fo)})),Ba=c(()=>ze.
+extend({method:a.literal("resources/templates/list")})),Fa=c(()=>Re.extend({resourceTemplates:a.array(Da)})),St=c(()=>j.
+extend({uri:a.string()})),Ja=c(()=>St),Ga=c(()=>M.extend({method:a.literal("resources/read"),params:Ja})),Ka=c(()=>O.extend(
+{contents:a.array(a.union([Vo,Bo]))})),Wa=c(()=>A.extend({method:a.literal("notifications/resources/list_changed"),params:$.
+optional()})),Ya=c(()=>St),Xa=c(()=>M.extend({method:a.literal("resources/subscribe"),params:Ya})),Za=c(()=>St),Qa=c(()=>M.
+extend({method:a.literal("resources/unsubscribe"),params:Za})),Jo=c(()=>a.object({toolsListChanged:a.boolean().optional(),
+promptsListChanged:a.boolean().optional(),resourcesListChanged:a.boolean().optional(),resourceSubscriptions:a.array(a.string()).
+optional()})),es=c(()=>j.extend({notifications:Jo})),ts=c(()=>M.extend({method:a.literal("subscriptions/listen"),params:es})),
+os=c(()=>$.extend({notifications:Jo})),as=c(()=>A.extend({method:a.literal("notifications/subscriptions/acknowledged"),params:os})),
+ss=c(()=>Io.extend({[qn]:ge})),ns=c(()=>O.extend({_meta:ss})),is=c(()=>$.extend({uri:a.string()})),rs=c(()=>A.extend({method:a.literal(
+"notifications/resources/updated"),params:is})),cs=c(()=>a.object({name:a.string(),description:a.optional(a.string()),required:a.optional(
+a.boolean())})),ls=c(()=>a.object({...ne.shape,...fe.shape,description:a.optional(a.string()),arguments:a.optional(a.array(
+cs)),_meta:a.optional(a.looseObject({}))})),ms=c(()=>ze.extend({method:a.literal("prompts/list")})),us=c(()=>Re.extend({
+prompts:a.array(ls)})),ps=c(()=>j.extend({name:a.string(),arguments:a.record(a.string(),a.string()).optional()})),hs=c(()=>M.
+extend({method:a.literal("prompts/get"),params:ps})),gt=c(()=>a.object({type:a.literal("text"),text:a.string(),annotations:ie.
+optional(),_meta:a.record(a.string(),a.unknown()).optional()})),ft=c(()=>a.object({type:a.literal("image"),data:Mn,mimeType:a.string(),
+annotations:ie.optional(),_meta:a.record(a.string(),a.unknown()).optional()})),zt=c(()=>a.object({type:a.literal("audio"),
+data:Mn,mimeType:a.string(),annotations:ie.optional(),_meta:a.record(a.string(),a.unknown()).optional()})),ds=c(()=>a.object(
+{type:a.literal("tool_use"),name:a.string(),id:a.string(),input:a.record(a.string(),a.unknown()),_meta:a.record(a.string(),
+a.unknown()).optional()})),Ss=c(()=>a.object({type:a.literal("resource"),resource:a.union([Vo,Bo]),annotations:ie.optional(),
+_meta:a.record(a.string(),a.unknown()).optional()})),gs=c(()=>Fo.extend({type:a.literal("resource_link")})),Rt=c(()=>a.union(
+[gt,ft,zt,gs,Ss])),fs=c(()=>a.object({role:be,content:Rt})),zs=c(()=>O.extend({description:a.string().optional(),messages:a.array(
+fs)})),Rs=c(()=>A.extend({method:a.literal("notifications/prompts/list_changed"),params:$.optional()})),bs=c(()=>a.object(
+{title:a.string().optional(),readOnlyHint:a.boolean().optional(),destructiveHint:a.boolean().optional(),idempotentHint:a.boolean().
+optional(),openWorldHint:a.boolean().optional()})),ys=c(()=>a.object({taskSupport:a.enum(["required","optional","forbidd\
+en"]).optional()})),Go=c(()=>a.object({...ne.shape,...fe.shape,description:a.string().optional(),inputSchema:a.object({type:a.literal(
+"object"),properties:a.record(a.string(),Se).optional(),required:a.array(a.string()).optional()}).catchall(a.unknown()),
+outputSchema:a.looseObject({$schema:a.string().optional()}).optional(),annotations:bs.optional(),execution:ys.optional(),
+_meta:a.record(a.string(),a.unknown()).optional()})),_s=c(()=>ze.extend({method:a.literal("tools/list")})),Ts=c(()=>Re.extend(
+{tools:a.array(Go)})),Ko=c(()=>O.extend({content:a.array(Rt).default([]),structuredContent:a.unknown().optional(),isError:a.boolean().
+optional()})),On=c(()=>Ko.or(O.extend({toolResult:a.unknown()}))),vs=c(()=>Ue.extend({name:a.string(),arguments:a.record(
+a.string(),a.unknown()).optional()})),Ps=c(()=>M.extend({method:a.literal("tools/call"),params:vs})),qs=c(()=>A.extend({
+method:a.literal("notifications/tools/list_changed"),params:$.optional()})),In=c(()=>a.object({autoRefresh:a.boolean().default(
+!0),debounceMs:a.number().int().nonnegative().default(300)})),Wo=c(()=>a.enum(["debug","info","notice","warning","error",
+"critical","alert","emergency"])),Cs=c(()=>j.extend({level:Wo})),Es=c(()=>M.extend({method:a.literal("logging/setLevel"),
+params:Cs})),Ns=c(()=>$.extend({level:Wo,logger:a.string().optional(),data:a.unknown()})),Ms=c(()=>A.extend({method:a.literal(
+"notifications/message"),params:Ns})),Os=c(()=>a.object({name:a.string().optional()})),Is=c(()=>a.object({hints:a.array(
+Os).optional(),costPriority:a.number().min(0).max(1).optional(),speedPriority:a.number().min(0).max(1).optional(),intelligencePriority:a.number().
+min(0).max(1).optional()})),js=c(()=>a.object({mode:a.enum(["auto","required","none"]).optional()})),ks=c(()=>a.object({
+type:a.literal("tool_result"),toolUseId:a.string().describe("The unique identifier for the corresponding tool call."),content:a.array(
+Rt),structuredContent:a.unknown().optional(),isError:a.boolean().optional(),_meta:a.record(a.string(),a.unknown()).optional()})),
+ws=c(()=>a.discriminatedUnion("type",[gt,ft,zt])),$e=c(()=>a.discriminatedUnion("type",[gt,ft,zt,ds,ks])),Ls=c(()=>a.object(
+{role:be,content:a.union([$e,a.array($e)]),_meta:a.record(a.string(),a.unknown()).optional()})),xs=c(()=>Ue.extend({messages:a.array(
+Ls),modelPreferences:Is.optional(),systemPrompt:a.string().optional(),includeContext:a.enum(["none","thisServer","allSer\
+vers"]).optional(),temperature:a.number().optional(),maxTokens:a.number().int(),stopSequences:a.array(a.string()).optional(),
+metadata:N.optional(),tools:a.array(Go).optional(),toolChoice:js.optional()})),$s=c(()=>M.extend({method:a.literal("samp\
+ling/createMessage"),params:xs})),As=c(()=>O.extend({model:a.string(),stopReason:a.optional(a.enum(["endTurn","stopSeque\
+nce","maxTokens"]).or(a.string())),role:be,content:ws})),Us=c(()=>O.extend({model:a.string(),stopReason:a.optional(a.enum(
+["endTurn","stopSequence","maxTokens","toolUse"]).or(a.string())),role:be,content:a.union([$e,a.array($e)])})),Yo=c(()=>a.object(
+{type:a.literal("boolean"),title:a.string().optional(),description:a.string().optional(),default:a.boolean().optional()})),
+bt=c(()=>a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().optional(),minLength:a.number().
+optional(),maxLength:a.number().optional(),format:a.enum(["email","uri","date","date-time"]).optional(),default:a.string().
+optional()})),yt=c(()=>a.object({type:a.enum(["number","integer"]),title:a.string().optional(),description:a.string().optional(),
+minimum:a.number().optional(),maximum:a.number().optional(),default:a.number().optional()})),Xo=c(()=>a.object({type:a.literal(
+"string"),title:a.string().optional(),description:a.string().optional(),enum:a.array(a.string()),default:a.string().optional()})),
+Zo=c(()=>a.object({type:a.literal("string"),title:a.string().optional(),description:a.string().optional(),oneOf:a.array(
+a.object({const:a.string(),title:a.string()})),default:a.string().optional()})),Qo=c(()=>a.object({type:a.literal("strin\
+g"),title:a.string().optional(),description:a.string().optional(),enum:a.array(a.string()),enumNames:a.array(a.string()).
+optional(),default:a.string().optional()})),Ds=c(()=>a.union([Xo,Zo])),ea=c(()=>a.object({type:a.literal("array"),title:a.string().
 optional(),description:a.string().optional(),minItems:a.number().optional(),maxItems:a.number().optional(),items:a.object(
-{anyOf:a.array(a.object({const:a.string(),title:a.string()}))}),default:a.array(a.string()).optional()}),As=a.union([Xo,
-Zo]),Us=a.union([Yo,$s,As]),Qo=a.union([Us,Go,ft,zt]),Rt=xe.extend({mode:a.literal("form").optional(),message:a.string(),
-requestedSchema:a.object({type:a.literal("object"),properties:a.record(a.string(),Qo),required:a.array(a.string()).optional()}).
-catchall(a.unknown())}),Ds=xe.extend({mode:a.literal("url"),message:a.string(),elicitationId:a.string(),url:a.string().url()}),
-Hs=a.union([Rt,Ds]),Vs=E.extend({method:a.literal("elicitation/create"),params:Hs}),Bs=L.extend({elicitationId:a.string()}),
-Fs=x.extend({method:a.literal("notifications/elicitation/complete"),params:Bs}),Js=N.extend({action:a.enum(["accept","de\
-cline","cancel"]),content:a.preprocess(e=>e===null?void 0:e,a.record(a.string(),a.union([a.string(),a.number(),a.boolean(),
-a.array(a.string())])).optional())}),Gs=a.object({type:a.literal("ref/resource"),uri:a.string()}),Ks=a.object({type:a.literal(
-"ref/prompt"),name:a.string()}),Ws=O.extend({ref:a.union([Ks,Gs]),argument:a.object({name:a.string(),value:a.string()}),
-context:a.object({arguments:a.record(a.string(),a.string()).optional()}).optional()}),Ys=E.extend({method:a.literal("com\
-pletion/complete"),params:Ws}),Xs=N.extend({completion:a.looseObject({values:a.array(a.string()).max(100),total:a.optional(
-a.number().int()),hasMore:a.optional(a.boolean())})}),Zs=a.object({uri:a.string().startsWith("file://"),name:a.string().
-optional(),_meta:a.record(a.string(),a.unknown()).optional()}),Qs=E.extend({method:a.literal("roots/list"),params:O.optional()}),
-en=N.extend({roots:a.array(Zs)}),tn=x.extend({method:a.literal("notifications/roots/list_changed"),params:L.optional()}),
-Mn=a.looseObject({ttl:a.number().optional(),pollInterval:a.number().optional()}),on=a.enum(["working","input_required","\
-completed","failed","cancelled"]),ze=a.object({taskId:a.string(),status:on,ttl:a.union([a.number(),a.null()]),createdAt:a.string(),
-lastUpdatedAt:a.string(),pollInterval:a.optional(a.number()),statusMessage:a.optional(a.string())}),On=N.extend({task:ze}),
-an=L.merge(ze),In=x.extend({method:a.literal("notifications/tasks/status"),params:an}),jn=E.extend({method:a.literal("ta\
-sks/get"),params:O.extend({taskId:a.string()})}),kn=N.merge(ze),wn=E.extend({method:a.literal("tasks/result"),params:O.extend(
-{taskId:a.string()})}),Ln=N.loose(),xn=Se.extend({method:a.literal("tasks/list")}),$n=ge.extend({tasks:a.array(ze)}),An=E.
-extend({method:a.literal("tasks/cancel"),params:O.extend({taskId:a.string()})}),Un=N.merge(ze),Dn=a.union([xo,ko,ja,Ys,Ps,
-ms,rs,Aa,Da,Ba,Ka,Ya,Za,_s,Rs]),Hn=a.union([jo,$o,Lo,tn]),Vn=a.union([Io,Ls,xs,Js,en]),Bn=a.union([xo,ws,Vs,Qs]),Fn=a.union(
-[jo,$o,Cs,ss,Ja,Ts,gs,es,Fs]),Jn=a.union([Io,Ia,ka,Xs,Ss,cs,Ua,Ha,Fa,Fo,bs,os]);import *as r from"./zod.js";var I=r.url().superRefine((e,o)=>{if(!URL.canParse(e))return o.addIssue({code:r.ZodIssueCode.
-custom,message:"URL must be parseable",fatal:!0}),r.NEVER}).refine(e=>{let o=new URL(e);return o.protocol!=="javascript:"&&
-o.protocol!=="data:"&&o.protocol!=="vbscript:"},{message:"URL cannot use javascript:, data:, or vbscript: scheme"}),Kn=r.looseObject(
-{resource:r.string().url(),authorization_servers:r.array(I).optional(),jwks_uri:r.string().url().optional(),scopes_supported:r.array(
-r.string()).optional(),bearer_methods_supported:r.array(r.string()).optional(),resource_signing_alg_values_supported:r.array(
-r.string()).optional(),resource_name:r.string().optional(),resource_documentation:r.string().optional(),resource_policy_uri:r.string().
-url().optional(),resource_tos_uri:r.string().url().optional(),tls_client_certificate_bound_access_tokens:r.boolean().optional(),
-authorization_details_types_supported:r.array(r.string()).optional(),dpop_signing_alg_values_supported:r.array(r.string()).
-optional(),dpop_bound_access_tokens_required:r.boolean().optional()}),sn=r.looseObject({issuer:r.string(),authorization_endpoint:I,
-token_endpoint:I,registration_endpoint:I.optional(),scopes_supported:r.array(r.string()).optional(),response_types_supported:r.array(
-r.string()),response_modes_supported:r.array(r.string()).optional(),grant_types_supported:r.array(r.string()).optional(),
-token_endpoint_auth_methods_supported:r.array(r.string()).optional(),token_endpoint_auth_signing_alg_values_supported:r.array(
-r.string()).optional(),service_documentation:I.optional(),revocation_endpoint:I.optional(),revocation_endpoint_auth_methods_supported:r.array(
-r.string()).optional(),revocation_endpoint_auth_signing_alg_values_supported:r.array(r.string()).optional(),introspection_endpoint:r.string().
-optional(),introspection_endpoint_auth_methods_supported:r.array(r.string()).optional(),introspection_endpoint_auth_signing_alg_values_supported:r.array(
-r.string()).optional(),code_challenge_methods_supported:r.array(r.string()).optional(),client_id_metadata_document_supported:r.boolean().
-optional(),authorization_response_iss_parameter_supported:r.boolean().optional().catch(void 0),dpop_signing_alg_values_supported:r.array(
-r.string()).optional()}),nn=r.looseObject({issuer:r.string(),authorization_endpoint:I,token_endpoint:I,userinfo_endpoint:I.
-optional(),jwks_uri:I,registration_endpoint:I.optional(),scopes_supported:r.array(r.string()).optional(),response_types_supported:r.array(
-r.string()),response_modes_supported:r.array(r.string()).optional(),grant_types_supported:r.array(r.string()).optional(),
-acr_values_supported:r.array(r.string()).optional(),subject_types_supported:r.array(r.string()),id_token_signing_alg_values_supported:r.array(
-r.string()),id_token_encryption_alg_values_supported:r.array(r.string()).optional(),id_token_encryption_enc_values_supported:r.array(
-r.string()).optional(),userinfo_signing_alg_values_supported:r.array(r.string()).optional(),userinfo_encryption_alg_values_supported:r.array(
-r.string()).optional(),userinfo_encryption_enc_values_supported:r.array(r.string()).optional(),request_object_signing_alg_values_supported:r.array(
-r.string()).optional(),request_object_encryption_alg_values_supported:r.array(r.string()).optional(),request_object_encryption_enc_values_supported:r.array(
-r.string()).optional(),token_endpoint_auth_methods_supported:r.array(r.string()).optional(),token_endpoint_auth_signing_alg_values_supported:r.array(
-r.string()).optional(),display_values_supported:r.array(r.string()).optional(),claim_types_supported:r.array(r.string()).
-optional(),claims_supported:r.array(r.string()).optional(),service_documentation:r.string().optional(),claims_locales_supported:r.array(
-r.string()).optional(),ui_locales_supported:r.array(r.string()).optional(),claims_parameter_supported:r.boolean().optional(),
-request_parameter_supported:r.boolean().optional(),request_uri_parameter_supported:r.boolean().optional(),require_request_uri_registration:r.boolean().
-optional(),op_policy_uri:I.optional(),op_tos_uri:I.optional(),client_id_metadata_document_supported:r.boolean().optional(),
-authorization_response_iss_parameter_supported:r.boolean().optional().catch(void 0)}),Wn=r.object({...nn.shape,...sn.pick(
-{code_challenge_methods_supported:!0}).shape}),Yn=r.object({access_token:r.string(),id_token:r.string().optional(),token_type:r.string(),
-expires_in:r.coerce.number().optional(),scope:r.string().optional(),refresh_token:r.string().optional(),issuer:r.string().
-optional().catch(void 0)}).strip(),Xn=r.object({issued_token_type:r.literal("urn:ietf:params:oauth:token-type:id-jag"),access_token:r.string(),
-token_type:r.string().optional(),expires_in:r.number().optional(),scope:r.string().optional()}).strip(),Zn=r.object({error:r.string(),
-error_description:r.string().optional(),error_uri:r.string().optional()}),Gn=I.optional().or(r.literal("").transform(()=>{})),
-rn=r.object({redirect_uris:r.array(I),token_endpoint_auth_method:r.string().optional(),grant_types:r.array(r.string()).optional(),
-response_types:r.array(r.string()).optional(),application_type:r.string().optional(),client_name:r.string().optional(),client_uri:I.
-optional(),logo_uri:Gn,scope:r.string().optional(),contacts:r.array(r.string()).optional(),tos_uri:Gn,policy_uri:r.string().
-optional(),jwks_uri:I.optional(),jwks:r.any().optional(),software_id:r.string().optional(),software_version:r.string().optional(),
-software_statement:r.string().optional()}).strip(),cn=r.object({client_id:r.string(),client_secret:r.string().optional(),
-client_id_issued_at:r.number().optional(),client_secret_expires_at:r.number().optional(),issuer:r.string().optional().catch(
-void 0)}).strip(),Qn=rn.merge(cn),ei=r.object({error:r.string(),error_description:r.string().optional()}).strip(),ti=r.object(
-{token:r.string(),token_type_hint:r.string().optional()}).strip();import *as t from"./zod.js";var ri=Symbol.for("mcp.sdk.errorBrands");function ui(e,o){let s=new Set,n=o;for(;typeof n=="f\
-unction";){let i=n.mcpBrand;Object.prototype.hasOwnProperty.call(n,"mcpBrand")&&typeof i=="string"&&s.add(i),n=Object.getPrototypeOf(
-n)}s.size!==0&&Object.defineProperty(e,ri,{value:s,enumerable:!1,configurable:!0})}function Tt(e,o){try{if(typeof o=="ob\
+{type:a.literal("string"),enum:a.array(a.string())}),default:a.array(a.string()).optional()})),ta=c(()=>a.object({type:a.literal(
+"array"),title:a.string().optional(),description:a.string().optional(),minItems:a.number().optional(),maxItems:a.number().
+optional(),items:a.object({anyOf:a.array(a.object({const:a.string(),title:a.string()}))}),default:a.array(a.string()).optional()})),
+Hs=c(()=>a.union([ea,ta])),Vs=c(()=>a.union([Qo,Ds,Hs])),oa=c(()=>a.union([Vs,Yo,bt,yt])),_t=c(()=>Ue.extend({mode:a.literal(
+"form").optional(),message:a.string(),requestedSchema:a.object({type:a.literal("object"),properties:a.record(a.string(),
+oa),required:a.array(a.string()).optional()}).catchall(a.unknown())})),Bs=c(()=>Ue.extend({mode:a.literal("url"),message:a.string(),
+elicitationId:a.string(),url:a.string().url()})),Fs=c(()=>a.union([_t,Bs])),Js=c(()=>M.extend({method:a.literal("elicita\
+tion/create"),params:Fs})),Gs=c(()=>$.extend({elicitationId:a.string()})),Ks=c(()=>A.extend({method:a.literal("notificat\
+ions/elicitation/complete"),params:Gs})),Ws=c(()=>O.extend({action:a.enum(["accept","decline","cancel"]),content:a.preprocess(
+e=>e===null?void 0:e,a.record(a.string(),a.union([a.string(),a.number(),a.boolean(),a.array(a.string())])).optional())})),
+Ys=c(()=>a.object({type:a.literal("ref/resource"),uri:a.string()})),Xs=c(()=>a.object({type:a.literal("ref/prompt"),name:a.string()})),
+Zs=c(()=>j.extend({ref:a.union([Xs,Ys]),argument:a.object({name:a.string(),value:a.string()}),context:a.object({arguments:a.record(
+a.string(),a.string()).optional()}).optional()})),Qs=c(()=>M.extend({method:a.literal("completion/complete"),params:Zs})),
+en=c(()=>O.extend({completion:a.looseObject({values:a.array(a.string()).max(100),total:a.optional(a.number().int()),hasMore:a.optional(
+a.boolean())})})),tn=c(()=>a.object({uri:a.string().startsWith("file://"),name:a.string().optional(),_meta:a.record(a.string(),
+a.unknown()).optional()})),on=c(()=>M.extend({method:a.literal("roots/list"),params:j.optional()})),an=c(()=>O.extend({roots:a.array(
+tn)})),sn=c(()=>A.extend({method:a.literal("notifications/roots/list_changed"),params:$.optional()})),jn=c(()=>a.looseObject(
+{ttl:a.number().optional(),pollInterval:a.number().optional()})),nn=c(()=>a.enum(["working","input_required","completed",
+"failed","cancelled"])),ye=c(()=>a.object({taskId:a.string(),status:nn,ttl:a.union([a.number(),a.null()]),createdAt:a.string(),
+lastUpdatedAt:a.string(),pollInterval:a.optional(a.number()),statusMessage:a.optional(a.string())})),kn=c(()=>O.extend({
+task:ye})),rn=c(()=>$.merge(ye)),wn=c(()=>A.extend({method:a.literal("notifications/tasks/status"),params:rn})),Ln=c(()=>M.
+extend({method:a.literal("tasks/get"),params:j.extend({taskId:a.string()})})),xn=c(()=>O.merge(ye)),$n=c(()=>M.extend({method:a.literal(
+"tasks/result"),params:j.extend({taskId:a.string()})})),An=c(()=>O.loose()),Un=c(()=>ze.extend({method:a.literal("tasks/\
+list")})),Dn=c(()=>Re.extend({tasks:a.array(ye)})),Hn=c(()=>M.extend({method:a.literal("tasks/cancel"),params:j.extend({
+taskId:a.string()})})),Vn=c(()=>O.merge(ye)),Bn=c(()=>a.union([Uo,xo,La,Qs,Es,hs,ms,Ha,Ba,Ga,Xa,Qa,ts,Ps,_s])),Fn=c(()=>a.union(
+[Lo,Do,Ao,sn])),Jn=c(()=>a.union([wo,As,Us,Ws,an])),Gn=c(()=>a.union([Uo,$s,Js,on])),Kn=c(()=>a.union([Lo,Do,Ms,rs,Wa,qs,
+Rs,as,Ks])),Wn=c(()=>a.union([wo,wa,xa,en,zs,us,Va,Fa,Ka,Ko,Ts,ns]));function c(e){let o,s=()=>o??=e();return new Proxy({},{get(n,r){let m=s()[r];return typeof m=="function"?m.bind(s()):m},
+has:(n,r)=>r in s()})}import *as l from"./zod.js";var k=B(()=>l.url().superRefine((e,o)=>{if(!URL.canParse(e))return o.addIssue({code:l.ZodIssueCode.
+custom,message:"URL must be parseable",fatal:!0}),l.NEVER}).refine(e=>{let o=new URL(e);return o.protocol!=="javascript:"&&
+o.protocol!=="data:"&&o.protocol!=="vbscript:"},{message:"URL cannot use javascript:, data:, or vbscript: scheme"})),Xn=B(
+()=>l.looseObject({resource:l.string().url(),authorization_servers:l.array(k).optional(),jwks_uri:l.string().url().optional(),
+scopes_supported:l.array(l.string()).optional(),bearer_methods_supported:l.array(l.string()).optional(),resource_signing_alg_values_supported:l.array(
+l.string()).optional(),resource_name:l.string().optional(),resource_documentation:l.string().optional(),resource_policy_uri:l.string().
+url().optional(),resource_tos_uri:l.string().url().optional(),tls_client_certificate_bound_access_tokens:l.boolean().optional(),
+authorization_details_types_supported:l.array(l.string()).optional(),dpop_signing_alg_values_supported:l.array(l.string()).
+optional(),dpop_bound_access_tokens_required:l.boolean().optional()})),cn=B(()=>l.looseObject({issuer:l.string(),authorization_endpoint:k,
+token_endpoint:k,registration_endpoint:k.optional(),scopes_supported:l.array(l.string()).optional(),response_types_supported:l.array(
+l.string()),response_modes_supported:l.array(l.string()).optional(),grant_types_supported:l.array(l.string()).optional(),
+token_endpoint_auth_methods_supported:l.array(l.string()).optional(),token_endpoint_auth_signing_alg_values_supported:l.array(
+l.string()).optional(),service_documentation:k.optional(),revocation_endpoint:k.optional(),revocation_endpoint_auth_methods_supported:l.array(
+l.string()).optional(),revocation_endpoint_auth_signing_alg_values_supported:l.array(l.string()).optional(),introspection_endpoint:l.string().
+optional(),introspection_endpoint_auth_methods_supported:l.array(l.string()).optional(),introspection_endpoint_auth_signing_alg_values_supported:l.array(
+l.string()).optional(),code_challenge_methods_supported:l.array(l.string()).optional(),client_id_metadata_document_supported:l.boolean().
+optional(),authorization_response_iss_parameter_supported:l.boolean().optional().catch(void 0),dpop_signing_alg_values_supported:l.array(
+l.string()).optional()})),ln=B(()=>l.looseObject({issuer:l.string(),authorization_endpoint:k,token_endpoint:k,userinfo_endpoint:k.
+optional(),jwks_uri:k,registration_endpoint:k.optional(),scopes_supported:l.array(l.string()).optional(),response_types_supported:l.array(
+l.string()),response_modes_supported:l.array(l.string()).optional(),grant_types_supported:l.array(l.string()).optional(),
+acr_values_supported:l.array(l.string()).optional(),subject_types_supported:l.array(l.string()),id_token_signing_alg_values_supported:l.array(
+l.string()),id_token_encryption_alg_values_supported:l.array(l.string()).optional(),id_token_encryption_enc_values_supported:l.array(
+l.string()).optional(),userinfo_signing_alg_values_supported:l.array(l.string()).optional(),userinfo_encryption_alg_values_supported:l.array(
+l.string()).optional(),userinfo_encryption_enc_values_supported:l.array(l.string()).optional(),request_object_signing_alg_values_supported:l.array(
+l.string()).optional(),request_object_encryption_alg_values_supported:l.array(l.string()).optional(),request_object_encryption_enc_values_supported:l.array(
+l.string()).optional(),token_endpoint_auth_methods_supported:l.array(l.string()).optional(),token_endpoint_auth_signing_alg_values_supported:l.array(
+l.string()).optional(),display_values_supported:l.array(l.string()).optional(),claim_types_supported:l.array(l.string()).
+optional(),claims_supported:l.array(l.string()).optional(),service_documentation:l.string().optional(),claims_locales_supported:l.array(
+l.string()).optional(),ui_locales_supported:l.array(l.string()).optional(),claims_parameter_supported:l.boolean().optional(),
+request_parameter_supported:l.boolean().optional(),request_uri_parameter_supported:l.boolean().optional(),require_request_uri_registration:l.boolean().
+optional(),op_policy_uri:k.optional(),op_tos_uri:k.optional(),client_id_metadata_document_supported:l.boolean().optional(),
+authorization_response_iss_parameter_supported:l.boolean().optional().catch(void 0)})),Zn=B(()=>l.object({...ln.shape,...cn.
+pick({code_challenge_methods_supported:!0}).shape})),Qn=B(()=>l.object({access_token:l.string(),id_token:l.string().optional(),
+token_type:l.string(),expires_in:l.coerce.number().optional(),scope:l.string().optional(),refresh_token:l.string().optional(),
+issuer:l.string().optional().catch(void 0)}).strip()),ei=B(()=>l.object({issued_token_type:l.literal("urn:ietf:params:oa\
+uth:token-type:id-jag"),access_token:l.string(),token_type:l.string().optional(),expires_in:l.number().optional(),scope:l.string().
+optional()}).strip()),ti=B(()=>l.object({error:l.string(),error_description:l.string().optional(),error_uri:l.string().optional()})),
+Yn=B(()=>k.optional().or(l.literal("").transform(()=>{}))),mn=B(()=>l.object({redirect_uris:l.array(k),token_endpoint_auth_method:l.string().
+optional(),grant_types:l.array(l.string()).optional(),response_types:l.array(l.string()).optional(),application_type:l.string().
+optional(),client_name:l.string().optional(),client_uri:k.optional(),logo_uri:Yn,scope:l.string().optional(),contacts:l.array(
+l.string()).optional(),tos_uri:Yn,policy_uri:l.string().optional(),jwks_uri:k.optional(),jwks:l.any().optional(),software_id:l.string().
+optional(),software_version:l.string().optional(),software_statement:l.string().optional()}).strip()),un=B(()=>l.object(
+{client_id:l.string(),client_secret:l.string().optional(),client_id_issued_at:l.number().optional(),client_secret_expires_at:l.number().
+optional(),issuer:l.string().optional().catch(void 0)}).strip()),oi=B(()=>mn.merge(un)),ai=B(()=>l.object({error:l.string(),
+error_description:l.string().optional()}).strip()),si=B(()=>l.object({token:l.string(),token_type_hint:l.string().optional()}).
+strip());function B(e){let o,s=()=>o??=e();return new Proxy({},{get(n,r){let m=s()[r];return typeof m=="function"?m.bind(s()):m},
+has:(n,r)=>r in s()})}import *as t from"./zod.js";var mi=Symbol.for("mcp.sdk.errorBrands");function di(e,o){let s=new Set,n=o;for(;typeof n=="f\
+unction";){let r=n.mcpBrand;Object.prototype.hasOwnProperty.call(n,"mcpBrand")&&typeof r=="string"&&s.add(r),n=Object.getPrototypeOf(
+n)}s.size!==0&&Object.defineProperty(e,mi,{value:s,enumerable:!1,configurable:!0})}function qt(e,o){try{if(typeof o=="ob\
 ject"&&o!==null&&Object.prototype.hasOwnProperty.call(e,"mcpBrand")&&typeof e.mcpBrand=="string"&&Object.prototype.hasOwnProperty.
-call(o,ri)){let s=o[ri];if(s&&typeof s.has=="function"&&s.has(e.mcpBrand))return!0}}catch{}return Function.prototype[Symbol.
-hasInstance].call(e,o)}var lm=(function(e){return e.InvalidRequest="invalid_request",e.InvalidClient="invalid_client",e.
+call(o,mi)){let s=o[mi];if(s&&typeof s.has=="function"&&s.has(e.mcpBrand))return!0}}catch{}return Function.prototype[Symbol.
+hasInstance].call(e,o)}var pm=(function(e){return e.InvalidRequest="invalid_request",e.InvalidClient="invalid_client",e.
 InvalidGrant="invalid_grant",e.UnauthorizedClient="unauthorized_client",e.UnsupportedGrantType="unsupported_grant_type",
 e.InvalidScope="invalid_scope",e.AccessDenied="access_denied",e.ServerError="server_error",e.TemporarilyUnavailable="tem\
 porarily_unavailable",e.UnsupportedResponseType="unsupported_response_type",e.UnsupportedTokenType="unsupported_token_ty\
 pe",e.InvalidToken="invalid_token",e.MethodNotAllowed="method_not_allowed",e.TooManyRequests="too_many_requests",e.InvalidClientMetadata=
 "invalid_client_metadata",e.InvalidRedirectUri="invalid_redirect_uri",e.InsufficientScope="insufficient_scope",e.InvalidTarget=
-"invalid_target",e.InvalidDpopProof="invalid_dpop_proof",e.UseDpopNonce="use_dpop_nonce",e})({}),mm=class Wi extends Error{static name="\
-OAuthError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.OAuthError"})}static[Symbol.hasInstance](o){return Tt(
+"invalid_target",e.InvalidDpopProof="invalid_dpop_proof",e.UseDpopNonce="use_dpop_nonce",e})({}),hm=class Zi extends Error{static name="\
+OAuthError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.OAuthError"})}static[Symbol.hasInstance](o){return qt(
 this,o)}static isInstance(o){if(typeof this!="function")throw new TypeError("isInstance must be called on the class (e.g\
-. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return Tt(this,o)}constructor(o,s,n){
-super(s),this.code=o,this.errorUri=n,this.name="OAuthError",ui(this,new.target)}toResponseObject(){let o={error:this.code,
-error_description:this.message};return this.errorUri&&(o.error_uri=this.errorUri),o}static fromResponse(o){return new Wi(
-o.error,o.error_description??o.error,o.error_uri)}},v=(function(e){return e.NotConnected="NOT_CONNECTED",e.AlreadyConnected=
+. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance(v)`");return qt(this,o)}constructor(o,s,n){
+super(s),this.code=o,this.errorUri=n,this.name="OAuthError",di(this,new.target)}toResponseObject(){let o={error:this.code,
+error_description:this.message};return this.errorUri&&(o.error_uri=this.errorUri),o}static fromResponse(o){return new Zi(
+o.error,o.error_description??o.error,o.error_uri)}},q=(function(e){return e.NotConnected="NOT_CONNECTED",e.AlreadyConnected=
 "ALREADY_CONNECTED",e.NotInitialized="NOT_INITIALIZED",e.CapabilityNotSupported="CAPABILITY_NOT_SUPPORTED",e.RequestTimeout=
 "REQUEST_TIMEOUT",e.ConnectionClosed="CONNECTION_CLOSED",e.SendFailed="SEND_FAILED",e.InvalidResult="INVALID_RESULT",e.UnsupportedResultType=
 "UNSUPPORTED_RESULT_TYPE",e.InputRequiredRoundsExceeded="INPUT_REQUIRED_ROUNDS_EXCEEDED",e.ListPaginationExceeded="LIST_\
@@ -203,189 +215,196 @@ PAGINATION_EXCEEDED",e.MethodNotSupportedByProtocolVersion="METHOD_NOT_SUPPORTED
 "ERA_NEGOTIATION_FAILED",e.ClientHttpNotImplemented="CLIENT_HTTP_NOT_IMPLEMENTED",e.ClientHttpAuthentication="CLIENT_HTT\
 P_AUTHENTICATION",e.ClientHttpForbidden="CLIENT_HTTP_FORBIDDEN",e.ClientHttpUnexpectedContent="CLIENT_HTTP_UNEXPECTED_CO\
 NTENT",e.ClientHttpFailedToOpenStream="CLIENT_HTTP_FAILED_TO_OPEN_STREAM",e.ClientHttpFailedToTerminateSession="CLIENT_H\
-TTP_FAILED_TO_TERMINATE_SESSION",e})({}),y=class extends Error{static name="SdkError";static{Object.defineProperty(this,
-"mcpBrand",{value:"mcp.SdkError"})}static[Symbol.hasInstance](e){return Tt(this,e)}static isInstance(e){if(typeof this!=
+TTP_FAILED_TO_TERMINATE_SESSION",e})({}),T=class extends Error{static name="SdkError";static{Object.defineProperty(this,
+"mcpBrand",{value:"mcp.SdkError"})}static[Symbol.hasInstance](e){return qt(this,e)}static isInstance(e){if(typeof this!=
 "function")throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callback\
-s use `v => SdkError.isInstance(v)`");return Tt(this,e)}constructor(e,o,s,n){super(o,n),this.code=e,this.data=s,this.name=
-"SdkError",ui(this,new.target)}},um=class extends y{static name="SdkHttpError";static{Object.defineProperty(this,"mcpBra\
+s use `v => SdkError.isInstance(v)`");return qt(this,e)}constructor(e,o,s,n){super(o,n),this.code=e,this.data=s,this.name=
+"SdkError",di(this,new.target)}},dm=class extends T{static name="SdkHttpError";static{Object.defineProperty(this,"mcpBra\
 nd",{value:"mcp.SdkHttpError"})}constructor(e,o,s,n){super(e,o,s,n),this.name="SdkHttpError"}get status(){return this.data.
-status}get statusText(){return this.data.statusText}};function pm(e){let o=typeof e=="string"?new URL(e):new URL(e.href);
-return o.hash="",o}function hm({requestedResource:e,configuredResource:o}){let s=typeof e=="string"?new URL(e):new URL(e.
+status}get statusText(){return this.data.statusText}};function Sm(e){let o=typeof e=="string"?new URL(e):new URL(e.href);
+return o.hash="",o}function gm({requestedResource:e,configuredResource:o}){let s=typeof e=="string"?new URL(e):new URL(e.
 href),n=typeof o=="string"?new URL(o):new URL(o.href);if(s.origin!==n.origin||s.pathname.length<n.pathname.length)return!1;
-let i=s.pathname.endsWith("/")?s.pathname:s.pathname+"/",c=n.pathname.endsWith("/")?n.pathname:n.pathname+"/";return i.startsWith(
-c)}var ji={};function dm(e){return Object.hasOwn(ji,e)?ji[e]:void 0}function ki(e){return e!==null&&typeof e=="object"&&
-!Array.isArray(e)}function Gr(e,o,s){return e==="elicitation"&&o==="form"&&s.form===void 0&&s.url===void 0}function Sm(e){
+let r=s.pathname.endsWith("/")?s.pathname:s.pathname+"/",m=n.pathname.endsWith("/")?n.pathname:n.pathname+"/";return r.startsWith(
+m)}var Li={};function fm(e){return Object.hasOwn(Li,e)?Li[e]:void 0}function xi(e){return e!==null&&typeof e=="object"&&
+!Array.isArray(e)}function Yr(e,o,s){return e==="elicitation"&&o==="form"&&s.form===void 0&&s.url===void 0}function zm(e){
 switch(e.method){case"elicitation/create":return e.params?.mode==="url"?{elicitation:{url:{}}}:{elicitation:{form:{}}};case"\
 sampling/createMessage":{let o=e.params;return o!==void 0&&(o.tools!==void 0||o.toolChoice!==void 0)?{sampling:{tools:{}}}:
-{sampling:{}}}case"roots/list":return{roots:{}};default:return}}function gm(e,o){let s={};for(let[n,i]of Object.entries(
-e)){if(i===void 0)continue;let c=o===void 0?void 0:o[n];if(c===void 0){s[n]=i;continue}if(ki(i)&&ki(c)){let l={};for(let[
-m,u]of Object.entries(i))u!==void 0&&c[m]===void 0&&!Gr(n,m,c)&&(l[m]=u);Object.keys(l).length>0&&(s[n]=l)}}return Object.
-keys(s).length>0?s:void 0}var Yi="2026-07-28",fm=[Yi];function $e(e){return e>=Yi}function zm(e){return e.filter(o=>!$e(
-o))}function Rm(e){return e.filter(o=>$e(o))}function Xi(e){let o=e.structuredContent;return o===void 0||!(typeof o!="ob\
+{sampling:{}}}case"roots/list":return{roots:{}};default:return}}function Rm(e,o){let s={};for(let[n,r]of Object.entries(
+e)){if(r===void 0)continue;let m=o===void 0?void 0:o[n];if(m===void 0){s[n]=r;continue}if(xi(r)&&xi(m)){let u={};for(let[
+p,h]of Object.entries(r))h!==void 0&&m[p]===void 0&&!Yr(n,p,m)&&(u[p]=h);Object.keys(u).length>0&&(s[n]=u)}}return Object.
+keys(s).length>0?s:void 0}var Qi="2026-07-28",bm=[Qi];function De(e){return e>=Qi}function ym(e){return e.filter(o=>!De(
+o))}function _m(e){return e.filter(o=>De(o))}function er(e){let o=e.structuredContent;return o===void 0||!(typeof o!="ob\
 ject"||o===null||Array.isArray(o))||(e.content?.some(s=>s.type==="text")??!1)?e:{...e,content:[...e.content??[],{type:"t\
-ext",text:JSON.stringify(o)}]}}var Zi=["task","inputRequests","requestState"];function Kr(e){return e===null||typeof e!=
-"object"||Array.isArray(e)||e.content!==void 0||Zi.some(o=>o in e)?e:{...e,content:[]}}function Wr(){let e=t.lazy(()=>t.union(
-[t.string(),t.number(),t.boolean(),t.null(),t.record(t.string(),e),t.array(e)])),o=t.record(t.string(),e),s=t.union([t.string(),
-t.number().int()]),n=t.string(),i=t.object({ttl:t.number().optional()}),c=t.object({taskId:t.string()}),l=t.looseObject(
-{progressToken:s.optional(),"io.modelcontextprotocol/related-task":c.optional()}),m=t.object({_meta:l.optional()}),u=m.extend(
-{task:i.optional()}),p=t.object({method:t.string(),params:m.loose().optional()}),S=t.object({_meta:l.optional()}),g=t.object(
-{method:t.string(),params:S.loose().optional()}),h=t.looseObject({_meta:l.optional()}),R=t.union([t.string(),t.number().
-int()]),z=h.strict(),d=S.extend({requestId:R.optional(),reason:t.string().optional()}),b=g.extend({method:t.literal("not\
-ifications/cancelled"),params:d}),T=t.object({src:t.string(),mimeType:t.string().optional(),sizes:t.array(t.string()).optional(),
-theme:t.enum(["light","dark"]).optional()}),P=t.object({icons:t.array(T).optional()}),j=t.object({name:t.string(),title:t.string().
-optional()}),se=j.extend({...j.shape,...P.shape,version:t.string(),websiteUrl:t.string().optional(),description:t.string().
-optional()}),Ae=t.intersection(t.object({applyDefaults:t.boolean().optional()}),o),q=t.preprocess(w=>w&&typeof w=="objec\
-t"&&!Array.isArray(w)&&Object.keys(w).length===0?{form:{}}:w,t.intersection(t.object({form:Ae.optional(),url:o.optional()}),
-o.optional())),$=t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject({sampling:t.looseObject({createMessage:o.
-optional()}).optional(),elicitation:t.looseObject({create:o.optional()}).optional()}).optional()}),be=t.looseObject({list:o.
-optional(),cancel:o.optional(),requests:t.looseObject({tools:t.looseObject({call:o.optional()}).optional()}).optional()}),
-A=t.object({experimental:t.record(t.string(),o).optional(),sampling:t.object({context:o.optional(),tools:o.optional()}).
-optional(),elicitation:q.optional(),roots:t.object({listChanged:t.boolean().optional()}).optional(),tasks:$.optional(),extensions:t.record(
-t.string(),o).optional()}),ne=m.extend({protocolVersion:t.string(),capabilities:A,clientInfo:se}),ye=p.extend({method:t.literal(
-"initialize"),params:ne}),qt=t.object({experimental:t.record(t.string(),o).optional(),logging:o.optional(),completions:o.
-optional(),prompts:t.object({listChanged:t.boolean().optional()}).optional(),resources:t.object({subscribe:t.boolean().optional(),
-listChanged:t.boolean().optional()}).optional(),tools:t.object({listChanged:t.boolean().optional()}).optional(),tasks:be.
-optional(),extensions:t.record(t.string(),o).optional()}),Ct=h.extend({protocolVersion:t.string(),capabilities:qt,serverInfo:se,
-instructions:t.string().optional()}),Ue=g.extend({method:t.literal("notifications/initialized"),params:S.optional()}),ie=p.
-extend({method:t.literal("ping"),params:m.optional()}),_e=t.object({progress:t.number(),total:t.optional(t.number()),message:t.optional(
-t.string())}),Y=t.object({...S.shape,..._e.shape,progressToken:s}),re=g.extend({method:t.literal("notifications/progress"),
-params:Y}),De=m.extend({cursor:n.optional()}),Q=p.extend({params:De.optional()}),ee=h.extend({nextCursor:n.optional()}),
-He=t.object({uri:t.string(),mimeType:t.optional(t.string()),_meta:t.record(t.string(),t.unknown()).optional()}),Ve=He.extend(
-{text:t.string()}),Te=t.string().refine(w=>{try{return atob(w),!0}catch{return!1}},{message:"Invalid Base64 string"}),Be=He.
-extend({blob:Te}),X=t.enum(["user","assistant"]),J=t.object({audience:t.array(X).optional(),priority:t.number().min(0).max(
-1).optional(),lastModified:t.iso.datetime({offset:!0}).optional()}),ve=t.object({...j.shape,...P.shape,uri:t.string(),description:t.optional(
-t.string()),mimeType:t.optional(t.string()),size:t.optional(t.number()),annotations:J.optional(),_meta:t.optional(t.looseObject(
-{}))}),Et=t.object({...j.shape,...P.shape,uriTemplate:t.string(),description:t.optional(t.string()),mimeType:t.optional(
-t.string()),annotations:J.optional(),_meta:t.optional(t.looseObject({}))}),Nt=Q.extend({method:t.literal("resources/list")}),
-Mt=ee.extend({resources:t.array(ve)}),ce=Q.extend({method:t.literal("resources/templates/list")}),Fe=ee.extend({resourceTemplates:t.array(
-Et)}),Pe=m.extend({uri:t.string()}),Ot=Pe,It=p.extend({method:t.literal("resources/read"),params:Ot}),jt=h.extend({contents:t.array(
-t.union([Ve,Be]))}),kt=g.extend({method:t.literal("notifications/resources/list_changed"),params:S.optional()}),wt=Pe,Lt=p.
-extend({method:t.literal("resources/subscribe"),params:wt}),xt=Pe,$t=p.extend({method:t.literal("resources/unsubscribe"),
-params:xt}),At=S.extend({uri:t.string()}),Ut=g.extend({method:t.literal("notifications/resources/updated"),params:At}),Dt=t.object(
-{name:t.string(),description:t.optional(t.string()),required:t.optional(t.boolean())}),Ht=t.object({...j.shape,...P.shape,
-description:t.optional(t.string()),arguments:t.optional(t.array(Dt)),_meta:t.optional(t.looseObject({}))}),Vt=Q.extend({
-method:t.literal("prompts/list")}),Bt=ee.extend({prompts:t.array(Ht)}),Ft=m.extend({name:t.string(),arguments:t.record(t.string(),
-t.string()).optional()}),Jt=p.extend({method:t.literal("prompts/get"),params:Ft}),qe=t.object({type:t.literal("text"),text:t.string(),
-annotations:J.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ce=t.object({type:t.literal("image"),data:Te,
-mimeType:t.string(),annotations:J.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ee=t.object({type:t.literal(
-"audio"),data:Te,mimeType:t.string(),annotations:J.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Gt=t.object(
+ext",text:JSON.stringify(o)}]}}var tr=["task","inputRequests","requestState"];function Xr(e){return e===null||typeof e!=
+"object"||Array.isArray(e)||e.content!==void 0||tr.some(o=>o in e)?e:{...e,content:[]}}function Zr(){let e=i(()=>t.lazy(
+()=>t.union([t.string(),t.number(),t.boolean(),t.null(),t.record(t.string(),e),t.array(e)]))),o=i(()=>t.record(t.string(),
+e)),s=i(()=>t.union([t.string(),t.number().int()])),n=i(()=>t.string()),r=i(()=>t.object({ttl:t.number().optional()})),m=i(
+()=>t.object({taskId:t.string()})),u=i(()=>t.looseObject({progressToken:s.optional(),"io.modelcontextprotocol/related-ta\
+sk":m.optional()})),p=i(()=>t.object({_meta:u.optional()})),h=i(()=>p.extend({task:r.optional()})),d=i(()=>t.object({method:t.string(),
+params:p.loose().optional()})),f=i(()=>t.object({_meta:u.optional()})),z=i(()=>t.object({method:t.string(),params:f.loose().
+optional()})),S=i(()=>t.looseObject({_meta:u.optional()})),y=i(()=>t.union([t.string(),t.number().int()])),b=i(()=>S.strict()),
+g=i(()=>f.extend({requestId:y.optional(),reason:t.string().optional()})),_=i(()=>z.extend({method:t.literal("notificatio\
+ns/cancelled"),params:g})),P=i(()=>t.object({src:t.string(),mimeType:t.string().optional(),sizes:t.array(t.string()).optional(),
+theme:t.enum(["light","dark"]).optional()})),C=i(()=>t.object({icons:t.array(P).optional()})),w=i(()=>t.object({name:t.string(),
+title:t.string().optional()})),re=i(()=>w.extend({...w.shape,...C.shape,version:t.string(),websiteUrl:t.string().optional(),
+description:t.string().optional()})),He=i(()=>t.intersection(t.object({applyDefaults:t.boolean().optional()}),o)),E=i(()=>t.preprocess(
+x=>x&&typeof x=="object"&&!Array.isArray(x)&&Object.keys(x).length===0?{form:{}}:x,t.intersection(t.object({form:He.optional(),
+url:o.optional()}),o.optional()))),U=i(()=>t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject({
+sampling:t.looseObject({createMessage:o.optional()}).optional(),elicitation:t.looseObject({create:o.optional()}).optional()}).
+optional()})),Te=i(()=>t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject({tools:t.looseObject(
+{call:o.optional()}).optional()}).optional()})),D=i(()=>t.object({experimental:t.record(t.string(),o).optional(),sampling:t.object(
+{context:o.optional(),tools:o.optional()}).optional(),elicitation:E.optional(),roots:t.object({listChanged:t.boolean().optional()}).
+optional(),tasks:U.optional(),extensions:t.record(t.string(),o).optional()})),ce=i(()=>p.extend({protocolVersion:t.string(),
+capabilities:D,clientInfo:re})),ve=i(()=>d.extend({method:t.literal("initialize"),params:ce})),Nt=i(()=>t.object({experimental:t.record(
+t.string(),o).optional(),logging:o.optional(),completions:o.optional(),prompts:t.object({listChanged:t.boolean().optional()}).
+optional(),resources:t.object({subscribe:t.boolean().optional(),listChanged:t.boolean().optional()}).optional(),tools:t.object(
+{listChanged:t.boolean().optional()}).optional(),tasks:Te.optional(),extensions:t.record(t.string(),o).optional()})),Mt=i(
+()=>S.extend({protocolVersion:t.string(),capabilities:Nt,serverInfo:re,instructions:t.string().optional()})),Ve=i(()=>z.
+extend({method:t.literal("notifications/initialized"),params:f.optional()})),le=i(()=>d.extend({method:t.literal("ping"),
+params:p.optional()})),Pe=i(()=>t.object({progress:t.number(),total:t.optional(t.number()),message:t.optional(t.string())})),
+Q=i(()=>t.object({...f.shape,...Pe.shape,progressToken:s})),me=i(()=>z.extend({method:t.literal("notifications/progress"),
+params:Q})),Be=i(()=>p.extend({cursor:n.optional()})),oe=i(()=>d.extend({params:Be.optional()})),ae=i(()=>S.extend({nextCursor:n.
+optional()})),Fe=i(()=>t.object({uri:t.string(),mimeType:t.optional(t.string()),_meta:t.record(t.string(),t.unknown()).optional()})),
+Je=i(()=>Fe.extend({text:t.string()})),qe=i(()=>t.string().refine(x=>{try{return atob(x),!0}catch{return!1}},{message:"I\
+nvalid Base64 string"})),Ge=i(()=>Fe.extend({blob:qe})),ee=i(()=>t.enum(["user","assistant"])),W=i(()=>t.object({audience:t.array(
+ee).optional(),priority:t.number().min(0).max(1).optional(),lastModified:t.iso.datetime({offset:!0}).optional()})),Ce=i(
+()=>t.object({...w.shape,...C.shape,uri:t.string(),description:t.optional(t.string()),mimeType:t.optional(t.string()),size:t.optional(
+t.number()),annotations:W.optional(),_meta:t.optional(t.looseObject({}))})),Ot=i(()=>t.object({...w.shape,...C.shape,uriTemplate:t.string(),
+description:t.optional(t.string()),mimeType:t.optional(t.string()),annotations:W.optional(),_meta:t.optional(t.looseObject(
+{}))})),It=i(()=>oe.extend({method:t.literal("resources/list")})),jt=i(()=>ae.extend({resources:t.array(Ce)})),ue=i(()=>oe.
+extend({method:t.literal("resources/templates/list")})),Ke=i(()=>ae.extend({resourceTemplates:t.array(Ot)})),Ee=i(()=>p.
+extend({uri:t.string()})),kt=i(()=>Ee),wt=i(()=>d.extend({method:t.literal("resources/read"),params:kt})),Lt=i(()=>S.extend(
+{contents:t.array(t.union([Je,Ge]))})),xt=i(()=>z.extend({method:t.literal("notifications/resources/list_changed"),params:f.
+optional()})),$t=i(()=>Ee),At=i(()=>d.extend({method:t.literal("resources/subscribe"),params:$t})),Ut=i(()=>Ee),Dt=i(()=>d.
+extend({method:t.literal("resources/unsubscribe"),params:Ut})),Ht=i(()=>f.extend({uri:t.string()})),Vt=i(()=>z.extend({method:t.literal(
+"notifications/resources/updated"),params:Ht})),Bt=i(()=>t.object({name:t.string(),description:t.optional(t.string()),required:t.optional(
+t.boolean())})),Ft=i(()=>t.object({...w.shape,...C.shape,description:t.optional(t.string()),arguments:t.optional(t.array(
+Bt)),_meta:t.optional(t.looseObject({}))})),Jt=i(()=>oe.extend({method:t.literal("prompts/list")})),Gt=i(()=>ae.extend({
+prompts:t.array(Ft)})),Kt=i(()=>p.extend({name:t.string(),arguments:t.record(t.string(),t.string()).optional()})),Wt=i(()=>d.
+extend({method:t.literal("prompts/get"),params:Kt})),Ne=i(()=>t.object({type:t.literal("text"),text:t.string(),annotations:W.
+optional(),_meta:t.record(t.string(),t.unknown()).optional()})),Me=i(()=>t.object({type:t.literal("image"),data:qe,mimeType:t.string(),
+annotations:W.optional(),_meta:t.record(t.string(),t.unknown()).optional()})),Oe=i(()=>t.object({type:t.literal("audio"),
+data:qe,mimeType:t.string(),annotations:W.optional(),_meta:t.record(t.string(),t.unknown()).optional()})),Yt=i(()=>t.object(
 {type:t.literal("tool_use"),name:t.string(),id:t.string(),input:t.record(t.string(),t.unknown()),_meta:t.record(t.string(),
-t.unknown()).optional()}),le=t.object({type:t.literal("resource"),resource:t.union([Ve,Be]),annotations:J.optional(),_meta:t.record(
-t.string(),t.unknown()).optional()}),Kt=ve.extend({type:t.literal("resource_link")}),B=t.union([qe,Ce,Ee,Kt,le]),Je=t.object(
-{role:X,content:B}),Ge=h.extend({description:t.string().optional(),messages:t.array(Je)}),Ne=g.extend({method:t.literal(
-"notifications/prompts/list_changed"),params:S.optional()}),Wt=t.object({title:t.string().optional(),readOnlyHint:t.boolean().
-optional(),destructiveHint:t.boolean().optional(),idempotentHint:t.boolean().optional(),openWorldHint:t.boolean().optional()}),
-Ke=t.object({taskSupport:t.enum(["required","optional","forbidden"]).optional()}),Me=t.object({...j.shape,...P.shape,description:t.string().
-optional(),inputSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),e).optional(),required:t.array(
-t.string()).optional()}).catchall(t.unknown()),outputSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),
-e).optional(),required:t.array(t.string()).optional()}).catchall(t.unknown()).optional(),annotations:Wt.optional(),execution:Ke.
-optional(),_meta:t.record(t.string(),t.unknown()).optional()}),We=Q.extend({method:t.literal("tools/list")}),Ye=ee.extend(
-{tools:t.array(Me)}),Xe=h.extend({content:t.array(B),structuredContent:t.record(t.string(),t.unknown()).optional(),isError:t.boolean().
-optional()}),k=u.extend({name:t.string(),arguments:t.record(t.string(),t.unknown()).optional()}),Yt=p.extend({method:t.literal(
-"tools/call"),params:k}),ra=g.extend({method:t.literal("notifications/tools/list_changed"),params:S.optional()}),Ze=t.enum(
-["debug","info","notice","warning","error","critical","alert","emergency"]),Xt=m.extend({level:Ze}),Zt=p.extend({method:t.literal(
-"logging/setLevel"),params:Xt}),Qt=S.extend({level:Ze,logger:t.string().optional(),data:t.unknown()}),eo=g.extend({method:t.literal(
-"notifications/message"),params:Qt}),to=t.object({name:t.string().optional()}),oo=t.object({hints:t.array(to).optional(),
-costPriority:t.number().min(0).max(1).optional(),speedPriority:t.number().min(0).max(1).optional(),intelligencePriority:t.number().
-min(0).max(1).optional()}),ao=t.object({mode:t.enum(["auto","required","none"]).optional()}),ca=t.object({type:t.literal(
-"tool_result"),toolUseId:t.string().describe("The unique identifier for the corresponding tool call."),content:t.array(B),
-structuredContent:t.object({}).loose().optional(),isError:t.boolean().optional(),_meta:t.record(t.string(),t.unknown()).
-optional()}),so=t.discriminatedUnion("type",[qe,Ce,Ee]),me=t.discriminatedUnion("type",[qe,Ce,Ee,Gt,ca]),no=t.object({role:X,
-content:t.union([me,t.array(me)]),_meta:t.record(t.string(),t.unknown()).optional()}),io=u.extend({messages:t.array(no),
-modelPreferences:oo.optional(),systemPrompt:t.string().optional(),includeContext:t.enum(["none","thisServer","allServers"]).
-optional(),temperature:t.number().optional(),maxTokens:t.number().int(),stopSequences:t.array(t.string()).optional(),metadata:o.
-optional(),tools:t.array(Me).optional(),toolChoice:ao.optional()}),ro=p.extend({method:t.literal("sampling/createMessage"),
-params:io}),co=h.extend({model:t.string(),stopReason:t.optional(t.enum(["endTurn","stopSequence","maxTokens"]).or(t.string())),
-role:X,content:so}),lo=h.extend({model:t.string(),stopReason:t.optional(t.enum(["endTurn","stopSequence","maxTokens","to\
-olUse"]).or(t.string())),role:X,content:t.union([me,t.array(me)])}),mo=t.object({type:t.literal("boolean"),title:t.string().
-optional(),description:t.string().optional(),default:t.boolean().optional()}),uo=t.object({type:t.literal("string"),title:t.string().
-optional(),description:t.string().optional(),minLength:t.number().optional(),maxLength:t.number().optional(),format:t.enum(
-["email","uri","date","date-time"]).optional(),default:t.string().optional()}),po=t.object({type:t.enum(["number","integ\
-er"]),title:t.string().optional(),description:t.string().optional(),minimum:t.number().optional(),maximum:t.number().optional(),
-default:t.number().optional()}),ho=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
-optional(),enum:t.array(t.string()),default:t.string().optional()}),So=t.object({type:t.literal("string"),title:t.string().
-optional(),description:t.string().optional(),oneOf:t.array(t.object({const:t.string(),title:t.string()})),default:t.string().
-optional()}),go=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(
-t.string()),enumNames:t.array(t.string()).optional(),default:t.string().optional()}),fo=t.union([ho,So]),Oe=t.object({type:t.literal(
-"array"),title:t.string().optional(),description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().
-optional(),items:t.object({type:t.literal("string"),enum:t.array(t.string())}),default:t.array(t.string()).optional()}),
-Ie=t.object({type:t.literal("array"),title:t.string().optional(),description:t.string().optional(),minItems:t.number().optional(),
-maxItems:t.number().optional(),items:t.object({anyOf:t.array(t.object({const:t.string(),title:t.string()}))}),default:t.array(
-t.string()).optional()}),la=t.union([Oe,Ie]),ma=t.union([go,fo,la]),H=t.union([ma,mo,uo,po]),V=u.extend({mode:t.literal(
+t.unknown()).optional()})),pe=i(()=>t.object({type:t.literal("resource"),resource:t.union([Je,Ge]),annotations:W.optional(),
+_meta:t.record(t.string(),t.unknown()).optional()})),Xt=i(()=>Ce.extend({type:t.literal("resource_link")})),G=i(()=>t.union(
+[Ne,Me,Oe,Xt,pe])),We=i(()=>t.object({role:ee,content:G})),Ye=i(()=>S.extend({description:t.string().optional(),messages:t.array(
+We)})),Ie=i(()=>z.extend({method:t.literal("notifications/prompts/list_changed"),params:f.optional()})),Zt=i(()=>t.object(
+{title:t.string().optional(),readOnlyHint:t.boolean().optional(),destructiveHint:t.boolean().optional(),idempotentHint:t.boolean().
+optional(),openWorldHint:t.boolean().optional()})),Xe=i(()=>t.object({taskSupport:t.enum(["required","optional","forbidd\
+en"]).optional()})),je=i(()=>t.object({...w.shape,...C.shape,description:t.string().optional(),inputSchema:t.object({type:t.literal(
+"object"),properties:t.record(t.string(),e).optional(),required:t.array(t.string()).optional()}).catchall(t.unknown()),outputSchema:t.object(
+{type:t.literal("object"),properties:t.record(t.string(),e).optional(),required:t.array(t.string()).optional()}).catchall(
+t.unknown()).optional(),annotations:Zt.optional(),execution:Xe.optional(),_meta:t.record(t.string(),t.unknown()).optional()})),
+Ze=i(()=>oe.extend({method:t.literal("tools/list")})),Qe=i(()=>ae.extend({tools:t.array(je)})),et=i(()=>S.extend({content:t.array(
+G),structuredContent:t.record(t.string(),t.unknown()).optional(),isError:t.boolean().optional()})),L=i(()=>h.extend({name:t.string(),
+arguments:t.record(t.string(),t.unknown()).optional()})),Qt=i(()=>d.extend({method:t.literal("tools/call"),params:L})),ma=i(
+()=>z.extend({method:t.literal("notifications/tools/list_changed"),params:f.optional()})),tt=i(()=>t.enum(["debug","info",
+"notice","warning","error","critical","alert","emergency"])),eo=i(()=>p.extend({level:tt})),to=i(()=>d.extend({method:t.literal(
+"logging/setLevel"),params:eo})),oo=i(()=>f.extend({level:tt,logger:t.string().optional(),data:t.unknown()})),ao=i(()=>z.
+extend({method:t.literal("notifications/message"),params:oo})),so=i(()=>t.object({name:t.string().optional()})),no=i(()=>t.object(
+{hints:t.array(so).optional(),costPriority:t.number().min(0).max(1).optional(),speedPriority:t.number().min(0).max(1).optional(),
+intelligencePriority:t.number().min(0).max(1).optional()})),io=i(()=>t.object({mode:t.enum(["auto","required","none"]).optional()})),
+ua=i(()=>t.object({type:t.literal("tool_result"),toolUseId:t.string().describe("The unique identifier for the correspond\
+ing tool call."),content:t.array(G),structuredContent:t.object({}).loose().optional(),isError:t.boolean().optional(),_meta:t.record(
+t.string(),t.unknown()).optional()})),ro=i(()=>t.discriminatedUnion("type",[Ne,Me,Oe])),he=i(()=>t.discriminatedUnion("t\
+ype",[Ne,Me,Oe,Yt,ua])),co=i(()=>t.object({role:ee,content:t.union([he,t.array(he)]),_meta:t.record(t.string(),t.unknown()).
+optional()})),lo=i(()=>h.extend({messages:t.array(co),modelPreferences:no.optional(),systemPrompt:t.string().optional(),
+includeContext:t.enum(["none","thisServer","allServers"]).optional(),temperature:t.number().optional(),maxTokens:t.number().
+int(),stopSequences:t.array(t.string()).optional(),metadata:o.optional(),tools:t.array(je).optional(),toolChoice:io.optional()})),
+mo=i(()=>d.extend({method:t.literal("sampling/createMessage"),params:lo})),uo=i(()=>S.extend({model:t.string(),stopReason:t.optional(
+t.enum(["endTurn","stopSequence","maxTokens"]).or(t.string())),role:ee,content:ro})),po=i(()=>S.extend({model:t.string(),
+stopReason:t.optional(t.enum(["endTurn","stopSequence","maxTokens","toolUse"]).or(t.string())),role:ee,content:t.union([
+he,t.array(he)])})),ho=i(()=>t.object({type:t.literal("boolean"),title:t.string().optional(),description:t.string().optional(),
+default:t.boolean().optional()})),So=i(()=>t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
+optional(),minLength:t.number().optional(),maxLength:t.number().optional(),format:t.enum(["email","uri","date","date-tim\
+e"]).optional(),default:t.string().optional()})),go=i(()=>t.object({type:t.enum(["number","integer"]),title:t.string().optional(),
+description:t.string().optional(),minimum:t.number().optional(),maximum:t.number().optional(),default:t.number().optional()})),
+fo=i(()=>t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(t.string()),
+default:t.string().optional()})),zo=i(()=>t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
+optional(),oneOf:t.array(t.object({const:t.string(),title:t.string()})),default:t.string().optional()})),Ro=i(()=>t.object(
+{type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(t.string()),enumNames:t.array(
+t.string()).optional(),default:t.string().optional()})),bo=i(()=>t.union([fo,zo])),ke=i(()=>t.object({type:t.literal("ar\
+ray"),title:t.string().optional(),description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().optional(),
+items:t.object({type:t.literal("string"),enum:t.array(t.string())}),default:t.array(t.string()).optional()})),we=i(()=>t.object(
+{type:t.literal("array"),title:t.string().optional(),description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().
+optional(),items:t.object({anyOf:t.array(t.object({const:t.string(),title:t.string()}))}),default:t.array(t.string()).optional()})),
+pa=i(()=>t.union([ke,we])),ha=i(()=>t.union([Ro,bo,pa])),F=i(()=>t.union([ha,ho,So,go])),J=i(()=>h.extend({mode:t.literal(
 "form").optional(),message:t.string(),requestedSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),
-H),required:t.array(t.string()).optional()}).catchall(t.unknown())}),zo=u.extend({mode:t.literal("url"),message:t.string(),
-elicitationId:t.string(),url:t.string().url()}),G=t.union([V,zo]),ua=p.extend({method:t.literal("elicitation/create"),params:G}),
-pa=S.extend({elicitationId:t.string()}),ha=g.extend({method:t.literal("notifications/elicitation/complete"),params:pa}),
-da=h.extend({action:t.enum(["accept","decline","cancel"]),content:t.preprocess(w=>w===null?void 0:w,t.record(t.string(),
-t.union([t.string(),t.number(),t.boolean(),t.array(t.string())])).optional())}),Sa=t.object({type:t.literal("ref/resourc\
-e"),uri:t.string()}),ga=t.object({type:t.literal("ref/prompt"),name:t.string()}),fa=m.extend({ref:t.union([ga,Sa]),argument:t.object(
-{name:t.string(),value:t.string()}),context:t.object({arguments:t.record(t.string(),t.string()).optional()}).optional()}),
-Ro=p.extend({method:t.literal("completion/complete"),params:fa}),za=h.extend({completion:t.looseObject({values:t.array(t.string()).
-max(100),total:t.optional(t.number().int()),hasMore:t.optional(t.boolean())})}),Ra=t.object({uri:t.string().startsWith("\
-file://"),name:t.string().optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Qe=p.extend({method:t.literal("\
-roots/list"),params:m.optional()}),bo=h.extend({roots:t.array(Ra)}),ba=g.extend({method:t.literal("notifications/roots/l\
-ist_changed"),params:S.optional()}),ya=t.looseObject({ttl:t.number().optional(),pollInterval:t.number().optional()}),yo=t.enum(
-["working","input_required","completed","failed","cancelled"]),ue=t.object({taskId:t.string(),status:yo,ttl:t.union([t.number(),
-t.null()]),createdAt:t.string(),lastUpdatedAt:t.string(),pollInterval:t.optional(t.number()),statusMessage:t.optional(t.string())}),
-D=h.extend({task:ue}),_a=S.merge(ue),je=g.extend({method:t.literal("notifications/tasks/status"),params:_a}),et=p.extend(
-{method:t.literal("tasks/get"),params:m.extend({taskId:t.string()})}),tt=h.merge(ue),ot=p.extend({method:t.literal("task\
-s/result"),params:m.extend({taskId:t.string()})}),Rn=h.loose(),U=Q.extend({method:t.literal("tasks/list")}),M=ee.extend(
-{tasks:t.array(ue)}),ke=p.extend({method:t.literal("tasks/cancel"),params:m.extend({taskId:t.string()})});return{JSONValueSchema:e,
-JSONObjectSchema:o,ProgressTokenSchema:s,CursorSchema:n,TaskMetadataSchema:i,RelatedTaskMetadataSchema:c,RequestMetaSchema:l,
-BaseRequestParamsSchema:m,TaskAugmentedRequestParamsSchema:u,RequestSchema:p,NotificationsParamsSchema:S,NotificationSchema:g,
-ResultSchema:h,RequestIdSchema:R,EmptyResultSchema:z,CancelledNotificationParamsSchema:d,CancelledNotificationSchema:b,IconSchema:T,
-IconsSchema:P,BaseMetadataSchema:j,ImplementationSchema:se,ClientTasksCapabilitySchema:$,ServerTasksCapabilitySchema:be,
-ClientCapabilitiesSchema:A,InitializeRequestParamsSchema:ne,InitializeRequestSchema:ye,ServerCapabilitiesSchema:qt,InitializeResultSchema:Ct,
-InitializedNotificationSchema:Ue,PingRequestSchema:ie,ProgressSchema:_e,ProgressNotificationParamsSchema:Y,ProgressNotificationSchema:re,
-PaginatedRequestParamsSchema:De,PaginatedRequestSchema:Q,PaginatedResultSchema:ee,ResourceContentsSchema:He,TextResourceContentsSchema:Ve,
-BlobResourceContentsSchema:Be,RoleSchema:X,AnnotationsSchema:J,ResourceSchema:ve,ResourceTemplateSchema:Et,ListResourcesRequestSchema:Nt,
-ListResourcesResultSchema:Mt,ListResourceTemplatesRequestSchema:ce,ListResourceTemplatesResultSchema:Fe,ResourceRequestParamsSchema:Pe,
-ReadResourceRequestParamsSchema:Ot,ReadResourceRequestSchema:It,ReadResourceResultSchema:jt,ResourceListChangedNotificationSchema:kt,
-SubscribeRequestParamsSchema:wt,SubscribeRequestSchema:Lt,UnsubscribeRequestParamsSchema:xt,UnsubscribeRequestSchema:$t,
-ResourceUpdatedNotificationParamsSchema:At,ResourceUpdatedNotificationSchema:Ut,PromptArgumentSchema:Dt,PromptSchema:Ht,
-ListPromptsRequestSchema:Vt,ListPromptsResultSchema:Bt,GetPromptRequestParamsSchema:Ft,GetPromptRequestSchema:Jt,TextContentSchema:qe,
-ImageContentSchema:Ce,AudioContentSchema:Ee,ToolUseContentSchema:Gt,EmbeddedResourceSchema:le,ResourceLinkSchema:Kt,ContentBlockSchema:B,
-PromptMessageSchema:Je,GetPromptResultSchema:Ge,PromptListChangedNotificationSchema:Ne,ToolAnnotationsSchema:Wt,ToolExecutionSchema:Ke,
-ToolSchema:Me,ListToolsRequestSchema:We,ListToolsResultSchema:Ye,CallToolResultSchema:Xe,CallToolRequestParamsSchema:k,CallToolRequestSchema:Yt,
-ToolListChangedNotificationSchema:ra,LoggingLevelSchema:Ze,SetLevelRequestParamsSchema:Xt,SetLevelRequestSchema:Zt,LoggingMessageNotificationParamsSchema:Qt,
-LoggingMessageNotificationSchema:eo,ModelHintSchema:to,ModelPreferencesSchema:oo,ToolChoiceSchema:ao,ToolResultContentSchema:ca,
-SamplingContentSchema:so,SamplingMessageContentBlockSchema:me,SamplingMessageSchema:no,CreateMessageRequestParamsSchema:io,
-CreateMessageRequestSchema:ro,CreateMessageResultSchema:co,CreateMessageResultWithToolsSchema:lo,BooleanSchemaSchema:mo,
-StringSchemaSchema:uo,NumberSchemaSchema:po,UntitledSingleSelectEnumSchemaSchema:ho,TitledSingleSelectEnumSchemaSchema:So,
-LegacyTitledEnumSchemaSchema:go,SingleSelectEnumSchemaSchema:fo,UntitledMultiSelectEnumSchemaSchema:Oe,TitledMultiSelectEnumSchemaSchema:Ie,
-MultiSelectEnumSchemaSchema:la,EnumSchemaSchema:ma,PrimitiveSchemaDefinitionSchema:H,ElicitRequestFormParamsSchema:V,ElicitRequestURLParamsSchema:zo,
-ElicitRequestParamsSchema:G,ElicitRequestSchema:ua,ElicitationCompleteNotificationParamsSchema:pa,ElicitationCompleteNotificationSchema:ha,
-ElicitResultSchema:da,ResourceTemplateReferenceSchema:Sa,PromptReferenceSchema:ga,CompleteRequestParamsSchema:fa,CompleteRequestSchema:Ro,
-CompleteResultSchema:za,RootSchema:Ra,ListRootsRequestSchema:Qe,ListRootsResultSchema:bo,RootsListChangedNotificationSchema:ba,
-TaskCreationParamsSchema:ya,TaskStatusSchema:yo,TaskSchema:ue,CreateTaskResultSchema:D,TaskStatusNotificationParamsSchema:_a,
-TaskStatusNotificationSchema:je,GetTaskRequestSchema:et,GetTaskResultSchema:tt,GetTaskPayloadRequestSchema:ot,GetTaskPayloadResultSchema:Rn,
-ListTasksRequestSchema:U,ListTasksResultSchema:M,CancelTaskRequestSchema:ke,CancelTaskResultSchema:h.merge(ue),ClientRequestSchema:t.union(
-[ie,ye,Ro,Zt,Jt,Vt,Nt,ce,It,Lt,$t,Yt,We,et,ot,U,ke]),ClientNotificationSchema:t.union([b,re,Ue,ba,je]),ClientResultSchema:t.union(
-[z,co,lo,da,bo,tt,M,D]),ServerRequestSchema:t.union([ie,ro,ua,Qe,et,ot,U,ke]),ServerNotificationSchema:t.union([b,re,eo,
-Ut,kt,ra,Ne,je,ha]),ServerResultSchema:t.union([z,Ct,za,Ge,Bt,Mt,Fe,jt,Xe,Ye,tt,M,D]),CallToolResultWireSchema:t.unknown().
-superRefine((w,Cr)=>{if(!(typeof w!="object"||w===null||Array.isArray(w)||w.content!==void 0)){for(let qi of Zi)if(qi in
-w){Cr.addIssue({code:"custom",message:`content is required when the body carries '${qi}' — another result family cannot \
-default into an empty tools/call success`});return}}}).transform(Kr).pipe(Xe)}}var Yr;function Qi(){return Yr??=Wr()}function er(e){
-return e.type!=="object"}var Xr=new Set(["const","enum","default","examples"]),Zr=new Set(["properties","patternProperti\
-es","$defs","definitions","dependentSchemas","dependencies"]);function wi(e){return e!==void 0&&!(typeof e=="string"&&e.
-startsWith("#"))}function Qr(e){let o=typeof e.$schema=="string"?e.$schema:void 0;if(wi(e.$id))return{...o!==void 0&&{$schema:o},
-type:"object",properties:{result:e},required:["result"]};let s=Oi(e.$schema)&&e.$recursiveAnchor!==!0,n=(i,c)=>{if(Array.
-isArray(i))return i.map(u=>n(u,!1));if(i===null||typeof i!="object"||!c&&wi(i.$id))return i;let l={},m=!1;for(let[u,p]of Object.
-entries(i))c?l[u]=n(p,!1):(u==="$ref"||u==="$dynamicRef")&&typeof p=="string"?l[u]=p==="#"?"#/properties/result":p.startsWith(
-"#/")?`#/properties/result${p.slice(1)}`:p:u==="$recursiveRef"&&p==="#"&&s?m=!0:Xr.has(u)?l[u]=p:Zr.has(u)?l[u]=n(p,!0):
-l[u]=n(p,!1);return m&&("$ref"in l?l.allOf=[...Array.isArray(l.allOf)?l.allOf:[],{$ref:"#/properties/result"}]:l.$ref="#\
-/properties/result"),l};return{...o!==void 0&&{$schema:o},type:"object",properties:{result:n(e,!1)},required:["result"]}}
-var tr={ping:null,initialize:null,"completion/complete":null,"logging/setLevel":null,"prompts/get":null,"prompts/list":null,
+F),required:t.array(t.string()).optional()}).catchall(t.unknown())})),yo=i(()=>h.extend({mode:t.literal("url"),message:t.string(),
+elicitationId:t.string(),url:t.string().url()})),Y=i(()=>t.union([J,yo])),da=i(()=>d.extend({method:t.literal("elicitati\
+on/create"),params:Y})),Sa=i(()=>f.extend({elicitationId:t.string()})),ga=i(()=>z.extend({method:t.literal("notification\
+s/elicitation/complete"),params:Sa})),fa=i(()=>S.extend({action:t.enum(["accept","decline","cancel"]),content:t.preprocess(
+x=>x===null?void 0:x,t.record(t.string(),t.union([t.string(),t.number(),t.boolean(),t.array(t.string())])).optional())})),
+za=i(()=>t.object({type:t.literal("ref/resource"),uri:t.string()})),Ra=i(()=>t.object({type:t.literal("ref/prompt"),name:t.string()})),
+ba=i(()=>p.extend({ref:t.union([Ra,za]),argument:t.object({name:t.string(),value:t.string()}),context:t.object({arguments:t.record(
+t.string(),t.string()).optional()}).optional()})),_o=i(()=>d.extend({method:t.literal("completion/complete"),params:ba})),
+ya=i(()=>S.extend({completion:t.looseObject({values:t.array(t.string()).max(100),total:t.optional(t.number().int()),hasMore:t.optional(
+t.boolean())})})),_a=i(()=>t.object({uri:t.string().startsWith("file://"),name:t.string().optional(),_meta:t.record(t.string(),
+t.unknown()).optional()})),ot=i(()=>d.extend({method:t.literal("roots/list"),params:p.optional()})),To=i(()=>S.extend({roots:t.array(
+_a)})),Ta=i(()=>z.extend({method:t.literal("notifications/roots/list_changed"),params:f.optional()})),va=i(()=>t.looseObject(
+{ttl:t.number().optional(),pollInterval:t.number().optional()})),vo=i(()=>t.enum(["working","input_required","completed",
+"failed","cancelled"])),de=i(()=>t.object({taskId:t.string(),status:vo,ttl:t.union([t.number(),t.null()]),createdAt:t.string(),
+lastUpdatedAt:t.string(),pollInterval:t.optional(t.number()),statusMessage:t.optional(t.string())})),V=i(()=>S.extend({task:de})),
+Pa=i(()=>f.merge(de)),Le=i(()=>z.extend({method:t.literal("notifications/tasks/status"),params:Pa})),at=i(()=>d.extend({
+method:t.literal("tasks/get"),params:p.extend({taskId:t.string()})})),st=i(()=>S.merge(de)),nt=i(()=>d.extend({method:t.literal(
+"tasks/result"),params:p.extend({taskId:t.string()})})),_n=i(()=>S.loose()),H=i(()=>oe.extend({method:t.literal("tasks/l\
+ist")})),I=i(()=>ae.extend({tasks:t.array(de)})),xe=i(()=>d.extend({method:t.literal("tasks/cancel"),params:p.extend({taskId:t.string()})}));
+return{JSONValueSchema:e,JSONObjectSchema:o,ProgressTokenSchema:s,CursorSchema:n,TaskMetadataSchema:r,RelatedTaskMetadataSchema:m,
+RequestMetaSchema:u,BaseRequestParamsSchema:p,TaskAugmentedRequestParamsSchema:h,RequestSchema:d,NotificationsParamsSchema:f,
+NotificationSchema:z,ResultSchema:S,RequestIdSchema:y,EmptyResultSchema:b,CancelledNotificationParamsSchema:g,CancelledNotificationSchema:_,
+IconSchema:P,IconsSchema:C,BaseMetadataSchema:w,ImplementationSchema:re,ClientTasksCapabilitySchema:U,ServerTasksCapabilitySchema:Te,
+ClientCapabilitiesSchema:D,InitializeRequestParamsSchema:ce,InitializeRequestSchema:ve,ServerCapabilitiesSchema:Nt,InitializeResultSchema:Mt,
+InitializedNotificationSchema:Ve,PingRequestSchema:le,ProgressSchema:Pe,ProgressNotificationParamsSchema:Q,ProgressNotificationSchema:me,
+PaginatedRequestParamsSchema:Be,PaginatedRequestSchema:oe,PaginatedResultSchema:ae,ResourceContentsSchema:Fe,TextResourceContentsSchema:Je,
+BlobResourceContentsSchema:Ge,RoleSchema:ee,AnnotationsSchema:W,ResourceSchema:Ce,ResourceTemplateSchema:Ot,ListResourcesRequestSchema:It,
+ListResourcesResultSchema:jt,ListResourceTemplatesRequestSchema:ue,ListResourceTemplatesResultSchema:Ke,ResourceRequestParamsSchema:Ee,
+ReadResourceRequestParamsSchema:kt,ReadResourceRequestSchema:wt,ReadResourceResultSchema:Lt,ResourceListChangedNotificationSchema:xt,
+SubscribeRequestParamsSchema:$t,SubscribeRequestSchema:At,UnsubscribeRequestParamsSchema:Ut,UnsubscribeRequestSchema:Dt,
+ResourceUpdatedNotificationParamsSchema:Ht,ResourceUpdatedNotificationSchema:Vt,PromptArgumentSchema:Bt,PromptSchema:Ft,
+ListPromptsRequestSchema:Jt,ListPromptsResultSchema:Gt,GetPromptRequestParamsSchema:Kt,GetPromptRequestSchema:Wt,TextContentSchema:Ne,
+ImageContentSchema:Me,AudioContentSchema:Oe,ToolUseContentSchema:Yt,EmbeddedResourceSchema:pe,ResourceLinkSchema:Xt,ContentBlockSchema:G,
+PromptMessageSchema:We,GetPromptResultSchema:Ye,PromptListChangedNotificationSchema:Ie,ToolAnnotationsSchema:Zt,ToolExecutionSchema:Xe,
+ToolSchema:je,ListToolsRequestSchema:Ze,ListToolsResultSchema:Qe,CallToolResultSchema:et,CallToolRequestParamsSchema:L,CallToolRequestSchema:Qt,
+ToolListChangedNotificationSchema:ma,LoggingLevelSchema:tt,SetLevelRequestParamsSchema:eo,SetLevelRequestSchema:to,LoggingMessageNotificationParamsSchema:oo,
+LoggingMessageNotificationSchema:ao,ModelHintSchema:so,ModelPreferencesSchema:no,ToolChoiceSchema:io,ToolResultContentSchema:ua,
+SamplingContentSchema:ro,SamplingMessageContentBlockSchema:he,SamplingMessageSchema:co,CreateMessageRequestParamsSchema:lo,
+CreateMessageRequestSchema:mo,CreateMessageResultSchema:uo,CreateMessageResultWithToolsSchema:po,BooleanSchemaSchema:ho,
+StringSchemaSchema:So,NumberSchemaSchema:go,UntitledSingleSelectEnumSchemaSchema:fo,TitledSingleSelectEnumSchemaSchema:zo,
+LegacyTitledEnumSchemaSchema:Ro,SingleSelectEnumSchemaSchema:bo,UntitledMultiSelectEnumSchemaSchema:ke,TitledMultiSelectEnumSchemaSchema:we,
+MultiSelectEnumSchemaSchema:pa,EnumSchemaSchema:ha,PrimitiveSchemaDefinitionSchema:F,ElicitRequestFormParamsSchema:J,ElicitRequestURLParamsSchema:yo,
+ElicitRequestParamsSchema:Y,ElicitRequestSchema:da,ElicitationCompleteNotificationParamsSchema:Sa,ElicitationCompleteNotificationSchema:ga,
+ElicitResultSchema:fa,ResourceTemplateReferenceSchema:za,PromptReferenceSchema:Ra,CompleteRequestParamsSchema:ba,CompleteRequestSchema:_o,
+CompleteResultSchema:ya,RootSchema:_a,ListRootsRequestSchema:ot,ListRootsResultSchema:To,RootsListChangedNotificationSchema:Ta,
+TaskCreationParamsSchema:va,TaskStatusSchema:vo,TaskSchema:de,CreateTaskResultSchema:V,TaskStatusNotificationParamsSchema:Pa,
+TaskStatusNotificationSchema:Le,GetTaskRequestSchema:at,GetTaskResultSchema:st,GetTaskPayloadRequestSchema:nt,GetTaskPayloadResultSchema:_n,
+ListTasksRequestSchema:H,ListTasksResultSchema:I,CancelTaskRequestSchema:xe,CancelTaskResultSchema:S.merge(de),ClientRequestSchema:t.union(
+[le,ve,_o,to,Wt,Jt,It,ue,wt,At,Dt,Qt,Ze,at,nt,H,xe]),ClientNotificationSchema:t.union([_,me,Ve,Ta,Le]),ClientResultSchema:t.union(
+[b,uo,po,fa,To,st,I,V]),ServerRequestSchema:t.union([le,mo,da,ot,at,nt,H,xe]),ServerNotificationSchema:t.union([_,me,ao,
+Vt,xt,ma,Ie,Le,ga]),ServerResultSchema:t.union([b,Mt,ya,Ye,Gt,jt,Ke,Lt,et,Qe,st,I,V]),CallToolResultWireSchema:t.unknown().
+superRefine((x,Mr)=>{if(!(typeof x!="object"||x===null||Array.isArray(x)||x.content!==void 0)){for(let Ni of tr)if(Ni in
+x){Mr.addIssue({code:"custom",message:`content is required when the body carries '${Ni}' — another result family cannot \
+default into an empty tools/call success`});return}}}).transform(Xr).pipe(et)}}var Qr;function or(){return Qr??=Zr()}function ar(e){
+return e.type!=="object"}var ec=new Set(["const","enum","default","examples"]),tc=new Set(["properties","patternProperti\
+es","$defs","definitions","dependentSchemas","dependencies"]);function $i(e){return e!==void 0&&!(typeof e=="string"&&e.
+startsWith("#"))}function oc(e){let o=typeof e.$schema=="string"?e.$schema:void 0;if($i(e.$id))return{...o!==void 0&&{$schema:o},
+type:"object",properties:{result:e},required:["result"]};let s=ki(e.$schema)&&e.$recursiveAnchor!==!0,n=(r,m)=>{if(Array.
+isArray(r))return r.map(h=>n(h,!1));if(r===null||typeof r!="object"||!m&&$i(r.$id))return r;let u={},p=!1;for(let[h,d]of Object.
+entries(r))m?u[h]=n(d,!1):(h==="$ref"||h==="$dynamicRef")&&typeof d=="string"?u[h]=d==="#"?"#/properties/result":d.startsWith(
+"#/")?`#/properties/result${d.slice(1)}`:d:h==="$recursiveRef"&&d==="#"&&s?p=!0:ec.has(h)?u[h]=d:tc.has(h)?u[h]=n(d,!0):
+u[h]=n(d,!1);return p&&("$ref"in u?u.allOf=[...Array.isArray(u.allOf)?u.allOf:[],{$ref:"#/properties/result"}]:u.$ref="#\
+/properties/result"),u};return{...o!==void 0&&{$schema:o},type:"object",properties:{result:n(e,!1)},required:["result"]}}
+var sr={ping:null,initialize:null,"completion/complete":null,"logging/setLevel":null,"prompts/get":null,"prompts/list":null,
 "resources/list":null,"resources/templates/list":null,"resources/read":null,"resources/subscribe":null,"resources/unsubs\
 cribe":null,"tools/call":null,"tools/list":null,"tasks/get":null,"tasks/result":null,"tasks/list":null,"tasks/cancel":null,
-"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},or={"notifications/cancelled":null,"notificat\
+"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},nr={"notifications/cancelled":null,"notificat\
 ions/progress":null,"notifications/initialized":null,"notifications/roots/list_changed":null,"notifications/tasks/status":null,
 "notifications/message":null,"notifications/resources/updated":null,"notifications/resources/list_changed":null,"notific\
-ations/tools/list_changed":null,"notifications/prompts/list_changed":null,"notifications/elicitation/complete":null},ec={
+ations/tools/list_changed":null,"notifications/prompts/list_changed":null,"notifications/elicitation/complete":null},ac={
 ping:null,initialize:null,"completion/complete":null,"logging/setLevel":null,"prompts/get":null,"prompts/list":null,"res\
 ources/list":null,"resources/templates/list":null,"resources/read":null,"resources/subscribe":null,"resources/unsubscrib\
-e":null,"tools/call":null,"tools/list":null,"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},ln;
-function pi(){if(ln)return ln;let e=Qi();return ln={requestSchemas:{ping:e.PingRequestSchema,initialize:e.InitializeRequestSchema,
+e":null,"tools/call":null,"tools/list":null,"sampling/createMessage":null,"elicitation/create":null,"roots/list":null},pn;
+function Si(){if(pn)return pn;let e=or();return pn={requestSchemas:{ping:e.PingRequestSchema,initialize:e.InitializeRequestSchema,
 "completion/complete":e.CompleteRequestSchema,"logging/setLevel":e.SetLevelRequestSchema,"prompts/get":e.GetPromptRequestSchema,
 "prompts/list":e.ListPromptsRequestSchema,"resources/list":e.ListResourcesRequestSchema,"resources/templates/list":e.ListResourceTemplatesRequestSchema,
 "resources/read":e.ReadResourceRequestSchema,"resources/subscribe":e.SubscribeRequestSchema,"resources/unsubscribe":e.UnsubscribeRequestSchema,
@@ -403,347 +422,354 @@ GetPromptResultSchema,"prompts/list":e.ListPromptsResultSchema,"resources/list":
 emplates/list":e.ListResourceTemplatesResultSchema,"resources/read":e.ReadResourceResultSchema,"resources/subscribe":e.EmptyResultSchema,
 "resources/unsubscribe":e.EmptyResultSchema,"tools/call":e.CallToolResultWireSchema,"tools/list":e.ListToolsResultSchema,
 "sampling/createMessage":e.CreateMessageResultWithToolsSchema,"elicitation/create":e.ElicitResultSchema,"roots/list":e.ListRootsResultSchema}},
-ln}function ar(e){return Object.prototype.hasOwnProperty.call(tr,e)}function sr(e){return Object.prototype.hasOwnProperty.call(
-or,e)}function tc(e){return Object.prototype.hasOwnProperty.call(ec,e)}function oc(e){return tc(e)?pi().resultSchemas[e]:
-void 0}function ac(e){return ar(e)?pi().requestSchemas[e]:void 0}function sc(e){return sr(e)?pi().notificationSchemas[e]:
-void 0}var bm=Object.keys(tr),ym=Object.keys(or);function ci(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function mn(e,o){
+pn}function ir(e){return Object.prototype.hasOwnProperty.call(sr,e)}function rr(e){return Object.prototype.hasOwnProperty.call(
+nr,e)}function sc(e){return Object.prototype.hasOwnProperty.call(ac,e)}function nc(e){return sc(e)?Si().resultSchemas[e]:
+void 0}function ic(e){return ir(e)?Si().requestSchemas[e]:void 0}function rc(e){return rr(e)?Si().notificationSchemas[e]:
+void 0}var Tm=Object.keys(sr),vm=Object.keys(nr);function ui(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function hn(e,o){
 if(e===void 0)return{ok:!1,reason:"not-in-era"};let s=e.safeParse(o);return s.success?{ok:!0,value:s.data}:{ok:!1,reason:"\
-invalid",message:String(s.error)}}var Li={ok:!1,reason:"not-in-era"};function xi(e){return ci(e)&&ci(e.outputSchema)&&er(
-e.outputSchema)}var hi={era:"2025-11-25",hasRequestMethod:ar,hasNotificationMethod:sr,validateRequest:(e,o)=>mn(ac(e),o),validateResult:(e,o)=>mn(
-oc(e),o),validateNotification:(e,o)=>mn(sc(e),o),hasInputRequestMethod:()=>!1,validateInputRequest:()=>Li,validateInputResponse:()=>Li,
-samplingResultVariant:((e,o)=>{let s=Qi();return mn(e?s.CreateMessageResultWithToolsSchema:s.CreateMessageResultSchema,o)}),
-outboundEnvelope:e=>{},validateEnvelopeMeta:e=>[],projectCallToolResult(e,o){let s=Xi(e),n=s.structuredContent;if(n===void 0)
-return s;let i=typeof n!="object"||n===null||Array.isArray(n),c=o!==void 0&&er(o);return!i&&!c?s:{...s,structuredContent:{
-result:n}}},decodeResult(e,o){if(ci(o)&&"resultType"in o){let s={...o};return delete s.resultType,{kind:"complete",result:s}}
+invalid",message:String(s.error)}}var Ai={ok:!1,reason:"not-in-era"};function Ui(e){return ui(e)&&ui(e.outputSchema)&&ar(
+e.outputSchema)}var gi={era:"2025-11-25",hasRequestMethod:ir,hasNotificationMethod:rr,validateRequest:(e,o)=>hn(ic(e),o),validateResult:(e,o)=>hn(
+nc(e),o),validateNotification:(e,o)=>hn(rc(e),o),hasInputRequestMethod:()=>!1,validateInputRequest:()=>Ai,validateInputResponse:()=>Ai,
+samplingResultVariant:((e,o)=>{let s=or();return hn(e?s.CreateMessageResultWithToolsSchema:s.CreateMessageResultSchema,o)}),
+outboundEnvelope:e=>{},validateEnvelopeMeta:e=>[],projectCallToolResult(e,o){let s=er(e),n=s.structuredContent;if(n===void 0)
+return s;let r=typeof n!="object"||n===null||Array.isArray(n),m=o!==void 0&&ar(o);return!r&&!m?s:{...s,structuredContent:{
+result:n}}},decodeResult(e,o){if(ui(o)&&"resultType"in o){let s={...o};return delete s.resultType,{kind:"complete",result:s}}
 return{kind:"complete",result:o}},encodeResult(e,o){if(e!=="tools/list")return o;let s=o.tools;return!Array.isArray(s)||
-!s.some(n=>xi(n))?o:{...o,tools:s.map(n=>xi(n)?{...n,outputSchema:Qr(n.outputSchema)}:n)}},encodeErrorCode:e=>e===-32002?
--32602:e,checkInboundEnvelope:e=>{}};function nc(){let e=t.lazy(()=>t.union([t.string(),t.number(),t.boolean(),t.null(),
-t.record(t.string(),e),t.array(e)])),o=t.record(t.string(),e),s=t.union([t.string(),t.number().int()]),n=t.string(),i=t.union(
-[t.string(),t.number().int()]),c=t.enum(["user","assistant"]),l=t.enum(["debug","info","notice","warning","error","criti\
-cal","alert","emergency"]),m=t.string().refine(M=>{try{return atob(M),!0}catch{return!1}},{message:"Invalid Base64 strin\
-g"}),u=t.object({ttl:t.number().optional()}),p=t.object({taskId:t.string()}),S=t.looseObject({progressToken:s.optional(),
-"io.modelcontextprotocol/related-task":p.optional()}),g=t.object({_meta:S.optional()}),h=g.extend({task:u.optional()}),R=t.object(
-{_meta:S.optional()}),z=t.object({method:t.string(),params:R.loose().optional()}),d=t.object({src:t.string(),mimeType:t.string().
-optional(),sizes:t.array(t.string()).optional(),theme:t.enum(["light","dark"]).optional()}),b=t.object({icons:t.array(d).
-optional()}),T=t.object({name:t.string(),title:t.string().optional()}),P=T.extend({...T.shape,...b.shape,version:t.string(),
-websiteUrl:t.string().optional(),description:t.string().optional()}),j=t.intersection(t.object({applyDefaults:t.boolean().
-optional()}),o),se=t.preprocess(M=>M&&typeof M=="object"&&!Array.isArray(M)&&Object.keys(M).length===0?{form:{}}:M,t.intersection(
-t.object({form:j.optional(),url:o.optional()}),o.optional())),Ae=t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject(
-{sampling:t.looseObject({createMessage:o.optional()}).optional(),elicitation:t.looseObject({create:o.optional()}).optional()}).
-optional()}),q=t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject({tools:t.looseObject({call:o.
-optional()}).optional()}).optional()}),$=t.object({experimental:t.record(t.string(),o).optional(),sampling:t.object({context:o.
-optional(),tools:o.optional()}).optional(),elicitation:se.optional(),roots:t.object({listChanged:t.boolean().optional()}).
-optional(),tasks:Ae.optional(),extensions:t.record(t.string(),o).optional()}),be=t.object({experimental:t.record(t.string(),
-o).optional(),logging:o.optional(),completions:o.optional(),prompts:t.object({listChanged:t.boolean().optional()}).optional(),
-resources:t.object({subscribe:t.boolean().optional(),listChanged:t.boolean().optional()}).optional(),tools:t.object({listChanged:t.boolean().
-optional()}).optional(),tasks:q.optional(),extensions:t.record(t.string(),o).optional()}),A=t.object({progress:t.number(),
-total:t.optional(t.number()),message:t.optional(t.string())}),ne=t.object({...R.shape,...A.shape,progressToken:s}),ye=z.
-extend({method:t.literal("notifications/progress"),params:ne}),qt=R.extend({level:l,logger:t.string().optional(),data:t.unknown()}),
-Ct=z.extend({method:t.literal("notifications/message"),params:qt}),Ue=t.object({uri:t.string(),mimeType:t.optional(t.string()),
-_meta:t.record(t.string(),t.unknown()).optional()}),ie=Ue.extend({text:t.string()}),_e=Ue.extend({blob:m}),Y=t.object({audience:t.array(
-c).optional(),priority:t.number().min(0).max(1).optional(),lastModified:t.iso.datetime({offset:!0}).optional()}),re=t.object(
-{...T.shape,...b.shape,uri:t.string(),description:t.optional(t.string()),mimeType:t.optional(t.string()),size:t.optional(
-t.number()),annotations:Y.optional(),_meta:t.optional(t.looseObject({}))}),De=t.object({...T.shape,...b.shape,uriTemplate:t.string(),
-description:t.optional(t.string()),mimeType:t.optional(t.string()),annotations:Y.optional(),_meta:t.optional(t.looseObject(
-{}))}),Q=z.extend({method:t.literal("notifications/resources/list_changed"),params:R.optional()}),ee=R.extend({uri:t.string()}),
-He=z.extend({method:t.literal("notifications/resources/updated"),params:ee}),Ve=t.object({name:t.string(),description:t.optional(
-t.string()),required:t.optional(t.boolean())}),Te=t.object({...T.shape,...b.shape,description:t.optional(t.string()),arguments:t.optional(
-t.array(Ve)),_meta:t.optional(t.looseObject({}))}),Be=z.extend({method:t.literal("notifications/prompts/list_changed"),params:R.
-optional()}),X=t.object({type:t.literal("text"),text:t.string(),annotations:Y.optional(),_meta:t.record(t.string(),t.unknown()).
-optional()}),J=t.object({type:t.literal("image"),data:m,mimeType:t.string(),annotations:Y.optional(),_meta:t.record(t.string(),
-t.unknown()).optional()}),ve=t.object({type:t.literal("audio"),data:m,mimeType:t.string(),annotations:Y.optional(),_meta:t.record(
-t.string(),t.unknown()).optional()}),Et=t.object({type:t.literal("tool_use"),name:t.string(),id:t.string(),input:t.record(
-t.string(),t.unknown()),_meta:t.record(t.string(),t.unknown()).optional()}),Nt=t.object({type:t.literal("resource"),resource:t.union(
-[ie,_e]),annotations:Y.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Mt=re.extend({type:t.literal("reso\
-urce_link")}),ce=t.union([X,J,ve,Mt,Nt]),Fe=t.object({role:c,content:ce}),Pe=t.object({title:t.string().optional(),readOnlyHint:t.boolean().
-optional(),destructiveHint:t.boolean().optional(),idempotentHint:t.boolean().optional(),openWorldHint:t.boolean().optional()}),
-Ot=z.extend({method:t.literal("notifications/tools/list_changed"),params:R.optional()}),It=t.object({name:t.string().optional()}),
-jt=t.object({hints:t.array(It).optional(),costPriority:t.number().min(0).max(1).optional(),speedPriority:t.number().min(
-0).max(1).optional(),intelligencePriority:t.number().min(0).max(1).optional()}),kt=t.object({mode:t.enum(["auto","requir\
-ed","none"]).optional()}),wt=t.object({type:t.literal("boolean"),title:t.string().optional(),description:t.string().optional(),
-default:t.boolean().optional()}),Lt=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
-optional(),minLength:t.number().optional(),maxLength:t.number().optional(),format:t.enum(["email","uri","date","date-tim\
-e"]).optional(),default:t.string().optional()}),xt=t.object({type:t.enum(["number","integer"]),title:t.string().optional(),
-description:t.string().optional(),minimum:t.number().optional(),maximum:t.number().optional(),default:t.number().optional()}),
-$t=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(t.string()),
-default:t.string().optional()}),At=t.object({type:t.literal("string"),title:t.string().optional(),description:t.string().
-optional(),oneOf:t.array(t.object({const:t.string(),title:t.string()})),default:t.string().optional()}),Ut=t.object({type:t.literal(
-"string"),title:t.string().optional(),description:t.string().optional(),enum:t.array(t.string()),enumNames:t.array(t.string()).
-optional(),default:t.string().optional()}),Dt=t.union([$t,At]),Ht=t.object({type:t.literal("array"),title:t.string().optional(),
-description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().optional(),items:t.object({type:t.literal(
-"string"),enum:t.array(t.string())}),default:t.array(t.string()).optional()}),Vt=t.object({type:t.literal("array"),title:t.string().
-optional(),description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().optional(),items:t.object(
-{anyOf:t.array(t.object({const:t.string(),title:t.string()}))}),default:t.array(t.string()).optional()}),Bt=t.union([Ht,
-Vt]),Ft=t.union([Ut,Dt,Bt]),Jt=t.union([Ft,wt,Lt,xt]),qe=h.extend({mode:t.literal("form").optional(),message:t.string(),
-requestedSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),Jt),required:t.array(t.string()).optional()}).
-catchall(t.unknown())}),Ce=t.object({type:t.literal("ref/resource"),uri:t.string()}),Ee=t.object({type:t.literal("ref/pr\
-ompt"),name:t.string()}),Gt=t.object({uri:t.string().startsWith("file://"),name:t.string().optional(),_meta:t.record(t.string(),
-t.unknown()).optional()}),le=$.shape,Kt=t.object({experimental:le.experimental,sampling:le.sampling,elicitation:le.elicitation,
-roots:le.roots,extensions:le.extensions}),B=be.shape,Je=t.object({experimental:B.experimental,logging:B.logging,completions:B.
-completions,prompts:B.prompts,resources:B.resources,tools:B.tools,extensions:B.extensions}),Ge=t.looseObject({progressToken:s.
-optional(),[K]:t.string(),[vo]:P.optional(),[rt]:Kt,[Po]:l.optional()}),Ne=t.object({...T.shape,...b.shape,description:t.string().
-optional(),inputSchema:t.looseObject({$schema:t.string().optional(),type:t.literal("object")}),outputSchema:t.looseObject(
-{$schema:t.string().optional()}).optional(),annotations:Pe.optional(),_meta:t.record(t.string(),t.unknown()).optional()}),
-Wt=t.object({type:t.literal("tool_result"),toolUseId:t.string(),content:t.array(ce),structuredContent:t.unknown().optional(),
-isError:t.boolean().optional(),_meta:t.record(t.string(),t.unknown()).optional()}),Ke=t.union([X,J,ve,Et,Wt]),Me=t.object(
-{role:c,content:t.union([Ke,t.array(Ke)]),_meta:t.record(t.string(),t.unknown()).optional()}),We=t.string(),Ye=t.looseObject(
-{[Le]:P.optional().catch(void 0)}),Xe=Ye.optional();function k(M){return t.looseObject({_meta:Xe,resultType:We.default("\
-complete"),...M})}let Yt=k({}),ra=k({nextCursor:n.optional()}),Ze=k({content:t.array(ce),structuredContent:t.unknown().optional(),
-isError:t.boolean().optional()}),Xt=k({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),tools:t.array(
-Ne),nextCursor:n.optional()}),Zt=k({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),prompts:t.array(
-Te),nextCursor:n.optional()}),Qt=k({description:t.string().optional(),messages:t.array(Fe)}),eo=k({ttlMs:t.number().int().
-min(0),cacheScope:t.enum(["public","private"]),resources:t.array(re),nextCursor:n.optional()}),to=k({ttlMs:t.number().int().
-min(0),cacheScope:t.enum(["public","private"]),resourceTemplates:t.array(De),nextCursor:n.optional()}),oo=k({ttlMs:t.number().
-int().min(0),cacheScope:t.enum(["public","private"]),contents:t.array(t.union([ie,_e]))}),ao=k({completion:t.object({values:t.array(
-t.string()).max(100),total:t.number().int().optional(),hasMore:t.boolean().optional()}).loose()}),ca=k({ttlMs:t.number().
-int().min(0),cacheScope:t.enum(["public","private"])}),so=k({ttlMs:t.number().int().min(0).catch(0),cacheScope:t.enum(["\
-public","private"]).catch("private"),supportedVersions:t.array(t.string()),capabilities:Je,instructions:t.string().optional()}),
-me=t.object({messages:t.array(Me),modelPreferences:jt.optional(),systemPrompt:t.string().optional(),includeContext:t.enum(
-["none","thisServer","allServers"]).optional(),temperature:t.number().optional(),maxTokens:t.number().int(),stopSequences:t.array(
-t.string()).optional(),metadata:o.optional(),tools:t.array(Ne).optional(),toolChoice:kt.optional()}),no=t.object({method:t.literal(
-"sampling/createMessage"),params:me}),io=t.object({method:t.literal("roots/list"),params:t.object({_meta:t.record(t.string(),
-t.unknown()).optional()}).optional()}),ro=t.object({...Me.shape,model:t.string(),stopReason:t.string().optional()}),co=t.object(
-{roots:t.array(Gt)}),lo=t.object({action:t.enum(["accept","decline","cancel"]),content:t.record(t.string(),t.union([t.string(),
-t.number(),t.boolean(),t.array(t.string())])).optional()}),mo=t.object({mode:t.literal("url"),message:t.string(),url:t.string().
-url()}),uo=t.union([qe,mo]),po=t.object({method:t.literal("elicitation/create"),params:uo}),ho=t.union([no,io,po]),So=t.union(
-[ro,co,lo]),go=t.record(t.string(),ho),fo=t.record(t.string(),So),Oe=k({inputRequests:go.optional(),requestState:t.string().
-optional()}),Ie={inputResponses:fo.optional(),requestState:t.string().optional()},la=t.object({_meta:Ge,...Ie}),ma=t.looseObject(
-{progressToken:s.optional()});function H(M,ke){return t.object({method:t.literal(M),params:t.object({_meta:Ge,...ke})})}
-function V(M,ke){return t.object({method:t.literal(M),params:t.object({_meta:ma.optional(),...ke}).optional()})}let zo={
-name:t.string(),arguments:t.record(t.string(),t.unknown()).optional(),...Ie},G={cursor:n.optional()},ua=H("tools/call",zo),
-pa=H("tools/list",G),ha=H("prompts/list",G),da=H("prompts/get",{name:t.string(),arguments:t.record(t.string(),t.string()).
-optional(),...Ie}),Sa=H("resources/list",G),ga=H("resources/templates/list",G),fa=H("resources/read",{uri:t.string(),...Ie}),
-Ro={ref:t.union([Ee,Ce]),argument:t.object({name:t.string(),value:t.string()}),context:t.object({arguments:t.record(t.string(),
-t.string()).optional()}).optional()},za=H("completion/complete",Ro),Ra=H("server/discover",{}),Qe=t.object({toolsListChanged:t.boolean().
-optional(),promptsListChanged:t.boolean().optional(),resourcesListChanged:t.boolean().optional(),resourceSubscriptions:t.array(
-t.string()).optional()}),bo={notifications:Qe},ba=H("subscriptions/listen",bo),ya=Ye.extend({"io.modelcontextprotocol/su\
-bscriptionId":i}),yo=t.looseObject({_meta:ya,resultType:We.default("complete")}),ue={"tools/call":V("tools/call",zo),"to\
-ols/list":V("tools/list",G),"prompts/get":V("prompts/get",{name:t.string(),arguments:t.record(t.string(),t.string()).optional()}),
-"prompts/list":V("prompts/list",G),"resources/list":V("resources/list",G),"resources/templates/list":V("resources/templa\
-tes/list",G),"resources/read":V("resources/read",{uri:t.string()}),"completion/complete":V("completion/complete",Ro),"se\
-rver/discover":V("server/discover",{}),"subscriptions/listen":V("subscriptions/listen",bo)};function D(M){return t.looseObject(
-{_meta:Xe,...M})}let _a={"tools/call":D({content:t.array(ce),structuredContent:t.unknown().optional(),isError:t.boolean().
-optional()}),"tools/list":D({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),tools:t.array(Ne),nextCursor:n.
-optional()}),"prompts/get":D({description:t.string().optional(),messages:t.array(Fe)}),"prompts/list":D({ttlMs:t.number().
-int().min(0),cacheScope:t.enum(["public","private"]),prompts:t.array(Te),nextCursor:n.optional()}),"resources/list":D({ttlMs:t.number().
-int().min(0),cacheScope:t.enum(["public","private"]),resources:t.array(re),nextCursor:n.optional()}),"resources/template\
-s/list":D({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),resourceTemplates:t.array(De),nextCursor:n.
-optional()}),"resources/read":D({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),contents:t.array(
-t.union([ie,_e]))}),"completion/complete":D({completion:t.object({values:t.array(t.string()).max(100),total:t.number().int().
-optional(),hasMore:t.boolean().optional()}).loose()}),"server/discover":D({ttlMs:t.number().int().min(0).catch(0),cacheScope:t.enum(
-["public","private"]).catch("private"),supportedVersions:t.array(t.string()),capabilities:Je,instructions:t.string().optional()}),
-"subscriptions/listen":D({})},je=t.looseObject({"io.modelcontextprotocol/subscriptionId":i.optional()}),et=t.object({method:t.literal(
-"notifications/subscriptions/acknowledged"),params:t.object({_meta:je.optional(),notifications:Qe})}),tt=t.object({_meta:je.
-optional(),requestId:i,reason:t.string().optional()}),ot=t.object({method:t.literal("notifications/cancelled"),params:tt}),
-Rn={"notifications/cancelled":ot,"notifications/progress":ye,"notifications/message":Ct,"notifications/resources/updated":He,
-"notifications/resources/list_changed":Q,"notifications/tools/list_changed":Ot,"notifications/prompts/list_changed":Be,"\
-notifications/subscriptions/acknowledged":et},U=M=>t.object({jsonrpc:t.literal("2.0"),id:t.union([t.string(),t.number().
-int()]),result:M}).strict();return{JSONValueSchema:e,JSONObjectSchema:o,ProgressTokenSchema:s,CursorSchema:n,RequestIdSchema:i,
-RoleSchema:c,LoggingLevelSchema:l,TaskMetadataSchema:u,RelatedTaskMetadataSchema:p,RequestMetaSchema:S,BaseRequestParamsSchema:g,
-TaskAugmentedRequestParamsSchema:h,NotificationsParamsSchema:R,NotificationSchema:z,IconSchema:d,IconsSchema:b,BaseMetadataSchema:T,
-ImplementationSchema:P,ClientTasksCapabilitySchema:Ae,ServerTasksCapabilitySchema:q,ClientCapabilitiesSchema:$,ServerCapabilitiesSchema:be,
-ProgressSchema:A,ProgressNotificationParamsSchema:ne,ProgressNotificationSchema:ye,LoggingMessageNotificationParamsSchema:qt,
-LoggingMessageNotificationSchema:Ct,ResourceContentsSchema:Ue,TextResourceContentsSchema:ie,BlobResourceContentsSchema:_e,
-AnnotationsSchema:Y,ResourceSchema:re,ResourceTemplateSchema:De,ResourceListChangedNotificationSchema:Q,ResourceUpdatedNotificationParamsSchema:ee,
-ResourceUpdatedNotificationSchema:He,PromptArgumentSchema:Ve,PromptSchema:Te,PromptListChangedNotificationSchema:Be,TextContentSchema:X,
-ImageContentSchema:J,AudioContentSchema:ve,ToolUseContentSchema:Et,EmbeddedResourceSchema:Nt,ResourceLinkSchema:Mt,ContentBlockSchema:ce,
-PromptMessageSchema:Fe,ToolAnnotationsSchema:Pe,ToolListChangedNotificationSchema:Ot,ModelHintSchema:It,ModelPreferencesSchema:jt,
-ToolChoiceSchema:kt,BooleanSchemaSchema:wt,StringSchemaSchema:Lt,NumberSchemaSchema:xt,UntitledSingleSelectEnumSchemaSchema:$t,
-TitledSingleSelectEnumSchemaSchema:At,LegacyTitledEnumSchemaSchema:Ut,SingleSelectEnumSchemaSchema:Dt,UntitledMultiSelectEnumSchemaSchema:Ht,
-TitledMultiSelectEnumSchemaSchema:Vt,MultiSelectEnumSchemaSchema:Bt,EnumSchemaSchema:Ft,PrimitiveSchemaDefinitionSchema:Jt,
-ElicitRequestFormParamsSchema:qe,ResourceTemplateReferenceSchema:Ce,PromptReferenceSchema:Ee,RootSchema:Gt,ClientCapabilities2026Schema:Kt,
-ServerCapabilities2026Schema:Je,RequestMetaEnvelopeSchema:Ge,ToolSchema:Ne,ToolResultContentSchema:Wt,SamplingMessageContentBlockSchema:Ke,
-SamplingMessageSchema:Me,ResultTypeSchema:We,ResultMetaSchema:Ye,ResultSchema:Yt,PaginatedResultSchema:ra,CallToolResultSchema:Ze,
-ListToolsResultSchema:Xt,ListPromptsResultSchema:Zt,GetPromptResultSchema:Qt,ListResourcesResultSchema:eo,ListResourceTemplatesResultSchema:to,
-ReadResourceResultSchema:oo,CompleteResultSchema:ao,CacheableResultSchema:ca,DiscoverResultSchema:so,CreateMessageRequestParamsSchema:me,
-CreateMessageRequestSchema:no,ListRootsRequestSchema:io,CreateMessageResultSchema:ro,ListRootsResultSchema:co,ElicitResultSchema:lo,
-ElicitRequestURLParamsSchema:mo,ElicitRequestParamsSchema:uo,ElicitRequestSchema:po,InputRequestSchema:ho,InputResponseSchema:So,
-InputRequestsSchema:go,InputResponsesSchema:fo,InputRequiredResultSchema:Oe,InputResponseRequestParamsSchema:la,CallToolRequestSchema:ua,
-ListToolsRequestSchema:pa,ListPromptsRequestSchema:ha,GetPromptRequestSchema:da,ListResourcesRequestSchema:Sa,ListResourceTemplatesRequestSchema:ga,
-ReadResourceRequestSchema:fa,CompleteRequestSchema:za,DiscoverRequestSchema:Ra,SubscriptionFilterSchema:Qe,SubscriptionsListenRequestSchema:ba,
-SubscriptionsListenResultMetaSchema:ya,SubscriptionsListenResultSchema:yo,dispatchRequestSchemas:ue,dispatchResultSchemas:_a,
-NotificationMetaSchema:je,SubscriptionsAcknowledgedNotificationSchema:et,CancelledNotificationParamsSchema:tt,CancelledNotificationSchema:ot,
-notificationSchemas2026:Rn,JSONRPCResultResponseSchema:U(Yt),CallToolResultResponseSchema:U(t.union([Ze,Oe])),ListToolsResultResponseSchema:U(
-Xt),ListPromptsResultResponseSchema:U(Zt),GetPromptResultResponseSchema:U(t.union([Qt,Oe])),ListResourcesResultResponseSchema:U(
-eo),ListResourceTemplatesResultResponseSchema:U(to),ReadResourceResultResponseSchema:U(t.union([oo,Oe])),CompleteResultResponseSchema:U(
-ao),DiscoverResultResponseSchema:U(so),SubscriptionsListenResultResponseSchema:U(yo)}}var ic;function Re(){return ic??=nc()}
-var rc=["tools/list","prompts/list","resources/list","resources/templates/list","resources/read","server/discover"];function cc(e){
-return rc.includes(e)}var yt=Symbol("modelcontextprotocol.resultCacheHintFallback");function _m(e,o){if(o===void 0)return e;
-let s=e[yt];if(s===void 0)return{...e,[yt]:o};let n={},i=s.ttlMs??o.ttlMs;i!==void 0&&(n.ttlMs=i);let c=s.cacheScope??o.
-cacheScope;return c!==void 0&&(n.cacheScope=c),{...e,[yt]:n}}function lc(e){return e[yt]}function di(e){return typeof e==
-"number"&&Number.isSafeInteger(e)&&e>=0}function Si(e){return e==="public"||e==="private"}function Tm(e,o){if(e.ttlMs!==
-void 0&&!di(e.ttlMs))throw new RangeError(`Invalid cache hint for ${o}: ttlMs must be a non-negative safe integer (got ${String(
-e.ttlMs)})`);if(e.cacheScope!==void 0&&!Si(e.cacheScope))throw new RangeError(`Invalid cache hint for ${o}: cacheScope m\
-ust be 'public' or 'private' (got ${String(e.cacheScope)})`)}var f=(function(e){return e[e.ParseError=-32700]="ParseErro\
+!s.some(n=>Ui(n))?o:{...o,tools:s.map(n=>Ui(n)?{...n,outputSchema:oc(n.outputSchema)}:n)}},encodeErrorCode:e=>e===-32002?
+-32602:e,checkInboundEnvelope:e=>{}};function cc(){let e=i(()=>t.lazy(()=>t.union([t.string(),t.number(),t.boolean(),t.null(),
+t.record(t.string(),e),t.array(e)]))),o=i(()=>t.record(t.string(),e)),s=i(()=>t.union([t.string(),t.number().int()])),n=i(
+()=>t.string()),r=i(()=>t.union([t.string(),t.number().int()])),m=i(()=>t.enum(["user","assistant"])),u=i(()=>t.enum(["d\
+ebug","info","notice","warning","error","critical","alert","emergency"])),p=i(()=>t.string().refine(I=>{try{return atob(
+I),!0}catch{return!1}},{message:"Invalid Base64 string"})),h=i(()=>t.object({ttl:t.number().optional()})),d=i(()=>t.object(
+{taskId:t.string()})),f=i(()=>t.looseObject({progressToken:s.optional(),"io.modelcontextprotocol/related-task":d.optional()})),
+z=i(()=>t.object({_meta:f.optional()})),S=i(()=>z.extend({task:h.optional()})),y=i(()=>t.object({_meta:f.optional()})),b=i(
+()=>t.object({method:t.string(),params:y.loose().optional()})),g=i(()=>t.object({src:t.string(),mimeType:t.string().optional(),
+sizes:t.array(t.string()).optional(),theme:t.enum(["light","dark"]).optional()})),_=i(()=>t.object({icons:t.array(g).optional()})),
+P=i(()=>t.object({name:t.string(),title:t.string().optional()})),C=i(()=>P.extend({...P.shape,..._.shape,version:t.string(),
+websiteUrl:t.string().optional(),description:t.string().optional()})),w=i(()=>t.intersection(t.object({applyDefaults:t.boolean().
+optional()}),o)),re=i(()=>t.preprocess(I=>I&&typeof I=="object"&&!Array.isArray(I)&&Object.keys(I).length===0?{form:{}}:
+I,t.intersection(t.object({form:w.optional(),url:o.optional()}),o.optional()))),He=i(()=>t.looseObject({list:o.optional(),
+cancel:o.optional(),requests:t.looseObject({sampling:t.looseObject({createMessage:o.optional()}).optional(),elicitation:t.looseObject(
+{create:o.optional()}).optional()}).optional()})),E=i(()=>t.looseObject({list:o.optional(),cancel:o.optional(),requests:t.looseObject(
+{tools:t.looseObject({call:o.optional()}).optional()}).optional()})),U=i(()=>t.object({experimental:t.record(t.string(),
+o).optional(),sampling:t.object({context:o.optional(),tools:o.optional()}).optional(),elicitation:re.optional(),roots:t.object(
+{listChanged:t.boolean().optional()}).optional(),tasks:He.optional(),extensions:t.record(t.string(),o).optional()})),Te=i(
+()=>t.object({experimental:t.record(t.string(),o).optional(),logging:o.optional(),completions:o.optional(),prompts:t.object(
+{listChanged:t.boolean().optional()}).optional(),resources:t.object({subscribe:t.boolean().optional(),listChanged:t.boolean().
+optional()}).optional(),tools:t.object({listChanged:t.boolean().optional()}).optional(),tasks:E.optional(),extensions:t.record(
+t.string(),o).optional()})),D=i(()=>t.object({progress:t.number(),total:t.optional(t.number()),message:t.optional(t.string())})),
+ce=i(()=>t.object({...y.shape,...D.shape,progressToken:s})),ve=i(()=>b.extend({method:t.literal("notifications/progress"),
+params:ce})),Nt=i(()=>y.extend({level:u,logger:t.string().optional(),data:t.unknown()})),Mt=i(()=>b.extend({method:t.literal(
+"notifications/message"),params:Nt})),Ve=i(()=>t.object({uri:t.string(),mimeType:t.optional(t.string()),_meta:t.record(t.string(),
+t.unknown()).optional()})),le=i(()=>Ve.extend({text:t.string()})),Pe=i(()=>Ve.extend({blob:p})),Q=i(()=>t.object({audience:t.array(
+m).optional(),priority:t.number().min(0).max(1).optional(),lastModified:t.iso.datetime({offset:!0}).optional()})),me=i(()=>t.object(
+{...P.shape,..._.shape,uri:t.string(),description:t.optional(t.string()),mimeType:t.optional(t.string()),size:t.optional(
+t.number()),annotations:Q.optional(),_meta:t.optional(t.looseObject({}))})),Be=i(()=>t.object({...P.shape,..._.shape,uriTemplate:t.string(),
+description:t.optional(t.string()),mimeType:t.optional(t.string()),annotations:Q.optional(),_meta:t.optional(t.looseObject(
+{}))})),oe=i(()=>b.extend({method:t.literal("notifications/resources/list_changed"),params:y.optional()})),ae=i(()=>y.extend(
+{uri:t.string()})),Fe=i(()=>b.extend({method:t.literal("notifications/resources/updated"),params:ae})),Je=i(()=>t.object(
+{name:t.string(),description:t.optional(t.string()),required:t.optional(t.boolean())})),qe=i(()=>t.object({...P.shape,..._.
+shape,description:t.optional(t.string()),arguments:t.optional(t.array(Je)),_meta:t.optional(t.looseObject({}))})),Ge=i(()=>b.
+extend({method:t.literal("notifications/prompts/list_changed"),params:y.optional()})),ee=i(()=>t.object({type:t.literal(
+"text"),text:t.string(),annotations:Q.optional(),_meta:t.record(t.string(),t.unknown()).optional()})),W=i(()=>t.object({
+type:t.literal("image"),data:p,mimeType:t.string(),annotations:Q.optional(),_meta:t.record(t.string(),t.unknown()).optional()})),
+Ce=i(()=>t.object({type:t.literal("audio"),data:p,mimeType:t.string(),annotations:Q.optional(),_meta:t.record(t.string(),
+t.unknown()).optional()})),Ot=i(()=>t.object({type:t.literal("tool_use"),name:t.string(),id:t.string(),input:t.record(t.string(),
+t.unknown()),_meta:t.record(t.string(),t.unknown()).optional()})),It=i(()=>t.object({type:t.literal("resource"),resource:t.union(
+[le,Pe]),annotations:Q.optional(),_meta:t.record(t.string(),t.unknown()).optional()})),jt=i(()=>me.extend({type:t.literal(
+"resource_link")})),ue=i(()=>t.union([ee,W,Ce,jt,It])),Ke=i(()=>t.object({role:m,content:ue})),Ee=i(()=>t.object({title:t.string().
+optional(),readOnlyHint:t.boolean().optional(),destructiveHint:t.boolean().optional(),idempotentHint:t.boolean().optional(),
+openWorldHint:t.boolean().optional()})),kt=i(()=>b.extend({method:t.literal("notifications/tools/list_changed"),params:y.
+optional()})),wt=i(()=>t.object({name:t.string().optional()})),Lt=i(()=>t.object({hints:t.array(wt).optional(),costPriority:t.number().
+min(0).max(1).optional(),speedPriority:t.number().min(0).max(1).optional(),intelligencePriority:t.number().min(0).max(1).
+optional()})),xt=i(()=>t.object({mode:t.enum(["auto","required","none"]).optional()})),$t=i(()=>t.object({type:t.literal(
+"boolean"),title:t.string().optional(),description:t.string().optional(),default:t.boolean().optional()})),At=i(()=>t.object(
+{type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),minLength:t.number().optional(),
+maxLength:t.number().optional(),format:t.enum(["email","uri","date","date-time"]).optional(),default:t.string().optional()})),
+Ut=i(()=>t.object({type:t.enum(["number","integer"]),title:t.string().optional(),description:t.string().optional(),minimum:t.number().
+optional(),maximum:t.number().optional(),default:t.number().optional()})),Dt=i(()=>t.object({type:t.literal("string"),title:t.string().
+optional(),description:t.string().optional(),enum:t.array(t.string()),default:t.string().optional()})),Ht=i(()=>t.object(
+{type:t.literal("string"),title:t.string().optional(),description:t.string().optional(),oneOf:t.array(t.object({const:t.string(),
+title:t.string()})),default:t.string().optional()})),Vt=i(()=>t.object({type:t.literal("string"),title:t.string().optional(),
+description:t.string().optional(),enum:t.array(t.string()),enumNames:t.array(t.string()).optional(),default:t.string().optional()})),
+Bt=i(()=>t.union([Dt,Ht])),Ft=i(()=>t.object({type:t.literal("array"),title:t.string().optional(),description:t.string().
+optional(),minItems:t.number().optional(),maxItems:t.number().optional(),items:t.object({type:t.literal("string"),enum:t.array(
+t.string())}),default:t.array(t.string()).optional()})),Jt=i(()=>t.object({type:t.literal("array"),title:t.string().optional(),
+description:t.string().optional(),minItems:t.number().optional(),maxItems:t.number().optional(),items:t.object({anyOf:t.array(
+t.object({const:t.string(),title:t.string()}))}),default:t.array(t.string()).optional()})),Gt=i(()=>t.union([Ft,Jt])),Kt=i(
+()=>t.union([Vt,Bt,Gt])),Wt=i(()=>t.union([Kt,$t,At,Ut])),Ne=i(()=>S.extend({mode:t.literal("form").optional(),message:t.string(),
+requestedSchema:t.object({type:t.literal("object"),properties:t.record(t.string(),Wt),required:t.array(t.string()).optional()}).
+catchall(t.unknown())})),Me=i(()=>t.object({type:t.literal("ref/resource"),uri:t.string()})),Oe=i(()=>t.object({type:t.literal(
+"ref/prompt"),name:t.string()})),Yt=i(()=>t.object({uri:t.string().startsWith("file://"),name:t.string().optional(),_meta:t.record(
+t.string(),t.unknown()).optional()})),pe=U.shape,Xt=i(()=>t.object({experimental:pe.experimental,sampling:pe.sampling,elicitation:pe.
+elicitation,roots:pe.roots,extensions:pe.extensions})),G=Te.shape,We=i(()=>t.object({experimental:G.experimental,logging:G.
+logging,completions:G.completions,prompts:G.prompts,resources:G.resources,tools:G.tools,extensions:G.extensions})),Ye=i(
+()=>t.looseObject({progressToken:s.optional(),[X]:t.string(),[Co]:C.optional(),[mt]:Xt,[Eo]:u.optional()})),Ie=i(()=>t.object(
+{...P.shape,..._.shape,description:t.string().optional(),inputSchema:t.looseObject({$schema:t.string().optional(),type:t.literal(
+"object")}),outputSchema:t.looseObject({$schema:t.string().optional()}).optional(),annotations:Ee.optional(),_meta:t.record(
+t.string(),t.unknown()).optional()})),Zt=i(()=>t.object({type:t.literal("tool_result"),toolUseId:t.string(),content:t.array(
+ue),structuredContent:t.unknown().optional(),isError:t.boolean().optional(),_meta:t.record(t.string(),t.unknown()).optional()})),
+Xe=i(()=>t.union([ee,W,Ce,Ot,Zt])),je=i(()=>t.object({role:m,content:t.union([Xe,t.array(Xe)]),_meta:t.record(t.string(),
+t.unknown()).optional()})),Ze=i(()=>t.string()),Qe=i(()=>t.looseObject({[Ae]:C.optional().catch(void 0)})),et=Qe.optional();
+function L(I){return i(()=>t.looseObject({_meta:et,resultType:Ze.default("complete"),...I}))}let Qt=i(()=>L({})),ma=i(()=>L(
+{nextCursor:n.optional()})),tt=i(()=>L({content:t.array(ue),structuredContent:t.unknown().optional(),isError:t.boolean().
+optional()})),eo=i(()=>L({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),tools:t.array(Ie),nextCursor:n.
+optional()})),to=i(()=>L({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),prompts:t.array(qe),nextCursor:n.
+optional()})),oo=i(()=>L({description:t.string().optional(),messages:t.array(Ke)})),ao=i(()=>L({ttlMs:t.number().int().min(
+0),cacheScope:t.enum(["public","private"]),resources:t.array(me),nextCursor:n.optional()})),so=i(()=>L({ttlMs:t.number().
+int().min(0),cacheScope:t.enum(["public","private"]),resourceTemplates:t.array(Be),nextCursor:n.optional()})),no=i(()=>L(
+{ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),contents:t.array(t.union([le,Pe]))})),io=i(()=>L(
+{completion:t.object({values:t.array(t.string()).max(100),total:t.number().int().optional(),hasMore:t.boolean().optional()}).
+loose()})),ua=i(()=>L({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"])})),ro=i(()=>L({ttlMs:t.number().
+int().min(0).catch(0),cacheScope:t.enum(["public","private"]).catch("private"),supportedVersions:t.array(t.string()),capabilities:We,
+instructions:t.string().optional()})),he=i(()=>t.object({messages:t.array(je),modelPreferences:Lt.optional(),systemPrompt:t.string().
+optional(),includeContext:t.enum(["none","thisServer","allServers"]).optional(),temperature:t.number().optional(),maxTokens:t.number().
+int(),stopSequences:t.array(t.string()).optional(),metadata:o.optional(),tools:t.array(Ie).optional(),toolChoice:xt.optional()})),
+co=i(()=>t.object({method:t.literal("sampling/createMessage"),params:he})),lo=i(()=>t.object({method:t.literal("roots/li\
+st"),params:t.object({_meta:t.record(t.string(),t.unknown()).optional()}).optional()})),mo=i(()=>t.object({...je.shape,model:t.string(),
+stopReason:t.string().optional()})),uo=i(()=>t.object({roots:t.array(Yt)})),po=i(()=>t.object({action:t.enum(["accept","\
+decline","cancel"]),content:t.record(t.string(),t.union([t.string(),t.number(),t.boolean(),t.array(t.string())])).optional()})),
+ho=i(()=>t.object({mode:t.literal("url"),message:t.string(),url:t.string().url()})),So=i(()=>t.union([Ne,ho])),go=i(()=>t.object(
+{method:t.literal("elicitation/create"),params:So})),fo=i(()=>t.union([co,lo,go])),zo=i(()=>t.union([mo,uo,po])),Ro=i(()=>t.record(
+t.string(),fo)),bo=i(()=>t.record(t.string(),zo)),ke=i(()=>L({inputRequests:Ro.optional(),requestState:t.string().optional()})),
+we={inputResponses:bo.optional(),requestState:t.string().optional()},pa=i(()=>t.object({_meta:Ye,...we})),ha=i(()=>t.looseObject(
+{progressToken:s.optional()}));function F(I,xe){return i(()=>t.object({method:t.literal(I),params:t.object({_meta:Ye,...xe})}))}
+function J(I,xe){return i(()=>t.object({method:t.literal(I),params:t.object({_meta:ha.optional(),...xe}).optional()}))}let yo={
+name:t.string(),arguments:t.record(t.string(),t.unknown()).optional(),...we},Y={cursor:n.optional()},da=i(()=>F("tools/c\
+all",yo)),Sa=i(()=>F("tools/list",Y)),ga=i(()=>F("prompts/list",Y)),fa=i(()=>F("prompts/get",{name:t.string(),arguments:t.record(
+t.string(),t.string()).optional(),...we})),za=i(()=>F("resources/list",Y)),Ra=i(()=>F("resources/templates/list",Y)),ba=i(
+()=>F("resources/read",{uri:t.string(),...we})),_o={ref:t.union([Oe,Me]),argument:t.object({name:t.string(),value:t.string()}),
+context:t.object({arguments:t.record(t.string(),t.string()).optional()}).optional()},ya=i(()=>F("completion/complete",_o)),
+_a=i(()=>F("server/discover",{})),ot=i(()=>t.object({toolsListChanged:t.boolean().optional(),promptsListChanged:t.boolean().
+optional(),resourcesListChanged:t.boolean().optional(),resourceSubscriptions:t.array(t.string()).optional()})),To={notifications:ot},
+Ta=i(()=>F("subscriptions/listen",To)),va=i(()=>Qe.extend({"io.modelcontextprotocol/subscriptionId":r})),vo=i(()=>t.looseObject(
+{_meta:va,resultType:Ze.default("complete")})),de={"tools/call":J("tools/call",yo),"tools/list":J("tools/list",Y),"promp\
+ts/get":J("prompts/get",{name:t.string(),arguments:t.record(t.string(),t.string()).optional()}),"prompts/list":J("prompt\
+s/list",Y),"resources/list":J("resources/list",Y),"resources/templates/list":J("resources/templates/list",Y),"resources/\
+read":J("resources/read",{uri:t.string()}),"completion/complete":J("completion/complete",_o),"server/discover":J("server\
+/discover",{}),"subscriptions/listen":J("subscriptions/listen",To)};function V(I){return t.looseObject({_meta:et,...I})}
+let Pa={"tools/call":V({content:t.array(ue),structuredContent:t.unknown().optional(),isError:t.boolean().optional()}),"t\
+ools/list":V({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),tools:t.array(Ie),nextCursor:n.optional()}),
+"prompts/get":V({description:t.string().optional(),messages:t.array(Ke)}),"prompts/list":V({ttlMs:t.number().int().min(0),
+cacheScope:t.enum(["public","private"]),prompts:t.array(qe),nextCursor:n.optional()}),"resources/list":V({ttlMs:t.number().
+int().min(0),cacheScope:t.enum(["public","private"]),resources:t.array(me),nextCursor:n.optional()}),"resources/template\
+s/list":V({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),resourceTemplates:t.array(Be),nextCursor:n.
+optional()}),"resources/read":V({ttlMs:t.number().int().min(0),cacheScope:t.enum(["public","private"]),contents:t.array(
+t.union([le,Pe]))}),"completion/complete":V({completion:t.object({values:t.array(t.string()).max(100),total:t.number().int().
+optional(),hasMore:t.boolean().optional()}).loose()}),"server/discover":V({ttlMs:t.number().int().min(0).catch(0),cacheScope:t.enum(
+["public","private"]).catch("private"),supportedVersions:t.array(t.string()),capabilities:We,instructions:t.string().optional()}),
+"subscriptions/listen":V({})},Le=i(()=>t.looseObject({"io.modelcontextprotocol/subscriptionId":r.optional()})),at=i(()=>t.object(
+{method:t.literal("notifications/subscriptions/acknowledged"),params:t.object({_meta:Le.optional(),notifications:ot})})),
+st=i(()=>t.object({_meta:Le.optional(),requestId:r,reason:t.string().optional()})),nt=i(()=>t.object({method:t.literal("\
+notifications/cancelled"),params:st})),_n={"notifications/cancelled":nt,"notifications/progress":ve,"notifications/messa\
+ge":Mt,"notifications/resources/updated":Fe,"notifications/resources/list_changed":oe,"notifications/tools/list_changed":kt,
+"notifications/prompts/list_changed":Ge,"notifications/subscriptions/acknowledged":at},H=I=>t.object({jsonrpc:t.literal(
+"2.0"),id:t.union([t.string(),t.number().int()]),result:I}).strict();return{JSONValueSchema:e,JSONObjectSchema:o,ProgressTokenSchema:s,
+CursorSchema:n,RequestIdSchema:r,RoleSchema:m,LoggingLevelSchema:u,TaskMetadataSchema:h,RelatedTaskMetadataSchema:d,RequestMetaSchema:f,
+BaseRequestParamsSchema:z,TaskAugmentedRequestParamsSchema:S,NotificationsParamsSchema:y,NotificationSchema:b,IconSchema:g,
+IconsSchema:_,BaseMetadataSchema:P,ImplementationSchema:C,ClientTasksCapabilitySchema:He,ServerTasksCapabilitySchema:E,ClientCapabilitiesSchema:U,
+ServerCapabilitiesSchema:Te,ProgressSchema:D,ProgressNotificationParamsSchema:ce,ProgressNotificationSchema:ve,LoggingMessageNotificationParamsSchema:Nt,
+LoggingMessageNotificationSchema:Mt,ResourceContentsSchema:Ve,TextResourceContentsSchema:le,BlobResourceContentsSchema:Pe,
+AnnotationsSchema:Q,ResourceSchema:me,ResourceTemplateSchema:Be,ResourceListChangedNotificationSchema:oe,ResourceUpdatedNotificationParamsSchema:ae,
+ResourceUpdatedNotificationSchema:Fe,PromptArgumentSchema:Je,PromptSchema:qe,PromptListChangedNotificationSchema:Ge,TextContentSchema:ee,
+ImageContentSchema:W,AudioContentSchema:Ce,ToolUseContentSchema:Ot,EmbeddedResourceSchema:It,ResourceLinkSchema:jt,ContentBlockSchema:ue,
+PromptMessageSchema:Ke,ToolAnnotationsSchema:Ee,ToolListChangedNotificationSchema:kt,ModelHintSchema:wt,ModelPreferencesSchema:Lt,
+ToolChoiceSchema:xt,BooleanSchemaSchema:$t,StringSchemaSchema:At,NumberSchemaSchema:Ut,UntitledSingleSelectEnumSchemaSchema:Dt,
+TitledSingleSelectEnumSchemaSchema:Ht,LegacyTitledEnumSchemaSchema:Vt,SingleSelectEnumSchemaSchema:Bt,UntitledMultiSelectEnumSchemaSchema:Ft,
+TitledMultiSelectEnumSchemaSchema:Jt,MultiSelectEnumSchemaSchema:Gt,EnumSchemaSchema:Kt,PrimitiveSchemaDefinitionSchema:Wt,
+ElicitRequestFormParamsSchema:Ne,ResourceTemplateReferenceSchema:Me,PromptReferenceSchema:Oe,RootSchema:Yt,ClientCapabilities2026Schema:Xt,
+ServerCapabilities2026Schema:We,RequestMetaEnvelopeSchema:Ye,ToolSchema:Ie,ToolResultContentSchema:Zt,SamplingMessageContentBlockSchema:Xe,
+SamplingMessageSchema:je,ResultTypeSchema:Ze,ResultMetaSchema:Qe,ResultSchema:Qt,PaginatedResultSchema:ma,CallToolResultSchema:tt,
+ListToolsResultSchema:eo,ListPromptsResultSchema:to,GetPromptResultSchema:oo,ListResourcesResultSchema:ao,ListResourceTemplatesResultSchema:so,
+ReadResourceResultSchema:no,CompleteResultSchema:io,CacheableResultSchema:ua,DiscoverResultSchema:ro,CreateMessageRequestParamsSchema:he,
+CreateMessageRequestSchema:co,ListRootsRequestSchema:lo,CreateMessageResultSchema:mo,ListRootsResultSchema:uo,ElicitResultSchema:po,
+ElicitRequestURLParamsSchema:ho,ElicitRequestParamsSchema:So,ElicitRequestSchema:go,InputRequestSchema:fo,InputResponseSchema:zo,
+InputRequestsSchema:Ro,InputResponsesSchema:bo,InputRequiredResultSchema:ke,InputResponseRequestParamsSchema:pa,CallToolRequestSchema:da,
+ListToolsRequestSchema:Sa,ListPromptsRequestSchema:ga,GetPromptRequestSchema:fa,ListResourcesRequestSchema:za,ListResourceTemplatesRequestSchema:Ra,
+ReadResourceRequestSchema:ba,CompleteRequestSchema:ya,DiscoverRequestSchema:_a,SubscriptionFilterSchema:ot,SubscriptionsListenRequestSchema:Ta,
+SubscriptionsListenResultMetaSchema:va,SubscriptionsListenResultSchema:vo,dispatchRequestSchemas:de,dispatchResultSchemas:Pa,
+NotificationMetaSchema:Le,SubscriptionsAcknowledgedNotificationSchema:at,CancelledNotificationParamsSchema:st,CancelledNotificationSchema:nt,
+notificationSchemas2026:_n,JSONRPCResultResponseSchema:H(Qt),CallToolResultResponseSchema:H(t.union([tt,ke])),ListToolsResultResponseSchema:H(
+eo),ListPromptsResultResponseSchema:H(to),GetPromptResultResponseSchema:H(t.union([oo,ke])),ListResourcesResultResponseSchema:H(
+ao),ListResourceTemplatesResultResponseSchema:H(so),ReadResourceResultResponseSchema:H(t.union([no,ke])),CompleteResultResponseSchema:H(
+io),DiscoverResultResponseSchema:H(ro),SubscriptionsListenResultResponseSchema:H(vo)}}var lc;function _e(){return lc??=cc()}
+var mc=["tools/list","prompts/list","resources/list","resources/templates/list","resources/read","server/discover"];function uc(e){
+return mc.includes(e)}var vt=Symbol("modelcontextprotocol.resultCacheHintFallback");function Pm(e,o){if(o===void 0)return e;
+let s=e[vt];if(s===void 0)return{...e,[vt]:o};let n={},r=s.ttlMs??o.ttlMs;r!==void 0&&(n.ttlMs=r);let m=s.cacheScope??o.
+cacheScope;return m!==void 0&&(n.cacheScope=m),{...e,[vt]:n}}function pc(e){return e[vt]}function fi(e){return typeof e==
+"number"&&Number.isSafeInteger(e)&&e>=0}function zi(e){return e==="public"||e==="private"}function qm(e,o){if(e.ttlMs!==
+void 0&&!fi(e.ttlMs))throw new RangeError(`Invalid cache hint for ${o}: ttlMs must be a non-negative safe integer (got ${String(
+e.ttlMs)})`);if(e.cacheScope!==void 0&&!zi(e.cacheScope))throw new RangeError(`Invalid cache hint for ${o}: cacheScope m\
+ust be 'public' or 'private' (got ${String(e.cacheScope)})`)}var R=(function(e){return e[e.ParseError=-32700]="ParseErro\
 r",e[e.InvalidRequest=-32600]="InvalidRequest",e[e.MethodNotFound=-32601]="MethodNotFound",e[e.InvalidParams=-32602]="In\
 validParams",e[e.InternalError=-32603]="InternalError",e[e.ResourceNotFound=-32002]="ResourceNotFound",e[e.MissingRequiredClientCapability=
 -32021]="MissingRequiredClientCapability",e[e.UnsupportedProtocolVersion=-32022]="UnsupportedProtocolVersion",e[e.UrlElicitationRequired=
--32042]="UrlElicitationRequired",e})({}),_=class nr extends Error{static name="ProtocolError";static{Object.defineProperty(
-this,"mcpBrand",{value:"mcp.ProtocolError"})}static[Symbol.hasInstance](o){return Tt(this,o)}static isInstance(o){if(typeof this!=
+-32042]="UrlElicitationRequired",e})({}),v=class cr extends Error{static name="ProtocolError";static{Object.defineProperty(
+this,"mcpBrand",{value:"mcp.ProtocolError"})}static[Symbol.hasInstance](o){return qt(this,o)}static isInstance(o){if(typeof this!=
 "function")throw new TypeError("isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callback\
-s use `v => SdkError.isInstance(v)`");return Tt(this,o)}constructor(o,s,n){super(s),this.code=o,this.data=n,this.name="P\
-rotocolError",ui(this,new.target)}static fromError(o,s,n){if(o===f.UrlElicitationRequired&&n){let i=n;if(i.elicitations)
-return new uc(i.elicitations,s)}if(o===f.UnsupportedProtocolVersion&&n){let i=n;if(Array.isArray(i.supported)&&typeof i.
-requested=="string")return new ir({supported:i.supported,requested:i.requested},s)}if(o===f.InvalidParams||o===f.ResourceNotFound){
-let i=n;if(typeof i?.uri=="string"&&(o===f.ResourceNotFound||Object.keys(i).length===1))return new mc(i.uri,s)}if(o===f.
-MissingRequiredClientCapability&&n){let i=n;if(i.requiredCapabilities!==null&&typeof i.requiredCapabilities=="object"&&!Array.
-isArray(i.requiredCapabilities))return new pc({requiredCapabilities:i.requiredCapabilities},s)}return new nr(o,s,n)}},mc=class extends _{static name="\
+s use `v => SdkError.isInstance(v)`");return qt(this,o)}constructor(o,s,n){super(s),this.code=o,this.data=n,this.name="P\
+rotocolError",di(this,new.target)}static fromError(o,s,n){if(o===R.UrlElicitationRequired&&n){let r=n;if(r.elicitations)
+return new dc(r.elicitations,s)}if(o===R.UnsupportedProtocolVersion&&n){let r=n;if(Array.isArray(r.supported)&&typeof r.
+requested=="string")return new lr({supported:r.supported,requested:r.requested},s)}if(o===R.InvalidParams||o===R.ResourceNotFound){
+let r=n;if(typeof r?.uri=="string"&&(o===R.ResourceNotFound||Object.keys(r).length===1))return new hc(r.uri,s)}if(o===R.
+MissingRequiredClientCapability&&n){let r=n;if(r.requiredCapabilities!==null&&typeof r.requiredCapabilities=="object"&&!Array.
+isArray(r.requiredCapabilities))return new Sc({requiredCapabilities:r.requiredCapabilities},s)}return new cr(o,s,n)}},hc=class extends v{static name="\
 ResourceNotFoundError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.ResourceNotFoundError"})}constructor(e,o=`\
-Resource not found: ${e}`){super(f.InvalidParams,o,{uri:e})}get uri(){return this.data.uri}},uc=class extends _{static name="\
+Resource not found: ${e}`){super(R.InvalidParams,o,{uri:e})}get uri(){return this.data.uri}},dc=class extends v{static name="\
 UrlElicitationRequiredError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.UrlElicitationRequiredError"})}constructor(e,o=`\
-URL elicitation${e.length>1?"s":""} required`){super(f.UrlElicitationRequired,o,{elicitations:e})}get elicitations(){return this.
-data?.elicitations??[]}},ir=class extends _{static name="UnsupportedProtocolVersionError";static{Object.defineProperty(this,
+URL elicitation${e.length>1?"s":""} required`){super(R.UrlElicitationRequired,o,{elicitations:e})}get elicitations(){return this.
+data?.elicitations??[]}},lr=class extends v{static name="UnsupportedProtocolVersionError";static{Object.defineProperty(this,
 "mcpBrand",{value:"mcp.UnsupportedProtocolVersionError"})}constructor(e,o=`Unsupported protocol version: ${e.requested}`){
-super(f.UnsupportedProtocolVersion,o,e)}get supported(){return this.data.supported}get requested(){return this.data.requested}},
-pc=class extends _{static name="MissingRequiredClientCapabilityError";static{Object.defineProperty(this,"mcpBrand",{value:"\
+super(R.UnsupportedProtocolVersion,o,e)}get supported(){return this.data.supported}get requested(){return this.data.requested}},
+Sc=class extends v{static name="MissingRequiredClientCapabilityError";static{Object.defineProperty(this,"mcpBrand",{value:"\
 mcp.MissingRequiredClientCapabilityError"})}constructor(e,o=`Missing required client capabilities: ${Object.keys(e.requiredCapabilities).
-join(", ")}`){super(f.MissingRequiredClientCapability,o,e)}get requiredCapabilities(){return this.data.requiredCapabilities}},
-hc=0,dc="private",Sc=["tools/call","prompts/get","resources/read"];function gc(e,o){let s=o.resultType;if(s===void 0)return{
-...o,resultType:"complete"};if(s==="complete"||Sc.includes(e))return o;throw new _(f.InternalError,`Handler for ${e} ret\
-urned resultType '${String(s)}', but results of ${e} only support 'complete' on protocol revision 2026-07-28`)}function fc(e,o){
-let s=lc(o);if(o.resultType!=="complete"||!cc(e))return s===void 0?o:_c(o);let n=o,i=di(n.ttlMs)?n.ttlMs:bc(s),c=Si(n.cacheScope)?
-n.cacheScope:yc(s),l={...n,ttlMs:i,cacheScope:c};return delete l[yt],l}function zc(e){return e!==null&&typeof e=="object"&&
-!Array.isArray(e)}function Rc(e,o){if(o===void 0)return e;let s=e._meta;return s===void 0?{...e,_meta:{[Le]:o}}:!zc(s)||
-s[Le]!==void 0?e:{...e,_meta:{...s,[Le]:o}}}function bc(e){return e!==void 0&&di(e.ttlMs)?e.ttlMs:hc}function yc(e){return e!==
-void 0&&Si(e.cacheScope)?e.cacheScope:dc}function _c(e){let o={...e};return delete o[yt],o}var Tc=["elicitation/create",
-"sampling/createMessage","roots/list"],un;function rr(){if(un)return un;let e=Re();return un={request:{"elicitation/crea\
+join(", ")}`){super(R.MissingRequiredClientCapability,o,e)}get requiredCapabilities(){return this.data.requiredCapabilities}},
+gc=0,fc="private",zc=["tools/call","prompts/get","resources/read"];function Rc(e,o){let s=o.resultType;if(s===void 0)return{
+...o,resultType:"complete"};if(s==="complete"||zc.includes(e))return o;throw new v(R.InternalError,`Handler for ${e} ret\
+urned resultType '${String(s)}', but results of ${e} only support 'complete' on protocol revision 2026-07-28`)}function bc(e,o){
+let s=pc(o);if(o.resultType!=="complete"||!uc(e))return s===void 0?o:Pc(o);let n=o,r=fi(n.ttlMs)?n.ttlMs:Tc(s),m=zi(n.cacheScope)?
+n.cacheScope:vc(s),u={...n,ttlMs:r,cacheScope:m};return delete u[vt],u}function yc(e){return e!==null&&typeof e=="object"&&
+!Array.isArray(e)}function _c(e,o){if(o===void 0)return e;let s=e._meta;return s===void 0?{...e,_meta:{[Ae]:o}}:!yc(s)||
+s[Ae]!==void 0?e:{...e,_meta:{...s,[Ae]:o}}}function Tc(e){return e!==void 0&&fi(e.ttlMs)?e.ttlMs:gc}function vc(e){return e!==
+void 0&&zi(e.cacheScope)?e.cacheScope:fc}function Pc(e){let o={...e};return delete o[vt],o}var qc=["elicitation/create",
+"sampling/createMessage","roots/list"],dn;function mr(){if(dn)return dn;let e=_e();return dn={request:{"elicitation/crea\
 te":t.object({method:t.literal("elicitation/create"),params:e.ElicitRequestParamsSchema}),"sampling/createMessage":t.object(
 {method:t.literal("sampling/createMessage"),params:e.CreateMessageRequestParamsSchema}),"roots/list":t.object({method:t.literal(
 "roots/list"),params:t.looseObject({}).optional()})},response:{"elicitation/create":e.ElicitResultSchema,"sampling/creat\
-eMessage":e.CreateMessageResultSchema,"roots/list":e.ListRootsResultSchema}},un}function cr(e){return Tc.includes(e)}function oi(e){return cr(e)?rr().request[e]:void 0}function vc(e){return cr(e)?rr().
-response[e]:void 0}var gi={"tools/call":null,"tools/list":null,"prompts/get":null,"prompts/list":null,"resources/list":null,
+eMessage":e.CreateMessageResultSchema,"roots/list":e.ListRootsResultSchema}},dn}function ur(e){return qc.includes(e)}function ni(e){return ur(e)?mr().request[e]:void 0}function Cc(e){return ur(e)?mr().
+response[e]:void 0}var Ri={"tools/call":null,"tools/list":null,"prompts/get":null,"prompts/list":null,"resources/list":null,
 "resources/templates/list":null,"resources/read":null,"completion/complete":null,"server/discover":null,"subscriptions/l\
-isten":null},lr={"notifications/cancelled":null,"notifications/progress":null,"notifications/message":null,"notification\
+isten":null},pr={"notifications/cancelled":null,"notifications/progress":null,"notifications/message":null,"notification\
 s/resources/updated":null,"notifications/resources/list_changed":null,"notifications/tools/list_changed":null,"notificat\
-ions/prompts/list_changed":null,"notifications/subscriptions/acknowledged":null};function mr(e){return Object.prototype.
-hasOwnProperty.call(gi,e)}function ur(e){return Object.prototype.hasOwnProperty.call(lr,e)}function Pc(e){return Object.
-prototype.hasOwnProperty.call(gi,e)}function qc(e){return mr(e)?Re().dispatchRequestSchemas[e]:void 0}function Cc(e){return Pc(
-e)?Re().dispatchResultSchemas[e]:void 0}function Ec(e){return ur(e)?Re().notificationSchemas2026[e]:void 0}var vm=Object.
-keys(gi),Pm=Object.keys(lr);function oa(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function ea(e,o){if(e===
+ions/prompts/list_changed":null,"notifications/subscriptions/acknowledged":null};function hr(e){return Object.prototype.
+hasOwnProperty.call(Ri,e)}function dr(e){return Object.prototype.hasOwnProperty.call(pr,e)}function Ec(e){return Object.
+prototype.hasOwnProperty.call(Ri,e)}function Nc(e){return hr(e)?_e().dispatchRequestSchemas[e]:void 0}function Mc(e){return Ec(
+e)?_e().dispatchResultSchemas[e]:void 0}function Oc(e){return dr(e)?_e().notificationSchemas2026[e]:void 0}var Cm=Object.
+keys(Ri),Em=Object.keys(pr);function na(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function aa(e,o){if(e===
 void 0)return{ok:!1,reason:"not-in-era"};let s=e.safeParse(o);return s.success?{ok:!0,value:s.data}:{ok:!1,reason:"inval\
-id",message:String(s.error)}}var Nc={ok:!1,reason:"not-in-era"},Mc=[K,rt];function Oc(e,o){let s=o,n=!1,i=()=>(n||(s={...s},
-n=!0),s),c=o.tools;e==="tools/list"&&Array.isArray(c)&&c.some(m=>oa(m)&&"execution"in m)&&(i().tools=c.map(m=>{if(!oa(m)||
-!("execution"in m))return m;let u={...m};return delete u.execution,u}));let l=o.capabilities;if(oa(l)&&"tasks"in l){let m={
-...l};delete m.tasks,i().capabilities=m}return s}var fi={era:"2026-07-28",hasRequestMethod:mr,hasNotificationMethod:ur,hasInputRequestMethod:e=>oi(
-e)!==void 0,validateRequest:(e,o)=>ea(qc(e),o),validateResult:(e,o)=>ea(Cc(e),o),validateNotification:(e,o)=>ea(Ec(e),o),
-validateInputRequest:(e,o)=>ea(oi(e),o),validateInputResponse:(e,o)=>ea(vc(e),o),samplingResultVariant:()=>Nc,outboundEnvelope(e){
-return{[K]:e.protocolVersion,[vo]:e.clientInfo,[rt]:e.clientCapabilities,...e.logLevel!==void 0&&{[Po]:e.logLevel}}},validateEnvelopeMeta(e){
-let o=[];for(let n of Mc)n in e||o.push({key:n,problem:"missing"});let s=Re().RequestMetaEnvelopeSchema.safeParse(e);if(!s.
-success)for(let n of s.error.issues){let i=n.path.map(String),c=i.length>0?i.join("."):"_meta";i.length===1&&o.some(l=>l.
-key===c&&l.problem==="missing")||o.push({key:c,problem:n.message})}return o},projectCallToolResult:e=>Xi(e),inputRequestSchema:oi,
-decodeResult(e,o){if(!oa(o))return{kind:"invalid",error:new y(v.InvalidResult,`Invalid result for ${e}: not an object`,{
-method:e})};let s=o.resultType;if(s===void 0)return{kind:"invalid",error:new y(v.InvalidResult,`Invalid result for ${e}:\
+id",message:String(s.error)}}var Ic={ok:!1,reason:"not-in-era"},jc=[X,mt];function kc(e,o){let s=o,n=!1,r=()=>(n||(s={...s},
+n=!0),s),m=o.tools;e==="tools/list"&&Array.isArray(m)&&m.some(p=>na(p)&&"execution"in p)&&(r().tools=m.map(p=>{if(!na(p)||
+!("execution"in p))return p;let h={...p};return delete h.execution,h}));let u=o.capabilities;if(na(u)&&"tasks"in u){let p={
+...u};delete p.tasks,r().capabilities=p}return s}var bi={era:"2026-07-28",hasRequestMethod:hr,hasNotificationMethod:dr,hasInputRequestMethod:e=>ni(
+e)!==void 0,validateRequest:(e,o)=>aa(Nc(e),o),validateResult:(e,o)=>aa(Mc(e),o),validateNotification:(e,o)=>aa(Oc(e),o),
+validateInputRequest:(e,o)=>aa(ni(e),o),validateInputResponse:(e,o)=>aa(Cc(e),o),samplingResultVariant:()=>Ic,outboundEnvelope(e){
+return{[X]:e.protocolVersion,[Co]:e.clientInfo,[mt]:e.clientCapabilities,...e.logLevel!==void 0&&{[Eo]:e.logLevel}}},validateEnvelopeMeta(e){
+let o=[];for(let n of jc)n in e||o.push({key:n,problem:"missing"});let s=_e().RequestMetaEnvelopeSchema.safeParse(e);if(!s.
+success)for(let n of s.error.issues){let r=n.path.map(String),m=r.length>0?r.join("."):"_meta";r.length===1&&o.some(u=>u.
+key===m&&u.problem==="missing")||o.push({key:m,problem:n.message})}return o},projectCallToolResult:e=>er(e),inputRequestSchema:ni,
+decodeResult(e,o){if(!na(o))return{kind:"invalid",error:new T(q.InvalidResult,`Invalid result for ${e}: not an object`,{
+method:e})};let s=o.resultType;if(s===void 0)return{kind:"invalid",error:new T(q.InvalidResult,`Invalid result for ${e}:\
  missing required resultType — servers implementing protocol revision 2026-07-28 MUST include it (the absent-means-compl\
 ete bridge applies only to earlier-revision servers)`,{method:e,violation:"missing-resultType"})};if(typeof s!="string")
-return{kind:"invalid",error:new y(v.InvalidResult,`Invalid result for ${e}: non-string resultType`,{method:e,resultType:s})};
-if(s==="input_required"){let l=o.inputRequests,m=oa(l)?l:{},u=o.requestState,p=o._meta===void 0?void 0:Re().ResultMetaSchema.
-safeParse(o._meta),S=p?.success?p.data:void 0;return Object.keys(m).length===0&&typeof u!="string"?{kind:"invalid",error:new y(
-v.InvalidResult,`Invalid result for ${e}: input_required carries neither inputRequests nor requestState (every input_req\
+return{kind:"invalid",error:new T(q.InvalidResult,`Invalid result for ${e}: non-string resultType`,{method:e,resultType:s})};
+if(s==="input_required"){let u=o.inputRequests,p=na(u)?u:{},h=o.requestState,d=o._meta===void 0?void 0:_e().ResultMetaSchema.
+safeParse(o._meta),f=d?.success?d.data:void 0;return Object.keys(p).length===0&&typeof h!="string"?{kind:"invalid",error:new T(
+q.InvalidResult,`Invalid result for ${e}: input_required carries neither inputRequests nor requestState (every input_req\
 uired result must include at least one of the two)`,{method:e,violation:"input-required-missing-both"})}:{kind:"input_re\
-quired",inputRequests:m,...typeof u=="string"&&{requestState:u},...S!==void 0&&{_meta:S}}}if(s!=="complete")return{kind:"\
-invalid",error:new y(v.UnsupportedResultType,`Unsupported result type '${s}' for ${e}`,{resultType:s,method:e})};let n=Ic(),
-i=Object.hasOwn(n,e)?n[e]:void 0;if(i!==void 0){let l=i.safeParse(o);if(!l.success)return{kind:"invalid",error:new y(v.InvalidResult,
-`Invalid result for ${e}: ${l.error}`,{method:e})}}let c={...o};return delete c.resultType,{kind:"complete",result:c}},encodeResult(e,o,s){
-return Rc(fc(e,gc(e,Oc(e,o))),s)},encodeErrorCode:e=>e===-32002?-32602:e,checkInboundEnvelope(e){if(e.envelope===void 0)
+quired",inputRequests:p,...typeof h=="string"&&{requestState:h},...f!==void 0&&{_meta:f}}}if(s!=="complete")return{kind:"\
+invalid",error:new T(q.UnsupportedResultType,`Unsupported result type '${s}' for ${e}`,{resultType:s,method:e})};let n=wc(),
+r=Object.hasOwn(n,e)?n[e]:void 0;if(r!==void 0){let u=r.safeParse(o);if(!u.success)return{kind:"invalid",error:new T(q.InvalidResult,
+`Invalid result for ${e}: ${u.error}`,{method:e})}}let m={...o};return delete m.resultType,{kind:"complete",result:m}},encodeResult(e,o,s){
+return _c(bc(e,Rc(e,kc(e,o))),s)},encodeErrorCode:e=>e===-32002?-32602:e,checkInboundEnvelope(e){if(e.envelope===void 0)
 return"Request is missing the required _meta envelope for protocol revision 2026-07-28 (io.modelcontextprotocol/protocol\
-Version, io.modelcontextprotocol/clientCapabilities)";let o=Re().RequestMetaEnvelopeSchema.safeParse(e.envelope);if(!o.success)
-return`Invalid _meta envelope for protocol revision 2026-07-28: ${o.error.issues.map(s=>s.message).join("; ")}`}},pn;function Ic(){
-if(pn)return pn;let e=Re();return pn={"tools/call":e.CallToolResultSchema,"tools/list":e.ListToolsResultSchema,"prompts/\
+Version, io.modelcontextprotocol/clientCapabilities)";let o=_e().RequestMetaEnvelopeSchema.safeParse(e.envelope);if(!o.success)
+return`Invalid _meta envelope for protocol revision 2026-07-28: ${o.error.issues.map(s=>s.message).join("; ")}`}},Sn;function wc(){
+if(Sn)return Sn;let e=_e();return Sn={"tools/call":e.CallToolResultSchema,"tools/list":e.ListToolsResultSchema,"prompts/\
 get":e.GetPromptResultSchema,"prompts/list":e.ListPromptsResultSchema,"resources/list":e.ListResourcesResultSchema,"reso\
 urces/templates/list":e.ListResourceTemplatesResultSchema,"resources/read":e.ReadResourceResultSchema,"completion/comple\
-te":e.CompleteResultSchema,"server/discover":e.DiscoverResultSchema},pn}var zi="2026-07-28";function sa(e){return e!==void 0&&$e(e)?fi:hi}function $i(e){return e.revision!==void 0?sa(e.revision).
-era:e.era==="modern"?fi.era:hi.era}function ai(e){return pr.some(o=>o.hasRequestMethod(e))}function si(e){return pr.some(
-o=>o.hasNotificationMethod(e))}function Ai(e){return e==="tasks/get"||e==="tasks/cancel"}var pr=[hi,fi];function Ui(e){return e!==
-null&&typeof e=="object"&&!Array.isArray(e)}function vt(e){if(!Ui(e))return;let o=e._meta;return Ui(o)?o:void 0}function fn(e){
-let o=vt(e);return o!==void 0&&K in o}function Ri(e){let o=vt(e)?.[K];return typeof o=="string"?o:void 0}function dn(e){
-return sa(zi).validateEnvelopeMeta(e)}var jc=Ei({AnnotationsSchema:()=>ae,AudioContentSchema:()=>St,BaseMetadataSchema:()=>oe,
-BaseRequestParamsSchema:()=>O,BlobResourceContentsSchema:()=>Do,BooleanSchemaSchema:()=>Go,CallToolRequestParamsSchema:()=>ys,
-CallToolRequestSchema:()=>_s,CallToolResultSchema:()=>Fo,CancelTaskRequestSchema:()=>An,CancelTaskResultSchema:()=>Un,CancelledNotificationParamsSchema:()=>qa,
-CancelledNotificationSchema:()=>jo,ClientCapabilitiesSchema:()=>Ma,ClientNotificationSchema:()=>Hn,ClientRequestSchema:()=>Dn,
-ClientResultSchema:()=>Vn,ClientTasksCapabilitySchema:()=>Ea,CompatibilityCallToolResultSchema:()=>En,CompleteRequestParamsSchema:()=>Ws,
-CompleteRequestSchema:()=>Ys,CompleteResultSchema:()=>Xs,ContentBlockSchema:()=>gt,CreateMessageRequestParamsSchema:()=>ks,
-CreateMessageRequestSchema:()=>ws,CreateMessageResultSchema:()=>Ls,CreateMessageResultWithToolsSchema:()=>xs,CreateTaskResultSchema:()=>On,
-CursorSchema:()=>Co,DiscoverRequestSchema:()=>ja,DiscoverResultSchema:()=>ka,ElicitRequestFormParamsSchema:()=>Rt,ElicitRequestParamsSchema:()=>Hs,
-ElicitRequestSchema:()=>Vs,ElicitRequestURLParamsSchema:()=>Ds,ElicitResultSchema:()=>Js,ElicitationCompleteNotificationParamsSchema:()=>Bs,
-ElicitationCompleteNotificationSchema:()=>Fs,EmbeddedResourceSchema:()=>ps,EmptyResultSchema:()=>Io,EnumSchemaSchema:()=>Us,
-GetPromptRequestParamsSchema:()=>ls,GetPromptRequestSchema:()=>ms,GetPromptResultSchema:()=>Ss,GetTaskPayloadRequestSchema:()=>wn,
-GetTaskPayloadResultSchema:()=>Ln,GetTaskRequestSchema:()=>jn,GetTaskResultSchema:()=>kn,IconSchema:()=>Ca,IconsSchema:()=>de,
-ImageContentSchema:()=>dt,ImplementationSchema:()=>ut,InitializeRequestParamsSchema:()=>Oa,InitializeRequestSchema:()=>ko,
-InitializeResultSchema:()=>Ia,InitializedNotificationSchema:()=>Lo,JSONArraySchema:()=>vn,JSONObjectSchema:()=>C,JSONRPCErrorResponseSchema:()=>mt,
-JSONRPCMessageSchema:()=>Pn,JSONRPCNotificationSchema:()=>Oo,JSONRPCRequestSchema:()=>Mo,JSONRPCResponseSchema:()=>qn,JSONRPCResultResponseSchema:()=>lt,
-JSONValueSchema:()=>pe,LegacyTitledEnumSchemaSchema:()=>Yo,ListChangedOptionsBaseSchema:()=>Nn,ListPromptsRequestSchema:()=>rs,
-ListPromptsResultSchema:()=>cs,ListResourceTemplatesRequestSchema:()=>Da,ListResourceTemplatesResultSchema:()=>Ha,ListResourcesRequestSchema:()=>Aa,
-ListResourcesResultSchema:()=>Ua,ListRootsRequestSchema:()=>Qs,ListRootsResultSchema:()=>en,ListTasksRequestSchema:()=>xn,
-ListTasksResultSchema:()=>$n,ListToolsRequestSchema:()=>Rs,ListToolsResultSchema:()=>bs,LoggingLevelSchema:()=>Jo,LoggingMessageNotificationParamsSchema:()=>qs,
-LoggingMessageNotificationSchema:()=>Cs,ModelHintSchema:()=>Es,ModelPreferencesSchema:()=>Ns,MultiSelectEnumSchemaSchema:()=>As,
-NotificationSchema:()=>x,NotificationsParamsSchema:()=>L,NumberSchemaSchema:()=>zt,PaginatedRequestParamsSchema:()=>xa,PaginatedRequestSchema:()=>Se,
-PaginatedResultSchema:()=>ge,PingRequestSchema:()=>xo,PrimitiveSchemaDefinitionSchema:()=>Qo,ProgressNotificationParamsSchema:()=>La,
-ProgressNotificationSchema:()=>$o,ProgressSchema:()=>wa,ProgressTokenSchema:()=>qo,PromptArgumentSchema:()=>ns,PromptListChangedNotificationSchema:()=>gs,
-PromptMessageSchema:()=>ds,PromptReferenceSchema:()=>Ks,PromptSchema:()=>is,ReadResourceRequestParamsSchema:()=>Va,ReadResourceRequestSchema:()=>Ba,
-ReadResourceResultSchema:()=>Fa,RelatedTaskMetadataSchema:()=>Pa,RequestIdSchema:()=>he,RequestMetaSchema:()=>Eo,RequestSchema:()=>E,
-ResourceContentsSchema:()=>Ao,ResourceLinkSchema:()=>hs,ResourceListChangedNotificationSchema:()=>Ja,ResourceRequestParamsSchema:()=>pt,
-ResourceSchema:()=>Ho,ResourceTemplateReferenceSchema:()=>Gs,ResourceTemplateSchema:()=>$a,ResourceUpdatedNotificationParamsSchema:()=>as,
-ResourceUpdatedNotificationSchema:()=>ss,ResultMetaObjectSchema:()=>No,ResultSchema:()=>N,RoleSchema:()=>fe,RootSchema:()=>Zs,
-RootsListChangedNotificationSchema:()=>tn,SamplingContentSchema:()=>Is,SamplingMessageContentBlockSchema:()=>we,SamplingMessageSchema:()=>js,
-ServerCapabilitiesSchema:()=>wo,ServerNotificationSchema:()=>Fn,ServerRequestSchema:()=>Bn,ServerResultSchema:()=>Jn,ServerTasksCapabilitySchema:()=>Na,
-SetLevelRequestParamsSchema:()=>vs,SetLevelRequestSchema:()=>Ps,SingleSelectEnumSchemaSchema:()=>$s,StringSchemaSchema:()=>ft,
-SubscribeRequestParamsSchema:()=>Ga,SubscribeRequestSchema:()=>Ka,SubscriptionFilterSchema:()=>Vo,SubscriptionsAcknowledgedNotificationParamsSchema:()=>Qa,
-SubscriptionsAcknowledgedNotificationSchema:()=>es,SubscriptionsListenRequestParamsSchema:()=>Xa,SubscriptionsListenRequestSchema:()=>Za,
-SubscriptionsListenResultMetaSchema:()=>ts,SubscriptionsListenResultSchema:()=>os,TaskAugmentedRequestParamsSchema:()=>xe,
-TaskCreationParamsSchema:()=>Mn,TaskMetadataSchema:()=>va,TaskSchema:()=>ze,TaskStatusNotificationParamsSchema:()=>an,TaskStatusNotificationSchema:()=>In,
-TaskStatusSchema:()=>on,TextContentSchema:()=>ht,TextResourceContentsSchema:()=>Uo,TitledMultiSelectEnumSchemaSchema:()=>Zo,
-TitledSingleSelectEnumSchemaSchema:()=>Wo,ToolAnnotationsSchema:()=>fs,ToolChoiceSchema:()=>Ms,ToolExecutionSchema:()=>zs,
-ToolListChangedNotificationSchema:()=>Ts,ToolResultContentSchema:()=>Os,ToolSchema:()=>Bo,ToolUseContentSchema:()=>us,UnsubscribeRequestParamsSchema:()=>Wa,
-UnsubscribeRequestSchema:()=>Ya,UntitledMultiSelectEnumSchemaSchema:()=>Xo,UntitledSingleSelectEnumSchemaSchema:()=>Ko});var bi=e=>Mo.safeParse(e).success,yi=e=>Oo.safeParse(e).success,Sn=e=>lt.safeParse(e).success,_i=e=>mt.safeParse(e).success;var kc=e=>typeof e=="object"&&e!==null&&!Array.isArray(e)&&e.resultType==="input_required";var qm=e=>ko.safeParse(e).success,Cm=e=>Lo.safeParse(e).success;function Em(e){if(e.params.ref.type!=="ref/prompt")throw new TypeError(
-`Expected CompleteRequestPrompt, but got ${e.params.ref.type}`)}function Nm(e){if(e.params.ref.type!=="ref/resource")throw new TypeError(
-`Expected CompleteRequestResourceTemplate, but got ${e.params.ref.type}`)}var hr="Mcp-Param-",Di="x-mcp-header",wc=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,
-Lc=new Set(["string","integer","boolean"]);function Mm(e){let o=[],s=new Map,n,i=(l,m,u)=>{if(l===null||typeof l!="objec\
-t")return;let p=l;if(Di in p){if(!u||m.length===0)return`${bt(m)}: x-mcp-header is only permitted on properties statical\
+te":e.CompleteResultSchema,"server/discover":e.DiscoverResultSchema},Sn}var yi="2026-07-28";function ra(e){return e!==void 0&&De(e)?bi:gi}function Di(e){return e.revision!==void 0?ra(e.revision).
+era:e.era==="modern"?bi.era:gi.era}function ii(e){return Sr.some(o=>o.hasRequestMethod(e))}function ri(e){return Sr.some(
+o=>o.hasNotificationMethod(e))}function Hi(e){return e==="tasks/get"||e==="tasks/cancel"}var Sr=[gi,bi];function Vi(e){return e!==
+null&&typeof e=="object"&&!Array.isArray(e)}function Ct(e){if(!Vi(e))return;let o=e._meta;return Vi(o)?o:void 0}function bn(e){
+let o=Ct(e);return o!==void 0&&X in o}function _i(e){let o=Ct(e)?.[X];return typeof o=="string"?o:void 0}function fn(e){
+return ra(yi).validateEnvelopeMeta(e)}var Lc=Oi({AnnotationsSchema:()=>ie,AudioContentSchema:()=>zt,BaseMetadataSchema:()=>ne,
+BaseRequestParamsSchema:()=>j,BlobResourceContentsSchema:()=>Bo,BooleanSchemaSchema:()=>Yo,CallToolRequestParamsSchema:()=>vs,
+CallToolRequestSchema:()=>Ps,CallToolResultSchema:()=>Ko,CancelTaskRequestSchema:()=>Hn,CancelTaskResultSchema:()=>Vn,CancelledNotificationParamsSchema:()=>Na,
+CancelledNotificationSchema:()=>Lo,ClientCapabilitiesSchema:()=>ja,ClientNotificationSchema:()=>Fn,ClientRequestSchema:()=>Bn,
+ClientResultSchema:()=>Jn,ClientTasksCapabilitySchema:()=>Oa,CompatibilityCallToolResultSchema:()=>On,CompleteRequestParamsSchema:()=>Zs,
+CompleteRequestSchema:()=>Qs,CompleteResultSchema:()=>en,ContentBlockSchema:()=>Rt,CreateMessageRequestParamsSchema:()=>xs,
+CreateMessageRequestSchema:()=>$s,CreateMessageResultSchema:()=>As,CreateMessageResultWithToolsSchema:()=>Us,CreateTaskResultSchema:()=>kn,
+CursorSchema:()=>Mo,DiscoverRequestSchema:()=>La,DiscoverResultSchema:()=>xa,ElicitRequestFormParamsSchema:()=>_t,ElicitRequestParamsSchema:()=>Fs,
+ElicitRequestSchema:()=>Js,ElicitRequestURLParamsSchema:()=>Bs,ElicitResultSchema:()=>Ws,ElicitationCompleteNotificationParamsSchema:()=>Gs,
+ElicitationCompleteNotificationSchema:()=>Ks,EmbeddedResourceSchema:()=>Ss,EmptyResultSchema:()=>wo,EnumSchemaSchema:()=>Vs,
+GetPromptRequestParamsSchema:()=>ps,GetPromptRequestSchema:()=>hs,GetPromptResultSchema:()=>zs,GetTaskPayloadRequestSchema:()=>$n,
+GetTaskPayloadResultSchema:()=>An,GetTaskRequestSchema:()=>Ln,GetTaskResultSchema:()=>xn,IconSchema:()=>Ma,IconsSchema:()=>fe,
+ImageContentSchema:()=>ft,ImplementationSchema:()=>dt,InitializeRequestParamsSchema:()=>ka,InitializeRequestSchema:()=>xo,
+InitializeResultSchema:()=>wa,InitializedNotificationSchema:()=>Ao,JSONArraySchema:()=>Cn,JSONObjectSchema:()=>N,JSONRPCErrorResponseSchema:()=>ht,
+JSONRPCMessageSchema:()=>En,JSONRPCNotificationSchema:()=>ko,JSONRPCRequestSchema:()=>jo,JSONRPCResponseSchema:()=>Nn,JSONRPCResultResponseSchema:()=>pt,
+JSONValueSchema:()=>Se,LegacyTitledEnumSchemaSchema:()=>Qo,ListChangedOptionsBaseSchema:()=>In,ListPromptsRequestSchema:()=>ms,
+ListPromptsResultSchema:()=>us,ListResourceTemplatesRequestSchema:()=>Ba,ListResourceTemplatesResultSchema:()=>Fa,ListResourcesRequestSchema:()=>Ha,
+ListResourcesResultSchema:()=>Va,ListRootsRequestSchema:()=>on,ListRootsResultSchema:()=>an,ListTasksRequestSchema:()=>Un,
+ListTasksResultSchema:()=>Dn,ListToolsRequestSchema:()=>_s,ListToolsResultSchema:()=>Ts,LoggingLevelSchema:()=>Wo,LoggingMessageNotificationParamsSchema:()=>Ns,
+LoggingMessageNotificationSchema:()=>Ms,ModelHintSchema:()=>Os,ModelPreferencesSchema:()=>Is,MultiSelectEnumSchemaSchema:()=>Hs,
+NotificationSchema:()=>A,NotificationsParamsSchema:()=>$,NumberSchemaSchema:()=>yt,PaginatedRequestParamsSchema:()=>Ua,PaginatedRequestSchema:()=>ze,
+PaginatedResultSchema:()=>Re,PingRequestSchema:()=>Uo,PrimitiveSchemaDefinitionSchema:()=>oa,ProgressNotificationParamsSchema:()=>Aa,
+ProgressNotificationSchema:()=>Do,ProgressSchema:()=>$a,ProgressTokenSchema:()=>No,PromptArgumentSchema:()=>cs,PromptListChangedNotificationSchema:()=>Rs,
+PromptMessageSchema:()=>fs,PromptReferenceSchema:()=>Xs,PromptSchema:()=>ls,ReadResourceRequestParamsSchema:()=>Ja,ReadResourceRequestSchema:()=>Ga,
+ReadResourceResultSchema:()=>Ka,RelatedTaskMetadataSchema:()=>Ea,RequestIdSchema:()=>ge,RequestMetaSchema:()=>Oo,RequestSchema:()=>M,
+ResourceContentsSchema:()=>Ho,ResourceLinkSchema:()=>gs,ResourceListChangedNotificationSchema:()=>Wa,ResourceRequestParamsSchema:()=>St,
+ResourceSchema:()=>Fo,ResourceTemplateReferenceSchema:()=>Ys,ResourceTemplateSchema:()=>Da,ResourceUpdatedNotificationParamsSchema:()=>is,
+ResourceUpdatedNotificationSchema:()=>rs,ResultMetaObjectSchema:()=>Io,ResultSchema:()=>O,RoleSchema:()=>be,RootSchema:()=>tn,
+RootsListChangedNotificationSchema:()=>sn,SamplingContentSchema:()=>ws,SamplingMessageContentBlockSchema:()=>$e,SamplingMessageSchema:()=>Ls,
+ServerCapabilitiesSchema:()=>$o,ServerNotificationSchema:()=>Kn,ServerRequestSchema:()=>Gn,ServerResultSchema:()=>Wn,ServerTasksCapabilitySchema:()=>Ia,
+SetLevelRequestParamsSchema:()=>Cs,SetLevelRequestSchema:()=>Es,SingleSelectEnumSchemaSchema:()=>Ds,StringSchemaSchema:()=>bt,
+SubscribeRequestParamsSchema:()=>Ya,SubscribeRequestSchema:()=>Xa,SubscriptionFilterSchema:()=>Jo,SubscriptionsAcknowledgedNotificationParamsSchema:()=>os,
+SubscriptionsAcknowledgedNotificationSchema:()=>as,SubscriptionsListenRequestParamsSchema:()=>es,SubscriptionsListenRequestSchema:()=>ts,
+SubscriptionsListenResultMetaSchema:()=>ss,SubscriptionsListenResultSchema:()=>ns,TaskAugmentedRequestParamsSchema:()=>Ue,
+TaskCreationParamsSchema:()=>jn,TaskMetadataSchema:()=>Ca,TaskSchema:()=>ye,TaskStatusNotificationParamsSchema:()=>rn,TaskStatusNotificationSchema:()=>wn,
+TaskStatusSchema:()=>nn,TextContentSchema:()=>gt,TextResourceContentsSchema:()=>Vo,TitledMultiSelectEnumSchemaSchema:()=>ta,
+TitledSingleSelectEnumSchemaSchema:()=>Zo,ToolAnnotationsSchema:()=>bs,ToolChoiceSchema:()=>js,ToolExecutionSchema:()=>ys,
+ToolListChangedNotificationSchema:()=>qs,ToolResultContentSchema:()=>ks,ToolSchema:()=>Go,ToolUseContentSchema:()=>ds,UnsubscribeRequestParamsSchema:()=>Za,
+UnsubscribeRequestSchema:()=>Qa,UntitledMultiSelectEnumSchemaSchema:()=>ea,UntitledSingleSelectEnumSchemaSchema:()=>Xo});var Ti=e=>jo.safeParse(e).success,vi=e=>ko.safeParse(e).success,zn=e=>pt.safeParse(e).success,Pi=e=>ht.safeParse(e).success;var xc=e=>typeof e=="object"&&e!==null&&!Array.isArray(e)&&e.resultType==="input_required";var Nm=e=>xo.safeParse(e).success,Mm=e=>Ao.safeParse(e).success;function Om(e){if(e.params.ref.type!=="ref/prompt")throw new TypeError(
+`Expected CompleteRequestPrompt, but got ${e.params.ref.type}`)}function Im(e){if(e.params.ref.type!=="ref/resource")throw new TypeError(
+`Expected CompleteRequestResourceTemplate, but got ${e.params.ref.type}`)}var gr="Mcp-Param-",Bi="x-mcp-header",$c=/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/,
+Ac=new Set(["string","integer","boolean"]);function jm(e){let o=[],s=new Map,n,r=(u,p,h)=>{if(u===null||typeof u!="objec\
+t")return;let d=u;if(Bi in d){if(!h||p.length===0)return`${Tt(p)}: x-mcp-header is only permitted on properties statical\
 ly reachable via a chain of 'properties' keys (not under items, additionalProperties, oneOf/anyOf/allOf/not, if/then/els\
-e, or $ref)`;let g=p[Di];if(typeof g!="string"||g.length===0)return`${bt(m)}: x-mcp-header MUST be a non-empty string`;if(!wc.
-test(g))return`${bt(m)}: x-mcp-header '${g}' is not a valid RFC 9110 token (no spaces, control characters or HTTP delimi\
-ters)`;let h=typeof p.type=="string"?p.type:void 0;if(h===void 0||!Lc.has(h)){let d=`${bt(m)}: x-mcp-header is only perm\
-itted on primitive-typed properties (string, integer, boolean); got ${h??"<none>"}`;if(h!=="number")return d;n??=d}let R=g.
-toLowerCase(),z=s.get(R);if(z!==void 0)return`x-mcp-header '${g}' is not case-insensitively unique (also declared as '${z}\
-')`;s.set(R,g),o.push({path:m,headerName:g,type:h})}let S=p.properties;if(S!==null&&typeof S=="object")for(let[g,h]of Object.
-entries(S)){let R=i(h,[...m,g],u);if(R!==void 0)return R}for(let g of xc){let h=p[g];if(h===void 0)continue;let R=Array.
-isArray(h)?h:h!==null&&typeof h=="object"&&$c.has(g)?Object.values(h):[h];for(let z of R){let d=i(z,[...m,`<${g}>`],!1);
-if(d!==void 0)return d}}},c=i(e,[],!0);return c!==void 0?{valid:!1,reason:n??c}:n===void 0?{valid:!0,declarations:o}:{valid:!1,
-reason:n,declarations:o}}var xc=["items","prefixItems","contains","additionalProperties","unevaluatedProperties","uneval\
+e, or $ref)`;let z=d[Bi];if(typeof z!="string"||z.length===0)return`${Tt(p)}: x-mcp-header MUST be a non-empty string`;if(!$c.
+test(z))return`${Tt(p)}: x-mcp-header '${z}' is not a valid RFC 9110 token (no spaces, control characters or HTTP delimi\
+ters)`;let S=typeof d.type=="string"?d.type:void 0;if(S===void 0||!Ac.has(S)){let g=`${Tt(p)}: x-mcp-header is only perm\
+itted on primitive-typed properties (string, integer, boolean); got ${S??"<none>"}`;if(S!=="number")return g;n??=g}let y=z.
+toLowerCase(),b=s.get(y);if(b!==void 0)return`x-mcp-header '${z}' is not case-insensitively unique (also declared as '${b}\
+')`;s.set(y,z),o.push({path:p,headerName:z,type:S})}let f=d.properties;if(f!==null&&typeof f=="object")for(let[z,S]of Object.
+entries(f)){let y=r(S,[...p,z],h);if(y!==void 0)return y}for(let z of Uc){let S=d[z];if(S===void 0)continue;let y=Array.
+isArray(S)?S:S!==null&&typeof S=="object"&&Dc.has(z)?Object.values(S):[S];for(let b of y){let g=r(b,[...p,`<${z}>`],!1);
+if(g!==void 0)return g}}},m=r(e,[],!0);return m!==void 0?{valid:!1,reason:n??m}:n===void 0?{valid:!0,declarations:o}:{valid:!1,
+reason:n,declarations:o}}var Uc=["items","prefixItems","contains","additionalProperties","unevaluatedProperties","uneval\
 uatedItems","propertyNames","patternProperties","dependentSchemas","oneOf","anyOf","allOf","not","if","then","else","$de\
-fs","definitions"],$c=new Set(["patternProperties","dependentSchemas","$defs","definitions"]);function bt(e){return e.length===
-0?"<root>":e.join(".")}var Ti="=?base64?",vi="?=",Ac=/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
-Uc=/^-?\d+(\.\d+)?$/;function dr(e){if(typeof e=="string")return e;if(typeof e=="boolean")return e?"true":"false";if(typeof e==
-"number")return!Number.isFinite(e)||Number.isInteger(e)&&!Number.isSafeInteger(e)?void 0:String(e)}function Dc(e){let o=atob(
+fs","definitions"],Dc=new Set(["patternProperties","dependentSchemas","$defs","definitions"]);function Tt(e){return e.length===
+0?"<root>":e.join(".")}var qi="=?base64?",Ci="?=",Hc=/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+Vc=/^-?\d+(\.\d+)?$/;function fr(e){if(typeof e=="string")return e;if(typeof e=="boolean")return e?"true":"false";if(typeof e==
+"number")return!Number.isFinite(e)||Number.isInteger(e)&&!Number.isSafeInteger(e)?void 0:String(e)}function Bc(e){let o=atob(
 e),s=new Uint8Array(o.length);for(let n=0;n<o.length;n++)s[n]=o.codePointAt(n);return new TextDecoder("utf-8",{fatal:!0}).
-decode(s)}function Sr(e){if(!(e.startsWith(Ti)&&e.endsWith(vi)))return e;let o=e.slice(9,e.length-2);if(Ac.test(o))try{return Dc(
-o)}catch{return}}function gr(e,o){let s=e;for(let n of o){if(s===null||typeof s!="object")return;s=s[n]}return s}function Om(e,o,s){
-for(let n of e){let i=`${hr}${n.headerName}`,c=s.get(i),l=gr(o,n.path);if(l==null)continue;let m=dr(l);if(m===void 0)continue;
-if(c===null)return ni("param-header-missing",i,`the body carries ${bt(n.path)}=${JSON.stringify(l)} but the ${i} header \
-is absent`);let u=Sr(c);if(u===void 0)return ni("param-header-invalid-encoding",i,`the ${i} header carries an invalid Ba\
-se64 sentinel value`);if(!((n.type==="integer"||n.type==="number")&&Uc.test(u)&&typeof l=="number"?Number(u)===l:u===m))
-return ni("param-header-mismatch",i,`the ${i} header decodes to ${JSON.stringify(u)} but the body carries ${bt(n.path)}=${JSON.
-stringify(l)}`)}}function ni(e,o,s){return{kind:"reject",rung:"param-header-validation",cell:e,httpStatus:400,code:_t,message:`\
-Bad Request: the request headers and body disagree: ${s}`,data:{mismatch:{header:o,body:s}},settled:!0}}var _t=-32020,Im=[
+decode(s)}function zr(e){if(!(e.startsWith(qi)&&e.endsWith(Ci)))return e;let o=e.slice(9,e.length-2);if(Hc.test(o))try{return Bc(
+o)}catch{return}}function Rr(e,o){let s=e;for(let n of o){if(s===null||typeof s!="object")return;s=s[n]}return s}function km(e,o,s){
+for(let n of e){let r=`${gr}${n.headerName}`,m=s.get(r),u=Rr(o,n.path);if(u==null)continue;let p=fr(u);if(p===void 0)continue;
+if(m===null)return ci("param-header-missing",r,`the body carries ${Tt(n.path)}=${JSON.stringify(u)} but the ${r} header \
+is absent`);let h=zr(m);if(h===void 0)return ci("param-header-invalid-encoding",r,`the ${r} header carries an invalid Ba\
+se64 sentinel value`);if(!((n.type==="integer"||n.type==="number")&&Vc.test(h)&&typeof u=="number"?Number(h)===u:h===p))
+return ci("param-header-mismatch",r,`the ${r} header decodes to ${JSON.stringify(h)} but the body carries ${Tt(n.path)}=${JSON.
+stringify(u)}`)}}function ci(e,o,s){return{kind:"reject",rung:"param-header-validation",cell:e,httpStatus:400,code:Pt,message:`\
+Bad Request: the request headers and body disagree: ${s}`,data:{mismatch:{header:o,body:s}},settled:!0}}var Pt=-32020,wm=[
 {rung:"http-method",order:1,evaluatedAt:"edge",codes:[-32e3],conformance:[],rationale:"The modern era is POST-only; GET/\
 DELETE are body-less 2025-era session operations and are method-routed to legacy serving (405 when legacy serving is not\
- configured), before any body is read."},{rung:"jsonrpc-shape",order:2,evaluatedAt:"edge",codes:[f.InvalidRequest],conformance:[
+ configured), before any body is read."},{rung:"jsonrpc-shape",order:2,evaluatedAt:"edge",codes:[R.InvalidRequest],conformance:[
 "server-stateless"],rationale:"The body must be a JSON-RPC request or notification: posted responses and batch arrays co\
 ntaining a modern or invalid element are rejected before classification (element-wise batch rule); all-legacy arrays sta\
-y legacy traffic."},{rung:"era-classification",order:3,evaluatedAt:"edge",codes:[_t,f.UnsupportedProtocolVersion],conformance:[
+y legacy traffic."},{rung:"era-classification",order:3,evaluatedAt:"edge",codes:[Pt,R.UnsupportedProtocolVersion],conformance:[
 "server-stateless","http-header-validation","http-custom-header-server-validation"],rationale:"Body-primary era classifi\
 cation with the protocol-version header as a cross-check; a header/body disagreement is rejected with -32020 (HeaderMism\
 atch), and an envelope-less request on a modern-only endpoint is answered with the unsupported-protocol-version error na\
-ming the supported revisions."},{rung:"envelope",order:4,evaluatedAt:"edge",codes:[f.InvalidParams],conformance:["server\
+ming the supported revisions."},{rung:"envelope",order:4,evaluatedAt:"edge",codes:[R.InvalidParams],conformance:["server\
 -stateless"],rationale:"A present envelope claim with a malformed envelope — and a missing envelope on a request whose p\
 rotocol-version header names a modern revision — is an invalid-params rejection naming the offending or missing key(s); \
 never a silent fall back to legacy handling. This is the only place an invalid-params rejection maps to HTTP 400."},{rung:"\
-method-registry",order:5,evaluatedAt:"dispatch",codes:[f.MethodNotFound],conformance:["server-stateless"],rationale:"Met\
+method-registry",order:5,evaluatedAt:"dispatch",codes:[R.MethodNotFound],conformance:["server-stateless"],rationale:"Met\
 hod existence outranks parameter validity: a method absent from the negotiated revision’s registry (or with no handler i\
 nstalled) answers method-not-found before params or capabilities are looked at."},{rung:"request-params",order:6,evaluatedAt:"\
-dispatch",codes:[f.InvalidParams],conformance:[],rationale:"Per-method params validation; emitted in-band by the dispatc\
+dispatch",codes:[R.InvalidParams],conformance:[],rationale:"Per-method params validation; emitted in-band by the dispatc\
 h layer (HTTP 200), never via the ladder status table."},{rung:"standard-header-validation",order:7,evaluatedAt:"pre-dis\
-patch",codes:[_t],conformance:["http-header-validation"],rationale:"SEP-2243 standard `MCP-Protocol-Version` / `Mcp-Meth\
+patch",codes:[Pt],conformance:["http-header-validation"],rationale:"SEP-2243 standard `MCP-Protocol-Version` / `Mcp-Meth\
 od` / `Mcp-Name` headers — presence, sentinel decoding, and `Mcp-Name` ↔ body cross-check — are validated by the HTTP en\
 try on a modern-classified request after the supported-revision gate and before dispatch. The spec requires `MCP-Protoco\
 l-Version` and `Mcp-Method` on every modern *request* POST (`Mcp-Name` only for the methods that mirror `params.name` / \
@@ -756,137 +782,137 @@ g body-primary classification. Evaluated before the capability gate, the factory
 equest that fails several rungs is answered by the standard-header rung first. The documented order (after method-regist\
 ry 5 and request-params 6) is NOT the observed precedence: serveModern evaluates this rung immediately after the support\
 ed-revision gate, so a request that also fails a dispatch rung is answered here before the dispatch rungs (5–6) are cons\
-ulted."},{rung:"client-capabilities",order:8,evaluatedAt:"pre-dispatch",codes:[f.MissingRequiredClientCapability],conformance:[
+ulted."},{rung:"client-capabilities",order:8,evaluatedAt:"pre-dispatch",codes:[R.MissingRequiredClientCapability],conformance:[
 "server-stateless"],rationale:"The capability requirement is checked by the HTTP entry, pre-dispatch, against the valida\
 ted envelope the classifier produced — pinning the spec-mandated HTTP 400 independently of how dispatch- and handler-pro\
 duced errors are mapped. The documented order (after method resolution and params validation) is preserved observably on\
 ly while the requirement table is empty: once a served method gains a requirement entry, a request that is missing the c\
 apability and would also fail a dispatch rung is answered by this gate first, so the entry must consult the method regis\
 try before the gate if the documented precedence is to stay observable."},{rung:"param-header-validation",order:9,evaluatedAt:"\
-pre-dispatch",codes:[_t],conformance:["http-custom-header-server-validation"],rationale:"SEP-2243 `Mcp-Param-*` headers \
+pre-dispatch",codes:[Pt],conformance:["http-custom-header-server-validation"],rationale:"SEP-2243 `Mcp-Param-*` headers \
 are validated against the named tool’s `x-mcp-header` declarations and the body `arguments` after the tool registry is k\
 nown and before dispatch reaches the handler; a missing/disagreeing/malformed header is rejected 400 / -32020 with the s\
 ame shape as the standard-header cross-checks. The documented order (after method resolution and params validation) is p\
 reserved observably only when the body `arguments` would otherwise validate: the check runs pre-dispatch, so a `tools/ca\
 ll` that fails BOTH this rung and a dispatch-time rung (e.g. order-6 `request-params`, -32602) is answered by this gate \
-first with 400 / -32020, not by the earlier-ordered rung."}],Hc={[f.ParseError]:400,[f.InvalidRequest]:400,[f.MethodNotFound]:404,
-[f.UnsupportedProtocolVersion]:400,[f.MissingRequiredClientCapability]:400,[_t]:400};function jm(e,o){return o==="in-ban\
-d"?e===f.MissingRequiredClientCapability?400:200:Hc[e]??400}function F(e,o,s,n,i){return{kind:"reject",rung:e,cell:o,httpStatus:s,
-code:n.code,message:n.message,...n.data!==void 0&&{data:n.data},settled:i}}function W(e,o,s,n="era-classification"){return F(
-n,e,400,new _(_t,`Bad Request: the request headers and body disagree: ${s}`,{mismatch:{header:o,body:s}}),!0)}var Hi={"t\
+first with 400 / -32020, not by the earlier-ordered rung."}],Fc={[R.ParseError]:400,[R.InvalidRequest]:400,[R.MethodNotFound]:404,
+[R.UnsupportedProtocolVersion]:400,[R.MissingRequiredClientCapability]:400,[Pt]:400};function Lm(e,o){return o==="in-ban\
+d"?e===R.MissingRequiredClientCapability?400:200:Fc[e]??400}function K(e,o,s,n,r){return{kind:"reject",rung:e,cell:o,httpStatus:s,
+code:n.code,message:n.message,...n.data!==void 0&&{data:n.data},settled:r}}function Z(e,o,s,n="era-classification"){return K(
+n,e,400,new v(Pt,`Bad Request: the request headers and body disagree: ${s}`,{mismatch:{header:o,body:s}}),!0)}var Fi={"t\
 ools/call":"name","prompts/get":"name","resources/read":"uri","tasks/get":"taskId","tasks/update":"taskId","tasks/cancel":"\
-taskId"};function Vc(e,o){let s=Object.hasOwn(Hi,e)?Hi[e]:void 0;if(s===void 0)return;let n=na(o)?o[s]:void 0;return{field:s,
-value:typeof n=="string"?n:void 0}}function hn(e){let o=0;for(;o<e.length;){let n=e.codePointAt(o);if(n!==9&&n!==32)break;
+taskId"};function Jc(e,o){let s=Object.hasOwn(Fi,e)?Fi[e]:void 0;if(s===void 0)return;let n=ca(o)?o[s]:void 0;return{field:s,
+value:typeof n=="string"?n:void 0}}function gn(e){let o=0;for(;o<e.length;){let n=e.codePointAt(o);if(n!==9&&n!==32)break;
 o+=1}let s=e.length;for(;s>o;){let n=e.codePointAt(s-1);if(n!==9&&n!==32)break;s-=1}return o===0&&s===e.length?e:e.slice(
-o,s)}function km(e,o){if(o.messageKind!=="request")return;let s=o.message.method;if(e.protocolVersionHeader===void 0){let u=o.
-classification.revision;return W("version-header-missing","(missing)",u===void 0?"the body carries a modern per-request \
-envelope but the required MCP-Protocol-Version header is absent":`the body envelope names protocol version ${u} but the \
-required MCP-Protocol-Version header is absent`,"standard-header-validation")}if(e.mcpMethodHeader===void 0)return W("me\
+o,s)}function xm(e,o){if(o.messageKind!=="request")return;let s=o.message.method;if(e.protocolVersionHeader===void 0){let h=o.
+classification.revision;return Z("version-header-missing","(missing)",h===void 0?"the body carries a modern per-request \
+envelope but the required MCP-Protocol-Version header is absent":`the body envelope names protocol version ${h} but the \
+required MCP-Protocol-Version header is absent`,"standard-header-validation")}if(e.mcpMethodHeader===void 0)return Z("me\
 thod-header-missing","(missing)",`the body names method ${s} but the required Mcp-Method header is absent`,"standard-hea\
-der-validation");let n=Vc(s,o.message.params);if(n===void 0)return;let{field:i,value:c}=n;if(e.mcpNameHeader===void 0)return c===
-void 0?void 0:W("name-header-missing","(missing)",`the body carries params.${i}="${c}" but the required Mcp-Name header \
-is absent`,"standard-header-validation");let l=hn(e.mcpNameHeader),m=Sr(l);if(m===void 0)return W("name-header-invalid-e\
-ncoding",l,"the Mcp-Name header carries an invalid Base64 sentinel value","standard-header-validation");if(c!==void 0&&m!==
-c)return W("name-header-mismatch",l,`the body carries params.${i}="${c}" but the Mcp-Name header names "${m}"`,"standard\
--header-validation")}function na(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function fr(e){return e===void 0?
-{era:"modern"}:{era:$e(e)?"modern":"legacy",revision:e}}function Bc(e){if(!fn(e))return!1;let o=Ri(e);if(o===void 0||!$e(
-o))return!1;let s=vt(e);return s!==void 0&&dn(s).length===0}function Fc(e){if(e.length===0)return F("jsonrpc-shape","emp\
-ty-batch",400,new _(f.InvalidRequest,"Bad Request: empty JSON-RPC batch"),!0);for(let o of e){if(fn(na(o)?o.params:void 0))
-return F("jsonrpc-shape","batch-with-modern-element",400,new _(f.InvalidRequest,"Bad Request: JSON-RPC batches may not c\
-ontain requests for protocol revision 2026-07-28 or later"),!0);if(!(bi(o)||yi(o)||Sn(o)||_i(o)))return F("jsonrpc-shape",
-"batch-with-invalid-element",400,new _(f.InvalidRequest,"Bad Request: JSON-RPC batch contains an invalid message"),!0)}return{
-kind:"legacy",reason:"batch"}}function Jc(e,o){let s=o.params,n=o.method,i=e.protocolVersionHeader,c=i!==void 0&&$e(i);if(n===
-"initialize"&&!Bc(s)){if(c)return W("initialize-with-modern-header",i,"an initialize request (legacy handshake) was sent\
- with a modern MCP-Protocol-Version header");let l=na(s)&&typeof s.protocolVersion=="string"?s.protocolVersion:void 0;return{
-kind:"legacy",reason:"initialize",...l!==void 0&&{requestedVersion:l}}}if(fn(s)){let l=vt(s),m=(l===void 0?[]:dn(l))[0];
-if(m!==void 0)return F("envelope","envelope-invalid",400,new _(f.InvalidParams,`Invalid _meta envelope for protocol revi\
-sion 2026-07-28: ${m.key}: ${m.problem}`,{envelope:m}),!0);let u=Ri(s);return i!==void 0&&u!==void 0&&i!==u?W("header-bo\
-dy-version-mismatch",i,`the body envelope names protocol version ${u} but the MCP-Protocol-Version header names ${i}`):e.
-mcpMethodHeader!==void 0&&e.mcpMethodHeader!==n?W("method-header-mismatch",e.mcpMethodHeader,`the body names method ${n}\
- but the Mcp-Method header names ${e.mcpMethodHeader}`):{kind:"modern",messageKind:"request",message:o,classification:fr(
-u)}}if(c){let l=vt(s),m=dn(l??{}).filter(p=>p.problem==="missing").map(p=>p.key),u=l===void 0?["_meta"]:m.length>0?m:[K];
-return F("envelope","modern-header-without-claim",400,new _(f.InvalidParams,`Invalid params: the MCP-Protocol-Version he\
-ader names protocol revision ${i}, but the request is missing the required per-request envelope key(s): ${u.join(", ")}`,
-{envelope:{missing:u}}),!0)}return{kind:"legacy",reason:"no-claim",...i!==void 0&&{requestedVersion:i}}}function Gc(e,o){
-let s=o.params,n=o.method,i=e.protocolVersionHeader,c=i!==void 0&&$e(i);if(fn(s)){let l=Ri(s);if(l===void 0){let u=vt(s),
-p=(u===void 0?[]:dn(u)).find(S=>S.key===K)??{key:K,problem:"expected a protocol version string"};return F("envelope","no\
-tification-envelope-invalid",400,new _(f.InvalidParams,`Invalid _meta envelope for protocol revision 2026-07-28: ${p.key}\
-: ${p.problem}`,{envelope:p}),!0)}if(i!==void 0&&i!==l)return W("notification-header-body-version-mismatch",i,`the notif\
-ication envelope names protocol version ${l} but the MCP-Protocol-Version header names ${i}`);let m=fr(l);return m.era===
-"modern"&&e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==n?W("notification-method-header-mismatch",e.mcpMethodHeader,`t\
+der-validation");let n=Jc(s,o.message.params);if(n===void 0)return;let{field:r,value:m}=n;if(e.mcpNameHeader===void 0)return m===
+void 0?void 0:Z("name-header-missing","(missing)",`the body carries params.${r}="${m}" but the required Mcp-Name header \
+is absent`,"standard-header-validation");let u=gn(e.mcpNameHeader),p=zr(u);if(p===void 0)return Z("name-header-invalid-e\
+ncoding",u,"the Mcp-Name header carries an invalid Base64 sentinel value","standard-header-validation");if(m!==void 0&&p!==
+m)return Z("name-header-mismatch",u,`the body carries params.${r}="${m}" but the Mcp-Name header names "${p}"`,"standard\
+-header-validation")}function ca(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function br(e){return e===void 0?
+{era:"modern"}:{era:De(e)?"modern":"legacy",revision:e}}function Gc(e){if(!bn(e))return!1;let o=_i(e);if(o===void 0||!De(
+o))return!1;let s=Ct(e);return s!==void 0&&fn(s).length===0}function Kc(e){if(e.length===0)return K("jsonrpc-shape","emp\
+ty-batch",400,new v(R.InvalidRequest,"Bad Request: empty JSON-RPC batch"),!0);for(let o of e){if(bn(ca(o)?o.params:void 0))
+return K("jsonrpc-shape","batch-with-modern-element",400,new v(R.InvalidRequest,"Bad Request: JSON-RPC batches may not c\
+ontain requests for protocol revision 2026-07-28 or later"),!0);if(!(Ti(o)||vi(o)||zn(o)||Pi(o)))return K("jsonrpc-shape",
+"batch-with-invalid-element",400,new v(R.InvalidRequest,"Bad Request: JSON-RPC batch contains an invalid message"),!0)}return{
+kind:"legacy",reason:"batch"}}function Wc(e,o){let s=o.params,n=o.method,r=e.protocolVersionHeader,m=r!==void 0&&De(r);if(n===
+"initialize"&&!Gc(s)){if(m)return Z("initialize-with-modern-header",r,"an initialize request (legacy handshake) was sent\
+ with a modern MCP-Protocol-Version header");let u=ca(s)&&typeof s.protocolVersion=="string"?s.protocolVersion:void 0;return{
+kind:"legacy",reason:"initialize",...u!==void 0&&{requestedVersion:u}}}if(bn(s)){let u=Ct(s),p=(u===void 0?[]:fn(u))[0];
+if(p!==void 0)return K("envelope","envelope-invalid",400,new v(R.InvalidParams,`Invalid _meta envelope for protocol revi\
+sion 2026-07-28: ${p.key}: ${p.problem}`,{envelope:p}),!0);let h=_i(s);return r!==void 0&&h!==void 0&&r!==h?Z("header-bo\
+dy-version-mismatch",r,`the body envelope names protocol version ${h} but the MCP-Protocol-Version header names ${r}`):e.
+mcpMethodHeader!==void 0&&e.mcpMethodHeader!==n?Z("method-header-mismatch",e.mcpMethodHeader,`the body names method ${n}\
+ but the Mcp-Method header names ${e.mcpMethodHeader}`):{kind:"modern",messageKind:"request",message:o,classification:br(
+h)}}if(m){let u=Ct(s),p=fn(u??{}).filter(d=>d.problem==="missing").map(d=>d.key),h=u===void 0?["_meta"]:p.length>0?p:[X];
+return K("envelope","modern-header-without-claim",400,new v(R.InvalidParams,`Invalid params: the MCP-Protocol-Version he\
+ader names protocol revision ${r}, but the request is missing the required per-request envelope key(s): ${h.join(", ")}`,
+{envelope:{missing:h}}),!0)}return{kind:"legacy",reason:"no-claim",...r!==void 0&&{requestedVersion:r}}}function Yc(e,o){
+let s=o.params,n=o.method,r=e.protocolVersionHeader,m=r!==void 0&&De(r);if(bn(s)){let u=_i(s);if(u===void 0){let h=Ct(s),
+d=(h===void 0?[]:fn(h)).find(f=>f.key===X)??{key:X,problem:"expected a protocol version string"};return K("envelope","no\
+tification-envelope-invalid",400,new v(R.InvalidParams,`Invalid _meta envelope for protocol revision 2026-07-28: ${d.key}\
+: ${d.problem}`,{envelope:d}),!0)}if(r!==void 0&&r!==u)return Z("notification-header-body-version-mismatch",r,`the notif\
+ication envelope names protocol version ${u} but the MCP-Protocol-Version header names ${r}`);let p=br(u);return p.era===
+"modern"&&e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==n?Z("notification-method-header-mismatch",e.mcpMethodHeader,`t\
 he notification body names method ${n} but the Mcp-Method header names ${e.mcpMethodHeader}`):{kind:"modern",messageKind:"\
-notification",message:o,classification:m}}return c?e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==n?W("notification-met\
+notification",message:o,classification:p}}return m?e.mcpMethodHeader!==void 0&&e.mcpMethodHeader!==n?Z("notification-met\
 hod-header-mismatch",e.mcpMethodHeader,`the notification body names method ${n} but the Mcp-Method header names ${e.mcpMethodHeader}`):
-{kind:"modern",messageKind:"notification",message:o,classification:{era:"modern",revision:i}}:{kind:"legacy",reason:"not\
-ification",...i!==void 0&&{requestedVersion:i}}}function wm(e){if(e={...e,...e.protocolVersionHeader!==void 0&&{protocolVersionHeader:hn(
-e.protocolVersionHeader)},...e.mcpMethodHeader!==void 0&&{mcpMethodHeader:hn(e.mcpMethodHeader)},...e.mcpNameHeader!==void 0&&
-{mcpNameHeader:hn(e.mcpNameHeader)}},e.httpMethod.toUpperCase()!=="POST")return{kind:"legacy",reason:"http-method"};let o=e.
-body;return Array.isArray(o)?Fc(o):Sn(o)||_i(o)?{kind:"legacy",reason:"response"}:na(o)&&bi(o)?Jc(e,o):na(o)&&yi(o)?Gc(e,
-o):F("jsonrpc-shape","invalid-json-rpc-body",400,new _(f.InvalidRequest,"Bad Request: the request body is not a valid JS\
-ON-RPC message"),!0)}function Lm(e,o){switch(e.reason){case"http-method":return F("http-method","modern-only-method-not-\
-allowed",405,new _(-32e3,"Method not allowed."),!0);case"batch":return F("jsonrpc-shape","modern-only-batch-not-supporte\
-d",400,new _(f.InvalidRequest,"Bad Request: JSON-RPC batches are not supported by this endpoint"),!0);case"response":return F(
-"jsonrpc-shape","modern-only-response-post",400,new _(f.InvalidRequest,"Bad Request: JSON-RPC responses cannot be posted\
- to this endpoint"),!0);case"notification":return;case"initialize":case"no-claim":{let s=e.requestedVersion;return F("er\
-a-classification","modern-only-missing-envelope",400,s===void 0?new _(f.UnsupportedProtocolVersion,"Unsupported protocol\
- version: the request did not name a protocol version",{supported:[...o]}):new ir({supported:[...o],requested:s}),!0)}}}
-function zr(e,o){return t.safeParse(e,o)}function ta(e){return new Set(e.flatMap(o=>Object.keys(o.shape)))}function Pt(e){
+{kind:"modern",messageKind:"notification",message:o,classification:{era:"modern",revision:r}}:{kind:"legacy",reason:"not\
+ification",...r!==void 0&&{requestedVersion:r}}}function $m(e){if(e={...e,...e.protocolVersionHeader!==void 0&&{protocolVersionHeader:gn(
+e.protocolVersionHeader)},...e.mcpMethodHeader!==void 0&&{mcpMethodHeader:gn(e.mcpMethodHeader)},...e.mcpNameHeader!==void 0&&
+{mcpNameHeader:gn(e.mcpNameHeader)}},e.httpMethod.toUpperCase()!=="POST")return{kind:"legacy",reason:"http-method"};let o=e.
+body;return Array.isArray(o)?Kc(o):zn(o)||Pi(o)?{kind:"legacy",reason:"response"}:ca(o)&&Ti(o)?Wc(e,o):ca(o)&&vi(o)?Yc(e,
+o):K("jsonrpc-shape","invalid-json-rpc-body",400,new v(R.InvalidRequest,"Bad Request: the request body is not a valid JS\
+ON-RPC message"),!0)}function Am(e,o){switch(e.reason){case"http-method":return K("http-method","modern-only-method-not-\
+allowed",405,new v(-32e3,"Method not allowed."),!0);case"batch":return K("jsonrpc-shape","modern-only-batch-not-supporte\
+d",400,new v(R.InvalidRequest,"Bad Request: JSON-RPC batches are not supported by this endpoint"),!0);case"response":return K(
+"jsonrpc-shape","modern-only-response-post",400,new v(R.InvalidRequest,"Bad Request: JSON-RPC responses cannot be posted\
+ to this endpoint"),!0);case"notification":return;case"initialize":case"no-claim":{let s=e.requestedVersion;return K("er\
+a-classification","modern-only-missing-envelope",400,s===void 0?new v(R.UnsupportedProtocolVersion,"Unsupported protocol\
+ version: the request did not name a protocol version",{supported:[...o]}):new lr({supported:[...o],requested:s}),!0)}}}
+function yr(e,o){return t.safeParse(e,o)}function sa(e){return i(()=>new Set(e.flatMap(o=>Object.keys(o.shape))))}function Et(e){
 if(e==null)return!1;let o=typeof e;return o!=="object"&&o!=="function"||!("~standard"in e)?!1:typeof e["~standard"]?.validate==
-"function"}var Vi=!1,li="draft-2020-12";function Rr(e,o="input"){let s=e["~standard"],n;if(s.jsonSchema)n=s.jsonSchema[o](
-{target:li});else if(s.vendor==="zod"){if(!("_zod"in e))throw new Error("Schema appears to be from zod 3, which the SDK \
-cannot convert to JSON Schema. Upgrade to zod >=4.2.0, or wrap your JSON Schema with fromJsonSchema().");Vi||(Vi=!0,console.
+"function"}var Ji=!1,pi="draft-2020-12";function _r(e,o="input"){let s=e["~standard"],n;if(s.jsonSchema)n=s.jsonSchema[o](
+{target:pi});else if(s.vendor==="zod"){if(!("_zod"in e))throw new Error("Schema appears to be from zod 3, which the SDK \
+cannot convert to JSON Schema. Upgrade to zod >=4.2.0, or wrap your JSON Schema with fromJsonSchema().");Ji||(Ji=!0,console.
 warn("[mcp-sdk] Your zod version does not implement `~standard.jsonSchema` (added in zod 4.2.0). Falling back to z.toJSO\
-NSchema(). Upgrade to zod >=4.2.0 to silence this warning.")),n=t.toJSONSchema(e,{target:li,io:o})}else throw new Error(
+NSchema(). Upgrade to zod >=4.2.0 to silence this warning.")),n=t.toJSONSchema(e,{target:pi,io:o})}else throw new Error(
 `Schema library "${s.vendor}" does not implement StandardJSONSchemaV1 (\`~standard.jsonSchema\`). Upgrade to a version tha\
-t does, or wrap your JSON Schema with fromJsonSchema().`);if(o==="output")return n.type!==void 0?n:br(n)?{type:"object",
+t does, or wrap your JSON Schema with fromJsonSchema().`);if(o==="output")return n.type!==void 0?n:Tr(n)?{type:"object",
 ...n}:n;if(n.type!==void 0&&n.type!=="object")throw new Error(`MCP tool and prompt schemas must describe objects (got ty\
-pe: ${JSON.stringify(n.type)}). Wrap your schema in z.object({...}) or equivalent.`);return{type:"object",...n}}var Kc=/^#\/(\$defs|definitions)\/([^/~%]+)$/;
-function br(e,o=e){if("properties"in e||"patternProperties"in e||"additionalProperties"in e||"required"in e)return!0;let s=typeof e.
-$ref=="string"&&Kc.exec(e.$ref);if(s&&o[s[1]]?.[s[2]]?.type==="object")return!0;for(let n of["oneOf","anyOf","allOf"]){let i=e[n];
-if(Array.isArray(i)&&i.length>0)return i.every(c=>c!==null&&typeof c=="object"&&(c.type==="object"||br(c,"$id"in c?{}:o)))}
-return!1}function Wc(e){return e.path?.length?`${e.path.map(o=>String(typeof o=="object"?o.key:o)).join(".")}: ${e.message}`:
-e.message}async function ii(e,o){let s=await e["~standard"].validate(o);return s.issues&&s.issues.length>0?{success:!1,error:s.
-issues.map(n=>Wc(n)).join(", ")}:{success:!0,data:s.value}}function Yc(e){let o=t.toJSONSchema(e,{target:li,io:"input"});
-return typeof o.pattern=="string"?o.pattern:void 0}var Xc=/\\\.\\d\{(\d+)\}/;function Zc(e){let o=Xc.exec(e),s=[void 0,-1,
-0];return o&&s.push(Number(o[1])),[!1,!0].flatMap(n=>[!1,!0].flatMap(i=>s.map(c=>t.iso.datetime({local:n,offset:i,precision:c}))))}
-function Qc(e,o){let s;switch(e){case"email":s=[t.email()];break;case"uri":s=[t.url()];break;case"date":s=[t.iso.date()];
-break;case"date-time":s=Zc(o);break}return new Set(s.map(n=>Yc(n)).filter(n=>n!==void 0))}function el(e,o,s){return s!==
-"zod"?!0:Qc(e,o).has(o)}function xm(e){let o=Rr(e,"input"),s=o.properties||{},n=o.required||[];return Object.entries(s).
-map(([i,c])=>({name:i,description:c?.description,required:n.includes(i)}))}function ia(e){return typeof e=="object"&&e!==
-null&&!Array.isArray(e)}function tl(e){try{return Rr(e,"input")}catch(o){let s=o instanceof Error?o.message:String(o);throw new _(
-f.InvalidParams,`Elicitation requestedSchema must describe an object with flat primitive properties: ${s}`)}}var ol=new Set(
-["$comment","deprecated","description","examples","readOnly","title","writeOnly"]);function Pi(e){return ol.has(e)||e.startsWith(
-"x-")}var al=new Set(["$schema",...Object.keys(Rt.shape.requestedSchema.shape)]),Bi={string:ta([ft,Ko,Wo,Yo]),number:ta(
-[zt]),integer:ta([zt]),boolean:ta([Go]),array:ta([Xo,Zo])},sl=new Set(ft.shape.format.unwrap().options);function nl(e,o,s,n){
-if(!ia(e))return e;let i=typeof e.type=="string"&&Object.hasOwn(Bi,e.type)?Bi[e.type]:void 0;if(i===void 0)return e;let c={};
-for(let[l,m]of Object.entries(e))i.has(l)||Pi(l)?c[l]=m:l==="pattern"&&e.type==="string"&&typeof e.format=="string"?sl.has(
-e.format)?(typeof m!="string"||!el(e.format,m,s))&&n.push(`${o}.${l}`):c[l]=m:n.push(`${o}.${l}`);return c}function il(e,o){
-let s={},n=[];for(let[i,c]of Object.entries(e))i==="properties"&&ia(c)?s[i]=Object.fromEntries(Object.entries(c).map(([l,
-m])=>[l,nl(m,`properties.${l}`,o,n)])):al.has(i)?s[i]=c:Pi(i)||n.push(i);if(n.length>0)throw new _(f.InvalidParams,`Elic\
+pe: ${JSON.stringify(n.type)}). Wrap your schema in z.object({...}) or equivalent.`);return{type:"object",...n}}var Xc=/^#\/(\$defs|definitions)\/([^/~%]+)$/;
+function Tr(e,o=e){if("properties"in e||"patternProperties"in e||"additionalProperties"in e||"required"in e)return!0;let s=typeof e.
+$ref=="string"&&Xc.exec(e.$ref);if(s&&o[s[1]]?.[s[2]]?.type==="object")return!0;for(let n of["oneOf","anyOf","allOf"]){let r=e[n];
+if(Array.isArray(r)&&r.length>0)return r.every(m=>m!==null&&typeof m=="object"&&(m.type==="object"||Tr(m,"$id"in m?{}:o)))}
+return!1}function Zc(e){return e.path?.length?`${e.path.map(o=>String(typeof o=="object"?o.key:o)).join(".")}: ${e.message}`:
+e.message}async function li(e,o){let s=await e["~standard"].validate(o);return s.issues&&s.issues.length>0?{success:!1,error:s.
+issues.map(n=>Zc(n)).join(", ")}:{success:!0,data:s.value}}function Qc(e){let o=t.toJSONSchema(e,{target:pi,io:"input"});
+return typeof o.pattern=="string"?o.pattern:void 0}var el=/\\\.\\d\{(\d+)\}/;function tl(e){let o=el.exec(e),s=[void 0,-1,
+0];return o&&s.push(Number(o[1])),[!1,!0].flatMap(n=>[!1,!0].flatMap(r=>s.map(m=>t.iso.datetime({local:n,offset:r,precision:m}))))}
+function ol(e,o){let s;switch(e){case"email":s=[t.email()];break;case"uri":s=[t.url()];break;case"date":s=[t.iso.date()];
+break;case"date-time":s=tl(o);break}return new Set(s.map(n=>Qc(n)).filter(n=>n!==void 0))}function al(e,o,s){return s!==
+"zod"?!0:ol(e,o).has(o)}function Um(e){let o=_r(e,"input"),s=o.properties||{},n=o.required||[];return Object.entries(s).
+map(([r,m])=>({name:r,description:m?.description,required:n.includes(r)}))}function la(e){return typeof e=="object"&&e!==
+null&&!Array.isArray(e)}function sl(e){try{return _r(e,"input")}catch(o){let s=o instanceof Error?o.message:String(o);throw new v(
+R.InvalidParams,`Elicitation requestedSchema must describe an object with flat primitive properties: ${s}`)}}var nl=new Set(
+["$comment","deprecated","description","examples","readOnly","title","writeOnly"]);function Ei(e){return nl.has(e)||e.startsWith(
+"x-")}var il=i(()=>new Set(["$schema",...Object.keys(_t.shape.requestedSchema.shape)])),Gi={string:sa([bt,Xo,Zo,Qo]),number:sa(
+[yt]),integer:sa([yt]),boolean:sa([Yo]),array:sa([ea,ta])},rl=i(()=>new Set(bt.shape.format.unwrap().options));function cl(e,o,s,n){
+if(!la(e))return e;let r=typeof e.type=="string"&&Object.hasOwn(Gi,e.type)?Gi[e.type]:void 0;if(r===void 0)return e;let m={};
+for(let[u,p]of Object.entries(e))r.has(u)||Ei(u)?m[u]=p:u==="pattern"&&e.type==="string"&&typeof e.format=="string"?rl.has(
+e.format)?(typeof p!="string"||!al(e.format,p,s))&&n.push(`${o}.${u}`):m[u]=p:n.push(`${o}.${u}`);return m}function ll(e,o){
+let s={},n=[];for(let[r,m]of Object.entries(e))r==="properties"&&la(m)?s[r]=Object.fromEntries(Object.entries(m).map(([u,
+p])=>[u,cl(p,`properties.${u}`,o,n)])):il.has(r)?s[r]=m:Ei(r)||n.push(r);if(n.length>0)throw new v(R.InvalidParams,`Elic\
 itation requestedSchema contains unsupported JSON Schema constraint(s) after Standard Schema conversion: ${n.join(", ")}`);
-return s}function rl(e,o){if(!ia(e.properties))return o;let s=Object.entries(e.properties).filter(([,n])=>!zr(Qo,n).success).
-map(([n])=>`properties.${n}`);return s.length>0?s.join(", "):o}function mi(e,o,s=""){return Array.isArray(e)&&Array.isArray(
-o)?e.flatMap((n,i)=>mi(n,o[i],`${s}[${i}]`)):!ia(e)||!ia(o)?[]:Object.entries(e).flatMap(([n,i])=>{let c=s?`${s}.${n}`:n;
-return Object.prototype.hasOwnProperty.call(o,n)?mi(i,o[n],c):Pi(n)?[]:[c]})}function cl(e){if(!Pt(e.requestedSchema))return{
-...e,mode:"form",requestedSchema:e.requestedSchema};let o=e.requestedSchema["~standard"].vendor,s=il(tl(e.requestedSchema),
-o),n=zr(Rt.shape.requestedSchema,s);if(!n.success)throw new _(f.InvalidParams,`Elicitation requestedSchema only supports\
- flat primitive properties (string, number, integer, boolean, and string enums): ${rl(s,n.error.message)}`);let i=mi(s,n.
-data);if(i.length>0)throw new _(f.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Schema constraint\
-(s) after Standard Schema conversion: ${i.join(", ")}`);let c=(n.data.required??[]).filter(l=>!Object.prototype.hasOwnProperty.
-call(n.data.properties,l));if(c.length>0)throw new _(f.InvalidParams,`Elicitation requestedSchema lists required propert\
-ies that are not defined in properties: ${c.join(", ")}`);return{...e,mode:"form",requestedSchema:n.data}}function ll(e){
+return s}function ml(e,o){if(!la(e.properties))return o;let s=Object.entries(e.properties).filter(([,n])=>!yr(oa,n).success).
+map(([n])=>`properties.${n}`);return s.length>0?s.join(", "):o}function hi(e,o,s=""){return Array.isArray(e)&&Array.isArray(
+o)?e.flatMap((n,r)=>hi(n,o[r],`${s}[${r}]`)):!la(e)||!la(o)?[]:Object.entries(e).flatMap(([n,r])=>{let m=s?`${s}.${n}`:n;
+return Object.prototype.hasOwnProperty.call(o,n)?hi(r,o[n],m):Ei(n)?[]:[m]})}function ul(e){if(!Et(e.requestedSchema))return{
+...e,mode:"form",requestedSchema:e.requestedSchema};let o=e.requestedSchema["~standard"].vendor,s=ll(sl(e.requestedSchema),
+o),n=yr(_t.shape.requestedSchema,s);if(!n.success)throw new v(R.InvalidParams,`Elicitation requestedSchema only supports\
+ flat primitive properties (string, number, integer, boolean, and string enums): ${ml(s,n.error.message)}`);let r=hi(s,n.
+data);if(r.length>0)throw new v(R.InvalidParams,`Elicitation requestedSchema contains unsupported JSON Schema constraint\
+(s) after Standard Schema conversion: ${r.join(", ")}`);let m=(n.data.required??[]).filter(u=>!Object.prototype.hasOwnProperty.
+call(n.data.properties,u));if(m.length>0)throw new v(R.InvalidParams,`Elicitation requestedSchema lists required propert\
+ies that are not defined in properties: ${m.join(", ")}`);return{...e,mode:"form",requestedSchema:n.data}}function pl(e){
 let o=e.inputRequests!==void 0&&Object.keys(e.inputRequests).length>0,s=typeof e.requestState=="string";if(!o&&!s)throw new TypeError(
 "inputRequired() requires at least one of inputRequests (with at least one entry) or requestState (spec: every InputRequ\
 iredResult MUST include at least one of the two)");return{resultType:"input_required",...e.inputRequests!==void 0&&{inputRequests:e.
-inputRequests},...e.requestState!==void 0&&{requestState:e.requestState}}}var $m=Object.assign(ll,{elicit(e){try{return{
-method:"elicitation/create",params:cl(e)}}catch(o){throw o instanceof _?new TypeError(o.message,{cause:o}):o}},elicitUrl(e){
+inputRequests},...e.requestState!==void 0&&{requestState:e.requestState}}}var Dm=Object.assign(pl,{elicit(e){try{return{
+method:"elicitation/create",params:ul(e)}}catch(o){throw o instanceof v?new TypeError(o.message,{cause:o}):o}},elicitUrl(e){
 return{method:"elicitation/create",params:{...e,mode:"url"}}},createMessage(e){return{method:"sampling/createMessage",params:e}},
-listRoots(){return{method:"roots/list"}}});var ml=250;function ul(e,o){return`Multi-round-trip request '${e}' still required input after ${o} rounds (inputRequired\
-.maxRounds)`}function pl(e,o){return new Promise((s,n)=>{if(o?.aborted){n(o.reason instanceof y?o.reason:new y(v.RequestTimeout,
-String(o.reason)));return}let i=te(()=>{o?.removeEventListener("abort",c),s()},e),c=()=>{Z(i),n(o?.reason instanceof y?o.
-reason:new y(v.RequestTimeout,String(o?.reason)))};o?.addEventListener("abort",c,{once:!0})})}function hl(e){let o=new AbortController,
+listRoots(){return{method:"roots/list"}}});var hl=250;function dl(e,o){return`Multi-round-trip request '${e}' still required input after ${o} rounds (inputRequired\
+.maxRounds)`}function Sl(e,o){return new Promise((s,n)=>{if(o?.aborted){n(o.reason instanceof T?o.reason:new T(q.RequestTimeout,
+String(o.reason)));return}let r=se(()=>{o?.removeEventListener("abort",m),s()},e),m=()=>{te(r),n(o?.reason instanceof T?
+o.reason:new T(q.RequestTimeout,String(o?.reason)))};o?.addEventListener("abort",m,{once:!0})})}function gl(e){let o=new AbortController,
 s=()=>o.abort(e?.reason);return e?.addEventListener("abort",s,{once:!0}),e?.aborted&&o.abort(e.reason),{signal:o.signal,
-abort:n=>o.abort(n),dispose:()=>e?.removeEventListener("abort",s)}}var dl=["AnnotationsSchema","AudioContentSchema","Bas\
+abort:n=>o.abort(n),dispose:()=>e?.removeEventListener("abort",s)}}var fl=["AnnotationsSchema","AudioContentSchema","Bas\
 eMetadataSchema","BlobResourceContentsSchema","BooleanSchemaSchema","CallToolRequestSchema","CallToolRequestParamsSchema",
 "CallToolResultSchema","CancelledNotificationSchema","CancelledNotificationParamsSchema","CancelTaskRequestSchema","Canc\
 elTaskResultSchema","ClientCapabilitiesSchema","ClientNotificationSchema","ClientRequestSchema","ClientResultSchema","Co\
@@ -922,213 +948,214 @@ ema","TaskMetadataSchema","TaskSchema","TaskStatusSchema","TaskStatusNotificatio
 hema","TextContentSchema","TextResourceContentsSchema","TitledMultiSelectEnumSchemaSchema","TitledSingleSelectEnumSchema\
 Schema","ToolSchema","ToolAnnotationsSchema","ToolChoiceSchema","ToolExecutionSchema","ToolListChangedNotificationSchema",
 "ToolResultContentSchema","ToolUseContentSchema","UnsubscribeRequestSchema","UnsubscribeRequestParamsSchema","UntitledMu\
-ltiSelectEnumSchemaSchema","UntitledSingleSelectEnumSchemaSchema"],Sl={IdJagTokenExchangeResponseSchema:Xn,OAuthClientInformationFullSchema:Qn,
-OAuthClientInformationSchema:cn,OAuthClientMetadataSchema:rn,OAuthClientRegistrationErrorSchema:ei,OAuthErrorResponseSchema:Zn,
-OAuthMetadataSchema:sn,OAuthProtectedResourceMetadataSchema:Kn,OAuthTokenRevocationRequestSchema:ti,OAuthTokensSchema:Yn,
-OpenIdProviderDiscoveryMetadataSchema:Wn,OpenIdProviderMetadataSchema:nn},yr={},_r={};function Tr(e,o){let s=e.slice(0,-6);
-yr[s]=o,_r[s]=n=>o.safeParse(n).success}for(let e of dl)Tr(e,jc[e]);for(let[e,o]of Object.entries(Sl))Tr(e,o);var Am=Object.
-freeze(yr),Um=Object.freeze(_r);function gl(e){switch(e){case"initialize":case"notifications/initialized":return sa(void 0);case"\
-server/discover":return sa(zi);default:return}}var fl=6e4,zl=[K,vo,rt,Po],Rl=["inputResponses","requestState"];function Fi(e,o){
-let s=e.params;if(!aa(s))return{message:e,lifted:{}};let n=s._meta,i=aa(n)?zl.filter(u=>u in n):[],c=o==="request"?Rl.filter(
-u=>u in s):[];if(i.length===0&&c.length===0)return{message:e,lifted:{}};let l={},m={...s};if(i.length>0&&aa(n)){let u={},
-p={...n};for(let S of i)u[S]=n[S],delete p[S];l.envelope=u,Object.keys(p).length>0?m._meta=p:delete m._meta}for(let u of c)
-u==="inputResponses"&&(l.inputResponses=m[u]),u==="requestState"&&(l.requestState=m[u]),delete m[u];return{message:{...e,
-params:m},lifted:l}}function Ji(e,o){let s=e.validateResult(o,void 0);if(!(!s.ok&&s.reason==="not-in-era"))return{"~stan\
-dard":{version:1,vendor:"mcp-wire-codec",validate(n){let i=e.validateResult(o,n);return i.ok?{value:i.value}:{issues:[{message:i.
-reason==="invalid"?i.message:`not-in-era: ${o}`}]}}}}}function zn(e){return()=>e}var bl=zn(void 0);function Dm(e,o){return{
-...e,mcpReq:{...e.mcpReq,requestState:zn(o)}}}var vr;function Hm(e,o){vr(e,o)}var Vm=class{static name="Protocol";_transport;_requestMessageId=0;_requestHandlers=new Map;_customSchemaRequestMethods=new Set;_requestHandlerAbortControllers=new Map;_notificationHandlers=new Map;_responseHandlers=new Map;_progressHandlers=new Map;_timeoutInfo=new Map;_pendingDebouncedNotifications=new Set;_negotiatedProtocolVersion;static{
-vr=(e,o)=>{e._negotiatedProtocolVersion=o}}_supportedProtocolVersions;onclose;onerror;fallbackRequestHandler;fallbackNotificationHandler;constructor(e){
-this._options=e,this._supportedProtocolVersions=e?.supportedProtocolVersions??yn,this.setNotificationHandler("notificati\
+ltiSelectEnumSchemaSchema","UntitledSingleSelectEnumSchemaSchema"],zl={IdJagTokenExchangeResponseSchema:ei,OAuthClientInformationFullSchema:oi,
+OAuthClientInformationSchema:un,OAuthClientMetadataSchema:mn,OAuthClientRegistrationErrorSchema:ai,OAuthErrorResponseSchema:ti,
+OAuthMetadataSchema:cn,OAuthProtectedResourceMetadataSchema:Xn,OAuthTokenRevocationRequestSchema:si,OAuthTokensSchema:Qn,
+OpenIdProviderDiscoveryMetadataSchema:Zn,OpenIdProviderMetadataSchema:ln},vr={},Pr={};function qr(e,o){let s=e.slice(0,-6);
+vr[s]=o,Pr[s]=n=>o.safeParse(n).success}for(let e of fl)qr(e,Lc[e]);for(let[e,o]of Object.entries(zl))qr(e,o);var Hm=Object.
+freeze(vr),Vm=Object.freeze(Pr);function Rl(e){switch(e){case"initialize":case"notifications/initialized":return ra(void 0);case"\
+server/discover":return ra(yi);default:return}}var bl=6e4,yl=[X,Co,mt,Eo],_l=["inputResponses","requestState"];function Ki(e,o){
+let s=e.params;if(!ia(s))return{message:e,lifted:{}};let n=s._meta,r=ia(n)?yl.filter(h=>h in n):[],m=o==="request"?_l.filter(
+h=>h in s):[];if(r.length===0&&m.length===0)return{message:e,lifted:{}};let u={},p={...s};if(r.length>0&&ia(n)){let h={},
+d={...n};for(let f of r)h[f]=n[f],delete d[f];u.envelope=h,Object.keys(d).length>0?p._meta=d:delete p._meta}for(let h of m)
+h==="inputResponses"&&(u.inputResponses=p[h]),h==="requestState"&&(u.requestState=p[h]),delete p[h];return{message:{...e,
+params:p},lifted:u}}function Wi(e,o){let s=e.validateResult(o,void 0);if(!(!s.ok&&s.reason==="not-in-era"))return{"~stan\
+dard":{version:1,vendor:"mcp-wire-codec",validate(n){let r=e.validateResult(o,n);return r.ok?{value:r.value}:{issues:[{message:r.
+reason==="invalid"?r.message:`not-in-era: ${o}`}]}}}}}function yn(e){return()=>e}var Tl=yn(void 0);function Bm(e,o){return{
+...e,mcpReq:{...e.mcpReq,requestState:yn(o)}}}var Cr;function Fm(e,o){Cr(e,o)}var Jm=class{static name="Protocol";_transport;_requestMessageId=0;_requestHandlers=new Map;_customSchemaRequestMethods=new Set;_requestHandlerAbortControllers=new Map;_notificationHandlers=new Map;_responseHandlers=new Map;_progressHandlers=new Map;_timeoutInfo=new Map;_pendingDebouncedNotifications=new Set;_negotiatedProtocolVersion;static{
+Cr=(e,o)=>{e._negotiatedProtocolVersion=o}}_supportedProtocolVersions;onclose;onerror;fallbackRequestHandler;fallbackNotificationHandler;constructor(e){
+this._options=e,this._supportedProtocolVersions=e?.supportedProtocolVersions??vn,this.setNotificationHandler("notificati\
 ons/cancelled",o=>{this._oncancel(o)}),this.setNotificationHandler("notifications/progress",o=>{this._onprogress(o)}),this.
 setRequestHandler("ping",o=>({}))}_shouldDropInbound(e){}_outboundMetaEnvelope(){}_envelopeOutbound(e){let o=this._outboundMetaEnvelope();
 if(o===void 0)return e;let s=e.params??{};return{...e,params:{...s,_meta:{...o,...s._meta}}}}_resolveNonCompleteResult(e,o){
-return Promise.reject(new y(v.UnsupportedResultType,`Unsupported result type '${e.kind}' for ${o.request.method}`,{resultType:e.
+return Promise.reject(new T(q.UnsupportedResultType,`Unsupported result type '${e.kind}' for ${o.request.method}`,{resultType:e.
 kind,method:o.request.method}))}_getRequestHandler(e){return this._requestHandlers.get(e)}async _oncancel(e){e.params.requestId!==
-void 0&&this._requestHandlerAbortControllers.get(e.params.requestId)?.abort(e.params.reason)}_setupTimeout(e,o,s,n,i=!1){
-this._timeoutInfo.set(e,{timeoutId:te(n,o),startTime:Date.now(),timeout:o,maxTotalTimeout:s,resetTimeoutOnProgress:i,onTimeout:n})}_resetTimeout(e){
+void 0&&this._requestHandlerAbortControllers.get(e.params.requestId)?.abort(e.params.reason)}_setupTimeout(e,o,s,n,r=!1){
+this._timeoutInfo.set(e,{timeoutId:se(n,o),startTime:Date.now(),timeout:o,maxTotalTimeout:s,resetTimeoutOnProgress:r,onTimeout:n})}_resetTimeout(e){
 let o=this._timeoutInfo.get(e);if(!o)return!1;let s=Date.now()-o.startTime;if(o.maxTotalTimeout&&s>=o.maxTotalTimeout)throw this.
-_timeoutInfo.delete(e),new y(v.RequestTimeout,"Maximum total timeout exceeded",{maxTotalTimeout:o.maxTotalTimeout,totalElapsed:s});
-return Z(o.timeoutId),o.timeoutId=te(o.onTimeout,o.timeout),!0}_cleanupTimeout(e){let o=this._timeoutInfo.get(e);o&&(Z(o.
-timeoutId),this._timeoutInfo.delete(e))}async connect(e){this._transport=e;let o=this.transport?.onclose;this._transport.
-onclose=()=>{try{o?.()}finally{this._onclose()}};let s=this.transport?.onerror;this._transport.onerror=i=>{s?.(i),this._onerror(
-i)};let n=this._transport?.onmessage;this._transport.onmessage=(i,c)=>{n?.(i,c),Sn(i)||_i(i)?this._onresponse(i):bi(i)?this.
-_onrequest(i,c):yi(i)?this._onnotification(i,c):this._onerror(new Error(`Unknown message type: ${JSON.stringify(i)}`))},
+_timeoutInfo.delete(e),new T(q.RequestTimeout,"Maximum total timeout exceeded",{maxTotalTimeout:o.maxTotalTimeout,totalElapsed:s});
+return te(o.timeoutId),o.timeoutId=se(o.onTimeout,o.timeout),!0}_cleanupTimeout(e){let o=this._timeoutInfo.get(e);o&&(te(
+o.timeoutId),this._timeoutInfo.delete(e))}async connect(e){this._transport=e;let o=this.transport?.onclose;this._transport.
+onclose=()=>{try{o?.()}finally{this._onclose()}};let s=this.transport?.onerror;this._transport.onerror=r=>{s?.(r),this._onerror(
+r)};let n=this._transport?.onmessage;this._transport.onmessage=(r,m)=>{n?.(r,m),zn(r)||Pi(r)?this._onresponse(r):Ti(r)?this.
+_onrequest(r,m):vi(r)?this._onnotification(r,m):this._onerror(new Error(`Unknown message type: ${JSON.stringify(r)}`))},
 e.setSupportedProtocolVersions?.(this._supportedProtocolVersions),await this._transport.start()}_onclose(){let e=this._responseHandlers;
 this._responseHandlers=new Map,this._progressHandlers.clear(),this._pendingDebouncedNotifications.clear();for(let n of this.
-_timeoutInfo.values())Z(n.timeoutId);this._timeoutInfo.clear();let o=this._requestHandlerAbortControllers;this._requestHandlerAbortControllers=
-new Map;let s=new y(v.ConnectionClosed,"Connection closed");this._transport=void 0;try{this.onclose?.()}finally{for(let n of e.
-values())n(s);for(let n of o.values())n.abort(s)}}_onerror(e){this.onerror?.(e)}_onnotification(e,o){let{message:s}=Fi(e,
+_timeoutInfo.values())te(n.timeoutId);this._timeoutInfo.clear();let o=this._requestHandlerAbortControllers;this._requestHandlerAbortControllers=
+new Map;let s=new T(q.ConnectionClosed,"Connection closed");this._transport=void 0;try{this.onclose?.()}finally{for(let n of e.
+values())n(s);for(let n of o.values())n.abort(s)}}_onerror(e){this.onerror?.(e)}_onnotification(e,o){let{message:s}=Ki(e,
 "notification"),n=this._negotiatedWireCodec();if(o?.classification===void 0&&this._shouldDropInbound(e)==="drop")return;
-if(o?.classification!==void 0){let l=$i(o.classification);if(l!==n.era){this._onerror(new Error(`Era mismatch on inbound\
- notification '${s.method}': classified as ${l} but this instance serves ${n.era}`));return}}if(si(s.method)&&!n.hasNotificationMethod(
-s.method))return;let i=this._notificationHandlers.get(s.method),c=this.fallbackNotificationHandler;i===void 0&&c===void 0||
-Promise.resolve().then(()=>i===void 0?c(s):i(s,n)).catch(l=>this._onerror(new Error(`Uncaught error in notification hand\
-ler: ${l}`)))}_onrequest(e,o){let{message:s,lifted:n}=Fi(e,"request"),i=this._negotiatedWireCodec();if(o?.classification===
+if(o?.classification!==void 0){let u=Di(o.classification);if(u!==n.era){this._onerror(new Error(`Era mismatch on inbound\
+ notification '${s.method}': classified as ${u} but this instance serves ${n.era}`));return}}if(ri(s.method)&&!n.hasNotificationMethod(
+s.method))return;let r=this._notificationHandlers.get(s.method),m=this.fallbackNotificationHandler;r===void 0&&m===void 0||
+Promise.resolve().then(()=>r===void 0?m(s):r(s,n)).catch(u=>this._onerror(new Error(`Uncaught error in notification hand\
+ler: ${u}`)))}_onrequest(e,o){let{message:s,lifted:n}=Ki(e,"request"),r=this._negotiatedWireCodec();if(o?.classification===
 void 0&&this._shouldDropInbound(e)==="drop"){this._onerror(new Error(`Dropped inbound request '${e.method}': not servabl\
-e on this connection's protocol era`));return}let c=this._transport,l=(d,b,T)=>{let P={jsonrpc:"2.0",id:s.id,error:{code:d,
-message:b,...T!==void 0&&{data:T}}};c?.send(P).catch(j=>this._onerror(new Error(`Failed to send an error response: ${j}`)))};
-if(o?.classification!==void 0){let d=$i(o.classification);if(d!==i.era){this._onerror(new Error(`Era mismatch on inbound\
- request '${s.method}': classified as ${d} but this instance serves ${i.era}`));let b=o.classification.revision??d;l(f.UnsupportedProtocolVersion,
-`Unsupported protocol version: ${b}`,{supported:this._supportedProtocolVersions,requested:b});return}}if(ai(s.method)&&!i.
-hasRequestMethod(s.method)&&!(Ai(s.method)&&this._customSchemaRequestMethods.has(s.method))){l(f.MethodNotFound,"Method \
-not found");return}let m=this._requestHandlers.get(s.method)??this.fallbackRequestHandler;if(m===void 0){l(f.MethodNotFound,
-"Method not found");return}let u=i.checkInboundEnvelope(n);if(u!==void 0){l(f.InvalidParams,u);return}let p=(d,b)=>this.
-_notificationViaCodec(this._resolveOutboundCodec(d.method),d,{...b,relatedRequestId:s.id}),S=(d,b,T)=>this._requestWithSchemaViaCodec(
-this._resolveOutboundCodec(d.method),d,b,{...T,relatedRequestId:s.id}),g=new AbortController;this._requestHandlerAbortControllers.
-set(s.id,g);let h=n.inputResponses===void 0?void 0:yl(n.inputResponses),R={sessionId:c?.sessionId,mcpReq:{id:s.id,method:s.
-method,_meta:s.params?._meta,...n.envelope!==void 0&&{envelope:n.envelope},...h!==void 0&&{inputResponses:h.accepted},...h!==
-void 0&&h.droppedKeys.length>0&&{droppedInputResponseKeys:h.droppedKeys},requestState:n.requestState===void 0?bl:zn(n.requestState),
-signal:g.signal,send:((d,b,T)=>{let P=this._resolveOutboundCodec(d.method);if(this._assertOutboundRequestInEra(P,d.method),
-Pt(b))return S(d,b,T);let j=Ji(P,d.method);if(j===void 0)throw new TypeError(`'${d.method}' is not a spec method; pass a\
- result schema as the second argument to ctx.mcpReq.send().`);return S(d,j,b)}),notify:p},http:o?.authInfo?{authInfo:o.authInfo}:
-void 0},z=this.buildContext(R,o);Promise.resolve().then(()=>m(s,z)).then(async d=>{if(g.signal.aborted)return;let b;try{
-b=i.encodeResult(s.method,d,this._outboundServerInfo())}catch(P){this._onerror(new Error(`Failed to encode result for ${s.
-method}: ${P}`)),l(f.InternalError,"Internal error");return}let T={result:b,jsonrpc:"2.0",id:s.id};await c?.send(T)},async d=>{
-if(g.signal.aborted)return;let b=Number.isSafeInteger(d.code)?d.code:f.InternalError,T={jsonrpc:"2.0",id:s.id,error:{code:i.
-encodeErrorCode(b),message:d.message??"Internal error",...d.data!==void 0&&{data:d.data}}};await c?.send(T)}).catch(d=>this.
-_onerror(new Error(`Failed to send response: ${d}`))).finally(()=>{this._requestHandlerAbortControllers.get(s.id)===g&&this.
-_requestHandlerAbortControllers.delete(s.id)})}_onprogress(e){let{progressToken:o,...s}=e.params,n=Number(o),i=this._progressHandlers.
-get(n);if(!i){this._onerror(new Error(`Received a progress notification for an unknown token: ${JSON.stringify(e)}`));return}
-let c=this._responseHandlers.get(n),l=this._timeoutInfo.get(n);if(l&&c&&l.resetTimeoutOnProgress)try{this._resetTimeout(
-n)}catch(m){this._responseHandlers.delete(n),this._progressHandlers.delete(n),this._cleanupTimeout(n),c(m);return}i(s)}_onresponse(e){
+e on this connection's protocol era`));return}let m=this._transport,u=(g,_,P)=>{let C={jsonrpc:"2.0",id:s.id,error:{code:g,
+message:_,...P!==void 0&&{data:P}}};m?.send(C).catch(w=>this._onerror(new Error(`Failed to send an error response: ${w}`)))};
+if(o?.classification!==void 0){let g=Di(o.classification);if(g!==r.era){this._onerror(new Error(`Era mismatch on inbound\
+ request '${s.method}': classified as ${g} but this instance serves ${r.era}`));let _=o.classification.revision??g;u(R.UnsupportedProtocolVersion,
+`Unsupported protocol version: ${_}`,{supported:this._supportedProtocolVersions,requested:_});return}}if(ii(s.method)&&!r.
+hasRequestMethod(s.method)&&!(Hi(s.method)&&this._customSchemaRequestMethods.has(s.method))){u(R.MethodNotFound,"Method \
+not found");return}let p=this._requestHandlers.get(s.method)??this.fallbackRequestHandler;if(p===void 0){u(R.MethodNotFound,
+"Method not found");return}let h=r.checkInboundEnvelope(n);if(h!==void 0){u(R.InvalidParams,h);return}let d=(g,_)=>this.
+_notificationViaCodec(this._resolveOutboundCodec(g.method),g,{..._,relatedRequestId:s.id}),f=(g,_,P)=>this._requestWithSchemaViaCodec(
+this._resolveOutboundCodec(g.method),g,_,{...P,relatedRequestId:s.id}),z=new AbortController;this._requestHandlerAbortControllers.
+set(s.id,z);let S=n.inputResponses===void 0?void 0:vl(n.inputResponses),y={sessionId:m?.sessionId,mcpReq:{id:s.id,method:s.
+method,_meta:s.params?._meta,...n.envelope!==void 0&&{envelope:n.envelope},...S!==void 0&&{inputResponses:S.accepted},...S!==
+void 0&&S.droppedKeys.length>0&&{droppedInputResponseKeys:S.droppedKeys},requestState:n.requestState===void 0?Tl:yn(n.requestState),
+signal:z.signal,send:((g,_,P)=>{let C=this._resolveOutboundCodec(g.method);if(this._assertOutboundRequestInEra(C,g.method),
+Et(_))return f(g,_,P);let w=Wi(C,g.method);if(w===void 0)throw new TypeError(`'${g.method}' is not a spec method; pass a\
+ result schema as the second argument to ctx.mcpReq.send().`);return f(g,w,_)}),notify:d},http:o?.authInfo?{authInfo:o.authInfo}:
+void 0},b=this.buildContext(y,o);Promise.resolve().then(()=>p(s,b)).then(async g=>{if(z.signal.aborted)return;let _;try{
+_=r.encodeResult(s.method,g,this._outboundServerInfo())}catch(C){this._onerror(new Error(`Failed to encode result for ${s.
+method}: ${C}`)),u(R.InternalError,"Internal error");return}let P={result:_,jsonrpc:"2.0",id:s.id};await m?.send(P)},async g=>{
+if(z.signal.aborted)return;let _=Number.isSafeInteger(g.code)?g.code:R.InternalError,P={jsonrpc:"2.0",id:s.id,error:{code:r.
+encodeErrorCode(_),message:g.message??"Internal error",...g.data!==void 0&&{data:g.data}}};await m?.send(P)}).catch(g=>this.
+_onerror(new Error(`Failed to send response: ${g}`))).finally(()=>{this._requestHandlerAbortControllers.get(s.id)===z&&this.
+_requestHandlerAbortControllers.delete(s.id)})}_onprogress(e){let{progressToken:o,...s}=e.params,n=Number(o),r=this._progressHandlers.
+get(n);if(!r){this._onerror(new Error(`Received a progress notification for an unknown token: ${JSON.stringify(e)}`));return}
+let m=this._responseHandlers.get(n),u=this._timeoutInfo.get(n);if(u&&m&&u.resetTimeoutOnProgress)try{this._resetTimeout(
+n)}catch(p){this._responseHandlers.delete(n),this._progressHandlers.delete(n),this._cleanupTimeout(n),m(p);return}r(s)}_onresponse(e){
 let o=Number(e.id),s=this._responseHandlers.get(o);if(s===void 0){this._onerror(new Error(`Received a response for an un\
 known message ID: ${JSON.stringify(e)}`));return}this._responseHandlers.delete(o),this._cleanupTimeout(o),this._progressHandlers.
-delete(o),Sn(e)?s(e):s(_.fromError(e.error.code,e.error.message,e.error.data))}get transport(){return this._transport}async close(){
-await this._transport?.close()}request(e,o,s){let n=this._resolveOutboundCodec(e.method);if(Pt(o))return Ai(e.method)||this.
+delete(o),zn(e)?s(e):s(v.fromError(e.error.code,e.error.message,e.error.data))}get transport(){return this._transport}async close(){
+await this._transport?.close()}request(e,o,s){let n=this._resolveOutboundCodec(e.method);if(Et(o))return Hi(e.method)||this.
 _assertOutboundRequestInEra(n,e.method),this._requestWithSchemaViaCodec(n,e,o,s);this._assertOutboundRequestInEra(n,e.method);
-let i=Ji(n,e.method);if(i===void 0)throw new TypeError(`'${e.method}' is not a spec method; pass a result schema as the \
-second argument to request().`);return this._requestWithSchemaViaCodec(n,e,i,o)}_negotiatedWireCodec(){return sa(this._negotiatedProtocolVersion)}_wireCodec(){
-return this._negotiatedWireCodec()}_resolveOutboundCodec(e){if(this._negotiatedProtocolVersion===void 0){let o=gl(e);if(o)
-return o}return this._negotiatedWireCodec()}_assertOutboundRequestInEra(e,o){if(ai(o)&&!e.hasRequestMethod(o))throw new y(
-v.MethodNotSupportedByProtocolVersion,`Method '${o}' is not supported by the negotiated protocol version (wire era ${e.era}\
+let r=Wi(n,e.method);if(r===void 0)throw new TypeError(`'${e.method}' is not a spec method; pass a result schema as the \
+second argument to request().`);return this._requestWithSchemaViaCodec(n,e,r,o)}_negotiatedWireCodec(){return ra(this._negotiatedProtocolVersion)}_wireCodec(){
+return this._negotiatedWireCodec()}_resolveOutboundCodec(e){if(this._negotiatedProtocolVersion===void 0){let o=Rl(e);if(o)
+return o}return this._negotiatedWireCodec()}_assertOutboundRequestInEra(e,o){if(ii(o)&&!e.hasRequestMethod(o))throw new T(
+q.MethodNotSupportedByProtocolVersion,`Method '${o}' is not supported by the negotiated protocol version (wire era ${e.era}\
 )`,{method:o,era:e.era})}_requestWithSchema(e,o,s){let n=this._resolveOutboundCodec(e.method);return this._assertOutboundRequestInEra(
-n,e.method),this._requestWithSchemaViaCodec(n,e,o,s)}_requestWithSchemaViaCodec(e,o,s,n){let{relatedRequestId:i,resumptionToken:c,
-onresumptiontoken:l,headers:m}=n??{},u=Date.now(),p,S;return new Promise((g,h)=>{let R=q=>{h(q)};if(!this._transport){R(
+n,e.method),this._requestWithSchemaViaCodec(n,e,o,s)}_requestWithSchemaViaCodec(e,o,s,n){let{relatedRequestId:r,resumptionToken:m,
+onresumptiontoken:u,headers:p}=n??{},h=Date.now(),d,f;return new Promise((z,S)=>{let y=E=>{S(E)};if(!this._transport){y(
 new Error("Not connected"));return}if(this._options?.enforceStrictCapabilities===!0)try{this.assertCapabilityForMethod(o.
-method)}catch(q){R(q);return}if(n?.signal?.aborted){let q=n.signal.reason;throw q instanceof y?q:new y(v.RequestTimeout,
-String(q))}let z=e.era===zi&&this._transport.hasPerRequestStream===!0?new AbortController:void 0,d=this._requestMessageId++;
-S=d;let b={...o,jsonrpc:"2.0",id:d};n?.onprogress&&(this._progressHandlers.set(d,n.onprogress),b.params={...o.params,_meta:{
-...o.params?._meta,progressToken:d}});let T=this._envelopeOutbound(b),P=!1,j=q=>{P||(this._progressHandlers.delete(d),z===
+method)}catch(E){y(E);return}if(n?.signal?.aborted){let E=n.signal.reason;throw E instanceof T?E:new T(q.RequestTimeout,
+String(E))}let b=e.era===yi&&this._transport.hasPerRequestStream===!0?new AbortController:void 0,g=this._requestMessageId++;
+f=g;let _={...o,jsonrpc:"2.0",id:g};n?.onprogress&&(this._progressHandlers.set(g,n.onprogress),_.params={...o.params,_meta:{
+...o.params?._meta,progressToken:g}});let P=this._envelopeOutbound(_),C=!1,w=E=>{C||(this._progressHandlers.delete(g),b===
 void 0?o.method!=="initialize"&&this._transport?.send(this._envelopeOutbound({jsonrpc:"2.0",method:"notifications/cancel\
-led",params:{requestId:d,reason:String(q)}}),{relatedRequestId:i,resumptionToken:c,onresumptiontoken:l}).catch($=>this._onerror(
-new Error(`Failed to send cancellation: ${$}`))):z.abort(),h(q instanceof y?q:new y(v.RequestTimeout,String(q))))};this.
-_responseHandlers.set(d,q=>{if(n?.signal?.aborted)return;if(P=!0,q instanceof Error)return h(q);let $;try{$=e.decodeResult(
-o.method,q.result)}catch(A){return h(A instanceof Error?A:new Error(String(A)))}if($.kind==="invalid")return h($.error);
-if($.kind==="input_required"){if(n?.allowInputRequired===!0)return g(_l($));let A={codec:e,request:o,resultSchema:s,options:n,
-flowStartedAt:u,retry:(ne,ye)=>this._requestWithSchemaViaCodec(e,ne===void 0?{method:o.method}:{method:o.method,params:ne},
-s,ye)};return g(this._resolveNonCompleteResult($,A))}let be=$.result;ii(s,be).then(A=>{A.success?g(A.data):h(new y(v.InvalidResult,
-`Invalid result for ${o.method}: ${A.error}`))},h)}),p=()=>j(n?.signal?.reason),n?.signal?.addEventListener("abort",p,{once:!0});
-let se=n?.timeout??fl,Ae=()=>j(new y(v.RequestTimeout,"Request timed out",{timeout:se}));this._setupTimeout(d,se,n?.maxTotalTimeout,
-Ae,n?.resetTimeoutOnProgress??!1),this._transport.send(T,{relatedRequestId:i,resumptionToken:c,onresumptiontoken:l,headers:m,
-requestSignal:z?.signal}).catch(q=>{this._progressHandlers.delete(d),h(q)})}).finally(()=>{p&&n?.signal?.removeEventListener(
-"abort",p),S!==void 0&&(this._responseHandlers.delete(S),this._cleanupTimeout(S))})}async notification(e,o){return await this.
-_notificationViaCodec(this._resolveOutboundCodec(e.method),e,o)}async _notificationViaCodec(e,o,s){if(!this._transport)throw new y(
-v.NotConnected,"Not connected");if(si(o.method)&&!e.hasNotificationMethod(o.method))throw new y(v.MethodNotSupportedByProtocolVersion,
+led",params:{requestId:g,reason:String(E)}}),{relatedRequestId:r,resumptionToken:m,onresumptiontoken:u}).catch(U=>this._onerror(
+new Error(`Failed to send cancellation: ${U}`))):b.abort(),S(E instanceof T?E:new T(q.RequestTimeout,String(E))))};this.
+_responseHandlers.set(g,E=>{if(n?.signal?.aborted)return;if(C=!0,E instanceof Error)return S(E);let U;try{U=e.decodeResult(
+o.method,E.result)}catch(D){return S(D instanceof Error?D:new Error(String(D)))}if(U.kind==="invalid")return S(U.error);
+if(U.kind==="input_required"){if(n?.allowInputRequired===!0)return z(Pl(U));let D={codec:e,request:o,resultSchema:s,options:n,
+flowStartedAt:h,retry:(ce,ve)=>this._requestWithSchemaViaCodec(e,ce===void 0?{method:o.method}:{method:o.method,params:ce},
+s,ve)};return z(this._resolveNonCompleteResult(U,D))}let Te=U.result;li(s,Te).then(D=>{D.success?z(D.data):S(new T(q.InvalidResult,
+`Invalid result for ${o.method}: ${D.error}`))},S)}),d=()=>w(n?.signal?.reason),n?.signal?.addEventListener("abort",d,{once:!0});
+let re=n?.timeout??bl,He=()=>w(new T(q.RequestTimeout,"Request timed out",{timeout:re}));this._setupTimeout(g,re,n?.maxTotalTimeout,
+He,n?.resetTimeoutOnProgress??!1),this._transport.send(P,{relatedRequestId:r,resumptionToken:m,onresumptiontoken:u,headers:p,
+requestSignal:b?.signal}).catch(E=>{this._progressHandlers.delete(g),S(E)})}).finally(()=>{d&&n?.signal?.removeEventListener(
+"abort",d),f!==void 0&&(this._responseHandlers.delete(f),this._cleanupTimeout(f))})}async notification(e,o){return await this.
+_notificationViaCodec(this._resolveOutboundCodec(e.method),e,o)}async _notificationViaCodec(e,o,s){if(!this._transport)throw new T(
+q.NotConnected,"Not connected");if(ri(o.method)&&!e.hasNotificationMethod(o.method))throw new T(q.MethodNotSupportedByProtocolVersion,
 `Notification '${o.method}' is not supported by the negotiated protocol version (wire era ${e.era})`,{method:o.method,era:e.
 era});this.assertNotificationCapability(o.method);let n=this._envelopeOutbound({jsonrpc:"2.0",...o});if((this._options?.
 debouncedNotificationMethods??[]).includes(o.method)&&!o.params&&s?.relatedRequestId===void 0){if(this._pendingDebouncedNotifications.
 has(o.method))return;this._pendingDebouncedNotifications.add(o.method),Promise.resolve().then(()=>{this._pendingDebouncedNotifications.
-delete(o.method),this._transport&&this._transport?.send(n,s).catch(i=>this._onerror(i))});return}await this._transport.send(
-n,s)}setRequestHandler(e,o,s){this.assertRequestHandlerCapability(e);let n;if(typeof o=="function"){if(!ai(e))throw new TypeError(
-`'${e}' is not a spec request method; pass schemas as the second argument to setRequestHandler().`);n=(i,c)=>{let l=this.
-_negotiatedWireCodec(),m=l.validateRequest(e,i);if(!m.ok&&m.reason==="not-in-era"&&(m=l.validateInputRequest(e,i)),!m.ok)
-throw m.reason==="not-in-era"?new _(f.InternalError,`No wire schema for ${e} in the resolved era`):new Error(m.message);
-return Promise.resolve(o(m.value,c))}}else if(s)n=async(i,c)=>{let l=await ii(o.params,{...i.params});if(!l.success)throw new _(
-f.InvalidParams,`Invalid params for ${e}: ${l.error}`);return s(l.data,c)};else throw new TypeError("setRequestHandler: \
+delete(o.method),this._transport&&this._transport?.send(n,s).catch(r=>this._onerror(r))});return}await this._transport.send(
+n,s)}setRequestHandler(e,o,s){this.assertRequestHandlerCapability(e);let n;if(typeof o=="function"){if(!ii(e))throw new TypeError(
+`'${e}' is not a spec request method; pass schemas as the second argument to setRequestHandler().`);n=(r,m)=>{let u=this.
+_negotiatedWireCodec(),p=u.validateRequest(e,r);if(!p.ok&&p.reason==="not-in-era"&&(p=u.validateInputRequest(e,r)),!p.ok)
+throw p.reason==="not-in-era"?new v(R.InternalError,`No wire schema for ${e} in the resolved era`):new Error(p.message);
+return Promise.resolve(o(p.value,m))}}else if(s)n=async(r,m)=>{let u=await li(o.params,{...r.params});if(!u.success)throw new v(
+R.InvalidParams,`Invalid params for ${e}: ${u.error}`);return s(u.data,m)};else throw new TypeError("setRequestHandler: \
 handler is required");typeof o=="function"?this._customSchemaRequestMethods.delete(e):this._customSchemaRequestMethods.add(
 e),this._requestHandlers.set(e,this._wrapHandler(e,n))}_wrapHandler(e,o){return o}_outboundServerInfo(){}removeRequestHandler(e){
 this._requestHandlers.delete(e),this._customSchemaRequestMethods.delete(e)}assertCanSetRequestHandler(e){if(this._requestHandlers.
 has(e))throw new Error(`A request handler for ${e} already exists, which would be overridden`)}setNotificationHandler(e,o,s){
-if(typeof o=="function"){if(!si(e))throw new TypeError(`'${e}' is not a spec notification method; pass schemas as the se\
-cond argument to setNotificationHandler().`);this._notificationHandlers.set(e,(n,i)=>{let c=i.validateNotification(e,n);
-if(!c.ok)throw c.reason==="not-in-era"?new _(f.InternalError,`No wire schema for ${e} in the resolved era`):new Error(c.
-message);return Promise.resolve(o(c.value))});return}if(!s)throw new TypeError("setNotificationHandler: handler is requi\
-red");this._notificationHandlers.set(e,async n=>{let i=await ii(o.params,{...n.params});if(!i.success)throw new _(f.InvalidParams,
-`Invalid params for notification ${e}: ${i.error}`);await s(i.data,n)})}removeNotificationHandler(e){this._notificationHandlers.
-delete(e)}};function aa(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function Bm(e,o){let s={...e};for(let n in o){
-let i=n,c=o[i];if(c===void 0)continue;let l=s[i];s[i]=aa(l)&&aa(c)?{...l,...c}:c}return s}function gn(e){return typeof e==
-"object"&&e!==null&&!Array.isArray(e)}function yl(e){let o={},s=[];if(!gn(e))return{accepted:o,droppedKeys:s};for(let[n,
-i]of Object.entries(e)){if(!gn(i)||"method"in i||"result"in i){s.push(n);continue}o[n]=i}return{accepted:o,droppedKeys:s}}
-function _l(e){return{resultType:"input_required",inputRequests:e.inputRequests,...e.requestState!==void 0&&{requestState:e.
-requestState},...e._meta!==void 0&&{_meta:e._meta}}}var Tl=Ci((e=>{var o=/; *([!#$%&'*+.^_`|~0-9A-Za-z-]+) *= *("(?:[\u000b\u0020\u0021\u0023-\u005b\u005d-\u007e\u0080-\u00ff]|\\[\u000b\u0020-\u00ff])*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+) */g,
-s=/\\([\u000b\u0020-\u00ff])/g,n=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;e.parse=i;function i(m){if(!m)
-throw new TypeError("argument string is required");var u=typeof m=="object"?c(m):m;if(typeof u!="string")throw new TypeError(
-"argument string is required to be a string");var p=u.indexOf(";"),S=p!==-1?u.slice(0,p).trim():u.trim();if(!n.test(S))throw new TypeError(
-"invalid media type");var g=new l(S.toLowerCase());if(p!==-1){var h,R,z;for(o.lastIndex=p;R=o.exec(u);){if(R.index!==p)throw new TypeError(
-"invalid parameter format");p+=R[0].length,h=R[1].toLowerCase(),z=R[2],z.charCodeAt(0)===34&&(z=z.slice(1,-1),z.indexOf(
-"\\")!==-1&&(z=z.replace(s,"$1"))),g.parameters[h]=z}if(p!==u.length)throw new TypeError("invalid parameter format")}return g}
-function c(m){var u;if(typeof m.getHeader=="function"?u=m.getHeader("content-type"):typeof m.headers=="object"&&(u=m.headers&&
-m.headers["content-type"]),typeof u!="string")throw new TypeError("content-type header is missing from object");return u}
-function l(m){this.parameters=Object.create(null),this.type=m}})),vl=Ni(Tl(),1);function Pl(e){if(e)try{return vl.parse(
+if(typeof o=="function"){if(!ri(e))throw new TypeError(`'${e}' is not a spec notification method; pass schemas as the se\
+cond argument to setNotificationHandler().`);this._notificationHandlers.set(e,(n,r)=>{let m=r.validateNotification(e,n);
+if(!m.ok)throw m.reason==="not-in-era"?new v(R.InternalError,`No wire schema for ${e} in the resolved era`):new Error(m.
+message);return Promise.resolve(o(m.value))});return}if(!s)throw new TypeError("setNotificationHandler: handler is requi\
+red");this._notificationHandlers.set(e,async n=>{let r=await li(o.params,{...n.params});if(!r.success)throw new v(R.InvalidParams,
+`Invalid params for notification ${e}: ${r.error}`);await s(r.data,n)})}removeNotificationHandler(e){this._notificationHandlers.
+delete(e)}};function ia(e){return e!==null&&typeof e=="object"&&!Array.isArray(e)}function Gm(e,o){let s={...e};for(let n in o){
+let r=n,m=o[r];if(m===void 0)continue;let u=s[r];s[r]=ia(u)&&ia(m)?{...u,...m}:m}return s}function Rn(e){return typeof e==
+"object"&&e!==null&&!Array.isArray(e)}function vl(e){let o={},s=[];if(!Rn(e))return{accepted:o,droppedKeys:s};for(let[n,
+r]of Object.entries(e)){if(!Rn(r)||"method"in r||"result"in r){s.push(n);continue}o[n]=r}return{accepted:o,droppedKeys:s}}
+function Pl(e){return{resultType:"input_required",inputRequests:e.inputRequests,...e.requestState!==void 0&&{requestState:e.
+requestState},...e._meta!==void 0&&{_meta:e._meta}}}var ql=Mi((e=>{var o=/; *([!#$%&'*+.^_`|~0-9A-Za-z-]+) *= *("(?:[\u000b\u0020\u0021\u0023-\u005b\u005d-\u007e\u0080-\u00ff]|\\[\u000b\u0020-\u00ff])*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+) */g,
+s=/\\([\u000b\u0020-\u00ff])/g,n=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;e.parse=r;function r(p){if(!p)
+throw new TypeError("argument string is required");var h=typeof p=="object"?m(p):p;if(typeof h!="string")throw new TypeError(
+"argument string is required to be a string");var d=h.indexOf(";"),f=d!==-1?h.slice(0,d).trim():h.trim();if(!n.test(f))throw new TypeError(
+"invalid media type");var z=new u(f.toLowerCase());if(d!==-1){var S,y,b;for(o.lastIndex=d;y=o.exec(h);){if(y.index!==d)throw new TypeError(
+"invalid parameter format");d+=y[0].length,S=y[1].toLowerCase(),b=y[2],b.charCodeAt(0)===34&&(b=b.slice(1,-1),b.indexOf(
+"\\")!==-1&&(b=b.replace(s,"$1"))),z.parameters[S]=b}if(d!==h.length)throw new TypeError("invalid parameter format")}return z}
+function m(p){var h;if(typeof p.getHeader=="function"?h=p.getHeader("content-type"):typeof p.headers=="object"&&(h=p.headers&&
+p.headers["content-type"]),typeof h!="string")throw new TypeError("content-type header is missing from object");return h}
+function u(p){this.parameters=Object.create(null),this.type=p}})),Cl=Ii(ql(),1);function El(e){if(e)try{return Cl.parse(
 e).type}catch{let o=(e.split(";",1)[0]??"").trim().toLowerCase();return o===""||e.slice(o.length).includes(",")?void 0:o}}
-function Fm(e){return e==="application/json"?!0:Pl(e)==="application/json"}var Jm=10*1024*1024;var ql=/^[A-Za-z0-9._-]{1,128}$/;function Cl(e){let o=[];if(e.length===0)return{isValid:!1,warnings:["Tool name cannot b\
+function Km(e){return e==="application/json"?!0:El(e)==="application/json"}var Wm=10*1024*1024;var Nl=/^[A-Za-z0-9._-]{1,128}$/;function Ml(e){let o=[];if(e.length===0)return{isValid:!1,warnings:["Tool name cannot b\
 e empty"]};if(e.length>128)return{isValid:!1,warnings:[`Tool name exceeds maximum length of 128 characters (current: ${e.
 length})`]};if(e.includes(" ")&&o.push("Tool name contains spaces, which may cause parsing issues"),e.includes(",")&&o.push(
 "Tool name contains commas, which may cause parsing issues"),(e.startsWith("-")||e.endsWith("-"))&&o.push("Tool name sta\
 rts or ends with a dash, which may cause parsing issues in some contexts"),(e.startsWith(".")||e.endsWith("."))&&o.push(
-"Tool name starts or ends with a dot, which may cause parsing issues in some contexts"),!ql.test(e)){let s=[...e].filter(
-n=>!/[A-Za-z0-9._-]/.test(n)).filter((n,i,c)=>c.indexOf(n)===i);return o.push(`Tool name contains invalid characters: ${s.
+"Tool name starts or ends with a dot, which may cause parsing issues in some contexts"),!Nl.test(e)){let s=[...e].filter(
+n=>!/[A-Za-z0-9._-]/.test(n)).filter((n,r,m)=>m.indexOf(n)===r);return o.push(`Tool name contains invalid characters: ${s.
 map(n=>`"${n}"`).join(", ")}`,"Allowed characters are: A-Z, a-z, 0-9, underscore (_), dash (-), and dot (.)"),{isValid:!1,
-warnings:o}}return{isValid:!0,warnings:o}}function El(e,o){if(o.length>0){console.warn(`Tool name validation warning for\
+warnings:o}}return{isValid:!0,warnings:o}}function Ol(e,o){if(o.length>0){console.warn(`Tool name validation warning for\
  "${e}":`);for(let s of o)console.warn(`  - ${s}`);console.warn("Tool registration will proceed, but this may cause comp\
 atibility issues."),console.warn("Consider updating the tool name to conform to the MCP tool naming standard."),console.
 warn("See SEP: Specify Format for Tool Names (https://github.com/modelcontextprotocol/modelcontextprotocol/issues/986) f\
-or more details.")}}function Gm(e){let o=Cl(e);return El(e,o.warnings),o.isValid}function Gi(e){return e?e instanceof Headers?
-Object.fromEntries(e.entries()):Array.isArray(e)?Object.fromEntries(e):{...e}:{}}function Km(e=fetch,o){return o?async(s,n)=>e(
-s,{...o,...n,headers:n?.headers?{...Gi(o.headers),...Gi(n.headers)}:o.headers}):e}function Nl(e){return typeof e=="object"&&e!==null&&"_zod"in e}function Ml(e){return typeof e=="object"&&e!==null&&!("_z\
-od"in e)&&"_def"in e&&typeof e._def?.typeName=="string"}function Ol(e){if(typeof e!="object"||e===null||Pt(e))return!1;let o=Object.
-getPrototypeOf(e);return o!==Object.prototype&&o!==null?!1:Object.values(e).every(s=>Nl(s))}function Wm(e){if(e!==void 0){
-if(Ol(e))return t.object(e);if(typeof e=="object"&&e!==null&&!Pt(e)&&Object.values(e).some(o=>Ml(o)))throw new TypeError(
+or more details.")}}function Ym(e){let o=Ml(e);return Ol(e,o.warnings),o.isValid}function Yi(e){return e?e instanceof Headers?
+Object.fromEntries(e.entries()):Array.isArray(e)?Object.fromEntries(e):{...e}:{}}function Xm(e=fetch,o){return o?async(s,n)=>e(
+s,{...o,...n,headers:n?.headers?{...Yi(o.headers),...Yi(n.headers)}:o.headers}):e}function Il(e){return typeof e=="object"&&e!==null&&"_zod"in e}function jl(e){return typeof e=="object"&&e!==null&&!("_z\
+od"in e)&&"_def"in e&&typeof e._def?.typeName=="string"}function kl(e){if(typeof e!="object"||e===null||Et(e))return!1;let o=Object.
+getPrototypeOf(e);return o!==Object.prototype&&o!==null?!1:Object.values(e).every(s=>Il(s))}function Zm(e){if(e!==void 0){
+if(kl(e))return t.object(e);if(typeof e=="object"&&e!==null&&!Et(e)&&Object.values(e).some(o=>jl(o)))throw new TypeError(
 "Raw-shape inputSchema/outputSchema/argsSchema fields must be Zod v4 schemas. Got a Zod v3 field schema. Import from `zo\
-d/v4` (or upgrade your zod import), or wrap with `z.object({...})` yourself.");if(!Pt(e))throw new TypeError("inputSchem\
+d/v4` (or upgrade your zod import), or wrap with `z.object({...})` yourself.");if(!Et(e))throw new TypeError("inputSchem\
 a/outputSchema/argsSchema must be a Standard Schema (e.g. z.object({...})) or a raw Zod shape ({ field: z.string() }).");
-return e}}function Ym(e){if(typeof e!="object"||e===null||Array.isArray(e))return e;let o={...e};return delete o.issuer,o}function Il(e){
-if(e.length===0||e.startsWith(Ti)&&e.endsWith(vi)||e!==e.trim())return!0;for(let o=0;o<e.length;o++){let s=e.codePointAt(
-o);if(!(s===9||s>=32&&s<=126))return!0}return!1}function jl(e){let o=new TextEncoder().encode(e),s="";for(let n of o)s+=
-String.fromCodePoint(n);return btoa(s)}function kl(e){return Il(e)?`${Ti}${jl(e)}${vi}`:e}function Xm(e,o){let s={};for(let n of e){
-let i=gr(o,n.path);if(i==null)continue;let c=dr(i);c!==void 0&&(s[`${hr}${n.headerName}`]=kl(c))}return s}var wl=!0,Ll=10;function Zm(e){return{autoFulfill:e?.autoFulfill??wl,maxRounds:e?.maxRounds??Ll}}function xl(e,o,s){let n=o!==
-void 0&&Object.keys(o).length>0;return!n&&s===void 0?e:{...e,...n&&{inputResponses:o},...s!==void 0&&{requestState:s}}}async function $l(e){
-let{config:o,method:s,originalParams:n,requestOptions:i,hooks:c,signal:l}=e,m=e.flowStartedAt??Date.now(),u=e.firstPayload,
-p=0;for(;;){if(p+=1,p>o.maxRounds)throw new y(v.InputRequiredRoundsExceeded,ul(s,o.maxRounds),{rounds:o.maxRounds,lastResult:{
-inputRequests:u.inputRequests,...u.requestState!==void 0&&{requestState:u.requestState}}});i.onprogress?.({progress:p,message:`\
-Fulfilling input required by '${s}' (round ${p})`});let S=Object.entries(u.inputRequests??{}),g;if(S.length>0){let z=hl(
-l);try{let d=await Promise.all(S.map(async([b,T])=>{try{return[b,await c.dispatchInputRequest(b,T,z.signal)]}catch(P){throw z.
-abort(P),P}}));g=Object.fromEntries(d)}finally{z.dispose()}}else await pl(ml,l);let h={...i.timeout!==void 0&&{timeout:i.
-timeout}};if(i.maxTotalTimeout!==void 0){let z=Date.now()-m,d=i.maxTotalTimeout-z;if(d<=0)throw new y(v.RequestTimeout,"\
-Maximum total timeout exceeded",{maxTotalTimeout:i.maxTotalTimeout,totalElapsed:z});h.maxTotalTimeout=d}let R=await c.retry(
-xl(n,g,u.requestState),h);if(kc(R)){u={inputRequests:R.inputRequests??{},...R.requestState!==void 0&&{requestState:R.requestState}};
-continue}return R}}function Ki(e){throw new y(v.SendFailed,`ctx.mcpReq.${e} is not available while fulfilling an embedde\
-d input request: the request is fulfilled locally and has no related peer request`)}function Al(e,o,s,n,i){return{sessionId:i,
-mcpReq:{id:e,method:o,_meta:s?._meta,requestState:zn(void 0),signal:n,send:(()=>Ki("send")),notify:()=>Ki("notify")}}}async function Ul(e,o,s,n,i){
-if(!gn(n)||typeof n.method!="string")throw new y(v.InvalidResult,`Invalid input request '${s}': each inputRequests entry\
- must be an embedded request object with a method`,{key:s});let c=n.method;if(!o.hasInputRequestMethod(c))throw new y(v.
-InvalidResult,`Invalid input request '${s}': '${c}' is not an embedded request the ${o.era} revision defines (expected e\
-licitation/create, sampling/createMessage, or roots/list)`,{key:s,method:c});let l=e.getRequestHandler(c);if(l===void 0)
-throw new y(v.CapabilityNotSupported,`Cannot fulfil input request '${s}': no handler is registered for '${c}' on this cl\
-ient. Declare the corresponding capability and register a handler, or handle input_required results manually.`,{key:s,method:c});
-let m=gn(n.params)?n.params:void 0;return await l({jsonrpc:"2.0",id:s,method:c,...m!==void 0&&{params:m}},e.buildContext(
-Al(s,c,m,i,e.sessionId)))}function Dl(e,o){return{...e?.signal!==void 0&&{signal:e.signal},...e?.onprogress!==void 0&&{onprogress:e.
+return e}}function Qm(e){if(typeof e!="object"||e===null||Array.isArray(e))return e;let o={...e};return delete o.issuer,o}function wl(e){
+if(e.length===0||e.startsWith(qi)&&e.endsWith(Ci)||e!==e.trim())return!0;for(let o=0;o<e.length;o++){let s=e.codePointAt(
+o);if(!(s===9||s>=32&&s<=126))return!0}return!1}function Ll(e){let o=new TextEncoder().encode(e),s="";for(let n of o)s+=
+String.fromCodePoint(n);return btoa(s)}function xl(e){return wl(e)?`${qi}${Ll(e)}${Ci}`:e}function eu(e,o){let s={};for(let n of e){
+let r=Rr(o,n.path);if(r==null)continue;let m=fr(r);m!==void 0&&(s[`${gr}${n.headerName}`]=xl(m))}return s}var $l=!0,Al=10;function tu(e){return{autoFulfill:e?.autoFulfill??$l,maxRounds:e?.maxRounds??Al}}function Ul(e,o,s){let n=o!==
+void 0&&Object.keys(o).length>0;return!n&&s===void 0?e:{...e,...n&&{inputResponses:o},...s!==void 0&&{requestState:s}}}async function Dl(e){
+let{config:o,method:s,originalParams:n,requestOptions:r,hooks:m,signal:u}=e,p=e.flowStartedAt??Date.now(),h=e.firstPayload,
+d=0;for(;;){if(d+=1,d>o.maxRounds)throw new T(q.InputRequiredRoundsExceeded,dl(s,o.maxRounds),{rounds:o.maxRounds,lastResult:{
+inputRequests:h.inputRequests,...h.requestState!==void 0&&{requestState:h.requestState}}});r.onprogress?.({progress:d,message:`\
+Fulfilling input required by '${s}' (round ${d})`});let f=Object.entries(h.inputRequests??{}),z;if(f.length>0){let b=gl(
+u);try{let g=await Promise.all(f.map(async([_,P])=>{try{return[_,await m.dispatchInputRequest(_,P,b.signal)]}catch(C){throw b.
+abort(C),C}}));z=Object.fromEntries(g)}finally{b.dispose()}}else await Sl(hl,u);let S={...r.timeout!==void 0&&{timeout:r.
+timeout}};if(r.maxTotalTimeout!==void 0){let b=Date.now()-p,g=r.maxTotalTimeout-b;if(g<=0)throw new T(q.RequestTimeout,"\
+Maximum total timeout exceeded",{maxTotalTimeout:r.maxTotalTimeout,totalElapsed:b});S.maxTotalTimeout=g}let y=await m.retry(
+Ul(n,z,h.requestState),S);if(xc(y)){h={inputRequests:y.inputRequests??{},...y.requestState!==void 0&&{requestState:y.requestState}};
+continue}return y}}function Xi(e){throw new T(q.SendFailed,`ctx.mcpReq.${e} is not available while fulfilling an embedde\
+d input request: the request is fulfilled locally and has no related peer request`)}function Hl(e,o,s,n,r){return{sessionId:r,
+mcpReq:{id:e,method:o,_meta:s?._meta,requestState:yn(void 0),signal:n,send:(()=>Xi("send")),notify:()=>Xi("notify")}}}async function Vl(e,o,s,n,r){
+if(!Rn(n)||typeof n.method!="string")throw new T(q.InvalidResult,`Invalid input request '${s}': each inputRequests entry\
+ must be an embedded request object with a method`,{key:s});let m=n.method;if(!o.hasInputRequestMethod(m))throw new T(q.
+InvalidResult,`Invalid input request '${s}': '${m}' is not an embedded request the ${o.era} revision defines (expected e\
+licitation/create, sampling/createMessage, or roots/list)`,{key:s,method:m});let u=e.getRequestHandler(m);if(u===void 0)
+throw new T(q.CapabilityNotSupported,`Cannot fulfil input request '${s}': no handler is registered for '${m}' on this cl\
+ient. Declare the corresponding capability and register a handler, or handle input_required results manually.`,{key:s,method:m});
+let p=Rn(n.params)?n.params:void 0;return await u({jsonrpc:"2.0",id:s,method:m,...p!==void 0&&{params:p}},e.buildContext(
+Hl(s,m,p,r,e.sessionId)))}function Bl(e,o){return{...e?.signal!==void 0&&{signal:e.signal},...e?.onprogress!==void 0&&{onprogress:e.
 onprogress},...e?.resetTimeoutOnProgress!==void 0&&{resetTimeoutOnProgress:e.resetTimeoutOnProgress},...e?.headers!==void 0&&
 {headers:e.headers},...o.timeout!==void 0&&{timeout:o.timeout},...o.maxTotalTimeout!==void 0&&{maxTotalTimeout:o.maxTotalTimeout},
-allowInputRequired:!0}}function Qm(e,o,s,n){let{codec:i,request:c,options:l,flowStartedAt:m}=n,u={inputRequests:s.inputRequests,
-...s.requestState!==void 0&&{requestState:s.requestState}},p={dispatchInputRequest:(S,g,h)=>Ul(e,i,S,g,h),retry:(S,g)=>n.
-retry(S,Dl(l,g))};return $l({config:o,method:c.method,originalParams:c.params,firstPayload:u,flowStartedAt:m,signal:l?.signal,
-requestOptions:{...l?.timeout!==void 0&&{timeout:l.timeout},...l?.maxTotalTimeout!==void 0&&{maxTotalTimeout:l.maxTotalTimeout},
-...l?.onprogress!==void 0&&{onprogress:l.onprogress}},hooks:p})}var Hl=new Set([301,302,303,307,308]),Vl=5;function Bl(e,o){
+allowInputRequired:!0}}function ou(e,o,s,n){let{codec:r,request:m,options:u,flowStartedAt:p}=n,h={inputRequests:s.inputRequests,
+...s.requestState!==void 0&&{requestState:s.requestState}},d={dispatchInputRequest:(f,z,S)=>Vl(e,r,f,z,S),retry:(f,z)=>n.
+retry(f,Bl(u,z))};return Dl({config:o,method:m.method,originalParams:m.params,firstPayload:h,flowStartedAt:p,signal:u?.signal,
+requestOptions:{...u?.timeout!==void 0&&{timeout:u.timeout},...u?.maxTotalTimeout!==void 0&&{maxTotalTimeout:u.maxTotalTimeout},
+...u?.onprogress!==void 0&&{onprogress:u.onprogress}},hooks:d})}var Fl=new Set([301,302,303,307,308]),Jl=5;function Gl(e,o){
 return e.protocol===o.protocol&&e.host===o.host?!0:e.protocol==="http:"&&o.protocol==="https:"&&e.hostname===o.hostname&&
-!e.port&&!o.port}function Pr(e,o){let s=Hl.has(o.status)?o.headers?.get("location"):void 0;if(s)try{return new URL(s,e)}catch{
-return}}var qr=new WeakSet;function eu(e){let o=(s,n)=>e(s,n);return qr.add(o),o}function tu(e){return qr.has(e)?e:async(o,s)=>{
-if(s?.redirect==="error"||s?.redirect==="manual")return e(o,s);let n=(s?.method??"GET").toUpperCase(),i=o;for(let c=0;;c++){
-let l=await e(i,{...s,redirect:"manual"}),m=Pr(i,l);if(!m||c===Vl)return l;let u=new URL(i),p=n==="GET"||l.status===307||
-l.status===308,S=!(m.username||m.password)||m.username===u.username&&m.password===u.password;if(!p||!S||!Bl(u,m))return l;
-await l.text?.().catch(()=>{}),i=m}}}function ou(e,o){if(o.type==="opaqueredirect")return"Redirect not followed: this ru\
-ntime does not expose where it points";let s=Pr(o.url||e,o);if(s)return s.username=s.password=s.search=s.hash="",s.protocol===
+!e.port&&!o.port}function Er(e,o){let s=Fl.has(o.status)?o.headers?.get("location"):void 0;if(s)try{return new URL(s,e)}catch{
+return}}var Nr=new WeakSet;function au(e){let o=(s,n)=>e(s,n);return Nr.add(o),o}function su(e){return Nr.has(e)?e:async(o,s)=>{
+if(s?.redirect==="error"||s?.redirect==="manual")return e(o,s);let n=(s?.method??"GET").toUpperCase(),r=o;for(let m=0;;m++){
+let u=await e(r,{...s,redirect:"manual"}),p=Er(r,u);if(!p||m===Jl)return u;let h=new URL(r),d=n==="GET"||u.status===307||
+u.status===308,f=!(p.username||p.password)||p.username===h.username&&p.password===h.password;if(!d||!f||!Gl(h,p))return u;
+await u.text?.().catch(()=>{}),r=p}}}function nu(e,o){if(o.type==="opaqueredirect")return"Redirect not followed: this ru\
+ntime does not expose where it points";let s=Er(o.url||e,o);if(s)return s.username=s.password=s.search=s.hash="",s.protocol===
 "http:"&&new URL(o.url||e).protocol==="https:"?(s.protocol="https:",`Redirect from https to plain http not followed; try\
  ${s.href} as the endpoint`):`Redirect to ${s.href} not followed; use that URL as the endpoint if it is the intended ser\
-ver`}export{st as a,Z as b,it as c,te as d,Wl as e,bn as f,Ii as g,yn as h,K as i,vo as j,Le as k,rt as l,Tn as m,Po as n,Pn as o,
-ka as p,Nn as q,Jo as r,Kn as s,sn as t,Wn as u,Yn as v,Zn as w,Qn as x,ui as y,Tt as z,lm as A,mm as B,v as C,y as D,um as E,
-pm as F,hm as G,dm as H,Sm as I,gm as J,fm as K,$e as L,zm as M,Rm as N,Kr as O,_m as P,Tm as Q,f as R,_ as S,mc as T,ir as U,
-pc as V,zi as W,sa as X,vt as Y,bi as Z,Sn as _,_i as $,kc as aa,qm as ba,Cm as ca,Em as da,Nm as ea,Mm as fa,Om as ga,_t as ha,
-Hc as ia,jm as ja,Vc as ka,km as la,wm as ma,Lm as na,zr as oa,Rr as pa,ii as qa,xm as ra,ml as sa,ul as ta,pl as ua,hl as va,
-Um as wa,fl as xa,zn as ya,Dm as za,Hm as Aa,Vm as Ba,Bm as Ca,Pl as Da,Fm as Ea,Gm as Fa,Km as Ga,Wm as Ha,Ym as Ia,kl as Ja,
-Xm as Ka,Zm as La,Qm as Ma,eu as Na,tu as Oa,ou as Pa};
+ver`}function i(e){let o,s=()=>o??=e();return new Proxy({},{get(n,r){let m=s()[r];return typeof m=="function"?m.bind(s()):m},
+has:(n,r)=>r in s()})}export{rt as a,te as b,lt as c,se as d,Zl as e,Tn as f,wi as g,vn as h,X as i,Co as j,Ae as k,mt as l,qn as m,Eo as n,En as o,
+xa as p,In as q,Wo as r,Xn as s,cn as t,Zn as u,Qn as v,ti as w,oi as x,di as y,qt as z,pm as A,hm as B,q as C,T as D,dm as E,
+Sm as F,gm as G,fm as H,zm as I,Rm as J,bm as K,De as L,ym as M,_m as N,Xr as O,Pm as P,qm as Q,R,v as S,hc as T,lr as U,
+Sc as V,yi as W,ra as X,Ct as Y,Ti as Z,zn as _,Pi as $,xc as aa,Nm as ba,Mm as ca,Om as da,Im as ea,jm as fa,km as ga,Pt as ha,
+Fc as ia,Lm as ja,Jc as ka,xm as la,$m as ma,Am as na,yr as oa,_r as pa,li as qa,Um as ra,hl as sa,dl as ta,Sl as ua,gl as va,
+Vm as wa,bl as xa,yn as ya,Bm as za,Fm as Aa,Jm as Ba,Gm as Ca,El as Da,Km as Ea,Ym as Fa,Xm as Ga,Zm as Ha,Qm as Ia,xl as Ja,
+eu as Ka,tu as La,ou as Ma,au as Na,su as Oa,nu as Pa};
