@@ -245,7 +245,7 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- A value, because an index cannot be searched for a volatile function.
+  -- A value, so that it is not computed for each running task.
   v_now constant timestamptz := clock_timestamp();
 begin
   return private.run_for_each('return_expired_task', array(

@@ -70,7 +70,7 @@ declare
     for no key update of task
   );
   v_held record;
-  v_steps private.ended_steps;
+  v_ended private.ended_steps;
   v_last private.ended_steps[] := '{}'::private.ended_steps[];
   v_events private.task_event[] := '{}'::private.task_event[];
   v_finished jsonb;
@@ -85,11 +85,11 @@ begin
     where task.id = any (v_ids) and jsonb_array_length(finish.steps) > 0
     order by task.master_task_id
   loop
-    v_steps := private.end_steps(v_held.task, v_held.steps);
-    v_last := array_append(v_last, v_steps);
-    v_events := v_events || v_steps.events;
-    perform private.debit_job(v_steps.master_task_id, (v_held.task).created_by,
-      pg_column_size(v_held.steps) + coalesce(pg_column_size(v_steps.events), 0));
+    v_ended := private.end_steps(v_held.task, v_held.steps);
+    v_last := array_append(v_last, v_ended);
+    v_events := v_events || v_ended.events;
+    perform private.debit_job(v_ended.master_task_id, (v_held.task).created_by,
+      pg_column_size(v_held.steps) + pg_column_size(v_ended.events));
   end loop;
   perform private.emit_events(v_events);
   with ended as (
