@@ -200,13 +200,19 @@ function wasDisturbed(
 }
 
 /**
+ * A claim's commit does not wait for the disk: for so long, a crash of the server may undo it with
+ * its event, after the model has been called. PostgreSQL promises 0.6 s.
+ */
+const UNDONE_MS = 1_000;
+
+/**
  * Compares the model's journal with the steps: each stored answer was given for exactly this step;
  * a step was requested again only by another worker, once by each of them, and after its end only
  * by a worker that had lost the task without noticing.
  */
 async function judgeModel(
   sql: Sql,
-  { answers }: Testimony,
+  { answers, outages }: Testimony,
   lost: ReadonlyMap<string, number>,
 ): Promise<Omit<Verdict, "failures">> {
   const steps = await sql`
@@ -228,12 +234,18 @@ async function judgeModel(
     ({ position, seq }) => `${position}:${seq}`,
   );
   const lostOf = (step: string) => lost.get(step.slice(0, step.indexOf(":"))) ?? 0;
+  const undone = countBy(
+    answers.filter(({ atMs }) =>
+      outages.some(({ beganAtMs, endedAtMs }) => atMs > beganAtMs - UNDONE_MS && atMs < endedAtMs)
+    ),
+    ({ position, seq }) => `${position}:${seq}`,
+  );
   return {
     violations: {
       answers_nobody_gave:
         steps.filter(({ position, seq, text }) => !given.has(`${position}:${seq}:${text}`)).length,
       model_calls_repeated_without_a_loss:
-        repeats.filter(({ step, count }) => count > lostOf(step)).length,
+        repeats.filter(({ step, count }) => count > lostOf(step) + (undone.get(step) ?? 0)).length,
       ended_steps_asked_again: [...late].filter(([step, count]) => count > lostOf(step)).length,
     },
     figures: {
