@@ -2,216 +2,216 @@
 // It contains code of these packages; LICENSES.txt has their terms.
 //   zod@4.6.7 (MIT)
 // @ts-self-types="./zod.d.ts"
-var zu=Object.defineProperty;var Ye=(e,t)=>{for(var r in t)zu(e,r,{get:t[r],enumerable:!0})};var yu={};Ye(yu,{NEVER:()=>Vn,ZodError:()=>Tc,ZodISODate:()=>pe,ZodISODateTime:()=>le,ZodISODuration:()=>de,ZodISOTime:()=>fe,
-ZodNever:()=>vn,ZodType:()=>$,any:()=>tu,array:()=>Ct,boolean:()=>yn,coerce:()=>In,config:()=>M,custom:()=>gu,date:()=>ru,
-discriminatedUnion:()=>cu,email:()=>Gc,enum:()=>Zn,guid:()=>Yc,int:()=>It,intersection:()=>wn,iso:()=>On,json:()=>_u,lazy:()=>Sn,
-literal:()=>lu,looseObject:()=>iu,never:()=>Nt,null:()=>bn,nullable:()=>Et,number:()=>_n,object:()=>nu,optional:()=>At,partialRecord:()=>au,
-preprocess:()=>xu,prettifyError:()=>Hn,record:()=>kn,safeParse:()=>Ot,strictObject:()=>ou,string:()=>We,toJSONSchema:()=>Oc,
-tuple:()=>uu,union:()=>Rt,unknown:()=>Ge,url:()=>Qc,uuid:()=>qc});var x={};Ye(x,{BIGINT_FORMAT_RANGES:()=>et,CONSTANT_CATCH:()=>Un,Class:()=>Mt,NUMBER_FORMAT_RANGES:()=>Oe,aborted:()=>K,
-allowsEval:()=>Wt,assert:()=>Su,assertEqual:()=>$u,assertIs:()=>Zu,assertNever:()=>Pu,assertNotEqual:()=>wu,assignProp:()=>J,
-attachSchema:()=>Ie,base64ToUint8Array:()=>Fn,base64urlToUint8Array:()=>Wu,cached:()=>_e,captureStackTrace:()=>He,cleanEnum:()=>Vu,
-cleanRegex:()=>Se,clone:()=>W,cloneDef:()=>Au,codePointLength:()=>Ae,constantCatch:()=>Bn,createTransparentProxy:()=>Du,
-defineLazy:()=>Jt,defineLazyInternal:()=>b,derived:()=>qu,esc:()=>Kt,escapeRegex:()=>ee,explicitlyAborted:()=>Yt,extend:()=>Fu,
-finalizeIssue:()=>X,floatSafeRemainder:()=>Bt,getElementAtPath:()=>Eu,getEnumValues:()=>he,getLengthableOrigin:()=>Ee,getParsedType:()=>Ru,
-getSizableOrigin:()=>Ln,hexToUint8Array:()=>Xu,hide:()=>nt,installLazyProp:()=>ta,isObject:()=>ue,isPlainObject:()=>ie,issue:()=>ye,
-joinValues:()=>qe,jsonStringifyReplacer:()=>ge,members:()=>Ht,merge:()=>Uu,mergeDefs:()=>Q,normalizeParams:()=>_,nullish:()=>Ut,
-numKeys:()=>Cu,objectClone:()=>Ou,omit:()=>Lu,optionalKeys:()=>Xt,own:()=>oe,parsedType:()=>qt,partial:()=>Bu,pick:()=>ju,
-prefixIssues:()=>G,primitiveTypes:()=>Dn,promiseAllObject:()=>Tu,propertyKeyTypes:()=>Gt,randomString:()=>Nu,rawShape:()=>xe,
-required:()=>Ju,safeExtend:()=>Mu,shallowClone:()=>Rn,sizeCaps:()=>rt,slugify:()=>Vt,stringifyPrimitive:()=>Qe,toZod:()=>ku,
-uint8ArrayToBase64:()=>Mn,uint8ArrayToBase64url:()=>Gu,uint8ArrayToHex:()=>Yu,unwrapMessage:()=>me});function $u(e){return e}function wu(e){return e}function ku(){return e=>e}function Zu(e){}function Pu(e){throw new Error(
-"Unexpected value in exhaustive check")}function Su(e){}function he(e){let t=Object.values(e).filter(n=>typeof n=="numbe\
+var $u=Object.defineProperty;var Ye=(e,t)=>{for(var r in t)$u(e,r,{get:t[r],enumerable:!0})};var bu={};Ye(bu,{NEVER:()=>Wn,ZodError:()=>Nc,ZodISODate:()=>pe,ZodISODateTime:()=>le,ZodISODuration:()=>de,ZodISOTime:()=>fe,
+ZodNever:()=>zn,ZodType:()=>$,any:()=>ru,array:()=>Ct,boolean:()=>bn,coerce:()=>An,config:()=>M,custom:()=>_u,date:()=>nu,
+discriminatedUnion:()=>uu,email:()=>Xc,enum:()=>Pn,guid:()=>qc,int:()=>It,intersection:()=>kn,iso:()=>In,json:()=>xu,lazy:()=>On,
+literal:()=>pu,looseObject:()=>su,never:()=>Nt,null:()=>vn,nullable:()=>Et,number:()=>xn,object:()=>ou,optional:()=>At,partialRecord:()=>lu,
+preprocess:()=>yu,prettifyError:()=>Qn,record:()=>Zn,safeParse:()=>Ot,strictObject:()=>iu,string:()=>We,toJSONSchema:()=>Ic,
+tuple:()=>au,union:()=>Rt,unknown:()=>Ge,url:()=>eu,uuid:()=>Hc});var x={};Ye(x,{BIGINT_FORMAT_RANGES:()=>et,CONSTANT_CATCH:()=>Bn,Class:()=>Ut,NUMBER_FORMAT_RANGES:()=>Oe,aborted:()=>J,
+allowsEval:()=>Gt,assert:()=>Ou,assertEqual:()=>wu,assertIs:()=>Pu,assertNever:()=>Su,assertNotEqual:()=>ku,assignProp:()=>B,
+attachSchema:()=>Ie,base64ToUint8Array:()=>Mn,base64urlToUint8Array:()=>Gu,cached:()=>ye,captureStackTrace:()=>He,cleanEnum:()=>Wu,
+cleanRegex:()=>Se,clone:()=>W,cloneDef:()=>Eu,codePointLength:()=>Ae,constantCatch:()=>Jn,createTransparentProxy:()=>ju,
+defineLazy:()=>Kt,defineLazyInternal:()=>v,derived:()=>Hu,esc:()=>Vt,escapeRegex:()=>ee,explicitlyAborted:()=>qt,extend:()=>Mu,
+finalizeIssue:()=>X,floatSafeRemainder:()=>Jt,getElementAtPath:()=>Tu,getEnumValues:()=>_e,getLengthableOrigin:()=>Ee,getParsedType:()=>Du,
+getSizableOrigin:()=>Fn,hexToUint8Array:()=>Yu,hide:()=>nt,installLazyProp:()=>ra,isObject:()=>ue,isPlainObject:()=>ie,issue:()=>ve,
+joinValues:()=>qe,jsonStringifyReplacer:()=>xe,members:()=>Qt,merge:()=>Bu,mergeDefs:()=>Q,normalizeParams:()=>_,nullish:()=>Bt,
+numKeys:()=>Ru,objectClone:()=>Iu,omit:()=>Fu,optionalKeys:()=>Yt,own:()=>oe,parsedType:()=>Ht,partial:()=>Ju,pick:()=>Lu,
+prefixIssues:()=>G,primitiveTypes:()=>jn,promiseAllObject:()=>Nu,propertyKeyTypes:()=>Xt,randomString:()=>Cu,rawShape:()=>be,
+required:()=>Ku,safeExtend:()=>Uu,shallowClone:()=>Dn,sizeCaps:()=>rt,slugify:()=>Wt,stringifyPrimitive:()=>Qe,toZod:()=>Zu,
+uint8ArrayToBase64:()=>Un,uint8ArrayToBase64url:()=>Xu,uint8ArrayToHex:()=>qu,unwrapMessage:()=>ge});function wu(e){return e}function ku(e){return e}function Zu(){return e=>e}function Pu(e){}function Su(e){throw new Error(
+"Unexpected value in exhaustive check")}function Ou(e){}function _e(e){let t=Object.values(e).filter(n=>typeof n=="numbe\
 r");return Object.entries(e).filter(([n,o])=>t.indexOf(+n)===-1).map(([n,o])=>o)}function qe(e,t="|"){return e.map(r=>Qe(
-r)).join(t)}function ge(e,t){return typeof t=="bigint"?t.toString():t}var Ft=class{static name="Cached";constructor(t){this.
+r)).join(t)}function xe(e,t){return typeof t=="bigint"?t.toString():t}var Mt=class{static name="Cached";constructor(t){this.
 _getter=t,this._value=void 0}get value(){let t=this._getter;return t!==void 0&&(this._value=t(),this._getter=void 0),this.
-_value}};function _e(e){return new Ft(e)}function Ut(e){return e==null}function Se(e){let t=e.startsWith("^")?1:0,r=e.endsWith(
-"$")?e.length-1:e.length;return e.slice(t,r)}function Bt(e,t){let r=e/t,n=Math.round(r),o=4*Number.EPSILON*Math.max(Math.
-abs(r),1);return Math.abs(r-n)<o?0:r-n}var Tn=Symbol("evaluating");function Jt(e,t,r){let n;Object.defineProperty(e,t,{get(){
-if(n!==Tn)return n===void 0&&(n=Tn,n=r()),n},set(o){Object.defineProperty(e,t,{value:o})},configurable:!0})}function Ou(e){
-return Object.create(Object.getPrototypeOf(e),Object.getOwnPropertyDescriptors(e))}function J(e,t,r){Object.defineProperty(
-e,t,{value:r,writable:!0,enumerable:!0,configurable:!0})}function xe(e){let t=Object.getOwnPropertyDescriptor(e,"shape");
-return t?.get?t.get.raw:t?.value}function H(e){return xe(e._zod.def)??e._zod.def.shape}function Nn(e,t,r){Object.defineProperty(
-e,t,{get(){let n=r();return J(this,t,n),n},enumerable:!0,configurable:!0})}function Cn(e,t,r){t in e?J(e,t,r):e[t]=r}function ce(e,t,r,n){
-let o=H(t);for(let i of r){let s=Object.getOwnPropertyDescriptor(o,i);s.enumerable&&(s.get?Nn(e,i,()=>{let c=t._zod.def.
-shape[i];return n?n(c,i):c}):Cn(e,i,n?n(s.value,i):s.value))}}function Iu(e,t){for(let r of Reflect.ownKeys(t)){let n=Object.
-getOwnPropertyDescriptor(t,r);n.enumerable&&(n.get?Nn(e,r,()=>t[r]):Cn(e,r,n.value))}}function Q(...e){let t={};for(let r of e){
-let n=Object.getOwnPropertyDescriptors(r);Object.assign(t,n)}return Object.defineProperties({},t)}function Au(e){return Q(
-e._zod.def)}function Eu(e,t){return t?t.reduce((r,n)=>r?.[n],e):e}function Tu(e){let t=Object.keys(e),r=t.map(n=>e[n]);return Promise.
-all(r).then(n=>{let o={};for(let i=0;i<t.length;i++)o[t[i]]=n[i];return o})}function Nu(e=10){let t="abcdefghijklmnopqrs\
-tuvwxyz",r="";for(let n=0;n<e;n++)r+=t[Math.floor(Math.random()*t.length)];return r}function Kt(e){return JSON.stringify(
-e)}function Vt(e){return e.toLowerCase().trim().replace(/[^\w\s-]/g,"").replace(/[\s_-]+/g,"-").replace(/^-+|-+$/g,"")}var He="\
+_value}};function ye(e){return new Mt(e)}function Bt(e){return e==null}function Se(e){let t=e.startsWith("^")?1:0,r=e.endsWith(
+"$")?e.length-1:e.length;return e.slice(t,r)}function Jt(e,t){let r=e/t,n=Math.round(r),o=4*Number.EPSILON*Math.max(Math.
+abs(r),1);return Math.abs(r-n)<o?0:r-n}var Nn=Symbol("evaluating");function Kt(e,t,r){let n;Object.defineProperty(e,t,{get(){
+if(n!==Nn)return n===void 0&&(n=Nn,n=r()),n},set(o){Object.defineProperty(e,t,{value:o})},configurable:!0})}function Iu(e){
+return Object.create(Object.getPrototypeOf(e),Object.getOwnPropertyDescriptors(e))}function B(e,t,r){Object.defineProperty(
+e,t,{value:r,writable:!0,enumerable:!0,configurable:!0})}function be(e){let t=Object.getOwnPropertyDescriptor(e,"shape");
+return t?.get?t.get.raw:t?.value}function H(e){return be(e._zod.def)??e._zod.def.shape}function Cn(e,t,r){Object.defineProperty(
+e,t,{get(){let n=r();return B(this,t,n),n},enumerable:!0,configurable:!0})}function Rn(e,t,r){t in e?B(e,t,r):e[t]=r}function ce(e,t,r,n){
+let o=H(t);for(let i of r){let s=Object.getOwnPropertyDescriptor(o,i);s.enumerable&&(s.get?Cn(e,i,()=>{let c=t._zod.def.
+shape[i];return n?n(c,i):c}):Rn(e,i,n?n(s.value,i):s.value))}}function Au(e,t){for(let r of Reflect.ownKeys(t)){let n=Object.
+getOwnPropertyDescriptor(t,r);n.enumerable&&(n.get?Cn(e,r,()=>t[r]):Rn(e,r,n.value))}}function Q(...e){let t={};for(let r of e){
+let n=Object.getOwnPropertyDescriptors(r);Object.assign(t,n)}return Object.defineProperties({},t)}function Eu(e){return Q(
+e._zod.def)}function Tu(e,t){return t?t.reduce((r,n)=>r?.[n],e):e}function Nu(e){let t=Object.keys(e),r=t.map(n=>e[n]);return Promise.
+all(r).then(n=>{let o={};for(let i=0;i<t.length;i++)o[t[i]]=n[i];return o})}function Cu(e=10){let t="abcdefghijklmnopqrs\
+tuvwxyz",r="";for(let n=0;n<e;n++)r+=t[Math.floor(Math.random()*t.length)];return r}function Vt(e){return JSON.stringify(
+e)}function Wt(e){return e.toLowerCase().trim().replace(/[^\w\s-]/g,"").replace(/[\s_-]+/g,"-").replace(/^-+|-+$/g,"")}var He="\
 captureStackTrace"in Error?Error.captureStackTrace:(...e)=>{};function ue(e){return typeof e=="object"&&e!==null&&!Array.
-isArray(e)}var Wt=_e(()=>{if(F.jitless||typeof navigator<"u"&&navigator?.userAgent?.includes("Cloudflare"))return!1;try{
+isArray(e)}var Gt=ye(()=>{if(F.jitless||typeof navigator<"u"&&navigator?.userAgent?.includes("Cloudflare"))return!1;try{
 let e=Function;return new e(""),!0}catch{return!1}});function ie(e){if(ue(e)===!1)return!1;let t=e.constructor;if(t===void 0||
 typeof t!="function")return!0;let r=t.prototype;return!(ue(r)===!1||Object.prototype.hasOwnProperty.call(r,"isPrototypeO\
-f")===!1)}function Rn(e){return ie(e)?{...e}:Array.isArray(e)?[...e]:e instanceof Map?new Map(e):e instanceof Set?new Set(
-e):e}function Cu(e){let t=0;for(let r in e)Object.prototype.hasOwnProperty.call(e,r)&&t++;return t}var Ru=e=>{let t=typeof e;
+f")===!1)}function Dn(e){return ie(e)?{...e}:Array.isArray(e)?[...e]:e instanceof Map?new Map(e):e instanceof Set?new Set(
+e):e}function Ru(e){let t=0;for(let r in e)Object.prototype.hasOwnProperty.call(e,r)&&t++;return t}var Du=e=>{let t=typeof e;
 switch(t){case"undefined":return"undefined";case"string":return"string";case"number":return Number.isNaN(e)?"nan":"numbe\
 r";case"boolean":return"boolean";case"function":return"function";case"bigint":return"bigint";case"symbol":return"symbol";case"\
 object":return Array.isArray(e)?"array":e===null?"null":e.then&&typeof e.then=="function"&&e.catch&&typeof e.catch=="fun\
 ction"?"promise":typeof Map<"u"&&e instanceof Map?"map":typeof Set<"u"&&e instanceof Set?"set":typeof Date<"u"&&e instanceof
-Date?"date":typeof File<"u"&&e instanceof File?"file":"object";default:throw new Error(`Unknown data type: ${t}`)}},Gt=new Set(
-["string","number","symbol"]),Dn=new Set(["string","number","bigint","boolean","symbol","undefined"]);function ee(e){return e.
+Date?"date":typeof File<"u"&&e instanceof File?"file":"object";default:throw new Error(`Unknown data type: ${t}`)}},Xt=new Set(
+["string","number","symbol"]),jn=new Set(["string","number","bigint","boolean","symbol","undefined"]);function ee(e){return e.
 replace(/[.*+?^${}()|[\]\\]/g,"\\$&")}function W(e,t,r){let n=new e._zod.constr(t??e._zod.def);return(!t||r?.parent)&&(n.
 _zod.parent=e),n}function _(e){let t=e;if(!t)return{};if(typeof t=="string")return{error:()=>t};if(t?.message!==void 0){
 if(t?.error!==void 0)throw new Error("Cannot specify both `message` and `error` params");t.error=t.message}return delete t.
-message,typeof t.error=="string"?{...t,error:()=>t.error}:t}function Du(e){let t;return new Proxy({},{get(r,n,o){return t??
+message,typeof t.error=="string"?{...t,error:()=>t.error}:t}function ju(e){let t;return new Proxy({},{get(r,n,o){return t??
 (t=e()),Reflect.get(t,n,o)},set(r,n,o,i){return t??(t=e()),Reflect.set(t,n,o,i)},has(r,n){return t??(t=e()),Reflect.has(
 t,n)},deleteProperty(r,n){return t??(t=e()),Reflect.deleteProperty(t,n)},ownKeys(r){return t??(t=e()),Reflect.ownKeys(t)},
 getOwnPropertyDescriptor(r,n){return t??(t=e()),Reflect.getOwnPropertyDescriptor(t,n)},defineProperty(r,n,o){return t??(t=
 e()),Reflect.defineProperty(t,n,o)}})}function Qe(e){return typeof e=="bigint"?e.toString()+"n":typeof e=="string"?`"${e}\
-"`:`${e}`}function Xt(e){return Object.keys(e).filter(t=>e[t]._zod.optin!==void 0&&e[t]._zod.optout==="optional")}var Oe={
+"`:`${e}`}function Yt(e){return Object.keys(e).filter(t=>e[t]._zod.optin!==void 0&&e[t]._zod.optout==="optional")}var Oe={
 safeint:[Number.MIN_SAFE_INTEGER,Number.MAX_SAFE_INTEGER],int32:[-2147483648,2147483647],uint32:[0,4294967295],float32:[
 -34028234663852886e22,34028234663852886e22],float64:[-Number.MAX_VALUE,Number.MAX_VALUE]},et={int64:[BigInt("-9223372036\
-854775808"),BigInt("9223372036854775807")],uint64:[BigInt(0),BigInt("18446744073709551615")]};function ju(e,t){let r=e._zod.
+854775808"),BigInt("9223372036854775807")],uint64:[BigInt(0),BigInt("18446744073709551615")]};function Lu(e,t){let r=e._zod.
 def,n=r.checks;if(n&&n.length>0)throw new Error(".pick() cannot be used on object schemas containing refinements");let i={};
 return ce(i,e,tt(e,t)),W(e,Q(r,{shape:i,checks:[]}))}function tt(e,t){let r=H(e),n=[];for(let o of Reflect.ownKeys(t)){if(!Object.
-getOwnPropertyDescriptor(r,o)?.enumerable)throw new Error(`Unrecognized key: "${String(o)}"`);t[o]&&n.push(o)}return n}function Lu(e,t){
+getOwnPropertyDescriptor(r,o)?.enumerable)throw new Error(`Unrecognized key: "${String(o)}"`);t[o]&&n.push(o)}return n}function Fu(e,t){
 let r=e._zod.def,n=r.checks;if(n&&n.length>0)throw new Error(".omit() cannot be used on object schemas containing refine\
 ments");let i=new Set(tt(e,t)),s={};return ce(s,e,Reflect.ownKeys(H(e)).filter(c=>!i.has(c))),W(e,Q(r,{shape:s,checks:[]}))}
-function Fu(e,t){if(!ie(t))throw new Error("Invalid input to extend: expected a plain object");let r=e._zod.def.checks;if(r&&
+function Mu(e,t){if(!ie(t))throw new Error("Invalid input to extend: expected a plain object");let r=e._zod.def.checks;if(r&&
 r.length>0){let o=H(e);for(let i of Reflect.ownKeys(t))if(Object.getOwnPropertyDescriptor(o,i)!==void 0)throw new Error(
 "Cannot overwrite keys on object schemas containing refinements. Use `.safeExtend()` instead.")}return W(e,Q(e._zod.def,
-{shape:jn(e,t)}))}function jn(e,t){let r={};return ce(r,e,Reflect.ownKeys(H(e))),Iu(r,t),r}function Mu(e,t){if(!ie(t))throw new Error(
-"Invalid input to safeExtend: expected a plain object");return W(e,Q(e._zod.def,{shape:jn(e,t)}))}function Uu(e,t){if(!t?.
+{shape:Ln(e,t)}))}function Ln(e,t){let r={};return ce(r,e,Reflect.ownKeys(H(e))),Au(r,t),r}function Uu(e,t){if(!ie(t))throw new Error(
+"Invalid input to safeExtend: expected a plain object");return W(e,Q(e._zod.def,{shape:Ln(e,t)}))}function Bu(e,t){if(!t?.
 _zod?.def)throw new Error("Invalid input to merge: expected an object schema. To merge a plain shape, use `.extend()`.");
 if(e._zod.def.checks?.length)throw new Error(".merge() cannot be used on object schemas containing refinements. Use .saf\
 eExtend() instead.");let r={};ce(r,e,Reflect.ownKeys(H(e))),ce(r,t,Reflect.ownKeys(H(t)));let n=Q(e._zod.def,{shape:r,get catchall(){
-return t._zod.def.catchall},checks:t._zod.def.checks??[]});return W(e,n)}function Bu(e,t,r,n="partial"){let i=t._zod.def.
+return t._zod.def.catchall},checks:t._zod.def.checks??[]});return W(e,n)}function Ju(e,t,r,n="partial"){let i=t._zod.def.
 checks;if(i&&i.length>0)throw new Error(`.${n}() cannot be used on object schemas containing refinements`);let c=r?new Set(
 tt(t,r)):void 0,u={};return ce(u,t,Reflect.ownKeys(H(t)),e&&((a,l)=>c&&!c.has(l)?a:new e({type:"optional",innerType:a}))),
-W(t,Q(t._zod.def,{shape:u,checks:[]}))}function Ju(e,t,r){let n=r?new Set(tt(t,r)):void 0,o={};return ce(o,t,Reflect.ownKeys(
-H(t)),(i,s)=>n&&!n.has(s)?i:new e({type:"nonoptional",innerType:i})),W(t,Q(t._zod.def,{shape:o}))}function K(e,t=0){if(e.
-aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue!==!0)return!0;return!1}function Yt(e,t=0){
+W(t,Q(t._zod.def,{shape:u,checks:[]}))}function Ku(e,t,r){let n=r?new Set(tt(t,r)):void 0,o={};return ce(o,t,Reflect.ownKeys(
+H(t)),(i,s)=>n&&!n.has(s)?i:new e({type:"nonoptional",innerType:i})),W(t,Q(t._zod.def,{shape:o}))}function J(e,t=0){if(e.
+aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue!==!0)return!0;return!1}function qt(e,t=0){
 if(e.aborted===!0)return!0;for(let r=t;r<e.issues.length;r++)if(e.issues[r]?.continue===!1)return!0;return!1}function G(e,t){
-return t.map(r=>{var n;return(n=r).path??(n.path=[]),r.path.unshift(e),r})}function me(e){return typeof e=="string"?e:e?.
+return t.map(r=>{var n;return(n=r).path??(n.path=[]),r.path.unshift(e),r})}function ge(e){return typeof e=="string"?e:e?.
 message}function rt(e){let t=[];for(let r of e??[]){let n=r._zod.def;if(!/_(length|size)$|_equals$/.test(n.check))break;
 let o=n.maximum??n.length??n.size;o>=0&&t.push([o,r])}return t}function Ie(e,t,r){var n;for(let o=t;o<e.length;o++)(n=e[o]).
 schema??(n.schema=r)}function X(e,t,r){var n;let o=e.inst?._zod?.traits;o?.has("$ZodType")&&(o.has("$ZodCheck")?(n=e).schema??
-(n.schema=e.inst):e.schema=e.inst);let i=e.schema!==e.inst?e.schema?._zod.def?.error:void 0,s=e.message?e.message:me(e.inst?.
-_zod.def?.error?.(e))??me(i?.(e))??me(t?.error?.(e))??me(r.customError?.(e))??me(r.localeError?.(e))??"Invalid input",c={};
+(n.schema=e.inst):e.schema=e.inst);let i=e.schema!==e.inst?e.schema?._zod.def?.error:void 0,s=e.message?e.message:ge(e.inst?.
+_zod.def?.error?.(e))??ge(i?.(e))??ge(t?.error?.(e))??ge(r.customError?.(e))??ge(r.localeError?.(e))??"Invalid input",c={};
 for(let u of Object.keys(e))u==="inst"||u==="schema"||u==="continue"||u==="input"||u==="__proto__"||(c[u]=e[u]);return c.
-path??(c.path=[]),c.message=s,t?.reportInput&&(c.input=e.input),c}function Ln(e){return e instanceof Set?"set":e instanceof
-Map?"map":e instanceof File?"file":"unknown"}var Ku=/[\uD800-\uDBFF]/;function Ae(e){let t=e.length;if(!Ku.test(e))return t;
+path??(c.path=[]),c.message=s,t?.reportInput&&(c.input=e.input),c}function Fn(e){return e instanceof Set?"set":e instanceof
+Map?"map":e instanceof File?"file":"unknown"}var Vu=/[\uD800-\uDBFF]/;function Ae(e){let t=e.length;if(!Vu.test(e))return t;
 let r=t;for(let n=0;n<t-1;n++)(e.charCodeAt(n)&64512)===55296&&(e.charCodeAt(n+1)&64512)===56320&&(r--,n++);return r}function Ee(e){
-return Array.isArray(e)?"array":typeof e=="string"?"string":"unknown"}function qt(e){let t=typeof e;switch(t){case"numbe\
+return Array.isArray(e)?"array":typeof e=="string"?"string":"unknown"}function Ht(e){let t=typeof e;switch(t){case"numbe\
 r":return Number.isNaN(e)?"nan":"number";case"object":{if(e===null)return"null";if(Array.isArray(e))return"array";let r=e;
 if(r&&Object.getPrototypeOf(r)!==Object.prototype&&"constructor"in r&&r.constructor)return r.constructor.name}}return t}
-function ye(...e){let[t,r,n]=e;return typeof t=="string"?{message:t,code:"custom",input:r,inst:n}:{...t}}function Vu(e){
-return Object.entries(e).filter(([t,r])=>Number.isNaN(Number.parseInt(t,10))).map(t=>t[1])}function Fn(e){let t=atob(e),
-r=new Uint8Array(t.length);for(let n=0;n<t.length;n++)r[n]=t.charCodeAt(n);return r}function Mn(e){let t="";for(let r=0;r<
-e.length;r++)t+=String.fromCharCode(e[r]);return btoa(t)}function Wu(e){let t=e.replace(/-/g,"+").replace(/_/g,"/"),r="=".
-repeat((4-t.length%4)%4);return Fn(t+r)}function Gu(e){return Mn(e).replace(/\+/g,"-").replace(/\//g,"_").replace(/=/g,"")}
-function Xu(e){let t=e.replace(/^0x/,"");if(t.length%2!==0)throw new Error("Invalid hex string length");let r=new Uint8Array(
-t.length/2);for(let n=0;n<t.length;n+=2)r[n/2]=Number.parseInt(t.slice(n,n+2),16);return r}function Yu(e){return Array.from(
-e).map(t=>t.toString(16).padStart(2,"0")).join("")}var Mt=class{static name="Class";constructor(...t){}};function Ht(e,t){
-for(let r in t){let n=Object.getOwnPropertyDescriptor(t,r);n.get?Object.defineProperty(e,r,{...n,enumerable:!1}):Hu(e,r,
+function ve(...e){let[t,r,n]=e;return typeof t=="string"?{message:t,code:"custom",input:r,inst:n}:{...t}}function Wu(e){
+return Object.entries(e).filter(([t,r])=>Number.isNaN(Number.parseInt(t,10))).map(t=>t[1])}function Mn(e){let t=atob(e),
+r=new Uint8Array(t.length);for(let n=0;n<t.length;n++)r[n]=t.charCodeAt(n);return r}function Un(e){let t="";for(let r=0;r<
+e.length;r++)t+=String.fromCharCode(e[r]);return btoa(t)}function Gu(e){let t=e.replace(/-/g,"+").replace(/_/g,"/"),r="=".
+repeat((4-t.length%4)%4);return Mn(t+r)}function Xu(e){return Un(e).replace(/\+/g,"-").replace(/\//g,"_").replace(/=/g,"")}
+function Yu(e){let t=e.replace(/^0x/,"");if(t.length%2!==0)throw new Error("Invalid hex string length");let r=new Uint8Array(
+t.length/2);for(let n=0;n<t.length;n+=2)r[n/2]=Number.parseInt(t.slice(n,n+2),16);return r}function qu(e){return Array.from(
+e).map(t=>t.toString(16).padStart(2,"0")).join("")}var Ut=class{static name="Class";constructor(...t){}};function Qt(e,t){
+for(let r in t){let n=Object.getOwnPropertyDescriptor(t,r);n.get?Object.defineProperty(e,r,{...n,enumerable:!1}):Qu(e,r,
 n.value)}}function oe(e,t,r,n=!0){return Object.defineProperty(e,t,{configurable:!0,writable:!0,enumerable:n,value:r}),r}
-function nt(e,t,r){return oe(e,t,r,!1)}function qu(e,t){for(let r in e){let n=e[r];Object.defineProperty(t,r,{configurable:!0,
-enumerable:!0,get(){return oe(this,r,n(this))},set(o){oe(this,r,o)}})}return t}function Hu(e,t,r){Object.defineProperty(
-e,t,{configurable:!0,get(){return this==null?r:oe(this,t,r.bind(this))},set(n){oe(this,t,n)}})}function Qu(e,t){let r=Object.
-getPrototypeOf(e);return t in r?void 0:r}var Lt,ne=!1,ea={configurable:!0,get(){ne=!0}};function b(e,t,r){let n=Object.getPrototypeOf(
-e._zod);if(t in n&&Lt!==e._zod){Lt=void 0;return}Lt=e._zod,Object.defineProperty(n,t,{configurable:!0,get(){Object.defineProperty(
-this,t,ea);let o=ne;ne=!1;try{let i=r(this);return ne?delete this[t]:Object.defineProperty(this,t,{configurable:!0,writable:!0,
+function nt(e,t,r){return oe(e,t,r,!1)}function Hu(e,t){for(let r in e){let n=e[r];Object.defineProperty(t,r,{configurable:!0,
+enumerable:!0,get(){return oe(this,r,n(this))},set(o){oe(this,r,o)}})}return t}function Qu(e,t,r){Object.defineProperty(
+e,t,{configurable:!0,get(){return this==null?r:oe(this,t,r.bind(this))},set(n){oe(this,t,n)}})}function ea(e,t){let r=Object.
+getPrototypeOf(e);return t in r?void 0:r}var Ft,ne=!1,ta={configurable:!0,get(){ne=!0}};function v(e,t,r){let n=Object.getPrototypeOf(
+e._zod);if(t in n&&Ft!==e._zod){Ft=void 0;return}Ft=e._zod,Object.defineProperty(n,t,{configurable:!0,get(){Object.defineProperty(
+this,t,ta);let o=ne;ne=!1;try{let i=r(this);return ne?delete this[t]:Object.defineProperty(this,t,{configurable:!0,writable:!0,
 value:i}),ne=ne||o,i}catch(i){throw delete this[t],ne=ne||o,i}},set(o){Object.defineProperty(this,t,{configurable:!0,writable:!0,
-value:o})}})}function ta(e,t,r,n){let o=Qu(e,t);o&&Object.defineProperty(o,t,{configurable:!0,get(){let i={configurable:!0,
+value:o})}})}function ra(e,t,r,n){let o=ea(e,t);o&&Object.defineProperty(o,t,{configurable:!0,get(){let i={configurable:!0,
 writable:!0,enumerable:n,value:void 0};return Object.defineProperty(this,t,i),i.value=r(this),Object.defineProperty(this,
-t,i),i.value},set(i){Object.defineProperty(this,t,{configurable:!0,writable:!0,enumerable:n,value:i})}})}var Un="~consta\
-ntCatch";function Bn(e){let t=()=>e;return t[Un]=!0,t}var Jn,Vn=Object.freeze({status:"aborted"}),Qt={value:void 0,enumerable:!1},Kn="captureStackTrace"in Error?Error:null;function ra(e){
-let t=Kn;if(t){let r=t.stackTraceLimit;if(typeof r=="number"){try{t.stackTraceLimit=0}catch{return Kn=null,new e}try{return new e}finally{
+t,i),i.value},set(i){Object.defineProperty(this,t,{configurable:!0,writable:!0,enumerable:n,value:i})}})}var Bn="~consta\
+ntCatch";function Jn(e){let t=()=>e;return t[Bn]=!0,t}var Kn,Wn=Object.freeze({status:"aborted"}),er={value:void 0,enumerable:!1},Vn="captureStackTrace"in Error?Error:null;function na(e){
+let t=Vn;if(t){let r=t.stackTraceLimit;if(typeof r=="number"){try{t.stackTraceLimit=0}catch{return Vn=null,new e}try{return new e}finally{
 t.stackTraceLimit=r}}}return new e}function p(e,t,r,n){let o={};function i(m){this.def=m,this.constr=f,this.traits=new Set}
-i.prototype=o;let s=r,c=s&&new WeakSet;function u(m,d){if(m._zod){if(m._zod.traits.has(e))return}else{Qt.value=new i(d);
-try{Object.defineProperty(m,"_zod",Qt)}finally{Qt.value=void 0}}if(m._zod.traits.add(e),t(m,d),c){let g=Object.getPrototypeOf(
-m),y=m._zod.constr.prototype,v=g;for(;v&&v!==y;)v=Object.getPrototypeOf(v);let B=v??g;c.has(B)||(c.add(B),Ht(B,s))}let h=f.
-prototype;for(let g in h)Object.prototype.hasOwnProperty.call(h,g)&&(g in m||(m[g]=h[g].bind(m)))}let a=n?.Parent??Object;
-class l extends a{static name="Definition"}Object.defineProperty(l,"name",{value:e});function f(m){let d=n?.Parent?ra(l):
-this;u(d,m);let h=d._zod.deferred;if(h){for(let y of h)y();d._zod.deferred=void 0}let g=globalThis.__zod_globalConfig?.postProcessor;
-return g&&g(d),d}return Object.defineProperty(f,"init",{value:u}),Object.defineProperty(f,Symbol.hasInstance,{value:m=>n?.
+i.prototype=o;let s=r,c=s&&new WeakSet;function u(m,h){if(m._zod){if(m._zod.traits.has(e))return}else{er.value=new i(h);
+try{Object.defineProperty(m,"_zod",er)}finally{er.value=void 0}}if(m._zod.traits.add(e),t(m,h),c){let g=Object.getPrototypeOf(
+m),y=m._zod.constr.prototype,b=g;for(;b&&b!==y;)b=Object.getPrototypeOf(b);let V=b??g;c.has(V)||(c.add(V),Qt(V,s))}let d=f.
+prototype;for(let g in d)Object.prototype.hasOwnProperty.call(d,g)&&(g in m||(m[g]=d[g].bind(m)))}let a=n?.Parent??Object;
+class l extends a{static name="Definition"}Object.defineProperty(l,"name",{value:e});function f(m){let h=n?.Parent?na(l):
+this;u(h,m);let d=h._zod.deferred;if(d){for(let y of d)y();h._zod.deferred=void 0}let g=globalThis.__zod_globalConfig?.postProcessor;
+return g&&g(h),h}return Object.defineProperty(f,"init",{value:u}),Object.defineProperty(f,Symbol.hasInstance,{value:m=>n?.
 Parent&&m instanceof n.Parent?!0:m?._zod?.traits?.has(e)}),Object.defineProperty(f,"name",{value:e}),f}var Y=class extends Error{static name="$ZodAsyncError";constructor(){super("Encountered Promise during synchronous parse\
-. Use .parseAsync() instead.")}},be=class extends Error{static name="$ZodEncodeError";constructor(t){super(`Encountered \
-unidirectional transform during encode: ${t}`),this.name="ZodEncodeError"}};(Jn=globalThis).__zod_globalConfig??(Jn.__zod_globalConfig=
-{});var F=globalThis.__zod_globalConfig;function M(e){return e&&Object.assign(F,e),F}function na(){let e=this._zod;return e.message??(e.message=JSON.stringify(e.def,ge,2)),e.message}function oa(e){this._zod.
-message=e}var ia={get:na,set:oa,enumerable:!0,configurable:!0},tr={value:void 0,enumerable:!1},Wn=new WeakSet([Object.prototype,
-Error.prototype]),Gn=(e,t)=>{e.name="$ZodError",tr.value=t,Object.defineProperty(e,"issues",tr),tr.value=void 0,Object.defineProperty(
-e,"message",ia);let r=Object.getPrototypeOf(e);Wn.has(r)||(Wn.add(r),Object.defineProperty(r,"toString",{configurable:!0,
+. Use .parseAsync() instead.")}},ze=class extends Error{static name="$ZodEncodeError";constructor(t){super(`Encountered \
+unidirectional transform during encode: ${t}`),this.name="ZodEncodeError"}};(Kn=globalThis).__zod_globalConfig??(Kn.__zod_globalConfig=
+{});var F=globalThis.__zod_globalConfig;function M(e){return e&&Object.assign(F,e),F}function oa(){let e=this._zod;return e.message??(e.message=JSON.stringify(e.def,xe,2)),e.message}function ia(e){this._zod.
+message=e}var sa={get:oa,set:ia,enumerable:!0,configurable:!0},rr={value:void 0,enumerable:!1},Gn=new WeakSet([Object.prototype,
+Error.prototype]),Xn=(e,t)=>{e.name="$ZodError",rr.value=t,Object.defineProperty(e,"issues",rr),rr.value=void 0,Object.defineProperty(
+e,"message",sa);let r=Object.getPrototypeOf(e);Gn.has(r)||(Gn.add(r),Object.defineProperty(r,"toString",{configurable:!0,
 enumerable:!1,get(){let n=()=>this.message;return Object.defineProperty(this,"toString",{value:n,configurable:!0,writable:!0}),
-n},set(n){Object.defineProperty(this,"toString",{value:n,configurable:!0,writable:!0})}}))},Xn=p("$ZodError",Gn),Hl=p("$\
-ZodError",Gn,void 0,{Parent:Error});function sa(e,t,r){return Object.prototype.hasOwnProperty.call(e,t)||(t==="__proto__"?
-Object.defineProperty(e,t,{value:r(),writable:!0,enumerable:!0,configurable:!0}):e[t]=r()),e[t]}function Yn(e,t=r=>r.message){
-let r={},n=[];for(let o of e.issues)o.path.length>0?sa(r,o.path[0],()=>[]).push(t(o)):n.push(t(o));return{formErrors:n,fieldErrors:r}}
-function qn(e,t=r=>r.message){let r={_errors:[]},n=(o,i=[])=>{for(let s of o.issues)if(s.code==="invalid_union"&&s.errors.
+n},set(n){Object.defineProperty(this,"toString",{value:n,configurable:!0,writable:!0})}}))},Yn=p("$ZodError",Xn),Ql=p("$\
+ZodError",Xn,void 0,{Parent:Error});function ca(e,t,r){return Object.prototype.hasOwnProperty.call(e,t)||(t==="__proto__"?
+Object.defineProperty(e,t,{value:r(),writable:!0,enumerable:!0,configurable:!0}):e[t]=r()),e[t]}function qn(e,t=r=>r.message){
+let r={},n=[];for(let o of e.issues)o.path.length>0?ca(r,o.path[0],()=>[]).push(t(o)):n.push(t(o));return{formErrors:n,fieldErrors:r}}
+function Hn(e,t=r=>r.message){let r={_errors:[]},n=(o,i=[])=>{for(let s of o.issues)if(s.code==="invalid_union"&&s.errors.
 length)s.errors.map(c=>n({issues:c},[...i,...s.path]));else if(s.code==="invalid_key")n({issues:s.issues},[...i,...s.path]);else if(s.
 code==="invalid_element")n({issues:s.issues},[...i,...s.path]);else{let c=[...i,...s.path];if(c.length===0)r._errors.push(
 t(s));else{let u=r,a=0;for(;a<c.length;){let l=c[a],f=a===c.length-1;if(l==="_errors"){f&&u._errors.push(t(s)),a++;continue}
 Object.prototype.hasOwnProperty.call(u,l)||Object.defineProperty(u,l,{value:{_errors:[]},enumerable:!0,writable:!0,configurable:!0});
-let m=u[l];f&&m._errors.push(t(s)),u=m,a++}}}};return n(e),r}function ca(e){let t=[],r=e.map(n=>typeof n=="object"?n.key:n);for(let n of r)typeof n=="number"?t.push(`[${n}]`):typeof n==
+let m=u[l];f&&m._errors.push(t(s)),u=m,a++}}}};return n(e),r}function ua(e){let t=[],r=e.map(n=>typeof n=="object"?n.key:n);for(let n of r)typeof n=="number"?t.push(`[${n}]`):typeof n==
 "symbol"?t.push(`[${JSON.stringify(String(n))}]`):/[^\w$]/.test(n)?t.push(`[${JSON.stringify(n)}]`):(t.length&&t.push("."),
-t.push(n));return t.join("")}function Hn(e){let t=[],r=[...e.issues].sort((n,o)=>(n.path??[]).length-(o.path??[]).length);
-for(let n of r)t.push(`✖ ${n.message}`),n.path?.length&&t.push(`  → at ${ca(n.path)}`);return t.join(`
+t.push(n));return t.join("")}function Qn(e){let t=[],r=[...e.issues].sort((n,o)=>(n.path??[]).length-(o.path??[]).length);
+for(let n of r)t.push(`✖ ${n.message}`),n.path?.length&&t.push(`  → at ${ua(n.path)}`);return t.join(`
 `)}function ot(e,t){return{callee:t?.callee??e,Err:t?.Err}}var it=e=>{let t=(r,n,o,i)=>{let s=o?{...o,async:!1}:{async:!1},
 c=r._zod.run({value:n,issues:[]},s);if(c instanceof Promise)throw new Y;if(c.issues.length){let u=new(i?.Err??e)(c.issues.
 map(a=>X(a,s,M())));throw He(u,i?.callee??t),u}return c.value};return t};var st=e=>{let t=async(r,n,o,i)=>{let s=o?{...o,async:!0}:{async:!0},c=r._zod.run({value:n,issues:[]},s);if(c instanceof
 Promise&&(c=await c),c.issues.length){let u=new(i?.Err??e)(c.issues.map(a=>X(a,s,M())));throw He(u,i?.callee??t),u}return c.
 value};return t};var ct=e=>(t,r,n)=>{let o=n?{...n,async:!1}:{async:!1},i=t._zod.run({value:r,issues:[]},o);if(i instanceof Promise)throw new Y;
-return i.issues.length?Qn(e,i.issues,o):{success:!0,data:i.value}};function Qn(e,t,r){let n;return{success:!1,get error(){return n||(n=new e(t.map(o=>X(o,r,M()))),t=void 0,r=void 0),n},set error(o){
+return i.issues.length?eo(e,i.issues,o):{success:!0,data:i.value}};function eo(e,t,r){let n;return{success:!1,get error(){return n||(n=new e(t.map(o=>X(o,r,M()))),t=void 0,r=void 0),n},set error(o){
 n=o,t=void 0,r=void 0}}}var ut=e=>async(t,r,n)=>{let o=n?{...n,async:!0}:{async:!0},i=t._zod.run({value:r,issues:[]},o);
-return i instanceof Promise&&(i=await i),i.issues.length?Qn(e,i.issues,o):{success:!0,data:i.value}};var ua=Symbol.for("zod.compile.invalid"),aa=Symbol.for("zod.compile.fallback"),rr=((e,t,r)=>{let n=e._zod.bag.validator;
-if(n!==void 0){if(n(t)!==ua)return!0;if(n.definite===!0&&r===void 0)return!1}return la(e,t,r)});function la(e,t,r){let n=r?
-{...r,async:!1,abortEarly:!0}:{async:!1,abortEarly:!0},o=e._zod.bag.fallbackRun,i;if(o?(n[aa]=!0,i=o({value:t,issues:[]},
-n)):i=e._zod.run({value:t,issues:[]},n),i instanceof Promise)throw new Y;return i.issues.length===0}var nr=async(e,t,r)=>{
+return i instanceof Promise&&(i=await i),i.issues.length?eo(e,i.issues,o):{success:!0,data:i.value}};var aa=Symbol.for("zod.compile.invalid"),la=Symbol.for("zod.compile.fallback"),nr=((e,t,r)=>{let n=e._zod.bag.validator;
+if(n!==void 0){if(n(t)!==aa)return!0;if(n.definite===!0&&r===void 0)return!1}return pa(e,t,r)});function pa(e,t,r){let n=r?
+{...r,async:!1,abortEarly:!0}:{async:!1,abortEarly:!0},o=e._zod.bag.fallbackRun,i;if(o?(n[la]=!0,i=o({value:t,issues:[]},
+n)):i=e._zod.run({value:t,issues:[]},n),i instanceof Promise)throw new Y;return i.issues.length===0}var or=async(e,t,r)=>{
 let n=r?{...r,async:!0,abortEarly:!0}:{async:!0,abortEarly:!0},o=e._zod.run({value:t,issues:[]},n);return o instanceof Promise&&
-(o=await o),o.issues.length===0},eo=e=>{let t=it(e),r=(n,o,i,s)=>{let c=i?{...i,direction:"backward"}:{direction:"backwa\
-rd"};return t(n,o,c,ot(r,s))};return r};var to=e=>{let t=it(e),r=(n,o,i,s)=>t(n,o,i,ot(r,s));return r};var ro=e=>{let t=st(e),r=async(n,o,i,s)=>{let c=i?{...i,direction:"backward"}:{direction:"backward"};return await t(n,o,
-c,ot(r,s))};return r};var no=e=>{let t=st(e),r=async(n,o,i,s)=>await t(n,o,i,ot(r,s));return r};var oo=e=>(t,r,n)=>{let o=n?{...n,direction:"backward"}:{direction:"backward"};return ct(e)(t,r,o)};var io=e=>(t,r,n)=>ct(e)(t,r,n);var so=e=>async(t,r,n)=>{let o=n?{...n,direction:"backward"}:{direction:"backward"};return ut(e)(t,r,o)};var co=e=>async(t,r,n)=>ut(e)(t,r,n);var uo=/^[cC][0-9a-z]{6,}$/,ao=/^[0-9a-z]+$/,lo=/^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/,po=/^[0-9a-vA-V]{20}$/,fo=/^[A-Za-z0-9]{27}$/,
-mo=/^[a-zA-Z0-9_-]{21}$/;function ho(e){return new RegExp(`^[a-zA-Z0-9_-]{${e}}$`)}var go=/^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$/;var _o=/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/,ir=e=>e?new RegExp(`^([0-9a-fA-\
-F]{8}-[0-9a-fA-F]{4}-${e}[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12})$`):/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/;var xo=/^(?:[A-Za-z0-9_'+\-]+\.)*[A-Za-z0-9_'+\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$/;var pa="^(?=[\\s\\S]*[\\p{Extended_Pictographic}\\p{Regional_Indicator}\\u20E3])[\\p{Extended_Pictographic}\\p{Emoji_Component}\
-]+$";function yo(){return new RegExp(pa,"u")}var bo=/^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])$/,
-vo=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))$/;var zo=/^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\/([0-9]|[1-2][0-9]|3[0-2])$/,
-$o=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))\/(12[0-8]|1[01][0-9]|[1-9]?[0-9])$/,
-wo=/^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=))?$/,ko=/^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?$/;var Zo=/^https?$/,Po=/^\+[1-9]\d{6,14}$/;var So="(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-\
-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))";function fa(e){return new RegExp(
-`^${e}$`)}var Oo=fa(So);function or(e){let t="(?:[01]\\d|2[0-3]):[0-5]\\d";return typeof e.precision=="number"?e.precision===
+(o=await o),o.issues.length===0},to=e=>{let t=it(e),r=(n,o,i,s)=>{let c=i?{...i,direction:"backward"}:{direction:"backwa\
+rd"};return t(n,o,c,ot(r,s))};return r};var ro=e=>{let t=it(e),r=(n,o,i,s)=>t(n,o,i,ot(r,s));return r};var no=e=>{let t=st(e),r=async(n,o,i,s)=>{let c=i?{...i,direction:"backward"}:{direction:"backward"};return await t(n,o,
+c,ot(r,s))};return r};var oo=e=>{let t=st(e),r=async(n,o,i,s)=>await t(n,o,i,ot(r,s));return r};var io=e=>(t,r,n)=>{let o=n?{...n,direction:"backward"}:{direction:"backward"};return ct(e)(t,r,o)};var so=e=>(t,r,n)=>ct(e)(t,r,n);var co=e=>async(t,r,n)=>{let o=n?{...n,direction:"backward"}:{direction:"backward"};return ut(e)(t,r,o)};var uo=e=>async(t,r,n)=>ut(e)(t,r,n);var ao=/^[cC][0-9a-z]{6,}$/,lo=/^[0-9a-z]+$/,po=/^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/,fo=/^[0-9a-vA-V]{20}$/,mo=/^[A-Za-z0-9]{27}$/,
+ho=/^[a-zA-Z0-9_-]{21}$/;function go(e){return new RegExp(`^[a-zA-Z0-9_-]{${e}}$`)}var _o=/^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$/;var xo=/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/,sr=e=>e?new RegExp(`^([0-9a-fA-\
+F]{8}-[0-9a-fA-F]{4}-${e}[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12})$`):/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/;var yo=/^(?:[A-Za-z0-9_'+\-]+\.)*[A-Za-z0-9_'+\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$/;var fa="^(?=[\\s\\S]*[\\p{Extended_Pictographic}\\p{Regional_Indicator}\\u20E3])[\\p{Extended_Pictographic}\\p{Emoji_Component}\
+]+$";function bo(){return new RegExp(fa,"u")}var vo=/^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])$/,
+zo=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))$/;var $o=/^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\/([0-9]|[1-2][0-9]|3[0-2])$/,
+wo=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))\/(12[0-8]|1[01][0-9]|[1-9]?[0-9])$/,
+ko=/^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=))?$/,Zo=/^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?$/;var Po=/^https?$/,So=/^\+[1-9]\d{6,14}$/;var Oo="(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-\
+(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))";function da(e){return new RegExp(
+`^${e}$`)}var Io=da(Oo);function ir(e){let t="(?:[01]\\d|2[0-3]):[0-5]\\d";return typeof e.precision=="number"?e.precision===
 -1?`${t}`:e.precision===0?`${t}:[0-5]\\d`:`${t}:[0-5]\\d\\.\\d{${e.precision}}`:e.seconds?`${t}:[0-5]\\d(?:\\.\\d+)?`:`${t}\
-(?::[0-5]\\d(?:\\.\\d+)?)?`}function Io(e){return new RegExp(`^${or(e)}$`)}function Ao(e){let t=["Z"];e.offset&&t.push("\
-([+-](?:[01]\\d|2[0-3]):[0-5]\\d)");let r=`${or({precision:e.precision,seconds:!0})}(?:${t.join("|")})`,n=e.local?`${r}|${or(
-{precision:e.precision})}`:r;return new RegExp(`^${So}T(?:${n})$`)}var Eo=/^[\s\S]{0,}$/;var To=/^-?\d+n?$/,sr=/^-?\d+$/,Te=/^-?\d+(?:\.\d+)?$/,No=/^(?:true|false)$/i,Co=/^null$/i;var Ro=/^[^A-Z]*$/,Do=/^[^a-z]*$/;var L=p("$ZodCheck",(e,t)=>{var r;e._zod??(e._zod={}),e._zod.def=t,(r=e._zod).onattach??(r.onattach=[])});var cr=e=>{let t=e.value;return!Ut(t)&&t.length!==void 0},at={number:"number",bigint:"bigint",object:"date"},ur=p("$ZodC\
+(?::[0-5]\\d(?:\\.\\d+)?)?`}function Ao(e){return new RegExp(`^${ir(e)}$`)}function Eo(e){let t=["Z"];e.offset&&t.push("\
+([+-](?:[01]\\d|2[0-3]):[0-5]\\d)");let r=`${ir({precision:e.precision,seconds:!0})}(?:${t.join("|")})`,n=e.local?`${r}|${ir(
+{precision:e.precision})}`:r;return new RegExp(`^${Oo}T(?:${n})$`)}var To=/^[\s\S]{0,}$/;var No=/^-?\d+n?$/,cr=/^-?\d+$/,Te=/^-?\d+(?:\.\d+)?$/,Co=/^(?:true|false)$/i,Ro=/^null$/i;var Do=/^[^A-Z]*$/,jo=/^[^a-z]*$/;var L=p("$ZodCheck",(e,t)=>{var r;e._zod??(e._zod={}),e._zod.def=t,(r=e._zod).onattach??(r.onattach=[])});var ur=e=>{let t=e.value;return!Bt(t)&&t.length!==void 0},at={number:"number",bigint:"bigint",object:"date"},ar=p("$ZodC\
 heckLessThan",(e,t)=>{L.init(e,t);let r=at[typeof t.value];e._zod.check=n=>{(t.inclusive?n.value<=t.value:n.value<t.value)||
 n.issues.push({origin:at[typeof n.value]??r,code:"too_big",maximum:typeof t.value=="object"?t.value.getTime():t.value,input:n.
-value,inclusive:t.inclusive,inst:e,continue:!t.abort})}}),ar=p("$ZodCheckGreaterThan",(e,t)=>{L.init(e,t);let r=at[typeof t.
+value,inclusive:t.inclusive,inst:e,continue:!t.abort})}}),lr=p("$ZodCheckGreaterThan",(e,t)=>{L.init(e,t);let r=at[typeof t.
 value];e._zod.check=n=>{(t.inclusive?n.value>=t.value:n.value>t.value)||n.issues.push({origin:at[typeof n.value]??r,code:"\
 too_small",minimum:typeof t.value=="object"?t.value.getTime():t.value,input:n.value,inclusive:t.inclusive,inst:e,continue:!t.
-abort})}}),jo=p("$ZodCheckMultipleOf",(e,t)=>{L.init(e,t),e._zod.check=r=>{if(typeof r.value!=typeof t.value)throw new Error(
+abort})}}),Lo=p("$ZodCheckMultipleOf",(e,t)=>{L.init(e,t),e._zod.check=r=>{if(typeof r.value!=typeof t.value)throw new Error(
 "Cannot mix number and bigint in multiple_of check.");(typeof r.value=="bigint"?t.value!==BigInt(0)&&r.value%t.value===BigInt(
-0):Bt(r.value,t.value)===0)||r.issues.push({origin:typeof r.value,code:"not_multiple_of",divisor:t.value,input:r.value,inst:e,
-continue:!t.abort})}}),Lo=p("$ZodCheckNumberFormat",(e,t)=>{L.init(e,t),t.format=t.format||"float64";let r=t.format?.includes(
+0):Jt(r.value,t.value)===0)||r.issues.push({origin:typeof r.value,code:"not_multiple_of",divisor:t.value,input:r.value,inst:e,
+continue:!t.abort})}}),Fo=p("$ZodCheckNumberFormat",(e,t)=>{L.init(e,t),t.format=t.format||"float64";let r=t.format?.includes(
 "int"),n=r?"int":"number",[o,i]=Oe[t.format];e._zod.check=s=>{let c=s.value;if(r){if(!Number.isInteger(c)){s.issues.push(
 {expected:n,format:t.format,code:"invalid_type",continue:!1,input:c,inst:e});return}if(!Number.isSafeInteger(c)){c>0?s.issues.
 push({input:c,code:"too_big",maximum:Number.MAX_SAFE_INTEGER,note:"Integers must be within the safe integer range.",inst:e,
 origin:n,inclusive:!0,continue:!t.abort}):s.issues.push({input:c,code:"too_small",minimum:Number.MIN_SAFE_INTEGER,note:"\
 Integers must be within the safe integer range.",inst:e,origin:n,inclusive:!0,continue:!t.abort});return}}c<o&&s.issues.
 push({origin:"number",input:c,code:"too_small",minimum:o,inclusive:!0,inst:e,continue:!t.abort}),c>i&&s.issues.push({origin:"\
-number",input:c,code:"too_big",maximum:i,inclusive:!0,inst:e,continue:!t.abort})}});var Fo=p("$ZodCheckMaxLength",(e,t)=>{var r;L.init(e,t),(r=e._zod.def).when??(r.when=cr),e._zod.check=n=>{let o=n.value,
+number",input:c,code:"too_big",maximum:i,inclusive:!0,inst:e,continue:!t.abort})}});var Mo=p("$ZodCheckMaxLength",(e,t)=>{var r;L.init(e,t),(r=e._zod.def).when??(r.when=ur),e._zod.check=n=>{let o=n.value,
 i=o.length;if((typeof o=="string"&&i>t.maximum?Ae(o):i)<=t.maximum)return;let c=Ee(o);n.issues.push({origin:c,code:"too_\
-big",maximum:t.maximum,inclusive:!0,input:o,inst:e,continue:!t.abort})}}),Mo=p("$ZodCheckMinLength",(e,t)=>{var r;L.init(
-e,t),(r=e._zod.def).when??(r.when=cr),e._zod.check=n=>{let o=n.value,i=o.length;if((typeof o=="string"&&i>=t.minimum&&i<
+big",maximum:t.maximum,inclusive:!0,input:o,inst:e,continue:!t.abort})}}),Uo=p("$ZodCheckMinLength",(e,t)=>{var r;L.init(
+e,t),(r=e._zod.def).when??(r.when=ur),e._zod.check=n=>{let o=n.value,i=o.length;if((typeof o=="string"&&i>=t.minimum&&i<
 t.minimum*2?Ae(o):i)>=t.minimum)return;let c=Ee(o);n.issues.push({origin:c,code:"too_small",minimum:t.minimum,inclusive:!0,
-input:o,inst:e,continue:!t.abort})}}),Uo=p("$ZodCheckLengthEquals",(e,t)=>{var r;L.init(e,t),(r=e._zod.def).when??(r.when=
-cr),e._zod.check=n=>{let o=n.value,i=o.length,s=typeof o=="string"&&i>=t.length&&i<=t.length*2?Ae(o):i;if(s===t.length)return;
+input:o,inst:e,continue:!t.abort})}}),Bo=p("$ZodCheckLengthEquals",(e,t)=>{var r;L.init(e,t),(r=e._zod.def).when??(r.when=
+ur),e._zod.check=n=>{let o=n.value,i=o.length,s=typeof o=="string"&&i>=t.length&&i<=t.length*2?Ae(o):i;if(s===t.length)return;
 let c=Ee(o),u=s>t.length;n.issues.push({origin:c,...u?{code:"too_big",maximum:t.length}:{code:"too_small",minimum:t.length},
 inclusive:!0,exact:!0,input:n.value,inst:e,continue:!t.abort})}}),Ce=p("$ZodCheckStringFormat",(e,t)=>{var r,n;L.init(e,
 t),t.pattern?(r=e._zod).check??(r.check=o=>{t.pattern.lastIndex=0,!t.pattern.test(o.value)&&o.issues.push({origin:"strin\
 g",code:"invalid_format",format:t.format,input:o.value,...t.pattern?{pattern:t.pattern.toString()}:{},inst:e,continue:!t.
-abort})}):(n=e._zod).check??(n.check=()=>{})}),Bo=p("$ZodCheckRegex",(e,t)=>{Ce.init(e,t),e._zod.check=r=>{t.pattern.lastIndex=
+abort})}):(n=e._zod).check??(n.check=()=>{})}),Jo=p("$ZodCheckRegex",(e,t)=>{Ce.init(e,t),e._zod.check=r=>{t.pattern.lastIndex=
 0,!t.pattern.test(r.value)&&r.issues.push({origin:"string",code:"invalid_format",format:"regex",input:r.value,pattern:t.
-pattern.toString(),inst:e,continue:!t.abort})}}),Jo=p("$ZodCheckLowerCase",(e,t)=>{t.pattern??(t.pattern=Ro),Ce.init(e,t)}),
-Ko=p("$ZodCheckUpperCase",(e,t)=>{t.pattern??(t.pattern=Do),Ce.init(e,t)}),Vo=p("$ZodCheckIncludes",(e,t)=>{L.init(e,t);
+pattern.toString(),inst:e,continue:!t.abort})}}),Ko=p("$ZodCheckLowerCase",(e,t)=>{t.pattern??(t.pattern=Do),Ce.init(e,t)}),
+Vo=p("$ZodCheckUpperCase",(e,t)=>{t.pattern??(t.pattern=jo),Ce.init(e,t)}),Wo=p("$ZodCheckIncludes",(e,t)=>{L.init(e,t);
 let r=ee(t.includes),n=new RegExp(typeof t.position=="number"?`^.{${t.position},}${r}`:r);t.pattern=n,e._zod.check=o=>{o.
 value.includes(t.includes,t.position)||o.issues.push({origin:"string",code:"invalid_format",format:"includes",includes:t.
-includes,input:o.value,inst:e,continue:!t.abort})}}),Wo=p("$ZodCheckStartsWith",(e,t)=>{L.init(e,t);let r=new RegExp(`^${ee(
+includes,input:o.value,inst:e,continue:!t.abort})}}),Go=p("$ZodCheckStartsWith",(e,t)=>{L.init(e,t);let r=new RegExp(`^${ee(
 t.prefix)}.*`);t.pattern??(t.pattern=r),e._zod.check=n=>{n.value.startsWith(t.prefix)||n.issues.push({origin:"string",code:"\
-invalid_format",format:"starts_with",prefix:t.prefix,input:n.value,inst:e,continue:!t.abort})}}),Go=p("$ZodCheckEndsWith",
+invalid_format",format:"starts_with",prefix:t.prefix,input:n.value,inst:e,continue:!t.abort})}}),Xo=p("$ZodCheckEndsWith",
 (e,t)=>{L.init(e,t);let r=new RegExp(`.*${ee(t.suffix)}$`);t.pattern??(t.pattern=r),e._zod.check=n=>{n.value.endsWith(t.
 suffix)||n.issues.push({origin:"string",code:"invalid_format",format:"ends_with",suffix:t.suffix,input:n.value,inst:e,continue:!t.
-abort})}});var Xo=p("$ZodCheckOverwrite",(e,t)=>{L.init(e,t),e._zod.check=r=>{r.value=t.tx(r.value)}});var lt=class{static name="Doc";constructor(t=[],r={}){this.content=[],this.indent=0,this.args=t,this.closed=r}indented(t){
+abort})}});var Yo=p("$ZodCheckOverwrite",(e,t)=>{L.init(e,t),e._zod.check=r=>{r.value=t.tx(r.value)}});var lt=class{static name="Doc";constructor(t=[],r={}){this.content=[],this.indent=0,this.args=t,this.closed=r}indented(t){
 this.indent+=1;try{t(this)}finally{this.indent-=1}}write(t){if(typeof t=="function"){t(this,{execution:"sync"}),t(this,{
 execution:"async"});return}let n=t.split(`
 `).filter(s=>s),o=Math.min(...n.map(s=>s.length-s.trimStart().length)),i=n.map(s=>s.slice(o)).map(s=>" ".repeat(this.indent*
@@ -219,137 +219,137 @@ execution:"async"});return}let n=t.split(`
 closed),`return function (${this.args.join(", ")}) {
 ${r.join(`
 `)}
-};`)(...Object.values(this.closed))}};var qo={major:4,minor:6,patch:7};var z=p("$ZodType",(e,t)=>{var r;e??(e={}),e._zod.def=t,e._zod.bag=e._zod.bag||{},e._zod.version=qo;let n=e._zod.def.checks,
+};`)(...Object.values(this.closed))}};var Ho={major:4,minor:6,patch:7};var z=p("$ZodType",(e,t)=>{var r;e??(e={}),e._zod.def=t,e._zod.bag=e._zod.bag||{},e._zod.version=Ho;let n=e._zod.def.checks,
 o=e._zod.traits.has("$ZodCheck")?[e,...n??[]]:n?.length?[...n]:[];for(let i of o)for(let s of i._zod.onattach)s(e);if(o.
 length===0)(r=e._zod).deferred??(r.deferred=[]),e._zod.deferred?.push(()=>{e._zod.run=e._zod.parse});else{let i=(c,u,a)=>{
-if(c.memo)return c;let l=K(c),f;for(let m of u){if(m._zod.def.when){if(Yt(c)||!m._zod.def.when(c))continue}else if(l)continue;
-let d=c.issues.length,h=m._zod.check(c);if(h instanceof Promise&&a?.async===!1)throw new Y;if(f||h instanceof Promise)f=
-(f??Promise.resolve()).then(async()=>{await h,c.issues.length!==d&&(Ie(c.issues,d,e),l||(l=K(c,d)))});else{if(c.issues.length===
-d)continue;Ie(c.issues,d,e),l||(l=K(c,d))}}return f?f.then(()=>c):c},s=(c,u,a)=>{if(K(c))return c.aborted=!0,c;let l=i(u,
+if(c.memo)return c;let l=J(c),f;for(let m of u){if(m._zod.def.when){if(qt(c)||!m._zod.def.when(c))continue}else if(l)continue;
+let h=c.issues.length,d=m._zod.check(c);if(d instanceof Promise&&a?.async===!1)throw new Y;if(f||d instanceof Promise)f=
+(f??Promise.resolve()).then(async()=>{await d,c.issues.length!==h&&(Ie(c.issues,h,e),l||(l=J(c,h)))});else{if(c.issues.length===
+h)continue;Ie(c.issues,h,e),l||(l=J(c,h))}}return f?f.then(()=>c):c},s=(c,u,a)=>{if(J(c))return c.aborted=!0,c;let l=i(u,
 o,a);if(l instanceof Promise){if(a.async===!1)throw new Y;return l.then(f=>e._zod.parse(f,a))}return e._zod.parse(l,a)};
 e._zod.run=(c,u)=>{if(u.skipChecks)return e._zod.parse(c,u);if(u.direction==="backward"){let l=e._zod.parse({value:c.value,
 issues:[]},{...u,skipChecks:!0});return l instanceof Promise?l.then(f=>s(f,c,u)):s(l,c,u)}let a=e._zod.parse(c,u);if(a instanceof
 Promise){if(u.async===!1)throw new Y;return a.then(l=>i(l,o,u))}return i(a,o,u)}}},{get"~standard"(){return nt(this,"~st\
-andard",pr(this))},set"~standard"(e){oe(this,"~standard",e)}}),pi=(e,t)=>e.issues.length?{issues:e.issues.map(r=>X(r,t,M()))}:
-{value:e.value};async function da(e,t){let r={async:!0};return pi(await e._zod.run({value:t,issues:[]},r),r)}function pr(e){
-return{validate:t=>{let r={async:!1};try{let n=e._zod.run({value:t,issues:[]},r);if(!(n instanceof Promise))return pi(n,
-r)}catch{}return da(e,t)},vendor:"zod",version:1}}var mt=p("$ZodString",(e,t)=>{z.init(e,t),e._zod.pattern=t.pattern??Eo,
+andard",fr(this))},set"~standard"(e){oe(this,"~standard",e)}}),fi=(e,t)=>e.issues.length?{issues:e.issues.map(r=>X(r,t,M()))}:
+{value:e.value};async function ma(e,t){let r={async:!0};return fi(await e._zod.run({value:t,issues:[]},r),r)}function fr(e){
+return{validate:t=>{let r={async:!1};try{let n=e._zod.run({value:t,issues:[]},r);if(!(n instanceof Promise))return fi(n,
+r)}catch{}return ma(e,t)},vendor:"zod",version:1}}var mt=p("$ZodString",(e,t)=>{z.init(e,t),e._zod.pattern=t.pattern??To,
 e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=String(r.value)}catch{}return typeof r.value=="string"||r.issues.push({expected:"\
-string",code:"invalid_type",input:r.value,inst:e}),r}}),Z=p("$ZodStringFormat",(e,t)=>{Ce.init(e,t),mt.init(e,t)}),fi=p(
-"$ZodGUID",(e,t)=>{t.pattern??(t.pattern=_o),Z.init(e,t)}),di=p("$ZodUUID",(e,t)=>{if(t.version){let n={v1:1,v2:2,v3:3,v4:4,
+string",code:"invalid_type",input:r.value,inst:e}),r}}),Z=p("$ZodStringFormat",(e,t)=>{Ce.init(e,t),mt.init(e,t)}),di=p(
+"$ZodGUID",(e,t)=>{t.pattern??(t.pattern=xo),Z.init(e,t)}),mi=p("$ZodUUID",(e,t)=>{if(t.version){let n={v1:1,v2:2,v3:3,v4:4,
 v5:5,v6:6,v7:7,v8:8}[t.version];if(n===void 0)throw new Error(`Invalid UUID version: "${t.version}"`);t.pattern??(t.pattern=
-ir(n))}else t.pattern??(t.pattern=ir());Z.init(e,t)}),mi=p("$ZodEmail",(e,t)=>{t.pattern??(t.pattern=xo),Z.init(e,t)}),hi=1,
-ft=2;function gi(e){try{return typeof URL<"u"&&typeof URL.canParse=="function"?URL.canParse(e):(new URL(e),!0)}catch{return!1}}
-function ma(e,t){return!("normalize"in t)&&!("hostname"in t)&&!("protocol"in t)?gi(e)||ft:ha(e,t)}function ha(e,t){if(!t.
-normalize&&t.protocol?.source===Zo.source&&!/^https?:\/\//i.test(e))return hi;try{if(typeof URL<"u"){let r=URL;if(typeof r.
-parse=="function")return r.parse(e)??ft}return new URL(e)}catch{return ft}}var ga=/[\t\n\r]/g;function Ho(e){return e.replace(
-ga,"")}function _a(e,t){return t.lastIndex=0,t.test(e.hostname)}function xa(e,t){return t.lastIndex=0,t.test(e.protocol.
-endsWith(":")?e.protocol.slice(0,-1):e.protocol)}var _i=p("$ZodURL",(e,t)=>{Z.init(e,t),e._zod.check=r=>{try{let n=r.value.
-trim(),o=ma(n,t);if(o===hi){r.issues.push({code:"invalid_format",format:"url",note:"Invalid URL format",input:r.value,inst:e,
+sr(n))}else t.pattern??(t.pattern=sr());Z.init(e,t)}),hi=p("$ZodEmail",(e,t)=>{t.pattern??(t.pattern=yo),Z.init(e,t)}),gi=1,
+ft=2;function _i(e){try{return typeof URL<"u"&&typeof URL.canParse=="function"?URL.canParse(e):(new URL(e),!0)}catch{return!1}}
+function ha(e,t){return!("normalize"in t)&&!("hostname"in t)&&!("protocol"in t)?_i(e)||ft:ga(e,t)}function ga(e,t){if(!t.
+normalize&&t.protocol?.source===Po.source&&!/^https?:\/\//i.test(e))return gi;try{if(typeof URL<"u"){let r=URL;if(typeof r.
+parse=="function")return r.parse(e)??ft}return new URL(e)}catch{return ft}}var _a=/[\t\n\r]/g;function Qo(e){return e.replace(
+_a,"")}function xa(e,t){return t.lastIndex=0,t.test(e.hostname)}function ya(e,t){return t.lastIndex=0,t.test(e.protocol.
+endsWith(":")?e.protocol.slice(0,-1):e.protocol)}var xi=p("$ZodURL",(e,t)=>{Z.init(e,t),e._zod.check=r=>{try{let n=r.value.
+trim(),o=ha(n,t);if(o===gi){r.issues.push({code:"invalid_format",format:"url",note:"Invalid URL format",input:r.value,inst:e,
 continue:!t.abort});return}if(o===ft){r.issues.push({code:"invalid_format",format:"url",input:r.value,inst:e,continue:!t.
-abort});return}if(o===!0){r.value=Ho(n);return}t.hostname&&!_a(o,t.hostname)&&r.issues.push({code:"invalid_format",format:"\
-url",note:"Invalid hostname",pattern:t.hostname.source,input:r.value,inst:e,continue:!t.abort}),t.protocol&&!xa(o,t.protocol)&&
+abort});return}if(o===!0){r.value=Qo(n);return}t.hostname&&!xa(o,t.hostname)&&r.issues.push({code:"invalid_format",format:"\
+url",note:"Invalid hostname",pattern:t.hostname.source,input:r.value,inst:e,continue:!t.abort}),t.protocol&&!ya(o,t.protocol)&&
 r.issues.push({code:"invalid_format",format:"url",note:"Invalid protocol",pattern:t.protocol.source,input:r.value,inst:e,
-continue:!t.abort}),r.value=t.normalize?o.href:Ho(n);return}catch{r.issues.push({code:"invalid_format",format:"url",input:r.
-value,inst:e,continue:!t.abort})}}}),xi=p("$ZodEmoji",(e,t)=>{t.pattern??(t.pattern=yo()),Z.init(e,t)}),yi=p("$ZodNanoID",
+continue:!t.abort}),r.value=t.normalize?o.href:Qo(n);return}catch{r.issues.push({code:"invalid_format",format:"url",input:r.
+value,inst:e,continue:!t.abort})}}}),yi=p("$ZodEmoji",(e,t)=>{t.pattern??(t.pattern=bo()),Z.init(e,t)}),bi=p("$ZodNanoID",
 (e,t)=>{if(t.length!==void 0&&(!Number.isInteger(t.length)||t.length<1))throw new Error(`Invalid nanoid length: ${t.length}`);
-t.pattern??(t.pattern=t.length===void 0?mo:ho(t.length)),Z.init(e,t)}),bi=p("$ZodCUID",(e,t)=>{t.pattern??(t.pattern=uo),
-Z.init(e,t)}),vi=p("$ZodCUID2",(e,t)=>{t.pattern??(t.pattern=ao),Z.init(e,t)}),zi=p("$ZodULID",(e,t)=>{t.pattern??(t.pattern=
-lo),Z.init(e,t)}),$i=p("$ZodXID",(e,t)=>{t.pattern??(t.pattern=po),Z.init(e,t)}),wi=p("$ZodKSUID",(e,t)=>{t.pattern??(t.
-pattern=fo),Z.init(e,t)}),ki=p("$ZodISODateTime",(e,t)=>{t.pattern??(t.pattern=Ao(t)),Z.init(e,t)}),Zi=p("$ZodISODate",(e,t)=>{
-t.pattern??(t.pattern=Oo),Z.init(e,t)}),Pi=p("$ZodISOTime",(e,t)=>{t.pattern??(t.pattern=Io(t)),Z.init(e,t)}),Si=p("$Zod\
-ISODuration",(e,t)=>{t.pattern??(t.pattern=go),Z.init(e,t)}),Oi=p("$ZodIPv4",(e,t)=>{t.pattern??(t.pattern=bo),Z.init(e,
-t)}),ya=/^[0-9a-fA-F:.]+$/;function Ii(e){return ya.test(e)?gi(`http://[${e}]`):!1}var Ai=p("$ZodIPv6",(e,t)=>{t.pattern??
-(t.pattern=vo),Z.init(e,t),e._zod.check=r=>{Ii(r.value)||r.issues.push({code:"invalid_format",format:"ipv6",input:r.value,
-inst:e,continue:!t.abort})}});var Ei=p("$ZodCIDRv4",(e,t)=>{t.pattern??(t.pattern=zo),Z.init(e,t)});function ba(e){let t=e.split("/");if(t.length!==2)
-return!1;let[r,n]=t;if(!n)return!1;let o=Number(n);return`${o}`!==n||o<0||o>128?!1:Ii(r)}var Ti=p("$ZodCIDRv6",(e,t)=>{t.
-pattern??(t.pattern=$o),Z.init(e,t),e._zod.check=r=>{ba(r.value)||r.issues.push({code:"invalid_format",format:"cidrv6",input:r.
-value,inst:e,continue:!t.abort})}});function Ni(e){if(e==="")return!0;if(/\s/.test(e)||e.length%4!==0)return!1;try{return atob(
-e),!0}catch{return!1}}var fr=/^[0-9a-zA-Z+/]*={0,2}$/,Ci=p("$ZodBase64",(e,t)=>{t.pattern??(t.pattern=fr),Z.init(e,t),e.
-_zod.check=r=>{Ni(r.value)||r.issues.push({code:"invalid_format",format:"base64",input:r.value,inst:e,continue:!t.abort})}}),
-ht=/^[A-Za-z0-9_-]*$/;function va(e){if(!ht.test(e))return!1;let t=e.replace(/[-_]/g,n=>n==="-"?"+":"/"),r=t.padEnd(Math.
-ceil(t.length/4)*4,"=");return Ni(r)}var Ri=p("$ZodBase64URL",(e,t)=>{t.pattern??(t.pattern=ht),Z.init(e,t),e._zod.check=
-r=>{va(r.value)||r.issues.push({code:"invalid_format",format:"base64url",input:r.value,inst:e,continue:!t.abort})}}),Di=p(
-"$ZodE164",(e,t)=>{t.pattern??(t.pattern=Po),Z.init(e,t)});function za(e,t=null){try{let r=e.split(".");if(r.length!==3)return!1;let[n]=r;if(!n)return!1;let o=JSON.parse(atob(n));
-return!("typ"in o&&o?.typ!=="JWT"||!o.alg||t&&(!("alg"in o)||o.alg!==t))}catch{return!1}}var ji=p("$ZodJWT",(e,t)=>{Z.init(
-e,t),e._zod.check=r=>{za(r.value,t.alg)||r.issues.push({code:"invalid_format",format:"jwt",input:r.value,inst:e,continue:!t.
-abort})}});var dr=p("$ZodNumber",(e,t)=>{z.init(e,t),e._zod.pattern=Te,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=Number(r.value)}catch{}
+t.pattern??(t.pattern=t.length===void 0?ho:go(t.length)),Z.init(e,t)}),vi=p("$ZodCUID",(e,t)=>{t.pattern??(t.pattern=ao),
+Z.init(e,t)}),zi=p("$ZodCUID2",(e,t)=>{t.pattern??(t.pattern=lo),Z.init(e,t)}),$i=p("$ZodULID",(e,t)=>{t.pattern??(t.pattern=
+po),Z.init(e,t)}),wi=p("$ZodXID",(e,t)=>{t.pattern??(t.pattern=fo),Z.init(e,t)}),ki=p("$ZodKSUID",(e,t)=>{t.pattern??(t.
+pattern=mo),Z.init(e,t)}),Zi=p("$ZodISODateTime",(e,t)=>{t.pattern??(t.pattern=Eo(t)),Z.init(e,t)}),Pi=p("$ZodISODate",(e,t)=>{
+t.pattern??(t.pattern=Io),Z.init(e,t)}),Si=p("$ZodISOTime",(e,t)=>{t.pattern??(t.pattern=Ao(t)),Z.init(e,t)}),Oi=p("$Zod\
+ISODuration",(e,t)=>{t.pattern??(t.pattern=_o),Z.init(e,t)}),Ii=p("$ZodIPv4",(e,t)=>{t.pattern??(t.pattern=vo),Z.init(e,
+t)}),ba=/^[0-9a-fA-F:.]+$/;function Ai(e){return ba.test(e)?_i(`http://[${e}]`):!1}var Ei=p("$ZodIPv6",(e,t)=>{t.pattern??
+(t.pattern=zo),Z.init(e,t),e._zod.check=r=>{Ai(r.value)||r.issues.push({code:"invalid_format",format:"ipv6",input:r.value,
+inst:e,continue:!t.abort})}});var Ti=p("$ZodCIDRv4",(e,t)=>{t.pattern??(t.pattern=$o),Z.init(e,t)});function va(e){let t=e.split("/");if(t.length!==2)
+return!1;let[r,n]=t;if(!n)return!1;let o=Number(n);return`${o}`!==n||o<0||o>128?!1:Ai(r)}var Ni=p("$ZodCIDRv6",(e,t)=>{t.
+pattern??(t.pattern=wo),Z.init(e,t),e._zod.check=r=>{va(r.value)||r.issues.push({code:"invalid_format",format:"cidrv6",input:r.
+value,inst:e,continue:!t.abort})}});function Ci(e){if(e==="")return!0;if(/\s/.test(e)||e.length%4!==0)return!1;try{return atob(
+e),!0}catch{return!1}}var dr=/^[0-9a-zA-Z+/]*={0,2}$/,Ri=p("$ZodBase64",(e,t)=>{t.pattern??(t.pattern=dr),Z.init(e,t),e.
+_zod.check=r=>{Ci(r.value)||r.issues.push({code:"invalid_format",format:"base64",input:r.value,inst:e,continue:!t.abort})}}),
+ht=/^[A-Za-z0-9_-]*$/;function za(e){if(!ht.test(e))return!1;let t=e.replace(/[-_]/g,n=>n==="-"?"+":"/"),r=t.padEnd(Math.
+ceil(t.length/4)*4,"=");return Ci(r)}var Di=p("$ZodBase64URL",(e,t)=>{t.pattern??(t.pattern=ht),Z.init(e,t),e._zod.check=
+r=>{za(r.value)||r.issues.push({code:"invalid_format",format:"base64url",input:r.value,inst:e,continue:!t.abort})}}),ji=p(
+"$ZodE164",(e,t)=>{t.pattern??(t.pattern=So),Z.init(e,t)});function $a(e,t=null){try{let r=e.split(".");if(r.length!==3)return!1;let[n]=r;if(!n)return!1;let o=JSON.parse(atob(n));
+return!("typ"in o&&o?.typ!=="JWT"||!o.alg||t&&(!("alg"in o)||o.alg!==t))}catch{return!1}}var Li=p("$ZodJWT",(e,t)=>{Z.init(
+e,t),e._zod.check=r=>{$a(r.value,t.alg)||r.issues.push({code:"invalid_format",format:"jwt",input:r.value,inst:e,continue:!t.
+abort})}});var mr=p("$ZodNumber",(e,t)=>{z.init(e,t),e._zod.pattern=Te,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=Number(r.value)}catch{}
 let o=r.value;if(typeof o=="number"&&!Number.isNaN(o)&&Number.isFinite(o))return r;let i=typeof o=="number"?Number.isNaN(
 o)?"NaN":Number.isFinite(o)?void 0:String(o):void 0;return r.issues.push({expected:"number",code:"invalid_type",input:o,
-inst:e,...i?{received:i}:{}}),r}}),Li=p("$ZodNumberFormat",(e,t)=>{Lo.init(e,t),dr.init(e,t)}),Fi=p("$ZodBoolean",(e,t)=>{
-z.init(e,t),e._zod.pattern=No,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=!!r.value}catch{}let o=r.value;return typeof o==
-"boolean"||r.issues.push({expected:"boolean",code:"invalid_type",input:o,inst:e}),r}}),Mi=p("$ZodBigInt",(e,t)=>{z.init(
-e,t),e._zod.pattern=To,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=BigInt(r.value)}catch{}return typeof r.value=="bigin\
-t"||r.issues.push({expected:"bigint",code:"invalid_type",input:r.value,inst:e}),r}});var Ui=p("$ZodNull",(e,t)=>{z.init(e,t),e._zod.pattern=Co,e._zod.values=new Set([null]),e._zod.parse=(r,n)=>{let o=r.value;
-return o===null||r.issues.push({expected:"null",code:"invalid_type",input:o,inst:e}),r}}),Bi=p("$ZodAny",(e,t)=>{z.init(
-e,t),e._zod.parse=r=>r}),Ji=p("$ZodUnknown",(e,t)=>{z.init(e,t),e._zod.parse=r=>r}),Ki=p("$ZodNever",(e,t)=>{z.init(e,t),
-e._zod.parse=(r,n)=>(r.issues.push({expected:"never",code:"invalid_type",input:r.value,inst:e}),r)});var Vi=p("$ZodDate",(e,t)=>{z.init(e,t),e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=new Date(r.value)}catch{}let o=r.value,
+inst:e,...i?{received:i}:{}}),r}}),Fi=p("$ZodNumberFormat",(e,t)=>{Fo.init(e,t),mr.init(e,t)}),Mi=p("$ZodBoolean",(e,t)=>{
+z.init(e,t),e._zod.pattern=Co,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=!!r.value}catch{}let o=r.value;return typeof o==
+"boolean"||r.issues.push({expected:"boolean",code:"invalid_type",input:o,inst:e}),r}}),Ui=p("$ZodBigInt",(e,t)=>{z.init(
+e,t),e._zod.pattern=No,e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=BigInt(r.value)}catch{}return typeof r.value=="bigin\
+t"||r.issues.push({expected:"bigint",code:"invalid_type",input:r.value,inst:e}),r}});var Bi=p("$ZodNull",(e,t)=>{z.init(e,t),e._zod.pattern=Ro,e._zod.values=new Set([null]),e._zod.parse=(r,n)=>{let o=r.value;
+return o===null||r.issues.push({expected:"null",code:"invalid_type",input:o,inst:e}),r}}),Ji=p("$ZodAny",(e,t)=>{z.init(
+e,t),e._zod.parse=r=>r}),Ki=p("$ZodUnknown",(e,t)=>{z.init(e,t),e._zod.parse=r=>r}),Vi=p("$ZodNever",(e,t)=>{z.init(e,t),
+e._zod.parse=(r,n)=>(r.issues.push({expected:"never",code:"invalid_type",input:r.value,inst:e}),r)});var Wi=p("$ZodDate",(e,t)=>{z.init(e,t),e._zod.parse=(r,n)=>{if(t.coerce)try{r.value=new Date(r.value)}catch{}let o=r.value,
 i=o instanceof Date;return i&&!Number.isNaN(o.getTime())||r.issues.push({expected:"date",code:"invalid_type",input:o,...i?
-{received:"Invalid Date"}:{},inst:e}),r}});function $a(e,t){let r=rt(e._zod.def.checks);if(!r.length)return;let n=Math.min(
+{received:"Invalid Date"}:{},inst:e}),r}});function wa(e,t){let r=rt(e._zod.def.checks);if(!r.length)return;let n=Math.min(
 ...r.map(i=>i[0])),o=e._zod.parse;e._zod.parse=(i,s)=>{let c=t(i.value);if(c>n&&!s?.skipChecks&&s?.direction!=="backward"){
 for(let[u,a]of rt(e._zod.def.checks))if(c>u&&a._zod.def.when(i)){let l=i.issues.length;return a._zod.check(i),i.issues[l].
-continue=!1,Ie(i.issues,l,e),i}}return o(i,s)}}var wa=e=>Array.isArray(e)?e.length:-1;function Qo(e,t,r){e.issues.length&&t.issues.push(...G(r,e.issues)),t.value[r]=e.value}var Wi=p("$ZodArray",(e,t)=>{z.init(
+continue=!1,Ie(i.issues,l,e),i}}return o(i,s)}}var ka=e=>Array.isArray(e)?e.length:-1;function ei(e,t,r){e.issues.length&&t.issues.push(...G(r,e.issues)),t.value[r]=e.value}var Gi=p("$ZodArray",(e,t)=>{z.init(
 e,t);let r=F.memoizer;r?.attach(e),e._zod.parse=(n,o)=>{let i=n.value;if(!Array.isArray(i))return n.issues.push({expected:"\
 array",code:"invalid_type",input:i,inst:e}),n;n.value=r?r.alloc(e,n,Array(i.length),o):Array(i.length);let s=[],c=o?.abortEarly;
 for(let u=0;u<i.length;u++){let a=i[u],l=t.element._zod.run({value:a,issues:[]},o);if(l instanceof Promise)s.push(l.then(
-f=>Qo(f,n,u)));else if(Qo(l,n,u),c&&l.issues.length!==0&&K(l))break}return s.length?Promise.all(s).then(()=>n):n},$a(e,wa)});
+f=>ei(f,n,u)));else if(ei(l,n,u),c&&l.issues.length!==0&&J(l))break}return s.length?Promise.all(s).then(()=>n):n},wa(e,ka)});
 function dt(e,t,r,n,o,i){let s=r in n,c=i==="optional";if(!(!s&&c&&o==="optional")){if(e.issues.length){if(o!==void 0&&c&&
 !s)return;t.issues.push(...G(r,e.issues))}if(!s&&o===void 0){e.issues.length||t.issues.push({code:"invalid_type",expected:"\
 nonoptional",input:void 0,path:[r]});return}e.value===void 0?(s||o==="defaulted"&&!c)&&(t.value[r]=void 0):t.value[r]=e.
-value}}var ka=[];function Gi(e){let t=Object.keys(e.shape),r=Object.getOwnPropertySymbols(e.shape),n=r.length?r:ka,o=n.length?
+value}}var Za=[];function Xi(e){let t=Object.keys(e.shape),r=Object.getOwnPropertySymbols(e.shape),n=r.length?r:Za,o=n.length?
 [...t,...n]:t;for(let s of o)if(!e.shape?.[s]?._zod?.traits?.has("$ZodType"))throw new Error(`Invalid element at key "${String(
-s)}": expected a Zod schema`);let i=Xt(e.shape);return{...e,allKeys:o,symbolKeys:n,keySet:new Set(t),numKeys:t.length,optionalKeys:new Set(
-i)}}function Xi(e,t,r,n,o,i,s){let c=[],u=o.keySet,a=o.catchall._zod,l=a.def.type,f=a.optin,m=a.optout,d=0;for(let h in t){
-if(s&&r.issues.length!==d){if(K(r,d))break;d=r.issues.length}if(u.has(h))continue;if(h==="__proto__"){l==="never"&&c.push(
-h);continue}if(l==="never"){c.push(h);continue}let g=a.run({value:t[h],issues:[]},n);g instanceof Promise?e.push(g.then(
-y=>dt(y,r,h,t,f,m))):dt(g,r,h,t,f,m)}return c.length&&r.issues.push({code:"unrecognized_keys",keys:c,input:t,inst:i,continue:!0}),
-e.length?Promise.all(e).then(()=>r):r}var Za=p("$ZodObject",(e,t)=>{z.init(e,t);let r=Object.getOwnPropertyDescriptor(t,
+s)}": expected a Zod schema`);let i=Yt(e.shape);return{...e,allKeys:o,symbolKeys:n,keySet:new Set(t),numKeys:t.length,optionalKeys:new Set(
+i)}}function Yi(e,t,r,n,o,i,s){let c=[],u=o.keySet,a=o.catchall._zod,l=a.def.type,f=a.optin,m=a.optout,h=0;for(let d in t){
+if(s&&r.issues.length!==h){if(J(r,h))break;h=r.issues.length}if(u.has(d))continue;if(d==="__proto__"){l==="never"&&c.push(
+d);continue}if(l==="never"){c.push(d);continue}let g=a.run({value:t[d],issues:[]},n);g instanceof Promise?e.push(g.then(
+y=>dt(y,r,d,t,f,m))):dt(g,r,d,t,f,m)}return c.length&&r.issues.push({code:"unrecognized_keys",keys:c,input:t,inst:i,continue:!0}),
+e.length?Promise.all(e).then(()=>r):r}var Pa=p("$ZodObject",(e,t)=>{z.init(e,t);let r=Object.getOwnPropertyDescriptor(t,
 "shape"),n=r?.get?r.get.raw:t.shape??{};if(n){let a=()=>{let l={...n};return Object.defineProperty(t,"shape",{value:l}),
-a.raw=l,l};a.raw=n,Object.defineProperty(t,"shape",{get:a})}let o=_e(()=>Gi(t));b(e,"propValues",a=>{let l=a.def.shape,f={};
-for(let m in l){let d=l[m]._zod;if(d.values){Object.prototype.hasOwnProperty.call(f,m)||J(f,m,new Set);for(let h of d.values)
-f[m].add(h);d.optin!==void 0&&f[m].add(void 0)}}return f});let i=ue,s=t.catchall,c,u=F.memoizer;u?.attach(e),e._zod.parse=
+a.raw=l,l};a.raw=n,Object.defineProperty(t,"shape",{get:a})}let o=ye(()=>Xi(t));v(e,"propValues",a=>{let l=a.def.shape,f={};
+for(let m in l){let h=l[m]._zod;if(h.values){Object.prototype.hasOwnProperty.call(f,m)||B(f,m,new Set);for(let d of h.values)
+f[m].add(d);h.optin!==void 0&&f[m].add(void 0)}}return f});let i=ue,s=t.catchall,c,u=F.memoizer;u?.attach(e),e._zod.parse=
 (a,l)=>{c??(c=o.value);let f=a.value;if(!i(f))return a.issues.push({expected:"object",code:"invalid_type",input:f,inst:e}),
-a;a.value=u?u.alloc(e,a,{},l):{};let m=[],d=c.shape,h=l?.abortEarly,g=a.issues.length;for(let y of c.allKeys){if(h&&a.issues.
-length!==g){if(K(a,g))break;g=a.issues.length}if(y==="__proto__")continue;let v=d[y],B=v._zod.optin,Ze=v._zod.optout,Pe=v.
-_zod.run({value:f[y],issues:[]},l);Pe instanceof Promise?m.push(Pe.then(R=>dt(R,a,y,f,B,Ze))):dt(Pe,a,y,f,B,Ze)}return s?
-Xi(m,f,a,l,o.value,e,h===!0):m.length?Promise.all(m).then(()=>a):a}}),Yi=p("$ZodObjectJIT",(e,t)=>{Za.init(e,t);let r=e.
-_zod.parse,n=_e(()=>Gi(t)),o=F.memoizer,i=d=>{let h=n.value,g=h.symbolKeys,y=new lt(["payload","ctx"],{shape:d,inst:e,memo:o,
-syms:g}),v=R=>`shape[${R}]._zod.run({ value: input[${R}], issues: [] }, ctx)`,B=(R,k)=>`
-          let ${R}_ab = false;
-          for (let i = 0; i < ${R}.issues.length; i++) {
-            const iss = ${R}.issues[i];
+a;a.value=u?u.alloc(e,a,{},l):{};let m=[],h=c.shape,d=l?.abortEarly,g=a.issues.length;for(let y of c.allKeys){if(d&&a.issues.
+length!==g){if(J(a,g))break;g=a.issues.length}if(y==="__proto__")continue;let b=h[y],V=b._zod.optin,me=b._zod.optout,he=b.
+_zod.run({value:f[y],issues:[]},l);he instanceof Promise?m.push(he.then(Dt=>dt(Dt,a,y,f,V,me))):dt(he,a,y,f,V,me)}return s?
+Yi(m,f,a,l,o.value,e,d===!0):m.length?Promise.all(m).then(()=>a):a}}),qi=p("$ZodObjectJIT",(e,t)=>{Pa.init(e,t);let r=e.
+_zod.parse,n=ye(()=>Xi(t)),o=F.memoizer,i=d=>{let g=n.value,y=g.symbolKeys,b=new lt(["payload","ctx"],{shape:d,inst:e,memo:o,
+syms:y}),V=j=>`shape[${j}]._zod.run({ value: input[${j}], issues: [] }, ctx)`,me=(j,k)=>`
+          let ${j}_ab = false;
+          for (let i = 0; i < ${j}.issues.length; i++) {
+            const iss = ${j}.issues[i];
             iss.path = iss.path ? [${k}, ...iss.path] : [${k}];
             payload.issues.push(iss);
-            if (iss.continue !== true) ${R}_ab = true;
+            if (iss.continue !== true) ${j}_ab = true;
           }
-          if (${R}_ab && ctx && ctx.abortEarly) {
+          if (${j}_ab && ctx && ctx.abortEarly) {
             payload.value = newResult;
             return payload;
-          }`;y.write("const input = payload.value;");let Ze=Object.create(null),Pe=0;for(let R of h.allKeys)Ze[R]=`key_${Pe++}`;
-y.write(o?"const newResult = memo.alloc(inst, payload, {}, ctx);":"const newResult = {};");for(let R of h.allKeys){if(R===
-"__proto__")continue;let k=Ze[R],q=typeof R=="symbol"?`syms[${g.indexOf(R)}]`:Kt(R),Dt=`${q} in input`,An=d[R],jt=An?._zod?.
-optin,En=jt!==void 0,bu=An?._zod?.optout==="optional";if(y.write(`const ${k} = ${v(q)};`),En&&bu){let vu=jt==="optional"?
-`${k}_present`:`${k}.value !== undefined || ${k}_present`;y.write(`
-        const ${k}_present = ${Dt};
+          }`;b.write("const input = payload.value;");let he=Object.create(null),Dt=0;for(let j of g.allKeys)he[j]=`key_${Dt++}`;
+b.write(o?"const newResult = memo.alloc(inst, payload, {}, ctx);":"const newResult = {};");for(let j of g.allKeys){if(j===
+"__proto__")continue;let k=he[j],q=typeof j=="symbol"?`syms[${y.indexOf(j)}]`:Vt(j),jt=`${q} in input`,En=d[j],Lt=En?._zod?.
+optin,Tn=Lt!==void 0,vu=En?._zod?.optout==="optional";if(b.write(`const ${k} = ${V(q)};`),Tn&&vu){let zu=Lt==="optional"?
+`${k}_present`:`${k}.value !== undefined || ${k}_present`;b.write(`
+        const ${k}_present = ${jt};
         if (!${k}.issues.length || ${k}_present) {
-          if (${k}.issues.length) {${B(k,q)}
+          if (${k}.issues.length) {${me(k,q)}
           }
 
-          if (${vu}) {
+          if (${zu}) {
             newResult[${q}] = ${k}.value;
           }
         }
 
-      `)}else En?(y.write(`
-        if (${k}.issues.length) {${B(k,q)}
+      `)}else Tn?(b.write(`
+        if (${k}.issues.length) {${me(k,q)}
         }
-      `),jt==="defaulted"?y.write(`newResult[${q}] = ${k}.value;`):y.write(`
-        if (${k}.value !== undefined || ${Dt}) {
+      `),Lt==="defaulted"?b.write(`newResult[${q}] = ${k}.value;`):b.write(`
+        if (${k}.value !== undefined || ${jt}) {
           newResult[${q}] = ${k}.value;
         }
-      `)):y.write(`
-        const ${k}_present = ${Dt};
-        if (${k}.issues.length) {${B(k,q)}
+      `)):b.write(`
+        const ${k}_present = ${jt};
+        if (${k}.issues.length) {${me(k,q)}
         }
         if (!${k}_present && !${k}.issues.length) {
           payload.issues.push({
@@ -368,129 +368,129 @@ optin,En=jt!==void 0,bu=An?._zod?.optout==="optional";if(y.write(`const ${k} = $
           newResult[${q}] = ${k}.value;
         }
 
-      `)}return y.write("payload.value = newResult;"),y.write("return payload;"),y.compile()},s,c=ue,u=!F.jitless,l=u&&Wt.
-value,f=t.catchall,m;e._zod.parse=(d,h)=>{m??(m=n.value);let g=d.value;return c(g)?u&&l&&h?.async===!1&&h.jitless!==!0?(s||
-(s=i(t.shape)),d=s(d,h),f?Xi([],g,d,h,m,e,h?.abortEarly===!0):d):r(d,h):(d.issues.push({expected:"object",code:"invalid_\
-type",input:g,inst:e}),d)}});function ei(e,t,r,n){for(let i of e)if(i.issues.length===0)return t.value=i.value,t;let o=e.
-filter(i=>!K(i));return o.length===1?(t.value=o[0].value,o[0]):(t.issues.push({code:"invalid_union",input:t.value,inst:r,
-errors:e.map(i=>i.issues.map(s=>X(s,n,M())))}),t)}var mr=p("$ZodUnion",(e,t)=>{z.init(e,t),b(e,"optin",n=>n.def.options.
-some(o=>o._zod.optin==="defaulted")?"defaulted":n.def.options.some(o=>o._zod.optin!==void 0)?"optional":void 0),b(e,"opt\
-out",n=>n.def.options.some(o=>o._zod.optout==="optional")?"optional":void 0),b(e,"values",n=>{if(n.def.options.every(o=>o.
-_zod.values))return new Set(n.def.options.flatMap(o=>Array.from(o._zod.values)))}),b(e,"pattern",n=>{if(n.def.options.every(
-o=>o._zod.pattern)){let o=n.def.options.map(i=>i._zod.pattern);return new RegExp(`^(${o.map(i=>Se(i.source)).join("|")})\
-$`)}});let r=t.options.length===1?t.options[0]._zod.run:null;e._zod.parse=(n,o)=>{if(r)return r(n,o);let i=!1,s=[];for(let c of t.
-options){let u=c._zod.run({value:n.value,issues:[]},o);if(u instanceof Promise)s.push(u),i=!0;else{if(u.issues.length===
-0)return u;s.push(u)}}return i?Promise.all(s).then(c=>ei(c,n,e,o)):ei(s,n,e,o)}});function Pa(e){let t=new Map;for(let r of e.options){let n=r._zod.propValues?.[e.discriminator];if(!n||n.size===0)throw new Error(
+      `)}return b.write("payload.value = newResult;"),b.write("return payload;"),b.compile()},s,c=0,u=ue,a=!F.jitless,f=a&&
+Gt.value,m=t.catchall,h;e._zod.parse=(d,g)=>{h??(h=n.value);let y=d.value;return u(y)?a&&f&&g?.async===!1&&g.jitless!==!0?
+!s&&++c<=3?r(d,g):(s||(s=i(t.shape)),d=s(d,g),m?Yi([],y,d,g,h,e,g?.abortEarly===!0):d):r(d,g):(d.issues.push({expected:"\
+object",code:"invalid_type",input:y,inst:e}),d)}});function ti(e,t,r,n){for(let i of e)if(i.issues.length===0)return t.value=
+i.value,t;let o=e.filter(i=>!J(i));return o.length===1?(t.value=o[0].value,o[0]):(t.issues.push({code:"invalid_union",input:t.
+value,inst:r,errors:e.map(i=>i.issues.map(s=>X(s,n,M())))}),t)}var hr=p("$ZodUnion",(e,t)=>{z.init(e,t),v(e,"optin",n=>n.
+def.options.some(o=>o._zod.optin==="defaulted")?"defaulted":n.def.options.some(o=>o._zod.optin!==void 0)?"optional":void 0),
+v(e,"optout",n=>n.def.options.some(o=>o._zod.optout==="optional")?"optional":void 0),v(e,"values",n=>{if(n.def.options.every(
+o=>o._zod.values))return new Set(n.def.options.flatMap(o=>Array.from(o._zod.values)))}),v(e,"pattern",n=>{if(n.def.options.
+every(o=>o._zod.pattern)){let o=n.def.options.map(i=>i._zod.pattern);return new RegExp(`^(${o.map(i=>Se(i.source)).join(
+"|")})$`)}});let r=t.options.length===1?t.options[0]._zod.run:null;e._zod.parse=(n,o)=>{if(r)return r(n,o);let i=!1,s=[];
+for(let c of t.options){let u=c._zod.run({value:n.value,issues:[]},o);if(u instanceof Promise)s.push(u),i=!0;else{if(u.issues.
+length===0)return u;s.push(u)}}return i?Promise.all(s).then(c=>ti(c,n,e,o)):ti(s,n,e,o)}});function Sa(e){let t=new Map;for(let r of e.options){let n=r._zod.propValues?.[e.discriminator];if(!n||n.size===0)throw new Error(
 `Invalid discriminated union option at index "${e.options.indexOf(r)}"`);for(let o of n)if(t.has(o)){if(o!==void 0)throw new Error(
-`Duplicate discriminator value "${String(o)}"`);t.set(o,null)}else t.set(o,r)}return t}var qi=p("$ZodDiscriminatedUnion",
-(e,t)=>{t.inclusive=!1,mr.init(e,t);let r=e._zod.parse;b(e,"propValues",o=>{let i={},s=0;for(let c of o.def.options){let u=c.
+`Duplicate discriminator value "${String(o)}"`);t.set(o,null)}else t.set(o,r)}return t}var Hi=p("$ZodDiscriminatedUnion",
+(e,t)=>{t.inclusive=!1,hr.init(e,t);let r=e._zod.parse;v(e,"propValues",o=>{let i={},s=0;for(let c of o.def.options){let u=c.
 _zod.propValues;if(!u||Object.keys(u).length===0)throw new Error(`Invalid discriminated union option at index "${o.def.options.
 indexOf(c)}"`);u[o.def.discriminator]?.has(void 0)&&s++;for(let[a,l]of Object.entries(u)){Object.prototype.hasOwnProperty.
-call(i,a)||J(i,a,new Set);for(let f of l)i[a].add(f)}}return!o.def.unionFallback&&s>1&&i[o.def.discriminator]?.delete(void 0),
-i}),t.options.forEach((o,i)=>{let s=xe(o._zod.def);if(s&&!Object.prototype.hasOwnProperty.call(s,t.discriminator))throw new Error(
-`Invalid discriminated union option at index "${i}"`)});let n=_e(()=>Pa(t));e._zod.parse=(o,i)=>{let s=o.value;if(!ue(s))
+call(i,a)||B(i,a,new Set);for(let f of l)i[a].add(f)}}return!o.def.unionFallback&&s>1&&i[o.def.discriminator]?.delete(void 0),
+i}),t.options.forEach((o,i)=>{let s=be(o._zod.def);if(s&&!Object.prototype.hasOwnProperty.call(s,t.discriminator))throw new Error(
+`Invalid discriminated union option at index "${i}"`)});let n=ye(()=>Sa(t));e._zod.parse=(o,i)=>{let s=o.value;if(!ue(s))
 return o.issues.push({code:"invalid_type",expected:"object",input:s,inst:e}),o;let c=s?.[t.discriminator],u=n.value.get(
 c);return u&&(c!==void 0||i.direction!=="backward")?u._zod.run(o,i):t.unionFallback||i.direction==="backward"?r(o,i):(o.
 issues.push({code:"invalid_union",errors:[],note:"No matching discriminator",discriminator:t.discriminator,options:Array.
-from(n.value.keys()).filter(a=>n.value.get(a)!==null),input:s,path:[t.discriminator],inst:e}),o)}}),Hi=p("$ZodIntersecti\
+from(n.value.keys()).filter(a=>n.value.get(a)!==null),input:s,path:[t.discriminator],inst:e}),o)}}),Qi=p("$ZodIntersecti\
 on",(e,t)=>{z.init(e,t),e._zod.parse=(r,n)=>{let o=r.value,i=t.left._zod.run({value:o,issues:[]},n),s=t.right._zod.run({
-value:o,issues:[]},n);return i instanceof Promise||s instanceof Promise?Promise.all([i,s]).then(([u,a])=>ti(r,u,a)):ti(r,
-i,s)}});function lr(e,t){if(e===t)return{valid:!0,data:e};if(e instanceof Date&&t instanceof Date&&+e==+t)return{valid:!0,
+value:o,issues:[]},n);return i instanceof Promise||s instanceof Promise?Promise.all([i,s]).then(([u,a])=>ri(r,u,a)):ri(r,
+i,s)}});function pr(e,t){if(e===t)return{valid:!0,data:e};if(e instanceof Date&&t instanceof Date&&+e==+t)return{valid:!0,
 data:e};if(ie(e)&&ie(t)){let r=Object.keys(t),n=Object.keys(e).filter(i=>r.indexOf(i)!==-1),o={...e,...t};Object.prototype.
-hasOwnProperty.call(o,"__proto__")&&delete o.__proto__;for(let i of n){if(i==="__proto__")continue;let s=lr(e[i],t[i]);if(!s.
+hasOwnProperty.call(o,"__proto__")&&delete o.__proto__;for(let i of n){if(i==="__proto__")continue;let s=pr(e[i],t[i]);if(!s.
 valid)return{valid:!1,mergeErrorPath:[i,...s.mergeErrorPath]};o[i]=s.data}return{valid:!0,data:o}}if(Array.isArray(e)&&Array.
 isArray(t)){if(e.length!==t.length)return{valid:!1,mergeErrorPath:[]};let r=[];for(let n=0;n<e.length;n++){let o=e[n],i=t[n],
-s=lr(o,i);if(!s.valid)return{valid:!1,mergeErrorPath:[n,...s.mergeErrorPath]};r.push(s.data)}return{valid:!0,data:r}}return{
-valid:!1,mergeErrorPath:[]}}function ti(e,t,r){let n=new Map,o,i=new Map,s=(a,l)=>{let f;if(a.code==="unrecognized_keys"&&
+s=pr(o,i);if(!s.valid)return{valid:!1,mergeErrorPath:[n,...s.mergeErrorPath]};r.push(s.data)}return{valid:!0,data:r}}return{
+valid:!1,mergeErrorPath:[]}}function ri(e,t,r){let n=new Map,o,i=new Map,s=(a,l)=>{let f;if(a.code==="unrecognized_keys"&&
 !a.path?.length)o??(o=a),f=a.keys;else if(a.code==="invalid_key"&&a.origin==="record"&&a.path?.length===1){let m=String(
 a.path[0]);i.has(m)||i.set(m,a),f=[m]}else return!1;for(let m of f)n.has(m)||n.set(m,{}),n.get(m)[l]=!0;return!0};for(let a of t.
 issues)s(a,"l")||e.issues.push(a);for(let a of r.issues)s(a,"r")||e.issues.push(a);let c=[...n].filter(([,a])=>a.l&&a.r).
 map(([a])=>a);if(c.length){let a=o?c.filter(l=>o.keys.includes(l)):[];a.length&&e.issues.push({...o,keys:a});for(let l of c)
-!a.includes(l)&&i.has(l)&&e.issues.push(i.get(l))}let u=lr(t.value,r.value);if(!u.valid){if(K(e))return e;throw new Error(
-`Unmergable intersection. Error path: ${JSON.stringify(u.mergeErrorPath)}`)}return e.value=u.data,e}var Qi=p("$ZodTuple",
+!a.includes(l)&&i.has(l)&&e.issues.push(i.get(l))}let u=pr(t.value,r.value);if(!u.valid){if(J(e))return e;throw new Error(
+`Unmergable intersection. Error path: ${JSON.stringify(u.mergeErrorPath)}`)}return e.value=u.data,e}var es=p("$ZodTuple",
 (e,t)=>{z.init(e,t);let r=t.items,n=F.memoizer;n?.attach(e),e._zod.parse=(o,i)=>{let s=o.value;if(!Array.isArray(s))return o.
-issues.push({input:s,inst:e,expected:"tuple",code:"invalid_type"}),o;o.value=n?n.alloc(e,o,[],i):[];let c=[],u=ri(r,"opt\
-in"),a=ri(r,"optout");if(!t.rest){if(s.length<u)return o.issues.push({code:"too_small",minimum:u,inclusive:!0,input:s,inst:e,
+issues.push({input:s,inst:e,expected:"tuple",code:"invalid_type"}),o;o.value=n?n.alloc(e,o,[],i):[];let c=[],u=ni(r,"opt\
+in"),a=ni(r,"optout");if(!t.rest){if(s.length<u)return o.issues.push({code:"too_small",minimum:u,inclusive:!0,input:s,inst:e,
 origin:"array"}),o;s.length>r.length&&o.issues.push({code:"too_big",maximum:r.length,inclusive:!0,input:s,inst:e,origin:"\
-array"})}let l=new Array(r.length),f=t.rest?i?.abortEarly:void 0,m=!1;for(let d=0;d<r.length;d++){let h=r[d]._zod.run({value:s[d],
-issues:[]},i);h instanceof Promise?c.push(h.then(g=>{l[d]=g})):(l[d]=h,f&&!m&&h.issues.length&&(m=K(h)))}if(t.rest&&!m){
-let d=r.length-1,h=s.slice(r.length),g=o.issues.length;for(let y of h){if(f&&o.issues.length!==g){if(K(o,g))break;g=o.issues.
-length}d++;let v=t.rest._zod.run({value:y,issues:[]},i);v instanceof Promise?c.push(v.then(B=>ni(B,o,d))):ni(v,o,d)}}return c.
-length?Promise.all(c).then(()=>oi(l,o,r,s,a)):oi(l,o,r,s,a)}});function ri(e,t){for(let r=e.length-1;r>=0;r--)if(!(t==="\
-optin"?e[r]._zod.optin!==void 0:e[r]._zod.optout==="optional"))return r+1;return 0}function ni(e,t,r){e.issues.length&&t.
-issues.push(...G(r,e.issues)),t.value[r]=e.value}function oi(e,t,r,n,o){for(let i=0;i<r.length;i++){let s=e[i],c=i<n.length;
+array"})}let l=new Array(r.length),f=t.rest?i?.abortEarly:void 0,m=!1;for(let h=0;h<r.length;h++){let d=r[h]._zod.run({value:s[h],
+issues:[]},i);d instanceof Promise?c.push(d.then(g=>{l[h]=g})):(l[h]=d,f&&!m&&d.issues.length&&(m=J(d)))}if(t.rest&&!m){
+let h=r.length-1,d=s.slice(r.length),g=o.issues.length;for(let y of d){if(f&&o.issues.length!==g){if(J(o,g))break;g=o.issues.
+length}h++;let b=t.rest._zod.run({value:y,issues:[]},i);b instanceof Promise?c.push(b.then(V=>oi(V,o,h))):oi(b,o,h)}}return c.
+length?Promise.all(c).then(()=>ii(l,o,r,s,a)):ii(l,o,r,s,a)}});function ni(e,t){for(let r=e.length-1;r>=0;r--)if(!(t==="\
+optin"?e[r]._zod.optin!==void 0:e[r]._zod.optout==="optional"))return r+1;return 0}function oi(e,t,r){e.issues.length&&t.
+issues.push(...G(r,e.issues)),t.value[r]=e.value}function ii(e,t,r,n,o){for(let i=0;i<r.length;i++){let s=e[i],c=i<n.length;
 if(!c&&i>=o&&r[i]._zod.optin==="optional"){t.value.length=i;break}if(s.issues.length){if(!c&&i>=o){t.value.length=i;break}
 t.issues.push(...G(i,s.issues))}t.value[i]=s.value}for(let i=t.value.length-1;i>=n.length&&(r[i]._zod.optout==="optional"&&
-t.value[i]===void 0);i--)t.value.length=i;return t}var es=p("$ZodRecord",(e,t)=>{z.init(e,t);let r=F.memoizer;r?.attach(
+t.value[i]===void 0);i--)t.value.length=i;return t}var ts=p("$ZodRecord",(e,t)=>{z.init(e,t);let r=F.memoizer;r?.attach(
 e),e._zod.parse=(n,o)=>{let i=n.value;if(!ie(i))return n.issues.push({expected:"record",code:"invalid_type",input:i,inst:e}),
 n;let s=[],c=t.keyType._zod.values;if(c&&!t.partial){n.value=r?r.alloc(e,n,{},o):{};let u=new Set;for(let l of c)if(typeof l==
 "string"||typeof l=="number"||typeof l=="symbol"){if(u.add(typeof l=="number"?l.toString():l),l==="__proto__")continue;let f=t.
 keyType._zod.run({value:l,issues:[]},o);if(f instanceof Promise)throw new Error("Async schemas not supported in object k\
-eys currently");if(f.issues.length){n.issues.push({code:"invalid_key",origin:"record",issues:f.issues.map(h=>X(h,o,M())),
-input:l,path:[l],inst:e});continue}let m=f.value;if(m==="__proto__")continue;let d=t.valueType._zod.run({value:i[l],issues:[]},
-o);d instanceof Promise?s.push(d.then(h=>{h.issues.length&&n.issues.push(...G(l,h.issues)),n.value[m]=h.value})):(d.issues.
-length&&n.issues.push(...G(l,d.issues)),n.value[m]=d.value)}let a;for(let l in i)if(!u.has(l))if(t.mode==="loose"){if(l===
+eys currently");if(f.issues.length){n.issues.push({code:"invalid_key",origin:"record",issues:f.issues.map(d=>X(d,o,M())),
+input:l,path:[l],inst:e});continue}let m=f.value;if(m==="__proto__")continue;let h=t.valueType._zod.run({value:i[l],issues:[]},
+o);h instanceof Promise?s.push(h.then(d=>{d.issues.length&&n.issues.push(...G(l,d.issues)),n.value[m]=d.value})):(h.issues.
+length&&n.issues.push(...G(l,h.issues)),n.value[m]=h.value)}let a;for(let l in i)if(!u.has(l))if(t.mode==="loose"){if(l===
 "__proto__")continue;n.value[l]=i[l]}else a=a??[],a.push(l);a&&a.length>0&&n.issues.push({code:"unrecognized_keys",input:i,
 inst:e,keys:a,continue:!0})}else{n.value=r?r.alloc(e,n,{},o):{};let u;for(let a of Reflect.ownKeys(i)){if(a==="__proto__"||
 !Object.prototype.propertyIsEnumerable.call(i,a))continue;let l=t.keyType._zod.run({value:a,issues:[]},o);if(l instanceof
 Promise)throw new Error("Async schemas not supported in object keys currently");if(typeof a=="string"&&Te.test(a)&&l.issues.
-length){let h=t.keyType._zod.run({value:Number(a),issues:[]},o);if(h instanceof Promise)throw new Error("Async schemas n\
-ot supported in object keys currently");h.issues.length===0&&(l=h)}if(l.issues.length){t.mode==="loose"?n.value[a]=i[a]:
-c?(u=u??[],u.push(a)):n.issues.push({code:"invalid_key",origin:"record",issues:l.issues.map(h=>X(h,o,M())),input:a,path:[
-a],inst:e});continue}let m=l.value;if(m==="__proto__")continue;let d=t.valueType._zod.run({value:i[a],issues:[]},o);d instanceof
-Promise?s.push(d.then(h=>{h.issues.length&&n.issues.push(...G(a,h.issues)),n.value[m]=h.value})):(d.issues.length&&n.issues.
-push(...G(a,d.issues)),n.value[m]=d.value)}u&&u.length>0&&n.issues.push({code:"unrecognized_keys",input:i,inst:e,keys:u,
-continue:!0})}return s.length?Promise.all(s).then(()=>n):n}});var ts=p("$ZodEnum",(e,t)=>{z.init(e,t);let r=he(t.entries),n=new Set(r);e._zod.values=n,b(e,"pattern",o=>{let i=he(o.def.
-entries).filter(s=>Gt.has(typeof s));return new RegExp(i.length?`^(${i.map(s=>ee(s.toString())).join("|")})$`:"^[^\\s\\S]$")}),
-e._zod.parse=(o,i)=>{let s=o.value;return n.has(s)||o.issues.push({code:"invalid_value",values:r,input:s,inst:e}),o}}),rs=p(
-"$ZodLiteral",(e,t)=>{z.init(e,t);let r=new Set(t.values);e._zod.values=r,b(e,"pattern",n=>{let o=n.def.values;return new RegExp(
+length){let d=t.keyType._zod.run({value:Number(a),issues:[]},o);if(d instanceof Promise)throw new Error("Async schemas n\
+ot supported in object keys currently");d.issues.length===0&&(l=d)}if(l.issues.length){t.mode==="loose"?n.value[a]=i[a]:
+c?(u=u??[],u.push(a)):n.issues.push({code:"invalid_key",origin:"record",issues:l.issues.map(d=>X(d,o,M())),input:a,path:[
+a],inst:e});continue}let m=l.value;if(m==="__proto__")continue;let h=t.valueType._zod.run({value:i[a],issues:[]},o);h instanceof
+Promise?s.push(h.then(d=>{d.issues.length&&n.issues.push(...G(a,d.issues)),n.value[m]=d.value})):(h.issues.length&&n.issues.
+push(...G(a,h.issues)),n.value[m]=h.value)}u&&u.length>0&&n.issues.push({code:"unrecognized_keys",input:i,inst:e,keys:u,
+continue:!0})}return s.length?Promise.all(s).then(()=>n):n}});var rs=p("$ZodEnum",(e,t)=>{z.init(e,t);let r=_e(t.entries),n=new Set(r);e._zod.values=n,v(e,"pattern",o=>{let i=_e(o.def.
+entries).filter(s=>Xt.has(typeof s));return new RegExp(i.length?`^(${i.map(s=>ee(s.toString())).join("|")})$`:"^[^\\s\\S]$")}),
+e._zod.parse=(o,i)=>{let s=o.value;return n.has(s)||o.issues.push({code:"invalid_value",values:r,input:s,inst:e}),o}}),ns=p(
+"$ZodLiteral",(e,t)=>{z.init(e,t);let r=new Set(t.values);e._zod.values=r,v(e,"pattern",n=>{let o=n.def.values;return new RegExp(
 o.length?`^(${o.map(i=>typeof i=="string"?ee(i):i?ee(i.toString()):String(i)).join("|")})$`:"^[^\\s\\S]$")}),e._zod.parse=
-(n,o)=>{let i=n.value;return r.has(i)||n.issues.push({code:"invalid_value",values:t.values,input:i,inst:e}),n}});var ns=p("$ZodTransform",(e,t)=>{z.init(e,t),e._zod.optin="optional",F.memoizer?.guard(e),e._zod.parse=(r,n)=>{if(n.direction===
-"backward")throw new be(e.constructor.name);let o=t.transform(r.value,r);if(n.async)return(o instanceof Promise?o:Promise.
-resolve(o)).then(s=>(r.value=s,r));if(o instanceof Promise)throw new Y;return r.value=o,r}});function ii(e,t){return e.value=
-t.issues.length?void 0:t.value,e}var hr=p("$ZodOptional",(e,t)=>{z.init(e,t),b(e,"optin",r=>r.def.innerType._zod.optin===
-"defaulted"?"defaulted":"optional"),e._zod.optout="optional",b(e,"values",r=>{let n=r.def.innerType._zod.values;return n?
-new Set([...n,void 0]):void 0}),b(e,"pattern",r=>{let n=r.def.innerType._zod.pattern;return n?new RegExp(`^(${Se(n.source)}\
+(n,o)=>{let i=n.value;return r.has(i)||n.issues.push({code:"invalid_value",values:t.values,input:i,inst:e}),n}});var os=p("$ZodTransform",(e,t)=>{z.init(e,t),e._zod.optin="optional",F.memoizer?.guard(e),e._zod.parse=(r,n)=>{if(n.direction===
+"backward")throw new ze(e.constructor.name);let o=t.transform(r.value,r);if(n.async)return(o instanceof Promise?o:Promise.
+resolve(o)).then(s=>(r.value=s,r));if(o instanceof Promise)throw new Y;return r.value=o,r}});function si(e,t){return e.value=
+t.issues.length?void 0:t.value,e}var gr=p("$ZodOptional",(e,t)=>{z.init(e,t),v(e,"optin",r=>r.def.innerType._zod.optin===
+"defaulted"?"defaulted":"optional"),e._zod.optout="optional",v(e,"values",r=>{let n=r.def.innerType._zod.values;return n?
+new Set([...n,void 0]):void 0}),v(e,"pattern",r=>{let n=r.def.innerType._zod.pattern;return n?new RegExp(`^(${Se(n.source)}\
 )?$`):void 0}),e._zod.parse=(r,n)=>{if(r.value===void 0){if(t.innerType._zod.optin!=="defaulted")return r;let o=t.innerType.
-_zod.run({value:r.value,issues:[]},n);return o instanceof Promise?o.then(i=>ii(r,i)):ii(r,o)}return t.innerType._zod.run(
-r,n)}}),os=p("$ZodExactOptional",(e,t)=>{hr.init(e,t),b(e,"values",r=>r.def.innerType._zod.values),b(e,"pattern",r=>r.def.
-innerType._zod.pattern),e._zod.parse=(r,n)=>t.innerType._zod.run(r,n)}),is=p("$ZodNullable",(e,t)=>{z.init(e,t),b(e,"opt\
-in",r=>r.def.innerType._zod.optin),b(e,"optout",r=>r.def.innerType._zod.optout),b(e,"pattern",r=>{let n=r.def.innerType.
-_zod.pattern;return n?new RegExp(`^(${Se(n.source)}|null)$`):void 0}),b(e,"values",r=>r.def.innerType._zod.values?new Set(
-[...r.def.innerType._zod.values,null]):void 0),e._zod.parse=(r,n)=>r.value===null?r:t.innerType._zod.run(r,n)}),ss=p("$Z\
-odDefault",(e,t)=>{z.init(e,t),e._zod.optin="defaulted",b(e,"values",r=>r.def.innerType._zod.values),e._zod.parse=(r,n)=>{
+_zod.run({value:r.value,issues:[]},n);return o instanceof Promise?o.then(i=>si(r,i)):si(r,o)}return t.innerType._zod.run(
+r,n)}}),is=p("$ZodExactOptional",(e,t)=>{gr.init(e,t),v(e,"values",r=>r.def.innerType._zod.values),v(e,"pattern",r=>r.def.
+innerType._zod.pattern),e._zod.parse=(r,n)=>t.innerType._zod.run(r,n)}),ss=p("$ZodNullable",(e,t)=>{z.init(e,t),v(e,"opt\
+in",r=>r.def.innerType._zod.optin),v(e,"optout",r=>r.def.innerType._zod.optout),v(e,"pattern",r=>{let n=r.def.innerType.
+_zod.pattern;return n?new RegExp(`^(${Se(n.source)}|null)$`):void 0}),v(e,"values",r=>r.def.innerType._zod.values?new Set(
+[...r.def.innerType._zod.values,null]):void 0),e._zod.parse=(r,n)=>r.value===null?r:t.innerType._zod.run(r,n)}),cs=p("$Z\
+odDefault",(e,t)=>{z.init(e,t),e._zod.optin="defaulted",v(e,"values",r=>r.def.innerType._zod.values),e._zod.parse=(r,n)=>{
 if(n.direction==="backward")return t.innerType._zod.run(r,n);if(r.value===void 0)return r.value=t.defaultValue,r;let o=t.
-innerType._zod.run(r,n);return o instanceof Promise?o.then(i=>si(i,t)):si(o,t)}});function si(e,t){return e.value===void 0&&
-(e.value=t.defaultValue),e}var cs=p("$ZodPrefault",(e,t)=>{z.init(e,t),e._zod.optin="defaulted",b(e,"values",r=>r.def.innerType.
+innerType._zod.run(r,n);return o instanceof Promise?o.then(i=>ci(i,t)):ci(o,t)}});function ci(e,t){return e.value===void 0&&
+(e.value=t.defaultValue),e}var us=p("$ZodPrefault",(e,t)=>{z.init(e,t),e._zod.optin="defaulted",v(e,"values",r=>r.def.innerType.
 _zod.values),e._zod.parse=(r,n)=>(n.direction==="backward"||r.value===void 0&&(r.value=t.defaultValue),t.innerType._zod.
-run(r,n))}),us=p("$ZodNonOptional",(e,t)=>{z.init(e,t),b(e,"values",r=>{let n=r.def.innerType._zod.values;return n?new Set(
+run(r,n))}),as=p("$ZodNonOptional",(e,t)=>{z.init(e,t),v(e,"values",r=>{let n=r.def.innerType._zod.values;return n?new Set(
 [...n].filter(o=>o!==void 0)):void 0}),e._zod.parse=(r,n)=>{let o=t.innerType._zod.run(r,n);return o instanceof Promise?
-o.then(i=>ci(i,e)):ci(o,e)}});function ci(e,t){return!e.issues.length&&e.value===void 0&&e.issues.push({code:"invalid_ty\
-pe",expected:"nonoptional",input:e.value,inst:t}),e}function ui(e,t,r,n){return t.issues.length?(e.value=r.catchValue({...t,value:e.value,error:{issues:t.issues.map(o=>X(o,
-n,M()))},input:e.value}),e):(e.value=t.value,t.memo&&(e.memo=!0),e)}var as=p("$ZodCatch",(e,t)=>{z.init(e,t),b(e,"optin",
-r=>r.def.innerType._zod.optin==="defaulted"?"defaulted":"optional"),b(e,"optout",r=>r.def.innerType._zod.optout),b(e,"va\
+o.then(i=>ui(i,e)):ui(o,e)}});function ui(e,t){return!e.issues.length&&e.value===void 0&&e.issues.push({code:"invalid_ty\
+pe",expected:"nonoptional",input:e.value,inst:t}),e}function ai(e,t,r,n){return t.issues.length?(e.value=r.catchValue({...t,value:e.value,error:{issues:t.issues.map(o=>X(o,
+n,M()))},input:e.value}),e):(e.value=t.value,t.memo&&(e.memo=!0),e)}var ls=p("$ZodCatch",(e,t)=>{z.init(e,t),v(e,"optin",
+r=>r.def.innerType._zod.optin==="defaulted"?"defaulted":"optional"),v(e,"optout",r=>r.def.innerType._zod.optout),v(e,"va\
 lues",r=>r.def.innerType._zod.values),e._zod.parse=(r,n)=>{if(n.direction==="backward")return t.innerType._zod.run(r,n);
-let o=t.innerType._zod.run({value:r.value,issues:[]},n);return o instanceof Promise?o.then(i=>ui(r,i,t,n)):ui(r,o,t,n)}});var gr=p("$ZodPipe",(e,t)=>{z.init(e,t),b(e,"values",r=>r.def.in._zod.values),b(e,"optin",r=>r.def.in._zod.optin),b(e,"o\
-ptout",r=>r.def.out._zod.optout),b(e,"propValues",r=>r.def.in._zod.propValues),e._zod.parse=(r,n)=>{if(n.direction==="ba\
+let o=t.innerType._zod.run({value:r.value,issues:[]},n);return o instanceof Promise?o.then(i=>ai(r,i,t,n)):ai(r,o,t,n)}});var _r=p("$ZodPipe",(e,t)=>{z.init(e,t),v(e,"values",r=>r.def.in._zod.values),v(e,"optin",r=>r.def.in._zod.optin),v(e,"o\
+ptout",r=>r.def.out._zod.optout),v(e,"propValues",r=>r.def.in._zod.propValues),e._zod.parse=(r,n)=>{if(n.direction==="ba\
 ckward"){let i=t.out._zod.run(r,n);return i instanceof Promise?i.then(s=>pt(s,t.in,n)):pt(i,t.in,n)}let o=t.in._zod.run(
 r,n);return o instanceof Promise?o.then(i=>pt(i,t.out,n)):pt(o,t.out,n)}});function pt(e,t,r){return e.issues.some(n=>n.
-code!=="unrecognized_keys")?(e.aborted=!0,e):t._zod.run({value:e.value,issues:e.issues},r)}var ls=p("$ZodPreprocess",(e,t)=>{gr.init(e,t)}),ps=p("$ZodReadonly",(e,t)=>{z.init(e,t),b(e,"propValues",r=>r.def.innerType.
-_zod.propValues),b(e,"values",r=>r.def.innerType._zod.values),b(e,"optin",r=>r.def.innerType?._zod?.optin),b(e,"optout",
+code!=="unrecognized_keys")?(e.aborted=!0,e):t._zod.run({value:e.value,issues:e.issues},r)}var ps=p("$ZodPreprocess",(e,t)=>{_r.init(e,t)}),fs=p("$ZodReadonly",(e,t)=>{z.init(e,t),v(e,"propValues",r=>r.def.innerType.
+_zod.propValues),v(e,"values",r=>r.def.innerType._zod.values),v(e,"optin",r=>r.def.innerType?._zod?.optin),v(e,"optout",
 r=>r.def.innerType?._zod?.optout),e._zod.parse=(r,n)=>{if(n.direction==="backward")return t.innerType._zod.run(r,n);let o=t.
-innerType._zod.run(r,n);return o instanceof Promise?o.then(ai):ai(o)}});function ai(e){return e.memo||(e.value=Object.freeze(
-e.value)),e}var fs=p("$ZodLazy",(e,t)=>{z.init(e,t),Jt(e._zod,"innerType",()=>{let r=t;return r._cachedInner||(r._cachedInner=t.getter()),
-r._cachedInner}),b(e,"pattern",r=>r.innerType?._zod?.pattern),b(e,"propValues",r=>r.innerType?._zod?.propValues),b(e,"op\
-tin",r=>r.innerType?._zod?.optin??void 0),b(e,"optout",r=>r.innerType?._zod?.optout??void 0),e._zod.parse=(r,n)=>e._zod.
-innerType._zod.run(r,n)}),ds=p("$ZodCustom",(e,t)=>{L.init(e,t),z.init(e,t),e._zod.parse=(r,n)=>r,e._zod.check=r=>{let n=r.
-value,o=t.fn(n);if(o instanceof Promise)return o.then(i=>li(i,r,n,e));li(o,r,n,e)}});function li(e,t,r,n){if(!e){let o={
+innerType._zod.run(r,n);return o instanceof Promise?o.then(li):li(o)}});function li(e){return e.memo||(e.value=Object.freeze(
+e.value)),e}var ds=p("$ZodLazy",(e,t)=>{z.init(e,t),Kt(e._zod,"innerType",()=>{let r=t;return r._cachedInner||(r._cachedInner=t.getter()),
+r._cachedInner}),v(e,"pattern",r=>r.innerType?._zod?.pattern),v(e,"propValues",r=>r.innerType?._zod?.propValues),v(e,"op\
+tin",r=>r.innerType?._zod?.optin??void 0),v(e,"optout",r=>r.innerType?._zod?.optout??void 0),e._zod.parse=(r,n)=>e._zod.
+innerType._zod.run(r,n)}),ms=p("$ZodCustom",(e,t)=>{L.init(e,t),z.init(e,t),e._zod.parse=(r,n)=>r,e._zod.check=r=>{let n=r.
+value,o=t.fn(n);if(o instanceof Promise)return o.then(i=>pi(i,r,n,e));pi(o,r,n,e)}});function pi(e,t,r,n){if(!e){let o={
 code:"custom",input:r,inst:n,path:[...n._zod.def.path??[]],continue:!n._zod.def.abort};n._zod.def.params&&(o.params=n._zod.
-def.params),t.issues.push(ye(o))}}var xr=class extends Error{static name="$ZodCyclicError";constructor(){super("Cannot parse a reference cycle that closes\
- through a transform"),this.name="ZodCyclicError"}},yr="~memo",ms=[];function hs(e){return e!==null&&typeof e=="object"}
-function _r(e){return e.map(t=>t.path?{...t,path:t.path.slice()}:{...t})}var gs=new WeakMap,Re=0,xt=1,De=2;function yt(e,t,r){
-let n=gs.get(e);if(n!==void 0)return n?De:Re;if(t.has(e))return De;t.add(e);let o=Re,i=l=>{if(o!==De&&l?._zod){let f=yt(
-l,t,r);f>o&&(o=f)}},s=(l,f)=>{let m=Re;for(let d of Reflect.ownKeys(l)){let h=Object.getOwnPropertyDescriptor(l,d);if(f&&
-!h.enumerable)continue;let g=h.get?xt:h.value?._zod?yt(h.value,t,r):Re;g>m&&(m=g)}return m},c=l=>{l>o&&(o=l)},u=e._zod.def,
-a=u.type;switch(a){case"object":{let l=xe(u);c(l?s(l,!0):xt),i(u.catchall);break}case"array":i(u.element);break;case"tup\
+def.params),t.issues.push(ve(o))}}var yr=class extends Error{static name="$ZodCyclicError";constructor(){super("Cannot parse a reference cycle that closes\
+ through a transform"),this.name="ZodCyclicError"}},br="~memo",hs=[];function gs(e){return e!==null&&typeof e=="object"}
+function xr(e){return e.map(t=>t.path?{...t,path:t.path.slice()}:{...t})}var _s=new WeakMap,Re=0,xt=1,De=2;function yt(e,t,r){
+let n=_s.get(e);if(n!==void 0)return n?De:Re;if(t.has(e))return De;t.add(e);let o=Re,i=l=>{if(o!==De&&l?._zod){let f=yt(
+l,t,r);f>o&&(o=f)}},s=(l,f)=>{let m=Re;for(let h of Reflect.ownKeys(l)){let d=Object.getOwnPropertyDescriptor(l,h);if(f&&
+!d.enumerable)continue;let g=d.get?xt:d.value?._zod?yt(d.value,t,r):Re;g>m&&(m=g)}return m},c=l=>{l>o&&(o=l)},u=e._zod.def,
+a=u.type;switch(a){case"object":{let l=be(u);c(l?s(l,!0):xt),i(u.catchall);break}case"array":i(u.element);break;case"tup\
 le":for(let l of u.items)i(l);i(u.rest);break;case"record":case"map":i(u.keyType),i(u.valueType);break;case"set":i(u.valueType);
 break;case"union":for(let l of u.options)i(l);break;case"intersection":i(u.left),i(u.right);break;case"optional":case"nu\
 llable":case"default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":i(u.innerType);
@@ -498,82 +498,82 @@ break;case"pipe":i(u.in),i(u.out);break;case"function":i(u.input),i(u.output);br
 e._zod.innerType:void 0);c(l?yt(l,t,!1):xt);break}case"template_literal":case"string":case"number":case"int":case"boolea\
 n":case"bigint":case"symbol":case"undefined":case"null":case"void":case"never":case"any":case"unknown":case"date":case"n\
 an":case"enum":case"literal":case"file":case"transform":case"custom":break;default:for(let l in u){let f=Object.getOwnPropertyDescriptor(
-u,l);if(!f||f.get)continue;let m=f.value;if(!(!m||typeof m!="object")){if(m._zod)i(m);else if(Array.isArray(m))for(let d of m)
-i(d)}}}return t.delete(e),Sa(e,o)}function Sa(e,t){return t!==xt&&gs.set(e,t===De),t}function Oa(e,t){let r=e.buckets.get(t);return r||(r=new WeakMap,e.buckets.set(t,r)),r}var gt,_t=[],Ia={alloc(e,t,r){let n=gt;
+u,l);if(!f||f.get)continue;let m=f.value;if(!(!m||typeof m!="object")){if(m._zod)i(m);else if(Array.isArray(m))for(let h of m)
+i(h)}}}return t.delete(e),Oa(e,o)}function Oa(e,t){return t!==xt&&_s.set(e,t===De),t}function Ia(e,t){let r=e.buckets.get(t);return r||(r=new WeakMap,e.buckets.set(t,r)),r}var gt,_t=[],Aa={alloc(e,t,r){let n=gt;
 if(!n)return r;gt=void 0;let o={value:r,issues:null};return n.set(t.value,o),_t.push(o),r},guard(e){var t;(t=e._zod).deferred??
-(t.deferred=[]),e._zod.deferred.push(()=>{let r=e._zod.parse,n=(o,i)=>{if(i.direction!=="backward"&&Aa(i,o.value))throw new xr;
+(t.deferred=[]),e._zod.deferred.push(()=>{let r=e._zod.parse,n=(o,i)=>{if(i.direction!=="backward"&&Ea(i,o.value))throw new yr;
 return r(o,i)};e._zod.parse=n,e._zod.run===r&&(e._zod.run=n)})},attach(e){var t;let r,n=!1,o,i;(t=e._zod).deferred??(t.deferred=
-[]),e._zod.deferred.push(()=>{let s=e._zod.parse,c=(u,a)=>{if(r===void 0){let v=yt(e,new Set,!1);if(v===Re)return e._zod.
-parse=s,e._zod.run===c&&(e._zod.run=s),s(u,a);v===De||n?r=!0:n=!0}let l=u.value;if(!hs(l))return s(u,a);let f=a[yr];f||(f=
-{buckets:new WeakMap,backEdges:void 0},a[yr]=f);let m;o===a?m=i:(m=Oa(f,e),o=a,i=m);let d=m.get(l);if(d)return u.value=d.
-value,d.issues?d.issues.length&&u.issues.push(..._r(d.issues)):(u.memo=!0,f.backEdges??(f.backEdges=new WeakSet),f.backEdges.
-add(d.value)),u;gt=m;let h=_t.length,g=s(u,a);gt=void 0;let y=_t.length>h?_t.pop():void 0;return g instanceof Promise?g.
-then(v=>(y&&(y.issues=v.issues.length?_r(v.issues):ms),v)):(y&&(y.issues=g.issues.length?_r(g.issues):ms),g)};e._zod.parse=
-c,e._zod.run===s&&(e._zod.run=c)})}};function _s(){return Ia}function Aa(e,t){let r=e[yr]?.backEdges;return r!==void 0&&
-hs(t)&&r.has(t)}var xs;var br=class{static name="$ZodRegistry";constructor(){this._map=new WeakMap,this._idmap=new Map}add(t,...r){let n=r[0];return this.
+[]),e._zod.deferred.push(()=>{let s=e._zod.parse,c=(u,a)=>{if(r===void 0){let b=yt(e,new Set,!1);if(b===Re)return e._zod.
+parse=s,e._zod.run===c&&(e._zod.run=s),s(u,a);b===De||n?r=!0:n=!0}let l=u.value;if(!gs(l))return s(u,a);let f=a[br];f||(f=
+{buckets:new WeakMap,backEdges:void 0},a[br]=f);let m;o===a?m=i:(m=Ia(f,e),o=a,i=m);let h=m.get(l);if(h)return u.value=h.
+value,h.issues?h.issues.length&&u.issues.push(...xr(h.issues)):(u.memo=!0,f.backEdges??(f.backEdges=new WeakSet),f.backEdges.
+add(h.value)),u;gt=m;let d=_t.length,g=s(u,a);gt=void 0;let y=_t.length>d?_t.pop():void 0;return g instanceof Promise?g.
+then(b=>(y&&(y.issues=b.issues.length?xr(b.issues):hs),b)):(y&&(y.issues=g.issues.length?xr(g.issues):hs),g)};e._zod.parse=
+c,e._zod.run===s&&(e._zod.run=c)})}};function xs(){return Aa}function Ea(e,t){let r=e[br]?.backEdges;return r!==void 0&&
+gs(t)&&r.has(t)}var ys;var vr=class{static name="$ZodRegistry";constructor(){this._map=new WeakMap,this._idmap=new Map}add(t,...r){let n=r[0];return this.
 _map.set(t,n),n&&typeof n=="object"&&"id"in n&&this._idmap.set(n.id,t),this}clear(){return this._map=new WeakMap,this._idmap=
 new Map,this}remove(t){let r=this._map.get(t);return r&&typeof r=="object"&&"id"in r&&this._idmap.delete(r.id),this._map.
 delete(t),this}get(t){let r=t._zod.parent;if(r){let n={...this.get(r)??{}};delete n.id;let o={...n,...this._map.get(t)};
-return Object.keys(o).length?o:void 0}return this._map.get(t)}has(t){return this._map.has(t)}};function Ea(){return new br}
-(xs=globalThis).__zod_globalRegistry??(xs.__zod_globalRegistry=Ea());var ae=globalThis.__zod_globalRegistry;function bt(e){return e.checks&&(e.checks=[...e.checks]),e}function ys(e,t){return new e(bt({type:"string",..._(t)}))}function bs(e,t){
-return new e(bt({type:"string",coerce:!0,..._(t)}))}function vr(e,t){return new e({type:"string",format:"email",check:"s\
-tring_format",abort:!1,..._(t)})}function zr(e,t){return new e({type:"string",format:"guid",check:"string_format",abort:!1,
-..._(t)})}function $r(e,t){return new e({type:"string",format:"uuid",check:"string_format",abort:!1,..._(t)})}function vs(e,t){
-return new e({type:"string",format:"uuid",check:"string_format",abort:!1,version:"v4",..._(t)})}function zs(e,t){return new e(
-{type:"string",format:"uuid",check:"string_format",abort:!1,version:"v6",..._(t)})}function $s(e,t){return new e({type:"\
-string",format:"uuid",check:"string_format",abort:!1,version:"v7",..._(t)})}function wr(e,t){return new e({type:"string",
-format:"url",check:"string_format",abort:!1,..._(t)})}function ws(e,t){return new e({type:"string",format:"emoji",check:"\
-string_format",abort:!1,..._(t)})}function ks(e,t){return new e({type:"string",format:"nanoid",check:"string_format",abort:!1,
-..._(t)})}function Zs(e,t){return new e({type:"string",format:"cuid",check:"string_format",abort:!1,..._(t)})}function Ps(e,t){
-return new e({type:"string",format:"cuid2",check:"string_format",abort:!1,..._(t)})}function Ss(e,t){return new e({type:"\
-string",format:"ulid",check:"string_format",abort:!1,..._(t)})}function Os(e,t){return new e({type:"string",format:"xid",
-check:"string_format",abort:!1,..._(t)})}function Is(e,t){return new e({type:"string",format:"ksuid",check:"string_forma\
-t",abort:!1,..._(t)})}function As(e,t){return new e({type:"string",format:"ipv4",check:"string_format",abort:!1,..._(t)})}
-function Es(e,t){return new e({type:"string",format:"ipv6",check:"string_format",abort:!1,..._(t)})}function Ts(e,t){return new e({type:"string",format:"cidrv4",check:"string_format",abort:!1,..._(t)})}function Ns(e,t){return new e(
-{type:"string",format:"cidrv6",check:"string_format",abort:!1,..._(t)})}function Cs(e,t){return new e({type:"string",format:"\
-base64",check:"string_format",abort:!1,..._(t)})}function Rs(e,t){return new e({type:"string",format:"base64url",check:"\
-string_format",abort:!1,..._(t)})}function Ds(e,t){return new e({type:"string",format:"e164",check:"string_format",abort:!1,
-..._(t)})}function js(e,t){return new e({type:"string",format:"jwt",check:"string_format",abort:!1,..._(t)})}function vt(e,t){return new e({type:"string",format:"datetime",check:"string_format",offset:!1,local:!1,precision:null,..._(
+return Object.keys(o).length?o:void 0}return this._map.get(t)}has(t){return this._map.has(t)}};function Ta(){return new vr}
+(ys=globalThis).__zod_globalRegistry??(ys.__zod_globalRegistry=Ta());var ae=globalThis.__zod_globalRegistry;function bt(e){return e.checks&&(e.checks=[...e.checks]),e}function bs(e,t){return new e(bt({type:"string",..._(t)}))}function vs(e,t){
+return new e(bt({type:"string",coerce:!0,..._(t)}))}function zr(e,t){return new e({type:"string",format:"email",check:"s\
+tring_format",abort:!1,..._(t)})}function $r(e,t){return new e({type:"string",format:"guid",check:"string_format",abort:!1,
+..._(t)})}function wr(e,t){return new e({type:"string",format:"uuid",check:"string_format",abort:!1,..._(t)})}function zs(e,t){
+return new e({type:"string",format:"uuid",check:"string_format",abort:!1,version:"v4",..._(t)})}function $s(e,t){return new e(
+{type:"string",format:"uuid",check:"string_format",abort:!1,version:"v6",..._(t)})}function ws(e,t){return new e({type:"\
+string",format:"uuid",check:"string_format",abort:!1,version:"v7",..._(t)})}function kr(e,t){return new e({type:"string",
+format:"url",check:"string_format",abort:!1,..._(t)})}function ks(e,t){return new e({type:"string",format:"emoji",check:"\
+string_format",abort:!1,..._(t)})}function Zs(e,t){return new e({type:"string",format:"nanoid",check:"string_format",abort:!1,
+..._(t)})}function Ps(e,t){return new e({type:"string",format:"cuid",check:"string_format",abort:!1,..._(t)})}function Ss(e,t){
+return new e({type:"string",format:"cuid2",check:"string_format",abort:!1,..._(t)})}function Os(e,t){return new e({type:"\
+string",format:"ulid",check:"string_format",abort:!1,..._(t)})}function Is(e,t){return new e({type:"string",format:"xid",
+check:"string_format",abort:!1,..._(t)})}function As(e,t){return new e({type:"string",format:"ksuid",check:"string_forma\
+t",abort:!1,..._(t)})}function Es(e,t){return new e({type:"string",format:"ipv4",check:"string_format",abort:!1,..._(t)})}
+function Ts(e,t){return new e({type:"string",format:"ipv6",check:"string_format",abort:!1,..._(t)})}function Ns(e,t){return new e({type:"string",format:"cidrv4",check:"string_format",abort:!1,..._(t)})}function Cs(e,t){return new e(
+{type:"string",format:"cidrv6",check:"string_format",abort:!1,..._(t)})}function Rs(e,t){return new e({type:"string",format:"\
+base64",check:"string_format",abort:!1,..._(t)})}function Ds(e,t){return new e({type:"string",format:"base64url",check:"\
+string_format",abort:!1,..._(t)})}function js(e,t){return new e({type:"string",format:"e164",check:"string_format",abort:!1,
+..._(t)})}function Ls(e,t){return new e({type:"string",format:"jwt",check:"string_format",abort:!1,..._(t)})}function vt(e,t){return new e({type:"string",format:"datetime",check:"string_format",offset:!1,local:!1,precision:null,..._(
 t)})}function zt(e,t){return new e({type:"string",format:"date",check:"string_format",..._(t)})}function $t(e,t){return new e(
 {type:"string",format:"time",check:"string_format",precision:null,..._(t)})}function wt(e,t){return new e({type:"string",
-format:"duration",check:"string_format",..._(t)})}function Ls(e,t){return new e(bt({type:"number",checks:[],..._(t)}))}function Fs(e,t){
-return new e(bt({type:"number",coerce:!0,checks:[],..._(t)}))}function Ms(e,t){return new e({type:"number",check:"number\
-_format",abort:!1,format:"safeint",..._(t)})}function Us(e,t){return new e({type:"boolean",..._(t)})}function Bs(e,t){return new e({type:"boolean",coerce:!0,..._(t)})}function Js(e,t){return new e({type:"bigint",coerce:!0,..._(t)})}function Ks(e,t){return new e({type:"null",..._(t)})}function Vs(e){return new e({type:"any"})}function Ws(e){return new e(
-{type:"unknown"})}function Gs(e,t){return new e({type:"never",..._(t)})}function Xs(e,t){return new e({type:"date",..._(t)})}function Ys(e,t){return new e({type:"date",coerce:!0,..._(t)})}function ve(e,t){return new ur({check:"less_than",..._(t),value:e,inclusive:!1})}function te(e,t){return new ur({check:"\
-less_than",..._(t),value:e,inclusive:!0})}function ze(e,t){return new ar({check:"greater_than",..._(t),value:e,inclusive:!1})}function re(e,t){return new ar({check:"\
-greater_than",..._(t),value:e,inclusive:!0})}function je(e,t){return new jo({check:"multiple_of",..._(t),value:e})}function kt(e,t){return new Fo({check:"max_length",..._(t),maximum:e})}function $e(e,t){return new Mo({check:"min_length",
-..._(t),minimum:e})}function Zt(e,t){return new Uo({check:"length_equals",..._(t),length:e})}function kr(e,t){return new Bo(
-{check:"string_format",format:"regex",..._(t),pattern:e})}function Zr(e){return new Jo({check:"string_format",format:"lo\
-wercase",..._(e)})}function Pr(e){return new Ko({check:"string_format",format:"uppercase",..._(e)})}function Sr(e,t){return new Vo(
-{check:"string_format",format:"includes",..._(t),includes:e})}function Or(e,t){return new Wo({check:"string_format",format:"\
-starts_with",..._(t),prefix:e})}function Ir(e,t){return new Go({check:"string_format",format:"ends_with",..._(t),suffix:e})}function se(e){return new Xo({check:"overwrite",tx:e})}function Ar(e){return se(t=>t.normalize(e))}function Er(){return se(
-e=>e.trim())}function Tr(){return se(e=>e.toLowerCase())}function Nr(){return se(e=>e.toUpperCase())}function Cr(){return se(
-e=>Vt(e))}function qs(e,t,r){return new e({type:"array",element:t,..._(r)})}function Hs(e,t,r){let n=_(r);return n.abort??(n.abort=!0),new e({type:"custom",check:"custom",fn:t,...n})}function Qs(e,t,r){
-return new e({type:"custom",check:"custom",fn:t,..._(r)})}function ec(e,t){let r=Ta(n=>(n.addIssue=o=>{if(typeof o=="str\
-ing")n.issues.push(ye(o,n.value,r._zod.def));else{let i=o;i.fatal&&(i.continue=!1),i.code??(i.code="custom"),"input"in i||
-(i.input=n.value),i.inst??(i.inst=r),i.continue??(i.continue=!r._zod.def.abort),n.issues.push(ye(i))}},e(n.value,n)),t);
-return r}function Ta(e,t){let r=new L({check:"custom",..._(t)});return r._zod.check=e,r}function Le(e,...t){for(let r of t)for(let n of Reflect.ownKeys(r))Object.prototype.propertyIsEnumerable.call(r,n)&&J(e,
+format:"duration",check:"string_format",..._(t)})}function Fs(e,t){return new e(bt({type:"number",checks:[],..._(t)}))}function Ms(e,t){
+return new e(bt({type:"number",coerce:!0,checks:[],..._(t)}))}function Us(e,t){return new e({type:"number",check:"number\
+_format",abort:!1,format:"safeint",..._(t)})}function Bs(e,t){return new e({type:"boolean",..._(t)})}function Js(e,t){return new e({type:"boolean",coerce:!0,..._(t)})}function Ks(e,t){return new e({type:"bigint",coerce:!0,..._(t)})}function Vs(e,t){return new e({type:"null",..._(t)})}function Ws(e){return new e({type:"any"})}function Gs(e){return new e(
+{type:"unknown"})}function Xs(e,t){return new e({type:"never",..._(t)})}function Ys(e,t){return new e({type:"date",..._(t)})}function qs(e,t){return new e({type:"date",coerce:!0,..._(t)})}function $e(e,t){return new ar({check:"less_than",..._(t),value:e,inclusive:!1})}function te(e,t){return new ar({check:"\
+less_than",..._(t),value:e,inclusive:!0})}function we(e,t){return new lr({check:"greater_than",..._(t),value:e,inclusive:!1})}function re(e,t){return new lr({check:"\
+greater_than",..._(t),value:e,inclusive:!0})}function je(e,t){return new Lo({check:"multiple_of",..._(t),value:e})}function kt(e,t){return new Mo({check:"max_length",..._(t),maximum:e})}function ke(e,t){return new Uo({check:"min_length",
+..._(t),minimum:e})}function Zt(e,t){return new Bo({check:"length_equals",..._(t),length:e})}function Zr(e,t){return new Jo(
+{check:"string_format",format:"regex",..._(t),pattern:e})}function Pr(e){return new Ko({check:"string_format",format:"lo\
+wercase",..._(e)})}function Sr(e){return new Vo({check:"string_format",format:"uppercase",..._(e)})}function Or(e,t){return new Wo(
+{check:"string_format",format:"includes",..._(t),includes:e})}function Ir(e,t){return new Go({check:"string_format",format:"\
+starts_with",..._(t),prefix:e})}function Ar(e,t){return new Xo({check:"string_format",format:"ends_with",..._(t),suffix:e})}function se(e){return new Yo({check:"overwrite",tx:e})}function Er(e){return se(t=>t.normalize(e))}function Tr(){return se(
+e=>e.trim())}function Nr(){return se(e=>e.toLowerCase())}function Cr(){return se(e=>e.toUpperCase())}function Rr(){return se(
+e=>Wt(e))}function Hs(e,t,r){return new e({type:"array",element:t,..._(r)})}function Qs(e,t,r){let n=_(r);return n.abort??(n.abort=!0),new e({type:"custom",check:"custom",fn:t,...n})}function ec(e,t,r){
+return new e({type:"custom",check:"custom",fn:t,..._(r)})}function tc(e,t){let r=Na(n=>(n.addIssue=o=>{if(typeof o=="str\
+ing")n.issues.push(ve(o,n.value,r._zod.def));else{let i=o;i.fatal&&(i.continue=!1),i.code??(i.code="custom"),"input"in i||
+(i.input=n.value),i.inst??(i.inst=r),i.continue??(i.continue=!r._zod.def.abort),n.issues.push(ve(i))}},e(n.value,n)),t);
+return r}function Na(e,t){let r=new L({check:"custom",..._(t)});return r._zod.check=e,r}function Le(e,...t){for(let r of t)for(let n of Reflect.ownKeys(r))Object.prototype.propertyIsEnumerable.call(r,n)&&B(e,
 n,r[n]);return e}function Me(e){let t=e?.target??"draft-2020-12";return t==="draft-4"&&(t="draft-04"),t==="draft-7"&&(t=
 "draft-07"),{processors:e.processors??{},metadataRegistry:e?.metadata??ae,target:t,unrepresentable:e?.unrepresentable??"\
 throw",override:e?.override??(()=>{}),io:e?.io??"output",counter:0,seen:new Map,sharedDefsExtractedFor:void 0,sharedEmitDoneFor:void 0,
-cycles:e?.cycles??"ref",reused:e?.reused??"inline",intersections:[],deferred:[],external:e?.external??void 0}}function j(e,t,r,n,o){
+cycles:e?.cycles??"ref",reused:e?.reused??"inline",intersections:[],deferred:[],external:e?.external??void 0}}function D(e,t,r,n,o){
 let i=typeof t.unrepresentable=="function"?t.unrepresentable({zodSchema:e,path:n.path,message:o}):t.unrepresentable;if(i===
 "any")return!1;if(i===void 0||i==="throw")throw new Error(o);return Object.assign(r,i),!0}function w(e,t,r={path:[],schemaPath:[]}){
 var n;let o=e._zod.def,i=t.seen.get(e);if(i)return i.count++,r.schemaPath.includes(e)&&(i.cycle=r.path),i.schema;let s={
 schema:{},count:1,cycle:void 0,path:r.path};t.seen.set(e,s),t.sharedDefsExtractedFor=void 0,t.sharedEmitDoneFor=void 0;let c=e.
 _zod.toJSONSchema?.();if(c)s.schema=c;else{let l={...r,schemaPath:[...r.schemaPath,e],path:r.path};if(e._zod.processJSONSchema)
-e._zod.processJSONSchema(t,s.schema,l);else{let m=s.schema,d=t.processors[o.type];if(!d)throw new Error(`[toJSONSchema]:\
- Non-representable type encountered: ${o.type}`);d(e,t,m,l)}let f=e._zod.parent;f&&(s.ref||(s.ref=f),w(f,t,l),t.seen.get(
+e._zod.processJSONSchema(t,s.schema,l);else{let m=s.schema,h=t.processors[o.type];if(!h)throw new Error(`[toJSONSchema]:\
+ Non-representable type encountered: ${o.type}`);h(e,t,m,l)}let f=e._zod.parent;f&&(s.ref||(s.ref=f),w(f,t,l),t.seen.get(
 f).isParent=!0)}let u=t.metadataRegistry.get(e);return u&&Le(s.schema,u),t.io==="input"&&U(e)&&(delete s.schema.examples,
 delete s.schema.default),t.io==="input"&&"_prefault"in s.schema&&((n=s.schema).default??(n.default=s.schema._prefault)),
-delete s.schema._prefault,t.seen.get(e).schema}function tc(e){return e.replace(/~/g,"~0").replace(/\//g,"~1")}function Ue(e,t){let r=e.seen.get(t);if(!r)throw new Error(
+delete s.schema._prefault,t.seen.get(e).schema}function rc(e){return e.replace(/~/g,"~0").replace(/\//g,"~1")}function Ue(e,t){let r=e.seen.get(t);if(!r)throw new Error(
 "Unprocessed schema. This is a bug in Zod.");if(e.external&&e.sharedDefsExtractedFor===e.external)return;let n=new Map;for(let s of e.
 seen.entries()){let c=e.metadataRegistry.get(s[0])?.id;if(c){let u=n.get(c);if(u&&u!==s[0])throw new Error(`Duplicate sc\
 hema id "${c}" detected during JSON Schema conversion. Two different schemas cannot share the same id when converted tog\
 ether.`);n.set(c,s[0])}}let o=s=>{let c=e.target==="draft-2020-12"?"$defs":"definitions";if(e.external){let f=e.external.
-registry.get(s[0])?.id,m=e.external.uri??(h=>h);if(f)return{ref:m(f)};let d=s[1].defId??s[1].schema.id??`schema${e.counter++}`;
-return s[1].defId=d,{defId:d,ref:`${m("__shared")}#/${c}/${tc(d)}`}}let u="#",a=`${u}/${c}/`;if(s[1]===r&&!s[1].schema.id)
-return{ref:u};let l=s[1].schema.id??`__schema${e.counter++}`;return{defId:l,ref:a+tc(l)}},i=s=>{if(s[1].schema.$ref)return;
+registry.get(s[0])?.id,m=e.external.uri??(d=>d);if(f)return{ref:m(f)};let h=s[1].defId??s[1].schema.id??`schema${e.counter++}`;
+return s[1].defId=h,{defId:h,ref:`${m("__shared")}#/${c}/${rc(h)}`}}let u="#",a=`${u}/${c}/`;if(s[1]===r&&!s[1].schema.id)
+return{ref:u};let l=s[1].schema.id??`__schema${e.counter++}`;return{defId:l,ref:a+rc(l)}},i=s=>{if(s[1].schema.$ref)return;
 let c=s[1],{ref:u,defId:a}=o(s);c.def={...c.schema},a&&(c.defId=a);let l=c.schema;for(let f in l)delete l[f];l.$ref=u};if(e.
 cycles==="throw")for(let s of e.seen.entries()){let c=s[1];if(c.cycle)throw new Error(`Cycle detected: #/${c.cycle?.join(
 "/")}/<root>
@@ -581,37 +581,37 @@ cycles==="throw")for(let s of e.seen.entries()){let c=s[1];if(c.cycle)throw new 
 Set the \`cycles\` parameter to \`"ref"\` to resolve cyclical schemas with defs.`)}for(let s of e.seen.entries()){let c=s[1];
 if(t===s[0]){i(s);continue}if(e.external){let a=e.external.registry.get(s[0])?.id;if(t!==s[0]&&a){i(s);continue}}if(e.metadataRegistry.
 get(s[0])?.id){i(s);continue}if(c.cycle){i(s);continue}c.count>1&&e.reused==="ref"&&i(s)}e.external&&(e.sharedDefsExtractedFor=
-e.external)}function oc(e){let t=e.anyOf;if(!Array.isArray(t)||t.length===0||e.type!==void 0)return;let r=[];for(let n of t){
-if(!n||typeof n!="object")return;oc(n);let o=Object.keys(n);if(o.length!==1||o[0]!=="type")return;let i=n.type;for(let s of Array.
-isArray(i)?i:[i]){if(typeof s!="string")return;r.includes(s)||r.push(s)}}delete e.anyOf,e.type=r.length===1?r[0]:r}var ic=new Set(
-["type","properties","required","additionalProperties"]),rc=["oneOf","anyOf"];function nc(e){let t=e.additionalProperties;
-return t===void 0||t===!1||typeof t!="object"||t===null?null:Object.keys(t).length?t:null}function Rr(e){let t=[];for(let i of e){
-if(typeof i!="object"||i.type!=="object")return null;for(let s in i)if(!ic.has(s))return null;t.push(i)}let r={},n=new Set;
+e.external)}function ic(e){let t=e.anyOf;if(!Array.isArray(t)||t.length===0||e.type!==void 0)return;let r=[];for(let n of t){
+if(!n||typeof n!="object")return;ic(n);let o=Object.keys(n);if(o.length!==1||o[0]!=="type")return;let i=n.type;for(let s of Array.
+isArray(i)?i:[i]){if(typeof s!="string")return;r.includes(s)||r.push(s)}}delete e.anyOf,e.type=r.length===1?r[0]:r}var sc=new Set(
+["type","properties","required","additionalProperties"]),nc=["oneOf","anyOf"];function oc(e){let t=e.additionalProperties;
+return t===void 0||t===!1||typeof t!="object"||t===null?null:Object.keys(t).length?t:null}function Dr(e){let t=[];for(let i of e){
+if(typeof i!="object"||i.type!=="object")return null;for(let s in i)if(!sc.has(s))return null;t.push(i)}let r={},n=new Set;
 for(let i of t){for(let s in i.properties){if(Object.prototype.hasOwnProperty.call(r,s))continue;let c=[];for(let a of t){
-let l=a.properties?.[s]??nc(a);l!=null&&(c.some(f=>JSON.stringify(f)===JSON.stringify(l))||c.push(l))}let u=c.length===1?
-c[0]:Rr(c)??{allOf:c};J(r,s,u)}for(let s of i.required??[])n.add(s)}let o={type:"object",properties:r};if(n.size&&(o.required=
-[...n]),t.every(i=>i.additionalProperties===!1))o.additionalProperties=!1;else{let i=[];for(let s of t){let c=nc(s);c&&!i.
+let l=a.properties?.[s]??oc(a);l!=null&&(c.some(f=>JSON.stringify(f)===JSON.stringify(l))||c.push(l))}let u=c.length===1?
+c[0]:Dr(c)??{allOf:c};B(r,s,u)}for(let s of i.required??[])n.add(s)}let o={type:"object",properties:r};if(n.size&&(o.required=
+[...n]),t.every(i=>i.additionalProperties===!1))o.additionalProperties=!1;else{let i=[];for(let s of t){let c=oc(s);c&&!i.
 some(u=>JSON.stringify(u)===JSON.stringify(c))&&i.push(c)}i.length===1?o.additionalProperties=i[0]:i.length>1&&(o.additionalProperties=
-{allOf:i})}return o}function Na(e){let t=e.allOf;if(!Array.isArray(t)||t.length<2)return;for(let o of ic)if(o in e)return;
-let r=t.filter(o=>rc.some(i=>Array.isArray(o[i]))),n=null;if(!r.length)n=Rr(t);else{let o=r[0],i=rc.find(u=>Array.isArray(
-o[u]));if(Object.keys(o).length!==1)return;let s=t.filter(u=>u!==o),c=o[i].map(u=>Rr([...s,u]));if(c.some(u=>!u))return;
+{allOf:i})}return o}function Ca(e){let t=e.allOf;if(!Array.isArray(t)||t.length<2)return;for(let o of sc)if(o in e)return;
+let r=t.filter(o=>nc.some(i=>Array.isArray(o[i]))),n=null;if(!r.length)n=Dr(t);else{let o=r[0],i=nc.find(u=>Array.isArray(
+o[u]));if(Object.keys(o).length!==1)return;let s=t.filter(u=>u!==o),c=o[i].map(u=>Dr([...s,u]));if(c.some(u=>!u))return;
 n={[i]:c}}n&&(delete e.allOf,Le(e,n))}function Be(e,t){let r=e.seen.get(t);if(!r)throw new Error("Unprocessed schema. Th\
 is is a bug in Zod.");let n=c=>{let u=e.seen.get(c);if(u.ref===null)return;let a=u.def??u.schema,l={...a},f=u.ref;if(u.ref=
-null,f){n(f);let d=e.seen.get(f),h=d.schema;if(h.$ref&&(e.target==="draft-07"||e.target==="draft-04"||e.target==="openap\
-i-3.0")?(a.allOf=a.allOf??[],a.allOf.push(h)):Le(a,h),Le(a,l),c._zod.parent===f)for(let y in a)y==="$ref"||y==="allOf"||
-y in l||delete a[y];if(h.$ref&&d.def)for(let y in a)y==="$ref"||y==="allOf"||y in d.def&&JSON.stringify(a[y])===JSON.stringify(
-d.def[y])&&delete a[y]}let m=c._zod.parent;if(m&&m!==f){n(m);let d=e.seen.get(m);if(d?.schema.$ref&&(a.$ref=d.schema.$ref,
-d.def))for(let h in a)h==="$ref"||h==="allOf"||h in d.def&&JSON.stringify(a[h])===JSON.stringify(d.def[h])&&delete a[h]}
+null,f){n(f);let h=e.seen.get(f),d=h.schema;if(d.$ref&&(e.target==="draft-07"||e.target==="draft-04"||e.target==="openap\
+i-3.0")?(a.allOf=a.allOf??[],a.allOf.push(d)):Le(a,d),Le(a,l),c._zod.parent===f)for(let y in a)y==="$ref"||y==="allOf"||
+y in l||delete a[y];if(d.$ref&&h.def)for(let y in a)y==="$ref"||y==="allOf"||y in h.def&&JSON.stringify(a[y])===JSON.stringify(
+h.def[y])&&delete a[y]}let m=c._zod.parent;if(m&&m!==f){n(m);let h=e.seen.get(m);if(h?.schema.$ref&&(a.$ref=h.schema.$ref,
+h.def))for(let d in a)d==="$ref"||d==="allOf"||d in h.def&&JSON.stringify(a[d])===JSON.stringify(h.def[d])&&delete a[d]}
 e.override({zodSchema:c,jsonSchema:a,path:u.path??[]})};if(!e.external||e.sharedEmitDoneFor!==e.external){for(let c of[...e.
-seen.entries()].reverse())n(c[0]);if(e.target!=="openapi-3.0")for(let c of e.seen.entries())oc(c[1].def??c[1].schema);for(let c of e.
+seen.entries()].reverse())n(c[0]);if(e.target!=="openapi-3.0")for(let c of e.seen.entries())ic(c[1].def??c[1].schema);for(let c of e.
 deferred)c();if(e.intersections.length){let c=new Map;for(let u of e.seen.values())for(let a of[u.schema,u.def]){let l=a?.
 allOf;if(!Array.isArray(l))continue;let f=c.get(l);f?f.push(a):c.set(l,[a])}for(let u of e.intersections)for(let a of c.
-get(u)??[])Na(a)}}let o={};if(e.target==="draft-2020-12"?o.$schema="https://json-schema.org/draft/2020-12/schema":e.target===
+get(u)??[])Ca(a)}}let o={};if(e.target==="draft-2020-12"?o.$schema="https://json-schema.org/draft/2020-12/schema":e.target===
 "draft-07"?o.$schema="http://json-schema.org/draft-07/schema#":e.target==="draft-04"?o.$schema="http://json-schema.org/d\
 raft-04/schema#":e.target,e.external?.uri){let c=e.external.registry.get(t)?.id;if(!c)throw new Error("Schema is missing\
  an `id` property");o.$id=e.external.uri(c)}Le(o,r.defId?r.schema:r.def??r.schema);let i=e.metadataRegistry.get(t)?.id;i!==
 void 0&&o.id===i&&delete o.id;let s=e.external?.defs??{};if(!e.external||e.sharedEmitDoneFor!==e.external)for(let c of e.
-seen.entries()){let u=c[1];u.def&&u.defId&&(u.def.id===u.defId&&delete u.def.id,J(s,u.defId,u.def))}e.external&&(e.sharedEmitDoneFor=
+seen.entries()){let u=c[1];u.def&&u.defId&&(u.def.id===u.defId&&delete u.def.id,B(s,u.defId,u.def))}e.external&&(e.sharedEmitDoneFor=
 e.external),e.external||Object.keys(s).length>0&&(e.target==="draft-2020-12"?o.$defs=s:o.definitions=s);try{let c=JSON.parse(
 JSON.stringify(o));return Object.defineProperty(c,"~standard",{value:{...t["~standard"],jsonSchema:{input:Fe(t,"input",e.
 processors),output:Fe(t,"output",e.processors)}},enumerable:!1,writable:!1}),c}catch{throw new Error("Error converting s\
@@ -622,106 +622,106 @@ type==="readonly"||n.type==="default"||n.type==="prefault"||n.type==="catch")ret
 ection")return U(n.left,r)||U(n.right,r);if(n.type==="record"||n.type==="map")return U(n.keyType,r)||U(n.valueType,r);if(n.
 type==="pipe")return e._zod.traits.has("$ZodCodec")?!0:U(n.in,r)||U(n.out,r);if(n.type==="object"){for(let o in n.shape)
 if(U(n.shape[o],r))return!0;return!1}if(n.type==="union"){for(let o of n.options)if(U(o,r))return!0;return!1}if(n.type===
-"tuple"){for(let o of n.items)if(U(o,r))return!0;return!!(n.rest&&U(n.rest,r))}return!1}var sc=(e,t={})=>r=>{let n=Me({...r,
+"tuple"){for(let o of n.items)if(U(o,r))return!0;return!!(n.rest&&U(n.rest,r))}return!1}var cc=(e,t={})=>r=>{let n=Me({...r,
 processors:t});return w(e,n),Ue(n,e),Be(n,e)},Fe=(e,t,r={})=>n=>{let{libraryOptions:o,target:i}=n??{},s=Me({...o??{},target:i,
-io:t,processors:r});return w(e,s),Ue(s,e),Be(s,e)};var we=(e,t,r)=>{(e[t]===void 0||r>e[t])&&(e[t]=r)},ke=(e,t,r)=>{(e[t]===void 0||r<e[t])&&(e[t]=r)},cc=(e,t)=>{we(e,"min\
-imum",t),ke(e,"maximum",t)},fc=(e,t)=>{e.multipleOf??(e.multipleOf=[]),e.multipleOf.includes(t)||e.multipleOf.push(t)},dc=(e,t)=>{
-e.patterns??(e.patterns=new Set),e.patterns.add(t)},mc=(e,t)=>{e.mime=e.mime?e.mime.filter(r=>t.includes(r)):[...t]},hc=(e,t)=>{
-e.format=t,t.includes("int")&&(e.isInt=!0)},uc=(e,t)=>we(e,"minimum",t.minimum),ac=(e,t)=>ke(e,"maximum",t.maximum),lc=e=>(t,r)=>{
-hc(t,r.format);let[n,o]=e[r.format];we(t,"minimum",n),ke(t,"maximum",o)},Ca={greater_than:(e,t)=>we(e,t.inclusive?"minim\
-um":"exclusiveMinimum",t.value),less_than:(e,t)=>ke(e,t.inclusive?"maximum":"exclusiveMaximum",t.value),multiple_of:(e,t)=>fc(
-e,t.value),number_format:lc(Oe),bigint_format:lc(et),min_length:uc,max_length:ac,length_equals:(e,t)=>cc(e,t.length),min_size:uc,
-max_size:ac,size_equals:(e,t)=>cc(e,t.size),string_format:(e,t)=>{hc(e,t.format),t.pattern&&dc(e,t.pattern),(t.format===
-"base64"||t.format==="base64url")&&(e.contentEncoding=t.format),(t.local||t.precision===-1)&&(e.laxFormat=!0)},mime_type:(e,t)=>mc(
-e,t.mime)};function D(e){let t={},r=e._zod.def,n=e._zod.traits.has("$ZodCheck")?[e,...r.checks??[]]:r.checks??[];for(let i of n)
-Ca[i._zod.def.check]?.(t,i._zod.def);let o=e._zod.bag;o.minimum!==void 0&&we(t,"minimum",o.minimum),o.exclusiveMinimum!==
-void 0&&we(t,"exclusiveMinimum",o.exclusiveMinimum),o.maximum!==void 0&&ke(t,"maximum",o.maximum),o.exclusiveMaximum!==void 0&&
-ke(t,"exclusiveMaximum",o.exclusiveMaximum),o.multipleOf!==void 0&&fc(t,o.multipleOf),o.format!==void 0&&(t.format??(t.format=
-o.format),o.format.includes("int")&&(t.isInt=!0)),o.mime&&mc(t,o.mime);for(let i of o.patterns??[])dc(t,i);return t}var Ra={
-guid:"uuid",url:"uri",datetime:"date-time",json_string:"json-string",regex:""},Da=new Map([[fr,wo],[ht,ko]]),gc=e=>Da.get(
-e)??e,Lr=(e,t,r,n)=>{let o=r;o.type="string";let{minimum:i,maximum:s,format:c,patterns:u,contentEncoding:a,laxFormat:l}=D(
-e);if(typeof i=="number"&&(o.minLength=i),typeof s=="number"&&(o.maxLength=s),c&&(o.format=Ra[c]??c,o.format===""&&delete o.
-format,(c==="time"||l)&&delete o.format),a&&(o.contentEncoding=a),u&&u.size>0){let f=[...u].map(gc);f.length===1?o.pattern=
+io:t,processors:r});return w(e,s),Ue(s,e),Be(s,e)};var Ze=(e,t,r)=>{(e[t]===void 0||r>e[t])&&(e[t]=r)},Pe=(e,t,r)=>{(e[t]===void 0||r<e[t])&&(e[t]=r)},uc=(e,t)=>{Ze(e,"min\
+imum",t),Pe(e,"maximum",t)},dc=(e,t)=>{e.multipleOf??(e.multipleOf=[]),e.multipleOf.includes(t)||e.multipleOf.push(t)},mc=(e,t)=>{
+e.patterns??(e.patterns=new Set),e.patterns.add(t)},hc=(e,t)=>{e.mime=e.mime?e.mime.filter(r=>t.includes(r)):[...t]},gc=(e,t)=>{
+e.format=t,t.includes("int")&&(e.isInt=!0)},ac=(e,t)=>Ze(e,"minimum",t.minimum),lc=(e,t)=>Pe(e,"maximum",t.maximum),pc=e=>(t,r)=>{
+gc(t,r.format);let[n,o]=e[r.format];Ze(t,"minimum",n),Pe(t,"maximum",o)},Ra={greater_than:(e,t)=>Ze(e,t.inclusive?"minim\
+um":"exclusiveMinimum",t.value),less_than:(e,t)=>Pe(e,t.inclusive?"maximum":"exclusiveMaximum",t.value),multiple_of:(e,t)=>dc(
+e,t.value),number_format:pc(Oe),bigint_format:pc(et),min_length:ac,max_length:lc,length_equals:(e,t)=>uc(e,t.length),min_size:ac,
+max_size:lc,size_equals:(e,t)=>uc(e,t.size),string_format:(e,t)=>{gc(e,t.format),t.pattern&&mc(e,t.pattern),(t.format===
+"base64"||t.format==="base64url")&&(e.contentEncoding=t.format),(t.local||t.precision===-1)&&(e.laxFormat=!0)},mime_type:(e,t)=>hc(
+e,t.mime)};function R(e){let t={},r=e._zod.def,n=e._zod.traits.has("$ZodCheck")?[e,...r.checks??[]]:r.checks??[];for(let i of n)
+Ra[i._zod.def.check]?.(t,i._zod.def);let o=e._zod.bag;o.minimum!==void 0&&Ze(t,"minimum",o.minimum),o.exclusiveMinimum!==
+void 0&&Ze(t,"exclusiveMinimum",o.exclusiveMinimum),o.maximum!==void 0&&Pe(t,"maximum",o.maximum),o.exclusiveMaximum!==void 0&&
+Pe(t,"exclusiveMaximum",o.exclusiveMaximum),o.multipleOf!==void 0&&dc(t,o.multipleOf),o.format!==void 0&&(t.format??(t.format=
+o.format),o.format.includes("int")&&(t.isInt=!0)),o.mime&&hc(t,o.mime);for(let i of o.patterns??[])mc(t,i);return t}var Da={
+guid:"uuid",url:"uri",datetime:"date-time",json_string:"json-string",regex:""},ja=new Map([[dr,ko],[ht,Zo]]),_c=e=>ja.get(
+e)??e,Fr=(e,t,r,n)=>{let o=r;o.type="string";let{minimum:i,maximum:s,format:c,patterns:u,contentEncoding:a,laxFormat:l}=R(
+e);if(typeof i=="number"&&(o.minLength=i),typeof s=="number"&&(o.maxLength=s),c&&(o.format=Da[c]??c,o.format===""&&delete o.
+format,(c==="time"||l)&&delete o.format),a&&(o.contentEncoding=a),u&&u.size>0){let f=[...u].map(_c);f.length===1?o.pattern=
 f[0].source:f.length>1&&(o.allOf=[...f.map(m=>({...t.target==="draft-07"||t.target==="draft-04"||t.target==="openapi-3.0"?
-{type:"string"}:{},pattern:m.source}))])}},Fr=(e,t,r,n)=>{let o=r,{minimum:i,maximum:s,multipleOf:c,exclusiveMaximum:u,exclusiveMinimum:a,
-isInt:l}=D(e);o.type=l?"integer":"number";let f=typeof a=="number"&&a>=(i??Number.NEGATIVE_INFINITY),m=typeof u=="number"&&
-u<=(s??Number.POSITIVE_INFINITY),d=t.target==="draft-04"||t.target==="openapi-3.0";if(f?d?(o.minimum=a,o.exclusiveMinimum=
-!0):o.exclusiveMinimum=a:typeof i=="number"&&(o.minimum=i),m?d?(o.maximum=u,o.exclusiveMaximum=!0):o.exclusiveMaximum=u:
-typeof s=="number"&&(o.maximum=s),c){let h=new Set;for(let v of c)Number.isFinite(v)&&v!==0?h.add(Math.abs(v)):j(e,t,o,n,
-`A multipleOf divisor of ${v} cannot be represented in JSON Schema`);let[g,...y]=h;g!==void 0&&(o.multipleOf=g),y.length&&
-(o.allOf=[...o.allOf??[],...y.map(v=>({multipleOf:v}))])}},Mr=(e,t,r,n)=>{r.type="boolean"},Ur=(e,t,r,n)=>{j(e,t,r,n,"Bi\
-gInt cannot be represented in JSON Schema")},_c=(e,t,r,n)=>{j(e,t,r,n,"Symbols cannot be represented in JSON Schema")},Br=(e,t,r,n)=>{
-t.target==="openapi-3.0"?(r.type="string",r.nullable=!0,r.enum=[null]):r.type="null"},xc=(e,t,r,n)=>{j(e,t,r,n,"Undefine\
-d cannot be represented in JSON Schema")},yc=(e,t,r,n)=>{j(e,t,r,n,"Void cannot be represented in JSON Schema")},Jr=(e,t,r,n)=>{
-r.not={}},Kr=(e,t,r,n)=>{},Vr=(e,t,r,n)=>{},Wr=(e,t,r,n)=>{j(e,t,r,n,"Date cannot be represented in JSON Schema")},Gr=(e,t,r,n)=>{
-let o=e._zod.def,i=he(o.entries);if(i.length===0){r.not={};return}i.every(s=>typeof s=="number")&&(r.type="number"),i.every(
-s=>typeof s=="string")&&(r.type="string"),r.enum=i},Xr=(e,t,r,n)=>{let o=e._zod.def;if(o.values.length===0){r.not={};return}
-let i=[];for(let s of o.values)if(s===void 0){if(j(e,t,r,n,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof s==
-"bigint"){if(j(e,t,r,n,"BigInt literals cannot be represented in JSON Schema"))return;i.push(Number(s))}else i.push(s);if(i.
+{type:"string"}:{},pattern:m.source}))])}},Mr=(e,t,r,n)=>{let o=r,{minimum:i,maximum:s,multipleOf:c,exclusiveMaximum:u,exclusiveMinimum:a,
+isInt:l}=R(e);o.type=l?"integer":"number";let f=typeof a=="number"&&a>=(i??Number.NEGATIVE_INFINITY),m=typeof u=="number"&&
+u<=(s??Number.POSITIVE_INFINITY),h=t.target==="draft-04"||t.target==="openapi-3.0";if(f?h?(o.minimum=a,o.exclusiveMinimum=
+!0):o.exclusiveMinimum=a:typeof i=="number"&&(o.minimum=i),m?h?(o.maximum=u,o.exclusiveMaximum=!0):o.exclusiveMaximum=u:
+typeof s=="number"&&(o.maximum=s),c){let d=new Set;for(let b of c)Number.isFinite(b)&&b!==0?d.add(Math.abs(b)):D(e,t,o,n,
+`A multipleOf divisor of ${b} cannot be represented in JSON Schema`);let[g,...y]=d;g!==void 0&&(o.multipleOf=g),y.length&&
+(o.allOf=[...o.allOf??[],...y.map(b=>({multipleOf:b}))])}},Ur=(e,t,r,n)=>{r.type="boolean"},Br=(e,t,r,n)=>{D(e,t,r,n,"Bi\
+gInt cannot be represented in JSON Schema")},xc=(e,t,r,n)=>{D(e,t,r,n,"Symbols cannot be represented in JSON Schema")},Jr=(e,t,r,n)=>{
+t.target==="openapi-3.0"?(r.type="string",r.nullable=!0,r.enum=[null]):r.type="null"},yc=(e,t,r,n)=>{D(e,t,r,n,"Undefine\
+d cannot be represented in JSON Schema")},bc=(e,t,r,n)=>{D(e,t,r,n,"Void cannot be represented in JSON Schema")},Kr=(e,t,r,n)=>{
+r.not={}},Vr=(e,t,r,n)=>{},Wr=(e,t,r,n)=>{},Gr=(e,t,r,n)=>{D(e,t,r,n,"Date cannot be represented in JSON Schema")},Xr=(e,t,r,n)=>{
+let o=e._zod.def,i=_e(o.entries);if(i.length===0){r.not={};return}i.every(s=>typeof s=="number")&&(r.type="number"),i.every(
+s=>typeof s=="string")&&(r.type="string"),r.enum=i},Yr=(e,t,r,n)=>{let o=e._zod.def;if(o.values.length===0){r.not={};return}
+let i=[];for(let s of o.values)if(s===void 0){if(D(e,t,r,n,"Literal `undefined` cannot be represented in JSON Schema"))return}else if(typeof s==
+"bigint"){if(D(e,t,r,n,"BigInt literals cannot be represented in JSON Schema"))return;i.push(Number(s))}else i.push(s);if(i.
 length!==0)if(i.length===1){let s=i[0];r.type=s===null?"null":typeof s,t.target==="draft-04"||t.target==="openapi-3.0"?r.
 enum=[s]:r.const=s}else i.every(s=>typeof s=="number")&&(r.type="number"),i.every(s=>typeof s=="string")&&(r.type="strin\
-g"),i.every(s=>typeof s=="boolean")&&(r.type="boolean"),i.every(s=>s===null)&&(r.type="null"),r.enum=i},bc=(e,t,r,n)=>{j(
-e,t,r,n,"NaN cannot be represented in JSON Schema")},vc=(e,t,r,n)=>{let o=r,i=e._zod.pattern;if(!i)throw new Error("Patt\
-ern not found in template literal");o.type="string",o.pattern=i.source},zc=(e,t,r,n)=>{let o=r;o.type="string",o.format=
-"binary",o.contentEncoding="binary";let{minimum:i,maximum:s,mime:c}=D(e);i!==void 0&&(o.minLength=i),s!==void 0&&(o.maxLength=
-s),c&&(c.length===0?o.not={}:c.length===1?o.contentMediaType=c[0]:o.anyOf=c.map(u=>({contentMediaType:u})))},$c=(e,t,r,n)=>{
-r.type="boolean"},Yr=(e,t,r,n)=>{j(e,t,r,n,"Custom types cannot be represented in JSON Schema")},wc=(e,t,r,n)=>{j(e,t,r,
-n,"Function types cannot be represented in JSON Schema")},qr=(e,t,r,n)=>{j(e,t,r,n,"Transforms cannot be represented in \
-JSON Schema")},kc=(e,t,r,n)=>{j(e,t,r,n,"Map cannot be represented in JSON Schema")},Zc=(e,t,r,n)=>{j(e,t,r,n,"Set canno\
-t be represented in JSON Schema")},Hr=(e,t,r,n)=>{let o=r,i=e._zod.def,{minimum:s,maximum:c}=D(e);typeof s=="number"&&(o.
+g"),i.every(s=>typeof s=="boolean")&&(r.type="boolean"),i.every(s=>s===null)&&(r.type="null"),r.enum=i},vc=(e,t,r,n)=>{D(
+e,t,r,n,"NaN cannot be represented in JSON Schema")},zc=(e,t,r,n)=>{let o=r,i=e._zod.pattern;if(!i)throw new Error("Patt\
+ern not found in template literal");o.type="string",o.pattern=i.source},$c=(e,t,r,n)=>{let o=r;o.type="string",o.format=
+"binary",o.contentEncoding="binary";let{minimum:i,maximum:s,mime:c}=R(e);i!==void 0&&(o.minLength=i),s!==void 0&&(o.maxLength=
+s),c&&(c.length===0?o.not={}:c.length===1?o.contentMediaType=c[0]:o.anyOf=c.map(u=>({contentMediaType:u})))},wc=(e,t,r,n)=>{
+r.type="boolean"},qr=(e,t,r,n)=>{D(e,t,r,n,"Custom types cannot be represented in JSON Schema")},kc=(e,t,r,n)=>{D(e,t,r,
+n,"Function types cannot be represented in JSON Schema")},Hr=(e,t,r,n)=>{D(e,t,r,n,"Transforms cannot be represented in \
+JSON Schema")},Zc=(e,t,r,n)=>{D(e,t,r,n,"Map cannot be represented in JSON Schema")},Pc=(e,t,r,n)=>{D(e,t,r,n,"Set canno\
+t be represented in JSON Schema")},Qr=(e,t,r,n)=>{let o=r,i=e._zod.def,{minimum:s,maximum:c}=R(e);typeof s=="number"&&(o.
 minItems=s),typeof c=="number"&&(o.maxItems=c),o.type="array",o.items=w(i.element,t,{...n,path:[...n.path,"items"]})};function Je(e){
 let t=e._zod.def;return t.type==="pipe"&&t.in._zod.traits.has("$ZodTransform")?Je(t.out):t.type==="catch"?Je(t.innerType):
-e._zod.optin}var Qr=(e,t,r,n)=>{let o=r,i=e._zod.def,s=i.shape;if(Object.getOwnPropertySymbols(s).length&&j(e,t,o,n,"Sym\
-bol keys cannot be represented in JSON Schema"))return;o.type="object",o.properties={};for(let a in s)J(o.properties,a,w(
+e._zod.optin}var en=(e,t,r,n)=>{let o=r,i=e._zod.def,s=i.shape;if(Object.getOwnPropertySymbols(s).length&&D(e,t,o,n,"Sym\
+bol keys cannot be represented in JSON Schema"))return;o.type="object",o.properties={};for(let a in s)B(o.properties,a,w(
 s[a],t,{...n,path:[...n.path,"properties",a]}));let u=[];for(let a of Object.keys(s)){let l=i.shape[a];(t.io==="input"?Je(
 l)===void 0:l._zod.optout===void 0)&&u.push(a)}u.length>0&&(o.required=u),i.catchall?._zod.def.type==="never"?o.additionalProperties=
 !1:i.catchall?i.catchall&&(o.additionalProperties=w(i.catchall,t,{...n,path:[...n.path,"additionalProperties"]})):t.io===
-"output"&&(o.additionalProperties=!1)},en=(e,t,r,n)=>{let o=e._zod.def,i=o.inclusive===!1,s=o.options.map((c,u)=>w(c,t,{
-...n,path:[...n.path,i?"oneOf":"anyOf",u]}));i?r.oneOf=s:r.anyOf=s},tn=(e,t,r,n)=>{let o=e._zod.def,i=w(o.left,t,{...n,path:[
+"output"&&(o.additionalProperties=!1)},tn=(e,t,r,n)=>{let o=e._zod.def,i=o.inclusive===!1,s=o.options.map((c,u)=>w(c,t,{
+...n,path:[...n.path,i?"oneOf":"anyOf",u]}));i?r.oneOf=s:r.anyOf=s},rn=(e,t,r,n)=>{let o=e._zod.def,i=w(o.left,t,{...n,path:[
 ...n.path,"allOf",0]}),s=w(o.right,t,{...n,path:[...n.path,"allOf",1]}),c=a=>"allOf"in a&&Object.keys(a).length===1,u=[...c(
-i)?i.allOf:[i],...c(s)?s.allOf:[s]];r.allOf=u,t.intersections.push(u)},rn=(e,t,r,n)=>{let o=r,i=e._zod.def;o.type="array";
+i)?i.allOf:[i],...c(s)?s.allOf:[s]];r.allOf=u,t.intersections.push(u)},nn=(e,t,r,n)=>{let o=r,i=e._zod.def;o.type="array";
 let s=t.target==="draft-2020-12"?"prefixItems":"items",c=t.target==="draft-2020-12"||t.target==="openapi-3.0"?"items":"a\
 dditionalItems",u=i.items.map((g,y)=>w(g,t,{...n,path:[...n.path,s,y]})),a=i.rest?w(i.rest,t,{...n,path:[...n.path,c,...t.
 target==="openapi-3.0"?[i.items.length]:[]]}):null,l=i.items.length;for(;l>0;){let g=i.items[l-1];if(!(t.io==="input"?Je(
 g)!==void 0:g._zod.optout==="optional"))break;l--}let f=i.items.length,m=!i.rest;t.target==="draft-2020-12"?(o.prefixItems=
 u,m?o.items=!1:a&&(o.items=a),l>0&&(o.minItems=l),m&&(o.maxItems=f)):t.target==="openapi-3.0"?(o.items={anyOf:u},a&&o.items.
 anyOf.push(a),l>0&&(o.minItems=l),m&&(o.maxItems=f)):(o.items=u,m?o.additionalItems=!1:a&&(o.additionalItems=a),l>0&&(o.
-minItems=l),m&&(o.maxItems=f));let{minimum:d,maximum:h}=D(e);typeof d=="number"&&(o.minItems=d),typeof h=="number"&&(o.maxItems=
-h)};function Dr(e,t,r){if(t.$ref){if(r.has(t))return t;r.add(t);let h=e.get(t)?.def;if(!h)return t;let g=Dr(e,h,r);return g===
-h?t:g}for(let h of["anyOf","oneOf"]){let g=t[h];if(!Array.isArray(g))continue;let y=g.map(v=>Dr(e,v,r));y.some((v,B)=>v!==
-g[B])&&(t={...t,[h]:y})}let n=Array.isArray(t.type)?t.type:[t.type],o=!n.includes("string")&&n.some(h=>h==="number"||h===
-"integer"),i=t.enum??(t.const!==void 0?[t.const]:void 0);if(!o&&!i?.some(h=>typeof h=="number"))return t;let{minimum:s,maximum:c,
-exclusiveMinimum:u,exclusiveMaximum:a,multipleOf:l,format:f,id:m,...d}=t;return d.enum?d.enum=d.enum.map(h=>typeof h=="n\
-umber"?String(h):h):typeof d.const=="number"&&(d.const=String(d.const)),o&&(d.type="string",i||(d.pattern=(n.includes("n\
-umber")?Te:sr).source)),d}var jr=new WeakMap;function ja(e){let t=new Map;for(let n of e.seen.values())n.def&&!t.has(n.schema)&&
-t.set(n.schema,n);let r=new Map;for(let n of jr.get(e)??[]){let o=e.seen.get(n),i=(o?.def??o?.schema)?.propertyNames;if(!i||
-i===!0||r.has(i))continue;let s=Dr(t,i,new Set);s!==i&&r.set(i,s)}if(r.size)for(let n of e.seen.values())for(let o of[n.
-schema,n.def]){let i=o&&r.get(o.propertyNames);i&&(o.propertyNames=i)}}var nn=(e,t,r,n)=>{let o=r,i=e._zod.def;o.type="o\
-bject";let s=i.keyType,c=D(s).patterns;if(i.mode==="loose"&&c&&c.size>0){let l=w(i.valueType,t,{...n,path:[...n.path,"pa\
-tternProperties","*"]});o.patternProperties={};for(let f of c)J(o.patternProperties,gc(f).source,l)}else{if(t.target==="\
-draft-07"||t.target==="draft-2020-12"){o.propertyNames=w(i.keyType,t,{...n,path:[...n.path,"propertyNames"]});let l=jr.get(
-t);l||(l=[],jr.set(t,l),t.deferred.push(()=>ja(t))),l.push(e)}o.additionalProperties=w(i.valueType,t,{...n,path:[...n.path,
+minItems=l),m&&(o.maxItems=f));let{minimum:h,maximum:d}=R(e);typeof h=="number"&&(o.minItems=h),typeof d=="number"&&(o.maxItems=
+d)};function jr(e,t,r){if(t.$ref){if(r.has(t))return t;r.add(t);let d=e.get(t)?.def;if(!d)return t;let g=jr(e,d,r);return g===
+d?t:g}for(let d of["anyOf","oneOf"]){let g=t[d];if(!Array.isArray(g))continue;let y=g.map(b=>jr(e,b,r));y.some((b,V)=>b!==
+g[V])&&(t={...t,[d]:y})}let n=Array.isArray(t.type)?t.type:[t.type],o=!n.includes("string")&&n.some(d=>d==="number"||d===
+"integer"),i=t.enum??(t.const!==void 0?[t.const]:void 0);if(!o&&!i?.some(d=>typeof d=="number"))return t;let{minimum:s,maximum:c,
+exclusiveMinimum:u,exclusiveMaximum:a,multipleOf:l,format:f,id:m,...h}=t;return h.enum?h.enum=h.enum.map(d=>typeof d=="n\
+umber"?String(d):d):typeof h.const=="number"&&(h.const=String(h.const)),o&&(h.type="string",i||(h.pattern=(n.includes("n\
+umber")?Te:cr).source)),h}var Lr=new WeakMap;function La(e){let t=new Map;for(let n of e.seen.values())n.def&&!t.has(n.schema)&&
+t.set(n.schema,n);let r=new Map;for(let n of Lr.get(e)??[]){let o=e.seen.get(n),i=(o?.def??o?.schema)?.propertyNames;if(!i||
+i===!0||r.has(i))continue;let s=jr(t,i,new Set);s!==i&&r.set(i,s)}if(r.size)for(let n of e.seen.values())for(let o of[n.
+schema,n.def]){let i=o&&r.get(o.propertyNames);i&&(o.propertyNames=i)}}var on=(e,t,r,n)=>{let o=r,i=e._zod.def;o.type="o\
+bject";let s=i.keyType,c=R(s).patterns;if(i.mode==="loose"&&c&&c.size>0){let l=w(i.valueType,t,{...n,path:[...n.path,"pa\
+tternProperties","*"]});o.patternProperties={};for(let f of c)B(o.patternProperties,_c(f).source,l)}else{if(t.target==="\
+draft-07"||t.target==="draft-2020-12"){o.propertyNames=w(i.keyType,t,{...n,path:[...n.path,"propertyNames"]});let l=Lr.get(
+t);l||(l=[],Lr.set(t,l),t.deferred.push(()=>La(t))),l.push(e)}o.additionalProperties=w(i.valueType,t,{...n,path:[...n.path,
 "additionalProperties"]})}let u=s._zod.values,a=t.io==="input"&&Je(i.valueType)!==void 0;if(u&&!i.partial&&!a){let l=[...u].
-filter(f=>typeof f=="string"||typeof f=="number");l.length>0&&(o.required=l.map(String))}},on=(e,t,r,n)=>{let o=e._zod.def,
+filter(f=>typeof f=="string"||typeof f=="number");l.length>0&&(o.required=l.map(String))}},sn=(e,t,r,n)=>{let o=e._zod.def,
 i=w(o.innerType,t,n),s=t.seen.get(e);t.target==="openapi-3.0"?(s.ref=o.innerType,r.nullable=!0):r.anyOf=[i,{type:"null"}]},
-sn=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType},cn=Symbol();function Pc(e,t,r,n,o){
-let i=!1,s=JSON.stringify(e,(c,u)=>typeof u!="bigint"?u:(i=!0,null));return i?(j(t,r,n,o,"BigInt defaults cannot be repr\
-esented in JSON Schema"),cn):JSON.parse(s)}var un=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.
-ref=o.innerType;let s=Pc(o.defaultValue,e,t,r,n);s!==cn&&(r.default=s)},an=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,
-n);let i=t.seen.get(e);if(i.ref=o.innerType,t.io!=="input")return;let s=Pc(o.defaultValue,e,t,r,n);s!==cn&&(r._prefault=
-s)},ln=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType;let s;try{s=o.catchValue(void 0)}catch{
-j(e,t,r,n,"Dynamic catch values are not supported in JSON Schema");return}r.default=s},pn=(e,t,r,n)=>{let o=e._zod.def,i=o.
-in._zod.traits.has("$ZodTransform"),s=t.io==="input"?i?o.out:o.in:o.out;w(s,t,n);let c=t.seen.get(e);c.ref=s},fn=(e,t,r,n)=>{
-let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType,r.readOnly=!0},Sc=(e,t,r,n)=>{let o=e._zod.def;
+cn=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType},un=Symbol();function Sc(e,t,r,n,o){
+let i=!1,s=JSON.stringify(e,(c,u)=>typeof u!="bigint"?u:(i=!0,null));return i?(D(t,r,n,o,"BigInt defaults cannot be repr\
+esented in JSON Schema"),un):JSON.parse(s)}var an=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.
+ref=o.innerType;let s=Sc(o.defaultValue,e,t,r,n);s!==un&&(r.default=s)},ln=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,
+n);let i=t.seen.get(e);if(i.ref=o.innerType,t.io!=="input")return;let s=Sc(o.defaultValue,e,t,r,n);s!==un&&(r._prefault=
+s)},pn=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType;let s;try{s=o.catchValue(void 0)}catch{
+D(e,t,r,n,"Dynamic catch values are not supported in JSON Schema");return}r.default=s},fn=(e,t,r,n)=>{let o=e._zod.def,i=o.
+in._zod.traits.has("$ZodTransform"),s=t.io==="input"?i?o.out:o.in:o.out;w(s,t,n);let c=t.seen.get(e);c.ref=s},dn=(e,t,r,n)=>{
+let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType,r.readOnly=!0},Oc=(e,t,r,n)=>{let o=e._zod.def;
 w(o.innerType,t,n);let i=t.seen.get(e);i.ref=o.innerType},Pt=(e,t,r,n)=>{let o=e._zod.def;w(o.innerType,t,n);let i=t.seen.
-get(e);i.ref=o.innerType},dn=(e,t,r,n)=>{let o=e._zod.innerType;w(o,t,n);let i=t.seen.get(e);i.ref=o},pc={string:Lr,number:Fr,
-boolean:Mr,bigint:Ur,symbol:_c,null:Br,undefined:xc,void:yc,never:Jr,any:Kr,unknown:Vr,date:Wr,enum:Gr,literal:Xr,nan:bc,
-template_literal:vc,file:zc,success:$c,custom:Yr,function:wc,transform:qr,map:kc,set:Zc,array:Hr,object:Qr,union:en,intersection:tn,
-tuple:rn,record:nn,nullable:on,nonoptional:sn,default:un,prefault:an,catch:ln,pipe:pn,readonly:fn,promise:Sc,optional:Pt,
-lazy:dn};function Oc(e,t){if("_idmap"in e){let n=e,o=Me({...t,processors:pc}),i={};for(let u of n._idmap.entries()){let[
+get(e);i.ref=o.innerType},mn=(e,t,r,n)=>{let o=e._zod.innerType;w(o,t,n);let i=t.seen.get(e);i.ref=o},fc={string:Fr,number:Mr,
+boolean:Ur,bigint:Br,symbol:xc,null:Jr,undefined:yc,void:bc,never:Kr,any:Vr,unknown:Wr,date:Gr,enum:Xr,literal:Yr,nan:vc,
+template_literal:zc,file:$c,success:wc,custom:qr,function:kc,transform:Hr,map:Zc,set:Pc,array:Qr,object:en,union:tn,intersection:rn,
+tuple:nn,record:on,nullable:sn,nonoptional:cn,default:an,prefault:ln,catch:pn,pipe:fn,readonly:dn,promise:Oc,optional:Pt,
+lazy:mn};function Ic(e,t){if("_idmap"in e){let n=e,o=Me({...t,processors:fc}),i={};for(let u of n._idmap.entries()){let[
 a,l]=u;w(l,o)}let s={},c={registry:n,uri:t?.uri,defs:i};o.external=c;for(let u of n._idmap.entries()){let[a,l]=u;Ue(o,l),
-J(s,a,Be(o,l))}if(Object.keys(i).length>0){let u=o.target==="draft-2020-12"?"$defs":"definitions";s.__shared={[u]:i}}return{
-schemas:s}}let r=Me({...t,processors:pc});return w(e,r),Ue(r,e),Be(r,e)}var Fa=()=>{let e={string:{unit:"characters",verb:"to have"},file:{unit:"bytes",verb:"to have"},array:{unit:"items",verb:"\
+B(s,a,Be(o,l))}if(Object.keys(i).length>0){let u=o.target==="draft-2020-12"?"$defs":"definitions";s.__shared={[u]:i}}return{
+schemas:s}}let r=Me({...t,processors:fc});return w(e,r),Ue(r,e),Be(r,e)}var Ma=()=>{let e={string:{unit:"characters",verb:"to have"},file:{unit:"bytes",verb:"to have"},array:{unit:"items",verb:"\
 to have"},set:{unit:"items",verb:"to have"},map:{unit:"entries",verb:"to have"}};function t(i){return e[i]??null}let r={
 regex:"input",email:"email address",url:"URL",emoji:"emoji",uuid:"UUID",uuidv4:"UUIDv4",uuidv6:"UUIDv6",nanoid:"nanoid",
 guid:"GUID",cuid:"cuid",cuid2:"cuid2",ulid:"ULID",xid:"XID",ksuid:"KSUID",datetime:"ISO datetime",date:"ISO date",time:"\
@@ -729,7 +729,7 @@ ISO time",duration:"ISO duration",ipv4:"IPv4 address",ipv6:"IPv6 address",mac:"M
 IPv6 range",base64:"base64-encoded string",base64url:"base64url-encoded string",json_string:"JSON string",e164:"E.164 nu\
 mber",currency_code:"currency code",credit_card:"credit card number",iban:"IBAN",jwt:"JWT",template_literal:"input"},n={
 nan:"NaN"};function o(i,s){return i==="number"&&typeof s=="number"&&!Number.isFinite(s)?String(s):n[i]??i}return i=>{switch(i.
-code){case"invalid_type":{let s=o(i.expected),c=qt(i.input),u=o(c,i.input);return`Invalid input: expected ${s}, received\
+code){case"invalid_type":{let s=o(i.expected),c=Ht(i.input),u=o(c,i.input);return`Invalid input: expected ${s}, received\
  ${u}`}case"invalid_value":return i.values.length===1?`Invalid input: expected ${Qe(i.values[0])}`:`Invalid option: expe\
 cted one of ${qe(i.values,"|")}`;case"too_big":{let s=i.exact?"exactly ":i.inclusive?"<=":"<",c=t(i.origin);return c?`To\
 o big: expected ${i.origin??"value"} to have ${s}${i.maximum.toString()} ${c.unit??"elements"}`:`Too big: expected ${i.origin??
@@ -742,132 +742,132 @@ d ${r[s.format]??i.format}`}case"not_multiple_of":return`Invalid number: must be
 gnized_keys":return`Unrecognized key${i.keys.length>1?"s":""}: ${qe(i.keys,", ")}`;case"invalid_key":return`Invalid key \
 in ${i.origin}`;case"invalid_union":return i.options&&Array.isArray(i.options)&&i.options.length>0?`Invalid discriminato\
 r value. Expected ${i.options.map(c=>`'${c}'`).join(" | ")}`:i.inclusive===!1?"Invalid input: more than one option match\
-ed":"Invalid input";case"invalid_element":return`Invalid value in ${i.origin}`;default:return"Invalid input"}}};function Ic(){
-return{localeError:Fa()}}var Ac=new WeakSet([Object.prototype,Error.prototype]);function St(e,t,r){Object.defineProperty(e,t,{configurable:!0,enumerable:!1,
+ed":"Invalid input";case"invalid_element":return`Invalid value in ${i.origin}`;default:return"Invalid input"}}};function Ac(){
+return{localeError:Ma()}}var Ec=new WeakSet([Object.prototype,Error.prototype]);function St(e,t,r){Object.defineProperty(e,t,{configurable:!0,enumerable:!1,
 get(){let n=r(this);return Object.defineProperty(this,t,{value:n,configurable:!0,writable:!0}),n},set(n){Object.defineProperty(
-this,t,{value:n,configurable:!0,writable:!0})}})}var Ec=(e,t)=>{Xn.init(e,t),e.name="ZodError";let r=Object.getPrototypeOf(
-e);Ac.has(r)||(Ac.add(r),St(r,"format",n=>o=>qn(n,o)),St(r,"flatten",n=>o=>Yn(n,o)),St(r,"addIssue",n=>o=>{n.issues.push(
-o),n.message=JSON.stringify(n.issues,ge,2)}),St(r,"addIssues",n=>o=>{n.issues.push(...o),n.message=JSON.stringify(n.issues,
-ge,2)}),Object.defineProperty(r,"isEmpty",{configurable:!0,enumerable:!1,get(){return this.issues.length===0}}))},Tc=p("\
-ZodError",Ec),V=p("ZodError",Ec,void 0,{Parent:Error});var Nc=it(V),Cc=st(V),Ot=ct(V),Rc=ut(V),Dc=eo(V),jc=to(V),Lc=ro(V),Fc=no(V),Mc=oo(V),Uc=io(V),Bc=so(V),Jc=co(V);function Ga(){F.localeError||M(Ic())}function Xe(){F.memoizer||M({memoizer:_s()})}var $=p("ZodType",(e,t)=>(Ga(),z.init(
+this,t,{value:n,configurable:!0,writable:!0})}})}var Tc=(e,t)=>{Yn.init(e,t),e.name="ZodError";let r=Object.getPrototypeOf(
+e);Ec.has(r)||(Ec.add(r),St(r,"format",n=>o=>Hn(n,o)),St(r,"flatten",n=>o=>qn(n,o)),St(r,"addIssue",n=>o=>{n.issues.push(
+o),n.message=JSON.stringify(n.issues,xe,2)}),St(r,"addIssues",n=>o=>{n.issues.push(...o),n.message=JSON.stringify(n.issues,
+xe,2)}),Object.defineProperty(r,"isEmpty",{configurable:!0,enumerable:!1,get(){return this.issues.length===0}}))},Nc=p("\
+ZodError",Tc),K=p("ZodError",Tc,void 0,{Parent:Error});var Cc=it(K),Rc=st(K),Ot=ct(K),Dc=ut(K),jc=to(K),Lc=ro(K),Fc=no(K),Mc=oo(K),Uc=io(K),Bc=so(K),Jc=co(K),Kc=uo(K);function Xa(){F.localeError||M(Ac())}function Xe(){F.memoizer||M({memoizer:xs()})}var $=p("ZodType",(e,t)=>(Xa(),z.init(
 e,t),e.def=t,e.type=t.type,e),{check(...e){let t=this.def;return this.clone(x.mergeDefs(t,{checks:[...t.checks??[],...e.
 map(r=>typeof r=="function"?{_zod:{check:r,def:{check:"custom"},onattach:[]}}:r)]}),{parent:!0})},with(...e){return this.
 check(...e)},clone(e,t){return W(this,e,t)},brand(){return this},register(e,t){return e.add(this,t),this},refine(e,t){return this.
-check(Tl(e,t))},superRefine(e,t){return this.check(Nl(e,t))},overwrite(e){return this.check(se(e))},optional(){return At(
-this)},exactOptional(){return bl(this)},nullable(){return Et(this)},nullish(){return At(Et(this))},nonoptional(e){return Zl(
-this,e)},array(){return Ct(this)},or(e){return Rt([this,e])},and(e){return wn(this,e)},transform(e){return Kc(this,pu(e))},
-default(e){return $l(this,e)},prefault(e){return kl(this,e)},catch(e){return Sl(this,e)},pipe(e){return Kc(this,e)},readonly(){
-return Al(this)},describe(e){let t=this.clone();return ae.add(t,{description:e}),t},meta(...e){if(e.length===0)return ae.
+check(Nl(e,t))},superRefine(e,t){return this.check(Cl(e,t))},overwrite(e){return this.check(se(e))},optional(){return At(
+this)},exactOptional(){return vl(this)},nullable(){return Et(this)},nullish(){return At(Et(this))},nonoptional(e){return Pl(
+this,e)},array(){return Ct(this)},or(e){return Rt([this,e])},and(e){return kn(this,e)},transform(e){return Vc(this,fu(e))},
+default(e){return wl(this,e)},prefault(e){return Zl(this,e)},catch(e){return Ol(this,e)},pipe(e){return Vc(this,e)},readonly(){
+return El(this)},describe(e){let t=this.clone();return ae.add(t,{description:e}),t},meta(...e){if(e.length===0)return ae.
 get(this);let t=this.clone();return ae.add(t,e[0]),t},isOptional(){return this.safeParse(void 0).success},isNullable(){return this.
 safeParse(null).success},apply(e,...t){return t.length===0?e(this):e(this,...t)},get"~standard"(){return x.hide(this,"~s\
-tandard",{...pr(this),jsonSchema:{input:Fe(this,"input"),output:Fe(this,"output")}})},set"~standard"(e){x.own(this,"~sta\
-ndard",e)},parse:function e(t,r){return Nc(this,t,r,{callee:e})},parseAsync:async function e(t,r){return await Cc(this,t,
-r,{callee:e})},safeParse(e,t){return Ot(this,e,t)},async safeParseAsync(e,t){return Rc(this,e,t)},get spa(){return this?.
-safeParseAsync},set spa(e){x.own(this,"spa",e)},validate(e,t){return rr(this,e,t)},validateAsync(e,t){return nr(this,e,t)},
-encode:function e(t,r){return Dc(this,t,r,{callee:e})},decode:function e(t,r){return jc(this,t,r,{callee:e})},encodeAsync:async function e(t,r){
-return await Lc(this,t,r,{callee:e})},decodeAsync:async function e(t,r){return await Fc(this,t,r,{callee:e})},safeEncode(e,t){
-return Mc(this,e,t)},safeDecode(e,t){return Uc(this,e,t)},async safeEncodeAsync(e,t){return Bc(this,e,t)},async safeDecodeAsync(e,t){
-return Jc(this,e,t)},toJSONSchema(e){return sc(this,{})(e)},get description(){return ae.get(this)?.description},get _def(){
-return this._zod.def}}),Vc=p("_ZodString",(e,t)=>{mt.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Lr(e,r,n,o)},
-x.derived({format:e=>D(e).format??null,minLength:e=>D(e).minimum??null,maxLength:e=>D(e).maximum??null},{regex(...e){return this.
-check(kr(...e))},includes(...e){return this.check(Sr(...e))},startsWith(...e){return this.check(Or(...e))},endsWith(...e){
-return this.check(Ir(...e))},min(...e){return this.check($e(...e))},max(...e){return this.check(kt(...e))},length(...e){
-return this.check(Zt(...e))},nonempty(...e){return this.check($e(1,...e))},lowercase(e){return this.check(Zr(e))},uppercase(e){
-return this.check(Pr(e))},trim(){return this.check(Er())},normalize(...e){return this.check(Ar(...e))},toLowerCase(){return this.
-check(Tr())},toUpperCase(){return this.check(Nr())},slugify(){return this.check(Cr())}})),gn=p("ZodString",(e,t)=>{mt.init(
-e,t),Vc.init(e,t)},{email(e){return this.check(vr(Wc,e))},url(e){return this.check(wr(Hc,e))},jwt(e){return this.check(js(
-al,e))},emoji(e){return this.check(ws(Xa,e))},guid(e){return this.check(zr(Xc,e))},uuid(e){return this.check($r(Ve,e))},
-uuidv4(e){return this.check(vs(Ve,e))},uuidv6(e){return this.check(zs(Ve,e))},uuidv7(e){return this.check($s(Ve,e))},nanoid(e){
-return this.check(ks(Ya,e))},cuid(e){return this.check(Zs(qa,e))},cuid2(e){return this.check(Ps(Ha,e))},ulid(e){return this.
-check(Ss(Qa,e))},base64(e){return this.check(Cs(sl,e))},base64url(e){return this.check(Rs(cl,e))},xid(e){return this.check(
-Os(el,e))},ksuid(e){return this.check(Is(tl,e))},ipv4(e){return this.check(As(rl,e))},ipv6(e){return this.check(Es(nl,e))},
-cidrv4(e){return this.check(Ts(ol,e))},cidrv6(e){return this.check(Ns(il,e))},e164(e){return this.check(Ds(ul,e))},datetime(e){
+tandard",{...fr(this),jsonSchema:{input:Fe(this,"input"),output:Fe(this,"output")}})},set"~standard"(e){x.own(this,"~sta\
+ndard",e)},parse:function e(t,r){return Cc(this,t,r,{callee:e})},parseAsync:async function e(t,r){return await Rc(this,t,
+r,{callee:e})},safeParse(e,t){return Ot(this,e,t)},async safeParseAsync(e,t){return Dc(this,e,t)},get spa(){return this?.
+safeParseAsync},set spa(e){x.own(this,"spa",e)},validate(e,t){return nr(this,e,t)},validateAsync(e,t){return or(this,e,t)},
+encode:function e(t,r){return jc(this,t,r,{callee:e})},decode:function e(t,r){return Lc(this,t,r,{callee:e})},encodeAsync:async function e(t,r){
+return await Fc(this,t,r,{callee:e})},decodeAsync:async function e(t,r){return await Mc(this,t,r,{callee:e})},safeEncode(e,t){
+return Uc(this,e,t)},safeDecode(e,t){return Bc(this,e,t)},async safeEncodeAsync(e,t){return Jc(this,e,t)},async safeDecodeAsync(e,t){
+return Kc(this,e,t)},toJSONSchema(e){return cc(this,{})(e)},get description(){return ae.get(this)?.description},get _def(){
+return this._zod.def}}),Wc=p("_ZodString",(e,t)=>{mt.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Fr(e,r,n,o)},
+x.derived({format:e=>R(e).format??null,minLength:e=>R(e).minimum??null,maxLength:e=>R(e).maximum??null},{regex(...e){return this.
+check(Zr(...e))},includes(...e){return this.check(Or(...e))},startsWith(...e){return this.check(Ir(...e))},endsWith(...e){
+return this.check(Ar(...e))},min(...e){return this.check(ke(...e))},max(...e){return this.check(kt(...e))},length(...e){
+return this.check(Zt(...e))},nonempty(...e){return this.check(ke(1,...e))},lowercase(e){return this.check(Pr(e))},uppercase(e){
+return this.check(Sr(e))},trim(){return this.check(Tr())},normalize(...e){return this.check(Er(...e))},toLowerCase(){return this.
+check(Nr())},toUpperCase(){return this.check(Cr())},slugify(){return this.check(Rr())}})),_n=p("ZodString",(e,t)=>{mt.init(
+e,t),Wc.init(e,t)},{email(e){return this.check(zr(Gc,e))},url(e){return this.check(kr(Qc,e))},jwt(e){return this.check(Ls(
+ll,e))},emoji(e){return this.check(ks(Ya,e))},guid(e){return this.check($r(Yc,e))},uuid(e){return this.check(wr(Ve,e))},
+uuidv4(e){return this.check(zs(Ve,e))},uuidv6(e){return this.check($s(Ve,e))},uuidv7(e){return this.check(ws(Ve,e))},nanoid(e){
+return this.check(Zs(qa,e))},cuid(e){return this.check(Ps(Ha,e))},cuid2(e){return this.check(Ss(Qa,e))},ulid(e){return this.
+check(Os(el,e))},base64(e){return this.check(Rs(cl,e))},base64url(e){return this.check(Ds(ul,e))},xid(e){return this.check(
+Is(tl,e))},ksuid(e){return this.check(As(rl,e))},ipv4(e){return this.check(Es(nl,e))},ipv6(e){return this.check(Ts(ol,e))},
+cidrv4(e){return this.check(Ns(il,e))},cidrv6(e){return this.check(Cs(sl,e))},e164(e){return this.check(js(al,e))},datetime(e){
 return this.check(vt(le,e))},date(e){return this.check(zt(pe,e))},time(e){return this.check($t(fe,e))},duration(e){return this.
-check(wt(de,e))}});function We(e){return ys(gn,e)}var C=p("ZodStringFormat",(e,t)=>{Z.init(e,t),Vc.init(e,t)}),le=p("Zod\
-ISODateTime",(e,t)=>{ki.init(e,t),C.init(e,t)}),pe=p("ZodISODate",(e,t)=>{Zi.init(e,t),C.init(e,t)}),fe=p("ZodISOTime",(e,t)=>{
-Pi.init(e,t),C.init(e,t)}),de=p("ZodISODuration",(e,t)=>{Si.init(e,t),C.init(e,t)}),Wc=p("ZodEmail",(e,t)=>{mi.init(e,t),
-C.init(e,t)});function Gc(e){return vr(Wc,e)}var Xc=p("ZodGUID",(e,t)=>{fi.init(e,t),C.init(e,t)});function Yc(e){return zr(
-Xc,e)}var Ve=p("ZodUUID",(e,t)=>{di.init(e,t),C.init(e,t)});function qc(e){return $r(Ve,e)}var Hc=p("ZodURL",(e,t)=>{_i.init(e,t),C.init(e,t)});function Qc(e){return wr(Hc,e)}var Xa=p("ZodEmoji",(e,t)=>{xi.init(e,t),C.init(e,t)});var Ya=p("ZodNanoID",(e,t)=>{yi.init(e,t),C.init(e,t)});var qa=p("ZodCUID",(e,t)=>{bi.init(e,t),C.init(e,t)});var Ha=p("ZodCUID2",(e,t)=>{vi.init(e,t),C.init(e,t)});var Qa=p("ZodULID",(e,t)=>{zi.init(e,t),C.init(e,t)});var el=p("ZodXID",(e,t)=>{$i.init(e,t),C.init(e,t)});var tl=p("ZodKSUID",(e,t)=>{wi.init(e,t),C.init(e,t)});var rl=p("ZodIPv4",(e,t)=>{Oi.init(e,t),C.init(e,t)});var nl=p("ZodIPv6",(e,t)=>{Ai.init(e,t),C.init(e,t)});var ol=p("ZodCIDRv4",(e,t)=>{Ei.init(e,t),C.init(e,t)});var il=p("ZodCIDRv6",(e,t)=>{Ti.init(e,t),C.init(e,t)});var sl=p("ZodBase64",(e,t)=>{Ci.init(e,t),C.init(e,t)});var cl=p("ZodBase64URL",(e,t)=>{Ri.init(e,t),C.init(e,t)});var ul=p("ZodE164",(e,t)=>{Di.init(e,t),C.init(e,t)});var al=p("ZodJWT",(e,t)=>{ji.init(e,t),C.init(e,t)});var Tt=p("ZodNumber",(e,t)=>{dr.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Fr(e,r,n,o),e.isFinite=!0},x.derived(
-{minValue:e=>{let{minimum:t,exclusiveMinimum:r}=D(e);return Math.max(t??Number.NEGATIVE_INFINITY,r??Number.NEGATIVE_INFINITY)},
-maxValue:e=>{let{maximum:t,exclusiveMaximum:r}=D(e);return Math.min(t??Number.POSITIVE_INFINITY,r??Number.POSITIVE_INFINITY)},
-isInt:e=>{let{isInt:t,multipleOf:r}=D(e);return!!t||!!r?.some(Number.isSafeInteger)},format:e=>D(e).format??null},{gt(e,t){
-return this.check(ze(e,t))},gte(e,t){return this.check(re(e,t))},min(e,t){return this.check(re(e,t))},lt(e,t){return this.
-check(ve(e,t))},lte(e,t){return this.check(te(e,t))},max(e,t){return this.check(te(e,t))},int(e){return this.check(It(e))},
-safe(e){return this.check(It(e))},positive(e){return this.check(ze(0,e))},nonnegative(e){return this.check(re(0,e))},negative(e){
-return this.check(ve(0,e))},nonpositive(e){return this.check(te(0,e))},multipleOf(e,t){return this.check(je(e,t))},step(e,t){
-return this.check(je(e,t))},finite(){return this}}));function _n(e){return Ls(Tt,e)}var ll=p("ZodNumberFormat",(e,t)=>{Li.
-init(e,t),Tt.init(e,t)});function It(e){return Ms(ll,e)}var xn=p("ZodBoolean",(e,t)=>{Fi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Mr(e,r,n,o)});function yn(e){return Us(
-xn,e)}var eu=p("ZodBigInt",(e,t)=>{Mi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Ur(e,r,n,o)},x.derived({minValue:e=>D(
-e).minimum??null,maxValue:e=>D(e).maximum??null,format:e=>D(e).format??null},{gte(e,t){return this.check(re(e,t))},min(e,t){
-return this.check(re(e,t))},gt(e,t){return this.check(ze(e,t))},lt(e,t){return this.check(ve(e,t))},lte(e,t){return this.
-check(te(e,t))},max(e,t){return this.check(te(e,t))},positive(e){return this.check(ze(BigInt(0),e))},negative(e){return this.
-check(ve(BigInt(0),e))},nonpositive(e){return this.check(te(BigInt(0),e))},nonnegative(e){return this.check(re(BigInt(0),
-e))},multipleOf(e,t){return this.check(je(e,t))}}));var pl=p("ZodNull",(e,t)=>{Ui.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Br(e,r,n,o)});function bn(e){return Ks(
-pl,e)}var fl=p("ZodAny",(e,t)=>{Bi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Kr(e,r,n,o)});function tu(){return Vs(
-fl)}var dl=p("ZodUnknown",(e,t)=>{Ji.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Vr(e,r,n,o)});function Ge(){
-return Ws(dl)}var vn=p("ZodNever",(e,t)=>{Ki.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Jr(e,r,n,o)});function Nt(e){
-return Gs(vn,e)}var zn=p("ZodDate",(e,t)=>{Vi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Wr(e,r,n,o),e.min=(r,n)=>e.check(re(
-r,n)),e.max=(r,n)=>e.check(te(r,n))},x.derived({minDate:e=>{let{minimum:t}=D(e);return t?new Date(t):null},maxDate:e=>{let{
-maximum:t}=D(e);return t?new Date(t):null}},{}));function ru(e){return Xs(zn,e)}var ml=p("ZodArray",(e,t)=>{Xe(),Wi.init(
-e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Hr(e,r,n,o),e.element=t.element},{min(e,t){return this.check($e(e,t))},
-nonempty(e){return this.check($e(1,e))},max(e,t){return this.check(kt(e,t))},length(e,t){return this.check(Zt(e,t))},unwrap(){
-return this.element}});function Ct(e,t){return qs(ml,e,t)}var $n=p("ZodObject",(e,t)=>{Xe(),Yi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Qr(e,r,n,o),x.installLazyProp(
-e,"shape",r=>r._zod.def.shape,!1)},{keyof(){return Zn(Object.keys(this._zod.def.shape))},catchall(e){return this.clone(x.
+check(wt(de,e))}});function We(e){return bs(_n,e)}var C=p("ZodStringFormat",(e,t)=>{Z.init(e,t),Wc.init(e,t)}),le=p("Zod\
+ISODateTime",(e,t)=>{Zi.init(e,t),C.init(e,t)}),pe=p("ZodISODate",(e,t)=>{Pi.init(e,t),C.init(e,t)}),fe=p("ZodISOTime",(e,t)=>{
+Si.init(e,t),C.init(e,t)}),de=p("ZodISODuration",(e,t)=>{Oi.init(e,t),C.init(e,t)}),Gc=p("ZodEmail",(e,t)=>{hi.init(e,t),
+C.init(e,t)});function Xc(e){return zr(Gc,e)}var Yc=p("ZodGUID",(e,t)=>{di.init(e,t),C.init(e,t)});function qc(e){return $r(
+Yc,e)}var Ve=p("ZodUUID",(e,t)=>{mi.init(e,t),C.init(e,t)});function Hc(e){return wr(Ve,e)}var Qc=p("ZodURL",(e,t)=>{xi.init(e,t),C.init(e,t)});function eu(e){return kr(Qc,e)}var Ya=p("ZodEmoji",(e,t)=>{yi.init(e,t),C.init(e,t)});var qa=p("ZodNanoID",(e,t)=>{bi.init(e,t),C.init(e,t)});var Ha=p("ZodCUID",(e,t)=>{vi.init(e,t),C.init(e,t)});var Qa=p("ZodCUID2",(e,t)=>{zi.init(e,t),C.init(e,t)});var el=p("ZodULID",(e,t)=>{$i.init(e,t),C.init(e,t)});var tl=p("ZodXID",(e,t)=>{wi.init(e,t),C.init(e,t)});var rl=p("ZodKSUID",(e,t)=>{ki.init(e,t),C.init(e,t)});var nl=p("ZodIPv4",(e,t)=>{Ii.init(e,t),C.init(e,t)});var ol=p("ZodIPv6",(e,t)=>{Ei.init(e,t),C.init(e,t)});var il=p("ZodCIDRv4",(e,t)=>{Ti.init(e,t),C.init(e,t)});var sl=p("ZodCIDRv6",(e,t)=>{Ni.init(e,t),C.init(e,t)});var cl=p("ZodBase64",(e,t)=>{Ri.init(e,t),C.init(e,t)});var ul=p("ZodBase64URL",(e,t)=>{Di.init(e,t),C.init(e,t)});var al=p("ZodE164",(e,t)=>{ji.init(e,t),C.init(e,t)});var ll=p("ZodJWT",(e,t)=>{Li.init(e,t),C.init(e,t)});var Tt=p("ZodNumber",(e,t)=>{mr.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Mr(e,r,n,o),e.isFinite=!0},x.derived(
+{minValue:e=>{let{minimum:t,exclusiveMinimum:r}=R(e);return Math.max(t??Number.NEGATIVE_INFINITY,r??Number.NEGATIVE_INFINITY)},
+maxValue:e=>{let{maximum:t,exclusiveMaximum:r}=R(e);return Math.min(t??Number.POSITIVE_INFINITY,r??Number.POSITIVE_INFINITY)},
+isInt:e=>{let{isInt:t,multipleOf:r}=R(e);return!!t||!!r?.some(Number.isSafeInteger)},format:e=>R(e).format??null},{gt(e,t){
+return this.check(we(e,t))},gte(e,t){return this.check(re(e,t))},min(e,t){return this.check(re(e,t))},lt(e,t){return this.
+check($e(e,t))},lte(e,t){return this.check(te(e,t))},max(e,t){return this.check(te(e,t))},int(e){return this.check(It(e))},
+safe(e){return this.check(It(e))},positive(e){return this.check(we(0,e))},nonnegative(e){return this.check(re(0,e))},negative(e){
+return this.check($e(0,e))},nonpositive(e){return this.check(te(0,e))},multipleOf(e,t){return this.check(je(e,t))},step(e,t){
+return this.check(je(e,t))},finite(){return this}}));function xn(e){return Fs(Tt,e)}var pl=p("ZodNumberFormat",(e,t)=>{Fi.
+init(e,t),Tt.init(e,t)});function It(e){return Us(pl,e)}var yn=p("ZodBoolean",(e,t)=>{Mi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Ur(e,r,n,o)});function bn(e){return Bs(
+yn,e)}var tu=p("ZodBigInt",(e,t)=>{Ui.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Br(e,r,n,o)},x.derived({minValue:e=>R(
+e).minimum??null,maxValue:e=>R(e).maximum??null,format:e=>R(e).format??null},{gte(e,t){return this.check(re(e,t))},min(e,t){
+return this.check(re(e,t))},gt(e,t){return this.check(we(e,t))},lt(e,t){return this.check($e(e,t))},lte(e,t){return this.
+check(te(e,t))},max(e,t){return this.check(te(e,t))},positive(e){return this.check(we(BigInt(0),e))},negative(e){return this.
+check($e(BigInt(0),e))},nonpositive(e){return this.check(te(BigInt(0),e))},nonnegative(e){return this.check(re(BigInt(0),
+e))},multipleOf(e,t){return this.check(je(e,t))}}));var fl=p("ZodNull",(e,t)=>{Bi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Jr(e,r,n,o)});function vn(e){return Vs(
+fl,e)}var dl=p("ZodAny",(e,t)=>{Ji.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Vr(e,r,n,o)});function ru(){return Ws(
+dl)}var ml=p("ZodUnknown",(e,t)=>{Ki.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Wr(e,r,n,o)});function Ge(){
+return Gs(ml)}var zn=p("ZodNever",(e,t)=>{Vi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Kr(e,r,n,o)});function Nt(e){
+return Xs(zn,e)}var $n=p("ZodDate",(e,t)=>{Wi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Gr(e,r,n,o),e.min=(r,n)=>e.check(re(
+r,n)),e.max=(r,n)=>e.check(te(r,n))},x.derived({minDate:e=>{let{minimum:t}=R(e);return t?new Date(t):null},maxDate:e=>{let{
+maximum:t}=R(e);return t?new Date(t):null}},{}));function nu(e){return Ys($n,e)}var hl=p("ZodArray",(e,t)=>{Xe(),Gi.init(
+e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Qr(e,r,n,o),e.element=t.element},{min(e,t){return this.check(ke(e,t))},
+nonempty(e){return this.check(ke(1,e))},max(e,t){return this.check(kt(e,t))},length(e,t){return this.check(Zt(e,t))},unwrap(){
+return this.element}});function Ct(e,t){return Hs(hl,e,t)}var wn=p("ZodObject",(e,t)=>{Xe(),qi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>en(e,r,n,o),x.installLazyProp(
+e,"shape",r=>r._zod.def.shape,!1)},{keyof(){return Pn(Object.keys(this._zod.def.shape))},catchall(e){return this.clone(x.
 mergeDefs(this._zod.def,{catchall:e}))},passthrough(){return this.clone(x.mergeDefs(this._zod.def,{catchall:Ge()}))},loose(){
 return this.clone(x.mergeDefs(this._zod.def,{catchall:Ge()}))},strict(){return this.clone(x.mergeDefs(this._zod.def,{catchall:Nt()}))},
 strip(){return this.clone(x.mergeDefs(this._zod.def,{catchall:void 0}))},extend(e){return x.extend(this,e)},safeExtend(e){
 return x.safeExtend(this,e)},merge(e){return x.merge(this,e)},pick(e){return x.pick(this,e)},omit(e){return x.omit(this,
-e)},partial(...e){return x.partial(Pn,this,e[0])},exactPartial(...e){return x.partial(fu,this,e[0],"exactPartial")},required(...e){
-return x.required(du,this,e[0])}});function nu(e,t){let r={type:"object",shape:e??{},...x.normalizeParams(t)};return new $n(
-r)}function ou(e,t){return new $n({type:"object",shape:e,catchall:Nt(),...x.normalizeParams(t)})}function iu(e,t){return new $n(
-{type:"object",shape:e,catchall:Ge(),...x.normalizeParams(t)})}var su=p("ZodUnion",(e,t)=>{mr.init(e,t),$.init(e,t),e._zod.
-processJSONSchema=(r,n,o)=>en(e,r,n,o),e.options=t.options});function Rt(e,t){return new su({type:"union",options:e,...x.
-normalizeParams(t)})}var hl=p("ZodDiscriminatedUnion",(e,t)=>{su.init(e,t),qi.init(e,t)});function cu(e,t,r){return new hl({type:"union",options:t,
-discriminator:e,...x.normalizeParams(r)})}var gl=p("ZodIntersection",(e,t)=>{Hi.init(e,t),$.init(e,t),e._zod.processJSONSchema=
-(r,n,o)=>tn(e,r,n,o)});function wn(e,t){return new gl({type:"intersection",left:e,right:t})}var _l=p("ZodTuple",(e,t)=>{
-Xe(),Qi.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>rn(e,r,n,o)},{rest(e){return this.clone({...this._zod.def,
+e)},partial(...e){return x.partial(Sn,this,e[0])},exactPartial(...e){return x.partial(du,this,e[0],"exactPartial")},required(...e){
+return x.required(mu,this,e[0])}});function ou(e,t){let r={type:"object",shape:e??{},...x.normalizeParams(t)};return new wn(
+r)}function iu(e,t){return new wn({type:"object",shape:e,catchall:Nt(),...x.normalizeParams(t)})}function su(e,t){return new wn(
+{type:"object",shape:e,catchall:Ge(),...x.normalizeParams(t)})}var cu=p("ZodUnion",(e,t)=>{hr.init(e,t),$.init(e,t),e._zod.
+processJSONSchema=(r,n,o)=>tn(e,r,n,o),e.options=t.options});function Rt(e,t){return new cu({type:"union",options:e,...x.
+normalizeParams(t)})}var gl=p("ZodDiscriminatedUnion",(e,t)=>{cu.init(e,t),Hi.init(e,t)});function uu(e,t,r){return new gl({type:"union",options:t,
+discriminator:e,...x.normalizeParams(r)})}var _l=p("ZodIntersection",(e,t)=>{Qi.init(e,t),$.init(e,t),e._zod.processJSONSchema=
+(r,n,o)=>rn(e,r,n,o)});function kn(e,t){return new _l({type:"intersection",left:e,right:t})}var xl=p("ZodTuple",(e,t)=>{
+Xe(),es.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>nn(e,r,n,o)},{rest(e){return this.clone({...this._zod.def,
 rest:e})},partial(){let e=this._zod.def;if(e.checks?.length)throw new Error(".partial() cannot be used on tuple schemas \
-containing refinements");return this.clone({...e,items:e.items.map(t=>new Pn({type:"optional",innerType:t}))})}});function uu(e,t,r){
-let n=t instanceof z,o=n?r:t,i=n?t:null;return new _l({type:"tuple",items:e,rest:i,...x.normalizeParams(o)})}var mn=p("Z\
-odRecord",(e,t)=>{Xe(),es.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>nn(e,r,n,o),e.keyType=t.keyType,e.valueType=
-t.valueType});function kn(e,t,r){return!t||!t._zod?new mn({type:"record",keyType:We(),valueType:e,...x.normalizeParams(t)}):
-new mn({type:"record",keyType:e,valueType:t,...x.normalizeParams(r)})}function au(e,t,r){return new mn({type:"record",keyType:e,
-valueType:t,...x.normalizeParams(r),partial:!0})}var hn=p("ZodEnum",(e,t)=>{ts.init(e,t),$.init(e,t),e._zod.processJSONSchema=(n,o,i)=>Gr(e,n,o,i),e.enum=t.entries,e.options=
+containing refinements");return this.clone({...e,items:e.items.map(t=>new Sn({type:"optional",innerType:t}))})}});function au(e,t,r){
+let n=t instanceof z,o=n?r:t,i=n?t:null;return new xl({type:"tuple",items:e,rest:i,...x.normalizeParams(o)})}var hn=p("Z\
+odRecord",(e,t)=>{Xe(),ts.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>on(e,r,n,o),e.keyType=t.keyType,e.valueType=
+t.valueType});function Zn(e,t,r){return!t||!t._zod?new hn({type:"record",keyType:We(),valueType:e,...x.normalizeParams(t)}):
+new hn({type:"record",keyType:e,valueType:t,...x.normalizeParams(r)})}function lu(e,t,r){return new hn({type:"record",keyType:e,
+valueType:t,...x.normalizeParams(r),partial:!0})}var gn=p("ZodEnum",(e,t)=>{rs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(n,o,i)=>Xr(e,n,o,i),e.enum=t.entries,e.options=
 [...e._zod.values];let r=new Set(Object.keys(t.entries));e.extract=(n,o)=>{let i={};for(let s of n)if(r.has(s))i[s]=t.entries[s];else
-throw new Error(`Key ${s} not found in enum`);return new hn({...t,checks:[],...x.normalizeParams(o),entries:i})},e.exclude=
-(n,o)=>{let i={...t.entries};for(let s of n)if(r.has(s))delete i[s];else throw new Error(`Key ${s} not found in enum`);return new hn(
-{...t,checks:[],...x.normalizeParams(o),entries:i})}});function Zn(e,t){let r=Array.isArray(e)?Object.fromEntries(e.map(
-n=>[n,n])):e;return new hn({type:"enum",entries:r,...x.normalizeParams(t)})}var xl=p("ZodLiteral",(e,t)=>{rs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Xr(e,r,n,o),e.values=new Set(t.
+throw new Error(`Key ${s} not found in enum`);return new gn({...t,checks:[],...x.normalizeParams(o),entries:i})},e.exclude=
+(n,o)=>{let i={...t.entries};for(let s of n)if(r.has(s))delete i[s];else throw new Error(`Key ${s} not found in enum`);return new gn(
+{...t,checks:[],...x.normalizeParams(o),entries:i})}});function Pn(e,t){let r=Array.isArray(e)?Object.fromEntries(e.map(
+n=>[n,n])):e;return new gn({type:"enum",entries:r,...x.normalizeParams(t)})}var yl=p("ZodLiteral",(e,t)=>{ns.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Yr(e,r,n,o),e.values=new Set(t.
 values),Object.defineProperty(e,"value",{get(){if(t.values.length>1)throw new Error("This schema contains multiple valid\
- literal values. Use `.values` instead.");return t.values[0]}})});function lu(e,t){return new xl({type:"literal",values:Array.
-isArray(e)?e:[e],...x.normalizeParams(t)})}var yl=p("ZodTransform",(e,t)=>{Xe(),ns.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>qr(e,r,n,o),e._zod.parse=
-(r,n)=>{if(n.direction==="backward")throw new be(e.constructor.name);r.addIssue=i=>{if(typeof i=="string")r.issues.push(
+ literal values. Use `.values` instead.");return t.values[0]}})});function pu(e,t){return new yl({type:"literal",values:Array.
+isArray(e)?e:[e],...x.normalizeParams(t)})}var bl=p("ZodTransform",(e,t)=>{Xe(),os.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Hr(e,r,n,o),e._zod.parse=
+(r,n)=>{if(n.direction==="backward")throw new ze(e.constructor.name);r.addIssue=i=>{if(typeof i=="string")r.issues.push(
 x.issue(i,r.value,t));else{let s=i;s.fatal&&(s.continue=!1),s.code??(s.code="custom"),"input"in s||(s.input=r.value),s.inst??
 (s.inst=e),r.issues.push(x.issue(s))}};let o=t.transform(r.value,r);return o instanceof Promise?o.then(i=>(r.value=i,r)):
-(r.value=o,r)}});function pu(e){return new yl({type:"transform",transform:e})}var Pn=p("ZodOptional",(e,t)=>{hr.init(e,t),
-$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Pt(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function At(e){return new Pn(
-{type:"optional",innerType:e})}var fu=p("ZodExactOptional",(e,t)=>{os.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Pt(
-e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function bl(e){return new fu({type:"optional",innerType:e})}var vl=p("ZodNu\
-llable",(e,t)=>{is.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>on(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});
-function Et(e){return new vl({type:"nullable",innerType:e})}var zl=p("ZodDefault",(e,t)=>{ss.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>un(e,r,n,o),e.unwrap=()=>e._zod.
-def.innerType,e.removeDefault=e.unwrap});function $l(e,t){return new zl({type:"default",innerType:e,get defaultValue(){return typeof t==
-"function"?t():x.shallowClone(t)}})}var wl=p("ZodPrefault",(e,t)=>{cs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>an(
-e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function kl(e,t){return new wl({type:"prefault",innerType:e,get defaultValue(){
-return typeof t=="function"?t():x.shallowClone(t)}})}var du=p("ZodNonOptional",(e,t)=>{us.init(e,t),$.init(e,t),e._zod.processJSONSchema=
-(r,n,o)=>sn(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Zl(e,t){return new du({type:"nonoptional",innerType:e,
-...x.normalizeParams(t)})}var Pl=p("ZodCatch",(e,t)=>{as.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>ln(e,r,n,o),e.unwrap=()=>e._zod.def.
-innerType,e.removeCatch=e.unwrap});function Sl(e,t){return new Pl({type:"catch",innerType:e,catchValue:typeof t=="functi\
-on"?t:x.constantCatch(t)})}var mu=p("ZodPipe",(e,t)=>{gr.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>pn(e,r,n,o),e.in=t.in,e.out=t.out});
-function Kc(e,t){return new mu({type:"pipe",in:e,out:t})}var Ol=p("ZodPreprocess",(e,t)=>{mu.init(e,t),ls.init(e,t)}),Il=p("ZodReadonly",(e,t)=>{ps.init(e,t),$.init(e,t),e._zod.
-processJSONSchema=(r,n,o)=>fn(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Al(e){return new Il({type:"readonly",
-innerType:e})}var El=p("ZodLazy",(e,t)=>{fs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>dn(e,r,n,o),e.unwrap=()=>e._zod.def.
-getter()});function Sn(e){return new El({type:"lazy",getter:e})}var hu=p("ZodCustom",(e,t)=>{ds.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Yr(e,r,n,o)});function gu(e,t){return Hs(hu,e??(()=>!0),t)}function Tl(e,t={}){return Qs(hu,e,t)}function Nl(e,t){return ec(e,t)}function _u(e){let t=Sn(()=>Rt([We(e),_n(),yn(),bn(),Ct(t),kn(We(),t)]));return t}function xu(e,t){return new Ol({type:"\
-pipe",in:pu(e),out:t})}var On={};Ye(On,{ZodISODate:()=>pe,ZodISODateTime:()=>le,ZodISODuration:()=>de,ZodISOTime:()=>fe,date:()=>Dl,datetime:()=>Rl,
-duration:()=>Ll,time:()=>jl});function Rl(e){return vt(le,e)}function Dl(e){return zt(pe,e)}function jl(e){return $t(fe,e)}function Ll(e){return wt(de,
-e)}var In={};Ye(In,{bigint:()=>Bl,boolean:()=>Ul,date:()=>Jl,number:()=>Ml,string:()=>Fl});function Fl(e){return bs(gn,e)}function Ml(e){return Fs(Tt,e)}function Ul(e){return Bs(xn,e)}function Bl(e){return Js(eu,
-e)}function Jl(e){return Ys(zn,e)}export{Vn as NEVER,Tc as ZodError,pe as ZodISODate,le as ZodISODateTime,de as ZodISODuration,fe as ZodISOTime,vn as ZodNever,
-$ as ZodType,tu as any,Ct as array,yn as boolean,In as coerce,M as config,gu as custom,ru as date,cu as discriminatedUnion,
-Gc as email,Zn as enum,Yc as guid,It as int,wn as intersection,On as iso,_u as json,Sn as lazy,lu as literal,iu as looseObject,
-Nt as never,bn as null,Et as nullable,_n as number,nu as object,At as optional,au as partialRecord,xu as preprocess,Hn as prettifyError,
-kn as record,Ot as safeParse,ou as strictObject,We as string,Oc as toJSONSchema,uu as tuple,Rt as union,Ge as unknown,Qc as url,
-qc as uuid,yu as z};
+(r.value=o,r)}});function fu(e){return new bl({type:"transform",transform:e})}var Sn=p("ZodOptional",(e,t)=>{gr.init(e,t),
+$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Pt(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function At(e){return new Sn(
+{type:"optional",innerType:e})}var du=p("ZodExactOptional",(e,t)=>{is.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>Pt(
+e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function vl(e){return new du({type:"optional",innerType:e})}var zl=p("ZodNu\
+llable",(e,t)=>{ss.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>sn(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});
+function Et(e){return new zl({type:"nullable",innerType:e})}var $l=p("ZodDefault",(e,t)=>{cs.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>an(e,r,n,o),e.unwrap=()=>e._zod.
+def.innerType,e.removeDefault=e.unwrap});function wl(e,t){return new $l({type:"default",innerType:e,get defaultValue(){return typeof t==
+"function"?t():x.shallowClone(t)}})}var kl=p("ZodPrefault",(e,t)=>{us.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>ln(
+e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Zl(e,t){return new kl({type:"prefault",innerType:e,get defaultValue(){
+return typeof t=="function"?t():x.shallowClone(t)}})}var mu=p("ZodNonOptional",(e,t)=>{as.init(e,t),$.init(e,t),e._zod.processJSONSchema=
+(r,n,o)=>cn(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function Pl(e,t){return new mu({type:"nonoptional",innerType:e,
+...x.normalizeParams(t)})}var Sl=p("ZodCatch",(e,t)=>{ls.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>pn(e,r,n,o),e.unwrap=()=>e._zod.def.
+innerType,e.removeCatch=e.unwrap});function Ol(e,t){return new Sl({type:"catch",innerType:e,catchValue:typeof t=="functi\
+on"?t:x.constantCatch(t)})}var hu=p("ZodPipe",(e,t)=>{_r.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>fn(e,r,n,o),e.in=t.in,e.out=t.out});
+function Vc(e,t){return new hu({type:"pipe",in:e,out:t})}var Il=p("ZodPreprocess",(e,t)=>{hu.init(e,t),ps.init(e,t)}),Al=p("ZodReadonly",(e,t)=>{fs.init(e,t),$.init(e,t),e._zod.
+processJSONSchema=(r,n,o)=>dn(e,r,n,o),e.unwrap=()=>e._zod.def.innerType});function El(e){return new Al({type:"readonly",
+innerType:e})}var Tl=p("ZodLazy",(e,t)=>{ds.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>mn(e,r,n,o),e.unwrap=()=>e._zod.def.
+getter()});function On(e){return new Tl({type:"lazy",getter:e})}var gu=p("ZodCustom",(e,t)=>{ms.init(e,t),$.init(e,t),e._zod.processJSONSchema=(r,n,o)=>qr(e,r,n,o)});function _u(e,t){return Qs(gu,e??(()=>!0),t)}function Nl(e,t={}){return ec(gu,e,t)}function Cl(e,t){return tc(e,t)}function xu(e){let t=On(()=>Rt([We(e),xn(),bn(),vn(),Ct(t),Zn(We(),t)]));return t}function yu(e,t){return new Il({type:"\
+pipe",in:fu(e),out:t})}var In={};Ye(In,{ZodISODate:()=>pe,ZodISODateTime:()=>le,ZodISODuration:()=>de,ZodISOTime:()=>fe,date:()=>jl,datetime:()=>Dl,
+duration:()=>Fl,time:()=>Ll});function Dl(e){return vt(le,e)}function jl(e){return zt(pe,e)}function Ll(e){return $t(fe,e)}function Fl(e){return wt(de,
+e)}var An={};Ye(An,{bigint:()=>Jl,boolean:()=>Bl,date:()=>Kl,number:()=>Ul,string:()=>Ml});function Ml(e){return vs(_n,e)}function Ul(e){return Ms(Tt,e)}function Bl(e){return Js(yn,e)}function Jl(e){return Ks(tu,
+e)}function Kl(e){return qs($n,e)}export{Wn as NEVER,Nc as ZodError,pe as ZodISODate,le as ZodISODateTime,de as ZodISODuration,fe as ZodISOTime,zn as ZodNever,
+$ as ZodType,ru as any,Ct as array,bn as boolean,An as coerce,M as config,_u as custom,nu as date,uu as discriminatedUnion,
+Xc as email,Pn as enum,qc as guid,It as int,kn as intersection,In as iso,xu as json,On as lazy,pu as literal,su as looseObject,
+Nt as never,vn as null,Et as nullable,xn as number,ou as object,At as optional,lu as partialRecord,yu as preprocess,Qn as prettifyError,
+Zn as record,Ot as safeParse,iu as strictObject,We as string,Ic as toJSONSchema,au as tuple,Rt as union,Ge as unknown,eu as url,
+Hc as uuid,bu as z};
