@@ -151,15 +151,15 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "when false then 'cancelled'",
     "a heartbeat does not report a cancellation",
   ),
-  endSteps("where stored.state = 'started'", "", "a second result replaces the first", {
+  endSteps(" and state = 'started'", "", "a second result replaces the first", {
     pgtap: ["record_steps"],
   }),
   endSteps("continue when not found;", "", "a repeated result is booked again", {
     pgtap: ["record_steps"],
   }),
   startSteps(
-    "on conflict (task_id, seq) do nothing",
-    "on conflict (task_id, seq) do update set state = 'started', output = null, ended_at = null",
+    "continue when exists (select from public.task_steps where task_id = p_task.id and seq = v_step.seq);",
+    "delete from public.task_steps where task_id = p_task.id and seq = v_step.seq;",
     "an ended step starts again",
     { pgtap: ["begin_steps", "record_steps"] },
   ),

@@ -6054,16 +6054,17 @@ begin
     if v_step.kind = 'model' then
       perform private.assert_budget_allows_model_call(p_task);
     end if;
+    -- No "on conflict", which writes more to the write-ahead log: the caller holds the task.
+    continue when exists (select from public.task_steps where task_id = p_task.id and seq = v_step.seq);
     insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, epoch)
     values (
       p_task.id, v_step.seq, v_step.kind, 'started', v_step.name, v_step.call_id, v_step.input,
       p_task.epoch
-    )
-    on conflict (task_id, seq) do nothing;
-    if found and v_step.input -> 'data_flows' <> '[]' then
+    );
+    if v_step.input -> 'data_flows' <> '[]' then
       perform private.record_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
     end if;
-    if found and v_step.kind in ('model', 'tool', 'guardrail') then
+    if v_step.kind in ('model', 'tool', 'guardrail') then
       v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
         'server', v_step.input -> 'server',
@@ -6172,6 +6173,8 @@ declare
   v_step record;
   v_type text;
   v_is_skill boolean;
+  v_output jsonb;
+  v_usage jsonb;
   v_has_files boolean;
   v_warnings jsonb := p_task.warnings;
   v_used public.usage_events;
@@ -6186,25 +6189,29 @@ begin
     order by seq
   loop
     v_is_skill := v_step.kind = 'system' and v_step.name = 'load_skill' and v_step.state = 'done';
-    insert into public.task_steps as stored (
-      task_id, seq, kind, state, name, call_id, input, output, usage, epoch, ended_at
-    )
-    values (
-      p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input,
+    v_output := case when v_is_skill
       -- The text of a skill is visible to its authors, not to the owners of tasks.
-      case when v_is_skill then v_step.output - 'text' else coalesce(v_step.output, 'null') end,
-      v_step.usage - '{provider_id,key_source}'::text[], p_task.epoch,
-      clock_timestamp()
-    )
-    on conflict (task_id, seq) do update
-    set state = excluded.state,
-        output = excluded.output,
-        usage = excluded.usage,
-        epoch = excluded.epoch,
-        ended_at = excluded.ended_at,
+      then v_step.output - 'text' else coalesce(v_step.output, 'null') end;
+    v_usage := v_step.usage - '{provider_id,key_source}'::text[];
+    update public.task_steps
+    set state = v_step.state,
+        output = v_output,
+        usage = v_usage,
+        epoch = p_task.epoch,
+        ended_at = clock_timestamp(),
         -- A call whose prompt was too long may have become a summary, or may have omitted more.
-        input = case stored.kind when 'model' then excluded.input else stored.input end
-    where stored.state = 'started';
+        input = case kind when 'model' then v_step.input else input end
+    where task_id = p_task.id and seq = v_step.seq and state = 'started';
+    if not found then
+      insert into public.task_steps (
+        task_id, seq, kind, state, name, call_id, input, output, usage, epoch, ended_at
+      )
+      values (
+        p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input,
+        v_output, v_usage, p_task.epoch, clock_timestamp()
+      )
+      on conflict (task_id, seq) do nothing;
+    end if;
     -- A step that has ended keeps its first result.
     continue when not found;
     if v_is_skill then
