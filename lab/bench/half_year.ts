@@ -11,6 +11,10 @@ const JOBS_A_DAY = 1_000;
 /** Jobs that the worker runs. The others are copies of them. */
 const TEMPLATES = 40;
 const FREE_PLAN_MB = 500;
+/** On each of these days, the owner of a job keeps it. */
+const KEPT_EVERY_DAYS = 7;
+/** On each of these days, a job asks a person who never answers. */
+const OPEN_EVERY_DAYS = 28;
 
 /** The tables with rows of jobs, in the order of their references. */
 const TABLES = [
@@ -57,6 +61,8 @@ export async function benchHalfYear(db: string): Promise<BenchResult> {
       const daysAgo = DAYS - 1 - day;
       writeProgress(`half_year: day ${day + 1} of ${DAYS}, ${sizesMb.at(-1) ?? 0} MB`);
       await addDay(single as unknown as Sql, daysAgo);
+      if (day % KEPT_EVERY_DAYS === 0) await keepJob(single as unknown as Sql);
+      if (day % OPEN_EVERY_DAYS === 0) await openReview(single as unknown as Sql);
       await moveRetention(single as unknown as Sql, daysAgo);
       await single`
         select private.add_tool_calls(p_until => now() - make_interval(days => ${daysAgo}::int))`;
@@ -89,7 +95,7 @@ export async function benchHalfYear(db: string): Promise<BenchResult> {
     {
       versions: await serverVersion(sql),
       notes: [
-        "The rows of `TEMPLATES` jobs that the worker ran are copied with new ids and earlier times, one day after the other, with the default retention; each day ends with a vacuum, as autovacuum does several times a day. Sizes are those of the whole database. `delete_cpu_…`: processor time of the session that runs `private.delete_old()` and `drop_old_partitions()`, for all that belongs to a job."
+        "The rows of `TEMPLATES` jobs that the worker ran are copied with new ids and earlier times, one day after the other, with the default retention; one job of each week is kept, and one of each four weeks waits for a person until the end. Each day ends with a vacuum, as autovacuum does several times a day. Sizes are those of the whole database. `delete_cpu_…`: processor time of the session that runs `private.delete_old()` and `drop_old_partition()`, for all that belongs to a job."
           .replace("`TEMPLATES`", String(TEMPLATES)),
       ],
     },
@@ -120,6 +126,22 @@ async function addDay(sql: Sql, daysAgo: number): Promise<void> {
     ) as shift`;
   for (const table of TABLES) await sql.unsafe(await copyStatement(sql, table));
   await sql`delete from private.stored_debits`;
+}
+
+/** Lets the owner of a job of the day keep it. */
+async function keepJob(sql: Sql): Promise<void> {
+  await sql`update public.tasks set is_kept = true where id = (select min(id::text)::uuid from made)`;
+}
+
+/** Lets a job of the day wait for a person. */
+async function openReview(sql: Sql): Promise<void> {
+  await sql`
+    with asking as (
+      update public.tasks set status = 'needs_human_review', output = null, finished_at = null
+      where id = (select max(id::text)::uuid from made)
+      returning id
+    )
+    insert into public.human_reviews (task_id, seq, question) select id, 9, 'Go on?' from asking`;
 }
 
 /** The statement that copies a table's rows of the templates: new ids, earlier times. */
@@ -157,7 +179,11 @@ async function moveRetention(sql: Sql, daysAgo: number): Promise<void> {
 
 async function deleteOld(sql: Sql): Promise<number> {
   let jobs = 0;
-  await sql`select private.drop_old_partitions()`;
+  let isDropped = true;
+  while (isDropped) {
+    const [row] = await sql<{ dropped: boolean }[]>`select private.drop_old_partition() as dropped`;
+    isDropped = row?.dropped ?? false;
+  }
   while (true) {
     const [row] = await sql<{ deleted: Record<string, number> }[]>`
       select private.delete_old() as deleted`;

@@ -93,24 +93,6 @@ $$;
 comment on function private.is_of_kept_job(uuid) is 'True for a task of a job that its owner keeps.';
 revoke all on function private.is_of_kept_job(uuid) from public;
 
-create function private.has_kept_job(p_first_id uuid, p_next_id uuid)
-returns boolean
-language plpgsql
-stable
-set search_path = ''
-as $$
-begin
-  return exists (
-    select from public.tasks as job
-    join public.tasks as task on task.master_task_id = job.id
-    where job.is_kept and task.id >= p_first_id and task.id < p_next_id
-  );
-end;
-$$;
-comment on function private.has_kept_job(uuid, uuid) is
-  'True when a job that its owner keeps has a task with an id from p_first_id to before p_next_id, so that the partition must stay.';
-revoke all on function private.has_kept_job(uuid, uuid) from public;
-
 create function private.list_files_of_task()
 returns trigger
 language plpgsql
@@ -207,48 +189,73 @@ comment on view private.reviewed_jobs is
   'Jobs that wait for the answer of a person. Their events are kept, because pages read the question and the state of the job from them, also after weeks.';
 revoke all on private.reviewed_jobs from public, anon, authenticated, service_role;
 
-create function private.has_reviewed_job(p_first_id uuid, p_next_id uuid)
+create function private.drop_partition(p_table text, p_partition regclass, p_stays text, p_task_ids uuid[], p_since timestamptz)
 returns boolean
-language plpgsql
-stable
-set search_path = ''
-as $$
-begin
-  return exists (
-    select from private.reviewed_jobs as job
-    join public.tasks as task using (master_task_id)
-    where task.id >= p_first_id and task.id < p_next_id
-  );
-end;
-$$;
-comment on function private.has_reviewed_job(uuid, uuid) is
-  'True when a job that waits for a person has a task with an id from p_first_id to before p_next_id, so that the partition of its events must stay.';
-revoke all on function private.has_reviewed_job(uuid, uuid) from public;
-
-create function private.drop_old_events(p_before timestamptz)
-returns int
 language plpgsql
 set search_path = ''
 set lock_timeout = '1500ms'
 as $$
 declare
+  -- All writers wait while the rows are moved: a tenth of a second at most.
+  c_most_rows constant int := 10000;
+  v_rows constant text := format('from %s where %s', p_partition, p_stays);
+  v_count int;
+begin
+  execute format('select count(*) from (select %s limit %s) as staying', v_rows, c_most_rows + 1)
+  into v_count using p_task_ids, p_since;
+  if v_count > c_most_rows then
+    return false;
+  end if;
+  -- Dropping a table also locks those to which it refers. Writers lock a task before its rows.
+  lock table public.tasks in access exclusive mode;
+  -- Readers may lock in another order. This transaction gives up before their deadlock_timeout.
+  perform set_config('lock_timeout', '500ms', true);
+  execute format('alter table public.%I detach partition %s', p_table, p_partition);
+  -- Into the default partition itself, because triggers of the table would send its events again.
+  execute format('insert into private.%I overriding system value select * %s', p_table || '_other', v_rows)
+  using p_task_ids, p_since;
+  execute format('drop table %s', p_partition);
+  return true;
+end;
+$$;
+comment on function private.drop_partition(text, regclass, text, uuid[], timestamptz) is
+  'Moves the rows of a partition for which the condition p_stays on $1 (p_task_ids) and $2 (p_since) is true to the default partition, and drops the partition: otherwise a few rows would keep the disk space of a whole week. Returns false when these are more than 10,000 rows. Waits one second for its first lock and then fails.';
+revoke all on function private.drop_partition(text, regclass, text, uuid[], timestamptz) from public;
+
+create function private.drop_old_events(p_before timestamptz)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+declare
   v_old record;
-  v_is_young boolean;
-  v_count int := 0;
 begin
   for v_old in select * from private.partitions_before('task_events', p_before) loop
-    -- A task may live longer than the retention of its events.
-    execute format('select exists (select from %s where at >= $1)', v_old.partition) into v_is_young using p_before;
-    continue when v_is_young or private.has_kept_job(v_old.first_id, v_old.next_id)
-      or private.has_reviewed_job(v_old.first_id, v_old.next_id);
-    execute format('drop table %s', v_old.partition);
-    v_count := v_count + 1;
+    if private.drop_partition(
+      p_table => 'task_events',
+      p_partition => v_old.partition,
+      -- A task may live longer than the retention of its events.
+      p_stays => 'task_id = any ($1) or at >= $2',
+      p_task_ids => array(
+        select task.id
+        from (
+          select id from public.tasks where is_kept
+          union
+          select master_task_id from private.reviewed_jobs
+        ) as job
+        join public.tasks as task on task.master_task_id = job.id
+        where task.id >= v_old.first_id and task.id < v_old.next_id
+      ),
+      p_since => p_before
+    ) then
+      return true;
+    end if;
   end loop;
-  return v_count;
+  return false;
 end;
 $$;
 comment on function private.drop_old_events(timestamptz) is
-  'Drops the partitions of task_events in which every event is older than p_before and of no job that is kept or waits for a person, and returns how many. Waits one second for its lock and then fails; the next call tries again.';
+  'Drops the oldest partition of task_events for tasks created before p_before; false when there is none. Younger events, and those of jobs that are kept or wait for a person, stay; see drop_partition().';
 revoke all on function private.drop_old_events(timestamptz) from public;
 
 create function private.delete_old_events(p_limit int)
@@ -261,9 +268,8 @@ declare
   v_week constant timestamp := date_trunc('week', v_before at time zone 'utc');
   v_count int;
 begin
-  -- A partition is dropped as a whole once all its events are old. This deletes old events in other partitions:
-  -- those of long-lived tasks, those beside a job that is kept or waits for a person, and those in the default
-  -- partition.
+  -- Most events are dropped with their partition. This deletes those in the default partition, and in a partition
+  -- with too many events that stay.
   delete from public.task_events as event
   using (
     select task_id, id
@@ -283,39 +289,43 @@ begin
 end;
 $$;
 comment on function private.delete_old_events(int) is
-  'Deletes up to p_limit events older than keep_events_days that are not in a partition to be dropped and whose job is not kept and waits for no person, and returns how many. Tasks do not need them: their transcript is task_steps.';
+  'Deletes up to p_limit events older than keep_events_days that are not in the partition to be dropped next and whose job is not kept and waits for no person, and returns how many. Tasks do not need them: their transcript is task_steps.';
 revoke all on function private.delete_old_events(int) from public;
 
 create function private.drop_old_transcripts(p_before timestamptz)
-returns int
+returns boolean
 language plpgsql
 set search_path = ''
-set lock_timeout = '1500ms'
 as $$
 declare
   v_old record;
-  v_count int := 0;
 begin
   for v_old in select * from private.partitions_before('task_steps', p_before) loop
-    exit when exists (
-      select from public.tasks as task
-      join public.tasks as master on master.id = task.master_task_id
-      where task.id >= v_old.first_id and task.id < v_old.next_id
-        and (master.finished_at is null or master.finished_at >= p_before)
-    );
-    continue when private.has_kept_job(v_old.first_id, v_old.next_id);
-    execute format('drop table %s', v_old.partition);
-    v_count := v_count + 1;
+    if private.drop_partition(
+      p_table => 'task_steps',
+      p_partition => v_old.partition,
+      p_stays => 'task_id = any ($1)',
+      p_task_ids => array(
+        select task.id
+        from public.tasks as task
+        join public.tasks as job on job.id = task.master_task_id
+        where task.id >= v_old.first_id and task.id < v_old.next_id
+          and (job.is_kept or job.finished_at is null or job.finished_at >= p_before)
+      ),
+      p_since => p_before
+    ) then
+      return true;
+    end if;
   end loop;
-  return v_count;
+  return false;
 end;
 $$;
 comment on function private.drop_old_transcripts(timestamptz) is
-  'Drops the partitions of task_steps in which every step belongs to a job that ended before p_before and is not kept, and returns how many. Waits one second for its lock and then fails; the next call tries again. The caller has made sure that no such job can be retried.';
+  'Drops the oldest partition of task_steps for tasks created before p_before; false when there is none. The steps of jobs that have not ended, ended later or are kept stay; see drop_partition(). The caller has made sure that no other job can be retried.';
 revoke all on function private.drop_old_transcripts(timestamptz) from public;
 
-create function private.drop_old_partitions()
-returns int
+create function private.drop_old_partition()
+returns boolean
 language plpgsql
 set search_path = ''
 as $$
@@ -324,24 +334,25 @@ declare
     clock_timestamp() - make_interval(days => private.retention_days('keep_jobs_days'));
   v_events_before constant timestamptz :=
     clock_timestamp() - make_interval(days => private.retention_days('keep_events_days'));
-  v_count int := 0;
 begin
-  v_count := private.drop_old_events(v_events_before);
+  -- One partition a transaction, so that nobody waits for long.
+  if private.drop_old_events(v_events_before) then
+    return true;
+  end if;
   -- From now on such a job cannot be reopened, even if the setting changes.
   if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:transcripts', 0)) then
-    return v_count;
+    return false;
   end if;
   insert into private.settings as setting (key, value)
   values ('transcripts_kept_since', v_jobs_before::text)
   on conflict (key) do update
   set value = greatest(setting.value::timestamptz, excluded.value::timestamptz)::text, updated_at = now();
-  v_count := v_count + private.drop_old_transcripts(v_jobs_before);
-  return v_count;
+  return private.drop_old_transcripts(v_jobs_before);
 end;
 $$;
-comment on function private.drop_old_partitions() is
-  'Drops whole partitions of task_events and task_steps that retention no longer keeps, and returns how many. delete_old_jobs() deletes the rows of jobs whose transcripts were dropped. Called by cron.';
-revoke all on function private.drop_old_partitions() from public;
+comment on function private.drop_old_partition() is
+  'Drops a partition of task_events or task_steps that retention no longer keeps; false when there is none. delete_old_jobs() deletes the rows of jobs whose transcripts were dropped. Called by cron.';
+revoke all on function private.drop_old_partition() from public;
 
 create function private.awaits_export(p_execution_id uuid)
 returns boolean
@@ -564,7 +575,7 @@ revoke all on function private.delete_old() from public;
 
 -- Every minute: 288,000 jobs a day, in batches of about a second.
 select cron.schedule('supaswarm-delete-old', '* * * * *', 'select private.delete_old()');
-select cron.schedule('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()');
+select cron.schedule('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partition()');
 
 create function private.files_to_remove(p_limit int)
 returns jsonb
