@@ -16490,9 +16490,11 @@ select cron.schedule('supaswarm-partitions', '7 * * * *', 'select private.make_p
 -- A day is due from a quarter past midnight UTC; in the other hours there is nothing to do.
 select cron.schedule('supaswarm-export', '20 * * * *', 'select private.wake_export()');
 
--- pg_cron keeps a row of every run; a run every 15 seconds adds 5,760 rows a day.
+-- pg_cron keeps a row of every run; a run every 15 seconds adds 5,760 rows a day. The runs of a project's other
+-- jobs are not the platform's to delete.
 select cron.schedule('supaswarm-delete-cron-runs', '17 3 * * *',
-  'delete from cron.job_run_details where end_time < now() - interval ''1 day''');
+  'delete from cron.job_run_details where start_time < now() - interval ''1 day'' '
+  'and jobid in (select jobid from cron.job where starts_with(jobname, ''supaswarm-''))');
 
 -- platform/cron_times.sql
 
@@ -26149,7 +26151,9 @@ begin
       filter (where run.start_time >= v_hour_ago and run.status = 'failed'))[1]
   into last_tick_at, cron_run_count, cron_failure_count, last_cron_failure
   from cron.job_run_details as run
-  join cron.job as job using (jobid);
+  join cron.job as job using (jobid)
+  -- A project may have other jobs, of which operators need not know.
+  where starts_with(job.jobname, 'supaswarm-');
 
   -- A gate that was opened again has no time.
   last_wake_at := (select max(gate.last_wake_at) from private.wake_gate as gate where gate.last_wake_at > '-infinity');
@@ -26172,13 +26176,13 @@ begin
 end;
 $$;
 comment on function private.operator_pulse() is
-  'One row: cron and requests of the database in the last hour, Realtime messages of the last minute, and the size of the database. Definer: it reads tables of extensions; assert_operator() checks the caller.';
+  'One row: the platform''s cron jobs and requests of the database in the last hour, Realtime messages of the last minute, and the size of the database. Definer: it reads tables of extensions; assert_operator() checks the caller.';
 revoke all on function private.operator_pulse() from public;
 create view public.operator_pulse with (security_invoker = true) as
   select * from private.operator_pulse();
 revoke all on public.operator_pulse from anon, authenticated, service_role;
 comment on view public.operator_pulse is
-  'One row: when cron last ran supaswarm-tick, runs of cron and how many failed in the last hour, the requests with which the database wakes functions and how many failed in the last hour, the messages that Realtime counted in the last minute beside the budget per second, and the bytes of the database. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'One row: when cron last ran supaswarm-tick, runs of the platform''s cron jobs and how many failed in the last hour, the requests with which the database wakes functions and how many failed in the last hour, the messages that Realtime counted in the last minute beside the budget per second, and the bytes of the database. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 
 create function private.operator_table_sizes()
 returns table (name text, bytes bigint, row_estimate bigint)

@@ -17,6 +17,9 @@ export function removalSql(manifest: Manifest, objects: ReleaseObjects): string 
     "set local search_path = '';",
     "-- Direct deletes from Storage's tables need this setting.",
     "set local storage.allow_delete_query = 'true';",
+    `delete from cron.job_run_details where jobid in (select jobid from cron.job where jobname in (${
+      list(objects.cronJobs)
+    }));`,
     `select cron.unschedule(jobid) from cron.job where jobname in (${list(objects.cronJobs)});`,
     ...objects.policies.map(({ name, table }) =>
       `drop policy if exists ${identifier(name)} on ${table};`

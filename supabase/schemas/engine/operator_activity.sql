@@ -157,7 +157,9 @@ begin
       filter (where run.start_time >= v_hour_ago and run.status = 'failed'))[1]
   into last_tick_at, cron_run_count, cron_failure_count, last_cron_failure
   from cron.job_run_details as run
-  join cron.job as job using (jobid);
+  join cron.job as job using (jobid)
+  -- A project may have other jobs, of which operators need not know.
+  where starts_with(job.jobname, 'supaswarm-');
 
   -- A gate that was opened again has no time.
   last_wake_at := (select max(gate.last_wake_at) from private.wake_gate as gate where gate.last_wake_at > '-infinity');
@@ -180,13 +182,13 @@ begin
 end;
 $$;
 comment on function private.operator_pulse() is
-  'One row: cron and requests of the database in the last hour, Realtime messages of the last minute, and the size of the database. Definer: it reads tables of extensions; assert_operator() checks the caller.';
+  'One row: the platform''s cron jobs and requests of the database in the last hour, Realtime messages of the last minute, and the size of the database. Definer: it reads tables of extensions; assert_operator() checks the caller.';
 revoke all on function private.operator_pulse() from public;
 create view public.operator_pulse with (security_invoker = true) as
   select * from private.operator_pulse();
 revoke all on public.operator_pulse from anon, authenticated, service_role;
 comment on view public.operator_pulse is
-  'One row: when cron last ran supaswarm-tick, runs of cron and how many failed in the last hour, the requests with which the database wakes functions and how many failed in the last hour, the messages that Realtime counted in the last minute beside the budget per second, and the bytes of the database. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'One row: when cron last ran supaswarm-tick, runs of the platform''s cron jobs and how many failed in the last hour, the requests with which the database wakes functions and how many failed in the last hour, the messages that Realtime counted in the last minute beside the budget per second, and the bytes of the database. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 
 create function private.operator_table_sizes()
 returns table (name text, bytes bigint, row_estimate bigint)

@@ -14,7 +14,8 @@ select set_eq(
     ('supaswarm-delete-old', '* * * * *', 'select private.delete_old()'),
     ('supaswarm-delete-auth-events', '47 * * * *', 'select private.delete_old_auth_events(10000)'),
     ('supaswarm-delete-cron-runs', '17 3 * * *',
-      'delete from cron.job_run_details where end_time < now() - interval ''1 day'''),
+      'delete from cron.job_run_details where start_time < now() - interval ''1 day'' '
+      'and jobid in (select jobid from cron.job where starts_with(jobname, ''supaswarm-''))'),
     ('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()'),
     ('supaswarm-delete-syncs', '43 3 * * *', 'select private.delete_old_syncs()'),
     ('supaswarm-quoth-finish-switches', '* * * * *', 'select private.finish_switches()')$$,
