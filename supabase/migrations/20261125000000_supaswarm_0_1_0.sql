@@ -8005,7 +8005,12 @@ begin
     or v_bound = 'imum' and (
       v_size <= private.number_in(p_schema, 'exclusiveMinimum') or v_size >= private.number_in(p_schema, 'exclusiveMaximum'))
   then
-    return format('%s is outside the limits of the schema', p_path);
+    return format('%s is outside the limits of the schema: %s', p_path, (
+      select string_agg(format('%s %s', keyword, left(p_schema ->> keyword, 50)), ', ' order by place)
+      from unnest(array['min' || v_bound, 'max' || v_bound, 'exclusiveMinimum', 'exclusiveMaximum'])
+        with ordinality as limits (keyword, place)
+      where p_schema ? keyword
+    ));
   end if;
 
   if v_type = 'object' then
@@ -28739,7 +28744,9 @@ immutable
 set search_path = ''
 as $$
   select private.closed_schema(json_object_agg(key, json_build_object(
-    'type', 'integer', 'minimum', 1, 'maximum', 99999, 'default', value, 'description', format('In days. Default %s.', value)
+    -- Monthly caps count the model calls of the month.
+    'type', 'integer', 'minimum', case key when 'keep_usage_days' then 32 else 1 end, 'maximum', 99999,
+    'default', value, 'description', format('In days. Default %s.', value)
   )))
   from jsonb_each(private.default_retention());
 $$;
@@ -29755,7 +29762,7 @@ begin
       when p_base is null then 'it exists already'
       when v_before is null then 'it was removed in the meantime'
       else 'it was changed in the meantime'
-    end), 'Read it from operator_definitions and repeat your change.');
+    end), format('Read it from %s and repeat your change.', case when v_is_setting then 'operator_settings' else 'operator_definitions' end));
   end if;
   v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
     else private.affected_by(p_kind, p_slug) end;
