@@ -40,12 +40,12 @@ await runCommand({
     writeLine(values.json ? JSON.stringify(rows) : formatTable([...rows]));
   try {
     if (action === "rollback") {
-      const by = values.by ?? environment["USER"] ?? null;
+      const by = values.by ?? environment["USER"] ?? "unknown";
       const newest = await rollBack(sql, String(slug), revision ?? null, by);
       return writeLine(
         values.json
           ? JSON.stringify({ slug, revision: newest })
-          : `${slug} is as it was; its newest revision is ${newest}. Jobs that run keep theirs.`,
+          : `${slug} is as it was; its newest revision is ${newest}. Jobs that run keep theirs. Run pull ${slug}: the next push of the file undoes this.`,
       );
     }
     print(await (action === "list" ? listAgents(sql) : listRevisions(sql, String(slug))));
@@ -57,7 +57,7 @@ await runCommand({
   }
 });
 
-async function rollBack(sql: Sql, slug: string, revision: string | null, by: string | null) {
+async function rollBack(sql: Sql, slug: string, revision: string | null, by: string) {
   const [row] = await sql`
     select private.rollback_agent(
       p_slug => ${slug}, p_revision => ${revision}::int, p_author => ${by}

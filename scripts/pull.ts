@@ -1,5 +1,6 @@
 /** `deno task pull`: writes the registry as files. */
 import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "../shared/vendor/zod.js";
 import { createSql } from "../shared/platform/db/sql_client.ts";
 import { DEFINITION_KINDS, isEntryKind } from "../shared/engine/definitions/definition.ts";
@@ -18,6 +19,20 @@ const rowsSchema = z.array(z.object({
   slug: z.string(),
   definition: jsonObject,
 }));
+
+/** The other names under which a push finds the definition of a file, if one of them exists. */
+async function existingPath(folder: string, path: string): Promise<string> {
+  const others = [
+    path.replace(/^([^/]+)\.md$/, "$1/agent.md"),
+    path.replace(/^((?:tools\/)?[^/]+)\.yaml$/, "$1.yml"),
+  ];
+  for (const other of others) {
+    if (other !== path && await Deno.stat(join(folder, other)).then(() => true, () => false)) {
+      return other;
+    }
+  }
+  return path;
+}
 
 await runCommand({
   name: "deno task pull",
@@ -58,11 +73,19 @@ await runCommand({
     const { problems } = readDefinitions(files, (text) => parse(text));
     for (const { path, message } of problems) writeLine(`not valid  ${path}: ${message}`);
     const changes: { path: string; change: "created" | "changed" | "unchanged" }[] = [];
-    for (const { path, bytes } of files) {
+    const definitionsOf = (path: string, bytes: Uint8Array) => {
+      const { definitions, problems } = readDefinitions([{ path, bytes }], (text) => parse(text));
+      return problems.length > 0 ? null : definitions.toSorted((a, b) => a.slug < b.slug ? -1 : 1);
+    };
+    for (const file of files) {
+      const path = await existingPath(folder, file.path);
       const target = join(folder, path);
-      const before = await Deno.readTextFile(target).catch(() => null);
-      const text = new TextDecoder().decode(bytes);
-      const change = before === null ? "created" : before === text ? "unchanged" : "changed";
+      const before = await Deno.readFile(target).catch(() => null);
+      const text = new TextDecoder().decode(file.bytes);
+      // A file that defines the same keeps its comments and the order of its keys.
+      const isSame = before !== null && (new TextDecoder().decode(before) === text ||
+        isDeepStrictEqual(definitionsOf(path, before), definitionsOf(path, file.bytes) ?? []));
+      const change = before === null ? "created" : isSame ? "unchanged" : "changed";
       changes.push({ path, change });
       if (values["dry-run"] || change === "unchanged") continue;
       await Deno.mkdir(dirname(target), { recursive: true });

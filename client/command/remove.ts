@@ -6,6 +6,7 @@ import { applyPatch, parsePatch, reversePatch } from "./deps.ts";
 import { withdrawConfig } from "./install/config_edit.ts";
 import { assertCleanTree } from "./project/assert_clean_tree.ts";
 import { installedManifest } from "./project/installed_manifest.ts";
+import { runningDatabase } from "./project/running_database.ts";
 import { DATA_FOLDER } from "./programs/write_programs.ts";
 import { applyChanges, type FileChange } from "./project/file_changes.ts";
 import { changedFiles, hashOf, type Manifest, MANIFEST_PATH } from "./project/manifest.ts";
@@ -40,6 +41,7 @@ export async function remove(
   if (dryRun) return print("\nNothing was changed (--dry-run).");
   if (!force) await assertCleanTree(root);
   if (!force) assertUnedited(edited);
+  if (!force && !keepsData) await assertNotRunning(root);
   if (!yes) await confirm(db === null ? "Delete the files?" : "Delete the files and all data?");
   if (sql !== null && db !== null) {
     await useDatabase(db, (connection) => connection.unsafe(sql).simple());
@@ -55,6 +57,15 @@ function assertUnedited(edited: readonly string[]): void {
     "FILES_EDITED",
     `Nothing was changed: ${edited.length} files of SupaSwarm were edited or are missing`,
     "Save your edits elsewhere and add --force to delete the files.",
+  );
+}
+
+async function assertNotRunning(root: string): Promise<void> {
+  if (await runningDatabase(root) === undefined) return;
+  throw new CommandError(
+    "DEV_RUNNING",
+    `Nothing was changed: supaswarm dev runs in this folder, and its data in ${DATA_FOLDER} would be deleted`,
+    "Stop it first. Add --force if it no longer runs.",
   );
 }
 

@@ -51,7 +51,9 @@ export async function findNativePrefix(path: string = defaultPrefixPath()): Prom
       "CONFIG_INVALID",
       `Cannot start native Postgres: none is set up at ${path}`,
       {
-        hint: `Run: ${INSTALLER}`,
+        hint:
+          `Run in a clone of SupaSwarm: ${INSTALLER}. Elsewhere, set SUPASWARM_NATIVE_PREFIX to ` +
+          "the folder that it prints.",
       },
     );
   }

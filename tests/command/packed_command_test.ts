@@ -214,9 +214,18 @@ Deno.test("an upgrade adds the new migrations and replaces the installed files",
       );
     },
   );
-  await t.step("a removal removes both releases", async () => {
+  await t.step("a removal refuses while supaswarm dev uses the data", async () => {
     await project.commit();
+    await project.write(".supaswarm/project.env", "SUPABASE_DB_URL=postgresql://127.0.0.1\n");
 
+    const { code, stderr } = await supaswarm(project, "remove", "--yes");
+
+    assert.equal(code, 1);
+    assert.match(stderr, /supaswarm dev runs in this folder[^]*Stop it first/);
+    await Deno.remove(join(project.root, ".supaswarm"), { recursive: true });
+    assert.equal(await status(project), "");
+  });
+  await t.step("a removal removes both releases", async () => {
     const { code, stderr } = await supaswarm(project, "remove", "--yes");
 
     assert.equal(code, 0, stderr);

@@ -129,6 +129,7 @@ Deno.test("other users of the machine need the password", () =>
 Deno.test("a missing prefix error names the installer", async () => {
   await assert.rejects(findNativePrefix("/nonexistent"), {
     code: "CONFIG_INVALID",
-    hint: "Run: deno task native:install",
+    hint: "Run in a clone of SupaSwarm: deno task native:install. Elsewhere, set " +
+      "SUPASWARM_NATIVE_PREFIX to the folder that it prints.",
   });
 });

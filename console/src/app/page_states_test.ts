@@ -82,10 +82,7 @@ beforeAll(async () => {
   // The plugin treats Deno as a server, which never goes offline.
   queries.mount();
   await watchSession(queries);
-  app = mount(App, {
-    attachTo: document.body,
-    global: { plugins: [[VueQueryPlugin, { queryClient: queries }], router] },
-  });
+  app = mountApp();
 });
 
 afterEach(() => setNetwork("online"));
@@ -93,6 +90,21 @@ afterAll(() => {
   app.unmount();
   vi.unstubAllGlobals();
 });
+
+function mountApp(): VueWrapper {
+  return mount(App, {
+    attachTo: document.body,
+    global: { plugins: [[VueQueryPlugin, { queryClient: queries }], router] },
+  });
+}
+
+/** Starts the app with an empty cache, also for what is not read again by a page. */
+function mountAgain(answer: Answer): void {
+  app.unmount();
+  queries.clear();
+  project.answer = answer;
+  app = mountApp();
+}
 
 function session() {
   return {
@@ -105,8 +117,12 @@ function session() {
   };
 }
 
-/** An empty project. */
+/** An empty project. Its user is an operator, except on a job, which might be another user's. */
 function emptyAnswer({ path, method, query }: FakeRequest): Response {
+  if (path === "/rest/v1/mcp_grants") {
+    const isOnJob = router.currentRoute.value.path.startsWith("/jobs/");
+    return json(isOnJob ? [] : [{ scopes: ["swarm:operate"] }]);
+  }
   if (path === "/functions/v1/mcp-execute") {
     return json(query.has("server") ? serverDetail() : { servers: [] });
   }
@@ -235,6 +251,21 @@ describe.each(PAGES)("$path", ({ path, title, next }) => {
   });
 });
 
+test.each(["/operations?view=dead", "/setup/agent/writer"])(
+  "%s says to users that it is for operators",
+  async (path) => {
+    await router.push(path);
+    mountAgain((request) =>
+      request.path === "/rest/v1/mcp_grants" ? json([]) : filledAnswer(request)
+    );
+
+    await until(() => expect(shown()).toContain("Only operators see this page"));
+    expect(app.find("main [role=alert]").exists()).toBe(false);
+    expect(offers("Go to jobs")).toBe(true);
+    mountAgain(emptyAnswer);
+  },
+);
+
 test.each(MISSING)("$path reports what is missing", async ({ path, text }) => {
   await open(path, filledAnswer);
 
@@ -257,3 +288,18 @@ test.each(PAGES)(
     await until(() => expect(router.currentRoute.value.fullPath).toBe(path));
   },
 );
+
+test("nothing is read from the database before somebody has signed in", async () => {
+  await open("/jobs", emptyAnswer);
+  await projectClient().auth.signOut({ scope: "local" });
+  await until(() => expect(router.currentRoute.value.path).toBe("/sign-in"));
+  const reads: string[] = [];
+
+  mountAgain((request) => {
+    if (request.path.startsWith("/rest/")) reads.push(request.path);
+    return emptyAnswer(request);
+  });
+
+  await until(() => expect(shown()).toContain("Sign in to SupaSwarm"));
+  expect(reads).toEqual([]);
+});

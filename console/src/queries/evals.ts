@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
+import { isSignedIn } from "../project/session.ts";
 import { useIsOperator } from "./operator.ts";
 
 const POLL_MS = 10_000;
@@ -51,6 +52,7 @@ export function useEvalRuns() {
         await projectClient().from(source.value.runs).select("*")
           .order("created_at", { ascending: false }).limit(MAX_RUNS),
       ) as unknown as readonly EvalRun[],
+    enabled: computed(() => isSignedIn.value),
   });
 }
 

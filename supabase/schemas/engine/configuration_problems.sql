@@ -173,6 +173,40 @@ comment on function private.row_problems() is
   'Rows of the registry that are not valid: written before a check existed, or changed by something else, such as a dropped function.';
 revoke all on function private.row_problems() from public;
 
+create function private.price_problems()
+returns table (kind text, name text, field text, problem text, hint text)
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query
+    with capped (kind, name, field, provider_id, model) as (
+      select 'policy', private.policy_slug(policy), 'spending_cap_usd', policy.provider_id, policy.model
+      from public.model_policies as policy
+      where policy.spending_cap_micro_usd is not null
+      union all
+      select 'quota', coalesce(private.account_name(quota.user_id), 'everyone'), quota.name, null, null
+      from private.quotas as quota
+      where quota.name = 'max_cost_micro_usd' and quota.amount is not null
+    )
+    select capped.kind, capped.name, capped.field,
+      format('refuses the calls of %s of provider %s, which has no price (%s)',
+        used.model, to_json(provider.name), string_agg(used.used_by, ', ' order by used.used_by)),
+      'Add its price in the console under Setup, Models, Prices, or with a row of model_prices.'
+    from capped
+    join private.models_in_use() as used
+      on (capped.provider_id is null or used.provider_id = capped.provider_id)
+      and (capped.model is null or used.model = capped.model)
+    join public.llm_providers as provider on provider.id = used.provider_id
+    where used.used_by ~ '^(fallback of )?agent ' and (private.price_at(used.provider_id, used.model)).model is null
+    group by capped.kind, capped.name, capped.field, provider.name, used.model;
+end;
+$$;
+comment on function private.price_problems() is
+  'The models of agents that a spending cap or a ceiling of the cost of jobs refuses, because they have no price.';
+revoke all on function private.price_problems() from public;
+
 create function private.configuration_problems()
 returns table (kind text, name text, field text, problem text, hint text)
 language sql
@@ -186,6 +220,8 @@ as $$
   select * from private.secret_problems()
   union all
   select * from private.tool_name_problems()
+  union all
+  select * from private.price_problems()
   order by 1, 2, 3;
 $$;
 comment on function private.configuration_problems() is
@@ -213,7 +249,7 @@ create view public.operator_configuration_problems with (security_invoker = true
   select * from private.operator_configuration_problems();
 revoke all on public.operator_configuration_problems from anon, authenticated, service_role;
 comment on view public.operator_configuration_problems is
-  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, invalid rows. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 grant execute on function private.operator_configuration_problems() to authenticated, service_role;
 grant select on public.operator_configuration_problems to authenticated, service_role;
 

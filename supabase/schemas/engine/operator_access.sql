@@ -194,6 +194,51 @@ comment on view public.operator_scopes is
 grant execute on function private.operator_scopes() to authenticated, service_role;
 grant select on public.operator_scopes to authenticated, service_role;
 
+create function private.assert_not_for_everyone(p_scope text, p_attempt text)
+returns void
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_scope = any (array['admin:*', 'swarm:configure', 'swarm:operate']) then
+    perform private.raise_error('SCOPES_INVALID', format('Cannot %s: %s is only for named accounts', p_attempt, p_scope),
+      'Grant it to each account that needs it.');
+  end if;
+end;
+$$;
+comment on function private.assert_not_for_everyone(text, text) is
+  'Refuses the scopes of operators. Raises SCOPES_INVALID.';
+revoke all on function private.assert_not_for_everyone(text, text) from public;
+
+create function private.assert_grantable(p_user_id uuid, p_scopes text[])
+returns void
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  c_attempt constant text := 'grant scopes';
+  v_known constant text[] := array(select known.scope from private.known_scopes() as known);
+  v_scope text;
+begin
+  foreach v_scope in array coalesce(p_scopes, '{}') loop
+    -- A migration can grant the scope of a server that is registered later.
+    if v_scope not like 'mcp:_%' then
+      perform private.assert_no_problem(private.choice_problem('scopes', v_scope, v_known), 'SCOPES_INVALID', c_attempt);
+    end if;
+    if p_user_id is null then
+      perform private.assert_not_for_everyone(v_scope, c_attempt);
+    end if;
+  end loop;
+end;
+$$;
+comment on function private.assert_grantable(uuid, text[]) is
+  'The checks of grant_scopes(): the scopes exist, and those of operators are not for everyone (null). Definer: the service may not call the functions of operators. Raises SCOPES_INVALID.';
+revoke all on function private.assert_grantable(uuid, text[]) from public;
+grant execute on function private.assert_grantable(uuid, text[]) to service_role;
+
 create function private.sorted(p_texts text[])
 returns text[]
 language sql
@@ -244,7 +289,6 @@ set search_path = ''
 as $$
 declare
   v_attempt constant text := format('change the scopes of %s', coalesce(p_account, 'everyone'));
-  c_of_operators constant text[] := array['admin:*', 'swarm:configure', 'swarm:operate'];
   v_is_service constant boolean := private.is_service_caller();
   v_reason text;
   v_user_id uuid;
@@ -288,10 +332,9 @@ begin
     if v_scope = any (v_wanted) then
       perform private.assert_no_problem(
         private.choice_problem('scopes', v_scope, array(select known.scope from private.known_scopes() as known)), 'SCOPES_INVALID', v_attempt);
-    end if;
-    if p_account is null and v_scope = any (c_of_operators) then
-      perform private.raise_error('SCOPES_INVALID', format('Cannot %s: %s is only for named accounts', v_attempt, v_scope),
-        'Grant it to each account that needs it.');
+      if p_account is null then
+        perform private.assert_not_for_everyone(v_scope, v_attempt);
+      end if;
     end if;
   end loop;
   if not v_is_service then

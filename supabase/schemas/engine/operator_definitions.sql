@@ -122,7 +122,7 @@ begin
       when p_base is null then 'it exists already'
       when v_before is null then 'it was removed in the meantime'
       else 'it was changed in the meantime'
-    end), 'Read it from operator_definitions and repeat your change.');
+    end), format('Read it from %s and repeat your change.', case when v_is_setting then 'operator_settings' else 'operator_definitions' end));
   end if;
   v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
     else private.affected_by(p_kind, p_slug) end;

@@ -142,7 +142,9 @@ immutable
 set search_path = ''
 as $$
   select private.closed_schema(json_object_agg(key, json_build_object(
-    'type', 'integer', 'minimum', 1, 'maximum', 99999, 'default', value, 'description', format('In days. Default %s.', value)
+    -- Monthly caps count the model calls of the month.
+    'type', 'integer', 'minimum', case key when 'keep_usage_days' then 32 else 1 end, 'maximum', 99999,
+    'default', value, 'description', format('In days. Default %s.', value)
   )))
   from jsonb_each(private.default_retention());
 $$;

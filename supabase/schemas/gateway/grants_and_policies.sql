@@ -142,6 +142,7 @@ declare
   v_scopes text[];
 begin
   perform private.assert_not_agent('grant scopes');
+  perform private.assert_grantable(p_user_id, p_scopes);
   insert into public.mcp_grants as given (user_id, client_id, scopes)
   select p_user_id, p_client_id, array(
     select distinct scope
@@ -155,7 +156,7 @@ begin
 end;
 $$;
 comment on function public.grant_scopes(uuid, text[], text) is
-  'Adds scopes to those of a user, optionally for one client program, and returns all of them. A user without a row keeps the default scopes. A null user adds to the default itself. Called by operators. Raises AGENT_NOT_ALLOWED.';
+  'Adds scopes to those of a user, optionally for one client program, and returns all of them. A user without a row keeps the default scopes. A null user adds to the default itself. Called by operators. Raises AGENT_NOT_ALLOWED, SCOPES_INVALID.';
 revoke all on function public.grant_scopes(uuid, text[], text) from public, anon, authenticated, service_role;
 grant execute on function public.grant_scopes(uuid, text[], text) to service_role;
 

@@ -103,7 +103,12 @@ begin
     or v_bound = 'imum' and (
       v_size <= private.number_in(p_schema, 'exclusiveMinimum') or v_size >= private.number_in(p_schema, 'exclusiveMaximum'))
   then
-    return format('%s is outside the limits of the schema', p_path);
+    return format('%s is outside the limits of the schema: %s', p_path, (
+      select string_agg(format('%s %s', keyword, left(p_schema ->> keyword, 50)), ', ' order by place)
+      from unnest(array['min' || v_bound, 'max' || v_bound, 'exclusiveMinimum', 'exclusiveMaximum'])
+        with ordinality as limits (keyword, place)
+      where p_schema ? keyword
+    ));
   end if;
 
   if v_type = 'object' then

@@ -44,7 +44,7 @@ update public.tools set slug = 'first', name = 'first' where slug = 'crm';
 select is(pg_temp.refusal('internal', '{"server": "swarm"}'), null, 'a server of the product is accepted');
 select throws_ok(
   $$update public.tools set config = config || '{"timeout_ms": 0}' where slug = 'first'$$,
-  'PT422', 'Cannot save the tool "first": config.timeout_ms is outside the limits of the schema', 'an update is checked too'
+  'PT422', 'Cannot save the tool "first": config.timeout_ms is outside the limits of the schema: minimum 1, maximum 600000', 'an update is checked too'
 );
 
 select * from finish();

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(30);
+select plan(32);
 select tests.create_user(name) from unnest(array['holder', 'looker', 'ada']) as name;
 select public.grant_scopes(tests.user_id('holder'), '{swarm:operate, swarm:configure}');
 select public.grant_scopes(tests.user_id('looker'), '{swarm:operate}');
@@ -14,6 +14,17 @@ begin
   return null;
 exception when others then
   return sqlerrm;
+end;
+$$;
+create function pg_temp.stale_hint() returns text language plpgsql as $$
+declare
+  v_hint text;
+begin
+  perform public.operator_save_definition('retention', 'project', '{}', '{"keep_tool_days": 1}');
+  return null;
+exception when others then
+  get stacked diagnostics v_hint = pg_exception_hint;
+  return v_hint;
 end;
 $$;
 create function pg_temp.document(p_kind text, p_slug text) returns jsonb language sql as $$
@@ -88,6 +99,8 @@ select matches(pg_temp.problem('model', 'acme', '{"prices": [{"valid_from": "202
 select matches(pg_temp.problem('policy', 'acme for nobody@example.test', '{}'), 'no account has the email', 'the account of a policy is checked');
 select matches(pg_temp.problem('quota', 'everyone', '{"runing_tasks": 1}'), 'quota.runing_tasks', 'the name of a quota is checked');
 select matches(pg_temp.problem('retention', 'project', '{"keep_jobs_days": 0}'), 'keep_jobs_days is outside', 'no setting deletes every job at once');
+select matches(pg_temp.problem('retention', 'project', '{"keep_usage_days": 31}'), 'keep_usage_days is outside the limits of the schema: minimum 32', 'model calls stay as long as monthly caps count them');
+select matches(pg_temp.stale_hint(), 'operator_settings', 'after a change by somebody else, the view of settings is named');
 select matches(pg_temp.problem('documents', 'bad', '{"github_repo": "acme", "embedder": "space"}'), 'github_repo is "acme"', 'a repository is checked');
 select matches(pg_temp.problem('documents', 'bad', '{"github_repo": "acme/x", "embedder": "nowhere"}'), 'documents.embedder is "nowhere"', 'an embedder is checked');
 select matches(pg_temp.problem('limit', 'fils', '{}'), 'there is no tool "fils"', 'the server of a limit is checked');

@@ -10,10 +10,10 @@ select is(private.schema_problem((select schema from pay), '[]', '$'), '$ is of 
 select is(private.schema_problem((select schema from pay), '{"amount": 1}', '$'), '$ lacks to', 'a missing member is named');
 select is(private.schema_problem((select schema from pay), '{"to": "eve", "amount": "1"}', '$'), '$.amount is of the type string, but the schema requires "integer"', 'so is its path');
 select is(private.schema_problem((select schema from pay), '{"to": "eve", "amount": 1.5}', '$'), '$.amount is of the type number, but the schema requires "integer"', '1.5 is no integer');
-select is(private.schema_problem((select schema from pay), '{"to": "eve", "amount": 0}', '$'), '$.amount is outside the limits of the schema', 'a minimum is a limit');
-select is(private.schema_problem((select schema from pay), '{"to": "eve", "amount": 100}', '$'), '$.amount is outside the limits of the schema', 'so is an exclusive maximum');
-select is(private.schema_problem((select schema from pay), '{"to": "e"}', '$'), '$.to is outside the limits of the schema', 'so is a length');
-select is(private.schema_problem((select schema from pay), '{"to": "eve", "tags": ["a", "b", "a"]}', '$'), '$.tags is outside the limits of the schema', 'so is a number of items');
+select is(private.schema_problem((select schema from pay), '{"to": "eve", "amount": 0}', '$'), '$.amount is outside the limits of the schema: minimum 1, exclusiveMaximum 100', 'a minimum is a limit');
+select is(private.schema_problem((select schema from pay), '{"to": "eve", "amount": 100}', '$'), '$.amount is outside the limits of the schema: minimum 1, exclusiveMaximum 100', 'so is an exclusive maximum');
+select is(private.schema_problem((select schema from pay), '{"to": "e"}', '$'), '$.to is outside the limits of the schema: minLength 2', 'so is a length');
+select is(private.schema_problem((select schema from pay), '{"to": "eve", "tags": ["a", "b", "a"]}', '$'), '$.tags is outside the limits of the schema: maxItems 2', 'so is a number of items');
 select is(private.schema_problem((select schema from pay), '{"to": "eve", "tags": ["a", "c"]}', '$'), '$.tags[1] is not one of ["a", "b"]', 'an item is named by its place');
 select is(private.schema_problem((select schema from pay), '{"to": "eve", "cc": "mallory"}', '$'), '$.cc is not declared', 'a member that the gateway would drop is refused');
 select is(private.schema_problem('{"properties": {"a": {}}, "additionalProperties": true}'::jsonb, '{"b": 1}', '$'), null, 'others are allowed when the schema says so');

@@ -231,6 +231,29 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
     assert.equal(after["agent push-helper"], "unchanged");
   });
 
+  await t.step("pull leaves files alone that define the same, with their comments", async () => {
+    const alerts = "# Who is called: the team of billing.\n" + (await folder.read("alerts.yaml"));
+    await folder.write({ "alerts.yaml": alerts });
+
+    const pulled = await folder.pull();
+
+    assert.match(pulled.stdout, /^unchanged {2}alerts\.yaml$/m, pulled.stderr);
+    assert.equal(await folder.read("alerts.yaml"), alerts);
+  });
+
+  await t.step("pull writes into the file that defines the agent", async () => {
+    const text = await folder.read("push-helper.md");
+    await folder.write({ "push-helper.md": null, "push-helper/agent.md": text });
+    await sql`update public.agents set model = 'again' where slug = 'push-helper'`;
+
+    const pulled = await folder.pull("push-helper");
+
+    assert.match(pulled.stdout, /^changed {4}push-helper\/agent\.md$/m, pulled.stderr);
+    assert.match(await folder.read("push-helper/agent.md"), /^model: again$/m);
+    await folder.write({ "push-helper/agent.md": null, "push-helper.md": text });
+    await folder.push();
+  });
+
   await t.step(
     "an error of the database names the row, and nothing of the push stays",
     async () => {
