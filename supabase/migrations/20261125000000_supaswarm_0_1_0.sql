@@ -4695,7 +4695,7 @@ begin
 end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) is
-  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes {provider, model, prompt} applies to this job alone; callers check who may give it. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes, as resolved_agent_changes() takes them, apply to this job alone; callers check who may give them. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by request_task() and create_scheduled_job().';
 revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) from public;
 
 -- engine/concurrency_limits.sql
@@ -6541,7 +6541,7 @@ begin
 end;
 $$;
 comment on function private.streamed_text(uuid, double precision) is
-  'Pieces of model text that a task streamed within the past p_seconds, oldest first. Called by the tool get_task, which has checked that its caller may see the task.';
+  'Pieces of model text that a task streamed within the past p_seconds, oldest first. Called by the tool get_task and by chats, which have checked that their caller may see the task.';
 revoke all on function private.streamed_text(uuid, double precision) from public;
 
 -- engine/cut_calls.sql
@@ -7782,7 +7782,7 @@ begin
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task, supaswarm-chat and the swarm server.';
 revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
 
 create function private.spawn_subtasks(
@@ -22881,7 +22881,7 @@ begin
 end;
 $$;
 comment on function private.request_sync(text) is
-  'Requests a comparison of a project with its branch. Also ends the backoff of its syncs, retries files that failed before, and resumes an embedder that refused every request. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync and quoth:add.';
+  'Requests a comparison of a project with its branch. Also ends the backoff of its syncs, retries files that failed before, and resumes an embedder that refused every request. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync, quoth:add, and when an operator saves the project.';
 revoke all on function private.request_sync(text) from public;
 
 create function private.receive_files(p_project text, p_files jsonb)
@@ -23430,7 +23430,7 @@ begin
 end;
 $$;
 comment on function private.add_project(text, text, text, jsonb, text, text, text) is
-  'Adds a project, or changes the given properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one starts a switch. p_secret signs the webhook unless the project already has a secret. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add.';
+  'Adds a project, or changes the given properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one starts a switch. p_secret signs the webhook unless the project already has a secret. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add, and when an operator saves the project.';
 revoke all on function private.add_project(text, text, text, jsonb, text, text, text) from public;
 
 create function private.add_project_member(p_project_id uuid, p_user text)
@@ -23454,7 +23454,7 @@ begin
 end;
 $$;
 comment on function private.add_project_member(uuid, text) is
-  'Lets a user, given by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add.';
+  'Lets a user, given by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add, and when an operator saves the project.';
 revoke all on function private.add_project_member(uuid, text) from public;
 
 create function private.set_github_token(p_project_id uuid, p_token text)
@@ -28563,7 +28563,7 @@ begin
 end;
 $$;
 comment on function private.push_definitions(jsonb, boolean, text) is
-  'Writes definitions [{kind, slug, definition}], and with p_prune removes those of earlier pushes that are missing. Returns {changes: [{kind, slug, change, fields, before, after, drift, affected}], problems: those of configuration_problems() that concern them}. change: created, changed, unchanged, removed, left (no file, without p_prune) or gone (no file, no row). drift: fields that were changed in the database since the last push. A caller that rolls back has made a dry run. Called by deno task push and deno task seed:generate.';
+  'Writes definitions [{kind, slug, definition}], and with p_prune removes those of earlier pushes that are missing. Returns {changes: [{kind, slug, change, fields, before, after, drift, affected}], problems: those of configuration_problems() that concern them}. change: created, changed, unchanged, removed, left (no file, without p_prune) or gone (no file, no row). drift: fields that were changed in the database since the last push. A caller that rolls back has made a dry run. Called by push, and by start when files are saved.';
 revoke all on function private.push_definitions(jsonb, boolean, text) from public;
 
 create function private.seed_definitions(p_definitions jsonb)
@@ -31433,7 +31433,7 @@ begin
 end;
 $$;
 comment on function private.delete_project(text) is
-  'Deletes the project with that slug or id, everything that belongs to it and its secrets in Vault. Returns what was deleted. Raises PROJECT_NOT_FOUND. Called by quoth:remove.';
+  'Deletes the project with that slug or id, everything that belongs to it and its secrets in Vault. Returns what was deleted. Raises PROJECT_NOT_FOUND. Called by quoth:remove, and when an operator removes the project.';
 revoke all on function private.delete_project(text) from public;
 
 -- platform/object_names.sql
