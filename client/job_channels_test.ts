@@ -75,6 +75,7 @@ Deno.test("a channel that its server closed is joined again, also if the session
 
   await rejoined.promise;
   leave();
+  assert.equal(joinCount, 2);
 });
 
 /** A client that has the topics of its channels in their order. */
