@@ -17,6 +17,7 @@ import type { Files } from "./files.ts";
 import type { JobContext } from "./job.ts";
 import type { JsonObject } from "./json.ts";
 import type { RequestOptions } from "./supabase.ts";
+import { unlessAborted } from "./waiting.ts";
 
 /** How a chat answers. */
 export interface ChatOptions {
@@ -91,7 +92,7 @@ export class Chat {
   ): Promise<ReadableStream<ChatPart>> => {
     const answering = requestAnswer(this.#platform, request, this.#start);
     try {
-      const answer = await untilAborted(answering, abortSignal);
+      const answer = await unlessAborted(answering, abortSignal);
       return this.#stream(answer, abortSignal, () => true);
     } catch (error) {
       if (abortSignal?.aborted && this.#onStop === "cancel") {
@@ -178,20 +179,5 @@ export class Chat {
     } catch {
       // Offline, or it has ended: the page shows the job's state when it reads again.
     }
-  }
-}
-
-/** @throws the signal's reason */
-async function untilAborted<Data>(work: Promise<Data>, signal?: AbortSignal): Promise<Data> {
-  signal?.throwIfAborted();
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal?.reason);
-    signal?.addEventListener("abort", onAbort);
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal?.removeEventListener("abort", onAbort);
   }
 }

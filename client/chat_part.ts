@@ -14,16 +14,6 @@ export interface SubtaskState {
   readonly status: string;
 }
 
-/** The provider metadata of a part that this platform sets. */
-export interface PartNote {
-  readonly supaswarm: {
-    /** The model call of this text was cut; another text replaces it. */
-    readonly is_partial?: true;
-    /** The path of a file in the bucket `supaswarm-data`. */
-    readonly path?: string;
-  };
-}
-
 /** What a review asks, for the page that shows it. */
 export interface ReviewNote {
   readonly kind: string;

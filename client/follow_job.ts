@@ -116,8 +116,11 @@ class TextReader {
     return offset > (step === this.#known.step ? this.#known.length : 0);
   }
 
-  note({ step, offset, text }: TextDelta): void {
-    this.#known = { step, length: offset + text.length };
+  note({ step, offset, text, isRead }: TextDelta): void {
+    const length = offset + text.length;
+    const known = this.#known;
+    const isOld = step < known.step || (step === known.step && length < known.length);
+    if (isRead !== true || !isOld) this.#known = { step, length };
   }
 
   async read(onText: (delta: TextDelta) => void): Promise<void> {

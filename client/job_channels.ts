@@ -102,7 +102,7 @@ export class JobChannels {
           if (status !== "CLOSED") return;
           rejoining ??= setTimeout(async () => {
             // Renews a session whose token has expired; the channel is joined with the new token.
-            await supabase.auth.getSession();
+            await Promise.resolve(supabase.auth.getSession()).catch(() => {});
             rejoining = undefined;
             start();
           }, REJOIN_MS);

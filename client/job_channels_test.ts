@@ -61,16 +61,45 @@ Deno.test("without a WebSocket, a listener is never joined", async () => {
   assert.deepEqual(states, []);
 });
 
+Deno.test("a channel that its server closed is joined again, also if the session cannot be read", async () => {
+  const rejoined = Promise.withResolvers<void>();
+  let joinCount = 0;
+  const { supabase } = fakeClient({
+    getSession: () => Promise.reject(new Error("The lock was not acquired")),
+    subscribe: (onStatus) => {
+      if (++joinCount === 2) rejoined.resolve();
+      else onStatus("CLOSED");
+    },
+  });
+  const leave = new JobChannels(supabase).listen("1", LISTENER);
+
+  await rejoined.promise;
+  leave();
+  assert.equal(joinCount, 2);
+});
+
 /** A client that has the topics of its channels in their order. */
 function fakeClient(
-  { removeChannel = () => Promise.resolve(), disconnect = () => Promise.resolve(), subscribe }: {
+  {
+    removeChannel = () => Promise.resolve(),
+    disconnect = () => Promise.resolve(),
+    getSession,
+    subscribe,
+  }: {
     readonly removeChannel?: () => Promise<void>;
     readonly disconnect?: () => Promise<void>;
-    readonly subscribe?: () => never;
+    readonly getSession?: () => Promise<void>;
+    readonly subscribe?: (onStatus: (status: string) => void) => void;
   },
 ): { readonly supabase: SupabaseLike; readonly joined: readonly string[] } {
   const joined: string[] = [];
-  const channel: object = { on: () => channel, subscribe: subscribe ?? (() => channel) };
+  const channel: object = {
+    on: () => channel,
+    subscribe: (onStatus: (status: string) => void) => {
+      subscribe?.(onStatus);
+      return channel;
+    },
+  };
   const supabase = {
     channel: (topic: string) => {
       joined.push(topic);
@@ -78,6 +107,7 @@ function fakeClient(
     },
     getChannels: () => [],
     removeChannel,
+    auth: { getSession },
     realtime: { disconnect },
   };
   return { supabase: supabase as unknown as SupabaseLike, joined };

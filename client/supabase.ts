@@ -1,4 +1,5 @@
 import { SwarmClientError } from "./swarm_client_error.ts";
+import { unlessAborted } from "./waiting.ts";
 
 /** The parts of a `supabase-js` client (version 2) that this package uses. */
 export interface SupabaseLike {
@@ -197,19 +198,6 @@ async function settle(run: () => PromiseLike<unknown>, signal?: AbortSignal): Pr
   } catch (error) {
     signal?.throwIfAborted();
     throw unreachable(error);
-  }
-}
-
-/** Ends the wait with the signal, for requests that cannot be aborted. */
-async function unlessAborted<Data>(work: PromiseLike<Data>, signal?: AbortSignal): Promise<Data> {
-  if (signal === undefined) return await work;
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => abort = () => reject(signal.reason));
-  signal.addEventListener("abort", abort);
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }
 

@@ -43,3 +43,20 @@ export class ChangeSignal {
     signal?.throwIfAborted();
   }
 }
+
+/** The result of work that cannot be aborted, unless the signal aborts first. @throws its reason */
+export async function unlessAborted<Data>(
+  work: PromiseLike<Data>,
+  signal?: AbortSignal,
+): Promise<Data> {
+  if (signal === undefined) return await work;
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => onAbort = () => reject(signal.reason));
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort);
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

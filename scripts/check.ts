@@ -4,6 +4,7 @@ import { createTaskRequest } from "../shared/engine/tasks/create_task_request.ts
 import { executeRequest } from "../shared/gateway/execute/execute_request.ts";
 import { CLOSED_SETS } from "../shared/platform/db/closed_sets.ts";
 import { LOG_EVENTS } from "../shared/platform/log/log_events.ts";
+import { conflictMarkers } from "./check/conflict_markers.ts";
 import { functionPackageProblems } from "./check/function_packages.ts";
 import {
   effectsInCore,
@@ -197,7 +198,8 @@ async function logEventProblems(): Promise<string[]> {
 async function wordProblems(): Promise<string[]> {
   const problems: string[] = [];
   for (const path of [...WORD_PAGES, ...await textFiles(WORD_ROOTS)]) {
-    problems.push(...retiredWords(path, await Deno.readTextFile(join(PROJECT_ROOT, path))));
+    const text = await Deno.readTextFile(join(PROJECT_ROOT, path));
+    problems.push(...retiredWords(path, text), ...conflictMarkers(path, text));
   }
   return problems;
 }

@@ -9,6 +9,8 @@ const QUIET_MS = 150;
 /**
  * Calls `onChange` after something in these folders or files of a project has changed, one call at a
  * time, until the returned function is called. They may be created later.
+ *
+ * @param onChange Must not throw: no change would be reported after that.
  */
 export function watchFolders(
   projectRoot: string,

@@ -5,7 +5,13 @@ import { findClashes } from "./install/find_clashes.ts";
 import { type InstallPlan, planInstall } from "./install/plan_install.ts";
 import { assertCleanTree } from "./project/assert_clean_tree.ts";
 import { applyChanges } from "./project/file_changes.ts";
-import { changedFiles, MANIFEST_PATH, MODULES_PATH, readManifest } from "./project/manifest.ts";
+import {
+  changedFiles,
+  type Manifest,
+  MANIFEST_PATH,
+  MODULES_PATH,
+  readManifest,
+} from "./project/manifest.ts";
 import { CONFIG_PATH, type Project, readProject } from "./project/project.ts";
 import { type ChosenNames, INSTALLED_SCHEMAS, type InstalledSchema } from "./release/fill_names.ts";
 import { readRelease, type Release } from "./release/release.ts";
@@ -25,7 +31,7 @@ export async function init({ root, dryRun, yes, force, ...options }: InitOptions
   const schema = toSchema(options.schema);
   const release = await readRelease();
   const manifest = await readManifest(root);
-  if (manifest !== null) return await reportInstalled(root, release.version);
+  if (manifest !== null) return await reportInstalled(root, manifest, release.version);
 
   const project = await readProject(root);
   const names = { schema, functions: chooseFunctionNames(release.functions, project.functions) };
@@ -49,9 +55,11 @@ function toSchema(text: string): InstalledSchema {
   );
 }
 
-async function reportInstalled(root: string, version: string): Promise<void> {
-  const manifest = await readManifest(root);
-  if (manifest === null) return;
+async function reportInstalled(
+  root: string,
+  manifest: Manifest,
+  version: string,
+): Promise<void> {
   if (manifest.version !== version) {
     throw new CommandError(
       "VERSION_DIFFERS",

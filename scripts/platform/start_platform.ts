@@ -142,8 +142,7 @@ async function followFiles(
   stops.add("connection of the files", () => sql.end({ timeout: 1 }));
   const logger = (source: string): Logger => (level, event, fields) =>
     onLog({ at: new Date().toISOString(), level, source, event, ...fields });
-  const context = await watchContext({ projectRoot, sql, log: logger("context") });
-  stops.add("context of SQL", () => context.stop());
+  stops.add("context of SQL", await watchContext({ projectRoot, sql, log: logger("context") }));
   const options = { projectRoot, sql, environment: env, log: logger("push") };
   stops.add("files of agents", await watchDefinitions(options));
 }

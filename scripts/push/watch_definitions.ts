@@ -70,10 +70,12 @@ export async function watchDefinitions(
 
   async function run(work: () => Promise<void>): Promise<void> {
     if (!await isPresent(folder)) return;
-    for (const problem of await scriptProblems(folder)) {
-      log("error", "script.refused", { error: problem });
-    }
-    await logRefusal(log, work);
+    await logRefusal(log, async () => {
+      for (const problem of await scriptProblems(folder)) {
+        log("error", "script.refused", { error: problem });
+      }
+      await work();
+    });
   }
 
   const first = run(pushMissing);

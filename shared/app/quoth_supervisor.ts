@@ -10,9 +10,8 @@ import { createSqlChunkStore } from "../servers/quoth/sync/sql_chunk_store.ts";
 import { createSqlSyncStore } from "../servers/quoth/sync/sql_sync_store.ts";
 import { createSyncWorker } from "../servers/quoth/sync/sync_worker.ts";
 import { isolateClock } from "../platform/isolate/clock.ts";
-import { runInBackground } from "../platform/isolate/run_in_background.ts";
-import { createSupervisor, type Supervisor } from "../engine/work/supervisor.ts";
-import { createIsolateLifetime } from "./create_isolate_lifetime.ts";
+import type { Supervisor } from "../engine/work/supervisor.ts";
+import { createIsolateSupervisor } from "./create_isolate_supervisor.ts";
 
 /** After this much CPU time another project gets its turn. */
 const TURN_CPU_MS = 1_000;
@@ -23,7 +22,6 @@ const IDLE_SECONDS = 0.35;
 
 /** Wires the workers of syncs to GitHub, the embedders and the isolate's pool. */
 export function createQuothSupervisor(config: Config, sql: Sql, log: Logger): Supervisor {
-  const lifetime = createIsolateLifetime(config);
   const guardedFetch = createGuardedFetch({ allowLoopback: config.allowLoopback });
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
   const resolveEmbedder = createEmbedderResolver(sql, {
@@ -45,19 +43,17 @@ export function createQuothSupervisor(config: Config, sql: Sql, log: Logger): Su
     clock: isolateClock,
     log,
   };
-  return createSupervisor({
-    createWorker: () =>
+  return createIsolateSupervisor({
+    config,
+    log,
+    createWorker: (id, lifetime) =>
       createSyncWorker({
-        id: crypto.randomUUID(),
+        id,
         ports,
         lifetime,
         leaseSeconds: LEASE_SECONDS,
         idleSeconds: IDLE_SECONDS,
         turnCpuMs: TURN_CPU_MS,
       }),
-    runInBackground,
-    noteRequest: () => lifetime.noteRequest(isolateClock.nowMs()),
-    isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
-    log,
   });
 }

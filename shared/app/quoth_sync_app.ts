@@ -22,7 +22,6 @@ import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createQuothSupervisor } from "./quoth_supervisor.ts";
-import { runInBackground } from "../platform/isolate/run_in_background.ts";
 import { createWakeGuard, WAKE_TOKEN_HEADER } from "./wake_guard.ts";
 import { tryInBackground } from "./try_in_background.ts";
 
@@ -88,7 +87,7 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
   });
   return {
     fetch,
-    unload: () => runInBackground(supervisor.unload()),
+    unload: () => supervisor.unload(),
     async close() {
       await supervisor.unload();
       await sql.end({ timeout: 1 });

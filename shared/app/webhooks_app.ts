@@ -3,16 +3,14 @@ import { createHttpHandler } from "../platform/http/http_handler.ts";
 import { isolateClock } from "../platform/isolate/clock.ts";
 import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
-import { runInBackground } from "../platform/isolate/run_in_background.ts";
 import type { Logger } from "../platform/log/logger.ts";
 import { createGuardedFetch } from "../platform/net/guarded_fetch.ts";
 import { createSqlMessageStore } from "../engine/webhooks/message_store.ts";
 import { createWebhookWorker } from "../engine/webhooks/webhook_worker.ts";
-import { createSupervisor } from "../engine/work/supervisor.ts";
 import { createSqlTaskStore } from "../engine/worker/sql_task_store.ts";
 import type { App } from "./app.ts";
 import { createWakeGuard } from "./wake_guard.ts";
-import { createIsolateLifetime } from "./create_isolate_lifetime.ts";
+import { createIsolateSupervisor } from "./create_isolate_supervisor.ts";
 
 const FUNCTION_NAME = "supaswarm-webhooks";
 /** Longer than the timeout of a receiver, plus time to record the result. */
@@ -25,7 +23,6 @@ const IDLE_SECONDS = 0.35;
  * background, by one worker per isolate.
  */
 export function createWebhooksApp(config: Config, log: Logger): App {
-  const lifetime = createIsolateLifetime(config);
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
   const ready = createReleaseCheck(sql, log);
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
@@ -36,19 +33,17 @@ export function createWebhooksApp(config: Config, log: Logger): App {
     clock: isolateClock,
     log,
   };
-  const supervisor = createSupervisor({
-    createWorker: () =>
+  const supervisor = createIsolateSupervisor({
+    config,
+    log,
+    createWorker: (id, lifetime) =>
       createWebhookWorker({
-        id: crypto.randomUUID(),
+        id,
         ports,
         lifetime,
         leaseSeconds: LEASE_SECONDS,
         idleSeconds: IDLE_SECONDS,
       }),
-    runInBackground,
-    noteRequest: () => lifetime.noteRequest(isolateClock.nowMs()),
-    isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
-    log,
   });
   const guard = createWakeGuard(config.apiKeys, createSqlTaskStore(sql, options));
 
@@ -58,7 +53,7 @@ export function createWebhooksApp(config: Config, log: Logger): App {
   });
   return {
     fetch,
-    unload: () => runInBackground(supervisor.unload()),
+    unload: () => supervisor.unload(),
     async close() {
       await supervisor.unload();
       await sql.end({ timeout: 1 });

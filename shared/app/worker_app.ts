@@ -5,7 +5,6 @@ import type { Logger } from "../platform/log/logger.ts";
 import { NO_TELEMETRY, type Telemetry } from "../platform/telemetry/telemetry.ts";
 import { isolateClock } from "../platform/isolate/clock.ts";
 import { createSqlTaskStore } from "../engine/worker/sql_task_store.ts";
-import { createSupervisor } from "../engine/work/supervisor.ts";
 import { createTaskListener } from "../engine/worker/task_listener.ts";
 import { createTaskWorker } from "../engine/worker/task_worker.ts";
 import { createReleaseCheck } from "./release_check.ts";
@@ -13,11 +12,10 @@ import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createFileRemover } from "./deleted_files.ts";
-import { runInBackground } from "../platform/isolate/run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";
 import { createWakeGuard } from "./wake_guard.ts";
 import { createWorkerPorts } from "./worker_ports.ts";
-import { createIsolateLifetime } from "./create_isolate_lifetime.ts";
+import { createIsolateSupervisor } from "./create_isolate_supervisor.ts";
 import { tryInBackground } from "./try_in_background.ts";
 
 /**
@@ -29,7 +27,6 @@ export function createWorkerApp(
   log: Logger,
   telemetry: Telemetry = NO_TELEMETRY,
 ): App {
-  const lifetime = createIsolateLifetime(config);
   const lent = new LentConnection();
   const beside = ["caller", "listener"] as const;
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", beside, lent);
@@ -52,19 +49,12 @@ export function createWorkerApp(
     clock: isolateClock,
     log,
   });
-  const supervisor = createSupervisor({
-    createWorker: () =>
-      createTaskWorker({
-        id: crypto.randomUUID(),
-        ports,
-        settings: config.worker,
-        lifetime,
-        listen,
-      }),
-    runInBackground: (work) => runInBackground(work.finally(() => telemetry.close())),
-    noteRequest: () => lifetime.noteRequest(isolateClock.nowMs()),
-    isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
+  const supervisor = createIsolateSupervisor({
+    config,
     log,
+    createWorker: (id, lifetime) =>
+      createTaskWorker({ id, ports, settings: config.worker, lifetime, listen }),
+    afterRun: () => telemetry.close(),
   });
   const guard = createWakeGuard(config.apiKeys, store);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);

@@ -40,6 +40,7 @@ export async function copySnapshot(options: SnapshotOptions, target: string): Pr
   if (!await tryCopy(snapshot, target, options.log)) {
     throw new Error(`Cannot copy the new snapshot ${snapshot} to ${target}`);
   }
+  await removeOldSnapshots(options.cacheDir);
 }
 
 async function buildSnapshot(options: SnapshotOptions, snapshot: string): Promise<void> {
@@ -56,7 +57,6 @@ async function buildSnapshot(options: SnapshotOptions, snapshot: string): Promis
   }
   const duration = Math.round(performance.now() - startedAt);
   options.log("info", "database.snapshot_built", { key: options.key, duration_ms: duration });
-  await removeOldSnapshots(options.cacheDir);
 }
 
 /** Returns false when the snapshot does not match its manifest. */
@@ -124,7 +124,9 @@ async function removeOldSnapshots(cacheDir: string): Promise<void> {
   for await (const entry of Deno.readDir(cacheDir)) {
     if (!entry.isDirectory || !entry.name.startsWith("database-")) continue;
     const path = join(cacheDir, entry.name);
-    found.push({ path, usedAt: (await Deno.stat(path)).mtime?.getTime() ?? 0 });
+    // Another start may have removed it.
+    const stat = await Deno.stat(path).catch(() => null);
+    if (stat !== null) found.push({ path, usedAt: stat.mtime?.getTime() ?? 0 });
   }
   found.sort((a, b) => b.usedAt - a.usedAt);
   for (const { path } of found.slice(KEPT_SNAPSHOTS)) {

@@ -105,3 +105,25 @@ Deno.test("copySnapshot() leaves neither a snapshot nor a target when the build 
     assert.deepEqual(cached, ["database-k.lock"]);
     assert.deepEqual([...Deno.readDirSync(folder)].map((entry) => entry.name), ["cache"]);
   }));
+
+Deno.test("copySnapshot() removes old snapshots, also while other starts remove them", () =>
+  withCache(async ({ folder, options }) => {
+    const old = Array.from({ length: 400 }, (_, index) => `database-old-${index}`);
+    for (const name of old) {
+      await Deno.mkdir(join(options.cacheDir, name), { recursive: true });
+      await Deno.utime(join(options.cacheDir, name), 1, 1);
+    }
+    const keys = Array.from({ length: 20 }, (_, index) => `${index}`);
+    const built = keys.map(() => Promise.withResolvers<void>());
+
+    // Each begins when the one before has built its snapshot, and removes old ones.
+    await Promise.all(keys.map(async (key, index) => {
+      await built[index - 1]?.promise;
+      const log = () => built[index]?.resolve();
+      await copySnapshot({ ...options, key, log }, join(folder, key));
+    }));
+
+    for (const key of keys) await assertWhole(join(folder, key));
+    const left = await Array.fromAsync(Deno.readDir(options.cacheDir));
+    assert.ok(left.filter(({ isDirectory }) => isDirectory).length <= 8);
+  }));

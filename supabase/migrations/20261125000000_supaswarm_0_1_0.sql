@@ -3134,8 +3134,7 @@ comment on table private.work_kinds is
 alter table private.work_kinds enable row level security;
 
 create function private.create_work_kind(
-  p_noun text, p_table regclass, p_function_name text, p_channel text default null, p_also_at_start text default null,
-  p_delivery text default '1', p_parameter text default null
+  p_noun text, p_table regclass, p_function_name text, p_channel text default null, p_also_at_start text default null
 )
 returns void
 language plpgsql
@@ -3148,7 +3147,7 @@ begin
   select name from unnest(array[p_function_name, p_channel]) as name where name is not null;
 
   execute format($template$
-    create function private.start_%1$ss(p_ids uuid[], p_worker_id text, p_lease_seconds int%5$s)
+    create function private.start_%1$ss(p_ids uuid[], p_worker_id text, p_lease_seconds int)
     returns setof %2$s
     language plpgsql
     set search_path = ''
@@ -3158,7 +3157,7 @@ begin
         update %2$s as work
         set status = 'running',
             epoch = greatest(work.epoch + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint),
-            deliveries = work.deliveries + %4$s,
+            deliveries = work.deliveries + 1,
             worker_id = p_worker_id,
             lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds),
             run_after = null,
@@ -3249,12 +3248,12 @@ begin
     comment on function private.release_%1$s(uuid, timestamptz) is
       'Ends a lease and sets the row to pending, not to be claimed before p_run_after (null: now). The caller holds the lease.';
     revoke all on function private.release_%1$s(uuid, timestamptz) from public;
-  $template$, p_noun, p_table, coalesce(', ' || p_also_at_start, ''), p_delivery, coalesce(', ' || p_parameter, ''));
+  $template$, p_noun, p_table, coalesce(', ' || p_also_at_start, ''));
 end;
 $create$;
-comment on function private.create_work_kind(text, regclass, text, text, text, text, text) is
-  'Declares a kind of work and creates its functions start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: the channel on which workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, where "work" is the row. p_delivery: an expression for how much a claim adds to the row''s deliveries. p_parameter: an extra parameter of start_<noun>s() that these two may use. Called by migrations.';
-revoke all on function private.create_work_kind(text, regclass, text, text, text, text, text) from public;
+comment on function private.create_work_kind(text, regclass, text, text, text) is
+  'Declares a kind of work and creates its functions start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: the channel on which workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, where "work" is the row. Called by migrations.';
+revoke all on function private.create_work_kind(text, regclass, text, text, text) from public;
 
 create function private.wake_for_due_work()
 returns void
@@ -3270,7 +3269,7 @@ begin
       execute format(
         'select exists (select from %1$s where status = ''pending'' and (run_after is null or run_after <= clock_timestamp()))
           -- A lease that ends before the next tick: its worker missed a heartbeat and may be dead.
-          -- The worker that wakes now keeps looking for work until then.
+          -- A worker of tasks that wakes now still runs then.
           or exists (select from %1$s where status = ''running'' and lease_expires_at <= clock_timestamp() + interval ''15 seconds'')',
         v_kind.table_name::regclass
       ) into v_is_due;
@@ -4695,7 +4694,7 @@ begin
 end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) is
-  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes {provider, model, prompt} applies to this job alone; callers check who may give it. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes, as resolved_agent_changes() takes them, apply to this job alone; callers check who may give them. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by request_task() and create_scheduled_job().';
 revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) from public;
 
 -- engine/concurrency_limits.sql
@@ -6548,7 +6547,7 @@ begin
 end;
 $$;
 comment on function private.streamed_text(uuid, double precision) is
-  'Pieces of model text that a task streamed within the past p_seconds, oldest first. Called by the tool get_task, which has checked that its caller may see the task.';
+  'Pieces of model text that a task streamed within the past p_seconds, oldest first. Called by the tool get_task and by chats, which have checked that their caller may see the task.';
 revoke all on function private.streamed_text(uuid, double precision) from public;
 
 -- engine/cut_calls.sql
@@ -7789,7 +7788,7 @@ begin
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task, supaswarm-chat and the swarm server.';
 revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
 
 create function private.spawn_subtasks(
@@ -8012,7 +8011,12 @@ begin
     or v_bound = 'imum' and (
       v_size <= private.number_in(p_schema, 'exclusiveMinimum') or v_size >= private.number_in(p_schema, 'exclusiveMaximum'))
   then
-    return format('%s is outside the limits of the schema', p_path);
+    return format('%s is outside the limits of the schema: %s', p_path, (
+      select string_agg(format('%s %s', keyword, left(p_schema ->> keyword, 50)), ', ' order by place)
+      from unnest(array['min' || v_bound, 'max' || v_bound, 'exclusiveMinimum', 'exclusiveMaximum'])
+        with ordinality as limits (keyword, place)
+      where p_schema ? keyword
+    ));
   end if;
 
   if v_type = 'object' then
@@ -10544,6 +10548,7 @@ declare
   v_scopes text[];
 begin
   perform private.assert_not_agent('grant scopes');
+  perform private.assert_grantable(p_user_id, p_scopes);
   insert into public.mcp_grants as given (user_id, client_id, scopes)
   select p_user_id, p_client_id, array(
     select distinct scope
@@ -10557,7 +10562,7 @@ begin
 end;
 $$;
 comment on function public.grant_scopes(uuid, text[], text) is
-  'Adds scopes to those of a user, optionally for one client program, and returns all of them. A user without a row keeps the default scopes. A null user adds to the default itself. Called by operators. Raises AGENT_NOT_ALLOWED.';
+  'Adds scopes to those of a user, optionally for one client program, and returns all of them. A user without a row keeps the default scopes. A null user adds to the default itself. Called by operators. Raises AGENT_NOT_ALLOWED, SCOPES_INVALID.';
 revoke all on function public.grant_scopes(uuid, text[], text) from public, anon, authenticated, service_role;
 grant execute on function public.grant_scopes(uuid, text[], text) to service_role;
 
@@ -22901,7 +22906,7 @@ begin
 end;
 $$;
 comment on function private.request_sync(text) is
-  'Requests a comparison of a project with its branch. Also ends the backoff of its syncs, retries files that failed before, and resumes an embedder that refused every request. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync and quoth:add.';
+  'Requests a comparison of a project with its branch. Also ends the backoff of its syncs, retries files that failed before, and resumes an embedder that refused every request. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync, quoth:add, and when an operator saves the project.';
 revoke all on function private.request_sync(text) from public;
 
 create function private.receive_files(p_project text, p_files jsonb)
@@ -23450,7 +23455,7 @@ begin
 end;
 $$;
 comment on function private.add_project(text, text, text, jsonb, text, text, text) is
-  'Adds a project, or changes the given properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one starts a switch. p_secret signs the webhook unless the project already has a secret. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add.';
+  'Adds a project, or changes the given properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one starts a switch. p_secret signs the webhook unless the project already has a secret. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add, and when an operator saves the project.';
 revoke all on function private.add_project(text, text, text, jsonb, text, text, text) from public;
 
 create function private.add_project_member(p_project_id uuid, p_user text)
@@ -23474,7 +23479,7 @@ begin
 end;
 $$;
 comment on function private.add_project_member(uuid, text) is
-  'Lets a user, given by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add.';
+  'Lets a user, given by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add, and when an operator saves the project.';
 revoke all on function private.add_project_member(uuid, text) from public;
 
 create function private.set_github_token(p_project_id uuid, p_token text)
@@ -27111,6 +27116,40 @@ comment on function private.row_problems() is
   'Rows of the registry that are not valid: written before a check existed, or changed by something else, such as a dropped function.';
 revoke all on function private.row_problems() from public;
 
+create function private.price_problems()
+returns table (kind text, name text, field text, problem text, hint text)
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query
+    with capped (kind, name, field, provider_id, model) as (
+      select 'policy', private.policy_slug(policy), 'spending_cap_usd', policy.provider_id, policy.model
+      from public.model_policies as policy
+      where policy.spending_cap_micro_usd is not null
+      union all
+      select 'quota', coalesce(private.account_name(quota.user_id), 'everyone'), quota.name, null, null
+      from private.quotas as quota
+      where quota.name = 'max_cost_micro_usd' and quota.amount is not null
+    )
+    select capped.kind, capped.name, capped.field,
+      format('refuses the calls of %s of provider %s, which has no price (%s)',
+        used.model, to_json(provider.name), string_agg(used.used_by, ', ' order by used.used_by)),
+      'Add its price in the console under Setup, Models, Prices, or with a row of model_prices.'
+    from capped
+    join private.models_in_use() as used
+      on (capped.provider_id is null or used.provider_id = capped.provider_id)
+      and (capped.model is null or used.model = capped.model)
+    join public.llm_providers as provider on provider.id = used.provider_id
+    where used.used_by ~ '^(fallback of )?agent ' and (private.price_at(used.provider_id, used.model)).model is null
+    group by capped.kind, capped.name, capped.field, provider.name, used.model;
+end;
+$$;
+comment on function private.price_problems() is
+  'The models of agents that a spending cap or a ceiling of the cost of jobs refuses, because they have no price.';
+revoke all on function private.price_problems() from public;
+
 create function private.configuration_problems()
 returns table (kind text, name text, field text, problem text, hint text)
 language sql
@@ -27124,6 +27163,8 @@ as $$
   select * from private.secret_problems()
   union all
   select * from private.tool_name_problems()
+  union all
+  select * from private.price_problems()
   order by 1, 2, 3;
 $$;
 comment on function private.configuration_problems() is
@@ -27151,7 +27192,7 @@ create view public.operator_configuration_problems with (security_invoker = true
   select * from private.operator_configuration_problems();
 revoke all on public.operator_configuration_problems from anon, authenticated, service_role;
 comment on view public.operator_configuration_problems is
-  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, invalid rows. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 grant execute on function private.operator_configuration_problems() to authenticated, service_role;
 grant select on public.operator_configuration_problems to authenticated, service_role;
 
@@ -28585,7 +28626,7 @@ begin
 end;
 $$;
 comment on function private.push_definitions(jsonb, boolean, text) is
-  'Writes definitions [{kind, slug, definition}], and with p_prune removes those of earlier pushes that are missing. Returns {changes: [{kind, slug, change, fields, before, after, drift, affected}], problems: those of configuration_problems() that concern them}. change: created, changed, unchanged, removed, left (no file, without p_prune) or gone (no file, no row). drift: fields that were changed in the database since the last push. A caller that rolls back has made a dry run. Called by deno task push and deno task seed:generate.';
+  'Writes definitions [{kind, slug, definition}], and with p_prune removes those of earlier pushes that are missing. Returns {changes: [{kind, slug, change, fields, before, after, drift, affected}], problems: those of configuration_problems() that concern them}. change: created, changed, unchanged, removed, left (no file, without p_prune) or gone (no file, no row). drift: fields that were changed in the database since the last push. A caller that rolls back has made a dry run. Called by push, and by start when files are saved.';
 revoke all on function private.push_definitions(jsonb, boolean, text) from public;
 
 create function private.seed_definitions(p_definitions jsonb)
@@ -28760,7 +28801,9 @@ immutable
 set search_path = ''
 as $$
   select private.closed_schema(json_object_agg(key, json_build_object(
-    'type', 'integer', 'minimum', 1, 'maximum', 99999, 'default', value, 'description', format('In days. Default %s.', value)
+    -- Monthly caps count the model calls of the month.
+    'type', 'integer', 'minimum', case key when 'keep_usage_days' then 32 else 1 end, 'maximum', 99999,
+    'default', value, 'description', format('In days. Default %s.', value)
   )))
   from jsonb_each(private.default_retention());
 $$;
@@ -29776,7 +29819,7 @@ begin
       when p_base is null then 'it exists already'
       when v_before is null then 'it was removed in the meantime'
       else 'it was changed in the meantime'
-    end), 'Read it from operator_definitions and repeat your change.');
+    end), format('Read it from %s and repeat your change.', case when v_is_setting then 'operator_settings' else 'operator_definitions' end));
   end if;
   v_affected := case when v_is_setting then private.affected_by_setting(p_kind => p_kind, p_slug => p_slug, p_definition => p_definition)
     else private.affected_by(p_kind, p_slug) end;
@@ -30478,6 +30521,51 @@ comment on view public.operator_scopes is
 grant execute on function private.operator_scopes() to authenticated, service_role;
 grant select on public.operator_scopes to authenticated, service_role;
 
+create function private.assert_not_for_everyone(p_scope text, p_attempt text)
+returns void
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if p_scope = any (array['admin:*', 'swarm:configure', 'swarm:operate']) then
+    perform private.raise_error('SCOPES_INVALID', format('Cannot %s: %s is only for named accounts', p_attempt, p_scope),
+      'Grant it to each account that needs it.');
+  end if;
+end;
+$$;
+comment on function private.assert_not_for_everyone(text, text) is
+  'Refuses the scopes of operators. Raises SCOPES_INVALID.';
+revoke all on function private.assert_not_for_everyone(text, text) from public;
+
+create function private.assert_grantable(p_user_id uuid, p_scopes text[])
+returns void
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  c_attempt constant text := 'grant scopes';
+  v_known constant text[] := array(select known.scope from private.known_scopes() as known);
+  v_scope text;
+begin
+  foreach v_scope in array coalesce(p_scopes, '{}') loop
+    -- A migration can grant the scope of a server that is registered later.
+    if v_scope not like 'mcp:_%' then
+      perform private.assert_no_problem(private.choice_problem('scopes', v_scope, v_known), 'SCOPES_INVALID', c_attempt);
+    end if;
+    if p_user_id is null then
+      perform private.assert_not_for_everyone(v_scope, c_attempt);
+    end if;
+  end loop;
+end;
+$$;
+comment on function private.assert_grantable(uuid, text[]) is
+  'The checks of grant_scopes(): the scopes exist, and those of operators are not for everyone (null). Definer: the service may not call the functions of operators. Raises SCOPES_INVALID.';
+revoke all on function private.assert_grantable(uuid, text[]) from public;
+grant execute on function private.assert_grantable(uuid, text[]) to service_role;
+
 create function private.sorted(p_texts text[])
 returns text[]
 language sql
@@ -30528,7 +30616,6 @@ set search_path = ''
 as $$
 declare
   v_attempt constant text := format('change the scopes of %s', coalesce(p_account, 'everyone'));
-  c_of_operators constant text[] := array['admin:*', 'swarm:configure', 'swarm:operate'];
   v_is_service constant boolean := private.is_service_caller();
   v_reason text;
   v_user_id uuid;
@@ -30572,10 +30659,9 @@ begin
     if v_scope = any (v_wanted) then
       perform private.assert_no_problem(
         private.choice_problem('scopes', v_scope, array(select known.scope from private.known_scopes() as known)), 'SCOPES_INVALID', v_attempt);
-    end if;
-    if p_account is null and v_scope = any (c_of_operators) then
-      perform private.raise_error('SCOPES_INVALID', format('Cannot %s: %s is only for named accounts', v_attempt, v_scope),
-        'Grant it to each account that needs it.');
+      if p_account is null then
+        perform private.assert_not_for_everyone(v_scope, v_attempt);
+      end if;
     end if;
   end loop;
   if not v_is_service then
@@ -31455,7 +31541,7 @@ begin
 end;
 $$;
 comment on function private.delete_project(text) is
-  'Deletes the project with that slug or id, everything that belongs to it and its secrets in Vault. Returns what was deleted. Raises PROJECT_NOT_FOUND. Called by quoth:remove.';
+  'Deletes the project with that slug or id, everything that belongs to it and its secrets in Vault. Returns what was deleted. Raises PROJECT_NOT_FOUND. Called by quoth:remove, and when an operator removes the project.';
 revoke all on function private.delete_project(text) from public;
 
 -- platform/object_names.sql

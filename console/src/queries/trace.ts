@@ -45,25 +45,26 @@ export function useTrace(jobId: Ref<string>, rows: JobRows) {
   let queued: JobEvent[] = [];
   let frame = 0;
   let reconciling: ReturnType<typeof setTimeout> | undefined;
-  let reading: AbortController | undefined;
-  /** Resolves when the current read of the whole job ends. */
-  let whole: Promise<void> = Promise.resolve();
+  /** Aborted when all rows are read again, or those of another job. */
+  let reading = new AbortController();
+  /** Ends with the last read that has begun or waits for its turn. */
+  let read: Promise<void> = Promise.resolve();
 
   const isActive = computed(() =>
     [...trace.value.tasks.values()].some(({ finished_at: at }) => at === null)
   );
 
   function readAll(): Promise<void> {
-    reading?.abort();
+    reading.abort();
     reading = new AbortController();
-    return whole = readWhole(jobId.value, reading);
+    return read = readWhole(jobId.value, reading.signal);
   }
 
-  async function readWhole(id: string, mine: AbortController): Promise<void> {
+  async function readWhole(id: string, signal: AbortSignal): Promise<void> {
     try {
-      const tasks = await readTasks(rows, id, mine.signal, (page) => show(page, []));
-      const steps = await readSteps(id, mine.signal, (page) => show(tasks, page));
-      if (mine.signal.aborted) return;
+      const tasks = await readTasks(rows, id, signal, (page) => show(page, []));
+      const steps = await readSteps(id, signal, (page) => show(tasks, page));
+      if (signal.aborted) return;
       // Text that is being written is not stored in any row.
       trace.value = {
         tasks: new Map(tasks.map((task) => [task.id, task])),
@@ -73,41 +74,51 @@ export function useTrace(jobId: Ref<string>, rows: JobRows) {
       error.value = null;
       updatedAtMs.value = Date.now();
     } catch (failure) {
-      if (!mine.signal.aborted) error.value = failure;
+      if (!signal.aborted) error.value = failure;
     }
   }
 
-  /** Waits for the current read of the whole job, including one that replaces it. */
-  async function untilRead(): Promise<void> {
-    let ended: Promise<void>;
-    do {
-      ended = whole;
-      await ended;
-    } while (ended !== whole);
+  /**
+   * Reads some rows after the reads before, whose rows are older, unless everything is read again
+   * meanwhile.
+   */
+  function readSome(
+    findChanges: (id: string, signal: AbortSignal) => Promise<Changes | "all" | null>,
+  ): void {
+    const id = jobId.value;
+    const { signal } = reading;
+    read = read.then(async () => {
+      if (signal.aborted) return;
+      try {
+        const changes = await findChanges(id, signal);
+        if (signal.aborted || changes === null) return;
+        if (changes === "all") return await readAll();
+        const pages = await Promise.all(
+          changes.steps.map(([taskId, from]) => readStepsFrom(id, taskId, from)),
+        );
+        if (signal.aborted) return;
+        show(changes.tasks, pages.flat());
+        updatedAtMs.value = Date.now();
+      } catch (failure) {
+        if (!signal.aborted) error.value = failure;
+      }
+    });
   }
 
   /**
    * Reads what may have changed between the first read and the channel. The steps of tasks that
    * had already ended, and still have, are unchanged.
    */
-  async function catchUp(): Promise<void> {
-    const id = jobId.value;
-    await untilRead();
-    const mine = reading;
-    if (mine === undefined || mine.signal.aborted || error.value !== null) return;
-    try {
+  function catchUp(): void {
+    readSome(async (id, signal) => {
+      if (error.value !== null) return null;
       const known = trace.value.tasks;
-      const tasks = await readTasks(rows, id, mine.signal, () => {});
+      const tasks = await readTasks(rows, id, signal, () => {});
       const moved = tasks.filter((task) => hasMoved(known.get(task.id), task));
       const wasReopened = moved.some((task) => known.get(task.id)?.finished_at);
-      if (wasReopened || moved.length > MAX_SINGLE_TASKS) return await readAll();
-      const pages = await Promise.all(
-        moved.map((task) => readStepsFrom(id, task.id, firstOpenStepOf(trace.value, task.id))),
-      );
-      if (!mine.signal.aborted) show(tasks, pages.flat());
-    } catch (failure) {
-      if (!mine.signal.aborted) error.value = failure;
-    }
+      if (wasReopened || moved.length > MAX_SINGLE_TASKS) return "all";
+      return { tasks, steps: moved.map(({ id }) => [id, firstOpenStepOf(trace.value, id)]) };
+    });
   }
 
   /** The first pages are shown while the next ones load. */
@@ -138,29 +149,25 @@ export function useTrace(jobId: Ref<string>, rows: JobRows) {
   function noteChange({ task_id: taskId, data }: JobEvent): void {
     const seq = typeof data.step_seq === "number" ? data.step_seq : NEW_STEPS;
     changed.set(taskId, Math.min(changed.get(taskId) ?? NEW_STEPS, seq));
-    reconciling ??= setTimeout(() => void reconcile(), RECONCILE_MS);
+    reconciling ??= setTimeout(reconcile, RECONCILE_MS);
   }
 
-  async function reconcile(): Promise<void> {
-    // Rows of that read may be older than the events.
-    await untilRead();
+  function reconcile(): void {
     reconciling = undefined;
-    const tasks = changed;
-    changed = new Map();
-    if (tasks.size > MAX_SINGLE_TASKS) return await readAll();
-    try {
-      show(await readTasksById(rows, jobId.value, [...tasks.keys()]), []);
-      // Some steps have no event of their own, such as the one that completes the task.
-      const pages = await Promise.all(
-        [...tasks].map(([id, from]) =>
-          readStepsFrom(jobId.value, id, from === NEW_STEPS ? lastStepOf(trace.value, id) : from)
-        ),
-      );
-      show([], pages.flat());
-      updatedAtMs.value = Date.now();
-    } catch (failure) {
-      error.value = failure;
-    }
+    readSome(async (id) => {
+      const tasks = changed;
+      changed = new Map();
+      if (tasks.size === 0) return null;
+      if (tasks.size > MAX_SINGLE_TASKS) return "all";
+      return {
+        tasks: await readTasksById(rows, id, [...tasks.keys()]),
+        // Some steps have no event of their own, such as the one that completes the task.
+        steps: [...tasks].map(([taskId, from]) => [
+          taskId,
+          from === NEW_STEPS ? lastStepOf(trace.value, taskId) : from,
+        ]),
+      };
+    });
   }
 
   watch(jobId, (id, _before, onCleanup) => {
@@ -172,7 +179,10 @@ export function useTrace(jobId: Ref<string>, rows: JobRows) {
       onMessage: ({ event, payload }) => receive({ type: event, ...payload }),
       onJoined: (joins) => {
         // Reads what happened before the channel was joined, or while it was disconnected.
-        if (joins && !isJoined.value) void (wasJoined ? readAll() : catchUp());
+        if (joins && !isJoined.value) {
+          if (wasJoined) void readAll();
+          else catchUp();
+        }
         wasJoined ||= joins;
         isJoined.value = joins;
       },
@@ -185,7 +195,7 @@ export function useTrace(jobId: Ref<string>, rows: JobRows) {
       changed = new Map();
       clearTimeout(reconciling);
       reconciling = undefined;
-      reading?.abort();
+      reading.abort();
       unfollow();
     });
   }, { immediate: true });
@@ -219,6 +229,13 @@ export function useTrace(jobId: Ref<string>, rows: JobRows) {
     eventCount: readonly(eventCount),
     refetch: readAll,
   };
+}
+
+/** Rows that may have changed. */
+interface Changes {
+  readonly tasks: readonly TraceTask[];
+  /** Tasks, each with its first step that may have changed. */
+  readonly steps: readonly (readonly [taskId: string, from: number])[];
 }
 
 function emptyTrace(): LiveTrace {

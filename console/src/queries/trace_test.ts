@@ -94,13 +94,37 @@ function readsOf(what: "trace" | "steps"): unknown[] {
 }
 
 function openTrace() {
-  const live = scope.run(() => useTrace(ref(JOB), ownRows));
+  const jobId = ref(JOB);
+  const live = scope.run(() => useTrace(jobId, ownRows));
   if (live === undefined) throw new Error("The scope has ended");
   const statesOf = () =>
     [...live.trace.value.steps.values()].map((one) => `${one.seq} ${one.state}`);
   const untilStates = (states: readonly string[]) =>
     vi.waitFor(() => expect(statesOf()).toEqual(states));
-  return { live, untilStates };
+  return { jobId, live, untilStates };
+}
+
+/** Sends an event of a step of the job. */
+function sendEvent(event: string, seq: number): void {
+  channel.follower?.onMessage({
+    event,
+    payload: { task_id: JOB, at: AT, data: { step_seq: seq } },
+  });
+}
+
+/** Holds the next answer of a path, with its rows of now, until the returned function is called. */
+function holdNext(path: string): { readonly isHeld: () => boolean; readonly release: () => void } {
+  const answers = project.answer;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isHeld = false;
+  project.answer = async (request) => {
+    const answer = await answers(request);
+    if (request.path !== path || isHeld) return answer;
+    isHeld = true;
+    await promise;
+    return answer;
+  };
+  return { isHeld: () => isHeld, release: resolve };
 }
 
 describe("the trace of an open job", () => {
@@ -180,15 +204,49 @@ describe("the trace of an open job", () => {
     channel.follower?.onJoined?.(true);
     await vi.waitFor(() => expect(readsOf("trace")).toHaveLength(1));
     steps = [step(1), step(2)];
-    channel.follower?.onMessage({
-      event: "tool.completed",
-      payload: { task_id: JOB, at: AT, data: { step_seq: 2 } },
-    });
+    sendEvent("tool.completed", 2);
     // Longer than the time in which changed rows are batched.
     await vi.advanceTimersByTimeAsync(700);
 
     release();
 
     await untilStates(["1 done", "2 done"]);
+  });
+
+  test("keeps the newest rows when an earlier read is slower", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "requestAnimationFrame"] });
+    const { untilStates } = openTrace();
+    await untilStates(["1 done", "2 started"]);
+    const { isHeld, release } = holdNext(READ_TRACE);
+    sendEvent("tool.started", 2);
+    await vi.advanceTimersByTimeAsync(700);
+    await vi.waitFor(() => expect(isHeld()).toBe(true));
+    steps = [step(1), step(2), step(3)];
+    sendEvent("tool.completed", 2);
+    await vi.advanceTimersByTimeAsync(700);
+
+    release();
+    await vi.advanceTimersByTimeAsync(700);
+
+    await untilStates(["1 done", "2 done", "3 done"]);
+  });
+
+  test("has no rows of the job that was shown before", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "requestAnimationFrame"] });
+    const { jobId, live, untilStates } = openTrace();
+    await untilStates(["1 done", "2 started"]);
+    const { isHeld, release } = holdNext("/rest/v1/tasks");
+    sendEvent("tool.completed", 2);
+    await vi.advanceTimersByTimeAsync(700);
+    await vi.waitFor(() => expect(isHeld()).toBe(true));
+    tasks = [task(SUBTASK, { parent_id: null })];
+    steps = [];
+    jobId.value = SUBTASK;
+    await vi.waitFor(() => expect([...live.trace.value.tasks.keys()]).toEqual([SUBTASK]));
+
+    release();
+    await vi.advanceTimersByTimeAsync(700);
+
+    expect([...live.trace.value.tasks.keys()]).toEqual([SUBTASK]);
   });
 });

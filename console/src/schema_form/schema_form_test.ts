@@ -193,6 +193,25 @@ describe("SchemaForm", () => {
     expect((inputAt(form, "/name").element as HTMLTextAreaElement).value).toContain('"first"');
   });
 
+  test("reports a field whose text is not JSON, until it shows its value again", async () => {
+    const schema: JsonSchema = {
+      type: "object",
+      properties: { any: {}, name: { type: "string" } },
+    };
+    const { form, value } = openForm(schema, { any: { a: 1 } });
+    const problem = () => form.emitted("update:jsonProblem")?.at(-1)?.[0] ?? "";
+    expect(problem()).toBe("");
+
+    await inputAt(form, "/any").setValue("{");
+    await inputAt(form, "/name").setValue("Ada");
+    expect(value()).toEqual({ any: { a: 1 }, name: "Ada" });
+    expect(problem()).not.toBe("");
+
+    await form.setProps({ modelValue: { any: { a: 2 } } });
+    expect(form.find(".problem").exists()).toBe(false);
+    expect(problem()).toBe("");
+  });
+
   test("accepts valid JSON from the JSON tab, and reports what is wrong", async () => {
     const { form, value } = openForm({ type: "object", properties: { n: { type: "number" } } });
     await form.findAll('[role="tab"]')[1]?.trigger("click");

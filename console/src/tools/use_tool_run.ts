@@ -1,4 +1,12 @@
-import { computed, type ComputedRef, onUnmounted, type ShallowRef, shallowRef } from "vue";
+import {
+  computed,
+  type ComputedRef,
+  onUnmounted,
+  type ShallowRef,
+  shallowRef,
+  watch,
+  type WatchSource,
+} from "vue";
 import { showFailure } from "../app/toasts.ts";
 import type { ToolResult } from "../results/tool_result.ts";
 import { runTool, type ToolCall } from "./run_tool.ts";
@@ -12,12 +20,19 @@ export interface ToolRun {
   cancel(): void;
 }
 
-/** Runs tools until the page is left. */
-export function useToolRun(): ToolRun {
+/** Runs the chosen tool; its call ends when another one is chosen or the page is left. */
+export function useToolRun(chosen: WatchSource<unknown>): ToolRun {
   const last: ToolRun["last"] = shallowRef(null);
   const running = shallowRef<AbortController | null>(null);
-  const cancel = () => running.value?.abort();
+  const cancel = () => {
+    running.value?.abort();
+    running.value = null;
+  };
   onUnmounted(cancel);
+  watch(chosen, () => {
+    cancel();
+    last.value = null;
+  });
   return {
     last,
     isRunning: computed(() => running.value !== null),
@@ -25,13 +40,15 @@ export function useToolRun(): ToolRun {
     async run(call) {
       const abort = running.value = new AbortController();
       try {
-        last.value = await runTool({ ...call, signal: abort.signal });
-        return last.value.result;
+        const ran = await runTool({ ...call, signal: abort.signal });
+        abort.signal.throwIfAborted();
+        last.value = ran;
+        return ran.result;
       } catch (error) {
         if (!abort.signal.aborted) showFailure(error);
         return null;
       } finally {
-        running.value = null;
+        if (running.value === abort) running.value = null;
       }
     },
   };

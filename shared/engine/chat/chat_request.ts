@@ -22,9 +22,6 @@ export const chatRequest = z.object({
   budget: jsonObject.optional(),
 });
 
-/** A checked request for an answer. */
-export type ChatBody = z.infer<typeof chatRequest>;
-
 /** What a request is about. */
 export type ChatRoute =
   | { readonly kind: "answer"; readonly agent: string }

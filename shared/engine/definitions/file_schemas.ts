@@ -1,5 +1,6 @@
 import { z } from "../../vendor/zod.js";
 import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
+import { DATA_FLOWS } from "../../gateway/tool_contracts/data_flow.ts";
 import { TOOL_CONFIG_SCHEMAS } from "../../gateway/tool_contracts/tool_config.ts";
 import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
 
@@ -43,9 +44,7 @@ const condition = z.union([
     ]),
     value: jsonValue,
   }),
-  z.strictObject({
-    data_flow: z.enum(["reads_private", "reads_outside", "sends_outside"]),
-  }),
+  z.strictObject({ data_flow: z.enum(DATA_FLOWS) }),
 ]);
 
 /** The front matter of `agents/<slug>.md`. */

@@ -63,119 +63,123 @@ export interface ArtifactStorageOptions {
 
 /** Private bucket of the platform's data. */
 const DEFAULT_BUCKET = "supaswarm-data";
+/** Time limit of each request, with its answer. */
 const TIMEOUT_MS = 15_000;
-/** Time limit of all requests to Storage except downloads. */
+/** An answer with a link is shorter. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const signedSchema = z.object({ signedURL: z.string().startsWith("/") });
 
 type StorageAction = "store" | "read" | "link to" | "delete";
 
+interface StorageRequest<Answer> extends Pick<RequestInit, "method" | "body"> {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** @default object */
+  readonly endpoint?: "object" | "object/sign";
+  readonly signal?: AbortSignal;
+  /** Reads the answer; an exception that is not a `SwarmError` counts as no response. */
+  readonly read: (response: Response) => Promise<Answer>;
+}
+
 /** Stores and reads objects through the Storage API with the project's secret key. */
 export function createArtifactStorage(
-  options: ArtifactStorageOptions,
+  { url, secretKey, bucket = DEFAULT_BUCKET }: ArtifactStorageOptions,
 ): ArtifactStorage & FileStorage & LinkStorage {
-  const { bucket = DEFAULT_BUCKET } = options;
-  const urlOf = (path: string, action = "object") => {
-    const objectPath = path.split("/").map(encodeURIComponent).join("/");
-    return `${options.url}/storage/v1/${action}/${bucket}/${objectPath}`;
-  };
-  const credentials = {
-    apikey: options.secretKey,
-    authorization: `Bearer ${options.secretKey}`,
-  };
   return {
     async put({ path, body, contentType }) {
-      const response = await send(`${bucket}/${path}`, urlOf(path), {
+      await send("store", path, {
         method: "POST",
-        headers: {
-          ...credentials,
-          "content-type": contentType,
-          "x-upsert": "true",
-        },
+        headers: { "content-type": contentType, "x-upsert": "true" },
         body,
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        read: async (response) => {
+          await response.body?.cancel();
+          if (!response.ok) throw unavailable("store", path, responded(response));
+        },
       });
-      await response.body?.cancel();
-      if (!response.ok) {
-        throw unavailable(`${bucket}/${path}`, `Storage responded with ${response.status}`);
-      }
     },
 
     async get(path, maxBytes, signal) {
-      const object = `${bucket}/${path}`;
-      const request = { headers: credentials, signal: withTimeout(signal) };
-      try {
-        const response = await fetch(urlOf(path), request);
-        if (response.ok) {
-          const bytes = await readBytes(response, maxBytes);
-          if (bytes === null) throw tooLarge(path, maxBytes);
-          return bytes;
-        }
-        await response.body?.cancel();
-        // Storage also responds with 400 for a missing object.
-        if (response.status === 404 || response.status === 400) throw notFound(path);
-        throw unavailable(object, `Storage responded with ${response.status}`, undefined, "read");
-      } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof SwarmError) throw error;
-        throw unavailable(object, "Storage does not respond", error, "read");
-      }
+      return await send("read", path, {
+        signal,
+        read: async (response) => {
+          if (response.ok) return await readBytes(response, maxBytes) ?? tooLarge(path, maxBytes);
+          await response.body?.cancel();
+          if (isMissing(response)) throw notFound(path);
+          throw unavailable("read", path, responded(response));
+        },
+      });
     },
 
     async link(path, seconds) {
-      const object = `${bucket}/${path}`;
-      const response = await send(object, urlOf(path, "object/sign"), {
+      return await send("link to", path, {
+        endpoint: "object/sign",
         method: "POST",
-        headers: { ...credentials, "content-type": "application/json" },
+        headers: { "content-type": "application/json" },
         body: JSON.stringify({ expiresIn: seconds }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      }, "link to");
-      const signed = signedSchema.safeParse(
-        parseJsonOrUndefined((await readText(response, MAX_ANSWER_BYTES)).text, ANSWER_LIMITS),
-      );
-      if (!response.ok || !signed.success) {
-        throw unavailable(
-          object,
-          `Storage responded with ${response.status}`,
-          undefined,
-          "link to",
-        );
-      }
-      return `/storage/v1${signed.data.signedURL}`;
+        read: async (response) => {
+          const { text } = await readText(response, MAX_ANSWER_BYTES);
+          const signed = signedSchema.safeParse(parseJsonOrUndefined(text, ANSWER_LIMITS));
+          if (response.ok && signed.success) return `/storage/v1${signed.data.signedURL}`;
+          throw unavailable("link to", path, responded(response));
+        },
+      });
     },
 
     async remove(path) {
-      const object = `${bucket}/${path}`;
-      const response = await send(object, urlOf(path), {
+      await send("delete", path, {
         method: "DELETE",
-        headers: credentials,
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      }, "delete");
-      await response.body?.cancel();
-      // Storage responds with 400 for a missing object.
-      if (response.status >= 500) {
-        throw unavailable(object, `Storage responded with ${response.status}`, undefined, "delete");
-      }
+        read: async (response) => {
+          await response.body?.cancel();
+          if (response.ok || isMissing(response)) return;
+          throw unavailable("delete", path, responded(response));
+        },
+      });
     },
   };
-}
 
-async function send(
-  object: string,
-  url: string,
-  request: RequestInit,
-  action?: StorageAction,
-): Promise<Response> {
-  try {
-    return await fetch(url, request);
-  } catch (cause) {
-    throw unavailable(object, "Storage does not respond", cause, action);
+  async function send<Answer>(
+    action: StorageAction,
+    path: string,
+    { endpoint = "object", headers, signal, read, ...request }: StorageRequest<Answer>,
+  ): Promise<Answer> {
+    const objectPath = path.split("/").map(encodeURIComponent).join("/");
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    try {
+      return await read(
+        await fetch(`${url}/storage/v1/${endpoint}/${bucket}/${objectPath}`, {
+          ...request,
+          headers: { ...headers, apikey: secretKey, authorization: `Bearer ${secretKey}` },
+          signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        }),
+      );
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof SwarmError) throw error;
+      throw unavailable(action, path, "Storage does not respond", error);
+    }
+  }
+
+  function unavailable(
+    action: StorageAction,
+    path: string,
+    problem: string,
+    cause?: unknown,
+  ): SwarmError {
+    const message = `Cannot ${action} ${bucket}/${path}: ${problem}`;
+    return new SwarmError("STORAGE_UNAVAILABLE", message, {
+      cause,
+      hint: "Try again later; check that the bucket exists.",
+    });
   }
 }
 
-function withTimeout(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+function responded({ status }: Response): string {
+  return `Storage responded with ${status}`;
+}
+
+/** Storage also responds with 400 for a missing object. */
+function isMissing({ status }: Response): boolean {
+  return status === 404 || status === 400;
 }
 
 function notFound(path: string): SwarmError {
@@ -184,22 +188,11 @@ function notFound(path: string): SwarmError {
   });
 }
 
-function tooLarge(path: string, maxBytes: number): SwarmError {
-  return new SwarmError(
+/** @throws FILES_TOO_LARGE */
+function tooLarge(path: string, maxBytes: number): never {
+  throw new SwarmError(
     "FILES_TOO_LARGE",
     `Cannot read the file '${path}': it has more than the ${maxBytes} bytes that are left for it`,
     { hint: "Upload a smaller file to the same path, then retry the task." },
   );
-}
-
-function unavailable(
-  object: string,
-  problem: string,
-  cause?: unknown,
-  action: StorageAction = "store",
-): SwarmError {
-  return new SwarmError("STORAGE_UNAVAILABLE", `Cannot ${action} ${object}: ${problem}`, {
-    cause,
-    hint: "Try again later; check that the bucket exists.",
-  });
 }

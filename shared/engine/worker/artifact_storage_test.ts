@@ -24,3 +24,38 @@ Deno.test("createArtifactStorage() stops reading an object that is larger than a
 
   assert.ok(sentBytes < 50_000_000, String(sentBytes));
 });
+
+Deno.test("createArtifactStorage() says that Storage is unavailable when an answer breaks off", async () => {
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
+    let isBegun = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (isBegun) return controller.error(new Error("The connection is lost"));
+        isBegun = true;
+        controller.enqueue(new TextEncoder().encode('{"signedURL":'));
+      },
+    });
+    return new Response(body);
+  });
+  const storage = createArtifactStorage({
+    url: `http://127.0.0.1:${server.addr.port}`,
+    secretKey: "sb_secret_test",
+  });
+
+  await assert.rejects(storage.link("u/a.txt", 60), { code: "STORAGE_UNAVAILABLE" });
+});
+
+Deno.test("createArtifactStorage() reports an object that it may not delete", async () => {
+  const answers = [200, 400, 404, 403];
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => new Response(null, { status: answers.shift() ?? 500 }),
+  );
+  const storage = createArtifactStorage({
+    url: `http://127.0.0.1:${server.addr.port}`,
+    secretKey: "sb_secret_test",
+  });
+
+  for (let attempt = 0; attempt < 3; attempt++) await storage.remove("u/a.txt");
+  await assert.rejects(storage.remove("u/a.txt"), /responded with 403/);
+});

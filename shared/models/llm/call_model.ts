@@ -224,6 +224,9 @@ async function callOne(
     model,
     baseUrl: provider.base_url,
     apiKey: key.secret,
+  }).catch(async (error: unknown) => {
+    await key.release?.();
+    throw error;
   });
   const request = withOwnData(toRequest(call, model, key.maxOutputTokens), provider);
   const { refused } = ports;

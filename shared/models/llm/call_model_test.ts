@@ -137,6 +137,13 @@ Deno.test("callModel() settles a reservation with the usage, releases it after a
   const failed = createModelCaller(portsOf(() => Promise.reject(new Error("refused"))))(call());
   await assert.rejects(failed);
   assert.deepEqual(released, ["r1"]);
+
+  const uncreated = createModelCaller({
+    ...portsOf(() => Promise.resolve(response())),
+    createAdapter: () => Promise.reject(new Error("no module")),
+  })(call());
+  await assert.rejects(uncreated);
+  assert.deepEqual(released, ["r1", "r1"]);
 });
 
 Deno.test("callModel() lets a model write no more than the reservation under a cost cap covers", async () => {

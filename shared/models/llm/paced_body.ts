@@ -1,3 +1,4 @@
+import { isolateClock } from "../../platform/isolate/clock.ts";
 import type { Bytes } from "../../platform/values/bytes.ts";
 
 interface PacedBodyOptions {
@@ -43,7 +44,8 @@ export function pacedBody(
 
   return new ReadableStream<Bytes>({
     async pull(controller) {
-      await pause(nextLookAtMs - performance.now(), signal);
+      const leftMs = nextLookAtMs - performance.now();
+      if (leftMs > 0) await isolateClock.sleep(leftMs, signal);
       const { pieces, isEnd } = await gather();
       if (pieces.length > 0) controller.enqueue(joined(pieces));
       if (isEnd) controller.close();
@@ -84,7 +86,7 @@ export function pacedBody(
         pieces.push(next);
         if (pauseMs === 0) break;
         pieceAtMs = performance.now();
-        over ??= pause(LOOK_MS, look.signal).then(() => ended);
+        over ??= isolateClock.sleep(LOOK_MS, look.signal).then(() => ended);
       }
       return { pieces, isEnd: false };
     } finally {
@@ -134,19 +136,6 @@ function openPlainReader(body: ReadableStream<Bytes>): BodyReader {
     },
     cancel: (reason) => reader.cancel(reason),
   };
-}
-
-function pause(durationMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (durationMs <= 0 || signal.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, durationMs);
-    signal.addEventListener("abort", end);
-  });
 }
 
 function joined(pieces: readonly Bytes[]): Bytes {

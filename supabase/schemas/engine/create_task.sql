@@ -319,5 +319,5 @@ begin
 end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) is
-  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes {provider, model, prompt} applies to this job alone; callers check who may give it. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+  'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes, as resolved_agent_changes() takes them, apply to this job alone; callers check who may give them. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by request_task() and create_scheduled_job().';
 revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) from public;

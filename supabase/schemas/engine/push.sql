@@ -224,7 +224,7 @@ begin
 end;
 $$;
 comment on function private.push_definitions(jsonb, boolean, text) is
-  'Writes definitions [{kind, slug, definition}], and with p_prune removes those of earlier pushes that are missing. Returns {changes: [{kind, slug, change, fields, before, after, drift, affected}], problems: those of configuration_problems() that concern them}. change: created, changed, unchanged, removed, left (no file, without p_prune) or gone (no file, no row). drift: fields that were changed in the database since the last push. A caller that rolls back has made a dry run. Called by deno task push and deno task seed:generate.';
+  'Writes definitions [{kind, slug, definition}], and with p_prune removes those of earlier pushes that are missing. Returns {changes: [{kind, slug, change, fields, before, after, drift, affected}], problems: those of configuration_problems() that concern them}. change: created, changed, unchanged, removed, left (no file, without p_prune) or gone (no file, no row). drift: fields that were changed in the database since the last push. A caller that rolls back has made a dry run. Called by push, and by start when files are saved.';
 revoke all on function private.push_definitions(jsonb, boolean, text) from public;
 
 create function private.seed_definitions(p_definitions jsonb)

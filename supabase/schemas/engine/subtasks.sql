@@ -266,7 +266,7 @@ begin
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task, supaswarm-chat and the swarm server.';
 revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
 
 create function private.spawn_subtasks(

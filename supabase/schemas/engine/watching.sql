@@ -117,5 +117,5 @@ begin
 end;
 $$;
 comment on function private.streamed_text(uuid, double precision) is
-  'Pieces of model text that a task streamed within the past p_seconds, oldest first. Called by the tool get_task, which has checked that its caller may see the task.';
+  'Pieces of model text that a task streamed within the past p_seconds, oldest first. Called by the tool get_task and by chats, which have checked that their caller may see the task.';
 revoke all on function private.streamed_text(uuid, double precision) from public;

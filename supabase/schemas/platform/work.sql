@@ -17,8 +17,7 @@ comment on table private.work_kinds is
 alter table private.work_kinds enable row level security;
 
 create function private.create_work_kind(
-  p_noun text, p_table regclass, p_function_name text, p_channel text default null, p_also_at_start text default null,
-  p_delivery text default '1', p_parameter text default null
+  p_noun text, p_table regclass, p_function_name text, p_channel text default null, p_also_at_start text default null
 )
 returns void
 language plpgsql
@@ -31,7 +30,7 @@ begin
   select name from unnest(array[p_function_name, p_channel]) as name where name is not null;
 
   execute format($template$
-    create function private.start_%1$ss(p_ids uuid[], p_worker_id text, p_lease_seconds int%5$s)
+    create function private.start_%1$ss(p_ids uuid[], p_worker_id text, p_lease_seconds int)
     returns setof %2$s
     language plpgsql
     set search_path = ''
@@ -41,7 +40,7 @@ begin
         update %2$s as work
         set status = 'running',
             epoch = greatest(work.epoch + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint),
-            deliveries = work.deliveries + %4$s,
+            deliveries = work.deliveries + 1,
             worker_id = p_worker_id,
             lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds),
             run_after = null,
@@ -132,12 +131,12 @@ begin
     comment on function private.release_%1$s(uuid, timestamptz) is
       'Ends a lease and sets the row to pending, not to be claimed before p_run_after (null: now). The caller holds the lease.';
     revoke all on function private.release_%1$s(uuid, timestamptz) from public;
-  $template$, p_noun, p_table, coalesce(', ' || p_also_at_start, ''), p_delivery, coalesce(', ' || p_parameter, ''));
+  $template$, p_noun, p_table, coalesce(', ' || p_also_at_start, ''));
 end;
 $create$;
-comment on function private.create_work_kind(text, regclass, text, text, text, text, text) is
-  'Declares a kind of work and creates its functions start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: the channel on which workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, where "work" is the row. p_delivery: an expression for how much a claim adds to the row''s deliveries. p_parameter: an extra parameter of start_<noun>s() that these two may use. Called by migrations.';
-revoke all on function private.create_work_kind(text, regclass, text, text, text, text, text) from public;
+comment on function private.create_work_kind(text, regclass, text, text, text) is
+  'Declares a kind of work and creates its functions start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: the channel on which workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, where "work" is the row. Called by migrations.';
+revoke all on function private.create_work_kind(text, regclass, text, text, text) from public;
 
 create function private.wake_for_due_work()
 returns void
@@ -153,7 +152,7 @@ begin
       execute format(
         'select exists (select from %1$s where status = ''pending'' and (run_after is null or run_after <= clock_timestamp()))
           -- A lease that ends before the next tick: its worker missed a heartbeat and may be dead.
-          -- The worker that wakes now keeps looking for work until then.
+          -- A worker of tasks that wakes now still runs then.
           or exists (select from %1$s where status = ''running'' and lease_expires_at <= clock_timestamp() + interval ''15 seconds'')',
         v_kind.table_name::regclass
       ) into v_is_due;

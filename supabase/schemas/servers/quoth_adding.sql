@@ -65,7 +65,7 @@ begin
 end;
 $$;
 comment on function private.add_project(text, text, text, jsonb, text, text, text) is
-  'Adds a project, or changes the given properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one starts a switch. p_secret signs the webhook unless the project already has a secret. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add.';
+  'Adds a project, or changes the given properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one starts a switch. p_secret signs the webhook unless the project already has a secret. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add, and when an operator saves the project.';
 revoke all on function private.add_project(text, text, text, jsonb, text, text, text) from public;
 
 create function private.add_project_member(p_project_id uuid, p_user text)
@@ -89,7 +89,7 @@ begin
 end;
 $$;
 comment on function private.add_project_member(uuid, text) is
-  'Lets a user, given by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add.';
+  'Lets a user, given by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add, and when an operator saves the project.';
 revoke all on function private.add_project_member(uuid, text) from public;
 
 create function private.set_github_token(p_project_id uuid, p_token text)

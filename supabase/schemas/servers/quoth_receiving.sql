@@ -114,7 +114,7 @@ begin
 end;
 $$;
 comment on function private.request_sync(text) is
-  'Requests a comparison of a project with its branch. Also ends the backoff of its syncs, retries files that failed before, and resumes an embedder that refused every request. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync and quoth:add.';
+  'Requests a comparison of a project with its branch. Also ends the backoff of its syncs, retries files that failed before, and resumes an embedder that refused every request. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync, quoth:add, and when an operator saves the project.';
 revoke all on function private.request_sync(text) from public;
 
 create function private.receive_files(p_project text, p_files jsonb)

@@ -117,7 +117,7 @@ Deno.test("generate_sql's learned context is published, watched and proposed", a
     await Deno.mkdir(join(folder, "supabase"));
     const path = join(folder, "supabase", "supabase-sql-context.md");
     const logged: { event: string; line: unknown }[] = [];
-    const watch = await watchContext({
+    const stop = await watchContext({
       projectRoot: folder,
       sql,
       log: (_level, event, fields) => logged.push({ event, line: fields?.line }),
@@ -128,7 +128,7 @@ Deno.test("generate_sql's learned context is published, watched and proposed", a
     await waitFor(() => events("context.published") === 1);
     await Deno.writeTextFile(path, BROKEN);
     await waitFor(() => events("context.refused") === 1);
-    await watch.stop();
+    await stop();
     await Deno.remove(folder, { recursive: true });
 
     assert.match((await published(sql))?.content ?? "", /saved_name/);

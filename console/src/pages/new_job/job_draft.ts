@@ -10,6 +10,8 @@ export interface Pair {
 
 /** The contents of the page for a new job. */
 export interface JobDraft {
+  /** The ID of the earlier job that the form was filled from, or empty. */
+  from: string;
   agent: string;
   mode: string;
   text: string;
@@ -33,6 +35,7 @@ export type DraftReading =
 
 export function emptyDraft(): JobDraft {
   return {
+    from: "",
     agent: "",
     mode: "text",
     text: "",

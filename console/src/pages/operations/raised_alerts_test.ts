@@ -1,31 +1,14 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { flushPromises, mount, RouterLinkStub, type VueWrapper } from "@vue/test-utils";
-import { QueryClient, VueQueryPlugin } from "@tanstack/vue-query";
-import { type FakeProject, json, openFakeProject } from "../../testing/fake_project.ts";
+import { RouterLinkStub } from "@vue/test-utils";
+import { mountAnswered } from "../../testing/mount_answered.ts";
 import RaisedAlerts from "./RaisedAlerts.vue";
-
-const VIEW = "/rest/v1/operator_alerts";
-let project: FakeProject;
 
 afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The notice after the view has answered with these rows. */
-async function showWith(rows: readonly unknown[]): Promise<VueWrapper> {
-  project = openFakeProject(() => json(rows));
-  const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false } } });
-  const notice = mount(RaisedAlerts, {
-    global: {
-      plugins: [[VueQueryPlugin, { queryClient }]],
-      stubs: { RouterLink: RouterLinkStub },
-    },
-  });
-  await vi.waitFor(() => expect(project.count(VIEW)).toBe(1));
-  await vi.waitFor(() => expect(queryClient.isFetching()).toBe(0));
-  await flushPromises();
-  return notice;
-}
+const showWith = (rows: readonly unknown[]) =>
+  mountAnswered(RaisedAlerts, { path: "/rest/v1/operator_alerts", rows });
 
 const FAILING = {
   name: "Writer fails",

@@ -1,28 +1,13 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { flushPromises, mount, type VueWrapper } from "@vue/test-utils";
-import { QueryClient, VueQueryPlugin } from "@tanstack/vue-query";
-import { type FakeProject, json, openFakeProject } from "../../testing/fake_project.ts";
+import { mountAnswered } from "../../testing/mount_answered.ts";
 import RetiringModels from "./RetiringModels.vue";
-
-const VIEW = "/rest/v1/operator_retiring_models";
-let project: FakeProject;
 
 afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The notice after the view has answered with these rows. */
-async function showWith(rows: readonly unknown[]): Promise<VueWrapper> {
-  project = openFakeProject(() => json(rows));
-  const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false } } });
-  const notice = mount(RetiringModels, {
-    global: { plugins: [[VueQueryPlugin, { queryClient }]] },
-  });
-  await vi.waitFor(() => expect(project.count(VIEW)).toBe(1));
-  await vi.waitFor(() => expect(queryClient.isFetching()).toBe(0));
-  await flushPromises();
-  return notice;
-}
+const showWith = (rows: readonly unknown[]) =>
+  mountAnswered(RetiringModels, { path: "/rest/v1/operator_retiring_models", rows });
 
 test("an operator sees which model retires when, and what uses it", async () => {
   const notice = await showWith([
