@@ -19494,8 +19494,8 @@ set search_path = ''
 set lock_timeout = '1500ms'
 as $$
 declare
-  -- All writers wait while the rows are moved: a tenth of a second at most.
-  c_most_rows constant int := 10000;
+  -- All writers wait while the rows are moved: a quarter of a second at most.
+  c_most_rows constant int := 30000;
   v_rows constant text := format('from %s where %s', p_partition, p_stays);
   v_count int;
 begin
@@ -19517,7 +19517,7 @@ begin
 end;
 $$;
 comment on function private.drop_partition(text, regclass, text, uuid[], timestamptz) is
-  'Moves the rows of a partition for which the condition p_stays on $1 (p_task_ids) and $2 (p_since) is true to the default partition, and drops the partition: otherwise a few rows would keep the disk space of a whole week. Returns false when these are more than 10,000 rows. Waits one second for its first lock and then fails.';
+  'Moves the rows of a partition for which the condition p_stays on $1 (p_task_ids) and $2 (p_since) is true to the default partition, and drops the partition: otherwise a few rows would keep the disk space of a whole week. Returns false when these are more than 30,000 rows. Waits one second for its first lock and then fails.';
 revoke all on function private.drop_partition(text, regclass, text, uuid[], timestamptz) from public;
 
 create function private.drop_old_events(p_before timestamptz)

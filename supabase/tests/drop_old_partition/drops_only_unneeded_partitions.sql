@@ -56,7 +56,7 @@ select lives_ok(format('select private.reopen_task(%L)', (select id from made wh
 update private.settings set value = '90' where key = 'keep_jobs_days';
 -- More steps than are moved while writers wait.
 insert into public.task_steps (task_id, seq, kind, state, epoch)
-select made.id, n, 'model', 'started', 1 from made, generate_series(2, 10001) as n where made.name = 'third';
+select made.id, n, 'model', 'started', 1 from made, generate_series(2, 30001) as n where made.name = 'third';
 select is(pg_temp.drop_all(), 2, 'the months in which few steps are of jobs that run are dropped');
 select set_eq(
   $$select name from tests.old_partition where name ~ 'steps'$$, array['private.task_steps_2024m03'],
