@@ -19374,23 +19374,6 @@ comment on function public.retain_job(uuid, boolean) is
 revoke all on function public.retain_job(uuid, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.retain_job(uuid, boolean), public.retain_job(uuid, boolean) to authenticated, service_role;
 
-create function private.is_of_kept_job(p_task_id uuid)
-returns boolean
-language plpgsql
-stable
-set search_path = ''
-as $$
-begin
-  return exists (
-    select from public.tasks as task
-    join public.tasks as job on job.id = task.master_task_id
-    where task.id = p_task_id and job.is_kept
-  );
-end;
-$$;
-comment on function private.is_of_kept_job(uuid) is 'True for a task of a job that its owner keeps.';
-revoke all on function private.is_of_kept_job(uuid) from public;
-
 create function private.list_files_of_task()
 returns trigger
 language plpgsql
@@ -19578,7 +19561,7 @@ begin
         or task_id >= private.first_id_of((v_week + interval '1 week') at time zone 'utc')
       )
       and master_task_id not in (select master_task_id from private.reviewed_jobs)
-      and not private.is_of_kept_job(task_id)
+      and master_task_id not in (select id from public.tasks where is_kept)
     limit p_limit
   ) as old
   where event.task_id = old.task_id and event.id = old.id;
@@ -19687,7 +19670,11 @@ begin
     where execution.created_at < v_before
       and execution.created_at <= (select summed_until from private.tool_days_mark)
       and not private.awaits_export(execution.id)
-      and not private.is_of_kept_job(execution.task_id)
+      and not exists (
+        select from public.tasks as task
+        join public.tasks as job on job.id = task.master_task_id
+        where task.id = execution.task_id and job.is_kept
+      )
     order by execution.created_at
     limit p_limit
     for update skip locked
