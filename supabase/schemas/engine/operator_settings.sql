@@ -23,10 +23,8 @@ begin
       where listed.provider || '/' || listed.model = p_slug
     ))
     when 'policy' then (
-      select jsonb_build_object('spent_usd', private.usd_of(spending.spent_micro_usd))
+      select jsonb_build_object('spent_usd', private.usd_of((private.current_spending(policy)).spent_micro_usd))
       from public.model_policies as policy
-      join private.model_spending as spending on spending.policy_id = policy.id
-        and spending.period_start = private.cap_period_start(policy.cap_period)
       where policy.spending_cap_micro_usd is not null and private.policy_slug(policy) = p_slug
     )
     when 'server' then (

@@ -85,6 +85,31 @@ comment on function private.begin_spending(public.model_policies) is
   'What was spent under a capped policy in its current period, brought up to date. Locks the row until the transaction ends.';
 revoke all on function private.begin_spending(public.model_policies) from public;
 
+create function private.current_spending(
+  p_policy public.model_policies, out spent_micro_usd bigint, out reserved_micro_usd bigint
+)
+language sql
+stable
+set search_path = ''
+as $$
+  select case when spending.policy_id is not null then
+      case when spending.period_start = period.start_at then spending.spent_micro_usd else 0 end
+        + coalesce(reserved.settled_micro_usd, 0)
+    end::bigint,
+    coalesce(reserved.open_micro_usd, 0)::bigint
+  from (select private.cap_period_start(p_policy.cap_period) as start_at) as period
+  left join private.model_spending as spending on spending.policy_id = p_policy.id
+  left join lateral (
+    select sum(one.amount_micro_usd) filter (where one.is_settled) as settled_micro_usd,
+      sum(one.amount_micro_usd) filter (where not one.is_settled and one.expires_at >= clock_timestamp()) as open_micro_usd
+    from private.model_reservations as one
+    where one.policy_id = p_policy.id and one.period_start = period.start_at
+  ) as reserved on true;
+$$;
+comment on function private.current_spending(public.model_policies) is
+  'What was spent under a capped policy in its current period, null until the first call under the cap, which counts what was spent before it; and what running calls have reserved.';
+revoke all on function private.current_spending(public.model_policies) from public;
+
 create function private.reserve_spending(
   p_policy public.model_policies, p_provider public.llm_providers, p_model text,
   p_input_tokens bigint, p_output_tokens bigint, p_reservation_id uuid default null

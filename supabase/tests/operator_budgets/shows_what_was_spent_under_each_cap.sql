@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(3);
+select plan(4);
 select tests.create_user(name) from unnest(array['operator', 'ada', 'stranger']) as name;
 select public.grant_scopes(tests.user_id('operator'), '{swarm:operate}');
 insert into public.llm_providers (name, display_name, default_model, base_url, requires_api_key)
@@ -29,6 +29,11 @@ select results_eq(
   $$values (null, null, 1000::bigint, 'month', 310::bigint, 7::bigint), ('m', 'ada@example.test', 500, 'day', 10, 7),
       ('unused', null, 10, 'day', null, 0)$$,
   'what was spent in the current period, and what running calls reserve, is beside each cap'
+);
+select results_eq(
+  $$select slug, facts -> 'spent_usd' from public.operator_settings where kind = 'policy' and slug like 'capped%' and facts ? 'spent_usd' order by slug$$,
+  $$values ('capped', '0.00031'::jsonb), ('capped/m for ada@example.test', '0.00001')$$,
+  'the settings say the same'
 );
 select tests.act_as_user('stranger');
 select is(tests.code_of('select * from public.operator_budgets'), 'INSUFFICIENT_SCOPE', 'other users are refused');

@@ -18,9 +18,10 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("the acts on definitions say what was done, and which definition it concerned", async () => {
+test("acts say what was done, which definition it concerned, and whose job", async () => {
   openFakeProject(() =>
     json([
+      { ...ACT, id: 4, act: "job.opened", master_task_id: "019aac3e", details: {} },
       { ...ACT, id: 3, act: "agent.rolled_back", details: { kind: "agent", slug: "writer" } },
       { ...ACT, id: 2, act: "definition.removed", details: { kind: "skill", slug: "reports" } },
       { ...ACT, id: 1, act: "definition.saved", details: { kind: "tool", slug: "crm" } },
@@ -30,9 +31,13 @@ test("the acts on definitions say what was done, and which definition it concern
   const panel = mount(ActPanel, {
     global: { plugins: [[VueQueryPlugin, { queryClient }]], stubs: { RouterLink: true } },
   });
-  await vi.waitFor(() => expect(panel.findAll("tbody tr")).toHaveLength(3));
+  await vi.waitFor(() => expect(panel.findAll("tbody tr")).toHaveLength(4));
 
-  const rows = panel.findAll("tbody tr").map((row) => row.text().replace(/\s+/g, " "));
+  const [ofService, ...rows] = panel.findAll("tbody tr").map((row) =>
+    row.text().replace(/\s+/g, " ")
+  );
+  expect(ofService).toContain("service");
+  expect(ofService).not.toContain("everybody");
   expect(rows[0]).toContain("rolled back the agent writer");
   expect(rows[1]).toContain("removed the skill reports");
   expect(rows[2]).toContain("saved the tool crm");
