@@ -72,3 +72,15 @@ test("a job is run again from its own input, also after another one", async () =
     page.unmount();
   }
 });
+
+test("another agent in the address is chosen, as from the command palette", async () => {
+  const { router, show, settled } = openProject();
+  const page = await show("/jobs/new?agent=writer");
+  const agent = () => page.get<HTMLSelectElement>("#agent").element.value;
+  expect(agent()).toBe("writer");
+
+  await router.push("/jobs/new?agent=tester");
+  await settled();
+  expect(agent()).toBe("tester");
+  page.unmount();
+});
