@@ -24194,6 +24194,31 @@ comment on function private.begin_spending(public.model_policies) is
   'What was spent under a capped policy in its current period, brought up to date. Locks the row until the transaction ends.';
 revoke all on function private.begin_spending(public.model_policies) from public;
 
+create function private.current_spending(
+  p_policy public.model_policies, out spent_micro_usd bigint, out reserved_micro_usd bigint
+)
+language sql
+stable
+set search_path = ''
+as $$
+  select case when spending.policy_id is not null then
+      case when spending.period_start = period.start_at then spending.spent_micro_usd else 0 end
+        + coalesce(reserved.settled_micro_usd, 0)
+    end::bigint,
+    coalesce(reserved.open_micro_usd, 0)::bigint
+  from (select private.cap_period_start(p_policy.cap_period) as start_at) as period
+  left join private.model_spending as spending on spending.policy_id = p_policy.id
+  left join lateral (
+    select sum(one.amount_micro_usd) filter (where one.is_settled) as settled_micro_usd,
+      sum(one.amount_micro_usd) filter (where not one.is_settled and one.expires_at >= clock_timestamp()) as open_micro_usd
+    from private.model_reservations as one
+    where one.policy_id = p_policy.id and one.period_start = period.start_at
+  ) as reserved on true;
+$$;
+comment on function private.current_spending(public.model_policies) is
+  'What was spent under a capped policy in its current period, null until the first call under the cap, which counts what was spent before it; and what running calls have reserved.';
+revoke all on function private.current_spending(public.model_policies) from public;
+
 create function private.reserve_spending(
   p_policy public.model_policies, p_provider public.llm_providers, p_model text,
   p_input_tokens bigint, p_output_tokens bigint, p_reservation_id uuid default null
@@ -25951,22 +25976,10 @@ begin
   return query
     select provider.name, policy.model, policy.user_id, private.email_of(policy.user_id), policy.spending_cap_micro_usd,
       policy.cap_period,
-      -- Null until the first call under the cap, which counts what was spent before it.
-      case when spending.policy_id is not null then
-        case when spending.period_start = period.start_at then spending.spent_micro_usd else 0 end
-          + coalesce(reserved.settled_micro_usd, 0)
-      end::bigint,
-      coalesce(reserved.open_micro_usd, 0)::bigint
+      current.spent_micro_usd, current.reserved_micro_usd
     from public.model_policies as policy
     join public.llm_providers as provider on provider.id = policy.provider_id
-    cross join lateral (select private.cap_period_start(policy.cap_period) as start_at) as period
-    left join private.model_spending as spending on spending.policy_id = policy.id
-    left join lateral (
-      select sum(one.amount_micro_usd) filter (where one.is_settled) as settled_micro_usd,
-        sum(one.amount_micro_usd) filter (where not one.is_settled and one.expires_at >= clock_timestamp()) as open_micro_usd
-      from private.model_reservations as one
-      where one.policy_id = policy.id and one.period_start = period.start_at
-    ) as reserved on true
+    cross join lateral private.current_spending(policy) as current
     where policy.spending_cap_micro_usd is not null
     order by provider.name, policy.model nulls first, policy.user_id nulls first;
 end;
@@ -30223,10 +30236,8 @@ begin
       where listed.provider || '/' || listed.model = p_slug
     ))
     when 'policy' then (
-      select jsonb_build_object('spent_usd', private.usd_of(spending.spent_micro_usd))
+      select jsonb_build_object('spent_usd', private.usd_of((private.current_spending(policy)).spent_micro_usd))
       from public.model_policies as policy
-      join private.model_spending as spending on spending.policy_id = policy.id
-        and spending.period_start = private.cap_period_start(policy.cap_period)
       where policy.spending_cap_micro_usd is not null and private.policy_slug(policy) = p_slug
     )
     when 'server' then (
