@@ -95,7 +95,7 @@ export async function benchHalfYear(db: string): Promise<BenchResult> {
     {
       versions: await serverVersion(sql),
       notes: [
-        "The rows of `TEMPLATES` jobs that the worker ran are copied with new ids and earlier times, one day after the other, with the default retention; one job of each week is kept, and one of each four weeks waits for a person until the end. Each day ends with a vacuum, as autovacuum does several times a day. Sizes are those of the whole database. `delete_cpu_…`: processor time of the session that runs `private.delete_old()` and `drop_old_partition()`, for all that belongs to a job."
+        "The rows of `TEMPLATES` jobs that the worker ran are copied with new ids and earlier times, one day after the other, with the default retention; one job of each week is kept, and one of each four weeks waits for a person until the end. Each day ends with a vacuum, as autovacuum does several times a day. Sizes are those of the whole database. `delete_cpu_…`: processor time of the session that runs `private.delete_old()` and `drop_old_partitions()`, for all that belongs to a job."
           .replace("`TEMPLATES`", String(TEMPLATES)),
       ],
     },
@@ -179,10 +179,9 @@ async function moveRetention(sql: Sql, daysAgo: number): Promise<void> {
 
 async function deleteOld(sql: Sql): Promise<number> {
   let jobs = 0;
-  let isDropped = true;
-  while (isDropped) {
-    const [row] = await sql<{ dropped: boolean }[]>`select private.drop_old_partition() as dropped`;
-    isDropped = row?.dropped ?? false;
+  while (true) {
+    const [row] = await sql`select private.drop_old_partitions() as count`;
+    if (row?.count === 0) break;
   }
   while (true) {
     const [row] = await sql<{ deleted: Record<string, number> }[]>`

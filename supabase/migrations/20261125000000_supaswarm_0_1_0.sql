@@ -19605,8 +19605,8 @@ comment on function private.drop_old_transcripts(timestamptz) is
   'Drops the oldest partition of task_steps for tasks created before p_before; false when there is none. The steps of jobs that have not ended, ended later or are kept stay; see drop_partition(). The caller has made sure that no other job can be retried.';
 revoke all on function private.drop_old_transcripts(timestamptz) from public;
 
-create function private.drop_old_partition()
-returns boolean
+create function private.drop_old_partitions()
+returns int
 language plpgsql
 set search_path = ''
 as $$
@@ -19616,24 +19616,24 @@ declare
   v_events_before constant timestamptz :=
     clock_timestamp() - make_interval(days => private.retention_days('keep_events_days'));
 begin
-  -- One partition a transaction, so that nobody waits for long.
+  -- One partition at a time, so that nobody waits for long.
   if private.drop_old_events(v_events_before) then
-    return true;
+    return 1;
   end if;
   -- From now on such a job cannot be reopened, even if the setting changes.
   if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:transcripts', 0)) then
-    return false;
+    return 0;
   end if;
   insert into private.settings as setting (key, value)
   values ('transcripts_kept_since', v_jobs_before::text)
   on conflict (key) do update
   set value = greatest(setting.value::timestamptz, excluded.value::timestamptz)::text, updated_at = now();
-  return private.drop_old_transcripts(v_jobs_before);
+  return private.drop_old_transcripts(v_jobs_before)::int;
 end;
 $$;
-comment on function private.drop_old_partition() is
-  'Drops a partition of task_events or task_steps that retention no longer keeps; false when there is none. delete_old_jobs() deletes the rows of jobs whose transcripts were dropped. Called by cron.';
-revoke all on function private.drop_old_partition() from public;
+comment on function private.drop_old_partitions() is
+  'Drops the oldest partition of task_events or task_steps that retention no longer keeps, and returns how many: 1, or 0 when there is none. delete_old_jobs() deletes the rows of jobs whose transcripts were dropped. Called by cron.';
+revoke all on function private.drop_old_partitions() from public;
 
 create function private.awaits_export(p_execution_id uuid)
 returns boolean
@@ -19860,7 +19860,7 @@ revoke all on function private.delete_old() from public;
 
 -- Every minute: 288,000 jobs a day, in batches of about a second.
 select cron.schedule('supaswarm-delete-old', '* * * * *', 'select private.delete_old()');
-select cron.schedule('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partition()');
+select cron.schedule('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()');
 
 create function private.files_to_remove(p_limit int)
 returns jsonb

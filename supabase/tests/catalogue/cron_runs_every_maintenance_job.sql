@@ -8,7 +8,7 @@ select set_eq(
     ('supaswarm-tick', '15 seconds', 'select private.tick()'),
     ('supaswarm-schedules', '15 seconds', 'select private.run_due_schedules()'),
     ('supaswarm-partitions', '7 * * * *', 'select private.make_partitions()'),
-    ('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partition()'),
+    ('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()'),
     ('supaswarm-export', '20 * * * *', 'select private.wake_export()'),
     ('supaswarm-delete-webhook-messages', '27 * * * *', 'select private.delete_old_webhook_messages()'),
     ('supaswarm-delete-old', '* * * * *', 'select private.delete_old()'),

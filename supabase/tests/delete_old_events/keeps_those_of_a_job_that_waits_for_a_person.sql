@@ -13,14 +13,14 @@ create function pg_temp.types(p_master_task_id uuid) returns text[] language sql
 $$;
 
 select isnt(pg_temp.types((select id from other)), null, 'another job has old events');
-select private.drop_old_partition(), private.delete_old_events(1000);
+select private.drop_old_partitions(), private.delete_old_events(1000);
 select is(pg_temp.types((select id from other)), null, 'they are deleted');
 select ok('review.requested' = any (pg_temp.types((select id from made))), 'the question is kept');
 select ok('task.created' = any (pg_temp.types((select id from made))), 'so are the events of the whole job');
 
 select private.respond_to_review(task_id, true, '{}', null) from child;
 update public.task_events set at = now() - interval '100 days';
-select private.drop_old_partition(), private.delete_old_events(1000);
+select private.drop_old_partitions(), private.delete_old_events(1000);
 select is(pg_temp.types((select id from made)), null, 'after the answer they are deleted too');
 select is((select count(*)::int from public.human_reviews), 1, 'the review stays');
 

@@ -33,7 +33,7 @@ create function pg_temp.drop_all() returns int language plpgsql as $$
 declare
   v_count int := 0;
 begin
-  while private.drop_old_partition() loop
+  while private.drop_old_partitions() > 0 loop
     v_count := v_count + 1;
   end loop;
   return v_count;
