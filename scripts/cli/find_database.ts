@@ -41,7 +41,21 @@ async function connectionOfRunningStack(environment: Environment): Promise<Parti
     if (error instanceof Deno.errors.NotFound) return "";
     throw error;
   });
-  return parseEnv(text);
+  const connection = parseEnv(text);
+  return await isListening(connection["SUPABASE_URL"]) ? connection : {};
+}
+
+/** False after a stack was killed, which leaves its file behind. */
+async function isListening(url: string | undefined): Promise<boolean> {
+  if (url === undefined) return false;
+  const { hostname, port } = new URL(url);
+  try {
+    (await Deno.connect({ hostname, port: Number(port) })).close();
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.ConnectionRefused) return false;
+    throw error;
+  }
 }
 
 /** Address and keys of a project, for commands that act as a user. */
