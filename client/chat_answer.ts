@@ -166,7 +166,7 @@ class OpenedChat {
   }
 
   async #respondTo(
-    { task_id: taskId, options }: ChatState["open_reviews"][number],
+    { task_id: taskId, seq, options }: ChatState["open_reviews"][number],
     { approved, comments, choice, response }: GivenAnswer,
   ): Promise<void> {
     // A page that only approves gives its choice as the reason.
@@ -178,6 +178,8 @@ class OpenedChat {
           p_approved: approved,
           p_response: { ...response, ...chosen !== undefined && { choice: chosen } },
           p_comments: chosen === comments ? null : comments ?? null,
+          // A repeated attempt must not answer the next question.
+          p_seq: seq,
         });
       } catch (error) {
         // The answer of an earlier attempt was lost, or another page was first.

@@ -2307,6 +2307,7 @@ export type PlatformSchema = {
         p_response?: Json;
         p_comments?: string;
         p_hold_seconds?: number;
+        p_seq?: number;
       };
       Returns: string;
     };

@@ -26,8 +26,15 @@ export interface ReviewAnswer {
   readonly holdSeconds?: number;
 }
 
-/** The task whose review is answered. */
-export type ReviewedTask = string | { readonly task_id: string };
+/**
+ * The task whose review is answered. An event or a row also names the review, so that a question that
+ * was asked since is not answered with it.
+ */
+export type ReviewedTask = string | {
+  readonly task_id: string;
+  readonly seq?: number;
+  readonly data?: { readonly step_seq?: number };
+};
 
 /** A question to a person that is open. */
 export interface OpenReview {
@@ -142,11 +149,13 @@ export async function answerReview(
   },
 ): Promise<JobStatus> {
   const { approved, comments, response, holdSeconds, ...more } = answer;
+  const seq = typeof task === "string" ? undefined : task.seq ?? task.data?.step_seq;
   return await callRpc<JobStatus>(supabase, "respond_to_review", {
     p_task_id: idOf(task),
     p_approved: approved,
     p_response: { ...response, ...more },
     ...comments !== undefined && { p_comments: comments },
     ...holdSeconds !== undefined && { p_hold_seconds: holdSeconds },
+    ...seq !== undefined && { p_seq: seq },
   }, { signal });
 }

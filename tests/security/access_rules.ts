@@ -368,7 +368,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   "cancel_task(uuid)": { ...OWNER_AND_SERVICE, arguments: waitingJob },
   "retain_job(uuid, boolean)": { ...OWNER_AND_SERVICE, arguments: waitingTask },
   "watch_task(uuid)": { ...OWNER_AND_OPENER, agent: "AGENT_NOT_ALLOWED", arguments: waitingTask },
-  "respond_to_review(uuid, boolean, jsonb, text, integer)": {
+  "respond_to_review(uuid, boolean, jsonb, text, integer, integer)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
   },
@@ -677,7 +677,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "record_sql_answer(uuid, jsonb)",
   "reopen_review(uuid)",
   "resend_webhook_message(uuid)",
-  "respond_to_review(uuid, boolean, jsonb, text, integer)",
+  "respond_to_review(uuid, boolean, jsonb, text, integer, integer)",
   "retain_job(uuid, boolean)",
   "retry_task(uuid)",
   "rotate_webhook_secret(uuid, text)",

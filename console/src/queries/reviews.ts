@@ -50,6 +50,8 @@ export function isUnread({ answered_at: at, answered_epoch: epoch, task }: Revie
 /** A person's answer. */
 export interface ReviewAnswer {
   readonly taskId: string;
+  /** The step of the question. */
+  readonly seq: number;
   readonly isApproved: boolean;
   readonly response: JsonObject;
   readonly comments: string | null;
@@ -137,8 +139,8 @@ export function useOpenReviewCount() {
 /** Sends an answer. */
 export function useAnswerReview() {
   return useReviewMutation(
-    ({ taskId, isApproved, response, comments, holdSeconds }: ReviewAnswer) =>
-      projectSwarm().reviews.respond(taskId, {
+    ({ taskId, seq, isApproved, response, comments, holdSeconds }: ReviewAnswer) =>
+      projectSwarm().reviews.respond({ task_id: taskId, seq }, {
         approved: isApproved,
         response,
         ...comments !== null && { comments },

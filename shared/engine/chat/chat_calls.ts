@@ -24,13 +24,14 @@ export const CHAT_CALLS = {
       ) as value`,
   cancel_task: (sql, { p_master_task_id }) =>
     sql`select public.cancel_task(p_master_task_id => ${String(p_master_task_id)}::uuid) as value`,
-  respond_to_review: (sql, { p_task_id, p_approved, p_response, p_comments }) =>
+  respond_to_review: (sql, { p_task_id, p_approved, p_response, p_comments, p_seq }) =>
     sql`
       select public.respond_to_review(
         p_task_id => ${String(p_task_id)}::uuid,
         p_approved => ${p_approved === true},
         p_response => ${json(sql, p_response)},
-        p_comments => ${typeof p_comments === "string" ? p_comments : null}
+        p_comments => ${typeof p_comments === "string" ? p_comments : null},
+        p_seq => ${Number(p_seq)}::int
       ) as value`,
   watch_task: (sql, { p_task_id }) =>
     sql`select public.watch_task(p_task_id => ${String(p_task_id)}::uuid) as value`,

@@ -1797,7 +1797,7 @@ isOneToOne: false
 { Args: { "p_message_id": string }; Returns: string
                            },
 "respond_to_review":
-{ Args: { "p_approved": boolean,"p_comments"?: string,"p_hold_seconds"?: number,"p_response"?: Json,"p_task_id": string }; Returns: string
+{ Args: { "p_approved": boolean,"p_comments"?: string,"p_hold_seconds"?: number,"p_response"?: Json,"p_seq"?: number,"p_task_id": string }; Returns: string
                            },
 "retain_job":
 { Args: { "p_is_kept"?: boolean,"p_task_id": string }; Returns: boolean

@@ -50,7 +50,7 @@ export interface GivenAnswer {
  * an approved call are `arguments`.
  */
 export function reviewAnswer(
-  review: Pick<Review, "task_id" | "kind" | "context">,
+  review: Pick<Review, "task_id" | "seq" | "kind" | "context">,
   { isApproved, choice, comment, arguments: args }: GivenAnswer,
 ): ReviewAnswer {
   const trimmed = comment.trim();
@@ -59,6 +59,7 @@ export function reviewAnswer(
     JSON.stringify(args) !== JSON.stringify(asked.arguments);
   return {
     taskId: review.task_id,
+    seq: review.seq,
     isApproved,
     response: {
       ...(choice === "" ? {} : { choice }),

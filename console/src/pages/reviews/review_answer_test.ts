@@ -3,6 +3,7 @@ import { askedCall, optionsOf, outcomeText, reviewAnswer } from "./review_answer
 
 const CALL = {
   task_id: "t1",
+  seq: 2,
   kind: "call" as const,
   context: { server: "bank", tool: "pay", arguments: { amount: 500 }, input_schema: {} },
 };
@@ -19,11 +20,12 @@ test("reviewAnswer() sends arguments only when an approved call has others", () 
 });
 
 test("reviewAnswer() sends the chosen option and the comment", () => {
-  const question = { task_id: "t1", kind: "question" as const, context: null };
+  const question = { task_id: "t1", seq: 2, kind: "question" as const, context: null };
   const given = { isApproved: false, choice: "Later", comment: " Not yet ", arguments: null };
 
   expect(reviewAnswer(question, given)).toEqual({
     taskId: "t1",
+    seq: 2,
     isApproved: false,
     response: { choice: "Later" },
     comments: "Not yet",

@@ -98,6 +98,7 @@ describe("the review form", () => {
       p_task_id: "t1",
       p_approved: true,
       p_response: { choice: "Later" },
+      p_seq: 2,
     }]);
   });
 
@@ -105,7 +106,7 @@ describe("the review form", () => {
     open(QUESTION);
     await form.get("button.danger").trigger("click");
     await flushPromises();
-    expect(sent()).toEqual([{ p_task_id: "t1", p_approved: false, p_response: {} }]);
+    expect(sent()).toEqual([{ p_task_id: "t1", p_approved: false, p_response: {}, p_seq: 2 }]);
   });
 
   test("shows a call with its tool, and sends the arguments that the person changed", async () => {
@@ -126,6 +127,7 @@ describe("the review form", () => {
         p_approved: true,
         p_response: { arguments: { amount: 5 } },
         p_hold_seconds: 5,
+        p_seq: 2,
       },
     ]);
   });
