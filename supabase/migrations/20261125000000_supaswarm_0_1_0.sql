@@ -8297,7 +8297,8 @@ comment on function private.approved_arguments(public.human_reviews, jsonb) is
 revoke all on function private.approved_arguments(public.human_reviews, jsonb) from public;
 
 create function private.respond_to_review(
-  p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text, p_hold_seconds int default 0
+  p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text, p_hold_seconds int default 0,
+  p_seq int default null
 )
 returns text
 language plpgsql
@@ -8327,7 +8328,8 @@ begin
       'response and comments are larger than 1 MiB, 200 levels or 70,000 values',
       'Send less, or store it as a file or document and name that.');
   end if;
-  select * into v_review from public.human_reviews where task_id = p_task_id and answered_at is null;
+  select * into v_review from public.human_reviews
+  where task_id = p_task_id and answered_at is null and seq = coalesce(p_seq, seq);
   if not found then
     perform private.raise_no_open_review(p_task_id);
   end if;
@@ -8386,9 +8388,9 @@ begin
   return (select status from public.tasks where id = p_task_id);
 end;
 $$;
-comment on function private.respond_to_review(uuid, boolean, jsonb, text, int) is
+comment on function private.respond_to_review(uuid, boolean, jsonb, text, int, int) is
   'Answers the open review of a task and queues the task again. The only place that decides what a valid answer is. Definer: users may not write tasks or queues; the function checks the caller itself.';
-revoke all on function private.respond_to_review(uuid, boolean, jsonb, text, int) from public;
+revoke all on function private.respond_to_review(uuid, boolean, jsonb, text, int, int) from public;
 
 create function private.raise_no_open_review(p_task_id uuid)
 returns void
@@ -8412,7 +8414,8 @@ comment on function private.raise_no_open_review(uuid) is 'Raises REVIEW_ALREADY
 revoke all on function private.raise_no_open_review(uuid) from public;
 
 create function public.respond_to_review(
-  p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null, p_hold_seconds int default 0
+  p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null,
+  p_hold_seconds int default 0, p_seq int default null
 )
 returns text
 language sql
@@ -8421,15 +8424,15 @@ as $$
   select private.respond_to_review(
     p_task_id => respond_to_review.p_task_id, p_approved => respond_to_review.p_approved,
     p_response => respond_to_review.p_response, p_comments => respond_to_review.p_comments,
-    p_hold_seconds => respond_to_review.p_hold_seconds
+    p_hold_seconds => respond_to_review.p_hold_seconds, p_seq => respond_to_review.p_seq
   );
 $$;
-comment on function public.respond_to_review(uuid, boolean, jsonb, text, int) is
-  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. p_hold_seconds (0 to 60): the agent continues only after this time, until which reopen_review() takes the answer back. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.respond_to_review(uuid, boolean, jsonb, text, int) from public, anon, authenticated, service_role;
+comment on function public.respond_to_review(uuid, boolean, jsonb, text, int, int) is
+  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. p_hold_seconds (0 to 60): the agent continues only after this time, until which reopen_review() takes the answer back. p_seq: the step of the review that the person has seen, so that the answer is not taken for a question that was asked since; null answers whichever is open. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.respond_to_review(uuid, boolean, jsonb, text, int, int) from public, anon, authenticated, service_role;
 grant execute on function
-  private.respond_to_review(uuid, boolean, jsonb, text, int),
-  public.respond_to_review(uuid, boolean, jsonb, text, int)
+  private.respond_to_review(uuid, boolean, jsonb, text, int, int),
+  public.respond_to_review(uuid, boolean, jsonb, text, int, int)
   to authenticated, service_role;
 
 -- Taking an answer back ---------------------------------------------------------------------------
