@@ -2845,6 +2845,7 @@ export interface PlatformTools {
     answer_review: {
       arguments: {
         task_id: string;
+        step?: number;
         approved: boolean;
         response?: {
           [name: string]: string | number | boolean | null | Json[] | { [name: string]: Json };
@@ -2947,6 +2948,7 @@ export interface PlatformTools {
         open_reviews:
           ({
             task_id: string;
+            step: number;
             agent: string | null;
             kind: "question" | "call" | "rerun" | "provider_tools";
             question: string;

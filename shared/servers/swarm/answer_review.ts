@@ -18,6 +18,9 @@ export const answerReviewTool = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   input: z.strictObject({
     task_id: z.guid().describe("The task with the question; may be a subtask"),
+    step: z.int().min(1).exactOptional().describe(
+      "The step of the question that the user has seen: a question asked since then stays open",
+    ),
     approved: z.boolean(),
     response: z.record(z.string(), z.json()).default({}).describe(
       "The requested values. If the review has options, to approve it: {choice: one of them}. To " +
@@ -26,7 +29,7 @@ export const answerReviewTool = defineTool({
     comments: z.string().optional().describe("The person's own words"),
   }),
   output: z.object({ task_id: z.string(), status: z.string() }),
-  async run({ task_id, approved, response, comments = null }, context) {
+  async run({ task_id, step = null, approved, response, comments = null }, context) {
     try {
       const [row] = await asOwner(context, "write", (sql) =>
         sql<{ status: string }[]>`
@@ -34,7 +37,8 @@ export const answerReviewTool = defineTool({
           p_task_id => ${task_id}::uuid,
           p_approved => ${approved},
           p_response => ${sql.json(response as JsonObject)},
-          p_comments => ${comments}
+          p_comments => ${comments},
+          p_seq => ${step}::int
         ) as status`);
       return { task_id, status: z.string().parse(row?.status) };
     } catch (error) {

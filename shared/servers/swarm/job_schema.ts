@@ -34,6 +34,7 @@ const taskView = taskSummary.extend({
 /** An open question to a person. */
 const openReview = z.object({
   task_id: z.string().describe("The task_id for answer_review"),
+  step: z.number().describe("The step for answer_review"),
   agent: z.string().nullable(),
   kind: z.enum(CLOSED_SETS.human_reviews.kind),
   question: z.string(),

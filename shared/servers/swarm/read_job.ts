@@ -49,7 +49,7 @@ export async function readJob(
       task.finished_at is not null as has_ended,
       (
         select coalesce(jsonb_agg(jsonb_build_object(
-          'task_id', review.task_id, 'agent', asking.agent_slug, 'kind', review.kind, 'question', review.question,
+          'task_id', review.task_id, 'step', review.seq, 'agent', asking.agent_slug, 'kind', review.kind, 'question', review.question,
           'options', review.options, 'context', review.context, 'asked_at', review.created_at
         ) order by review.created_at), '[]')
         from public.tasks as asking

@@ -21,7 +21,9 @@ const jobSchema = z.object({
   }),
   job_usage: z.object({ task_count: z.number(), input_tokens: z.number() }),
   has_ended: z.boolean(),
-  open_reviews: z.array(z.looseObject({ task_id: z.guid(), question: z.string() })),
+  open_reviews: z.array(
+    z.looseObject({ task_id: z.guid(), step: z.number(), question: z.string() }),
+  ),
   events: z.array(z.looseObject({ id: z.number(), type: z.string() })),
   next_cursor: z.string(),
   has_more_events: z.boolean(),
@@ -179,17 +181,21 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
       await use(ada, "create_task", { agent: "asker", input: "Ask" }),
     );
     const waiting = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const step = waiting.open_reviews[0]?.step ?? 0;
     const answer = {
       task_id,
+      step,
       approved: true,
       response: { choice: "yes" },
       comments: "Go ahead",
     };
+    const early = await attempt(ada, "answer_review", { ...answer, step: step + 1 });
     const { status } = await use(ada, "answer_review", answer);
     const ended = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
     const again = await attempt(ada, "answer_review", answer);
 
     assert.deepEqual(waiting.open_reviews.map(({ question }) => question), ["Publish it?"]);
+    assert.equal(early.code, "REVIEW_NOT_FOUND");
     assert.equal(status, "pending");
     assert.equal(ended.task.status, "completed");
     assert.match(JSON.stringify(ended.task.output), /Go ahead/);
