@@ -9737,10 +9737,11 @@ begin
   if not private.try_lock_job(p_job_id) then
     return false;
   end if;
-  -- Read again under the lock: a worker may have claimed it.
+  -- Read again under the lock: a worker may have claimed it, or it was retried.
   select budget ->> 'max_wall_seconds' into v_max_wall_seconds
   from public.tasks
-  where id = p_job_id and status <> 'running' and finished_at is null and started_at is not null
+  where id = p_job_id and status <> 'running' and finished_at is null
+    and extract(epoch from clock_timestamp() - started_at) >= (budget ->> 'max_wall_seconds')::numeric
   for no key update;
   return found and private.end_task(p_job_id, 'failed', p_error => jsonb_build_object(
     'code', 'BUDGET_EXCEEDED',
@@ -9750,7 +9751,7 @@ begin
 end;
 $$;
 comment on function private.end_overdue_job(uuid) is
-  'Ends a job if it still waits; the caller has checked that its max_wall_seconds have passed. False when a worker runs it or the job is busy.';
+  'Ends a job that still waits after its max_wall_seconds. False when a worker runs it or the job is busy.';
 revoke all on function private.end_overdue_job(uuid) from public;
 
 create function private.end_overdue_jobs()
@@ -27372,7 +27373,7 @@ create table public.alerts (
   id uuid primary key default gen_random_uuid(),
   name text not null unique check (length(name) between 1 and 100),
   measure text not null check (
-    measure in ('failure_rate', 'cost_usd', 'oldest_waiting_seconds', 'dead_letters', 'late_cron_seconds')
+    measure in ('failure_rate', 'cost_usd', 'oldest_waiting_seconds', 'failing_seconds', 'dead_letters', 'late_cron_seconds')
   ),
   above numeric not null,
   minutes int not null default 60,
@@ -27393,7 +27394,7 @@ revoke all on public.alerts from anon, authenticated, service_role;
 comment on table public.alerts is
   'Limits of measures of the whole platform, checked once a minute. The service writes the rows, mostly by a push of alerts.yaml; the platform writes the columns from value to below_since. Operators read operator_alerts.';
 comment on column public.alerts.measure is
-  'failure_rate: failed jobs / (completed + failed), 0 to 1. cost_usd: the cost of model calls. oldest_waiting_seconds: the longest wait of a task that is due. dead_letters: dead letters that were not retried. late_cron_seconds: the delay of the most overdue schedule, or of this check itself.';
+  'failure_rate: failed jobs / (completed + failed), 0 to 1. cost_usd: the cost of model calls. oldest_waiting_seconds: the longest wait of a task that is due. failing_seconds: how long the step of a task has been failing and is tried again. dead_letters: dead letters that were not retried. late_cron_seconds: the delay of the most overdue schedule, or of this check itself.';
 comment on column public.alerts.above is 'The alert is raised while the value is greater than this.';
 comment on column public.alerts.minutes is 'The window of failure_rate, cost_usd and dead_letters: the last minutes before a check.';
 comment on column public.alerts.agent is 'Slug of the agent whose jobs (failure_rate) or model calls (cost_usd) count; null: all.';
@@ -27413,7 +27414,7 @@ as $$
 declare
   c_measures_of_agents constant text[] := array['failure_rate', 'cost_usd'];
   v_problem private.row_problem := private.choice_problem('measure', p_alert.measure, array[
-    'failure_rate', 'cost_usd', 'oldest_waiting_seconds', 'dead_letters', 'late_cron_seconds'
+    'failure_rate', 'cost_usd', 'oldest_waiting_seconds', 'failing_seconds', 'dead_letters', 'late_cron_seconds'
   ]);
 begin
   return case
@@ -27567,6 +27568,11 @@ begin
       select coalesce(round(extract(epoch from v_now - min(coalesce(task.run_after, task.updated_at)))), 0)
       from public.tasks as task
       where task.status = 'pending' and (task.run_after is null or task.run_after <= v_now)
+    )
+    when 'failing_seconds' then (
+      select coalesce(round(extract(epoch from v_now - min(task.failing_since))), 0)
+      from public.tasks as task
+      where task.status = any ('{pending,running}')
     )
     when 'dead_letters' then (
       select count(*) from private.dead_letters as letter

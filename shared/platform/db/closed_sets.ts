@@ -16,7 +16,7 @@ export const CLOSED_SETS = {
     reasoning_effort: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
   },
   alerts: {
-    measure: ["failure_rate", "cost_usd", "oldest_waiting_seconds", "dead_letters", "late_cron_seconds"],
+    measure: ["failure_rate", "cost_usd", "oldest_waiting_seconds", "failing_seconds", "dead_letters", "late_cron_seconds"],
   },
   auth_events: {
     event: ["SIGNED_IN", "SIGNED_OUT", "TOKEN_REFRESHED", "SESSION_RESTORED", "USER_UPDATED"],

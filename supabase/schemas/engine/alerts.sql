@@ -5,7 +5,7 @@ create table public.alerts (
   id uuid primary key default gen_random_uuid(),
   name text not null unique check (length(name) between 1 and 100),
   measure text not null check (
-    measure in ('failure_rate', 'cost_usd', 'oldest_waiting_seconds', 'dead_letters', 'late_cron_seconds')
+    measure in ('failure_rate', 'cost_usd', 'oldest_waiting_seconds', 'failing_seconds', 'dead_letters', 'late_cron_seconds')
   ),
   above numeric not null,
   minutes int not null default 60,
@@ -26,7 +26,7 @@ revoke all on public.alerts from anon, authenticated, service_role;
 comment on table public.alerts is
   'Limits of measures of the whole platform, checked once a minute. The service writes the rows, mostly by a push of alerts.yaml; the platform writes the columns from value to below_since. Operators read operator_alerts.';
 comment on column public.alerts.measure is
-  'failure_rate: failed jobs / (completed + failed), 0 to 1. cost_usd: the cost of model calls. oldest_waiting_seconds: the longest wait of a task that is due. dead_letters: dead letters that were not retried. late_cron_seconds: the delay of the most overdue schedule, or of this check itself.';
+  'failure_rate: failed jobs / (completed + failed), 0 to 1. cost_usd: the cost of model calls. oldest_waiting_seconds: the longest wait of a task that is due. failing_seconds: how long the step of a task has been failing and is tried again. dead_letters: dead letters that were not retried. late_cron_seconds: the delay of the most overdue schedule, or of this check itself.';
 comment on column public.alerts.above is 'The alert is raised while the value is greater than this.';
 comment on column public.alerts.minutes is 'The window of failure_rate, cost_usd and dead_letters: the last minutes before a check.';
 comment on column public.alerts.agent is 'Slug of the agent whose jobs (failure_rate) or model calls (cost_usd) count; null: all.';
@@ -46,7 +46,7 @@ as $$
 declare
   c_measures_of_agents constant text[] := array['failure_rate', 'cost_usd'];
   v_problem private.row_problem := private.choice_problem('measure', p_alert.measure, array[
-    'failure_rate', 'cost_usd', 'oldest_waiting_seconds', 'dead_letters', 'late_cron_seconds'
+    'failure_rate', 'cost_usd', 'oldest_waiting_seconds', 'failing_seconds', 'dead_letters', 'late_cron_seconds'
   ]);
 begin
   return case
@@ -200,6 +200,11 @@ begin
       select coalesce(round(extract(epoch from v_now - min(coalesce(task.run_after, task.updated_at)))), 0)
       from public.tasks as task
       where task.status = 'pending' and (task.run_after is null or task.run_after <= v_now)
+    )
+    when 'failing_seconds' then (
+      select coalesce(round(extract(epoch from v_now - min(task.failing_since))), 0)
+      from public.tasks as task
+      where task.status = any ('{pending,running}')
     )
     when 'dead_letters' then (
       select count(*) from private.dead_letters as letter

@@ -77,10 +77,11 @@ begin
   if not private.try_lock_job(p_job_id) then
     return false;
   end if;
-  -- Read again under the lock: a worker may have claimed it.
+  -- Read again under the lock: a worker may have claimed it, or it was retried.
   select budget ->> 'max_wall_seconds' into v_max_wall_seconds
   from public.tasks
-  where id = p_job_id and status <> 'running' and finished_at is null and started_at is not null
+  where id = p_job_id and status <> 'running' and finished_at is null
+    and extract(epoch from clock_timestamp() - started_at) >= (budget ->> 'max_wall_seconds')::numeric
   for no key update;
   return found and private.end_task(p_job_id, 'failed', p_error => jsonb_build_object(
     'code', 'BUDGET_EXCEEDED',
@@ -90,7 +91,7 @@ begin
 end;
 $$;
 comment on function private.end_overdue_job(uuid) is
-  'Ends a job if it still waits; the caller has checked that its max_wall_seconds have passed. False when a worker runs it or the job is busy.';
+  'Ends a job that still waits after its max_wall_seconds. False when a worker runs it or the job is busy.';
 revoke all on function private.end_overdue_job(uuid) from public;
 
 create function private.end_overdue_jobs()

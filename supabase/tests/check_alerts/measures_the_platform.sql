@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(9);
+select plan(11);
 
 create function pg_temp.value_of(p_alert text) returns numeric language sql as $$
   update public.alerts set checked_at = null where name = p_alert;
@@ -11,7 +11,8 @@ select tests.create_agent('other-agent'), tests.create_agent('worker-agent');
 insert into public.alerts (name, measure, above, at_least, agent) values
   ('failing', 'failure_rate', 0.5, 4, null), ('failing worker', 'failure_rate', 0.5, 3, 'worker-agent'),
   ('expensive', 'cost_usd', 5, 10, null), ('expensive worker', 'cost_usd', 5, 10, 'worker-agent'),
-  ('waiting', 'oldest_waiting_seconds', 60, 10, null), ('dead', 'dead_letters', 0, 10, null),
+  ('waiting', 'oldest_waiting_seconds', 60, 10, null), ('retrying', 'failing_seconds', 60, 10, null),
+  ('dead', 'dead_letters', 0, 10, null),
   ('late', 'late_cron_seconds', 120, 10, null);
 
 create temp table job on commit drop as select place, tests.create_task() as id from generate_series(1, 8) as place;
@@ -36,6 +37,12 @@ update public.tasks set run_after = clock_timestamp() + interval '1 hour' where 
 select is(pg_temp.value_of('waiting'), 0::numeric, 'a task that is not due does not wait');
 update public.tasks set run_after = clock_timestamp() - interval '10 minutes' where id = (select id from job where place = 8);
 select cmp_ok(pg_temp.value_of('waiting'), '>=', 600::numeric, 'a due task waits since its time');
+
+update public.tasks set failing_since = clock_timestamp() - interval '1 hour' where id = (select id from job where place = 1);
+select is(pg_temp.value_of('retrying'), 0::numeric, 'a task that has failed is not tried again');
+update public.tasks set failing_since = clock_timestamp() - interval '5 minutes', run_after = clock_timestamp() + interval '1 minute'
+where id = (select id from job where place = 8);
+select cmp_ok(pg_temp.value_of('retrying'), '>=', 300::numeric, 'a step fails since its first try');
 
 insert into private.dead_letters (task_id, reason, error, created_at, retried_at)
 select id, 'attempts_exhausted', '{}', now() - case place when 2 then interval '61 minutes' else interval '0' end,

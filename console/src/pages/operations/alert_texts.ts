@@ -26,6 +26,7 @@ export const MEASURES: Readonly<Record<Alert["measure"], MeasureTexts>> = {
     to: view("jobs"),
   },
   oldest_waiting_seconds: { name: "Longest wait", format: seconds, to: view("stuck") },
+  failing_seconds: { name: "Longest failing step", format: seconds, to: view("jobs") },
   dead_letters: { name: "Dead letters", format: formatCount, to: view("dead") },
   late_cron_seconds: { name: "Delay of cron", format: seconds, to: view("checks") },
 };
