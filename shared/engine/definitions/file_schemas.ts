@@ -1,5 +1,6 @@
 import { z } from "../../vendor/zod.js";
 import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
+import { CONDITION_OPERATORS } from "../../gateway/tool_contracts/approval.ts";
 import { DATA_FLOWS } from "../../gateway/tool_contracts/data_flow.ts";
 import { TOOL_CONFIG_SCHEMAS } from "../../gateway/tool_contracts/tool_config.ts";
 import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
@@ -31,17 +32,7 @@ const budget = z.strictObject({
 const condition = z.union([
   z.strictObject({
     argument: z.string().describe("A JSON Pointer into the arguments; * stands for every item."),
-    operator: z.enum([
-      "equals",
-      "not_equals",
-      "above",
-      "at_least",
-      "below",
-      "at_most",
-      "one_of",
-      "none_of",
-      "contains",
-    ]),
+    operator: z.enum(CONDITION_OPERATORS),
     value: jsonValue,
   }),
   z.strictObject({ data_flow: z.enum(DATA_FLOWS) }),

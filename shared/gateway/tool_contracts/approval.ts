@@ -7,6 +7,12 @@ import type { JsonObject } from "../../platform/values/json.ts";
  */
 export type ApprovalReason = "rule" | "data_flow" | "write" | "sql_policy";
 
+/** How a condition of a rule of `agent_approvals` compares an argument with its value. */
+export const CONDITION_OPERATORS = [
+  ...["equals", "not_equals", "above", "at_least", "below", "at_most"] as const,
+  ...["one_of", "none_of", "contains"] as const,
+] as const;
+
 /**
  * `given`: a person approved this call with these arguments. `waived`: a rule says that nobody is
  * asked. `none`: neither; also for calls that no agent makes.

@@ -4,6 +4,7 @@ import { type ErrorCode, isErrorCode } from "../../platform/errors/codes.ts";
 import type { JsonValue } from "../../platform/values/json.ts";
 import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
 import { schemaLossesSchema } from "../../models/tool_schemas/schema_loss.ts";
+import { CONDITION_OPERATORS } from "./approval.ts";
 import { DATA_FLOWS } from "./data_flow.ts";
 import { connectionStateSchema } from "./connection_state.ts";
 import { toolDefinitionSchema } from "./tool_definition.ts";
@@ -74,17 +75,7 @@ const conditionSchema = z.union([
   z.object({
     /** JSON Pointer into the arguments; `*` stands for every item of a list. */
     argument: z.string(),
-    operator: z.enum([
-      "equals",
-      "not_equals",
-      "above",
-      "at_least",
-      "below",
-      "at_most",
-      "one_of",
-      "none_of",
-      "contains",
-    ]),
+    operator: z.enum(CONDITION_OPERATORS),
     value: jsonValue,
   }),
 ]);

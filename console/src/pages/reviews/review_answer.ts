@@ -7,6 +7,15 @@ export function optionsOf({ options }: Pick<Review, "options">): string[] {
   return Array.isArray(options) ? options.filter((option) => typeof option === "string") : [];
 }
 
+/** The review after one in a list, whose first one follows the last; null if there is no other. */
+export function otherAfter<One extends Pick<Review, "id">>(
+  reviews: readonly One[],
+  id: string | undefined,
+): One | null {
+  const at = reviews.findIndex((review) => review.id === id);
+  return [...reviews.slice(at + 1), ...reviews.slice(0, Math.max(at, 0))][0] ?? null;
+}
+
 /** A tool call that waits for an approval. */
 export interface AskedCall {
   readonly server: string;

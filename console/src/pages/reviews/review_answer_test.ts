@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askedCall, optionsOf, outcomeText, reviewAnswer } from "./review_answer.ts";
+import { askedCall, optionsOf, otherAfter, outcomeText, reviewAnswer } from "./review_answer.ts";
 
 const CALL = {
   task_id: "t1",
@@ -63,4 +63,12 @@ test("outcomeText() says who answered, and how", () => {
   expect(outcomeText({ ...answered, approved: null, answered_as: null }, "ada")).toBe(
     "The task ended before this question was answered.",
   );
+});
+
+test("otherAfter() reaches every review, and none when there is no other", () => {
+  const reviews = [{ id: "1" }, { id: "2" }, { id: "3" }];
+
+  expect(["1", "2", "3", "gone"].map((id) => otherAfter(reviews, id)?.id))
+    .toEqual(["2", "3", "1", "1"]);
+  expect(otherAfter([{ id: "1" }], "1")).toBeNull();
 });
