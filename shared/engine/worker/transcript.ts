@@ -44,14 +44,14 @@ export class Transcript {
     return this.#untried;
   }
 
-  /** Bytes of data that this delivery has saved with the task. */
-  get savedBytes(): number {
-    return this.#savedBytes;
-  }
-
   /** Those of them that are calls of registry tools. */
   get untriedCalls(): readonly number[] {
     return [...this.#untried].filter((seq) => this.#steps.get(seq)?.kind === "tool");
+  }
+
+  /** Bytes of data that this delivery has saved with the task. */
+  get savedBytes(): number {
+    return this.#savedBytes;
   }
 
   /**
