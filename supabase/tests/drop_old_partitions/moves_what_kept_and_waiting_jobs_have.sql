@@ -34,6 +34,7 @@ $$;
 create temp table event_before on commit drop as
   select event.* from public.task_events as event join made on made.id = event.task_id where name not in ('first', 'second');
 select private.expect_receiver('supaswarm:master:' || id) from made;
+create temp table sent_before on commit drop as select id from realtime.messages;
 
 select is(private.drop_old_partitions(), 1, 'a partition is dropped');
 select is(private.drop_old_partitions(), 1, 'then the other, in a transaction of its own');
@@ -41,7 +42,7 @@ select is(pg_temp.names_in('public.task_events'), '{asking,child,kept}', 'the ev
 select is(pg_temp.names_in('private.task_events_other'), '{asking,child,kept}', 'in the default partition');
 select set_eq('select * from public.task_events', 'select * from event_before', 'unchanged');
 select is(pg_temp.names_in('public.task_steps'), '{asking,child,kept}', 'so do their steps');
-select is_empty('select from realtime.messages', 'no event is sent again');
+select set_eq('select id from realtime.messages', 'select id from sent_before', 'no event is sent again');
 select is(private.drop_old_partitions(), 0, 'nothing is left to drop');
 select is(private.delete_old_jobs(10), 2, 'the other jobs are deleted');
 
