@@ -26,11 +26,11 @@ Deno.test("the client follows, answers and steers jobs over the user's own supab
   stack.models.addAgent(LONG_WRITER);
   await addAgent(sql, { slug: "client-asker" });
   await addAgent(sql, { slug: "client-long" });
-  const joined = Promise.withResolvers<void>();
+  let cutJob = Promise.withResolvers<string>();
   await using cutModel = cutAnswerOnce({
     first: "The cut answer is",
     second: "The whole answer.",
-    begins: joined.promise,
+    begins: async () => await untilJoined(supabase, await cutJob.promise),
   });
   await addProvider(sql, { name: "client-cut", baseUrl: cutModel.baseUrl });
   await addAgent(sql, { slug: "client-cut", provider: "client-cut" });
@@ -167,12 +167,13 @@ Deno.test("the client follows, answers and steers jobs over the user's own supab
         const states: string[] = [];
         // An isolate near its CPU limit asks for the whole answer instead.
         for (let attempt = 0; attempt < 5 && !cutModel.hasStreamed; attempt++) {
+          cutJob = Promise.withResolvers();
           const job = await swarm.run("client-cut", "Go", { watch: true });
-          void untilJoined(supabase, job.id).then(joined.resolve);
+          cutJob.resolve(job.id);
           for await (const { text, restarted } of job.text) {
             shown = text;
             states.push(restarted ? "restarted" : "grew");
-            cutModel.cut();
+            if (cutModel.hasStreamed) cutModel.cut();
           }
           assert.equal(await job.result(), "The whole answer.");
         }

@@ -4,7 +4,7 @@ export interface CutModel extends AsyncDisposable {
   readonly baseUrl: string;
   /** False while all answers were requested whole, as by an isolate that is short of CPU. */
   readonly hasStreamed: boolean;
-  /** Cuts the first streamed answer, which otherwise never ends. */
+  /** Cuts the first streamed answer, which otherwise never ends. Call it after that one began. */
   cut(): void;
 }
 
@@ -13,14 +13,14 @@ const BASE = { id: "cut", object: "chat.completion.chunk", created: 0, model: "c
 /**
  * Serves one on 127.0.0.1. Later answers are whole.
  *
- * @param script The first answer begins when `begins` resolves. Text that is streamed before a client
- *   has joined the channel does not reach it. @default immediately
+ * @param script The first streamed answer begins when what `begins` returns resolves. Text that is
+ *   streamed before a client has joined the channel does not reach it.
  */
 export function cutAnswerOnce(
   { first, second, begins }: {
     readonly first: string;
     readonly second: string;
-    readonly begins?: Promise<void>;
+    readonly begins: () => Promise<void>;
   },
 ): CutModel {
   const cut = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ export function cutAnswerOnce(
       const isFirst = ++streamCount === 1;
       const body = new ReadableStream({
         async start(controller) {
-          if (isFirst) await Promise.race([begins, cut.promise]);
+          if (isFirst) await Promise.race([begins(), cut.promise]);
           controller.enqueue(chunk({ content: isFirst ? first : second }, null));
           if (isFirst) {
             await cut.promise;
