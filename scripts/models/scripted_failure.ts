@@ -5,7 +5,10 @@ export type ScriptedFailure =
   | { readonly kind: "status"; readonly status: number; readonly message?: string }
   /** 429 with `Retry-After`. */
   | { readonly kind: "rate_limit"; readonly retryAfterSeconds: number }
-  /** The connection ends after this many chunks of a streamed answer. */
+  /**
+   * The connection ends after this many chunks of a streamed answer. A client that is short of CPU
+   * may request a whole answer instead, which is a 502 then.
+   */
   | { readonly kind: "cut"; readonly afterChunks: number };
 
 /**
@@ -26,12 +29,14 @@ export function createFailureFixture(
     response: (request) => {
       isPlayed = true;
       onPlayed(request);
-      return response;
+      return typeof response === "function" ? response(request) : response;
     },
   };
 }
 
-function toFixture(failure: ScriptedFailure) {
+function toFixture(
+  failure: ScriptedFailure,
+): Pick<AimockFixture, "response" | "truncateAfterChunks" | "latency"> {
   switch (failure.kind) {
     case "status": {
       const { status, message = "A scripted failure" } = failure;
@@ -44,7 +49,10 @@ function toFixture(failure: ScriptedFailure) {
     }
     case "cut":
       return {
-        response: { content: "This answer breaks off. ".repeat(50) },
+        response: ({ stream }) =>
+          stream === true
+            ? { content: "This answer breaks off. ".repeat(50) }
+            : { error: { message: "A scripted failure", type: "api_error" }, status: 502 },
         truncateAfterChunks: failure.afterChunks,
         // Without a pause, the connection would close before the first byte is sent.
         latency: 5,

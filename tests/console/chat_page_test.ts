@@ -131,6 +131,7 @@ async function isStopped(scene: Scene): Promise<void> {
     const [task] = await sql`select status from public.tasks where id = ${jobId}::uuid`;
     return task?.status === "cancelled";
   }, { what: "the end of the job" });
+  model.cut();
   await page.reload();
   await page.waitForSelector("[data-state=ready]");
   const stopped = JSON.parse(await page.locator("#messages").innerText()).at(-1);

@@ -200,6 +200,7 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     assert.deepEqual([stopped.status, stopped.error], ["ready", undefined]);
     assert.equal(await statusOf(stopped.id), "cancelled");
     assert.deepEqual(await end(stopped.id), { cancelled: 0 });
+    model.cut();
     model.release(3);
     await stopped.sendMessage({ text: "two" });
     assert.equal(stopped.text, `Answer 2 of call ${calls + 2}.`);
@@ -327,6 +328,7 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
       runId: (events[0] as { runId?: string }).runId,
       outcome: { type: "cancelled" },
     });
+    model.cut();
     assert.equal(model.calls, calls + 1, "the second run started nothing");
   });
 

@@ -132,6 +132,7 @@ Deno.test("useChat's own chat speaks to durable jobs", async (t) => {
       await sending;
       const jobId = await newestJob();
       await untilTask(sql, jobId, "cancelled");
+      model.cut();
       if (!hasText) return;
       const last = (await stored(id)).at(-1);
       assert.equal(textOf(last), "Answer 3 ");

@@ -8,7 +8,10 @@ export interface PacedTextModel extends AsyncDisposable {
   readonly streams: boolean;
   /** Lets this many more pieces of the answers go. */
   release(count: number): void;
-  /** Breaks the connection of the answer that is being written. */
+  /**
+   * Breaks off the answers that are being written. That of a job that ended would take pieces that
+   * are meant for the next one.
+   */
   cut(): void;
 }
 
@@ -44,15 +47,16 @@ export function startPacedTextModel(
       const { stream, messages } = await asked.json();
       const pieces = write(messages, ++calls);
       streams = stream === true;
+      const cutsBefore = cuts;
       if (!stream) {
-        while (allowed < pieces.length) await wake.promise;
+        while (allowed < pieces.length && cuts === cutsBefore) await wake.promise;
+        if (cuts > cutsBefore) return new Response(null, { status: 502 });
         allowed -= pieces.length;
         return wholeAnswer(pieces.join(""));
       }
       let isGone = false;
       const body = new ReadableStream({
         async start(controller) {
-          const cutsBefore = cuts;
           for (const content of pieces) {
             while (allowed === 0 && cuts === cutsBefore && !isGone) await wake.promise;
             if (isGone) return;
