@@ -14591,7 +14591,7 @@ comment on column private.sql_policy.confirmable_definitions is
   'Kinds of statements of the class ddl that an operator can run after confirming them, named by the root of their syntax tree. A kind that definition_limits.ts does not have never runs.';
 comment on column private.sql_policy.definitions_need_approval is 'When true, a person must approve ddl with approve_statement().';
 comment on column private.sql_policy.unfiltered_writes_need_approval is
-  'When true, a person must approve an UPDATE or DELETE without WHERE with approve_statement().';
+  'When true, a person must approve an UPDATE or DELETE without WHERE, or whose WHERE names no column, with approve_statement().';
 comment on column private.sql_policy.max_rows is 'Most rows in one answer.';
 comment on column private.sql_policy.max_bytes is 'Most bytes of rows in one answer, as JSON.';
 comment on column private.sql_policy.max_export_rows is 'Most rows in one exported file.';
