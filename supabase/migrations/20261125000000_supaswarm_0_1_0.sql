@@ -3700,6 +3700,19 @@ $$;
 comment on function private.record_stored(public.tasks, text, bigint) is 'Counts a stored value of a task toward its owner''s quota.';
 revoke all on function private.record_stored(public.tasks, text, bigint) from public;
 
+create function private.kept_bytes(p_user_id uuid)
+returns bigint
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return coalesce((select total.byte_count from private.stored_totals as total where total.user_id = p_user_id), 0);
+end;
+$$;
+comment on function private.kept_bytes(uuid) is 'How many bytes the tasks of a user have stored.';
+revoke all on function private.kept_bytes(uuid) from public;
+
 create function private.stored_bytes_left(p_user_id uuid)
 returns bigint
 language plpgsql
@@ -3710,8 +3723,7 @@ begin
   if p_user_id is null then
     return null;
   end if;
-  return private.quota('stored_bytes', p_user_id)
-    - coalesce((select total.byte_count from private.stored_totals as total where total.user_id = p_user_id), 0);
+  return private.quota('stored_bytes', p_user_id) - private.kept_bytes(p_user_id);
 end;
 $$;
 comment on function private.stored_bytes_left(uuid) is 'Bytes that tasks of a user may still store; null where there is no limit.';
@@ -4006,7 +4018,7 @@ begin
   return query
     select stored.name,
       case stored.name
-        when 'stored_bytes' then private.quota('stored_bytes', v_user_id) - private.upload_bytes_left(v_user_id)
+        when 'stored_bytes' then private.kept_bytes(v_user_id) + private.uploaded_bytes(v_user_id)
         else private.stored_use(stored.name, v_user_id)
       end,
       private.quota(stored.name, v_user_id)
@@ -16453,6 +16465,20 @@ insert into storage.buckets (id, name, public)
 values ('supaswarm-data', 'supaswarm-data', false), ('supaswarm-exports', 'supaswarm-exports', false)
 on conflict (id) do nothing;
 
+create function private.id_of_folder(p_object_name text)
+returns uuid
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return substring(p_object_name from '^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/')::uuid;
+end;
+$$;
+comment on function private.id_of_folder(text) is
+  'The id of the job or user in whose folder {id}/ an object is; null for other names.';
+revoke all on function private.id_of_folder(text) from public;
+
 create function private.is_own_job_file(p_object_name text)
 returns boolean
 language plpgsql
@@ -16461,9 +16487,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_job_id constant uuid := substring(
-    p_object_name from '^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/'
-  )::uuid;
+  v_job_id constant uuid := private.id_of_folder(p_object_name);
 begin
   if not private.has_scope('swarm:run') then
     return false;
@@ -18089,6 +18113,38 @@ comment on function private.is_own_upload(text) is
 revoke all on function private.is_own_upload(text) from public;
 grant execute on function private.is_own_upload(text) to authenticated;
 
+create function private.uploads_of(p_user_id uuid)
+returns table (path text, size_bytes bigint)
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query
+    select object.name, (object.metadata ->> 'size')::bigint
+    from storage.objects as object
+    -- Every name that begins with "{user_id}/", since "0" follows "/". Unlike LIKE, this range uses the index of
+    -- names also in a plan that does not know the user.
+    where object.name ~>=~ (p_user_id::text || '/') and object.name ~<~ (p_user_id::text || '0')
+      and object.bucket_id = 'supaswarm-data';
+end;
+$$;
+comment on function private.uploads_of(uuid) is 'The files in a user''s own folder, and their sizes.';
+revoke all on function private.uploads_of(uuid) from public;
+
+create function private.uploaded_bytes(p_user_id uuid)
+returns bigint
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return coalesce((select sum(upload.size_bytes)::bigint from private.uploads_of(p_user_id) as upload), 0);
+end;
+$$;
+comment on function private.uploaded_bytes(uuid) is 'How many bytes the files in a user''s own folder have.';
+revoke all on function private.uploaded_bytes(uuid) from public;
+
 create function private.upload_bytes_left(p_user_id uuid)
 returns bigint
 language plpgsql
@@ -18096,11 +18152,7 @@ stable
 set search_path = ''
 as $$
 begin
-  return private.stored_bytes_left(p_user_id) - coalesce((
-    select sum((object.metadata ->> 'size')::bigint)
-    from storage.objects as object
-    where object.bucket_id = 'supaswarm-data' and object.name like p_user_id || '/%'
-  ), 0);
+  return private.stored_bytes_left(p_user_id) - private.uploaded_bytes(p_user_id);
 end;
 $$;
 comment on function private.upload_bytes_left(uuid) is
@@ -18179,6 +18231,20 @@ create policy "users delete what they uploaded" on storage.objects
   for delete to authenticated
   using (bucket_id = 'supaswarm-data' and private.may_delete_upload(name));
 
+create function private.account_of_folder(p_object_name text)
+returns uuid
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (select id from auth.users where id = private.id_of_folder(p_object_name));
+end;
+$$;
+comment on function private.account_of_folder(text) is
+  'The user in whose own folder an object is; null for other folders and for removed users.';
+revoke all on function private.account_of_folder(text) from public;
+
 create function private.debit_stored_file()
 returns trigger
 language plpgsql
@@ -18186,7 +18252,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_owner constant uuid := (select id from auth.users where id::text = split_part(new.name, '/', 1));
+  v_owner constant uuid := private.account_of_folder(new.name);
   v_size constant bigint := (new.metadata ->> 'size')::bigint;
   -- An upsert of an existing file comes as an insert.
   v_replaced constant bigint := coalesce((
@@ -18259,7 +18325,7 @@ begin
         or split_part(v_path, '/', 1) = p_owner_id::text
         or exists (
           select from public.tasks as job
-          where job.id::text = split_part(v_path, '/', 1) and job.parent_id is null and job.created_by = p_owner_id
+          where job.id = private.id_of_folder(v_path) and job.parent_id is null and job.created_by = p_owner_id
         )
       );
     if not found then
@@ -19411,9 +19477,7 @@ set search_path = ''
 as $$
 begin
   insert into private.deleted_files (path)
-  select object.name
-  from storage.objects as object
-  where object.bucket_id = 'supaswarm-data' and object.name like old.id || '/%'
+  select upload.path from private.uploads_of(old.id) as upload
   on conflict (path) do nothing;
   return null;
 end;
