@@ -211,6 +211,10 @@ begin
       format('Ask the owner to call approve_statement(''%s'', true), then send the same call again.', v_spent.id));
   end if;
   return jsonb_build_object('id', v_spent.id, 'max_rows', v_spent.max_rows);
+exception when unique_violation then
+  perform private.raise_error('CONFIRMATION_INVALID',
+    'Cannot run the write: its idempotency_key belongs to an earlier write of yours, with other values or another token',
+    'Repeat the earlier call to get its answer, or send this write with a new idempotency_key.');
 end;
 $$;
 comment on function private.spend_sql_confirmation(text, text, text, text, text) is
