@@ -2,6 +2,7 @@ import type { Bytes } from "../../platform/values/bytes.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { type JsonExcess, MODEL_LIMITS } from "../../platform/json/json_limits.ts";
 import { describeExcess } from "../../platform/json/parse_json.ts";
+import { wellFormedJson } from "../../platform/json/well_formed_json.ts";
 import { measuredBody } from "../../platform/net/guard_json.ts";
 import { createModelError, toAnswerError, toModelHttpError } from "./model_error.ts";
 import type { GenerateOptions, ModelEndpoint } from "./model_port.ts";
@@ -101,12 +102,14 @@ class ModelTransport {
   }
 
   readonly fetch: ModelFetch = async (input, init = {}) => {
+    const { body: json } = init;
     const send = this.#options.fetch ?? fetch;
     this.#sdkSignal = init.signal ?? undefined;
     const signals = [this.#signal, this.#closed.signal, this.#sdkSignal].filter(isSignal);
     // A redirect would send the key to an unregistered address.
     const response = await this.#watch(send(input, {
       ...init,
+      ...(typeof json === "string" ? { body: wellFormedJson(json) } : {}),
       headers: this.#headers(init.headers),
       redirect: "manual",
       signal: AbortSignal.any(signals),

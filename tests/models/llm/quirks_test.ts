@@ -304,6 +304,23 @@ for (const format of WIRE_FORMATS) {
   });
 }
 
+for (const format of WIRE_FORMATS) {
+  Deno.test(`${format.api}: half of a character, which servers refuse, is replaced`, async () => {
+    const server = playback([format.whole({ text: "Four" }) as object]);
+    const text = 'cut \ud83d, whole 🐝, written \\ud83d and "\\\ud83d"';
+
+    await call(format, server.origin, request({ messages: [{ role: "user", text }] }));
+    await server.stop();
+
+    const [{ body } = { body: "" }] = server.requests;
+    assert.ok(body.includes(JSON.stringify(text.toWellFormed())), body);
+    JSON.parse(body, (_, value) => {
+      assert.ok(typeof value !== "string" || value.isWellFormed());
+      return value;
+    });
+  });
+}
+
 for (const api of ["openai", "anthropic"] as const) {
   Deno.test(`${api}: an error object instead of the requested stream is an error`, async () => {
     const error = { type: "rate_limit_error", message: "Rate limited upstream" };
