@@ -1,9 +1,6 @@
 import type { Config } from "../platform/config/env.ts";
 import { FUNCTION_NAMES } from "../platform/values/function_names.ts";
-import { createAgentDirectory } from "../platform/db/agent_directory.ts";
-import { createSessionCheck } from "../platform/db/session_check.ts";
 import { SwarmError } from "../platform/errors/swarm_error.ts";
-import { authenticate } from "../platform/http/authenticate.ts";
 import { errorResponse } from "../platform/http/error_response.ts";
 import { createHttpHandler } from "../platform/http/http_handler.ts";
 import { traceparentOf, tracestateOf } from "../platform/http/trace_context.ts";
@@ -17,13 +14,8 @@ import { scopeChallenge } from "../gateway/mcp/scope_challenge.ts";
 import { toToolCaller } from "../gateway/mcp/to_tool_caller.ts";
 import { createToolDirectory } from "../gateway/mcp/tool_directory.ts";
 import { withOAuthProtectedResource } from "../vendor/supabase_server_oauth.js";
-import { createReleaseCheck } from "./release_check.ts";
-import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
-import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
-import { createAppGateway } from "./create_app_gateway.ts";
-import { INTERNAL_SERVERS } from "./internal_servers.ts";
-import { createServerRegistrar } from "./register_internal_servers.ts";
+import { openGatewayEndpoint } from "./gateway_endpoint.ts";
 import { runInBackground } from "../platform/isolate/run_in_background.ts";
 
 /** Name of the edge function, which is the first part of its paths. */
@@ -35,21 +27,16 @@ const FUNCTION_NAME = FUNCTION_NAMES.mcp;
  */
 export function createMcpApp(config: Config, log: Logger): App {
   const { apiKeys, publicUrl, allowedOrigins } = config;
-  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, ["caller", "caller"]);
-  const ready = createReleaseCheck(sql, log);
-  const gate = createRequestGate(config.cpu);
-  const gateway = createAppGateway({ config, sql, log, keepAlive: runInBackground });
-  const agents = createAgentDirectory(sql);
-  const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
-  const checkSession = createSessionCheck(sql);
+  const endpoint = openGatewayEndpoint(FUNCTION_NAME, config, log);
+  const { gateway } = endpoint;
 
   async function answer(request: Request): Promise<Response> {
     assertOriginAllowed(request, { projectUrl: apiKeys.url, publicUrl, allowedOrigins });
     const server = serverOfUrl(new URL(request.url), FUNCTION_NAME);
-    const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
+    const who = await endpoint.authenticate(request);
     const message = await readMessage(request);
     const caller = toToolCaller(who, { clientName: message.clientName, joinsSession: true });
-    await registerServers();
+    await endpoint.registerServers();
     const directory = createToolDirectory({
       gateway,
       caller,
@@ -68,13 +55,13 @@ export function createMcpApp(config: Config, log: Logger): App {
       tracestate: tracestateOf(request),
       keepAlive: runInBackground,
     });
-    // Started only now, so that it does not slow down the first request.
-    runInBackground(checkSession());
+    endpoint.checkSession();
     return response;
   }
 
-  const endpoint = (request: Request, resourceMetadataUrl: string) =>
-    createHttpHandler({ methods: ["POST"], log, gate, ready }, async (_request, { requestId }) => {
+  const handling = { methods: ["POST"], ...endpoint.handling };
+  const handle = (request: Request, resourceMetadataUrl: string) =>
+    createHttpHandler(handling, async (_request, { requestId }) => {
       try {
         return await answer(request);
       } catch (error) {
@@ -91,7 +78,7 @@ export function createMcpApp(config: Config, log: Logger): App {
       authorizationServer: (request) => `${publicOrigin(request)}/auth/v1`,
     },
     (request, { oauthProtectedResource }) =>
-      endpoint(request, oauthProtectedResource.resourceMetadataUrl),
+      handle(request, oauthProtectedResource.resourceMetadataUrl),
   );
-  return { fetch, close: () => sql.end({ timeout: 1 }) };
+  return { fetch, close: endpoint.close };
 }

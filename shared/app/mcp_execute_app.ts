@@ -1,8 +1,6 @@
 import type { Config } from "../platform/config/env.ts";
 import { FUNCTION_NAMES } from "../platform/values/function_names.ts";
-import { createAgentDirectory } from "../platform/db/agent_directory.ts";
-import { createSessionCheck } from "../platform/db/session_check.ts";
-import { authenticate, type Caller } from "../platform/http/authenticate.ts";
+import type { Caller } from "../platform/http/authenticate.ts";
 import { definedOnly } from "../platform/values/defined_only.ts";
 import { knownError } from "../platform/http/error_response.ts";
 import { eventStreamResponse, wantsEventStream } from "../platform/http/event_stream.ts";
@@ -16,30 +14,19 @@ import { parseListingQuery } from "../gateway/execute/listing_query.ts";
 import { describeServer, listServers } from "../gateway/execute/server_listing.ts";
 import { toToolCaller } from "../gateway/mcp/to_tool_caller.ts";
 import type { StreamedText } from "../gateway/tool_contracts/tool_call.ts";
-import { createReleaseCheck } from "./release_check.ts";
-import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
-import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
-import { createAppGateway } from "./create_app_gateway.ts";
-import { INTERNAL_SERVERS } from "./internal_servers.ts";
-import { createServerRegistrar } from "./register_internal_servers.ts";
+import { openGatewayEndpoint } from "./gateway_endpoint.ts";
 import { runInBackground } from "../platform/isolate/run_in_background.ts";
 
 /** Composes `mcp-execute`: GET lists servers and tools, POST calls a tool. */
 export function createMcpExecuteApp(config: Config, log: Logger): App {
-  const { apiKeys } = config;
-  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAMES.execute, ["caller", "caller"]);
-  const ready = createReleaseCheck(sql, log);
-  const gate = createRequestGate(config.cpu);
-  const gateway = createAppGateway({ config, sql, log, keepAlive: runInBackground });
-  const agents = createAgentDirectory(sql);
-  const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
-  const checkSession = createSessionCheck(sql);
+  const endpoint = openGatewayEndpoint(FUNCTION_NAMES.execute, config, log);
+  const { gateway } = endpoint;
 
   const fetch = createHttpHandler(
-    { methods: ["GET", "POST"], log, gate, ready },
+    { methods: ["GET", "POST"], ...endpoint.handling },
     async (request, context) => {
-      const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
+      const who = await endpoint.authenticate(request);
       if (request.method === "GET") return Response.json(await list(request, who));
       const execute = await toExecution(request, who);
       return wantsEventStream(request)
@@ -47,11 +34,11 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
         : Response.json(await execute(request.signal));
     },
   );
-  return { fetch, close: () => sql.end({ timeout: 1 }) };
+  return { fetch, close: endpoint.close };
 
   async function list(request: Request, who: Caller) {
     const { server, refresh } = parseListingQuery(new URL(request.url));
-    await registerServers();
+    await endpoint.registerServers();
     const options = { gateway, caller: toToolCaller(who, {}), signal: request.signal };
     return server === null
       ? await listServers(options)
@@ -62,7 +49,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
   async function toExecution(request: Request, who: Caller): Promise<Execution> {
     const body = await parseBody(request, executeRequest);
     assertMayActFor(body, who);
-    await registerServers();
+    await endpoint.registerServers();
     const caller = toToolCaller(who, {
       clientName: request.headers.get("x-client-info")?.slice(0, 200) ?? null,
       sessionId: body.session_id ?? null,
@@ -82,7 +69,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
       // A disconnected caller ends the call; the instance stays until that is recorded.
       runInBackground(call.catch(() => {}));
       const result = await call;
-      runInBackground(checkSession());
+      endpoint.checkSession();
       return result;
     };
   }

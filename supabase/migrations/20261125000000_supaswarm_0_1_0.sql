@@ -3700,6 +3700,19 @@ $$;
 comment on function private.record_stored(public.tasks, text, bigint) is 'Counts a stored value of a task toward its owner''s quota.';
 revoke all on function private.record_stored(public.tasks, text, bigint) from public;
 
+create function private.kept_bytes(p_user_id uuid)
+returns bigint
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return coalesce((select total.byte_count from private.stored_totals as total where total.user_id = p_user_id), 0);
+end;
+$$;
+comment on function private.kept_bytes(uuid) is 'How many bytes the tasks of a user have stored.';
+revoke all on function private.kept_bytes(uuid) from public;
+
 create function private.stored_bytes_left(p_user_id uuid)
 returns bigint
 language plpgsql
@@ -3710,8 +3723,7 @@ begin
   if p_user_id is null then
     return null;
   end if;
-  return private.quota('stored_bytes', p_user_id)
-    - coalesce((select total.byte_count from private.stored_totals as total where total.user_id = p_user_id), 0);
+  return private.quota('stored_bytes', p_user_id) - private.kept_bytes(p_user_id);
 end;
 $$;
 comment on function private.stored_bytes_left(uuid) is 'Bytes that tasks of a user may still store; null where there is no limit.';
@@ -4006,7 +4018,7 @@ begin
   return query
     select stored.name,
       case stored.name
-        when 'stored_bytes' then private.quota('stored_bytes', v_user_id) - private.upload_bytes_left(v_user_id)
+        when 'stored_bytes' then private.kept_bytes(v_user_id) + private.uploaded_bytes(v_user_id)
         else private.stored_use(stored.name, v_user_id)
       end,
       private.quota(stored.name, v_user_id)
@@ -12735,7 +12747,7 @@ create table public.agent_approvals (
   id uuid primary key default private.new_id(),
   agent_id uuid not null references public.agents (id) on delete cascade,
   tool_id uuid references public.tools (id) on delete cascade,
-  tool_name text not null default '*',
+  tool_name text not null default '*' check (length(tool_name) between 1 and 200),
   user_id uuid references auth.users (id) on delete cascade,
   ask text not null check (ask in ('never', 'always', 'when')),
   conditions jsonb,
@@ -12846,6 +12858,7 @@ security definer
 set search_path = ''
 as $$
 declare
+  c_max_rules constant int := 1000;
   v_user_id constant uuid := auth.uid();
   v_agent_id uuid;
   v_tool_id uuid;
@@ -12872,14 +12885,21 @@ begin
     where agent_id = v_agent_id and tool_id is not distinct from v_tool_id and tool_name = p_tool_name and user_id = v_user_id;
     return;
   end if;
+  -- Concurrent calls are counted one after the other.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:approvals:' || v_user_id, 0));
   insert into public.agent_approvals (agent_id, tool_id, tool_name, user_id, ask, conditions)
   values (v_agent_id, v_tool_id, p_tool_name, v_user_id, p_ask, p_conditions)
   on conflict (agent_id, tool_id, tool_name, user_id) do update
   set ask = excluded.ask, conditions = excluded.conditions;
+  if (select count(*) from public.agent_approvals where user_id = v_user_id) > c_max_rules then
+    perform private.raise_error('QUOTA_EXCEEDED',
+      format('Cannot change the approvals: you have %s rules, and there may be no more', c_max_rules),
+      'Delete rules that you no longer need, with p_ask null.');
+  end if;
 exception when check_violation or not_null_violation then
   perform private.raise_error('APPROVAL_RULE_INVALID',
     'Cannot change the approvals: the rule is not valid',
-    'p_ask is never, always or when. when needs p_conditions: a list of {argument, operator, value} or {data_flow}.');
+    'p_ask is never, always or when. when needs p_conditions: a list of {argument, operator, value} or {data_flow}. p_tool_name has at most 200 characters.');
 end;
 $$;
 comment on function private.set_approval(text, text, text, jsonb, text) is
@@ -12896,7 +12916,7 @@ as $$
   select private.set_approval(p_agent, p_tool, p_ask, p_conditions, p_tool_name);
 $$;
 comment on function public.set_approval(text, text, text, jsonb, text) is
-  'Sets before which calls an agent asks the caller in the caller''s own jobs. p_agent and p_tool are slugs (p_tool null: the tools of the model''s provider), p_ask is never, always, when (with p_conditions), or null to delete the rule. A rule for everyone''s jobs still applies: the stricter one counts. For a user''s own session. Raises AGENT_NOT_FOUND, TOOL_NOT_FOUND, APPROVAL_RULE_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED.';
+  'Sets before which calls an agent asks the caller in the caller''s own jobs. p_agent and p_tool are slugs (p_tool null: the tools of the model''s provider), p_ask is never, always, when (with p_conditions), or null to delete the rule. A rule for everyone''s jobs still applies: the stricter one counts. A user has at most 1,000 rules. For a user''s own session. Raises AGENT_NOT_FOUND, TOOL_NOT_FOUND, APPROVAL_RULE_INVALID, QUOTA_EXCEEDED, FORBIDDEN, AGENT_NOT_ALLOWED.';
 revoke all on function public.set_approval(text, text, text, jsonb, text) from public, anon, authenticated, service_role;
 grant execute on function
   private.set_approval(text, text, text, jsonb, text),
@@ -14591,7 +14611,7 @@ comment on column private.sql_policy.confirmable_definitions is
   'Kinds of statements of the class ddl that an operator can run after confirming them, named by the root of their syntax tree. A kind that definition_limits.ts does not have never runs.';
 comment on column private.sql_policy.definitions_need_approval is 'When true, a person must approve ddl with approve_statement().';
 comment on column private.sql_policy.unfiltered_writes_need_approval is
-  'When true, a person must approve an UPDATE or DELETE without WHERE with approve_statement().';
+  'When true, a person must approve an UPDATE or DELETE without WHERE, or whose WHERE names no column, with approve_statement().';
 comment on column private.sql_policy.max_rows is 'Most rows in one answer.';
 comment on column private.sql_policy.max_bytes is 'Most bytes of rows in one answer, as JSON.';
 comment on column private.sql_policy.max_export_rows is 'Most rows in one exported file.';
@@ -14770,6 +14790,10 @@ begin
       format('Ask the owner to call approve_statement(''%s'', true), then send the same call again.', v_spent.id));
   end if;
   return jsonb_build_object('id', v_spent.id, 'max_rows', v_spent.max_rows);
+exception when unique_violation then
+  perform private.raise_error('CONFIRMATION_INVALID',
+    'Cannot run the write: its idempotency_key belongs to an earlier write of yours, with other values or another token',
+    'Repeat the earlier call to get its answer, or send this write with a new idempotency_key.');
 end;
 $$;
 comment on function private.spend_sql_confirmation(text, text, text, text, text) is
@@ -15696,6 +15720,13 @@ begin
         when exists (
           select 1 from private.tool_function_arguments(function.oid) argument where argument.name = ''
         ) then 'an argument has no name'
+        when exists (
+          select from private.tool_function_arguments(function.oid) as argument
+          join pg_catalog.pg_type as type on type.oid = argument.type and type.typtype = 'p'
+        ) then 'an argument can have any type'
+        when function.prorettype in ('pg_catalog.trigger'::regtype, 'pg_catalog.event_trigger'::regtype) then 'it is for triggers'
+        when function.prorettype = 'pg_catalog.record'::regtype and function.proargmodes is null
+          then 'its result has no declared columns'
       end
       from pg_catalog.pg_proc function
       where function.oid = v_found[1]
@@ -15747,6 +15778,7 @@ language sql
 stable
 set search_path = ''
 as $$
+  -- "result.*" is the whole result, also when an argument or one of its own columns has the name "result".
   with function as (
     select found.oid, found.prorettype, found.proname, found.pronamespace::regnamespace::text as namespace
     from pg_catalog.pg_proc found
@@ -15762,7 +15794,7 @@ as $$
   )
   select format(
     'select %s as result from %s %s.%I(%s) as result where $1::jsonb is not null limit %s',
-    case when function.prorettype = 'void'::regtype then 'null::jsonb' else 'to_jsonb(result)' end,
+    case when function.prorettype = 'void'::regtype then 'null::jsonb' else 'to_jsonb(result.*)' end,
     case when given.columns is null then ''
       else format('jsonb_to_record($1::jsonb) as given (%s) cross join lateral', given.columns) end,
     function.namespace, function.proname, coalesce(given.arguments, ''), p_max_rows
@@ -16453,6 +16485,20 @@ insert into storage.buckets (id, name, public)
 values ('supaswarm-data', 'supaswarm-data', false), ('supaswarm-exports', 'supaswarm-exports', false)
 on conflict (id) do nothing;
 
+create function private.id_of_folder(p_object_name text)
+returns uuid
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return substring(p_object_name from '^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/')::uuid;
+end;
+$$;
+comment on function private.id_of_folder(text) is
+  'The id of the job or user in whose folder {id}/ an object is; null for other names.';
+revoke all on function private.id_of_folder(text) from public;
+
 create function private.is_own_job_file(p_object_name text)
 returns boolean
 language plpgsql
@@ -16461,9 +16507,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_job_id constant uuid := substring(
-    p_object_name from '^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/'
-  )::uuid;
+  v_job_id constant uuid := private.id_of_folder(p_object_name);
 begin
   if not private.has_scope('swarm:run') then
     return false;
@@ -18089,6 +18133,38 @@ comment on function private.is_own_upload(text) is
 revoke all on function private.is_own_upload(text) from public;
 grant execute on function private.is_own_upload(text) to authenticated;
 
+create function private.uploads_of(p_user_id uuid)
+returns table (path text, size_bytes bigint)
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query
+    select object.name, (object.metadata ->> 'size')::bigint
+    from storage.objects as object
+    -- Every name that begins with "{user_id}/", since "0" follows "/". Unlike LIKE, this range uses the index of
+    -- names also in a plan that does not know the user.
+    where object.name ~>=~ (p_user_id::text || '/') and object.name ~<~ (p_user_id::text || '0')
+      and object.bucket_id = 'supaswarm-data';
+end;
+$$;
+comment on function private.uploads_of(uuid) is 'The files in a user''s own folder, and their sizes.';
+revoke all on function private.uploads_of(uuid) from public;
+
+create function private.uploaded_bytes(p_user_id uuid)
+returns bigint
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return coalesce((select sum(upload.size_bytes)::bigint from private.uploads_of(p_user_id) as upload), 0);
+end;
+$$;
+comment on function private.uploaded_bytes(uuid) is 'How many bytes the files in a user''s own folder have.';
+revoke all on function private.uploaded_bytes(uuid) from public;
+
 create function private.upload_bytes_left(p_user_id uuid)
 returns bigint
 language plpgsql
@@ -18096,11 +18172,7 @@ stable
 set search_path = ''
 as $$
 begin
-  return private.stored_bytes_left(p_user_id) - coalesce((
-    select sum((object.metadata ->> 'size')::bigint)
-    from storage.objects as object
-    where object.bucket_id = 'supaswarm-data' and object.name like p_user_id || '/%'
-  ), 0);
+  return private.stored_bytes_left(p_user_id) - private.uploaded_bytes(p_user_id);
 end;
 $$;
 comment on function private.upload_bytes_left(uuid) is
@@ -18179,6 +18251,20 @@ create policy "users delete what they uploaded" on storage.objects
   for delete to authenticated
   using (bucket_id = 'supaswarm-data' and private.may_delete_upload(name));
 
+create function private.account_of_folder(p_object_name text)
+returns uuid
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (select id from auth.users where id = private.id_of_folder(p_object_name));
+end;
+$$;
+comment on function private.account_of_folder(text) is
+  'The user in whose own folder an object is; null for other folders and for removed users.';
+revoke all on function private.account_of_folder(text) from public;
+
 create function private.debit_stored_file()
 returns trigger
 language plpgsql
@@ -18186,7 +18272,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_owner constant uuid := (select id from auth.users where id::text = split_part(new.name, '/', 1));
+  v_owner constant uuid := private.account_of_folder(new.name);
   v_size constant bigint := (new.metadata ->> 'size')::bigint;
   -- An upsert of an existing file comes as an insert.
   v_replaced constant bigint := coalesce((
@@ -18259,7 +18345,7 @@ begin
         or split_part(v_path, '/', 1) = p_owner_id::text
         or exists (
           select from public.tasks as job
-          where job.id::text = split_part(v_path, '/', 1) and job.parent_id is null and job.created_by = p_owner_id
+          where job.id = private.id_of_folder(v_path) and job.parent_id is null and job.created_by = p_owner_id
         )
       );
     if not found then
@@ -19411,9 +19497,7 @@ set search_path = ''
 as $$
 begin
   insert into private.deleted_files (path)
-  select object.name
-  from storage.objects as object
-  where object.bucket_id = 'supaswarm-data' and object.name like old.id || '/%'
+  select upload.path from private.uploads_of(old.id) as upload
   on conflict (path) do nothing;
   return null;
 end;

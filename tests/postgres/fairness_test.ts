@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { pagesOf } from "./pages_of.ts";
 import {
   AGENT,
   assertAllSettled,
@@ -158,13 +159,4 @@ async function createTasksOf(
 /** The pages read to choose the next owner. */
 async function pagesOfTurns(sql: Sql): Promise<number> {
   return await pagesOf(sql, "select * from private.next_tasks(8, true, true, false)");
-}
-
-async function pagesOf(sql: Sql, statement: string): Promise<number> {
-  const [row] = await sql.unsafe(
-    `explain (analyze, buffers, timing off, format json) ${statement}`,
-  );
-  const [{ Plan: plan }] = Object(row)["QUERY PLAN"];
-  assert.ok(plan["Actual Rows"] > 0, statement);
-  return Number(plan["Shared Hit Blocks"]) + Number(plan["Shared Read Blocks"]);
 }

@@ -136,6 +136,15 @@ Deno.test("execute_sql runs only what its caller may run", async (t) => {
       assert.match(outcome.text, /^<untrusted_data /);
     });
 
+    await t.step("numbers that JSON does not have are texts, not nulls", async () => {
+      const { answer } = await call(alice, {
+        sql: "select 'NaN'::float8, 'Infinity'::float4, '-Infinity'::numeric, null::float8",
+        dry_run: false,
+      });
+
+      assert.deepEqual(answer.rows, [["NaN", "Infinity", "-Infinity", null]]);
+    });
+
     await t.step("dry_run plans and runs nothing", async () => {
       const { answer } = await call(alice, {
         sql: "select 1 / (id - id) from cities",
@@ -232,6 +241,14 @@ Deno.test("execute_sql runs only what its caller may run", async (t) => {
       assert.equal(answer.error?.position, statement.indexOf("prise"));
       assert.match(answer.error?.fragment ?? "", /^prise/);
       assert.deepEqual(answer.error?.nearest_names?.slice(0, 1), ["price"]);
+    });
+
+    await t.step("a position counts as JavaScript does, also after an emoji", async () => {
+      const statement = "select '🐘🐘' as herd, prise from products";
+      const { answer } = await call(alice, { sql: statement, dry_run: false });
+
+      assert.equal(answer.error?.position, statement.indexOf("prise"));
+      assert.match(answer.error?.fragment ?? "", /^prise/);
     });
 
     await t.step("a write names the permissions that it lacks", async () => {

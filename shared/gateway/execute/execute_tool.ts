@@ -74,7 +74,7 @@ export async function executeTool(
   if (outcome.status !== 200) {
     const refusal = refused(outcome);
     throw draft === undefined
-      ? await nameNearestServers(refusal, { server, gateway, caller, signal })
+      ? await nameNearestServers(refusal, { server, gateway, caller })
       : refusal;
   }
   const result = resultOfAnswer(outcome, { hasOutputSchema: false });

@@ -25,8 +25,8 @@ export interface ListingOptions {
 
 /** The servers that the caller may use, each with its tools. */
 export async function listServers(options: ListingOptions): Promise<JsonObject> {
-  const { gateway, caller, signal } = options;
-  const servers = await gateway.listServers(caller, signal);
+  const { gateway, caller } = options;
+  const servers = await gateway.listServers(caller);
   const listed: JsonObject[] = [];
   for (let start = 0; start < servers.length; start += CONCURRENT_LISTINGS) {
     const batch = servers.slice(start, start + CONCURRENT_LISTINGS);
@@ -44,7 +44,7 @@ export async function describeServer(
   const listing = await gateway.listServerTools(slug, caller, { refresh }, signal)
     .catch(async (error) => {
       if (!(error instanceof SwarmError)) throw error;
-      throw await nameNearestServers(error, { server: slug, gateway, caller, signal });
+      throw await nameNearestServers(error, { server: slug, gateway, caller });
     });
   const { server, features, dropped, quarantined } = listing;
   return {

@@ -3,7 +3,6 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../../platform/values/json.ts";
 import type {
   AnsweredCall,
-  StreamedText,
   ToolCallOutcome,
   ToolCallRequest,
   ToolLogLevel,
@@ -133,38 +132,39 @@ function logsFor({ envelope, log, signal }: ServerContext["mcpReq"]): { logs?: T
   return { logs: { level: level as ToolLogLevel, write } };
 }
 
-/** Progress, and the answer's text as progress messages. */
-function progressSinks(progressToken: string | number, mcpReq: ServerContext["mcpReq"]) {
-  const tell = progressTeller(progressToken, mcpReq);
-  let characters = 0;
-  const onText = ({ text }: StreamedText) => {
-    // Increases even for an empty part.
-    characters += Math.max(1, text.length);
-    tell({ done: characters, message: text });
-  };
-  return { onProgress: tell, onText };
-}
-
 /**
- * The protocol requires progress to increase, regardless of the tool's values, and none after the
- * end.
+ * Progress, and the answer's text as progress messages. The protocol requires the number to increase,
+ * regardless of the tool's values, and none after the end: it is the tool's own plus the characters.
  */
-function progressTeller(
+function progressSinks(
   progressToken: string | number,
   { notify, signal }: ServerContext["mcpReq"],
-): (progress: ToolProgress) => void {
-  let last = Number.NEGATIVE_INFINITY;
-  return ({ done, total, message }) => {
-    if (signal.aborted || !(done > last)) return;
-    last = done;
+): Required<Pick<ToolCallRequest, "onProgress" | "onText">> {
+  let done = Number.NEGATIVE_INFINITY;
+  let characters = 0;
+  const tell = ({ total, message }: Pick<ToolProgress, "total" | "message">) => {
+    if (signal.aborted) return;
     notify({
       method: "notifications/progress",
       params: {
         progressToken,
-        progress: done,
-        ...definedOnly({ total, message }),
+        progress: done + characters,
+        ...definedOnly({ total: total === undefined ? undefined : total + characters, message }),
       },
     }).catch(() => {}); // A disconnected client needs no progress.
+  };
+  return {
+    onProgress: (progress) => {
+      if (!(progress.done > done)) return;
+      done = progress.done;
+      tell(progress);
+    },
+    onText: ({ text }) => {
+      done = Math.max(done, 0);
+      // Increases even for an empty part.
+      characters += Math.max(1, text.length);
+      tell({ message: text });
+    },
   };
 }
 

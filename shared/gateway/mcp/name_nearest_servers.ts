@@ -9,16 +9,15 @@ export interface AskedServer {
   readonly server: string;
   readonly gateway: ToolGateway;
   readonly caller: ToolCaller;
-  readonly signal: AbortSignal;
 }
 
 /** The error; for a server that does not exist, with similar names among the caller's servers. */
 export async function nameNearestServers(
   error: SwarmError,
-  { server, gateway, caller, signal }: AskedServer,
+  { server, gateway, caller }: AskedServer,
 ): Promise<SwarmError> {
   if (error.code !== "TOOL_NOT_FOUND") return error;
-  const slugs = (await gateway.listServers(caller, signal)).map(({ slug }) => slug);
+  const slugs = (await gateway.listServers(caller)).map(({ slug }) => slug);
   if (slugs.includes(server)) return error;
   const nearest = nearestNames(server, slugs);
   const known = nearest.length > 0 ? nearest : slugs.slice(0, 20);

@@ -80,7 +80,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   const { gateway, caller, server, signal, log } = options;
   const listed = new Map<string, Promise<ServerTools | null>>();
   const faults = new Map<string, SwarmError>();
-  const callersServers = lazily(() => gateway.listServers(caller, signal));
+  const callersServers = lazily(() => gateway.listServers(caller));
 
   const toolsOf = (slug: string): Promise<ServerTools | null> => {
     const known = listed.get(slug) ?? ask(slug);
@@ -116,7 +116,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
     } catch (error) {
       if (!(error instanceof SwarmError)) throw error;
       if (!isServersFault(error)) {
-        throw await nameNearestServers(error, { server: slug, gateway, caller, signal });
+        throw await nameNearestServers(error, { server: slug, gateway, caller });
       }
       // One unavailable server does not affect the others.
       log("warn", "mcp.server_left_out", { server: slug, code: error.code });

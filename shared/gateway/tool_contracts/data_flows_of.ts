@@ -3,6 +3,15 @@ import { DATA_FLOWS, type DataFlow } from "./data_flow.ts";
 
 /** Internal servers that return data only some users may read. */
 const PRIVATE_SERVERS: ReadonlySet<string> = new Set(["quoth", "supabase"]);
+const PRIVATE: readonly DataFlow[] = ["reads_private"];
+/** Data of the user, which an agent may have written from text that it read outside. */
+const PRIVATE_OF_ANYONE: readonly DataFlow[] = ["reads_private", "reads_outside"];
+/** Tools of `catalog` that return what its user has stored. */
+const CATALOG_FLOWS: ReadonlyMap<string, readonly DataFlow[]> = new Map([
+  ["export_conversation", PRIVATE_OF_ANYONE],
+  ["get_ruleset", PRIVATE],
+  ["list_messages", PRIVATE_OF_ANYONE],
+]);
 
 /** What a server declares about one of its tools. */
 interface HintedTool {
@@ -32,12 +41,22 @@ export function dataFlowsOf({ server, type, definition, stated }: FlowingTool): 
   if (own !== undefined) return flowsIn(own);
   switch (type) {
     case "internal":
-      if (server === "swarm" && readsJobs(definition)) return ["reads_private", "reads_outside"];
-      return PRIVATE_SERVERS.has(server) ? ["reads_private"] : [];
+      return [...internalFlows(server, definition)];
     case "supabase_rpc":
-      return ["reads_private"];
+      return [...PRIVATE];
     default:
       return sendsOutside(definition) ? ["reads_outside", "sends_outside"] : ["reads_outside"];
+  }
+}
+
+function internalFlows(server: string, definition: HintedTool): readonly DataFlow[] {
+  switch (server) {
+    case "swarm":
+      return readsJobs(definition) ? PRIVATE_OF_ANYONE : [];
+    case "catalog":
+      return CATALOG_FLOWS.get(definition.name) ?? [];
+    default:
+      return PRIVATE_SERVERS.has(server) ? PRIVATE : [];
   }
 }
 

@@ -75,7 +75,7 @@ export interface ToolGateway {
    * The active servers with at least one tool that the caller may use, sorted by slug. Contacts no
    * server.
    */
-  listServers(caller: ToolCaller, signal: AbortSignal): Promise<readonly ServerSummary[]>;
+  listServers(caller: ToolCaller): Promise<readonly ServerSummary[]>;
   /**
    * A server's tools; contacts the server only if the cached list is missing or too old.
    *

@@ -20,13 +20,14 @@ export async function withNotices(
   if (answer.kind !== "answered") return answer;
   const isStale = answer.isDefinitionStale === true;
   const current = isStale ? await withNewDefinition(call, answer, redactor) : answer;
-  if (call.notice === null) return current;
-  const { text, content = [textBlock(text)] } = current;
-  return {
-    ...current,
-    text: `${text}\n\n${call.notice}`,
-    content: [...content, textBlock(call.notice)],
-  };
+  return withNotice(current, call.notice);
+}
+
+/** The answer's text and blocks are read by different callers. */
+function withNotice(answer: Answered, notice: string | null): Answered {
+  if (notice === null) return answer;
+  const { text, content = [textBlock(text)] } = answer;
+  return { ...answer, text: `${text}\n\n${notice}`, content: [...content, textBlock(notice)] };
 }
 
 /** Lists the server's tools again. */
@@ -40,7 +41,7 @@ async function withNewDefinition(
     await renewListing(record, caller.userId, ports, wait);
     const key = { server, toolName, caller: asked, isCharged: false };
     const renewed = await ports.store.beginCall(key);
-    return { ...answer, text: answer.text + noticeOf(record, renewed) };
+    return withNotice(answer, noticeOf(record, renewed));
   } catch (error) {
     signal.throwIfAborted();
     const reason = redactor.text(String(error));
@@ -49,16 +50,15 @@ async function withNewDefinition(
   }
 }
 
-function noticeOf(old: CallRecord, renewed: CallRecord | null): string {
-  if (renewed === null) return "";
+function noticeOf(old: CallRecord, renewed: CallRecord | null): string | null {
+  if (renewed === null) return null;
   if (renewed.cached === null) {
-    return `\n\nThe server now has these tools: ${renewed.tool_names.join(", ")}`;
+    return `The server now has these tools: ${renewed.tool_names.join(", ")}`;
   }
   if (renewed.cached.state !== "approved") {
-    return "\n\nThe server has changed the tool, and the change is not approved yet: " +
-      "use another one.";
+    return "The server has changed the tool, and the change is not approved yet: use another one.";
   }
   const now = JSON.stringify(renewed.cached.schema.inputSchema);
   const isSame = now === JSON.stringify(old.cached?.schema.inputSchema);
-  return isSame ? "" : `\n\nThe tool has changed. Its arguments now: ${now}`;
+  return isSame ? null : `The tool has changed. Its arguments now: ${now}`;
 }

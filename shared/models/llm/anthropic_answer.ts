@@ -7,7 +7,7 @@ import { z } from "../../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
 import { type AnswerBlock, toAnthropicData, toWireBlock } from "./anthropic_messages.ts";
-import { createCutError } from "./model_error.ts";
+import { createCutError, throwReported } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage, ProviderToolCall } from "./model_port.ts";
 
 /** The container in which the provider runs programs; a continued turn reuses it. */
@@ -105,6 +105,7 @@ export class AnthropicAnswerReader {
   }
 
   readMessage(raw: unknown): void {
+    throwReported(raw);
     const message = messageSchema.parse(raw);
     for (const [index, block] of message.content.entries()) this.#start(index, block);
     this.#usage = message.usage;

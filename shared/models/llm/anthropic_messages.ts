@@ -183,7 +183,7 @@ function toBlocks(message: ModelMessage, functions: OfferedFunctions): Block[] {
     }
     case "assistant": {
       const kept = providerDataSchema.safeParse(message.provider_data);
-      if (kept.success) return kept.data.content;
+      if (kept.success) return kept.data.content.map(withLegalId);
       return [
         ...toTextBlocks(message.text),
         ...message.tool_calls.map((made) => functions.toProvided(made)).map((call): Block => ({
@@ -212,6 +212,11 @@ function toFileBlock(
 
 function toTextBlocks(text: string): { type: "text"; text: string }[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
+}
+
+/** A compatible server may write ids that it does not accept, and the results have legal ones. */
+function withLegalId(block: Block): Block {
+  return block.type === "tool_use" ? { ...block, id: toLegalId(block.id) } : block;
 }
 
 /** Ids from another provider may contain characters that this one rejects. */

@@ -159,6 +159,15 @@ export function toAnswerError(endpoint: ModelEndpoint, error: unknown): SwarmErr
   });
 }
 
+/**
+ * Some compatible servers answer 200 with an error object.
+ *
+ * @throws The object, which {@linkcode toAnswerError} reads.
+ */
+export function throwReported(raw: unknown): void {
+  if (typeof raw === "object" && raw !== null && "error" in raw && raw.error) throw raw;
+}
+
 interface Reported {
   readonly message: string;
   readonly types: readonly string[];

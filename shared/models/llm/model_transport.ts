@@ -2,6 +2,7 @@ import type { Bytes } from "../../platform/values/bytes.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { type JsonExcess, MODEL_LIMITS } from "../../platform/json/json_limits.ts";
 import { describeExcess } from "../../platform/json/parse_json.ts";
+import { wellFormedJson } from "../../platform/json/well_formed_json.ts";
 import { measuredBody } from "../../platform/net/guard_json.ts";
 import { createModelError, toAnswerError, toModelHttpError } from "./model_error.ts";
 import type { GenerateOptions, ModelEndpoint } from "./model_port.ts";
@@ -44,7 +45,7 @@ const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
  *
  * @param asked Its signal aborts the call; with `onDelta` the answer streams.
  * @param run Calls the SDK with the given `fetch` for a streamed or a whole answer. A compatible
- * server may stream although it was not asked to: then it runs once more, on the received answer.
+ * server may answer in the other form than asked: then it runs once more, on the received answer.
  * @throws The signal's reason when it aborts; otherwise SwarmError as in {@linkcode ModelAdapter}.
  */
 export async function callOverTransport<T>(
@@ -65,9 +66,9 @@ export async function callOverTransport<T>(
     try {
       return await run(transport.fetch, isStreamed);
     } catch (error) {
-      const { unaskedStream } = transport;
-      if (unaskedStream === undefined) throw error;
-      return await run(() => Promise.resolve(unaskedStream), true);
+      const { unaskedForm } = transport;
+      if (unaskedForm === undefined) throw error;
+      return await run(() => Promise.resolve(unaskedForm), !isStreamed);
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -91,8 +92,8 @@ class ModelTransport {
   readonly #closed = new AbortController();
   #sdkSignal: AbortSignal | undefined;
   failure: SwarmError | undefined;
-  /** The answer of a server that streams without being asked to. */
-  unaskedStream: Response | undefined;
+  /** The answer of a server that streams without being asked to, or does not although asked to. */
+  unaskedForm: Response | undefined;
 
   constructor(endpoint: ModelEndpoint, options: WatchedTransport, signal: AbortSignal) {
     this.#endpoint = endpoint;
@@ -101,12 +102,14 @@ class ModelTransport {
   }
 
   readonly fetch: ModelFetch = async (input, init = {}) => {
+    const { body: json } = init;
     const send = this.#options.fetch ?? fetch;
     this.#sdkSignal = init.signal ?? undefined;
     const signals = [this.#signal, this.#closed.signal, this.#sdkSignal].filter(isSignal);
     // A redirect would send the key to an unregistered address.
     const response = await this.#watch(send(input, {
       ...init,
+      ...(typeof json === "string" ? { body: wellFormedJson(json) } : {}),
       headers: this.#headers(init.headers),
       redirect: "manual",
       signal: AbortSignal.any(signals),
@@ -115,20 +118,34 @@ class ModelTransport {
     if (isWebPage(response.headers)) throw this.#fail(await this.#notAnApi(response));
     const watched = this.#watchedBody(response);
     // Measured in the few large chunks that a read collects.
-    const body = watched === null ? null : measuredBody(
+    const measured = watched === null ? null : measuredBody(
       watched,
       response.headers,
       MODEL_LIMITS,
       (excess) => this.#fail(this.#unread(excess)),
     );
+    const { body, streams } = await this.#lookAt(measured, response.headers);
     const answer = new Response(body, { status: response.status, headers: response.headers });
-    if (isEventStream(response.headers) && !this.#options.isStreamed) {
+    if (streams !== this.#options.isStreamed) {
       this.#sdkSignal = undefined;
-      this.unaskedStream = answer;
-      throw new TypeError("The answer streams");
+      this.unaskedForm = answer;
+      throw new TypeError(streams ? "The answer streams" : "The answer does not stream");
     }
     return answer;
   };
+
+  /** A stream may have the media type of JSON, so a document must also start as one. */
+  async #lookAt(
+    body: ReadableStream<Bytes> | null,
+    headers: Headers,
+  ): Promise<{ readonly body: ReadableStream<Bytes> | null; readonly streams: boolean }> {
+    const { isStreamed } = this.#options;
+    if (!isStreamed || body === null || !isJson(headers)) {
+      return { body, streams: isStreamed || isEventStream(headers) };
+    }
+    const [start, whole] = body.tee();
+    return { body: whole, streams: !/^\s*[{[]/.test(await readStart(start)) };
+  }
 
   /** Closes whatever is still open; has no effect after a finished call. */
   close(): void {
@@ -244,6 +261,25 @@ function isWebPage(headers: Headers): boolean {
 
 function isEventStream(headers: Headers): boolean {
   return headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+}
+
+function isJson(headers: Headers): boolean {
+  return headers.get("content-type")?.startsWith("application/json") ?? false;
+}
+
+/** A body's text up to the end of the first chunk that is not only white space. */
+async function readStart(body: ReadableStream<Bytes>): Promise<string> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  while (text.trim() === "") {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    text = decoder.decode(value, { stream: true });
+  }
+  // Cancelling one branch of a tee waits for the other one.
+  void reader.cancel().catch(() => {});
+  return text;
 }
 
 function isSignal(signal: AbortSignal | undefined): signal is AbortSignal {

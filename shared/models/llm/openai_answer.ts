@@ -2,7 +2,7 @@ import { jsonObject } from "../../platform/values/json_schema.ts";
 import { z } from "../../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
-import { createCutError } from "./model_error.ts";
+import { createCutError, throwReported } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
 import { answerTextOf, openAiContent } from "./openai_content.ts";
 import { OpenAiReasoning } from "./openai_reasoning.ts";
@@ -117,11 +117,6 @@ function createCallNumbering(): NumberOfCall {
     numbers.set(index, { number: ++last, id });
     return last;
   };
-}
-
-/** Some compatible servers answer 200 with an error object. */
-function throwReported(raw: unknown): void {
-  if (typeof raw === "object" && raw !== null && "error" in raw && raw.error) throw raw;
 }
 
 function toFinishReason(reason: string, isRefused: boolean): ModelResponse["finish_reason"] {

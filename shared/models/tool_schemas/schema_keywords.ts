@@ -103,7 +103,7 @@ function isType(value: JsonValue): boolean {
 }
 
 /** Whether it is a regular expression as used in JSON Schema. */
-export function isPattern(value: JsonValue): boolean {
+function isPattern(value: JsonValue): boolean {
   if (typeof value !== "string") return false;
   try {
     return new RegExp(value, "u") instanceof RegExp;

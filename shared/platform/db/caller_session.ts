@@ -135,12 +135,16 @@ class LazyConnection {
     }
   }
 
-  /** @param graceSeconds Time for a running statement, which then fails. @default 1, 0 if lost */
+  /**
+   * Never throws: the next caller opens another connection, whatever became of this one.
+   *
+   * @param graceSeconds Time for a running statement, which then fails. @default 1, 0 if lost
+   */
   async close(graceSeconds = this.#excess === null ? 1 : 0): Promise<void> {
     const closing = this.#opened;
     this.#opened = null;
     this.#excess = null;
-    await closing?.end({ timeout: graceSeconds });
+    await closing?.end({ timeout: graceSeconds }).catch(() => {});
   }
 
   async #open(): Promise<Sql> {

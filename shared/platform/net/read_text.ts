@@ -5,12 +5,12 @@ export interface CappedText {
 }
 
 /**
- * Reads a response body as UTF-8 text up to `maxBytes` and cancels the rest. A character that
- * crosses the limit is omitted.
+ * Reads a response body as text up to `maxBytes` and cancels the rest: in the charset of its content
+ * type, otherwise UTF-8. A character that crosses the limit is omitted.
  */
 export async function readText(response: Response, maxBytes: number): Promise<CappedText> {
   if (response.body === null) return { text: "", isCut: false };
-  const decoder = new TextDecoder();
+  const decoder = decoderFor(response.headers.get("content-type") ?? "");
   const reader = response.body.getReader();
   let text = "";
   let remaining = maxBytes;
@@ -23,5 +23,14 @@ export async function readText(response: Response, maxBytes: number): Promise<Ca
       await reader.cancel();
       return { text, isCut: true };
     }
+  }
+}
+
+function decoderFor(contentType: string): TextDecoder {
+  const charset = /;\s*charset="?([^\s;"]+)/i.exec(contentType)?.[1];
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder(); // The runtime does not know this charset.
   }
 }

@@ -19,7 +19,6 @@ const CONVERSATION: StoredConversation = {
   id: "c1",
   title: "# *Plans*\n## for <b>today</b>",
   created_at: "2026-11-01T00:00:00Z",
-  has_cursor: true,
   messages: CONTENTS.map((content, place) => ({
     id: `m${place}`,
     role: place % 2 === 0 ? "user" as const : "assistant" as const,

@@ -19,6 +19,7 @@ import {
   type RawStatement,
   textOf,
   type TreeNode,
+  type TreeValue,
   type VisitedNode,
   visitNodes,
   wrappedNode,
@@ -141,7 +142,7 @@ function describe(
     kind: wrappedNode(stmt)?.type ?? "",
     isExplain: wrappedNode(stmt)?.type === "ExplainStmt",
     lacksWhere: nodes.some(({ type, node }) =>
-      (type === "UpdateStmt" || type === "DeleteStmt") && !isNode(node.whereClause)
+      (type === "UpdateStmt" || type === "DeleteStmt") && !namesColumn(node.whereClause)
     ),
     parameterCount: nodes.reduce(
       (most, { type, node }) => type === "ParamRef" ? Math.max(most, Number(node.number)) : most,
@@ -151,6 +152,10 @@ function describe(
     named: nameObjects(nodes),
     definition: statementClass === "ddl" ? toDefinition(nodes, stmt) : null,
   };
+}
+
+function namesColumn(condition: TreeValue | undefined): boolean {
+  return isNode(condition) && [...visitNodes(condition)].some(({ type }) => type === "ColumnRef");
 }
 
 /** The first findings of each reason, in text order. */

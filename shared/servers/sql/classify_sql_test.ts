@@ -169,3 +169,16 @@ Deno.test("a finding contains its position and reason", async () => {
 async function treeOf(sql: string): Promise<string> {
   return (await classifySql(sql, DEFAULT_SQL_POLICY)).statement?.canonicalTree ?? "";
 }
+
+Deno.test("a WHERE clause without a column counts as none", async () => {
+  const lacksWhere = async (sql: string) =>
+    (await classifySql(sql, DEFAULT_SQL_POLICY)).statement?.lacksWhere;
+
+  for (const clause of ["", "WHERE true", "WHERE 1 = 1", "WHERE $1", "WHERE (SELECT true)"]) {
+    assert.equal(await lacksWhere(`DELETE FROM todos ${clause}`), true, clause);
+    assert.equal(await lacksWhere(`UPDATE todos SET done = id > 1 ${clause}`), true, clause);
+  }
+  for (const clause of ["WHERE id = 1", "WHERE NOT done", "WHERE EXISTS (SELECT id FROM old)"]) {
+    assert.equal(await lacksWhere(`DELETE FROM todos ${clause}`), false, clause);
+  }
+});

@@ -1,8 +1,8 @@
 import { constantNumber, constantText, formatWidth, numberDigits } from "./constant_value.ts";
 import {
   isNode,
+  lastName,
   listOf,
-  nameParts,
   ownValue,
   stringNode,
   type TreeNode,
@@ -181,9 +181,4 @@ function allParts(node: TreeNode): readonly TreeNode[] {
 
 function total(lengths: readonly number[]): number {
   return lengths.reduce((all, length) => all + length, 0);
-}
-
-/** The last part of a qualified name; empty if there is none. */
-export function lastName(value: TreeValue | undefined): string {
-  return nameParts(value)?.at(-1) ?? "";
 }

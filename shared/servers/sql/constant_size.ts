@@ -1,14 +1,7 @@
 import { forbidden, type NodeFinding } from "./check_context.ts";
-import {
-  calculationName,
-  lastName,
-  partsOf,
-  sizeOf,
-  sizeOfValue,
-  type Sizes,
-} from "./constant_growth.ts";
+import { calculationName, partsOf, sizeOf, sizeOfValue, type Sizes } from "./constant_growth.ts";
 import { constantScopes } from "./constant_scopes.ts";
-import { listOf, stringNode, type TreeNode, type VisitedNode } from "./syntax_tree.ts";
+import { lastName, listOf, stringNode, type TreeNode, type VisitedNode } from "./syntax_tree.ts";
 
 /**
  * Maximum length of a value built from constants. The planner computes it even for EXPLAIN, and many

@@ -1,7 +1,7 @@
 import {
   isNode,
+  lastName,
   listOf,
-  nameParts,
   textOf,
   type TreeNode,
   type TreeValue,
@@ -13,6 +13,12 @@ export function constantText(node: TreeNode): string | null {
   return isNode(node.sval) ? textOf(node.sval.sval) ?? "" : null;
 }
 
+/** The text of a value that is a constant without a cast; null if it is none, or not a text. */
+export function literalText(value: TreeValue | undefined): string | null {
+  const wrapped = wrappedNode(value);
+  return wrapped?.type === "A_Const" ? constantText(wrapped.node) : null;
+}
+
 /**
  * A constant number, or an upper bound of one that is computed from constants; null if it depends on
  * rows or parameters. Infinite if it is computed in a way that is not known.
@@ -22,7 +28,7 @@ export function constantNumber(value: TreeValue | undefined): number | null {
   if (wrapped?.type === "TypeCast") return constantNumber(wrapped.node.arg);
   if (wrapped?.type === "A_Expr") return boundOf(wrapped.node);
   if (wrapped?.type === "FuncCall" && listOf(wrapped.node.args).length === 0) {
-    return nameParts(wrapped.node.funcname)?.at(-1) === "pi" ? Math.PI : null;
+    return lastName(wrapped.node.funcname) === "pi" ? Math.PI : null;
   }
   if (wrapped?.type !== "A_Const") return dependsOnRows(value) ? null : Number.POSITIVE_INFINITY;
   const { ival, fval } = wrapped.node;
@@ -37,7 +43,7 @@ export function constantNumber(value: TreeValue | undefined): number | null {
 function boundOf({ name, lexpr, rexpr }: TreeNode): number | null {
   const [left, right] = [lexpr === undefined ? 0 : constantNumber(lexpr), constantNumber(rexpr)];
   if (left === null || right === null) return null;
-  switch (nameParts(name)?.at(-1)) {
+  switch (lastName(name)) {
     case "+":
     case "-":
       return left + right;
@@ -57,8 +63,7 @@ export function numberDigits(constant: TreeValue | undefined): number {
 
 /** The sum of the widths in the pattern of `format()`; infinite if it is not a constant. */
 export function formatWidth(pattern: TreeValue | undefined): number {
-  const wrapped = wrappedNode(pattern);
-  const text = wrapped?.type === "A_Const" ? constantText(wrapped.node) : null;
+  const text = literalText(pattern);
   if (text === null || text.includes("*")) return Number.POSITIVE_INFINITY;
   return [...text.matchAll(/\d+/g)].reduce((sum, [digits]) => sum + Number(digits), text.length);
 }

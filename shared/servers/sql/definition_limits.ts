@@ -18,7 +18,7 @@ import type { Definition } from "./verdict.ts";
  * nor call functions of the project. `private.sql_policy.confirmable_definitions` can only shorten
  * this list.
  */
-export const RUNNABLE_DEFINITIONS: ReadonlySet<string> = new Set([
+const RUNNABLE_DEFINITIONS: ReadonlySet<string> = new Set([
   "AlterDomainStmt",
   "AlterEnumStmt",
   "AlterObjectSchemaStmt",

@@ -1,16 +1,9 @@
 import { allowedFunctions, CALLER_FUNCTIONS, WRITING_FUNCTIONS } from "./allowed_functions.ts";
 import { ALLOWED_SETTINGS } from "./allowed_settings.ts";
+import { literalText } from "./constant_value.ts";
 import { finding, forbidden, type NodeFinding, type NodeInContext } from "./check_context.ts";
 import { searchPathOf, type SqlPolicy } from "./sql_policy.ts";
-import {
-  isNode,
-  listOf,
-  nameParts,
-  textOf,
-  type TreeNode,
-  type TreeValue,
-  wrappedNode,
-} from "./syntax_tree.ts";
+import { listOf, nameParts, type TreeNode, type TreeValue } from "./syntax_tree.ts";
 
 /** Calls of built-in functions without side effects, and of those that the policy allows. */
 export function functionRule({ node, policy }: NodeInContext): NodeFinding | null {
@@ -69,11 +62,5 @@ export function settingFinding(name: string | null, location?: TreeValue): NodeF
 
 function settingOfCall(node: TreeNode): NodeFinding | null {
   const [first] = listOf(node.args);
-  return settingFinding(constantText(first), node.location);
-}
-
-function constantText(value: TreeValue | undefined): string | null {
-  const wrapped = wrappedNode(value);
-  const text = wrapped?.type === "A_Const" ? wrapped.node.sval : undefined;
-  return isNode(text) ? textOf(text.sval) : null;
+  return settingFinding(literalText(first), node.location);
 }

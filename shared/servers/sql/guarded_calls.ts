@@ -1,8 +1,9 @@
 import { forbidden, type NodeFinding } from "./check_context.ts";
 import { sizeOf, sizeOfValue } from "./constant_growth.ts";
-import { constantNumber, constantText } from "./constant_value.ts";
+import { constantNumber, literalText } from "./constant_value.ts";
 import {
   isNode,
+  lastName,
   listOf,
   nameParts,
   ownValue,
@@ -11,7 +12,6 @@ import {
   type TreeValue,
   type VisitedNode,
   visitNodes,
-  wrappedNode,
 } from "./syntax_tree.ts";
 
 /**
@@ -204,12 +204,12 @@ const MAX_INSERTED_VALUES = 50;
 
 /** A call that joins as many long values as there are in a list, or as a pattern says. */
 function repeatingCall({ type, node }: VisitedNode): NodeFinding[] {
-  const name = type === "FuncCall" ? lastPart(node.funcname) : "";
+  const name = type === "FuncCall" ? lastName(node.funcname) : "";
   if (!JOINING_ANY_FUNCTIONS.has(name) || kindOf(node.args) !== "rows") return [];
   const [pattern] = listOf(node.args);
   const inserted = name !== "format" || pattern === undefined
     ? 0
-    : (textConstant(pattern)?.split("%").length ?? Infinity) - 1;
+    : (literalText(pattern)?.split("%").length ?? Infinity) - 1;
   return node.func_variadic === true || inserted > MAX_INSERTED_VALUES
     ? [forbidden(
       `No timeout interrupts this call of ${name}: use array_to_string(list, separator), or a ` +
@@ -303,7 +303,7 @@ function isBuilding({ type, node }: VisitedNode): boolean {
   if (type === "WithClause") return node.recursive === true;
   if (type === "SubLink") return textOf(node.subLinkType) === "ARRAY_SUBLINK";
   if (type !== "FuncCall") return COLLECTING_NODES.has(type);
-  const name = lastPart(node.funcname);
+  const name = lastName(node.funcname);
   if (LENGTHENING_FUNCTIONS.has(name)) return isLengthening(listOf(node.args));
   return !KEEPING_FUNCTIONS.has(name) && !JOINING_FUNCTIONS.has(name) &&
     // An aggregate of a constant grows with the number of rows too.
@@ -314,32 +314,23 @@ function isBuilding({ type, node }: VisitedNode): boolean {
 function isLengthening(args: readonly TreeValue[]): boolean {
   return args.slice(1).some((value) =>
     kindOf(value) !== "short" ||
-    textConstant(value) === null && (constantNumber(value) ?? 0) > MAX_FACTOR
+    literalText(value) === null && (constantNumber(value) ?? 0) > MAX_FACTOR
   );
-}
-
-function textConstant(value: TreeValue): string | null {
-  const wrapped = wrappedNode(value);
-  return wrapped?.type === "A_Const" ? constantText(wrapped.node) : null;
 }
 
 /** How many values from rows an expression joins to longer ones. */
 function joinedValues({ type, node }: VisitedNode): number {
   if (type === "TypeCast") {
-    const name = isNode(node.typeName) ? lastPart(node.typeName.names) : "";
+    const name = isNode(node.typeName) ? lastName(node.typeName.names) : "";
     return LONGER_TYPES.has(name) && kindOf(node.arg) === "rows" ? 1 : 0;
   }
-  const parts = type === "A_Expr" && lastPart(node.name) === "||"
+  const parts = type === "A_Expr" && lastName(node.name) === "||"
     ? [node.lexpr, node.rexpr]
-    : type === "FuncCall" && JOINING_FUNCTIONS.has(lastPart(node.funcname))
+    : type === "FuncCall" && JOINING_FUNCTIONS.has(lastName(node.funcname))
     ? listOf(node.args)
     : JOINING_NODES.has(type)
     ? listOf(node.elements ?? node.args ?? node.exprs)
     : [];
   const fromRows = parts.filter((part) => kindOf(part) !== "short").length;
   return fromRows > 1 ? fromRows : 0;
-}
-
-function lastPart(value: TreeValue | undefined): string {
-  return nameParts(value)?.at(-1) ?? "";
 }

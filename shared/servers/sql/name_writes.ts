@@ -1,7 +1,8 @@
+import { literalText } from "./constant_value.ts";
 import {
   isNode,
+  lastName,
   listOf,
-  nameParts,
   textOf,
   type TreeNode,
   type TreeValue,
@@ -31,8 +32,8 @@ export function writesOf(nodes: readonly VisitedNode[]): readonly NamedWrite[] {
 /** The sequences, as texts, whose next value a statement takes. */
 export function advancedSequences(nodes: readonly VisitedNode[]): readonly string[] {
   return nodes.flatMap(({ type, node }) => {
-    const isNext = type === "FuncCall" && nameParts(node.funcname)?.at(-1) === "nextval";
-    return isNext ? constantText(listOf(node.args)[0]) ?? [] : [];
+    const isNext = type === "FuncCall" && lastName(node.funcname) === "nextval";
+    return isNext ? textWithoutCasts(listOf(node.args)[0]) || [] : [];
   });
 }
 
@@ -70,9 +71,7 @@ function columnsOf(targets: TreeValue | undefined): readonly string[] {
   return listOf(targets).flatMap((target) => textOf(wrappedNode(target)?.node.name) ?? []);
 }
 
-function constantText(value: TreeValue | undefined): string | null {
+function textWithoutCasts(value: TreeValue | undefined): string | null {
   const wrapped = wrappedNode(value);
-  if (wrapped?.type === "TypeCast") return constantText(wrapped.node.arg);
-  const text = wrapped?.type === "A_Const" ? wrapped.node.sval : undefined;
-  return isNode(text) ? textOf(text.sval) : null;
+  return wrapped?.type === "TypeCast" ? textWithoutCasts(wrapped.node.arg) : literalText(value);
 }

@@ -3,6 +3,7 @@ import { brotliDecompressSync } from "node:zlib";
 import { SYNTAX_TREE_LIMITS } from "../../platform/json/json_limits.ts";
 import { describeExcess, parseJson } from "../../platform/json/parse_json.ts";
 import { lazily } from "../../platform/values/lazily.ts";
+import { codeUnitIndex } from "./code_unit_index.ts";
 import type { RawStatement } from "./syntax_tree.ts";
 
 /** A text with a PostgreSQL syntax error. */
@@ -115,7 +116,7 @@ function syntaxError(
   if (STACK_EXHAUSTED.test(message)) return new SqlTooComplexError(message);
   // Counted by the parser in characters from 1; 0 if unknown.
   const characters = parser.getValue(error + ERROR.cursorPosition, "i32") - 1;
-  return new SqlSyntaxError(message, [...text].slice(0, Math.max(0, characters)).join("").length);
+  return new SqlSyntaxError(message, codeUnitIndex(text, characters));
 }
 
 function readTree(json: string): readonly RawStatement[] {

@@ -149,6 +149,11 @@ export function nameParts(value: TreeValue | undefined): readonly string[] | nul
   return parts.every((part) => part !== null) ? parts as string[] : null;
 }
 
+/** The last part of a qualified name; empty if there is none. */
+export function lastName(value: TreeValue | undefined): string {
+  return nameParts(value)?.at(-1) ?? "";
+}
+
 /** A record's own member: `constructor` and similar names can be fields of trees. */
 export function ownValue<Value>(
   record: Readonly<Record<string, Value>>,

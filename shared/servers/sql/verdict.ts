@@ -102,7 +102,7 @@ export interface SqlStatement {
   /** The root of the syntax tree, for example `SelectStmt`. */
   readonly kind: string;
   readonly isExplain: boolean;
-  /** An `UPDATE` or `DELETE` without `WHERE`. */
+  /** An `UPDATE` or `DELETE` without `WHERE`, or with one that names no column. */
   readonly lacksWhere: boolean;
   /** The largest `$n`; 0 without parameters. */
   readonly parameterCount: number;

@@ -34,9 +34,9 @@ import { type KnownSchema, knowSchema } from "./schema_cache.ts";
 import { readSqlSettings, type SqlSettings } from "./sql_settings.ts";
 import { READ_SCOPES, WRITE_SCOPES } from "./sql_scopes.ts";
 import {
+  answerOnce,
   type Confirmation,
   createConfirmation,
-  findEarlierAnswer,
   writeOnce,
 } from "./sql_confirmation.ts";
 import { toolFailure } from "./tool_failure.ts";
@@ -261,25 +261,24 @@ async function offer(call: RecordsCall): Promise<Confirmation & Partial<RecordsA
 /** Token, rows and answer commit in one transaction, as for every write. */
 async function write(call: RecordsCall, token: string): Promise<RecordsAnswer> {
   const { context, request, settings, table, prepared: { mapping, records } } = call;
-  context.keepFromLedger(token);
   const key = request.idempotency_key === undefined
     ? context.idempotencyKey
     : `caller:${request.idempotency_key}`;
   const confirmed = { context, token, hashes: hashesOf(call), key };
-  const earlier = await findEarlierAnswer(confirmed, recordsAnswer);
-  if (earlier !== null) return earlier;
-  await check(call);
-  return await context.runAsCaller((sql) =>
-    writeOnce(sql, confirmed, async () => ({
-      ...baseOf(request),
-      dry_run: false,
-      table: qualifiedName(table),
-      mapping: { ...mapping },
-      affected_rows: await insertRecords(sql, table, records),
-    })), {
-    isReadOnly: false,
-    statementTimeoutMs: settings.statement_timeout_ms,
-    settings: guardSettings(settings),
+  return await answerOnce(confirmed, recordsAnswer, async () => {
+    await check(call);
+    return await context.runAsCaller((sql) =>
+      writeOnce(sql, confirmed, async () => ({
+        ...baseOf(request),
+        dry_run: false,
+        table: qualifiedName(table),
+        mapping: { ...mapping },
+        affected_rows: await insertRecords(sql, table, records),
+      })), {
+      isReadOnly: false,
+      statementTimeoutMs: settings.statement_timeout_ms,
+      settings: guardSettings(settings),
+    });
   });
 }
 

@@ -5,9 +5,9 @@ import { quoteName } from "../sql/schema/quote_name.ts";
 import type { Definition, DefinitionTarget, SqlStatement } from "../sql/verdict.ts";
 import { guardSettings, sendOne } from "./guarded_transaction.ts";
 import { type AdmittedStatement, tablesOf } from "./judged_call.ts";
-import { findEarlierAnswer, writeOnce } from "./sql_confirmation.ts";
+import { answerOnce, writeOnce } from "./sql_confirmation.ts";
 import { policyOf, type SqlSettings } from "./sql_settings.ts";
-import { statementHashes } from "./statement_hashes.ts";
+import { confirmedStatement } from "./statement_hashes.ts";
 import { type StatementAnswer, statementAnswer } from "./statement_request.ts";
 import { assertCallsOnlyListed } from "./unlisted_calls.ts";
 
@@ -67,37 +67,31 @@ export async function checkDefinition(call: DefinitionCall): Promise<void> {
  */
 export async function runDefinition(call: DefinitionCall, token: string): Promise<StatementAnswer> {
   const { context, request, settings, statement } = call;
-  context.keepFromLedger(token);
-  const confirmed = {
-    context,
-    token,
-    hashes: statementHashes(call),
-    key: context.idempotencyKey,
-  };
-  const earlier = await findEarlierAnswer(confirmed, statementAnswer);
-  if (earlier !== null) return earlier;
-  await assertListed(call);
-  return await context.runAsOperator(
-    (sql) =>
-      writeOnce(sql, confirmed, async (_maxRows, confirmationId) => {
-        await assertDefinable(call, sql);
-        const isNew = await define(call, sql);
-        await sql`select private.record_definition(${confirmationId}, ${statement.text})`;
-        return {
-          statement_class: "ddl",
-          dry_run: false,
-          statement: statement.text,
-          tables: tablesOf(statement),
-          affected_rows: 0,
-          ...(isNew && createsTable(call.definition) ? { warnings: [ROWS_ARE_HIDDEN] } : {}),
-        };
-      }),
-    {
-      isReadOnly: false,
-      statementTimeoutMs: Math.min(request.timeout, settings.statement_timeout_ms),
-      settings: definitionSettings(settings),
-    },
-  );
+  const confirmed = confirmedStatement(call, token);
+  return await answerOnce(confirmed, statementAnswer, async () => {
+    await assertListed(call);
+    return await context.runAsOperator(
+      (sql) =>
+        writeOnce(sql, confirmed, async (_maxRows, confirmationId) => {
+          await assertDefinable(call, sql);
+          const isNew = await define(call, sql);
+          await sql`select private.record_definition(${confirmationId}, ${statement.text})`;
+          return {
+            statement_class: "ddl",
+            dry_run: false,
+            statement: statement.text,
+            tables: tablesOf(statement),
+            affected_rows: 0,
+            ...(isNew && createsTable(call.definition) ? { warnings: [ROWS_ARE_HIDDEN] } : {}),
+          };
+        }),
+      {
+        isReadOnly: false,
+        statementTimeoutMs: Math.min(request.timeout, settings.statement_timeout_ms),
+        settings: definitionSettings(settings),
+      },
+    );
+  });
 }
 
 /** What happens to a new table, for people who confirm it. */

@@ -273,7 +273,9 @@ function warningsOf({ request, statement, statementClass }: AdmittedStatement): 
   return [
     ...(invisible === null ? [] : [invisible]),
     ...(statement.lacksWhere
-      ? ["The statement has no WHERE clause: it changes every row of the table."]
+      ? [
+        "The statement has no WHERE clause that names a column: it changes every row of the table.",
+      ]
       : []),
     ...(lock === null ? [] : [lock]),
     ...(statement.definition !== null && createsTable(statement.definition)

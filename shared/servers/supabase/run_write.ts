@@ -2,8 +2,8 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { type AdmittedStatement, parametersOf, tablesOf } from "./judged_call.ts";
 import { runGuarded, sendOne } from "./guarded_transaction.ts";
 import { returnedRows } from "./read_rows.ts";
-import { findEarlierAnswer, writeOnce } from "./sql_confirmation.ts";
-import { statementHashes } from "./statement_hashes.ts";
+import { answerOnce, writeOnce } from "./sql_confirmation.ts";
+import { confirmedStatement } from "./statement_hashes.ts";
 import { type StatementAnswer, statementAnswer } from "./statement_request.ts";
 
 /**
@@ -14,33 +14,27 @@ import { type StatementAnswer, statementAnswer } from "./statement_request.ts";
  * of the database.
  */
 export async function runWrite(call: AdmittedStatement, token: string): Promise<StatementAnswer> {
-  const { context, request, statement } = call;
-  context.keepFromLedger(token);
-  const confirmed = {
-    context,
-    token,
-    hashes: statementHashes(call),
-    key: context.idempotencyKey,
-  };
-  const earlier = await findEarlierAnswer(confirmed, statementAnswer);
-  if (earlier !== null) return earlier;
-  return await runGuarded(call, false, (sql) =>
-    writeOnce(sql, confirmed, async (maxRows) => {
-      const result = await sendOne(sql, statement.text, parametersOf(request));
-      const affectedRows = result.count ?? 0;
-      if (affectedRows > maxRows) throw tooManyRows(affectedRows, maxRows);
-      const { columns, rows, isTruncated } = await returnedRows(call, sql, result);
-      return {
-        statement_class: call.statementClass,
-        dry_run: false,
-        statement: statement.text,
-        tables: tablesOf(statement),
-        affected_rows: affectedRows,
-        ...(columns.length === 0
-          ? {}
-          : { columns, rows, row_count: rows.length, is_truncated: isTruncated }),
-      };
-    }));
+  const { request, statement } = call;
+  const confirmed = confirmedStatement(call, token);
+  const run = () =>
+    runGuarded(call, false, (sql) =>
+      writeOnce(sql, confirmed, async (maxRows) => {
+        const result = await sendOne(sql, statement.text, parametersOf(request));
+        const affectedRows = result.count ?? 0;
+        if (affectedRows > maxRows) throw tooManyRows(affectedRows, maxRows);
+        const { columns, rows, isTruncated } = await returnedRows(call, sql, result);
+        return {
+          statement_class: call.statementClass,
+          dry_run: false,
+          statement: statement.text,
+          tables: tablesOf(statement),
+          affected_rows: affectedRows,
+          ...(columns.length === 0
+            ? {}
+            : { columns, rows, row_count: rows.length, is_truncated: isTruncated }),
+        };
+      }));
+  return await answerOnce(confirmed, statementAnswer, run);
 }
 
 function tooManyRows(affected: number, allowed: number): SwarmError {

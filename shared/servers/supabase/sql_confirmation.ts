@@ -87,9 +87,18 @@ export async function writeOnce<Answer extends object>(
   return answer;
 }
 
-/** The answer that a call with this key stored before its worker died; null if none. */
-export async function findEarlierAnswer<Answer>(
-  { context: { sql, caller }, hashes, key }: Omit<ConfirmedWrite, "token">,
+/** Runs a confirmed write, unless a call with the same key stored its answer before its worker died. */
+export async function answerOnce<Answer extends object>(
+  confirmed: ConfirmedWrite,
+  schema: z.ZodType<Answer>,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  confirmed.context.keepFromLedger(confirmed.token);
+  return await findEarlierAnswer(confirmed, schema) ?? await run();
+}
+
+async function findEarlierAnswer<Answer>(
+  { context: { sql, caller }, hashes, key }: ConfirmedWrite,
   schema: z.ZodType<Answer>,
 ): Promise<Answer | null> {
   if (caller.userId === null) return null;

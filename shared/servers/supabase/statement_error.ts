@@ -3,6 +3,7 @@ import { nearestNames } from "../../platform/values/nearest_names.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { errorField } from "../../platform/db/error_field.ts";
 import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import { codeUnitIndex } from "../sql/code_unit_index.ts";
 import { type AdmittedStatement, fragmentAt, tablesOf } from "./judged_call.ts";
 import { INSUFFICIENT_PRIVILEGE } from "./missing_rights.ts";
 import type { StatementAnswer } from "./statement_request.ts";
@@ -43,7 +44,7 @@ export async function statementFailure(
   if (known.code !== "INTERNAL" || sqlstate === undefined || !/^[0-9A-Z]{5}$/.test(sqlstate)) {
     return known;
   }
-  const position = positionOf(error, sentPrefix);
+  const position = positionOf(error, sentPrefix, call.statement.text);
   const message = errorField(error, "message") ?? "";
   const mayQuoteRows = call.statementClass === "ddl" &&
     !quotesOnlyStatement(call, sqlstate, message, position !== null);
@@ -86,10 +87,13 @@ function quotesOnlyStatement(
   return quoted.length > 0 && quoted.every((name) => text.includes(name));
 }
 
-function positionOf(error: unknown, sentPrefix: string): number | null {
+/** The server counts the characters of what was sent, from 1. */
+function positionOf(error: unknown, sentPrefix: string, statement: string): number | null {
   const sent = Number(errorField(error, "position"));
-  const position = sent - 1 - sentPrefix.length;
-  return Number.isInteger(position) && position >= 0 ? position : null;
+  const characters = sent - 1 - sentPrefix.length;
+  return Number.isInteger(characters) && characters >= 0
+    ? codeUnitIndex(statement, characters)
+    : null;
 }
 
 /** Similar names among those that the caller may read. */

@@ -13,7 +13,7 @@ const DOCUMENTS: ReadonlySet<number> = new Set([114, 3802]);
 
 /**
  * Converts a value in PostgreSQL's text form to JSON: numbers that JSON represents exactly,
- * documents unchanged, everything else (times, large numbers, bytes, arrays) as text.
+ * documents unchanged, everything else (times, large numbers, NaN, bytes, arrays) as text.
  *
  * @param type The column's OID.
  */
@@ -21,7 +21,10 @@ export function toJson(value: RawValue, type: number): JsonValue {
   if (value === null) return null;
   const text = DECODER.decode(value);
   if (type === BOOLEAN) return text === "t";
-  if (NUMBERS.has(type)) return String(Number(text)) === text ? Number(text) : text;
+  if (NUMBERS.has(type)) {
+    const number = Number(text);
+    return Number.isFinite(number) && String(number) === text ? number : text;
+  }
   if (DOCUMENTS.has(type)) return parseJsonOrUndefined(value, ANSWER_LIMITS) ?? text;
   return text;
 }

@@ -109,9 +109,7 @@ set search_path = ''
 as $$
 begin
   insert into private.deleted_files (path)
-  select object.name
-  from storage.objects as object
-  where object.bucket_id = 'supaswarm-data' and object.name like old.id || '/%'
+  select upload.path from private.uploads_of(old.id) as upload
   on conflict (path) do nothing;
   return null;
 end;

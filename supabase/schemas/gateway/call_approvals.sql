@@ -56,7 +56,7 @@ create table public.agent_approvals (
   id uuid primary key default private.new_id(),
   agent_id uuid not null references public.agents (id) on delete cascade,
   tool_id uuid references public.tools (id) on delete cascade,
-  tool_name text not null default '*',
+  tool_name text not null default '*' check (length(tool_name) between 1 and 200),
   user_id uuid references auth.users (id) on delete cascade,
   ask text not null check (ask in ('never', 'always', 'when')),
   conditions jsonb,
@@ -167,6 +167,7 @@ security definer
 set search_path = ''
 as $$
 declare
+  c_max_rules constant int := 1000;
   v_user_id constant uuid := auth.uid();
   v_agent_id uuid;
   v_tool_id uuid;
@@ -193,14 +194,21 @@ begin
     where agent_id = v_agent_id and tool_id is not distinct from v_tool_id and tool_name = p_tool_name and user_id = v_user_id;
     return;
   end if;
+  -- Concurrent calls are counted one after the other.
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:approvals:' || v_user_id, 0));
   insert into public.agent_approvals (agent_id, tool_id, tool_name, user_id, ask, conditions)
   values (v_agent_id, v_tool_id, p_tool_name, v_user_id, p_ask, p_conditions)
   on conflict (agent_id, tool_id, tool_name, user_id) do update
   set ask = excluded.ask, conditions = excluded.conditions;
+  if (select count(*) from public.agent_approvals where user_id = v_user_id) > c_max_rules then
+    perform private.raise_error('QUOTA_EXCEEDED',
+      format('Cannot change the approvals: you have %s rules, and there may be no more', c_max_rules),
+      'Delete rules that you no longer need, with p_ask null.');
+  end if;
 exception when check_violation or not_null_violation then
   perform private.raise_error('APPROVAL_RULE_INVALID',
     'Cannot change the approvals: the rule is not valid',
-    'p_ask is never, always or when. when needs p_conditions: a list of {argument, operator, value} or {data_flow}.');
+    'p_ask is never, always or when. when needs p_conditions: a list of {argument, operator, value} or {data_flow}. p_tool_name has at most 200 characters.');
 end;
 $$;
 comment on function private.set_approval(text, text, text, jsonb, text) is
@@ -217,7 +225,7 @@ as $$
   select private.set_approval(p_agent, p_tool, p_ask, p_conditions, p_tool_name);
 $$;
 comment on function public.set_approval(text, text, text, jsonb, text) is
-  'Sets before which calls an agent asks the caller in the caller''s own jobs. p_agent and p_tool are slugs (p_tool null: the tools of the model''s provider), p_ask is never, always, when (with p_conditions), or null to delete the rule. A rule for everyone''s jobs still applies: the stricter one counts. For a user''s own session. Raises AGENT_NOT_FOUND, TOOL_NOT_FOUND, APPROVAL_RULE_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED.';
+  'Sets before which calls an agent asks the caller in the caller''s own jobs. p_agent and p_tool are slugs (p_tool null: the tools of the model''s provider), p_ask is never, always, when (with p_conditions), or null to delete the rule. A rule for everyone''s jobs still applies: the stricter one counts. A user has at most 1,000 rules. For a user''s own session. Raises AGENT_NOT_FOUND, TOOL_NOT_FOUND, APPROVAL_RULE_INVALID, QUOTA_EXCEEDED, FORBIDDEN, AGENT_NOT_ALLOWED.';
 revoke all on function public.set_approval(text, text, text, jsonb, text) from public, anon, authenticated, service_role;
 grant execute on function
   private.set_approval(text, text, text, jsonb, text),

@@ -95,6 +95,13 @@ begin
         when exists (
           select 1 from private.tool_function_arguments(function.oid) argument where argument.name = ''
         ) then 'an argument has no name'
+        when exists (
+          select from private.tool_function_arguments(function.oid) as argument
+          join pg_catalog.pg_type as type on type.oid = argument.type and type.typtype = 'p'
+        ) then 'an argument can have any type'
+        when function.prorettype in ('pg_catalog.trigger'::regtype, 'pg_catalog.event_trigger'::regtype) then 'it is for triggers'
+        when function.prorettype = 'pg_catalog.record'::regtype and function.proargmodes is null
+          then 'its result has no declared columns'
       end
       from pg_catalog.pg_proc function
       where function.oid = v_found[1]
@@ -146,6 +153,7 @@ language sql
 stable
 set search_path = ''
 as $$
+  -- "result.*" is the whole result, also when an argument or one of its own columns has the name "result".
   with function as (
     select found.oid, found.prorettype, found.proname, found.pronamespace::regnamespace::text as namespace
     from pg_catalog.pg_proc found
@@ -161,7 +169,7 @@ as $$
   )
   select format(
     'select %s as result from %s %s.%I(%s) as result where $1::jsonb is not null limit %s',
-    case when function.prorettype = 'void'::regtype then 'null::jsonb' else 'to_jsonb(result)' end,
+    case when function.prorettype = 'void'::regtype then 'null::jsonb' else 'to_jsonb(result.*)' end,
     case when given.columns is null then ''
       else format('jsonb_to_record($1::jsonb) as given (%s) cross join lateral', given.columns) end,
     function.namespace, function.proname, coalesce(given.arguments, ''), p_max_rows

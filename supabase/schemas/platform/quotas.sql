@@ -385,6 +385,19 @@ $$;
 comment on function private.record_stored(public.tasks, text, bigint) is 'Counts a stored value of a task toward its owner''s quota.';
 revoke all on function private.record_stored(public.tasks, text, bigint) from public;
 
+create function private.kept_bytes(p_user_id uuid)
+returns bigint
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return coalesce((select total.byte_count from private.stored_totals as total where total.user_id = p_user_id), 0);
+end;
+$$;
+comment on function private.kept_bytes(uuid) is 'How many bytes the tasks of a user have stored.';
+revoke all on function private.kept_bytes(uuid) from public;
+
 create function private.stored_bytes_left(p_user_id uuid)
 returns bigint
 language plpgsql
@@ -395,8 +408,7 @@ begin
   if p_user_id is null then
     return null;
   end if;
-  return private.quota('stored_bytes', p_user_id)
-    - coalesce((select total.byte_count from private.stored_totals as total where total.user_id = p_user_id), 0);
+  return private.quota('stored_bytes', p_user_id) - private.kept_bytes(p_user_id);
 end;
 $$;
 comment on function private.stored_bytes_left(uuid) is 'Bytes that tasks of a user may still store; null where there is no limit.';

@@ -5,6 +5,20 @@ insert into storage.buckets (id, name, public)
 values ('supaswarm-data', 'supaswarm-data', false), ('supaswarm-exports', 'supaswarm-exports', false)
 on conflict (id) do nothing;
 
+create function private.id_of_folder(p_object_name text)
+returns uuid
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return substring(p_object_name from '^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/')::uuid;
+end;
+$$;
+comment on function private.id_of_folder(text) is
+  'The id of the job or user in whose folder {id}/ an object is; null for other names.';
+revoke all on function private.id_of_folder(text) from public;
+
 create function private.is_own_job_file(p_object_name text)
 returns boolean
 language plpgsql
@@ -13,9 +27,7 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_job_id constant uuid := substring(
-    p_object_name from '^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/'
-  )::uuid;
+  v_job_id constant uuid := private.id_of_folder(p_object_name);
 begin
   if not private.has_scope('swarm:run') then
     return false;

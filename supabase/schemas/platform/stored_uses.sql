@@ -266,7 +266,7 @@ begin
   return query
     select stored.name,
       case stored.name
-        when 'stored_bytes' then private.quota('stored_bytes', v_user_id) - private.upload_bytes_left(v_user_id)
+        when 'stored_bytes' then private.kept_bytes(v_user_id) + private.uploaded_bytes(v_user_id)
         else private.stored_use(stored.name, v_user_id)
       end,
       private.quota(stored.name, v_user_id)

@@ -32,7 +32,7 @@ comment on column private.sql_policy.confirmable_definitions is
   'Kinds of statements of the class ddl that an operator can run after confirming them, named by the root of their syntax tree. A kind that definition_limits.ts does not have never runs.';
 comment on column private.sql_policy.definitions_need_approval is 'When true, a person must approve ddl with approve_statement().';
 comment on column private.sql_policy.unfiltered_writes_need_approval is
-  'When true, a person must approve an UPDATE or DELETE without WHERE with approve_statement().';
+  'When true, a person must approve an UPDATE or DELETE without WHERE, or whose WHERE names no column, with approve_statement().';
 comment on column private.sql_policy.max_rows is 'Most rows in one answer.';
 comment on column private.sql_policy.max_bytes is 'Most bytes of rows in one answer, as JSON.';
 comment on column private.sql_policy.max_export_rows is 'Most rows in one exported file.';
@@ -211,6 +211,10 @@ begin
       format('Ask the owner to call approve_statement(''%s'', true), then send the same call again.', v_spent.id));
   end if;
   return jsonb_build_object('id', v_spent.id, 'max_rows', v_spent.max_rows);
+exception when unique_violation then
+  perform private.raise_error('CONFIRMATION_INVALID',
+    'Cannot run the write: its idempotency_key belongs to an earlier write of yours, with other values or another token',
+    'Repeat the earlier call to get its answer, or send this write with a new idempotency_key.');
 end;
 $$;
 comment on function private.spend_sql_confirmation(text, text, text, text, text) is

@@ -5,8 +5,8 @@ select tests.create_user(name) from unnest(array['operator', 'stranger']) as nam
 select public.grant_scopes(tests.user_id('operator'), '{swarm:operate}');
 select tests.create_agent('other-agent');
 create temp table job on commit drop as
-  select name, tests.create_task(p_owner => name) as id from unnest(array['ada', 'ada', 'bob', 'ada', 'bob']) as name;
-with numbered as (select id, row_number() over (order by id) as place from job)
+  select owner.place, tests.create_task(p_owner => owner.name) as id
+  from unnest(array['ada', 'ada', 'bob', 'ada', 'bob']) with ordinality as owner (name, place);
 update public.tasks as task
 set status = 'failed', error = jsonb_build_object(
     'code', case when place = 4 then 'DOWN' else 'LATE' end,
@@ -14,7 +14,7 @@ set status = 'failed', error = jsonb_build_object(
   ),
   agent_slug = case when place = 5 then 'other-agent' else 'worker-agent' end,
   finished_at = case when place = 1 then '2026-11-01 23:30 UTC' else '2026-11-02 00:30 UTC' end::timestamptz
-from numbered where numbered.id = task.id;
+from job where job.id = task.id;
 select tests.create_task();
 
 select tests.act_as_user('operator');

@@ -142,6 +142,21 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     assert.equal(left?.count, 0);
   });
 
+  await t.step("messages that are too long together are not read", async () => {
+    const conversationId = await createConversation("Long");
+    await sql`
+      insert into public.messages (conversation_id, seq, role, content)
+      select ${conversationId}, n, 'user', repeat('x', 900000) from generate_series(1, 12) as n`;
+    const list = (limit: number) => codeOf(ada, "list_messages", { conversationId, limit });
+
+    assert.deepEqual(await list(5), [200, undefined]);
+    assert.deepEqual(await list(12), [200, "OUTPUT_TOO_LARGE"]);
+    for (const format of ["json", "markdown"]) {
+      const refused = await codeOf(ada, "export_conversation", { conversationId, format });
+      assert.deepEqual(refused, [200, "OUTPUT_TOO_LARGE"]);
+    }
+  });
+
   await t.step("invalid limits and cursors are refused", async () => {
     const conversationId = await createConversation("Limits");
     const list = (args: JsonObject) => codeOf(ada, "list_messages", { conversationId, ...args });

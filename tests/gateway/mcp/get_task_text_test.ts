@@ -74,6 +74,10 @@ Deno.test("get_task sends the answer as progress while its model writes it", asy
     const written = messages.filter((message) => !/\(task [0-9a-f-]{36}\)/.test(message)).join("");
     assert.ok("The first part, and the end.".startsWith(written), written);
     assert.ok(messages.every((message) => message.length <= 8_000));
+    assert.ok(
+      messages.some((message) => message.startsWith("task.completed ")),
+      "events are sent after text, too",
+    );
   });
 
   await t.step("a client that disconnects does not end the task", async () => {

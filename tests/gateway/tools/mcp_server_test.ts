@@ -404,6 +404,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
       assert.ok(first.kind === "answered" && first.isError);
       assert.match(first.text, /the change is not approved yet/);
+      assert.match(JSON.stringify(first.content), /the change is not approved yet/);
       assert.ok(next.kind === "answered" && next.errorCode === "TOOL_DEFINITION_CHANGED");
       assert.equal(next.status, 409);
       const { definition_hash: hash } = asJsonObject(next.details);

@@ -268,6 +268,74 @@ Deno.test("openai: an error object in a 200 answer is an error", async () => {
   assert.equal(error.code, "MODEL_RATE_LIMITED");
 });
 
+for (const format of WIRE_FORMATS) {
+  Deno.test(`${format.api}: a server that does not stream although it was asked to is read`, async () => {
+    const server = playback([format.whole({ text: "Four" }) as object]);
+    const deltas: string[] = [];
+
+    const response = await call(format, server.origin, request(), {
+      onDelta: (text) => void deltas.push(text),
+    });
+    await server.stop();
+
+    assert.deepEqual([response.text, response.finish_reason], ["Four", "stop"]);
+    assert.deepEqual(deltas, ["Four"]);
+    assert.equal(server.requests.length, 1);
+  });
+
+  Deno.test(`${format.api}: a server that streams without being asked to is read`, async () => {
+    const server = playback([format.events({ text: "Hello there" })]);
+
+    const response = await call(format, server.origin);
+    await server.stop();
+
+    assert.equal(response.text, "Hello there");
+    assert.equal(server.requests.length, 1);
+  });
+
+  Deno.test(`${format.api}: a stream with the media type of JSON is read as a stream`, async () => {
+    const events = format.events({ text: "Hello there" }).join("");
+    const server = startRawServer((connection) => respond(connection, { body: `\n${events}` }));
+
+    const response = await call(format, server.origin, request(), { onDelta: () => {} });
+    await server.stop();
+
+    assert.equal(response.text, "Hello there");
+  });
+}
+
+for (const format of WIRE_FORMATS) {
+  Deno.test(`${format.api}: half of a character, which servers refuse, is replaced`, async () => {
+    const server = playback([format.whole({ text: "Four" }) as object]);
+    const text = 'cut \ud83d, whole 🐝, written \\ud83d and "\\\ud83d"';
+
+    await call(format, server.origin, request({ messages: [{ role: "user", text }] }));
+    await server.stop();
+
+    const [{ body } = { body: "" }] = server.requests;
+    assert.ok(body.includes(JSON.stringify(text.toWellFormed())), body);
+    JSON.parse(body, (_, value) => {
+      assert.ok(typeof value !== "string" || value.isWellFormed());
+      return value;
+    });
+  });
+}
+
+for (const api of ["openai", "anthropic"] as const) {
+  Deno.test(`${api}: an error object instead of the requested stream is an error`, async () => {
+    const error = { type: "rate_limit_error", message: "Rate limited upstream" };
+    const server = playback([{ type: "error", error }, { type: "error", error }]);
+
+    for (const options of [{}, { onDelta: () => {} }]) {
+      await assert.rejects(call(formatOf(api), server.origin, request(), options), {
+        code: "MODEL_RATE_LIMITED",
+        message: /Rate limited upstream/,
+      });
+    }
+    await server.stop();
+  });
+}
+
 Deno.test("openai: compatible servers get max_tokens, and no parameters that they may not know", async () => {
   const format = formatOf("openai");
   const server = playback([format.whole({ text: "ok" }) as object]);

@@ -442,6 +442,28 @@ Deno.test("google: calls of other models are marked if the API requires a signat
   assert.deepEqual(signatures(marked), ["skip_thought_signature_validator", undefined]);
 });
 
+Deno.test("anthropic: a kept call and its result have the same id, whatever the server wrote", async () => {
+  const id = "functions.add:0";
+  const messages = after({
+    text: "",
+    tool_calls: [{ call_id: id, name: "add", arguments: { n: 1 } }],
+    finish_reason: "tool_calls",
+    usage: { input_tokens: 0, cached_input_tokens: 0, output_tokens: 0 },
+    provider_data: {
+      api: "anthropic",
+      content: [THINKING, { ...TOOL_USE, id }],
+      provider: "p",
+    },
+  });
+
+  const [sent] = await sentAs("anthropic", { messages }, []);
+
+  const [, turn, results] = sent?.messages as { content: JsonObject[] }[];
+  assert.deepEqual(turn?.content[0], THINKING);
+  assert.equal(turn?.content[1]?.id, "functions_add_0");
+  assert.equal(results?.content[0]?.tool_use_id, "functions_add_0");
+});
+
 Deno.test("a server that accepts no reasoning gets the conversation without it", async () => {
   const messages = after({
     text: "",

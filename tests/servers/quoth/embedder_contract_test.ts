@@ -64,6 +64,16 @@ for (const wire of WIRES) {
     },
   );
 
+  claim(
+    "replaces half of a character, which providers refuse",
+    (connection) => respond(connection, { body: wire.vectors([axis(5)]) }),
+    async ({ embedder, server }) => {
+      await embedder.embedQuery("cut \ud83d", NEVER);
+
+      assert.ok(sentTo(server).body.includes("cut \uFFFD"));
+    },
+  );
+
   claim("sends nothing for an empty list of documents", () => {}, async ({ embedder, server }) => {
     assert.deepEqual(await embedder.embedDocuments([], NEVER), []);
     assert.equal(server.requests.length, 0);

@@ -208,6 +208,18 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
     assert.equal(await count(), before);
   });
 
+  await t.step("an idempotency key of other records is explained", async () => {
+    const next = await dryRun({
+      data: { customer_id: 1, unit_price: 8.5 },
+      idempotency_key: "order-8",
+    });
+
+    const { errorCode, text } = await add(next);
+
+    assert.equal(errorCode, "CONFIRMATION_INVALID");
+    assert.match(text, /its idempotency_key belongs to an earlier write/);
+  });
+
   await t.step("a client with elicitation confirms in a form", async () => {
     const before = await count();
     const record = { table: "orders", data: { customer_id: 1, unit_price: 3 }, dry_run: false };

@@ -10,7 +10,8 @@ Deno.test("the server supabase offers its schema and context as resources", asyn
   await sql.unsafe(`
     create table public.orders (id int primary key);
     create table public.hidden (id int primary key);
-    grant select on public.orders to authenticated;`);
+    create table public."Maße, alle/neu" (id int primary key);
+    grant select on public.orders, public."Maße, alle/neu" to authenticated;`);
   await registerSupabase(fixture);
   const user = userCaller(await fixture.createUser());
   const read = async (uri: string, caller: ToolCaller = user) => {
@@ -35,6 +36,15 @@ Deno.test("the server supabase offers its schema and context as resources", asyn
   await t.step("a table is returned only if its reader may use it", async () => {
     assert.match(String((await read("supabase://schema/orders"))?.text), /### `public\.orders`/);
     await assert.rejects(read("supabase://schema/hidden"), { code: "RESOURCE_NOT_FOUND" });
+  });
+
+  await t.step("a name in a URI is percent-encoded", async () => {
+    const uri = `supabase://schema/${encodeURIComponent("Maße, alle/neu")}`;
+    const table = await read(uri);
+
+    assert.equal(table?.uri, uri);
+    assert.match(String(table?.text), /### `public\.Maße, alle\/neu`/);
+    await assert.rejects(read("supabase://schema/%E0%A4"), { code: "RESOURCE_NOT_FOUND" });
   });
 
   await t.step("the context is returned once it is published", async () => {

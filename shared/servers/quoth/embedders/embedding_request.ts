@@ -1,6 +1,7 @@
 import { SwarmError } from "../../../platform/errors/swarm_error.ts";
 import { EMBEDDING_LIMITS } from "../../../platform/json/json_limits.ts";
 import { describeExcess, parseJson } from "../../../platform/json/parse_json.ts";
+import { wellFormedJson } from "../../../platform/json/well_formed_json.ts";
 import { readText } from "../../../platform/net/read_text.ts";
 import type { EmbedderConfig } from "./embedder_config.ts";
 import { createEmbedderError } from "./embedder_error.ts";
@@ -70,7 +71,7 @@ async function send(
   const response = await transport.fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
+    body: wellFormedJson(JSON.stringify(body)),
     // A redirect would send the key and the texts to an unregistered address.
     redirect: "manual",
     signal,

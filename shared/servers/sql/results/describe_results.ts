@@ -1,4 +1,11 @@
-import { kindOf, numberOf, type ResultTable, textOfValue, timeOf } from "./result_table.ts";
+import {
+  isNotFinite,
+  kindOf,
+  numberOf,
+  type ResultTable,
+  textOfValue,
+  timeOf,
+} from "./result_table.ts";
 
 /** Number of most frequent values listed for a text column. */
 const MOST_FREQUENT = 3;
@@ -20,21 +27,25 @@ function describeColumn(table: ResultTable, name: string, index: number): string
   const values = all.filter((value) => value !== null);
   const missing = all.length - values.length;
   const gaps = missing === 0 ? "" : `; ${missing} without a value`;
+  const finite = values.filter((value) => !isNotFinite(value));
+  const limits = finite.length === values.length
+    ? ""
+    : `; ${values.length - finite.length} not finite`;
   if (values.length === 0) return `${name}: no values`;
   switch (kindOf(table, index)) {
     case "number": {
-      const numbers = values.map(numberOf);
+      const numbers = finite.map(numberOf);
       const sum = numbers.reduce((total, value) => total + value, 0);
       const low = numbers.reduce((least, value) => Math.min(least, value), Infinity);
       const high = numbers.reduce((most, value) => Math.max(most, value), -Infinity);
       return `${name}: ${shown(low)} to ${shown(high)}, mean ` +
-        `${shown(sum / numbers.length)}, sum ${shown(sum)}${gaps}`;
+        `${shown(sum / numbers.length)}, sum ${shown(sum)}${gaps}${limits}`;
     }
     case "time": {
-      const times = values.map((value) => ({ value, at: timeOf(value) }));
+      const times = finite.map((value) => ({ value, at: timeOf(value) }));
       const first = times.reduce((least, time) => time.at < least.at ? time : least);
       const last = times.reduce((most, time) => time.at >= most.at ? time : most);
-      return `${name}: ${textOfValue(first.value)} to ${textOfValue(last.value)}${gaps}`;
+      return `${name}: ${textOfValue(first.value)} to ${textOfValue(last.value)}${gaps}${limits}`;
     }
     case "text":
       return `${name}: ${frequent(values.map(textOfValue))}${gaps}`;

@@ -34,13 +34,21 @@ export function timeOf(value: JsonValue | undefined): number {
   return Date.parse(`${date}T${time}${offset.length === 3 ? `${offset}:00` : offset}`);
 }
 
-/** The kind of a column's values, ignoring nulls. A column without values is text. */
+/** What answers of `execute_sql` have for a number or time that is not finite. */
+const NOT_FINITE = /^(NaN|-?infinity)$/i;
+
+/** Whether a value is a number or time that no axis can show. */
+export function isNotFinite(value: JsonValue | undefined): boolean {
+  return typeof value === "string" && NOT_FINITE.test(value);
+}
+
+/** The kind of a column's values, ignoring nulls and what is not finite. A column without values is text. */
 export function kindOf(table: ResultTable, column: number): ColumnKind {
   if (isNumberColumn(table, column)) return "number";
   return isColumnOf(table, column, timeOf) ? "time" : "text";
 }
 
-/** Whether a column has values and all of them are numbers. */
+/** Whether a column has numbers and nothing else, except nulls and what is not finite. */
 export function isNumberColumn(table: ResultTable, column: number): boolean {
   return isColumnOf(table, column, numberOf);
 }
@@ -53,7 +61,7 @@ function isColumnOf(
   let hasValue = false;
   for (const row of rows) {
     const value = row[column] ?? null;
-    if (value === null) continue;
+    if (value === null || isNotFinite(value)) continue;
     if (Number.isNaN(read(value))) return false;
     hasValue = true;
   }

@@ -127,3 +127,18 @@ Deno.test("describeResults() counts countable values", () => {
   assert.match(text, /total: 1 to 3, mean 2, sum 4; 1 without a value/);
   assert.match(text, /day: 2026-01-01 to 2026-01-02; 1 without a value/);
 });
+
+Deno.test("NaN and infinite values do not make their column a text", () => {
+  const table = {
+    columns: ["share", "until"],
+    rows: [[1, "2026-01-01"], ["NaN", "infinity"], ["-Infinity", "2026-01-02"]],
+  };
+
+  const text = describeResults(table);
+
+  assert.match(text, /share: 1 to 1, mean 1, sum 1; 2 not finite/);
+  assert.match(text, /until: 2026-01-01 to 2026-01-02; 1 not finite/);
+  assert.equal((resultsChart(table)?.vegaLite.mark as JsonObject | undefined)?.type, "line");
+  assert.doesNotMatch(resultsChart(table)?.svg ?? "", /="(NaN|-?Infinity)"/);
+  assert.match(resultsTable(table), /^\| ---: \| --- \|$/m);
+});

@@ -23,7 +23,7 @@ gatewayTest("two tenants find none of each other's data anywhere", async (fixtur
     const seen = [
       await gateway.listAgentTools(caller, noAbort()),
       await gateway.listServerTools(external.slug, caller, { refresh: true }, noAbort()),
-      await gateway.listServers(caller, noAbort()),
+      await gateway.listServers(caller),
       await external.call(caller, "search", { search_value: "x" }),
       await sql`select * from public.get_agent_mcp_tools(${caller.agentId}, ${caller.userId})`,
     ];

@@ -67,7 +67,7 @@ gatewayTest("a tool that a policy forbids is offered to nobody", async (fixture)
 
   const { tools, forbidden } = await fixture.gateway.listServerTools(slug, user, {}, noAbort());
   const ofAgent = await fixture.gateway.listAgentTools(agent, noAbort());
-  const summaries = await fixture.gateway.listServers(user, noAbort());
+  const summaries = await fixture.gateway.listServers(user);
 
   assert.deepEqual(tools.map(({ name }) => name), ["fail", "write_note"]);
   assert.deepEqual(forbidden, ["search"]);

@@ -78,7 +78,7 @@ interface ReadBody {
 }
 
 async function readBody(response: Response): Promise<ReadBody> {
-  const type = response.headers.get("content-type") ?? "text/plain";
+  const type = response.headers.get("content-type")?.toLowerCase() ?? "text/plain";
   if (!TEXT_TYPES.test(type)) return await readFile(response, type);
   const { text, isCut } = await readText(response, MAX_RESPONSE_BYTES);
   if (isCut) {

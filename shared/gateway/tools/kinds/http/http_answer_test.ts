@@ -44,3 +44,14 @@ Deno.test("readHttpAnswer() does not treat an empty body of any type as a file",
 
   assert.deepEqual([text, content], ["", undefined]);
 });
+
+Deno.test("readHttpAnswer() reads a media type in any case, and the charset that it names", async () => {
+  const json = await answerOf(typed('{"a":1}', "Application/JSON; charset=UTF-8"));
+  const latin = await answerOf(
+    typed(new Uint8Array([0x5a, 0xfc, 0x72, 0x69]), 'Text/HTML; charset="ISO-8859-1"'),
+  );
+  const unknown = await answerOf(typed("Zürich", "text/plain; charset=x-nothing"));
+
+  assert.deepEqual([json.structured, json.content], [{ a: 1 }, undefined]);
+  assert.deepEqual([latin.text, unknown.text], ["Züri", "Zürich"]);
+});

@@ -18,10 +18,14 @@ export function placeholdersOf(template: JsonValue): string[] {
  * valid in a host.
  */
 export function fillUrl(template: string, args: JsonObject): URL {
-  const filled = template.replace(PLACEHOLDER, (_, name: string) => {
+  const query = template.indexOf("?");
+  const filled = template.replace(PLACEHOLDER, (_, name: string, at: number) => {
     const value = argumentText(ownArgument(args, name));
     if (value === undefined) throw invalidArgument(name, "it is required by the URL but missing");
-    if (/^\.{0,2}$/.test(value)) throw invalidArgument(name, "it is not allowed in a URL path");
+    const isInPath = query < 0 || at < query;
+    if (isInPath && /^\.{0,2}$/.test(value)) {
+      throw invalidArgument(name, "it is not allowed in a URL path");
+    }
     return encodeURIComponent(value);
   });
   if (URL.canParse(filled)) return new URL(filled);

@@ -13,6 +13,17 @@ Deno.test("fillUrl() refuses missing values and path traversal", () => {
   }
 });
 
+Deno.test("fillUrl() accepts dots and an empty text in the query, where no path can be left", () => {
+  const template = "https://x.example/{a}?in={folder}&q={q}";
+
+  const url = fillUrl(template, { a: "a", folder: "..", q: "" });
+
+  assert.equal(url.href, "https://x.example/a?in=..&q=");
+  assert.throws(() => fillUrl(template, { a: "..", folder: "", q: "" }), {
+    code: "TOOL_ARGUMENTS_INVALID",
+  });
+});
+
 Deno.test("fillUrl() accepts plain names in a host, and refuses values that would end it", () => {
   const template = "https://{region}.api.example/v1";
 

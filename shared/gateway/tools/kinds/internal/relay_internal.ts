@@ -135,7 +135,7 @@ function toContents(contents: readonly object[]): JsonObject {
   return { contents: contents as unknown as JsonValue };
 }
 
-/** The variables of a URI that matches the template; null if it does not match. */
+/** The decoded variables of a URI that matches the template; null if it does not match. */
 function matchUri(template: string, uri: string): Record<string, string> | null {
   const parts = template.split(/\{(\w+)\}/);
   const pattern = parts
@@ -144,7 +144,14 @@ function matchUri(template: string, uri: string): Record<string, string> | null 
     )
     .join("");
   const match = new RegExp(`^${pattern}$`).exec(uri);
-  return match === null ? null : { ...match.groups };
+  if (match === null) return null;
+  try {
+    return Object.fromEntries(
+      Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]),
+    );
+  } catch {
+    return null; // Not a value that a client encoded.
+  }
 }
 
 async function getPrompt(

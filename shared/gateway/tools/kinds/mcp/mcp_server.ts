@@ -52,7 +52,7 @@ interface McpServerOptions {
 /** The `_meta` key that requests log messages in the stateless protocol. */
 const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 const SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo";
-/** Longer instructions are useless. */
+/** A longer text is not a version. */
 const MAX_VERSION_CHARACTERS = 100;
 
 /** Statuses with which a server rejects the stored state. */
