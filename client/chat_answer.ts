@@ -94,7 +94,11 @@ class OpenedChat {
     if (found !== null) return newestAnswer(found);
     await this.#untilEnded(before);
     try {
-      await this.#once(before, "continue_task", { p_task_id: before.task_id, p_input: input });
+      await this.#once(before, "continue_task", {
+        p_task_id: before.task_id,
+        p_input: input,
+        p_after_step: before.step,
+      });
     } catch (error) {
       // Of two equal requests at the same time, one has continued the job.
       const now = await this.#withMessage(this.#known(await this.#find()), input);

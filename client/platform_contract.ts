@@ -1793,6 +1793,7 @@ export type PlatformSchema = {
       Args: {
         p_task_id: string;
         p_input: Json;
+        p_after_step?: number;
       };
       Returns: string;
     };

@@ -171,6 +171,33 @@ Deno.test("useChat's own chat speaks to durable jobs", async (t) => {
       assert.equal(losses, 1, "the second attempt sees that the first was heard");
     });
 
+    await t.step("a message that another page sends meanwhile is not sent twice", async () => {
+      const messages = await stored(id);
+      const question: UIMessage = {
+        id: "seven",
+        role: "user",
+        parts: [{ type: "text", text: "seven!" }],
+      };
+      const calls = model.calls;
+      // Enough for a second answer, so that one would be counted.
+      model.release(6);
+      let isSent = false;
+      const late = createSwarm(beforeCalls(user.client, "continue_task", async () => {
+        if (isSent) return;
+        isSent = true;
+        await new PageChat({ id, messages, transport }).sendMessage(question);
+      }));
+      const chat = new PageChat({
+        id,
+        messages,
+        transport: late.chat("chat-paced") as ChatTransport<UIMessage>,
+      });
+      await chat.sendMessage(question);
+      assert.match(chat.text, /^Answer 6 to seven!/);
+      assert.ok(isSent);
+      assert.equal(model.calls, calls + 1);
+    });
+
     await t.step("a review is a part that waits for an approval", async () => {
       const asking = new PageChat({
         id: crypto.randomUUID(),
@@ -261,13 +288,35 @@ Deno.test("useChat's own chat speaks to durable jobs", async (t) => {
 /** The same client, some of whose calls lose their answer. */
 function losingAnswers(supabase: SupabaseLike, isLost: (name: string) => boolean): SupabaseLike {
   const lost = { data: null, error: { message: "TypeError: fetch failed" }, status: 0 };
+  return withCalls(
+    supabase,
+    (name, send) => isLost(name) ? Promise.resolve(send()).then(() => lost) : null,
+  );
+}
+
+/** The same client, whose calls of one function wait until `before` resolves. */
+function beforeCalls(
+  supabase: SupabaseLike,
+  waiting: string,
+  before: () => Promise<void>,
+): SupabaseLike {
+  return withCalls(supabase, (name, send) => name === waiting ? before().then(send) : null);
+}
+
+/** @param answer The answer of a call; null for the client's own. */
+function withCalls(
+  supabase: SupabaseLike,
+  answer: (name: string, send: () => PromiseLike<unknown>) => Promise<unknown> | null,
+): SupabaseLike {
   return new Proxy(supabase, {
     get(client, key) {
       const value: unknown = Reflect.get(client, key);
       if (key !== "rpc") return typeof value === "function" ? value.bind(client) : value;
       return (name: string, args: object) => {
-        const request = client.rpc(name, args) as PromiseLike<unknown>;
-        return isLost(name) ? request.then(() => lost) : request;
+        const send = () => client.rpc(name, args) as PromiseLike<unknown>;
+        const answered = answer(name, send);
+        if (answered === null) return send();
+        return Object.assign(answered, { abortSignal: () => answered });
       };
     },
   });

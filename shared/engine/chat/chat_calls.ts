@@ -11,10 +11,13 @@ export const CHAT_CALLS = {
         p_chat_id => ${String(p_chat_id)},
         p_with_messages => ${p_with_messages === true}
       ) as value`,
-  continue_task: (sql, { p_task_id, p_input }) =>
+  continue_task: (sql, { p_task_id, p_input, p_after_step }) =>
     sql`
       select public.continue_task(
-        p_task_id => ${String(p_task_id)}::uuid, p_input => ${json(sql, p_input)}) as value`,
+        p_task_id => ${String(p_task_id)}::uuid,
+        p_input => ${json(sql, p_input)},
+        p_after_step => ${Number(p_after_step)}::int
+      ) as value`,
   fork_task: (sql, { p_task_id, p_from_seq, p_changes }) =>
     sql`
       select public.fork_task(

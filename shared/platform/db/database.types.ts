@@ -1480,7 +1480,7 @@ isOneToOne: false
 { Args: { "p_project_id": string }; Returns: boolean
                            },
 "continue_task":
-{ Args: { "p_input": Json,"p_task_id": string }; Returns: string
+{ Args: { "p_after_step"?: number,"p_input": Json,"p_task_id": string }; Returns: string
                            },
 "find_chat":
 { Args: { "p_chat_id": string,"p_with_messages"?: boolean }; Returns: Json

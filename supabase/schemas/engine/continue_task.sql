@@ -95,7 +95,7 @@ comment on function private.add_message(public.tasks, jsonb) is
   'Appends a message of the user to a transcript and returns its step. Raises STEPS_EXCEEDED.';
 revoke all on function private.add_message(public.tasks, jsonb) from public;
 
-create function private.continue_task(p_task_id uuid, p_input jsonb)
+create function private.continue_task(p_task_id uuid, p_input jsonb, p_after_step int default null)
 returns text
 language plpgsql
 security definer
@@ -104,6 +104,7 @@ as $$
 declare
   v_task public.tasks;
   v_seq int;
+  v_newest int;
 begin
   perform private.assert_person_may('continue the task', 'swarm:run');
   v_task := private.own_task(p_task_id);
@@ -113,6 +114,12 @@ begin
   perform private.lock_job(v_task.master_task_id);
   select * into v_task from public.tasks where id = p_task_id for no key update;
   perform private.assert_continuable(p_task_id, v_task, p_input);
+  v_newest := coalesce((select max(seq) from public.task_steps where task_id = p_task_id and kind = 'user'), 0);
+  if p_after_step <> v_newest then
+    perform private.raise_error('TASK_NOT_CONTINUABLE',
+      format('Cannot continue task %s: the message of step %s follows step %s', p_task_id, v_newest, p_after_step),
+      'Read the newest messages: another page or an earlier attempt has sent one.');
+  end if;
   perform private.assert_may_reuse_changes(v_task, 'continue the task');
   perform private.assert_transcript_is_kept(v_task.master_task_id);
   perform private.assert_message_files_are_usable(v_task, p_input);
@@ -129,19 +136,19 @@ begin
   return 'pending';
 end;
 $$;
-comment on function private.continue_task(uuid, jsonb) is
+comment on function private.continue_task(uuid, jsonb, int) is
   'Adds a message to a task that has ended. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-revoke all on function private.continue_task(uuid, jsonb) from public;
+revoke all on function private.continue_task(uuid, jsonb, int) from public;
 
-create function public.continue_task(p_task_id uuid, p_input jsonb)
+create function public.continue_task(p_task_id uuid, p_input jsonb, p_after_step int default null)
 returns text
 language sql
 set search_path = ''
 as $$
-  select private.continue_task(p_task_id, p_input);
+  select private.continue_task(p_task_id, p_input, p_after_step);
 $$;
-comment on function public.continue_task(uuid, jsonb) is
-  'Adds another message of the user to a master task that completed, failed or was cancelled, which then continues with its whole transcript, and returns its status. Of two concurrent calls, one succeeds. Earlier usage still counts toward the budget, and the message counts as the creation of a task. A message of an OAuth client limits the job to the client''s scopes. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_CONTINUABLE, TASK_INPUT_INVALID, STEPS_EXCEEDED, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.continue_task(uuid, jsonb) from public, anon, authenticated, service_role;
-grant execute on function private.continue_task(uuid, jsonb), public.continue_task(uuid, jsonb)
+comment on function public.continue_task(uuid, jsonb, int) is
+  'Adds another message of the user to a master task that completed, failed or was cancelled, which then continues with its whole transcript, and returns its status. Of two concurrent calls, one succeeds. p_after_step: the step of the newest message of the user that the caller knows, 0 if that is the input of the task; if the task has a newer one, the call fails. Earlier usage still counts toward the budget, and the message counts as the creation of a task. A message of an OAuth client limits the job to the client''s scopes. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_CONTINUABLE, TASK_INPUT_INVALID, STEPS_EXCEEDED, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.continue_task(uuid, jsonb, int) from public, anon, authenticated, service_role;
+grant execute on function private.continue_task(uuid, jsonb, int), public.continue_task(uuid, jsonb, int)
   to authenticated, service_role;

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(7);
+select plan(8);
 
 create temp table made on commit drop as select tests.create_task('{"max_steps": 3}') as id;
 grant select on made to authenticated;
@@ -27,7 +27,11 @@ select is(
 );
 select tests.act_as_user('owner');
 select is(
-  (select public.continue_task((select id from made), '{"more": true}')), 'pending', 'a cancelled task resumes'
+  tests.code_of($$select public.continue_task((select id from made), '"More"', 1)$$),
+  'TASK_NOT_CONTINUABLE', 'a caller who does not know the newest message is refused'
+);
+select is(
+  (select public.continue_task((select id from made), '{"more": true}', 0)), 'pending', 'a cancelled task resumes'
 );
 select tests.act_as_nobody();
 
