@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/vue-query";
 import { computed, onScopeDispose, ref, watch } from "vue";
 import { projectSwarm } from "../project/project_client.ts";
 import { userId } from "../project/session.ts";
+import { createListRefresh } from "./refresh_lists.ts";
 
 /** Changes within this time cause one request. */
 const GATHER_MS = 250;
@@ -17,14 +18,13 @@ export const listPollMs = computed(() => (joined.value ? SLOW_POLL_MS : POLL_MS)
 
 /** Follows the user's channel, and reloads lists when jobs or reviews change. */
 export function useUserEvents(): void {
-  const queries = useQueryClient();
+  const refreshLists = createListRefresh(useQueryClient());
   let gathering: ReturnType<typeof setTimeout> | undefined;
   let isStale = false;
 
   function refresh(): void {
     isStale = false;
-    void queries.invalidateQueries({ queryKey: ["jobs"] });
-    void queries.invalidateQueries({ queryKey: ["reviews"] });
+    void refreshLists();
   }
 
   function noteChange(): void {
