@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(9);
+select plan(11);
 
 create function pg_temp.problem(p_claim text) returns text language sql as $$
   select problem from public.operator_installation_checks where claim = p_claim;
@@ -34,6 +34,13 @@ select is(pg_temp.problem('Cron runs on time'), 'supaswarm-tick has never run', 
 select tests.create_agent('keyless');
 update public.llm_providers set requires_api_key = true, api_key_secret_name = 'ABSENT_KEY' where name = 'test';
 select matches(pg_temp.problem('Every agent''s provider has its key in Vault'), 'keyless needs ABSENT_KEY', 'a missing key is named with its agent');
+
+insert into public.usage_events (agent_slug, provider_id, model, key_source, input_tokens, output_tokens, created_at)
+select 'keyless', id, 'demo', 'none', 1, 1, now() - interval '1 day' from public.llm_providers where name = 'demo';
+select matches(pg_temp.problem('Every agent''s provider has its key in Vault'), 'keyless needs ABSENT_KEY', 'also if a script answered before the agent was changed');
+insert into public.usage_events (agent_slug, provider_id, model, key_source, input_tokens, output_tokens, created_at)
+select 'keyless', id, 'demo', 'none', 1, 1, now() + interval '1 s' from public.llm_providers where name = 'demo';
+select is(pg_temp.problem('Every agent''s provider has its key in Vault') ~ 'keyless', null, 'an agent that a script answers needs no key');
 
 delete from private.settings where key = 'project_url';
 select is(pg_temp.problem('The database knows the project''s address'), 'no function has announced it', 'an unknown address is named');
