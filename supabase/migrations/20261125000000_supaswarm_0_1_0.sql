@@ -27264,8 +27264,12 @@ begin
   end if;
 
   claim := 'All cron jobs are active';
-  remedy := 'Activate them with cron.alter_job(), or install again.';
-  select string_agg(wanted.name, ', ' order by wanted.name) into problem
+  remedy := 'Inactive: select cron.alter_job(jobid, active => true) from cron.job where starts_with(jobname, ''supaswarm-''). '
+    'Missing: run its line select cron.schedule(…) of the release''s migration again.';
+  select string_agg(
+    wanted.name || case when exists (select from cron.job where job.jobname = wanted.name) then ' is inactive' else ' is missing' end,
+    ', ' order by wanted.name)
+  into problem
   from unnest(array[
     'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
     'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',

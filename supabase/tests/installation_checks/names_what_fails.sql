@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(11);
+select plan(12);
 
 create function pg_temp.problem(p_claim text) returns text language sql as $$
   select problem from public.operator_installation_checks where claim = p_claim;
@@ -9,8 +9,10 @@ $$;
 select is(pg_temp.problem('All cron jobs are active'), null, 'all cron jobs are active after the installation');
 select is(pg_temp.problem('The policies of Realtime and Storage exist'), null, 'and all policies exist');
 
+select cron.alter_job(jobid, active => false) from cron.job where jobname = 'supaswarm-tick';
+select is(pg_temp.problem('All cron jobs are active'), 'supaswarm-tick is inactive', 'an inactive job is named');
 create temporary table jobs on commit drop as
-select string_agg(jobname, ', ' order by jobname) as names from cron.job where jobname like 'supaswarm-%';
+select string_agg(jobname || ' is missing', ', ' order by jobname) as names from cron.job where jobname like 'supaswarm-%';
 select cron.unschedule(jobname) from cron.job where jobname like 'supaswarm-%';
 select is(pg_temp.problem('All cron jobs are active'), (select names from jobs), 'each missing job is named');
 
