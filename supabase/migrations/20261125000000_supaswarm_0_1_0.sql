@@ -27285,7 +27285,7 @@ begin
         format('%s ran %s s ago', c_tick, round(extract(epoch from clock_timestamp() - max(run.start_time))))
     end,
     case when max(run.start_time) is null
-      then 'Its first run comes 15 seconds after the migration: check again then.'
+      then 'It first runs 15 seconds after it is scheduled: check again then.'
       else 'Look into cron.job_run_details, and restart the project if pg_cron has stopped.'
     end
   into problem, remedy
