@@ -223,8 +223,8 @@ export function useConversation(
     queryKey,
     queryFn: async () => {
       const steps = [];
+      let before: number = LAST_SEQ;
       for (let pages = 0; pages < pageCount.value; pages++) {
-        const before = steps.at(-1)?.seq ?? LAST_SEQ;
         const page = dataOf(
           await rows.steps(taskId.value)
             .select("seq,kind,name,state,input,output,started_at,ended_at,usage")
@@ -232,6 +232,7 @@ export function useConversation(
             .order("seq", { ascending: false }).limit(CONVERSATION_PAGE),
         );
         steps.push(...page);
+        before = page.at(-1)?.seq ?? before;
         if (page.length < CONVERSATION_PAGE) break;
       }
       return steps.toReversed();

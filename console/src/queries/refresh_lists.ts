@@ -1,13 +1,26 @@
 import type { QueryClient } from "@tanstack/vue-query";
+import type { JobMessage } from "../../../client/mod.ts";
 
-const LISTS = [["jobs"], ["reviews"]];
+/** The lists that change with the user's jobs; each is the first part of its queries' keys. */
+export type ChangingList = "jobs" | "reviews";
+
+/** Statuses of a job whose beginning neither opens nor closes a question. */
+const STATUSES_WITHOUT_REVIEW: readonly unknown[] = ["pending", "running", "completed"];
+
+/** The lists that a message of the user's channel may have changed. */
+export function changedLists({ event, payload }: JobMessage): readonly ChangingList[] {
+  const isReviewKept = event === "job.changed" &&
+    STATUSES_WITHOUT_REVIEW.includes(payload.data["status"]);
+  return isReviewKept ? ["jobs"] : ["jobs", "reviews"];
+}
 
 /**
- * Returns a function that reads the lists of jobs and reviews again. It does not cancel a read that
- * runs: while events keep arriving none would end, and neither would that of older jobs. Such a
- * read may lack the latest change, so another one follows.
+ * Returns a function that reads a list again. It does not cancel a read that runs: while events
+ * keep arriving none would end, and neither would that of older jobs. Such a read may lack the
+ * latest change, so another one follows.
  */
-export function createListRefresh(queries: QueryClient): () => Promise<void> {
+export function createListRefresh(queries: QueryClient, list: ChangingList): () => Promise<void> {
+  const queryKey = [list];
   let isReading = false;
   let isOutdated = false;
   return async () => {
@@ -15,10 +28,8 @@ export function createListRefresh(queries: QueryClient): () => Promise<void> {
     if (isReading) return;
     isReading = true;
     while (isOutdated) {
-      isOutdated = LISTS.some((queryKey) => queries.isFetching({ queryKey }) > 0);
-      await Promise.all(
-        LISTS.map((queryKey) => queries.invalidateQueries({ queryKey }, { cancelRefetch: false })),
-      );
+      isOutdated = queries.isFetching({ queryKey }) > 0;
+      await queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
     }
     isReading = false;
   };

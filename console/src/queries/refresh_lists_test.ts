@@ -1,6 +1,6 @@
 import { QueryClient, QueryObserver } from "@tanstack/vue-query";
 import { expect, test, vi } from "vitest";
-import { createListRefresh } from "./refresh_lists.ts";
+import { changedLists, createListRefresh } from "./refresh_lists.ts";
 
 test("events that keep arriving do not cancel the read of a list, and it is read again", async () => {
   const queries = new QueryClient();
@@ -13,7 +13,7 @@ test("events that keep arriving do not cancel the read of a list, and it is read
   const stop = observer.subscribe(() => {});
   await vi.waitFor(() => expect(reads.length).toBe(1));
 
-  const refresh = createListRefresh(queries);
+  const refresh = createListRefresh(queries, "jobs");
   const refreshed = Promise.all([refresh(), refresh(), refresh()]);
   expect(reads[0]?.signal.aborted).toBe(false);
   reads[0]?.answer("before the change");
@@ -23,4 +23,15 @@ test("events that keep arriving do not cancel the read of a list, and it is read
   expect(reads.length).toBe(2);
   expect(observer.getCurrentResult().data).toBe("after it");
   stop();
+});
+
+test("a job that starts or completes does not read the reviews again", () => {
+  const message = (event: string, data: Record<string, unknown>) => ({
+    event,
+    payload: { task_id: "1", at: "", data },
+  });
+
+  expect(changedLists(message("job.changed", { status: "running" }))).toEqual(["jobs"]);
+  expect(changedLists(message("job.changed", { status: "cancelled" }))).toContain("reviews");
+  expect(changedLists(message("review.requested", {}))).toContain("reviews");
 });
