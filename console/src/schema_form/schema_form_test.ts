@@ -223,7 +223,7 @@ describe("SchemaForm", () => {
   });
 });
 
-test("an amount in bytes or millionths of a dollar is also shown in a readable unit", async () => {
+test("an amount in bytes or millionths of a dollar is also shown in a readable unit", () => {
   const limit = { anyOf: [{ title: "At most", type: "integer" }, { type: "null" }] };
   const form = mount(SchemaForm, {
     props: {
