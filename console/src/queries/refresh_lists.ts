@@ -21,6 +21,7 @@ export function changedLists({ event, payload }: JobMessage): readonly ChangingL
  */
 export function createListRefresh(queries: QueryClient, list: ChangingList): () => Promise<void> {
   const queryKey = [list];
+  const read = () => queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
   let isReading = false;
   let isOutdated = false;
   return async () => {
@@ -28,8 +29,9 @@ export function createListRefresh(queries: QueryClient, list: ChangingList): () 
     if (isReading) return;
     isReading = true;
     while (isOutdated) {
-      isOutdated = queries.isFetching({ queryKey }) > 0;
-      await queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
+      if (queries.isFetching({ queryKey, type: "active" }) > 0) await read();
+      isOutdated = false;
+      await read();
     }
     isReading = false;
   };

@@ -25,6 +25,14 @@ test("events that keep arriving do not cancel the read of a list, and it is read
   stop();
 });
 
+test("a list that nobody shows any more is not waited for", async () => {
+  const queries = new QueryClient();
+  void queries.prefetchQuery({ queryKey: ["jobs", "left"], queryFn: () => new Promise(() => {}) });
+  expect(queries.isFetching()).toBe(1);
+
+  await createListRefresh(queries, "jobs")();
+});
+
 test("a job that starts or completes does not read the reviews again", () => {
   const message = (event: string, data: Record<string, unknown>) => ({
     event,
