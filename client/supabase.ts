@@ -163,8 +163,17 @@ export async function useBucket<Data>(
 const STABLE_CODE = /^[A-Z][A-Z0-9_]{2,}$/;
 /** PostgREST's codes for a schema, a function or a table that it does not serve. */
 const NOT_SERVED = new Set<unknown>(["PGRST106", "PGRST202", "PGRST205"]);
+/** Postgres's code for a text that is not of the type that a function takes. */
+const INVALID_TEXT = "22P02";
 const SCHEMA_HINT = "Name the schema that supaswarm init printed, as in " +
   'createSwarm(supabase, { schema: "supaswarm" }), and expose it to the API.';
+
+/** What to do about errors of PostgREST and Postgres, which do not say it. */
+function hintOf(code: string | null | undefined): string | null {
+  if (code === INVALID_TEXT) return "Pass an id as run() and lists return it, which is a UUID.";
+  if (code === "PGRST202") return `Check that no argument is undefined. If none is: ${SCHEMA_HINT}`;
+  return NOT_SERVED.has(code) ? SCHEMA_HINT : null;
+}
 
 async function send<Data>(build: () => RestRequest, signal?: AbortSignal): Promise<Data> {
   signal?.throwIfAborted();
@@ -180,11 +189,21 @@ async function send<Data>(build: () => RestRequest, signal?: AbortSignal): Promi
     string | null | undefined
   >;
   const isStable = STABLE_CODE.test(details ?? "");
+  if (!isStable && status === 401) {
+    throw new SwarmClientError({
+      code: "UNAUTHORIZED",
+      message: `Cannot use the project: no user is signed in (${message})`,
+      hint: "Sign in with supabase.auth first.",
+      status,
+      requestId: requestId ?? null,
+      cause: error,
+    });
+  }
   throw new SwarmClientError({
     code: (isStable ? details : code) || `HTTP_${status}`,
     message: message || `The project answered ${status}`,
     details: isStable ? null : details,
-    hint: NOT_SERVED.has(code) ? SCHEMA_HINT : hint ?? null,
+    hint: hintOf(code) ?? hint ?? null,
     status,
     // The body has it if the project's own fetch adds it; supabase-js drops the headers.
     requestId: requestId ?? null,

@@ -19,6 +19,21 @@ Deno.test("callRpc() names the schema when the REST API does not serve the funct
   });
 });
 
+Deno.test("callRpc() says what to do about errors of PostgREST and Postgres", async () => {
+  const signedOut = { code: "42501", message: "permission denied for function list_jobs" };
+  const noId = { code: "22P02", message: 'invalid input syntax for type uuid: "nope"' };
+
+  await assert.rejects(callRpc(answering({ error: signedOut, status: 401 }), "list_jobs", {}), {
+    code: "UNAUTHORIZED",
+    message: /no user is signed in \(permission denied for function list_jobs\)/,
+    hint: /supabase\.auth/,
+  });
+  await assert.rejects(callRpc(answering({ error: noId, status: 400 }), "read_events", {}), {
+    code: "22P02",
+    hint: /UUID/,
+  });
+});
+
 Deno.test("useBucket() explains a refusal by a policy, and no other error", async () => {
   const upload = (statusCode: string) =>
     useBucket(

@@ -45,6 +45,9 @@ const HELP = `Usage: supaswarm <command> [options]
   --help      prints this text
 `;
 
+/** The commands that run in this process. */
+const COMMANDS: readonly string[] = ["init", "upgrade", "remove", "doctor", "types"];
+
 const OPTIONS = {
   schema: { type: "string", default: "supaswarm" },
   "keep-data": { type: "boolean", default: false },
@@ -91,7 +94,8 @@ async function run(args: string[]): Promise<void> {
     }
     return await types({ root: shared.root, db });
   }
-  throw usageError(`There is no command "${positionals.join(" ")}"`);
+  if (!COMMANDS.includes(command)) throw usageError(`There is no command "${command}"`);
+  throw usageError(`supaswarm ${command} takes no argument "${rest.join(" ")}"`);
 }
 
 function parse(args: string[]) {
@@ -103,7 +107,12 @@ function parse(args: string[]) {
 }
 
 function usageError(message: string): CommandError {
-  return new CommandError("USAGE_INVALID", message, "supaswarm --help lists the commands.");
+  const names = [...COMMANDS, ...Object.keys(PROGRAMS)].join(", ");
+  return new CommandError(
+    "USAGE_INVALID",
+    message,
+    `The commands are ${names}. supaswarm --help explains them.`,
+  );
 }
 
 // A reader such as head may end first.

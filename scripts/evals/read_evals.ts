@@ -24,9 +24,11 @@ export async function readEvals(
   yaml: YamlModule,
 ): Promise<readonly AgentEvals[]> {
   const known: string[] = [];
+  const named: string[] = [];
   try {
-    for await (const { name, isFile } of Deno.readDir(folder)) {
+    for await (const { name, isFile, isDirectory } of Deno.readDir(folder)) {
       if (isFile && name.endsWith(SUFFIX)) known.push(name.slice(0, -SUFFIX.length));
+      else if (isDirectory || name.endsWith(".md")) named.push(name.replace(/\.md$/, ""));
     }
   } catch (cause) {
     throw new CommandError(
@@ -34,17 +36,17 @@ export async function readEvals(
       { cause },
     );
   }
+  for (const agent of agents) {
+    if (known.includes(agent)) continue;
+    const [nearest] = nearestNames(agent, [...known, ...named], 1);
+    throw new CommandError(
+      `Cannot run the evals of ${agent}: ${folder} has no ${evalsFileName(agent)}.` +
+        (nearest === undefined || nearest === agent ? "" : ` Did you mean ${nearest}?`),
+    );
+  }
   if (known.length === 0) {
     throw new CommandError(
       `Cannot run evals: ${folder} has none. Write ${evalsFileName("writer")} for the agent writer`,
-    );
-  }
-  for (const agent of agents) {
-    if (known.includes(agent)) continue;
-    const [nearest] = nearestNames(agent, known, 1);
-    throw new CommandError(
-      `Cannot run the evals of ${agent}: ${folder} has no ${evalsFileName(agent)}.` +
-        (nearest === undefined ? "" : ` Did you mean ${nearest}?`),
     );
   }
   return await Promise.all(

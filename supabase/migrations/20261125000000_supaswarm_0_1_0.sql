@@ -27084,9 +27084,10 @@ as $$
       when not counted.is_default and counted.with_scope = 0
         then format('cannot be called by any user: nobody of the agent''s audience has the scope %s', counted.scope)
       when counted.audience = 'everyone' and not counted.is_default
-        then format('can be called only in jobs of %s users: the default scopes lack %s', counted.with_scope, counted.scope)
-      else format('cannot be called in jobs of %s users, who lack the scope %s',
-        counted.without_scope + case when counted.is_default then 0 else counted.by_default end, counted.scope)
+        then format('can be called only in jobs of users with the scope %s (%s now): the default scopes lack it',
+          counted.scope, counted.with_scope)
+      else format('cannot be called in jobs of users without the scope %s (%s now)', counted.scope,
+        counted.without_scope + case when counted.is_default then 0 else counted.by_default end)
     end,
     format('Grant it in the console under Setup, Access, Scopes, to everyone with select public.grant_scopes(null, ''{%s}''), or to one user with select public.grant_scopes(''<user id>'', ''{%s}'').',
       counted.scope, counted.scope)
@@ -27204,11 +27205,21 @@ as $$
         coalesce(schedule.last_error ->> 'hint', 'Correct the schedule.'))::private.row_problem
     from public.schedules as schedule
     where schedule.is_active and schedule.last_error is not null
+    union all
+    -- Alerts that reach nobody. The receiver itself deactivates a webhook with the status 410.
+    select 'webhook', coalesce(webhook.name, webhook.id::text),
+      -- Without the address, which can contain a secret.
+      row('url', format('did not get the last message: %s', webhook.last_error ->> 'message'),
+        coalesce(webhook.last_error ->> 'hint', 'Correct the receiver.')
+          || ' In the console, Setup, Webhooks sends a message again.')::private.row_problem
+    from public.webhooks as webhook
+    where webhook.created_by is null and webhook.last_error is not null
+      and (webhook.is_active or webhook.last_error ->> 'message' like '%410 (Gone)%')
   ) as checked
   where (checked.found).field is not null;
 $$;
 comment on function private.row_problems() is
-  'Rows of the registry that are not valid: written before a check existed, or changed by something else, such as a dropped function.';
+  'Rows of the registry that are not valid, or that failed when they were last used: written before a check existed, or changed by something else, such as a dropped function or a receiver that is down.';
 revoke all on function private.row_problems() from public;
 
 create function private.price_problems()
@@ -27344,8 +27355,12 @@ begin
   end if;
 
   claim := 'All cron jobs are active';
-  remedy := 'Activate them with cron.alter_job(), or install again.';
-  select string_agg(wanted.name, ', ' order by wanted.name) into problem
+  remedy := 'Inactive: select cron.alter_job(jobid, active => true) from cron.job where starts_with(jobname, ''supaswarm-''). '
+    'Missing: run its line select cron.schedule(…) of the release''s migration again.';
+  select string_agg(
+    wanted.name || case when exists (select from cron.job where job.jobname = wanted.name) then ' is inactive' else ' is missing' end,
+    ', ' order by wanted.name)
+  into problem
   from unnest(array[
     'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
     'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
@@ -27361,7 +27376,7 @@ begin
         format('%s ran %s s ago', c_tick, round(extract(epoch from clock_timestamp() - max(run.start_time))))
     end,
     case when max(run.start_time) is null
-      then 'Its first run comes 15 seconds after the migration: check again then.'
+      then 'It first runs 15 seconds after it is scheduled: check again then.'
       else 'Look into cron.job_run_details, and restart the project if pg_cron has stopped.'
     end
   into problem, remedy
@@ -27410,12 +27425,26 @@ begin
   return next;
 
   claim := 'Every agent''s provider has its key in Vault';
-  remedy := 'Store it: select vault.create_secret(''<key>'', ''<name>''). Users with keys of their own do not need it.';
+  remedy := 'Store it: select vault.create_secret(''<key>'', ''<name>''). Users with keys of their own do not need it, '
+    'nor does an agent that a script on this machine answers: run a job of it once.';
   select string_agg(format('%s needs %s', agent.slug, provider.api_key_secret_name), ', ' order by agent.slug) into problem
   from public.agents as agent
   join public.llm_providers as provider on provider.id = agent.provider_id
   where agent.is_active and provider.requires_api_key
-    and not exists (select from vault.secrets as stored where stored.name = provider.api_key_secret_name);
+    and not exists (select from vault.secrets as stored where stored.name = provider.api_key_secret_name)
+    -- Scripts are files of the embedded stack: only their answers show that there is one.
+    and not exists (
+      select from (select * from public.usage_events order by id desc limit 10000) as answered
+      join public.llm_providers as scripted on scripted.id = answered.provider_id
+      where answered.agent_slug = agent.slug and answered.created_at > agent.updated_at and scripted.name = 'demo'
+    );
+  return next;
+
+  claim := 'The webhooks of the service deliver their messages';
+  remedy := 'Correct the receiver; then Setup, Webhooks in the console sends a message again.';
+  select string_agg(format('%s: %s', found.name, found.problem), '; ' order by found.name) into problem
+  from private.row_problems() as found
+  where found.kind = 'webhook';
   return next;
 
   claim := 'The users of each agent may use its tools';
@@ -27533,6 +27562,13 @@ language plpgsql
 set search_path = ''
 as $$
 begin
+  -- A receiver that was down gets what it missed of this alert before the new state.
+  update public.webhook_messages as missed
+  set run_after = null
+  from public.webhooks as webhook
+  where webhook.id = missed.webhook_id and webhook.created_by is null
+    and missed.status = 'pending' and missed.run_after is not null and missed.type like 'alert.%'
+    and missed.payload #>> '{data,alert}' = p_alert.name;
   insert into public.webhook_messages (webhook_id, type, payload)
   select webhook.id, p_type, jsonb_build_object(
     'type', p_type,

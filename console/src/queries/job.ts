@@ -11,6 +11,8 @@ import { withoutFences } from "../format/untrusted_text.ts";
 
 /** Steps of one request when their inputs and outputs are read as well. */
 const CONVERSATION_PAGE = 200;
+/** No step has a higher one. */
+const LAST_SEQ = 2 ** 31 - 1;
 const EVENT_PAGE = 200;
 /** Versions of frequently changing data are removed from the cache early. */
 const KEPT_MS = 10_000;
@@ -204,24 +206,36 @@ export function useStepCall(taskId: Ref<string>, seq: Ref<number>, isWanted: Ref
   });
 }
 
-/** The complete transcript of a task. */
-export function useConversation(taskId: Ref<string>, version: Ref<unknown>) {
+/** The latest steps of a task with their texts, oldest first; a new `version` reads them again. */
+export function useConversation(
+  taskId: Ref<string>,
+  pageCount: Ref<number>,
+  version: Ref<unknown>,
+) {
   const rows = useJobRows();
-  const queryKey = computed(() => ["job", taskId.value, "conversation", version.value]);
+  const queryKey = computed(() => [
+    "job",
+    taskId.value,
+    "conversation",
+    [pageCount.value, version.value],
+  ]);
   return useQuery({
     queryKey,
     queryFn: async () => {
       const steps = [];
-      for (let after = 0;;) {
+      let before: number = LAST_SEQ;
+      for (let pages = 0; pages < pageCount.value; pages++) {
         const page = dataOf(
           await rows.steps(taskId.value)
             .select("seq,kind,name,state,input,output,started_at,ended_at,usage")
-            .eq("task_id", taskId.value).gt("seq", after).order("seq").limit(CONVERSATION_PAGE),
+            .eq("task_id", taskId.value).lt("seq", before)
+            .order("seq", { ascending: false }).limit(CONVERSATION_PAGE),
         );
         steps.push(...page);
-        if (page.length < CONVERSATION_PAGE) return steps;
-        after = page.at(-1)?.seq ?? after;
+        before = page.at(-1)?.seq ?? before;
+        if (page.length < CONVERSATION_PAGE) break;
       }
+      return steps.toReversed();
     },
     placeholderData: earlierVersion(queryKey),
     gcTime: KEPT_MS,

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/vue-query";
 import { computed, onScopeDispose, ref, watch } from "vue";
 import { projectSwarm } from "../project/project_client.ts";
 import { userId } from "../project/session.ts";
+import { changedLists, type ChangingList, createListRefresh } from "./refresh_lists.ts";
 
 /** Changes within this time cause one request. */
 const GATHER_MS = 250;
@@ -18,17 +19,20 @@ export const listPollMs = computed(() => (joined.value ? SLOW_POLL_MS : POLL_MS)
 /** Follows the user's channel, and reloads lists when jobs or reviews change. */
 export function useUserEvents(): void {
   const queries = useQueryClient();
+  const refreshes = {
+    jobs: createListRefresh(queries, "jobs"),
+    reviews: createListRefresh(queries, "reviews"),
+  };
+  const stale = new Set<ChangingList>();
   let gathering: ReturnType<typeof setTimeout> | undefined;
-  let isStale = false;
 
   function refresh(): void {
-    isStale = false;
-    void queries.invalidateQueries({ queryKey: ["jobs"] });
-    void queries.invalidateQueries({ queryKey: ["reviews"] });
+    for (const list of stale) void refreshes[list]();
+    stale.clear();
   }
 
-  function noteChange(): void {
-    isStale = true;
+  function noteChange(lists: readonly ChangingList[]): void {
+    for (const list of lists) stale.add(list);
     if (document.hidden || gathering !== undefined) return;
     gathering = setTimeout(() => {
       gathering = undefined;
@@ -37,7 +41,7 @@ export function useUserEvents(): void {
   }
 
   function showAgain(): void {
-    if (!document.hidden && isStale) refresh();
+    if (!document.hidden) refresh();
   }
 
   document.addEventListener("visibilitychange", showAgain);
@@ -46,10 +50,10 @@ export function useUserEvents(): void {
   watch(userId, (id, _before, onCleanup) => {
     if (id === "") return;
     const unfollow = projectSwarm().jobs.listen({
-      onMessage: noteChange,
+      onMessage: (message) => noteChange(changedLists(message)),
       onJoined: (isJoined) => {
         // Reads what happened while the channel was disconnected.
-        if (isJoined && !joined.value) noteChange();
+        if (isJoined && !joined.value) noteChange(["jobs", "reviews"]);
         joined.value = isJoined;
       },
     });

@@ -222,3 +222,22 @@ describe("SchemaForm", () => {
     expect(value()).toEqual({ n: 1, other: [true] });
   });
 });
+
+test("an amount in bytes or millionths of a dollar is also shown in a readable unit", () => {
+  const limit = { anyOf: [{ title: "At most", type: "integer" }, { type: "null" }] };
+  const form = mount(SchemaForm, {
+    props: {
+      schema: {
+        type: "object",
+        properties: { stored_bytes: limit, max_cost_micro_usd: limit, running_tasks: limit },
+      },
+      modelValue: { stored_bytes: 1073741824, max_cost_micro_usd: 2500000, running_tasks: 6 },
+      jsonProblem: "",
+      problems: [],
+    },
+  });
+
+  const input = inputAt(form, "/stored_bytes", "input");
+  expect(form.find(`[id="${input.attributes("aria-describedby")}"]`).text()).toBe("= 1.0 GiB");
+  expect(form.findAll("[id$=-amount]").map((one) => one.text())).toEqual(["= 1.0 GiB", "= $2.50"]);
+});

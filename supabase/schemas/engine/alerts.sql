@@ -74,6 +74,13 @@ language plpgsql
 set search_path = ''
 as $$
 begin
+  -- A receiver that was down gets what it missed of this alert before the new state.
+  update public.webhook_messages as missed
+  set run_after = null
+  from public.webhooks as webhook
+  where webhook.id = missed.webhook_id and webhook.created_by is null
+    and missed.status = 'pending' and missed.run_after is not null and missed.type like 'alert.%'
+    and missed.payload #>> '{data,alert}' = p_alert.name;
   insert into public.webhook_messages (webhook_id, type, payload)
   select webhook.id, p_type, jsonb_build_object(
     'type', p_type,

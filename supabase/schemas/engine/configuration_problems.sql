@@ -46,9 +46,10 @@ as $$
       when not counted.is_default and counted.with_scope = 0
         then format('cannot be called by any user: nobody of the agent''s audience has the scope %s', counted.scope)
       when counted.audience = 'everyone' and not counted.is_default
-        then format('can be called only in jobs of %s users: the default scopes lack %s', counted.with_scope, counted.scope)
-      else format('cannot be called in jobs of %s users, who lack the scope %s',
-        counted.without_scope + case when counted.is_default then 0 else counted.by_default end, counted.scope)
+        then format('can be called only in jobs of users with the scope %s (%s now): the default scopes lack it',
+          counted.scope, counted.with_scope)
+      else format('cannot be called in jobs of users without the scope %s (%s now)', counted.scope,
+        counted.without_scope + case when counted.is_default then 0 else counted.by_default end)
     end,
     format('Grant it in the console under Setup, Access, Scopes, to everyone with select public.grant_scopes(null, ''{%s}''), or to one user with select public.grant_scopes(''<user id>'', ''{%s}'').',
       counted.scope, counted.scope)
@@ -166,11 +167,21 @@ as $$
         coalesce(schedule.last_error ->> 'hint', 'Correct the schedule.'))::private.row_problem
     from public.schedules as schedule
     where schedule.is_active and schedule.last_error is not null
+    union all
+    -- Alerts that reach nobody. The receiver itself deactivates a webhook with the status 410.
+    select 'webhook', coalesce(webhook.name, webhook.id::text),
+      -- Without the address, which can contain a secret.
+      row('url', format('did not get the last message: %s', webhook.last_error ->> 'message'),
+        coalesce(webhook.last_error ->> 'hint', 'Correct the receiver.')
+          || ' In the console, Setup, Webhooks sends a message again.')::private.row_problem
+    from public.webhooks as webhook
+    where webhook.created_by is null and webhook.last_error is not null
+      and (webhook.is_active or webhook.last_error ->> 'message' like '%410 (Gone)%')
   ) as checked
   where (checked.found).field is not null;
 $$;
 comment on function private.row_problems() is
-  'Rows of the registry that are not valid: written before a check existed, or changed by something else, such as a dropped function.';
+  'Rows of the registry that are not valid, or that failed when they were last used: written before a check existed, or changed by something else, such as a dropped function or a receiver that is down.';
 revoke all on function private.row_problems() from public;
 
 create function private.price_problems()

@@ -24,8 +24,12 @@ begin
   end if;
 
   claim := 'All cron jobs are active';
-  remedy := 'Activate them with cron.alter_job(), or install again.';
-  select string_agg(wanted.name, ', ' order by wanted.name) into problem
+  remedy := 'Inactive: select cron.alter_job(jobid, active => true) from cron.job where starts_with(jobname, ''supaswarm-''). '
+    'Missing: run its line select cron.schedule(…) of the release''s migration again.';
+  select string_agg(
+    wanted.name || case when exists (select from cron.job where job.jobname = wanted.name) then ' is inactive' else ' is missing' end,
+    ', ' order by wanted.name)
+  into problem
   from unnest(array[
     'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
     'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
@@ -41,7 +45,7 @@ begin
         format('%s ran %s s ago', c_tick, round(extract(epoch from clock_timestamp() - max(run.start_time))))
     end,
     case when max(run.start_time) is null
-      then 'Its first run comes 15 seconds after the migration: check again then.'
+      then 'It first runs 15 seconds after it is scheduled: check again then.'
       else 'Look into cron.job_run_details, and restart the project if pg_cron has stopped.'
     end
   into problem, remedy
@@ -90,12 +94,26 @@ begin
   return next;
 
   claim := 'Every agent''s provider has its key in Vault';
-  remedy := 'Store it: select vault.create_secret(''<key>'', ''<name>''). Users with keys of their own do not need it.';
+  remedy := 'Store it: select vault.create_secret(''<key>'', ''<name>''). Users with keys of their own do not need it, '
+    'nor does an agent that a script on this machine answers: run a job of it once.';
   select string_agg(format('%s needs %s', agent.slug, provider.api_key_secret_name), ', ' order by agent.slug) into problem
   from public.agents as agent
   join public.llm_providers as provider on provider.id = agent.provider_id
   where agent.is_active and provider.requires_api_key
-    and not exists (select from vault.secrets as stored where stored.name = provider.api_key_secret_name);
+    and not exists (select from vault.secrets as stored where stored.name = provider.api_key_secret_name)
+    -- Scripts are files of the embedded stack: only their answers show that there is one.
+    and not exists (
+      select from (select * from public.usage_events order by id desc limit 10000) as answered
+      join public.llm_providers as scripted on scripted.id = answered.provider_id
+      where answered.agent_slug = agent.slug and answered.created_at > agent.updated_at and scripted.name = 'demo'
+    );
+  return next;
+
+  claim := 'The webhooks of the service deliver their messages';
+  remedy := 'Correct the receiver; then Setup, Webhooks in the console sends a message again.';
+  select string_agg(format('%s: %s', found.name, found.problem), '; ' order by found.name) into problem
+  from private.row_problems() as found
+  where found.kind = 'webhook';
   return next;
 
   claim := 'The users of each agent may use its tools';

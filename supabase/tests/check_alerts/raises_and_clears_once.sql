@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(12);
+select plan(13);
 
 select tests.create_user('owner');
 insert into public.webhooks (created_by, name, url, events) values
@@ -35,7 +35,10 @@ select results_eq(
 select is(pg_temp.set_dead_letters(0), 0, 'one check that is not above does not clear it');
 select is(pg_temp.set_dead_letters(2), 0, 'a check above starts the count again');
 select is(pg_temp.set_dead_letters(0), 0, 'so the next one does not clear it either');
+update public.webhook_messages set run_after = now() + interval '1 hour' where type = 'alert.raised';
 select is(pg_temp.set_dead_letters(0), 1, 'the second in a row does');
+select is((select count(*)::int from public.webhook_messages where run_after is not null), 0,
+  'a receiver that was down gets the earlier message now');
 select is(pg_temp.messages(), 'alert.raised alert.cleared', 'each change is one message');
 update public.alerts set checked_at = clock_timestamp() - interval '10 seconds';
 insert into private.dead_letters (task_id, reason, error) select id, 'attempts_exhausted', '{}' from job, generate_series(1, 2);

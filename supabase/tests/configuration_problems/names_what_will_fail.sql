@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(8);
+select plan(11);
 
 select tests.create_agent('triager');
 insert into public.tools (slug, name, type, config)
@@ -16,13 +16,23 @@ select is(pg_temp.problem('agent', 'triager'),
   'tools.crm cannot be called by any user: nobody of the agent''s audience has the scope mcp:crm', 'a scope that nobody has is listed');
 select public.grant_scopes(tests.create_user('ada'), '{mcp:crm}');
 select is(pg_temp.problem('agent', 'triager'),
-  'tools.crm can be called only in jobs of 1 users: the default scopes lack mcp:crm', 'and who has it');
+  'tools.crm can be called only in jobs of users with the scope mcp:crm (1 now): the default scopes lack it', 'and who has it');
 select public.grant_scopes(null, '{mcp:crm}');
 select is(pg_temp.problem('agent', 'triager'), null, 'nothing, once everyone has it');
 select public.grant_scopes(tests.create_user('eve'), '{}');
 update public.mcp_grants set scopes = '{swarm:run}' where user_id = tests.user_id('eve');
 select is(pg_temp.problem('agent', 'triager'),
-  'tools.crm cannot be called in jobs of 1 users, who lack the scope mcp:crm', 'users with scopes of their own count');
+  'tools.crm cannot be called in jobs of users without the scope mcp:crm (1 now)', 'users with scopes of their own count');
+
+insert into public.webhooks (created_by, name, url, events, last_error)
+values (null, 'on-call', 'https://hooks.example.com/secret', '{alert.raised}', '{"message": "Cannot deliver the message: the receiver responded with 500"}');
+select is(pg_temp.problem('webhook', 'on-call'),
+  'url did not get the last message: Cannot deliver the message: the receiver responded with 500', 'a receiver that fails is listed');
+update public.webhooks set is_active = false;
+select is(pg_temp.problem('webhook', 'on-call'), null, 'unless an operator stopped the webhook');
+update public.webhooks
+set last_error = '{"message": "Cannot deliver the message: the receiver responded with 410 (Gone), which deactivates the webhook"}';
+select matches(pg_temp.problem('webhook', 'on-call'), '410', 'also if the receiver stopped it');
 
 update public.tools set credential_secret_name = 'CRM_KEY', credential_type = 'api_key' where slug = 'crm';
 select is(pg_temp.problem('tool', 'crm'), 'credential_secret_name is "CRM_KEY", but Vault has no secret with this name', 'a missing secret is listed');

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(9);
+select plan(12);
 
 create function pg_temp.problem(p_claim text) returns text language sql as $$
   select problem from public.operator_installation_checks where claim = p_claim;
@@ -9,8 +9,10 @@ $$;
 select is(pg_temp.problem('All cron jobs are active'), null, 'all cron jobs are active after the installation');
 select is(pg_temp.problem('The policies of Realtime and Storage exist'), null, 'and all policies exist');
 
+select cron.alter_job(jobid, active => false) from cron.job where jobname = 'supaswarm-tick';
+select is(pg_temp.problem('All cron jobs are active'), 'supaswarm-tick is inactive', 'an inactive job is named');
 create temporary table jobs on commit drop as
-select string_agg(jobname, ', ' order by jobname) as names from cron.job where jobname like 'supaswarm-%';
+select string_agg(jobname || ' is missing', ', ' order by jobname) as names from cron.job where jobname like 'supaswarm-%';
 select cron.unschedule(jobname) from cron.job where jobname like 'supaswarm-%';
 select is(pg_temp.problem('All cron jobs are active'), (select names from jobs), 'each missing job is named');
 
@@ -34,6 +36,13 @@ select is(pg_temp.problem('Cron runs on time'), 'supaswarm-tick has never run', 
 select tests.create_agent('keyless');
 update public.llm_providers set requires_api_key = true, api_key_secret_name = 'ABSENT_KEY' where name = 'test';
 select matches(pg_temp.problem('Every agent''s provider has its key in Vault'), 'keyless needs ABSENT_KEY', 'a missing key is named with its agent');
+
+insert into public.usage_events (agent_slug, provider_id, model, key_source, input_tokens, output_tokens, created_at)
+select 'keyless', id, 'demo', 'none', 1, 1, now() - interval '1 day' from public.llm_providers where name = 'demo';
+select matches(pg_temp.problem('Every agent''s provider has its key in Vault'), 'keyless needs ABSENT_KEY', 'also if a script answered before the agent was changed');
+insert into public.usage_events (agent_slug, provider_id, model, key_source, input_tokens, output_tokens, created_at)
+select 'keyless', id, 'demo', 'none', 1, 1, now() + interval '1 s' from public.llm_providers where name = 'demo';
+select is(pg_temp.problem('Every agent''s provider has its key in Vault') ~ 'keyless', null, 'an agent that a script answers needs no key');
 
 delete from private.settings where key = 'project_url';
 select is(pg_temp.problem('The database knows the project''s address'), 'no function has announced it', 'an unknown address is named');

@@ -45,7 +45,7 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = [
     answer: () => new Response("<h1>Out of ink</h1>", { status: 500 }),
     code: "TOOL_UNAVAILABLE",
     status: 502,
-    message: /'wrapped-broken' returned an unreadable response \(HTTP 500\)/,
+    message: /'wrapped-broken' answered with an error \(HTTP 500\)/,
     original: /Out of ink/,
   },
   {

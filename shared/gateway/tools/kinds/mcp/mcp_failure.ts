@@ -53,7 +53,7 @@ export function answerOfFailure(failure: McpFailure): ServerAnswer {
     ? mayHaveBeenSent(trace.failure ?? error)
     : trace.status < 400 || DOUBTFUL_STATUSES.has(trace.status);
   if (!isDoubtful) throw unavailable(failure);
-  const message = `The tool server '${server}' returned an unreadable response (${how(trace)})`;
+  const message = `The tool server '${server}' ${doubtful(trace)}`;
   const originalError = error instanceof Error ? error.message : String(error);
   return { kind: "lost", cause: "connection", message, originalError };
 }
@@ -110,6 +110,14 @@ function unavailable({ server, error, trace }: McpFailure): SwarmError {
     `The tool server '${server}' is not available now (${how(trace)})`,
     { hint: "Try again later, or check mcp_url in the tool's config.", cause: error },
   );
+}
+
+/** What is known of a call that may have run. */
+function doubtful(trace: RequestTrace): string {
+  if (trace.status === null) return "closed the connection before it answered";
+  return trace.status < 400
+    ? `returned an unreadable response (${how(trace)})`
+    : `answered with an error (${how(trace)})`;
 }
 
 function how({ status, failure }: RequestTrace): string {

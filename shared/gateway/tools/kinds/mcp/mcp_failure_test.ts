@@ -22,3 +22,16 @@ Deno.test("invalid parameters of a first call refer to the arguments or to an un
   assert.equal(errorCodeOf(failure("path is missing", false)), "TOOL_ARGUMENTS_INVALID");
   assert.equal(errorCodeOf(failure("Unknown tool: read", false)), "TOOL_NOT_FOUND");
 });
+
+Deno.test("a call that may have run says what happened to its response", () => {
+  const lost = (status: number | null) => {
+    const error = new Error("reset");
+    const trace = { ...emptyTrace(), status };
+    const answer = answerOfFailure({ server: "files", credential: null, error, trace });
+    return answer.kind === "lost" ? answer.message : answer.kind;
+  };
+
+  assert.match(lost(null), /'files' closed the connection before it answered/);
+  assert.match(lost(502), /'files' answered with an error \(HTTP 502\)/);
+  assert.match(lost(200), /'files' returned an unreadable response/);
+});
