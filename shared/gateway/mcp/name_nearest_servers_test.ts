@@ -32,7 +32,6 @@ async function hintOf(error: SwarmError, server: string): Promise<string | undef
       clientName: null,
       isService: true,
     },
-    signal: new AbortController().signal,
   });
   return named.hint;
 }
