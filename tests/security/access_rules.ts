@@ -419,7 +419,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     arguments: ({ providerName }) => ({ p_provider: providerName, p_secret: "a user's own" }),
   },
   "retry_task(uuid)": { ...OWNER_AND_SERVICE, arguments: failedTask },
-  "continue_task(uuid, jsonb)": {
+  "continue_task(uuid, jsonb, integer)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_input: "Go on" }),
   },
@@ -584,7 +584,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "cancel_task(uuid)",
   "catalog_version(jsonb)",
   "check_head(uuid)",
-  "continue_task(uuid, jsonb)",
+  "continue_task(uuid, jsonb, integer)",
   "create_conversation(text)",
   "delete_conversation(uuid)",
   "describe_columns(jsonb)",
