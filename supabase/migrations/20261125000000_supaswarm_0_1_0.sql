@@ -14801,6 +14801,8 @@ exception when unique_violation then
   perform private.raise_error('CONFIRMATION_INVALID',
     'Cannot run the write: its idempotency_key belongs to an earlier write of yours, with other values or another token',
     'Repeat the earlier call to get its answer, or send this write with a new idempotency_key.');
+  -- For the linter: raise_error() does not return.
+  return null;
 end;
 $$;
 comment on function private.spend_sql_confirmation(text, text, text, text, text) is
